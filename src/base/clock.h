@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CLOCK_H
+#define CALLTRAP_CLOCK_H
+
+#include "base/types.h"
+
+#define NS_PER_SECOND 1000000000ull
+
+/* Monotonic time in nanoseconds: the time of every event. */
+uint64_t clock_now(void);
+
+/* The wall clock, in nanoseconds since 1970, at a monotonic time. */
+uint64_t clock_wall(uint64_t monotonic);
+
+#endif

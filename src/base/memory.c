@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+size_t memory_read_some(struct memory *memory, taddr_t address, void *ret,
+			size_t size)
+{
+	return memory->ops->read(memory, address, ret, size);
+}
+
+int memory_read(struct memory *memory, taddr_t address, void *ret, size_t size)
+{
+	return memory_read_some(memory, address, ret, size) == size ? 0 :
+								      -EFAULT;
+}
+
+int memory_write(struct memory *memory, taddr_t address, const void *bytes,
+		 size_t size)
+{
+	return memory->ops->write(memory, address, bytes, size);
+}
+
+int memory_read_word(struct memory *memory, taddr_t address,
+		     unsigned word_size, uint64_t *ret)
+{
+	uint64_t value = 0;
+	int err = memory_read(memory, address, &value, word_size);
+
+	if (!err)
+		*ret = value;
+	return err;
+}
+
+long memory_read_string(struct memory *memory, taddr_t address, char *ret,
+			size_t room)
+{
+	const size_t page = 4096;
+	size_t length = 0;
+
+	/* Up to the page's end, then the next: the string may be the last. */
+	while (length < room - 1) {
+		size_t want = page - (address + length) % page;
+		size_t got;
+		char *end;
+
+		if (want > room - 1 - length)
+			want = room - 1 - length;
+		got = memory_read_some(memory, address + length, ret + length,
+				       want);
+		end = memchr(ret + length, '\0', got);
+		if (end)
+			return end - ret;
+		length += got;
+		if (got < want)
+			break;
+	}
+	ret[length] = '\0';
+	return length || room == 1 ? (long)length : -EFAULT;
+}

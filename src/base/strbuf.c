@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+void strbuf_fini(struct strbuf *buf)
+{
+	free(buf->text);
+	*buf = (struct strbuf){ 0 };
+}
+
+void strbuf_clear(struct strbuf *buf)
+{
+	buf->length = 0;
+	if (buf->text)
+		buf->text[0] = '\0';
+}
+
+/* Room for n more bytes and the NUL. */
+static void reserve(struct strbuf *buf, size_t n)
+{
+	size_t room = buf->room ? buf->room : 128;
+
+	if (buf->length + n < buf->room)
+		return;
+	while (room <= buf->length + n)
+		room *= 2;
+	buf->text = xreallocarray(buf->text, room, 1);
+	buf->room = room;
+}
+
+void strbuf_add(struct strbuf *buf, const void *bytes, size_t n)
+{
+	reserve(buf, n);
+	if (n)
+		memcpy(buf->text + buf->length, bytes, n);
+	buf->length += n;
+	buf->text[buf->length] = '\0';
+}
+
+void strbuf_puts(struct strbuf *buf, const char *s)
+{
+	strbuf_add(buf, s, strlen(s));
+}
+
+void strbuf_putc(struct strbuf *buf, char c)
+{
+	strbuf_add(buf, &c, 1);
+}
+
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	reserve(buf, 64);
+	va_start(args, format);
+	n = vsnprintf(buf->text + buf->length, buf->room - buf->length, format,
+		      args);
+	va_end(args);
+	if (n < 0)
+		return;
+	if ((size_t)n >= buf->room - buf->length) {
+		reserve(buf, n);
+		va_start(args, format);
+		vsnprintf(buf->text + buf->length, buf->room - buf->length,
+			  format, args);
+		va_end(args);
+	}
+	buf->length += n;
+}
+
+void strbuf_pad(struct strbuf *buf, size_t length)
+{
+	if (buf->length >= length)
+		return;
+	reserve(buf, length - buf->length);
+	memset(buf->text + buf->length, ' ', length - buf->length);
+	buf->length = length;
+	buf->text[length] = '\0';
+}
+
+const char *strbuf_text(const struct strbuf *buf)
+{
+	return buf->text ? buf->text : "";
+}

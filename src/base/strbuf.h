@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_STRBUF_H
+#define CALLTRAP_STRBUF_H
+
+#include "base/types.h"
+
+/*
+ * A growing text. A zeroed one is empty and ready; text is NULL until
+ * something was added, and ends with a NUL from then on.
+ */
+struct strbuf {
+	char *text;
+	size_t length;
+	size_t room;
+};
+
+void strbuf_fini(struct strbuf *buf);  /* frees the text; reusable after */
+void strbuf_clear(struct strbuf *buf); /* keeps the memory */
+void strbuf_add(struct strbuf *buf, const void *bytes, size_t n);
+void strbuf_puts(struct strbuf *buf, const char *s);
+void strbuf_putc(struct strbuf *buf, char c);
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+	PRINTF_LIKE(2, 3);
+
+/* Adds blanks until the text is at least this long. */
+void strbuf_pad(struct strbuf *buf, size_t length);
+
+/* Never NULL. Owned by the buffer, good until it changes. */
+const char *strbuf_text(const struct strbuf *buf);
+
+#endif

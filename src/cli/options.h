@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_OPTIONS_H
+#define CALLTRAP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "probe/filter.h"
+#include "report/log.h"
+
+/* What the user asked for on the command line. */
+struct options {
+	pid_t *pids;          /* -p and --name, without duplicates */
+	size_t pid_count;
+	char **command;       /* NULL-terminated, or NULL */
+	const char *user;     /* -u */
+	bool follow;          /* -f */
+	struct filter *calls; /* -e, -l's callers; empty unless given */
+	struct filter *libraries; /* -l */
+	struct filter *entries;   /* -x */
+	bool only_named;      /* -L, -g: no default @MAIN */
+	bool count;           /* -c */
+	struct log_options log;
+	const char **configs; /* -F, each file or directory; NULL-terminated */
+	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */
+	unsigned debug;       /* -D: domains of diag.h */
+	bool help;
+	bool version;
+};
+
+/*
+ * Reads the command line. On -EINVAL one line that says what is wrong (and,
+ * for a filter, shows where) has been printed to standard error: exit with 2.
+ * When the processes of --name can't be found: -ESRCH, printed as well.
+ */
+int options_parse(int argc, char **argv, struct options *ret) MUST_CHECK;
+void options_fini(struct options *options);
+void options_print_help(FILE *out);
+
+#endif

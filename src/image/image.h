@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_IMAGE_H
+#define CALLTRAP_IMAGE_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "sysdeps/arch.h"
+
+/*
+ * An ELF file: what it defines, what it calls and how. No process in sight.
+ * Addresses are the file's own (add the bias of a module to get those of a
+ * process). Everything needed comes from the program headers and PT_DYNAMIC;
+ * section headers, which may be missing or wrong, only add to it. The file is
+ * hostile: every offset, count and string is checked, and what is broken is
+ * left out, with a diagnostic at the debug level.
+ */
+struct image;
+
+enum symbol_kind {
+	SYMBOL_FUNCTION,
+	SYMBOL_IFUNC, /* the address is the resolver's */
+};
+
+/* A function that the image defines. */
+struct symbol {
+	const char *name;    /* without its version */
+	const char *version; /* NULL without; from the dynamic table only */
+	uint64_t address;
+	uint64_t size;       /* 0 when unknown */
+	enum symbol_kind kind;
+	bool global;         /* global or weak, not local */
+	bool exported;       /* in the dynamic symbol table */
+	bool hidden_version; /* foo@V, not the default foo@@V */
+};
+
+/* How an import's GOT slot is filled (the relocation at the slot). */
+enum import_kind {
+	IMPORT_JUMP_SLOT, /* for calls: lazily, or at start */
+	IMPORT_GLOB_DAT,  /* the function's address: calls and pointers */
+	IMPORT_IRELATIVE, /* result of the resolver at the address below */
+};
+
+/*
+ * A function that the image calls, or may call, through a GOT slot. For
+ * IRELATIVE the name is that of the image's own IFUNC symbol at the resolver
+ * ("" when it has none).
+ */
+struct import {
+	const char *name;
+	const char *version;
+	const char *library; /* SONAME that the version is wanted of; or NULL */
+	enum import_kind kind;
+	uint64_t slot;       /* address of the GOT entry */
+	uint64_t resolver;   /* IRELATIVE: the resolver's address */
+	uint64_t stub;       /* address of the PLT stub, 0 = none (-fno-plt) */
+	bool weak;
+	/*
+	 * The stub is the function's address as far as this program knows
+	 * (non-PIE, address taken): calls through pointers, from any module,
+	 * come through it too. (Symbol value of an undefined symbol; System V
+	 * ABI x86-64 4.4, "Function Addresses".)
+	 */
+	bool canonical;
+};
+
+struct image_segment {
+	uint64_t address; /* p_vaddr */
+	uint64_t memory_size;
+	uint64_t offset;  /* in the file */
+	uint64_t file_size;
+	bool readable;
+	bool writable;
+	bool executable;
+};
+
+/*
+ * Reads the ELF file open at fd (which stays the caller's). name is used in
+ * messages. Returns -ENOEXEC when it is no ELF file that can be read, or the
+ * errno of reading it.
+ */
+int image_open(int fd, const char *name, struct image **ret) MUST_CHECK;
+
+/*
+ * The same of an image that lies in memory with its ELF header at address
+ * base: for files that are gone. Section headers are missing then. The
+ * dynamic linker may have relocated some of it, pointers of PT_DYNAMIC
+ * included (glibc adds the bias to them).
+ */
+int image_open_memory(struct memory *memory, taddr_t base, const char *name,
+		      struct image **ret) MUST_CHECK;
+
+/* The same of bytes, which are copied. */
+int image_open_bytes(const void *bytes, size_t size, const char *name,
+		     struct image **ret) MUST_CHECK;
+
+struct image *image_get(struct image *image); /* one more owner */
+void image_put(struct image *image);          /* one less; NULL is fine */
+
+/*
+ * Adds the symbols of the separate debug file of a stripped image, when one
+ * is found: by build-id, then by .gnu_debuglink (its CRC is checked), below
+ * root ("" or "/proc/PID/root") in the usual directories. path is where the
+ * image itself was found, as seen below root. Also the symbols of
+ * MiniDebugInfo (.gnu_debugdata). Returns whether any were added.
+ */
+bool image_add_debug_symbols(struct image *image, const char *root,
+			     const char *path);
+
+const char *image_name(const struct image *image);
+const struct arch_ops *image_arch(const struct image *image);
+const char *image_soname(const struct image *image);      /* or NULL */
+const char *image_interpreter(const struct image *image); /* or NULL */
+bool image_is_dynamic(const struct image *image); /* has PT_DYNAMIC */
+bool image_is_position_independent(const struct image *image);
+uint64_t image_entry(const struct image *image);
+uint64_t image_dynamic_address(const struct image *image); /* 0 without */
+uint64_t image_got_address(const struct image *image);     /* DT_PLTGOT */
+
+/* The address that PT_PHDR, or the first segment, gives the headers. */
+uint64_t image_headers_address(const struct image *image);
+
+/* Lowest and behind the highest address of all PT_LOAD segments. */
+uint64_t image_low(const struct image *image);
+uint64_t image_high(const struct image *image);
+
+/* The PT_LOAD segments. */
+const struct image_segment *image_segments(const struct image *image,
+					   size_t *count_ret);
+bool image_is_code(const struct image *image, uint64_t address);
+
+/* Raw bytes of .note.gnu.build-id; NULL when there is none. */
+const uint8_t *image_build_id(const struct image *image, size_t *size_ret);
+
+/*
+ * Bytes of the file at an address of a segment's file part; how many there
+ * are is returned, at most size. What a module's code looks like without
+ * traps.
+ */
+size_t image_read(const struct image *image, uint64_t address, void *ret,
+		  size_t size);
+
+/*
+ * The functions that the image defines: both symbol tables, by address, then
+ * by how well the name serves to print (global first, then without leading
+ * underscores, then the shorter one, then by the alphabet). Duplicates of one
+ * name at one address are merged. Only symbols that lie in executable
+ * segments.
+ */
+const struct symbol *image_symbols(const struct image *image,
+				   size_t *count_ret);
+
+/* What it calls through the GOT, each with the stub that leads there. */
+const struct import *image_imports(const struct image *image,
+				   size_t *count_ret);
+
+/*
+ * The exported definition of a name, as the dynamic linker would choose it:
+ * version NULL takes the default one. NULL when there is none.
+ */
+const struct symbol *image_find_export(const struct image *image,
+				       const char *name, const char *version);
+
+/* Any function of that name, exported ones first. Or NULL. */
+const struct symbol *image_find_symbol(const struct image *image,
+				       const char *name);
+
+/*
+ * The address of an exported data object (_r_debug). False when there is
+ * none.
+ */
+bool image_find_object(const struct image *image, const char *name,
+		       uint64_t *address_ret);
+
+/* An unused range of a segment's last page. */
+struct image_slack {
+	uint64_t address;
+	uint64_t size;
+};
+
+/*
+ * Executable bytes that nobody uses: from the end of each executable segment
+ * to the end of its last page. (They show what follows in the file, which the
+ * program reaches by other addresses.) Returns how many of at most room
+ * ranges were filled in.
+ */
+size_t image_slack(const struct image *image, struct image_slack *ret,
+		   size_t room);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_EVENT_H
+#define CALLTRAP_EVENT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "prototype/prototype.h"
+#include "sysdeps/arch.h"
+
+/* Where a function is caught. */
+enum function_place {
+	FUNCTION_CALL_SITE, /* where one module calls it (-e, -l) */
+	FUNCTION_ENTRY,     /* at its own first instruction (-x) */
+};
+
+/* What is special about a function's return. */
+enum function_return {
+	RETURNS_ONCE,
+	RETURNS_NEVER,  /* exit, longjmp, pthread_exit… */
+	RETURNS_TWICE,  /* vfork: in the child, then in the parent */
+};
+
+/*
+ * A function that the user wants to see, as one module defines or calls it.
+ * Lives as long as the session.
+ */
+struct function {
+	char *name;    /* as the symbol table has it, without version */
+	char *library; /* SONAME or file name of the defining module; NULL if
+			  it is the program itself, or not known */
+	char *caller;  /* CALL_SITE: SONAME or file name of the calling one */
+	enum function_place place;
+	enum function_return returns;
+	const struct prototype *prototype; /* or NULL */
+};
+
+/* Why a call will never be seen to return. */
+enum call_end {
+	CALL_RETURNED,
+	CALL_LONGJMP,       /* its frame was thrown away by longjmp */
+	CALL_EXCEPTION,     /* … by an exception or a panic */
+	CALL_THREAD_EXITED, /* its task has ended */
+	CALL_NEVER_RETURNS, /* it is of that kind (exit), or was an exec */
+	CALL_DETACHED,      /* calltrap went away while it was running */
+};
+
+/* One activation of a function on one task. */
+struct call {
+	const struct function *function;
+	uint64_t id;     /* unique in the session */
+	pid_t pid, tid;
+	unsigned depth;  /* calls of its task that were running when it began */
+	const struct arch_ops *arch;
+	struct memory *memory;  /* of its task; good during an event only */
+	taddr_t return_address;
+	struct regs entry;      /* registers at the first instruction */
+	uint64_t time;          /* of the entry; monotonic, nanoseconds */
+};
+
+enum event_kind {
+	EVENT_CALL,    /* .call has begun */
+	EVENT_RETURN,  /* .call has returned; .regs are those after it */
+	EVENT_ABANDON, /* .call ends as .end says */
+	EVENT_SIGNAL,  /* .signal is about to be delivered */
+	EVENT_FORK,    /* .child: a new process that is traced */
+	EVENT_EXEC,    /* the process has begun a new program, .path */
+	EVENT_EXIT,    /* the process is gone; .status as from wait(2) */
+	EVENT_THREAD,  /* a further thread of a process was seen */
+	EVENT_LEAVE,   /* the process is let go (detached) */
+};
+
+struct event {
+	enum event_kind kind;
+	pid_t pid, tid;
+	uint64_t time; /* monotonic, nanoseconds, before any work on it */
+	union {
+		struct {
+			const struct call *call;
+			const struct regs *regs;
+			enum call_end end;
+		};
+		struct {
+			int signal;
+			taddr_t ip;
+		};
+		pid_t child;
+		const char *path;
+		int status;
+	};
+};
+
+/*
+ * A consumer of events, embedded as first member of what implements it. No
+ * sink knows how a call was caught.
+ */
+struct sink {
+	const struct sink_ops *ops;
+	struct sink *next; /* of the session's list */
+};
+
+struct sink_ops {
+	/*
+	 * Takes note of an event. Returns a negative errno when the output
+	 * can't be written any more (full disk, closed pipe): calltrap then
+	 * detaches.
+	 */
+	int (*event)(struct sink *sink, const struct event *event);
+
+	/* The last word: prints tables, flushes. Returns like event. */
+	int (*finish)(struct sink *sink);
+
+	void (*free)(struct sink *sink);
+};
+
+/* Hands an event to each sink of a list; the first error is returned. */
+int sinks_event(struct sink *first, const struct event *event);
+int sinks_finish(struct sink *first);
+void sinks_free(struct sink *first);
+
+#endif

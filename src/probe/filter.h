@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_FILTER_H
+#define CALLTRAP_FILTER_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * Which symbols of which libraries. The language of ltrace's -e, -x and -l:
+ *
+ *	filter  = rule { ("+" | "-") rule }, or beginning with "-" or "!"
+ *	rule    = [pattern] ["@" pattern]
+ *	pattern = glob | "/" regex "/"
+ *
+ * Rules apply in order: "+" marks what matches, "-" unmarks it. A filter that
+ * begins with "-" or "!" means everything but that. A missing pattern matches
+ * everything; the library MAIN is the program itself. A pattern matches whole
+ * names (regex: POSIX basic, anchored at both ends). A library pattern is
+ * tried on the path, on its last component and on the SONAME.
+ * Several filters in one set are or-ed.
+ */
+struct filter;
+
+/* What a library pattern is held against. Members may be NULL. */
+struct filter_library {
+	const char *path;
+	const char *soname;
+	bool is_main;
+};
+
+struct filter *filter_new(void);
+void filter_free(struct filter *filter);
+
+/*
+ * Adds a filter text. On -EINVAL message_ret holds what is wrong (to be
+ * freed) and column_ret where, counted from 1 in text.
+ */
+int filter_add(struct filter *filter, const char *text, char **message_ret,
+	       size_t *column_ret) MUST_CHECK;
+
+/* Adds a library pattern of -l: every symbol of the libraries it matches. */
+int filter_add_library(struct filter *filter, const char *pattern,
+		       char **message_ret, size_t *column_ret) MUST_CHECK;
+
+bool filter_is_empty(const struct filter *filter);
+
+/* Whether symbol, of that library, is wanted. */
+bool filter_matches(const struct filter *filter, const char *symbol,
+		    const struct filter_library *library);
+
+/*
+ * Whether any symbol of the library could be wanted: libraries for which this
+ * is false need not be read.
+ */
+bool filter_may_match_library(const struct filter *filter,
+			      const struct filter_library *library);
+
+/*
+ * The added texts and, of each, whether its symbol part is a plain name (no
+ * glob, no regex): then name_ret is that name, to tell the user that it
+ * matched nothing and which names are near. Text i of filter_count().
+ */
+size_t filter_count(const struct filter *filter);
+const char *filter_text(const struct filter *filter, size_t i);
+const char *filter_plain_name(const struct filter *filter, size_t i);
+
+/* Whether text i by itself wants the symbol. */
+bool filter_matches_one(const struct filter *filter, size_t i,
+			const char *symbol,
+			const struct filter_library *library);
+
+#endif

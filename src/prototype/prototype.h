@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROTOTYPE_H
+#define CALLTRAP_PROTOTYPE_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "base/types.h"
+#include "sysdeps/arch.h"
+
+/* The types of a function's arguments and result, and how to print them. */
+struct prototype;
+
+/* All prototypes that were read, by library and name. */
+struct prototypes;
+
+struct prototypes *prototypes_new(void);
+void prototypes_free(struct prototypes *prototypes);
+
+/*
+ * Reads a prototype file that applies to every library, or all *.conf of a
+ * directory (each applies to the library it is named after: libc.so.conf,
+ * see below). Errors in the text are reported through diag (DIAG_WARNING,
+ * DIAG_PROTOTYPE; "FILE:LINE:COLUMN: what was expected") and the line is left
+ * out. Returns a negative errno when the file can't be read.
+ */
+int prototypes_add(struct prototypes *prototypes, const char *path) MUST_CHECK;
+
+/*
+ * Adds a directory that is searched for a library's file when the library is
+ * first asked for; earlier ones win. For libfoo.so.1.2 the files
+ * libfoo.so.1.2.conf, libfoo.so.1.conf and libfoo.so.conf are tried.
+ */
+void prototypes_add_directory(struct prototypes *prototypes,
+			      const char *directory);
+
+/*
+ * The prototype of a function of a library (its SONAME, or the file's name
+ * for a program), or NULL. With library NULL, and when the library's own file
+ * has none, the files that apply to all are asked. Good as long as
+ * prototypes is.
+ */
+const struct prototype *prototypes_find(struct prototypes *prototypes,
+					const char *library,
+					const char *function);
+
+/* How much of a value is shown. */
+struct print_limits {
+	unsigned string_bytes;   /* -s */
+	unsigned array_elements; /* -A */
+};
+
+/*
+ * Where the values of one call lie. At the entry result_regs is NULL. What is
+ * behind pointers is read when it is printed.
+ */
+struct call_values {
+	const struct arch_ops *arch;
+	const struct regs *entry_regs;  /* at the function's first instruction */
+	const struct regs *result_regs; /* after its return, or NULL */
+	struct memory *memory;
+};
+
+/*
+ * Prints the arguments, separated by ", ": first those that are known at the
+ * entry, later (after the return) the rest, from the first out-argument on.
+ * Without a prototype (NULL): four longs at the entry, nothing later. An
+ * argument that can't be read is printed as "?", data behind a bad pointer as
+ * its address and "?".
+ */
+void prototype_print_entry(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct strbuf *out);
+void prototype_print_later(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct strbuf *out);
+
+/* Prints the result: "<void>", a number, a string, an address… */
+void prototype_print_result(const struct prototype *prototype,
+			    const struct call_values *values,
+			    const struct print_limits *limits,
+			    struct strbuf *out);
+
+#endif

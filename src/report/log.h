@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_LOG_H
+#define CALLTRAP_LOG_H
+
+#include <stdbool.h>
+
+#include "prototype/prototype.h"
+#include "probe/event.h"
+
+/* The log of calls, one line each. */
+
+enum log_clock {
+	LOG_CLOCK_NONE,
+	LOG_CLOCK_SECONDS,      /* -t: 22:31:50 */
+	LOG_CLOCK_MICROSECONDS, /* -tt: 22:31:50.507781 */
+	LOG_CLOCK_EPOCH,        /* -ttt: 1700000000.507781 */
+};
+
+struct log_options {
+	const char *path;      /* -o; "%p" becomes the process id: a file each;
+				  NULL is standard error */
+	bool show_pids;        /* from the first line on (-f, several -p) */
+	enum log_clock clock;
+	bool relative;         /* -r: seconds since the previous line */
+	bool durations;        /* -T */
+	bool ip;               /* -i */
+	unsigned indent;       /* -n: columns per nested call */
+	unsigned align;        /* -a: column of the result, from 1 */
+	bool demangle;         /* -C */
+	bool hide_signals;     /* -b */
+	bool show_callers;     /* -e or -l was given: CALLER-> */
+	struct print_limits limits;
+};
+
+/* Opens the log. A negative errno when the file can't be written. */
+int log_new(const struct log_options *options, struct sink **ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SUMMARY_H
+#define CALLTRAP_SUMMARY_H
+
+#include <stdbool.h>
+
+#include "probe/event.h"
+
+/*
+ * The count table of -c: calls and time by function name, over all processes.
+ * Printed at the end, to path or (NULL) standard error. Time is inclusive of
+ * callees. Calls that were abandoned or are still running are counted too.
+ */
+struct summary_options {
+	const char *path;
+	bool demangle;
+};
+
+int summary_new(const struct summary_options *options,
+		struct sink **ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_ARCH_H
+#define CALLTRAP_ARCH_H
+
+#include <stdbool.h>
+#include <sys/user.h>
+
+#include "base/memory.h"
+#include "base/types.h"
+
+/*
+ * The general registers of a stopped task. A 64-bit tracer is given the same
+ * layout for 32-bit tasks too (PTRACE_GETREGS; arch/x86/kernel/ptrace.c), so
+ * one type serves both.
+ */
+struct regs {
+	struct user_regs_struct user;
+};
+
+/* How a task is brought past an instruction that a trap stands on. */
+enum insn_way {
+	INSN_EMULATE,  /* insn_emulate() can do it on the registers */
+	INSN_RELOCATE, /* a copy elsewhere does the same: insn_relocate() */
+	INSN_STEP,     /* only in its own place */
+};
+
+/*
+ * One instruction, decoded when a trap is planted on it. Everything but the
+ * first three members belongs to the architecture.
+ */
+struct insn {
+	taddr_t address;
+	uint8_t length;    /* in bytes, 1 to 15 */
+	enum insn_way way; /* the cheapest that is right for it */
+	uint8_t bytes[15];
+	/*
+	 * A copy must lie within 2 GiB of the original (a displacement
+	 * relative to the instruction pointer is adjusted in it).
+	 */
+	bool near;
+	struct {
+		uint8_t kind;
+		uint8_t condition;
+		int8_t reg;
+		int8_t base;
+		int8_t index;
+		uint8_t scale;
+		uint8_t size;
+		int8_t source;
+		int64_t displacement;
+		int64_t immediate;
+	} op;
+};
+
+/* The longest that insn_relocate() writes: the copy and the way back. */
+#define INSN_COPY_MAX 32
+
+/* What a PLT stub turned out to be. */
+struct plt_stub {
+	taddr_t start; /* where callers enter it: an endbr64 included */
+	taddr_t slot;  /* address of the GOT entry it jumps through */
+	uint8_t size;  /* bytes to the end of the jump */
+};
+
+/*
+ * One architecture. A port supplies this table, in this order: the registers
+ * (nothing works without), then insn_* (traps), plt_stub (calls through the
+ * PLT), argument and result (printing).
+ */
+struct arch_ops {
+	const char *name;
+	uint16_t elf_machine; /* EM_X86_64, EM_386 */
+	uint8_t elf_class;    /* ELFCLASS64, ELFCLASS32 */
+	uint8_t word_size;    /* of a pointer, in bytes */
+
+	/* The trap instruction: one byte, and the ip is behind it on a hit. */
+	uint8_t trap_byte;
+
+	taddr_t (*ip)(const struct regs *regs);
+	void (*set_ip)(struct regs *regs, taddr_t ip);
+	taddr_t (*sp)(const struct regs *regs);
+
+	/* At a function's first instruction: where its return address lies. */
+	taddr_t (*return_slot)(const struct regs *regs);
+
+	/*
+	 * Decodes the instruction at address out of n bytes of code.
+	 * Returns -EILSEQ when they are none.
+	 */
+	int (*insn_decode)(taddr_t address, const uint8_t *code, size_t n,
+			   struct insn *ret);
+
+	/*
+	 * Does what an INSN_EMULATE instruction does: registers (flags and ip
+	 * included) and memory. Returns 0, or -EFAULT when memory could not
+	 * be reached; the registers are then unchanged, and running the
+	 * instruction itself will raise the right fault.
+	 */
+	int (*insn_emulate)(const struct insn *insn, struct regs *regs,
+			    struct memory *memory);
+
+	/*
+	 * Writes to ret a copy, to be run at address to, that does the same
+	 * and then jumps to where the original would go on; needs no step.
+	 * Returns the size in bytes, or -ERANGE when to is too far away.
+	 * resume_ret[i] says for an ip at to + i which ip in the original
+	 * code it stands for: 0 = the original instruction itself (it has not
+	 * run yet), length = behind it (done), -1 = inside an instruction.
+	 */
+	int (*insn_relocate)(const struct insn *insn, taddr_t to,
+			     uint8_t ret[INSN_COPY_MAX],
+			     int8_t resume_ret[INSN_COPY_MAX]);
+
+	/*
+	 * Looks for a PLT stub whose jump through the GOT begins at
+	 * code[at]. code holds size bytes that lie at address; got is where
+	 * the image's DT_PLTGOT points (i386 stubs are relative to it). All
+	 * forms that linkers write are known: with and without endbr and bnd
+	 * prefix, mold's with the index load before the jump.
+	 * Returns false when the bytes there are no such jump.
+	 */
+	bool (*plt_stub)(const uint8_t *code, size_t size, size_t at,
+			 taddr_t address, taddr_t got, struct plt_stub *ret);
+
+	/*
+	 * The index-th (from 0) integer or pointer argument of a call whose
+	 * registers at the function's first instruction are given.
+	 */
+	int (*argument)(const struct regs *entry, struct memory *memory,
+			unsigned index, uint64_t *ret);
+
+	/* The integer or pointer result, when a call has returned. */
+	uint64_t (*result)(const struct regs *regs);
+};
+
+extern const struct arch_ops arch_x86_64;
+extern const struct arch_ops arch_i386;
+
+/* NULL when calltrap has no port to it. */
+const struct arch_ops *arch_of_elf(unsigned machine, unsigned elf_class);
+
+/* What a stopped task is running just now. */
+const struct arch_ops *arch_of_regs(const struct regs *regs);
+
+#endif
