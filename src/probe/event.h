@@ -109,6 +109,12 @@ struct sink_ops {
 	 */
 	int (*event)(struct sink *sink, const struct event *event);
 
+	/*
+	 * Called when nothing is left to do but wait: writes what event kept
+	 * back. Returns like event. NULL where nothing is kept back.
+	 */
+	int (*flush)(struct sink *sink);
+
 	/* The last word: prints tables, flushes. Returns like event. */
 	int (*finish)(struct sink *sink);
 
@@ -117,6 +123,7 @@ struct sink_ops {
 
 /* Hands an event to each sink of a list; the first error is returned. */
 int sinks_event(struct sink *first, const struct event *event);
+int sinks_flush(struct sink *first);
 int sinks_finish(struct sink *first);
 void sinks_free(struct sink *first);
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/event.h"
+
+/* One sink's failure must not keep the others from what they are due. */
+static int first_error(int error, int next)
+{
+	return error ? error : next;
+}
+
+int sinks_event(struct sink *first, const struct event *event)
+{
+	struct sink *sink;
+	int error = 0;
+
+	for (sink = first; sink; sink = sink->next)
+		error = first_error(error, sink->ops->event(sink, event));
+	return error;
+}
+
+int sinks_flush(struct sink *first)
+{
+	struct sink *sink;
+	int error = 0;
+
+	for (sink = first; sink; sink = sink->next)
+		if (sink->ops->flush)
+			error = first_error(error, sink->ops->flush(sink));
+	return error;
+}
+
+int sinks_finish(struct sink *first)
+{
+	struct sink *sink;
+	int error = 0;
+
+	for (sink = first; sink; sink = sink->next)
+		error = first_error(error, sink->ops->finish(sink));
+	return error;
+}
+
+void sinks_free(struct sink *first)
+{
+	struct sink *next;
+
+	for (; first; first = next) {
+		next = first->next;
+		first->ops->free(first);
+	}
+}
