@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "unit.h"
+
+/* Memory of a test: bytes at an address, unreadable around them. */
+struct island {
+	struct memory memory;
+	taddr_t start;
+	char *bytes;
+	size_t size;
+	size_t longest_read;
+};
+
+static size_t island_read(struct memory *memory, taddr_t address, void *ret,
+			  size_t size)
+{
+	struct island *island = (struct island *)memory;
+	size_t offset = address - island->start;
+
+	if (size > island->longest_read)
+		island->longest_read = size;
+	if (address < island->start || offset >= island->size)
+		return 0;
+	if (size > island->size - offset)
+		size = island->size - offset;
+	memcpy(ret, island->bytes + offset, size);
+	return size;
+}
+
+static int island_write(struct memory *memory, taddr_t address,
+			const void *bytes, size_t size)
+{
+	struct island *island = (struct island *)memory;
+	size_t offset = address - island->start;
+
+	if (address < island->start || offset >= island->size ||
+	    size > island->size - offset)
+		return -EFAULT;
+	memcpy(island->bytes + offset, bytes, size);
+	return 0;
+}
+
+static const struct memory_ops island_ops = {
+	.read = island_read,
+	.write = island_write,
+};
+
+static struct island island_of(taddr_t start, char *bytes, size_t size)
+{
+	return (struct island){
+		.memory = { &island_ops },
+		.start = start,
+		.bytes = bytes,
+		.size = size,
+	};
+}
+
+START_TEST(strbuf_begins_empty)
+{
+	struct strbuf buf = { 0 };
+
+	ck_assert_str_eq(strbuf_text(&buf), "");
+	strbuf_fini(&buf);
+	ck_assert_str_eq(strbuf_text(&buf), "");
+}
+END_TEST
+
+START_TEST(strbuf_adds_in_order)
+{
+	struct strbuf buf = { 0 };
+
+	strbuf_puts(&buf, "strlen");
+	strbuf_putc(&buf, '(');
+	strbuf_printf(&buf, "%d, \"%s\"", -7, "x");
+	strbuf_add(&buf, ")...", 1);
+	ck_assert_str_eq(strbuf_text(&buf), "strlen(-7, \"x\")");
+	ck_assert_uint_eq(buf.length, 15);
+	strbuf_fini(&buf);
+}
+END_TEST
+
+START_TEST(strbuf_clear_keeps_the_room)
+{
+	struct strbuf buf = { 0 };
+	size_t room;
+
+	strbuf_puts(&buf, "something");
+	room = buf.room;
+	strbuf_clear(&buf);
+	ck_assert_str_eq(strbuf_text(&buf), "");
+	ck_assert_uint_eq(buf.length, 0);
+	ck_assert_uint_eq(buf.room, room);
+	strbuf_fini(&buf);
+}
+END_TEST
+
+/* Every length around the sizes at which the buffer grows. */
+START_TEST(strbuf_grows_at_any_length)
+{
+	for (size_t n = 0; n < 600; n++) {
+		struct strbuf one = { 0 }, other = { 0 };
+
+		for (size_t i = 0; i < n; i++)
+			strbuf_putc(&one, 'a' + i % 26);
+		strbuf_printf(&other, "%s", strbuf_text(&one));
+		ck_assert_uint_eq(one.length, n);
+		ck_assert_uint_eq(other.length, n);
+		ck_assert_uint_eq(strlen(strbuf_text(&other)), n);
+		ck_assert_str_eq(strbuf_text(&one), strbuf_text(&other));
+		strbuf_fini(&one);
+		strbuf_fini(&other);
+	}
+}
+END_TEST
+
+START_TEST(strbuf_takes_nul_bytes)
+{
+	struct strbuf buf = { 0 };
+
+	strbuf_add(&buf, "a\0b", 3);
+	ck_assert_uint_eq(buf.length, 3);
+	ck_assert_mem_eq(buf.text, "a\0b", 4);
+	strbuf_fini(&buf);
+}
+END_TEST
+
+START_TEST(strbuf_pads_up_to_a_column)
+{
+	struct strbuf buf = { 0 };
+
+	strbuf_pad(&buf, 3);
+	ck_assert_str_eq(strbuf_text(&buf), "   ");
+	strbuf_puts(&buf, "abc");
+	strbuf_pad(&buf, 4);
+	ck_assert_str_eq(strbuf_text(&buf), "   abc");
+	strbuf_pad(&buf, 8);
+	ck_assert_str_eq(strbuf_text(&buf), "   abc  ");
+	strbuf_pad(&buf, 500);
+	ck_assert_uint_eq(strlen(strbuf_text(&buf)), 500);
+	strbuf_fini(&buf);
+}
+END_TEST
+
+START_TEST(cursor_reads_little_endian)
+{
+	const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+				  13, 14, 15 };
+	struct cursor c = cursor_of(bytes, sizeof(bytes));
+
+	ck_assert_uint_eq(cursor_u8(&c), 0x01);
+	ck_assert_uint_eq(cursor_u16(&c), 0x0302);
+	ck_assert_uint_eq(cursor_u32(&c), 0x07060504);
+	ck_assert_uint_eq(cursor_u64(&c), 0x0f0e0d0c0b0a0908);
+	ck_assert(cursor_at_end(&c));
+	ck_assert(!c.bad);
+	cursor_seek(&c, 3);
+	ck_assert_uint_eq(cursor_word(&c, 4), 0x07060504);
+	cursor_seek(&c, 7);
+	ck_assert_uint_eq(cursor_word(&c, 8), 0x0f0e0d0c0b0a0908);
+}
+END_TEST
+
+START_TEST(cursor_reads_nothing_past_the_end)
+{
+	const uint8_t bytes[] = { 1, 2, 3 };
+	struct cursor c = cursor_of(bytes, sizeof(bytes));
+
+	ck_assert_uint_eq(cursor_u32(&c), 0);
+	ck_assert(c.bad);
+	ck_assert(cursor_at_end(&c));
+	/* There would be a byte, but the record is broken. */
+	ck_assert_uint_eq(cursor_u8(&c), 0);
+	ck_assert_ptr_null(cursor_bytes(&c, 1));
+}
+END_TEST
+
+START_TEST(cursor_moves_inside_only)
+{
+	const uint8_t bytes[] = { 1, 2, 3 };
+	struct cursor c = cursor_of(bytes, sizeof(bytes));
+
+	cursor_seek(&c, 3);
+	ck_assert(!c.bad && cursor_at_end(&c));
+	cursor_seek(&c, 0);
+	cursor_skip(&c, 2);
+	ck_assert_uint_eq(cursor_u8(&c), 3);
+	cursor_seek(&c, 4);
+	ck_assert(c.bad);
+
+	c = cursor_of(bytes, sizeof(bytes));
+	cursor_skip(&c, 1);
+	cursor_skip(&c, UINT64_MAX);
+	ck_assert(c.bad);
+	ck_assert_uint_le(c.position, 3);
+}
+END_TEST
+
+START_TEST(cursor_part_stays_inside)
+{
+	const uint8_t bytes[] = { 1, 2, 3, 4 };
+	struct cursor whole = cursor_of(bytes, sizeof(bytes));
+	struct cursor part = cursor_part(&whole, 1, 2);
+
+	ck_assert_uint_eq(cursor_u16(&part), 0x0302);
+	ck_assert_uint_eq(cursor_u8(&part), 0);
+	ck_assert(part.bad && !whole.bad);
+	ck_assert(!cursor_part(&whole, 4, 0).bad);
+	ck_assert(cursor_part(&whole, 5, 0).bad);
+	ck_assert(cursor_part(&whole, 2, 3).bad);
+	ck_assert(cursor_part(&whole, 2, UINT64_MAX).bad);
+	ck_assert(cursor_part(&whole, UINT64_MAX, 2).bad);
+	ck_assert(cursor_part(&part, 0, 1).bad);
+}
+END_TEST
+
+START_TEST(cursor_finds_only_ended_strings)
+{
+	const char bytes[] = { 'a', 'b', '\0', 'c', 'd' };
+	struct cursor c = cursor_of(bytes, sizeof(bytes));
+
+	ck_assert_str_eq(cursor_string_at(&c, 0), "ab");
+	ck_assert_str_eq(cursor_string_at(&c, 2), "");
+	ck_assert_ptr_null(cursor_string_at(&c, 3));
+	ck_assert_ptr_null(cursor_string_at(&c, 5));
+	ck_assert_ptr_null(cursor_string_at(&c, UINT64_MAX));
+}
+END_TEST
+
+START_TEST(memory_is_all_or_nothing)
+{
+	char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct island island = island_of(0x1000, bytes, sizeof(bytes));
+	uint8_t got[8];
+
+	ck_assert_int_eq(memory_read(&island.memory, 0x1000, got, 8), 0);
+	ck_assert_mem_eq(got, bytes, 8);
+	ck_assert_int_eq(memory_read(&island.memory, 0x1001, got, 8), -EFAULT);
+	ck_assert_int_eq(memory_read(&island.memory, 0xfff, got, 1), -EFAULT);
+	ck_assert_uint_eq(memory_read_some(&island.memory, 0x1006, got, 8), 2);
+	ck_assert_int_eq(memory_write(&island.memory, 0x1007, "z", 1), 0);
+	ck_assert_int_eq(bytes[7], 'z');
+	ck_assert_int_eq(memory_write(&island.memory, 0x1007, "zz", 2),
+			 -EFAULT);
+}
+END_TEST
+
+START_TEST(memory_words_have_two_sizes)
+{
+	char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, -1, -1, -1, -1 };
+	struct island island = island_of(0x1000, bytes, sizeof(bytes));
+	uint64_t word = 42;
+
+	ck_assert_int_eq(memory_read_word(&island.memory, 0x1000, 8, &word),
+			 0);
+	ck_assert_uint_eq(word, 0x0807060504030201);
+	ck_assert_int_eq(memory_read_word(&island.memory, 0x1008, 4, &word),
+			 0);
+	ck_assert_uint_eq(word, 0xffffffff);
+	ck_assert_int_eq(memory_read_word(&island.memory, 0x1008, 8, &word),
+			 -EFAULT);
+	ck_assert_uint_eq(word, 0xffffffff);
+}
+END_TEST
+
+START_TEST(memory_strings_end_somewhere)
+{
+	char bytes[] = "one\0\0two";
+	struct island island = island_of(0x1000, bytes, 8);
+	char text[16];
+
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x1000, text, 16),
+			 3);
+	ck_assert_str_eq(text, "one");
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x1004, text, 16),
+			 0);
+	ck_assert_str_eq(text, "");
+	/* The end of what can be read cuts it, and so does the room. */
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x1005, text, 16),
+			 3);
+	ck_assert_str_eq(text, "two");
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x1000, text, 3),
+			 2);
+	ck_assert_str_eq(text, "on");
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x1008, text, 16),
+			 -EFAULT);
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x1000, text, 1),
+			 0);
+}
+END_TEST
+
+START_TEST(memory_strings_cross_pages)
+{
+	const size_t size = 3 * 4096;
+	char *bytes = xmalloc(size);
+	char *text = xmalloc(size);
+	struct island island = island_of(0x10800, bytes, size);
+
+	memset(bytes, 'x', size);
+	bytes[size - 1] = '\0';
+	ck_assert_int_eq(
+		memory_read_string(&island.memory, 0x10800, text, size),
+		(long)size - 1);
+	ck_assert_uint_eq(strlen(text), size - 1);
+	/* No read may run into a page that is perhaps not there. */
+	ck_assert_uint_le(island.longest_read, 4096);
+	free(bytes);
+	free(text);
+}
+END_TEST
+
+START_TEST(xgrow_makes_room_for_one_more)
+{
+	int *numbers = NULL;
+	size_t n = 0, room = 0;
+
+	while (n < 1000) {
+		numbers = xgrow(numbers, n, &room, sizeof(*numbers));
+		ck_assert_uint_gt(room, n);
+		numbers[n] = n * 3;
+		n++;
+	}
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_eq(numbers[i], i * 3);
+	free(numbers);
+}
+END_TEST
+
+START_TEST(xalloc_copies)
+{
+	char *whole = xstrdup("library");
+	char *part = xstrndup("library", 3);
+	char *beyond = xstrndup("lib", 30);
+	char *formatted = xasprintf("%s.so.%d", part, 6);
+
+	ck_assert_str_eq(whole, "library");
+	ck_assert_str_eq(part, "lib");
+	ck_assert_str_eq(beyond, "lib");
+	ck_assert_str_eq(formatted, "lib.so.6");
+	free(whole);
+	free(part);
+	free(beyond);
+	free(formatted);
+}
+END_TEST
+
+START_TEST(xalloc_of_nothing_is_something)
+{
+	void *p = xmalloc(0);
+	uint8_t *zeroed = xcalloc(10, 2);
+
+	ck_assert_ptr_nonnull(p);
+	for (int i = 0; i < 20; i++)
+		ck_assert_uint_eq(zeroed[i], 0);
+	free(p);
+	free(zeroed);
+	p = xcalloc(0, 8);
+	ck_assert_ptr_nonnull(p);
+	free(p);
+}
+END_TEST
+
+static void leave_with_seven(void *context)
+{
+	_exit(*(int *)context);
+}
+
+/* Runs in a child: the hook takes over before the abort. */
+START_TEST(running_out_of_memory_calls_the_hook)
+{
+	static int seven = 7;
+	volatile size_t too_much = SIZE_MAX / 2;
+
+	fatal_set_hook(leave_with_seven, &seven);
+	free(xreallocarray(NULL, too_much, 4));
+}
+END_TEST
+
+static void do_nothing(void *context UNUSED)
+{
+}
+
+START_TEST(fatal_aborts_when_the_hook_returns)
+{
+	fatal_set_hook(do_nothing, NULL);
+	fatal("this message belongs to the test");
+}
+END_TEST
+
+static TCase *strbuf_case(void)
+{
+	TCase *c = tcase_create("strbuf");
+
+	tcase_add_test(c, strbuf_begins_empty);
+	tcase_add_test(c, strbuf_adds_in_order);
+	tcase_add_test(c, strbuf_clear_keeps_the_room);
+	tcase_add_test(c, strbuf_grows_at_any_length);
+	tcase_add_test(c, strbuf_takes_nul_bytes);
+	tcase_add_test(c, strbuf_pads_up_to_a_column);
+	return c;
+}
+
+static TCase *cursor_case(void)
+{
+	TCase *c = tcase_create("cursor");
+
+	tcase_add_test(c, cursor_reads_little_endian);
+	tcase_add_test(c, cursor_reads_nothing_past_the_end);
+	tcase_add_test(c, cursor_moves_inside_only);
+	tcase_add_test(c, cursor_part_stays_inside);
+	tcase_add_test(c, cursor_finds_only_ended_strings);
+	return c;
+}
+
+static TCase *memory_case(void)
+{
+	TCase *c = tcase_create("memory");
+
+	tcase_add_test(c, memory_is_all_or_nothing);
+	tcase_add_test(c, memory_words_have_two_sizes);
+	tcase_add_test(c, memory_strings_end_somewhere);
+	tcase_add_test(c, memory_strings_cross_pages);
+	return c;
+}
+
+static TCase *xalloc_case(void)
+{
+	TCase *c = tcase_create("xalloc");
+
+	tcase_add_test(c, xgrow_makes_room_for_one_more);
+	tcase_add_test(c, xalloc_copies);
+	tcase_add_test(c, xalloc_of_nothing_is_something);
+	tcase_add_exit_test(c, running_out_of_memory_calls_the_hook, 7);
+	tcase_add_test_raise_signal(c, fatal_aborts_when_the_hook_returns,
+				    SIGABRT);
+	return c;
+}
+
+static Suite *base_suite(void)
+{
+	Suite *suite = suite_create("base");
+
+	suite_add_tcase(suite, strbuf_case());
+	suite_add_tcase(suite, cursor_case());
+	suite_add_tcase(suite, memory_case());
+	suite_add_tcase(suite, xalloc_case());
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(base_suite());
+}
