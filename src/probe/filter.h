@@ -9,15 +9,26 @@
 /*
  * Which symbols of which libraries. The language of ltrace's -e, -x and -l:
  *
- *	filter  = rule { ("+" | "-") rule }, or beginning with "-" or "!"
- *	rule    = [pattern] ["@" pattern]
+ *	filter  = ["+" | "-" | "!"] rule { ("+" | "-") rule }
+ *	rule    = pattern | [pattern] "@" [pattern]
  *	pattern = glob | "/" regex "/"
  *
  * Rules apply in order: "+" marks what matches, "-" unmarks it. A filter that
  * begins with "-" or "!" means everything but that. A missing pattern matches
- * everything; the library MAIN is the program itself. A pattern matches whole
- * names (regex: POSIX basic, anchored at both ends). A library pattern is
- * tried on the path, on its last component and on the SONAME.
+ * everything; the library MAIN is the program itself. "/a@b/" is "/a/@/b/".
+ *
+ * A pattern matches whole names (regex: POSIX basic, without
+ * back-references). So "^" in front and "$" at the end may be given, in globs
+ * as well, and change nothing: "/^f1/" is f1, not all that begins with f1.
+ * In globs "\" takes the meaning of the next character away; "+" and "-"
+ * inside [] and in a regex are part of it.
+ *
+ * A library pattern with a "/" in it is tried on the path, which should be
+ * the one without symbolic links (as in /proc/PID/maps): a plain path is
+ * tried as it was given and with its links resolved. In a path, "+" and "-"
+ * before its last "/" are part of it. A library pattern without a "/" is
+ * tried on the last component of the path and on the SONAME.
+ *
  * Several filters in one set are or-ed.
  */
 struct filter;
@@ -59,7 +70,8 @@ bool filter_may_match_library(const struct filter *filter,
 /*
  * The added texts and, of each, whether its symbol part is a plain name (no
  * glob, no regex): then name_ret is that name, to tell the user that it
- * matched nothing and which names are near. Text i of filter_count().
+ * matched nothing and which names are near. Text i of filter_count(). A text
+ * that only adds ("f1+f2") counts as one text per rule.
  */
 size_t filter_count(const struct filter *filter);
 const char *filter_text(const struct filter *filter, size_t i);
