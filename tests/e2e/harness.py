@@ -1,0 +1,573 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Helpers of the end-to-end tests: building victims, running calltrap, reading
+its log, printing TAP. Python's standard library only."""
+
+import contextlib
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VICTIMS = os.path.join(HERE, "victims")
+CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
+                           os.path.join(HERE, "..", "..", "calltrap"))
+PATIENCE = float(os.environ.get("E2E_PATIENCE", "60"))
+
+
+class Failure(Exception):
+    """The test has failed; the text says how."""
+
+
+class Skip(Exception):
+    """The test can't be run here; the text says why."""
+
+
+# ---------------------------------------------------------------- checking
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def check_equal(found, wanted, what):
+    if found != wanted:
+        raise Failure("%s: found %r, wanted %r" % (what, found, wanted))
+
+
+def check_match(regex, text, what):
+    found = re.search(regex, text, re.M)
+    if not found:
+        raise Failure("%s: nothing matches %r in:\n%s" %
+                      (what, regex, shorten(text)))
+    return found
+
+
+def shorten(text, lines=30):
+    found = text.splitlines()
+    if len(found) <= lines:
+        return text
+    half = lines // 2
+    cut = ["... (%d lines left out)" % (len(found) - 2 * half)]
+    return "\n".join(found[:half] + cut + found[-half:])
+
+
+# ---------------------------------------------------------------- the log
+
+CALL = re.compile(
+    r"^(?:\[pid (?P<pid>\d+)\] |(?P<pid_file>\d+) )?"
+    r"(?P<time>(?:\d\d:\d\d:\d\d(?:\.\d{6})?|\d+\.\d{6}| *\d+\.\d{6}) )?"
+    r"(?:\[(?P<ip>0x[0-9a-f]+)\] )?"
+    r"(?P<rest>.*)$")
+BEGIN = re.compile(r"^(?P<indent> *)(?:(?P<caller>[^ (<>]+)->)?"
+                   r"(?P<name>[A-Za-z_.$][^ (]*?)(?:@(?P<library>[^ (]+))?"
+                   r"\((?P<arguments>.*)$")
+RESUMED = re.compile(r"^ *<\.\.\. (?P<name>.+?) resumed>(?P<arguments>.*)$")
+SIGNAL = re.compile(r"^ *--- (?P<text>.*) ---$")
+EXIT = re.compile(r"^ *\+\+\+ (?P<text>.*) \+\+\+$")
+RESULT = re.compile(r" = (?P<result>.*?)(?: <(?P<duration>\d+\.\d{6})>)?$")
+UNFINISHED = re.compile(r"<unfinished: (?P<why>[a-z ]+)>|<(?P<no>no return)>|"
+                        r"(?P<cut><unfinished \.\.\.>)")
+
+
+class Line:
+    """One line of the log: kind is call, resumed, signal, exit or other."""
+
+    def __init__(self, text):
+        self.text = text
+        found = CALL.match(text)
+        pid = found["pid"] or found["pid_file"]
+        self.pid = int(pid) if pid else None
+        self.time = found["time"].strip() if found["time"] else None
+        self.ip = int(found["ip"], 16) if found["ip"] else None
+        self.rest = found["rest"]
+        self.name = self.caller = self.library = self.result = None
+        self.duration = self.end = None
+        self.arguments = ""
+        self.indent = 0
+        self.kind = self._classify()
+
+    def _classify(self):
+        for kind, regex in (("signal", SIGNAL), ("exit", EXIT)):
+            found = regex.match(self.rest)
+            if found:
+                self.name = found["text"]
+                return kind
+        found = RESUMED.match(self.rest)
+        kind = "resumed"
+        if not found:
+            found = BEGIN.match(self.rest)
+            kind = "call"
+        if not found:
+            return "other"
+        self.name = found["name"]
+        if kind == "call":
+            self.caller, self.library = found["caller"], found["library"]
+            self.indent = len(found["indent"])
+        self._read_end(found["arguments"])
+        return kind
+
+    def _read_end(self, text):
+        result = RESULT.search(text)
+        end = UNFINISHED.search(text)
+        if result:
+            self.result, self.duration = result["result"], result["duration"]
+            text = text[:result.start()].rstrip()
+        elif end:
+            self.end = end["why"] or end["no"] or "unfinished"
+            text = text[:end.start()].rstrip()
+        self.arguments = text[:-1] if text.endswith(")") else text
+
+    def values(self):
+        """The arguments as integers, those that are some."""
+        found = re.findall(r"(?<![\w\"'.])-?(?:0x[0-9a-f]+|\d+)(?![\w\"'.])",
+                           self.arguments)
+        return [int(text, 0) for text in found]
+
+
+class Log:
+    def __init__(self, text):
+        self.text = text
+        self.lines = [Line(line) for line in text.splitlines()]
+        self.calls = [line for line in self.lines if line.kind == "call"]
+
+    def count(self, name, caller=None, library=None):
+        return sum(1 for call in self.calls if call.name == name and
+                   (caller is None or call.caller == caller) and
+                   (library is None or call.library == library))
+
+    def returns(self, name):
+        """How many calls of that name have a line with their result."""
+        return sum(1 for line in self.lines
+                   if line.kind in ("call", "resumed") and line.name == name
+                   and line.result is not None)
+
+    def named(self, name):
+        return [call for call in self.calls if call.name == name]
+
+    def ends(self, name, why):
+        return sum(1 for line in self.lines
+                   if line.kind in ("call", "resumed") and line.name == name
+                   and line.end == why)
+
+    def of_kind(self, kind):
+        return [line.name for line in self.lines if line.kind == kind]
+
+    def check_counts(self, wanted, **where):
+        found = {name: self.count(name, **where) for name in wanted}
+        if found != wanted:
+            raise Failure("calls logged: %r, wanted: %r\nthe log:\n%s" %
+                          (found, wanted, shorten(self.text)))
+
+
+# ---------------------------------------------------------------- processes
+
+class Result:
+    """What a finished command has left."""
+
+    def __init__(self, status, out, err, log):
+        self.status, self.out, self.err = status, out, err
+        self.log_text = log
+        self._log = None
+
+    @property
+    def log(self):
+        if self._log is None:
+            check(self.log_text is not None,
+                  "calltrap wrote no log; it said:\n" + shorten(self.err))
+            self._log = Log(self.log_text)
+        return self._log
+
+    def counts(self, who="MAIN"):
+        """Lines `count WHO NAME N` that the victim has printed."""
+        return counts_in(self.out, who)
+
+    def messages(self):
+        return [line for line in self.err.splitlines()
+                if line.startswith("calltrap: ")]
+
+    def check_status(self, wanted):
+        if self.status != wanted:
+            raise Failure("exit status %d, wanted %d; standard error:\n%s" %
+                          (self.status, wanted, shorten(self.err)))
+
+    def check_quiet(self):
+        """calltrap itself said nothing."""
+        check_equal(self.messages(), [], "calltrap's messages")
+
+
+def counts_in(text, who="MAIN"):
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[:2] == ["count", who]:
+            found[words[2]] = found.get(words[2], 0) + int(words[3])
+    return found
+
+
+class Process:
+    """A command that runs; it is ended when the test is over."""
+
+    def __init__(self, case, argv, stdin=subprocess.PIPE, env=None,
+                 session=True):
+        self.argv = argv
+        number = case.number()
+        self.paths = [os.path.join(case.dir, "%s.%d" % (name, number))
+                      for name in ("out", "err")]
+        with contextlib.ExitStack() as stack:
+            files = [stack.enter_context(open(path, "wb"))
+                     for path in self.paths]
+            self.popen = subprocess.Popen(
+                argv, cwd=case.dir, stdin=stdin, stdout=files[0],
+                stderr=files[1], env=case.environment(env),
+                start_new_session=session, **case.identity())
+        self.session = session
+        self.pid = self.popen.pid
+
+    @property
+    def out(self):
+        return read(self.paths[0])
+
+    @property
+    def err(self):
+        return read(self.paths[1])
+
+    def say(self, text):
+        self.popen.stdin.write(text.encode())
+        self.popen.stdin.flush()
+
+    def wait(self, patience=None):
+        try:
+            return self.popen.wait(patience or PATIENCE)
+        except subprocess.TimeoutExpired:
+            state = task_states(self.pid)
+            self.end()
+            raise Failure("%s hung (tasks: %s); standard error:\n%s" %
+                          (" ".join(self.argv), state, shorten(self.err)))
+
+    def end(self):
+        if self.popen.stdin:
+            with contextlib.suppress(OSError):
+                self.popen.stdin.close()
+        if self.popen.poll() is None:
+            with contextlib.suppress(OSError):
+                if self.session:
+                    os.killpg(self.pid, signal.SIGKILL)
+                else:
+                    self.popen.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(10)
+
+
+class Case:
+    """What one test has to work with: a directory, a user, helpers."""
+
+    def __init__(self, user=None):
+        self.user = user
+        self.dir = tempfile.mkdtemp(dir=workspace())
+        self.processes = []
+        self.numbers = 0
+        if user:
+            os.chown(self.dir, user.pw_uid, user.pw_gid)
+
+    def number(self):
+        self.numbers += 1
+        return self.numbers
+
+    def identity(self):
+        if not self.user:
+            return {}
+        return {"user": self.user.pw_uid, "group": self.user.pw_gid,
+                "extra_groups": []}
+
+    def environment(self, more=None):
+        env = {key: value for key, value in os.environ.items()
+               if key in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TERM")}
+        env.update(LC_ALL="C", HOME=self.dir, TMPDIR=self.dir)
+        env.update(more or {})
+        return env
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, text, mode=0o644):
+        path = self.path(name)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        if self.user:
+            os.chown(path, self.user.pw_uid, self.user.pw_gid)
+        return path
+
+    def copy(self, source, name=None):
+        path = self.path(name or os.path.basename(source))
+        shutil.copy(source, path)
+        if self.user:
+            os.chown(path, self.user.pw_uid, self.user.pw_gid)
+        return path
+
+    def start(self, argv, **how):
+        process = Process(self, argv, **how)
+        self.processes.append(process)
+        return process
+
+    def run(self, argv, patience=None, input_text=None, env=None):
+        process = self.start(argv, env=env, stdin=subprocess.PIPE
+                             if input_text else subprocess.DEVNULL)
+        if input_text:
+            process.say(input_text)
+            process.popen.stdin.close()
+        status = process.wait(patience)
+        return Result(status, process.out, process.err, None)
+
+    def calltrap(self, *arguments, log=True, **how):
+        """Runs calltrap to its end; log=True adds -o and reads the file."""
+        path = self.path("log.%d" % self.number())
+        argv = [CALLTRAP] + (["-o", path] if log else []) + list(arguments)
+        result = self.run(argv, **how)
+        if log and os.path.exists(path):
+            result.log_text = read(path)
+        return result
+
+    def start_calltrap(self, *arguments, log=True, **how):
+        path = self.path("log.%d" % self.number())
+        argv = [CALLTRAP] + (["-o", path] if log else []) + list(arguments)
+        process = self.start(argv, **how)
+        process.log_path = path
+        return process
+
+    def finish(self):
+        for process in reversed(self.processes):
+            process.end()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def read(path):
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def wait_until(condition, what, patience=None):
+    """Waits for something that has to happen, however slow the machine."""
+    end = time.monotonic() + (patience or PATIENCE)
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure("waited in vain for " + what)
+        time.sleep(0.01)
+
+
+def status_field(pid, field, default=None):
+    for line in read("/proc/%d/status" % pid).splitlines():
+        if line.startswith(field + ":"):
+            return line.split(":", 1)[1].strip()
+    return default
+
+
+def task_states(pid):
+    with contextlib.suppress(OSError):
+        return ", ".join("%s %s" % (tid, (status_field(int(tid), "State") or
+                                          "gone"))
+                         for tid in os.listdir("/proc/%d/task" % pid))
+    return "gone"
+
+
+def tracer_of(pid):
+    return int(status_field(pid, "TracerPid", "0"))
+
+
+def code_differences(pid):
+    """Where the code in a process's memory isn't that of its files."""
+    found = []
+    mem = os.open("/proc/%d/mem" % pid, os.O_RDONLY)
+    try:
+        for line in read("/proc/%d/maps" % pid).splitlines():
+            words = line.split(None, 5)
+            if "x" not in words[1] or len(words) < 6 or words[5][0] != "/":
+                continue
+            start, end = (int(word, 16) for word in words[0].split("-"))
+            memory = os.pread(mem, end - start, start)
+            with open(words[5], "rb") as file:
+                file.seek(int(words[2], 16))
+                data = file.read(end - start).ljust(end - start, b"\0")
+            found += ["%s+0x%x: %02x, in the file %02x" %
+                      (words[5], int(words[2], 16) + i, memory[i], data[i])
+                      for i in range(len(data)) if memory[i] != data[i]][:20]
+    finally:
+        os.close(mem)
+    return found
+
+
+def check_untouched(pid):
+    """A process that nobody traces, with the code of its files."""
+    check_equal(tracer_of(pid), 0, "tracer of the target")
+    differences = code_differences(pid)
+    check(not differences, "bytes left behind:\n" + "\n".join(differences))
+
+
+# ---------------------------------------------------------------- building
+
+_workspace = []
+_built = {}
+
+
+def workspace():
+    if not _workspace:
+        holder = tempfile.TemporaryDirectory(prefix="calltrap-e2e.")
+        _workspace.append(holder)
+        os.chmod(holder.name, 0o755)
+    return _workspace[0].name
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            raise Skip(tool + " isn't installed")
+
+
+def victim(name):
+    return os.path.join(VICTIMS, name)
+
+
+def command_output(argv, cwd=None):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, cwd=cwd,
+                          stderr=subprocess.STDOUT, timeout=300)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def _execute(argv, optional, directory):
+    status, text = command_output(argv, directory)
+    if status:
+        kind = Skip if optional else Failure
+        first = text.strip().splitlines()[:1] if optional else [text]
+        raise kind("%s: %s" % (" ".join(argv), "\n".join(first)))
+
+
+def build(output, sources, *flags, cc="gcc", directory=None, optional=False):
+    """
+    Compiles sources (names in victims/) into directory/output, once. When the
+    tools can't do that: a Skip if optional, else a Failure.
+    """
+    need(cc.split()[0])
+    if isinstance(sources, str):
+        sources = [sources]
+    directory = directory or build_directory("common")
+    path = os.path.join(directory, output)
+    argv = cc.split() + ["-g0", "-D_GNU_SOURCE", "-o", path] + [
+        source if "/" in source else victim(source) for source in sources
+    ] + list(flags)
+    key = tuple(argv)
+    if key not in _built:
+        try:
+            _execute(argv, optional, directory)
+            _built[key] = path
+        except (Failure, Skip) as problem:
+            _built[key] = problem
+    if isinstance(_built[key], Exception):
+        raise _built[key]
+    return path
+
+
+def build_directory(name):
+    path = os.path.join(workspace(), "build", name)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def build_library(output, source, *flags, **how):
+    return build(output, source, "-shared", "-fPIC", "-O1",
+                 "-Wl,-soname," + output, *flags, **how)
+
+
+def near(directory):
+    """Linker flags: use the libraries of that directory."""
+    return ["-L" + directory, "-Wl,-rpath,$ORIGIN"]
+
+
+# ---------------------------------------------------------------- TAP
+
+_tests = []
+
+
+def test(name, users=False):
+    """
+    Registers a function of one Case as a test. With users it is run a second
+    time as an ordinary user when the tests are run by root.
+    """
+    def register(function):
+        _tests.append((name, function, None))
+        if users and os.geteuid() == 0:
+            _tests.append((name + ", as an ordinary user", function, "nobody"))
+        return function
+    return register
+
+
+def ordinary_user(name):
+    try:
+        user = pwd.getpwnam(name)
+    except KeyError:
+        raise Skip("there is no user " + name)
+    probe = subprocess.run([CALLTRAP, "--version"], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, user=user.pw_uid,
+                           group=user.pw_gid, extra_groups=[], cwd="/",
+                           timeout=PATIENCE)
+    if probe.returncode:
+        raise Skip("%s can't run %s" % (name, CALLTRAP))
+    return user
+
+
+def run_one(function, user):
+    """(passed, reason to skip or None, details)"""
+    case = None
+    try:
+        try:
+            person = ordinary_user(user) if user else None
+        except PermissionError:
+            raise Skip("%s can't reach %s" % (user, CALLTRAP))
+        case = Case(person)
+        function(case)
+        return True, None, ""
+    except Skip as reason:
+        return True, str(reason), ""
+    except Failure as failure:
+        return False, None, str(failure)
+    except Exception:
+        return False, None, traceback.format_exc()
+    finally:
+        if case:
+            case.finish()
+
+
+def report(number, name, passed, skipped, details):
+    line = "%s %d - %s" % ("ok" if passed else "not ok", number, name)
+    if skipped is not None:
+        line += " # SKIP " + " ".join(skipped.split())
+    print(line)
+    for text in details.splitlines():
+        print("# " + text)
+    sys.stdout.flush()
+
+
+def main():
+    """Runs the tests registered, or those whose name holds an argument."""
+    wanted = [test for test in _tests
+              if all(word in test[0] for word in sys.argv[1:])]
+    print("1..%d" % len(wanted))
+    sys.stdout.flush()
+    if not os.access(CALLTRAP, os.X_OK):
+        print("Bail out! no program %s; set CALLTRAP" % CALLTRAP)
+        return 99
+    failed = 0
+    for number, (name, function, user) in enumerate(wanted, 1):
+        passed, skipped, details = run_one(function, user)
+        failed += not passed
+        report(number, name, passed, skipped, details)
+    return 1 if failed else 0

@@ -1,0 +1,233 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Functions of libraries that come and go."""
+
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+
+def programs(*flags, name="loader"):
+    """The loader and its plugin."""
+    directory = h.build_directory("dlopen")
+    h.build_library("libt.so", "libt.c", directory=directory)
+    plugin = h.build_library("plug.so", "plugin.c", *h.near(directory), "-lt",
+                             directory=directory)
+    loader = h.build(name, "loader.c", "-O1", *flags, "-ldl", "-lpthread",
+                     directory=directory)
+    return loader, plugin
+
+
+def check_run(case, orders, *arguments, wanted=None):
+    loader, plugin = programs()
+    result = case.calltrap(*arguments, loader, plugin, input_text=orders + "q")
+    result.check_status(7)
+    result.log.check_counts(wanted or result.counts())
+    for call in result.log.named("g1"):
+        h.check_equal(call.result, str(call.values()[0] + 1), call.text)
+    return result
+
+
+@h.test("loaded after the start", users=True)
+def later(case):
+    result = check_run(case, "lc", "-L", "-x", "g1", wanted={"g1": 3})
+    h.check_equal(result.log.count("g1", library="plug.so"), 3,
+                  "calls with @plug.so")
+
+
+@h.test("loaded, unloaded, loaded again 10 times")
+def again(case):
+    check_run(case, "lcu" * 10, "-L", "-x", "g1", wanted={"g1": 30})
+
+
+@h.test("loaded again at other addresses")
+def elsewhere(case):
+    result = check_run(case, "lcum" * 10, "-L", "-x", "g1", wanted={"g1": 30})
+    places = {line.split()[2] for line in result.out.splitlines()
+              if line.startswith("done l")}
+    h.check(len(places) > 1, "the plugin never moved: the test is void")
+
+
+@h.test("loaded twice")
+def counted(case):
+    check_run(case, "llcc", "-L", "-x", "g1",
+              wanted={"g1": 6})
+
+
+@h.test("loaded with dlmopen into a namespace of its own")
+def namespace(case):
+    check_run(case, "nc", "-L", "-x", "g1", wanted={"g1": 3})
+
+
+@h.test("in several namespaces and the main one")
+def namespaces(case):
+    check_run(case, "ncncnclc", "-L", "-x", "g1", wanted={"g1": 12})
+
+
+@h.test("a namespace that goes and comes")
+def namespace_again(case):
+    check_run(case, "ncu" * 5, "-L", "-x", "g1", wanted={"g1": 15})
+
+
+@h.test("loaded by a thread, called there and in main")
+def thread(case):
+    check_run(case, "tc", "-L", "-x", "g1", wanted={"g1": 6})
+
+
+@h.test("loaded by threads again and again")
+def threads(case):
+    check_run(case, "tcu" * 10, "-L", "-x", "g1", wanted={"g1": 60})
+
+
+@h.test("the plugin's own calls: -e f1@plug.so")
+def own_calls(case):
+    result = check_run(case, "lp", "-e", "f1@plug.so", wanted={"f1": 100})
+    h.check_equal(result.log.count("f1", caller="plug.so"), 100,
+                  "calls with plug.so->")
+
+
+@h.test("the plugin's own calls, after it came back")
+def own_calls_again(case):
+    check_run(case, "lpulpu", "-e", "f1@plug.so",
+              wanted={"f1": 200})
+
+
+@h.test("the plugin's own calls in a namespace")
+def own_calls_namespace(case):
+    check_run(case, "np", "-e", "f1@plug.so", wanted={"f1": 100})
+
+
+@h.test("both -e and -x")
+def both(case):
+    check_run(case, "lpc", "-e", "f1@plug.so", "-x", "g1",
+              wanted={"f1": 100, "g1": 3})
+
+
+def answered(process, text):
+    h.wait_until(lambda: text in process.out or
+                 process.popen.poll() is not None, "the loader to say " + text)
+
+
+def attached(case, before, after, *arguments):
+    """Orders before the attach, then orders after; what was logged."""
+    loader, plugin = programs()
+    target = case.start([loader, plugin])
+    answered(target, "ready")
+    for i, letter in enumerate(before):
+        target.say(letter)
+        h.wait_until(lambda: target.out.count("done") > i, "the loader")
+    tracer = case.start_calltrap("-L", *arguments, "-p", str(target.pid))
+    h.wait_until(lambda: h.tracer_of(target.pid) or
+                 tracer.popen.poll() is not None, "the attach")
+    return target, tracer
+
+
+def attach_and_obey(case, before, after, *arguments):
+    target, tracer = attached(case, before, after, *arguments)
+    # The attach is complete when the loader, told nothing, sleeps again.
+    settle(target, tracer)
+    count = target.out.count("done")
+    for i, letter in enumerate(after):
+        target.say(letter)
+        h.wait_until(lambda: target.out.count("done") > count + i,
+                     "the loader to do " + letter)
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap after a detach; " +
+                  tracer.err)
+    h.check_untouched(target.pid)
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+    return h.Log(h.read(tracer.log_path)), tracer
+
+
+def settle(target, tracer):
+    """Waits until calltrap itself waits: its traps are planted."""
+    state = {}
+
+    def asleep():
+        found = (h.status_field(tracer.pid, "State", "")[:1],
+                 h.status_field(tracer.pid, "voluntary_ctxt_switches"),
+                 h.status_field(target.pid, "State", "")[:1])
+        same = state.get("last") == found and found[0] + found[2] == "SS"
+        state["times"] = state.get("times", 0) + 1 if same else 0
+        state["last"] = found
+        return state["times"] > 20 or tracer.popen.poll() is not None
+    h.wait_until(asleep, "calltrap to settle")
+
+
+@h.test("loaded before the attach", users=True)
+def before_attach(case):
+    log, _ = attach_and_obey(case, "lc", "ccc", "-x", "g1")
+    log.check_counts({"g1": 9}, library="plug.so")
+
+
+@h.test("loaded after the attach")
+def after_attach(case):
+    log, _ = attach_and_obey(case, "", "lcc", "-x", "g1")
+    log.check_counts({"g1": 6}, library="plug.so")
+
+
+@h.test("loaded before the attach and again after it")
+def before_and_after(case):
+    log, _ = attach_and_obey(case, "lc", "cu" + "lcum" * 5 + "lc", "-x", "g1")
+    log.check_counts({"g1": 3 + 15 + 3}, library="plug.so")
+
+
+@h.test("in a namespace before the attach")
+def namespace_before(case):
+    log, _ = attach_and_obey(case, "nc", "ccnc", "-x", "g1")
+    log.check_counts({"g1": 9}, library="plug.so")
+
+
+@h.test("a symbol that comes later is said to be awaited")
+def pending(case):
+    result = check_run(case, "lc", "-L", "-x", "g1", wanted={"g1": 3})
+    said = [line for line in result.messages() if "g1" in line]
+    h.check_equal(len(said), 1, "messages about g1:\n" + result.err)
+
+
+@h.test("a symbol that never comes is said to be missing, with near names")
+def never(case):
+    loader, plugin = programs()
+    result = case.calltrap("-L", "-x", "plugin_call", loader, plugin,
+                           input_text="lcq")
+    result.check_status(7)
+    said = [line for line in result.messages() if "plugin_call" in line]
+    h.check_equal(len(said), 2, "messages about plugin_call, one when it is "
+                  "awaited, one at the end:\n" + result.err)
+    h.check("plugin_calls" in said[0],
+            "plugin_calls isn't named as a near one: " + said[0])
+
+
+@h.test("attached, and the symbol never came: status 1")
+def never_attached(case):
+    loader, plugin = programs()
+    target = case.start([loader, plugin])
+    answered(target, "ready")
+    result = case.calltrap("-L", "-x", "no_such_function", "--for", "300ms",
+                           "-p", str(target.pid))
+    result.check_status(1)
+    h.check(any("no_such_function" in line for line in result.messages()),
+            "calltrap said: " + result.err)
+    h.check_untouched(target.pid)
+    target.say("lcq")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+@h.test("a library loaded by its constructor's time is caught")
+def constructor(case):
+    """Calls made by a constructor during dlopen itself."""
+    directory = os.path.dirname(programs()[0])
+    plugin = h.build_library("ctor.so", "plugin_ctor.c", directory=directory)
+    loader = programs()[0]
+    result = case.calltrap("-L", "-x", "in_constructor", loader, plugin,
+                           input_text="lulq")
+    result.check_status(7)
+    result.log.check_counts({"in_constructor": 10})
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
