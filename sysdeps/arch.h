@@ -38,6 +38,7 @@ struct insn {
 	 * relative to the instruction pointer is adjusted in it).
 	 */
 	bool near;
+	bool emulable; /* insn_emulate() can do it, whatever way says */
 	struct {
 		uint8_t kind;
 		uint8_t condition;
@@ -47,6 +48,8 @@ struct insn {
 		uint8_t scale;
 		uint8_t size;
 		int8_t source;
+		uint8_t source_size;
+		uint8_t relative; /* where in bytes[] what near speaks of is */
 		int64_t displacement;
 		int64_t immediate;
 	} op;
@@ -91,10 +94,12 @@ struct arch_ops {
 			   struct insn *ret);
 
 	/*
-	 * Does what an INSN_EMULATE instruction does: registers (flags and ip
+	 * Does what an emulable instruction does: registers (flags and ip
 	 * included) and memory. Returns 0, or -EFAULT when memory could not
-	 * be reached; the registers are then unchanged, and running the
-	 * instruction itself will raise the right fault.
+	 * be reached, or another error of the memory's; the registers are
+	 * then unchanged, and running the instruction itself will raise the
+	 * right fault. Return addresses are not pushed to or popped from a
+	 * shadow stack: a task that has one must run calls and returns.
 	 */
 	int (*insn_emulate)(const struct insn *insn, struct regs *regs,
 			    struct memory *memory);
@@ -102,7 +107,8 @@ struct arch_ops {
 	/*
 	 * Writes to ret a copy, to be run at address to, that does the same
 	 * and then jumps to where the original would go on; needs no step.
-	 * Returns the size in bytes, or -ERANGE when to is too far away.
+	 * Returns the size in bytes, -ERANGE when to is too far away, or
+	 * -EINVAL for what can't be moved (never for INSN_RELOCATE).
 	 * resume_ret[i] says for an ip at to + i which ip in the original
 	 * code it stands for: 0 = the original instruction itself (it has not
 	 * run yet), length = behind it (done), -1 = inside an instruction.
@@ -139,7 +145,7 @@ extern const struct arch_ops arch_i386;
 /* NULL when calltrap has no port to it. */
 const struct arch_ops *arch_of_elf(unsigned machine, unsigned elf_class);
 
-/* What a stopped task is running just now. */
+/* What a stopped task is running just now; NULL for unknown segments. */
 const struct arch_ops *arch_of_regs(const struct regs *regs);
 
 #endif

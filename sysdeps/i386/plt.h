@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_I386_PLT_H
+#define CALLTRAP_I386_PLT_H
+
+#include "sysdeps/arch.h"
+
+bool i386_plt_stub(const uint8_t *code, size_t size, size_t at,
+		   taddr_t address, taddr_t got, struct plt_stub *ret);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/arch.h"
+
+#include <elf.h>
+
+#include "sysdeps/x86/insn.h"
+#include "sysdeps/x86/registers.h"
+#include "sysdeps/x86_64/plt.h"
+
+enum { WORD = 8 };
+
+static taddr_t ip(const struct regs *regs)
+{
+	return regs->user.rip;
+}
+
+static void set_ip(struct regs *regs, taddr_t value)
+{
+	regs->user.rip = value;
+}
+
+static taddr_t sp(const struct regs *regs)
+{
+	return regs->user.rsp;
+}
+
+static int decode(taddr_t address, const uint8_t *code, size_t n,
+		  struct insn *ret)
+{
+	return x86_insn_decode(WORD, address, code, n, ret);
+}
+
+static int emulate(const struct insn *insn, struct regs *regs,
+		   struct memory *memory)
+{
+	return x86_insn_emulate(WORD, insn, regs, memory);
+}
+
+static int relocate(const struct insn *insn, taddr_t to,
+		    uint8_t ret[INSN_COPY_MAX],
+		    int8_t resume_ret[INSN_COPY_MAX])
+{
+	return x86_insn_relocate(WORD, insn, to, ret, resume_ret);
+}
+
+/* System V ABI, AMD64 supplement, 3.2.3: six in registers, then the stack. */
+static int argument(const struct regs *entry, struct memory *memory,
+		    unsigned index, uint64_t *ret)
+{
+	static const int8_t order[] = { X86_RDI, X86_RSI, X86_RDX,
+					X86_RCX, 8,	  9 };
+	const unsigned in_registers = ARRAY_SIZE(order);
+
+	if (index >= in_registers)
+		return memory_read_word(memory,
+					entry->user.rsp + WORD +
+						(taddr_t)WORD *
+							(index - in_registers),
+					WORD, ret);
+	*ret = x86_register_get(entry, order[index], WORD);
+	return 0;
+}
+
+static uint64_t result(const struct regs *regs)
+{
+	return regs->user.rax;
+}
+
+const struct arch_ops arch_x86_64 = {
+	.name = "x86_64",
+	.elf_machine = EM_X86_64,
+	.elf_class = ELFCLASS64,
+	.word_size = WORD,
+	.trap_byte = 0xcc,
+	.ip = ip,
+	.set_ip = set_ip,
+	.sp = sp,
+	.return_slot = sp,
+	.insn_decode = decode,
+	.insn_emulate = emulate,
+	.insn_relocate = relocate,
+	.plt_stub = x86_64_plt_stub,
+	.argument = argument,
+	.result = result,
+};
