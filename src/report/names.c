@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/xalloc.h"
+#include "report/demangle.h"
+
+struct shown {
+	const struct function *function;
+	char *name;
+	char *full;
+	UT_hash_handle hh;
+};
+
+struct names {
+	struct names_options options;
+	struct shown *shown;
+	struct shown *last; /* loops call the same function again */
+};
+
+struct names *names_new(const struct names_options *options)
+{
+	struct names *names = xcalloc(1, sizeof(*names));
+
+	names->options = *options;
+	return names;
+}
+
+void names_free(struct names *names)
+{
+	struct shown *shown, *next;
+
+	if (!names)
+		return;
+	HASH_ITER(hh, names->shown, shown, next) {
+		HASH_DEL(names->shown, shown);
+		free(shown->name);
+		free(shown->full);
+		free(shown);
+	}
+	free(names);
+}
+
+/* How many bytes follow the first one of a character; -1 if it is no such. */
+static int utf8_rest(uint8_t byte)
+{
+	if (byte < 0x80)
+		return 0;
+	if (byte >= 0xc2 && byte < 0xe0)
+		return 1;
+	if (byte >= 0xe0 && byte < 0xf0)
+		return 2;
+	if (byte >= 0xf0 && byte < 0xf5)
+		return 3;
+	return -1;
+}
+
+/* The bytes of the character at s that may be shown as they are, or 0. */
+static size_t printable(const uint8_t *s)
+{
+	int rest = utf8_rest(*s), i;
+
+	if (*s < ' ' || *s == 0x7f || rest < 0)
+		return 0;
+	for (i = 1; i <= rest; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* U+0080 to U+009F: terminals take them for control characters. */
+	if (*s == 0xc2 && s[1] < 0xa0)
+		return 0;
+	/* Overlong forms, surrogates, and beyond U+10FFFF (RFC 3629). */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] >= 0xa0) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return 1 + rest;
+}
+
+void names_escape(struct strbuf *out, const char *name)
+{
+	const uint8_t *s = (const uint8_t *)name;
+	const uint8_t *end = s + NAME_MAX_SHOWN;
+	size_t n;
+
+	while (*s && s < end) {
+		n = printable(s);
+		if (n) {
+			strbuf_add(out, s, n);
+			s += n;
+		} else {
+			strbuf_printf(out, "\\%03o", *s++);
+		}
+	}
+	if (*s)
+		strbuf_puts(out, "...");
+}
+
+static char *escaped_name(const char *symbol, bool demangled)
+{
+	char *name = demangled ? demangle(symbol) : NULL;
+	struct strbuf text = { 0 };
+
+	names_escape(&text, name ? name : symbol);
+	free(name);
+	return text.text ? text.text : xstrdup("");
+}
+
+static char *full_name(const struct names *names,
+		       const struct function *function, const char *name)
+{
+	struct strbuf text = { 0 };
+
+	if (function->place == FUNCTION_CALL_SITE && function->caller &&
+	    names->options.callers) {
+		names_escape(&text, function->caller);
+		strbuf_puts(&text, "->");
+	}
+	strbuf_puts(&text, name);
+	if (function->place == FUNCTION_ENTRY && function->library) {
+		strbuf_putc(&text, '@');
+		names_escape(&text, function->library);
+	}
+	return text.text ? text.text : xstrdup("");
+}
+
+static struct shown *find(struct names *names, const struct function *function)
+{
+	struct shown *shown = names->last;
+
+	if (shown && shown->function == function)
+		return shown;
+	HASH_FIND_PTR(names->shown, &function, shown);
+	if (!shown) {
+		shown = xcalloc(1, sizeof(*shown));
+		shown->function = function;
+		shown->name = escaped_name(function->name,
+					   names->options.demangle);
+		shown->full = full_name(names, function, shown->name);
+		HASH_ADD_PTR(names->shown, function, shown);
+	}
+	names->last = shown;
+	return shown;
+}
+
+const char *names_short(struct names *names, const struct function *function)
+{
+	return find(names, function)->name;
+}
+
+const char *names_full(struct names *names, const struct function *function)
+{
+	return find(names, function)->full;
+}
