@@ -9,7 +9,10 @@
 #include "probe/filter.h"
 #include "report/log.h"
 
-/* What the user asked for on the command line. */
+/*
+ * What the user asked for on the command line. Strings that are not freed
+ * are the command line's own.
+ */
 struct options {
 	pid_t *pids;          /* -p and --name, without duplicates */
 	size_t pid_count;
@@ -20,9 +23,10 @@ struct options {
 	struct filter *libraries; /* -l */
 	struct filter *entries;   /* -x */
 	bool only_named;      /* -L, -g: no default @MAIN */
+	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
 	bool count;           /* -c */
 	struct log_options log;
-	const char **configs; /* -F, each file or directory; NULL-terminated */
+	char **configs;       /* -F, each file or directory; NULL-terminated */
 	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */
 	unsigned debug;       /* -D: domains of diag.h */
 	bool help;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "cli/option_table.h"
+
+#define HELP_COLUMN 28
+
+static const char before[] =
+	"Usage: calltrap [OPTION]... COMMAND [ARGUMENT]...\n"
+	"  or:  calltrap [OPTION]... -p PID [-p PID]...\n"
+	"Show the library calls of a program that is started, or of running "
+	"processes.\n";
+
+static const char after[] =
+	"\n"
+	"A FILTER is SYMBOL, SYMBOL@LIBRARY or @LIBRARY, or several joined by "
+	"+ (these\n"
+	"too) and - (but not these). SYMBOL and LIBRARY are names, globs or "
+	"/regular\n"
+	"expressions/; a LIBRARY is a file's name, a path or a SONAME, and MAIN "
+	"is the\n"
+	"program itself.\n"
+	"\n"
+	"Example: calltrap -ttTgx malloc+free -p PID\n";
+
+static void add_names(struct strbuf *line, const struct option_entry *entry)
+{
+	if (entry->short_name)
+		strbuf_printf(line, "  -%c", entry->short_name);
+	else
+		strbuf_puts(line, "    ");
+	if (entry->long_name)
+		strbuf_printf(line, "%c --%s", entry->short_name ? ',' : ' ',
+			      entry->long_name);
+	if (entry->argument)
+		strbuf_printf(line, "%c%s", entry->long_name ? '=' : ' ',
+			      entry->argument);
+}
+
+static void add_text(struct strbuf *line, const char *text)
+{
+	for (const char *s = text; *s; s++) {
+		strbuf_putc(line, *s);
+		if (*s == '\n')
+			strbuf_pad(line, line->length + HELP_COLUMN);
+	}
+}
+
+void options_print_help(FILE *out)
+{
+	fputs(before, out);
+	for (size_t i = 0; i < option_table_size; i++) {
+		CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+		const struct option_entry *entry = &option_table[i];
+
+		if (entry->apply) {
+			add_names(&line, entry);
+			strbuf_pad(&line, HELP_COLUMN);
+			add_text(&line, entry->help);
+		} else {
+			strbuf_printf(&line, "\n%s:", entry->help);
+		}
+		fprintf(out, "%s\n", strbuf_text(&line));
+	}
+	fputs(after, out);
+}

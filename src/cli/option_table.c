@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/option_table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/duration.h"
+#include "cli/pids.h"
+
+static void *field_of(struct command_line *line,
+		      const struct option_entry *entry)
+{
+	return (char *)line->options + entry->field;
+}
+
+static int apply_flag(struct command_line *line,
+		      const struct option_entry *entry,
+		      const char *argument UNUSED)
+{
+	*(bool *)field_of(line, entry) = true;
+	return 0;
+}
+
+static int apply_number(struct command_line *line,
+			const struct option_entry *entry, const char *argument)
+{
+	unsigned long n;
+	char *end;
+
+	/* strtoul() would take blanks and a sign. */
+	errno = 0;
+	n = strtoul(argument, &end, 10);
+	if (*argument < '0' || *argument > '9' || *end || errno ||
+	    n < entry->min || n > entry->max)
+		return complain(-EINVAL, "-%c '%s': a number from %u to %u is "
+				"expected", entry->short_name, argument,
+				entry->min, entry->max);
+	*(unsigned *)field_of(line, entry) = n;
+	return 0;
+}
+
+static int apply_text(struct command_line *line,
+		      const struct option_entry *entry, const char *argument)
+{
+	if (!*argument)
+		return complain(-EINVAL, "-%c '': a %s is missing; see "
+				"calltrap --help", entry->short_name,
+				entry->argument);
+	*(const char **)field_of(line, entry) = argument;
+	return 0;
+}
+
+static int refuse_filter(const struct option_entry *entry,
+			 const char *argument, char *message, size_t column)
+{
+	complain(0, "-%c '%s': column %zu: %s", entry->short_name, argument,
+		 column, message);
+	free(message);
+	return -EINVAL;
+}
+
+static int apply_filter(struct command_line *line,
+			const struct option_entry *entry, const char *argument)
+{
+	struct filter *filter = *(struct filter **)field_of(line, entry);
+	char *message;
+	size_t column;
+
+	if (filter_add(filter, argument, &message, &column))
+		return refuse_filter(entry, argument, message, column);
+	return 0;
+}
+
+static int apply_library(struct command_line *line,
+			 const struct option_entry *entry,
+			 const char *argument)
+{
+	char *message;
+	size_t column;
+
+	if (filter_add_library(line->options->libraries, argument, &message,
+			       &column))
+		return refuse_filter(entry, argument, message, column);
+	return 0;
+}
+
+static int apply_pids(struct command_line *line,
+		      const struct option_entry *entry UNUSED,
+		      const char *argument)
+{
+	return pids_add_list(line->options, argument);
+}
+
+static int apply_name(struct command_line *line,
+		      const struct option_entry *entry UNUSED,
+		      const char *argument)
+{
+	if (!*argument)
+		return complain(-EINVAL, "--name '': a process name is "
+					 "missing");
+	line->names = xreallocarray(line->names, line->name_count + 1,
+				    sizeof(*line->names));
+	line->names[line->name_count++] = argument;
+	return 0;
+}
+
+static int apply_clock(struct command_line *line,
+		       const struct option_entry *entry UNUSED,
+		       const char *argument UNUSED)
+{
+	if (line->options->log.clock < LOG_CLOCK_EPOCH)
+		line->options->log.clock++;
+	return 0;
+}
+
+static int apply_configs(struct command_line *line,
+			 const struct option_entry *entry UNUSED,
+			 const char *argument)
+{
+	struct options *options = line->options;
+	size_t count = 0;
+
+	if (strspn(argument, ":") == strlen(argument))
+		return complain(-EINVAL, "-F '%s': a FILE is missing; see "
+				"calltrap --help", argument);
+	while (options->configs && options->configs[count])
+		count++;
+	for (const char *s = argument; *(s += strspn(s, ":"));) {
+		size_t length = strcspn(s, ":");
+
+		options->configs = xreallocarray(options->configs, count + 2,
+						 sizeof(*options->configs));
+		options->configs[count++] = xstrndup(s, length);
+		options->configs[count] = NULL;
+		s += length;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} debug_domains[] = {
+	{ "stop", DIAG_STOP },
+	{ "trap", DIAG_TRAP },
+	{ "module", DIAG_MODULE },
+	{ "probe", DIAG_PROBE },
+	{ "prototype", DIAG_PROTOTYPE },
+	{ "session", DIAG_SESSION },
+};
+
+/* 0 when there is no such domain. */
+static unsigned domain_named(const char *name, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(debug_domains); i++)
+		if (strlen(debug_domains[i].name) == length &&
+		    !memcmp(debug_domains[i].name, name, length))
+			return debug_domains[i].bit;
+	return 0;
+}
+
+/* An octal mask; 0 when it isn't one, or has bits of no domain. */
+static unsigned octal_mask(const char *text)
+{
+	unsigned long mask;
+	char *end;
+
+	if (*text < '0' || *text > '7')
+		return 0;
+	mask = strtoul(text, &end, 8);
+	return *end || mask > 077 ? 0 : mask;
+}
+
+static unsigned named_mask(const char *text)
+{
+	unsigned mask = 0;
+
+	for (;; text++) {
+		size_t length = strcspn(text, ",");
+		unsigned bit = domain_named(text, length);
+
+		if (!bit)
+			return 0;
+		mask |= bit;
+		text += length;
+		if (!*text)
+			return mask;
+	}
+}
+
+static int apply_debug(struct command_line *line,
+		       const struct option_entry *entry UNUSED,
+		       const char *argument)
+{
+	unsigned mask = octal_mask(argument);
+
+	if (!mask)
+		mask = named_mask(argument);
+	if (!mask)
+		return complain(-EINVAL, "-D '%s': an octal mask from 1 to "
+				"77, or some of stop,trap,module,probe,"
+				"prototype,session is expected", argument);
+	line->options->debug |= mask;
+	return 0;
+}
+
+static int apply_duration(struct command_line *line,
+			  const struct option_entry *entry UNUSED,
+			  const char *argument)
+{
+	char *message;
+
+	if (!duration_parse(argument, &line->options->duration, &message))
+		return 0;
+	complain(0, "--for '%s': %s", argument, message);
+	free(message);
+	return -EINVAL;
+}
+
+#define HEADING(text) { 0, NULL, NULL, text, NULL, 0, 0, 0 }
+#define SPECIAL(s, l, argument, apply, text) \
+	{ s, l, argument, text, apply, 0, 0, 0 }
+#define FIELD(s, l, argument, apply, member, text) \
+	{ s, l, argument, text, apply, offsetof(struct options, member), 0, 0 }
+#define FLAG(s, l, member, text) FIELD(s, l, NULL, apply_flag, member, text)
+#define NUMBER(s, l, member, min, max, text)       \
+	{ s, l, "N", text, apply_number,           \
+	  offsetof(struct options, member), min, max }
+
+const struct option_entry option_table[] = {
+	HEADING("What to trace"),
+	SPECIAL('p', NULL, "PID", apply_pids,
+		"a running process, or several: -p 12,13"),
+	SPECIAL(0, "name", "NAME", apply_name,
+		"all running processes of that name"),
+	FLAG('f', "follow", follow, "child processes as well"),
+	FIELD('u', NULL, "USER", apply_text, user, "run COMMAND as USER"),
+	SPECIAL(0, "for", "DURATION", apply_duration,
+		"stop by itself: 500ms, 1.5s, 10m, 2h"),
+
+	HEADING("Which calls"),
+	FIELD('e', NULL, "FILTER", apply_filter, calls,
+	      "calls of these functions; default @MAIN, all\n"
+	      "library calls that the program itself makes"),
+	FIELD('x', NULL, "FILTER", apply_filter, entries,
+	      "whoever calls these functions, libraries too"),
+	SPECIAL('l', "library", "PATTERN", apply_library,
+		"calls into the libraries that match"),
+	FLAG('L', NULL, only_named, "no calls but those of -e, -x and -l"),
+	FLAG('g', NULL, only_named, "the same as -L"),
+	SPECIAL('F', "config", "FILE", apply_configs,
+		"prototypes, or a directory of them (may repeat)"),
+
+	HEADING("What to show"),
+	FIELD('o', "output", "FILE", apply_text, log.path,
+	      "write there; %p in it makes a file per process"),
+	FLAG('c', NULL, count, "a table of counts and times at the end, only"),
+	SPECIAL('t', NULL, NULL, apply_clock,
+		"the time; -tt with microseconds, -ttt since 1970"),
+	FLAG('r', NULL, log.relative, "the time since the line before"),
+	FLAG('T', NULL, log.durations, "the time spent in each call"),
+	FLAG('i', NULL, log.ip, "the address that each call returns to"),
+	NUMBER('n', "indent", log.indent, 0, 20,
+	       "indent nested calls by N columns each"),
+	NUMBER('a', "align", log.align, 0, 10000,
+	       "column of the results; default 50"),
+	NUMBER('s', NULL, log.limits.string_bytes, 0, INT_MAX,
+	       "show up to N bytes of a string; default 32"),
+	NUMBER('A', NULL, log.limits.array_elements, 0, INT_MAX,
+	       "show up to N elements of an array; default 4"),
+	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
+	FLAG('b', "no-signals", log.hide_signals, "no signals"),
+
+	HEADING("About calltrap"),
+	SPECIAL('D', "debug", "MASK", apply_debug,
+		"debug messages: an octal mask, or some of\n"
+		"stop,trap,module,probe,prototype,session"),
+	FLAG('h', "help", help, "print this"),
+	FLAG('V', "version", version, "print the version"),
+};
+
+const size_t option_table_size = ARRAY_SIZE(option_table);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/option_table.h"
+#include "cli/pids.h"
+
+/* Long options are told from short ones: the table's index is added. */
+#define LONG_OPTION 256
+
+/* What users of ltrace and readers of the manual's future may try. */
+static const struct {
+	char short_name;
+	const char *long_name;
+	const char *what;
+} planned[] = {
+	{ 'S', NULL, "log system calls" },
+	{ 'w', "where", "show the stack of a call" },
+	{ 0, "json", "write JSON" },
+};
+
+struct getopt_tables {
+	struct strbuf shorts;
+	struct option *longs;
+};
+
+static struct getopt_tables getopt_tables(void)
+{
+	struct getopt_tables tables = {
+		.longs = xcalloc(option_table_size + 1,
+				 sizeof(*tables.longs)),
+	};
+	size_t count = 0;
+
+	/* "+": options end at the first word that is none. */
+	strbuf_puts(&tables.shorts, "+:");
+	for (size_t i = 0; i < option_table_size; i++) {
+		const struct option_entry *entry = &option_table[i];
+
+		if (entry->short_name)
+			strbuf_printf(&tables.shorts, "%c%s",
+				      entry->short_name,
+				      entry->argument ? ":" : "");
+		if (entry->long_name)
+			tables.longs[count++] = (struct option){
+				.name = entry->long_name,
+				.has_arg = entry->argument != NULL,
+				.val = LONG_OPTION + i,
+			};
+	}
+	return tables;
+}
+
+static const struct option_entry *entry_of(int c)
+{
+	if (c >= LONG_OPTION)
+		return &option_table[c - LONG_OPTION];
+	for (size_t i = 0; i < option_table_size; i++)
+		if (option_table[i].short_name == c)
+			return &option_table[i];
+	return NULL;
+}
+
+static int complain_planned(const char *option, const char *what)
+{
+	return complain(-EINVAL, "%s: this version can't %s yet; leave the "
+			"option out", option, what);
+}
+
+static int complain_unknown_short(char c)
+{
+	char option[3] = { '-', c, '\0' };
+
+	for (size_t i = 0; i < ARRAY_SIZE(planned); i++)
+		if (planned[i].short_name == c)
+			return complain_planned(option, planned[i].what);
+	return complain(-EINVAL, "%s: unknown option; see calltrap --help",
+			option);
+}
+
+static int complain_unknown_long(const char *word)
+{
+	size_t length = strcspn(word, "=") - 2;
+	unsigned matches = 0;
+
+	for (size_t i = 0; i < option_table_size; i++)
+		if (option_table[i].long_name &&
+		    !strncmp(option_table[i].long_name, word + 2, length))
+			matches++;
+	if (matches > 1)
+		return complain(-EINVAL, "%s: may mean several options; see "
+				"calltrap --help", word);
+	for (size_t i = 0; i < ARRAY_SIZE(planned); i++)
+		if (planned[i].long_name &&
+		    strlen(planned[i].long_name) == length &&
+		    !strncmp(planned[i].long_name, word + 2, length))
+			return complain_planned(word, planned[i].what);
+	return complain(-EINVAL, "%s: unknown option; see calltrap --help",
+			word);
+}
+
+/* What getopt_long() answered with "?" or ":". */
+static int complain_option(int answer, char **argv)
+{
+	const struct option_entry *entry;
+	char name[3] = { '-', (char)optopt, '\0' };
+
+	if (!optopt)
+		return complain_unknown_long(argv[optind - 1]);
+	entry = entry_of(optopt);
+	if (!entry)
+		return complain_unknown_short(optopt);
+	if (answer == '?')
+		return complain(-EINVAL, "--%s: takes no argument; leave '=' "
+				"and what follows out", entry->long_name);
+	if (optopt >= LONG_OPTION)
+		return complain(-EINVAL, "--%s: a %s is missing; see calltrap "
+				"--help", entry->long_name, entry->argument);
+	return complain(-EINVAL, "%s: a %s is missing; see calltrap --help",
+			name, entry->argument);
+}
+
+/*
+ * Reads options up to a word that is none. dashes_ret: they were ended by
+ * "--". An option that asks for a text only ends the reading at once.
+ */
+static int read_options(struct command_line *line,
+			const struct getopt_tables *tables, int argc,
+			char **argv, bool *dashes_ret)
+{
+	const struct options *options = line->options;
+
+	while (!options->help && !options->version) {
+		int before = optind ? optind : 1;
+		int c = getopt_long(argc, argv, tables->shorts.text,
+				    tables->longs, NULL);
+		const struct option_entry *entry;
+		int err;
+
+		if (c == -1) {
+			*dashes_ret = optind > before;
+			return 0;
+		}
+		if (c == '?' || c == ':')
+			return complain_option(c, argv);
+		entry = entry_of(c);
+		err = entry->apply(line, entry, optarg);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The options, the verb, and where the command begins. */
+static int read_words(struct command_line *line,
+		      const struct getopt_tables *tables, int argc,
+		      char **argv)
+{
+	bool dashes = false;
+	int err;
+
+	/* 0 makes the C library begin anew, whatever it read before. */
+	optind = 0;
+	opterr = 0;
+	err = read_options(line, tables, argc, argv, &dashes);
+	if (!err && !dashes && optind < argc) {
+		if (!strcmp(argv[optind], "heap"))
+			return complain(-EINVAL, "heap: this version has no "
+					"heap verb yet; for a program of that "
+					"name say calltrap ./heap, or calltrap "
+					"-- heap");
+		if (!strcmp(argv[optind], "trace")) {
+			optind++;
+			err = read_options(line, tables, argc, argv, &dashes);
+		}
+	}
+	if (!err && optind < argc)
+		line->options->command = argv + optind;
+	return err;
+}
+
+static int check_together(const struct command_line *line)
+{
+	const struct options *o = line->options;
+
+	if (!o->command && !o->pid_count && !line->name_count)
+		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
+				"-p PID or --name NAME; see calltrap --help");
+	if (o->only_named && filter_is_empty(o->calls) &&
+	    filter_is_empty(o->libraries) && filter_is_empty(o->entries))
+		return complain(-EINVAL, "-L (-g): nothing is left to trace; "
+				"name functions with -e or -x, or libraries "
+				"with -l");
+	if (o->log.relative && o->log.clock != LOG_CLOCK_NONE)
+		return complain(-EINVAL, "-r: can't be used together with -t; "
+				"leave one of them out");
+	if (o->user && !o->command)
+		return complain(-EINVAL, "-u '%s': there is no COMMAND to run "
+				"as that user", o->user);
+	return 0;
+}
+
+/* What follows from the options taken together. */
+static void conclude(struct options *o)
+{
+	bool asked = !filter_is_empty(o->calls) ||
+		     !filter_is_empty(o->libraries);
+
+	o->default_calls = !asked && !o->only_named;
+	o->log.show_callers = asked;
+	o->log.show_pids = o->follow || o->pid_count + !!o->command > 1;
+	if (!o->log.align)
+		o->log.align = 1;
+}
+
+static int find_names(struct command_line *line)
+{
+	for (size_t i = 0; i < line->name_count; i++) {
+		int err = pids_add_named(line->options, line->names[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static struct options defaults(void)
+{
+	return (struct options){
+		.calls = filter_new(),
+		.libraries = filter_new(),
+		.entries = filter_new(),
+		.log.align = 50,
+		.log.limits = { .string_bytes = 32, .array_elements = 4 },
+	};
+}
+
+int options_parse(int argc, char **argv, struct options *ret)
+{
+	struct options options = defaults();
+	struct command_line line = { .options = &options };
+	struct getopt_tables tables = getopt_tables();
+	int err = read_words(&line, &tables, argc, argv);
+
+	if (!err && !options.help && !options.version) {
+		err = check_together(&line);
+		if (!err)
+			err = find_names(&line);
+	}
+	if (!err) {
+		conclude(&options);
+		*ret = options;
+	} else {
+		options_fini(&options);
+	}
+	free(line.names);
+	free(tables.longs);
+	strbuf_fini(&tables.shorts);
+	return err;
+}
+
+void options_fini(struct options *options)
+{
+	for (char **config = options->configs; config && *config; config++)
+		free(*config);
+	free(options->configs);
+	free(options->pids);
+	filter_free(options->calls);
+	filter_free(options->libraries);
+	filter_free(options->entries);
+	*options = (struct options){ 0 };
+}

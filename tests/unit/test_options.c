@@ -1,0 +1,845 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "cli/duration.h"
+#include "cli/option_table.h"
+#include "cli/options.h"
+#include "cli/process_name.h"
+
+#define WORDS_MAX 32
+
+/* A command line from one text, cut at blanks. */
+struct words {
+	char *text;
+	int argc;
+	char *argv[WORDS_MAX];
+};
+
+static void words_add(struct words *words, char *word)
+{
+	ck_assert_int_lt(words->argc, WORDS_MAX - 1);
+	words->argv[words->argc++] = word;
+	words->argv[words->argc] = NULL;
+}
+
+/* "~" in a word stands for no character: "''" of a shell. */
+static struct words words_of(const char *text)
+{
+	struct words words = { .text = xasprintf("calltrap %s", text) };
+	char *rest = NULL;
+
+	for (char *word = strtok_r(words.text, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest)) {
+		if (!strcmp(word, "~"))
+			*word = '\0';
+		words_add(&words, word);
+	}
+	return words;
+}
+
+/* What fn prints to standard error while it runs; to be freed. */
+static int captured(struct words *words, struct options *options,
+		    char **printed_ret)
+{
+	FILE *file = tmpfile();
+	char *printed = xcalloc(1, 4096);
+	int saved = dup(STDERR_FILENO);
+	int err;
+
+	ck_assert_ptr_nonnull(file);
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	err = options_parse(words->argc, words->argv, options);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(file);
+	ck_assert(fread(printed, 1, 4095, file) < 4095);
+	fclose(file);
+	*printed_ret = printed;
+	return err;
+}
+
+static struct options parsed(struct words *words, const char *text)
+{
+	struct options options;
+	char *printed;
+	int err;
+
+	*words = words_of(text);
+	err = captured(words, &options, &printed);
+	ck_assert_msg(!err, "%s: %s", text, printed);
+	ck_assert_str_eq(printed, "");
+	free(printed);
+	return options;
+}
+
+static void done(struct options *options, struct words *words)
+{
+	options_fini(options);
+	free(words->text);
+}
+
+START_TEST(test_defaults)
+{
+	struct words words;
+	struct options o = parsed(&words, "prog -x -p 1");
+
+	ck_assert_ptr_eq(o.command, words.argv + 1);
+	ck_assert_str_eq(o.command[1], "-x");
+	ck_assert_ptr_null(o.command[4]);
+	ck_assert_uint_eq(o.pid_count, 0);
+	ck_assert_ptr_null(o.user);
+	ck_assert_ptr_null(o.configs);
+	ck_assert_ptr_null(o.log.path);
+	ck_assert(!o.follow && !o.only_named && !o.count && !o.help);
+	ck_assert(!o.version && !o.duration && !o.debug);
+	ck_assert(o.default_calls);
+	ck_assert(filter_is_empty(o.calls) && filter_is_empty(o.libraries) &&
+		  filter_is_empty(o.entries));
+	ck_assert(!o.log.show_pids && !o.log.show_callers);
+	ck_assert(!o.log.relative && !o.log.durations && !o.log.ip);
+	ck_assert(!o.log.demangle && !o.log.hide_signals);
+	ck_assert_int_eq(o.log.clock, LOG_CLOCK_NONE);
+	ck_assert_uint_eq(o.log.indent, 0);
+	ck_assert_uint_eq(o.log.align, 50);
+	ck_assert_uint_eq(o.log.limits.string_bytes, 32);
+	ck_assert_uint_eq(o.log.limits.array_elements, 4);
+	done(&o, &words);
+}
+END_TEST
+
+START_TEST(test_bundle)
+{
+	struct words words;
+	struct options o = parsed(&words, "-ttTgx mysql_real_query -p 12");
+
+	ck_assert_int_eq(o.log.clock, LOG_CLOCK_MICROSECONDS);
+	ck_assert(o.log.durations && o.only_named && !o.default_calls);
+	ck_assert_str_eq(filter_text(o.entries, 0), "mysql_real_query");
+	ck_assert(filter_is_empty(o.calls));
+	ck_assert_uint_eq(o.pid_count, 1);
+	ck_assert_int_eq(o.pids[0], 12);
+	ck_assert_ptr_null(o.command);
+	ck_assert(!o.log.show_pids && !o.log.show_callers);
+	done(&o, &words);
+}
+END_TEST
+
+START_TEST(test_short_options)
+{
+	struct words words;
+	struct options o = parsed(&words,
+		"-fcriTCb -e a -e b -l libc* -x d -n 20 -a 1 -s 0 -A 7 -u joe "
+		"-o out.%p -D 5 -F a -F b:c:: -- heap -f");
+
+	ck_assert(o.follow && o.count && o.log.relative && o.log.ip);
+	ck_assert(o.log.durations && o.log.demangle && o.log.hide_signals);
+	ck_assert_uint_eq(filter_count(o.calls), 2);
+	ck_assert_uint_eq(filter_count(o.libraries), 1);
+	ck_assert_uint_eq(filter_count(o.entries), 1);
+	ck_assert_uint_eq(o.log.indent, 20);
+	ck_assert_uint_eq(o.log.align, 1);
+	ck_assert_uint_eq(o.log.limits.string_bytes, 0);
+	ck_assert_uint_eq(o.log.limits.array_elements, 7);
+	ck_assert_str_eq(o.user, "joe");
+	ck_assert_str_eq(o.log.path, "out.%p");
+	ck_assert_uint_eq(o.debug, DIAG_STOP | DIAG_MODULE);
+	ck_assert_str_eq(o.configs[0], "a");
+	ck_assert_str_eq(o.configs[1], "b");
+	ck_assert_str_eq(o.configs[2], "c");
+	ck_assert_ptr_null(o.configs[3]);
+	ck_assert(o.log.show_callers && o.log.show_pids && !o.default_calls);
+	ck_assert_str_eq(o.command[0], "heap");
+	ck_assert_str_eq(o.command[1], "-f");
+	done(&o, &words);
+}
+END_TEST
+
+START_TEST(test_long_options)
+{
+	struct words words;
+	struct options o = parsed(&words,
+		"--follow --library=libm* --config d --output=f --indent=3 "
+		"--align 60 --demangle --no-signals --debug=stop,session,trap "
+		"--for=1.5s ./heap");
+
+	ck_assert(o.follow && o.log.demangle && o.log.hide_signals);
+	ck_assert_str_eq(filter_text(o.libraries, 0), "libm*");
+	ck_assert_str_eq(o.configs[0], "d");
+	ck_assert_str_eq(o.log.path, "f");
+	ck_assert_uint_eq(o.log.indent, 3);
+	ck_assert_uint_eq(o.log.align, 60);
+	ck_assert_uint_eq(o.debug, DIAG_STOP | DIAG_SESSION | DIAG_TRAP);
+	ck_assert_uint_eq(o.duration, 1500000000);
+	ck_assert_str_eq(o.command[0], "./heap");
+	done(&o, &words);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	enum log_clock clock;
+} clocks[] = {
+	{ "-t ls", LOG_CLOCK_SECONDS },
+	{ "-tt ls", LOG_CLOCK_MICROSECONDS },
+	{ "-t -t ls", LOG_CLOCK_MICROSECONDS },
+	{ "-ttt ls", LOG_CLOCK_EPOCH },
+	{ "-t -tTt ls", LOG_CLOCK_EPOCH },
+	{ "-ttttt ls", LOG_CLOCK_EPOCH },
+};
+
+START_TEST(test_clock)
+{
+	struct words words;
+	struct options o = parsed(&words, clocks[_i].text);
+
+	ck_assert_int_eq(o.log.clock, clocks[_i].clock);
+	done(&o, &words);
+}
+END_TEST
+
+/* When @MAIN applies, and when callers are shown. */
+static const struct {
+	const char *text;
+	bool default_calls, show_callers;
+} filters[] = {
+	{ "ls", true, false },
+	{ "-x a ls", true, false },
+	{ "-e a ls", false, true },
+	{ "-l a ls", false, true },
+	{ "-L -x a ls", false, false },
+	{ "-g -x a ls", false, false },
+	{ "-L -e a ls", false, true },
+	{ "-L -l a ls", false, true },
+};
+
+START_TEST(test_default_calls)
+{
+	struct words words;
+	struct options o = parsed(&words, filters[_i].text);
+
+	ck_assert(o.default_calls == filters[_i].default_calls);
+	ck_assert(o.log.show_callers == filters[_i].show_callers);
+	done(&o, &words);
+}
+END_TEST
+
+START_TEST(test_pids)
+{
+	struct words words;
+	struct options o = parsed(&words, "-p 12,13 -p 13 -p 14, -p 12");
+
+	ck_assert_uint_eq(o.pid_count, 3);
+	ck_assert_int_eq(o.pids[0], 12);
+	ck_assert_int_eq(o.pids[1], 13);
+	ck_assert_int_eq(o.pids[2], 14);
+	ck_assert(o.log.show_pids);
+	done(&o, &words);
+}
+END_TEST
+
+/* As from -p "$(pidof x)" and -p "$(pgrep x)". */
+START_TEST(test_pids_by_blanks)
+{
+	struct words words = words_of("-p");
+	char list[] = " 7 8\n9\n";
+	struct options o;
+
+	words_add(&words, list);
+	ck_assert(!options_parse(words.argc, words.argv, &o));
+	ck_assert_uint_eq(o.pid_count, 3);
+	ck_assert_int_eq(o.pids[0], 7);
+	ck_assert_int_eq(o.pids[2], 9);
+	done(&o, &words);
+}
+END_TEST
+
+START_TEST(test_pid_and_command)
+{
+	struct words words;
+	struct options o = parsed(&words, "-p 12 ls");
+
+	ck_assert_uint_eq(o.pid_count, 1);
+	ck_assert_str_eq(o.command[0], "ls");
+	ck_assert(o.log.show_pids);
+	done(&o, &words);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	const char *command;
+	bool follow;
+} verbs[] = {
+	{ "trace ls", "ls", false },
+	{ "trace -f ls", "ls", true },
+	{ "-f trace ls", "ls", true },
+	{ "trace trace", "trace", false },
+	{ "trace heap", "heap", false },
+	{ "trace -- heap", "heap", false },
+	{ "-- trace", "trace", false },
+	{ "-f -- heap", "heap", true },
+	{ "./heap", "./heap", false },
+	{ "-o -- ls", "ls", false },
+	{ "-- -f", "-f", false },
+	{ "-", "-", false },
+};
+
+START_TEST(test_verb)
+{
+	struct words words;
+	struct options o = parsed(&words, verbs[_i].text);
+
+	ck_assert_str_eq(o.command[0], verbs[_i].command);
+	ck_assert(o.follow == verbs[_i].follow);
+	done(&o, &words);
+}
+END_TEST
+
+START_TEST(test_help_and_version)
+{
+	struct words words;
+	struct options o = parsed(&words, "-h");
+
+	ck_assert(o.help);
+	done(&o, &words);
+	o = parsed(&words, "-f --help --bad");
+	ck_assert(o.help);
+	done(&o, &words);
+	o = parsed(&words, "-V");
+	ck_assert(o.version && !o.help);
+	done(&o, &words);
+	o = parsed(&words, "--version");
+	ck_assert(o.version);
+	done(&o, &words);
+}
+END_TEST
+
+#define SEE "; see calltrap --help"
+#define NO_HEAP "heap: this version has no heap verb yet; for a program of " \
+		"that name say calltrap ./heap, or calltrap -- heap"
+#define NOTHING "nothing to trace: give a COMMAND, -p PID or --name NAME" SEE
+#define LEFT_OUT " yet; leave the option out"
+#define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
+		     "-e or -x, or libraries with -l"
+#define MASK "an octal mask from 1 to 77, or some of " \
+	     "stop,trap,module,probe,prototype,session is expected"
+
+static const struct {
+	const char *text;
+	const char *message;
+} mistakes[] = {
+	{ "", NOTHING },
+	{ "-f", NOTHING },
+	{ "-e malloc", NOTHING },
+	{ "trace", NOTHING },
+	{ "heap", NO_HEAP },
+	{ "heap -p 12", NO_HEAP },
+	{ "-f heap", NO_HEAP },
+	{ "-Z ls", "-Z: unknown option" SEE },
+	{ "-ttZ ls", "-Z: unknown option" SEE },
+	{ "--follow -tZ ls", "-Z: unknown option" SEE },
+	{ "--none ls", "--none: unknown option" SEE },
+	{ "--none=3 ls", "--none=3: unknown option" SEE },
+	{ "--de ls", "--de: may mean several options" SEE },
+	{ "-S ls", "-S: this version can't log system calls" LEFT_OUT },
+	{ "-tS ls", "-S: this version can't log system calls" LEFT_OUT },
+	{ "-w 3 ls",
+	  "-w: this version can't show the stack of a call" LEFT_OUT },
+	{ "--where=3 ls",
+	  "--where=3: this version can't show the stack of a call" LEFT_OUT },
+	{ "--json f ls", "--json: this version can't write JSON" LEFT_OUT },
+	{ "--follow=1 ls",
+	  "--follow: takes no argument; leave '=' and what follows out" },
+	{ "-p", "-p: a PID is missing" SEE },
+	{ "-tx", "-x: a FILTER is missing" SEE },
+	{ "--output", "--output: a FILE is missing" SEE },
+	{ "-o ~ ls", "-o '': a FILE is missing" SEE },
+	{ "-F ~ ls", "-F '': a FILE is missing" SEE },
+	{ "-F :: ls", "-F '::': a FILE is missing" SEE },
+	{ "-p ~", "-p '': a process id is missing" },
+	{ "-p ,", "-p ',': a process id is missing" },
+	{ "-p 12,x",
+	  "-p 'x': not a process id; for a process's name use --name" },
+	{ "-p 12x",
+	  "-p '12x': not a process id; for a process's name use --name" },
+	{ "-p 0", "-p '0': not a process id; for a process's name use --name" },
+	{ "-p -1",
+	  "-p '-1': not a process id; for a process's name use --name" },
+	{ "-p 2147483648", "-p '2147483648': not a process id; for a process's "
+	  "name use --name" },
+	{ "-p 99999999999999999999", "-p '99999999999999999999': not a process "
+	  "id; for a process's name use --name" },
+	{ "-n 21 ls", "-n '21': a number from 0 to 20 is expected" },
+	{ "-n -1 ls", "-n '-1': a number from 0 to 20 is expected" },
+	{ "-n +1 ls", "-n '+1': a number from 0 to 20 is expected" },
+	{ "-n ~ ls", "-n '': a number from 0 to 20 is expected" },
+	{ "-n 1x ls", "-n '1x': a number from 0 to 20 is expected" },
+	{ "-a 10001 ls", "-a '10001': a number from 0 to 10000 is expected" },
+	{ "-s 99999999999999999999 ls", "-s '99999999999999999999': a number "
+	  "from 0 to 2147483647 is expected" },
+	{ "-A 0x3 ls", "-A '0x3': a number from 0 to 2147483647 is expected" },
+	{ "-e foo[ ls", "-e 'foo[': column 4: no ']' ends this '['" },
+	{ "-x a+/b ls", "-x 'a+/b': column 3: no '/' ends the regular "
+	  "expression begun here" },
+	{ "-l lib[ ls", "-l 'lib[': column 4: no ']' ends this '['" },
+	{ "-e ~ ls", "-e '': column 1: a name is missing here (a '+' or '-' "
+	  "in a name is written '\\+' or '\\-')" },
+	{ "-L ls", NOTHING_LEFT },
+	{ "-g -p 12", NOTHING_LEFT },
+	{ "-r -t ls",
+	  "-r: can't be used together with -t; leave one of them out" },
+	{ "-tttr ls",
+	  "-r: can't be used together with -t; leave one of them out" },
+	{ "-u joe -p 12",
+	  "-u 'joe': there is no COMMAND to run as that user" },
+	{ "-D 100 ls", "-D '100': " MASK },
+	{ "-D 8 ls", "-D '8': " MASK },
+	{ "-D 0 ls", "-D '0': " MASK },
+	{ "-D stop,sto ls", "-D 'stop,sto': " MASK },
+	{ "-D stop, ls", "-D 'stop,': " MASK },
+	{ "--for 10 ls", "--for '10': no unit; say 10s, or use ms, m or h" },
+	{ "--for x ls", "--for 'x': a number with ms, s, m or h is expected, "
+	  "as in 1.5s" },
+	{ "--name ~", "--name '': a process name is missing" },
+	{ "-e a\nb[ ls", "-e 'a?b[': column 4: no ']' ends this '['" },
+};
+
+START_TEST(test_mistake)
+{
+	struct words words = words_of(mistakes[_i].text);
+	char *expected = xasprintf("calltrap: %s\n", mistakes[_i].message);
+	struct options options;
+	char *printed;
+
+	ck_assert_msg(captured(&words, &options, &printed) == -EINVAL,
+		      "%s was accepted", mistakes[_i].text);
+	ck_assert_str_eq(printed, expected);
+	free(printed);
+	free(expected);
+	free(words.text);
+}
+END_TEST
+
+static pid_t start_named(const char *name)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	ck_assert(!pipe(ready));
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, name);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+START_TEST(test_name)
+{
+	char *name = xasprintf("ctn) (%d", (int)getpid() % 100000);
+	pid_t first = start_named(name), second = start_named(name);
+	struct words words = words_of("--name");
+	struct options o;
+
+	words_add(&words, name);
+	ck_assert(!options_parse(words.argc, words.argv, &o));
+	ck_assert_uint_eq(o.pid_count, 2);
+	ck_assert(o.pids[0] == first || o.pids[1] == first);
+	ck_assert(o.pids[0] == second || o.pids[1] == second);
+	ck_assert(o.log.show_pids);
+	end(first);
+	end(second);
+	done(&o, &words);
+	free(name);
+}
+END_TEST
+
+/* A dead process that nobody has waited for can't be traced. */
+START_TEST(test_name_of_zombie)
+{
+	char *name = xasprintf("ctz%d", (int)getpid());
+	pid_t pid = start_named(name);
+	pid_t *pids = NULL;
+	siginfo_t info;
+
+	ck_assert_int_eq(processes_named(name, &pids), 1);
+	ck_assert_int_eq(pids[0], pid);
+	free(pids);
+	kill(pid, SIGKILL);
+	ck_assert(!waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
+	ck_assert_int_eq(processes_named(name, &pids), 0);
+	free(pids);
+	waitpid(pid, NULL, 0);
+	free(name);
+}
+END_TEST
+
+/* A name that the kernel has cut off is found by the program's path. */
+START_TEST(test_long_name)
+{
+	char folder[] = "options-XXXXXX";
+	char *name = xasprintf("a-name-of-more-than-fifteen-%d",
+			       (int)getpid());
+	pid_t *pids = NULL;
+	char *path, *command;
+	long count = 0;
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	path = xasprintf("%s/%s", folder, name);
+	command = xasprintf("cp \"$(command -v sleep)\" '%s'", path);
+	ck_assert_int_eq(system(command), 0);
+	pid = fork();
+	if (!pid) {
+		execl(path, "other", "1000", NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 300 && !count; i++) {
+		usleep(10000);
+		free(pids);
+		count = processes_named(name, &pids);
+	}
+	unlink(path);
+	rmdir(folder);
+	ck_assert_int_eq(count, 1);
+	ck_assert_int_eq(pids[0], pid);
+	free(pids);
+	/* Its file is gone now, its name is not. */
+	ck_assert_int_eq(processes_named(name, &pids), 1);
+	free(pids);
+	end(pid);
+	free(command);
+	free(path);
+	free(name);
+}
+END_TEST
+
+START_TEST(test_unknown_name)
+{
+	struct words words = words_of("--name no-process-has-it");
+	struct options options;
+	char *printed;
+
+	ck_assert_int_eq(captured(&words, &options, &printed), -ESRCH);
+	ck_assert_str_eq(printed, "calltrap: --name 'no-process-has-it': no "
+				  "process of that name is running\n");
+	free(printed);
+	free(words.text);
+	/* A mistake behind it is the worse news. */
+	words = words_of("--name no-process-has-it --bad");
+	ck_assert_int_eq(captured(&words, &options, &printed), -EINVAL);
+	free(printed);
+	free(words.text);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint64_t nanoseconds;
+} durations[] = {
+	{ "1ms", 1000000 },
+	{ "1s", NS_PER_SECOND },
+	{ "10s", 10 * NS_PER_SECOND },
+	{ "1.5s", 1500000000 },
+	{ "0.25m", 15 * NS_PER_SECOND },
+	{ "2h", 7200 * NS_PER_SECOND },
+	{ ".5s", 500000000 },
+	{ "1.s", NS_PER_SECOND },
+	{ "0.000001ms", 1 },
+	{ "1.0000019s", 1000001000 },
+	{ "007s", 7 * NS_PER_SECOND },
+};
+
+START_TEST(test_duration)
+{
+	uint64_t ns = 0;
+	char *message;
+
+	ck_assert(!duration_parse(durations[_i].text, &ns, &message));
+	ck_assert_uint_eq(ns, durations[_i].nanoseconds);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	const char *message;
+} bad_durations[] = {
+	{ "", "is expected" },
+	{ "s", "is expected" },
+	{ ".", "is expected" },
+	{ ".s", "is expected" },
+	{ "-1s", "is expected" },
+	{ " 1s", "is expected" },
+	{ "1.5", "say 1.5s" },
+	{ "1.5.5s", "unknown unit '.5s'" },
+	{ "1 s", "unknown unit ' s'" },
+	{ "1d", "unknown unit 'd'" },
+	{ "1S", "unknown unit" },
+	{ "1ss", "unknown unit" },
+	{ "0s", "no time" },
+	{ "0.0ms", "no time" },
+	{ "0.0000001ms", "no time" },
+	{ "99999999999999999999999s", "century" },
+	{ "99999999999h", "century" },
+	{ "900000h", "century" },
+};
+
+START_TEST(test_bad_duration)
+{
+	uint64_t ns = 42;
+	char *message = NULL;
+
+	ck_assert(duration_parse(bad_durations[_i].text, &ns, &message) ==
+		  -EINVAL);
+	ck_assert_msg(strstr(message, bad_durations[_i].message), "%s: %s",
+		      bad_durations[_i].text, message);
+	ck_assert_uint_eq(ns, 42);
+	free(message);
+}
+END_TEST
+
+static char *read_all(FILE *file)
+{
+	struct strbuf text = { 0 };
+	char part[4096];
+	size_t n;
+
+	strbuf_puts(&text, "");
+	while ((n = fread(part, 1, sizeof(part), file)) > 0)
+		strbuf_add(&text, part, n);
+	return text.text;
+}
+
+/* A file of the source tree, or NULL. */
+static char *source_file(const char *name)
+{
+	const char *top = getenv("top_srcdir");
+	char *path = xasprintf("%s/%s", top ? top : ".", name);
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+
+	free(path);
+	if (file) {
+		text = read_all(file);
+		fclose(file);
+	}
+	return text;
+}
+
+static bool joins_words(char c)
+{
+	return c == '-' || isalnum((unsigned char)c);
+}
+
+/* Whether an option stands in the text as a word of its own. */
+static bool mentions(const char *text, const char *option)
+{
+	size_t length = strlen(option);
+
+	for (const char *s = text; (s = strstr(s, option)); s += length)
+		if ((s == text || !joins_words(s[-1])) &&
+		    !joins_words(s[length]))
+			return true;
+	return false;
+}
+
+static void check_mentions(const char *file, const char *text)
+{
+	for (size_t i = 0; i < option_table_size; i++) {
+		const struct option_entry *entry = &option_table[i];
+		char name[64];
+
+		snprintf(name, sizeof(name), "-%c", entry->short_name);
+		if (entry->short_name)
+			ck_assert_msg(mentions(text, name),
+				      "%s lacks %s", file, name);
+		snprintf(name, sizeof(name), "--%s",
+			 entry->long_name ? entry->long_name : "");
+		if (entry->long_name)
+			ck_assert_msg(mentions(text, name),
+				      "%s lacks %s", file, name);
+	}
+}
+
+START_TEST(test_mentions)
+{
+	ck_assert(mentions("-ab, -a", "-a"));
+	ck_assert(!mentions("-ab --a", "-a"));
+	ck_assert(mentions("--name=N", "--name"));
+	ck_assert(!mentions("--names", "--name"));
+}
+END_TEST
+
+START_TEST(test_help)
+{
+	FILE *file = tmpfile();
+	char *text, *rest = NULL;
+
+	ck_assert_ptr_nonnull(file);
+	options_print_help(file);
+	rewind(file);
+	text = read_all(file);
+	fclose(file);
+	check_mentions("--help", text);
+	for (char *line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		ck_assert_msg(strlen(line) < 80, "too long: %s", line);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_completion)
+{
+	char *text = source_file("etc/calltrap.bash-completion");
+
+	ck_assert_msg(text != NULL, "no completion; is top_srcdir set?");
+	check_mentions("the completion", text);
+	free(text);
+}
+END_TEST
+
+/* The manual's source with mdoc's "Fl -name" and man's "\-" as "--name". */
+static void undo_markup(char *text)
+{
+	char *to = text;
+
+	for (const char *s = text; *s; s++) {
+		bool is_word = s > text && strchr(" .\n", s[-1]);
+
+		if (is_word && !strncmp(s, "Fl ", 3)) {
+			*to++ = '-';
+			s += 2;
+		} else if (*s != '\\' || s[1] != '-') {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+START_TEST(test_manual)
+{
+	char *text = source_file("man/calltrap.1");
+
+	ck_assert_msg(text != NULL, "no manual; is top_srcdir set?");
+	undo_markup(text);
+	check_mentions("the manual", text);
+	free(text);
+}
+END_TEST
+
+/* The table itself: no name twice, text for all. */
+START_TEST(test_table)
+{
+	for (size_t i = 0; i < option_table_size; i++) {
+		const struct option_entry *a = &option_table[i];
+
+		ck_assert_str_ne(a->help, "");
+		ck_assert(a->apply || (!a->short_name && !a->long_name));
+		ck_assert(!a->apply || a->short_name || a->long_name);
+		for (size_t j = 0; j < i; j++) {
+			const struct option_entry *b = &option_table[j];
+
+			ck_assert(!a->short_name ||
+				  a->short_name != b->short_name);
+			ck_assert(!a->long_name || !b->long_name ||
+				  strcmp(a->long_name, b->long_name) != 0);
+		}
+	}
+}
+END_TEST
+
+static TCase *parse_tests(void)
+{
+	TCase *tests = tcase_create("parse");
+
+	tcase_add_test(tests, test_defaults);
+	tcase_add_test(tests, test_bundle);
+	tcase_add_test(tests, test_short_options);
+	tcase_add_test(tests, test_long_options);
+	tcase_add_loop_test(tests, test_clock, 0, ARRAY_SIZE(clocks));
+	tcase_add_loop_test(tests, test_default_calls, 0,
+			    ARRAY_SIZE(filters));
+	tcase_add_test(tests, test_pids);
+	tcase_add_test(tests, test_pids_by_blanks);
+	tcase_add_test(tests, test_pid_and_command);
+	tcase_add_loop_test(tests, test_verb, 0, ARRAY_SIZE(verbs));
+	tcase_add_test(tests, test_help_and_version);
+	tcase_add_loop_test(tests, test_mistake, 0, ARRAY_SIZE(mistakes));
+	return tests;
+}
+
+static TCase *name_tests(void)
+{
+	TCase *tests = tcase_create("names");
+
+	tcase_set_timeout(tests, 30);
+	tcase_add_test(tests, test_name);
+	tcase_add_test(tests, test_name_of_zombie);
+	tcase_add_test(tests, test_long_name);
+	tcase_add_test(tests, test_unknown_name);
+	return tests;
+}
+
+static TCase *duration_tests(void)
+{
+	TCase *tests = tcase_create("durations");
+
+	tcase_add_loop_test(tests, test_duration, 0, ARRAY_SIZE(durations));
+	tcase_add_loop_test(tests, test_bad_duration, 0,
+			    ARRAY_SIZE(bad_durations));
+	return tests;
+}
+
+static TCase *table_tests(void)
+{
+	TCase *tests = tcase_create("table");
+
+	tcase_add_test(tests, test_table);
+	tcase_add_test(tests, test_mentions);
+	tcase_add_test(tests, test_help);
+	tcase_add_test(tests, test_completion);
+	tcase_add_test(tests, test_manual);
+	return tests;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("options");
+
+	suite_add_tcase(suite, parse_tests());
+	suite_add_tcase(suite, name_tests());
+	suite_add_tcase(suite, duration_tests());
+	suite_add_tcase(suite, table_tests());
+	return unit_run(suite);
+}
