@@ -65,6 +65,7 @@ struct call_values {
 /*
  * Prints the arguments, separated by ", ": first those that are known at the
  * entry, later (after the return) the rest, from the first out-argument on.
+ * Where both parts are on one line, the caller puts ", " between them.
  * Without a prototype (NULL): four longs at the entry, nothing later. An
  * argument that can't be read is printed as "?", data behind a bad pointer as
  * its address and "?".

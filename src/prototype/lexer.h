@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_LEXER_H
+#define CALLTRAP_LEXER_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/* A punctuation mark's kind is the character itself. */
+enum token_kind {
+	TOKEN_END = 256, /* of the line, or a # comment */
+	TOKEN_NAME,
+	TOKEN_NUMBER,
+	TOKEN_STRING,    /* text and length are without the quotes */
+	TOKEN_BAD,       /* .problem says what is wrong with it */
+};
+
+struct token {
+	int kind;
+	const char *text;
+	size_t length;
+	unsigned column; /* in bytes, from 1 on */
+	uint64_t number;
+	const char *problem;
+};
+
+/* The words of a text of which each line stands for itself. */
+struct lexer {
+	struct token token; /* the one that is being looked at */
+	unsigned line;
+	const char *line_start;
+	const char *at;
+	const char *line_end;
+	const char *end;
+};
+
+struct lexer lexer_of(const char *text, size_t size);
+
+/* Goes to the first token of the next line; false behind the last one. */
+bool lexer_next_line(struct lexer *lexer);
+
+void lexer_next(struct lexer *lexer);
+
+bool token_is(const struct token *token, const char *name);
+
+#endif

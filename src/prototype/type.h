@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_TYPE_H
+#define CALLTRAP_TYPE_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+#include "prototype/expression.h"
+
+/* What a value is made of. */
+enum type_kind {
+	TYPE_VOID,
+	TYPE_INTEGER,
+	TYPE_FLOAT,
+	TYPE_POINTER,
+	TYPE_ARRAY,
+	TYPE_STRUCT,
+};
+
+/* How a value is shown. */
+enum lens {
+	LENS_PLAIN,  /* as is usual for its kind */
+	LENS_CHAR,
+	LENS_BOOL,
+	LENS_OCTAL,
+	LENS_HEX,
+	LENS_GUESS,  /* a number if it is small, else an address */
+	LENS_BITS,   /* the numbers of the bits that are set */
+	LENS_ENUM,
+	LENS_HIDE,
+	LENS_STRING, /* an array (or pointer to one), up to the first NUL */
+	LENS_BYTES,  /* the same, with all its NULs */
+	LENS_FORMAT, /* a string that says which arguments follow it */
+};
+
+struct type_name {
+	const char *name;
+	int64_t value;
+};
+
+/* The size of an integer that is as large as a pointer of the program. */
+#define TYPE_WORD 0
+
+/* Types that contain others are nested at most this deep. */
+#define TYPE_DEPTH_MAX 32
+
+struct type {
+	enum type_kind kind;
+	enum lens lens;
+	uint8_t size;      /* INTEGER, FLOAT: in bytes, or TYPE_WORD */
+	bool is_signed;    /* INTEGER */
+	bool complete;     /* STRUCT: more than its name is known */
+	unsigned depth;    /* of types in it, without those behind a struct */
+	unsigned count;    /* of members (STRUCT) or names (LENS_ENUM) */
+	const struct type *target;         /* POINTER, ARRAY */
+	const struct expression *length;   /* ARRAY */
+	const struct type *const *members; /* STRUCT */
+	const struct type_name *names;     /* LENS_ENUM */
+};
+
+/* The type that the language has under a name, or NULL. */
+const struct type *type_builtin(const char *name, size_t length);
+
+/* In bytes; 0 when it is none that has one value (struct, array, void). */
+unsigned type_size(const struct type *type, unsigned word_size);
+
+/* Whether an argument or result of this type can be found. */
+bool type_is_passed(const struct type *type);
+
+/* Whether it can be shown only once the function's result is known. */
+bool type_needs_result(const struct type *type);
+
+/* Cuts a word down to the type's size, and extends it again by its sign. */
+uint64_t type_narrow(const struct type *type, uint64_t word,
+		     unsigned word_size);
+
+#endif
