@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Programs that use SIGTRAP themselves.
+ * handle: a handler for its own int3s. ignore: SIGTRAP ignored.
+ * block: SIGTRAP blocked. Each calls f1 1000 times meanwhile.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+long f1(long i);
+
+static volatile int traps;
+
+static void on_trap(int signal)
+{
+	(void)signal;
+	traps++;
+}
+
+static long calls(int with_traps)
+{
+	long wrong = 0;
+
+	for (long i = 0; i < 1000; i++) {
+		wrong += f1(i) != i + 1;
+		if (with_traps && i % 10 == 0)
+			__asm__ volatile("int3");
+		if (with_traps && i % 10 == 5)
+			raise(SIGTRAP);
+	}
+	return wrong;
+}
+
+static long handle(void)
+{
+	long wrong;
+
+	signal(SIGTRAP, on_trap);
+	wrong = calls(1);
+	return wrong + (traps != 200);
+}
+
+static long ignore(void)
+{
+	struct sigaction action;
+	long wrong;
+
+	signal(SIGTRAP, SIG_IGN);
+	wrong = calls(0);
+	sigaction(SIGTRAP, NULL, &action);
+	return wrong + (action.sa_handler != SIG_IGN);
+}
+
+static long block(void)
+{
+	sigset_t set, old;
+	long wrong;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	wrong = calls(0);
+	sigprocmask(SIG_BLOCK, NULL, &old);
+	return wrong + !sigismember(&old, SIGTRAP);
+}
+
+int main(int argc, char **argv)
+{
+	long wrong;
+
+	if (argc > 1 && !strcmp(argv[1], "ignore"))
+		wrong = ignore();
+	else if (argc > 1 && !strcmp(argv[1], "block"))
+		wrong = block();
+	else
+		wrong = handle();
+	puts("count MAIN f1 1000");
+	return wrong ? 1 : 7;
+}
