@@ -87,46 +87,60 @@ static bool path_goes_on(const char *s, const char *limit)
 	return false;
 }
 
-static int wrong_character(struct reader *r, bool is_library)
+/* Characters that other tools' filters have, and that no symbol has. */
+static int check_symbol_character(struct reader *r, bool is_first)
 {
-	if (*r->s == ',' && !is_library)
+	if (*r->s == ',')
 		return fail(r, r->s, "names are joined with '+', not with "
 				     "','");
-	if (*r->s == '!' && !is_library)
+	if (*r->s == '!' && is_first)
 		return fail(r, r->s, "'!' can only begin a filter; later it "
 				     "is '-'");
 	return 0;
 }
 
-/* Sets s behind a glob. */
-static int skip_glob(struct reader *r, bool is_library)
+/* Behind one character, one escaped character or one [] of a glob. */
+static int skip_element(struct reader *r)
+{
+	const char *end = r->s + 1;
+
+	if (*r->s == '[')
+		end = bracket_end(r->s, r->limit, true);
+	else if (*r->s == '\\' && end < r->limit)
+		end++;
+	if (!end)
+		return fail(r, r->s, "no ']' ends this '['");
+	r->s = end;
+	return 0;
+}
+
+static int skip_symbol_glob(struct reader *r)
 {
 	const char *start = r->s;
-	bool is_path = false;
-	const char *end;
+	int err = 0;
 
-	while (r->s < r->limit && *r->s != '@') {
+	while (!err && !ends_pattern(*r->s)) {
+		err = check_symbol_character(r, r->s == start);
+		if (!err)
+			err = skip_element(r);
+	}
+	return err;
+}
+
+static int skip_library_glob(struct reader *r)
+{
+	bool is_path = false;
+	int err = 0;
+
+	while (!err && r->s < r->limit && *r->s != '@') {
 		if (is_sign(*r->s) &&
 		    !(is_path && path_goes_on(r->s, r->limit)))
 			break;
 		if (*r->s == '/')
-			is_path = is_library;
-		if (*r->s == ',' || (*r->s == '!' && r->s == start)) {
-			int err = wrong_character(r, is_library);
-
-			if (err)
-				return err;
-		}
-		end = r->s + 1;
-		if (*r->s == '[')
-			end = bracket_end(r->s, r->limit, true);
-		else if (*r->s == '\\' && end < r->limit)
-			end++;
-		if (!end)
-			return fail(r, r->s, "no ']' ends this '['");
-		r->s = end;
+			is_path = true;
+		err = skip_element(r);
 	}
-	return 0;
+	return err;
 }
 
 /* A part that is missing stays as it was made: it matches everything. */
@@ -195,7 +209,7 @@ static int read_symbol(struct reader *r, struct filter_rule *rule)
 
 	if (*start == '/')
 		return read_symbol_regex(r, rule);
-	err = skip_glob(r, false);
+	err = skip_symbol_glob(r);
 	if (err || r->s == start)
 		return err;
 	return located(r, start,
@@ -214,7 +228,7 @@ static int read_library(struct reader *r, struct library_pattern *library)
 		r->s = end + 1;
 		return add_library_regex(r, library, start + 1, end);
 	}
-	err = skip_glob(r, true);
+	err = skip_library_glob(r);
 	if (err || r->s == start)
 		return err;
 	err = located(r, start,

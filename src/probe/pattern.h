@@ -10,10 +10,12 @@
 /*
  * One pattern of a filter, held against whole names.
  *
- * Matching takes time in proportion to the name: regular expressions have no
- * back-references and globs go back to their last "*" at most. Patterns are
- * limited to PATTERN_MAX bytes; a name longer than that is matched by plain
- * names and by what matches everything, and by nothing else.
+ * Matching takes time in proportion to the lengths of name and pattern:
+ * regular expressions have no back-references and globs go back to their last
+ * "*" at most. Patterns are limited to PATTERN_MAX bytes; a name longer than
+ * that is matched by plain names and by what matches everything, and by
+ * nothing else. The C library keeps every state that a regular expression has
+ * been in: one such as ".*a.\{100\}" takes much memory.
  */
 #define PATTERN_MAX 4096
 
