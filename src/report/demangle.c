@@ -2,61 +2,169 @@
 #include "report/demangle.h"
 
 #include <libiberty/demangle.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/strbuf.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+/* libiberty recurses as deep as a symbol is long. */
+#define LONGEST_SYMBOL 4096
+#define STACK_SIZE (16 << 20)
 
 /*
- * libiberty recurses as deep as a name is long. It refuses C++ names of more
- * than half its limit on its own, though real ones are longer; up to this
- * length, the deepest name fits in the usual 8 MiB of stack.
+ * There are symbols over which libiberty sits for ever: those of C++ with
+ * nested conversions ("_ZN1acv" and "T_I" again and again) take exponential
+ * time, and a Rust one of 20 bytes may count to 2^63 ("G" in a path that is
+ * not shown). So they are given a thread, which can be stopped; it costs
+ * 50 us. Short C++ names take less than a millisecond at worst.
  */
-#define LONGEST_SYMBOL 4096
+#define HARMLESS_LENGTH 48
+#define TOO_LONG (NS_PER_SECOND / 5)
+#define PATIENCE (NS_PER_SECOND / 20)
+#define GIVE_UP_MAX 8
 
 struct demangling {
-	struct strbuf text;
-	jmp_buf too_long;
+	const char *symbol;
+	bool found;
+	jmp_buf overflow;
+	size_t length;
+	char text[DEMANGLE_MAX + 1];
 };
 
 /*
  * The only way to stop libiberty is to leave it. It keeps its state on the
  * stack, but for the one word that the Rust demangler decodes from Punycode:
- * that is lost.
+ * that is lost. For the same reason, nothing may be allocated here.
  */
 static void take(const char *bytes, size_t n, void *data)
 {
 	struct demangling *d = data;
 
-	if (n > DEMANGLE_MAX - d->text.length)
-		longjmp(d->too_long, 1);
-	strbuf_add(&d->text, bytes, n);
+	if (n > DEMANGLE_MAX - d->length)
+		longjmp(d->overflow, 1);
+	memcpy(d->text + d->length, bytes, n);
+	d->length += n;
 }
 
-static int demangle_into(struct demangling *d, const char *symbol)
+static void run(struct demangling *d)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
 
-	if (setjmp(d->too_long))
-		return 0;
-	if (rust_demangle_callback(symbol, options, take, d))
-		return 1;
-	strbuf_clear(&d->text);
-	return cplus_demangle_v3_callback(
-		symbol, options | DMGL_NO_RECURSE_LIMIT, take, d);
+	if (setjmp(d->overflow))
+		return;
+	if (!rust_demangle_callback(d->symbol, options, take, d)) {
+		d->length = 0;
+		/* Its own limit refuses names of 1024 bytes; real ones are. */
+		if (!cplus_demangle_v3_callback(
+			    d->symbol, options | DMGL_NO_RECURSE_LIMIT, take,
+			    d))
+			return;
+	}
+	d->found = d->length > 0;
+	d->text[d->length] = '\0';
 }
 
-char *demangle(const char *symbol)
+static void *run_thread(void *data)
 {
-	struct demangling d = { 0 };
-
-	/* What begins otherwise is no mangled name: most of C. */
-	if (symbol[0] != '_' || strnlen(symbol, LONGEST_SYMBOL + 1) >
-				       LONGEST_SYMBOL)
-		return NULL;
-	if (demangle_into(&d, symbol) && d.text.length)
-		return d.text.text;
-	strbuf_fini(&d.text);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	run(data);
 	return NULL;
+}
+
+/* The processor time that a thread has used. */
+static uint64_t time_of(pthread_t thread)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(thread, &clock) ||
+	    clock_gettime(clock, &ts))
+		return 0;
+	return ts.tv_sec * NS_PER_SECOND + ts.tv_nsec;
+}
+
+static bool join_until(pthread_t thread, uint64_t time)
+{
+	struct timespec ts = { .tv_sec = time / NS_PER_SECOND,
+			       .tv_nsec = time % NS_PER_SECOND };
+
+	return !pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &ts);
+}
+
+/*
+ * Processor time counts, lest a busy machine make names unknown. All that
+ * libiberty ever allocates comes with output, which is bounded: so a thread
+ * that has used up its time is not inside malloc and may be cancelled.
+ */
+static bool join_or_cancel(pthread_t thread)
+{
+	while (!join_until(thread, clock_now() + PATIENCE)) {
+		if (time_of(thread) < TOO_LONG)
+			continue;
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+		return false;
+	}
+	return true;
+}
+
+/* Returns false when it had to be stopped. */
+static bool run_bounded(struct demangling *d)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all;
+	int error;
+
+	/* Signals are for the thread that traces. */
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	pthread_attr_setsigmask_np(&attr, &all);
+	error = pthread_create(&thread, &attr, run_thread, d);
+	pthread_attr_destroy(&attr);
+	if (error)
+		return true;
+	return join_or_cancel(thread);
+}
+
+/* What does not look like a mangled name is most of C. */
+static bool looks_mangled(const char *symbol)
+{
+	return symbol[0] == '_' &&
+	       (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'G');
+}
+
+static bool is_harmless(const char *symbol, size_t length)
+{
+	return symbol[1] == 'Z' && length <= HARMLESS_LENGTH;
+}
+
+char *demangle(struct demangler *demangler, const char *symbol)
+{
+	size_t length = strnlen(symbol, LONGEST_SYMBOL + 1);
+	struct demangling *d;
+	char *name = NULL;
+
+	if (!looks_mangled(symbol) || length > LONGEST_SYMBOL)
+		return NULL;
+	if (demangler->given_up >= GIVE_UP_MAX && !is_harmless(symbol, length))
+		return NULL;
+	d = xmalloc(sizeof(*d));
+	d->symbol = symbol;
+	d->length = 0;
+	d->found = false;
+	if (is_harmless(symbol, length))
+		run(d);
+	else if (!run_bounded(d))
+		demangler->given_up++;
+	if (d->found)
+		name = xstrndup(d->text, d->length);
+	free(d);
+	return name;
 }

@@ -132,8 +132,8 @@ static int log_call(struct log *log, struct log_file *file,
 }
 
 /*
- * Goes on with the line of the call, or begins one that does. A vfork returns
- * on two tasks: the line belongs to the one that began it.
+ * Goes on with the line of the call, or begins one that does. A coroutine may
+ * return on another task than it was called on: that is another line.
  */
 static int resume_call(struct log *log, struct log_file *file,
 		       const struct event *event, bool *same_line_ret)
@@ -204,6 +204,8 @@ static const char *end_text(enum call_end end)
 		return "<unfinished: thread exited>";
 	case CALL_NEVER_RETURNS:
 		return "<no return>";
+	case CALL_UNSEEN:
+		return "<unfinished: return unseen>";
 	case CALL_DETACHED:
 		return "<unfinished: detached>";
 	case CALL_RETURNED:

@@ -7,7 +7,26 @@
 #include "prototype/prototype.h"
 #include "probe/event.h"
 
-/* The log of calls, one line each. */
+/*
+ * The log of calls, one line each:
+ *
+ *	PID SECONDS CLOCK [IP] CALLER->NAME@LIBRARY(ARGUMENTS) = RESULT <TIME>
+ *
+ * A line is begun when the call begins. If another line has to come before
+ * its end, it is cut, and a further line ends the call:
+ *
+ *	NAME(ARGUMENTS <unfinished ...>
+ *	<... NAME resumed> ARGUMENTS) = RESULT
+ *
+ * A call that never returns has no result, be its line cut or not:
+ *
+ *	NAME(ARGUMENTS <no return>
+ *	NAME(ARGUMENTS <unfinished: longjmp>
+ *	<... NAME resumed> <unfinished: exception>
+ *
+ * also "thread exited", "return unseen" and "detached". Lines are written when the sink is
+ * flushed, or many have gathered; a terminal is shown begun ones, too.
+ */
 
 enum log_clock {
 	LOG_CLOCK_NONE,
@@ -25,7 +44,7 @@ struct log_options {
 	bool durations;        /* -T */
 	bool ip;               /* -i */
 	unsigned indent;       /* -n: columns per nested call */
-	unsigned align;        /* -a: column of the result, from 1 */
+	unsigned align;        /* -a: column of " = ", from 1 */
 	bool demangle;         /* -C */
 	bool hide_signals;     /* -b */
 	bool show_callers;     /* -e or -l was given: CALLER-> */

@@ -17,6 +17,7 @@ struct shown {
 
 struct names {
 	struct names_options options;
+	struct demangler demangler;
 	struct shown *shown;
 	struct shown *last; /* loops call the same function again */
 };
@@ -97,11 +98,13 @@ void names_escape(struct strbuf *out, const char *name)
 		strbuf_puts(out, "...");
 }
 
-static char *escaped_name(const char *symbol, bool demangled)
+static char *escaped_name(struct names *names, const char *symbol)
 {
-	char *name = demangled ? demangle(symbol) : NULL;
 	struct strbuf text = { 0 };
+	char *name = NULL;
 
+	if (names->options.demangle)
+		name = demangle(&names->demangler, symbol);
 	names_escape(&text, name ? name : symbol);
 	free(name);
 	return text.text ? text.text : xstrdup("");
@@ -135,8 +138,7 @@ static struct shown *find(struct names *names, const struct function *function)
 	if (!shown) {
 		shown = xcalloc(1, sizeof(*shown));
 		shown->function = function;
-		shown->name = escaped_name(function->name,
-					   names->options.demangle);
+		shown->name = escaped_name(names, function->name);
 		shown->full = full_name(names, function, shown->name);
 		HASH_ADD_PTR(names->shown, function, shown);
 	}

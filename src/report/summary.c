@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "report/histogram.h"
 #include "report/names.h"
 #include "report/output.h"
 
@@ -22,6 +23,7 @@ struct row {
 	 */
 	uint64_t running;
 	uint64_t began;
+	struct histogram durations; /* nanoseconds, of those that have ended */
 	UT_hash_handle hh;
 };
 
@@ -33,6 +35,7 @@ struct row_of_function {
 
 struct summary {
 	struct sink sink;
+	bool quantiles;
 	struct output output;
 	struct names *names;
 	struct row *rows;
@@ -80,17 +83,17 @@ static void begin_call(struct row *row, const struct event *event)
 	row->began += event->call->time;
 }
 
-static void end_call(struct row *row, const struct event *event)
+static void end_call(const struct summary *summary, struct row *row,
+		     const struct event *event)
 {
 	uint64_t began = event->call->time;
+	uint64_t duration = event->time > began ? event->time - began : 0;
 
-	/* A vfork returns in its child, too: that is not its end. */
-	if (event->tid != event->call->tid || !row->running)
-		return;
 	row->running--;
 	row->began -= began;
-	if (event->time > began)
-		row->time += event->time - began;
+	row->time += duration;
+	if (summary->quantiles)
+		histogram_add(&row->durations, duration);
 }
 
 static int summary_event(struct sink *sink, const struct event *event)
@@ -102,7 +105,8 @@ static int summary_event(struct sink *sink, const struct event *event)
 	if (event->kind == EVENT_CALL)
 		begin_call(row_of(summary, event->call->function), event);
 	else if (event->kind == EVENT_RETURN || event->kind == EVENT_ABANDON)
-		end_call(row_of(summary, event->call->function), event);
+		end_call(summary, row_of(summary, event->call->function),
+			 event);
 	return 0;
 }
 
@@ -113,25 +117,62 @@ static int compare_rows(const struct row *a, const struct row *b)
 	return strcmp(a->name, b->name);
 }
 
+static void print_seconds(struct strbuf *out, uint64_t ns)
+{
+	strbuf_printf(out, " %4llu.%06llu",
+		      (unsigned long long)(ns / NS_PER_SECOND),
+		      (unsigned long long)(ns % NS_PER_SECOND / 1000));
+}
+
+static void print_micros(struct strbuf *out, uint64_t ns)
+{
+	strbuf_printf(out, " %9llu", (unsigned long long)(ns / 1000));
+}
+
 /* Nothing feeds the column of errors yet. */
-static void print_row(struct strbuf *out, const struct row *row,
-		      uint64_t total_time)
+static void print_row(struct strbuf *out, const struct summary *summary,
+		      const struct row *row, uint64_t total_time)
 {
 	double percent = total_time ? 100.0 * row->time / total_time : 0;
 
-	strbuf_printf(out, "%6.2f %4llu.%06llu %11llu %9llu %9s %s\n", percent,
-		      (unsigned long long)(row->time / NS_PER_SECOND),
-		      (unsigned long long)(row->time % NS_PER_SECOND / 1000),
-		      (unsigned long long)(row->time / 1000 / row->calls),
-		      (unsigned long long)row->calls, "", row->name);
+	strbuf_printf(out, "%6.2f", percent);
+	print_seconds(out, row->time);
+	strbuf_printf(out, " %11llu",
+		      (unsigned long long)(row->time / 1000 / row->calls));
+	if (summary->quantiles) {
+		print_micros(out, histogram_quantile(&row->durations, 500));
+		print_micros(out, histogram_quantile(&row->durations, 990));
+		print_micros(out, row->durations.max);
+	}
+	strbuf_printf(out, " %9llu %9s %s\n", (unsigned long long)row->calls,
+		      "", row->name);
 }
 
-static void print_total(struct strbuf *out, uint64_t time, uint64_t calls)
+static void print_total(struct strbuf *out, const struct summary *summary,
+			uint64_t time, uint64_t calls)
 {
-	strbuf_printf(out, "100.00 %4llu.%06llu %11s %9llu %9s total\n",
-		      (unsigned long long)(time / NS_PER_SECOND),
-		      (unsigned long long)(time % NS_PER_SECOND / 1000), "",
+	strbuf_puts(out, "100.00");
+	print_seconds(out, time);
+	strbuf_printf(out, " %11s%*s %9llu %9s total\n", "",
+		      summary->quantiles ? 30 : 0, "",
 		      (unsigned long long)calls, "");
+}
+
+static void print_rule(struct strbuf *out, const struct summary *summary)
+{
+	strbuf_puts(out, "------ ----------- -----------");
+	if (summary->quantiles)
+		strbuf_puts(out, " --------- --------- ---------");
+	strbuf_puts(out, " --------- --------- --------------------\n");
+}
+
+static void print_head(struct strbuf *out, const struct summary *summary)
+{
+	strbuf_puts(out, "% time     seconds  usecs/call");
+	if (summary->quantiles)
+		strbuf_puts(out, "       p50       p99       max");
+	strbuf_puts(out, "     calls    errors  function\n");
+	print_rule(out, summary);
 }
 
 static void end_running_calls(struct summary *summary)
@@ -145,24 +186,20 @@ static void end_running_calls(struct summary *summary)
 	}
 }
 
-static void print_table(struct summary *summary, struct strbuf *out)
+static void print_table(const struct summary *summary, struct strbuf *out)
 {
-	static const char rule[] = "------ ----------- ----------- --------- "
-				   "--------- --------------------\n";
 	uint64_t time = 0, calls = 0;
-	struct row *row;
+	const struct row *row;
 
 	for (row = summary->rows; row; row = row->hh.next) {
 		time += row->time;
 		calls += row->calls;
 	}
-	strbuf_puts(out, "% time     seconds  usecs/call     calls    errors"
-			 "  function\n");
-	strbuf_puts(out, rule);
+	print_head(out, summary);
 	for (row = summary->rows; row; row = row->hh.next)
-		print_row(out, row, time);
-	strbuf_puts(out, rule);
-	print_total(out, time, calls);
+		print_row(out, summary, row, time);
+	print_rule(out, summary);
+	print_total(out, summary, time, calls);
 }
 
 static int summary_finish(struct sink *sink)
@@ -188,6 +225,7 @@ static void summary_free(struct sink *sink)
 	}
 	HASH_ITER(hh, summary->rows, row, next_row) {
 		HASH_DEL(summary->rows, row);
+		histogram_fini(&row->durations);
 		free(row->name);
 		free(row);
 	}
@@ -215,6 +253,7 @@ int summary_new(const struct summary_options *options, struct sink **ret)
 	summary = xcalloc(1, sizeof(*summary));
 	summary->sink.ops = &summary_ops;
 	summary->output = output;
+	summary->quantiles = options->quantiles;
 	summary->names = names_new(&names);
 	*ret = &summary->sink;
 	return 0;

@@ -9,11 +9,13 @@
 /*
  * The count table of -c: calls and time by function name, over all processes.
  * Printed at the end, to path or (NULL) standard error. Time is inclusive of
- * callees. Calls that were abandoned or are still running are counted too.
+ * callees. Calls that were abandoned or are still running are counted too;
+ * the quantiles are over those that have ended.
  */
 struct summary_options {
 	const char *path;
 	bool demangle;
+	bool quantiles; /* -T: columns p50, p99 and max */
 };
 
 int summary_new(const struct summary_options *options,

@@ -487,18 +487,15 @@ START_TEST(standard_error_names_pids)
 }
 END_TEST
 
-START_TEST(vfork_returns_on_two_tasks)
+START_TEST(coroutines_return_on_any_task)
 {
 	struct call call;
 
 	start();
 	call = called(ADD, ONE, 0, 1, 1, 1);
-	happened(EVENT_FORK, ONE, 1);
-	returned_on(&call, CHILD, 2, 0);
-	returned(&call, 3, CHILD);
+	returned_on(&call, TWO, 2, 2);
 	expect("add(1, 1 <unfinished ...>\n"
-	       "200 <... add resumed> ) = 0\n"
-	       "100 <... add resumed> ) = 200\n");
+	       "101 <... add resumed> ) = 2\n");
 }
 END_TEST
 
@@ -506,7 +503,7 @@ START_TEST(calls_that_never_return)
 {
 	static const enum call_end ends[] = {
 		CALL_LONGJMP,	    CALL_EXCEPTION, CALL_THREAD_EXITED,
-		CALL_NEVER_RETURNS, CALL_DETACHED,
+		CALL_NEVER_RETURNS, CALL_DETACHED,  CALL_UNSEEN,
 	};
 	struct call call;
 	size_t i;
@@ -526,6 +523,7 @@ START_TEST(calls_that_never_return)
 	       "add(2, 0 <unfinished: thread exited>\n"
 	       "add(3, 0 <no return>\n"
 	       "add(4, 0 <unfinished: detached>\n"
+	       "add(5, 0 <unfinished: return unseen>\n"
 	       "hush( <unfinished ...>\n"
 	       "--- SIGINT (Interrupt) ---\n"
 	       "<... hush resumed> <unfinished: longjmp>\n"
@@ -930,7 +928,7 @@ static Suite *log_suite(void)
 		pid_column_after_a_fork,
 		pid_column_from_the_start,
 		standard_error_names_pids,
-		vfork_returns_on_two_tasks,
+		coroutines_return_on_any_task,
 		calls_that_never_return,
 		begun_line_is_ended_at_the_end,
 		signals_and_ends,
