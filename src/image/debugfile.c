@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "image/private.h"
+
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+
+/* Lengths of names and notes that make no sense beyond. */
+#define LINK_MAX_SIZE 4096
+#define NOTE_MAX 65536
+
+static int open_source(const char *path, struct source *ret)
+{
+	/* What lies there may be a FIFO, where open() would wait. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = source_init_file(ret, fd);
+	close(fd);
+	return err;
+}
+
+static bool has_build_id(const struct image *image,
+			 const struct source *source,
+			 const struct sections *sections)
+{
+	size_t i;
+
+	for (i = 0; i < sections->count; i++) {
+		const struct section *section = &sections->list[i];
+		const uint8_t *id;
+		struct blob blob;
+		size_t size;
+		bool same;
+
+		if (section->type != SHT_NOTE || section->size > NOTE_MAX)
+			continue;
+		blob_load(&blob, source, section->offset, section->size);
+		id = elf_build_id(blob_cursor(&blob), section->align, &size);
+		same = id && size == image->build_id_size &&
+		       !memcmp(id, image->build_id, size);
+		blob_fini(&blob);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+/* The checksum of .gnu_debuglink is the CRC-32 of IEEE 802.3. */
+static bool has_crc(const struct source *source, uint32_t wanted)
+{
+	const size_t room = 1u << 18;
+	CLEANUP(xfree_cleanup) uint8_t *buffer = xmalloc(room);
+	uint64_t offset = 0;
+	uint32_t crc = 0;
+	size_t n;
+
+	while ((n = source_read(source, offset, buffer, room)) > 0) {
+		crc = lzma_crc32(buffer, n, crc);
+		offset += n;
+	}
+	return crc == wanted;
+}
+
+/* crc NULL: the build-id has to be the same. */
+static bool try_file(struct image *image, const char *path,
+		     const uint32_t *crc)
+{
+	struct sections sections;
+	struct elf_header header;
+	struct source source;
+	bool added = false;
+
+	if (open_source(path, &source))
+		return false;
+	if (elf_read_header(&source, &header) ||
+	    header.arch != image_arch(image))
+		goto out;
+	sections_init(&sections, &source, &header);
+	if (crc ? has_crc(&source, *crc) :
+		  has_build_id(image, &source, &sections))
+		added = image_add_debug_symtab(image, &source, &sections);
+	else
+		diag_debug(DIAG_MODULE, "%s doesn't belong to %s", path,
+			   image->name);
+	sections_fini(&sections);
+out:
+	source_fini(&source);
+	return added;
+}
+
+static bool by_build_id(struct image *image, const char *root)
+{
+	struct strbuf path = { 0 };
+	bool added;
+	size_t i;
+
+	if (image->build_id_size < 2)
+		return false;
+	strbuf_printf(&path, "%s" DEBUG_DIRECTORY "/.build-id/%02x/", root,
+		      image->build_id[0]);
+	for (i = 1; i < image->build_id_size; i++)
+		strbuf_printf(&path, "%02x", image->build_id[i]);
+	strbuf_puts(&path, ".debug");
+	added = try_file(image, strbuf_text(&path), NULL);
+	strbuf_fini(&path);
+	return added;
+}
+
+/* A file name, NULs up to a multiple of 4, and the CRC. */
+static char *read_link(const struct image *image, uint32_t *crc_ret)
+{
+	const struct section *section =
+		sections_find(&image->tables->sections, ".gnu_debuglink");
+	struct blob blob;
+	struct cursor c;
+	char *name = NULL;
+
+	if (!section || section->size > LINK_MAX_SIZE)
+		return NULL;
+	blob_load(&blob, &image->source, section->offset, section->size);
+	c = blob_cursor(&blob);
+	if (cursor_string_at(&c, 0))
+		name = xstrdup((const char *)blob.bytes);
+	if (name) {
+		cursor_skip(&c, (strlen(name) + 4) & ~(size_t)3);
+		*crc_ret = cursor_u32(&c);
+	}
+	blob_fini(&blob);
+	/* The file says where to look only by name, never by path. */
+	if (name && (c.bad || !*name || strchr(name, '/'))) {
+		free(name);
+		name = NULL;
+	}
+	return name;
+}
+
+static bool by_link(struct image *image, const char *root, const char *path)
+{
+	static const struct {
+		const char *before, *behind;
+	} places[] = {
+		{ "", "" },
+		{ "", "/.debug" },
+		{ DEBUG_DIRECTORY, "" },
+	};
+	CLEANUP(xfree_cleanup) char *name = NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	bool added = false;
+	uint32_t crc = 0;
+	size_t i;
+
+	name = slash ? read_link(image, &crc) : NULL;
+	for (i = 0; name && !added && i < ARRAY_SIZE(places); i++) {
+		char *candidate = xasprintf("%s%s%.*s%s/%s", root,
+					    places[i].before,
+					    (int)(slash - path), path,
+					    places[i].behind, name);
+
+		added = try_file(image, candidate, &crc);
+		free(candidate);
+	}
+	return added;
+}
+
+bool image_add_debug_symbols(struct image *image, const char *root,
+			     const char *path)
+{
+	struct tables *tables = image_symbol_tables(image);
+
+	if (tables->has_debug_symbols ||
+	    sections_find_type(&tables->sections, SHT_SYMTAB))
+		return false;
+	tables->has_debug_symbols = by_build_id(image, root) ||
+				    by_link(image, root, path) ||
+				    image_add_minidebug(image);
+	return tables->has_debug_symbols;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "image/private.h"
+
+/* A hundred times what the largest binaries have. */
+#define IMPORTS_MAX (1u << 20)
+
+/* The relocations that fill GOT slots with addresses of functions. */
+static const struct relocation_types {
+	uint16_t machine;
+	uint32_t jump_slot;
+	uint32_t glob_dat;
+	uint32_t irelative;
+} types_of[] = {
+	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT,
+	  R_X86_64_IRELATIVE },
+	{ EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_IRELATIVE },
+};
+
+struct relocated {
+	struct import import;
+	uint64_t value; /* of the symbol when it is undefined here */
+};
+
+struct import_list {
+	struct relocated *list;
+	size_t count;
+	size_t room;
+};
+
+static bool kind_of(const struct image *image, uint32_t type,
+		    enum import_kind *ret)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types_of); i++) {
+		const struct relocation_types *types = &types_of[i];
+
+		if (types->machine != image_arch(image)->elf_machine)
+			continue;
+		*ret = type == types->jump_slot ? IMPORT_JUMP_SLOT :
+		       type == types->glob_dat	? IMPORT_GLOB_DAT :
+						  IMPORT_IRELATIVE;
+		return type == types->jump_slot || type == types->glob_dat ||
+		       type == types->irelative;
+	}
+	return false;
+}
+
+static bool may_be_function(const struct elf_symbol *symbol)
+{
+	return symbol->type == STT_FUNC || symbol->type == STT_NOTYPE ||
+	       symbol->type == STT_GNU_IFUNC;
+}
+
+static bool import_by_symbol(const struct image *image, uint64_t index,
+			     struct relocated *ret)
+{
+	struct import *import = &ret->import;
+	struct dynsym *dynsym = &image->tables->dynsym;
+	const struct version *version;
+	struct elf_symbol symbol;
+	bool hidden;
+
+	if (!dynsym_get(dynsym, image_word_size(image), index, &symbol,
+			&import->name) ||
+	    !may_be_function(&symbol))
+		return false;
+	version = dynsym_version(dynsym, index, &hidden);
+	if (version) {
+		import->version = version->name;
+		import->library = version->library;
+	}
+	import->weak = symbol.binding == STB_WEAK;
+	if (symbol.section == SHN_UNDEF && image_is_code(image, symbol.value))
+		ret->value = symbol.value;
+	return true;
+}
+
+/*
+ * In REL form the addend is what the slot holds, until it is relocated: an
+ * image from memory doesn't tell any more.
+ */
+static uint64_t resolver(const struct image *image,
+			 const struct elf_relocation *relocation, bool addends)
+{
+	uint64_t value = 0;
+
+	if (addends)
+		return relocation->addend;
+	if (!image->from_memory &&
+	    image_read(image, relocation->offset, &value,
+		       image_word_size(image)) != image_word_size(image))
+		return 0;
+	return value;
+}
+
+static void add_relocation(const struct image *image,
+			   struct import_list *imports,
+			   const struct elf_relocation *relocation,
+			   bool addends)
+{
+	struct relocated new = { .import.slot = relocation->offset };
+
+	if (imports->count == IMPORTS_MAX ||
+	    !kind_of(image, relocation->type, &new.import.kind) ||
+	    !image_segment_at(image, relocation->offset))
+		return;
+	if (new.import.kind == IMPORT_IRELATIVE) {
+		new.import.name = "";
+		new.import.resolver = resolver(image, relocation, addends);
+	} else if (!import_by_symbol(image, relocation->symbol, &new)) {
+		return;
+	}
+	imports->list = xgrow(imports->list, imports->count, &imports->room,
+			      sizeof(*imports->list));
+	imports->list[imports->count++] = new;
+}
+
+static void add_relocations(const struct image *image,
+			    struct import_list *imports, struct table *table,
+			    bool addends)
+{
+	struct cursor c;
+	uint64_t i;
+
+	for (i = 0; table_get(table, i, &c); i++) {
+		struct elf_relocation relocation = elf_relocation(
+			&c, image_word_size(image), addends);
+
+		add_relocation(image, imports, &relocation, addends);
+	}
+}
+
+static void add_dynamic(const struct image *image, struct import_list *imports,
+			uint64_t address_tag, uint64_t size_tag, bool addends)
+{
+	struct table table;
+
+	image_table(image, image_dynamic_pointer(image, address_tag),
+		    image_dynamic_value(image, size_tag),
+		    elf_relocation_size(image_word_size(image), addends),
+		    &table);
+	add_relocations(image, imports, &table, addends);
+}
+
+/* A static binary relocates itself; only section headers say with what. */
+static void add_sections(const struct image *image,
+			 struct import_list *imports)
+{
+	const struct sections *sections = &image->tables->sections;
+	size_t i;
+
+	for (i = 0; i < sections->count; i++) {
+		const struct section *section = &sections->list[i];
+		bool addends = section->type == SHT_RELA;
+		struct table table;
+
+		if (!(section->flags & SHF_ALLOC) ||
+		    (!addends && section->type != SHT_REL))
+			continue;
+		image_table(image, section->address, section->size,
+			    elf_relocation_size(image_word_size(image),
+						addends),
+			    &table);
+		add_relocations(image, imports, &table, addends);
+	}
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct relocated *a = left, *b = right;
+
+	return a->import.slot < b->import.slot ? -1 :
+						 a->import.slot > b->import.slot;
+}
+
+/*
+ * One for each slot: DT_RELA's table may include that of DT_JMPREL.
+ */
+static void settle(const struct image *image, struct import_list *imports)
+{
+	struct tables *tables = image->tables;
+	CLEANUP(xfree_cleanup) uint64_t *values = NULL;
+	size_t i, n = 0;
+
+	if (imports->count)
+		qsort(imports->list, imports->count, sizeof(*imports->list),
+		      compare_slots);
+	values = xcalloc(imports->count, sizeof(*values));
+	tables->imports = xcalloc(imports->count, sizeof(*tables->imports));
+	for (i = 0; i < imports->count; i++) {
+		const struct relocated *new = &imports->list[i];
+
+		if (n && tables->imports[n - 1].slot == new->import.slot)
+			continue;
+		tables->imports[n] = new->import;
+		values[n++] = new->value;
+	}
+	tables->import_count = n;
+	image_find_stubs(image, tables->imports, values, n);
+}
+
+void image_name_irelative(const struct image *image)
+{
+	struct tables *tables = image->tables;
+	size_t i;
+
+	for (i = 0; i < tables->import_count; i++) {
+		struct import *import = &tables->imports[i];
+
+		if (import->kind == IMPORT_IRELATIVE && import->resolver)
+			import->name =
+				image_ifunc_name(image, import->resolver);
+	}
+}
+
+static void collect(const struct image *image, struct import_list *imports)
+{
+	bool addends = image_dynamic_value(image, DT_PLTREL) == DT_RELA;
+
+	if (!image_is_dynamic(image)) {
+		add_sections(image, imports);
+		return;
+	}
+	add_dynamic(image, imports, DT_JMPREL, DT_PLTRELSZ, addends);
+	add_dynamic(image, imports, DT_RELA, DT_RELASZ, true);
+	add_dynamic(image, imports, DT_REL, DT_RELSZ, false);
+}
+
+const struct import *image_imports(const struct image *image,
+				   size_t *count_ret)
+{
+	struct tables *tables = image_basis(image);
+
+	if (!tables->has_imports) {
+		struct import_list imports = { 0 };
+
+		tables->has_imports = true;
+		collect(image, &imports);
+		settle(image, &imports);
+		free(imports.list);
+		image_name_irelative(image);
+		diag_debug(DIAG_MODULE, "%s: %zu imports", image->name,
+			   tables->import_count);
+	}
+	*count_ret = tables->import_count;
+	return tables->imports;
+}
