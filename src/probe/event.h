@@ -20,7 +20,6 @@ enum function_place {
 enum function_return {
 	RETURNS_ONCE,
 	RETURNS_NEVER,  /* exit, longjmp, pthread_exit… */
-	RETURNS_TWICE,  /* vfork: in the child, then in the parent */
 };
 
 /*
@@ -44,6 +43,7 @@ enum call_end {
 	CALL_EXCEPTION,     /* … by an exception or a panic */
 	CALL_THREAD_EXITED, /* its task has ended */
 	CALL_NEVER_RETURNS, /* it is of that kind (exit), or was an exec */
+	CALL_UNSEEN,        /* where it returns to can't be trapped */
 	CALL_DETACHED,      /* calltrap went away while it was running */
 };
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "cli/complain.h"
+#include "cli/options.h"
+#include "cli/session.h"
+
+static void receive(enum diag_level level, enum diag_domain domain,
+		    const char *message)
+{
+	(void)domain;
+	complain(0, "%s%s", level == DIAG_DEBUG ? "debug: " : "", message);
+}
+
+static int run(const struct options *options)
+{
+	if (options->help) {
+		options_print_help(stdout);
+		return 0;
+	}
+	if (options->version) {
+		puts(PACKAGE_STRING);
+		return 0;
+	}
+	diag_set_debug(options->debug);
+	return session_run(options);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int status, err;
+
+	diag_set_receiver(receive);
+	err = options_parse(argc, argv, &options);
+	if (err)
+		return err == -EINVAL ? EXIT_WRONG_USAGE :
+					EXIT_NOTHING_TRACED;
+	status = run(&options);
+	options_fini(&options);
+	return status;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/session.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/prototype_path.h"
+#include "cli/signals.h"
+#include "probe/prober.h"
+#include "report/log.h"
+#include "report/summary.h"
+#include "tracee/attach.h"
+#include "tracee/launch.h"
+#include "tracee/leave.h"
+#include "tracee/loop.h"
+
+struct session {
+	const struct options *options;
+	struct signal_requests *requests;
+	struct prototypes *prototypes;
+	struct sink *sinks;
+	struct prober *prober;
+	struct tracer tracer;
+	uint64_t deadline;  /* of --for; 0 = none */
+	pid_t child;        /* the command, or 0 */
+	bool child_ended;
+	int child_status;   /* as from wait(2) */
+	bool left;          /* detached before everything ended */
+	struct sink watcher;
+};
+
+/* ---- the command's exit status, seen as a sink ---- */
+
+static struct session *session_of(struct sink *watcher)
+{
+	return (struct session *)((char *)watcher -
+				  offsetof(struct session, watcher));
+}
+
+static int watch_event(struct sink *sink, const struct event *event)
+{
+	struct session *session = session_of(sink);
+
+	if (event->kind == EVENT_EXIT && event->pid == session->child) {
+		session->child_ended = true;
+		session->child_status = event->status;
+	}
+	return 0;
+}
+
+static int watch_finish(struct sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
+static void watch_free(struct sink *sink)
+{
+	(void)sink;
+}
+
+static const struct sink_ops watcher_ops = {
+	.event = watch_event,
+	.finish = watch_finish,
+	.free = watch_free,
+};
+
+/* ---- setting up ---- */
+
+static int open_sink(const struct options *options, struct sink **ret)
+{
+	struct summary_options summary = {
+		.path = options->log.path,
+		.demangle = options->log.demangle,
+	};
+	int err = options->count ? summary_new(&summary, ret) :
+				   log_new(&options->log, ret);
+
+	if (err)
+		return complain(err, "%s can't be written: %s",
+				options->log.path ? options->log.path :
+						    "the log",
+				strerror(-err));
+	return 0;
+}
+
+static void open_prober(struct session *session)
+{
+	const struct options *options = session->options;
+	struct prober_config config = {
+		.calls = options->calls,
+		.default_calls = options->default_calls,
+		.libraries = options->libraries,
+		.entries = options->entries,
+		.prototypes = session->prototypes,
+		.sinks = &session->watcher,
+		.wake = &session->requests->wake,
+	};
+
+	session->watcher.ops = &watcher_ops;
+	session->watcher.next = session->sinks;
+	session->prober = prober_new(&config);
+	tracer_init(&session->tracer, prober_client(session->prober),
+		    options->follow);
+}
+
+static void restore_code(void *context)
+{
+	struct session *session = context;
+
+	leave_in_need(&session->tracer);
+}
+
+/* ---- what is to be traced ---- */
+
+static int find_user(const char *name, struct launch_user *ret)
+{
+	struct passwd *entry = getpwnam(name);
+
+	if (!entry)
+		return complain(-EINVAL, "-u %s: no such user", name);
+	*ret = (struct launch_user){ name, entry->pw_uid, entry->pw_gid };
+	return 0;
+}
+
+static int start_command(struct session *session)
+{
+	const struct options *options = session->options;
+	struct launch_user user;
+	char *message;
+	int err;
+
+	if (options->user && find_user(options->user, &user))
+		return -EINVAL;
+	err = launch(&session->tracer, options->command,
+		     options->user ? &user : NULL, &session->child, &message);
+	if (err)
+		complain(err, "%s", message);
+	free(message);
+	return err;
+}
+
+/* What can't be attached to is told; the rest is traced all the same. */
+static void attach_all(struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < session->options->pid_count; i++) {
+		char *message;
+
+		if (attach(&session->tracer, session->options->pids[i],
+			   &message))
+			complain(0, "%s", message);
+		free(message);
+	}
+}
+
+static int begin(struct session *session)
+{
+	attach_all(session);
+	if (session->options->command && start_command(session))
+		return -ENOENT;
+	return session->tracer.tracees ? 0 : -ESRCH;
+}
+
+/* ---- running and leaving ---- */
+
+/*
+ * The first Ctrl-C of a terminal goes to the program that was started too; it
+ * is for that to decide what it means.
+ */
+static bool asked_to_leave(const struct session *session)
+{
+	const struct signal_requests *requests = session->requests;
+
+	return requests->leave ||
+	       requests->interrupts > (session->child ? 1 : 0) ||
+	       prober_error(session->prober) ||
+	       (session->deadline && clock_now() >= session->deadline);
+}
+
+static void leave(struct session *session)
+{
+	session->left = true;
+	prober_abandon_all(session->prober, &session->tracer);
+	leave_all(&session->tracer);
+}
+
+static void run(struct session *session)
+{
+	if (session->options->duration)
+		session->deadline = clock_now() + session->options->duration;
+	while (loop_run(&session->tracer, &session->requests->wake)) {
+		session->requests->wake = 0;
+		(void)sinks_flush(session->sinks);
+		if (asked_to_leave(session)) {
+			leave(session);
+			return;
+		}
+	}
+}
+
+static void report_losses(struct session *session)
+{
+	struct prober_counts counts = prober_counts(session->prober);
+
+	if (counts.failed_returns)
+		complain(0, "%llu calls were seen without their return: it "
+			    "could not be trapped",
+			 (unsigned long long)counts.failed_returns);
+	if (counts.failed_probes)
+		complain(0, "%llu functions could not be trapped (-D probe "
+			    "names them)",
+			 (unsigned long long)counts.failed_probes);
+	diag_debug(DIAG_SESSION,
+		   "%llu calls, %llu stops; passed: %llu emulated, %llu "
+		   "copied, %llu stepped",
+		   (unsigned long long)counts.calls,
+		   (unsigned long long)session->tracer.counts.stops,
+		   (unsigned long long)session->tracer.counts.emulated,
+		   (unsigned long long)session->tracer.counts.copied,
+		   (unsigned long long)session->tracer.counts.stepped);
+}
+
+static int exit_status(const struct session *session)
+{
+	int status = session->child_status;
+
+	if (!session->child)
+		return prober_has_matched(session->prober) ?
+			       0 :
+			       EXIT_NOTHING_TRACED;
+	if (session->left || !session->child_ended)
+		return 0;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+				     WEXITSTATUS(status);
+}
+
+static void finish(struct session *session)
+{
+	int err = prober_error(session->prober);
+
+	if (!err)
+		err = sinks_finish(session->sinks);
+	if (err)
+		complain(0, "%s can't be written any more: %s",
+			 session->options->log.path ?
+				 session->options->log.path :
+				 "the log",
+			 strerror(-err));
+	prober_report_unmatched(session->prober);
+	report_losses(session);
+}
+
+int session_run(const struct options *options)
+{
+	struct session session = { .options = options };
+	int status = EXIT_NOTHING_TRACED;
+
+	session.requests = signals_start();
+	session.prototypes = prototypes_new();
+	if (prototype_path_load(session.prototypes, options->configs) ||
+	    open_sink(options, &session.sinks)) {
+		prototypes_free(session.prototypes);
+		return EXIT_NOTHING_TRACED;
+	}
+	open_prober(&session);
+	fatal_set_hook(restore_code, &session);
+	if (!begin(&session)) {
+		run(&session);
+		finish(&session);
+		status = exit_status(&session);
+	}
+	fatal_set_hook(NULL, NULL);
+	tracer_fini(&session.tracer);
+	prober_free(session.prober);
+	sinks_free(session.sinks);
+	prototypes_free(session.prototypes);
+	return status;
+}

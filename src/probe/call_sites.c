@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "probe/private.h"
+
+/*
+ * -e and -l: calls that a module makes into others. At the PLT stub that the
+ * module calls through; without a stub (-fno-plt) at the function's own entry,
+ * where calls that don't return into the module are passed over.
+ */
+
+struct module *binding_find(struct space *space, const struct module *from,
+			    const char *name, const char *version,
+			    const struct symbol **symbol_ret)
+{
+	struct module *module, *linker = NULL;
+
+	for (module = space->modules; module; module = module->next) {
+		if (module->link_namespace != from->link_namespace)
+			continue;
+		/* First in our list, last in the search order. */
+		if (module->is_linker) {
+			linker = module;
+			continue;
+		}
+		*symbol_ret = image_find_export(module->image, name, version);
+		if (*symbol_ret)
+			return module;
+	}
+	*symbol_ret = linker ? image_find_export(linker->image, name,
+						 version) :
+			       NULL;
+	return *symbol_ret ? linker : NULL;
+}
+
+static bool is_wanted(const struct prober *prober, const char *name,
+		      const struct module *caller,
+		      const struct module *definer)
+{
+	struct filter_library from = filter_library_of(caller);
+	struct filter_library to;
+
+	if (prober->config.default_calls)
+		return caller->is_main;
+	if (filter_matches(prober->config.calls, name, &from))
+		return true;
+	if (!definer || filter_is_empty(prober->config.libraries))
+		return false;
+	to = filter_library_of(definer);
+	return filter_matches(prober->config.libraries, name, &to);
+}
+
+/* Names that the module calls through stubs, sorted. */
+static const char **stub_names(const struct import *imports, size_t count,
+			       size_t *count_ret)
+{
+	const char **names = xcalloc(count, sizeof(*names));
+	size_t i, n = 0;
+
+	for (i = 0; i < count; i++)
+		if (imports[i].stub)
+			names[n++] = imports[i].name;
+	*count_ret = n;
+	return names;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void plant_at_stub(struct probe_space *space, struct module *caller,
+			  const struct import *import,
+			  const struct function *function)
+{
+	/*
+	 * A canonical stub is the function's address for the whole process:
+	 * other modules come through it by pointer.
+	 */
+	(void)probe_plant(space, function, caller->bias + import->stub,
+			  import->canonical ? caller : NULL);
+}
+
+static void plant_at_definition(struct probe_space *space,
+				struct module *caller, struct module *definer,
+				const struct symbol *symbol,
+				const struct function *function)
+{
+	if (symbol->kind == SYMBOL_IFUNC)
+		ifunc_follow(space, definer, symbol, function, caller);
+	else
+		(void)probe_plant(space, function,
+				  definer->bias + symbol->address, caller);
+}
+
+struct site_search {
+	struct probe_space *space;
+	struct module *caller;
+	const char **stubs; /* names that have a stub; sorted */
+	size_t stub_count;
+	size_t unbound; /* nowhere to plant yet */
+};
+
+static bool has_stub(const struct site_search *search, const char *name)
+{
+	return bsearch(&name, search->stubs, search->stub_count,
+		       sizeof(*search->stubs), compare_names);
+}
+
+/*
+ * An import without a stub, of a name that has one elsewhere in the module, is
+ * there for the function's address: calls go through the stub.
+ */
+static void visit_import(struct site_search *search,
+			 const struct import *import)
+{
+	struct probe_space *space = search->space;
+	struct prober *prober = space->prober;
+	struct module *caller = search->caller, *definer;
+	struct filter_library library = filter_library_of(caller);
+	const struct function *function;
+	const struct symbol *symbol;
+
+	if (!import->name[0] ||
+	    (!import->stub && (import->kind == IMPORT_IRELATIVE ||
+			       has_stub(search, import->name))))
+		return;
+	definer = binding_find(space->space, caller, import->name,
+			       import->version, &symbol);
+	if (!is_wanted(prober, import->name, caller, definer))
+		return;
+	if (!definer && !import->stub) {
+		search->unbound += !import->weak;
+		return;
+	}
+	wanted_found(prober->wanted, FUNCTION_CALL_SITE, import->name,
+		     &library);
+	function = function_get(prober, import->name, FUNCTION_CALL_SITE,
+				definer, caller);
+	if (import->stub)
+		plant_at_stub(space, caller, import, function);
+	else
+		plant_at_definition(space, caller, definer, symbol, function);
+}
+
+static bool may_be_wanted(const struct prober *prober,
+			  const struct module *caller)
+{
+	struct filter_library library = filter_library_of(caller);
+
+	return prober->config.default_calls ?
+		       caller->is_main :
+		       !filter_is_empty(prober->config.libraries) ||
+			       filter_may_match_library(prober->config.calls,
+							&library);
+}
+
+/*
+ * Each module is done once; again while imports are unbound, as a library that
+ * comes later may define them.
+ */
+void call_sites_plant(struct probe_space *space, struct module *module)
+{
+	struct site_search search = { .space = space, .caller = module };
+	const struct import *imports;
+	size_t count, i;
+
+	if (module->sites_done)
+		return;
+	module->sites_done = true;
+	if (!may_be_wanted(space->prober, module))
+		return;
+	imports = image_imports(module->image, &count);
+	search.stubs = stub_names(imports, count, &search.stub_count);
+	qsort(search.stubs, search.stub_count, sizeof(*search.stubs),
+	      compare_names);
+	for (i = 0; i < count; i++)
+		visit_import(&search, &imports[i]);
+	module->sites_done = !search.unbound;
+	free(search.stubs);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/xalloc.h"
+#include "probe/private.h"
+#include "sysdeps/linux/procfs.h"
+
+/*
+ * Go copies a goroutine's stack to a larger place when it runs out, and then
+ * begins the function anew whose prologue noticed. The goroutine is in r14
+ * (Go internal ABI, "amd64 architecture"), and begins with the bounds of its
+ * stack; what lies on it keeps its distance from the upper one.
+ */
+static bool go_frame_key(struct probe_space *space, const struct regs *regs,
+			 taddr_t slot, struct frame_key *ret)
+{
+	uint64_t goroutine = regs->user.r14;
+	uint64_t bounds[2];
+
+	if (memory_read(&space->space->memory.memory, goroutine, bounds,
+			sizeof(bounds)) ||
+	    slot < bounds[0] || slot >= bounds[1])
+		return false;
+	*ret = (struct frame_key){ goroutine, bounds[1] - slot };
+	return true;
+}
+
+struct frame_key frame_key(struct probe_space *space, const struct regs *regs,
+			   taddr_t slot)
+{
+	struct frame_key key = { 0, slot };
+
+	if (space->is_go)
+		(void)go_frame_key(space, regs, slot, &key);
+	return key;
+}
+
+bool frame_is_below(const struct frame_key *key, taddr_t slot)
+{
+	return !key->stack && key->slot < slot;
+}
+
+static bool cached_mapping_holds(const struct probe_space *space, taddr_t a)
+{
+	return a >= space->mapping_low && a < space->mapping_high;
+}
+
+bool stack_is_one(struct probe_space *space, taddr_t a, taddr_t b)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
+
+	if (cached_mapping_holds(space, a) && cached_mapping_holds(space, b))
+		return true;
+	mapping = xmalloc(sizeof(*mapping));
+	if (!procfs_find_mapping(space->space->memory.pid, a, mapping))
+		return false;
+	space->mapping_low = mapping->start;
+	space->mapping_high = mapping->end;
+	return cached_mapping_holds(space, b);
+}

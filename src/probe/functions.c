@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "probe/private.h"
+
+/* Every function of the session, once. */
+
+struct function_entry {
+	char *key;
+	struct function function;
+	UT_hash_handle hh;
+};
+
+struct functions {
+	struct function_entry *entries;
+};
+
+/* Functions whose return nobody will ever see. */
+static const char *const never_returning[] = {
+	"_Exit",
+	"_Unwind_Resume",
+	"__assert_fail",
+	"__assert_perror_fail",
+	"__chk_fail",
+	"__cxa_bad_cast",
+	"__cxa_call_unexpected",
+	"__cxa_rethrow",
+	"__cxa_throw",
+	"__fortify_fail",
+	"__libc_start_main",
+	"__longjmp_chk",
+	"__stack_chk_fail",
+	"__uClibc_main",
+	"_exit",
+	"_longjmp",
+	"abort",
+	"err",
+	"errx",
+	"exit",
+	"longjmp",
+	"pthread_exit",
+	"quick_exit",
+	"siglongjmp",
+	"thrd_exit",
+	"verr",
+	"verrx",
+};
+
+static int compare_names(const void *key, const void *element)
+{
+	return strcmp(key, *(const char *const *)element);
+}
+
+static enum function_return how_it_returns(const char *name)
+{
+	return bsearch(name, never_returning, ARRAY_SIZE(never_returning),
+		       sizeof(never_returning[0]), compare_names) ?
+		       RETURNS_NEVER :
+		       RETURNS_ONCE;
+}
+
+struct functions *functions_new(void)
+{
+	return xcalloc(1, sizeof(struct functions));
+}
+
+static void free_entry(struct function_entry *entry)
+{
+	free(entry->function.name);
+	free(entry->function.library);
+	free(entry->function.caller);
+	free(entry->key);
+	free(entry);
+}
+
+void functions_free(struct functions *functions)
+{
+	struct function_entry *entry, *next;
+
+	HASH_ITER(hh, functions->entries, entry, next) {
+		HASH_DEL(functions->entries, entry);
+		free_entry(entry);
+	}
+	free(functions);
+}
+
+static char *copy_or_null(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+static struct function_entry *new_entry(struct prober *prober,
+					const char *name,
+					enum function_place place,
+					const struct module *definer,
+					const struct module *caller)
+{
+	struct function_entry *entry = xcalloc(1, sizeof(*entry));
+	struct function *function = &entry->function;
+
+	function->name = xstrdup(name);
+	function->library = definer && !definer->is_main ?
+				    xstrdup(definer->name) :
+				    NULL;
+	function->caller = copy_or_null(caller ? caller->name : NULL);
+	function->place = place;
+	function->returns = how_it_returns(name);
+	function->prototype = prototypes_find(prober->config.prototypes,
+					      definer ? definer->name : NULL,
+					      name);
+	return entry;
+}
+
+const struct function *function_get(struct prober *prober, const char *name,
+				    enum function_place place,
+				    const struct module *definer,
+				    const struct module *caller)
+{
+	struct functions *functions = prober->functions;
+	struct function_entry *entry;
+	char *key = xasprintf("%d\n%s\n%s\n%s", place, name,
+			      definer ? definer->name : "",
+			      caller ? caller->name : "");
+
+	HASH_FIND_STR(functions->entries, key, entry);
+	if (entry) {
+		free(key);
+		return &entry->function;
+	}
+	entry = new_entry(prober, name, place, definer, caller);
+	entry->key = key;
+	HASH_ADD_KEYPTR(hh, functions->entries, key, strlen(key), entry);
+	return &entry->function;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "probe/private.h"
+
+/*
+ * An IFUNC's symbol is that of a resolver, which says at run time which
+ * function is to be called. What it has said already stands in GOT slots;
+ * what it will say is caught when it returns.
+ */
+struct ifunc {
+	struct trap_owner owner;
+	struct probe_space *space;
+	const struct function *function;
+	const struct module *module; /* that defines it */
+	const struct module *caller; /* as of the probes to be planted */
+	const char *name;
+	uint64_t resolver;           /* in the image */
+	taddr_t address;             /* … in the process */
+	struct ifunc *next;
+};
+
+static void on_resolver(struct trap_owner *owner, struct task *task)
+{
+	struct ifunc *ifunc = (struct ifunc *)owner;
+
+	pairing_enter_resolver(ifunc->space, task, ifunc);
+}
+
+static const struct trap_owner_ops resolver_ops = { .hit = on_resolver };
+
+void ifunc_follow(struct probe_space *space, const struct module *module,
+		  const struct symbol *symbol, const struct function *function,
+		  const struct module *caller)
+{
+	struct ifunc *ifunc = xcalloc(1, sizeof(*ifunc));
+
+	ifunc->owner.ops = &resolver_ops;
+	ifunc->space = space;
+	ifunc->function = function;
+	ifunc->module = module;
+	ifunc->caller = caller;
+	ifunc->name = symbol->name;
+	ifunc->resolver = symbol->address;
+	ifunc->address = module->bias + symbol->address;
+	if (trap_plant(space->space, ifunc->address, &ifunc->owner))
+		diag_debug(DIAG_PROBE, "resolver of %s can't be trapped",
+			   symbol->name);
+	ifunc->next = space->ifuncs;
+	space->ifuncs = ifunc;
+}
+
+/*
+ * The value may be anything yet: a slot that isn't filled in holds 0, an
+ * address without bias, or leads back to the resolution code of its own PLT.
+ */
+static bool is_resolved(const struct ifunc *ifunc, taddr_t target)
+{
+	const struct module *module = ifunc->module;
+
+	return module_holds(module, target) && target != ifunc->address &&
+	       image_is_code(module->image, target - module->bias);
+}
+
+void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
+		    taddr_t target)
+{
+	if (!is_resolved(ifunc, target))
+		return;
+	(void)probe_plant(space, ifunc->function, target, ifunc->caller);
+}
+
+static bool is_slot_of(const struct ifunc *ifunc, const struct module *module,
+		       const struct import *import)
+{
+	if (import->kind == IMPORT_IRELATIVE)
+		return module == ifunc->module &&
+		       import->resolver == ifunc->resolver;
+	return !strcmp(import->name, ifunc->name);
+}
+
+static void read_slot(struct probe_space *space, const struct module *module,
+		      const struct import *import)
+{
+	struct space *remote = space->space;
+	struct ifunc *ifunc;
+	uint64_t target;
+
+	for (ifunc = space->ifuncs; ifunc; ifunc = ifunc->next)
+		if (is_slot_of(ifunc, module, import) &&
+		    !memory_read_word(&remote->memory.memory,
+				      module->bias + import->slot,
+				      remote->arch->word_size, &target))
+			ifunc_resolved(space, ifunc, target);
+}
+
+void ifuncs_read_slots(struct probe_space *space)
+{
+	struct module *module;
+
+	if (!space->ifuncs)
+		return;
+	for (module = space->space->modules; module; module = module->next) {
+		const struct import *imports;
+		size_t count, i;
+
+		imports = image_imports(module->image, &count);
+		for (i = 0; i < count; i++)
+			read_slot(space, module, &imports[i]);
+	}
+}
+
+void ifuncs_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
+{
+	struct ifunc **link = &space->ifuncs;
+
+	while (*link) {
+		struct ifunc *ifunc = *link;
+
+		if (ifunc->address < low || ifunc->address >= high) {
+			link = &ifunc->next;
+			continue;
+		}
+		*link = ifunc->next;
+		free(ifunc);
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "probe/private.h"
+#include "tracee/passing.h"
+
+/*
+ * longjmp and the unwinder throw frames away whose calls will never return.
+ * They are trapped for that, unseen by the user.
+ */
+
+enum jump_kind {
+	JUMP_LONGJMP, /* the target stands in the jmp_buf */
+	JUMP_UNWIND,  /* the target isn't known before it is reached */
+	JUMP_EXIT,    /* the same, when a thread ends (pthread_exit) */
+};
+
+struct nonlocal {
+	struct trap_owner owner;
+	struct probe_space *space;
+	taddr_t address;
+	enum jump_kind kind;
+	struct nonlocal *next;
+};
+
+static const struct {
+	const char *name;
+	enum jump_kind kind;
+} jumps[] = {
+	{ "longjmp", JUMP_LONGJMP },
+	{ "_longjmp", JUMP_LONGJMP },
+	{ "siglongjmp", JUMP_LONGJMP },
+	{ "__longjmp_chk", JUMP_LONGJMP },
+	{ "_Unwind_RaiseException", JUMP_UNWIND },
+	{ "_Unwind_Resume", JUMP_UNWIND },
+	{ "_Unwind_Resume_or_Rethrow", JUMP_UNWIND },
+	{ "_Unwind_ForcedUnwind", JUMP_EXIT },
+};
+
+static uint64_t rotate_right(uint64_t value, unsigned by, unsigned bits)
+{
+	if (bits == 32)
+		value &= UINT32_MAX;
+	value = value >> by | value << (bits - by);
+	return bits == 32 ? value & UINT32_MAX : value;
+}
+
+/*
+ * glibc keeps the stack pointer as member 6 (x86_64) or 4 (i386) of the
+ * jmp_buf, mangled: xor with the word at fs:0x30 or gs:0x18, then rotated left
+ * by 17 or 9 (sysdeps/x86_64/jmpbuf-offsets.h, sysdep.h). musl has it at the
+ * same place, not mangled.
+ */
+static bool read_target(struct probe_space *space, struct task *task,
+			taddr_t now, taddr_t *ret)
+{
+	struct space *remote = space->space;
+	struct memory *memory = &remote->memory.memory;
+	unsigned size = remote->arch->word_size;
+	bool wide = size == 8;
+	uint64_t buffer, stored, guard;
+	taddr_t thread = wide ? task->regs.user.fs_base :
+				task->regs.user.gs_base;
+
+	if (remote->arch->argument(&task->regs, memory, 0, &buffer) ||
+	    memory_read_word(memory, buffer + (wide ? 6 : 4) * size, size,
+			     &stored))
+		return false;
+	*ret = stored;
+	if (stored > now && stack_is_one(space, now, stored))
+		return true;
+	if (memory_read_word(memory, thread + (wide ? 0x30 : 0x18), size,
+			     &guard))
+		return false;
+	*ret = rotate_right(stored, wide ? 17 : 9, size * 8) ^ guard;
+	return *ret > now && stack_is_one(space, now, *ret);
+}
+
+static void on_jump(struct trap_owner *owner, struct task *task)
+{
+	struct nonlocal *jump = (struct nonlocal *)owner;
+	struct task_calls *calls = task_calls_of(task);
+	taddr_t now = jump->space->space->arch->sp(&task->regs);
+	taddr_t target;
+
+	if (task->tracee->muted)
+		return;
+	if (jump->kind == JUMP_LONGJMP) {
+		if (!read_target(jump->space, task, now, &target))
+			return; /* to another stack: nothing is lost */
+		pairing_abandon_frames(task, now, target, CALL_LONGJMP);
+		task_forget_visits(task, target);
+		return;
+	}
+	calls->unwinding = jump->kind == JUMP_EXIT ? CALL_THREAD_EXITED :
+						     CALL_EXCEPTION;
+	calls->unwind_sp = now;
+}
+
+static const struct trap_owner_ops jump_ops = { .hit = on_jump };
+
+static bool is_planted(struct probe_space *space, taddr_t address)
+{
+	struct nonlocal *jump;
+
+	for (jump = space->nonlocals; jump; jump = jump->next)
+		if (jump->address == address)
+			return true;
+	return false;
+}
+
+static void plant(struct probe_space *space, taddr_t address,
+		  enum jump_kind kind)
+{
+	struct nonlocal *jump;
+
+	if (is_planted(space, address))
+		return;
+	jump = xcalloc(1, sizeof(*jump));
+	jump->owner.ops = &jump_ops;
+	jump->space = space;
+	jump->address = address;
+	jump->kind = kind;
+	if (trap_plant(space->space, address, &jump->owner)) {
+		free(jump);
+		return;
+	}
+	jump->next = space->nonlocals;
+	space->nonlocals = jump;
+}
+
+void nonlocals_plant(struct probe_space *space, struct module *module)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(jumps); i++) {
+		const struct symbol *symbol =
+			image_find_symbol(module->image, jumps[i].name);
+
+		if (symbol && symbol->kind == SYMBOL_FUNCTION)
+			plant(space, module->bias + symbol->address,
+			      jumps[i].kind);
+	}
+}
+
+void nonlocals_forget_range(struct probe_space *space, taddr_t low,
+			    taddr_t high)
+{
+	struct nonlocal **link = &space->nonlocals;
+
+	while (*link) {
+		struct nonlocal *jump = *link;
+
+		if (jump->address < low || jump->address >= high) {
+			link = &jump->next;
+			continue;
+		}
+		*link = jump->next;
+		free(jump);
+	}
+}

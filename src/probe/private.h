@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROBE_PRIVATE_H
+#define CALLTRAP_PROBE_PRIVATE_H
+
+#include <uthash.h>
+
+#include "probe/prober.h"
+
+/* What the files of this room share. */
+
+struct functions;
+struct wanted;
+
+struct prober {
+	struct tracer_client client;
+	struct prober_config config;
+	struct functions *functions;
+	struct wanted *wanted;
+	struct prober_counts counts;
+	uint64_t last_call_id;
+	int error;
+};
+
+/*
+ * Which stack a frame is on, and where: what pairs an entry with its return.
+ * The slot is the address of the return address. Stacks that the program
+ * moves (Go) are told by their owner, and the slot is counted from the end
+ * that moves with it.
+ */
+struct frame_key {
+	uint64_t stack;
+	uint64_t slot;
+};
+
+/* What a running activation is watched for. */
+enum activation_kind {
+	ACTIVATION_CALL,     /* a call that the user wants to see */
+	ACTIVATION_RESOLVER, /* an IFUNC resolver: its result is a function */
+};
+
+struct ifunc;
+
+/* One running call. */
+struct activation {
+	struct frame_key key;
+	enum activation_kind kind;
+	struct call call;
+	struct ifunc *ifunc;             /* RESOLVER */
+	struct return_site *site;
+	struct call_stack *stack;        /* whose list it is in */
+	struct activation *outer;        /* in that list */
+	struct activation *inner;
+	struct activation *same_frame;   /* tail callers: they return with it */
+	UT_hash_handle hh;               /* by key; the newest of a frame */
+};
+
+/* Running activations in the order of their entry. */
+struct call_stack {
+	struct activation *top;
+	unsigned depth;
+};
+
+/* Of a task: struct task's client member. */
+struct task_calls {
+	struct call_stack stack;
+	/*
+	 * Frames are being thrown away, from unwind_sp upwards: what remains is
+	 * seen at the next hit above it.
+	 */
+	enum call_end unwinding; /* CALL_RETURNED = not */
+	taddr_t unwind_sp;
+};
+
+/* An address to which watched activations return. */
+struct return_site {
+	struct trap_owner owner;
+	struct probe_space *space;
+	taddr_t address;
+	unsigned running;
+	UT_hash_handle hh;
+};
+
+/* A function caught at one address of a space. */
+struct probe {
+	struct trap_owner owner;
+	struct probe_space *space;
+	const struct function *function;
+	taddr_t address;
+	const struct module *caller; /* only calls that return there; or NULL */
+	struct probe *next;
+};
+
+/* Of a space: struct space's client member. */
+struct probe_space {
+	struct prober *prober;
+	struct space *space;
+	struct probe *probes;
+	struct return_site *sites;      /* by address */
+	struct activation *activations; /* by frame */
+	struct call_stack moving;       /* those on stacks that move */
+	struct ifunc *ifuncs;
+	struct nonlocal *nonlocals;
+	bool is_go;                     /* stacks are moved */
+	taddr_t mapping_low, mapping_high; /* see stack_is_one() */
+};
+
+static inline struct probe_space *probe_space_of(struct space *space)
+{
+	return space->client;
+}
+
+static inline struct task_calls *task_calls_of(struct task *task)
+{
+	return task->client;
+}
+
+void prober_emit(struct prober *prober, const struct event *event);
+
+/* ---- probe.c: planting ---- */
+
+/* Returns the probe, an equal one that was there already, or NULL. */
+struct probe *probe_plant(struct probe_space *space,
+			  const struct function *function, taddr_t address,
+			  const struct module *caller);
+void probes_forget_range(struct probe_space *space, taddr_t low,
+			 taddr_t high);
+
+/* The module that they were limited to is gone: removes their traps. */
+void probes_forget_caller(struct probe_space *space,
+			  const struct module *caller);
+
+/* ---- entries.c, call_sites.c: filters → probes ---- */
+
+void entries_plant(struct probe_space *space, struct module *module);
+void call_sites_plant(struct probe_space *space, struct module *module);
+
+/*
+ * The module that a name which `from` imports is bound to, as the dynamic
+ * linker searches: in the order of the link map. Or NULL.
+ */
+struct module *binding_find(struct space *space, const struct module *from,
+			    const char *name, const char *version,
+			    const struct symbol **symbol_ret);
+
+/* ---- ifunc.c ---- */
+
+/*
+ * Catches the functions that a resolver has chosen or will choose, under the
+ * name of function.
+ */
+void ifunc_follow(struct probe_space *space, const struct module *module,
+		  const struct symbol *symbol, const struct function *function,
+		  const struct module *caller);
+
+/* Reads what GOT slots tell of resolvers that have run already. */
+void ifuncs_read_slots(struct probe_space *space);
+void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
+		    taddr_t target);
+void ifuncs_forget_range(struct probe_space *space, taddr_t low,
+			 taddr_t high);
+
+/* ---- pairing.c: entries ↔ returns ---- */
+
+/*
+ * A watched function was entered. For ACTIVATION_CALL the event is emitted
+ * here.
+ */
+void pairing_enter_call(struct probe_space *space, struct task *task,
+			const struct function *function,
+			taddr_t return_address);
+void pairing_enter_resolver(struct probe_space *space, struct task *task,
+			    struct ifunc *ifunc);
+
+/* A task has come back to a return site. */
+void pairing_return(struct probe_space *space, struct task *task,
+		    struct return_site *site);
+
+/*
+ * Everything that runs on this task's stack below limit (and not below from)
+ * is thrown away.
+ */
+void pairing_abandon_frames(struct task *task, taddr_t from, taddr_t limit,
+			    enum call_end end);
+void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
+			   enum call_end end, uint64_t time);
+
+/* Calls that would return there go on without it. */
+void pairing_forget_site(struct probe_space *space,
+			 const struct return_site *site);
+
+/* ---- return_site.c ---- */
+
+struct return_site *return_site_get(struct probe_space *space,
+				    taddr_t address);
+void return_site_put(struct return_site *site);
+
+/* It was hit for nothing: without running calls its trap goes. */
+void return_site_idle(struct return_site *site);
+void return_sites_forget_range(struct probe_space *space, taddr_t low,
+			       taddr_t high);
+
+/* ---- frame.c ---- */
+
+/*
+ * The key of the frame whose return address lies at slot, and whether the
+ * return has its own rules (a stack that moves).
+ */
+struct frame_key frame_key(struct probe_space *space, const struct regs *regs,
+			   taddr_t slot);
+bool frame_is_below(const struct frame_key *key, taddr_t slot);
+
+/* Whether two addresses lie in one mapping: on one stack, most likely. */
+bool stack_is_one(struct probe_space *space, taddr_t a, taddr_t b);
+
+/* ---- nonlocal.c: longjmp and exceptions ---- */
+
+void nonlocals_plant(struct probe_space *space, struct module *module);
+void nonlocals_forget_range(struct probe_space *space, taddr_t low,
+			    taddr_t high);
+
+/* ---- functions.c ---- */
+
+struct functions *functions_new(void);
+void functions_free(struct functions *functions);
+
+/*
+ * The one function of these names; definer and caller may be NULL.
+ */
+const struct function *function_get(struct prober *prober, const char *name,
+				    enum function_place place,
+				    const struct module *definer,
+				    const struct module *caller);
+
+/* ---- wanted.c: filters that haven't matched ---- */
+
+struct wanted *wanted_new(const struct prober_config *config);
+void wanted_free(struct wanted *wanted);
+
+/* A probe was planted for the symbol, by -x or by -e. */
+void wanted_found(struct wanted *wanted, enum function_place place,
+		  const char *symbol, const struct filter_library *library);
+
+/* The first complete link map: names what is missing, and what is near. */
+void wanted_report_missing(struct wanted *wanted, struct space *space);
+void wanted_report_never(const struct wanted *wanted);
+
+static inline struct filter_library
+filter_library_of(const struct module *module)
+{
+	return (struct filter_library){
+		.path = module->path,
+		.soname = image_soname(module->image),
+		.is_main = module->is_main,
+	};
+}
+
+#endif

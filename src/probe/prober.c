@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/prober.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "probe/private.h"
+
+static struct prober *prober_of(struct tracer_client *client)
+{
+	return (struct prober *)client;
+}
+
+void prober_emit(struct prober *prober, const struct event *event)
+{
+	int err = sinks_event(prober->config.sinks, event);
+
+	if (err && !prober->error) {
+		prober->error = err;
+		*prober->config.wake = 1;
+	}
+}
+
+static void on_space_begin(struct tracer_client *client, struct space *space)
+{
+	struct probe_space *own = xcalloc(1, sizeof(*own));
+
+	own->prober = prober_of(client);
+	own->space = space;
+	space->client = own;
+}
+
+static void on_space_end(struct tracer_client *client, struct space *space)
+{
+	struct probe_space *own = probe_space_of(space);
+
+	(void)client;
+	pairing_abandon_stack(own, &own->moving, CALL_THREAD_EXITED,
+			      clock_now());
+	probes_forget_range(own, 0, UINT64_MAX);
+	return_sites_forget_range(own, 0, UINT64_MAX);
+	ifuncs_forget_range(own, 0, UINT64_MAX);
+	nonlocals_forget_range(own, 0, UINT64_MAX);
+	free(own);
+}
+
+/* What marks a program whose run-time system moves stacks. */
+static bool is_go_program(const struct module *module)
+{
+	return image_find_symbol(module->image, "runtime.morestack_noctxt") &&
+	       image_find_symbol(module->image, "runtime.copystack");
+}
+
+static void on_module_mapped(struct tracer_client *client,
+			     struct space *space, struct module *module)
+{
+	struct probe_space *own = probe_space_of(space);
+
+	(void)client;
+	if (module->is_main)
+		own->is_go = is_go_program(module);
+	entries_plant(own, module);
+	nonlocals_plant(own, module);
+}
+
+static void on_module_unmapped(struct tracer_client *client,
+			       struct space *space, struct module *module)
+{
+	struct probe_space *own = probe_space_of(space);
+
+	(void)client;
+	probes_forget_range(own, module->low, module->high);
+	probes_forget_caller(own, module);
+	return_sites_forget_range(own, module->low, module->high);
+	ifuncs_forget_range(own, module->low, module->high);
+	nonlocals_forget_range(own, module->low, module->high);
+}
+
+/*
+ * Call sites come when the whole list is known, so that each import can be
+ * bound to the module that defines it.
+ */
+static void on_modules_consistent(struct tracer_client *client,
+				  struct space *space)
+{
+	struct prober *prober = prober_of(client);
+	struct probe_space *own = probe_space_of(space);
+	struct module *module;
+
+	for (module = space->modules; module; module = module->next)
+		call_sites_plant(own, module);
+	ifuncs_read_slots(own);
+	wanted_report_missing(prober->wanted, space);
+}
+
+static void on_space_relocated(struct tracer_client *client,
+			       struct space *space)
+{
+	(void)client;
+	ifuncs_read_slots(probe_space_of(space));
+}
+
+static void on_task_begin(struct tracer_client *client, struct task *task)
+{
+	struct event event = {
+		.kind = EVENT_THREAD,
+		.pid = task->tracee->pid,
+		.tid = task->tid,
+		.time = clock_now(),
+	};
+
+	task->client = xcalloc(1, sizeof(struct task_calls));
+	if (task->next && !task->tracee->muted)
+		prober_emit(prober_of(client), &event);
+}
+
+static void on_task_end(struct tracer_client *client, struct task *task)
+{
+	struct task_calls *calls = task_calls_of(task);
+
+	(void)client;
+	pairing_abandon_stack(probe_space_of(task->tracee->space),
+			      &calls->stack, CALL_THREAD_EXITED,
+			      task->stop_time);
+	free(calls);
+	task->client = NULL;
+}
+
+static void on_signal(struct tracer_client *client, struct task *task,
+		      int signal)
+{
+	struct regs *regs = task_regs(task);
+	struct event event = {
+		.kind = EVENT_SIGNAL,
+		.pid = task->tracee->pid,
+		.tid = task->tid,
+		.time = task->stop_time,
+		.signal = signal,
+	};
+
+	if (regs)
+		event.ip = task->tracee->space->arch->ip(regs);
+	if (!task->tracee->muted)
+		prober_emit(prober_of(client), &event);
+}
+
+static void on_fork(struct tracer_client *client, struct task *parent,
+		    struct tracee *child)
+{
+	struct event event = {
+		.kind = EVENT_FORK,
+		.pid = parent->tracee->pid,
+		.tid = parent->tid,
+		.time = parent->stop_time,
+		.child = child->pid,
+	};
+
+	prober_emit(prober_of(client), &event);
+}
+
+static void on_exec(struct tracer_client *client, struct task *task)
+{
+	struct tracee *tracee = task->tracee;
+	char *path CLEANUP(xfree_cleanup) = procfs_exe(tracee->pid);
+	struct event event = {
+		.kind = EVENT_EXEC,
+		.pid = tracee->pid,
+		.tid = task->tid,
+		.time = task->stop_time,
+		.path = path ? path : "",
+	};
+
+	pairing_abandon_stack(probe_space_of(tracee->space),
+			      &task_calls_of(task)->stack, CALL_NEVER_RETURNS,
+			      task->stop_time);
+	task_calls_of(task)->unwinding = CALL_RETURNED;
+	/* The exec of calltrap's own child is no event of the program. */
+	if (!tracee->muted && tracee->space->modules)
+		prober_emit(prober_of(client), &event);
+}
+
+static void on_tracee_end(struct tracer_client *client,
+			  struct tracee *tracee, int wait_status)
+{
+	struct event event = {
+		.kind = EVENT_EXIT,
+		.pid = tracee->pid,
+		.tid = tracee->pid,
+		.time = clock_now(),
+		.status = wait_status,
+	};
+
+	if (!tracee->muted)
+		prober_emit(prober_of(client), &event);
+}
+
+static void on_leave(struct tracer_client *client, struct tracee *tracee)
+{
+	struct event event = {
+		.kind = EVENT_LEAVE,
+		.pid = tracee->pid,
+		.tid = tracee->pid,
+		.time = clock_now(),
+	};
+
+	prober_emit(prober_of(client), &event);
+}
+
+static const struct tracer_client_ops client_ops = {
+	.space_begin = on_space_begin,
+	.space_end = on_space_end,
+	.module_mapped = on_module_mapped,
+	.module_unmapped = on_module_unmapped,
+	.modules_consistent = on_modules_consistent,
+	.space_relocated = on_space_relocated,
+	.task_begin = on_task_begin,
+	.task_end = on_task_end,
+	.signal = on_signal,
+	.fork = on_fork,
+	.exec = on_exec,
+	.tracee_end = on_tracee_end,
+	.leave = on_leave,
+};
+
+struct prober *prober_new(const struct prober_config *config)
+{
+	struct prober *prober = xcalloc(1, sizeof(*prober));
+
+	prober->client.ops = &client_ops;
+	prober->config = *config;
+	prober->functions = functions_new();
+	prober->wanted = wanted_new(config);
+	return prober;
+}
+
+void prober_free(struct prober *prober)
+{
+	functions_free(prober->functions);
+	wanted_free(prober->wanted);
+	free(prober);
+}
+
+struct tracer_client *prober_client(struct prober *prober)
+{
+	return &prober->client;
+}
+
+int prober_error(const struct prober *prober)
+{
+	return prober->error;
+}
+
+bool prober_has_matched(const struct prober *prober)
+{
+	return prober->counts.probes != 0;
+}
+
+void prober_report_unmatched(const struct prober *prober)
+{
+	wanted_report_never(prober->wanted);
+}
+
+struct prober_counts prober_counts(const struct prober *prober)
+{
+	return prober->counts;
+}
+
+void prober_abandon_all(struct prober *prober, struct tracer *tracer)
+{
+	uint64_t now = clock_now();
+	struct task *task, *next;
+
+	(void)prober;
+	HASH_ITER(hh, tracer->tasks, task, next) {
+		struct probe_space *space;
+
+		if (!task->tracee)
+			continue;
+		space = probe_space_of(task->tracee->space);
+		pairing_abandon_stack(space, &task_calls_of(task)->stack,
+				      CALL_DETACHED, now);
+		pairing_abandon_stack(space, &space->moving, CALL_DETACHED,
+				      now);
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROBER_H
+#define CALLTRAP_PROBER_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "probe/event.h"
+#include "probe/filter.h"
+#include "prototype/prototype.h"
+#include "tracee/tracer.h"
+
+/*
+ * Turns filters into probes, probes into traps, and hits into events: the
+ * client of the tracer. The only room that knows how a call is caught.
+ */
+struct prober;
+
+struct prober_config {
+	const struct filter *calls;     /* -e: by calling module */
+	bool default_calls;             /* no -e, -l, -L: calls of MAIN */
+	const struct filter *libraries; /* -l: by defining module */
+	const struct filter *entries;   /* -x */
+	struct prototypes *prototypes;
+	struct sink *sinks;
+	/* Set to 1 when a sink can't write any more. */
+	volatile sig_atomic_t *wake;
+};
+
+struct prober *prober_new(const struct prober_config *config);
+void prober_free(struct prober *prober);
+struct tracer_client *prober_client(struct prober *prober);
+
+/* The first error of a sink, or 0. */
+int prober_error(const struct prober *prober);
+
+/* Whether any probe was ever planted. */
+bool prober_has_matched(const struct prober *prober);
+
+/* Tells, through diag, which filters never matched anything. */
+void prober_report_unmatched(const struct prober *prober);
+
+/* Ends every running call as CALL_DETACHED: before leaving. */
+void prober_abandon_all(struct prober *prober, struct tracer *tracer);
+
+struct prober_counts {
+	uint64_t calls;
+	uint64_t probes;        /* planted */
+	uint64_t failed_probes; /* places that couldn't be trapped */
+	uint64_t failed_returns; /* calls whose return couldn't be trapped */
+};
+
+struct prober_counts prober_counts(const struct prober *prober);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_ATTACH_H
+#define CALLTRAP_ATTACH_H
+
+#include "sysdeps/linux/procfs.h"
+#include "tracee/tracer.h"
+
+/*
+ * Attaches to all threads of a running process, without stopping one: they
+ * are seized, and traps are written while they run. When it can't be traced
+ * nothing was touched, and message_ret says why and what to do (to be
+ * freed).
+ */
+int attach(struct tracer *tracer, pid_t pid, char **message_ret) MUST_CHECK;
+
+/*
+ * Why a process can't be traced, from what /proc says of it, before and
+ * (error: what PTRACE_SEIZE said, or 0) after having tried. NULL when there
+ * is no reason to be seen. yama is the value of
+ * /proc/sys/kernel/yama/ptrace_scope, -1 without. A pure function; the result
+ * is to be freed.
+ */
+char *attach_diagnose(pid_t pid, const struct procfs_status *status,
+		      const char *tracer_name, uid_t own_uid, int yama,
+		      int error);
+
+#endif

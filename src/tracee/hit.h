@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HIT_H
+#define CALLTRAP_HIT_H
+
+#include "tracee/tracer.h"
+
+/*
+ * A task has stopped with SIGTRAP. If a trap of ours is the cause its owners
+ * are told and the task is brought past it: true. False: the signal is the
+ * program's own.
+ */
+bool hit_handle(struct task *task);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/image_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+
+/* What makes two open files the same, unchanged one. */
+struct file_id {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t size;
+	int64_t seconds;
+	int64_t nanoseconds;
+};
+
+struct cached_image {
+	struct file_id id;
+	struct image *image;
+	UT_hash_handle hh;
+};
+
+struct image_cache {
+	struct cached_image *images;
+};
+
+struct image_cache *image_cache_new(void)
+{
+	return xcalloc(1, sizeof(struct image_cache));
+}
+
+void image_cache_free(struct image_cache *cache)
+{
+	struct cached_image *cached, *next;
+
+	HASH_ITER(hh, cache->images, cached, next) {
+		HASH_DEL(cache->images, cached);
+		image_put(cached->image);
+		free(cached);
+	}
+	free(cache);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+/* A file that was found; path is as the process sees it. */
+static int open_cached(struct image_cache *cache, int fd, pid_t pid,
+		       const char *path, struct image **ret)
+{
+	struct cached_image *cached;
+	struct file_id id;
+	struct stat st;
+	char root[64];
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	memset(&id, 0, sizeof(id));
+	id = (struct file_id){ st.st_dev, st.st_ino, st.st_size,
+			       st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
+	HASH_FIND(hh, cache->images, &id, sizeof(id), cached);
+	if (!cached) {
+		struct image *image;
+
+		err = image_open(fd, path, &image);
+		if (err)
+			return err;
+		snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+		image_add_debug_symbols(image, root, path);
+		cached = xcalloc(1, sizeof(*cached));
+		cached->id = id;
+		cached->image = image;
+		HASH_ADD(hh, cache->images, id, sizeof(id), cached);
+	}
+	*ret = image_get(cached->image);
+	return 0;
+}
+
+/*
+ * The file of that name, if it is still the one that is mapped. Only the
+ * inode is compared: overlay and btrfs show another device in maps than in
+ * stat.
+ */
+static int open_by_path(pid_t pid, const struct procfs_mapping *mapping)
+{
+	char path[4096 + 64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid,
+		 mapping->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || (!fstat(fd, &st) && st.st_ino == mapping->inode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Needs a capability, but reaches files that have no name any more. */
+static int open_by_mapping(pid_t pid, const struct procfs_mapping *mapping)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)pid, mapping->start, mapping->end);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int image_cache_open(struct image_cache *cache, pid_t pid,
+		     const struct procfs_mapping *mapping, struct image **ret)
+{
+	int fd CLEANUP(close_fd) = -1;
+
+	if (mapping->path[0] != '/')
+		return -ENOENT;
+	fd = open_by_path(pid, mapping);
+	if (fd < 0)
+		fd = open_by_mapping(pid, mapping);
+	if (fd < 0)
+		return -ENOENT;
+	return open_cached(cache, fd, pid, mapping->path, ret);
+}
+
+int image_cache_open_exe(struct image_cache *cache, pid_t pid,
+			 struct image **ret)
+{
+	char *path CLEANUP(xfree_cleanup) = procfs_exe(pid);
+	int fd CLEANUP(close_fd) = -1;
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ERR_GONE : -errno;
+	return open_cached(cache, fd, pid, path ? path : link, ret);
+}

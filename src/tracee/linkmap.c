@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/linkmap.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "tracee/space.h"
+#include "tracee/tracer.h"
+
+/* Longer lists are garbage, or a ring. */
+#define MODULES_MAX 16384
+#define NAMESPACES_MAX 64
+
+/* struct r_debug of <link.h>, as an int and pointers lie in the process. */
+struct rendezvous {
+	uint64_t map;
+	uint64_t breakpoint;
+	uint64_t next; /* of the next namespace; only from version 2 on */
+	bool consistent;
+};
+
+/* struct link_map, its public part. */
+struct link_entry {
+	uint64_t bias;
+	uint64_t name;
+	uint64_t dynamic;
+	uint64_t next;
+};
+
+#define WORDS_MAX 6
+
+static int read_words(struct space *space, taddr_t address, uint64_t *words,
+		      size_t count)
+{
+	unsigned size = space->arch->word_size;
+	uint8_t bytes[WORDS_MAX * sizeof(uint64_t)] = { 0 };
+	struct cursor cursor = cursor_of(bytes, sizeof(bytes));
+	int err = memory_read(&space->memory.memory, address, bytes,
+			      count * size);
+
+	while (!err && count--)
+		*words++ = cursor_word(&cursor, size);
+	return err;
+}
+
+static int read_rendezvous(struct space *space, taddr_t address,
+			   struct rendezvous *ret)
+{
+	/* r_version, r_map, r_brk, r_state, r_ldbase, r_next */
+	uint64_t words[WORDS_MAX] = { 0 };
+	int err = read_words(space, address, words, 5);
+
+	if (err)
+		return err;
+	if ((uint32_t)words[0] >= 2)
+		(void)read_words(space, address + 5 * space->arch->word_size,
+				 &words[5], 1);
+	*ret = (struct rendezvous){
+		.map = words[1],
+		.breakpoint = words[2],
+		.consistent = (uint32_t)words[3] == 0, /* RT_CONSISTENT */
+		.next = words[5],
+	};
+	return 0;
+}
+
+static int read_entry(struct space *space, taddr_t address,
+		      struct link_entry *ret)
+{
+	uint64_t words[4];
+	int err = read_words(space, address, words, 4);
+
+	if (!err)
+		*ret = (struct link_entry){ words[0], words[1], words[2],
+					    words[3] };
+	return err;
+}
+
+/*
+ * A module that is in the list for the first time. Its file is that of the
+ * mapping which holds its dynamic section: names in the link map may be
+ * relative, empty or stale.
+ */
+static struct module *new_module(struct space *space,
+				 const struct link_entry *entry)
+{
+	pid_t pid = space->memory.pid;
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	struct image *image;
+	char name[4096];
+	int err;
+
+	/* The vdso has no file, and nothing in it is called through a PLT. */
+	if (!procfs_find_mapping(pid, entry->dynamic, mapping) ||
+	    !strcmp(mapping->path, "[vdso]"))
+		return NULL;
+	err = image_cache_open(space->tracer->images, pid, mapping, &image);
+	if (err) {
+		if (memory_read_string(&space->memory.memory, entry->name,
+				       name, sizeof(name)) <= 0)
+			strcpy(name, mapping->path);
+		err = image_open_memory(&space->memory.memory, entry->bias,
+					name, &image);
+		diag(DIAG_DEBUG, DIAG_MODULE,
+		     "%s: its file is gone, read from memory: %s", name,
+		     err ? strerror(-err) : "done");
+		if (err)
+			return NULL;
+		return module_add(space, image, entry->bias, name);
+	}
+	return module_add(space, image, entry->bias, mapping->path);
+}
+
+static struct module *known_module(struct space *space,
+				   const struct link_entry *entry)
+{
+	struct module *module;
+
+	for (module = space->modules; module; module = module->next)
+		if (module->dynamic == entry->dynamic)
+			break;
+	/* Unloaded, and another one loaded to the same place meanwhile. */
+	if (module && module->bias != entry->bias)
+		return NULL;
+	return module;
+}
+
+static void visit_entry(struct space *space, const struct link_entry *entry,
+			unsigned link_namespace)
+{
+	struct module *module = known_module(space, entry);
+
+	if (!module) {
+		module = new_module(space, entry);
+		if (!module)
+			return;
+		module->link_namespace = link_namespace;
+	}
+	module->listed = true;
+}
+
+static int walk_namespace(struct space *space, taddr_t map, unsigned number)
+{
+	unsigned n;
+
+	for (n = 0; map && n < MODULES_MAX; n++) {
+		struct link_entry entry;
+
+		if (read_entry(space, map, &entry))
+			return -EFAULT;
+		if (entry.dynamic)
+			visit_entry(space, &entry, number);
+		map = entry.next;
+	}
+	return 0;
+}
+
+static int walk_all(struct space *space, const struct rendezvous *first)
+{
+	struct rendezvous namespace = *first;
+	unsigned n;
+
+	for (n = 0; n < NAMESPACES_MAX; n++) {
+		if (walk_namespace(space, namespace.map, n))
+			return -EFAULT;
+		if (!namespace.next ||
+		    read_rendezvous(space, namespace.next, &namespace))
+			break;
+	}
+	return 0;
+}
+
+static void forget_module(struct space *space, struct module *module)
+{
+	struct tracer_client *client = space->tracer->client;
+
+	trap_forget_range(space, module->low, module->high);
+	scratch_forget_range(space, module->low, module->high);
+	client->ops->module_unmapped(client, space, module);
+	module_remove(space, module);
+}
+
+static void forget_unlisted(struct space *space)
+{
+	struct module *module, *next;
+
+	for (module = space->modules; module; module = next) {
+		next = module->next;
+		if (!module->listed && !module->is_main && !module->is_linker)
+			forget_module(space, module);
+	}
+}
+
+/* The client is told when the whole list is known, in its order. */
+static void announce_from(struct space *space, struct module *first)
+{
+	struct tracer_client *client = space->tracer->client;
+	struct module *module;
+
+	for (module = first; module; module = module->next)
+		client->ops->module_mapped(client, space, module);
+}
+
+static struct module *last_module(struct space *space)
+{
+	struct module *module = space->modules;
+
+	while (module && module->next)
+		module = module->next;
+	return module;
+}
+
+static void update(struct space *space, const struct rendezvous *rendezvous)
+{
+	struct tracer_client *client = space->tracer->client;
+	struct module *last = last_module(space), *module;
+
+	for (module = space->modules; module; module = module->next)
+		module->listed = false;
+	if (walk_all(space, rendezvous))
+		return;
+	/* New ones first: an unlisted one may be the last of the old. */
+	announce_from(space, last ? last->next : space->modules);
+	forget_unlisted(space);
+	space->linkmap.complete = true;
+	client->ops->modules_consistent(client, space);
+}
+
+/* DT_DEBUG of the program, which ld.so fills in early. */
+static taddr_t find_dt_debug(struct space *space, const struct module *main)
+{
+	uint64_t pair[2] = { 0, 0 };
+	unsigned size = space->arch->word_size, n;
+
+	for (n = 0; main->dynamic && n < 1024; n++) {
+		if (read_words(space, main->dynamic + n * 2 * size, pair, 2) ||
+		    pair[0] == DT_NULL)
+			break;
+		if (pair[0] == DT_DEBUG)
+			return pair[1];
+	}
+	return 0;
+}
+
+static struct module *linker_of(struct space *space)
+{
+	struct module *module;
+
+	for (module = space->modules; module; module = module->next)
+		if (module->is_linker)
+			break;
+	return module;
+}
+
+static void find_r_debug(struct space *space)
+{
+	struct linkmap *map = &space->linkmap;
+	struct module *linker = linker_of(space);
+	uint64_t address;
+
+	if (!map->r_debug && space->modules)
+		map->r_debug = find_dt_debug(space, space->modules);
+	if (!map->r_debug && linker &&
+	    image_find_object(linker->image, "_r_debug", &address))
+		map->r_debug = linker->bias + address;
+}
+
+/* Before ld.so has run, r_brk isn't filled in: it is a function by then. */
+static taddr_t find_breakpoint(struct space *space)
+{
+	static const char *const names[] = { "_dl_debug_state",
+					     "r_debug_state",
+					     "_r_debug_state",
+					     "rtld_db_dlactivity" };
+	struct module *linker = linker_of(space);
+	struct rendezvous rendezvous;
+	size_t i;
+
+	if (space->linkmap.r_debug &&
+	    !read_rendezvous(space, space->linkmap.r_debug, &rendezvous) &&
+	    rendezvous.breakpoint)
+		return rendezvous.breakpoint;
+	for (i = 0; linker && i < ARRAY_SIZE(names); i++) {
+		const struct symbol *symbol =
+			image_find_symbol(linker->image, names[i]);
+
+		if (symbol)
+			return linker->bias + symbol->address;
+	}
+	return 0;
+}
+
+static void plant_breakpoint(struct space *space)
+{
+	struct linkmap *map = &space->linkmap;
+
+	if (map->breakpoint)
+		return;
+	map->breakpoint = find_breakpoint(space);
+	if (map->breakpoint &&
+	    trap_plant(space, map->breakpoint, &map->changed))
+		map->breakpoint = 0;
+}
+
+/* The dynamic linker is about to change its lists, or has done so. */
+static void read_changes(struct space *space)
+{
+	struct linkmap *map = &space->linkmap;
+	struct rendezvous rendezvous;
+
+	find_r_debug(space);
+	if (map->r_debug &&
+	    !read_rendezvous(space, map->r_debug, &rendezvous) &&
+	    rendezvous.consistent && rendezvous.map)
+		update(space, &rendezvous);
+}
+
+static void on_changed(struct trap_owner *owner, struct task *task)
+{
+	(void)owner;
+	read_changes(task->tracee->space);
+}
+
+/*
+ * The program's first instruction: ld.so has loaded and relocated everything
+ * that came with the program. The fallback where r_brk wasn't found.
+ */
+static void on_entered(struct trap_owner *owner, struct task *task)
+{
+	struct space *space = task->tracee->space;
+	struct tracer_client *client = space->tracer->client;
+
+	trap_unplant(space, space->linkmap.entry, owner);
+	space->linkmap.entry = 0;
+	find_r_debug(space);
+	plant_breakpoint(space);
+	read_changes(space);
+	client->ops->space_relocated(client, space);
+}
+
+static const struct trap_owner_ops changed_ops = { .hit = on_changed };
+static const struct trap_owner_ops entered_ops = { .hit = on_entered };
+
+static int add_main(struct space *space)
+{
+	pid_t pid = space->memory.pid;
+	struct image *image;
+	struct module *module;
+	char *path CLEANUP(xfree_cleanup) = procfs_exe(pid);
+	uint64_t headers = 0;
+	int err;
+
+	err = image_cache_open_exe(space->tracer->images, pid, &image);
+	if (err)
+		return err;
+	space->arch = image_arch(image);
+	if (!space->arch) {
+		image_put(image);
+		return -ENOEXEC;
+	}
+	if (!procfs_auxv(pid, space->arch->word_size, AT_PHDR, &headers)) {
+		image_put(image);
+		return -ERR_GONE;
+	}
+	module = module_add(space, image, headers - image_headers_address(image),
+			    path ? path : "");
+	module->is_main = true;
+	return 0;
+}
+
+/* ld.so is mapped before the program runs, but in no list yet. */
+static void add_linker(struct space *space)
+{
+	pid_t pid = space->memory.pid;
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	struct image *image;
+	uint64_t base = 0;
+
+	if (!procfs_auxv(pid, space->arch->word_size, AT_BASE, &base) || !base)
+		return;
+	if (!procfs_find_mapping(pid, base, mapping))
+		return;
+	if (image_cache_open(space->tracer->images, pid, mapping, &image) &&
+	    image_open_memory(&space->memory.memory, base, mapping->path,
+			      &image))
+		return;
+	module_add(space, image, base - image_low(image), mapping->path)
+		->is_linker = true;
+}
+
+static void plant_entry(struct space *space)
+{
+	struct linkmap *map = &space->linkmap;
+	uint64_t entry;
+
+	if (!procfs_auxv(space->memory.pid, space->arch->word_size, AT_ENTRY,
+			 &entry))
+		return;
+	if (!trap_plant(space, entry, &map->entered))
+		map->entry = entry;
+}
+
+/* No dynamic linker: what there is is here already. */
+static void start_static(struct space *space)
+{
+	struct tracer_client *client = space->tracer->client;
+
+	space->linkmap.complete = true;
+	client->ops->modules_consistent(client, space);
+}
+
+/*
+ * The breakpoint comes before the first reading: a change in between is
+ * reported by it.
+ */
+static void start_attached(struct space *space)
+{
+	struct tracer_client *client = space->tracer->client;
+
+	find_r_debug(space);
+	plant_breakpoint(space);
+	read_changes(space);
+	client->ops->space_relocated(client, space);
+}
+
+int linkmap_start(struct space *space, bool at_exec)
+{
+	struct linkmap *map = &space->linkmap;
+	int err = add_main(space);
+
+	if (err)
+		return err;
+	map->changed.ops = &changed_ops;
+	map->entered.ops = &entered_ops;
+	add_linker(space);
+	announce_from(space, space->modules);
+	if (!linker_of(space))
+		start_static(space);
+	if (at_exec) {
+		plant_breakpoint(space);
+		plant_entry(space);
+	} else {
+		start_attached(space);
+	}
+	return 0;
+}
+
+void linkmap_stop(struct space *space)
+{
+	struct linkmap *map = &space->linkmap;
+
+	if (map->breakpoint)
+		trap_unplant(space, map->breakpoint, &map->changed);
+	if (map->entry)
+		trap_unplant(space, map->entry, &map->entered);
+	map->breakpoint = map->entry = 0;
+}

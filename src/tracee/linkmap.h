@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_LINKMAP_H
+#define CALLTRAP_LINKMAP_H
+
+#include <stdbool.h>
+
+#include "tracee/trap.h"
+
+struct space;
+
+/*
+ * What the dynamic linker tells debuggers: struct r_debug of <link.h>, one
+ * per namespace, and the function at r_brk that it calls before and after
+ * each change.
+ */
+struct linkmap {
+	struct space *space;
+	taddr_t r_debug;        /* 0 = not known yet */
+	taddr_t breakpoint;     /* r_brk; 0 = not trapped */
+	taddr_t entry;          /* AT_ENTRY while that is trapped, else 0 */
+	bool complete;          /* a consistent list has been read */
+	struct trap_owner changed; /* at r_brk */
+	struct trap_owner entered; /* at AT_ENTRY */
+};
+
+/*
+ * Finds the modules of a space that begins (exec: the program and the dynamic
+ * linker alone) or is attached to (all), tells the client of each, and traps
+ * what will tell of changes. Returns -ENOEXEC for programs that calltrap has
+ * no port to, -ERR_GONE, or the error of reading the program.
+ */
+int linkmap_start(struct space *space, bool at_exec) MUST_CHECK;
+
+/* Removes its traps. */
+void linkmap_stop(struct space *space);
+
+#endif

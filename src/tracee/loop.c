@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "sysdeps/linux/ptrace.h"
+#include "tracee/children.h"
+#include "tracee/hit.h"
+#include "tracee/passing.h"
+
+/* Forgets a task that is ours no more; with the last one goes its process. */
+static void release(struct tracer *tracer, struct task *task)
+{
+	struct tracee *tracee = task->tracee;
+
+	task_free(tracer, task);
+	if (!tracee || tracee->tasks)
+		return;
+	tracer->client->ops->leave(tracer->client, tracee);
+	tracee_free(tracer, tracee);
+}
+
+static void write_back(struct task *task)
+{
+	if (task->regs_changed && ptrace_set_regs(task->tid, &task->regs))
+		diag_debug(DIAG_STOP, "%d is gone", (int)task->tid);
+	task->regs_changed = task->regs_known = false;
+}
+
+static void detach(struct tracer *tracer, struct task *task)
+{
+	task_leave_scratch(task);
+	write_back(task);
+	(void)ptrace_detach(task->tid, task->deliver);
+	release(tracer, task);
+}
+
+/* Does what the handlers of the stop have wished for. */
+static void settle(struct tracer *tracer, struct task *task)
+{
+	/* Gone tasks (-ERR_GONE) still owe us their exit status. */
+	if (!task->stopped || task->stop_waits || task->wish == WISH_HOLD)
+		return;
+	if (task->wish == WISH_DETACH) {
+		detach(tracer, task);
+		return;
+	}
+	write_back(task);
+	task->stopped = false;
+	task->listening = task->wish == WISH_LISTEN;
+	if (task->listening)
+		(void)ptrace_listen(task->tid);
+	else
+		(void)ptrace_continue(task->tid, task->deliver);
+}
+
+/*
+ * With the last task the process is gone; its leader is reported last, or was
+ * never ours.
+ */
+static void handle_end(struct tracer *tracer, struct task *task, int status)
+{
+	struct tracee *tracee = task->tracee;
+
+	task_free(tracer, task);
+	if (!tracee || tracee->tasks)
+		return;
+	tracer->client->ops->tracee_end(tracer->client, tracee, status);
+	tracee_free(tracer, tracee);
+}
+
+static void handle_signal(struct tracer *tracer, struct task *task, int signal)
+{
+	task_leave_scratch(task);
+	task->deliver = signal;
+	tracer->client->ops->signal(tracer->client, task, signal);
+}
+
+/* A child whose first stop came before its parent's event. */
+static void settle_waiting_child(struct tracer *tracer, struct task *child)
+{
+	if (!child || !child->newborn || !child->stopped || !child->tracee)
+		return;
+	child->wish = tracer->leaving ? WISH_DETACH : WISH_RUN;
+	(void)child_first_stop(tracer, child);
+	settle(tracer, child);
+}
+
+static void handle_stop(struct tracer *tracer, struct task *task,
+			const struct stop *stop)
+{
+	switch (stop->kind) {
+	case STOP_TRAP:
+		if (!hit_handle(task))
+			handle_signal(tracer, task, stop->signal);
+		break;
+	case STOP_SIGNAL:
+		handle_signal(tracer, task, stop->signal);
+		break;
+	case STOP_GROUP:
+		task->wish = WISH_LISTEN;
+		break;
+	case STOP_FORK:
+	case STOP_VFORK:
+	case STOP_CLONE:
+		settle_waiting_child(tracer, child_announced(tracer, task,
+							     stop->kind));
+		break;
+	case STOP_VFORK_DONE:
+		child_released_parent(task);
+		break;
+	case STOP_EXEC:
+		child_executed(tracer, task);
+		break;
+	case STOP_INTERRUPT:
+	case STOP_SYSCALL:
+	case STOP_OTHER:
+	case STOP_EXITED:
+	case STOP_KILLED:
+		break;
+	}
+}
+
+/* A stop whose task is known to belong to somebody. */
+static void handle_known(struct tracer *tracer, struct task *task,
+			 const struct stop *stop)
+{
+	task->wish = tracer->leaving ? WISH_DETACH : WISH_RUN;
+	task->deliver = 0;
+	if (task->newborn && !child_first_stop(tracer, task)) {
+		task->wish = WISH_HOLD;
+		return;
+	}
+	handle_stop(tracer, task, stop);
+	if (!tracer->leaving)
+		return;
+	/*
+	 * An int3 that was run, but is reported after this stop only: let it
+	 * come, it is rewound then.
+	 */
+	task->wish = ptrace_has_queued_trap(task->tid) ? WISH_RUN :
+							 WISH_DETACH;
+}
+
+void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
+{
+	struct stop stop = stop_classify(status);
+	struct task *task = task_find(tracer, tid);
+	bool ended = stop.kind == STOP_EXITED || stop.kind == STOP_KILLED;
+
+	diag_debug(DIAG_STOP, "%d: %s %d", (int)tid, stop_name(stop.kind),
+		   ended ? stop.status : stop.signal);
+	if (!task && ended)
+		return; /* a helper of ours, or superseded by an exec */
+	if (!task) {
+		task = task_new(tracer, tid, NULL);
+		task->newborn = true;
+	}
+	tracer->counts.stops++;
+	task->stopped = true;
+	task->stop_waits = false;
+	task->stop_time = time;
+	task->regs_known = task->regs_changed = false;
+	if (ended) {
+		handle_end(tracer, task, status);
+		return;
+	}
+	handle_known(tracer, task, &stop);
+	settle(tracer, task);
+}
+
+/*
+ * Fetches every status that is there, so that a busy task, which waitpid
+ * always finds first, can't starve the others.
+ */
+static void fetch_all(struct tracer *tracer)
+{
+	int status;
+	pid_t tid;
+
+	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+		tracer_queue_stop(tracer, tid, status);
+}
+
+void loop_handle_queued(struct tracer *tracer)
+{
+	size_t i;
+
+	/* More may be queued while one is handled. */
+	for (i = 0; i < tracer->queue_count; i++) {
+		struct queued_stop stop = tracer->queue[i];
+
+		loop_handle(tracer, stop.tid, stop.status, stop.time);
+	}
+	tracer->queue_count = 0;
+}
+
+int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
+{
+	while (tracer->tracees) {
+		int status;
+		pid_t tid;
+
+		if (*wake)
+			return -EINTR;
+		tid = waitpid(-1, &status, __WALL);
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			break;
+		tracer_queue_stop(tracer, tid, status);
+		if (HASH_COUNT(tracer->tasks) > 1)
+			fetch_all(tracer);
+		loop_handle_queued(tracer);
+	}
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_LOOP_H
+#define CALLTRAP_LOOP_H
+
+#include <signal.h>
+
+#include "tracee/tracer.h"
+
+/*
+ * Waits for stops, has each handled, and resumes what stopped: the only place
+ * that resumes a task. Returns 0 when no tracee is left, -EINTR when *wake
+ * was set by a signal handler (which must see to it that signals go on
+ * coming until it is cleared: one may arrive just before the wait).
+ */
+int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake);
+
+/* Handles one status; the time is when it was fetched. */
+void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time);
+
+/* Handles what tracer_queue_stop() has kept. */
+void loop_handle_queued(struct tracer *tracer);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/scratch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "tracee/space.h"
+
+struct scratch_area {
+	taddr_t address;
+	uint64_t size;
+	uint64_t used;
+};
+
+struct scratch_copy {
+	taddr_t address;
+	taddr_t original;               /* address of the instruction */
+	uint8_t length;                 /* of the instruction */
+	uint8_t size;                   /* of the copy */
+	int8_t resume[INSN_COPY_MAX];
+	uint8_t saved[INSN_COPY_MAX];   /* what was there before */
+	UT_hash_handle hh;
+};
+
+/* Less is not worth a search. */
+#define AREA_MIN INSN_COPY_MAX
+
+void scratch_add_area(struct space *space, taddr_t address, uint64_t size)
+{
+	struct scratch *scratch = &space->scratch;
+
+	if (size < AREA_MIN)
+		return;
+	scratch->areas = xgrow(scratch->areas, scratch->area_count,
+			       &scratch->area_room, sizeof(*scratch->areas));
+	scratch->areas[scratch->area_count++] =
+		(struct scratch_area){ .address = address, .size = size };
+}
+
+static void drop_copy(struct scratch *scratch, struct scratch_copy *copy)
+{
+	HASH_DEL(scratch->copies, copy);
+	free(copy);
+}
+
+void scratch_forget_range(struct space *space, taddr_t low, taddr_t high)
+{
+	struct scratch *scratch = &space->scratch;
+	struct scratch_copy *copy, *next;
+	struct trap *trap, *next_trap;
+	size_t i = 0;
+
+	while (i < scratch->area_count) {
+		struct scratch_area *area = &scratch->areas[i];
+
+		if (area->address >= low && area->address < high)
+			*area = scratch->areas[--scratch->area_count];
+		else
+			i++;
+	}
+	HASH_ITER(hh, scratch->copies, copy, next)
+		if (copy->address >= low && copy->address < high)
+			drop_copy(scratch, copy);
+	HASH_ITER(hh, space->traps, trap, next_trap)
+		if (trap->copy >= low && trap->copy < high)
+			trap->copy = 0;
+}
+
+static struct scratch_copy *place_in(struct space *space,
+				     struct scratch_area *area,
+				     struct trap *trap)
+{
+	struct scratch_copy *copy = xcalloc(1, sizeof(*copy));
+	uint8_t bytes[INSN_COPY_MAX];
+	int size;
+
+	copy->address = area->address + area->used;
+	copy->original = trap->address;
+	copy->length = trap->insn.length;
+	size = space->arch->insn_relocate(&trap->insn, copy->address, bytes,
+					  copy->resume);
+	if (size <= 0 ||
+	    memory_read(&space->memory.memory, copy->address, copy->saved,
+			size) ||
+	    procmem_write_code(&space->memory, copy->address, bytes, size)) {
+		free(copy);
+		return NULL;
+	}
+	copy->size = size;
+	area->used += size;
+	HASH_ADD(hh, space->scratch.copies, address, sizeof(copy->address),
+		 copy);
+	return copy;
+}
+
+taddr_t scratch_copy_of(struct space *space, struct trap *trap)
+{
+	struct scratch *scratch = &space->scratch;
+	size_t i;
+
+	for (i = 0; i < scratch->area_count && !trap->copy &&
+		    !trap->copy_failed; i++) {
+		struct scratch_area *area = &scratch->areas[i];
+		struct scratch_copy *copy;
+
+		if (area->size - area->used < INSN_COPY_MAX)
+			continue;
+		copy = place_in(space, area, trap);
+		if (copy)
+			trap->copy = copy->address;
+	}
+	if (!trap->copy)
+		trap->copy_failed = true;
+	return trap->copy;
+}
+
+static bool in_areas(const struct scratch *scratch, taddr_t ip)
+{
+	size_t i;
+
+	for (i = 0; i < scratch->area_count; i++)
+		if (ip - scratch->areas[i].address < scratch->areas[i].used)
+			return true;
+	return false;
+}
+
+bool scratch_resolve_ip(struct space *space, taddr_t ip, taddr_t *ip_ret,
+			bool *done_ret)
+{
+	struct scratch *scratch = &space->scratch;
+	struct scratch_copy *copy, *next;
+
+	if (!in_areas(scratch, ip))
+		return false;
+	HASH_ITER(hh, scratch->copies, copy, next) {
+		uint64_t at = ip - copy->address;
+
+		if (at >= copy->size || copy->resume[at] < 0)
+			continue;
+		*ip_ret = copy->original + copy->resume[at];
+		*done_ret = copy->resume[at] != 0;
+		return true;
+	}
+	return false;
+}
+
+void scratch_clean_copy(struct space *space, struct procmem *child)
+{
+	struct scratch_copy *copy, *next;
+
+	HASH_ITER(hh, space->scratch.copies, copy, next)
+		if (procmem_write_code(child, copy->address, copy->saved,
+				       copy->size))
+			diag_debug(DIAG_TRAP, "copy at %#" PRIx64 " stays",
+				   copy->address);
+}
+
+void scratch_restore(struct space *space)
+{
+	struct scratch *scratch = &space->scratch;
+	struct scratch_copy *copy, *next;
+	struct trap *trap, *next_trap;
+	size_t i;
+
+	scratch_clean_copy(space, &space->memory);
+	HASH_ITER(hh, scratch->copies, copy, next)
+		drop_copy(scratch, copy);
+	HASH_ITER(hh, space->traps, trap, next_trap)
+		trap->copy = 0;
+	for (i = 0; i < scratch->area_count; i++)
+		scratch->areas[i].used = 0;
+}
+
+void scratch_free(struct space *space)
+{
+	struct scratch_copy *copy, *next;
+
+	HASH_ITER(hh, space->scratch.copies, copy, next)
+		drop_copy(&space->scratch, copy);
+	free(space->scratch.areas);
+	space->scratch = (struct scratch){ 0 };
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SCRATCH_H
+#define CALLTRAP_SCRATCH_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+#include "sysdeps/arch.h"
+
+struct procmem;
+struct space;
+struct trap;
+
+/*
+ * Relocated copies of instructions, in the unused ends of the last pages of
+ * executable segments: executable already, near the code, and no system call
+ * has to be injected for them. A copy ends in a jump back, so any number of
+ * tasks may run it at once, and none has to be stepped.
+ *
+ *	... code of the module | copy | copy | copy | free ... | end of page
+ *	                       ^ end of segment's file part
+ */
+struct scratch {
+	struct scratch_area *areas;
+	size_t area_count;
+	size_t area_room;
+	struct scratch_copy *copies; /* by address of the copy */
+};
+
+/* Adds the slack of a module's image. */
+void scratch_add_area(struct space *space, taddr_t address, uint64_t size);
+void scratch_forget_range(struct space *space, taddr_t low, taddr_t high);
+
+/*
+ * The address of a copy of the trap's instruction, made when there is none
+ * yet; 0 when it can't be had.
+ */
+taddr_t scratch_copy_of(struct space *space, struct trap *trap);
+
+/*
+ * For an ip inside a copy: sets *ip_ret to the place in the original code
+ * that it stands for and returns true. *done_ret tells whether the
+ * instruction has run (else the ip is that of the trap).
+ */
+bool scratch_resolve_ip(struct space *space, taddr_t ip, taddr_t *ip_ret,
+			bool *done_ret);
+
+/*
+ * Puts back, in a child that was forked from the space and has not run yet,
+ * the bytes that were there before.
+ */
+void scratch_clean_copy(struct space *space, struct procmem *child);
+
+/* The same in the space itself. No task may be inside. */
+void scratch_restore(struct space *space);
+void scratch_free(struct space *space);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/tracer.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/ptrace.h"
+
+void tracer_init(struct tracer *tracer, struct tracer_client *client,
+		 bool follow)
+{
+	*tracer = (struct tracer){ .client = client, .follow = follow };
+	tracer->images = image_cache_new();
+}
+
+void tracer_fini(struct tracer *tracer)
+{
+	struct tracee *tracee, *next;
+	struct task *task, *next_task;
+
+	HASH_ITER(hh, tracer->tracees, tracee, next) {
+		while (tracee->tasks)
+			task_free(tracer, tracee->tasks);
+		tracee_free(tracer, tracee);
+	}
+	HASH_ITER(hh, tracer->tasks, task, next_task)
+		task_free(tracer, task);
+	image_cache_free(tracer->images);
+	free(tracer->queue);
+}
+
+void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status)
+{
+	tracer->queue = xgrow(tracer->queue, tracer->queue_count,
+			      &tracer->queue_room, sizeof(*tracer->queue));
+	tracer->queue[tracer->queue_count++] =
+		(struct queued_stop){ tid, status, clock_now() };
+}
+
+struct regs *task_regs(struct task *task)
+{
+	if (!task->regs_known) {
+		if (ptrace_get_regs(task->tid, &task->regs))
+			return NULL;
+		task->regs_known = true;
+	}
+	return &task->regs;
+}
+
+struct task *task_find(struct tracer *tracer, pid_t tid)
+{
+	struct task *task;
+
+	HASH_FIND_INT(tracer->tasks, &tid, task);
+	return task;
+}
+
+struct task *task_new(struct tracer *tracer, pid_t tid, struct tracee *tracee)
+{
+	struct task *task = xcalloc(1, sizeof(*task));
+
+	task->tid = tid;
+	HASH_ADD_INT(tracer->tasks, tid, task);
+	if (tracee)
+		tracee_adopt(tracee, task);
+	return task;
+}
+
+void tracee_adopt(struct tracee *tracee, struct task *task)
+{
+	struct tracer *tracer = tracee->space->tracer;
+
+	task->tracee = tracee;
+	task->next = tracee->tasks;
+	tracee->tasks = task;
+	tracer->client->ops->task_begin(tracer->client, task);
+}
+
+void task_free(struct tracer *tracer, struct task *task)
+{
+	if (task->tracee) {
+		struct task **link = &task->tracee->tasks;
+
+		tracer->client->ops->task_end(tracer->client, task);
+		while (*link != task)
+			link = &(*link)->next;
+		*link = task->next;
+	}
+	HASH_DEL(tracer->tasks, task);
+	free(task);
+}
+
+struct tracee *tracee_find(struct tracer *tracer, pid_t pid)
+{
+	struct tracee *tracee;
+
+	HASH_FIND_INT(tracer->tracees, &pid, tracee);
+	return tracee;
+}
+
+struct tracee *tracee_new(struct tracer *tracer, pid_t pid,
+			  struct space *space)
+{
+	struct tracee *tracee = xcalloc(1, sizeof(*tracee));
+
+	tracee->pid = pid;
+	tracee->space = space;
+	HASH_ADD_INT(tracer->tracees, pid, tracee);
+	return tracee;
+}
+
+void tracee_free(struct tracer *tracer, struct tracee *tracee)
+{
+	HASH_DEL(tracer->tracees, tracee);
+	space_put(tracee->space);
+	free(tracee);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_TRACER_H
+#define CALLTRAP_TRACER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uthash.h>
+
+#include "sysdeps/arch.h"
+#include "tracee/image_cache.h"
+#include "tracee/space.h"
+#include "tracee/stop.h"
+
+/* What is to become of a stopped task when its stop has been handled. */
+enum wish {
+	WISH_RUN,
+	WISH_LISTEN, /* stay stopped by job control, but hear of its end */
+	WISH_HOLD,   /* stay stopped until somebody else decides */
+	WISH_DETACH, /* let go of it */
+};
+
+/*
+ * A task that was taken out of a copy before the instruction ran, because a
+ * signal came: it will hit the trap again, which is the same visit.
+ */
+struct visit {
+	taddr_t address;
+	taddr_t sp;
+};
+
+#define TASK_VISITS 8
+
+/* One thread of a tracee: the unit that the kernel stops and resumes. */
+struct task {
+	pid_t tid;
+	struct tracee *tracee; /* NULL: its parent's event is still to come */
+	struct task *next;     /* in its tracee */
+	bool stopped;          /* in a ptrace stop: may be spoken to */
+	bool newborn;          /* hasn't had its first stop */
+	bool listening;        /* stopped by job control */
+	bool leaving;          /* was asked to stop, in order to be let go */
+	bool in_vfork;         /* waits for a vfork child: can't be stopped */
+	enum wish wish;
+	int deliver;           /* signal that goes with the resumption, or 0 */
+	uint64_t stop_time;    /* monotonic, before any work on the stop */
+	struct regs regs;      /* cached while stopped */
+	bool regs_known;
+	bool regs_changed;     /* written back before it is resumed */
+	bool stop_waits;       /* a later stop of it is in the queue already */
+	struct visit visits[TASK_VISITS];
+	unsigned visit_count;
+	void *client;          /* of the tracer's client */
+	UT_hash_handle hh;     /* by tid */
+};
+
+/* A traced process (thread group). */
+struct tracee {
+	pid_t pid;
+	struct space *space;
+	struct task *tasks;
+	bool started;  /* by calltrap, or descends from such: it may be killed
+			  with us */
+	bool muted;    /* a child that is not followed, but must be kept until
+			  it has a space of its own */
+	bool copied;   /* its space is a copy, and it has not run yet */
+	void *client;
+	UT_hash_handle hh; /* by pid */
+};
+
+/* A wait status that was fetched, but not handled yet. */
+struct queued_stop {
+	pid_t tid;
+	int status;
+	uint64_t time; /* monotonic, when it was fetched */
+};
+
+/*
+ * Who is told what happens: the probe room. Embedded as first member. Nothing
+ * here may resume a task.
+ */
+struct tracer_client {
+	const struct tracer_client_ops *ops;
+};
+
+struct tracer_client_ops {
+	void (*space_begin)(struct tracer_client *, struct space *);
+	void (*space_end)(struct tracer_client *, struct space *);
+	void (*module_mapped)(struct tracer_client *, struct space *,
+			      struct module *);
+	void (*module_unmapped)(struct tracer_client *, struct space *,
+				struct module *);
+	/* All modules of a consistent list have been reported. */
+	void (*modules_consistent)(struct tracer_client *, struct space *);
+	/* The dynamic linker has filled the GOTs of what came at the start. */
+	void (*space_relocated)(struct tracer_client *, struct space *);
+	void (*task_begin)(struct tracer_client *, struct task *);
+	void (*task_end)(struct tracer_client *, struct task *);
+	void (*signal)(struct tracer_client *, struct task *, int signal);
+	void (*fork)(struct tracer_client *, struct task *parent,
+		     struct tracee *child);
+	void (*exec)(struct tracer_client *, struct task *task);
+	/* wait_status of its leader */
+	void (*tracee_end)(struct tracer_client *, struct tracee *,
+			   int wait_status);
+	void (*leave)(struct tracer_client *, struct tracee *);
+};
+
+struct tracer {
+	struct tracer_client *client;
+	bool follow;
+	struct task *tasks;     /* by tid */
+	struct tracee *tracees; /* by pid */
+	struct image_cache *images;
+	struct queued_stop *queue; /* statuses that are still to be handled */
+	size_t queue_count;
+	size_t queue_room;
+	bool leaving;           /* every task is let go at its next stop */
+	struct {                /* what the rest of the program asks about */
+		uint64_t stops;
+		uint64_t emulated;
+		uint64_t copied;
+		uint64_t stepped;
+		uint64_t traps_failed;
+	} counts;
+};
+
+void tracer_init(struct tracer *tracer, struct tracer_client *client,
+		 bool follow);
+void tracer_fini(struct tracer *tracer);
+
+/* Keeps a status for later. */
+void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status);
+
+/* The registers of a stopped task, read once a stop. NULL when it's gone. */
+struct regs *task_regs(struct task *task);
+
+struct task *task_find(struct tracer *tracer, pid_t tid);
+struct task *task_new(struct tracer *tracer, pid_t tid,
+		      struct tracee *tracee);
+void task_free(struct tracer *tracer, struct task *task);
+
+struct tracee *tracee_find(struct tracer *tracer, pid_t pid);
+struct tracee *tracee_new(struct tracer *tracer, pid_t pid,
+			  struct space *space);
+void tracee_free(struct tracer *tracer, struct tracee *tracee);
+void tracee_adopt(struct tracee *tracee, struct task *task);
+
+#define for_each_task_of(tracee, task) \
+	for ((task) = (tracee)->tasks; (task); (task) = (task)->next)
+
+#endif

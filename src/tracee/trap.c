@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/trap.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "tracee/space.h"
+
+struct trap *trap_find(struct space *space, taddr_t address)
+{
+	struct trap *trap;
+
+	HASH_FIND(hh, space->traps, &address, sizeof(address), trap);
+	return trap;
+}
+
+int trap_set_planted(struct space *space, struct trap *trap, bool planted)
+{
+	uint8_t byte = planted ? space->arch->trap_byte : trap->original;
+	int err = procmem_write_code(&space->memory, trap->address, &byte, 1);
+
+	if (!err)
+		trap->planted = planted;
+	diag_debug(DIAG_TRAP, "trap %#" PRIx64 " %s: %d", trap->address,
+		   planted ? "planted" : "lifted", err);
+	return err;
+}
+
+/* Reads what is at an address, as it is without traps of ours. */
+static int read_instruction(struct space *space, taddr_t address,
+			    uint8_t *original_ret, struct insn *ret)
+{
+	uint8_t code[16];
+	size_t n = memory_read_some(&space->memory.memory, address, code,
+				    sizeof(code));
+
+	if (!n)
+		return -EIO;
+	/* A debugger or the program itself was here first. */
+	if (code[0] == space->arch->trap_byte)
+		return -EEXIST;
+	*original_ret = code[0];
+	trap_hide(space, address, code, n);
+	return space->arch->insn_decode(address, code, n, ret);
+}
+
+static struct trap *trap_new(struct space *space, taddr_t address)
+{
+	struct trap *trap = xcalloc(1, sizeof(*trap));
+
+	trap->address = address;
+	HASH_ADD(hh, space->traps, address, sizeof(trap->address), trap);
+	return trap;
+}
+
+static void trap_free(struct space *space, struct trap *trap)
+{
+	HASH_DEL(space->traps, trap);
+	free(trap);
+}
+
+int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
+{
+	struct trap *trap = trap_find(space, address);
+	bool is_new = !trap;
+	int err = 0;
+
+	if (is_new)
+		trap = trap_new(space, address);
+	if (!trap->planted) {
+		/* Read anew: the code may have changed since it was lifted. */
+		err = read_instruction(space, address, &trap->original,
+				       &trap->insn);
+		if (!err)
+			err = trap_set_planted(space, trap, true);
+	}
+	if (err && is_new)
+		trap_free(space, trap);
+	if (err)
+		return err;
+	owner->next = trap->owners;
+	trap->owners = owner;
+	return 0;
+}
+
+void trap_unplant(struct space *space, taddr_t address,
+		  struct trap_owner *owner)
+{
+	struct trap *trap = trap_find(space, address);
+	struct trap_owner **link;
+
+	if (!trap)
+		return;
+	for (link = &trap->owners; *link; link = &(*link)->next) {
+		if (*link == owner) {
+			*link = owner->next;
+			break;
+		}
+	}
+	if (!trap->owners && trap->planted)
+		(void)trap_set_planted(space, trap, false);
+}
+
+void trap_lift_all(struct space *space)
+{
+	struct trap *trap, *next;
+
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->planted)
+			(void)trap_set_planted(space, trap, false);
+}
+
+void trap_forget_range(struct space *space, taddr_t low, taddr_t high)
+{
+	struct trap *trap, *next;
+
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->address >= low && trap->address < high)
+			trap_free(space, trap);
+}
+
+void trap_free_all(struct space *space)
+{
+	trap_forget_range(space, 0, UINT64_MAX);
+}
+
+void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct trap *trap;
+
+		if (code[i] != space->arch->trap_byte)
+			continue;
+		trap = trap_find(space, address + i);
+		if (trap && trap->planted)
+			code[i] = trap->original;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct trap *const *x = a, *const *y = b;
+
+	return ((*x)->address > (*y)->address) -
+	       ((*x)->address < (*y)->address);
+}
+
+static struct trap **sorted_traps(struct space *space, size_t *count_ret)
+{
+	size_t n = 0;
+	struct trap **all, *trap, *next;
+
+	all = xcalloc(HASH_COUNT(space->traps), sizeof(struct trap *));
+	HASH_ITER(hh, space->traps, trap, next)
+		all[n++] = trap;
+	qsort(all, n, sizeof(struct trap *), by_address);
+	*count_ret = n;
+	return all;
+}
+
+/* Cleans the page of traps[0]; returns how many of n lay in it, or errno. */
+static long clean_page(struct space *space, struct procmem *child,
+		       struct trap **traps, size_t n)
+{
+	taddr_t page = traps[0]->address & ~(taddr_t)(PAGE_SIZE - 1);
+	uint8_t code[PAGE_SIZE];
+	bool changed = false;
+	size_t i;
+
+	if (memory_read(&child->memory, page, code, sizeof(code)))
+		code[traps[0]->address - page] = 0;
+	for (i = 0; i < n && traps[i]->address - page < PAGE_SIZE; i++) {
+		uint8_t *byte = &code[traps[i]->address - page];
+
+		if (*byte != space->arch->trap_byte)
+			continue;
+		*byte = traps[i]->original;
+		changed = true;
+	}
+	if (changed) {
+		int err = procmem_write_code(child, page, code, sizeof(code));
+
+		if (err)
+			return err;
+	}
+	return i;
+}
+
+int trap_clean_copy(struct space *space, struct procmem *child)
+{
+	size_t n, i = 0;
+	struct trap **traps CLEANUP(xfree_cleanup) = sorted_traps(space, &n);
+
+	while (i < n) {
+		long done = clean_page(space, child, traps + i, n - i);
+
+		if (done < 0)
+			return done;
+		i += done;
+	}
+	scratch_clean_copy(space, child);
+	return 0;
+}

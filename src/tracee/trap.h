@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_TRAP_H
+#define CALLTRAP_TRAP_H
+
+#include <stdbool.h>
+#include <uthash.h>
+
+#include "base/types.h"
+#include "sysdeps/arch.h"
+
+struct space;
+struct task;
+struct trap_owner;
+
+struct trap_owner_ops {
+	/*
+	 * A task stands on the trap; its ip has been set back to the
+	 * instruction. The owner may remove itself here, no other owner of
+	 * this trap.
+	 */
+	void (*hit)(struct trap_owner *owner, struct task *task);
+};
+
+/* Embedded as first member of whatever wants to know of hits. */
+struct trap_owner {
+	const struct trap_owner_ops *ops;
+	struct trap_owner *next;
+};
+
+/*
+ * An int3 at an address of a space. A trap without owners is no longer in the
+ * code, but is remembered: a process that forked before may have a copy.
+ */
+struct trap {
+	taddr_t address;
+	bool planted;
+	uint8_t original;          /* the byte that the int3 replaced */
+	struct insn insn;          /* what it stands on */
+	taddr_t copy;              /* relocated insn in scratch; 0 = none */
+	bool copy_failed;          /* don't try again */
+	struct trap_owner *owners;
+	UT_hash_handle hh;
+};
+
+/*
+ * Adds an owner; the first one puts the int3 into the code, while its tasks
+ * may run. -EEXIST when there is an int3 that isn't ours, -EILSEQ when there
+ * is no instruction, -EIO when the memory can't be written or is gone.
+ */
+int trap_plant(struct space *space, taddr_t address,
+	       struct trap_owner *owner) MUST_CHECK;
+
+/* Removes an owner; with the last one the original byte comes back. */
+void trap_unplant(struct space *space, taddr_t address,
+		  struct trap_owner *owner);
+
+struct trap *trap_find(struct space *space, taddr_t address);
+
+/* Puts back every original byte; owners stay, but nothing is hit any more. */
+void trap_lift_all(struct space *space);
+
+/*
+ * The mapping [low, high) is gone: forgets its traps without writing, as
+ * something else may live there by now.
+ */
+void trap_forget_range(struct space *space, taddr_t low, taddr_t high);
+
+/*
+ * Removes the copies of a space's traps from a child that was forked from it
+ * and has not run yet. Returns -ERR_GONE when the child has died.
+ */
+struct procmem;
+int trap_clean_copy(struct space *space, struct procmem *child);
+
+void trap_free_all(struct space *space);
+
+/* Lifts the byte, or puts the int3 back: for stepping in place. */
+int trap_set_planted(struct space *space, struct trap *trap, bool planted);
+
+/*
+ * Replaces, in n bytes of code that were read at address, our int3s by what
+ * they hide.
+ */
+void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/linux/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/kcmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+
+static FILE *open_file(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return fopen(path, "re");
+}
+
+static void close_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+/* One "Key:\tvalue" line. */
+static void parse_status_line(const char *line, struct procfs_status *ret)
+{
+	unsigned *uids = ret->uids;
+
+	if (sscanf(line, "Name: %63[^\n]", ret->name) == 1 ||
+	    sscanf(line, "State: %c", &ret->state) == 1 ||
+	    sscanf(line, "Tgid: %d", &ret->tgid) == 1 ||
+	    sscanf(line, "TracerPid: %d", &ret->tracer) == 1 ||
+	    sscanf(line, "Uid: %u %u %u %u", &uids[0], &uids[1], &uids[2],
+		   &uids[3]) == 4 ||
+	    sscanf(line, "Seccomp: %u", &ret->seccomp) == 1 ||
+	    sscanf(line, "SigPnd: %" SCNx64, &ret->signals_pending) == 1 ||
+	    sscanf(line, "SigBlk: %" SCNx64, &ret->signals_blocked) == 1 ||
+	    sscanf(line, "SigIgn: %" SCNx64, &ret->signals_ignored) == 1)
+		return;
+	if (!strncmp(line, "VmSize:", 7))
+		ret->has_memory = true;
+}
+
+void procfs_status_parse(FILE *file, struct procfs_status *ret)
+{
+	char line[1024];
+
+	*ret = (struct procfs_status){ 0 };
+	while (fgets(line, sizeof(line), file))
+		parse_status_line(line, ret);
+}
+
+int procfs_status(pid_t pid, struct procfs_status *ret)
+{
+	FILE *file CLEANUP(close_file) = open_file(pid, "status");
+
+	if (!file)
+		return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+	procfs_status_parse(file, ret);
+	return ret->state ? 0 : -ERR_GONE;
+}
+
+FILE *procfs_maps_open(pid_t pid)
+{
+	return open_file(pid, "maps");
+}
+
+bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
+{
+	char line[4096 + 256];
+	char flags[5];
+	int path = 0;
+
+	if (!fgets(line, sizeof(line), maps))
+		return false;
+	if (sscanf(line,
+		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64
+		   " %n",
+		   &ret->start, &ret->end, flags, &ret->offset,
+		   &ret->device_major, &ret->device_minor, &ret->inode,
+		   &path) < 7)
+		return false;
+	ret->readable = flags[0] == 'r';
+	ret->writable = flags[1] == 'w';
+	ret->executable = flags[2] == 'x';
+	ret->shared = flags[3] == 's';
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(ret->path, sizeof(ret->path), "%s", line + path);
+	return true;
+}
+
+bool procfs_find_mapping(pid_t pid, taddr_t address,
+			 struct procfs_mapping *ret)
+{
+	FILE *maps CLEANUP(close_file) = procfs_maps_open(pid);
+
+	while (maps && procfs_maps_next(maps, ret))
+		if (address >= ret->start && address < ret->end)
+			return true;
+	return false;
+}
+
+int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret)
+{
+	char path[64];
+	size_t n = 0, room = 0;
+	pid_t *tids = NULL;
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ERR_GONE : -errno;
+	while ((entry = readdir(dir))) {
+		int tid = atoi(entry->d_name);
+
+		if (tid <= 0)
+			continue;
+		tids = xgrow(tids, n, &room, sizeof(*tids));
+		tids[n++] = tid;
+	}
+	closedir(dir);
+	*ret = tids;
+	*count_ret = n;
+	return 0;
+}
+
+bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type, uint64_t *ret)
+{
+	FILE *file CLEANUP(close_file) = open_file(pid, "auxv");
+	uint64_t pair[2] = { 0, 0 };
+
+	/* Entries are pairs of words of the process, not of ours. */
+	while (file && fread(&pair[0], word_size, 1, file) == 1 &&
+	       fread(&pair[1], word_size, 1, file) == 1) {
+		if (pair[0] == type) {
+			*ret = pair[1];
+			return true;
+		}
+	}
+	return false;
+}
+
+char *procfs_exe(pid_t pid)
+{
+	char link[64], target[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = readlink(link, target, sizeof(target) - 1);
+	return n < 0 ? NULL : xstrndup(target, n);
+}
+
+bool procfs_blocked_in_syscall(pid_t tid, taddr_t *ip_ret)
+{
+	FILE *file CLEANUP(close_file) = open_file(tid, "syscall");
+	char line[512];
+	char *ip;
+	long number;
+
+	/* "running", or "-1 sp ip", or "number args… sp ip". */
+	if (!file || !fgets(line, sizeof(line), file) ||
+	    sscanf(line, "%ld", &number) != 1 || number < 0)
+		return false;
+	ip = strrchr(line, ' ');
+	return ip && sscanf(ip, " %" SCNx64, ip_ret) == 1;
+}
+
+int procfs_same_space(pid_t a, pid_t b)
+{
+	long order = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+
+	return order < 0 ? -errno : order == 0;
+}
+
+int procfs_processor(pid_t tid)
+{
+	FILE *file CLEANUP(close_file) = open_file(tid, "stat");
+	char line[1024];
+	char *p;
+	int field;
+
+	if (!file || !fgets(line, sizeof(line), file))
+		return -1;
+	/* The name in parentheses may hold anything; field 39 is wanted. */
+	p = strrchr(line, ')');
+	for (field = 2; p && field < 39; field++)
+		p = strchr(p + 1, ' ');
+	return p ? atoi(p + 1) : -1;
+}

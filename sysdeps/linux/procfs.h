@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROCFS_H
+#define CALLTRAP_PROCFS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+/* What /proc/PID says. Formats: proc(5). */
+
+/* /proc/PID/status, the lines that a tracer cares about. */
+struct procfs_status {
+	char name[64];
+	char state;      /* R S D T t Z X I */
+	pid_t tgid;
+	pid_t tracer;    /* 0 = nobody */
+	uid_t uids[4];   /* real, effective, saved, filesystem */
+	bool has_memory; /* a kernel thread has none (no VmSize line) */
+	unsigned seccomp; /* 0 off, 1 strict, 2 filter */
+	uint64_t signals_blocked; /* bit N - 1 is signal N */
+	uint64_t signals_ignored;
+	uint64_t signals_pending; /* of this task alone */
+};
+
+/* -ERR_GONE when there is no such task. */
+int procfs_status(pid_t pid, struct procfs_status *ret) MUST_CHECK;
+
+/* The same from the text of a status file. */
+void procfs_status_parse(FILE *file, struct procfs_status *ret);
+
+/* One line of /proc/PID/maps. */
+struct procfs_mapping {
+	taddr_t start;
+	taddr_t end;
+	bool readable;
+	bool writable;
+	bool executable;
+	bool shared;
+	uint64_t offset;
+	unsigned device_major;
+	unsigned device_minor;
+	uint64_t inode;
+	char path[4096]; /* "" when anonymous; newlines as \012 */
+};
+
+/* Iterates; NULL when the process is gone. */
+FILE *procfs_maps_open(pid_t pid);
+bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret);
+
+/* The mapping that holds an address. */
+bool procfs_find_mapping(pid_t pid, taddr_t address,
+			 struct procfs_mapping *ret);
+
+/* The tasks of a process; the array is to be freed. -ERR_GONE. */
+int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret) MUST_CHECK;
+
+/* A value of the auxiliary vector (<elf.h>, AT_*); false when it's not there. */
+bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type,
+		 uint64_t *ret);
+
+/* The path that /proc/PID/exe names, to be freed; NULL when unreadable. */
+char *procfs_exe(pid_t pid);
+
+/*
+ * Where a task that is not running stands: whether it is blocked inside a
+ * system call, and its instruction pointer in user space. False when it is
+ * running, or when that can't be told (/proc/TID/syscall).
+ */
+bool procfs_blocked_in_syscall(pid_t tid, taddr_t *ip_ret);
+
+/* Whether two tasks share one address space. Negative: can't be told. */
+int procfs_same_space(pid_t a, pid_t b);
+
+/* The processor that a task ran on last, or -1. */
+int procfs_processor(pid_t tid);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/linux/procmem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int mem_fd(struct procmem *mem)
+{
+	char path[64];
+
+	if (mem->fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", (int)mem->pid);
+		mem->fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	return mem->fd;
+}
+
+/*
+ * A read that process_vm_readv refuses (a page without read permission, a
+ * leader that has exited already), through the file.
+ */
+static size_t read_through_file(struct procmem *mem, taddr_t address,
+				void *ret, size_t size)
+{
+	ssize_t n;
+
+	if (mem_fd(mem) < 0 || address > INT64_MAX)
+		return 0;
+	n = pread(mem->fd, ret, size, address);
+	return n > 0 ? n : 0;
+}
+
+static size_t procmem_read(struct memory *memory, taddr_t address, void *ret,
+			   size_t size)
+{
+	struct procmem *mem = (struct procmem *)memory;
+	struct iovec local = { ret, size };
+	struct iovec remote = { (void *)address, size };
+	ssize_t n = process_vm_readv(mem->pid, &local, 1, &remote, 1, 0);
+
+	if (n == (ssize_t)size)
+		return size;
+	if (n < 0)
+		n = 0;
+	return n + read_through_file(mem, address + n, (char *)ret + n,
+				     size - n);
+}
+
+static int procmem_write(struct memory *memory, taddr_t address,
+			 const void *bytes, size_t size)
+{
+	struct procmem *mem = (struct procmem *)memory;
+	struct iovec local = { (void *)bytes, size };
+	struct iovec remote = { (void *)address, size };
+	ssize_t n = process_vm_writev(mem->pid, &local, 1, &remote, 1, 0);
+
+	if (n == (ssize_t)size)
+		return 0;
+	return n < 0 && errno == ESRCH ? -ERR_GONE : -EFAULT;
+}
+
+static const struct memory_ops procmem_ops = {
+	.read = procmem_read,
+	.write = procmem_write,
+};
+
+void procmem_init(struct procmem *mem, pid_t pid)
+{
+	*mem = (struct procmem){
+		.memory.ops = &procmem_ops,
+		.pid = pid,
+		.fd = -1,
+	};
+}
+
+void procmem_fini(struct procmem *mem)
+{
+	if (mem->fd >= 0)
+		close(mem->fd);
+	mem->fd = -1;
+}
+
+void procmem_set_pid(struct procmem *mem, pid_t pid)
+{
+	mem->pid = pid;
+}
+
+int procmem_write_code(struct procmem *mem, taddr_t address,
+		       const void *bytes, size_t size)
+{
+	ssize_t n;
+
+	if (mem_fd(mem) < 0)
+		return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+	if (address > INT64_MAX)
+		return -EIO;
+	n = pwrite(mem->fd, bytes, size, address);
+	if (n == (ssize_t)size)
+		return 0;
+	/* 0: the address space has been torn down already. */
+	return n == 0 ? -ERR_GONE : n < 0 ? -errno : -EIO;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROCMEM_H
+#define CALLTRAP_PROCMEM_H
+
+#include <sys/types.h>
+
+#include "base/memory.h"
+
+/*
+ * The memory of a process. Reading and writing data needs no stopped task.
+ * Code is written through /proc/PID/mem, which passes over the protection of
+ * private mappings; process_vm_writev doesn't.
+ */
+struct procmem {
+	struct memory memory;
+	pid_t pid; /* any live task of the address space */
+	int fd;    /* /proc/PID/mem, opened when first needed; or -1 */
+};
+
+void procmem_init(struct procmem *mem, pid_t pid);
+void procmem_fini(struct procmem *mem);
+
+/*
+ * Another task of the same address space is to be asked from now on: the old
+ * one is about to die. An open /proc/PID/mem stays good (it holds the space).
+ */
+void procmem_set_pid(struct procmem *mem, pid_t pid);
+
+/*
+ * Writes code. One byte is written at once, as threads that run over it see
+ * it: either the old or the new one. -EIO when the mapping is gone or can't
+ * be written (shared, hugetlb).
+ */
+int procmem_write_code(struct procmem *mem, taddr_t address,
+		       const void *bytes, size_t size) MUST_CHECK;
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/linux/ptrace.h"
+
+#include <errno.h>
+#include <sys/ptrace.h>
+
+static int request(int what, pid_t tid, unsigned long address, const void *data)
+{
+	if (ptrace(what, tid, address, data) >= 0)
+		return 0;
+	return errno == ESRCH ? -ERR_GONE : -errno;
+}
+
+static const void *number(unsigned long n)
+{
+	return (const void *)n;
+}
+
+int ptrace_seize(pid_t tid, unsigned long options)
+{
+	return request(PTRACE_SEIZE, tid, 0, number(options));
+}
+
+int ptrace_interrupt(pid_t tid)
+{
+	return request(PTRACE_INTERRUPT, tid, 0, NULL);
+}
+
+int ptrace_continue(pid_t tid, int signal)
+{
+	return request(PTRACE_CONT, tid, 0, number(signal));
+}
+
+int ptrace_step(pid_t tid, int signal)
+{
+	return request(PTRACE_SINGLESTEP, tid, 0, number(signal));
+}
+
+int ptrace_listen(pid_t tid)
+{
+	return request(PTRACE_LISTEN, tid, 0, NULL);
+}
+
+int ptrace_detach(pid_t tid, int signal)
+{
+	return request(PTRACE_DETACH, tid, 0, number(signal));
+}
+
+int ptrace_get_regs(pid_t tid, struct regs *ret)
+{
+	return request(PTRACE_GETREGS, tid, 0, &ret->user);
+}
+
+int ptrace_set_regs(pid_t tid, const struct regs *regs)
+{
+	return request(PTRACE_SETREGS, tid, 0, &regs->user);
+}
+
+int ptrace_get_siginfo(pid_t tid, siginfo_t *ret)
+{
+	return request(PTRACE_GETSIGINFO, tid, 0, ret);
+}
+
+int ptrace_get_event_message(pid_t tid, unsigned long *ret)
+{
+	return request(PTRACE_GETEVENTMSG, tid, 0, ret);
+}
+
+int ptrace_get_signal_mask(pid_t tid, uint64_t *ret)
+{
+	return request(PTRACE_GETSIGMASK, tid, sizeof(*ret), ret);
+}
+
+int ptrace_set_signal_mask(pid_t tid, uint64_t mask)
+{
+	return request(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+}
+
+bool ptrace_has_queued_trap(pid_t tid)
+{
+	struct __ptrace_peeksiginfo_args args = { .nr = 16 };
+	siginfo_t queued[16];
+	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, queued);
+
+	while (n-- > 0)
+		if (queued[n].si_signo == SIGTRAP && queued[n].si_code > 0)
+			return true;
+	return false;
+}

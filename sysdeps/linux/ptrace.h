@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PTRACE_H
+#define CALLTRAP_PTRACE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "sysdeps/arch.h"
+
+/*
+ * Typed ptrace(2) requests. All return 0 or a negative errno; -ERR_GONE when
+ * the task has died or isn't stopped (the kernel says ESRCH for both).
+ */
+int ptrace_seize(pid_t tid, unsigned long options) MUST_CHECK;
+int ptrace_interrupt(pid_t tid);
+int ptrace_continue(pid_t tid, int signal);
+int ptrace_step(pid_t tid, int signal);
+int ptrace_listen(pid_t tid);
+int ptrace_detach(pid_t tid, int signal);
+int ptrace_get_regs(pid_t tid, struct regs *ret) MUST_CHECK;
+int ptrace_set_regs(pid_t tid, const struct regs *regs) MUST_CHECK;
+int ptrace_get_siginfo(pid_t tid, siginfo_t *ret) MUST_CHECK;
+int ptrace_get_event_message(pid_t tid, unsigned long *ret) MUST_CHECK;
+
+/* The mask of blocked signals: bit N - 1 is signal N. */
+int ptrace_get_signal_mask(pid_t tid, uint64_t *ret) MUST_CHECK;
+int ptrace_set_signal_mask(pid_t tid, uint64_t mask);
+
+/*
+ * Whether the kernel has queued a SIGTRAP for an int3 that the stopped task
+ * has run but not yet reported: an interrupt stop is taken before signals
+ * (get_signal(), kernel/signal.c).
+ */
+bool ptrace_has_queued_trap(pid_t tid);
+
+#endif
