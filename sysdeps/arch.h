@@ -119,10 +119,11 @@ struct arch_ops {
 
 	/*
 	 * Looks for a PLT stub whose jump through the GOT begins at
-	 * code[at]. code holds size bytes that lie at address; got is where
-	 * the image's DT_PLTGOT points (i386 stubs are relative to it). All
-	 * forms that linkers write are known: with and without endbr and bnd
-	 * prefix, mold's with the index load before the jump.
+	 * code[at]. code holds size bytes that lie at address, best a whole
+	 * segment (where one of mold's i386 stubs points is told by another);
+	 * got is where the image's DT_PLTGOT points (i386 stubs are relative
+	 * to it). All forms that linkers write are known: with and without
+	 * endbr and bnd prefix, mold's with the index load before the jump.
 	 * Returns false when the bytes there are no such jump.
 	 */
 	bool (*plt_stub)(const uint8_t *code, size_t size, size_t at,

@@ -229,10 +229,18 @@ static bool whole_words(const struct decoding *d)
 	       d->zydis.stack_width == 8 * d->word_size;
 }
 
+/*
+ * A near branch within all of the address space. In 64 bits Intel ignores the
+ * operand size prefix that makes AMD cut ip to 16 bits, unless REX.W says 64.
+ */
 static bool is_near(const struct decoding *d)
 {
-	return d->zydis.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT ||
-	       d->zydis.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR;
+	bool cuts = (d->zydis.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) &&
+		    !d->zydis.raw.rex.W;
+
+	return whole_words(d) && !cuts &&
+	       (d->zydis.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT ||
+		d->zydis.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR);
 }
 
 /* The accumulator's lower half is widened: cbw, cwde, cdqe. */
@@ -263,7 +271,7 @@ static bool take_pop(struct decoding *d)
 
 static bool take_return(struct decoding *d)
 {
-	if (!is_near(d) || !whole_words(d))
+	if (!is_near(d))
 		return false;
 	if (d->zydis.operand_count_visible)
 		return take_source(d, 0);
@@ -271,10 +279,9 @@ static bool take_return(struct decoding *d)
 	return true;
 }
 
-/* One that cuts ip to 16 bits (or not, as processors differ) is not taken. */
 static bool take_branch(struct decoding *d)
 {
-	return is_near(d) && whole_words(d) && take_source(d, 0);
+	return is_near(d) && take_source(d, 0);
 }
 
 static bool take_count(struct decoding *d)
@@ -376,7 +383,7 @@ static bool is_movable(const struct decoding *d)
 		return false;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return d->zydis.mnemonic == ZYDIS_MNEMONIC_JMP &&
-		       is_near(d) && whole_words(d) &&
+		       is_near(d) &&
 		       d->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
 	default:
 		return !is_unmovable(d->zydis.mnemonic);

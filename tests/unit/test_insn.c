@@ -1,233 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The processor is the reference: a stopped child executes each instruction
- * in single step, from the same registers and memory.
- */
-#include <Zydis/Zydis.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/memory.h"
+#include "machine.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/x86/insn.h"
 #include "unit.h"
-
-/* Low, so that both modes reach it; the same in parent and child. */
-#define AREA 0x20000000ul
-#define CODE AREA
-#define COPY (AREA + 0x1000)
-#define FIRST_DATA (AREA + 0x2000)
-#define DATA_SIZE 0x8000ul
-#define DATA (FIRST_DATA + DATA_SIZE / 2)
-#define AREA_SIZE (0x2000 + DATA_SIZE)
-
-/* Where a near jump back doesn't reach. */
-#define FAR_COPY 0x300000000000ul
-
-#define ARITHMETIC 0x8d5ul
-#define ADJUST 0x10ul
-#define DIRECTION 0x400ul
-
-/* A child that only ever does what it is made to. */
-struct machine {
-	struct memory memory;
-	pid_t pid;
-	struct regs start; /* sane segments */
-	uint64_t seed;
-	uint8_t before[DATA_SIZE];
-	uint8_t after[DATA_SIZE];
-};
-
-static uint64_t random64(struct machine *m)
-{
-	m->seed ^= m->seed << 13;
-	m->seed ^= m->seed >> 7;
-	m->seed ^= m->seed << 17;
-	return m->seed * 0x2545f4914f6cdd1dull;
-}
-
-static unsigned random_below(struct machine *m, unsigned n)
-{
-	return (unsigned)(random64(m) >> 33) % n;
-}
-
-static size_t child_read(struct memory *memory, taddr_t address, void *ret,
-			 size_t size)
-{
-	struct machine *m = (struct machine *)memory;
-	struct iovec here = { ret, size };
-	struct iovec there = { (void *)address, size };
-	ssize_t n = process_vm_readv(m->pid, &here, 1, &there, 1, 0);
-
-	return n < 0 ? 0 : (size_t)n;
-}
-
-static int child_write(struct memory *memory, taddr_t address,
-		       const void *bytes, size_t size)
-{
-	struct machine *m = (struct machine *)memory;
-	struct iovec here = { (void *)bytes, size };
-	struct iovec there = { (void *)address, size };
-	ssize_t n = process_vm_writev(m->pid, &here, 1, &there, 1, 0);
-
-	return n == (ssize_t)size ? 0 : -EFAULT;
-}
-
-static const struct memory_ops child_memory = { child_read, child_write };
-
-static void map_area(unsigned long address, size_t size)
-{
-	void *p = mmap((void *)address, size,
-		       PROT_READ | PROT_WRITE | PROT_EXEC,
-		       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-		       0);
-
-	ck_assert_ptr_eq(p, (void *)address);
-}
-
-static void machine_start(struct machine *m)
-{
-	int status;
-
-	memset(m, 0, sizeof(*m));
-	m->memory.ops = &child_memory;
-	m->seed = 88172645463325252ull;
-	map_area(AREA, AREA_SIZE);
-	map_area(FAR_COPY, 0x1000);
-	m->pid = fork();
-	ck_assert_int_ge(m->pid, 0);
-	if (!m->pid) {
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		raise(SIGSTOP);
-		_exit(1);
-	}
-	ck_assert_int_eq(waitpid(m->pid, &status, 0), m->pid);
-	ck_assert(WIFSTOPPED(status));
-	ck_assert(!ptrace(PTRACE_SETOPTIONS, m->pid, 0, PTRACE_O_EXITKILL));
-	ck_assert(!ptrace(PTRACE_GETREGS, m->pid, 0, &m->start.user));
-	m->start.user.orig_rax = ~0ull;
-}
-
-static void machine_stop(struct machine *m)
-{
-	kill(m->pid, SIGKILL);
-	waitpid(m->pid, NULL, 0);
-	munmap((void *)AREA, AREA_SIZE);
-	munmap((void *)FAR_COPY, 0x1000);
-}
-
-/* Returns the signal that ended the step. */
-static int machine_step(struct machine *m, struct regs *regs)
-{
-	int status;
-
-	ck_assert(!ptrace(PTRACE_SETREGS, m->pid, 0, &regs->user));
-	ck_assert(!ptrace(PTRACE_SINGLESTEP, m->pid, 0, 0));
-	ck_assert_int_eq(waitpid(m->pid, &status, 0), m->pid);
-	ck_assert(WIFSTOPPED(status));
-	ck_assert(!ptrace(PTRACE_GETREGS, m->pid, 0, &regs->user));
-	return WSTOPSIG(status);
-}
-
-static unsigned long long *general(struct regs *regs, int number)
-{
-	struct user_regs_struct *u = &regs->user;
-	unsigned long long *const all[16] = {
-		&u->rax, &u->rcx, &u->rdx, &u->rbx, &u->rsp, &u->rbp,
-		&u->rsi, &u->rdi, &u->r8,  &u->r9,  &u->r10, &u->r11,
-		&u->r12, &u->r13, &u->r14, &u->r15,
-	};
-
-	return all[number];
-}
-
-static uint64_t random_value(struct machine *m)
-{
-	static const uint64_t edges[] = {
-		0,	0x7f,	    0x80,	0xff,	    0x7fff,
-		0x8000, 0xffff,	    0x7fffffff, 0x80000000, 0xffffffff,
-		1,	INT64_MAX,  1ull << 63, ~0ull,	    0x10,
-	};
-
-	switch (random_below(m, 4)) {
-	case 0:
-		return edges[random_below(m, ARRAY_SIZE(edges))];
-	case 1:
-		return COPY + random_below(m, 64);
-	default:
-		return random64(m);
-	}
-}
-
-static void random_registers(struct machine *m, const struct arch_ops *arch,
-			     struct regs *ret)
-{
-	*ret = m->start;
-	for (int i = 0; i < 16; i++)
-		*general(ret, i) = random_value(m);
-	ret->user.rsp = DATA + 8 * random_below(m, 1024);
-	ret->user.rbp = DATA + random_below(m, 8192);
-	ret->user.eflags = 0x202 | (random64(m) & (ARITHMETIC | DIRECTION));
-	ret->user.rip = CODE;
-	if (arch->word_size == 8)
-		return;
-	/* By the kernel's rules a task may be sent into the other mode. */
-	ret->user.cs = 0x23;
-	ret->user.ds = ret->user.es = ret->user.ss = 0x2b;
-	for (int i = 0; i < 16; i++)
-		*general(ret, i) = (uint32_t)*general(ret, i);
-}
-
-/* Pointers in every place that is aligned, and otherwise noise. */
-static void random_memory(struct machine *m, const struct arch_ops *arch)
-{
-	for (size_t i = 0; i < DATA_SIZE; i += arch->word_size) {
-		uint64_t value = random_value(m);
-
-		memcpy(m->before + i, &value, arch->word_size);
-	}
-	memcpy((void *)FIRST_DATA, m->before, DATA_SIZE);
-}
-
-/* Makes base + index * scale + displacement equal to address, about. */
-static void aim(struct regs *regs, int base, int index, unsigned scale,
-		int64_t displacement, uint64_t address)
-{
-	address -= (uint64_t)displacement;
-	if (index >= 0 && index == base) {
-		*general(regs, base) = address / (scale + 1);
-	} else if (base >= 0) {
-		if (index >= 0)
-			address -= *general(regs, index) * scale;
-		*general(regs, base) = address;
-	} else if (index >= 0) {
-		*general(regs, index) = address / scale;
-	}
-}
-
-static uint64_t random_place(struct machine *m)
-{
-	uint64_t place = DATA + random_below(m, 4096);
-
-	return random_below(m, 2) ? place & ~7ull : place;
-}
-
-static void truncate_registers(const struct arch_ops *arch, struct regs *regs)
-{
-	for (int i = 0; arch->word_size == 4 && i < 16; i++)
-		*general(regs, i) = (uint32_t)*general(regs, i);
-}
 
 /* What the manual leaves open, or what only the step itself sets. */
 static uint64_t defined_flags(const struct insn *insn)
@@ -242,32 +21,6 @@ static uint64_t defined_flags(const struct insn *insn)
 		flags &= ~ADJUST;
 	}
 	return flags;
-}
-
-static const char *hex(const struct insn *insn)
-{
-	static char text[64];
-
-	for (unsigned i = 0; i < insn->length; i++)
-		sprintf(text + 3 * i, "%02x ", insn->bytes[i]);
-	return text;
-}
-
-static void compare_registers(const struct insn *insn,
-			      const struct arch_ops *arch, uint64_t flags,
-			      struct regs *ours, struct regs *native)
-{
-	ck_assert_msg(ours->user.rip == native->user.rip,
-		      "%s %s: ip %#llx, not %#llx", arch->name, hex(insn),
-		      ours->user.rip, native->user.rip);
-	for (int i = 0; i < 2 * arch->word_size; i++)
-		ck_assert_msg(*general(ours, i) == *general(native, i),
-			      "%s %s: register %d %#llx, not %#llx",
-			      arch->name, hex(insn), i, *general(ours, i),
-			      *general(native, i));
-	ck_assert_msg(!((ours->user.eflags ^ native->user.eflags) & flags),
-		      "%s %s: flags %#llx, not %#llx", arch->name, hex(insn),
-		      ours->user.eflags & flags, native->user.eflags & flags);
 }
 
 static void compare_memory(struct machine *m, const struct arch_ops *arch,
@@ -389,18 +142,11 @@ static void check_random_emulation(struct machine *m,
 		if (random_below(m, 16))
 			aim(&regs, insn.op.base, insn.op.index, insn.op.scale,
 			    insn.op.displacement, random_place(m));
+		else if (random_below(m, 2))
+			regs.user.rsp = random_value(m);
 		truncate_registers(arch, &regs);
 		done[insn.op.kind] += check_emulation(m, arch, &insn, &regs);
 	}
-}
-
-static bool runs_32_bits(struct machine *m)
-{
-	struct regs regs;
-
-	random_registers(m, &arch_i386, &regs);
-	memset((void *)CODE, 0x90, 16);
-	return machine_step(m, &regs) == SIGTRAP && regs.user.cs == 0x23;
 }
 
 static void emulate_at_random(const struct arch_ops *arch)
@@ -434,16 +180,205 @@ START_TEST(emulation_is_what_the_processor_does_i386)
 }
 END_TEST
 
+struct expected {
+	const char *code;
+	uint8_t length;
+	enum insn_way way;
+	bool emulable;
+	bool near;
+};
+
+#define CODE_OF(text) text, sizeof(text) - 1
+
+static void check_ways(const struct arch_ops *arch,
+		       const struct expected *expected, size_t n)
+{
+	struct insn insn;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct expected *e = &expected[i];
+		const uint8_t *code = (const uint8_t *)e->code;
+
+		ck_assert_msg(!arch->insn_decode(0x1000, code, e->length,
+						 &insn),
+			      "%s: line %zu", arch->name, i);
+		ck_assert_msg(insn.length == e->length && insn.way == e->way &&
+				      insn.emulable == e->emulable &&
+				      insn.near == e->near,
+			      "%s %s: length %d way %d emulable %d near %d",
+			      arch->name, hex(&insn), insn.length, insn.way,
+			      insn.emulable, insn.near);
+		for (size_t room = 0; room < e->length; room++)
+			ck_assert_int_eq(arch->insn_decode(0x1000, code, room,
+							   &insn),
+					 -EILSEQ);
+	}
+}
+
+START_TEST(each_instruction_is_passed_the_right_way_x86_64)
+{
+	static const struct expected expected[] = {
+		{ CODE_OF("\xf3\x0f\x1e\xfa"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x90"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x66\x90"), INSN_EMULATE, true, false },
+		/* nopw %cs:0x0(%rax,%rax,1) */
+		{ CODE_OF("\x66\x2e\x0f\x1f\x84\0\0\0\0\0"), INSN_EMULATE,
+		  true, false },
+		/* xchg %eax,%r8d and xchg %eax,%eax, which clears */
+		{ CODE_OF("\x41\x90"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\x87\xc0"), INSN_RELOCATE, false, false },
+		/* push %rbp, push %fs, pushw $1 */
+		{ CODE_OF("\x55"), INSN_RELOCATE, true, false },
+		{ CODE_OF("\x0f\xa0"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\x66\x6a\x01"), INSN_RELOCATE, false, false },
+		/* mov %rsp,%rbp, mov %fs:0x28,%rax, mov 8(%rip),%rax */
+		{ CODE_OF("\x48\x89\xe5"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x64\x48\x8b\x04\x25\x28\0\0\0"), INSN_RELOCATE,
+		  false, false },
+		{ CODE_OF("\x48\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true,
+		  true },
+		/* lea 8(%rip),%rdi, also with data16; lea 8(%eip),%edi */
+		{ CODE_OF("\x48\x8d\x3d\x08\0\0\0"), INSN_EMULATE, true,
+		  true },
+		{ CODE_OF("\x66\x48\x8d\x3d\x08\0\0\0"), INSN_EMULATE, true,
+		  true },
+		{ CODE_OF("\x67\x8d\x3d\x08\0\0\0"), INSN_RELOCATE, false,
+		  true },
+		/* add $1,(%rax), plain and locked; cmpl $0,8(%rip) */
+		{ CODE_OF("\x83\x00\x01"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\xf0\x83\x00\x01"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\x83\x3d\x08\0\0\0\0"), INSN_RELOCATE, true,
+		  true },
+		/* movaps %xmm0,(%rsp), rep movsb, pushf, cpuid */
+		{ CODE_OF("\x0f\x29\x04\x24"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\xf3\xa4"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\x9c"), INSN_RELOCATE, false, false },
+		{ CODE_OF("\x0f\xa2"), INSN_RELOCATE, false, false },
+		/* call: plain, addr32, as for __tls_get_addr, 16 bits */
+		{ CODE_OF("\xe8\0\0\0\0"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x67\xe8\0\0\0\0"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x66\x66\x48\xe8\0\0\0\0"), INSN_EMULATE, true,
+		  false },
+		{ CODE_OF("\x66\xe8\0\0\0\0"), INSN_STEP, false, false },
+		/* call *8(%rip), call *%fs:8, call *(%eax), lcall */
+		{ CODE_OF("\xff\x15\x08\0\0\0"), INSN_EMULATE, true, true },
+		{ CODE_OF("\x64\xff\x14\x25\x08\0\0\0"), INSN_STEP, false,
+		  false },
+		{ CODE_OF("\x67\xff\x10"), INSN_STEP, false, false },
+		{ CODE_OF("\xff\x18"), INSN_STEP, false, false },
+		/* jmp *8(%rip): plain, bnd, notrack; jmp *%fs:8, ljmp */
+		{ CODE_OF("\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
+		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_EMULATE, true,
+		  true },
+		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_EMULATE, true,
+		  true },
+		{ CODE_OF("\x3e\xff\xe0"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x64\xff\x24\x25\x08\0\0\0"), INSN_RELOCATE, false,
+		  false },
+		{ CODE_OF("\xff\x28"), INSN_STEP, false, false },
+		/* ret, rep ret, bnd ret, lret, iretq */
+		{ CODE_OF("\xc3"), INSN_EMULATE, true, false },
+		{ CODE_OF("\xf3\xc3"), INSN_EMULATE, true, false },
+		{ CODE_OF("\xf2\xc3"), INSN_EMULATE, true, false },
+		{ CODE_OF("\xcb"), INSN_STEP, false, false },
+		{ CODE_OF("\x48\xcf"), INSN_STEP, false, false },
+		/* je, with a hint; jrcxz, jecxz, loop */
+		{ CODE_OF("\x2e\x74\x05"), INSN_EMULATE, true, false },
+		{ CODE_OF("\xe3\x05"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x67\xe3\x05"), INSN_EMULATE, true, false },
+		{ CODE_OF("\xe2\x05"), INSN_EMULATE, true, false },
+		/* syscall, sysenter, int $0x80, int3, int1, ud2, hlt */
+		{ CODE_OF("\x0f\x05"), INSN_STEP, false, false },
+		{ CODE_OF("\x0f\x34"), INSN_STEP, false, false },
+		{ CODE_OF("\xcd\x80"), INSN_STEP, false, false },
+		{ CODE_OF("\xcc"), INSN_STEP, false, false },
+		{ CODE_OF("\xf1"), INSN_STEP, false, false },
+		{ CODE_OF("\x0f\x0b"), INSN_STEP, false, false },
+		{ CODE_OF("\xf4"), INSN_STEP, false, false },
+		/* xbegin */
+		{ CODE_OF("\xc7\xf8\0\0\0\0"), INSN_STEP, false, false },
+	};
+
+	check_ways(&arch_x86_64, expected, ARRAY_SIZE(expected));
+}
+END_TEST
+
+START_TEST(each_instruction_is_passed_the_right_way_i386)
+{
+	static const struct expected expected[] = {
+		{ CODE_OF("\xf3\x0f\x1e\xfb"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x8d\x74\x26\x00"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x55"), INSN_RELOCATE, true, false },
+		{ CODE_OF("\x40"), INSN_RELOCATE, false, false },
+		/* call 1f; ... mov (%esp),%ebx */
+		{ CODE_OF("\xe8\0\0\0\0"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x8b\x1c\x24"), INSN_RELOCATE, true, false },
+		/* mov 0x8(%ip),%eax needs 64 bits: here, an address */
+		{ CODE_OF("\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true, false },
+		{ CODE_OF("\x66\xe8\0\0"), INSN_STEP, false, false },
+		{ CODE_OF("\xff\xa3\x0c\0\0\0"), INSN_EMULATE, true, false },
+		{ CODE_OF("\x65\xff\x15\x10\0\0\0"), INSN_STEP, false,
+		  false },
+		{ CODE_OF("\x9a\0\0\0\0\0\0"), INSN_STEP, false, false },
+		{ CODE_OF("\xea\0\0\0\0\0\0"), INSN_STEP, false, false },
+		{ CODE_OF("\xcd\x80"), INSN_STEP, false, false },
+		{ CODE_OF("\x0f\x34"), INSN_STEP, false, false },
+		{ CODE_OF("\xce"), INSN_STEP, false, false },
+		{ CODE_OF("\x60"), INSN_RELOCATE, false, false },
+	};
+
+	check_ways(&arch_i386, expected, ARRAY_SIZE(expected));
+}
+END_TEST
+
+static bool same_bytes(const struct insn *insn, const uint8_t *code)
+{
+	return insn->length >= 1 && insn->length <= 15 &&
+	       !memcmp(insn->bytes, code, insn->length);
+}
+
+START_TEST(noise_is_decoded_or_refused)
+{
+	const struct arch_ops *const both[] = { &arch_x86_64, &arch_i386 };
+	static struct machine m = { .seed = 4711 };
+	unsigned refused = 0;
+
+	for (unsigned i = 0; i < 400000; i++) {
+		const struct arch_ops *arch = both[i % 2];
+		uint64_t noise[2] = { random64(&m), random64(&m) };
+		size_t n = random_below(&m, 16);
+		uint8_t code[15];
+		struct insn insn;
+
+		memcpy(code, noise, sizeof(code));
+		if (arch->insn_decode(CODE, code, n, &insn)) {
+			refused++;
+			continue;
+		}
+		ck_assert_uint_le(insn.length, n);
+		ck_assert(same_bytes(&insn, code));
+		ck_assert(insn.way != INSN_EMULATE || insn.emulable);
+	}
+	ck_assert_uint_gt(refused, 1000);
+}
+END_TEST
+
 static Suite *insn_suite(void)
 {
 	Suite *suite = suite_create("insn");
 	TCase *emulation = tcase_create("emulation");
+	TCase *decoding = tcase_create("decoding");
 
 	tcase_set_timeout(emulation, 120);
 	tcase_add_test(emulation,
 		       emulation_is_what_the_processor_does_x86_64);
 	tcase_add_test(emulation, emulation_is_what_the_processor_does_i386);
 	suite_add_tcase(suite, emulation);
+	tcase_add_test(decoding,
+		       each_instruction_is_passed_the_right_way_x86_64);
+	tcase_add_test(decoding, each_instruction_is_passed_the_right_way_i386);
+	tcase_add_test(decoding, noise_is_decoded_or_refused);
+	suite_add_tcase(suite, decoding);
 	return suite;
 }
 
