@@ -39,10 +39,10 @@ pid=$!
 sleep 0.3
 echo "A program is running, process $pid. It says: $(counter)"
 echo
-echo "\$ calltrap -p $pid -L -x getenv+access+usleep+shop_price" \
-	"-F examples/demo.conf -tt -T --for 3s"
-timeout -k 5 30 "$calltrap" -p "$pid" -L -x getenv+access+usleep+shop_price \
-	-F examples/demo.conf -tt -T --for 3s
+set -- -p "$pid" -L -x access+usleep+shop_price -F examples/demo.conf \
+	-tt -T --for 3s
+echo "\$ calltrap $*"
+timeout -k 5 30 "$calltrap" "$@"
 status=$?
 [ $status = 0 ] || fail "calltrap ended with status $status"
 
