@@ -49,8 +49,8 @@ static bool mold_base(const uint8_t *code, size_t head, taddr_t got,
 /* The head of mold's .plt, from a stub of it. */
 static bool mold_head(const struct x86_plt_jump *jump, size_t *ret)
 {
-	uint64_t distance = (uint64_t)jump->index / INDEX_SCALE * STUB_SIZE +
-			    STUB_SIZE;
+	uint64_t distance =
+		(uint64_t)jump->index / INDEX_SCALE * STUB_SIZE + STUB_SIZE;
 
 	if (jump->index % INDEX_SCALE || distance > jump->start)
 		return false;
@@ -106,8 +106,8 @@ static bool find_base(const uint8_t *code, size_t size, taddr_t address,
 	return mold_head(&last, &head) && mold_base(code, head, got, ret);
 }
 
-bool i386_plt_stub(const uint8_t *code, size_t size, size_t at,
-		   taddr_t address, taddr_t got, struct plt_stub *ret)
+bool i386_plt_stub(const uint8_t *code, size_t size, size_t at, taddr_t address,
+		   taddr_t got, struct plt_stub *ret)
 {
 	struct x86_plt_jump jump;
 	taddr_t base = 0;

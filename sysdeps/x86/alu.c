@@ -45,8 +45,7 @@ static uint64_t add(uint64_t a, uint64_t b, unsigned size, uint64_t *flags)
 	return result;
 }
 
-static uint64_t subtract(uint64_t a, uint64_t b, unsigned size,
-			 uint64_t *flags)
+static uint64_t subtract(uint64_t a, uint64_t b, unsigned size, uint64_t *flags)
 {
 	uint64_t result = x86_truncate(a - b, size);
 

@@ -60,8 +60,7 @@ static int operand_set(struct machine *m, int operand, unsigned size,
 
 static int source_get(const struct machine *m, uint64_t *ret)
 {
-	return operand_get(m, m->insn->op.source, m->insn->op.source_size,
-			   ret);
+	return operand_get(m, m->insn->op.source, m->insn->op.source_size, ret);
 }
 
 static taddr_t stack_pointer(const struct machine *m)
@@ -76,8 +75,8 @@ static void stack_pointer_set(struct machine *m, taddr_t value)
 
 static int push(struct machine *m, uint64_t value)
 {
-	taddr_t sp = x86_truncate(stack_pointer(m) - m->word_size,
-				  m->word_size);
+	taddr_t sp =
+		x86_truncate(stack_pointer(m) - m->word_size, m->word_size);
 
 	stack_pointer_set(m, sp);
 	return memory_write(m->memory, sp, &value, m->word_size);
@@ -152,8 +151,7 @@ static int do_pop(struct machine *m)
 	uint64_t value;
 	int err = pop(m, &value);
 
-	return err ? err :
-		     operand_set(m, m->insn->op.reg, m->word_size, value);
+	return err ? err : operand_set(m, m->insn->op.reg, m->word_size, value);
 }
 
 static int do_leave(struct machine *m)
@@ -161,8 +159,7 @@ static int do_leave(struct machine *m)
 	uint64_t value;
 	int err;
 
-	stack_pointer_set(m, x86_register_get(&m->regs, X86_RBP,
-					      m->word_size));
+	stack_pointer_set(m, x86_register_get(&m->regs, X86_RBP, m->word_size));
 	err = pop(m, &value);
 	if (!err)
 		x86_register_set(&m->regs, X86_RBP, m->word_size, value);
@@ -187,8 +184,8 @@ static int do_return(struct machine *m)
 
 	if (err)
 		return err;
-	stack_pointer_set(m, stack_pointer(m) +
-				     (uint64_t)m->insn->op.immediate);
+	stack_pointer_set(m,
+			  stack_pointer(m) + (uint64_t)m->insn->op.immediate);
 	return go(m, target);
 }
 
@@ -279,8 +276,7 @@ int x86_insn_emulate(unsigned word_size, const struct insn *insn,
 	};
 	int err;
 
-	m.regs.user.rip = x86_truncate(insn->address + insn->length,
-				       word_size);
+	m.regs.user.rip = x86_truncate(insn->address + insn->length, word_size);
 	err = execute(&m);
 	if (!err)
 		*regs = m.regs;

@@ -38,9 +38,8 @@ static bool precedes(const uint8_t *code, size_t at, size_t distance,
 }
 
 /* Where the stub begins whose jump, its prefix included, begins at. */
-static size_t stub_begin(const struct x86_plt_shape *shape,
-			 const uint8_t *code, size_t at,
-			 struct x86_plt_jump *ret)
+static size_t stub_begin(const struct x86_plt_shape *shape, const uint8_t *code,
+			 size_t at, struct x86_plt_jump *ret)
 {
 	size_t opcode_size = shape->load_size - IMMEDIATE_SIZE;
 

@@ -8,7 +8,7 @@
 
 static const uint8_t offsets[16] = {
 	AT(rax), AT(rcx), AT(rdx), AT(rbx), AT(rsp), AT(rbp), AT(rsi), AT(rdi),
-	AT(r8),	 AT(r9),  AT(r10), AT(r11), AT(r12), AT(r13), AT(r14), AT(r15),
+	AT(r8),  AT(r9),  AT(r10), AT(r11), AT(r12), AT(r13), AT(r14), AT(r15),
 };
 
 /* The trailing registers are the second bytes of the first four. */

@@ -9,8 +9,7 @@
 static bool movable(const struct insn *insn)
 {
 	return insn->way == INSN_RELOCATE ||
-	       (insn->way == INSN_EMULATE &&
-		!x86_kind_branches(insn->op.kind));
+	       (insn->way == INSN_EMULATE && !x86_kind_branches(insn->op.kind));
 }
 
 /* A displacement in the copy that reaches what the original's does. */

@@ -47,8 +47,9 @@ static int relocate(const struct insn *insn, taddr_t to,
 static int argument(const struct regs *entry, struct memory *memory,
 		    unsigned index, uint64_t *ret)
 {
-	static const int8_t order[] = { X86_RDI, X86_RSI, X86_RDX,
-					X86_RCX, 8,	  9 };
+	static const int8_t order[] = {
+		X86_RDI, X86_RSI, X86_RDX, X86_RCX, 8, 9
+	};
 	const unsigned in_registers = ARRAY_SIZE(order);
 
 	if (index >= in_registers)

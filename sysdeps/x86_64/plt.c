@@ -15,8 +15,7 @@ static const struct x86_plt_shape shape = {
 };
 
 bool x86_64_plt_stub(const uint8_t *code, size_t size, size_t at,
-		     taddr_t address, taddr_t got UNUSED,
-		     struct plt_stub *ret)
+		     taddr_t address, taddr_t got UNUSED, struct plt_stub *ret)
 {
 	struct x86_plt_jump jump;
 

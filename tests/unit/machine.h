@@ -23,13 +23,13 @@
 #include "sysdeps/arch.h"
 
 /* Low, so that both modes reach it; the same in parent and child. */
-#define AREA 0x20000000ul
-#define CODE AREA
-#define COPY (AREA + 0x1000)
+#define AREA       0x20000000ul
+#define CODE       AREA
+#define COPY       (AREA + 0x1000)
 #define FIRST_DATA (AREA + 0x2000)
-#define DATA_SIZE 0x8000ul
-#define DATA (FIRST_DATA + DATA_SIZE / 2)
-#define AREA_SIZE (0x2000 + DATA_SIZE)
+#define DATA_SIZE  0x8000ul
+#define DATA       (FIRST_DATA + DATA_SIZE / 2)
+#define AREA_SIZE  (0x2000 + DATA_SIZE)
 
 /*
  * Where a near jump back doesn't reach, and where it must wrap around (unless
@@ -48,8 +48,8 @@
 #endif
 
 #define ARITHMETIC 0x8d5ul
-#define ADJUST 0x10ul
-#define DIRECTION 0x400ul
+#define ADJUST     0x10ul
+#define DIRECTION  0x400ul
 
 /* A child that only ever does what it is made to. */
 struct machine {
@@ -100,10 +100,9 @@ static const struct memory_ops child_memory = { child_read, child_write };
 
 static inline void map_area(unsigned long address, size_t size)
 {
-	void *p = mmap((void *)address, size,
-		       PROT_READ | PROT_WRITE | PROT_EXEC,
-		       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-		       0);
+	void *p =
+		mmap((void *)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	ck_assert_ptr_eq(p, (void *)address);
 }
@@ -169,9 +168,9 @@ static inline unsigned long long *general(struct regs *regs, int number)
 static inline uint64_t random_value(struct machine *m)
 {
 	static const uint64_t edges[] = {
-		0,	0x7f,	    0x80,	0xff,	    0x7fff,
-		0x8000, 0xffff,	    0x7fffffff, 0x80000000, 0xffffffff,
-		1,	INT64_MAX,  1ull << 63, ~0ull,	    0x10,
+		0,      0x7f,      0x80,       0xff,       0x7fff,
+		0x8000, 0xffff,    0x7fffffff, 0x80000000, 0xffffffff,
+		1,      INT64_MAX, 1ull << 63, ~0ull,      0x10,
 	};
 
 	switch (random_below(m, 4)) {
@@ -204,8 +203,7 @@ static inline void random_registers(struct machine *m,
 }
 
 /* Pointers in every place that is aligned, and otherwise noise. */
-static inline void random_memory(struct machine *m,
-				 const struct arch_ops *arch)
+static inline void random_memory(struct machine *m, const struct arch_ops *arch)
 {
 	for (size_t i = 0; i < DATA_SIZE; i += arch->word_size) {
 		uint64_t value = random_value(m);
@@ -216,8 +214,8 @@ static inline void random_memory(struct machine *m,
 }
 
 /* Makes base + index * scale + displacement equal to address, about. */
-static inline void aim(struct regs *regs, int base, int index,
-		       unsigned scale, int64_t displacement, uint64_t address)
+static inline void aim(struct regs *regs, int base, int index, unsigned scale,
+		       int64_t displacement, uint64_t address)
 {
 	address -= (uint64_t)displacement;
 	if (index >= 0 && index == base) {
@@ -264,8 +262,8 @@ static inline void compare_registers(const struct insn *insn,
 		      ours->user.rip, native->user.rip);
 	for (int i = 0; i < 2 * arch->word_size; i++)
 		ck_assert_msg(*general(ours, i) == *general(native, i),
-			      "%s %s: register %d %#llx, not %#llx",
-			      arch->name, hex(insn), i, *general(ours, i),
+			      "%s %s: register %d %#llx, not %#llx", arch->name,
+			      hex(insn), i, *general(ours, i),
 			      *general(native, i));
 	ck_assert_msg(!((ours->user.eflags ^ native->user.eflags) & flags),
 		      "%s %s: flags %#llx, not %#llx", arch->name, hex(insn),

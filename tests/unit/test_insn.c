@@ -43,8 +43,8 @@ static bool check_emulation(struct machine *m, const struct arch_ops *arch,
 	memcpy((void *)FIRST_DATA, m->before, DATA_SIZE);
 	signal = machine_step(m, &native);
 	if (!err) {
-		ck_assert_msg(signal == SIGTRAP, "%s %s: signal %d",
-			      arch->name, hex(insn), signal);
+		ck_assert_msg(signal == SIGTRAP, "%s %s: signal %d", arch->name,
+			      hex(insn), signal);
 		compare_registers(insn, arch, defined_flags(insn), &ours,
 				  &native);
 		compare_memory(m, arch, insn);
@@ -64,19 +64,20 @@ static bool check_emulation(struct machine *m, const struct arch_ops *arch,
 
 /* Opcodes of what can be emulated, and neighbours that can't. */
 static const uint16_t opcodes[] = {
-	0x00,  0x01,  0x02,  0x03,  0x04,  0x05,  0x08,	 0x09,	0x0a,  0x0b,
-	0x0c,  0x0d,  0x20,  0x21,  0x22,  0x23,  0x24,	 0x25,	0x28,  0x29,
-	0x2a,  0x2b,  0x2c,  0x2d,  0x30,  0x31,  0x32,	 0x33,	0x34,  0x35,
-	0x38,  0x39,  0x3a,  0x3b,  0x3c,  0x3d,  0x50,	 0x53,	0x54,  0x55,
-	0x58,  0x5b,  0x5c,  0x5d,  0x63,  0x68,  0x6a,	 0x80,	0x81,  0x83,
-	0x84,  0x85,  0x88,  0x89,  0x8a,  0x8b,  0x8d,	 0x8f,	0x90,  0x98,
-	0xa0,  0xa1,  0xa8,  0xa9,  0xb0,  0xb4,  0xb8,	 0xbc,	0xc2,  0xc3,
-	0xc6,  0xc7,  0xc9,  0xe0,  0xe1,  0xe2,  0xe3,	 0xe8,	0xe9,  0xeb,
-	0xf6,  0xf7,  0xff,  0xff,  0xff,  0x0f1f, 0x0f1e, 0x0fb6, 0x0fb7,
-	0x0fbe, 0x0fbf, 0x70, 0x71, 0x72,  0x73,  0x74,	 0x75,	0x76,  0x77,
-	0x78,  0x79,  0x7a,  0x7b,  0x7c,  0x7d,  0x7e,	 0x7f,	0x0f80, 0x0f81,
-	0x0f82, 0x0f83, 0x0f84, 0x0f85, 0x0f86, 0x0f87, 0x0f88, 0x0f89, 0x0f8a,
-	0x0f8b, 0x0f8c, 0x0f8d, 0x0f8e, 0x0f8f,
+	0x00,   0x01,   0x02,   0x03,   0x04,   0x05,   0x08,   0x09,   0x0a,
+	0x0b,   0x0c,   0x0d,   0x20,   0x21,   0x22,   0x23,   0x24,   0x25,
+	0x28,   0x29,   0x2a,   0x2b,   0x2c,   0x2d,   0x30,   0x31,   0x32,
+	0x33,   0x34,   0x35,   0x38,   0x39,   0x3a,   0x3b,   0x3c,   0x3d,
+	0x50,   0x53,   0x54,   0x55,   0x58,   0x5b,   0x5c,   0x5d,   0x63,
+	0x68,   0x6a,   0x80,   0x81,   0x83,   0x84,   0x85,   0x88,   0x89,
+	0x8a,   0x8b,   0x8d,   0x8f,   0x90,   0x98,   0xa0,   0xa1,   0xa8,
+	0xa9,   0xb0,   0xb4,   0xb8,   0xbc,   0xc2,   0xc3,   0xc6,   0xc7,
+	0xc9,   0xe0,   0xe1,   0xe2,   0xe3,   0xe8,   0xe9,   0xeb,   0xf6,
+	0xf7,   0xff,   0xff,   0xff,   0x0f1f, 0x0f1e, 0x0fb6, 0x0fb7, 0x0fbe,
+	0x0fbf, 0x70,   0x71,   0x72,   0x73,   0x74,   0x75,   0x76,   0x77,
+	0x78,   0x79,   0x7a,   0x7b,   0x7c,   0x7d,   0x7e,   0x7f,   0x0f80,
+	0x0f81, 0x0f82, 0x0f83, 0x0f84, 0x0f85, 0x0f86, 0x0f87, 0x0f88, 0x0f89,
+	0x0f8a, 0x0f8b, 0x0f8c, 0x0f8d, 0x0f8e, 0x0f8f,
 };
 
 static size_t random_prefixes(struct machine *m, const struct arch_ops *arch,
@@ -111,13 +112,12 @@ static void aim_relative(struct machine *m, const struct arch_ops *arch,
 			 struct insn *insn)
 {
 	uint8_t code[15];
-	int32_t displacement = (int32_t)(random_place(m) - insn->address -
-					 insn->length);
+	int32_t displacement =
+		(int32_t)(random_place(m) - insn->address - insn->length);
 
 	memcpy(code, insn->bytes, sizeof(code));
 	memcpy(code + insn->op.relative, &displacement, sizeof(displacement));
-	ck_assert(!arch->insn_decode(insn->address, code, insn->length,
-				     insn));
+	ck_assert(!arch->insn_decode(insn->address, code, insn->length, insn));
 }
 
 enum { KINDS = X86_LOOP + 1 };
@@ -222,8 +222,8 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\x90"), INSN_EMULATE, true, false },
 		{ CODE_OF("\x66\x90"), INSN_EMULATE, true, false },
 		/* nopw %cs:0x0(%rax,%rax,1) */
-		{ CODE_OF("\x66\x2e\x0f\x1f\x84\0\0\0\0\0"), INSN_EMULATE,
-		  true, false },
+		{ CODE_OF("\x66\x2e\x0f\x1f\x84\0\0\0\0\0"), INSN_EMULATE, true,
+		  false },
 		/* xchg %eax,%r8d and xchg %eax,%eax, which clears */
 		{ CODE_OF("\x41\x90"), INSN_RELOCATE, false, false },
 		{ CODE_OF("\x87\xc0"), INSN_RELOCATE, false, false },
@@ -238,8 +238,7 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\x48\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true,
 		  true },
 		/* lea 8(%rip),%rdi, also with data16; lea 8(%eip),%edi */
-		{ CODE_OF("\x48\x8d\x3d\x08\0\0\0"), INSN_EMULATE, true,
-		  true },
+		{ CODE_OF("\x48\x8d\x3d\x08\0\0\0"), INSN_EMULATE, true, true },
 		{ CODE_OF("\x66\x48\x8d\x3d\x08\0\0\0"), INSN_EMULATE, true,
 		  true },
 		{ CODE_OF("\x67\x8d\x3d\x08\0\0\0"), INSN_RELOCATE, false,
@@ -247,8 +246,7 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		/* add $1,(%rax), plain and locked; cmpl $0,8(%rip) */
 		{ CODE_OF("\x83\x00\x01"), INSN_RELOCATE, false, false },
 		{ CODE_OF("\xf0\x83\x00\x01"), INSN_RELOCATE, false, false },
-		{ CODE_OF("\x83\x3d\x08\0\0\0\0"), INSN_RELOCATE, true,
-		  true },
+		{ CODE_OF("\x83\x3d\x08\0\0\0\0"), INSN_RELOCATE, true, true },
 		/* movaps %xmm0,(%rsp), rep movsb, pushf, cpuid */
 		{ CODE_OF("\x0f\x29\x04\x24"), INSN_RELOCATE, false, false },
 		{ CODE_OF("\xf3\xa4"), INSN_RELOCATE, false, false },
@@ -268,10 +266,8 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\xff\x18"), INSN_STEP, false, false },
 		/* jmp *8(%rip): plain, bnd, notrack; jmp *%fs:8, ljmp */
 		{ CODE_OF("\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
-		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_EMULATE, true,
-		  true },
-		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_EMULATE, true,
-		  true },
+		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
+		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
 		{ CODE_OF("\x3e\xff\xe0"), INSN_EMULATE, true, false },
 		{ CODE_OF("\x64\xff\x24\x25\x08\0\0\0"), INSN_RELOCATE, false,
 		  false },
@@ -317,8 +313,7 @@ START_TEST(each_instruction_is_passed_the_right_way_i386)
 		{ CODE_OF("\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true, false },
 		{ CODE_OF("\x66\xe8\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xff\xa3\x0c\0\0\0"), INSN_EMULATE, true, false },
-		{ CODE_OF("\x65\xff\x15\x10\0\0\0"), INSN_STEP, false,
-		  false },
+		{ CODE_OF("\x65\xff\x15\x10\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\x9a\0\0\0\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xea\0\0\0\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xcd\x80"), INSN_STEP, false, false },
@@ -370,8 +365,7 @@ static Suite *insn_suite(void)
 	TCase *decoding = tcase_create("decoding");
 
 	tcase_set_timeout(emulation, 120);
-	tcase_add_test(emulation,
-		       emulation_is_what_the_processor_does_x86_64);
+	tcase_add_test(emulation, emulation_is_what_the_processor_does_x86_64);
 	tcase_add_test(emulation, emulation_is_what_the_processor_does_i386);
 	suite_add_tcase(suite, emulation);
 	tcase_add_test(decoding,

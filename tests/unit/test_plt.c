@@ -67,8 +67,8 @@ static bool run(const char *directory, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(arguments, sizeof(arguments), format, args);
 	va_end(args);
-	snprintf(command, sizeof(command), "cd '%s' && %s >out 2>&1",
-		 directory, arguments);
+	snprintf(command, sizeof(command), "cd '%s' && %s >out 2>&1", directory,
+		 arguments);
 	return system(command) == 0;
 }
 
@@ -96,11 +96,11 @@ static void read_relocations(struct built *b, Elf_Scn *section,
 	GElf_Rela rela;
 	GElf_Rel rel;
 
-	for (int i = 0; header->sh_type == SHT_RELA &&
-			gelf_getrela(data, i, &rela); i++)
+	for (int i = 0;
+	     header->sh_type == SHT_RELA && gelf_getrela(data, i, &rela); i++)
 		add_slot(b, GELF_R_TYPE(rela.r_info), rela.r_offset);
-	for (int i = 0; header->sh_type == SHT_REL &&
-			gelf_getrel(data, i, &rel); i++)
+	for (int i = 0;
+	     header->sh_type == SHT_REL && gelf_getrel(data, i, &rel); i++)
 		add_slot(b, GELF_R_TYPE(rel.r_info), rel.r_offset);
 }
 
@@ -159,9 +159,8 @@ static unsigned check_calls(const struct built *b, const Elf_Data *data,
 	struct insn insn;
 
 	for (size_t at = 0; at < data->d_size; at += insn.length) {
-		ck_assert(!b->arch->insn_decode(header->sh_addr + at,
-						code + at, data->d_size - at,
-						&insn));
+		ck_assert(!b->arch->insn_decode(header->sh_addr + at, code + at,
+						data->d_size - at, &insn));
 		if (insn.op.kind != X86_CALL ||
 		    insn.op.source != X86_IMMEDIATE ||
 		    (taddr_t)insn.op.immediate - header->sh_addr <
@@ -207,10 +206,10 @@ static void scan_segments(struct built *b)
 
 	for (int i = 0; gelf_getphdr(b->elf, i, &header); i++)
 		if (header.p_type == PT_LOAD && (header.p_flags & PF_X))
-			scan_stubs(b, elf_getdata_rawchunk(
-					      b->elf,
-					      (int64_t)header.p_offset,
-					      header.p_filesz, ELF_T_BYTE),
+			scan_stubs(b,
+				   elf_getdata_rawchunk(
+					   b->elf, (int64_t)header.p_offset,
+					   header.p_filesz, ELF_T_BYTE),
 				   header.p_vaddr);
 }
 
@@ -276,12 +275,8 @@ static const struct kind kinds[] = {
 static const char *const linkers[] = { "bfd", "gold", "lld", "mold" };
 
 static const char *const options[] = {
-	"-Wl,-z,lazy",
-	"-Wl,-z,now",
-	"-Wl,-z,ibtplt",
-	"-Wl,-z,ibt,-z,now",
-	"-Wl,-z,force-ibt",
-	"-Wl,-z,bndplt",
+	"-Wl,-z,lazy",       "-Wl,-z,now",       "-Wl,-z,ibtplt",
+	"-Wl,-z,ibt,-z,now", "-Wl,-z,force-ibt", "-Wl,-z,bndplt",
 };
 
 static unsigned link_all(const struct arch_ops *arch, const char *directory,
@@ -320,7 +315,8 @@ static void build_and_check(const struct arch_ops *arch)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (run(directory,
 			"cc -m%d -nostdlib -shared -fPIC library.c"
-			" -o libdep.so", bits) &&
+			" -o libdep.so",
+			bits) &&
 		    run(directory, "cc -m%d -O1 %s -c source.c", bits,
 			kinds[i].compile))
 			done += link_all(arch, directory, &kinds[i]);
@@ -353,19 +349,19 @@ struct form {
 };
 
 #define ADDRESS 0x401000u
-#define GOT 0x403ff4u
+#define GOT     0x403ff4u
 
 static const struct form forms_x86_64[] = {
 	{ BYTES("\xff\x25\xfa\x2f\0\0\x68\0\0\0\0\xe9\xe0\xff\xff\xff"), 0, 0,
 	  0x404000 },
 	{ BYTES("\xff\x25\xfa\xef\xff\xff\x66\x90"), 0, 0, 0x400000 },
 	{ BYTES("\xf2\xff\x25\xf9\x2f\0\0\x90"), 0, 0, 0x404000 },
-	{ BYTES("\xf3\x0f\x1e\xfa\xff\x25\xf6\x2f\0\0\x66\x0f\x1f\x44\0\0"),
-	  4, 0, 0x404000 },
-	{ BYTES("\xf3\x0f\x1e\xfa\xf2\xff\x25\xf5\x2f\0\0\x0f\x1f\x44\0\0"),
-	  4, 0, 0x404000 },
-	{ BYTES("\xf3\x0f\x1e\xfa\x3e\xff\x25\xf5\x2f\0\0\x0f\x1f\x44\0\0"),
-	  4, 0, 0x404000 },
+	{ BYTES("\xf3\x0f\x1e\xfa\xff\x25\xf6\x2f\0\0\x66\x0f\x1f\x44\0\0"), 4,
+	  0, 0x404000 },
+	{ BYTES("\xf3\x0f\x1e\xfa\xf2\xff\x25\xf5\x2f\0\0\x0f\x1f\x44\0\0"), 4,
+	  0, 0x404000 },
+	{ BYTES("\xf3\x0f\x1e\xfa\x3e\xff\x25\xf5\x2f\0\0\x0f\x1f\x44\0\0"), 4,
+	  0, 0x404000 },
 	{ BYTES("\xf3\x0f\x1e\xfa\x41\xbb\x07\0\0\0\xff\x25\xf0\x2f\0\0"), 10,
 	  0, 0x404000 },
 	/* .plt.got: the second of two, not 16 but 8 aligned */
@@ -379,10 +375,10 @@ static const struct form forms_i386[] = {
 	{ BYTES("\xff\xa3\x0c\0\0\0\x68\0\0\0\0\xe9\xe0\xff\xff\xff"), 0, 0,
 	  GOT + 12 },
 	{ BYTES("\xff\xa3\xec\xff\xff\xff\x66\x90"), 0, 0, GOT - 20 },
-	{ BYTES("\xf3\x0f\x1e\xfb\xff\xa3\x0c\0\0\0\x66\x0f\x1f\x44\0\0"), 4,
-	  0, GOT + 12 },
-	{ BYTES("\xf3\x0f\x1e\xfb\xb9\x08\0\0\0\xff\x25\0\x40\x40\0\xcc"), 9,
-	  0, 0x404000 },
+	{ BYTES("\xf3\x0f\x1e\xfb\xff\xa3\x0c\0\0\0\x66\x0f\x1f\x44\0\0"), 4, 0,
+	  GOT + 12 },
+	{ BYTES("\xf3\x0f\x1e\xfb\xb9\x08\0\0\0\xff\x25\0\x40\x40\0\xcc"), 9, 0,
+	  0x404000 },
 	/* mold: .plt's head, two stubs, .plt.got; ebx is GOT - 0x1020 */
 	{ BYTES("\xf3\x0f\x1e\xfb\x51\x8d\x8b\x24\x10\0\0\xff\x31\xff\x61\x04"
 		"\xf3\x0f\x1e\xfb\xb9\0\0\0\0\xff\xa3\x2c\x10\0\0\xcc"
@@ -459,10 +455,10 @@ START_TEST(what_is_no_stub)
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		ck_assert(!find(&arch_x86_64, &others[i], others[i].jump,
 				ADDRESS, &stub));
-		ck_assert(!find(&arch_i386, &others[i], others[i].jump,
-				ADDRESS, &stub));
-		ck_assert(!find(&arch_i386, &others[i], others[i].size,
-				ADDRESS, &stub));
+		ck_assert(!find(&arch_i386, &others[i], others[i].jump, ADDRESS,
+				&stub));
+		ck_assert(!find(&arch_i386, &others[i], others[i].size, ADDRESS,
+				&stub));
 	}
 }
 END_TEST
@@ -476,8 +472,8 @@ START_TEST(no_base_no_stub)
 		"\xf3\x0f\x1e\xfb\xb9\x08\0\0\x80\xff\xa3\x30\x10\0\0";
 	struct plt_stub stub;
 
-	ck_assert(!arch_i386.plt_stub(lazy, sizeof(lazy), 0, ADDRESS, 0,
-				      &stub));
+	ck_assert(
+		!arch_i386.plt_stub(lazy, sizeof(lazy), 0, ADDRESS, 0, &stub));
 	ck_assert(!arch_i386.plt_stub(headless, sizeof(headless), 9, ADDRESS,
 				      GOT, &stub));
 	ck_assert(!arch_i386.plt_stub(headless, sizeof(headless), 25, ADDRESS,

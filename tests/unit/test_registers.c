@@ -64,9 +64,14 @@ END_TEST
 START_TEST(arguments_x86_64)
 {
 	struct regs regs = { .user = {
-		.rdi = ~0ull, .rsi = 1, .rdx = 2, .rcx = 3, .r8 = 4, .r9 = 5,
-		.rsp = STACK,
-	} };
+				     .rdi = ~0ull,
+				     .rsi = 1,
+				     .rdx = 2,
+				     .rcx = 3,
+				     .r8 = 4,
+				     .r9 = 5,
+				     .rsp = STACK,
+			     } };
 	const uint64_t expected[] = {
 		~0ull, 1, 2, 3, 4, 5, 0x0f0e0d0c0b0a0908, 0x1716151413121110,
 	};
@@ -75,13 +80,12 @@ START_TEST(arguments_x86_64)
 
 	stack_init(&stack);
 	for (unsigned i = 0; i < ARRAY_SIZE(expected); i++) {
-		ck_assert(!arch_x86_64.argument(&regs, &stack.memory, i,
-						&value));
+		ck_assert(
+			!arch_x86_64.argument(&regs, &stack.memory, i, &value));
 		ck_assert_uint_eq(value, expected[i]);
 	}
 	value = 42;
-	ck_assert_int_eq(arch_x86_64.argument(&regs, &stack.memory, 37,
-					      &value),
+	ck_assert_int_eq(arch_x86_64.argument(&regs, &stack.memory, 37, &value),
 			 -EFAULT);
 	ck_assert_uint_eq(value, 42);
 }
@@ -107,9 +111,10 @@ END_TEST
 START_TEST(pointers_and_results)
 {
 	struct regs regs = { .user = {
-		.rip = 0x7fff12345678, .rsp = 0x7ffe00001000,
-		.rax = 0xfedcba9876543210,
-	} };
+				     .rip = 0x7fff12345678,
+				     .rsp = 0x7ffe00001000,
+				     .rax = 0xfedcba9876543210,
+			     } };
 
 	ck_assert_uint_eq(arch_x86_64.ip(&regs), 0x7fff12345678);
 	ck_assert_uint_eq(arch_x86_64.sp(&regs), 0x7ffe00001000);

@@ -82,15 +82,15 @@ static void decode(const struct arch_ops *arch, const struct insn *insn,
 			 wide ? ZYDIS_MACHINE_MODE_LONG_64 :
 				ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
 			 wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
-	ck_assert(ZYAN_SUCCESS(ZydisDecoderDecodeFull(
-		&decoder, insn->bytes, insn->length, &ret->zydis,
-		ret->operands)));
+	ck_assert(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, insn->bytes,
+						      insn->length, &ret->zydis,
+						      ret->operands)));
 }
 
 static int number_of(ZydisRegister r)
 {
-	ZydisRegister full = ZydisRegisterGetLargestEnclosing(
-		ZYDIS_MACHINE_MODE_LONG_64, r);
+	ZydisRegister full =
+		ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
 
 	return full >= ZYDIS_REGISTER_RAX && full <= ZYDIS_REGISTER_R15 ?
 		       (int)(full - ZYDIS_REGISTER_RAX) :
@@ -154,7 +154,7 @@ static void check_map(const struct insn *insn, const int8_t *resume, int size)
 	ck_assert_int_le(size, INSN_COPY_MAX);
 	ck_assert_int_gt(size, insn->length);
 	for (int i = 0; i < INSN_COPY_MAX; i++) {
-		int expected = i == 0		  ? 0 :
+		int expected = i == 0            ? 0 :
 			       i == insn->length ? insn->length :
 						   -1;
 
@@ -245,8 +245,7 @@ static void aim_relative(struct machine *m, const struct arch_ops *arch,
 
 	memcpy(code, insn->bytes, sizeof(code));
 	memcpy(code + insn->op.relative, &displacement, sizeof(displacement));
-	ck_assert(!arch->insn_decode(insn->address, code, insn->length,
-				     insn));
+	ck_assert(!arch->insn_decode(insn->address, code, insn->length, insn));
 }
 
 struct census {
@@ -393,8 +392,7 @@ static void check_libraries(const struct arch_ops *arch,
 	}
 	for (int i = 0; i <= INSN_STEP; i++)
 		total += census.count[i];
-	fprintf(stderr,
-		"# %s: %u emulated, %u relocated, %u stepped; %u run\n",
+	fprintf(stderr, "# %s: %u emulated, %u relocated, %u stepped; %u run\n",
 		arch->name, census.count[INSN_EMULATE],
 		census.count[INSN_RELOCATE], census.count[INSN_STEP],
 		census.copied);
