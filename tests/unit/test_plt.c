@@ -481,6 +481,61 @@ START_TEST(no_base_no_stub)
 }
 END_TEST
 
+/* Fragments of stubs in any order: nothing outside the bytes is looked at. */
+static size_t shuffle(unsigned *seed, uint8_t *code, size_t room)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+	} parts[] = {
+		{ BYTES("\xf3\x0f\x1e\xfb") },
+		{ BYTES("\xf3\x0f\x1e\xfa") },
+		{ BYTES("\xb9\x08\0\0\0") },
+		{ BYTES("\x41\xbb\x08\0\0\0") },
+		{ BYTES("\xff\xa3\x08\0\0\0") },
+		{ BYTES("\xff\x25\x08\0\0\0") },
+		{ BYTES("\x51\x8d\x8b\x08\0\0\0\xff\x31") },
+		{ BYTES("\xb9\xf8\xff\xff\xff") },
+		{ BYTES("\xf2") },
+		{ BYTES("\x3e") },
+		{ BYTES("\xcc") },
+	};
+	size_t size = 0;
+
+	for (;;) {
+		unsigned i = (unsigned)rand_r(seed) % ARRAY_SIZE(parts);
+
+		if (size + parts[i].size > room)
+			return size;
+		memcpy(code + size, parts[i].code, parts[i].size);
+		size += parts[i].size;
+	}
+}
+
+START_TEST(fragments_of_stubs)
+{
+	unsigned seed = 1, found = 0;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		size_t room = (unsigned)rand_r(&seed) % 96 + 16;
+		uint8_t *code = malloc(room);
+		size_t size = shuffle(&seed, code, room);
+		/* As many bytes as there are, so that a sanitizer sees. */
+		uint8_t *exact = realloc(code, size);
+		struct plt_stub stub;
+
+		for (size_t at = 0; at <= size; at++) {
+			found += arch_x86_64.plt_stub(exact, size, at, ADDRESS,
+						      GOT, &stub);
+			found += arch_i386.plt_stub(exact, size, at, ADDRESS,
+						    GOT, &stub);
+		}
+		free(exact);
+	}
+	ck_assert_uint_gt(found, 1000);
+}
+END_TEST
+
 static Suite *plt_suite(void)
 {
 	Suite *suite = suite_create("plt");
@@ -491,9 +546,11 @@ static Suite *plt_suite(void)
 	tcase_add_test(built, stubs_of_every_linker_x86_64);
 	tcase_add_test(built, stubs_of_every_linker_i386);
 	suite_add_tcase(suite, built);
+	tcase_set_timeout(forms, 60);
 	tcase_add_test(forms, forms_of_stubs);
 	tcase_add_test(forms, what_is_no_stub);
 	tcase_add_test(forms, no_base_no_stub);
+	tcase_add_test(forms, fragments_of_stubs);
 	suite_add_tcase(suite, forms);
 	return suite;
 }
