@@ -21,7 +21,8 @@
  * nested conversions ("_ZN1acv" and "T_I" again and again) take exponential
  * time, and a Rust one of 20 bytes may count to 2^63 ("G" in a path that is
  * not shown). So they are given a thread, which can be stopped; it costs
- * 50 us. Short C++ names take less than a millisecond at worst.
+ * 50 us. Short C++ names take less than a millisecond at worst (measured
+ * over 10^8 of them).
  */
 #define HARMLESS_LENGTH 48
 #define TOO_LONG (NS_PER_SECOND / 5)

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "report/demangle.h"
 #include "unit.h"
 
 #define MS 1000000ull
@@ -101,6 +102,7 @@ static void teardown(void)
 	char *command = xasprintf("rm -r %s", directory);
 
 	sinks_free(sink);
+	sink = NULL;
 	prototypes_free(prototypes);
 	ck_assert_int_eq(system(command), 0);
 	free(command);
@@ -711,6 +713,88 @@ START_TEST(demangled_names)
 }
 END_TEST
 
+static void expect_demangled(const char *symbol, const char *expected)
+{
+	struct demangler demangler = { 0 };
+	char *name = demangle(&demangler, symbol);
+
+	ck_assert_pstr_eq(name, expected);
+	ck_assert_uint_eq(demangler.given_up, 0);
+	free(name);
+}
+
+START_TEST(languages)
+{
+	expect_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+			 "core::fmt::Formatter::pad");
+	expect_demangled("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+	expect_demangled("_ZdlPvm", "operator delete(void*, unsigned long)");
+	expect_demangled("_Z3addii.part.0", "add(int, int) [clone .part.0]");
+	expect_demangled("_ZNSt6vectorIiSaIiEE12emplace_backIJRKiEEERiDpOT_",
+			 "int& std::vector<int, std::allocator<int> >::"
+			 "emplace_back<int const&>(int const&)");
+	expect_demangled("malloc", NULL);
+	expect_demangled("_exit", NULL);
+	expect_demangled("_Z", NULL);
+	expect_demangled("_R", NULL);
+	expect_demangled("", NULL);
+}
+END_TEST
+
+static char *repeated(const char *first, const char *part, int times)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_puts(&text, first);
+	while (times--)
+		strbuf_puts(&text, part);
+	return text.text;
+}
+
+START_TEST(long_names)
+{
+	char *symbol = repeated("_Z1f", "3fooIiE", 300);
+	char *name = repeated("f(foo<int>", ", foo<int>", 299);
+
+	name = xreallocarray(name, strlen(name) + 2, 1);
+	strcat(name, ")");
+	expect_demangled(symbol, name);
+	free(symbol);
+	free(name);
+	symbol = repeated("_Z1f", "P", 1000000);
+	expect_demangled(symbol, NULL);
+	free(symbol);
+}
+END_TEST
+
+/* Symbols that libiberty does not come back from, or only with gigabytes. */
+START_TEST(hostile_symbols)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char *exponential = repeated("_ZN1acv", "T_I", 300);
+	struct strbuf doubling = { 0 };
+	struct demangler demangler = { 0 };
+	int i;
+
+	ck_assert_ptr_null(demangle(&demangler, exponential));
+	ck_assert_uint_eq(demangler.given_up, 1);
+	ck_assert_ptr_null(demangle(&demangler,
+				    "_RNvMINvC1a1bFGzzzzzzzzz_EuEuE1x"));
+	ck_assert_uint_eq(demangler.given_up, 2);
+	/* S_ is a; each a<…> has the one before twice. */
+	strbuf_puts(&doubling, "_Z1f1aIiiE");
+	for (i = 0; i < 30; i++)
+		strbuf_printf(&doubling, "S_IS%c_S%c_E", digits[i], digits[i]);
+	ck_assert_ptr_null(demangle(&demangler, doubling.text));
+	ck_assert_uint_eq(demangler.given_up, 2);
+	demangler.given_up = 1000;
+	ck_assert_ptr_null(demangle(&demangler, exponential));
+	ck_assert_uint_eq(demangler.given_up, 1000);
+	strbuf_fini(&doubling);
+	free(exponential);
+}
+END_TEST
+
 START_TEST(a_file_for_each_process)
 {
 	struct call call, child;
@@ -939,6 +1023,9 @@ static Suite *log_suite(void)
 		names_are_made_printable,
 		endless_names_are_cut,
 		demangled_names,
+		languages,
+		long_names,
+		hostile_symbols,
 		a_file_for_each_process,
 		more_processes_than_descriptors,
 		whole_lines_are_out_after_a_flush,

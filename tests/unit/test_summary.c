@@ -30,14 +30,16 @@ static const struct function again = { .name = "again" };
 static const struct function put = { .name = "_ZN3box3putEi" };
 static const struct function evil = { .name = "a\nb" };
 
-static char path[] = "/tmp/test_summary.XXXXXX";
+static char path[64];
 static struct summary_options options;
 static struct sink *sink;
 
 static void setup(void)
 {
-	int fd = mkstemp(path);
+	int fd;
 
+	strcpy(path, "/tmp/test_summary.XXXXXX");
+	fd = mkstemp(path);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	options = (struct summary_options){ .path = path };
@@ -46,6 +48,7 @@ static void setup(void)
 static void teardown(void)
 {
 	sinks_free(sink);
+	sink = NULL;
 	unlink(path);
 }
 
