@@ -24,8 +24,9 @@
  *	NAME(ARGUMENTS <unfinished: longjmp>
  *	<... NAME resumed> <unfinished: exception>
  *
- * also "thread exited", "return unseen" and "detached". Lines are written when the sink is
- * flushed, or many have gathered; a terminal is shown begun ones, too.
+ * also "thread exited", "return unseen" and "detached". Lines are written when
+ * the sink is flushed, or many have gathered; a terminal is shown begun ones,
+ * too.
  */
 
 enum log_clock {
