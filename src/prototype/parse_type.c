@@ -198,7 +198,7 @@ static int parse_lens(struct parser *parser, enum lens lens,
 static int text_of(struct parser *parser, const struct expression *length,
 		   enum lens lens, const struct type **ret)
 {
-	const struct type *array;
+	const struct type *array = NULL;
 	int err = array_of(parser, type_builtin("char", 4), length, &array);
 
 	return err ? err : pointer_to(parser, array, lens, ret);

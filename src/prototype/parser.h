@@ -18,7 +18,7 @@ struct prototypes;
  */
 struct parser {
 	struct lexer lexer;
-	struct prototypes *prototypes; /* where imports come from; or NULL */
+	struct prototypes *prototypes; /* where imports come from */
 	struct definitions *into;
 	unsigned depth;    /* of the type that is being read */
 	unsigned errors;

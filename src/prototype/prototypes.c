@@ -156,7 +156,7 @@ static int add_directory_now(struct prototypes *prototypes, const char *path)
 		struct definitions *ignored;
 
 		/* Its own warning said why, and the others are good. */
-		(void)!load_found(prototypes, file, &ignored);
+		load_found(prototypes, file, &ignored);
 		free(file);
 		free(entries[i]);
 	}
