@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <string.h>
 
-#include "base/xalloc.h"
 #include "prototype/parser.h"
 
 #define MEMBERS_MAX 1024
@@ -50,109 +48,6 @@ static int array_of(struct parser *parser, const struct type *element,
 			(struct type){ .kind = TYPE_ARRAY, .target = element,
 				       .length = length },
 			ret);
-}
-
-static const struct expression *
-new_expression(struct parser *parser, enum expression_kind kind,
-	       uint64_t number, const struct expression *limit)
-{
-	struct expression expression = { kind, number, limit };
-
-	return pool_copy(&parser->into->pool, &expression, sizeof(expression));
-}
-
-/* The number N of a word like argN; false when it isn't one. */
-static bool numbered(const struct token *token, const char *stem,
-		     uint64_t *ret)
-{
-	size_t length = strlen(stem);
-	uint64_t number = 0;
-
-	if (token->kind != TOKEN_NAME || token->length <= length ||
-	    token->length > length + 4 ||
-	    memcmp(token->text, stem, length) != 0)
-		return false;
-	for (size_t i = length; i < token->length; i++) {
-		if (token->text[i] < '0' || token->text[i] > '9')
-			return false;
-		number = number * 10 + (token->text[i] - '0');
-	}
-	*ret = number;
-	return true;
-}
-
-/* arg0 is the result. */
-static const struct expression *argument(struct parser *parser,
-					 const struct token *at,
-					 uint64_t number)
-{
-	if (number == 0)
-		return new_expression(parser, EXPRESSION_RESULT, 0, NULL);
-	if (number > parser->highest.number) {
-		parser->highest = *at;
-		parser->highest.number = number;
-	}
-	return new_expression(parser, EXPRESSION_ARGUMENT, number, NULL);
-}
-
-static int parse_expression(struct parser *parser,
-			    const struct expression **ret);
-
-static int parse_zero(struct parser *parser, const struct expression **ret)
-{
-	const struct expression *limit = NULL;
-	int err = 0;
-
-	lexer_next(&parser->lexer);
-	if (parser->lexer.token.kind == '(') {
-		lexer_next(&parser->lexer);
-		err = parse_expression(parser, &limit);
-		if (!err)
-			err = parser_take(parser, ')', "')'");
-	}
-	if (!err)
-		*ret = new_expression(parser, EXPRESSION_ZERO, 0, limit);
-	return err;
-}
-
-static int parse_plain_expression(struct parser *parser,
-				  const struct expression **ret)
-{
-	const struct token *token = &parser->lexer.token;
-	uint64_t number;
-
-	if (token->kind == TOKEN_NUMBER)
-		*ret = new_expression(parser, EXPRESSION_NUMBER,
-				      token->number, NULL);
-	else if (token_is(token, "retval"))
-		*ret = argument(parser, token, 0);
-	else if (numbered(token, "arg", &number))
-		*ret = argument(parser, token, number);
-	else if (numbered(token, "elt", &number))
-		*ret = new_expression(parser, EXPRESSION_ELEMENT, number,
-				      NULL);
-	else
-		return parser_expected(
-			parser, token,
-			"a length (a number, argN, eltN, retval or zero)");
-	lexer_next(&parser->lexer);
-	return 0;
-}
-
-static int parse_expression(struct parser *parser,
-			    const struct expression **ret)
-{
-	int err;
-
-	if (!token_is(&parser->lexer.token, "zero"))
-		return parse_plain_expression(parser, ret);
-	if (++parser->depth > TYPE_DEPTH_MAX)
-		err = parser_expected(parser, &parser->lexer.token,
-				      "lengths nested less deeply");
-	else
-		err = parse_zero(parser, ret);
-	parser->depth--;
-	return err;
 }
 
 /* Changes how the integer behind any number of pointers is shown. */
@@ -242,8 +137,8 @@ static int parse_string_of(struct parser *parser, const struct type **ret)
 	if (inner->kind == TYPE_POINTER &&
 	    inner->target->kind == TYPE_INTEGER) {
 		err = array_of(parser, inner->target,
-			       new_expression(parser, EXPRESSION_ZERO, 0,
-					      NULL),
+			       parser_new_expression(parser, EXPRESSION_ZERO,
+						     0, NULL),
 			       &copy.target);
 		return err ? err : new_type(parser, copy, ret);
 	}
@@ -445,8 +340,8 @@ static int parse_named(struct parser *parser, const struct type **ret)
 		*ret = type_builtin(name.text, name.length);
 	if (*ret)
 		return 0;
-	if (numbered(&name, "string", &number))
-		return text_of(parser, argument(parser, &name, number),
+	if (parser_numbered(&name, "string", &number))
+		return text_of(parser, parser_argument(parser, &name, number),
 			       LENS_STRING, ret);
 	return parser_expected(parser, &name, "a type");
 }

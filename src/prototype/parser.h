@@ -12,9 +12,10 @@ struct prototypes;
 
 /*
  * Reads prototype files by recursive descent: items in parser.c, types in
- * parse_type.c. Each function begins at the token it wants and leaves the
- * one behind what it has read. Returns 0, -EINVAL after the user was told
- * what was expected, or -ENOTSUP for what this version can't do.
+ * parse_type.c, lengths in parse_expression.c. Each function begins at the
+ * token it wants and leaves the one behind what it has read. Returns 0,
+ * -EINVAL after the user was told what was expected, or -ENOTSUP for what
+ * this version can't do.
  */
 struct parser {
 	struct lexer lexer;
@@ -38,5 +39,20 @@ int parser_expected(struct parser *parser, const struct token *at,
 int parser_take(struct parser *parser, int kind, const char *what) MUST_CHECK;
 
 int parse_type(struct parser *parser, const struct type **ret) MUST_CHECK;
+int parse_expression(struct parser *parser, const struct expression **ret)
+	MUST_CHECK;
+
+/* The number N of a word like argN; false when it isn't one. */
+bool parser_numbered(const struct token *token, const char *stem,
+		     uint64_t *ret);
+
+const struct expression *
+parser_new_expression(struct parser *parser, enum expression_kind kind,
+		      uint64_t number, const struct expression *limit);
+
+/* The value of an argument from 1 on, or (0) of the result. */
+const struct expression *parser_argument(struct parser *parser,
+					 const struct token *at,
+					 uint64_t number);
 
 #endif

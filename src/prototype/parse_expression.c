@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "prototype/parser.h"
+
+const struct expression *
+parser_new_expression(struct parser *parser, enum expression_kind kind,
+		      uint64_t number, const struct expression *limit)
+{
+	struct expression expression = { kind, number, limit };
+
+	return pool_copy(&parser->into->pool, &expression, sizeof(expression));
+}
+
+bool parser_numbered(const struct token *token, const char *stem,
+		     uint64_t *ret)
+{
+	size_t length = strlen(stem);
+	uint64_t number = 0;
+
+	if (token->kind != TOKEN_NAME || token->length <= length ||
+	    token->length > length + 4 ||
+	    memcmp(token->text, stem, length) != 0)
+		return false;
+	for (size_t i = length; i < token->length; i++) {
+		if (token->text[i] < '0' || token->text[i] > '9')
+			return false;
+		number = number * 10 + (token->text[i] - '0');
+	}
+	*ret = number;
+	return true;
+}
+
+const struct expression *parser_argument(struct parser *parser,
+					 const struct token *at,
+					 uint64_t number)
+{
+	if (number == 0)
+		return parser_new_expression(parser, EXPRESSION_RESULT, 0,
+					     NULL);
+	if (number > parser->highest.number) {
+		parser->highest = *at;
+		parser->highest.number = number;
+	}
+	return parser_new_expression(parser, EXPRESSION_ARGUMENT, number, NULL);
+}
+
+static int parse_zero(struct parser *parser, const struct expression **ret)
+{
+	const struct expression *limit = NULL;
+	int err = 0;
+
+	lexer_next(&parser->lexer);
+	if (parser->lexer.token.kind == '(') {
+		lexer_next(&parser->lexer);
+		err = parse_expression(parser, &limit);
+		if (!err)
+			err = parser_take(parser, ')', "')'");
+	}
+	if (!err)
+		*ret = parser_new_expression(parser, EXPRESSION_ZERO, 0, limit);
+	return err;
+}
+
+static int parse_plain_expression(struct parser *parser,
+				  const struct expression **ret)
+{
+	const struct token *token = &parser->lexer.token;
+	uint64_t number;
+
+	if (token->kind == TOKEN_NUMBER)
+		*ret = parser_new_expression(parser, EXPRESSION_NUMBER,
+					     token->number, NULL);
+	else if (token_is(token, "retval"))
+		*ret = parser_argument(parser, token, 0);
+	else if (parser_numbered(token, "arg", &number))
+		*ret = parser_argument(parser, token, number);
+	else if (parser_numbered(token, "elt", &number))
+		*ret = parser_new_expression(parser, EXPRESSION_ELEMENT,
+					     number, NULL);
+	else
+		return parser_expected(
+			parser, token,
+			"a length (a number, argN, eltN, retval or zero)");
+	lexer_next(&parser->lexer);
+	return 0;
+}
+
+int parse_expression(struct parser *parser, const struct expression **ret)
+{
+	int err;
+
+	if (!token_is(&parser->lexer.token, "zero"))
+		return parse_plain_expression(parser, ret);
+	if (++parser->depth > TYPE_DEPTH_MAX)
+		err = parser_expected(parser, &parser->lexer.token,
+				      "lengths nested less deeply");
+	else
+		err = parse_zero(parser, ret);
+	parser->depth--;
+	return err;
+}
