@@ -177,7 +177,7 @@ static bool by_link(struct image *image, const char *root, const char *path)
 bool image_add_debug_symbols(struct image *image, const char *root,
 			     const char *path)
 {
-	struct tables *tables = image_symbol_tables(image);
+	struct tables *tables = image_basis(image);
 
 	if (tables->has_debug_symbols ||
 	    sections_find_type(&tables->sections, SHT_SYMTAB))

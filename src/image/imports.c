@@ -9,6 +9,12 @@
 /* A hundred times what the largest binaries have. */
 #define IMPORTS_MAX (1u << 20)
 
+/*
+ * Tables may overlap: how many relocations are looked at in all. A browser
+ * has a million.
+ */
+#define RELOCATIONS_MAX (1u << 22)
+
 /* The relocations that fill GOT slots with addresses of functions. */
 static const struct relocation_types {
 	uint16_t machine;
@@ -30,6 +36,7 @@ struct import_list {
 	struct relocated *list;
 	size_t count;
 	size_t room;
+	uint64_t looked_at;
 };
 
 static bool kind_of(const struct image *image, uint32_t type,
@@ -128,7 +135,8 @@ static void add_relocations(const struct image *image,
 	struct cursor c;
 	uint64_t i;
 
-	for (i = 0; table_get(table, i, &c); i++) {
+	for (i = 0; table_get(table, i, &c) &&
+		    imports->looked_at++ < RELOCATIONS_MAX; i++) {
 		struct elf_relocation relocation = elf_relocation(
 			&c, image_word_size(image), addends);
 
@@ -175,13 +183,12 @@ static int compare_slots(const void *left, const void *right)
 {
 	const struct relocated *a = left, *b = right;
 
-	return a->import.slot < b->import.slot ? -1 :
-						 a->import.slot > b->import.slot;
+	if (a->import.slot == b->import.slot)
+		return 0;
+	return a->import.slot < b->import.slot ? -1 : 1;
 }
 
-/*
- * One for each slot: DT_RELA's table may include that of DT_JMPREL.
- */
+/* One for each slot: DT_RELA's table may include that of DT_JMPREL. */
 static void settle(const struct image *image, struct import_list *imports)
 {
 	struct tables *tables = image->tables;

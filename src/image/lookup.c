@@ -6,6 +6,35 @@
 #include "base/xalloc.h"
 #include "image/private.h"
 
+/* Of one name: the default version first. */
+static int compare_exports(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	if (!order)
+		order = a->hidden_version - b->hidden_version;
+	if (!order)
+		order = strcmp(a->version ? a->version : "",
+			       b->version ? b->version : "");
+	if (!order)
+		order = a->address < b->address ? -1 : a->address > b->address;
+	return order;
+}
+
+/* Many an image is never asked for a name. */
+static const struct symbol_list *sorted_exports(const struct image *image)
+{
+	struct tables *tables = image_symbol_tables(image);
+	struct symbol_list *exports = &tables->exports;
+
+	if (!tables->has_sorted_exports && exports->count)
+		qsort(exports->list, exports->count, sizeof(*exports->list),
+		      compare_exports);
+	tables->has_sorted_exports = true;
+	return exports;
+}
+
 /* The first export of a name; the others follow. */
 static size_t first_export(const struct symbol_list *exports,
 			   const char *name)
@@ -37,8 +66,7 @@ static bool matches(const struct symbol *symbol, const char *version)
 const struct symbol *image_find_export(const struct image *image,
 				       const char *name, const char *version)
 {
-	const struct symbol_list *exports =
-		&image_symbol_tables(image)->exports;
+	const struct symbol_list *exports = sorted_exports(image);
 	const struct symbol *unversioned = NULL;
 	size_t i;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <elf.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "base/xalloc.h"
@@ -24,7 +22,6 @@
 struct layout {
 	struct elf_program_header loads[SEGMENTS_MAX];
 	size_t count;
-	uint64_t size;
 	uint64_t bias;
 };
 
@@ -76,69 +73,90 @@ static uint64_t copied_size(const struct elf_program_header *load)
 						  MEMORY_MAX - load->offset;
 }
 
-static void read_size(struct layout *layout, const char *name)
+/* Where the last segment ends in the file. */
+static uint64_t end_of_file_parts(const struct layout *layout)
 {
+	uint64_t end = 0;
 	size_t i;
 
 	for (i = 0; i < layout->count; i++) {
 		const struct elf_program_header *load = &layout->loads[i];
 		uint64_t size = copied_size(load);
 
-		if (size < load->file_size)
-			diag_debug(DIAG_MODULE,
-				   "%s: a segment is only in part copied",
-				   name);
-		if (size && load->offset + size > layout->size)
-			layout->size = load->offset + size;
+		if (size && load->offset + size > end)
+			end = load->offset + size;
 	}
+	return end;
 }
 
-/* Holes stay zero: pages that can't be read, and what no segment shows. */
-static uint8_t *copy(struct memory *memory, const struct layout *layout)
+/* Returns how much of a segment's file part could be read. */
+static uint64_t copy_segment(struct memory *memory,
+			     const struct layout *layout,
+			     const struct elf_program_header *load,
+			     uint8_t *bytes)
 {
-	const uint64_t page = 4096;
-	uint8_t *bytes = xcalloc(layout->size, 1);
-	uint64_t budget = MEMORY_MAX;
+	const uint64_t size = copied_size(load);
+	const uint64_t address = layout->bias + load->address;
+	uint64_t done = 0;
+	size_t n;
+
+	while (done < size) {
+		n = memory_read_some(memory, address + done,
+				     bytes + load->offset + done, size - done);
+		if (!n)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+/* What no segment shows stays zero. */
+static uint8_t *copy(struct memory *memory, const struct layout *layout,
+		     const char *name, uint64_t *size_ret)
+{
+	uint8_t *bytes = xcalloc(end_of_file_parts(layout), 1);
+	uint64_t budget = MEMORY_MAX, end = 0;
 	size_t i;
 
 	for (i = 0; i < layout->count; i++) {
 		const struct elf_program_header *load = &layout->loads[i];
-		uint64_t size = copied_size(load), done = 0;
+		uint64_t n;
 
-		while (done < size && size - done <= budget) {
-			uint64_t address =
-				layout->bias + load->address + done;
-			size_t n = memory_read_some(
-				memory, address, bytes + load->offset + done,
-				size - done);
-
-			/* On with the next page. */
-			if (!n)
-				n = page - address % page;
-			done += n;
-			budget -= n < budget ? n : budget;
-		}
+		/* Segments may overlap, to be copied over and over. */
+		if (copied_size(load) > budget)
+			continue;
+		n = copy_segment(memory, layout, load, bytes);
+		budget -= n;
+		if (n && load->offset + n > end)
+			end = load->offset + n;
+		if (n < load->file_size)
+			diag_debug(DIAG_MODULE,
+				   "%s: only %llu of %llu bytes at %#llx", name,
+				   (unsigned long long)n,
+				   (unsigned long long)load->file_size,
+				   (unsigned long long)load->address);
 	}
-	return bytes;
+	*size_ret = end;
+	return xreallocarray(bytes, end, 1);
 }
 
 int image_open_memory(struct memory *memory, taddr_t base, const char *name,
 		      struct image **ret)
 {
 	CLEANUP(xfree_cleanup) struct layout *layout = NULL;
-	uint8_t *headers = xmalloc(HEADERS_MAX);
+	uint8_t *bytes = xmalloc(HEADERS_MAX);
 	struct source source;
+	uint64_t size;
 	int err;
 
 	layout = xcalloc(1, sizeof(*layout));
-	source_init_bytes(&source, headers,
-			  memory_read_some(memory, base, headers,
-					   HEADERS_MAX));
+	source_init_bytes(&source, bytes,
+			  memory_read_some(memory, base, bytes, HEADERS_MAX));
 	err = source.size ? read_layout(&source, base, layout) : -EFAULT;
 	source_fini(&source);
 	if (err)
 		return err;
-	read_size(layout, name);
-	source_init_bytes(&source, copy(memory, layout), layout->size);
+	bytes = copy(memory, layout, name, &size);
+	source_init_bytes(&source, bytes, size);
 	return image_new(source, name, true, layout->bias, ret);
 }

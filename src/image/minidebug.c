@@ -62,7 +62,7 @@ static bool unpack(const struct blob *packed, struct source *ret)
 
 bool image_add_minidebug(struct image *image)
 {
-	struct tables *tables = image_symbol_tables(image);
+	struct tables *tables = image_basis(image);
 	const struct section *section =
 		sections_find(&tables->sections, ".gnu_debugdata");
 	struct sections sections;

@@ -40,6 +40,7 @@ struct symbol_list {
 struct tables {
 	bool has_basis; /* sections and dynsym */
 	bool has_symbols;
+	bool has_sorted_exports; /* since one was looked for */
 	bool has_imports;
 	bool has_debug_symbols;
 	struct sections sections;
@@ -47,7 +48,7 @@ struct tables {
 	struct blob strings;       /* of .symtab */
 	struct blob debug_strings; /* of a debug file's .symtab */
 	struct symbol_list symbols;
-	struct symbol_list exports; /* by name, the default version first */
+	struct symbol_list exports; /* each version of each */
 	uint32_t *by_name;          /* indices of symbols */
 	struct import *imports;
 	size_t import_count;

@@ -8,10 +8,10 @@
 
 /*
  * Stubs are found by decoding code, and known by the slot they jump through.
- * Section headers say where they are. Without them the whole code is
- * searched, where the tail call of a -fno-plt function looks like a stub:
- * only what stands in the table of the others is believed to be one, unless
- * its slot is of a kind that nothing but stubs uses.
+ * Section headers say where they are. When that leaves jump slots without a
+ * stub, all code is searched. There the tail call of a -fno-plt function looks
+ * like a stub: one for a slot of another kind is only believed to be one when
+ * it stands in the table of the others.
  */
 
 /*
@@ -25,6 +25,13 @@
 /* Stubs begin at multiples of this, and tables of them follow closely. */
 #define STUB_ALIGN 8
 #define TABLE_GAP 64
+
+/*
+ * Bounds for files made to waste time: the largest programs have 200 MiB of
+ * code, and a stub or two for an import.
+ */
+#define SEARCHED_MAX (1ull << 30)
+#define CANDIDATES_MAX(imports) (4 * (imports) + 64)
 
 struct candidate {
 	struct plt_stub stub;
@@ -41,6 +48,10 @@ struct search {
 	struct candidate *found;
 	size_t count;
 	size_t room;
+	bool *seen;      /* for each import: among found */
+	size_t awaited;  /* jump slots that aren't */
+	bool hasty;      /* nothing else is worth a search */
+	uint64_t searched;
 	uint8_t *window;
 };
 
@@ -60,6 +71,21 @@ static struct import *import_of(const struct search *search, uint64_t slot)
 		       NULL;
 }
 
+static void add_candidate(struct search *search,
+			  const struct candidate *candidate)
+{
+	bool *seen = &search->seen[candidate->import - search->imports];
+
+	if (search->count >= CANDIDATES_MAX(search->import_count))
+		return;
+	search->found = xgrow(search->found, search->count, &search->room,
+			      sizeof(*search->found));
+	search->found[search->count++] = *candidate;
+	if (!*seen && candidate->import->kind == IMPORT_JUMP_SLOT)
+		search->awaited--;
+	*seen = true;
+}
+
 /* Finds the stubs whose jumps begin in [from, to) of the window. */
 static void search_window(struct search *search, uint64_t address, size_t size,
 			  size_t from, size_t to)
@@ -76,9 +102,7 @@ static void search_window(struct search *search, uint64_t address, size_t size,
 		candidate.import = import_of(search, candidate.stub.slot);
 		if (!candidate.import)
 			continue;
-		search->found = xgrow(search->found, search->count,
-				      &search->room, sizeof(*search->found));
-		search->found[search->count++] = candidate;
+		add_candidate(search, &candidate);
 		/* A jump with a prefix would be found again without it. */
 		at = candidate.stub.start + candidate.stub.size - address - 1;
 	}
@@ -89,20 +113,24 @@ static void search_range(struct search *search, uint64_t address,
 {
 	const uint64_t end = address + size;
 	uint64_t start = address;
+	bool last = false;
 
-	for (;;) {
+	while (!last) {
 		uint64_t want = end - start;
-		bool last = want <= WINDOW_SIZE;
+		bool enough = search->hasty && !search->awaited;
 		size_t got;
 
+		last = want <= WINDOW_SIZE;
 		got = image_read(search->image, start, search->window,
 				 last ? want : WINDOW_SIZE);
-		if (got < WINDOW_SIZE)
+		search->searched += got;
+		if (got < WINDOW_SIZE || search->searched > SEARCHED_MAX)
 			last = true;
 		search_window(search, start, got,
 			      start == address ? 0 : MARGIN_BEFORE,
 			      last ? got : got - MARGIN_BEHIND);
-		if (last)
+		/* All were found, and what may follow them was looked at. */
+		if (enough)
 			return;
 		start += got - MARGIN_BEHIND - MARGIN_BEFORE;
 	}
@@ -150,26 +178,21 @@ static size_t stub_range(const struct search *search, size_t i,
 	return n;
 }
 
-/* Returns false when there are no sections that could be believed. */
-static bool search_sections(struct search *search)
+static void search_sections(struct search *search)
 {
 	const struct sections *sections = &search->image->tables->sections;
 	struct section range;
-	bool sane = false;
 	size_t i;
 
 	for (i = 0; i < sections->count; i++) {
-		if (!is_code_section(search->image, &sections->list[i]))
-			continue;
-		sane = true;
-		if (!holds_stubs(&sections->list[i]))
+		if (!is_code_section(search->image, &sections->list[i]) ||
+		    !holds_stubs(&sections->list[i]))
 			continue;
 		i += stub_range(search, i, &range) - 1;
 		search_range(search, range.address, range.size);
 	}
 	for (i = 0; i < search->count; i++)
 		search->found[i].believed = true;
-	return sane;
 }
 
 static bool follows(const struct candidate *a, const struct candidate *b)
@@ -186,6 +209,7 @@ static void search_segments(struct search *search)
 	const struct image_segment *segments;
 	size_t count, i;
 
+	search->hasty = true;
 	segments = image_segments(search->image, &count);
 	for (i = 0; i < count; i++)
 		if (segments[i].executable)
@@ -257,15 +281,13 @@ static uint64_t find_got(const struct image *image)
 	return section ? section->address : 0;
 }
 
-static bool lacks_stubs(const struct search *search)
+static size_t count_jump_slots(const struct search *search)
 {
-	size_t i;
+	size_t i, n = 0;
 
 	for (i = 0; i < search->import_count; i++)
-		if (search->imports[i].kind == IMPORT_JUMP_SLOT &&
-		    !search->imports[i].stub)
-			return true;
-	return false;
+		n += search->imports[i].kind == IMPORT_JUMP_SLOT;
+	return n;
 }
 
 void image_find_stubs(const struct image *image, struct import *imports,
@@ -278,18 +300,20 @@ void image_find_stubs(const struct image *image, struct import *imports,
 		.values = values,
 		.import_count = count,
 	};
-	bool sane;
 
 	if (!count)
 		return;
+	search.awaited = count_jump_slots(&search);
+	search.seen = xcalloc(count, sizeof(*search.seen));
 	search.window = xmalloc(WINDOW_SIZE);
-	sane = search_sections(&search);
+	search_sections(&search);
 	assign(&search);
-	if (!sane || lacks_stubs(&search)) {
+	if (search.awaited) {
 		search_segments(&search);
 		assign(&search);
 	}
 	assign_values(&search);
 	free(search.window);
+	free(search.seen);
 	free(search.found);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,20 +43,6 @@ static int compare_rank(const void *left, const void *right)
 	return order ? order : compare_names(a, b);
 }
 
-/* Of one name: the default version first. */
-static int compare_exports(const void *left, const void *right)
-{
-	const struct symbol *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
-
-	if (!order)
-		order = a->hidden_version - b->hidden_version;
-	if (!order)
-		order = strcmp(a->version ? a->version : "",
-			       b->version ? b->version : "");
-	return order ? order : compare_numbers(a->address, b->address);
-}
-
 static void merge_into(struct symbol *kept, const struct symbol *other)
 {
 	kept->global |= other->global;
@@ -85,14 +70,6 @@ static void merge_same(struct symbol_list *symbols)
 	symbols->list = xreallocarray(list, n, sizeof(*list));
 }
 
-static void sort(struct symbol_list *symbols,
-		 int (*compare)(const void *, const void *))
-{
-	if (symbols->count)
-		qsort(symbols->list, symbols->count, sizeof(*symbols->list),
-		      compare);
-}
-
 /* Before the merge, which would lose versions at one address. */
 static void copy_exports(struct tables *tables)
 {
@@ -106,14 +83,31 @@ static void copy_exports(struct tables *tables)
 				      &exports->room, sizeof(*exports->list));
 		exports->list[exports->count++] = tables->symbols.list[i];
 	}
-	sort(exports, compare_exports);
+}
+
+/* Those of one address only: the addresses are in order by now. */
+static void sort_by_rank(struct symbol_list *symbols)
+{
+	struct symbol *list = symbols->list;
+	size_t i, n;
+
+	for (i = 0; i < symbols->count; i += n) {
+		for (n = 1; i + n < symbols->count; n++)
+			if (list[i + n].address != list[i].address)
+				break;
+		if (n > 1)
+			qsort(list + i, n, sizeof(*list), compare_rank);
+	}
 }
 
 static void put_in_order(struct symbol_list *symbols)
 {
-	sort(symbols, compare_same);
+	if (!symbols->count)
+		return;
+	qsort(symbols->list, symbols->count, sizeof(*symbols->list),
+	      compare_same);
 	merge_same(symbols);
-	sort(symbols, compare_rank);
+	sort_by_rank(symbols);
 }
 
 struct tables *image_symbol_tables(const struct image *image)
@@ -135,8 +129,11 @@ struct tables *image_symbol_tables(const struct image *image)
 static void retire_list(struct tables *tables)
 {
 	struct symbol_list *symbols = &tables->symbols;
-	struct symbol *copy = xcalloc(symbols->count, sizeof(*copy));
+	struct symbol *copy;
 
+	if (tables->retired)
+		return;
+	copy = xcalloc(symbols->count, sizeof(*copy));
 	if (symbols->count)
 		memcpy(copy, symbols->list, symbols->count * sizeof(*copy));
 	tables->retired = symbols->list;
@@ -150,12 +147,11 @@ bool image_add_debug_symtab(const struct image *image,
 {
 	struct tables *tables = image_symbol_tables(image);
 
-	if (tables->retired)
-		return false;
-	if (!sections_find_type(sections, SHT_SYMTAB))
+	if (tables->debug_strings.bytes)
 		return false;
 	retire_list(tables);
-	image_add_symtab(image, source, sections, &tables->debug_strings);
+	if (!image_add_symtab(image, source, sections, &tables->debug_strings))
+		return false;
 	put_in_order(&tables->symbols);
 	free(tables->by_name);
 	tables->by_name = NULL;
@@ -190,7 +186,8 @@ static size_t lower_bound(const struct symbol_list *symbols, uint64_t address)
 
 const char *image_ifunc_name(const struct image *image, uint64_t address)
 {
-	const struct symbol_list *symbols = &image_symbol_tables(image)->symbols;
+	const struct symbol_list *symbols =
+		&image_symbol_tables(image)->symbols;
 	size_t i;
 
 	for (i = lower_bound(symbols, address); i < symbols->count; i++) {

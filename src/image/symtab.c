@@ -19,6 +19,9 @@ struct tables *image_basis(const struct image *image)
 	return tables;
 }
 
+/* Twice what a browser with all its symbols has. */
+#define SYMBOLS_MAX (1u << 22)
+
 /*
  * Names may overlap, so that a small file can hold more and longer ones than
  * can be sorted in reasonable time. Real tables have few that share a string.
@@ -84,7 +87,8 @@ void image_add_dynsym(const struct image *image)
 				&name) ||
 		    !is_function(image, &elf))
 			continue;
-		if (!budget_take(&budget, name))
+		if (!budget_take(&budget, name) ||
+		    tables->symbols.count == SYMBOLS_MAX)
 			break;
 		symbol = add_symbol(&tables->symbols, name, &elf);
 		symbol->exported = symbol->global;
@@ -132,7 +136,8 @@ bool image_add_symtab(const struct image *image, const struct source *source,
 
 		if (!name || !is_function(image, &elf))
 			continue;
-		if (!budget_take(&budget, name))
+		if (!budget_take(&budget, name) ||
+		    symbols->count == SYMBOLS_MAX)
 			break;
 		cut_version(strings, elf.name);
 		if (*name)
