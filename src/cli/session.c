@@ -37,7 +37,7 @@ struct session {
 	struct sink watcher;
 };
 
-/* ---- the command's exit status, seen as a sink ---- */
+/* ---- a sink of its own: the command's exit, and output to be flushed ---- */
 
 static struct session *session_of(struct sink *watcher)
 {
@@ -53,6 +53,7 @@ static int watch_event(struct sink *sink, const struct event *event)
 		session->child_ended = true;
 		session->child_status = event->status;
 	}
+	signals_tick();
 	return 0;
 }
 
@@ -80,6 +81,7 @@ static int open_sink(const struct options *options, struct sink **ret)
 	struct summary_options summary = {
 		.path = options->log.path,
 		.demangle = options->log.demangle,
+		.quantiles = options->log.durations,
 	};
 	int err = options->count ? summary_new(&summary, ret) :
 				   log_new(&options->log, ret);
@@ -190,18 +192,33 @@ static bool asked_to_leave(const struct session *session)
 static void leave(struct session *session)
 {
 	session->left = true;
+	signals_tick();
 	prober_abandon_all(session->prober, &session->tracer);
 	leave_all(&session->tracer);
+}
+
+/* Until the deadline, if there is one. */
+static void rest(const struct session *session)
+{
+	uint64_t now = clock_now();
+
+	if (!session->deadline)
+		signals_rest(0);
+	else if (session->deadline > now)
+		signals_rest(session->deadline - now);
 }
 
 static void run(struct session *session)
 {
 	if (session->options->duration)
 		session->deadline = clock_now() + session->options->duration;
+	rest(session);
 	while (loop_run(&session->tracer, &session->requests->wake)) {
+		int err = sinks_flush(session->sinks);
+
+		rest(session);
 		session->requests->wake = 0;
-		(void)sinks_flush(session->sinks);
-		if (asked_to_leave(session)) {
+		if (err || asked_to_leave(session)) {
 			leave(session);
 			return;
 		}

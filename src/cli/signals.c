@@ -1,64 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/signals.h"
 
-#include <sys/time.h>
+#include <time.h>
 
-#include "base/types.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
 
-#define TICK_MICROSECONDS 50000
+#define TICK (50 * 1000 * 1000)
 
-/* A handler has no other way to find it. */
+/* A handler has no other way to find them. */
 static struct signal_requests requests;
+static timer_t timer;
+
+/* timer_settime() may be called in a signal handler (signal-safety(7)). */
+static void start_timer(uint64_t first)
+{
+	const struct itimerspec when = {
+		.it_value.tv_sec = first / NS_PER_SECOND,
+		.it_value.tv_nsec = first % NS_PER_SECOND,
+		.it_interval.tv_nsec = first ? TICK : 0,
+	};
+
+	timer_settime(timer, 0, &when, NULL);
+}
+
+void signals_tick(void)
+{
+	if (requests.ticking)
+		return;
+	requests.ticking = 1;
+	start_timer(TICK);
+}
+
+void signals_rest(uint64_t until)
+{
+	requests.ticking = 0;
+	start_timer(until);
+}
 
 static void on_signal(int signal)
 {
-	switch (signal) {
-	case SIGALRM:
-		requests.tick = 1;
-		break;
-	case SIGINT:
+	if (signal == SIGINT)
 		requests.interrupts++;
-		break;
-	default:
+	else if (signal != SIGALRM)
 		requests.leave = 1;
-		break;
-	}
 	requests.wake = 1;
+	if (signal != SIGALRM)
+		start_timer(TICK);
 }
 
-/* A signal that was ignored when we began (nohup) stays so. */
-static void handle(int signal)
+static void install(int signal)
 {
-	struct sigaction action = { .sa_handler = on_signal }, old;
+	struct sigaction action = { .sa_handler = on_signal };
 
-	if (!sigaction(signal, NULL, &old) && old.sa_handler == SIG_IGN)
-		return;
 	sigfillset(&action.sa_mask);
 	sigaction(signal, &action, NULL);
 }
 
-static void start_ticking(void)
+/* A signal that was ignored when we began (nohup) stays so. */
+static void install_unless_ignored(int signal)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	struct itimerval interval = {
-		.it_interval.tv_usec = TICK_MICROSECONDS,
-		.it_value.tv_usec = TICK_MICROSECONDS,
-	};
+	struct sigaction old;
 
-	sigfillset(&action.sa_mask);
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &interval, NULL);
+	if (sigaction(signal, NULL, &old) || old.sa_handler != SIG_IGN)
+		install(signal);
 }
 
 struct signal_requests *signals_start(void)
 {
-	static const int handled[] = { SIGINT, SIGTERM, SIGHUP };
-	size_t i;
+	struct sigevent event = {
+		.sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = SIGALRM,
+	};
 
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
+		fatal("no timer can be made");
 	/* A closed pipe is an error of the log, and no reason to die. */
 	signal(SIGPIPE, SIG_IGN);
-	for (i = 0; i < ARRAY_SIZE(handled); i++)
-		handle(handled[i]);
-	start_ticking();
+	install(SIGALRM);
+	install_unless_ignored(SIGINT);
+	install_unless_ignored(SIGTERM);
+	install_unless_ignored(SIGHUP);
 	return &requests;
 }

@@ -4,18 +4,30 @@
 
 #include <signal.h>
 
+#include "base/types.h"
+
 /*
- * What signals ask of calltrap. Handlers only set these; a timer ticks all the
- * time, so that one which comes just before a wait is seen soon after.
+ * What signals ask of calltrap. Handlers only set these, and start a timer
+ * that ticks until signals_rest(): a signal that comes just before a wait is
+ * seen at the next tick.
  */
 struct signal_requests {
-	volatile sig_atomic_t wake;       /* one of the others was set */
-	volatile sig_atomic_t tick;
+	volatile sig_atomic_t wake;       /* look at the others */
 	volatile sig_atomic_t interrupts; /* SIGINT, how many */
 	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP */
+	volatile sig_atomic_t ticking;
 };
 
-/* Installs the handlers, starts the timer. There is one of it. */
+/* Installs the handlers. There is one of it. */
 struct signal_requests *signals_start(void);
+
+/* Sets wake every now and then, from soon on. */
+void signals_tick(void);
+
+/*
+ * No more ticks until the given time from now, in nanoseconds; 0: until
+ * signals_tick() or a signal.
+ */
+void signals_rest(uint64_t until);
 
 #endif

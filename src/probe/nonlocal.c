@@ -93,9 +93,12 @@ static void on_jump(struct trap_owner *owner, struct task *task)
 		task_forget_visits(task, target);
 		return;
 	}
+	/* Destructors run on the way up; what lies below goes with the rest. */
+	if (!calls->unwinding || calls->unwind_sp > now ||
+	    !stack_is_one(jump->space, calls->unwind_sp, now))
+		calls->unwind_sp = now;
 	calls->unwinding = jump->kind == JUMP_EXIT ? CALL_THREAD_EXITED :
 						     CALL_EXCEPTION;
-	calls->unwind_sp = now;
 }
 
 static const struct trap_owner_ops jump_ops = { .hit = on_jump };
