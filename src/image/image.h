@@ -155,6 +155,19 @@ const struct symbol *image_symbols(const struct image *image,
 const struct import *image_imports(const struct image *image,
 				   size_t *count_ret);
 
+/* A jump through the slot of an import that has no stub: a tail call. */
+struct slot_jump {
+	uint64_t address;
+	const struct import *import;
+};
+
+/*
+ * Searches all code for them, which takes its time; the array is to be freed
+ * (NULL when there are none), the imports are the image's.
+ */
+struct slot_jump *image_find_slot_jumps(const struct image *image,
+					size_t *count_ret);
+
 /*
  * The exported definition of a name, as the dynamic linker would choose it:
  * version NULL takes the default one. NULL when there is none.

@@ -19,6 +19,7 @@
 #define BUILT_TEXT 0x10000
 #define BUILT_DATA 0x12000
 #define BUILT_GOT (BUILT_DATA + 0x200)
+#define BUILT_NOTES 40 /* bytes of notes */
 
 enum {
 	AT_SYMBOLS = 0x200,
@@ -31,6 +32,7 @@ enum {
 	AT_JMPREL = 0x600,
 	AT_RELOCATIONS = 0x680,
 	AT_NOTES = 0x6e0,
+	AT_BUILD_ID = AT_NOTES + 36,
 	AT_STUBS = 0x800,
 	AT_CODE = 0x900,
 	AT_DYNAMIC = 0x1000,
@@ -283,7 +285,13 @@ static inline void built_dynamic(struct built *b)
 
 static inline void built_note(struct built *b)
 {
+	/* Another one first, whose name and contents are padded. */
 	b->at = AT_NOTES;
+	built_put(b, 2, 4);
+	built_put(b, 1, 4);
+	built_put(b, NT_GNU_BUILD_ID, 4);
+	built_put(b, 'X', 4);
+	built_put(b, 1, 4);
 	built_put(b, 4, 4);
 	built_put(b, 4, 4);
 	built_put(b, NT_GNU_BUILD_ID, 4);
@@ -302,7 +310,8 @@ static inline void built_init(struct built *b, unsigned word)
 	built_program(b, PT_LOAD, PF_R | PF_W, AT_DYNAMIC, BUILT_DATA, 0x400);
 	built_program(b, PT_DYNAMIC, PF_R | PF_W, AT_DYNAMIC, BUILT_DATA,
 		      0x200);
-	built_program(b, PT_NOTE, PF_R, AT_NOTES, BUILT_TEXT + AT_NOTES, 20);
+	built_program(b, PT_NOTE, PF_R, AT_NOTES, BUILT_TEXT + AT_NOTES,
+		      BUILT_NOTES);
 	built_symbols(b);
 	built_hashes(b);
 	built_versions(b);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -423,6 +424,27 @@ START_TEST(image_in_memory_is_the_same_as_its_file)
 }
 END_TEST
 
+/* It has no file at all. */
+START_TEST(vdso_is_read_from_memory)
+{
+	struct memory memory = { &own_ops };
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	const struct symbol *symbol;
+	struct image *image;
+
+	if (!base) {
+		printf("# no vdso here\n");
+		return;
+	}
+	ck_assert_int_eq(image_open_memory(&memory, base, "vdso", &image), 0);
+	ck_assert_str_eq(image_soname(image), "linux-vdso.so.1");
+	symbol = image_find_export(image, "__vdso_clock_gettime", NULL);
+	ck_assert_ptr_nonnull(symbol);
+	ck_assert_str_eq(symbol->version, "LINUX_2.6");
+	image_put(image);
+}
+END_TEST
+
 START_TEST(r_debug_is_found_in_the_dynamic_linker)
 {
 	CLEANUP(xfree_cleanup) struct modules *modules = own_modules();
@@ -740,6 +762,43 @@ START_TEST(symbols_are_counted_without_gnu_hash)
 }
 END_TEST
 
+/* Nobody gets an old version who doesn't ask for it. */
+START_TEST(hidden_version_is_no_default)
+{
+	struct image *image;
+	struct built b;
+
+	built_init(&b, word_of(32 * _i));
+	b.at = AT_VERSYM + 6 * 2;
+	built_put(&b, 0x8004, 2);
+	image = open_built(&b);
+	ck_assert_ptr_null(image_find_export(image, "chosen", NULL));
+	check_symbol(image_find_export(image, "chosen", "V2"), "chosen", "V2",
+		     32);
+	image_put(image);
+}
+END_TEST
+
+/* Some linkers let DT_RELA's table include that of DT_JMPREL. */
+START_TEST(slot_in_two_tables_is_one_import)
+{
+	const struct import *imports;
+	struct image *image;
+	struct built b;
+	size_t count;
+
+	built_init(&b, word_of(32 * _i));
+	b.at = AT_DYNAMIC + 11 * 2 * b.word + b.word;
+	built_word(&b, BUILT_TEXT + AT_JMPREL);
+	image = open_built(&b);
+	imports = image_imports(image, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(imports[0].slot, BUILT_GOT + 24);
+	ck_assert_uint_eq(imports[1].slot, BUILT_GOT + 32);
+	image_put(image);
+}
+END_TEST
+
 /* A built library as a loader would have it in memory. */
 struct loaded {
 	struct memory memory;
@@ -1029,7 +1088,7 @@ static void build_debug_file(struct built *b, unsigned word)
 	built_symbol(b, 13, STB_LOCAL, STT_FUNC, 1, BUILT_TEXT + AT_CODE + 64,
 		     4);
 	built_section(b, 0, SHT_NULL, 0, 0, 0);
-	built_section(b, 0, SHT_NOTE, AT_NOTES, 20, 0);
+	built_section(b, 0, SHT_NOTE, AT_NOTES, BUILT_NOTES, 0);
 	built_section(b, 0, SHT_SYMTAB, AT_SYMTAB, 4 * symbol, 3);
 	built_section(b, 0, SHT_STRTAB, AT_STRTAB, sizeof(strings), 0);
 	built_end_sections(b);
@@ -1133,11 +1192,11 @@ START_TEST(debug_file_is_found_by_build_id)
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	built_init(&b, word_of(32 * _i));
 	build_debug_file(&debug, b.word);
-	debug.bytes[AT_NOTES + 16] ^= 1;
+	debug.bytes[AT_BUILD_ID] ^= 1;
 	write_file(root, path, debug.bytes, sizeof(debug.bytes));
 	image = open_built(&b);
 	ck_assert(!image_add_debug_symbols(image, root, NULL));
-	debug.bytes[AT_NOTES + 16] ^= 1;
+	debug.bytes[AT_BUILD_ID] ^= 1;
 	write_file(root, path, debug.bytes, sizeof(debug.bytes));
 	ck_assert(image_add_debug_symbols(image, root, NULL));
 	check_debug_symbols(image);
@@ -1230,6 +1289,7 @@ static Suite *image_suite(void)
 	tcase_add_test(real, slots_hold_what_they_import);
 	tcase_add_test(real, stubs_jump_through_their_slots);
 	tcase_add_test(real, image_in_memory_is_the_same_as_its_file);
+	tcase_add_test(real, vdso_is_read_from_memory);
 	tcase_add_test(real, r_debug_is_found_in_the_dynamic_linker);
 	tcase_add_test(real, symbols_are_in_order_and_once);
 	tcase_add_test(real, own_static_function_is_found);
@@ -1240,6 +1300,8 @@ static Suite *image_suite(void)
 	tcase_add_loop_test(built, built_library_is_read_without_sections, 1,
 			    3);
 	tcase_add_loop_test(built, symbols_are_counted_without_gnu_hash, 1, 3);
+	tcase_add_loop_test(built, hidden_version_is_no_default, 1, 3);
+	tcase_add_loop_test(built, slot_in_two_tables_is_one_import, 1, 3);
 	tcase_add_loop_test(built, relocated_image_is_read_from_memory, 1, 3);
 	tcase_add_loop_test(built, slack_ends_where_another_segment_begins, 1,
 			    3);
