@@ -130,6 +130,16 @@ struct arch_ops {
 			 taddr_t address, taddr_t got, struct plt_stub *ret);
 
 	/*
+	 * Whether a jump through the GOT begins at code (size bytes, which lie
+	 * at address), and its slot; got as above. It begins with
+	 * slot_jump_byte (a prefix before that is no matter: behind it the
+	 * trap works as well).
+	 */
+	uint8_t slot_jump_byte;
+	bool (*slot_jump)(const uint8_t *code, size_t size, taddr_t address,
+			  taddr_t got, taddr_t *slot_ret);
+
+	/*
 	 * The index-th (from 0) integer or pointer argument of a call whose
 	 * registers at the function's first instruction are given.
 	 */

@@ -100,7 +100,8 @@ struct site_search {
 	struct module *caller;
 	const char **stubs; /* names that have a stub; sorted */
 	size_t stub_count;
-	size_t unbound; /* nowhere to plant yet */
+	size_t unbound;    /* nowhere to plant yet */
+	bool without_stub; /* some function is called without one */
 };
 
 static bool has_stub(const struct site_search *search, const char *name)
@@ -139,10 +140,50 @@ static void visit_import(struct site_search *search,
 		     &library);
 	function = function_get(prober, import->name, FUNCTION_CALL_SITE,
 				definer, caller);
-	if (import->stub)
+	if (import->stub) {
 		plant_at_stub(space, caller, import, function);
-	else
-		plant_at_definition(space, caller, definer, symbol, function);
+		return;
+	}
+	search->without_stub = true;
+	plant_at_definition(space, caller, definer, symbol, function);
+}
+
+/*
+ * A tail call returns to wherever its caller would have: its return address
+ * doesn't tell whose call it is. It is caught at the jump.
+ */
+static void plant_at_jump(struct site_search *search,
+			  const struct slot_jump *jump)
+{
+	struct prober *prober = search->space->prober;
+	struct module *caller = search->caller, *definer;
+	const struct import *import = jump->import;
+	const struct symbol *symbol;
+	struct probe *probe;
+
+	if (!import->name[0] || has_stub(search, import->name))
+		return;
+	definer = binding_find(search->space->space, caller, import->name,
+			       import->version, &symbol);
+	if (!definer || !is_wanted(prober, import->name, caller, definer))
+		return;
+	probe = probe_plant(search->space,
+			    function_get(prober, import->name,
+					 FUNCTION_CALL_SITE, definer, caller),
+			    caller->bias + jump->address, NULL);
+	if (probe)
+		probe->at_jump = true;
+}
+
+static void plant_at_jumps(struct site_search *search)
+{
+	size_t count, i;
+	struct slot_jump *jumps =
+		image_find_slot_jumps(search->caller->image, &count);
+
+	for (i = 0; i < count; i++)
+		plant_at_jump(search, &jumps[i]);
+	free(jumps);
 }
 
 static bool may_be_wanted(const struct prober *prober,
@@ -178,6 +219,8 @@ void call_sites_plant(struct probe_space *space, struct module *module)
 	      compare_names);
 	for (i = 0; i < count; i++)
 		visit_import(&search, &imports[i]);
+	if (search.without_stub)
+		plant_at_jumps(&search);
 	module->sites_done = !search.unbound;
 	free(search.stubs);
 }

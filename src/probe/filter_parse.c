@@ -158,8 +158,8 @@ static void look_at_path(struct library_pattern *library)
 
 	if (pattern->kind == PATTERN_ANY)
 		return;
-	library->is_main = pattern->kind == PATTERN_PLAIN &&
-			   !strcmp(pattern->text, "MAIN");
+	/* As a regular expression too: "/f1@MAIN/". */
+	library->is_main = !strcmp(pattern->text, "MAIN");
 	library->on_path = strchr(pattern->text, '/');
 	if (library->on_path && pattern->kind == PATTERN_PLAIN)
 		library->canonical = realpath(pattern->text, NULL);

@@ -69,6 +69,8 @@ static bool is_resolved(const struct ifunc *ifunc, taddr_t target)
 void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
 		    taddr_t target)
 {
+	if (space->space->arch->word_size == 4)
+		target = (uint32_t)target;
 	if (!is_resolved(ifunc, target))
 		return;
 	(void)probe_plant(space, ifunc->function, target, ifunc->caller);

@@ -186,7 +186,8 @@ static bool frame_runs(const struct activation *newest,
  * frame is a tail caller if it returns to the same place. After an unwinding
  * it may as well be a call that was thrown away and is now repeated: then it
  * is of the same function. On a stack that is moved, that is one that begins
- * anew (see frame.c).
+ * anew (see frame.c). And the target of a jump that was trapped has been
+ * counted there.
  */
 static bool settle_frame(struct probe_space *space, struct task *task,
 			 const struct frame_key *key,
@@ -202,6 +203,10 @@ static bool settle_frame(struct probe_space *space, struct task *task,
 		drop_frame(space, task, key,
 			   calls->unwinding ? calls->unwinding : CALL_LONGJMP);
 		return false;
+	}
+	if (older->jumped && older->call.function == function) {
+		older->jumped = false;
+		return true;
 	}
 	if (!frame_runs(older, function))
 		return false;
@@ -255,7 +260,7 @@ static void start(struct probe_space *space, struct task *task,
 
 void pairing_enter_call(struct probe_space *space, struct task *task,
 			const struct function *function,
-			taddr_t return_address)
+			taddr_t return_address, bool jumped)
 {
 	struct prober *prober = space->prober;
 	taddr_t slot = space->space->arch->return_slot(&task->regs);
@@ -269,6 +274,7 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	end_unwinding(task, slot);
 	activation = activation_new(space, task, &key, return_address);
 	activation->call.function = function;
+	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
 	prober->counts.calls++;
 	if (function->returns != RETURNS_NEVER) {

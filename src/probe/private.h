@@ -45,6 +45,7 @@ struct activation {
 	struct frame_key key;
 	enum activation_kind kind;
 	struct call call;
+	bool jumped;                     /* CALL: its entry is still to come */
 	struct ifunc *ifunc;             /* RESOLVER */
 	struct return_site *site;
 	struct call_stack *stack;        /* whose list it is in */
@@ -87,6 +88,7 @@ struct probe {
 	const struct function *function;
 	taddr_t address;
 	const struct module *caller; /* only calls that return there; or NULL */
+	bool at_jump;                /* … at a jump to it, not at its entry */
 	struct probe *next;
 };
 
@@ -118,7 +120,10 @@ void prober_emit(struct prober *prober, const struct event *event);
 
 /* ---- probe.c: planting ---- */
 
-/* Returns the probe, an equal one that was there already, or NULL. */
+/*
+ * Returns the probe, an equal one that was there already, or NULL when the
+ * place can't be trapped.
+ */
 struct probe *probe_plant(struct probe_space *space,
 			  const struct function *function, taddr_t address,
 			  const struct module *caller);
@@ -162,12 +167,14 @@ void ifuncs_forget_range(struct probe_space *space, taddr_t low,
 /* ---- pairing.c: entries ↔ returns ---- */
 
 /*
- * A watched function was entered. For ACTIVATION_CALL the event is emitted
- * here.
+ * A watched function was entered, or (jumped) a jump leads to it whose target
+ * may be trapped too. Emits the event.
  */
 void pairing_enter_call(struct probe_space *space, struct task *task,
 			const struct function *function,
-			taddr_t return_address);
+			taddr_t return_address, bool jumped);
+
+/* The same of an IFUNC's resolver, which is no event. */
 void pairing_enter_resolver(struct probe_space *space, struct task *task,
 			    struct ifunc *ifunc);
 
@@ -240,8 +247,11 @@ void wanted_free(struct wanted *wanted);
 void wanted_found(struct wanted *wanted, enum function_place place,
 		  const char *symbol, const struct filter_library *library);
 
-/* The first complete link map: names what is missing, and what is near. */
-void wanted_report_missing(struct wanted *wanted, struct space *space);
+/*
+ * The list of modules has changed. With the first complete one the user is
+ * told what is missing, and which names are near.
+ */
+void wanted_modules(struct wanted *wanted, struct space *space);
 void wanted_report_never(const struct wanted *wanted);
 
 static inline struct filter_library

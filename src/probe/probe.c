@@ -23,7 +23,7 @@ static void on_entry(struct trap_owner *owner, struct task *task)
 	if (probe->caller && !module_holds(probe->caller, return_address))
 		return;
 	pairing_enter_call(probe->space, task, probe->function,
-			   return_address);
+			   return_address, probe->at_jump);
 }
 
 static const struct trap_owner_ops entry_ops = { .hit = on_entry };

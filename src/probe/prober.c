@@ -91,7 +91,7 @@ static void on_modules_consistent(struct tracer_client *client,
 	for (module = space->modules; module; module = module->next)
 		call_sites_plant(own, module);
 	ifuncs_read_slots(own);
-	wanted_report_missing(prober->wanted, space);
+	wanted_modules(prober->wanted, space);
 }
 
 static void on_space_relocated(struct tracer_client *client,

@@ -9,10 +9,21 @@
 
 /* Which of the user's filters have matched something, and which not yet. */
 
+/* Names within two edits of a missing one; copies. */
+#define NEAR_DISTANCE 2
+#define NEAR_NAMES 3
+#define NEAR_LENGTH 64
+
+struct near_names {
+	char *names[NEAR_NAMES];
+	size_t count;
+};
+
 struct wanted_set {
 	const struct filter *filter;
 	const char *option;
-	bool *found; /* by filter_count() */
+	bool *found; /* these two by filter_count() */
+	struct near_names *near;
 };
 
 struct wanted {
@@ -27,6 +38,18 @@ static void set_init(struct wanted_set *set, const struct filter *filter,
 	set->filter = filter;
 	set->option = option;
 	set->found = xcalloc(filter_count(filter), sizeof(*set->found));
+	set->near = xcalloc(filter_count(filter), sizeof(*set->near));
+}
+
+static void set_fini(struct wanted_set *set)
+{
+	size_t i, j;
+
+	for (i = 0; i < filter_count(set->filter); i++)
+		for (j = 0; j < set->near[i].count; j++)
+			free(set->near[i].names[j]);
+	free(set->near);
+	free(set->found);
 }
 
 struct wanted *wanted_new(const struct prober_config *config)
@@ -40,8 +63,8 @@ struct wanted *wanted_new(const struct prober_config *config)
 
 void wanted_free(struct wanted *wanted)
 {
-	free(wanted->entries.found);
-	free(wanted->calls.found);
+	set_fini(&wanted->entries);
+	set_fini(&wanted->calls);
 	free(wanted);
 }
 
@@ -57,11 +80,6 @@ void wanted_found(struct wanted *wanted, enum function_place place,
 		    filter_matches_one(set->filter, i, symbol, library))
 			set->found[i] = true;
 }
-
-/* Names within two edits; longer words may differ by more. */
-#define NEAR_DISTANCE 2
-#define NEAR_NAMES 3
-#define NEAR_LENGTH 64
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -103,82 +121,96 @@ static bool is_near(const char *name, const char *other)
 	return distance(name, other) <= (a < 5 ? 1 : NEAR_DISTANCE);
 }
 
-static bool is_listed(const char *const *names, size_t count, const char *name)
+static bool is_listed(const struct near_names *near, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
+	for (i = 0; i < near->count; i++)
+		if (!strcmp(near->names[i], name))
 			return true;
 	return false;
 }
 
-static size_t near_names(struct space *space, const char *name,
-			 const char **ret)
+static void look_in_module(struct near_names *near, const char *name,
+			   const struct module *module)
 {
-	const struct module *module;
-	size_t n = 0;
+	size_t count, i;
+	const struct symbol *symbols = image_symbols(module->image, &count);
 
-	for (module = space->modules; module; module = module->next) {
-		size_t count, i;
-		const struct symbol *symbols =
-			image_symbols(module->image, &count);
-
-		for (i = 0; i < count && n < NEAR_NAMES; i++)
-			if (is_near(name, symbols[i].name) &&
-			    !is_listed(ret, n, symbols[i].name))
-				ret[n++] = symbols[i].name;
-	}
-	return n;
+	for (i = 0; i < count && near->count < NEAR_NAMES; i++)
+		if (is_near(name, symbols[i].name) &&
+		    !is_listed(near, symbols[i].name))
+			near->names[near->count++] = xstrdup(symbols[i].name);
 }
 
-static void add_near_names(struct strbuf *text, struct space *space,
-			   const char *name)
+static void look_for_near(struct wanted *wanted, const struct module *module)
 {
-	const char *near[NEAR_NAMES];
-	size_t i, count = near_names(space, name, near);
-
-	for (i = 0; i < count; i++)
-		strbuf_printf(text, "%s%s", i ? ", " : "; near: ", near[i]);
-}
-
-static void report_one(const struct wanted_set *set, size_t i,
-		       struct space *space)
-{
-	const char *name = filter_plain_name(set->filter, i);
-	struct strbuf text = { 0 };
-
-	strbuf_printf(&text, "%s %s: no such function yet, waiting for it",
-		      set->option, filter_text(set->filter, i));
-	if (name)
-		add_near_names(&text, space, name);
-	diag(DIAG_NOTE, DIAG_PROBE, "%s", strbuf_text(&text));
-	strbuf_fini(&text);
-}
-
-void wanted_report_missing(struct wanted *wanted, struct space *space)
-{
-	const struct wanted_set *set = &wanted->entries;
+	struct wanted_set *set = &wanted->entries;
 	size_t i;
 
-	if (wanted->reported || !space->linkmap.complete)
-		return;
-	wanted->reported = true;
-	for (i = 0; i < filter_count(set->filter); i++)
+	for (i = 0; i < filter_count(set->filter); i++) {
+		const char *name = filter_plain_name(set->filter, i);
+
+		if (name && !set->found[i])
+			look_in_module(&set->near[i], name, module);
+	}
+}
+
+/* "; near: a, b", or nothing; the text is to be freed. */
+static char *near_text(const struct near_names *near)
+{
+	struct strbuf text = { 0 };
+	size_t i;
+
+	for (i = 0; i < near->count; i++)
+		strbuf_printf(&text, "%s%s", i ? ", " : "; near: ",
+			      near->names[i]);
+	return text.text ? text.text : xstrdup("");
+}
+
+static void report_missing(const struct wanted_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < filter_count(set->filter); i++) {
+		char *near CLEANUP(xfree_cleanup) = near_text(&set->near[i]);
+
 		if (!set->found[i])
-			report_one(set, i, space);
+			diag(DIAG_NOTE, DIAG_PROBE,
+			     "%s %s: no such function yet, waiting for it%s",
+			     set->option, filter_text(set->filter, i), near);
+	}
+}
+
+void wanted_modules(struct wanted *wanted, struct space *space)
+{
+	struct module *module;
+
+	if (!space->linkmap.complete)
+		return;
+	for (module = space->modules; module; module = module->next) {
+		if (!module->names_read)
+			look_for_near(wanted, module);
+		module->names_read = true;
+	}
+	if (!wanted->reported)
+		report_missing(&wanted->entries);
+	wanted->reported = true;
 }
 
 static void report_never(const struct wanted_set *set)
 {
 	size_t i;
 
-	for (i = 0; i < filter_count(set->filter); i++)
+	for (i = 0; i < filter_count(set->filter); i++) {
+		char *near CLEANUP(xfree_cleanup) = near_text(&set->near[i]);
+
 		if (!set->found[i])
 			diag(DIAG_WARNING, DIAG_PROBE,
 			     "%s %s: never found: no such function in any "
-			     "library that was loaded",
-			     set->option, filter_text(set->filter, i));
+			     "library that was loaded%s",
+			     set->option, filter_text(set->filter, i), near);
+	}
 }
 
 void wanted_report_never(const struct wanted *wanted)

@@ -37,9 +37,9 @@ void prototypes_add_directory(struct prototypes *prototypes,
 
 /*
  * The prototype of a function of a library (its SONAME, or the file's name
- * for a program), or NULL. With library NULL, and when the library's own file
- * has none, the files that apply to all are asked. Good as long as
- * prototypes is.
+ * for a program), or NULL. Files that apply to every library were named by the
+ * user: they win over the library's own. With library NULL all files that were
+ * read are asked. Good as long as prototypes is.
  */
 const struct prototype *prototypes_find(struct prototypes *prototypes,
 					const char *library,

@@ -339,14 +339,13 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 					const char *library,
 					const char *function)
 {
-	const struct prototype *found = NULL;
+	const struct prototype *found =
+		find_in(prototypes->globals, prototypes->global_count,
+			function);
 
-	if (library)
+	if (!found && library)
 		found = library_find(library_of(prototypes, library),
 				     function);
-	if (!found)
-		found = find_in(prototypes->globals, prototypes->global_count,
-				function);
 	if (!found && !library)
 		found = find_anywhere(prototypes, function);
 	return found;

@@ -19,7 +19,8 @@ struct module {
 	bool is_main;        /* the program itself */
 	bool is_linker;      /* the dynamic linker */
 	bool listed;         /* found in the walk that is going on */
-	bool sites_done;     /* of the tracer's client: its call sites are known */
+	bool sites_done;     /* these two are the client's: call sites planted, */
+	bool names_read;     /* and names compared with those that are missing */
 	struct module *next; /* in the order of the link map */
 };
 

@@ -54,7 +54,8 @@ static int argument(const struct regs *entry, struct memory *memory,
 
 static uint64_t result(const struct regs *regs)
 {
-	return (uint32_t)regs->user.rax;
+	/* A 64-bit one is in edx:eax; who wants less takes the low part. */
+	return (uint32_t)regs->user.rax | regs->user.rdx << 32;
 }
 
 const struct arch_ops arch_i386 = {
@@ -71,6 +72,8 @@ const struct arch_ops arch_i386 = {
 	.insn_emulate = emulate,
 	.insn_relocate = relocate,
 	.plt_stub = i386_plt_stub,
+	.slot_jump_byte = 0xff,
+	.slot_jump = i386_slot_jump,
 	.argument = argument,
 	.result = result,
 };

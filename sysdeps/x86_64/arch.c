@@ -81,6 +81,8 @@ const struct arch_ops arch_x86_64 = {
 	.insn_emulate = emulate,
 	.insn_relocate = relocate,
 	.plt_stub = x86_64_plt_stub,
+	.slot_jump_byte = 0xff,
+	.slot_jump = x86_64_slot_jump,
 	.argument = argument,
 	.result = result,
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/x86_64/plt.h"
 
+#include <string.h>
+
 #include "sysdeps/x86/plt.h"
 
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -24,5 +26,18 @@ bool x86_64_plt_stub(const uint8_t *code, size_t size, size_t at,
 	ret->start = address + jump.start;
 	ret->slot = address + jump.end + (taddr_t)(int64_t)jump.displacement;
 	ret->size = (uint8_t)(jump.end - jump.start);
+	return true;
+}
+
+bool x86_64_slot_jump(const uint8_t *code, size_t size, taddr_t address,
+		      taddr_t got UNUSED, taddr_t *slot_ret)
+{
+	int32_t displacement;
+
+	/* jmp *disp(%rip) */
+	if (size < 6 || code[0] != 0xff || code[1] != 0x25)
+		return false;
+	memcpy(&displacement, code + 2, sizeof(displacement));
+	*slot_ret = address + 6 + (taddr_t)(int64_t)displacement;
 	return true;
 }
