@@ -372,6 +372,12 @@ def status_field(pid, field, default=None):
     return default
 
 
+def processor_time(pid):
+    """In clock ticks; it grows while a process works."""
+    words = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
+    return int(words[11]) + int(words[12]) if len(words) > 12 else None
+
+
 def task_states(pid):
     with contextlib.suppress(OSError):
         return ", ".join("%s %s" % (tid, (status_field(int(tid), "State") or

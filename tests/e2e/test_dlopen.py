@@ -149,7 +149,7 @@ def settle(target, tracer):
 
     def asleep():
         found = (h.status_field(tracer.pid, "State", "")[:1],
-                 h.status_field(tracer.pid, "voluntary_ctxt_switches"),
+                 h.processor_time(tracer.pid),
                  h.status_field(target.pid, "State", "")[:1])
         same = state.get("last") == found and found[0] + found[2] == "SS"
         state["times"] = state.get("times", 0) + 1 if same else 0
