@@ -94,11 +94,6 @@ int print_count(struct printer *printer, const struct expression *length,
 	return -ENODATA;
 }
 
-static const struct type *guess_type(void)
-{
-	return type_builtin("guess", 5);
-}
-
 static void print_argument(struct printer *printer, const struct type *type,
 			   unsigned slot)
 {
@@ -157,7 +152,7 @@ void prototype_print_entry(const struct prototype *prototype,
 		return;
 	}
 	for (unsigned slot = 0; slot < UNKNOWN_ARGUMENTS; slot++)
-		print_argument(&printer, guess_type(), slot);
+		print_argument(&printer, &type_guess, slot);
 }
 
 void prototype_print_later(const struct prototype *prototype,
@@ -178,7 +173,7 @@ void prototype_print_result(const struct prototype *prototype,
 			    struct strbuf *out)
 {
 	struct printer printer = printer_of(prototype, values, limits, out);
-	const struct type *type = prototype ? prototype->result : guess_type();
+	const struct type *type = prototype ? prototype->result : &type_guess;
 	uint64_t word;
 
 	if (type->kind == TYPE_VOID)

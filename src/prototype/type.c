@@ -62,11 +62,12 @@ static const struct {
 	{ "oct", INTEGER(4, false, LENS_OCTAL) },
 	{ "octal", INTEGER(4, false, LENS_OCTAL) },
 	{ "bitvec", INTEGER(4, false, LENS_BITS) },
-	{ "guess", INTEGER(TYPE_WORD, true, LENS_GUESS) },
 	{ "hide", INTEGER(4, true, LENS_HIDE) },
 	{ "float", FLOAT(4) },
 	{ "double", FLOAT(8) },
 };
+
+const struct type type_guess = INTEGER(TYPE_WORD, true, LENS_GUESS);
 
 static const struct {
 	const char *name;
@@ -74,7 +75,7 @@ static const struct {
 } builtin_pointers[] = {
 	{ "void", &void_type },     { "addr", &address_type },
 	{ "file", &address_type },  { "string", &string_type },
-	{ "format", &format_type },
+	{ "format", &format_type }, { "guess", &type_guess },
 };
 
 static bool same(const char *name, const char *text, size_t length)

@@ -58,6 +58,9 @@ struct type {
 	const struct type_name *names;     /* LENS_ENUM */
 };
 
+/* Of whatever there is no prototype for. */
+extern const struct type type_guess;
+
 /* The type that the language has under a name, or NULL. */
 const struct type *type_builtin(const char *name, size_t length);
 

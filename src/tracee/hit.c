@@ -62,7 +62,7 @@ static void visit(struct task *task, struct trap *trap)
 	taddr_t address = trap->address;
 
 	space->arch->set_ip(&task->regs, address);
-	task->regs_changed = true;
+	task->ip_changed = true;
 	if (!task_take_visit(task, address, space->arch->sp(&task->regs)))
 		tell_owners(trap, task);
 	/* An owner that left may have taken the trap with it. */
@@ -91,6 +91,6 @@ bool hit_handle(struct task *task)
 	diag_debug(DIAG_TRAP, "%d: late hit at %#" PRIx64, (int)task->tid,
 		   ip - 1);
 	space->arch->set_ip(regs, ip - 1);
-	task->regs_changed = true;
+	task->ip_changed = true;
 	return true;
 }

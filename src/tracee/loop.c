@@ -26,9 +26,16 @@ static void release(struct tracer *tracer, struct task *task)
 
 static void write_back(struct task *task)
 {
-	if (task->regs_changed && ptrace_set_regs(task->tid, &task->regs))
+	struct space *space = task->tracee ? task->tracee->space : NULL;
+	int err = 0;
+
+	if (task->regs_changed)
+		err = ptrace_set_regs(task->tid, &task->regs);
+	else if (task->ip_changed)
+		err = ptrace_set_ip(task->tid, space->arch->ip(&task->regs));
+	if (err)
 		diag_debug(DIAG_STOP, "%d is gone", (int)task->tid);
-	task->regs_changed = task->regs_known = false;
+	task_forget_regs(task);
 }
 
 static void detach(struct tracer *tracer, struct task *task)
@@ -161,10 +168,11 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 		task->newborn = true;
 	}
 	tracer->counts.stops++;
+	follow_stop(&tracer->processor, tid);
 	task->stopped = true;
 	task->stop_waits = false;
 	task->stop_time = time;
-	task->regs_known = task->regs_changed = false;
+	task_forget_regs(task);
 	if (ended) {
 		handle_end(tracer, task, status);
 		return;

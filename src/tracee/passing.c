@@ -22,6 +22,7 @@ static bool pass_by_emulation(struct task *task, struct trap *trap)
 	    space->arch->insn_emulate(&trap->insn, &task->regs,
 				      &space->memory.memory))
 		return false;
+	task->regs_changed = true;
 	space->tracer->counts.emulated++;
 	return true;
 }
@@ -104,7 +105,7 @@ static void step_once(struct task *task)
 		tracer_queue_stop(task->tracee->space->tracer, task->tid,
 				  status);
 	}
-	task->regs_known = task->regs_changed = false;
+	task_forget_regs(task);
 	ptrace_set_signal_mask(task->tid, mask);
 }
 
@@ -128,7 +129,6 @@ static void pass_by_stepping(struct task *task, struct trap *trap)
 void trap_pass(struct task *task, struct trap *trap)
 {
 	/* The cheaper way first; see struct insn. */
-	task->regs_changed = true;
 	if (trap->insn.way == INSN_EMULATE && pass_by_emulation(task, trap))
 		return;
 	if (pass_by_copy(task, trap) || pass_by_emulation(task, trap))
@@ -177,7 +177,7 @@ void task_leave_scratch(struct task *task)
 	    !scratch_resolve_ip(space, space->arch->ip(regs), &ip, &done))
 		return;
 	space->arch->set_ip(regs, ip);
-	task->regs_changed = true;
+	task->ip_changed = true;
 	if (!done)
 		remember_visit(task, ip, space->arch->sp(regs));
 }

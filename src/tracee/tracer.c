@@ -12,6 +12,7 @@ void tracer_init(struct tracer *tracer, struct tracer_client *client,
 {
 	*tracer = (struct tracer){ .client = client, .follow = follow };
 	tracer->images = image_cache_new();
+	follow_init(&tracer->processor);
 }
 
 void tracer_fini(struct tracer *tracer)
@@ -46,6 +47,11 @@ struct regs *task_regs(struct task *task)
 		task->regs_known = true;
 	}
 	return &task->regs;
+}
+
+void task_forget_regs(struct task *task)
+{
+	task->regs_known = task->regs_changed = task->ip_changed = false;
 }
 
 struct task *task_find(struct tracer *tracer, pid_t tid)

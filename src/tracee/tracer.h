@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "sysdeps/arch.h"
+#include "tracee/follow.h"
 #include "tracee/image_cache.h"
 #include "tracee/space.h"
 #include "tracee/stop.h"
@@ -46,7 +47,8 @@ struct task {
 	uint64_t stop_time;    /* monotonic, before any work on the stop */
 	struct regs regs;      /* cached while stopped */
 	bool regs_known;
-	bool regs_changed;     /* written back before it is resumed */
+	bool ip_changed;       /* these two are written back before it is */
+	bool regs_changed;     /* resumed: the ip alone, or all */
 	bool stop_waits;       /* a later stop of it is in the queue already */
 	struct visit visits[TASK_VISITS];
 	unsigned visit_count;
@@ -112,6 +114,7 @@ struct tracer {
 	struct task *tasks;     /* by tid */
 	struct tracee *tracees; /* by pid */
 	struct image_cache *images;
+	struct follow processor;
 	struct queued_stop *queue; /* statuses that are still to be handled */
 	size_t queue_count;
 	size_t queue_room;
@@ -134,6 +137,7 @@ void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status);
 
 /* The registers of a stopped task, read once a stop. NULL when it's gone. */
 struct regs *task_regs(struct task *task);
+void task_forget_regs(struct task *task);
 
 struct task *task_find(struct tracer *tracer, pid_t tid);
 struct task *task_new(struct tracer *tracer, pid_t tid,

@@ -56,6 +56,12 @@ int ptrace_set_regs(pid_t tid, const struct regs *regs)
 	return request(PTRACE_SETREGS, tid, 0, &regs->user);
 }
 
+int ptrace_set_ip(pid_t tid, taddr_t ip)
+{
+	return request(PTRACE_POKEUSER, tid,
+		       offsetof(struct user_regs_struct, rip), number(ip));
+}
+
 int ptrace_get_siginfo(pid_t tid, siginfo_t *ret)
 {
 	return request(PTRACE_GETSIGINFO, tid, 0, ret);

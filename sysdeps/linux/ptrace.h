@@ -20,6 +20,9 @@ int ptrace_listen(pid_t tid);
 int ptrace_detach(pid_t tid, int signal);
 int ptrace_get_regs(pid_t tid, struct regs *ret) MUST_CHECK;
 int ptrace_set_regs(pid_t tid, const struct regs *regs) MUST_CHECK;
+
+/* The instruction pointer alone, for a third of the price. */
+int ptrace_set_ip(pid_t tid, taddr_t ip) MUST_CHECK;
 int ptrace_get_siginfo(pid_t tid, siginfo_t *ret) MUST_CHECK;
 int ptrace_get_event_message(pid_t tid, unsigned long *ret) MUST_CHECK;
 

@@ -76,6 +76,8 @@ static enum insn_way choose_way(const struct x86_decoding *d)
 {
 	const struct insn *insn = d->insn;
 
+	if (insn->emulable && x86_jumps_through_memory(insn))
+		return INSN_RELOCATE;
 	if (insn->emulable &&
 	    (x86_kind_branches(insn->op.kind) || !touches_memory(insn)))
 		return INSN_EMULATE;

@@ -56,6 +56,12 @@ static inline bool x86_kind_branches(enum x86_kind kind)
 	return kind >= X86_CALL;
 }
 
+/* A PLT stub's. A copy of it needs no way back. */
+static inline bool x86_jumps_through_memory(const struct insn *insn)
+{
+	return insn->op.kind == X86_JUMP && insn->op.source == X86_MEMORY;
+}
+
 int x86_insn_decode(unsigned word_size, taddr_t address, const uint8_t *code,
 		    size_t n, struct insn *ret);
 int x86_insn_emulate(unsigned word_size, const struct insn *insn,

@@ -72,12 +72,14 @@ int x86_insn_relocate(unsigned word_size, const struct insn *insn, taddr_t to,
 		if (err)
 			return err;
 	}
-	size += jump(word_size, to + size,
-		     x86_truncate(insn->address + size, word_size),
-		     copy + size);
-	memcpy(ret, copy, size);
 	memset(resume_ret, -1, INSN_COPY_MAX);
 	resume_ret[0] = 0;
-	resume_ret[insn->length] = (int8_t)insn->length;
+	if (!x86_jumps_through_memory(insn)) {
+		resume_ret[insn->length] = (int8_t)insn->length;
+		size += jump(word_size, to + size,
+			     x86_truncate(insn->address + size, word_size),
+			     copy + size);
+	}
+	memcpy(ret, copy, size);
 	return (int)size;
 }

@@ -265,9 +265,9 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\x67\xff\x10"), INSN_STEP, false, false },
 		{ CODE_OF("\xff\x18"), INSN_STEP, false, false },
 		/* jmp *8(%rip): plain, bnd, notrack; jmp *%fs:8, ljmp */
-		{ CODE_OF("\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
-		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
-		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_EMULATE, true, true },
+		{ CODE_OF("\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
+		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
+		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
 		{ CODE_OF("\x3e\xff\xe0"), INSN_EMULATE, true, false },
 		{ CODE_OF("\x64\xff\x24\x25\x08\0\0\0"), INSN_RELOCATE, false,
 		  false },
@@ -312,7 +312,7 @@ START_TEST(each_instruction_is_passed_the_right_way_i386)
 		/* mov 0x8(%ip),%eax needs 64 bits: here, an address */
 		{ CODE_OF("\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true, false },
 		{ CODE_OF("\x66\xe8\0\0"), INSN_STEP, false, false },
-		{ CODE_OF("\xff\xa3\x0c\0\0\0"), INSN_EMULATE, true, false },
+		{ CODE_OF("\xff\xa3\x0c\0\0\0"), INSN_RELOCATE, true, false },
 		{ CODE_OF("\x65\xff\x15\x10\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\x9a\0\0\0\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xea\0\0\0\0\0\0"), INSN_STEP, false, false },

@@ -810,7 +810,6 @@ START_TEST(libraries_have_files_of_their_own)
 	write_file("all.conf", "void f();\nvoid every();\n");
 	prototypes_add_directory(all, "/nonexistent");
 	prototypes_add_directory(all, directory);
-	ck_assert_int_eq(add("all.conf"), 0);
 	ck_assert_str_eq(from("libfoo.so.1.2", "f"), "65");
 	ck_assert_str_eq(from("libfoo.so.1.2", "g"), "0x41");
 	ck_assert_str_eq(from("libfoo.so.1.2", "h"), "0101");
@@ -818,6 +817,10 @@ START_TEST(libraries_have_files_of_their_own)
 	ck_assert_str_eq(from("libfoo.so", "h"), "65");
 	ck_assert_str_eq(from("/usr/lib/libfoo.so.9", "h"), "65");
 	ck_assert_str_eq(from("prog", "f"), "'A'");
+	/* What the user names applies to all, and wins. */
+	ck_assert_int_eq(add("all.conf"), 0);
+	ck_assert_str_eq(from("libfoo.so.1.2", "f"), "<void>");
+	ck_assert_str_eq(from("libfoo.so.1.2", "g"), "0x41");
 	ck_assert_str_eq(from("libbar.so.1", "f"), "<void>");
 	ck_assert_str_eq(from("libfoo.so.1", "every"), "<void>");
 	ck_assert_str_eq(from("libbar.so.1", "g"), "none");

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/follow.h"
+
+#include "sysdeps/linux/procfs.h"
+
+/* Stops after which the choice is made anew. */
+#define WINDOW 1024
+
+void follow_init(struct follow *follow)
+{
+	*follow = (struct follow){ 0 };
+	affinity_init(&follow->affinity);
+}
+
+static void choose(struct follow *follow)
+{
+	bool clear = follow->for_candidate > WINDOW * 3 / 4;
+
+	affinity_keep_to(&follow->affinity,
+			 clear ? procfs_processor(follow->candidate) : -1);
+	follow->stops = follow->for_candidate = 0;
+}
+
+void follow_stop(struct follow *follow, pid_t tid)
+{
+	if (!follow->votes)
+		follow->candidate = tid;
+	follow->votes += follow->candidate == tid ? 1 : -1;
+	follow->for_candidate += follow->candidate == tid;
+	if (++follow->stops == WINDOW)
+		choose(follow);
+}
