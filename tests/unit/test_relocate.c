@@ -184,15 +184,16 @@ static void compare_states(struct machine *m, const struct arch_ops *arch,
 			   struct state *original)
 {
 	taddr_t offset = copied->regs.user.rip - to;
+	/* Or it has jumped, to wherever: behind its copy as well. */
+	bool in_copy = offset < INSN_COPY_MAX &&
+		       (!offset || !x86_jumps_through_memory(insn));
 
 	ck_assert_msg(copied->signal == original->signal,
 		      "%s %s: signal %d, not %d", arch->name, hex(insn),
 		      copied->signal, original->signal);
-	if (offset == insn->length) {
+	if (in_copy && offset == insn->length) {
 		check_way_back(m, arch, insn, copied);
-	} else if (offset < INSN_COPY_MAX &&
-		   (!offset || !x86_jumps_through_memory(insn))) {
-		/* A jump may lead anywhere, to behind its copy as well. */
+	} else if (in_copy) {
 		ck_assert_msg(resume[offset] == 0, "%s %s: stopped at %d",
 			      arch->name, hex(insn), (int)offset);
 		copied->regs.user.rip = CODE;
