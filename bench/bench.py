@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The same work untraced, under calltrap and, where it is installed, under
+ltrace: one run, interleaved, medians. Prints microseconds per traced call
+(the start subtracted), the time to start large programs, the peak memory of
+the tracer, and the ratios to ltrace.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
+                           os.path.join(HERE, "..", "calltrap"))
+
+
+def build(directory):
+    def compile_(output, source, *flags):
+        subprocess.run(["gcc", "-O1", "-o", os.path.join(directory, output),
+                        os.path.join(HERE, source), *flags], check=True)
+    compile_("libwork.so", "libwork.c", "-shared", "-fPIC")
+    compile_("work", "work.c", "-L" + directory, "-Wl,-rpath,$ORIGIN",
+             "-lwork", "-lpthread")
+    return os.path.join(directory, "work")
+
+
+def peak_of(pid):
+    """VmHWM; rusage would have its children's and its parent's in it."""
+    with contextlib.suppress(OSError), open("/proc/%d/status" % pid) as file:
+        for line in file:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+    return None
+
+
+class Run:
+    """Wall time, perhaps peak memory, and standard error of one command."""
+
+    def __init__(self, argv, patience, memory=False):
+        self.seconds = self.kilobytes = None
+        self.memory = memory
+        with tempfile.TemporaryFile() as err:
+            start = time.monotonic()
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=err)
+            self.ok = self._wait(child, start + patience)
+            self.seconds = time.monotonic() - start
+            err.seek(0)
+            self.err = err.read().decode(errors="replace")
+
+    def _wait(self, child, end):
+        pause = 0.0002
+        while time.monotonic() < end:
+            if child.poll() is not None:
+                return child.returncode == 0
+            if self.memory:
+                self.kilobytes = peak_of(child.pid) or self.kilobytes
+            time.sleep(pause)
+            pause = min(pause * 1.2, 0.005)
+        child.kill()
+        child.wait()
+        return False
+
+
+class Subject:
+    """Who runs the work: nobody, calltrap, ltrace."""
+
+    def __init__(self, name, prefix):
+        self.name, self.prefix = name, prefix
+
+
+def median(values):
+    values = [value for value in values if value is not None]
+    return statistics.median(values) if values else None
+
+
+def interleaved(commands, runs, patience):
+    """Runs every command so often, in turn; each one's median or None."""
+    seconds = {key: [] for key in commands}
+    for _ in range(runs):
+        for key, argv in commands.items():
+            run = Run(argv, patience)
+            seconds[key].append(run.seconds if run.ok else None)
+    return {key: median(values) for key, values in seconds.items()}
+
+
+def row(*cells):
+    print("".join(cell.ljust(34) if i == 0 else cell.rjust(12)
+                  for i, cell in enumerate(cells)))
+
+
+def number(value, form="%.1f"):
+    return "-" if value is None else form % value
+
+
+def ratio(a, b):
+    return "-" if not a or not b or b <= 0 else "%.2f" % (a / b)
+
+
+def per_call(options, work, name, threads, arguments, tracers):
+    """Microseconds a call of each tracer, the start subtracted."""
+    commands = {}
+    calls_of = {subject.name: options.calls * (1 if subject.prefix else 1000)
+                for subject in tracers}
+    for subject in tracers:
+        more = ["-f"] if subject.name == "ltrace" and threads > 1 else []
+        for calls in (threads, calls_of[subject.name]):
+            commands[subject.name, calls] = (
+                subject.prefix + (more + arguments if subject.prefix else []) +
+                [work, str(threads), str(calls)])
+    found = interleaved(commands, options.runs, options.patience)
+    cost = {}
+    for subject in tracers:
+        one, all_ = (found[subject.name, calls]
+                     for calls in (threads, calls_of[subject.name]))
+        cost[subject.name] = (None if one is None or all_ is None else
+                              (all_ - one) /
+                              (calls_of[subject.name] - threads) * 1e6)
+    row(name, *(number(cost[subject.name], "%.3f" if subject.name ==
+                       "untraced" else "%.1f") for subject in tracers),
+        ratio(cost.get("calltrap"), cost.get("ltrace")))
+
+
+def starting(options, name, command, arguments, tracers):
+    commands = {subject.name: subject.prefix +
+                (arguments if subject.prefix else []) + command
+                for subject in tracers}
+    found = interleaved(commands, options.runs, options.patience)
+    row(name, *(number(found[subject.name] and found[subject.name] * 1e3)
+                for subject in tracers),
+        ratio(found.get("calltrap"), found.get("ltrace")))
+
+
+def peak(options, name, arguments, command):
+    run = Run([CALLTRAP, *arguments, *command], options.patience, True)
+    print("%-46s%s" % (name, "-" if not run.kilobytes else "%.1f MiB" %
+                       (run.kilobytes / 1024)))
+
+
+def stops_per_call(options, work):
+    """
+    How often calltrap was given a stop, by the context switches of the work:
+    each stop of a task is one switch that it asked for.
+    """
+    script = ("import os, resource, sys; os.waitpid(os.posix_spawn(sys.argv"
+              "[1], sys.argv[1:], os.environ), 0); print(resource.getrusage("
+              "resource.RUSAGE_CHILDREN).ru_nvcsw, file=sys.stderr)")
+    counts = []
+    for calls in (1, options.calls):
+        run = Run([CALLTRAP, "-f", "-o", "/dev/null", "-e", "f1",
+                         sys.executable, "-I", "-S", "-c", script, work, "1",
+                         str(calls)], options.patience)
+        found = re.findall(r"^(\d+)$", run.err, re.M)
+        if not run.ok or not found:
+            print("stops per call: -")
+            return
+        counts.append(int(found[-1]))
+    print("stops per call: %.3f" % ((counts[1] - counts[0]) /
+                                    (options.calls - 1)))
+
+
+def programs():
+    """Large programs, a command and a function of each."""
+    yield "python3 -S -c pass", ["/usr/bin/python3", "-I", "-S", "-c",
+                                 "pass"], "PyList_New"
+    chromium = "/usr/lib/chromium/chromium"
+    if os.path.exists(chromium):
+        yield "chromium --version", [chromium, "--version"], "main"
+
+
+def measure(options, directory):
+    work = build(directory)
+    tracers = [Subject("untraced", []),
+               Subject("calltrap", [CALLTRAP])]
+    ltrace = shutil.which("ltrace")
+    if ltrace and not options.no_ltrace:
+        tracers.append(Subject("ltrace", [ltrace]))
+    else:
+        print("ltrace isn't installed, or not wanted: no ratios")
+    names = [subject.name for subject in tracers] + ["calltrap/"]
+    print("%d runs, medians; %d calls; %s\n" %
+          (options.runs, options.calls, "not pinned" if options.pin is None
+           else "processor %d" % options.pin))
+
+    if options.pin is not None:
+        os.sched_setaffinity(0, {options.pin})
+
+    row("microseconds per call", *names)
+    for threads in (1, 8):
+        for title, arguments in (
+                ("-o /dev/null", ["-o", "/dev/null", "-e", "f1"]),
+                ("-c", ["-c", "-o", "/dev/null", "-e", "f1"]),
+                ("-L -x f1 -o /dev/null", ["-o", "/dev/null", "-L", "-x",
+                                           "f1"])):
+            per_call(options, work, "%d thread%s, %s" %
+                     (threads, "" if threads == 1 else "s", title), threads,
+                     arguments, tracers)
+    print()
+    stops_per_call(options, work)
+
+    print()
+    row("start to end, milliseconds", *names)
+    starting(options, "a small program", [work, "1", "1"],
+             ["-o", "/dev/null"], tracers)
+    for name, command, function in programs():
+        if not os.path.exists(command[0]):
+            continue
+        starting(options, name, command, ["-o", "/dev/null"], tracers)
+        starting(options, name + ", -x one", command,
+                 ["-o", "/dev/null", "-L", "-x", function], tracers)
+
+    print("\npeak memory of calltrap")
+    peak(options, "a small program", ["-o", "/dev/null"],
+         [work, "1", str(options.calls)])
+    for name, command, function in programs():
+        if os.path.exists(command[0]):
+            peak(options, name, ["-o", "/dev/null"], command)
+            peak(options, name + ", -x one",
+                 ["-o", "/dev/null", "-L", "-x", function], command)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--calls", type=int, default=10000)
+    parser.add_argument("--patience", type=float, default=120,
+                        help="seconds until a run is given up")
+    parser.add_argument("--pin", type=int, metavar="CPU",
+                        help="run everything on one processor")
+    parser.add_argument("--no-ltrace", action="store_true")
+    options = parser.parse_args()
+    if not os.access(CALLTRAP, os.X_OK):
+        print("no program %s; set CALLTRAP" % CALLTRAP, file=sys.stderr)
+        return 1
+    with contextlib.suppress(KeyboardInterrupt), \
+            tempfile.TemporaryDirectory(prefix="calltrap-bench.") as directory:
+        measure(options, directory)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
