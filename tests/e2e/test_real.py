@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Programs that nobody here has written, as the distribution ships them. The
-truth comes from a preloaded library that counts calls which return to the
-program, in the very run that is traced; and again without it in a second run.
+truth comes from a preloaded library that counts the calls through the
+program's GOT, in the very run that is traced; and again without it in a
+second run.
 """
 
 import os
@@ -19,7 +20,7 @@ FILTER = "+".join(name + "@MAIN" for name in NAMES)
 
 
 def counter():
-    return h.build("counter.so", "counter.c", "-shared", "-fPIC", "-O1",
+    return h.build("counter.so", "counter.c", "-shared", "-fPIC", "-O2",
                    "-fno-builtin", "-ldl", directory=h.build_directory("real"))
 
 
@@ -38,13 +39,15 @@ def preload(program, truth, on=True):
     """The same environment, but for two letters, when the counter is off."""
     return {"LD_PRELOAD" if on else "LD_PRELOAX": counter(),
             "COUNTER_FILE": truth, "COUNTER_PROGRAM": program,
+            "PERL_HASH_SEED": "0",
             "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 def truth_of(path):
     text = h.read(path)
     h.check(text, "the counter has written nothing")
-    return h.counts_in(text)
+    return {words[2]: (int(words[3]), int(words[4])) for words in
+            (line.split() for line in text.splitlines())}
 
 
 def run_counted(case, program, arguments):
@@ -55,9 +58,16 @@ def run_counted(case, program, arguments):
     return truth_of(path), result
 
 
+def agrees(counts, truth):
+    """Each count is the sure one, or more by what is unclear at most."""
+    return all(sure <= counts[name] <= sure + unclear
+               for name, (sure, unclear) in truth.items())
+
+
 def compare(log, truth, what):
     found = {name: log.count(name) for name in NAMES}
-    h.check_equal(found, {name: truth[name] for name in NAMES}, what)
+    h.check(agrees(found, truth), "%s: found %r, wanted (sure, unclear) %r" %
+            (what, found, truth))
 
 
 def check_program(case, name, arguments, status=0, threshold=20):
@@ -66,7 +76,7 @@ def check_program(case, name, arguments, status=0, threshold=20):
     plain, plain_result = run_counted(case, program, arguments)
     h.check_equal(plain_result.status, status, "untraced status; " +
                   plain_result.err)
-    h.check(sum(plain.values()) >= threshold, "the program makes too few "
+    h.check(sum(map(sum, plain.values())) >= threshold, "the program makes too few "
             "calls for a test: %r" % plain)
 
     path = case.path("truth.traced")
@@ -187,7 +197,7 @@ def gcc(case):
 
 @h.test("gcc -f: malloc of all its processes, by the counter")
 def gcc_counted(case):
-    """cc1's calls, as it counted them itself, with its children followed."""
+    """The assembler's calls, as it counted them, found by gcc -f."""
     h.need("gcc")
     status, text = h.command_output(["gcc", "-print-prog-name=as"])
     program = shutil.which(text.strip())
@@ -207,7 +217,7 @@ def gcc_counted(case):
         counts = by_pid.setdefault(call.pid, dict.fromkeys(NAMES, 0))
         if call.name in counts:
             counts[call.name] += 1
-    h.check({name: truth[name] for name in NAMES} in by_pid.values(),
+    h.check(any(agrees(counts, truth) for counts in by_pid.values()),
             "the assembler counted %r; logged: %r" % (truth, by_pid))
 
 

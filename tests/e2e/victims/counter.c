@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Preloaded: counts the calls of some functions whose return address lies in
- * the executable, and writes `count MAIN NAME N` lines to $COUNTER_FILE at
- * the end of the process whose program is $COUNTER_PROGRAM.
+ * Preloaded: counts the calls that the program makes of some functions. The
+ * GOT slots of the program (and of nobody else) are pointed at counting
+ * functions, which go on to the real ones by a jump. Writes lines
+ * `count MAIN NAME SURE UNCLEAR` to $COUNTER_FILE at the end of the process
+ * whose program is $COUNTER_PROGRAM.
+ *
+ * Whatever comes through a JUMP_SLOT came through the program's stub. Where
+ * the program takes a function's address too (GLOB_DAT, or an undefined
+ * symbol with a value), a direct call in the program is sure; others may be
+ * calls through that pointer, or the end of a function that was called
+ * through one: those are unclear.
  */
 
 #include <dlfcn.h>
@@ -12,29 +20,120 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { MALLOC, FREE, CALLOC, REALLOC, STRLEN, STRCMP, MEMCPY, GETENV, KINDS };
 
-static const char *const names[KINDS] = {
-	"malloc", "free", "calloc", "realloc", "strlen", "strcmp", "memcpy",
-	"getenv",
+static struct {
+	const char *name;
+	void *real;
+	int address_taken;
+	unsigned long sure, unclear;
+} kinds[KINDS] = {
+	[MALLOC] = { .name = "malloc" }, [FREE] = { .name = "free" },
+	[CALLOC] = { .name = "calloc" }, [REALLOC] = { .name = "realloc" },
+	[STRLEN] = { .name = "strlen" }, [STRCMP] = { .name = "strcmp" },
+	[MEMCPY] = { .name = "memcpy" }, [GETENV] = { .name = "getenv" },
 };
-static unsigned long counts[KINDS];
-static void *real[KINDS];
-static uintptr_t low, high;
-static pid_t owner;
-static char bootstrap[65536];
-static size_t bootstrap_used;
 
-static int program_range(struct dl_phdr_info *info, size_t size, void *data)
+static void *const counted[KINDS];
+static uintptr_t low, high; /* the program's code */
+static pid_t owner;
+
+static int in_program(uintptr_t address)
 {
+	return address >= low && address < high;
+}
+
+/* Whether the operand disp(%rip) that ends at `after` is a slot of it. */
+static int is_slot_of(int kind, const unsigned char *after)
+{
+	int32_t distance;
+
+	memcpy(&distance, after - 4, sizeof(distance));
+	return *(void *const *)(after + distance) == counted[kind];
+}
+
+/* Whether code is a PLT stub of that function: jmp *disp(%rip). */
+static int is_stub_of(int kind, const unsigned char *code)
+{
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	if (!memcmp(code, endbr, sizeof(endbr)))
+		code += sizeof(endbr);
+	if (*code == 0xf2)
+		code++;
+	return code[0] == 0xff && code[1] == 0x25 && is_slot_of(kind, code + 6);
+}
+
+/*
+ * Whether the instruction before a return address is `call rel32` to a stub
+ * of the program, or `call *disp(%rip)`.
+ */
+static int is_direct_call(int kind, const unsigned char *after)
+{
+	int32_t distance;
+
+	if (!in_program((uintptr_t)after))
+		return 0;
+	if (after[-6] == 0xff && after[-5] == 0x15)
+		return is_slot_of(kind, after);
+	memcpy(&distance, after - 4, sizeof(distance));
+	return after[-5] == 0xe8 &&
+	       in_program((uintptr_t)after + (intptr_t)distance) &&
+	       is_stub_of(kind, after + distance);
+}
+
+static inline __attribute__((always_inline)) void *count(int kind,
+							 void *caller)
+{
+	if (!kinds[kind].address_taken || is_direct_call(kind, caller))
+		__atomic_add_fetch(&kinds[kind].sure, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_add_fetch(&kinds[kind].unclear, 1, __ATOMIC_RELAXED);
+	return kinds[kind].real;
+}
+
+#define COUNTED(result, name, kind, parameters, ...)                   \
+	static result counted_##name parameters                        \
+	{                                                              \
+		result(*real) parameters = (result(*) parameters)      \
+			count(kind, __builtin_return_address(0));      \
+		return real(__VA_ARGS__);                              \
+	}
+
+COUNTED(void *, malloc, MALLOC, (size_t n), n)
+COUNTED(void, free, FREE, (void *p), p)
+COUNTED(void *, calloc, CALLOC, (size_t n, size_t size), n, size)
+COUNTED(void *, realloc, REALLOC, (void *p, size_t size), p, size)
+COUNTED(size_t, strlen, STRLEN, (const char *s), s)
+COUNTED(int, strcmp, STRCMP, (const char *a, const char *b), a, b)
+COUNTED(void *, memcpy, MEMCPY, (void *a, const void *b, size_t n), a, b, n)
+COUNTED(char *, getenv, GETENV, (const char *name), name)
+
+static void *const counted[KINDS] = {
+	counted_malloc, counted_free, counted_calloc, counted_realloc,
+	counted_strlen, counted_strcmp, counted_memcpy, counted_getenv,
+};
+
+struct program {
+	uintptr_t bias;
+	const ElfW(Dyn) *dynamic;
+};
+
+static int find_program(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct program *program = data;
+
 	(void)size;
-	(void)data;
+	program->bias = info->dlpi_addr;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t start = info->dlpi_addr + p->p_vaddr;
 
+		if (p->p_type == PT_DYNAMIC)
+			program->dynamic = (const ElfW(Dyn) *)start;
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
 		if (!low || start < low)
@@ -45,89 +144,61 @@ static int program_range(struct dl_phdr_info *info, size_t size, void *data)
 	return 1; /* the first is the program */
 }
 
-static void count(int kind, void *caller)
+/* glibc has made these addresses absolute. */
+static uintptr_t entry(const struct program *program, ElfW(Sxword) tag)
 {
-	uintptr_t address = (uintptr_t)caller;
-
-	if (!low)
-		dl_iterate_phdr(program_range, NULL);
-	if (address >= low && address < high)
-		__atomic_add_fetch(&counts[kind], 1, __ATOMIC_RELAXED);
+	for (const ElfW(Dyn) *d = program->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == tag)
+			return d->d_un.d_val;
+	return 0;
 }
 
-static void *find(int kind)
+static void redirect(uintptr_t slot, int kind)
 {
-	if (!real[kind])
-		real[kind] = dlsym(RTLD_NEXT, names[kind]);
-	return real[kind];
+	uintptr_t page = slot & ~(uintptr_t)4095;
+
+	mprotect((void *)page, 4096, PROT_READ | PROT_WRITE);
+	*(void **)slot = counted[kind];
 }
 
-#define COUNT(kind) count(kind, __builtin_return_address(0))
-
-void *malloc(size_t size)
+static void redirect_all(const struct program *program, uintptr_t table,
+			 size_t size)
 {
-	COUNT(MALLOC);
-	return ((void *(*)(size_t))find(MALLOC))(size);
-}
+	const char *strings = (const char *)entry(program, DT_STRTAB);
+	const ElfW(Sym) *symbols = (const ElfW(Sym) *)entry(program,
+							    DT_SYMTAB);
+	const ElfW(Rela) *relocation = (const ElfW(Rela) *)table;
 
-void free(void *p)
-{
-	COUNT(FREE);
-	if ((char *)p >= bootstrap && (char *)p < bootstrap + sizeof(bootstrap))
-		return;
-	((void (*)(void *))find(FREE))(p);
-}
+	for (size_t i = 0; i < size / sizeof(*relocation); i++) {
+		unsigned type = ELF64_R_TYPE(relocation[i].r_info);
+		const ElfW(Sym) *symbol =
+			&symbols[ELF64_R_SYM(relocation[i].r_info)];
 
-/* dlsym itself may want memory. */
-void *calloc(size_t n, size_t size)
-{
-	static __thread int inside;
-
-	COUNT(CALLOC);
-	if (!real[CALLOC] && inside) {
-		void *p = bootstrap + bootstrap_used;
-
-		bootstrap_used += (n * size + 15) & ~(size_t)15;
-		return p;
+		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+			continue;
+		for (int kind = 0; kind < KINDS; kind++) {
+			if (strcmp(strings + symbol->st_name,
+				   kinds[kind].name))
+				continue;
+			if (type == R_X86_64_GLOB_DAT || symbol->st_value)
+				kinds[kind].address_taken = 1;
+			redirect(program->bias + relocation[i].r_offset, kind);
+		}
 	}
-	inside = 1;
-	find(CALLOC);
-	inside = 0;
-	return ((void *(*)(size_t, size_t))real[CALLOC])(n, size);
 }
 
-void *realloc(void *p, size_t size)
+/* Not getenv: the program may have one of its own (bash). */
+static const char *variable(const char *name)
 {
-	COUNT(REALLOC);
-	return ((void *(*)(void *, size_t))find(REALLOC))(p, size);
+	size_t length = strlen(name);
+
+	for (char **p = environ; *p; p++)
+		if (!strncmp(*p, name, length) && (*p)[length] == '=')
+			return *p + length + 1;
+	return NULL;
 }
 
-size_t strlen(const char *s)
-{
-	COUNT(STRLEN);
-	return ((size_t (*)(const char *))find(STRLEN))(s);
-}
-
-int strcmp(const char *a, const char *b)
-{
-	COUNT(STRCMP);
-	return ((int (*)(const char *, const char *))find(STRCMP))(a, b);
-}
-
-void *memcpy(void *to, const void *from, size_t size)
-{
-	COUNT(MEMCPY);
-	return ((void *(*)(void *, const void *, size_t))find(MEMCPY))(to, from,
-								      size);
-}
-
-char *getenv(const char *name)
-{
-	COUNT(GETENV);
-	return ((char *(*)(const char *))find(GETENV))(name);
-}
-
-static int wanted(const char *program)
+static int is_wanted(const char *program)
 {
 	char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -138,21 +209,31 @@ static int wanted(const char *program)
 
 __attribute__((constructor)) static void begin(void)
 {
-	/* Not getenv, which would be counted were it the program's. */
+	struct program program = { 0 };
+
+	if (!is_wanted(variable("COUNTER_PROGRAM")))
+		return;
 	owner = getpid();
+	for (int kind = 0; kind < KINDS; kind++)
+		kinds[kind].real = dlsym(RTLD_NEXT, kinds[kind].name);
+	dl_iterate_phdr(find_program, &program);
+	redirect_all(&program, entry(&program, DT_JMPREL),
+		     entry(&program, DT_PLTRELSZ));
+	redirect_all(&program, entry(&program, DT_RELA),
+		     entry(&program, DT_RELASZ));
 }
 
 __attribute__((destructor)) static void end(void)
 {
-	char *(*get)(const char *) = (char *(*)(const char *))find(GETENV);
-	const char *path = get("COUNTER_FILE");
+	const char *path = variable("COUNTER_FILE");
 	int fd;
 
-	if (owner != getpid() || !path || !wanted(get("COUNTER_PROGRAM")))
+	if (owner != getpid() || !path)
 		return;
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	for (int i = 0; fd >= 0 && i < KINDS; i++)
-		dprintf(fd, "count MAIN %s %lu\n", names[i], counts[i]);
+		dprintf(fd, "count MAIN %s %lu %lu\n", kinds[i].name,
+			kinds[i].sure, kinds[i].unclear);
 	if (fd >= 0)
 		close(fd);
 }
