@@ -297,16 +297,25 @@ def moved(case):
     finish(target)
 
 
-@h.test("a command and a target together, Ctrl-C for the target's log")
+@h.test("a command and a target together")
 def with_command(case):
     target = start(case, 2, 500)
-    prototypes = case.write("t.conf", PROTOTYPES)
-    result = case.calltrap("-F", prototypes, "-L", "-x", "f1", "--for",
-                           "500ms", "-p", str(target.pid), program(), "1",
-                           "1000", patience=h.PATIENCE)
-    result.check_status(0)
-    pids = {call.pid for call in result.log.calls}
-    h.check(len(pids) >= 3, "tasks in the log: %r" % pids)
+    tracer = case.start_calltrap("-L", "-x", "f1", "-p", str(target.pid),
+                                 program(), "1", "500")
+    h.wait_until(lambda: len({call.pid for call in h.Log(h.read(
+        tracer.log_path)).calls}) >= 3 or tracer.popen.poll() is not None,
+        "calls of both")
+    tracer.say("q")
+    tracer.popen.stdin.close()
+    log = tracer.log_path
+    h.wait_until(lambda: "exited (status 7)" in h.read(log),
+                 "the end of the command")
+    lines = h.read(log).count("\n")
+    h.wait_until(lambda: h.read(log).count("\n") > lines + 20 or
+                 tracer.popen.poll() is not None, "calls of the target")
+    tracer.popen.send_signal(signal.SIGTERM)
+    status = tracer.wait()
+    h.check(status in (0, 7), "status of calltrap: %d" % status)
     goes_on(target)
     finish(target)
 
