@@ -140,6 +140,13 @@ struct arch_ops {
 			  taddr_t got, taddr_t *slot_ret);
 
 	/*
+	 * The slot that the call before a return address went through, when
+	 * it was a call through the GOT.
+	 */
+	bool (*slot_called)(struct memory *memory, taddr_t return_address,
+			    taddr_t got, taddr_t *slot_ret);
+
+	/*
 	 * The index-th (from 0) integer or pointer argument of a call whose
 	 * registers at the function's first instruction are given.
 	 */

@@ -80,19 +80,20 @@ static void plant_at_stub(struct probe_space *space, struct module *caller,
 	 * other modules come through it by pointer.
 	 */
 	(void)probe_plant(space, function, caller->bias + import->stub,
-			  import->canonical ? caller : NULL);
+			  import->canonical ? caller : NULL, 0);
 }
 
 static void plant_at_definition(struct probe_space *space,
 				struct module *caller, struct module *definer,
 				const struct symbol *symbol,
-				const struct function *function)
+				const struct function *function, taddr_t slot)
 {
 	if (symbol->kind == SYMBOL_IFUNC)
-		ifunc_follow(space, definer, symbol, function, caller);
+		ifunc_follow(space, definer, symbol, function, caller, slot);
 	else
 		(void)probe_plant(space, function,
-				  definer->bias + symbol->address, caller);
+				  definer->bias + symbol->address, caller,
+				  slot);
 }
 
 struct site_search {
@@ -145,7 +146,8 @@ static void visit_import(struct site_search *search,
 		return;
 	}
 	search->without_stub = true;
-	plant_at_definition(space, caller, definer, symbol, function);
+	plant_at_definition(space, caller, definer, symbol, function,
+			    caller->bias + import->slot);
 }
 
 /*
@@ -170,7 +172,7 @@ static void plant_at_jump(struct site_search *search,
 	probe = probe_plant(search->space,
 			    function_get(prober, import->name,
 					 FUNCTION_CALL_SITE, definer, caller),
-			    caller->bias + jump->address, NULL);
+			    caller->bias + jump->address, NULL, 0);
 	if (probe)
 		probe->at_jump = true;
 }

@@ -11,10 +11,10 @@ static void plant_symbol(struct probe_space *space, struct module *module,
 			     module, NULL);
 
 	if (symbol->kind == SYMBOL_IFUNC)
-		ifunc_follow(space, module, symbol, function, NULL);
+		ifunc_follow(space, module, symbol, function, NULL, 0);
 	else
 		(void)probe_plant(space, function,
-				  module->bias + symbol->address, NULL);
+				  module->bias + symbol->address, NULL, 0);
 }
 
 /*

@@ -17,7 +17,8 @@ struct ifunc {
 	struct probe_space *space;
 	const struct function *function;
 	const struct module *module; /* that defines it */
-	const struct module *caller; /* as of the probes to be planted */
+	const struct module *caller; /* these two as of probe_plant() */
+	taddr_t slot;
 	const char *name;
 	uint64_t resolver;           /* in the image */
 	taddr_t address;             /* … in the process */
@@ -35,7 +36,7 @@ static const struct trap_owner_ops resolver_ops = { .hit = on_resolver };
 
 void ifunc_follow(struct probe_space *space, const struct module *module,
 		  const struct symbol *symbol, const struct function *function,
-		  const struct module *caller)
+		  const struct module *caller, taddr_t slot)
 {
 	struct ifunc *ifunc = xcalloc(1, sizeof(*ifunc));
 
@@ -44,6 +45,7 @@ void ifunc_follow(struct probe_space *space, const struct module *module,
 	ifunc->function = function;
 	ifunc->module = module;
 	ifunc->caller = caller;
+	ifunc->slot = slot;
 	ifunc->name = symbol->name;
 	ifunc->resolver = symbol->address;
 	ifunc->address = module->bias + symbol->address;
@@ -73,7 +75,8 @@ void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
 		target = (uint32_t)target;
 	if (!is_resolved(ifunc, target))
 		return;
-	(void)probe_plant(space, ifunc->function, target, ifunc->caller);
+	(void)probe_plant(space, ifunc->function, target, ifunc->caller,
+			  ifunc->slot);
 }
 
 static bool is_slot_of(const struct ifunc *ifunc, const struct module *module,

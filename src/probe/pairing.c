@@ -186,8 +186,7 @@ static bool frame_runs(const struct activation *newest,
  * frame is a tail caller if it returns to the same place. After an unwinding
  * it may as well be a call that was thrown away and is now repeated: then it
  * is of the same function. On a stack that is moved, that is one that begins
- * anew (see frame.c). And the target of a jump that was trapped has been
- * counted there.
+ * anew (see frame.c).
  */
 static bool settle_frame(struct probe_space *space, struct task *task,
 			 const struct frame_key *key,
@@ -203,10 +202,6 @@ static bool settle_frame(struct probe_space *space, struct task *task,
 		drop_frame(space, task, key,
 			   calls->unwinding ? calls->unwinding : CALL_LONGJMP);
 		return false;
-	}
-	if (older->jumped && older->call.function == function) {
-		older->jumped = false;
-		return true;
 	}
 	if (!frame_runs(older, function))
 		return false;
@@ -279,7 +274,8 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	prober->counts.calls++;
 	if (function->returns != RETURNS_NEVER) {
 		activation->site = return_site_get(space, return_address);
-		if (!activation->site) {
+		if (!activation->site &&
+		    return_site_is_code(space, return_address)) {
 			prober->counts.failed_returns++;
 			end = CALL_UNSEEN;
 		}
@@ -293,6 +289,21 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	emit_call(space, EVENT_ABANDON, activation, task->tid,
 		  task->stop_time, NULL, end);
 	free(activation);
+}
+
+const struct function *pairing_jumped_to(struct probe_space *space,
+					 struct task *task,
+					 taddr_t return_address)
+{
+	struct frame_key key =
+		frame_key(space, &task->regs,
+			  space->space->arch->return_slot(&task->regs));
+	struct activation *newest = find_frame(space, &key);
+
+	return newest && newest->jumped &&
+			       newest->call.return_address == return_address ?
+		       newest->call.function :
+		       NULL;
 }
 
 void pairing_enter_resolver(struct probe_space *space, struct task *task,

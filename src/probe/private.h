@@ -45,7 +45,7 @@ struct activation {
 	struct frame_key key;
 	enum activation_kind kind;
 	struct call call;
-	bool jumped;                     /* CALL: its entry is still to come */
+	bool jumped;                     /* CALL: seen at a jump */
 	struct ifunc *ifunc;             /* RESOLVER */
 	struct return_site *site;
 	struct call_stack *stack;        /* whose list it is in */
@@ -87,8 +87,16 @@ struct probe {
 	struct probe_space *space;
 	const struct function *function;
 	taddr_t address;
-	const struct module *caller; /* only calls that return there; or NULL */
-	bool at_jump;                /* … at a jump to it, not at its entry */
+	/*
+	 * Only calls that return there, made through the GOT entry at slot; or
+	 * NULL. Where several imports lead to one function (memcpy and memmove
+	 * do) the slot tells them apart.
+	 */
+	const struct module *caller;
+	taddr_t slot;
+	bool shares_target;          /* with another import of the caller */
+	bool is_second;              /* … that was there before */
+	bool at_jump;                /* at a jump to it, not at its entry */
 	struct probe *next;
 };
 
@@ -126,7 +134,7 @@ void prober_emit(struct prober *prober, const struct event *event);
  */
 struct probe *probe_plant(struct probe_space *space,
 			  const struct function *function, taddr_t address,
-			  const struct module *caller);
+			  const struct module *caller, taddr_t slot);
 void probes_forget_range(struct probe_space *space, taddr_t low,
 			 taddr_t high);
 
@@ -155,7 +163,7 @@ struct module *binding_find(struct space *space, const struct module *from,
  */
 void ifunc_follow(struct probe_space *space, const struct module *module,
 		  const struct symbol *symbol, const struct function *function,
-		  const struct module *caller);
+		  const struct module *caller, taddr_t slot);
 
 /* Reads what GOT slots tell of resolvers that have run already. */
 void ifuncs_read_slots(struct probe_space *space);
@@ -174,7 +182,15 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 			const struct function *function,
 			taddr_t return_address, bool jumped);
 
-/* The same of an IFUNC's resolver, which is no event. */
+/*
+ * The function that a trapped jump has led to, in the frame that is being
+ * entered; or NULL.
+ */
+const struct function *pairing_jumped_to(struct probe_space *space,
+					 struct task *task,
+					 taddr_t return_address);
+
+/* As pairing_enter_call(), of an IFUNC's resolver, which is no event. */
 void pairing_enter_resolver(struct probe_space *space, struct task *task,
 			    struct ifunc *ifunc);
 
@@ -197,6 +213,9 @@ void pairing_forget_site(struct probe_space *space,
 
 /* ---- return_site.c ---- */
 
+bool return_site_is_code(struct probe_space *space, taddr_t address);
+
+/* NULL when it can't be trapped, or is no code. */
 struct return_site *return_site_get(struct probe_space *space,
 				    taddr_t address);
 void return_site_put(struct return_site *site);

@@ -7,6 +7,67 @@
 #include "base/xalloc.h"
 #include "probe/private.h"
 
+static const struct trap_owner_ops entry_ops;
+
+/* The next probe in a trap's list of owners, from owner on. */
+static struct probe *next_probe(struct trap_owner *owner)
+{
+	while (owner && owner->ops != &entry_ops)
+		owner = owner->next;
+	return (struct probe *)owner;
+}
+
+#define for_each_probe_at(trap, probe)                                    \
+	for ((probe) = next_probe((trap) ? (trap)->owners : NULL); (probe); \
+	     (probe) = next_probe((probe)->owner.next))
+
+/* A jump to the function was trapped as well: it has been counted there. */
+static bool was_counted_at_jump(struct probe *probe, struct task *task,
+				taddr_t return_address)
+{
+	const struct function *function =
+		pairing_jumped_to(probe->space, task, return_address);
+	struct probe *other;
+
+	if (!function)
+		return false;
+	for_each_probe_at(trap_find(probe->space->space, probe->address),
+			  other)
+		if (other->function == function)
+			return true;
+	return false;
+}
+
+/*
+ * Which import a call was made through, where several lead to one function: a
+ * call through the GOT shows its slot. Behind a call through a register the
+ * first of them is taken.
+ */
+static bool was_called_through(const struct probe *probe,
+			       taddr_t return_address)
+{
+	struct space *space = probe->space->space;
+	taddr_t slot;
+
+	if (!space->arch->slot_called(&space->memory.memory, return_address,
+				      probe->caller->bias +
+					      image_got_address(
+						      probe->caller->image),
+				      &slot))
+		return !probe->is_second;
+	return slot == probe->slot;
+}
+
+/* Whether the call is one of the calling module's, by this import. */
+static bool is_callers(struct probe *probe, struct task *task,
+		       taddr_t return_address)
+{
+	return module_holds(probe->caller, return_address) &&
+	       !was_counted_at_jump(probe, task, return_address) &&
+	       (!probe->shares_target ||
+		was_called_through(probe, return_address));
+}
+
 /* A function was entered; its return address is on top of the stack. */
 static void on_entry(struct trap_owner *owner, struct task *task)
 {
@@ -20,7 +81,7 @@ static void on_entry(struct trap_owner *owner, struct task *task)
 			     space->arch->return_slot(&task->regs),
 			     space->arch->word_size, &return_address))
 		return; /* no stack: it will die of the same */
-	if (probe->caller && !module_holds(probe->caller, return_address))
+	if (probe->caller && !is_callers(probe, task, return_address))
 		return;
 	pairing_enter_call(probe->space, task, probe->function,
 			   return_address, probe->at_jump);
@@ -32,22 +93,32 @@ static struct probe *find_equal(struct probe_space *space,
 				const struct function *function,
 				taddr_t address, const struct module *caller)
 {
-	struct trap *trap = trap_find(space->space, address);
-	struct trap_owner *owner;
+	struct probe *probe;
 
-	for (owner = trap ? trap->owners : NULL; owner; owner = owner->next) {
-		struct probe *probe = (struct probe *)owner;
+	for_each_probe_at(trap_find(space->space, address), probe)
+		if (probe->function == function && probe->caller == caller)
+			break;
+	return probe;
+}
 
-		if (owner->ops == &entry_ops && probe->function == function &&
-		    probe->caller == caller)
-			return probe;
+static void mark_shared_target(struct probe *probe)
+{
+	struct probe *other;
+
+	if (!probe->caller || !probe->slot)
+		return;
+	for_each_probe_at(trap_find(probe->space->space, probe->address),
+			  other) {
+		if (other == probe || other->caller != probe->caller)
+			continue;
+		other->shares_target = true;
+		probe->shares_target = probe->is_second = true;
 	}
-	return NULL;
 }
 
 struct probe *probe_plant(struct probe_space *space,
 			  const struct function *function, taddr_t address,
-			  const struct module *caller)
+			  const struct module *caller, taddr_t slot)
 {
 	struct probe *probe = find_equal(space, function, address, caller);
 	int err;
@@ -60,6 +131,7 @@ struct probe *probe_plant(struct probe_space *space,
 	probe->function = function;
 	probe->address = address;
 	probe->caller = caller;
+	probe->slot = slot;
 	err = trap_plant(space->space, address, &probe->owner);
 	if (err) {
 		diag(DIAG_DEBUG, DIAG_PROBE, "%s at %#" PRIx64 ": %s",
@@ -68,6 +140,7 @@ struct probe *probe_plant(struct probe_space *space,
 		free(probe);
 		return NULL;
 	}
+	mark_shared_target(probe);
 	space->prober->counts.probes++;
 	probe->next = space->probes;
 	space->probes = probe;

@@ -48,7 +48,7 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 /* What marks a program whose run-time system moves stacks. */
 static bool is_go_program(const struct module *module)
 {
-	return image_find_symbol(module->image, "runtime.morestack_noctxt") &&
+	return image_find_symbol(module->image, "runtime.newstack") &&
 	       image_find_symbol(module->image, "runtime.copystack");
 }
 

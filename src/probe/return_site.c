@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "probe/private.h"
+#include "sysdeps/linux/procfs.h"
 
 static void remove_site(struct return_site *site)
 {
@@ -26,11 +27,35 @@ static void on_return(struct trap_owner *owner, struct task *task)
 
 static const struct trap_owner_ops return_ops = { .hit = on_return };
 
+/*
+ * What lies on top of the stack at an entry isn't always a return address:
+ * _start and what the dynamic linker jumps to have other things there, and a
+ * trap in data would destroy it. Code outside of modules is made at run time.
+ */
+bool return_site_is_code(struct probe_space *space, taddr_t address)
+{
+	const struct module *module = module_find(space->space, address);
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
+	struct return_site *site;
+
+	HASH_FIND(hh, space->sites, &address, sizeof(address), site);
+	if (site)
+		return true;
+	if (module)
+		return image_is_code(module->image, address - module->bias);
+	mapping = xmalloc(sizeof(*mapping));
+	return procfs_find_mapping(space->space->memory.pid, address,
+				   mapping) &&
+	       mapping->executable && !mapping->shared;
+}
+
 struct return_site *return_site_get(struct probe_space *space,
 				    taddr_t address)
 {
 	struct return_site *site;
 
+	if (!return_site_is_code(space, address))
+		return NULL;
 	HASH_FIND(hh, space->sites, &address, sizeof(address), site);
 	if (!site) {
 		site = xcalloc(1, sizeof(*site));

@@ -74,6 +74,7 @@ const struct arch_ops arch_i386 = {
 	.plt_stub = i386_plt_stub,
 	.slot_jump_byte = 0xff,
 	.slot_jump = i386_slot_jump,
+	.slot_called = i386_slot_called,
 	.argument = argument,
 	.result = result,
 };

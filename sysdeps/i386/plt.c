@@ -142,3 +142,23 @@ bool i386_slot_jump(const uint8_t *code, size_t size, taddr_t address UNUSED,
 		*slot_ret = (uint32_t)(got + *slot_ret);
 	return true;
 }
+
+bool i386_slot_called(struct memory *memory, taddr_t return_address,
+		      taddr_t got, taddr_t *slot_ret)
+{
+	uint8_t code[6], modrm;
+	int32_t displacement;
+
+	/* call *slot, or call *disp(%reg) with any register but esp */
+	if (memory_read(memory, return_address - sizeof(code), code,
+			sizeof(code)) ||
+	    code[0] != 0xff)
+		return false;
+	modrm = code[1];
+	if (modrm != 0x15 && ((modrm & 0xf8) != 0x90 || (modrm & 7) == 4))
+		return false;
+	memcpy(&displacement, code + 2, sizeof(displacement));
+	*slot_ret = (uint32_t)((modrm == 0x15 ? 0 : got) +
+			       (taddr_t)(int64_t)displacement);
+	return true;
+}

@@ -83,6 +83,7 @@ const struct arch_ops arch_x86_64 = {
 	.plt_stub = x86_64_plt_stub,
 	.slot_jump_byte = 0xff,
 	.slot_jump = x86_64_slot_jump,
+	.slot_called = x86_64_slot_called,
 	.argument = argument,
 	.result = result,
 };

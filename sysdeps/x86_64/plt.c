@@ -41,3 +41,19 @@ bool x86_64_slot_jump(const uint8_t *code, size_t size, taddr_t address,
 	*slot_ret = address + 6 + (taddr_t)(int64_t)displacement;
 	return true;
 }
+
+bool x86_64_slot_called(struct memory *memory, taddr_t return_address,
+			taddr_t got UNUSED, taddr_t *slot_ret)
+{
+	uint8_t code[6];
+	int32_t displacement;
+
+	/* call *disp(%rip) */
+	if (memory_read(memory, return_address - sizeof(code), code,
+			sizeof(code)) ||
+	    code[0] != 0xff || code[1] != 0x15)
+		return false;
+	memcpy(&displacement, code + 2, sizeof(displacement));
+	*slot_ret = return_address + (taddr_t)(int64_t)displacement;
+	return true;
+}
