@@ -94,8 +94,9 @@ struct probe {
 	 */
 	const struct module *caller;
 	taddr_t slot;
-	bool shares_target;          /* with another import of the caller */
-	bool is_second;              /* … that was there before */
+	bool is_second;              /* … of those that are probed here */
+	bool sharing_known;          /* the next is: since the first hit */
+	bool shares_target;
 	bool at_jump;                /* at a jump to it, not at its entry */
 	struct probe *next;
 };

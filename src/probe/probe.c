@@ -38,6 +38,36 @@ static bool was_counted_at_jump(struct probe *probe, struct task *task,
 	return false;
 }
 
+/* Slots are filled in by the time that a function is called through one. */
+static bool find_sharing(const struct probe *probe)
+{
+	struct space *space = probe->space->space;
+	const struct module *caller = probe->caller;
+	size_t count, i;
+	const struct import *imports = image_imports(caller->image, &count);
+
+	for (i = 0; i < count; i++) {
+		taddr_t slot = caller->bias + imports[i].slot;
+		uint64_t target;
+
+		if (slot != probe->slot &&
+		    strcmp(imports[i].name, probe->function->name) &&
+		    !memory_read_word(&space->memory.memory, slot,
+				      space->arch->word_size, &target) &&
+		    target == probe->address)
+			return true;
+	}
+	return false;
+}
+
+static bool shares_target(struct probe *probe)
+{
+	if (!probe->sharing_known)
+		probe->shares_target = find_sharing(probe);
+	probe->sharing_known = true;
+	return probe->shares_target;
+}
+
 /*
  * Which import a call was made through, where several lead to one function: a
  * call through the GOT shows its slot. Behind a call through a register the
@@ -47,13 +77,12 @@ static bool was_called_through(const struct probe *probe,
 			       taddr_t return_address)
 {
 	struct space *space = probe->space->space;
+	const struct module *caller = probe->caller;
+	taddr_t got = caller->bias + image_got_address(caller->image);
 	taddr_t slot;
 
 	if (!space->arch->slot_called(&space->memory.memory, return_address,
-				      probe->caller->bias +
-					      image_got_address(
-						      probe->caller->image),
-				      &slot))
+				      got, &slot))
 		return !probe->is_second;
 	return slot == probe->slot;
 }
@@ -62,10 +91,11 @@ static bool was_called_through(const struct probe *probe,
 static bool is_callers(struct probe *probe, struct task *task,
 		       taddr_t return_address)
 {
-	return module_holds(probe->caller, return_address) &&
-	       !was_counted_at_jump(probe, task, return_address) &&
-	       (!probe->shares_target ||
-		was_called_through(probe, return_address));
+	if (!module_holds(probe->caller, return_address) ||
+	    was_counted_at_jump(probe, task, return_address))
+		return false;
+	return !probe->slot || !shares_target(probe) ||
+	       was_called_through(probe, return_address);
 }
 
 /* A function was entered; its return address is on top of the stack. */
@@ -101,19 +131,15 @@ static struct probe *find_equal(struct probe_space *space,
 	return probe;
 }
 
-static void mark_shared_target(struct probe *probe)
+static bool has_other_import(const struct probe *probe)
 {
 	struct probe *other;
 
-	if (!probe->caller || !probe->slot)
-		return;
 	for_each_probe_at(trap_find(probe->space->space, probe->address),
-			  other) {
-		if (other == probe || other->caller != probe->caller)
-			continue;
-		other->shares_target = true;
-		probe->shares_target = probe->is_second = true;
-	}
+			  other)
+		if (other != probe && other->caller == probe->caller)
+			return true;
+	return false;
 }
 
 struct probe *probe_plant(struct probe_space *space,
@@ -140,7 +166,7 @@ struct probe *probe_plant(struct probe_space *space,
 		free(probe);
 		return NULL;
 	}
-	mark_shared_target(probe);
+	probe->is_second = caller && has_other_import(probe);
 	space->prober->counts.probes++;
 	probe->next = space->probes;
 	space->probes = probe;
