@@ -571,6 +571,7 @@ def main():
     if not os.access(CALLTRAP, os.X_OK):
         print("Bail out! no program %s; set CALLTRAP" % CALLTRAP)
         return 99
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
     failed = 0
     for number, (name, function, user) in enumerate(wanted, 1):
         passed, skipped, details = run_one(function, user)
