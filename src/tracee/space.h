@@ -24,6 +24,8 @@ struct space {
 	struct scratch scratch;
 	struct module *modules;    /* in the order of the link map */
 	struct linkmap linkmap;
+	int guard;                 /* its number with the guardian, or -1 */
+	bool guard_asked;
 	void *client;              /* of the tracer's client */
 };
 
@@ -31,5 +33,8 @@ struct space {
 struct space *space_new(struct tracer *tracer, pid_t pid);
 struct space *space_get(struct space *space);
 void space_put(struct space *space);
+
+/* Its number with the guardian, which hears of it now; or -1. */
+int space_guard(struct space *space);
 
 #endif

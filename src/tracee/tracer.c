@@ -13,6 +13,7 @@ void tracer_init(struct tracer *tracer, struct tracer_client *client,
 	*tracer = (struct tracer){ .client = client, .follow = follow };
 	tracer->images = image_cache_new();
 	follow_init(&tracer->processor);
+	tracer->guardian = guardian_start();
 }
 
 void tracer_fini(struct tracer *tracer)
@@ -28,6 +29,7 @@ void tracer_fini(struct tracer *tracer)
 	HASH_ITER(hh, tracer->tasks, task, next_task)
 		task_free(tracer, task);
 	image_cache_free(tracer->images);
+	guardian_dismiss(tracer->guardian);
 	free(tracer->queue);
 }
 

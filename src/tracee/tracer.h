@@ -9,6 +9,7 @@
 
 #include "sysdeps/arch.h"
 #include "tracee/follow.h"
+#include "tracee/guardian.h"
 #include "tracee/image_cache.h"
 #include "tracee/space.h"
 #include "tracee/stop.h"
@@ -114,6 +115,7 @@ struct tracer {
 	struct task *tasks;     /* by tid */
 	struct tracee *tracees; /* by pid */
 	struct image_cache *images;
+	struct guardian *guardian; /* or NULL */
 	struct follow processor;
 	struct queued_stop *queue; /* statuses that are still to be handled */
 	size_t queue_count;

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "tracee/space.h"
+#include "tracee/tracer.h"
 
 struct trap *trap_find(struct space *space, taddr_t address)
 {
@@ -17,13 +18,23 @@ struct trap *trap_find(struct space *space, taddr_t address)
 	return trap;
 }
 
+/* The guardian has to know before the byte is there, and until it is gone. */
 int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 {
+	struct guardian *guardian = space->tracer->guardian;
 	uint8_t byte = planted ? space->arch->trap_byte : trap->original;
-	int err = procmem_write_code(&space->memory, trap->address, &byte, 1);
+	int err;
 
+	if (planted)
+		trap->note = guardian_note(guardian, space_guard(space),
+					   trap->address, trap->original);
+	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
 	if (!err)
 		trap->planted = planted;
+	if (!trap->planted) {
+		guardian_unnote(guardian, trap->note);
+		trap->note = -1;
+	}
 	diag_debug(DIAG_TRAP, "trap %#" PRIx64 " %s: %d", trap->address,
 		   planted ? "planted" : "lifted", err);
 	return err;
@@ -52,12 +63,14 @@ static struct trap *trap_new(struct space *space, taddr_t address)
 	struct trap *trap = xcalloc(1, sizeof(*trap));
 
 	trap->address = address;
+	trap->note = -1;
 	HASH_ADD(hh, space->traps, address, sizeof(trap->address), trap);
 	return trap;
 }
 
 static void trap_free(struct space *space, struct trap *trap)
 {
+	guardian_unnote(space->tracer->guardian, trap->note);
 	HASH_DEL(space->traps, trap);
 	free(trap);
 }

@@ -34,6 +34,7 @@ struct trap_owner {
 struct trap {
 	taddr_t address;
 	bool planted;
+	int note;                  /* the guardian's, while it is planted */
 	uint8_t original;          /* the byte that the int3 replaced */
 	struct insn insn;          /* what it stands on */
 	taddr_t copy;              /* relocated insn in scratch; 0 = none */

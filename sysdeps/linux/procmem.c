@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int mem_fd(struct procmem *mem)
+int procmem_fd(struct procmem *mem)
 {
 	char path[64];
 
@@ -27,7 +27,7 @@ static size_t read_through_file(struct procmem *mem, taddr_t address,
 {
 	ssize_t n;
 
-	if (mem_fd(mem) < 0 || address > INT64_MAX)
+	if (procmem_fd(mem) < 0 || address > INT64_MAX)
 		return 0;
 	n = pread(mem->fd, ret, size, address);
 	return n > 0 ? n : 0;
@@ -93,7 +93,7 @@ int procmem_write_code(struct procmem *mem, taddr_t address,
 {
 	ssize_t n;
 
-	if (mem_fd(mem) < 0)
+	if (procmem_fd(mem) < 0)
 		return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
 	if (address > INT64_MAX)
 		return -EIO;

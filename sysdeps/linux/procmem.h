@@ -26,6 +26,9 @@ void procmem_fini(struct procmem *mem);
  */
 void procmem_set_pid(struct procmem *mem, pid_t pid);
 
+/* The open /proc/PID/mem, or -1. */
+int procmem_fd(struct procmem *mem);
+
 /*
  * Writes code. One byte is written at once, as threads that run over it see
  * it: either the old or the new one. -EIO when the mapping is gone or can't

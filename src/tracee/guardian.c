@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/guardian.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+
+/* Memory that isn't used costs nothing. */
+#define NOTES_MAX (1u << 20)
+#define SPACES_MAX 4096
+
+struct note {
+	uint64_t address;
+	uint16_t space;
+	uint8_t original;
+	volatile uint8_t planted;
+};
+
+/* What both processes see. */
+struct shared {
+	volatile uint32_t count; /* notes ever used */
+	struct note notes[NOTES_MAX];
+};
+
+struct guardian {
+	struct shared *shared;
+	int socket;
+	uint32_t *free_notes; /* a stack */
+	size_t free_count;
+	size_t free_room;
+	bool spaces[SPACES_MAX];
+};
+
+/* What is sent with a descriptor, or without one. */
+enum order {
+	ORDER_ADD_SPACE,
+	ORDER_DROP_SPACE,
+	ORDER_DISMISS,
+};
+
+struct message {
+	enum order order;
+	int space;
+};
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* ---- in the guardian ---- */
+
+struct guard {
+	struct shared *shared;
+	int socket;
+	int mems[SPACES_MAX]; /* /proc/PID/mem, or -1 */
+};
+
+/* Returns false at the end of the socket; *fd_ret is -1 without one. */
+static bool receive(int socket, struct message *ret, int *fd_ret)
+{
+	union control control;
+	struct iovec vector = { ret, sizeof(*ret) };
+	struct msghdr header = {
+		.msg_iov = &vector,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(*ret))
+		return false;
+	c = CMSG_FIRSTHDR(&header);
+	*fd_ret = -1;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd_ret, CMSG_DATA(c), sizeof(*fd_ret));
+	return true;
+}
+
+static void restore_all(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
+		const struct note *note = &shared->notes[i];
+
+		if (note->planted && note->space < SPACES_MAX &&
+		    guard->mems[note->space] >= 0 &&
+		    pwrite(guard->mems[note->space], &note->original, 1,
+			   note->address) < 0)
+			continue; /* the process has gone, or the mapping */
+	}
+}
+
+static void drop_mem(struct guard *guard, int space)
+{
+	if (guard->mems[space] >= 0)
+		close(guard->mems[space]);
+	guard->mems[space] = -1;
+}
+
+static void guard_until_the_end(struct guard *guard)
+{
+	struct message message;
+	int fd;
+
+	while (receive(guard->socket, &message, &fd)) {
+		if (message.order == ORDER_DISMISS)
+			return;
+		if (message.space < 0 || message.space >= SPACES_MAX)
+			continue;
+		drop_mem(guard, message.space);
+		guard->mems[message.space] = fd;
+	}
+	restore_all(guard);
+}
+
+/*
+ * In a session of its own: what is sent to calltrap's process group is not for
+ * it. Pipes that calltrap writes to must end with calltrap.
+ */
+static NO_RETURN void run_guard(struct shared *shared, int socket)
+{
+	struct guard guard = { .shared = shared, .socket = 3 };
+	size_t i;
+
+	for (i = 0; i < SPACES_MAX; i++)
+		guard.mems[i] = -1;
+	setsid();
+	prctl(PR_SET_NAME, "calltrap-guard");
+	if (dup2(socket, guard.socket) != guard.socket)
+		_exit(1);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	close(STDERR_FILENO);
+	close_range(guard.socket + 1, ~0u, 0);
+	guard_until_the_end(&guard);
+	_exit(0);
+}
+
+/* ---- in calltrap ---- */
+
+static bool send_order(const struct guardian *guardian, enum order order,
+		       int space, int fd)
+{
+	struct message message = { order, space };
+	union control control;
+	struct iovec vector = { &message, sizeof(message) };
+	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		memset(&control, 0, sizeof(control));
+		header.msg_control = &control;
+		header.msg_controllen = sizeof(control);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	return sendmsg(guardian->socket, &header, MSG_NOSIGNAL) ==
+	       sizeof(message);
+}
+
+struct guardian *guardian_start(void)
+{
+	struct guardian *guardian;
+	struct shared *shared;
+	int sockets[2];
+	pid_t pid;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (shared == MAP_FAILED)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+		munmap(shared, sizeof(*shared));
+		return NULL;
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(sockets[0]);
+		run_guard(shared, sockets[1]);
+	}
+	close(sockets[1]);
+	guardian = xcalloc(1, sizeof(*guardian));
+	guardian->shared = shared;
+	guardian->socket = sockets[0];
+	if (pid > 0)
+		return guardian;
+	guardian_dismiss(guardian);
+	return NULL;
+}
+
+void guardian_dismiss(struct guardian *guardian)
+{
+	if (!guardian)
+		return;
+	(void)send_order(guardian, ORDER_DISMISS, 0, -1);
+	close(guardian->socket);
+	munmap(guardian->shared, sizeof(*guardian->shared));
+	free(guardian->free_notes);
+	free(guardian);
+}
+
+int guardian_add_space(struct guardian *guardian, int mem_fd)
+{
+	int space;
+
+	if (!guardian)
+		return -1;
+	for (space = 0; space < SPACES_MAX; space++)
+		if (!guardian->spaces[space])
+			break;
+	if (space == SPACES_MAX ||
+	    !send_order(guardian, ORDER_ADD_SPACE, space, mem_fd))
+		return -1;
+	guardian->spaces[space] = true;
+	return space;
+}
+
+void guardian_drop_space(struct guardian *guardian, int space)
+{
+	if (!guardian || space < 0)
+		return;
+	(void)send_order(guardian, ORDER_DROP_SPACE, space, -1);
+	guardian->spaces[space] = false;
+}
+
+static int take_note(struct guardian *guardian)
+{
+	struct shared *shared = guardian->shared;
+
+	if (guardian->free_count)
+		return guardian->free_notes[--guardian->free_count];
+	return shared->count < NOTES_MAX ? (int)shared->count++ : -1;
+}
+
+int guardian_note(struct guardian *guardian, int space, taddr_t address,
+		  uint8_t original)
+{
+	int number = guardian && space >= 0 ? take_note(guardian) : -1;
+	struct note *note;
+
+	if (number < 0)
+		return -1;
+	note = &guardian->shared->notes[number];
+	note->address = address;
+	note->space = space;
+	note->original = original;
+	note->planted = 1;
+	return number;
+}
+
+void guardian_unnote(struct guardian *guardian, int number)
+{
+	if (!guardian || number < 0)
+		return;
+	guardian->shared->notes[number].planted = 0;
+	guardian->free_notes =
+		xgrow(guardian->free_notes, guardian->free_count,
+		      &guardian->free_room, sizeof(*guardian->free_notes));
+	guardian->free_notes[guardian->free_count++] = number;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_GUARDIAN_H
+#define CALLTRAP_GUARDIAN_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * A small process that restores the code of attached processes when calltrap
+ * is killed (SIGKILL, the OOM killer). It waits for the end of a socket whose
+ * other end calltrap holds: that is closed before the kernel lets go of the
+ * tracees (exit_files() comes before exit_notify() in do_exit()), and wakes
+ * it sooner than a pidfd would. What is to be restored stands in memory that
+ * both share.
+ */
+struct guardian;
+
+/* NULL when it can't be had; everything else works without. */
+struct guardian *guardian_start(void);
+
+/* All is restored: it is to go. NULL is fine. */
+void guardian_dismiss(struct guardian *guardian);
+
+/*
+ * A space, by its open /proc/PID/mem. Returns its number, or -1 when there
+ * are too many or there is no guardian.
+ */
+int guardian_add_space(struct guardian *guardian, int mem_fd);
+void guardian_drop_space(struct guardian *guardian, int space);
+
+/*
+ * An int3 is about to be written at address of a space. Returns the number of
+ * the note, for guardian_unnote() when the byte is back; -1 when there is no
+ * room (the trap is then left behind if calltrap is killed).
+ */
+int guardian_note(struct guardian *guardian, int space, taddr_t address,
+		  uint8_t original);
+void guardian_unnote(struct guardian *guardian, int note);
+
+#endif
