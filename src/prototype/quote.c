@@ -24,7 +24,8 @@ static void quote_byte(struct strbuf *out, char mark, unsigned char byte,
 	else if (byte >= 0x20 && byte < 0x7f)
 		strbuf_putc(out, byte);
 	else /* A digit that follows must not be taken for part of it. */
-		strbuf_printf(out, digit_follows ? "\\%03o" : "\\%o", byte);
+		strbuf_printf(out, byte || digit_follows ? "\\%03o" : "\\%o",
+			      byte);
 }
 
 void quote_bytes(struct strbuf *out, char mark, const char *bytes, size_t n)

@@ -2,12 +2,15 @@
 #include "tracee/guardian.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
@@ -25,6 +28,8 @@ struct note {
 
 /* What both processes see. */
 struct shared {
+	pthread_mutex_t alive;   /* held by calltrap as long as it lives */
+	volatile bool dismissed;
 	volatile uint32_t count; /* notes ever used */
 	struct note notes[NOTES_MAX];
 };
@@ -42,7 +47,6 @@ struct guardian {
 enum order {
 	ORDER_ADD_SPACE,
 	ORDER_DROP_SPACE,
-	ORDER_DISMISS,
 };
 
 struct message {
@@ -112,20 +116,28 @@ static void drop_mem(struct guard *guard, int space)
 	guard->mems[space] = -1;
 }
 
-static void guard_until_the_end(struct guard *guard)
+/* Keeps the descriptors that calltrap sends, until it closes the socket. */
+static void receive_spaces(struct guard *guard)
 {
 	struct message message;
 	int fd;
 
 	while (receive(guard->socket, &message, &fd)) {
-		if (message.order == ORDER_DISMISS)
-			return;
 		if (message.space < 0 || message.space >= SPACES_MAX)
 			continue;
 		drop_mem(guard, message.space);
 		guard->mems[message.space] = fd;
 	}
-	restore_all(guard);
+}
+
+static void *await_death(void *argument)
+{
+	struct guard *guard = argument;
+	int err = pthread_mutex_lock(&guard->shared->alive);
+
+	if (err == EOWNERDEAD && !guard->shared->dismissed)
+		restore_all(guard);
+	_exit(0);
 }
 
 /*
@@ -134,11 +146,15 @@ static void guard_until_the_end(struct guard *guard)
  */
 static NO_RETURN void run_guard(struct shared *shared, int socket)
 {
+	const struct sched_param priority = { .sched_priority = 1 };
 	struct guard guard = { .shared = shared, .socket = 3 };
+	pthread_t waiter;
 	size_t i;
 
 	for (i = 0; i < SPACES_MAX; i++)
 		guard.mems[i] = -1;
+	/* Every moment counts then. Root may; others do without. */
+	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
 	setsid();
 	prctl(PR_SET_NAME, "calltrap-guard");
 	if (dup2(socket, guard.socket) != guard.socket)
@@ -147,7 +163,10 @@ static NO_RETURN void run_guard(struct shared *shared, int socket)
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
 	close_range(guard.socket + 1, ~0u, 0);
-	guard_until_the_end(&guard);
+	if (pthread_create(&waiter, NULL, await_death, &guard))
+		_exit(1);
+	receive_spaces(&guard);
+	pthread_join(waiter, NULL);
 	_exit(0);
 }
 
@@ -174,6 +193,19 @@ static bool send_order(const struct guardian *guardian, enum order order,
 	       sizeof(message);
 }
 
+static bool hold(struct shared *shared)
+{
+	pthread_mutexattr_t attributes;
+
+	return !pthread_mutexattr_init(&attributes) &&
+	       !pthread_mutexattr_setpshared(&attributes,
+					     PTHREAD_PROCESS_SHARED) &&
+	       !pthread_mutexattr_setrobust(&attributes,
+					    PTHREAD_MUTEX_ROBUST) &&
+	       !pthread_mutex_init(&shared->alive, &attributes) &&
+	       !pthread_mutex_lock(&shared->alive);
+}
+
 struct guardian *guardian_start(void)
 {
 	struct guardian *guardian;
@@ -185,16 +217,22 @@ struct guardian *guardian_start(void)
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (shared == MAP_FAILED)
 		return NULL;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+	if (!hold(shared) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
 		munmap(shared, sizeof(*shared));
 		return NULL;
 	}
+	/* A grandchild: it is no child that calltrap or others would find. */
 	pid = fork();
 	if (pid == 0) {
 		close(sockets[0]);
-		run_guard(shared, sockets[1]);
+		if (fork() == 0)
+			run_guard(shared, sockets[1]);
+		_exit(0);
 	}
 	close(sockets[1]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 	guardian = xcalloc(1, sizeof(*guardian));
 	guardian->shared = shared;
 	guardian->socket = sockets[0];
@@ -208,7 +246,8 @@ void guardian_dismiss(struct guardian *guardian)
 {
 	if (!guardian)
 		return;
-	(void)send_order(guardian, ORDER_DISMISS, 0, -1);
+	guardian->shared->dismissed = true;
+	(void)pthread_mutex_unlock(&guardian->shared->alive);
 	close(guardian->socket);
 	munmap(guardian->shared, sizeof(*guardian->shared));
 	free(guardian->free_notes);

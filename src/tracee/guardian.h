@@ -8,10 +8,10 @@
 
 /*
  * A small process that restores the code of attached processes when calltrap
- * is killed (SIGKILL, the OOM killer). It waits for the end of a socket whose
- * other end calltrap holds: that is closed before the kernel lets go of the
- * tracees (exit_files() comes before exit_notify() in do_exit()), and wakes
- * it sooner than a pidfd would. What is to be restored stands in memory that
+ * is killed (SIGKILL, the OOM killer). It waits for a robust mutex that
+ * calltrap holds: of all that ends with a process, the kernel sees to these
+ * first (exit_mm_release() in do_exit()), before memory is torn down, pipes
+ * are closed and tracees let go. What is to be restored stands in memory that
  * both share.
  */
 struct guardian;

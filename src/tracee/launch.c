@@ -50,7 +50,34 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static NO_RETURN void run_child(char **command, const struct launch_user *user,
+/*
+ * As execvp() searches, which would go on to run what is neither ELF nor "#!"
+ * with a shell: that is no program to trace. The result is to be freed.
+ */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	struct stat st;
+
+	if (strchr(name, '/'))
+		return xstrdup(name);
+	for (path = path ? path : "/bin:/usr/bin"; *path;
+	     path = *end ? end + 1 : end) {
+		char *file;
+
+		end = strchrnul(path, ':');
+		file = xasprintf("%.*s%s%s", (int)(end - path), path,
+				 end > path ? "/" : "", name);
+		if (!stat(file, &st) && S_ISREG(st.st_mode) &&
+		    !access(file, X_OK))
+			return file;
+		free(file);
+	}
+	return NULL;
+}
+
+static NO_RETURN void run_child(const char *program, char **command,
+				const struct launch_user *user,
 				const struct pipes *pipes)
 {
 	struct launch_failure failure = { .step = STEP_USER };
@@ -63,7 +90,7 @@ static NO_RETURN void run_child(char **command, const struct launch_user *user,
 	failure.error = become(user);
 	if (!failure.error) {
 		failure.step = STEP_EXEC;
-		execvp(command[0], command);
+		execv(program, command);
 		failure.error = -errno;
 	}
 	if (write(pipes->failed[1], &failure, sizeof(failure)) < 0)
@@ -90,9 +117,7 @@ static char *explain(const char *program, const struct launch_failure *failure,
 					 "in its first line, or its dynamic "
 					 "linker) isn't there",
 					 program);
-		if (strchr(program, '/'))
-			return xasprintf("%s: no such file", program);
-		return xasprintf("%s: command not found", program);
+		return xasprintf("%s: no such file", program);
 	case EACCES:
 		return xasprintf("%s: not executable (permission denied)",
 				 program);
@@ -139,7 +164,8 @@ static void close_pipes(struct pipes *pipes)
 	close(pipes->go[0]);
 	close(pipes->go[1]);
 	close(pipes->failed[0]);
-	close(pipes->failed[1]);
+	if (pipes->failed[1] >= 0)
+		close(pipes->failed[1]);
 }
 
 static int open_pipes(struct pipes *pipes)
@@ -168,35 +194,67 @@ static void forget(struct tracer *tracer, pid_t pid)
 		tracee_free(tracer, tracee);
 }
 
+/* Returns the child, or a negative errno. */
+static pid_t start(const char *program, char **command,
+		   const struct launch_user *user, struct pipes *pipes)
+{
+	int err = open_pipes(pipes);
+	pid_t pid;
+
+	if (err)
+		return err;
+	pid = fork();
+	if (pid == 0)
+		run_child(program, command, user, pipes);
+	if (pid > 0)
+		return pid;
+	err = -errno;
+	close_pipes(pipes);
+	return err;
+}
+
+/* Lets the child go on to its program; failure_ret says how it failed there. */
+static int follow_to_exec(struct tracer *tracer, pid_t pid,
+			  struct pipes *pipes,
+			  struct launch_failure *failure_ret)
+{
+	int err = release_child(tracer, pid, pipes);
+
+	close(pipes->failed[1]);
+	pipes->failed[1] = -1;
+	if (!err)
+		err = await_exec(pipes, failure_ret);
+	else
+		*failure_ret = (struct launch_failure){ STEP_EXEC, err };
+	close_pipes(pipes);
+	if (err)
+		forget(tracer, pid);
+	return err;
+}
+
 int launch(struct tracer *tracer, char **command,
 	   const struct launch_user *user, pid_t *pid_ret, char **message_ret)
 {
-	struct launch_failure failure = { .step = STEP_EXEC };
+	char *program CLEANUP(xfree_cleanup) = find_program(command[0]);
+	struct launch_failure failure;
 	struct pipes pipes;
 	pid_t pid;
-	int err = open_pipes(&pipes);
+	int err;
 
 	*message_ret = NULL;
-	if (err) {
-		*message_ret = xasprintf("pipe: %s", strerror(-err));
-		return err;
+	if (!program) {
+		*message_ret = xasprintf("%s: command not found", command[0]);
+		return -ENOENT;
 	}
-	pid = fork();
-	if (pid == 0)
-		run_child(command, user, &pipes);
-	err = pid < 0 ? -errno : release_child(tracer, pid, &pipes);
-	close(pipes.failed[1]);
-	pipes.failed[1] = -1;
-	if (!err)
-		err = await_exec(&pipes, &failure);
-	else
-		*message_ret = xasprintf("%s can't be started: %s", command[0],
-					 strerror(-err));
-	close_pipes(&pipes);
-	if (err && !*message_ret)
-		*message_ret = explain(command[0], &failure, user);
-	if (err && pid > 0)
-		forget(tracer, pid);
+	pid = start(program, command, user, &pipes);
+	if (pid < 0) {
+		*message_ret = xasprintf("%s can't be started: %s",
+					 command[0], strerror(-pid));
+		return pid;
+	}
+	err = follow_to_exec(tracer, pid, &pipes, &failure);
+	if (err)
+		*message_ret = explain(program, &failure, user);
 	*pid_ret = pid;
 	return err;
 }

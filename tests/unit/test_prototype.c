@@ -364,7 +364,7 @@ START_TEST(strings_are_escaped)
 	ck_assert_str_eq(shown_text("\t\n\r\a\b\v\f'"),
 			 "\"\\t\\n\\r\\a\\b\\v\\f'\"");
 	ck_assert_str_eq(shown_text("\001x\0017\377"),
-			 "\"\\1x\\0017\\377\"");
+			 "\"\\001x\\0017\\377\"");
 }
 END_TEST
 
