@@ -207,6 +207,10 @@ def register_traps(kind):
             result.check_status(7)
             result.log.check_counts({"f1": 1000})
             h.check_equal(result.log.returns("f1"), 1000, "results")
+            # The kernel resets what is ignored or blocked at an int3 (BUGS in
+            # the manual): if one day it is kept, this has to be told.
+            h.check("no" in result.out or kind == "handle",
+                    "SIGTRAP is kept now: correct the manual's BUGS")
 
 
 for each_kind in ("handle", "ignore", "block"):
