@@ -14,17 +14,29 @@
 	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) |                    \
 	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
 
-static bool pass_by_emulation(struct task *task, struct trap *trap)
+static bool emulate(struct task *task, struct trap *trap, struct regs *regs)
 {
 	struct space *space = task->tracee->space;
 
-	if (!trap->insn.emulable ||
-	    space->arch->insn_emulate(&trap->insn, &task->regs,
-				      &space->memory.memory))
-		return false;
+	return trap->insn.emulable &&
+	       !space->arch->insn_emulate(&trap->insn, regs,
+					  &space->memory.memory);
+}
+
+static void take_emulated(struct task *task, const struct regs *regs)
+{
+	task->regs = *regs;
 	task->regs_changed = true;
-	space->tracer->counts.emulated++;
-	return true;
+	task->tracee->space->tracer->counts.emulated++;
+}
+
+static bool moves_only_ip(const struct arch_ops *arch,
+			  const struct regs *before, const struct regs *after)
+{
+	struct regs moved = *before;
+
+	arch->set_ip(&moved, arch->ip(after));
+	return !memcmp(&moved, after, sizeof(moved));
 }
 
 static bool pass_by_copy(struct task *task, struct trap *trap)
@@ -126,14 +138,30 @@ static void pass_by_stepping(struct task *task, struct trap *trap)
 	(void)trap_set_planted(space, trap, true);
 }
 
+/*
+ * Writing all registers costs four times as much as writing the ip alone, so
+ * emulation is the cheapest where it changes nothing else (nops, jumps), and a
+ * copy where it does. Only what can't be copied writes memory when emulated
+ * here (a call), so nothing is done twice.
+ */
 void trap_pass(struct task *task, struct trap *trap)
 {
-	/* The cheaper way first; see struct insn. */
-	if (trap->insn.way == INSN_EMULATE && pass_by_emulation(task, trap))
+	const struct arch_ops *arch = task->tracee->space->arch;
+	struct regs regs = task->regs;
+	bool emulated = trap->insn.way == INSN_EMULATE &&
+			emulate(task, trap, &regs);
+
+	if (emulated && moves_only_ip(arch, &task->regs, &regs)) {
+		arch->set_ip(&task->regs, arch->ip(&regs));
+		task->tracee->space->tracer->counts.emulated++;
 		return;
-	if (pass_by_copy(task, trap) || pass_by_emulation(task, trap))
+	}
+	if (pass_by_copy(task, trap))
 		return;
-	pass_by_stepping(task, trap);
+	if (emulated || emulate(task, trap, &regs))
+		take_emulated(task, &regs);
+	else
+		pass_by_stepping(task, trap);
 }
 
 static void remember_visit(struct task *task, taddr_t address, taddr_t sp)
