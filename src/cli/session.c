@@ -29,7 +29,6 @@ struct session {
 	struct sink *sinks;
 	struct prober *prober;
 	struct tracer tracer;
-	uint64_t deadline;  /* of --for; 0 = none */
 	pid_t child;        /* the command, or 0 */
 	bool child_ended;
 	int child_status;   /* as from wait(2) */
@@ -76,16 +75,20 @@ static const struct sink_ops watcher_ops = {
 
 /* ---- setting up ---- */
 
-static int open_sink(const struct options *options, struct sink **ret)
+static int open_sink(const struct options *options,
+		     const struct signal_requests *requests, struct sink **ret)
 {
+	struct log_options log = options->log;
 	struct summary_options summary = {
 		.path = options->log.path,
 		.demangle = options->log.demangle,
 		.quantiles = options->log.durations,
 	};
-	int err = options->count ? summary_new(&summary, ret) :
-				   log_new(&options->log, ret);
+	int err;
 
+	log.hurry = &requests->leave;
+	err = options->count ? summary_new(&summary, ret) :
+			       log_new(&log, ret);
 	if (err)
 		return complain(err, "%s can't be written: %s",
 				options->log.path ? options->log.path :
@@ -175,18 +178,9 @@ static int begin(struct session *session)
 
 /* ---- running and leaving ---- */
 
-/*
- * The first Ctrl-C of a terminal goes to the program that was started too; it
- * is for that to decide what it means.
- */
 static bool asked_to_leave(const struct session *session)
 {
-	const struct signal_requests *requests = session->requests;
-
-	return requests->leave ||
-	       requests->interrupts > (session->child ? 1 : 0) ||
-	       prober_error(session->prober) ||
-	       (session->deadline && clock_now() >= session->deadline);
+	return session->requests->leave || prober_error(session->prober);
 }
 
 static void leave(struct session *session)
@@ -197,26 +191,26 @@ static void leave(struct session *session)
 	leave_all(&session->tracer);
 }
 
-/* Until the deadline, if there is one. */
-static void rest(const struct session *session)
+/*
+ * The first Ctrl-C of a terminal goes to the program that was started too; it
+ * is for that to decide what it means.
+ */
+static void set_limits(struct session *session)
 {
-	uint64_t now = clock_now();
-
-	if (!session->deadline)
-		signals_rest(0);
-	else if (session->deadline > now)
-		signals_rest(session->deadline - now);
+	session->requests->tolerated = session->child ? 1 : 0;
+	if (session->options->duration)
+		session->requests->deadline =
+			clock_now() + session->options->duration;
 }
 
 static void run(struct session *session)
 {
-	if (session->options->duration)
-		session->deadline = clock_now() + session->options->duration;
-	rest(session);
+	set_limits(session);
+	signals_rest();
 	while (loop_run(&session->tracer, &session->requests->wake)) {
 		int err = sinks_flush(session->sinks);
 
-		rest(session);
+		signals_rest();
 		session->requests->wake = 0;
 		if (err || asked_to_leave(session)) {
 			leave(session);
@@ -285,7 +279,7 @@ int session_run(const struct options *options)
 	session.requests = signals_start();
 	session.prototypes = prototypes_new();
 	if (prototype_path_load(session.prototypes, options->configs) ||
-	    open_sink(options, &session.sinks)) {
+	    open_sink(options, session.requests, &session.sinks)) {
 		prototypes_free(session.prototypes);
 		return EXIT_NOTHING_TRACED;
 	}

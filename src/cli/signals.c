@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/signals.h"
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -32,17 +33,35 @@ void signals_tick(void)
 	start_timer(TICK);
 }
 
-void signals_rest(uint64_t until)
+void signals_rest(void)
 {
+	uint64_t now = clock_now();
+
 	requests.ticking = 0;
-	start_timer(until);
+	if (!requests.deadline)
+		start_timer(0);
+	else
+		start_timer(requests.deadline > now ?
+				    requests.deadline - now :
+				    TICK);
+}
+
+/* clock_gettime() may be called here (signal-safety(7)). */
+static bool must_leave(int signal)
+{
+	switch (signal) {
+	case SIGINT:
+		return ++requests.interrupts > requests.tolerated;
+	case SIGALRM:
+		return requests.deadline && clock_now() >= requests.deadline;
+	default:
+		return true;
+	}
 }
 
 static void on_signal(int signal)
 {
-	if (signal == SIGINT)
-		requests.interrupts++;
-	else if (signal != SIGALRM)
+	if (must_leave(signal))
 		requests.leave = 1;
 	requests.wake = 1;
 	if (signal != SIGALRM)

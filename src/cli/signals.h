@@ -14,8 +14,11 @@
 struct signal_requests {
 	volatile sig_atomic_t wake;       /* look at the others */
 	volatile sig_atomic_t interrupts; /* SIGINT, how many */
-	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP */
+	volatile sig_atomic_t tolerated;  /* so many are the program's */
+	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, more SIGINTs than
+					     tolerated, or the deadline */
 	volatile sig_atomic_t ticking;
+	volatile uint64_t deadline;       /* monotonic, ns; 0 = none */
 };
 
 /* Installs the handlers. There is one of it. */
@@ -24,10 +27,7 @@ struct signal_requests *signals_start(void);
 /* Sets wake every now and then, from soon on. */
 void signals_tick(void);
 
-/*
- * No more ticks until the given time from now, in nanoseconds; 0: until
- * signals_tick() or a signal.
- */
-void signals_rest(uint64_t until);
+/* No more ticks until the deadline, a signal, or signals_tick(). */
+void signals_rest(void);
 
 #endif

@@ -388,6 +388,7 @@ int log_new(const struct log_options *options, struct sink **ret)
 	log->stamp.clock = options->clock;
 	log->names = names_new(&names);
 	log_files_init(&log->files, options->path);
+	log->files.hurry = options->hurry;
 	if (!log->files.per_process)
 		error = log_files_get(&log->files, 0, &file);
 	if (error)

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_LOG_H
 #define CALLTRAP_LOG_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "prototype/prototype.h"
@@ -49,6 +50,11 @@ struct log_options {
 	bool demangle;         /* -C */
 	bool hide_signals;     /* -b */
 	bool show_callers;     /* -e or -l was given: CALLER-> */
+	/*
+	 * Set when the user wants calltrap to leave: a reader who doesn't read
+	 * is no longer waited for. Or NULL.
+	 */
+	const volatile sig_atomic_t *hurry;
 	struct print_limits limits;
 };
 

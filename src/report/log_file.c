@@ -91,6 +91,7 @@ static struct log_file *add_file(struct log_files *files, pid_t pid)
 
 	file->pid = pid;
 	file->output = OUTPUT_CLOSED;
+	file->output.hurry = files->hurry;
 	HASH_ADD_INT(files->files, pid, file);
 	return file;
 }

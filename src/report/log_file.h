@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_LOG_FILE_H
 #define CALLTRAP_LOG_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <uthash.h>
@@ -32,6 +33,7 @@ struct log_file {
 };
 
 struct log_files {
+	const volatile sig_atomic_t *hurry; /* see struct output */
 	char *path;       /* or NULL: standard error */
 	bool per_process;
 	struct log_file *files;

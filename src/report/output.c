@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define ENOUGH 65536
 
 int output_open(struct output *output, const char *path, bool add)
@@ -42,35 +44,62 @@ void output_fini(struct output *output)
 	output->written = 0;
 }
 
-/* Standard error may have been made non-blocking by whoever shares it. */
-static int wait_writable(int fd)
+static bool in_hurry(const struct output *output)
 {
-	struct pollfd pollfd = { .fd = fd, .events = POLLOUT };
-
-	if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
-		return -errno;
-	return 0;
+	return output->hurry && *output->hurry;
 }
 
-static int write_all(int fd, const char *bytes, size_t n)
-{
-	ssize_t done;
-	int error;
+/* How long a reader who doesn't read is waited for when we want to leave. */
+#define PATIENCE NS_PER_SECOND
 
-	while (n) {
-		done = write(fd, bytes, n);
+/*
+ * In a hurry before a write too: there it would block. (Standard error may
+ * have been made non-blocking by whoever shares it; then always.) Ticks of our
+ * own timer interrupt the wait.
+ */
+static int wait_writable(const struct output *output)
+{
+	struct pollfd pollfd = { .fd = output->fd, .events = POLLOUT };
+	uint64_t began = clock_now();
+
+	for (;;) {
+		int ready = poll(&pollfd, 1, 1000);
+
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		if (in_hurry(output) && clock_now() - began > PATIENCE)
+			return -ETIMEDOUT;
+	}
+}
+
+/* A pipe that poll() says can be written to takes this much at once. */
+#define CHUNK 4096
+
+static int write_all(const struct output *output, const char *bytes, size_t n)
+{
+	int error = 0;
+
+	while (n && !error) {
+		bool hurry = in_hurry(output);
+		ssize_t done;
+
+		if (hurry)
+			error = wait_writable(output);
+		if (error)
+			break;
+		done = write(output->fd, bytes, hurry && n > CHUNK ? CHUNK : n);
 		if (done > 0) {
 			bytes += done;
 			n -= done;
 		} else if (done < 0 && errno == EAGAIN) {
-			error = wait_writable(fd);
-			if (error)
-				return error;
+			error = wait_writable(output);
 		} else if (done == 0 || errno != EINTR) {
-			return done ? -errno : -EIO;
+			error = done ? -errno : -EIO;
 		}
 	}
-	return 0;
+	return error;
 }
 
 static int write_first(struct output *output, size_t n)
@@ -80,7 +109,7 @@ static int write_first(struct output *output, size_t n)
 
 	if (!n)
 		return 0;
-	error = write_all(output->fd, text->text, n);
+	error = write_all(output, text->text, n);
 	text->length -= n;
 	memmove(text->text, text->text + n, text->length + 1);
 	output->lines = 0;
@@ -110,7 +139,7 @@ int output_end_line(struct output *output)
 	strbuf_putc(&output->text, '\n');
 	output->lines = output->text.length;
 	output->written = 0;
-	if (output->lines < ENOUGH)
+	if (output->lines < ENOUGH || in_hurry(output))
 		return 0;
 	return output_flush(output);
 }

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_OUTPUT_H
 #define CALLTRAP_OUTPUT_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/strbuf.h"
@@ -17,6 +18,12 @@ struct output {
 	struct strbuf text; /* not written yet */
 	size_t lines;       /* how much of it is whole lines */
 	size_t written;     /* bytes of the unfinished line that are out */
+	/*
+	 * Set (by a signal handler) when a reader who doesn't read must not
+	 * keep us any longer: what isn't written then within a second at the
+	 * end is dropped, with -ETIMEDOUT. NULL: wait for ever.
+	 */
+	const volatile sig_atomic_t *hurry;
 };
 
 #define OUTPUT_CLOSED ((struct output){ .fd = -1 })

@@ -2,6 +2,9 @@
 #include "tracee/children.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "sysdeps/linux/procfs.h"
@@ -130,6 +133,26 @@ static void drop_other_tasks(struct tracer *tracer, struct task *leader)
 	}
 }
 
+/*
+ * execve() gives no privileges to a program that is traced by somebody without
+ * CAP_SYS_PTRACE: it runs on as its caller (bprm_creds_from_file(),
+ * security/commoncap.c).
+ */
+static void tell_lost_privileges(const struct tracee *tracee)
+{
+	char link[64];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)tracee->pid);
+	if (geteuid() == 0 || stat(link, &st) ||
+	    !(st.st_mode & (S_ISUID | S_ISGID)))
+		return;
+	diag(DIAG_NOTE, DIAG_SESSION,
+	     "process %d: the program is set-%s-ID, but gets no privileges "
+	     "while an ordinary user traces it: run calltrap as root, with -u",
+	     (int)tracee->pid, st.st_mode & S_ISUID ? "user" : "group");
+}
+
 void child_executed(struct tracer *tracer, struct task *task)
 {
 	struct tracee *tracee = task->tracee;
@@ -146,6 +169,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 		task->wish = WISH_DETACH;
 		return;
 	}
+	tell_lost_privileges(tracee);
 	if (linkmap_start(tracee->space, true))
 		diag(DIAG_WARNING, DIAG_SESSION,
 		     "process %d: the new program can't be read; its calls are "
