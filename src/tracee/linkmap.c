@@ -6,80 +6,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "tracee/rdebug.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 
 /* Longer lists are garbage, or a ring. */
 #define MODULES_MAX 16384
 #define NAMESPACES_MAX 64
-
-/* struct r_debug of <link.h>, as an int and pointers lie in the process. */
-struct rendezvous {
-	uint64_t map;
-	uint64_t breakpoint;
-	uint64_t next; /* of the next namespace; only from version 2 on */
-	bool consistent;
-};
-
-/* struct link_map, its public part. */
-struct link_entry {
-	uint64_t bias;
-	uint64_t name;
-	uint64_t dynamic;
-	uint64_t next;
-};
-
-#define WORDS_MAX 6
-
-static int read_words(struct space *space, taddr_t address, uint64_t *words,
-		      size_t count)
-{
-	unsigned size = space->arch->word_size;
-	uint8_t bytes[WORDS_MAX * sizeof(uint64_t)] = { 0 };
-	struct cursor cursor = cursor_of(bytes, sizeof(bytes));
-	int err = memory_read(&space->memory.memory, address, bytes,
-			      count * size);
-
-	while (!err && count--)
-		*words++ = cursor_word(&cursor, size);
-	return err;
-}
-
-static int read_rendezvous(struct space *space, taddr_t address,
-			   struct rendezvous *ret)
-{
-	/* r_version, r_map, r_brk, r_state, r_ldbase, r_next */
-	uint64_t words[WORDS_MAX] = { 0 };
-	int err = read_words(space, address, words, 5);
-
-	if (err)
-		return err;
-	if ((uint32_t)words[0] >= 2)
-		(void)read_words(space, address + 5 * space->arch->word_size,
-				 &words[5], 1);
-	*ret = (struct rendezvous){
-		.map = words[1],
-		.breakpoint = words[2],
-		.consistent = (uint32_t)words[3] == 0, /* RT_CONSISTENT */
-		.next = words[5],
-	};
-	return 0;
-}
-
-static int read_entry(struct space *space, taddr_t address,
-		      struct link_entry *ret)
-{
-	uint64_t words[4];
-	int err = read_words(space, address, words, 4);
-
-	if (!err)
-		*ret = (struct link_entry){ words[0], words[1], words[2],
-					    words[3] };
-	return err;
-}
 
 /*
  * A module that is in the list for the first time. Its file is that of the
@@ -152,7 +87,7 @@ static int walk_namespace(struct space *space, taddr_t map, unsigned number)
 	for (n = 0; map && n < MODULES_MAX; n++) {
 		struct link_entry entry;
 
-		if (read_entry(space, map, &entry))
+		if (rdebug_read_entry(space, map, &entry))
 			return -EFAULT;
 		if (entry.dynamic)
 			visit_entry(space, &entry, number);
@@ -170,7 +105,7 @@ static int walk_all(struct space *space, const struct rendezvous *first)
 		if (walk_namespace(space, namespace.map, n))
 			return -EFAULT;
 		if (!namespace.next ||
-		    read_rendezvous(space, namespace.next, &namespace))
+		    rdebug_read(space, namespace.next, &namespace))
 			break;
 	}
 	return 0;
@@ -239,7 +174,7 @@ static taddr_t find_dt_debug(struct space *space, const struct module *main)
 	unsigned size = space->arch->word_size, n;
 
 	for (n = 0; main->dynamic && n < 1024; n++) {
-		if (read_words(space, main->dynamic + n * 2 * size, pair, 2) ||
+		if (rdebug_read_words(space, main->dynamic + n * 2 * size, pair, 2) ||
 		    pair[0] == DT_NULL)
 			break;
 		if (pair[0] == DT_DEBUG)
@@ -283,7 +218,7 @@ static taddr_t find_breakpoint(struct space *space)
 	size_t i;
 
 	if (space->linkmap.r_debug &&
-	    !read_rendezvous(space, space->linkmap.r_debug, &rendezvous) &&
+	    !rdebug_read(space, space->linkmap.r_debug, &rendezvous) &&
 	    rendezvous.breakpoint)
 		return rendezvous.breakpoint;
 	for (i = 0; linker && i < ARRAY_SIZE(names); i++) {
@@ -316,7 +251,7 @@ static void read_changes(struct space *space)
 
 	find_r_debug(space);
 	if (map->r_debug &&
-	    !read_rendezvous(space, map->r_debug, &rendezvous) &&
+	    !rdebug_read(space, map->r_debug, &rendezvous) &&
 	    rendezvous.consistent && rendezvous.map)
 		update(space, &rendezvous);
 }
