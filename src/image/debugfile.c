@@ -74,13 +74,13 @@ static bool has_crc(const struct source *source, uint32_t wanted)
 }
 
 /* crc NULL: the build-id has to be the same. */
-static bool try_file(struct image *image, const char *path,
+static bool try_file(const struct image *image, const char *path,
 		     const uint32_t *crc)
 {
 	struct sections sections;
 	struct elf_header header;
 	struct source source;
-	bool added = false;
+	bool kept = false;
 
 	if (open_source(path, &source))
 		return false;
@@ -90,17 +90,18 @@ static bool try_file(struct image *image, const char *path,
 	sections_init(&sections, &source, &header);
 	if (crc ? has_crc(&source, *crc) :
 		  has_build_id(image, &source, &sections))
-		added = image_add_debug_symtab(image, &source, &sections);
+		kept = image_keep_debug(image, &source, &sections);
 	else
 		diag_debug(DIAG_MODULE, "%s doesn't belong to %s", path,
 			   image->name);
 	sections_fini(&sections);
 out:
-	source_fini(&source);
-	return added;
+	if (!kept)
+		source_fini(&source);
+	return kept;
 }
 
-static bool by_build_id(struct image *image, const char *root)
+static bool by_build_id(const struct image *image, const char *root)
 {
 	struct strbuf path = { 0 };
 	bool added;
@@ -146,7 +147,8 @@ static char *read_link(const struct image *image, uint32_t *crc_ret)
 	return name;
 }
 
-static bool by_link(struct image *image, const char *root, const char *path)
+static bool by_link(const struct image *image, const char *root,
+		    const char *path)
 {
 	static const struct {
 		const char *before, *behind;
@@ -174,16 +176,61 @@ static bool by_link(struct image *image, const char *root, const char *path)
 	return added;
 }
 
-bool image_add_debug_symbols(struct image *image, const char *root,
-			     const char *path)
+bool image_keep_debug(const struct image *image, const struct source *source,
+		      const struct sections *sections)
+{
+	struct debug_file *debug = &image->tables->debug;
+
+	if (!symtab_init(&debug->symtab, &debug->source, sections))
+		return false;
+	debug->source = *source;
+	return true;
+}
+
+static void find_file(const struct image *image)
+{
+	const struct debug_file *debug = &image->tables->debug;
+	const char *root = debug->root;
+
+	/* That of a process which has ended meanwhile. */
+	if (*root && access(root, F_OK))
+		root = "";
+	if (by_build_id(image, root) || by_link(image, root, debug->path) ||
+	    image_add_minidebug(image))
+		diag_debug(DIAG_MODULE, "%s: has separate symbols",
+			   image->name);
+}
+
+const struct symtab *image_debug_symtab(const struct image *image)
 {
 	struct tables *tables = image_basis(image);
+	struct debug_file *debug = &tables->debug;
 
-	if (tables->has_debug_symbols ||
-	    sections_find_type(&tables->sections, SHT_SYMTAB))
-		return false;
-	tables->has_debug_symbols = by_build_id(image, root) ||
-				    by_link(image, root, path) ||
-				    image_add_minidebug(image);
-	return tables->has_debug_symbols;
+	if (debug->wanted && !debug->looked_for) {
+		debug->looked_for = true;
+		if (!tables->symtab.source)
+			find_file(image);
+	}
+	return debug->symtab.source ? &debug->symtab : NULL;
+}
+
+void image_set_debug_path(struct image *image, const char *root,
+			  const char *path)
+{
+	struct debug_file *debug = &image->tables->debug;
+
+	if (debug->wanted)
+		return;
+	debug->wanted = true;
+	debug->root = xstrdup(root);
+	debug->path = path ? xstrdup(path) : NULL;
+}
+
+void debug_file_fini(struct debug_file *debug)
+{
+	free(debug->root);
+	free(debug->path);
+	if (debug->symtab.source)
+		source_fini(&debug->source);
+	*debug = (struct debug_file){ .looked_for = true };
 }

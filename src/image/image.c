@@ -74,13 +74,15 @@ static void free_tables(struct tables *tables)
 {
 	sections_fini(&tables->sections);
 	dynsym_fini(&tables->dynsym);
+	debug_file_fini(&tables->debug);
 	blob_fini(&tables->strings);
 	blob_fini(&tables->debug_strings);
-	free(tables->symbols.list);
 	free(tables->exports.list);
-	free(tables->by_name);
+	free(tables->export_heads);
+	free(tables->export_links);
+	free(tables->symbols.list);
+	asked_names_free(tables->asked);
 	free(tables->imports);
-	free(tables->retired);
 	free(tables);
 }
 

@@ -99,14 +99,15 @@ struct image *image_get(struct image *image); /* one more owner */
 void image_put(struct image *image);          /* one less; NULL is fine */
 
 /*
- * Adds the symbols of the separate debug file of a stripped image, when one
- * is found: by build-id, then by .gnu_debuglink (its CRC is checked), below
- * root ("" or "/proc/PID/root") in the usual directories. path is where the
- * image itself was found, as seen below root. Also the symbols of
- * MiniDebugInfo (.gnu_debugdata). Returns whether any were added.
+ * Where the separate debug file of a stripped image is looked for when its
+ * symbols are first asked for: by build-id, then by .gnu_debuglink (its CRC is
+ * checked), in the usual directories below root ("" or "/proc/PID/root"; "" is
+ * taken when that is gone by then). path is where the image itself was found,
+ * as seen below root, or NULL. MiniDebugInfo (.gnu_debugdata) is taken where
+ * there is no such file. Too late once symbols were asked for.
  */
-bool image_add_debug_symbols(struct image *image, const char *root,
-			     const char *path);
+void image_set_debug_path(struct image *image, const char *root,
+			  const char *path);
 
 const char *image_name(const struct image *image);
 const struct arch_ops *image_arch(const struct image *image);
@@ -151,6 +152,15 @@ size_t image_read(const struct image *image, uint64_t address, void *ret,
 const struct symbol *image_symbols(const struct image *image,
 				   size_t *count_ret);
 
+/*
+ * Those of them that have one of these names, in the same order. For a few
+ * names that is found without reading and sorting all the others. The array
+ * is to be freed (NULL when there are none); the names in it are the image's.
+ */
+struct symbol *image_symbols_named(const struct image *image,
+				   const char *const *names,
+				   size_t name_count, size_t *count_ret);
+
 /* What it calls through the GOT, each with the stub that leads there. */
 const struct import *image_imports(const struct image *image,
 				   size_t *count_ret);
@@ -178,6 +188,10 @@ const struct symbol *image_find_export(const struct image *image,
 /* Any function of that name, exported ones first. Or NULL. */
 const struct symbol *image_find_symbol(const struct image *image,
 				       const char *name);
+
+/* The same of several names, in one search: ret has room for count. */
+void image_find_symbols(const struct image *image, const char *const *names,
+			size_t count, const struct symbol **ret);
 
 /*
  * The address of an exported data object (_r_debug). False when there is

@@ -212,20 +212,6 @@ static void settle(const struct image *image, struct import_list *imports)
 	image_find_stubs(image, tables->imports, values, n);
 }
 
-void image_name_irelative(const struct image *image)
-{
-	struct tables *tables = image->tables;
-	size_t i;
-
-	for (i = 0; i < tables->import_count; i++) {
-		struct import *import = &tables->imports[i];
-
-		if (import->kind == IMPORT_IRELATIVE && import->resolver)
-			import->name =
-				image_ifunc_name(image, import->resolver);
-	}
-}
-
 static void collect(const struct image *image, struct import_list *imports)
 {
 	bool addends = image_dynamic_value(image, DT_PLTREL) == DT_RELA;

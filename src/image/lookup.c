@@ -6,50 +6,73 @@
 #include "base/xalloc.h"
 #include "image/private.h"
 
-/* Of one name: the default version first. */
-static int compare_exports(const void *left, const void *right)
-{
-	const struct symbol *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
+/*
+ * Names that a file was made up of to have one hash: no honest chain is that
+ * long, nor does any function have that many versions.
+ */
+#define WALK_MAX 1024
 
-	if (!order)
-		order = a->hidden_version - b->hidden_version;
-	if (!order)
-		order = strcmp(a->version ? a->version : "",
-			       b->version ? b->version : "");
-	if (!order)
-		order = a->address < b->address ? -1 : a->address > b->address;
-	return order;
+/* FNV-1a */
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	while (*name)
+		hash = (hash ^ (uint8_t)*name++) * 16777619u;
+	return hash;
 }
 
-/* Many an image is never asked for a name. */
-static const struct symbol_list *sorted_exports(const struct image *image)
+/* From the last to the first, so that chains are in the table's order. */
+static void index_exports(struct tables *tables)
 {
-	struct tables *tables = image_symbol_tables(image);
-	struct symbol_list *exports = &tables->exports;
+	size_t count = tables->exports.count, size = 16, i;
 
-	if (!tables->has_sorted_exports && exports->count)
-		qsort(exports->list, exports->count, sizeof(*exports->list),
-		      compare_exports);
-	tables->has_sorted_exports = true;
-	return exports;
-}
+	while (size < count)
+		size *= 2;
+	tables->export_mask = size - 1;
+	tables->export_heads = xcalloc(size, sizeof(*tables->export_heads));
+	tables->export_links = xcalloc(count, sizeof(*tables->export_links));
+	for (i = count; i-- > 0;) {
+		uint32_t hash = hash_of(tables->exports.list[i].name);
+		uint32_t *head =
+			&tables->export_heads[hash & tables->export_mask];
 
-/* The first export of a name; the others follow. */
-static size_t first_export(const struct symbol_list *exports,
-			   const char *name)
-{
-	size_t low = 0, high = exports->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(exports->list[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
+		tables->export_links[i] = (struct export_link){ hash, *head };
+		*head = i + 1;
 	}
-	return low;
+}
+
+struct export_walk export_walk(const struct image *image, const char *name)
+{
+	struct tables *tables = image->tables;
+	uint32_t hash = hash_of(name);
+
+	(void)image_exports(image);
+	if (!tables->export_heads)
+		index_exports(tables);
+	return (struct export_walk){
+		.tables = tables,
+		.name = name,
+		.hash = hash,
+		.next = tables->export_heads[hash & tables->export_mask],
+		.left = WALK_MAX,
+	};
+}
+
+const struct symbol *export_walk_next(struct export_walk *walk)
+{
+	while (walk->next && walk->left--) {
+		uint32_t i = walk->next - 1;
+		const struct export_link *link =
+			&walk->tables->export_links[i];
+		const struct symbol *symbol = &walk->tables->exports.list[i];
+
+		walk->next = link->next;
+		if (link->hash == walk->hash &&
+		    !strcmp(symbol->name, walk->name))
+			return symbol;
+	}
+	return NULL;
 }
 
 static bool matches(const struct symbol *symbol, const char *version)
@@ -66,70 +89,18 @@ static bool matches(const struct symbol *symbol, const char *version)
 const struct symbol *image_find_export(const struct image *image,
 				       const char *name, const char *version)
 {
-	const struct symbol_list *exports = sorted_exports(image);
-	const struct symbol *unversioned = NULL;
-	size_t i;
+	struct export_walk walk = export_walk(image, name);
+	const struct symbol *symbol, *unversioned = NULL;
 
-	for (i = first_export(exports, name); i < exports->count; i++) {
-		const struct symbol *symbol = &exports->list[i];
-
-		if (strcmp(symbol->name, name))
-			break;
+	while ((symbol = export_walk_next(&walk))) {
+		if (!symbol->exported)
+			continue;
 		if (matches(symbol, version))
 			return symbol;
 		if (!symbol->version && !symbol->hidden_version)
 			unversioned = symbol;
 	}
 	return unversioned;
-}
-
-static int compare_indices(const void *left, const void *right, void *context)
-{
-	const struct symbol *symbols = context;
-	const uint32_t *a = left, *b = right;
-	int order = strcmp(symbols[*a].name, symbols[*b].name);
-
-	if (!order)
-		order = symbols[*b].exported - symbols[*a].exported;
-	if (!order)
-		order = symbols[*b].global - symbols[*a].global;
-	return order ? order : (*a < *b ? -1 : *a > *b);
-}
-
-static void index_names(struct tables *tables)
-{
-	size_t i;
-
-	tables->by_name = xcalloc(tables->symbols.count,
-				  sizeof(*tables->by_name));
-	for (i = 0; i < tables->symbols.count; i++)
-		tables->by_name[i] = i;
-	if (i)
-		qsort_r(tables->by_name, i, sizeof(*tables->by_name),
-			compare_indices, tables->symbols.list);
-}
-
-const struct symbol *image_find_symbol(const struct image *image,
-				       const char *name)
-{
-	struct tables *tables = image_symbol_tables(image);
-	const struct symbol *symbols = tables->symbols.list;
-	size_t low = 0, high = tables->symbols.count;
-
-	if (!tables->by_name)
-		index_names(tables);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(symbols[tables->by_name[middle]].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == tables->symbols.count ||
-	    strcmp(symbols[tables->by_name[low]].name, name))
-		return NULL;
-	return &symbols[tables->by_name[low]];
 }
 
 bool image_find_object(const struct image *image, const char *name,

@@ -60,7 +60,7 @@ static bool unpack(const struct blob *packed, struct source *ret)
 	return done;
 }
 
-bool image_add_minidebug(struct image *image)
+bool image_add_minidebug(const struct image *image)
 {
 	struct tables *tables = image_basis(image);
 	const struct section *section =
@@ -82,10 +82,11 @@ bool image_add_minidebug(struct image *image)
 	if (!elf_read_header(&source, &header) &&
 	    header.arch == image_arch(image)) {
 		sections_init(&sections, &source, &header);
-		added = image_add_debug_symtab(image, &source, &sections);
+		added = image_keep_debug(image, &source, &sections);
 		sections_fini(&sections);
 	}
-	source_fini(&source);
+	if (!added)
+		source_fini(&source);
 out:
 	blob_fini(&packed);
 	return added;

@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_IMAGE_PRIVATE_H
 #define CALLTRAP_IMAGE_PRIVATE_H
 
+#include <uthash.h>
+
 #include "image/elf.h"
 #include "image/image.h"
 #include "image/sections.h"
@@ -36,24 +38,59 @@ struct symbol_list {
 	size_t room;
 };
 
+/* A .symtab and its strings, where they lie. Without source there is none. */
+struct symtab {
+	const struct source *source;
+	uint64_t symbols, symbols_size;
+	uint64_t strings, strings_size;
+};
+
+/* The separate debug file. */
+struct debug_file {
+	bool wanted;     /* as image_set_debug_path() said: */
+	char *root;
+	char *path;      /* or NULL */
+	bool looked_for;
+	struct source source;
+	struct symtab symtab;
+};
+
+/* Exports of one hash are chained, by index + 1. */
+struct export_link {
+	uint32_t hash;
+	uint32_t next;
+};
+
+/* A name that was asked for, and what was found. */
+struct asked_name {
+	UT_hash_handle hh;
+	bool answered;
+	bool found;
+	struct symbol symbol;
+	char text[];
+};
+
 /* What is made when it is first asked for, and kept. */
 struct tables {
-	bool has_basis; /* sections and dynsym */
+	bool has_basis; /* sections, dynsym and symtab */
+	bool has_exports;
 	bool has_symbols;
-	bool has_sorted_exports; /* since one was looked for */
 	bool has_imports;
-	bool has_debug_symbols;
 	struct sections sections;
 	struct dynsym dynsym;
-	struct blob strings;       /* of .symtab */
-	struct blob debug_strings; /* of a debug file's .symtab */
+	struct symtab symtab;
+	struct debug_file debug;
+	struct blob strings;       /* of .symtab, with has_symbols */
+	struct blob debug_strings; /* of the debug file's */
+	/* The functions of the dynamic table, in its order; also local ones. */
+	struct symbol_list exports;
+	uint32_t *export_heads; /* by hash & export_mask; index + 1 */
+	uint32_t export_mask;
+	struct export_link *export_links;
 	struct symbol_list symbols;
-	struct symbol_list exports; /* each version of each */
-	uint32_t *by_name;          /* indices of symbols */
+	struct asked_name *asked;
 	struct import *imports;
 	size_t import_count;
-	/* Replaced by debug symbols, but pointers to them may be about. */
-	struct symbol *retired;
 };
 
 struct image {
@@ -122,27 +159,64 @@ const struct version *dynsym_version(struct dynsym *dynsym, uint64_t index,
 /* versions.c */
 void dynsym_read_versions(struct dynsym *dynsym, const struct image *image);
 
-/* symtab.c: both add the functions of a table to tables->symbols. */
-struct tables *image_basis(const struct image *image);
-void image_add_dynsym(const struct image *image);
+/* Twice what a browser with all its symbols has. */
+#define SYMBOLS_MAX (1u << 22)
 
-/* Of a .symtab; returns whether there were any. */
-bool image_add_symtab(const struct image *image, const struct source *source,
-		      const struct sections *sections, struct blob *strings);
+/* symtab.c */
+struct tables *image_basis(const struct image *image);
+const struct symbol_list *image_exports(const struct image *image);
+
+/* False when there is none. */
+bool symtab_init(struct symtab *symtab, const struct source *source,
+		 const struct sections *sections);
+
+/* Its entries; only for one that has a source. */
+void symtab_entries(const struct symtab *symtab, unsigned word_size,
+		    struct table *ret);
+bool image_is_function(const struct image *image,
+		       const struct elf_symbol *symbol);
+
+/* Adds the functions of a table; strings are to live as long as they. */
+void image_add_symtab(const struct image *image, const struct symtab *symtab,
+		      struct symbol_list *symbols, struct blob *strings);
 
 /* symbols.c */
+struct symbol *symbol_list_add(struct symbol_list *symbols, const char *name,
+			       const struct elf_symbol *elf);
+
+/* Puts them in the order of image_symbols(), each once. */
+void symbol_list_order(struct symbol_list *symbols);
+
+/* The first index whose symbol is at or behind an address. */
+size_t symbol_list_bound(const struct symbol_list *symbols, uint64_t address);
 struct tables *image_symbol_tables(const struct image *image);
 
-/* Adds those of another file, once. Returns whether that was done. */
-bool image_add_debug_symtab(const struct image *image,
-			    const struct source *source,
-			    const struct sections *sections);
+/* lookup.c: all entries of the dynamic table that have a name. */
+struct export_walk {
+	const struct tables *tables;
+	const char *name;
+	uint32_t hash;
+	uint32_t next;
+	unsigned left;
+};
 
-/* The best name among the IFUNC symbols at an address, or "". */
-const char *image_ifunc_name(const struct image *image, uint64_t address);
+struct export_walk export_walk(const struct image *image, const char *name);
+const struct symbol *export_walk_next(struct export_walk *walk);
 
-/* imports.c: gives IRELATIVE imports the names that are known by now. */
+/* named.c: the entry of a name, which lives as long as the image. */
+struct asked_name *image_ask(const struct image *image, const char *name);
+void asked_names_free(struct asked_name *names);
+
+/* irelative.c: names IRELATIVE imports by the resolvers' symbols. */
 void image_name_irelative(const struct image *image);
+
+/* debugfile.c: looks for it, once. NULL when there is none. */
+const struct symtab *image_debug_symtab(const struct image *image);
+
+/* Takes source over if it has a .symtab. */
+bool image_keep_debug(const struct image *image, const struct source *source,
+		      const struct sections *sections);
+void debug_file_fini(struct debug_file *debug);
 
 /*
  * stubs.c: finds the stubs of imports, which are sorted by slot. values are
@@ -152,6 +226,6 @@ void image_find_stubs(const struct image *image, struct import *imports,
 		      const uint64_t *values, size_t count);
 
 /* minidebug.c */
-bool image_add_minidebug(struct image *image);
+bool image_add_minidebug(const struct image *image);
 
 #endif

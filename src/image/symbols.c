@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,23 +71,82 @@ static void merge_same(struct symbol_list *symbols)
 	symbols->list = xreallocarray(list, n, sizeof(*list));
 }
 
-/* Before the merge, which would lose versions at one address. */
-static void copy_exports(struct tables *tables)
+/* What the radix sort moves about, many times smaller than a symbol. */
+struct key {
+	uint64_t address;
+	uint32_t index;
+};
+
+/* Bits that are sorted by in one pass. */
+#define DIGIT 11
+
+/* One pass of a radix sort. False: all are the same in these bits. */
+static bool sort_digit(const struct key *keys, size_t count, unsigned shift,
+		       struct key *ret)
 {
-	struct symbol_list *exports = &tables->exports;
+	const uint64_t mask = (1u << DIGIT) - 1;
+	size_t places[1u << DIGIT] = { 0 };
+	size_t i, place = 0;
+
+	for (i = 0; i < count; i++)
+		places[keys[i].address >> shift & mask]++;
+	if (places[keys[0].address >> shift & mask] == count)
+		return false;
+	for (i = 0; i <= mask; i++) {
+		size_t n = places[i];
+
+		places[i] = place;
+		place += n;
+	}
+	for (i = 0; i < count; i++)
+		ret[places[keys[i].address >> shift & mask]++] = keys[i];
+	return true;
+}
+
+/* Moves each symbol to its place, along the cycles of the permutation. */
+static void permute(struct symbol *list, struct key *keys, size_t count)
+{
 	size_t i;
 
-	for (i = 0; i < tables->symbols.count; i++) {
-		if (!tables->symbols.list[i].exported)
-			continue;
-		exports->list = xgrow(exports->list, exports->count,
-				      &exports->room, sizeof(*exports->list));
-		exports->list[exports->count++] = tables->symbols.list[i];
+	for (i = 0; i < count; i++) {
+		struct symbol first = list[i];
+		size_t to = i, from;
+
+		while ((from = keys[to].index) != i) {
+			list[to] = list[from];
+			keys[to].index = to;
+			to = from;
+		}
+		list[to] = first;
+		keys[to].index = to;
 	}
 }
 
+static void sort_by_address(struct symbol_list *symbols)
+{
+	struct key *keys = xcalloc(symbols->count, sizeof(*keys));
+	struct key *other = xcalloc(symbols->count, sizeof(*other));
+	unsigned shift;
+	size_t i;
+
+	for (i = 0; i < symbols->count; i++)
+		keys[i] = (struct key){ symbols->list[i].address, i };
+	for (shift = 0; shift < 64; shift += DIGIT) {
+		struct key *sorted = other;
+
+		if (!sort_digit(keys, symbols->count, shift, other))
+			continue;
+		other = keys;
+		keys = sorted;
+	}
+	permute(symbols->list, keys, symbols->count);
+	free(keys);
+	free(other);
+}
+
 /* Those of one address only: the addresses are in order by now. */
-static void sort_by_rank(struct symbol_list *symbols)
+static void sort_groups(struct symbol_list *symbols,
+			int (*compare)(const void *, const void *))
 {
 	struct symbol *list = symbols->list;
 	size_t i, n;
@@ -96,67 +156,70 @@ static void sort_by_rank(struct symbol_list *symbols)
 			if (list[i + n].address != list[i].address)
 				break;
 		if (n > 1)
-			qsort(list + i, n, sizeof(*list), compare_rank);
+			qsort(list + i, n, sizeof(*list), compare);
 	}
 }
 
-static void put_in_order(struct symbol_list *symbols)
+void symbol_list_order(struct symbol_list *symbols)
 {
 	if (!symbols->count)
 		return;
-	qsort(symbols->list, symbols->count, sizeof(*symbols->list),
-	      compare_same);
+	sort_by_address(symbols);
+	sort_groups(symbols, compare_same);
 	merge_same(symbols);
-	sort_by_rank(symbols);
+	sort_groups(symbols, compare_rank);
+}
+
+struct symbol *symbol_list_add(struct symbol_list *symbols, const char *name,
+			       const struct elf_symbol *elf)
+{
+	struct symbol *symbol;
+
+	symbols->list = xgrow(symbols->list, symbols->count, &symbols->room,
+			      sizeof(*symbols->list));
+	symbol = &symbols->list[symbols->count++];
+	*symbol = (struct symbol){
+		.name = name,
+		.address = elf->value,
+		.size = elf->size,
+		.kind = elf->type == STT_GNU_IFUNC ? SYMBOL_IFUNC :
+						     SYMBOL_FUNCTION,
+		.global = elf->binding != STB_LOCAL,
+	};
+	return symbol;
+}
+
+static void copy_exports(const struct image *image, struct symbol_list *ret)
+{
+	const struct symbol_list *exports = image_exports(image);
+
+	if (!exports->count)
+		return;
+	ret->list = xcalloc(exports->count, sizeof(*ret->list));
+	memcpy(ret->list, exports->list, exports->count * sizeof(*ret->list));
+	ret->count = exports->count;
+	ret->room = exports->count;
 }
 
 struct tables *image_symbol_tables(const struct image *image)
 {
 	struct tables *tables = image_basis(image);
+	const struct symtab *debug;
 
-	if (!tables->has_symbols) {
-		tables->has_symbols = true;
-		image_add_dynsym(image);
-		copy_exports(tables);
-		image_add_symtab(image, &image->source, &tables->sections,
+	if (tables->has_symbols)
+		return tables;
+	copy_exports(image, &tables->symbols);
+	if (tables->symtab.source)
+		image_add_symtab(image, &tables->symtab, &tables->symbols,
 				 &tables->strings);
-		put_in_order(&tables->symbols);
-	}
+	debug = image_debug_symtab(image);
+	if (debug)
+		image_add_symtab(image, debug, &tables->symbols,
+				 &tables->debug_strings);
+	symbol_list_order(&tables->symbols);
+	tables->has_symbols = true;
+	debug_file_fini(&tables->debug);
 	return tables;
-}
-
-/* The old list stays: pointers to its symbols may be about. */
-static void retire_list(struct tables *tables)
-{
-	struct symbol_list *symbols = &tables->symbols;
-	struct symbol *copy;
-
-	if (tables->retired)
-		return;
-	copy = xcalloc(symbols->count, sizeof(*copy));
-	if (symbols->count)
-		memcpy(copy, symbols->list, symbols->count * sizeof(*copy));
-	tables->retired = symbols->list;
-	symbols->list = copy;
-	symbols->room = symbols->count;
-}
-
-bool image_add_debug_symtab(const struct image *image,
-			    const struct source *source,
-			    const struct sections *sections)
-{
-	struct tables *tables = image_symbol_tables(image);
-
-	if (tables->debug_strings.bytes)
-		return false;
-	retire_list(tables);
-	if (!image_add_symtab(image, source, sections, &tables->debug_strings))
-		return false;
-	put_in_order(&tables->symbols);
-	free(tables->by_name);
-	tables->by_name = NULL;
-	image_name_irelative(image);
-	return true;
 }
 
 const struct symbol *image_symbols(const struct image *image,
@@ -168,8 +231,7 @@ const struct symbol *image_symbols(const struct image *image,
 	return tables->symbols.list;
 }
 
-/* The first index whose symbol is at or behind an address. */
-static size_t lower_bound(const struct symbol_list *symbols, uint64_t address)
+size_t symbol_list_bound(const struct symbol_list *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->count;
 
@@ -182,19 +244,4 @@ static size_t lower_bound(const struct symbol_list *symbols, uint64_t address)
 			high = middle;
 	}
 	return low;
-}
-
-const char *image_ifunc_name(const struct image *image, uint64_t address)
-{
-	const struct symbol_list *symbols =
-		&image_symbol_tables(image)->symbols;
-	size_t i;
-
-	for (i = lower_bound(symbols, address); i < symbols->count; i++) {
-		if (symbols->list[i].address != address)
-			break;
-		if (symbols->list[i].kind == SYMBOL_IFUNC)
-			return symbols->list[i].name;
-	}
-	return "";
 }

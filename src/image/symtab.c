@@ -5,6 +5,9 @@
 #include "base/xalloc.h"
 #include "image/private.h"
 
+/* Entries that are looked at; only a part of them are functions. */
+#define ENTRIES_MAX (4 * SYMBOLS_MAX)
+
 struct tables *image_basis(const struct image *image)
 {
 	struct tables *tables = image->tables;
@@ -15,12 +18,11 @@ struct tables *image_basis(const struct image *image)
 			sections_init(&tables->sections, &image->source,
 				      &image->header);
 		dynsym_init(&tables->dynsym, image);
+		(void)symtab_init(&tables->symtab, &image->source,
+				  &tables->sections);
 	}
 	return tables;
 }
-
-/* Twice what a browser with all its symbols has. */
-#define SYMBOLS_MAX (1u << 22)
 
 /*
  * Names may overlap, so that a small file can hold more and longer ones than
@@ -42,36 +44,16 @@ static bool budget_take(struct name_budget *budget, const char *name)
 	return budget->left;
 }
 
-static bool is_function(const struct image *image,
-			const struct elf_symbol *symbol)
+bool image_is_function(const struct image *image,
+		       const struct elf_symbol *symbol)
 {
 	return (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC) &&
 	       symbol->section != SHN_UNDEF &&
 	       image_is_code(image, symbol->value);
 }
 
-static struct symbol *add_symbol(struct symbol_list *symbols, const char *name,
-				 const struct elf_symbol *elf)
+static void read_exports(const struct image *image, struct tables *tables)
 {
-	struct symbol *symbol;
-
-	symbols->list = xgrow(symbols->list, symbols->count, &symbols->room,
-			      sizeof(*symbols->list));
-	symbol = &symbols->list[symbols->count++];
-	*symbol = (struct symbol){
-		.name = name,
-		.address = elf->value,
-		.size = elf->size,
-		.kind = elf->type == STT_GNU_IFUNC ? SYMBOL_IFUNC :
-						     SYMBOL_FUNCTION,
-		.global = elf->binding != STB_LOCAL,
-	};
-	return symbol;
-}
-
-void image_add_dynsym(const struct image *image)
-{
-	struct tables *tables = image_basis(image);
 	struct dynsym *dynsym = &tables->dynsym;
 	struct name_budget budget =
 		name_budget(dynsym->count, &dynsym->strings);
@@ -85,17 +67,57 @@ void image_add_dynsym(const struct image *image)
 
 		if (!dynsym_get(dynsym, image_word_size(image), i, &elf,
 				&name) ||
-		    !is_function(image, &elf))
+		    !image_is_function(image, &elf))
 			continue;
 		if (!budget_take(&budget, name) ||
-		    tables->symbols.count == SYMBOLS_MAX)
+		    tables->exports.count == SYMBOLS_MAX)
 			break;
-		symbol = add_symbol(&tables->symbols, name, &elf);
+		symbol = symbol_list_add(&tables->exports, name, &elf);
 		symbol->exported = symbol->global;
 		version = dynsym_version(dynsym, i, &symbol->hidden_version);
 		if (version)
 			symbol->version = version->name;
 	}
+}
+
+const struct symbol_list *image_exports(const struct image *image)
+{
+	struct tables *tables = image_basis(image);
+
+	if (!tables->has_exports) {
+		tables->has_exports = true;
+		read_exports(image, tables);
+	}
+	return &tables->exports;
+}
+
+bool symtab_init(struct symtab *symtab, const struct source *source,
+		 const struct sections *sections)
+{
+	const struct section *symbols =
+		sections_find_type(sections, SHT_SYMTAB);
+	const struct section *strings =
+		symbols ? sections_linked(sections, symbols) : NULL;
+
+	if (!strings || strings->type != SHT_STRTAB)
+		return false;
+	*symtab = (struct symtab){
+		.source = source,
+		.symbols = symbols->offset,
+		.symbols_size = symbols->size,
+		.strings = strings->offset,
+		.strings_size = strings->size,
+	};
+	return true;
+}
+
+void symtab_entries(const struct symtab *symtab, unsigned word_size,
+		    struct table *ret)
+{
+	table_init(ret, symtab->source, symtab->symbols, symtab->symbols_size,
+		   elf_symbol_size(word_size));
+	if (ret->count > ENTRIES_MAX)
+		ret->count = ENTRIES_MAX;
 }
 
 /*
@@ -110,38 +132,30 @@ static void cut_version(struct blob *strings, uint64_t name)
 		*at = '\0';
 }
 
-bool image_add_symtab(const struct image *image, const struct source *source,
-		      const struct sections *sections, struct blob *strings)
+void image_add_symtab(const struct image *image, const struct symtab *symtab,
+		      struct symbol_list *symbols, struct blob *strings)
 {
-	const struct section *symtab = sections_find_type(sections, SHT_SYMTAB);
-	const struct section *strtab;
-	struct symbol_list *symbols = &image->tables->symbols;
 	const unsigned word_size = image_word_size(image);
-	size_t before = symbols->count;
 	struct name_budget budget;
 	struct table table;
 	struct cursor c;
 	uint64_t i;
 
-	strtab = symtab ? sections_linked(sections, symtab) : NULL;
-	if (!strtab || strtab->type != SHT_STRTAB)
-		return false;
-	blob_load(strings, source, strtab->offset, strtab->size);
-	table_init(&table, source, symtab->offset, symtab->size,
-		   elf_symbol_size(word_size));
+	blob_load(strings, symtab->source, symtab->strings,
+		  symtab->strings_size);
+	symtab_entries(symtab, word_size, &table);
 	budget = name_budget(table.count, strings);
 	for (i = 1; table_get(&table, i, &c); i++) {
 		struct elf_symbol elf = elf_symbol(&c, word_size);
 		const char *name = blob_string(strings, elf.name);
 
-		if (!name || !is_function(image, &elf))
+		if (!name || !image_is_function(image, &elf))
 			continue;
 		if (!budget_take(&budget, name) ||
-		    symbols->count == SYMBOLS_MAX)
+		    symbols->count >= SYMBOLS_MAX)
 			break;
 		cut_version(strings, elf.name);
 		if (*name)
-			add_symbol(symbols, name, &elf);
+			symbol_list_add(symbols, name, &elf);
 	}
-	return symbols->count > before;
 }

@@ -133,18 +133,36 @@ static void plant(struct probe_space *space, taddr_t address,
 	space->nonlocals = jump;
 }
 
-void nonlocals_plant(struct probe_space *space, struct module *module)
+/*
+ * Libraries export them; what a program has been linked with statically is
+ * among its own symbols only.
+ */
+static void find_jumps(const struct module *module, const struct symbol **ret)
 {
+	const char *names[ARRAY_SIZE(jumps)];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(jumps); i++) {
-		const struct symbol *symbol =
-			image_find_symbol(module->image, jumps[i].name);
-
-		if (symbol && symbol->kind == SYMBOL_FUNCTION)
-			plant(space, module->bias + symbol->address,
-			      jumps[i].kind);
+	if (!module->is_main && image_is_dynamic(module->image)) {
+		for (i = 0; i < ARRAY_SIZE(jumps); i++)
+			ret[i] = image_find_export(module->image,
+						   jumps[i].name, NULL);
+		return;
 	}
+	for (i = 0; i < ARRAY_SIZE(jumps); i++)
+		names[i] = jumps[i].name;
+	image_find_symbols(module->image, names, ARRAY_SIZE(names), ret);
+}
+
+void nonlocals_plant(struct probe_space *space, struct module *module)
+{
+	const struct symbol *found[ARRAY_SIZE(jumps)];
+	size_t i;
+
+	find_jumps(module, found);
+	for (i = 0; i < ARRAY_SIZE(jumps); i++)
+		if (found[i] && found[i]->kind == SYMBOL_FUNCTION)
+			plant(space, module->bias + found[i]->address,
+			      jumps[i].kind);
 }
 
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,

@@ -78,7 +78,7 @@ static int open_cached(struct image_cache *cache, int fd, pid_t pid,
 		if (err)
 			return err;
 		snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-		image_add_debug_symbols(image, root, path);
+		image_set_debug_path(image, root, path);
 		cached = xcalloc(1, sizeof(*cached));
 		cached->id = id;
 		cached->image = image;

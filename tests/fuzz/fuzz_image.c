@@ -73,6 +73,24 @@ static void ask_symbols(const struct image *image)
 	image_find_object(image, "_r_debug", &address);
 }
 
+/* A few names, before all the others are read; then again among them. */
+static void ask_names(const struct image *image)
+{
+	static const char *const names[] = { "f", "local", "chosen" };
+	struct symbol *first, *again;
+	size_t count, again_count, i;
+
+	first = image_symbols_named(image, names, 3, &count);
+	image_symbols(image, &i);
+	again = image_symbols_named(image, names, 3, &again_count);
+	check(count == again_count);
+	for (i = 0; i < count; i++)
+		check(!strcmp(first[i].name, again[i].name) &&
+		      first[i].address == again[i].address);
+	free(first);
+	free(again);
+}
+
 static void ask_imports(const struct image *image)
 {
 	const struct import *imports;
@@ -95,11 +113,11 @@ static void ask_imports(const struct image *image)
 
 static void ask(struct image *image)
 {
+	image_set_debug_path(image, "/nonexistent", "/bin/fuzz");
 	ask_headers(image);
 	ask_imports(image);
+	ask_names(image);
 	ask_symbols(image);
-	if (image_add_debug_symbols(image, "/nonexistent", "/bin/fuzz"))
-		ask_symbols(image);
 	ask_imports(image);
 	image_put(image);
 }

@@ -520,6 +520,75 @@ START_TEST(own_static_function_is_found)
 }
 END_TEST
 
+/* In one order; the names are the same strings, or equal ones. */
+static void check_same_symbols(const struct symbol *a, size_t a_count,
+			       const struct symbol *b, size_t b_count)
+{
+	ck_assert_uint_eq(a_count, b_count);
+	for (size_t i = 0; i < a_count; i++) {
+		ck_assert_str_eq(a[i].name, b[i].name);
+		ck_assert_str_eq(text(a[i].version), text(b[i].version));
+		ck_assert_uint_eq(a[i].address, b[i].address);
+		ck_assert_uint_eq(a[i].size, b[i].size);
+		ck_assert_int_eq(a[i].kind, b[i].kind);
+		ck_assert(a[i].global == b[i].global);
+		ck_assert(a[i].exported == b[i].exported);
+		ck_assert(a[i].hidden_version == b[i].hidden_version);
+	}
+}
+
+/*
+ * Every name that an image has, asked for without the table of all, gives what
+ * that table has. Real files: this program and its libraries.
+ */
+static unsigned check_names(const struct image *image, const struct image *all)
+{
+	const struct symbol *symbols;
+	size_t count, step, i;
+	unsigned checked = 0;
+
+	symbols = image_symbols(all, &count);
+	step = count / 40 + 1;
+	for (i = 0; i < count; i += step) {
+		const char *names[] = { symbols[i].name,
+					symbols[count - 1 - i].name };
+		struct symbol *one, *other;
+		size_t one_count, other_count;
+
+		one = image_symbols_named(image, names, 2, &one_count);
+		other = image_symbols_named(all, names, 2, &other_count);
+		ck_assert_uint_ge(one_count, 1);
+		check_same_symbols(one, one_count, other, other_count);
+		free(one);
+		free(other);
+		checked++;
+	}
+	return checked;
+}
+
+START_TEST(few_names_are_found_as_among_all)
+{
+	CLEANUP(xfree_cleanup) struct modules *modules = own_modules();
+	unsigned checked = 0;
+
+	for (size_t i = 0; i < modules->count; i++) {
+		struct image *image = open_path(modules->list[i].path);
+		struct image *all = open_path(modules->list[i].path);
+		size_t count;
+
+		image_set_debug_path(image, "", modules->list[i].path);
+		image_set_debug_path(all, "", modules->list[i].path);
+		checked += check_names(image, all);
+		ck_assert_ptr_null(image_symbols_named(image, NULL, 0,
+						       &count));
+		ck_assert_uint_eq(count, 0);
+		image_put(image);
+		image_put(all);
+	}
+	ck_assert_uint_gt(checked, 50);
+}
+END_TEST
+
 static const struct import *import_at(const struct image *image,
 				      uint64_t slot)
 {
@@ -964,7 +1033,7 @@ static void ask_everything(struct image *image)
 	uint8_t bytes[64];
 	size_t count, i;
 
-	image_add_debug_symbols(image, "/nonexistent", "/bin/built");
+	image_set_debug_path(image, "/nonexistent", "/bin/built");
 	symbols = image_symbols(image, &count);
 	for (i = 0; i < count; i++) {
 		ck_assert(image_is_code(image, symbols[i].address));
@@ -1116,26 +1185,51 @@ static void add_mini_debug(struct built *b)
 
 static void check_debug_symbols(const struct image *image)
 {
-	const struct symbol *symbols, *late;
-	size_t count;
+	static const char *const names[] = { "late", "f", "nothing" };
+	const struct symbol *symbols, *late, *found[3];
+	struct symbol *named, *again;
+	size_t count, named_count;
 
+	late = image_find_symbol(image, "late");
+	ck_assert_ptr_nonnull(late);
+	ck_assert(!late->global && !late->exported);
+	ck_assert_ptr_null(late->version);
+	ck_assert_uint_eq(late->address, BUILT_TEXT + AT_CODE + 64);
+	ck_assert_ptr_null(image_find_export(image, "late", NULL));
+	image_find_symbols(image, names, 3, found);
+	ck_assert_ptr_eq(found[0], late);
+	check_symbol(found[1], "f", "V2", 16);
+	ck_assert_ptr_null(found[2]);
+	named = image_symbols_named(image, names, 3, &named_count);
+	ck_assert_uint_eq(named_count, 3);
+	check_symbol(&named[0], "f", "V1", 0);
+	check_symbol(&named[1], "f", "V2", 16);
+	ck_assert_str_eq(named[2].name, "late");
+	check_built_imports(image);
 	symbols = image_symbols(image, &count);
 	ck_assert_uint_eq(count, 6);
 	check_symbol(&symbols[1], "f", "V2", 16);
 	ck_assert_str_eq(symbols[3].name, "chosen");
 	ck_assert_str_eq(symbols[4].name, "local");
-	late = image_find_symbol(image, "late");
-	ck_assert_ptr_eq(late, &symbols[5]);
-	ck_assert(!late->global && !late->exported);
-	ck_assert_ptr_null(late->version);
-	ck_assert_uint_eq(late->address, BUILT_TEXT + AT_CODE + 64);
-	ck_assert_ptr_null(image_find_export(image, "late", NULL));
+	ck_assert_str_eq(symbols[5].name, "late");
+	/* Answers that were given stay what they were. */
+	ck_assert_ptr_eq(image_find_symbol(image, "late"), late);
+	again = image_symbols_named(image, names, 3, &count);
+	check_same_symbols(named, named_count, again, count);
+	free(named);
+	free(again);
 	check_built_imports(image);
+}
+
+static bool has_debug_symbols(struct image *image, const char *root,
+			      const char *path)
+{
+	image_set_debug_path(image, root, path);
+	return image_find_symbol(image, "late");
 }
 
 START_TEST(symbols_of_minidebuginfo_are_added)
 {
-	const struct symbol *before;
 	struct image *image;
 	struct built b;
 	size_t count;
@@ -1143,13 +1237,12 @@ START_TEST(symbols_of_minidebuginfo_are_added)
 	built_init(&b, word_of(32 * _i));
 	add_mini_debug(&b);
 	image = open_built(&b);
-	before = image_symbols(image, &count);
+	image_symbols(image, &count);
 	ck_assert_uint_eq(count, 4);
-	ck_assert(image_add_debug_symbols(image, "/nonexistent", "/lib/b"));
-	ck_assert(!image_add_debug_symbols(image, "/nonexistent", "/lib/b"));
+	image_put(image);
+	image = open_built(&b);
+	ck_assert(has_debug_symbols(image, "/nonexistent", "/lib/b"));
 	check_debug_symbols(image);
-	/* Those that somebody may still look at. */
-	check_symbol(&before[0], "f", "V1", 0);
 	image_put(image);
 }
 END_TEST
@@ -1195,10 +1288,12 @@ START_TEST(debug_file_is_found_by_build_id)
 	debug.bytes[AT_BUILD_ID] ^= 1;
 	write_file(root, path, debug.bytes, sizeof(debug.bytes));
 	image = open_built(&b);
-	ck_assert(!image_add_debug_symbols(image, root, NULL));
+	ck_assert(!has_debug_symbols(image, root, NULL));
+	image_put(image);
+	image = open_built(&b);
 	debug.bytes[AT_BUILD_ID] ^= 1;
 	write_file(root, path, debug.bytes, sizeof(debug.bytes));
-	ck_assert(image_add_debug_symbols(image, root, NULL));
+	ck_assert(has_debug_symbols(image, root, NULL));
 	check_debug_symbols(image);
 	image_put(image);
 	remove_root(root);
@@ -1240,13 +1335,15 @@ START_TEST(debug_file_is_found_by_link)
 		built_init(&b, debug.word);
 		add_link(&b, "x.debug", crc ^ 1);
 		image = open_built(&b);
-		ck_assert(!image_add_debug_symbols(image, root, "/opt/b"));
+		ck_assert(!has_debug_symbols(image, root, "/opt/b"));
 		image_put(image);
 		built_init(&b, debug.word);
 		add_link(&b, "x.debug", crc);
 		image = open_built(&b);
-		ck_assert(!image_add_debug_symbols(image, root, "/usr/b"));
-		ck_assert(image_add_debug_symbols(image, root, "/opt/b"));
+		ck_assert(!has_debug_symbols(image, root, "/usr/b"));
+		image_put(image);
+		image = open_built(&b);
+		ck_assert(has_debug_symbols(image, root, "/opt/b"));
 		check_debug_symbols(image);
 		image_put(image);
 		remove_root(root);
@@ -1268,7 +1365,7 @@ START_TEST(link_may_not_name_a_path)
 	add_link(&b, "../x.debug",
 		 lzma_crc32(debug.bytes, sizeof(debug.bytes), 0));
 	image = open_built(&b);
-	ck_assert(!image_add_debug_symbols(image, root, "/opt/b"));
+	ck_assert(!has_debug_symbols(image, root, "/opt/b"));
 	image_put(image);
 	remove_root(root);
 }
@@ -1293,6 +1390,7 @@ static Suite *image_suite(void)
 	tcase_add_test(real, r_debug_is_found_in_the_dynamic_linker);
 	tcase_add_test(real, symbols_are_in_order_and_once);
 	tcase_add_test(real, own_static_function_is_found);
+	tcase_add_test(real, few_names_are_found_as_among_all);
 	tcase_add_test(real, stubs_are_those_that_objdump_shows);
 	tcase_set_timeout(real, 60);
 	suite_add_tcase(suite, real);
