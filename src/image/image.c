@@ -78,6 +78,7 @@ static void free_tables(struct tables *tables)
 	blob_fini(&tables->strings);
 	blob_fini(&tables->debug_strings);
 	free(tables->exports.list);
+	blob_fini(&tables->gnu_hash.blob);
 	free(tables->export_heads);
 	free(tables->export_links);
 	free(tables->symbols.list);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "image/private.h"
 
 /*
@@ -30,13 +29,9 @@ static void pick(const struct symbol_list *symbols, struct symbol_list *ret)
 {
 	size_t i;
 
-	for (i = 0; i < symbols->count; i++) {
-		if (symbols->list[i].kind != SYMBOL_IFUNC)
-			continue;
-		ret->list = xgrow(ret->list, ret->count, &ret->room,
-				  sizeof(*ret->list));
-		ret->list[ret->count++] = symbols->list[i];
-	}
+	for (i = 0; i < symbols->count; i++)
+		if (symbols->list[i].kind == SYMBOL_IFUNC)
+			symbol_list_add_copy(ret, &symbols->list[i]);
 }
 
 /* Without its version; NULL when it makes no sense. */

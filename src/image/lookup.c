@@ -12,28 +12,24 @@
  */
 #define WALK_MAX 1024
 
-/* FNV-1a */
-static uint32_t hash_of(const char *name)
+/*
+ * For images without DT_GNU_HASH. From the last to the first, so that chains
+ * are in the table's order.
+ */
+static void index_exports(const struct image *image)
 {
-	uint32_t hash = 2166136261u;
+	const struct symbol_list *exports = image_exports(image);
+	struct tables *tables = image->tables;
+	size_t size = 16, i;
 
-	while (*name)
-		hash = (hash ^ (uint8_t)*name++) * 16777619u;
-	return hash;
-}
-
-/* From the last to the first, so that chains are in the table's order. */
-static void index_exports(struct tables *tables)
-{
-	size_t count = tables->exports.count, size = 16, i;
-
-	while (size < count)
+	while (size < exports->count)
 		size *= 2;
 	tables->export_mask = size - 1;
 	tables->export_heads = xcalloc(size, sizeof(*tables->export_heads));
-	tables->export_links = xcalloc(count, sizeof(*tables->export_links));
-	for (i = count; i-- > 0;) {
-		uint32_t hash = hash_of(tables->exports.list[i].name);
+	tables->export_links =
+		xcalloc(exports->count, sizeof(*tables->export_links));
+	for (i = exports->count; i-- > 0;) {
+		uint32_t hash = gnu_hash_of(exports->list[i].name);
 		uint32_t *head =
 			&tables->export_heads[hash & tables->export_mask];
 
@@ -42,37 +38,105 @@ static void index_exports(struct tables *tables)
 	}
 }
 
-struct export_walk export_walk(const struct image *image, const char *name)
+/* Local symbols come first, and are in no hash table. Few images have any. */
+static uint64_t find_local_end(const struct image *image)
 {
-	struct tables *tables = image->tables;
-	uint32_t hash = hash_of(name);
+	const unsigned word_size = image_word_size(image);
+	struct dynsym *dynsym = &image->tables->dynsym;
+	uint64_t i, end = 1;
+	struct cursor c;
 
-	(void)image_exports(image);
-	if (!tables->export_heads)
-		index_exports(tables);
-	return (struct export_walk){
-		.tables = tables,
-		.name = name,
-		.hash = hash,
-		.next = tables->export_heads[hash & tables->export_mask],
-		.left = WALK_MAX,
-	};
+	for (i = 1; i < dynsym->count &&
+		    table_get(&dynsym->symbols, i, &c); i++) {
+		struct elf_symbol elf = elf_symbol(&c, word_size);
+
+		if (elf.binding != STB_LOCAL)
+			break;
+		if (image_is_function(image, &elf))
+			end = i + 1;
+	}
+	return end;
 }
 
-const struct symbol *export_walk_next(struct export_walk *walk)
+static struct tables *indexed_tables(const struct image *image)
 {
-	while (walk->next && walk->left--) {
-		uint32_t i = walk->next - 1;
-		const struct export_link *link =
-			&walk->tables->export_links[i];
-		const struct symbol *symbol = &walk->tables->exports.list[i];
+	struct tables *tables = image_basis(image);
 
-		walk->next = link->next;
-		if (link->hash == walk->hash &&
-		    !strcmp(symbol->name, walk->name))
-			return symbol;
+	if (tables->has_index)
+		return tables;
+	tables->has_index = true;
+	gnu_hash_init(&tables->gnu_hash, image, tables->dynsym.count);
+	if (tables->gnu_hash.buckets)
+		tables->local_end = find_local_end(image);
+	else
+		index_exports(image);
+	return tables;
+}
+
+static void add_if_named(const struct image *image, uint64_t index,
+			 const char *name, struct symbol_list *ret)
+{
+	struct symbol symbol;
+
+	if (image_read_export(image, index, &symbol) &&
+	    !strcmp(symbol.name, name))
+		symbol_list_add_copy(ret, &symbol);
+}
+
+static void look_in_gnu_hash(const struct image *image, const char *name,
+			     struct symbol_list *ret)
+{
+	const struct gnu_hash *table = &image->tables->gnu_hash;
+	uint32_t hash = gnu_hash_of(name);
+	unsigned left = WALK_MAX;
+	uint64_t i;
+
+	for (i = 1; i < image->tables->local_end; i++)
+		add_if_named(image, i, name, ret);
+	for (i = gnu_hash_first(table, hash); i && left--;
+	     i = gnu_hash_next(table, hash, i))
+		add_if_named(image, i, name, ret);
+}
+
+static void look_in_index(const struct tables *tables, const char *name,
+			  struct symbol_list *ret)
+{
+	uint32_t hash = gnu_hash_of(name);
+	uint32_t next = tables->export_heads[hash & tables->export_mask];
+	unsigned left = WALK_MAX;
+
+	while (next && left--) {
+		const struct export_link *link =
+			&tables->export_links[next - 1];
+		const struct symbol *symbol = &tables->exports.list[next - 1];
+
+		if (link->hash == hash && !strcmp(symbol->name, name))
+			symbol_list_add_copy(ret, symbol);
+		next = link->next;
 	}
-	return NULL;
+}
+
+/* What was found is kept: it is pointed to, and looked for again and again. */
+const struct symbol_list *image_exports_named(const struct image *image,
+					      const char *name)
+{
+	static const struct symbol_list none;
+	struct tables *tables = indexed_tables(image);
+	struct symbol_list found = { 0 };
+	struct asked_name *asked;
+
+	HASH_FIND_STR(tables->asked, name, asked);
+	if (asked && asked->exports.count)
+		return &asked->exports;
+	if (tables->gnu_hash.buckets)
+		look_in_gnu_hash(image, name, &found);
+	else
+		look_in_index(tables, name, &found);
+	if (!found.count)
+		return &none;
+	asked = image_ask(image, name);
+	asked->exports = found;
+	return &asked->exports;
 }
 
 static bool matches(const struct symbol *symbol, const char *version)
@@ -89,10 +153,13 @@ static bool matches(const struct symbol *symbol, const char *version)
 const struct symbol *image_find_export(const struct image *image,
 				       const char *name, const char *version)
 {
-	struct export_walk walk = export_walk(image, name);
-	const struct symbol *symbol, *unversioned = NULL;
+	const struct symbol_list *exports = image_exports_named(image, name);
+	const struct symbol *unversioned = NULL;
+	size_t i;
 
-	while ((symbol = export_walk_next(&walk))) {
+	for (i = 0; i < exports->count; i++) {
+		const struct symbol *symbol = &exports->list[i];
+
 		if (!symbol->exported)
 			continue;
 		if (matches(symbol, version))

@@ -41,7 +41,7 @@ struct asked_name *image_ask(const struct image *image, const char *name)
 	size_t length = strlen(name);
 	struct asked_name *asked;
 
-	HASH_FIND(hh, tables->asked, name, length, asked);
+	HASH_FIND_STR(tables->asked, name, asked);
 	if (!asked) {
 		asked = xmalloc(sizeof(*asked) + length + 1);
 		memset(asked, 0, sizeof(*asked));
@@ -57,6 +57,7 @@ void asked_names_free(struct asked_name *names)
 
 	HASH_ITER(hh, names, name, next) {
 		HASH_DEL(names, name);
+		free(name->exports.list);
 		free(name);
 	}
 }
@@ -181,13 +182,6 @@ static void look_in_symtab(struct name_search *search,
 	}
 }
 
-static void add_copy(struct symbol_list *symbols, const struct symbol *symbol)
-{
-	symbols->list = xgrow(symbols->list, symbols->count, &symbols->room,
-			      sizeof(*symbols->list));
-	symbols->list[symbols->count++] = *symbol;
-}
-
 static void look_in_tables(const struct image *image,
 			   const char *const *names, size_t name_count,
 			   struct symbol_list *ret)
@@ -199,14 +193,14 @@ static void look_in_tables(const struct image *image,
 	};
 	struct tables *tables = image_basis(image);
 	const struct symtab *debug = image_debug_symtab(image);
-	size_t i;
+	size_t i, j;
 
 	for (i = 0; i < name_count; i++) {
-		struct export_walk walk = export_walk(image, names[i]);
-		const struct symbol *symbol;
+		const struct symbol_list *exports =
+			image_exports_named(image, names[i]);
 
-		while ((symbol = export_walk_next(&walk)))
-			add_copy(ret, symbol);
+		for (j = 0; j < exports->count; j++)
+			symbol_list_add_copy(ret, &exports->list[j]);
 	}
 	if (tables->symtab.source)
 		look_in_symtab(&search, &tables->symtab, ret);
@@ -234,7 +228,7 @@ static void look_in_list(const struct symbol_list *symbols,
 	for (i = 0; i < symbols->count; i++)
 		if (bsearch(&symbols->list[i].name, sorted, name_count,
 			    sizeof(*sorted), compare_names))
-			add_copy(ret, &symbols->list[i]);
+			symbol_list_add_copy(ret, &symbols->list[i]);
 	free(sorted);
 }
 
@@ -260,14 +254,12 @@ static const struct symbol *find_exported(const struct image *image,
 					  const char *name)
 {
 	const struct symbol *symbol = image_find_export(image, name, NULL);
-	struct export_walk walk;
+	const struct symbol_list *exports = image_exports_named(image, name);
+	size_t i;
 
-	if (symbol)
-		return symbol;
-	walk = export_walk(image, name);
-	while ((symbol = export_walk_next(&walk)))
-		if (symbol->exported)
-			break;
+	for (i = 0; !symbol && i < exports->count; i++)
+		if (exports->list[i].exported)
+			symbol = &exports->list[i];
 	return symbol;
 }
 

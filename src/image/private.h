@@ -21,6 +21,18 @@ struct version {
 	const char *library; /* NULL: this image defines it */
 };
 
+/* DT_GNU_HASH; these are numbers of words or offsets in blob. */
+struct gnu_hash {
+	struct blob blob;
+	unsigned word_size;
+	uint64_t buckets; /* 0: can't be used */
+	uint64_t first;
+	uint64_t bloom_size;
+	uint32_t shift;
+	uint64_t buckets_at;
+	uint64_t chains_at;
+};
+
 /* The dynamic symbol table and what belongs to it. */
 struct dynsym {
 	struct table symbols;
@@ -55,7 +67,7 @@ struct debug_file {
 	struct symtab symtab;
 };
 
-/* Exports of one hash are chained, by index + 1. */
+/* Those of one hash are chained, by index + 1. */
 struct export_link {
 	uint32_t hash;
 	uint32_t next;
@@ -64,7 +76,8 @@ struct export_link {
 /* A name that was asked for, and what was found. */
 struct asked_name {
 	UT_hash_handle hh;
-	bool answered;
+	struct symbol_list exports; /* empty as long as they weren't asked for */
+	bool answered;              /* what follows is set */
 	bool found;
 	struct symbol symbol;
 	char text[];
@@ -74,6 +87,7 @@ struct asked_name {
 struct tables {
 	bool has_basis; /* sections, dynsym and symtab */
 	bool has_exports;
+	bool has_index; /* of exports: hash, or what follows it */
 	bool has_symbols;
 	bool has_imports;
 	struct sections sections;
@@ -84,9 +98,11 @@ struct tables {
 	struct blob debug_strings; /* of the debug file's */
 	/* The functions of the dynamic table, in its order; also local ones. */
 	struct symbol_list exports;
+	struct gnu_hash gnu_hash;
 	uint32_t *export_heads; /* by hash & export_mask; index + 1 */
 	uint32_t export_mask;
 	struct export_link *export_links;
+	uint64_t local_end; /* behind the last local function */
 	struct symbol_list symbols;
 	struct asked_name *asked;
 	struct import *imports;
@@ -166,6 +182,10 @@ void dynsym_read_versions(struct dynsym *dynsym, const struct image *image);
 struct tables *image_basis(const struct image *image);
 const struct symbol_list *image_exports(const struct image *image);
 
+/* The function that an entry of the dynamic table is. */
+bool image_read_export(const struct image *image, uint64_t index,
+		       struct symbol *ret);
+
 /* False when there is none. */
 bool symtab_init(struct symtab *symtab, const struct source *source,
 		 const struct sections *sections);
@@ -180,9 +200,22 @@ bool image_is_function(const struct image *image,
 void image_add_symtab(const struct image *image, const struct symtab *symtab,
 		      struct symbol_list *symbols, struct blob *strings);
 
+/* gnu_hash.c */
+void gnu_hash_init(struct gnu_hash *table, const struct image *image,
+		   uint64_t symbol_count);
+uint32_t gnu_hash_of(const char *name);
+
+/* Indices of the symbols of a hash; 0 when there are no more. */
+uint64_t gnu_hash_first(const struct gnu_hash *table, uint32_t hash);
+uint64_t gnu_hash_next(const struct gnu_hash *table, uint32_t hash,
+		       uint64_t index);
+
 /* symbols.c */
-struct symbol *symbol_list_add(struct symbol_list *symbols, const char *name,
-			       const struct elf_symbol *elf);
+struct symbol image_symbol_of(const char *name, const struct elf_symbol *elf);
+void symbol_list_add(struct symbol_list *symbols, const char *name,
+		     const struct elf_symbol *elf);
+void symbol_list_add_copy(struct symbol_list *symbols,
+			  const struct symbol *symbol);
 
 /* Puts them in the order of image_symbols(), each once. */
 void symbol_list_order(struct symbol_list *symbols);
@@ -191,17 +224,9 @@ void symbol_list_order(struct symbol_list *symbols);
 size_t symbol_list_bound(const struct symbol_list *symbols, uint64_t address);
 struct tables *image_symbol_tables(const struct image *image);
 
-/* lookup.c: all entries of the dynamic table that have a name. */
-struct export_walk {
-	const struct tables *tables;
-	const char *name;
-	uint32_t hash;
-	uint32_t next;
-	unsigned left;
-};
-
-struct export_walk export_walk(const struct image *image, const char *name);
-const struct symbol *export_walk_next(struct export_walk *walk);
+/* lookup.c: the functions of that name in the dynamic table. */
+const struct symbol_list *image_exports_named(const struct image *image,
+					      const char *name);
 
 /* named.c: the entry of a name, which lives as long as the image. */
 struct asked_name *image_ask(const struct image *image, const char *name);

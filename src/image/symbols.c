@@ -170,15 +170,9 @@ void symbol_list_order(struct symbol_list *symbols)
 	sort_groups(symbols, compare_rank);
 }
 
-struct symbol *symbol_list_add(struct symbol_list *symbols, const char *name,
-			       const struct elf_symbol *elf)
+struct symbol image_symbol_of(const char *name, const struct elf_symbol *elf)
 {
-	struct symbol *symbol;
-
-	symbols->list = xgrow(symbols->list, symbols->count, &symbols->room,
-			      sizeof(*symbols->list));
-	symbol = &symbols->list[symbols->count++];
-	*symbol = (struct symbol){
+	return (struct symbol){
 		.name = name,
 		.address = elf->value,
 		.size = elf->size,
@@ -186,7 +180,22 @@ struct symbol *symbol_list_add(struct symbol_list *symbols, const char *name,
 						     SYMBOL_FUNCTION,
 		.global = elf->binding != STB_LOCAL,
 	};
-	return symbol;
+}
+
+void symbol_list_add_copy(struct symbol_list *symbols,
+			  const struct symbol *symbol)
+{
+	symbols->list = xgrow(symbols->list, symbols->count, &symbols->room,
+			      sizeof(*symbols->list));
+	symbols->list[symbols->count++] = *symbol;
+}
+
+void symbol_list_add(struct symbol_list *symbols, const char *name,
+		     const struct elf_symbol *elf)
+{
+	struct symbol symbol = image_symbol_of(name, elf);
+
+	symbol_list_add_copy(symbols, &symbol);
 }
 
 static void copy_exports(const struct image *image, struct symbol_list *ret)

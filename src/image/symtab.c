@@ -52,31 +52,41 @@ bool image_is_function(const struct image *image,
 	       image_is_code(image, symbol->value);
 }
 
+bool image_read_export(const struct image *image, uint64_t index,
+		       struct symbol *ret)
+{
+	struct dynsym *dynsym = &image->tables->dynsym;
+	const struct version *version;
+	struct elf_symbol elf;
+	const char *name;
+
+	if (!dynsym_get(dynsym, image_word_size(image), index, &elf, &name) ||
+	    !image_is_function(image, &elf))
+		return false;
+	*ret = image_symbol_of(name, &elf);
+	ret->exported = ret->global;
+	version = dynsym_version(dynsym, index, &ret->hidden_version);
+	if (version)
+		ret->version = version->name;
+	return true;
+}
+
 static void read_exports(const struct image *image, struct tables *tables)
 {
-	struct dynsym *dynsym = &tables->dynsym;
+	const uint64_t count = tables->dynsym.count;
 	struct name_budget budget =
-		name_budget(dynsym->count, &dynsym->strings);
+		name_budget(count, &tables->dynsym.strings);
 	uint64_t i;
 
-	for (i = 1; i < dynsym->count; i++) {
-		const struct version *version;
-		struct elf_symbol elf;
-		struct symbol *symbol;
-		const char *name;
+	for (i = 1; i < count; i++) {
+		struct symbol symbol;
 
-		if (!dynsym_get(dynsym, image_word_size(image), i, &elf,
-				&name) ||
-		    !image_is_function(image, &elf))
+		if (!image_read_export(image, i, &symbol))
 			continue;
-		if (!budget_take(&budget, name) ||
+		if (!budget_take(&budget, symbol.name) ||
 		    tables->exports.count == SYMBOLS_MAX)
 			break;
-		symbol = symbol_list_add(&tables->exports, name, &elf);
-		symbol->exported = symbol->global;
-		version = dynsym_version(dynsym, i, &symbol->hidden_version);
-		if (version)
-			symbol->version = version->name;
+		symbol_list_add_copy(&tables->exports, &symbol);
 	}
 }
 

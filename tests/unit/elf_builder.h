@@ -191,6 +191,18 @@ static inline void built_symbols(struct built *b)
 		     BUILT_DATA + 0x300, 8);
 }
 
+static inline uint32_t built_gnu_hash(const struct built *b, unsigned symbol)
+{
+	const uint8_t *at = b->bytes + AT_SYMBOLS +
+			    symbol * (b->word == 8 ? 24 : 16);
+	uint32_t hash = 5381, name;
+
+	memcpy(&name, at, 4);
+	for (at = b->bytes + AT_STRINGS + name; *at; at++)
+		hash = hash * 33 + *at;
+	return hash;
+}
+
 static inline void built_hashes(struct built *b)
 {
 	unsigned i;
@@ -203,7 +215,7 @@ static inline void built_hashes(struct built *b)
 	built_word(b, UINT64_MAX);
 	built_put(b, 4, 4);
 	for (i = 4; i < 9; i++)
-		built_put(b, i == 8, 4);
+		built_put(b, (built_gnu_hash(b, i) & ~1u) | (i == 8), 4);
 	b->at = AT_HASH;
 	built_put(b, 1, 4);
 	built_put(b, 9, 4);
