@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tracee/guardian.h"
+#include "unit.h"
+
+/*
+ * Three processes: a victim, in whose memory int3s are planted; one that
+ * plants them as calltrap would, and ends in many ways; and its guardian,
+ * which comes to the test as an orphan, so that its end can be waited for.
+ */
+
+#define PAGE        4096u
+#define INT3        0xcc
+#define ORIGINAL(i) ((uint8_t)((i) % 199))
+
+static uint8_t *code;
+static pid_t victim;
+
+static void run_victim(void)
+{
+	/* Where only descendants may be written to (Yama). */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void setup(void)
+{
+	code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(code, MAP_FAILED);
+	for (unsigned i = 0; i < PAGE; i++)
+		code[i] = ORIGINAL(i);
+	ck_assert(!mprotect(code, PAGE, PROT_READ | PROT_EXEC));
+	ck_assert(!prctl(PR_SET_CHILD_SUBREAPER, 1));
+	victim = fork();
+	ck_assert_int_ge(victim, 0);
+	if (!victim)
+		run_victim();
+}
+
+static void teardown(void)
+{
+	kill(victim, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	munmap(code, PAGE);
+}
+
+/* ---- in the process that is to be killed ---- */
+
+struct planter {
+	struct guardian *guardian;
+	int mem;
+	int space;
+};
+
+static void must(bool condition)
+{
+	if (!condition)
+		_exit(99);
+}
+
+/*
+ * Returns when the guardian has taken notice of what it was told: a space was
+ * added and dropped that holds the last end of a pipe.
+ */
+static void settle(struct planter *p)
+{
+	int ends[2], space;
+	char word;
+
+	must(!pipe2(ends, O_CLOEXEC));
+	space = guardian_add_space(p->guardian, ends[1]);
+	must(space >= 0);
+	close(ends[1]);
+	guardian_drop_space(p->guardian, space);
+	must(read(ends[0], &word, 1) == 0);
+	close(ends[0]);
+}
+
+static void planter_init(struct planter *p)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)victim);
+	p->mem = open(path, O_RDWR | O_CLOEXEC);
+	must(p->mem >= 0);
+	p->guardian = guardian_start();
+	must(p->guardian != NULL);
+	p->space = guardian_add_space(p->guardian, p->mem);
+	must(p->space >= 0);
+	settle(p);
+}
+
+static int plant(struct planter *p, unsigned at)
+{
+	static const uint8_t int3 = INT3;
+	taddr_t address = (uintptr_t)code + at;
+	int note = guardian_note(p->guardian, p->space, address, ORIGINAL(at));
+
+	must(note >= 0);
+	must(pwrite(p->mem, &int3, 1, address) == 1);
+	return note;
+}
+
+static void lift(struct planter *p, unsigned at, int note)
+{
+	const uint8_t original = ORIGINAL(at);
+
+	must(pwrite(p->mem, &original, 1, (uintptr_t)code + at) == 1);
+	guardian_unnote(p->guardian, note);
+}
+
+static void plant_range(struct planter *p, unsigned from, unsigned to)
+{
+	while (from < to)
+		(void)plant(p, from++);
+}
+
+/* ---- in the test ---- */
+
+static uint8_t seen[PAGE];
+
+static void look(void)
+{
+	struct iovec local = { seen, PAGE }, remote = { code, PAGE };
+
+	ck_assert_int_eq(process_vm_readv(victim, &local, 1, &remote, 1, 0),
+			 PAGE);
+}
+
+/* int3s from from to to, and nowhere else. */
+static void check_victim(unsigned from, unsigned to)
+{
+	look();
+	for (unsigned i = 0; i < PAGE; i++) {
+		uint8_t expected = i >= from && i < to ? INT3 : ORIGINAL(i);
+
+		ck_assert_msg(seen[i] == expected, "%#x at %u, not %#x",
+			      seen[i], i, expected);
+	}
+}
+
+/*
+ * Runs body in a process of its own until it says that all is planted;
+ * there it stays.
+ */
+static pid_t start(void (*body)(struct planter *))
+{
+	int ready[2];
+	pid_t pid;
+	char word;
+
+	ck_assert(!pipe(ready));
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		struct planter planter;
+
+		close(ready[0]);
+		planter_init(&planter);
+		body(&planter);
+		must(write(ready[1], "", 1) == 1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &word, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* Whoever ends next; the victim never does. */
+static void expect_guardian_end(void)
+{
+	int status;
+	pid_t pid = waitpid(-1, &status, 0);
+
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_ne(pid, victim);
+	ck_assert(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static void end(pid_t pid, int signal)
+{
+	int status;
+
+	kill(pid, signal);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == signal);
+	expect_guardian_end();
+}
+
+static void plant_some(struct planter *p)
+{
+	plant_range(p, 100, 200);
+}
+
+START_TEST(killed)
+{
+	pid_t pid = start(plant_some);
+
+	check_victim(100, 200);
+	end(pid, SIGKILL);
+	check_victim(0, 0);
+}
+END_TEST
+
+START_TEST(crashed)
+{
+	pid_t pid = start(plant_some);
+
+	end(pid, SIGXCPU);
+	check_victim(0, 0);
+}
+END_TEST
+
+/* exit() without a word to the guardian is a death like others. */
+START_TEST(exited)
+{
+	struct planter planter;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		planter_init(&planter);
+		plant_some(&planter);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	expect_guardian_end();
+	check_victim(0, 0);
+}
+END_TEST
+
+static void plant_and_dismiss(struct planter *p)
+{
+	plant_range(p, 100, 200);
+	guardian_dismiss(p->guardian);
+}
+
+/* What is there then is there on purpose. */
+START_TEST(dismissed)
+{
+	pid_t pid = start(plant_and_dismiss);
+
+	expect_guardian_end();
+	check_victim(100, 200);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	check_victim(100, 200);
+}
+END_TEST
+
+static void change_behind_its_back(struct planter *p)
+{
+	static const uint8_t other = 0x55;
+	int note = plant(p, 300);
+
+	lift(p, 300, note);
+	must(pwrite(p->mem, &other, 1, (uintptr_t)code + 300) == 1);
+	plant_range(p, 301, 302);
+}
+
+START_TEST(lifted_before)
+{
+	pid_t pid = start(change_behind_its_back);
+
+	end(pid, SIGKILL);
+	look();
+	ck_assert_uint_eq(seen[300], 0x55);
+	ck_assert_uint_eq(seen[301], ORIGINAL(301));
+}
+END_TEST
+
+/* More than there is room for, if notes were not used again. */
+static void come_and_go(struct planter *p)
+{
+	int notes[16];
+
+	for (unsigned i = 0; i < (1u << 20) / 8; i++) {
+		for (unsigned j = 0; j < ARRAY_SIZE(notes); j++) {
+			notes[j] = guardian_note(p->guardian, p->space, i, 0);
+			must(notes[j] >= 0 && notes[j] < 1024);
+		}
+		for (unsigned j = 0; j < ARRAY_SIZE(notes); j++)
+			guardian_unnote(p->guardian, notes[j]);
+	}
+	plant_range(p, 0, PAGE);
+	for (unsigned i = 0; i < ARRAY_SIZE(notes); i++)
+		notes[i] = plant(p, i);
+	for (unsigned i = 0; i < ARRAY_SIZE(notes); i++)
+		for (unsigned j = 0; j < i; j++)
+			must(notes[i] != notes[j]);
+}
+
+START_TEST(notes_used_again)
+{
+	pid_t pid = start(come_and_go);
+
+	check_victim(0, PAGE);
+	end(pid, SIGKILL);
+	check_victim(0, 0);
+}
+END_TEST
+
+static void use_up_notes(struct planter *p)
+{
+	int note, last = -1;
+
+	plant_range(p, 0, 64);
+	while ((note = guardian_note(p->guardian, p->space, 0, 0)) >= 0)
+		last = note;
+	must(last > 100000);
+	guardian_unnote(p->guardian, last);
+	must(plant(p, 64) == last);
+	must(guardian_note(p->guardian, p->space, 0, 0) == -1);
+}
+
+START_TEST(notes_used_up)
+{
+	pid_t pid = start(use_up_notes);
+
+	end(pid, SIGKILL);
+	check_victim(0, 0);
+}
+END_TEST
+
+static void drop_space(struct planter *p)
+{
+	int other = guardian_add_space(p->guardian, p->mem);
+
+	must(other >= 0 && other != p->space);
+	plant_range(p, 0, 50);
+	guardian_drop_space(p->guardian, p->space);
+	p->space = other;
+	plant_range(p, 50, 100);
+	guardian_drop_space(p->guardian, -1);
+	settle(p);
+}
+
+/* A space that was left, or is gone, is nobody's to write to. */
+START_TEST(dropped_space)
+{
+	pid_t pid = start(drop_space);
+
+	end(pid, SIGKILL);
+	check_victim(0, 50);
+}
+END_TEST
+
+static void drop_and_add(struct planter *p)
+{
+	int old = p->space;
+
+	guardian_drop_space(p->guardian, old);
+	p->space = guardian_add_space(p->guardian, p->mem);
+	must(p->space == old);
+	settle(p);
+	plant_range(p, 0, 10);
+	must(guardian_note(p->guardian, -1, 0, 0) == -1);
+}
+
+START_TEST(space_number_used_again)
+{
+	pid_t pid = start(drop_and_add);
+
+	end(pid, SIGKILL);
+	check_victim(0, 0);
+}
+END_TEST
+
+/* The victim dies first: its guardian must not wait for anything. */
+START_TEST(victim_gone)
+{
+	pid_t pid = start(plant_some);
+
+	kill(victim, SIGKILL);
+	ck_assert_int_eq(waitpid(victim, NULL, 0), victim);
+	end(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+}
+END_TEST
+
+START_TEST(nobody)
+{
+	guardian_dismiss(NULL);
+	ck_assert_int_eq(guardian_add_space(NULL, 0), -1);
+	ck_assert_int_eq(guardian_note(NULL, 0, 0, 0), -1);
+	guardian_unnote(NULL, 0);
+	guardian_drop_space(NULL, 0);
+}
+END_TEST
+
+static Suite *guardian_suite(void)
+{
+	Suite *suite = suite_create("guardian");
+	TCase *tcase = tcase_create("guardian");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, killed);
+	tcase_add_test(tcase, crashed);
+	tcase_add_test(tcase, exited);
+	tcase_add_test(tcase, dismissed);
+	tcase_add_test(tcase, lifted_before);
+	tcase_add_test(tcase, notes_used_again);
+	tcase_add_test(tcase, notes_used_up);
+	tcase_add_test(tcase, dropped_space);
+	tcase_add_test(tcase, space_number_used_again);
+	tcase_add_test(tcase, victim_gone);
+	tcase_add_test(tcase, nobody);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(guardian_suite());
+}

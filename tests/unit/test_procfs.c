@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sysdeps/linux/procfs.h"
+#include "unit.h"
+
+static FILE *open_text(const char *text)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+
+	ck_assert_ptr_nonnull(file);
+	return file;
+}
+
+static struct procfs_status parse(const char *text)
+{
+	struct procfs_status status;
+	FILE *file = open_text(text);
+
+	procfs_status_parse(file, &status);
+	fclose(file);
+	return status;
+}
+
+START_TEST(status_text)
+{
+	struct procfs_status status =
+		parse("Name:\tworker\nUmask:\t0022\nState:\tt (tracing stop)\n"
+		      "Tgid:\t100\nNgid:\t0\nPid:\t101\nPPid:\t1\n"
+		      "TracerPid:\t77\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n"
+		      "Groups:\t \nKthread:\t0\nVmPeak:\t 3060 kB\n"
+		      "VmSize:\t 3060 kB\nThreads:\t2\nSigQ:\t2/96551\n"
+		      "SigPnd:\t0000000000000001\nShdPnd:\tffffffffffffffff\n"
+		      "SigBlk:\t8000000000000000\nSigIgn:\t0000000000001000\n"
+		      "SigCgt:\tffffffffffffffff\nSeccomp:\t2\n"
+		      "Seccomp_filters:\t1\n");
+
+	ck_assert_str_eq(status.name, "worker");
+	ck_assert_int_eq(status.state, 't');
+	ck_assert_int_eq(status.tgid, 100);
+	ck_assert_int_eq(status.tracer, 77);
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_uint_eq(status.uids[i], i + 1);
+	ck_assert(status.has_memory);
+	ck_assert_uint_eq(status.seccomp, 2);
+	ck_assert_uint_eq(status.signals_pending, 1);
+	ck_assert_uint_eq(status.signals_blocked, 1ull << 63);
+	ck_assert_uint_eq(status.signals_ignored, 0x1000);
+}
+END_TEST
+
+START_TEST(status_of_kernel_thread)
+{
+	struct procfs_status status =
+		parse("Name:\tkworker/u8:2-events (x)\nState:\tI (idle)\n"
+		      "Tgid:\t9\nTracerPid:\t0\nUid:\t0\t0\t0\t0\n");
+
+	ck_assert(!status.has_memory);
+	ck_assert_int_eq(status.state, 'I');
+	ck_assert_str_eq(status.name, "kworker/u8:2-events (x)");
+}
+END_TEST
+
+/* A name may look like another line, but the kernel escapes its newlines. */
+START_TEST(status_names)
+{
+	static const struct {
+		const char *text;
+		const char *name;
+	} names[] = {
+		{ "Name:\ta b  c\nState:\tR (x)\n", "a b  c" },
+		{ "Name:\t:) (((\nState:\tR (x)\n", ":) (((" },
+		{ "Name:\tx\\nState:\\tZ\nState:\tR (x)\n", "x\\nState:\\tZ" },
+		{ "Name:\tState: Z\nState:\tR (x)\n", "State: Z" },
+		{ "Name:\tTracerPid: 9\nState:\tR (x)\n", "TracerPid: 9" },
+		{ "Name:\t\\\\\nState:\tR (x)\n", "\\\\" },
+		{ "Name:\t\nState:\tR (x)\n", "" },
+		{ "Name:\t\xff\x01\nState:\tR (x)\n", "\xff\x01" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct procfs_status status = parse(names[i].text);
+
+		ck_assert_str_eq(status.name, names[i].name);
+		ck_assert_int_eq(status.state, 'R');
+		ck_assert_int_eq(status.tracer, 0);
+	}
+}
+END_TEST
+
+START_TEST(status_garbage)
+{
+	static const char *const texts[] = {
+		"\n",
+		":\n",
+		"Name:",
+		"State:\n",
+		"Uid:\t1\t2\nUid:\n",
+		"Tgid:\tmany\n",
+		"VmSize\n",
+	};
+	char endless[5000];
+	struct procfs_status status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		status = parse(texts[i]);
+		ck_assert(!status.tgid && !status.has_memory);
+	}
+	memset(endless, 'n', sizeof(endless));
+	memcpy(endless, "Name:\t", 6);
+	endless[sizeof(endless) - 1] = '\0';
+	status = parse(endless);
+	ck_assert_uint_eq(strlen(status.name), sizeof(status.name) - 1);
+}
+END_TEST
+
+START_TEST(status_of_real_tasks)
+{
+	struct procfs_status status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_NAME, "a b)\n(c");
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, WUNTRACED), pid);
+	ck_assert_int_eq(procfs_status(pid, &status), 0);
+	ck_assert_str_eq(status.name, "a b)\\n(c");
+	ck_assert_int_eq(status.state, 'T');
+	ck_assert_int_eq(status.tgid, pid);
+	ck_assert_int_eq(status.tracer, 0);
+	ck_assert_uint_eq(status.uids[1], geteuid());
+	ck_assert(status.has_memory);
+	ck_assert(!ptrace(PTRACE_SEIZE, pid, 0, 0));
+	ck_assert_int_eq(procfs_status(pid, &status), 0);
+	ck_assert_int_eq(status.tracer, getpid());
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(procfs_status(pid, &status), -ERR_GONE);
+}
+END_TEST
+
+static void next_line(FILE *maps, struct procfs_mapping *ret)
+{
+	memset(ret, 0xff, sizeof(*ret));
+	ck_assert(procfs_maps_next(maps, ret));
+}
+
+START_TEST(maps_text)
+{
+	struct procfs_mapping m;
+	FILE *maps = open_text(
+		"00400000-00401000 r-xp 00002000 fe:1a 12345678901"
+		"                   /usr/bin/a b  c\n"
+		"7fff00000000-7fff00001000 rw-s 7fffffff000 00:01 0 "
+		"/dev/zero (deleted)\n"
+		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0"
+		"                  [vsyscall]\n"
+		"10000-20000 rw-p 00000000 00:00 0 \n"
+		"30000-40000 ---p 00000000 00:00 0\n"
+		"50000-60000 r--p 00000000 00:00 1 /x\\012y 00:00 0 /z\n");
+
+	next_line(maps, &m);
+	ck_assert(m.start == 0x400000 && m.end == 0x401000);
+	ck_assert(m.readable && !m.writable && m.executable && !m.shared);
+	ck_assert_uint_eq(m.offset, 0x2000);
+	ck_assert_uint_eq(m.device_major, 0xfe);
+	ck_assert_uint_eq(m.device_minor, 0x1a);
+	ck_assert_uint_eq(m.inode, 12345678901);
+	ck_assert_str_eq(m.path, "/usr/bin/a b  c");
+	next_line(maps, &m);
+	ck_assert(m.readable && m.writable && !m.executable && m.shared);
+	ck_assert_uint_eq(m.offset, 0x7fffffff000);
+	ck_assert_str_eq(m.path, "/dev/zero (deleted)");
+	next_line(maps, &m);
+	ck_assert(m.start == 0xffffffffff600000);
+	ck_assert(!m.readable && m.executable);
+	ck_assert_str_eq(m.path, "[vsyscall]");
+	next_line(maps, &m);
+	ck_assert(m.start == 0x10000 && m.end == 0x20000);
+	ck_assert_str_eq(m.path, "");
+	next_line(maps, &m);
+	ck_assert(!m.readable && !m.writable && !m.executable && !m.shared);
+	ck_assert_str_eq(m.path, "");
+	next_line(maps, &m);
+	ck_assert_str_eq(m.path, "/x\\012y 00:00 0 /z");
+	ck_assert(!procfs_maps_next(maps, &m));
+	fclose(maps);
+}
+END_TEST
+
+/* Two mappings: the first one's path has this many characters. */
+static FILE *maps_with_path(size_t length)
+{
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	fprintf(file, "1000-2000 r--p 00000000 00:00 1 /");
+	for (size_t i = 1; i < length; i++)
+		putc('p', file);
+	fprintf(file, "\n3000-4000 r-xp 00000000 00:00 2 /next\n");
+	fclose(file);
+	file = fmemopen(NULL, size + 1, "w+");
+	fwrite(text, 1, size, file);
+	rewind(file);
+	free(text);
+	return file;
+}
+
+static void check_long_path(size_t length, size_t kept)
+{
+	FILE *maps = maps_with_path(length);
+	struct procfs_mapping m;
+
+	next_line(maps, &m);
+	ck_assert_uint_eq(m.start, 0x1000);
+	ck_assert_uint_eq(strlen(m.path), kept);
+	next_line(maps, &m);
+	ck_assert_uint_eq(m.start, 0x3000);
+	ck_assert_str_eq(m.path, "/next");
+	fclose(maps);
+}
+
+START_TEST(maps_long_paths)
+{
+	check_long_path(4000, 4000);
+	check_long_path(4095, 4095);
+	check_long_path(4096, 4095);
+}
+END_TEST
+
+START_TEST(maps_garbage)
+{
+	static const char *const texts[] = {
+		"\n",
+		"-",
+		"1000-",
+		"1000-2000",
+		"1000-2000 r-xp",
+		"1000-2000 r-xp 0 00:00",
+		"x-y r-xp 0 00:00 0\n",
+	};
+	struct procfs_mapping m;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		FILE *maps = open_text(texts[i]);
+
+		ck_assert(!procfs_maps_next(maps, &m));
+		fclose(maps);
+	}
+}
+END_TEST
+
+/* A file with an awkward name that is mapped, and then deleted. */
+START_TEST(maps_of_real_file)
+{
+	char folder[] = "/tmp/test_procfs.XXXXXX", path[64], shown[80];
+	struct procfs_mapping m;
+	void *mapped;
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/a b\nc", folder);
+	snprintf(shown, sizeof(shown), "%s/a b\\012c (deleted)", folder);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert(!ftruncate(fd, 8192));
+	mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 4096);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	ck_assert(!unlink(path) && !rmdir(folder));
+	ck_assert(procfs_find_mapping(getpid(), (uintptr_t)mapped + 4095, &m));
+	ck_assert_uint_eq(m.start, (uintptr_t)mapped);
+	ck_assert_uint_eq(m.end, (uintptr_t)mapped + 4096);
+	ck_assert_uint_eq(m.offset, 4096);
+	ck_assert_str_eq(m.path, shown);
+	ck_assert(!munmap(mapped, 4096));
+	ck_assert(!procfs_find_mapping(getpid(), (uintptr_t)mapped, &m) ||
+		  strcmp(m.path, shown));
+	close(fd);
+}
+END_TEST
+
+START_TEST(auxiliary_vector)
+{
+	uint64_t value = 0;
+
+	ck_assert(procfs_auxv(getpid(), sizeof(long), AT_PAGESZ, &value));
+	ck_assert_uint_eq(value, getauxval(AT_PAGESZ));
+	ck_assert(procfs_auxv(getpid(), sizeof(long), AT_ENTRY, &value));
+	ck_assert_uint_eq(value, getauxval(AT_ENTRY));
+	value = 1;
+	ck_assert(!procfs_auxv(getpid(), sizeof(long), 0x7777, &value));
+	ck_assert_uint_eq(value, 1);
+}
+END_TEST
+
+START_TEST(executable)
+{
+	char *ours = realpath("/proc/self/exe", NULL);
+	char *path = procfs_exe(getpid());
+
+	ck_assert_str_eq(path, ours);
+	free(path);
+	free(ours);
+}
+END_TEST
+
+struct crowd {
+	int gate[2];
+	int tids[2];
+};
+
+static void *join_crowd(void *argument)
+{
+	struct crowd *crowd = argument;
+	pid_t tid = gettid();
+	char end;
+
+	if (write(crowd->tids[1], &tid, sizeof(tid)) != sizeof(tid))
+		return argument;
+	return read(crowd->gate[0], &end, 1) ? argument : NULL;
+}
+
+static bool holds(const pid_t *tids, size_t count, pid_t tid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (tids[i] == tid)
+			return true;
+	return false;
+}
+
+START_TEST(tasks_of_threads)
+{
+	enum { THREADS = 20 };
+	pthread_t threads[THREADS];
+	struct crowd crowd;
+	pid_t *tids, tid;
+	size_t count;
+
+	ck_assert(!pipe(crowd.gate) && !pipe(crowd.tids));
+	for (int i = 0; i < THREADS; i++)
+		ck_assert(
+			!pthread_create(&threads[i], NULL, join_crowd, &crowd));
+	ck_assert_int_eq(procfs_tasks(getpid(), &tids, &count), 0);
+	ck_assert_uint_ge(count, THREADS + 1);
+	ck_assert(holds(tids, count, getpid()));
+	for (int i = 0; i < THREADS; i++) {
+		ck_assert_int_eq(read(crowd.tids[0], &tid, sizeof(tid)),
+				 sizeof(tid));
+		ck_assert(holds(tids, count, tid));
+		ck_assert(procfs_same_space(getpid(), tid) != 0);
+	}
+	free(tids);
+	close(crowd.gate[1]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+END_TEST
+
+static pid_t start(void (*body)(void))
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		body();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+/* A system call (pause) that lasts; where it returns to has a name. */
+void pause_here(void);
+void after_pause(void);
+__asm__(".text\n"
+	"pause_here:\n\t"
+	"mov $34, %eax\n\t"
+	"syscall\n"
+	"after_pause:\n\t"
+	"jmp pause_here");
+
+static void spin(void)
+{
+	for (;;)
+		__asm__ volatile("pause");
+}
+
+static bool becomes_blocked(pid_t pid, taddr_t *ip_ret)
+{
+	for (int i = 0; i < 5000; i++) {
+		if (procfs_blocked_in_syscall(pid, ip_ret))
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+START_TEST(blocked_in_syscall)
+{
+	pid_t pid = start(pause_here);
+	taddr_t ip = 0;
+
+	ck_assert(becomes_blocked(pid, &ip));
+	/* The fork's child may have been seen in an earlier one. */
+	for (int i = 0; i < 5000 && ip != (uintptr_t)after_pause; i++) {
+		usleep(1000);
+		(void)procfs_blocked_in_syscall(pid, &ip);
+	}
+	ck_assert_uint_eq(ip, (uintptr_t)after_pause);
+	end(pid);
+	ck_assert(!procfs_blocked_in_syscall(pid, &ip));
+}
+END_TEST
+
+/* Stopped in user space is not blocked in a system call, nor is running. */
+START_TEST(not_blocked_in_syscall)
+{
+	pid_t pid = start(spin);
+	taddr_t ip;
+
+	usleep(20000);
+	ck_assert(!procfs_blocked_in_syscall(pid, &ip));
+	ck_assert(!ptrace(PTRACE_SEIZE, pid, 0, 0));
+	ck_assert(!ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert(!procfs_blocked_in_syscall(pid, &ip));
+	end(pid);
+}
+END_TEST
+
+/* The last processor that we may use; -1 when there is none. */
+static int last_processor(void)
+{
+	cpu_set_t allowed;
+	int last = -1;
+
+	ck_assert(!sched_getaffinity(0, sizeof(allowed), &allowed));
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &allowed))
+			last = i;
+	return last;
+}
+
+START_TEST(processor)
+{
+	int wanted = last_processor();
+	cpu_set_t one;
+	pid_t pid;
+
+	CPU_ZERO(&one);
+	CPU_SET(wanted, &one);
+	ck_assert(!sched_setaffinity(0, sizeof(one), &one));
+	ck_assert(!prctl(PR_SET_NAME, ") 7 (1 2 3) S"));
+	ck_assert_int_eq(procfs_processor(getpid()), wanted);
+	pid = start(pause_here);
+	end(pid);
+	ck_assert_int_eq(procfs_processor(pid), -1);
+}
+END_TEST
+
+START_TEST(what_is_gone)
+{
+	struct procfs_mapping mapping;
+	pid_t pid = start(spin), *tids;
+	uint64_t value;
+	size_t count;
+
+	end(pid);
+	ck_assert_int_eq(procfs_tasks(pid, &tids, &count), -ERR_GONE);
+	ck_assert_ptr_null(procfs_maps_open(pid));
+	ck_assert(!procfs_find_mapping(pid, 0x1000, &mapping));
+	ck_assert(!procfs_auxv(pid, sizeof(long), AT_PAGESZ, &value));
+	ck_assert_ptr_null(procfs_exe(pid));
+	ck_assert_int_lt(procfs_same_space(pid, getpid()), 0);
+}
+END_TEST
+
+/* kcmp(2) needs CONFIG_KCMP: without, nothing is claimed. */
+START_TEST(spaces)
+{
+	pid_t pid = start(spin);
+	int other = procfs_same_space(getpid(), pid);
+
+	ck_assert_int_le(other, 0);
+	if (!other)
+		ck_assert_int_eq(procfs_same_space(pid, pid), 1);
+	end(pid);
+}
+END_TEST
+
+static Suite *procfs_suite(void)
+{
+	Suite *suite = suite_create("procfs");
+	TCase *tcase = tcase_create("status");
+
+	tcase_add_test(tcase, status_text);
+	tcase_add_test(tcase, status_of_kernel_thread);
+	tcase_add_test(tcase, status_names);
+	tcase_add_test(tcase, status_garbage);
+	tcase_add_test(tcase, status_of_real_tasks);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("maps");
+	tcase_add_test(tcase, maps_text);
+	tcase_add_test(tcase, maps_long_paths);
+	tcase_add_test(tcase, maps_garbage);
+	tcase_add_test(tcase, maps_of_real_file);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("processes");
+	tcase_add_test(tcase, auxiliary_vector);
+	tcase_add_test(tcase, executable);
+	tcase_add_test(tcase, tasks_of_threads);
+	tcase_add_test(tcase, blocked_in_syscall);
+	tcase_add_test(tcase, not_blocked_in_syscall);
+	tcase_add_test(tcase, processor);
+	tcase_add_test(tcase, what_is_gone);
+	tcase_add_test(tcase, spaces);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(procfs_suite());
+}
