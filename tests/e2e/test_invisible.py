@@ -6,9 +6,9 @@ traced exactly and go on unharmed."""
 
 import os
 import pwd
+import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
@@ -137,6 +137,17 @@ def wait_for_calls(tracer, calls):
                   tracer.err)
 
 
+def threads_in(text):
+    found = re.findall(r"\bf1(?:@libt\.so)?\((0x[0-9a-f]+|\d+)", text)
+    return {int(number, 0) // SHIFT for number in found}
+
+
+def wait_for_threads(tracer, threads):
+    """A busy one may keep the others waiting for long."""
+    h.wait_until(lambda: tracer.popen.poll() is not None or len(
+        threads_in(h.read(tracer.log_path))) == threads, "calls of all")
+
+
 def leave(tracer, number=signal.SIGINT):
     tracer.popen.send_signal(number)
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
@@ -183,6 +194,7 @@ def trace_captive(case, target, threads=2, pid=None, code=None, rounds=3):
     for i in range(rounds):
         before = ask(target)
         tracer = attach(case, pid, ways=(F1, ("-e", "f1@MAIN"))[i % 2])
+        wait_for_threads(tracer, threads)
         log = leave(tracer, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i])
         check_exact(log, threads, before, ask(target))
         check_goes_on(target, pid)
@@ -228,6 +240,7 @@ def leader_ends(case):
     h.wait_until(lambda: h.status_field(target.pid, "State")[0] == "Z",
                  "the end of its first thread")
     wait_for_calls(tracer, lines_of(tracer) + 200)
+    wait_for_threads(tracer, 2)
     log = leave(tracer)
     check_exact(log, 2, before, ask(target))
     before = ask(target)
@@ -444,6 +457,7 @@ def continued(case):
     time.sleep(0.2)
     target.popen.send_signal(signal.SIGCONT)
     wait_for_calls(tracer, 300)
+    wait_for_threads(tracer, 3)
     log = leave(tracer)
     check_exact(h.Log("\n".join(call.text for call in log.calls)), 3, before,
                 ask(target))
@@ -487,6 +501,7 @@ def stops_within(case):
         stop(target)
         target.popen.send_signal(signal.SIGCONT)
         wait_for_calls(tracer, lines_of(tracer) + 20)
+    wait_for_threads(tracer, 3)
     log = leave(tracer)
     signals = log.of_kind("signal")
     h.check_equal(sum("SIGSTOP" in text for text in signals), 10,
