@@ -267,11 +267,12 @@ END_TEST
 static void change_behind_its_back(struct planter *p)
 {
 	static const uint8_t other = 0x55;
-	int note = plant(p, 300);
+	int note;
 
+	plant_range(p, 301, 302);
+	note = plant(p, 300);
 	lift(p, 300, note);
 	must(pwrite(p->mem, &other, 1, (uintptr_t)code + 300) == 1);
-	plant_range(p, 301, 302);
 }
 
 START_TEST(lifted_before)

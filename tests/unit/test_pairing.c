@@ -605,6 +605,19 @@ START_TEST(frames_below_a_return)
 }
 END_TEST
 
+/* vfork, for one, takes its return address off the stack while it runs. */
+START_TEST(frame_above_overwritten)
+{
+	enter(&f, 10, 0);
+	write_word(slot(10), 0);
+	enter(&g, 20, 1);
+	leave(20, 1, 2);
+	write_word(slot(10), site(0));
+	leave(10, 0, 1);
+	expect("f #1\n  g #2\n  g #2 = 2\nf #1 = 1\n");
+}
+END_TEST
+
 /* The same call from the same place: was thrown away, is no tail call. */
 START_TEST(retried_after_longjmp)
 {
@@ -1082,6 +1095,7 @@ static void add_nonlocal_exits(Suite *suite)
 	tcase_add_test(tcase, longjmp_to_another_stack);
 	tcase_add_test(tcase, frame_entered_again);
 	tcase_add_test(tcase, frame_overwritten);
+	tcase_add_test(tcase, frame_above_overwritten);
 	tcase_add_test(tcase, frames_below_a_return);
 	tcase_add_test(tcase, retried_after_longjmp);
 	tcase_add_test(tcase, exception_with_destructors);
