@@ -34,12 +34,30 @@ static void on_resolver(struct trap_owner *owner, struct task *task)
 
 static const struct trap_owner_ops resolver_ops = { .hit = on_resolver };
 
+static bool is_followed(const struct probe_space *space,
+			const struct module *module,
+			const struct symbol *symbol,
+			const struct function *function,
+			const struct module *caller)
+{
+	const struct ifunc *ifunc;
+
+	for (ifunc = space->ifuncs; ifunc; ifunc = ifunc->next)
+		if (ifunc->function == function && ifunc->caller == caller &&
+		    ifunc->address == module->bias + symbol->address)
+			return true;
+	return false;
+}
+
 void ifunc_follow(struct probe_space *space, const struct module *module,
 		  const struct symbol *symbol, const struct function *function,
 		  const struct module *caller, taddr_t slot)
 {
-	struct ifunc *ifunc = xcalloc(1, sizeof(*ifunc));
+	struct ifunc *ifunc;
 
+	if (is_followed(space, module, symbol, function, caller))
+		return;
+	ifunc = xcalloc(1, sizeof(*ifunc));
 	ifunc->owner.ops = &resolver_ops;
 	ifunc->space = space;
 	ifunc->function = function;
@@ -119,6 +137,25 @@ void ifuncs_read_slots(struct probe_space *space)
 	}
 }
 
+void ifuncs_forget_caller(struct probe_space *space,
+			  const struct module *caller)
+{
+	struct ifunc **link = &space->ifuncs;
+
+	while (*link) {
+		struct ifunc *ifunc = *link;
+
+		if (ifunc->caller != caller) {
+			link = &ifunc->next;
+			continue;
+		}
+		*link = ifunc->next;
+		trap_unplant(space->space, ifunc->address, &ifunc->owner);
+		pairing_forget_ifunc(space, ifunc);
+		free(ifunc);
+	}
+}
+
 void ifuncs_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
 {
 	struct ifunc **link = &space->ifuncs;
@@ -131,6 +168,7 @@ void ifuncs_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
 			continue;
 		}
 		*link = ifunc->next;
+		pairing_forget_ifunc(space, ifunc);
 		free(ifunc);
 	}
 }

@@ -332,12 +332,12 @@ static void returned(struct probe_space *space, struct task *task,
 		     struct activation *activation)
 {
 	finish(space, activation);
-	if (activation->kind == ACTIVATION_RESOLVER)
-		ifunc_resolved(space, activation->ifunc,
-			       space->space->arch->result(&task->regs));
-	else
+	if (activation->kind == ACTIVATION_CALL)
 		emit_call(space, EVENT_RETURN, activation, task->tid,
 			  task->stop_time, &task->regs, CALL_RETURNED);
+	else if (activation->ifunc)
+		ifunc_resolved(space, activation->ifunc,
+			       space->space->arch->result(&task->regs));
 	free(activation);
 }
 
@@ -388,6 +388,8 @@ void pairing_return(struct probe_space *space, struct task *task,
 	       activation->call.return_address == site->address &&
 	       activation->call.pid == task->tracee->pid)
 		returned(space, task, activation);
+	if (!site->in_module)
+		return_site_idle(site);
 }
 
 void pairing_forget_site(struct probe_space *space,
@@ -401,5 +403,18 @@ void pairing_forget_site(struct probe_space *space,
 		for (a = activation; a; a = a->same_frame)
 			if (a->site == site)
 				a->site = NULL;
+	}
+}
+
+void pairing_forget_ifunc(struct probe_space *space, const struct ifunc *ifunc)
+{
+	struct activation *activation, *next;
+
+	HASH_ITER(hh, space->activations, activation, next) {
+		struct activation *a;
+
+		for (a = activation; a; a = a->same_frame)
+			if (a->ifunc == ifunc)
+				a->ifunc = NULL;
 	}
 }

@@ -78,6 +78,7 @@ struct return_site {
 	struct probe_space *space;
 	taddr_t address;
 	unsigned running;
+	bool in_module;  /* else the memory may come and go without a word */
 	UT_hash_handle hh;
 };
 
@@ -170,6 +171,8 @@ void ifunc_follow(struct probe_space *space, const struct module *module,
 void ifuncs_read_slots(struct probe_space *space);
 void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
 		    taddr_t target);
+void ifuncs_forget_caller(struct probe_space *space,
+			  const struct module *caller);
 void ifuncs_forget_range(struct probe_space *space, taddr_t low,
 			 taddr_t high);
 
@@ -211,6 +214,10 @@ void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
 /* Calls that would return there go on without it. */
 void pairing_forget_site(struct probe_space *space,
 			 const struct return_site *site);
+
+/* Its resolver's activations mean nothing any more. */
+void pairing_forget_ifunc(struct probe_space *space,
+			  const struct ifunc *ifunc);
 
 /* ---- return_site.c ---- */
 

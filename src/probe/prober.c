@@ -74,6 +74,7 @@ static void on_module_unmapped(struct tracer_client *client,
 	probes_forget_caller(own, module);
 	return_sites_forget_range(own, module->low, module->high);
 	ifuncs_forget_range(own, module->low, module->high);
+	ifuncs_forget_caller(own, module);
 	nonlocals_forget_range(own, module->low, module->high);
 }
 

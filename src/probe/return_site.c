@@ -62,6 +62,7 @@ struct return_site *return_site_get(struct probe_space *space,
 		site->owner.ops = &return_ops;
 		site->space = space;
 		site->address = address;
+		site->in_module = module_find(space->space, address);
 		if (trap_plant(space->space, address, &site->owner)) {
 			free(site);
 			return NULL;

@@ -7,77 +7,89 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "sysdeps/linux/clone.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 
 /*
- * A new process. It shares its parent's space (vfork, clone with CLONE_VM) or
- * has a copy, in which our int3s must not stay: whoever runs into one without
- * a tracer dies.
+ * The int3s in a child's copy of the memory must not stay: whoever runs into
+ * one without a tracer dies. Where they can't be removed (the program has made
+ * itself undumpable) the child stays traced, to be helped past them.
  */
-static struct tracee *new_process(struct tracer *tracer, struct task *parent,
-				  pid_t pid)
+static void clean_child(struct tracee *child, struct space *parent)
 {
-	struct space *space = parent->tracee->space;
+	int err = trap_clean_copy(parent, &child->space->memory);
+
+	if (!err || err == -ERR_GONE)
+		return;
+	diag(DIAG_NOTE, DIAG_SESSION,
+	     "child %d: its memory can't be written: its calls are not shown, "
+	     "and it stays traced until its next program",
+	     (int)child->pid);
+	trap_inherit(child->space, parent);
+	child->space->arch = parent->arch;
+	child->muted = true;
+	child->copied = false;
+}
+
+static struct tracee *new_process(struct tracer *tracer,
+				  struct tracee *parent, pid_t pid,
+				  bool shares_memory)
+{
 	struct tracee *child;
 
-	if (procfs_same_space(parent->tid, pid) > 0) {
-		child = tracee_new(tracer, pid, space_get(space));
-		child->muted = !tracer->follow || parent->tracee->muted;
+	if (shares_memory) {
+		child = tracee_new(tracer, pid, space_get(parent->space));
+		child->muted = !tracer->follow || parent->muted;
 	} else {
-		struct space *copy = space_new(tracer, pid);
-
-		(void)trap_clean_copy(space, &copy->memory);
-		child = tracee_new(tracer, pid, copy);
+		child = tracee_new(tracer, pid, space_new(tracer, pid));
 		child->copied = true;
+		clean_child(child, parent->space);
 	}
-	child->started = parent->tracee->started;
+	child->started = parent->started;
 	return child;
 }
 
-/* Makes sure that the task has a tracee; parent may be NULL. */
-static bool find_family(struct tracer *tracer, struct task *parent,
-			struct task *task)
+static struct clone_sharing sharing_of(struct task *parent,
+				       enum stop_kind kind)
 {
-	struct procfs_status status;
-	struct tracee *tracee;
+	struct regs *regs = task_regs(parent);
+	struct memory *memory = &parent->tracee->space->memory.memory;
+	struct clone_sharing sharing;
 
-	if (procfs_status(task->tid, &status)) {
-		/* Dead already: its exit will say so. */
-		if (!parent)
-			return false;
-		status.tgid = parent->tracee->pid;
-	}
-	tracee = tracee_find(tracer, status.tgid);
-	if (!tracee && !parent)
-		return false;
-	if (!tracee)
-		tracee = new_process(tracer, parent, status.tgid);
-	tracee_adopt(tracee, task);
-	return true;
+	if (regs && clone_sharing_of(regs, memory, &sharing))
+		return sharing;
+	/* Most likely; what is cleaned wrongly is lost, not destroyed. */
+	return (struct clone_sharing){ kind == STOP_CLONE,
+				       kind != STOP_FORK };
 }
 
 struct task *child_announced(struct tracer *tracer, struct task *parent,
 			     enum stop_kind kind)
 {
+	struct tracee *family = parent->tracee;
+	struct clone_sharing sharing = sharing_of(parent, kind);
 	unsigned long message;
 	struct task *task;
 
 	if (ptrace_get_event_message(parent->tid, &message))
 		return NULL;
+	if (kind == STOP_VFORK)
+		parent->in_vfork = true;
 	task = task_find(tracer, message);
 	if (!task) {
 		task = task_new(tracer, message, NULL);
 		task->newborn = true;
+		task->leaving = tracer->leaving;
 	}
-	if (!task->tracee)
-		(void)find_family(tracer, parent, task);
-	if (kind == STOP_VFORK)
-		parent->in_vfork = true;
-	if (task->tracee && task->tracee != parent->tracee && tracer->follow &&
-	    !task->tracee->muted)
-		tracer->client->ops->fork(tracer->client, parent,
-					  task->tracee);
+	if (task->tracee)
+		return task;
+	if (!sharing.thread)
+		family = new_process(tracer, parent->tracee, message,
+				     sharing.memory);
+	tracee_adopt(family, task);
+	if (!sharing.thread && tracer->follow && !family->muted)
+		tracer->client->ops->fork(tracer->client, parent, family);
 	return task;
 }
 
@@ -101,14 +113,83 @@ static void begin_copy(struct tracer *tracer, struct task *task)
 		     (int)tracee->pid);
 }
 
+/*
+ * A thread may be known by its process, before its parent's event is read. Of
+ * a process only the event tells what it shares; who the parent is is kept in
+ * case that it dies before.
+ */
+static bool find_family(struct tracer *tracer, struct task *task)
+{
+	struct procfs_status status;
+	struct tracee *tracee;
+
+	if (procfs_status(task->tid, &status))
+		return false;
+	task->parent = status.parent;
+	tracee = tracee_find(tracer, status.tgid);
+	if (!tracee)
+		return false;
+	tracee_adopt(tracee, task);
+	return true;
+}
+
 bool child_first_stop(struct tracer *tracer, struct task *task)
 {
-	if (!task->tracee && !find_family(tracer, NULL, task))
+	if (!task->tracee && !find_family(tracer, task)) {
+		tracer->orphans++;
 		return false;
+	}
 	task->newborn = false;
 	if (task->tracee->copied)
 		begin_copy(tracer, task);
 	return true;
+}
+
+/* Whether the memory of a child shows an int3 where the space has one. */
+static bool is_copy_of(struct space *space, pid_t child)
+{
+	struct procmem memory;
+	struct trap *trap, *next;
+	uint8_t byte = 0;
+
+	procmem_init(&memory, child);
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->planted)
+			break;
+	if (!trap || memory_read(&memory.memory, trap->address, &byte, 1))
+		byte = 0;
+	procmem_fini(&memory);
+	return byte == space->arch->trap_byte;
+}
+
+/*
+ * Their parent was killed before its event could be read, or is about to end:
+ * they were forked from it, or from another that looks the same.
+ */
+struct task *child_adopt_orphan(struct tracer *tracer,
+				const struct tracee *ending)
+{
+	struct task *task, *next_task;
+	struct tracee *tracee, *next;
+
+	if (!tracer->orphans)
+		return NULL;
+	HASH_ITER(hh, tracer->tasks, task, next_task) {
+		if (task->tracee || !task->newborn || !task->stopped ||
+		    (ending && tracee_find(tracer, task->parent) &&
+		     task->parent != ending->pid))
+			continue;
+		HASH_ITER(hh, tracer->tracees, tracee, next) {
+			if (!is_copy_of(tracee->space, task->tid))
+				continue;
+			tracee_adopt(new_process(tracer, tracee, task->tid,
+						 false),
+				     task);
+			tracer->orphans--;
+			return task;
+		}
+	}
+	return NULL;
 }
 
 void child_released_parent(struct task *parent)

@@ -22,6 +22,14 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
  */
 bool child_first_stop(struct tracer *tracer, struct task *task);
 
+/*
+ * A child that is still held since its first stop, whose parent will not tell
+ * of it any more: cleaned, and to be let run. NULL when there is none. ending
+ * is the process that is about to be forgotten, or NULL: all held ones.
+ */
+struct task *child_adopt_orphan(struct tracer *tracer,
+				const struct tracee *ending);
+
 /* The vfork child has an address space of its own, or has ended. */
 void child_released_parent(struct task *parent);
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/clone.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/loop.h"
@@ -29,11 +30,16 @@ static void lift_everywhere(struct tracer *tracer)
  */
 static bool is_undisturbed(struct task *task)
 {
+	struct procfs_status status;
 	taddr_t ip, original;
+	long number;
 	bool done;
 
+	/* One that makes a child has yet to tell of it, or stands there. */
 	return !task->tracee->started && !task->listening &&
-	       procfs_blocked_in_syscall(task->tid, &ip) &&
+	       procfs_blocked_in_syscall(task->tid, &number, &ip) &&
+	       !clone_is_call(number) &&
+	       !procfs_status(task->tid, &status) && status.state != 't' &&
 	       !scratch_resolve_ip(task->tracee->space, ip, &original, &done);
 }
 
@@ -80,14 +86,17 @@ static void wait_for_leaving(struct tracer *tracer)
 	pid_t tid;
 
 	loop_handle_queued(tracer);
-	while (is_anyone_leaving(tracer)) {
-		tid = waitpid(-1, &status, __WALL);
+	do {
+		bool more = is_anyone_leaving(tracer);
+
+		tid = waitpid(-1, &status, __WALL | WNOHANG * !more);
 		if (tid > 0)
 			loop_handle(tracer, tid, status, clock_now());
-		else if (errno != EINTR || clock_now() > deadline)
+		else if (!more || errno != EINTR || clock_now() > deadline)
 			break;
 		loop_handle_queued(tracer);
-	}
+	} while (true);
+	loop_settle_orphans(tracer);
 }
 
 /* The spaces outlive the tasks that are let go: copies go last. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -50,7 +51,7 @@ static void detach(struct tracer *tracer, struct task *task)
 static void settle(struct tracer *tracer, struct task *task)
 {
 	/* Gone tasks (-ERR_GONE) still owe us their exit status. */
-	if (!task->stopped || task->stop_waits || task->wish == WISH_HOLD)
+	if (!task->stopped || task->queued || task->wish == WISH_HOLD)
 		return;
 	if (task->wish == WISH_DETACH) {
 		detach(tracer, task);
@@ -65,6 +66,24 @@ static void settle(struct tracer *tracer, struct task *task)
 		(void)ptrace_continue(task->tid, task->deliver);
 }
 
+/* A child whose first stop came before its parent's event. */
+static void settle_waiting_child(struct tracer *tracer, struct task *child)
+{
+	if (!child || !child->newborn || !child->stopped || !child->tracee)
+		return;
+	child->wish = tracer->leaving ? WISH_DETACH : WISH_RUN;
+	(void)child_first_stop(tracer, child);
+	settle(tracer, child);
+}
+
+static void settle_orphans(struct tracer *tracer, const struct tracee *ending)
+{
+	struct task *orphan;
+
+	while ((orphan = child_adopt_orphan(tracer, ending)))
+		settle_waiting_child(tracer, orphan);
+}
+
 /*
  * With the last task the process is gone; its leader is reported last, or was
  * never ours.
@@ -76,25 +95,33 @@ static void handle_end(struct tracer *tracer, struct task *task, int status)
 	task_free(tracer, task);
 	if (!tracee || tracee->tasks)
 		return;
+	settle_orphans(tracer, tracee);
 	tracer->client->ops->tracee_end(tracer->client, tracee, status);
 	tracee_free(tracer, tracee);
 }
 
+/*
+ * The stop of a leader, kept while one of its threads called execve: the
+ * number belongs to that thread now, which stands in its exec stop.
+ */
+static bool is_superseded(const struct task *task)
+{
+	siginfo_t info;
+
+	return task->tid == task->tracee->pid &&
+	       !ptrace_get_siginfo(task->tid, &info) &&
+	       info.si_code == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
+}
+
 static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 {
+	if (is_superseded(task)) {
+		task->wish = WISH_HOLD;
+		return;
+	}
 	task_leave_scratch(task);
 	task->deliver = signal;
 	tracer->client->ops->signal(tracer->client, task, signal);
-}
-
-/* A child whose first stop came before its parent's event. */
-static void settle_waiting_child(struct tracer *tracer, struct task *child)
-{
-	if (!child || !child->newborn || !child->stopped || !child->tracee)
-		return;
-	child->wish = tracer->leaving ? WISH_DETACH : WISH_RUN;
-	(void)child_first_stop(tracer, child);
-	settle(tracer, child);
 }
 
 static void handle_stop(struct tracer *tracer, struct task *task,
@@ -170,7 +197,11 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 	tracer->counts.stops++;
 	follow_stop(&tracer->processor, tid);
 	task->stopped = true;
-	task->stop_waits = false;
+	if (task->queued)
+		task->queued--;
+	/* It can't have moved on by itself: it has died, or called execve. */
+	if (task->queued && !ended)
+		return;
 	task->stop_time = time;
 	task_forget_regs(task);
 	if (ended) {
@@ -181,10 +212,18 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 	settle(tracer, task);
 }
 
+void loop_settle_orphans(struct tracer *tracer)
+{
+	settle_orphans(tracer, NULL);
+}
+
 /*
- * Fetches every status that is there, so that a busy task, which waitpid
- * always finds first, can't starve the others.
+ * Fetches every status that is there, so that busy tasks, which waitpid always
+ * finds first, can't starve the others for longer than this many stops.
+ * (waitpid looks at every task, so it isn't done each time.)
  */
+#define UNFAIR_STOPS 8
+
 static void fetch_all(struct tracer *tracer)
 {
 	int status;
@@ -209,6 +248,8 @@ void loop_handle_queued(struct tracer *tracer)
 
 int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 {
+	unsigned unfair = 0;
+
 	while (tracer->tracees) {
 		int status;
 		pid_t tid;
@@ -221,8 +262,10 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 		if (tid < 0)
 			break;
 		tracer_queue_stop(tracer, tid, status);
-		if (HASH_COUNT(tracer->tasks) > 1)
+		if (HASH_COUNT(tracer->tasks) > 1 && ++unfair == UNFAIR_STOPS) {
 			fetch_all(tracer);
+			unfair = 0;
+		}
 		loop_handle_queued(tracer);
 	}
 	return 0;

@@ -17,6 +17,9 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake);
 /* Handles one status; the time is when it was fetched. */
 void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time);
 
+/* Lets go of children that are held and whose parents are gone. */
+void loop_settle_orphans(struct tracer *tracer);
+
 /* Handles what tracer_queue_stop() has kept. */
 void loop_handle_queued(struct tracer *tracer);
 

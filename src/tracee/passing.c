@@ -5,8 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 
 /* Every signal but those that the instruction itself may raise. */
@@ -54,15 +57,30 @@ static bool pass_by_copy(struct task *task, struct trap *trap)
 	return true;
 }
 
-/* waitpid() for one task; signals of our own don't count. */
-static bool wait_for(pid_t tid, int *status_ret)
-{
-	pid_t got;
+/* Stops come at once; but a task may hang in a dead file system. */
+#define STEP_PATIENCE NS_PER_SECOND
 
-	do
-		got = waitpid(tid, status_ret, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got == tid;
+/*
+ * Waits for a status of one task, and keeps all that come: the one of a leader
+ * that has exited, for instance, comes after those of its threads only.
+ */
+static bool await(struct tracer *tracer, struct task *task)
+{
+	const struct timespec moment = { .tv_nsec = 20000 };
+	uint64_t deadline = clock_now() + STEP_PATIENCE;
+
+	while (!task->queued) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+
+		if (tid > 0)
+			tracer_queue_stop(tracer, tid, status);
+		else if (clock_now() > deadline)
+			return false;
+		else
+			nanosleep(&moment, NULL);
+	}
+	return true;
 }
 
 /* Whether a task is running in this space, and can be made to stop. */
@@ -74,19 +92,18 @@ static bool must_stop(const struct task *task, const struct task *stepped)
 
 /*
  * Stops one other task and keeps what it stopped for, to be handled in turn.
- * A parent that waits for its vfork child can't be stopped; nor can it run.
+ * A parent that waits for its vfork child can't be stopped, nor a thread that
+ * has exited; neither can they run.
  */
-static void stop_and_keep(struct task *task)
+static void stop_and_keep(struct tracer *tracer, struct task *task)
 {
-	int status;
+	struct procfs_status status;
 
-	if (task->in_vfork || ptrace_interrupt(task->tid))
+	if (task->in_vfork || procfs_status(task->tid, &status) ||
+	    status.state == 'Z' || ptrace_interrupt(task->tid))
 		return;
-	if (!wait_for(task->tid, &status))
-		return;
-	task->stopped = true;
-	task->stop_waits = true;
-	tracer_queue_stop(task->tracee->space->tracer, task->tid, status);
+	if (!await(tracer, task))
+		diag_debug(DIAG_TRAP, "%d doesn't stop", (int)task->tid);
 }
 
 static void stop_others(struct task *stepped)
@@ -96,34 +113,31 @@ static void stop_others(struct task *stepped)
 
 	HASH_ITER(hh, tracer->tasks, task, next)
 		if (must_stop(task, stepped))
-			stop_and_keep(task);
+			stop_and_keep(tracer, task);
 }
 
-/* Returns once the instruction has run, or the task has died. */
-static void step_once(struct task *task)
+/*
+ * Returns once the instruction has run, or something else has happened that is
+ * then in the queue: it raised a signal, or the task has died.
+ */
+static void step_once(struct tracer *tracer, struct task *task)
 {
 	uint64_t mask;
-	int status;
 
 	if (ptrace_set_regs(task->tid, &task->regs) ||
 	    ptrace_get_signal_mask(task->tid, &mask))
 		return;
 	ptrace_set_signal_mask(task->tid, mask | ASYNCHRONOUS_SIGNALS);
-	if (!ptrace_step(task->tid, 0) &&
-	    wait_for(task->tid, &status) &&
-	    !(WIFSTOPPED(status) && status >> 8 == SIGTRAP)) {
-		/* It raised a signal, forked, or died: that is yet to come. */
-		task->stop_waits = true;
-		tracer_queue_stop(task->tracee->space->tracer, task->tid,
-				  status);
-	}
+	if (!ptrace_step(task->tid, 0) && await(tracer, task))
+		tracer_unqueue_step(tracer, task);
 	task_forget_regs(task);
 	ptrace_set_signal_mask(task->tid, mask);
 }
 
 /*
- * The last resort (syscall instructions, no scratch left). Tasks that were
- * stopped for it go on when their kept stops are handled.
+ * The last resort, when no scratch is left. (What can be neither moved nor
+ * emulated is never trapped.) Tasks that were stopped for it go on when their
+ * kept stops are handled.
  */
 static void pass_by_stepping(struct task *task, struct trap *trap)
 {
@@ -134,7 +148,7 @@ static void pass_by_stepping(struct task *task, struct trap *trap)
 	stop_others(task);
 	if (trap_set_planted(space, trap, false))
 		return;
-	step_once(task);
+	step_once(space->tracer, task);
 	(void)trap_set_planted(space, trap, true);
 }
 

@@ -159,6 +159,26 @@ void scratch_clean_copy(struct space *space, struct procmem *child)
 				   copy->address);
 }
 
+void scratch_inherit(struct space *child, const struct space *parent)
+{
+	const struct scratch *from = &parent->scratch;
+	struct scratch *to = &child->scratch;
+	struct scratch_copy *copy, *next;
+	size_t i;
+
+	HASH_ITER(hh, from->copies, copy, next) {
+		struct scratch_copy *own = xmalloc(sizeof(*own));
+
+		*own = *copy;
+		HASH_ADD(hh, to->copies, address, sizeof(own->address), own);
+	}
+	for (i = 0; i < from->area_count; i++) {
+		scratch_add_area(child, from->areas[i].address,
+				 from->areas[i].size);
+		to->areas[i].used = from->areas[i].size;
+	}
+}
+
 void scratch_restore(struct space *space)
 {
 	struct scratch *scratch = &space->scratch;

@@ -51,7 +51,10 @@ bool scratch_resolve_ip(struct space *space, taddr_t ip, taddr_t *ip_ret,
  */
 void scratch_clean_copy(struct space *space, struct procmem *child);
 
-/* The same in the space itself. No task may be inside. */
+/* The child has the parent's copies in its memory, and keeps them. */
+void scratch_inherit(struct space *child, const struct space *parent);
+
+/* The bytes that were there before, in the space itself. No task may be inside. */
 void scratch_restore(struct space *space);
 void scratch_free(struct space *space);
 

@@ -35,10 +35,30 @@ void tracer_fini(struct tracer *tracer)
 
 void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status)
 {
+	struct task *task = task_find(tracer, tid);
+
 	tracer->queue = xgrow(tracer->queue, tracer->queue_count,
 			      &tracer->queue_room, sizeof(*tracer->queue));
 	tracer->queue[tracer->queue_count++] =
 		(struct queued_stop){ tid, status, clock_now() };
+	/* It doesn't run, and is not to be waited for. */
+	if (task) {
+		task->queued++;
+		task->stopped = true;
+	}
+}
+
+void tracer_unqueue_step(struct tracer *tracer, struct task *task)
+{
+	struct queued_stop *last = &tracer->queue[tracer->queue_count - 1];
+	struct stop stop = stop_classify(last->status);
+	siginfo_t info;
+
+	if (last->tid != task->tid || stop.kind != STOP_TRAP ||
+	    ptrace_get_siginfo(task->tid, &info) || info.si_code == SI_KERNEL)
+		return;
+	tracer->queue_count--;
+	task->queued--;
 }
 
 struct regs *task_regs(struct task *task)
@@ -94,6 +114,7 @@ void task_free(struct tracer *tracer, struct task *task)
 		while (*link != task)
 			link = &(*link)->next;
 		*link = task->next;
+		space_lose_task(task->tracee->space, task->tid);
 	}
 	HASH_DEL(tracer->tasks, task);
 	free(task);

@@ -41,6 +41,7 @@ struct task {
 	bool stopped;          /* in a ptrace stop: may be spoken to */
 	bool newborn;          /* hasn't had its first stop */
 	bool listening;        /* stopped by job control */
+	pid_t parent;          /* of a newborn without a tracee */
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum wish wish;
@@ -50,7 +51,7 @@ struct task {
 	bool regs_known;
 	bool ip_changed;       /* these two are written back before it is */
 	bool regs_changed;     /* resumed: the ip alone, or all */
-	bool stop_waits;       /* a later stop of it is in the queue already */
+	unsigned queued;       /* statuses of it that are still to be handled */
 	struct visit visits[TASK_VISITS];
 	unsigned visit_count;
 	void *client;          /* of the tracer's client */
@@ -120,6 +121,7 @@ struct tracer {
 	struct queued_stop *queue; /* statuses that are still to be handled */
 	size_t queue_count;
 	size_t queue_room;
+	size_t orphans;         /* held: their parents' events are to come */
 	bool leaving;           /* every task is let go at its next stop */
 	struct {                /* what the rest of the program asks about */
 		uint64_t stops;
@@ -136,6 +138,9 @@ void tracer_fini(struct tracer *tracer);
 
 /* Keeps a status for later. */
 void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status);
+
+/* Takes the stop of a step that is done out again; leaves what else it is. */
+void tracer_unqueue_step(struct tracer *tracer, struct task *task);
 
 /* The registers of a stopped task, read once a stop. NULL when it's gone. */
 struct regs *task_regs(struct task *task);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/xalloc.h"
@@ -18,6 +19,18 @@ struct trap *trap_find(struct space *space, taddr_t address)
 	return trap;
 }
 
+/*
+ * Memory outside of modules comes and goes without a word, and may hold
+ * something else by now.
+ */
+static bool is_still_there(struct space *space, const struct trap *trap)
+{
+	uint8_t byte;
+
+	return !memory_read(&space->memory.memory, trap->address, &byte, 1) &&
+	       byte == space->arch->trap_byte;
+}
+
 /* The guardian has to know before the byte is there, and until it is gone. */
 int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 {
@@ -25,6 +38,12 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 	uint8_t byte = planted ? space->arch->trap_byte : trap->original;
 	int err;
 
+	if (!planted && !is_still_there(space, trap)) {
+		trap->planted = false;
+		guardian_unnote(guardian, trap->note);
+		trap->note = -1;
+		return 0;
+	}
 	if (planted)
 		trap->note = guardian_note(guardian, space_guard(space),
 					   trap->address, trap->original);
@@ -47,6 +66,7 @@ static int read_instruction(struct space *space, taddr_t address,
 	uint8_t code[16];
 	size_t n = memory_read_some(&space->memory.memory, address, code,
 				    sizeof(code));
+	int err;
 
 	if (!n)
 		return -EIO;
@@ -55,7 +75,10 @@ static int read_instruction(struct space *space, taddr_t address,
 		return -EEXIST;
 	*original_ret = code[0];
 	trap_hide(space, address, code, n);
-	return space->arch->insn_decode(address, code, n, ret);
+	err = space->arch->insn_decode(address, code, n, ret);
+	/* A system call, hlt: there is no way to pass a trap on these. */
+	return !err && ret->way == INSN_STEP && !ret->emulable ? -EOPNOTSUPP :
+								 err;
 }
 
 static struct trap *trap_new(struct space *space, taddr_t address)
@@ -135,6 +158,21 @@ void trap_forget_range(struct space *space, taddr_t low, taddr_t high)
 			trap_free(space, trap);
 }
 
+void trap_inherit(struct space *child, struct space *parent)
+{
+	struct trap *trap, *next;
+
+	HASH_ITER(hh, parent->traps, trap, next) {
+		struct trap *copy = trap_new(child, trap->address);
+
+		copy->planted = trap->planted;
+		copy->original = trap->original;
+		copy->insn = trap->insn;
+		copy->copy = trap->copy;
+	}
+	scratch_inherit(child, parent);
+}
+
 void trap_free_all(struct space *space)
 {
 	trap_forget_range(space, 0, UINT64_MAX);
@@ -176,9 +214,12 @@ static struct trap **sorted_traps(struct space *space, size_t *count_ret)
 	return all;
 }
 
-/* Cleans the page of traps[0]; returns how many of n lay in it, or errno. */
-static long clean_page(struct space *space, struct procmem *child,
-		       struct trap **traps, size_t n)
+/*
+ * Cleans the page of traps[0]; returns how many of n lay in it. An error is
+ * kept, and doesn't keep the other pages from being cleaned.
+ */
+static size_t clean_page(struct space *space, struct procmem *child,
+			 struct trap **traps, size_t n, int *err_ret)
 {
 	taddr_t page = traps[0]->address & ~(taddr_t)(PAGE_SIZE - 1);
 	uint8_t code[PAGE_SIZE];
@@ -186,7 +227,7 @@ static long clean_page(struct space *space, struct procmem *child,
 	size_t i;
 
 	if (memory_read(&child->memory, page, code, sizeof(code)))
-		code[traps[0]->address - page] = 0;
+		memset(code, 0, sizeof(code)); /* not in this child */
 	for (i = 0; i < n && traps[i]->address - page < PAGE_SIZE; i++) {
 		uint8_t *byte = &code[traps[i]->address - page];
 
@@ -199,7 +240,7 @@ static long clean_page(struct space *space, struct procmem *child,
 		int err = procmem_write_code(child, page, code, sizeof(code));
 
 		if (err)
-			return err;
+			*err_ret = err;
 	}
 	return i;
 }
@@ -207,15 +248,14 @@ static long clean_page(struct space *space, struct procmem *child,
 int trap_clean_copy(struct space *space, struct procmem *child)
 {
 	size_t n, i = 0;
-	struct trap **traps CLEANUP(xfree_cleanup) = sorted_traps(space, &n);
+	int err = 0;
+	struct trap **traps CLEANUP(xfree_cleanup) = NULL;
 
-	while (i < n) {
-		long done = clean_page(space, child, traps + i, n - i);
-
-		if (done < 0)
-			return done;
-		i += done;
-	}
+	if (procmem_fd(child) < 0)
+		return -EACCES;
+	traps = sorted_traps(space, &n);
+	while (i < n)
+		i += clean_page(space, child, traps + i, n - i, &err);
 	scratch_clean_copy(space, child);
-	return 0;
+	return err;
 }

@@ -73,6 +73,12 @@ void trap_forget_range(struct space *space, taddr_t low, taddr_t high);
 struct procmem;
 int trap_clean_copy(struct space *space, struct procmem *child);
 
+/*
+ * The child's copies can't be removed (its memory can't be written): it knows
+ * them, so that it passes them, unseen by anybody.
+ */
+void trap_inherit(struct space *child, struct space *parent);
+
 void trap_free_all(struct space *space);
 
 /* Lifts the byte, or puts the int3 back: for stepping in place. */

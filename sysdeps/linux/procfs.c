@@ -13,6 +13,9 @@
 
 #include "base/xalloc.h"
 
+/* Of maps: the path, which the kernel cuts at a page, and what precedes it. */
+#define MAPS_LINE (4096 + 256)
+
 static FILE *open_file(pid_t pid, const char *name)
 {
 	char path[64];
@@ -35,6 +38,7 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 	if (sscanf(line, "Name: %63[^\n]", ret->name) == 1 ||
 	    sscanf(line, "State: %c", &ret->state) == 1 ||
 	    sscanf(line, "Tgid: %d", &ret->tgid) == 1 ||
+	    sscanf(line, "PPid: %d", &ret->parent) == 1 ||
 	    sscanf(line, "TracerPid: %d", &ret->tracer) == 1 ||
 	    sscanf(line, "Uid: %u %u %u %u", &uids[0], &uids[1], &uids[2],
 		   &uids[3]) == 4 ||
@@ -71,14 +75,11 @@ FILE *procfs_maps_open(pid_t pid)
 	return open_file(pid, "maps");
 }
 
-bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
+static bool parse_mapping(char *line, struct procfs_mapping *ret)
 {
-	char line[4096 + 256];
 	char flags[5];
 	int path = 0;
 
-	if (!fgets(line, sizeof(line), maps))
-		return false;
 	if (sscanf(line,
 		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64
 		   " %n",
@@ -95,6 +96,13 @@ bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
 	return true;
 }
 
+bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
+{
+	char line[MAPS_LINE];
+
+	return fgets(line, sizeof(line), maps) && parse_mapping(line, ret);
+}
+
 bool procfs_find_mapping(pid_t pid, taddr_t address,
 			 struct procfs_mapping *ret)
 {
@@ -104,6 +112,98 @@ bool procfs_find_mapping(pid_t pid, taddr_t address,
 		if (address >= ret->start && address < ret->end)
 			return true;
 	return false;
+}
+
+/* Paths are long, lookups few: lines are kept as text, and parsed if found. */
+struct procfs_maps {
+	struct maps_line {
+		taddr_t start;
+		taddr_t end;
+		char *text;
+	} *lines;
+	size_t count;
+	size_t room;
+};
+
+struct procfs_maps *procfs_maps_read(pid_t pid)
+{
+	FILE *file CLEANUP(close_file) = procfs_maps_open(pid);
+	struct procfs_maps *maps;
+	char text[MAPS_LINE];
+
+	if (!file)
+		return NULL;
+	maps = xcalloc(1, sizeof(*maps));
+	while (fgets(text, sizeof(text), file)) {
+		struct maps_line line;
+
+		if (sscanf(text, "%" SCNx64 "-%" SCNx64, &line.start,
+			   &line.end) != 2)
+			break;
+		line.text = xstrdup(text);
+		maps->lines = xgrow(maps->lines, maps->count, &maps->room,
+				    sizeof(line));
+		maps->lines[maps->count++] = line;
+	}
+	return maps;
+}
+
+void procfs_maps_free(struct procfs_maps *maps)
+{
+	if (!maps)
+		return;
+	while (maps->count)
+		free(maps->lines[--maps->count].text);
+	free(maps->lines);
+	free(maps);
+}
+
+static int compare_lines(const void *key, const void *element)
+{
+	const struct maps_line *line = element;
+	taddr_t address = *(const taddr_t *)key;
+
+	return address < line->start ? -1 : address >= line->end;
+}
+
+bool procfs_maps_find(const struct procfs_maps *maps, taddr_t address,
+		      struct procfs_mapping *ret)
+{
+	const struct maps_line *line;
+	char text[MAPS_LINE];
+
+	if (!maps || !maps->count)
+		return false;
+	/* The kernel lists them by address. */
+	line = bsearch(&address, maps->lines, maps->count, sizeof(*line),
+		       compare_lines);
+	if (!line)
+		return false;
+	snprintf(text, sizeof(text), "%s", line->text);
+	return parse_mapping(text, ret);
+}
+
+bool procfs_is_alive(pid_t tid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(tid, &status) && status.state != 'Z' &&
+	       status.state != 'X';
+}
+
+pid_t procfs_live_task(pid_t pid)
+{
+	pid_t *tids CLEANUP(xfree_cleanup) = NULL;
+	size_t count, i;
+
+	if (procfs_is_alive(pid))
+		return pid;
+	if (procfs_tasks(pid, &tids, &count))
+		return 0;
+	for (i = 0; i < count; i++)
+		if (procfs_is_alive(tids[i]))
+			return tids[i];
+	return 0;
 }
 
 int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret)
@@ -158,7 +258,7 @@ char *procfs_exe(pid_t pid)
 	return n < 0 ? NULL : xstrndup(target, n);
 }
 
-bool procfs_blocked_in_syscall(pid_t tid, taddr_t *ip_ret)
+bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)
 {
 	FILE *file CLEANUP(close_file) = open_file(tid, "syscall");
 	char line[512];
@@ -170,6 +270,7 @@ bool procfs_blocked_in_syscall(pid_t tid, taddr_t *ip_ret)
 	    sscanf(line, "%ld", &number) != 1 || number < 0)
 		return false;
 	ip = strrchr(line, ' ');
+	*number_ret = number;
 	return ip && sscanf(ip, " %" SCNx64, ip_ret) == 1;
 }
 

@@ -15,6 +15,7 @@ struct procfs_status {
 	char name[64];
 	char state;      /* R S D T t Z X I */
 	pid_t tgid;
+	pid_t parent;
 	pid_t tracer;    /* 0 = nobody */
 	uid_t uids[4];   /* real, effective, saved, filesystem */
 	bool has_memory; /* a kernel thread has none (no VmSize line) */
@@ -53,6 +54,26 @@ bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret);
 bool procfs_find_mapping(pid_t pid, taddr_t address,
 			 struct procfs_mapping *ret);
 
+/*
+ * All mappings as they are at one time, for who looks up many addresses. The
+ * reading is NULL when the process is gone.
+ */
+struct procfs_maps;
+
+struct procfs_maps *procfs_maps_read(pid_t pid);
+void procfs_maps_free(struct procfs_maps *maps);
+bool procfs_maps_find(const struct procfs_maps *maps, taddr_t address,
+		      struct procfs_mapping *ret);
+
+/* Whether there is such a task, and it has not ended (a zombie has). */
+bool procfs_is_alive(pid_t tid);
+
+/*
+ * A task of a process that has not ended: the leader, if possible, else one
+ * that goes on after the leader's pthread_exit(). 0 when all have ended.
+ */
+pid_t procfs_live_task(pid_t pid);
+
 /* The tasks of a process; the array is to be freed. -ERR_GONE. */
 int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret) MUST_CHECK;
 
@@ -65,10 +86,10 @@ char *procfs_exe(pid_t pid);
 
 /*
  * Where a task that is not running stands: whether it is blocked inside a
- * system call, and its instruction pointer in user space. False when it is
+ * system call, which, and its instruction pointer in user space. False when it is
  * running, or when that can't be told (/proc/TID/syscall).
  */
-bool procfs_blocked_in_syscall(pid_t tid, taddr_t *ip_ret);
+bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret);
 
 /* Whether two tasks share one address space. Negative: can't be told. */
 int procfs_same_space(pid_t a, pid_t b);

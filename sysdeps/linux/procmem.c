@@ -59,7 +59,13 @@ static int procmem_write(struct memory *memory, taddr_t address,
 
 	if (n == (ssize_t)size)
 		return 0;
-	return n < 0 && errno == ESRCH ? -ERR_GONE : -EFAULT;
+	if (n >= 0 || errno != ESRCH)
+		return -EFAULT;
+	/* That task has ended; whether the space has, the file knows. */
+	if (mem->fd >= 0 && address <= INT64_MAX &&
+	    pwrite(mem->fd, bytes, size, address) == (ssize_t)size)
+		return 0;
+	return -ERR_GONE;
 }
 
 static const struct memory_ops procmem_ops = {
