@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
 #include "tracee/tracer.h"
 
 struct space *space_new(struct tracer *tracer, pid_t pid)
@@ -25,10 +26,48 @@ struct space *space_get(struct space *space)
 	return space;
 }
 
+void space_use_task(struct space *space, pid_t tid)
+{
+	procmem_set_pid(&space->memory, tid);
+}
+
+static bool use_one_of(struct space *space, const struct tracee *tracee)
+{
+	const struct task *task;
+
+	/* A leader that has ended is ours until its last thread has. */
+	for_each_task_of(tracee, task) {
+		if (procfs_is_alive(task->tid)) {
+			space_use_task(space, task->tid);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Without one the old stays: an open /proc/PID/mem is good all the same. */
+static void find_task(struct space *space)
+{
+	struct tracee *tracee, *next;
+
+	HASH_ITER(hh, space->tracer->tracees, tracee, next)
+		if (tracee->space == space && use_one_of(space, tracee))
+			break;
+}
+
+void space_lose_task(struct space *space, pid_t tid)
+{
+	if (space->memory.pid == tid)
+		find_task(space);
+}
+
 void space_put(struct space *space)
 {
-	if (--space->references)
+	if (--space->references) {
+		/* A process that had it may run another program by now. */
+		find_task(space);
 		return;
+	}
 	space->tracer->client->ops->space_end(space->tracer->client, space);
 	scratch_free(space);
 	trap_free_all(space);

@@ -34,6 +34,15 @@ struct space *space_new(struct tracer *tracer, pid_t pid);
 struct space *space_get(struct space *space);
 void space_put(struct space *space);
 
+/*
+ * Which task the kernel is asked about the space from now on: one that is
+ * alive, as any task in a stop is.
+ */
+void space_use_task(struct space *space, pid_t tid);
+
+/* The task is about to be forgotten: another one is asked, if there is any. */
+void space_lose_task(struct space *space, pid_t tid);
+
 /* Its number with the guardian, which hears of it now; or -1. */
 int space_guard(struct space *space);
 
