@@ -64,8 +64,13 @@ void fail(const char *format, ...)
 
 static long begin(struct stream *stream, enum function function)
 {
+	long number = (long)stream->number << NUMBER_SHIFT;
+
+	/* Calls of it may go unseen: a tracer has to say so. */
+	if (function == STEP)
+		return number | STEP_BIT | stream->begun[STEP]++;
 	stream->begun[function]++;
-	return (long)stream->number << NUMBER_SHIFT | stream->sequence++;
+	return number | stream->sequence++;
 }
 
 static void end(struct stream *stream, enum function function, long x,

@@ -36,6 +36,7 @@ enum function {
 #define RESULT_SHIFT 56
 #define RESULT(x, function) ((x) | ((function) + 1l) << RESULT_SHIFT)
 #define NUMBER_SHIFT 32
+#define STEP_BIT (1l << 31)
 
 long p_leaf(long x);
 long p_data(long x);
