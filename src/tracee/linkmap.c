@@ -12,44 +12,97 @@
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 
-/* Longer lists are garbage, or a ring. */
-#define MODULES_MAX 16384
-#define NAMESPACES_MAX 64
+/* A list of which so many entries can't be explained is garbage. */
+#define UNEXPLAINED_MAX 64
+
+/* One reading of the lists. */
+struct reading {
+	struct space *space;
+	struct procfs_maps *maps; /* read when first needed */
+	unsigned unexplained;     /* entries */
+};
 
 /*
- * A module that is in the list for the first time. Its file is that of the
- * mapping which holds its dynamic section: names in the link map may be
- * relative, empty or stale.
+ * Whether an image that lies at bias has its dynamic section where the entry
+ * says. Else the file is another one by now, or the entry is garbage.
  */
-static struct module *new_module(struct space *space,
-				 const struct link_entry *entry)
+static bool explains(const struct image *image, const struct link_entry *entry)
 {
-	pid_t pid = space->memory.pid;
-	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
-		xmalloc(sizeof(*mapping));
+	uint64_t address = image_dynamic_address(image);
+
+	return address && entry->bias + address == entry->dynamic;
+}
+
+static int check_image(struct image *image, const struct link_entry *entry,
+		       struct image **ret)
+{
+	if (!explains(image, entry)) {
+		image_put(image);
+		return -ENOEXEC;
+	}
+	*ret = image;
+	return 0;
+}
+
+static int open_from_memory(struct space *space,
+			    const struct link_entry *entry, const char *name,
+			    struct image **ret)
+{
+	struct image *image;
+	int err = image_open_memory(&space->memory.memory, entry->bias, name,
+				    &image);
+
+	if (!err)
+		err = check_image(image, entry, ret);
+	diag(DIAG_DEBUG, DIAG_MODULE,
+	     "%s: its file is gone, read from memory: %s", name,
+	     err ? strerror(-err) : "done");
+	return err;
+}
+
+/*
+ * Its file is that of the mapping which holds its dynamic section: names in
+ * the link map may be relative, empty or stale.
+ */
+static struct module *open_module(struct space *space,
+				  const struct link_entry *entry,
+				  const struct procfs_mapping *mapping)
+{
 	struct image *image;
 	char name[4096];
-	int err;
 
-	/* The vdso has no file, and nothing in it is called through a PLT. */
-	if (!procfs_find_mapping(pid, entry->dynamic, mapping) ||
-	    !strcmp(mapping->path, "[vdso]"))
+	if (!image_cache_open(space->tracer->images, space->memory.pid,
+			      mapping, &image) &&
+	    !check_image(image, entry, &image))
+		return module_add(space, image, entry->bias, mapping->path);
+	if (memory_read_string(&space->memory.memory, entry->name, name,
+			       sizeof(name)) <= 0)
+		strcpy(name, mapping->path);
+	if (open_from_memory(space, entry, name, &image))
 		return NULL;
-	err = image_cache_open(space->tracer->images, pid, mapping, &image);
-	if (err) {
-		if (memory_read_string(&space->memory.memory, entry->name,
-				       name, sizeof(name)) <= 0)
-			strcpy(name, mapping->path);
-		err = image_open_memory(&space->memory.memory, entry->bias,
-					name, &image);
-		diag(DIAG_DEBUG, DIAG_MODULE,
-		     "%s: its file is gone, read from memory: %s", name,
-		     err ? strerror(-err) : "done");
-		if (err)
+	return module_add(space, image, entry->bias, name);
+}
+
+/* A module that is in the list for the first time. */
+static struct module *new_module(struct reading *reading,
+				 const struct link_entry *entry)
+{
+	struct space *space = reading->space;
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	struct module *module = NULL;
+
+	if (!reading->maps)
+		reading->maps = procfs_maps_read(space->memory.pid);
+	if (procfs_maps_find(reading->maps, entry->dynamic, mapping)) {
+		/* It has no file, and calls nothing through a PLT. */
+		if (!strcmp(mapping->path, "[vdso]"))
 			return NULL;
-		return module_add(space, image, entry->bias, name);
+		module = open_module(space, entry, mapping);
 	}
-	return module_add(space, image, entry->bias, mapping->path);
+	if (!module)
+		reading->unexplained++;
+	return module;
 }
 
 static struct module *known_module(struct space *space,
@@ -66,13 +119,14 @@ static struct module *known_module(struct space *space,
 	return module;
 }
 
-static void visit_entry(struct space *space, const struct link_entry *entry,
+static void visit_entry(struct reading *reading,
+			const struct link_entry *entry,
 			unsigned link_namespace)
 {
-	struct module *module = known_module(space, entry);
+	struct module *module = known_module(reading->space, entry);
 
 	if (!module) {
-		module = new_module(space, entry);
+		module = new_module(reading, entry);
 		if (!module)
 			return;
 		module->link_namespace = link_namespace;
@@ -80,89 +134,96 @@ static void visit_entry(struct space *space, const struct link_entry *entry,
 	module->listed = true;
 }
 
-static int walk_namespace(struct space *space, taddr_t map, unsigned number)
+static int read_lists(struct space *space, const struct rendezvous *first)
 {
-	unsigned n;
+	struct reading reading = { .space = space };
+	struct rdebug_walk walk;
+	struct link_entry entry;
+	int more;
 
-	for (n = 0; map && n < MODULES_MAX; n++) {
-		struct link_entry entry;
-
-		if (rdebug_read_entry(space, map, &entry))
-			return -EFAULT;
+	rdebug_walk_init(&walk, space, first);
+	while ((more = rdebug_walk_next(&walk, &entry)) > 0) {
 		if (entry.dynamic)
-			visit_entry(space, &entry, number);
-		map = entry.next;
-	}
-	return 0;
-}
-
-static int walk_all(struct space *space, const struct rendezvous *first)
-{
-	struct rendezvous namespace = *first;
-	unsigned n;
-
-	for (n = 0; n < NAMESPACES_MAX; n++) {
-		if (walk_namespace(space, namespace.map, n))
-			return -EFAULT;
-		if (!namespace.next ||
-		    rdebug_read(space, namespace.next, &namespace))
+			visit_entry(&reading, &entry, walk.link_namespace);
+		if (reading.unexplained > UNEXPLAINED_MAX) {
+			more = -EINVAL;
 			break;
+		}
 	}
-	return 0;
+	procfs_maps_free(reading.maps);
+	return more;
 }
 
-static void forget_module(struct space *space, struct module *module)
+static bool is_unlisted(const struct module *module)
 {
-	struct tracer_client *client = space->tracer->client;
-
-	trap_forget_range(space, module->low, module->high);
-	scratch_forget_range(space, module->low, module->high);
-	client->ops->module_unmapped(client, space, module);
-	module_remove(space, module);
+	return !module->listed && !module->is_main && !module->is_linker;
 }
 
+/*
+ * All traps go before the client hears of any: what it takes back on account
+ * of one module may lie in another one that is gone as well.
+ */
 static void forget_unlisted(struct space *space)
 {
+	struct tracer_client *client = space->tracer->client;
 	struct module *module, *next;
 
+	for (module = space->modules; module; module = module->next) {
+		if (!is_unlisted(module))
+			continue;
+		trap_forget_range(space, module->low, module->high);
+		scratch_forget_range(space, module->low, module->high);
+	}
 	for (module = space->modules; module; module = next) {
 		next = module->next;
-		if (!module->listed && !module->is_main && !module->is_linker)
-			forget_module(space, module);
+		if (!is_unlisted(module))
+			continue;
+		if (module->announced)
+			client->ops->module_unmapped(client, space, module);
+		module_remove(space, module);
 	}
 }
 
 /* The client is told when the whole list is known, in its order. */
-static void announce_from(struct space *space, struct module *first)
+static void announce_new(struct space *space)
 {
 	struct tracer_client *client = space->tracer->client;
 	struct module *module;
 
-	for (module = first; module; module = module->next)
+	for (module = space->modules; module; module = module->next) {
+		if (module->announced)
+			continue;
+		module->announced = true;
 		client->ops->module_mapped(client, space, module);
+	}
 }
 
-static struct module *last_module(struct space *space)
+static void tell_broken(struct space *space, int err)
 {
-	struct module *module = space->modules;
-
-	while (module && module->next)
-		module = module->next;
-	return module;
+	/* Of a running program the list may be read while it changes. */
+	if (err == -EFAULT || space->linkmap.broken)
+		return;
+	diag(DIAG_NOTE, DIAG_SESSION,
+	     "process %d: its list of libraries is damaged: some may be missed",
+	     (int)space->memory.pid);
+	space->linkmap.broken = true;
 }
 
+/* Of a list that can't be read to its end, what isn't listed may be there. */
 static void update(struct space *space, const struct rendezvous *rendezvous)
 {
 	struct tracer_client *client = space->tracer->client;
-	struct module *last = last_module(space), *module;
+	struct module *module;
+	int err;
 
 	for (module = space->modules; module; module = module->next)
 		module->listed = false;
-	if (walk_all(space, rendezvous))
-		return;
-	/* New ones first: an unlisted one may be the last of the old. */
-	announce_from(space, last ? last->next : space->modules);
-	forget_unlisted(space);
+	err = read_lists(space, rendezvous);
+	if (err)
+		tell_broken(space, err);
+	else
+		forget_unlisted(space);
+	announce_new(space);
 	space->linkmap.complete = true;
 	client->ops->modules_consistent(client, space);
 }
@@ -259,6 +320,7 @@ static void read_changes(struct space *space)
 static void on_changed(struct trap_owner *owner, struct task *task)
 {
 	(void)owner;
+	space_use_task(task->tracee->space, task->tid);
 	read_changes(task->tracee->space);
 }
 
@@ -271,6 +333,7 @@ static void on_entered(struct trap_owner *owner, struct task *task)
 	struct space *space = task->tracee->space;
 	struct tracer_client *client = space->tracer->client;
 
+	space_use_task(space, task->tid);
 	trap_unplant(space, space->linkmap.entry, owner);
 	space->linkmap.entry = 0;
 	find_r_debug(space);
@@ -375,7 +438,7 @@ int linkmap_start(struct space *space, bool at_exec)
 	map->changed.ops = &changed_ops;
 	map->entered.ops = &entered_ops;
 	add_linker(space);
-	announce_from(space, space->modules);
+	announce_new(space);
 	if (!linker_of(space))
 		start_static(space);
 	if (at_exec) {

@@ -19,6 +19,7 @@ struct module {
 	bool is_main;        /* the program itself */
 	bool is_linker;      /* the dynamic linker */
 	bool listed;         /* found in the walk that is going on */
+	bool announced;      /* the client has been told of it */
 	bool sites_done;     /* these two are the client's: call sites planted, */
 	bool names_read;     /* and names compared with those that are missing */
 	struct module *next; /* in the order of the link map */

@@ -39,4 +39,36 @@ int rdebug_read(struct space *space, taddr_t address,
 int rdebug_read_entry(struct space *space, taddr_t address,
 		      struct link_entry *ret) MUST_CHECK;
 
+/* Finds out whether a list goes in a ring (Brent's algorithm). */
+struct ring_check {
+	taddr_t mark;
+	unsigned steps;
+	unsigned limit;
+};
+
+/* Whether address, the next of a list, has been met before. */
+bool ring_check(struct ring_check *ring, taddr_t address);
+
+/* All entries of all namespaces, one after the other. */
+struct rdebug_walk {
+	struct space *space;
+	struct rendezvous current; /* namespace */
+	unsigned link_namespace;   /* its number */
+	taddr_t map;               /* the entry that comes next; or 0 */
+	unsigned count;            /* of entries so far */
+	struct ring_check entries;
+	struct ring_check namespaces;
+};
+
+void rdebug_walk_init(struct rdebug_walk *walk, struct space *space,
+		      const struct rendezvous *first);
+
+/*
+ * Returns 1 and an entry, 0 at the end, -EFAULT where the list leads into
+ * nowhere, -ELOOP when it has no end. What was seen before may come again a
+ * few times.
+ */
+int rdebug_walk_next(struct rdebug_walk *walk,
+		     struct link_entry *ret) MUST_CHECK;
+
 #endif

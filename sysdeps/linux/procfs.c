@@ -128,18 +128,19 @@ struct procfs_maps {
 struct procfs_maps *procfs_maps_read(pid_t pid)
 {
 	FILE *file CLEANUP(close_file) = procfs_maps_open(pid);
+	char *text CLEANUP(xfree_cleanup) = NULL;
 	struct procfs_maps *maps;
-	char text[MAPS_LINE];
+	size_t size = 0;
 
 	if (!file)
 		return NULL;
 	maps = xcalloc(1, sizeof(*maps));
-	while (fgets(text, sizeof(text), file)) {
+	while (getline(&text, &size, file) > 0) {
 		struct maps_line line;
 
 		if (sscanf(text, "%" SCNx64 "-%" SCNx64, &line.start,
 			   &line.end) != 2)
-			break;
+			continue;
 		line.text = xstrdup(text);
 		maps->lines = xgrow(maps->lines, maps->count, &maps->room,
 				    sizeof(line));
