@@ -70,6 +70,11 @@ struct image *image_get(struct image *image)
 	return image;
 }
 
+bool image_is_shared(const struct image *image)
+{
+	return image->references > 1;
+}
+
 static void free_tables(struct tables *tables)
 {
 	sections_fini(&tables->sections);

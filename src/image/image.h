@@ -97,6 +97,7 @@ int image_open_bytes(const void *bytes, size_t size, const char *name,
 
 struct image *image_get(struct image *image); /* one more owner */
 void image_put(struct image *image);          /* one less; NULL is fine */
+bool image_is_shared(const struct image *image); /* has several owners */
 
 /*
  * Where the separate debug file of a stripped image is looked for when its

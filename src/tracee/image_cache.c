@@ -29,24 +29,48 @@ struct cached_image {
 };
 
 struct image_cache {
-	struct cached_image *images;
+	struct cached_image *images; /* what was asked for last is last */
 };
+
+/* So many that no module uses are kept: what was unloaded may come back. */
+#define UNUSED_MAX 32
 
 struct image_cache *image_cache_new(void)
 {
 	return xcalloc(1, sizeof(struct image_cache));
 }
 
+static void drop(struct image_cache *cache, struct cached_image *cached)
+{
+	HASH_DEL(cache->images, cached);
+	image_put(cached->image);
+	free(cached);
+}
+
 void image_cache_free(struct image_cache *cache)
 {
 	struct cached_image *cached, *next;
 
-	HASH_ITER(hh, cache->images, cached, next) {
-		HASH_DEL(cache->images, cached);
-		image_put(cached->image);
-		free(cached);
-	}
+	HASH_ITER(hh, cache->images, cached, next)
+		drop(cache, cached);
 	free(cache);
+}
+
+static void drop_oldest(struct image_cache *cache)
+{
+	struct cached_image *cached, *next;
+	size_t unused = 0;
+
+	HASH_ITER(hh, cache->images, cached, next)
+		unused += !image_is_shared(cached->image);
+	HASH_ITER(hh, cache->images, cached, next) {
+		if (unused <= UNUSED_MAX)
+			break;
+		if (image_is_shared(cached->image))
+			continue;
+		drop(cache, cached);
+		unused--;
+	}
 }
 
 static void close_fd(int *fd)
@@ -55,14 +79,32 @@ static void close_fd(int *fd)
 		close(*fd);
 }
 
-/* A file that was found; path is as the process sees it. */
+/* path is as the process sees it. */
+static int open_new(struct image_cache *cache, int fd, pid_t pid,
+		    const char *path, struct cached_image **ret)
+{
+	struct cached_image *cached;
+	struct image *image;
+	char root[64];
+	int err = image_open(fd, path, &image);
+
+	if (err)
+		return err;
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	image_set_debug_path(image, root, path);
+	drop_oldest(cache);
+	cached = xcalloc(1, sizeof(*cached));
+	cached->image = image;
+	*ret = cached;
+	return 0;
+}
+
 static int open_cached(struct image_cache *cache, int fd, pid_t pid,
 		       const char *path, struct image **ret)
 {
 	struct cached_image *cached;
 	struct file_id id;
 	struct stat st;
-	char root[64];
 	int err;
 
 	if (fstat(fd, &st))
@@ -71,19 +113,15 @@ static int open_cached(struct image_cache *cache, int fd, pid_t pid,
 	id = (struct file_id){ st.st_dev, st.st_ino, st.st_size,
 			       st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
 	HASH_FIND(hh, cache->images, &id, sizeof(id), cached);
-	if (!cached) {
-		struct image *image;
-
-		err = image_open(fd, path, &image);
+	if (cached) {
+		HASH_DEL(cache->images, cached);
+	} else {
+		err = open_new(cache, fd, pid, path, &cached);
 		if (err)
 			return err;
-		snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-		image_set_debug_path(image, root, path);
-		cached = xcalloc(1, sizeof(*cached));
 		cached->id = id;
-		cached->image = image;
-		HASH_ADD(hh, cache->images, id, sizeof(id), cached);
 	}
+	HASH_ADD(hh, cache->images, id, sizeof(id), cached);
 	*ret = image_get(cached->image);
 	return 0;
 }

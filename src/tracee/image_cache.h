@@ -7,7 +7,10 @@
 #include "image/image.h"
 #include "sysdeps/linux/procfs.h"
 
-/* The images that are mapped by any tracee, each read once. */
+/*
+ * The images that are mapped by any tracee, each read once, and a few that
+ * were so before.
+ */
 struct image_cache;
 
 struct image_cache *image_cache_new(void);
