@@ -19,6 +19,21 @@ static struct activation *find_frame(struct probe_space *space,
 	return activation;
 }
 
+/*
+ * The newest of one process: a vfork child runs in the frames of its parent,
+ * and their lives overlap (the parent returns before the child's exec is
+ * reported).
+ */
+static struct activation *find_own(struct probe_space *space,
+				   const struct frame_key *key, pid_t pid)
+{
+	struct activation *activation = find_frame(space, key);
+
+	while (activation && activation->call.pid != pid)
+		activation = activation->same_frame;
+	return activation;
+}
+
 static void link_frame(struct probe_space *space,
 		       struct activation *activation)
 {
@@ -167,7 +182,7 @@ static void drop_frame(struct probe_space *space, struct task *task,
 {
 	struct activation *activation;
 
-	while ((activation = find_frame(space, key)))
+	while ((activation = find_own(space, key, task->tracee->pid)))
 		abandon(space, activation, end, task->stop_time);
 }
 
@@ -194,9 +209,10 @@ static bool settle_frame(struct probe_space *space, struct task *task,
 			 taddr_t return_address)
 {
 	struct task_calls *calls = task_calls_of(task);
-	struct activation *older = find_frame(space, key);
+	struct activation *older =
+		find_own(space, key, task->tracee->pid);
 
-	if (!older || older->call.pid != task->tracee->pid)
+	if (!older)
 		return false;
 	if (older->call.return_address != return_address) {
 		drop_frame(space, task, key,
@@ -221,19 +237,27 @@ static void end_unwinding(struct task *task, taddr_t slot)
 		calls->unwinding = CALL_RETURNED;
 }
 
+/* Calls on stacks that move belong to no task; their depth isn't known. */
+static struct call_stack *stack_of(struct probe_space *space,
+				   struct task *task,
+				   const struct frame_key *key)
+{
+	return key->stack ? &space->moving : &task_calls_of(task)->stack;
+}
+
 static struct activation *
 activation_new(struct probe_space *space, struct task *task,
 	       const struct frame_key *key, taddr_t return_address)
 {
 	struct activation *activation = xcalloc(1, sizeof(*activation));
 	struct space *remote = space->space;
-	struct call_stack *stack = &task_calls_of(task)->stack;
+	struct call_stack *stack = stack_of(space, task, key);
 
 	activation->key = *key;
 	activation->call = (struct call){
 		.pid = task->tracee->pid,
 		.tid = task->tid,
-		.depth = stack->depth,
+		.depth = key->stack ? 0 : stack->depth,
 		.arch = remote->arch,
 		.memory = &remote->memory.memory,
 		.return_address = return_address,
@@ -248,9 +272,7 @@ static void start(struct probe_space *space, struct task *task,
 		  struct activation *activation)
 {
 	link_frame(space, activation);
-	push(activation->key.stack ? &space->moving :
-				     &task_calls_of(task)->stack,
-	     activation);
+	push(stack_of(space, task, &activation->key), activation);
 }
 
 void pairing_enter_call(struct probe_space *space, struct task *task,
@@ -298,7 +320,8 @@ const struct function *pairing_jumped_to(struct probe_space *space,
 	struct frame_key key =
 		frame_key(space, &task->regs,
 			  space->space->arch->return_slot(&task->regs));
-	struct activation *newest = find_frame(space, &key);
+	struct activation *newest =
+		find_own(space, &key, task->tracee->pid);
 
 	return newest && newest->jumped &&
 			       newest->call.return_address == return_address ?
@@ -359,12 +382,11 @@ static struct activation *find_returned(struct probe_space *space,
 
 	for (; slot >= lowest && slot <= sp; slot -= arch->word_size) {
 		struct frame_key key = frame_key(space, &task->regs, slot);
-		struct activation *activation = find_frame(space, &key);
+		struct activation *activation =
+			find_own(space, &key, task->tracee->pid);
 
-		/* A vfork child returns in its parent's frame first. */
 		if (activation &&
-		    activation->call.return_address == site->address &&
-		    activation->call.pid == task->tracee->pid)
+		    activation->call.return_address == site->address)
 			return activation;
 	}
 	return NULL;
@@ -384,9 +406,8 @@ void pairing_return(struct probe_space *space, struct task *task,
 	drop_dead_frames(space, task, key.slot);
 	end_unwinding(task, key.slot);
 	/* Tail callers return in the same breath; the newest first. */
-	while ((activation = find_frame(space, &key)) &&
-	       activation->call.return_address == site->address &&
-	       activation->call.pid == task->tracee->pid)
+	while ((activation = find_own(space, &key, task->tracee->pid)) &&
+	       activation->call.return_address == site->address)
 		returned(space, task, activation);
 	if (!site->in_module)
 		return_site_idle(site);

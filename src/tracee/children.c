@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "sysdeps/linux/clone.h"
 #include "sysdeps/linux/procfs.h"
@@ -114,9 +115,8 @@ static void begin_copy(struct tracer *tracer, struct task *task)
 }
 
 /*
- * A thread may be known by its process, before its parent's event is read. Of
- * a process only the event tells what it shares; who the parent is is kept in
- * case that it dies before.
+ * A thread is known by its process, before its parent's event is read. Of a
+ * process only the event tells what it shares.
  */
 static bool find_family(struct tracer *tracer, struct task *task)
 {
@@ -125,7 +125,6 @@ static bool find_family(struct tracer *tracer, struct task *task)
 
 	if (procfs_status(task->tid, &status))
 		return false;
-	task->parent = status.parent;
 	tracee = tracee_find(tracer, status.tgid);
 	if (!tracee)
 		return false;
@@ -136,10 +135,14 @@ static bool find_family(struct tracer *tracer, struct task *task)
 bool child_first_stop(struct tracer *tracer, struct task *task)
 {
 	if (!task->tracee && !find_family(tracer, task)) {
-		tracer->orphans++;
+		tracer->orphans += !task->held;
+		task->held = true;
 		return false;
 	}
 	task->newborn = false;
+	if (task->held)
+		tracer->orphans--;
+	task->held = false;
 	if (task->tracee->copied)
 		begin_copy(tracer, task);
 	return true;
@@ -162,34 +165,48 @@ static bool is_copy_of(struct space *space, pid_t child)
 	return byte == space->arch->trap_byte;
 }
 
-/*
- * Their parent was killed before its event could be read, or is about to end:
- * they were forked from it, or from another that looks the same.
- */
-struct task *child_adopt_orphan(struct tracer *tracer,
-				const struct tracee *ending)
+static struct tracee *find_original(struct tracer *tracer, pid_t child)
 {
-	struct task *task, *next_task;
 	struct tracee *tracee, *next;
 
-	if (!tracer->orphans)
-		return NULL;
-	HASH_ITER(hh, tracer->tasks, task, next_task) {
-		if (task->tracee || !task->newborn || !task->stopped ||
-		    (ending && tracee_find(tracer, task->parent) &&
-		     task->parent != ending->pid))
+	HASH_ITER(hh, tracer->tracees, tracee, next)
+		if (is_copy_of(tracee->space, child))
+			return tracee;
+	return NULL;
+}
+
+/* A parent that lives tells of its child within the same system call. */
+#define ORPHAN_AGE (NS_PER_SECOND / 2)
+
+static bool is_orphan(const struct tracer *tracer, const struct task *task)
+{
+	return !task->tracee && task->newborn && task->stopped &&
+	       (tracer->leaving ||
+		clock_now() - task->stop_time > ORPHAN_AGE);
+}
+
+struct task *child_adopt_orphan(struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next) {
+		struct tracee *original;
+
+		if (!is_orphan(tracer, task))
 			continue;
-		HASH_ITER(hh, tracer->tracees, tracee, next) {
-			if (!is_copy_of(tracee->space, task->tid))
-				continue;
-			tracee_adopt(new_process(tracer, tracee, task->tid,
-						 false),
-				     task);
-			tracer->orphans--;
-			return task;
-		}
+		original = find_original(tracer, task->tid);
+		if (!original)
+			continue;
+		tracee_adopt(new_process(tracer, original, task->tid, false),
+			     task);
+		return task;
 	}
 	return NULL;
+}
+
+bool child_is_held(const struct tracer *tracer)
+{
+	return tracer->orphans != 0;
 }
 
 void child_released_parent(struct task *parent)

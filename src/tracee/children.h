@@ -23,12 +23,14 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
 bool child_first_stop(struct tracer *tracer, struct task *task);
 
 /*
- * A child that is still held since its first stop, whose parent will not tell
- * of it any more: cleaned, and to be let run. NULL when there is none. ending
- * is the process that is about to be forgotten, or NULL: all held ones.
+ * A child that is held since its first stop, and whose parent was killed
+ * before its event could be read: told by the int3s in its memory from whom it
+ * was forked, cleaned, and to be let run. NULL when there is none.
  */
-struct task *child_adopt_orphan(struct tracer *tracer,
-				const struct tracee *ending);
+struct task *child_adopt_orphan(struct tracer *tracer);
+
+/* Whether any child is held. */
+bool child_is_held(const struct tracer *tracer);
 
 /* The vfork child has an address space of its own, or has ended. */
 void child_released_parent(struct task *parent);

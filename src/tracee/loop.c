@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -76,14 +77,6 @@ static void settle_waiting_child(struct tracer *tracer, struct task *child)
 	settle(tracer, child);
 }
 
-static void settle_orphans(struct tracer *tracer, const struct tracee *ending)
-{
-	struct task *orphan;
-
-	while ((orphan = child_adopt_orphan(tracer, ending)))
-		settle_waiting_child(tracer, orphan);
-}
-
 /*
  * With the last task the process is gone; its leader is reported last, or was
  * never ours.
@@ -95,7 +88,6 @@ static void handle_end(struct tracer *tracer, struct task *task, int status)
 	task_free(tracer, task);
 	if (!tracee || tracee->tasks)
 		return;
-	settle_orphans(tracer, tracee);
 	tracer->client->ops->tracee_end(tracer->client, tracee, status);
 	tracee_free(tracer, tracee);
 }
@@ -214,7 +206,31 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 
 void loop_settle_orphans(struct tracer *tracer)
 {
-	settle_orphans(tracer, NULL);
+	struct task *orphan;
+
+	while (child_is_held(tracer) && (orphan = child_adopt_orphan(tracer)))
+		settle_waiting_child(tracer, orphan);
+}
+
+/*
+ * The next status; while a child is held, which nobody may ever tell of again,
+ * not for longer than a moment.
+ */
+static pid_t wait_for_any(struct tracer *tracer, int *status_ret)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	pid_t tid;
+
+	if (!child_is_held(tracer))
+		return waitpid(-1, status_ret, __WALL);
+	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
+	if (!tid) {
+		nanosleep(&moment, NULL);
+		loop_settle_orphans(tracer);
+		errno = EINTR;
+		tid = -1;
+	}
+	return tid;
 }
 
 /*
@@ -256,7 +272,7 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 
 		if (*wake)
 			return -EINTR;
-		tid = waitpid(-1, &status, __WALL);
+		tid = wait_for_any(tracer, &status);
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid < 0)

@@ -116,6 +116,7 @@ void task_free(struct tracer *tracer, struct task *task)
 		*link = task->next;
 		space_lose_task(task->tracee->space, task->tid);
 	}
+	tracer->orphans -= task->held;
 	HASH_DEL(tracer->tasks, task);
 	free(task);
 }

@@ -41,7 +41,7 @@ struct task {
 	bool stopped;          /* in a ptrace stop: may be spoken to */
 	bool newborn;          /* hasn't had its first stop */
 	bool listening;        /* stopped by job control */
-	pid_t parent;          /* of a newborn without a tracee */
+	bool held;             /* … and whose it is isn't known */
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum wish wish;
