@@ -83,6 +83,13 @@ struct arch_ops {
 	void (*set_ip)(struct regs *regs, taddr_t ip);
 	taddr_t (*sp)(const struct regs *regs);
 
+	/*
+	 * If these are the registers of a task whose system call has just
+	 * returned -EINTR, and the call has done nothing yet and may be made
+	 * again: sets them to make it again. Else returns false.
+	 */
+	bool (*restart_wait)(struct regs *regs);
+
 	/* At a function's first instruction: where its return address lies. */
 	taddr_t (*return_slot)(const struct regs *regs);
 

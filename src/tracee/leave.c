@@ -57,7 +57,8 @@ static bool ask_to_stop(struct task *task)
 		return task->tracee->started;
 	if (is_undisturbed(task))
 		return false;
-	return ptrace_interrupt(task->tid) == 0;
+	task->asked = ptrace_interrupt(task->tid) == 0;
+	return task->asked;
 }
 
 static void ask_everybody(struct tracer *tracer)

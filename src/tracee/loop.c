@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/children.h"
 #include "tracee/hit.h"
@@ -116,6 +117,30 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 	tracer->client->ops->signal(tracer->client, task, signal);
 }
 
+static bool is_signal_pending(pid_t tid)
+{
+	struct procfs_status status;
+
+	return procfs_status(tid, &status) ||
+	       (status.signals_pending | status.signals_pending_shared) &
+		       ~status.signals_blocked;
+}
+
+/*
+ * A stop of ours ends some waits with EINTR, though no signal came. The
+ * program must not see that: the call is made again, with all of its time.
+ */
+static void handle_interrupt(struct task *task)
+{
+	struct regs *regs = task->asked ? task_regs(task) : NULL;
+
+	task->asked = false;
+	if (!regs || is_signal_pending(task->tid))
+		return;
+	if (task->tracee->space->arch->restart_wait(regs))
+		task->regs_changed = true;
+}
+
 static void handle_stop(struct tracer *tracer, struct task *task,
 			const struct stop *stop)
 {
@@ -143,6 +168,8 @@ static void handle_stop(struct tracer *tracer, struct task *task,
 		child_executed(tracer, task);
 		break;
 	case STOP_INTERRUPT:
+		handle_interrupt(task);
+		break;
 	case STOP_SYSCALL:
 	case STOP_OTHER:
 	case STOP_EXITED:

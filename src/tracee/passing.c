@@ -102,6 +102,7 @@ static void stop_and_keep(struct tracer *tracer, struct task *task)
 	if (task->in_vfork || procfs_status(task->tid, &status) ||
 	    status.state == 'Z' || ptrace_interrupt(task->tid))
 		return;
+	task->asked = true;
 	if (!await(tracer, task))
 		diag_debug(DIAG_TRAP, "%d doesn't stop", (int)task->tid);
 }

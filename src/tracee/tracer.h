@@ -42,6 +42,7 @@ struct task {
 	bool newborn;          /* hasn't had its first stop */
 	bool listening;        /* stopped by job control */
 	bool held;             /* … and whose it is isn't known */
+	bool asked;            /* was asked to stop, and hasn't yet */
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum wish wish;

@@ -2,6 +2,7 @@
 #include "sysdeps/arch.h"
 
 #include <elf.h>
+#include <errno.h>
 
 #include "sysdeps/i386/plt.h"
 #include "sysdeps/x86/insn.h"
@@ -22,6 +23,40 @@ static void set_ip(struct regs *regs, taddr_t value)
 static taddr_t sp(const struct regs *regs)
 {
 	return (uint32_t)regs->user.rsp;
+}
+
+/* As in x86_64; the numbers are those of asm/unistd_32.h. */
+static bool may_restart(const struct regs *regs)
+{
+	enum { SOCKETCALL = 102, IPC = 117, CONNECT = 3 };
+	static const uint16_t calls[] = {
+		3 /* read */, 145 /* readv */, 4 /* write */, 146 /* writev */,
+		371 /* recvfrom */, 372 /* recvmsg */, 337 /* recvmmsg */,
+		417 /* recvmmsg_time64 */, 369 /* sendto */, 370 /* sendmsg */,
+		345 /* sendmmsg */, 364 /* accept4 */, 256 /* epoll_wait */,
+		319 /* epoll_pwait */, 441 /* epoll_pwait2 */,
+		420 /* semtimedop_time64 */, 177 /* rt_sigtimedwait */,
+		421 /* rt_sigtimedwait_time64 */, 247 /* io_getevents */,
+		385 /* io_pgetevents */, 416 /* io_pgetevents_time64 */,
+	};
+	uint32_t call = regs->user.orig_rax;
+	size_t i;
+
+	if (call == SOCKETCALL)
+		return (uint32_t)regs->user.rbx != CONNECT;
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (call == calls[i])
+			return true;
+	return call == IPC;
+}
+
+static bool restart_wait(struct regs *regs)
+{
+	if ((int32_t)regs->user.rax != -EINTR || !may_restart(regs))
+		return false;
+	regs->user.rax = regs->user.orig_rax;
+	regs->user.rip -= 2; /* int 0x80: also where sysenter comes back */
+	return true;
 }
 
 static int decode(taddr_t address, const uint8_t *code, size_t n,
@@ -67,6 +102,7 @@ const struct arch_ops arch_i386 = {
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
+	.restart_wait = restart_wait,
 	.return_slot = sp,
 	.insn_decode = decode,
 	.insn_emulate = emulate,

@@ -44,6 +44,8 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 		   &uids[3]) == 4 ||
 	    sscanf(line, "Seccomp: %u", &ret->seccomp) == 1 ||
 	    sscanf(line, "SigPnd: %" SCNx64, &ret->signals_pending) == 1 ||
+	    sscanf(line, "ShdPnd: %" SCNx64, &ret->signals_pending_shared) ==
+		    1 ||
 	    sscanf(line, "SigBlk: %" SCNx64, &ret->signals_blocked) == 1 ||
 	    sscanf(line, "SigIgn: %" SCNx64, &ret->signals_ignored) == 1)
 		return;

@@ -23,6 +23,7 @@ struct procfs_status {
 	uint64_t signals_blocked; /* bit N - 1 is signal N */
 	uint64_t signals_ignored;
 	uint64_t signals_pending; /* of this task alone */
+	uint64_t signals_pending_shared; /* of its process */
 };
 
 /* -ERR_GONE when there is no such task. */

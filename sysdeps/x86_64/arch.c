@@ -2,6 +2,8 @@
 #include "sysdeps/arch.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <sys/syscall.h>
 
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/registers.h"
@@ -22,6 +24,35 @@ static void set_ip(struct regs *regs, taddr_t value)
 static taddr_t sp(const struct regs *regs)
 {
 	return regs->user.rsp;
+}
+
+/*
+ * Those that signal(7) lists as interrupted by any stop, and that didn't begin
+ * anything (as connect has).
+ */
+static bool restart_wait(struct regs *regs)
+{
+	static const uint16_t calls[] = {
+		SYS_read,	     SYS_readv,	       SYS_write,
+		SYS_writev,	     SYS_recvfrom,     SYS_recvmsg,
+		SYS_recvmmsg,	     SYS_sendto,       SYS_sendmsg,
+		SYS_sendmmsg,	     SYS_accept,       SYS_accept4,
+		SYS_epoll_wait,	     SYS_epoll_pwait,  SYS_epoll_pwait2,
+		SYS_semop,	     SYS_semtimedop,   SYS_rt_sigtimedwait,
+		SYS_io_getevents,    SYS_io_pgetevents,
+	};
+	size_t i;
+
+	if ((int64_t)regs->user.rax != -EINTR)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (regs->user.orig_rax == calls[i])
+			break;
+	if (i == ARRAY_SIZE(calls))
+		return false;
+	regs->user.rax = regs->user.orig_rax;
+	regs->user.rip -= 2; /* syscall */
+	return true;
 }
 
 static int decode(taddr_t address, const uint8_t *code, size_t n,
@@ -76,6 +107,7 @@ const struct arch_ops arch_x86_64 = {
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
+	.restart_wait = restart_wait,
 	.return_slot = sp,
 	.insn_decode = decode,
 	.insn_emulate = emulate,

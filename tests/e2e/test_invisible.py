@@ -95,6 +95,22 @@ def many_attaches(case):
     check_unseen(check_waits(case, 700, 4, "20ms"))
 
 
+@h.test("short waits over many attaches and detaches")
+def short_waits(case):
+    check_unseen(check_waits(case, 2, 6, "10ms"))
+
+
+@h.test("long waits of a program that calltrap has started, and leaves")
+def started(case):
+    tracer = case.start_calltrap(*F1, "--for", "700ms", program("waiters"),
+                                 "1500", "2")
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    h.wait_until(lambda: "pause waits" in tracer.out, "the program's end")
+    waits = waits_in(tracer.out)
+    h.check(len(waits) > 20, "no account of waits:\n" + tracer.out)
+    check_unseen(waits)
+
+
 # ---------------------------------------------------------------- captives
 
 def start(case, threads, pause, *words, path=None, argv=None):
