@@ -24,6 +24,15 @@ static FILE *open_file(pid_t pid, const char *name)
 	return fopen(path, "re");
 }
 
+/* What the kernel appends to the path of a file that has none any more. */
+static size_t strip_deleted(const char *path, size_t n)
+{
+	static const char mark[] = " (deleted)";
+	const size_t size = sizeof(mark) - 1;
+
+	return n > size && !memcmp(path + n - size, mark, size) ? n - size : n;
+}
+
 static void close_file(FILE **file)
 {
 	if (*file)
@@ -93,8 +102,9 @@ static bool parse_mapping(char *line, struct procfs_mapping *ret)
 	ret->writable = flags[1] == 'w';
 	ret->executable = flags[2] == 'x';
 	ret->shared = flags[3] == 's';
-	line[strcspn(line, "\n")] = '\0';
-	snprintf(ret->path, sizeof(ret->path), "%s", line + path);
+	snprintf(ret->path, sizeof(ret->path), "%.*s",
+		 (int)strip_deleted(line + path, strcspn(line + path, "\n")),
+		 line + path);
 	return true;
 }
 
@@ -258,7 +268,7 @@ char *procfs_exe(pid_t pid)
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	n = readlink(link, target, sizeof(target) - 1);
-	return n < 0 ? NULL : xstrndup(target, n);
+	return n < 0 ? NULL : xstrndup(target, strip_deleted(target, n));
 }
 
 bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)

@@ -320,8 +320,12 @@ def replace(path):
     os.rename(new, path)
 
 
+register_files("the program was deleted", ["captive"], os.unlink)
+register_files("the program was replaced", ["captive"], replace)
 register_files("the library was deleted", ["libt.so"], os.unlink)
 register_files("the library was replaced", ["libt.so"], replace)
+register_files("program and library were replaced", ["captive", "libt.so"],
+               replace)
 
 # ---------------------------------------------------------------- containers
 
