@@ -35,21 +35,47 @@ struct module *binding_find(struct space *space, const struct module *from,
 	return *symbol_ret ? linker : NULL;
 }
 
-static bool is_wanted(const struct prober *prober, const char *name,
-		      const struct module *caller,
-		      const struct module *definer)
+/* By -e, or by default: who calls decides. */
+static bool is_wanted_of_caller(const struct prober *prober, const char *name,
+				const struct module *caller)
 {
 	struct filter_library from = filter_library_of(caller);
+
+	return prober->config.default_calls ?
+		       caller->is_main :
+		       filter_matches(prober->config.calls, name, &from);
+}
+
+/* By -l: who defines it decides. */
+static bool is_wanted_of_definer(const struct prober *prober, const char *name,
+				 const struct module *definer)
+{
 	struct filter_library to;
 
-	if (prober->config.default_calls)
-		return caller->is_main;
-	if (filter_matches(prober->config.calls, name, &from))
-		return true;
-	if (!definer || filter_is_empty(prober->config.libraries))
+	if (!definer)
 		return false;
 	to = filter_library_of(definer);
 	return filter_matches(prober->config.libraries, name, &to);
+}
+
+/*
+ * The module that an import is bound to, if calls of it are wanted. Looking
+ * for it is dear, so the names are compared first where that can decide.
+ */
+static bool bind_wanted(struct space *space, const struct prober *prober,
+			const struct module *caller,
+			const struct import *import,
+			struct module **definer_ret,
+			const struct symbol **symbol_ret)
+{
+	bool wanted = is_wanted_of_caller(prober, import->name, caller);
+
+	if (!wanted && filter_is_empty(prober->config.libraries))
+		return false;
+	*definer_ret = binding_find(space, caller, import->name,
+				    import->version, symbol_ret);
+	return wanted ||
+	       is_wanted_of_definer(prober, import->name, *definer_ret);
 }
 
 /* Names that the module calls through stubs, sorted. */
@@ -129,9 +155,8 @@ static void visit_import(struct site_search *search,
 	    (!import->stub && (import->kind == IMPORT_IRELATIVE ||
 			       has_stub(search, import->name))))
 		return;
-	definer = binding_find(space->space, caller, import->name,
-			       import->version, &symbol);
-	if (!is_wanted(prober, import->name, caller, definer))
+	if (!bind_wanted(space->space, prober, caller, import, &definer,
+			 &symbol))
 		return;
 	if (!definer && !import->stub) {
 		search->unbound += !import->weak;
@@ -165,9 +190,9 @@ static void plant_at_jump(struct site_search *search,
 
 	if (!import->name[0] || has_stub(search, import->name))
 		return;
-	definer = binding_find(search->space->space, caller, import->name,
-			       import->version, &symbol);
-	if (!definer || !is_wanted(prober, import->name, caller, definer))
+	if (!bind_wanted(search->space->space, prober, caller, import,
+			 &definer, &symbol) ||
+	    !definer)
 		return;
 	probe = probe_plant(search->space,
 			    function_get(prober, import->name,
