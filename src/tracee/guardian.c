@@ -19,6 +19,8 @@
 #define NOTES_MAX (1u << 20)
 #define SPACES_MAX 4096
 
+#define INT3 0xcc
+
 struct note {
 	uint64_t address;
 	uint16_t space;
@@ -93,6 +95,20 @@ static bool receive(int socket, struct message *ret, int *fd_ret)
 	return true;
 }
 
+/*
+ * Where no int3 stands there is something else by now: other code was mapped,
+ * or calltrap died just before it was written.
+ */
+static void restore(const struct note *note, int mem)
+{
+	uint8_t found;
+
+	if (pread(mem, &found, 1, note->address) != 1 || found != INT3)
+		return;
+	if (pwrite(mem, &note->original, 1, note->address) != 1)
+		return; /* the process has gone, or the mapping */
+}
+
 static void restore_all(struct guard *guard)
 {
 	struct shared *shared = guard->shared;
@@ -102,10 +118,8 @@ static void restore_all(struct guard *guard)
 		const struct note *note = &shared->notes[i];
 
 		if (note->planted && note->space < SPACES_MAX &&
-		    guard->mems[note->space] >= 0 &&
-		    pwrite(guard->mems[note->space], &note->original, 1,
-			   note->address) < 0)
-			continue; /* the process has gone, or the mapping */
+		    guard->mems[note->space] >= 0)
+			restore(note, guard->mems[note->space]);
 	}
 }
 

@@ -286,6 +286,27 @@ START_TEST(lifted_before)
 }
 END_TEST
 
+/* Other code has been mapped where an int3 was. */
+static void map_behind_its_back(struct planter *p)
+{
+	static const uint8_t other = 0x55;
+
+	plant_range(p, 300, 303);
+	must(pwrite(p->mem, &other, 1, (uintptr_t)code + 301) == 1);
+}
+
+START_TEST(changed_since)
+{
+	pid_t pid = start(map_behind_its_back);
+
+	end(pid, SIGKILL);
+	look();
+	ck_assert_uint_eq(seen[300], ORIGINAL(300));
+	ck_assert_uint_eq(seen[301], 0x55);
+	ck_assert_uint_eq(seen[302], ORIGINAL(302));
+}
+END_TEST
+
 /* More than there is room for, if notes were not used again. */
 static void come_and_go(struct planter *p)
 {
@@ -417,6 +438,7 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, exited);
 	tcase_add_test(tcase, dismissed);
 	tcase_add_test(tcase, lifted_before);
+	tcase_add_test(tcase, changed_since);
 	tcase_add_test(tcase, notes_used_again);
 	tcase_add_test(tcase, notes_used_up);
 	tcase_add_test(tcase, dropped_space);
