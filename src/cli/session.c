@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct session {
 	pid_t child;        /* the command, or 0 */
 	bool child_ended;
 	int child_status;   /* as from wait(2) */
+	bool begun;         /* there was something to trace */
 	bool left;          /* detached before everything ended */
 	struct sink watcher;
 };
@@ -219,6 +221,52 @@ static void run(struct session *session)
 	}
 }
 
+/*
+ * All that has to do with ptrace. A program that waits in a system call is let
+ * go of by the kernel when this thread ends; until then its next stop would
+ * keep it (tracee/leave.c). So nothing that may take its time, like writing
+ * results, comes here after leave().
+ */
+static void *trace(void *context)
+{
+	struct session *session = context;
+
+	open_prober(session);
+	fatal_set_hook(restore_code, session);
+	session->begun = !begin(session);
+	if (session->begun)
+		run(session);
+	else
+		leave(session);
+	fatal_set_hook(NULL, NULL);
+	/* It would take the end of this thread for that of calltrap. */
+	guardian_dismiss(session->tracer.guardian);
+	session->tracer.guardian = NULL;
+	return NULL;
+}
+
+/* Signals are for the thread that traces: they must interrupt its waits. */
+static int trace_in_thread(struct session *session)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, own;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &own);
+	pthread_attr_init(&attr);
+	pthread_attr_setsigmask_np(&attr, &own);
+	error = pthread_create(&thread, &attr, trace, session);
+	pthread_attr_destroy(&attr);
+	if (!error)
+		pthread_join(thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &own, NULL);
+	return error ? complain(-error, "no thread can be had: %s",
+				strerror(error)) :
+		       0;
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
@@ -271,29 +319,32 @@ static void finish(struct session *session)
 	report_losses(session);
 }
 
+static int open_session(struct session *session)
+{
+	const struct options *options = session->options;
+	int err;
+
+	session->requests = signals_start();
+	session->prototypes = prototypes_new();
+	err = prototype_path_load(session->prototypes, options->configs);
+	return err ? err :
+		     open_sink(options, session->requests, &session->sinks);
+}
+
 int session_run(const struct options *options)
 {
 	struct session session = { .options = options };
 	int status = EXIT_NOTHING_TRACED;
 
-	session.requests = signals_start();
-	session.prototypes = prototypes_new();
-	if (prototype_path_load(session.prototypes, options->configs) ||
-	    open_sink(options, session.requests, &session.sinks)) {
-		prototypes_free(session.prototypes);
-		return EXIT_NOTHING_TRACED;
+	if (!open_session(&session) && !trace_in_thread(&session)) {
+		if (session.begun) {
+			finish(&session);
+			status = exit_status(&session);
+		}
+		tracer_fini(&session.tracer);
+		prober_free(session.prober);
+		sinks_free(session.sinks);
 	}
-	open_prober(&session);
-	fatal_set_hook(restore_code, &session);
-	if (!begin(&session)) {
-		run(&session);
-		finish(&session);
-		status = exit_status(&session);
-	}
-	fatal_set_hook(NULL, NULL);
-	tracer_fini(&session.tracer);
-	prober_free(session.prober);
-	sinks_free(session.sinks);
 	prototypes_free(session.prototypes);
 	return status;
 }

@@ -92,8 +92,11 @@ static char *diagnose(pid_t pid, int error)
 
 	if (procfs_status(pid, &status))
 		return xasprintf("no process %d", (int)pid);
-	if (status.tracer && !procfs_status(status.tracer, &tracer))
+	/* The kernel names the thread. */
+	if (status.tracer && !procfs_status(status.tracer, &tracer)) {
 		name = tracer.name;
+		status.tracer = tracer.tgid;
+	}
 	return attach_diagnose(pid, &status, name, geteuid(), read_yama(),
 			       error);
 }

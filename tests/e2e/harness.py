@@ -215,7 +215,7 @@ class Process:
     """A command that runs; it is ended when the test is over."""
 
     def __init__(self, case, argv, stdin=subprocess.PIPE, env=None,
-                 session=True):
+                 session=True, pass_fds=()):
         self.argv = argv
         number = case.number()
         self.paths = [os.path.join(case.dir, "%s.%d" % (name, number))
@@ -226,7 +226,8 @@ class Process:
             self.popen = subprocess.Popen(
                 argv, cwd=case.dir, stdin=stdin, stdout=files[0],
                 stderr=files[1], env=case.environment(env),
-                start_new_session=session, **case.identity())
+                start_new_session=session, pass_fds=pass_fds,
+                **case.identity())
         self.session = session
         self.pid = self.popen.pid
 
@@ -387,7 +388,18 @@ def task_states(pid):
 
 
 def tracer_of(pid):
-    return int(status_field(pid, "TracerPid", "0"))
+    """The process; the kernel names the thread of it that traces."""
+    thread = int(status_field(pid, "TracerPid", "0"))
+    return int(status_field(thread, "Tgid", "0")) if thread else 0
+
+
+def children_of(pid):
+    """The kernel lists them by the thread that made them."""
+    found = []
+    with contextlib.suppress(OSError):
+        for tid in os.listdir("/proc/%d/task" % pid):
+            found += read("/proc/%d/task/%s/children" % (pid, tid)).split()
+    return [int(word) for word in found]
 
 
 def code_differences(pid):

@@ -320,17 +320,48 @@ def with_command(case):
     finish(target)
 
 
+@h.test("results that nobody reads: the target is let go of before",
+        users=True)
+def unread_results(case):
+    h.need("sleep")
+    target = case.start(["sleep", "1000"])
+    h.wait_until(lambda: state(target.pid) == "S" and "nanosleep" in
+                 h.read("/proc/%d/wchan" % target.pid), "its system call")
+    reader, writer = os.pipe()
+    try:
+        os.set_blocking(writer, False)
+        try:
+            while True:
+                os.write(writer, b"x" * 4096)
+        except BlockingIOError:
+            os.set_blocking(writer, True)
+        tracer = case.start(["sh", "-c", 'exec "$@" 2>&%d' % writer, "sh",
+                             h.CALLTRAP, "-c", "-e", "getppid", "--for",
+                             "400ms", "-p", str(target.pid)],
+                            pass_fds=[writer])
+        h.wait_until(lambda: h.tracer_of(target.pid) == tracer.pid,
+                     "the tracing")
+        h.wait_until(lambda: not h.tracer_of(target.pid), "its end", 20)
+        h.check_equal(tracer.popen.poll(), None, "calltrap's end")
+        h.check_untouched(target.pid)
+    finally:
+        os.close(reader)
+        os.close(writer)
+    tracer.wait()
+
+
 @h.test("calltrap is killed: a started program ends with it")
 def tracer_killed(case):
     tracer = case.start_calltrap("-L", "-x", "f1", program(), "1", "1000")
     h.wait_until(lambda: "f1" in h.read(tracer.log_path) or
                  tracer.popen.poll() is not None, "calls")
-    children = h.read("/proc/%d/task/%d/children" % (tracer.pid, tracer.pid))
+    children = h.children_of(tracer.pid)
+    h.check(children, "no child of %d" % tracer.pid)
     tracer.popen.kill()
     tracer.popen.wait(h.PATIENCE)
-    for pid in children.split():
-        h.wait_until(lambda: not os.path.exists("/proc/" + pid) or
-                     state(int(pid)) in "ZX", "the end of the program")
+    for pid in children:
+        h.wait_until(lambda: not os.path.exists("/proc/%d" % pid) or
+                     state(pid) in "ZX", "the end of the program")
 
 
 @h.test("-f: children that an attached target makes")

@@ -340,13 +340,6 @@ def need_namespaces(case):
         raise h.Skip("no namespaces: " + done.err)
 
 
-def children_of(pid):
-    found = []
-    for tid in os.listdir("/proc/%d/task" % pid):
-        found += h.read("/proc/%d/task/%s/children" % (pid, tid)).split()
-    return [int(word) for word in found]
-
-
 @h.test("in a container: other mounts, other process ids, another user",
         users=True)
 def container(case):
@@ -362,7 +355,7 @@ def container(case):
     target = start(case, 2, 200,
                    argv=UNSHARE + ["sh", "-c", script, "captive"])
     h.check_equal(os.listdir(inside), [], "files seen from outside")
-    pid = children_of(target.pid)[0]
+    pid = h.children_of(target.pid)[0]
     h.check(h.status_field(pid, "NSpid").endswith("\t1"), "NSpid: %s" %
             h.status_field(pid, "NSpid"))
 

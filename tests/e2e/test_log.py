@@ -371,8 +371,7 @@ def ready(process):
 
 def child_of(pid):
     """The one child of a process."""
-    text = h.read("/proc/%d/task/%d/children" % (pid, pid))
-    found = [int(word) for word in text.split()]
+    found = h.children_of(pid)
     h.check(found, "no child of %d" % pid)
     return found[0]
 
