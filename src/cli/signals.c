@@ -68,12 +68,17 @@ static void on_signal(int signal)
 		start_timer(TICK);
 }
 
+/* Whoever started us may have had it blocked. */
 static void install(int signal)
 {
 	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t set;
 
 	sigfillset(&action.sa_mask);
 	sigaction(signal, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* A signal that was ignored when we began (nohup) stays so. */
@@ -96,9 +101,12 @@ struct signal_requests *signals_start(void)
 		fatal("no timer can be made");
 	/* A closed pipe is an error of the log, and no reason to die. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Ignored, a child that ends would leave no status. */
+	signal(SIGCHLD, SIG_DFL);
 	install(SIGALRM);
 	install_unless_ignored(SIGINT);
 	install_unless_ignored(SIGTERM);
 	install_unless_ignored(SIGHUP);
+	install_unless_ignored(SIGQUIT);
 	return &requests;
 }

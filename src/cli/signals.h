@@ -15,8 +15,9 @@ struct signal_requests {
 	volatile sig_atomic_t wake;       /* look at the others */
 	volatile sig_atomic_t interrupts; /* SIGINT, how many */
 	volatile sig_atomic_t tolerated;  /* so many are the program's */
-	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, more SIGINTs than
-					     tolerated, or the deadline */
+	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, SIGQUIT, more
+					     SIGINTs than tolerated, or the
+					     deadline */
 	volatile sig_atomic_t ticking;
 	volatile uint64_t deadline;       /* monotonic, ns; 0 = none */
 };

@@ -129,7 +129,7 @@ def rounds(case):
                         calls=20 * (i % 5))
         time.sleep(0.01 * (i % 3))
         log = leave(tracer, (signal.SIGINT, signal.SIGTERM,
-                             signal.SIGHUP)[i % 3])
+                             signal.SIGHUP, signal.SIGQUIT)[i % 4])
         check_sequences(log)
         h.check_equal(target.popen.poll(), None, "the target's end in round "
                       "%d" % i)

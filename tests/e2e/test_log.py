@@ -533,7 +533,7 @@ def register_leave(name):
             tracer_end(pid)
 
 
-for each_signal in ("SIGTERM", "SIGHUP"):
+for each_signal in ("SIGTERM", "SIGHUP", "SIGQUIT"):
     register_leave(each_signal)
 
 
