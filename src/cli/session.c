@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "report/log.h"
 #include "report/summary.h"
 #include "tracee/attach.h"
+#include "tracee/inheritance.h"
 #include "tracee/launch.h"
 #include "tracee/leave.h"
 #include "tracee/loop.h"
@@ -26,6 +28,7 @@
 struct session {
 	const struct options *options;
 	struct signal_requests *requests;
+	struct inheritance inheritance; /* of the command */
 	struct prototypes *prototypes;
 	struct sink *sinks;
 	struct prober *prober;
@@ -138,18 +141,28 @@ static int find_user(const char *name, struct launch_user *ret)
 	return 0;
 }
 
+/*
+ * The first Ctrl-C of a terminal goes to the program that was started too; it
+ * is for that to decide what it means.
+ */
 static int start_command(struct session *session)
 {
 	const struct options *options = session->options;
 	struct launch_user user;
+	struct launch_config config = {
+		.command = options->command,
+		.user = options->user ? &user : NULL,
+		.inheritance = &session->inheritance,
+		.leave = &session->requests->leave,
+	};
 	char *message;
 	int err;
 
 	if (options->user && find_user(options->user, &user))
 		return -EINVAL;
-	err = launch(&session->tracer, options->command,
-		     options->user ? &user : NULL, &session->child, &message);
-	if (err)
+	session->requests->tolerated = 1;
+	err = launch(&session->tracer, &config, &session->child, &message);
+	if (message)
 		complain(err, "%s", message);
 	free(message);
 	return err;
@@ -193,13 +206,8 @@ static void leave(struct session *session)
 	leave_all(&session->tracer);
 }
 
-/*
- * The first Ctrl-C of a terminal goes to the program that was started too; it
- * is for that to decide what it means.
- */
-static void set_limits(struct session *session)
+static void set_deadline(struct session *session)
 {
-	session->requests->tolerated = session->child ? 1 : 0;
 	if (session->options->duration)
 		session->requests->deadline =
 			clock_now() + session->options->duration;
@@ -207,8 +215,10 @@ static void set_limits(struct session *session)
 
 static void run(struct session *session)
 {
-	set_limits(session);
+	set_deadline(session);
 	signals_rest();
+	/* The command's exec: it waits for that, so no other stop will come. */
+	loop_handle_queued(&session->tracer);
 	while (loop_run(&session->tracer, &session->requests->wake)) {
 		int err = sinks_flush(session->sinks);
 
@@ -319,11 +329,22 @@ static void finish(struct session *session)
 	report_losses(session);
 }
 
+/* One descriptor is kept for each process, and one for each of its files. */
+static void raise_file_limit(const struct inheritance *inheritance)
+{
+	struct rlimit limit = inheritance->files;
+
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int open_session(struct session *session)
 {
 	const struct options *options = session->options;
 	int err;
 
+	inheritance_save(&session->inheritance);
+	raise_file_limit(&session->inheritance);
 	session->requests = signals_start();
 	session->prototypes = prototypes_new();
 	err = prototype_path_load(session->prototypes, options->configs);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ struct launch_failure {
 
 struct pipes {
 	int go[2];     /* one byte: the child has been seized */
-	int failed[2]; /* closed by a successful exec */
+	int failed[2]; /* a struct launch_failure */
 };
 
 static int become(const struct launch_user *user)
@@ -38,16 +39,6 @@ static int become(const struct launch_user *user)
 	    setuid(user->uid))
 		return -errno;
 	return 0;
-}
-
-/* What the child inherits must be what it would get without calltrap. */
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	signal(SIGPIPE, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /*
@@ -76,8 +67,8 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-static NO_RETURN void run_child(const char *program, char **command,
-				const struct launch_user *user,
+static NO_RETURN void run_child(const char *program,
+				const struct launch_config *config,
 				const struct pipes *pipes)
 {
 	struct launch_failure failure = { .step = STEP_USER };
@@ -86,11 +77,11 @@ static NO_RETURN void run_child(const char *program, char **command,
 	close(pipes->go[1]);
 	if (read(pipes->go[0], &byte, 1) != 1)
 		_exit(127);
-	reset_signals();
-	failure.error = become(user);
+	failure.error = become(config->user);
 	if (!failure.error) {
 		failure.step = STEP_EXEC;
-		execv(program, command);
+		inheritance_restore(config->inheritance);
+		execv(program, config->command);
 		failure.error = -errno;
 	}
 	if (write(pipes->failed[1], &failure, sizeof(failure)) < 0)
@@ -131,19 +122,42 @@ static char *explain(const char *program, const struct launch_failure *failure,
 	}
 }
 
-/*
- * The exec of a task that was seized stops with PTRACE_EVENT_EXEC; the pipe is
- * closed by then (de_thread and the closing of descriptors come before the
- * stop: begin_new_exec(), fs/exec.c).
- */
-static int await_exec(struct pipes *pipes, struct launch_failure *ret)
+/* Resumes a child that has stopped on its way to its program. */
+static bool pass_on(pid_t pid, int status)
 {
-	ssize_t n;
+	struct stop stop = stop_classify(status);
 
-	do
-		n = read(pipes->failed[0], ret, sizeof(*ret));
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(*ret) ? ret->error : 0;
+	switch (stop.kind) {
+	case STOP_EXEC:
+	case STOP_EXITED:
+	case STOP_KILLED:
+		return false;
+	case STOP_GROUP:
+		(void)ptrace_listen(pid);
+		return true;
+	case STOP_SIGNAL:
+	case STOP_TRAP:
+		(void)ptrace_continue(pid, stop.signal);
+		return true;
+	default:
+		(void)ptrace_continue(pid, 0);
+		return true;
+	}
+}
+
+/* Until the exec, or the end. A signal may have come just before a wait. */
+static int await_exec(pid_t pid, const volatile sig_atomic_t *leave,
+		      int *status_ret)
+{
+	while (!*leave) {
+		pid_t tid = waitpid(pid, status_ret, __WALL);
+
+		if (tid < 0 && errno != EINTR)
+			return -errno;
+		if (tid > 0 && !pass_on(pid, *status_ret))
+			return 0;
+	}
+	return -EINTR;
 }
 
 static int release_child(struct tracer *tracer, pid_t pid, struct pipes *pipes)
@@ -164,15 +178,15 @@ static void close_pipes(struct pipes *pipes)
 	close(pipes->go[0]);
 	close(pipes->go[1]);
 	close(pipes->failed[0]);
-	if (pipes->failed[1] >= 0)
-		close(pipes->failed[1]);
+	close(pipes->failed[1]);
 }
 
 static int open_pipes(struct pipes *pipes)
 {
 	if (pipe2(pipes->go, O_CLOEXEC))
 		return -errno;
-	if (pipe2(pipes->failed, O_CLOEXEC)) {
+	/* It may be read when the child is gone, but not its descriptors. */
+	if (pipe2(pipes->failed, O_CLOEXEC | O_NONBLOCK)) {
 		close(pipes->go[0]);
 		close(pipes->go[1]);
 		return -errno;
@@ -180,62 +194,83 @@ static int open_pipes(struct pipes *pipes)
 	return 0;
 }
 
-/* A child that never got to its program is no tracee. */
+/* A child that never got to its program is no tracee; it has ended, or will. */
 static void forget(struct tracer *tracer, pid_t pid)
 {
 	struct task *task = task_find(tracer, pid);
 	struct tracee *tracee = tracee_find(tracer, pid);
 
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, __WALL);
 	if (task)
 		task_free(tracer, task);
 	if (tracee)
 		tracee_free(tracer, tracee);
 }
 
-/* Returns the child, or a negative errno. */
-static pid_t start(const char *program, char **command,
-		   const struct launch_user *user, struct pipes *pipes)
+/*
+ * All signals are blocked in the child: the handlers that it has are ours.
+ * Returns it, or a negative errno.
+ */
+static pid_t fork_child(const char *program, const struct launch_config *config,
+			const struct pipes *pipes)
+{
+	sigset_t all, own;
+	pid_t pid;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &own);
+	pid = fork();
+	if (pid == 0)
+		run_child(program, config, pipes);
+	if (pid < 0)
+		pid = -errno;
+	pthread_sigmask(SIG_SETMASK, &own, NULL);
+	return pid;
+}
+
+static pid_t start(const char *program, const struct launch_config *config,
+		   struct pipes *pipes)
 {
 	int err = open_pipes(pipes);
 	pid_t pid;
 
 	if (err)
 		return err;
-	pid = fork();
-	if (pid == 0)
-		run_child(program, command, user, pipes);
-	if (pid > 0)
-		return pid;
-	err = -errno;
-	close_pipes(pipes);
-	return err;
+	pid = fork_child(program, config, pipes);
+	if (pid < 0)
+		close_pipes(pipes);
+	return pid;
 }
 
 /* Lets the child go on to its program; failure_ret says how it failed there. */
 static int follow_to_exec(struct tracer *tracer, pid_t pid,
 			  struct pipes *pipes,
+			  const struct launch_config *config,
 			  struct launch_failure *failure_ret)
 {
-	int err = release_child(tracer, pid, pipes);
+	int status, err = release_child(tracer, pid, pipes);
 
-	close(pipes->failed[1]);
-	pipes->failed[1] = -1;
 	if (!err)
-		err = await_exec(pipes, failure_ret);
-	else
+		err = await_exec(pid, config->leave, &status);
+	if (err) {
 		*failure_ret = (struct launch_failure){ STEP_EXEC, err };
+		kill(pid, SIGKILL);
+	} else if (read(pipes->failed[0], failure_ret, sizeof(*failure_ret)) ==
+		   sizeof(*failure_ret)) {
+		err = failure_ret->error;
+	} else {
+		tracer_queue_stop(tracer, pid, status);
+	}
 	close_pipes(pipes);
 	if (err)
 		forget(tracer, pid);
 	return err;
 }
 
-int launch(struct tracer *tracer, char **command,
-	   const struct launch_user *user, pid_t *pid_ret, char **message_ret)
+int launch(struct tracer *tracer, const struct launch_config *config,
+	   pid_t *pid_ret, char **message_ret)
 {
-	char *program CLEANUP(xfree_cleanup) = find_program(command[0]);
+	const char *name = config->command[0];
+	char *program CLEANUP(xfree_cleanup) = find_program(name);
 	struct launch_failure failure;
 	struct pipes pipes;
 	pid_t pid;
@@ -243,18 +278,18 @@ int launch(struct tracer *tracer, char **command,
 
 	*message_ret = NULL;
 	if (!program) {
-		*message_ret = xasprintf("%s: command not found", command[0]);
+		*message_ret = xasprintf("%s: command not found", name);
 		return -ENOENT;
 	}
-	pid = start(program, command, user, &pipes);
+	pid = start(program, config, &pipes);
 	if (pid < 0) {
-		*message_ret = xasprintf("%s can't be started: %s",
-					 command[0], strerror(-pid));
+		*message_ret = xasprintf("%s can't be started: %s", name,
+					 strerror(-pid));
 		return pid;
 	}
-	err = follow_to_exec(tracer, pid, &pipes, &failure);
-	if (err)
-		*message_ret = explain(program, &failure, user);
+	err = follow_to_exec(tracer, pid, &pipes, config, &failure);
+	if (err && err != -EINTR)
+		*message_ret = explain(program, &failure, config->user);
 	*pid_ret = pid;
 	return err;
 }
