@@ -42,6 +42,7 @@ static struct tracee *new_process(struct tracer *tracer,
 	if (shares_memory) {
 		child = tracee_new(tracer, pid, space_get(parent->space));
 		child->muted = !tracer->follow || parent->muted;
+		child->borrows = true;
 	} else {
 		child = tracee_new(tracer, pid, space_new(tracer, pid));
 		child->copied = true;
@@ -261,7 +262,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 	task->in_vfork = false;
 	tracer->client->ops->exec(tracer->client, task);
 	tracee->space = space_new(tracer, tracee->pid);
-	tracee->copied = false;
+	tracee->copied = tracee->borrows = false;
 	space_put(old);
 	if (tracee->muted || tracer->leaving) {
 		task->wish = WISH_DETACH;

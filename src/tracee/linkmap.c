@@ -304,8 +304,7 @@ static void plant_breakpoint(struct space *space)
 		map->breakpoint = 0;
 }
 
-/* The dynamic linker is about to change its lists, or has done so. */
-static void read_changes(struct space *space)
+static void read_list(struct space *space, bool only_consistent)
 {
 	struct linkmap *map = &space->linkmap;
 	struct rendezvous rendezvous;
@@ -313,14 +312,21 @@ static void read_changes(struct space *space)
 	find_r_debug(space);
 	if (map->r_debug &&
 	    !rdebug_read(space, map->r_debug, &rendezvous) &&
-	    rendezvous.consistent && rendezvous.map)
+	    (rendezvous.consistent || !only_consistent) && rendezvous.map)
 		update(space, &rendezvous);
+}
+
+/* The dynamic linker is about to change its lists, or has done so. */
+static void read_changes(struct space *space)
+{
+	read_list(space, true);
 }
 
 static void on_changed(struct trap_owner *owner, struct task *task)
 {
 	(void)owner;
-	space_use_task(task->tracee->space, task->tid);
+	if (!task->tracee->borrows)
+		space_use_task(task->tracee->space, task->tid);
 	read_changes(task->tracee->space);
 }
 
@@ -333,7 +339,8 @@ static void on_entered(struct trap_owner *owner, struct task *task)
 	struct space *space = task->tracee->space;
 	struct tracer_client *client = space->tracer->client;
 
-	space_use_task(space, task->tid);
+	if (!task->tracee->borrows)
+		space_use_task(space, task->tid);
 	trap_unplant(space, space->linkmap.entry, owner);
 	space->linkmap.entry = 0;
 	find_r_debug(space);
@@ -416,7 +423,8 @@ static void start_static(struct space *space)
 
 /*
  * The breakpoint comes before the first reading: a change in between is
- * reported by it.
+ * reported by it. A child that was forked while another thread was in dlopen
+ * inherits a list that never becomes consistent: it is taken as it is.
  */
 static void start_attached(struct space *space)
 {
@@ -424,7 +432,7 @@ static void start_attached(struct space *space)
 
 	find_r_debug(space);
 	plant_breakpoint(space);
-	read_changes(space);
+	read_list(space, false);
 	client->ops->space_relocated(client, space);
 }
 

@@ -179,6 +179,13 @@ void trap_pass(struct task *task, struct trap *trap)
 		pass_by_stepping(task, trap);
 }
 
+static unsigned planting_of(struct task *task, taddr_t address)
+{
+	const struct trap *trap = trap_find(task->tracee->space, address);
+
+	return trap ? trap->planting : 0;
+}
+
 static void remember_visit(struct task *task, taddr_t address, taddr_t sp)
 {
 	if (task->visit_count == TASK_VISITS) {
@@ -186,7 +193,8 @@ static void remember_visit(struct task *task, taddr_t address, taddr_t sp)
 			sizeof(task->visits[0]) * (TASK_VISITS - 1));
 		task->visit_count--;
 	}
-	task->visits[task->visit_count++] = (struct visit){ address, sp };
+	task->visits[task->visit_count++] = (struct visit){
+		address, sp, planting_of(task, address) };
 }
 
 bool task_take_visit(struct task *task, taddr_t address, taddr_t sp)
@@ -199,7 +207,11 @@ bool task_take_visit(struct task *task, taddr_t address, taddr_t sp)
 	if (last->address != address || last->sp != sp)
 		return false;
 	task->visit_count--;
-	return true;
+	/*
+	 * The trap may have been lifted before it was hit again: then this hit
+	 * is of the next call.
+	 */
+	return last->planting == planting_of(task, address);
 }
 
 void task_forget_visits(struct task *task, taddr_t sp)

@@ -33,7 +33,11 @@ void scratch_add_area(struct space *space, taddr_t address, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
 
-	if (size < AREA_MIN)
+	/*
+	 * What is loaded later may be unloaded, and a copy with it, while
+	 * tasks are on their way through it.
+	 */
+	if (size < AREA_MIN || space->linkmap.complete)
 		return;
 	scratch->areas = xgrow(scratch->areas, scratch->area_count,
 			       &scratch->area_room, sizeof(*scratch->areas));
@@ -70,15 +74,46 @@ void scratch_forget_range(struct space *space, taddr_t low, taddr_t high)
 			trap->copy = 0;
 }
 
+/* The place of a copy whose trap is gone, or one that was never used. */
+static taddr_t find_place(struct scratch *scratch, struct scratch_area *area)
+{
+	size_t i;
+
+	for (i = 0; i < scratch->free_count; i++)
+		if (scratch->free[i] - area->address < area->size)
+			return scratch->free[i];
+	return area->size - area->used < INSN_COPY_MAX ?
+		       0 :
+		       area->address + area->used;
+}
+
+static void take_place(struct scratch *scratch, struct scratch_area *area,
+		       taddr_t address)
+{
+	size_t i;
+
+	for (i = 0; i < scratch->free_count; i++) {
+		if (scratch->free[i] == address) {
+			scratch->free[i] = scratch->free[--scratch->free_count];
+			return;
+		}
+	}
+	area->used += INSN_COPY_MAX;
+}
+
 static struct scratch_copy *place_in(struct space *space,
 				     struct scratch_area *area,
 				     struct trap *trap)
 {
-	struct scratch_copy *copy = xcalloc(1, sizeof(*copy));
+	taddr_t place = find_place(&space->scratch, area);
+	struct scratch_copy *copy;
 	uint8_t bytes[INSN_COPY_MAX];
 	int size;
 
-	copy->address = area->address + area->used;
+	if (!place)
+		return NULL;
+	copy = xcalloc(1, sizeof(*copy));
+	copy->address = place;
 	copy->original = trap->address;
 	copy->length = trap->insn.length;
 	size = space->arch->insn_relocate(&trap->insn, copy->address, bytes,
@@ -91,7 +126,7 @@ static struct scratch_copy *place_in(struct space *space,
 		return NULL;
 	}
 	copy->size = size;
-	area->used += size;
+	take_place(&space->scratch, area, place);
 	HASH_ADD(hh, space->scratch.copies, address, sizeof(copy->address),
 		 copy);
 	return copy;
@@ -107,8 +142,6 @@ taddr_t scratch_copy_of(struct space *space, struct trap *trap)
 		struct scratch_area *area = &scratch->areas[i];
 		struct scratch_copy *copy;
 
-		if (area->size - area->used < INSN_COPY_MAX)
-			continue;
 		copy = place_in(space, area, trap);
 		if (copy)
 			trap->copy = copy->address;
@@ -116,6 +149,27 @@ taddr_t scratch_copy_of(struct space *space, struct trap *trap)
 	if (!trap->copy)
 		trap->copy_failed = true;
 	return trap->copy;
+}
+
+void scratch_release(struct space *space, struct trap *trap)
+{
+	struct scratch *scratch = &space->scratch;
+	struct scratch_copy *copy;
+
+	if (!trap->copy)
+		return;
+	HASH_FIND(hh, scratch->copies, &trap->copy, sizeof(trap->copy), copy);
+	trap->copy = 0;
+	if (!copy)
+		return;
+	if (procmem_write_code(&space->memory, copy->address, copy->saved,
+			       copy->size))
+		diag_debug(DIAG_TRAP, "copy at %#" PRIx64 " stays",
+			   copy->address);
+	scratch->free = xgrow(scratch->free, scratch->free_count,
+			      &scratch->free_room, sizeof(*scratch->free));
+	scratch->free[scratch->free_count++] = copy->address;
+	drop_copy(scratch, copy);
 }
 
 static bool in_areas(const struct scratch *scratch, taddr_t ip)
@@ -193,6 +247,7 @@ void scratch_restore(struct space *space)
 		trap->copy = 0;
 	for (i = 0; i < scratch->area_count; i++)
 		scratch->areas[i].used = 0;
+	scratch->free_count = 0;
 }
 
 void scratch_free(struct space *space)
@@ -202,5 +257,6 @@ void scratch_free(struct space *space)
 	HASH_ITER(hh, space->scratch.copies, copy, next)
 		drop_copy(&space->scratch, copy);
 	free(space->scratch.areas);
+	free(space->scratch.free);
 	space->scratch = (struct scratch){ 0 };
 }

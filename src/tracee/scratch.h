@@ -25,6 +25,9 @@ struct scratch {
 	size_t area_count;
 	size_t area_room;
 	struct scratch_copy *copies; /* by address of the copy */
+	taddr_t *free; /* places of copies that are gone */
+	size_t free_count;
+	size_t free_room;
 };
 
 /* Adds the slack of a module's image. */
@@ -56,6 +59,9 @@ void scratch_inherit(struct space *child, const struct space *parent);
 
 /* The bytes that were there before, in the space itself. No task may be inside. */
 void scratch_restore(struct space *space);
+/* The copy of a trap that is about to go. */
+void scratch_release(struct space *space, struct trap *trap);
+
 void scratch_free(struct space *space);
 
 #endif

@@ -45,14 +45,22 @@ static bool use_one_of(struct space *space, const struct tracee *tracee)
 	return false;
 }
 
-/* Without one the old stays: an open /proc/PID/mem is good all the same. */
-static void find_task(struct space *space)
+static bool use_one_who(struct space *space, bool borrows)
 {
 	struct tracee *tracee, *next;
 
 	HASH_ITER(hh, space->tracer->tracees, tracee, next)
-		if (tracee->space == space && use_one_of(space, tracee))
-			break;
+		if (tracee->space == space && tracee->borrows == borrows &&
+		    use_one_of(space, tracee))
+			return true;
+	return false;
+}
+
+/* Without one the old stays: an open /proc/PID/mem is good all the same. */
+static void find_task(struct space *space)
+{
+	if (!use_one_who(space, false))
+		(void)use_one_who(space, true);
 }
 
 void space_lose_task(struct space *space, pid_t tid)

@@ -29,6 +29,7 @@ enum wish {
 struct visit {
 	taddr_t address;
 	taddr_t sp;
+	unsigned planting; /* of the trap: another one is another visit */
 };
 
 #define TASK_VISITS 8
@@ -68,6 +69,8 @@ struct tracee {
 			  with us */
 	bool muted;    /* a child that is not followed, but must be kept until
 			  it has a space of its own */
+	bool borrows;  /* its parent's space, until exec: what is read by its
+			  number may be another program's at any moment */
 	bool copied;   /* its space is a copy, and it has not run yet */
 	void *client;
 	UT_hash_handle hh; /* by pid */

@@ -98,6 +98,21 @@ static void trap_free(struct space *space, struct trap *trap)
 	free(trap);
 }
 
+/* The code may have changed since the trap was lifted. */
+static int plant_anew(struct space *space, struct trap *trap)
+{
+	struct insn before = trap->insn;
+	int err = read_instruction(space, trap->address, &trap->original,
+				   &trap->insn);
+
+	if (err)
+		return err;
+	if (memcmp(before.bytes, trap->insn.bytes, sizeof(before.bytes)))
+		scratch_release(space, trap);
+	trap->planting++;
+	return trap_set_planted(space, trap, true);
+}
+
 int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
 {
 	struct trap *trap = trap_find(space, address);
@@ -106,13 +121,8 @@ int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
 
 	if (is_new)
 		trap = trap_new(space, address);
-	if (!trap->planted) {
-		/* Read anew: the code may have changed since it was lifted. */
-		err = read_instruction(space, address, &trap->original,
-				       &trap->insn);
-		if (!err)
-			err = trap_set_planted(space, trap, true);
-	}
+	if (!trap->planted)
+		err = plant_anew(space, trap);
 	if (err && is_new)
 		trap_free(space, trap);
 	if (err)
@@ -154,8 +164,10 @@ void trap_forget_range(struct space *space, taddr_t low, taddr_t high)
 	struct trap *trap, *next;
 
 	HASH_ITER(hh, space->traps, trap, next)
-		if (trap->address >= low && trap->address < high)
+		if (trap->address >= low && trap->address < high) {
+			scratch_release(space, trap);
 			trap_free(space, trap);
+		}
 }
 
 void trap_inherit(struct space *child, struct space *parent)

@@ -33,6 +33,7 @@ struct trap_owner {
  */
 struct trap {
 	taddr_t address;
+	unsigned planting; /* how often it was planted */
 	bool planted;
 	int note;                  /* the guardian's, while it is planted */
 	uint8_t original;          /* the byte that the int3 replaced */
