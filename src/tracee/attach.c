@@ -5,15 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/seize.h"
+#include "tracee/stop.h"
 
 /* New threads are attached by the kernel; this only guards against a ring. */
 #define PASSES_MAX 1000
+
+/* How long a task may take to stop, where it shall be let go. */
+#define PATIENCE NS_PER_SECOND
 
 static char *diagnose_permission(pid_t pid, const struct procfs_status *status,
 				 uid_t own_uid, int yama)
@@ -85,13 +92,37 @@ static int read_yama(void)
 	return scope;
 }
 
+/*
+ * The status of a process is that of its leader. When that has ended by
+ * pthread_exit(), its other threads have to speak for it.
+ */
+static int read_status(pid_t pid, struct procfs_status *ret)
+{
+	struct procfs_status leader;
+	pid_t live;
+	int err = procfs_status(pid, &leader);
+
+	if (err)
+		return err;
+	*ret = leader;
+	live = procfs_live_task(pid);
+	if (live && live != pid && !procfs_status(live, ret))
+		memcpy(ret->name, leader.name, sizeof(ret->name));
+	return 0;
+}
+
 static char *diagnose(pid_t pid, int error)
 {
 	struct procfs_status status, tracer;
 	const char *name = NULL;
+	int err = read_status(pid, &status);
 
-	if (procfs_status(pid, &status))
+	if (err == -ERR_GONE)
 		return xasprintf("no process %d", (int)pid);
+	if (err)
+		return xasprintf("process %d: what /proc says of it can't be "
+				 "read: %s",
+				 (int)pid, strerror(-err));
 	/* The kernel names the thread. */
 	if (status.tracer && !procfs_status(status.tracer, &tracer)) {
 		name = tracer.name;
@@ -134,41 +165,110 @@ static int seize_all(struct tracee *tracee)
 
 	for (pass = 0; pass < PASSES_MAX && added > 0; pass++)
 		added = seize_pass(tracee);
-	return added < 0 ? added : 0;
+	return added < 0 ? added : tracee->tasks ? 0 : -ERR_GONE;
+}
+
+/* False when it can't be stopped now (it sleeps, or waits for a vfork child) */
+static bool wait_for_stop(pid_t tid, int *status_ret)
+{
+	const struct timespec pause = { .tv_nsec = NS_PER_SECOND / 1000 };
+	uint64_t deadline = clock_now() + PATIENCE;
+	pid_t found;
+
+	while ((found = waitpid(tid, status_ret, __WALL | WNOHANG)) == 0 &&
+	       clock_now() < deadline)
+		nanosleep(&pause, NULL);
+	return found == tid;
+}
+
+/*
+ * Detaches a task that was told to stop, and the child that it may have begun
+ * meanwhile, which the kernel has attached to us. No trap has been planted
+ * yet.
+ */
+static bool let_go(pid_t tid)
+{
+	unsigned long child;
+	struct stop stop;
+	int status;
+
+	if (!wait_for_stop(tid, &status))
+		return errno == ECHILD;
+	stop = stop_classify(status);
+	if ((stop.kind == STOP_FORK || stop.kind == STOP_VFORK ||
+	     stop.kind == STOP_CLONE) &&
+	    !ptrace_get_event_message(tid, &child))
+		(void)let_go(child);
+	(void)ptrace_detach(tid, stop.kind == STOP_SIGNAL ||
+				 stop.kind == STOP_TRAP ? stop.signal : 0);
+	return true;
+}
+
+/* A process that won't be traced after all: it must not stay attached. */
+static void give_back(struct tracer *tracer, struct tracee *tracee)
+{
+	struct task *task, *next;
+
+	for_each_task_of(tracee, task)
+		(void)ptrace_interrupt(task->tid);
+	for (task = tracee->tasks; task; task = next) {
+		next = task->next;
+		if (let_go(task->tid))
+			task_free(tracer, task);
+	}
+	/* What can't be stopped is let go of like all others at the end. */
+	if (!tracee->tasks)
+		tracee_free(tracer, tracee);
+}
+
+static char *refuse(pid_t pid)
+{
+	struct procfs_status status;
+
+	if (pid == getpid())
+		return xasprintf("process %d is calltrap itself", (int)pid);
+	if (!procfs_status(pid, &status) && status.tgid != pid)
+		return xasprintf("%d is a thread of process %d: attach to that "
+				 "(-p %d)",
+				 (int)pid, (int)status.tgid, (int)status.tgid);
+	return diagnose(pid, 0);
+}
+
+static char *tell_unreadable(pid_t pid, int error)
+{
+	if (error == -ENODATA)
+		return xasprintf("process %d has changed what the kernel shows "
+				 "of it (its auxiliary vector): its program "
+				 "can't be found",
+				 (int)pid);
+	if (error == -ENOEXEC)
+		return xasprintf("process %d: its program is for a processor "
+				 "that calltrap doesn't know, or no ELF file",
+				 (int)pid);
+	return xasprintf("process %d: its program can't be read: %s", (int)pid,
+			 error == -ERR_GONE ? "it has ended" :
+					      strerror(-error));
 }
 
 int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 {
-	struct procfs_status status;
 	struct tracee *tracee;
 	int err;
 
-	*message_ret = NULL;
-	if (pid == getpid())
-		*message_ret = xasprintf("process %d is calltrap itself",
-					 (int)pid);
-	else if (!procfs_status(pid, &status) && status.tgid != pid)
-		*message_ret = xasprintf("%d is a thread of process %d: attach "
-					 "to that (-p %d)",
-					 (int)pid, (int)status.tgid,
-					 (int)status.tgid);
-	else
-		*message_ret = diagnose(pid, 0);
+	*message_ret = refuse(pid);
 	if (*message_ret)
 		return -EPERM;
 	tracee = tracee_new(tracer, pid, space_new(tracer, pid));
 	err = seize_all(tracee);
-	if (err || !tracee->tasks) {
-		*message_ret = diagnose(pid, err ? err : -ERR_GONE);
-		tracee_free(tracer, tracee);
-		return err ? err : -ERR_GONE;
+	if (err) {
+		*message_ret = diagnose(pid, err);
+	} else {
+		space_use_task(tracee->space, procfs_live_task(pid));
+		err = linkmap_start(tracee->space, false);
+		if (err)
+			*message_ret = tell_unreadable(pid, err);
 	}
-	err = linkmap_start(tracee->space, false);
 	if (err)
-		*message_ret = xasprintf("process %d (%s): its program can't "
-					 "be read: %s",
-					 (int)pid, status.name,
-					 err == -ERR_GONE ? "it has ended" :
-							    strerror(-err));
+		give_back(tracer, tracee);
 	return err;
 }

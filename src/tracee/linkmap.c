@@ -371,7 +371,7 @@ static int add_main(struct space *space)
 	}
 	if (!procfs_auxv(pid, space->arch->word_size, AT_PHDR, &headers)) {
 		image_put(image);
-		return -ERR_GONE;
+		return procfs_is_alive(pid) ? -ENODATA : -ERR_GONE;
 	}
 	module = module_add(space, image, headers - image_headers_address(image),
 			    path ? path : "");
