@@ -263,6 +263,47 @@ def one_refused(case):
     check_alive(other)
 
 
+@h.test("a target that can't be read is given back, another one is traced",
+        users=True)
+def given_back(case):
+    other = case.start([program("target"), "2", "1000"])
+    refused = case.start([program("noauxv")])
+    h.wait_until(lambda: "ready" in other.out and (
+        "ready" in refused.out or refused.popen.poll() is not None),
+        "the targets")
+    if refused.popen.poll() == 77:
+        raise h.Skip("the kernel doesn't let it: " + refused.err)
+    tracer = case.start_calltrap("-L", "-x", "f1", "-p", str(other.pid), "-p",
+                                 str(refused.pid))
+    h.wait_until(lambda: "f1" in h.read(tracer.log_path) or
+                 tracer.popen.poll() is not None, "calls of the other")
+    h.check_match("process %d .*can't be found" % refused.pid, tracer.err,
+                  "message")
+    h.check_equal({h.tracer_of(int(tid)) for tid in
+                   os.listdir("/proc/%d/task" % refused.pid)}, {0},
+                  "tracers of the one that is refused")
+    refused.say("q")
+    h.check_equal(refused.wait(), 7, "its status")
+    tracer.popen.send_signal(2)
+    h.check_equal(tracer.wait(), 0, "status of calltrap")
+    check_alive(other)
+
+
+def damaged_list(how, told):
+    @h.test("a link map that leads astray: " + how)
+    def run(case):
+        result = case.calltrap("-e", "f1@MAIN", program("ring"), how)
+        result.check_status(7)
+        result.log.check_counts({"f1": 10})
+        h.check_equal(sum("damaged" in line for line in result.messages()),
+                      told, "messages that it is damaged:\n" + result.err)
+
+
+for each_damage, each_told in (("ring", 1), ("long", 1), ("copies", 1),
+                               ("self", 0), ("wild", 0)):
+    damaged_list(each_damage, each_told)
+
+
 @h.test("calltrap itself, its parent")
 def itself(case):
     result = case.run(["/bin/sh", "-c", "exec '%s' -p $$" % h.CALLTRAP])

@@ -3,20 +3,22 @@
 """Functions of libraries that come and go."""
 
 import os
+import shutil
 import signal
 import sys
+import types
 
 sys.dont_write_bytecode = True
 import harness as h
 
 
-def programs(*flags, name="loader"):
+def programs(*flags, name="loader", source="loader.c"):
     """The loader and its plugin."""
     directory = h.build_directory("dlopen")
     h.build_library("libt.so", "libt.c", directory=directory)
     plugin = h.build_library("plug.so", "plugin.c", *h.near(directory), "-lt",
                              directory=directory)
-    loader = h.build(name, "loader.c", "-O1", *flags, "-ldl", "-lpthread",
+    loader = h.build(name, source, "-O1", *flags, "-ldl", "-lpthread",
                      directory=directory)
     return loader, plugin
 
@@ -168,6 +170,65 @@ def before_attach(case):
 def after_attach(case):
     log, _ = attach_and_obey(case, "", "lcc", "-x", "g1")
     log.check_counts({"g1": 6}, library="plug.so")
+
+
+@h.test("loaded when the first thread has ended", users=True)
+def leaderless(case):
+    path, plugin = programs(name="leaderless", source="leaderless.c")
+    result = case.calltrap("-L", "-x", "g1", path, plugin, input_text="ll")
+    result.check_status(7)
+    result.log.check_counts({"g1": 6}, library="plug.so")
+
+
+@h.test("attached to when the first thread has ended", users=True)
+def leaderless_attach(case):
+    path, plugin = programs(name="leaderless", source="leaderless.c")
+    target = case.start([path, plugin])
+    answered(target, "ready")
+    h.wait_until(lambda: h.status_field(target.pid, "State")[:1] == "Z",
+                 "the end of the first thread")
+    for calls in (6, 12):
+        tracer = case.start_calltrap("-L", "-x", "g1", "-p", str(target.pid))
+        tids = [int(tid) for tid in os.listdir("/proc/%d/task" % target.pid)]
+        h.wait_until(lambda: any(h.tracer_of(tid) for tid in tids) or
+                     tracer.popen.poll() is not None, "the attach")
+        settle(types.SimpleNamespace(pid=max(tids)), tracer)
+        target.say("ll")
+        h.wait_until(lambda: target.out.count("count") == calls // 3 or
+                     tracer.popen.poll() is not None, "the calls")
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+        h.Log(h.read(tracer.log_path)).check_counts({"g1": 6},
+                                                    library="plug.so")
+        h.check_equal([h.tracer_of(tid) for tid in tids], [0] * len(tids),
+                      "tracers that are left")
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+@h.test("hundreds of different libraries come and go")
+def many_libraries(case):
+    """What calltrap keeps of them doesn't grow with their number."""
+    loader, plugin = programs()
+    target = case.start([loader, case.path("plug.so")])
+    answered(target, "ready")
+    tracer = case.start_calltrap("-L", "-x", "g1", "-p", str(target.pid))
+    h.wait_until(lambda: h.tracer_of(target.pid) or
+                 tracer.popen.poll() is not None, "the attach")
+    shutil.copy(os.path.join(os.path.dirname(plugin), "libt.so"), case.dir)
+    peaks = []
+    for i in range(300):
+        case.copy(plugin, "new.so")
+        os.rename(case.path("new.so"), case.path("plug.so"))
+        target.say("lcu")
+        h.wait_until(lambda: target.out.count("done u") > i or
+                     target.popen.poll() is not None, "the loader")
+        peaks.append(int(h.status_field(tracer.pid, "VmHWM").split()[0]))
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    h.Log(h.read(tracer.log_path)).check_counts({"g1": 900})
+    h.check(peaks[299] - peaks[99] < 1000, "kB of memory after 100, 200 and "
+            "300: %r" % peaks[99::100])
 
 
 @h.test("loaded before the attach and again after it")
