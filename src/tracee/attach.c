@@ -14,6 +14,7 @@
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/seize.h"
+#include "tracee/sharers.h"
 #include "tracee/stop.h"
 
 /* New threads are attached by the kernel; this only guards against a ring. */
@@ -159,7 +160,7 @@ static int seize_pass(struct tracee *tracee)
 	return added ? added : tracee->tasks ? 0 : err;
 }
 
-static int seize_all(struct tracee *tracee)
+int attach_seize(struct tracee *tracee)
 {
 	int pass, added = 1;
 
@@ -259,7 +260,7 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	if (*message_ret)
 		return -EPERM;
 	tracee = tracee_new(tracer, pid, space_new(tracer, pid));
-	err = seize_all(tracee);
+	err = attach_seize(tracee);
 	if (err) {
 		*message_ret = diagnose(pid, err);
 	} else {

@@ -13,6 +13,9 @@
  */
 int attach(struct tracer *tracer, pid_t pid, char **message_ret) MUST_CHECK;
 
+/* Seizes all tasks of a process that aren't ours yet. */
+int attach_seize(struct tracee *tracee) MUST_CHECK;
+
 /*
  * Why a process can't be traced, from what /proc says of it, before and
  * (error: what PTRACE_SEIZE said, or 0) after having tried. NULL when there
