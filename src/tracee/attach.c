@@ -265,6 +265,7 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 		*message_ret = diagnose(pid, err);
 	} else {
 		space_use_task(tracee->space, procfs_live_task(pid));
+		sharers_seize(tracee);
 		err = linkmap_start(tracee->space, false);
 		if (err)
 			*message_ret = tell_unreadable(pid, err);
