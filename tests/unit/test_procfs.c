@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,7 +188,7 @@ START_TEST(maps_text)
 	next_line(maps, &m);
 	ck_assert(m.readable && m.writable && !m.executable && m.shared);
 	ck_assert_uint_eq(m.offset, 0x7fffffff000);
-	ck_assert_str_eq(m.path, "/dev/zero (deleted)");
+	ck_assert_str_eq(m.path, "/dev/zero");
 	next_line(maps, &m);
 	ck_assert(m.start == 0xffffffffff600000);
 	ck_assert(!m.readable && m.executable);
@@ -278,7 +279,7 @@ START_TEST(maps_of_real_file)
 
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/a b\nc", folder);
-	snprintf(shown, sizeof(shown), "%s/a b\\012c (deleted)", folder);
+	snprintf(shown, sizeof(shown), "%s/a b\\012c", folder);
 	fd = open(path, O_RDWR | O_CREAT, 0600);
 	ck_assert_int_ge(fd, 0);
 	ck_assert(!ftruncate(fd, 8192));
@@ -294,6 +295,39 @@ START_TEST(maps_of_real_file)
 	ck_assert(!procfs_find_mapping(getpid(), (uintptr_t)mapped, &m) ||
 		  strcmp(m.path, shown));
 	close(fd);
+}
+END_TEST
+
+/* The snapshot answers as reading line by line does. */
+START_TEST(maps_snapshot)
+{
+	struct procfs_maps *maps = procfs_maps_read(getpid());
+	struct procfs_mapping one, found;
+	FILE *file = procfs_maps_open(getpid());
+	int local, n = 0;
+
+	ck_assert_ptr_nonnull(maps);
+	ck_assert(procfs_maps_find(maps, (taddr_t)(uintptr_t)&local, &found));
+	ck_assert_str_eq(found.path, "[stack]");
+	while (procfs_maps_next(file, &one)) {
+		/* What was mapped or grew for the reading itself isn't ours. */
+		if (one.path[0] != '/')
+			continue;
+		n++;
+		ck_assert(procfs_maps_find(maps, one.start, &found));
+		ck_assert_uint_eq(found.start, one.start);
+		ck_assert_str_eq(found.path, one.path);
+		ck_assert(procfs_maps_find(maps, one.end - 1, &found));
+		ck_assert_uint_eq(found.end, one.end);
+		ck_assert_uint_eq(found.inode, one.inode);
+	}
+	fclose(file);
+	ck_assert_int_gt(n, 3);
+	ck_assert(!procfs_maps_find(maps, 0, &found));
+	ck_assert(!procfs_maps_find(maps, 0x800000000000 - 1, &found));
+	procfs_maps_free(maps);
+	procfs_maps_free(NULL);
+	ck_assert(!procfs_maps_find(NULL, 4096, &found));
 }
 END_TEST
 
@@ -408,10 +442,10 @@ static void spin(void)
 		__asm__ volatile("pause");
 }
 
-static bool becomes_blocked(pid_t pid, taddr_t *ip_ret)
+static bool becomes_blocked(pid_t pid, long *number_ret, taddr_t *ip_ret)
 {
 	for (int i = 0; i < 5000; i++) {
-		if (procfs_blocked_in_syscall(pid, ip_ret))
+		if (procfs_blocked_in_syscall(pid, number_ret, ip_ret))
 			return true;
 		usleep(1000);
 	}
@@ -422,16 +456,18 @@ START_TEST(blocked_in_syscall)
 {
 	pid_t pid = start(pause_here);
 	taddr_t ip = 0;
+	long number = -1;
 
-	ck_assert(becomes_blocked(pid, &ip));
+	ck_assert(becomes_blocked(pid, &number, &ip));
 	/* The fork's child may have been seen in an earlier one. */
 	for (int i = 0; i < 5000 && ip != (uintptr_t)after_pause; i++) {
 		usleep(1000);
-		(void)procfs_blocked_in_syscall(pid, &ip);
+		(void)procfs_blocked_in_syscall(pid, &number, &ip);
 	}
 	ck_assert_uint_eq(ip, (uintptr_t)after_pause);
+	ck_assert_int_eq(number, SYS_pause);
 	end(pid);
-	ck_assert(!procfs_blocked_in_syscall(pid, &ip));
+	ck_assert(!procfs_blocked_in_syscall(pid, &number, &ip));
 }
 END_TEST
 
@@ -440,18 +476,52 @@ START_TEST(not_blocked_in_syscall)
 {
 	pid_t pid = start(spin);
 	taddr_t ip;
+	long number;
 
 	usleep(20000);
-	ck_assert(!procfs_blocked_in_syscall(pid, &ip));
+	ck_assert(!procfs_blocked_in_syscall(pid, &number, &ip));
 	ck_assert(!ptrace(PTRACE_SEIZE, pid, 0, 0));
 	ck_assert(!ptrace(PTRACE_INTERRUPT, pid, 0, 0));
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	ck_assert(!procfs_blocked_in_syscall(pid, &ip));
+	ck_assert(!procfs_blocked_in_syscall(pid, &number, &ip));
 	end(pid);
 }
 END_TEST
 
 /* The last processor that we may use; -1 when there is none. */
+static void *outlive_leader(void *unused)
+{
+	spin();
+	return unused;
+}
+
+static void end_leader(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, outlive_leader, NULL);
+	pthread_exit(NULL);
+}
+
+START_TEST(live_task)
+{
+	pid_t pid = start(end_leader), live;
+	int patience = 1000;
+
+	ck_assert_int_eq(procfs_live_task(getpid()), getpid());
+	ck_assert(procfs_is_alive(getpid()));
+	while (procfs_is_alive(pid) && patience--)
+		usleep(10000);
+	ck_assert(!procfs_is_alive(pid));
+	live = procfs_live_task(pid);
+	ck_assert_int_gt(live, 0);
+	ck_assert_int_ne(live, pid);
+	ck_assert(procfs_is_alive(live));
+	end(pid);
+	ck_assert_int_eq(procfs_live_task(pid), 0);
+}
+END_TEST
+
 static int last_processor(void)
 {
 	cpu_set_t allowed;
@@ -527,6 +597,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, maps_long_paths);
 	tcase_add_test(tcase, maps_garbage);
 	tcase_add_test(tcase, maps_of_real_file);
+	tcase_add_test(tcase, maps_snapshot);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("processes");
 	tcase_add_test(tcase, auxiliary_vector);
@@ -534,6 +605,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, tasks_of_threads);
 	tcase_add_test(tcase, blocked_in_syscall);
 	tcase_add_test(tcase, not_blocked_in_syscall);
+	tcase_add_test(tcase, live_task);
 	tcase_add_test(tcase, processor);
 	tcase_add_test(tcase, what_is_gone);
 	tcase_add_test(tcase, spaces);
