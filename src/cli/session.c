@@ -285,6 +285,7 @@ static void report_losses(struct session *session)
 		complain(0, "%llu calls were seen without their return: it "
 			    "could not be trapped",
 			 (unsigned long long)counts.failed_returns);
+	counts.failed_probes += session->tracer.counts.traps_failed;
 	if (counts.failed_probes)
 		complain(0, "%llu functions could not be trapped (-D probe "
 			    "names them)",

@@ -432,6 +432,9 @@ static void start_attached(struct space *space)
 
 	find_r_debug(space);
 	plant_breakpoint(space);
+	if (space->linkmap.breakpoint &&
+	    trap_plant_now(space, space->linkmap.breakpoint))
+		diag_debug(DIAG_MODULE, "r_brk can't be trapped");
 	read_list(space, false);
 	client->ops->space_relocated(client, space);
 }
@@ -445,6 +448,7 @@ int linkmap_start(struct space *space, bool at_exec)
 		return err;
 	map->changed.ops = &changed_ops;
 	map->entered.ops = &entered_ops;
+	trap_defer(space);
 	add_linker(space);
 	announce_new(space);
 	if (!linker_of(space))
@@ -455,16 +459,6 @@ int linkmap_start(struct space *space, bool at_exec)
 	} else {
 		start_attached(space);
 	}
+	trap_plant_deferred(space);
 	return 0;
-}
-
-void linkmap_stop(struct space *space)
-{
-	struct linkmap *map = &space->linkmap;
-
-	if (map->breakpoint)
-		trap_unplant(space, map->breakpoint, &map->changed);
-	if (map->entry)
-		trap_unplant(space, map->entry, &map->entered);
-	map->breakpoint = map->entry = 0;
 }

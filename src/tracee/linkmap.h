@@ -32,7 +32,4 @@ struct linkmap {
  */
 int linkmap_start(struct space *space, bool at_exec) MUST_CHECK;
 
-/* Removes its traps. */
-void linkmap_stop(struct space *space);
-
 #endif

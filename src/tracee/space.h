@@ -26,6 +26,7 @@ struct space {
 	struct linkmap linkmap;
 	int guard;                 /* its number with the guardian, or -1 */
 	bool guard_asked;
+	bool defers_traps;         /* see trap_defer() */
 	void *client;              /* of the tracer's client */
 };
 

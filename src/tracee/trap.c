@@ -110,7 +110,39 @@ static int plant_anew(struct space *space, struct trap *trap)
 	if (memcmp(before.bytes, trap->insn.bytes, sizeof(before.bytes)))
 		scratch_release(space, trap);
 	trap->planting++;
-	return trap_set_planted(space, trap, true);
+	trap->deferred = space->defers_traps;
+	return trap->deferred ? 0 : trap_set_planted(space, trap, true);
+}
+
+void trap_defer(struct space *space)
+{
+	space->defers_traps = true;
+}
+
+int trap_plant_now(struct space *space, taddr_t address)
+{
+	struct trap *trap = trap_find(space, address);
+	int err = 0;
+
+	if (trap && trap->deferred)
+		err = trap_set_planted(space, trap, true);
+	if (trap && !err)
+		trap->deferred = false;
+	return err;
+}
+
+void trap_plant_deferred(struct space *space)
+{
+	struct trap *trap, *next;
+
+	space->defers_traps = false;
+	HASH_ITER(hh, space->traps, trap, next) {
+		if (!trap->deferred)
+			continue;
+		trap->deferred = false;
+		if (trap_set_planted(space, trap, true))
+			space->tracer->counts.traps_failed++;
+	}
 }
 
 int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
@@ -121,7 +153,7 @@ int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
 
 	if (is_new)
 		trap = trap_new(space, address);
-	if (!trap->planted)
+	if (!trap->planted && !trap->deferred)
 		err = plant_anew(space, trap);
 	if (err && is_new)
 		trap_free(space, trap);
@@ -146,7 +178,10 @@ void trap_unplant(struct space *space, taddr_t address,
 			break;
 		}
 	}
-	if (!trap->owners && trap->planted)
+	if (trap->owners)
+		return;
+	trap->deferred = false;
+	if (trap->planted)
 		(void)trap_set_planted(space, trap, false);
 }
 

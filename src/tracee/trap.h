@@ -35,6 +35,7 @@ struct trap {
 	taddr_t address;
 	unsigned planting; /* how often it was planted */
 	bool planted;
+	bool deferred;             /* to be planted by trap_plant_deferred() */
 	int note;                  /* the guardian's, while it is planted */
 	uint8_t original;          /* the byte that the int3 replaced */
 	struct insn insn;          /* what it stands on */
@@ -51,6 +52,17 @@ struct trap {
  */
 int trap_plant(struct space *space, taddr_t address,
 	       struct trap_owner *owner) MUST_CHECK;
+
+/*
+ * Between these two nothing is written: every decision is taken first, and the
+ * bytes are written all at once, so that no task waits at a trap while files
+ * are read. What can't be written is counted.
+ */
+void trap_defer(struct space *space);
+void trap_plant_deferred(struct space *space);
+
+/* The one at an address is needed now. */
+int trap_plant_now(struct space *space, taddr_t address) MUST_CHECK;
 
 /* Removes an owner; with the last one the original byte comes back. */
 void trap_unplant(struct space *space, taddr_t address,
