@@ -2,6 +2,7 @@
 #include "tracee/guardian.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -66,10 +67,14 @@ union control {
 struct guard {
 	struct shared *shared;
 	int socket;
+	pthread_mutex_t lock; /* of the next, and of what is in the socket */
 	int mems[SPACES_MAX]; /* /proc/PID/mem, or -1 */
 };
 
-/* Returns false at the end of the socket; *fd_ret is -1 without one. */
+/*
+ * Returns false when there is nothing (-EAGAIN in errno), and at the end of
+ * the socket; *fd_ret is -1 without one.
+ */
 static bool receive(int socket, struct message *ret, int *fd_ret)
 {
 	union control control;
@@ -84,8 +89,10 @@ static bool receive(int socket, struct message *ret, int *fd_ret)
 	ssize_t n;
 
 	do
-		n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+		n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		errno = 0;
 	if (n != sizeof(*ret))
 		return false;
 	c = CMSG_FIRSTHDR(&header);
@@ -130,8 +137,11 @@ static void drop_mem(struct guard *guard, int space)
 	guard->mems[space] = -1;
 }
 
-/* Keeps the descriptors that calltrap sends, until it closes the socket. */
-static void receive_spaces(struct guard *guard)
+/*
+ * Takes all that calltrap has sent by now, with the lock held: what came last
+ * is still in the socket when calltrap dies. False: the socket has ended.
+ */
+static bool receive_waiting(struct guard *guard)
 {
 	struct message message;
 	int fd;
@@ -142,6 +152,21 @@ static void receive_spaces(struct guard *guard)
 		drop_mem(guard, message.space);
 		guard->mems[message.space] = fd;
 	}
+	return errno == EAGAIN;
+}
+
+static void receive_spaces(struct guard *guard)
+{
+	struct pollfd pollfd = { .fd = guard->socket, .events = POLLIN };
+	bool open = true;
+
+	while (open) {
+		if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
+			return;
+		pthread_mutex_lock(&guard->lock);
+		open = receive_waiting(guard);
+		pthread_mutex_unlock(&guard->lock);
+	}
 }
 
 static void *await_death(void *argument)
@@ -149,8 +174,11 @@ static void *await_death(void *argument)
 	struct guard *guard = argument;
 	int err = pthread_mutex_lock(&guard->shared->alive);
 
-	if (err == EOWNERDEAD && !guard->shared->dismissed)
+	if (err == EOWNERDEAD && !guard->shared->dismissed) {
+		pthread_mutex_lock(&guard->lock);
+		(void)receive_waiting(guard);
 		restore_all(guard);
+	}
 	_exit(0);
 }
 
@@ -161,7 +189,11 @@ static void *await_death(void *argument)
 static NO_RETURN void run_guard(struct shared *shared, int socket)
 {
 	const struct sched_param priority = { .sched_priority = 1 };
-	struct guard guard = { .shared = shared, .socket = 3 };
+	struct guard guard = {
+		.shared = shared,
+		.socket = 3,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
 	pthread_t waiter;
 	size_t i;
 
