@@ -23,6 +23,14 @@
 /* How long a task may take to stop, where it shall be let go. */
 #define PATIENCE NS_PER_SECOND
 
+/* By the value of ptrace_scope; Documentation/admin-guide/LSM/Yama.rst. */
+static const char *const yama_advice[] = {
+	[1] = "the kernel allows tracing of one's own children only: start "
+	      "the program with calltrap, or run calltrap as root",
+	[2] = "the kernel allows only root to trace: run calltrap as root",
+	[3] = "the kernel allows no tracing at all until the next boot",
+};
+
 static char *diagnose_permission(pid_t pid, const struct procfs_status *status,
 				 uid_t own_uid, int yama)
 {
@@ -31,22 +39,12 @@ static char *diagnose_permission(pid_t pid, const struct procfs_status *status,
 				 "(uid %u): run calltrap as that user or as "
 				 "root",
 				 (int)pid, status->name, status->uids[0]);
-	if (own_uid && yama > 0)
-		return xasprintf("process %d (%s): the kernel allows tracing "
-				 "of %s only "
-				 "(/proc/sys/kernel/yama/ptrace_scope is %d): "
-				 "start the program with calltrap, or run "
-				 "calltrap as root",
-				 (int)pid, status->name,
-				 yama == 1 ? "one's own children" :
-				 yama == 2 ? "what root traces" :
-					     "nothing",
+	/* Root is kept from it by the last of these only. */
+	if (yama < (int)ARRAY_SIZE(yama_advice) && yama > (own_uid ? 0 : 2))
+		return xasprintf("process %d (%s): %s "
+				 "(/proc/sys/kernel/yama/ptrace_scope is %d)",
+				 (int)pid, status->name, yama_advice[yama],
 				 yama);
-	if (yama == 3)
-		return xasprintf("process %d (%s): tracing is switched off "
-				 "until the next boot "
-				 "(/proc/sys/kernel/yama/ptrace_scope is 3)",
-				 (int)pid, status->name);
 	return xasprintf("process %d (%s) can't be traced: it is not dumpable "
 			 "(it was set-user-ID, or asked for it with prctl), or "
 			 "a security module forbids it: run calltrap as root",

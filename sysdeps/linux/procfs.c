@@ -112,7 +112,12 @@ bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
 {
 	char line[MAPS_LINE];
 
-	return fgets(line, sizeof(line), maps) && parse_mapping(line, ret);
+	if (!fgets(line, sizeof(line), maps))
+		return false;
+	/* A name of newlines is four times as long here: the rest is cut. */
+	if (!strchr(line, '\n') && fscanf(maps, "%*[^\n]") != EOF)
+		fgetc(maps);
+	return parse_mapping(line, ret);
 }
 
 bool procfs_find_mapping(pid_t pid, taddr_t address,

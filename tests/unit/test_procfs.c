@@ -244,6 +244,8 @@ START_TEST(maps_long_paths)
 	check_long_path(4000, 4000);
 	check_long_path(4095, 4095);
 	check_long_path(4096, 4095);
+	check_long_path(5000, 4095);
+	check_long_path(4 * 4095, 4095);
 }
 END_TEST
 
