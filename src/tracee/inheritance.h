@@ -5,13 +5,15 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "base/types.h"
+
 /*
  * What a program keeps of the one that runs it, as far as calltrap changes it
  * for itself.
  */
 struct inheritance {
 	sigset_t blocked;
-	sigset_t ignored;
+	uint64_t ignored; /* bit N - 1 is signal N */
 	struct rlimit files;
 };
 
