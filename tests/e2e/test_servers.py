@@ -125,7 +125,7 @@ def check_log(text):
 
 class Client:
     def __init__(self, case, kind, path, name):
-        self.process = case.start([sys.executable, h.victim("load_client.py"),
+        self.process = case.start(["/usr/bin/python3", h.victim("load_client.py"),
                                    kind, path, name])
 
     def is_ready(self):
