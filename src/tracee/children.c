@@ -11,6 +11,7 @@
 #include "sysdeps/linux/clone.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/seize.h"
 
 /*
  * The int3s in a child's copy of the memory must not stay: whoever runs into
@@ -66,6 +67,17 @@ static struct clone_sharing sharing_of(struct task *parent,
 				       kind != STOP_FORK };
 }
 
+/*
+ * Until its child is done the parent can't be stopped, and so not be let go:
+ * it must outlive our end.
+ */
+static void await_release(struct task *parent)
+{
+	parent->in_vfork = true;
+	if (parent->tracee->started)
+		(void)ptrace_set_options(parent->tid, SEIZE_OPTIONS);
+}
+
 struct task *child_announced(struct tracer *tracer, struct task *parent,
 			     enum stop_kind kind)
 {
@@ -77,7 +89,7 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
 	if (ptrace_get_event_message(parent->tid, &message))
 		return NULL;
 	if (kind == STOP_VFORK)
-		parent->in_vfork = true;
+		await_release(parent);
 	task = task_find(tracer, message);
 	if (!task) {
 		task = task_new(tracer, message, NULL);
@@ -213,6 +225,9 @@ bool child_is_held(const struct tracer *tracer)
 void child_released_parent(struct task *parent)
 {
 	parent->in_vfork = false;
+	if (parent->tracee->started)
+		(void)ptrace_set_options(parent->tid, SEIZE_OPTIONS |
+							      PTRACE_O_EXITKILL);
 }
 
 /*

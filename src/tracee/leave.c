@@ -45,7 +45,7 @@ static bool is_undisturbed(struct task *task)
 
 /*
  * Returns whether the task will report a stop. Waiting for a vfork child it
- * doesn't before that child is done; an attached one may be left so.
+ * doesn't before that child is done; it is let go when we end.
  */
 static bool ask_to_stop(struct task *task)
 {
@@ -54,7 +54,7 @@ static bool ask_to_stop(struct task *task)
 	if (task->stopped)
 		return true;
 	if (task->in_vfork)
-		return task->tracee->started;
+		return false;
 	if (is_undisturbed(task))
 		return false;
 	task->asked = ptrace_interrupt(task->tid) == 0;

@@ -21,6 +21,11 @@ int ptrace_seize(pid_t tid, unsigned long options)
 	return request(PTRACE_SEIZE, tid, 0, number(options));
 }
 
+int ptrace_set_options(pid_t tid, unsigned long options)
+{
+	return request(PTRACE_SETOPTIONS, tid, 0, number(options));
+}
+
 int ptrace_interrupt(pid_t tid)
 {
 	return request(PTRACE_INTERRUPT, tid, 0, NULL);

@@ -13,6 +13,7 @@
  * the task has died or isn't stopped (the kernel says ESRCH for both).
  */
 int ptrace_seize(pid_t tid, unsigned long options) MUST_CHECK;
+int ptrace_set_options(pid_t tid, unsigned long options);
 int ptrace_interrupt(pid_t tid);
 int ptrace_continue(pid_t tid, int signal);
 int ptrace_step(pid_t tid, int signal);
