@@ -227,6 +227,9 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 		handle_end(tracer, task, status);
 		return;
 	}
+	/* A leader that has ended is reported late: this one lives. */
+	if (task->tracee && !task->tracee->borrows)
+		space_use_task(task->tracee->space, tid);
 	handle_known(tracer, task, &stop);
 	settle(tracer, task);
 }
