@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "cli/complain.h"
@@ -28,11 +30,27 @@ static int run(const struct options *options)
 	return session_run(options);
 }
 
+/*
+ * Started with one of the standard descriptors closed, the log or a pipe would
+ * get its number, and messages with it. What is run still finds it closed.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	int status, err;
 
+	fill_standard_descriptors();
 	diag_set_receiver(receive);
 	err = options_parse(argc, argv, &options);
 	if (err)

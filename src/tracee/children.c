@@ -34,21 +34,35 @@ static void clean_child(struct tracee *child, struct space *parent)
 	child->copied = false;
 }
 
+static struct tracee *new_copy(struct tracer *tracer, struct space *original,
+			       pid_t pid)
+{
+	struct tracee *child = tracee_new(tracer, pid, space_new(tracer, pid));
+
+	child->copied = true;
+	clean_child(child, original);
+	return child;
+}
+
+static struct tracee *new_sharer(struct tracer *tracer, struct tracee *parent,
+				 pid_t pid)
+{
+	struct tracee *child =
+		tracee_new(tracer, pid, space_get(parent->space));
+
+	child->muted = !tracer->follow || parent->muted;
+	child->borrows = true;
+	return child;
+}
+
 static struct tracee *new_process(struct tracer *tracer,
 				  struct tracee *parent, pid_t pid,
 				  bool shares_memory)
 {
-	struct tracee *child;
+	struct tracee *child = shares_memory ?
+				       new_sharer(tracer, parent, pid) :
+				       new_copy(tracer, parent->space, pid);
 
-	if (shares_memory) {
-		child = tracee_new(tracer, pid, space_get(parent->space));
-		child->muted = !tracer->follow || parent->muted;
-		child->borrows = true;
-	} else {
-		child = tracee_new(tracer, pid, space_new(tracer, pid));
-		child->copied = true;
-		clean_child(child, parent->space);
-	}
 	child->started = parent->started;
 	return child;
 }
@@ -161,31 +175,68 @@ bool child_first_stop(struct tracer *tracer, struct task *task)
 	return true;
 }
 
-/* Whether the memory of a child shows an int3 where the space has one. */
-static bool is_copy_of(struct space *space, pid_t child)
+/* How many int3s that the space has (or had) a child's memory shows. */
+static size_t count_copies(struct space *space, pid_t child)
 {
 	struct procmem memory;
 	struct trap *trap, *next;
-	uint8_t byte = 0;
+	size_t count = 0;
 
 	procmem_init(&memory, child);
-	HASH_ITER(hh, space->traps, trap, next)
-		if (trap->planted)
-			break;
-	if (!trap || memory_read(&memory.memory, trap->address, &byte, 1))
-		byte = 0;
+	HASH_ITER(hh, space->traps, trap, next) {
+		uint8_t byte;
+
+		if (!memory_read(&memory.memory, trap->address, &byte, 1) &&
+		    byte == space->arch->trap_byte)
+			count++;
+	}
 	procmem_fini(&memory);
-	return byte == space->arch->trap_byte;
+	return count;
 }
 
-static struct tracee *find_original(struct tracer *tracer, pid_t child)
+static void take_better(struct space *space, pid_t child, struct space **best,
+			size_t *most)
+{
+	size_t count = space ? count_copies(space, child) : 0;
+
+	if (count <= *most)
+		return;
+	*most = count;
+	*best = space;
+}
+
+/* Its parent's: the one that explains most of what it has. */
+static struct space *find_original(struct tracer *tracer, pid_t child)
 {
 	struct tracee *tracee, *next;
+	struct space *best = NULL;
+	size_t most = 0, i;
 
+	for (i = 0; i < LATE_SPACES; i++)
+		take_better(tracer->late[i], child, &best, &most);
 	HASH_ITER(hh, tracer->tracees, tracee, next)
-		if (is_copy_of(tracee->space, child))
-			return tracee;
-	return NULL;
+		take_better(tracee->space, child, &best, &most);
+	return best;
+}
+
+void child_keep_space(struct tracer *tracer, struct space *space)
+{
+	struct space **oldest = &tracer->late[tracer->late_next++ % LATE_SPACES];
+
+	if (*oldest)
+		space_put(*oldest);
+	*oldest = space_get(space);
+}
+
+void child_drop_spaces(struct tracer *tracer)
+{
+	size_t i;
+
+	for (i = 0; i < LATE_SPACES; i++) {
+		if (tracer->late[i])
+			space_put(tracer->late[i]);
+		tracer->late[i] = NULL;
+	}
 }
 
 /* A parent that lives tells of its child within the same system call. */
@@ -203,15 +254,14 @@ struct task *child_adopt_orphan(struct tracer *tracer)
 	struct task *task, *next;
 
 	HASH_ITER(hh, tracer->tasks, task, next) {
-		struct tracee *original;
+		struct space *original;
 
 		if (!is_orphan(tracer, task))
 			continue;
 		original = find_original(tracer, task->tid);
 		if (!original)
 			continue;
-		tracee_adopt(new_process(tracer, original, task->tid, false),
-			     task);
+		tracee_adopt(new_copy(tracer, original, task->tid), task);
 		return task;
 	}
 	return NULL;

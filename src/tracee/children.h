@@ -29,6 +29,13 @@ bool child_first_stop(struct tracer *tracer, struct task *task);
  */
 struct task *child_adopt_orphan(struct tracer *tracer);
 
+/*
+ * A process was killed: it may have children that nobody will tell of, and
+ * whose copies of its traps only its space knows. A few are kept.
+ */
+void child_keep_space(struct tracer *tracer, struct space *space);
+void child_drop_spaces(struct tracer *tracer);
+
 /* Whether any child is held. */
 bool child_is_held(const struct tracer *tracer);
 

@@ -90,6 +90,8 @@ static void handle_end(struct tracer *tracer, struct task *task, int status)
 	if (!tracee || tracee->tasks)
 		return;
 	tracer->client->ops->tracee_end(tracer->client, tracee, status);
+	if (WIFSIGNALED(status))
+		child_keep_space(tracer, tracee->space);
 	tracee_free(tracer, tracee);
 }
 
@@ -206,7 +208,7 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 	bool ended = stop.kind == STOP_EXITED || stop.kind == STOP_KILLED;
 
 	diag_debug(DIAG_STOP, "%d: %s %d", (int)tid, stop_name(stop.kind),
-		   ended ? stop.status : stop.signal);
+		   stop.kind == STOP_EXITED ? stop.status : stop.signal);
 	if (!task && ended)
 		return; /* a helper of ours, or superseded by an exec */
 	if (!task) {
@@ -292,11 +294,36 @@ void loop_handle_queued(struct tracer *tracer)
 	tracer->queue_count = 0;
 }
 
+#define LATE_CHILD (NS_PER_SECOND / 10)
+
+/*
+ * All have ended; one that was killed may have had a child just then, which is
+ * ours and hasn't stopped yet. (Children that aren't tracees don't count: we
+ * may have inherited some.)
+ */
+static bool has_late_child(struct tracer *tracer)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	uint64_t deadline = clock_now() + LATE_CHILD;
+	int status;
+	pid_t tid = 0;
+
+	while (tracer->late[0] && !tid && clock_now() < deadline) {
+		tid = waitpid(-1, &status, __WALL | WNOHANG);
+		if (!tid)
+			nanosleep(&moment, NULL);
+	}
+	if (tid > 0)
+		tracer_queue_stop(tracer, tid, status);
+	loop_handle_queued(tracer);
+	return tracer->tracees || tracer->tasks;
+}
+
 int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 {
 	unsigned unfair = 0;
 
-	while (tracer->tracees) {
+	while (tracer->tracees || tracer->tasks || has_late_child(tracer)) {
 		int status;
 		pid_t tid;
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/children.h"
 
 void tracer_init(struct tracer *tracer, struct tracer_client *client,
 		 bool follow)
@@ -21,6 +22,7 @@ void tracer_fini(struct tracer *tracer)
 	struct tracee *tracee, *next;
 	struct task *task, *next_task;
 
+	child_drop_spaces(tracer);
 	HASH_ITER(hh, tracer->tracees, tracee, next) {
 		while (tracee->tasks)
 			task_free(tracer, tracee->tasks);

@@ -114,6 +114,8 @@ struct tracer_client_ops {
 	void (*leave)(struct tracer_client *, struct tracee *);
 };
 
+#define LATE_SPACES 4
+
 struct tracer {
 	struct tracer_client *client;
 	bool follow;
@@ -125,6 +127,8 @@ struct tracer {
 	struct queued_stop *queue; /* statuses that are still to be handled */
 	size_t queue_count;
 	size_t queue_room;
+	struct space *late[LATE_SPACES]; /* of processes that were killed */
+	unsigned late_next;
 	size_t orphans;         /* held: their parents' events are to come */
 	bool leaving;           /* every task is let go at its next stop */
 	struct {                /* what the rest of the program asks about */
