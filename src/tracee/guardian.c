@@ -11,14 +11,19 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/ptrace.h"
 
 /* Memory that isn't used costs nothing. */
 #define NOTES_MAX (1u << 20)
 #define SPACES_MAX 4096
+#define TASKS_MAX 65536
 
 #define INT3 0xcc
 
@@ -26,7 +31,16 @@ struct note {
 	uint64_t address;
 	uint16_t space;
 	uint8_t original;
+	uint8_t length; /* of the instruction */
 	volatile uint8_t planted;
+};
+
+/* A task; it stands behind an int3 that it hasn't been brought past. */
+struct standing {
+	int32_t pid;
+	int32_t tid; /* 0 = a free place */
+	volatile uint8_t stands;
+	uint8_t chosen; /* by the guardian */
 };
 
 /* What both processes see. */
@@ -35,11 +49,14 @@ struct shared {
 	volatile bool dismissed;
 	volatile uint32_t count; /* notes ever used */
 	struct note notes[NOTES_MAX];
+	volatile uint32_t task_count; /* places ever used */
+	struct standing tasks[TASKS_MAX];
 };
 
 struct guardian {
 	struct shared *shared;
 	int socket;
+	uint32_t next_task;
 	uint32_t *free_notes; /* a stack */
 	size_t free_count;
 	size_t free_room;
@@ -169,6 +186,107 @@ static void receive_spaces(struct guard *guard)
 	}
 }
 
+/*
+ * Tasks that run, or stand in a stop, may be behind an int3 whose stop has been
+ * fetched. They are stopped before they run on (they do when the kernel lets
+ * go of them, which comes later), and put back to the instruction that they
+ * have not run. Those that sleep in a system call are left alone.
+ */
+static void for_each_chosen(struct guard *guard,
+			    void (*act)(struct guard *guard,
+					struct standing *task))
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
+		if (shared->tasks[i].tid && shared->tasks[i].chosen)
+			act(guard, &shared->tasks[i]);
+}
+
+static void choose_tasks(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	struct procfs_status status;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		struct standing *task = &shared->tasks[i];
+
+		task->chosen = task->tid &&
+			       !procfs_status(task->tid, &status) &&
+			       (status.state == 't' || status.state == 'R');
+	}
+}
+
+static void stop_task(struct guard *guard UNUSED, struct standing *task)
+{
+	syscall(SYS_tgkill, task->pid, task->tid, SIGSTOP);
+}
+
+static bool was_trapped(const struct guard *guard, uint64_t address,
+			bool stands)
+{
+	const struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
+		if (shared->notes[i].address == address)
+			return stands || shared->notes[i].length > 1;
+	return false;
+}
+
+/* The kernel lets go of calltrap's tasks a moment after it has told us. */
+static bool seize(pid_t tid)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int err = -EPERM, tries;
+
+	for (tries = 0; err == -EPERM && tries < 1000; tries++) {
+		err = ptrace_seize(tid, 0);
+		if (err == -EPERM)
+			nanosleep(&moment, NULL);
+	}
+	return !err;
+}
+
+static bool rewind_task(struct guard *guard, const struct standing *task)
+{
+	struct regs regs;
+	pid_t tid = task->tid;
+	int status;
+
+	if (!seize(tid) || ptrace_interrupt(tid) ||
+	    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status) ||
+	    ptrace_get_regs(tid, &regs))
+		return false;
+	if (was_trapped(guard, regs.user.rip - 1, task->stands) &&
+	    ptrace_set_ip(tid, regs.user.rip - 1))
+		return false;
+	return !ptrace_detach(tid, 0);
+}
+
+/* What can't be put right must not compute wrong results: it dies. */
+static void put_back(struct guard *guard, struct standing *task)
+{
+	if (!rewind_task(guard, task))
+		syscall(SYS_tgkill, task->pid, task->tid, SIGTRAP);
+}
+
+static void let_go_on(struct guard *guard UNUSED, struct standing *task)
+{
+	kill(task->pid, SIGCONT);
+}
+
+static void put_all_back(struct guard *guard)
+{
+	restore_all(guard);
+	choose_tasks(guard);
+	for_each_chosen(guard, stop_task);
+	for_each_chosen(guard, put_back);
+	for_each_chosen(guard, let_go_on);
+}
+
 static void *await_death(void *argument)
 {
 	struct guard *guard = argument;
@@ -177,7 +295,7 @@ static void *await_death(void *argument)
 	if (err == EOWNERDEAD && !guard->shared->dismissed) {
 		pthread_mutex_lock(&guard->lock);
 		(void)receive_waiting(guard);
-		restore_all(guard);
+		put_all_back(guard);
 	}
 	_exit(0);
 }
@@ -334,7 +452,7 @@ static int take_note(struct guardian *guardian)
 }
 
 int guardian_note(struct guardian *guardian, int space, taddr_t address,
-		  uint8_t original)
+		  uint8_t original, uint8_t length)
 {
 	int number = guardian && space >= 0 ? take_note(guardian) : -1;
 	struct note *note;
@@ -345,6 +463,7 @@ int guardian_note(struct guardian *guardian, int space, taddr_t address,
 	note->address = address;
 	note->space = space;
 	note->original = original;
+	note->length = length;
 	note->planted = 1;
 	return number;
 }
@@ -358,4 +477,41 @@ void guardian_unnote(struct guardian *guardian, int number)
 		xgrow(guardian->free_notes, guardian->free_count,
 		      &guardian->free_room, sizeof(*guardian->free_notes));
 	guardian->free_notes[guardian->free_count++] = number;
+}
+
+int guardian_add_task(struct guardian *guardian, int pid, int tid)
+{
+	struct shared *shared;
+	uint32_t i;
+
+	if (!guardian)
+		return -1;
+	shared = guardian->shared;
+	/* From the last place on: most of those before it are in use. */
+	for (i = 0; i < TASKS_MAX; i++) {
+		uint32_t place = guardian->next_task++ % TASKS_MAX;
+		struct standing *task = &shared->tasks[place];
+
+		if (task->tid)
+			continue;
+		task->stands = 0;
+		task->pid = pid;
+		task->tid = tid;
+		if (place >= shared->task_count)
+			shared->task_count = place + 1;
+		return place;
+	}
+	return -1;
+}
+
+void guardian_drop_task(struct guardian *guardian, int place)
+{
+	if (guardian && place >= 0)
+		guardian->shared->tasks[place].tid = 0;
+}
+
+void guardian_mark_task(struct guardian *guardian, int place, bool stands)
+{
+	if (guardian && place >= 0)
+		guardian->shared->tasks[place].stands = stands;
 }

@@ -32,6 +32,8 @@ static void write_back(struct task *task)
 	struct space *space = task->tracee ? task->tracee->space : NULL;
 	int err = 0;
 
+	if (space)
+		guardian_mark_task(space->tracer->guardian, task->watch, false);
 	if (task->regs_changed)
 		err = ptrace_set_regs(task->tid, &task->regs);
 	else if (task->ip_changed)

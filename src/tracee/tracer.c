@@ -2,6 +2,7 @@
 #include "tracee/tracer.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
@@ -44,10 +45,13 @@ void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status)
 	tracer->queue[tracer->queue_count++] =
 		(struct queued_stop){ tid, status, clock_now() };
 	/* It doesn't run, and is not to be waited for. */
-	if (task) {
-		task->queued++;
-		task->stopped = true;
-	}
+	if (!task)
+		return;
+	task->queued++;
+	task->stopped = true;
+	/* The SIGTRAP is ours now: the kernel has forgotten it. */
+	if (WIFSTOPPED(status) && status >> 8 == SIGTRAP)
+		guardian_mark_task(tracer->guardian, task->watch, true);
 }
 
 void tracer_unqueue_step(struct tracer *tracer, struct task *task)
@@ -91,6 +95,7 @@ struct task *task_new(struct tracer *tracer, pid_t tid, struct tracee *tracee)
 	struct task *task = xcalloc(1, sizeof(*task));
 
 	task->tid = tid;
+	task->watch = -1;
 	HASH_ADD_INT(tracer->tasks, tid, task);
 	if (tracee)
 		tracee_adopt(tracee, task);
@@ -102,6 +107,8 @@ void tracee_adopt(struct tracee *tracee, struct task *task)
 	struct tracer *tracer = tracee->space->tracer;
 
 	task->tracee = tracee;
+	task->watch = guardian_add_task(tracer->guardian, tracee->pid,
+					task->tid);
 	task->next = tracee->tasks;
 	tracee->tasks = task;
 	tracer->client->ops->task_begin(tracer->client, task);
@@ -119,6 +126,7 @@ void task_free(struct tracer *tracer, struct task *task)
 		space_lose_task(task->tracee->space, task->tid);
 	}
 	tracer->orphans -= task->held;
+	guardian_drop_task(tracer->guardian, task->watch);
 	HASH_DEL(tracer->tasks, task);
 	free(task);
 }

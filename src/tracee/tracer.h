@@ -53,6 +53,7 @@ struct task {
 	bool regs_known;
 	bool ip_changed;       /* these two are written back before it is */
 	bool regs_changed;     /* resumed: the ip alone, or all */
+	int watch;             /* its place with the guardian, or -1 */
 	unsigned queued;       /* statuses of it that are still to be handled */
 	struct visit visits[TASK_VISITS];
 	unsigned visit_count;

@@ -46,7 +46,8 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 	}
 	if (planted)
 		trap->note = guardian_note(guardian, space_guard(space),
-					   trap->address, trap->original);
+					   trap->address, trap->original,
+					   trap->insn.length);
 	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
 	if (!err)
 		trap->planted = planted;

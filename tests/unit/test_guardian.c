@@ -108,7 +108,7 @@ static int plant(struct planter *p, unsigned at)
 {
 	static const uint8_t int3 = INT3;
 	taddr_t address = (uintptr_t)code + at;
-	int note = guardian_note(p->guardian, p->space, address, ORIGINAL(at));
+	int note = guardian_note(p->guardian, p->space, address, ORIGINAL(at), 1);
 
 	must(note >= 0);
 	must(pwrite(p->mem, &int3, 1, address) == 1);
@@ -314,7 +314,7 @@ static void come_and_go(struct planter *p)
 
 	for (unsigned i = 0; i < (1u << 20) / 8; i++) {
 		for (unsigned j = 0; j < ARRAY_SIZE(notes); j++) {
-			notes[j] = guardian_note(p->guardian, p->space, i, 0);
+			notes[j] = guardian_note(p->guardian, p->space, i, 0, 1);
 			must(notes[j] >= 0 && notes[j] < 1024);
 		}
 		for (unsigned j = 0; j < ARRAY_SIZE(notes); j++)
@@ -343,12 +343,12 @@ static void use_up_notes(struct planter *p)
 	int note, last = -1;
 
 	plant_range(p, 0, 64);
-	while ((note = guardian_note(p->guardian, p->space, 0, 0)) >= 0)
+	while ((note = guardian_note(p->guardian, p->space, 0, 0, 1)) >= 0)
 		last = note;
 	must(last > 100000);
 	guardian_unnote(p->guardian, last);
 	must(plant(p, 64) == last);
-	must(guardian_note(p->guardian, p->space, 0, 0) == -1);
+	must(guardian_note(p->guardian, p->space, 0, 0, 1) == -1);
 }
 
 START_TEST(notes_used_up)
@@ -392,7 +392,7 @@ static void drop_and_add(struct planter *p)
 	must(p->space == old);
 	settle(p);
 	plant_range(p, 0, 10);
-	must(guardian_note(p->guardian, -1, 0, 0) == -1);
+	must(guardian_note(p->guardian, -1, 0, 0, 1) == -1);
 }
 
 START_TEST(space_number_used_again)
@@ -420,7 +420,7 @@ START_TEST(nobody)
 {
 	guardian_dismiss(NULL);
 	ck_assert_int_eq(guardian_add_space(NULL, 0), -1);
-	ck_assert_int_eq(guardian_note(NULL, 0, 0, 0), -1);
+	ck_assert_int_eq(guardian_note(NULL, 0, 0, 0, 1), -1);
 	guardian_unnote(NULL, 0);
 	guardian_drop_space(NULL, 0);
 }
