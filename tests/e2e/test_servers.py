@@ -6,6 +6,7 @@ how often (10); every figure is printed as a comment."""
 
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -406,7 +407,7 @@ def start_slap(case, path):
 def mariadb(case):
     h.need("mariadb-slap", "mariadb-admin")
     path = case.path("s")
-    user = case.user.pw_name if case.user else "root"
+    user = (case.user or pwd.getpwuid(os.geteuid())).pw_name
     server = start_mariadb(case, path, user)
     clients = [Client(case, "sql", path, "client%d" % i) for i in range(3)]
     h.wait_until(lambda: all(client.is_ready() for client in clients),
