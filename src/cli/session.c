@@ -277,6 +277,15 @@ static int trace_in_thread(struct session *session)
 		       0;
 }
 
+/* Somebody may have thought that it would end. */
+static void tell_detached(const struct session *session)
+{
+	if (session->requests->leave && session->left && session->child &&
+	    !session->child_ended)
+		complain(0, "process %d was let go, and goes on",
+			 (int)session->child);
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
@@ -328,6 +337,7 @@ static void finish(struct session *session)
 			 strerror(-err));
 	prober_report_unmatched(session->prober);
 	report_losses(session);
+	tell_detached(session);
 }
 
 /* One descriptor is kept for each process, and one for each of its files. */

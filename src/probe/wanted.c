@@ -22,6 +22,7 @@ struct near_names {
 struct wanted_set {
 	const struct filter *filter;
 	const char *option;
+	const char *never; /* what it means that nothing matched */
 	bool *found; /* these two by filter_count() */
 	struct near_names *near;
 };
@@ -33,10 +34,11 @@ struct wanted {
 };
 
 static void set_init(struct wanted_set *set, const struct filter *filter,
-		     const char *option)
+		     const char *option, const char *never)
 {
 	set->filter = filter;
 	set->option = option;
+	set->never = never;
 	set->found = xcalloc(filter_count(filter), sizeof(*set->found));
 	set->near = xcalloc(filter_count(filter), sizeof(*set->near));
 }
@@ -56,8 +58,11 @@ struct wanted *wanted_new(const struct prober_config *config)
 {
 	struct wanted *wanted = xcalloc(1, sizeof(*wanted));
 
-	set_init(&wanted->entries, config->entries, "-x");
-	set_init(&wanted->calls, config->calls, "-e");
+	set_init(&wanted->entries, config->entries, "-x",
+		 "no such function in any library that was loaded");
+	set_init(&wanted->calls, config->calls, "-e",
+		 "no module that was loaded calls such a function of another "
+		 "(-x catches functions whoever calls them)");
 	return wanted;
 }
 
@@ -207,9 +212,8 @@ static void report_never(const struct wanted_set *set)
 
 		if (!set->found[i])
 			diag(DIAG_WARNING, DIAG_PROBE,
-			     "%s %s: never found: no such function in any "
-			     "library that was loaded%s",
-			     set->option, filter_text(set->filter, i), near);
+			     "%s %s: never found: %s%s", set->option,
+			     filter_text(set->filter, i), set->never, near);
 	}
 }
 

@@ -110,6 +110,8 @@ static char *explain(const char *program, const struct launch_failure *failure,
 					 program);
 		return xasprintf("%s: no such file", program);
 	case EACCES:
+		if (!stat(program, &st) && S_ISDIR(st.st_mode))
+			return xasprintf("%s: is a directory", program);
 		return xasprintf("%s: not executable (permission denied)",
 				 program);
 	case ENOEXEC:
