@@ -29,12 +29,11 @@ static unsigned part_of(uint64_t number, unsigned octave)
 	return (number >> (octave - 1)) % HISTOGRAM_PARTS;
 }
 
-static uint64_t middle_of(unsigned octave, unsigned part)
+static uint64_t top_of(unsigned octave, unsigned part)
 {
 	if (octave == 0)
 		return part;
-	return ((uint64_t)(HISTOGRAM_PARTS + part) << (octave - 1)) +
-	       ((1ull << (octave - 1)) >> 1);
+	return ((uint64_t)(HISTOGRAM_PARTS + part + 1) << (octave - 1)) - 1;
 }
 
 void histogram_add(struct histogram *histogram, uint64_t number)
@@ -70,7 +69,7 @@ uint64_t histogram_quantile(const struct histogram *histogram,
 		for (part = 0; part < HISTOGRAM_PARTS; part++) {
 			seen += histogram->octaves[octave][part];
 			if (seen >= wanted)
-				return at_most(middle_of(octave, part),
+				return at_most(top_of(octave, part),
 					       histogram->max);
 		}
 	}

@@ -19,7 +19,10 @@ struct histogram {
 void histogram_fini(struct histogram *histogram);
 void histogram_add(struct histogram *histogram, uint64_t number);
 
-/* What per_mille / 1000 of the numbers don't exceed; 0 if there are none. */
+/*
+ * What per_mille / 1000 of the numbers don't exceed, too large by 1/32 at
+ * most; 0 if there are none.
+ */
 uint64_t histogram_quantile(const struct histogram *histogram,
 			    unsigned per_mille);
 

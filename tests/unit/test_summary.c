@@ -194,7 +194,7 @@ START_TEST(quantiles)
 	       "     calls    errors  function\n"
 	       "------ ----------- ----------- --------- --------- ---------"
 	       " --------- --------- --------------------\n"
-	       "100.00    0.001135          11         2        99       100"
+	       "100.00    0.001135          11         2       100       100"
 	       "       100           getc\n"
 	       "------ ----------- ----------- --------- --------- ---------"
 	       " --------- --------- --------------------\n"
@@ -215,8 +215,9 @@ START_TEST(quantiles_are_near)
 		/* Hide that it knows the greatest number. */
 		histogram_add(&histogram, UINT64_MAX);
 		i = histogram_quantile(&histogram, 900);
-		ck_assert_uint_le(i > number ? i - number : number - i,
-				  number / 64);
+		/* Never too small: that many calls took no longer. */
+		ck_assert_uint_ge(i, number);
+		ck_assert_uint_le(i - number, number / 32);
 		ck_assert_uint_eq(histogram_quantile(&histogram, 1000) >> 58,
 				  63);
 		histogram_fini(&histogram);
