@@ -24,6 +24,7 @@
 #define NOTES_MAX (1u << 20)
 #define SPACES_MAX 4096
 #define TASKS_MAX 65536
+#define RESUMED_MAX 8
 
 #define INT3 0xcc
 
@@ -50,6 +51,8 @@ struct shared {
 	volatile uint32_t count; /* notes ever used */
 	struct note notes[NOTES_MAX];
 	volatile uint32_t task_count; /* places ever used */
+	volatile uint32_t resumed[RESUMED_MAX]; /* places + 1 */
+	uint32_t next_resumed;
 	struct standing tasks[TASKS_MAX];
 };
 
@@ -204,7 +207,31 @@ static void for_each_chosen(struct guard *guard,
 			act(guard, &shared->tasks[i]);
 }
 
-static void choose_tasks(struct guard *guard)
+static void stop_task(struct standing *task)
+{
+	syscall(SYS_tgkill, task->pid, task->tid, SIGSTOP);
+	task->chosen = 1;
+}
+
+/*
+ * One that was resumed last is most likely at a trap by now, and there is no
+ * time to look: it must not be let go of before it has its signal.
+ */
+static void stop_likely(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < RESUMED_MAX; i++) {
+		uint32_t place = shared->resumed[i] - 1;
+
+		if (place < TASKS_MAX && shared->tasks[place].tid &&
+		    !shared->tasks[place].chosen)
+			stop_task(&shared->tasks[place]);
+	}
+}
+
+static void stop_others(struct guard *guard)
 {
 	struct shared *shared = guard->shared;
 	struct procfs_status status;
@@ -213,15 +240,11 @@ static void choose_tasks(struct guard *guard)
 	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
 		struct standing *task = &shared->tasks[i];
 
-		task->chosen = task->tid &&
-			       !procfs_status(task->tid, &status) &&
-			       (status.state == 't' || status.state == 'R');
+		if (task->tid && !task->chosen &&
+		    !procfs_status(task->tid, &status) &&
+		    (status.state == 't' || status.state == 'R'))
+			stop_task(task);
 	}
-}
-
-static void stop_task(struct guard *guard UNUSED, struct standing *task)
-{
-	syscall(SYS_tgkill, task->pid, task->tid, SIGSTOP);
 }
 
 static bool was_trapped(const struct guard *guard, uint64_t address,
@@ -281,8 +304,7 @@ static void let_go_on(struct guard *guard UNUSED, struct standing *task)
 static void put_all_back(struct guard *guard)
 {
 	restore_all(guard);
-	choose_tasks(guard);
-	for_each_chosen(guard, stop_task);
+	stop_others(guard);
 	for_each_chosen(guard, put_back);
 	for_each_chosen(guard, let_go_on);
 }
@@ -293,6 +315,7 @@ static void *await_death(void *argument)
 	int err = pthread_mutex_lock(&guard->shared->alive);
 
 	if (err == EOWNERDEAD && !guard->shared->dismissed) {
+		stop_likely(guard);
 		pthread_mutex_lock(&guard->lock);
 		(void)receive_waiting(guard);
 		put_all_back(guard);
@@ -514,4 +537,14 @@ void guardian_mark_task(struct guardian *guardian, int place, bool stands)
 {
 	if (guardian && place >= 0)
 		guardian->shared->tasks[place].stands = stands;
+}
+
+void guardian_mark_resumed(struct guardian *guardian, int place)
+{
+	struct shared *shared;
+
+	if (!guardian || place < 0)
+		return;
+	shared = guardian->shared;
+	shared->resumed[shared->next_resumed++ % RESUMED_MAX] = place + 1;
 }

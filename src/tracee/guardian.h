@@ -54,4 +54,7 @@ void guardian_drop_task(struct guardian *guardian, int place);
  */
 void guardian_mark_task(struct guardian *guardian, int place, bool stands);
 
+/* It was resumed: of all tasks the last ones are seen to first. */
+void guardian_mark_resumed(struct guardian *guardian, int place);
+
 #endif

@@ -62,6 +62,7 @@ static void settle(struct tracer *tracer, struct task *task)
 		return;
 	}
 	write_back(task);
+	guardian_mark_resumed(tracer->guardian, task->watch);
 	task->stopped = false;
 	task->listening = task->wish == WISH_LISTEN;
 	if (task->listening)

@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""calltrap is killed while it is attached: its guardian restores the code, and
+puts back those that stand at a trap. None may go on with wrong results; how
+many live is printed, and most have to where calls are rare."""
+
+import random
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+
+ROUNDS = 12
+
+
+def one_round(case, pause):
+    """The target's status: 7 = right results, -SIGTRAP = it died."""
+    target = case.start([h.build("killed", "killed.c", "-O1"), str(pause)])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    tracer = case.start_calltrap("-L", "-x", "ident", "-p", str(target.pid))
+    h.wait_until(lambda: h.tracer_of(target.pid) or
+                 tracer.popen.poll() is not None, "the attach")
+    time.sleep(random.uniform(0.05, 0.2))
+    tracer.popen.send_signal(signal.SIGKILL)
+    tracer.wait()
+    h.wait_until(lambda: not h.tracer_of(target.pid) or
+                 target.popen.poll() is not None, "the end of the tracing")
+    time.sleep(0.1)
+    if target.popen.poll() is None:
+        target.say("over\n")
+    return target.wait()
+
+
+def register(pause, at_least, words):
+    @h.test("killed: a target with " + words)
+    def run(case):
+        statuses = [one_round(case, pause) for _ in range(ROUNDS)]
+        lived = statuses.count(7)
+        print("# %d of %d lived: %s" % (lived, ROUNDS, words))
+        h.check(set(statuses) <= {7, -signal.SIGTRAP},
+                "statuses %r: wrong results, or another death" % statuses)
+        h.check(lived >= at_least, "only %d of %d lived" % (lived, ROUNDS))
+
+
+register(10000, ROUNDS // 2, "a call every 10 ms")
+register(0, 0, "nothing but calls")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
