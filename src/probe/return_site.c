@@ -36,11 +36,7 @@ bool return_site_is_code(struct probe_space *space, taddr_t address)
 {
 	const struct module *module = module_find(space->space, address);
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
-	struct return_site *site;
 
-	HASH_FIND(hh, space->sites, &address, sizeof(address), site);
-	if (site)
-		return true;
 	if (module)
 		return image_is_code(module->image, address - module->bias);
 	mapping = xmalloc(sizeof(*mapping));
@@ -49,28 +45,36 @@ bool return_site_is_code(struct probe_space *space, taddr_t address)
 	       mapping->executable && !mapping->shared;
 }
 
-struct return_site *return_site_get(struct probe_space *space,
-				    taddr_t address)
+static struct return_site *site_new(struct probe_space *space, taddr_t address)
 {
 	struct return_site *site;
 
 	if (!return_site_is_code(space, address))
 		return NULL;
-	HASH_FIND(hh, space->sites, &address, sizeof(address), site);
-	if (!site) {
-		site = xcalloc(1, sizeof(*site));
-		site->owner.ops = &return_ops;
-		site->space = space;
-		site->address = address;
-		site->in_module = module_find(space->space, address);
-		if (trap_plant(space->space, address, &site->owner)) {
-			free(site);
-			return NULL;
-		}
-		HASH_ADD(hh, space->sites, address, sizeof(site->address),
-			 site);
+	site = xcalloc(1, sizeof(*site));
+	site->owner.ops = &return_ops;
+	site->space = space;
+	site->address = address;
+	site->in_module = module_find(space->space, address);
+	if (trap_plant(space->space, address, &site->owner)) {
+		free(site);
+		return NULL;
 	}
-	site->running++;
+	HASH_ADD(hh, space->sites, address, sizeof(site->address), site);
+	return site;
+}
+
+struct return_site *return_site_get(struct probe_space *space,
+				    taddr_t address)
+{
+	struct return_site *site;
+
+	/* Known for most calls: nothing else is done at each of them. */
+	HASH_FIND(hh, space->sites, &address, sizeof(address), site);
+	if (!site)
+		site = site_new(space, address);
+	if (site)
+		site->running++;
 	return site;
 }
 

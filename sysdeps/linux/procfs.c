@@ -47,7 +47,6 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 	if (sscanf(line, "Name: %63[^\n]", ret->name) == 1 ||
 	    sscanf(line, "State: %c", &ret->state) == 1 ||
 	    sscanf(line, "Tgid: %d", &ret->tgid) == 1 ||
-	    sscanf(line, "PPid: %d", &ret->parent) == 1 ||
 	    sscanf(line, "TracerPid: %d", &ret->tracer) == 1 ||
 	    sscanf(line, "Uid: %u %u %u %u", &uids[0], &uids[1], &uids[2],
 		   &uids[3]) == 4 ||

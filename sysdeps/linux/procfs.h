@@ -15,7 +15,6 @@ struct procfs_status {
 	char name[64];
 	char state;      /* R S D T t Z X I */
 	pid_t tgid;
-	pid_t parent;
 	pid_t tracer;    /* 0 = nobody */
 	uid_t uids[4];   /* real, effective, saved, filesystem */
 	bool has_memory; /* a kernel thread has none (no VmSize line) */
