@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/types.h"
+#include "sysdeps/convention.h"
 
 /*
  * The general registers of a stopped task. A 64-bit tracer is given the same

@@ -8,12 +8,15 @@
 #include "base/memory.h"
 #include "base/types.h"
 #include "prototype/prototype.h"
+#include "stack/stacks.h"
 #include "sysdeps/arch.h"
+#include "sysdeps/convention.h"
 
 /* Where a function is caught. */
 enum function_place {
 	FUNCTION_CALL_SITE, /* where one module calls it (-e, -l) */
 	FUNCTION_ENTRY,     /* at its own first instruction (-x) */
+	FUNCTION_SYSTEM_CALL, /* it is one of the kernel's (-S) */
 };
 
 /* What is special about a function's return. */
@@ -57,6 +60,8 @@ struct call {
 	struct memory *memory;  /* of its task; good during an event only */
 	taddr_t return_address;
 	struct regs entry;      /* registers at the first instruction */
+	const struct fp_regs *entry_fp; /* NULL: not needed, or not known */
+	stack_id stack;         /* who called; STACK_NONE: wasn't asked for */
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 };
 
@@ -80,7 +85,10 @@ struct event {
 		struct {
 			const struct call *call;
 			const struct regs *regs;
+			const struct fp_regs *fp; /* RETURN: or NULL */
 			enum call_end end;
+			bool failed;  /* RETURN: the result says so */
+			int error;    /* … and why (errno); 0: not known */
 		};
 		struct {
 			int signal;

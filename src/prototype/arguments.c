@@ -17,7 +17,7 @@ unsigned arguments_slot_of(const struct call_values *values,
 	unsigned slot = 0;
 
 	for (unsigned i = 0; i < index; i++)
-		slot += arguments_slots(values, prototype->parameters[i]);
+		slot += arguments_slots(values, prototype->parameters[i].type);
 	return slot;
 }
 

@@ -22,8 +22,8 @@ static int new_type(struct parser *parser, struct type type,
 	unsigned inner = type.target ? type.target->depth : 0;
 
 	for (unsigned i = 0; type.kind == TYPE_STRUCT && i < type.count; i++)
-		if (inner < type.members[i]->depth)
-			inner = type.members[i]->depth;
+		if (inner < type.members[i].type->depth)
+			inner = type.members[i].type->depth;
 	type.depth = inner + 1;
 	if (type.depth > TYPE_DEPTH_MAX)
 		return parser_expected(parser, &parser->lexer.token,
@@ -186,7 +186,7 @@ static int parse_member(struct parser *parser, const struct type **ret)
 /* struct alone announces one that is defined later. */
 static int parse_struct(struct parser *parser, const struct type **ret)
 {
-	const struct type *members[MEMBERS_MAX];
+	struct type_member members[MEMBERS_MAX] = { 0 };
 	struct type type = { .kind = TYPE_STRUCT };
 	int err = 0;
 
@@ -197,7 +197,7 @@ static int parse_struct(struct parser *parser, const struct type **ret)
 		if (type.count == MEMBERS_MAX)
 			return parser_expected(parser, &parser->lexer.token,
 					       "fewer members");
-		err = parse_member(parser, &members[type.count]);
+		err = parse_member(parser, &members[type.count].type);
 		if (err)
 			return err;
 		type.count++;

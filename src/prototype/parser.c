@@ -133,7 +133,7 @@ static const struct type *decay(struct parser *parser, const struct type *type)
 
 /* The parameters of the function that is being read. */
 struct parameters {
-	const struct type *types[PARAMETERS_MAX];
+	struct parameter list[PARAMETERS_MAX];
 	unsigned count;
 	unsigned later;
 	bool supported;
@@ -148,7 +148,7 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 
 	if (all->count == PARAMETERS_MAX)
 		return parser_expected(parser, &at, "fewer parameters");
-	if (all->count && all->types[all->count - 1]->lens == LENS_FORMAT)
+	if (all->count && all->list[all->count - 1].type->lens == LENS_FORMAT)
 		return parser_expected(parser, &at,
 				       "no parameter behind the format");
 	if (later)
@@ -161,7 +161,7 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 		all->later = all->count;
 	if (!type_is_passed(type))
 		all->supported = false;
-	all->types[all->count++] = type;
+	all->list[all->count++] = (struct parameter){ .type = type };
 	return 0;
 }
 
@@ -189,14 +189,14 @@ static int parse_parameters(struct parser *parser, struct parameters *all)
 static void settle_voids(struct parser *parser, const struct token *name,
 			 struct parameters *all)
 {
-	if (all->count == 1 && all->types[0]->kind == TYPE_VOID)
+	if (all->count == 1 && all->list[0].type->kind == TYPE_VOID)
 		all->count = 0;
 	for (unsigned i = 0; i < all->count; i++) {
-		if (all->types[i]->kind != TYPE_VOID)
+		if (all->list[i].type->kind != TYPE_VOID)
 			continue;
 		report(parser, name,
 		       "a void parameter among others is taken as hide(int)");
-		all->types[i] = type_builtin("hide", 4);
+		all->list[i].type = type_builtin("hide", 4);
 	}
 }
 
@@ -207,8 +207,8 @@ static void define_function(struct parser *parser, const struct token *name,
 	struct pool *pool = &parser->into->pool;
 	struct prototype prototype = {
 		.result = result,
-		.parameters = pool_copy(pool, all->types,
-					all->count * sizeof(*all->types)),
+		.parameters = pool_copy(pool, all->list,
+					all->count * sizeof(*all->list)),
 		.count = all->count,
 		.later = all->later < all->count ? all->later : all->count,
 	};

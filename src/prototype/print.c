@@ -53,7 +53,7 @@ static int count_from_argument(struct printer *printer, uint64_t number,
 
 	if (!prototype || number < 1 || number > prototype->count)
 		return -ENODATA;
-	type = prototype->parameters[number - 1];
+	type = prototype->parameters[number - 1].type;
 	slot = arguments_slot_of(values, prototype, number - 1);
 	if (arguments_read(values, type, slot, &word) < 0)
 		return -ENODATA;
@@ -118,7 +118,7 @@ static void print_parameters(struct printer *printer, unsigned from,
 	unsigned slot = arguments_slot_of(printer->values, prototype, from);
 
 	for (unsigned i = from; i < to; i++) {
-		const struct type *type = prototype->parameters[i];
+		const struct type *type = prototype->parameters[i].type;
 
 		print_argument(printer, type, slot);
 		slot += arguments_slots(printer->values, type);

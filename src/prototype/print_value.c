@@ -114,6 +114,7 @@ static void print_integer(struct printer *printer, const struct type *type,
 		print_bits(printer, type, word);
 		break;
 	case LENS_ENUM:
+	case LENS_FLAGS:
 		print_enum(printer, type, word);
 		break;
 	case LENS_PLAIN:
@@ -166,6 +167,7 @@ void print_word(struct printer *printer, const struct type *type,
 	case TYPE_FLOAT:
 	case TYPE_ARRAY:
 	case TYPE_STRUCT:
+	case TYPE_UNION:
 		print_hex(printer, word);
 		break;
 	}
@@ -276,6 +278,7 @@ void print_at(struct printer *printer, const struct type *type,
 	case TYPE_VOID:
 	case TYPE_FLOAT:
 	case TYPE_STRUCT:
+	case TYPE_UNION:
 		print_hex(printer, address);
 		break;
 	}

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/types.h"
 #include "sysdeps/arch.h"
+#include "sysdeps/convention.h"
 
 /* The types of a function's arguments and result, and how to print them. */
 struct prototype;
@@ -59,6 +60,9 @@ struct call_values {
 	const struct arch_ops *arch;
 	const struct regs *entry_regs;  /* at the function's first instruction */
 	const struct regs *result_regs; /* after its return, or NULL */
+	const struct fp_regs *entry_fp;  /* of the same moments; NULL: were */
+	const struct fp_regs *result_fp; /* not read */
+	bool system_call;
 	struct memory *memory;
 };
 

@@ -105,6 +105,7 @@ unsigned type_size(const struct type *type, unsigned word_size)
 	case TYPE_VOID:
 	case TYPE_ARRAY:
 	case TYPE_STRUCT:
+	case TYPE_UNION:
 		return 0;
 	}
 	return 0;

@@ -15,6 +15,7 @@ enum type_kind {
 	TYPE_POINTER,
 	TYPE_ARRAY,
 	TYPE_STRUCT,
+	TYPE_UNION,
 };
 
 /* How a value is shown. */
@@ -27,15 +28,30 @@ enum lens {
 	LENS_GUESS,  /* a number if it is small, else an address */
 	LENS_BITS,   /* the numbers of the bits that are set */
 	LENS_ENUM,
+	LENS_FLAGS,  /* the names of the bits that are set */
 	LENS_HIDE,
 	LENS_STRING, /* an array (or pointer to one), up to the first NUL */
 	LENS_BYTES,  /* the same, with all its NULs */
 	LENS_FORMAT, /* a string that says which arguments follow it */
 };
 
+/*
+ * A name of a value (LENS_ENUM), or of the bits of one (LENS_FLAGS): it stands
+ * for those that have value in the bits of mask.
+ */
 struct type_name {
 	const char *name;
 	int64_t value;
+	uint64_t mask; /* LENS_FLAGS: never 0 */
+};
+
+/* A part of a struct or union. */
+struct type_member {
+	const struct type *type;
+	const char *name;    /* NULL: it has none that would be shown */
+	uint64_t offset;     /* in bytes; of a bit-field, of its storage unit */
+	uint8_t bit_size;    /* of a bit-field; 0: it is none */
+	uint8_t bit_offset;  /* from the storage unit's lowest bit */
 };
 
 /* The size of an integer that is as large as a pointer of the program. */
@@ -49,13 +65,20 @@ struct type {
 	enum lens lens;
 	uint8_t size;      /* INTEGER, FLOAT: in bytes, or TYPE_WORD */
 	bool is_signed;    /* INTEGER */
-	bool complete;     /* STRUCT: more than its name is known */
+	bool complete;     /* STRUCT, UNION: more than its name is known */
+	bool placed;       /* … and its layout: .bytes, .align and the
+			      members' offsets; else it follows from their
+			      types, by the rules of the traced program's ABI */
+	bool in_memory;    /* … and is passed by reference (a C++ class that
+			      can't be copied bit by bit; Itanium C++ ABI 3.1) */
+	uint64_t bytes;    /* STRUCT, UNION that are placed: their size */
+	uint32_t align;
 	unsigned depth;    /* of types in it, without those behind a struct */
-	unsigned count;    /* of members (STRUCT) or names (LENS_ENUM) */
+	unsigned count;    /* of members (STRUCT, UNION) or of names */
 	const struct type *target;         /* POINTER, ARRAY */
 	const struct expression *length;   /* ARRAY */
-	const struct type *const *members; /* STRUCT */
-	const struct type_name *names;     /* LENS_ENUM */
+	const struct type_member *members; /* STRUCT, UNION */
+	const struct type_name *names;     /* LENS_ENUM, LENS_FLAGS */
 };
 
 /* Of whatever there is no prototype for. */

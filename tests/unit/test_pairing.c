@@ -926,14 +926,14 @@ END_TEST
 
 /* ---- at random, against a model ---- */
 
-struct frame {
+struct fake_frame {
 	uint64_t id;
 	taddr_t at;
 	unsigned to;
 };
 
 struct fiber {
-	struct frame frames[64];
+	struct fake_frame frames[64];
 	unsigned depth;
 };
 
@@ -956,7 +956,7 @@ static taddr_t top_of(const struct fiber *fiber, unsigned stack)
 static void model_enter(struct fiber *fiber, unsigned stack, struct task *task)
 {
 	static const struct function *const all[] = { &f, &g, &h };
-	struct frame *frame = &fiber->frames[fiber->depth];
+	struct fake_frame *frame = &fiber->frames[fiber->depth];
 
 	frame->at = top_of(fiber, stack) - 8 * (2 + random_below(9));
 	frame->to = random_below(16);
@@ -967,7 +967,7 @@ static void model_enter(struct fiber *fiber, unsigned stack, struct task *task)
 
 static void model_leave(struct fiber *fiber, struct task *task)
 {
-	const struct frame *frame = &fiber->frames[--fiber->depth];
+	const struct fake_frame *frame = &fiber->frames[--fiber->depth];
 	size_t last;
 
 	leave_as(task, frame->at, frame->to, frame->id * 3);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_NAMER_H
+#define CALLTRAP_NAMER_H
+
+#include "stack/stacks.h"
+
+/* Names for frames, worked out when they are asked for, and kept. */
+struct namer;
+
+struct namer_options {
+	bool demangle;
+	bool lines;   /* file and line, inlined frames: from debug information */
+};
+
+struct namer *namer_new(const struct namer_options *options) MUST_CHECK;
+void namer_free(struct namer *namer);
+
+/* One function that a frame stands for; with inlined ones there are several. */
+struct frame_name {
+	const char *function; /* as shown; NULL: not known */
+	const char *linkage;  /* as the symbol table has it, or NULL */
+	uint64_t offset;      /* of the frame's address in the function */
+	const char *library;  /* path as the program sees it; "" = no file */
+	const char *file;     /* or NULL */
+	unsigned line;        /* 0 = not known */
+	unsigned start_line;
+	bool inlined;         /* into the next one */
+};
+
+/*
+ * The names of a frame, innermost first, at least one. innermost: the address
+ * is that of the instruction itself, not one behind a call (frame_method
+ * FRAME_INNERMOST, and what FRAME_SIGNAL has interrupted). Good as long as
+ * namer is.
+ */
+size_t namer_names(struct namer *namer, const struct frame *frame,
+		   const struct frame_name **ret);
+
+#endif
