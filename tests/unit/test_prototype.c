@@ -179,9 +179,12 @@ static const char *print_on(const struct arch_ops *arch, const char *function,
 			    enum part part)
 {
 	static struct strbuf out;
-	struct call_values values = { arch, &regs,
-				      part == ENTRY ? NULL : &regs,
-				      &data.memory };
+	struct call_values values = {
+		.arch = arch,
+		.entry_regs = &regs,
+		.result_regs = part == ENTRY ? NULL : &regs,
+		.memory = &data.memory,
+	};
 	const struct prototype *prototype = NULL;
 
 	if (function) {
@@ -789,8 +792,12 @@ END_TEST
 static const char *from(const char *library, const char *function)
 {
 	static struct strbuf out;
-	struct call_values values = { &machine64, &regs, &regs,
-				      &data.memory };
+	struct call_values values = {
+		.arch = &machine64,
+		.entry_regs = &regs,
+		.result_regs = &regs,
+		.memory = &data.memory,
+	};
 	const struct prototype *found = prototypes_find(all, library,
 							function);
 
