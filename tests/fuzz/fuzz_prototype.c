@@ -65,7 +65,12 @@ static void print_all(const struct definitions *file, struct input *input,
 {
 	const struct print_limits limits = { 32, 4 };
 	struct regs regs = { .user.rax = input->size };
-	struct call_values values = { arch, &regs, &regs, &input->memory };
+	struct call_values values = {
+		.arch = arch,
+		.entry_regs = &regs,
+		.result_regs = &regs,
+		.memory = &input->memory,
+	};
 	struct definition *function, *next;
 	struct strbuf out = { 0 };
 
