@@ -37,6 +37,13 @@ struct function {
 	enum function_place place;
 	enum function_return returns;
 	const struct prototype *prototype; /* or NULL */
+	/*
+	 * Calls of it are not seen while another function of its group runs on
+	 * the same task (malloc within operator new); 0: all are seen.
+	 */
+	uint8_t group;
+	bool entry_only;     /* nobody wants to know of its return */
+	const void *subject; /* whatever prober_config.describe has set */
 };
 
 /* Why a call will never be seen to return. */
@@ -48,6 +55,7 @@ enum call_end {
 	CALL_NEVER_RETURNS, /* it is of that kind (exit), or was an exec */
 	CALL_UNSEEN,        /* where it returns to can't be trapped */
 	CALL_DETACHED,      /* calltrap went away while it was running */
+	CALL_UNWATCHED,     /* the function is .entry_only */
 };
 
 /* One activation of a function on one task. */

@@ -110,6 +110,9 @@ static struct function_entry *new_entry(struct prober *prober,
 	function->prototype = prototypes_find(prober->config.prototypes,
 					      definer ? definer->name : NULL,
 					      name);
+	if (prober->config.describe)
+		prober->config.describe(prober->config.describe_context,
+					function);
 	return entry;
 }
 

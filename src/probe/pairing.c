@@ -275,6 +275,44 @@ static void start(struct probe_space *space, struct task *task,
 	push(stack_of(space, task, &activation->key), activation);
 }
 
+/* Within a call that stands for it, as operator new does for malloc. */
+static bool is_inner(const struct call_stack *stack,
+		     const struct function *function)
+{
+	const struct activation *activation;
+
+	if (!function->group)
+		return false;
+	for (activation = stack->top; activation;
+	     activation = activation->outer)
+		if (activation->kind == ACTIVATION_CALL &&
+		    activation->call.function->group == function->group)
+			return true;
+	return false;
+}
+
+/*
+ * Has the return watched if anybody wants to know of it; else says how the call
+ * ends for us.
+ */
+static enum call_end watch_return(struct probe_space *space,
+				  struct activation *activation)
+{
+	const struct call *call = &activation->call;
+
+	if (call->function->entry_only)
+		return CALL_UNWATCHED;
+	if (call->function->returns == RETURNS_NEVER)
+		return CALL_NEVER_RETURNS;
+	activation->site = return_site_get(space, call->return_address);
+	if (activation->site)
+		return CALL_RETURNED;
+	if (!return_site_is_code(space, call->return_address))
+		return CALL_NEVER_RETURNS;
+	space->prober->counts.failed_returns++;
+	return CALL_UNSEEN;
+}
+
 void pairing_enter_call(struct probe_space *space, struct task *task,
 			const struct function *function,
 			taddr_t return_address, bool jumped)
@@ -283,25 +321,20 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	taddr_t slot = space->space->arch->return_slot(&task->regs);
 	struct frame_key key = frame_key(space, &task->regs, slot);
 	struct activation *activation;
-	enum call_end end = CALL_NEVER_RETURNS;
+	enum call_end end;
 
 	drop_dead_frames(space, task, slot);
 	if (settle_frame(space, task, &key, function, return_address))
 		return;
 	end_unwinding(task, slot);
+	if (!key.stack && is_inner(&task_calls_of(task)->stack, function))
+		return;
 	activation = activation_new(space, task, &key, return_address);
 	activation->call.function = function;
 	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
 	prober->counts.calls++;
-	if (function->returns != RETURNS_NEVER) {
-		activation->site = return_site_get(space, return_address);
-		if (!activation->site &&
-		    return_site_is_code(space, return_address)) {
-			prober->counts.failed_returns++;
-			end = CALL_UNSEEN;
-		}
-	}
+	end = watch_return(space, activation);
 	emit_call(space, EVENT_CALL, activation, task->tid, task->stop_time,
 		  NULL, CALL_RETURNED);
 	if (activation->site) {

@@ -21,6 +21,12 @@ struct prober_config {
 	bool default_calls;             /* no -e, -l, -L: calls of MAIN */
 	const struct filter *libraries; /* -l: by defining module */
 	const struct filter *entries;   /* -x */
+	/*
+	 * Called once for each function that is found, to fill in what the
+	 * sinks want of it: group, entry_only, subject. Or NULL.
+	 */
+	void (*describe)(void *context, struct function *function);
+	void *describe_context;
 	struct prototypes *prototypes;
 	struct sink *sinks;
 	/* Set to 1 when a sink can't write any more. */

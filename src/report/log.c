@@ -209,6 +209,7 @@ static const char *end_text(enum call_end end)
 	case CALL_DETACHED:
 		return "<unfinished: detached>";
 	case CALL_RETURNED:
+	case CALL_UNWATCHED:
 		break;
 	}
 	return "<unfinished ...>";

@@ -63,6 +63,11 @@ static struct script s;
 static const struct function f = { .name = "f" };
 static const struct function g = { .name = "g" };
 static const struct function h = { .name = "h" };
+static const struct function outer = { .name = "outer", .group = 1 };
+static const struct function inner = { .name = "inner", .group = 1 };
+static const struct function other = { .name = "other", .group = 2 };
+static const struct function brief = { .name = "brief", .group = 1,
+				       .entry_only = true };
 static const struct function quit = { .name = "quit",
 				      .returns = RETURNS_NEVER };
 
@@ -98,6 +103,7 @@ static void print_record(struct strbuf *text, const struct record *r)
 		[CALL_NEVER_RETURNS] = "never returns",
 		[CALL_UNSEEN] = "unseen",
 		[CALL_DETACHED] = "detached",
+		[CALL_UNWATCHED] = "unwatched",
 	};
 
 	if (!s.flat)
@@ -385,6 +391,39 @@ START_TEST(recursion)
 END_TEST
 
 /* A caller that ends in a jump has no frame of its own left. */
+START_TEST(groups)
+{
+	enter(&outer, 10, 0);
+	enter(&inner, 20, 1); /* called by it */
+	enter(&inner, 10, 0); /* or in its place */
+	enter(&other, 30, 2);
+	enter(&brief, 40, 3);
+	leave(30, 2, 1);
+	leave(10, 0, 7);
+	enter(&inner, 10, 0);
+	leave(10, 0, 8);
+	expect("outer #1\n"
+	       "  other #2\n"
+	       "  other #2 = 1\n"
+	       "outer #1 = 7\n"
+	       "inner #3\n"
+	       "inner #3 = 8\n");
+	ck_assert_uint_eq(running(), 0);
+}
+END_TEST
+
+START_TEST(entry_only)
+{
+	enter(&brief, 10, 0);
+	enter(&brief, 10, 0);
+	expect("brief #1\n"
+	       "brief #1 unwatched\n"
+	       "brief #2\n"
+	       "brief #2 unwatched\n");
+	ck_assert_uint_eq(running(), 0);
+}
+END_TEST
+
 START_TEST(tail_calls)
 {
 	enter(&f, 10, 0);
@@ -1076,6 +1115,8 @@ static void add_calls(Suite *suite)
 	tcase_add_test(tcase, one_place_many_times);
 	tcase_add_test(tcase, recursion);
 	tcase_add_test(tcase, tail_calls);
+	tcase_add_test(tcase, groups);
+	tcase_add_test(tcase, entry_only);
 	tcase_add_test(tcase, never_returning);
 	tcase_add_test(tcase, return_address_that_is_none);
 	tcase_add_test(tcase, return_that_cannot_be_trapped);
