@@ -2,8 +2,7 @@
 #ifndef CALLTRAP_IMAGE_PRIVATE_H
 #define CALLTRAP_IMAGE_PRIVATE_H
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "image/elf.h"
 #include "image/image.h"
 #include "image/sections.h"

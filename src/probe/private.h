@@ -2,8 +2,7 @@
 #ifndef CALLTRAP_PROBE_PRIVATE_H
 #define CALLTRAP_PROBE_PRIVATE_H
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "probe/prober.h"
 
 /* What the files of this room share. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "prototype/hash.h"
+#include "base/hash.h"
 #include "prototype/pool.h"
 #include "prototype/signature.h"
 #include "prototype/type.h"

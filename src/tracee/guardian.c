@@ -30,6 +30,7 @@
 
 struct note {
 	uint64_t address;
+	uint32_t next_free; /* the number of a free note + 1, or 0 */
 	uint16_t space;
 	uint8_t original;
 	uint8_t length; /* of the instruction */
@@ -60,9 +61,7 @@ struct guardian {
 	struct shared *shared;
 	int socket;
 	uint32_t next_task;
-	uint32_t *free_notes; /* a stack */
-	size_t free_count;
-	size_t free_room;
+	uint32_t first_free; /* a list of notes; see next_free */
 	bool spaces[SPACES_MAX];
 };
 
@@ -234,15 +233,16 @@ static void stop_likely(struct guard *guard)
 static void stop_others(struct guard *guard)
 {
 	struct shared *shared = guard->shared;
-	struct procfs_status status;
 	uint32_t i;
 
 	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
 		struct standing *task = &shared->tasks[i];
+		char state;
 
-		if (task->tid && !task->chosen &&
-		    !procfs_status(task->tid, &status) &&
-		    (status.state == 't' || status.state == 'R'))
+		if (!task->tid || task->chosen)
+			continue;
+		state = procfs_state(task->tid);
+		if (state == 't' || state == 'R')
 			stop_task(task);
 	}
 }
@@ -437,7 +437,6 @@ void guardian_dismiss(struct guardian *guardian)
 	(void)pthread_mutex_unlock(&guardian->shared->alive);
 	close(guardian->socket);
 	munmap(guardian->shared, sizeof(*guardian->shared));
-	free(guardian->free_notes);
 	free(guardian);
 }
 
@@ -468,9 +467,12 @@ void guardian_drop_space(struct guardian *guardian, int space)
 static int take_note(struct guardian *guardian)
 {
 	struct shared *shared = guardian->shared;
+	uint32_t first = guardian->first_free;
 
-	if (guardian->free_count)
-		return guardian->free_notes[--guardian->free_count];
+	if (first) {
+		guardian->first_free = shared->notes[first - 1].next_free;
+		return first - 1;
+	}
 	return shared->count < NOTES_MAX ? (int)shared->count++ : -1;
 }
 
@@ -493,13 +495,15 @@ int guardian_note(struct guardian *guardian, int space, taddr_t address,
 
 void guardian_unnote(struct guardian *guardian, int number)
 {
+	struct note *note;
+
 	if (!guardian || number < 0)
 		return;
-	guardian->shared->notes[number].planted = 0;
-	guardian->free_notes =
-		xgrow(guardian->free_notes, guardian->free_count,
-		      &guardian->free_room, sizeof(*guardian->free_notes));
-	guardian->free_notes[guardian->free_count++] = number;
+	note = &guardian->shared->notes[number];
+	note->planted = 0;
+	/* No memory is taken: traps are lifted when there is none left, too. */
+	note->next_free = guardian->first_free;
+	guardian->first_free = number + 1;
 }
 
 int guardian_add_task(struct guardian *guardian, int pid, int tid)

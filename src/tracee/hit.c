@@ -71,6 +71,24 @@ static void visit(struct task *task, struct trap *trap)
 		trap_pass(task, trap);
 }
 
+bool hit_take_back(struct task *task)
+{
+	struct space *space = task->tracee->space;
+	struct regs *regs = task_regs(task);
+	taddr_t ip;
+
+	if (!regs)
+		return false;
+	ip = space->arch->ip(regs);
+	if (!is_late_hit(task, ip))
+		return false;
+	diag_debug(DIAG_TRAP, "%d: late hit at %#" PRIx64, (int)task->tid,
+		   ip - 1);
+	space->arch->set_ip(regs, ip - 1);
+	task->ip_changed = true;
+	return true;
+}
+
 bool hit_handle(struct task *task)
 {
 	struct space *space = task->tracee->space;
@@ -86,11 +104,5 @@ bool hit_handle(struct task *task)
 		visit(task, trap);
 		return true;
 	}
-	if (!is_late_hit(task, ip))
-		return false;
-	diag_debug(DIAG_TRAP, "%d: late hit at %#" PRIx64, (int)task->tid,
-		   ip - 1);
-	space->arch->set_ip(regs, ip - 1);
-	task->ip_changed = true;
-	return true;
+	return hit_take_back(task);
 }

@@ -11,4 +11,10 @@
  */
 bool hit_handle(struct task *task);
 
+/*
+ * The same where no trap stands any more: a task that ran into one before is
+ * set back to it, to run what is there now. Allocates nothing.
+ */
+bool hit_take_back(struct task *task);
+
 #endif

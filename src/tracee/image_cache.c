@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/diag.h"
+#include "base/hash.h"
 #include "base/xalloc.h"
 
 /* What makes two open files the same, unchanged one. */

@@ -15,7 +15,7 @@
 /* A task that sleeps uninterruptibly (a dead disk) is not waited for. */
 #define LEAVE_PATIENCE (2 * NS_PER_SECOND)
 
-static void lift_everywhere(struct tracer *tracer)
+void leave_lift_traps(struct tracer *tracer)
 {
 	struct tracee *tracee, *next;
 
@@ -23,14 +23,8 @@ static void lift_everywhere(struct tracer *tracer)
 		trap_lift_all(tracee->space);
 }
 
-/*
- * Whether a running task can be left alone: it is blocked in a system call,
- * so it has no int3 behind it that we haven't heard of, and no trap is left
- * that it could run into.
- */
-static bool is_undisturbed(struct task *task)
+bool leave_can_spare(struct task *task)
 {
-	struct procfs_status status;
 	taddr_t ip, original;
 	long number;
 	bool done;
@@ -39,7 +33,7 @@ static bool is_undisturbed(struct task *task)
 	return !task->tracee->started && !task->listening &&
 	       procfs_blocked_in_syscall(task->tid, &number, &ip) &&
 	       !clone_is_call(number) &&
-	       !procfs_status(task->tid, &status) && status.state != 't' &&
+	       procfs_state(task->tid) != 't' &&
 	       !scratch_resolve_ip(task->tracee->space, ip, &original, &done);
 }
 
@@ -55,7 +49,7 @@ static bool ask_to_stop(struct task *task)
 		return true;
 	if (task->in_vfork)
 		return false;
-	if (is_undisturbed(task))
+	if (leave_can_spare(task))
 		return false;
 	task->asked = ptrace_interrupt(task->tid) == 0;
 	return task->asked;
@@ -120,7 +114,7 @@ void leave_all(struct tracer *tracer)
 	struct space **spaces = keep_spaces(tracer, &count);
 
 	tracer->leaving = true;
-	lift_everywhere(tracer);
+	leave_lift_traps(tracer);
 	ask_everybody(tracer);
 	wait_for_leaving(tracer);
 	while (count--) {
@@ -128,9 +122,4 @@ void leave_all(struct tracer *tracer)
 		space_put(spaces[count]);
 	}
 	free(spaces);
-}
-
-void leave_in_need(struct tracer *tracer)
-{
-	lift_everywhere(tracer);
 }

@@ -14,9 +14,20 @@
 void leave_all(struct tracer *tracer);
 
 /*
- * The same as far as it goes without allocation and without waiting: every
- * byte restored. For the fatal hook.
+ * The same without allocation, for the fatal hook (need.c). Copies of
+ * instructions stay where they are: a task may be in one.
  */
 void leave_in_need(struct tracer *tracer);
+
+/* What both are made of. */
+
+void leave_lift_traps(struct tracer *tracer);
+
+/*
+ * Whether a running task can be left alone: it is blocked in a system call,
+ * so it has no int3 behind it that we haven't heard of, and no trap is left
+ * that it could run into.
+ */
+bool leave_can_spare(struct task *task);
 
 #endif

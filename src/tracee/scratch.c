@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/diag.h"
+#include "base/hash.h"
 #include "base/xalloc.h"
 #include "tracee/space.h"
 

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "sysdeps/arch.h"
 #include "tracee/follow.h"
 #include "tracee/guardian.h"

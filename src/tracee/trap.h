@@ -3,8 +3,8 @@
 #define CALLTRAP_TRAP_H
 
 #include <stdbool.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "base/types.h"
 #include "sysdeps/arch.h"
 

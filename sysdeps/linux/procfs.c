@@ -24,6 +24,26 @@ static FILE *open_file(pid_t pid, const char *name)
 	return fopen(path, "re");
 }
 
+/*
+ * The beginning of a file, as text. Without stdio: this is needed when there is
+ * no memory left, too.
+ */
+static bool read_file(pid_t pid, const char *name, char *ret, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, ret, size - 1);
+	close(fd);
+	ret[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
 /* What the kernel appends to the path of a file that has none any more. */
 static size_t strip_deleted(const char *path, size_t n)
 {
@@ -277,13 +297,12 @@ char *procfs_exe(pid_t pid)
 
 bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)
 {
-	FILE *file CLEANUP(close_file) = open_file(tid, "syscall");
 	char line[512];
 	char *ip;
 	long number;
 
 	/* "running", or "-1 sp ip", or "number args… sp ip". */
-	if (!file || !fgets(line, sizeof(line), file) ||
+	if (!read_file(tid, "syscall", line, sizeof(line)) ||
 	    sscanf(line, "%ld", &number) != 1 || number < 0)
 		return false;
 	ip = strrchr(line, ' ');
@@ -298,14 +317,25 @@ int procfs_same_space(pid_t a, pid_t b)
 	return order < 0 ? -errno : order == 0;
 }
 
+char procfs_state(pid_t tid)
+{
+	char line[1024];
+	char *p;
+
+	if (!read_file(tid, "stat", line, sizeof(line)))
+		return '\0';
+	/* The name in parentheses may hold anything. */
+	p = strrchr(line, ')');
+	return p && p[1] ? p[2] : '\0';
+}
+
 int procfs_processor(pid_t tid)
 {
-	FILE *file CLEANUP(close_file) = open_file(tid, "stat");
 	char line[1024];
 	char *p;
 	int field;
 
-	if (!file || !fgets(line, sizeof(line), file))
+	if (!read_file(tid, "stat", line, sizeof(line)))
 		return -1;
 	/* The name in parentheses may hold anything; field 39 is wanted. */
 	p = strrchr(line, ')');

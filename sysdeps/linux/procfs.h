@@ -50,6 +50,9 @@ struct procfs_mapping {
 FILE *procfs_maps_open(pid_t pid);
 bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret);
 
+/* Its state alone, without allocation; 0 when there is no such task. */
+char procfs_state(pid_t tid);
+
 /* The mapping that holds an address. */
 bool procfs_find_mapping(pid_t pid, taddr_t address,
 			 struct procfs_mapping *ret);

@@ -483,10 +483,13 @@ START_TEST(not_blocked_in_syscall)
 	usleep(20000);
 	ck_assert(!procfs_blocked_in_syscall(pid, &number, &ip));
 	ck_assert(!ptrace(PTRACE_SEIZE, pid, 0, 0));
+	ck_assert_int_eq(procfs_state(pid), 'R');
 	ck_assert(!ptrace(PTRACE_INTERRUPT, pid, 0, 0));
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert(!procfs_blocked_in_syscall(pid, &number, &ip));
+	ck_assert_int_eq(procfs_state(pid), 't');
 	end(pid);
+	ck_assert_int_eq(procfs_state(pid), 0);
 }
 END_TEST
 
@@ -547,6 +550,7 @@ START_TEST(processor)
 	ck_assert(!sched_setaffinity(0, sizeof(one), &one));
 	ck_assert(!prctl(PR_SET_NAME, ") 7 (1 2 3) S"));
 	ck_assert_int_eq(procfs_processor(getpid()), wanted);
+	ck_assert_int_eq(procfs_state(getpid()), 'R');
 	pid = start(pause_here);
 	end(pid);
 	ck_assert_int_eq(procfs_processor(pid), -1);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "sysdeps/linux/ptrace.h"
+#include "tracee/hit.h"
+#include "tracee/leave.h"
+
+/*
+ * What leave.c does, when memory has run out or an invariant is broken, in the
+ * middle of whatever was being done. So nothing is allocated, no handler is
+ * called, and tables are read only.
+ */
+
+/* Stops come at once, but for tasks in a dead file system. */
+#define NEED_PATIENCE (NS_PER_SECOND / 4)
+
+#define GREATEST_SIGNAL_CODE 0xff /* si_code of event stops is above */
+
+static bool is_int3(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP && info->si_code == SI_KERNEL;
+}
+
+/*
+ * Every trap is lifted. What the handling of this stop has changed so far is
+ * kept; if it hasn't begun, the task goes back to where it ran into a trap.
+ */
+static bool write_registers(struct task *task)
+{
+	bool changed = task->regs_changed || task->ip_changed;
+
+	if (!task->tracee || (!changed && !hit_take_back(task)))
+		return false;
+	if (task->regs_changed)
+		return !ptrace_set_regs(task->tid, &task->regs);
+	return !ptrace_set_ip(task->tid,
+			      task->tracee->space->arch->ip(&task->regs));
+}
+
+/* The signal of its stop, but for that of a trap of ours. */
+static int signal_to_deliver(struct task *task)
+{
+	siginfo_t info;
+	bool written = write_registers(task);
+
+	if (ptrace_get_siginfo(task->tid, &info) ||
+	    info.si_code > GREATEST_SIGNAL_CODE || (written && is_int3(&info)))
+		return 0;
+	return info.si_signo;
+}
+
+/* An int3 that it has run, but not told of yet, must be waited for. */
+static void let_go(struct task *task)
+{
+	int signal = signal_to_deliver(task);
+
+	task->stopped = false;
+	task->leaving = ptrace_has_queued_trap(task->tid);
+	if (task->leaving)
+		(void)ptrace_continue(task->tid, signal);
+	else
+		(void)ptrace_detach(task->tid, signal);
+}
+
+/* Programs that we have started end with us. */
+static void ask_to_leave(struct task *task)
+{
+	if (task->tracee && task->tracee->started)
+		return;
+	if (task->stopped)
+		let_go(task);
+	else
+		task->leaving = task->tracee && !task->in_vfork &&
+				!task->listening && !leave_can_spare(task) &&
+				!ptrace_interrupt(task->tid);
+}
+
+static bool is_anyone_left(struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		if (task->leaving)
+			return true;
+	return false;
+}
+
+static void receive(struct tracer *tracer, pid_t tid, int status)
+{
+	struct task *task = task_find(tracer, tid);
+
+	if (task && WIFSTOPPED(status)) {
+		task_forget_regs(task);
+		let_go(task);
+	} else if (task) {
+		task->leaving = false;
+	} else if (WIFSTOPPED(status)) {
+		(void)ptrace_detach(tid, 0);
+	}
+}
+
+static bool wait_for_all(struct tracer *tracer)
+{
+	const struct timespec moment = { .tv_nsec = 50000 };
+	uint64_t deadline = clock_now() + NEED_PATIENCE;
+
+	while (is_anyone_left(tracer)) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+
+		if (tid > 0)
+			receive(tracer, tid, status);
+		else if (tid < 0 || clock_now() > deadline)
+			return false;
+		else
+			nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
+void leave_in_need(struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	leave_lift_traps(tracer);
+	HASH_ITER(hh, tracer->tasks, task, next)
+		ask_to_leave(task);
+	if (!wait_for_all(tracer))
+		return;
+	/* The guardian would stop them once more. */
+	HASH_ITER(hh, tracer->tasks, task, next)
+		guardian_drop_task(tracer->guardian, task->watch);
+}
