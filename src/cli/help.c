@@ -8,13 +8,13 @@
 
 #define HELP_COLUMN 28
 
-static const char before[] =
+static const char trace_before[] =
 	"Usage: calltrap [OPTION]... COMMAND [ARGUMENT]...\n"
 	"  or:  calltrap [OPTION]... -p PID [-p PID]...\n"
 	"Show the library calls of a program that is started, or of running "
 	"processes.\n";
 
-static const char after[] =
+static const char trace_after[] =
 	"\n"
 	"A FILTER is SYMBOL, SYMBOL@LIBRARY or @LIBRARY, or several joined by "
 	"+ (these\n"
@@ -25,6 +25,13 @@ static const char after[] =
 	"program itself.\n"
 	"\n"
 	"Example: calltrap -ttTgx malloc+free -p PID\n";
+
+static const struct {
+	const char *before;
+	const char *after;
+} texts[] = {
+	[VERB_TRACE] = { trace_before, trace_after },
+};
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)
 {
@@ -49,12 +56,13 @@ static void add_text(struct strbuf *line, const char *text)
 	}
 }
 
-void options_print_help(FILE *out)
+void options_print_help(enum verb verb, FILE *out)
 {
-	fputs(before, out);
-	for (size_t i = 0; i < option_table_size; i++) {
+	const struct option_entry *entry;
+
+	fputs(texts[verb].before, out);
+	for_each_option(verb, entry) {
 		CLEANUP(strbuf_fini) struct strbuf line = { 0 };
-		const struct option_entry *entry = &option_table[i];
 
 		if (entry->apply) {
 			add_names(&line, entry);
@@ -65,5 +73,5 @@ void options_print_help(FILE *out)
 		}
 		fprintf(out, "%s\n", strbuf_text(&line));
 	}
-	fputs(after, out);
+	fputs(texts[verb].after, out);
 }

@@ -19,7 +19,7 @@ static void receive(enum diag_level level, enum diag_domain domain,
 static int run(const struct options *options)
 {
 	if (options->help) {
-		options_print_help(stdout);
+		options_print_help(options->verb, stdout);
 		return 0;
 	}
 	if (options->version) {

@@ -222,18 +222,20 @@ static int apply_duration(struct command_line *line,
 	return -EINVAL;
 }
 
-#define HEADING(text) { 0, NULL, NULL, text, NULL, 0, 0, 0 }
+#define HEADING(text, verbs) { 0, NULL, NULL, text, NULL, 0, 0, 0, verbs }
+#define TRACE (1U << VERB_TRACE)
+#define HEAP (1U << VERB_HEAP)
 #define SPECIAL(s, l, argument, apply, text) \
-	{ s, l, argument, text, apply, 0, 0, 0 }
+	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
-	{ s, l, argument, text, apply, offsetof(struct options, member), 0, 0 }
+	{ s, l, argument, text, apply, offsetof(struct options, member), 0, 0, 0 }
 #define FLAG(s, l, member, text) FIELD(s, l, NULL, apply_flag, member, text)
 #define NUMBER(s, l, member, min, max, text)       \
 	{ s, l, "N", text, apply_number,           \
-	  offsetof(struct options, member), min, max }
+	  offsetof(struct options, member), min, max, 0 }
 
 const struct option_entry option_table[] = {
-	HEADING("What to trace"),
+	HEADING("What to trace", TRACE | HEAP),
 	SPECIAL('p', NULL, "PID", apply_pids,
 		"a running process, or several: -p 12,13"),
 	SPECIAL(0, "name", "NAME", apply_name,
@@ -243,7 +245,7 @@ const struct option_entry option_table[] = {
 	SPECIAL(0, "for", "DURATION", apply_duration,
 		"stop by itself: 500ms, 1.5s, 10m, 2h"),
 
-	HEADING("Which calls"),
+	HEADING("Which calls", TRACE),
 	FIELD('e', NULL, "FILTER", apply_filter, calls,
 	      "calls of these functions; default @MAIN, all\n"
 	      "library calls that the program itself makes"),
@@ -256,7 +258,7 @@ const struct option_entry option_table[] = {
 	SPECIAL('F', "config", "FILE", apply_configs,
 		"prototypes, or a directory of them (may repeat)"),
 
-	HEADING("What to show"),
+	HEADING("What to show", TRACE),
 	FIELD('o', "output", "FILE", apply_text, log.path,
 	      "write there; %p in it makes a file per process"),
 	FLAG('c', NULL, count, "a table of counts and times at the end, only"),
@@ -276,7 +278,7 @@ const struct option_entry option_table[] = {
 	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
 	FLAG('b', "no-signals", log.hide_signals, "no signals"),
 
-	HEADING("About calltrap"),
+	HEADING("About calltrap", TRACE | HEAP),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
@@ -285,3 +287,21 @@ const struct option_entry option_table[] = {
 };
 
 const size_t option_table_size = ARRAY_SIZE(option_table);
+
+const struct option_entry *option_next(enum verb verb,
+				       const struct option_entry *after)
+{
+	const struct option_entry *entry = after ? after + 1 : option_table;
+	const struct option_entry *heading = option_table, *e;
+
+	for (e = option_table; e < entry; e++)
+		if (!e->apply)
+			heading = e;
+	for (; entry < option_table + option_table_size; entry++) {
+		if (!entry->apply)
+			heading = entry;
+		if (heading->verbs & 1U << verb)
+			return entry;
+	}
+	return NULL;
+}

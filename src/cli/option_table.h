@@ -13,7 +13,8 @@ struct command_line {
 
 /*
  * One option. The table is all that getopt_long, --help and the tests of the
- * manual and of the completion know. An entry without names is a heading.
+ * manual and of the completion know. An entry without names is a heading; what
+ * stands under it belongs to the heading's verbs.
  */
 struct option_entry {
 	char short_name;       /* or 0 */
@@ -24,9 +25,21 @@ struct option_entry {
 		     const struct option_entry *entry, const char *argument);
 	size_t field;          /* of struct options, for simple ones */
 	unsigned min, max;     /* for numbers */
+	unsigned verbs;        /* of a heading: bits, 1 << enum verb */
 };
 
 extern const struct option_entry option_table[];
 extern const size_t option_table_size;
+
+/*
+ * The verb's next entry, headings included, behind another one, or (NULL) its
+ * first; NULL behind the last.
+ */
+const struct option_entry *option_next(enum verb verb,
+				       const struct option_entry *after);
+
+#define for_each_option(verb, entry)                    \
+	for ((entry) = option_next((verb), NULL); (entry); \
+	     (entry) = option_next((verb), (entry)))
 
 #endif

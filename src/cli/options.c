@@ -31,19 +31,18 @@ struct getopt_tables {
 	struct option *longs;
 };
 
-static struct getopt_tables getopt_tables(void)
+static struct getopt_tables getopt_tables(enum verb verb)
 {
 	struct getopt_tables tables = {
 		.longs = xcalloc(option_table_size + 1,
 				 sizeof(*tables.longs)),
 	};
+	const struct option_entry *entry;
 	size_t count = 0;
 
 	/* "+": options end at the first word that is none. */
 	strbuf_puts(&tables.shorts, "+:");
-	for (size_t i = 0; i < option_table_size; i++) {
-		const struct option_entry *entry = &option_table[i];
-
+	for_each_option(verb, entry) {
 		if (entry->short_name)
 			strbuf_printf(&tables.shorts, "%c%s",
 				      entry->short_name,
@@ -52,19 +51,21 @@ static struct getopt_tables getopt_tables(void)
 			tables.longs[count++] = (struct option){
 				.name = entry->long_name,
 				.has_arg = entry->argument != NULL,
-				.val = LONG_OPTION + i,
+				.val = LONG_OPTION + (entry - option_table),
 			};
 	}
 	return tables;
 }
 
-static const struct option_entry *entry_of(int c)
+static const struct option_entry *entry_of(enum verb verb, int c)
 {
+	const struct option_entry *entry;
+
 	if (c >= LONG_OPTION)
 		return &option_table[c - LONG_OPTION];
-	for (size_t i = 0; i < option_table_size; i++)
-		if (option_table[i].short_name == c)
-			return &option_table[i];
+	for_each_option(verb, entry)
+		if (entry->short_name == c)
+			return entry;
 	return NULL;
 }
 
@@ -85,14 +86,15 @@ static int complain_unknown_short(char c)
 			option);
 }
 
-static int complain_unknown_long(const char *word)
+static int complain_unknown_long(enum verb verb, const char *word)
 {
 	size_t length = strcspn(word, "=") - 2;
+	const struct option_entry *entry;
 	unsigned matches = 0;
 
-	for (size_t i = 0; i < option_table_size; i++)
-		if (option_table[i].long_name &&
-		    !strncmp(option_table[i].long_name, word + 2, length))
+	for_each_option(verb, entry)
+		if (entry->long_name &&
+		    !strncmp(entry->long_name, word + 2, length))
 			matches++;
 	if (matches > 1)
 		return complain(-EINVAL, "%s: may mean several options; see "
@@ -107,14 +109,14 @@ static int complain_unknown_long(const char *word)
 }
 
 /* What getopt_long() answered with "?" or ":". */
-static int complain_option(int answer, char **argv)
+static int complain_option(enum verb verb, int answer, char **argv)
 {
 	const struct option_entry *entry;
 	char name[3] = { '-', (char)optopt, '\0' };
 
 	if (!optopt)
-		return complain_unknown_long(argv[optind - 1]);
-	entry = entry_of(optopt);
+		return complain_unknown_long(verb, argv[optind - 1]);
+	entry = entry_of(verb, optopt);
 	if (!entry)
 		return complain_unknown_short(optopt);
 	if (answer == '?')
@@ -149,8 +151,8 @@ static int read_options(struct command_line *line,
 			return 0;
 		}
 		if (c == '?' || c == ':')
-			return complain_option(c, argv);
-		entry = entry_of(c);
+			return complain_option(options->verb, c, argv);
+		entry = entry_of(options->verb, c);
 		err = entry->apply(line, entry, optarg);
 		if (err)
 			return err;
@@ -158,31 +160,63 @@ static int read_options(struct command_line *line,
 	return 0;
 }
 
-/* The options, the verb, and where the command begins. */
-static int read_words(struct command_line *line,
-		      const struct getopt_tables *tables, int argc,
-		      char **argv)
+static const struct {
+	const char *name;
+	enum verb verb;
+} verbs[] = {
+	{ "trace", VERB_TRACE },
+};
+
+static bool is_verb(const char *word, enum verb *ret)
 {
-	bool dashes = false;
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (!strcmp(word, verbs[i].name)) {
+			*ret = verbs[i].verb;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What stands where a command may begin. */
+static int read_late_verb(struct command_line *line,
+			  const struct getopt_tables *tables, int argc,
+			  char **argv)
+{
+	bool dashes;
+	enum verb verb;
+
+	if (!is_verb(argv[optind], &verb))
+		return 0;
+	if (verb != line->options->verb)
+		return complain(-EINVAL, "%s: a verb comes first, then its "
+				"options; for a program of that name say "
+				"calltrap ./%s, or calltrap -- %s",
+				argv[optind], argv[optind], argv[optind]);
+	optind++;
+	return read_options(line, tables, argc, argv, &dashes);
+}
+
+/* The verb, the options, and where the command begins. */
+static int read_words(struct command_line *line, int argc, char **argv)
+{
+	struct options *options = line->options;
+	bool dashes = false, named;
+	struct getopt_tables tables;
 	int err;
 
+	named = argc > 1 && is_verb(argv[1], &options->verb);
+	tables = getopt_tables(options->verb);
 	/* 0 makes the C library begin anew, whatever it read before. */
 	optind = 0;
 	opterr = 0;
-	err = read_options(line, tables, argc, argv, &dashes);
-	if (!err && !dashes && optind < argc) {
-		if (!strcmp(argv[optind], "heap"))
-			return complain(-EINVAL, "heap: this version has no "
-					"heap verb yet; for a program of that "
-					"name say calltrap ./heap, or calltrap "
-					"-- heap");
-		if (!strcmp(argv[optind], "trace")) {
-			optind++;
-			err = read_options(line, tables, argc, argv, &dashes);
-		}
-	}
-	if (!err && optind < argc)
-		line->options->command = argv + optind;
+	err = read_options(line, &tables, argc - named, argv + named, &dashes);
+	if (!err && !dashes && !named && optind < argc)
+		err = read_late_verb(line, &tables, argc, argv);
+	if (!err && optind < argc - named)
+		options->command = argv + named + optind;
+	free(tables.longs);
+	strbuf_fini(&tables.shorts);
 	return err;
 }
 
@@ -246,8 +280,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 {
 	struct options options = defaults();
 	struct command_line line = { .options = &options };
-	struct getopt_tables tables = getopt_tables();
-	int err = read_words(&line, &tables, argc, argv);
+	int err = read_words(&line, argc, argv);
 
 	if (!err && !options.help && !options.version) {
 		err = check_together(&line);
@@ -261,8 +294,6 @@ int options_parse(int argc, char **argv, struct options *ret)
 		options_fini(&options);
 	}
 	free(line.names);
-	free(tables.longs);
-	strbuf_fini(&tables.shorts);
 	return err;
 }
 

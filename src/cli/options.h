@@ -9,11 +9,18 @@
 #include "probe/filter.h"
 #include "report/log.h"
 
+/* What calltrap is to do. */
+enum verb {
+	VERB_TRACE,
+	VERB_HEAP,
+};
+
 /*
  * What the user asked for on the command line. Strings that are not freed
  * are the command line's own.
  */
 struct options {
+	enum verb verb;
 	pid_t *pids;          /* -p and --name, without duplicates */
 	size_t pid_count;
 	char **command;       /* NULL-terminated, or NULL */
@@ -40,6 +47,6 @@ struct options {
  */
 int options_parse(int argc, char **argv, struct options *ret) MUST_CHECK;
 void options_fini(struct options *options);
-void options_print_help(FILE *out);
+void options_print_help(enum verb verb, FILE *out);
 
 #endif

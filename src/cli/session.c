@@ -15,31 +15,10 @@
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/prototype_path.h"
-#include "cli/signals.h"
-#include "probe/prober.h"
-#include "report/log.h"
-#include "report/summary.h"
 #include "tracee/attach.h"
-#include "tracee/inheritance.h"
 #include "tracee/launch.h"
 #include "tracee/leave.h"
 #include "tracee/loop.h"
-
-struct session {
-	const struct options *options;
-	struct signal_requests *requests;
-	struct inheritance inheritance; /* of the command */
-	struct prototypes *prototypes;
-	struct sink *sinks;
-	struct prober *prober;
-	struct tracer tracer;
-	pid_t child;        /* the command, or 0 */
-	bool child_ended;
-	int child_status;   /* as from wait(2) */
-	bool begun;         /* there was something to trace */
-	bool left;          /* detached before everything ended */
-	struct sink watcher;
-};
 
 /* ---- a sink of its own: the command's exit, and output to be flushed ---- */
 
@@ -80,36 +59,9 @@ static const struct sink_ops watcher_ops = {
 
 /* ---- setting up ---- */
 
-static int open_sink(const struct options *options,
-		     const struct signal_requests *requests, struct sink **ret)
-{
-	struct log_options log = options->log;
-	struct summary_options summary = {
-		.path = options->log.path,
-		.demangle = options->log.demangle,
-		.quantiles = options->log.durations,
-	};
-	int err;
-
-	log.hurry = &requests->leave;
-	err = options->count ? summary_new(&summary, ret) :
-			       log_new(&log, ret);
-	if (err)
-		return complain(err, "%s can't be written: %s",
-				options->log.path ? options->log.path :
-						    "the log",
-				strerror(-err));
-	return 0;
-}
-
 static void open_prober(struct session *session)
 {
-	const struct options *options = session->options;
 	struct prober_config config = {
-		.calls = options->calls,
-		.default_calls = options->default_calls,
-		.libraries = options->libraries,
-		.entries = options->entries,
 		.prototypes = session->prototypes,
 		.sinks = &session->watcher,
 		.wake = &session->requests->wake,
@@ -117,9 +69,10 @@ static void open_prober(struct session *session)
 
 	session->watcher.ops = &watcher_ops;
 	session->watcher.next = session->sinks;
+	session->verb->configure(session, &config);
 	session->prober = prober_new(&config);
 	tracer_init(&session->tracer, prober_client(session->prober),
-		    options->follow);
+		    session->options->follow);
 }
 
 static void restore_code(void *context)
@@ -228,6 +181,8 @@ static void run(struct session *session)
 			leave(session);
 			return;
 		}
+		if (session->verb->woken)
+			session->verb->woken(session);
 	}
 }
 
@@ -331,10 +286,7 @@ static void finish(struct session *session)
 		err = sinks_finish(session->sinks);
 	if (err)
 		complain(0, "%s can't be written any more: %s",
-			 session->options->log.path ?
-				 session->options->log.path :
-				 "the log",
-			 strerror(-err));
+			 session->verb->output(session), strerror(-err));
 	prober_report_unmatched(session->prober);
 	report_losses(session);
 	tell_detached(session);
@@ -359,13 +311,19 @@ static int open_session(struct session *session)
 	session->requests = signals_start();
 	session->prototypes = prototypes_new();
 	err = prototype_path_load(session->prototypes, options->configs);
-	return err ? err :
-		     open_sink(options, session->requests, &session->sinks);
+	return err ? err : session->verb->open(session);
 }
+
+static const struct verb_ops *const verbs[] = {
+	[VERB_TRACE] = &trace_verb,
+};
 
 int session_run(const struct options *options)
 {
-	struct session session = { .options = options };
+	struct session session = {
+		.options = options,
+		.verb = verbs[options->verb],
+	};
 	int status = EXIT_NOTHING_TRACED;
 
 	if (!open_session(&session) && !trace_in_thread(&session)) {
@@ -377,6 +335,8 @@ int session_run(const struct options *options)
 		prober_free(session.prober);
 		sinks_free(session.sinks);
 	}
+	if (session.verb->close)
+		session.verb->close(&session);
 	prototypes_free(session.prototypes);
 	return status;
 }

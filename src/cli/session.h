@@ -2,12 +2,62 @@
 #ifndef CALLTRAP_SESSION_H
 #define CALLTRAP_SESSION_H
 
+#include <stdbool.h>
+
 #include "cli/options.h"
+#include "cli/signals.h"
+#include "probe/prober.h"
+#include "tracee/inheritance.h"
 
 /* Exit statuses of calltrap itself; see calltrap(1). */
 enum {
 	EXIT_NOTHING_TRACED = 1,
 	EXIT_WRONG_USAGE = 2,
+};
+
+struct session;
+
+/* What a verb makes of the events. */
+struct verb_ops {
+	/*
+	 * Before anything is traced: opens what is written to, and puts its
+	 * sinks on the session's list. What goes wrong has been told.
+	 */
+	int (*open)(struct session *session);
+
+	/* Says which functions are wanted; sinks are filled in already. */
+	void (*configure)(struct session *session,
+			  struct prober_config *config);
+
+	/* A signal or a tick has come, while everything goes on. Or NULL. */
+	void (*woken)(struct session *session);
+
+	/* Frees what open made; after the sinks. Or NULL. */
+	void (*close)(struct session *session);
+
+	/* Where results go, for messages. */
+	const char *(*output)(const struct session *session);
+};
+
+extern const struct verb_ops trace_verb;
+
+/* One run of calltrap. */
+struct session {
+	const struct options *options;
+	const struct verb_ops *verb;
+	void *verb_data;
+	struct signal_requests *requests;
+	struct inheritance inheritance; /* of the command */
+	struct prototypes *prototypes;
+	struct sink *sinks;
+	struct prober *prober;
+	struct tracer tracer;
+	pid_t child;        /* the command, or 0 */
+	bool child_ended;
+	int child_status;   /* as from wait(2) */
+	bool begun;         /* there was something to trace */
+	bool left;          /* detached before everything ended */
+	struct sink watcher;
 };
 
 /* Does what the command line says; returns the exit status. */

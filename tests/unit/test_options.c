@@ -331,8 +331,6 @@ START_TEST(test_help_and_version)
 END_TEST
 
 #define SEE "; see calltrap --help"
-#define NO_HEAP "heap: this version has no heap verb yet; for a program of " \
-		"that name say calltrap ./heap, or calltrap -- heap"
 #define NOTHING "nothing to trace: give a COMMAND, -p PID or --name NAME" SEE
 #define LEFT_OUT " yet; leave the option out"
 #define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
@@ -348,9 +346,6 @@ static const struct {
 	{ "-f", NOTHING },
 	{ "-e malloc", NOTHING },
 	{ "trace", NOTHING },
-	{ "heap", NO_HEAP },
-	{ "heap -p 12", NO_HEAP },
-	{ "-f heap", NO_HEAP },
 	{ "-Z ls", "-Z: unknown option" SEE },
 	{ "-ttZ ls", "-Z: unknown option" SEE },
 	{ "--follow -tZ ls", "-Z: unknown option" SEE },
@@ -707,7 +702,7 @@ START_TEST(test_help)
 	char *text, *rest = NULL;
 
 	ck_assert_ptr_nonnull(file);
-	options_print_help(file);
+	options_print_help(VERB_TRACE, file);
 	rewind(file);
 	text = read_all(file);
 	fclose(file);
