@@ -69,7 +69,7 @@ struct plt_stub {
 /*
  * One architecture. A port supplies this table, in this order: the registers
  * (nothing works without), then insn_* (traps), plt_stub (calls through the
- * PLT), argument and result (printing).
+ * PLT), argument, result and the conventions (printing).
  */
 struct arch_ops {
 	const char *name;
@@ -163,6 +163,13 @@ struct arch_ops {
 
 	/* The integer or pointer result, when a call has returned. */
 	uint64_t (*result)(const struct regs *regs);
+
+	/* Where values of every kind lie: of functions, of system calls. */
+	const struct convention *convention;
+	const struct convention *syscall_convention;
+
+	/* At the entry of a system call, or after it. */
+	uint64_t (*syscall_number)(const struct regs *regs);
 };
 
 extern const struct arch_ops arch_x86_64;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 
+#include "sysdeps/i386/convention.h"
 #include "sysdeps/i386/plt.h"
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/registers.h"
@@ -113,4 +114,7 @@ const struct arch_ops arch_i386 = {
 	.slot_called = i386_slot_called,
 	.argument = argument,
 	.result = result,
+	.convention = &i386_convention,
+	.syscall_convention = &i386_syscall_convention,
+	.syscall_number = i386_syscall_number,
 };

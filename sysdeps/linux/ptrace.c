@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/linux/ptrace.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <sys/ptrace.h>
 
 static int request(int what, pid_t tid, unsigned long address, const void *data)
@@ -61,6 +63,11 @@ int ptrace_set_regs(pid_t tid, const struct regs *regs)
 	return request(PTRACE_SETREGS, tid, 0, &regs->user);
 }
 
+int ptrace_get_fp_regs(pid_t tid, struct fp_regs *ret)
+{
+	return request(PTRACE_GETFPREGS, tid, 0, &ret->user);
+}
+
 int ptrace_set_ip(pid_t tid, taddr_t ip)
 {
 	return request(PTRACE_POKEUSER, tid,
@@ -97,4 +104,32 @@ bool ptrace_has_queued_trap(pid_t tid)
 		if (queued[n].si_signo == SIGTRAP && queued[n].si_code > 0)
 			return true;
 	return false;
+}
+
+/* An audit architecture is an ELF machine, and bits for its class and order. */
+static const struct arch_ops *arch_of_audit(uint32_t arch)
+{
+	return arch_of_elf(arch & 0xffff, arch & __AUDIT_ARCH_64BIT ?
+						  ELFCLASS64 :
+						  ELFCLASS32);
+}
+
+int ptrace_get_syscall(pid_t tid, enum syscall_moment *moment_ret,
+		       const struct arch_ops **arch_ret)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	int err = request(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info);
+
+	if (err)
+		return err;
+	*moment_ret = info.op == PTRACE_SYSCALL_INFO_ENTRY ? SYSCALL_ENTRY :
+		      info.op == PTRACE_SYSCALL_INFO_EXIT  ? SYSCALL_EXIT :
+							     SYSCALL_NONE;
+	*arch_ret = arch_of_audit(info.arch);
+	return 0;
+}
+
+int ptrace_run_to_syscall(pid_t tid, int signal)
+{
+	return request(PTRACE_SYSCALL, tid, 0, number(signal));
 }

@@ -21,6 +21,7 @@ int ptrace_listen(pid_t tid);
 int ptrace_detach(pid_t tid, int signal);
 int ptrace_get_regs(pid_t tid, struct regs *ret) MUST_CHECK;
 int ptrace_set_regs(pid_t tid, const struct regs *regs) MUST_CHECK;
+int ptrace_get_fp_regs(pid_t tid, struct fp_regs *ret) MUST_CHECK;
 
 /* The instruction pointer alone, for a third of the price. */
 int ptrace_set_ip(pid_t tid, taddr_t ip) MUST_CHECK;
@@ -37,5 +38,24 @@ int ptrace_set_signal_mask(pid_t tid, uint64_t mask);
  * (get_signal(), kernel/signal.c).
  */
 bool ptrace_has_queued_trap(pid_t tid);
+
+/* What a stop has to do with a system call. */
+enum syscall_moment {
+	SYSCALL_NONE,
+	SYSCALL_ENTRY,
+	SYSCALL_EXIT,
+};
+
+/*
+ * Which of them a stopped task is at (PTRACE_O_TRACESYSGOOD was set when it
+ * was resumed by ptrace_run_to_syscall()), and the architecture whose call it
+ * is, which the segments don't tell: 64-bit programs may make i386 calls. The
+ * latter is NULL for one that calltrap has no port to. -EIO before Linux 5.3.
+ */
+int ptrace_get_syscall(pid_t tid, enum syscall_moment *moment_ret,
+		       const struct arch_ops **arch_ret) MUST_CHECK;
+
+/* Goes on until the next system call, its entry or its end. */
+int ptrace_run_to_syscall(pid_t tid, int signal);
 
 #endif

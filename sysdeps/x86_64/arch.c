@@ -7,6 +7,7 @@
 
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86_64/convention.h"
 #include "sysdeps/x86_64/plt.h"
 
 enum { WORD = 8 };
@@ -118,4 +119,7 @@ const struct arch_ops arch_x86_64 = {
 	.slot_called = x86_64_slot_called,
 	.argument = argument,
 	.result = result,
+	.convention = &x86_64_convention,
+	.syscall_convention = &x86_64_syscall_convention,
+	.syscall_number = x86_64_syscall_number,
 };

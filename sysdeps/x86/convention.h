@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_X86_CONVENTION_H
+#define CALLTRAP_X86_CONVENTION_H
+
+#include "sysdeps/arch.h"
+
+/* What the calling conventions of both machines share. */
+
+static inline void passed_in_memory(taddr_t address, struct passed *ret)
+{
+	*ret = (struct passed){ .in_memory = true, .address = address };
+}
+
+/* A number of at most 16 bytes that was in one or two registers. */
+static inline void passed_in_registers(uint64_t low, uint64_t high,
+				       struct passed *ret)
+{
+	const uint64_t halves[2] = { low, high };
+
+	*ret = (struct passed){ 0 };
+	__builtin_memcpy(ret->bytes, halves, sizeof(halves));
+}
+
+/* The next stack argument, in slots of word bytes; moves on behind it. */
+taddr_t x86_stack_argument(struct argument_cursor *cursor, uint64_t size,
+			   uint64_t align, unsigned word);
+
+/* st0 or st1 as it is: ten bytes and six of zeros. */
+int x86_st_get(const struct fp_regs *fp, unsigned number, uint8_t ret[16]);
+
+/* The low eight bytes of a vector register. */
+int x86_xmm_get(const struct fp_regs *fp, unsigned number, uint8_t ret[8]);
+
+#endif
