@@ -122,6 +122,9 @@ static void print_integer(struct printer *printer, const struct type *type,
 	case LENS_STRING:
 	case LENS_BYTES:
 	case LENS_FORMAT:
+	case LENS_SCAN:
+	case LENS_MAYBE_TEXT:
+	case LENS_BINARY:
 		print_decimal(printer, type, word);
 		break;
 	}
@@ -165,6 +168,7 @@ void print_word(struct printer *printer, const struct type *type,
 		break;
 	case TYPE_VOID:
 	case TYPE_FLOAT:
+	case TYPE_COMPLEX:
 	case TYPE_ARRAY:
 	case TYPE_STRUCT:
 	case TYPE_UNION:
@@ -277,6 +281,7 @@ void print_at(struct printer *printer, const struct type *type,
 		break;
 	case TYPE_VOID:
 	case TYPE_FLOAT:
+	case TYPE_COMPLEX:
 	case TYPE_STRUCT:
 	case TYPE_UNION:
 		print_hex(printer, address);

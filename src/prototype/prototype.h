@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/types.h"
+#include "prototype/value_writer.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
 
@@ -63,6 +64,7 @@ struct call_values {
 	const struct fp_regs *entry_fp;  /* of the same moments; NULL: were */
 	const struct fp_regs *result_fp; /* not read */
 	bool system_call;
+	int error; /* errno after the return; 0: not known */
 	struct memory *memory;
 };
 
@@ -83,10 +85,48 @@ void prototype_print_later(const struct prototype *prototype,
 			   const struct print_limits *limits,
 			   struct strbuf *out);
 
-/* Prints the result: "<void>", a number, a string, an address… */
+/*
+ * Prints the result: "<void>", a number, a string, an address…; when it says
+ * that the function has failed, the error's name stands behind it.
+ */
 void prototype_print_result(const struct prototype *prototype,
 			    const struct call_values *values,
 			    const struct print_limits *limits,
 			    struct strbuf *out);
+
+/* The same for other outputs; of an error, the result alone is written. */
+void prototype_write_entry(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct value_writer *writer);
+void prototype_write_later(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct value_writer *writer);
+void prototype_write_result(const struct prototype *prototype,
+			    const struct call_values *values,
+			    const struct print_limits *limits,
+			    struct value_writer *writer);
+
+/*
+ * Whether the arguments, or the result, lie in floating-point registers, so
+ * that it takes those to show them.
+ */
+bool prototype_needs_fp_arguments(const struct prototype *prototype,
+				  const struct arch_ops *arch);
+bool prototype_needs_fp_result(const struct prototype *prototype,
+			       const struct arch_ops *arch);
+
+/*
+ * Whether the function says that it has failed, and why: its own error number,
+ * or values->error; 0 when that isn't known. The prototype may be NULL.
+ */
+bool prototype_has_failed(const struct prototype *prototype,
+			  const struct call_values *values);
+int prototype_error(const struct prototype *prototype,
+		    const struct call_values *values);
+
+/* "ENOENT"; NULL when there is no such error. */
+const char *error_name(int error);
 
 #endif

@@ -36,3 +36,36 @@ void quote_bytes(struct strbuf *out, char mark, const char *bytes, size_t n)
 			   i + 1 < n && is_octal_digit(bytes[i + 1]));
 	strbuf_putc(out, mark);
 }
+
+/* Reads one character of UTF-8 that we have made ourselves. */
+static size_t read_utf8(const unsigned char *bytes, size_t n, uint32_t *ret)
+{
+	size_t length = bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4;
+
+	if (bytes[0] < 0xc0 || length > n) {
+		*ret = bytes[0];
+		return 1;
+	}
+	*ret = bytes[0] & (0x7f >> length);
+	for (size_t i = 1; i < length; i++)
+		*ret = *ret << 6 | (bytes[i] & 0x3f);
+	return length;
+}
+
+void quote_wide(struct strbuf *out, const char *bytes, size_t n)
+{
+	uint32_t c;
+
+	strbuf_putc(out, '"');
+	for (size_t i = 0; i < n;) {
+		if ((unsigned char)bytes[i] < 0x80) {
+			quote_byte(out, '"', bytes[i],
+				   i + 1 < n && is_octal_digit(bytes[i + 1]));
+			i++;
+			continue;
+		}
+		i += read_utf8((const unsigned char *)bytes + i, n - i, &c);
+		strbuf_printf(out, c > 0xffff ? "\\U%08x" : "\\u%04x", c);
+	}
+	strbuf_putc(out, '"');
+}

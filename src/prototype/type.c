@@ -102,6 +102,7 @@ unsigned type_size(const struct type *type, unsigned word_size)
 		return type->size == TYPE_WORD ? word_size : type->size;
 	case TYPE_POINTER:
 		return word_size;
+	case TYPE_COMPLEX:
 	case TYPE_VOID:
 	case TYPE_ARRAY:
 	case TYPE_STRUCT:

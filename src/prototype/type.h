@@ -12,6 +12,7 @@ enum type_kind {
 	TYPE_VOID,
 	TYPE_INTEGER,
 	TYPE_FLOAT,
+	TYPE_COMPLEX,
 	TYPE_POINTER,
 	TYPE_ARRAY,
 	TYPE_STRUCT,
@@ -25,6 +26,7 @@ enum lens {
 	LENS_BOOL,
 	LENS_OCTAL,
 	LENS_HEX,
+	LENS_BINARY,
 	LENS_GUESS,  /* a number if it is small, else an address */
 	LENS_BITS,   /* the numbers of the bits that are set */
 	LENS_ENUM,
@@ -33,6 +35,9 @@ enum lens {
 	LENS_STRING, /* an array (or pointer to one), up to the first NUL */
 	LENS_BYTES,  /* the same, with all its NULs */
 	LENS_FORMAT, /* a string that says which arguments follow it */
+	LENS_SCAN,   /* the same, as for scanf */
+	LENS_MAYBE_TEXT, /* a pointer to char of which nobody said what it
+			    is: a string when that is what it looks like */
 };
 
 /*
@@ -57,13 +62,17 @@ struct type_member {
 /* The size of an integer that is as large as a pointer of the program. */
 #define TYPE_WORD 0
 
+/* The size of a long double, which depends on the program's ABI. */
+#define TYPE_EXTENDED 10
+
 /* Types that contain others are nested at most this deep. */
 #define TYPE_DEPTH_MAX 32
 
 struct type {
 	enum type_kind kind;
 	enum lens lens;
-	uint8_t size;      /* INTEGER, FLOAT: in bytes, or TYPE_WORD */
+	uint8_t size;      /* INTEGER, FLOAT: in bytes, or TYPE_WORD or
+			      TYPE_EXTENDED; COMPLEX: that of each part */
 	bool is_signed;    /* INTEGER */
 	bool complete;     /* STRUCT, UNION: more than its name is known */
 	bool placed;       /* … and its layout: .bytes, .align and the
@@ -73,7 +82,10 @@ struct type {
 			      can't be copied bit by bit; Itanium C++ ABI 3.1) */
 	uint64_t bytes;    /* STRUCT, UNION that are placed: their size */
 	uint32_t align;
+	bool needs_result; /* a length in it is that of the result */
 	unsigned depth;    /* of types in it, without those behind a struct */
+	unsigned weight;   /* numbers that a value of it holds, array elements
+			      counted once; matters if it isn't .placed */
 	unsigned count;    /* of members (STRUCT, UNION) or of names */
 	const struct type *target;         /* POINTER, ARRAY */
 	const struct expression *length;   /* ARRAY */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "prototype/value_writer.h"
+
+#include "prototype/quote.h"
+
+/* Where the next value goes, behind what separates it from the last one. */
+static struct strbuf *next(struct value_writer *writer)
+{
+	struct text_writer *text = (struct text_writer *)writer;
+
+	if (text->out->length > text->fresh)
+		strbuf_puts(text->out, ", ");
+	return text->out;
+}
+
+static void stay_fresh(struct value_writer *writer)
+{
+	struct text_writer *text = (struct text_writer *)writer;
+
+	text->fresh = text->out->length;
+}
+
+static void write_name(struct value_writer *writer, const char *name)
+{
+	strbuf_printf(next(writer), "%s=", name);
+	stay_fresh(writer);
+}
+
+static void write_number(struct value_writer *writer,
+			 const struct value_number *number)
+{
+	strbuf_puts(next(writer), number->text);
+}
+
+static void write_real(struct value_writer *writer, long double value,
+		       const char *text)
+{
+	(void)value;
+	strbuf_puts(next(writer), text);
+}
+
+static void write_text(struct value_writer *writer,
+		       const struct value_text *text)
+{
+	struct strbuf *out = next(writer);
+
+	if (text->wide)
+		quote_wide(out, text->bytes, text->length);
+	else
+		quote_bytes(out, '"', text->bytes, text->length);
+	if (text->cut)
+		strbuf_puts(out, "...");
+}
+
+static void write_address(struct value_writer *writer, taddr_t address)
+{
+	if (address)
+		strbuf_printf(next(writer), "%#llx",
+			      (unsigned long long)address);
+	else
+		strbuf_puts(next(writer), "nil");
+}
+
+static void write_word(struct value_writer *writer, const char *text)
+{
+	strbuf_puts(next(writer), text);
+}
+
+static void write_unreadable(struct value_writer *writer, taddr_t address)
+{
+	strbuf_printf(next(writer), "%#llx?", (unsigned long long)address);
+}
+
+static void write_unknown(struct value_writer *writer)
+{
+	strbuf_putc(next(writer), '?');
+}
+
+static void write_omitted(struct value_writer *writer)
+{
+	strbuf_puts(next(writer), "...");
+}
+
+static void write_cut(struct value_writer *writer)
+{
+	strbuf_puts(((struct text_writer *)writer)->out, "...");
+}
+
+static void write_begin(struct value_writer *writer, enum value_group group)
+{
+	strbuf_putc(next(writer), group == GROUP_ARRAY ? '[' : '{');
+	stay_fresh(writer);
+}
+
+static void write_end(struct value_writer *writer, enum value_group group)
+{
+	strbuf_putc(((struct text_writer *)writer)->out,
+		    group == GROUP_ARRAY ? ']' : '}');
+}
+
+static const struct value_writer_ops text_writer_ops = {
+	.name = write_name,
+	.number = write_number,
+	.real = write_real,
+	.text = write_text,
+	.address = write_address,
+	.word = write_word,
+	.unreadable = write_unreadable,
+	.unknown = write_unknown,
+	.omitted = write_omitted,
+	.cut = write_cut,
+	.begin = write_begin,
+	.end = write_end,
+};
+
+struct text_writer text_writer_to(struct strbuf *out)
+{
+	return (struct text_writer){
+		.writer = { &text_writer_ops },
+		.out = out,
+		.fresh = out->length,
+	};
+}
