@@ -8,13 +8,13 @@ import json
 import os
 import pwd
 import re
-import shutil
 import signal
 import sys
 import time
 
 sys.dont_write_bytecode = True
 import harness as h
+import servers
 
 ROUNDS = int(os.environ.get("SERVER_ROUNDS", "10"))
 SLOT = 0.005 # as in load_client.py
@@ -301,23 +301,12 @@ REDIS_FUNCTIONS = (
 )
 
 
-def start_redis(case, path):
-    server = case.start(["redis-server", "--port", "0", "--unixsocket", path,
-                         "--dir", case.dir, "--save", "", "--appendonly",
-                         "no", "--daemonize", "no", "--loglevel", "notice"])
-    h.wait_until(lambda: os.path.exists(path) or
-                 server.popen.poll() is not None, "redis-server")
-    h.check_equal(server.popen.poll(), None, "redis-server's end: " +
-                  server.out + server.err)
-    return server
-
-
 @h.test("redis-server under load", users=True)
 def redis(case):
     h.need("redis-server", "redis-benchmark", "redis-cli")
     # The name of a socket has room for 107 bytes.
     path = case.path("s")
-    server = start_redis(case, path)
+    server = servers.start_redis(case, path)
     clients = [Client(case, "redis", path, "client%d" % i) for i in range(2)]
     load = case.start(["redis-benchmark", "-s", path, "-l", "-q", "-c", "10",
                        "-r", "1000", "-t",
@@ -361,40 +350,6 @@ MARIADB_FUNCTIONS = (
 )
 
 
-def find_program(*names):
-    """Also in /usr/sbin, which is in few users' paths."""
-    for name in names:
-        for path in (os.environ.get("PATH"), "/usr/sbin:/usr/local/sbin"):
-            found = shutil.which(name, path=path)
-            if found:
-                return found
-    raise h.Skip("%s isn't installed" % names[0])
-
-
-def start_mariadb(case, path, user):
-    program = find_program("mariadbd")
-    data = case.path("data")
-    done = case.run([find_program("mariadb-install-db"), "--no-defaults",
-                     "--user=" + user, "--datadir=" + data, "--skip-test-db",
-                     "--auth-root-authentication-method=normal",
-                     "--skip-name-resolve", "--innodb-log-file-size=8M"])
-    h.check_equal(done.status, 0, "status of mariadb-install-db: " +
-                  h.shorten(done.out + done.err))
-    server = case.start([program, "--no-defaults", "--user=" + user,
-                         "--datadir=" + data, "--socket=" + path,
-                         "--skip-networking", "--skip-name-resolve",
-                         "--pid-file=" + case.path("pid"),
-                         "--innodb-flush-log-at-trx-commit=0",
-                         "--innodb-log-file-size=8M",
-                         "--innodb-buffer-pool-size=32M",
-                         "--tmpdir=" + case.dir])
-    h.wait_until(lambda: "ready for connections" in server.err or
-                 server.popen.poll() is not None, "mariadbd")
-    h.check_equal(server.popen.poll(), None, "mariadbd's end: " +
-                  h.shorten(server.err))
-    return server
-
-
 def start_slap(case, path):
     """Connects and disconnects all the time: threads come and go."""
     return case.start(["mariadb-slap", "--no-defaults", "--socket=" + path,
@@ -408,7 +363,7 @@ def mariadb(case):
     h.need("mariadb-slap", "mariadb-admin")
     path = case.path("s")
     user = (case.user or pwd.getpwuid(os.geteuid())).pw_name
-    server = start_mariadb(case, path, user)
+    server = servers.start_mariadb(case, path, user)
     clients = [Client(case, "sql", path, "client%d" % i) for i in range(3)]
     h.wait_until(lambda: all(client.is_ready() for client in clients),
                  "the clients")
