@@ -127,6 +127,9 @@ uint64_t image_headers_address(const struct image *image);
 uint64_t image_low(const struct image *image);
 uint64_t image_high(const struct image *image);
 
+/* Whether the address lies in one of them. */
+bool image_has_address(const struct image *image, uint64_t address);
+
 /* The PT_LOAD segments. */
 const struct image_segment *image_segments(const struct image *image,
 					   size_t *count_ret);

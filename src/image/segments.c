@@ -172,6 +172,11 @@ bool image_is_code(const struct image *image, uint64_t address)
 	return segment && segment->executable;
 }
 
+bool image_has_address(const struct image *image, uint64_t address)
+{
+	return image_segment_at(image, address);
+}
+
 uint64_t image_low(const struct image *image)
 {
 	uint64_t low = UINT64_MAX;

@@ -137,6 +137,17 @@ static bool has_stub(const struct site_search *search, const char *name)
 		       sizeof(*search->stubs), compare_names);
 }
 
+static void tell_found(struct wanted *wanted, const char *name,
+		       const struct module *caller,
+		       const struct module *definer)
+{
+	struct filter_library from = filter_library_of(caller), to;
+
+	if (definer)
+		to = filter_library_of(definer);
+	wanted_found_call(wanted, name, &from, definer ? &to : NULL);
+}
+
 /*
  * An import without a stub, of a name that has one elsewhere in the module, is
  * there for the function's address: calls go through the stub.
@@ -147,7 +158,6 @@ static void visit_import(struct site_search *search,
 	struct probe_space *space = search->space;
 	struct prober *prober = space->prober;
 	struct module *caller = search->caller, *definer;
-	struct filter_library library = filter_library_of(caller);
 	const struct function *function;
 	const struct symbol *symbol;
 
@@ -162,8 +172,7 @@ static void visit_import(struct site_search *search,
 		search->unbound += !import->weak;
 		return;
 	}
-	wanted_found(prober->wanted, FUNCTION_CALL_SITE, import->name,
-		     &library);
+	tell_found(prober->wanted, import->name, caller, definer);
 	function = function_get(prober, import->name, FUNCTION_CALL_SITE,
 				definer, caller);
 	if (import->stub) {

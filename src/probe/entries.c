@@ -37,8 +37,8 @@ static void plant_wanted(struct probe_space *space, struct module *module,
 
 		if (!filter_matches(filter, symbol->name, &library))
 			continue;
-		wanted_found(space->prober->wanted, FUNCTION_ENTRY,
-			     symbol->name, &library);
+		wanted_found_entry(space->prober->wanted, symbol->name,
+				   &library);
 		if (symbol->address == taken)
 			continue;
 		taken = symbol->address;

@@ -51,7 +51,8 @@ enum call_end {
 	CALL_RETURNED,
 	CALL_LONGJMP,       /* its frame was thrown away by longjmp */
 	CALL_EXCEPTION,     /* … by an exception or a panic */
-	CALL_THREAD_EXITED, /* its task has ended */
+	CALL_THREAD_EXITED, /* its task has ended; the process goes on */
+	CALL_PROCESS_ENDED, /* by exit in another call, or was killed */
 	CALL_NEVER_RETURNS, /* it is of that kind (exit), or was an exec */
 	CALL_UNSEEN,        /* where it returns to can't be trapped */
 	CALL_DETACHED,      /* calltrap went away while it was running */

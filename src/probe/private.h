@@ -120,7 +120,7 @@ static inline struct probe_space *probe_space_of(struct space *space)
 	return space->client;
 }
 
-static inline struct task_calls *task_calls_of(struct task *task)
+static inline struct task_calls *task_calls_of(const struct task *task)
 {
 	return task->client;
 }
@@ -269,9 +269,14 @@ const struct function *function_get(struct prober *prober, const char *name,
 struct wanted *wanted_new(const struct prober_config *config);
 void wanted_free(struct wanted *wanted);
 
-/* A probe was planted for the symbol, by -x or by -e. */
-void wanted_found(struct wanted *wanted, enum function_place place,
-		  const char *symbol, const struct filter_library *library);
+/* A probe was planted for the symbol, by -x. */
+void wanted_found_entry(struct wanted *wanted, const char *symbol,
+			const struct filter_library *library);
+
+/* The same by -e or -l; to is NULL when nothing defines the symbol yet. */
+void wanted_found_call(struct wanted *wanted, const char *symbol,
+		       const struct filter_library *from,
+		       const struct filter_library *to);
 
 /*
  * The list of modules has changed. With the first complete one the user is

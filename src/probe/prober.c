@@ -36,7 +36,7 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	struct probe_space *own = probe_space_of(space);
 
 	(void)client;
-	pairing_abandon_stack(own, &own->moving, CALL_THREAD_EXITED,
+	pairing_abandon_stack(own, &own->moving, CALL_PROCESS_ENDED,
 			      clock_now());
 	probes_forget_range(own, 0, UINT64_MAX);
 	return_sites_forget_range(own, 0, UINT64_MAX);
@@ -116,13 +116,42 @@ static void on_task_begin(struct tracer_client *client, struct task *task)
 		prober_emit(prober_of(client), &event);
 }
 
+/* Whether the process ends: then the kernel kills every other thread. */
+static bool all_are_ending(const struct task *first)
+{
+	const struct task *task;
+	struct procfs_status status;
+	bool lives = false;
+
+	for_each_task_of(first->tracee, task) {
+		if (task == first || procfs_status(task->tid, &status) ||
+		    status.state == 'Z' || status.state == 'X')
+			continue;
+		lives = true;
+		if (status.signals_pending & 1ull << (SIGKILL - 1))
+			return true;
+	}
+	return !lives;
+}
+
+/* Only pthread_exit() unwinds; a thread can't be killed alone. */
+static enum call_end end_of_calls(const struct task *task)
+{
+	const struct task_calls *calls = task_calls_of(task);
+
+	if (!calls->stack.top || calls->unwinding)
+		return CALL_THREAD_EXITED;
+	return task->end_status || all_are_ending(task) ? CALL_PROCESS_ENDED :
+							  CALL_THREAD_EXITED;
+}
+
 static void on_task_end(struct tracer_client *client, struct task *task)
 {
 	struct task_calls *calls = task_calls_of(task);
 
 	(void)client;
 	pairing_abandon_stack(probe_space_of(task->tracee->space),
-			      &calls->stack, CALL_THREAD_EXITED,
+			      &calls->stack, end_of_calls(task),
 			      task->stop_time);
 	free(calls);
 	task->client = NULL;

@@ -30,6 +30,7 @@ struct wanted_set {
 struct wanted {
 	struct wanted_set entries;
 	struct wanted_set calls;
+	struct wanted_set libraries;
 	bool reported;
 };
 
@@ -63,6 +64,8 @@ struct wanted *wanted_new(const struct prober_config *config)
 	set_init(&wanted->calls, config->calls, "-e",
 		 "no module that was loaded calls such a function of another "
 		 "(-x catches functions whoever calls them)");
+	set_init(&wanted->libraries, config->libraries, "-l",
+		 "no such library was loaded, or nothing calls it");
 	return wanted;
 }
 
@@ -70,20 +73,34 @@ void wanted_free(struct wanted *wanted)
 {
 	set_fini(&wanted->entries);
 	set_fini(&wanted->calls);
+	set_fini(&wanted->libraries);
 	free(wanted);
 }
 
-void wanted_found(struct wanted *wanted, enum function_place place,
-		  const char *symbol, const struct filter_library *library)
+static void set_found(struct wanted_set *set, const char *symbol,
+		      const struct filter_library *library)
 {
-	struct wanted_set *set = place == FUNCTION_ENTRY ? &wanted->entries :
-							   &wanted->calls;
 	size_t i;
 
 	for (i = 0; i < filter_count(set->filter); i++)
 		if (!set->found[i] &&
 		    filter_matches_one(set->filter, i, symbol, library))
 			set->found[i] = true;
+}
+
+void wanted_found_entry(struct wanted *wanted, const char *symbol,
+			const struct filter_library *library)
+{
+	set_found(&wanted->entries, symbol, library);
+}
+
+void wanted_found_call(struct wanted *wanted, const char *symbol,
+		       const struct filter_library *from,
+		       const struct filter_library *to)
+{
+	set_found(&wanted->calls, symbol, from);
+	if (to)
+		set_found(&wanted->libraries, symbol, to);
 }
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -221,4 +238,5 @@ void wanted_report_never(const struct wanted *wanted)
 {
 	report_never(&wanted->entries);
 	report_never(&wanted->calls);
+	report_never(&wanted->libraries);
 }

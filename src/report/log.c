@@ -202,6 +202,8 @@ static const char *end_text(enum call_end end)
 		return "<unfinished: exception>";
 	case CALL_THREAD_EXITED:
 		return "<unfinished: thread exited>";
+	case CALL_PROCESS_ENDED:
+		return "<unfinished: process ended>";
 	case CALL_NEVER_RETURNS:
 		return "<no return>";
 	case CALL_UNSEEN:

@@ -25,8 +25,8 @@
  *	NAME(ARGUMENTS <unfinished: longjmp>
  *	<... NAME resumed> <unfinished: exception>
  *
- * also "thread exited", "return unseen" and "detached". Lines are written when
- * the sink is flushed, or many have gathered; a terminal is shown begun ones,
+ * also "thread exited", "process ended", "return unseen" and "detached". Lines
+ * are written when the sink is flushed, or many have gathered; a terminal is shown begun ones,
  * too.
  */
 

@@ -45,6 +45,11 @@ static char *diagnose_permission(pid_t pid, const struct procfs_status *status,
 				 "(/proc/sys/kernel/yama/ptrace_scope is %d)",
 				 (int)pid, status->name, yama_advice[yama],
 				 yama);
+	if (!own_uid)
+		return xasprintf("process %d (%s) can't be traced: a security "
+				 "module or a container's settings forbid it, "
+				 "even to root",
+				 (int)pid, status->name);
 	return xasprintf("process %d (%s) can't be traced: it is not dumpable "
 			 "(it was set-user-ID, or asked for it with prctl), or "
 			 "a security module forbids it: run calltrap as root",

@@ -89,6 +89,7 @@ static void handle_end(struct tracer *tracer, struct task *task, int status)
 {
 	struct tracee *tracee = task->tracee;
 
+	task->end_status = status;
 	task_free(tracer, task);
 	if (!tracee || tracee->tasks)
 		return;

@@ -10,6 +10,12 @@
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 
+bool module_holds(const struct module *module, taddr_t address)
+{
+	return address >= module->low && address < module->high &&
+	       image_has_address(module->image, address - module->bias);
+}
+
 struct module *module_find(struct space *space, taddr_t address)
 {
 	struct module *module;

@@ -25,10 +25,11 @@ struct module {
 	struct module *next; /* in the order of the link map */
 };
 
-static inline bool module_holds(const struct module *module, taddr_t address)
-{
-	return address >= module->low && address < module->high;
-}
+/*
+ * Whether the address lies in one of its segments. What is between them is
+ * nobody's, and may be another module's.
+ */
+bool module_holds(const struct module *module, taddr_t address);
 
 struct space;
 

@@ -48,6 +48,7 @@ struct task {
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum wish wish;
 	int deliver;           /* signal that goes with the resumption, or 0 */
+	int end_status;        /* as from wait(2), when it has ended */
 	uint64_t stop_time;    /* monotonic, before any work on the stop */
 	struct regs regs;      /* cached while stopped */
 	bool regs_known;

@@ -5,6 +5,7 @@
 import os
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -327,6 +328,31 @@ def matches_nothing(case):
     h.check_equal(len(said), 2, "messages, when it is missed and at the end: "
                   + result.err)
     h.check("count MAIN f1 1000" in result.out, "the program's output")
+
+
+@h.test("-l that matches nothing: said at the end; one that does isn't")
+def matches_no_library(case):
+    result = case.calltrap("-l", "libnosuch.so", "-l", "libu.so", program())
+    result.check_status(7)
+    h.check(result.log.count("u_work") > 0, "no calls into libu.so")
+    h.check_equal(["libnosuch.so" in line for line in result.messages()],
+                  [True], "messages about libnosuch.so alone: " + result.err)
+
+
+@h.test("-o to a pipe that nobody reads: Ctrl-C ends the wait", users=True)
+def pipe_without_reader(case):
+    path = case.path("pipe")
+    os.mkfifo(path, 0o666)
+    os.chmod(path, 0o666)
+    tracer = case.start_calltrap("-o", path, program(), log=False)
+    # It has got to openat(2), and stays there.
+    h.wait_until(lambda: h.read("/proc/%d/syscall" %
+                                tracer.pid).startswith("257 ") and
+                 h.status_field(tracer.pid, "State", "")[:1] == "S",
+                 "calltrap to wait")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 1, "status of calltrap; " + tracer.err)
+    h.check("can't be written" in tracer.err, "calltrap said: " + tracer.err)
 
 
 @h.test("-x of a misspelt name: the near ones are named")

@@ -222,6 +222,7 @@ def many_libraries(case):
                                  env=keeping_nothing())
     h.wait_until(lambda: h.tracer_of(target.pid) or
                  tracer.popen.poll() is not None, "the attach")
+    settle(target, tracer)
     shutil.copy(os.path.join(os.path.dirname(plugin), "libt.so"), case.dir)
     peaks = []
     for i in range(300):

@@ -364,6 +364,28 @@ for each_how, each_wanted in ENDS.items():
     register_end(each_how, each_wanted)
 
 
+CUTS = {"exit": ("sleep", "process ended"),
+        "_exit": ("sleep", "process ended"),
+        "kill": ("sleep", "process ended"),
+        "abort": ("sleep", "process ended"),
+        "pthread_exit": ("qsort", "thread exited"),
+        "SYS_exit": ("qsort", "thread exited")}
+
+
+def register_cut(how, name, why):
+    @h.test("a call that is cut off says why: " + how)
+    def run(case):
+        path = h.build("cut", "cut.c", "-lpthread")
+        result = case.calltrap("-e", "sleep+qsort@MAIN", path, how)
+        h.check_equal((result.log.count(name), result.log.ends(name, why)),
+                      (1, 1), "calls, and those that end so:\n" +
+                      result.log.text)
+
+
+for each_how, (each_name, each_why) in CUTS.items():
+    register_cut(each_how, each_name, each_why)
+
+
 def ready(process):
     h.wait_until(lambda: "ready" in process.out or
                  process.popen.poll() is not None, "the program")

@@ -114,6 +114,9 @@ START_TEST(permission)
 		{ ALIVE, NULL, ALICE, NO_YAMA, -EPERM, "not dumpable",
 		  "as root" },
 		{ ALIVE, NULL, ALICE, 0, -EACCES, "not dumpable", "as root" },
+		{ ALIVE, NULL, 0, NO_YAMA, -EPERM, "a container's settings",
+		  "even to root" },
+		{ roots, NULL, 0, 0, -EPERM, "a security module", "" },
 	};
 
 	ask_all(questions, ARRAY_SIZE(questions));

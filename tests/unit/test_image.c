@@ -781,6 +781,11 @@ static void check_built(const struct image *image)
 	ck_assert_uint_eq(image_headers_address(image), BUILT_TEXT + 0x40);
 	ck_assert_uint_eq(image_low(image), BUILT_TEXT);
 	ck_assert_uint_eq(image_high(image), BUILT_DATA + 0x400);
+	ck_assert(!image_has_address(image, BUILT_TEXT - 1));
+	ck_assert(image_has_address(image, BUILT_TEXT));
+	ck_assert(!image_has_address(image, BUILT_DATA - 1)); /* a hole */
+	ck_assert(image_has_address(image, BUILT_DATA + 0x3ff));
+	ck_assert(!image_has_address(image, BUILT_DATA + 0x400));
 	ck_assert_uint_eq(image_slack(image, slack, 4), 0);
 	id = image_build_id(image, &size);
 	ck_assert_uint_eq(size, 4);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -100,6 +102,7 @@ static void print_record(struct strbuf *text, const struct record *r)
 		[CALL_LONGJMP] = "longjmp",
 		[CALL_EXCEPTION] = "exception",
 		[CALL_THREAD_EXITED] = "thread exited",
+		[CALL_PROCESS_ENDED] = "process ended",
 		[CALL_NEVER_RETURNS] = "never returns",
 		[CALL_UNSEEN] = "unseen",
 		[CALL_DETACHED] = "detached",
@@ -521,13 +524,13 @@ START_TEST(site_that_vanished)
 	leave(10, 0, 1);
 	expect("f #1 = 1\n");
 	task_free(&s.tracer, s.task);
-	expect("  g #2 thread exited\n");
+	expect("  g #2 process ended\n");
 }
 END_TEST
 
 START_TEST(end_of_thread)
 {
-	struct task *other = add_task(s.tracee, 2);
+	struct task *other = add_task(s.tracee, getpid());
 
 	enter(&f, 10, 0);
 	enter_as(other, &h, slot_of(1, 10), site(0));
@@ -537,6 +540,26 @@ START_TEST(end_of_thread)
 	       "  g #3 thread exited\nf #1 thread exited\n");
 	leave_as(other, slot_of(1, 10), 0, 8);
 	expect("h #2 = 8\n");
+}
+END_TEST
+
+START_TEST(end_of_process)
+{
+	(void)add_task(s.tracee, getpid());
+	enter(&f, 10, 0);
+	s.task->end_status = SIGKILL;
+	task_free(&s.tracer, s.task);
+	expect("f #1\nf #1 process ended\n");
+}
+END_TEST
+
+/* The other thread is gone, too. */
+START_TEST(end_of_process_by_exit)
+{
+	(void)add_task(s.tracee, INT_MAX);
+	enter(&f, 10, 0);
+	task_free(&s.tracer, s.task);
+	expect("f #1\nf #1 process ended\n");
 }
 END_TEST
 
@@ -1124,6 +1147,8 @@ static void add_calls(Suite *suite)
 	tcase_add_test(tcase, other_return_address);
 	tcase_add_test(tcase, site_that_vanished);
 	tcase_add_test(tcase, end_of_thread);
+	tcase_add_test(tcase, end_of_process);
+	tcase_add_test(tcase, end_of_process_by_exit);
 	tcase_add_test(tcase, detached);
 }
 
