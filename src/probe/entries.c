@@ -4,15 +4,15 @@
 #include "base/xalloc.h"
 #include "probe/private.h"
 
-/* -x: functions caught at their own first instruction. */
+/*
+ * Functions caught at their own first instruction: those of -x, and those that
+ * a sink picks.
+ */
 
 static void plant_symbol(struct probe_space *space, struct module *module,
+			 const struct function *function,
 			 const struct symbol *symbol)
 {
-	const struct function *function =
-		function_get(space->prober, symbol->name, FUNCTION_ENTRY,
-			     module, NULL);
-
 	if (symbol->kind == SYMBOL_IFUNC)
 		ifunc_follow(space, module, symbol, function, NULL, 0);
 	else
@@ -20,29 +20,74 @@ static void plant_symbol(struct probe_space *space, struct module *module,
 				  module->bias + symbol->address, NULL, 0);
 }
 
+static bool is_filtered(struct probe_space *space, const struct symbol *symbol,
+			const struct filter_library *library)
+{
+	struct prober *prober = space->prober;
+
+	if (!filter_matches(prober->config.entries, symbol->name, library))
+		return false;
+	wanted_found_entry(prober->wanted, symbol->name, library);
+	return true;
+}
+
+static bool is_picked(struct probe_space *space, const struct symbol *symbol,
+		      const struct module *module)
+{
+	const struct prober_pick *pick = space->prober->config.pick;
+
+	return pick && pick->wants(pick->context, symbol->name, module);
+}
+
 /*
  * Of several names for one address the first that is wanted is taken: they are
  * sorted by how well they serve to print.
  */
+struct taken {
+	taddr_t address;
+	struct function *function; /* if it was picked */
+};
+
+static void plant_picked(struct probe_space *space, struct module *module,
+			 const struct symbol *symbol, struct taken *taken)
+{
+	const struct prober_pick *pick = space->prober->config.pick;
+	struct function *function;
+
+	if (taken->function && taken->address == symbol->address) {
+		pick->also_named(pick->context, taken->function, symbol->name);
+		return;
+	}
+	function = function_get(space->prober, symbol->name, FUNCTION_ENTRY,
+				module, NULL);
+	if (!function->subject)
+		pick->describe(pick->context, function);
+	plant_symbol(space, module, function, symbol);
+	*taken = (struct taken){ symbol->address, function };
+}
+
 static void plant_wanted(struct probe_space *space, struct module *module,
 			 const struct symbol *symbols, size_t count)
 {
-	const struct filter *filter = space->prober->config.entries;
 	struct filter_library library = filter_library_of(module);
-	taddr_t taken = UINT64_MAX;
+	struct taken taken = { .address = UINT64_MAX };
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		const struct symbol *symbol = &symbols[i];
 
-		if (!filter_matches(filter, symbol->name, &library))
+		if (is_picked(space, symbol, module)) {
+			plant_picked(space, module, symbol, &taken);
 			continue;
-		wanted_found_entry(space->prober->wanted, symbol->name,
-				   &library);
-		if (symbol->address == taken)
+		}
+		if (!is_filtered(space, symbol, &library) ||
+		    symbol->address == taken.address)
 			continue;
-		taken = symbol->address;
-		plant_symbol(space, module, symbol);
+		taken = (struct taken){ .address = symbol->address };
+		plant_symbol(space, module,
+			     function_get(space->prober, symbol->name,
+					  FUNCTION_ENTRY, module, NULL),
+			     symbol);
 	}
 }
 
@@ -69,13 +114,14 @@ void entries_plant(struct probe_space *space, struct module *module)
 	struct filter_library library = filter_library_of(module);
 	const char **names CLEANUP(xfree_cleanup) = NULL;
 	struct symbol *named CLEANUP(xfree_cleanup) = NULL;
+	const bool picks = space->prober->config.pick;
 	const struct symbol *symbols;
 	size_t count;
 
-	if (filter_is_empty(filter) ||
-	    !filter_may_match_library(filter, &library))
+	if (!picks && (filter_is_empty(filter) ||
+		       !filter_may_match_library(filter, &library)))
 		return;
-	names = plain_names(filter);
+	names = picks ? NULL : plain_names(filter);
 	if (names)
 		symbols = named = image_symbols_named(
 			module->image, names, filter_count(filter), &count);

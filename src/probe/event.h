@@ -43,7 +43,7 @@ struct function {
 	 */
 	uint8_t group;
 	bool entry_only;     /* nobody wants to know of its return */
-	const void *subject; /* whatever prober_config.describe has set */
+	const void *subject; /* whatever prober_pick has set */
 };
 
 /* Why a call will never be seen to return. */

@@ -110,16 +110,13 @@ static struct function_entry *new_entry(struct prober *prober,
 	function->prototype = prototypes_find(prober->config.prototypes,
 					      definer ? definer->name : NULL,
 					      name);
-	if (prober->config.describe)
-		prober->config.describe(prober->config.describe_context,
-					function);
 	return entry;
 }
 
-const struct function *function_get(struct prober *prober, const char *name,
-				    enum function_place place,
-				    const struct module *definer,
-				    const struct module *caller)
+struct function *function_get(struct prober *prober, const char *name,
+			      enum function_place place,
+			      const struct module *definer,
+			      const struct module *caller)
 {
 	struct functions *functions = prober->functions;
 	struct function_entry *entry;

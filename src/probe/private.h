@@ -259,10 +259,10 @@ void functions_free(struct functions *functions);
 /*
  * The one function of these names; definer and caller may be NULL.
  */
-const struct function *function_get(struct prober *prober, const char *name,
-				    enum function_place place,
-				    const struct module *definer,
-				    const struct module *caller);
+struct function *function_get(struct prober *prober, const char *name,
+			      enum function_place place,
+			      const struct module *definer,
+			      const struct module *caller);
 
 /* ---- wanted.c: filters that haven't matched ---- */
 

@@ -16,17 +16,26 @@
  */
 struct prober;
 
+/* Functions that a sink of its own accord wants to see at their entries. */
+struct prober_pick {
+	/* Whether a symbol of a module is one. */
+	bool (*wants)(void *context, const char *symbol,
+		      const struct module *module);
+	/* Called once for each that is found, to set group, entry_only and
+	   subject. */
+	void (*describe)(void *context, struct function *function);
+	/* It has a further name that is wanted, too. */
+	void (*also_named)(void *context, struct function *function,
+			   const char *symbol);
+	void *context;
+};
+
 struct prober_config {
 	const struct filter *calls;     /* -e: by calling module */
 	bool default_calls;             /* no -e, -l, -L: calls of MAIN */
 	const struct filter *libraries; /* -l: by defining module */
 	const struct filter *entries;   /* -x */
-	/*
-	 * Called once for each function that is found, to fill in what the
-	 * sinks want of it: group, entry_only, subject. Or NULL.
-	 */
-	void (*describe)(void *context, struct function *function);
-	void *describe_context;
+	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	struct prototypes *prototypes;
 	struct sink *sinks;
 	/* Set to 1 when a sink can't write any more. */
