@@ -3,6 +3,7 @@
 #define CALLTRAP_STACKS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/types.h"
 #include "image/image.h"
@@ -24,6 +25,7 @@ enum frame_method {
 	FRAME_CFI,       /* .eh_frame or .debug_frame */
 	FRAME_POINTER,   /* the chain of frame pointers */
 	FRAME_SIGNAL,    /* what a signal interrupted */
+	FRAME_HANDLED,   /* the kernel's, that a signal handler returns to */
 	FRAME_GUESSED,   /* a return address found by its looks */
 };
 
@@ -66,6 +68,15 @@ void stacks_free(struct stacks *stacks);
 /* frames[0] is the innermost. */
 stack_id stacks_intern(struct stacks *stacks, const struct frame *frames,
 		       size_t count, enum stack_end end);
+
+/*
+ * The same in steps, for who keeps the numbers of frames: begins with an end,
+ * and adds frames from the outermost on.
+ */
+uint32_t stacks_frame_number(struct stacks *stacks, const struct frame *frame);
+stack_id stacks_begin(enum stack_end end);
+stack_id stacks_extend(struct stacks *stacks, stack_id outer,
+		       uint32_t frame_number);
 
 /* Frames from the innermost on, at most room; returns how many. */
 size_t stacks_frames(const struct stacks *stacks, stack_id stack,
