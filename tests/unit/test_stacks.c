@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #define DEPTH_MAX 12
-#define MODEL_SIZE 20000
+#define MODEL_SIZE 5000
 
 static struct stacks *stacks;
 static const struct code *code;
@@ -147,10 +147,11 @@ START_TEST(random_stacks_are_kept_once)
 		for (j = 0; j < i; j++) {
 			bool equals = same(&model[i], &model[j]);
 
-			ck_assert_int_eq(equals, model[i].id == model[j].id);
+			if (equals != (model[i].id == model[j].id))
+				ck_abort_msg("stacks %zu and %zu", i, j);
 			equal += equals;
 		}
-	ck_assert_uint_gt(equal, 1000);
+	ck_assert_uint_gt(equal, 100);
 	free(model);
 }
 END_TEST
