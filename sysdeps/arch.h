@@ -170,6 +170,11 @@ struct arch_ops {
 
 	/* At the entry of a system call, or after it. */
 	uint64_t (*syscall_number)(const struct regs *regs);
+	/* What the prototype file of system calls is called. */
+	const char *syscalls;
+
+	/* NULL when there is none of that number. */
+	const char *(*syscall_name)(uint64_t number);
 };
 
 extern const struct arch_ops arch_x86_64;

@@ -21,7 +21,6 @@ static const struct {
 	const char *long_name;
 	const char *what;
 } planned[] = {
-	{ 'S', NULL, "log system calls" },
 	{ 'w', "where", "show the stack of a call" },
 	{ 0, "json", "write JSON" },
 };
@@ -227,11 +226,11 @@ static int check_together(const struct command_line *line)
 	if (!o->command && !o->pid_count && !line->name_count)
 		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
 				"-p PID or --name NAME; see calltrap --help");
-	if (o->only_named && filter_is_empty(o->calls) &&
+	if (o->only_named && !o->system_calls && filter_is_empty(o->calls) &&
 	    filter_is_empty(o->libraries) && filter_is_empty(o->entries))
 		return complain(-EINVAL, "-L (-g): nothing is left to trace; "
-				"name functions with -e or -x, or libraries "
-				"with -l");
+				"name functions with -e or -x, libraries "
+				"with -l, or give -S");
 	if (o->log.relative && o->log.clock != LOG_CLOCK_NONE)
 		return complain(-EINVAL, "-r: can't be used together with -t; "
 				"leave one of them out");

@@ -29,6 +29,7 @@ struct options {
 	struct filter *calls; /* -e, -l's callers; empty unless given */
 	struct filter *libraries; /* -l */
 	struct filter *entries;   /* -x */
+	bool system_calls;    /* -S */
 	bool only_named;      /* -L, -g: no default @MAIN */
 	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
 	bool count;           /* -c */

@@ -73,6 +73,7 @@ static void open_prober(struct session *session)
 	session->prober = prober_new(&config);
 	tracer_init(&session->tracer, prober_client(session->prober),
 		    session->options->follow);
+	session->tracer.system_calls = config.system_calls;
 }
 
 static void restore_code(void *context)

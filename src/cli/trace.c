@@ -44,6 +44,7 @@ static void trace_configure(struct session *session,
 	config->default_calls = options->default_calls;
 	config->libraries = options->libraries;
 	config->entries = options->entries;
+	config->system_calls = options->system_calls;
 }
 
 const struct verb_ops trace_verb = {

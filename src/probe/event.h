@@ -97,7 +97,9 @@ struct event {
 			const struct fp_regs *fp; /* RETURN: or NULL */
 			enum call_end end;
 			bool failed;  /* RETURN: the result says so */
-			int error;    /* … and why (errno); 0: not known */
+			int error;    /* … and why (errno); 0: not known.
+					 syscall_restarts() without failed: a
+					 signal has interrupted the call */
 		};
 		struct {
 			int signal;

@@ -15,6 +15,7 @@ struct prober {
 	struct prober_config config;
 	struct functions *functions;
 	struct wanted *wanted;
+	struct system_functions *system_functions;
 	struct prober_counts counts;
 	uint64_t last_call_id;
 	int error;
@@ -60,9 +61,24 @@ struct call_stack {
 	unsigned depth;
 };
 
+/* What a task is doing in the kernel. */
+struct system_call {
+	bool running;
+	struct call call;
+	/*
+	 * A stop of ours has ended it, and it will be entered again, without
+	 * a word. If something else comes in between it did end, like this.
+	 */
+	bool again;
+	struct regs regs;
+	uint64_t time;
+	int error;
+};
+
 /* Of a task: struct task's client member. */
 struct task_calls {
 	struct call_stack stack;
+	struct system_call system_call;
 	/*
 	 * Frames are being thrown away, from unwind_sp upwards: what remains is
 	 * seen at the next hit above it.
@@ -263,6 +279,28 @@ struct function *function_get(struct prober *prober, const char *name,
 			      enum function_place place,
 			      const struct module *definer,
 			      const struct module *caller);
+
+/* ---- system_calls.c ---- */
+
+/* All that were seen of the kernel's, to be freed at the end. */
+struct system_functions;
+void system_functions_free(struct system_functions *functions);
+
+void system_call_entered(struct prober *prober, struct task *task,
+			 const struct syscall_stop *stop);
+void system_call_returned(struct prober *prober, struct task *task,
+			  const struct syscall_stop *stop, bool again);
+
+/* The running call of a task is another's from now on. */
+void system_call_move(struct task *from, struct task *to);
+
+/* execve was successful, as nobody will say a second time. */
+void system_call_executed(struct prober *prober, struct task *task);
+
+/* Something comes before the call is made again: it did end. */
+void system_call_settle(struct prober *prober, struct task *task);
+void system_call_abandon(struct prober *prober, struct task *task,
+			 enum call_end end, uint64_t time);
 
 /* ---- wanted.c: filters that haven't matched ---- */
 

@@ -149,7 +149,8 @@ static void on_task_end(struct tracer_client *client, struct task *task)
 {
 	struct task_calls *calls = task_calls_of(task);
 
-	(void)client;
+	system_call_abandon(prober_of(client), task, CALL_THREAD_EXITED,
+			    task->stop_time);
 	pairing_abandon_stack(probe_space_of(task->tracee->space),
 			      &calls->stack, end_of_calls(task),
 			      task->stop_time);
@@ -169,6 +170,7 @@ static void on_signal(struct tracer_client *client, struct task *task,
 		.signal = signal,
 	};
 
+	system_call_settle(prober_of(client), task);
 	if (regs)
 		event.ip = task->tracee->space->arch->ip(regs);
 	if (!task->tracee->muted)
@@ -201,6 +203,7 @@ static void on_exec(struct tracer_client *client, struct task *task)
 		.path = path ? path : "",
 	};
 
+	system_call_executed(prober_of(client), task);
 	pairing_abandon_stack(probe_space_of(tracee->space),
 			      &task_calls_of(task)->stack, CALL_NEVER_RETURNS,
 			      task->stop_time);
@@ -208,6 +211,28 @@ static void on_exec(struct tracer_client *client, struct task *task)
 	/* The exec of calltrap's own child is no event of the program. */
 	if (!tracee->muted && tracee->space->modules)
 		prober_emit(prober_of(client), &event);
+}
+
+static void on_succeed(struct tracer_client *client, struct task *former,
+		       struct task *leader)
+{
+	system_call_abandon(prober_of(client), leader, CALL_THREAD_EXITED,
+			    leader->stop_time);
+	system_call_move(former, leader);
+}
+
+static void on_syscall_entered(struct tracer_client *client,
+			       struct task *task,
+			       const struct syscall_stop *stop)
+{
+	system_call_entered(prober_of(client), task, stop);
+}
+
+static void on_syscall_returned(struct tracer_client *client,
+				struct task *task,
+				const struct syscall_stop *stop, bool again)
+{
+	system_call_returned(prober_of(client), task, stop, again);
 }
 
 static void on_tracee_end(struct tracer_client *client,
@@ -248,7 +273,10 @@ static const struct tracer_client_ops client_ops = {
 	.task_end = on_task_end,
 	.signal = on_signal,
 	.fork = on_fork,
+	.succeed = on_succeed,
 	.exec = on_exec,
+	.syscall_entered = on_syscall_entered,
+	.syscall_returned = on_syscall_returned,
 	.tracee_end = on_tracee_end,
 	.leave = on_leave,
 };
@@ -267,6 +295,7 @@ struct prober *prober_new(const struct prober_config *config)
 void prober_free(struct prober *prober)
 {
 	functions_free(prober->functions);
+	system_functions_free(prober->system_functions);
 	wanted_free(prober->wanted);
 	free(prober);
 }
@@ -283,7 +312,7 @@ int prober_error(const struct prober *prober)
 
 bool prober_has_matched(const struct prober *prober)
 {
-	return prober->counts.probes != 0;
+	return prober->config.system_calls || prober->counts.probes != 0;
 }
 
 void prober_report_unmatched(const struct prober *prober)
@@ -301,13 +330,13 @@ void prober_abandon_all(struct prober *prober, struct tracer *tracer)
 	uint64_t now = clock_now();
 	struct task *task, *next;
 
-	(void)prober;
 	HASH_ITER(hh, tracer->tasks, task, next) {
 		struct probe_space *space;
 
 		if (!task->tracee)
 			continue;
 		space = probe_space_of(task->tracee->space);
+		system_call_abandon(prober, task, CALL_DETACHED, now);
 		pairing_abandon_stack(space, &task_calls_of(task)->stack,
 				      CALL_DETACHED, now);
 		pairing_abandon_stack(space, &space->moving, CALL_DETACHED,

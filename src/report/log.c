@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "report/event_values.h"
 #include "report/log_file.h"
 #include "report/names.h"
+#include "report/signal_name.h"
 #include "report/stamp.h"
 
 /* Where nobody could read on: for recursion that has run away. */
@@ -96,23 +98,12 @@ static int begin_call_line(struct log *log, struct log_file *file,
 	return 0;
 }
 
-static struct call_values values_of(const struct event *event)
-{
-	return (struct call_values){
-		.arch = event->call->arch,
-		.entry_regs = &event->call->entry,
-		.result_regs = event->kind == EVENT_RETURN ? event->regs :
-							     NULL,
-		.memory = event->call->memory,
-	};
-}
-
 static int log_call(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
 	const struct function *function = event->call->function;
 	struct strbuf *out = &file->output.text;
-	struct call_values values = values_of(event);
+	struct call_values values = event_values(event);
 	size_t before;
 	int error;
 
@@ -165,11 +156,22 @@ static void add_duration(const struct event *event, struct strbuf *out)
 		      (unsigned long long)(ns % NS_PER_SECOND / 1000));
 }
 
+/* The value that an interrupted system call has is for the kernel. */
+static void add_result(const struct log *log, const struct event *event,
+		       const struct call_values *values, struct strbuf *out)
+{
+	if (event->error && !event->failed)
+		strbuf_printf(out, "? %s", error_name(event->error));
+	else
+		prototype_print_result(event->call->function->prototype,
+				       values, &log->options.limits, out);
+}
+
 static int log_return(struct log *log, struct log_file *file,
 		      const struct event *event)
 {
 	const struct prototype *prototype = event->call->function->prototype;
-	struct call_values values = values_of(event);
+	struct call_values values = event_values(event);
 	struct strbuf *out = &file->output.text;
 	bool same_line;
 	int error;
@@ -187,7 +189,7 @@ static int log_return(struct log *log, struct log_file *file,
 	if (log->options.align)
 		output_pad(&file->output, log->options.align - 1);
 	strbuf_puts(out, " = ");
-	prototype_print_result(prototype, &values, &log->options.limits, out);
+	add_result(log, event, &values, out);
 	if (log->options.durations)
 		add_duration(event, out);
 	return output_end_line(&file->output);
@@ -233,20 +235,6 @@ static int log_abandon(struct log *log, struct log_file *file,
 	return output_end_line(&file->output);
 }
 
-static void add_signal(int number, struct strbuf *out)
-{
-	const char *name = sigabbrev_np(number);
-
-	if (name)
-		strbuf_printf(out, "SIG%s", name);
-	else if (number == SIGRTMIN)
-		strbuf_puts(out, "SIGRTMIN");
-	else if (number > SIGRTMIN && number <= SIGRTMAX)
-		strbuf_printf(out, "SIGRTMIN+%d", number - SIGRTMIN);
-	else
-		strbuf_printf(out, "SIG%d", number);
-}
-
 static int log_signal(struct log *log, struct log_file *file,
 		      const struct event *event)
 {
@@ -259,7 +247,7 @@ static int log_signal(struct log *log, struct log_file *file,
 	if (error)
 		return error;
 	strbuf_puts(out, "--- ");
-	add_signal(event->signal, out);
+	signal_name_add(event->signal, out);
 	strbuf_printf(out, " (%s) ---", strsignal(event->signal));
 	return output_end_line(&file->output);
 }
@@ -285,7 +273,7 @@ static int log_exit(struct log *log, struct log_file *file,
 		return error;
 	if (WIFSIGNALED(event->status)) {
 		strbuf_puts(out, "+++ killed by ");
-		add_signal(WTERMSIG(event->status), out);
+		signal_name_add(WTERMSIG(event->status), out);
 		if (WCOREDUMP(event->status))
 			strbuf_puts(out, " (core dumped)");
 		strbuf_puts(out, " +++");

@@ -110,6 +110,14 @@ static char *escaped_name(struct names *names, const char *symbol)
 	return text.text ? text.text : xstrdup("");
 }
 
+/* That of a system call is told from that of the library's function. */
+static char *bare_name(struct names *names, const struct function *function)
+{
+	if (function->place == FUNCTION_SYSTEM_CALL)
+		return xasprintf("%s@SYS", function->name);
+	return escaped_name(names, function->name);
+}
+
 static char *full_name(const struct names *names,
 		       const struct function *function, const char *name)
 {
@@ -138,7 +146,7 @@ static struct shown *find(struct names *names, const struct function *function)
 	if (!shown) {
 		shown = xcalloc(1, sizeof(*shown));
 		shown->function = function;
-		shown->name = escaped_name(names, function->name);
+		shown->name = bare_name(names, function);
 		shown->full = full_name(names, function, shown->name);
 		HASH_ADD_PTR(names->shown, function, shown);
 	}

@@ -21,7 +21,7 @@ struct names_options {
 struct names *names_new(const struct names_options *options) MUST_CHECK;
 void names_free(struct names *names);
 
-/* The bare name. Good as long as names is. */
+/* The bare name; name@SYS of a system call. Good as long as names is. */
 const char *names_short(struct names *names, const struct function *function);
 
 /* [CALLER->]name[@library]. */

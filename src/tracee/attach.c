@@ -16,6 +16,7 @@
 #include "tracee/seize.h"
 #include "tracee/sharers.h"
 #include "tracee/stop.h"
+#include "tracee/syscall.h"
 
 /* New threads are attached by the kernel; this only guards against a ring. */
 #define PASSES_MAX 1000
@@ -275,5 +276,7 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	}
 	if (err)
 		give_back(tracer, tracee);
+	else
+		syscall_watch_attached(tracee);
 	return err;
 }

@@ -280,6 +280,18 @@ void child_released_parent(struct task *parent)
 							      PTRACE_O_EXITKILL);
 }
 
+static void tell_successor(struct tracer *tracer, struct task *leader)
+{
+	unsigned long former;
+	struct task *task;
+
+	if (ptrace_get_event_message(leader->tid, &former))
+		return;
+	task = task_find(tracer, former);
+	if (task && task != leader && task->tracee == leader->tracee)
+		tracer->client->ops->succeed(tracer->client, task, leader);
+}
+
 /*
  * execve made the calling task the leader: the others are dead, and if it
  * wasn't the leader before, its old number has gone without a word
@@ -322,6 +334,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 	struct tracee *tracee = task->tracee;
 	struct space *old = tracee->space;
 
+	tell_successor(tracer, task);
 	drop_other_tasks(tracer, task);
 	task->visit_count = 0;
 	task->in_vfork = false;

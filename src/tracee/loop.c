@@ -9,11 +9,11 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/children.h"
 #include "tracee/hit.h"
 #include "tracee/passing.h"
+#include "tracee/syscall.h"
 
 /* Forgets a task that is ours no more; with the last one goes its process. */
 static void release(struct tracer *tracer, struct task *task)
@@ -67,6 +67,8 @@ static void settle(struct tracer *tracer, struct task *task)
 	task->listening = task->wish == WISH_LISTEN;
 	if (task->listening)
 		(void)ptrace_listen(task->tid);
+	else if (syscall_is_watched(tracer, task))
+		(void)ptrace_run_to_syscall(task->tid, task->deliver);
 	else
 		(void)ptrace_continue(task->tid, task->deliver);
 }
@@ -123,28 +125,17 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 	tracer->client->ops->signal(tracer->client, task, signal);
 }
 
-static bool is_signal_pending(pid_t tid)
-{
-	struct procfs_status status;
-
-	return procfs_status(tid, &status) ||
-	       (status.signals_pending | status.signals_pending_shared) &
-		       ~status.signals_blocked;
-}
-
-/*
- * A stop of ours ends some waits with EINTR, though no signal came. The
- * program must not see that: the call is made again, with all of its time.
- */
 static void handle_interrupt(struct task *task)
 {
-	struct regs *regs = task->asked ? task_regs(task) : NULL;
-
+	if (task->asked)
+		(void)syscall_restart_wait(task, task->tracee->space->arch);
 	task->asked = false;
-	if (!regs || is_signal_pending(task->tid))
-		return;
-	if (task->tracee->space->arch->restart_wait(regs))
-		task->regs_changed = true;
+}
+
+static void handle_syscall(struct tracer *tracer, struct task *task)
+{
+	if (!syscall_handle(tracer, task) && is_superseded(task))
+		task->wish = WISH_HOLD;
 }
 
 static void handle_stop(struct tracer *tracer, struct task *task,
@@ -177,6 +168,8 @@ static void handle_stop(struct tracer *tracer, struct task *task,
 		handle_interrupt(task);
 		break;
 	case STOP_SYSCALL:
+		handle_syscall(tracer, task);
+		break;
 	case STOP_OTHER:
 	case STOP_EXITED:
 	case STOP_KILLED:

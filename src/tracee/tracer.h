@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "sysdeps/arch.h"
+#include "sysdeps/linux/ptrace.h"
 #include "tracee/follow.h"
 #include "tracee/guardian.h"
 #include "tracee/image_cache.h"
@@ -109,7 +110,19 @@ struct tracer_client_ops {
 	void (*signal)(struct tracer_client *, struct task *, int signal);
 	void (*fork)(struct tracer_client *, struct task *parent,
 		     struct tracee *child);
+	/* A thread has called execve, and goes on as its leader. */
+	void (*succeed)(struct tracer_client *, struct task *former,
+			struct task *leader);
 	void (*exec)(struct tracer_client *, struct task *task);
+	/*
+	 * These two when the tracer watches system calls. A call may return
+	 * that was never entered, and one that never returns may be entered.
+	 * again: it was ended by a stop of ours, and will be entered again.
+	 */
+	void (*syscall_entered)(struct tracer_client *, struct task *,
+				const struct syscall_stop *);
+	void (*syscall_returned)(struct tracer_client *, struct task *,
+				 const struct syscall_stop *, bool again);
 	/* wait_status of its leader */
 	void (*tracee_end)(struct tracer_client *, struct tracee *,
 			   int wait_status);
@@ -121,6 +134,7 @@ struct tracer_client_ops {
 struct tracer {
 	struct tracer_client *client;
 	bool follow;
+	bool system_calls;      /* tasks stop at them */
 	struct task *tasks;     /* by tid */
 	struct tracee *tracees; /* by pid */
 	struct image_cache *images;

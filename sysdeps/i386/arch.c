@@ -6,6 +6,7 @@
 
 #include "sysdeps/i386/convention.h"
 #include "sysdeps/i386/plt.h"
+#include "sysdeps/i386/syscall_names.h"
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/registers.h"
 
@@ -94,6 +95,13 @@ static uint64_t result(const struct regs *regs)
 	return (uint32_t)regs->user.rax | regs->user.rdx << 32;
 }
 
+static const char *syscall_name(uint64_t number)
+{
+	return number < i386_syscall_names_count ?
+		       i386_syscall_names[number] :
+		       NULL;
+}
+
 const struct arch_ops arch_i386 = {
 	.name = "i386",
 	.elf_machine = EM_386,
@@ -117,4 +125,6 @@ const struct arch_ops arch_i386 = {
 	.convention = &i386_convention,
 	.syscall_convention = &i386_syscall_convention,
 	.syscall_number = i386_syscall_number,
+	.syscalls = "syscalls-i386",
+	.syscall_name = syscall_name,
 };

@@ -114,18 +114,28 @@ static const struct arch_ops *arch_of_audit(uint32_t arch)
 						  ELFCLASS32);
 }
 
-int ptrace_get_syscall(pid_t tid, enum syscall_moment *moment_ret,
-		       const struct arch_ops **arch_ret)
+int ptrace_get_syscall(pid_t tid, struct syscall_stop *ret)
 {
 	struct __ptrace_syscall_info info = { 0 };
+	struct syscall_stop stop = { 0 };
 	int err = request(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info);
 
 	if (err)
 		return err;
-	*moment_ret = info.op == PTRACE_SYSCALL_INFO_ENTRY ? SYSCALL_ENTRY :
-		      info.op == PTRACE_SYSCALL_INFO_EXIT  ? SYSCALL_EXIT :
-							     SYSCALL_NONE;
-	*arch_ret = arch_of_audit(info.arch);
+	stop.arch = arch_of_audit(info.arch);
+	stop.ip = info.instruction_pointer;
+	if (!stop.arch)
+		return -ENODATA;
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+		stop.entered = true;
+		stop.number = info.entry.nr;
+	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+		stop.result = info.exit.rval;
+		stop.failed = info.exit.is_error;
+	} else {
+		return -ENODATA;
+	}
+	*ret = stop;
 	return 0;
 }
 

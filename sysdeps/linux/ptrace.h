@@ -39,21 +39,26 @@ int ptrace_set_signal_mask(pid_t tid, uint64_t mask);
  */
 bool ptrace_has_queued_trap(pid_t tid);
 
-/* What a stop has to do with a system call. */
-enum syscall_moment {
-	SYSCALL_NONE,
-	SYSCALL_ENTRY,
-	SYSCALL_EXIT,
+/* The entry or the end of a system call. */
+struct syscall_stop {
+	bool entered; /* else it returns */
+	/*
+	 * Whose call it is, which the segments don't tell: 64-bit programs may
+	 * make i386 calls.
+	 */
+	const struct arch_ops *arch;
+	taddr_t ip;      /* behind the instruction */
+	uint64_t number; /* when entered */
+	int64_t result;  /* when it returns */
+	bool failed;     /* … and result is a negative errno */
 };
 
 /*
  * Which of them a stopped task is at (PTRACE_O_TRACESYSGOOD was set when it
- * was resumed by ptrace_run_to_syscall()), and the architecture whose call it
- * is, which the segments don't tell: 64-bit programs may make i386 calls. The
- * latter is NULL for one that calltrap has no port to. -EIO before Linux 5.3.
+ * was resumed by ptrace_run_to_syscall()). -ENODATA when it is at neither, or
+ * calltrap has no port to whose it is; -EIO before Linux 5.3.
  */
-int ptrace_get_syscall(pid_t tid, enum syscall_moment *moment_ret,
-		       const struct arch_ops **arch_ret) MUST_CHECK;
+int ptrace_get_syscall(pid_t tid, struct syscall_stop *ret) MUST_CHECK;
 
 /* Goes on until the next system call, its entry or its end. */
 int ptrace_run_to_syscall(pid_t tid, int signal);

@@ -9,6 +9,7 @@
 #include "sysdeps/x86/registers.h"
 #include "sysdeps/x86_64/convention.h"
 #include "sysdeps/x86_64/plt.h"
+#include "sysdeps/x86_64/syscall_names.h"
 
 enum { WORD = 8 };
 
@@ -99,6 +100,18 @@ static uint64_t result(const struct regs *regs)
 	return regs->user.rax;
 }
 
+/* x32 has numbers of its own from 512 on, all marked by bit 30. */
+#define X32_BIT (1u << 30)
+
+static const char *syscall_name(uint64_t number)
+{
+	if (number & X32_BIT && (number & ~(uint64_t)X32_BIT) < 512)
+		number &= ~(uint64_t)X32_BIT;
+	return number < x86_64_syscall_names_count ?
+		       x86_64_syscall_names[number] :
+		       NULL;
+}
+
 const struct arch_ops arch_x86_64 = {
 	.name = "x86_64",
 	.elf_machine = EM_X86_64,
@@ -122,4 +135,6 @@ const struct arch_ops arch_x86_64 = {
 	.convention = &x86_64_convention,
 	.syscall_convention = &x86_64_syscall_convention,
 	.syscall_number = x86_64_syscall_number,
+	.syscalls = "syscalls",
+	.syscall_name = syscall_name,
 };

@@ -107,6 +107,7 @@ START_TEST(test_defaults)
 	ck_assert_ptr_null(o.configs);
 	ck_assert_ptr_null(o.log.path);
 	ck_assert(!o.follow && !o.only_named && !o.count && !o.help);
+	ck_assert(!o.system_calls);
 	ck_assert(!o.version && !o.duration && !o.debug);
 	ck_assert(o.default_calls);
 	ck_assert(filter_is_empty(o.calls) && filter_is_empty(o.libraries) &&
@@ -334,7 +335,7 @@ END_TEST
 #define NOTHING "nothing to trace: give a COMMAND, -p PID or --name NAME" SEE
 #define LEFT_OUT " yet; leave the option out"
 #define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
-		     "-e or -x, or libraries with -l"
+		     "-e or -x, libraries with -l, or give -S"
 #define MASK "an octal mask from 1 to 77, or some of " \
 	     "stop,trap,module,probe,prototype,session is expected"
 
@@ -352,8 +353,6 @@ static const struct {
 	{ "--none ls", "--none: unknown option" SEE },
 	{ "--none=3 ls", "--none=3: unknown option" SEE },
 	{ "--de ls", "--de: may mean several options" SEE },
-	{ "-S ls", "-S: this version can't log system calls" LEFT_OUT },
-	{ "-tS ls", "-S: this version can't log system calls" LEFT_OUT },
 	{ "-w 3 ls",
 	  "-w: this version can't show the stack of a call" LEFT_OUT },
 	{ "--where=3 ls",

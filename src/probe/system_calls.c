@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "probe/private.h"
+#include "tracee/syscall.h"
+
+/*
+ * System calls as functions. Entry and return are told by the kernel; a task
+ * is in one at a time.
+ */
+
+struct system_key {
+	const struct arch_ops *arch;
+	uint64_t number;
+};
+
+struct system_functions {
+	struct system_key key;
+	struct function function;
+	UT_hash_handle hh;
+};
+
+static bool never_returns(const char *name)
+{
+	return !strcmp(name, "exit") || !strcmp(name, "exit_group");
+}
+
+static struct system_functions *new_function(struct prober *prober,
+					     const struct system_key *key)
+{
+	struct system_functions *entry = xcalloc(1, sizeof(*entry));
+	struct function *function = &entry->function;
+	const char *name = key->arch->syscall_name(key->number);
+
+	entry->key = *key;
+	function->name = name ? xstrdup(name) :
+				xasprintf("syscall_%" PRIu64, key->number);
+	function->place = FUNCTION_SYSTEM_CALL;
+	function->returns = never_returns(function->name) ? RETURNS_NEVER :
+							    RETURNS_ONCE;
+	function->prototype = prototypes_find(prober->config.prototypes,
+					      key->arch->syscalls,
+					      function->name);
+	return entry;
+}
+
+static const struct function *
+find_function(struct prober *prober, const struct arch_ops *arch,
+	      uint64_t number)
+{
+	const struct system_key key = { arch, number };
+	struct system_functions *entry;
+
+	HASH_FIND(hh, prober->system_functions, &key, sizeof(key), entry);
+	if (!entry) {
+		entry = new_function(prober, &key);
+		HASH_ADD(hh, prober->system_functions, key, sizeof(key),
+			 entry);
+	}
+	return &entry->function;
+}
+
+void system_functions_free(struct system_functions *functions)
+{
+	struct system_functions *entry, *next;
+
+	HASH_ITER(hh, functions, entry, next) {
+		HASH_DEL(functions, entry);
+		free(entry->function.name);
+		free(entry);
+	}
+}
+
+static struct system_call *system_call_of(struct task *task)
+{
+	return &task_calls_of(task)->system_call;
+}
+
+static struct event event_of(const struct system_call *running,
+			     enum event_kind kind, uint64_t time)
+{
+	return (struct event){
+		.kind = kind,
+		.pid = running->call.pid,
+		.tid = running->call.tid,
+		.time = time,
+		.call = &running->call,
+	};
+}
+
+void system_call_abandon(struct prober *prober, struct task *task,
+			 enum call_end end, uint64_t time)
+{
+	struct system_call *running = system_call_of(task);
+	struct event event = event_of(running, EVENT_ABANDON, time);
+
+	if (!running->running)
+		return;
+	event.end = end;
+	running->running = false;
+	prober_emit(prober, &event);
+}
+
+static void end(struct prober *prober, struct system_call *running,
+		uint64_t time, const struct regs *regs, int error)
+{
+	struct event event = event_of(running, EVENT_RETURN, time);
+
+	event.regs = regs;
+	event.end = CALL_RETURNED;
+	event.failed = error && !syscall_restarts(error);
+	event.error = error;
+	running->running = false;
+	prober_emit(prober, &event);
+}
+
+/* restart_syscall goes on with any that has a timeout (restart_syscall(2)). */
+static bool is_made_again(struct task *task, const struct function *function)
+{
+	const struct system_call *running = system_call_of(task);
+
+	return running->running && running->again &&
+	       (running->call.function == function ||
+		!strcmp(function->name, "restart_syscall"));
+}
+
+static void begin(struct prober *prober, struct task *task,
+		  const struct syscall_stop *stop,
+		  const struct function *function)
+{
+	struct task_calls *calls = task_calls_of(task);
+	struct system_call *running = &calls->system_call;
+	struct event event;
+
+	running->running = true;
+	running->again = false;
+	running->call = (struct call){
+		.function = function,
+		.id = ++prober->last_call_id,
+		.pid = task->tracee->pid,
+		.tid = task->tid,
+		.depth = calls->stack.depth,
+		.arch = stop->arch,
+		.memory = &task->tracee->space->memory.memory,
+		.return_address = stop->ip,
+		.entry = task->regs,
+		.time = task->stop_time,
+	};
+	prober->counts.calls++;
+	event = event_of(running, EVENT_CALL, task->stop_time);
+	prober_emit(prober, &event);
+	if (function->returns == RETURNS_NEVER)
+		system_call_abandon(prober, task, CALL_NEVER_RETURNS,
+				    task->stop_time);
+}
+
+void system_call_entered(struct prober *prober, struct task *task,
+			 const struct syscall_stop *stop)
+{
+	const struct function *function =
+		find_function(prober, stop->arch, stop->number);
+
+	if (task->tracee->muted || !task_regs(task))
+		return;
+	if (is_made_again(task, function)) {
+		system_call_of(task)->again = false;
+		return;
+	}
+	system_call_settle(prober, task);
+	system_call_abandon(prober, task, CALL_UNSEEN, task->stop_time);
+	begin(prober, task, stop, function);
+}
+
+void system_call_returned(struct prober *prober, struct task *task,
+			  const struct syscall_stop *stop, bool again)
+{
+	struct system_call *running = system_call_of(task);
+	const struct regs *regs = task_regs(task);
+	int error = stop->failed ? (int)-stop->result : 0;
+
+	/* It began before we came, in another program, or in the parent. */
+	if (!running->running || !regs)
+		return;
+	if (!again) {
+		end(prober, running, task->stop_time, regs, error);
+		return;
+	}
+	running->again = true;
+	running->regs = *regs;
+	running->time = task->stop_time;
+	running->error = error;
+}
+
+void system_call_settle(struct prober *prober, struct task *task)
+{
+	struct system_call *running = system_call_of(task);
+
+	if (running->running && running->again)
+		end(prober, running, running->time, &running->regs,
+		    running->error);
+}
+
+void system_call_move(struct task *from, struct task *to)
+{
+	struct system_call *running = system_call_of(to);
+
+	*running = *system_call_of(from);
+	running->call.tid = to->tid;
+	system_call_of(from)->running = false;
+}
+
+void system_call_executed(struct prober *prober, struct task *task)
+{
+	struct system_call *running = system_call_of(task);
+	const struct regs *regs = task_regs(task);
+
+	if (running->running && regs)
+		end(prober, running, task->stop_time, regs, 0);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/syscall.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "sysdeps/linux/procfs.h"
+
+/* include/linux/errno.h; no header of programs has them. */
+enum {
+	ERESTARTSYS = 512,
+	ERESTARTNOINTR,
+	ERESTARTNOHAND,
+	ENOIOCTLCMD,
+	ERESTART_RESTARTBLOCK,
+};
+
+bool syscall_restarts(int error)
+{
+	return error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK &&
+	       error != ENOIOCTLCMD;
+}
+
+bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
+{
+	return tracer->system_calls && !tracer->leaving && task->tracee &&
+	       !task->tracee->muted;
+}
+
+static bool is_signal_pending(pid_t tid)
+{
+	struct procfs_status status;
+
+	return procfs_status(tid, &status) ||
+	       (status.signals_pending | status.signals_pending_shared) &
+		       ~status.signals_blocked;
+}
+
+bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
+{
+	struct regs *regs = task_regs(task);
+
+	if (!regs || is_signal_pending(task->tid) || !arch->restart_wait(regs))
+		return false;
+	task->regs_changed = true;
+	return true;
+}
+
+/*
+ * The stop that was asked for has yet to come, but has ended the call. (What
+ * the kernel restarts by itself is left to it.)
+ */
+static bool will_be_made_again(struct task *task,
+			       const struct syscall_stop *stop)
+{
+	if (!task->asked)
+		return false;
+	if (stop->failed && syscall_restarts((int)-stop->result))
+		return !is_signal_pending(task->tid);
+	return syscall_restart_wait(task, stop->arch);
+}
+
+static void give_up(struct tracer *tracer, int err)
+{
+	if (err == -ERR_GONE || err == -ENODATA)
+		return;
+	tracer->system_calls = false;
+	diag(DIAG_WARNING, DIAG_SESSION,
+	     "system calls can't be shown: %s (it takes Linux 5.3 or newer)",
+	     strerror(-err));
+}
+
+bool syscall_handle(struct tracer *tracer, struct task *task)
+{
+	const struct tracer_client_ops *ops = tracer->client->ops;
+	struct syscall_stop stop;
+	int err = ptrace_get_syscall(task->tid, &stop);
+
+	if (err) {
+		give_up(tracer, err);
+		return err != -ENODATA;
+	}
+	if (!stop.entered) {
+		bool again = will_be_made_again(task, &stop);
+
+		ops->syscall_returned(tracer->client, task, &stop, again);
+	} else if (!tracer->leaving) {
+		ops->syscall_entered(tracer->client, task, &stop);
+	}
+	return true;
+}
+
+void syscall_watch_attached(struct tracee *tracee)
+{
+	struct tracer *tracer = tracee->space->tracer;
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		if (syscall_is_watched(tracer, task) &&
+		    task->tracee->space == tracee->space && !task->stopped &&
+		    !ptrace_interrupt(task->tid))
+			task->asked = true;
+}

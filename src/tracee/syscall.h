@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SYSCALL_H
+#define CALLTRAP_SYSCALL_H
+
+#include "tracee/tracer.h"
+
+/*
+ * Whether a system call that "fails" so was interrupted by a signal, and will
+ * be made again or end with EINTR: only tracers ever see these.
+ */
+bool syscall_restarts(int error);
+
+/* Whether the task is to stop at system calls, when it goes on. */
+bool syscall_is_watched(const struct tracer *tracer, const struct task *task);
+
+/*
+ * Tells the client of a system call that was entered or returns. Returns
+ * false when the task doesn't stand at one (any more).
+ */
+bool syscall_handle(struct tracer *tracer, struct task *task);
+
+/*
+ * A stop of ours ends some waits with EINTR, though no signal came. The
+ * program must not see that: the call is made again, with all of its time.
+ */
+bool syscall_restart_wait(struct task *task, const struct arch_ops *arch);
+
+/*
+ * A process was attached to (and those that share its memory), which stops
+ * none of its tasks. But a task that runs on by itself stops at no system
+ * calls: each is stopped once.
+ */
+void syscall_watch_attached(struct tracee *tracee);
+
+#endif
