@@ -7,7 +7,8 @@
 
 /*
  * System V ABI, Intel386 supplement, 2.2.3 and 2.2.4 (psABI 1.1). Arguments are
- * on the stack, in words, whatever their alignment.
+ * on the stack, in words, whatever their alignment. An empty class of C++ has a
+ * word too (GCC; clang leaves it out, and that can't be told from the call).
  */
 
 enum { WORD = 4 };
@@ -44,7 +45,8 @@ static int argument(struct argument_cursor *cursor, const struct regs *regs,
 		    struct passed *ret)
 {
 	uint64_t size = value->by_address ? WORD : value->size;
-	taddr_t address = x86_stack_argument(cursor, size, WORD, WORD);
+	taddr_t address = x86_stack_argument(cursor, cursor->stack, size, WORD,
+					     WORD);
 	int err;
 
 	(void)regs;

@@ -9,15 +9,15 @@ static taddr_t round_up(taddr_t value, uint64_t to)
 	return (value + to - 1) & -to;
 }
 
-taddr_t x86_stack_argument(struct argument_cursor *cursor, uint64_t size,
-			   uint64_t align, unsigned word)
+taddr_t x86_stack_argument(struct argument_cursor *cursor, taddr_t base,
+			   uint64_t size, uint64_t align, unsigned word)
 {
 	taddr_t address;
 
 	/* What the types say is hostile: it need not be a power of two. */
 	if (align < word || align & (align - 1))
 		align = word;
-	address = round_up(cursor->stack, align);
+	address = base + round_up(cursor->stack - base, align);
 	cursor->stack = address + round_up(size, word);
 	return address;
 }

@@ -21,9 +21,13 @@ static inline void passed_in_registers(uint64_t low, uint64_t high,
 	__builtin_memcpy(ret->bytes, halves, sizeof(halves));
 }
 
-/* The next stack argument, in slots of word bytes; moves on behind it. */
-taddr_t x86_stack_argument(struct argument_cursor *cursor, uint64_t size,
-			   uint64_t align, unsigned word);
+/*
+ * The next stack argument, in slots of word bytes; moves on behind it. The
+ * alignment is that of the offset from the first one, at base: so compilers
+ * reckon, and not all see to it that base is as well aligned.
+ */
+taddr_t x86_stack_argument(struct argument_cursor *cursor, taddr_t base,
+			   uint64_t size, uint64_t align, unsigned word);
 
 /* st0 or st1 as it is: ten bytes and six of zeros. */
 int x86_st_get(const struct fp_regs *fp, unsigned number, uint8_t ret[16]);

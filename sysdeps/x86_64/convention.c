@@ -24,6 +24,12 @@ enum eightbyte {
 	MEMORY,
 };
 
+/* Where the arguments on the stack begin: behind the return address. */
+static taddr_t stack_arguments(const struct regs *regs)
+{
+	return regs->user.rsp + WORD;
+}
+
 struct classes {
 	enum eightbyte of[EIGHTBYTES];
 };
@@ -128,9 +134,9 @@ static bool argument_in_memory(const struct classes *classes,
 }
 
 /*
- * No part of a value is in registers unless all of it is. (Clang before 18
- * splits an __int128 that finds only one register left: such a call can't be
- * told from the others.)
+ * No part of a value is in registers unless all of it is. (Clang 14 splits an
+ * __int128 that finds only one register left, and aligns it to 8 bytes on the
+ * stack; what compiled the program can't be told from the call.)
  */
 static int argument_in_registers(struct argument_cursor *cursor,
 				 const struct regs *regs,
@@ -166,17 +172,16 @@ static int argument_by_address(struct argument_cursor *cursor,
 			       struct passed *ret)
 {
 	static const struct classes pointer = { { INTEGER, NO_CLASS } };
-	uint64_t address;
+	taddr_t address;
 	int err;
 
 	if (!argument_in_memory(&pointer, cursor)) {
 		err = argument_in_registers(cursor, regs, NULL, &pointer, ret);
 		memcpy(&address, ret->bytes, sizeof(address));
 	} else {
-		err = memory_read_word(memory,
-				       x86_stack_argument(cursor, WORD, WORD,
-							  WORD),
-				       WORD, &address);
+		address = x86_stack_argument(cursor, stack_arguments(regs),
+					     WORD, WORD, WORD);
+		err = memory_read_word(memory, address, WORD, &address);
 	}
 	if (!err)
 		passed_in_memory(address, ret);
@@ -197,8 +202,8 @@ static int argument(struct argument_cursor *cursor, const struct regs *regs,
 	classes = classify(value);
 	if (!argument_in_memory(&classes, cursor))
 		return argument_in_registers(cursor, regs, fp, &classes, ret);
-	passed_in_memory(x86_stack_argument(cursor, value->size, value->align,
-					    WORD),
+	passed_in_memory(x86_stack_argument(cursor, stack_arguments(regs),
+					    value->size, value->align, WORD),
 			 ret);
 	return 0;
 }
@@ -214,7 +219,7 @@ static void begin(const struct regs *regs, const struct flat_value *result,
 {
 	*ret = (struct argument_cursor){
 		.integers = result && result_in_memory(result),
-		.stack = regs->user.rsp + WORD,
+		.stack = stack_arguments(regs),
 	};
 }
 
