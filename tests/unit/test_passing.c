@@ -521,18 +521,16 @@ static void check_system_result(const struct system_call *wanted,
 	ck_assert_int_eq((int64_t)system_call_value(&passed), -EBADF);
 }
 
-static const struct arch_ops *next_stop(enum syscall_moment wanted,
-					struct regs *regs)
+static const struct arch_ops *next_stop(bool entered, struct regs *regs)
 {
-	enum syscall_moment moment;
-	const struct arch_ops *arch;
+	struct syscall_stop stop;
 
 	ck_assert_int_eq(ptrace_run_to_syscall(child, 0), 0);
 	wait_for(SIGTRAP | 0x80);
-	ck_assert_int_eq(ptrace_get_syscall(child, &moment, &arch), 0);
-	ck_assert_int_eq(moment, wanted);
+	ck_assert_int_eq(ptrace_get_syscall(child, &stop), 0);
+	ck_assert(stop.entered == entered);
 	ck_assert_int_eq(ptrace_get_regs(child, regs), 0);
-	return arch;
+	return stop.arch;
 }
 
 START_TEST(system_calls)
@@ -541,27 +539,26 @@ START_TEST(system_calls)
 		{ &arch_x86_64, SYS_pread64, { 101, 102, 103, 0x1234567890 } },
 		{ &arch_i386, 180, { 201, 202, 203, 0x1234567890 } },
 	};
-	enum syscall_moment moment;
 	const struct arch_ops *arch;
+	struct syscall_stop stop;
 	struct regs entry, regs;
 
 	start_child(make_system_calls);
 	wait_for(SIGSTOP);
-	ck_assert_int_eq(ptrace_get_syscall(child, &moment, &arch), 0);
-	ck_assert_int_eq(moment, SYSCALL_NONE);
+	ck_assert_int_eq(ptrace_get_syscall(child, &stop), -ENODATA);
 	ck_assert_int_eq(ptrace_set_options(child, PTRACE_O_TRACESYSGOOD), 0);
 	/* The end of raise() makes calls, too. */
-	arch = next_stop(SYSCALL_ENTRY, &entry);
+	arch = next_stop(true, &entry);
 	while (entry.user.orig_rax != calls[0].number) {
-		ck_assert_ptr_nonnull(next_stop(SYSCALL_EXIT, &regs));
-		arch = next_stop(SYSCALL_ENTRY, &entry);
+		ck_assert_ptr_nonnull(next_stop(false, &regs));
+		arch = next_stop(true, &entry);
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(calls); i++) {
 		ck_assert_ptr_eq(arch, calls[i].arch);
 		check_system_call(&calls[i], &entry);
-		ck_assert_ptr_eq(next_stop(SYSCALL_EXIT, &regs), arch);
+		ck_assert_ptr_eq(next_stop(false, &regs), arch);
 		check_system_result(&calls[i], &entry);
-		arch = next_stop(SYSCALL_ENTRY, &entry);
+		arch = next_stop(true, &entry);
 	}
 	end_child();
 }
