@@ -99,8 +99,12 @@ struct signal_requests *signals_start(void)
 
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
 		fatal("no timer can be made");
-	/* A closed pipe is an error of the log, and no reason to die. */
+	/*
+	 * A closed pipe, or a file that may not grow any more (ulimit -f), is an
+	 * error of the log, and no reason to die.
+	 */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	/* Ignored, a child that ends would leave no status. */
 	signal(SIGCHLD, SIG_DFL);
 	install(SIGALRM);

@@ -30,26 +30,37 @@ static const struct trap_owner_ops return_ops = { .hit = on_return };
 /*
  * What lies on top of the stack at an entry isn't always a return address:
  * _start and what the dynamic linker jumps to have other things there, and a
- * trap in data would destroy it. Code outside of modules is made at run time.
+ * trap in data would destroy it. Code outside of modules is made at run time;
+ * where its memory is shared, a trap would be in other processes, too.
  */
-bool return_site_is_code(struct probe_space *space, taddr_t address)
+enum place { PLACE_DATA, PLACE_CODE, PLACE_SHARED_CODE };
+
+static enum place find_place(struct probe_space *space, taddr_t address)
 {
 	const struct module *module = module_find(space->space, address);
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
 
 	if (module)
-		return image_is_code(module->image, address - module->bias);
+		return image_is_code(module->image, address - module->bias) ?
+			       PLACE_CODE :
+			       PLACE_DATA;
 	mapping = xmalloc(sizeof(*mapping));
-	return procfs_find_mapping(space->space->memory.pid, address,
-				   mapping) &&
-	       mapping->executable && !mapping->shared;
+	if (!procfs_find_mapping(space->space->memory.pid, address, mapping) ||
+	    !mapping->executable)
+		return PLACE_DATA;
+	return mapping->shared ? PLACE_SHARED_CODE : PLACE_CODE;
+}
+
+bool return_site_is_code(struct probe_space *space, taddr_t address)
+{
+	return find_place(space, address) != PLACE_DATA;
 }
 
 static struct return_site *site_new(struct probe_space *space, taddr_t address)
 {
 	struct return_site *site;
 
-	if (!return_site_is_code(space, address))
+	if (find_place(space, address) != PLACE_CODE)
 		return NULL;
 	site = xcalloc(1, sizeof(*site));
 	site->owner.ops = &return_ops;

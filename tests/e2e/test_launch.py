@@ -56,8 +56,8 @@ register_inherits("nothing special")
 register_inherits("blocked signals", blocked=(
     signal.SIGTERM, signal.SIGALRM, signal.SIGINT, signal.SIGUSR1))
 register_inherits("ignored signals", ignored=(
-    signal.SIGPIPE, signal.SIGALRM, signal.SIGINT, signal.SIGHUP,
-    signal.SIGUSR2))
+    signal.SIGPIPE, signal.SIGXFSZ, signal.SIGALRM, signal.SIGINT,
+    signal.SIGHUP, signal.SIGUSR2))
 register_inherits("SIGCHLD ignored", ignored=(signal.SIGCHLD,))
 register_inherits("few descriptors", files=40)
 
