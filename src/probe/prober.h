@@ -37,12 +37,6 @@ struct prober_config {
 	const struct filter *entries;   /* -x */
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	bool system_calls;              /* -S: the tracer watches them */
-	/*
-	 * Called once for each function that is found, to fill in what the
-	 * sinks want of it: group, entry_only, subject. Or NULL.
-	 */
-	void (*describe)(void *context, struct function *function);
-	void *describe_context;
 	struct prototypes *prototypes;
 	struct sink *sinks;
 	/* Set to 1 when a sink can't write any more. */
