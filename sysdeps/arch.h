@@ -175,6 +175,9 @@ struct arch_ops {
 
 	/* NULL when there is none of that number. */
 	const char *(*syscall_name)(uint64_t number);
+
+	/* In our copy of the registers; the kernel hasn't stored it yet. */
+	void (*syscall_set_result)(struct regs *regs, int64_t result);
 };
 
 extern const struct arch_ops arch_x86_64;

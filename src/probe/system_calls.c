@@ -215,8 +215,10 @@ void system_call_move(struct task *from, struct task *to)
 void system_call_executed(struct prober *prober, struct task *task)
 {
 	struct system_call *running = system_call_of(task);
-	const struct regs *regs = task_regs(task);
+	struct regs regs = running->call.entry;
 
-	if (running->running && regs)
-		end(prober, running, task->stop_time, regs, 0);
+	if (!running->running)
+		return;
+	running->call.arch->syscall_set_result(&regs, 0);
+	end(prober, running, task->stop_time, &regs, 0);
 }

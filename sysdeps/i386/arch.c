@@ -127,4 +127,5 @@ const struct arch_ops arch_i386 = {
 	.syscall_number = i386_syscall_number,
 	.syscalls = "syscalls-i386",
 	.syscall_name = syscall_name,
+	.syscall_set_result = x86_syscall_set_result,
 };

@@ -35,3 +35,8 @@ void x86_register_set(struct regs *regs, int number, unsigned size,
 	}
 	memcpy((char *)&regs->user + byte_offset(number), &value, size);
 }
+
+void x86_syscall_set_result(struct regs *regs, int64_t result)
+{
+	regs->user.rax = (uint64_t)result;
+}

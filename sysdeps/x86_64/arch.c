@@ -137,4 +137,5 @@ const struct arch_ops arch_x86_64 = {
 	.syscall_number = x86_64_syscall_number,
 	.syscalls = "syscalls",
 	.syscall_name = syscall_name,
+	.syscall_set_result = x86_syscall_set_result,
 };
