@@ -51,8 +51,7 @@ static bool ask_to_stop(struct task *task)
 		return false;
 	if (leave_can_spare(task))
 		return false;
-	task->asked = ptrace_interrupt(task->tid) == 0;
-	return task->asked;
+	return task_ask_to_stop(task);
 }
 
 static void ask_everybody(struct tracer *tracer)

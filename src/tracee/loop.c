@@ -129,7 +129,7 @@ static void handle_interrupt(struct task *task)
 {
 	if (task->asked)
 		(void)syscall_restart_wait(task, task->tracee->space->arch);
-	task->asked = false;
+	task->asked = 0;
 }
 
 static void handle_syscall(struct tracer *tracer, struct task *task)
@@ -177,6 +177,19 @@ static void handle_stop(struct tracer *tracer, struct task *task,
 	}
 }
 
+/*
+ * An int3 that was run may be reported after this stop only: let it come, it
+ * is rewound then. And whoever is let go at the entry of a system call is
+ * woken as by a signal (__ptrace_unlink(), kernel/ptrace.c), and may end it
+ * with EINTR: it goes on, into a stop of ours, which may be undone.
+ */
+static bool can_be_let_go(struct task *task)
+{
+	if (task->entering && task_ask_to_stop(task))
+		return false;
+	return !ptrace_has_queued_trap(task->tid);
+}
+
 /* A stop whose task is known to belong to somebody. */
 static void handle_known(struct tracer *tracer, struct task *task,
 			 const struct stop *stop)
@@ -187,15 +200,13 @@ static void handle_known(struct tracer *tracer, struct task *task,
 		task->wish = WISH_HOLD;
 		return;
 	}
+	task->entering = false;
 	handle_stop(tracer, task, stop);
+	if (task->asked)
+		task->asked--;
 	if (!tracer->leaving)
 		return;
-	/*
-	 * An int3 that was run, but is reported after this stop only: let it
-	 * come, it is rewound then.
-	 */
-	task->wish = ptrace_has_queued_trap(task->tid) ? WISH_RUN :
-							 WISH_DETACH;
+	task->wish = can_be_let_go(task) ? WISH_DETACH : WISH_RUN;
 }
 
 void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)

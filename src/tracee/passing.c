@@ -100,9 +100,8 @@ static void stop_and_keep(struct tracer *tracer, struct task *task)
 	struct procfs_status status;
 
 	if (task->in_vfork || procfs_status(task->tid, &status) ||
-	    status.state == 'Z' || ptrace_interrupt(task->tid))
+	    status.state == 'Z' || !task_ask_to_stop(task))
 		return;
-	task->asked = true;
 	if (!await(tracer, task))
 		diag_debug(DIAG_TRAP, "%d doesn't stop", (int)task->tid);
 }

@@ -48,8 +48,8 @@ bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
 }
 
 /*
- * The stop that was asked for has yet to come, but has ended the call. (What
- * the kernel restarts by itself is left to it.)
+ * The stop that was asked for is this one, which has ended the call. (What the
+ * kernel restarts by itself is left to it.)
  */
 static bool will_be_made_again(struct task *task,
 			       const struct syscall_stop *stop)
@@ -85,9 +85,11 @@ bool syscall_handle(struct tracer *tracer, struct task *task)
 		bool again = will_be_made_again(task, &stop);
 
 		ops->syscall_returned(tracer->client, task, &stop, again);
-	} else if (!tracer->leaving) {
-		ops->syscall_entered(tracer->client, task, &stop);
+		return true;
 	}
+	task->entering = true;
+	if (!tracer->leaving)
+		ops->syscall_entered(tracer->client, task, &stop);
 	return true;
 }
 
@@ -98,7 +100,6 @@ void syscall_watch_attached(struct tracee *tracee)
 
 	HASH_ITER(hh, tracer->tasks, task, next)
 		if (syscall_is_watched(tracer, task) &&
-		    task->tracee->space == tracee->space && !task->stopped &&
-		    !ptrace_interrupt(task->tid))
-			task->asked = true;
+		    task->tracee->space == tracee->space && !task->stopped)
+			(void)task_ask_to_stop(task);
 }

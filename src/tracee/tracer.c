@@ -82,6 +82,14 @@ void task_forget_regs(struct task *task)
 	task->regs_known = task->regs_changed = task->ip_changed = false;
 }
 
+bool task_ask_to_stop(struct task *task)
+{
+	if (ptrace_interrupt(task->tid))
+		return false;
+	task->asked = 2;
+	return true;
+}
+
 struct task *task_find(struct tracer *tracer, pid_t tid)
 {
 	struct task *task;

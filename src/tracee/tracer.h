@@ -44,7 +44,9 @@ struct task {
 	bool newborn;          /* hasn't had its first stop */
 	bool listening;        /* stopped by job control */
 	bool held;             /* … and whose it is isn't known */
-	bool asked;            /* was asked to stop, and hasn't yet */
+	uint8_t asked;         /* how many more stops may be what it was
+				  asked for: see task_ask_to_stop() */
+	bool entering;         /* stopped at a system call's entry */
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum wish wish;
@@ -169,6 +171,14 @@ void tracer_unqueue_step(struct tracer *tracer, struct task *task);
 /* The registers of a stopped task, read once a stop. NULL when it's gone. */
 struct regs *task_regs(struct task *task);
 void task_forget_regs(struct task *task);
+
+/*
+ * Makes a running task stop. It may be stopping for something else just now,
+ * and stop once more then; or not, if that came a moment later: the request is
+ * forgotten by the kernel as soon as the task stops (ptrace_stop(),
+ * kernel/signal.c). Returns false when it has gone.
+ */
+bool task_ask_to_stop(struct task *task);
 
 struct task *task_find(struct tracer *tracer, pid_t tid);
 struct task *task_new(struct tracer *tracer, pid_t tid,
