@@ -160,8 +160,12 @@ static void add_duration(const struct event *event, struct strbuf *out)
 static void add_result(const struct log *log, const struct event *event,
 		       const struct call_values *values, struct strbuf *out)
 {
+	const char *error = error_name(event->error);
+
 	if (event->error && !event->failed)
-		strbuf_printf(out, "? %s", error_name(event->error));
+		strbuf_printf(out, "? %s", error);
+	else if (event->failed && values->system_call && error)
+		strbuf_printf(out, "-1 %s", error);
 	else
 		prototype_print_result(event->call->function->prototype,
 				       values, &log->options.limits, out);

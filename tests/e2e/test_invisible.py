@@ -38,22 +38,22 @@ def waits_in(text):
     return found
 
 
-def attach_often(case, pid, duration, end):
+def attach_often(case, pid, duration, end, ways):
     rounds = calls = 0
     while time.monotonic() < end:
-        result = case.calltrap(*F1, "--for", duration, "-p", str(pid))
+        result = case.calltrap(*ways, "--for", duration, "-p", str(pid))
         result.check_status(0)
         calls += result.log_text.count("f1@libt.so(")
         rounds += 1
     return rounds, calls
 
 
-def check_waits(case, period, seconds, duration):
+def check_waits(case, period, seconds, duration, ways=F1):
     target = case.start([program("waiters"), str(period), str(seconds)])
     h.wait_until(lambda: "ready" in target.out, "the target")
     begin = time.monotonic()
     rounds, calls = attach_often(case, target.pid, duration,
-                                 begin + seconds - 0.5)
+                                 begin + seconds - 0.5, ways)
     h.check_equal(target.popen.poll(), None, "the target's end")
     h.check_untouched(target.pid)
     h.check_equal(target.wait(), 7, "status of the target")
@@ -98,6 +98,16 @@ def many_attaches(case):
 @h.test("short waits over many attaches and detaches")
 def short_waits(case):
     check_unseen(check_waits(case, 2, 6, "10ms"))
+
+
+@h.test("long waits with system calls traced", users=True)
+def long_waits_seen(case):
+    check_unseen(check_waits(case, 700, 4, "20ms", ("-S", *F1)))
+
+
+@h.test("short waits with system calls traced")
+def short_waits_seen(case):
+    check_unseen(check_waits(case, 2, 6, "10ms", ("-S", *F1)))
 
 
 @h.test("long waits of a program that calltrap has started, and leaves")
