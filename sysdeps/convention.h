@@ -21,7 +21,7 @@ struct fp_regs {
 /* What calling conventions tell apart. */
 enum scalar_kind {
 	SCALAR_INTEGER, /* pointers, bool, __int128's halves */
-	SCALAR_FLOAT,   /* float, double */
+	SCALAR_FLOAT,   /* float, double; of 16 bytes: __float128, __m128 */
 	SCALAR_X87,     /* long double */
 };
 
@@ -90,6 +90,9 @@ struct convention {
 
 	/* Whether a value of that kind, passed or returned, lies in fp. */
 	bool (*needs_fp)(const struct flat_value *value, bool as_result);
+
+	/* Whether anything passed for "..." does, at a function's entry. */
+	bool (*variadic_needs_fp)(const struct regs *regs);
 };
 
 #endif

@@ -7,16 +7,31 @@
 
 /*
  * System V ABI, Intel386 supplement, 2.2.3 and 2.2.4 (psABI 1.1). Arguments are
- * on the stack, in words, whatever their alignment. An empty class of C++ has a
+ * on the stack, in words, whatever their alignment, unless there is something
+ * in them for a whole vector register (__float128, __m128). An empty class of C++ has a
  * word too (GCC; clang leaves it out, and that can't be told from the call).
  */
 
-enum { WORD = 4 };
+enum { WORD = 4, VECTOR = 16 };
+
+static bool is_vector(const struct scalar *scalar)
+{
+	return scalar->kind == SCALAR_FLOAT && scalar->size == VECTOR;
+}
 
 static bool is_x87(const struct flat_value *value)
 {
 	return !value->aggregate && !value->complex && value->count &&
-	       value->scalars[0].kind != SCALAR_INTEGER;
+	       value->scalars[0].kind != SCALAR_INTEGER &&
+	       !is_vector(&value->scalars[0]);
+}
+
+static unsigned alignment(const struct flat_value *value)
+{
+	for (unsigned i = 0; !value->by_address && i < value->count; i++)
+		if (is_vector(&value->scalars[i]))
+			return VECTOR;
+	return WORD;
 }
 
 /*
@@ -45,11 +60,11 @@ static int argument(struct argument_cursor *cursor, const struct regs *regs,
 		    struct passed *ret)
 {
 	uint64_t size = value->by_address ? WORD : value->size;
-	taddr_t address = x86_stack_argument(cursor, cursor->stack, size, WORD,
-					     WORD);
+	taddr_t base = (uint32_t)regs->user.rsp + WORD;
+	taddr_t address = x86_stack_argument(cursor, base, size,
+					     alignment(value), WORD);
 	int err;
 
-	(void)regs;
 	(void)fp;
 	(void)variadic;
 	address = (uint32_t)address;
@@ -106,9 +121,16 @@ static bool needs_fp(const struct flat_value *value, bool as_result)
 	return as_result && !value->by_address && is_x87(value);
 }
 
+static bool variadic_needs_fp(const struct regs *regs)
+{
+	(void)regs;
+	return false;
+}
+
 const struct convention i386_convention = {
 	.begin = begin,
 	.argument = argument,
 	.result = result,
 	.needs_fp = needs_fp,
+	.variadic_needs_fp = variadic_needs_fp,
 };

@@ -64,11 +64,18 @@ static bool needs_fp(const struct flat_value *value, bool as_result)
 	return false;
 }
 
+static bool variadic_needs_fp(const struct regs *regs)
+{
+	(void)regs;
+	return false;
+}
+
 const struct convention i386_syscall_convention = {
 	.begin = begin,
 	.argument = argument,
 	.result = result,
 	.needs_fp = needs_fp,
+	.variadic_needs_fp = variadic_needs_fp,
 };
 
 uint64_t i386_syscall_number(const struct regs *regs)

@@ -31,10 +31,13 @@ int x86_st_get(const struct fp_regs *fp, unsigned number, uint8_t ret[16])
 	return 0;
 }
 
-int x86_xmm_get(const struct fp_regs *fp, unsigned number, uint8_t ret[8])
+int x86_xmm_get(const struct fp_regs *fp, unsigned number, unsigned half,
+		uint8_t ret[8])
 {
 	if (!fp)
 		return -ENODATA;
-	memcpy(ret, (const uint8_t *)fp->user.xmm_space + 16 * number, 8);
+	memcpy(ret, (const uint8_t *)fp->user.xmm_space + 16 * number +
+			    8 * half,
+	       8);
 	return 0;
 }

@@ -32,7 +32,8 @@ taddr_t x86_stack_argument(struct argument_cursor *cursor, taddr_t base,
 /* st0 or st1 as it is: ten bytes and six of zeros. */
 int x86_st_get(const struct fp_regs *fp, unsigned number, uint8_t ret[16]);
 
-/* The low eight bytes of a vector register. */
-int x86_xmm_get(const struct fp_regs *fp, unsigned number, uint8_t ret[8]);
+/* The low (0) or high (1) half of a vector register. */
+int x86_xmm_get(const struct fp_regs *fp, unsigned number, unsigned half,
+		uint8_t ret[8]);
 
 #endif

@@ -18,6 +18,7 @@ enum eightbyte {
 	NO_CLASS,
 	INTEGER,
 	SSE,
+	SSEUP, /* the upper half of the same register */
 	X87,
 	X87UP,
 	COMPLEX_X87,
@@ -44,14 +45,16 @@ static enum eightbyte merge(enum eightbyte a, enum eightbyte b)
 		return MEMORY;
 	if (a == INTEGER || b == INTEGER)
 		return INTEGER;
-	return MEMORY; /* SSE or X87UP, and X87 */
+	if (a >= X87 || b >= X87)
+		return MEMORY;
+	return SSE;
 }
 
 static enum eightbyte class_of(const struct scalar *scalar, bool first)
 {
 	switch (scalar->kind) {
 	case SCALAR_FLOAT:
-		return SSE;
+		return first ? SSE : SSEUP;
 	case SCALAR_X87:
 		return first ? X87 : X87UP;
 	case SCALAR_INTEGER:
@@ -106,6 +109,8 @@ static struct classes classify(const struct flat_value *value)
 	if (classes.of[0] == MEMORY || classes.of[1] == MEMORY ||
 	    (classes.of[1] == X87UP && classes.of[0] != X87))
 		return memory;
+	if (classes.of[1] == SSEUP && classes.of[0] != SSE)
+		classes.of[1] = SSE;
 	return classes;
 }
 
@@ -126,6 +131,7 @@ static bool argument_in_memory(const struct classes *classes,
 	case NO_CLASS:
 	case INTEGER:
 	case SSE:
+	case SSEUP:
 	case X87UP:
 		break;
 	}
@@ -158,7 +164,10 @@ static int argument_in_registers(struct argument_cursor *cursor,
 				regs, order[cursor->integers++], WORD);
 			memcpy(to, &word, WORD);
 		} else if (classes->of[i] == SSE) {
-			err = x86_xmm_get(fp, cursor->floats++, to) ?: err;
+			err = x86_xmm_get(fp, cursor->floats++, 0, to) ?: err;
+		} else if (classes->of[i] == SSEUP) {
+			err = x86_xmm_get(fp, cursor->floats - 1, 1, to) ?:
+				      err;
 		}
 	}
 	if (!err)
@@ -239,7 +248,9 @@ static int result_in_registers(const struct regs *regs,
 		if (classes->of[i] == INTEGER)
 			memcpy(to, &integers[next_integer++], WORD);
 		else if (classes->of[i] == SSE)
-			err = x86_xmm_get(fp, next_float++, to) ?: err;
+			err = x86_xmm_get(fp, next_float++, 0, to) ?: err;
+		else if (classes->of[i] == SSEUP)
+			err = x86_xmm_get(fp, next_float - 1, 1, to) ?: err;
 		else if (classes->of[i] == X87)
 			err = x86_st_get(fp, 0, to) ?: err;
 	}
@@ -279,9 +290,16 @@ static bool needs_fp(const struct flat_value *value, bool as_result)
 	       (classes.of[0] == X87 || classes.of[0] == COMPLEX_X87);
 }
 
+/* 3.5.7: al is how many vector registers there are, or more. */
+static bool variadic_needs_fp(const struct regs *regs)
+{
+	return regs->user.rax & 0xff;
+}
+
 const struct convention x86_64_convention = {
 	.begin = begin,
 	.argument = argument,
 	.result = result,
 	.needs_fp = needs_fp,
+	.variadic_needs_fp = variadic_needs_fp,
 };

@@ -53,11 +53,18 @@ static bool needs_fp(const struct flat_value *value, bool as_result)
 	return false;
 }
 
+static bool variadic_needs_fp(const struct regs *regs)
+{
+	(void)regs;
+	return false;
+}
+
 const struct convention x86_64_syscall_convention = {
 	.begin = begin,
 	.argument = argument,
 	.result = result,
 	.needs_fp = needs_fp,
+	.variadic_needs_fp = variadic_needs_fp,
 };
 
 uint64_t x86_64_syscall_number(const struct regs *regs)

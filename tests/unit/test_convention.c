@@ -69,6 +69,7 @@ static const struct flat_value quad = NUMBER(8, SCALAR_INTEGER);
 static const struct flat_value single = NUMBER(4, SCALAR_FLOAT);
 static const struct flat_value twice = NUMBER(8, SCALAR_FLOAT);
 static const struct flat_value wide = NUMBER(12, SCALAR_X87);
+static const struct flat_value float128 = NUMBER(16, SCALAR_FLOAT);
 static const struct flat_value none = { .aggregate = true, .align = 1 };
 static const struct flat_value one_int = {
 	.aggregate = true, VALUE(4, { 0, 4, SCALAR_INTEGER })
@@ -155,6 +156,18 @@ START_TEST(i386_arguments)
 		check_next(i386(), &cursor, values[i], address);
 		address += (values[i]->size + 3) / 4 * 4;
 	}
+}
+END_TEST
+
+START_TEST(i386_vectors)
+{
+	struct argument_cursor cursor;
+
+	i386()->begin(&regs, &float128, &cursor);
+	check_next(i386(), &cursor, &word, STACK + 8);
+	check_next(i386(), &cursor, &float128, STACK + 4 + 16);
+	check_next(i386(), &cursor, &byte, STACK + 4 + 32);
+	ck_assert(result(i386(), &float128).in_memory);
 }
 END_TEST
 
@@ -308,6 +321,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, i386_arguments);
+	tcase_add_test(tcase, i386_vectors);
 	tcase_add_test(tcase, i386_hidden_place);
 	tcase_add_test(tcase, i386_results);
 	tcase_add_test(tcase, objects);

@@ -27,6 +27,8 @@ typedef double _Complex complex_double;
 typedef long double _Complex complex_ldouble;
 typedef long double ldouble;
 typedef __int128 int128;
+typedef __float128 float128;
+typedef float vector __attribute__((vector_size(16)));
 typedef struct { char a; short b; int c; } mixed_ints;
 typedef struct { char a, b, c; } three_chars;
 typedef struct { float a, b; } two_floats;
@@ -43,6 +45,9 @@ typedef struct __attribute__((packed)) { short a, b; float c; } packed_even;
 typedef struct { long a, b, c; } three_longs;
 typedef struct { long a[12]; } large;
 typedef struct { int128 a; } boxed128;
+typedef struct { float128 a; } boxed_float128;
+typedef union { vector a; two_floats b; } vector_or_floats;
+typedef union { vector a; long b; } vector_or_long;
 typedef struct { int a; } __attribute__((aligned(16))) aligned16;
 typedef struct { int a; } __attribute__((aligned(64))) aligned64;
 typedef struct { } empty;
@@ -87,6 +92,8 @@ NUMBER(long, SCALAR_INTEGER);
 NUMBER(float, SCALAR_FLOAT);
 NUMBER(double, SCALAR_FLOAT);
 NUMBER(ldouble, SCALAR_X87);
+NUMBER(float128, SCALAR_FLOAT);
+NUMBER(vector, SCALAR_FLOAT);
 COMPLEX(complex_float, SCALAR_FLOAT);
 COMPLEX(complex_double, SCALAR_FLOAT);
 COMPLEX(complex_ldouble, SCALAR_X87);
@@ -114,12 +121,18 @@ AGGREGATE(packed_even, I(packed_even, a), I(packed_even, b),
 AGGREGATE(three_longs, I(three_longs, a), I(three_longs, b),
 	  I(three_longs, c));
 AGGREGATE(boxed128, BOTH(int128, SCALAR_INTEGER));
+AGGREGATE(vector_or_floats, F(vector_or_floats, a), F(vector_or_floats, b.a),
+	  F(vector_or_floats, b.b));
+AGGREGATE(vector_or_long, F(vector_or_long, a), I(vector_or_long, b));
 AGGREGATE(aligned16, I(aligned16, a));
 AGGREGATE(aligned64, I(aligned64, a));
 AGGREGATE(int_or_float, I(int_or_float, a), F(int_or_float, b));
 AGGREGATE(doubles, F(doubles, a), F(doubles, b.a), F(doubles, b.b));
 AGGREGATE(wide_or_long, X(wide_or_long, a), I(wide_or_long, b));
 AGGREGATE(wide_or_double, X(wide_or_double, a), F(wide_or_double, b));
+#ifndef __clang__
+AGGREGATE(boxed_float128, F(boxed_float128, a));
+#endif
 static const struct flat_value flat_large = {
 	.size = sizeof(large), .align = _Alignof(large), .aggregate = true,
 };
@@ -142,6 +155,8 @@ static void fill_scalar(const struct scalar *scalar, uint8_t *bytes)
 		memcpy(bytes, &wide_number, 10);
 	else if (scalar->kind == SCALAR_INTEGER)
 		memcpy(bytes, &word, scalar->size);
+	else if (scalar->size == sizeof(float128))
+		memcpy(bytes, &(float128){ wide_number }, sizeof(float128));
 	else if (scalar->size == sizeof(double))
 		memcpy(bytes, &number, sizeof(number));
 	else
@@ -242,11 +257,20 @@ SIGNATURE(many_floats, double, 11, float, double, double, float, float,
 	  double, double, float, double, float, float);
 SIGNATURE(wides, ldouble, 5, int, ldouble, char, ldouble, double);
 SIGNATURE(pair128, int128, 4, int128, char, int128, int);
-#ifndef __clang__ /* which splits them, see x86_64_convention */
+#ifndef __clang__ /* 14 splits the one, see x86_64_convention … */
 SIGNATURE(late128, int128, 8, int, int, int, int, int, int128, long, int128);
+/* … and has the other in memory. */
+SIGNATURE(boxed_floats, boxed_float128, 3, int, boxed_float128, vector);
 #endif
 SIGNATURE(boxed, boxed128, 9, int, int, int, int, int, boxed128, long, char,
 	  boxed128);
+SIGNATURE(floats128, float128, 5, float, float128, double, float128, int);
+SIGNATURE(late_vectors, vector, 11, double, vector, float128, int, float, vector,
+	  float, float, int, vector, char);
+SIGNATURE(mixed_vectors, vector_or_floats, 3, vector_or_floats,
+	  vector_or_long, float);
+SIGNATURE(mixed_vector, vector_or_long, 3, vector_or_long, vector_or_floats,
+	  float);
 SIGNATURE(complexes, complex_float, 3, complex_float, complex_double,
 	  complex_ldouble);
 SIGNATURE(complexes_late, complex_double, 12, double, double, double, double,
@@ -291,8 +315,10 @@ static const struct signature *const signatures[] = {
 	&signature_numbers, &signature_many, &signature_floats,
 	&signature_many_floats, &signature_wides, &signature_pair128,
 #ifndef __clang__
-	&signature_late128,
+	&signature_late128, &signature_boxed_floats,
 #endif
+	&signature_floats128, &signature_late_vectors,
+	&signature_mixed_vectors, &signature_mixed_vector,
 	&signature_boxed, &signature_complexes, &signature_complexes_late,
 	&signature_complexes_wide, &signature_small, &signature_chars,
 	&signature_pairs, &signature_triple, &signature_swapped,
