@@ -350,10 +350,11 @@ class Case:
 
 
 def read(path):
+    """Files of /proc end when their process does, between open and read too."""
     try:
         with open(path, errors="replace") as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return ""
 
 
