@@ -40,6 +40,7 @@ struct insn {
 	 */
 	bool near;
 	bool emulable; /* insn_emulate() can do it, whatever way says */
+	bool pushes_or_pops_return; /* a call or a return; see insn_emulate */
 	struct {
 		uint8_t kind;
 		uint8_t condition;

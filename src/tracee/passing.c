@@ -153,18 +153,48 @@ static void pass_by_stepping(struct task *task, struct trap *trap)
 }
 
 /*
+ * The dynamic linker turns shadow stacks on while it starts a program: that
+ * there is none yet doesn't count. This is asked in need only, which is at
+ * calls and returns.
+ */
+static bool has_shadow_stack(const struct task *task)
+{
+	struct space *space = task->tracee->space;
+	struct procfs_status status;
+
+	if (space->shadow_stack_known)
+		return space->shadow_stack;
+	space->shadow_stack = !procfs_status(task->tid, &status) &&
+			      status.shadow_stack;
+	space->shadow_stack_known = space->shadow_stack ||
+				    space->linkmap.complete;
+	if (space->shadow_stack)
+		diag(DIAG_NOTE, DIAG_TRAP,
+		     "process %d has shadow stacks: each trap on a call or "
+		     "return instruction stops all of its threads",
+		     (int)task->tracee->pid);
+	return space->shadow_stack;
+}
+
+/*
  * Writing all registers costs four times as much as writing the ip alone, so
  * emulation is the cheapest where it changes nothing else (nops, jumps), and a
  * copy where it does. Only what can't be copied writes memory when emulated
- * here (a call), so nothing is done twice.
+ * here (a call), so nothing is done twice. With a shadow stack only the
+ * processor can do calls and returns.
  */
 void trap_pass(struct task *task, struct trap *trap)
 {
 	const struct arch_ops *arch = task->tracee->space->arch;
 	struct regs regs = task->regs;
-	bool emulated = trap->insn.way == INSN_EMULATE &&
-			emulate(task, trap, &regs);
+	bool emulated;
 
+	if (trap->insn.pushes_or_pops_return && has_shadow_stack(task)) {
+		pass_by_stepping(task, trap);
+		return;
+	}
+	emulated = trap->insn.way == INSN_EMULATE &&
+		   emulate(task, trap, &regs);
 	if (emulated && moves_only_ip(arch, &task->regs, &regs)) {
 		arch->set_ip(&task->regs, arch->ip(&regs));
 		task->tracee->space->tracer->counts.emulated++;

@@ -27,6 +27,8 @@ struct space {
 	int guard;                 /* its number with the guardian, or -1 */
 	bool guard_asked;
 	bool defers_traps;         /* see trap_defer() */
+	bool shadow_stack;         /* these two: see passing.c */
+	bool shadow_stack_known;
 	void *client;              /* of the tracer's client */
 };
 

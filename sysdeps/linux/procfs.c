@@ -79,6 +79,9 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 		return;
 	if (!strncmp(line, "VmSize:", 7))
 		ret->has_memory = true;
+	/* Documentation/arch/x86/shstk.rst: words with a space behind each. */
+	if (!strncmp(line, "x86_Thread_features:", 20))
+		ret->shadow_stack = strstr(line, "shstk ");
 }
 
 void procfs_status_parse(FILE *file, struct procfs_status *ret)

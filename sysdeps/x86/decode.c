@@ -128,6 +128,9 @@ int x86_insn_decode(unsigned word_size, taddr_t address, const uint8_t *code,
 	ret->emulable = x86_operands_take(&d);
 	if (!ret->emulable)
 		ret->op.kind = X86_OTHER;
+	ret->pushes_or_pops_return =
+		d.zydis.meta.category == ZYDIS_CATEGORY_CALL ||
+		d.zydis.meta.category == ZYDIS_CATEGORY_RET;
 	ret->near = uses_ip(&d);
 	ret->op.relative = ret->near ? d.zydis.raw.disp.offset : 0;
 	ret->way = choose_way(&d);

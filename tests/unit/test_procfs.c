@@ -37,6 +37,21 @@ static struct procfs_status parse(const char *text)
 	return status;
 }
 
+/* As the kernel writes them: arch/x86/kernel/cpu/proc.c. */
+START_TEST(shadow_stack)
+{
+	ck_assert(parse("x86_Thread_features:\tshstk \n"
+			"x86_Thread_features_locked:\t\n").shadow_stack);
+	ck_assert(parse("x86_Thread_features:\tshstk wrss \n"
+			"x86_Thread_features_locked:\tshstk wrss \n")
+			  .shadow_stack);
+	ck_assert(!parse("x86_Thread_features:\t\n"
+			 "x86_Thread_features_locked:\tshstk \n")
+			   .shadow_stack);
+	ck_assert(!parse("Name:\tshstk \n").shadow_stack);
+}
+END_TEST
+
 START_TEST(status_text)
 {
 	struct procfs_status status =
@@ -58,6 +73,7 @@ START_TEST(status_text)
 		ck_assert_uint_eq(status.uids[i], i + 1);
 	ck_assert(status.has_memory);
 	ck_assert_uint_eq(status.seccomp, 2);
+	ck_assert(!status.shadow_stack);
 	ck_assert_uint_eq(status.signals_pending, 1);
 	ck_assert_uint_eq(status.signals_blocked, 1ull << 63);
 	ck_assert_uint_eq(status.signals_ignored, 0x1000);
@@ -593,6 +609,7 @@ static Suite *procfs_suite(void)
 	TCase *tcase = tcase_create("status");
 
 	tcase_add_test(tcase, status_text);
+	tcase_add_test(tcase, shadow_stack);
 	tcase_add_test(tcase, status_of_kernel_thread);
 	tcase_add_test(tcase, status_names);
 	tcase_add_test(tcase, status_garbage);
