@@ -16,7 +16,8 @@
 /* Stops come at once, but for tasks in a dead file system. */
 #define NEED_PATIENCE (NS_PER_SECOND / 4)
 
-#define GREATEST_SIGNAL_CODE 0xff /* si_code of event stops is above */
+/* Those of events and of system calls are greater. */
+#define GREATEST_SIGNAL_CODE SI_KERNEL
 
 static bool is_int3(const siginfo_t *info)
 {
@@ -51,14 +52,23 @@ static int signal_to_deliver(struct task *task)
 	return info.si_signo;
 }
 
+/* Let go of there, it would end with EINTR: see can_be_let_go(), loop.c. */
+static bool enters_system_call(const struct task *task)
+{
+	struct syscall_stop stop;
+
+	return !ptrace_get_syscall(task->tid, &stop) && stop.entered;
+}
+
 /* An int3 that it has run, but not told of yet, must be waited for. */
 static void let_go(struct task *task)
 {
 	int signal = signal_to_deliver(task);
+	bool enters = enters_system_call(task);
 
 	task->stopped = false;
-	task->leaving = ptrace_has_queued_trap(task->tid);
-	if (task->leaving)
+	task->leaving = !enters && ptrace_has_queued_trap(task->tid);
+	if (task->leaving || enters)
 		(void)ptrace_continue(task->tid, signal);
 	else
 		(void)ptrace_detach(task->tid, signal);

@@ -15,11 +15,12 @@ import harness as h
 ROUNDS = 12
 
 
-def one_round(case, pause):
+def one_round(case, pause, *options):
     """The target's status: 7 = right results, -SIGTRAP = it died."""
     target = case.start([h.build("killed", "killed.c", "-O1"), str(pause)])
     h.wait_until(lambda: "ready" in target.out, "the target")
-    tracer = case.start_calltrap("-L", "-x", "ident", "-p", str(target.pid))
+    tracer = case.start_calltrap("-L", "-x", "ident", *options, "-p",
+                                 str(target.pid))
     h.wait_until(lambda: h.tracer_of(target.pid) or
                  tracer.popen.poll() is not None, "the attach")
     time.sleep(random.uniform(0.05, 0.2))
@@ -33,10 +34,10 @@ def one_round(case, pause):
     return target.wait()
 
 
-def register(pause, at_least, words):
+def register(pause, at_least, words, *options):
     @h.test("killed: a target with " + words)
     def run(case):
-        statuses = [one_round(case, pause) for _ in range(ROUNDS)]
+        statuses = [one_round(case, pause, *options) for _ in range(ROUNDS)]
         lived = statuses.count(7)
         print("# %d of %d lived: %s" % (lived, ROUNDS, words))
         h.check(set(statuses) <= {7, -signal.SIGTRAP},
@@ -45,6 +46,7 @@ def register(pause, at_least, words):
 
 
 register(10000, ROUNDS // 2, "a call every 10 ms")
+register(10000, ROUNDS // 2, "a call every 10 ms, and -S", "-S")
 register(0, 0, "nothing but calls")
 
 

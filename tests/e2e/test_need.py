@@ -38,9 +38,9 @@ def check_code(pid):
                 difference)
 
 
-def start_tracer(case, target, trigger):
+def start_tracer(case, target, trigger, options):
     hungry = h.build("hungry.so", "hungry.c", "-shared", "-fPIC", "-O1")
-    tracer = case.start_calltrap("-L", "-x", "ident", "-p", str(target.pid),
+    tracer = case.start_calltrap(*options, "-p", str(target.pid),
                                  env={"LD_PRELOAD": hungry,
                                       "HUNGRY": trigger})
     h.wait_until(lambda: h.read(tracer.log_path) or
@@ -48,11 +48,11 @@ def start_tracer(case, target, trigger):
     return tracer
 
 
-def one_round(case, number):
+def one_round(case, number, options):
     trigger = case.path("trigger.%d" % number)
     target = case.start([h.build("crowd", "crowd.c", "-O1", "-lpthread")])
     h.wait_until(lambda: "ready" in target.out, "the target")
-    tracer = start_tracer(case, target, trigger)
+    tracer = start_tracer(case, target, trigger, options)
     time.sleep(0.02 * number)
     case.write(os.path.basename(trigger), "")
     h.check_equal(tracer.wait(), -signal.SIGABRT, "status of calltrap; " +
@@ -70,13 +70,18 @@ def one_round(case, number):
                   "status and results of the target")
 
 
-@h.test("out of memory with 8 busy threads, and some that come and go",
-        users=True)
-def out_of_memory(case):
-    if has_sanitizer():
-        raise h.Skip("the sanitizer's malloc can't be replaced")
-    for number in range(ROUNDS):
-        one_round(case, number)
+def register(words, *options):
+    @h.test("out of memory with 8 busy threads, and some that come and go; " +
+            words, users=True)
+    def run(case):
+        if has_sanitizer():
+            raise h.Skip("the sanitizer's malloc can't be replaced")
+        for number in range(ROUNDS):
+            one_round(case, number, options)
+
+
+register("calls are traced", "-L", "-x", "ident")
+register("system calls, too", "-S", "-L", "-x", "ident")
 
 
 if __name__ == "__main__":
