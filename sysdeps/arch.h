@@ -67,6 +67,38 @@ struct plt_stub {
 	uint8_t size;  /* bytes to the end of the jump */
 };
 
+/* More than any architecture has in its unwind tables. */
+#define DWARF_REGISTERS_MAX 32
+
+/* Registers as the unwind tables number them (the ABI's DWARF mapping). */
+struct dwarf_arch {
+	uint8_t count; /* of registers that matter */
+	uint8_t sp;
+	uint8_t fp;    /* the frame pointer */
+	uint8_t ip;    /* the column of the return address */
+
+	void (*registers)(const struct regs *regs,
+			  uint64_t ret[DWARF_REGISTERS_MAX]);
+
+	/*
+	 * Whether a call instruction ends at the end of code, which holds the
+	 * bytes before a return address: best CALL_MAX of them.
+	 */
+	bool (*ends_in_call)(const uint8_t *code, size_t size);
+
+	/*
+	 * Whether code is what signal handlers return to; size is at least
+	 * TRAMPOLINE_MAX. If so, a task that stands at its beginning gets back
+	 * the registers saved at offsets_ret from the stack pointer. (Most of
+	 * such code has an entry in the unwind tables; musl's hasn't.)
+	 */
+	bool (*is_signal_return)(const uint8_t *code,
+				 int32_t offsets_ret[DWARF_REGISTERS_MAX]);
+};
+
+#define CALL_MAX 8
+#define TRAMPOLINE_MAX 16
+
 /*
  * One architecture. A port supplies this table, in this order: the registers
  * (nothing works without), then insn_* (traps), plt_stub (calls through the
@@ -168,6 +200,9 @@ struct arch_ops {
 	/* Where values of every kind lie: of functions, of system calls. */
 	const struct convention *convention;
 	const struct convention *syscall_convention;
+
+	/* For unwinding. */
+	const struct dwarf_arch *dwarf;
 
 	/* At the entry of a system call, or after it. */
 	uint64_t (*syscall_number)(const struct regs *regs);

@@ -11,6 +11,7 @@
 #include "cli/complain.h"
 #include "cli/duration.h"
 #include "cli/pids.h"
+#include "stack/unwind.h"
 
 static void *field_of(struct command_line *line,
 		      const struct option_entry *entry)
@@ -268,6 +269,8 @@ const struct option_entry option_table[] = {
 	FLAG('r', NULL, log.relative, "the time since the line before"),
 	FLAG('T', NULL, log.durations, "the time spent in each call"),
 	FLAG('i', NULL, log.ip, "the address that each call returns to"),
+	NUMBER('w', "where", log.where, 0, UNWIND_DEPTH_MAX - 1,
+	       "the stack of each call, up to N frames"),
 	NUMBER('n', "indent", log.indent, 0, 20,
 	       "indent nested calls by N columns each"),
 	NUMBER('a', "align", log.align, 0, 10000,

@@ -21,7 +21,6 @@ static const struct {
 	const char *long_name;
 	const char *what;
 } planned[] = {
-	{ 'w', "where", "show the stack of a call" },
 	{ 0, "json", "write JSON" },
 };
 

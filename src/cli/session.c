@@ -70,6 +70,11 @@ static void open_prober(struct session *session)
 	session->watcher.ops = &watcher_ops;
 	session->watcher.next = session->sinks;
 	session->verb->configure(session, &config);
+	if (config.stack_depth) {
+		session->unwinder = unwinder_new(session->stacks);
+		config.stacks = session->stacks;
+		config.unwinder = session->unwinder;
+	}
 	session->prober = prober_new(&config);
 	tracer_init(&session->tracer, prober_client(session->prober),
 		    session->options->follow);
@@ -242,6 +247,31 @@ static void tell_detached(const struct session *session)
 			 (int)session->child);
 }
 
+static void report_stacks(const struct session *session)
+{
+	const struct unwind_counts counts = unwind_counts(session->unwinder);
+	const uint64_t *frames = counts.frames;
+
+	if (counts.broken)
+		complain(0, "%llu of %llu stacks could not be followed to "
+			    "their end",
+			 (unsigned long long)counts.broken,
+			 (unsigned long long)counts.stacks);
+	diag_debug(DIAG_SESSION,
+		   "%llu stacks, %llu cut, %llu broken; frames: %llu by "
+		   "entry, %llu by tables, %llu by frame pointer, %llu by "
+		   "signal; %zu nodes of %zu bytes",
+		   (unsigned long long)counts.stacks,
+		   (unsigned long long)counts.cut,
+		   (unsigned long long)counts.broken,
+		   (unsigned long long)frames[FRAME_ENTRY],
+		   (unsigned long long)frames[FRAME_CFI],
+		   (unsigned long long)frames[FRAME_POINTER],
+		   (unsigned long long)frames[FRAME_SIGNAL],
+		   stacks_nodes(session->stacks),
+		   stacks_bytes(session->stacks));
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
@@ -290,6 +320,8 @@ static void finish(struct session *session)
 			 session->verb->output(session), strerror(-err));
 	prober_report_unmatched(session->prober);
 	report_losses(session);
+	if (session->unwinder)
+		report_stacks(session);
 	tell_detached(session);
 }
 
@@ -311,6 +343,7 @@ static int open_session(struct session *session)
 	raise_file_limit(&session->inheritance);
 	session->requests = signals_start();
 	session->prototypes = prototypes_new();
+	session->stacks = stacks_new();
 	err = prototype_path_load(session->prototypes, options->configs);
 	return err ? err : session->verb->open(session);
 }
@@ -338,6 +371,8 @@ int session_run(const struct options *options)
 	}
 	if (session.verb->close)
 		session.verb->close(&session);
+	unwinder_free(session.unwinder);
+	stacks_free(session.stacks);
 	prototypes_free(session.prototypes);
 	return status;
 }

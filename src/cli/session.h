@@ -50,6 +50,8 @@ struct session {
 	struct inheritance inheritance; /* of the command */
 	struct prototypes *prototypes;
 	struct sink *sinks;
+	struct stacks *stacks;
+	struct unwinder *unwinder; /* or NULL */
 	struct prober *prober;
 	struct tracer tracer;
 	pid_t child;        /* the command, or 0 */

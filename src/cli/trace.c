@@ -27,6 +27,7 @@ static int trace_open(struct session *session)
 	int err;
 
 	log.hurry = &session->requests->leave;
+	log.stacks = session->stacks;
 	err = options->count ? summary_new(&summary, &session->sinks) :
 			       log_new(&log, &session->sinks);
 	if (err)
@@ -45,6 +46,7 @@ static void trace_configure(struct session *session,
 	config->libraries = options->libraries;
 	config->entries = options->entries;
 	config->system_calls = options->system_calls;
+	config->stack_depth = options->count ? 0 : options->log.where;
 }
 
 const struct verb_ops trace_verb = {

@@ -146,6 +146,17 @@ const uint8_t *image_build_id(const struct image *image, size_t *size_ret);
 size_t image_read(const struct image *image, uint64_t address, void *ret,
 		  size_t size);
 
+/* Where .eh_frame_hdr lies (PT_GNU_EH_FRAME); false when there is none. */
+bool image_frame_header(const struct image *image, uint64_t *address_ret,
+			uint64_t *size_ret);
+
+/*
+ * The bytes of a section of the file itself, to be freed, and its address (0
+ * when it isn't loaded). NULL when there is none, or it is compressed.
+ */
+uint8_t *image_load_section(const struct image *image, const char *name,
+			    uint64_t *address_ret, size_t *size_ret);
+
 /*
  * The functions that the image defines: both symbol tables, by address, then
  * by how well the name serves to print (global first, then without leading

@@ -120,6 +120,8 @@ struct image {
 	uint64_t headers_address;
 	uint64_t dynamic_address;
 	uint64_t dynamic_size;
+	uint64_t frame_header_address; /* PT_GNU_EH_FRAME */
+	uint64_t frame_header_size;
 	struct dynamic_entry *dynamic;
 	size_t dynamic_count;
 	char *soname;

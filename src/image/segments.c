@@ -90,6 +90,10 @@ static void read_program_header(struct image *image,
 		image->dynamic_address = header->address;
 		image->dynamic_size = header->memory_size;
 		break;
+	case PT_GNU_EH_FRAME:
+		image->frame_header_address = header->address;
+		image->frame_header_size = header->memory_size;
+		break;
 	case PT_INTERP:
 		read_interpreter(image, header);
 		break;

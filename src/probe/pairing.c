@@ -333,6 +333,7 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	activation->call.function = function;
 	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
+	activation->call.stack = prober_callers(prober, task, true);
 	prober->counts.calls++;
 	end = watch_return(space, activation);
 	emit_call(space, EVENT_CALL, activation, task->tid, task->stop_time,

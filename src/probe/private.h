@@ -143,6 +143,13 @@ static inline struct task_calls *task_calls_of(const struct task *task)
 
 void prober_emit(struct prober *prober, const struct event *event);
 
+/*
+ * Who has called the function at whose entry the task stands, or (a system
+ * call) the frames that the task is in. STACK_NONE when nobody asked.
+ */
+stack_id prober_callers(struct prober *prober, struct task *task,
+			bool at_entry);
+
 /* ---- probe.c: planting ---- */
 
 /*

@@ -22,6 +22,25 @@ void prober_emit(struct prober *prober, const struct event *event)
 	}
 }
 
+stack_id prober_callers(struct prober *prober, struct task *task,
+			bool at_entry)
+{
+	const unsigned depth = prober->config.stack_depth;
+	stack_id stack;
+
+	if (!prober->config.unwinder)
+		return STACK_NONE;
+	stack = unwind(prober->config.unwinder, task->tracee->space, task->tid,
+		       &task->regs, depth + at_entry, at_entry);
+	return at_entry ? stacks_caller(prober->config.stacks, stack) : stack;
+}
+
+static void flush_unwinder(const struct prober *prober, struct space *space)
+{
+	if (prober->config.unwinder)
+		unwinder_flush(prober->config.unwinder, space);
+}
+
 static void on_space_begin(struct tracer_client *client, struct space *space)
 {
 	struct probe_space *own = xcalloc(1, sizeof(*own));
@@ -42,6 +61,8 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	return_sites_forget_range(own, 0, UINT64_MAX);
 	ifuncs_forget_range(own, 0, UINT64_MAX);
 	nonlocals_forget_range(own, 0, UINT64_MAX);
+	if (own->prober->config.unwinder)
+		unwinder_forget(own->prober->config.unwinder, space);
 	free(own);
 }
 
@@ -57,7 +78,7 @@ static void on_module_mapped(struct tracer_client *client,
 {
 	struct probe_space *own = probe_space_of(space);
 
-	(void)client;
+	flush_unwinder(prober_of(client), space);
 	if (module->is_main)
 		own->is_go = is_go_program(module);
 	entries_plant(own, module);
@@ -69,7 +90,7 @@ static void on_module_unmapped(struct tracer_client *client,
 {
 	struct probe_space *own = probe_space_of(space);
 
-	(void)client;
+	flush_unwinder(prober_of(client), space);
 	probes_forget_range(own, module->low, module->high);
 	probes_forget_caller(own, module);
 	return_sites_forget_range(own, module->low, module->high);

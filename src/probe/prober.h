@@ -8,6 +8,7 @@
 #include "probe/event.h"
 #include "probe/filter.h"
 #include "prototype/prototype.h"
+#include "stack/unwind.h"
 #include "tracee/tracer.h"
 
 /*
@@ -38,6 +39,10 @@ struct prober_config {
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	bool system_calls;              /* -S: the tracer watches them */
 	struct prototypes *prototypes;
+	/* Takes the stack of each call, so deep; or NULL. */
+	struct unwinder *unwinder;
+	struct stacks *stacks;
+	unsigned stack_depth;
 	struct sink *sinks;
 	/* Set to 1 when a sink can't write any more. */
 	volatile sig_atomic_t *wake;

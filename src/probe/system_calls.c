@@ -147,6 +147,7 @@ static void begin(struct prober *prober, struct task *task,
 		.memory = &task->tracee->space->memory.memory,
 		.return_address = stop->ip,
 		.entry = task->regs,
+		.stack = prober_callers(prober, task, false),
 		.time = task->stop_time,
 	};
 	prober->counts.calls++;

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "report/event_values.h"
 #include "report/log_file.h"
+#include "report/log_stack.h"
 #include "report/names.h"
 #include "report/signal_name.h"
 #include "report/stamp.h"
@@ -22,6 +23,7 @@ struct log {
 	struct log_options options;
 	struct log_files files;
 	struct names *names;
+	struct namer *namer;  /* -w; or NULL */
 	struct stamp stamp;
 	struct strbuf values; /* of one event */
 	int error;            /* that ended the log */
@@ -171,6 +173,18 @@ static void add_result(const struct log *log, const struct event *event,
 				       values, &log->options.limits, out);
 }
 
+/* A call's line is complete; -w: its stack follows. */
+static int end_call_line(struct log *log, struct log_file *file,
+			 const struct event *event)
+{
+	int error = output_end_line(&file->output);
+
+	if (error || !log->namer)
+		return error;
+	return log_stack_add(&file->output, log->options.stacks, log->namer,
+			     event->call->stack);
+}
+
 static int log_return(struct log *log, struct log_file *file,
 		      const struct event *event)
 {
@@ -196,7 +210,7 @@ static int log_return(struct log *log, struct log_file *file,
 	add_result(log, event, &values, out);
 	if (log->options.durations)
 		add_duration(event, out);
-	return output_end_line(&file->output);
+	return end_call_line(log, file, event);
 }
 
 static const char *end_text(enum call_end end)
@@ -236,7 +250,7 @@ static int log_abandon(struct log *log, struct log_file *file,
 	if (same_line)
 		strbuf_putc(out, ' ');
 	strbuf_puts(out, end_text(event->end));
-	return output_end_line(&file->output);
+	return end_call_line(log, file, event);
 }
 
 static int log_signal(struct log *log, struct log_file *file,
@@ -357,6 +371,7 @@ static void log_free(struct sink *sink)
 
 	log_files_fini(&log->files);
 	names_free(log->names);
+	namer_free(log->namer);
 	strbuf_fini(&log->values);
 	free(log);
 }
@@ -374,6 +389,10 @@ int log_new(const struct log_options *options, struct sink **ret)
 		.demangle = options->demangle,
 		.callers = options->show_callers,
 	};
+	const struct namer_options namer = {
+		.demangle = options->demangle,
+		.lines = true,
+	};
 	struct log *log = xcalloc(1, sizeof(*log));
 	struct log_file *file;
 	int error = 0;
@@ -382,6 +401,8 @@ int log_new(const struct log_options *options, struct sink **ret)
 	log->options = *options;
 	log->stamp.clock = options->clock;
 	log->names = names_new(&names);
+	if (options->where)
+		log->namer = namer_new(&namer);
 	log_files_init(&log->files, options->path);
 	log->files.hurry = options->hurry;
 	if (!log->files.per_process)

@@ -49,6 +49,8 @@ struct log_options {
 	unsigned align;        /* -a: column of " = ", from 1 */
 	bool demangle;         /* -C */
 	bool hide_signals;     /* -b */
+	unsigned where;        /* -w: frames under each call, at most */
+	const struct stacks *stacks; /* … these are numbers in */
 	bool show_callers;     /* -e or -l was given: CALLER-> */
 	/*
 	 * Set when the user wants calltrap to leave: a reader who doesn't read

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/xalloc.h"
-#include "report/demangle.h"
+#include "base/demangle.h"
 
 struct shown {
 	const struct function *function;

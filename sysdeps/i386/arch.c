@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "sysdeps/i386/convention.h"
+#include "sysdeps/i386/dwarf.h"
 #include "sysdeps/i386/plt.h"
 #include "sysdeps/i386/syscall_names.h"
 #include "sysdeps/x86/insn.h"
@@ -122,6 +123,7 @@ const struct arch_ops arch_i386 = {
 	.slot_called = i386_slot_called,
 	.argument = argument,
 	.result = result,
+	.dwarf = &i386_dwarf,
 	.convention = &i386_convention,
 	.syscall_convention = &i386_syscall_convention,
 	.syscall_number = i386_syscall_number,

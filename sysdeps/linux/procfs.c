@@ -59,6 +59,14 @@ static void close_file(FILE **file)
 		fclose(*file);
 }
 
+/* The numbers of a process in its namespaces; the innermost comes last. */
+static pid_t innermost_pid(const char *line)
+{
+	const char *last = strrchr(line, '\t');
+
+	return last ? atoi(last + 1) : 0;
+}
+
 /* One "Key:\tvalue" line. */
 static void parse_status_line(const char *line, struct procfs_status *ret)
 {
@@ -79,6 +87,8 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 		return;
 	if (!strncmp(line, "VmSize:", 7))
 		ret->has_memory = true;
+	if (!strncmp(line, "NSpid:", 6))
+		ret->own_pid = innermost_pid(line);
 	/* Documentation/arch/x86/shstk.rst: words with a space behind each. */
 	if (!strncmp(line, "x86_Thread_features:", 20))
 		ret->shadow_stack = strstr(line, "shstk ");

@@ -15,6 +15,7 @@ struct procfs_status {
 	char name[64];
 	char state;      /* R S D T t Z X I */
 	pid_t tgid;
+	pid_t own_pid;   /* the number that the process itself sees */
 	pid_t tracer;    /* 0 = nobody */
 	uid_t uids[4];   /* real, effective, saved, filesystem */
 	bool has_memory; /* a kernel thread has none (no VmSize line) */

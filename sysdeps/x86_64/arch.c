@@ -8,6 +8,7 @@
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/registers.h"
 #include "sysdeps/x86_64/convention.h"
+#include "sysdeps/x86_64/dwarf.h"
 #include "sysdeps/x86_64/plt.h"
 #include "sysdeps/x86_64/syscall_names.h"
 
@@ -132,6 +133,7 @@ const struct arch_ops arch_x86_64 = {
 	.slot_called = x86_64_slot_called,
 	.argument = argument,
 	.result = result,
+	.dwarf = &x86_64_dwarf,
 	.convention = &x86_64_convention,
 	.syscall_convention = &x86_64_syscall_convention,
 	.syscall_number = x86_64_syscall_number,

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "report/demangle.h"
+#include "base/demangle.h"
 #include "unit.h"
 
 #define MS 1000000ull

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/demangle.h"
+#include "base/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <pthread.h>

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
+
+#include "image/private.h"
+
+bool image_frame_header(const struct image *image, uint64_t *address_ret,
+			uint64_t *size_ret)
+{
+	*address_ret = image->frame_header_address;
+	*size_ret = image->frame_header_size;
+	return image->frame_header_size;
+}
+
+uint8_t *image_load_section(const struct image *image, const char *name,
+			    uint64_t *address_ret, size_t *size_ret)
+{
+	const struct section *section =
+		sections_find(&image_basis(image)->sections, name);
+	struct blob blob;
+
+	if (!section || section->type == SHT_NOBITS ||
+	    section->flags & SHF_COMPRESSED)
+		return NULL;
+	blob_load(&blob, &image->source, section->offset, section->size);
+	*address_ret = section->address;
+	*size_ret = blob.size;
+	return blob.bytes;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CFI_INDEX_H
+#define CALLTRAP_CFI_INDEX_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+#include "image/image.h"
+
+/*
+ * What a linker that writes no .eh_frame_hdr has left out: which record is
+ * for which code. Of .eh_frame, or else of .debug_frame (Go has nothing
+ * else), which is brought into the form of the former.
+ */
+struct cfi_index;
+
+/* NULL when there is nothing to find. */
+struct cfi_index *cfi_index_new(const struct image *image) MUST_CHECK;
+void cfi_index_free(struct cfi_index *index);
+
+bool cfi_index_find(const struct cfi_index *index, uint64_t address,
+		    uint64_t *start_ret, uint64_t *fde_ret);
+
+/* Bytes of the section; how many there are. */
+size_t cfi_index_read(const struct cfi_index *index, uint64_t address,
+		      void *ret, size_t size);
+
+#endif

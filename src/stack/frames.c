@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "stack/private.h"
+
+struct known_address {
+	uint64_t address;
+	struct recipe *recipe; /* or NULL */
+	UT_hash_handle hh;
+};
+
+struct known_image {
+	struct image *image;
+	struct cfi *cfi; /* or NULL */
+	struct known_address *addresses;
+	UT_hash_handle hh;
+};
+
+static struct known_image *find_image(struct unwinder *unwinder,
+				      struct image *image)
+{
+	struct known_image *known;
+
+	HASH_FIND_PTR(unwinder->images, &image, known);
+	if (known)
+		return known;
+	known = xcalloc(1, sizeof(*known));
+	known->image = image_get(image);
+	known->cfi = cfi_new(image);
+	HASH_ADD_PTR(unwinder->images, image, known);
+	return known;
+}
+
+static struct recipe *learn(struct unwinder *unwinder,
+			    const struct known_image *known, uint64_t address)
+{
+	return known->cfi ? learner_recipe(unwinder->learner, known->image,
+					   known->cfi, address) :
+			    NULL;
+}
+
+const struct recipe *known_recipe(struct unwinder *unwinder,
+				  struct image *image, uint64_t address)
+{
+	struct known_image *known = find_image(unwinder, image);
+	struct known_address *found;
+
+	HASH_FIND(hh, known->addresses, &address, sizeof(address), found);
+	if (!found) {
+		found = xcalloc(1, sizeof(*found));
+		found->address = address;
+		found->recipe = learn(unwinder, known, address);
+		HASH_ADD(hh, known->addresses, address, sizeof(address),
+			 found);
+	}
+	return found->recipe;
+}
+
+static void free_image(struct known_image *known)
+{
+	struct known_address *address, *next;
+
+	HASH_ITER(hh, known->addresses, address, next) {
+		HASH_DEL(known->addresses, address);
+		free(address->recipe);
+		free(address);
+	}
+	cfi_free(known->cfi);
+	image_put(known->image);
+	free(known);
+}
+
+void known_images_free(struct known_image *images)
+{
+	struct known_image *known, *next;
+
+	HASH_ITER(hh, images, known, next) {
+		HASH_DEL(images, known);
+		free_image(known);
+	}
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stack/namer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/hash.h"
+#include "stack/perf_map.h"
+
+/* Where a task stands, or has been interrupted, is looked up as it is. */
+struct named_key {
+	const struct code *code;
+	uint64_t address;
+	uint64_t how; /* exact, or the address behind a call; or a handler */
+};
+
+struct named {
+	struct named_key key;
+	struct frame_name *names;
+	size_t count;
+	UT_hash_handle hh;
+};
+
+struct namer {
+	struct namer_options options;
+	struct demangler demangler;
+	struct perf_maps *perf_maps;
+	struct named *named;
+};
+
+struct namer *namer_new(const struct namer_options *options)
+{
+	struct namer *namer = xcalloc(1, sizeof(*namer));
+
+	namer->options = *options;
+	namer->perf_maps = perf_maps_new();
+	return namer;
+}
+
+static void free_named(struct named *named)
+{
+	size_t i;
+
+	for (i = 0; i < named->count; i++) {
+		free((char *)named->names[i].function);
+		free((char *)named->names[i].linkage);
+		free((char *)named->names[i].file);
+	}
+	free(named->names);
+	free(named);
+}
+
+void namer_free(struct namer *namer)
+{
+	struct named *named, *next;
+
+	if (!namer)
+		return;
+	HASH_ITER(hh, namer->named, named, next) {
+		HASH_DEL(namer->named, named);
+		free_named(named);
+	}
+	perf_maps_free(namer->perf_maps);
+	free(namer);
+}
+
+/* ---- symbols ---- */
+
+/* How many symbols before an address are looked at for one that holds it. */
+#define NESTED_MAX 16
+
+static bool holds(const struct symbol *symbol, uint64_t address)
+{
+	return address - symbol->address < symbol->size;
+}
+
+/* Behind the last symbol that begins at the address or before. */
+static size_t bound(const struct symbol *symbols, size_t count,
+		    uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first, which is the best, of those at the same address. */
+static size_t first_there(const struct symbol *symbols, size_t i)
+{
+	while (i && symbols[i - 1].address == symbols[i].address)
+		i--;
+	return i;
+}
+
+/*
+ * What a static function of a stripped library lies behind is not its name:
+ * so sizes count. Hand-written code may have none.
+ */
+static const struct symbol *find_symbol(const struct image *image,
+					uint64_t address)
+{
+	size_t count, i, tries;
+	const struct symbol *symbols = image_symbols(image, &count);
+	size_t end = bound(symbols, count, address);
+
+	if (!end)
+		return NULL;
+	for (i = end, tries = 0; i && tries < NESTED_MAX; tries++) {
+		i = first_there(symbols, i - 1);
+		if (holds(&symbols[i], address))
+			return &symbols[i];
+	}
+	i = first_there(symbols, end - 1);
+	return symbols[i].size ? NULL : &symbols[i];
+}
+
+static char *shown_name(struct namer *namer, const char *linkage)
+{
+	char *name = NULL;
+
+	if (namer->options.demangle)
+		name = demangle(&namer->demangler, linkage);
+	return name ? name : xstrdup(linkage);
+}
+
+static void name_by_symbol(struct namer *namer, const struct frame *frame,
+			   bool exact, struct frame_name *ret)
+{
+	const struct symbol *symbol =
+		find_symbol(frame->code->image, frame->address - !exact);
+
+	if (!symbol)
+		return;
+	ret->function = shown_name(namer, symbol->name);
+	ret->linkage = xstrdup(symbol->name);
+	ret->offset = frame->address - symbol->address;
+}
+
+/* ---- code without a file ---- */
+
+static void name_by_perf_map(struct namer *namer, const struct frame *frame,
+			     bool exact, struct frame_name *ret)
+{
+	taddr_t start;
+	const char *name = perf_maps_find(namer->perf_maps, frame->code->pid,
+					  frame->address - !exact, &start);
+
+	if (!name)
+		return;
+	ret->function = shown_name(namer, name);
+	ret->linkage = xstrdup(name);
+	ret->offset = frame->address - start;
+}
+
+/* ---- frames ---- */
+
+static bool is_exact(enum frame_method method)
+{
+	return method == FRAME_INNERMOST || method == FRAME_SIGNAL;
+}
+
+static void find_names(struct namer *namer, const struct frame *frame,
+		       struct named *named)
+{
+	bool exact = is_exact(frame->method);
+	struct frame_name *name;
+
+	named->count = 1;
+	named->names = xcalloc(1, sizeof(*named->names));
+	name = named->names;
+	name->library = frame->code->path;
+	if (frame->method == FRAME_HANDLED)
+		name->function = xstrdup("<signal handler called>");
+	else if (frame->code->image)
+		name_by_symbol(namer, frame, exact, name);
+	else
+		name_by_perf_map(namer, frame, exact, name);
+}
+
+size_t namer_names(struct namer *namer, const struct frame *frame,
+		   const struct frame_name **ret)
+{
+	const struct named_key key = {
+		.code = frame->code,
+		.address = frame->address,
+		.how = frame->method == FRAME_HANDLED ? 2 :
+						       is_exact(frame->method),
+	};
+	struct named *named;
+
+	HASH_FIND(hh, namer->named, &key, sizeof(key), named);
+	if (!named) {
+		named = xcalloc(1, sizeof(*named));
+		named->key = key;
+		find_names(namer, frame, named);
+		HASH_ADD(hh, namer->named, key, sizeof(key), named);
+	}
+	*ret = named->names;
+	return named->count;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_STACK_PRIVATE_H
+#define CALLTRAP_STACK_PRIVATE_H
+
+#include "base/hash.h"
+#include "stack/recipe.h"
+#include "stack/unwind.h"
+
+/* What the files that unwind share. */
+
+#define FRAME_METHODS (FRAME_GUESSED + 1)
+
+/* ---- what is known of images, whoever maps them: frames.c ---- */
+
+struct known_image;
+
+/* The recipe for a task that stands at an address of the image, or NULL. */
+const struct recipe *known_recipe(struct unwinder *unwinder,
+				  struct image *image, uint64_t address);
+void known_images_free(struct known_image *images);
+
+/* ---- what is known of addresses of one space: sites.c ---- */
+
+/*
+ * An address at which frames stand. At a call the tables are asked about the
+ * byte before, since the next instruction may be another function's.
+ */
+struct site {
+	uint64_t key; /* 0: none */
+	const struct code *code; /* NULL: it is no code */
+	uint64_t address;        /* as in struct frame */
+	const struct recipe *recipe; /* or NULL */
+	bool is_signal_return;   /* … but its looks say that it is that */
+	uint32_t numbers[FRAME_METHODS]; /* of frames there, or 0 */
+	int8_t follows_call;     /* -1: not looked yet */
+};
+
+/* A module, or the vdso. */
+struct code_range {
+	taddr_t low, high, bias;
+	const struct code *code;
+};
+
+struct unwind_space {
+	struct unwinder *unwinder;
+	struct space *space;
+	bool stale; /* ranges and sites are to be made anew */
+	bool has_vdso;
+	struct code_range vdso;
+	struct code_range *ranges; /* by address */
+	size_t range_count;
+	struct site *sites;
+	size_t site_room; /* a power of two */
+	size_t site_count;
+	taddr_t stack_low, stack_high; /* a mapping that holds stacks */
+	UT_hash_handle hh;
+};
+
+struct unwind_space *unwind_space_get(struct unwinder *unwinder,
+				      struct space *space);
+void unwind_space_free(struct unwind_space *own);
+
+/* exact: a task stands there, or was interrupted. Good until the next call. */
+struct site *site_find(struct unwind_space *own, pid_t pid, taddr_t address,
+		       bool exact);
+bool site_follows_call(struct unwind_space *own, struct site *site,
+		       taddr_t address);
+
+/* Code as the program sees it; how many bytes there are. */
+size_t code_read(struct space *space, taddr_t address, uint8_t *ret,
+		 size_t size);
+
+/* Whether two addresses lie in one mapping. */
+bool stack_is_whole(struct unwind_space *own, taddr_t a, taddr_t b);
+
+/* ---- one walk over a stack: step.c ---- */
+
+/* As much of a stack as most calls need, read at once. */
+#define WINDOW_SIZE 8192
+
+struct walk {
+	struct unwind_space *own;
+	struct memory *memory;
+	const struct arch_ops *arch;
+	uint64_t registers[DWARF_REGISTERS_MAX];
+	uint32_t unknown; /* a bit for each that isn't known */
+	pid_t pid;
+	taddr_t window_address;
+	size_t window_size;
+	uint8_t window[WINDOW_SIZE];
+};
+
+enum step {
+	STEP_DONE,      /* registers are those of the caller */
+	STEP_OUTERMOST, /* there is none */
+	STEP_FAILED,
+};
+
+/* By what the tables say. */
+enum step step_by_recipe(struct walk *walk, const struct recipe *recipe);
+
+/* At a function's first instruction. */
+enum step step_from_entry(struct walk *walk);
+
+/* From the code that signal handlers return to, known by its looks. */
+enum step step_from_handler(struct walk *walk);
+enum step step_by_frame_pointer(struct walk *walk);
+
+static inline taddr_t walk_ip(const struct walk *walk)
+{
+	return walk->registers[walk->arch->dwarf->ip];
+}
+
+/* ---- unwind.c ---- */
+
+struct unwinder {
+	struct stacks *stacks;
+	struct learner *learner;
+	struct known_image *images;
+	struct unwind_space *spaces;
+	const struct code *vdsos[4]; /* by first sight: few differ */
+	struct unwind_counts counts;
+	struct walk walk; /* large, so it is kept */
+	uint32_t frames[UNWIND_DEPTH_MAX];
+};
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_RECIPE_H
+#define CALLTRAP_RECIPE_H
+
+#include <stdbool.h>
+
+#include "stack/cfi.h"
+
+/*
+ * What the unwind tables say of one address, in a form that is applied in no
+ * time: where the caller's registers are.
+ */
+enum place_kind {
+	PLACE_UNKNOWN,
+	PLACE_MEMORY, /* it lies at base + offset */
+	PLACE_VALUE,  /* it is base + offset */
+};
+
+/* Besides registers: the frame's address (the stack pointer at the call). */
+#define BASE_CFA DWARF_REGISTERS_MAX
+
+struct place {
+	uint8_t reg; /* of the caller */
+	uint8_t kind;
+	uint8_t base;
+	int32_t offset;
+};
+
+struct recipe {
+	bool is_outermost;    /* the tables say that nobody has called it */
+	bool is_signal_frame; /* its caller was interrupted, anywhere */
+	bool cfa_in_memory;   /* the frame's address is what lies at base +
+				 offset, plus cfa_behind */
+	uint8_t cfa_base;
+	uint8_t count;
+	int32_t cfa_offset;
+	int32_t cfa_behind;
+	struct place return_address;
+	struct place places[]; /* of registers that are not as they were */
+};
+
+#define RECIPE_SIZE_MAX \
+	(sizeof(struct recipe) + DWARF_REGISTERS_MAX * sizeof(struct place))
+
+/*
+ * Learns them, from libunwind: it is let go one step from registers, and
+ * through memory, whose values are marks that stand for where they come from.
+ */
+struct learner;
+
+struct learner *learner_new(void) MUST_CHECK;
+void learner_free(struct learner *learner);
+
+/*
+ * The recipe for a task of the image's that stands at address, to be freed.
+ * NULL when nothing is known, or it can't be said in a recipe.
+ */
+struct recipe *learner_recipe(struct learner *learner, struct image *image,
+			      const struct cfi *cfi, uint64_t address);
+
+#endif

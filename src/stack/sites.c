@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack/idset.h"
+#include "stack/private.h"
+#include "sysdeps/linux/procfs.h"
+
+#define FIRST_ROOM 256
+
+/* ---- modules, by address ---- */
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+static bool same_image(const struct image *a, const struct image *b)
+{
+	size_t a_size, b_size;
+	const uint8_t *a_id = image_build_id(a, &a_size);
+	const uint8_t *b_id = image_build_id(b, &b_size);
+
+	return image_arch(a) == image_arch(b) && a_id && b_id &&
+	       a_size == b_size && !memcmp(a_id, b_id, a_size);
+}
+
+/* Every process has one of its own; they are all the same. */
+static const struct code *vdso_code(struct unwinder *unwinder,
+				    struct image *image)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(unwinder->vdsos); i++) {
+		if (!unwinder->vdsos[i]) {
+			unwinder->vdsos[i] = stacks_code(
+				unwinder->stacks, image, "[vdso]", 0);
+			return unwinder->vdsos[i];
+		}
+		if (same_image(unwinder->vdsos[i]->image, image))
+			return unwinder->vdsos[i];
+	}
+	return stacks_code(unwinder->stacks, image, "[vdso]", 0);
+}
+
+static void find_vdso(struct unwind_space *own)
+{
+	struct space *space = own->space;
+	struct image *image;
+	uint64_t base;
+
+	own->has_vdso = true;
+	if (!procfs_auxv(space->memory.pid, space->arch->word_size,
+			 AT_SYSINFO_EHDR, &base) ||
+	    image_open_memory(&space->memory.memory, base, "[vdso]", &image))
+		return;
+	own->vdso.bias = base - image_low(image);
+	own->vdso.low = base;
+	own->vdso.high = own->vdso.bias + image_high(image);
+	own->vdso.code = vdso_code(own->unwinder, image);
+	image_put(image);
+}
+
+static void add_module(struct unwind_space *own, const struct module *module)
+{
+	own->ranges[own->range_count++] = (struct code_range){
+		.low = module->low,
+		.high = module->high,
+		.bias = module->bias,
+		.code = stacks_code(own->unwinder->stacks, module->image,
+				    module->path, 0),
+	};
+}
+
+static void make_ranges(struct unwind_space *own)
+{
+	const struct module *module;
+	size_t count = 1;
+
+	for (module = own->space->modules; module; module = module->next)
+		count++;
+	free(own->ranges);
+	own->ranges = xcalloc(count, sizeof(*own->ranges));
+	own->range_count = 0;
+	for (module = own->space->modules; module; module = module->next)
+		add_module(own, module);
+	if (!own->has_vdso)
+		find_vdso(own);
+	if (own->vdso.code)
+		own->ranges[own->range_count++] = own->vdso;
+	qsort(own->ranges, own->range_count, sizeof(*own->ranges),
+	      compare_ranges);
+}
+
+static const struct code_range *find_range(const struct unwind_space *own,
+					   taddr_t address)
+{
+	size_t low = 0, high = own->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (own->ranges[middle].high <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < own->range_count && own->ranges[low].low <= address ?
+		       &own->ranges[low] :
+		       NULL;
+}
+
+/* ---- sites ---- */
+
+static void forget_sites(struct unwind_space *own)
+{
+	free(own->sites);
+	own->site_room = FIRST_ROOM;
+	own->site_count = 0;
+	own->sites = xcalloc(FIRST_ROOM, sizeof(*own->sites));
+}
+
+/* What no file has made: by a JIT compiler, or the vsyscall page. */
+static void describe_memory(struct unwind_space *own, pid_t pid,
+			    taddr_t address, struct site *site)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+
+	if (!procfs_find_mapping(own->space->memory.pid, address, mapping) ||
+	    !mapping->executable)
+		return;
+	site->address = address;
+	site->code = stacks_code(own->unwinder->stacks, NULL,
+				 *mapping->path == '[' ? mapping->path : "",
+				 pid);
+}
+
+size_t code_read(struct space *space, taddr_t address, uint8_t *ret,
+		 size_t size)
+{
+	size_t n = memory_read_some(&space->memory.memory, address, ret, size);
+
+	trap_hide(space, address, ret, n);
+	return n;
+}
+
+static bool looks_like_signal_return(const struct unwind_space *own,
+				     taddr_t address)
+{
+	int32_t offsets[DWARF_REGISTERS_MAX];
+	uint8_t code[TRAMPOLINE_MAX];
+
+	return code_read(own->space, address, code, sizeof(code)) ==
+		       sizeof(code) &&
+	       own->space->arch->dwarf->is_signal_return(code, offsets);
+}
+
+static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
+		     bool exact, struct site *site)
+{
+	const struct code_range *range = find_range(own, address - !exact);
+	uint64_t inside;
+
+	site->follows_call = -1;
+	if (!range) {
+		describe_memory(own, pid, address, site);
+		return;
+	}
+	inside = address - range->bias;
+	if (!image_is_code(range->code->image, inside - !exact))
+		return;
+	site->code = range->code;
+	site->address = inside;
+	site->recipe = known_recipe(own->unwinder, range->code->image,
+				    inside - !exact);
+	if (!site->recipe)
+		site->is_signal_return =
+			looks_like_signal_return(own, address);
+}
+
+static struct site *site_slot(const struct unwind_space *own, uint64_t key)
+{
+	size_t mask = own->site_room - 1, i = idset_mix(key) & mask;
+
+	while (own->sites[i].key && own->sites[i].key != key)
+		i = (i + 1) & mask;
+	return &own->sites[i];
+}
+
+static void grow(struct unwind_space *own)
+{
+	struct site *old = own->sites;
+	size_t room = own->site_room, i;
+
+	own->site_room *= 2;
+	own->sites = xcalloc(own->site_room, sizeof(*own->sites));
+	for (i = 0; i < room; i++)
+		if (old[i].key)
+			*site_slot(own, old[i].key) = old[i];
+	free(old);
+}
+
+struct site *site_find(struct unwind_space *own, pid_t pid, taddr_t address,
+		       bool exact)
+{
+	uint64_t key = (address << 1 | exact) + 1;
+	struct site *site = site_slot(own, key);
+
+	if (site->key)
+		return site;
+	if (own->site_count >= own->site_room / 2) {
+		grow(own);
+		site = site_slot(own, key);
+	}
+	own->site_count++;
+	site->key = key;
+	describe(own, pid, address, exact, site);
+	return site;
+}
+
+bool site_follows_call(struct unwind_space *own, struct site *site,
+		       taddr_t address)
+{
+	uint8_t code[CALL_MAX];
+
+	if (site->follows_call < 0)
+		site->follows_call =
+			code_read(own->space, address - sizeof(code), code,
+				  sizeof(code)) == sizeof(code) &&
+			own->space->arch->dwarf->ends_in_call(code,
+							      sizeof(code));
+	return site->follows_call;
+}
+
+bool stack_is_whole(struct unwind_space *own, taddr_t a, taddr_t b)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
+
+	if (a < own->stack_low || a >= own->stack_high) {
+		mapping = xmalloc(sizeof(*mapping));
+		if (!procfs_find_mapping(own->space->memory.pid, a, mapping))
+			return false;
+		own->stack_low = mapping->start;
+		own->stack_high = mapping->end;
+	}
+	return b >= own->stack_low && b < own->stack_high;
+}
+
+/* ---- the space ---- */
+
+struct unwind_space *unwind_space_get(struct unwinder *unwinder,
+				      struct space *space)
+{
+	struct unwind_space *own;
+
+	HASH_FIND_PTR(unwinder->spaces, &space, own);
+	if (!own) {
+		own = xcalloc(1, sizeof(*own));
+		own->unwinder = unwinder;
+		own->space = space;
+		own->stale = true;
+		HASH_ADD_PTR(unwinder->spaces, space, own);
+	}
+	if (own->stale) {
+		own->stale = false;
+		make_ranges(own);
+		forget_sites(own);
+	}
+	return own;
+}
+
+void unwind_space_free(struct unwind_space *own)
+{
+	free(own->ranges);
+	free(own->sites);
+	free(own);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "stack/private.h"
+
+/* Frames further apart than that are no caller and callee. */
+#define FRAME_MAX (UINT64_C(1) << 24)
+
+/* ---- memory ---- */
+
+/* A frame's lower words come after the one that asked. */
+#define WINDOW_BEFORE 512
+
+static bool fill_window(struct walk *walk, taddr_t address)
+{
+	walk->window_address = address;
+	walk->window_size = memory_read_some(walk->memory, address,
+					     walk->window, WINDOW_SIZE);
+	return walk->window_size;
+}
+
+static bool is_in_window(const struct walk *walk, taddr_t address)
+{
+	taddr_t offset = address - walk->window_address;
+
+	return offset < walk->window_size &&
+	       walk->window_size - offset >= walk->arch->word_size;
+}
+
+static bool read_word(struct walk *walk, taddr_t address, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	if (!is_in_window(walk, address)) {
+		if ((address < WINDOW_BEFORE ||
+		     !fill_window(walk, address - WINDOW_BEFORE) ||
+		     !is_in_window(walk, address)) &&
+		    (!fill_window(walk, address) ||
+		     !is_in_window(walk, address)))
+			return false;
+	}
+	memcpy(&value, walk->window + (address - walk->window_address),
+	       walk->arch->word_size);
+	*ret = value;
+	return true;
+}
+
+/* ---- steps ---- */
+
+static uint64_t cut_to_word(const struct walk *walk, uint64_t value)
+{
+	return walk->arch->word_size == 4 ? (uint32_t)value : value;
+}
+
+static bool is_known(const struct walk *walk, unsigned reg)
+{
+	return !(walk->unknown & UINT32_C(1) << reg);
+}
+
+static bool find_cfa(struct walk *walk, const struct recipe *recipe,
+		     taddr_t *ret)
+{
+	if (!is_known(walk, recipe->cfa_base))
+		return false;
+	*ret = cut_to_word(walk, walk->registers[recipe->cfa_base] +
+					 recipe->cfa_offset);
+	if (!recipe->cfa_in_memory)
+		return true;
+	if (!read_word(walk, *ret, ret))
+		return false;
+	*ret = cut_to_word(walk, *ret + recipe->cfa_behind);
+	return true;
+}
+
+static bool find_value(struct walk *walk, const struct place *place,
+		       taddr_t cfa, uint64_t *ret)
+{
+	uint64_t base = cfa;
+
+	if (place->kind == PLACE_UNKNOWN)
+		return false;
+	if (place->base != BASE_CFA) {
+		if (!is_known(walk, place->base))
+			return false;
+		base = walk->registers[place->base];
+	}
+	base = cut_to_word(walk, base + place->offset);
+	if (place->kind == PLACE_MEMORY)
+		return read_word(walk, base, ret);
+	*ret = base;
+	return true;
+}
+
+/*
+ * Callers are further up; but what a signal has interrupted may be on another
+ * stack, and so may be what code that switches stacks has written down.
+ */
+static bool is_above(const struct walk *walk, const struct recipe *recipe,
+		     taddr_t cfa)
+{
+	return recipe->is_signal_frame || recipe->cfa_in_memory ||
+	       cfa > walk->registers[walk->arch->dwarf->sp];
+}
+
+static void restore(struct walk *walk, const struct recipe *recipe,
+		    taddr_t cfa)
+{
+	uint64_t values[DWARF_REGISTERS_MAX];
+	uint32_t unknown = 0;
+	unsigned i;
+
+	/* Rules are about the registers as they were before the step. */
+	for (i = 0; i < recipe->count; i++)
+		if (!find_value(walk, &recipe->places[i], cfa, &values[i]))
+			unknown |= UINT32_C(1) << i;
+	for (i = 0; i < recipe->count; i++) {
+		unsigned reg = recipe->places[i].reg;
+
+		if (unknown & UINT32_C(1) << i) {
+			walk->unknown |= UINT32_C(1) << reg;
+			continue;
+		}
+		walk->unknown &= ~(UINT32_C(1) << reg);
+		walk->registers[reg] = values[i];
+	}
+}
+
+enum step step_by_recipe(struct walk *walk, const struct recipe *recipe)
+{
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+	uint64_t return_address;
+	taddr_t cfa;
+
+	if (recipe->is_outermost)
+		return STEP_OUTERMOST;
+	if (!find_cfa(walk, recipe, &cfa) || !is_above(walk, recipe, cfa) ||
+	    !find_value(walk, &recipe->return_address, cfa, &return_address))
+		return STEP_FAILED;
+	restore(walk, recipe, cfa);
+	walk->registers[dwarf->sp] = cfa;
+	walk->registers[dwarf->ip] = return_address;
+	walk->unknown &= ~(UINT32_C(1) << dwarf->sp);
+	return STEP_DONE;
+}
+
+enum step step_from_entry(struct walk *walk)
+{
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+	taddr_t sp = walk->registers[dwarf->sp];
+
+	if (!read_word(walk, sp, &walk->registers[dwarf->ip]))
+		return STEP_FAILED;
+	walk->registers[dwarf->sp] = sp + walk->arch->word_size;
+	return STEP_DONE;
+}
+
+enum step step_from_handler(struct walk *walk)
+{
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+	int32_t offsets[DWARF_REGISTERS_MAX] = { 0 };
+	uint8_t code[TRAMPOLINE_MAX];
+	taddr_t sp = walk->registers[dwarf->sp];
+	unsigned i;
+
+	if (!is_known(walk, dwarf->sp) ||
+	    code_read(walk->own->space, walk_ip(walk), code, sizeof(code)) !=
+		    sizeof(code) ||
+	    !dwarf->is_signal_return(code, offsets))
+		return STEP_FAILED;
+	for (i = 0; i < dwarf->count; i++)
+		if (offsets[i] &&
+		    !read_word(walk, sp + offsets[i], &walk->registers[i]))
+			return STEP_FAILED;
+	walk->unknown = 0;
+	return STEP_DONE;
+}
+
+/*
+ * push fp; mov sp, fp: at fp lies the caller's, and above it the return
+ * address. Code without frame pointers has other things in that register, so
+ * it must look right in every respect.
+ */
+enum step step_by_frame_pointer(struct walk *walk)
+{
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+	const unsigned word = walk->arch->word_size;
+	taddr_t fp = walk->registers[dwarf->fp];
+	taddr_t sp = walk->registers[dwarf->sp];
+	uint64_t outer, return_address;
+	struct site *site;
+
+	if (!is_known(walk, dwarf->fp))
+		return STEP_FAILED;
+	if (!fp)
+		return STEP_OUTERMOST;
+	if (fp % word || fp < sp || fp - sp > FRAME_MAX ||
+	    !stack_is_whole(walk->own, sp, fp) ||
+	    !read_word(walk, fp, &outer) ||
+	    !read_word(walk, fp + word, &return_address))
+		return STEP_FAILED;
+	if (!outer && !return_address)
+		return STEP_OUTERMOST;
+	site = site_find(walk->own, walk->pid, return_address, false);
+	if (!site->code || !site_follows_call(walk->own, site, return_address))
+		return STEP_FAILED;
+	walk->registers[dwarf->fp] = outer;
+	walk->registers[dwarf->ip] = return_address;
+	walk->registers[dwarf->sp] = fp + 2 * word;
+	walk->unknown = ~(UINT32_C(1) << dwarf->fp | UINT32_C(1) << dwarf->sp);
+	return STEP_DONE;
+}

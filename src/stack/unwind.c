@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stack/unwind.h"
+
+#include <stdlib.h>
+
+#include "stack/private.h"
+#include "tracee/tracer.h"
+
+struct unwinder *unwinder_new(struct stacks *stacks)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	unwinder->stacks = stacks;
+	unwinder->learner = learner_new();
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	struct unwind_space *own, *next;
+
+	if (!unwinder)
+		return;
+	HASH_ITER(hh, unwinder->spaces, own, next) {
+		HASH_DEL(unwinder->spaces, own);
+		unwind_space_free(own);
+	}
+	known_images_free(unwinder->images);
+	learner_free(unwinder->learner);
+	free(unwinder);
+}
+
+void unwinder_flush(struct unwinder *unwinder, struct space *space)
+{
+	struct unwind_space *own;
+
+	HASH_FIND_PTR(unwinder->spaces, &space, own);
+	if (own)
+		own->stale = true;
+}
+
+void unwinder_forget(struct unwinder *unwinder, struct space *space)
+{
+	struct unwind_space *own;
+
+	HASH_FIND_PTR(unwinder->spaces, &space, own);
+	if (!own)
+		return;
+	HASH_DEL(unwinder->spaces, own);
+	unwind_space_free(own);
+}
+
+/* ---- the walk ---- */
+
+static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
+		  const struct regs *regs)
+{
+	struct space *space = own->space;
+	const struct task *task = task_find(space->tracer, tid);
+
+	walk->own = own;
+	walk->memory = &space->memory.memory;
+	walk->arch = space->arch;
+	walk->unknown = 0;
+	walk->pid = task && task->tracee ? task->tracee->pid : tid;
+	walk->window_address = space->arch->sp(regs);
+	walk->window_size = memory_read_some(walk->memory,
+					     walk->window_address,
+					     walk->window, WINDOW_SIZE);
+	space->arch->dwarf->registers(regs, walk->registers);
+}
+
+/* What a frame can be found by; the next one is found by one of these. */
+struct position {
+	struct site *site;
+	enum frame_method method; /* that this one was found by */
+	bool exact;
+};
+
+static enum step step_without_tables(struct walk *walk,
+				     struct position *position)
+{
+	enum step step;
+
+	if (position->site->is_signal_return) {
+		position->method = FRAME_SIGNAL;
+		return step_from_handler(walk);
+	}
+	step = step_by_frame_pointer(walk);
+	/* 0 ends a chain of frame pointers; else it's just a number. */
+	if (step == STEP_OUTERMOST && position->method != FRAME_POINTER)
+		step = STEP_FAILED;
+	position->method = FRAME_POINTER;
+	return step;
+}
+
+static enum step step_outward(struct walk *walk, struct position *position)
+{
+	const struct recipe *recipe = position->site->recipe;
+	enum step step;
+
+	if (!recipe)
+		return step_without_tables(walk, position);
+	step = step_by_recipe(walk, recipe);
+	position->method = recipe->is_signal_frame ? FRAME_SIGNAL : FRAME_CFI;
+	return step;
+}
+
+/*
+ * A return address of 0 is what thread starts without tables push for their
+ * function to return to; with the frame pointer at 0, too.
+ */
+static bool is_end_mark(const struct walk *walk)
+{
+	return !walk_ip(walk) && !walk->registers[walk->arch->dwarf->fp];
+}
+
+/* The frame at which the registers are now. False when that is no code. */
+static bool arrive(struct walk *walk, struct position *position)
+{
+	const struct site *site;
+
+	position->exact = position->method == FRAME_SIGNAL ||
+			  position->method == FRAME_INNERMOST;
+	position->site = site_find(walk->own, walk->pid, walk_ip(walk),
+				   position->exact);
+	site = position->site;
+	if (site->is_signal_return ||
+	    (site->recipe && site->recipe->is_signal_frame))
+		position->method = FRAME_HANDLED;
+	return site->code;
+}
+
+static uint32_t frame_number(struct unwinder *unwinder,
+			     const struct position *position)
+{
+	struct site *site = position->site;
+	struct frame frame = { site->code, site->address, position->method };
+
+	unwinder->counts.frames[position->method]++;
+	if (!site->numbers[position->method])
+		site->numbers[position->method] =
+			stacks_frame_number(unwinder->stacks, &frame);
+	return site->numbers[position->method];
+}
+
+/* Fills in the unwinder's frames. */
+static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
+				   bool at_entry, unsigned *count_ret)
+{
+	struct walk *walk = &unwinder->walk;
+	struct position position = { .method = FRAME_INNERMOST };
+	enum step step;
+
+	*count_ret = 0;
+	for (;;) {
+		if (!arrive(walk, &position))
+			return *count_ret && is_end_mark(walk) ?
+				       STACK_COMPLETE :
+				       STACK_BROKEN;
+		if (*count_ret == depth)
+			return STACK_CUT;
+		unwinder->frames[(*count_ret)++] =
+			frame_number(unwinder, &position);
+		if (at_entry && *count_ret == 1) {
+			step = step_from_entry(walk);
+			position.method = FRAME_ENTRY;
+		} else {
+			step = step_outward(walk, &position);
+		}
+		if (step != STEP_DONE)
+			return step == STEP_OUTERMOST ? STACK_COMPLETE :
+							STACK_BROKEN;
+	}
+}
+
+static stack_id intern(struct unwinder *unwinder, unsigned count,
+		       enum stack_end end)
+{
+	stack_id stack = stacks_begin(end);
+
+	if (!count)
+		return STACK_NONE;
+	while (count--)
+		stack = stacks_extend(unwinder->stacks, stack,
+				      unwinder->frames[count]);
+	return stack;
+}
+
+stack_id unwind(struct unwinder *unwinder, struct space *space, pid_t tid,
+		const struct regs *regs, unsigned depth, bool at_entry)
+{
+	struct unwind_space *own = unwind_space_get(unwinder, space);
+	enum stack_end end;
+	unsigned count;
+
+	if (depth > UNWIND_DEPTH_MAX)
+		depth = UNWIND_DEPTH_MAX;
+	begin(&unwinder->walk, own, tid, regs);
+	end = walk_outward(unwinder, depth, at_entry, &count);
+	unwinder->counts.stacks++;
+	unwinder->counts.cut += end == STACK_CUT;
+	unwinder->counts.broken += end == STACK_BROKEN;
+	return intern(unwinder, count, end);
+}
+
+struct unwind_counts unwind_counts(const struct unwinder *unwinder)
+{
+	return unwinder->counts;
+}
