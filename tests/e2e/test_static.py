@@ -53,6 +53,16 @@ for each_name, each_flags, each_cc in (
     register(each_name, each_flags, each_cc)
 
 
+@h.test("exec of a static program")
+def static_exec(case):
+    path = own("static", "-static")
+    step = h.build("exec", "exec.c")
+    for argv in ([step, path], [step, step, path]):
+        result = case.calltrap("-L", "-x", "own_*", *argv)
+        result.check_status(7)
+        result.log.check_counts(OWN)
+
+
 @h.test("static: calls of libc inside the program")
 def static_libc(case):
     result = case.calltrap("-L", "-x", "puts", own("static-puts", "-static"))
