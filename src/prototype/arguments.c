@@ -3,55 +3,117 @@
 
 #include <errno.h>
 
-unsigned arguments_slots(const struct call_values *values,
-			 const struct type *type)
-{
-	unsigned word_size = values->arch->word_size;
+#include "prototype/flatten.h"
 
-	return type_size(type, word_size) > word_size ? 2 : 1;
+static const struct convention *convention_of(const struct call_values *values)
+{
+	return values->system_call ? values->arch->syscall_convention :
+				     values->arch->convention;
 }
 
-unsigned arguments_slot_of(const struct call_values *values,
-			   const struct prototype *prototype, unsigned index)
+void arguments_init(struct arguments *arguments,
+		    const struct prototype *prototype,
+		    const struct call_values *values)
 {
-	unsigned slot = 0;
+	const struct type *type;
+	struct flattened result;
 
-	for (unsigned i = 0; i < index; i++)
-		slot += arguments_slots(values, prototype->parameters[i].type);
-	return slot;
+	arguments->prototype = prototype;
+	arguments->values = values;
+	arguments->known = 0;
+	type = arguments_result_type(arguments);
+	flatten(type, values->arch->word_size, &result);
+	convention_of(values)->begin(
+		values->entry_regs,
+		type->kind == TYPE_VOID ? NULL : &result.value,
+		&arguments->cursor);
 }
 
-static int read_slot(const struct call_values *values, unsigned slot,
-		     uint64_t *ret)
+unsigned arguments_count(const struct arguments *arguments)
 {
-	return values->arch->argument(values->entry_regs, values->memory, slot,
-				      ret);
+	return arguments->prototype ? arguments->prototype->count :
+				      UNKNOWN_ARGUMENTS;
 }
 
-int arguments_read(const struct call_values *values, const struct type *type,
-		   unsigned slot, uint64_t *ret)
+const struct type *arguments_type(const struct arguments *arguments,
+				  unsigned index)
 {
-	uint64_t low, high;
-	int err = read_slot(values, slot, &low);
+	return arguments->prototype ?
+		       arguments->prototype->parameters[index].type :
+		       &type_guess;
+}
 
-	if (err)
-		return err;
-	if (arguments_slots(values, type) == 2) {
-		err = read_slot(values, slot + 1, &high);
-		if (err)
-			return err;
-		low = (uint32_t)low | high << 32;
+static int place_of(const struct arguments *arguments,
+		    struct found_value *found, struct place *ret)
+{
+	if (found->err)
+		return found->err;
+	if (found->passed.in_memory) {
+		*ret = place_in(arguments->values->memory,
+				found->passed.address);
+	} else {
+		found->bytes = bytes_memory_of(found->passed.bytes,
+					       sizeof(found->passed.bytes));
+		*ret = place_in(&found->bytes.memory, 0);
 	}
-	*ret = type_narrow(type, low, values->arch->word_size);
 	return 0;
 }
 
-int arguments_result(const struct call_values *values,
-		     const struct type *type, uint64_t *ret)
+static void find_next(struct arguments *arguments, const struct type *type,
+		      bool variadic, struct found_value *found)
 {
-	if (!values->result_regs)
+	const struct call_values *values = arguments->values;
+	struct flattened flat;
+
+	flatten(type, values->arch->word_size, &flat);
+	found->err = convention_of(values)->argument(
+		&arguments->cursor, values->entry_regs, values->entry_fp,
+		values->memory, &flat.value, variadic, &found->passed);
+}
+
+static void find_until(struct arguments *arguments, unsigned end)
+{
+	for (; arguments->known < end; arguments->known++)
+		find_next(arguments,
+			  arguments_type(arguments, arguments->known), false,
+			  &arguments->list[arguments->known]);
+}
+
+int arguments_place(struct arguments *arguments, unsigned index,
+		    struct place *ret)
+{
+	if (index >= arguments_count(arguments))
 		return -ENODATA;
-	*ret = type_narrow(type, values->arch->result(values->result_regs),
-			   values->arch->word_size);
-	return 0;
+	find_until(arguments, index + 1);
+	return place_of(arguments, &arguments->list[index], ret);
+}
+
+int arguments_further(struct arguments *arguments, const struct type *type,
+		      struct found_value *found, struct place *ret)
+{
+	find_until(arguments, arguments_count(arguments));
+	find_next(arguments, type, true, found);
+	return place_of(arguments, found, ret);
+}
+
+const struct type *arguments_result_type(const struct arguments *arguments)
+{
+	return arguments->prototype ? arguments->prototype->result :
+				      &type_guess;
+}
+
+int arguments_result(const struct arguments *arguments,
+		     struct found_value *found, struct place *ret)
+{
+	const struct call_values *values = arguments->values;
+	const struct type *type = arguments_result_type(arguments);
+	struct flattened flat;
+
+	if (!values->result_regs || type->kind == TYPE_VOID)
+		return -ENODATA;
+	flatten(type, values->arch->word_size, &flat);
+	found->err = convention_of(values)->result(
+		values->entry_regs, values->result_regs, values->result_fp,
+		values->memory, &flat.value, &found->passed);
+	return place_of(arguments, found, ret);
 }

@@ -2,27 +2,52 @@
 #ifndef CALLTRAP_ARGUMENTS_H
 #define CALLTRAP_ARGUMENTS_H
 
+#include "prototype/place.h"
 #include "prototype/signature.h"
 
+/* What is shown of a function that nobody has described: so many longs. */
+#define UNKNOWN_ARGUMENTS 4
+
+/* A value, as the calling convention has found it. */
+struct found_value {
+	int err;
+	struct passed passed;
+	struct bytes_memory bytes;
+};
+
+/* The arguments of one call, found when they are first asked for. */
+struct arguments {
+	const struct prototype *prototype; /* or NULL */
+	const struct call_values *values;
+	struct argument_cursor cursor;
+	unsigned known; /* of those that the prototype has */
+	struct found_value list[PARAMETERS_MAX];
+};
+
+void arguments_init(struct arguments *arguments,
+		    const struct prototype *prototype,
+		    const struct call_values *values);
+
+/* How many the prototype has. */
+unsigned arguments_count(const struct arguments *arguments);
+const struct type *arguments_type(const struct arguments *arguments,
+				  unsigned index);
+
+/* Where the index-th (from 0) lies; good as long as arguments is. */
+int arguments_place(struct arguments *arguments, unsigned index,
+		    struct place *ret) MUST_CHECK;
+
 /*
- * Where the arguments of a call lie. A slot is what the architecture calls
- * an integer argument: a 64-bit value fills two of them on 32-bit machines.
+ * The next one of those for which the prototype has "...". It lies where found
+ * is, or points to.
  */
+int arguments_further(struct arguments *arguments, const struct type *type,
+		      struct found_value *found,
+		      struct place *ret) MUST_CHECK;
 
-/* How many slots a value of this type fills. */
-unsigned arguments_slots(const struct call_values *values,
-			 const struct type *type);
-
-/* The slot of the index-th parameter (from 0). */
-unsigned arguments_slot_of(const struct call_values *values,
-			   const struct prototype *prototype, unsigned index);
-
-/* The value in a slot, narrowed to its type. */
-int arguments_read(const struct call_values *values, const struct type *type,
-		   unsigned slot, uint64_t *ret) MUST_CHECK;
-
-/* The result, narrowed; -ENODATA before the return. */
-int arguments_result(const struct call_values *values,
-		     const struct type *type, uint64_t *ret) MUST_CHECK;
+/* Where the result lies, likewise; -ENODATA before the return. */
+const struct type *arguments_result_type(const struct arguments *arguments);
+int arguments_result(const struct arguments *arguments,
+		     struct found_value *found, struct place *ret) MUST_CHECK;
 
 #endif

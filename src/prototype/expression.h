@@ -16,7 +16,8 @@ enum expression_kind {
 struct expression {
 	enum expression_kind kind;
 	uint64_t number;
-	const struct expression *limit; /* NULL: none */
+	const struct expression *limit; /* ZERO; NULL: none */
+	const struct expression *times; /* another factor, or NULL */
 };
 
 #endif

@@ -14,20 +14,79 @@ struct lexer lexer_of(const char *text, size_t size)
 	};
 }
 
-bool lexer_next_line(struct lexer *lexer)
+static void begin_line(struct lexer *lexer, const char *start)
 {
-	const char *start = lexer->line_end ? lexer->line_end + 1 :
-					      lexer->line_start;
-	const char *newline;
+	const char *newline = memchr(start, '\n', lexer->end - start);
 
-	if (start >= lexer->end)
-		return false;
-	newline = memchr(start, '\n', lexer->end - start);
 	lexer->line_start = start;
 	lexer->at = start;
 	lexer->line_end = newline ? newline : lexer->end;
 	lexer->line++;
+}
+
+/* Where the next line begins, or NULL. */
+static const char *next_line(const struct lexer *lexer)
+{
+	const char *start = lexer->line_end ? lexer->line_end + 1 :
+					      lexer->line_start;
+
+	return start < lexer->end ? start : NULL;
+}
+
+bool lexer_next_line(struct lexer *lexer)
+{
+	const char *start = next_line(lexer);
+
+	if (!start)
+		return false;
+	begin_line(lexer, start);
+	lexer->open = 0;
 	lexer_next(lexer);
+	return true;
+}
+
+void lexer_skip_item(struct lexer *lexer)
+{
+	while (lexer->token.kind != TOKEN_END)
+		lexer_next(lexer);
+}
+
+static bool is_blank(char c)
+{
+	return c && strchr(" \t\r\f\v", c);
+}
+
+static void skip_blanks(struct lexer *lexer)
+{
+	while (lexer->at < lexer->line_end && is_blank(*lexer->at))
+		lexer->at++;
+}
+
+/* A comment, or nothing at all. */
+static bool says_nothing(const struct lexer *lexer)
+{
+	return lexer->at == lexer->line_end || *lexer->at == '#' ||
+	       *lexer->at == ';';
+}
+
+/* Goes to the line in which the item is continued; else stays. */
+static bool continue_item(struct lexer *lexer)
+{
+	struct lexer next = *lexer;
+	const char *start;
+
+	if (!lexer->open)
+		return false;
+	do {
+		start = next_line(&next);
+		if (!start)
+			return false;
+		begin_line(&next, start);
+		skip_blanks(&next);
+	} while (says_nothing(&next));
+	if (next.at == next.line_start && *next.at != ')')
+		return false;
+	*lexer = next;
 	return true;
 }
 
@@ -113,28 +172,41 @@ static void lex_string(struct lexer *lexer)
 	lexer->at = close + 1;
 }
 
-void lexer_next(struct lexer *lexer)
+static void lex_mark(struct lexer *lexer)
 {
 	struct token *token = &lexer->token;
 
-	while (lexer->at < lexer->line_end && *lexer->at &&
-	       strchr(" \t\r\f\v", *lexer->at))
-		lexer->at++;
+	token->kind = (unsigned char)*lexer->at++;
+	token->length = 1;
+	if (token->kind == '(' || token->kind == '[')
+		lexer->open++;
+	else if ((token->kind == ')' || token->kind == ']') && lexer->open)
+		lexer->open--;
+}
+
+void lexer_next(struct lexer *lexer)
+{
+	struct token *token = &lexer->token;
+	bool ended;
+
+	skip_blanks(lexer);
+	ended = lexer->at == lexer->line_end || *lexer->at == '#';
+	if (ended && continue_item(lexer))
+		ended = false;
 	*token = (struct token){
 		.kind = TOKEN_END,
 		.text = lexer->at,
+		.line = lexer->line,
 		.column = lexer->at - lexer->line_start + 1,
 	};
-	if (lexer->at == lexer->line_end || *lexer->at == '#')
+	if (ended)
 		return;
-	if (is_name_char(*lexer->at)) {
+	if (is_name_char(*lexer->at))
 		lex_word(lexer);
-	} else if (*lexer->at == '"') {
+	else if (*lexer->at == '"')
 		lex_string(lexer);
-	} else {
-		token->kind = (unsigned char)*lexer->at++;
-		token->length = 1;
-	}
+	else
+		lex_mark(lexer);
 }
 
 bool token_is(const struct token *token, const char *name)

@@ -8,7 +8,7 @@
 
 /* A punctuation mark's kind is the character itself. */
 enum token_kind {
-	TOKEN_END = 256, /* of the line, or a # comment */
+	TOKEN_END = 256, /* of the item's last line, or a # comment there */
 	TOKEN_NAME,
 	TOKEN_NUMBER,
 	TOKEN_STRING,    /* text and length are without the quotes */
@@ -19,14 +19,20 @@ struct token {
 	int kind;
 	const char *text;
 	size_t length;
+	unsigned line;
 	unsigned column; /* in bytes, from 1 on */
 	uint64_t number;
 	const char *problem;
 };
 
-/* The words of a text of which each line stands for itself. */
+/*
+ * The words of a text with one item a line. While a parenthesis is open, the
+ * item goes on in the next line if that is indented, or begins with the
+ * parenthesis that closes.
+ */
 struct lexer {
 	struct token token; /* the one that is being looked at */
+	unsigned open;      /* parentheses and brackets, so far in the item */
 	unsigned line;
 	const char *line_start;
 	const char *at;
@@ -38,6 +44,9 @@ struct lexer lexer_of(const char *text, size_t size);
 
 /* Goes to the first token of the next line; false behind the last one. */
 bool lexer_next_line(struct lexer *lexer);
+
+/* Goes behind the item that the lexer is in. */
+void lexer_skip_item(struct lexer *lexer);
 
 void lexer_next(struct lexer *lexer);
 

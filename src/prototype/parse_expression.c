@@ -8,7 +8,7 @@ const struct expression *
 parser_new_expression(struct parser *parser, enum expression_kind kind,
 		      uint64_t number, const struct expression *limit)
 {
-	struct expression expression = { kind, number, limit };
+	struct expression expression = { kind, number, limit, NULL };
 
 	return pool_copy(&parser->into->pool, &expression, sizeof(expression));
 }
@@ -63,22 +63,21 @@ static int parse_zero(struct parser *parser, const struct expression **ret)
 	return err;
 }
 
-static int parse_plain_expression(struct parser *parser,
-				  const struct expression **ret)
+static int parse_factor(struct parser *parser, struct expression *ret)
 {
 	const struct token *token = &parser->lexer.token;
-	uint64_t number;
+	uint64_t number = 0;
 
 	if (token->kind == TOKEN_NUMBER)
-		*ret = parser_new_expression(parser, EXPRESSION_NUMBER,
-					     token->number, NULL);
+		*ret = (struct expression){ EXPRESSION_NUMBER, token->number,
+					    NULL, NULL };
 	else if (token_is(token, "retval"))
-		*ret = parser_argument(parser, token, 0);
+		*ret = *parser_argument(parser, token, 0);
 	else if (parser_numbered(token, "arg", &number))
-		*ret = parser_argument(parser, token, number);
+		*ret = *parser_argument(parser, token, number);
 	else if (parser_numbered(token, "elt", &number))
-		*ret = parser_new_expression(parser, EXPRESSION_ELEMENT,
-					     number, NULL);
+		*ret = (struct expression){ EXPRESSION_ELEMENT, number, NULL,
+					    NULL };
 	else
 		return parser_expected(
 			parser, token,
@@ -87,12 +86,48 @@ static int parse_plain_expression(struct parser *parser,
 	return 0;
 }
 
+/* Numbers are multiplied at once: the sizes of arrays hang on them. */
+static const struct expression *multiply(struct parser *parser,
+					 const struct expression *product,
+					 struct expression factor)
+{
+	if (product && product->kind == EXPRESSION_NUMBER &&
+	    factor.kind == EXPRESSION_NUMBER) {
+		if (__builtin_mul_overflow(product->number, factor.number,
+					   &factor.number))
+			factor.number = UINT64_MAX;
+		factor.times = product->times;
+	} else {
+		factor.times = product;
+	}
+	return pool_copy(&parser->into->pool, &factor, sizeof(factor));
+}
+
+static int parse_product(struct parser *parser, const struct expression **ret)
+{
+	const struct expression *product = NULL;
+	struct expression factor;
+	int err;
+
+	for (;;) {
+		err = parse_factor(parser, &factor);
+		if (err)
+			return err;
+		product = multiply(parser, product, factor);
+		if (parser->lexer.token.kind != '*')
+			break;
+		lexer_next(&parser->lexer);
+	}
+	*ret = product;
+	return 0;
+}
+
 int parse_expression(struct parser *parser, const struct expression **ret)
 {
 	int err;
 
 	if (!token_is(&parser->lexer.token, "zero"))
-		return parse_plain_expression(parser, ret);
+		return parse_product(parser, ret);
 	if (++parser->depth > TYPE_DEPTH_MAX)
 		err = parser_expected(parser, &parser->lexer.token,
 				      "lengths nested less deeply");

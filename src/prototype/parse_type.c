@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
+#include "prototype/layout.h"
 #include "prototype/parser.h"
 
-#define MEMBERS_MAX 1024
+/* What a value of a type may hold; printing goes through all of it. */
+#define WEIGHT_MAX 4096
 
 static const struct {
 	const char *name;
@@ -13,80 +15,77 @@ static const struct {
 	{ "oct", LENS_OCTAL },   { "octal", LENS_OCTAL },
 	{ "guess", LENS_GUESS }, { "hide", LENS_HIDE },
 	{ "char", LENS_CHAR },   { "bitvec", LENS_BITS },
+	{ "bin", LENS_BINARY },
 };
 
-/* Takes a copy of a type that its maker has filled in. */
-static int new_type(struct parser *parser, struct type type,
+static bool expression_needs_result(const struct expression *expression)
+{
+	while (expression && expression->kind == EXPRESSION_ZERO)
+		expression = expression->limit;
+	for (; expression; expression = expression->times)
+		if (expression->kind == EXPRESSION_RESULT)
+			return true;
+	return false;
+}
+
+static void add_part(struct type *type, const struct type *part)
+{
+	if (type->depth < part->depth)
+		type->depth = part->depth;
+	if (part->needs_result)
+		type->needs_result = true;
+	if (type->kind != TYPE_POINTER)
+		type->weight += part->weight ? part->weight : 1;
+}
+
+int parser_new_type(struct parser *parser, struct type type,
 		    const struct type **ret)
 {
-	unsigned inner = type.target ? type.target->depth : 0;
+	const struct token *at = &parser->lexer.token;
+	bool has_members = type.kind == TYPE_STRUCT || type.kind == TYPE_UNION;
 
-	for (unsigned i = 0; type.kind == TYPE_STRUCT && i < type.count; i++)
-		if (inner < type.members[i].type->depth)
-			inner = type.members[i].type->depth;
-	type.depth = inner + 1;
+	type.depth = 0;
+	type.weight = 1;
+	type.needs_result = expression_needs_result(type.length);
+	if (type.target)
+		add_part(&type, type.target);
+	for (unsigned i = 0; has_members && i < type.count; i++)
+		add_part(&type, type.members[i].type);
+	type.depth++;
 	if (type.depth > TYPE_DEPTH_MAX)
-		return parser_expected(parser, &parser->lexer.token,
+		return parser_expected(parser, at,
 				       "types nested less deeply");
+	if (type.weight > WEIGHT_MAX ||
+	    layout_of(&type, sizeof(uint64_t)).size >= LAYOUT_BYTES_MAX)
+		return parser_expected(parser, at, "a smaller type");
 	*ret = pool_copy(&parser->into->pool, &type, sizeof(type));
+	return 0;
+}
+
+int parser_check_complete(struct parser *parser, const struct token *at,
+			  const struct type *type)
+{
+	if (type->kind == TYPE_VOID || !type_is_complete(type))
+		return parser_expected(parser, at, "a type of known size");
 	return 0;
 }
 
 static int pointer_to(struct parser *parser, const struct type *target,
 		      enum lens lens, const struct type **ret)
 {
-	return new_type(parser,
-			(struct type){ .kind = TYPE_POINTER, .target = target,
-				       .lens = lens },
-			ret);
+	struct type type = { .kind = TYPE_POINTER, .target = target,
+			     .lens = lens };
+
+	return parser_new_type(parser, type, ret);
 }
 
 static int array_of(struct parser *parser, const struct type *element,
 		    const struct expression *length, const struct type **ret)
 {
-	return new_type(parser,
-			(struct type){ .kind = TYPE_ARRAY, .target = element,
-				       .length = length },
-			ret);
-}
+	struct type type = { .kind = TYPE_ARRAY, .target = element,
+			     .length = length };
 
-/* Changes how the integer behind any number of pointers is shown. */
-static int with_lens(struct parser *parser, const struct token *at,
-		     const struct type *type, enum lens lens,
-		     const struct type **ret)
-{
-	struct type copy = *type;
-	int err;
-
-	if (type->kind == TYPE_INTEGER || lens == LENS_HIDE ||
-	    lens == LENS_BITS || (type->kind == TYPE_FLOAT &&
-				  lens == LENS_HEX)) {
-		copy.lens = lens;
-	} else if (type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY) {
-		err = with_lens(parser, at, type->target, lens, &copy.target);
-		if (err)
-			return err;
-		copy.lens = LENS_PLAIN;
-	} else {
-		return parser_expected(parser, at, "an integer type");
-	}
-	*ret = pool_copy(&parser->into->pool, &copy, sizeof(copy));
-	return 0;
-}
-
-static int parse_lens(struct parser *parser, enum lens lens,
-		      const struct type **ret)
-{
-	const struct type *inner;
-	struct token at;
-	int err = parser_take(parser, '(', "'('");
-
-	at = parser->lexer.token;
-	if (!err)
-		err = parse_type(parser, &inner);
-	if (!err)
-		err = with_lens(parser, &at, inner, lens, ret);
-	return err ? err : parser_take(parser, ')', "')'");
+	return parser_new_type(parser, type, ret);
 }
 
 /* A text: so many characters, as a string or with all its NULs. */
@@ -140,13 +139,13 @@ static int parse_string_of(struct parser *parser, const struct type **ret)
 			       parser_new_expression(parser, EXPRESSION_ZERO,
 						     0, NULL),
 			       &copy.target);
-		return err ? err : new_type(parser, copy, ret);
+		return err ? err : parser_new_type(parser, copy, ret);
 	}
 	if (!is_integer_array(inner) && !(inner->kind == TYPE_POINTER &&
 					  is_integer_array(inner->target)))
 		return parser_expected(parser, &at,
 				       "char* or array(char, LENGTH)*");
-	return new_type(parser, copy, ret);
+	return parser_new_type(parser, copy, ret);
 }
 
 static int parse_array(struct parser *parser, const struct type **ret)
@@ -159,10 +158,8 @@ static int parse_array(struct parser *parser, const struct type **ret)
 	at = parser->lexer.token;
 	if (!err)
 		err = parse_type(parser, &element);
-	if (!err && (element->kind == TYPE_VOID ||
-		     (element->kind == TYPE_STRUCT && !element->complete)))
-		err = parser_expected(parser, &at,
-				      "a type of known size");
+	if (!err)
+		err = parser_check_complete(parser, &at, element);
 	if (!err)
 		err = parser_take(parser, ',', "','");
 	if (!err)
@@ -170,132 +167,6 @@ static int parse_array(struct parser *parser, const struct type **ret)
 	if (!err)
 		err = parser_take(parser, ')', "')'");
 	return err ? err : array_of(parser, element, length, ret);
-}
-
-static int parse_member(struct parser *parser, const struct type **ret)
-{
-	struct token at = parser->lexer.token;
-	int err = parse_type(parser, ret);
-
-	if (!err && ((*ret)->kind == TYPE_VOID ||
-		     ((*ret)->kind == TYPE_STRUCT && !(*ret)->complete)))
-		err = parser_expected(parser, &at, "a type of known size");
-	return err;
-}
-
-/* struct alone announces one that is defined later. */
-static int parse_struct(struct parser *parser, const struct type **ret)
-{
-	struct type_member members[MEMBERS_MAX] = { 0 };
-	struct type type = { .kind = TYPE_STRUCT };
-	int err = 0;
-
-	if (parser->lexer.token.kind != '(')
-		return new_type(parser, type, ret);
-	lexer_next(&parser->lexer);
-	while (!err && parser->lexer.token.kind != ')') {
-		if (type.count == MEMBERS_MAX)
-			return parser_expected(parser, &parser->lexer.token,
-					       "fewer members");
-		err = parse_member(parser, &members[type.count].type);
-		if (err)
-			return err;
-		type.count++;
-		if (parser->lexer.token.kind != ')')
-			err = parser_take(parser, ',', "',' or ')'");
-	}
-	if (err)
-		return err;
-	lexer_next(&parser->lexer);
-	type.complete = true;
-	type.members = pool_copy(&parser->into->pool, members,
-				 type.count * sizeof(*members));
-	return new_type(parser, type, ret);
-}
-
-static int parse_enum_value(struct parser *parser, int64_t *ret)
-{
-	bool negative = false;
-
-	lexer_next(&parser->lexer);
-	if (parser->lexer.token.kind == '-') {
-		negative = true;
-		lexer_next(&parser->lexer);
-	}
-	if (parser->lexer.token.kind != TOKEN_NUMBER)
-		return parser_expected(parser, &parser->lexer.token,
-				       "a number");
-	*ret = parser->lexer.token.number;
-	if (negative)
-		*ret = -(uint64_t)*ret;
-	lexer_next(&parser->lexer);
-	return 0;
-}
-
-static int parse_enum_name(struct parser *parser, int64_t next,
-			   struct type_name *ret)
-{
-	const struct token *token = &parser->lexer.token;
-
-	if (token->kind != TOKEN_NAME)
-		return parser_expected(parser, token, "a name");
-	ret->name = pool_strndup(&parser->into->pool, token->text,
-				 token->length);
-	ret->value = next;
-	lexer_next(&parser->lexer);
-	return token->kind == '=' ? parse_enum_value(parser, &ret->value) : 0;
-}
-
-static int parse_enum_names(struct parser *parser, struct type *type)
-{
-	struct type_name names[MEMBERS_MAX];
-	int64_t next = 0;
-	int err = parser_take(parser, '(', "'('");
-
-	while (!err) {
-		if (type->count == MEMBERS_MAX)
-			return parser_expected(parser, &parser->lexer.token,
-					       "fewer names");
-		err = parse_enum_name(parser, next, &names[type->count]);
-		if (err)
-			return err;
-		next = (uint64_t)names[type->count++].value + 1;
-		if (parser->lexer.token.kind == ')')
-			break;
-		err = parser_take(parser, ',', "',' or ')'");
-	}
-	if (err)
-		return err;
-	lexer_next(&parser->lexer);
-	type->names = pool_copy(&parser->into->pool, names,
-				type->count * sizeof(*names));
-	return 0;
-}
-
-static int parse_enum(struct parser *parser, const struct type **ret)
-{
-	const struct type *base = type_builtin("int", 3);
-	struct type type;
-	int err = 0;
-
-	if (parser->lexer.token.kind == '[') {
-		struct token at;
-
-		lexer_next(&parser->lexer);
-		at = parser->lexer.token;
-		err = parse_type(parser, &base);
-		if (!err && base->kind != TYPE_INTEGER)
-			err = parser_expected(parser, &at, "an integer type");
-		if (!err)
-			err = parser_take(parser, ']', "']'");
-	}
-	if (err)
-		return err;
-	type = *base;
-	type.lens = LENS_ENUM;
-	type.count = 0;
-	err = parse_enum_names(parser, &type);
-	return err ? err : new_type(parser, type, ret);
 }
 
 /* What needs more than its name; -ENOENT when there is no such thing. */
@@ -317,9 +188,13 @@ static int parse_composed(struct parser *parser, const struct token *name,
 	if (token_is(name, "array"))
 		return parse_array(parser, ret);
 	if (token_is(name, "struct"))
-		return parse_struct(parser, ret);
+		return parse_members(parser, TYPE_STRUCT, ret);
+	if (token_is(name, "union"))
+		return parse_members(parser, TYPE_UNION, ret);
 	if (token_is(name, "enum"))
-		return parse_enum(parser, ret);
+		return parse_names(parser, LENS_ENUM, ret);
+	if (token_is(name, "flags") && (next == '(' || next == '['))
+		return parse_names(parser, LENS_FLAGS, ret);
 	return -ENOENT;
 }
 

@@ -11,11 +11,11 @@
 struct prototypes;
 
 /*
- * Reads prototype files by recursive descent: items in parser.c, types in
- * parse_type.c, lengths in parse_expression.c. Each function begins at the
- * token it wants and leaves the one behind what it has read. Returns 0,
- * -EINVAL after the user was told what was expected, or -ENOTSUP for what
- * this version can't do.
+ * Reads prototype files by recursive descent: items in parser.c, functions in
+ * parse_function.c, types in parse_type.c and those that it calls, lengths in
+ * parse_expression.c. Each function begins at the token it wants and leaves the
+ * one behind what it has read. Returns 0, or -EINVAL after the user was told
+ * what was expected.
  */
 struct parser {
 	struct lexer lexer;
@@ -23,13 +23,16 @@ struct parser {
 	struct definitions *into;
 	unsigned depth;    /* of the type that is being read */
 	unsigned errors;
-	unsigned left_out; /* prototypes that can't be used yet */
-	struct token highest; /* the argN of the line that has the highest N */
+	struct token highest; /* the argN of the item that has the highest N */
 };
 
 /* Reads the text of a file; what is wrong in it is reported and left out. */
 void parser_read(struct prototypes *prototypes, struct definitions *into,
 		 const char *text, size_t size);
+
+/* Reports something about a token. */
+void parser_report(struct parser *parser, const struct token *at,
+		   const char *message);
 
 /* Reports what should stand where a token is; -EINVAL. */
 int parser_expected(struct parser *parser, const struct token *at,
@@ -38,7 +41,39 @@ int parser_expected(struct parser *parser, const struct token *at,
 /* Goes behind a token of this kind, or says that it was expected. */
 int parser_take(struct parser *parser, int kind, const char *what) MUST_CHECK;
 
+/* Behind it if it is there. */
+bool parser_take_word(struct parser *parser, const char *word);
+
+/* The end of an item: its semicolon and perhaps a comment. */
+int parser_take_end(struct parser *parser) MUST_CHECK;
+
+/* A number, perhaps with a minus before it. */
+int parser_take_number(struct parser *parser, int64_t *ret) MUST_CHECK;
+
+/* The name behind the type of a parameter or member, if there is one. */
+const char *parser_take_name(struct parser *parser);
+
+int parse_function(struct parser *parser) MUST_CHECK;
 int parse_type(struct parser *parser, const struct type **ret) MUST_CHECK;
+
+/* "struct", "union", "enum" or "flags" has been read. */
+int parse_members(struct parser *parser, enum type_kind kind,
+		  const struct type **ret) MUST_CHECK;
+int parse_names(struct parser *parser, enum lens lens,
+		const struct type **ret) MUST_CHECK;
+
+/* "hex(" or the like comes next. */
+int parse_lens(struct parser *parser, enum lens lens,
+	       const struct type **ret) MUST_CHECK;
+
+/* Takes a copy of a type that its maker has filled in. */
+int parser_new_type(struct parser *parser, struct type type,
+		    const struct type **ret) MUST_CHECK;
+
+/* Whether it can be an element, a member, a parameter; else says so. */
+int parser_check_complete(struct parser *parser, const struct token *at,
+			  const struct type *type) MUST_CHECK;
+
 int parse_expression(struct parser *parser, const struct expression **ret)
 	MUST_CHECK;
 
@@ -46,13 +81,13 @@ int parse_expression(struct parser *parser, const struct expression **ret)
 bool parser_numbered(const struct token *token, const char *stem,
 		     uint64_t *ret);
 
-const struct expression *
-parser_new_expression(struct parser *parser, enum expression_kind kind,
-		      uint64_t number, const struct expression *limit);
-
 /* The value of an argument from 1 on, or (0) of the result. */
 const struct expression *parser_argument(struct parser *parser,
 					 const struct token *at,
 					 uint64_t number);
+
+const struct expression *
+parser_new_expression(struct parser *parser, enum expression_kind kind,
+		      uint64_t number, const struct expression *limit);
 
 #endif

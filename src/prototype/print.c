@@ -1,143 +1,148 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-
-#include "prototype/arguments.h"
+#include "prototype/failure.h"
+#include "prototype/number.h"
 #include "prototype/printer.h"
 
-/* What is printed of a function that nobody has described. */
-#define UNKNOWN_ARGUMENTS 4
-
-void print_separator(struct printer *printer)
+/* Enough for what a person reads; -A says how much that is. */
+static unsigned values_limit(const struct print_limits *limits)
 {
-	if (printer->out->length > printer->start)
-		strbuf_puts(printer->out, ", ");
+	uint64_t limit = 256 + 64 * (uint64_t)limits->array_elements;
+
+	return limit < PRINTED_VALUES_MAX ? limit : PRINTED_VALUES_MAX;
 }
 
-void print_unreadable(struct printer *printer, taddr_t address)
+static void printer_init(struct printer *printer,
+			 const struct prototype *prototype,
+			 const struct call_values *values,
+			 const struct print_limits *limits,
+			 struct value_writer *writer)
 {
-	strbuf_printf(printer->out, "%#llx?", (unsigned long long)address);
+	printer->values = values;
+	printer->limits = limits;
+	printer->writer = writer;
+	printer->open = NULL;
+	printer->left = values_limit(limits);
+	printer->depth = 0;
+	arguments_init(&printer->arguments, prototype, values);
 }
 
-/* The number that an argument or result is, or points to. */
-static int count_from(struct printer *printer, const struct type *type,
-		      uint64_t word, uint64_t *ret)
+static void print_format_behind(struct printer *printer,
+				const struct type *type, struct place place)
 {
-	unsigned word_size = printer->values->arch->word_size;
+	uint64_t address;
 
-	if (type->kind == TYPE_POINTER &&
-	    type->target->kind == TYPE_INTEGER) {
-		taddr_t address = word;
-
-		type = type->target;
-		word = 0;
-		if (memory_read(printer->values->memory, address, &word,
-				type_size(type, word_size)) < 0)
-			return -ENODATA;
-		word = type_narrow(type, word, word_size);
-	}
-	if (type->kind != TYPE_INTEGER ||
-	    (type->is_signed && (int64_t)word < 0))
-		return -ENODATA;
-	*ret = word;
-	return 0;
-}
-
-static int count_from_argument(struct printer *printer, uint64_t number,
-			       uint64_t *ret)
-{
-	const struct prototype *prototype = printer->prototype;
-	const struct call_values *values = printer->values;
-	const struct type *type;
-	uint64_t word;
-	unsigned slot;
-
-	if (!prototype || number < 1 || number > prototype->count)
-		return -ENODATA;
-	type = prototype->parameters[number - 1].type;
-	slot = arguments_slot_of(values, prototype, number - 1);
-	if (arguments_read(values, type, slot, &word) < 0)
-		return -ENODATA;
-	return count_from(printer, type, word, ret);
-}
-
-static int count_from_result(struct printer *printer, uint64_t *ret)
-{
-	const struct prototype *prototype = printer->prototype;
-	uint64_t word;
-
-	if (!prototype ||
-	    arguments_result(printer->values, prototype->result, &word) < 0)
-		return -ENODATA;
-	return count_from(printer, prototype->result, word, ret);
-}
-
-int print_count(struct printer *printer, const struct expression *length,
-		uint64_t *ret)
-{
-	while (length && length->kind == EXPRESSION_ZERO)
-		length = length->limit;
-	*ret = UINT64_MAX;
-	if (!length)
-		return 0;
-	switch (length->kind) {
-	case EXPRESSION_NUMBER:
-		*ret = length->number;
-		return 0;
-	case EXPRESSION_ARGUMENT:
-		return count_from_argument(printer, length->number, ret);
-	case EXPRESSION_RESULT:
-		return count_from_result(printer, ret);
-	case EXPRESSION_ELEMENT: /* there is no struct around arguments */
-	case EXPRESSION_ZERO:
-		break;
-	}
-	return -ENODATA;
-}
-
-static void print_argument(struct printer *printer, const struct type *type,
-			   unsigned slot)
-{
-	uint64_t word;
-
-	if (type->lens == LENS_HIDE)
+	if (number_read(place, type, print_word_size(printer), &address))
 		return;
-	print_separator(printer);
-	if (arguments_read(printer->values, type, slot, &word) < 0) {
-		strbuf_putc(printer->out, '?');
+	if (type->lens == LENS_SCAN)
+		print_scan_arguments(printer, address);
+	else
+		print_format_arguments(printer, address);
+}
+
+static void print_argument(struct printer *printer, unsigned index)
+{
+	const struct type *type = arguments_type(&printer->arguments, index);
+	struct place place;
+
+	if (arguments_place(&printer->arguments, index, &place)) {
+		printer->writer->ops->unknown(printer->writer);
 		return;
 	}
-	print_word(printer, type, word);
-	if (type->lens == LENS_FORMAT)
-		print_format_arguments(printer, word, slot + 1);
+	print_value(printer, type, place);
+	if (type->lens == LENS_FORMAT || type->lens == LENS_SCAN)
+		print_format_behind(printer, type, place);
+}
+
+static void print_parameter(struct printer *printer,
+			    const struct parameter *parameter, unsigned index)
+{
+	if (parameter->type->lens == LENS_HIDE ||
+	    !print_condition(printer, &parameter->when))
+		return;
+	if (parameter->name)
+		printer->writer->ops->name(printer->writer, parameter->name);
+	print_argument(printer, index);
 }
 
 static void print_parameters(struct printer *printer, unsigned from,
 			     unsigned to)
 {
-	const struct prototype *prototype = printer->prototype;
-	unsigned slot = arguments_slot_of(printer->values, prototype, from);
+	const struct prototype *prototype = printer->arguments.prototype;
 
-	for (unsigned i = from; i < to; i++) {
-		const struct type *type = prototype->parameters[i].type;
-
-		print_argument(printer, type, slot);
-		slot += arguments_slots(printer->values, type);
-	}
+	for (unsigned i = from; i < to; i++)
+		print_parameter(printer, &prototype->parameters[i], i);
+	if (to == prototype->count && prototype->variadic)
+		printer->writer->ops->omitted(printer->writer);
 }
 
-static struct printer printer_of(const struct prototype *prototype,
-				 const struct call_values *values,
-				 const struct print_limits *limits,
-				 struct strbuf *out)
+void prototype_write_entry(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct value_writer *writer)
 {
-	return (struct printer){
-		.prototype = prototype,
-		.values = values,
-		.limits = limits,
-		.out = out,
-		.start = out->length,
-		.left = PRINTED_VALUES_MAX,
+	struct printer printer;
+
+	printer_init(&printer, prototype, values, limits, writer);
+	if (prototype) {
+		print_parameters(&printer, 0, prototype->later);
+		return;
+	}
+	for (unsigned i = 0; i < UNKNOWN_ARGUMENTS; i++)
+		print_argument(&printer, i);
+}
+
+void prototype_write_later(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct value_writer *writer)
+{
+	struct printer printer;
+
+	if (!prototype || prototype->later == prototype->count)
+		return;
+	printer_init(&printer, prototype, values, limits, writer);
+	print_parameters(&printer, prototype->later, prototype->count);
+}
+
+/* What every function that fails so returns, however its type is shown. */
+static void print_minus_one(struct value_writer *writer)
+{
+	const struct value_number number = {
+		.value = UINT64_MAX,
+		.is_signed = true,
+		.style = NUMBER_DECIMAL,
+		.text = "-1",
 	};
+
+	writer->ops->number(writer, &number);
+}
+
+static void print_result(struct printer *printer)
+{
+	const struct type *type = arguments_result_type(&printer->arguments);
+	struct found_value found;
+	struct place place;
+
+	if (type->kind == TYPE_VOID)
+		printer->writer->ops->word(printer->writer, "<void>");
+	else if (arguments_result(&printer->arguments, &found, &place))
+		printer->writer->ops->unknown(printer->writer);
+	else if (type->lens != LENS_HIDE)
+		print_value(printer, type, place);
+}
+
+void prototype_write_result(const struct prototype *prototype,
+			    const struct call_values *values,
+			    const struct print_limits *limits,
+			    struct value_writer *writer)
+{
+	struct printer printer;
+
+	printer_init(&printer, prototype, values, limits, writer);
+	if (failure_is_minus_one(&printer.arguments))
+		print_minus_one(writer);
+	else
+		print_result(&printer);
 }
 
 void prototype_print_entry(const struct prototype *prototype,
@@ -145,14 +150,9 @@ void prototype_print_entry(const struct prototype *prototype,
 			   const struct print_limits *limits,
 			   struct strbuf *out)
 {
-	struct printer printer = printer_of(prototype, values, limits, out);
+	struct text_writer writer = text_writer_to(out);
 
-	if (prototype) {
-		print_parameters(&printer, 0, prototype->later);
-		return;
-	}
-	for (unsigned slot = 0; slot < UNKNOWN_ARGUMENTS; slot++)
-		print_argument(&printer, &type_guess, slot);
+	prototype_write_entry(prototype, values, limits, &writer.writer);
 }
 
 void prototype_print_later(const struct prototype *prototype,
@@ -160,11 +160,9 @@ void prototype_print_later(const struct prototype *prototype,
 			   const struct print_limits *limits,
 			   struct strbuf *out)
 {
-	struct printer printer = printer_of(prototype, values, limits, out);
+	struct text_writer writer = text_writer_to(out);
 
-	if (prototype)
-		print_parameters(&printer, prototype->later,
-				 prototype->count);
+	prototype_write_later(prototype, values, limits, &writer.writer);
 }
 
 void prototype_print_result(const struct prototype *prototype,
@@ -172,14 +170,13 @@ void prototype_print_result(const struct prototype *prototype,
 			    const struct print_limits *limits,
 			    struct strbuf *out)
 {
-	struct printer printer = printer_of(prototype, values, limits, out);
-	const struct type *type = prototype ? prototype->result : &type_guess;
-	uint64_t word;
+	struct text_writer writer = text_writer_to(out);
+	int error = prototype_error(prototype, values);
+	const char *name = error_name(error);
 
-	if (type->kind == TYPE_VOID)
-		strbuf_puts(out, "<void>");
-	else if (arguments_result(values, type, &word) < 0)
-		strbuf_putc(out, '?');
-	else if (type->lens != LENS_HIDE)
-		print_word(&printer, type, word);
+	prototype_write_result(prototype, values, limits, &writer.writer);
+	if (name)
+		strbuf_printf(out, " %s", name);
+	else if (error)
+		strbuf_printf(out, " %d", error);
 }

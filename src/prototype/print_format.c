@@ -2,105 +2,169 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "prototype/arguments.h"
 #include "prototype/format.h"
+#include "prototype/number.h"
 #include "prototype/printer.h"
 
-/* A format that is longer, or calls for more, ends in "...". */
+/* A format that is longer ends in "...". */
 #define FORMAT_BYTES_MAX 4096
-#define FORMAT_ARGUMENTS_MAX 32
 
-/* The variable arguments of a call, one after the other. */
-struct rest {
-	struct printer *printer;
-	unsigned slot;
-	unsigned count;
+/* A further argument of the call, found before any of them is shown. */
+struct further {
+	struct found_value found;
+	struct place place;
+	int err;
+	uint64_t word; /* of an integer or pointer */
 };
 
-static int next_argument(struct rest *rest, const struct type *type,
-			 uint64_t *ret)
+struct rest {
+	struct format format;
+	struct further list[FORMAT_ARGUMENTS_MAX];
+	char text[FORMAT_BYTES_MAX];
+};
+
+static void find_all(struct printer *printer, struct rest *rest,
+		     bool all_addresses)
 {
-	unsigned slot = rest->slot;
+	const struct type *address = type_builtin("addr", 4);
 
-	rest->slot += arguments_slots(rest->printer->values, type);
-	rest->count++;
-	print_separator(rest->printer);
-	return arguments_read(rest->printer->values, type, slot, ret);
-}
+	for (unsigned i = 0; i < rest->format.count; i++) {
+		const struct format_argument *argument =
+			&rest->format.arguments[i];
+		struct further *further = &rest->list[i];
+		const struct type *type = &argument->type;
+		int err;
 
-static void print_argument(struct rest *rest, const struct type *type)
-{
-	uint64_t word;
-
-	if (next_argument(rest, type, &word) < 0)
-		strbuf_putc(rest->printer->out, '?');
-	else
-		print_word(rest->printer, type, word);
-}
-
-/* The * of a width or precision; a negative one counts as none. */
-static int64_t print_star(struct rest *rest)
-{
-	const struct type *type = type_builtin("int", 3);
-	uint64_t word;
-
-	if (next_argument(rest, type, &word) < 0) {
-		strbuf_putc(rest->printer->out, '?');
-		return FORMAT_NO_PRECISION;
+		if (all_addresses || argument->kind == FORMAT_TEXT)
+			type = address;
+		further->err = arguments_further(&printer->arguments, type,
+						 &further->found,
+						 &further->place);
+		if (further->err)
+			continue;
+		err = number_read(further->place, type,
+				  print_word_size(printer), &further->word);
+		if (err && type == address)
+			further->err = err;
 	}
-	print_word(rest->printer, type, word);
-	return (int64_t)word < 0 ? FORMAT_NO_PRECISION : (int64_t)word;
 }
 
-/* With a precision it may have no NUL behind it. */
-static void print_string_argument(struct rest *rest, int64_t precision)
+static void print_characters(struct printer *printer,
+			     const struct format_argument *argument,
+			     taddr_t address, uint64_t size)
 {
-	struct printer *printer = rest->printer;
-	struct text text = { .size = UINT64_MAX };
-	int err = next_argument(rest, type_builtin("addr", 4), &text.address);
+	struct text text = {
+		.place = place_in(printer->values->memory, address),
+		.size = size,
+		.unit = argument->unit,
+		.whole = argument->whole,
+	};
 
-	if (precision != FORMAT_NO_PRECISION)
-		text.size = precision;
-	if (err)
-		strbuf_putc(printer->out, '?');
-	else if (!text.address)
-		strbuf_puts(printer->out, "nil");
-	else
+	if (address)
 		print_text(printer, &text);
+	else
+		printer->writer->ops->address(printer->writer, address);
 }
 
-static void print_conversion(struct rest *rest, struct conversion *conversion)
+/* With a precision it may have no NUL behind it; a negative one is none. */
+static uint64_t precision_of(const struct rest *rest,
+			     const struct format_argument *argument)
 {
-	if (conversion->star_width)
-		print_star(rest);
-	if (conversion->star_precision)
-		conversion->precision = print_star(rest);
-	if (conversion->kind == CONVERSION_STRING)
-		print_string_argument(rest, conversion->precision);
-	else if (conversion->kind == CONVERSION_VALUE)
-		print_argument(rest, &conversion->type);
+	const struct further *from;
+
+	if (argument->precision_from < 0)
+		return argument->precision;
+	from = &rest->list[argument->precision_from];
+	return from->err || (int64_t)from->word < 0 ? UINT64_MAX : from->word;
 }
 
-void print_format_arguments(struct printer *printer, taddr_t format,
-			    unsigned slot)
+static void print_printed(struct printer *printer, const struct rest *rest,
+			  unsigned index)
 {
-	CLEANUP(xfree_cleanup) char *text = xmalloc(FORMAT_BYTES_MAX);
-	struct rest rest = { .printer = printer, .slot = slot };
-	long length = memory_read_string(printer->values->memory, format, text,
-					 FORMAT_BYTES_MAX);
-	struct conversion conversion;
-	const char *at = text;
+	const struct format_argument *argument =
+		&rest->format.arguments[index];
+	const struct further *further = &rest->list[index];
 
-	if (length < 0)
+	if (further->err)
+		printer->writer->ops->unknown(printer->writer);
+	else if (argument->kind == FORMAT_VALUE)
+		print_value(printer, &argument->type, further->place);
+	else
+		print_characters(printer, argument, further->word,
+				 precision_of(rest, argument));
+}
+
+/* How many values scanf says that it has stored. */
+static uint64_t stored_count(struct printer *printer)
+{
+	const struct expression result = { .kind = EXPRESSION_RESULT };
+	uint64_t count;
+
+	return print_count(printer, &result, &count) ? 0 : count;
+}
+
+static void print_scanned(struct printer *printer, const struct rest *rest,
+			  unsigned index, uint64_t stored)
+{
+	const struct format_argument *argument =
+		&rest->format.arguments[index];
+	const struct further *further = &rest->list[index];
+
+	if (further->err)
+		printer->writer->ops->unknown(printer->writer);
+	else if (!further->word || argument->order >= stored)
+		printer->writer->ops->address(printer->writer, further->word);
+	else if (argument->kind == FORMAT_TEXT)
+		print_characters(printer, argument, further->word,
+				 argument->precision);
+	else
+		print_value(printer, &argument->type,
+			    place_in(printer->values->memory, further->word));
+}
+
+/* Reads the format; its arguments come next. NULL: it can't be read. */
+static struct rest *read_format(struct printer *printer, taddr_t address,
+				void (*read)(const char *, struct format *))
+{
+	struct rest *rest = xmalloc(sizeof(*rest));
+	long length = memory_read_string(printer->values->memory, address,
+					 rest->text, sizeof(rest->text));
+
+	if (length < 0) {
+		free(rest);
+		return NULL;
+	}
+	read(rest->text, &rest->format);
+	if (length == sizeof(rest->text) - 1)
+		rest->format.stopped = true;
+	return rest;
+}
+
+void print_format_arguments(struct printer *printer, taddr_t format)
+{
+	struct rest *rest = read_format(printer, format, format_read);
+
+	if (!rest)
 		return;
-	while ((at = format_next(at, &conversion))) {
-		if (conversion.kind == CONVERSION_UNKNOWN ||
-		    rest.count >= FORMAT_ARGUMENTS_MAX)
-			break;
-		print_conversion(&rest, &conversion);
-	}
-	if (at || length == FORMAT_BYTES_MAX - 1) {
-		print_separator(printer);
-		strbuf_puts(printer->out, "...");
-	}
+	find_all(printer, rest, false);
+	for (unsigned i = 0; i < rest->format.count; i++)
+		print_printed(printer, rest, i);
+	if (rest->format.stopped)
+		printer->writer->ops->omitted(printer->writer);
+	free(rest);
+}
+
+void print_scan_arguments(struct printer *printer, taddr_t format)
+{
+	struct rest *rest = read_format(printer, format, format_read_scan);
+	uint64_t stored = stored_count(printer);
+
+	if (!rest)
+		return;
+	find_all(printer, rest, true);
+	for (unsigned i = 0; i < rest->format.count; i++)
+		print_scanned(printer, rest, i, stored);
+	if (rest->format.stopped)
+		printer->writer->ops->omitted(printer->writer);
+	free(rest);
 }

@@ -2,57 +2,199 @@
 #include <string.h>
 
 #include "prototype/printer.h"
-#include "prototype/quote.h"
 
-/* However large -s is. */
+/* In characters, however large -s is. */
 #define TEXT_MAX (16u << 20)
 
-/* Adds up to size bytes of memory; returns how many were readable. */
-static uint64_t read_bytes(struct memory *memory, const struct text *text,
-			   uint64_t size, struct strbuf *ret)
+/* So many bytes tell whether something is text, however small -s is. */
+#define TEXT_SAMPLE 32
+
+/* What was read of a text. */
+struct reading {
+	struct strbuf bytes;
+	uint64_t count; /* whole characters */
+	bool ended;     /* … and behind them is a NUL */
+};
+
+static uint32_t character(const struct reading *reading, unsigned unit,
+			  uint64_t index)
 {
-	uint64_t done = 0;
+	const unsigned char *at =
+		(const unsigned char *)reading->bytes.text + index * unit;
+	uint32_t c = 0;
 
-	while (done < size) {
-		char bytes[4096];
-		size_t want = size - done < sizeof(bytes) ? size - done :
-							    sizeof(bytes);
-		size_t got = memory_read_some(memory, text->address + done,
-					      bytes, want);
+	for (unsigned i = 0; i < unit; i++)
+		c |= (uint32_t)at[i] << (8 * i);
+	return c;
+}
 
-		strbuf_add(ret, bytes, got);
-		done += got;
+/* Goes on counting behind what was looked at before. */
+static void count_characters(struct reading *reading, const struct text *text)
+{
+	uint64_t all = reading->bytes.length / text->unit;
+
+	while (reading->count < all && !reading->ended) {
+		if (!text->whole &&
+		    !character(reading, text->unit, reading->count))
+			reading->ended = true;
+		else
+			reading->count++;
+	}
+}
+
+/* Up to so many characters; an unreadable byte ends it, too. */
+static void read_characters(const struct text *text, uint64_t most,
+			    struct reading *ret)
+{
+	uint64_t size = most * text->unit;
+
+	while (ret->bytes.length < size && !ret->ended) {
+		char piece[4096];
+		uint64_t left = size - ret->bytes.length;
+		size_t want = left < sizeof(piece) ? left : sizeof(piece);
+		size_t got = memory_read_some(
+			text->place.memory,
+			text->place.address + ret->bytes.length, piece, want);
+
+		strbuf_add(&ret->bytes, piece, got);
+		count_characters(ret, text);
 		if (got < want)
 			break;
-		if (!text->whole && memchr(bytes, '\0', got))
-			break;
 	}
-	return done;
+}
+
+static void add_utf8(struct strbuf *out, uint32_t c)
+{
+	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
+
+	strbuf_putc(out, lead[more] | (c >> (6 * more)));
+	while (more--)
+		strbuf_putc(out, 0x80 | (c >> (6 * more) & 0x3f));
+}
+
+static bool is_surrogate(uint32_t c, uint32_t first)
+{
+	return c >= first && c < first + 0x400;
+}
+
+static struct strbuf to_utf8(const struct reading *reading, unsigned unit,
+			     uint64_t count)
+{
+	struct strbuf out = { 0 };
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t c = character(reading, unit, i);
+		uint32_t low = unit == 2 && i + 1 < count ?
+				       character(reading, unit, i + 1) : 0;
+
+		if (is_surrogate(c, 0xd800) && is_surrogate(low, 0xdc00)) {
+			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+			i++;
+		} else if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
+			c = 0xfffd; /* no character has this number */
+		}
+		add_utf8(&out, c);
+	}
+	return out;
+}
+
+static void write_text(struct printer *printer, const struct reading *reading,
+		       unsigned unit, uint64_t count, bool cut)
+{
+	struct value_text shown = {
+		.bytes = strbuf_text(&reading->bytes),
+		.length = count,
+		.wide = unit > 1,
+		.cut = cut,
+	};
+	struct strbuf utf8 = { 0 };
+
+	if (unit > 1) {
+		utf8 = to_utf8(reading, unit, count);
+		shown.bytes = strbuf_text(&utf8);
+		shown.length = utf8.length;
+	}
+	printer->writer->ops->text(printer->writer, &shown);
+	strbuf_fini(&utf8);
 }
 
 void print_text(struct printer *printer, const struct text *text)
 {
 	uint64_t most = printer->limits->string_bytes;
-	struct strbuf bytes = { 0 };
-	uint64_t want, got, shown;
-	const char *end;
+	struct reading reading = { 0 };
+	uint64_t want;
 
 	if (most > TEXT_MAX)
 		most = TEXT_MAX;
 	/* One more than is shown, to know whether there are more. */
 	want = text->size > most ? most + 1 : text->size;
-	got = read_bytes(printer->values->memory, text, want, &bytes);
-	if (want && !got) {
-		strbuf_fini(&bytes);
-		print_unreadable(printer, text->address);
-		return;
+	read_characters(text, want, &reading);
+	if (want && !reading.bytes.length)
+		printer->writer->ops->unreadable(printer->writer,
+						 text->place.address);
+	else if (reading.count > most)
+		write_text(printer, &reading, text->unit, most, true);
+	else
+		write_text(printer, &reading, text->unit, reading.count,
+			   !reading.ended && reading.count < want);
+	strbuf_fini(&reading.bytes);
+}
+
+/* How many bytes a character of UTF-8 has; 0: it is none that is shown. */
+static unsigned character_length(const unsigned char *at, uint64_t left)
+{
+	unsigned length = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+
+	if (at[0] < 0x80)
+		return (at[0] >= 0x20 && at[0] < 0x7f) ||
+		       (at[0] && strchr("\t\n\v\f\r\033", at[0]));
+	if (at[0] < 0xc2 || at[0] > 0xf4)
+		return 0;
+	for (unsigned i = 1; i < length && i < left; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+static bool looks_like_text(const struct reading *reading)
+{
+	const unsigned char *at = (const unsigned char *)reading->bytes.text;
+	uint64_t i = 0;
+
+	while (i < reading->count) {
+		unsigned length = character_length(at + i, reading->count - i);
+
+		if (!length)
+			return false;
+		i += length;
 	}
-	end = text->whole || !got ? NULL : memchr(bytes.text, '\0', got);
-	shown = end ? (uint64_t)(end - bytes.text) : got;
-	if (shown > most)
-		shown = most;
-	quote_bytes(printer->out, '"', strbuf_text(&bytes), shown);
-	if (!end && (got > most || got < want))
-		strbuf_puts(printer->out, "...");
-	strbuf_fini(&bytes);
+	return true;
+}
+
+void print_maybe_text(struct printer *printer, taddr_t address)
+{
+	struct text text = {
+		.place = place_in(printer->values->memory, address),
+		.size = UINT64_MAX,
+		.unit = 1,
+	};
+	uint64_t most = printer->limits->string_bytes;
+	struct reading reading = { 0 };
+	bool is_text;
+
+	if (most > TEXT_MAX)
+		most = TEXT_MAX;
+	if (most < TEXT_SAMPLE)
+		most = TEXT_SAMPLE;
+	read_characters(&text, most, &reading);
+	is_text = reading.bytes.length && looks_like_text(&reading) &&
+		  (reading.ended || reading.count == most);
+	if (is_text)
+		print_text(printer, &text);
+	else if (reading.bytes.length)
+		printer->writer->ops->address(printer->writer, address);
+	else
+		printer->writer->ops->unreadable(printer->writer, address);
+	strbuf_fini(&reading.bytes);
 }

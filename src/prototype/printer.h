@@ -4,48 +4,85 @@
 
 #include <stdbool.h>
 
+#include "prototype/arguments.h"
+#include "prototype/place.h"
 #include "prototype/signature.h"
 
-/* Arrays of pointers to arrays of ... must come to an end. */
+/* However large -A is: arrays of pointers to arrays of ... have an end. */
 #define PRINTED_VALUES_MAX 65536
+
+/* A struct that a value is part of, or that a pointer in it led to. */
+struct open_struct {
+	const struct open_struct *outer;
+	const struct type *type;
+	struct place place;
+};
 
 /* Shows the values of one call. */
 struct printer {
-	const struct prototype *prototype;
 	const struct call_values *values;
 	const struct print_limits *limits;
-	struct strbuf *out;
-	size_t start; /* where in out the list of arguments began */
-	unsigned left; /* values that are still read from memory */
+	struct value_writer *writer;
+	struct arguments arguments;
+	const struct open_struct *open; /* the innermost, or NULL */
+	unsigned left;  /* values that are still shown */
+	unsigned depth; /* values in values */
 };
 
-/* ", ", unless it is the list's first. */
-void print_separator(struct printer *printer);
+unsigned print_word_size(const struct printer *printer);
 
-/* A value that is a word (an integer or a pointer), or lies in memory. */
-void print_word(struct printer *printer, const struct type *type,
-		uint64_t word);
-void print_at(struct printer *printer, const struct type *type,
-	      taddr_t address);
+/* A value; place may be anywhere. */
+void print_value(struct printer *printer, const struct type *type,
+		 struct place place);
 
-/* What can't be read is its address and "?". */
-void print_unreadable(struct printer *printer, taddr_t address);
+/* An integer or a pointer, by what has been read. */
+void print_number(struct printer *printer, const struct type *type,
+		  uint64_t word);
+void print_pointer(struct printer *printer, const struct type *type,
+		   taddr_t address);
 
-/* Which bytes a text has. */
+/* Other kinds of values. */
+void print_integer(struct printer *printer, const struct type *type,
+		   uint64_t word);
+void print_wide_integer(struct printer *printer, const struct type *type,
+			struct place place);
+void print_real(struct printer *printer, const struct type *type,
+		struct place place);
+void print_complex(struct printer *printer, const struct type *type,
+		   struct place place);
+void print_struct(struct printer *printer, const struct type *type,
+		  struct place place);
+void print_struct_behind(struct printer *printer, const struct type *type,
+			 taddr_t address);
+void print_array(struct printer *printer, const struct type *type,
+		 struct place place);
+
+/* The numbers of the bits that are set in so many bytes. */
+void print_bits(struct printer *printer, struct place place, uint64_t size);
+
+/* Which characters a text has. */
 struct text {
-	taddr_t address;
-	uint64_t size;    /* at most; UINT64_MAX: no end is known */
-	bool whole;       /* with all its NULs, else up to the first */
+	struct place place;
+	uint64_t size; /* at most; UINT64_MAX: no end is known */
+	unsigned unit; /* bytes of a character: 1, or of a wide one 2 or 4 */
+	bool whole;    /* with all its NULs, else up to the first */
 };
 
 void print_text(struct printer *printer, const struct text *text);
+
+/* A string if it looks like one, else an address. */
+void print_maybe_text(struct printer *printer, taddr_t address);
 
 /* How many elements; -ENODATA when that can't be known, or is negative. */
 int print_count(struct printer *printer, const struct expression *length,
 		uint64_t *ret) MUST_CHECK;
 
-/* The arguments from a slot on that a printf-style format calls for. */
-void print_format_arguments(struct printer *printer, taddr_t format,
-			    unsigned slot);
+/* Whether an argument is there. */
+bool print_condition(struct printer *printer,
+		     const struct condition *condition);
+
+/* The further arguments that a printf- or scanf-style format calls for. */
+void print_format_arguments(struct printer *printer, taddr_t format);
+void print_scan_arguments(struct printer *printer, taddr_t format);
 
 #endif

@@ -10,7 +10,7 @@
 	}
 #define SIGNED(bytes) INTEGER(bytes, true, LENS_PLAIN)
 #define UNSIGNED(bytes) INTEGER(bytes, false, LENS_PLAIN)
-#define FLOAT(bytes) { .kind = TYPE_FLOAT, .size = (bytes) }
+#define REAL(what, bytes) { .kind = (what), .size = (bytes) }
 
 static const struct type void_type = { .kind = TYPE_VOID };
 static const struct type char_type = INTEGER(1, true, LENS_CHAR);
@@ -32,6 +32,10 @@ static const struct type string_type = {
 static const struct type format_type = {
 	.kind = TYPE_POINTER, .target = &text_type, .lens = LENS_FORMAT,
 	.depth = 2,
+};
+static const struct type maybe_text_type = {
+	.kind = TYPE_POINTER, .target = &char_type, .lens = LENS_MAYBE_TEXT,
+	.depth = 1,
 };
 
 static const struct {
@@ -63,8 +67,15 @@ static const struct {
 	{ "octal", INTEGER(4, false, LENS_OCTAL) },
 	{ "bitvec", INTEGER(4, false, LENS_BITS) },
 	{ "hide", INTEGER(4, true, LENS_HIDE) },
-	{ "float", FLOAT(4) },
-	{ "double", FLOAT(8) },
+	{ "bin", INTEGER(4, false, LENS_BINARY) },
+	{ "int128", SIGNED(16) },
+	{ "uint128", UNSIGNED(16) },
+	{ "float", REAL(TYPE_FLOAT, 4) },
+	{ "double", REAL(TYPE_FLOAT, 8) },
+	{ "ldouble", REAL(TYPE_FLOAT, TYPE_EXTENDED) },
+	{ "cfloat", REAL(TYPE_COMPLEX, 4) },
+	{ "cdouble", REAL(TYPE_COMPLEX, 8) },
+	{ "cldouble", REAL(TYPE_COMPLEX, TYPE_EXTENDED) },
 };
 
 const struct type type_guess = INTEGER(TYPE_WORD, true, LENS_GUESS);
@@ -76,6 +87,7 @@ static const struct {
 	{ "void", &void_type },     { "addr", &address_type },
 	{ "file", &address_type },  { "string", &string_type },
 	{ "format", &format_type }, { "guess", &type_guess },
+	{ "maybe_string", &maybe_text_type },
 };
 
 static bool same(const char *name, const char *text, size_t length)
@@ -94,54 +106,8 @@ const struct type *type_builtin(const char *name, size_t length)
 	return NULL;
 }
 
-unsigned type_size(const struct type *type, unsigned word_size)
+bool type_is_complete(const struct type *type)
 {
-	switch (type->kind) {
-	case TYPE_INTEGER:
-	case TYPE_FLOAT:
-		return type->size == TYPE_WORD ? word_size : type->size;
-	case TYPE_POINTER:
-		return word_size;
-	case TYPE_COMPLEX:
-	case TYPE_VOID:
-	case TYPE_ARRAY:
-	case TYPE_STRUCT:
-	case TYPE_UNION:
-		return 0;
-	}
-	return 0;
-}
-
-bool type_is_passed(const struct type *type)
-{
-	return type->kind == TYPE_VOID || type->kind == TYPE_INTEGER ||
-	       type->kind == TYPE_POINTER;
-}
-
-static bool expression_needs_result(const struct expression *expression)
-{
-	while (expression && expression->kind == EXPRESSION_ZERO)
-		expression = expression->limit;
-	return expression && expression->kind == EXPRESSION_RESULT;
-}
-
-bool type_needs_result(const struct type *type)
-{
-	for (; type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY;
-	     type = type->target)
-		if (expression_needs_result(type->length))
-			return true;
-	return false;
-}
-
-uint64_t type_narrow(const struct type *type, uint64_t word,
-		     unsigned word_size)
-{
-	unsigned unused = 64 - 8 * type_size(type, word_size);
-
-	if (unused >= 64)
-		return word;
-	if (type->kind == TYPE_INTEGER && type->is_signed)
-		return (int64_t)(word << unused) >> unused;
-	return word << unused >> unused;
+	return (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION) ||
+	       type->complete;
 }

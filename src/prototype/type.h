@@ -99,17 +99,7 @@ extern const struct type type_guess;
 /* The type that the language has under a name, or NULL. */
 const struct type *type_builtin(const char *name, size_t length);
 
-/* In bytes; 0 when it is none that has one value (struct, array, void). */
-unsigned type_size(const struct type *type, unsigned word_size);
-
-/* Whether an argument or result of this type can be found. */
-bool type_is_passed(const struct type *type);
-
-/* Whether it can be shown only once the function's result is known. */
-bool type_needs_result(const struct type *type);
-
-/* Cuts a word down to the type's size, and extends it again by its sign. */
-uint64_t type_narrow(const struct type *type, uint64_t word,
-		     unsigned word_size);
+/* False for a struct or union of which only the name is known. */
+bool type_is_complete(const struct type *type);
 
 #endif

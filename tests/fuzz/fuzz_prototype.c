@@ -3,7 +3,6 @@
  * A prototype file, and behind its first NUL the memory and the arguments of
  * a process that calls every function in it.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -35,55 +34,108 @@ static size_t input_read(struct memory *memory, taddr_t address, void *ret,
 	return size;
 }
 
-/* Half of them are addresses in the memory. */
-static int input_argument(const struct regs *entry, struct memory *memory,
-			  unsigned index, uint64_t *ret)
+static void input_begin(const struct regs *regs, const struct flat_value *flat,
+			struct argument_cursor *ret)
 {
-	(void)entry;
-	if (memory_read(memory, DATA + index % WORDS * 8, ret, 8) < 0)
-		return -EFAULT;
-	if (*ret & 1)
-		*ret = DATA + *ret % 256;
+	(void)regs;
+	(void)flat;
+	*ret = (struct argument_cursor){ 0 };
+}
+
+/* Half of the words are addresses in the memory. */
+static int input_find(struct memory *memory, unsigned index,
+		      const struct flat_value *value, struct passed *ret)
+{
+	uint64_t words[4] = { 0 };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(words); i++)
+		if (memory_read(memory, DATA + (index + i) % WORDS * 8,
+				&words[i], 8) == 0 &&
+		    words[i] & 1)
+			words[i] = DATA + words[i] % 256;
+	for (unsigned i = 1; i < value->count; i++)
+		if (value->scalars[i].offset < value->scalars[i - 1].offset)
+			__builtin_trap();
+	ret->in_memory = value->by_address || value->size > sizeof(words);
+	ret->address = words[0];
+	memcpy(ret->bytes, words, sizeof(words));
 	return 0;
 }
 
-static uint64_t input_result(const struct regs *regs)
+static int input_argument(struct argument_cursor *cursor,
+			  const struct regs *regs, const struct fp_regs *fp,
+			  struct memory *memory,
+			  const struct flat_value *value, bool variadic,
+			  struct passed *ret)
 {
-	return regs->user.rax;
+	(void)regs;
+	(void)fp;
+	(void)variadic;
+	return input_find(memory, cursor->integers++, value, ret);
 }
+
+static int input_result(const struct regs *entry, const struct regs *regs,
+			const struct fp_regs *fp, struct memory *memory,
+			const struct flat_value *value, struct passed *ret)
+{
+	(void)entry;
+	(void)regs;
+	(void)fp;
+	return input_find(memory, 3, value, ret);
+}
+
+static bool input_needs_fp(const struct flat_value *value, bool as_result)
+{
+	return as_result && value->count;
+}
+
+static const struct convention input_convention = {
+	.begin = input_begin,
+	.argument = input_argument,
+	.result = input_result,
+	.needs_fp = input_needs_fp,
+};
 
 static const struct memory_ops input_ops = { .read = input_read };
 static const struct arch_ops machines[] = {
-	{ .word_size = 8, .argument = input_argument,
-	  .result = input_result },
-	{ .word_size = 4, .argument = input_argument,
-	  .result = input_result },
+	{ .word_size = 8, .convention = &input_convention,
+	  .syscall_convention = &input_convention },
+	{ .word_size = 4, .convention = &input_convention,
+	  .syscall_convention = &input_convention },
 };
+
+static void print_call(const struct prototype *prototype,
+		       const struct call_values *values, struct strbuf *out)
+{
+	const struct print_limits limits = { 32, 4 };
+
+	strbuf_clear(out);
+	prototype_print_entry(prototype, values, &limits, out);
+	prototype_print_later(prototype, values, &limits, out);
+	prototype_print_result(prototype, values, &limits, out);
+	if (strlen(strbuf_text(out)) != out->length)
+		__builtin_trap();
+	prototype_needs_fp_arguments(prototype, values->arch);
+	prototype_needs_fp_result(prototype, values->arch);
+}
 
 static void print_all(const struct definitions *file, struct input *input,
 		      const struct arch_ops *arch)
 {
-	const struct print_limits limits = { 32, 4 };
 	struct regs regs = { .user.rax = input->size };
 	struct call_values values = {
 		.arch = arch,
 		.entry_regs = &regs,
 		.result_regs = &regs,
+		.error = 2,
 		.memory = &input->memory,
 	};
 	struct definition *function, *next;
 	struct strbuf out = { 0 };
 
 	HASH_ITER(hh, file->functions, function, next) {
-		strbuf_clear(&out);
-		prototype_print_entry(function->prototype, &values, &limits,
-				      &out);
-		prototype_print_later(function->prototype, &values, &limits,
-				      &out);
-		prototype_print_result(function->prototype, &values, &limits,
-				       &out);
-		if (strlen(strbuf_text(&out)) != out.length)
-			__builtin_trap();
+		values.system_call = !values.system_call;
+		print_call(function->prototype, &values, &out);
 	}
 	strbuf_fini(&out);
 }

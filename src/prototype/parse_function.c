@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "prototype/parser.h"
+
+#define VALUES_MAX 64
+
+/* The parameters of the function that is being read. */
+struct parameters {
+	struct parameter list[PARAMETERS_MAX];
+	unsigned count;
+	unsigned later;
+	bool variadic;
+};
+
+/* In C, arrays are passed by their address. */
+static const struct type *decay(struct parser *parser, const struct type *type)
+{
+	struct type pointer = {
+		.kind = TYPE_POINTER,
+		.target = type,
+		.lens = type->lens,
+		.depth = type->depth + 1,
+		.needs_result = type->needs_result,
+	};
+
+	if (type->kind != TYPE_ARRAY)
+		return type;
+	return pool_copy(&parser->into->pool, &pointer, sizeof(pointer));
+}
+
+/* argN & BITS, or argN == VALUE|VALUE..., and a comma. */
+static int parse_condition_values(struct parser *parser,
+				  struct condition *condition)
+{
+	int64_t values[VALUES_MAX];
+	int err = 0;
+
+	do {
+		if (condition->count == VALUES_MAX)
+			return parser_expected(parser, &parser->lexer.token,
+					       "fewer values");
+		lexer_next(&parser->lexer);
+		err = parser_take_number(parser, &values[condition->count++]);
+	} while (!err && condition->kind == CONDITION_VALUE &&
+		 parser->lexer.token.kind == '|');
+	condition->values = pool_copy(&parser->into->pool, values,
+				      condition->count * sizeof(*values));
+	return err ? err : parser_take(parser, ',', "','");
+}
+
+static int parse_condition(struct parser *parser, struct condition *ret)
+{
+	struct token at;
+	uint64_t number;
+	int err = parser_take(parser, '(', "'('");
+
+	if (err)
+		return err;
+	at = parser->lexer.token;
+	if (!parser_numbered(&at, "arg", &number) || !number)
+		return parser_expected(parser, &at, "an argument (argN)");
+	parser_argument(parser, &at, number);
+	lexer_next(&parser->lexer);
+	ret->argument = number;
+	ret->kind = parser->lexer.token.kind == '&' ? CONDITION_BITS :
+						      CONDITION_VALUE;
+	if (ret->kind == CONDITION_VALUE)
+		err = parser_take(parser, '=', "'&' or '=='");
+	if (!err && ret->kind == CONDITION_VALUE &&
+	    parser->lexer.token.kind != '=')
+		err = parser_expected(parser, &parser->lexer.token, "'=='");
+	return err ? err : parse_condition_values(parser, ret);
+}
+
+/* Perhaps when(CONDITION, TYPE). */
+static int parse_conditional(struct parser *parser, struct parameter *ret)
+{
+	bool conditional = parser_take_word(parser, "when");
+	struct token at;
+	int err = 0;
+
+	if (conditional)
+		err = parse_condition(parser, &ret->when);
+	at = parser->lexer.token;
+	if (!err)
+		err = parse_type(parser, &ret->type);
+	if (!err)
+		ret->type = decay(parser, ret->type);
+	if (!err && ret->type->kind != TYPE_VOID)
+		err = parser_check_complete(parser, &at, ret->type);
+	if (!err && conditional)
+		err = parser_take(parser, ')', "')'");
+	return err;
+}
+
+/* What follows this may stand behind the parameters so far. */
+static int check_order(struct parser *parser, const struct token *at,
+		       const struct parameters *all, bool conditional)
+{
+	const struct parameter *last;
+
+	if (all->count == PARAMETERS_MAX)
+		return parser_expected(parser, at, "fewer parameters");
+	if (!all->count)
+		return 0;
+	last = &all->list[all->count - 1];
+	if (last->type->lens == LENS_FORMAT || last->type->lens == LENS_SCAN)
+		return parser_expected(parser, at,
+				       "no parameter behind the format");
+	if (last->when.kind != CONDITION_NONE && !conditional)
+		return parser_expected(
+			parser, at, "another when() behind this one, or ')'");
+	return 0;
+}
+
+/* With a + of its own, a format is one that the function reads by. */
+static const struct type *to_scan(struct parser *parser,
+				  const struct type *type)
+{
+	struct type scan = *type;
+
+	if (type->lens != LENS_FORMAT)
+		return type;
+	scan.lens = LENS_SCAN;
+	return pool_copy(&parser->into->pool, &scan, sizeof(scan));
+}
+
+static int parse_parameter(struct parser *parser, struct parameters *all)
+{
+	struct parameter parameter = { 0 };
+	struct token at = parser->lexer.token;
+	bool later = at.kind == '+';
+	int err;
+
+	if (later)
+		lexer_next(&parser->lexer);
+	err = check_order(parser, &at, all,
+			  token_is(&parser->lexer.token, "when") ||
+				  token_is(&parser->lexer.token, "..."));
+	if (!err && !later && parser_take_word(parser, "...")) {
+		all->variadic = true;
+		return 0;
+	}
+	if (!err)
+		err = parse_conditional(parser, &parameter);
+	if (err)
+		return err;
+	if (later)
+		parameter.type = to_scan(parser, parameter.type);
+	parameter.name = parser_take_name(parser);
+	if ((later || parameter.type->needs_result) && all->count < all->later)
+		all->later = all->count;
+	all->list[all->count++] = parameter;
+	return 0;
+}
+
+static int parse_parameters(struct parser *parser, struct parameters *all)
+{
+	const struct token *token = &parser->lexer.token;
+	int err = parser_take(parser, '(', "'('");
+
+	while (!err && token->kind != ')') {
+		err = parse_parameter(parser, all);
+		if (err || token->kind == ')')
+			break;
+		if (all->variadic)
+			return parser_expected(parser, token, "')'");
+		err = parser_take(parser, ',', "',' or ')'");
+		if (!err && token->kind == ')')
+			err = parser_expected(parser, token, "a type");
+	}
+	return err ? err : parser_take(parser, ')', "')'");
+}
+
+/* One void stands for none; among others it is a word not to be shown. */
+static void settle_voids(struct parser *parser, const struct token *name,
+			 struct parameters *all)
+{
+	if (all->count == 1 && all->list[0].type->kind == TYPE_VOID)
+		all->count = 0;
+	for (unsigned i = 0; i < all->count; i++) {
+		if (all->list[i].type->kind != TYPE_VOID)
+			continue;
+		parser_report(parser, name,
+			      "a void parameter among others is taken as "
+			      "hide(int)");
+		all->list[i].type = type_builtin("hide", 4);
+	}
+}
+
+static const struct {
+	const char *name;
+	enum failure failure;
+	bool pointers;
+} failures[] = {
+	{ "errno", FAILURE_ERRNO, true },
+	{ "errnum", FAILURE_ERRNUM, false },
+	{ "fails_zero", FAILURE_ZERO, true },
+	{ "fails_nonzero", FAILURE_NONZERO, true },
+	{ "fails_negative", FAILURE_NEGATIVE, false },
+};
+
+/* errno(TYPE) or the like; begins at the parenthesis. */
+static int parse_failure(struct parser *parser, bool pointers,
+			 const struct type **ret)
+{
+	struct token at;
+	int err = parser_take(parser, '(', "'('");
+
+	at = parser->lexer.token;
+	if (!err)
+		err = parse_type(parser, ret);
+	if (!err && (*ret)->kind != TYPE_INTEGER &&
+	    (!pointers || (*ret)->kind != TYPE_POINTER))
+		err = parser_expected(parser, &at,
+				      pointers ? "an integer or pointer" :
+						 "an integer");
+	return err ? err : parser_take(parser, ')', "')'");
+}
+
+static int parse_result(struct parser *parser, struct prototype *ret)
+{
+	struct token at = parser->lexer.token;
+	const struct type *type;
+	int err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
+		if (!parser_take_word(parser, failures[i].name))
+			continue;
+		ret->failure = failures[i].failure;
+		return parse_failure(parser, failures[i].pointers,
+				     &ret->result);
+	}
+	err = parse_type(parser, &type);
+	if (!err && type->kind != TYPE_VOID)
+		err = parser_check_complete(parser, &at, type);
+	if (!err)
+		ret->result = decay(parser, type);
+	return err;
+}
+
+static void define_function(struct parser *parser, const struct token *name,
+			    struct prototype *prototype,
+			    const struct parameters *all)
+{
+	struct pool *pool = &parser->into->pool;
+
+	prototype->parameters = pool_copy(pool, all->list,
+					  all->count * sizeof(*all->list));
+	prototype->count = all->count;
+	prototype->later = all->later < all->count ? all->later : all->count;
+	prototype->variadic = all->variadic;
+	definitions_add_function(parser->into, name->text, name->length,
+				 pool_copy(pool, prototype,
+					   sizeof(*prototype)));
+}
+
+int parse_function(struct parser *parser)
+{
+	struct parameters all = { .later = PARAMETERS_MAX };
+	struct prototype prototype = { 0 };
+	struct token name;
+	int err;
+
+	parser_take_word(parser, "function");
+	err = parse_result(parser, &prototype);
+	name = parser->lexer.token;
+	if (!err)
+		err = parser_take(parser, TOKEN_NAME, "a function's name");
+	if (!err)
+		err = parse_parameters(parser, &all);
+	if (!err)
+		err = parser_take_end(parser);
+	if (err)
+		return err;
+	settle_voids(parser, &name, &all);
+	if (parser->highest.number > all.count)
+		return parser_expected(parser, &parser->highest,
+				       "the number of a parameter");
+	define_function(parser, &name, &prototype, &all);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "prototype/place.h"
+
+#include <errno.h>
+#include <string.h>
+
+static size_t read_bytes(struct memory *memory, taddr_t address, void *ret,
+			 size_t size)
+{
+	struct bytes_memory *held = (struct bytes_memory *)memory;
+
+	if (address >= held->size)
+		return 0;
+	if (size > held->size - address)
+		size = held->size - address;
+	memcpy(ret, held->bytes + address, size);
+	return size;
+}
+
+static int write_bytes(struct memory *memory, taddr_t address,
+		       const void *bytes, size_t size)
+{
+	(void)memory;
+	(void)address;
+	(void)bytes;
+	(void)size;
+	return -EFAULT;
+}
+
+static const struct memory_ops bytes_ops = {
+	.read = read_bytes,
+	.write = write_bytes,
+};
+
+struct bytes_memory bytes_memory_of(const void *bytes, size_t size)
+{
+	return (struct bytes_memory){ { &bytes_ops }, bytes, size };
+}

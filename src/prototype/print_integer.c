@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "prototype/layout.h"
+#include "prototype/number.h"
+#include "prototype/printer.h"
+#include "prototype/quote.h"
+
+/* A number, and the text that is being made of it. */
+struct shown {
+	const struct type *type;
+	uint64_t word;
+	uint64_t bits; /* the same without a sign: -1 as an int 0xffffffff */
+	unsigned word_size;
+	struct strbuf text;
+};
+
+static uint64_t name_bits(const struct shown *shown, uint64_t value)
+{
+	return number_unsigned(shown->type, value, shown->word_size);
+}
+
+static enum number_style show_decimal(struct shown *shown)
+{
+	strbuf_printf(&shown->text, shown->type->is_signed ? "%lld" : "%llu",
+		      (unsigned long long)shown->word);
+	return NUMBER_DECIMAL;
+}
+
+static enum number_style show_char(struct shown *shown)
+{
+	int64_t value = (int64_t)shown->word;
+	char c = (char)value;
+
+	if (value == -1)
+		strbuf_puts(&shown->text, "EOF");
+	else if (value >= -128 && value <= 255)
+		quote_bytes(&shown->text, '\'', &c, 1);
+	else
+		return show_decimal(shown);
+	return NUMBER_CHAR;
+}
+
+static enum number_style show_hex(struct shown *shown)
+{
+	strbuf_printf(&shown->text, "%#llx", (unsigned long long)shown->bits);
+	return NUMBER_BASED;
+}
+
+static enum number_style show_octal(struct shown *shown)
+{
+	strbuf_printf(&shown->text, "%#llo", (unsigned long long)shown->bits);
+	return NUMBER_BASED;
+}
+
+static enum number_style show_binary(struct shown *shown)
+{
+	uint64_t bits = shown->bits;
+	int highest = bits ? 63 - __builtin_clzll(bits) : 0;
+
+	if (bits)
+		strbuf_puts(&shown->text, "0b");
+	for (int i = highest; i >= 0; i--)
+		strbuf_putc(&shown->text, bits >> i & 1 ? '1' : '0');
+	return NUMBER_BASED;
+}
+
+static enum number_style show_guess(struct shown *shown)
+{
+	int64_t value = (int64_t)shown->word;
+
+	if (value >= -10000 && value <= 10000)
+		return show_decimal(shown);
+	return show_hex(shown);
+}
+
+static enum number_style show_enum(struct shown *shown)
+{
+	for (unsigned i = 0; i < shown->type->count; i++) {
+		const struct type_name *name = &shown->type->names[i];
+
+		if (name_bits(shown, name->value) != shown->bits)
+			continue;
+		strbuf_puts(&shown->text, name->name);
+		return NUMBER_NAMED;
+	}
+	return show_decimal(shown);
+}
+
+static void add_flag(struct shown *shown, const char *name)
+{
+	if (shown->text.length)
+		strbuf_putc(&shown->text, '|');
+	strbuf_puts(&shown->text, name);
+}
+
+/* Each bit belongs to one name, the first that fits. */
+static enum number_style show_flags(struct shown *shown)
+{
+	uint64_t taken = 0, rest;
+
+	for (unsigned i = 0; i < shown->type->count; i++) {
+		const struct type_name *name = &shown->type->names[i];
+		uint64_t mask = name_bits(shown, name->mask);
+
+		if (mask & taken ||
+		    (shown->bits & mask) != name_bits(shown, name->value))
+			continue;
+		taken |= mask;
+		add_flag(shown, name->name);
+	}
+	rest = shown->bits & ~taken;
+	if (!shown->text.length)
+		return show_hex(shown);
+	if (rest)
+		strbuf_printf(&shown->text, "|%#llx",
+			      (unsigned long long)rest);
+	return NUMBER_NAMED;
+}
+
+static enum number_style show_bool(struct shown *shown)
+{
+	strbuf_puts(&shown->text, shown->word ? "true" : "false");
+	return NUMBER_BOOL;
+}
+
+/* Ranges of bits: 0,3-5. */
+static void add_bits(struct strbuf *text, const uint8_t *bytes, unsigned count,
+		     uint8_t inverse)
+{
+	const char *separator = "";
+
+	for (unsigned i = 0, last; i < count; i = last + 1) {
+		last = i;
+		if (!((bytes[i / 8] ^ inverse) >> i % 8 & 1))
+			continue;
+		while (last + 1 < count &&
+		       (bytes[(last + 1) / 8] ^ inverse) >> (last + 1) % 8 & 1)
+			last++;
+		strbuf_printf(text, "%s%u", separator, i);
+		if (last > i)
+			strbuf_printf(text, "-%u", last);
+		separator = ",";
+	}
+}
+
+/* The bits that are set, or (with ~) the fewer that are not: <0,3-5>. */
+static void show_bit_numbers(struct strbuf *text, const uint8_t *bytes,
+			     size_t size)
+{
+	unsigned set = 0;
+	bool inverse;
+
+	for (size_t i = 0; i < size; i++)
+		set += __builtin_popcount(bytes[i]);
+	inverse = set > size * 8 / 2;
+	strbuf_puts(text, inverse ? "~<" : "<");
+	add_bits(text, bytes, size * 8, inverse ? 0xff : 0);
+	strbuf_putc(text, '>');
+}
+
+static enum number_style show_bits(struct shown *shown)
+{
+	show_bit_numbers(&shown->text, (const uint8_t *)&shown->bits,
+			 layout_of(shown->type, shown->word_size).size);
+	return NUMBER_BITS;
+}
+
+static enum number_style show(struct shown *shown)
+{
+	switch (shown->type->lens) {
+	case LENS_CHAR:
+		return show_char(shown);
+	case LENS_BOOL:
+		return show_bool(shown);
+	case LENS_OCTAL:
+		return show_octal(shown);
+	case LENS_HEX:
+		return show_hex(shown);
+	case LENS_BINARY:
+		return show_binary(shown);
+	case LENS_GUESS:
+		return show_guess(shown);
+	case LENS_BITS:
+		return show_bits(shown);
+	case LENS_ENUM:
+		return show_enum(shown);
+	case LENS_FLAGS:
+		return show_flags(shown);
+	case LENS_PLAIN:
+	case LENS_HIDE:
+	case LENS_STRING:
+	case LENS_BYTES:
+	case LENS_FORMAT:
+	case LENS_SCAN:
+	case LENS_MAYBE_TEXT:
+		break;
+	}
+	return show_decimal(shown);
+}
+
+void print_integer(struct printer *printer, const struct type *type,
+		   uint64_t word)
+{
+	unsigned word_size = print_word_size(printer);
+	struct shown shown = {
+		.type = type,
+		.word = word,
+		.bits = number_unsigned(type, word, word_size),
+		.word_size = word_size,
+	};
+	enum number_style style = show(&shown);
+	struct value_number number = {
+		.value = word,
+		.is_signed = type->is_signed,
+		.style = style,
+		.text = strbuf_text(&shown.text),
+	};
+
+	printer->writer->ops->number(printer->writer, &number);
+	strbuf_fini(&shown.text);
+}
+
+void print_bits(struct printer *printer, struct place place, uint64_t size)
+{
+	struct strbuf text = { 0 };
+	uint8_t bytes[1024];
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	if (memory_read(place.memory, place.address, bytes, size)) {
+		printer->writer->ops->unreadable(printer->writer,
+						 place.address);
+		return;
+	}
+	show_bit_numbers(&text, bytes, size);
+	printer->writer->ops->word(printer->writer, strbuf_text(&text));
+	strbuf_fini(&text);
+}
