@@ -13,20 +13,18 @@ static bool needs_fp(const struct type *type, const struct arch_ops *arch,
 	return arch->convention->needs_fp(&flat.value, as_result);
 }
 
-/* What a format will call for isn't known before. */
-static bool may_need_fp(const struct type *type, const struct arch_ops *arch)
-{
-	static const struct type real = { .kind = TYPE_FLOAT, .size = 8 };
-
-	return needs_fp(type->lens == LENS_FORMAT ? &real : type, arch, false);
-}
-
 bool prototype_needs_fp_arguments(const struct prototype *prototype,
-				  const struct arch_ops *arch)
+				  const struct arch_ops *arch,
+				  const struct regs *entry)
 {
-	for (unsigned i = 0; prototype && i < prototype->count; i++)
-		if (may_need_fp(prototype->parameters[i].type, arch))
+	for (unsigned i = 0; prototype && i < prototype->count; i++) {
+		const struct type *type = prototype->parameters[i].type;
+
+		if (type->lens == LENS_FORMAT ?
+			    arch->convention->variadic_needs_fp(entry) :
+			    needs_fp(type, arch, false))
 			return true;
+	}
 	return false;
 }
 

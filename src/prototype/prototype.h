@@ -110,10 +110,11 @@ void prototype_write_result(const struct prototype *prototype,
 
 /*
  * Whether the arguments, or the result, lie in floating-point registers, so
- * that it takes those to show them.
+ * that it takes those to show them; entry is that of the call.
  */
 bool prototype_needs_fp_arguments(const struct prototype *prototype,
-				  const struct arch_ops *arch);
+				  const struct arch_ops *arch,
+				  const struct regs *entry);
 bool prototype_needs_fp_result(const struct prototype *prototype,
 			       const struct arch_ops *arch);
 

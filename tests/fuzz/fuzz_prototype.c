@@ -89,11 +89,17 @@ static bool input_needs_fp(const struct flat_value *value, bool as_result)
 	return as_result && value->count;
 }
 
+static bool input_variadic_needs_fp(const struct regs *regs)
+{
+	return regs->user.rax;
+}
+
 static const struct convention input_convention = {
 	.begin = input_begin,
 	.argument = input_argument,
 	.result = input_result,
 	.needs_fp = input_needs_fp,
+	.variadic_needs_fp = input_variadic_needs_fp,
 };
 
 static const struct memory_ops input_ops = { .read = input_read };
@@ -115,7 +121,8 @@ static void print_call(const struct prototype *prototype,
 	prototype_print_result(prototype, values, &limits, out);
 	if (strlen(strbuf_text(out)) != out->length)
 		__builtin_trap();
-	prototype_needs_fp_arguments(prototype, values->arch);
+	prototype_needs_fp_arguments(prototype, values->arch,
+				     values->entry_regs);
 	prototype_needs_fp_result(prototype, values->arch);
 }
 

@@ -132,11 +132,17 @@ static inline bool fake_needs_fp(const struct flat_value *value,
 	return false;
 }
 
+static inline bool fake_variadic_needs_fp(const struct regs *regs)
+{
+	return regs->user.rax;
+}
+
 static const struct convention fake_convention = {
 	.begin = fake_begin,
 	.argument = fake_argument,
 	.result = fake_result,
 	.needs_fp = fake_needs_fp,
+	.variadic_needs_fp = fake_variadic_needs_fp,
 };
 static const struct arch_ops machine64 = {
 	.word_size = 8,
