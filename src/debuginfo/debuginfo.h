@@ -51,6 +51,14 @@ struct debug_place {
 int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
 		     uint64_t address, const struct debug_place **ret);
 
+/*
+ * The same for many addresses, whose places debuginfo_places() then has at
+ * hand: so each part of the debug information is read once.
+ */
+void debuginfo_prepare_places(struct debuginfo *debuginfo,
+			      struct image *image, const uint64_t *addresses,
+			      size_t count);
+
 /* ---- types ---- */
 
 enum debug_type_kind {
@@ -89,7 +97,8 @@ struct debug_type {
 	bool is_signed;
 	bool declared_only;  /* STRUCT, UNION: its members aren't known */
 	bool by_address;     /* C++: DW_CC_pass_by_reference */
-	uint32_t target;     /* POINTER, ARRAY, ENUM's integer */
+	uint32_t target;     /* POINTER, ARRAY, ENUM's integer; or
+				DEBUG_NO_TYPE: void, or not said */
 	uint64_t length;     /* ARRAY: elements; UINT64_MAX: not known */
 	uint32_t part_count;
 	const struct debug_part *parts;
@@ -113,8 +122,10 @@ struct debug_function {
 
 /*
  * The function that begins at an address. -ENOENT when debug information has
- * none there; NULL-terminated strings and arrays are the reader's, good until
- * it is freed.
+ * none there, or only one whose arguments can't be found (of a language that
+ * passes them in its own way). -EAGAIN: it is still being read, which a
+ * stopped task doesn't wait for any longer; somebody may ask again later.
+ * Strings and arrays are the reader's, good until it is freed.
  */
 int debuginfo_function(struct debuginfo *debuginfo, struct image *image,
 		       uint64_t address,

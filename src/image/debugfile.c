@@ -18,7 +18,7 @@
 #define LINK_MAX_SIZE 4096
 #define NOTE_MAX 65536
 
-static int open_source(const char *path, struct source *ret)
+int image_open_source(const char *path, struct source *ret)
 {
 	/* What lies there may be a FIFO, where open() would wait. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -31,9 +31,9 @@ static int open_source(const char *path, struct source *ret)
 	return err;
 }
 
-static bool has_build_id(const struct image *image,
-			 const struct source *source,
-			 const struct sections *sections)
+bool image_file_has_id(const struct source *source,
+		       const struct sections *sections, const uint8_t *wanted,
+		       size_t wanted_size)
 {
 	size_t i;
 
@@ -48,8 +48,7 @@ static bool has_build_id(const struct image *image,
 			continue;
 		blob_load(&blob, source, section->offset, section->size);
 		id = elf_build_id(blob_cursor(&blob), section->align, &size);
-		same = id && size == image->build_id_size &&
-		       !memcmp(id, image->build_id, size);
+		same = id && size == wanted_size && !memcmp(id, wanted, size);
 		blob_fini(&blob);
 		if (same)
 			return true;
@@ -75,22 +74,23 @@ static bool has_crc(const struct source *source, uint32_t wanted)
 
 /* crc NULL: the build-id has to be the same. */
 static bool try_file(const struct image *image, const char *path,
-		     const uint32_t *crc)
+		     const uint32_t *crc, struct debug_search *search)
 {
 	struct sections sections;
 	struct elf_header header;
 	struct source source;
 	bool kept = false;
 
-	if (open_source(path, &source))
+	if (image_open_source(path, &source))
 		return false;
 	if (elf_read_header(&source, &header) ||
 	    header.arch != image_arch(image))
 		goto out;
 	sections_init(&sections, &source, &header);
 	if (crc ? has_crc(&source, *crc) :
-		  has_build_id(image, &source, &sections))
-		kept = image_keep_debug(image, &source, &sections);
+		  image_file_has_id(&source, &sections, image->build_id,
+				    image->build_id_size))
+		kept = search->take(search, image, path, &source, &sections);
 	else
 		diag_debug(DIAG_MODULE, "%s doesn't belong to %s", path,
 			   image->name);
@@ -101,20 +101,28 @@ out:
 	return kept;
 }
 
-static bool by_build_id(const struct image *image, const char *root)
+void image_id_path(struct strbuf *path, const char *root, const uint8_t *id,
+		   size_t size)
+{
+	size_t i;
+
+	strbuf_printf(path, "%s" DEBUG_DIRECTORY "/.build-id/%02x/", root,
+		      id[0]);
+	for (i = 1; i < size; i++)
+		strbuf_printf(path, "%02x", id[i]);
+	strbuf_puts(path, ".debug");
+}
+
+static bool by_build_id(const struct image *image, const char *root,
+			struct debug_search *search)
 {
 	struct strbuf path = { 0 };
 	bool added;
-	size_t i;
 
 	if (image->build_id_size < 2)
 		return false;
-	strbuf_printf(&path, "%s" DEBUG_DIRECTORY "/.build-id/%02x/", root,
-		      image->build_id[0]);
-	for (i = 1; i < image->build_id_size; i++)
-		strbuf_printf(&path, "%02x", image->build_id[i]);
-	strbuf_puts(&path, ".debug");
-	added = try_file(image, strbuf_text(&path), NULL);
+	image_id_path(&path, root, image->build_id, image->build_id_size);
+	added = try_file(image, strbuf_text(&path), NULL, search);
 	strbuf_fini(&path);
 	return added;
 }
@@ -148,7 +156,7 @@ static char *read_link(const struct image *image, uint32_t *crc_ret)
 }
 
 static bool by_link(const struct image *image, const char *root,
-		    const char *path)
+		    const char *path, struct debug_search *search)
 {
 	static const struct {
 		const char *before, *behind;
@@ -170,10 +178,26 @@ static bool by_link(const struct image *image, const char *root,
 					    (int)(slash - path), path,
 					    places[i].behind, name);
 
-		added = try_file(image, candidate, &crc);
+		added = try_file(image, candidate, &crc, search);
 		free(candidate);
 	}
 	return added;
+}
+
+/* The process may have ended meanwhile. */
+const char *image_debug_root(const struct image *image)
+{
+	const char *root = image->tables->debug.root;
+
+	return root && *root && !access(root, F_OK) ? root : "";
+}
+
+bool image_search_debug(const struct image *image, struct debug_search *search)
+{
+	const char *root = image_debug_root(image);
+
+	return by_build_id(image, root, search) ||
+	       by_link(image, root, image->tables->debug.path, search);
 }
 
 bool image_keep_debug(const struct image *image, const struct source *source,
@@ -187,16 +211,19 @@ bool image_keep_debug(const struct image *image, const struct source *source,
 	return true;
 }
 
+static bool take_symbols(struct debug_search *search UNUSED,
+			 const struct image *image, const char *path UNUSED,
+			 struct source *source,
+			 const struct sections *sections)
+{
+	return image_keep_debug(image, source, sections);
+}
+
 static void find_file(const struct image *image)
 {
-	const struct debug_file *debug = &image->tables->debug;
-	const char *root = debug->root;
+	struct debug_search search = { .take = take_symbols };
 
-	/* That of a process which has ended meanwhile. */
-	if (*root && access(root, F_OK))
-		root = "";
-	if (by_build_id(image, root) || by_link(image, root, debug->path) ||
-	    image_add_minidebug(image))
+	if (image_search_debug(image, &search) || image_add_minidebug(image))
 		diag_debug(DIAG_MODULE, "%s: has separate symbols",
 			   image->name);
 }

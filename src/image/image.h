@@ -110,6 +110,16 @@ bool image_is_shared(const struct image *image); /* has several owners */
 void image_set_debug_path(struct image *image, const char *root,
 			  const char *path);
 
+/*
+ * Opens the file with the image's debug information (.debug_info): its own, or
+ * the separate one, which is looked for as above; and the file that dwz moved
+ * the common parts of several such files to (.gnu_debugaltlink), -1 when there
+ * is none. Both are the caller's to close. -ENOENT when there is no debug
+ * information.
+ */
+int image_open_debug(const struct image *image, int *ret,
+		     int *common_ret) MUST_CHECK;
+
 const char *image_name(const struct image *image);
 const struct arch_ops *image_arch(const struct image *image);
 const char *image_soname(const struct image *image);      /* or NULL */

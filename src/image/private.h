@@ -3,6 +3,7 @@
 #define CALLTRAP_IMAGE_PRIVATE_H
 
 #include "base/hash.h"
+#include "base/strbuf.h"
 #include "image/elf.h"
 #include "image/image.h"
 #include "image/sections.h"
@@ -238,6 +239,27 @@ void image_name_irelative(const struct image *image);
 
 /* debugfile.c: looks for it, once. NULL when there is none. */
 const struct symtab *image_debug_symtab(const struct image *image);
+
+/* Somebody who looks for a separate debug file that has what he needs. */
+struct debug_search {
+	/* True: source was taken over, or copied. */
+	bool (*take)(struct debug_search *search, const struct image *image,
+		     const char *path, struct source *source,
+		     const struct sections *sections);
+};
+
+/* Offers those that belong to the image; whether one was taken. */
+bool image_search_debug(const struct image *image,
+			struct debug_search *search);
+
+/* What stands before paths of such files, and where a build-id leads. */
+const char *image_debug_root(const struct image *image);
+void image_id_path(struct strbuf *path, const char *root, const uint8_t *id,
+		   size_t size);
+int image_open_source(const char *path, struct source *ret);
+bool image_file_has_id(const struct source *source,
+		       const struct sections *sections, const uint8_t *wanted,
+		       size_t wanted_size);
 
 /* Takes source over if it has a .symtab. */
 bool image_keep_debug(const struct image *image, const struct source *source,

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "debuginfo/debuginfo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "debuginfo/private.h"
+
+/*
+ * How long an answer is waited for: by who wants to know it, and by a task
+ * that stands still meanwhile, and others with it.
+ */
+#define LIMIT (12 * NS_PER_SECOND)
+#define PATIENCE NS_PER_SECOND
+
+/* So many images are remembered. */
+#define RECORDS_MAX 512
+
+struct debuginfo *debuginfo_new(void)
+{
+	return xcalloc(1, sizeof(struct debuginfo));
+}
+
+static void free_record(struct record *record)
+{
+	struct known_places *places, *next_places;
+	struct known_function *function, *next_function;
+
+	HASH_ITER(hh, record->places, places, next_places) {
+		HASH_DEL(record->places, places);
+		free(places);
+	}
+	HASH_ITER(hh, record->functions, function, next_function) {
+		HASH_DEL(record->functions, function);
+		free(function);
+	}
+	image_put(record->image);
+	free(record);
+}
+
+void debuginfo_free(struct debuginfo *debuginfo)
+{
+	struct record *record, *next;
+
+	if (!debuginfo)
+		return;
+	reader_stop(debuginfo->reader);
+	HASH_ITER(hh, debuginfo->records, record, next) {
+		HASH_DEL(debuginfo->records, record);
+		free_record(record);
+	}
+	answers_fini(&debuginfo->answers);
+	free(debuginfo);
+}
+
+struct debuginfo_losses debuginfo_losses(const struct debuginfo *debuginfo)
+{
+	return debuginfo->losses;
+}
+
+/* ---- what is known ---- */
+
+static void drop_oldest(struct debuginfo *debuginfo)
+{
+	struct record *record, *next;
+
+	HASH_ITER(hh, debuginfo->records, record, next) {
+		if (HASH_COUNT(debuginfo->records) < RECORDS_MAX)
+			return;
+		if (record == debuginfo->pending.record)
+			continue;
+		HASH_DEL(debuginfo->records, record);
+		free_record(record);
+	}
+}
+
+/* The image is kept, so that no other one can have its address. */
+static struct record *record_of(struct debuginfo *debuginfo,
+				struct image *image)
+{
+	struct record *record;
+
+	HASH_FIND_PTR(debuginfo->records, &image, record);
+	if (record)
+		return record;
+	drop_oldest(debuginfo);
+	record = xcalloc(1, sizeof(*record));
+	record->image = image_get(image);
+	HASH_ADD_PTR(debuginfo->records, image, record);
+	return record;
+}
+
+static const struct known_places *places_at(const struct record *record,
+					    uint64_t address)
+{
+	struct known_places *known;
+
+	HASH_FIND(hh, record->places, &address, sizeof(address), known);
+	return known;
+}
+
+int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
+		     uint64_t address, const struct debug_place **ret)
+{
+	struct record *record = record_of(debuginfo, image);
+	const struct known_places *known = places_at(record, address);
+	int err = 0;
+
+	if (!known && record->state == RECORD_GOOD)
+		err = debuginfo_ask(debuginfo, record, WIRE_PLACES, &address,
+				    1, clock_now() + LIMIT);
+	if (!known)
+		known = places_at(record, address);
+	if (!known)
+		return err == -ENOENT ? 0 : err;
+	*ret = known->places;
+	return known->count;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Those that aren't known yet, sorted, each once. */
+static size_t choose(const struct record *record, const uint64_t *addresses,
+		     size_t count, uint64_t *ret)
+{
+	size_t chosen = 0, i, kept = 0;
+
+	for (i = 0; i < count; i++)
+		if (!places_at(record, addresses[i]))
+			ret[chosen++] = addresses[i];
+	qsort(ret, chosen, sizeof(*ret), compare_addresses);
+	for (i = 0; i < chosen; i++)
+		if (!kept || ret[kept - 1] != ret[i])
+			ret[kept++] = ret[i];
+	return kept;
+}
+
+void debuginfo_prepare_places(struct debuginfo *debuginfo,
+			      struct image *image, const uint64_t *addresses,
+			      size_t count)
+{
+	struct record *record = record_of(debuginfo, image);
+	uint64_t *wanted CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(*wanted));
+	size_t left = choose(record, addresses, count, wanted), i = 0;
+
+	while (i < left && record->state == RECORD_GOOD) {
+		unsigned n = left - i < WIRE_ADDRESSES_MAX ?
+				     left - i :
+				     WIRE_ADDRESSES_MAX;
+
+		if (debuginfo_ask(debuginfo, record, WIRE_PLACES, wanted + i,
+				  n, clock_now() + LIMIT))
+			return;
+		i += n;
+	}
+}
+
+static const struct known_function *function_at(const struct record *record,
+						uint64_t address)
+{
+	struct known_function *known;
+
+	HASH_FIND(hh, record->functions, &address, sizeof(address), known);
+	return known;
+}
+
+int debuginfo_function(struct debuginfo *debuginfo, struct image *image,
+		       uint64_t address, const struct debug_function **ret)
+{
+	struct record *record = record_of(debuginfo, image);
+	const struct known_function *known = function_at(record, address);
+	int err = -ENOENT;
+
+	if (!known && record->state == RECORD_GOOD)
+		err = debuginfo_ask(debuginfo, record, WIRE_FUNCTION, &address,
+				    1, clock_now() + PATIENCE);
+	if (!known)
+		known = function_at(record, address);
+	if (!known)
+		return err ? err : -ENOENT;
+	if (!known->function)
+		return -ENOENT;
+	*ret = known->function;
+	return 0;
+}

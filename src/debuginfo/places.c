@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "debuginfo/places.h"
+
+#include "debuginfo/wire.h"
+
+/* A function that the address lies in; inlined, if it isn't the first. */
+struct frame {
+	const char *name;
+	uint64_t start_line;
+	uint64_t call_file;   /* where it was inlined, in the one before */
+	uint64_t call_line;
+	uint64_t call_column;
+};
+
+struct frames {
+	struct frame list[WIRE_PLACES_MAX]; /* outermost first */
+	unsigned count;
+};
+
+static void add_frame(struct frames *frames, const struct die *die)
+{
+	struct frame *frame = &frames->list[frames->count++];
+
+	*frame = (struct frame){ .name = NULL };
+	frame->name = die_function_name(die, &frame->start_line);
+	(void)die_number(die, DW_AT_call_file, &frame->call_file);
+	(void)die_number(die, DW_AT_call_line, &frame->call_line);
+	(void)die_number(die, DW_AT_call_column, &frame->call_column);
+}
+
+/* Blocks without ranges of their own may hold anything. */
+static bool may_hold(const struct unit *unit, const struct die *die,
+		     uint64_t address)
+{
+	switch (die_tag(die)) {
+	case DW_TAG_inlined_subroutine:
+		return die_contains(die, unit->base, address);
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return die_contains(die, unit->base, address) ||
+		       (!die_has(die, DW_AT_low_pc) &&
+			!die_has(die, DW_AT_ranges));
+	}
+	return false;
+}
+
+/* True when an inlined function was found: siblings needn't be looked at. */
+static bool find_inlined(const struct unit *unit, const struct die *parent,
+			 uint64_t address, struct frames *frames,
+			 unsigned depth)
+{
+	bool found = false;
+	struct die die;
+
+	if (depth == 2 * WIRE_PLACES_MAX)
+		return false;
+	for_each_child(parent, &die) {
+		if (!may_hold(unit, &die, address))
+			continue;
+		if (die_tag(&die) == DW_TAG_inlined_subroutine &&
+		    frames->count < WIRE_PLACES_MAX) {
+			add_frame(frames, &die);
+			found = true;
+		}
+		if (find_inlined(unit, &die, address, frames, depth + 1))
+			found = true;
+		if (found) {
+			die_put(&die);
+			break;
+		}
+	}
+	return found;
+}
+
+static void write_place(struct strbuf *out, const struct frame *frame,
+			const char *file, uint32_t line, uint32_t column)
+{
+	wire_put_string(out, frame ? frame->name : NULL);
+	wire_put_string(out, file);
+	wire_put_u32(out, line);
+	wire_put_u32(out, column);
+	wire_put_u32(out, frame ? frame->start_line : 0);
+}
+
+static void write_frames(struct strbuf *out, const struct frames *frames,
+			 const struct line_table *lines,
+			 const struct line_row *row)
+{
+	const char *file = row ? line_table_file(lines, row->file) : NULL;
+	uint32_t line = row ? row->line : 0, column = row ? row->column : 0;
+	unsigned i;
+
+	wire_put_u32(out, frames->count);
+	for (i = frames->count; i-- > 0;) {
+		const struct frame *frame = &frames->list[i];
+
+		write_place(out, frame, file, line, column);
+		file = line_table_file(lines, frame->call_file);
+		line = frame->call_line;
+		column = frame->call_column;
+	}
+}
+
+void places_write(struct infofile *file, uint64_t address, struct strbuf *out)
+{
+	struct unit *unit = infofile_unit(file, address);
+	struct frames frames = { .count = 0 };
+	const struct line_table *lines;
+	const struct line_row *row;
+	struct die function;
+
+	if (!unit) {
+		wire_put_u32(out, 0);
+		return;
+	}
+	if (unit_function_at(unit, address, &function)) {
+		add_frame(&frames, &function);
+		(void)find_inlined(unit, &function, address, &frames, 0);
+		die_put(&function);
+	}
+	lines = unit_lines(unit);
+	row = line_table_find(lines, address);
+	if (frames.count) {
+		write_frames(out, &frames, lines, row);
+		return;
+	}
+	wire_put_u32(out, row ? 1 : 0);
+	if (row)
+		write_place(out, NULL, line_table_file(lines, row->file),
+			    row->line, row->column);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_DEBUGINFO_PLACES_H
+#define CALLTRAP_DEBUGINFO_PLACES_H
+
+#include "base/strbuf.h"
+#include "debuginfo/infofile.h"
+
+/*
+ * Writes how many places an address belongs to, and each, innermost first:
+ * function, file, line, column, line that the function begins at.
+ */
+void places_write(struct infofile *file, uint64_t address, struct strbuf *out);
+
+#endif
