@@ -420,6 +420,8 @@ struct guardian *guardian_start(void)
 	close(sockets[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	/* It is no business of other children (the reader of debuginfo/). */
+	(void)madvise(shared, sizeof(*shared), MADV_DONTFORK);
 	guardian = xcalloc(1, sizeof(*guardian));
 	guardian->shared = shared;
 	guardian->socket = sockets[0];
