@@ -5,33 +5,200 @@
 #include <sys/types.h>
 
 #include "heap/family.h"
+#include "heap/site.h"
 #include "stack/stacks.h"
 
 /*
- * What one process has acquired and not given back. It is told of each
- * completed act in the order in which it took effect: a release before the
- * real one runs, an acquisition after it has returned. Nested calls (malloc
- * inside operator new) are the business of the caller: one act for one call
- * of the program.
+ * What one process has acquired and not given back. It is told of acts in the
+ * order in which they take effect: of a release before the real one runs, of
+ * an acquisition after it has returned. Functions that call others of their
+ * family (operator new calls malloc) are the business of the caller: one act
+ * for one call of the program, that of the outermost function.
  */
 struct heap;
 
 struct heap_act {
-	const struct family *family;
 	const struct family_function *function;
-	uint64_t begin, end;  /* monotonic, nanoseconds */
+	/* Pairs heap_begin() with heap_act(). 0: there was no heap_begin(). */
+	uint64_t call;
+	uint64_t begin, end; /* monotonic, nanoseconds */
 	pid_t tid;
 	stack_id stack;
-	uint64_t handle;      /* 0: it failed (ACQUIRE, RESIZE) */
-	uint64_t old;         /* RESIZE: 0 = none */
+	uint64_t handle; /* what was acquired, is released; MOVE: the new
+				 end if the function has it */
+	uint64_t old;    /* RESIZE, MOVE */
 	uint64_t size;
-	const char *library;  /* of the caller; lives as long as the session */
+	uint64_t old_size;
+	bool failed;         /* by family_succeeded() */
+	const char *library; /* of the caller; lives as long as the session,
+				 NULL = not known */
 };
 
-struct heap *heap_new(const struct families *families,
-		      const struct stacks *stacks) MUST_CHECK;
+/* Where bounds lie. What doesn't fit is counted, never lost in silence. */
+struct heap_limits {
+	size_t blocks; /* live ones, in all families */
+	size_t sites;
+	size_t incidents; /* of each kind */
+};
+
+#define HEAP_LIMITS_DEFAULT \
+	((struct heap_limits){ 200u << 20, 1u << 20, 1u << 14 })
+
+struct heap_options {
+	const struct families *families;
+	struct heap_limits limits; /* zeroed: the default */
+	uint64_t start;            /* when watching began */
+	/* The process is watched from its first instruction on: what is not
+	   known was never acquired. */
+	bool complete;
+	/*
+	 * The number of the component that a call stack and the library at
+	 * its end belong to, or 0. Asked once a site; NULL: there are none.
+	 */
+	unsigned (*component)(void *context, stack_id stack,
+			      const char *library);
+	void *context;
+};
+
+struct heap *heap_new(const struct heap_options *options) MUST_CHECK;
 void heap_free(struct heap *heap);
 
+/*
+ * A release or a resize has been entered. What it gives back may come to
+ * another thread before its return is seen, so it leaves the live blocks now.
+ * heap_act() with the same call says how it ended, and returns the block to
+ * them if it failed; until then it counts as outstanding. Other acts: nothing
+ * happens.
+ */
+void heap_begin(struct heap *heap, const struct heap_act *act);
+
+/*
+ * A call has returned. Or, without a heap_begin() before it: a release that is
+ * not waited for is told at its entry, with end = 0.
+ */
 void heap_act(struct heap *heap, const struct heap_act *act);
+
+/*
+ * A call will not return (its thread has ended, the process has died, it was
+ * left by longjmp): what it had begun is not known, and counted as in flight.
+ */
+void heap_abandon(struct heap *heap, const struct heap_act *act);
+
+uint64_t heap_start(const struct heap *heap);
+
+/* Totals of one family. */
+struct heap_total {
+	uint64_t blocks, bytes; /* outstanding */
+	uint64_t alloc_blocks, alloc_bytes;
+	uint64_t freed_blocks, freed_bytes; /* of those acquired before our
+					       eyes */
+	uint64_t peak_bytes, peak_blocks;
+	uint64_t peak_time;     /* when bytes (without has_size:
+					       blocks) were at their peak */
+	uint64_t failed;        /* acquisitions and resizes */
+	uint64_t null_releases; /* free(NULL) */
+	uint64_t double_frees;
+	uint64_t unknown_frees; /* acquired before watching began */
+	uint64_t invalid_frees; /* … when it began with the process: never */
+	uint64_t unknown_resizes;
+	uint64_t mismatches;      /* released by another form's function */
+	uint64_t size_mismatches; /* … with another size than acquired */
+	uint64_t reused;          /* acquired while live: a release was
+				     missed */
+	uint64_t replaced;        /* by REPLACE, or MAP_FIXED */
+	uint64_t in_flight;       /* calls that never returned */
+	uint64_t dropped;         /* acquisitions for which there was no room */
+	uint64_t merged;          /* … whose site got none of its own */
+};
+
+const struct heap_total *heap_total(const struct heap *heap,
+				    const struct family *family);
+
+/* How a number has changed in time: of a family, or of a site. */
+const struct history *heap_total_history(const struct heap *heap,
+					 const struct family *family);
+
+/* Sites are numbered from 1 on. */
+size_t heap_site_count(const struct heap *heap);
+const struct site *heap_site(const struct heap *heap, size_t number);
+
+/* A live block. */
+struct heap_block {
+	const struct site *site;
+	uint64_t handle;
+	uint64_t size;
+	uint64_t birth; /* monotonic, nanoseconds (to 1 µs) */
+	pid_t tid;      /* 0: one of very many threads */
+};
+
+/* Where a walk through all live blocks is; zeroed: at the beginning. */
+struct heap_walk {
+	size_t family, part, index;
+};
+
+/* False at the end. The heap must not change meanwhile. */
+bool heap_next_block(const struct heap *heap, struct heap_walk *walk,
+		     struct heap_block *ret);
+
+/* What calls of one function made by one library came to. */
+struct heap_use {
+	const struct family_function *function;
+	const char *library;
+	uint64_t calls, failed;
+	uint64_t bytes;           /* asked for, or given back */
+	uint64_t timed, total_ns; /* calls whose time is known, and it */
+};
+
+size_t heap_use_count(const struct heap *heap);
+const struct heap_use *heap_use_at(const struct heap *heap, size_t index);
+
+/* What a library, or a component, holds of one family. */
+struct heap_holder {
+	const struct family *family;
+	const char *library; /* NULL: not known, or a component */
+	unsigned component;  /* 0: a library */
+	uint64_t blocks, bytes;
+	uint64_t alloc_blocks, alloc_bytes;
+	uint64_t peak_bytes, peak_blocks, peak_time;
+};
+
+size_t heap_holder_count(const struct heap *heap);
+const struct heap_holder *heap_holder_at(const struct heap *heap, size_t index);
+
+/* What two stacks have to do with each other. */
+enum incident_kind {
+	INCIDENT_CROSS,    /* acquired by one library, released by another */
+	INCIDENT_MISMATCH, /* … by functions that don't fit each other */
+	INCIDENT_SIZE_MISMATCH,
+	INCIDENT_DOUBLE_FREE,  /* released at both */
+	INCIDENT_INVALID_FREE, /* never acquired: second is the release */
+	INCIDENT_KINDS,
+};
+
+struct incident {
+	enum incident_kind kind;
+	const struct family_function *first_function, *second_function;
+	stack_id first, second;
+	const char *first_library, *second_library;
+	uint64_t count, bytes;
+	uint64_t first_time, last_time;
+	uint64_t handle, size; /* of the last one */
+};
+
+size_t heap_incident_count(const struct heap *heap, enum incident_kind kind);
+const struct incident *heap_incident_at(const struct heap *heap,
+					enum incident_kind kind, size_t index);
+/* Incidents whose pair of stacks found no room. */
+uint64_t heap_incidents_dropped(const struct heap *heap,
+				enum incident_kind kind);
+
+/* The memory that all this takes. */
+struct heap_memory {
+	size_t block_bytes; /* for the table of live blocks */
+	size_t site_bytes;
+	size_t other_bytes;
+};
+
+struct heap_memory heap_memory(const struct heap *heap);
 
 #endif

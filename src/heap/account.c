@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/private.h"
+
+struct ledger *heap_ledger(struct heap *heap, const struct family *family)
+{
+	return &heap->ledgers[family->index];
+}
+
+uint64_t heap_since(const struct heap *heap, uint64_t time)
+{
+	return time > heap->options.start ? time - heap->options.start : 0;
+}
+
+static struct site *new_site(struct heap *heap, stack_id stack,
+			     const struct family_function *function,
+			     const char *library)
+{
+	const struct heap_options *options = &heap->options;
+	struct site *site = sites_add(&heap->sites, stack, function, library);
+
+	site->library_holder = heap_holder(heap, function->family, library, 0);
+	if (options->component)
+		site->component =
+			options->component(options->context, stack, library);
+	if (site->component)
+		site->component_holder = heap_holder(heap, function->family,
+						     NULL, site->component);
+	return site;
+}
+
+/* When there are too many sites, those of a function share one. */
+struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
+{
+	const char *library = heap_library(heap, act->library);
+	stack_id stack = act->stack;
+	struct site *site =
+		sites_find(&heap->sites, stack, act->function, library);
+
+	if (!site && heap->sites.count >= heap->options.limits.sites) {
+		heap_ledger(heap, act->function->family)->total.merged++;
+		stack = STACK_NONE;
+		library = NULL;
+		site = sites_find(&heap->sites, stack, act->function, library);
+	}
+	return site ? site : new_site(heap, stack, act->function, library);
+}
+
+void heap_count_use(struct heap *heap, const struct heap_act *act,
+		    uint64_t bytes)
+{
+	struct heap_use *use =
+		heap_use(heap, act->function, heap_library(heap, act->library));
+
+	use->calls++;
+	use->failed += act->failed;
+	if (!act->failed)
+		use->bytes += bytes;
+	heap_count_time(heap, act);
+}
+
+void heap_count_time(struct heap *heap, const struct heap_act *act)
+{
+	struct heap_use *use;
+
+	if (act->end <= act->begin)
+		return;
+	use = heap_use(heap, act->function, heap_library(heap, act->library));
+	use->timed++;
+	use->total_ns += act->end - act->begin;
+}
+
+void heap_count_failed(struct heap *heap, const struct heap_act *act)
+{
+	heap_ledger(heap, act->function->family)->total.failed++;
+	heap_site_of(heap, act)->failed++;
+}
+
+/* What is held, and at its most. */
+struct held {
+	uint64_t *blocks, *bytes;
+	uint64_t *peak_blocks, *peak_bytes, *peak_time;
+};
+
+static void change(const struct held *held, int64_t blocks, int64_t bytes,
+		   bool has_size, uint64_t time)
+{
+	bool higher;
+
+	*held->blocks += blocks;
+	*held->bytes += bytes;
+	higher = has_size ? *held->bytes > *held->peak_bytes :
+			    *held->blocks > *held->peak_blocks;
+	if (*held->bytes > *held->peak_bytes)
+		*held->peak_bytes = *held->bytes;
+	if (*held->blocks > *held->peak_blocks)
+		*held->peak_blocks = *held->blocks;
+	if (higher)
+		*held->peak_time = time;
+}
+
+static void change_holder(struct heap_holder *holder, int64_t blocks,
+			  int64_t bytes, uint64_t time)
+{
+	if (blocks > 0) {
+		holder->alloc_blocks += blocks;
+		holder->alloc_bytes += bytes;
+	}
+	change(&(struct held){ &holder->blocks, &holder->bytes,
+			       &holder->peak_blocks, &holder->peak_bytes,
+			       &holder->peak_time },
+	       blocks, bytes, holder->family->has_size, time);
+}
+
+/* A site with a single block needs no history. */
+static void change_history(struct heap *heap, struct site *site,
+			   struct history_state before, uint64_t time)
+{
+	struct history_state after = { site->blocks, site->bytes };
+
+	if (!site->history.points) {
+		if (site->alloc_blocks < 2 && !site->freed_bytes)
+			return;
+		history_change(&site->history,
+			       heap_since(heap, site->first_time),
+			       (struct history_state){ 0, 0 }, before);
+	}
+	history_change(&site->history, heap_since(heap, time), before, after);
+}
+
+static void change_all(struct heap *heap, struct site *site, int64_t blocks,
+		       int64_t bytes, uint64_t time)
+{
+	const struct family *family = site->function->family;
+	struct ledger *ledger = heap_ledger(heap, family);
+	struct heap_total *total = &ledger->total;
+	struct history_state before = { total->blocks, total->bytes };
+	struct history_state site_before = { site->blocks, site->bytes };
+
+	change(&(struct held){ &site->blocks, &site->bytes, &site->peak_blocks,
+			       &site->peak_bytes, &site->peak_time },
+	       blocks, bytes, family->has_size, time);
+	change_history(heap, site, site_before, time);
+	change(&(struct held){ &total->blocks, &total->bytes,
+			       &total->peak_blocks, &total->peak_bytes,
+			       &total->peak_time },
+	       blocks, bytes, family->has_size, time);
+	history_change(&ledger->history, heap_since(heap, time), before,
+		       (struct history_state){ total->blocks, total->bytes });
+	change_holder(site->library_holder, blocks, bytes, time);
+	if (site->component_holder)
+		change_holder(site->component_holder, blocks, bytes, time);
+}
+
+void heap_count_acquired(struct heap *heap, struct site *site,
+			 const struct heap_act *act, uint64_t size)
+{
+	struct heap_total *total =
+		&heap_ledger(heap, site->function->family)->total;
+
+	if (!site->alloc_blocks)
+		site->first_time = act->end;
+	site->last_time = act->end;
+	site->alloc_blocks++;
+	site->alloc_bytes += size;
+	total->alloc_blocks++;
+	total->alloc_bytes += size;
+	if (site->function->family->has_size)
+		log_histogram_add(&site->sizes, size ? size - 1 : 0);
+	if (act->end > act->begin) {
+		log_histogram_add(&site->times, act->end - act->begin);
+		site->total_ns += act->end - act->begin;
+	}
+	change_all(heap, site, 1, size, act->end);
+}
+
+static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,
+			 enum gone why)
+{
+	if (why == GONE_RELEASED) {
+		log_histogram_add(&site->lifetimes,
+				  time > birth ? time - birth : 0);
+		site->last_free = time;
+	} else if (why == GONE_RESIZED) {
+		site->resized++;
+	}
+}
+
+void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
+		     uint64_t birth, uint64_t bytes, unsigned blocks,
+		     enum gone why)
+{
+	struct heap_total *total =
+		&heap_ledger(heap, site->function->family)->total;
+
+	site->freed_blocks += blocks;
+	site->freed_bytes += bytes;
+	total->freed_blocks += blocks;
+	total->freed_bytes += bytes;
+	if (blocks)
+		end_lifetime(site, time, birth, why);
+	change_all(heap, site, -(int64_t)blocks, -(int64_t)bytes, time);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "heap/private.h"
+
+/* A release or resize that has been entered and not left. */
+struct pending {
+	uint64_t call;
+	uint64_t begin;
+	struct taken taken;
+	UT_hash_handle hh;
+};
+
+static bool is_null(const struct heap_act *act, uint64_t handle)
+{
+	return !handle && act->function->family->null_is_nothing;
+}
+
+static bool has_ranges(const struct heap_act *act)
+{
+	return act->function->family->granularity != 0;
+}
+
+/* Such a release needs nobody to wait for its return. */
+static bool always_succeeds(const struct heap_act *act)
+{
+	return act->function->act == FAMILY_RELEASE &&
+	       act->function->success.compare == COMPARE_ALWAYS;
+}
+
+static void take(struct heap *heap, const struct heap_act *act,
+		 struct taken *ret)
+{
+	bool resize = act->function->act == FAMILY_RESIZE;
+	uint64_t handle = resize ? act->old : act->handle;
+	uint64_t size = resize ? act->old_size : act->size;
+
+	*ret = (struct taken){ 0 };
+	if (is_null(act, handle))
+		return;
+	if (has_ranges(act))
+		range_acts_take(heap, act, handle, size, ret);
+	else
+		handles_take(heap, act, handle, ret);
+}
+
+static void put_back(struct heap *heap, const struct heap_act *act,
+		     struct taken *taken)
+{
+	if (has_ranges(act))
+		range_acts_put_back(heap, act, taken);
+	else
+		handles_put_back(heap, act, taken);
+}
+
+static void acquire(struct heap *heap, const struct heap_act *act)
+{
+	if (act->failed || is_null(act, act->handle))
+		heap_count_failed(heap, act);
+	else if (has_ranges(act))
+		range_acts_acquire(heap, act);
+	else
+		handles_acquire(heap, act);
+}
+
+/* What was taken is gone. */
+static void settle(struct heap *heap, const struct heap_act *act,
+		   uint64_t handle, struct taken *taken)
+{
+	if (has_ranges(act))
+		range_acts_settle(heap, act, taken);
+	else
+		handles_settle(heap, act, handle, taken);
+}
+
+static uint64_t released_bytes(const struct heap_act *act,
+			       const struct taken *taken)
+{
+	uint64_t bytes = 0;
+
+	if (!act->function->family->has_size)
+		return 0;
+	for (size_t i = 0; i < taken->pieces.count; i++)
+		bytes += taken->pieces.items[i].end -
+			 taken->pieces.items[i].begin;
+	return taken->found && !has_ranges(act) ? taken->block.size : bytes;
+}
+
+static void finish_release(struct heap *heap, const struct heap_act *act,
+			   struct taken *taken)
+{
+	struct heap_total *total =
+		&heap_ledger(heap, act->function->family)->total;
+
+	heap_count_use(heap, act, released_bytes(act, taken));
+	if (is_null(act, act->handle))
+		total->null_releases++;
+	else if (act->failed)
+		put_back(heap, act, taken);
+	else
+		settle(heap, act, act->handle, taken);
+}
+
+/* realloc(p, 0) gives p back and returns null, where it doesn't give a small
+   block instead. */
+static bool has_released(const struct heap_act *act)
+{
+	return act->function->family->has_size && !has_ranges(act) &&
+	       act->size == 0 && act->handle == 0 && act->old != 0;
+}
+
+static void finish_resize(struct heap *heap, const struct heap_act *act,
+			  struct taken *taken)
+{
+	struct heap_act copy = *act;
+	bool released = has_released(act);
+
+	copy.failed = !released && (act->failed || is_null(act, act->handle));
+	heap_count_use(heap, &copy, act->size);
+	if (copy.failed) {
+		put_back(heap, &copy, taken);
+		heap_count_failed(heap, &copy);
+		return;
+	}
+	if (!is_null(act, act->old) && (!has_ranges(act) || act->old_size))
+		settle(heap, &copy, act->old, taken);
+	if (!released)
+		acquire(heap, &copy);
+}
+
+static struct pending *find_pending(const struct heap *heap, uint64_t call)
+{
+	struct pending *found;
+
+	HASH_FIND(hh, heap->pending, &call, sizeof(call), found);
+	return found;
+}
+
+void heap_begin(struct heap *heap, const struct heap_act *act)
+{
+	enum family_act kind = act->function->act;
+	struct pending *pending;
+
+	if (kind != FAMILY_RELEASE && kind != FAMILY_RESIZE)
+		return;
+	if (always_succeeds(act)) {
+		struct heap_act entered = *act;
+
+		entered.call = 0;
+		entered.end = 0;
+		heap_act(heap, &entered);
+		return;
+	}
+	if (!act->call || find_pending(heap, act->call))
+		return;
+	pending = xcalloc(1, sizeof(*pending));
+	pending->call = act->call;
+	pending->begin = act->begin;
+	HASH_ADD(hh, heap->pending, call, sizeof(pending->call), pending);
+	take(heap, act, &pending->taken);
+}
+
+/* What the call took at its entry; without a heap_begin(): now. */
+static void take_pending(struct heap *heap, const struct heap_act *act,
+			 struct taken *ret)
+{
+	struct pending *pending = find_pending(heap, act->call);
+
+	if (!act->call || !pending) {
+		take(heap, act, ret);
+		return;
+	}
+	*ret = pending->taken;
+	HASH_DEL(heap->pending, pending);
+	free(pending);
+}
+
+static void act_on_blocks(struct heap *heap, const struct heap_act *act)
+{
+	struct taken taken;
+
+	if (act->call && always_succeeds(act)) {
+		heap_count_time(heap, act);
+		return;
+	}
+	take_pending(heap, act, &taken);
+	if (act->function->act == FAMILY_RESIZE)
+		finish_resize(heap, act, &taken);
+	else
+		finish_release(heap, act, &taken);
+}
+
+/* The time of an act is never 0: that would be long before the start. */
+static struct heap_act with_times(const struct heap_act *act)
+{
+	struct heap_act copy = *act;
+
+	if (copy.end < copy.begin)
+		copy.end = copy.begin;
+	return copy;
+}
+
+void heap_act(struct heap *heap, const struct heap_act *given)
+{
+	struct heap_act act = with_times(given);
+
+	switch (act.function->act) {
+	case FAMILY_RELEASE:
+	case FAMILY_RESIZE:
+		act_on_blocks(heap, &act);
+		break;
+	case FAMILY_ACQUIRE:
+	case FAMILY_REPLACE:
+		heap_count_use(heap, &act, act.size);
+		acquire(heap, &act);
+		break;
+	case FAMILY_MOVE:
+		heap_count_use(heap, &act, act.size);
+		if (act.failed)
+			heap_count_failed(heap, &act);
+		else
+			range_acts_move(heap, &act);
+		break;
+	}
+}
+
+void heap_abandon(struct heap *heap, const struct heap_act *act)
+{
+	struct pending *pending = find_pending(heap, act->call);
+
+	heap_ledger(heap, act->function->family)->total.in_flight++;
+	if (!act->call || !pending)
+		return;
+	put_back(heap, act, &pending->taken);
+	HASH_DEL(heap->pending, pending);
+	free(pending);
+}
+
+/* Blocks of ranges have their memory from their pieces. */
+void heap_pending_fini(struct heap *heap)
+{
+	struct pending *pending, *next;
+
+	HASH_ITER(hh, heap->pending, pending, next) {
+		struct range_list *pieces = &pending->taken.pieces;
+
+		for (size_t i = 0; i < pieces->count; i++)
+			if (--pieces->items[i].block->pieces == 0)
+				free(pieces->items[i].block);
+		range_list_fini(pieces);
+		HASH_DEL(heap->pending, pending);
+		free(pending);
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/heap.h"
+
+#include <stdlib.h>
+
+#include "heap/private.h"
+
+struct heap *heap_new(const struct heap_options *options)
+{
+	struct heap *heap = xcalloc(1, sizeof(*heap));
+
+	heap->options = *options;
+	if (!heap->options.limits.blocks)
+		heap->options.limits = HEAP_LIMITS_DEFAULT;
+	heap->incidents.limit = heap->options.limits.incidents;
+	heap->ledger_count = families_count(options->families);
+	heap->ledgers = xcalloc(heap->ledger_count, sizeof(*heap->ledgers));
+	for (size_t i = 0; i < heap->ledger_count; i++)
+		heap->ledgers[i].family = families_at(options->families, i);
+	return heap;
+}
+
+void heap_free(struct heap *heap)
+{
+	if (!heap)
+		return;
+	heap_pending_fini(heap);
+	for (size_t i = 0; i < heap->ledger_count; i++) {
+		live_fini(&heap->ledgers[i].live);
+		ranges_fini(&heap->ledgers[i].ranges);
+		history_fini(&heap->ledgers[i].history);
+	}
+	free(heap->ledgers);
+	sites_fini(&heap->sites);
+	recent_fini(&heap->recent);
+	incidents_fini(&heap->incidents);
+	heap_registry_fini(heap);
+	free(heap);
+}
+
+uint64_t heap_start(const struct heap *heap)
+{
+	return heap->options.start;
+}
+
+const struct heap_total *heap_total(const struct heap *heap,
+				    const struct family *family)
+{
+	return &heap->ledgers[family->index].total;
+}
+
+const struct history *heap_total_history(const struct heap *heap,
+					 const struct family *family)
+{
+	return &heap->ledgers[family->index].history;
+}
+
+size_t heap_site_count(const struct heap *heap)
+{
+	return heap->sites.count;
+}
+
+const struct site *heap_site(const struct heap *heap, size_t number)
+{
+	return heap->sites.all[number - 1];
+}
+
+size_t heap_incident_count(const struct heap *heap, enum incident_kind kind)
+{
+	return heap->incidents.count[kind];
+}
+
+const struct incident *heap_incident_at(const struct heap *heap,
+					enum incident_kind kind, size_t index)
+{
+	return incidents_at(&heap->incidents, kind, index);
+}
+
+uint64_t heap_incidents_dropped(const struct heap *heap,
+				enum incident_kind kind)
+{
+	return heap->incidents.dropped[kind];
+}
+
+struct heap_memory heap_memory(const struct heap *heap)
+{
+	struct heap_memory memory = {
+		.site_bytes = sites_bytes(&heap->sites),
+		.other_bytes = incidents_bytes(&heap->incidents) +
+			       heap_registry_bytes(heap),
+	};
+
+	for (size_t i = 0; i < heap->ledger_count; i++) {
+		memory.block_bytes += live_bytes(&heap->ledgers[i].live);
+		memory.block_bytes += ranges_bytes(&heap->ledgers[i].ranges);
+	}
+	if (heap->recent.places)
+		memory.other_bytes +=
+			RECENT_PLACES * sizeof(struct recent_release);
+	return memory;
+}
+
+static pid_t tid_of(const struct heap *heap, uint16_t thread)
+{
+	return thread ? heap->tids[thread - 1] : 0;
+}
+
+static bool next_range(const struct heap *heap, const struct ledger *ledger,
+		       struct heap_walk *walk, struct heap_block *ret)
+{
+	const struct range_list *list = &ledger->ranges.live;
+	const struct range *range;
+
+	if (walk->index >= list->count)
+		return false;
+	range = &list->items[walk->index++];
+	*ret = (struct heap_block){
+		.site = heap_site(heap, range->block->site),
+		.handle = range->begin,
+		.size = range->end - range->begin,
+		.birth = heap->options.start + range->block->birth,
+		.tid = tid_of(heap, range->block->thread),
+	};
+	return true;
+}
+
+static bool next_handle(const struct heap *heap, const struct ledger *ledger,
+			struct heap_walk *walk, struct heap_block *ret)
+{
+	for (; walk->part < LIVE_PARTS; walk->part++, walk->index = 0) {
+		const struct live_part *part = &ledger->live.parts[walk->part];
+
+		while (walk->index < part->room) {
+			const struct live_block *block =
+				&part->slots[walk->index++];
+
+			if (!block->site)
+				continue;
+			*ret = (struct heap_block){
+				.site = heap_site(heap, block->site),
+				.handle = block->handle,
+				.size = ledger->family->has_size ? block->size :
+								   0,
+				.birth = heap_birth(heap, block),
+				.tid = tid_of(heap, block->thread),
+			};
+			return true;
+		}
+	}
+	return false;
+}
+
+bool heap_next_block(const struct heap *heap, struct heap_walk *walk,
+		     struct heap_block *ret)
+{
+	while (walk->family < heap->ledger_count) {
+		const struct ledger *ledger = &heap->ledgers[walk->family];
+
+		if (ledger->family->granularity ?
+			    next_range(heap, ledger, walk, ret) :
+			    next_handle(heap, ledger, walk, ret))
+			return true;
+		*walk = (struct heap_walk){ .family = walk->family + 1 };
+	}
+	return false;
+}

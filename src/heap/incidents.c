@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/incidents.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* What makes two incidents the same. */
+struct pair {
+	enum incident_kind kind;
+	stack_id first, second;
+	const struct family_function *first_function, *second_function;
+	const char *first_library, *second_library;
+};
+
+struct incident_entry {
+	struct pair pair;
+	struct incident incident;
+	UT_hash_handle hh;
+};
+
+void incidents_fini(struct incidents *incidents)
+{
+	HASH_CLEAR(hh, incidents->by_pair);
+	for (int kind = 0; kind < INCIDENT_KINDS; kind++) {
+		for (size_t i = 0; i < incidents->count[kind]; i++)
+			free(incidents->list[kind][i]);
+		free(incidents->list[kind]);
+	}
+	*incidents = (struct incidents){ 0 };
+}
+
+static struct incident_entry *append(struct incidents *incidents,
+				     const struct pair *pair,
+				     const struct incident *incident)
+{
+	struct incident_entry *entry = xcalloc(1, sizeof(*entry));
+	enum incident_kind kind = incident->kind;
+
+	memcpy(&entry->pair, pair, sizeof(*pair));
+	entry->incident = *incident;
+	entry->incident.count = 0;
+	entry->incident.bytes = 0;
+	HASH_ADD(hh, incidents->by_pair, pair, sizeof(*pair), entry);
+	incidents->list[kind] =
+		xgrow(incidents->list[kind], incidents->count[kind],
+		      &incidents->room[kind], sizeof(*incidents->list[kind]));
+	incidents->list[kind][incidents->count[kind]++] = entry;
+	return entry;
+}
+
+void incidents_add(struct incidents *incidents, const struct incident *incident)
+{
+	enum incident_kind kind = incident->kind;
+	struct incident_entry *entry;
+	struct pair pair;
+
+	/* Bytes between the members are compared, too. */
+	memset(&pair, 0, sizeof(pair));
+	pair.kind = kind;
+	pair.first = incident->first;
+	pair.second = incident->second;
+	pair.first_function = incident->first_function;
+	pair.second_function = incident->second_function;
+	pair.first_library = incident->first_library;
+	pair.second_library = incident->second_library;
+	HASH_FIND(hh, incidents->by_pair, &pair, sizeof(pair), entry);
+	if (!entry && incidents->count[kind] >= incidents->limit) {
+		incidents->dropped[kind]++;
+		return;
+	}
+	if (!entry)
+		entry = append(incidents, &pair, incident);
+	entry->incident.count++;
+	entry->incident.bytes += incident->bytes;
+	entry->incident.last_time = incident->first_time;
+	entry->incident.handle = incident->handle;
+	entry->incident.size = incident->size;
+}
+
+const struct incident *incidents_at(const struct incidents *incidents,
+				    enum incident_kind kind, size_t index)
+{
+	return &incidents->list[kind][index]->incident;
+}
+
+size_t incidents_bytes(const struct incidents *incidents)
+{
+	size_t entries = 0;
+
+	for (int kind = 0; kind < INCIDENT_KINDS; kind++)
+		entries += incidents->count[kind];
+	return entries * sizeof(struct incident_entry);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_INCIDENTS_H
+#define CALLTRAP_INCIDENTS_H
+
+#include "heap/heap.h"
+
+/* Pairs of stacks that something has happened between, each kept once. */
+struct incident_entry;
+
+struct incidents {
+	struct incident_entry *by_pair;
+	struct incident_entry **list[INCIDENT_KINDS];
+	size_t count[INCIDENT_KINDS], room[INCIDENT_KINDS];
+	uint64_t dropped[INCIDENT_KINDS];
+	size_t limit; /* of each kind */
+};
+
+void incidents_fini(struct incidents *incidents);
+
+/* One more of this kind, at first_time. Its .count and .last_time are not
+   looked at. */
+void incidents_add(struct incidents *incidents,
+		   const struct incident *incident);
+const struct incident *incidents_at(const struct incidents *incidents,
+				    enum incident_kind kind, size_t index);
+size_t incidents_bytes(const struct incidents *incidents);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define FIRST_ROOM 16
+
+void live_fini(struct live *live)
+{
+	for (size_t i = 0; i < LIVE_PARTS; i++)
+		free(live->parts[i].slots);
+	*live = (struct live){ 0 };
+}
+
+/* Handles are addresses and small numbers: all bits must come to count. */
+static uint64_t hash_of(uint64_t handle)
+{
+	handle ^= handle >> 32;
+	handle *= 0x9e3779b97f4a7c15u;
+	handle ^= handle >> 29;
+	handle *= 0xbf58476d1ce4e5b9u;
+	return handle ^ handle >> 32;
+}
+
+static struct live_part *part_of(const struct live *live, uint64_t hash)
+{
+	return (struct live_part *)&live->parts[hash % LIVE_PARTS];
+}
+
+/* Where a block would be if it were alone: rises with the upper half. */
+static uint32_t home_of(const struct live_part *part, uint64_t hash)
+{
+	return (hash >> 32) * part->room >> 32;
+}
+
+static uint32_t next_of(const struct live_part *part, uint32_t slot)
+{
+	return slot + 1 == part->room ? 0 : slot + 1;
+}
+
+/* How far from home the block in a slot is. */
+static uint32_t distance(const struct live_part *part, uint32_t slot)
+{
+	uint32_t home = home_of(part, hash_of(part->slots[slot].handle));
+
+	return slot >= home ? slot - home : slot + part->room - home;
+}
+
+/* Before the first one that is not farther from home. */
+static void insert(struct live_part *part, const struct live_block *block)
+{
+	struct live_block moved = *block;
+	uint32_t slot = home_of(part, hash_of(block->handle));
+	uint32_t from_home = 0;
+
+	while (part->slots[slot].site && distance(part, slot) > from_home) {
+		slot = next_of(part, slot);
+		from_home++;
+	}
+	while (part->slots[slot].site) {
+		struct live_block next = part->slots[slot];
+
+		part->slots[slot] = moved;
+		moved = next;
+		slot = next_of(part, slot);
+	}
+	part->slots[slot] = moved;
+	part->used++;
+}
+
+static void grow(struct live_part *part)
+{
+	struct live_part old = *part;
+
+	part->room = old.room ? old.room + old.room / 4 : FIRST_ROOM;
+	part->used = 0;
+	part->slots = xcalloc(part->room, sizeof(*part->slots));
+	for (uint32_t i = 0; i < old.room; i++)
+		if (old.slots[i].site)
+			insert(part, &old.slots[i]);
+	free(old.slots);
+}
+
+void live_add(struct live *live, const struct live_block *block)
+{
+	struct live_part *part = part_of(live, hash_of(block->handle));
+
+	if ((uint64_t)part->used * 10 + 10 > (uint64_t)part->room * 9)
+		grow(part);
+	insert(part, block);
+	live->count++;
+}
+
+static bool find_slot(const struct live_part *part, uint64_t handle,
+		      uint64_t hash, uint32_t *ret)
+{
+	uint32_t slot, from_home = 0;
+
+	if (!part->room)
+		return false;
+	slot = home_of(part, hash);
+	while (part->slots[slot].site && distance(part, slot) >= from_home) {
+		if (part->slots[slot].handle == handle) {
+			*ret = slot;
+			return true;
+		}
+		slot = next_of(part, slot);
+		from_home++;
+	}
+	return false;
+}
+
+struct live_block *live_find(const struct live *live, uint64_t handle)
+{
+	uint64_t hash = hash_of(handle);
+	const struct live_part *part = part_of(live, hash);
+	uint32_t slot;
+
+	return find_slot(part, handle, hash, &slot) ? &part->slots[slot] : NULL;
+}
+
+bool live_remove(struct live *live, uint64_t handle, struct live_block *ret)
+{
+	uint64_t hash = hash_of(handle);
+	struct live_part *part = part_of(live, hash);
+	uint32_t slot, next;
+
+	if (!find_slot(part, handle, hash, &slot))
+		return false;
+	*ret = part->slots[slot];
+	next = next_of(part, slot);
+	while (part->slots[next].site && distance(part, next) > 0) {
+		part->slots[slot] = part->slots[next];
+		slot = next;
+		next = next_of(part, next);
+	}
+	part->slots[slot].site = 0;
+	part->used--;
+	live->count--;
+	return true;
+}
+
+size_t live_bytes(const struct live *live)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < LIVE_PARTS; i++)
+		bytes += live->parts[i].room * sizeof(struct live_block);
+	return bytes;
+}

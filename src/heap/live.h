@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_LIVE_H
+#define CALLTRAP_LIVE_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * Live blocks by handle. There may be hundreds of millions, so a block takes
+ * 26 bytes and the table is filled to nine tenths. It is cut into parts that
+ * grow one at a time and by a quarter, because the traced program waits
+ * meanwhile. In a part, blocks are sorted by their hash: a search ends at the
+ * first one that is behind.
+ */
+#define LIVE_PARTS 64
+
+struct live_block {
+	uint64_t handle;
+	uint64_t size : 48;  /* shared: how often it was acquired */
+	uint64_t birth : 48; /* since watching began, in 1024 ns */
+	uint32_t site;       /* 0: the slot is empty */
+	uint16_t thread;
+} __attribute__((packed));
+
+struct live_part {
+	struct live_block *slots;
+	uint32_t room;
+	uint32_t used;
+};
+
+struct live {
+	struct live_part parts[LIVE_PARTS];
+	size_t count;
+};
+
+void live_fini(struct live *live);
+
+/* Adds a block. None of its handle may be there. */
+void live_add(struct live *live, const struct live_block *block);
+
+/* Good until the table changes; or NULL. */
+struct live_block *live_find(const struct live *live, uint64_t handle);
+
+/* Takes a block out of the table; false if there is none. */
+bool live_remove(struct live *live, uint64_t handle, struct live_block *ret);
+
+size_t live_bytes(const struct live *live);
+
+#endif

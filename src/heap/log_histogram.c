@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/log_histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define PARTS (1u << LOG_HISTOGRAM_BITS)
+
+void log_histogram_fini(struct log_histogram *histogram)
+{
+	free(histogram->buckets);
+	*histogram = (struct log_histogram){ 0 };
+}
+
+/* Numbers below PARTS each have a bucket of their own. */
+static unsigned bucket_of(uint64_t number)
+{
+	unsigned shift;
+
+	if (number < PARTS)
+		return number;
+	shift = 63 - __builtin_clzll(number) - LOG_HISTOGRAM_BITS;
+	return (shift << LOG_HISTOGRAM_BITS) + (number >> shift);
+}
+
+/* The largest number of a bucket. */
+static uint64_t top_of(unsigned bucket)
+{
+	unsigned shift;
+
+	if (bucket < PARTS)
+		return bucket;
+	shift = (bucket >> LOG_HISTOGRAM_BITS) - 1;
+	return (((uint64_t)(bucket % PARTS + PARTS) + 1) << shift) - 1;
+}
+
+/* Makes room for a bucket, and a little more on its side. */
+static void widen(struct log_histogram *histogram, unsigned bucket)
+{
+	unsigned last = histogram->first + histogram->room;
+	unsigned first = histogram->first;
+	uint64_t *buckets;
+
+	if (!histogram->room)
+		first = last = bucket;
+	if (bucket < first)
+		first = bucket > 2 ? bucket - 2 : 0;
+	if (bucket >= last)
+		last = bucket < 252 ? bucket + 3 : 255;
+	buckets = xcalloc(last - first, sizeof(*buckets));
+	if (histogram->room)
+		memcpy(buckets + (histogram->first - first), histogram->buckets,
+		       histogram->room * sizeof(*buckets));
+	free(histogram->buckets);
+	histogram->buckets = buckets;
+	histogram->first = first;
+	histogram->room = last - first;
+}
+
+void log_histogram_add(struct log_histogram *histogram, uint64_t number)
+{
+	unsigned bucket = bucket_of(number);
+
+	if (bucket < histogram->first ||
+	    bucket >= (unsigned)histogram->first + histogram->room)
+		widen(histogram, bucket);
+	histogram->buckets[bucket - histogram->first]++;
+	histogram->count++;
+	if (number > histogram->max)
+		histogram->max = number;
+}
+
+static uint64_t at_most(uint64_t number, uint64_t max)
+{
+	return number < max ? number : max;
+}
+
+uint64_t log_histogram_quantile(const struct log_histogram *histogram,
+				unsigned per_mille)
+{
+	uint64_t wanted, seen = 0;
+
+	wanted = ((__uint128_t)histogram->count * per_mille + 999) / 1000;
+	if (!wanted)
+		wanted = 1;
+	for (unsigned i = 0; i < histogram->room; i++) {
+		seen += histogram->buckets[i];
+		if (seen >= wanted)
+			return at_most(top_of(histogram->first + i),
+				       histogram->max);
+	}
+	return histogram->max;
+}
+
+uint64_t log_histogram_above(const struct log_histogram *histogram,
+			     uint64_t limit)
+{
+	uint64_t above = 0;
+
+	for (unsigned i = 0; i < histogram->room; i++)
+		if (at_most(top_of(histogram->first + i), histogram->max) >
+		    limit)
+			above += histogram->buckets[i];
+	return above;
+}
+
+size_t log_histogram_bytes(const struct log_histogram *histogram)
+{
+	return histogram->room * sizeof(*histogram->buckets);
+}
+
+void log_histogram_classes(const struct log_histogram *histogram,
+			   uint64_t ret[SIZE_CLASSES])
+{
+	memset(ret, 0, SIZE_CLASSES * sizeof(*ret));
+	for (unsigned i = 0; i < histogram->room; i++) {
+		uint64_t top = top_of(histogram->first + i);
+		unsigned class = top ? 64 - __builtin_clzll(top) : 0;
+
+		ret[class] += histogram->buckets[i];
+	}
+}

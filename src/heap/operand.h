@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_OPERAND_H
+#define CALLTRAP_OPERAND_H
+
+#include "heap/family.h"
+#include "prototype/prototype.h"
+
+/*
+ * The value of an operand at a call; which: of several that are stored in a
+ * row, the one with this number (from 0). -ENOENT for OPERAND_NONE, -EAGAIN
+ * for what is known only after the return, -EFAULT for what can't be read. A
+ * product that is too large is the largest number there is.
+ */
+int operand_value(const struct operand *operand,
+		  const struct call_values *values, unsigned which,
+		  uint64_t *ret) MUST_CHECK;
+
+/* Whether a function with that result (of so many bytes) has succeeded. */
+bool family_succeeded(const struct family_function *function, uint64_t result,
+		      unsigned word_size);
+
+#endif

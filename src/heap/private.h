@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HEAP_PRIVATE_H
+#define CALLTRAP_HEAP_PRIVATE_H
+
+#include "base/hash.h"
+#include "heap/heap.h"
+#include "heap/incidents.h"
+#include "heap/live.h"
+#include "heap/ranges.h"
+#include "heap/recent.h"
+#include "heap/sites.h"
+
+/* What the files of this room share. */
+
+struct library_name; /* each text once */
+struct library_pointer;
+struct use_entry;
+struct holder_entry;
+struct pending;
+struct thread_number;
+
+/* Everything of one family. */
+struct ledger {
+	const struct family *family;
+	struct heap_total total;
+	struct history history;
+	struct live live;     /* … of handles, or */
+	struct ranges ranges; /* of ranges */
+	uint64_t end;         /* of the range that MOVE moves */
+	bool end_known;
+};
+
+struct heap {
+	struct heap_options options;
+	struct ledger *ledgers; /* by family->index */
+	size_t ledger_count;
+	struct sites sites;
+	struct recent recent;
+	struct incidents incidents;
+	struct pending *pending; /* by call */
+	size_t live_count;       /* in all families */
+
+	struct library_name *libraries;
+	struct library_pointer *library_pointers;
+	struct use_entry *uses;
+	struct use_entry **use_list;
+	size_t use_count, use_room;
+	struct holder_entry *holders;
+	struct holder_entry **holder_list;
+	size_t holder_count, holder_room;
+	struct thread_number *threads;
+	struct thread_number *last_thread;
+	pid_t *tids; /* tids[number - 1] */
+	size_t thread_count, thread_room;
+};
+
+/* registry.c: what occurs again and again, each kept once. */
+const char *heap_library(struct heap *heap, const char *library);
+uint16_t heap_thread(struct heap *heap, pid_t tid);
+struct heap_use *heap_use(struct heap *heap,
+			  const struct family_function *function,
+			  const char *library);
+struct heap_holder *heap_holder(struct heap *heap, const struct family *family,
+				const char *library, unsigned component);
+void heap_registry_fini(struct heap *heap);
+size_t heap_registry_bytes(const struct heap *heap);
+
+/* account.c: the numbers of sites, libraries and families. */
+struct site *heap_site_of(struct heap *heap, const struct heap_act *act);
+struct ledger *heap_ledger(struct heap *heap, const struct family *family);
+uint64_t heap_since(const struct heap *heap, uint64_t time);
+void heap_count_use(struct heap *heap, const struct heap_act *act,
+		    uint64_t bytes);
+void heap_count_time(struct heap *heap, const struct heap_act *act);
+void heap_count_failed(struct heap *heap, const struct heap_act *act);
+
+/* A block of this size is new at the site. */
+void heap_count_acquired(struct heap *heap, struct site *site,
+			 const struct heap_act *act, uint64_t size);
+
+/*
+ * Bytes of a site are gone; blocks: 1 if that was the last of a block, or 0.
+ * Why, and when: lifetimes are told from other ends.
+ */
+enum gone {
+	GONE_RELEASED,
+	GONE_RESIZED,
+	GONE_REPLACED, /* or its release was missed */
+};
+
+void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
+		     uint64_t birth, uint64_t bytes, unsigned blocks,
+		     enum gone why);
+
+/* blame.c: whether a release fits the acquisition. */
+void heap_judge_release(struct heap *heap, const struct heap_act *act,
+			const struct site *site, uint64_t handle,
+			uint64_t size);
+void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
+			uint64_t handle);
+void heap_note_released(struct heap *heap, const struct heap_act *act,
+			uint64_t handle);
+
+/* handles.c and range_acts.c: acts on the two kinds of families. What a call
+   has taken out of the live blocks: */
+struct taken {
+	bool found;
+	struct live_block block;
+	struct range_list pieces;
+};
+
+uint64_t heap_birth(const struct heap *heap, const struct live_block *block);
+void handles_acquire(struct heap *heap, const struct heap_act *act);
+void handles_take(struct heap *heap, const struct heap_act *act,
+		  uint64_t handle, struct taken *ret);
+void handles_put_back(struct heap *heap, const struct heap_act *act,
+		      struct taken *taken);
+void handles_settle(struct heap *heap, const struct heap_act *act,
+		    uint64_t handle, struct taken *taken);
+
+void range_acts_acquire(struct heap *heap, const struct heap_act *act);
+void range_acts_take(struct heap *heap, const struct heap_act *act,
+		     uint64_t begin, uint64_t size, struct taken *ret);
+void range_acts_put_back(struct heap *heap, const struct heap_act *act,
+			 struct taken *taken);
+void range_acts_settle(struct heap *heap, const struct heap_act *act,
+		       struct taken *taken);
+void range_acts_move(struct heap *heap, const struct heap_act *act);
+
+/* act.c */
+void heap_pending_fini(struct heap *heap);
+
+#endif

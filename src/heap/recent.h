@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_RECENT_H
+#define CALLTRAP_RECENT_H
+
+#include "heap/family.h"
+#include "stack/stacks.h"
+
+/*
+ * Handles that were released lately, and where. A release of one of them is a
+ * double free; one of a handle that is not here may be of a block from before
+ * our time. Of handles that share a place the last one stays.
+ */
+#define RECENT_PLACES 16384
+
+struct recent_release {
+	uint64_t handle;
+	const struct family_function *function; /* NULL: nothing is here */
+	const char *library;
+	stack_id stack;
+};
+
+struct recent {
+	struct recent_release *places; /* NULL until needed */
+};
+
+void recent_fini(struct recent *recent);
+void recent_add(struct recent *recent, const struct recent_release *release);
+
+/* The handle is in use again. */
+void recent_forget(struct recent *recent, const struct family *family,
+		   uint64_t handle);
+const struct recent_release *recent_find(const struct recent *recent,
+					 const struct family *family,
+					 uint64_t handle);
+
+#endif

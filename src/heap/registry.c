@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "heap/private.h"
+
+/* So many can be told apart in a live block. */
+#define THREADS_MAX UINT16_MAX
+
+struct library_name {
+	char *name;
+	UT_hash_handle hh;
+};
+
+struct library_pointer {
+	const char *given;
+	const char *name;
+	UT_hash_handle hh;
+};
+
+/* Modules come with texts of their own for each name. */
+const char *heap_library(struct heap *heap, const char *library)
+{
+	struct library_pointer *pointer;
+	struct library_name *name;
+
+	if (!library)
+		return NULL;
+	HASH_FIND_PTR(heap->library_pointers, &library, pointer);
+	if (pointer)
+		return pointer->name;
+	HASH_FIND_STR(heap->libraries, library, name);
+	if (!name) {
+		name = xcalloc(1, sizeof(*name));
+		name->name = xstrdup(library);
+		HASH_ADD_KEYPTR(hh, heap->libraries, name->name,
+				strlen(name->name), name);
+	}
+	pointer = xcalloc(1, sizeof(*pointer));
+	pointer->given = library;
+	pointer->name = name->name;
+	HASH_ADD_PTR(heap->library_pointers, given, pointer);
+	return name->name;
+}
+
+struct thread_number {
+	pid_t tid;
+	uint16_t number;
+	UT_hash_handle hh;
+};
+
+uint16_t heap_thread(struct heap *heap, pid_t tid)
+{
+	struct thread_number *thread = heap->last_thread;
+
+	if (thread && thread->tid == tid)
+		return thread->number;
+	HASH_FIND_INT(heap->threads, &tid, thread);
+	if (!thread && heap->thread_count == THREADS_MAX)
+		return 0;
+	if (!thread) {
+		thread = xcalloc(1, sizeof(*thread));
+		thread->tid = tid;
+		heap->tids = xgrow(heap->tids, heap->thread_count,
+				   &heap->thread_room, sizeof(*heap->tids));
+		heap->tids[heap->thread_count++] = tid;
+		thread->number = heap->thread_count;
+		HASH_ADD_INT(heap->threads, tid, thread);
+	}
+	heap->last_thread = thread;
+	return thread->number;
+}
+
+struct use_key {
+	const struct family_function *function;
+	const char *library;
+};
+
+struct use_entry {
+	struct use_key key;
+	struct heap_use use;
+	UT_hash_handle hh;
+};
+
+struct heap_use *heap_use(struct heap *heap,
+			  const struct family_function *function,
+			  const char *library)
+{
+	struct use_key key = { function, library };
+	struct use_entry *entry;
+
+	HASH_FIND(hh, heap->uses, &key, sizeof(key), entry);
+	if (entry)
+		return &entry->use;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->key = key;
+	entry->use.function = function;
+	entry->use.library = library;
+	HASH_ADD(hh, heap->uses, key, sizeof(key), entry);
+	heap->use_list = xgrow(heap->use_list, heap->use_count, &heap->use_room,
+			       sizeof(*heap->use_list));
+	heap->use_list[heap->use_count++] = entry;
+	return &entry->use;
+}
+
+size_t heap_use_count(const struct heap *heap)
+{
+	return heap->use_count;
+}
+
+const struct heap_use *heap_use_at(const struct heap *heap, size_t index)
+{
+	return &heap->use_list[index]->use;
+}
+
+struct holder_key {
+	const struct family *family;
+	const char *library;
+	uint64_t component;
+};
+
+struct holder_entry {
+	struct holder_key key;
+	struct heap_holder holder;
+	UT_hash_handle hh;
+};
+
+struct heap_holder *heap_holder(struct heap *heap, const struct family *family,
+				const char *library, unsigned component)
+{
+	struct holder_key key = { family, library, component };
+	struct holder_entry *entry;
+
+	HASH_FIND(hh, heap->holders, &key, sizeof(key), entry);
+	if (entry)
+		return &entry->holder;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->key = key;
+	entry->holder.family = family;
+	entry->holder.library = library;
+	entry->holder.component = component;
+	HASH_ADD(hh, heap->holders, key, sizeof(key), entry);
+	heap->holder_list =
+		xgrow(heap->holder_list, heap->holder_count, &heap->holder_room,
+		      sizeof(*heap->holder_list));
+	heap->holder_list[heap->holder_count++] = entry;
+	return &entry->holder;
+}
+
+size_t heap_holder_count(const struct heap *heap)
+{
+	return heap->holder_count;
+}
+
+const struct heap_holder *heap_holder_at(const struct heap *heap, size_t index)
+{
+	return &heap->holder_list[index]->holder;
+}
+
+static void libraries_fini(struct heap *heap)
+{
+	struct library_pointer *pointer, *next_pointer;
+	struct library_name *name, *next_name;
+
+	HASH_ITER(hh, heap->library_pointers, pointer, next_pointer) {
+		HASH_DEL(heap->library_pointers, pointer);
+		free(pointer);
+	}
+	HASH_ITER(hh, heap->libraries, name, next_name) {
+		HASH_DEL(heap->libraries, name);
+		free(name->name);
+		free(name);
+	}
+}
+
+void heap_registry_fini(struct heap *heap)
+{
+	struct thread_number *thread, *next;
+
+	HASH_ITER(hh, heap->threads, thread, next) {
+		HASH_DEL(heap->threads, thread);
+		free(thread);
+	}
+	free(heap->tids);
+	HASH_CLEAR(hh, heap->uses);
+	for (size_t i = 0; i < heap->use_count; i++)
+		free(heap->use_list[i]);
+	free(heap->use_list);
+	HASH_CLEAR(hh, heap->holders);
+	for (size_t i = 0; i < heap->holder_count; i++)
+		free(heap->holder_list[i]);
+	free(heap->holder_list);
+	libraries_fini(heap);
+}
+
+size_t heap_registry_bytes(const struct heap *heap)
+{
+	return heap->use_count * sizeof(struct use_entry) +
+	       heap->holder_count * sizeof(struct holder_entry) +
+	       heap->thread_count * sizeof(struct thread_number);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SITE_H
+#define CALLTRAP_SITE_H
+
+#include "heap/family.h"
+#include "heap/history.h"
+#include "heap/log_histogram.h"
+#include "stack/stacks.h"
+
+/* A distinct call stack that acquires by one function, and what became of it. */
+struct site {
+	uint32_t number; /* from 1 on */
+	stack_id stack;
+	const struct family_function *function;
+	const char *library; /* of the caller, or NULL */
+	unsigned component;  /* 0: none */
+
+	uint64_t blocks, bytes; /* outstanding */
+	uint64_t alloc_blocks, alloc_bytes;
+	uint64_t freed_blocks, freed_bytes;
+	uint64_t failed;
+	uint64_t peak_blocks, peak_bytes, peak_time;
+	uint64_t first_time, last_time; /* of acquisitions, monotonic */
+	uint64_t last_free;             /* 0: never one */
+
+	/* A resize ends a lifetime, too, but says little about how long such
+	   blocks live. */
+	uint64_t resized;
+	struct log_histogram lifetimes; /* of those given back; ns */
+	struct log_histogram times;     /* in the function; ns */
+	uint64_t total_ns;
+	struct log_histogram sizes; /* of those acquired, less 1 */
+	struct heap_holder *library_holder, *component_holder;
+	struct history history; /* nothing before there are two blocks */
+};
+
+#endif

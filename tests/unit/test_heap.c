@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap_fixture.h"
+
+#include <stdio.h>
+
+static struct fixture f;
+
+static void setup(void)
+{
+	fixture_init(&f, NULL);
+}
+
+static void teardown(void)
+{
+	fixture_fini(&f);
+}
+
+static void check_live(const char *name, uint64_t blocks, uint64_t bytes)
+{
+	const struct heap_total *total = total_of(&f, name);
+
+	ck_assert_uint_eq(total->blocks, blocks);
+	ck_assert_uint_eq(total->bytes, bytes);
+}
+
+START_TEST(acquired_and_released)
+{
+	const struct site *site;
+
+	acquire(&f, "malloc", 0x10, 100);
+	f.now += 3 * SECOND;
+	f.stack = 2;
+	acquire(&f, "malloc", 0x20, 50);
+	f.now += SECOND;
+	release(&f, "free", 0x10, 0);
+	check_live("free", 1, 50);
+	site = site_of(&f, 1, NULL);
+	ck_assert_uint_eq(site->blocks, 0);
+	ck_assert_uint_eq(site->freed_bytes, 100);
+	ck_assert_uint_eq(site->lifetimes.count, 1);
+	ck_assert(site->lifetimes.max >= 4 * SECOND);
+	ck_assert(site->lifetimes.max < 4 * SECOND + 2048);
+	ck_assert_uint_eq(site->peak_bytes, 100);
+	ck_assert_uint_eq(total_of(&f, "malloc")->peak_bytes, 150);
+	ck_assert_uint_eq(total_of(&f, "malloc")->peak_time,
+			  START + 3 * SECOND);
+	ck_assert_uint_eq(total_of(&f, "malloc")->alloc_bytes, 150);
+}
+END_TEST
+
+START_TEST(failures_and_null)
+{
+	acquire(&f, "malloc", 0, 1ull << 60);
+	release(&f, "free", 0, 0);
+	resize(&f, "realloc", 0, 0x10, 8);
+	check_live("malloc", 1, 8);
+	ck_assert_uint_eq(total_of(&f, "malloc")->failed, 1);
+	ck_assert_uint_eq(total_of(&f, "malloc")->null_releases, 1);
+	ck_assert_uint_eq(total_of(&f, "malloc")->unknown_frees, 0);
+	ck_assert_uint_eq(site_of(&f, 1, "malloc")->failed, 1);
+}
+END_TEST
+
+START_TEST(resize_rules)
+{
+	acquire(&f, "malloc", 0x10, 100);
+	resize(&f, "realloc", 0x10, 0, 1000); /* fails */
+	check_live("malloc", 1, 100);
+	ck_assert_uint_eq(total_of(&f, "malloc")->failed, 1);
+	resize(&f, "realloc", 0x10, 0x10, 40); /* in place */
+	check_live("malloc", 1, 40);
+	resize(&f, "realloc", 0x10, 0x90, 400); /* moved */
+	check_live("malloc", 1, 400);
+	ck_assert_uint_eq(site_of(&f, 1, "malloc")->resized, 1);
+	ck_assert_uint_eq(site_of(&f, 1, "malloc")->lifetimes.count, 0);
+	ck_assert_uint_eq(site_of(&f, 1, "realloc")->blocks, 1);
+	release(&f, "free", 0x90, 0);
+	check_live("malloc", 0, 0);
+	acquire(&f, "malloc", 0x10, 100);
+	resize(&f, "realloc", 0x10, 0, 0); /* gives it back */
+	check_live("malloc", 0, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->failed, 1);
+	resize(&f, "realloc", 0x500, 0x600, 10); /* from before our time */
+	check_live("malloc", 1, 10);
+	ck_assert_uint_eq(total_of(&f, "malloc")->unknown_resizes, 1);
+}
+END_TEST
+
+/* While realloc() runs, its old block may come to another thread. */
+START_TEST(old_block_reused_before_resize_returns)
+{
+	struct heap_act act;
+
+	acquire(&f, "malloc", 0x10, 100);
+	act = fixture_act(&f, "realloc");
+	act.call = 5;
+	act.old = 0x10;
+	act.size = 200;
+	heap_begin(f.heap, &act);
+	f.tid = 101;
+	f.stack = 7;
+	acquire(&f, "malloc", 0x10, 30);
+	act.handle = 0x40;
+	heap_act(f.heap, &act);
+	check_live("malloc", 2, 230);
+	ck_assert_uint_eq(total_of(&f, "malloc")->reused, 0);
+	ck_assert_uint_eq(site_of(&f, 7, NULL)->blocks, 1);
+}
+END_TEST
+
+START_TEST(resize_that_never_returns)
+{
+	struct heap_act act;
+
+	acquire(&f, "malloc", 0x10, 100);
+	act = fixture_act(&f, "realloc");
+	act.call = 5;
+	act.old = 0x10;
+	act.size = 200;
+	heap_begin(f.heap, &act);
+	check_live("malloc", 1, 100);
+	heap_abandon(f.heap, &act);
+	check_live("malloc", 1, 100);
+	ck_assert_uint_eq(total_of(&f, "malloc")->in_flight, 1);
+	release(&f, "free", 0x10, 0);
+	check_live("malloc", 0, 0);
+	act.call = 6; /* still pending when the heap is freed */
+	act.function = families_find(f.families, "munmap");
+	acquire(&f, "mmap", 0x10000, 8192);
+	act.handle = 0x10000;
+	act.size = 4096;
+	heap_begin(f.heap, &act);
+}
+END_TEST
+
+START_TEST(release_told_at_entry_and_return)
+{
+	struct heap_act act;
+
+	acquire(&f, "malloc", 0x10, 100);
+	act = fixture_act(&f, "free");
+	act.call = 9;
+	act.handle = 0x10;
+	act.end = 0;
+	heap_begin(f.heap, &act);
+	check_live("malloc", 0, 0);
+	act.end = act.begin + 500;
+	heap_act(f.heap, &act);
+	check_live("malloc", 0, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 0);
+	for (size_t i = 0; i < heap_use_count(f.heap); i++) {
+		const struct heap_use *use = heap_use_at(f.heap, i);
+
+		if (use->function != act.function)
+			continue;
+		ck_assert_uint_eq(use->calls, 1);
+		ck_assert_uint_eq(use->bytes, 100);
+		ck_assert_uint_eq(use->timed, 1);
+		ck_assert_uint_eq(use->total_ns, 500);
+		return;
+	}
+	ck_abort_msg("no use of free()");
+}
+END_TEST
+
+START_TEST(release_that_fails)
+{
+	struct heap_act act;
+
+	acquire(&f, "open", 0, 0);
+	check_live("open", 1, 0);
+	act = fixture_act(&f, "close");
+	act.call = 1;
+	act.handle = 0;
+	heap_begin(f.heap, &act);
+	act.failed = true;
+	heap_act(f.heap, &act);
+	check_live("open", 1, 0);
+	act.call = 2;
+	act.failed = false;
+	heap_begin(f.heap, &act);
+	acquire(&f, "open", 0, 0); /* in another thread, before it returns */
+	heap_act(f.heap, &act);
+	check_live("open", 1, 0);
+	ck_assert_uint_eq(total_of(&f, "open")->reused, 0);
+	ck_assert_uint_eq(total_of(&f, "open")->null_releases, 0);
+}
+END_TEST
+
+START_TEST(double_and_unknown_frees)
+{
+	const struct incident *incident;
+
+	release(&f, "free", 0x99, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->unknown_frees, 1);
+	release(&f, "free", 0x99, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->unknown_frees, 1);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 1);
+	acquire(&f, "malloc", 0x10, 1);
+	f.stack = 2;
+	release(&f, "free", 0x10, 0);
+	f.stack = 3;
+	release(&f, "free", 0x10, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 2);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE), 2);
+	incident = heap_incident_at(f.heap, INCIDENT_DOUBLE_FREE, 1);
+	ck_assert_uint_eq(incident->first, 2);
+	ck_assert_uint_eq(incident->second, 3);
+	ck_assert_uint_eq(incident->handle, 0x10);
+	acquire(&f, "malloc", 0x10, 1);
+	release(&f, "free", 0x10, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 2);
+	check_live("malloc", 0, 0);
+}
+END_TEST
+
+START_TEST(never_acquired)
+{
+	struct heap_options options = { .complete = true };
+	struct fixture g;
+
+	fixture_init(&g, &options);
+	release(&g, "free", 0x99, 0);
+	ck_assert_uint_eq(total_of(&g, "malloc")->unknown_frees, 0);
+	ck_assert_uint_eq(total_of(&g, "malloc")->invalid_frees, 1);
+	ck_assert_uint_eq(heap_incident_count(g.heap, INCIDENT_INVALID_FREE),
+			  1);
+	fixture_fini(&g);
+}
+END_TEST
+
+START_TEST(forms_and_sizes_that_differ)
+{
+	const struct incident *incident;
+
+	acquire(&f, "malloc", 0x10, 10);
+	f.stack = 2;
+	release(&f, "delete", 0x10, 10);
+	acquire(&f, "new", 0x20, 10);
+	release(&f, "delete", 0x20, 10);
+	acquire(&f, "new", 0x30, 10);
+	release(&f, "delete", 0x30, 12);
+	acquire(&f, "new", 0x40, 10);
+	resize(&f, "realloc", 0x40, 0x50, 20);
+	ck_assert_uint_eq(total_of(&f, "malloc")->mismatches, 2);
+	ck_assert_uint_eq(total_of(&f, "malloc")->size_mismatches, 1);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_MISMATCH), 2);
+	incident = heap_incident_at(f.heap, INCIDENT_MISMATCH, 0);
+	ck_assert_str_eq(incident->first_function->name, "malloc");
+	ck_assert_str_eq(incident->second_function->name, "delete");
+	ck_assert_uint_eq(incident->first, 1);
+	ck_assert_uint_eq(incident->second, 2);
+}
+END_TEST
+
+START_TEST(released_by_another_library)
+{
+	char same[] = "liba", other[] = "libb";
+	const struct incident *incident;
+
+	for (int i = 0; i < 3; i++) {
+		f.library = "liba";
+		f.stack = 1;
+		acquire(&f, "malloc", 0x10, 10);
+		f.library = other;
+		f.stack = 2;
+		release(&f, "free", 0x10, 0);
+	}
+	f.library = "liba";
+	acquire(&f, "malloc", 0x20, 10);
+	f.library = same;
+	release(&f, "free", 0x20, 0);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_CROSS), 1);
+	incident = heap_incident_at(f.heap, INCIDENT_CROSS, 0);
+	ck_assert_uint_eq(incident->count, 3);
+	ck_assert_uint_eq(incident->bytes, 30);
+	ck_assert_str_eq(incident->first_library, "liba");
+	ck_assert_str_eq(incident->second_library, "libb");
+}
+END_TEST
+
+START_TEST(reused_and_replaced)
+{
+	acquire(&f, "malloc", 0x10, 10);
+	acquire(&f, "malloc", 0x10, 20);
+	check_live("malloc", 1, 20);
+	ck_assert_uint_eq(total_of(&f, "malloc")->reused, 1);
+	acquire(&f, "open", 3, 0);
+	acquire(&f, "dup2", 3, 0);
+	acquire(&f, "dup2", 4, 0);
+	check_live("open", 2, 0);
+	ck_assert_uint_eq(total_of(&f, "open")->replaced, 1);
+	ck_assert_uint_eq(total_of(&f, "open")->reused, 0);
+}
+END_TEST
+
+START_TEST(shared_handles)
+{
+	acquire(&f, "get", 0x10, 0);
+	acquire(&f, "get", 0x10, 0);
+	acquire(&f, "get", 0x20, 0);
+	check_live("get", 2, 0);
+	release(&f, "put", 0x10, 0);
+	check_live("get", 2, 0);
+	release(&f, "put", 0x10, 0);
+	check_live("get", 1, 0);
+	release(&f, "put", 0x10, 0);
+	ck_assert_uint_eq(total_of(&f, "get")->double_frees, 1);
+	check_live("get", 1, 0);
+}
+END_TEST
+
+START_TEST(parts_of_mappings)
+{
+	const struct site *site;
+
+	acquire(&f, "mmap", 0x10000, 0x3001);
+	check_live("mmap", 1, 0x4000);
+	f.stack = 2;
+	acquire(&f, "mmap", 0x14000, 0x1000);
+	f.now += SECOND;
+	release(&f, "munmap", 0x11000, 0x1000); /* in the middle */
+	check_live("mmap", 2, 0x4000);
+	site = site_of(&f, 1, NULL);
+	ck_assert_uint_eq(site->blocks, 1);
+	ck_assert_uint_eq(site->bytes, 0x3000);
+	ck_assert_uint_eq(site->freed_blocks, 0);
+	release(&f, "munmap", 0x12000, 0x3000); /* the rest, and the next */
+	check_live("mmap", 1, 0x1000);
+	release(&f, "munmap", 0, 0x20000);
+	check_live("mmap", 0, 0);
+	ck_assert_uint_eq(site->freed_blocks, 1);
+	ck_assert_uint_eq(site->freed_bytes, 0x4000);
+	ck_assert_uint_eq(site->lifetimes.count, 1);
+	release(&f, "munmap", 0x50000, 0x1000);
+	ck_assert_uint_eq(total_of(&f, "mmap")->unknown_frees, 1);
+}
+END_TEST
+
+START_TEST(mappings_moved_and_replaced)
+{
+	struct heap_act act = fixture_act(&f, "mremap");
+
+	acquire(&f, "mmap", 0x10000, 0x4000);
+	act.old = 0x12000;
+	act.old_size = 0x2000;
+	act.handle = 0x80000;
+	act.size = 0x8000;
+	heap_act(f.heap, &act);
+	check_live("mmap", 2, 0xa000);
+	ck_assert_uint_eq(site_of(&f, 1, "mmap")->bytes, 0x2000);
+	act.call = 3;
+	act.old = 0x80000;
+	act.old_size = 0x8000;
+	act.size = 0x10000;
+	heap_begin(f.heap, &act);
+	act.failed = true;
+	heap_act(f.heap, &act);
+	check_live("mmap", 2, 0xa000);
+	acquire(&f, "mmap", 0x80000, 0x1000); /* MAP_FIXED */
+	check_live("mmap", 3, 0xa000);
+	ck_assert_uint_eq(total_of(&f, "mmap")->replaced, 1);
+	acquire(&f, "mmap", UINT64_MAX, 0x1000);
+	acquire(&f, "mmap", 0xfffffffffffff000, UINT64_MAX);
+	ck_assert_uint_le(total_of(&f, "mmap")->blocks, 5);
+}
+END_TEST
+
+static void move(const char *name, uint64_t end, uint64_t old, int64_t by)
+{
+	struct heap_act act = fixture_act(&f, name);
+
+	act.handle = end;
+	act.old = old;
+	act.size = by;
+	heap_act(f.heap, &act);
+}
+
+START_TEST(program_break)
+{
+	move("brk", 0x1000, 0, 0); /* from where is not known */
+	check_live("brk", 0, 0);
+	move("brk", 0x1800, 0, 0);
+	check_live("brk", 1, 0x800);
+	move("sbrk", 0, 0x1800, 0x100);
+	check_live("brk", 2, 0x900);
+	move("sbrk", 0, 0x1900, -0x200);
+	check_live("brk", 1, 0x700);
+	move("sbrk", 0, 0x1700, 0);
+	check_live("brk", 1, 0x700);
+	move("brk", 0x800, 0, 0);
+	check_live("brk", 0, 0);
+}
+END_TEST
+
+static unsigned component_of(void *context, stack_id stack, const char *library)
+{
+	++*(unsigned *)context;
+	return stack == 5 ? 2 : library ? 1 : 0;
+}
+
+START_TEST(libraries_and_components)
+{
+	unsigned asked = 0;
+	struct heap_options options = { .component = component_of,
+					.context = &asked };
+	struct fixture g;
+	uint64_t bytes[3] = { 0 };
+
+	fixture_init(&g, &options);
+	acquire(&g, "malloc", 0x10, 10);
+	acquire(&g, "malloc", 0x20, 20);
+	release(&g, "free", 0x10, 0);
+	g.stack = 5;
+	g.library = "libx";
+	acquire(&g, "malloc", 0x30, 100);
+	ck_assert_uint_eq(asked, 2);
+	for (size_t i = 0; i < heap_holder_count(g.heap); i++) {
+		const struct heap_holder *h = heap_holder_at(g.heap, i);
+
+		bytes[h->component] += h->bytes;
+		if (h->library && !strcmp(h->library, "main"))
+			ck_assert_uint_eq(h->peak_bytes, 30);
+	}
+	ck_assert_uint_eq(bytes[0], 120);
+	ck_assert_uint_eq(bytes[1], 20);
+	ck_assert_uint_eq(bytes[2], 100);
+	fixture_fini(&g);
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	struct heap_options options = { .limits = { 10, 3, 2 } };
+	struct fixture g;
+
+	fixture_init(&g, &options);
+	for (unsigned i = 1; i <= 12; i++) {
+		g.stack = i;
+		acquire(&g, "malloc", i * 16, 1);
+	}
+	ck_assert_uint_eq(total_of(&g, "malloc")->blocks, 10);
+	ck_assert_uint_eq(total_of(&g, "malloc")->dropped, 2);
+	ck_assert_uint_eq(total_of(&g, "malloc")->merged, 7);
+	ck_assert_uint_eq(heap_site_count(g.heap), 4);
+	ck_assert_uint_eq(site_of(&g, STACK_NONE, NULL)->blocks, 7);
+	for (unsigned i = 1; i <= 10; i++) {
+		g.stack = 100 + i;
+		release(&g, "free", i * 16, 0);
+		release(&g, "free", i * 16, 0);
+	}
+	ck_assert_uint_eq(total_of(&g, "malloc")->blocks, 0);
+	ck_assert_uint_eq(heap_incident_count(g.heap, INCIDENT_DOUBLE_FREE), 2);
+	ck_assert_uint_eq(heap_incidents_dropped(g.heap, INCIDENT_DOUBLE_FREE),
+			  8);
+	fixture_fini(&g);
+}
+END_TEST
+
+START_TEST(walk_through_blocks)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+	uint64_t sum = 0, count = 0;
+
+	for (unsigned i = 1; i <= 1000; i++) {
+		f.tid = 100 + i % 3;
+		acquire(&f, "malloc", i * 16, i);
+	}
+	acquire(&f, "mmap", 0x10000, 0x3000);
+	release(&f, "munmap", 0x11000, 0x1000);
+	while (heap_next_block(f.heap, &walk, &block)) {
+		sum += block.size;
+		count++;
+		ck_assert_uint_eq(block.birth, START);
+		if (block.site->function->family->granularity)
+			continue;
+		ck_assert_uint_eq(block.handle, block.size * 16);
+		ck_assert_int_eq(block.tid, 100 + block.size % 3);
+	}
+	ck_assert_uint_eq(count, 1002);
+	ck_assert_uint_eq(sum, 1000 * 1001 / 2 + 0x2000);
+}
+END_TEST
+
+/* What the table takes, at all fillings between 10,000 and a million. */
+START_TEST(bytes_of_a_live_block)
+{
+	double worst = 0, sum = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 1; i <= 1000000; i++) {
+		double each;
+
+		acquire(&f, "malloc", i * 32ull + 0x7f0000000000, 24);
+		if (i < 10000 || i % 10000)
+			continue;
+		each = (double)heap_memory(f.heap).block_bytes / i;
+		worst = each > worst ? each : worst;
+		sum += each;
+		n++;
+	}
+	printf("# bytes a live block: %.1f on average, %.1f at most\n", sum / n,
+	       worst);
+	ck_assert(sum / n < 34);
+	ck_assert(worst < 38);
+}
+END_TEST
+
+static Suite *heap_suite(void)
+{
+	Suite *suite = suite_create("heap");
+	TCase *tcase = tcase_create("heap");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, acquired_and_released);
+	tcase_add_test(tcase, failures_and_null);
+	tcase_add_test(tcase, resize_rules);
+	tcase_add_test(tcase, old_block_reused_before_resize_returns);
+	tcase_add_test(tcase, resize_that_never_returns);
+	tcase_add_test(tcase, release_told_at_entry_and_return);
+	tcase_add_test(tcase, release_that_fails);
+	tcase_add_test(tcase, double_and_unknown_frees);
+	tcase_add_test(tcase, never_acquired);
+	tcase_add_test(tcase, forms_and_sizes_that_differ);
+	tcase_add_test(tcase, released_by_another_library);
+	tcase_add_test(tcase, reused_and_replaced);
+	tcase_add_test(tcase, shared_handles);
+	tcase_add_test(tcase, parts_of_mappings);
+	tcase_add_test(tcase, mappings_moved_and_replaced);
+	tcase_add_test(tcase, program_break);
+	tcase_add_test(tcase, libraries_and_components);
+	tcase_add_test(tcase, bounds);
+	tcase_add_test(tcase, walk_through_blocks);
+	tcase_add_test(tcase, bytes_of_a_live_block);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(heap_suite());
+}
