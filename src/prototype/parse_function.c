@@ -189,55 +189,19 @@ static void settle_voids(struct parser *parser, const struct token *name,
 	}
 }
 
-static const struct {
-	const char *name;
-	enum failure failure;
-	bool pointers;
-} failures[] = {
-	{ "errno", FAILURE_ERRNO, true },
-	{ "errnum", FAILURE_ERRNUM, false },
-	{ "fails_zero", FAILURE_ZERO, true },
-	{ "fails_nonzero", FAILURE_NONZERO, true },
-	{ "fails_negative", FAILURE_NEGATIVE, false },
-};
-
-/* errno(TYPE) or the like; begins at the parenthesis. */
-static int parse_failure(struct parser *parser, bool pointers,
-			 const struct type **ret)
-{
-	struct token at;
-	int err = parser_take(parser, '(', "'('");
-
-	at = parser->lexer.token;
-	if (!err)
-		err = parse_type(parser, ret);
-	if (!err && (*ret)->kind != TYPE_INTEGER &&
-	    (!pointers || (*ret)->kind != TYPE_POINTER))
-		err = parser_expected(parser, &at,
-				      pointers ? "an integer or pointer" :
-						 "an integer");
-	return err ? err : parser_take(parser, ')', "')'");
-}
-
 static int parse_result(struct parser *parser, struct prototype *ret)
 {
 	struct token at = parser->lexer.token;
 	const struct type *type;
-	int err;
+	int err = parse_type(parser, &type);
 
-	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
-		if (!parser_take_word(parser, failures[i].name))
-			continue;
-		ret->failure = failures[i].failure;
-		return parse_failure(parser, failures[i].pointers,
-				     &ret->result);
-	}
-	err = parse_type(parser, &type);
 	if (!err && type->kind != TYPE_VOID)
 		err = parser_check_complete(parser, &at, type);
-	if (!err)
-		ret->result = decay(parser, type);
-	return err;
+	if (err)
+		return err;
+	ret->result = decay(parser, type);
+	ret->failure = type->failure;
+	return 0;
 }
 
 static void define_function(struct parser *parser, const struct token *name,

@@ -92,3 +92,48 @@ int parse_lens(struct parser *parser, enum lens lens, const struct type **ret)
 		*ret = changed;
 	return err ? err : parser_take(parser, ')', "')'");
 }
+
+static const struct {
+	const char *name;
+	enum failure failure;
+} failures[] = {
+	{ "errno", FAILURE_ERRNO },
+	{ "errnum", FAILURE_ERRNUM },
+	{ "fails_zero", FAILURE_ZERO },
+	{ "fails_nonzero", FAILURE_NONZERO },
+	{ "fails_negative", FAILURE_NEGATIVE },
+};
+
+enum failure parser_failure(const struct token *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++)
+		if (token_is(name, failures[i].name))
+			return failures[i].failure;
+	return FAILURE_UNKNOWN;
+}
+
+int parse_failure(struct parser *parser, enum failure failure,
+		  const struct type **ret)
+{
+	bool pointers = failure != FAILURE_ERRNUM &&
+			failure != FAILURE_NEGATIVE;
+	const struct type *inner;
+	struct type type;
+	struct token at;
+	int err = parser_take(parser, '(', "'('");
+
+	at = parser->lexer.token;
+	if (!err)
+		err = parse_type(parser, &inner);
+	if (!err && inner->kind != TYPE_INTEGER &&
+	    (!pointers || inner->kind != TYPE_POINTER))
+		err = parser_expected(parser, &at,
+				      pointers ? "an integer or pointer" :
+						 "an integer");
+	if (err)
+		return err;
+	type = *inner;
+	type.failure = failure;
+	*ret = pool_copy(&parser->into->pool, &type, sizeof(type));
+	return parser_take(parser, ')', "')'");
+}

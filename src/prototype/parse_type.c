@@ -179,6 +179,8 @@ static int parse_composed(struct parser *parser, const struct token *name,
 		for (size_t i = 0; i < ARRAY_SIZE(lenses); i++)
 			if (token_is(name, lenses[i].name))
 				return parse_lens(parser, lenses[i].lens, ret);
+	if (next == '(' && parser_failure(name) != FAILURE_UNKNOWN)
+		return parse_failure(parser, parser_failure(name), ret);
 	if (token_is(name, "string") && next == '(')
 		return parse_string_of(parser, ret);
 	if (token_is(name, "string") && next == '[')

@@ -66,6 +66,11 @@ int parse_names(struct parser *parser, enum lens lens,
 int parse_lens(struct parser *parser, enum lens lens,
 	       const struct type **ret) MUST_CHECK;
 
+/* What a result convention's name stands for, and its type in parentheses. */
+enum failure parser_failure(const struct token *name);
+int parse_failure(struct parser *parser, enum failure failure,
+		  const struct type **ret) MUST_CHECK;
+
 /* Takes a copy of a type that its maker has filled in. */
 int parser_new_type(struct parser *parser, struct type type,
 		    const struct type **ret) MUST_CHECK;

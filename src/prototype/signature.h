@@ -29,17 +29,6 @@ struct parameter {
 	struct condition when;
 };
 
-/* How a result says that the function has failed. */
-enum failure {
-	FAILURE_UNKNOWN,  /* nobody knows */
-	FAILURE_ERRNO,    /* -1, or a null pointer: errno says why */
-	FAILURE_ERRNUM,   /* it is an error number, 0 is none */
-	FAILURE_ZERO,
-	FAILURE_NONZERO,
-	FAILURE_NEGATIVE,
-	FAILURE_KERNEL,   /* -4095 to -1: a negated error number */
-};
-
 struct prototype {
 	const struct type *result;
 	enum failure failure;

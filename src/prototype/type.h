@@ -40,6 +40,17 @@ enum lens {
 			    is: a string when that is what it looks like */
 };
 
+/* How a result says that the function has failed. */
+enum failure {
+	FAILURE_UNKNOWN,  /* nobody knows */
+	FAILURE_ERRNO,    /* -1, or a null pointer: errno says why */
+	FAILURE_ERRNUM,   /* it is an error number, 0 is none */
+	FAILURE_ZERO,
+	FAILURE_NONZERO,
+	FAILURE_NEGATIVE,
+	FAILURE_KERNEL,   /* -4095 to -1: a negated error number */
+};
+
 /*
  * A name of a value (LENS_ENUM), or of the bits of one (LENS_FLAGS): it stands
  * for those that have value in the bits of mask.
@@ -82,6 +93,7 @@ struct type {
 			      can't be copied bit by bit; Itanium C++ ABI 3.1) */
 	uint64_t bytes;    /* STRUCT, UNION that are placed: their size */
 	uint32_t align;
+	enum failure failure; /* INTEGER, POINTER: as a function's result */
 	bool needs_result; /* a length in it is that of the result */
 	unsigned depth;    /* of types in it, without those behind a struct */
 	unsigned weight;   /* numbers that a value of it holds, array elements
