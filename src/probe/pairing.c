@@ -99,8 +99,7 @@ static void finish(struct probe_space *space, struct activation *activation)
 
 static void emit_call(struct probe_space *space, enum event_kind kind,
 		      const struct activation *activation, pid_t tid,
-		      uint64_t time, const struct regs *regs,
-		      enum call_end end)
+		      uint64_t time, enum call_end end)
 {
 	struct event event = {
 		.kind = kind,
@@ -108,11 +107,34 @@ static void emit_call(struct probe_space *space, enum event_kind kind,
 		.tid = tid,
 		.time = time,
 		.call = &activation->call,
-		.regs = regs,
 		.end = end,
 	};
 
 	prober_emit(space->prober, &event);
+}
+
+static void emit_return(struct probe_space *space, const struct task *task,
+			const struct activation *activation)
+{
+	struct fp_regs fp;
+	struct event event = {
+		.kind = EVENT_RETURN,
+		.pid = activation->call.pid,
+		.tid = task->tid,
+		.time = task->stop_time,
+		.call = &activation->call,
+		.regs = &task->regs,
+		.fp = fp_return(activation, task, &fp),
+		.end = CALL_RETURNED,
+	};
+
+	prober_emit(space->prober, &event);
+}
+
+static void activation_free(struct activation *activation)
+{
+	free(activation->fp);
+	free(activation);
 }
 
 static void abandon(struct probe_space *space, struct activation *activation,
@@ -121,8 +143,8 @@ static void abandon(struct probe_space *space, struct activation *activation,
 	finish(space, activation);
 	if (activation->kind == ACTIVATION_CALL)
 		emit_call(space, EVENT_ABANDON, activation,
-			  activation->call.tid, time, NULL, end);
-	free(activation);
+			  activation->call.tid, time, end);
+	activation_free(activation);
 }
 
 void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
@@ -334,17 +356,18 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
 	activation->call.stack = prober_callers(prober, task, true);
+	fp_enter(activation, task);
 	prober->counts.calls++;
 	end = watch_return(space, activation);
 	emit_call(space, EVENT_CALL, activation, task->tid, task->stop_time,
-		  NULL, CALL_RETURNED);
+		  CALL_RETURNED);
 	if (activation->site) {
 		start(space, task, activation);
 		return;
 	}
 	emit_call(space, EVENT_ABANDON, activation, task->tid,
-		  task->stop_time, NULL, end);
-	free(activation);
+		  task->stop_time, end);
+	activation_free(activation);
 }
 
 const struct function *pairing_jumped_to(struct probe_space *space,
@@ -382,7 +405,7 @@ void pairing_enter_resolver(struct probe_space *space, struct task *task,
 	if (activation->site)
 		start(space, task, activation);
 	else
-		free(activation);
+		activation_free(activation);
 }
 
 static void returned(struct probe_space *space, struct task *task,
@@ -390,12 +413,11 @@ static void returned(struct probe_space *space, struct task *task,
 {
 	finish(space, activation);
 	if (activation->kind == ACTIVATION_CALL)
-		emit_call(space, EVENT_RETURN, activation, task->tid,
-			  task->stop_time, &task->regs, CALL_RETURNED);
+		emit_return(space, task, activation);
 	else if (activation->ifunc)
 		ifunc_resolved(space, activation->ifunc,
 			       space->space->arch->result(&task->regs));
-	free(activation);
+	activation_free(activation);
 }
 
 /*

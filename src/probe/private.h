@@ -45,6 +45,7 @@ struct activation {
 	struct frame_key key;
 	enum activation_kind kind;
 	struct call call;
+	struct fp_regs *fp;              /* what call.entry_fp is, or NULL */
 	bool jumped;                     /* CALL: seen at a jump */
 	struct ifunc *ifunc;             /* RESOLVER */
 	struct return_site *site;
@@ -267,6 +268,16 @@ bool frame_is_below(const struct frame_key *key, taddr_t slot);
 
 /* Whether two addresses lie in one mapping: on one stack, most likely. */
 bool stack_is_one(struct probe_space *space, taddr_t a, taddr_t b);
+
+/* ---- fp.c: floating-point registers, where a prototype needs them ---- */
+
+/* The call has begun: those of its entry; freed with the activation. */
+void fp_enter(struct activation *activation, const struct task *task);
+
+/* It has returned: those of the return, in space, or NULL. */
+const struct fp_regs *fp_return(const struct activation *activation,
+				const struct task *task,
+				struct fp_regs *space);
 
 /* ---- nonlocal.c: longjmp and exceptions ---- */
 

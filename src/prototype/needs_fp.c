@@ -2,12 +2,17 @@
 #include "prototype/flatten.h"
 #include "prototype/signature.h"
 
+/*
+ * Asked at every call: almost always a glance at the types answers, which is
+ * why the answers aren't kept.
+ */
 static bool needs_fp(const struct type *type, const struct arch_ops *arch,
 		     bool as_result)
 {
 	struct flattened flat;
 
-	if (type->kind == TYPE_VOID)
+	if (type->kind == TYPE_VOID || type->kind == TYPE_INTEGER ||
+	    type->kind == TYPE_POINTER)
 		return false;
 	flatten(type, arch->word_size, &flat);
 	return arch->convention->needs_fp(&flat.value, as_result);
