@@ -21,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
                            os.path.join(HERE, "..", "calltrap"))
+STACKS = os.environ.get("STACKS", "")
 
 
 def build(directory):
@@ -168,6 +169,54 @@ def stops_per_call(options, work):
                                     (options.calls - 1)))
 
 
+GDB_STACKS = """
+import gdb, time
+gdb.execute("set pagination off")
+gdb.execute("set debuginfod enabled off")
+gdb.execute("run", to_string=True)
+times = []
+for i in range(20):
+    gdb.execute("maintenance flush register-cache", to_string=True)
+    begin = time.monotonic()
+    gdb.execute("bt 26", to_string=True)
+    times.append(time.monotonic() - begin)
+print("gdb %.1f 26" % (sorted(times)[10] * 1e6))
+gdb.execute("kill")
+"""
+
+
+def stacks(options, directory):
+    """Microseconds for one stack of 26 frames."""
+    if not os.path.exists(STACKS):
+        return
+    costs = {"libunwind-ptrace": [], "calltrap": [], "first": [], "gdb": []}
+    script = os.path.join(directory, "stacks_gdb.py")
+    with open(script, "w") as file:
+        file.write(GDB_STACKS)
+    commands = [[STACKS]] * options.runs
+    if shutil.which("gdb"):
+        commands.append(["gdb", "-q", "-nx", "-batch", "-ex",
+                         "set confirm off", "-x", script, "--args", STACKS,
+                         "stop"])
+    for command in commands:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, timeout=options.patience,
+                              stderr=subprocess.DEVNULL)
+        for name, cost in re.findall(r"^([\w-]+) ([\d.]+) 26$",
+                                     done.stdout.decode(), re.M):
+            costs[name].append(float(cost))
+    ours = median(costs["calltrap"])
+    print("microseconds per stack of 26 frames")
+    for name, title in (("calltrap", "calltrap"),
+                        ("first", "calltrap, its first"),
+                        ("libunwind-ptrace", "libunwind-ptrace, as it comes"),
+                        ("gdb", "gdb's bt")):
+        cost = median(costs[name])
+        row(title, number(cost, "%.2f"),
+            "-" if not cost or not ours else "1/%.0f" % (cost / ours)
+            if cost > ours else "")
+
+
 def programs():
     """Large programs, a command and a function of each."""
     yield "python3 -S -c pass", ["/usr/bin/python3", "-I", "-S", "-c",
@@ -206,6 +255,8 @@ def measure(options, directory):
                      arguments, tracers)
     print()
     stops_per_call(options, work)
+    print()
+    stacks(options, directory)
 
     print()
     row("start to end, milliseconds", *names)
