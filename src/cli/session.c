@@ -272,6 +272,23 @@ static void report_stacks(const struct session *session)
 		   stacks_bytes(session->stacks));
 }
 
+static void report_debuginfo(const struct session *session)
+{
+	const struct debuginfo_losses losses =
+		debuginfo_losses(session->debuginfo);
+	const uint64_t lost =
+		losses.crashed + losses.timed_out + losses.malformed;
+
+	if (lost)
+		complain(0, "the debug information of %llu files is missing: "
+			    "%llu crashed its reader, %llu took too long, "
+			    "%llu can't be understood",
+			 (unsigned long long)lost,
+			 (unsigned long long)losses.crashed,
+			 (unsigned long long)losses.timed_out,
+			 (unsigned long long)losses.malformed);
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
@@ -322,6 +339,7 @@ static void finish(struct session *session)
 	report_losses(session);
 	if (session->unwinder)
 		report_stacks(session);
+	report_debuginfo(session);
 	tell_detached(session);
 }
 
@@ -343,6 +361,7 @@ static int open_session(struct session *session)
 	raise_file_limit(&session->inheritance);
 	session->requests = signals_start();
 	session->prototypes = prototypes_new();
+	session->debuginfo = debuginfo_new();
 	session->stacks = stacks_new();
 	err = prototype_path_load(session->prototypes, options->configs);
 	return err ? err : session->verb->open(session);
@@ -373,6 +392,7 @@ int session_run(const struct options *options)
 		session.verb->close(&session);
 	unwinder_free(session.unwinder);
 	stacks_free(session.stacks);
+	debuginfo_free(session.debuginfo);
 	prototypes_free(session.prototypes);
 	return status;
 }

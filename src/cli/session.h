@@ -6,6 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/signals.h"
+#include "debuginfo/debuginfo.h"
 #include "probe/prober.h"
 #include "tracee/inheritance.h"
 
@@ -50,6 +51,7 @@ struct session {
 	struct inheritance inheritance; /* of the command */
 	struct prototypes *prototypes;
 	struct sink *sinks;
+	struct debuginfo *debuginfo;
 	struct stacks *stacks;
 	struct unwinder *unwinder; /* or NULL */
 	struct prober *prober;

@@ -28,6 +28,7 @@ static int trace_open(struct session *session)
 
 	log.hurry = &session->requests->leave;
 	log.stacks = session->stacks;
+	log.debuginfo = session->debuginfo;
 	err = options->count ? summary_new(&summary, &session->sinks) :
 			       log_new(&log, &session->sinks);
 	if (err)

@@ -391,7 +391,7 @@ int log_new(const struct log_options *options, struct sink **ret)
 	};
 	const struct namer_options namer = {
 		.demangle = options->demangle,
-		.lines = true,
+		.debuginfo = options->debuginfo,
 	};
 	struct log *log = xcalloc(1, sizeof(*log));
 	struct log_file *file;

@@ -51,6 +51,7 @@ struct log_options {
 	bool hide_signals;     /* -b */
 	unsigned where;        /* -w: frames under each call, at most */
 	const struct stacks *stacks; /* … these are numbers in */
+	struct debuginfo *debuginfo; /* … and this has source lines */
 	bool show_callers;     /* -e or -l was given: CALLER-> */
 	/*
 	 * Set when the user wants calltrap to leave: a reader who doesn't read

@@ -144,6 +144,51 @@ static void name_by_symbol(struct namer *namer, const struct frame *frame,
 	ret->offset = frame->address - symbol->address;
 }
 
+/* ---- debug information ---- */
+
+static char *copy_or_null(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static void add_place(struct namer *namer, const struct frame *frame,
+		      const struct debug_place *place, struct frame_name *ret)
+{
+	ret->library = frame->code->path;
+	ret->file = copy_or_null(place->file);
+	ret->line = place->line;
+	ret->start_line = place->start_line;
+	if (ret->function || !place->function)
+		return;
+	ret->function = shown_name(namer, place->function);
+	ret->linkage = xstrdup(place->function);
+}
+
+/* The symbol names what was not inlined; the rest comes before it. */
+static void add_places(struct namer *namer, const struct frame *frame,
+		       bool exact, struct named *named)
+{
+	const struct debug_place *places;
+	struct frame_name *names;
+	int count, i;
+
+	if (!namer->options.debuginfo)
+		return;
+	count = debuginfo_places(namer->options.debuginfo, frame->code->image,
+				 frame->address - !exact, &places);
+	if (count <= 0)
+		return;
+	names = xcalloc(count, sizeof(*names));
+	names[count - 1] = named->names[0];
+	for (i = 0; i < count; i++) {
+		add_place(namer, frame, &places[i], &names[i]);
+		names[i].inlined = i < count - 1;
+	}
+	free(named->names);
+	named->names = names;
+	named->count = count;
+}
+
 /* ---- code without a file ---- */
 
 static void name_by_perf_map(struct namer *namer, const struct frame *frame,
@@ -177,12 +222,14 @@ static void find_names(struct namer *namer, const struct frame *frame,
 	named->names = xcalloc(1, sizeof(*named->names));
 	name = named->names;
 	name->library = frame->code->path;
-	if (frame->method == FRAME_HANDLED)
+	if (frame->method == FRAME_HANDLED) {
 		name->function = xstrdup("<signal handler called>");
-	else if (frame->code->image)
+	} else if (frame->code->image) {
 		name_by_symbol(namer, frame, exact, name);
-	else
+		add_places(namer, frame, exact, named);
+	} else {
 		name_by_perf_map(namer, frame, exact, name);
+	}
 }
 
 size_t namer_names(struct namer *namer, const struct frame *frame,

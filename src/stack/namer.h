@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_NAMER_H
 #define CALLTRAP_NAMER_H
 
+#include "debuginfo/debuginfo.h"
 #include "stack/stacks.h"
 
 /* Names for frames, worked out when they are asked for, and kept. */
@@ -9,7 +10,8 @@ struct namer;
 
 struct namer_options {
 	bool demangle;
-	bool lines;   /* file and line, inlined frames: from debug information */
+	struct debuginfo *debuginfo; /* file and line, inlined frames: from
+					it; NULL: without */
 };
 
 struct namer *namer_new(const struct namer_options *options) MUST_CHECK;
