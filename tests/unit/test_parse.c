@@ -71,6 +71,47 @@ static const struct {
 	{ "int f(array(int, 99999999999999999999));",
 	  "18: expected a number of at most 64 bits, not "
 	  "'99999999999999999999'" },
+	{ "int f(flags(A));", "14: expected '=', not ')'" },
+	{ "int f(flags(A=4/3));", "17: expected a mask that holds the value, "
+				  "not '3'" },
+	{ "int f(flags(A=0/0));", "17: expected a mask that holds the value, "
+				  "not '0'" },
+	{ "int f(flags[string](A=1));", "13: expected an integer type, not "
+					"'string'" },
+	{ "int f(int, when(arg2 & 1, int), int);",
+	  "33: expected another when() behind this one, or ')', not 'int'" },
+	{ "int f(when(retval & 1, int));", "12: expected an argument (argN), "
+					   "not 'retval'" },
+	{ "int f(when(arg3 == 1, int));", "12: expected the number of a "
+					  "parameter, not 'arg3'" },
+	{ "int f(when(arg1 < 1, int));", "17: expected '&' or '==', not '<'" },
+	{ "int f(when(arg1 = 1, int));", "19: expected '==', not '1'" },
+	{ "int f(when(arg1 == x, int));", "20: expected a number, not 'x'" },
+	{ "int f(when(arg1 == 1 int));", "22: expected ',', not 'int'" },
+	{ "int f(when(arg1 & 1, int x));", "26: expected ')', not 'x'" },
+	{ "int f(..., int);", "10: expected ')', not ','" },
+	{ "int f(+...);", "8: expected a type, not '...'" },
+	{ "int f(format, ...);", "15: expected no parameter behind the "
+				 "format, not '...'" },
+	{ "int f(int char);", "11: expected ',' or ')', not 'char'" },
+	{ "int f(int a b);", "13: expected ',' or ')', not 'b'" },
+	{ "int f(int 1);", "11: expected ',' or ')', not '1'" },
+	{ "errno(double) f();", "7: expected an integer or pointer, not "
+				"'double'" },
+	{ "errnum(addr) f();", "8: expected an integer, not 'addr'" },
+	{ "errno int f();", "1: expected a type, not 'errno'" },
+	{ "typedef s = struct; s f();", "21: expected one item a line, not "
+					"'s'" },
+	{ "int f(union);", "7: expected a type of known size, not 'union'" },
+	{ "struct f();", "1: expected a type of known size, not 'struct'" },
+	{ "int f(array(struct, 2)*);", "13: expected a type of known size, "
+				       "not 'struct'" },
+	{ "int f(struct(array(int, 999999999)));",
+	  "35: expected a smaller type, not ')'" },
+	{ "int f(array(array(array(char, 99999), 99999), 99999));",
+	  "45: expected a smaller type, not ','" },
+	{ "int f(bytes[arg1*]);", "18: expected a length (a number, argN, "
+				  "eltN, retval or zero), not ']'" },
 	{ "int f(int, void);", "5: a void parameter among others is taken "
 			       "as hide(int)" },
 };
@@ -129,6 +170,93 @@ START_TEST(binary_files_are_no_trouble)
 }
 END_TEST
 
+START_TEST(items_go_on_in_indented_lines)
+{
+	add_text("int f(enum(A=1, # the first\n"
+		 "\tB,\n"
+		 "\n"
+		 "# in between\n"
+		 "  C\n"
+		 "), hex(\n"
+		 "    int)\n"
+		 ");\n"
+		 "typedef t = flags(X=1,\n"
+		 "\tY=2);\n"
+		 "int g(t);\n");
+	ck_assert_str_eq(said, "");
+	arguments[0] = 3;
+	arguments[1] = 16;
+	ck_assert_str_eq(print("f", ENTRY), "C, 0x10");
+	ck_assert_str_eq(print("g", ENTRY), "X|Y");
+}
+END_TEST
+
+START_TEST(broken_items_end_where_the_next_begins)
+{
+	add_text("int broken(flags(A=1,\n"
+		 "\tB=x,\n"
+		 "\tC=3));\n"
+		 "int f(int);\n"
+		 "int open_end(flags(A=1,\n"
+		 "int g(int);\n"
+		 "int h(enum(A,\n"
+		 "\tB, B C));\n"
+		 "int last(int");
+	ck_assert_uint_eq(warnings, 4);
+	ck_assert_ptr_nonnull(strstr(said, ":2:4: expected a number, not "
+					   "'x'"));
+	ck_assert_ptr_nonnull(strstr(said, ":5:24: expected a name before "
+					   "the end"));
+	ck_assert_ptr_nonnull(strstr(said, ":8:7: expected ',' or ')', not "
+					   "'C'"));
+	ck_assert_ptr_nonnull(strstr(said, ":9:13: expected"));
+	ck_assert_str_eq(print("f", ENTRY), "0");
+	ck_assert_str_eq(print("g", ENTRY), "0");
+	ck_assert_ptr_null(prototypes_find(all, NULL, "broken"));
+	ck_assert_ptr_null(prototypes_find(all, NULL, "open_end"));
+	ck_assert_ptr_null(prototypes_find(all, NULL, "h"));
+}
+END_TEST
+
+START_TEST(types_that_grow_too_large)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_puts(&text, "typedef t = struct(int);\n");
+	for (int i = 0; i < 28; i++)
+		strbuf_puts(&text, "typedef t = struct(t, t);\n");
+	strbuf_puts(&text, "typedef e = struct(array(char, zero));\n");
+	for (int i = 0; i < 20; i++)
+		strbuf_puts(&text, "typedef e = struct(e, e, e, e);\n");
+	strbuf_puts(&text, "int f(t*, e*);\n");
+	add_text(strbuf_text(&text));
+	ck_assert_ptr_nonnull(strstr(said, "expected a smaller type"));
+	arguments[0] = arguments[1] = DATA;
+	ck_assert_uint_lt(strlen(print("f", ENTRY)), 10000);
+	strbuf_fini(&text);
+}
+END_TEST
+
+START_TEST(announced_types_are_completed)
+{
+	add_text("typedef u = union;\n"
+		 "typedef s = struct(int n, u* next);\n"
+		 "typedef u = union(s whole, hex(int) first);\n"
+		 "int f(s*);\n"
+		 "typedef s2 = struct;\n"
+		 "int g(s2*, s2**);\n"
+		 "typedef loop = struct;\n"
+		 "typedef loop = struct(loop);\n");
+	ck_assert_str_eq(strchr(said, ':'), ":8:23: expected a type of known "
+					    "size, not 'loop'\n");
+	arguments[0] = put((const uint64_t[]){ 7, DATA + 16, 9, 0 }, 32);
+	arguments[1] = DATA + 8;
+	ck_assert_str_eq(print("f", ENTRY),
+			 "{n=7, next={whole={n=9, next=nil}, first=0x9}}");
+	ck_assert_str_eq(print("g", ENTRY), "0x10000, 0x10010");
+}
+END_TEST
+
 static Suite *parse_suite(void)
 {
 	Suite *suite = suite_create("parse");
@@ -140,6 +268,10 @@ static Suite *parse_suite(void)
 			    ARRAY_SIZE(mistakes));
 	tcase_add_test(all_tests, nesting_has_an_end);
 	tcase_add_test(all_tests, binary_files_are_no_trouble);
+	tcase_add_test(all_tests, items_go_on_in_indented_lines);
+	tcase_add_test(all_tests, broken_items_end_where_the_next_begins);
+	tcase_add_test(all_tests, types_that_grow_too_large);
+	tcase_add_test(all_tests, announced_types_are_completed);
 	suite_add_tcase(suite, all_tests);
 	return suite;
 }

@@ -186,6 +186,335 @@ START_TEST(long_strings_come_in_pieces)
 }
 END_TEST
 
+/* What a type shows of these bytes, behind a pointer. */
+static const char *shown_at(const char *type, const void *bytes, size_t n)
+{
+	char *pointer = xasprintf("%s*", type);
+	const char *printed;
+
+	data.used = 0;
+	memset(data.bytes, 0, sizeof(data.bytes));
+	printed = shown(pointer, put(bytes, n));
+	free(pointer);
+	return printed;
+}
+
+#define SHOWN(type, ...) \
+	shown_at(type, &(__VA_ARGS__), sizeof(__VA_ARGS__))
+
+START_TEST(real_numbers_show_what_tells_them_apart)
+{
+	ck_assert_str_eq(SHOWN("float", (float){ 0.1f }), "0.1");
+	ck_assert_str_eq(SHOWN("double", (double){ 0.1f }),
+			 "0.10000000149011612");
+	ck_assert_str_eq(SHOWN("double", (double){ 0.1 }), "0.1");
+	ck_assert_str_eq(SHOWN("double", (double){ 1.0 / 3 }),
+			 "0.3333333333333333");
+	ck_assert_str_eq(SHOWN("double", (double){ -2 }), "-2.0");
+	ck_assert_str_eq(SHOWN("double", (double){ -0.0 }), "-0.0");
+	ck_assert_str_eq(SHOWN("double", (double){ 5e-324 }),
+			 "4.94065645841247e-324");
+	ck_assert_str_eq(SHOWN("double", (double){ 1e22 }), "1e+22");
+	ck_assert_str_eq(SHOWN("double", (double){ __builtin_inf() }), "inf");
+	ck_assert_str_eq(SHOWN("float", (float){ -__builtin_inff() }),
+			 "-inf");
+	ck_assert_str_eq(SHOWN("double", (double){ __builtin_nan("") }),
+			 "nan");
+	ck_assert_str_eq(SHOWN("ldouble", (long double){ 0.1L }), "0.1");
+	ck_assert_str_eq(SHOWN("hex(float)", (float){ 1.5f }), "0x1.8p+0");
+	ck_assert_str_eq(SHOWN("hex(ldouble)", (long double){ 1.5L }),
+			 "0xcp-3");
+	ck_assert_str_eq(shown("double*", 0x42), "0x42?");
+}
+END_TEST
+
+START_TEST(complex_numbers_have_two_parts)
+{
+	const float single[] = { 1, -0.5f };
+	const double twice[] = { 0.1, 2 };
+	const long double extended[] = { 3.5L, -1 };
+
+	ck_assert_str_eq(SHOWN("cfloat", single), "1.0-0.5i");
+	ck_assert_str_eq(SHOWN("cdouble", twice), "0.1+2.0i");
+	ck_assert_str_eq(SHOWN("cldouble", extended), "3.5-1.0i");
+	ck_assert_str_eq(shown("cdouble*", 0x42), "0x42?");
+	ck_assert_str_eq(shown("cdouble*", DATA + sizeof(data.bytes) - 8),
+			 "0x11ff8?");
+}
+END_TEST
+
+START_TEST(integers_of_128_bits)
+{
+	const uint64_t small[] = { 5, 0 };
+	const uint64_t minus[] = { -5, -1 };
+	const uint64_t large[] = { 0, 64 };
+	const uint64_t lowest[] = { 0, 1ull << 63 };
+
+	ck_assert_str_eq(SHOWN("int128", small), "5");
+	ck_assert_str_eq(SHOWN("int128", minus), "-5");
+	ck_assert_str_eq(SHOWN("uint128", minus),
+			 "340282366920938463463374607431768211451");
+	ck_assert_str_eq(SHOWN("int128", large), "1180591620717411303424");
+	ck_assert_str_eq(SHOWN("hex(int128)", large),
+			 "0x400000000000000000");
+	ck_assert_str_eq(SHOWN("hex(int128)", minus),
+			 "0xfffffffffffffffffffffffffffffffb");
+	ck_assert_str_eq(SHOWN("int128", lowest),
+			 "-170141183460469231731687303715884105728");
+	ck_assert_str_eq(SHOWN("bitvec(int128)", large), "<70>");
+	ck_assert_uint_eq(strlen(SHOWN("bin(uint128)", lowest)), 2 + 128);
+	ck_assert_str_eq(shown("int128*", 0x42), "0x42?");
+}
+END_TEST
+
+START_TEST(flags_show_names_of_bits)
+{
+	const char *access = "flags(RDONLY=0/3, WRONLY=1/3, RDWR=2/3, "
+			     "CREAT=0100, SYNC=04010000, DSYNC=010000)";
+	const char *prot = "flags[ulong](NONE=0, READ=1, WRITE=2)";
+
+	ck_assert_str_eq(shown(access, 0), "RDONLY");
+	ck_assert_str_eq(shown(access, 2), "RDWR");
+	ck_assert_str_eq(shown(access, 3), "0x3");
+	ck_assert_str_eq(shown(access, 0x40000042), "RDWR|CREAT|0x40000000");
+	ck_assert_str_eq(shown(access, 04010001), "WRONLY|SYNC");
+	ck_assert_str_eq(shown(access, 010001), "WRONLY|DSYNC");
+	ck_assert_str_eq(shown(access, 04000001), "WRONLY|0x100000");
+	ck_assert_str_eq(shown(prot, 0), "NONE");
+	ck_assert_str_eq(shown(prot, 3), "READ|WRITE");
+	ck_assert_str_eq(shown(prot, 4), "0x4");
+	ck_assert_str_eq(shown("flags(A=1)", 0), "0");
+	ck_assert_str_eq(shown("flags(A=-2147483648, B=1)", 0x80000001),
+			 "A|B");
+	ck_assert_str_eq(shown("flags[uchar](A=0x80)", 0x1ff), "A|0x7f");
+	ck_assert_str_eq(shown("flags[ullong](A=0x8000000000000000)",
+			       1ull << 63), "A");
+}
+END_TEST
+
+START_TEST(binary_numbers)
+{
+	ck_assert_str_eq(shown("bin(uint)", 10), "0b1010");
+	ck_assert_str_eq(shown("bin", 0), "0");
+	ck_assert_str_eq(shown("bin(schar)", -1), "0b11111111");
+}
+END_TEST
+
+struct inner {
+	char c;
+	double d;
+};
+
+struct outer {
+	char c;
+	struct inner inner;
+	short numbers[3];
+	const char *text;
+	uint8_t last;
+};
+
+START_TEST(structs_show_their_members)
+{
+	struct outer value = { 'x', { 'y', 0.5 }, { 1, 2, 3 }, NULL, 255 };
+
+	ck_assert_str_eq(SHOWN("struct(char, struct(char c, double d) inner, "
+			       "array(short, 3) numbers, string, uchar last)",
+			       value),
+			 "{'x', inner={c='y', d=0.5}, numbers=[1, 2, 3], nil, "
+			 "last=255}");
+	ck_assert_str_eq(SHOWN("struct(int, hide(int), int)",
+			       (const int[]){ 1, 2, 3 }),
+			 "{1, 3}");
+	ck_assert_str_eq(SHOWN("struct()", value), "{}");
+	ck_assert_str_eq(SHOWN("hex(struct(int, struct(int)))",
+			       (const int[]){ 16, 17 }),
+			 "{0x10, {0x11}}");
+	ck_assert_str_eq(SHOWN("bitvec(struct(int, int))",
+			       (const int[]){ 6, 128 }),
+			 "<1-2,39>");
+	ck_assert_str_eq(SHOWN("struct(string(array(char, 6)), float)",
+			       (const uint32_t[]){ 0x64636261, 0x6665,
+						   0x3f800000 }),
+			 "{\"abcdef\", 1.0}");
+	ck_assert_str_eq(shown("struct(int)*", 0), "nil");
+	ck_assert_str_eq(shown("struct(int)*", 0x42), "0x42?");
+	ck_assert_str_eq(shown("struct(int, int)*",
+			       DATA + sizeof(data.bytes) - 4),
+			 "{0, 0x12000?}");
+}
+END_TEST
+
+START_TEST(unions_show_all_they_may_be)
+{
+	const float one = 1;
+
+	ck_assert_str_eq(SHOWN("union(float f, hex(uint) bits)", one),
+			 "{f=1.0, bits=0x3f800000}");
+	ck_assert_str_eq(SHOWN("struct(char, union(llong, char), char)",
+			       (const uint64_t[]){ 'a', 'b', 'c' }),
+			 "{'a', {98, 'b'}, 'c'}");
+}
+END_TEST
+
+START_TEST(lengths_are_in_structs)
+{
+	const uint32_t numbers[] = { 2, 7, 8, 9 };
+
+	ck_assert_str_eq(SHOWN("struct(uint, array(int, elt1))", numbers),
+			 "{2, [7, 8]}");
+	ck_assert_str_eq(SHOWN("struct(uint, array(int, elt1*1))", numbers),
+			 "{2, [7, 8]}");
+	ck_assert_str_eq(SHOWN("struct(uint, array(int, elt3))", numbers),
+			 "{2, 0x10004}");
+	ck_assert_str_eq(SHOWN("struct(uint, array(int, elt2))", numbers),
+			 "{2, 0x10004}");
+	ck_assert_str_eq(shown("array(int, elt1)", DATA), "0x10000");
+}
+END_TEST
+
+/* A list of so many, as it lies in memory. */
+struct node {
+	uint64_t number;
+	taddr_t next;
+	taddr_t previous;
+};
+
+static taddr_t put_list(unsigned count)
+{
+	taddr_t first = DATA + data.used;
+
+	for (unsigned i = 0; i < count; i++) {
+		taddr_t here = first + i * sizeof(struct node);
+		struct node node = {
+			.number = 9 - i,
+			.next = i + 1 < count ? here + sizeof(node) : 0,
+			.previous = i ? here - sizeof(node) : 0,
+		};
+
+		put(&node, sizeof(node));
+	}
+	return first;
+}
+
+static const char *list_shown(const char *list, taddr_t address)
+{
+	prototypes_free(all);
+	all = prototypes_new();
+	add_text(list);
+	ck_assert_str_eq(said, "");
+	arguments[0] = address;
+	return print("f", ENTRY);
+}
+
+START_TEST(structs_that_lead_back_come_to_an_end)
+{
+	const char *list = "typedef list = struct;\n"
+			   "typedef list = struct(long, list*, list*);\n"
+			   "void f(list*);\n";
+	const uint64_t self[] = { 1, DATA, DATA };
+
+	put(self, sizeof(self));
+	ck_assert_str_eq(list_shown(list, DATA), "{1, recurse, recurse}");
+	ck_assert_str_eq(list_shown(list, put_list(2)),
+			 "{9, {8, nil, recurse^}, nil}");
+	ck_assert_str_eq(list_shown(list, put_list(5)),
+			 "{9, {8, {7, {6, ..., recurse^}, recurse^}, "
+			 "recurse^}, nil}");
+	limits.array_elements = 2;
+	ck_assert_str_eq(list_shown(list, put_list(3)),
+			 "{9, {8, ..., recurse^}, nil}");
+	limits.array_elements = 0;
+	ck_assert_str_eq(list_shown(list, DATA), "...");
+	limits.array_elements = 4;
+}
+END_TEST
+
+START_TEST(large_structs_are_not_shown_whole)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_puts(&text, "typedef a = struct(int, int, int, int);\n");
+	for (char c = 'b'; c < 'f'; c++)
+		strbuf_printf(&text, "typedef %c = struct(%c, %c, %c, %c);\n",
+			      c, c - 1, c - 1, c - 1, c - 1);
+	strbuf_puts(&text, "void f(e*);\n");
+	ck_assert_uint_lt(strlen(list_shown(strbuf_text(&text), DATA)), 4000);
+	limits.array_elements = 10000;
+	ck_assert_ptr_null(strstr(list_shown(strbuf_text(&text), DATA),
+				  "..."));
+	limits.array_elements = 4;
+	strbuf_fini(&text);
+}
+END_TEST
+
+START_TEST(wide_strings)
+{
+	const uint32_t text[] = { 'a', 0xe9, 0x1f600, 0x110000, 0 };
+	const uint16_t text16[] = { 'a', 0xe9, 0xd83d, 0xde00, 0xdc00, 0 };
+	taddr_t at = put(text, sizeof(text));
+
+	ck_assert_str_eq(shown("string(int*)", at),
+			 "\"a\\u00e9\\U0001f600\\ufffd\"");
+	ck_assert_str_eq(shown("string(array(uint, 2)*)", at),
+			 "\"a\\u00e9\"");
+	limits.string_bytes = 2;
+	ck_assert_str_eq(shown("string(int*)", at), "\"a\\u00e9\"...");
+	limits.string_bytes = 32;
+	ck_assert_str_eq(shown("string(ushort*)", put(text16, sizeof(text16))),
+			 "\"a\\u00e9\\U0001f600\\ufffd\"");
+	ck_assert_str_eq(shown("string(int*)", 0x42), "0x42?");
+	ck_assert_str_eq(shown("string(int*)",
+			       DATA + sizeof(data.bytes) - 2), "\"\"...");
+}
+END_TEST
+
+START_TEST(what_may_be_text)
+{
+	const char *type = "maybe_string";
+	char text[200];
+
+	ck_assert_str_eq(shown(type, put_text("text\n")), "\"text\\n\"");
+	ck_assert_str_eq(shown(type, put_text("")), "\"\"");
+	ck_assert_str_eq(shown(type, put_text("gr\303\274n")),
+			 "\"gr\\303\\274n\"");
+	ck_assert_str_eq(shown(type, 0), "nil");
+	ck_assert_str_eq(shown(type, 0x42), "0x42?");
+	data.used = 0x100;
+	ck_assert_str_eq(shown(type, put_text("\001\002")), "0x10100");
+	data.used = 0x100;
+	ck_assert_str_eq(shown(type, put_text("gr\374n")), "0x10100");
+	data.used = 0x100;
+	ck_assert_str_eq(shown(type, put_text("text\177")), "0x10100");
+	/* Long texts are cut, and their ends are not looked for. */
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	data.used = 0x200;
+	ck_assert_str_eq(shown(type, put_text(text)),
+			 "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"...");
+	text[20] = '\1';
+	limits.string_bytes = 3;
+	data.used = 0x300;
+	ck_assert_str_eq(shown(type, put_text(text)), "0x10300");
+	limits.string_bytes = 32;
+	/* No end, and no more memory: it may be anything. */
+	memcpy(data.bytes + sizeof(data.bytes) - 3, "end", 3);
+	ck_assert_str_eq(shown(type, DATA + sizeof(data.bytes) - 3),
+			 "0x11ffd");
+}
+END_TEST
+
+START_TEST(bit_vectors_of_many_bytes)
+{
+	const uint8_t set[16] = { 1, 0x80, 0, 0, 0, 0, 0, 0, 2 };
+
+	ck_assert_str_eq(SHOWN("bitvec(array(ulong, 2))", set), "<0,15,65>");
+	ck_assert_str_eq(SHOWN("bitvec(array(char, 9))", set), "<0,15,65>");
+	ck_assert_str_eq(shown("bitvec(array(char, 9)*)", 0x42), "0x42?");
+	ck_assert_ptr_nonnull(strstr(
+		shown("bitvec(array(ulong, 100000000)*)", DATA), "<0,15,65>"));
+}
+END_TEST
+
 static Suite *values_suite(void)
 {
 	Suite *suite = suite_create("values");
@@ -204,6 +533,19 @@ static Suite *values_suite(void)
 	tcase_add_test(all_tests, strings_are_limited);
 	tcase_add_test(all_tests, bad_strings_show_addresses);
 	tcase_add_test(all_tests, long_strings_come_in_pieces);
+	tcase_add_test(all_tests, real_numbers_show_what_tells_them_apart);
+	tcase_add_test(all_tests, complex_numbers_have_two_parts);
+	tcase_add_test(all_tests, integers_of_128_bits);
+	tcase_add_test(all_tests, flags_show_names_of_bits);
+	tcase_add_test(all_tests, binary_numbers);
+	tcase_add_test(all_tests, structs_show_their_members);
+	tcase_add_test(all_tests, unions_show_all_they_may_be);
+	tcase_add_test(all_tests, lengths_are_in_structs);
+	tcase_add_test(all_tests, structs_that_lead_back_come_to_an_end);
+	tcase_add_test(all_tests, large_structs_are_not_shown_whole);
+	tcase_add_test(all_tests, wide_strings);
+	tcase_add_test(all_tests, what_may_be_text);
+	tcase_add_test(all_tests, bit_vectors_of_many_bytes);
 	suite_add_tcase(suite, all_tests);
 	return suite;
 }
