@@ -26,11 +26,28 @@ static const char trace_after[] =
 	"\n"
 	"Example: calltrap -ttTgx malloc+free -p PID\n";
 
+static const char heap_before[] =
+	"Usage: calltrap heap [OPTION]... -p PID\n"
+	"  or:  calltrap heap [OPTION]... COMMAND [ARGUMENT]...\n"
+	"Show which memory a process acquires and never gives back, and who "
+	"acquired it.\n";
+
+static const char heap_after[] =
+	"\n"
+	"While it runs: Ctrl-C prints the report and detaches, Ctrl-\\ "
+	"(SIGQUIT) prints\n"
+	"it and goes on. SIGUSR1 stops to count what is acquired, though not "
+	"what is\n"
+	"given back, and begins again the next time.\n"
+	"\n"
+	"Example: calltrap heap -p PID --for 60s\n";
+
 static const struct {
 	const char *before;
 	const char *after;
 } texts[] = {
 	[VERB_TRACE] = { trace_before, trace_after },
+	[VERB_HEAP] = { heap_before, heap_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

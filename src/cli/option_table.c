@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/duration.h"
@@ -17,6 +19,16 @@ static void *field_of(struct command_line *line,
 		      const struct option_entry *entry)
 {
 	return (char *)line->options + entry->field;
+}
+
+/* The option as it was given: -F, --pool. */
+static const char *shown(const struct option_entry *entry, char ret[24])
+{
+	if (entry->short_name)
+		snprintf(ret, 24, "-%c", entry->short_name);
+	else
+		snprintf(ret, 24, "--%s", entry->long_name);
+	return ret;
 }
 
 static int apply_flag(struct command_line *line,
@@ -31,6 +43,7 @@ static int apply_number(struct command_line *line,
 			const struct option_entry *entry, const char *argument)
 {
 	unsigned long n;
+	char name[24];
 	char *end;
 
 	/* strtoul() would take blanks and a sign. */
@@ -38,8 +51,8 @@ static int apply_number(struct command_line *line,
 	n = strtoul(argument, &end, 10);
 	if (*argument < '0' || *argument > '9' || *end || errno ||
 	    n < entry->min || n > entry->max)
-		return complain(-EINVAL, "-%c '%s': a number from %u to %u is "
-				"expected", entry->short_name, argument,
+		return complain(-EINVAL, "%s '%s': a number from %u to %u is "
+				"expected", shown(entry, name), argument,
 				entry->min, entry->max);
 	*(unsigned *)field_of(line, entry) = n;
 	return 0;
@@ -48,9 +61,11 @@ static int apply_number(struct command_line *line,
 static int apply_text(struct command_line *line,
 		      const struct option_entry *entry, const char *argument)
 {
+	char name[24];
+
 	if (!*argument)
-		return complain(-EINVAL, "-%c '': a %s is missing; see "
-				"calltrap --help", entry->short_name,
+		return complain(-EINVAL, "%s '': a %s is missing; see "
+				"calltrap --help", shown(entry, name),
 				entry->argument);
 	*(const char **)field_of(line, entry) = argument;
 	return 0;
@@ -119,25 +134,26 @@ static int apply_clock(struct command_line *line,
 	return 0;
 }
 
-static int apply_configs(struct command_line *line,
-			 const struct option_entry *entry UNUSED,
-			 const char *argument)
+/* Adds the files of a list like a:b to those that were given before. */
+static int apply_files(struct command_line *line,
+		       const struct option_entry *entry, const char *argument)
 {
-	struct options *options = line->options;
+	char ***files = field_of(line, entry);
 	size_t count = 0;
+	char name[24];
 
 	if (strspn(argument, ":") == strlen(argument))
-		return complain(-EINVAL, "-F '%s': a FILE is missing; see "
-				"calltrap --help", argument);
-	while (options->configs && options->configs[count])
+		return complain(-EINVAL, "%s '%s': a FILE is missing; see "
+				"calltrap --help", shown(entry, name),
+				argument);
+	while (*files && (*files)[count])
 		count++;
 	for (const char *s = argument; *(s += strspn(s, ":"));) {
 		size_t length = strcspn(s, ":");
 
-		options->configs = xreallocarray(options->configs, count + 2,
-						 sizeof(*options->configs));
-		options->configs[count++] = xstrndup(s, length);
-		options->configs[count] = NULL;
+		*files = xreallocarray(*files, count + 2, sizeof(**files));
+		(*files)[count++] = xstrndup(s, length);
+		(*files)[count] = NULL;
 		s += length;
 	}
 	return 0;
@@ -211,14 +227,14 @@ static int apply_debug(struct command_line *line,
 }
 
 static int apply_duration(struct command_line *line,
-			  const struct option_entry *entry UNUSED,
+			  const struct option_entry *entry,
 			  const char *argument)
 {
 	char *message;
 
-	if (!duration_parse(argument, &line->options->duration, &message))
+	if (!duration_parse(argument, field_of(line, entry), &message))
 		return 0;
-	complain(0, "--for '%s': %s", argument, message);
+	complain(0, "--%s '%s': %s", entry->long_name, argument, message);
 	free(message);
 	return -EINVAL;
 }
@@ -243,8 +259,8 @@ const struct option_entry option_table[] = {
 		"all running processes of that name"),
 	FLAG('f', "follow", follow, "child processes as well"),
 	FIELD('u', NULL, "USER", apply_text, user, "run COMMAND as USER"),
-	SPECIAL(0, "for", "DURATION", apply_duration,
-		"stop by itself: 500ms, 1.5s, 10m, 2h"),
+	FIELD(0, "for", "DURATION", apply_duration, duration,
+	      "stop by itself: 500ms, 1.5s, 10m, 2h"),
 
 	HEADING("Which calls", TRACE),
 	FIELD('e', NULL, "FILTER", apply_filter, calls,
@@ -257,8 +273,8 @@ const struct option_entry option_table[] = {
 	FLAG('S', NULL, system_calls, "system calls, too"),
 	FLAG('L', NULL, only_named, "no calls but those of -e, -x, -l and -S"),
 	FLAG('g', NULL, only_named, "the same as -L"),
-	SPECIAL('F', "config", "FILE", apply_configs,
-		"prototypes, or a directory of them (may repeat)"),
+	FIELD('F', "config", "FILE", apply_files, configs,
+	      "prototypes, or a directory of them (may repeat)"),
 
 	HEADING("What to show", TRACE),
 	FIELD('o', "output", "FILE", apply_text, log.path,
@@ -281,6 +297,22 @@ const struct option_entry option_table[] = {
 	       "show up to N elements of an array; default 4"),
 	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
 	FLAG('b', "no-signals", log.hide_signals, "no signals"),
+
+	HEADING("What to gather", HEAP),
+	FIELD(0, "pool", "FILE", apply_files, pools,
+	      "further families of functions that acquire and\n"
+	      "release: a file, or the name of one that comes\n"
+	      "with calltrap (may repeat)"),
+	NUMBER(0, "depth", depth, 1, UNWIND_DEPTH_MAX,
+	       "frames kept of each stack; default 64"),
+
+	HEADING("What to show", HEAP),
+	FIELD('o', "output", "FILE", apply_text, report.path, "write there"),
+	FIELD(0, "every", "DURATION", apply_duration, every,
+	      "print a report each time, too"),
+	NUMBER(0, "top", report.top, 0, INT_MAX,
+	       "rows; default 10, 0 = all"),
+	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
 
 	HEADING("About calltrap", TRACE | HEAP),
 	SPECIAL('D', "debug", "MASK", apply_debug,

@@ -73,15 +73,20 @@ static int complain_planned(const char *option, const char *what)
 			"option out", option, what);
 }
 
-static int complain_unknown_short(char c)
+static const char *help_of(enum verb verb)
+{
+	return verb == VERB_HEAP ? "calltrap heap --help" : "calltrap --help";
+}
+
+static int complain_unknown_short(enum verb verb, char c)
 {
 	char option[3] = { '-', c, '\0' };
 
 	for (size_t i = 0; i < ARRAY_SIZE(planned); i++)
 		if (planned[i].short_name == c)
 			return complain_planned(option, planned[i].what);
-	return complain(-EINVAL, "%s: unknown option; see calltrap --help",
-			option);
+	return complain(-EINVAL, "%s: unknown option; see %s", option,
+			help_of(verb));
 }
 
 static int complain_unknown_long(enum verb verb, const char *word)
@@ -102,8 +107,8 @@ static int complain_unknown_long(enum verb verb, const char *word)
 		    strlen(planned[i].long_name) == length &&
 		    !strncmp(planned[i].long_name, word + 2, length))
 			return complain_planned(word, planned[i].what);
-	return complain(-EINVAL, "%s: unknown option; see calltrap --help",
-			word);
+	return complain(-EINVAL, "%s: unknown option; see %s", word,
+			help_of(verb));
 }
 
 /* What getopt_long() answered with "?" or ":". */
@@ -116,7 +121,7 @@ static int complain_option(enum verb verb, int answer, char **argv)
 		return complain_unknown_long(verb, argv[optind - 1]);
 	entry = entry_of(verb, optopt);
 	if (!entry)
-		return complain_unknown_short(optopt);
+		return complain_unknown_short(verb, optopt);
 	if (answer == '?')
 		return complain(-EINVAL, "--%s: takes no argument; leave '=' "
 				"and what follows out", entry->long_name);
@@ -163,6 +168,7 @@ static const struct {
 	enum verb verb;
 } verbs[] = {
 	{ "trace", VERB_TRACE },
+	{ "heap", VERB_HEAP },
 };
 
 static bool is_verb(const char *word, enum verb *ret)
@@ -271,6 +277,8 @@ static struct options defaults(void)
 		.entries = filter_new(),
 		.log.align = 50,
 		.log.limits = { .string_bytes = 32, .array_elements = 4 },
+		.report.top = 10,
+		.depth = 64,
 	};
 }
 
@@ -295,11 +303,17 @@ int options_parse(int argc, char **argv, struct options *ret)
 	return err;
 }
 
+static void strings_free(char **strings)
+{
+	for (char **s = strings; s && *s; s++)
+		free(*s);
+	free(strings);
+}
+
 void options_fini(struct options *options)
 {
-	for (char **config = options->configs; config && *config; config++)
-		free(*config);
-	free(options->configs);
+	strings_free(options->configs);
+	strings_free(options->pools);
 	free(options->pids);
 	filter_free(options->calls);
 	filter_free(options->libraries);

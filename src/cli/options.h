@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "probe/filter.h"
+#include "report/heap_report.h"
 #include "report/log.h"
 
 /* What calltrap is to do. */
@@ -34,6 +35,10 @@ struct options {
 	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
 	bool count;           /* -c */
 	struct log_options log;
+	struct heap_report_options report; /* heap: what is printed */
+	uint64_t every;       /* --every: a report each time; 0 = never */
+	unsigned depth;       /* --depth: frames kept of a stack */
+	char **pools;         /* --pool, NULL-terminated; or NULL */
 	char **configs;       /* -F, each file or directory; NULL-terminated */
 	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */
 	unsigned debug;       /* -D: domains of diag.h */

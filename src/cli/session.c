@@ -175,6 +175,8 @@ static void set_deadline(struct session *session)
 static void run(struct session *session)
 {
 	set_deadline(session);
+	if (session->verb->begun)
+		session->verb->begun(session);
 	signals_rest();
 	/* The command's exec: it waits for that, so no other stop will come. */
 	loop_handle_queued(&session->tracer);
@@ -369,6 +371,7 @@ static int open_session(struct session *session)
 
 static const struct verb_ops *const verbs[] = {
 	[VERB_TRACE] = &trace_verb,
+	[VERB_HEAP] = &heap_verb,
 };
 
 int session_run(const struct options *options)

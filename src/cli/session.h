@@ -30,6 +30,10 @@ struct verb_ops {
 	void (*configure)(struct session *session,
 			  struct prober_config *config);
 
+	/* There is something to trace: it has been attached to, or started.
+	   Or NULL. */
+	void (*begun)(struct session *session);
+
 	/* A signal or a tick has come, while everything goes on. Or NULL. */
 	void (*woken)(struct session *session);
 
@@ -41,6 +45,7 @@ struct verb_ops {
 };
 
 extern const struct verb_ops trace_verb;
+extern const struct verb_ops heap_verb;
 
 /* One run of calltrap. */
 struct session {

@@ -35,15 +35,15 @@ void signals_tick(void)
 
 void signals_rest(void)
 {
-	uint64_t now = clock_now();
+	uint64_t now = clock_now(), then = requests.deadline;
 
 	requests.ticking = 0;
-	if (!requests.deadline)
+	if (requests.alarm && (!then || requests.alarm < then))
+		then = requests.alarm;
+	if (!then)
 		start_timer(0);
 	else
-		start_timer(requests.deadline > now ?
-				    requests.deadline - now :
-				    TICK);
+		start_timer(then > now ? then - now : TICK);
 }
 
 /* clock_gettime() may be called here (signal-safety(7)). */
@@ -52,6 +52,12 @@ static bool must_leave(int signal)
 	switch (signal) {
 	case SIGINT:
 		return ++requests.interrupts > requests.tolerated;
+	case SIGQUIT:
+		requests.reports++;
+		return !requests.takes;
+	case SIGUSR1:
+		requests.switches++;
+		return false;
 	case SIGALRM:
 		return requests.deadline && clock_now() >= requests.deadline;
 	default:
@@ -88,6 +94,12 @@ static void install_unless_ignored(int signal)
 
 	if (sigaction(signal, NULL, &old) || old.sa_handler != SIG_IGN)
 		install(signal);
+}
+
+void signals_take(void)
+{
+	requests.takes = 1;
+	install(SIGUSR1);
 }
 
 struct signal_requests *signals_start(void)

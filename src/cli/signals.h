@@ -15,20 +15,27 @@ struct signal_requests {
 	volatile sig_atomic_t wake;       /* look at the others */
 	volatile sig_atomic_t interrupts; /* SIGINT, how many */
 	volatile sig_atomic_t tolerated;  /* so many are the program's */
-	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, SIGQUIT, more
-					     SIGINTs than tolerated, or the
-					     deadline */
+	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, SIGQUIT (but see
+					     signals_take()), more SIGINTs than
+					     tolerated, or the deadline */
+	volatile sig_atomic_t reports;    /* SIGQUIT, how many */
+	volatile sig_atomic_t switches;   /* SIGUSR1, how many */
+	volatile sig_atomic_t takes;      /* these two mean something */
 	volatile sig_atomic_t ticking;
 	volatile uint64_t deadline;       /* monotonic, ns; 0 = none */
+	volatile uint64_t alarm;          /* wake then, too; 0 = never */
 };
 
 /* Installs the handlers. There is one of it. */
 struct signal_requests *signals_start(void);
 
+/* SIGQUIT and SIGUSR1 are counted, and mean no longer that we should leave. */
+void signals_take(void);
+
 /* Sets wake every now and then, from soon on. */
 void signals_tick(void);
 
-/* No more ticks until the deadline, a signal, or signals_tick(). */
+/* No more ticks until deadline or alarm, a signal, or signals_tick(). */
 void signals_rest(void);
 
 #endif

@@ -71,6 +71,7 @@ static void settle(struct tracer *tracer, struct task *task)
 		(void)ptrace_run_to_syscall(task->tid, task->deliver);
 	else
 		(void)ptrace_continue(task->tid, task->deliver);
+	tracer->counts.stopped_ns += clock_now() - task->stop_time;
 }
 
 /* A child whose first stop came before its parent's event. */

@@ -151,6 +151,7 @@ struct tracer {
 	bool leaving;           /* every task is let go at its next stop */
 	struct {                /* what the rest of the program asks about */
 		uint64_t stops;
+		uint64_t stopped_ns; /* from stops to resumptions, in all */
 		uint64_t emulated;
 		uint64_t copied;
 		uint64_t stepped;

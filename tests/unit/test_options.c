@@ -332,6 +332,7 @@ START_TEST(test_help_and_version)
 END_TEST
 
 #define SEE "; see calltrap --help"
+#define SEE_HEAP "; see calltrap heap --help"
 #define NOTHING "nothing to trace: give a COMMAND, -p PID or --name NAME" SEE
 #define LEFT_OUT " yet; leave the option out"
 #define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
@@ -347,6 +348,12 @@ static const struct {
 	{ "-f", NOTHING },
 	{ "-e malloc", NOTHING },
 	{ "trace", NOTHING },
+	{ "heap", NOTHING },
+	{ "-f heap", "heap: a verb comes first, then its options; for a "
+		     "program of that name say calltrap ./heap, or calltrap "
+		     "-- heap" },
+	{ "heap -x f -p 1", "-x: unknown option" SEE_HEAP },
+	{ "heap --every 0s -p 1", "--every '0s': this is no time at all" },
 	{ "-Z ls", "-Z: unknown option" SEE },
 	{ "-ttZ ls", "-Z: unknown option" SEE },
 	{ "--follow -tZ ls", "-Z: unknown option" SEE },
@@ -664,10 +671,11 @@ static bool mentions(const char *text, const char *option)
 	return false;
 }
 
-static void check_mentions(const char *file, const char *text)
+static void check_mentions(const char *file, enum verb verb, const char *text)
 {
-	for (size_t i = 0; i < option_table_size; i++) {
-		const struct option_entry *entry = &option_table[i];
+	const struct option_entry *entry;
+
+	for_each_option(verb, entry) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "-%c", entry->short_name);
@@ -691,21 +699,27 @@ START_TEST(test_mentions)
 }
 END_TEST
 
-START_TEST(test_help)
+static void check_help(enum verb verb)
 {
 	FILE *file = tmpfile();
 	char *text, *rest = NULL;
 
 	ck_assert_ptr_nonnull(file);
-	options_print_help(VERB_TRACE, file);
+	options_print_help(verb, file);
 	rewind(file);
 	text = read_all(file);
 	fclose(file);
-	check_mentions("--help", text);
+	check_mentions("--help", verb, text);
 	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		ck_assert_msg(strlen(line) < 80, "too long: %s", line);
 	free(text);
+}
+
+START_TEST(test_help)
+{
+	check_help(VERB_TRACE);
+	check_help(VERB_HEAP);
 }
 END_TEST
 
@@ -714,7 +728,8 @@ START_TEST(test_completion)
 	char *text = source_file("etc/calltrap.bash-completion");
 
 	ck_assert_msg(text != NULL, "no completion; is top_srcdir set?");
-	check_mentions("the completion", text);
+	check_mentions("the completion", VERB_TRACE, text);
+	check_mentions("the completion", VERB_HEAP, text);
 	free(text);
 }
 END_TEST
@@ -743,29 +758,34 @@ START_TEST(test_manual)
 
 	ck_assert_msg(text != NULL, "no manual; is top_srcdir set?");
 	undo_markup(text);
-	check_mentions("the manual", text);
+	check_mentions("the manual", VERB_TRACE, text);
+	check_mentions("the manual", VERB_HEAP, text);
 	free(text);
 }
 END_TEST
 
-/* The table itself: no name twice, text for all. */
-START_TEST(test_table)
+/* The table itself: no name twice among a verb's options, text for all. */
+static void check_options(enum verb verb)
 {
-	for (size_t i = 0; i < option_table_size; i++) {
-		const struct option_entry *a = &option_table[i];
+	const struct option_entry *a, *b;
 
+	for_each_option(verb, a) {
 		ck_assert_str_ne(a->help, "");
 		ck_assert(a->apply || (!a->short_name && !a->long_name));
 		ck_assert(!a->apply || a->short_name || a->long_name);
-		for (size_t j = 0; j < i; j++) {
-			const struct option_entry *b = &option_table[j];
-
+		for (b = option_next(verb, a); b; b = option_next(verb, b)) {
 			ck_assert(!a->short_name ||
 				  a->short_name != b->short_name);
 			ck_assert(!a->long_name || !b->long_name ||
 				  strcmp(a->long_name, b->long_name) != 0);
 		}
 	}
+}
+
+START_TEST(test_table)
+{
+	check_options(VERB_TRACE);
+	check_options(VERB_HEAP);
 }
 END_TEST
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/data_path.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+
+struct path_list {
+	char **directories;
+	size_t count;
+};
+
+bool data_path_is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Takes the path over. */
+static void add(struct path_list *list, char *path)
+{
+	if (!data_path_is_directory(path)) {
+		free(path);
+		return;
+	}
+	list->directories = xreallocarray(list->directories, list->count + 2,
+					  sizeof(*list->directories));
+	list->directories[list->count++] = path;
+	list->directories[list->count] = NULL;
+}
+
+/* The user's: $XDG_CONFIG_HOME/calltrap, by default ~/.config/calltrap. */
+static void add_user(struct path_list *list)
+{
+	const char *config = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+
+	if (config && config[0])
+		add(list, xasprintf("%s/calltrap", config));
+	else if (home && home[0])
+		add(list, xasprintf("%s/.config/calltrap", home));
+}
+
+/* Below the tree that it was built in, calltrap isn't installed yet. */
+static bool add_uninstalled(struct path_list *list)
+{
+	char *exe CLEANUP(xfree_cleanup) = procfs_exe(getpid());
+	char *etc CLEANUP(xfree_cleanup) = NULL;
+	char *mark CLEANUP(xfree_cleanup) = NULL;
+
+	if (!exe)
+		return false;
+	etc = xasprintf("%s/etc", dirname(exe));
+	mark = xasprintf("%s/libc.so.conf", etc);
+	if (access(mark, R_OK))
+		return false;
+	add(list, etc);
+	etc = NULL;
+	return true;
+}
+
+char **data_path(void)
+{
+	struct path_list list = { .directories = xcalloc(1, sizeof(char *)) };
+
+	add_user(&list);
+	add(&list, xstrdup("/etc/calltrap"));
+	if (!add_uninstalled(&list))
+		add(&list, xstrdup(CALLTRAP_DATADIR));
+	return list.directories;
+}
+
+void data_path_cleanup(char ***directories)
+{
+	for (char **directory = *directories; *directory; directory++)
+		free(*directory);
+	free(*directories);
+}

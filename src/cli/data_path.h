@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_DATA_PATH_H
+#define CALLTRAP_DATA_PATH_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * The directories that there are of the user's, the system's and calltrap's
+ * own files, in this order; NULL-terminated.
+ */
+char **data_path(void) MUST_CHECK;
+void data_path_cleanup(char ***directories);
+
+bool data_path_is_directory(const char *path);
+
+#endif

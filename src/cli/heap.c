@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/family_path.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "heap/watch.h"
+#include "report/heap_report.h"
+
+/* The verb heap: what is acquired and not given back. */
+
+struct heap_verb {
+	struct session *session;
+	struct families *families;
+	struct namer *namer;
+	struct watch *watch; /* freed as the session's sink */
+	struct heap_report *report;
+	struct progress *progress;
+	uint64_t next_report;  /* monotonic; 0: never */
+	sig_atomic_t reports;  /* requests that have been heeded */
+	sig_atomic_t switches;
+	int error;             /* the report can't be written */
+};
+
+static struct heap_verb *verb_of(const struct session *session)
+{
+	return session->verb_data;
+}
+
+static const char *heap_output(const struct session *session)
+{
+	const char *path = session->options->report.path;
+
+	return path ? path : "the report";
+}
+
+/* ---- reports ---- */
+
+static struct heap_cost cost_of(const struct heap_verb *verb)
+{
+	const struct tracer *tracer = &verb->session->tracer;
+
+	return (struct heap_cost){
+		.stops = tracer->counts.stops,
+		.stopped_ns = tracer->counts.stopped_ns,
+		.stacks = unwind_counts(verb->session->unwinder),
+	};
+}
+
+static void print_report(struct heap_verb *verb,
+			 const struct watched *process)
+{
+	const struct heap_cost cost = cost_of(verb);
+	int err;
+
+	if (verb->error)
+		return;
+	progress_clear(verb->progress);
+	err = heap_report_print(verb->report, process,
+				process->end ? process->end : clock_now(),
+				&cost);
+	if (!err)
+		return;
+	verb->error = err;
+	complain(0, "%s can't be written any more: %s",
+		 heap_output(verb->session), strerror(-err));
+}
+
+static void on_ended(void *context, const struct watched *process)
+{
+	struct heap_verb *verb = context;
+
+	if (process->calls || process->state != WATCHED_REPLACED)
+		print_report(verb, process);
+}
+
+static void print_all(struct heap_verb *verb)
+{
+	const struct watched *process;
+
+	for (process = watch_next(verb->watch, NULL); process;
+	     process = watch_next(verb->watch, process))
+		print_report(verb, process);
+}
+
+/* ---- while it runs ---- */
+
+static void set_alarm(struct heap_verb *verb)
+{
+	uint64_t then = progress_next(verb->progress);
+
+	if (verb->next_report && (!then || verb->next_report < then))
+		then = verb->next_report;
+	verb->session->requests->alarm = then;
+}
+
+static void heed_signals(struct heap_verb *verb)
+{
+	const struct signal_requests *requests = verb->session->requests;
+
+	if (verb->reports != requests->reports) {
+		verb->reports = requests->reports;
+		print_all(verb);
+	}
+	for (; verb->switches != requests->switches; verb->switches++) {
+		bool on = !watch_is_on(verb->watch);
+
+		watch_switch(verb->watch, on);
+		complain(0, on ? "what is acquired counts again" :
+				 "what is acquired from now on doesn't count, "
+				 "what is given back does");
+	}
+}
+
+static void heap_woken(struct session *session)
+{
+	struct heap_verb *verb = verb_of(session);
+	uint64_t now = clock_now();
+
+	heed_signals(verb);
+	if (verb->next_report && now >= verb->next_report) {
+		print_all(verb);
+		verb->next_report += session->options->every;
+		if (verb->next_report < now)
+			verb->next_report = now + session->options->every;
+	}
+	progress_show(verb->progress, verb->watch, now);
+	set_alarm(verb);
+	signals_rest();
+}
+
+static void heap_begun(struct session *session)
+{
+	struct heap_verb *verb = verb_of(session);
+	const struct tracee *tracee, *next;
+
+	HASH_ITER(hh, session->tracer.tracees, tracee, next)
+		watch_add(verb->watch, tracee->pid,
+			  tracee->pid == session->child);
+	if (session->options->every)
+		verb->next_report = clock_now() + session->options->every;
+	set_alarm(verb);
+}
+
+/* ---- setting up ---- */
+
+static int read_families(struct heap_verb *verb)
+{
+	char *const *pools = verb->session->options->pools;
+	int err = family_path_load(verb->families, "malloc");
+
+	if (!err)
+		err = family_path_load(verb->families, "mappings");
+	for (; !err && pools && *pools; pools++)
+		err = family_path_load(verb->families, *pools);
+	return err;
+}
+
+static int open_report(struct heap_verb *verb)
+{
+	const struct heap_report_config config = {
+		.options = &verb->session->options->report,
+		.stacks = verb->session->stacks,
+		.families = verb->families,
+		.namer = verb->namer,
+	};
+	int err = heap_report_new(&config, &verb->report);
+
+	return err ? complain(err, "%s can't be written: %s",
+			      heap_output(verb->session), strerror(-err)) :
+		     0;
+}
+
+static int heap_open(struct session *session)
+{
+	const struct options *options = session->options;
+	struct heap_verb *verb = xcalloc(1, sizeof(*verb));
+	const struct namer_options naming = {
+		.demangle = options->log.demangle,
+		.lines = true,
+	};
+	int err;
+
+	session->verb_data = verb;
+	verb->session = session;
+	verb->families = families_new();
+	err = read_families(verb);
+	if (err)
+		return err;
+	verb->namer = namer_new(&naming);
+	verb->watch = watch_new(&(struct watch_options){
+		.families = verb->families,
+		.stacks = session->stacks,
+		.ended = on_ended,
+		.context = verb,
+	});
+	session->sinks = watch_sink(verb->watch);
+	verb->progress = progress_new(session->stacks, verb->namer);
+	signals_take();
+	return open_report(verb);
+}
+
+static void heap_configure(struct session *session,
+			   struct prober_config *config)
+{
+	struct heap_verb *verb = verb_of(session);
+
+	/* Nobody has named any: these are empty. */
+	config->calls = session->options->calls;
+	config->libraries = session->options->libraries;
+	config->entries = session->options->entries;
+	config->pick = watch_pick(verb->watch);
+	config->stack_depth = session->options->depth;
+}
+
+static void heap_close(struct session *session)
+{
+	struct heap_verb *verb = verb_of(session);
+
+	if (!verb)
+		return;
+	progress_free(verb->progress);
+	heap_report_free(verb->report);
+	namer_free(verb->namer);
+	families_free(verb->families);
+	free(verb);
+}
+
+const struct verb_ops heap_verb = {
+	.open = heap_open,
+	.configure = heap_configure,
+	.begun = heap_begun,
+	.woken = heap_woken,
+	.close = heap_close,
+	.output = heap_output,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROGRESS_H
+#define CALLTRAP_PROGRESS_H
+
+#include "heap/watch.h"
+#include "stack/namer.h"
+
+/*
+ * One line on standard error that tells, once a second, how far the watching of
+ * heaps has come. None when that is no terminal.
+ */
+struct progress;
+
+struct progress *progress_new(const struct stacks *stacks,
+			      struct namer *namer) MUST_CHECK;
+void progress_free(struct progress *progress);
+
+/* When it wants to be shown again; 0: never. Monotonic. */
+uint64_t progress_next(const struct progress *progress);
+
+void progress_show(struct progress *progress, const struct watch *watch,
+		   uint64_t now);
+
+/* Takes the line away: something else will be printed. */
+void progress_clear(struct progress *progress);
+
+#endif

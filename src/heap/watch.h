@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_WATCH_H
+#define CALLTRAP_WATCH_H
+
+#include <stdbool.h>
+
+#include "heap/heap.h"
+#include "probe/prober.h"
+
+/*
+ * Watches the heaps of processes: picks the functions of all families wherever
+ * they are defined, and makes acts of their calls.
+ */
+struct watch;
+
+enum watched_state {
+	WATCHED_RUNNING,
+	WATCHED_EXITED,   /* .status is as from wait(2) */
+	WATCHED_REPLACED, /* it has begun another program */
+	WATCHED_LEFT,     /* calltrap has let go of it */
+};
+
+/* A process, from when it was first seen or began its present program. */
+struct watched {
+	pid_t pid;
+	char *program;       /* path, or "" */
+	struct heap *heap;
+	uint64_t start, end; /* monotonic; end: 0 while it runs */
+	enum watched_state state;
+	int status;
+	uint64_t calls;      /* of functions of families */
+	uint64_t unreadable; /* … whose arguments could not be read */
+	uint64_t unseen;     /* … whose returns could not be */
+	uint64_t not_kept;   /* acquisitions while that was switched off */
+	bool complete;       /* watched from its first instruction on */
+	UT_hash_handle hh;   /* by pid */
+};
+
+struct watch_options {
+	const struct families *families;
+	const struct stacks *stacks;
+	/* As of heap_options. */
+	unsigned (*component)(void *context, stack_id stack,
+			      const char *library);
+	/*
+	 * A process has come to its end, and is forgotten after that. Of those
+	 * that are let go of this is told when the sink is finished.
+	 */
+	void (*ended)(void *context, const struct watched *process);
+	void *context;
+};
+
+struct watch *watch_new(const struct watch_options *options) MUST_CHECK;
+
+/* Its freeing frees the watch. */
+struct sink *watch_sink(struct watch *watch);
+const struct prober_pick *watch_pick(const struct watch *watch);
+
+/* A process is traced from now on. complete: it hasn't run yet. */
+void watch_add(struct watch *watch, pid_t pid, bool complete);
+
+/*
+ * Off: what is acquired from now on is not kept, but what was kept before is
+ * still seen when it is given back: in the end that shows what survives.
+ */
+void watch_switch(struct watch *watch, bool on);
+bool watch_is_on(const struct watch *watch);
+
+/* Those that run, by pid. NULL: the first; NULL behind the last. */
+const struct watched *watch_next(const struct watch *watch,
+				 const struct watched *after);
+
+/* Whether any function of any family was found in any process. */
+bool watch_has_found(const struct watch *watch);
+
+#endif
