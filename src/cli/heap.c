@@ -181,7 +181,7 @@ static int heap_open(struct session *session)
 	struct heap_verb *verb = xcalloc(1, sizeof(*verb));
 	const struct namer_options naming = {
 		.demangle = options->log.demangle,
-		.lines = true,
+		.debuginfo = session->debuginfo,
 	};
 	int err;
 

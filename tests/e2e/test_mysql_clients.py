@@ -134,5 +134,24 @@ int mysql_read_query_result(addr);
                     "the time between a query and its result")
 
 
+@h.test("packets and keys of a PHP program")
+def php(case):
+    client = start_client(case, "report.php", "second quarter")
+    log = trace(case, client, """
+typedef zend_string = struct(uint refs, hex(uint) info, hex(ulong) hash, ulong length, string(array(char, elt4)) text);
+addr zend_hash_find(addr, zend_string*);
+long _php_stream_write(addr, bytes[arg3], ulong);
+""", "-ttTgx", "zend_hash_find+_php_stream_write", "-A", "8")
+    packets = log.named("_php_stream_write")
+    h.check(len(packets) >= 2, "too few calls of _php_stream_write")
+    for packet in packets:
+        # 16 bytes follow, the first of a conversation, and 3 is a query.
+        h.check_match(r'^0x[0-9a-f]+, "\\020\\0\\0\\0\\003SELECT sleep\(1\)", '
+                      "20$", packet.arguments, "the packet")
+    keys = [call.arguments for call in log.named("zend_hash_find")]
+    h.check(any('text="second quarter"' in key for key in keys),
+            "the key that the script looks up; those seen: %s" % keys[:5])
+
+
 if __name__ == "__main__":
     sys.exit(h.main())
