@@ -6,6 +6,9 @@
 /* The highest error number that the kernel returns (MAX_ERRNO). */
 #define ERROR_MAX 4095
 
+/* The lowest that programs don't see (include/linux/errno.h). */
+#define ERROR_INTERNAL 512
+
 static enum failure failure_of(const struct arguments *arguments)
 {
 	if (arguments->values->system_call)
@@ -65,14 +68,26 @@ static bool has_failed(const struct arguments *arguments, int64_t *result_ret)
 	return false;
 }
 
-bool failure_is_minus_one(const struct arguments *arguments)
+/* Errors that the kernel keeps for itself tell of nothing but a signal. */
+static bool is_interrupted(const struct arguments *arguments, int64_t result)
+{
+	return failure_of(arguments) == FAILURE_KERNEL &&
+	       result <= -ERROR_INTERNAL && error_name(-result);
+}
+
+enum failure_result failure_result(const struct arguments *arguments)
 {
 	int64_t result;
 
 	if (!has_failed(arguments, &result))
-		return false;
+		return RESULT_AS_IT_IS;
+	if (is_interrupted(arguments, result))
+		return RESULT_NONE;
 	return failure_of(arguments) == FAILURE_KERNEL ||
-	       (failure_of(arguments) == FAILURE_ERRNO && result == -1);
+			       (failure_of(arguments) == FAILURE_ERRNO &&
+				result == -1) ?
+		       RESULT_MINUS_ONE :
+		       RESULT_AS_IT_IS;
 }
 
 bool prototype_has_failed(const struct prototype *prototype,
@@ -82,7 +97,8 @@ bool prototype_has_failed(const struct prototype *prototype,
 	int64_t result;
 
 	arguments_init(&arguments, prototype, values);
-	return has_failed(&arguments, &result);
+	return has_failed(&arguments, &result) &&
+	       !is_interrupted(&arguments, result);
 }
 
 int prototype_error(const struct prototype *prototype,

@@ -6,7 +6,14 @@
 
 #include "prototype/arguments.h"
 
-/* Whether it has failed and -1 is what says so, whatever the result's type. */
-bool failure_is_minus_one(const struct arguments *arguments);
+/* What is shown in place of a result, whatever its type. */
+enum failure_result {
+	RESULT_AS_IT_IS,
+	RESULT_MINUS_ONE, /* it has failed, and that is what says so */
+	RESULT_NONE,      /* a signal came; the system call is made again, or
+			     ends with EINTR */
+};
+
+enum failure_result failure_result(const struct arguments *arguments);
 
 #endif

@@ -139,10 +139,17 @@ void prototype_write_result(const struct prototype *prototype,
 	struct printer printer;
 
 	printer_init(&printer, prototype, values, limits, writer);
-	if (failure_is_minus_one(&printer.arguments))
+	switch (failure_result(&printer.arguments)) {
+	case RESULT_MINUS_ONE:
 		print_minus_one(writer);
-	else
+		break;
+	case RESULT_NONE:
+		writer->ops->unknown(writer);
+		break;
+	case RESULT_AS_IT_IS:
 		print_result(&printer);
+		break;
+	}
 }
 
 void prototype_print_entry(const struct prototype *prototype,

@@ -120,7 +120,9 @@ bool prototype_needs_fp_result(const struct prototype *prototype,
 
 /*
  * Whether the function says that it has failed, and why: its own error number,
- * or values->error; 0 when that isn't known. The prototype may be NULL.
+ * or values->error; 0 when that isn't known. The prototype may be NULL. A system
+ * call that a signal has interrupted has not failed, but has an error that the
+ * kernel keeps for itself (ERESTARTSYS), which is shown as "? ERESTARTSYS".
  */
 bool prototype_has_failed(const struct prototype *prototype,
 			  const struct call_values *values);
