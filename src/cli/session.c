@@ -282,9 +282,9 @@ static void report_debuginfo(const struct session *session)
 		losses.crashed + losses.timed_out + losses.malformed;
 
 	if (lost)
-		complain(0, "the debug information of %llu files is missing: "
-			    "%llu crashed its reader, %llu took too long, "
-			    "%llu can't be understood",
+		complain(0, "the debug information of %llu files could not be "
+			    "read: %llu crashed its reader, %llu took too "
+			    "long, %llu can't be understood",
 			 (unsigned long long)lost,
 			 (unsigned long long)losses.crashed,
 			 (unsigned long long)losses.timed_out,

@@ -47,6 +47,7 @@ static void trace_configure(struct session *session,
 	config->libraries = options->libraries;
 	config->entries = options->entries;
 	config->system_calls = options->system_calls;
+	config->debuginfo = options->count ? NULL : session->debuginfo;
 	config->stack_depth = options->count ? 0 : options->log.where;
 }
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "base/xalloc.h"
 #include "debuginfo/wire.h"
 

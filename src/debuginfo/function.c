@@ -70,6 +70,42 @@ static bool is_called_otherwise(const struct die *die)
 	       convention != DW_CC_normal;
 }
 
+/* It stays in memory from the function's first instruction on. */
+static bool lies_in_memory(const struct die *die)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Attribute location;
+	Dwarf_Unsigned size;
+	Dwarf_Ptr bytes;
+	bool found;
+
+	if (dwarf_attr(die->handle, DW_AT_location, &location, &error))
+		return false;
+	found = dwarf_formexprloc(location, &size, &bytes, &error) ==
+			DW_DLV_OK &&
+		size && *(const uint8_t *)bytes == DW_OP_fbreg;
+	dwarf_dealloc(die->dwarf->dbg, location, DW_DLA_ATTR);
+	return found;
+}
+
+/*
+ * On i386 arguments lie on the stack. But compilers pass those of a function
+ * that nobody else can call in registers, as they please.
+ */
+static bool may_use_registers(const struct die *die)
+{
+	bool found = false;
+	struct die child;
+
+	if (die->dwarf->word_size != 4 ||
+	    die_inherited_flag(die, DW_AT_external))
+		return false;
+	for_each_child(die, &child)
+		found |= die_tag(&child) == DW_TAG_formal_parameter &&
+			 !lies_in_memory(&child);
+	return found;
+}
+
 /* ---- parameters ---- */
 
 struct parameters {
@@ -210,7 +246,8 @@ int function_write(struct infofile *file, uint64_t address,
 	    !unit_function_from(unit, address, &die))
 		return -ENOENT;
 	types_init(&types);
-	if (begins_at(unit, &die, address) && !is_called_otherwise(&die))
+	if (begins_at(unit, &die, address) && !is_called_otherwise(&die) &&
+	    !may_use_registers(&die))
 		err = write_function(unit, &die, &types, out);
 	types_fini(&types);
 	die_put(&die);

@@ -175,6 +175,15 @@ void members_read_enum(struct members *members, const struct die *die,
 	}
 }
 
+void members_add_words(struct members *members, uint32_t type, uint64_t size)
+{
+	struct debug_part part = { .type = type };
+
+	add(members, &part);
+	part.offset = size / 2;
+	add(members, &part);
+}
+
 void members_fini(struct members *members)
 {
 	free(members->list);

@@ -20,6 +20,9 @@ bool members_read(struct members *members, struct types *types,
 /* The names of an enum, and the lowest of their values. */
 void members_read_enum(struct members *members, const struct die *die,
 		       int64_t *lowest_ret);
+
+/* Two words of which nothing is known. */
+void members_add_words(struct members *members, uint32_t type, uint64_t size);
 void members_fini(struct members *members);
 
 /* types.c: as types_of(), of a type that so many pointers lead to. */

@@ -2,8 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_PRIVATE_H
 #define CALLTRAP_DEBUGINFO_PRIVATE_H
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "debuginfo/answers.h"
 #include "debuginfo/debuginfo.h"
 #include "debuginfo/reader.h"

@@ -2,8 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_UNIT_H
 #define CALLTRAP_DEBUGINFO_UNIT_H
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "debuginfo/die.h"
 #include "debuginfo/intervals.h"
 #include "debuginfo/lines.h"

@@ -175,6 +175,8 @@ static void visit_import(struct site_search *search,
 	tell_found(prober->wanted, import->name, caller, definer);
 	function = function_get(prober, import->name, FUNCTION_CALL_SITE,
 				definer, caller);
+	if (definer && symbol->kind != SYMBOL_IFUNC)
+		function_defined(prober, function, definer, symbol->address);
 	if (import->stub) {
 		plant_at_stub(space, caller, import, function);
 		return;

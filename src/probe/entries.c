@@ -13,11 +13,13 @@ static void plant_symbol(struct probe_space *space, struct module *module,
 			 const struct function *function,
 			 const struct symbol *symbol)
 {
-	if (symbol->kind == SYMBOL_IFUNC)
+	if (symbol->kind == SYMBOL_IFUNC) {
 		ifunc_follow(space, module, symbol, function, NULL, 0);
-	else
-		(void)probe_plant(space, function,
-				  module->bias + symbol->address, NULL, 0);
+		return;
+	}
+	function_defined(space->prober, function, module, symbol->address);
+	(void)probe_plant(space, function, module->bias + symbol->address,
+			  NULL, 0);
 }
 
 static bool is_filtered(struct probe_space *space, const struct symbol *symbol,

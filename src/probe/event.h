@@ -37,6 +37,7 @@ struct function {
 	enum function_place place;
 	enum function_return returns;
 	const struct prototype *prototype; /* or NULL */
+	bool prototype_later; /* debug information has not been asked yet */
 	/*
 	 * Calls of it are not seen while another function of its group runs on
 	 * the same task (malloc within operator new); 0: all are seen.

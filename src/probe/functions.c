@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 struct function_entry {
 	char *key;
 	struct function function;
+	/* Where it is defined, as long as function.prototype_later. */
+	struct image *image;
+	uint64_t address;
 	UT_hash_handle hh;
 };
 
@@ -71,6 +75,7 @@ static void free_entry(struct function_entry *entry)
 	free(entry->function.name);
 	free(entry->function.library);
 	free(entry->function.caller);
+	image_put(entry->image);
 	free(entry->key);
 	free(entry);
 }
@@ -133,4 +138,64 @@ struct function *function_get(struct prober *prober, const char *name,
 	entry->key = key;
 	HASH_ADD_KEYPTR(hh, functions->entries, key, strlen(key), entry);
 	return &entry->function;
+}
+
+/* ---- prototypes from debug information ---- */
+
+/*
+ * Copies that the compiler made of a function, for callers that pass less than
+ * its type says, or parts of one.
+ */
+static bool is_partial(const char *name)
+{
+	static const char *const marks[] = {
+		".cold", ".constprop.", ".isra.", ".part.",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(marks); i++)
+		if (strstr(name, marks[i]))
+			return true;
+	return false;
+}
+
+static struct function_entry *entry_of(const struct function *function)
+{
+	return (struct function_entry *)((char *)function -
+					 offsetof(struct function_entry,
+						  function));
+}
+
+void function_defined(struct prober *prober, const struct function *function,
+		      const struct module *module, uint64_t address)
+{
+	struct function_entry *entry = entry_of(function);
+
+	if (function->prototype || entry->image || !prober->config.debuginfo ||
+	    is_partial(function->name))
+		return;
+	entry->function.prototype_later = true;
+	entry->image = image_get(module->image);
+	entry->address = address;
+}
+
+void function_called(struct prober *prober, const struct function *function)
+{
+	const struct debug_function *described;
+	struct function_entry *entry;
+	int err;
+
+	if (!function->prototype_later)
+		return;
+	entry = entry_of(function);
+	err = debuginfo_function(prober->config.debuginfo, entry->image,
+				 entry->address, &described);
+	if (err == -EAGAIN)
+		return;
+	if (!err)
+		entry->function.prototype = prototypes_from_debuginfo(
+			prober->config.prototypes, described);
+	entry->function.prototype_later = false;
+	image_put(entry->image);
+	entry->image = NULL;
 }

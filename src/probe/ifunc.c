@@ -93,6 +93,8 @@ void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
 		target = (uint32_t)target;
 	if (!is_resolved(ifunc, target))
 		return;
+	function_defined(space->prober, ifunc->function, ifunc->module,
+			 target - ifunc->module->bias);
 	(void)probe_plant(space, ifunc->function, target, ifunc->caller,
 			  ifunc->slot);
 }

@@ -351,6 +351,7 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	end_unwinding(task, slot);
 	if (!key.stack && is_inner(&task_calls_of(task)->stack, function))
 		return;
+	function_called(prober, function);
 	activation = activation_new(space, task, &key, return_address);
 	activation->call.function = function;
 	activation->jumped = jumped;

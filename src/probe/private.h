@@ -298,6 +298,15 @@ struct function *function_get(struct prober *prober, const char *name,
 			      const struct module *definer,
 			      const struct module *caller);
 
+/*
+ * Where one of them begins, as an address of the module's image: if no file
+ * has its prototype, debug information may. That is read when the function is
+ * called for the first time, which function_called() says.
+ */
+void function_defined(struct prober *prober, const struct function *function,
+		      const struct module *module, uint64_t address);
+void function_called(struct prober *prober, const struct function *function);
+
 /* ---- system_calls.c ---- */
 
 /* All that were seen of the kernel's, to be freed at the end. */

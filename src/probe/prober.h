@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "debuginfo/debuginfo.h"
 #include "probe/event.h"
 #include "probe/filter.h"
 #include "prototype/prototype.h"
@@ -39,6 +40,8 @@ struct prober_config {
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	bool system_calls;              /* -S: the tracer watches them */
 	struct prototypes *prototypes;
+	/* Has prototypes that no file has; NULL: nobody would see them. */
+	struct debuginfo *debuginfo;
 	/* Takes the stack of each call, so deep; or NULL. */
 	struct unwinder *unwinder;
 	struct stacks *stacks;

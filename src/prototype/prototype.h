@@ -17,6 +17,8 @@ struct prototype;
 /* All prototypes that were read, by library and name. */
 struct prototypes;
 
+struct debug_function;
+
 struct prototypes *prototypes_new(void);
 void prototypes_free(struct prototypes *prototypes);
 
@@ -46,6 +48,14 @@ void prototypes_add_directory(struct prototypes *prototypes,
 const struct prototype *prototypes_find(struct prototypes *prototypes,
 					const char *library,
 					const char *function);
+
+/*
+ * The prototype of a function that debug information describes: for those that
+ * no file has. Owned by prototypes; the names in it are function's.
+ */
+const struct prototype *
+prototypes_from_debuginfo(struct prototypes *prototypes,
+			  const struct debug_function *function);
 
 /* How much of a value is shown. */
 struct print_limits {

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "prototype/collection.h"
+#include "prototype/from_debuginfo.h"
 #include "prototype/parser.h"
 
 #define FILE_SIZE_MAX (16u << 20)
@@ -34,6 +35,7 @@ struct prototypes {
 	size_t directory_count, directory_room;
 	struct library *libraries;
 	unsigned import_depth;
+	struct pool pool; /* of those that debug information has */
 };
 
 struct prototypes *prototypes_new(void)
@@ -65,6 +67,7 @@ void prototypes_free(struct prototypes *prototypes)
 	}
 	for (size_t i = 0; i < prototypes->directory_count; i++)
 		free(prototypes->directories[i]);
+	pool_fini(&prototypes->pool);
 	free(prototypes->directories);
 	free(prototypes->globals);
 	free(prototypes);
@@ -349,4 +352,11 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 	if (!found && !library)
 		found = find_anywhere(prototypes, function);
 	return found;
+}
+
+const struct prototype *
+prototypes_from_debuginfo(struct prototypes *prototypes,
+			  const struct debug_function *function)
+{
+	return from_debuginfo(&prototypes->pool, function);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_DEBUGINFO_TYPE_KIND_H
+#define CALLTRAP_DEBUGINFO_TYPE_KIND_H
+
+#include "debuginfo/debuginfo.h"
+#include "debuginfo/die.h"
+
+/*
+ * What a type is, as far as its own entry says: neither its target nor its
+ * parts. One without handle is of an unknown kind.
+ */
+void type_describe(const struct die *die, struct debug_type *ret);
+
+#endif
