@@ -253,11 +253,17 @@ void image_set_debug_path(struct image *image, const char *root,
 	debug->path = path ? xstrdup(path) : NULL;
 }
 
+void debug_file_close(struct debug_file *debug)
+{
+	if (debug->symtab.source)
+		source_fini(&debug->source);
+	debug->symtab.source = NULL;
+}
+
 void debug_file_fini(struct debug_file *debug)
 {
 	free(debug->root);
 	free(debug->path);
-	if (debug->symtab.source)
-		source_fini(&debug->source);
+	debug_file_close(debug);
 	*debug = (struct debug_file){ .looked_for = true };
 }

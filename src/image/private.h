@@ -264,6 +264,8 @@ bool image_file_has_id(const struct source *source,
 /* Takes source over if it has a .symtab. */
 bool image_keep_debug(const struct image *image, const struct source *source,
 		      const struct sections *sections);
+/* Its symbols have been read; where it is may be asked again. */
+void debug_file_close(struct debug_file *debug);
 void debug_file_fini(struct debug_file *debug);
 
 /*

@@ -227,7 +227,7 @@ struct tables *image_symbol_tables(const struct image *image)
 				 &tables->debug_strings);
 	symbol_list_order(&tables->symbols);
 	tables->has_symbols = true;
-	debug_file_fini(&tables->debug);
+	debug_file_close(&tables->debug);
 	return tables;
 }
 

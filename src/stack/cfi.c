@@ -211,7 +211,20 @@ void cfi_entry_fini(struct cfi_entry *entry)
 
 /* ---- the whole ---- */
 
-struct cfi *cfi_new(struct image *image)
+static struct cfi *new_with_index(const struct image *image,
+				  struct cfi_index *index)
+{
+	struct cfi *cfi = NULL;
+
+	if (index) {
+		cfi = xcalloc(1, sizeof(*cfi));
+		cfi->image = image;
+		cfi->index = index;
+	}
+	return cfi;
+}
+
+struct cfi *cfi_new(const struct image *image)
 {
 	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
 	uint64_t address, size;
@@ -220,11 +233,13 @@ struct cfi *cfi_new(struct image *image)
 	if (image_frame_header(image, &address, &size) &&
 	    use_header(cfi, address, size))
 		return cfi;
-	cfi->index = cfi_index_new(image);
-	if (cfi->index)
-		return cfi;
 	free(cfi);
-	return NULL;
+	return new_with_index(image, cfi_index_new(image));
+}
+
+struct cfi *cfi_new_debug(const struct image *image)
+{
+	return new_with_index(image, cfi_index_new_debug(image));
 }
 
 void cfi_free(struct cfi *cfi)

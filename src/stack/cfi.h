@@ -9,14 +9,18 @@
 
 /*
  * The call frame information of an image: .eh_frame, by the table of
- * .eh_frame_hdr or by one that is made here, or .debug_frame. Finds the
+ * .eh_frame_hdr or by one that is made here; or .debug_frame. Finds the
  * records for an address and checks their form; what they say is libunwind's
  * to interpret (learn.c).
  */
 struct cfi;
 
-/* NULL when the image has none. The image must live as long. */
-struct cfi *cfi_new(struct image *image) MUST_CHECK;
+/*
+ * NULL when the image has none. The image must live as long. The second one is
+ * for what the first one lacks: some files are linked from both kinds.
+ */
+struct cfi *cfi_new(const struct image *image) MUST_CHECK;
+struct cfi *cfi_new_debug(const struct image *image) MUST_CHECK;
 void cfi_free(struct cfi *cfi);
 
 /* A record in memory, and the address at which the image has it. */

@@ -220,22 +220,14 @@ static uint64_t address_behind(const struct image *image)
 	return (image_high(image) + 0xffff) & ~(uint64_t)0xfff;
 }
 
-static bool load(struct cfi_index *index, const struct image *image)
+static struct cfi_index *finish(struct cfi_index *index)
 {
-	index->bytes = image_load_section(image, ".eh_frame", &index->address,
-					  &index->size);
 	if (index->bytes)
-		return true;
-	/* Its 4-byte addresses are nothing that libunwind would read. */
-	if (index->word_size != 8)
-		return false;
-	index->bytes = image_load_section(image, ".debug_frame",
-					  &index->address, &index->size);
-	if (!index->bytes)
-		return false;
-	index->address = address_behind(image);
-	convert(index);
-	return true;
+		read_records(index);
+	if (index->count)
+		return index;
+	cfi_index_free(index);
+	return NULL;
 }
 
 struct cfi_index *cfi_index_new(const struct image *image)
@@ -243,12 +235,25 @@ struct cfi_index *cfi_index_new(const struct image *image)
 	struct cfi_index *index = xcalloc(1, sizeof(*index));
 
 	index->word_size = image_arch(image)->word_size;
-	if (load(index, image))
-		read_records(index);
-	if (index->count)
-		return index;
-	cfi_index_free(index);
-	return NULL;
+	index->bytes = image_load_section(image, ".eh_frame", &index->address,
+					  &index->size);
+	return finish(index);
+}
+
+struct cfi_index *cfi_index_new_debug(const struct image *image)
+{
+	struct cfi_index *index = xcalloc(1, sizeof(*index));
+
+	index->word_size = image_arch(image)->word_size;
+	/* 4-byte addresses are nothing that libunwind for x86_64 reads. */
+	if (index->word_size == 8)
+		index->bytes = image_load_section(
+			image, ".debug_frame", &index->address, &index->size);
+	if (index->bytes) {
+		index->address = address_behind(image);
+		convert(index);
+	}
+	return finish(index);
 }
 
 void cfi_index_free(struct cfi_index *index)

@@ -9,13 +9,14 @@
 
 /*
  * What a linker that writes no .eh_frame_hdr has left out: which record is
- * for which code. Of .eh_frame, or else of .debug_frame (Go has nothing
- * else), which is brought into the form of the former.
+ * for which code. Of .eh_frame, or of .debug_frame (Go has nothing else),
+ * which is brought into the form of the former.
  */
 struct cfi_index;
 
 /* NULL when there is nothing to find. */
 struct cfi_index *cfi_index_new(const struct image *image) MUST_CHECK;
+struct cfi_index *cfi_index_new_debug(const struct image *image) MUST_CHECK;
 void cfi_index_free(struct cfi_index *index);
 
 bool cfi_index_find(const struct cfi_index *index, uint64_t address,

@@ -11,7 +11,9 @@ struct known_address {
 
 struct known_image {
 	struct image *image;
-	struct cfi *cfi; /* or NULL */
+	struct cfi *cfi;       /* or NULL */
+	struct cfi *cfi_debug; /* looked for when the other one has nothing */
+	bool debug_looked_for;
 	struct known_address *addresses;
 	UT_hash_handle hh;
 };
@@ -32,11 +34,21 @@ static struct known_image *find_image(struct unwinder *unwinder,
 }
 
 static struct recipe *learn(struct unwinder *unwinder,
-			    const struct known_image *known, uint64_t address)
+			    struct known_image *known, uint64_t address)
 {
-	return known->cfi ? learner_recipe(unwinder->learner, known->image,
-					   known->cfi, address) :
-			    NULL;
+	struct recipe *recipe = NULL;
+
+	if (known->cfi)
+		recipe = learner_recipe(unwinder->learner, known->image,
+					known->cfi, address);
+	if (!recipe && !known->debug_looked_for) {
+		known->debug_looked_for = true;
+		known->cfi_debug = cfi_new_debug(known->image);
+	}
+	if (!recipe && known->cfi_debug)
+		recipe = learner_recipe(unwinder->learner, known->image,
+					known->cfi_debug, address);
+	return recipe;
 }
 
 const struct recipe *known_recipe(struct unwinder *unwinder,
@@ -66,6 +78,7 @@ static void free_image(struct known_image *known)
 		free(address);
 	}
 	cfi_free(known->cfi);
+	cfi_free(known->cfi_debug);
 	image_put(known->image);
 	free(known);
 }

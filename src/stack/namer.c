@@ -122,6 +122,21 @@ static const struct symbol *find_symbol(const struct image *image,
 	return symbols[i].size ? NULL : &symbols[i];
 }
 
+/* Stubs of the PLT are no longer. */
+#define STUB_SIZE 16
+
+static const struct import *find_stub(const struct image *image,
+				      uint64_t address)
+{
+	size_t count, i;
+	const struct import *imports = image_imports(image, &count);
+
+	for (i = 0; i < count; i++)
+		if (imports[i].stub && address - imports[i].stub < STUB_SIZE)
+			return &imports[i];
+	return NULL;
+}
+
 static char *shown_name(struct namer *namer, const char *linkage)
 {
 	char *name = NULL;
@@ -136,7 +151,19 @@ static void name_by_symbol(struct namer *namer, const struct frame *frame,
 {
 	const struct symbol *symbol =
 		find_symbol(frame->code->image, frame->address - !exact);
+	const struct import *stub = NULL;
 
+	/* Nothing ends in a call there: it is where something begins. */
+	if (!symbol && !exact)
+		symbol = find_symbol(frame->code->image, frame->address);
+	if (!symbol || !symbol->size)
+		stub = find_stub(frame->code->image, frame->address - !exact);
+	if (stub) {
+		ret->function = xasprintf("%s@plt", stub->name);
+		ret->linkage = xstrdup(ret->function);
+		ret->offset = frame->address - stub->stub;
+		return;
+	}
 	if (!symbol)
 		return;
 	ret->function = shown_name(namer, symbol->name);

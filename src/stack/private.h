@@ -31,6 +31,7 @@ struct site {
 	uint64_t address;        /* as in struct frame */
 	const struct recipe *recipe; /* or NULL */
 	bool is_signal_return;   /* … but its looks say that it is that */
+	bool is_outermost;       /* nobody can have called it */
 	uint32_t numbers[FRAME_METHODS]; /* of frames there, or 0 */
 	int8_t follows_call;     /* -1: not looked yet */
 };

@@ -159,6 +159,21 @@ static bool looks_like_signal_return(const struct unwind_space *own,
 	       own->space->arch->dwarf->is_signal_return(code, offsets);
 }
 
+/* Where a program is started is not always in the tables: ld.so's isn't. */
+#define START_SIZE 64
+
+/*
+ * Whether an address that is in no table begins something: a program, or what
+ * a coroutine's first function returns to. A table that begins right there,
+ * with none that ends there, is of code that wasn't called.
+ */
+static bool begins_there(const struct unwind_space *own, struct image *image,
+			 uint64_t address)
+{
+	return address - image_entry(image) < START_SIZE ||
+	       known_recipe(own->unwinder, image, address);
+}
+
 static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		     bool exact, struct site *site)
 {
@@ -177,9 +192,11 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 	site->address = inside;
 	site->recipe = known_recipe(own->unwinder, range->code->image,
 				    inside - !exact);
-	if (!site->recipe)
-		site->is_signal_return =
-			looks_like_signal_return(own, address);
+	if (site->recipe)
+		return;
+	site->is_outermost = begins_there(own, range->code->image, inside);
+	site->is_signal_return =
+		looks_like_signal_return(own, address);
 }
 
 static struct site *site_slot(const struct unwind_space *own, uint64_t key)

@@ -200,8 +200,10 @@ enum step step_by_frame_pointer(struct walk *walk)
 		return STEP_FAILED;
 	if (!outer && !return_address)
 		return STEP_OUTERMOST;
+	/* The first frame is made by hand, without a call: Go's goexit. */
 	site = site_find(walk->own, walk->pid, return_address, false);
-	if (!site->code || !site_follows_call(walk->own, site, return_address))
+	if (!site->code ||
+	    (outer && !site_follows_call(walk->own, site, return_address)))
 		return STEP_FAILED;
 	walk->registers[dwarf->fp] = outer;
 	walk->registers[dwarf->ip] = return_address;

@@ -82,6 +82,8 @@ static enum step step_without_tables(struct walk *walk,
 {
 	enum step step;
 
+	if (position->site->is_outermost)
+		return STEP_OUTERMOST;
 	if (position->site->is_signal_return) {
 		position->method = FRAME_SIGNAL;
 		return step_from_handler(walk);
