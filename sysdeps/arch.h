@@ -51,6 +51,7 @@ struct insn {
 		uint8_t size;
 		int8_t source;
 		uint8_t source_size;
+		uint8_t segment;
 		uint8_t relative; /* where in bytes[] what near speaks of is */
 		int64_t displacement;
 		int64_t immediate;

@@ -30,19 +30,54 @@ static taddr_t effective_address(const struct machine *m)
 	return x86_truncate(address, m->word_size);
 }
 
+static taddr_t segment_base(const struct machine *m)
+{
+	switch (m->insn->op.segment) {
+	case X86_FS:
+		return m->regs.user.fs_base;
+	case X86_GS:
+		return m->regs.user.gs_base;
+	default:
+		return 0;
+	}
+}
+
+/* Nothing can be reached through a selector of nothing (but with 64 bits). */
+static bool is_null_segment(const struct machine *m)
+{
+	unsigned long long selector = m->insn->op.segment == X86_FS ?
+					      m->regs.user.fs :
+					      m->regs.user.gs;
+
+	return m->word_size == 4 && m->insn->op.segment != X86_FLAT &&
+	       !(selector & ~3ull);
+}
+
+static int memory_operand(const struct machine *m, taddr_t *ret)
+{
+	if (is_null_segment(m))
+		return -EFAULT;
+	*ret = x86_truncate(effective_address(m) + segment_base(m),
+			    m->word_size);
+	return 0;
+}
+
 static int operand_get(const struct machine *m, int operand, unsigned size,
 		       uint64_t *ret)
 {
 	uint64_t value = 0;
+	taddr_t address;
 	int err = 0;
 
-	if (operand == X86_MEMORY)
-		err = memory_read(m->memory, effective_address(m), &value,
-				  size);
-	else if (operand == X86_IMMEDIATE)
+	if (operand == X86_MEMORY) {
+		err = memory_operand(m, &address);
+		if (!err)
+			err = memory_read(m->memory, address, &value, size);
+	} else if (operand == X86_IMMEDIATE) {
 		value = (uint64_t)m->insn->op.immediate;
-	else
+	} else {
 		value = x86_register_get(&m->regs, operand, size);
+	}
 	if (!err)
 		*ret = value;
 	return err;
@@ -51,9 +86,14 @@ static int operand_get(const struct machine *m, int operand, unsigned size,
 static int operand_set(struct machine *m, int operand, unsigned size,
 		       uint64_t value)
 {
-	if (operand == X86_MEMORY)
-		return memory_write(m->memory, effective_address(m), &value,
-				    size);
+	taddr_t address;
+	int err;
+
+	if (operand == X86_MEMORY) {
+		err = memory_operand(m, &address);
+		return err ? err :
+			     memory_write(m->memory, address, &value, size);
+	}
 	x86_register_set(&m->regs, operand, size, value);
 	return 0;
 }

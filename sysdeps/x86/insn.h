@@ -51,6 +51,13 @@ enum {
 	X86_IMMEDIATE = -3, /* targets of relative branches: absolute */
 };
 
+/* What op.segment holds: the other segments begin at 0. */
+enum {
+	X86_FLAT,
+	X86_FS,
+	X86_GS,
+};
+
 static inline bool x86_kind_branches(enum x86_kind kind)
 {
 	return kind >= X86_CALL;

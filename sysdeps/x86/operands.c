@@ -103,21 +103,32 @@ static bool take_address_register(ZydisRegister r, int8_t *ret)
 	return *ret != X86_NONE || r == ZYDIS_REGISTER_NONE || x86_is_ip(r);
 }
 
+static uint8_t segment_number(ZydisRegister r)
+{
+	switch (r) {
+	case ZYDIS_REGISTER_FS:
+		return X86_FS;
+	case ZYDIS_REGISTER_GS:
+		return X86_GS;
+	default:
+		return X86_FLAT;
+	}
+}
+
 static bool take_memory(struct x86_decoding *d,
 			const ZydisDecodedOperandMem *mem)
 {
 	struct insn *insn = d->insn;
 
-	/* fs and gs have a base, cs isn't writable; the others are flat. */
-	if (mem->segment == ZYDIS_REGISTER_FS ||
-	    mem->segment == ZYDIS_REGISTER_GS ||
-	    (mem->segment == ZYDIS_REGISTER_CS && d->word_size == 4))
+	/* It isn't writable. */
+	if (mem->segment == ZYDIS_REGISTER_CS && d->word_size == 4)
 		return false;
 	if (d->zydis.address_width != 8 * d->word_size)
 		return false;
 	if (!take_address_register(mem->base, &insn->op.base) ||
 	    !take_address_register(mem->index, &insn->op.index))
 		return false;
+	insn->op.segment = segment_number(mem->segment);
 	insn->op.scale = mem->scale;
 	insn->op.displacement = mem->disp.value;
 	if (x86_is_ip(mem->base))

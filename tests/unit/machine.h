@@ -7,6 +7,7 @@
  * single step, from registers and memory that the test chooses. For x86_64
  * and i386 alike: by the kernel's rules the child may be sent into either.
  */
+#include <asm/ldt.h>
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
@@ -107,6 +108,27 @@ static inline void map_area(unsigned long address, size_t size)
 	ck_assert_ptr_eq(p, (void *)address);
 }
 
+/* What is aimed at through gs isn't where it is without. */
+#define GS_BASE    0x48
+#define TLS_ENTRY  12 /* GDT_ENTRY_TLS_MIN, arch/x86/include/asm/segment.h */
+#define SET_THREAD_AREA 26 /* asm/ptrace-abi.h, which sys/ptrace.h excludes */
+
+static inline void give_segment(struct machine *m)
+{
+	struct user_desc segment = {
+		.entry_number = TLS_ENTRY,
+		.base_addr = GS_BASE,
+		.limit = 0xfffff,
+		.seg_32bit = 1,
+		.limit_in_pages = 1,
+		.useable = 1,
+	};
+
+	ck_assert(!ptrace(SET_THREAD_AREA, m->pid, TLS_ENTRY, &segment));
+	m->start.user.gs = TLS_ENTRY * 8 + 3;
+	m->start.user.gs_base = GS_BASE;
+}
+
 static inline void machine_start(struct machine *m)
 {
 	int status;
@@ -129,6 +151,7 @@ static inline void machine_start(struct machine *m)
 	ck_assert(!ptrace(PTRACE_SETOPTIONS, m->pid, 0, PTRACE_O_EXITKILL));
 	ck_assert(!ptrace(PTRACE_GETREGS, m->pid, 0, &m->start.user));
 	m->start.user.orig_rax = ~0ull;
+	give_segment(m);
 }
 
 static inline void machine_stop(struct machine *m)
@@ -198,6 +221,8 @@ static inline void random_registers(struct machine *m,
 		return;
 	ret->user.cs = 0x23;
 	ret->user.ds = ret->user.es = ret->user.ss = 0x2b;
+	if (!random_below(m, 4))
+		ret->user.gs = 0;
 	for (int i = 0; i < 16; i++)
 		*general(ret, i) = (uint32_t)*general(ret, i);
 }

@@ -84,7 +84,8 @@ static size_t random_prefixes(struct machine *m, const struct arch_ops *arch,
 			      uint8_t *code)
 {
 	static const uint8_t prefixes[] = { 0x66, 0x66, 0x67, 0x2e, 0x3e,
-					    0xf2, 0xf3, 0xf0, 0x65, 0x66 };
+					    0xf2, 0xf3, 0xf0, 0x65, 0x65,
+					    0x64, 0x66 };
 	size_t n = 0;
 
 	while (n < 3 && !random_below(m, 5))
@@ -234,7 +235,7 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		/* mov %rsp,%rbp, mov %fs:0x28,%rax, mov 8(%rip),%rax */
 		{ CODE_OF("\x48\x89\xe5"), INSN_EMULATE, true, false },
 		{ CODE_OF("\x64\x48\x8b\x04\x25\x28\0\0\0"), INSN_RELOCATE,
-		  false, false },
+		  true, false },
 		{ CODE_OF("\x48\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true,
 		  true },
 		/* lea 8(%rip),%rdi, also with data16; lea 8(%eip),%edi */
@@ -260,7 +261,7 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\x66\xe8\0\0\0\0"), INSN_STEP, false, false },
 		/* call *8(%rip), call *%fs:8, call *(%eax), lcall */
 		{ CODE_OF("\xff\x15\x08\0\0\0"), INSN_EMULATE, true, true },
-		{ CODE_OF("\x64\xff\x14\x25\x08\0\0\0"), INSN_STEP, false,
+		{ CODE_OF("\x64\xff\x14\x25\x08\0\0\0"), INSN_EMULATE, true,
 		  false },
 		{ CODE_OF("\x67\xff\x10"), INSN_STEP, false, false },
 		{ CODE_OF("\xff\x18"), INSN_STEP, false, false },
@@ -269,7 +270,7 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
 		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
 		{ CODE_OF("\x3e\xff\xe0"), INSN_EMULATE, true, false },
-		{ CODE_OF("\x64\xff\x24\x25\x08\0\0\0"), INSN_RELOCATE, false,
+		{ CODE_OF("\x64\xff\x24\x25\x08\0\0\0"), INSN_RELOCATE, true,
 		  false },
 		{ CODE_OF("\xff\x28"), INSN_STEP, false, false },
 		/* ret, rep ret, bnd ret, lret, iretq */
@@ -313,7 +314,8 @@ START_TEST(each_instruction_is_passed_the_right_way_i386)
 		{ CODE_OF("\x8b\x05\x08\0\0\0"), INSN_RELOCATE, true, false },
 		{ CODE_OF("\x66\xe8\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xff\xa3\x0c\0\0\0"), INSN_RELOCATE, true, false },
-		{ CODE_OF("\x65\xff\x15\x10\0\0\0"), INSN_STEP, false, false },
+		{ CODE_OF("\x65\xff\x15\x10\0\0\0"), INSN_EMULATE, true,
+		  false },
 		{ CODE_OF("\x9a\0\0\0\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xea\0\0\0\0\0\0"), INSN_STEP, false, false },
 		{ CODE_OF("\xcd\x80"), INSN_STEP, false, false },
