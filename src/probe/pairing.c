@@ -113,7 +113,7 @@ static void emit_call(struct probe_space *space, enum event_kind kind,
 	prober_emit(space->prober, &event);
 }
 
-static void emit_return(struct probe_space *space, const struct task *task,
+static void emit_return(struct probe_space *space, struct task *task,
 			const struct activation *activation)
 {
 	struct fp_regs fp;
@@ -128,6 +128,7 @@ static void emit_return(struct probe_space *space, const struct task *task,
 		.end = CALL_RETURNED,
 	};
 
+	outcome_judge(space, task, &event);
 	prober_emit(space->prober, &event);
 }
 

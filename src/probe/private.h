@@ -129,6 +129,8 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	bool is_go;                     /* stacks are moved */
+	taddr_t errno_function;         /* 0: there is none, or … */
+	bool errno_searched;            /* … nobody has looked yet */
 	taddr_t mapping_low, mapping_high; /* see stack_is_one() */
 };
 
@@ -306,6 +308,19 @@ struct function *function_get(struct prober *prober, const char *name,
 void function_defined(struct prober *prober, const struct function *function,
 		      const struct module *module, uint64_t address);
 void function_called(struct prober *prober, const struct function *function);
+/* ---- errno.c ---- */
+
+/* errno of a stopped task, or 0 when it can't be known. */
+int errno_read(struct probe_space *space, struct task *task);
+
+/* The list of modules has changed. */
+void errno_forget(struct probe_space *space);
+
+/* ---- outcome.c ---- */
+
+/* Fills in whether the call that has returned says that it has failed. */
+void outcome_judge(struct probe_space *space, struct task *task,
+		   struct event *event);
 
 /* ---- system_calls.c ---- */
 

@@ -97,6 +97,7 @@ static void on_module_unmapped(struct tracer_client *client,
 	ifuncs_forget_range(own, module->low, module->high);
 	ifuncs_forget_caller(own, module);
 	nonlocals_forget_range(own, module->low, module->high);
+	errno_forget(own);
 }
 
 /*
@@ -113,6 +114,7 @@ static void on_modules_consistent(struct tracer_client *client,
 	for (module = space->modules; module; module = module->next)
 		call_sites_plant(own, module);
 	ifuncs_read_slots(own);
+	errno_forget(own);
 	wanted_modules(prober->wanted, space);
 }
 

@@ -166,8 +166,6 @@ static void add_result(const struct log *log, const struct event *event,
 
 	if (event->error && !event->failed)
 		strbuf_printf(out, "? %s", error);
-	else if (event->failed && values->system_call && error)
-		strbuf_printf(out, "-1 %s", error);
 	else
 		prototype_print_result(event->call->function->prototype,
 				       values, &log->options.limits, out);

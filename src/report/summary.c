@@ -15,6 +15,7 @@
 struct row {
 	char *name;
 	uint64_t calls;
+	uint64_t errors;
 	uint64_t time; /* nanoseconds, of those that have ended */
 	/*
 	 * Those that have not: how many, and the sum (modulo 2^64) of the
@@ -90,6 +91,7 @@ static void end_call(const struct summary *summary, struct row *row,
 	uint64_t duration = event->time > began ? event->time - began : 0;
 
 	row->running--;
+	row->errors += event->kind == EVENT_RETURN && event->failed;
 	row->began -= began;
 	row->time += duration;
 	if (summary->quantiles)
@@ -129,7 +131,15 @@ static void print_micros(struct strbuf *out, uint64_t ns)
 	strbuf_printf(out, " %9llu", (unsigned long long)(ns / 1000));
 }
 
-/* Nothing feeds the column of errors yet. */
+/* A column that is empty where there is nothing to tell, as strace's. */
+static void print_errors(struct strbuf *out, uint64_t errors)
+{
+	if (errors)
+		strbuf_printf(out, " %9llu", (unsigned long long)errors);
+	else
+		strbuf_printf(out, " %9s", "");
+}
+
 static void print_row(struct strbuf *out, const struct summary *summary,
 		      const struct row *row, uint64_t total_time)
 {
@@ -144,18 +154,20 @@ static void print_row(struct strbuf *out, const struct summary *summary,
 		print_micros(out, histogram_quantile(&row->durations, 990));
 		print_micros(out, row->durations.max);
 	}
-	strbuf_printf(out, " %9llu %9s %s\n", (unsigned long long)row->calls,
-		      "", row->name);
+	strbuf_printf(out, " %9llu", (unsigned long long)row->calls);
+	print_errors(out, row->errors);
+	strbuf_printf(out, " %s\n", row->name);
 }
 
 static void print_total(struct strbuf *out, const struct summary *summary,
-			uint64_t time, uint64_t calls)
+			const struct row *total)
 {
 	strbuf_puts(out, "100.00");
-	print_seconds(out, time);
-	strbuf_printf(out, " %11s%*s %9llu %9s total\n", "",
-		      summary->quantiles ? 30 : 0, "",
-		      (unsigned long long)calls, "");
+	print_seconds(out, total->time);
+	strbuf_printf(out, " %11s%*s %9llu", "", summary->quantiles ? 30 : 0,
+		      "", (unsigned long long)total->calls);
+	print_errors(out, total->errors);
+	strbuf_puts(out, " total\n");
 }
 
 static void print_rule(struct strbuf *out, const struct summary *summary)
@@ -188,18 +200,19 @@ static void end_running_calls(struct summary *summary)
 
 static void print_table(const struct summary *summary, struct strbuf *out)
 {
-	uint64_t time = 0, calls = 0;
+	struct row total = { 0 };
 	const struct row *row;
 
 	for (row = summary->rows; row; row = row->hh.next) {
-		time += row->time;
-		calls += row->calls;
+		total.time += row->time;
+		total.calls += row->calls;
+		total.errors += row->errors;
 	}
 	print_head(out, summary);
 	for (row = summary->rows; row; row = row->hh.next)
-		print_row(out, summary, row, time);
+		print_row(out, summary, row, total.time);
 	print_rule(out, summary);
-	print_total(out, summary, time, calls);
+	print_total(out, summary, &total);
 }
 
 static int summary_finish(struct sink *sink)

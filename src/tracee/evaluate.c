@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/evaluate.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LONGEST_FUNCTION 32
+
+/* Where it returns to: nowhere that it could go by itself. */
+#define END 0
+
+/* The task's memory but for the top of the stack, which is a copy. */
+struct draft {
+	struct memory memory;
+	struct memory *original;
+	taddr_t low; /* where bytes[] are */
+	uint8_t bytes[256];
+};
+
+static struct draft *draft_of(struct memory *memory)
+{
+	return (struct draft *)memory;
+}
+
+static bool is_drafted(const struct draft *draft, taddr_t address, size_t size)
+{
+	return address >= draft->low && size <= sizeof(draft->bytes) &&
+	       address - draft->low <= sizeof(draft->bytes) - size;
+}
+
+static size_t draft_read(struct memory *memory, taddr_t address, void *ret,
+			 size_t size)
+{
+	struct draft *draft = draft_of(memory);
+
+	if (!is_drafted(draft, address, size))
+		return memory_read_some(draft->original, address, ret, size);
+	memcpy(ret, draft->bytes + (address - draft->low), size);
+	return size;
+}
+
+static int draft_write(struct memory *memory, taddr_t address,
+		       const void *bytes, size_t size)
+{
+	struct draft *draft = draft_of(memory);
+
+	if (!is_drafted(draft, address, size))
+		return -EFAULT;
+	memcpy(draft->bytes + (address - draft->low), bytes, size);
+	return 0;
+}
+
+static const struct memory_ops draft_ops = { draft_read, draft_write };
+
+/* As if the function had just been called: END is the return address. */
+static int draft_init(struct draft *draft, struct space *space, taddr_t sp)
+{
+	const uint64_t end = END;
+
+	*draft = (struct draft){
+		.memory.ops = &draft_ops,
+		.original = &space->memory.memory,
+		.low = sp + space->arch->word_size - sizeof(draft->bytes),
+	};
+	return memory_write(&draft->memory, sp, &end, space->arch->word_size);
+}
+
+static int carry_out(struct space *space, struct regs *regs,
+		     struct memory *memory)
+{
+	taddr_t ip = space->arch->ip(regs);
+	uint8_t code[16];
+	size_t n = memory_read_some(memory, ip, code, sizeof(code));
+	struct insn insn;
+	int err;
+
+	trap_hide(space, ip, code, n);
+	err = space->arch->insn_decode(ip, code, n, &insn);
+	if (err)
+		return err;
+	return insn.emulable ? space->arch->insn_emulate(&insn, regs, memory) :
+			       -EOPNOTSUPP;
+}
+
+int evaluate_function(struct task *task, taddr_t function, uint64_t *ret)
+{
+	struct space *space = task->tracee->space;
+	const struct arch_ops *arch = space->arch;
+	const struct regs *start = task_regs(task);
+	struct draft draft;
+	struct regs regs;
+	unsigned i;
+	int err;
+
+	if (!start)
+		return -ERR_GONE;
+	regs = *start;
+	err = draft_init(&draft, space, arch->sp(&regs));
+	arch->set_ip(&regs, function);
+	for (i = 0; i < LONGEST_FUNCTION && !err; i++) {
+		err = carry_out(space, &regs, &draft.memory);
+		if (!err && arch->ip(&regs) == END) {
+			*ret = arch->result(&regs);
+			return 0;
+		}
+	}
+	return err ? err : -EOPNOTSUPP;
+}
