@@ -279,6 +279,9 @@ const struct option_entry option_table[] = {
 	HEADING("What to show", TRACE),
 	FIELD('o', "output", "FILE", apply_text, log.path,
 	      "write there; %p in it makes a file per process"),
+	FIELD(0, "json", "FILE", apply_text, json,
+	      "write calls and events there, too: a JSON object\n"
+	      "a line; %p as for -o"),
 	FLAG('c', NULL, count, "a table of counts and times at the end, only"),
 	SPECIAL('t', NULL, NULL, apply_clock,
 		"the time; -tt with microseconds, -ttt since 1970"),

@@ -15,15 +15,6 @@
 /* Long options are told from short ones: the table's index is added. */
 #define LONG_OPTION 256
 
-/* What users of ltrace and readers of the manual's future may try. */
-static const struct {
-	char short_name;
-	const char *long_name;
-	const char *what;
-} planned[] = {
-	{ 0, "json", "write JSON" },
-};
-
 struct getopt_tables {
 	struct strbuf shorts;
 	struct option *longs;
@@ -67,12 +58,6 @@ static const struct option_entry *entry_of(enum verb verb, int c)
 	return NULL;
 }
 
-static int complain_planned(const char *option, const char *what)
-{
-	return complain(-EINVAL, "%s: this version can't %s yet; leave the "
-			"option out", option, what);
-}
-
 static const char *help_of(enum verb verb)
 {
 	return verb == VERB_HEAP ? "calltrap heap --help" : "calltrap --help";
@@ -82,9 +67,6 @@ static int complain_unknown_short(enum verb verb, char c)
 {
 	char option[3] = { '-', c, '\0' };
 
-	for (size_t i = 0; i < ARRAY_SIZE(planned); i++)
-		if (planned[i].short_name == c)
-			return complain_planned(option, planned[i].what);
 	return complain(-EINVAL, "%s: unknown option; see %s", option,
 			help_of(verb));
 }
@@ -102,11 +84,6 @@ static int complain_unknown_long(enum verb verb, const char *word)
 	if (matches > 1)
 		return complain(-EINVAL, "%s: may mean several options; see "
 				"calltrap --help", word);
-	for (size_t i = 0; i < ARRAY_SIZE(planned); i++)
-		if (planned[i].long_name &&
-		    strlen(planned[i].long_name) == length &&
-		    !strncmp(planned[i].long_name, word + 2, length))
-			return complain_planned(word, planned[i].what);
 	return complain(-EINVAL, "%s: unknown option; see %s", word,
 			help_of(verb));
 }

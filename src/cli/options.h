@@ -39,6 +39,7 @@ struct options {
 	uint64_t every;       /* --every: a report each time; 0 = never */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */
+	const char *json;     /* --json */
 	char **configs;       /* -F, each file or directory; NULL-terminated */
 	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */
 	unsigned debug;       /* -D: domains of diag.h */

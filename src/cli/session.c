@@ -389,8 +389,8 @@ int session_run(const struct options *options)
 		}
 		tracer_fini(&session.tracer);
 		prober_free(session.prober);
-		sinks_free(session.sinks);
 	}
+	sinks_free(session.sinks);
 	if (session.verb->close)
 		session.verb->close(&session);
 	unwinder_free(session.unwinder);

@@ -3,16 +3,54 @@
 
 #include "cli/complain.h"
 #include "cli/session.h"
+#include "report/json.h"
 #include "report/log.h"
 #include "report/summary.h"
 
 /* The default verb: a log of calls, or a table of them. */
 
-static const char *trace_output(const struct session *session)
+static const char *log_output(const struct session *session)
 {
 	const char *path = session->options->log.path;
 
 	return path ? path : "the log";
+}
+
+/* The one that can't be written. */
+static const char *trace_output(const struct session *session)
+{
+	const struct sink *json = session->verb_data;
+
+	return json && json_has_failed(json) ? session->options->json :
+					       log_output(session);
+}
+
+static int open_json(struct session *session)
+{
+	const struct options *options = session->options;
+	struct json_options json = {
+		.path = options->json,
+		.demangle = options->log.demangle,
+		.hide_signals = options->log.hide_signals,
+		.where = options->log.where,
+		.stacks = session->stacks,
+		.debuginfo = session->debuginfo,
+		.hurry = &session->requests->leave,
+		.limits = options->log.limits,
+	};
+	struct sink *sink;
+	int err;
+
+	if (!options->json)
+		return 0;
+	err = json_new(&json, &sink);
+	if (err)
+		return complain(err, "%s can't be written: %s", options->json,
+				strerror(-err));
+	sink->next = session->sinks;
+	session->sinks = sink;
+	session->verb_data = sink;
+	return 0;
 }
 
 static int trace_open(struct session *session)
@@ -33,8 +71,8 @@ static int trace_open(struct session *session)
 			       log_new(&log, &session->sinks);
 	if (err)
 		return complain(err, "%s can't be written: %s",
-				trace_output(session), strerror(-err));
-	return 0;
+				log_output(session), strerror(-err));
+	return open_json(session);
 }
 
 static void trace_configure(struct session *session,
@@ -47,8 +85,11 @@ static void trace_configure(struct session *session,
 	config->libraries = options->libraries;
 	config->entries = options->entries;
 	config->system_calls = options->system_calls;
-	config->debuginfo = options->count ? NULL : session->debuginfo;
-	config->stack_depth = options->count ? 0 : options->log.where;
+	/* The table alone has no use for them. */
+	if (options->count && !options->json)
+		return;
+	config->debuginfo = session->debuginfo;
+	config->stack_depth = options->log.where;
 }
 
 const struct verb_ops trace_verb = {

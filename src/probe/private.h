@@ -308,6 +308,7 @@ struct function *function_get(struct prober *prober, const char *name,
 void function_defined(struct prober *prober, const struct function *function,
 		      const struct module *module, uint64_t address);
 void function_called(struct prober *prober, const struct function *function);
+
 /* ---- errno.c ---- */
 
 /* errno of a stopped task, or 0 when it can't be known. */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_JSON_STACK_H
+#define CALLTRAP_JSON_STACK_H
+
+#include <jansson.h>
+
+#include "stack/namer.h"
+
+/*
+ * A stack as an array, innermost frame first:
+ *
+ *	{"function": "main", "offset": 30, "library": "/usr/bin/cat",
+ *	 "address": "0x401136", "file": "cat.c", "line": 12, "inlined": true}
+ *
+ * What isn't known is left out.
+ */
+json_t *json_stack(const struct stacks *stacks, struct namer *namer,
+		   stack_id stack);
+
+#endif

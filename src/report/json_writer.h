@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_JSON_WRITER_H
+#define CALLTRAP_JSON_WRITER_H
+
+#include <jansson.h>
+
+#include "prototype/value_writer.h"
+
+struct json_level;
+
+/*
+ * Collects the values of a call as JSON:
+ *
+ *	number	a number; beyond 2^53, where readers of JSON lose digits, its
+ *		decimal digits as a string. Named by an enum or flags, and
+ *		characters: the text that the log has
+ *	bool	true, false
+ *	text	a string, or, when it isn't UTF-8, {"hex": "ff00"}
+ *	address	a string, "0x7ffe01020304"; null pointers are null
+ *	array	an array
+ *	struct	an object, or an array when members have no names
+ *
+ * and {"unreadable": "0x10"}, {"unknown": true}, {"omitted": true}.
+ */
+struct json_writer {
+	struct value_writer writer;
+	struct json_level *levels;
+	size_t depth, room;
+	const char *name; /* of the next value */
+	bool cut;         /* a text or an array goes on */
+};
+
+void json_writer_init(struct json_writer *json);
+void json_writer_fini(struct json_writer *json);
+
+/*
+ * What was written since the beginning: an array of values, and one of their
+ * names (null for those without), which is NULL when none has one.
+ */
+json_t *json_writer_values(struct json_writer *json);
+json_t *json_writer_names(struct json_writer *json);
+
+/* "0x1f"; null for 0. */
+json_t *json_address(taddr_t address);
+
+/* A text of the program's. */
+json_t *json_text(const char *bytes, size_t length);
+
+#endif
