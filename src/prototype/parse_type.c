@@ -117,7 +117,8 @@ static bool is_integer_array(const struct type *type)
 }
 
 /* string(TYPE) of a char *, an array, or a pointer to an array. */
-static int parse_string_of(struct parser *parser, const struct type **ret)
+static int parse_string_of(struct parser *parser, enum lens lens,
+			   const struct type **ret)
 {
 	const struct type *inner;
 	struct token at;
@@ -132,7 +133,7 @@ static int parse_string_of(struct parser *parser, const struct type **ret)
 	if (err)
 		return err;
 	copy = *inner;
-	copy.lens = LENS_STRING;
+	copy.lens = lens;
 	if (inner->kind == TYPE_POINTER &&
 	    inner->target->kind == TYPE_INTEGER) {
 		err = array_of(parser, inner->target,
@@ -182,7 +183,9 @@ static int parse_composed(struct parser *parser, const struct token *name,
 	if (next == '(' && parser_failure(name) != FAILURE_UNKNOWN)
 		return parse_failure(parser, parser_failure(name), ret);
 	if (token_is(name, "string") && next == '(')
-		return parse_string_of(parser, ret);
+		return parse_string_of(parser, LENS_STRING, ret);
+	if (token_is(name, "format") && next == '(')
+		return parse_string_of(parser, LENS_FORMAT, ret);
 	if (token_is(name, "string") && next == '[')
 		return parse_bracketed(parser, LENS_STRING, ret);
 	if (token_is(name, "bytes") && next == '[')

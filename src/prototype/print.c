@@ -34,9 +34,9 @@ static void print_format_behind(struct printer *printer,
 	if (number_read(place, type, print_word_size(printer), &address))
 		return;
 	if (type->lens == LENS_SCAN)
-		print_scan_arguments(printer, address);
+		print_scan_arguments(printer, type, address);
 	else
-		print_format_arguments(printer, address);
+		print_format_arguments(printer, type, address);
 }
 
 static void print_argument(struct printer *printer, unsigned index)

@@ -122,13 +122,41 @@ static void print_scanned(struct printer *printer, const struct rest *rest,
 			    place_in(printer->values->memory, further->word));
 }
 
+/* Of a wide format, what isn't ASCII is of no interest. */
+static long read_wide(struct printer *printer, taddr_t address, unsigned unit,
+		      char *ret, size_t room)
+{
+	size_t length = 0;
+	uint32_t c = 0;
+
+	while (length < room - 1 &&
+	       memory_read(printer->values->memory, address + length * unit,
+			   &c, unit) == 0 &&
+	       c)
+		ret[length++] = c < 0x80 ? (char)c : ' ';
+	ret[length] = '\0';
+	return length;
+}
+
+static long read_text(struct printer *printer, const struct type *type,
+		      taddr_t address, char *ret, size_t room)
+{
+	const struct type *text = type->target;
+
+	if (text->kind == TYPE_ARRAY && text->target->size > 1)
+		return read_wide(printer, address,
+				 text->target->size == 2 ? 2 : 4, ret, room);
+	return memory_read_string(printer->values->memory, address, ret, room);
+}
+
 /* Reads the format; its arguments come next. NULL: it can't be read. */
-static struct rest *read_format(struct printer *printer, taddr_t address,
+static struct rest *read_format(struct printer *printer,
+				const struct type *type, taddr_t address,
 				void (*read)(const char *, struct format *))
 {
 	struct rest *rest = xmalloc(sizeof(*rest));
-	long length = memory_read_string(printer->values->memory, address,
-					 rest->text, sizeof(rest->text));
+	long length = read_text(printer, type, address, rest->text,
+				sizeof(rest->text));
 
 	if (length < 0) {
 		free(rest);
@@ -140,9 +168,10 @@ static struct rest *read_format(struct printer *printer, taddr_t address,
 	return rest;
 }
 
-void print_format_arguments(struct printer *printer, taddr_t format)
+void print_format_arguments(struct printer *printer, const struct type *type,
+			    taddr_t format)
 {
-	struct rest *rest = read_format(printer, format, format_read);
+	struct rest *rest = read_format(printer, type, format, format_read);
 
 	if (!rest)
 		return;
@@ -154,9 +183,11 @@ void print_format_arguments(struct printer *printer, taddr_t format)
 	free(rest);
 }
 
-void print_scan_arguments(struct printer *printer, taddr_t format)
+void print_scan_arguments(struct printer *printer, const struct type *type,
+			  taddr_t format)
 {
-	struct rest *rest = read_format(printer, format, format_read_scan);
+	struct rest *rest = read_format(printer, type, format,
+					format_read_scan);
 	uint64_t stored = stored_count(printer);
 
 	if (!rest)

@@ -82,7 +82,9 @@ bool print_condition(struct printer *printer,
 		     const struct condition *condition);
 
 /* The further arguments that a printf- or scanf-style format calls for. */
-void print_format_arguments(struct printer *printer, taddr_t format);
-void print_scan_arguments(struct printer *printer, taddr_t format);
+void print_format_arguments(struct printer *printer, const struct type *type,
+			    taddr_t format);
+void print_scan_arguments(struct printer *printer, const struct type *type,
+			  taddr_t format);
 
 #endif

@@ -115,6 +115,29 @@ START_TEST(formats_of_wide_characters)
 }
 END_TEST
 
+START_TEST(wide_formats)
+{
+	static const uint32_t format[] = { '%', 'd', 0xe9, '%', 's', 0 };
+
+	add_text("int wprintf(format(int*));\n"
+		 "int wscanf(+format(int*));\n");
+	ck_assert_str_eq(said, "");
+	arguments[0] = put(format, sizeof(format));
+	arguments[1] = put_text("\007");
+	data.used += 6;
+	arguments[2] = put_text("text");
+	ck_assert_str_eq(print("wprintf", ENTRY),
+			 "\"%d\\u00e9%s\", 65560, \"text\"");
+	data.used = 24;
+	put("\007\0\0\0", 4);
+	result[0] = 2;
+	ck_assert_str_eq(print("wscanf", LATER),
+			 "\"%d\\u00e9%s\", 7, \"text\"");
+	arguments[0] = 5;
+	ck_assert_str_eq(print("wprintf", ENTRY), "0x5?");
+}
+END_TEST
+
 START_TEST(formats_with_positions)
 {
 	add_text("int printf(format);\n");
@@ -214,6 +237,7 @@ static Suite *format_suite(void)
 	tcase_add_test(all_tests, formats_stop_where_they_cannot_go_on);
 	tcase_add_test(all_tests, formats_of_real_numbers);
 	tcase_add_test(all_tests, formats_of_wide_characters);
+	tcase_add_test(all_tests, wide_formats);
 	tcase_add_test(all_tests, formats_with_positions);
 	tcase_add_test(all_tests, formats_of_c23);
 	tcase_add_test(all_tests, scanned_values);
