@@ -177,16 +177,16 @@ gdb.execute("run", to_string=True)
 times = []
 for i in range(20):
     gdb.execute("maintenance flush register-cache", to_string=True)
-    begin = time.monotonic()
+    begin = time.process_time()
     gdb.execute("bt 26", to_string=True)
-    times.append(time.monotonic() - begin)
+    times.append(time.process_time() - begin)
 print("gdb %.1f 26" % (sorted(times)[10] * 1e6))
 gdb.execute("kill")
 """
 
 
 def stacks(options, directory):
-    """Microseconds for one stack of 26 frames."""
+    """Microseconds of the processor for one stack of 26 frames."""
     if not os.path.exists(STACKS):
         return
     costs = {"libunwind-ptrace": [], "calltrap": [], "first": [], "gdb": []}

@@ -39,7 +39,9 @@ struct site {
 /* A module, or the vdso. */
 struct code_range {
 	taddr_t low, high, bias;
-	const struct code *code;
+	struct image *image;
+	const char *path;
+	const struct code *code; /* NULL until a frame was seen there */
 };
 
 struct unwind_space {

@@ -61,6 +61,7 @@ static void find_vdso(struct unwind_space *own)
 	own->vdso.low = base;
 	own->vdso.high = own->vdso.bias + image_high(image);
 	own->vdso.code = vdso_code(own->unwinder, image);
+	own->vdso.image = own->vdso.code->image;
 	image_put(image);
 }
 
@@ -70,8 +71,8 @@ static void add_module(struct unwind_space *own, const struct module *module)
 		.low = module->low,
 		.high = module->high,
 		.bias = module->bias,
-		.code = stacks_code(own->unwinder->stacks, module->image,
-				    module->path, 0),
+		.image = module->image,
+		.path = module->path,
 	};
 }
 
@@ -95,8 +96,18 @@ static void make_ranges(struct unwind_space *own)
 	      compare_ranges);
 }
 
-static const struct code_range *find_range(const struct unwind_space *own,
-					   taddr_t address)
+/* What has code keeps its image: so only those that frames lie in do. */
+static const struct code *code_of(struct unwind_space *own,
+				  struct code_range *range)
+{
+	if (!range->code)
+		range->code = stacks_code(own->unwinder->stacks, range->image,
+					  range->path, 0);
+	return range->code;
+}
+
+static struct code_range *find_range(const struct unwind_space *own,
+				     taddr_t address)
 {
 	size_t low = 0, high = own->range_count;
 
@@ -177,7 +188,7 @@ static bool begins_there(const struct unwind_space *own, struct image *image,
 static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		     bool exact, struct site *site)
 {
-	const struct code_range *range = find_range(own, address - !exact);
+	struct code_range *range = find_range(own, address - !exact);
 	uint64_t inside;
 
 	site->follows_call = -1;
@@ -186,15 +197,15 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		return;
 	}
 	inside = address - range->bias;
-	if (!image_is_code(range->code->image, inside - !exact))
+	if (!image_is_code(range->image, inside - !exact))
 		return;
-	site->code = range->code;
+	site->code = code_of(own, range);
 	site->address = inside;
-	site->recipe = known_recipe(own->unwinder, range->code->image,
+	site->recipe = known_recipe(own->unwinder, range->image,
 				    inside - !exact);
 	if (site->recipe)
 		return;
-	site->is_outermost = begins_there(own, range->code->image, inside);
+	site->is_outermost = begins_there(own, range->image, inside);
 	site->is_signal_return =
 		looks_like_signal_return(own, address);
 }

@@ -29,7 +29,8 @@ static bool is_in_window(const struct walk *walk, taddr_t address)
 
 static bool read_word(struct walk *walk, taddr_t address, uint64_t *ret)
 {
-	uint64_t value = 0;
+	const uint8_t *bytes;
+	uint32_t half;
 
 	if (!is_in_window(walk, address)) {
 		if ((address < WINDOW_BEFORE ||
@@ -39,9 +40,13 @@ static bool read_word(struct walk *walk, taddr_t address, uint64_t *ret)
 		     !is_in_window(walk, address)))
 			return false;
 	}
-	memcpy(&value, walk->window + (address - walk->window_address),
-	       walk->arch->word_size);
-	*ret = value;
+	bytes = walk->window + (address - walk->window_address);
+	if (walk->arch->word_size == 8) {
+		memcpy(ret, bytes, 8);
+	} else {
+		memcpy(&half, bytes, 4);
+		*ret = half;
+	}
 	return true;
 }
 

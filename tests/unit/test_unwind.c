@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stack/unwind.h"
+
+#include <alloca.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/ptrace.h"
+#include "tracee/tracer.h"
+#include "unit.h"
+
+#define FRAMES_MAX 400
+
+/* What the child knows of its own stack, by the C library's unwinder. */
+struct truth {
+	void *frames[FRAMES_MAX];
+	int count;
+};
+
+static struct truth *truth;
+static pid_t child;
+static struct tracer tracer;
+static struct space space;
+static struct stacks *stacks;
+static struct unwinder *unwinder;
+static struct regs regs;
+
+/* ---- the child ---- */
+
+static __attribute__((noinline)) void at_the_bottom(void)
+{
+	truth->count = backtrace(truth->frames, FRAMES_MAX);
+	raise(SIGSTOP);
+}
+
+static void go_deeper(int depth);
+
+static int through_bsearch(const void *key, const void *element)
+{
+	go_deeper(*(const int *)key);
+	return element == NULL;
+}
+
+/* Frames of every size, every third one through the C library. */
+static __attribute__((noinline)) void go_deeper(int depth)
+{
+	volatile char *room = alloca(rand() % 3000 + 1);
+	int key = depth - 1, element = 0;
+
+	room[0] = 1;
+	if (depth == 0)
+		at_the_bottom();
+	else if (depth % 3)
+		go_deeper(depth - 1);
+	else
+		(void)bsearch(&key, &element, 1, sizeof(int), through_bsearch);
+	room[0]++;
+}
+
+static void on_signal(int number UNUSED)
+{
+	go_deeper(5);
+}
+
+/* ---- the tracer ---- */
+
+static void add_modules(void)
+{
+	struct procfs_mapping *mapping = xmalloc(sizeof(*mapping));
+	FILE *maps = procfs_maps_open(child);
+
+	ck_assert_ptr_nonnull(maps);
+	while (procfs_maps_next(maps, mapping)) {
+		struct image *image;
+		int fd;
+
+		if (mapping->offset || *mapping->path != '/')
+			continue;
+		fd = open(mapping->path, O_RDONLY);
+		if (fd >= 0 && !image_open(fd, mapping->path, &image))
+			module_add(&space, image,
+				   mapping->start - image_low(image),
+				   mapping->path);
+		close(fd);
+	}
+	fclose(maps);
+	free(mapping);
+}
+
+static void start(void (*run)(void))
+{
+	int status;
+
+	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		run();
+		_exit(0);
+	}
+	do {
+		ck_assert_int_eq(waitpid(child, &status, __WALL), child);
+		ck_assert(WIFSTOPPED(status));
+		if (WSTOPSIG(status) != SIGSTOP)
+			ptrace(PTRACE_CONT, child, NULL, WSTOPSIG(status));
+	} while (WSTOPSIG(status) != SIGSTOP);
+	tracer = (struct tracer){ 0 };
+	space = (struct space){ .tracer = &tracer, .arch = &arch_x86_64 };
+	procmem_init(&space.memory, child);
+	add_modules();
+	stacks = stacks_new();
+	unwinder = unwinder_new(stacks);
+	ck_assert_int_eq(ptrace_get_regs(child, &regs), 0);
+}
+
+static void teardown(void)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, __WALL);
+	unwinder_forget(unwinder, &space);
+	unwinder_free(unwinder);
+	stacks_free(stacks);
+	module_free_all(&space);
+	scratch_free(&space);
+	procmem_fini(&space.memory);
+}
+
+static uint64_t address_of(const struct frame *frame)
+{
+	const struct module *module;
+
+	for (module = space.modules; module; module = module->next)
+		if (module->image == frame->code->image)
+			return frame->address + module->bias;
+	return frame->address;
+}
+
+/*
+ * Below at_the_bottom() they are in different functions, and in it at
+ * different places.
+ */
+static void check_like_backtrace(unsigned depth)
+{
+	struct frame frames[FRAMES_MAX];
+	stack_id stack = unwind(unwinder, &space, child, &regs, depth, false);
+	size_t count = stacks_frames(stacks, stack, frames, FRAMES_MAX);
+	size_t first, i;
+
+	ck_assert_int_gt(truth->count, 5);
+	ck_assert_int_lt(truth->count, FRAMES_MAX);
+	ck_assert_int_eq(stacks_end(stacks, stack), STACK_COMPLETE);
+	for (first = 0; first < count; first++)
+		if (address_of(&frames[first]) == (uintptr_t)truth->frames[1])
+			break;
+	ck_assert_uint_eq(count - first, truth->count - 1);
+	for (i = first; i < count; i++)
+		ck_assert_uint_eq(address_of(&frames[i]),
+				  (uintptr_t)truth->frames[1 + i - first]);
+}
+
+static void run_deep(void)
+{
+	srand(1);
+	go_deeper(150);
+}
+
+START_TEST(deep_and_wide)
+{
+	start(run_deep);
+	check_like_backtrace(FRAMES_MAX);
+	/* From what was learned the first time. */
+	check_like_backtrace(FRAMES_MAX);
+	unwinder_flush(unwinder, &space);
+	check_like_backtrace(FRAMES_MAX);
+}
+END_TEST
+
+static void run_signal(void)
+{
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+}
+
+START_TEST(through_a_signal)
+{
+	start(run_signal);
+	check_like_backtrace(FRAMES_MAX);
+	ck_assert_uint_eq(unwind_counts(unwinder).frames[FRAME_HANDLED], 1);
+	ck_assert_uint_eq(unwind_counts(unwinder).frames[FRAME_SIGNAL], 1);
+}
+END_TEST
+
+static void run_shallow(void)
+{
+	go_deeper(9);
+}
+
+START_TEST(depth_cuts)
+{
+	stack_id stack;
+	unsigned depth;
+
+	start(run_shallow);
+	for (depth = 1; depth < 10; depth++) {
+		stack = unwind(unwinder, &space, child, &regs, depth, false);
+		ck_assert_uint_eq(stacks_depth(stacks, stack), depth);
+		ck_assert_int_eq(stacks_end(stacks, stack), STACK_CUT);
+	}
+	ck_assert_uint_eq(unwind_counts(unwinder).cut, 9);
+	ck_assert_uint_eq(unwind_counts(unwinder).stacks, 9);
+	ck_assert_uint_eq(unwind_counts(unwinder).broken, 0);
+}
+END_TEST
+
+/* As it is right behind a call: the return address on top of the stack. */
+START_TEST(at_an_entry)
+{
+	struct frame frames[FRAMES_MAX];
+	uint64_t return_address;
+	stack_id stack;
+
+	start(run_shallow);
+	return_address = (uintptr_t)truth->frames[1];
+	regs.user.rsp = 0x100;
+	stack = unwind(unwinder, &space, child, &regs, 20, true);
+	/* There is no stack: the function itself, and the truth about it. */
+	ck_assert_uint_eq(stacks_depth(stacks, stack), 1);
+	ck_assert_int_eq(stacks_end(stacks, stack), STACK_BROKEN);
+
+	regs.user.rsp = (uintptr_t)&truth->frames[1];
+	stack = unwind(unwinder, &space, child, &regs, 2, true);
+	ck_assert_uint_eq(stacks_frames(stacks, stack, frames, 2), 2);
+	ck_assert_uint_eq(address_of(&frames[1]), return_address);
+	ck_assert_int_eq(frames[1].method, FRAME_ENTRY);
+	ck_assert_int_eq(frames[0].method, FRAME_INNERMOST);
+}
+END_TEST
+
+/* Whatever registers hold, a walk ends, and within the depth. */
+START_TEST(garbage_ends)
+{
+	struct regs real;
+	int i;
+
+	start(run_deep);
+	real = regs;
+	srand(7);
+	for (i = 0; i < 20000; i++) {
+		uint64_t *words = (uint64_t *)&regs.user;
+		size_t count = sizeof(regs.user) / sizeof(*words);
+		stack_id stack;
+
+		regs = real;
+		regs.user.rsp += rand() % 20000;
+		regs.user.rip = (uintptr_t)
+			truth->frames[rand() % truth->count];
+		words[rand() % count] = regs.user.rsp + rand() % 4096;
+		words[rand() % count] ^= UINT64_C(1) << rand() % 64;
+		stack = unwind(unwinder, &space, child, &regs, 200, rand() % 2);
+		ck_assert_uint_le(stacks_depth(stacks, stack), 200);
+	}
+	ck_assert_uint_gt(unwind_counts(unwinder).broken, 1000);
+}
+END_TEST
+
+START_TEST(nothing_at_all)
+{
+	stack_id stack;
+
+	start(run_shallow);
+	memset(&regs, 0, sizeof(regs));
+	stack = unwind(unwinder, &space, child, &regs, 10, false);
+	ck_assert_uint_eq(stack, STACK_NONE);
+	ck_assert_uint_eq(unwind_counts(unwinder).broken, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind");
+	TCase *tcase = tcase_create("unwind");
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, deep_and_wide);
+	tcase_add_test(tcase, through_a_signal);
+	tcase_add_test(tcase, depth_cuts);
+	tcase_add_test(tcase, at_an_entry);
+	tcase_add_test(tcase, garbage_ends);
+	tcase_add_test(tcase, nothing_at_all);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
