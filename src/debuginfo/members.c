@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "debuginfo/copying.h"
 
 /* More are cut off: nobody would read them. */
 #define PARTS_MAX 1024
@@ -105,53 +106,20 @@ static void add_member(struct members *members, struct types *types,
 	add(members, &part);
 }
 
-/*
- * A destructor or a copy constructor that somebody wrote. (Those that the
- * compiler makes are artificial.)
- */
-static bool forbids_copies(const struct die *die)
-{
-	const char *name = die_string(die, DW_AT_name);
-
-	return name && *name == '~' && !die_flag(die, DW_AT_artificial) &&
-	       !die_has(die, DW_AT_defaulted);
-}
-
-static bool has_virtual_table(const struct die *die)
-{
-	const char *name = die_flag(die, DW_AT_artificial) ?
-				   die_string(die, DW_AT_name) :
-				   NULL;
-
-	return name && name[0] == '_' && name[1] == 'v';
-}
-
 bool members_read(struct members *members, struct types *types,
 		  const struct die *die, unsigned pointers)
 {
-	bool by_address = false;
-	uint64_t convention;
+	struct copying copying = { 0 };
 	struct die child;
 
 	for_each_child(die, &child) {
-		switch (die_tag(&child)) {
-		case DW_TAG_member:
-			by_address |= has_virtual_table(&child);
+		unsigned tag = die_tag(&child);
+
+		copying_add(&copying, die, &child);
+		if (tag == DW_TAG_member || tag == DW_TAG_inheritance)
 			add_member(members, types, &child, pointers);
-			break;
-		case DW_TAG_inheritance:
-			by_address |= die_has(&child, DW_AT_virtuality);
-			add_member(members, types, &child, pointers);
-			break;
-		case DW_TAG_subprogram:
-			by_address |= forbids_copies(&child);
-			break;
-		}
 	}
-	/* DWARF 5 says it outright. */
-	if (die_number(die, DW_AT_calling_convention, &convention))
-		by_address = convention == DW_CC_pass_by_reference;
-	return by_address;
+	return copying_is_by_address(&copying, die);
 }
 
 void members_read_enum(struct members *members, const struct die *die,

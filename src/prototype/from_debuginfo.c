@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "prototype/layout.h"
 
 /*
  * A log line has to stay readable. So what a pointer leads to is shown for
@@ -150,6 +151,27 @@ static void make_members(struct making *making, const struct debug_type *from,
 	type->members = members;
 }
 
+/*
+ * What debug information has no word for: alignment as the members need it,
+ * unless they don't lie like that, because they are packed. (Of some packed
+ * structs that can't be told.) It matters on x86_64 alone.
+ */
+static uint32_t natural_align(const struct type *type)
+{
+	uint32_t align = 1;
+
+	for (unsigned i = 0; i < type->count; i++) {
+		const struct type_member *member = &type->members[i];
+		uint32_t own = layout_of(member->type, 8).align;
+
+		if (own && member->offset % own)
+			return 1;
+		if (align < own)
+			align = own;
+	}
+	return type->bytes % align ? 1 : align;
+}
+
 static const struct type *make_struct(struct making *making,
 				      const struct debug_type *from,
 				      enum level level)
@@ -167,6 +189,8 @@ static const struct type *make_struct(struct making *making,
 		make_text_member(making, &type);
 	else
 		make_members(making, from, level, &type);
+	if (!type.align)
+		type.align = natural_align(&type);
 	return keep(making, &type);
 }
 
@@ -274,6 +298,14 @@ static const struct type *make_parameter(struct making *making,
 	return make(making, function->parameters[index].type, LEVEL_VALUE);
 }
 
+/* Whether it can be told where the next one lies. */
+static bool is_passed(const struct type *type)
+{
+	return type && type->kind != TYPE_VOID &&
+	       ((type->kind != TYPE_STRUCT && type->kind != TYPE_UNION) ||
+		type->complete);
+}
+
 /* Behind one of unknown size others lie nobody knows where. */
 static void make_parameters(struct making *making, struct prototype *ret)
 {
@@ -288,7 +320,7 @@ static void make_parameters(struct making *making, struct prototype *ret)
 	for (i = 0; i < count; i++) {
 		const struct type *type = make_parameter(making, i);
 
-		if (!type || type->kind == TYPE_VOID) {
+		if (!is_passed(type)) {
 			ret->variadic = true;
 			break;
 		}
@@ -307,6 +339,7 @@ const struct prototype *from_debuginfo(struct pool *pool,
 	struct making making = { .pool = pool, .function = function,
 				 .steps = STEPS_MAX };
 	const struct type *result;
+	bool known;
 	int level;
 
 	for (level = 0; level < LEVELS; level++) {
@@ -316,8 +349,13 @@ const struct prototype *from_debuginfo(struct pool *pool,
 					      sizeof(*making.begun[level]));
 	}
 	result = make(&making, function->result, LEVEL_VALUE);
-	prototype->result = result ? result : &type_guess;
-	make_parameters(&making, prototype);
+	/* A result that nobody knows may have a place among the arguments. */
+	known = is_passed(result) || (result && result->kind == TYPE_VOID);
+	prototype->result = known ? result : &type_guess;
+	if (known)
+		make_parameters(&making, prototype);
+	else
+		prototype->variadic = true;
 	for (level = 0; level < LEVELS; level++) {
 		free(making.made[level]);
 		free(making.begun[level]);

@@ -38,13 +38,22 @@ static const struct type *make_character(struct pool *pool,
 			    is_number ? LENS_PLAIN : LENS_CHAR);
 }
 
+/*
+ * Clang has the same name for all kinds of complex numbers, of which those of
+ * __float128 are the rarest.
+ */
+static bool is_long_double(const struct debug_type *from)
+{
+	return from->name && (strstr(from->name, "long double") ||
+			      !strcmp(from->name, "complex"));
+}
+
 /* long double has 10 bytes that count, and may be as large as a __float128. */
 static uint8_t float_size(const struct debug_type *from, uint64_t size)
 {
 	if (size == 4 || size == 8)
 		return size;
-	if ((size == 10 || size == 12 || size == 16) && from->name &&
-	    strstr(from->name, "long double"))
+	if ((size == 10 || size == 12 || size == 16) && is_long_double(from))
 		return TYPE_EXTENDED;
 	return 0;
 }

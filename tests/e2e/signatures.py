@@ -392,6 +392,8 @@ class Program:
     def build(self, case, *flags):
         suffix = ".cc" if self.kind.classes else ".c"
         flags = ["-w", "-m%d" % self.kind.bits, *flags]
+        if "clang" in self.kind.cc:
+            flags.append("-fstandalone-debug")
         how = {"cc": self.kind.cc, "directory": case.dir}
         h.build_library("libsignatures.so",
                         case.write("signatures" + suffix, self.library()),

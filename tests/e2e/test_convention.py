@@ -18,8 +18,8 @@ FUNCTIONS = 64
 
 
 TOKEN = re.compile(r"[][{}]|'(?:\\[0-7]+|\\.|[^\\])'|[-+]?(?:nan|inf)|[-+]?0x[0-9a-f]+|"
-                   r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|true|false|nil|\?")
-WORDS = {"true": 1, "false": 0, "nil": 0, "(nil)": 0}
+                   r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|true|false|nil|EOF|\?")
+WORDS = {"true": 1, "false": 0, "nil": 0, "(nil)": 0, "EOF": -1}
 
 
 def character(text):
@@ -34,6 +34,7 @@ def character(text):
 
 def tokens(text):
     """Numbers and brackets; whoever writes them, in the same order."""
+    text = re.sub(r"\b\w+=", "", text)
     found = []
     for word in TOKEN.findall(re.sub(r'"(?:[^"\\]|\\.)*"(?:\.\.\.)?', "0",
                                      text)):
@@ -64,11 +65,11 @@ def same_tokens(a, b):
     return len(a) == len(b) and all(map(is_same, a, b))
 
 
-def is_right(call, line, function):
+def is_right(call, line, function, program):
     name, _, rest = line.partition("(")
     arguments, _, result = rest.rpartition(") = ")
     found = tokens(call.arguments)
-    if function.has_place:
+    if function.has_place and not program.kind.rich:
         found = found[1:]
     return (call.name == name == function.name and
             same_tokens(found, tokens(arguments)) and
@@ -83,28 +84,29 @@ def check_calls(out, log, program):
              (function.prototype(), line, call.text)
              for call, line, function in zip(log.calls, wanted,
                                              program.functions)
-             if not is_right(call, line, function)]
+             if not is_right(call, line, function, program)]
     h.check(not wrong, "%d of %d calls are wrong (seed %d):\n%s" %
             (len(wrong), len(wanted), SEED, "\n".join(wrong[:4])))
 
 
-def trace(case, kind, level):
+def trace(case, kind, level, debug):
     generator = random.Random("%d %r %s" % (SEED, vars(kind), level))
     program = s.Program(generator, kind, FUNCTIONS)
-    path = program.build(case, level)
+    path = program.build(case, level, *["-g"] * debug)
     prototypes = case.write("signatures.conf", program.prototypes())
-    result = case.calltrap("-F", prototypes, "-A", "100", "-s", "1000", "-l",
-                           "libsignatures.so", path)
+    result = case.calltrap(*([] if debug else ["-F", prototypes]), "-A", "100",
+                           "-s", "1000", "-l", "libsignatures.so", path)
     result.check_status(0)
     result.check_quiet()
     check_calls(result.out, result.log, program)
 
 
-def register(cc, bits, level, **how):
-    @h.test("%s %s, %d bits" % (cc, level, bits))
+def register(cc, bits, level, debug=False, **how):
+    @h.test("%s %s, %d bits%s" % (cc, level, bits,
+                                  ", debug information" * debug))
     def signatures(case):
         h.need(cc)
-        trace(case, s.Kind(cc, bits, **how), level)
+        trace(case, s.Kind(cc, bits, rich=debug, **how), level, debug)
 
 
 for bits in (64, 32):
@@ -113,6 +115,10 @@ for bits in (64, 32):
         register("clang", bits, level)
     register("g++", bits, "-O2", classes=True)
     register("clang++", bits, "-O2", classes=True)
+    for cc in ("gcc", "clang"):
+        register(cc, bits, "-O2", debug=True)
+    for cc in ("g++", "clang++"):
+        register(cc, bits, "-O2", debug=True, classes=True)
 
 if __name__ == "__main__":
     sys.exit(h.main())
