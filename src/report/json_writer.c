@@ -88,14 +88,27 @@ json_t *json_text(const char *bytes, size_t length)
 	return value ? value : hex_text(bytes, length);
 }
 
-/* What was cut may end within a character. */
-static json_t *cut_text(const char *bytes, size_t length)
+/* How many bytes the character has that begins so; 0: none does. */
+static size_t utf8_length(uint8_t byte)
 {
-	json_t *value = json_stringn(bytes, length);
+	if (byte >= 0xc2 && byte < 0xe0)
+		return 2;
+	if (byte >= 0xe0 && byte < 0xf0)
+		return 3;
+	return byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
+}
 
-	for (size_t cut = 1; !value && cut < 4 && cut <= length; cut++)
-		value = json_stringn(bytes, length - cut);
-	return value ? value : hex_text(bytes, length);
+/* What was cut may end within a character: the length without that. */
+static size_t whole_length(const char *bytes, size_t length)
+{
+	size_t tail = 1;
+
+	while (tail < 4 && tail < length &&
+	       ((uint8_t)bytes[length - tail] & 0xc0) == 0x80)
+		tail++;
+	if (length && utf8_length((uint8_t)bytes[length - tail]) > tail)
+		return length - tail;
+	return length;
 }
 
 static json_t *integer(const struct value_number *number)
@@ -164,10 +177,11 @@ static void write_text(struct value_writer *writer,
 		       const struct value_text *text)
 {
 	struct json_writer *json = json_of(writer);
+	size_t length = text->cut ? whole_length(text->bytes, text->length) :
+				    text->length;
 
 	json->cut |= text->cut;
-	put(json, text->cut ? cut_text(text->bytes, text->length) :
-			      json_text(text->bytes, text->length));
+	put(json, json_text(text->bytes, length));
 }
 
 static void write_address(struct value_writer *writer, taddr_t address)
