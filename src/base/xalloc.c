@@ -17,15 +17,22 @@ void fatal_set_hook(void (*run)(void *context), void *context)
 	hook.context = context;
 }
 
-void fatal(const char *format, ...)
+bool fatal_run_hook(void)
 {
 	void (*run)(void *) = hook.run;
-	va_list args;
 
 	/* A failure inside the hook must not call it again. */
 	hook.run = NULL;
 	if (run)
 		run(hook.context);
+	return run;
+}
+
+void fatal(const char *format, ...)
+{
+	va_list args;
+
+	(void)fatal_run_hook();
 	fputs("calltrap: internal error: ", stderr);
 	va_start(args, format);
 	vfprintf(stderr, format, args);

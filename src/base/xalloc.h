@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_XALLOC_H
 #define CALLTRAP_XALLOC_H
 
+#include <stdbool.h>
+
 #include "base/types.h"
 
 /*
@@ -31,6 +33,9 @@ void xfree_cleanup(void *pointer_to_pointer);
  * hook must not allocate; it may return.
  */
 void fatal_set_hook(void (*hook)(void *context), void *context);
+
+/* For crashes. Runs the hook, unless it was run before; false when there is none. */
+bool fatal_run_hook(void);
 
 /* Says what happened, runs the hook once, and aborts. */
 void fatal(const char *format, ...) PRINTF_LIKE(1, 2) NO_RETURN;

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
+#include "cli/crash.h"
 #include "cli/prototype_path.h"
 #include "tracee/attach.h"
 #include "tracee/launch.h"
@@ -206,12 +207,14 @@ static void *trace(void *context)
 
 	open_prober(session);
 	fatal_set_hook(restore_code, session);
+	crash_prepare();
 	session->begun = !begin(session);
 	if (session->begun)
 		run(session);
 	else
 		leave(session);
 	fatal_set_hook(NULL, NULL);
+	crash_done();
 	/* It would take the end of this thread for that of calltrap. */
 	guardian_dismiss(session->tracer.guardian);
 	session->tracer.guardian = NULL;

@@ -57,7 +57,7 @@ static bool must_leave(int signal)
 		return !requests.takes;
 	case SIGUSR1:
 		requests.switches++;
-		return false;
+		return !requests.takes;
 	case SIGALRM:
 		return requests.deadline && clock_now() >= requests.deadline;
 	default:
@@ -102,12 +102,18 @@ void signals_take(void)
 	install(SIGUSR1);
 }
 
+/* All that end a program but SIGKILL and those of crashes. */
+static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,    SIGQUIT,
+			    SIGUSR1, SIGUSR2, SIGXCPU,   SIGPWR,
+			    SIGIO,   SIGPROF, SIGVTALRM, SIGSTKFLT };
+
 struct signal_requests *signals_start(void)
 {
 	struct sigevent event = {
 		.sigev_notify = SIGEV_SIGNAL,
 		.sigev_signo = SIGALRM,
 	};
+	size_t i;
 
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
 		fatal("no timer can be made");
@@ -120,9 +126,7 @@ struct signal_requests *signals_start(void)
 	/* Ignored, a child that ends would leave no status. */
 	signal(SIGCHLD, SIG_DFL);
 	install(SIGALRM);
-	install_unless_ignored(SIGINT);
-	install_unless_ignored(SIGTERM);
-	install_unless_ignored(SIGHUP);
-	install_unless_ignored(SIGQUIT);
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		install_unless_ignored(ends[i]);
 	return &requests;
 }

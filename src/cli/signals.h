@@ -15,7 +15,8 @@ struct signal_requests {
 	volatile sig_atomic_t wake;       /* look at the others */
 	volatile sig_atomic_t interrupts; /* SIGINT, how many */
 	volatile sig_atomic_t tolerated;  /* so many are the program's */
-	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, SIGQUIT (but see
+	volatile sig_atomic_t leave;      /* SIGTERM, SIGHUP, and others that
+					     end programs (but see
 					     signals_take()), more SIGINTs than
 					     tolerated, or the deadline */
 	volatile sig_atomic_t reports;    /* SIGQUIT, how many */

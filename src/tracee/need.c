@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/hit.h"
 #include "tracee/leave.h"
@@ -13,8 +13,11 @@
  * called, and tables are read only.
  */
 
-/* Stops come at once, but for tasks in a dead file system. */
-#define NEED_PATIENCE (NS_PER_SECOND / 4)
+/*
+ * A task stops when it has a processor, which may take a while; in a dead file
+ * system, never.
+ */
+#define NEED_PATIENCE (2 * NS_PER_SECOND)
 
 /* Those of events and of system calls are greater. */
 #define GREATEST_SIGNAL_CODE SI_KERNEL
@@ -87,28 +90,36 @@ static void ask_to_leave(struct task *task)
 				!ptrace_interrupt(task->tid);
 }
 
-static bool is_anyone_left(struct tracer *tracer)
+/*
+ * Whether it has stopped is asked of the task: its status may be one that was
+ * just fetched when this began, and of which nothing was noted yet.
+ */
+static void look_after(struct task *task)
 {
-	struct task *task, *next;
+	siginfo_t info;
+	char state;
 
-	HASH_ITER(hh, tracer->tasks, task, next)
-		if (task->leaving)
-			return true;
-	return false;
-}
-
-static void receive(struct tracer *tracer, pid_t tid, int status)
-{
-	struct task *task = task_find(tracer, tid);
-
-	if (task && WIFSTOPPED(status)) {
+	if (!ptrace_get_siginfo(task->tid, &info)) {
 		task_forget_regs(task);
 		let_go(task);
-	} else if (task) {
-		task->leaving = false;
-	} else if (WIFSTOPPED(status)) {
-		(void)ptrace_detach(tid, 0);
+		return;
 	}
+	state = procfs_state(task->tid);
+	if (!state || state == 'Z' || state == 'X')
+		task->leaving = false;
+}
+
+static bool look_after_all(struct tracer *tracer)
+{
+	struct task *task, *next;
+	bool more = false;
+
+	HASH_ITER(hh, tracer->tasks, task, next) {
+		if (task->leaving)
+			look_after(task);
+		more |= task->leaving;
+	}
+	return more;
 }
 
 static bool wait_for_all(struct tracer *tracer)
@@ -116,16 +127,10 @@ static bool wait_for_all(struct tracer *tracer)
 	const struct timespec moment = { .tv_nsec = 50000 };
 	uint64_t deadline = clock_now() + NEED_PATIENCE;
 
-	while (is_anyone_left(tracer)) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
-
-		if (tid > 0)
-			receive(tracer, tid, status);
-		else if (tid < 0 || clock_now() > deadline)
+	while (look_after_all(tracer)) {
+		if (clock_now() > deadline)
 			return false;
-		else
-			nanosleep(&moment, NULL);
+		nanosleep(&moment, NULL);
 	}
 	return true;
 }

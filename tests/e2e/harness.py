@@ -394,6 +394,21 @@ def tracer_of(pid):
     return int(status_field(thread, "Tgid", "0")) if thread else 0
 
 
+def settle(target, tracer):
+    """Waits until calltrap itself waits: its traps are planted."""
+    state = {}
+
+    def asleep():
+        found = (status_field(tracer.pid, "State", "")[:1],
+                 processor_time(tracer.pid),
+                 status_field(target.pid, "State", "")[:1])
+        same = state.get("last") == found and found[0] + found[2] == "SS"
+        state["times"] = state.get("times", 0) + 1 if same else 0
+        state["last"] = found
+        return state["times"] > 20 or tracer.popen.poll() is not None
+    wait_until(asleep, "calltrap to settle")
+
+
 def children_of(pid):
     """The kernel lists them by the thread that made them."""
     found = []

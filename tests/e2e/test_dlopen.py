@@ -130,7 +130,7 @@ def attached(case, before, after, *arguments):
 def attach_and_obey(case, before, after, *arguments):
     target, tracer = attached(case, before, after, *arguments)
     # The attach is complete when the loader, told nothing, sleeps again.
-    settle(target, tracer)
+    h.settle(target, tracer)
     count = target.out.count("done")
     for i, letter in enumerate(after):
         target.say(letter)
@@ -143,21 +143,6 @@ def attach_and_obey(case, before, after, *arguments):
     target.say("q")
     h.check_equal(target.wait(), 7, "status of the target")
     return h.Log(h.read(tracer.log_path)), tracer
-
-
-def settle(target, tracer):
-    """Waits until calltrap itself waits: its traps are planted."""
-    state = {}
-
-    def asleep():
-        found = (h.status_field(tracer.pid, "State", "")[:1],
-                 h.processor_time(tracer.pid),
-                 h.status_field(target.pid, "State", "")[:1])
-        same = state.get("last") == found and found[0] + found[2] == "SS"
-        state["times"] = state.get("times", 0) + 1 if same else 0
-        state["last"] = found
-        return state["times"] > 20 or tracer.popen.poll() is not None
-    h.wait_until(asleep, "calltrap to settle")
 
 
 @h.test("loaded before the attach", users=True)
@@ -192,7 +177,7 @@ def leaderless_attach(case):
         tids = [int(tid) for tid in os.listdir("/proc/%d/task" % target.pid)]
         h.wait_until(lambda: any(h.tracer_of(tid) for tid in tids) or
                      tracer.popen.poll() is not None, "the attach")
-        settle(types.SimpleNamespace(pid=max(tids)), tracer)
+        h.settle(types.SimpleNamespace(pid=max(tids)), tracer)
         target.say("ll")
         h.wait_until(lambda: target.out.count("count") == calls // 3 or
                      tracer.popen.poll() is not None, "the calls")
@@ -222,7 +207,7 @@ def many_libraries(case):
                                  env=keeping_nothing())
     h.wait_until(lambda: h.tracer_of(target.pid) or
                  tracer.popen.poll() is not None, "the attach")
-    settle(target, tracer)
+    h.settle(target, tracer)
     shutil.copy(os.path.join(os.path.dirname(plugin), "libt.so"), case.dir)
     peaks = []
     for i in range(300):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""calltrap has no memory left while it is attached: it gives up, and its
-targets go on as if it had never been there."""
+"""calltrap has no memory left while it is attached, or crashes: it gives up, and
+its targets go on as if it had never been there."""
 
 import os
 import re
@@ -38,27 +38,18 @@ def check_code(pid):
                 difference)
 
 
-def start_tracer(case, target, trigger, options):
+def start_tracer(case, target, env, options):
     hungry = h.build("hungry.so", "hungry.c", "-shared", "-fPIC", "-O1")
     tracer = case.start_calltrap(*options, "-p", str(target.pid),
-                                 env={"LD_PRELOAD": hungry,
-                                      "HUNGRY": trigger})
+                                 env=dict(env, LD_PRELOAD=hungry))
     h.wait_until(lambda: h.read(tracer.log_path) or
                  tracer.popen.poll() is not None, "the first calls")
     return tracer
 
 
-def one_round(case, number, options):
-    trigger = case.path("trigger.%d" % number)
-    target = case.start([h.build("crowd", "crowd.c", "-O1", "-lpthread")])
-    h.wait_until(lambda: "ready" in target.out, "the target")
-    tracer = start_tracer(case, target, trigger, options)
-    time.sleep(0.02 * number)
-    case.write(os.path.basename(trigger), "")
-    h.check_equal(tracer.wait(), -signal.SIGABRT, "status of calltrap; " +
-                  tracer.err)
-    h.check("internal error: out of memory" in tracer.err,
-            "calltrap said: " + tracer.err)
+def go_on_without(tracer, target):
+    """calltrap ends by itself; the target doesn't notice."""
+    status = tracer.wait()
     h.wait_until(lambda: not h.tracer_of(target.pid) or
                  target.popen.poll() is not None, "the end of the tracing")
     h.check_equal(target.popen.poll(), None, "end of the target")
@@ -67,21 +58,71 @@ def one_round(case, number, options):
     target.say("over\n")
     h.check_equal((target.wait(), target.out),
                   (7, "ready\nwrong 0\ndisturbed 0\n"),
-                  "status and results of the target")
+                  "status and results of the target, calltrap's was %d" %
+                  status)
+    return status
 
 
-def register(words, *options):
+def start_target(case):
+    if has_sanitizer():
+        raise h.Skip("the sanitizer has its own malloc, and sees crashes first")
+    target = case.start([h.build("crowd", "crowd.c", "-O1", "-lpthread")])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    return target
+
+
+def one_round(case, number, env, options, wanted, words):
+    trigger = case.path("trigger.%d" % number)
+    target = start_target(case)
+    tracer = start_tracer(case, target, dict(env, HUNGRY=trigger), options)
+    time.sleep(0.02 * number)
+    case.write(os.path.basename(trigger), "")
+    h.check_equal(go_on_without(tracer, target), -wanted,
+                  "status of calltrap; " + tracer.err)
+    h.check("calltrap: internal error: " + words in tracer.err,
+            "calltrap said: " + tracer.err)
+
+
+def register(options, words):
     @h.test("out of memory with 8 busy threads, and some that come and go; " +
             words, users=True)
     def run(case):
-        if has_sanitizer():
-            raise h.Skip("the sanitizer's malloc can't be replaced")
         for number in range(ROUNDS):
-            one_round(case, number, options)
+            one_round(case, number, {}, options, signal.SIGABRT,
+                      "out of memory")
 
 
-register("calls are traced", "-L", "-x", "ident")
-register("system calls, too", "-S", "-L", "-x", "ident")
+register(["-L", "-x", "ident"], "calls are traced")
+register(["-S", "-L", "-x", "ident"], "system calls, too")
+
+
+def register_crash(way, wanted):
+    @h.test("a crash with busy threads: " + way, users=way == "overflow")
+    def run(case):
+        for number in range(ROUNDS // 2):
+            one_round(case, number, {"HUNGRY_WAY": way},
+                      ["-L", "-x", "ident"], wanted, "a crash")
+
+
+for each_way, each_signal in (
+        ("wild pointer", signal.SIGSEGV), ("division", signal.SIGFPE),
+        ("overflow", signal.SIGSEGV), ("abort", signal.SIGABRT)):
+    register_crash(each_way, each_signal)
+
+
+@h.test("signals that would end or crash calltrap, sent to it with busy "
+        "threads")
+def signals(case):
+    for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE,
+                   signal.SIGUSR1, signal.SIGXCPU, signal.SIGPWR,
+                   signal.SIGPROF):
+        target = start_target(case)
+        tracer = start_tracer(case, target, {}, ["-L", "-x", "ident"])
+        tracer.popen.send_signal(number)
+        crashes = number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE)
+        h.check_equal(go_on_without(tracer, target),
+                      -number if crashes else 0,
+                      "status of calltrap; " + tracer.err)
 
 
 if __name__ == "__main__":

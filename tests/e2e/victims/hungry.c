@@ -1,20 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Preloaded: there is no memory as soon as the file $HUNGRY exists. */
+/*
+ * Preloaded: as soon as the file $HUNGRY exists there is no memory, or, as
+ * $HUNGRY_WAY says, malloc() does what it should not.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
+static int overflow(volatile int *depth)
+{
+	volatile int here = *depth + 1;
+
+	return overflow(&here) + here;
+}
+
+static void misbehave(const char *way)
+{
+	volatile int zero = 0;
+
+	if (!strcmp(way, "wild pointer"))
+		*(volatile int *)8 = 1;
+	else if (!strcmp(way, "division"))
+		zero = 7 / zero;
+	else if (!strcmp(way, "overflow"))
+		overflow(&zero);
+	else if (!strcmp(way, "abort"))
+		abort();
+}
+
 static int is_hungry(void)
 {
 	int saved = errno, hungry;
-	const char *path = getenv("HUNGRY");
+	const char *path = getenv("HUNGRY"), *way = getenv("HUNGRY_WAY");
 
 	hungry = path && !access(path, F_OK);
+	if (hungry && way)
+		misbehave(way);
 	errno = hungry ? ENOMEM : saved;
 	return hungry;
 }
