@@ -14,6 +14,7 @@ struct function_entry {
 	/* Where it is defined, as long as function.prototype_later. */
 	struct image *image;
 	uint64_t address;
+	bool asked; /* for good: libraries may come and go for ever */
 	UT_hash_handle hh;
 };
 
@@ -171,8 +172,8 @@ void function_defined(struct prober *prober, const struct function *function,
 {
 	struct function_entry *entry = entry_of(function);
 
-	if (function->prototype || entry->image || !prober->config.debuginfo ||
-	    is_partial(function->name))
+	if (function->prototype || entry->image || entry->asked ||
+	    !prober->config.debuginfo || is_partial(function->name))
 		return;
 	entry->function.prototype_later = true;
 	entry->image = image_get(module->image);
@@ -195,6 +196,7 @@ void function_called(struct prober *prober, const struct function *function)
 	if (!err)
 		entry->function.prototype = prototypes_from_debuginfo(
 			prober->config.prototypes, described);
+	entry->asked = true;
 	entry->function.prototype_later = false;
 	image_put(entry->image);
 	entry->image = NULL;
