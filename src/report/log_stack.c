@@ -83,6 +83,7 @@ int log_stack_add(struct output *output, const struct stacks *stacks,
 	int error = 0;
 
 	stacks_frames(stacks, stack, frames, count);
+	namer_prepare(namer, frames, count);
 	for (i = 0; i < count && !error; i++)
 		error = add_frame(output, namer, &frames[i]);
 	free(frames);

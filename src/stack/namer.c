@@ -259,18 +259,31 @@ static void find_names(struct namer *namer, const struct frame *frame,
 	}
 }
 
-size_t namer_names(struct namer *namer, const struct frame *frame,
-		   const struct frame_name **ret)
+static struct named_key key_of(const struct frame *frame)
 {
-	const struct named_key key = {
+	return (struct named_key){
 		.code = frame->code,
 		.address = frame->address,
 		.how = frame->method == FRAME_HANDLED ? 2 :
 						       is_exact(frame->method),
 	};
+}
+
+static struct named *find_named(const struct namer *namer,
+				const struct named_key *key)
+{
 	struct named *named;
 
-	HASH_FIND(hh, namer->named, &key, sizeof(key), named);
+	HASH_FIND(hh, namer->named, key, sizeof(*key), named);
+	return named;
+}
+
+size_t namer_names(struct namer *namer, const struct frame *frame,
+		   const struct frame_name **ret)
+{
+	const struct named_key key = key_of(frame);
+	struct named *named = find_named(namer, &key);
+
 	if (!named) {
 		named = xcalloc(1, sizeof(*named));
 		named->key = key;
@@ -279,4 +292,62 @@ size_t namer_names(struct namer *namer, const struct frame *frame,
 	}
 	*ret = named->names;
 	return named->count;
+}
+
+/* ---- many frames at once ---- */
+
+/* A frame whose places are to be asked for. */
+struct wanted {
+	struct image *image;
+	uint64_t address;
+};
+
+static int compare_wanted(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	if (x->image != y->image)
+		return (uintptr_t)x->image < (uintptr_t)y->image ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static size_t choose(const struct namer *namer, const struct frame *frames,
+		     size_t count, struct wanted *ret)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < count; i++) {
+		const struct named_key key = key_of(&frames[i]);
+
+		if (!frames[i].code->image || find_named(namer, &key))
+			continue;
+		ret[n].image = frames[i].code->image;
+		ret[n++].address =
+			frames[i].address - !is_exact(frames[i].method);
+	}
+	qsort(ret, n, sizeof(*ret), compare_wanted);
+	return n;
+}
+
+void namer_prepare(struct namer *namer, const struct frame *frames,
+		   size_t count)
+{
+	struct wanted *wanted CLEANUP(xfree_cleanup) = NULL;
+	uint64_t *addresses CLEANUP(xfree_cleanup) = NULL;
+	size_t i, n, left;
+
+	if (!namer->options.debuginfo || !count)
+		return;
+	wanted = xcalloc(count, sizeof(*wanted));
+	addresses = xcalloc(count, sizeof(*addresses));
+	left = choose(namer, frames, count, wanted);
+	for (i = 0; i < left; i += n) {
+		for (n = 0; i + n < left; n++) {
+			if (wanted[i + n].image != wanted[i].image)
+				break;
+			addresses[n] = wanted[i + n].address;
+		}
+		debuginfo_prepare_places(namer->options.debuginfo,
+					 wanted[i].image, addresses, n);
+	}
 }

@@ -38,4 +38,11 @@ struct frame_name {
 size_t namer_names(struct namer *namer, const struct frame *frame,
 		   const struct frame_name **ret);
 
+/*
+ * Says which frames will be asked for, so that debug information is read once
+ * for all of them.
+ */
+void namer_prepare(struct namer *namer, const struct frame *frames,
+		   size_t count);
+
 #endif

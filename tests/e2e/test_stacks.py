@@ -249,6 +249,21 @@ def jit(case):
         h.check("main" in stack.functions(), "%r" % stack)
 
 
+@h.test("code made at run time, in a container with a /tmp of its own")
+def jit_in_container(case):
+    h.need("unshare")
+    case.copy(program(), "prog")
+    enter = ["unshare", "-r", "-m", "-p", "-f", "sh", "-c",
+             "mount --bind %s /tmp && exec /tmp/prog jit" % case.dir]
+    if case.run(enter).status:
+        raise h.Skip("no namespaces here")
+    result = case.calltrap("-f", "-w", "9", "-L", "-x", "probe_here", *enter)
+    h.check(any(name.startswith("perf-") for name in os.listdir(case.dir)),
+            "the map isn't in the container")
+    stack = stacks_of(result.log_text, "probe_here")[0]
+    check_begins(stack, ["made_at_run_time"])
+
+
 @h.test("the program's file is deleted")
 def deleted(case):
     path = case.copy(program(), "doomed")
