@@ -116,13 +116,35 @@ static bool is_integer_array(const struct type *type)
 	return type->kind == TYPE_ARRAY && type->target->kind == TYPE_INTEGER;
 }
 
-/* string(TYPE) of a char *, an array, or a pointer to an array. */
+/* A char *, an array, or a pointer to an array, as a text. */
+static int to_text(struct parser *parser, const struct token *at,
+		   const struct type *inner, enum lens lens,
+		   const struct type **ret)
+{
+	struct type copy = *inner;
+	int err;
+
+	copy.lens = lens;
+	if (is_integer_array(inner) || (inner->kind == TYPE_POINTER &&
+					is_integer_array(inner->target)))
+		return parser_new_type(parser, copy, ret);
+	if (inner->kind != TYPE_POINTER ||
+	    inner->target->kind != TYPE_INTEGER)
+		return parser_expected(parser, at,
+				       "char* or array(char, LENGTH)*");
+	err = array_of(parser, inner->target,
+		       parser_new_expression(parser, EXPRESSION_ZERO, 0, NULL),
+		       &copy.target);
+	return err ? err : parser_new_type(parser, copy, ret);
+}
+
+/* string(TYPE) or format(TYPE); string of an integer is one character. */
 static int parse_string_of(struct parser *parser, enum lens lens,
 			   const struct type **ret)
 {
 	const struct type *inner;
+	struct type character;
 	struct token at;
-	struct type copy;
 	int err = parser_take(parser, '(', "'('");
 
 	at = parser->lexer.token;
@@ -132,21 +154,11 @@ static int parse_string_of(struct parser *parser, enum lens lens,
 		err = parser_take(parser, ')', "')'");
 	if (err)
 		return err;
-	copy = *inner;
-	copy.lens = lens;
-	if (inner->kind == TYPE_POINTER &&
-	    inner->target->kind == TYPE_INTEGER) {
-		err = array_of(parser, inner->target,
-			       parser_new_expression(parser, EXPRESSION_ZERO,
-						     0, NULL),
-			       &copy.target);
-		return err ? err : parser_new_type(parser, copy, ret);
-	}
-	if (!is_integer_array(inner) && !(inner->kind == TYPE_POINTER &&
-					  is_integer_array(inner->target)))
-		return parser_expected(parser, &at,
-				       "char* or array(char, LENGTH)*");
-	return parser_new_type(parser, copy, ret);
+	if (inner->kind != TYPE_INTEGER || lens != LENS_STRING)
+		return to_text(parser, &at, inner, lens, ret);
+	character = *inner;
+	character.lens = LENS_CHAR;
+	return parser_new_type(parser, character, ret);
 }
 
 static int parse_array(struct parser *parser, const struct type **ret)

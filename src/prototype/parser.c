@@ -96,13 +96,16 @@ const char *parser_take_name(struct parser *parser)
 
 int parser_take_end(struct parser *parser)
 {
-	int err = parser_take(parser, ';', "';'");
+	const struct token *token = &parser->lexer.token;
 
-	if (err || parser->lexer.token.kind == TOKEN_END ||
-	    parser->lexer.token.kind == ';')
-		return err;
-	return parser_expected(parser, &parser->lexer.token,
-			       "one item a line");
+	if (token->kind == TOKEN_END)
+		return 0;
+	if (token->kind != ';')
+		return parser_expected(parser, token, "';'");
+	lexer_next(&parser->lexer);
+	if (token->kind == TOKEN_END || token->kind == ';')
+		return 0;
+	return parser_expected(parser, token, "one item a line");
 }
 
 static int parse_import(struct parser *parser)

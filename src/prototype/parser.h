@@ -44,7 +44,10 @@ int parser_take(struct parser *parser, int kind, const char *what) MUST_CHECK;
 /* Behind it if it is there. */
 bool parser_take_word(struct parser *parser, const char *word);
 
-/* The end of an item: its semicolon and perhaps a comment. */
+/*
+ * The end of an item: its semicolon, which ltrace doesn't ask for at the end of a
+ * line, and perhaps a comment.
+ */
 int parser_take_end(struct parser *parser) MUST_CHECK;
 
 /* A number, perhaps with a minus before it. */

@@ -29,7 +29,7 @@ static const struct {
 	const char *complaint;
 } mistakes[] = {
 	{ "int f(int", "10: expected ',' or ')' before the end of the line" },
-	{ "int f(int)", "11: expected ';' before the end of the line" },
+	{ "int f(int) g", "12: expected ';', not 'g'" },
 	{ "int f(int) x;", "12: expected ';', not 'x'" },
 	{ "int f(int); int g();", "13: expected one item a line, not 'int'" },
 	{ "int f(,);", "7: expected a type, not ','" },
@@ -42,7 +42,9 @@ static const struct {
 	{ "int f(string[x]);", "14: expected a length (a number, argN, eltN, "
 			       "retval or zero), not 'x'" },
 	{ "int f(string[3);", "15: expected ']', not ')'" },
-	{ "int f(string(int));", "14: expected char* or array(char, "
+	{ "int f(string(double));", "14: expected char* or array(char, "
+				    "LENGTH)*, not 'double'" },
+	{ "int f(format(int));", "14: expected char* or array(char, "
 				 "LENGTH)*, not 'int'" },
 	{ "int f(hex(void));", "11: expected an integer type, not 'void'" },
 	{ "int f(enum(A=x));", "14: expected a number, not 'x'" },
@@ -130,6 +132,38 @@ START_TEST(mistakes_are_pointed_at)
 	ck_assert_str_eq(print("before", ENTRY), "");
 	free(text);
 	free(expected);
+}
+END_TEST
+
+START_TEST(files_of_newer_ltraces)
+{
+	write_file("some.so-types.conf",
+		   "typedef handle_t = void;\n"
+		   "typedef key_t = uint\n"
+		   "typedef wide = string(array(uint, zero)*);\n"
+		   "typedef letter = string(int);\n");
+	prototypes_add_directory(all, directory);
+	add_text("import \"some.so-types\";\n"
+		 "typedef llong = long;\n"
+		 "int  open (handle_t *, key_t)\n"
+		 "void *get(+handle_t **, array (key_t, 2) * )  ;; why not\n"
+		 "array(enum[short] (A, B), 2) *both(bin(uint), hide(void*));\n"
+		 "letter next(wide, +string[arg0], format(wide));\n"
+		 "string2 tail(int, zero) # wrong\n"
+		 "struct(long,long,char,char) large(struct(), llong);\n"
+		 "function int last(struct(int, array(struct(int, int), elt1)*,"
+		 " string[elt1])*);\n");
+	ck_assert_str_eq(strchr(said, ':'),
+			 ":7:19: expected a type, not 'zero'\n");
+	arguments[0] = DATA;
+	arguments[1] = 7;
+	result[0] = 'x';
+	ck_assert_str_eq(print("open", ENTRY), "0x10000, 7");
+	ck_assert_str_eq(print("next", RESULT), "'x'");
+	result[0] = put("\1\0\0", 4);
+	ck_assert_str_eq(print("both", RESULT), "[B, A]");
+	ck_assert_str_eq(print("both", ENTRY), "0b10000000000000000");
+	ck_assert_str_eq(print("large", ENTRY), "{}, 65536");
 }
 END_TEST
 
@@ -266,6 +300,7 @@ static Suite *parse_suite(void)
 	tcase_add_test(all_tests, typedefs_and_comments);
 	tcase_add_loop_test(all_tests, mistakes_are_pointed_at, 0,
 			    ARRAY_SIZE(mistakes));
+	tcase_add_test(all_tests, files_of_newer_ltraces);
 	tcase_add_test(all_tests, nesting_has_an_end);
 	tcase_add_test(all_tests, binary_files_are_no_trouble);
 	tcase_add_test(all_tests, items_go_on_in_indented_lines);
