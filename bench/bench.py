@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
                            os.path.join(HERE, "..", "calltrap"))
 STACKS = os.environ.get("STACKS", "")
+NAMES = os.environ.get("NAMES", "")
 
 
 def build(directory):
@@ -217,6 +218,52 @@ def stacks(options, directory):
             if cost > ours else "")
 
 
+def large_library(directory, megabytes):
+    """
+    One with that much debug information: an object of many functions, types
+    and inlined calls, linked under ever other names.
+    """
+    with open(os.path.join(directory, "large.c"), "w") as file:
+        for i in range(2500):
+            file.write("""
+struct s%d { int a, b[%d]; struct s%d *next; long (*f)(struct s%d *, int); };
+static inline long in%d(struct s%d *p, int n)
+{ long sum = p->a; for (int i = 0; i < n; i++) sum += p->b[i]; return sum; }
+long f%d(struct s%d *p, int n)
+{ return in%d(p, n) * (p->f ? p->f(p, n) : n) + in%d(p->next, n + 1); }
+""" % (i, i + 1, i, i, i, i, i, i, i, i))
+    def run(*argv):
+        subprocess.run(argv, cwd=directory, check=True)
+    run("gcc", "-g", "-O2", "-fPIC", "-c", "large.c")
+    def debug_bytes(name):
+        text = subprocess.run(["size", "-A", name], cwd=directory,
+                              stdout=subprocess.PIPE).stdout.decode()
+        return sum(int(size) for size in
+                   re.findall(r"^\.debug_\S+\s+(\d+)", text, re.M))
+    objects = []
+    for i in range(megabytes * 1000000 // debug_bytes("large.o") + 1):
+        objects.append("large%d.o" % i)
+        run("objcopy", "--prefix-symbols=p%d_" % i, "large.o", objects[-1])
+    run("gcc", "-shared", "-o", "liblarge.so", *objects)
+    for name in objects:
+        os.unlink(os.path.join(directory, name))
+    return (os.path.join(directory, "liblarge.so"),
+            debug_bytes("liblarge.so") / 1e6)
+
+
+def naming(options, directory):
+    if not os.path.exists(NAMES):
+        return
+    path, megabytes = large_library(directory, 100)
+    done = subprocess.run([NAMES, path, "10000"], stdout=subprocess.PIPE,
+                          timeout=options.patience)
+    words = done.stdout.decode().split()
+    print("10,000 addresses of a file with %.0f MB of debug information: %s" %
+          (megabytes, "-" if len(words) != 5 else
+           "%s named, %s with a line, %s s; peak %s MiB, and %s MiB where "
+           "DWARF is read" % tuple(words)))
+
+
 def programs():
     """Large programs, a command and a function of each."""
     yield "python3 -S -c pass", ["/usr/bin/python3", "-I", "-S", "-c",
@@ -257,6 +304,8 @@ def measure(options, directory):
     stops_per_call(options, work)
     print()
     stacks(options, directory)
+    print()
+    naming(options, directory)
 
     print()
     row("start to end, milliseconds", *names)

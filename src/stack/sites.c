@@ -9,6 +9,9 @@
 
 #define FIRST_ROOM 256
 
+/* Stacks that are garbage have any number of them. */
+#define SITES_MAX (1u << 18)
+
 /* ---- modules, by address ---- */
 
 static int compare_ranges(const void *a, const void *b)
@@ -240,10 +243,11 @@ struct site *site_find(struct unwind_space *own, pid_t pid, taddr_t address,
 
 	if (site->key)
 		return site;
-	if (own->site_count >= own->site_room / 2) {
+	if (own->site_count >= SITES_MAX)
+		forget_sites(own);
+	else if (own->site_count >= own->site_room / 2)
 		grow(own);
-		site = site_slot(own, key);
-	}
+	site = site_slot(own, key);
 	own->site_count++;
 	site->key = key;
 	describe(own, pid, address, exact, site);

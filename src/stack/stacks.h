@@ -65,7 +65,7 @@ struct frame {
 struct stacks *stacks_new(void) MUST_CHECK;
 void stacks_free(struct stacks *stacks);
 
-/* frames[0] is the innermost. */
+/* frames[0] is the innermost. Without any it is STACK_NONE. */
 stack_id stacks_intern(struct stacks *stacks, const struct frame *frames,
 		       size_t count, enum stack_end end);
 
