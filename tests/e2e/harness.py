@@ -394,6 +394,12 @@ def tracer_of(pid):
     return int(status_field(thread, "Tgid", "0")) if thread else 0
 
 
+def keeping_nothing():
+    """AddressSanitizer keeps what was freed for a while."""
+    return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
+            ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
+
+
 def settle(target, tracer):
     """Waits until calltrap itself waits: its traps are planted."""
     state = {}

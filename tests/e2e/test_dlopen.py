@@ -191,12 +191,6 @@ def leaderless_attach(case):
     h.check_equal(target.wait(), 7, "status of the target")
 
 
-def keeping_nothing():
-    """AddressSanitizer keeps what was freed for a while."""
-    return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
-            ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
-
-
 @h.test("hundreds of different libraries come and go")
 def many_libraries(case):
     """What calltrap keeps of them doesn't grow with their number."""
@@ -204,7 +198,7 @@ def many_libraries(case):
     target = case.start([loader, case.path("plug.so")])
     answered(target, "ready")
     tracer = case.start_calltrap("-L", "-x", "g1", "-p", str(target.pid),
-                                 env=keeping_nothing())
+                                 env=h.keeping_nothing())
     h.wait_until(lambda: h.tracer_of(target.pid) or
                  tracer.popen.poll() is not None, "the attach")
     h.settle(target, tracer)

@@ -150,7 +150,7 @@ def slow_reader(case):
     os.mkfifo(pipe)
     target = start(case, "8", "0")
     tracer = case.start([h.CALLTRAP, "-o", pipe, "-L", "-x", "f1", "-p",
-                         str(target.pid)])
+                         str(target.pid)], env=h.keeping_nothing())
     sizes, size = [], 0
     with open(pipe, "rb", buffering=0) as reader:
         for pause in (0.1, 0.3, 1, 0.1, 0.1, 0.1):

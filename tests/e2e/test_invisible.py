@@ -49,18 +49,18 @@ def attach_often(case, pid, duration, end, ways):
 
 
 def check_waits(case, period, seconds, duration, ways=F1):
-    # The last round may take its time, on a busy machine.
-    target = case.start([program("waiters"), str(period), str(seconds + 3)])
+    target = case.start([program("waiters"), str(period), "600"])
     h.wait_until(lambda: "ready" in target.out, "the target")
     begin = time.monotonic()
     rounds, calls = attach_often(case, target.pid, duration,
                                  begin + seconds - 0.5, ways)
     h.check_equal(target.popen.poll(), None, "the target's end")
     h.check_untouched(target.pid)
+    target.say("over\n")
     h.check_equal(target.wait(), 7, "status of the target")
     waits = waits_in(target.out)
     h.check(len(waits) > 20, "no account of waits:\n" + target.out)
-    h.check(calls > rounds > 1, "%d calls in %d rounds" % (calls, rounds))
+    h.check(calls > 5 and rounds > 1, "%d calls in %d rounds" % (calls, rounds))
     print("# %d rounds, %d calls logged, %d waits of %d kinds" %
           (rounds, calls, sum(counts[0] for counts in waits.values()),
            len(waits)))

@@ -2,10 +2,10 @@
 /*
  * waiters MILLISECONDS SECONDS: threads that wait in system calls, each in
  * another one, for so long at a time or (the second kind) until something
- * comes, for so many seconds. One more thread calls f1(0), f1(1), … all the
- * while. Prints, for each way to wait, how many waits there were, how many of
- * them were interrupted (EINTR), ended before their time, or ended otherwise.
- * Nobody sends a signal to this program.
+ * comes, for so many seconds, or until a line comes. One more thread calls
+ * f1(0), f1(1), … all the while. Prints, for each way to wait, how many waits
+ * there were, how many of them were interrupted (EINTR), ended before their
+ * time, or ended otherwise. Nobody sends a signal to this program.
  */
 
 #include <errno.h>
@@ -456,6 +456,13 @@ static void prepare(void)
 	messages = msgget(IPC_PRIVATE, 0600);
 }
 
+static int is_over(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&input, 1, 10) > 0;
+}
+
 int main(int argc, char **argv)
 {
 	long seconds = argc > 2 ? atol(argv[2]) : 1;
@@ -472,8 +479,8 @@ int main(int argc, char **argv)
 	pthread_create(&id, NULL, caller, NULL);
 	printf("ready\n");
 	fflush(stdout);
-	for (double end = now() + seconds * 1000.0; now() < end;)
-		usleep(10000);
+	for (double end = now() + seconds * 1000.0; now() < end && !is_over();)
+		;
 	finished = 1;
 	/* Each wait that has an end is waited for. */
 	usleep(period_ms * 1000 + 200000);
