@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap_fixture.h"
+
+#include <stdlib.h>
+
+/* Random acts, against models that are too simple to be wrong. */
+
+static struct fixture f;
+static uint64_t state;
+
+static unsigned pick(unsigned n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (state >> 33) % n;
+}
+
+static void setup(void)
+{
+	fixture_init(&f, NULL);
+}
+
+static void teardown(void)
+{
+	fixture_fini(&f);
+}
+
+#define HANDLES 3000
+#define STACKS 7
+#define THREADS 5
+
+/* What lives at a handle; size 0: nothing. */
+struct model_block {
+	uint64_t size;
+	stack_id stack;
+	uint64_t birth;
+};
+
+static struct model_block model[HANDLES];
+
+/* A resize that a thread is in. */
+static struct {
+	bool running, will_fail;
+	struct heap_act act;
+	struct model_block old;
+} inside[THREADS];
+
+static uint64_t address(unsigned handle)
+{
+	return 0x7f0000000000 + handle * 16ull;
+}
+
+static bool is_free(unsigned handle)
+{
+	if (model[handle].size)
+		return false;
+	for (unsigned t = 0; t < THREADS; t++)
+		if (inside[t].running && inside[t].will_fail &&
+		    inside[t].act.old == address(handle))
+			return false;
+	return true;
+}
+
+static void random_acquire(unsigned handle)
+{
+	f.stack = 1 + pick(STACKS);
+	model[handle] = (struct model_block){ 1 + pick(100000), f.stack,
+					      f.now };
+	acquire(&f, "malloc", address(handle), model[handle].size);
+}
+
+static void begin_resize(unsigned t, unsigned handle)
+{
+	struct heap_act act = fixture_act(&f, "realloc");
+
+	act.call = 1 + f.call++;
+	act.stack = 1 + pick(STACKS);
+	act.old = address(handle);
+	act.size = 1 + pick(100000);
+	inside[t].running = true;
+	inside[t].will_fail = pick(4) == 0;
+	inside[t].act = act;
+	inside[t].old = model[handle];
+	model[handle].size = 0;
+	heap_begin(f.heap, &act);
+}
+
+static void end_resize(unsigned t, unsigned handle)
+{
+	struct heap_act *act = &inside[t].act;
+	unsigned old = (act->old - address(0)) / 16;
+
+	inside[t].running = false;
+	act->end = f.now;
+	act->failed = inside[t].will_fail;
+	if (inside[t].will_fail) {
+		model[old] = inside[t].old;
+		if (pick(3) == 0) {
+			heap_abandon(f.heap, act);
+			return;
+		}
+	} else {
+		if (is_free(old) && pick(2))
+			handle = old; /* in place */
+		if (!is_free(handle)) { /* the process ends here */
+			inside[t].running = true;
+			return;
+		}
+		act->handle = address(handle);
+		model[handle] = (struct model_block){ act->size, act->stack,
+						      f.now };
+	}
+	heap_act(f.heap, act);
+}
+
+static void random_act(void)
+{
+	unsigned handle = pick(HANDLES), t = pick(THREADS);
+
+	f.now += pick(1000000);
+	if (inside[t].running) {
+		end_resize(t, handle);
+	} else if (model[handle].size && pick(3) == 0) {
+		begin_resize(t, handle);
+	} else if (model[handle].size) {
+		release(&f, "free", address(handle), 0);
+		model[handle].size = 0;
+	} else if (is_free(handle)) {
+		random_acquire(handle);
+	}
+}
+
+static void compare_sites(const uint64_t *blocks, const uint64_t *bytes)
+{
+	for (stack_id s = 1; s <= STACKS; s++) {
+		uint64_t site_blocks = 0, site_bytes = 0;
+
+		for (size_t i = 1; i <= heap_site_count(f.heap); i++) {
+			const struct site *site = heap_site(f.heap, i);
+
+			if (site->stack != s)
+				continue;
+			site_blocks += site->blocks;
+			site_bytes += site->bytes;
+			ck_assert_uint_eq(site->alloc_blocks -
+					  site->freed_blocks, site->blocks);
+			ck_assert_uint_eq(site->alloc_bytes -
+					  site->freed_bytes, site->bytes);
+		}
+		ck_assert_uint_eq(site_blocks, blocks[s]);
+		ck_assert_uint_eq(site_bytes, bytes[s]);
+	}
+}
+
+static void compare(void)
+{
+	uint64_t blocks[STACKS + 1] = { 0 }, bytes[STACKS + 1] = { 0 };
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+	unsigned count = 0, live = 0;
+
+	while (heap_next_block(f.heap, &walk, &block)) {
+		const struct model_block *m =
+			&model[(block.handle - address(0)) / 16];
+
+		ck_assert_uint_eq(block.size, m->size);
+		ck_assert_uint_eq(block.site->stack, m->stack);
+		ck_assert(m->birth - block.birth < 1024);
+		count++;
+	}
+	for (unsigned i = 0; i < HANDLES; i++) {
+		live += model[i].size != 0;
+		blocks[model[i].stack] += model[i].size != 0;
+		bytes[model[i].stack] += model[i].size;
+	}
+	ck_assert_uint_eq(count, live);
+	/* Until a resize has ended, its old block counts. */
+	for (unsigned t = 0; t < THREADS; t++) {
+		if (!inside[t].running)
+			continue;
+		blocks[inside[t].old.stack]++;
+		bytes[inside[t].old.stack] += inside[t].old.size;
+	}
+	compare_sites(blocks, bytes);
+}
+
+START_TEST(handles)
+{
+	state = _i;
+	memset(model, 0, sizeof(model));
+	memset(inside, 0, sizeof(inside));
+	for (unsigned i = 0; i < 60000; i++) {
+		random_act();
+		if (i % 2000 == 0)
+			compare();
+	}
+	compare();
+	ck_assert_uint_eq(total_of(&f, "malloc")->reused, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->unknown_frees, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 0);
+	ck_assert_uint_gt(total_of(&f, "malloc")->in_flight, 10);
+}
+END_TEST
+
+#define PAGES 200
+#define PAGE 4096ull
+#define BASE 0x10000000ull
+
+/* The number of the act that mapped a page; 0: none. */
+static unsigned page_owner[PAGES];
+
+static void random_span(unsigned *first, unsigned *count)
+{
+	*count = 1 + pick(pick(4) ? 8 : 60);
+	*first = pick(PAGES - *count + 1);
+}
+
+static void set_pages(unsigned first, unsigned count, unsigned owner)
+{
+	for (unsigned i = first; i < first + count; i++)
+		page_owner[i] = owner;
+}
+
+static void map(unsigned number)
+{
+	unsigned first, count;
+
+	random_span(&first, &count);
+	f.stack = number;
+	acquire(&f, "mmap", BASE + first * PAGE, count * PAGE - pick(4096));
+	set_pages(first, count, number);
+}
+
+static void unmap(void)
+{
+	struct heap_act act = fixture_act(&f, "munmap");
+	unsigned first, count;
+
+	random_span(&first, &count);
+	act.call = ++f.call;
+	act.handle = BASE + first * PAGE;
+	act.size = count * PAGE;
+	heap_begin(f.heap, &act);
+	act.failed = pick(3) == 0;
+	if (!act.failed)
+		set_pages(first, count, 0);
+	heap_act(f.heap, &act);
+}
+
+static void remap(unsigned number)
+{
+	struct heap_act act = fixture_act(&f, "mremap");
+	unsigned first, count, to, to_count;
+
+	random_span(&first, &count);
+	random_span(&to, &to_count);
+	act.stack = number;
+	act.call = ++f.call;
+	act.old = BASE + first * PAGE;
+	act.old_size = count * PAGE;
+	act.handle = BASE + to * PAGE;
+	act.size = to_count * PAGE;
+	heap_begin(f.heap, &act);
+	act.failed = pick(3) == 0;
+	if (!act.failed) {
+		set_pages(first, count, 0);
+		set_pages(to, to_count, number);
+	}
+	heap_act(f.heap, &act);
+}
+
+static void compare_pages(unsigned last)
+{
+	bool *seen = calloc(last + 1, sizeof(*seen));
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+	unsigned pages = 0, owners = 0;
+
+	while (heap_next_block(f.heap, &walk, &block)) {
+		unsigned first = (block.handle - BASE) / PAGE;
+
+		pages += block.size / PAGE;
+		for (unsigned i = 0; i < block.size / PAGE; i++)
+			ck_assert_uint_eq(page_owner[first + i],
+					  block.site->stack);
+	}
+	for (unsigned i = 0; i < PAGES; i++) {
+		if (!page_owner[i])
+			continue;
+		pages--;
+		owners += !seen[page_owner[i]];
+		seen[page_owner[i]] = true;
+	}
+	ck_assert_uint_eq(pages, 0);
+	ck_assert_uint_eq(total_of(&f, "mmap")->blocks, owners);
+	free(seen);
+}
+
+START_TEST(ranges)
+{
+	state = _i;
+	memset(page_owner, 0, sizeof(page_owner));
+	for (unsigned i = 1; i <= 5000; i++) {
+		unsigned what = pick(5);
+
+		f.now += 1000;
+		if (what < 2)
+			map(i);
+		else if (what < 4)
+			unmap();
+		else
+			remap(i);
+		compare_pages(i);
+	}
+	ck_assert_uint_gt(total_of(&f, "mmap")->replaced, 100);
+}
+END_TEST
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+START_TEST(histograms)
+{
+	struct log_histogram histogram = { 0 };
+	static uint64_t numbers[1000];
+	uint64_t classes[SIZE_CLASSES], sum = 0;
+
+	state = _i;
+	for (unsigned i = 0; i < 1000; i++) {
+		numbers[i] = ((uint64_t)pick(1u << 31) << 32 | pick(1u << 31))
+			     >> pick(64);
+		log_histogram_add(&histogram, numbers[i]);
+	}
+	qsort(numbers, 1000, sizeof(*numbers), by_number);
+	for (unsigned q = 1; q <= 1000; q += 37) {
+		uint64_t exact = numbers[q - 1];
+		uint64_t found = log_histogram_quantile(&histogram, q);
+
+		ck_assert(found >= exact);
+		ck_assert(found - exact <= exact / 4);
+	}
+	ck_assert_uint_eq(log_histogram_quantile(&histogram, 1000),
+			  numbers[999]);
+	ck_assert_uint_eq(log_histogram_above(&histogram, numbers[999]), 0);
+	log_histogram_classes(&histogram, classes);
+	for (unsigned i = 0; i < SIZE_CLASSES; i++)
+		sum += classes[i];
+	ck_assert_uint_eq(sum, 1000);
+	log_histogram_fini(&histogram);
+}
+END_TEST
+
+/* The same from a list of all changes. */
+static float low_between(const uint64_t *times, const uint64_t *blocks,
+			 unsigned count, uint64_t from, uint64_t to)
+{
+	uint64_t low = UINT64_MAX, before = 0;
+
+	for (unsigned i = 0; i < count && times[i] < to; i++) {
+		if (times[i] < from)
+			before = blocks[i];
+		else
+			low = blocks[i] < low ? blocks[i] : low;
+	}
+	return low < before ? low : before;
+}
+
+START_TEST(histories)
+{
+	struct history history = { 0 };
+	struct history_point points[HISTORY_POINTS];
+	static uint64_t times[3000], blocks[3000];
+	struct history_state now = { 0 };
+	uint64_t time = 0, interval;
+	unsigned count;
+
+	state = _i;
+	for (unsigned i = 0; i < 3000; i++) {
+		struct history_state next = { pick(50) + i / 10, 0 };
+
+		time += (uint64_t)pick(1000000) * (1 + pick(20));
+		history_change(&history, time, now, next);
+		now = next;
+		times[i] = time;
+		blocks[i] = next.blocks;
+	}
+	time += pick(2) * 1000000000ull;
+	count = history_points(&history, time, now, points, &interval);
+	ck_assert_uint_eq(count, time / interval + 1);
+	ck_assert_uint_gt(count, HISTORY_POINTS / 2 - 1);
+	for (unsigned i = 0; i < count; i++)
+		ck_assert(points[i].low_blocks ==
+			  low_between(times, blocks, 3000, i * interval,
+				      (i + 1) * interval));
+	ck_assert(points[count - 1].blocks == now.blocks);
+	history_fini(&history);
+}
+END_TEST
+
+static Suite *random_suite(void)
+{
+	Suite *suite = suite_create("heap_random");
+	TCase *tcase = tcase_create("heap_random");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, handles, 0, 5);
+	tcase_add_loop_test(tcase, ranges, 0, 5);
+	tcase_add_loop_test(tcase, histograms, 0, 5);
+	tcase_add_loop_test(tcase, histories, 0, 10);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(random_suite());
+}
