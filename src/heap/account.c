@@ -115,37 +115,41 @@ static void change_holder(struct heap_holder *holder, int64_t blocks,
 static void change_history(struct heap *heap, struct site *site,
 			   struct history_state before, uint64_t time)
 {
-	struct history_state after = { site->blocks, site->bytes };
+	struct history *history = &site->history;
 
-	if (!site->history.points) {
+	if (!history->points) {
 		if (site->alloc_blocks < 2 && !site->freed_bytes)
 			return;
-		history_change(&site->history,
-			       heap_since(heap, site->first_time),
-			       (struct history_state){ 0, 0 }, before);
+		history_change(history, heap_since(heap, site->first_time),
+			       before);
 	}
-	history_change(&site->history, heap_since(heap, time), before, after);
+	history_change(history, heap_since(heap, time),
+		       (struct history_state){ site->blocks, site->bytes });
 }
 
+/* What a resize gives back is replaced at once: that is no low water. */
 static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 		       int64_t bytes, uint64_t time)
 {
 	const struct family *family = site->function->family;
 	struct ledger *ledger = heap_ledger(heap, family);
 	struct heap_total *total = &ledger->total;
-	struct history_state before = { total->blocks, total->bytes };
-	struct history_state site_before = { site->blocks, site->bytes };
+	struct history_state before = { site->blocks, site->bytes };
+	bool lasts = blocks > 0 || bytes > 0 || !heap->resizing;
 
 	change(&(struct held){ &site->blocks, &site->bytes, &site->peak_blocks,
 			       &site->peak_bytes, &site->peak_time },
 	       blocks, bytes, family->has_size, time);
-	change_history(heap, site, site_before, time);
 	change(&(struct held){ &total->blocks, &total->bytes,
 			       &total->peak_blocks, &total->peak_bytes,
 			       &total->peak_time },
 	       blocks, bytes, family->has_size, time);
-	history_change(&ledger->history, heap_since(heap, time), before,
-		       (struct history_state){ total->blocks, total->bytes });
+	if (lasts || site != heap->resizing)
+		change_history(heap, site, before, time);
+	if (lasts)
+		history_change(&ledger->history, heap_since(heap, time),
+			       (struct history_state){ total->blocks,
+						       total->bytes });
 	change_holder(site->library_holder, blocks, bytes, time);
 	if (site->component_holder)
 		change_holder(site->component_holder, blocks, bytes, time);
@@ -154,8 +158,8 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 void heap_count_acquired(struct heap *heap, struct site *site,
 			 const struct heap_act *act, uint64_t size)
 {
-	struct heap_total *total =
-		&heap_ledger(heap, site->function->family)->total;
+	struct ledger *ledger = heap_ledger(heap, site->function->family);
+	struct heap_total *total = &ledger->total;
 
 	if (!site->alloc_blocks)
 		site->first_time = act->end;
@@ -164,6 +168,8 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 	site->alloc_bytes += size;
 	total->alloc_blocks++;
 	total->alloc_bytes += size;
+	history_change(&ledger->activity, heap_since(heap, act->end),
+		       (struct history_state){ total->alloc_blocks, 0 });
 	if (site->function->family->has_size)
 		log_histogram_add(&site->sizes, size ? size - 1 : 0);
 	if (act->end > act->begin) {

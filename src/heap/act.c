@@ -122,8 +122,11 @@ static void finish_resize(struct heap *heap, const struct heap_act *act,
 		heap_count_failed(heap, &copy);
 		return;
 	}
+	if (!released)
+		heap->resizing = heap_site_of(heap, act);
 	if (!is_null(act, act->old) && (!has_ranges(act) || act->old_size))
 		settle(heap, &copy, act->old, taken);
+	heap->resizing = NULL;
 	if (!released)
 		acquire(heap, &copy);
 }

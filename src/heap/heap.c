@@ -29,6 +29,7 @@ void heap_free(struct heap *heap)
 		live_fini(&heap->ledgers[i].live);
 		ranges_fini(&heap->ledgers[i].ranges);
 		history_fini(&heap->ledgers[i].history);
+		history_fini(&heap->ledgers[i].activity);
 	}
 	free(heap->ledgers);
 	sites_fini(&heap->sites);
@@ -41,6 +42,34 @@ void heap_free(struct heap *heap)
 uint64_t heap_start(const struct heap *heap)
 {
 	return heap->options.start;
+}
+
+size_t heap_family_count(const struct heap *heap)
+{
+	return heap->ledger_count;
+}
+
+const struct family *heap_family(const struct heap *heap, size_t index)
+{
+	return heap->ledgers[index].family;
+}
+
+uint64_t heap_busy_until(const struct heap *heap, const struct family *family,
+			 uint64_t now)
+{
+	const struct ledger *ledger = &heap->ledgers[family->index];
+	struct history_point points[HISTORY_POINTS];
+	uint64_t interval, busy, since = heap_since(heap, now);
+	unsigned count, i = 0;
+
+	if (heap->options.complete)
+		return now;
+	count = history_points(&ledger->activity, since, points, &interval);
+	while (i + 1 < count &&
+	       points[i].blocks < 0.99 * points[count - 1].blocks)
+		i++;
+	busy = i * interval;
+	return busy < since - since / 5 ? heap->options.start + busy : now;
 }
 
 const struct heap_total *heap_total(const struct heap *heap,

@@ -85,6 +85,16 @@ void heap_act(struct heap *heap, const struct heap_act *act);
 void heap_abandon(struct heap *heap, const struct heap_act *act);
 
 uint64_t heap_start(const struct heap *heap);
+size_t heap_family_count(const struct heap *heap);
+const struct family *heap_family(const struct heap *heap, size_t index);
+
+/*
+ * When the process last did what it does most of the time: earlier than now by
+ * a fifth of the time or more, if hardly anything was acquired since. For one
+ * that is watched from its beginning: always now; that may have been its start.
+ */
+uint64_t heap_busy_until(const struct heap *heap, const struct family *family,
+			 uint64_t now);
 
 /* Totals of one family. */
 struct heap_total {

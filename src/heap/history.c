@@ -37,12 +37,12 @@ static void halve(struct history_point *points, unsigned *count)
 	*count = half;
 }
 
-/* Intervals up to and with that of the time; new ones are as the state says. */
-static void advance(struct history *history, uint64_t since,
-		    struct history_state state)
+/* Intervals up to and with that of the time; in new ones nothing changed. */
+static void advance(struct history *history, uint64_t since)
 {
-	struct history_point same = { state.blocks, state.bytes, state.blocks,
-				      state.bytes };
+	struct history_state last = history->last;
+	struct history_point same = { last.blocks, last.bytes, last.blocks,
+				      last.bytes };
 
 	while (since / history->interval >= HISTORY_POINTS) {
 		halve(history->points, &history->count);
@@ -53,26 +53,26 @@ static void advance(struct history *history, uint64_t since,
 }
 
 void history_change(struct history *history, uint64_t since,
-		    struct history_state before, struct history_state after)
+		    struct history_state state)
 {
-	struct history_point *last;
+	struct history_point *point;
 
 	if (!history->points) {
 		history->points =
 			xcalloc(HISTORY_POINTS, sizeof(*history->points));
 		history->interval = FIRST_INTERVAL;
 	}
-	advance(history, since, before);
-	last = &history->points[history->count - 1];
-	last->blocks = after.blocks;
-	last->bytes = after.bytes;
-	last->low_blocks = lower(last->low_blocks, after.blocks);
-	last->low_bytes = lower(last->low_bytes, after.bytes);
+	advance(history, since);
+	point = &history->points[history->count - 1];
+	point->blocks = state.blocks;
+	point->bytes = state.bytes;
+	point->low_blocks = lower(point->low_blocks, state.blocks);
+	point->low_bytes = lower(point->low_bytes, state.bytes);
+	history->last = state;
 }
 
 unsigned history_points(const struct history *history, uint64_t since,
-			struct history_state now, struct history_point *ret,
-			uint64_t *interval_ret)
+			struct history_point *ret, uint64_t *interval_ret)
 {
 	struct history copy = *history;
 
@@ -81,7 +81,7 @@ unsigned history_points(const struct history *history, uint64_t since,
 		copy.interval = FIRST_INTERVAL;
 	for (unsigned i = 0; i < history->count; i++)
 		ret[i] = history->points[i];
-	advance(&copy, since, now);
+	advance(&copy, since);
 	*interval_ret = copy.interval;
 	return copy.count;
 }

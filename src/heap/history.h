@@ -19,25 +19,23 @@ struct history_point {
 	float blocks, bytes; /* at the interval's end */
 };
 
+struct history_state {
+	uint64_t blocks, bytes;
+};
+
 struct history {
 	struct history_point *points; /* NULL until there is more to say than
 					 first and last */
 	uint64_t interval;            /* nanoseconds */
 	unsigned count;               /* intervals that have begun */
+	struct history_state last;    /* since the last change */
 };
 
 void history_fini(struct history *history);
 
-/*
- * At a time (since watching began) the numbers become these. before: what
- * they were until then.
- */
-struct history_state {
-	uint64_t blocks, bytes;
-};
-
+/* At a time (since watching began) the numbers become these. */
 void history_change(struct history *history, uint64_t since,
-		    struct history_state before, struct history_state after);
+		    struct history_state state);
 
 /*
  * The points up to now; unchanged intervals are filled in. Returns how many
@@ -45,7 +43,6 @@ void history_change(struct history *history, uint64_t since,
  * one may not have ended.
  */
 unsigned history_points(const struct history *history, uint64_t since,
-			struct history_state now, struct history_point *ret,
-			uint64_t *interval_ret);
+			struct history_point *ret, uint64_t *interval_ret);
 
 #endif

@@ -24,9 +24,10 @@ struct ledger {
 	const struct family *family;
 	struct heap_total total;
 	struct history history;
-	struct live live;     /* … of handles, or */
-	struct ranges ranges; /* of ranges */
-	uint64_t end;         /* of the range that MOVE moves */
+	struct history activity; /* .blocks: acquired so far */
+	struct live live;        /* … of handles, or */
+	struct ranges ranges;    /* of ranges */
+	uint64_t end;            /* of the range that MOVE moves */
 	bool end_known;
 };
 
@@ -39,6 +40,8 @@ struct heap {
 	struct incidents incidents;
 	struct pending *pending; /* by call */
 	size_t live_count;       /* in all families */
+	struct site *resizing;   /* gets the block of the resize that is being
+				    counted */
 
 	struct library_name *libraries;
 	struct library_pointer *library_pointers;

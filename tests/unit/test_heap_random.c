@@ -25,7 +25,7 @@ static void teardown(void)
 }
 
 #define HANDLES 3000
-#define STACKS 7
+#define STACKS  7
 #define THREADS 5
 
 /* What lives at a handle; size 0: nothing. */
@@ -63,8 +63,8 @@ static bool is_free(unsigned handle)
 static void random_acquire(unsigned handle)
 {
 	f.stack = 1 + pick(STACKS);
-	model[handle] = (struct model_block){ 1 + pick(100000), f.stack,
-					      f.now };
+	model[handle] =
+		(struct model_block){ 1 + pick(100000), f.stack, f.now };
 	acquire(&f, "malloc", address(handle), model[handle].size);
 }
 
@@ -100,14 +100,14 @@ static void end_resize(unsigned t, unsigned handle)
 		}
 	} else {
 		if (is_free(old) && pick(2))
-			handle = old; /* in place */
+			handle = old;   /* in place */
 		if (!is_free(handle)) { /* the process ends here */
 			inside[t].running = true;
 			return;
 		}
 		act->handle = address(handle);
-		model[handle] = (struct model_block){ act->size, act->stack,
-						      f.now };
+		model[handle] =
+			(struct model_block){ act->size, act->stack, f.now };
 	}
 	heap_act(f.heap, act);
 }
@@ -142,9 +142,10 @@ static void compare_sites(const uint64_t *blocks, const uint64_t *bytes)
 			site_blocks += site->blocks;
 			site_bytes += site->bytes;
 			ck_assert_uint_eq(site->alloc_blocks -
-					  site->freed_blocks, site->blocks);
-			ck_assert_uint_eq(site->alloc_bytes -
-					  site->freed_bytes, site->bytes);
+						  site->freed_blocks,
+					  site->blocks);
+			ck_assert_uint_eq(site->alloc_bytes - site->freed_bytes,
+					  site->bytes);
 		}
 		ck_assert_uint_eq(site_blocks, blocks[s]);
 		ck_assert_uint_eq(site_bytes, bytes[s]);
@@ -202,8 +203,8 @@ START_TEST(handles)
 END_TEST
 
 #define PAGES 200
-#define PAGE 4096ull
-#define BASE 0x10000000ull
+#define PAGE  4096ull
+#define BASE  0x10000000ull
 
 /* The number of the act that mapped a page; 0: none. */
 static unsigned page_owner[PAGES];
@@ -330,8 +331,9 @@ START_TEST(histograms)
 
 	state = _i;
 	for (unsigned i = 0; i < 1000; i++) {
-		numbers[i] = ((uint64_t)pick(1u << 31) << 32 | pick(1u << 31))
-			     >> pick(64);
+		numbers[i] =
+			((uint64_t)pick(1u << 31) << 32 | pick(1u << 31)) >>
+			pick(64);
 		log_histogram_add(&histogram, numbers[i]);
 	}
 	qsort(numbers, 1000, sizeof(*numbers), by_number);
@@ -382,13 +384,13 @@ START_TEST(histories)
 		struct history_state next = { pick(50) + i / 10, 0 };
 
 		time += (uint64_t)pick(1000000) * (1 + pick(20));
-		history_change(&history, time, now, next);
+		history_change(&history, time, next);
 		now = next;
 		times[i] = time;
 		blocks[i] = next.blocks;
 	}
 	time += pick(2) * 1000000000ull;
-	count = history_points(&history, time, now, points, &interval);
+	count = history_points(&history, time, points, &interval);
 	ck_assert_uint_eq(count, time / interval + 1);
 	ck_assert_uint_gt(count, HISTORY_POINTS / 2 - 1);
 	for (unsigned i = 0; i < count; i++)

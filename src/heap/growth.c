@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/growth.h"
+
+#include "heap/verdict.h"
+
+#define POINTS_MIN 8
+#define CERTAIN    2.58 /* 99.5 % */
+#define STEADY     0.5
+#define ENOUGH     0.9 /* of the growth, for the sources */
+
+/* A forecast reaches no farther than so many times what was watched. */
+#define REACH 2000
+
+static struct trend a_second(struct trend trend, uint64_t interval)
+{
+	double seconds = interval / 1e9;
+
+	trend.slope /= seconds;
+	trend.low /= seconds;
+	trend.high /= seconds;
+	return trend;
+}
+
+/* Sums are no independent numbers: their slope is known no better than by what
+   it was in each half of the time. */
+static struct trend by_halves(const double *numbers, unsigned count)
+{
+	struct trend trend = trend_of(numbers, count);
+	double slopes[] = {
+		trend_of(numbers, count / 2).slope,
+		trend_of(numbers + count / 2, count - count / 2).slope
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(slopes); i++) {
+		if (slopes[i] < trend.low)
+			trend.low = slopes[i];
+		if (slopes[i] > trend.high)
+			trend.high = slopes[i];
+	}
+	return trend;
+}
+
+/* The first interval is that of starting, the last one hasn't ended. */
+struct growth growth_of(const struct history *history, uint64_t since)
+{
+	struct growth growth = { .watched = since };
+	struct history_point points[HISTORY_POINTS];
+	double lows[TREND_POINTS];
+	uint64_t interval;
+	unsigned count = history_points(history, since, points, &interval);
+	unsigned used = 0;
+
+	for (unsigned i = 1; i + 1 < count; i++)
+		lows[used++] = points[i].low_bytes;
+	if (used < POINTS_MIN)
+		return growth;
+	growth.trend = a_second(by_halves(lows, used), interval);
+	growth.steadiness = trend_steadiness(lows, used);
+	growth.certain = growth.trend.evidence >= CERTAIN &&
+			 growth.steadiness >= STEADY && growth.trend.low > 0 &&
+			 growth.trend.high < 2 * growth.trend.low;
+	return growth;
+}
+
+struct forecast forecast_of(const struct growth *growth, uint64_t room)
+{
+	struct forecast forecast = { 0 };
+	double left;
+
+	if (!growth->certain)
+		return forecast;
+	left = room / growth->trend.slope * 1e9;
+	if (left > (double)growth->watched * REACH)
+		return forecast;
+	forecast.certain = true;
+	forecast.left = left;
+	forecast.earliest = room / growth->trend.high * 1e9;
+	forecast.latest = room / growth->trend.low * 1e9;
+	return forecast;
+}
+
+/* To what precision a time is worth printing. */
+static uint64_t rounded(uint64_t nanoseconds)
+{
+	static const uint64_t second = 1000000000;
+	uint64_t unit = nanoseconds >= 100 * 3600 * second ? 3600 * second :
+			nanoseconds >= 3600 * second       ? 600 * second :
+			nanoseconds >= 600 * second        ? 60 * second :
+			nanoseconds >= 60 * second         ? 10 * second :
+							     second;
+
+	return (nanoseconds + unit / 2) / unit * unit;
+}
+
+void forecast_print(const struct forecast *forecast, struct strbuf *out)
+{
+	uint64_t before = forecast->left - forecast->earliest;
+	uint64_t behind = forecast->latest - forecast->left;
+	uint64_t error = before > behind ? before : behind;
+
+	if (!forecast->certain)
+		return;
+	strbuf_puts(out, "in ");
+	verdict_print_duration(rounded(forecast->left), out);
+	strbuf_puts(out, " ± ");
+	if (rounded(error))
+		verdict_print_duration(rounded(error), out);
+	else
+		strbuf_puts(out, "1 s");
+}
+
+/* Keeps the largest shares, sorted. */
+static void keep(struct growth_source *ret, size_t *count, size_t room,
+		 struct growth_source source)
+{
+	size_t i = *count;
+
+	if (!room || (i == room && ret[room - 1].share >= source.share))
+		return;
+	if (i == room)
+		i--;
+	else
+		++*count;
+	for (; i && ret[i - 1].share < source.share; i--)
+		ret[i] = ret[i - 1];
+	ret[i] = source;
+}
+
+size_t growth_sources(const struct heap *heap, const struct family *family,
+		      uint64_t now, struct growth_source *ret, size_t room)
+{
+	uint64_t start = heap_start(heap);
+	uint64_t since = now > start ? now - start : 0;
+	double all = 0, sum = 0;
+	size_t count = 0, used = 0;
+
+	for (size_t n = 1; n <= heap_site_count(heap); n++) {
+		const struct site *site = heap_site(heap, n);
+		double slope;
+
+		if (site->function->family != family || !site->history.points)
+			continue;
+		slope = growth_of(&site->history, since).trend.slope;
+		if (slope <= 0)
+			continue;
+		all += slope;
+		keep(ret, &count, room,
+		     (struct growth_source){ .site = site, .share = slope });
+	}
+	while (used < count && sum < ENOUGH * all)
+		sum += ret[used++].share;
+	for (size_t i = 0; i < used; i++)
+		ret[i].share /= all;
+	return used;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/survey.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+struct survey {
+	uint64_t now;
+	uint64_t *busy_until; /* by family */
+	size_t count;
+	struct survey_site sites[]; /* by number - 1 */
+};
+
+uint64_t site_usual_lifetime(const struct site *site)
+{
+	uint64_t usual = log_histogram_quantile(&site->lifetimes, 990);
+
+	return usual || !site->lifetimes.count ? usual : 1;
+}
+
+static void count_old(struct survey_site *ret, const struct site *site,
+		      uint64_t birth, uint64_t now)
+{
+	uint64_t usual = site_usual_lifetime(site);
+	uint64_t age = now > birth ? now - birth : 0, began, ended;
+
+	if (!usual || age / 3 <= usual)
+		return;
+	ret->old++;
+	if (age / 10 > usual)
+		ret->very_old++;
+	if (birth > ret->last_old_birth)
+		ret->last_old_birth = birth;
+	began = site->first_time;
+	ended = now - 3 * usual;
+	if (birth >= began + (ended - began) / 2)
+		ret->old_in_last_half++;
+}
+
+static void count(struct survey *survey, const struct heap_block *block,
+		  uint64_t now, uint64_t min_age)
+{
+	struct survey_site *ret = &survey->sites[block->site->number - 1];
+	uint64_t birth = block->birth < now ? block->birth : now;
+	uint64_t age = now - birth;
+
+	if (age >= min_age) {
+		ret->blocks++;
+		ret->bytes += block->size;
+	}
+	if (age > ret->oldest)
+		ret->oldest = age;
+	log_histogram_add(&ret->ages, age);
+	count_old(ret, block->site, birth,
+		  survey_busy_until(survey, block->site->function->family));
+}
+
+static uint64_t *busy_times(const struct heap *heap, uint64_t now)
+{
+	size_t families = heap_family_count(heap);
+	uint64_t *times = xcalloc(families, sizeof(*times));
+
+	for (size_t i = 0; i < families; i++)
+		times[i] = heap_busy_until(heap, heap_family(heap, i), now);
+	return times;
+}
+
+uint64_t survey_now(const struct survey *survey)
+{
+	return survey->now;
+}
+
+uint64_t survey_busy_until(const struct survey *survey,
+			   const struct family *family)
+{
+	return survey->busy_until[family->index];
+}
+
+struct survey *survey_new(const struct heap *heap, uint64_t now,
+			  uint64_t min_age)
+{
+	size_t sites = heap_site_count(heap);
+	struct survey *survey =
+		xcalloc(1, sizeof(*survey) + sites * sizeof(*survey->sites));
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	survey->now = now;
+	survey->count = sites;
+	survey->busy_until = busy_times(heap, now);
+	while (heap_next_block(heap, &walk, &block))
+		count(survey, &block, now, min_age);
+	return survey;
+}
+
+void survey_free(struct survey *survey)
+{
+	if (!survey)
+		return;
+	for (size_t i = 0; i < survey->count; i++)
+		log_histogram_fini(&survey->sites[i].ages);
+	free(survey->busy_until);
+	free(survey);
+}
+
+const struct survey_site *survey_site(const struct survey *survey,
+				      const struct site *site)
+{
+	return &survey->sites[site->number - 1];
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_VERDICT_H
+#define CALLTRAP_VERDICT_H
+
+#include "base/strbuf.h"
+#include "heap/heap.h"
+#include "heap/survey.h"
+#include "heap/trend.h"
+
+/*
+ * Whether a site leaks: what the numbers say, and why. No block is ever looked
+ * into; a verdict may be wrong, and is another one when more has been seen.
+ */
+enum verdict_level {
+	VERDICT_NOT,
+	VERDICT_POSSIBLE,
+	VERDICT_LIKELY,
+};
+
+/* What decided. */
+enum verdict_reason {
+	VERDICT_ALL_FREED,    /* NOT */
+	VERDICT_FEW,          /* NOT: fewer than a leak would have left */
+	VERDICT_TOO_EARLY,    /* NOT: the site has only just begun */
+	VERDICT_KEPT,         /* NOT: made once, and no more since */
+	VERDICT_SLOWED,       /* NOT or POSSIBLE: ever fewer are added */
+	VERDICT_TURNOVER,     /* NOT: none is older than they become */
+	VERDICT_UP_AND_DOWN,  /* NOT: the number rises and falls */
+	VERDICT_OLD_ONES,     /* POSSIBLE: some are far older than usual */
+	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
+	VERDICT_LARGER,       /* POSSIBLE: what is resized grows and grows */
+	VERDICT_NEVER_FREED,  /* POSSIBLE or LIKELY: never one */
+	VERDICT_OLD_AND_MORE, /* LIKELY: old ones, and they get more */
+};
+
+struct verdict {
+	enum verdict_level level;
+	enum verdict_reason reason;
+	/* The evidence. Times in nanoseconds. */
+	uint64_t blocks, bytes;
+	uint64_t watched;        /* since the site's first block */
+	uint64_t idle;           /* hardly anything was acquired by the process
+				    for so long; judged is what was before */
+	uint64_t silence;        /* since there were last more than before */
+	uint64_t usual_lifetime; /* 0: none was given back */
+	uint64_t oldest;
+	uint64_t old_blocks; /* more than 3 times as old as usual */
+	struct trend trend;  /* of the low water of blocks, per
+				    .interval; LARGER: of bytes */
+	uint64_t interval;
+	double steadiness; /* 1: the low water has only risen */
+};
+
+struct verdict verdict_of(const struct heap *heap, const struct site *site,
+			  const struct survey *survey);
+
+/* "LIKELY", … */
+const char *verdict_name(enum verdict_level level);
+
+/* A sentence that says why, with the numbers. */
+void verdict_explain(const struct verdict *verdict, const struct site *site,
+		     struct strbuf *out);
+
+/* "3 h 10 min", "2.5 s", "310 µs": two digits or more. */
+void verdict_print_duration(uint64_t nanoseconds, struct strbuf *out);
+
+#endif

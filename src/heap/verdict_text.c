@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "heap/verdict.h"
+
+const char *verdict_name(enum verdict_level level)
+{
+	switch (level) {
+	case VERDICT_NOT:
+		return "NOT";
+	case VERDICT_POSSIBLE:
+		return "POSSIBLE";
+	case VERDICT_LIKELY:
+		return "LIKELY";
+	}
+	return "?";
+}
+
+void verdict_print_duration(uint64_t nanoseconds, struct strbuf *out)
+{
+	uint64_t minutes = nanoseconds / (60 * NS_PER_SECOND);
+
+	if (nanoseconds < 1000000)
+		strbuf_printf(out, "%.3g µs", nanoseconds / 1e3);
+	else if (nanoseconds < NS_PER_SECOND)
+		strbuf_printf(out, "%.3g ms", nanoseconds / 1e6);
+	else if (minutes < 2)
+		strbuf_printf(out, "%.3g s", nanoseconds / 1e9);
+	else if (minutes < 60)
+		strbuf_printf(out, "%" PRIu64 " min %" PRIu64 " s", minutes,
+			      (uint64_t)(nanoseconds / NS_PER_SECOND % 60));
+	else if (minutes < 48 * 60)
+		strbuf_printf(out, "%" PRIu64 " h %" PRIu64 " min",
+			      minutes / 60, minutes % 60);
+	else
+		strbuf_printf(out, "%" PRIu64 " d %" PRIu64 " h",
+			      minutes / 1440, minutes / 60 % 24);
+}
+
+/* As many a second, minute or hour as give a number of at least 1. */
+static void print_rate(const struct verdict *verdict, const char *unit,
+		       struct strbuf *out)
+{
+	static const struct {
+		double seconds;
+		const char *name;
+	} spans[] = { { 1, "second" },
+		      { 60, "minute" },
+		      { 3600, "hour" },
+		      { 86400, "day" } };
+	double each = verdict->trend.slope / (verdict->interval / 1e9);
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(spans) && each * spans[i].seconds < 1)
+		i++;
+	strbuf_printf(out, "%.3g %s a %s", each * spans[i].seconds, unit,
+		      spans[i].name);
+}
+
+static void print_time(struct strbuf *out, const char *before,
+		       uint64_t nanoseconds, const char *behind)
+{
+	strbuf_puts(out, before);
+	verdict_print_duration(nanoseconds, out);
+	strbuf_puts(out, behind);
+}
+
+static void explain_old(const struct verdict *verdict, struct strbuf *out)
+{
+	strbuf_printf(out,
+		      "%" PRIu64 " of %" PRIu64 " blocks are older than "
+		      "nearly all became that were given back",
+		      verdict->old_blocks, verdict->blocks);
+	print_time(out, " (", verdict->usual_lifetime, "");
+	print_time(out, "; the oldest is ", verdict->oldest, ")");
+}
+
+static void explain_never_freed(const struct verdict *verdict,
+				struct strbuf *out)
+{
+	strbuf_printf(out, "none of %" PRIu64 " blocks was given back",
+		      verdict->blocks);
+	print_time(out, " in ", verdict->watched, "");
+	if (verdict->level == VERDICT_LIKELY) {
+		strbuf_puts(out, ", and they get more: ");
+		print_rate(verdict, "blocks", out);
+	} else if (verdict->idle) {
+		print_time(out,
+			   "; whether there would be more is not known, "
+			   "the process was idle for ",
+			   verdict->idle, "");
+	}
+}
+
+/* What there is to say when it is no leak. */
+static void explain_not(const struct verdict *verdict, const struct site *site,
+			struct strbuf *out)
+{
+	switch (verdict->reason) {
+	case VERDICT_ALL_FREED:
+		strbuf_printf(out, "all of %" PRIu64 " blocks were given back",
+			      site->freed_blocks);
+		break;
+	case VERDICT_FEW:
+		strbuf_printf(out, "no more than %" PRIu64 " at a time",
+			      site->blocks);
+		break;
+	case VERDICT_TOO_EARLY:
+		print_time(out, "began only ", verdict->watched, " ago");
+		break;
+	case VERDICT_KEPT:
+		strbuf_printf(out,
+			      "%" PRIu64 " blocks are kept, and there "
+			      "were no more",
+			      verdict->blocks);
+		print_time(out, " for ", verdict->silence, "");
+		break;
+	case VERDICT_TURNOVER:
+		print_time(out, "the oldest of them is ", verdict->oldest, "");
+		print_time(out, ", and they live up to ",
+			   verdict->usual_lifetime, "");
+		break;
+	default:
+		strbuf_puts(out, "their number goes up and down");
+		break;
+	}
+}
+
+void verdict_explain(const struct verdict *verdict, const struct site *site,
+		     struct strbuf *out)
+{
+	switch (verdict->reason) {
+	case VERDICT_OLD_ONES:
+		explain_old(verdict, out);
+		break;
+	case VERDICT_OLD_AND_MORE:
+		explain_old(verdict, out);
+		strbuf_puts(out, ", and they get more: ");
+		print_rate(verdict, "blocks", out);
+		break;
+	case VERDICT_NEVER_FREED:
+		explain_never_freed(verdict, out);
+		break;
+	case VERDICT_BACKLOG:
+		strbuf_puts(out, "all are given back in time, but they get "
+				 "more: ");
+		print_rate(verdict, "blocks", out);
+		break;
+	case VERDICT_LARGER:
+		strbuf_puts(out, "made larger again and again: ");
+		print_rate(verdict, "bytes", out);
+		break;
+	case VERDICT_SLOWED:
+		strbuf_printf(out,
+			      "none of %" PRIu64 " blocks was given back, "
+			      "but ever fewer are added",
+			      verdict->blocks);
+		break;
+	default:
+		explain_not(verdict, site, out);
+		break;
+	}
+}

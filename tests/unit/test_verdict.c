@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap_fixture.h"
+
+#include <math.h>
+
+#include "heap/growth.h"
+#include "heap/verdict.h"
+
+static struct fixture f;
+static unsigned state;
+
+static unsigned pick(unsigned n)
+{
+	state = state * 1103515245 + 12345;
+	return (state >> 16) % n;
+}
+
+static void setup(void)
+{
+	struct heap_options options = { .complete = true };
+
+	state = 1;
+	fixture_init(&f, &options);
+}
+
+static void teardown(void)
+{
+	fixture_fini(&f);
+}
+
+/* Worked out by hand: all 6 pairs rise, the variance is 4*3*13/18. */
+START_TEST(trend_by_hand)
+{
+	double rising[] = { 1, 2, 4, 5 }, ties[] = { 3, 3, 3, 3 };
+	struct trend trend = trend_of(rising, 4);
+
+	ck_assert_double_eq_tol(trend.evidence, 5 / sqrt(156 / 18.0), 1e-9);
+	ck_assert_double_eq_tol(trend.slope, (4 / 3.0 + 3 / 2.0) / 2, 1e-9);
+	trend = trend_of(ties, 4);
+	ck_assert(trend.evidence == 0 && trend.slope == 0);
+}
+END_TEST
+
+/* Outliers don't matter, and the interval holds the truth. */
+START_TEST(trend_of_noise)
+{
+	double numbers[TREND_POINTS];
+	unsigned inside = 0;
+
+	for (unsigned round = 0; round < 200; round++) {
+		struct trend trend;
+
+		for (unsigned i = 0; i < TREND_POINTS; i++)
+			numbers[i] = 5.0 * i + pick(40);
+		numbers[pick(TREND_POINTS)] = 100000;
+		trend = trend_of(numbers, TREND_POINTS);
+		ck_assert(fabs(trend.slope - 5) < 1.5);
+		ck_assert(trend.evidence > 4);
+		inside += trend.low <= 5 && 5 <= trend.high;
+	}
+	ck_assert_uint_ge(inside, 180);
+}
+END_TEST
+
+/* No more false evidence than its 1 % promises, one-sided. */
+START_TEST(trend_of_nothing)
+{
+	double numbers[TREND_POINTS];
+	unsigned wrong = 0;
+
+	for (unsigned round = 0; round < 2000; round++) {
+		for (unsigned i = 0; i < TREND_POINTS; i++)
+			numbers[i] = pick(1000);
+		wrong += trend_of(numbers, TREND_POINTS).evidence > 2.33;
+	}
+	ck_assert_uint_ge(wrong, 2);
+	ck_assert_uint_le(wrong, 40);
+}
+END_TEST
+
+static struct verdict judge(stack_id stack)
+{
+	struct survey *survey = survey_new(f.heap, f.now, 0);
+	struct verdict verdict =
+		verdict_of(f.heap, site_of(&f, stack, NULL), survey);
+
+	survey_free(survey);
+	return verdict;
+}
+
+static void check_verdict(stack_id stack, enum verdict_level level,
+			  enum verdict_reason reason, const char *why)
+{
+	struct verdict verdict = judge(stack);
+	struct strbuf text = { 0 };
+
+	verdict_explain(&verdict, site_of(&f, stack, NULL), &text);
+	ck_assert_msg(verdict.level == level, "%s: %s",
+		      verdict_name(verdict.level), strbuf_text(&text));
+	ck_assert_int_eq(verdict.reason, reason);
+	if (why)
+		ck_assert_str_eq(strbuf_text(&text), why);
+	strbuf_fini(&text);
+}
+
+START_TEST(never_freed_and_taken_back)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		f.now += SECOND;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
+		      "none of 60 blocks was given back in 59 s, and they "
+		      "get more: 1 blocks a second");
+	for (unsigned i = 0; i < 59; i++)
+		release(&f, "free", 0x1000 + i * 16, 0);
+	f.now += SECOND;
+	check_verdict(1, VERDICT_NOT, VERDICT_FEW, NULL);
+	release(&f, "free", 0x1000 + 59 * 16, 0);
+	check_verdict(1, VERDICT_NOT, VERDICT_ALL_FREED,
+		      "all of 60 blocks were given back");
+}
+END_TEST
+
+/* One in fifty is forgotten; the others live for a millisecond. */
+START_TEST(some_are_forgotten)
+{
+	for (unsigned i = 0; i < 2000; i++) {
+		f.now += SECOND / 50;
+		acquire(&f, "malloc", 0x1000 + i * 16, 100);
+		f.now += SECOND / 1000;
+		if (i % 50)
+			release(&f, "free", 0x1000 + i * 16, 0);
+	}
+	check_verdict(1, VERDICT_LIKELY, VERDICT_OLD_AND_MORE, NULL);
+	ck_assert_uint_eq(judge(1).old_blocks, 40);
+}
+END_TEST
+
+/* Made at the start, while another site goes on. */
+START_TEST(kept)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		f.now += SECOND / 100;
+		acquire(&f, "malloc", 0x1000 + i * 16, 100);
+	}
+	f.now += 20 * SECOND;
+	check_verdict(1, VERDICT_NOT, VERDICT_KEPT, NULL);
+}
+END_TEST
+
+/* A ring of 100: full soon, and turning over ever since. */
+START_TEST(turnover)
+{
+	for (unsigned i = 0; i < 3000; i++) {
+		f.now += SECOND / 50;
+		acquire(&f, "malloc", 0x1000 + i * 16, 100);
+		if (i >= 100)
+			release(&f, "free", 0x1000 + (i - 100) * 16, 0);
+	}
+	check_verdict(1, VERDICT_NOT, VERDICT_TURNOVER, NULL);
+}
+END_TEST
+
+START_TEST(one_block_made_larger)
+{
+	acquire(&f, "malloc", 0x1000, 100);
+	f.stack = 2;
+	for (unsigned i = 1; i < 500; i++) {
+		f.now += SECOND / 10;
+		resize(&f, "realloc", 0x1000 + (i - 1) * 16, 0x1000 + i * 16,
+		       100 + i * 50);
+	}
+	check_verdict(2, VERDICT_POSSIBLE, VERDICT_LARGER, NULL);
+}
+END_TEST
+
+/* Two sites grow by 900 and 50 bytes a second, a third one doesn't. */
+START_TEST(growth_and_forecast)
+{
+	const struct family *family =
+		families_find(f.families, "malloc")->family;
+	struct growth_source sources[4];
+	struct forecast forecast;
+	struct growth growth;
+	struct strbuf text = { 0 };
+
+	for (unsigned i = 0; i < 600; i++) {
+		f.now += SECOND / 10;
+		f.stack = 1;
+		acquire(&f, "malloc", 0x100000 + i * 16, 86 + pick(9));
+		f.stack = 2;
+		acquire(&f, "malloc", 0x200000 + i * 16, 5);
+		f.stack = 3;
+		acquire(&f, "malloc", 0x300000, 1000);
+		release(&f, "free", 0x300000, 0);
+	}
+	growth = growth_of(heap_total_history(f.heap, family), f.now - START);
+	ck_assert(growth.certain);
+	ck_assert(fabs(growth.trend.slope - 950) < 20);
+	forecast = forecast_of(&growth, 950 * 11400); /* 3 h 10 min */
+	ck_assert(forecast.certain);
+	ck_assert(forecast.earliest <= 11400 * SECOND);
+	ck_assert(forecast.latest >= 11400 * SECOND);
+	ck_assert(forecast.latest - forecast.earliest < 1200 * SECOND);
+	forecast_print(&forecast, &text);
+	ck_assert_msg(!strncmp(strbuf_text(&text), "in 3 h 10 min ± ", 16),
+		      "%s", strbuf_text(&text));
+	ck_assert_uint_eq(growth_sources(f.heap, family, f.now, sources, 4), 1);
+	ck_assert_uint_eq(sources[0].site->stack, 1);
+	ck_assert(fabs(sources[0].share - 0.947) < 0.02);
+	ck_assert(!forecast_of(&growth, UINT64_MAX / 2).certain);
+	strbuf_fini(&text);
+}
+END_TEST
+
+/* What goes up and down foretells nothing. */
+START_TEST(silence_without_a_trend)
+{
+	const struct family *family =
+		families_find(f.families, "malloc")->family;
+	struct growth growth;
+	struct forecast forecast;
+	struct strbuf text = { 0 };
+	unsigned live = 0;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		f.now += SECOND / 10;
+		if (live && pick(100) < live)
+			release(&f, "free", 0x1000 + --live * 16, 0);
+		else
+			acquire(&f, "malloc", 0x1000 + live++ * 16, 100);
+	}
+	growth = growth_of(heap_total_history(f.heap, family), f.now - START);
+	ck_assert(!growth.certain);
+	forecast = forecast_of(&growth, 1000);
+	forecast_print(&forecast, &text);
+	ck_assert_str_eq(strbuf_text(&text), "");
+	growth = growth_of(heap_total_history(f.heap, family), 1000);
+	ck_assert(!growth.certain);
+}
+END_TEST
+
+START_TEST(durations)
+{
+	static const struct {
+		uint64_t nanoseconds;
+		const char *text;
+	} examples[] = {
+		{ 0, "0 µs" },
+		{ 310500, "310 µs" },
+		{ 2500000, "2.5 ms" },
+		{ 59 * SECOND, "59 s" },
+		{ 150 * SECOND, "2 min 30 s" },
+		{ 11400 * SECOND, "3 h 10 min" },
+		{ 50 * 3600 * SECOND, "2 d 2 h" },
+	};
+	struct strbuf text = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
+		strbuf_clear(&text);
+		verdict_print_duration(examples[i].nanoseconds, &text);
+		ck_assert_str_eq(strbuf_text(&text), examples[i].text);
+	}
+	strbuf_fini(&text);
+}
+END_TEST
+
+static Suite *verdict_suite(void)
+{
+	Suite *suite = suite_create("verdict");
+	TCase *tcase = tcase_create("verdict");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, trend_by_hand);
+	tcase_add_test(tcase, trend_of_noise);
+	tcase_add_test(tcase, trend_of_nothing);
+	tcase_add_test(tcase, never_freed_and_taken_back);
+	tcase_add_test(tcase, some_are_forgotten);
+	tcase_add_test(tcase, kept);
+	tcase_add_test(tcase, turnover);
+	tcase_add_test(tcase, one_block_made_larger);
+	tcase_add_test(tcase, growth_and_forecast);
+	tcase_add_test(tcase, silence_without_a_trend);
+	tcase_add_test(tcase, durations);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(verdict_suite());
+}
