@@ -36,3 +36,10 @@ struct bytes_memory bytes_memory_of(const void *bytes, size_t size)
 {
 	return (struct bytes_memory){ { &bytes_ops }, bytes, size };
 }
+
+bool place_is_readable(struct place place)
+{
+	char byte;
+
+	return memory_read(place.memory, place.address, &byte, 1) == 0;
+}

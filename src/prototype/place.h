@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_PLACE_H
 #define CALLTRAP_PLACE_H
 
+#include <stdbool.h>
+
 #include "base/memory.h"
 
 /* Where a value lies: in the traced process, or in bytes that we hold. */
@@ -18,6 +20,9 @@ struct bytes_memory {
 };
 
 struct bytes_memory bytes_memory_of(const void *bytes, size_t size);
+
+/* Whether there is a byte at all. */
+bool place_is_readable(struct place place);
 
 static inline struct place place_in(struct memory *memory, taddr_t address)
 {

@@ -45,7 +45,7 @@ static void print_argument(struct printer *printer, unsigned index)
 	struct place place;
 
 	if (arguments_place(&printer->arguments, index, &place)) {
-		printer->writer->ops->unknown(printer->writer);
+		print_ops(printer)->unknown(printer->writer);
 		return;
 	}
 	print_value(printer, type, place);
@@ -60,7 +60,7 @@ static void print_parameter(struct printer *printer,
 	    !print_condition(printer, &parameter->when))
 		return;
 	if (parameter->name)
-		printer->writer->ops->name(printer->writer, parameter->name);
+		print_ops(printer)->name(printer->writer, parameter->name);
 	print_argument(printer, index);
 }
 
@@ -72,7 +72,7 @@ static void print_parameters(struct printer *printer, unsigned from,
 	for (unsigned i = from; i < to; i++)
 		print_parameter(printer, &prototype->parameters[i], i);
 	if (to == prototype->count && prototype->variadic)
-		printer->writer->ops->omitted(printer->writer);
+		print_ops(printer)->omitted(printer->writer);
 }
 
 void prototype_write_entry(const struct prototype *prototype,
@@ -124,9 +124,9 @@ static void print_result(struct printer *printer)
 	struct place place;
 
 	if (type->kind == TYPE_VOID)
-		printer->writer->ops->word(printer->writer, "<void>");
+		print_ops(printer)->word(printer->writer, "<void>");
 	else if (arguments_result(&printer->arguments, &found, &place))
-		printer->writer->ops->unknown(printer->writer);
+		print_ops(printer)->unknown(printer->writer);
 	else if (type->lens != LENS_HIDE)
 		print_value(printer, type, place);
 }

@@ -5,11 +5,6 @@
 /* More bytes are not looked through for bits. */
 #define BITS_BYTES_MAX 1024
 
-static const struct value_writer_ops *ops(const struct printer *printer)
-{
-	return printer->writer->ops;
-}
-
 static uint64_t element_size(const struct printer *printer,
 			     const struct type *type)
 {
@@ -22,16 +17,16 @@ static void print_elements(struct printer *printer, const struct type *type,
 	uint64_t size = element_size(printer, type);
 	uint64_t most = printer->limits->array_elements;
 
-	ops(printer)->begin(printer->writer, GROUP_ARRAY);
+	print_ops(printer)->begin(printer->writer, GROUP_ARRAY);
 	for (uint64_t i = 0; i < count; i++) {
 		if (i == most || !printer->left) {
-			ops(printer)->cut(printer->writer);
+			print_ops(printer)->cut(printer->writer);
 			break;
 		}
 		print_value(printer, type->target,
 			    place_behind(place, i * size));
 	}
-	ops(printer)->end(printer->writer, GROUP_ARRAY);
+	print_ops(printer)->end(printer->writer, GROUP_ARRAY);
 }
 
 /* Whether all its bytes are; so it is when it can't be read. */
@@ -71,13 +66,6 @@ static uint64_t count_to_zero(struct printer *printer, const struct type *type,
 	return count;
 }
 
-static bool is_readable(struct place place)
-{
-	char byte;
-
-	return memory_read(place.memory, place.address, &byte, 1) == 0;
-}
-
 static bool is_text(const struct type *type)
 {
 	uint8_t size = type->target->size;
@@ -99,8 +87,8 @@ static void print_counted(struct printer *printer, const struct type *type,
 							   count * size);
 		return;
 	}
-	if (count && !is_readable(place)) {
-		ops(printer)->unreadable(printer->writer, place.address);
+	if (count && !place_is_readable(place)) {
+		print_ops(printer)->unreadable(printer->writer, place.address);
 		return;
 	}
 	if (type->length->kind == EXPRESSION_ZERO)
@@ -115,7 +103,7 @@ void print_array(struct printer *printer, const struct type *type,
 
 	if (!type->length || !element_size(printer, type) ||
 	    print_count(printer, type->length, &count)) {
-		ops(printer)->address(printer->writer, place.address);
+		print_ops(printer)->address(printer->writer, place.address);
 	} else if (is_text(type)) {
 		struct text text = { place, count, type->target->size,
 				     type->lens == LENS_BYTES };

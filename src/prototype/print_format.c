@@ -63,7 +63,7 @@ static void print_characters(struct printer *printer,
 	if (address)
 		print_text(printer, &text);
 	else
-		printer->writer->ops->address(printer->writer, address);
+		print_ops(printer)->address(printer->writer, address);
 }
 
 /* With a precision it may have no NUL behind it; a negative one is none. */
@@ -86,7 +86,7 @@ static void print_printed(struct printer *printer, const struct rest *rest,
 	const struct further *further = &rest->list[index];
 
 	if (further->err)
-		printer->writer->ops->unknown(printer->writer);
+		print_ops(printer)->unknown(printer->writer);
 	else if (argument->kind == FORMAT_VALUE)
 		print_value(printer, &argument->type, further->place);
 	else
@@ -111,9 +111,9 @@ static void print_scanned(struct printer *printer, const struct rest *rest,
 	const struct further *further = &rest->list[index];
 
 	if (further->err)
-		printer->writer->ops->unknown(printer->writer);
+		print_ops(printer)->unknown(printer->writer);
 	else if (!further->word || argument->order >= stored)
-		printer->writer->ops->address(printer->writer, further->word);
+		print_ops(printer)->address(printer->writer, further->word);
 	else if (argument->kind == FORMAT_TEXT)
 		print_characters(printer, argument, further->word,
 				 argument->precision);
@@ -179,7 +179,7 @@ void print_format_arguments(struct printer *printer, const struct type *type,
 	for (unsigned i = 0; i < rest->format.count; i++)
 		print_printed(printer, rest, i);
 	if (rest->format.stopped)
-		printer->writer->ops->omitted(printer->writer);
+		print_ops(printer)->omitted(printer->writer);
 	free(rest);
 }
 
@@ -196,6 +196,6 @@ void print_scan_arguments(struct printer *printer, const struct type *type,
 	for (unsigned i = 0; i < rest->format.count; i++)
 		print_scanned(printer, rest, i, stored);
 	if (rest->format.stopped)
-		printer->writer->ops->omitted(printer->writer);
+		print_ops(printer)->omitted(printer->writer);
 	free(rest);
 }

@@ -217,7 +217,7 @@ void print_integer(struct printer *printer, const struct type *type,
 		.text = strbuf_text(&shown.text),
 	};
 
-	printer->writer->ops->number(printer->writer, &number);
+	print_ops(printer)->number(printer->writer, &number);
 	strbuf_fini(&shown.text);
 }
 
@@ -229,11 +229,11 @@ void print_bits(struct printer *printer, struct place place, uint64_t size)
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
 	if (memory_read(place.memory, place.address, bytes, size)) {
-		printer->writer->ops->unreadable(printer->writer,
+		print_ops(printer)->unreadable(printer->writer,
 						 place.address);
 		return;
 	}
 	show_bit_numbers(&text, bytes, size);
-	printer->writer->ops->word(printer->writer, strbuf_text(&text));
+	print_ops(printer)->word(printer->writer, strbuf_text(&text));
 	strbuf_fini(&text);
 }

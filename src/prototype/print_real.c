@@ -87,9 +87,9 @@ static void format_real(long double value, const struct type *type,
 static void print_failed(struct printer *printer, int err, struct place place)
 {
 	if (err == -ENODATA)
-		printer->writer->ops->unknown(printer->writer);
+		print_ops(printer)->unknown(printer->writer);
 	else
-		printer->writer->ops->unreadable(printer->writer,
+		print_ops(printer)->unreadable(printer->writer,
 						 place.address);
 }
 
@@ -105,7 +105,7 @@ void print_real(struct printer *printer, const struct type *type,
 		return;
 	}
 	format_real(value, type, text);
-	printer->writer->ops->real(printer->writer, value, text);
+	print_ops(printer)->real(printer->writer, value, text);
 }
 
 /* 1.0+2.0i; the second sign is always there. */
@@ -129,5 +129,5 @@ void print_complex(struct printer *printer, const struct type *type,
 		strcat(text, "+");
 	strcat(text, imaginary);
 	strcat(text, "i");
-	printer->writer->ops->word(printer->writer, text);
+	print_ops(printer)->word(printer->writer, text);
 }

@@ -5,11 +5,6 @@
 #include "prototype/number.h"
 #include "prototype/printer.h"
 
-static const struct value_writer_ops *ops(const struct printer *printer)
-{
-	return printer->writer->ops;
-}
-
 static void print_bit_field(struct printer *printer,
 			    const struct type_member *member,
 			    struct place place)
@@ -17,7 +12,7 @@ static void print_bit_field(struct printer *printer,
 	uint64_t word;
 
 	if (number_read_member(place, member, print_word_size(printer), &word))
-		ops(printer)->unreadable(printer->writer, place.address);
+		print_ops(printer)->unreadable(printer->writer, place.address);
 	else
 		print_number(printer, member->type, word);
 }
@@ -28,7 +23,7 @@ static void print_member(struct printer *printer,
 	if (member->type->lens == LENS_HIDE)
 		return;
 	if (member->name)
-		ops(printer)->name(printer->writer, member->name);
+		print_ops(printer)->name(printer->writer, member->name);
 	if (member->bit_size)
 		print_bit_field(printer, member, place);
 	else
@@ -45,7 +40,7 @@ static void print_members(struct printer *printer, const struct type *type,
 
 	while ((member = layout_next(&walk, &offset))) {
 		if (!printer->left) {
-			ops(printer)->omitted(printer->writer);
+			print_ops(printer)->omitted(printer->writer);
 			break;
 		}
 		print_member(printer, member, place_behind(place, offset));
@@ -70,34 +65,27 @@ static bool is_too_deep(const struct printer *printer,
 	return count >= printer->limits->array_elements;
 }
 
-static bool is_readable(struct place place)
-{
-	char byte;
-
-	return memory_read(place.memory, place.address, &byte, 1) == 0;
-}
-
 void print_struct(struct printer *printer, const struct type *type,
 		  struct place place)
 {
 	struct open_struct open = { printer->open, type, place };
 
 	if (!type->complete) {
-		ops(printer)->address(printer->writer, place.address);
+		print_ops(printer)->address(printer->writer, place.address);
 		return;
 	}
 	if (is_too_deep(printer, type)) {
-		ops(printer)->omitted(printer->writer);
+		print_ops(printer)->omitted(printer->writer);
 		return;
 	}
-	if (type->count && !is_readable(place)) {
-		ops(printer)->unreadable(printer->writer, place.address);
+	if (type->count && !place_is_readable(place)) {
+		print_ops(printer)->unreadable(printer->writer, place.address);
 		return;
 	}
 	printer->open = &open;
-	ops(printer)->begin(printer->writer, GROUP_STRUCT);
+	print_ops(printer)->begin(printer->writer, GROUP_STRUCT);
 	print_members(printer, type, place);
-	ops(printer)->end(printer->writer, GROUP_STRUCT);
+	print_ops(printer)->end(printer->writer, GROUP_STRUCT);
 	printer->open = open.outer;
 }
 
@@ -109,7 +97,7 @@ static void print_recursion(struct printer *printer, unsigned level)
 	strbuf_puts(&text, "recurse");
 	while (level--)
 		strbuf_putc(&text, '^');
-	ops(printer)->word(printer->writer, strbuf_text(&text));
+	print_ops(printer)->word(printer->writer, strbuf_text(&text));
 	strbuf_fini(&text);
 }
 

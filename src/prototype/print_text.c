@@ -115,7 +115,7 @@ static void write_text(struct printer *printer, const struct reading *reading,
 		shown.bytes = strbuf_text(&utf8);
 		shown.length = utf8.length;
 	}
-	printer->writer->ops->text(printer->writer, &shown);
+	print_ops(printer)->text(printer->writer, &shown);
 	strbuf_fini(&utf8);
 }
 
@@ -131,7 +131,7 @@ void print_text(struct printer *printer, const struct text *text)
 	want = text->size > most ? most + 1 : text->size;
 	read_characters(text, want, &reading);
 	if (want && !reading.bytes.length)
-		printer->writer->ops->unreadable(printer->writer,
+		print_ops(printer)->unreadable(printer->writer,
 						 text->place.address);
 	else if (reading.count > most)
 		write_text(printer, &reading, text->unit, most, true);
@@ -193,8 +193,8 @@ void print_maybe_text(struct printer *printer, taddr_t address)
 	if (is_text)
 		print_text(printer, &text);
 	else if (reading.bytes.length)
-		printer->writer->ops->address(printer->writer, address);
+		print_ops(printer)->address(printer->writer, address);
 	else
-		printer->writer->ops->unreadable(printer->writer, address);
+		print_ops(printer)->unreadable(printer->writer, address);
 	strbuf_fini(&reading.bytes);
 }

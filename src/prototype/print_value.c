@@ -11,11 +11,6 @@ unsigned print_word_size(const struct printer *printer)
 	return printer->values->arch->word_size;
 }
 
-static const struct value_writer_ops *ops(const struct printer *printer)
-{
-	return printer->writer->ops;
-}
-
 static bool is_text(const struct type *type)
 {
 	return type->lens == LENS_STRING || type->lens == LENS_BYTES ||
@@ -39,7 +34,7 @@ void print_pointer(struct printer *printer, const struct type *type,
 	const struct type *target = type->target;
 
 	if (!address || !target || target->kind == TYPE_VOID)
-		ops(printer)->address(printer->writer, address);
+		print_ops(printer)->address(printer->writer, address);
 	else if (type->lens == LENS_MAYBE_TEXT)
 		print_maybe_text(printer, address);
 	else if (is_text(type) && target->kind == TYPE_ARRAY)
@@ -66,7 +61,7 @@ static void print_number_at(struct printer *printer, const struct type *type,
 	uint64_t word;
 
 	if (number_read(place, type, print_word_size(printer), &word))
-		ops(printer)->unreadable(printer->writer, place.address);
+		print_ops(printer)->unreadable(printer->writer, place.address);
 	else
 		print_number(printer, type, word);
 }
@@ -98,7 +93,7 @@ static void print_kind(struct printer *printer, const struct type *type,
 		print_struct(printer, type, place);
 		break;
 	case TYPE_VOID:
-		ops(printer)->word(printer->writer, "<void>");
+		print_ops(printer)->word(printer->writer, "<void>");
 		break;
 	}
 }
@@ -115,7 +110,7 @@ void print_value(struct printer *printer, const struct type *type,
 {
 	if (!printer->left || printer->depth == DEPTH_MAX ||
 	    type->lens == LENS_HIDE) {
-		ops(printer)->omitted(printer->writer);
+		print_ops(printer)->omitted(printer->writer);
 		return;
 	}
 	printer->left--;

@@ -57,7 +57,7 @@ void print_wide_integer(struct printer *printer, const struct type *type,
 	wide value;
 
 	if (memory_read(place.memory, place.address, words, sizeof(words))) {
-		printer->writer->ops->unreadable(printer->writer,
+		print_ops(printer)->unreadable(printer->writer,
 						 place.address);
 		return;
 	}
@@ -76,6 +76,6 @@ void print_wide_integer(struct printer *printer, const struct type *type,
 
 		at = based ? write_based(value, type->lens, end) :
 			     write_decimal(value, negative, end);
-		printer->writer->ops->word(printer->writer, at);
+		print_ops(printer)->word(printer->writer, at);
 	}
 }

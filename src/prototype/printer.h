@@ -31,6 +31,12 @@ struct printer {
 
 unsigned print_word_size(const struct printer *printer);
 
+static inline const struct value_writer_ops *
+print_ops(const struct printer *printer)
+{
+	return printer->writer->ops;
+}
+
 /* A value; place may be anywhere. */
 void print_value(struct printer *printer, const struct type *type,
 		 struct place place);

@@ -372,6 +372,23 @@ START_TEST(lengths_are_in_structs)
 }
 END_TEST
 
+/* As PHP has its strings: their characters begin in the struct. */
+START_TEST(texts_are_in_structs)
+{
+	const struct {
+		uint32_t count, kind;
+		uint64_t hash;
+		uint64_t length;
+		char text[8];
+	} string = { 1, 2, 3, 3, "keyrest" };
+
+	ck_assert_str_eq(SHOWN("struct(hide(uint), hide(uint), hide(ulong), "
+			       "hide(ulong), string(array(char, elt4)))",
+			       string),
+			 "{\"key\"}");
+}
+END_TEST
+
 /* A list of so many, as it lies in memory. */
 struct node {
 	uint64_t number;
@@ -541,6 +558,7 @@ static Suite *values_suite(void)
 	tcase_add_test(all_tests, structs_show_their_members);
 	tcase_add_test(all_tests, unions_show_all_they_may_be);
 	tcase_add_test(all_tests, lengths_are_in_structs);
+	tcase_add_test(all_tests, texts_are_in_structs);
 	tcase_add_test(all_tests, structs_that_lead_back_come_to_an_end);
 	tcase_add_test(all_tests, large_structs_are_not_shown_whole);
 	tcase_add_test(all_tests, wide_strings);
