@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-w: stacks of every kind, and the same stacks as gdb sees them."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -37,6 +38,12 @@ def one(case, kind, path=None, **how):
     stacks, result = run(case, kind, path, **how)
     h.check_equal(len(stacks), 1, "stacks")
     return stacks[0], result
+
+
+def remove_perf_maps(*pids):
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink("/tmp/perf-%s.map" % pid)
 
 
 def check_begins(stack, functions):
@@ -125,6 +132,7 @@ def stripped(case):
     bare = case.path("bare")
     subprocess.run(["strip", "-o", bare, whole], check=True)
     result = case.calltrap("-w", "9", "-e", "getpid", bare, "jit")
+    remove_perf_maps(result.log.named("getpid")[0].result)
     stack = stacks_of(result.log_text, "getpid")[0]
     h.check_equal(stack[0].function, "", "name")
     names = []
@@ -241,7 +249,7 @@ def jit(case):
         h.check_equal(process.wait(), 0, "status")
         text = h.read(process.log_path)
         pid = re.search(r"^(\d+) probe_here", text, re.M)[1]
-        os.unlink("/tmp/perf-%s.map" % pid)
+        remove_perf_maps(pid)
         stack = stacks_of(text, "probe_here")[0]
         check_begins(stack, ["made_at_run_time"])
         h.check_equal((stack[0].library, stack[0].offset), ("[jit]", 6),
@@ -289,9 +297,7 @@ def plt(case):
         h.check_equal(len(stacks), 1, "stacks with %s" % flags)
         h.check("jit" in stacks[0].functions() or
                 "main" in stacks[0].functions(), "%r" % stacks[0])
-        for number in re.findall(r"perf-(\d+)\.map", result.log_text):
-            if os.path.exists("/tmp/perf-%s.map" % number):
-                os.unlink("/tmp/perf-%s.map" % number)
+        remove_perf_maps(*re.findall(r"perf-(\d+)\.map", result.log_text))
 
 
 @h.test("C++: templates, an operator, qsort in between", users=True)
@@ -343,9 +349,8 @@ for (let i = 0; i < 3000; i++) calls_it(i);
                                   "--perf-basic-prof",
                                   "--interpreted-frames-native-stack", script)
     status = process.wait(300)
-    for number in set(re.findall(r"^(\d+) ", h.read(process.log_path), re.M)):
-        if os.path.exists("/tmp/perf-%s.map" % number):
-            os.unlink("/tmp/perf-%s.map" % number)
+    remove_perf_maps(*set(re.findall(r"^(\d+) ", h.read(process.log_path),
+                                     re.M)))
     h.check_equal(status, 0, "status")
     stacks = [stack for stack in
               stacks_of(h.read(process.log_path), "write")
