@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "heap/watch.h"
+#include "report/components.h"
 #include "report/heap_report.h"
 
 /* The verb heap: what is acquired and not given back. */
@@ -18,6 +19,7 @@ struct heap_verb {
 	struct families *families;
 	struct namer *namer;
 	struct watch *watch; /* freed as the session's sink */
+	struct components *components; /* or NULL */
 	struct heap_report *report;
 	struct progress *progress;
 	uint64_t next_report;  /* monotonic; 0: never */
@@ -160,16 +162,39 @@ static int read_families(struct heap_verb *verb)
 	return err;
 }
 
+static int read_components(struct heap_verb *verb)
+{
+	const char *path = verb->session->options->components;
+	int err = path ? components_read(path, &verb->components) : 0;
+
+	return err ? complain(err, "--components %s: %s", path,
+			      strerror(-err)) :
+		     0;
+}
+
+static unsigned find_component(void *context, stack_id stack,
+			       const char *library)
+{
+	const struct heap_verb *verb = context;
+
+	return components_find(verb->components, verb->session->stacks,
+			       verb->namer, stack, library);
+}
+
 static int open_report(struct heap_verb *verb)
 {
-	const struct heap_report_config config = {
+	struct heap_report_config config = {
 		.options = &verb->session->options->report,
 		.stacks = verb->session->stacks,
 		.families = verb->families,
 		.namer = verb->namer,
 	};
-	int err = heap_report_new(&config, &verb->report);
+	int err;
 
+	if (verb->components)
+		config.components = components_names(verb->components,
+						     &config.component_count);
+	err = heap_report_new(&config, &verb->report);
 	return err ? complain(err, "%s can't be written: %s",
 			      heap_output(verb->session), strerror(-err)) :
 		     0;
@@ -189,12 +214,15 @@ static int heap_open(struct session *session)
 	verb->session = session;
 	verb->families = families_new();
 	err = read_families(verb);
+	if (!err)
+		err = read_components(verb);
 	if (err)
 		return err;
 	verb->namer = namer_new(&naming);
 	verb->watch = watch_new(&(struct watch_options){
 		.families = verb->families,
 		.stacks = session->stacks,
+		.component = verb->components ? find_component : NULL,
 		.ended = on_ended,
 		.context = verb,
 	});
@@ -225,6 +253,7 @@ static void heap_close(struct session *session)
 		return;
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
+	components_free(verb->components);
 	namer_free(verb->namer);
 	families_free(verb->families);
 	free(verb);

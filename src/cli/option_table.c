@@ -125,6 +125,49 @@ static int apply_name(struct command_line *line,
 	return 0;
 }
 
+/* Words that stand for numbers, from 0 on. */
+static int choose(struct command_line *line, const struct option_entry *entry,
+		  const char *argument, const char *const *words, size_t count)
+{
+	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(argument, words[i])) {
+			*(unsigned *)field_of(line, entry) = i;
+			return 0;
+		}
+		strbuf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	return complain(-EINVAL, "--%s '%s': one of %s is expected",
+			entry->long_name, argument, strbuf_text(&all));
+}
+
+static int apply_by(struct command_line *line,
+		    const struct option_entry *entry, const char *argument)
+{
+	static const char *const words[] = {
+		[HEAP_BY_STACK] = "stack",     [HEAP_BY_FUNCTION] = "function",
+		[HEAP_BY_LINE] = "line",       [HEAP_BY_LIBRARY] = "library",
+		[HEAP_BY_THREAD] = "thread",   [HEAP_BY_SIZE] = "size",
+		[HEAP_BY_COMPONENT] = "component",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
+static int apply_order(struct command_line *line,
+		       const struct option_entry *entry, const char *argument)
+{
+	static const char *const words[] = {
+		[HEAP_ORDER_BYTES] = "bytes",
+		[HEAP_ORDER_BLOCKS] = "blocks",
+		[HEAP_ORDER_RATE] = "rate",
+		[HEAP_ORDER_AGE] = "age",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
 static int apply_clock(struct command_line *line,
 		       const struct option_entry *entry UNUSED,
 		       const char *argument UNUSED)
@@ -308,11 +351,22 @@ const struct option_entry option_table[] = {
 	      "with calltrap (may repeat)"),
 	NUMBER(0, "depth", depth, 1, UNWIND_DEPTH_MAX,
 	       "frames kept of each stack; default 64"),
+	FIELD(0, "components", "FILE", apply_text, components,
+	      "groups of libraries and functions, by name"),
 
 	HEADING("What to show", HEAP),
-	FIELD('o', "output", "FILE", apply_text, report.path, "write there"),
+	FIELD('o', "output", "FILE", apply_text, report.path,
+	      "write there; %p in it makes a file per process"),
 	FIELD(0, "every", "DURATION", apply_duration, every,
 	      "print a report each time, too"),
+	FIELD(0, "by", "WHAT", apply_by, report.by,
+	      "what a row is: stack, function, line, library,\n"
+	      "thread, size, component"),
+	FIELD(0, "sort", "WHAT", apply_order, report.order,
+	      "what comes first: bytes, blocks, rate, age"),
+	FIELD(0, "older-than", "DURATION", apply_duration, report.older_than,
+	      "only blocks that have lived longer count"),
+	FLAG(0, "histogram", report.histogram, "the sizes of blocks"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows; default 10, 0 = all"),
 	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),

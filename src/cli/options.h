@@ -40,6 +40,7 @@ struct options {
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */
 	const char *json;     /* --json */
+	const char *components; /* --components */
 	char **configs;       /* -F, each file or directory; NULL-terminated */
 	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */
 	unsigned debug;       /* -D: domains of diag.h */

@@ -72,6 +72,25 @@ void log_histogram_add(struct log_histogram *histogram, uint64_t number)
 		histogram->max = number;
 }
 
+void log_histogram_merge(struct log_histogram *histogram,
+			 const struct log_histogram *other)
+{
+	for (unsigned i = 0; i < other->room; i++) {
+		unsigned bucket = other->first + i;
+
+		if (!other->buckets[i])
+			continue;
+		if (bucket < histogram->first ||
+		    bucket >= (unsigned)histogram->first + histogram->room)
+			widen(histogram, bucket);
+		histogram->buckets[bucket - histogram->first] +=
+			other->buckets[i];
+	}
+	histogram->count += other->count;
+	if (other->max > histogram->max)
+		histogram->max = other->max;
+}
+
 static uint64_t at_most(uint64_t number, uint64_t max)
 {
 	return number < max ? number : max;

@@ -23,6 +23,10 @@ struct log_histogram {
 void log_histogram_fini(struct log_histogram *histogram);
 void log_histogram_add(struct log_histogram *histogram, uint64_t number);
 
+/* Adds all numbers of another one. */
+void log_histogram_merge(struct log_histogram *histogram,
+			 const struct log_histogram *other);
+
 /*
  * What per_mille / 1000 of the numbers don't exceed: too large by a quarter at
  * most. 0 if there are none.

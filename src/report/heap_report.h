@@ -11,15 +11,39 @@
 /* The report of calltrap heap, as text. */
 struct heap_report;
 
-struct heap_report_options {
-	const char *path;     /* -o; NULL is standard error */
-	unsigned top;         /* rows; 0: all */
+/* What a row stands for. */
+enum heap_by {
+	HEAP_BY_STACK,
+	HEAP_BY_FUNCTION,
+	HEAP_BY_LINE,
+	HEAP_BY_LIBRARY,
+	HEAP_BY_THREAD,
+	HEAP_BY_SIZE,
+	HEAP_BY_COMPONENT,
 };
 
-/* What being traced has cost the process. */
+/* What comes first. */
+enum heap_order {
+	HEAP_ORDER_BYTES,
+	HEAP_ORDER_BLOCKS,
+	HEAP_ORDER_RATE,
+	HEAP_ORDER_AGE,
+};
+
+struct heap_report_options {
+	const char *path;    /* -o; "%p" becomes the process id: a file each;
+				NULL is standard error */
+	enum heap_by by;
+	enum heap_order order;
+	unsigned top;        /* rows; 0: all */
+	uint64_t older_than; /* nanoseconds: younger blocks don't count */
+	bool histogram;      /* sizes, per row and in total */
+};
+
+/* What being traced has cost. */
 struct heap_cost {
 	uint64_t stops;
-	uint64_t stopped_ns;  /* all tasks together, from stop to resumption */
+	uint64_t stopped_ns; /* of all tasks, from stop to resumption */
 	struct unwind_counts stacks;
 };
 
@@ -28,6 +52,8 @@ struct heap_report_config {
 	const struct stacks *stacks;
 	const struct families *families;
 	struct namer *namer;
+	char *const *components; /* names, that of number 1 first; or NULL */
+	unsigned component_count;
 };
 
 int heap_report_new(const struct heap_report_config *config,

@@ -352,6 +352,9 @@ static const struct {
 		     "program of that name say calltrap ./heap, or calltrap "
 		     "-- heap" },
 	{ "heap -x f -p 1", "-x: unknown option" SEE_HEAP },
+	{ "heap --by day -p 1", "--by 'day': one of stack, function, line, "
+				"library, thread, size, component is "
+				"expected" },
 	{ "heap --every 0s -p 1", "--every '0s': this is no time at all" },
 	{ "-Z ls", "-Z: unknown option" SEE },
 	{ "-ttZ ls", "-Z: unknown option" SEE },

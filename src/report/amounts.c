@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/amounts.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "heap/verdict.h"
+
+void amounts_add_number(struct strbuf *out, uint64_t number)
+{
+	if (number >= 1000) {
+		amounts_add_number(out, number / 1000);
+		strbuf_printf(out, ",%03u", (unsigned)(number % 1000));
+	} else {
+		strbuf_printf(out, "%u", (unsigned)number);
+	}
+}
+
+void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	amounts_add_number(&text, number);
+	strbuf_printf(out, "%*s", (int)width, strbuf_text(&text));
+}
+
+void amounts_add_count(struct strbuf *out, uint64_t number, const char *what)
+{
+	amounts_add_number(out, number);
+	strbuf_printf(out, " %s%s", what, number == 1 ? "" : "s");
+}
+
+void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks)
+{
+	amounts_add_count(out, bytes, "byte");
+	strbuf_puts(out, " in ");
+	amounts_add_count(out, blocks, "block");
+}
+
+void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds)
+{
+	if (nanoseconds)
+		verdict_print_duration(nanoseconds, out);
+	else
+		strbuf_putc(out, '-');
+}
+
+void amounts_add_rate(struct strbuf *out, uint64_t number,
+		      uint64_t nanoseconds)
+{
+	double rate = nanoseconds ?
+			      (double)number * NS_PER_SECOND / nanoseconds :
+			      0;
+
+	if (rate >= 100)
+		amounts_add_number(out, rate + 0.5);
+	else
+		strbuf_printf(out, rate >= 10 || !number ? "%.0f" :
+			      rate >= 1 ? "%.1f" : "%.2f", rate);
+}

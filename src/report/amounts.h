@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AMOUNTS_H
+#define CALLTRAP_AMOUNTS_H
+
+#include "base/strbuf.h"
+
+/* Numbers as reports print them. */
+
+/* 1,036 */
+void amounts_add_number(struct strbuf *out, uint64_t number);
+
+/* The same, on the right of a column so wide; longer ones push it. */
+void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width);
+
+/* "1,036 bytes in 3 blocks", "1 byte in 1 block". */
+void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks);
+
+/* "1 site", "2 sites" */
+void amounts_add_count(struct strbuf *out, uint64_t number, const char *what);
+
+/* "12.3 s", "310 µs"; "-" for 0. */
+void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds);
+
+/* "20,576", "9.1", "0.02": so many in so long. */
+void amounts_add_rate(struct strbuf *out, uint64_t number,
+		      uint64_t nanoseconds);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HEAP_ROWS_H
+#define CALLTRAP_HEAP_ROWS_H
+
+#include "heap/verdict.h"
+#include "heap/watch.h"
+#include "report/heap_report.h"
+
+/* What one row of the report says: of a site, or of several together. */
+struct heap_row {
+	char *name;
+	const struct site *site;    /* BY_STACK; NULL: of several */
+	uint64_t blocks, bytes;     /* of the age that counts */
+	uint64_t alloc_blocks, alloc_bytes;
+	uint64_t freed_blocks, freed_bytes;
+	uint64_t oldest;            /* age */
+	struct log_histogram ages;  /* in nanoseconds */
+	struct log_histogram sizes; /* of live blocks, less 1 */
+	struct log_histogram lifetimes;
+	struct log_histogram times; /* in the allocator */
+	uint64_t total_ns;
+	bool is_of_sites;           /* else of blocks: what is given back and
+				       how long that took isn't known */
+	struct verdict verdict;     /* of a site; else the worst one's level */
+	uint64_t key;               /* for the order of equal ones */
+	UT_hash_handle hh;          /* by name */
+};
+
+struct heap_rows {
+	struct heap_row *list;
+	size_t count;
+	/* By verdict: NOT, POSSIBLE, LIKELY. */
+	struct {
+		uint64_t sites, blocks, bytes;
+	} levels[VERDICT_LIKELY + 1];
+};
+
+/* Sorted: what leaks first, then as the options say. */
+struct heap_rows heap_rows_of(const struct heap_report_config *config,
+			      const struct heap *heap,
+			      uint64_t now) MUST_CHECK;
+void heap_rows_fini(struct heap_rows *rows);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "report/amounts.h"
+#include "report/names.h"
+
+static struct strbuf *out_of(const struct heap_text *text)
+{
+	return &text->output->text;
+}
+
+static int end_line(const struct heap_text *text)
+{
+	return output_end_line(text->output);
+}
+
+/* ---- the head ---- */
+
+static void add_end(const struct watched *process, struct strbuf *out)
+{
+	switch (process->state) {
+	case WATCHED_RUNNING:
+	case WATCHED_LEFT:
+		break;
+	case WATCHED_REPLACED:
+		strbuf_puts(out, ", until it began another program");
+		break;
+	case WATCHED_EXITED:
+		if (WIFSIGNALED(process->status))
+			strbuf_printf(out, ", until it was killed by signal %d",
+				      WTERMSIG(process->status));
+		else
+			strbuf_printf(out, ", until it exited with status %d",
+				      WEXITSTATUS(process->status));
+		break;
+	}
+}
+
+int heap_text_head(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+	struct strbuf *out = out_of(text);
+	int err;
+
+	strbuf_printf(out, "==== heap of process %d", (int)process->pid);
+	if (process->program && *process->program) {
+		strbuf_puts(out, ", ");
+		names_escape(out, process->program);
+	}
+	err = end_line(text);
+	if (err)
+		return err;
+	strbuf_puts(out, "watched for ");
+	amounts_add_duration(out, text->now - process->start);
+	strbuf_puts(out, process->complete ? ", from its start" : "");
+	add_end(process, out);
+	strbuf_puts(out, "; ");
+	amounts_add_count(out, process->calls, "call");
+	strbuf_puts(out, " of allocators, ");
+	amounts_add_rate(out, process->calls, text->now - process->start);
+	strbuf_puts(out, " a second");
+	return end_line(text);
+}
+
+/* ---- totals ---- */
+
+static int add_family(const struct heap_text *text,
+		      const struct family *family,
+		      const struct heap_total *total)
+{
+	struct strbuf *out = out_of(text);
+
+	strbuf_printf(out, "%s: in use: ", family->name);
+	if (family->has_size)
+		amounts_add_held(out, total->bytes, total->blocks);
+	else
+		amounts_add_number(out, total->blocks);
+	strbuf_puts(out, "; total: ");
+	amounts_add_count(out, total->alloc_blocks, "alloc");
+	strbuf_puts(out, ", ");
+	amounts_add_count(out, total->freed_blocks, "free");
+	if (family->has_size) {
+		strbuf_puts(out, ", ");
+		amounts_add_count(out, total->alloc_bytes, "byte");
+		strbuf_puts(out, " allocated");
+	}
+	strbuf_puts(out, "; peak: ");
+	if (family->has_size)
+		amounts_add_count(out, total->peak_bytes, "byte");
+	else
+		amounts_add_number(out, total->peak_blocks);
+	if (total->peak_time) {
+		strbuf_puts(out, " after ");
+		amounts_add_duration(out,
+				     total->peak_time - text->process->start);
+	}
+	return end_line(text);
+}
+
+/* What there is none of isn't worth a line. */
+static int add_oddity(const struct heap_text *text,
+		      const struct family *family, uint64_t number,
+		      const char *what)
+{
+	if (!number)
+		return 0;
+	strbuf_printf(out_of(text), "%s: %s: ", family->name, what);
+	amounts_add_number(out_of(text), number);
+	return end_line(text);
+}
+
+static int add_oddities(const struct heap_text *text,
+			const struct family *family,
+			const struct heap_total *total)
+{
+	const struct {
+		uint64_t number;
+		const char *what;
+	} oddities[] = {
+		{ total->unknown_frees, "frees of what was there before" },
+		{ total->unknown_resizes, "resizes of what was there before" },
+		{ total->double_frees, "double frees" },
+		{ total->invalid_frees, "frees of what was never acquired" },
+		{ total->mismatches, "freed by a function of another kind" },
+		{ total->size_mismatches, "freed with another size" },
+		{ total->failed, "failed" },
+		{ total->null_releases, "frees of nothing" },
+		{ total->in_flight, "calls that did not return" },
+		{ total->reused, "acquired while in use: a free was missed" },
+		{ total->dropped, "not kept: there was no room" },
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(oddities); i++)
+		err = add_oddity(text, family, oddities[i].number,
+				 oddities[i].what);
+	return err;
+}
+
+static bool is_used(const struct heap_total *total)
+{
+	return total->alloc_blocks || total->unknown_frees ||
+	       total->unknown_resizes || total->failed;
+}
+
+static int add_levels(const struct heap_text *text,
+		      const struct heap_rows *rows)
+{
+	static const char *const names[] = {
+		[VERDICT_NOT] = "no leak",
+		[VERDICT_POSSIBLE] = "possible",
+		[VERDICT_LIKELY] = "likely",
+	};
+	int level, err = 0;
+
+	strbuf_puts(out_of(text), "---- LEAK SUMMARY");
+	err = end_line(text);
+	for (level = VERDICT_LIKELY; !err && level >= VERDICT_NOT; level--) {
+		strbuf_printf(out_of(text), "%s: ", names[level]);
+		amounts_add_held(out_of(text), rows->levels[level].bytes,
+				 rows->levels[level].blocks);
+		strbuf_puts(out_of(text), " at ");
+		amounts_add_count(out_of(text), rows->levels[level].sites,
+				  "site");
+		err = end_line(text);
+	}
+	return err;
+}
+
+int heap_text_summary(const struct heap_text *text,
+		      const struct heap_rows *rows)
+{
+	const struct families *families = text->config->families;
+	enum heap_by by = text->config->options->by;
+	int err;
+
+	strbuf_puts(out_of(text), "---- HEAP SUMMARY");
+	err = end_line(text);
+	for (size_t i = 0; !err && i < families_count(families); i++) {
+		const struct family *family = families_at(families, i);
+		const struct heap_total *total =
+			heap_total(text->process->heap, family);
+
+		if (!is_used(total) && i)
+			continue;
+		err = add_family(text, family, total);
+		if (!err)
+			err = add_oddities(text, family, total);
+	}
+	if (!err && by != HEAP_BY_THREAD && by != HEAP_BY_SIZE)
+		err = add_levels(text, rows);
+	return err;
+}
+
+/* ---- stacks and sizes ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int add_frame_name(const struct heap_text *text,
+			  const struct frame *frame,
+			  const struct frame_name *name, const char *indent)
+{
+	struct strbuf *out = out_of(text);
+
+	strbuf_puts(out, indent);
+	if (name->function)
+		names_escape(out, name->function);
+	else
+		strbuf_printf(out, "%#" PRIx64, frame->address);
+	if (name->file) {
+		strbuf_putc(out, ' ');
+		names_escape(out, name->file);
+		if (name->line)
+			strbuf_printf(out, ":%u", name->line);
+	}
+	strbuf_puts(out, " (");
+	names_escape(out, *name->library ? base_name(name->library) :
+					   "no file");
+	strbuf_puts(out, name->inlined ? ", inlined)" : ")");
+	return end_line(text);
+}
+
+int heap_text_stack(const struct heap_text *text, stack_id stack,
+		    const char *indent)
+{
+	static const char *const ends[] = {
+		[STACK_CUT] = "... (--depth shows more)",
+		[STACK_BROKEN] = "? (what called this is not known)",
+	};
+	struct frame frames[UNWIND_DEPTH_MAX];
+	size_t count = stacks_frames(text->config->stacks, stack, frames,
+				     ARRAY_SIZE(frames));
+	enum stack_end end = stacks_end(text->config->stacks, stack);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		const struct frame_name *names;
+		size_t inlined = namer_names(text->config->namer, &frames[i],
+					     &names);
+
+		for (size_t k = 0; !err && k < inlined; k++)
+			err = add_frame_name(text, &frames[i], &names[k],
+					     indent);
+	}
+	if (err || end == STACK_COMPLETE)
+		return err;
+	strbuf_printf(out_of(text), "%s%s", indent, ends[end]);
+	return end_line(text);
+}
+
+int heap_text_sizes(const struct heap_text *text,
+		    const struct log_histogram *sizes)
+{
+	uint64_t classes[SIZE_CLASSES];
+	uint64_t below = 0;
+	int err = 0;
+
+	log_histogram_classes(sizes, classes);
+	for (unsigned i = 0; !err && i < SIZE_CLASSES - 1; i++) {
+		if (!classes[i])
+			continue;
+		below += classes[i];
+		strbuf_puts(out_of(text), "        up to ");
+		amounts_add_column(out_of(text), UINT64_C(1) << i, 14);
+		strbuf_puts(out_of(text), " bytes: ");
+		amounts_add_column(out_of(text), classes[i], 12);
+		strbuf_printf(out_of(text), " %5.1f %%",
+			      100.0 * below / sizes->count);
+		err = end_line(text);
+	}
+	return err;
+}

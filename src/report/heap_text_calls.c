@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "report/amounts.h"
+#include "report/heap_text.h"
+#include "report/names.h"
+
+/* Calls, holders, pairs of stacks, and what was lost. */
+
+static struct strbuf *out_of(const struct heap_text *text)
+{
+	return &text->output->text;
+}
+
+static int end_line(const struct heap_text *text)
+{
+	return output_end_line(text->output);
+}
+
+static int add_title(const struct heap_text *text, const char *title)
+{
+	strbuf_puts(out_of(text), title);
+	return end_line(text);
+}
+
+static void add_library(const struct heap_text *text, const char *library)
+{
+	const char *slash = library ? strrchr(library, '/') : NULL;
+
+	names_escape(out_of(text), !library || !*library ? "(not known)" :
+				   slash && slash[1]	 ? slash + 1 :
+							   library);
+}
+
+/* ---- calls ---- */
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct heap_use *x = *(const struct heap_use *const *)a;
+	const struct heap_use *y = *(const struct heap_use *const *)b;
+	int result = (x->calls < y->calls) - (x->calls > y->calls);
+
+	return result ? result : strcmp(x->function->name, y->function->name);
+}
+
+static int add_use(const struct heap_text *text, const struct heap_use *use)
+{
+	CLEANUP(strbuf_fini) struct strbuf mean = { 0 };
+	struct strbuf *out = out_of(text);
+
+	amounts_add_column(out, use->calls, 13);
+	amounts_add_column(out, use->failed, 9);
+	amounts_add_column(out, use->bytes, 16);
+	amounts_add_duration(&mean,
+			     use->timed ? use->total_ns / use->timed : 0);
+	strbuf_printf(out, " %10s  ", strbuf_text(&mean));
+	names_escape(out, use->function->name);
+	strbuf_puts(out, " by ");
+	add_library(text, use->library);
+	return end_line(text);
+}
+
+int heap_text_calls(const struct heap_text *text)
+{
+	const struct heap *heap = text->process->heap;
+	size_t count = heap_use_count(heap), i;
+	const struct heap_use **uses CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(*uses));
+	unsigned top = text->config->options->top;
+	int err = 0;
+
+	if (!count)
+		return 0;
+	for (i = 0; i < count; i++)
+		uses[i] = heap_use_at(heap, i);
+	qsort(uses, count, sizeof(*uses), by_calls);
+	err = add_title(text, "---- CALLS");
+	if (!err)
+		err = add_title(text,
+				"        calls   failed           bytes  mean "
+				"time  function");
+	for (i = 0; !err && i < count && (!top || i < top); i++)
+		err = add_use(text, uses[i]);
+	if (err || i == count)
+		return err;
+	amounts_add_count(out_of(text), count - i, "more row");
+	strbuf_puts(out_of(text), " (--top)");
+	return end_line(text);
+}
+
+/* ---- holders ---- */
+
+static int add_holder(const struct heap_text *text,
+		      const struct heap_holder *holder)
+{
+	struct strbuf *out = out_of(text);
+
+	amounts_add_column(out, holder->bytes, 13);
+	amounts_add_column(out, holder->blocks, 9);
+	amounts_add_column(out, holder->alloc_blocks, 12);
+	amounts_add_column(out, holder->peak_bytes, 14);
+	strbuf_puts(out, "  ");
+	if (holder->component &&
+	    holder->component <= text->config->component_count)
+		names_escape(out,
+			     text->config->components[holder->component - 1]);
+	else
+		add_library(text, holder->library);
+	if (!holder->family->has_size)
+		strbuf_printf(out, " (%s)", holder->family->name);
+	return end_line(text);
+}
+
+int heap_text_holders(const struct heap_text *text)
+{
+	const struct heap *heap = text->process->heap;
+	bool components = text->config->options->by == HEAP_BY_COMPONENT;
+	size_t count = heap_holder_count(heap);
+	int err;
+
+	if (text->config->options->by != HEAP_BY_LIBRARY && !components)
+		return 0;
+	err = add_title(text, "---- PEAKS");
+	if (!err)
+		err = add_title(text, "   bytes held   blocks    acquired"
+				      "    peak bytes  who");
+	for (size_t i = 0; !err && i < count; i++) {
+		const struct heap_holder *holder = heap_holder_at(heap, i);
+
+		if (!!holder->component == components)
+			err = add_holder(text, holder);
+	}
+	return err;
+}
+
+/* ---- pairs of stacks ---- */
+
+static int add_half(const struct heap_text *text, const char *what,
+		    const struct family_function *function,
+		    const char *library, stack_id stack)
+{
+	int err;
+
+	strbuf_printf(out_of(text), "    %s", what);
+	if (function) {
+		strbuf_puts(out_of(text), " by ");
+		names_escape(out_of(text), function->name);
+	}
+	if (library) {
+		strbuf_puts(out_of(text), " in ");
+		add_library(text, library);
+	}
+	err = end_line(text);
+	return err ? err : heap_text_stack(text, stack, "        ");
+}
+
+static int add_incident(const struct heap_text *text,
+			const struct incident *incident)
+{
+	bool has_first = incident->kind != INCIDENT_INVALID_FREE;
+	int err;
+
+	amounts_add_count(out_of(text), incident->count, "time");
+	strbuf_puts(out_of(text), ", ");
+	amounts_add_count(out_of(text), incident->bytes, "byte");
+	err = end_line(text);
+	if (!err && has_first)
+		err = add_half(text,
+			       incident->kind == INCIDENT_DOUBLE_FREE ?
+				       "first given back" :
+				       "acquired",
+			       incident->first_function,
+			       incident->first_library, incident->first);
+	if (!err)
+		err = add_half(text, "given back", incident->second_function,
+			       incident->second_library, incident->second);
+	return err;
+}
+
+static int add_incidents(const struct heap_text *text,
+			 enum incident_kind kind, const char *title)
+{
+	const struct heap *heap = text->process->heap;
+	size_t count = heap_incident_count(heap, kind);
+	unsigned top = text->config->options->top;
+	uint64_t dropped = heap_incidents_dropped(heap, kind);
+	size_t i;
+	int err;
+
+	if (!count)
+		return 0;
+	err = add_title(text, title);
+	for (i = 0; !err && i < count && (!top || i < top); i++)
+		err = add_incident(text, heap_incident_at(heap, kind, i));
+	if (err || (i == count && !dropped))
+		return err;
+	amounts_add_count(out_of(text), count - i + dropped, "more pair");
+	strbuf_puts(out_of(text), " of stacks");
+	return end_line(text);
+}
+
+int heap_text_incidents(const struct heap_text *text)
+{
+	static const struct {
+		enum incident_kind kind;
+		const char *title;
+	} kinds[] = {
+		{ INCIDENT_DOUBLE_FREE, "---- GIVEN BACK TWICE" },
+		{ INCIDENT_INVALID_FREE, "---- GIVEN BACK, NEVER ACQUIRED" },
+		{ INCIDENT_MISMATCH, "---- GIVEN BACK BY A FUNCTION OF "
+				     "ANOTHER KIND" },
+		{ INCIDENT_SIZE_MISMATCH, "---- GIVEN BACK WITH ANOTHER "
+					  "SIZE" },
+		{ INCIDENT_CROSS, "---- ACQUIRED BY ONE LIBRARY, GIVEN BACK "
+				  "BY ANOTHER" },
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(kinds); i++)
+		/* That is common, and no fault by itself. */
+		if (kinds[i].kind != INCIDENT_CROSS ||
+		    text->config->options->by == HEAP_BY_LIBRARY ||
+		    text->config->options->by == HEAP_BY_COMPONENT)
+			err = add_incidents(text, kinds[i].kind,
+					    kinds[i].title);
+	return err;
+}
+
+/* ---- the foot ---- */
+
+static int add_loss(const struct heap_text *text, uint64_t number,
+		    const char *what)
+{
+	if (!number)
+		return 0;
+	amounts_add_number(out_of(text), number);
+	strbuf_printf(out_of(text), " %s", what);
+	return end_line(text);
+}
+
+static int add_losses(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+	const struct unwind_counts *stacks = &text->cost->stacks;
+	int err;
+
+	strbuf_puts(out_of(text), "calls lost: ");
+	amounts_add_number(out_of(text),
+			   process->unreadable + process->unseen);
+	err = end_line(text);
+	if (!err)
+		err = add_loss(text, process->unreadable,
+			       "calls had arguments that could not be read");
+	if (!err)
+		err = add_loss(text, process->unseen,
+			       "calls had returns that could not be seen");
+	if (!err)
+		err = add_loss(text, process->not_kept,
+			       "acquisitions were not kept, as that was "
+			       "switched off");
+	if (!err)
+		err = add_loss(text, stacks->broken,
+			       "stacks could not be followed to their end");
+	return err ? err :
+		     add_loss(text, stacks->cut,
+			      "stacks were cut at --depth");
+}
+
+int heap_text_foot(const struct heap_text *text)
+{
+	const struct heap_memory memory = heap_memory(text->process->heap);
+	uint64_t watched = text->now - text->process->start;
+	struct strbuf *out = out_of(text);
+	int err = add_title(text, "---- HOW IT WAS SEEN");
+
+	if (!err)
+		err = add_losses(text);
+	if (err)
+		return err;
+	strbuf_puts(out, "cost: ");
+	amounts_add_count(out, text->cost->stops, "stop");
+	strbuf_puts(out, ", threads stood still for ");
+	amounts_add_duration(out, text->cost->stopped_ns);
+	strbuf_printf(out, " in all (%.1f %% of the time watched); calltrap "
+			   "holds ",
+		      watched ? 100.0 * text->cost->stopped_ns / watched : 0);
+	amounts_add_count(out, memory.block_bytes + memory.site_bytes +
+				       memory.other_bytes +
+				       stacks_bytes(text->config->stacks),
+			  "byte");
+	err = end_line(text);
+	return err ? err : end_line(text);
+}

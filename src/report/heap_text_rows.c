@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "report/amounts.h"
+#include "report/heap_text.h"
+#include "report/names.h"
+
+/* The rows: of each a line of a table, of stacks the evidence as well. */
+
+static struct strbuf *out_of(const struct heap_text *text)
+{
+	return &text->output->text;
+}
+
+static int end_line(const struct heap_text *text)
+{
+	return output_end_line(text->output);
+}
+
+static int add_heading(const struct heap_text *text)
+{
+	static const char *const what[] = {
+		[HEAP_BY_STACK] = "STACKS",
+		[HEAP_BY_FUNCTION] = "FUNCTIONS",
+		[HEAP_BY_LINE] = "LINES",
+		[HEAP_BY_LIBRARY] = "LIBRARIES",
+		[HEAP_BY_THREAD] = "THREADS",
+		[HEAP_BY_SIZE] = "SIZES",
+		[HEAP_BY_COMPONENT] = "COMPONENTS",
+	};
+	static const char *const order[] = {
+		[HEAP_ORDER_BYTES] = "bytes",
+		[HEAP_ORDER_BLOCKS] = "blocks",
+		[HEAP_ORDER_RATE] = "blocks acquired",
+		[HEAP_ORDER_AGE] = "age",
+	};
+	const struct heap_report_options *options = text->config->options;
+	int err;
+
+	strbuf_printf(out_of(text), "---- %s, by verdict and %s",
+		      what[options->by], order[options->order]);
+	if (options->older_than) {
+		strbuf_puts(out_of(text), ", older than ");
+		amounts_add_duration(out_of(text), options->older_than);
+	}
+	err = end_line(text);
+	if (err)
+		return err;
+	strbuf_puts(out_of(text),
+		    "   bytes held   blocks    acquired  given back   per s "
+		    " median age  oldest   verdict   what");
+	return end_line(text);
+}
+
+static void add_duration_column(struct strbuf *out, uint64_t duration,
+				unsigned width)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	amounts_add_duration(&text, duration);
+	strbuf_printf(out, " %*s", (int)width, strbuf_text(&text));
+}
+
+static void add_rate_column(const struct heap_text *text,
+			    const struct heap_row *row)
+{
+	CLEANUP(strbuf_fini) struct strbuf rate = { 0 };
+
+	amounts_add_rate(&rate, row->alloc_blocks,
+			 text->now - text->process->start);
+	strbuf_printf(out_of(text), " %7s", strbuf_text(&rate));
+}
+
+/* What was called, and by whom. */
+static void add_what(const struct heap_text *text, const struct heap_row *row)
+{
+	const struct frame_name *name;
+	struct strbuf *out = out_of(text);
+	struct frame frame;
+
+	if (!row->site) {
+		names_escape(out, row->name);
+		return;
+	}
+	names_escape(out, row->site->function->name);
+	if (!stacks_frames(text->config->stacks, row->site->stack, &frame,
+			   1) ||
+	    !namer_names(text->config->namer, &frame, &name) ||
+	    !name->function)
+		return;
+	strbuf_puts(out, " by ");
+	names_escape(out, name->function);
+}
+
+static int add_line(const struct heap_text *text, const struct heap_row *row)
+{
+	struct strbuf *out = out_of(text);
+
+	amounts_add_column(out, row->bytes, 13);
+	amounts_add_column(out, row->blocks, 9);
+	if (row->is_of_sites) {
+		amounts_add_column(out, row->alloc_blocks, 12);
+		amounts_add_column(out, row->freed_blocks, 12);
+		add_rate_column(text, row);
+	} else {
+		strbuf_printf(out, "%12s%12s %7s", "-", "-", "-");
+	}
+	add_duration_column(out, log_histogram_quantile(&row->ages, 500), 11);
+	add_duration_column(out, row->oldest, 8);
+	strbuf_printf(out, "  %-8s  ",
+		      row->is_of_sites ? verdict_name(row->verdict.level) :
+					 "-");
+	add_what(text, row);
+	return end_line(text);
+}
+
+static int add_evidence(const struct heap_text *text,
+			const struct heap_row *row)
+{
+	strbuf_puts(out_of(text), "    ");
+	verdict_explain(&row->verdict, row->site, out_of(text));
+	return end_line(text);
+}
+
+static int add_times(const struct heap_text *text, const struct heap_row *row)
+{
+	struct strbuf *out = out_of(text);
+
+	strbuf_puts(out, "    acquired ");
+	amounts_add_count(out, row->alloc_bytes, "byte");
+	strbuf_puts(out, ", given back ");
+	amounts_add_count(out, row->freed_bytes, "byte");
+	if (row->lifetimes.count) {
+		strbuf_puts(out, "; lived ");
+		amounts_add_duration(
+			out, log_histogram_quantile(&row->lifetimes, 500));
+		strbuf_puts(out, " (median) to ");
+		amounts_add_duration(out, row->lifetimes.max);
+	}
+	if (row->times.count) {
+		strbuf_puts(out, "; each call took ");
+		amounts_add_duration(out, row->total_ns / row->times.count);
+		strbuf_puts(out, " (mean), ");
+		amounts_add_duration(out,
+				     log_histogram_quantile(&row->times, 990));
+		strbuf_puts(out, " (p99), ");
+		amounts_add_duration(out, row->times.max);
+		strbuf_puts(out, " (max)");
+	}
+	return end_line(text);
+}
+
+static int add_row(const struct heap_text *text, const struct heap_row *row)
+{
+	int err = add_line(text, row);
+
+	if (!err && row->site)
+		err = add_evidence(text, row);
+	if (!err && row->site)
+		err = add_times(text, row);
+	if (!err && text->config->options->histogram)
+		err = heap_text_sizes(text, &row->sizes);
+	if (!err && row->site)
+		err = heap_text_stack(text, row->site->stack, "        ");
+	return err;
+}
+
+/* What isn't shown is told all the same. */
+static int add_rest(const struct heap_text *text, uint64_t rows,
+		    uint64_t bytes, uint64_t blocks, uint64_t empty)
+{
+	struct strbuf *out = out_of(text);
+	int err = 0;
+
+	if (rows) {
+		amounts_add_column(out, bytes, 13);
+		amounts_add_column(out, blocks, 9);
+		strbuf_puts(out, "  in ");
+		amounts_add_count(out, rows, "more row");
+		strbuf_puts(out, " (--top)");
+		err = end_line(text);
+	}
+	if (!err && empty) {
+		amounts_add_count(out, empty, "row");
+		strbuf_puts(out, " more that nothing is held of");
+		err = end_line(text);
+	}
+	return err;
+}
+
+int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
+{
+	uint64_t left = 0, left_bytes = 0, left_blocks = 0, empty = 0;
+	unsigned top = text->config->options->top, shown = 0;
+	int err = add_heading(text);
+
+	for (size_t i = 0; !err && i < rows->count; i++) {
+		const struct heap_row *row = &rows->list[i];
+
+		if (!row->blocks) {
+			empty++;
+		} else if (!top || shown < top) {
+			shown++;
+			err = add_row(text, row);
+		} else {
+			left++;
+			left_bytes += row->bytes;
+			left_blocks += row->blocks;
+		}
+	}
+	return err ? err : add_rest(text, left, left_bytes, left_blocks, empty);
+}
