@@ -280,8 +280,13 @@ def deleted(case):
     h.check(not os.path.exists(path), "it is still there")
     process = case.start_calltrap("-w", "9", "-L", "-x", "probe_here", "-p",
                                   str(target.pid))
-    h.wait_until(lambda: h.tracer_of(target.pid) == process.pid, "attaching")
-    target.say("\n")
+
+    def is_logged():
+        target.say("\n")
+        return stacks_of(h.read(process.log_path), "probe_here")
+
+    h.wait_until(is_logged, "the first call")
+    target.popen.stdin.close()
     h.check_equal(target.wait(), 0, "status")
     process.wait()
     stack = stacks_of(h.read(process.log_path), "probe_here")[0]

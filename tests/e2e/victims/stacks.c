@@ -319,8 +319,8 @@ static void deleted(void)
 	unlink(path);
 	puts("ready");
 	fflush(stdout);
-	getchar();
-	first(1);
+	while (getchar() == '\n')
+		first(1);
 }
 
 static const struct {
