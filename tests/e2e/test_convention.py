@@ -35,6 +35,9 @@ def character(text):
 def tokens(text):
     """Numbers and brackets; whoever writes them, in the same order."""
     text = re.sub(r"\b\w+=", "", text)
+    # Of debug information, members that hold nothing aren't shown.
+    while re.search(r"\{[\s,]*\}", text):
+        text = re.sub(r"\{[\s,]*\}", "", text)
     found = []
     for word in TOKEN.findall(re.sub(r'"(?:[^"\\]|\\.)*"(?:\.\.\.)?', "0",
                                      text)):
