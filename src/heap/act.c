@@ -4,9 +4,14 @@
 #include "heap/private.h"
 
 /* A release or resize that has been entered and not left. */
-struct pending {
+struct pending_key {
 	uint64_t call;
-	uint64_t begin;
+	const struct family_function *function; /* one call may be several acts,
+						   each of its family */
+};
+
+struct pending {
+	struct pending_key key;
 	struct taken taken;
 	UT_hash_handle hh;
 };
@@ -93,10 +98,10 @@ static void finish_release(struct heap *heap, const struct heap_act *act,
 		&heap_ledger(heap, act->function->family)->total;
 
 	heap_count_use(heap, act, released_bytes(act, taken));
-	if (is_null(act, act->handle))
-		total->null_releases++;
-	else if (act->failed)
+	if (act->failed)
 		put_back(heap, act, taken);
+	else if (is_null(act, act->handle) && !taken->found)
+		total->null_releases++;
 	else
 		settle(heap, act, act->handle, taken);
 }
@@ -107,6 +112,13 @@ static bool has_released(const struct heap_act *act)
 {
 	return act->function->family->has_size && !has_ranges(act) &&
 	       act->size == 0 && act->handle == 0 && act->old != 0;
+}
+
+/* mremap() of no bytes maps the same a second time. */
+static bool gives_back(const struct heap_act *act)
+{
+	return !is_null(act, act->old) &&
+	       (!has_ranges(act) || act->old_size != 0);
 }
 
 static void finish_resize(struct heap *heap, const struct heap_act *act,
@@ -124,18 +136,20 @@ static void finish_resize(struct heap *heap, const struct heap_act *act,
 	}
 	if (!released)
 		heap->resizing = heap_site_of(heap, act);
-	if (!is_null(act, act->old) && (!has_ranges(act) || act->old_size))
+	if (taken->found || gives_back(act))
 		settle(heap, &copy, act->old, taken);
 	heap->resizing = NULL;
 	if (!released)
 		acquire(heap, &copy);
 }
 
-static struct pending *find_pending(const struct heap *heap, uint64_t call)
+static struct pending *find_pending(const struct heap *heap,
+				    const struct heap_act *act)
 {
+	struct pending_key key = { act->call, act->function };
 	struct pending *found;
 
-	HASH_FIND(hh, heap->pending, &call, sizeof(call), found);
+	HASH_FIND(hh, heap->pending, &key, sizeof(key), found);
 	return found;
 }
 
@@ -154,12 +168,11 @@ void heap_begin(struct heap *heap, const struct heap_act *act)
 		heap_act(heap, &entered);
 		return;
 	}
-	if (!act->call || find_pending(heap, act->call))
+	if (!act->call || find_pending(heap, act))
 		return;
 	pending = xcalloc(1, sizeof(*pending));
-	pending->call = act->call;
-	pending->begin = act->begin;
-	HASH_ADD(hh, heap->pending, call, sizeof(pending->call), pending);
+	pending->key = (struct pending_key){ act->call, act->function };
+	HASH_ADD(hh, heap->pending, key, sizeof(pending->key), pending);
 	take(heap, act, &pending->taken);
 }
 
@@ -167,7 +180,7 @@ void heap_begin(struct heap *heap, const struct heap_act *act)
 static void take_pending(struct heap *heap, const struct heap_act *act,
 			 struct taken *ret)
 {
-	struct pending *pending = find_pending(heap, act->call);
+	struct pending *pending = find_pending(heap, act);
 
 	if (!act->call || !pending) {
 		take(heap, act, ret);
@@ -229,7 +242,7 @@ void heap_act(struct heap *heap, const struct heap_act *given)
 
 void heap_abandon(struct heap *heap, const struct heap_act *act)
 {
-	struct pending *pending = find_pending(heap, act->call);
+	struct pending *pending = find_pending(heap, act);
 
 	heap_ledger(heap, act->function->family)->total.in_flight++;
 	if (!act->call || !pending)

@@ -19,7 +19,8 @@ struct heap;
 
 struct heap_act {
 	const struct family_function *function;
-	/* Pairs heap_begin() with heap_act(). 0: there was no heap_begin(). */
+	/* With .function, pairs heap_begin() with heap_act(). 0: there was no
+	   heap_begin(). */
 	uint64_t call;
 	uint64_t begin, end; /* monotonic, nanoseconds */
 	pid_t tid;

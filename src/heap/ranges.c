@@ -60,6 +60,8 @@ static struct range *open_gap(struct range_list *list, size_t index)
 
 static void close_gap(struct range_list *list, size_t index, size_t count)
 {
+	if (!count)
+		return;
 	memmove(list->items + index, list->items + index + count,
 		(list->count - index - count) * sizeof(*list->items));
 	list->count -= count;

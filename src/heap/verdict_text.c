@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "heap/verdict.h"
+
+void verdict_memory_fini(struct verdict_memory *memory)
+{
+	free(memory->levels);
+	*memory = (struct verdict_memory){ 0 };
+}
+
+enum verdict_level verdict_remember(struct verdict_memory *memory,
+				    const struct site *site,
+				    enum verdict_level level)
+{
+	size_t index = site->number - 1;
+	enum verdict_level before;
+
+	if (index >= memory->room) {
+		size_t room = index + index / 2 + 64;
+
+		memory->levels = xreallocarray(memory->levels, room, 1);
+		memset(memory->levels + memory->room, VERDICT_NOT,
+		       room - memory->room);
+		memory->room = room;
+	}
+	before = memory->levels[index];
+	memory->levels[index] = level;
+	return before;
+}
 
 const char *verdict_name(enum verdict_level level)
 {

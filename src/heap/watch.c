@@ -440,8 +440,7 @@ static bool is_done_at_entry(const struct family_function *function)
  * Functions that call others of their unit stand for them: operator new for
  * malloc, malloc for mmap.
  */
-static unsigned group_of(const struct watch *watch,
-			 const struct family *family)
+static unsigned group_of(const struct watch *watch, const struct family *family)
 {
 	size_t i;
 

@@ -23,7 +23,7 @@ enum watched_state {
 /* A process, from when it was first seen or began its present program. */
 struct watched {
 	pid_t pid;
-	char *program;       /* path, or "" */
+	char *program; /* path, or "" */
 	struct heap *heap;
 	uint64_t start, end; /* monotonic; end: 0 while it runs */
 	enum watched_state state;

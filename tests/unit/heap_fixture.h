@@ -33,6 +33,9 @@ static const char fixture_text[] =
 	"acquire open = int handle >= 0\n"
 	"replace dup2 = int handle >= 0\n"
 	"release close(int handle) = 0\n"
+	"family sockets counts sockets\n"
+	"acquire open = int handle >= 0\n"
+	"release close(int handle) = 0\n"
 	"family refs counts objects, shared\n"
 	"acquire get = handle\n"
 	"release put(handle)\n";

@@ -187,6 +187,34 @@ START_TEST(release_that_fails)
 }
 END_TEST
 
+/* Each family has its own pending release, though it is one call. */
+START_TEST(release_in_two_families)
+{
+	const struct family_function *open = families_find(f.families, "open");
+	struct heap_act acts[2];
+
+	for (int i = 0; i < 2; i++) {
+		acts[i] = fixture_act(&f, "open");
+		acts[i].function = i ? open->next : open;
+		acts[i].handle = 5;
+		heap_act(f.heap, &acts[i]);
+		acts[i] = fixture_act(&f, "close");
+		if (i)
+			acts[i].function = acts[i].function->next;
+		acts[i].handle = 5;
+		acts[i].call = 77;
+	}
+	for (int i = 0; i < 2; i++)
+		heap_begin(f.heap, &acts[i]);
+	acquire(&f, "open", 5, 0); /* by another thread, in one of them */
+	for (int i = 0; i < 2; i++)
+		heap_act(f.heap, &acts[i]);
+	ck_assert_uint_eq(heap_total(f.heap, open->family)->blocks, 1);
+	ck_assert_uint_eq(heap_total(f.heap, open->next->family)->blocks, 0);
+	ck_assert_uint_eq(heap_total(f.heap, open->family)->reused, 0);
+}
+END_TEST
+
 START_TEST(double_and_unknown_frees)
 {
 	const struct incident *incident;
@@ -521,6 +549,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, resize_that_never_returns);
 	tcase_add_test(tcase, release_told_at_entry_and_return);
 	tcase_add_test(tcase, release_that_fails);
+	tcase_add_test(tcase, release_in_two_families);
 	tcase_add_test(tcase, double_and_unknown_frees);
 	tcase_add_test(tcase, never_acquired);
 	tcase_add_test(tcase, forms_and_sizes_that_differ);

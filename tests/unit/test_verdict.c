@@ -122,6 +122,24 @@ START_TEST(never_freed_and_taken_back)
 }
 END_TEST
 
+START_TEST(levels_are_remembered)
+{
+	struct verdict_memory memory = { 0 };
+
+	for (uint32_t n = 1; n < 1000; n += 7) {
+		struct site site = { .number = n };
+
+		ck_assert_int_eq(verdict_remember(&memory, &site,
+						  VERDICT_LIKELY),
+				 VERDICT_NOT);
+		ck_assert_int_eq(verdict_remember(&memory, &site,
+						  VERDICT_POSSIBLE),
+				 VERDICT_LIKELY);
+	}
+	verdict_memory_fini(&memory);
+}
+END_TEST
+
 /* One in fifty is forgotten; the others live for a millisecond. */
 START_TEST(some_are_forgotten)
 {
@@ -277,6 +295,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, trend_of_noise);
 	tcase_add_test(tcase, trend_of_nothing);
 	tcase_add_test(tcase, never_freed_and_taken_back);
+	tcase_add_test(tcase, levels_are_remembered);
 	tcase_add_test(tcase, some_are_forgotten);
 	tcase_add_test(tcase, kept);
 	tcase_add_test(tcase, turnover);
