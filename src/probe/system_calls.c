@@ -41,9 +41,9 @@ static struct system_functions *new_function(struct prober *prober,
 	function->place = FUNCTION_SYSTEM_CALL;
 	function->returns = never_returns(function->name) ? RETURNS_NEVER :
 							    RETURNS_ONCE;
-	function->prototype = prototypes_find(prober->config.prototypes,
-					      key->arch->syscalls,
-					      function->name);
+	function->prototype = prototypes_find_syscall(
+		prober->config.prototypes, key->arch->syscalls,
+		function->name);
 	return entry;
 }
 

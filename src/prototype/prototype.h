@@ -57,6 +57,15 @@ const struct prototype *
 prototypes_from_debuginfo(struct prototypes *prototypes,
 			  const struct debug_function *function);
 
+/*
+ * That of a system call, from the library that they are in. Files that apply
+ * to every library have it as SYS_name: what they say of the C library's
+ * function may not be true of it (clone).
+ */
+const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,
+						const char *library,
+						const char *name);
+
 /* How much of a value is shown. */
 struct print_limits {
 	unsigned string_bytes;   /* -s */

@@ -354,6 +354,18 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 	return found;
 }
 
+const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,
+						const char *library,
+						const char *name)
+{
+	char *own CLEANUP(xfree_cleanup) = xasprintf("SYS_%s", name);
+	const struct prototype *found =
+		find_in(prototypes->globals, prototypes->global_count, own);
+
+	return found ? found :
+		       library_find(library_of(prototypes, library), name);
+}
+
 const struct prototype *
 prototypes_from_debuginfo(struct prototypes *prototypes,
 			  const struct debug_function *function)
