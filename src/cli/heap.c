@@ -22,7 +22,8 @@ struct heap_verb {
 	struct components *components; /* or NULL */
 	struct heap_report *report;
 	struct progress *progress;
-	uint64_t next_report;  /* monotonic; 0: never */
+	uint64_t next_sample;  /* monotonic */
+	uint64_t next_report;  /* 0: never */
 	sig_atomic_t reports;  /* requests that have been heeded */
 	sig_atomic_t switches;
 	int error;             /* the report can't be written */
@@ -93,9 +94,9 @@ static void print_all(struct heap_verb *verb)
 
 static void set_alarm(struct heap_verb *verb)
 {
-	uint64_t then = progress_next(verb->progress);
+	uint64_t then = verb->next_sample;
 
-	if (verb->next_report && (!then || verb->next_report < then))
+	if (verb->next_report && verb->next_report < then)
 		then = verb->next_report;
 	verb->session->requests->alarm = then;
 }
@@ -130,7 +131,11 @@ static void heap_woken(struct session *session)
 		if (verb->next_report < now)
 			verb->next_report = now + session->options->every;
 	}
-	progress_show(verb->progress, verb->watch, now);
+	if (now >= verb->next_sample) {
+		watch_sample(verb->watch, now);
+		progress_show(verb->progress, verb->watch, now);
+		verb->next_sample = now + NS_PER_SECOND;
+	}
 	set_alarm(verb);
 	signals_rest();
 }
@@ -143,6 +148,7 @@ static void heap_begun(struct session *session)
 	HASH_ITER(hh, session->tracer.tracees, tracee, next)
 		watch_add(verb->watch, tracee->pid,
 			  tracee->pid == session->child);
+	verb->next_sample = clock_now() + NS_PER_SECOND;
 	if (session->options->every)
 		verb->next_report = clock_now() + session->options->every;
 	set_alarm(verb);

@@ -45,11 +45,6 @@ void progress_free(struct progress *progress)
 	free(progress);
 }
 
-uint64_t progress_next(const struct progress *progress)
-{
-	return progress->terminal ? progress->last + NS_PER_SECOND : 0;
-}
-
 static void add_process(struct sums *sums, const struct watched *process)
 {
 	sums->calls += process->calls;
@@ -108,7 +103,7 @@ void progress_show(struct progress *progress, const struct watch *watch,
 	struct sums sums = { 0 };
 	uint64_t rate;
 
-	if (!progress->terminal || now < progress->last + NS_PER_SECOND)
+	if (!progress->terminal || now <= progress->last)
 		return;
 	for (process = watch_next(watch, NULL); process;
 	     process = watch_next(watch, process))

@@ -15,9 +15,7 @@ struct progress *progress_new(const struct stacks *stacks,
 			      struct namer *namer) MUST_CHECK;
 void progress_free(struct progress *progress);
 
-/* When it wants to be shown again; 0: never. Monotonic. */
-uint64_t progress_next(const struct progress *progress);
-
+/* Monotonic time. */
 void progress_show(struct progress *progress, const struct watch *watch,
 		   uint64_t now);
 

@@ -62,6 +62,30 @@ static struct watched *find(const struct watch *watch, pid_t pid)
 	return process;
 }
 
+static void sample(struct watched *process, uint64_t now)
+{
+	struct vitals vitals;
+
+	/* One that has ended keeps what was known of it last. */
+	if (vitals_read("", process->pid, &vitals))
+		return;
+	if (!process->first_vitals.virtual_bytes)
+		process->first_vitals = vitals;
+	process->vitals = vitals;
+	history_change(&process->resident, now - process->start,
+		       (struct history_state){
+			       .bytes = vitals.resident_bytes });
+}
+
+void watch_sample(struct watch *watch, uint64_t now)
+{
+	struct watched *process, *next;
+
+	HASH_ITER(hh, watch->processes, process, next)
+		if (!process->end)
+			sample(process, now);
+}
+
 static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 			   uint64_t time)
 {
@@ -80,6 +104,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	process->complete = complete;
 	process->heap = heap_new(&options);
 	HASH_ADD_INT(watch->processes, pid, process);
+	sample(process, time);
 	return process;
 }
 
@@ -95,6 +120,7 @@ static void forget(struct watch *watch, struct watched *process)
 {
 	HASH_DEL(watch->processes, process);
 	heap_free(process->heap);
+	history_fini(&process->resident);
 	free(process->program);
 	free(process);
 }
@@ -106,6 +132,7 @@ static void end(struct watch *watch, const struct event *event,
 
 	if (!process)
 		return;
+	sample(process, event->time);
 	process->end = event->time;
 	process->state = state;
 	process->status = status;

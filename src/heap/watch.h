@@ -5,7 +5,9 @@
 #include <stdbool.h>
 
 #include "heap/heap.h"
+#include "heap/history.h"
 #include "probe/prober.h"
+#include "sysdeps/linux/vitals.h"
 
 /*
  * Watches the heaps of processes: picks the functions of all families wherever
@@ -33,6 +35,9 @@ struct watched {
 	uint64_t unseen;     /* … whose returns could not be */
 	uint64_t not_kept;   /* acquisitions while that was switched off */
 	bool complete;       /* watched from its first instruction on */
+	/* What the kernel said of it when watching began, and the last time. */
+	struct vitals first_vitals, vitals;
+	struct history resident; /* bytes, in time */
 	UT_hash_handle hh;   /* by pid */
 };
 
@@ -58,6 +63,9 @@ const struct prober_pick *watch_pick(const struct watch *watch);
 
 /* A process is traced from now on. complete: it hasn't run yet. */
 void watch_add(struct watch *watch, pid_t pid, bool complete);
+
+/* Looks at what the kernel says of each process; to be called now and then. */
+void watch_sample(struct watch *watch, uint64_t now);
 
 /*
  * Off: what is acquired from now on is not kept, but what was kept before is

@@ -47,6 +47,8 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	if (!err)
 		err = heap_text_summary(text, rows);
 	if (!err)
+		err = heap_text_growth(text);
+	if (!err)
 		err = heap_text_rows(text, rows);
 	if (!err)
 		err = heap_text_calls(text);

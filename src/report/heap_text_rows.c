@@ -117,7 +117,8 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 static int add_evidence(const struct heap_text *text,
 			const struct heap_row *row)
 {
-	strbuf_puts(out_of(text), "    ");
+	strbuf_printf(out_of(text), "    stack %u: ",
+		      (unsigned)row->site->number);
 	verdict_explain(&row->verdict, row->site, out_of(text));
 	return end_line(text);
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "heap/growth.h"
+#include "report/amounts.h"
+#include "report/heap_text.h"
+#include "report/names.h"
+
+/* The process as the kernel sees it, and where its growth leads. */
+
+static struct strbuf *out_of(const struct heap_text *text)
+{
+	return &text->output->text;
+}
+
+static int end_line(const struct heap_text *text)
+{
+	return output_end_line(text->output);
+}
+
+/* "1,036,288 bytes (+4,096)": now, and what it has become more. */
+static void add_changed(struct strbuf *out, const char *name, uint64_t first,
+			uint64_t now)
+{
+	strbuf_printf(out, "%s ", name);
+	amounts_add_number(out, now);
+	strbuf_puts(out, now < first ? " (-" : " (+");
+	amounts_add_number(out, now < first ? first - now : now - first);
+	strbuf_putc(out, ')');
+}
+
+static int add_sizes(const struct heap_text *text)
+{
+	const struct vitals *first = &text->process->first_vitals;
+	const struct vitals *now = &text->process->vitals;
+	struct strbuf *out = out_of(text);
+
+	strbuf_puts(out, "bytes: ");
+	add_changed(out, "VIRT", first->virtual_bytes, now->virtual_bytes);
+	add_changed(out, ", RSS", first->resident_bytes, now->resident_bytes);
+	if (now->machine_bytes)
+		strbuf_printf(out, ", %%MEM %.1f",
+			      100.0 * now->resident_bytes /
+				      now->machine_bytes);
+	add_changed(out, ", swap", first->swapped_bytes, now->swapped_bytes);
+	return end_line(text);
+}
+
+static int add_faults(const struct heap_text *text)
+{
+	const struct vitals *first = &text->process->first_vitals;
+	const struct vitals *now = &text->process->vitals;
+	uint64_t watched = text->now - text->process->start;
+	struct strbuf *out = out_of(text);
+
+	strbuf_puts(out, "page faults: ");
+	amounts_add_number(out, now->minor_faults - first->minor_faults);
+	strbuf_puts(out, " minor (");
+	amounts_add_rate(out, now->minor_faults - first->minor_faults,
+			 watched);
+	strbuf_puts(out, " a second), ");
+	amounts_add_number(out, now->major_faults - first->major_faults);
+	strbuf_puts(out, " major");
+	return end_line(text);
+}
+
+static int add_cgroup(const struct heap_text *text)
+{
+	const struct vitals *now = &text->process->vitals;
+	struct strbuf *out = out_of(text);
+
+	if (!now->cgroup_version)
+		return 0;
+	strbuf_printf(out, "cgroup v%u: ", now->cgroup_version);
+	if (now->limit_bytes) {
+		amounts_add_number(out, now->cgroup_bytes);
+		strbuf_puts(out, " bytes of at most ");
+		amounts_add_number(out, now->limit_bytes);
+	} else {
+		strbuf_puts(out, "no limit");
+	}
+	strbuf_puts(out, "; OOM kills: ");
+	amounts_add_number(out, now->oom_kills);
+	return end_line(text);
+}
+
+/* ---- where it leads ---- */
+
+/* What the process may still grow by, and what ends there. */
+static uint64_t room_of(const struct vitals *now, const char **what_ret)
+{
+	if (now->limit_bytes) {
+		*what_ret = "the cgroup's limit";
+		return now->limit_bytes > now->cgroup_bytes ?
+			       now->limit_bytes - now->cgroup_bytes :
+			       0;
+	}
+	*what_ret = "all of this machine's memory";
+	return now->machine_bytes > now->resident_bytes ?
+		       now->machine_bytes - now->resident_bytes :
+		       0;
+}
+
+#define SOURCES 2
+
+static void add_sources(const struct heap_text *text,
+			const struct family *family)
+{
+	struct growth_source sources[SOURCES];
+	size_t count = growth_sources(text->process->heap, family, text->now,
+				      sources, SOURCES);
+	double share = 0;
+
+	for (size_t i = 0; i < count; i++)
+		share += sources[i].share;
+	if (!count)
+		return;
+	strbuf_printf(out_of(text), ", %.0f %% of it from stack%s",
+		      100 * share, count == 1 ? "" : "s");
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(out_of(text), "%s %u", i ? " and" : "",
+			      (unsigned)sources[i].site->number);
+}
+
+static int add_trend(const struct heap_text *text, const char *name,
+		     const struct growth *growth, const struct family *family)
+{
+	struct forecast forecast;
+	const char *what;
+	struct strbuf *out = out_of(text);
+
+	if (!growth->certain)
+		return 0;
+	strbuf_printf(out, "%s grows by ", name);
+	amounts_add_number(out, growth->trend.slope);
+	strbuf_puts(out, " bytes a second");
+	forecast = forecast_of(growth, room_of(&text->process->vitals, &what));
+	if (forecast.certain) {
+		strbuf_printf(out, ": %s ", what);
+		forecast_print(&forecast, out);
+	}
+	if (family)
+		add_sources(text, family);
+	return end_line(text);
+}
+
+static int add_trends(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+	const struct families *families = text->config->families;
+	uint64_t watched = text->now - process->start;
+	struct growth growth = growth_of(&process->resident, watched);
+	int err = add_trend(text, "RSS", &growth, NULL);
+
+	for (size_t i = 0; !err && i < families_count(families); i++) {
+		const struct family *family = families_at(families, i);
+
+		if (!family->has_size)
+			continue;
+		growth = growth_of(heap_total_history(process->heap, family),
+				   watched);
+		err = add_trend(text, family->name, &growth, family);
+	}
+	return err;
+}
+
+int heap_text_growth(const struct heap_text *text)
+{
+	int err;
+
+	if (!text->process->vitals.virtual_bytes)
+		return 0;
+	strbuf_puts(out_of(text), "---- PROCESS");
+	err = end_line(text);
+	if (!err)
+		err = add_sizes(text);
+	if (!err)
+		err = add_faults(text);
+	if (!err)
+		err = add_cgroup(text);
+	return err ? err : add_trends(text);
+}

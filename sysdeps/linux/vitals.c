@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/linux/vitals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/* Limits above this are v1's way to say that there is none. */
+#define NO_LIMIT (UINT64_C(1) << 60)
+
+static void close_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static FILE *open_file(const char *root, const char *path)
+{
+	char *whole CLEANUP(xfree_cleanup) = xasprintf("%s%s", root, path);
+
+	return fopen(whole, "re");
+}
+
+static FILE *open_of(const char *root, pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open_file(root, path);
+}
+
+/* ---- the process ---- */
+
+/* "VmSize:   123 kB" (proc(5), /proc/pid/status) */
+static bool read_status(const char *root, pid_t pid, struct vitals *ret)
+{
+	FILE *file CLEANUP(close_file) = open_of(root, pid, "status");
+	char line[256];
+	uint64_t kb;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "VmSize: %" SCNu64, &kb) == 1)
+			ret->virtual_bytes = kb * 1024;
+		else if (sscanf(line, "VmRSS: %" SCNu64, &kb) == 1)
+			ret->resident_bytes = kb * 1024;
+		else if (sscanf(line, "VmSwap: %" SCNu64, &kb) == 1)
+			ret->swapped_bytes = kb * 1024;
+	}
+	return ret->virtual_bytes != 0;
+}
+
+/* Fields 10 and 12; behind the name, which may contain anything. */
+static void read_faults(const char *root, pid_t pid, struct vitals *ret)
+{
+	FILE *file CLEANUP(close_file) = open_of(root, pid, "stat");
+	char line[1024];
+	const char *behind;
+
+	if (!file || !fgets(line, sizeof(line), file))
+		return;
+	behind = strrchr(line, ')');
+	if (!behind ||
+	    sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64
+			       " %*u %" SCNu64,
+		   &ret->minor_faults, &ret->major_faults) != 2)
+		ret->minor_faults = ret->major_faults = 0;
+}
+
+static void read_machine(const char *root, struct vitals *ret)
+{
+	FILE *file CLEANUP(close_file) = open_file(root, "/proc/meminfo");
+	char line[256];
+	uint64_t kb;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemTotal: %" SCNu64, &kb) == 1)
+			ret->machine_bytes = kb * 1024;
+}
+
+/* ---- its cgroup ---- */
+
+struct hierarchy {
+	unsigned version;
+	const char *mount;
+	const char *limit;
+	const char *usage;
+	const char *events;
+};
+
+static const struct hierarchy hierarchies[] = {
+	{ 1, "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+	  "memory.usage_in_bytes", "memory.oom_control" },
+	{ 2, "/sys/fs/cgroup", "memory.max", "memory.current",
+	  "memory.events" },
+	{ 2, "/sys/fs/cgroup/unified", "memory.max", "memory.current",
+	  "memory.events" },
+};
+
+static bool read_number(const char *root, const char *directory,
+			const char *name, uint64_t *ret)
+{
+	char *path CLEANUP(xfree_cleanup) =
+		xasprintf("%s/%s", directory, name);
+	FILE *file CLEANUP(close_file) = open_file(root, path);
+
+	return file && fscanf(file, "%" SCNu64, ret) == 1;
+}
+
+/* "oom_kill 3" among other lines. */
+static void read_kills(const char *root, const char *directory,
+		       const char *name, struct vitals *ret)
+{
+	char *path CLEANUP(xfree_cleanup) =
+		xasprintf("%s/%s", directory, name);
+	FILE *file CLEANUP(close_file) = open_file(root, path);
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "oom_kill %" SCNu64, &ret->oom_kills) == 1)
+			return;
+}
+
+static void take_limit(const char *root, const struct hierarchy *hierarchy,
+		       const char *directory, struct vitals *ret)
+{
+	uint64_t limit;
+
+	if (!read_number(root, directory, hierarchy->limit, &limit) ||
+	    limit >= NO_LIMIT || (ret->limit_bytes && ret->limit_bytes <= limit))
+		return;
+	ret->limit_bytes = limit;
+	if (!read_number(root, directory, hierarchy->usage,
+			 &ret->cgroup_bytes))
+		ret->cgroup_bytes = 0;
+}
+
+/* The groups from the process's own up to the root. */
+static void climb(const char *root, const struct hierarchy *hierarchy,
+		  const char *group, struct vitals *ret)
+{
+	const size_t mount = strlen(hierarchy->mount);
+	char *directory CLEANUP(xfree_cleanup) =
+		xasprintf("%s%s", hierarchy->mount,
+			  strcmp(group, "/") ? group : "");
+
+	read_kills(root, directory, hierarchy->events, ret);
+	for (;;) {
+		char *slash = strrchr(directory, '/');
+
+		take_limit(root, hierarchy, directory, ret);
+		if (strlen(directory) <= mount || !slash)
+			return;
+		*slash = '\0';
+	}
+}
+
+/*
+ * "4:memory:/group" (v1) or "0::/group" (v2; cgroups(7)). A container sees a
+ * part of the tree only: groups that aren't there have no limit to tell.
+ */
+static void read_cgroup(const char *root, pid_t pid, struct vitals *ret)
+{
+	FILE *file CLEANUP(close_file) = open_of(root, pid, "cgroup");
+	char line[4096 + 128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *controllers = strchr(line, ':'), *group;
+
+		line[strcspn(line, "\n")] = '\0';
+		group = controllers ? strchr(controllers + 1, ':') : NULL;
+		if (!group)
+			continue;
+		*group++ = '\0';
+		for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
+			unsigned version = hierarchies[i].version;
+
+			if (version == 2 ? controllers[1] != '\0' :
+					   !strstr(controllers + 1, "memory"))
+				continue;
+			if (!ret->cgroup_version || version == 1)
+				ret->cgroup_version = version;
+			climb(root, &hierarchies[i], group, ret);
+		}
+	}
+}
+
+int vitals_read(const char *root, pid_t pid, struct vitals *ret)
+{
+	*ret = (struct vitals){ 0 };
+	if (!read_status(root, pid, ret))
+		return -ERR_GONE;
+	read_faults(root, pid, ret);
+	read_machine(root, ret);
+	read_cgroup(root, pid, ret);
+	return 0;
+}

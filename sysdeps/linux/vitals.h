@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_VITALS_H
+#define CALLTRAP_VITALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+/* What the kernel says of a process's memory, and of what it may have. */
+struct vitals {
+	uint64_t virtual_bytes;
+	uint64_t resident_bytes;
+	uint64_t swapped_bytes;
+	uint64_t minor_faults, major_faults; /* since its start */
+	uint64_t machine_bytes;  /* all that there is; 0: not known */
+	uint64_t limit_bytes;    /* of its cgroup, the lowest one up to the
+				    root; 0: none */
+	uint64_t cgroup_bytes;   /* used by the cgroup that has that limit */
+	uint64_t oom_kills;      /* in its own cgroup */
+	unsigned cgroup_version; /* 1, 2; 0: not known */
+};
+
+/*
+ * root: "" (tests have prepared files below another one). -ERR_GONE when
+ * there is no such process, or it has ended.
+ */
+int vitals_read(const char *root, pid_t pid, struct vitals *ret) MUST_CHECK;
+
+#endif

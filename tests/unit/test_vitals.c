@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "sysdeps/linux/vitals.h"
+#include "unit.h"
+
+/* Prepared files, as kernels with other cgroups than this one's write them. */
+
+static char *root;
+
+static void put(const char *path, const char *text)
+{
+	char *whole = xasprintf("%s%s", root, path);
+	FILE *file;
+
+	for (char *s = whole + strlen(root) + 1; (s = strchr(s, '/')); s++) {
+		*s = '\0';
+		(void)mkdir(whole, 0700);
+		*s = '/';
+	}
+	file = fopen(whole, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+	free(whole);
+}
+
+static void set_up(void)
+{
+	char name[] = "/tmp/test_vitals.XXXXXX";
+
+	ck_assert_ptr_nonnull(mkdtemp(name));
+	root = xstrdup(name);
+	put("/proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
+	put("/proc/7/status", "Name:\tx\nVmPeak:\t 90 kB\nVmSize:\t 80 kB\n"
+			      "VmRSS:\t 40 kB\nVmSwap:\t 4 kB\n");
+	put("/proc/7/stat", "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 0 0\n");
+}
+
+static void tear_down(void)
+{
+	char *command = xasprintf("rm -r '%s'", root);
+
+	ck_assert_int_eq(system(command), 0);
+	free(command);
+	free(root);
+}
+
+START_TEST(process)
+{
+	struct vitals v;
+
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.virtual_bytes, 80 * 1024);
+	ck_assert_uint_eq(v.resident_bytes, 40 * 1024);
+	ck_assert_uint_eq(v.swapped_bytes, 4 * 1024);
+	ck_assert_uint_eq(v.machine_bytes, 1000 * 1024);
+	ck_assert_uint_eq(v.minor_faults, 111);
+	ck_assert_uint_eq(v.major_faults, 22);
+	ck_assert_uint_eq(v.cgroup_version, 0);
+	ck_assert_int_eq(vitals_read(root, 8, &v), -ERR_GONE);
+}
+END_TEST
+
+/* One that has ended has no memory. */
+START_TEST(zombie)
+{
+	struct vitals v;
+
+	put("/proc/7/status", "Name:\tx\nState:\tZ (zombie)\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), -ERR_GONE);
+}
+END_TEST
+
+START_TEST(version_1)
+{
+	struct vitals v;
+
+	put("/proc/7/cgroup", "5:cpu,cpuacct:/\n4:memory:/a/b\n0::/a\n");
+	put("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+	    "9223372036854771712\n");
+	put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "5000\n");
+	put("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "4000\n");
+	put("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "6000\n");
+	put("/sys/fs/cgroup/memory/a/b/memory.oom_control",
+	    "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.cgroup_version, 1);
+	ck_assert_uint_eq(v.limit_bytes, 5000);
+	ck_assert_uint_eq(v.cgroup_bytes, 4000);
+	ck_assert_uint_eq(v.oom_kills, 3);
+}
+END_TEST
+
+START_TEST(version_2)
+{
+	struct vitals v;
+
+	put("/proc/7/cgroup", "0::/system.slice/x.service\n");
+	put("/sys/fs/cgroup/system.slice/x.service/memory.max", "max\n");
+	put("/sys/fs/cgroup/system.slice/x.service/memory.events",
+	    "low 0\nhigh 0\nmax 12\noom 2\noom_kill 1\n");
+	put("/sys/fs/cgroup/system.slice/memory.max", "8192\n");
+	put("/sys/fs/cgroup/system.slice/memory.current", "77\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.cgroup_version, 2);
+	ck_assert_uint_eq(v.limit_bytes, 8192);
+	ck_assert_uint_eq(v.cgroup_bytes, 77);
+	ck_assert_uint_eq(v.oom_kills, 1);
+}
+END_TEST
+
+/* A container's view: its group lies outside of what is mounted. */
+START_TEST(odd_groups)
+{
+	struct vitals v;
+
+	put("/proc/7/cgroup", "nonsense\n4:memory\n4:memory:/../..\n0::\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.limit_bytes, 0);
+}
+END_TEST
+
+/* The real thing, against what this process knows of itself. */
+START_TEST(own)
+{
+	struct vitals v;
+
+	ck_assert_int_eq(vitals_read("", getpid(), &v), 0);
+	ck_assert_uint_gt(v.resident_bytes, 100000);
+	ck_assert_uint_gt(v.virtual_bytes, v.resident_bytes);
+	ck_assert_uint_eq(v.machine_bytes / 1024,
+			  (uint64_t)sysconf(_SC_PHYS_PAGES) *
+				  sysconf(_SC_PAGESIZE) / 1024);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("vitals");
+	TCase *tests = tcase_create("vitals");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, process);
+	tcase_add_test(tests, zombie);
+	tcase_add_test(tests, version_1);
+	tcase_add_test(tests, version_2);
+	tcase_add_test(tests, odd_groups);
+	tcase_add_test(tests, own);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
