@@ -24,7 +24,7 @@
 /* Debug sections are packed to a third, seldom to a tenth. */
 #define UNPACKING 8
 
-/* AddressSanitizer needs more system calls, and all addresses. */
+/* AddressSanitizer needs more system calls, all addresses, and its logs. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_INSTRUMENTED true
 #elif defined(__has_feature)
@@ -89,9 +89,10 @@ static void limit_resources(void)
 	limit(RLIMIT_CORE, 0, 0);
 	limit(RLIMIT_CPU, CPU_SECONDS_MAX, CPU_SECONDS_MAX);
 	limit(RLIMIT_NPROC, 0, 0);
+	if (IS_INSTRUMENTED)
+		return;
 	limit(RLIMIT_FSIZE, 0, 0);
-	if (!IS_INSTRUMENTED)
-		limit(RLIMIT_AS, own_size() + MEMORY_MAX, RLIM_INFINITY);
+	limit(RLIMIT_AS, own_size() + MEMORY_MAX, RLIM_INFINITY);
 }
 
 void confine_allow(const int *fds, size_t count)
@@ -174,5 +175,5 @@ bool confine(int socket)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return false;
 	/* Kernels without it have the rest of the fence. */
-	return filter_system_calls() || errno == EINVAL || IS_INSTRUMENTED;
+	return IS_INSTRUMENTED || filter_system_calls() || errno == EINVAL;
 }

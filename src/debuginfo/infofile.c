@@ -21,6 +21,8 @@ static int begin(struct object *object, struct dwarf *ret)
 	dwarf_set_de_alloc_flag(0);
 	state = dwarf_object_init_b(object_interface(object), NULL, NULL,
 				    DW_GROUPNUMBER_ANY, &ret->dbg, &error);
+	if (state == DW_DLV_ERROR)
+		dwarf_dealloc(NULL, error, DW_DLA_ERROR);
 	if (state != DW_DLV_OK)
 		ret->dbg = NULL;
 	ret->word_size = object_word_size(object);

@@ -122,25 +122,41 @@ static void read_files(struct reading *reading)
 		read_file(reading, i);
 }
 
-/* The numbers of a row that is read anew each time. */
+/*
+ * Release 20210528 takes the row where an epilogue begins for the end of its
+ * sequence. (A real end doesn't begin anything.)
+ */
+static bool is_end(const struct reading *reading, Dwarf_Line line)
+{
+	Dwarf_Bool end, prologue_ends, epilogue_begins;
+	Dwarf_Unsigned isa, discriminator;
+	Dwarf_Error error = NULL;
+
+	return is_done(reading, dwarf_lineendsequence(line, &end, &error),
+		       error) &&
+	       end &&
+	       is_done(reading,
+		       dwarf_prologue_end_etc(line, &prologue_ends,
+					      &epilogue_begins, &isa,
+					      &discriminator, &error),
+		       error) &&
+	       !epilogue_begins;
+}
+
 static bool read_row(const struct reading *reading, Dwarf_Line line,
-		     struct line_row *ret, bool *is_end_ret)
+		     struct line_row *ret)
 {
 	Dwarf_Unsigned number, file, column;
 	Dwarf_Error error = NULL;
 	Dwarf_Addr address;
-	Dwarf_Bool is_end;
 
 	if (!is_done(reading, dwarf_lineaddr(line, &address, &error), error) ||
 	    !is_done(reading, dwarf_lineno(line, &number, &error), error) ||
 	    !is_done(reading, dwarf_line_srcfileno(line, &file, &error),
 		     error) ||
-	    !is_done(reading, dwarf_lineoff_b(line, &column, &error), error) ||
-	    !is_done(reading, dwarf_lineendsequence(line, &is_end, &error),
-		     error))
+	    !is_done(reading, dwarf_lineoff_b(line, &column, &error), error))
 		return false;
 	*ret = (struct line_row){ address, file, number, column };
-	*is_end_ret = is_end;
 	return true;
 }
 
@@ -189,13 +205,10 @@ static void read_rows(struct reading *reading, Dwarf_Line *lines,
 	table->rows = xreallocarray(NULL, count, sizeof(*table->rows));
 	table->room = count;
 	for (i = 0; i < count; i++) {
-		bool is_end;
-
-		if (!read_row(reading, lines[i], &table->rows[table->count],
-			      &is_end))
+		if (!read_row(reading, lines[i], &table->rows[table->count]))
 			continue;
 		table->count++;
-		if (is_end) {
+		if (is_end(reading, lines[i])) {
 			end_sequence(table, first);
 			first = table->count;
 		}

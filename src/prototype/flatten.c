@@ -72,6 +72,8 @@ static void add_bits(struct flattening *flattening,
 	uint64_t last = offset + (member->bit_offset + member->bit_size - 1) /
 					 8;
 
+	if (last >= FLAT_BYTES_MAX)
+		return;
 	for (uint64_t at = first; at <= last; at++)
 		add_scalar(flattening, at, 1, SCALAR_INTEGER);
 }
@@ -99,6 +101,11 @@ static void add_elements(struct flattening *flattening,
 	uint64_t whole = layout_of(type, flattening->word_size).size;
 	uint64_t size = layout_of(type->target, flattening->word_size).size;
 
+	/* Larger than the struct that it is in, if debug information lies. */
+	if (offset >= FLAT_BYTES_MAX)
+		return;
+	if (whole > FLAT_BYTES_MAX - offset)
+		whole = FLAT_BYTES_MAX - offset;
 	for (uint64_t at = 0; size && at < whole && flattening->steps;
 	     at += size)
 		add_type(flattening, type->target, offset + at);

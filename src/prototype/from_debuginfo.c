@@ -17,6 +17,9 @@
 /* Debug information may lie: structs of structs of structs, many in each. */
 #define STEPS_MAX 65536
 
+/* Larger structs are none that a log line could show. */
+#define OFFSET_MAX (1u << 30)
+
 /* What a type was made to, as an argument and behind one. */
 enum level {
 	LEVEL_VALUE,
@@ -107,7 +110,7 @@ static bool make_member(struct making *making, const struct debug_part *from,
 {
 	const struct type *type = make(making, from->type, level);
 
-	if (!type || is_empty(type))
+	if (!type || is_empty(type) || from->offset > OFFSET_MAX)
 		return false;
 	*ret = (struct type_member){
 		.type = type,
@@ -181,7 +184,7 @@ static const struct type *make_struct(struct making *making,
 		.complete = !from->declared_only,
 		.placed = true,
 		.in_memory = is_passed_by_address(making, from, 0),
-		.bytes = from->size,
+		.bytes = from->size < OFFSET_MAX ? from->size : OFFSET_MAX,
 		.align = from->align,
 	};
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the child that reads debug information answers, as if it had been taken
+ * over: a function, of which a prototype is made that shows a call whose
+ * registers and memory are the same bytes; and places.
+ */
+#include <string.h>
+
+#include "debuginfo/answers.h"
+#include "prototype/from_debuginfo.h"
+
+#define DATA 0x1000u
+
+struct input {
+	struct memory memory;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static size_t input_read(struct memory *memory, taddr_t address, void *ret,
+			 size_t size)
+{
+	const struct input *input = (const struct input *)memory;
+	uint64_t at = address - DATA;
+
+	if (address < DATA || at >= input->size)
+		return 0;
+	if (size > input->size - at)
+		size = input->size - at;
+	memcpy(ret, input->bytes + at, size);
+	return size;
+}
+
+static const struct memory_ops input_ops = { .read = input_read };
+
+static void show(const struct prototype *prototype, struct input *input,
+		 const struct arch_ops *arch)
+{
+	const struct print_limits limits = { 32, 4 };
+	struct regs regs = { .user.rsp = DATA + 64, .user.rdi = DATA + 128,
+			     .user.rsi = DATA + 256, .user.rdx = DATA + 1,
+			     .user.rax = DATA + 32 };
+	struct call_values values = {
+		.arch = arch,
+		.entry_regs = &regs,
+		.result_regs = &regs,
+		.memory = &input->memory,
+	};
+	struct strbuf out = { 0 };
+
+	prototype_print_entry(prototype, &values, &limits, &out);
+	prototype_print_result(prototype, &values, &limits, &out);
+	if (strlen(strbuf_text(&out)) != out.length)
+		__builtin_trap();
+	strbuf_fini(&out);
+}
+
+static void read_function(struct input *input)
+{
+	struct cursor c = cursor_of(input->bytes, input->size);
+	const struct debug_function *function;
+	const struct prototype *prototype;
+	struct answers answers = { 0 };
+	struct pool pool = { 0 };
+
+	if (!answers_read_function(&answers, &c, &function)) {
+		prototype = from_debuginfo(&pool, function);
+		show(prototype, input, &arch_x86_64);
+		show(prototype, input, &arch_i386);
+	}
+	pool_fini(&pool);
+	answers_fini(&answers);
+}
+
+static void read_places(const struct input *input)
+{
+	struct cursor c = cursor_of(input->bytes, input->size);
+	const struct debug_place *places;
+	struct answers answers = { 0 };
+	unsigned count, i;
+
+	if (!answers_read_places(&answers, &c, &places, &count))
+		for (i = 0; i < count; i++)
+			if (places[i].function &&
+			    strchr(places[i].function, '\033'))
+				__builtin_trap();
+	answers_fini(&answers);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct input input = { { &input_ops }, bytes, size };
+
+	read_function(&input);
+	read_places(&input);
+	return 0;
+}
