@@ -7,31 +7,28 @@
 #include "cli/complain.h"
 #include "cli/data_path.h"
 
-static int add_named(struct prototypes *prototypes, const char *path)
+static int add_file(struct prototypes *prototypes, const char *path)
 {
-	int err;
+	int err = prototypes_add(prototypes, path);
 
-	if (data_path_is_directory(path)) {
-		prototypes_add_directory(prototypes, path);
-		return 0;
-	}
-	err = prototypes_add(prototypes, path);
-	if (err)
-		return complain(err, "-F %s: %s", path, strerror(-err));
-	return 0;
+	return err ? complain(err, "-F %s: %s", path, strerror(-err)) : 0;
 }
 
+/* Files come last: they may import from any of the directories. */
 int prototype_path_load(struct prototypes *prototypes, char *const *configs)
 {
+	static char *const none[] = { NULL };
 	char **directories CLEANUP(data_path_cleanup) = data_path();
+	int err = 0;
 
-	for (; configs && *configs; configs++) {
-		int err = add_named(prototypes, *configs);
-
-		if (err)
-			return err;
-	}
+	configs = configs ? configs : none;
+	for (char *const *config = configs; *config; config++)
+		if (data_path_is_directory(*config))
+			prototypes_add_directory(prototypes, *config);
 	for (char **directory = directories; *directory; directory++)
 		prototypes_add_directory(prototypes, *directory);
-	return 0;
+	for (char *const *config = configs; !err && *config; config++)
+		if (!data_path_is_directory(*config))
+			err = add_file(prototypes, *config);
+	return err;
 }
