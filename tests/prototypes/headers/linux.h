@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Constants of the kernel that the C library's headers lack. */
+#include <asm/fcntl.h>
+#include <asm/mman.h>
+#include <asm/prctl.h>
+#include <asm/signal.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/falloc.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/futex.h>
+#include <linux/io_uring.h>
+#include <linux/kcmp.h>
+#include <linux/keyctl.h>
+#include <linux/landlock.h>
+#include <linux/membarrier.h>
+#include <linux/memfd.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <linux/perf_event.h>
+#include <linux/prctl.h>
+#include <linux/ptrace.h>
+#include <linux/random.h>
+#include <linux/reboot.h>
+#include <linux/resource.h>
+#include <linux/rseq.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <linux/stat.h>
+#include <linux/userfaultfd.h>
+#include <linux/wait.h>
+#include <linux/ioprio.h>
+#include <linux/ipc.h>
+#include <linux/net.h>

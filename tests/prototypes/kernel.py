@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""System calls: their names from the exported headers, their arguments from
+the kernel's own declarations (Debian's linux-headers-*-common)."""
+
+import glob
+import os
+import re
+
+NUMBERS = {
+    "x86_64": ("asm/unistd_64.h", "x86_64"),
+    "i386": ("asm/unistd_32.h", "i386"),
+}
+FOLDERS = ["/usr/include/x86_64-linux-gnu", "/usr/include/i386-linux-gnu",
+           "/usr/include"]
+
+
+def names(arch):
+    """All system calls of an architecture."""
+    for folder in FOLDERS:
+        path = os.path.join(folder, NUMBERS[arch][0])
+        if os.path.exists(path):
+            with open(path, encoding="ascii") as file:
+                return re.findall(r"^#define __NR_(\w+)", file.read(), re.M)
+    return None
+
+
+def declarations():
+    """{name: C declaration} of sys_...; None without the package."""
+    found = glob.glob("/usr/src/linux-headers-*-common/include/linux/"
+                      "syscalls.h")
+    if not found:
+        return None
+    newest = max(found, key=lambda p: [int(n) for n in re.findall(r"\d+", p)])
+    with open(newest, encoding="utf-8") as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    result = {}
+    for name, arguments in re.findall(
+            r"asmlinkage\s+long\s+(sys_\w+)\s*\(([^;]*?)\)\s*;", text):
+        arguments = " ".join(arguments.split())
+        result.setdefault(name, f"long {name}({arguments});")
+    return result
