@@ -10,6 +10,7 @@
 #include "cli/session.h"
 #include "heap/watch.h"
 #include "report/components.h"
+#include "report/heap_export.h"
 #include "report/heap_report.h"
 
 /* The verb heap: what is acquired and not given back. */
@@ -20,6 +21,7 @@ struct heap_verb {
 	struct namer *namer;
 	struct watch *watch; /* freed as the session's sink */
 	struct components *components; /* or NULL */
+	struct heap_report_config config;
 	struct heap_report *report;
 	struct progress *progress;
 	uint64_t next_sample;  /* monotonic */
@@ -54,18 +56,37 @@ static struct heap_cost cost_of(const struct heap_verb *verb)
 	};
 }
 
+static void on_unwritten(const char *path, int err)
+{
+	complain(err, "%s can't be written: %s", path, strerror(-err));
+}
+
+static void write_files(struct heap_verb *verb, const struct watched *process,
+			const struct heap_cost *cost, uint64_t now)
+{
+	const struct heap_export export = {
+		.config = &verb->config,
+		.options = &verb->session->options->export,
+		.process = process,
+		.cost = cost,
+		.now = now,
+	};
+
+	heap_export_write(&export, on_unwritten);
+}
+
 static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
+	uint64_t now = process->end ? process->end : clock_now();
 	const struct heap_cost cost = cost_of(verb);
 	int err;
 
+	progress_clear(verb->progress);
+	write_files(verb, process, &cost, now);
 	if (verb->error)
 		return;
-	progress_clear(verb->progress);
-	err = heap_report_print(verb->report, process,
-				process->end ? process->end : clock_now(),
-				&cost);
+	err = heap_report_print(verb->report, process, now, &cost);
 	if (!err)
 		return;
 	verb->error = err;
@@ -189,18 +210,19 @@ static unsigned find_component(void *context, stack_id stack,
 
 static int open_report(struct heap_verb *verb)
 {
-	struct heap_report_config config = {
+	struct heap_report_config *config = &verb->config;
+	int err;
+
+	*config = (struct heap_report_config){
 		.options = &verb->session->options->report,
 		.stacks = verb->session->stacks,
 		.families = verb->families,
 		.namer = verb->namer,
 	};
-	int err;
-
 	if (verb->components)
-		config.components = components_names(verb->components,
-						     &config.component_count);
-	err = heap_report_new(&config, &verb->report);
+		config->components = components_names(
+			verb->components, &config->component_count);
+	err = heap_report_new(config, &verb->report);
 	return err ? complain(err, "%s can't be written: %s",
 			      heap_output(verb->session), strerror(-err)) :
 		     0;

@@ -168,6 +168,19 @@ static int apply_order(struct command_line *line,
 	return choose(line, entry, argument, words, ARRAY_SIZE(words));
 }
 
+static int apply_value(struct command_line *line,
+		       const struct option_entry *entry, const char *argument)
+{
+	static const char *const words[] = {
+		[HEAP_INUSE_BYTES] = "inuse-bytes",
+		[HEAP_INUSE_BLOCKS] = "inuse-blocks",
+		[HEAP_ALLOC_BYTES] = "alloc-bytes",
+		[HEAP_ALLOC_BLOCKS] = "alloc-blocks",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
 static int apply_clock(struct command_line *line,
 		       const struct option_entry *entry UNUSED,
 		       const char *argument UNUSED)
@@ -370,6 +383,13 @@ const struct option_entry option_table[] = {
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows; default 10, 0 = all"),
 	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
+
+	HEADING("Files for other programs (%p makes one per process)", HEAP),
+	FIELD(0, "folded", "FILE", apply_text, export.folded,
+	      "stacks for flamegraph.pl, speedscope, inferno"),
+	FIELD(0, "value", "WHAT", apply_value, export.value,
+	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
+	      "alloc-bytes, alloc-blocks"),
 
 	HEADING("About calltrap", TRACE | HEAP),
 	SPECIAL('D', "debug", "MASK", apply_debug,

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "probe/filter.h"
-#include "report/heap_report.h"
+#include "report/heap_export.h"
 #include "report/log.h"
 
 /* What calltrap is to do. */
@@ -36,6 +36,7 @@ struct options {
 	bool count;           /* -c */
 	struct log_options log;
 	struct heap_report_options report; /* heap: what is printed */
+	struct heap_export_options export; /* … and written to files */
 	uint64_t every;       /* --every: a report each time; 0 = never */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */

@@ -6,26 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-
-/* Adds what path says for a process; whether it names the process. */
-static bool expand(const char *path, pid_t pid, struct strbuf *out)
-{
-	bool names_process = false;
-
-	for (; *path; path++) {
-		if (path[0] == '%' && path[1] == 'p') {
-			strbuf_printf(out, "%d", (int)pid);
-			names_process = true;
-			path++;
-		} else if (path[0] == '%' && path[1] == '%') {
-			strbuf_putc(out, '%');
-			path++;
-		} else {
-			strbuf_putc(out, *path);
-		}
-	}
-	return names_process;
-}
+#include "report/path_pattern.h"
 
 void log_files_init(struct log_files *files, const char *path)
 {
@@ -35,7 +16,7 @@ void log_files_init(struct log_files *files, const char *path)
 	if (!path)
 		return;
 	files->path = xstrdup(path);
-	files->per_process = expand(path, 0, &text);
+	files->per_process = path_pattern_expand(path, 0, &text);
 	strbuf_fini(&text);
 }
 
@@ -75,7 +56,7 @@ static int open_file(struct log_files *files, struct log_file *file)
 
 	if (!files->path)
 		return output_open(&file->output, NULL, false);
-	expand(files->path, file->pid, &path);
+	path_pattern_expand(files->path, file->pid, &path);
 	error = output_open(&file->output, strbuf_text(&path), file->used);
 	if (error == -EMFILE && close_others(files))
 		error = output_open(&file->output, path.text, file->used);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap_export.h"
+
+#include "report/path_pattern.h"
+#include "report/whole_file.h"
+
+uint64_t heap_export_weight(const struct heap_export *export,
+			    const struct site *site)
+{
+	switch (export->options->value) {
+	case HEAP_INUSE_BYTES:
+		return site->bytes;
+	case HEAP_INUSE_BLOCKS:
+		return site->blocks;
+	case HEAP_ALLOC_BYTES:
+		return site->alloc_bytes;
+	case HEAP_ALLOC_BLOCKS:
+		return site->alloc_blocks;
+	}
+	return 0;
+}
+
+struct format {
+	const char *path;
+	void (*make)(const struct heap_export *export, struct strbuf *out);
+};
+
+static void write_one(const struct heap_export *export,
+		      const struct format *format,
+		      void (*told)(const char *path, int err))
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	int err;
+
+	path_pattern_expand(format->path, export->process->pid, &path);
+	format->make(export, &out);
+	err = whole_file_write(strbuf_text(&path), out.text, out.length);
+	if (err)
+		told(strbuf_text(&path), err);
+}
+
+void heap_export_write(const struct heap_export *export,
+		       void (*told)(const char *path, int err))
+{
+	const struct format formats[] = {
+		{ export->options->folded, heap_folded_make },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i].path)
+			write_one(export, &formats[i], told);
+}
+
+bool heap_export_is_wanted(const struct heap_export_options *options)
+{
+	return options->folded;
+}

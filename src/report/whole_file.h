@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_WHOLE_FILE_H
+#define CALLTRAP_WHOLE_FILE_H
+
+#include "base/strbuf.h"
+
+/*
+ * Writes a file that appears whole or not at all: under another name in the
+ * same directory first. What is no regular file (a terminal, a pipe,
+ * /dev/stdout) is written as it is. A negative errno when that failed; the old
+ * file, if there was one, is then as it was.
+ */
+int whole_file_write(const char *path, const void *bytes,
+		     size_t size) MUST_CHECK;
+
+#endif
