@@ -448,6 +448,13 @@ def python(case):
                 "import json; print(json.dumps([1, 2]))")
 
 
+@h.test("i386: as in gdb")
+def narrow(case):
+    path = program("i386")
+    h.check_equal(case.run([path, "plain"]).status, 0, "status, untraced")
+    same_as_gdb(case, "probe_here", 10, path, "deep")
+
+
 @h.test("git: as in gdb")
 def git(case):
     top = case.path("repository")
