@@ -2,6 +2,7 @@
 #include "tracee/children.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,6 +93,15 @@ static void await_release(struct task *parent)
 		(void)ptrace_set_options(parent->tid, SEIZE_OPTIONS);
 }
 
+/*
+ * It was killed before its first stop, and its end was reported before its
+ * parent's event: nothing more will be heard of it.
+ */
+static bool is_over(pid_t tid)
+{
+	return kill(tid, 0) && errno == ESRCH;
+}
+
 struct task *child_announced(struct tracer *tracer, struct task *parent,
 			     enum stop_kind kind)
 {
@@ -105,6 +115,8 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
 	if (kind == STOP_VFORK)
 		await_release(parent);
 	task = task_find(tracer, message);
+	if (!task && is_over(message))
+		return NULL;
 	if (!task) {
 		task = task_new(tracer, message, NULL);
 		task->newborn = true;
