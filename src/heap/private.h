@@ -31,6 +31,9 @@ struct ledger {
 	bool end_known;
 };
 
+/* What was looked up lately: nearly every act asks for one of few. */
+#define LATELY 16
+
 struct heap {
 	struct heap_options options;
 	struct ledger *ledgers; /* by family->index */
@@ -45,7 +48,9 @@ struct heap {
 
 	struct library_name *libraries;
 	struct library_pointer *library_pointers;
+	const struct library_pointer *late_pointers[LATELY];
 	struct use_entry *uses;
+	struct use_entry *late_uses[LATELY];
 	struct use_entry **use_list;
 	size_t use_count, use_room;
 	struct holder_entry *holders;

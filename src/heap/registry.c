@@ -17,17 +17,21 @@ struct library_pointer {
 	UT_hash_handle hh;
 };
 
+static size_t late_place(const void *pointer)
+{
+	return ((uintptr_t)pointer * 0x9e3779b97f4a7c15u) >> 32 & (LATELY - 1);
+}
+
 /* Modules come with texts of their own for each name. */
-const char *heap_library(struct heap *heap, const char *library)
+static const struct library_pointer *find_pointer(struct heap *heap,
+						  const char *library)
 {
 	struct library_pointer *pointer;
 	struct library_name *name;
 
-	if (!library)
-		return NULL;
 	HASH_FIND_PTR(heap->library_pointers, &library, pointer);
 	if (pointer)
-		return pointer->name;
+		return pointer;
 	HASH_FIND_STR(heap->libraries, library, name);
 	if (!name) {
 		name = xcalloc(1, sizeof(*name));
@@ -39,7 +43,19 @@ const char *heap_library(struct heap *heap, const char *library)
 	pointer->given = library;
 	pointer->name = name->name;
 	HASH_ADD_PTR(heap->library_pointers, given, pointer);
-	return name->name;
+	return pointer;
+}
+
+const char *heap_library(struct heap *heap, const char *library)
+{
+	const struct library_pointer **late;
+
+	if (!library)
+		return NULL;
+	late = &heap->late_pointers[late_place(library)];
+	if (!*late || (*late)->given != library)
+		*late = find_pointer(heap, library);
+	return (*late)->name;
 }
 
 struct thread_number {
@@ -81,16 +97,16 @@ struct use_entry {
 	UT_hash_handle hh;
 };
 
-struct heap_use *heap_use(struct heap *heap,
-			  const struct family_function *function,
-			  const char *library)
+static struct use_entry *find_use(struct heap *heap,
+				  const struct family_function *function,
+				  const char *library)
 {
 	struct use_key key = { function, library };
 	struct use_entry *entry;
 
 	HASH_FIND(hh, heap->uses, &key, sizeof(key), entry);
 	if (entry)
-		return &entry->use;
+		return entry;
 	entry = xcalloc(1, sizeof(*entry));
 	entry->key = key;
 	entry->use.function = function;
@@ -99,7 +115,20 @@ struct heap_use *heap_use(struct heap *heap,
 	heap->use_list = xgrow(heap->use_list, heap->use_count, &heap->use_room,
 			       sizeof(*heap->use_list));
 	heap->use_list[heap->use_count++] = entry;
-	return &entry->use;
+	return entry;
+}
+
+struct heap_use *heap_use(struct heap *heap,
+			  const struct family_function *function,
+			  const char *library)
+{
+	size_t place = late_place(function) ^ late_place(library);
+	struct use_entry **late = &heap->late_uses[place];
+
+	if (!*late || (*late)->key.function != function ||
+	    (*late)->key.library != library)
+		*late = find_use(heap, function, library);
+	return &(*late)->use;
 }
 
 size_t heap_use_count(const struct heap *heap)

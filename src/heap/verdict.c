@@ -154,7 +154,7 @@ static void judge_freed(const struct survey_site *ages, const struct lows *lows,
 	    ages->old_in_last_half)
 		say(verdict, VERDICT_LIKELY, VERDICT_OLD_AND_MORE);
 	else if (rising && !stopped && verdict->steadiness >= VERY_STEADY &&
-		 ages->oldest > verdict->watched / BACKLOG_PART &&
+		 verdict->oldest > verdict->watched / BACKLOG_PART &&
 		 late_share(lows, 0.4) >= SLOWED)
 		say(verdict, VERDICT_POSSIBLE, VERDICT_BACKLOG);
 	else if (ages->very_old >= FEW_BLOCKS - 1 && ages->old_in_last_half &&
@@ -180,6 +180,11 @@ static bool judge_larger(const struct site *site, const struct lows *lows,
 	return true;
 }
 
+static uint64_t age_before(uint64_t age, uint64_t idle)
+{
+	return age > idle ? age - idle : 0;
+}
+
 struct verdict verdict_of(const struct heap *heap, const struct site *site,
 			  const struct survey *survey)
 {
@@ -193,7 +198,7 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 			until > site->first_time ? until - site->first_time : 0,
 		.idle = survey_now(survey) - until,
 		.usual_lifetime = site_usual_lifetime(site),
-		.oldest = ages->oldest,
+		.oldest = age_before(ages->oldest, survey_now(survey) - until),
 		.old_blocks = ages->old,
 		.interval = lows.interval,
 	};

@@ -43,9 +43,9 @@ struct verdict {
 				    for so long; judged is what was before */
 	uint64_t silence;        /* since there were last more than before */
 	uint64_t usual_lifetime; /* 0: none was given back */
-	uint64_t oldest;
-	uint64_t old_blocks; /* more than 3 times as old as usual */
-	struct trend trend;  /* of the low water of blocks, per
+	uint64_t oldest;         /* its age before .idle */
+	uint64_t old_blocks;     /* more than 3 times as old as usual */
+	struct trend trend;      /* of the low water of blocks, per
 				    .interval; LARGER: of bytes */
 	uint64_t interval;
 	double steadiness; /* 1: the low water has only risen */
