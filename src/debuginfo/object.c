@@ -182,7 +182,19 @@ static Dwarf_Unsigned get_section_count(void *context)
 	return object->sections.count;
 }
 
+#ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
+static Dwarf_Unsigned get_file_size(void *context)
+{
+	const struct object *object = context;
+
+	return object->source.size;
+}
+#endif
+
 static const dwarf_object_methods methods = {
+#ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
+	.METHOD(get_filesize) = get_file_size,
+#endif
 	.METHOD(get_section_info) = get_section,
 	.METHOD(get_byte_order) = get_byte_order,
 	.METHOD(get_length_size) = get_word_size,
