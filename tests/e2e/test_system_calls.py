@@ -140,6 +140,40 @@ def real_programs(case):
         check_same(case, argv)
 
 
+# Whose arguments both show in the same words.
+ALIKE = re.compile(r"^ *(openat|access|close|pread64|lseek|ioctl|exit_group|"
+                   r"fadvise64|read|write|_llseek)(?:@SYS)?"
+                   r"(\(.*?)(?:\) += .*| <no return>)$")
+
+
+def arguments_of(text):
+    found = []
+    for line in text.splitlines():
+        match = ALIKE.match(line)
+        if match and "\\" not in match[2]:
+            name, arguments = match[1], match[2].split("{")[0]
+            # A structure, and a pointer to one, are shown in other ways.
+            found.append((name, re.sub(r", 0x[0-9a-f]+.*", "", arguments)))
+    return found
+
+
+@h.test("cat and ls: the arguments that strace sees")
+def arguments(case):
+    path = case.write("text", "some text")
+    for argv in (["cat", path], ["ls", "-l", "/etc/passwd"]):
+        log = case.path("strace.%d" % case.number())
+        if not shutil.which("strace"):
+            raise h.Skip("no strace here")
+        case.run(["strace", "-s", "200", "-o", log, *argv])
+        wanted = arguments_of(h.read(log))
+        found = arguments_of(case.calltrap(*SYSTEM_CALLS, "-s", "200",
+                                           *argv).log_text)
+        h.check(len(wanted) > 8 and
+                ("close", "(3") in wanted, "strace saw too little")
+        h.check(found == wanted, "%s: %s" % (
+            argv[0], first_difference(found, wanted)))
+
+
 @h.test("a shell with children: what strace sees of each")
 def shell(case):
     check_same(case, ["sh", "-c", "true; ls /nowhere; (exit 3); "
