@@ -340,6 +340,29 @@ def rust(case):
     h.check_equal(stack.broken, False, "broken")
 
 
+@h.test("Go: a goroutine, from its start")
+def goroutine(case):
+    h.need("go")
+    directory = h.build_directory("stacks-go")
+    path = os.path.join(directory, "stacks-go")
+    environment = dict(os.environ, GOCACHE=os.path.join(directory, "cache"),
+                       GO111MODULE="off", GOFLAGS="")
+    done = subprocess.run(["go", "build", "-o", path, h.victim("stacks.go")],
+                          env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600)
+    if done.returncode:
+        raise h.Skip("go can't build here: %s" % done.stdout.decode())
+    result = case.calltrap("-b", "-w", "99", "-L", "-x", "main.probeHere",
+                           path)
+    stack = stacks_of(result.log_text, "main.probeHere")[0]
+    names = stack.functions()
+    h.check_equal(names[:52], ["main.recurse"] * 51 + ["main.worker"],
+                  "the stack")
+    h.check_match(r"^runtime\.goexit", names[-1], "its start")
+    h.check_match(r"stacks\.go:\d+$", stack[0].place, "place")
+    h.check_equal(stack.broken, False, "broken")
+
+
 @h.test("node: JavaScript functions")
 def node(case):
     h.need("node")
