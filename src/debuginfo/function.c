@@ -89,20 +89,23 @@ static bool lies_in_memory(const struct die *die)
 }
 
 /*
- * On i386 arguments lie on the stack. But compilers pass those of a function
- * that nobody else can call in registers, as they please.
+ * Compilers call a function as they please when nobody else can. GCC then
+ * gives it another name on x86_64, and passes arguments in registers on i386,
+ * where they lie on the stack otherwise. clang leaves out arguments without a
+ * word; but then they have no location.
  */
-static bool may_use_registers(const struct die *die)
+static bool may_be_changed(const struct die *die)
 {
 	bool found = false;
 	struct die child;
 
-	if (die->dwarf->word_size != 4 ||
-	    die_inherited_flag(die, DW_AT_external))
+	if (die_inherited_flag(die, DW_AT_external))
 		return false;
 	for_each_child(die, &child)
 		found |= die_tag(&child) == DW_TAG_formal_parameter &&
-			 !lies_in_memory(&child);
+			 (die->dwarf->word_size == 4 ?
+				  !lies_in_memory(&child) :
+				  !die_has(&child, DW_AT_location));
 	return found;
 }
 
@@ -247,7 +250,7 @@ int function_write(struct infofile *file, uint64_t address,
 		return -ENOENT;
 	types_init(&types);
 	if (begins_at(unit, &die, address) && !is_called_otherwise(&die) &&
-	    !may_use_registers(&die))
+	    !may_be_changed(&die))
 		err = write_function(unit, &die, &types, out);
 	types_fini(&types);
 	die_put(&die);

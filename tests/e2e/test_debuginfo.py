@@ -135,6 +135,40 @@ def cxx_prototypes(case):
         check("after=13" in log.text, "member:\n" + log.text)
 
 
+@test("static functions that the compiler calls in its own way")
+def changed_calls(case):
+    source = case.write("changed.c", """
+        volatile long sum;
+        static __attribute__((noinline)) int
+        without(int dead, int a, const char *s)
+        { sum += a + s[0]; return a; }
+        static __attribute__((noinline)) int promoted(const int *p, int k)
+        { return *p + k; }
+        int main(int argc, char **argv)
+        {
+            int x = argc + 4;
+            return without(1, argc + 2, "text") + promoted(&x, 5) == 77;
+        }""")
+    right = {"dead": "1", "a": "3", "s": '"text"', "k": "5"}
+    described_once = False
+    for cc in ("gcc", "clang"):
+        for flags in (["-O0"], ["-O1"], ["-O2"], ["-O2", "-m32"]):
+            try:
+                program = build("changed" + "".join(flags), source, "-g",
+                                *flags, cc=cc, directory=case.dir,
+                                optional=True)
+            except Skip:
+                continue
+            log = case.calltrap("-L", "-x", "without*+promoted*", program).log
+            check_equal(len(log.calls), 2, "calls of " + program)
+            for name, value in re.findall(r"(\w+)=([^,)]+)", ", ".join(
+                    line.arguments for line in log.calls)):
+                described_once = True
+                check_equal(value, right.get(name, value),
+                            "%s of %s" % (name, program))
+    check(described_once, "nothing was described")
+
+
 @test("a prototype file wins over debug information")
 def file_wins(case):
     conf = case.write("own.conf", "int enums(int, int);\n")
