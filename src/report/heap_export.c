@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/heap_export.h"
 
+#include "report/heap_names.h"
 #include "report/path_pattern.h"
 #include "report/whole_file.h"
 
@@ -47,6 +48,10 @@ void heap_export_write(const struct heap_export *export,
 		{ export->options->folded, heap_folded_make },
 	};
 
+	if (!heap_export_is_wanted(export->options))
+		return;
+	heap_names_prepare_all(export->config, export->process->heap,
+			       UNWIND_DEPTH_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i].path)
 			write_one(export, &formats[i], told);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "report/heap_names.h"
 
 /* Rows while they are gathered. */
 struct gathering {
@@ -261,6 +262,8 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 			       .survey = survey, .now = now,
 			       .result = &result };
 
+	if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE)
+		heap_names_prepare_all(config, heap, 1);
 	if (by == HEAP_BY_THREAD || by == HEAP_BY_SIZE)
 		add_blocks(&g);
 	else

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "report/amounts.h"
+#include "report/heap_names.h"
 #include "report/heap_text.h"
 #include "report/names.h"
 
@@ -189,12 +192,29 @@ static int add_rest(const struct heap_text *text, uint64_t rows,
 	return err;
 }
 
+/* What will be shown is named all at once. */
+static void prepare_names(const struct heap_text *text,
+			  const struct heap_rows *rows)
+{
+	unsigned top = text->config->options->top;
+	size_t limit = top && top < rows->count ? top : rows->count;
+	stack_id *stacks CLEANUP(xfree_cleanup) =
+		xcalloc(limit + 1, sizeof(*stacks));
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows->count && count < limit; i++)
+		if (rows->list[i].site && rows->list[i].blocks)
+			stacks[count++] = rows->list[i].site->stack;
+	heap_names_prepare(text->config, stacks, count, UNWIND_DEPTH_MAX);
+}
+
 int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 {
 	uint64_t left = 0, left_bytes = 0, left_blocks = 0, empty = 0;
 	unsigned top = text->config->options->top, shown = 0;
 	int err = add_heading(text);
 
+	prepare_names(text, rows);
 	for (size_t i = 0; !err && i < rows->count; i++) {
 		const struct heap_row *row = &rows->list[i];
 
