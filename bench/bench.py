@@ -264,6 +264,67 @@ def naming(options, directory):
            "DWARF is read" % tuple(words)))
 
 
+HOLDS = re.compile(r"calltrap holds ([\d,]+) bytes")
+
+
+def heap_tracers(directory):
+    """Each with how many pairs of malloc and free it gets done in a second."""
+    report = os.path.join(directory, "report")
+    yield "untraced", [], 2000000
+    yield "calltrap heap", [CALLTRAP, "heap", "-o", report], 20000
+    if shutil.which("heaptrack"):
+        yield ("heaptrack", ["heaptrack", "-o",
+                             os.path.join(directory, "heaptrack")], 200000)
+    if shutil.which("valgrind"):
+        yield "valgrind", ["valgrind", "-q"], 200000
+    if shutil.which("ltrace"):
+        yield ("ltrace -c", ["ltrace", "-c", "-o", "/dev/null", "-e",
+                             "malloc+free"], 3000)
+
+
+def one_pair(tracer, pairs, work, options):
+    """Microseconds, as the program itself has measured."""
+    done = subprocess.run(tracer + [work, "20", str(pairs), "0"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, cwd=os.path.dirname(work),
+                          timeout=options.patience)
+    found = re.search(r"^([\d.]+)$", done.stdout.decode(), re.M)
+    return float(found[1]) / 1000 if found else None
+
+
+def held(work, directory, blocks, options):
+    """Bytes of calltrap itself when so many blocks are live."""
+    report = os.path.join(directory, "held")
+    subprocess.run([CALLTRAP, "heap", "-o", report, work, "20", "0",
+                    str(blocks)], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=options.patience)
+    with open(report) as file:
+        found = HOLDS.search(file.read())
+    return int(found[1].replace(",", "")) if found else None
+
+
+def heaps(options, directory):
+    work = os.path.join(directory, "heap")
+    subprocess.run(["gcc", "-O1", "-o", work, os.path.join(HERE, "heap.c")],
+                   check=True)
+    costs = {}
+    for _ in range(options.runs):
+        for name, tracer, pairs in heap_tracers(directory):
+            cost = one_pair(tracer, pairs, work, options)
+            if cost:
+                costs.setdefault(name, []).append(cost)
+    ours = median(costs["calltrap heap"])
+    row("malloc and free, 20 frames deep", "us", "calltrap/")
+    for name, values in costs.items():
+        cost = median(values)
+        row(name, number(cost, "%.3f"), ratio(ours, cost))
+    few, many = [held(work, directory, blocks, options)
+                 for blocks in (0, 200000)]
+    if few and many:
+        print("bytes of calltrap per live block: %.1f" %
+              ((many - few) / 200000))
+
+
 def programs():
     """Large programs, a command and a function of each."""
     yield "python3 -S -c pass", ["/usr/bin/python3", "-I", "-S", "-c",
@@ -306,6 +367,8 @@ def measure(options, directory):
     stacks(options, directory)
     print()
     naming(options, directory)
+    print()
+    heaps(options, directory)
 
     print()
     row("start to end, milliseconds", *names)
