@@ -225,6 +225,24 @@ void image_find_symbols(const struct image *image, const char *const *names,
 bool image_find_object(const struct image *image, const char *name,
 		       uint64_t *address_ret);
 
+/*
+ * An exported variable of which each thread has a copy, and where it is: at
+ * offset in the image's block of the thread's memory. Which block that is, the
+ * dynamic linker has written to GOT entries, if the code needs them.
+ */
+struct image_thread_object {
+	uint64_t offset;       /* in the block */
+	uint64_t block_size;
+	uint64_t block_align;
+	uint64_t number_slot;  /* the image's number (DTPMOD); 0: none */
+	uint64_t place_slot;   /* the variable's place, counted from the
+				  thread pointer (TPOFF); 0: none */
+};
+
+/* False when there is none of that name. */
+bool image_find_thread_object(const struct image *image, const char *name,
+			      struct image_thread_object *ret);
+
 /* An unused range of a segment's last page. */
 struct image_slack {
 	uint64_t address;

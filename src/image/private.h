@@ -123,6 +123,8 @@ struct image {
 	uint64_t dynamic_size;
 	uint64_t frame_header_address; /* PT_GNU_EH_FRAME */
 	uint64_t frame_header_size;
+	uint64_t tls_size;             /* PT_TLS */
+	uint64_t tls_align;
 	struct dynamic_entry *dynamic;
 	size_t dynamic_count;
 	char *soname;

@@ -94,6 +94,10 @@ static void read_program_header(struct image *image,
 		image->frame_header_address = header->address;
 		image->frame_header_size = header->memory_size;
 		break;
+	case PT_TLS:
+		image->tls_size = header->memory_size;
+		image->tls_align = header->align;
+		break;
 	case PT_INTERP:
 		read_interpreter(image, header);
 		break;
