@@ -94,6 +94,8 @@ void definitions_import(struct definitions *definitions,
 	import_table(&definitions->pool, &definitions->functions,
 		     other->functions);
 	import_table(&definitions->pool, &definitions->types, other->types);
+	if (!definitions->script)
+		definitions->script = other->script;
 }
 
 const struct prototype *

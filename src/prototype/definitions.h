@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "prototype/pool.h"
+#include "prototype/script.h"
 #include "prototype/signature.h"
 #include "prototype/type.h"
 
@@ -25,6 +26,8 @@ struct definitions {
 	struct pool pool;
 	struct definition *functions;
 	struct definition *types;
+	struct script *own_script;   /* what its script items say, or NULL */
+	const struct script *script; /* the same, or what was imported */
 	const struct definitions **imports;
 	size_t import_count;
 	size_t import_room;

@@ -175,6 +175,8 @@ static int parse_item(struct parser *parser)
 		return parse_typedef(parser);
 	if (token_is(token, "import"))
 		return parse_import(parser);
+	if (token_is(token, "script"))
+		return parse_script(parser);
 	return parse_function(parser);
 }
 

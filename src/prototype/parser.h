@@ -13,7 +13,7 @@ struct prototypes;
 /*
  * Reads prototype files by recursive descent: items in parser.c, functions in
  * parse_function.c, types in parse_type.c and those that it calls, lengths in
- * parse_expression.c. Each function begins at the token it wants and leaves the
+ * parse_expression.c, script items in parse_script.c. Each function begins at the token it wants and leaves the
  * one behind what it has read. Returns 0, or -EINVAL after the user was told
  * what was expected.
  */
@@ -57,6 +57,7 @@ int parser_take_number(struct parser *parser, int64_t *ret) MUST_CHECK;
 const char *parser_take_name(struct parser *parser);
 
 int parse_function(struct parser *parser) MUST_CHECK;
+int parse_script(struct parser *parser) MUST_CHECK;
 int parse_type(struct parser *parser, const struct type **ret) MUST_CHECK;
 
 /* "struct", "union", "enum" or "flags" has been read. */

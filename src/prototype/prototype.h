@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/types.h"
+#include "prototype/script.h"
 #include "prototype/value_writer.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
@@ -65,6 +66,14 @@ prototypes_from_debuginfo(struct prototypes *prototypes,
 const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,
 						const char *library,
 						const char *name);
+
+/*
+ * How to ask the interpreter that a library may be (named as for
+ * prototypes_find()) where in its program it is: the index-th of what files
+ * say, those that the user has named first. NULL when there are no more.
+ */
+const struct script *prototypes_script(struct prototypes *prototypes,
+				       const char *library, size_t index);
 
 /* How much of a value is shown. */
 struct print_limits {

@@ -366,6 +366,26 @@ const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,
 		       library_find(library_of(prototypes, library), name);
 }
 
+/* Counts down; NULL when there are fewer. */
+static const struct script *script_in(struct definitions *const *files,
+				      size_t count, size_t *index)
+{
+	for (size_t i = 0; i < count; i++)
+		if (files[i]->script && !(*index)--)
+			return files[i]->script;
+	return NULL;
+}
+
+const struct script *prototypes_script(struct prototypes *prototypes,
+				       const char *library, size_t index)
+{
+	const struct library *own = library_of(prototypes, library);
+	const struct script *found = script_in(
+		prototypes->globals, prototypes->global_count, &index);
+
+	return found ? found : script_in(own->files, own->count, &index);
+}
+
 const struct prototype *
 prototypes_from_debuginfo(struct prototypes *prototypes,
 			  const struct debug_function *function)

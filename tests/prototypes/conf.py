@@ -143,6 +143,8 @@ class Reader:
     # ------------------------------------------------------------ items
 
     def item(self):
+        if self.maybe("script"):
+            return  # tests/unit/test_script_offsets has the truth
         if self.maybe("import"):
             name = self.take().strip('"')
             self.imports.append(name)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "prototype/parse_script.h"
+
+static const struct read {
+	const char *name;
+	enum script_kind kind;
+	unsigned bytes;
+} reads[] = {
+	{ "u8", SCRIPT_READ, 1 },	  { "u16", SCRIPT_READ, 2 },
+	{ "u32", SCRIPT_READ, 4 },	  { "u64", SCRIPT_READ, 8 },
+	{ "i8", SCRIPT_READ_SIGNED, 1 },  { "i16", SCRIPT_READ_SIGNED, 2 },
+	{ "i32", SCRIPT_READ_SIGNED, 4 },
+};
+
+static const struct read *read_named(const struct token *token)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reads); i++)
+		if (token_is(token, reads[i].name))
+			return &reads[i];
+	return NULL;
+}
+
+bool script_is_reserved(const struct token *name)
+{
+	static const char *const words[] = { "thread", "tls", "find", "text",
+					     "characters" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (token_is(name, words[i]))
+			return true;
+	return read_named(name) ||
+	       script_decoder_named(name->text, name->length) != SCRIPT_NONE;
+}
+
+/* The values of a list, up to its closing parenthesis. */
+static int parse_operands(struct script_reader *reader, unsigned count,
+			  struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	int err = parser_take(parser, '(', "'('");
+
+	for (unsigned i = 0; i < count && !err; i++) {
+		if (i > 0)
+			err = parser_take(parser, ',', "','");
+		if (!err)
+			err = parse_script_value(reader, &node->operands[i]);
+	}
+	return err ? err : parser_take(parser, ')', "')'");
+}
+
+/* The number of an object, which is added when it is new. */
+static int object_number(struct script_reader *reader,
+			 const struct token *name, bool per_thread,
+			 uint64_t *ret)
+{
+	struct script *script = reader->script;
+	size_t i;
+
+	for (i = 0; i < script->object_count; i++)
+		if (token_is(name, script->objects[i].name) &&
+		    script->objects[i].per_thread == per_thread)
+			break;
+	if (i == SCRIPT_OBJECTS_MAX)
+		return parser_expected(reader->parser, name,
+				       "fewer variables of the interpreter");
+	if (i == script->object_count)
+		script->objects[script->object_count++] =
+			(struct script_object){
+				pool_strndup(&reader->parser->into->pool,
+					     name->text, name->length),
+				per_thread,
+			};
+	*ret = i;
+	return 0;
+}
+
+static int parse_object(struct script_reader *reader, bool per_thread,
+			struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	struct token name = parser->lexer.token;
+	int err = parser_take(parser, TOKEN_NAME,
+			      "the name of a variable of the interpreter");
+
+	node->kind = SCRIPT_OBJECT;
+	return err ? err :
+		     object_number(reader, &name, per_thread, &node->number);
+}
+
+static int parse_tls(struct script_reader *reader, struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	int err;
+
+	lexer_next(&parser->lexer);
+	err = parser_take(parser, '(', "'('");
+	if (!err)
+		err = parse_object(reader, true, node);
+	return err ? err : parser_take(parser, ')', "')'");
+}
+
+static int parse_read(struct script_reader *reader, const struct read *read,
+		      struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	int err;
+
+	node->kind = read->kind;
+	node->number = read->bytes;
+	lexer_next(&parser->lexer);
+	err = parser_take(parser, '[', "'['");
+	if (!err)
+		err = parse_script_value(reader, &node->operands[0]);
+	return err ? err : parser_take(parser, ']', "']'");
+}
+
+/* find(NAME = first, next, condition): the first isn't of that name yet. */
+static int parse_find(struct script_reader *reader, struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	struct token name;
+	int err;
+
+	node->kind = SCRIPT_FIND;
+	node->number = SCRIPT_ITEMS_MAX + reader->local_count;
+	lexer_next(&parser->lexer);
+	err = parser_take(parser, '(', "'('");
+	name = parser->lexer.token;
+	if (!err && (reader->local_count == SCRIPT_FINDS_MAX ||
+		     script_is_reserved(&name)))
+		err = parser_expected(parser, &name, "a name for each member");
+	if (!err)
+		err = parser_take(parser, TOKEN_NAME,
+				  "a name for each member");
+	if (!err)
+		err = parser_take(parser, '=', "'='");
+	if (!err)
+		err = parse_script_value(reader, &node->operands[0]);
+	if (err)
+		return err;
+	reader->locals[reader->local_count++] = name;
+	err = parser_take(parser, ',', "','");
+	if (!err)
+		err = parse_script_value(reader, &node->operands[1]);
+	if (!err)
+		err = parser_take(parser, ',', "','");
+	if (!err)
+		err = parse_script_value(reader, &node->operands[2]);
+	reader->local_count--;
+	return err ? err : parser_take(parser, ')', "')'");
+}
+
+static bool same_name(const struct token *a, const struct token *b)
+{
+	return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
+static int parse_variable(struct script_reader *reader,
+			  struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	const struct script *script = reader->script;
+	struct token name = parser->lexer.token;
+	size_t i;
+
+	node->kind = SCRIPT_VARIABLE;
+	for (i = reader->local_count; i-- > 0;)
+		if (same_name(&name, &reader->locals[i])) {
+			node->number = SCRIPT_ITEMS_MAX + i;
+			lexer_next(&parser->lexer);
+			return 0;
+		}
+	for (i = 0; i < script->item_count; i++)
+		if (token_is(&name, script->items[i].name) &&
+		    i != script->file && i != script->outer) {
+			node->number = i;
+			lexer_next(&parser->lexer);
+			return 0;
+		}
+	return parser_expected(parser, &name,
+			       "a name that was given to a value before");
+}
+
+static int parse_word(struct script_reader *reader, struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	const struct token *token = &parser->lexer.token;
+	const struct read *read = read_named(token);
+	size_t decoder = script_decoder_named(token->text, token->length);
+
+	if (read)
+		return parse_read(reader, read, node);
+	if (token_is(token, "tls"))
+		return parse_tls(reader, node);
+	if (token_is(token, "find"))
+		return parse_find(reader, node);
+	if (token_is(token, "thread")) {
+		node->kind = SCRIPT_POINTER;
+		lexer_next(&parser->lexer);
+		return 0;
+	}
+	if (decoder == SCRIPT_NONE)
+		return parse_variable(reader, node);
+	node->kind = SCRIPT_DECODE;
+	node->number = decoder;
+	lexer_next(&parser->lexer);
+	return parse_operands(reader, script_decoder(decoder)->operands, node);
+}
+
+static int parse_unary(struct script_reader *reader, enum script_kind kind,
+		       struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	int err;
+
+	node->kind = kind;
+	lexer_next(&parser->lexer);
+	if (++parser->depth > TYPE_DEPTH_MAX)
+		err = parser_expected(parser, &parser->lexer.token,
+				      "values nested less deeply");
+	else
+		err = parse_script_term(reader, &node->operands[0]);
+	parser->depth--;
+	return err;
+}
+
+static int parse_group(struct script_reader *reader,
+		       const struct script_node **ret)
+{
+	int err;
+
+	lexer_next(&reader->parser->lexer);
+	err = parse_script_value(reader, ret);
+	return err ? err : parser_take(reader->parser, ')', "')'");
+}
+
+int parse_script_term(struct script_reader *reader,
+		      const struct script_node **ret)
+{
+	struct parser *parser = reader->parser;
+	const struct token *token = &parser->lexer.token;
+	struct script_node node = { .number = token->number };
+	int err = 0;
+
+	if (token->kind == '(')
+		return parse_group(reader, ret);
+	if (token->kind == TOKEN_NAME) {
+		err = parse_word(reader, &node);
+	} else if (token->kind == '!' || token->kind == '-') {
+		err = parse_unary(reader, token->kind == '!' ? SCRIPT_NOT :
+							       SCRIPT_NEGATE,
+				  &node);
+	} else if (token->kind == '&') {
+		lexer_next(&parser->lexer);
+		err = parse_object(reader, false, &node);
+	} else {
+		err = parser_take(parser, TOKEN_NUMBER, "a value");
+	}
+	return err ? err : script_new_node(reader, &node, ret);
+}
+
+int parse_script_text(struct script_reader *reader,
+		      const struct script_node **ret)
+{
+	struct parser *parser = reader->parser;
+	const struct token *token = &parser->lexer.token;
+	struct script_node node = { .kind = SCRIPT_TEXT };
+	int err;
+
+	if (token_is(token, "characters")) {
+		node.kind = SCRIPT_CHARACTERS;
+		lexer_next(&parser->lexer);
+		err = parse_operands(reader, 3, &node);
+		return err ? err : script_new_node(reader, &node, ret);
+	}
+	if (!token_is(token, "text"))
+		return parser_expected(parser, token,
+				       "text(...) or characters(...)");
+	lexer_next(&parser->lexer);
+	err = parser_take(parser, '(', "'('");
+	if (!err)
+		err = parse_script_value(reader, &node.operands[0]);
+	if (!err && token->kind == ',') {
+		lexer_next(&parser->lexer);
+		err = parse_script_value(reader, &node.operands[1]);
+	}
+	if (!err)
+		err = parser_take(parser, ')', "')'");
+	return err ? err : script_new_node(reader, &node, ret);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "prototype/script.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "prototype/evaluate_script.h"
+
+/*
+ * What may be done to answer one question: enough to find one of thousands of
+ * threads, or to come out of a deep recursion; and a few milliseconds.
+ */
+#define STEPS_MAX (1u << 16)
+
+const struct script_object *script_objects(const struct script *script,
+					   size_t *count_ret)
+{
+	*count_ret = script->object_count;
+	return script->objects;
+}
+
+/* The items behind one; those that aren't asked for only now. */
+static int evaluate_items(struct evaluation *evaluation,
+			  const struct script *script, size_t from)
+{
+	int err = 0;
+
+	for (size_t i = from; i < script->item_count && !err; i++)
+		if (i != script->file && i != script->outer)
+			err = script_evaluate(evaluation,
+					      script->items[i].node,
+					      &evaluation->values[i]);
+	return err;
+}
+
+static int add_frame(struct evaluation *evaluation,
+		     const struct script *script, struct script_frames *frames)
+{
+	CLEANUP(strbuf_fini) struct strbuf file = { 0 };
+	uint64_t line = evaluation->values[script->line];
+	int err = script_evaluate_text(evaluation,
+				       script->items[script->file].node,
+				       &file);
+
+	if (err)
+		return err;
+	if (line > INT_MAX)
+		return -EINVAL;
+	frames->list = xreallocarray(frames->list, frames->count + 1,
+				     sizeof(*frames->list));
+	frames->list[frames->count++] = (struct script_frame){
+		.file = xstrdup(strbuf_text(&file)),
+		.line = line,
+	};
+	return 0;
+}
+
+/* Goes to the frame that has called it; an error when there is none. */
+static int leave_frame(struct evaluation *evaluation,
+		       const struct script *script)
+{
+	uint64_t outer;
+	int err;
+
+	if (script->outer == SCRIPT_NONE || script->frame == SCRIPT_NONE)
+		return -ENOENT;
+	err = script_evaluate(evaluation, script->items[script->outer].node,
+			      &outer);
+	if (err)
+		return err;
+	if (!outer)
+		return -ENOENT;
+	evaluation->values[script->frame] = outer;
+	return evaluate_items(evaluation, script, script->frame + 1);
+}
+
+int script_ask(const struct script *script, struct script_thread *thread,
+	       size_t depth, struct script_frames **ret)
+{
+	struct evaluation evaluation = { .thread = thread,
+					 .steps = STEPS_MAX };
+	struct script_frames *frames;
+	int err;
+
+	if (script->file == SCRIPT_NONE || script->line == SCRIPT_NONE)
+		return -ENOENT;
+	err = evaluate_items(&evaluation, script, 0);
+	if (err)
+		return err;
+	if (script->valid != SCRIPT_NONE && !evaluation.values[script->valid])
+		return -ENOENT;
+	frames = xcalloc(1, sizeof(*frames));
+	err = add_frame(&evaluation, script, frames);
+	if (err) {
+		script_frames_free(frames);
+		return err;
+	}
+	while (frames->count < depth &&
+	       leave_frame(&evaluation, script) == 0 &&
+	       add_frame(&evaluation, script, frames) == 0)
+		;
+	*ret = frames;
+	return 0;
+}
+
+void script_frames_free(struct script_frames *frames)
+{
+	if (!frames)
+		return;
+	for (size_t i = 0; i < frames->count; i++)
+		free((char *)frames->list[i].file);
+	free(frames->list);
+	free(frames);
+}
