@@ -118,6 +118,9 @@ struct arch_ops {
 	void (*set_ip)(struct regs *regs, taddr_t ip);
 	taddr_t (*sp)(const struct regs *regs);
 
+	/* Where the C library's data of the thread are: TLS hangs there. */
+	taddr_t (*thread_pointer)(const struct regs *regs);
+
 	/*
 	 * If these are the registers of a task whose system call has just
 	 * returned -EINTR, and the call has done nothing yet and may be made

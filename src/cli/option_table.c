@@ -346,6 +346,9 @@ const struct option_entry option_table[] = {
 	FLAG('i', NULL, log.ip, "the address that each call returns to"),
 	NUMBER('w', "where", log.where, 0, UNWIND_DEPTH_MAX - 1,
 	       "the stack of each call, up to N frames"),
+	FLAG(0, "script", script,
+	     "file and line of the script that makes each call\n"
+	     "(Perl, PHP, Python, Ruby)"),
 	NUMBER('n', "indent", log.indent, 0, 20,
 	       "indent nested calls by N columns each"),
 	NUMBER('a', "align", log.align, 0, 10000,

@@ -34,6 +34,7 @@ struct options {
 	bool only_named;      /* -L, -g: no default @MAIN */
 	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
 	bool count;           /* -c */
+	bool script;          /* --script */
 	struct log_options log;
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */

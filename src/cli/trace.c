@@ -90,6 +90,7 @@ static void trace_configure(struct session *session,
 		return;
 	config->debuginfo = session->debuginfo;
 	config->stack_depth = options->log.where;
+	config->scripts = options->script;
 }
 
 const struct verb_ops trace_verb = {

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/types.h"
 #include "prototype/prototype.h"
+#include "prototype/script.h"
 #include "stack/stacks.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
@@ -72,6 +73,7 @@ struct call {
 	struct regs entry;      /* registers at the first instruction */
 	const struct fp_regs *entry_fp; /* NULL: not needed, or not known */
 	stack_id stack;         /* who called; STACK_NONE: wasn't asked for */
+	struct script_frames *script; /* where its program is, or NULL */
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 };
 

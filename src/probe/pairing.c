@@ -134,6 +134,7 @@ static void emit_return(struct probe_space *space, struct task *task,
 
 static void activation_free(struct activation *activation)
 {
+	script_frames_free(activation->call.script);
 	free(activation->fp);
 	free(activation);
 }
@@ -358,6 +359,7 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
 	activation->call.stack = prober_callers(prober, task, true);
+	activation->call.script = script_where(space, task);
 	fp_enter(activation, task);
 	prober->counts.calls++;
 	end = watch_return(space, activation);

@@ -131,6 +131,8 @@ struct probe_space {
 	bool is_go;                     /* stacks are moved */
 	taddr_t errno_function;         /* 0: there is none, or … */
 	bool errno_searched;            /* … nobody has looked yet */
+	struct script_binding *scripts; /* its interpreters', if somebody … */
+	bool scripts_searched;          /* … has looked for them */
 	taddr_t mapping_low, mapping_high; /* see stack_is_one() */
 };
 
@@ -316,6 +318,18 @@ int errno_read(struct probe_space *space, struct task *task);
 
 /* The list of modules has changed. */
 void errno_forget(struct probe_space *space);
+
+/* ---- script.c: where interpreters are in their programs ---- */
+
+/*
+ * The script frames that a stopped task is in, to be freed; NULL when there
+ * are none, or nobody wants to know.
+ */
+struct script_frames *script_where(struct probe_space *space,
+				   const struct task *task);
+
+/* The list of modules has changed. */
+void scripts_forget(struct probe_space *space);
 
 /* ---- outcome.c ---- */
 

@@ -63,6 +63,7 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	nonlocals_forget_range(own, 0, UINT64_MAX);
 	if (own->prober->config.unwinder)
 		unwinder_forget(own->prober->config.unwinder, space);
+	scripts_forget(own);
 	free(own);
 }
 
@@ -98,6 +99,7 @@ static void on_module_unmapped(struct tracer_client *client,
 	ifuncs_forget_caller(own, module);
 	nonlocals_forget_range(own, module->low, module->high);
 	errno_forget(own);
+	scripts_forget(own);
 }
 
 /*
@@ -115,6 +117,7 @@ static void on_modules_consistent(struct tracer_client *client,
 		call_sites_plant(own, module);
 	ifuncs_read_slots(own);
 	errno_forget(own);
+	scripts_forget(own);
 	wanted_modules(prober->wanted, space);
 }
 

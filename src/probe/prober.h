@@ -46,6 +46,7 @@ struct prober_config {
 	struct unwinder *unwinder;
 	struct stacks *stacks;
 	unsigned stack_depth;
+	bool scripts; /* asks interpreters where in their programs they are */
 	struct sink *sinks;
 	/* Set to 1 when a sink can't write any more. */
 	volatile sig_atomic_t *wake;

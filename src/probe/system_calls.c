@@ -91,6 +91,16 @@ static struct event event_of(const struct system_call *running,
 	};
 }
 
+/* Tells of the end. */
+static void finish(struct prober *prober, struct system_call *running,
+		   const struct event *event)
+{
+	running->running = false;
+	prober_emit(prober, event);
+	script_frames_free(running->call.script);
+	running->call.script = NULL;
+}
+
 void system_call_abandon(struct prober *prober, struct task *task,
 			 enum call_end end, uint64_t time)
 {
@@ -100,8 +110,7 @@ void system_call_abandon(struct prober *prober, struct task *task,
 	if (!running->running)
 		return;
 	event.end = end;
-	running->running = false;
-	prober_emit(prober, &event);
+	finish(prober, running, &event);
 }
 
 static void end(struct prober *prober, struct system_call *running,
@@ -113,8 +122,7 @@ static void end(struct prober *prober, struct system_call *running,
 	event.end = CALL_RETURNED;
 	event.failed = error && !syscall_restarts(error);
 	event.error = error;
-	running->running = false;
-	prober_emit(prober, &event);
+	finish(prober, running, &event);
 }
 
 /* restart_syscall goes on with any that has a timeout (restart_syscall(2)). */
@@ -148,6 +156,8 @@ static void begin(struct prober *prober, struct task *task,
 		.return_address = stop->ip,
 		.entry = task->regs,
 		.stack = prober_callers(prober, task, false),
+		.script = script_where(probe_space_of(task->tracee->space),
+				       task),
 		.time = task->stop_time,
 	};
 	prober->counts.calls++;
@@ -211,6 +221,7 @@ void system_call_move(struct task *from, struct task *to)
 	*running = *system_call_of(from);
 	running->call.tid = to->tid;
 	system_call_of(from)->running = false;
+	system_call_of(from)->call.script = NULL;
 }
 
 void system_call_executed(struct prober *prober, struct task *task)

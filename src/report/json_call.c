@@ -120,6 +120,31 @@ static void set_error(json_t *object, const struct event *event)
 				    json_integer(event->error));
 }
 
+static json_t *script_frame(const struct script_frame *frame)
+{
+	json_t *object = json_object();
+
+	set_text(object, "file", frame->file);
+	if (frame->line)
+		json_object_set_new(object, "line",
+				    json_integer(frame->line));
+	return object;
+}
+
+static void set_script(const struct json_calls *calls, json_t *object,
+		       const struct script_frames *frames)
+{
+	json_t *array;
+
+	json_object_set_new(object, "script", script_frame(&frames->list[0]));
+	if (!calls->namer)
+		return;
+	array = json_array();
+	for (size_t i = 0; i < frames->count; i++)
+		json_array_append_new(array, script_frame(&frames->list[i]));
+	json_object_set_new(object, "script_stack", array);
+}
+
 static void set_values(const struct json_calls *calls, json_t *object,
 		       const struct event *event, struct json_writer *arguments)
 {
@@ -158,6 +183,8 @@ json_t *json_calls_end(struct json_calls *calls, const struct event *event)
 	set_function(calls, object, call);
 	set_values(calls, object, event, &begun->values);
 	set_text(object, "end", end_name(event->end));
+	if (call->script)
+		set_script(calls, object, call->script);
 	if (calls->namer)
 		json_object_set_new(object, "stack",
 				    json_stack(calls->options.stacks,

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "report/event_values.h"
 #include "report/log_file.h"
+#include "report/log_script.h"
 #include "report/log_stack.h"
 #include "report/names.h"
 #include "report/signal_name.h"
@@ -112,6 +113,8 @@ static int log_call(struct log *log, struct log_file *file,
 	error = begin_call_line(log, file, event);
 	if (error)
 		return error;
+	if (event->call->script)
+		log_script_add(out, event->call->script);
 	strbuf_puts(out, names_full(log->names, function));
 	strbuf_putc(out, '(');
 	before = out->length;
@@ -178,6 +181,10 @@ static int end_call_line(struct log *log, struct log_file *file,
 	int error = output_end_line(&file->output);
 
 	if (error || !log->namer)
+		return error;
+	if (event->call->script)
+		error = log_script_stack(&file->output, event->call->script);
+	if (error)
 		return error;
 	return log_stack_add(&file->output, log->options.stacks, log->namer,
 			     event->call->stack);

@@ -28,6 +28,11 @@ static taddr_t sp(const struct regs *regs)
 	return (uint32_t)regs->user.rsp;
 }
 
+static taddr_t thread_pointer(const struct regs *regs)
+{
+	return (uint32_t)regs->user.gs_base;
+}
+
 /* As in x86_64; the numbers are those of asm/unistd_32.h. */
 static bool may_restart(const struct regs *regs)
 {
@@ -112,6 +117,7 @@ const struct arch_ops arch_i386 = {
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
+	.thread_pointer = thread_pointer,
 	.restart_wait = restart_wait,
 	.return_slot = sp,
 	.insn_decode = decode,

@@ -29,6 +29,11 @@ static taddr_t sp(const struct regs *regs)
 	return regs->user.rsp;
 }
 
+static taddr_t thread_pointer(const struct regs *regs)
+{
+	return regs->user.fs_base;
+}
+
 /*
  * Those that signal(7) lists as interrupted by any stop, and that didn't begin
  * anything (as connect has).
@@ -122,6 +127,7 @@ const struct arch_ops arch_x86_64 = {
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
+	.thread_pointer = thread_pointer,
 	.restart_wait = restart_wait,
 	.return_slot = sp,
 	.insn_decode = decode,

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "probe/private.h"
+
+/* A variable of the interpreter's, where it was found in its module. */
+struct script_place {
+	bool found;
+	bool per_thread;
+	taddr_t address;                   /* of one that all threads share */
+	struct image_thread_object object; /* of others */
+};
+
+/* A script, and the module that it is about. */
+struct script_binding {
+	const struct script *script;
+	const struct module *module;
+	struct script_place *places; /* by the objects of the script */
+	struct script_binding *next;
+};
+
+/* The task that is asked about. */
+struct asked_task {
+	struct script_thread thread;
+	const struct script_binding *binding;
+	const struct space *space;
+	const struct regs *regs;
+};
+
+static struct script_place find_place(const struct module *module,
+				      const struct script_object *object)
+{
+	struct script_place place = { .per_thread = object->per_thread };
+
+	if (object->per_thread)
+		place.found = image_find_thread_object(
+			module->image, object->name, &place.object);
+	else
+		place.found = image_find_object(module->image, object->name,
+						&place.address);
+	place.address += module->bias;
+	return place;
+}
+
+/* NULL when nothing that the script speaks of is in the module. */
+static struct script_binding *bind(const struct script *script,
+				   const struct module *module)
+{
+	size_t count, i, found = 0;
+	const struct script_object *objects = script_objects(script, &count);
+	struct script_place *places = xcalloc(count + 1, sizeof(*places));
+	struct script_binding *binding;
+
+	for (i = 0; i < count; i++) {
+		places[i] = find_place(module, &objects[i]);
+		found += places[i].found;
+	}
+	if (!found) {
+		free(places);
+		return NULL;
+	}
+	binding = xcalloc(1, sizeof(*binding));
+	binding->script = script;
+	binding->module = module;
+	binding->places = places;
+	return binding;
+}
+
+static struct script_binding *bind_module(const struct prober *prober,
+					  const struct module *module)
+{
+	struct prototypes *prototypes = prober->config.prototypes;
+	struct script_binding *binding = NULL;
+	const struct script *script;
+
+	for (size_t i = 0; !binding && (script = prototypes_script(
+						prototypes, module->name, i));
+	     i++)
+		binding = bind(script, module);
+	return binding;
+}
+
+static void find_scripts(struct probe_space *space)
+{
+	struct script_binding **end = &space->scripts;
+	struct module *module;
+
+	for (module = space->space->modules; module; module = module->next) {
+		*end = bind_module(space->prober, module);
+		if (*end)
+			end = &(*end)->next;
+	}
+}
+
+void scripts_forget(struct probe_space *space)
+{
+	struct script_binding *binding = space->scripts, *next;
+
+	for (; binding; binding = next) {
+		next = binding->next;
+		free(binding->places);
+		free(binding);
+	}
+	space->scripts = NULL;
+	space->scripts_searched = false;
+}
+
+static int read_word(const struct asked_task *asked, taddr_t address,
+		     uint64_t *ret)
+{
+	return memory_read_word(asked->thread.memory, address,
+				asked->space->arch->word_size, ret);
+}
+
+/*
+ * glibc, nptl/descr.h and sysdeps/generic/dl-dtv.h: behind the thread pointer
+ * is the address of the thread's vector, of entries of two words, in which the
+ * block of the module of a number is. The entry before the first says how many
+ * there are; what was never used has no block yet.
+ */
+static int find_block(const struct asked_task *asked, taddr_t pointer,
+		      uint64_t number, taddr_t *ret)
+{
+	const unsigned word = asked->space->arch->word_size;
+	const uint64_t unused = word == 4 ? UINT32_MAX : UINT64_MAX;
+	uint64_t vector, count;
+	int err = read_word(asked, pointer + word, &vector);
+
+	if (!err)
+		err = read_word(asked, vector - 2 * word, &count);
+	if (!err && (!number || number > count))
+		return -ENOENT;
+	if (!err)
+		err = read_word(asked, vector + number * 2 * word, ret);
+	if (!err && *ret == unused)
+		return -ENOENT;
+	return err;
+}
+
+/*
+ * The program's own block ends at the thread pointer (ELF Handling For
+ * Thread-Local Storage, 4.3: variant II).
+ */
+static taddr_t own_block(const struct image_thread_object *object,
+			 taddr_t pointer)
+{
+	uint64_t align = object->block_align ? object->block_align : 1;
+	uint64_t rest = object->block_size % align;
+
+	return pointer - object->block_size - (rest ? align - rest : 0);
+}
+
+static int thread_object(const struct asked_task *asked,
+			 const struct image_thread_object *object, taddr_t *ret)
+{
+	const struct module *module = asked->binding->module;
+	taddr_t pointer = asked->space->arch->thread_pointer(asked->regs);
+	uint64_t number;
+	taddr_t block;
+	int err;
+
+	if (object->place_slot) {
+		err = read_word(asked, module->bias + object->place_slot, ret);
+		*ret += pointer;
+		return err;
+	}
+	if (object->number_slot) {
+		err = read_word(asked, module->bias + object->number_slot,
+				&number);
+		if (!err)
+			err = find_block(asked, pointer, number, &block);
+	} else if (module->is_main) {
+		block = own_block(object, pointer);
+		err = 0;
+	} else {
+		err = -ENOENT;
+	}
+	if (!err)
+		*ret = block + object->offset;
+	return err;
+}
+
+static int ask_object(struct script_thread *thread, size_t index, taddr_t *ret)
+{
+	const struct asked_task *asked = (const struct asked_task *)thread;
+	const struct script_place *place = &asked->binding->places[index];
+
+	if (!place->found)
+		return -ENOENT;
+	if (place->per_thread)
+		return thread_object(asked, &place->object, ret);
+	*ret = place->address;
+	return 0;
+}
+
+static int ask_pointer(struct script_thread *thread, taddr_t *ret)
+{
+	const struct asked_task *asked = (const struct asked_task *)thread;
+
+	*ret = asked->space->arch->thread_pointer(asked->regs);
+	return 0;
+}
+
+static const struct script_thread_ops thread_ops = {
+	.object = ask_object,
+	.pointer = ask_pointer,
+};
+
+static struct script_frames *ask(const struct probe_space *space,
+				 const struct script_binding *binding,
+				 const struct task *task)
+{
+	const unsigned depth = space->prober->config.stack_depth;
+	struct asked_task asked = {
+		.thread = { &thread_ops, &space->space->memory.memory },
+		.binding = binding,
+		.space = space->space,
+		.regs = &task->regs,
+	};
+	struct script_frames *frames = NULL;
+	int err = script_ask(binding->script, &asked.thread, depth ? depth : 1,
+			     &frames);
+
+	if (err)
+		diag(DIAG_DEBUG, DIAG_PROBE, "%d: %s has no script frame: %s",
+		     (int)task->tid, binding->module->name, strerror(-err));
+	return frames;
+}
+
+struct script_frames *script_where(struct probe_space *space,
+				   const struct task *task)
+{
+	const struct script_binding *binding;
+	struct script_frames *frames = NULL;
+
+	if (!space->prober->config.scripts)
+		return NULL;
+	if (!space->scripts_searched)
+		find_scripts(space);
+	space->scripts_searched = true;
+	for (binding = space->scripts; binding && !frames;
+	     binding = binding->next)
+		frames = ask(space, binding, task);
+	return frames;
+}
