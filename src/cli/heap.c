@@ -86,6 +86,7 @@ static void print_report(struct heap_verb *verb,
 	write_files(verb, process, &cost, now);
 	if (verb->error)
 		return;
+	watch_sample(verb->watch, clock_now());
 	err = heap_report_print(verb->report, process, now, &cost);
 	if (!err)
 		return;

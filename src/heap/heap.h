@@ -22,7 +22,8 @@ struct heap_act {
 	/* With .function, pairs heap_begin() with heap_act(). 0: there was no
 	   heap_begin(). */
 	uint64_t call;
-	uint64_t begin, end; /* monotonic, nanoseconds */
+	uint64_t begin, end; /* monotonic, nanoseconds; what lies between is
+				the call's own time */
 	pid_t tid;
 	stack_id stack;
 	uint64_t handle; /* what was acquired, is released; MOVE: the new

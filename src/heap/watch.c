@@ -69,7 +69,7 @@ static void sample(struct watched *process, uint64_t now)
 	/* One that has ended keeps what was known of it last. */
 	if (vitals_read("", process->pid, &vitals))
 		return;
-	if (!process->first_vitals.virtual_bytes)
+	if (!process->samples++)
 		process->first_vitals = vitals;
 	process->vitals = vitals;
 	history_change(&process->resident, now - process->start,
@@ -311,6 +311,7 @@ static void end_act(struct watched *process, const struct pending_act *pending,
 	for (unsigned which = 0; which < handles; which++) {
 		struct pending_act each = *pending;
 
+		each.act.begin += event->stopped_ns;
 		each.act.end = event->time;
 		each.act.failed = !family_succeeded(
 			function, result, event->call->arch->word_size);
@@ -444,21 +445,47 @@ static bool is_linkers_own(const struct module *module)
 	return module->is_linker && !strncmp(module->name, "ld-linux", 8);
 }
 
+/*
+ * The exception that operator new throws is made within it, and given back when
+ * it was caught: by the program, or within the operator new that throws nothing.
+ */
+static bool is_apart(const char *symbol)
+{
+	return !strcmp(symbol, "__cxa_allocate_exception") ||
+	       !strcmp(symbol, "__cxa_free_exception");
+}
+
 static bool wants(void *context, const char *symbol,
 		  const struct module *module)
 {
 	const struct watch *watch = context;
 
-	return families_find(watch->options.families, symbol) &&
+	return (families_find(watch->options.families, symbol) ||
+		is_apart(symbol)) &&
 	       !is_linkers_own(module);
 }
 
-/* A release is told by its entry, unless it may fail. */
+static bool same_form(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_basic(const struct family_function *function)
+{
+	return same_form(function->form, function->family->functions[0]->form);
+}
+
+/*
+ * A release is told by its entry, unless it may fail, or is of a form that
+ * stands upon another: operator delete calls free, which must not count then.
+ */
 static bool is_done_at_entry(const struct family_function *function)
 {
 	for (; function; function = function->next)
 		if (function->act != FAMILY_RELEASE ||
-		    function->success.compare != COMPARE_ALWAYS)
+		    function->success.compare != COMPARE_ALWAYS ||
+		    function->size.kind != OPERAND_NONE ||
+		    !is_basic(function))
 			return false;
 	return true;
 }
@@ -484,15 +511,14 @@ static void describe(void *context, struct function *function)
 	const struct family_function *first =
 		families_find(watch->options.families, function->name);
 
+	if (!first) {
+		function->apart = true;
+		return;
+	}
 	watch->found = true;
 	function->subject = first;
 	function->group = group_of(watch, first->family);
 	function->entry_only = is_done_at_entry(first);
-}
-
-static bool same_form(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
 }
 
 /*
@@ -508,7 +534,7 @@ static void also_named(void *context, struct function *function,
 		families_find(watch->options.families, symbol);
 	struct formless *formless;
 
-	if (!first->form || same_form(first->form, other->form))
+	if (!first || !other || !first->form || same_form(first->form, other->form))
 		return;
 	formless = xcalloc(1, sizeof(*formless));
 	formless->function = *first;

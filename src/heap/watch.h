@@ -37,6 +37,7 @@ struct watched {
 	bool complete;       /* watched from its first instruction on */
 	/* What the kernel said of it when watching began, and the last time. */
 	struct vitals first_vitals, vitals;
+	unsigned samples;    /* how often that was */
 	struct history resident; /* bytes, in time */
 	UT_hash_handle hh;   /* by pid */
 };

@@ -44,6 +44,8 @@ struct function {
 	 * the same task (malloc within operator new); 0: all are seen.
 	 */
 	uint8_t group;
+	bool apart;          /* … but calls within it are no part of what it is
+				called by */
 	bool entry_only;     /* nobody wants to know of its return */
 	const void *subject; /* whatever prober_pick has set */
 };
@@ -75,6 +77,7 @@ struct call {
 	stack_id stack;         /* who called; STACK_NONE: wasn't asked for */
 	struct script_frames *script; /* where its program is, or NULL */
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
+	uint64_t stopped_ns;    /* how long .tid had been kept in stops before */
 };
 
 enum event_kind {
@@ -103,6 +106,8 @@ struct event {
 			int error;    /* … and why (errno); 0: not known.
 					 syscall_restarts() without failed: a
 					 signal has interrupted the call */
+			uint64_t stopped_ns; /* RETURN: of the time since
+					 call->time, what was ours: stops */
 		};
 		struct {
 			int signal;

@@ -113,6 +113,12 @@ static void emit_call(struct probe_space *space, enum event_kind kind,
 	prober_emit(space->prober, &event);
 }
 
+/* Of those that return on another thread it isn't known. */
+static uint64_t stopped_since(const struct task *task, const struct call *call)
+{
+	return call->tid == task->tid ? task->stopped_ns - call->stopped_ns : 0;
+}
+
 static void emit_return(struct probe_space *space, struct task *task,
 			const struct activation *activation)
 {
@@ -126,6 +132,7 @@ static void emit_return(struct probe_space *space, struct task *task,
 		.regs = &task->regs,
 		.fp = fp_return(activation, task, &fp),
 		.end = CALL_RETURNED,
+		.stopped_ns = stopped_since(task, &activation->call),
 	};
 
 	outcome_judge(space, task, &event);
@@ -287,6 +294,7 @@ activation_new(struct probe_space *space, struct task *task,
 		.return_address = return_address,
 		.entry = task->regs,
 		.time = task->stop_time,
+		.stopped_ns = task->stopped_ns,
 	};
 	return activation;
 }
@@ -308,10 +316,14 @@ static bool is_inner(const struct call_stack *stack,
 	if (!function->group)
 		return false;
 	for (activation = stack->top; activation;
-	     activation = activation->outer)
-		if (activation->kind == ACTIVATION_CALL &&
-		    activation->call.function->group == function->group)
-			return true;
+	     activation = activation->outer) {
+		const struct function *outer = activation->call.function;
+
+		if (activation->kind != ACTIVATION_CALL)
+			continue;
+		if (outer->group == function->group || outer->apart)
+			return !outer->apart;
+	}
 	return false;
 }
 
@@ -353,6 +365,8 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	end_unwinding(task, slot);
 	if (!key.stack && is_inner(&task_calls_of(task)->stack, function))
 		return;
+	if (unwatched_goes_on(space, task, function, slot, return_address))
+		return;
 	function_called(prober, function);
 	activation = activation_new(space, task, &key, return_address);
 	activation->call.function = function;
@@ -371,6 +385,8 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	}
 	emit_call(space, EVENT_ABANDON, activation, task->tid,
 		  task->stop_time, end);
+	if (end == CALL_UNWATCHED && function->group && !key.stack)
+		unwatched_note(space, task, activation);
 	activation_free(activation);
 }
 

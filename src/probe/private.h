@@ -86,6 +86,13 @@ struct task_calls {
 	 */
 	enum call_end unwinding; /* CALL_RETURNED = not */
 	taddr_t unwind_sp;
+	/* The last call, if nobody waits for its return and nothing was hit
+	   since. */
+	struct {
+		const struct function *function; /* NULL: there is none */
+		taddr_t slot, return_address;
+		uint64_t argument;
+	} unwatched;
 };
 
 /* An address to which watched activations return. */
@@ -154,6 +161,15 @@ void prober_emit(struct prober *prober, const struct event *event);
  */
 stack_id prober_callers(struct prober *prober, struct task *task,
 			bool at_entry);
+
+/* ---- unwatched.c ---- */
+
+/* Whether an entry is a tail call of the call that was noted last. */
+bool unwatched_goes_on(struct probe_space *space, struct task *task,
+		       const struct function *function, taddr_t slot,
+		       taddr_t return_address);
+void unwatched_note(struct probe_space *space, struct task *task,
+		    const struct activation *activation);
 
 /* ---- probe.c: planting ---- */
 

@@ -58,3 +58,18 @@ void amounts_add_rate(struct strbuf *out, uint64_t number,
 		strbuf_printf(out, rate >= 10 || !number ? "%.0f" :
 			      rate >= 1 ? "%.1f" : "%.2f", rate);
 }
+
+/* A micro sign takes two bytes, and one column. */
+void amounts_add_duration_column(struct strbuf *out, uint64_t nanoseconds,
+				 unsigned width)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	size_t columns = 0;
+
+	amounts_add_duration(&text, nanoseconds);
+	for (size_t i = 0; i < text.length; i++)
+		columns += (strbuf_text(&text)[i] & 0xc0) != 0x80;
+	for (; columns < width; columns++)
+		strbuf_putc(out, ' ');
+	strbuf_puts(out, strbuf_text(&text));
+}

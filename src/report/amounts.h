@@ -25,4 +25,8 @@ void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds);
 void amounts_add_rate(struct strbuf *out, uint64_t number,
 		      uint64_t nanoseconds);
 
+/* … right-aligned, in so many columns. */
+void amounts_add_duration_column(struct strbuf *out, uint64_t nanoseconds,
+				 unsigned width);
+
 #endif

@@ -66,7 +66,7 @@ static void add_place(const struct gathering *g, const struct site *site,
 		return;
 	}
 	if (name->function)
-		strbuf_printf(out, "%s", name->function);
+		strbuf_puts(out, name->function);
 	else
 		strbuf_printf(out, "%#" PRIx64, frame.address);
 	strbuf_puts(out, " in ");

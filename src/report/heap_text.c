@@ -5,8 +5,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/demangle.h"
+#include "base/xalloc.h"
 #include "report/amounts.h"
 #include "report/names.h"
+#include "report/signal_name.h"
 
 static struct strbuf *out_of(const struct heap_text *text)
 {
@@ -20,6 +23,12 @@ static int end_line(const struct heap_text *text)
 
 /* ---- the head ---- */
 
+static void add_killed(int status, struct strbuf *out)
+{
+	strbuf_puts(out, ", until it was killed by ");
+	signal_name_add(WTERMSIG(status), out);
+}
+
 static void add_end(const struct watched *process, struct strbuf *out)
 {
 	switch (process->state) {
@@ -31,8 +40,7 @@ static void add_end(const struct watched *process, struct strbuf *out)
 		break;
 	case WATCHED_EXITED:
 		if (WIFSIGNALED(process->status))
-			strbuf_printf(out, ", until it was killed by signal %d",
-				      WTERMSIG(process->status));
+			add_killed(process->status, out);
 		else
 			strbuf_printf(out, ", until it exited with status %d",
 				      WEXITSTATUS(process->status));
@@ -229,6 +237,41 @@ static int add_frame_name(const struct heap_text *text,
 	return end_line(text);
 }
 
+void heap_text_function(const struct heap_text *text,
+			const struct family_function *function)
+{
+	struct demangler demangler = { 0 };
+	char *name CLEANUP(xfree_cleanup) = NULL;
+
+	if (!strncmp(function->name, "_Z", 2))
+		name = demangle(&demangler, function->name);
+	names_escape(out_of(text), name ? name : function->name);
+}
+
+const struct frame_name *heap_text_caller(const struct heap_text *text,
+					  const struct site *site)
+{
+	const struct frame_name *names;
+	struct frame frame;
+	size_t count;
+
+	if (!stacks_frames(text->config->stacks, site->stack, &frame, 1))
+		return NULL;
+	count = namer_names(text->config->namer, &frame, &names);
+	for (size_t i = 0; i < count; i++)
+		if (names[i].function &&
+		    strcmp(names[i].function, site->function->name) != 0)
+			return &names[i];
+	return NULL;
+}
+
+/* What called main() is the same for all. */
+static bool is_main(const struct frame_name *name, size_t count, size_t i)
+{
+	return name->linkage && !strcmp(name->linkage, "main") &&
+	       i + 1 < count;
+}
+
 int heap_text_stack(const struct heap_text *text, stack_id stack,
 		    const char *indent)
 {
@@ -250,6 +293,8 @@ int heap_text_stack(const struct heap_text *text, stack_id stack,
 		for (size_t k = 0; !err && k < inlined; k++)
 			err = add_frame_name(text, &frames[i], &names[k],
 					     indent);
+		if (!err && is_main(&names[inlined - 1], count, i))
+			return 0;
 	}
 	if (err || end == STACK_COMPLETE)
 		return err;

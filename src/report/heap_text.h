@@ -42,7 +42,19 @@ int heap_text_incidents(const struct heap_text *text) MUST_CHECK;
 /* What was lost, and what being watched has cost. */
 int heap_text_foot(const struct heap_text *text) MUST_CHECK;
 
-/* A stack, a frame a line. */
+/* C++'s operators as they are written. */
+void heap_text_function(const struct heap_text *text,
+			const struct family_function *function);
+
+/*
+ * Who has called the allocator: the innermost frame that has a name and isn't
+ * an inlined wrapper of the same one. NULL: not known. Good as long as the
+ * namer is.
+ */
+const struct frame_name *heap_text_caller(const struct heap_text *text,
+					  const struct site *site);
+
+/* A stack, a frame a line, up to main(). */
 int heap_text_stack(const struct heap_text *text, stack_id stack,
 		    const char *indent) MUST_CHECK;
 

@@ -48,16 +48,15 @@ static int by_calls(const void *a, const void *b)
 
 static int add_use(const struct heap_text *text, const struct heap_use *use)
 {
-	CLEANUP(strbuf_fini) struct strbuf mean = { 0 };
 	struct strbuf *out = out_of(text);
 
 	amounts_add_column(out, use->calls, 13);
 	amounts_add_column(out, use->failed, 9);
 	amounts_add_column(out, use->bytes, 16);
-	amounts_add_duration(&mean,
-			     use->timed ? use->total_ns / use->timed : 0);
-	strbuf_printf(out, " %10s  ", strbuf_text(&mean));
-	names_escape(out, use->function->name);
+	amounts_add_duration_column(
+		out, use->timed ? use->total_ns / use->timed : 0, 11);
+	strbuf_puts(out, "  ");
+	heap_text_function(text, use->function);
 	strbuf_puts(out, " by ");
 	add_library(text, use->library);
 	return end_line(text);
@@ -147,7 +146,7 @@ static int add_half(const struct heap_text *text, const char *what,
 	strbuf_printf(out_of(text), "    %s", what);
 	if (function) {
 		strbuf_puts(out_of(text), " by ");
-		names_escape(out_of(text), function->name);
+		heap_text_function(text, function);
 	}
 	if (library) {
 		strbuf_puts(out_of(text), " in ");
@@ -164,8 +163,10 @@ static int add_incident(const struct heap_text *text,
 	int err;
 
 	amounts_add_count(out_of(text), incident->count, "time");
-	strbuf_puts(out_of(text), ", ");
-	amounts_add_count(out_of(text), incident->bytes, "byte");
+	if (incident->bytes) {
+		strbuf_puts(out_of(text), ", ");
+		amounts_add_count(out_of(text), incident->bytes, "byte");
+	}
 	err = end_line(text);
 	if (!err && has_first)
 		err = add_half(text,

@@ -167,7 +167,8 @@ int heap_text_growth(const struct heap_text *text)
 {
 	int err;
 
-	if (!text->process->vitals.virtual_bytes)
+	/* One that was seen but at its very beginning has said nothing yet. */
+	if (text->process->samples < 2)
 		return 0;
 	strbuf_puts(out_of(text), "---- PROCESS");
 	err = end_line(text);

@@ -50,18 +50,9 @@ static int add_heading(const struct heap_text *text)
 	if (err)
 		return err;
 	strbuf_puts(out_of(text),
-		    "   bytes held   blocks    acquired  given back   per s "
-		    " median age  oldest   verdict   what");
+		    "   bytes held   blocks    acquired  given back   per s  "
+		    "median age      oldest  verdict   what");
 	return end_line(text);
-}
-
-static void add_duration_column(struct strbuf *out, uint64_t duration,
-				unsigned width)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-
-	amounts_add_duration(&text, duration);
-	strbuf_printf(out, " %*s", (int)width, strbuf_text(&text));
 }
 
 static void add_rate_column(const struct heap_text *text,
@@ -77,22 +68,19 @@ static void add_rate_column(const struct heap_text *text,
 /* What was called, and by whom. */
 static void add_what(const struct heap_text *text, const struct heap_row *row)
 {
-	const struct frame_name *name;
+	const struct frame_name *caller;
 	struct strbuf *out = out_of(text);
-	struct frame frame;
 
 	if (!row->site) {
 		names_escape(out, row->name);
 		return;
 	}
-	names_escape(out, row->site->function->name);
-	if (!stacks_frames(text->config->stacks, row->site->stack, &frame,
-			   1) ||
-	    !namer_names(text->config->namer, &frame, &name) ||
-	    !name->function)
+	heap_text_function(text, row->site->function);
+	caller = heap_text_caller(text, row->site);
+	if (!caller)
 		return;
 	strbuf_puts(out, " by ");
-	names_escape(out, name->function);
+	names_escape(out, caller->function);
 }
 
 static int add_line(const struct heap_text *text, const struct heap_row *row)
@@ -108,8 +96,9 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 	} else {
 		strbuf_printf(out, "%12s%12s %7s", "-", "-", "-");
 	}
-	add_duration_column(out, log_histogram_quantile(&row->ages, 500), 11);
-	add_duration_column(out, row->oldest, 8);
+	amounts_add_duration_column(out, log_histogram_quantile(&row->ages, 500),
+				    12);
+	amounts_add_duration_column(out, row->oldest, 12);
 	strbuf_printf(out, "  %-8s  ",
 		      row->is_of_sites ? verdict_name(row->verdict.level) :
 					 "-");
@@ -126,31 +115,51 @@ static int add_evidence(const struct heap_text *text,
 	return end_line(text);
 }
 
+/* What the line above has not said already. */
+static void add_lives(const struct heap_row *row, struct strbuf *out)
+{
+	strbuf_puts(out, "acquired ");
+	amounts_add_count(out, row->alloc_bytes, "byte");
+	strbuf_puts(out, ", given back ");
+	amounts_add_count(out, row->freed_bytes, "byte");
+	if (!row->lifetimes.count)
+		return;
+	strbuf_puts(out, "; lived ");
+	amounts_add_duration(out,
+			     log_histogram_quantile(&row->lifetimes, 500));
+	strbuf_puts(out, " (median) to ");
+	amounts_add_duration(out, row->lifetimes.max);
+}
+
+static void add_calls(const struct heap_row *row, struct strbuf *out)
+{
+	if (row->times.count == 1) {
+		strbuf_puts(out, "the call took ");
+		amounts_add_duration(out, row->times.max);
+		return;
+	}
+	strbuf_puts(out, "each call took ");
+	amounts_add_duration(out, row->total_ns / row->times.count);
+	strbuf_puts(out, " (mean), ");
+	amounts_add_duration(out, log_histogram_quantile(&row->times, 990));
+	strbuf_puts(out, " (p99), ");
+	amounts_add_duration(out, row->times.max);
+	strbuf_puts(out, " (max)");
+}
+
 static int add_times(const struct heap_text *text, const struct heap_row *row)
 {
 	struct strbuf *out = out_of(text);
 
-	strbuf_puts(out, "    acquired ");
-	amounts_add_count(out, row->alloc_bytes, "byte");
-	strbuf_puts(out, ", given back ");
-	amounts_add_count(out, row->freed_bytes, "byte");
-	if (row->lifetimes.count) {
-		strbuf_puts(out, "; lived ");
-		amounts_add_duration(
-			out, log_histogram_quantile(&row->lifetimes, 500));
-		strbuf_puts(out, " (median) to ");
-		amounts_add_duration(out, row->lifetimes.max);
-	}
-	if (row->times.count) {
-		strbuf_puts(out, "; each call took ");
-		amounts_add_duration(out, row->total_ns / row->times.count);
-		strbuf_puts(out, " (mean), ");
-		amounts_add_duration(out,
-				     log_histogram_quantile(&row->times, 990));
-		strbuf_puts(out, " (p99), ");
-		amounts_add_duration(out, row->times.max);
-		strbuf_puts(out, " (max)");
-	}
+	if (!row->freed_blocks && !row->times.count)
+		return 0;
+	strbuf_puts(out, "    ");
+	if (row->freed_blocks)
+		add_lives(row, out);
+	if (row->freed_blocks && row->times.count)
+		strbuf_puts(out, "; ");
+	if (row->times.count)
+		add_calls(row, out);
 	return end_line(text);
 }
 

@@ -54,6 +54,8 @@ static void detach(struct tracer *tracer, struct task *task)
 /* Does what the handlers of the stop have wished for. */
 static void settle(struct tracer *tracer, struct task *task)
 {
+	uint64_t now;
+
 	/* Gone tasks (-ERR_GONE) still owe us their exit status. */
 	if (!task->stopped || task->queued || task->wish == WISH_HOLD)
 		return;
@@ -71,7 +73,9 @@ static void settle(struct tracer *tracer, struct task *task)
 		(void)ptrace_run_to_syscall(task->tid, task->deliver);
 	else
 		(void)ptrace_continue(task->tid, task->deliver);
-	tracer->counts.stopped_ns += clock_now() - task->stop_time;
+	now = clock_now();
+	task->stopped_ns += now - task->stop_time;
+	tracer->counts.stopped_ns += now - task->stop_time;
 }
 
 /* A child whose first stop came before its parent's event. */

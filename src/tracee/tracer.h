@@ -53,6 +53,7 @@ struct task {
 	int deliver;           /* signal that goes with the resumption, or 0 */
 	int end_status;        /* as from wait(2), when it has ended */
 	uint64_t stop_time;    /* monotonic, before any work on the stop */
+	uint64_t stopped_ns;   /* in stops, those that are over */
 	struct regs regs;      /* cached while stopped */
 	bool regs_known;
 	bool ip_changed;       /* these two are written back before it is */
