@@ -274,6 +274,27 @@ static void heap_configure(struct session *session,
 	config->stack_depth = session->options->depth;
 }
 
+/* An allocator is known by its names alone. */
+static void heap_finished(struct session *session)
+{
+	struct heap_verb *verb = verb_of(session);
+	CLEANUP(strbuf_fini) struct strbuf names = { 0 };
+	size_t functions = 0;
+
+	if (watch_has_found(verb->watch))
+		return;
+	for (size_t i = 0; i < families_count(verb->families); i++) {
+		const struct family *family = families_at(verb->families, i);
+
+		strbuf_printf(&names, "%s%s", i ? ", " : "", family->name);
+		functions += family->function_count;
+	}
+	complain(0, "no allocator was found: none of %zu functions (malloc, "
+		    "calloc, operator new, mmap, ...; families: %s) is named "
+		    "in the program or a library of it; is it stripped?",
+		 functions, strbuf_text(&names));
+}
+
 static void heap_close(struct session *session)
 {
 	struct heap_verb *verb = verb_of(session);
@@ -293,6 +314,7 @@ const struct verb_ops heap_verb = {
 	.configure = heap_configure,
 	.begun = heap_begun,
 	.woken = heap_woken,
+	.finished = heap_finished,
 	.close = heap_close,
 	.output = heap_output,
 };

@@ -341,6 +341,8 @@ static void finish(struct session *session)
 		complain(0, "%s can't be written any more: %s",
 			 session->verb->output(session), strerror(-err));
 	prober_report_unmatched(session->prober);
+	if (session->verb->finished)
+		session->verb->finished(session);
 	report_losses(session);
 	if (session->unwinder)
 		report_stacks(session);

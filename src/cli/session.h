@@ -37,6 +37,9 @@ struct verb_ops {
 	/* A signal or a tick has come, while everything goes on. Or NULL. */
 	void (*woken)(struct session *session);
 
+	/* All is over, and the results are written. Or NULL. */
+	void (*finished)(struct session *session);
+
 	/* Frees what open made; after the sinks. Or NULL. */
 	void (*close)(struct session *session);
 

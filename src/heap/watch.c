@@ -455,13 +455,23 @@ static bool is_apart(const char *symbol)
 	       !strcmp(symbol, "__cxa_free_exception");
 }
 
+/*
+ * What glibc's malloc does at the end of a thread: it calls free() for what is
+ * its own. Only static programs have the symbol, in others free() is reached
+ * by another way.
+ */
+static bool is_inside(const char *symbol)
+{
+	return !strcmp(symbol, "__malloc_arena_thread_freeres");
+}
+
 static bool wants(void *context, const char *symbol,
 		  const struct module *module)
 {
 	const struct watch *watch = context;
 
 	return (families_find(watch->options.families, symbol) ||
-		is_apart(symbol)) &&
+		is_apart(symbol) || is_inside(symbol)) &&
 	       !is_linkers_own(module);
 }
 
@@ -512,7 +522,10 @@ static void describe(void *context, struct function *function)
 		families_find(watch->options.families, function->name);
 
 	if (!first) {
-		function->apart = true;
+		function->apart = is_apart(function->name);
+		if (!function->apart)
+			function->group = group_of(
+				watch, families_at(watch->options.families, 0));
 		return;
 	}
 	watch->found = true;

@@ -105,7 +105,8 @@ static void add_name(const struct gathering *g, const struct site *site,
 	case HEAP_BY_SIZE:
 		break;
 	}
-	if (!site->function->family->has_size)
+	/* What is held of several families can't be added up. */
+	if (site->function->family->index)
 		strbuf_printf(out, " (%s)", site->function->family->name);
 }
 
@@ -117,9 +118,15 @@ static void judge(struct gathering *g, struct heap_row *row,
 	struct verdict verdict =
 		verdict_of(g->heap, site, g->survey);
 
-	g->result->levels[verdict.level].sites += site->blocks != 0;
-	g->result->levels[verdict.level].blocks += ages->blocks;
-	g->result->levels[verdict.level].bytes += ages->bytes;
+	if (site->function->family->has_size) {
+		g->result->levels[verdict.level].sites += ages->blocks != 0;
+		g->result->levels[verdict.level].blocks += ages->blocks;
+		g->result->levels[verdict.level].bytes += ages->bytes;
+	} else {
+		g->result->levels[verdict.level].other_sites +=
+			ages->blocks != 0;
+		g->result->levels[verdict.level].others += ages->blocks;
+	}
 	if (row->site == site || verdict.level > row->verdict.level)
 		row->verdict = verdict;
 }

@@ -32,6 +32,7 @@ struct heap_rows {
 	/* By verdict: NOT, POSSIBLE, LIKELY. */
 	struct {
 		uint64_t sites, blocks, bytes;
+		uint64_t other_sites, others; /* without a size */
 	} levels[VERDICT_LIKELY + 1];
 };
 

@@ -125,11 +125,15 @@ static int add_oddities(const struct heap_text *text,
 			const struct family *family,
 			const struct heap_total *total)
 {
+	/* An allocator unmaps what it has mapped unseen. */
+	const bool known_before = !family->granularity ||
+				  !text->process->complete;
 	const struct {
 		uint64_t number;
 		const char *what;
 	} oddities[] = {
-		{ total->unknown_frees, "frees of what was there before" },
+		{ known_before ? total->unknown_frees : 0,
+		  "frees of what was there before" },
 		{ total->unknown_resizes, "resizes of what was there before" },
 		{ total->double_frees, "double frees" },
 		{ total->invalid_frees, "frees of what was never acquired" },
@@ -163,17 +167,25 @@ static int add_levels(const struct heap_text *text,
 		[VERDICT_POSSIBLE] = "possible",
 		[VERDICT_LIKELY] = "likely",
 	};
+	struct strbuf *out = out_of(text);
 	int level, err = 0;
 
-	strbuf_puts(out_of(text), "---- LEAK SUMMARY");
+	strbuf_puts(out, "---- LEAK SUMMARY");
 	err = end_line(text);
 	for (level = VERDICT_LIKELY; !err && level >= VERDICT_NOT; level--) {
-		strbuf_printf(out_of(text), "%s: ", names[level]);
-		amounts_add_held(out_of(text), rows->levels[level].bytes,
+		strbuf_printf(out, "%s: ", names[level]);
+		amounts_add_held(out, rows->levels[level].bytes,
 				 rows->levels[level].blocks);
-		strbuf_puts(out_of(text), " at ");
-		amounts_add_count(out_of(text), rows->levels[level].sites,
-				  "site");
+		strbuf_puts(out, " at ");
+		amounts_add_count(out, rows->levels[level].sites, "site");
+		if (rows->levels[level].others) {
+			strbuf_puts(out, "; ");
+			amounts_add_count(out, rows->levels[level].others,
+					  "other");
+			strbuf_puts(out, " at ");
+			amounts_add_count(out, rows->levels[level].other_sites,
+					  "site");
+		}
 		err = end_line(text);
 	}
 	return err;

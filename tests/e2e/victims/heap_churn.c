@@ -141,7 +141,10 @@ static void give_back(struct worker *worker, struct block *block)
 	*block = (struct block){ 0 };
 }
 
-/* Grows, shrinks, to nothing, and beyond all there is. */
+/*
+ * Grows, shrinks, to nothing (which some allocators answer with a block), and
+ * beyond all there is.
+ */
 static void resize(struct worker *worker, struct block *block)
 {
 	size_t size = 1 + chance(worker, 4000);
@@ -155,7 +158,7 @@ static void resize(struct worker *worker, struct block *block)
 	else if (kind == 1)
 		size = (size_t)PTRDIFF_MAX - 1000;
 	else if (kind < 8)
-		size = 1 + chance(worker, block->size);
+		size = 1 + chance(worker, block->size + 1);
 	data = realloc(block->data, size);
 	counts->calls[CALL_realloc]++;
 	if (!data && size) {
@@ -164,7 +167,7 @@ static void resize(struct worker *worker, struct block *block)
 	}
 	if (block->old)
 		counts->old_resizes++;
-	if (!size) {
+	if (!data) {
 		counts->given_back += !block->old;
 		*block = (struct block){ 0 };
 		return;
