@@ -4,7 +4,7 @@
 
 static char room[4096];
 static size_t used;
-static void *kept[16];
+static void *volatile kept[16];
 
 void *je_malloc(size_t size)
 {
