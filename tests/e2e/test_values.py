@@ -99,8 +99,10 @@ register("clang -m32", "clang", "-O1", "-m32", "-msse2")
 @test("the example of the manual loads without an error")
 def manual(case):
     page = read(os.path.join(HERE, "..", "..", "man", "calltrap.conf.5"))
-    example = page.split(".Bd -literal -offset indent\n")[1].split(".Ed")[0]
-    check("shop_price" in example, "the example isn't there: " + example)
+    examples = [part.split(".Ed")[0] for part in
+                page.split(".Bd -literal -offset indent\n")[1:]]
+    example = next((text for text in examples if "shop_price" in text), None)
+    check(example, "the example isn't there")
     conf = case.write("shop.conf", example.replace("\\en", "\\n"))
     result = case.calltrap("-F", conf, "/bin/true")
     result.check_status(0)

@@ -24,14 +24,25 @@ def names(arch):
     return None
 
 
+def exported_version():
+    """Of the headers that names() reads: [6, 1]."""
+    with open("/usr/include/linux/version.h", encoding="ascii") as file:
+        text = file.read()
+    return [int(re.search(r"LINUX_VERSION_%s (\d+)" % part, text)[1])
+            for part in ("MAJOR", "PATCHLEVEL")]
+
+
 def declarations():
     """{name: C declaration} of sys_...; None without the package."""
-    found = glob.glob("/usr/src/linux-headers-*-common/include/linux/"
-                      "syscalls.h")
+    found = {}
+    for path in glob.glob("/usr/src/linux-headers-*-common/include/linux/"
+                          "syscalls.h"):
+        version = [int(n) for n in re.findall(r"\d+", path)]
+        found[version[:2] == exported_version(), tuple(version)] = path
     if not found:
         return None
-    newest = max(found, key=lambda p: [int(n) for n in re.findall(r"\d+", p)])
-    with open(newest, encoding="utf-8") as file:
+    # Other kernels have other system calls: best is that of the same version.
+    with open(found[max(found)], encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     result = {}
     for name, arguments in re.findall(
