@@ -90,6 +90,13 @@ enum failure_result failure_result(const struct arguments *arguments)
 		       RESULT_AS_IT_IS;
 }
 
+bool failure_happened(const struct arguments *arguments)
+{
+	int64_t result;
+
+	return has_failed(arguments, &result);
+}
+
 bool prototype_has_failed(const struct prototype *prototype,
 			  const struct call_values *values)
 {

@@ -16,4 +16,7 @@ enum failure_result {
 
 enum failure_result failure_result(const struct arguments *arguments);
 
+/* Whether the result says so, or a signal has kept it from its work. */
+bool failure_happened(const struct arguments *arguments);
+
 #endif

@@ -126,15 +126,27 @@ static const struct type *to_scan(struct parser *parser,
 	return pool_copy(&parser->into->pool, &scan, sizeof(scan));
 }
 
+/* A + before it, or two: it is shown even when the function has failed. */
+static bool parse_later(struct parser *parser, struct parameter *ret)
+{
+	const struct token *token = &parser->lexer.token;
+
+	if (token->kind != '+')
+		return false;
+	lexer_next(&parser->lexer);
+	ret->filled = token->kind != '+';
+	if (!ret->filled)
+		lexer_next(&parser->lexer);
+	return true;
+}
+
 static int parse_parameter(struct parser *parser, struct parameters *all)
 {
 	struct parameter parameter = { 0 };
 	struct token at = parser->lexer.token;
-	bool later = at.kind == '+';
+	bool later = parse_later(parser, &parameter);
 	int err;
 
-	if (later)
-		lexer_next(&parser->lexer);
 	err = check_order(parser, &at, all,
 			  token_is(&parser->lexer.token, "when") ||
 				  token_is(&parser->lexer.token, "..."));

@@ -23,6 +23,7 @@ static void printer_init(struct printer *printer,
 	printer->open = NULL;
 	printer->left = values_limit(limits);
 	printer->depth = 0;
+	printer->failed = false;
 	arguments_init(&printer->arguments, prototype, values);
 }
 
@@ -37,6 +38,28 @@ static void print_format_behind(struct printer *printer,
 		print_scan_arguments(printer, type, address);
 	else
 		print_format_arguments(printer, type, address);
+}
+
+/* What lies there is what lay there before. */
+static bool is_unfilled(const struct printer *printer,
+			const struct parameter *parameter)
+{
+	return printer->failed && parameter->filled &&
+	       parameter->type->kind == TYPE_POINTER &&
+	       parameter->type->lens != LENS_SCAN;
+}
+
+static void print_unfilled(struct printer *printer, unsigned index)
+{
+	const struct type *type = arguments_type(&printer->arguments, index);
+	struct place place;
+	uint64_t address;
+
+	if (arguments_place(&printer->arguments, index, &place) ||
+	    number_read(place, type, print_word_size(printer), &address))
+		print_ops(printer)->unknown(printer->writer);
+	else
+		print_ops(printer)->address(printer->writer, address);
 }
 
 static void print_argument(struct printer *printer, unsigned index)
@@ -61,7 +84,10 @@ static void print_parameter(struct printer *printer,
 		return;
 	if (parameter->name)
 		print_ops(printer)->name(printer->writer, parameter->name);
-	print_argument(printer, index);
+	if (is_unfilled(printer, parameter))
+		print_unfilled(printer, index);
+	else
+		print_argument(printer, index);
 }
 
 static void print_parameters(struct printer *printer, unsigned from,
@@ -101,6 +127,7 @@ void prototype_write_later(const struct prototype *prototype,
 	if (!prototype || prototype->later == prototype->count)
 		return;
 	printer_init(&printer, prototype, values, limits, writer);
+	printer.failed = failure_happened(&printer.arguments);
 	print_parameters(&printer, prototype->later, prototype->count);
 }
 

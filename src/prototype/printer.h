@@ -27,6 +27,7 @@ struct printer {
 	const struct open_struct *open; /* the innermost, or NULL */
 	unsigned left;  /* values that are still shown */
 	unsigned depth; /* values in values */
+	bool failed;    /* the call has, and so has filled nothing in */
 };
 
 unsigned print_word_size(const struct printer *printer);

@@ -27,6 +27,7 @@ struct parameter {
 	const struct type *type;
 	const char *name; /* or NULL */
 	struct condition when;
+	bool filled; /* by the function, if it succeeds; it reads nothing */
 };
 
 struct prototype {

@@ -42,7 +42,7 @@ int v_counted(struct(uint, array(short, elt1))*);
 hex(uint) v_names(enum(RED, GREEN=5), flags[ulong](NONE=0, READ=1, WRITE=2,
 	EXEC=4), bin(uchar), bitvec(uint));
 int v_when(int, when(arg1 & 4, oct(int)), when(arg1 == 2|6, char(int)));
-errnum(int) v_out(int in, +int*, mixed*);
+errnum(int) v_out(int in, ++int*, mixed*);
 ulong v_read(+bytes[arg2*retval], ulong, ulong);
 int v_print(int, format);
 int v_scan(string, +format);

@@ -174,8 +174,9 @@ class Reader:
                 open_end = True
                 self.take(")")
                 break
-            if self.maybe("+") and later is None:
-                later = len(parameters)
+            if self.maybe("+"):
+                self.maybe("+")
+                later = len(parameters) if later is None else later
             parameters.append(self.type())
             if self.peek() != ")":
                 self.take(",")

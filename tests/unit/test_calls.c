@@ -296,6 +296,27 @@ START_TEST(failures_have_names)
 }
 END_TEST
 
+START_TEST(what_fails_fills_nothing_in)
+{
+	add_text("errno(int) look(string, +struct(int, int)*, int);\n"
+		 "errno(int) make(++string);\n"
+		 "errno(int) scan(+format);\n"
+		 "fails_nonzero(int) code(+string, +int);\n");
+	ck_assert_str_eq(said, "");
+	arguments[0] = put_text("abc");
+	arguments[1] = put((const int[]){ 7, 8 }, 8);
+	arguments[2] = 3;
+	ck_assert_str_eq(print("look", LATER), "{7, 8}, 3");
+	result[0] = -1;
+	ck_assert_str_eq(print("look", LATER), "0x10004, 3");
+	ck_assert_str_eq(print("make", LATER), "\"abc\"");
+	ck_assert_str_eq(print("scan", LATER), "\"abc\"");
+	ck_assert_str_eq(print("code", LATER), "0x10000, 65540");
+	arguments[1] = 0;
+	ck_assert_str_eq(print("look", LATER), "nil, 3");
+}
+END_TEST
+
 START_TEST(system_calls_return_their_errors)
 {
 	add_text("int open(string);\n"
@@ -509,6 +530,7 @@ static Suite *calls_suite(void)
 	tcase_add_test(all_tests, parameters_have_names);
 	tcase_add_test(all_tests, structs_by_value);
 	tcase_add_test(all_tests, failures_have_names);
+	tcase_add_test(all_tests, what_fails_fills_nothing_in);
 	tcase_add_test(all_tests, system_calls_return_their_errors);
 	tcase_add_test(all_tests, floating_point_registers_are_asked_for);
 	tcase_add_test(all_tests, writers_get_values);
