@@ -234,15 +234,10 @@ static void name_by_perf_map(struct namer *namer, const struct frame *frame,
 
 /* ---- frames ---- */
 
-static bool is_exact(enum frame_method method)
-{
-	return method == FRAME_INNERMOST || method == FRAME_SIGNAL;
-}
-
 static void find_names(struct namer *namer, const struct frame *frame,
 		       struct named *named)
 {
-	bool exact = is_exact(frame->method);
+	bool exact = frame_is_exact(frame);
 	struct frame_name *name;
 
 	named->count = 1;
@@ -265,7 +260,7 @@ static struct named_key key_of(const struct frame *frame)
 		.code = frame->code,
 		.address = frame->address,
 		.how = frame->method == FRAME_HANDLED ? 2 :
-						       is_exact(frame->method),
+						       frame_is_exact(frame),
 	};
 }
 
@@ -323,7 +318,7 @@ static size_t choose(const struct namer *namer, const struct frame *frames,
 			continue;
 		ret[n].image = frames[i].code->image;
 		ret[n++].address =
-			frames[i].address - !is_exact(frames[i].method);
+			frames[i].address - !frame_is_exact(&frames[i]);
 	}
 	qsort(ret, n, sizeof(*ret), compare_wanted);
 	return n;

@@ -62,6 +62,17 @@ struct frame {
 	enum frame_method method;
 };
 
+/*
+ * Whether the address is that of the instruction itself, not one behind a
+ * call, where the next function may begin: there, one byte before is what
+ * tables and symbols are asked about.
+ */
+static inline bool frame_is_exact(const struct frame *frame)
+{
+	return frame->method == FRAME_INNERMOST ||
+	       frame->method == FRAME_SIGNAL;
+}
+
 struct stacks *stacks_new(void) MUST_CHECK;
 void stacks_free(struct stacks *stacks);
 
