@@ -390,6 +390,9 @@ const struct option_entry option_table[] = {
 	HEADING("Files for other programs (%p makes one per process)", HEAP),
 	FIELD(0, "folded", "FILE", apply_text, export.folded,
 	      "stacks for flamegraph.pl, speedscope, inferno"),
+	FIELD(0, "pprof", "FILE", apply_text, export.pprof,
+	      "a profile for pprof: what is in use, and all\n"
+	      "that was allocated"),
 	FIELD(0, "value", "WHAT", apply_value, export.value,
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
 	      "alloc-bytes, alloc-blocks"),

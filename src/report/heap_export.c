@@ -5,14 +5,27 @@
 #include "report/path_pattern.h"
 #include "report/whole_file.h"
 
+/* Blocks that are being given back are held until that is done; only a count
+   by age doesn't have them. */
+struct heap_export_held heap_export_held(const struct heap_export *export,
+					 const struct site *site)
+{
+	const struct survey_site *ages;
+
+	if (!export->config->options->older_than)
+		return (struct heap_export_held){ site->blocks, site->bytes };
+	ages = survey_site(export->survey, site);
+	return (struct heap_export_held){ ages->blocks, ages->bytes };
+}
+
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site)
 {
 	switch (export->options->value) {
 	case HEAP_INUSE_BYTES:
-		return site->bytes;
+		return heap_export_held(export, site).bytes;
 	case HEAP_INUSE_BLOCKS:
-		return site->blocks;
+		return heap_export_held(export, site).blocks;
 	case HEAP_ALLOC_BYTES:
 		return site->alloc_bytes;
 	case HEAP_ALLOC_BLOCKS:
@@ -46,18 +59,25 @@ void heap_export_write(const struct heap_export *export,
 {
 	const struct format formats[] = {
 		{ export->options->folded, heap_folded_make },
+		{ export->options->pprof, heap_pprof_make },
 	};
+	struct heap_export own = *export;
+	struct survey *survey;
 
 	if (!heap_export_is_wanted(export->options))
 		return;
 	heap_names_prepare_all(export->config, export->process->heap,
 			       UNWIND_DEPTH_MAX);
+	survey = survey_new(export->process->heap, export->now,
+			    export->config->options->older_than);
+	own.survey = survey;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i].path)
-			write_one(export, &formats[i], told);
+			write_one(&own, &formats[i], told);
+	survey_free(survey);
 }
 
 bool heap_export_is_wanted(const struct heap_export_options *options)
 {
-	return options->folded;
+	return options->folded || options->pprof;
 }

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_HEAP_EXPORT_H
 #define CALLTRAP_HEAP_EXPORT_H
 
+#include "heap/survey.h"
 #include "report/heap_report.h"
 
 /* The data of the report for other programs: a file a format. */
@@ -31,6 +32,8 @@ struct heap_export {
 	const struct watched *process;
 	const struct heap_cost *cost;
 	uint64_t now; /* monotonic */
+	const struct survey *survey; /* of the process's heap, by then; made by
+					heap_export_write() */
 };
 
 /*
@@ -38,6 +41,15 @@ struct heap_export {
  * left out.
  */
 void heap_folded_make(const struct heap_export *export, struct strbuf *out);
+void heap_pprof_make(const struct heap_export *export, struct strbuf *out);
+
+/* What a site holds: blocks of the age that counts (--older-than). */
+struct heap_export_held {
+	uint64_t blocks, bytes;
+};
+
+struct heap_export_held heap_export_held(const struct heap_export *export,
+					 const struct site *site);
 
 /* What one site weighs. */
 uint64_t heap_export_weight(const struct heap_export *export,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
+#include "report/frame_text.h"
 #include "report/heap_export.h"
 #include "report/names.h"
 
@@ -13,33 +13,29 @@
  * theirs; a semicolon in a name would split frames, so it becomes a comma.
  */
 
-static void add_name(const char *name, struct strbuf *out)
+static void replace_semicolons(struct strbuf *out, size_t start)
 {
-	size_t start = out->length;
-
-	names_escape(out, name);
 	for (size_t i = start; i < out->length; i++)
 		if (out->text[i] == ';')
 			out->text[i] = ',';
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void add_frame(const struct frame *frame, const struct frame_name *name,
 		      struct strbuf *out)
 {
-	if (name->function) {
-		add_name(name->function, out);
-		return;
-	}
-	strbuf_putc(out, '[');
-	add_name(*name->library ? base_name(name->library) : "anon", out);
-	strbuf_printf(out, "+%#" PRIx64 "]", frame->address);
+	size_t start = out->length;
+
+	frame_text_add(frame, name, out);
+	replace_semicolons(out, start);
+	strbuf_putc(out, ';');
+}
+
+static void add_allocator(const struct site *site, struct strbuf *out)
+{
+	size_t start = out->length;
+
+	names_escape(out, site->function->name);
+	replace_semicolons(out, start);
 }
 
 static void add_stack(const struct heap_export *export, stack_id stack,
@@ -58,10 +54,8 @@ static void add_stack(const struct heap_export *export, stack_id stack,
 		size_t count = namer_names(export->config->namer,
 					   &frames[depth], &names);
 
-		while (count--) {
+		while (count--)
 			add_frame(&frames[depth], &names[count], out);
-			strbuf_putc(out, ';');
-		}
 	}
 }
 
@@ -76,7 +70,7 @@ void heap_folded_make(const struct heap_export *export, struct strbuf *out)
 		if (!weight || !site->function->family->has_size)
 			continue;
 		add_stack(export, site->stack, out);
-		add_name(site->function->name, out);
+		add_allocator(site, out);
 		strbuf_printf(out, " %" PRIu64 "\n", weight);
 	}
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/frame_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/names.h"
+
+const char *frame_text_base(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void frame_text_add(const struct frame *frame, const struct frame_name *name,
+		    struct strbuf *out)
+{
+	if (name->function) {
+		names_escape(out, name->function);
+		return;
+	}
+	strbuf_putc(out, '[');
+	names_escape(out, *name->library ? frame_text_base(name->library) :
+					   "anon");
+	strbuf_printf(out, "+%#" PRIx64 "]", frame->address);
+}
