@@ -47,7 +47,9 @@ static void note_task(struct log_file *file, pid_t tid)
 static void add_pid(const struct log *log, const struct log_file *file,
 		    pid_t tid, struct strbuf *out)
 {
-	if (!file->show_pids && !log->options.show_pids)
+	bool may_be_others = log->options.show_pids && !log->files.per_process;
+
+	if (!file->show_pids && !may_be_others)
 		return;
 	if (log->files.path)
 		strbuf_printf(out, "%d ", (int)tid);
@@ -77,6 +79,7 @@ static int begin_line(struct log *log, struct log_file *file,
 
 	if (error)
 		return error;
+	note_task(file, event->tid);
 	add_pid(log, file, event->tid, out);
 	if (log->options.relative)
 		add_relative(file, event->time, out);
@@ -310,7 +313,6 @@ static int log_exit(struct log *log, struct log_file *file,
 static int log_into(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
-	note_task(file, event->tid);
 	switch (event->kind) {
 	case EVENT_CALL:
 		return log_call(log, file, event);
@@ -324,12 +326,10 @@ static int log_into(struct log *log, struct log_file *file,
 		return log_exec(log, file, event);
 	case EVENT_EXIT:
 		return log_exit(log, file, event);
-	case EVENT_FORK:
-		file->show_pids |= !log->files.per_process;
-		return 0;
 	case EVENT_THREAD:
 		file->show_pids = true;
 		return 0;
+	case EVENT_FORK:
 	case EVENT_LEAVE:
 		return 0;
 	}

@@ -26,8 +26,8 @@
  *	<... NAME resumed> <unfinished: exception>
  *
  * also "thread exited", "process ended", "return unseen" and "detached". Lines
- * are written when the sink is flushed, or many have gathered; a terminal is shown begun ones,
- * too.
+ * are written when the sink is flushed, or many have gathered; a terminal is
+ * shown begun ones, too.
  */
 
 enum log_clock {
@@ -40,7 +40,8 @@ enum log_clock {
 struct log_options {
 	const char *path;      /* -o; "%p" becomes the process id: a file each;
 				  NULL is standard error */
-	bool show_pids;        /* from the first line on (-f, several -p) */
+	bool show_pids;        /* from the first line on (-f, several -p),
+				  where a file is for all */
 	enum log_clock clock;
 	bool relative;         /* -r: seconds since the previous line */
 	bool durations;        /* -T */

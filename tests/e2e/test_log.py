@@ -286,6 +286,17 @@ def per_process(case):
     logs = [h.Log(h.read(case.path(name))) for name in files]
     h.check_equal(sorted((log.count("f1"), log.count("f2")) for log in logs),
                   [(0, 10)] * 3 + [(20, 0)], "calls in %r" % files)
+    h.check(not any(re.search(r"^\d", log.text, re.M) for log in logs),
+            "pids in a file of one process")
+
+
+@h.test("children that are not followed: no pids")
+def not_followed(case):
+    script = "/bin/true; /bin/false; exit 7"
+    log = case.calltrap("-L", "-e", "fork+vfork+wait*", "/bin/sh", "-c",
+                        script).log
+    h.check_equal(log.count("fork") + log.count("vfork"), 2, "forks")
+    h.check(not re.search(r"^\d", log.text, re.M), "pids in\n" + log.text)
 
 
 @h.test("-o: an old file is replaced, descriptors don't leak")

@@ -448,9 +448,13 @@ START_TEST(pid_column_after_a_fork)
 
 	start();
 	happened(EVENT_FORK, ONE, 1);
+	happened(EVENT_LEAVE, CHILD, 1);
 	call = called(HUSH, ONE, 0, 1, 1, 1);
 	returned(&call, 1, 2);
-	expect("100 hush()              = <void>\n");
+	call = called(HUSH, CHILD, 0, 1, 1, 1);
+	returned(&call, 1, 2);
+	expect("hush()                  = <void>\n"
+	       "200 hush()              = <void>\n");
 }
 END_TEST
 
@@ -800,6 +804,7 @@ START_TEST(a_file_for_each_process)
 	struct call call, child;
 
 	set_path("%%log.%p");
+	options.show_pids = true;
 	start();
 	call = called(ADD, ONE, 0, 1, 1, 2);
 	happened(EVENT_FORK, ONE, 1);
