@@ -15,7 +15,8 @@ COUNTED = re.compile(r"^(.+): in use: ([\d,]+); total: ([\d,]+) allocs?, "
                      r"([\d,]+) frees?; peak: ([\d,]+)")
 ODDITY = re.compile(r"^(.+): (.+): ([\d,]+)$")
 LEVEL = re.compile(r"^(likely|possible|no leak): " + HELD +
-                   r" at ([\d,]+) sites?$")
+                   r" at ([\d,]+) sites?(?:; ([\d,]+) others? at "
+                   r"([\d,]+) sites?)?$")
 ROW = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+|-) +([\d,]+|-) +(\S+) +"
                  r"(-|[\d.]+ \S+) +(-|[\d.]+ \S+) +(LIKELY|POSSIBLE|NOT|-) +"
                  r"(\S.*)$")
@@ -23,7 +24,7 @@ REST = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more rows? ")
 EMPTY = re.compile(r"^([\d,]+) rows? more that nothing is held of$")
 CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|[\d.]+ \S+)  "
                   r"(\S.*) by (\S+)$")
-FRAME = re.compile(r"^ {8}(\S.*?)(?: (\S+?)(?::(\d+))?)? \(([^()]*)\)$")
+FRAME = re.compile(r"^ {8}(?!\.\.\.|\?)(\S.*?)(?: (\S+?)(?::(\d+))?)? \(([^()]*)\)$")
 
 
 def number(text):
@@ -69,6 +70,7 @@ class Report:
         found = HEAD.match(text)
         self.pid, self.program = int(found[1]), found[2]
         self.totals, self.levels, self.calls = {}, {}, {}
+        self.others = 0
         self.rows, self.rest, self.empty = [], (0, 0, 0), 0
         self.sections = {}
         title = "HEAD"
@@ -85,7 +87,9 @@ class Report:
             self._read_total(line)
         elif title == "LEAK SUMMARY":
             found = LEVEL.match(line)
-            self.levels[found[1]] = tuple(map(number, found.groups()[1:]))
+            self.levels[found[1]] = tuple(number(text or "0")
+                                          for text in found.groups()[1:4])
+            self.others += number(found[5] or "0")
         elif title in ("STACKS", "FUNCTIONS", "LINES", "LIBRARIES", "THREADS",
                        "SIZES", "COMPONENTS"):
             self._read_row(line)

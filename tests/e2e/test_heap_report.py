@@ -1,0 +1,519 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report of `calltrap heap`: its rows, its options, when it is printed."""
+
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import fcntl
+import harness as h
+import heap_reports as hr
+import termios
+
+UNKNOWN = "frees of what was there before"
+
+
+def steps():
+    return h.build("heap_steps", "heap_steps.c", "-g", "-O1", "-lpthread")
+
+
+def start(case):
+    target = case.start([steps()])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    return target
+
+
+def order(target, words):
+    for word in words:
+        count = target.out.count("did " + word)
+        target.say(word)
+        h.wait_until(lambda: target.out.count("did " + word) > count or
+                     target.popen.poll() is not None, "the answer to " + word)
+
+
+def watch(case, words, *options):
+    """The report of a program that was attached to and did these."""
+    target = start(case)
+    tracer = hr.attach(case, target, options=options)
+    h.settle(target, tracer)
+    order(target, words)
+    report = hr.leave(tracer)
+    h.check_untouched(target.pid)
+    return report
+
+
+def line_of(text):
+    with open(h.victim("heap_steps.c")) as file:
+        return 1 + [text in line for line in file].index(True)
+
+
+def held(row):
+    return row.blocks, row.bytes
+
+
+# ---------------------------------------------------------------- rows
+
+# What "abtg" comes to: alpha 0 of 10, beta 5, the thread 4, and its TLS.
+ALPHA, BETA, GAMMA = (10, 1000), (5, 5000), (4, 200)
+
+
+def check_sums(report):
+    rows = report.rows
+    h.check_equal((sum(row.blocks for row in rows) + report.rest[1],
+                   sum(row.bytes for row in rows) + report.rest[0]),
+                  report.malloc.held(), "sum of the rows")
+
+
+@h.test("rows by stack")
+def _(case):
+    report = watch(case, "abtc", "--top", "0")
+    for function, wanted in (("alpha", ALPHA), ("beta", BETA),
+                             ("gamma_thread", GAMMA)):
+        row = report.row("^malloc by %s$" % function)
+        h.check_equal(held(row), wanted, function)
+        h.check_equal(row.functions()[0], function, "innermost function")
+    h.check_equal(report.row("alpha").functions()[-1], "main", "the outermost")
+    h.check_equal(report.empty, 1, "rows of which nothing is held: churn's")
+    check_sums(report)
+
+
+@h.test("rows by function, line, library")
+def _(case):
+    report = watch(case, "abtab", "--by", "function")
+    h.check_equal(held(report.row("^alpha in heap_steps$")), (20, 2000),
+                  "alpha")
+    h.check_equal(held(report.row("^beta in heap_steps$")), (10, 10000),
+                  "beta")
+    check_sums(report)
+    report = watch(case, "abta", "--by", "line")
+    where = r"heap_steps\.c:%d$" % line_of("= malloc(100)")
+    h.check_equal(held(report.row(where)), (20, 2000), "alpha's line")
+    check_sums(report)
+    report = watch(case, "abt", "--by", "library")
+    h.check_equal(held(report.row("^heap_steps$")), (19, 6200), "the program")
+    h.check_equal(report.row("^heap_steps$").acquired, 19, "acquired")
+    check_sums(report)
+    peaks = "\n".join(report.sections["PEAKS"])
+    h.check_match(r"^ +6,200 +19 +19 +6,200  heap_steps$", peaks, "peaks")
+
+
+@h.test("rows by thread and size")
+def _(case):
+    report = watch(case, "abt", "--by", "thread")
+    target = report.row("^thread %d$" % report.pid)
+    h.check(target.blocks >= 15 and target.bytes >= 6000, "the first thread")
+    rows = [row for row in report.rows if row is not target]
+    h.check_equal([held(row) for row in rows], [GAMMA], "the other thread")
+    check_sums(report)
+    report = watch(case, "abt", "--by", "size")
+    h.check_equal(held(report.row("^up to 64 bytes$")), GAMMA, "64")
+    h.check_equal(held(report.row("^up to 128 bytes$")), ALPHA, "128")
+    h.check_equal(held(report.row("^up to 1024 bytes$")), BETA, "1024")
+    check_sums(report)
+
+
+@h.test("rows by component, and their peaks")
+def _(case):
+    path = case.write("components", "# two of three\n"
+                      "front: alpha nothing*\n\nback : bet?\n")
+    report = watch(case, "abtg", "--by", "component", "--components", path)
+    h.check_equal(held(report.row("^back$")), BETA, "back")
+    other = report.row(r"^\(other\)$")
+    h.check(other.blocks >= 4, "others: %d" % other.blocks)
+    h.check_equal(len(report.rows), 2, "rows that hold anything")
+    peaks = "\n".join(report.sections["PEAKS"])
+    h.check_match(r"^ +0 +0 +10 +1,000  front$", peaks, "front's peak")
+    check_sums(report)
+
+
+@h.test("a components file with a line that is none, and one that isn't there")
+def _(case):
+    path = case.write("components", "front alpha\nback: beta\n")
+    target = start(case)
+    tracer = hr.attach(case, target, options=["--by", "component",
+                                              "--components", path])
+    h.settle(target, tracer)
+    order(target, "b")
+    report = hr.leave(tracer)
+    h.check_match(re.escape(path) + r":1: expected 'NAME: PATTERN", tracer.err,
+                  "the message")
+    h.check_equal(held(report.row("^back$")), BETA, "back")
+    result = case.calltrap("heap", "--components", case.path("none"), steps(),
+                           log=False)
+    result.check_status(1)
+    h.check_match("No such file", result.err, "the message")
+
+
+@h.test("--sort and --top; what isn't shown is told")
+def _(case):
+    def names(*options):
+        report = watch(case, "abtcab", *options)
+        check_sums(report)
+        return [row.what.split()[-1] for row in report.rows], report
+
+    rows, _ = names("--sort", "bytes")
+    h.check_equal([name for name in rows if name in ("alpha", "beta")],
+                  ["beta", "alpha"], "by bytes")
+    rows, _ = names("--sort", "blocks")
+    h.check_equal([name for name in rows if name in ("alpha", "beta")],
+                  ["alpha", "beta"], "by blocks")
+    rows, _ = names("--sort", "age")
+    h.check_equal([name for name in rows if name in ("alpha", "beta")],
+                  ["alpha", "beta"], "by age")
+    report = watch(case, "aaabcc", "--sort", "rate", "--by", "function")
+    h.check_equal(report.rows[0].what.split()[0], "alpha", "by rate")
+    rows, report = names("--top", "1")
+    h.check_equal(rows, ["beta"], "the first alone")
+    h.check_equal(report.rest[2], 3, "more rows")
+
+
+@h.test("--older-than counts only what has lived longer")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target, options=["--older-than", "1s",
+                                              "--top", "0"])
+    h.settle(target, tracer)
+    order(target, "a")
+    time.sleep(1.2)
+    order(target, "b")
+    report = hr.leave(tracer)
+    h.check_equal(held(report.row("alpha")), ALPHA, "alpha")
+    h.check_equal([row for row in report.rows if "beta" in row.what], [],
+                  "rows of beta")
+    h.check_equal(report.malloc.held(), (15, 6000), "the total counts all")
+
+
+@h.test("--histogram")
+def _(case):
+    report = watch(case, "abb", "--histogram", "--top", "0")
+    text = "\n".join(report.row("beta").lines)
+    h.check_match(r"up to +1,024 bytes: +10 +100\.0 %", text, "beta's sizes")
+    text = "\n".join(report.row("alpha").lines)
+    h.check_match(r"up to +128 bytes: +10 +100\.0 %", text, "alpha's sizes")
+
+
+@h.test("--depth cuts stacks, and says so")
+def _(case):
+    report = watch(case, "a", "--depth", "1")
+    h.check_equal(report.row("alpha").functions(), ["alpha"], "frames")
+    h.check_match(r"^ {8}\.\.\. \(--depth shows more\)$", report.text, "mark")
+    h.check_match(r"^\d+ stacks were cut at --depth$", report.text, "count")
+
+
+# ---------------------------------------------------------------- when
+
+@h.test("SIGQUIT prints and goes on")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target)
+    h.settle(target, tracer)
+    order(target, "a")
+    for count in (1, 2):
+        tracer.popen.send_signal(signal.SIGQUIT)
+        h.wait_until(lambda: h.read(tracer.report_path).count("cost: ") ==
+                     count, "report %d" % count)
+        order(target, "b")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    reports = hr.reports(h.read(tracer.report_path))
+    h.check_equal([report.malloc.held() for report in reports],
+                  [(10, 1000), (15, 6000), (20, 11000)], "held")
+    h.check_untouched(target.pid)
+
+
+@h.test("SIGUSR1 stops counting what is acquired; then one sees what survives")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target)
+    h.settle(target, tracer)
+    order(target, "ab")
+    tracer.popen.send_signal(signal.SIGUSR1)
+    h.wait_until(lambda: "doesn't count" in tracer.err, "the message")
+    order(target, "bg")
+    tracer.popen.send_signal(signal.SIGUSR1)
+    h.wait_until(lambda: "counts again" in tracer.err, "the message")
+    order(target, "t")
+    report = hr.leave(tracer)
+    h.check_equal(held(report.row("beta")), BETA, "survivors")
+    h.check_equal(held(report.row("gamma_thread")), GAMMA, "kept after that")
+    h.check_equal([row for row in report.rows if "alpha" in row.what], [],
+                  "rows of alpha")
+    h.check_match(r"^5 acquisitions were not kept", report.text, "not kept")
+    h.check_equal(report.malloc.odd(UNKNOWN), 0, "unknown frees")
+
+
+@h.test("--every prints each time, --for ends")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target, options=["--every", "500ms", "--for",
+                                              "1.8s"])
+    h.settle(target, tracer)
+    order(target, "a")
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    found = hr.reports(h.read(tracer.report_path))
+    h.check(3 <= len(found) <= 5, "%d reports" % len(found))
+    h.check_equal(found[-1].malloc.held(), ALPHA, "held")
+    h.check_untouched(target.pid)
+
+
+@h.test("SIGTERM and SIGINT: a report, and the target goes on")
+def _(case):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        target = start(case)
+        tracer = hr.attach(case, target)
+        h.settle(target, tracer)
+        order(target, "a")
+        tracer.popen.send_signal(number)
+        h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+        report = hr.only_report(h.read(tracer.report_path))
+        h.check_equal(report.malloc.held(), ALPHA, "held")
+        h.check_untouched(target.pid)
+        order(target, "b")
+
+
+@h.test("a target that ends, or dies, gets its report")
+def _(case):
+    for words, how in (("ae", "until it exited with status 3"),
+                       ("ak", "until it was killed by SIGKILL")):
+        target = start(case)
+        tracer = hr.attach(case, target)
+        h.settle(target, tracer)
+        order(target, words)
+        h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+        report = hr.only_report(h.read(tracer.report_path))
+        h.check_equal(report.malloc.held(), ALPHA, "held")
+        h.check(how in report.text, how)
+
+
+@h.test("exec: a report of each program")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target)
+    h.settle(target, tracer)
+    order(target, "a")
+    target.say("x")
+    h.wait_until(lambda: target.out.count("ready") == 2, "the second program")
+    order(target, "be")
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    first, second = hr.reports(h.read(tracer.report_path))
+    h.check_equal(first.malloc.held(), ALPHA, "held by the first")
+    h.check("until it began another program" in first.text, "its end")
+    h.check_equal(second.malloc.held(), BETA, "held by the second")
+    h.check("from its start" in second.text, "its start")
+    h.check_equal(first.pid, second.pid, "process")
+
+
+@h.test("fork and vfork without -f: the parent's alone")
+def _(case):
+    report = watch(case, "afvb")
+    h.check_equal(report.malloc.held(), (15, 6000), "held")
+    h.check_equal([row for row in report.rows if "keep" in row.what], [],
+                  "rows of children")
+
+
+@h.test("with -f: a report a process")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target, options=["-f"])
+    h.settle(target, tracer)
+    order(target, "afvb")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    found = hr.reports(h.read(tracer.report_path))
+    h.check_equal([report.malloc.held() for report in found],
+                  [(3, 21), (2, 60), (15, 6000)], "held by each")
+    h.check_equal(len({report.pid for report in found}), 3, "processes")
+    h.check_untouched(target.pid)
+
+
+@h.test("-o with %p: a file a process")
+def _(case):
+    target = start(case)
+    tracer = case.start_calltrap("heap", "-f", "-o", case.path("r.%p"), "-p",
+                                 str(target.pid), log=False)
+    h.settle(target, tracer)
+    order(target, "af")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    names = [name for name in os.listdir(case.dir) if name.startswith("r.")]
+    h.check_equal(len(names), 2, "files")
+    for name in names:
+        report = hr.only_report(h.read(case.path(name)))
+        h.check_equal("r.%d" % report.pid, name, "process")
+
+
+# ---------------------------------------------------------------- outputs
+
+def on_terminal(case, *arguments, seconds=3):
+    """What calltrap writes to a terminal of its own."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    target = start(case)
+    process = h.subprocess.Popen(
+        [h.CALLTRAP, "heap", *arguments, "-p", str(target.pid)],
+        stderr=slave, stdin=slave, stdout=slave, cwd=case.dir)
+    os.close(slave)
+    written, end = b"", time.monotonic() + h.PATIENCE
+    beginning = time.monotonic()
+    while time.monotonic() < end:
+        if time.monotonic() - beginning < seconds:
+            order(target, "ac")
+        ready, _, _ = select.select([master], [], [], 0.1)
+        try:
+            data = os.read(master, 4096) if ready else b"-"
+        except OSError:
+            break
+        if not data:
+            break
+        written += data if ready else b""
+    h.check_equal(process.wait(10), 0, "status of calltrap")
+    os.close(master)
+    return written.decode()
+
+
+@h.test("a progress line on a terminal, and none elsewhere")
+def _(case):
+    text = on_terminal(case, "--for", "3s")
+    lines = re.findall(r"\r(\d+ s, [^\r\n]*)\x1b\[K", text)
+    h.check(2 <= len(lines) <= 4, "progress lines: %r" % text[:2000])
+    h.check(all(len(line) < 60 for line in lines), "their length")
+    h.check_match(r"^\d+ s, \d+ calls/s, \d+ bytes held in \d+ blocks", lines[-1],
+                  "a progress line")
+    h.check_match(r"\r\x1b\[K==== heap of process", text,
+                  "it is gone before the report")
+    target = start(case)
+    tracer = case.start_calltrap("heap", "--for", "2s", "-p", str(target.pid),
+                                 log=False)
+    h.check_equal(tracer.wait(), 0, "status of calltrap")
+    h.check("\r" not in tracer.err, "no progress in a file")
+    h.check("==== heap of process %d" % target.pid in tracer.err,
+            "the report on standard error")
+
+
+@h.test("a full disk: one clear message, the target goes on")
+def _(case):
+    if not os.path.exists("/dev/full"):
+        raise h.Skip("there is no /dev/full")
+    target = start(case)
+    tracer = case.start_calltrap("heap", "-o", "/dev/full", "--every", "300ms",
+                                 "-p", str(target.pid), log=False)
+    h.settle(target, tracer)
+    order(target, "a")
+    time.sleep(1)
+    tracer.popen.send_signal(signal.SIGINT)
+    tracer.wait()
+    h.check_equal([line for line in tracer.err.splitlines()],
+                  ["calltrap: /dev/full can't be written any more: No space "
+                   "left on device"], "messages")
+    h.check_untouched(target.pid)
+    order(target, "b")
+
+
+@h.test("a closed pipe: the target goes on")
+def _(case):
+    target = start(case)
+    reader, writer = os.pipe()
+    process = h.subprocess.Popen(
+        [h.CALLTRAP, "heap", "--every", "300ms", "-p", str(target.pid)],
+        stderr=writer, stdin=h.subprocess.DEVNULL, cwd=case.dir)
+    os.close(writer)
+    try:
+        h.wait_until(lambda: h.tracer_of(target.pid) == process.pid, "calltrap")
+        os.close(reader)
+        order(target, "ab")
+        time.sleep(1)
+        order(target, "ab")
+        process.send_signal(signal.SIGINT)
+        status = process.wait(h.PATIENCE)
+        h.check(status >= 0, "calltrap was killed by signal %d" % -status)
+    finally:
+        process.kill()
+    h.check_untouched(target.pid)
+    order(target, "a")
+
+
+@h.test("an output that can't be opened: nothing is touched")
+def _(case):
+    target = start(case)
+    result = case.calltrap("heap", "-o", "/does/not/exist", "-p",
+                           str(target.pid), log=False)
+    result.check_status(1)
+    h.check_equal(result.err, "calltrap: /does/not/exist can't be written: No "
+                  "such file or directory\n", "the message")
+
+
+# ---------------------------------------------------------------- families
+
+def things():
+    return h.build("heap_things", "heap_things.c", "-g", "-O1")
+
+
+@h.test("leaked descriptors, with their stacks")
+def _(case):
+    result = hr.heap(case, "--pool", "descriptors", "--pool", "files",
+                     "--top", "0", things())
+    result.check_status(0)
+    counts, report = result.counts(), result.report
+    each = counts["each"]
+    h.check_equal(report.totals["descriptors"].blocks, counts["descriptors"],
+                  "descriptors")
+    h.check_equal(counts["descriptors"], 5 * each, "by /proc")
+    for function in ("open", "socket", "pipe", "dup"):
+        row = report.row("^%s by leak_%s$" % (function, function))
+        h.check_equal((row.blocks, row.bytes), (each, 0), function)
+    row = [row for row in report.rows if "leak_fopen" in row.functions() and
+           row.what.startswith("open")]
+    h.check_equal([held(one) for one in row], [(each, 0)],
+                  "fopen's descriptors")
+    h.check_equal(report.others, 6 * each, "what the summary says beside "
+                  "memory")
+    row = report.row("^fopen by leak_fopen$")
+    h.check_equal(row.blocks, each, "files")
+    h.check_equal(report.totals["files"].blocks, each, "files in all")
+    h.check_equal(report.totals["directories"].blocks, 0, "directories")
+
+
+POOL = """\
+# The victim's own.
+family pool counts bytes
+acquire pool_alloc(_, size, *handle) = int 0
+release pool_free(_, handle)
+"""
+
+
+@h.test("a family of the user's own")
+def _(case):
+    path = case.write("pool.families", POOL)
+    result = hr.heap(case, "--pool", path, "--top", "0", things())
+    result.check_status(0)
+    counts, total = result.counts(), result.report.totals["pool"]
+    h.check_equal(total.held(), (counts["pool"], 40 * counts["pool"]), "held")
+    h.check_equal((total.allocs, total.frees), (10, 5), "allocs, frees")
+    h.check_equal(total.odd("failed"), 5, "failed")
+    row = result.report.row("^pool_alloc by leak_pool$")
+    h.check_equal(held(row), (5, 200), "its row")
+
+
+@h.test("a family file that is wrong: where, and what was expected")
+def _(case):
+    path = case.write("bad.families", POOL + "acquire pool_more(size = x\n")
+    result = hr.heap(case, "--pool", path, things())
+    result.check_status(0)
+    h.check_match(r"^calltrap: %s:5:24: expected ',' or '\)', not '='$" %
+                  re.escape(path), result.err, "the message")
+    h.check_equal(result.report.totals["pool"].blocks, 5, "the rest is good")
+    result = case.calltrap("heap", "--pool", "nosuch", things(), log=False)
+    result.check_status(1)
+    h.check_match("nosuch: there is no such file of families", result.err,
+                  "the message")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
