@@ -393,6 +393,10 @@ const struct option_entry option_table[] = {
 	FIELD(0, "pprof", "FILE", apply_text, export.pprof,
 	      "a profile for pprof: what is in use, and all\n"
 	      "that was allocated"),
+	FIELD(0, "callgrind", "FILE", apply_text, export.callgrind,
+	      "for callgrind_annotate and kcachegrind"),
+	FIELD(0, "json", "FILE", apply_text, export.json,
+	      "all that the report has, as JSON"),
 	FIELD(0, "value", "WHAT", apply_value, export.value,
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
 	      "alloc-bytes, alloc-blocks"),

@@ -60,6 +60,8 @@ void heap_export_write(const struct heap_export *export,
 	const struct format formats[] = {
 		{ export->options->folded, heap_folded_make },
 		{ export->options->pprof, heap_pprof_make },
+		{ export->options->json, heap_json_make },
+		{ export->options->callgrind, heap_callgrind_make },
 	};
 	struct heap_export own = *export;
 	struct survey *survey;
@@ -79,5 +81,6 @@ void heap_export_write(const struct heap_export *export,
 
 bool heap_export_is_wanted(const struct heap_export_options *options)
 {
-	return options->folded || options->pprof;
+	return options->folded || options->pprof || options->json ||
+	       options->callgrind;
 }

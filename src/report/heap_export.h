@@ -41,6 +41,8 @@ struct heap_export {
  * left out.
  */
 void heap_folded_make(const struct heap_export *export, struct strbuf *out);
+void heap_callgrind_make(const struct heap_export *export, struct strbuf *out);
+void heap_json_make(const struct heap_export *export, struct strbuf *out);
 void heap_pprof_make(const struct heap_export *export, struct strbuf *out);
 
 /* What a site holds: blocks of the age that counts (--older-than). */

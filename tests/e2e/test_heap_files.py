@@ -3,6 +3,7 @@
 """Files that calltrap heap writes for other programs, opened by these."""
 
 import contextlib
+import json
 import os
 import re
 import socket
@@ -197,6 +198,147 @@ def pprof_web(case):
     check("inuse_space" in pages["top"], "no inuse_space in the page top")
     check_equal(len(server.err.splitlines()), 1,
                 "lines that pprof says: " + server.err)
+
+
+# ---------------------------------------------------------------- callgrind
+
+EVENTS = ("curB", "curBk", "totB", "totBk", "totFdB", "totFdBk")
+
+
+def own_costs(path, file_name):
+    """(costs of each line of a file by itself, those of the program)"""
+    costs, names, totals = {}, {}, None
+    ours = calls = False
+    for line in read(path).splitlines():
+        found = re.match(r"fl=(?:\((\d+)\))? ?(.*)$", line)
+        if found:
+            name = names.setdefault(found[1], found[2]) if found[1] \
+                else found[2]
+            ours = name.endswith("/" + file_name)
+        elif re.match(r"[\d]+( \d+){6}$", line):
+            numbers = [int(word) for word in line.split()]
+            if ours and not calls:
+                old = costs.get(numbers[0], [0] * 6)
+                costs[numbers[0]] = [a + b for a, b in zip(old, numbers[1:])]
+        elif line.startswith("totals:"):
+            totals = [int(word) for word in line.split()[1:]]
+        calls = line.startswith("calls=")
+    return costs, totals
+
+
+@test("callgrind: the numbers of each line, and all totals, are valgrind's")
+def callgrind_like_valgrind(case):
+    need("valgrind")
+    program = own_build(case)
+    gather(case, "--callgrind", "ours.kcg", program=program)
+    done = case.run(["valgrind", "--tool=memcheck", "--xtree-memory=full",
+                     "--xtree-memory-file=" + case.path("theirs.kcg"),
+                     program], patience=300)
+    if "HEAP SUMMARY" not in done.err:
+        raise Skip("valgrind doesn't run here")
+    ours, totals = own_costs(case.path("ours.kcg"), "heap_files.c")
+    theirs, their_totals = own_costs(case.path("theirs.kcg"), "heap_files.c")
+    # Mappings are not for valgrind.
+    mapped = ours.pop(line_of("MAP"))
+    check_equal(mapped, [3 * 4096, 1, 3 * 4096, 1, 0, 0], "the mapping")
+    # What is given back is for valgrind a cost of the line that does that.
+    check_equal({line: costs[:4] for line, costs in ours.items()},
+                {line: costs[:4] for line, costs in theirs.items()
+                 if costs[3]}, "costs by line")
+    check_equal(sorted(ours), sorted(line_of(mark) for mark in
+                                     ("INLINED", "CHURN", "DEEP")), "lines")
+    check_equal([a - b for a, b in zip(totals, mapped)], their_totals,
+                "totals")
+
+
+def annotate(case, *arguments):
+    need("callgrind_annotate")
+    done = case.run(["callgrind_annotate"] + list(arguments))
+    done.check_status(0)
+    check_equal(done.err, "", "what callgrind_annotate complains about")
+    # Percentages depend on its version.
+    return re.sub(r" *\([ \d.]+%\)", "", done.out)
+
+
+@test("callgrind_annotate shows the line that leaks")
+def callgrind_annotated(case):
+    gather(case, "--callgrind", "heap.kcg")
+    text = annotate(case, "--auto=yes", "heap.kcg", SOURCE)
+    check_match(r"^Events shown: +" + " ".join(EVENTS) + "$", text, "events")
+    check_match(r"^ *104,950 +100 +104,950 +100 +0 +0 .*/\* INLINED \*/$",
+                text, "the line that leaks")
+    check_match(r"^ *0 +0 +7,700 +100 +7,700 +100 .*/\* CHURN \*/$", text,
+                "the line that doesn't")
+    check_match(r"^ *104,950 +100 +104,950 +100 +0 +0 +=> .*:keep \(100x\)",
+                text, "the call that leads there")
+    tree = annotate(case, "--inclusive=yes", "--tree=caller", "heap.kcg")
+    totals = re.search(r"^ *([\d,]+) .*PROGRAM TOTALS", tree, re.M)[1]
+    check_match(r"^ *%s .*\* .*:main" % totals, tree, "all is below main()")
+    check_match(r"^ *6,400 +100 +6,400 +100 +0 +0 +\* .*:recurse", tree,
+                "recursion counts once")
+
+
+# ---------------------------------------------------------------- JSON
+
+@test("JSON: the report's totals, sites, stacks from the leaf on")
+def json_whole(case):
+    result, held = gather(case, "--json", "heap.json")
+    with open(case.path("heap.json")) as file:
+        heap = json.load(file)
+    totals = reported(result.err)
+    for where, numbers in (("summary", heap["summary"]),
+                           ("sum of sites", {
+                               key: sum(site[key] for site in heap["sites"])
+                               for key in totals})):
+        check_equal({key: numbers[key] for key in totals}, totals, where)
+    leak, = [site for site in heap["sites"] if site["bytes"] == 104950]
+    check_equal((leak["bytes"], leak["blocks"]), held["leak"], "the leak")
+    check_equal((leak["alloc_bytes"], leak["freed_blocks"]), (104950, 0),
+                "the leak")
+    check(leak["verdict"] in ("NOT", "POSSIBLE", "LIKELY"), "its verdict")
+    check_equal([(frame["function"], frame.get("line"))
+                 for frame in leak["stack"][:2]],
+                [("keep", line_of("INLINED")), ("leak", line_of("LEAK"))],
+                "its stack")
+    check(all(frame["library"].endswith("/heap_files") and
+              frame["file"].endswith("/heap_files.c")
+              for frame in leak["stack"][:3]), "library and file")
+    check_equal(heap["lost"]["calls"], 0, "calls lost")
+    calls = {use["function"]: use["calls"] for use in heap["calls"]
+             if use.get("library", "").endswith("/heap_files")}
+    check_equal(calls, {"malloc": 100, "calloc": 200, "free": 100, "mmap": 1},
+                "calls")
+
+
+# ---------------------------------------------------------------- all
+
+@test("a file that can't be written is told, and harms nothing else")
+def unwritable(case):
+    result, held = gather(case, "--pprof", "/dev/full", "--json",
+                          "nowhere/heap.json", "--callgrind", "heap.kcg")
+    check_equal(sorted(result.messages()),
+                ["calltrap: /dev/full can't be written: No space left on "
+                 "device",
+                 "calltrap: nowhere/heap.json can't be written: No such file "
+                 "or directory"], "messages")
+    check(reported(result.err)["bytes"] >= held["leak"][0], "the report")
+    check(own_costs(case.path("heap.kcg"), "heap_files.c")[1], "the third")
+
+
+@test("--older-than counts for files, too")
+def older_than(case):
+    gather(case, "--older-than", "1h", "--pprof", "heap.pb.gz", "--json",
+           "heap.json", "--callgrind", "heap.kcg")
+    with open(case.path("heap.json")) as file:
+        sites = json.load(file)["sites"]
+    check_equal(sum(site["bytes"] for site in sites), 0, "bytes in JSON")
+    check(sum(site["alloc_bytes"] for site in sites) >= 104950, "allocated")
+    totals = own_costs(case.path("heap.kcg"), "heap_files.c")[1]
+    check_equal(totals[:2], [0, 0], "totals of callgrind's file")
+    values = [values for values, _ in samples(pprof(case, "-raw",
+                                                    "heap.pb.gz"))]
+    check_equal((sum(v[2] for v in values), sum(v[3] for v in values)),
+                (0, 0), "in use in the profile")
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ __attribute__((noinline)) void recurse(int depth)
 
 __attribute__((noinline)) void map(void)
 {
-	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);	/* MAP */
+	int how = MAP_PRIVATE | MAP_ANONYMOUS;
+	char *pages = mmap(NULL, 3 * 4096, PROT_WRITE, how, -1, 0);	/* MAP */
 
 	pages[0] = 1;
 }
