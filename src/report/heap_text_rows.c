@@ -163,10 +163,26 @@ static int add_times(const struct heap_text *text, const struct heap_row *row)
 	return end_line(text);
 }
 
-static int add_row(const struct heap_text *text, const struct heap_row *row)
+/*
+ * Beside leaks, what is none is told in a line each; unless everything is
+ * wanted.
+ */
+static bool is_told_whole(const struct heap_text *text,
+			  const struct heap_rows *rows,
+			  const struct heap_row *row)
+{
+	return row->verdict.level == rows->list[0].verdict.level ||
+	       row->verdict.level != VERDICT_NOT ||
+	       !text->config->options->top;
+}
+
+static int add_row(const struct heap_text *text, const struct heap_rows *rows,
+		   const struct heap_row *row)
 {
 	int err = add_line(text, row);
 
+	if (err || !is_told_whole(text, rows, row))
+		return err;
 	if (!err && row->site)
 		err = add_evidence(text, row);
 	if (!err && row->site)
@@ -231,7 +247,7 @@ int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 			empty++;
 		} else if (!top || shown < top) {
 			shown++;
-			err = add_row(text, row);
+			err = add_row(text, rows, row);
 		} else {
 			left++;
 			left_bytes += row->bytes;

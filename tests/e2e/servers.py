@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers of their own for tests, each on a private socket."""
 
+import json
 import os
 import shutil
 
 import harness as h
+
+SLOT = 0.005 # as in load_client.py
 
 
 def start_redis(case, path):
@@ -50,3 +53,29 @@ def start_mariadb(case, path, user):
     h.check_equal(server.popen.poll(), None, "mariadbd's end: " +
                   h.shorten(server.err))
     return server
+
+
+class Client:
+    def __init__(self, case, kind, path, name):
+        self.process = case.start(["/usr/bin/python3", h.victim("load_client.py"),
+                                   kind, path, name])
+
+    def is_ready(self):
+        return "\n" in self.process.out
+
+    def is_working(self):
+        return self.process.popen.poll() is None
+
+    def finish(self):
+        """What it saw; any error or wrong answer is a failure."""
+        self.process.popen.stdin.close()
+        self.process.popen.stdin = None
+        status = self.process.wait()
+        lines = self.process.out.splitlines()
+        h.check(status == 0 and lines, "a client ended with %d: %s" %
+                (status, self.process.err))
+        report = json.loads(lines[-1])
+        h.check_equal(report["error"], None, "error that a client saw")
+        h.check_equal(report["wrong"], [], "wrong answers that a client saw")
+        return {int(slot) * SLOT: tuple(pair)
+                for slot, pair in report["slots"].items()}

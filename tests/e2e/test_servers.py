@@ -4,7 +4,6 @@
 again and again, and neither they nor their clients notice. SERVER_ROUNDS says
 how often (10); every figure is printed as a comment."""
 
-import json
 import os
 import pwd
 import re
@@ -17,7 +16,7 @@ import harness as h
 import servers
 
 ROUNDS = int(os.environ.get("SERVER_ROUNDS", "10"))
-SLOT = 0.005 # as in load_client.py
+SLOT = servers.SLOT
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ..x. ([0-9a-f]+) \S+ \S+ *(.*)")
 
 
@@ -120,34 +119,6 @@ def check_log(text):
     h.check(not rest, "calls begun and never ended: %r; the log ends in\n%s" %
             (rest, "\n".join(text.splitlines()[-10:])))
     return len(log.calls)
-
-
-# ---------------------------------------------------------------- clients
-
-class Client:
-    def __init__(self, case, kind, path, name):
-        self.process = case.start(["/usr/bin/python3", h.victim("load_client.py"),
-                                   kind, path, name])
-
-    def is_ready(self):
-        return "\n" in self.process.out
-
-    def is_working(self):
-        return self.process.popen.poll() is None
-
-    def finish(self):
-        """What it saw; any error or wrong answer is a failure."""
-        self.process.popen.stdin.close()
-        self.process.popen.stdin = None
-        status = self.process.wait()
-        lines = self.process.out.splitlines()
-        h.check(status == 0 and lines, "a client ended with %d: %s" %
-                (status, self.process.err))
-        report = json.loads(lines[-1])
-        h.check_equal(report["error"], None, "error that a client saw")
-        h.check_equal(report["wrong"], [], "wrong answers that a client saw")
-        return {int(slot) * SLOT: tuple(pair)
-                for slot, pair in report["slots"].items()}
 
 
 class Spans:
@@ -307,7 +278,7 @@ def redis(case):
     # The name of a socket has room for 107 bytes.
     path = case.path("s")
     server = servers.start_redis(case, path)
-    clients = [Client(case, "redis", path, "client%d" % i) for i in range(2)]
+    clients = [servers.Client(case, "redis", path, "client%d" % i) for i in range(2)]
     load = case.start(["redis-benchmark", "-s", path, "-l", "-q", "-c", "10",
                        "-r", "1000", "-t",
                        "set,get,incr,lpush,lpop,sadd,hset,zadd,mset"])
@@ -364,7 +335,7 @@ def mariadb(case):
     path = case.path("s")
     user = (case.user or pwd.getpwuid(os.geteuid())).pw_name
     server = servers.start_mariadb(case, path, user)
-    clients = [Client(case, "sql", path, "client%d" % i) for i in range(3)]
+    clients = [servers.Client(case, "sql", path, "client%d" % i) for i in range(3)]
     h.wait_until(lambda: all(client.is_ready() for client in clients),
                  "the clients")
     load = start_slap(case, path)
