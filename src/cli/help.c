@@ -11,6 +11,8 @@
 static const char trace_before[] =
 	"Usage: calltrap [OPTION]... COMMAND [ARGUMENT]...\n"
 	"  or:  calltrap [OPTION]... -p PID [-p PID]...\n"
+	"  or:  calltrap heap [OPTION]... COMMAND | -p PID (calltrap heap "
+	"--help)\n"
 	"Show the library calls of a program that is started, or of running "
 	"processes.\n";
 
