@@ -31,6 +31,7 @@
 
 struct demangling {
 	const char *symbol;
+	int options;
 	bool found;
 	jmp_buf overflow;
 	size_t length;
@@ -54,16 +55,14 @@ static void take(const char *bytes, size_t n, void *data)
 
 static void run(struct demangling *d)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI;
-
 	if (setjmp(d->overflow))
 		return;
-	if (!rust_demangle_callback(d->symbol, options, take, d)) {
+	if (!rust_demangle_callback(d->symbol, d->options, take, d)) {
 		d->length = 0;
 		/* Its own limit refuses names of 1024 bytes; real ones are. */
 		if (!cplus_demangle_v3_callback(
-			    d->symbol, options | DMGL_NO_RECURSE_LIMIT, take,
-			    d))
+			    d->symbol, d->options | DMGL_NO_RECURSE_LIMIT,
+			    take, d))
 			return;
 	}
 	d->found = d->length > 0;
@@ -146,7 +145,8 @@ static bool is_harmless(const char *symbol, size_t length)
 	return symbol[1] == 'Z' && length <= HARMLESS_LENGTH;
 }
 
-char *demangle(struct demangler *demangler, const char *symbol)
+static char *demangle_as(struct demangler *demangler, const char *symbol,
+			 int options)
 {
 	size_t length = strnlen(symbol, LONGEST_SYMBOL + 1);
 	struct demangling *d;
@@ -158,6 +158,7 @@ char *demangle(struct demangler *demangler, const char *symbol)
 		return NULL;
 	d = xmalloc(sizeof(*d));
 	d->symbol = symbol;
+	d->options = options;
 	d->length = 0;
 	d->found = false;
 	if (is_harmless(symbol, length))
@@ -168,4 +169,14 @@ char *demangle(struct demangler *demangler, const char *symbol)
 		name = xstrndup(d->text, d->length);
 	free(d);
 	return name;
+}
+
+char *demangle(struct demangler *demangler, const char *symbol)
+{
+	return demangle_as(demangler, symbol, DMGL_PARAMS | DMGL_ANSI);
+}
+
+char *demangle_bare(struct demangler *demangler, const char *symbol)
+{
+	return demangle_as(demangler, symbol, DMGL_ANSI);
 }

@@ -22,4 +22,8 @@ struct demangler {
  */
 char *demangle(struct demangler *demangler, const char *symbol) MUST_CHECK;
 
+/* The same without parameters and result: "std::swap<int>". */
+char *demangle_bare(struct demangler *demangler,
+		    const char *symbol) MUST_CHECK;
+
 #endif

@@ -135,6 +135,14 @@ static bool library_matches(const struct library_pattern *pattern,
 			       slash ? slash + 1 : library->path);
 }
 
+static bool symbol_matches(const struct filter_rule *rule, const char *symbol)
+{
+	if (rule->source.is_one)
+		return source_name_matches(&rule->source, &rule->symbol,
+					   symbol);
+	return pattern_matches(&rule->symbol, symbol);
+}
+
 static bool chain_matches(const struct filter_chain *chain,
 			  const char *symbol,
 			  const struct filter_library *library)
@@ -143,8 +151,8 @@ static bool chain_matches(const struct filter_chain *chain,
 	for (size_t i = chain->count; i-- > 0;) {
 		const struct filter_rule *rule = &chain->rules[i];
 
-		if (pattern_matches(&rule->symbol, symbol) &&
-		    library_matches(&rule->library, library))
+		if (library_matches(&rule->library, library) &&
+		    symbol_matches(rule, symbol))
 			return rule->add;
 	}
 	return chain->all_but;
@@ -197,6 +205,7 @@ const char *filter_plain_name(const struct filter *filter, size_t i)
 	const struct filter_chain *chain = &filter->chains[i];
 
 	if (chain->count != 1 || !chain->rules[0].add ||
+	    chain->rules[0].source.is_one ||
 	    chain->rules[0].symbol.kind != PATTERN_PLAIN)
 		return NULL;
 	return chain->rules[0].symbol.text;

@@ -23,6 +23,10 @@
  * In globs "\" takes the meaning of the next character away; "+" and "-"
  * inside [] and in a regex are part of it.
  *
+ * A symbol pattern with "::" is for names as they are in C++ and Rust sources,
+ * without parameters, or with them if it has a "(" ("," in it is "\,"): f of no
+ * namespace is "::f".
+ *
  * A library pattern with a "/" in it is tried on the path, which should be
  * the one without symbolic links (as in /proc/PID/maps): a plain path is
  * tried as it was given and with its links resolved. In a path, "+" and "-"

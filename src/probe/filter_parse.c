@@ -92,7 +92,8 @@ static int check_symbol_character(struct reader *r, bool is_first)
 {
 	if (*r->s == ',')
 		return fail(r, r->s, "names are joined with '+', not with "
-				     "','");
+				     "',' (a ',' in a name is written "
+				     "'\\,')");
 	if (*r->s == '!' && is_first)
 		return fail(r, r->s, "'!' can only begin a filter; later it "
 				     "is '-'");
@@ -248,6 +249,8 @@ static int read_rule(struct reader *r, struct filter_rule *rule)
 		return fail(r, start, "a name is missing here (a '+' or '-' "
 				      "in a name is written '\\+' or '\\-')");
 	err = read_symbol(r, rule);
+	if (!err)
+		source_name_init(&rule->source, &rule->symbol);
 	if (!err && *r->s == '@') {
 		r->s++;
 		err = read_library(r, &rule->library);
@@ -334,6 +337,7 @@ int filter_chain_parse_library(struct filter_chain *chain, const char *text,
 static void rule_fini(struct filter_rule *rule)
 {
 	pattern_fini(&rule->symbol);
+	source_name_fini(&rule->source);
 	pattern_fini(&rule->library.pattern);
 	free(rule->library.canonical);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "probe/pattern.h"
+#include "probe/source_name.h"
 
 /* The library part of a rule. Zeroed: any library. */
 struct library_pattern {
@@ -20,6 +21,7 @@ struct filter_rule {
 	const char *text;   /* where it begins in the chain's text, */
 	size_t length;      /* without its sign */
 	struct pattern symbol;
+	struct source_name source;
 	struct library_pattern library;
 };
 

@@ -340,6 +340,47 @@ START_TEST(test_library_mistakes)
 }
 END_TEST
 
+/* Symbols of g++, and of rustc (both of its manglings). */
+START_TEST(test_source_names)
+{
+	static const char mk[] = "_ZN4shop2mkElNS_4KindE";
+	static const char less[] = "_ZNK4shop4ItemltERKS0_";
+	static const char twice[] = "_ZN4shop5twiceIiEET_S1_";
+	static const char push[] = "_ZNSt6vectorIiSaIiEE9push_backEOi";
+	static const char append[] = "_ZNSs6appendERKSs";
+	static const char pad[] =
+		"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE";
+	static const char hidden[] = "_ZN12_GLOBAL__N_11fEv";
+	struct filter *filter = filter_of("shop::mk");
+
+	/* Nobody must look for a symbol of that name. */
+	ck_assert_ptr_null(filter_plain_name(filter, 0));
+	filter_free(filter);
+	ck_assert(wants("shop::mk", mk));
+	ck_assert(!wants("shop::mk", "mk"));
+	ck_assert(!wants("shop::m", mk));
+	ck_assert(wants("sh?p::[lm]k", mk));
+	ck_assert(wants("*::mk", mk));
+	ck_assert(wants("/sh.*::mk/", mk));
+	ck_assert(wants("shop::mk(long*", mk));
+	ck_assert(wants("shop::mk(long\\, shop::Kind)", mk));
+	ck_assert(!wants("shop::mk(int*", mk));
+	ck_assert(!wants("shop::*-shop::mk", mk));
+	ck_assert(wants("shop::Item::operator<", less));
+	ck_assert(wants("shop::twice<int>", twice));
+	ck_assert(wants("std::vector<*>::push_back", push));
+	ck_assert(wants("std::*::app*", append));
+	ck_assert(wants("std::string::append", append));
+	ck_assert(wants("core::fmt::Formatter::*", pad));
+	ck_assert(wants("mycrate::foo::bar", "_RNvNtCs1234_7mycrate3foo3bar"));
+	ck_assert(wants("(anonymous namespace)::f", hidden));
+	ck_assert(wants("::add", "_Z3addii"));
+	ck_assert(!wants("::add", "add"));
+	ck_assert(!wants("::", mk));
+	ck_assert(wants("_ZN4shop*", mk));
+}
+END_TEST
+
 START_TEST(test_may_match_library)
 {
 	static const struct {
@@ -518,6 +559,7 @@ static Suite *filter_suite(void)
 	tcase_add_test(tests, test_library_pattern);
 	tcase_add_test(tests, test_library_pattern_signs);
 	tcase_add_test(tests, test_library_mistakes);
+	tcase_add_test(tests, test_source_names);
 	tcase_add_test(tests, test_may_match_library);
 	tcase_add_test(tests, test_texts);
 	tcase_add_test(tests, test_empty_set);
