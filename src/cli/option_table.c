@@ -397,6 +397,8 @@ const struct option_entry option_table[] = {
 	      "for callgrind_annotate and kcachegrind"),
 	FIELD(0, "json", "FILE", apply_text, export.json,
 	      "all that the report has, as JSON"),
+	FIELD(0, "svg", "FILE", apply_text, export.svg,
+	      "a flame graph for a browser"),
 	FIELD(0, "value", "WHAT", apply_value, export.value,
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
 	      "alloc-bytes, alloc-blocks"),

@@ -21,6 +21,8 @@ struct heap_export_held heap_export_held(const struct heap_export *export,
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site)
 {
+	if (!site->function->family->has_size)
+		return 0;
 	switch (export->options->value) {
 	case HEAP_INUSE_BYTES:
 		return heap_export_held(export, site).bytes;
@@ -62,6 +64,7 @@ void heap_export_write(const struct heap_export *export,
 		{ export->options->pprof, heap_pprof_make },
 		{ export->options->json, heap_json_make },
 		{ export->options->callgrind, heap_callgrind_make },
+		{ export->options->svg, heap_svg_make },
 	};
 	struct heap_export own = *export;
 	struct survey *survey;
@@ -82,5 +85,5 @@ void heap_export_write(const struct heap_export *export,
 bool heap_export_is_wanted(const struct heap_export_options *options)
 {
 	return options->folded || options->pprof || options->json ||
-	       options->callgrind;
+	       options->callgrind || options->svg;
 }

@@ -52,8 +52,9 @@ struct heap_export_held {
 
 struct heap_export_held heap_export_held(const struct heap_export *export,
 					 const struct site *site);
+void heap_svg_make(const struct heap_export *export, struct strbuf *out);
 
-/* What one site weighs. */
+/* What one site weighs; 0 where it isn't memory that it acquires. */
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site);
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_FLAMEGRAPH_TEXT_H
+#define CALLTRAP_FLAMEGRAPH_TEXT_H
+
+/* The files flamegraph.css and flamegraph.js. */
+extern const char flamegraph_css[];
+extern const char flamegraph_js[];
+
+#endif
