@@ -44,6 +44,7 @@ void heap_folded_make(const struct heap_export *export, struct strbuf *out);
 void heap_callgrind_make(const struct heap_export *export, struct strbuf *out);
 void heap_json_make(const struct heap_export *export, struct strbuf *out);
 void heap_pprof_make(const struct heap_export *export, struct strbuf *out);
+void heap_svg_make(const struct heap_export *export, struct strbuf *out);
 
 /* What a site holds: blocks of the age that counts (--older-than). */
 struct heap_export_held {
@@ -52,7 +53,6 @@ struct heap_export_held {
 
 struct heap_export_held heap_export_held(const struct heap_export *export,
 					 const struct site *site);
-void heap_svg_make(const struct heap_export *export, struct strbuf *out);
 
 /* What one site weighs; 0 where it isn't memory that it acquires. */
 uint64_t heap_export_weight(const struct heap_export *export,
