@@ -52,7 +52,8 @@ static int decode(struct evaluation *evaluation,
 				      &operands[i]);
 	if (err)
 		return err;
-	return decoder->decode(evaluation->thread->memory, operands, ret);
+	return decoder->decode(evaluation->thread->memory, operands,
+			       &evaluation->steps, ret);
 }
 
 /* Where only one operand may be looked at. */

@@ -21,18 +21,24 @@ const struct script_object *script_objects(const struct script *script,
 	return script->objects;
 }
 
-/* The items behind one; those that aren't asked for only now. */
+/* The items from one on, but for those whose values nobody else needs. */
 static int evaluate_items(struct evaluation *evaluation,
 			  const struct script *script, size_t from)
 {
-	int err = 0;
+	for (size_t i = from; i < script->item_count; i++) {
+		uint64_t *value = &evaluation->values[i];
+		int err;
 
-	for (size_t i = from; i < script->item_count && !err; i++)
-		if (i != script->file && i != script->outer)
-			err = script_evaluate(evaluation,
-					      script->items[i].node,
-					      &evaluation->values[i]);
-	return err;
+		if (i == script->file || i == script->outer)
+			continue;
+		err = script_evaluate(evaluation, script->items[i].node,
+				      value);
+		if (err)
+			return err;
+		if (i == script->valid && !*value)
+			return -ENOENT;
+	}
+	return 0;
 }
 
 static int add_frame(struct evaluation *evaluation,
@@ -89,8 +95,6 @@ int script_ask(const struct script *script, struct script_thread *thread,
 	err = evaluate_items(&evaluation, script, 0);
 	if (err)
 		return err;
-	if (script->valid != SCRIPT_NONE && !evaluation.values[script->valid])
-		return -ENOENT;
 	frames = xcalloc(1, sizeof(*frames));
 	err = add_frame(&evaluation, script, frames);
 	if (err) {

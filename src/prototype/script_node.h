@@ -69,12 +69,12 @@ struct script {
 	size_t valid, frame, outer, file, line;
 };
 
-/* Tables that interpreters keep lines in. */
+/* Tables that interpreters keep lines in. What is read counts as steps. */
 struct script_decoder {
 	const char *name;
 	unsigned operands;
 	int (*decode)(struct memory *memory, const uint64_t *operands,
-		      uint64_t *ret);
+		      unsigned *steps, uint64_t *ret);
 };
 
 /* script_tables.c: its number, or SCRIPT_NONE; and the other way round. */

@@ -11,6 +11,8 @@
 /* Ten times what the largest functions have. */
 #define PYTHON_TABLE_MAX (1u << 20)
 
+#define BYTES_PER_STEP 64
+
 /*
  * CPython 3.11, Objects/locations.md: entries that begin with a byte above
  * 127, which holds a code and the number of code units that the entry is for.
@@ -75,9 +77,17 @@ static int python_search(const uint8_t *table, uint64_t size, uint64_t unit,
 	return -ENOENT;
 }
 
+static int pay(unsigned *steps, uint64_t bytes)
+{
+	if (*steps < bytes / BYTES_PER_STEP)
+		return -ELOOP;
+	*steps -= bytes / BYTES_PER_STEP;
+	return 0;
+}
+
 /* The table's address and size, the offset of the instruction, first line. */
 static int python_line(struct memory *memory, const uint64_t *operands,
-		       uint64_t *ret)
+		       unsigned *steps, uint64_t *ret)
 {
 	const uint64_t size = operands[1], offset = operands[2];
 	uint8_t *table;
@@ -89,6 +99,9 @@ static int python_line(struct memory *memory, const uint64_t *operands,
 	}
 	if (size > PYTHON_TABLE_MAX)
 		return -EINVAL;
+	err = pay(steps, size);
+	if (err)
+		return err;
 	table = xmalloc(size + 1);
 	err = memory_read(memory, operands[0], table, size);
 	if (!err)
@@ -130,7 +143,7 @@ static uint64_t rank_in(const struct ruby_block *block, unsigned bit)
 
 /* The table's address, and a position. */
 static int ruby_rank(struct memory *memory, const uint64_t *operands,
-		     uint64_t *ret)
+		     unsigned *steps UNUSED, uint64_t *ret)
 {
 	uint64_t table = operands[0], position = operands[1], word;
 	struct ruby_block block;
