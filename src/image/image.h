@@ -235,8 +235,9 @@ struct image_thread_object {
 	uint64_t block_size;
 	uint64_t block_align;
 	uint64_t number_slot;  /* the image's number (DTPMOD); 0: none */
-	uint64_t place_slot;   /* the variable's place, counted from the
-				  thread pointer (TPOFF); 0: none */
+	uint64_t place_slot;   /* a place, counted from the thread pointer
+				  (TPOFF); 0: none */
+	uint64_t behind_place; /* how far from there the variable is */
 };
 
 /* False when there is none of that name. */

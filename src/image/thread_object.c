@@ -65,17 +65,22 @@ static bool is_own(const struct image *image, uint64_t index)
 	       symbol.section != SHN_UNDEF;
 }
 
+/* In REL form, what is to be added to a place has been overwritten. */
 static void look_at(const struct image *image,
-		    const struct elf_relocation *relocation, uint64_t index,
-		    struct image_thread_object *ret)
+		    const struct elf_relocation *relocation, bool addends,
+		    uint64_t index, struct image_thread_object *ret)
 {
 	const struct thread_relocations *types = relocations(image);
 
 	if (!image_segment_at(image, relocation->offset))
 		return;
-	if (relocation->type == types->place && relocation->symbol == index &&
-	    !relocation->addend)
+	if (relocation->type == types->place && addends &&
+	    (!relocation->symbol || relocation->symbol == index)) {
 		ret->place_slot = relocation->offset;
+		ret->behind_place = -relocation->addend;
+		if (!relocation->symbol)
+			ret->behind_place += ret->offset;
+	}
 	if (relocation->type == types->number &&
 	    is_own(image, relocation->symbol))
 		ret->number_slot = relocation->offset;
@@ -97,7 +102,7 @@ static void look_in(const struct image *image, uint64_t address_tag,
 		struct elf_relocation relocation =
 			elf_relocation(&c, word_size, addends);
 
-		look_at(image, &relocation, index, ret);
+		look_at(image, &relocation, addends, index, ret);
 	}
 }
 

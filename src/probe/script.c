@@ -165,7 +165,7 @@ static int thread_object(const struct asked_task *asked,
 
 	if (object->place_slot) {
 		err = read_word(asked, module->bias + object->place_slot, ret);
-		*ret += pointer;
+		*ret += pointer + object->behind_place;
 		return err;
 	}
 	if (object->number_slot) {

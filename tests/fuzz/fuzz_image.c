@@ -55,6 +55,7 @@ static void ask_symbols(const struct image *image)
 {
 	const struct symbol *symbols;
 	const struct symbol *found;
+	struct image_thread_object object;
 	uint64_t address;
 	size_t count, i;
 
@@ -72,6 +73,8 @@ static void ask_symbols(const struct image *image)
 		check(!found || !strcmp(found->name, symbols[i].name));
 	}
 	image_find_object(image, "_r_debug", &address);
+	check(!image_find_thread_object(image, "data", &object) ||
+	      object.offset < object.block_size);
 }
 
 /* A few names, before all the others are read; then again among them. */
