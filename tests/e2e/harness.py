@@ -65,7 +65,8 @@ CALL = re.compile(
     r"(?P<time>(?:\d\d:\d\d:\d\d(?:\.\d{6})?|\d+\.\d{6}| *\d+\.\d{6}) )?"
     r"(?:\[(?P<ip>0x[0-9a-f]+)\] )?"
     r"(?P<rest>.*)$")
-BEGIN = re.compile(r"^(?P<indent> *)(?:(?P<caller>[^ (<>]+)->)?"
+BEGIN = re.compile(r"^(?P<indent> *)(?:\[(?P<script>[^]]+)\] )?"
+                   r"(?:(?P<caller>[^ (<>]+)->)?"
                    r"(?P<name>[A-Za-z_.$][^ (]*?)(?:@(?P<library>[^ (]+))?"
                    r"\((?P<arguments>.*)$")
 RESUMED = re.compile(r"^ *<\.\.\. (?P<name>.+?) resumed>(?P<arguments>.*)$")
@@ -88,6 +89,7 @@ class Line:
         self.ip = int(found["ip"], 16) if found["ip"] else None
         self.rest = found["rest"]
         self.name = self.caller = self.library = self.result = None
+        self.script = None
         self.duration = self.end = None
         self.arguments = ""
         self.indent = 0
@@ -109,6 +111,7 @@ class Line:
         self.name = found["name"]
         if kind == "call":
             self.caller, self.library = found["caller"], found["library"]
+            self.script = found["script"]
             self.indent = len(found["indent"])
         self._read_end(found["arguments"])
         return kind

@@ -144,7 +144,7 @@ class Reader:
 
     def item(self):
         if self.maybe("script"):
-            return  # tests/unit/test_script_offsets has the truth
+            return  # test_scripts.py has the truth
         if self.maybe("import"):
             name = self.take().strip('"')
             self.imports.append(name)

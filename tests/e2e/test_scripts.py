@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which line of a script makes a call? The scripts say before each getppid()
+where they stand, as their own interpreter has it."""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+PYTHON = "/usr/bin/python3.11"
+
+
+def trace(case, argv, *options, wanted="getppid", **how):
+    """calltrap's result, and the calls that its JSON file has."""
+    path = case.path("calls.json")
+    done = case.calltrap("-F", os.path.join(h.HERE, "..", "..", "etc"),
+                         "--json", path, "--script", "-L", "-x", wanted,
+                         *options, *argv,
+                         **how)
+    done.check_status(0)
+    done.check_quiet()
+    events = [json.loads(line) for line in h.read(path).splitlines()]
+    return done, [e for e in events if e["event"] == "call"]
+
+
+def stands(text):
+    """[(who, [place outwards...])] of what a script has said."""
+    lines = [line.split("\t") for line in text.splitlines() if "\t" in line]
+    return [(line[0], line[1:]) for line in lines]
+
+
+def places(frames):
+    return ["%s:%d" % (f["file"], f.get("line", 0)) for f in frames]
+
+
+def check_stands(found, wanted, what):
+    for i, (a, b) in enumerate(zip(found, wanted)):
+        h.check_equal(a, b, "%s: call %d" % (what, i + 1))
+    h.check_equal(len(found), len(wanted), what + ": calls")
+
+
+def check_calls(done, calls, inner_only=False):
+    """Every call with the frames that the script has told."""
+    wanted = [frames for who, frames in stands(done.out)]
+    h.check(wanted, "the script has said nothing:\n" + done.err)
+    for call in calls:
+        h.check("script" in call, "a call without a place: %r" % call)
+    if inner_only:
+        wanted = [frames[:1] for frames in wanted]
+    check_stands([places(c["script_stack"]) for c in calls], wanted,
+                 "script frames")
+    check_stands([places([c["script"]]) for c in calls],
+                 [frames[:1] for frames in wanted], "innermost frames")
+    # The log shows the file without its directory.
+    check_stands([line.script for line in done.log.named("getppid")],
+                 [os.path.basename(frames[0]) for frames in wanted],
+                 "the log")
+
+
+def long_script(case, name, before, line, after):
+    """Lines enough for every part of a line table."""
+    return case.write(name, before + (line + "\n\n" + line + "\n") * 400 +
+                      after)
+
+
+@h.test("Ruby")
+def ruby(case):
+    h.need("ruby")
+    other = long_script(case, "long.rb", "def long\n",
+                        "  here; Process.ppid", "end\nlong\nwork(3)\n")
+    done, calls = trace(case, ["ruby", h.victim("scripts.rb"), other],
+                        "-w", "60")
+    h.check(len(calls) > 800, "too few calls: %d" % len(calls))
+    check_calls(done, calls)
+
+
+@h.test("PHP")
+def php(case):
+    h.need("php")
+    other = long_script(case, "long.php", "<?php\n",
+                        "here(); posix_getppid();", "")
+    done, calls = trace(case, ["php", h.victim("scripts.php"), other],
+                        "-w", "60")
+    h.check(len(calls) > 800, "too few calls: %d" % len(calls))
+    check_calls(done, calls)
+
+
+@h.test("Perl")
+def perl(case):
+    h.need("perl")
+    other = long_script(case, "long.pl", "", "here(); getppid();", "1;\n")
+    done, calls = trace(case, ["perl", h.victim("scripts.pl"), other],
+                        "-w", "60")
+    h.check(len(calls) > 800, "too few calls: %d" % len(calls))
+    check_calls(done, calls, inner_only=True)
+
+
+@h.test("Perl as a library")
+def libperl(case):
+    h.need("perl5.36-x86_64-linux-gnu")
+    done, calls = trace(case, ["perl5.36-x86_64-linux-gnu",
+                               h.victim("scripts.pl")], "-w", "60")
+    check_calls(done, calls, inner_only=True)
+
+
+def by_thread(pairs):
+    found = {}
+    for who, frames in pairs:
+        found.setdefault(who, []).append(frames)
+    return found
+
+
+@h.test("Python, with threads in modules of their own")
+def python(case):
+    h.need(PYTHON)
+    body = h.read(h.victim("scripts_other.py"))
+    others = [case.write(name + ".py", body) for name in ("first", "second")]
+    others.append(long_script(case, "long.py", body + "def long():\n",
+                              "    here(), os.getppid()", "\nlong()\n"))
+    done, calls = trace(case, [PYTHON, h.victim("scripts.py"), *others],
+                        "-w", "60")
+    wanted = by_thread(stands(done.out))
+    found = by_thread((str(c["tid"]), places(c["script_stack"]))
+                      for c in calls)
+    h.check_equal(len(wanted), 4, "threads")
+    h.check_equal(sorted(found), sorted(wanted), "threads")
+    for thread in wanted:
+        check_stands(found[thread], wanted[thread], "script frames")
+    files = {frames[0].split(":")[0] for thread in wanted.values()
+             for frames in thread[-100:]}
+    h.check(set(others) <= files, "each thread is in its own file: %r" %
+            files)
+
+
+@h.test("Python as a library")
+def libpython(case):
+    h.need("gdb")
+    status, libraries = h.command_output(["ldd", "/usr/bin/gdb"])
+    if "libpython3.11.so.1.0" not in libraries:
+        raise h.Skip("gdb has another Python")
+    done, calls = trace(case, ["gdb", "-batch", "-nx", "-x",
+                               h.victim("scripts.py")], "-w", "60")
+    wanted = [frames for who, frames in stands(done.out)]
+    h.check(len(wanted) > 10, "gdb says: " + done.err)
+    # gdb itself calls getppid() nowhere.
+    check_stands([places(c["script_stack"]) for c in calls], wanted,
+                 "script frames")
+
+
+@h.test("names of files that aren't ASCII")
+def names(case):
+    line = {"py": "import os; os.getppid()\n", "pl": "getppid();\n",
+            "rb": "Process.ppid\n", "php": "<?php posix_getppid();\n"}
+    commands = {"py": PYTHON, "pl": "perl", "rb": "ruby", "php": "php"}
+    for kind, command in commands.items():
+        h.need(command)
+        for stem in ("plain", "gr\u00f6\u00dfe", "\u4e16\u754c",
+                     "\U0001f642"):
+            path = case.write("%s.%s" % (stem, kind), line[kind])
+            done, calls = trace(case, [command, path],
+                                env={"LC_ALL": "C.UTF-8"})
+            h.check_equal([c.get("script") for c in calls],
+                          [{"file": path, "line": 1}], "the call's place")
+            h.check_equal([c.script for c in done.log.named("getppid")],
+                          [os.path.basename(path) + ":1"], "the log")
+
+
+@h.test("an interpreter that is in no script yet, and one that is done")
+def outside(case):
+    for command in ([PYTHON, "-c", "import os; os.getppid()"],
+                    ["perl", "-e", "getppid();"],
+                    ["ruby", "-e", "Process.ppid"],
+                    ["php", "-r", "posix_getppid();"]):
+        h.need(command[0])
+        done, calls = trace(case, command, wanted="setlocale+getppid+"
+                            "__libc_start_main+exit")
+        first = calls[0]
+        h.check(first["function"] != "getppid", "calls before the script")
+        h.check("script" not in first, "a place before there is any: %r" %
+                first)
+        inner = [c for c in calls if c["function"] == "getppid"]
+        h.check_equal([c["script"]["line"] for c in inner], [1], "the line")
+
+
+@h.test("a thread that is none of the interpreter's")
+def foreign(case):
+    h.need(PYTHON)
+    path = case.write("foreign.py", """
+import ctypes, os
+libc = ctypes.CDLL(None)
+thread = ctypes.c_void_p()
+libc.pthread_create(ctypes.byref(thread), None, libc.getppid, None)
+libc.pthread_join(thread, None)
+os.getppid()
+""")
+    done, calls = trace(case, [PYTHON, path])
+    h.check_equal([c.get("script", {}).get("line") for c in calls], [None, 7],
+                  "the lines of a foreign thread and of the script")
+
+
+@h.test("nothing of it without --script")
+def unasked(case):
+    h.need("perl")
+    path = case.write("a.pl", "getppid();\n")
+    json_path = case.path("calls.json")
+    done = case.calltrap("--json", json_path, "-L", "-x", "getppid", "-w",
+                         "5", "perl", path)
+    h.check_equal([c.script for c in done.log.named("getppid")], [None],
+                  "the log")
+    h.check("script" not in h.read(json_path), "JSON without being asked")
+    h.check("a.pl" not in done.log.text, "the log:\n" + done.log.text)
+
+
+@h.test("system calls have places, too")
+def system_calls(case):
+    h.need("perl")
+    path = case.write("a.pl", "\n\ngetppid();\n")
+    done, calls = trace(case, ["perl", path], "-S")
+    found = [(c.get("syscall", False), c["script"]["line"]) for c in calls
+             if c["function"] == "getppid"]
+    h.check_equal(sorted(found), [(False, 3), (True, 3)], "both calls")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
