@@ -40,6 +40,18 @@ static int find(struct evaluation *evaluation, const struct script_node *node,
 	return err;
 }
 
+static int with(struct evaluation *evaluation, const struct script_node *node,
+		uint64_t *ret)
+{
+	uint64_t value;
+	int err = script_evaluate(evaluation, node->operands[0], &value);
+
+	if (err)
+		return err;
+	evaluation->values[node->number] = value;
+	return script_evaluate(evaluation, node->operands[1], ret);
+}
+
 static int decode(struct evaluation *evaluation,
 		  const struct script_node *node, uint64_t *ret)
 {
@@ -181,6 +193,8 @@ int script_evaluate(struct evaluation *evaluation,
 		return thread->ops->pointer(thread, ret);
 	case SCRIPT_FIND:
 		return find(evaluation, node, ret);
+	case SCRIPT_WITH:
+		return with(evaluation, node, ret);
 	case SCRIPT_DECODE:
 		return decode(evaluation, node, ret);
 	case SCRIPT_CHOOSE:

@@ -8,7 +8,7 @@
 struct evaluation {
 	struct script_thread *thread;
 	unsigned steps; /* that it may still take */
-	uint64_t values[SCRIPT_ITEMS_MAX + SCRIPT_FINDS_MAX];
+	uint64_t values[SCRIPT_ITEMS_MAX + SCRIPT_LOCALS_MAX];
 };
 
 /* The value of an expression. */

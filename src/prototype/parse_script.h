@@ -9,7 +9,7 @@
 struct script_reader {
 	struct parser *parser;
 	struct script *script;
-	struct token locals[SCRIPT_FINDS_MAX]; /* of the finds around */
+	struct token locals[SCRIPT_LOCALS_MAX]; /* of find() and with() */
 	unsigned local_count;
 };
 

@@ -25,8 +25,8 @@ static const struct read *read_named(const struct token *token)
 
 bool script_is_reserved(const struct token *name)
 {
-	static const char *const words[] = { "thread", "tls", "find", "text",
-					     "characters" };
+	static const char *const words[] = { "thread", "tls",	 "find",
+					     "with",   "text", "characters" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (token_is(name, words[i]))
@@ -117,38 +117,50 @@ static int parse_read(struct script_reader *reader, const struct read *read,
 	return err ? err : parser_take(parser, ']', "']'");
 }
 
-/* find(NAME = first, next, condition): the first isn't of that name yet. */
-static int parse_find(struct script_reader *reader, struct script_node *node)
+/* The name that is before a '=', and the value behind it. */
+static int parse_local(struct script_reader *reader, struct token *name,
+		       const struct script_node **ret)
 {
 	struct parser *parser = reader->parser;
+	int err = parser_take(parser, '(', "'('");
+
+	*name = parser->lexer.token;
+	if (!err && reader->local_count == SCRIPT_LOCALS_MAX)
+		err = parser_expected(parser, name,
+				      "names nested less deeply");
+	if (!err && (name->kind != TOKEN_NAME || script_is_reserved(name)))
+		err = parser_expected(parser, name, "a name for the value");
+	if (err)
+		return err;
+	lexer_next(&parser->lexer);
+	err = parser_take(parser, '=', "'='");
+	return err ? err : parse_script_value(reader, ret);
+}
+
+/*
+ * find(NAME = first, next, condition) and with(NAME = value, result): what
+ * comes behind the first knows the name.
+ */
+static int parse_named(struct script_reader *reader, enum script_kind kind,
+		       struct script_node *node)
+{
+	struct parser *parser = reader->parser;
+	unsigned count = kind == SCRIPT_FIND ? 3 : 2;
 	struct token name;
 	int err;
 
-	node->kind = SCRIPT_FIND;
+	node->kind = kind;
 	node->number = SCRIPT_ITEMS_MAX + reader->local_count;
 	lexer_next(&parser->lexer);
-	err = parser_take(parser, '(', "'('");
-	name = parser->lexer.token;
-	if (!err && (reader->local_count == SCRIPT_FINDS_MAX ||
-		     script_is_reserved(&name)))
-		err = parser_expected(parser, &name, "a name for each member");
-	if (!err)
-		err = parser_take(parser, TOKEN_NAME,
-				  "a name for each member");
-	if (!err)
-		err = parser_take(parser, '=', "'='");
-	if (!err)
-		err = parse_script_value(reader, &node->operands[0]);
+	err = parse_local(reader, &name, &node->operands[0]);
 	if (err)
 		return err;
 	reader->locals[reader->local_count++] = name;
-	err = parser_take(parser, ',', "','");
-	if (!err)
-		err = parse_script_value(reader, &node->operands[1]);
-	if (!err)
+	for (unsigned i = 1; i < count && !err; i++) {
 		err = parser_take(parser, ',', "','");
-	if (!err)
-		err = parse_script_value(reader, &node->operands[2]);
+		if (!err)
+			err = parse_script_value(reader, &node->operands[i]);
+	}
 	reader->local_count--;
 	return err ? err : parser_take(parser, ')', "')'");
 }
@@ -196,7 +208,9 @@ static int parse_word(struct script_reader *reader, struct script_node *node)
 	if (token_is(token, "tls"))
 		return parse_tls(reader, node);
 	if (token_is(token, "find"))
-		return parse_find(reader, node);
+		return parse_named(reader, SCRIPT_FIND, node);
+	if (token_is(token, "with"))
+		return parse_named(reader, SCRIPT_WITH, node);
 	if (token_is(token, "thread")) {
 		node->kind = SCRIPT_POINTER;
 		lexer_next(&parser->lexer);

@@ -14,6 +14,9 @@
  */
 #define STEPS_MAX (1u << 16)
 
+/* How many frames of libraries the program's own one is looked for behind. */
+#define LIBRARY_FRAMES_MAX 64
+
 const struct script_object *script_objects(const struct script *script,
 					   size_t *count_ret)
 {
@@ -54,9 +57,9 @@ static int add_frame(struct evaluation *evaluation,
 		return err;
 	if (line > INT_MAX)
 		return -EINVAL;
-	frames->list = xreallocarray(frames->list, frames->count + 1,
+	frames->list = xreallocarray(frames->list, frames->known + 1,
 				     sizeof(*frames->list));
-	frames->list[frames->count++] = (struct script_frame){
+	frames->list[frames->known++] = (struct script_frame){
 		.file = xstrdup(strbuf_text(&file)),
 		.line = line,
 	};
@@ -82,6 +85,32 @@ static int leave_frame(struct evaluation *evaluation,
 	return evaluate_items(evaluation, script, script->frame + 1);
 }
 
+/* Whether the last one that was found is in no library. */
+static bool is_own(const struct script_frames *frames)
+{
+	return !script_is_library(frames->list[frames->known - 1].file);
+}
+
+/* As many as were asked for, and on to one that is in no library. */
+static void add_outer_frames(struct evaluation *evaluation,
+			     const struct script *script, size_t depth,
+			     struct script_frames *frames)
+{
+	bool found = is_own(frames);
+	size_t own = 0;
+
+	while ((frames->known < depth ||
+		(!found && frames->known < LIBRARY_FRAMES_MAX)) &&
+	       leave_frame(evaluation, script) == 0 &&
+	       add_frame(evaluation, script, frames) == 0) {
+		if (!found && is_own(frames)) {
+			found = true;
+			own = frames->known - 1;
+		}
+	}
+	frames->own = &frames->list[own];
+}
+
 int script_ask(const struct script *script, struct script_thread *thread,
 	       size_t depth, struct script_frames **ret)
 {
@@ -101,10 +130,8 @@ int script_ask(const struct script *script, struct script_thread *thread,
 		script_frames_free(frames);
 		return err;
 	}
-	while (frames->count < depth &&
-	       leave_frame(&evaluation, script) == 0 &&
-	       add_frame(&evaluation, script, frames) == 0)
-		;
+	add_outer_frames(&evaluation, script, depth, frames);
+	frames->count = frames->known < depth ? frames->known : depth;
 	*ret = frames;
 	return 0;
 }
@@ -113,7 +140,7 @@ void script_frames_free(struct script_frames *frames)
 {
 	if (!frames)
 		return;
-	for (size_t i = 0; i < frames->count; i++)
+	for (size_t i = 0; i < frames->known; i++)
 		free((char *)frames->list[i].file);
 	free(frames->list);
 	free(frames);

@@ -47,12 +47,16 @@ struct script_frame {
 
 /* From the innermost one outwards; there is at least one. */
 struct script_frames {
-	size_t count;
+	size_t count; /* of those that were asked for */
+	size_t known; /* of all in the list */
 	struct script_frame *list;
+	/* Of the list: the first that is in no library, or else the first. */
+	const struct script_frame *own;
 };
 
 /*
- * Where in its program the interpreter is, at most depth frames outwards.
+ * Where in its program the interpreter is, at most depth (1 or more) frames
+ * outwards.
  * -ENOENT when it isn't in any (or not the one that the script is about),
  * -EFAULT, -ELOOP, -EINVAL or what thread's functions return when it can't be
  * said. The frames are the caller's to free.

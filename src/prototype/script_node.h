@@ -9,7 +9,7 @@
 
 #define SCRIPT_ITEMS_MAX 64
 #define SCRIPT_OBJECTS_MAX 32
-#define SCRIPT_FINDS_MAX 8     /* one in another */
+#define SCRIPT_LOCALS_MAX 8    /* names for a part of an item */
 #define SCRIPT_NODES_MAX 2048  /* of all items; so deep may a tree be */
 #define SCRIPT_OPERANDS_MAX 4
 
@@ -21,6 +21,7 @@ enum script_kind {
 	SCRIPT_READ,     /* .number bytes at the operand */
 	SCRIPT_READ_SIGNED,
 	SCRIPT_FIND,     /* .number is the slot; first, next, condition */
+	SCRIPT_WITH,     /* .number is the slot; its value, the result */
 	SCRIPT_DECODE,   /* by the .number-th decoder */
 	SCRIPT_TEXT,     /* address, length or NULL */
 	SCRIPT_CHARACTERS, /* address, count, bytes of each */
@@ -68,6 +69,12 @@ struct script {
 	/* The items of these names, or SCRIPT_NONE. */
 	size_t valid, frame, outer, file, line;
 };
+
+/*
+ * script_library.c: whether a file belongs to a library in the script's
+ * language, or is none.
+ */
+bool script_is_library(const char *file);
 
 /* Tables that interpreters keep lines in. What is read counts as steps. */
 struct script_decoder {

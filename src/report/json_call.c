@@ -136,7 +136,7 @@ static void set_script(const struct json_calls *calls, json_t *object,
 {
 	json_t *array;
 
-	json_object_set_new(object, "script", script_frame(&frames->list[0]));
+	json_object_set_new(object, "script", script_frame(frames->own));
 	if (!calls->namer)
 		return;
 	array = json_array();

@@ -14,7 +14,7 @@ static void add_line_number(struct strbuf *out,
 
 void log_script_add(struct strbuf *out, const struct script_frames *frames)
 {
-	const struct script_frame *frame = &frames->list[0];
+	const struct script_frame *frame = frames->own;
 	const char *slash = strrchr(frame->file, '/');
 
 	strbuf_putc(out, '[');

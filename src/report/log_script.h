@@ -5,7 +5,7 @@
 #include "prototype/script.h"
 #include "report/output.h"
 
-/* "[report.py:14] ": the innermost frame, before a call. */
+/* "[report.py:14] ": the program's own frame, before a call. */
 void log_script_add(struct strbuf *out, const struct script_frames *frames);
 
 /* The frames under a call, a line each. Returns like output_end_line(). */

@@ -36,27 +36,30 @@ def places(frames):
     return ["%s:%d" % (f["file"], f.get("line", 0)) for f in frames]
 
 
+def own(frames):
+    """The first frame that is in a file."""
+    return [f for f in frames if f[0] not in "<("][:1] or frames[:1]
+
+
 def check_stands(found, wanted, what):
     for i, (a, b) in enumerate(zip(found, wanted)):
         h.check_equal(a, b, "%s: call %d" % (what, i + 1))
     h.check_equal(len(found), len(wanted), what + ": calls")
 
 
-def check_calls(done, calls, inner_only=False):
+def check_calls(done, calls):
     """Every call with the frames that the script has told."""
     wanted = [frames for who, frames in stands(done.out)]
     h.check(wanted, "the script has said nothing:\n" + done.err)
     for call in calls:
         h.check("script" in call, "a call without a place: %r" % call)
-    if inner_only:
-        wanted = [frames[:1] for frames in wanted]
     check_stands([places(c["script_stack"]) for c in calls], wanted,
                  "script frames")
     check_stands([places([c["script"]]) for c in calls],
-                 [frames[:1] for frames in wanted], "innermost frames")
+                 [own(frames) for frames in wanted], "the script's place")
     # The log shows the file without its directory.
     check_stands([line.script for line in done.log.named("getppid")],
-                 [os.path.basename(frames[0]) for frames in wanted],
+                 [os.path.basename(own(frames)[0]) for frames in wanted],
                  "the log")
 
 
@@ -95,7 +98,7 @@ def perl(case):
     done, calls = trace(case, ["perl", h.victim("scripts.pl"), other],
                         "-w", "60")
     h.check(len(calls) > 800, "too few calls: %d" % len(calls))
-    check_calls(done, calls, inner_only=True)
+    check_calls(done, calls)
 
 
 @h.test("Perl as a library")
@@ -103,7 +106,7 @@ def libperl(case):
     h.need("perl5.36-x86_64-linux-gnu")
     done, calls = trace(case, ["perl5.36-x86_64-linux-gnu",
                                h.victim("scripts.pl")], "-w", "60")
-    check_calls(done, calls, inner_only=True)
+    check_calls(done, calls)
 
 
 def by_thread(pairs):
@@ -148,6 +151,38 @@ def libpython(case):
     # gdb itself calls getppid() nowhere.
     check_stands([places(c["script_stack"]) for c in calls], wanted,
                  "script frames")
+
+
+@h.test("the program's own line, not that of a library")
+def libraries(case):
+    h.need(PYTHON)
+    os.mkdir(case.path("site-packages"), 0o755)
+    case.write("site-packages/inner.py", "def call(f): f()\n")
+    case.write("site-packages/outer.py", """
+import inner, os
+def work(): inner.call(lambda: os.getppid())
+""")
+    main = case.write("main.py", """
+import sys
+sys.path.append(sys.path[0] + "/site-packages")
+import outer
+exec("outer.work()")
+""")
+    alone = case.write("site-packages/alone.py", "import outer\n"
+                       "\nouter.work()\n")
+    done, calls = trace(case, [PYTHON, main])
+    h.check_equal([(c["script"], "script_stack" in c) for c in calls],
+                  [({"file": main, "line": 5}, False)], "the place")
+    h.check_equal([c.script for c in done.log.named("getppid")],
+                  ["main.py:5"], "the log")
+    done, calls = trace(case, [PYTHON, main], "-w", "2")
+    h.check_equal(places(calls[0]["script_stack"]),
+                  [case.path("site-packages/outer.py:3"),
+                   case.path("site-packages/inner.py:1")], "frames")
+    h.check_equal(calls[0]["script"]["file"], main, "behind the frames")
+    done, calls = trace(case, [PYTHON, alone])
+    h.check_equal([c.script for c in done.log.named("getppid")],
+                  ["outer.py:3"], "only libraries: the innermost")
 
 
 @h.test("names of files that aren't ASCII")

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A prototype file, and behind its first NUL the memory and the arguments of
- * a process that calls every function in it.
+ * a process that calls every function in it, and runs what its scripts are
+ * about.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -147,6 +149,42 @@ static void print_all(const struct definitions *file, struct input *input,
 	strbuf_fini(&out);
 }
 
+/* The program's variables, and the thread, are somewhere in its memory. */
+static int input_object(struct script_thread *thread, size_t index,
+			taddr_t *ret)
+{
+	(void)thread;
+	*ret = DATA + index * 8;
+	return index % 4 == 3 ? -ENOENT : 0;
+}
+
+static int input_pointer(struct script_thread *thread, taddr_t *ret)
+{
+	(void)thread;
+	*ret = DATA;
+	return 0;
+}
+
+static const struct script_thread_ops thread_ops = {
+	input_object,
+	input_pointer,
+};
+
+static void ask_script(const struct script *script, struct input *input)
+{
+	struct script_thread thread = { &thread_ops, &input->memory };
+	struct script_frames *frames;
+
+	if (!script || script_ask(script, &thread, 16, &frames))
+		return;
+	if (!frames->count || frames->count > 16)
+		__builtin_trap();
+	for (size_t i = 0; i < frames->known; i++)
+		if (!*frames->list[i].file)
+			__builtin_trap();
+	script_frames_free(frames);
+}
+
 static void ignore(enum diag_level level, enum diag_domain domain,
 		   const char *message)
 {
@@ -171,6 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		    end ? (size_t)(end - bytes) : size);
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
 		print_all(file, &input, &machines[i]);
+	ask_script(file->script, &input);
 	definitions_free(file);
 	prototypes_free(prototypes);
 	return 0;

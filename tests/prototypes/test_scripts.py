@@ -90,11 +90,41 @@ def perl(c):
     def interpreter(member):
         return c.read("interpreter", "PerlInterpreter", member)
 
+    def stack(base, member, sign="u"):
+        return c.read(base, "PERL_SI", member, sign)
+
+    def contexts(base):
+        return f"{stack(base, 'si_cxstack')}"
+
+    size = c("sizeof(PERL_CONTEXT)")
+    place = c("offsetof(PERL_CONTEXT, cx_u.cx_blk.blku_oldcop)")
+    here = c.member("interpreter", "PerlInterpreter", "Icurcop")
+    kind = c.read("each", "PERL_CONTEXT", "cx_u.cx_blk.blku_type")
+    mask = c("CXTYPEMASK | CXp_SUB_RE_FAKE | CXp_TRY")
+    # One of them, whatever comes between.
+    kinds = c("CXt_FORMAT == CXt_SUB + 1 && CXt_EVAL == CXt_SUB + 2 ? "
+              "3 : 0")
+    last = stack("next", "si_cxix", "i")
+    outer = stack("stack", "si_prev")
     return {
         "valid": f"u8[&PL_revision] == {c('PERL_REVISION')} && "
                  f"u8[&PL_version] == {c('PERL_VERSION')}",
         "interpreter": "u64[tls(PL_current_context)]",
-        "statement": interpreter("Icurcop"),
+        "stacks": interpreter("Icurstackinfo"),
+        "frame": here,
+        "outer":
+            f"with(found = find(each = frame - {place}, "
+            f"with(stack = find(stack = stacks, {outer}, "
+            f"each - {contexts('stack')} < "
+            f"({stack('stack', 'si_cxix', 'i')} + 1) * {size}), "
+            f"stack && each > {contexts('stack')} ? each - {size} : "
+            f"with(next = find(next = stack ? {outer} : stacks, "
+            f"{stack('next', 'si_prev')}, {last} + 1), "
+            f"next ? {contexts('next')} + {last} * {size} : 0)), "
+            f"each != frame - {place} && "
+            f"({kind} & 0x{mask:x}) - {c('CXt_SUB')} < {kinds}), "
+            f"found ? found + {place} : 0)",
+        "statement": "u64[frame]",
         "line": c.read("statement", "COP", "cop_line"),
         "file": f"text({c.read('statement', 'COP', 'cop_file')})",
     }

@@ -217,6 +217,14 @@ START_TEST(chains)
 	ck_assert_int_eq(value_of("find(each = 0x10000, u64[each], "
 				  "u64[each + 8] == 7)", &value), 0);
 	ck_assert_uint_eq(value, 0);
+	ck_assert_int_eq(value_of("with(x = 3, x * with(x = x + 1, x) + x)",
+				  &value), 0);
+	ck_assert_uint_eq(value, 15);
+	ck_assert_int_eq(value_of("with(x = u64[0], 5)", &value), -ENOENT);
+	ck_assert_int_eq(value_of("with(x = find(y = 0x10000, u64[y], "
+				  "u64[y + 8] == 30), u64[x + 8])", &value),
+			 0);
+	ck_assert_uint_eq(value, 30);
 	/* The inner one hides the name, and the outer one has it back. */
 	ck_assert_int_eq(value_of("u64[find(each = 0x10000, u64[each], "
 				  "find(each = 0x10010, u64[each], "
@@ -272,6 +280,41 @@ START_TEST(frames_outwards)
 	script_frames_free(frames);
 	ck_assert_int_eq(ask(2, &frames), 0);
 	ck_assert_uint_eq(frames->count, 2);
+	script_frames_free(frames);
+}
+END_TEST
+
+static const struct {
+	const char *files[3]; /* outwards */
+	unsigned own;         /* line: 10, 20 or 30 */
+} libraries[] = {
+	{ { "a.py", "b.py", "c.py" }, 10 },
+	{ { "/usr/lib/python3/dist-packages/x.py", "b.py", "c.py" }, 20 },
+	{ { "/usr/share/x.rb", "/var/lib/gems/3.1.0/y.rb", "c.rb" }, 30 },
+	{ { "<frozen os>", "(eval 1)", "c" }, 30 },
+	{ { "/srv/vendor/x.php", "/srv/lib/y.php", "/srv/c.php" }, 20 },
+	{ { "/usr/lib/x", "/usr/lib/y", "/usr/lib/z" }, 10 },
+	{ { "/usr/library/x", "/usr/lib/y", "/usr/lib/z" }, 10 },
+};
+
+START_TEST(own_frame)
+{
+	struct frame_record record = { 0, 0, 0 };
+	struct script_frames *frames;
+	uint64_t innermost;
+
+	for (unsigned i = 3; i-- > 0;) {
+		record.file = put_text(libraries[_i].files[i]);
+		record.line = 10 * (i + 1);
+		record.caller = put(&record, sizeof(record));
+	}
+	innermost = record.caller;
+	places[0] = put(&innermost, sizeof(innermost));
+	read_script(walk);
+	ck_assert_int_eq(ask(1, &frames), 0);
+	ck_assert_uint_eq(frames->count, 1);
+	ck_assert_uint_eq(frames->list[0].line, 10);
+	ck_assert_uint_eq(frames->own->line, libraries[_i].own);
 	script_frames_free(frames);
 }
 END_TEST
@@ -544,10 +587,14 @@ static const struct {
 				"interpreter, not '3'" },
 	{ "script a = tls b;", "16: expected '(', not 'b'" },
 	{ "script a = find(x, 1, 2);", "18: expected '=', not ','" },
-	{ "script a = find(tls = 1, 1, 2);", "17: expected a name for each "
-					     "member, not 'tls'" },
+	{ "script a = find(tls = 1, 1, 2);", "17: expected a name for the "
+					     "value, not 'tls'" },
 	{ "script a = find(x = x, 1, 2);", "21: expected a name that was given "
 					   "to a value before, not 'x'" },
+	{ "script a = with(x = 1);", "22: expected ',', not ')'" },
+	{ "script a = with(x = 1, x) + x;", "29: expected a name that was "
+					    "given to a value before, not "
+					    "'x'" },
 	{ "script a = find(x = 1, x);", "25: expected ',', not ')'" },
 	{ "script a = find(x = 1, x, 1) + x;", "32: expected a name that was "
 					       "given to a value before, not "
@@ -618,7 +665,7 @@ START_TEST(too_much)
 	check_said(repeat("script a = 1", " ?: 1", 100000, ";"),
 		   "values nested less deeply");
 	check_said(repeat("script a = ", "find(x = 1, 2, ", 20, "3;"),
-		   "a name for each member");
+		   "names nested less deeply");
 }
 END_TEST
 
@@ -691,6 +738,7 @@ static Suite *script_suite(void)
 			    ARRAY_SIZE(failures));
 	tcase_add_test(tests, chains);
 	tcase_add_test(tests, frames_outwards);
+	tcase_add_loop_test(tests, own_frame, 0, ARRAY_SIZE(libraries));
 	tcase_add_test(tests, frames_without_end);
 	tcase_add_test(tests, not_in_a_frame);
 	tcase_add_test(tests, another_interpreter);
