@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import harness as h
 import servers
 
+ETC = os.path.join(h.HERE, "..", "..", "etc")
 ONE_LINE = "int mysql_real_query(addr,string,ulong);\n"
 MISSING = re.compile("ModuleNotFoundError|Can't locate|cannot load such file|"
                      "Class .mysqli. not found")
@@ -76,6 +77,47 @@ def check_queries(calls, name):
         h.check_equal(call.result, "0", "the result")
         h.check(1.0 <= float(call.duration) < 30,
                 "the time of a query: " + call.text)
+
+
+def line_of(script, statement):
+    """Where it stands in the script, as the log has it."""
+    lines = h.read(h.victim(script)).splitlines()
+    found = [i for i, line in enumerate(lines, 1) if statement in line]
+    h.check_equal(len(found), 1, "lines with " + statement)
+    return "%s:%d" % (script, found[0])
+
+
+def check_places(case, script, function, statement, *words):
+    """Each query is shown with the line of the statement that asks."""
+    client = start_client(case, script, *words)
+    log = trace(case, client, "", "-F", ETC, "--script", "-gx", function)
+    calls = [call for call in log.named(function)
+             if "autocommit" not in call.arguments]
+    h.check(len(calls) >= 2, "too few calls of " + function)
+    h.check_equal({call.script for call in calls},
+                  {line_of(script, statement)}, "the places of " + function)
+
+
+# DBI sends what was prepared when it is executed.
+@h.test("the line of the script that asks", users=True)
+def places(case):
+    check_places(case, "report.py", "mysql_real_query", "SELECT sleep(1)")
+
+
+@h.test("the line of the Perl script that asks")
+def perl_places(case):
+    check_places(case, "report.pl", "mysql_real_query", "->execute()")
+
+
+@h.test("the line of the Ruby script that asks")
+def ruby_places(case):
+    check_places(case, "report.rb", "mysql_send_query", "SELECT sleep(1)")
+
+
+@h.test("the line of the PHP script that asks")
+def php_places(case):
+    check_places(case, "report.php", "_php_stream_write",
+                 "SELECT sleep(1)", "second quarter")
 
 
 @h.test("mysql_real_query of a Python program", users=True)
