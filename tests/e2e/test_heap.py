@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `calltrap heap` says that a program holds is what the program says."""
 
+import os
 import sys
 import time
 
@@ -181,6 +182,71 @@ for threads in (1, 4, 16):
         churn_attached(threads))
     h.test("… %d threads, attached to in full run" % threads)(
         churn_running(threads))
+
+
+# ---------------------------------------------------------------- others
+
+def said_by_valgrind(text):
+    """((blocks, bytes) held, allocs, frees, bytes)"""
+    held = h.check_match(r"in use at exit: ([\d,]+) bytes in ([\d,]+) blocks",
+                         text, "valgrind's report")
+    usage = h.check_match(r"total heap usage: ([\d,]+) allocs, ([\d,]+) frees,"
+                          r" ([\d,]+) bytes allocated", text,
+                          "valgrind's report")
+    return ((hr.number(held[2]), hr.number(held[1])),
+            *map(hr.number, usage.groups()))
+
+
+@h.test("valgrind says the same, but for resizes that fail")
+def _(case):
+    h.need("valgrind")
+    arguments = [churner(), "1", "2000"] # valgrind 3.19 dies of 3000
+    ours = hr.heap(case, *arguments, input_text="cse")
+    theirs = case.run(["valgrind", "--run-libc-freeres=no", *arguments],
+                      input_text="cse")
+    if "INTERNAL ERROR" in theirs.err:
+        raise h.Skip("valgrind has crashed")
+    counts = ours.counts()
+    both = ("acquired", "given_back", "blocks", "bytes", "failed_resizes")
+    h.check_equal([h.counts_in(theirs.out)["." + name] for name in both],
+                  [counts["." + name] for name in both],
+                  "the program does the same both times")
+    held, allocs, frees, byte_count = said_by_valgrind(theirs.err)
+    malloc = ours.report.malloc
+    h.check_equal(malloc.held(), held, "held")
+    # A resize that fails is an alloc and a free to valgrind 3.19, of the size
+    # that was asked for (PTRDIFF_MAX - 1000); its sum has 64 bits.
+    failed = counts[".failed_resizes"]
+    h.check(failed, "resizes fail")
+    h.check_equal((allocs, frees), (malloc.allocs + failed,
+                                    malloc.frees + failed), "allocs, frees")
+    h.check_equal(byte_count, (malloc.alloc_bytes +
+                               failed * ((1 << 63) - 1 - 1000)) % (1 << 64),
+                  "bytes allocated")
+
+
+@h.test("heaptrack says the same, but for what it takes no notice of")
+def _(case):
+    h.need("heaptrack", "heaptrack_print")
+    # memalign and reallocarray are none of its functions, and a block that was
+    # resized to nothing is leaked to it: the victim does without these. Of the
+    # blocks for threads' dtv (calloc in pthread_create) it sees larger ones,
+    # as it is a library that uses thread-local variables.
+    arguments = [churner(), "4", "2000", "plain"]
+    ours = hr.heap(case, "--by", "library", *arguments, input_text="cse")
+    theirs = case.run(["heaptrack", "-o", case.path("track"), *arguments],
+                      input_text="cse")
+    names = [name for name in os.listdir(case.dir)
+             if name.startswith("track.")]
+    h.check_equal(len(names), 1, "files of heaptrack: " + theirs.err)
+    h.check_equal(h.counts_in(theirs.out)[".bytes"], ours.counts()[".bytes"],
+                  "the program does the same both times")
+    stacks = case.path("stacks")
+    case.run(["heaptrack_print", "-F", stacks, "--flamegraph-cost-type",
+              "leaked", "-f", case.path(names[0])]).check_status(0)
+    leaked = sum(int(line.split()[-1]) for line in h.read(stacks).splitlines()
+                 if ";act " in line)
+    h.check_equal(leaked, ours.report.row("^heap_churn$").bytes, "held")
 
 
 if __name__ == "__main__":

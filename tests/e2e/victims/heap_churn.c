@@ -11,6 +11,9 @@
  *	s	say what was counted
  *	e	end
  *
+ * A third argument leaves out what heaptrack takes no notice of: memalign,
+ * reallocarray, and resizes to nothing.
+ *
  * Calls are made here and nowhere else: standard output is written without
  * stdio.
  */
@@ -55,6 +58,7 @@ struct counts {
 	uint64_t calls[CALLS], failed;
 	uint64_t acquired, acquired_bytes, given_back, null_frees;
 	uint64_t old_frees, old_resizes, moved, in_place;
+	uint64_t failed_resizes, resizes_to_nothing;
 };
 
 struct worker {
@@ -66,6 +70,7 @@ struct worker {
 
 static struct worker workers[THREADS];
 static unsigned worker_count, length;
+static bool plain;
 static _Atomic char word;
 static _Atomic unsigned waiting;
 static pthread_barrier_t before, after;
@@ -94,6 +99,10 @@ static void acquire(struct worker *worker, struct block *block)
 	enum function function = chance(worker, CALL_free);
 	size_t size = 1 + chance(worker, 4) * chance(worker, 500);
 	void *data = NULL;
+
+	if (plain && (function == CALL_memalign ||
+		      function == CALL_reallocarray))
+		function = CALL_malloc;
 
 	if (!chance(worker, 500))
 		size = 200000 + chance(worker, 100000); /* mapped */
@@ -154,7 +163,7 @@ static void resize(struct worker *worker, struct block *block)
 	void *data;
 
 	if (kind == 0)
-		size = 0;
+		size = plain;
 	else if (kind == 1)
 		size = (size_t)PTRDIFF_MAX - 1000;
 	else if (kind < 8)
@@ -163,11 +172,13 @@ static void resize(struct worker *worker, struct block *block)
 	counts->calls[CALL_realloc]++;
 	if (!data && size) {
 		counts->failed++;
+		counts->failed_resizes++;
 		return;
 	}
 	if (block->old)
 		counts->old_resizes++;
 	if (!data) {
+		counts->resizes_to_nothing++;
 		counts->given_back += !block->old;
 		*block = (struct block){ 0 };
 		return;
@@ -328,6 +339,8 @@ static void say_counts(void)
 	SAY(old_resizes);
 	SAY(moved);
 	SAY(in_place);
+	SAY(failed_resizes);
+	SAY(resizes_to_nothing);
 	say("count MAIN .blocks %ju\ncount MAIN .bytes %ju\nsaid\n",
 	    (uintmax_t)blocks, (uintmax_t)bytes);
 }
@@ -359,6 +372,7 @@ int main(int argc, char **argv)
 
 	worker_count = argc > 1 ? atoi(argv[1]) : 1;
 	length = argc > 2 ? atoi(argv[2]) : 10000;
+	plain = argc > 3;
 	if (worker_count > THREADS)
 		return 1;
 	pthread_barrier_init(&before, NULL, worker_count + 1);
