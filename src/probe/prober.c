@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/xalloc.h"
 #include "probe/private.h"
 
@@ -343,6 +344,11 @@ bool prober_has_matched(const struct prober *prober)
 
 void prober_report_unmatched(const struct prober *prober)
 {
+	if (prober->config.default_calls && !prober_has_matched(prober))
+		diag(DIAG_WARNING, DIAG_PROBE,
+		     "no calls of libraries were found, and a program that is "
+		     "linked statically has none: -x names its own functions, "
+		     "-S shows its system calls");
 	wanted_report_never(prober->wanted);
 }
 

@@ -49,11 +49,14 @@ static void add_head(struct strbuf *out, const char *kind,
 		      (unsigned long long)(wall % NS_PER_SECOND / 1000));
 }
 
+/* A call that nobody will see return is told of as soon as it begins. */
 static void add_duration(struct strbuf *out, const struct event *event)
 {
 	uint64_t begin = event->call->time;
-	uint64_t ns = event->time > begin ? event->time - begin : 0;
+	uint64_t ns = event->time - begin;
 
+	if (event->time <= begin)
+		return;
 	strbuf_printf(out, ",\"duration\":%llu.%09llu",
 		      (unsigned long long)(ns / NS_PER_SECOND),
 		      (unsigned long long)(ns % NS_PER_SECOND));

@@ -60,7 +60,9 @@ def real_programs(case):
         for call in calls_in(found):
             h.check(call["end"] == "returned" or "result" not in call,
                     "a result of a call that did not return: %r" % call)
-            h.check(call["duration"] >= 0 and call["time"] > 1.7e9 and
+            h.check("duration" in call or call["end"] == "no return",
+                    "a call that ended has no duration: %r" % call)
+            h.check(call.get("duration", 1) > 0 and call["time"] > 1.7e9 and
                     call["depth"] >= 0, "times: %r" % call)
             h.check(isinstance(call["args"], list), "arguments: %r" % call)
 
@@ -151,6 +153,10 @@ def ends(case):
            if call["function"] == "exit_group"][0]
     h.check_equal((end["end"], "result" in end), ("no return", False),
                   "exit_group")
+    begin = [call for call in calls_in(found)
+             if call["function"] == "__libc_start_main"][0]
+    h.check_equal((begin["end"], "duration" in begin), ("no return", False),
+                  "__libc_start_main")
     h.check_equal((found[-1]["event"], found[-1]["status"]), ("exit", 3),
                   "the last object")
 

@@ -53,6 +53,16 @@ for each_name, each_flags, each_cc in (
     register(each_name, each_flags, each_cc)
 
 
+@h.test("a static program has no calls of libraries, and that is told")
+def no_calls(case):
+    path = h.build("nothing", "static_nothing.c", "-static", "-nostdlib")
+    result = case.calltrap(path)
+    result.check_status(7)
+    h.check_match("no calls of libraries .* linked statically",
+                  "\n".join(result.messages()), "messages")
+    case.calltrap("-S", path).check_quiet()
+
+
 @h.test("exec of a static program")
 def static_exec(case):
     path = own("static", "-static")
