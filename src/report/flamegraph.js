@@ -115,10 +115,13 @@ function tell(frame)
 
 /* ---- searching ---- */
 
-/* Upper case counts once there is some in what is sought. */
+/*
+ * Upper case counts once there is some in what is sought; ^ and $ are the ends
+ * of each name.
+ */
 function compile(sought)
 {
-	const flags = /[A-Z]/.test(sought.replace(/\\./g, "")) ? "" : "i";
+	const flags = /[A-Z]/.test(sought.replace(/\\./g, "")) ? "m" : "mi";
 
 	try {
 		return new RegExp(sought, flags);
