@@ -31,6 +31,7 @@ static const char trace_after[] =
 static const char heap_before[] =
 	"Usage: calltrap heap [OPTION]... -p PID\n"
 	"  or:  calltrap heap [OPTION]... COMMAND [ARGUMENT]...\n"
+	"  or:  calltrap heap diff [OPTION]... OLD NEW\n"
 	"Show which memory a process acquires and never gives back, and who "
 	"acquired it.\n";
 
@@ -44,12 +45,23 @@ static const char heap_after[] =
 	"\n"
 	"Example: calltrap heap -p PID --for 60s\n";
 
+static const char heap_diff_before[] =
+	"Usage: calltrap heap diff [OPTION]... OLD NEW\n"
+	"Show how two profiles that calltrap heap --pprof wrote differ: which "
+	"stacks are\n"
+	"new, which hold more or less than before, and which are gone.\n";
+
+static const char heap_diff_after[] =
+	"\n"
+	"Example: calltrap heap diff monday.pb.gz tuesday.pb.gz\n";
+
 static const struct {
 	const char *before;
 	const char *after;
 } texts[] = {
 	[VERB_TRACE] = { trace_before, trace_after },
 	[VERB_HEAP] = { heap_before, heap_after },
+	[VERB_HEAP_DIFF] = { heap_diff_before, heap_diff_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "cli/complain.h"
+#include "cli/heap_diff.h"
 #include "cli/options.h"
 #include "cli/session.h"
 
@@ -27,6 +28,8 @@ static int run(const struct options *options)
 		return 0;
 	}
 	diag_set_debug(options->debug);
+	if (options->verb == VERB_HEAP_DIFF)
+		return heap_diff_run(options);
 	return session_run(options);
 }
 

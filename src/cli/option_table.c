@@ -298,6 +298,7 @@ static int apply_duration(struct command_line *line,
 #define HEADING(text, verbs) { 0, NULL, NULL, text, NULL, 0, 0, 0, verbs }
 #define TRACE (1U << VERB_TRACE)
 #define HEAP (1U << VERB_HEAP)
+#define HEAP_DIFF (1U << VERB_HEAP_DIFF)
 #define SPECIAL(s, l, argument, apply, text) \
 	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
@@ -403,7 +404,16 @@ const struct option_entry option_table[] = {
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
 	      "alloc-bytes, alloc-blocks"),
 
-	HEADING("About calltrap", TRACE | HEAP),
+	HEADING("What to compare", HEAP_DIFF),
+	FIELD(0, "value", "WHAT", apply_value, export.value,
+	      "inuse-bytes, inuse-blocks, alloc-bytes,\n"
+	      "alloc-blocks"),
+	NUMBER(0, "top", report.top, 0, INT_MAX,
+	       "rows of each kind; default 10, 0 = all"),
+	FIELD(0, "folded", "FILE", apply_text, export.folded,
+	      "stacks with both numbers, for flamegraph.pl"),
+
+	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),

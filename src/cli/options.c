@@ -60,7 +60,15 @@ static const struct option_entry *entry_of(enum verb verb, int c)
 
 static const char *help_of(enum verb verb)
 {
-	return verb == VERB_HEAP ? "calltrap heap --help" : "calltrap --help";
+	switch (verb) {
+	case VERB_TRACE:
+		break;
+	case VERB_HEAP:
+		return "calltrap heap --help";
+	case VERB_HEAP_DIFF:
+		return "calltrap heap diff --help";
+	}
+	return "calltrap --help";
 }
 
 static int complain_unknown_short(enum verb verb, char c)
@@ -178,15 +186,26 @@ static int read_late_verb(struct command_line *line,
 	return read_options(line, tables, argc, argv, &dashes);
 }
 
+/* How many of the first words are a verb. */
+static int read_verb(int argc, char **argv, enum verb *ret)
+{
+	if (argc < 2 || !is_verb(argv[1], ret))
+		return 0;
+	if (*ret != VERB_HEAP || argc < 3 || strcmp(argv[2], "diff"))
+		return 1;
+	*ret = VERB_HEAP_DIFF;
+	return 2;
+}
+
 /* The verb, the options, and where the command begins. */
 static int read_words(struct command_line *line, int argc, char **argv)
 {
 	struct options *options = line->options;
-	bool dashes = false, named;
+	bool dashes = false;
 	struct getopt_tables tables;
-	int err;
+	int err, named;
 
-	named = argc > 1 && is_verb(argv[1], &options->verb);
+	named = read_verb(argc, argv, &options->verb);
 	tables = getopt_tables(options->verb);
 	/* 0 makes the C library begin anew, whatever it read before. */
 	optind = 0;
@@ -201,10 +220,21 @@ static int read_words(struct command_line *line, int argc, char **argv)
 	return err;
 }
 
+static int check_files(const struct options *o)
+{
+	if (!o->command || !o->command[1] || o->command[2])
+		return complain(-EINVAL, "heap diff: two profiles are needed, "
+				"the old and the new one; for a program of "
+				"that name say calltrap heap -- diff");
+	return 0;
+}
+
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
 
+	if (o->verb == VERB_HEAP_DIFF)
+		return check_files(o);
 	if (!o->command && !o->pid_count && !line->name_count)
 		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
 				"-p PID or --name NAME; see calltrap --help");

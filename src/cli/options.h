@@ -14,6 +14,7 @@
 enum verb {
 	VERB_TRACE,
 	VERB_HEAP,
+	VERB_HEAP_DIFF, /* .command is the two files */
 };
 
 /*

@@ -3,6 +3,7 @@
 """Files that calltrap heap writes for other programs, opened by these."""
 
 import contextlib
+import gzip
 import json
 import os
 import re
@@ -308,6 +309,141 @@ def json_whole(case):
              if use.get("library", "").endswith("/heap_files")}
     check_equal(calls, {"malloc": 100, "calloc": 200, "free": 100, "mmap": 1},
                 "calls")
+
+
+# ---------------------------------------------------------------- heap diff
+
+def diff(case, *arguments):
+    done = case.calltrap("heap", "diff", *arguments, log=False)
+    done.check_status(0)
+    done.check_quiet()
+    return done.out
+
+
+def changes(text):
+    """{kind: (sites, bytes, blocks)} of the table's head."""
+    found = re.findall(r"^([a-z ]+): (\d+) sites?, ([-+\d,]+) bytes, "
+                       r"([-+\d,]+) blocks$", text, re.M)
+    return {kind: tuple(int(word.replace(",", "")) for word in rest)
+            for kind, *rest in found}
+
+
+@test("heap diff: what is new, grown, shrunk, gone", users=True)
+def diff_kinds(case):
+    program = own_build(case)
+    for name, rounds in (("old", "l100 r10 m1"), ("new", "l20 r30 c5 m1")):
+        case.calltrap("heap", "--pprof", name, program, rounds,
+                      log=False).check_status(0)
+    text = diff(case, "old", "new")
+    leaked = [sum(1000 + i for i in range(n)) for n in (100, 20)]
+    check_equal(changes(text),
+                {"new": (0, 0, 0), "grown": (1, 20 * 64, 20),
+                 "shrunk": (1, leaked[1] - leaked[0], -80),
+                 "gone": (0, 0, 0), "as before": (1, 0, 0)}, "in use")
+    shrunk = text.split("---- shrunk\n")[1]
+    check_match(r"^ +-%s +-80 +%s +%s  malloc by keep\n"
+                r" +keep \S*/heap_files.c:%d\n +leak \S*:%d\n +main " %
+                (*("{:,}".format(n) for n in
+                   (leaked[0] - leaked[1], *leaked)),
+                 line_of("INLINED"), line_of("LEAK")), shrunk, "the row")
+    check_equal(changes(diff(case, "--value", "alloc-bytes", "old", "new"))
+                ["new"], (1, 5 * 77, 5), "allocated")
+    check_equal(changes(diff(case, "new", "old"))["grown"],
+                (1, leaked[0] - leaked[1], 80), "the other way round")
+    check_equal(changes(diff(case, "old", "old"))["as before"][0], 3,
+                "sites of a file and itself that are the same")
+
+
+@test("heap diff: other builds are compared by function, not by line")
+def diff_builds(case):
+    for name, flags in (("first", []), ("second", ["-DONCE_MORE"])):
+        case.write(name + ".c", ("\n" * len(flags) * 7) + read(SOURCE))
+        program = build(name, case.path(name + ".c"), "-g", "-O1",
+                        "-fno-builtin", *flags, directory=case.dir)
+        case.calltrap("heap", "--pprof", name + ".pb.gz", program,
+                      log=False).check_status(0)
+    found = changes(diff(case, "first.pb.gz", "second.pb.gz"))
+    check_equal(found["as before"][0], 3, "sites as before: %r" % found)
+
+
+@test("heap diff: folded stacks with both numbers")
+def diff_folded(case):
+    program = own_build(case)
+    for name, rounds in (("old", "l100"), ("new", "l20")):
+        case.calltrap("heap", "--pprof", name, program, rounds,
+                      log=False).check_status(0)
+    diff(case, "--folded", "both", "--value", "inuse-blocks", "old", "new")
+    check_match(r"^_start;.*;main;leak;keep;malloc 100 20$",
+                read(case.path("both")), "folded stacks")
+
+
+@test("heap diff reads Go's own profiles")
+def diff_go(case):
+    need("go")
+    case.write("heap.go", """package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+)
+
+var kept [][]byte
+
+func leak(n int) {
+	for i := 0; i < n; i++ {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+}
+
+func write(path string) {
+	file, _ := os.Create(path)
+	runtime.GC()
+	pprof.WriteHeapProfile(file)
+	file.Close()
+}
+
+func main() {
+	runtime.MemProfileRate = 1
+	leak(1)
+	write("old")
+	leak(3)
+	write("new")
+}
+""")
+    done = case.run(["go", "run", "heap.go"], patience=300,
+                    env={"GOCACHE": case.path("cache"),
+                         "GO111MODULE": "off"})
+    done.check_status(0)
+    text = diff(case, "--top", "0", "old", "new")
+    check_match(r"^ +\+3,145,\d+ +\+3 .* allocated by main.leak$", text,
+                "the table")
+
+
+@test("heap diff: what is no profile, and what is damaged, is told")
+def diff_damaged(case):
+    gather(case, "--pprof", "whole")
+    with open(case.path("whole"), "rb") as file:
+        data = file.read()
+    plain = gzip.decompress(data)
+    bad = {"empty": b"", "cut": data[:len(data) // 2],
+           "plain_cut": plain[:len(plain) // 2], "text": b"heap profile: 1",
+           "zeroes": bytes(1000),
+           "bomb": gzip.compress(bytes(600 << 20), 1)}
+    for name, content in bad.items():
+        with open(case.path(name), "wb") as file:
+            file.write(content)
+        done = case.calltrap("heap", "diff", "whole", name, log=False)
+        check_equal((done.status, done.out, len(done.messages())), (1, "", 1),
+                    name + ": " + done.err)
+        check_match(r"^calltrap: %s can't be read: \S" % name, done.err, name)
+    done = case.calltrap("heap", "diff", "whole", "nowhere", log=False)
+    check_equal(done.messages(), ["calltrap: nowhere can't be read: No such "
+                                  "file or directory"], "messages")
+    with open(case.path("not_compressed"), "wb") as file:
+        file.write(plain)
+    check_equal(changes(diff(case, "whole", "not_compressed"))
+                ["as before"][0], 3, "a profile that isn't compressed")
 
 
 # ---------------------------------------------------------------- all

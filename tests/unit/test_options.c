@@ -299,6 +299,11 @@ static const struct {
 	{ "-o -- ls", "ls", false },
 	{ "-- -f", "-f", false },
 	{ "-", "-", false },
+	{ "heap -- diff a", "diff", false },
+	{ "heap ./diff a b", "./diff", false },
+	{ "heap -f diff a", "diff", true },
+	{ "heap diff a b", "a", false },
+	{ "heap diff --top 3 --value alloc-bytes a b", "a", false },
 };
 
 START_TEST(test_verb)
@@ -334,6 +339,8 @@ END_TEST
 #define SEE "; see calltrap --help"
 #define SEE_HEAP "; see calltrap heap --help"
 #define NOTHING "nothing to trace: give a COMMAND, -p PID or --name NAME" SEE
+#define TWO_FILES "heap diff: two profiles are needed, the old and the new " \
+		  "one; for a program of that name say calltrap heap -- diff"
 #define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
 		     "-e or -x, libraries with -l, or give -S"
 #define MASK "an octal mask from 1 to 77, or some of " \
@@ -352,6 +359,11 @@ static const struct {
 		     "program of that name say calltrap ./heap, or calltrap "
 		     "-- heap" },
 	{ "heap -x f -p 1", "-x: unknown option" SEE_HEAP },
+	{ "heap diff", TWO_FILES },
+	{ "heap diff a", TWO_FILES },
+	{ "heap diff a b c", TWO_FILES },
+	{ "heap diff -f a b", "-f: unknown option; see calltrap heap diff "
+			      "--help" },
 	{ "heap --by day -p 1", "--by 'day': one of stack, function, line, "
 				"library, thread, size, component is "
 				"expected" },
@@ -723,6 +735,7 @@ START_TEST(test_help)
 {
 	check_help(VERB_TRACE);
 	check_help(VERB_HEAP);
+	check_help(VERB_HEAP_DIFF);
 }
 END_TEST
 
@@ -733,6 +746,7 @@ START_TEST(test_completion)
 	ck_assert_msg(text != NULL, "no completion; is top_srcdir set?");
 	check_mentions("the completion", VERB_TRACE, text);
 	check_mentions("the completion", VERB_HEAP, text);
+	check_mentions("the completion", VERB_HEAP_DIFF, text);
 	free(text);
 }
 END_TEST
@@ -763,6 +777,7 @@ START_TEST(test_manual)
 	undo_markup(text);
 	check_mentions("the manual", VERB_TRACE, text);
 	check_mentions("the manual", VERB_HEAP, text);
+	check_mentions("the manual", VERB_HEAP_DIFF, text);
 	free(text);
 }
 END_TEST
@@ -789,6 +804,7 @@ START_TEST(test_table)
 {
 	check_options(VERB_TRACE);
 	check_options(VERB_HEAP);
+	check_options(VERB_HEAP_DIFF);
 }
 END_TEST
 

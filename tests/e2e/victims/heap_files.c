@@ -7,9 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ROUNDS 100
-
-static void *kept[3 * ROUNDS];
+static void *kept[1000];
 static unsigned kept_count;
 
 static inline __attribute__((always_inline)) void keep(size_t size)
@@ -50,22 +48,34 @@ __attribute__((noinline)) void map(void)
 	pages[0] = 1;
 }
 
-int main(void)
+/* How often: "l20 r3" leaks 20 times and recurses 3 times, nothing else. */
+static int rounds_of(const char *words, char what)
 {
+	const char *found = strchr(words, what);
+
+	return found ? atoi(found + 1) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *words = argc > 1 ? argv[1] : "l100 c100 r100 m1";
 	size_t leaked = 0;
+	int i;
 
 	/* stdout's buffer is acquired before anything is counted. */
 	setvbuf(stdout, NULL, _IONBF, 0);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < rounds_of(words, 'l'); i++) {
 		leak(1000 + i);
 		leaked += 1000 + i;
-		churn();
-		recurse(5);
 	}
-	map();
-	printf("held leak %zu %d\n", leaked, ROUNDS);
-	printf("held recurse %d %d\n", 64 * ROUNDS, ROUNDS);
-	printf("held map %d %d\n", 3 * 4096, 1);
-	printf("churned %d %d\n", 77 * ROUNDS, ROUNDS);
+	printf("held leak %zu %d\n", leaked, i);
+	for (i = 0; i < rounds_of(words, 'c'); i++)
+		churn();
+	for (i = 0; i < rounds_of(words, 'r'); i++)
+		recurse(5);
+	printf("held recurse %d %d\n", 64 * i, i);
+	for (i = 0; i < rounds_of(words, 'm'); i++)
+		map();
+	printf("held map %d %d\n", 3 * 4096 * i, i);
 	return 0;
 }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/heap_diff.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/complain.h"
+#include "cli/session.h"
+#include "report/heap_diff.h"
+#include "report/names.h"
+#include "report/whole_file.h"
+
+static int read_profile(const char *path, struct profile **ret)
+{
+	const char *why;
+	int err = profile_read(path, ret, &why);
+
+	return err ? complain(err, "%s can't be read: %s", path,
+			      why ? why : strerror(-err)) :
+		     0;
+}
+
+static int write_folded(struct heap_diff *diff, const char *path)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	int err;
+
+	if (!path)
+		return 0;
+	heap_diff_fold(diff, &out);
+	err = whole_file_write(path, strbuf_text(&out), out.length);
+	return err ? complain(err, "%s can't be written: %s", path,
+			      strerror(-err)) :
+		     0;
+}
+
+static void print_head(const char *what, const char *path,
+		       const struct profile *profile, struct strbuf *out)
+{
+	strbuf_printf(out, "%s: %s", what, path);
+	if (*profile_comment(profile)) {
+		strbuf_puts(out, " (");
+		names_escape(out, profile_comment(profile));
+		strbuf_putc(out, ')');
+	}
+	strbuf_putc(out, '\n');
+}
+
+static int print(struct heap_diff *diff, const struct options *options,
+		 const struct profile *before, const struct profile *now)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+
+	print_head("before", options->command[0], before, &out);
+	print_head("now", options->command[1], now, &out);
+	heap_diff_print(diff, options->report.top, &out);
+	if (fwrite(out.text, 1, out.length, stdout) != out.length ||
+	    fflush(stdout))
+		return complain(-errno, "the table can't be written: %s",
+				strerror(errno));
+	return 0;
+}
+
+static int compare(const struct options *options, struct profile *before,
+		   struct profile *now)
+{
+	struct heap_diff *diff =
+		heap_diff_new(before, now, options->export.value);
+	int unwritten = write_folded(diff, options->export.folded);
+	int err = print(diff, options, before, now);
+
+	heap_diff_free(diff);
+	return err ? err : unwritten;
+}
+
+int heap_diff_run(const struct options *options)
+{
+	struct profile *before = NULL, *now = NULL;
+	int err = read_profile(options->command[0], &before);
+
+	if (!err)
+		err = read_profile(options->command[1], &now);
+	if (!err)
+		err = compare(options, before, now);
+	profile_free(before);
+	profile_free(now);
+	return err ? EXIT_NOTHING_TRACED : 0;
+}

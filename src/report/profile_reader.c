@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "report/gzip.h"
+#include "report/profile_check.h"
+
+/* A million sites with stacks of 60 frames take a tenth of this. */
+#define BYTES_MAX (size_t)(512u << 20)
+#define MEMORY_MAX (size_t)(2048u << 20)
+
+struct profile {
+	ProtobufCAllocator allocator;
+	size_t memory_left;
+	Pprof__Profile *message;
+	size_t columns[PROFILE_VALUES]; /* of the samples' values */
+	struct profile_frame *frames;
+	size_t room;
+};
+
+/* ---- memory, up to a bound ---- */
+
+static void *allocate(void *data, size_t size)
+{
+	struct profile *profile = data;
+
+	if (size > profile->memory_left)
+		return NULL;
+	profile->memory_left -= size;
+	return malloc(size);
+}
+
+static void give_back(void *data UNUSED, void *memory)
+{
+	free(memory);
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	if (profile->message)
+		pprof__profile__free_unpacked(profile->message,
+					      &profile->allocator);
+	free(profile->frames);
+	free(profile);
+}
+
+/* ---- reading ---- */
+
+static const char *unpack(struct profile *profile, const void *bytes,
+			  size_t size)
+{
+	profile->allocator = (ProtobufCAllocator){
+		.alloc = allocate,
+		.free = give_back,
+		.allocator_data = profile,
+	};
+	profile->memory_left = MEMORY_MAX;
+	profile->message =
+		pprof__profile__unpack(&profile->allocator, size, bytes);
+	if (!profile->message)
+		return "it is no profile, or too large";
+	return profile_check(profile->message, profile->columns);
+}
+
+int profile_parse(const void *bytes, size_t size, struct profile **ret,
+		  const char **why_ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf plain = { 0 };
+	struct profile *profile;
+
+	*why_ret = NULL;
+	if (gzip_is(bytes, size)) {
+		int err = gzip_expand(&plain, bytes, size, BYTES_MAX);
+
+		*why_ret = err == -EFBIG ? "it is too large" :
+			   err		 ? "it is damaged, or cut off" :
+					   NULL;
+		bytes = strbuf_text(&plain);
+		size = plain.length;
+	}
+	if (*why_ret)
+		return -EINVAL;
+	profile = xcalloc(1, sizeof(*profile));
+	*why_ret = unpack(profile, bytes, size);
+	if (*why_ret) {
+		profile_free(profile);
+		return -EINVAL;
+	}
+	*ret = profile;
+	return 0;
+}
+
+static int read_all(int fd, struct strbuf *out)
+{
+	char piece[65536];
+
+	for (;;) {
+		ssize_t n = read(fd, piece, sizeof(piece));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return 0;
+		strbuf_add(out, piece, n);
+		if (out->length > BYTES_MAX)
+			return -EFBIG;
+	}
+}
+
+int profile_read(const char *path, struct profile **ret, const char **why_ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf bytes = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+
+	*why_ret = NULL;
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, &bytes);
+	close(fd);
+	return err ? err :
+		     profile_parse(strbuf_text(&bytes), bytes.length, ret,
+				   why_ret);
+}
+
+/* ---- asking ---- */
+
+size_t profile_sample_count(const struct profile *profile)
+{
+	return profile->message->n_samples;
+}
+
+static void add_frame(struct profile *profile, size_t *count,
+		      const Pprof__Line *line)
+{
+	struct profile_frame frame = { "", "", 0 };
+
+	if (line) {
+		const Pprof__Function *function =
+			profile_function(profile->message, line->function_id);
+
+		frame.function = profile_text(profile->message, function->name);
+		frame.file = profile_text(profile->message, function->file);
+		frame.line = line->line > 0 ? line->line : 0;
+	}
+	profile->frames = xgrow(profile->frames, *count, &profile->room,
+				sizeof(*profile->frames));
+	profile->frames[(*count)++] = frame;
+}
+
+static size_t gather_frames(struct profile *profile,
+			    const Pprof__Sample *sample)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sample->n_location_ids; i++) {
+		const Pprof__Location *location =
+			profile_location(profile->message, sample->location_ids[i]);
+
+		for (size_t k = 0; k < location->n_lines; k++)
+			add_frame(profile, &count, location->lines[k]);
+		if (!location->n_lines)
+			add_frame(profile, &count, NULL);
+	}
+	return count;
+}
+
+struct profile_sample profile_sample(struct profile *profile, size_t index)
+{
+	const Pprof__Sample *sample = profile->message->samples[index];
+	struct profile_sample result = { .allocator = "" };
+
+	for (size_t i = 0; i < PROFILE_VALUES; i++)
+		result.values[i] = sample->values[profile->columns[i]];
+	for (size_t i = 0; i < sample->n_labels; i++)
+		if (!strcmp(profile_text(profile->message, sample->labels[i]->key),
+			    "allocator"))
+			result.allocator =
+				profile_text(profile->message, sample->labels[i]->text);
+	result.frame_count = gather_frames(profile, sample);
+	result.frames = profile->frames;
+	return result;
+}
+
+const char *profile_build_id(const struct profile *profile)
+{
+	const Pprof__Profile *message = profile->message;
+
+	return message->n_mappings ?
+		       profile_text(profile->message, message->mappings[0]->build_id) :
+		       "";
+}
+
+const char *profile_comment(const struct profile *profile)
+{
+	const Pprof__Profile *message = profile->message;
+
+	return message->n_comments ? profile_text(profile->message, message->comments[0]) :
+				     "";
+}

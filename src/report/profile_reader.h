@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROFILE_READER_H
+#define CALLTRAP_PROFILE_READER_H
+
+#include "base/types.h"
+
+/*
+ * A heap profile in pprof's format, read whole. It is hostile: each number,
+ * text and reference is checked, and what it may take of memory and time is
+ * bounded.
+ */
+struct profile;
+
+enum profile_value {
+	PROFILE_ALLOC_OBJECTS,
+	PROFILE_ALLOC_SPACE,
+	PROFILE_INUSE_OBJECTS,
+	PROFILE_INUSE_SPACE,
+	PROFILE_VALUES,
+};
+
+struct profile_frame {
+	const char *function; /* "" when not known */
+	const char *file;     /* … */
+	uint64_t line;        /* 0: not known */
+};
+
+struct profile_sample {
+	uint64_t values[PROFILE_VALUES];
+	const char *allocator; /* "" when not known */
+	const struct profile_frame *frames; /* innermost first; good until the
+					       next sample is asked for */
+	size_t frame_count;
+};
+
+/*
+ * Negative errno, and in *why_ret what is wrong with the file (a constant text)
+ * or NULL when it is the errno that says it.
+ */
+int profile_read(const char *path, struct profile **ret,
+		 const char **why_ret) MUST_CHECK;
+int profile_parse(const void *bytes, size_t size, struct profile **ret,
+		  const char **why_ret) MUST_CHECK;
+void profile_free(struct profile *profile);
+
+size_t profile_sample_count(const struct profile *profile);
+struct profile_sample profile_sample(struct profile *profile, size_t index);
+
+/* Of the program; "" when not known. */
+const char *profile_build_id(const struct profile *profile);
+
+/* What the profile says of itself; "" if nothing. */
+const char *profile_comment(const struct profile *profile);
+
+#endif
