@@ -5,10 +5,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/demangle.h"
-#include "base/xalloc.h"
 #include "report/amounts.h"
 #include "report/names.h"
+#include "report/short_name.h"
 #include "report/signal_name.h"
 
 static struct strbuf *out_of(const struct heap_text *text)
@@ -218,6 +217,8 @@ int heap_text_summary(const struct heap_text *text,
 
 /* ---- stacks and sizes ---- */
 
+#define NAME_WIDTH 100
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -233,7 +234,7 @@ static int add_frame_name(const struct heap_text *text,
 
 	strbuf_puts(out, indent);
 	if (name->function)
-		names_escape(out, name->function);
+		short_name_add(out, name->function, NAME_WIDTH);
 	else
 		strbuf_printf(out, "%#" PRIx64, frame->address);
 	if (name->file) {
@@ -247,34 +248,6 @@ static int add_frame_name(const struct heap_text *text,
 					   "no file");
 	strbuf_puts(out, name->inlined ? ", inlined)" : ")");
 	return end_line(text);
-}
-
-void heap_text_function(const struct heap_text *text,
-			const struct family_function *function)
-{
-	struct demangler demangler = { 0 };
-	char *name CLEANUP(xfree_cleanup) = NULL;
-
-	if (!strncmp(function->name, "_Z", 2))
-		name = demangle(&demangler, function->name);
-	names_escape(out_of(text), name ? name : function->name);
-}
-
-const struct frame_name *heap_text_caller(const struct heap_text *text,
-					  const struct site *site)
-{
-	const struct frame_name *names;
-	struct frame frame;
-	size_t count;
-
-	if (!stacks_frames(text->config->stacks, site->stack, &frame, 1))
-		return NULL;
-	count = namer_names(text->config->namer, &frame, &names);
-	for (size_t i = 0; i < count; i++)
-		if (names[i].function &&
-		    strcmp(names[i].function, site->function->name) != 0)
-			return &names[i];
-	return NULL;
 }
 
 /* What called main() is the same for all. */

@@ -47,12 +47,11 @@ void heap_text_function(const struct heap_text *text,
 			const struct family_function *function);
 
 /*
- * Who has called the allocator: the innermost frame that has a name and isn't
- * an inlined wrapper of the same one. NULL: not known. Good as long as the
- * namer is.
+ * What a site is called in one line: the function, and who has called it. That
+ * is the innermost frame that has a name, not that of an inlined wrapper of the
+ * same one, nor of C++'s or Rust's own libraries.
  */
-const struct frame_name *heap_text_caller(const struct heap_text *text,
-					  const struct site *site);
+void heap_text_site(const struct heap_text *text, const struct site *site);
 
 /* A stack, a frame a line, up to main(). */
 int heap_text_stack(const struct heap_text *text, stack_id stack,

@@ -116,9 +116,12 @@ static void add_sources(const struct heap_text *text,
 		return;
 	strbuf_printf(out_of(text), ", %.0f %% of it from stack%s",
 		      100 * share, count == 1 ? "" : "s");
-	for (size_t i = 0; i < count; i++)
-		strbuf_printf(out_of(text), "%s %u", i ? " and" : "",
+	for (size_t i = 0; i < count; i++) {
+		strbuf_printf(out_of(text), "%s %u (", i ? " and" : "",
 			      (unsigned)sources[i].site->number);
+		heap_text_site(text, sources[i].site);
+		strbuf_putc(out_of(text), ')');
+	}
 }
 
 static int add_trend(const struct heap_text *text, const char *name,

@@ -68,19 +68,10 @@ static void add_rate_column(const struct heap_text *text,
 /* What was called, and by whom. */
 static void add_what(const struct heap_text *text, const struct heap_row *row)
 {
-	const struct frame_name *caller;
-	struct strbuf *out = out_of(text);
-
-	if (!row->site) {
-		names_escape(out, row->name);
-		return;
-	}
-	heap_text_function(text, row->site->function);
-	caller = heap_text_caller(text, row->site);
-	if (!caller)
-		return;
-	strbuf_puts(out, " by ");
-	names_escape(out, caller->function);
+	if (!row->site)
+		names_escape(out_of(text), row->name);
+	else
+		heap_text_site(text, row->site);
 }
 
 static int add_line(const struct heap_text *text, const struct heap_row *row)

@@ -207,6 +207,31 @@ def _(case):
     h.check_match(r"^\d+ stacks were cut at --depth$", report.text, "count")
 
 
+@h.test("names of C++ are readable, hostile ones harmless")
+def _(case):
+    program = h.build("heap_names", "heap_names.cc", "-g", "-O1",
+                      "-std=c++17", cc="g++")
+    with open(program, "rb") as file:
+        data = file.read()
+    path = case.path("names")
+    with open(path, "wb") as file:
+        name = b"hostile_name_of_a_function"
+        file.write(data.replace(name, b"\x1b[31m\nname \xff; \r".ljust(
+            len(name), b"!")))
+    os.chmod(path, 0o755)
+    result = hr.heap(case, "-C", "--top", "0", path)
+    result.check_status(0)
+    row = result.report.row(r"^operator new\(unsigned long\) by cache<.*>::put")
+    h.check_equal(row.blocks, 20, "nodes of the map")
+    h.check(all(len(name) < 200 for name in row.functions()),
+            "long names: %r" % row.functions())
+    row = result.report.row("^malloc by .*name")
+    h.check_equal(row.what, r"malloc by \033[31m\012name \377; \015" + 11 * "!",
+                  "the hostile name")
+    h.check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", result.text),
+            "control characters")
+
+
 # ---------------------------------------------------------------- when
 
 @h.test("SIGQUIT prints and goes on")
