@@ -202,6 +202,8 @@ static int parse_composed(struct parser *parser, const struct token *name,
 		return parse_bracketed(parser, LENS_STRING, ret);
 	if (token_is(name, "bytes") && next == '[')
 		return parse_bracketed(parser, LENS_BYTES, ret);
+	if (token_is(name, "sockaddr") && next == '[')
+		return parse_bracketed(parser, LENS_SOCKADDR, ret);
 	if (token_is(name, "array"))
 		return parse_array(parser, ret);
 	if (token_is(name, "struct"))

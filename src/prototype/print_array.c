@@ -104,6 +104,8 @@ void print_array(struct printer *printer, const struct type *type,
 	if (!type->length || !element_size(printer, type) ||
 	    print_count(printer, type->length, &count)) {
 		print_ops(printer)->address(printer->writer, place.address);
+	} else if (type->lens == LENS_SOCKADDR) {
+		print_socket_address(printer, place, count);
 	} else if (is_text(type)) {
 		struct text text = { place, count, type->target->size,
 				     type->lens == LENS_BYTES };

@@ -193,6 +193,7 @@ static enum number_style show(struct shown *shown)
 	case LENS_BYTES:
 	case LENS_FORMAT:
 	case LENS_SCAN:
+	case LENS_SOCKADDR:
 	case LENS_MAYBE_TEXT:
 		break;
 	}

@@ -14,7 +14,8 @@ unsigned print_word_size(const struct printer *printer)
 static bool is_text(const struct type *type)
 {
 	return type->lens == LENS_STRING || type->lens == LENS_BYTES ||
-	       type->lens == LENS_FORMAT || type->lens == LENS_SCAN;
+	       type->lens == LENS_FORMAT || type->lens == LENS_SCAN ||
+	       type->lens == LENS_SOCKADDR;
 }
 
 static void print_text_behind(struct printer *printer, const struct type *type,

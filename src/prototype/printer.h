@@ -77,6 +77,10 @@ struct text {
 
 void print_text(struct printer *printer, const struct text *text);
 
+/* A struct sockaddr of so many bytes. */
+void print_socket_address(struct printer *printer, struct place place,
+			  uint64_t size);
+
 /* A string if it looks like one, else an address. */
 void print_maybe_text(struct printer *printer, taddr_t address);
 

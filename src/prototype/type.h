@@ -36,6 +36,7 @@ enum lens {
 	LENS_BYTES,  /* the same, with all its NULs */
 	LENS_FORMAT, /* a string that says which arguments follow it */
 	LENS_SCAN,   /* the same, as for scanf */
+	LENS_SOCKADDR, /* so many bytes that are a socket's address */
 	LENS_MAYBE_TEXT, /* a pointer to char of which nobody said what it
 			    is: a string when that is what it looks like */
 };

@@ -280,6 +280,9 @@ class Reader:
     def type_bytes(self):
         return self.type_string("bytes")
 
+    def type_sockaddr(self):
+        return self.type_string("bytes")
+
     def type_array(self):
         self.take("(")
         element = self.type()

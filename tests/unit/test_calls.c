@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prototype_fixture.h"
 
+#include <arpa/inet.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "prototype/value_writer.h"
 
 START_TEST(lengths_come_from_numbers_and_arguments)
@@ -317,6 +323,61 @@ START_TEST(what_fails_fills_nothing_in)
 }
 END_TEST
 
+/* Of so many of its bytes. */
+static const char *print_address(const void *bytes, size_t size)
+{
+	data.used = 0;
+	arguments[0] = put(bytes, size);
+	arguments[1] = size;
+	return print("name", ENTRY);
+}
+
+START_TEST(socket_addresses)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons(443) };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
+				    .sin6_port = htons(53) };
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	struct sockaddr_nl nl = { .nl_family = AF_NETLINK, .nl_pid = 7 };
+
+	add_text("void name(sockaddr[arg2], hide(int));\n");
+	ck_assert_str_eq(said, "");
+	in.sin_addr.s_addr = htonl(0xc0000201);
+	ck_assert_str_eq(print_address(&in, sizeof(in)),
+			 "{sa_family=AF_INET, sin_port=443, "
+			 "sin_addr=\"192.0.2.1\"}");
+	ck_assert_str_eq(print_address(&in, 7), "\"\\002\\0\\001\\273"
+						"\\300\\0\\002\"");
+	in6.sin6_addr = in6addr_loopback;
+	ck_assert_str_eq(print_address(&in6, sizeof(in6)),
+			 "{sa_family=AF_INET6, sin6_port=53, "
+			 "sin6_addr=\"::1\"}");
+	in6.sin6_scope_id = 2;
+	ck_assert_str_eq(print_address(&in6, sizeof(in6)),
+			 "{sa_family=AF_INET6, sin6_port=53, "
+			 "sin6_addr=\"::1\", sin6_scope_id=2}");
+	ck_assert_str_eq(print_address(&un, 2), "{sa_family=AF_UNIX}");
+	memcpy(un.sun_path, "\0one\0x", 6);
+	ck_assert_str_eq(print_address(&un, 8),
+			 "{sa_family=AF_UNIX, sun_path=\"\\0one\\0x\"}");
+	strcpy(un.sun_path, "/tmp/s");
+	ck_assert_str_eq(print_address(&un, sizeof(un)),
+			 "{sa_family=AF_UNIX, sun_path=\"/tmp/s\"}");
+	ck_assert_str_eq(print_address(&nl, sizeof(nl)),
+			 "{sa_family=AF_NETLINK, nl_pid=7, nl_groups=0}");
+	ck_assert_str_eq(print_address("\377", 1), "\"\\377\"");
+	ck_assert_str_eq(print_address("", 0), "\"\"");
+	arguments[0] = 0;
+	ck_assert_str_eq(print("name", ENTRY), "nil");
+	arguments[0] = 16;
+	arguments[1] = 16;
+	ck_assert_str_eq(print("name", ENTRY), "0x10?");
+	arguments[0] = DATA + sizeof(data.bytes) - 2;
+	ck_assert_str_eq(print("name", ENTRY), "\"\\0\\0\"...");
+}
+END_TEST
+
 START_TEST(system_calls_return_their_errors)
 {
 	add_text("int open(string);\n"
@@ -530,6 +591,7 @@ static Suite *calls_suite(void)
 	tcase_add_test(all_tests, parameters_have_names);
 	tcase_add_test(all_tests, structs_by_value);
 	tcase_add_test(all_tests, failures_have_names);
+	tcase_add_test(all_tests, socket_addresses);
 	tcase_add_test(all_tests, what_fails_fills_nothing_in);
 	tcase_add_test(all_tests, system_calls_return_their_errors);
 	tcase_add_test(all_tests, floating_point_registers_are_asked_for);
