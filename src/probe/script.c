@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/page_memory.h"
 #include "base/xalloc.h"
 #include "probe/private.h"
 
@@ -215,16 +216,19 @@ static struct script_frames *ask(const struct probe_space *space,
 				 const struct task *task)
 {
 	const unsigned depth = space->prober->config.stack_depth;
+	struct page_memory pages;
 	struct asked_task asked = {
-		.thread = { &thread_ops, &space->space->memory.memory },
+		.thread = { &thread_ops, &pages.memory },
 		.binding = binding,
 		.space = space->space,
 		.regs = &task->regs,
 	};
 	struct script_frames *frames = NULL;
-	int err = script_ask(binding->script, &asked.thread, depth ? depth : 1,
-			     &frames);
+	int err;
 
+	page_memory_init(&pages, &space->space->memory.memory);
+	err = script_ask(binding->script, &asked.thread, depth ? depth : 1,
+			 &frames);
 	if (err)
 		diag(DIAG_DEBUG, DIAG_PROBE, "%d: %s has no script frame: %s",
 		     (int)task->tid, binding->module->name, strerror(-err));
