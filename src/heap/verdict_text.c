@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,12 +80,14 @@ static void print_rate(const struct verdict *verdict, const char *unit,
 		      { 3600, "hour" },
 		      { 86400, "day" } };
 	double each = verdict->trend.slope / (verdict->interval / 1e9);
+	char number[32];
 	size_t i = 0;
 
 	while (i + 1 < ARRAY_SIZE(spans) && each * spans[i].seconds < 1)
 		i++;
-	strbuf_printf(out, "%.3g %s a %s", each * spans[i].seconds, unit,
-		      spans[i].name);
+	snprintf(number, sizeof(number), "%.3g", each * spans[i].seconds);
+	strbuf_printf(out, "%s %s%s a %s", number, unit,
+		      strcmp(number, "1") ? "s" : "", spans[i].name);
 }
 
 static void print_time(struct strbuf *out, const char *before,
@@ -113,7 +116,7 @@ static void explain_never_freed(const struct verdict *verdict,
 	print_time(out, " in ", verdict->watched, "");
 	if (verdict->level == VERDICT_LIKELY) {
 		strbuf_puts(out, ", and they get more: ");
-		print_rate(verdict, "blocks", out);
+		print_rate(verdict, "block", out);
 	} else if (verdict->idle) {
 		print_time(out,
 			   "; whether there would be more is not known, "
@@ -166,7 +169,7 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	case VERDICT_OLD_AND_MORE:
 		explain_old(verdict, out);
 		strbuf_puts(out, ", and they get more: ");
-		print_rate(verdict, "blocks", out);
+		print_rate(verdict, "block", out);
 		break;
 	case VERDICT_NEVER_FREED:
 		explain_never_freed(verdict, out);
@@ -174,11 +177,11 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	case VERDICT_BACKLOG:
 		strbuf_puts(out, "all are given back in time, but they get "
 				 "more: ");
-		print_rate(verdict, "blocks", out);
+		print_rate(verdict, "block", out);
 		break;
 	case VERDICT_LARGER:
 		strbuf_puts(out, "made larger again and again: ");
-		print_rate(verdict, "bytes", out);
+		print_rate(verdict, "byte", out);
 		break;
 	case VERDICT_SLOWED:
 		strbuf_printf(out,
