@@ -111,7 +111,7 @@ START_TEST(never_freed_and_taken_back)
 	}
 	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
 		      "none of 60 blocks was given back in 59 s, and they "
-		      "get more: 1 blocks a second");
+		      "get more: 1 block a second");
 	for (unsigned i = 0; i < 59; i++)
 		release(&f, "free", 0x1000 + i * 16, 0);
 	f.now += SECOND;
