@@ -95,12 +95,26 @@ static void print_report(struct heap_verb *verb,
 		 heap_output(verb->session), strerror(-err));
 }
 
+/* It was the last one: nobody stands still while its files are fetched. */
+static bool is_last(const struct tracer *tracer)
+{
+	return HASH_COUNT(tracer->tracees) <= 1 && !tracer->tasks;
+}
+
 static void on_ended(void *context, const struct watched *process)
 {
 	struct heap_verb *verb = context;
+	struct session *session = verb->session;
+	bool last = is_last(&session->tracer);
 
-	if (process->calls || process->state != WATCHED_REPLACED)
-		print_report(verb, process);
+	if (!process->calls && process->state == WATCHED_REPLACED)
+		return;
+	if (last)
+		debuginfo_wait_for_fetched(session->debuginfo,
+					   &session->requests->interrupts);
+	print_report(verb, process);
+	if (last)
+		debuginfo_wait_for_fetched(session->debuginfo, NULL);
 }
 
 static void print_all(struct heap_verb *verb)

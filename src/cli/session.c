@@ -335,6 +335,8 @@ static void finish(struct session *session)
 {
 	int err = prober_error(session->prober);
 
+	debuginfo_wait_for_fetched(session->debuginfo,
+				   &session->requests->interrupts);
 	if (!err)
 		err = sinks_finish(session->sinks);
 	if (err)

@@ -166,20 +166,23 @@ static int put_question(struct debuginfo *debuginfo, struct record *record,
 static int open_file(struct debuginfo *debuginfo, struct record *record,
 		     uint64_t until)
 {
-	int fds[WIRE_FDS];
-	int err = image_open_debug(record->image, &fds[0], &fds[1]);
+	struct debug_files files;
+	int err = debuginfo_find_files(debuginfo, record, &files);
 
+	if (err == -EAGAIN)
+		return err;
 	if (err) {
 		record->state = RECORD_NONE;
 		return -ENOENT;
 	}
 	record->file = debuginfo->next_file++;
 	debuginfo->pending.count = 0;
-	err = put_question(debuginfo, record, WIRE_OPEN, fds,
-			   fds[1] < 0 ? 1 : 2);
-	close(fds[0]);
-	if (fds[1] >= 0)
-		close(fds[1]);
+	err = put_question(debuginfo, record, WIRE_OPEN,
+			   (int[]){ files.fd, files.common_fd },
+			   files.common_fd < 0 ? 1 : 2);
+	close(files.fd);
+	if (files.common_fd >= 0)
+		close(files.common_fd);
 	return err ? err : settle(debuginfo, until);
 }
 

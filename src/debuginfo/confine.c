@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
+
 /* Beyond what files take, and in all of its life. */
 #define MEMORY_MAX (512ull << 20)
 #define CPU_SECONDS_MAX 600
@@ -86,7 +88,6 @@ static void limit(int resource, uint64_t soft, uint64_t hard)
 
 static void limit_resources(void)
 {
-	limit(RLIMIT_CORE, 0, 0);
 	limit(RLIMIT_CPU, CPU_SECONDS_MAX, CPU_SECONDS_MAX);
 	limit(RLIMIT_NPROC, 0, 0);
 	if (IS_INSTRUMENTED)
@@ -161,19 +162,27 @@ static bool filter_system_calls(void)
 	return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-bool confine(int socket)
+bool confine_leave(int socket, const char *name)
 {
+	/* Tracees are no business of this process. */
+	fatal_set_hook(NULL, NULL);
 	if (!keep_only(socket))
 		return false;
 	/* What is sent to calltrap's process group is not for it. */
 	setsid();
 	reset_signals();
-	prctl(PR_SET_NAME, "calltrap-dwarf");
+	prctl(PR_SET_NAME, name);
+	limit(RLIMIT_CORE, 0, 0);
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+bool confine(int socket)
+{
+	if (!confine_leave(socket, "calltrap-dwarf"))
+		return false;
 	limit_resources();
 	drop_capabilities();
-	(void)prctl(PR_SET_DUMPABLE, 0);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return false;
 	/* Kernels without it have the rest of the fence. */
 	return IS_INSTRUMENTED || filter_system_calls() || errno == EINVAL;
 }

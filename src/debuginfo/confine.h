@@ -10,10 +10,16 @@
 #define CONFINED_SOCKET 3
 
 /*
- * In a child that was just forked, with one thread: gives up everything that
- * it could do harm with. Of descriptors only the socket remains; memory and
- * time are limited; of system calls those that reading takes. False when that
+ * In a child that was just forked, with one thread: gives up what it has
+ * inherited. Of descriptors only the socket remains; signals do what they do
+ * by default, and it has a session and a name of its own. False when that
  * can't be had: it must go.
+ */
+bool confine_leave(int socket, const char *name);
+
+/*
+ * The same, and it gives up everything that it could do harm with: memory and
+ * time are limited, and of system calls there remain those that reading takes.
  */
 bool confine(int socket);
 

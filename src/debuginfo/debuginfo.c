@@ -15,12 +15,18 @@
 #define LIMIT (12 * NS_PER_SECOND)
 #define PATIENCE NS_PER_SECOND
 
+/* … and files from servers, all together, when nobody stands still. */
+#define FETCH_LIMIT (20 * NS_PER_SECOND)
+
 /* So many images are remembered. */
 #define RECORDS_MAX 512
 
 struct debuginfo *debuginfo_new(void)
 {
-	return xcalloc(1, sizeof(struct debuginfo));
+	struct debuginfo *debuginfo = xcalloc(1, sizeof(*debuginfo));
+
+	debuginfo->fetcher = fetcher_new();
+	return debuginfo;
 }
 
 static void free_record(struct record *record)
@@ -47,12 +53,21 @@ void debuginfo_free(struct debuginfo *debuginfo)
 	if (!debuginfo)
 		return;
 	reader_stop(debuginfo->reader);
+	fetcher_free(debuginfo->fetcher);
 	HASH_ITER(hh, debuginfo->records, record, next) {
 		HASH_DEL(debuginfo->records, record);
 		free_record(record);
 	}
 	answers_fini(&debuginfo->answers);
 	free(debuginfo);
+}
+
+void debuginfo_wait_for_fetched(struct debuginfo *debuginfo,
+				const volatile sig_atomic_t *interrupts)
+{
+	debuginfo->fetch_until = interrupts ? clock_now() + FETCH_LIMIT : 0;
+	debuginfo->interrupts = interrupts;
+	debuginfo->interrupted = interrupts ? *interrupts : 0;
 }
 
 struct debuginfo_losses debuginfo_losses(const struct debuginfo *debuginfo)

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_H
 #define CALLTRAP_DEBUGINFO_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/types.h"
@@ -14,6 +15,10 @@
  * rights over other processes and with limits of time and memory. When it
  * dies, the image that it was asked about is not asked about any more, the
  * loss is counted, and a new child serves the others.
+ *
+ * When DEBUGINFOD_URLS is set, files that aren't there are fetched in the
+ * background, by another child. Until one has come nothing is known of its
+ * image.
  *
  * Addresses are the image's own.
  */
@@ -31,6 +36,13 @@ struct debuginfo_losses {
 
 struct debuginfo_losses debuginfo_losses(const struct debuginfo *debuginfo);
 
+/*
+ * From now on no task stands still: files that are fetched may be waited for,
+ * for a while, and as long as interrupts doesn't change. NULL: no more of that.
+ */
+void debuginfo_wait_for_fetched(struct debuginfo *debuginfo,
+				const volatile sig_atomic_t *interrupts);
+
 /* ---- lines ---- */
 
 /* One place in the source; of inlined functions there are several. */
@@ -45,8 +57,9 @@ struct debug_place {
 
 /*
  * The places that an address belongs to, innermost first; the last one is the
- * function that was not inlined. Returns how many, 0 when nothing is known, or
- * a negative errno. They are the reader's, good until it is freed.
+ * function that was not inlined. Returns how many, 0 when nothing is known,
+ * -EAGAIN when something may be known later, or another negative errno. They
+ * are the reader's, good until it is freed.
  */
 int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
 		     uint64_t address, const struct debug_place **ret);
@@ -123,8 +136,9 @@ struct debug_function {
 /*
  * The function that begins at an address. -ENOENT when debug information has
  * none there, or only one whose arguments can't be found (of a language that
- * passes them in its own way). -EAGAIN: it is still being read, which a
- * stopped task doesn't wait for any longer; somebody may ask again later.
+ * passes them in its own way). -EAGAIN: it is still being read or fetched,
+ * which a stopped task doesn't wait for any longer; somebody may ask again
+ * later.
  * Strings and arrays are the reader's, good until it is freed.
  */
 int debuginfo_function(struct debuginfo *debuginfo, struct image *image,

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "debuginfo/answers.h"
 #include "debuginfo/debuginfo.h"
+#include "debuginfo/fetch.h"
 #include "debuginfo/reader.h"
 
 /* What those files of this room share that are calltrap's, not the child's. */
@@ -35,6 +36,8 @@ struct record {
 	enum record_state state;
 	uint64_t generation; /* of the reader that has it open */
 	uint32_t file;       /* … under this number */
+	uint64_t fetched_at; /* when it was last looked for what is fetched;
+				0: nothing is */
 	struct known_places *places;
 	struct known_function *functions;
 	UT_hash_handle hh;   /* by image */
@@ -59,7 +62,19 @@ struct debuginfo {
 	struct answers answers;
 	struct question pending;
 	struct debuginfo_losses losses;
+	struct fetcher *fetcher; /* NULL: nothing is fetched */
+	uint64_t fetch_until;    /* what is fetched may be waited for until
+				    then; 0: not at all … */
+	const volatile sig_atomic_t *interrupts; /* … and while these are … */
+	sig_atomic_t interrupted;                /* … that many */
 };
+
+/*
+ * files.c: the files to read for an image. -ENOENT when there are none,
+ * -EAGAIN when they are being fetched.
+ */
+int debuginfo_find_files(struct debuginfo *debuginfo, struct record *record,
+			 struct debug_files *ret) MUST_CHECK;
 
 /*
  * ask.c: asks the reader, and waits for the answer until a time: what it says

@@ -72,33 +72,40 @@ static bool has_crc(const struct source *source, uint32_t wanted)
 	return crc == wanted;
 }
 
-/* crc NULL: the build-id has to be the same. */
-static bool try_file(const struct image *image, const char *path,
-		     const uint32_t *crc, struct debug_search *search)
+bool image_offer_debug(const struct image *image, const char *path,
+		       const uint32_t *crc, struct source *source,
+		       struct debug_search *search)
 {
 	struct sections sections;
 	struct elf_header header;
-	struct source source;
-	bool kept = false;
+	bool taken = false;
 
-	if (image_open_source(path, &source))
-		return false;
-	if (elf_read_header(&source, &header) ||
+	if (elf_read_header(source, &header) ||
 	    header.arch != image_arch(image))
-		goto out;
-	sections_init(&sections, &source, &header);
-	if (crc ? has_crc(&source, *crc) :
-		  image_file_has_id(&source, &sections, image->build_id,
+		return false;
+	sections_init(&sections, source, &header);
+	if (crc ? has_crc(source, *crc) :
+		  image_file_has_id(source, &sections, image->build_id,
 				    image->build_id_size))
-		kept = search->take(search, image, path, &source, &sections);
+		taken = search->take(search, image, path, source, &sections);
 	else
 		diag_debug(DIAG_MODULE, "%s doesn't belong to %s", path,
 			   image->name);
 	sections_fini(&sections);
-out:
-	if (!kept)
-		source_fini(&source);
-	return kept;
+	return taken;
+}
+
+static bool try_file(const struct image *image, const char *path,
+		     const uint32_t *crc, struct debug_search *search)
+{
+	struct source source;
+
+	if (image_open_source(path, &source))
+		return false;
+	if (image_offer_debug(image, path, crc, &source, search))
+		return true;
+	source_fini(&source);
+	return false;
 }
 
 void image_id_path(struct strbuf *path, const char *root, const uint8_t *id,

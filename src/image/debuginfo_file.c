@@ -15,8 +15,7 @@
 /* Whoever looks for .debug_info. */
 struct info_search {
 	struct debug_search search;
-	int fd;
-	int common_fd;
+	struct debug_files files;
 };
 
 static int copy_fd(int fd)
@@ -24,21 +23,42 @@ static int copy_fd(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static int try_common(const char *path, const uint8_t *id, size_t size)
+static bool source_has_id(const struct source *source, const uint8_t *id,
+			  size_t size)
 {
 	struct elf_header header;
 	struct sections sections;
+	bool same;
+
+	if (elf_read_header(source, &header))
+		return false;
+	sections_init(&sections, source, &header);
+	same = image_file_has_id(source, &sections, id, size);
+	sections_fini(&sections);
+	return same;
+}
+
+bool image_has_build_id(int fd, const uint8_t *id, size_t size)
+{
+	struct source source;
+	bool same;
+
+	if (source_init_file(&source, fd))
+		return false;
+	same = source_has_id(&source, id, size);
+	source_fini(&source);
+	return same;
+}
+
+static int try_common(const char *path, const uint8_t *id, size_t size)
+{
 	struct source source;
 	int fd = -1;
 
 	if (image_open_source(path, &source))
 		return -1;
-	if (!elf_read_header(&source, &header)) {
-		sections_init(&sections, &source, &header);
-		if (image_file_has_id(&source, &sections, id, size))
-			fd = copy_fd(source.fd);
-		sections_fini(&sections);
-	}
+	if (source_has_id(&source, id, size))
+		fd = copy_fd(source.fd);
 	source_fini(&source);
 	return fd;
 }
@@ -53,10 +73,11 @@ static int common_by_name(const struct image *image, const char *path,
 
 	if (*name == '/')
 		candidate = xasprintf("%s%s", image_debug_root(image), name);
+	else if (slash)
+		candidate = xasprintf("%.*s/%s", (int)(slash - path), path,
+				      name);
 	else
-		candidate = xasprintf("%.*s/%s",
-				      slash ? (int)(slash - path) : 1,
-				      slash ? path : ".", name);
+		return -1;
 	fd = try_common(candidate, id, size);
 	free(candidate);
 	return fd;
@@ -74,34 +95,41 @@ static int common_by_id(const struct image *image, const uint8_t *id,
 	return fd;
 }
 
+static void find_common(const struct image *image, const char *path,
+			const char *name, const uint8_t *id, size_t size,
+			struct debug_files *files)
+{
+	files->common_fd = common_by_name(image, path, name, id, size);
+	if (files->common_fd < 0)
+		files->common_fd = common_by_id(image, id, size);
+	if (files->common_fd >= 0)
+		return;
+	diag_debug(DIAG_MODULE, "%s: there is no %s", path, name);
+	if (size > sizeof(files->common_id))
+		return;
+	memcpy(files->common_id, id, size);
+	files->common_id_size = size;
+}
+
 /* .gnu_debugaltlink: a name, and behind its NUL the file's build-id. */
-static int open_common(const struct image *image, const char *path,
-		       const struct source *source,
-		       const struct sections *sections)
+static void open_common(const struct image *image, const char *path,
+			const struct source *source,
+			const struct sections *sections,
+			struct debug_files *files)
 {
 	const struct section *link =
 		sections_find(sections, ".gnu_debugaltlink");
 	struct blob blob;
 	const char *name;
-	int fd = -1;
 
 	if (!link || link->size > LINK_MAX_SIZE)
-		return -1;
+		return;
 	blob_load(&blob, source, link->offset, link->size);
 	name = blob_string(&blob, 0);
-	if (name && strlen(name) + 2 < blob.size) {
-		const uint8_t *id = blob.bytes + strlen(name) + 1;
-		size_t size = blob.size - strlen(name) - 1;
-
-		fd = common_by_name(image, path, name, id, size);
-		if (fd < 0)
-			fd = common_by_id(image, id, size);
-		if (fd < 0)
-			diag_debug(DIAG_MODULE, "%s: there is no %s", path,
-				   name);
-	}
+	if (name && strlen(name) + 2 < blob.size)
+		find_common(image, path, name, blob.bytes + strlen(name) + 1,
+			    blob.size - strlen(name) - 1, files);
 	blob_fini(&blob);
-	return fd;
 }
 
 static bool take_info(struct debug_search *search, const struct image *image,
@@ -112,10 +140,11 @@ static bool take_info(struct debug_search *search, const struct image *image,
 
 	if (source->fd < 0 || !sections_find(sections, ".debug_info"))
 		return false;
-	info->fd = copy_fd(source->fd);
-	if (info->fd < 0)
+	info->files = (struct debug_files){ .fd = copy_fd(source->fd),
+					    .common_fd = -1 };
+	if (info->files.fd < 0)
 		return false;
-	info->common_fd = open_common(image, path, source, sections);
+	open_common(image, path, source, sections, &info->files);
 	return true;
 }
 
@@ -131,7 +160,7 @@ static bool take_found(struct debug_search *search, const struct image *image,
 	return taken;
 }
 
-int image_open_debug(const struct image *image, int *ret, int *common_ret)
+int image_open_debug(const struct image *image, struct debug_files *ret)
 {
 	struct info_search search = { .search.take = take_found };
 	const struct tables *tables = image_basis(image);
@@ -145,7 +174,24 @@ int image_open_debug(const struct image *image, int *ret, int *common_ret)
 		       &tables->sections) &&
 	    !image_search_debug(image, &search.search))
 		return -ENOENT;
-	*ret = search.fd;
-	*common_ret = search.common_fd;
+	*ret = search.files;
+	return 0;
+}
+
+int image_open_debug_in(const struct image *image, int fd,
+			struct debug_files *ret)
+{
+	struct info_search search = { .search.take = take_info };
+	struct source source;
+	bool taken;
+
+	if (source_init_file(&source, fd))
+		return -ENOENT;
+	taken = image_offer_debug(image, "a file from elsewhere", NULL, &source,
+				  &search.search);
+	source_fini(&source);
+	if (!taken)
+		return -ENOENT;
+	*ret = search.files;
 	return 0;
 }

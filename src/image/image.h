@@ -110,15 +110,37 @@ bool image_is_shared(const struct image *image); /* has several owners */
 void image_set_debug_path(struct image *image, const char *root,
 			  const char *path);
 
+/* Longer build-ids are not made. */
+#define BUILD_ID_MAX 64
+
+/* Files with the debug information of an image: the caller's to close. */
+struct debug_files {
+	int fd;
+	int common_fd;                   /* what dwz moved there from several
+					    such files; -1: none is needed */
+	uint8_t common_id[BUILD_ID_MAX]; /* … or it was not found: this is its
+					    build-id … */
+	size_t common_id_size;           /* … and 0 is for all other cases */
+};
+
 /*
  * Opens the file with the image's debug information (.debug_info): its own, or
  * the separate one, which is looked for as above; and the file that dwz moved
- * the common parts of several such files to (.gnu_debugaltlink), -1 when there
- * is none. Both are the caller's to close. -ENOENT when there is no debug
- * information.
+ * the common parts of several such files to (.gnu_debugaltlink). -ENOENT when
+ * there is no debug information.
  */
-int image_open_debug(const struct image *image, int *ret,
-		     int *common_ret) MUST_CHECK;
+int image_open_debug(const struct image *image,
+		     struct debug_files *ret) MUST_CHECK;
+
+/*
+ * The same with a file from elsewhere, which stays the caller's: -ENOENT when
+ * it isn't the image's, or has no debug information.
+ */
+int image_open_debug_in(const struct image *image, int fd,
+			struct debug_files *ret) MUST_CHECK;
+
+/* Whether an ELF file has that build-id. */
+bool image_has_build_id(int fd, const uint8_t *id, size_t size);
 
 const char *image_name(const struct image *image);
 const struct arch_ops *image_arch(const struct image *image);

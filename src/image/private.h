@@ -254,6 +254,14 @@ struct debug_search {
 bool image_search_debug(const struct image *image,
 			struct debug_search *search);
 
+/*
+ * Offers a file if it belongs to the image: by its CRC, or without one by its
+ * build-id. Whether it was taken.
+ */
+bool image_offer_debug(const struct image *image, const char *path,
+		       const uint32_t *crc, struct source *source,
+		       struct debug_search *search);
+
 /* What stands before paths of such files, and where a build-id leads. */
 const char *image_debug_root(const struct image *image);
 void image_id_path(struct strbuf *path, const char *root, const uint8_t *id,

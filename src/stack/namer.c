@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stack/namer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,9 @@ struct named {
 	struct named_key key;
 	struct frame_name *names;
 	size_t count;
+	struct frame_name *symbol; /* what names was at first: somebody may
+				      have it still */
+	bool unfinished;           /* debug information may come */
 	UT_hash_handle hh;
 };
 
@@ -47,6 +51,8 @@ static void free_named(struct named *named)
 		free((char *)named->names[i].linkage);
 		free((char *)named->names[i].file);
 	}
+	if (named->symbol != named->names)
+		free(named->symbol);
 	free(named->names);
 	free(named);
 }
@@ -203,6 +209,7 @@ static void add_places(struct namer *namer, const struct frame *frame,
 		return;
 	count = debuginfo_places(namer->options.debuginfo, frame->code->image,
 				 frame->address - !exact, &places);
+	named->unfinished = count == -EAGAIN;
 	if (count <= 0)
 		return;
 	names = xcalloc(count, sizeof(*names));
@@ -211,7 +218,6 @@ static void add_places(struct namer *namer, const struct frame *frame,
 		add_place(namer, frame, &places[i], &names[i]);
 		names[i].inlined = i < count - 1;
 	}
-	free(named->names);
 	named->names = names;
 	named->count = count;
 }
@@ -241,7 +247,7 @@ static void find_names(struct namer *namer, const struct frame *frame,
 	struct frame_name *name;
 
 	named->count = 1;
-	named->names = xcalloc(1, sizeof(*named->names));
+	named->symbol = named->names = xcalloc(1, sizeof(*named->names));
 	name = named->names;
 	name->library = frame->code->path;
 	if (frame->method == FRAME_HANDLED) {
@@ -284,6 +290,8 @@ size_t namer_names(struct namer *namer, const struct frame *frame,
 		named->key = key;
 		find_names(namer, frame, named);
 		HASH_ADD(hh, namer->named, key, sizeof(key), named);
+	} else if (named->unfinished) {
+		add_places(namer, frame, frame_is_exact(frame), named);
 	}
 	*ret = named->names;
 	return named->count;
@@ -314,7 +322,9 @@ static size_t choose(const struct namer *namer, const struct frame *frames,
 	for (i = 0; i < count; i++) {
 		const struct named_key key = key_of(&frames[i]);
 
-		if (!frames[i].code->image || find_named(namer, &key))
+		const struct named *named = find_named(namer, &key);
+
+		if (!frames[i].code->image || (named && !named->unfinished))
 			continue;
 		ret[n].image = frames[i].code->image;
 		ret[n++].address =
