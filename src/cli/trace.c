@@ -84,7 +84,10 @@ static void trace_configure(struct session *session,
 	config->default_calls = options->default_calls;
 	config->libraries = options->libraries;
 	config->entries = options->entries;
-	config->system_calls = options->system_calls;
+	config->system_entries = !options->system_calls &&
+				 filter_has_system(options->entries);
+	config->system_calls = options->system_calls ||
+			       config->system_entries;
 	/* The table alone has no use for them. */
 	if (options->count && !options->json)
 		return;

@@ -119,6 +119,8 @@ static bool library_matches(const struct library_pattern *pattern,
 {
 	const char *slash;
 
+	if (pattern->is_system || library->is_system)
+		return pattern->is_system && library->is_system;
 	if (pattern->pattern.kind == PATTERN_ANY)
 		return true;
 	if (pattern->is_main)
@@ -155,7 +157,7 @@ static bool chain_matches(const struct filter_chain *chain,
 		    symbol_matches(rule, symbol))
 			return rule->add;
 	}
-	return chain->all_but;
+	return chain->all_but && !library->is_system;
 }
 
 static bool chain_may_match(const struct filter_chain *chain,
@@ -186,6 +188,24 @@ bool filter_may_match_library(const struct filter *filter,
 {
 	for (size_t i = 0; i < filter->count; i++)
 		if (chain_may_match(&filter->chains[i], library))
+			return true;
+	return false;
+}
+
+bool filter_is_for_system(const struct filter *filter, size_t i)
+{
+	const struct filter_chain *chain = &filter->chains[i];
+
+	for (size_t j = 0; j < chain->count; j++)
+		if (chain->rules[j].add && chain->rules[j].library.is_system)
+			return true;
+	return false;
+}
+
+bool filter_has_system(const struct filter *filter)
+{
+	for (size_t i = 0; i < filter->count; i++)
+		if (filter_is_for_system(filter, i))
 			return true;
 	return false;
 }

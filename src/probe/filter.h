@@ -15,7 +15,7 @@
  *
  * Rules apply in order: "+" marks what matches, "-" unmarks it. A filter that
  * begins with "-" or "!" means everything but that. A missing pattern matches
- * everything; the library MAIN is the program itself. "/a@b/" is "/a/@/b/".
+ * everything; the library MAIN is the program itself, SYS the kernel. "/a@b/" is "/a/@/b/".
  *
  * A pattern matches whole names (regex: POSIX basic, without
  * back-references). So "^" in front and "$" at the end may be given, in globs
@@ -42,6 +42,7 @@ struct filter_library {
 	const char *path;
 	const char *soname;
 	bool is_main;
+	bool is_system; /* none, but the kernel: matched by SYS alone */
 };
 
 struct filter *filter_new(void);
@@ -63,6 +64,10 @@ bool filter_is_empty(const struct filter *filter);
 /* Whether symbol, of that library, is wanted. */
 bool filter_matches(const struct filter *filter, const char *symbol,
 		    const struct filter_library *library);
+
+/* Whether text i, or any, is for system calls: NAME@SYS. */
+bool filter_is_for_system(const struct filter *filter, size_t i);
+bool filter_has_system(const struct filter *filter);
 
 /*
  * Whether any symbol of the library could be wanted: libraries for which this

@@ -161,6 +161,7 @@ static void look_at_path(struct library_pattern *library)
 		return;
 	/* As a regular expression too: "/f1@MAIN/". */
 	library->is_main = !strcmp(pattern->text, "MAIN");
+	library->is_system = !strcmp(pattern->text, "SYS");
 	library->on_path = strchr(pattern->text, '/');
 	if (library->on_path && pattern->kind == PATTERN_PLAIN)
 		library->canonical = realpath(pattern->text, NULL);

@@ -11,6 +11,7 @@
 struct library_pattern {
 	struct pattern pattern;
 	bool is_main;    /* MAIN */
+	bool is_system;  /* SYS */
 	bool on_path;    /* contains a "/": held against the path alone */
 	char *canonical; /* of a plain path: the same file without symbolic
 			    links; NULL if there is no such file */

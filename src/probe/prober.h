@@ -38,7 +38,8 @@ struct prober_config {
 	const struct filter *libraries; /* -l: by defining module */
 	const struct filter *entries;   /* -x */
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
-	bool system_calls;              /* -S: the tracer watches them */
+	bool system_calls;              /* the tracer watches them: -S, … */
+	bool system_entries;            /* … those that .entries names as SYS */
 	struct prototypes *prototypes;
 	/* Has prototypes that no file has; NULL: nobody would see them. */
 	struct debuginfo *debuginfo;

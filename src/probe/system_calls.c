@@ -20,12 +20,22 @@ struct system_key {
 struct system_functions {
 	struct system_key key;
 	struct function function;
+	bool wanted;
 	UT_hash_handle hh;
 };
 
 static bool never_returns(const char *name)
 {
 	return !strcmp(name, "exit") || !strcmp(name, "exit_group");
+}
+
+/* What can stand behind a name in a filter. */
+static const struct filter_library kernel = { .is_system = true };
+
+static bool is_wanted(const struct prober *prober, const char *name)
+{
+	return !prober->config.system_entries ||
+	       filter_matches(prober->config.entries, name, &kernel);
 }
 
 static struct system_functions *new_function(struct prober *prober,
@@ -44,10 +54,11 @@ static struct system_functions *new_function(struct prober *prober,
 	function->prototype = prototypes_find_syscall(
 		prober->config.prototypes, key->arch->syscalls,
 		function->name);
+	entry->wanted = is_wanted(prober, function->name);
 	return entry;
 }
 
-static const struct function *
+static const struct system_functions *
 find_function(struct prober *prober, const struct arch_ops *arch,
 	      uint64_t number)
 {
@@ -59,8 +70,10 @@ find_function(struct prober *prober, const struct arch_ops *arch,
 		entry = new_function(prober, &key);
 		HASH_ADD(hh, prober->system_functions, key, sizeof(key),
 			 entry);
+		wanted_found_entry(prober->wanted, entry->function.name,
+				   &kernel);
 	}
-	return &entry->function;
+	return entry;
 }
 
 void system_functions_free(struct system_functions *functions)
@@ -171,18 +184,19 @@ static void begin(struct prober *prober, struct task *task,
 void system_call_entered(struct prober *prober, struct task *task,
 			 const struct syscall_stop *stop)
 {
-	const struct function *function =
+	const struct system_functions *found =
 		find_function(prober, stop->arch, stop->number);
 
 	if (task->tracee->muted || !task_regs(task))
 		return;
-	if (is_made_again(task, function)) {
+	if (is_made_again(task, &found->function)) {
 		system_call_of(task)->again = false;
 		return;
 	}
 	system_call_settle(prober, task);
 	system_call_abandon(prober, task, CALL_UNSEEN, task->stop_time);
-	begin(prober, task, stop, function);
+	if (found->wanted)
+		begin(prober, task, stop, &found->function);
 }
 
 void system_call_returned(struct prober *prober, struct task *task,

@@ -197,7 +197,7 @@ static void report_missing(const struct wanted_set *set)
 	for (i = 0; i < filter_count(set->filter); i++) {
 		char *near CLEANUP(xfree_cleanup) = near_text(&set->near[i]);
 
-		if (!set->found[i])
+		if (!set->found[i] && !filter_is_for_system(set->filter, i))
 			diag(DIAG_NOTE, DIAG_PROBE,
 			     "%s %s: no such function yet, waiting for it%s",
 			     set->option, filter_text(set->filter, i), near);
@@ -227,7 +227,13 @@ static void report_never(const struct wanted_set *set)
 	for (i = 0; i < filter_count(set->filter); i++) {
 		char *near CLEANUP(xfree_cleanup) = near_text(&set->near[i]);
 
-		if (!set->found[i])
+		if (set->found[i])
+			continue;
+		if (filter_is_for_system(set->filter, i))
+			diag(DIAG_WARNING, DIAG_PROBE,
+			     "%s %s: no such system call was made",
+			     set->option, filter_text(set->filter, i));
+		else
 			diag(DIAG_WARNING, DIAG_PROBE,
 			     "%s %s: never found: %s%s", set->option,
 			     filter_text(set->filter, i), set->never, near);

@@ -326,6 +326,22 @@ def attached(case):
     h.check_equal(target.out, "ready\none\ntwo\nend 0\n", "its output")
 
 
+@h.test("-x NAME@SYS: as many of them as with -S, and no others")
+def named(case):
+    argv = ["sh", "-c", "cat /etc/hostname /nowhere; exec true"]
+    every = case.calltrap("-L", "-S", "-f", *argv).log.text
+    some = case.calltrap("-L", "-x", "openat@SYS+/.*stat.*/@SYS+nice@SYS",
+                         "-f", *argv)
+    names = re.findall(r"(\w+)@SYS\(", every)
+    wanted = [name for name in names if name == "openat" or "stat" in name]
+    found = re.findall(r"(\w+)@SYS\(", some.log.text)
+    h.check(len(wanted) > 10, "too few calls to compare")
+    h.check_equal(sorted(found), sorted(wanted), "system calls")
+    h.check_equal(some.messages(),
+                  ["calltrap: -x nice@SYS: no such system call was made"],
+                  "messages")
+
+
 if __name__ == "__main__":
     os.environ.pop("LANG", None)
     sys.exit(h.main())

@@ -340,6 +340,44 @@ START_TEST(test_library_mistakes)
 }
 END_TEST
 
+static bool wants_system(const char *text, const char *name)
+{
+	const struct filter_library kernel = { .is_system = true };
+	struct filter *filter = filter_of(text);
+	bool wanted = filter_matches(filter, name, &kernel);
+
+	ck_assert(!wanted || filter_has_system(filter));
+	ck_assert(!filter_matches(filter, "nobody", &libt));
+	filter_free(filter);
+	return wanted;
+}
+
+START_TEST(test_system_calls)
+{
+	ck_assert(wants_system("read@SYS", "read"));
+	ck_assert(!wants_system("read@SYS", "readv"));
+	ck_assert(wants_system("@SYS", "readv"));
+	ck_assert(wants_system("@SYS-read@SYS", "readv"));
+	ck_assert(!wants_system("@SYS-read@SYS", "read"));
+	ck_assert(wants_system("malloc+/.*read/@SYS", "pread"));
+	/* Nobody who speaks of functions means them. */
+	ck_assert(!wants_system("read", "read"));
+	ck_assert(!wants_system("read@libc*", "read"));
+	ck_assert(!wants("read@SYS", "read"));
+}
+END_TEST
+
+START_TEST(test_all_but_leaves_system_calls_alone)
+{
+	const struct filter_library kernel = { .is_system = true };
+	struct filter *filter = filter_of("-malloc");
+
+	ck_assert(filter_matches(filter, "read", &libt));
+	ck_assert(!filter_matches(filter, "read", &kernel));
+	filter_free(filter);
+}
+END_TEST
+
 /* Symbols of g++, and of rustc (both of its manglings). */
 START_TEST(test_source_names)
 {
@@ -559,6 +597,8 @@ static Suite *filter_suite(void)
 	tcase_add_test(tests, test_library_pattern);
 	tcase_add_test(tests, test_library_pattern_signs);
 	tcase_add_test(tests, test_library_mistakes);
+	tcase_add_test(tests, test_system_calls);
+	tcase_add_test(tests, test_all_but_leaves_system_calls_alone);
 	tcase_add_test(tests, test_source_names);
 	tcase_add_test(tests, test_may_match_library);
 	tcase_add_test(tests, test_texts);
