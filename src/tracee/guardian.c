@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
@@ -63,7 +64,11 @@ struct guardian {
 	uint32_t next_task;
 	uint32_t first_free; /* a list of notes; see next_free */
 	bool spaces[SPACES_MAX];
+	bool deaf; /* it takes no orders any more */
 };
+
+/* Who was stopped by somebody must not keep calltrap from its work. */
+#define GUARDIAN_PATIENCE NS_PER_SECOND
 
 /* What is sent with a descriptor, or without one. */
 enum order {
@@ -359,7 +364,32 @@ static NO_RETURN void run_guard(struct shared *shared, int socket)
 
 /* ---- in calltrap ---- */
 
-static bool send_order(const struct guardian *guardian, enum order order,
+static bool has_room(int socket, uint64_t deadline)
+{
+	struct pollfd pollfd = { .fd = socket, .events = POLLOUT };
+	uint64_t now = clock_now();
+
+	return now < deadline &&
+	       poll(&pollfd, 1, (deadline - now) / 1000000 + 1) != 0;
+}
+
+static ssize_t send_message(struct guardian *guardian,
+			    const struct msghdr *header)
+{
+	uint64_t deadline = clock_now() + GUARDIAN_PATIENCE;
+	ssize_t n = -1;
+
+	while (!guardian->deaf) {
+		n = sendmsg(guardian->socket, header,
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+		guardian->deaf = !has_room(guardian->socket, deadline);
+	}
+	return n;
+}
+
+static bool send_order(struct guardian *guardian, enum order order,
 		       int space, int fd)
 {
 	struct message message = { order, space };
@@ -376,8 +406,7 @@ static bool send_order(const struct guardian *guardian, enum order order,
 		control.header.cmsg_len = CMSG_LEN(sizeof(fd));
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	}
-	return sendmsg(guardian->socket, &header, MSG_NOSIGNAL) ==
-	       sizeof(message);
+	return send_message(guardian, &header) == sizeof(message);
 }
 
 static bool hold(struct shared *shared)

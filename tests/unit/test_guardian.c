@@ -416,6 +416,57 @@ START_TEST(victim_gone)
 }
 END_TEST
 
+static bool is_guardian(pid_t pid)
+{
+	char path[64], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%31s", name) != 1)
+		*name = '\0';
+	if (file)
+		fclose(file);
+	return !strcmp(name, "calltrap-guard");
+}
+
+/* It has become a child of the test, as its parent has. */
+static pid_t find_guardian(void)
+{
+	char path[64];
+	FILE *file;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+		 (int)getppid(), (int)getppid());
+	file = fopen(path, "r");
+	must(file != NULL);
+	while (fscanf(file, "%d", &pid) == 1)
+		if (is_guardian(pid))
+			break;
+	fclose(file);
+	return pid;
+}
+
+/* More orders than a socket has room for. */
+static void go_on_without(struct planter *p)
+{
+	pid_t guardian = find_guardian();
+
+	must(!kill(guardian, SIGSTOP));
+	for (unsigned i = 0; i < 4000; i++)
+		guardian_drop_space(p->guardian,
+				    guardian_add_space(p->guardian, p->mem));
+	must(guardian_add_space(p->guardian, p->mem) == -1);
+	must(!kill(guardian, SIGCONT));
+}
+
+START_TEST(stopped_it_keeps_nobody_waiting)
+{
+	end(start(go_on_without), SIGKILL);
+}
+END_TEST
+
 START_TEST(nobody)
 {
 	guardian_dismiss(NULL);
@@ -444,6 +495,7 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, dropped_space);
 	tcase_add_test(tcase, space_number_used_again);
 	tcase_add_test(tcase, victim_gone);
+	tcase_add_test(tcase, stopped_it_keeps_nobody_waiting);
 	tcase_add_test(tcase, nobody);
 	suite_add_tcase(suite, tcase);
 	return suite;
