@@ -12,8 +12,12 @@
 #include "base/hash.h"
 #include "sysdeps/linux/procfs.h"
 
-/* Bounds of what is read of one: the largest of a browser has 100 MB. */
+/*
+ * Bounds of what is read of one: the largest of a browser has 100 MB, in a
+ * million lines.
+ */
 #define MAP_MAX (256u << 20)
+#define ENTRIES_MAX (4u << 20)
 #define LINE_MAX_LENGTH 4096
 
 /* How many entries that begin before an address are looked at. */
@@ -29,6 +33,8 @@ struct entry {
 struct perf_map {
 	pid_t pid;
 	FILE *file; /* or NULL */
+	bool is_bad; /* it isn't text: the rest is not read */
+	bool inside_line; /* a long one, whose beginning was read */
 	uint64_t length;
 	struct entry *entries;
 	size_t count;
@@ -129,7 +135,7 @@ static void add_line(struct perf_map *map, char *line)
 		return;
 	end++;
 	end[strcspn(end, "\r\n")] = '\0';
-	entry.name = xstrndup(end, LINE_MAX_LENGTH);
+	entry.name = xstrdup(end);
 	map->entries = xgrow(map->entries, map->count, &map->room,
 			     sizeof(*map->entries));
 	map->entries[map->count++] = entry;
@@ -144,23 +150,42 @@ static int compare_entries(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
+/* False: what is there is no line, or not the whole of one yet. */
+static bool take_line(struct perf_map *map, char *line, size_t room)
+{
+	size_t n = strlen(line);
+	bool whole = n && line[n - 1] == '\n';
+
+	if (!whole && n + 1 < room) {
+		map->is_bad = !n || !feof(map->file);
+		return false;
+	}
+	if (!map->inside_line)
+		add_line(map, line);
+	map->inside_line = !whole;
+	map->length += n;
+	return true;
+}
+
+static void read_lines(struct perf_map *map)
+{
+	char line[LINE_MAX_LENGTH];
+
+	while (map->length < MAP_MAX && map->count < ENTRIES_MAX &&
+	       fgets(line, sizeof(line), map->file))
+		if (!take_line(map, line, sizeof(line)))
+			break;
+}
+
 /* Whole lines that have been added since the last time. */
 static void read_more(struct perf_map *map)
 {
-	char *line = NULL;
-	size_t room = 0, before = map->count;
-	ssize_t n;
+	size_t before = map->count;
 
 	clearerr(map->file);
 	if (fseeko(map->file, map->length, SEEK_SET))
 		return;
-	while (map->length < MAP_MAX &&
-	       (n = getline(&line, &room, map->file)) > 0 &&
-	       line[n - 1] == '\n') {
-		map->length += n;
-		add_line(map, line);
-	}
-	free(line);
+	read_lines(map);
 	if (map->count > before)
 		qsort(map->entries, map->count, sizeof(*map->entries),
 		      compare_entries);
@@ -172,7 +197,7 @@ static void refresh(struct perf_map *map)
 
 	if (!map->file)
 		map->file = open_map(map->pid);
-	if (map->file && !fstat(fileno(map->file), &status) &&
+	if (map->file && !map->is_bad && !fstat(fileno(map->file), &status) &&
 	    (uint64_t)status.st_size > map->length)
 		read_more(map);
 }

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "stack/perf_map.h"
 #include "unit.h"
 
@@ -172,6 +174,46 @@ START_TEST(perf_map_grows)
 }
 END_TEST
 
+/* It has a name of a script that is all in its URL. */
+START_TEST(perf_map_with_a_long_line)
+{
+	char *line = xcalloc(1, 10000);
+	const char *name;
+
+	memset(line, 'x', 9998);
+	memcpy(line, "1000 100 ", 9);
+	line[9998] = '\n';
+	write_map(line, "w");
+	write_map("2000 10 next\n", "a");
+	name = jit_name(0x1001);
+	ck_assert_ptr_nonnull(name);
+	ck_assert_int_eq(strspn(name, "x"), strlen(name));
+	ck_assert_str_eq(jit_name(0x2001), "next");
+	free(line);
+}
+END_TEST
+
+static long peak_kilobytes(void)
+{
+	struct rusage usage;
+
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+/* It looks as if it had half a gigabyte, and is one hole. */
+START_TEST(perf_map_without_a_line)
+{
+	long before = peak_kilobytes();
+
+	write_map("1000 100 first\n", "w");
+	ck_assert_int_eq(truncate(map_path, 1 << 29), 0);
+	ck_assert_str_eq(jit_name(0x1010), "first");
+	ck_assert_ptr_null(jit_name(0x2001));
+	ck_assert_int_lt(peak_kilobytes() - before, 100000);
+}
+END_TEST
+
 /* What somebody else has put there is not to be read. */
 START_TEST(perf_map_elsewhere)
 {
@@ -205,6 +247,8 @@ int main(void)
 	tcase_add_test(tcase, callers_and_interrupted);
 	tcase_add_test(tcase, perf_map_names);
 	tcase_add_test(tcase, perf_map_grows);
+	tcase_add_test(tcase, perf_map_with_a_long_line);
+	tcase_add_test(tcase, perf_map_without_a_line);
 	tcase_add_test(tcase, perf_map_elsewhere);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
