@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 
 int complain(int err, const char *format, ...)
@@ -16,9 +18,7 @@ int complain(int err, const char *format, ...)
 	if (vasprintf(&message, format, args) < 0)
 		fatal("out of memory (formatting a message)");
 	va_end(args);
-	for (char *s = message; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = '?';
+	printable_make(message, strlen(message));
 	fprintf(stderr, "calltrap: %s\n", message);
 	free(message);
 	return err;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "debuginfo/wire.h"
 
@@ -49,16 +50,6 @@ static void *keep(struct answers *answers, size_t count, size_t size)
 	return block->bytes;
 }
 
-/* A terminal must not take a name for a command. */
-static void make_printable(char *text, size_t length)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = '?';
-}
-
 static const char *read_string(struct answers *answers, struct cursor *c)
 {
 	struct answer_string *string, *known;
@@ -69,8 +60,9 @@ static const char *read_string(struct answers *answers, struct cursor *c)
 		return NULL;
 	string = xmalloc(sizeof(*string) + length + 1);
 	memcpy(string->text, text, length);
-	make_printable(string->text, length);
 	string->text[length] = '\0';
+	/* A terminal must not take a name for a command. */
+	printable_make(string->text, length);
 	HASH_FIND(hh, answers->strings, string->text, length, known);
 	if (known) {
 		free(string);

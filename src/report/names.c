@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/xalloc.h"
 #include "base/demangle.h"
+#include "base/hash.h"
+#include "base/printable.h"
+#include "base/xalloc.h"
 
 struct shown {
 	const struct function *function;
@@ -45,53 +46,19 @@ void names_free(struct names *names)
 	free(names);
 }
 
-/* How many bytes follow the first one of a character; -1 if it is no such. */
-static int utf8_rest(uint8_t byte)
-{
-	if (byte < 0x80)
-		return 0;
-	if (byte >= 0xc2 && byte < 0xe0)
-		return 1;
-	if (byte >= 0xe0 && byte < 0xf0)
-		return 2;
-	if (byte >= 0xf0 && byte < 0xf5)
-		return 3;
-	return -1;
-}
-
-/* The bytes of the character at s that may be shown as they are, or 0. */
-static size_t printable(const uint8_t *s)
-{
-	int rest = utf8_rest(*s), i;
-
-	if (*s < ' ' || *s == 0x7f || rest < 0)
-		return 0;
-	for (i = 1; i <= rest; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* U+0080 to U+009F: terminals take them for control characters. */
-	if (*s == 0xc2 && s[1] < 0xa0)
-		return 0;
-	/* Overlong forms, surrogates, and beyond U+10FFFF (RFC 3629). */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] >= 0xa0) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return 1 + rest;
-}
-
 void names_escape(struct strbuf *out, const char *name)
 {
-	const uint8_t *s = (const uint8_t *)name;
-	const uint8_t *end = s + NAME_MAX_SHOWN;
+	const char *s = name;
+	const char *end = s + NAME_MAX_SHOWN;
 	size_t n;
 
 	while (*s && s < end) {
-		n = printable(s);
+		n = printable_length(s);
 		if (n) {
 			strbuf_add(out, s, n);
 			s += n;
 		} else {
-			strbuf_printf(out, "\\%03o", *s++);
+			strbuf_printf(out, "\\%03o", (uint8_t)*s++);
 		}
 	}
 	if (*s)

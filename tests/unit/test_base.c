@@ -7,9 +7,33 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "unit.h"
+
+/* ---- printable ---- */
+
+START_TEST(printable_characters_are_left)
+{
+	char text[] = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8c \xc2\xa0~";
+	char *copy = xstrdup(text);
+
+	printable_make(text, strlen(text));
+	ck_assert_str_eq(text, copy);
+	free(copy);
+}
+END_TEST
+
+/* ESC, DEL, U+009B (CSI) as UTF-8 and bare, half a character, too long ones */
+START_TEST(printable_leaves_no_control_characters)
+{
+	char text[] = "\033[a\177b\xc2\x9b" "c\x9b" "d\xe2\x82 e\xc0\x9b\xc3";
+
+	printable_make(text, strlen(text));
+	ck_assert_str_eq(text, "?[a?b??c?d?? e???");
+}
+END_TEST
 
 /* Memory of a test: bytes at an address, unreadable around them. */
 struct island {
@@ -399,6 +423,8 @@ static TCase *strbuf_case(void)
 {
 	TCase *c = tcase_create("strbuf");
 
+	tcase_add_test(c, printable_characters_are_left);
+	tcase_add_test(c, printable_leaves_no_control_characters);
 	tcase_add_test(c, strbuf_begins_empty);
 	tcase_add_test(c, strbuf_adds_in_order);
 	tcase_add_test(c, strbuf_clear_keeps_the_room);

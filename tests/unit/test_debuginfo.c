@@ -188,10 +188,10 @@ START_TEST(names_can_not_command_a_terminal)
 	struct answers answers = { 0 };
 	struct strbuf bytes = { 0 };
 
-	put_function(&bytes, "a\033[2Jb\177", 0);
+	put_function(&bytes, "a\033[2Jb\177\xc2\x9b" "c", 0);
 	ck_assert_int_eq(read_function(&bytes, bytes.length, &answers,
 				       &function), 0);
-	ck_assert_str_eq(function->parameters[0].name, "a?[2Jb?");
+	ck_assert_str_eq(function->parameters[0].name, "a?[2Jb???c");
 	strbuf_fini(&bytes);
 	answers_fini(&answers);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/printable.h"
+
+#include <stdint.h>
+
+/* How many bytes follow the first one of a character; -1 if it is no such. */
+static int utf8_rest(uint8_t byte)
+{
+	if (byte < 0x80)
+		return 0;
+	if (byte >= 0xc2 && byte < 0xe0)
+		return 1;
+	if (byte >= 0xe0 && byte < 0xf0)
+		return 2;
+	if (byte >= 0xf0 && byte < 0xf5)
+		return 3;
+	return -1;
+}
+
+size_t printable_length(const char *text)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	int rest = utf8_rest(*s), i;
+
+	if (*s < ' ' || *s == 0x7f || rest < 0)
+		return 0;
+	for (i = 1; i <= rest; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* U+0080 to U+009F: terminals take them for control characters. */
+	if (*s == 0xc2 && s[1] < 0xa0)
+		return 0;
+	/* Overlong forms, surrogates, and beyond U+10FFFF (RFC 3629). */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] >= 0xa0) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return 1 + rest;
+}
+
+void printable_make(char *text, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length) {
+		size_t n = printable_length(text + i);
+
+		if (!n)
+			text[i] = '?';
+		i += n ? n : 1;
+	}
+}

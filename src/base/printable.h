@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PRINTABLE_H
+#define CALLTRAP_PRINTABLE_H
+
+#include <stddef.h>
+
+/*
+ * How many bytes the character at s has that a terminal shows as it is: 0 for
+ * a control character (those from U+0080 to U+009F are some, too) and for what
+ * is no UTF-8. The text ends in a NUL.
+ */
+size_t printable_length(const char *s);
+
+/* Puts a '?' for each byte that is none of those. */
+void printable_make(char *text, size_t length);
+
+#endif
