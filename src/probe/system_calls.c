@@ -24,6 +24,13 @@ struct system_functions {
 	UT_hash_handle hh;
 };
 
+/*
+ * Several times as many as there are. A program may make up numbers; the rest
+ * of them are shown as one.
+ */
+#define NUMBERS_MAX 4096
+#define OTHER_NUMBER (1ull << 63)
+
 static bool never_returns(const char *name)
 {
 	return !strcmp(name, "exit") || !strcmp(name, "exit_group");
@@ -38,6 +45,12 @@ static bool is_wanted(const struct prober *prober, const char *name)
 	       filter_matches(prober->config.entries, name, &kernel);
 }
 
+static char *make_name(uint64_t number)
+{
+	return number == OTHER_NUMBER ? xstrdup("syscall_other") :
+					xasprintf("syscall_%" PRIu64, number);
+}
+
 static struct system_functions *new_function(struct prober *prober,
 					     const struct system_key *key)
 {
@@ -46,8 +59,7 @@ static struct system_functions *new_function(struct prober *prober,
 	const char *name = key->arch->syscall_name(key->number);
 
 	entry->key = *key;
-	function->name = name ? xstrdup(name) :
-				xasprintf("syscall_%" PRIu64, key->number);
+	function->name = name ? xstrdup(name) : make_name(key->number);
 	function->place = FUNCTION_SYSTEM_CALL;
 	function->returns = never_returns(function->name) ? RETURNS_NEVER :
 							    RETURNS_ONCE;
@@ -58,14 +70,27 @@ static struct system_functions *new_function(struct prober *prober,
 	return entry;
 }
 
+static struct system_functions *find_known(struct prober *prober,
+					   const struct system_key *key)
+{
+	struct system_functions *entry;
+
+	HASH_FIND(hh, prober->system_functions, key, sizeof(*key), entry);
+	return entry;
+}
+
 static const struct system_functions *
 find_function(struct prober *prober, const struct arch_ops *arch,
 	      uint64_t number)
 {
-	const struct system_key key = { arch, number };
-	struct system_functions *entry;
+	struct system_key key = { arch, number };
+	struct system_functions *entry = find_known(prober, &key);
 
-	HASH_FIND(hh, prober->system_functions, &key, sizeof(key), entry);
+	if (!entry && HASH_COUNT(prober->system_functions) >= NUMBERS_MAX &&
+	    !arch->syscall_name(number)) {
+		key.number = OTHER_NUMBER;
+		entry = find_known(prober, &key);
+	}
 	if (!entry) {
 		entry = new_function(prober, &key);
 		HASH_ADD(hh, prober->system_functions, key, sizeof(key),
