@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/demangle.h"
+#include "base/xalloc.h"
 #include "report/names.h"
 
 const char *frame_text_base(const char *path)
@@ -24,4 +26,14 @@ void frame_text_add(const struct frame *frame, const struct frame_name *name,
 	names_escape(out, *name->library ? frame_text_base(name->library) :
 					   "anon");
 	strbuf_printf(out, "+%#" PRIx64 "]", frame->address);
+}
+
+void frame_text_add_allocator(const char *symbol, struct strbuf *out)
+{
+	struct demangler demangler = { 0 };
+	char *name CLEANUP(xfree_cleanup) = NULL;
+
+	if (!strncmp(symbol, "_Z", 2))
+		name = demangle(&demangler, symbol);
+	names_escape(out, name ? name : symbol);
 }

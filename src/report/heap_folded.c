@@ -5,7 +5,6 @@
 #include "base/xalloc.h"
 #include "report/frame_text.h"
 #include "report/heap_export.h"
-#include "report/names.h"
 
 /*
  * Folded stacks, "root;...;leaf NUMBER", as flamegraph.pl, speedscope and
@@ -34,7 +33,7 @@ static void add_allocator(const struct site *site, struct strbuf *out)
 {
 	size_t start = out->length;
 
-	names_escape(out, site->function->name);
+	frame_text_add_allocator(site->function->name, out);
 	replace_semicolons(out, start);
 }
 

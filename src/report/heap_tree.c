@@ -8,7 +8,6 @@
 #include "base/xalloc.h"
 #include "heap/verdict.h"
 #include "report/frame_text.h"
-#include "report/names.h"
 
 /* A site that is to be put into the tree. */
 struct weighed {
@@ -150,7 +149,7 @@ static void plant(struct planting *p, const struct weighed *weighed)
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	struct heap_node *node = grow_stack(p, weighed->site->stack);
 
-	names_escape(&name, weighed->site->function->name);
+	frame_text_add_allocator(weighed->site->function->name, &name);
 	if (!p->full)
 		node = grow(p, node, strbuf_text(&name), "");
 	if (p->full) {
