@@ -138,6 +138,7 @@ static void make_text_member(struct making *making, struct type *type)
 
 	type->members = pool_copy(making->pool, &member, sizeof(member));
 	type->count = 1;
+	type->is_text = true;
 }
 
 static void make_members(struct making *making, const struct debug_type *from,

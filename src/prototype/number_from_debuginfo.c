@@ -28,11 +28,13 @@ static const struct type *make_integer(struct pool *pool,
 	return is_integer_size(from->size) ? keep(pool, &type) : NULL;
 }
 
-/* unsigned char is a small number, mostly. */
+/* Who says of a char whether it has a sign means a small number (int8_t). */
 static const struct type *make_character(struct pool *pool,
 					 const struct debug_type *from)
 {
-	bool is_number = from->name && !strncmp(from->name, "unsigned", 8);
+	bool is_number = from->name &&
+			 (!strncmp(from->name, "unsigned", 8) ||
+			  !strncmp(from->name, "signed", 6));
 
 	return make_integer(pool, from,
 			    is_number ? LENS_PLAIN : LENS_CHAR);

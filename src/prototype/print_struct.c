@@ -82,6 +82,10 @@ void print_struct(struct printer *printer, const struct type *type,
 		print_ops(printer)->unreadable(printer->writer, place.address);
 		return;
 	}
+	if (type->is_text && type->count) {
+		print_value(printer, type->members[0].type, place);
+		return;
+	}
 	printer->open = &open;
 	print_ops(printer)->begin(printer->writer, GROUP_STRUCT);
 	print_members(printer, type, place);

@@ -90,6 +90,7 @@ struct type {
 	bool placed;       /* … and its layout: .bytes, .align and the
 			      members' offsets; else it follows from their
 			      types, by the rules of the traced program's ABI */
+	bool is_text;      /* … and shown as its first member: std::string */
 	bool in_memory;    /* … and is passed by reference (a C++ class that
 			      can't be copied bit by bit; Itanium C++ ABI 3.1) */
 	uint64_t bytes;    /* STRUCT, UNION that are placed: their size */
