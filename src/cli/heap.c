@@ -45,13 +45,12 @@ static const char *heap_output(const struct session *session)
 
 /* ---- reports ---- */
 
-static struct heap_cost cost_of(const struct heap_verb *verb)
+static struct heap_cost cost_of(const struct heap_verb *verb,
+				const struct watched *process)
 {
-	const struct tracer *tracer = &verb->session->tracer;
-
 	return (struct heap_cost){
-		.stops = tracer->counts.stops,
-		.stopped_ns = tracer->counts.stopped_ns,
+		.stops = process->cost.stops,
+		.stopped_ns = process->cost.stopped_ns,
 		.stacks = unwind_counts(verb->session->unwinder),
 	};
 }
@@ -79,14 +78,15 @@ static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
 	uint64_t now = process->end ? process->end : clock_now();
-	const struct heap_cost cost = cost_of(verb);
+	struct heap_cost cost;
 	int err;
 
+	watch_sample(verb->watch, clock_now());
+	cost = cost_of(verb, process);
 	progress_clear(verb->progress);
 	write_files(verb, process, &cost, now);
 	if (verb->error)
 		return;
-	watch_sample(verb->watch, clock_now());
 	err = heap_report_print(verb->report, process, now, &cost);
 	if (!err)
 		return;
@@ -99,6 +99,18 @@ static void print_report(struct heap_verb *verb,
 static bool is_last(const struct tracer *tracer)
 {
 	return HASH_COUNT(tracer->tracees) <= 1 && !tracer->tasks;
+}
+
+/* What a process has cost is known as long as it is traced. */
+static struct watched_cost find_cost(void *context, pid_t pid)
+{
+	const struct heap_verb *verb = context;
+	const struct tracee *tracee;
+
+	HASH_FIND_INT(verb->session->tracer.tracees, &pid, tracee);
+	return tracee ? (struct watched_cost){ tracee->stops,
+					       tracee->stopped_ns } :
+			(struct watched_cost){ 0 };
 }
 
 static void on_ended(void *context, const struct watched *process)
@@ -266,6 +278,7 @@ static int heap_open(struct session *session)
 		.families = verb->families,
 		.stacks = session->stacks,
 		.component = verb->components ? find_component : NULL,
+		.cost = find_cost,
 		.ended = on_ended,
 		.context = verb,
 	});

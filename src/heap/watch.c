@@ -62,11 +62,26 @@ static struct watched *find(const struct watch *watch, pid_t pid)
 	return process;
 }
 
-static void sample(struct watched *process, uint64_t now)
+static struct watched_cost cost_of(const struct watch *watch, pid_t pid)
 {
+	return watch->options.cost ?
+		       watch->options.cost(watch->options.context, pid) :
+		       (struct watched_cost){ 0 };
+}
+
+static void sample(const struct watch *watch, struct watched *process,
+		   uint64_t now)
+{
+	const struct watched_cost cost = cost_of(watch, process->pid);
 	struct vitals vitals;
 
-	/* One that has ended keeps what was known of it last. */
+	/* One that is gone keeps what was known of it last. */
+	if (cost.stops > process->first_cost.stops) {
+		process->cost.stops = cost.stops - process->first_cost.stops;
+		process->cost.stopped_ns =
+			cost.stopped_ns - process->first_cost.stopped_ns;
+	}
+
 	if (vitals_read("", process->pid, &vitals))
 		return;
 	if (!process->samples++)
@@ -83,7 +98,7 @@ void watch_sample(struct watch *watch, uint64_t now)
 
 	HASH_ITER(hh, watch->processes, process, next)
 		if (!process->end)
-			sample(process, now);
+			sample(watch, process, now);
 }
 
 static struct watched *add(struct watch *watch, pid_t pid, bool complete,
@@ -104,7 +119,8 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	process->complete = complete;
 	process->heap = heap_new(&options);
 	HASH_ADD_INT(watch->processes, pid, process);
-	sample(process, time);
+	process->first_cost = cost_of(watch, pid);
+	sample(watch, process, time);
 	return process;
 }
 
@@ -132,7 +148,7 @@ static void end(struct watch *watch, const struct event *event,
 
 	if (!process)
 		return;
-	sample(process, event->time);
+	sample(watch, process, event->time);
 	process->end = event->time;
 	process->state = state;
 	process->status = status;

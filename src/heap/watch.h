@@ -22,6 +22,12 @@ enum watched_state {
 	WATCHED_LEFT,     /* calltrap has let go of it */
 };
 
+/* What being traced has cost a process. */
+struct watched_cost {
+	uint64_t stops;
+	uint64_t stopped_ns; /* of all its tasks, from stop to resumption */
+};
+
 /* A process, from when it was first seen or began its present program. */
 struct watched {
 	pid_t pid;
@@ -39,6 +45,7 @@ struct watched {
 	struct vitals first_vitals, vitals;
 	unsigned samples;    /* how often that was */
 	struct history resident; /* bytes, in time */
+	struct watched_cost cost, first_cost; /* .first: when it began */
 	UT_hash_handle hh;   /* by pid */
 };
 
@@ -48,6 +55,8 @@ struct watch_options {
 	/* As of heap_options. */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
+	/* Of what has been traced under that number so far. */
+	struct watched_cost (*cost)(void *context, pid_t pid);
 	/*
 	 * A process has come to its end, and is forgotten after that. Of those
 	 * that are let go of this is told when the sink is finished.

@@ -257,6 +257,15 @@ static bool is_main(const struct frame_name *name, size_t count, size_t i)
 	       i + 1 < count;
 }
 
+/* Nor is it of interest where main() has no name. */
+static bool is_start(const struct frame_name *name)
+{
+	return name->linkage &&
+	       (!strcmp(name->linkage, "__libc_start_call_main") ||
+		!strncmp(name->linkage, "__libc_start_main",
+			 strlen("__libc_start_main")));
+}
+
 int heap_text_stack(const struct heap_text *text, stack_id stack,
 		    const char *indent)
 {
@@ -275,6 +284,8 @@ int heap_text_stack(const struct heap_text *text, stack_id stack,
 		size_t inlined = namer_names(text->config->namer, &frames[i],
 					     &names);
 
+		if (i && is_start(&names[inlined - 1]))
+			return 0;
 		for (size_t k = 0; !err && k < inlined; k++)
 			err = add_frame_name(text, &frames[i], &names[k],
 					     indent);

@@ -76,6 +76,8 @@ static void settle(struct tracer *tracer, struct task *task)
 	now = clock_now();
 	task->stopped_ns += now - task->stop_time;
 	tracer->counts.stopped_ns += now - task->stop_time;
+	if (task->tracee)
+		task->tracee->stopped_ns += now - task->stop_time;
 }
 
 /* A child whose first stop came before its parent's event. */
@@ -229,6 +231,8 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 		task->newborn = true;
 	}
 	tracer->counts.stops++;
+	if (task->tracee)
+		task->tracee->stops++;
 	follow_stop(&tracer->processor, tid);
 	task->stopped = true;
 	if (task->queued)

@@ -78,6 +78,7 @@ struct tracee {
 	bool borrows;  /* its parent's space, until exec: what is read by its
 			  number may be another program's at any moment */
 	bool copied;   /* its space is a copy, and it has not run yet */
+	uint64_t stops, stopped_ns; /* of its tasks: how many, how long in all */
 	void *client;
 	UT_hash_handle hh; /* by pid */
 };

@@ -355,6 +355,11 @@ def _(case):
     h.check_equal([report.malloc.held() for report in found],
                   [(3, 21), (2, 60), (15, 6000)], "held by each")
     h.check_equal(len({report.pid for report in found}), 3, "processes")
+    for report in found:
+        share = h.check_match(r"^cost: .*\((\d+\.\d) % of the time", report.text,
+                              "what it has cost")
+        h.check(float(share[1]) <= 100, "one thread can't stand still for "
+                "longer than it was watched: " + share[0])
     h.check_untouched(target.pid)
 
 
