@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/xalloc.h"
 #include "debuginfo/dwarf_api.h"
+#include "debuginfo/unpack.h"
 #include "image/elf.h"
 #include "image/sections.h"
 
@@ -50,18 +50,19 @@ static struct cursor bytes_of(const struct object *object,
 	return cursor_part(&file, section->offset, section->size);
 }
 
-/* Moves c behind the header; 0 when it isn't zlib's. */
-static uint64_t unpacked_size(const struct object *object, struct cursor *c)
+/* Moves c behind the header; 0 when it can't be unpacked. */
+static uint64_t unpacked_size(const struct object *object, struct cursor *c,
+			      uint32_t *type_ret)
 {
 	unsigned word_size = object->header.arch->word_size;
-	uint32_t type = cursor_u32(c);
 	uint64_t size;
 
+	*type_ret = cursor_u32(c);
 	if (word_size == 8)
 		cursor_skip(c, 4);
 	size = cursor_word(c, word_size);
 	cursor_skip(c, word_size);
-	return c->bad || type != ELFCOMPRESS_ZLIB || size > UNPACKED_MAX ?
+	return c->bad || !unpack_knows(*type_ret) || size > UNPACKED_MAX ?
 		       0 :
 		       size;
 }
@@ -70,39 +71,19 @@ static uint64_t section_size(const struct object *object,
 			     const struct section *section)
 {
 	struct cursor c = bytes_of(object, section);
+	uint32_t type;
 
 	if (c.bad)
 		return 0;
-	return is_compressed(section) ? unpacked_size(object, &c) : c.size;
+	return is_compressed(section) ? unpacked_size(object, &c, &type) :
+					c.size;
 }
 
-static bool inflate_all(struct cursor from, uint8_t *to, uint64_t size)
-{
-	z_stream stream = { 0 };
-	int state = inflateInit(&stream);
-	uint64_t done = 0, used = from.position;
-
-	while (state == Z_OK && done < size && used < from.size) {
-		uint64_t in = from.size - used, out = size - done;
-
-		stream.next_in = (Bytef *)from.bytes + used;
-		stream.avail_in = in < 1u << 30 ? in : 1u << 30;
-		stream.next_out = to + done;
-		stream.avail_out = out < 1u << 30 ? out : 1u << 30;
-		in = stream.avail_in;
-		out = stream.avail_out;
-		state = inflate(&stream, Z_NO_FLUSH);
-		used += in - stream.avail_in;
-		done += out - stream.avail_out;
-	}
-	(void)inflateEnd(&stream);
-	return done == size;
-}
-
-static int unpack(struct object *object, size_t index)
+static int unpack_section(struct object *object, size_t index)
 {
 	struct cursor c = bytes_of(object, &object->sections.list[index]);
-	uint64_t size = c.bad ? 0 : unpacked_size(object, &c);
+	uint32_t type;
+	uint64_t size = c.bad ? 0 : unpacked_size(object, &c, &type);
 	void *bytes;
 
 	if (!size)
@@ -111,7 +92,7 @@ static int unpack(struct object *object, size_t index)
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
 		return DW_DLV_ERROR;
-	if (!inflate_all(c, bytes, size)) {
+	if (!unpack(type, c, bytes, size)) {
 		munmap(bytes, size);
 		return DW_DLV_ERROR;
 	}
@@ -156,7 +137,7 @@ static int load_section(void *context, dwarf_section_index index,
 	if (c.bad || !c.size)
 		return DW_DLV_NO_ENTRY;
 	if (is_compressed(section)) {
-		if (!object->unpacked[index].bytes && unpack(object, index))
+		if (!object->unpacked[index].bytes && unpack_section(object, index))
 			return DW_DLV_ERROR;
 		*ret = object->unpacked[index].bytes;
 	} else {

@@ -270,6 +270,33 @@ def compressed(case):
                                   described("gz", "-O2", "-g", "-gz=zlib")))
 
 
+def packed_by(path):
+    """ch_type of .debug_info's header: 1 is zlib, 2 zstd; None: neither."""
+    found = re.search(r"\.debug_info\s+PROGBITS\s+\w+ (\w+) \w+ \w+ +C",
+                      command_output(["readelf", "-SW", path])[1])
+    if not found:
+        return None
+    with open(path, "rb") as file:
+        file.seek(int(found[1], 16))
+        return int.from_bytes(file.read(4), "little")
+
+
+@test("… by zstd, and damaged then")
+def compressed_by_zstd(case):
+    program = described("gcc-O2", "-O2", "-g")
+    moved = shutil.copy(program, case.dir)
+    library = os.path.join(case.dir, "libdescribed.so")
+    status, text = command_output(
+        ["objcopy", "--compress-debug-sections=zstd", library_of(program),
+         library])
+    if status or packed_by(library) != 2:
+        raise Skip("objcopy knows no zstd: " + text)
+    check_described(case.calltrap(*SHOW_ALL, moved))
+    for seed in range(6):
+        check_calls(case.calltrap("-w", "3", *SHOW_ALL,
+                                  damage(case, moved, scatter(seed, 9))))
+
+
 @test("debug information that dwz has moved to a common file")
 def dwz(case):
     need("dwz")
