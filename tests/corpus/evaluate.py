@@ -98,7 +98,7 @@ def by_replay(folder, name, window):
     return said
 
 
-ROW = re.compile(r"^ *[\d,]+ .* (LIKELY|POSSIBLE|NOT) +\w+ by ")
+ROW = re.compile(r"^ *[\d,]+ .* (LIKELY|POSSIBLE|NOT) +\S.* by ")
 FRAME = re.compile(r"^ {8}(\S+)")
 
 
