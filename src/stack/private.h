@@ -105,6 +105,12 @@ enum step step_by_recipe(struct walk *walk, const struct recipe *recipe);
 /* At a function's first instruction. */
 enum step step_from_entry(struct walk *walk);
 
+/*
+ * In a system call of code without tables, which is a few instructions that
+ * have pushed nothing (clone(2)'s): what lies there must look right.
+ */
+enum step step_from_system_call(struct walk *walk);
+
 /* From the code that signal handlers return to, known by its looks. */
 enum step step_from_handler(struct walk *walk);
 enum step step_by_frame_pointer(struct walk *walk);

@@ -96,6 +96,13 @@ static bool find_value(struct walk *walk, const struct place *place,
 	return true;
 }
 
+/* vfork() has taken its return address off the stack, which is shared. */
+static bool returns_by_register(const struct recipe *recipe)
+{
+	return recipe->return_address.kind == PLACE_VALUE &&
+	       recipe->return_address.base != BASE_CFA;
+}
+
 /*
  * Callers are further up; but what a signal has interrupted may be on another
  * stack, and so may be what code that switches stacks has written down.
@@ -103,8 +110,10 @@ static bool find_value(struct walk *walk, const struct place *place,
 static bool is_above(const struct walk *walk, const struct recipe *recipe,
 		     taddr_t cfa)
 {
-	return recipe->is_signal_frame || recipe->cfa_in_memory ||
-	       cfa > walk->registers[walk->arch->dwarf->sp];
+	taddr_t sp = walk->registers[walk->arch->dwarf->sp];
+
+	return recipe->is_signal_frame || recipe->cfa_in_memory || cfa > sp ||
+	       (cfa == sp && returns_by_register(recipe));
 }
 
 static void restore(struct walk *walk, const struct recipe *recipe,
@@ -157,6 +166,20 @@ enum step step_from_entry(struct walk *walk)
 		return STEP_FAILED;
 	walk->registers[dwarf->sp] = sp + walk->arch->word_size;
 	return STEP_DONE;
+}
+
+enum step step_from_system_call(struct walk *walk)
+{
+	taddr_t sp = walk->registers[walk->arch->dwarf->sp];
+	uint64_t address;
+	struct site *site;
+
+	if (!read_word(walk, sp, &address))
+		return STEP_FAILED;
+	site = site_find(walk->own, walk->pid, address, false);
+	if (!site->code || !site_follows_call(walk->own, site, address))
+		return STEP_FAILED;
+	return step_from_entry(walk);
 }
 
 enum step step_from_handler(struct walk *walk)

@@ -88,6 +88,11 @@ static enum step step_without_tables(struct walk *walk,
 		position->method = FRAME_SIGNAL;
 		return step_from_handler(walk);
 	}
+	if (position->method == FRAME_INNERMOST &&
+	    step_from_system_call(walk) == STEP_DONE) {
+		position->method = FRAME_ENTRY;
+		return STEP_DONE;
+	}
 	step = step_by_frame_pointer(walk);
 	/* 0 ends a chain of frame pointers; else it's just a number. */
 	if (step == STEP_OUTERMOST && position->method != FRAME_POINTER)
@@ -117,8 +122,26 @@ static bool is_end_mark(const struct walk *walk)
 	return !walk_ip(walk) && !walk->registers[walk->arch->dwarf->fp];
 }
 
+/*
+ * In a system call the task stands behind the instruction that has made it:
+ * where a function ends there, the tables of that instruction are those.
+ */
+static void find_system_call(struct walk *walk, struct position *position)
+{
+	struct site *site;
+
+	if (position->site->recipe)
+		return;
+	site = site_find(walk->own, walk->pid, walk_ip(walk), false);
+	/* That may have moved the other one. */
+	position->site = site->recipe ? site :
+					site_find(walk->own, walk->pid,
+						  walk_ip(walk), true);
+}
+
 /* The frame at which the registers are now. False when that is no code. */
-static bool arrive(struct walk *walk, struct position *position)
+static bool arrive(struct walk *walk, struct position *position,
+		   bool at_entry)
 {
 	const struct site *site;
 
@@ -126,6 +149,8 @@ static bool arrive(struct walk *walk, struct position *position)
 			  position->method == FRAME_INNERMOST;
 	position->site = site_find(walk->own, walk->pid, walk_ip(walk),
 				   position->exact);
+	if (position->method == FRAME_INNERMOST && !at_entry)
+		find_system_call(walk, position);
 	site = position->site;
 	if (site->is_signal_return ||
 	    (site->recipe && site->recipe->is_signal_frame))
@@ -156,7 +181,7 @@ static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
 
 	*count_ret = 0;
 	for (;;) {
-		if (!arrive(walk, &position))
+		if (!arrive(walk, &position, at_entry))
 			return *count_ret && is_end_mark(walk) ?
 				       STACK_COMPLETE :
 				       STACK_BROKEN;

@@ -458,6 +458,30 @@ def same_as_gdb(case, function, limit, *command):
     h.check(deepest > 10, "the deepest has %d frames" % deepest)
 
 
+MAKERS = (("clone3", "makes_thread"), ("clone", "makes_clone"),
+          ("vfork", "makes_vfork"), ("rt_sigreturn", "makes_signal"))
+
+
+@h.test("system calls that assembler makes, with tables or without")
+def system_calls_by_assembler(case):
+    directory = h.build_directory("stacks")
+    target = h.build("makers", "makers.c", "-O1", "-g", "-pthread",
+                     directory=directory)
+    result = case.calltrap("-L", "-S", "-w", "20", target)
+    result.check_status(0)
+    h.check("what called this is not known" not in result.log_text,
+            "a stack that breaks off:\n" + h.shorten(result.log_text))
+    h.check("could not be followed" not in result.err, result.err)
+    for call, maker in MAKERS:
+        h.check_match(r"%s@SYS\(.*\n|%s resumed>.*\n" % (call, call),
+                      result.log_text, "system calls")
+        stacks = re.findall(r"(?:%s@SYS\(|<\.\.\. %s resumed).* = .*\n"
+                            r"((?:.* > .*\n)+)" % (call, call),
+                            result.log_text)
+        h.check(any(maker + "+" in stack for stack in stacks),
+                "%s: not called by %s, but by %r" % (call, maker, stacks))
+
+
 @h.test("sqlite3: as in gdb")
 def sqlite(case):
     same_as_gdb(case, "malloc", 200, "/usr/bin/sqlite3", ":memory:",
