@@ -473,9 +473,9 @@ def system_calls_by_assembler(case):
             "a stack that breaks off:\n" + h.shorten(result.log_text))
     h.check("could not be followed" not in result.err, result.err)
     for call, maker in MAKERS:
-        h.check_match(r"%s@SYS\(.*\n|%s resumed>.*\n" % (call, call),
+        h.check_match(r"%s@SYS\(.*\n|%s@SYS resumed>.*\n" % (call, call),
                       result.log_text, "system calls")
-        stacks = re.findall(r"(?:%s@SYS\(|<\.\.\. %s resumed).* = .*\n"
+        stacks = re.findall(r"(?:%s@SYS\(|<\.\.\. %s@SYS resumed).* = .*\n"
                             r"((?:.* > .*\n)+)" % (call, call),
                             result.log_text)
         h.check(any(maker + "+" in stack for stack in stacks),
