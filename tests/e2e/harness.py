@@ -437,7 +437,10 @@ def code_differences(pid):
             if "x" not in words[1] or len(words) < 6 or words[5][0] != "/":
                 continue
             start, end = (int(word, 16) for word in words[0].split("-"))
-            memory = os.pread(mem, end - start, start)
+            try:
+                memory = os.pread(mem, end - start, start)
+            except OSError:
+                continue # unmapped meanwhile: a plugin that has gone
             with open(words[5], "rb") as file:
                 file.seek(int(words[2], 16))
                 data = file.read(end - start).ljust(end - start, b"\0")
