@@ -186,6 +186,29 @@ static bool load_cie(const struct cfi *cfi, struct cfi_entry *entry)
 	       check_cie(cfi, entry);
 }
 
+/*
+ * libunwind 1.6 keeps what DW_CFA_remember_state saves on its own stack, about
+ * 2 KiB each, however often that comes (src/dwarf/Gparser.c). Operands that look
+ * like it count, too; functions that are written by compilers stay far below.
+ */
+#define REMEMBERED_MAX 512
+#define DW_CFA_remember_state 0x0a /* DWARF 5, 7.24 */
+
+static size_t count_remembered(const struct cfi_record *record)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < record->size; i++)
+		count += record->bytes[i] == DW_CFA_remember_state;
+	return count;
+}
+
+static bool is_bounded(const struct cfi_entry *entry)
+{
+	return count_remembered(&entry->cie) + count_remembered(&entry->fde) <=
+	       REMEMBERED_MAX;
+}
+
 bool cfi_find(const struct cfi *cfi, uint64_t address, struct cfi_entry *ret)
 {
 	uint64_t fde;
@@ -196,7 +219,8 @@ bool cfi_find(const struct cfi *cfi, uint64_t address, struct cfi_entry *ret)
 			cfi_index_find(cfi->index, address, &ret->start,
 				       &fde) :
 			find_in_table(cfi, address, &ret->start, &fde);
-	if (found && load_record(cfi, fde, &ret->fde) && load_cie(cfi, ret))
+	if (found && load_record(cfi, fde, &ret->fde) && load_cie(cfi, ret) &&
+	    is_bounded(ret))
 		return true;
 	cfi_entry_fini(ret);
 	return false;
