@@ -78,11 +78,9 @@ static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
 	uint64_t now = process->end ? process->end : clock_now();
-	struct heap_cost cost;
+	const struct heap_cost cost = cost_of(verb, process);
 	int err;
 
-	watch_sample(verb->watch, clock_now());
-	cost = cost_of(verb, process);
 	progress_clear(verb->progress);
 	write_files(verb, process, &cost, now);
 	if (verb->error)
@@ -133,6 +131,7 @@ static void print_all(struct heap_verb *verb)
 {
 	const struct watched *process;
 
+	watch_sample(verb->watch, clock_now());
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process))
 		print_report(verb, process);

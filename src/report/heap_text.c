@@ -10,16 +10,6 @@
 #include "report/short_name.h"
 #include "report/signal_name.h"
 
-static struct strbuf *out_of(const struct heap_text *text)
-{
-	return &text->output->text;
-}
-
-static int end_line(const struct heap_text *text)
-{
-	return output_end_line(text->output);
-}
-
 /* ---- the head ---- */
 
 static void add_killed(int status, struct strbuf *out)
@@ -50,7 +40,7 @@ static void add_end(const struct watched *process, struct strbuf *out)
 int heap_text_head(const struct heap_text *text)
 {
 	const struct watched *process = text->process;
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 	int err;
 
 	strbuf_printf(out, "==== heap of process %d", (int)process->pid);
@@ -58,7 +48,7 @@ int heap_text_head(const struct heap_text *text)
 		strbuf_puts(out, ", ");
 		names_escape(out, process->program);
 	}
-	err = end_line(text);
+	err = heap_text_end_line(text);
 	if (err)
 		return err;
 	strbuf_puts(out, "watched for ");
@@ -70,7 +60,7 @@ int heap_text_head(const struct heap_text *text)
 	strbuf_puts(out, " of allocators, ");
 	amounts_add_rate(out, process->calls, text->now - process->start);
 	strbuf_puts(out, " a second");
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 /* ---- totals ---- */
@@ -79,7 +69,7 @@ static int add_family(const struct heap_text *text,
 		      const struct family *family,
 		      const struct heap_total *total)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	strbuf_printf(out, "%s: in use: ", family->name);
 	if (family->has_size)
@@ -105,7 +95,7 @@ static int add_family(const struct heap_text *text,
 		amounts_add_duration(out,
 				     total->peak_time - text->process->start);
 	}
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 /* What there is none of isn't worth a line. */
@@ -115,9 +105,9 @@ static int add_oddity(const struct heap_text *text,
 {
 	if (!number)
 		return 0;
-	strbuf_printf(out_of(text), "%s: %s: ", family->name, what);
-	amounts_add_number(out_of(text), number);
-	return end_line(text);
+	strbuf_printf(heap_text_out(text), "%s: %s: ", family->name, what);
+	amounts_add_number(heap_text_out(text), number);
+	return heap_text_end_line(text);
 }
 
 static int add_oddities(const struct heap_text *text,
@@ -166,11 +156,11 @@ static int add_levels(const struct heap_text *text,
 		[VERDICT_POSSIBLE] = "possible",
 		[VERDICT_LIKELY] = "likely",
 	};
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 	int level, err = 0;
 
 	strbuf_puts(out, "---- LEAK SUMMARY");
-	err = end_line(text);
+	err = heap_text_end_line(text);
 	for (level = VERDICT_LIKELY; !err && level >= VERDICT_NOT; level--) {
 		strbuf_printf(out, "%s: ", names[level]);
 		amounts_add_held(out, rows->levels[level].bytes,
@@ -185,7 +175,7 @@ static int add_levels(const struct heap_text *text,
 			amounts_add_count(out, rows->levels[level].other_sites,
 					  "site");
 		}
-		err = end_line(text);
+		err = heap_text_end_line(text);
 	}
 	return err;
 }
@@ -197,8 +187,8 @@ int heap_text_summary(const struct heap_text *text,
 	enum heap_by by = text->config->options->by;
 	int err;
 
-	strbuf_puts(out_of(text), "---- HEAP SUMMARY");
-	err = end_line(text);
+	strbuf_puts(heap_text_out(text), "---- HEAP SUMMARY");
+	err = heap_text_end_line(text);
 	for (size_t i = 0; !err && i < families_count(families); i++) {
 		const struct family *family = families_at(families, i);
 		const struct heap_total *total =
@@ -230,7 +220,7 @@ static int add_frame_name(const struct heap_text *text,
 			  const struct frame *frame,
 			  const struct frame_name *name, const char *indent)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	strbuf_puts(out, indent);
 	if (name->function)
@@ -247,7 +237,7 @@ static int add_frame_name(const struct heap_text *text,
 	names_escape(out, *name->library ? base_name(name->library) :
 					   "no file");
 	strbuf_puts(out, name->inlined ? ", inlined)" : ")");
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 /* What called main() is the same for all. */
@@ -294,8 +284,8 @@ int heap_text_stack(const struct heap_text *text, stack_id stack,
 	}
 	if (err || end == STACK_COMPLETE)
 		return err;
-	strbuf_printf(out_of(text), "%s%s", indent, ends[end]);
-	return end_line(text);
+	strbuf_printf(heap_text_out(text), "%s%s", indent, ends[end]);
+	return heap_text_end_line(text);
 }
 
 int heap_text_sizes(const struct heap_text *text,
@@ -310,13 +300,13 @@ int heap_text_sizes(const struct heap_text *text,
 		if (!classes[i])
 			continue;
 		below += classes[i];
-		strbuf_puts(out_of(text), "        up to ");
-		amounts_add_column(out_of(text), UINT64_C(1) << i, 14);
-		strbuf_puts(out_of(text), " bytes: ");
-		amounts_add_column(out_of(text), classes[i], 12);
-		strbuf_printf(out_of(text), " %5.1f %%",
+		strbuf_puts(heap_text_out(text), "        up to ");
+		amounts_add_column(heap_text_out(text), UINT64_C(1) << i, 14);
+		strbuf_puts(heap_text_out(text), " bytes: ");
+		amounts_add_column(heap_text_out(text), classes[i], 12);
+		strbuf_printf(heap_text_out(text), " %5.1f %%",
 			      100.0 * below / sizes->count);
-		err = end_line(text);
+		err = heap_text_end_line(text);
 	}
 	return err;
 }

@@ -17,6 +17,16 @@ struct heap_text {
 	struct output *output;
 };
 
+static inline struct strbuf *heap_text_out(const struct heap_text *text)
+{
+	return &text->output->text;
+}
+
+static inline int heap_text_end_line(const struct heap_text *text)
+{
+	return output_end_line(text->output);
+}
+
 /* Which process, how long, how often. */
 int heap_text_head(const struct heap_text *text) MUST_CHECK;
 

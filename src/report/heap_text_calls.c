@@ -10,29 +10,20 @@
 
 /* Calls, holders, pairs of stacks, and what was lost. */
 
-static struct strbuf *out_of(const struct heap_text *text)
-{
-	return &text->output->text;
-}
-
-static int end_line(const struct heap_text *text)
-{
-	return output_end_line(text->output);
-}
-
 static int add_title(const struct heap_text *text, const char *title)
 {
-	strbuf_puts(out_of(text), title);
-	return end_line(text);
+	strbuf_puts(heap_text_out(text), title);
+	return heap_text_end_line(text);
 }
 
 static void add_library(const struct heap_text *text, const char *library)
 {
 	const char *slash = library ? strrchr(library, '/') : NULL;
 
-	names_escape(out_of(text), !library || !*library ? "(not known)" :
-				   slash && slash[1]	 ? slash + 1 :
-							   library);
+	names_escape(heap_text_out(text), !library || !*library ?
+						  "(not known)" :
+					  slash && slash[1] ? slash + 1 :
+							      library);
 }
 
 /* ---- calls ---- */
@@ -48,7 +39,7 @@ static int by_calls(const void *a, const void *b)
 
 static int add_use(const struct heap_text *text, const struct heap_use *use)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	amounts_add_column(out, use->calls, 13);
 	amounts_add_column(out, use->failed, 9);
@@ -59,7 +50,7 @@ static int add_use(const struct heap_text *text, const struct heap_use *use)
 	heap_text_function(text, use->function);
 	strbuf_puts(out, " by ");
 	add_library(text, use->library);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 int heap_text_calls(const struct heap_text *text)
@@ -85,9 +76,9 @@ int heap_text_calls(const struct heap_text *text)
 		err = add_use(text, uses[i]);
 	if (err || i == count)
 		return err;
-	amounts_add_count(out_of(text), count - i, "more row");
-	strbuf_puts(out_of(text), " (--top)");
-	return end_line(text);
+	amounts_add_count(heap_text_out(text), count - i, "more row");
+	strbuf_puts(heap_text_out(text), " (--top)");
+	return heap_text_end_line(text);
 }
 
 /* ---- holders ---- */
@@ -95,7 +86,7 @@ int heap_text_calls(const struct heap_text *text)
 static int add_holder(const struct heap_text *text,
 		      const struct heap_holder *holder)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	amounts_add_column(out, holder->bytes, 13);
 	amounts_add_column(out, holder->blocks, 9);
@@ -110,7 +101,7 @@ static int add_holder(const struct heap_text *text,
 		add_library(text, holder->library);
 	if (!holder->family->has_size)
 		strbuf_printf(out, " (%s)", holder->family->name);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 int heap_text_holders(const struct heap_text *text)
@@ -143,16 +134,16 @@ static int add_half(const struct heap_text *text, const char *what,
 {
 	int err;
 
-	strbuf_printf(out_of(text), "    %s", what);
+	strbuf_printf(heap_text_out(text), "    %s", what);
 	if (function) {
-		strbuf_puts(out_of(text), " by ");
+		strbuf_puts(heap_text_out(text), " by ");
 		heap_text_function(text, function);
 	}
 	if (library) {
-		strbuf_puts(out_of(text), " in ");
+		strbuf_puts(heap_text_out(text), " in ");
 		add_library(text, library);
 	}
-	err = end_line(text);
+	err = heap_text_end_line(text);
 	return err ? err : heap_text_stack(text, stack, "        ");
 }
 
@@ -162,12 +153,12 @@ static int add_incident(const struct heap_text *text,
 	bool has_first = incident->kind != INCIDENT_INVALID_FREE;
 	int err;
 
-	amounts_add_count(out_of(text), incident->count, "time");
+	amounts_add_count(heap_text_out(text), incident->count, "time");
 	if (incident->bytes) {
-		strbuf_puts(out_of(text), ", ");
-		amounts_add_count(out_of(text), incident->bytes, "byte");
+		strbuf_puts(heap_text_out(text), ", ");
+		amounts_add_count(heap_text_out(text), incident->bytes, "byte");
 	}
-	err = end_line(text);
+	err = heap_text_end_line(text);
 	if (!err && has_first)
 		err = add_half(text,
 			       incident->kind == INCIDENT_DOUBLE_FREE ?
@@ -198,9 +189,10 @@ static int add_incidents(const struct heap_text *text,
 		err = add_incident(text, heap_incident_at(heap, kind, i));
 	if (err || (i == count && !dropped))
 		return err;
-	amounts_add_count(out_of(text), count - i + dropped, "more pair");
-	strbuf_puts(out_of(text), " of stacks");
-	return end_line(text);
+	amounts_add_count(heap_text_out(text), count - i + dropped,
+			  "more pair");
+	strbuf_puts(heap_text_out(text), " of stacks");
+	return heap_text_end_line(text);
 }
 
 int heap_text_incidents(const struct heap_text *text)
@@ -237,9 +229,9 @@ static int add_loss(const struct heap_text *text, uint64_t number,
 {
 	if (!number)
 		return 0;
-	amounts_add_number(out_of(text), number);
-	strbuf_printf(out_of(text), " %s", what);
-	return end_line(text);
+	amounts_add_number(heap_text_out(text), number);
+	strbuf_printf(heap_text_out(text), " %s", what);
+	return heap_text_end_line(text);
 }
 
 static int add_losses(const struct heap_text *text)
@@ -248,10 +240,10 @@ static int add_losses(const struct heap_text *text)
 	const struct unwind_counts *stacks = &text->cost->stacks;
 	int err;
 
-	strbuf_puts(out_of(text), "calls lost: ");
-	amounts_add_number(out_of(text),
+	strbuf_puts(heap_text_out(text), "calls lost: ");
+	amounts_add_number(heap_text_out(text),
 			   process->unreadable + process->unseen);
-	err = end_line(text);
+	err = heap_text_end_line(text);
 	if (!err)
 		err = add_loss(text, process->unreadable,
 			       "calls had arguments that could not be read");
@@ -274,7 +266,7 @@ int heap_text_foot(const struct heap_text *text)
 {
 	const struct heap_memory memory = heap_memory(text->process->heap);
 	uint64_t watched = text->now - text->process->start;
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 	int err = add_title(text, "---- HOW IT WAS SEEN");
 
 	if (!err)
@@ -292,6 +284,6 @@ int heap_text_foot(const struct heap_text *text)
 				       memory.other_bytes +
 				       stacks_bytes(text->config->stacks),
 			  "byte");
-	err = end_line(text);
-	return err ? err : end_line(text);
+	err = heap_text_end_line(text);
+	return err ? err : heap_text_end_line(text);
 }

@@ -7,16 +7,6 @@
 
 /* The process as the kernel sees it, and where its growth leads. */
 
-static struct strbuf *out_of(const struct heap_text *text)
-{
-	return &text->output->text;
-}
-
-static int end_line(const struct heap_text *text)
-{
-	return output_end_line(text->output);
-}
-
 /* "1,036,288 bytes (+4,096)": now, and what it has become more. */
 static void add_changed(struct strbuf *out, const char *name, uint64_t first,
 			uint64_t now)
@@ -32,7 +22,7 @@ static int add_sizes(const struct heap_text *text)
 {
 	const struct vitals *first = &text->process->first_vitals;
 	const struct vitals *now = &text->process->vitals;
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	strbuf_puts(out, "bytes: ");
 	add_changed(out, "VIRT", first->virtual_bytes, now->virtual_bytes);
@@ -42,7 +32,7 @@ static int add_sizes(const struct heap_text *text)
 			      100.0 * now->resident_bytes /
 				      now->machine_bytes);
 	add_changed(out, ", swap", first->swapped_bytes, now->swapped_bytes);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 static int add_faults(const struct heap_text *text)
@@ -50,7 +40,7 @@ static int add_faults(const struct heap_text *text)
 	const struct vitals *first = &text->process->first_vitals;
 	const struct vitals *now = &text->process->vitals;
 	uint64_t watched = text->now - text->process->start;
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	strbuf_puts(out, "page faults: ");
 	amounts_add_number(out, now->minor_faults - first->minor_faults);
@@ -60,13 +50,13 @@ static int add_faults(const struct heap_text *text)
 	strbuf_puts(out, " a second), ");
 	amounts_add_number(out, now->major_faults - first->major_faults);
 	strbuf_puts(out, " major");
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 static int add_cgroup(const struct heap_text *text)
 {
 	const struct vitals *now = &text->process->vitals;
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	if (!now->cgroup_version)
 		return 0;
@@ -80,7 +70,7 @@ static int add_cgroup(const struct heap_text *text)
 	}
 	strbuf_puts(out, "; OOM kills: ");
 	amounts_add_number(out, now->oom_kills);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 /* ---- where it leads ---- */
@@ -114,13 +104,13 @@ static void add_sources(const struct heap_text *text,
 		share += sources[i].share;
 	if (!count)
 		return;
-	strbuf_printf(out_of(text), ", %.0f %% of it from stack%s",
+	strbuf_printf(heap_text_out(text), ", %.0f %% of it from stack%s",
 		      100 * share, count == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++) {
-		strbuf_printf(out_of(text), "%s %u (", i ? " and" : "",
+		strbuf_printf(heap_text_out(text), "%s %u (", i ? " and" : "",
 			      (unsigned)sources[i].site->number);
 		heap_text_site(text, sources[i].site);
-		strbuf_putc(out_of(text), ')');
+		strbuf_putc(heap_text_out(text), ')');
 	}
 }
 
@@ -129,7 +119,7 @@ static int add_trend(const struct heap_text *text, const char *name,
 {
 	struct forecast forecast;
 	const char *what;
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	if (!growth->certain)
 		return 0;
@@ -143,7 +133,7 @@ static int add_trend(const struct heap_text *text, const char *name,
 	}
 	if (family)
 		add_sources(text, family);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 static int add_trends(const struct heap_text *text)
@@ -173,8 +163,8 @@ int heap_text_growth(const struct heap_text *text)
 	/* One that was seen but at its very beginning has said nothing yet. */
 	if (text->process->samples < 2)
 		return 0;
-	strbuf_puts(out_of(text), "---- PROCESS");
-	err = end_line(text);
+	strbuf_puts(heap_text_out(text), "---- PROCESS");
+	err = heap_text_end_line(text);
 	if (!err)
 		err = add_sizes(text);
 	if (!err)

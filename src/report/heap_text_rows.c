@@ -10,16 +10,6 @@
 
 /* The rows: of each a line of a table, of stacks the evidence as well. */
 
-static struct strbuf *out_of(const struct heap_text *text)
-{
-	return &text->output->text;
-}
-
-static int end_line(const struct heap_text *text)
-{
-	return output_end_line(text->output);
-}
-
 static int add_heading(const struct heap_text *text)
 {
 	static const char *const what[] = {
@@ -40,19 +30,19 @@ static int add_heading(const struct heap_text *text)
 	const struct heap_report_options *options = text->config->options;
 	int err;
 
-	strbuf_printf(out_of(text), "---- %s, by verdict and %s",
+	strbuf_printf(heap_text_out(text), "---- %s, by verdict and %s",
 		      what[options->by], order[options->order]);
 	if (options->older_than) {
-		strbuf_puts(out_of(text), ", older than ");
-		amounts_add_duration(out_of(text), options->older_than);
+		strbuf_puts(heap_text_out(text), ", older than ");
+		amounts_add_duration(heap_text_out(text), options->older_than);
 	}
-	err = end_line(text);
+	err = heap_text_end_line(text);
 	if (err)
 		return err;
-	strbuf_puts(out_of(text),
+	strbuf_puts(heap_text_out(text),
 		    "   bytes held   blocks    acquired  given back   per s  "
 		    "median age      oldest  verdict   what");
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 static void add_rate_column(const struct heap_text *text,
@@ -62,21 +52,21 @@ static void add_rate_column(const struct heap_text *text,
 
 	amounts_add_rate(&rate, row->alloc_blocks,
 			 text->now - text->process->start);
-	strbuf_printf(out_of(text), " %7s", strbuf_text(&rate));
+	strbuf_printf(heap_text_out(text), " %7s", strbuf_text(&rate));
 }
 
 /* What was called, and by whom. */
 static void add_what(const struct heap_text *text, const struct heap_row *row)
 {
 	if (!row->site)
-		names_escape(out_of(text), row->name);
+		names_escape(heap_text_out(text), row->name);
 	else
 		heap_text_site(text, row->site);
 }
 
 static int add_line(const struct heap_text *text, const struct heap_row *row)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	amounts_add_column(out, row->bytes, 13);
 	amounts_add_column(out, row->blocks, 9);
@@ -94,16 +84,16 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 		      row->is_of_sites ? verdict_name(row->verdict.level) :
 					 "-");
 	add_what(text, row);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 static int add_evidence(const struct heap_text *text,
 			const struct heap_row *row)
 {
-	strbuf_printf(out_of(text), "    stack %u: ",
-		      (unsigned)row->site->number);
-	verdict_explain(&row->verdict, row->site, out_of(text));
-	return end_line(text);
+	strbuf_printf(heap_text_out(text),
+		      "    stack %u: ", (unsigned)row->site->number);
+	verdict_explain(&row->verdict, row->site, heap_text_out(text));
+	return heap_text_end_line(text);
 }
 
 /* What the line above has not said already. */
@@ -140,7 +130,7 @@ static void add_calls(const struct heap_row *row, struct strbuf *out)
 
 static int add_times(const struct heap_text *text, const struct heap_row *row)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 
 	if (!row->freed_blocks && !row->times.count)
 		return 0;
@@ -151,7 +141,7 @@ static int add_times(const struct heap_text *text, const struct heap_row *row)
 		strbuf_puts(out, "; ");
 	if (row->times.count)
 		add_calls(row, out);
-	return end_line(text);
+	return heap_text_end_line(text);
 }
 
 /*
@@ -189,7 +179,7 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 static int add_rest(const struct heap_text *text, uint64_t rows,
 		    uint64_t bytes, uint64_t blocks, uint64_t empty)
 {
-	struct strbuf *out = out_of(text);
+	struct strbuf *out = heap_text_out(text);
 	int err = 0;
 
 	if (rows) {
@@ -198,12 +188,12 @@ static int add_rest(const struct heap_text *text, uint64_t rows,
 		strbuf_puts(out, "  in ");
 		amounts_add_count(out, rows, "more row");
 		strbuf_puts(out, " (--top)");
-		err = end_line(text);
+		err = heap_text_end_line(text);
 	}
 	if (!err && empty) {
 		amounts_add_count(out, empty, "row");
 		strbuf_puts(out, " more that nothing is held of");
-		err = end_line(text);
+		err = heap_text_end_line(text);
 	}
 	return err;
 }
