@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/strbuf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 
@@ -88,4 +90,21 @@ void strbuf_pad(struct strbuf *buf, size_t length)
 const char *strbuf_text(const struct strbuf *buf)
 {
 	return buf->text ? buf->text : "";
+}
+
+int strbuf_read(struct strbuf *buf, int fd, size_t max)
+{
+	char bytes[16384];
+
+	for (;;) {
+		ssize_t n = read(fd, bytes, sizeof(bytes));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		if (buf->length + n > max)
+			return -EFBIG;
+		strbuf_add(buf, bytes, n);
+	}
 }

@@ -22,6 +22,12 @@ void strbuf_putc(struct strbuf *buf, char c);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	PRINTF_LIKE(2, 3);
 
+/*
+ * Adds all that a descriptor has to give. -EFBIG when the text would get longer
+ * than max, or the errno of reading.
+ */
+int strbuf_read(struct strbuf *buf, int fd, size_t max) MUST_CHECK;
+
 /* Adds blanks until the text is at least this long. */
 void strbuf_pad(struct strbuf *buf, size_t length);
 

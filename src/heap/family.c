@@ -132,23 +132,6 @@ void families_add(struct families *families, struct family_draft *draft,
 	added->next = following;
 }
 
-static int read_all(int fd, struct strbuf *ret)
-{
-	char bytes[16384];
-
-	for (;;) {
-		ssize_t n = read(fd, bytes, sizeof(bytes));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		if (ret->length + n > FILE_SIZE_MAX)
-			return -EFBIG;
-		strbuf_add(ret, bytes, n);
-	}
-}
-
 /* A file that the user named: a pipe will do, too. */
 int families_read(struct families *families, const char *path)
 {
@@ -158,7 +141,7 @@ int families_read(struct families *families, const char *path)
 
 	if (fd < 0)
 		return -errno;
-	err = read_all(fd, &text);
+	err = strbuf_read(&text, fd, FILE_SIZE_MAX);
 	close(fd);
 	if (!err)
 		families_parse(families, path, strbuf_text(&text), text.length);

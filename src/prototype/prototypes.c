@@ -73,23 +73,6 @@ void prototypes_free(struct prototypes *prototypes)
 	free(prototypes);
 }
 
-static int read_all(int fd, struct strbuf *ret)
-{
-	char bytes[16384];
-
-	for (;;) {
-		ssize_t n = read(fd, bytes, sizeof(bytes));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		if (ret->length + n > FILE_SIZE_MAX)
-			return -EFBIG;
-		strbuf_add(ret, bytes, n);
-	}
-}
-
 /* What lies in a search path by chance may be no file that ever ends. */
 static int open_regular(const char *path)
 {
@@ -109,7 +92,7 @@ static int load(struct prototypes *prototypes, const char *path, int fd,
 		struct definitions **ret)
 {
 	struct strbuf text = { 0 };
-	int err = fd < 0 ? fd : read_all(fd, &text);
+	int err = fd < 0 ? fd : strbuf_read(&text, fd, FILE_SIZE_MAX);
 
 	if (fd >= 0)
 		close(fd);
