@@ -55,8 +55,11 @@ static struct heap_cost cost_of(const struct heap_verb *verb,
 	};
 }
 
-static void on_unwritten(const char *path, int err)
+static void on_unwritten(void *context, const char *path, int err)
 {
+	struct heap_verb *verb = context;
+
+	verb->session->unwritten = true;
 	complain(err, "%s can't be written: %s", path, strerror(-err));
 }
 
@@ -71,7 +74,7 @@ static void write_files(struct heap_verb *verb, const struct watched *process,
 		.now = now,
 	};
 
-	heap_export_write(&export, on_unwritten);
+	heap_export_write(&export, on_unwritten, verb);
 }
 
 static void print_report(struct heap_verb *verb,
@@ -89,6 +92,7 @@ static void print_report(struct heap_verb *verb,
 	if (!err)
 		return;
 	verb->error = err;
+	verb->session->unwritten = true;
 	complain(0, "%s can't be written any more: %s",
 		 heap_output(verb->session), strerror(-err));
 }

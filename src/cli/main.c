@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -17,16 +18,22 @@ static void receive(enum diag_level level, enum diag_domain domain,
 	complain(0, "%s%s", level == DIAG_DEBUG ? "debug: " : "", message);
 }
 
+static int print(const struct options *options)
+{
+	if (options->help)
+		options_print_help(options->verb, stdout);
+	else
+		puts(PACKAGE_STRING);
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	complain(0, "standard output can't be written: %s", strerror(errno));
+	return EXIT_UNWRITTEN;
+}
+
 static int run(const struct options *options)
 {
-	if (options->help) {
-		options_print_help(options->verb, stdout);
-		return 0;
-	}
-	if (options->version) {
-		puts(PACKAGE_STRING);
-		return 0;
-	}
+	if (options->help || options->version)
+		return print(options);
 	diag_set_debug(options->debug);
 	if (options->verb == VERB_HEAP_DIFF)
 		return heap_diff_run(options);

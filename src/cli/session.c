@@ -317,7 +317,7 @@ static void report_losses(struct session *session)
 		   (unsigned long long)session->tracer.counts.stepped);
 }
 
-static int exit_status(const struct session *session)
+static int status_of_tracing(const struct session *session)
 {
 	int status = session->child_status;
 
@@ -331,17 +331,33 @@ static int exit_status(const struct session *session)
 				     WEXITSTATUS(status);
 }
 
-static void finish(struct session *session)
+/* A program that has failed itself has the better reason. */
+static int exit_status(const struct session *session)
+{
+	int status = status_of_tracing(session);
+
+	return !status && session->unwritten ? EXIT_UNWRITTEN : status;
+}
+
+static void finish_sinks(struct session *session)
 {
 	int err = prober_error(session->prober);
+	int finished = sinks_finish(session->sinks);
 
+	if (!err)
+		err = finished;
+	if (!err)
+		return;
+	session->unwritten = true;
+	complain(0, "%s can't be written any more: %s",
+		 session->verb->output(session), strerror(-err));
+}
+
+static void finish(struct session *session)
+{
 	debuginfo_wait_for_fetched(session->debuginfo,
 				   &session->requests->interrupts);
-	if (!err)
-		err = sinks_finish(session->sinks);
-	if (err)
-		complain(0, "%s can't be written any more: %s",
-			 session->verb->output(session), strerror(-err));
+	finish_sinks(session);
 	prober_report_unmatched(session->prober);
 	if (session->verb->finished)
 		session->verb->finished(session);

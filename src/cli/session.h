@@ -13,6 +13,7 @@
 /* Exit statuses of calltrap itself; see calltrap(1). */
 enum {
 	EXIT_NOTHING_TRACED = 1,
+	EXIT_UNWRITTEN = 1,
 	EXIT_WRONG_USAGE = 2,
 };
 
@@ -69,6 +70,7 @@ struct session {
 	int child_status;   /* as from wait(2) */
 	bool begun;         /* there was something to trace */
 	bool left;          /* detached before everything ended */
+	bool unwritten;     /* something that was found could not be */
 	struct sink watcher;
 };
 

@@ -43,7 +43,8 @@ struct format {
 
 static void write_one(const struct heap_export *export,
 		      const struct format *format,
-		      void (*told)(const char *path, int err))
+		      void (*told)(void *context, const char *path, int err),
+		      void *context)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
@@ -53,11 +54,12 @@ static void write_one(const struct heap_export *export,
 	format->make(export, &out);
 	err = whole_file_write(strbuf_text(&path), out.text, out.length);
 	if (err)
-		told(strbuf_text(&path), err);
+		told(context, strbuf_text(&path), err);
 }
 
 void heap_export_write(const struct heap_export *export,
-		       void (*told)(const char *path, int err))
+		       void (*told)(void *context, const char *path, int err),
+		       void *context)
 {
 	const struct format formats[] = {
 		{ export->options->folded, heap_folded_make },
@@ -78,7 +80,7 @@ void heap_export_write(const struct heap_export *export,
 	own.survey = survey;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i].path)
-			write_one(&own, &formats[i], told);
+			write_one(&own, &formats[i], told, context);
 	survey_free(survey);
 }
 

@@ -66,6 +66,7 @@ bool heap_export_is_wanted(const struct heap_export_options *options);
  * with one doesn't keep the others; told is called for each.
  */
 void heap_export_write(const struct heap_export *export,
-		       void (*told)(const char *path, int err));
+		       void (*told)(void *context, const char *path, int err),
+		       void *context);
 
 #endif

@@ -137,13 +137,52 @@ def empty(case):
     check_refused(case, case.write("empty", "", 0o755), holding=["empty"])
 
 
-@h.test("a directory of the log is full: /dev/full")
+def check_unwritten(case, *options, output="/dev/full", command=None,
+                    status=1):
+    if not os.path.exists("/dev/full"):
+        raise h.Skip("there is no /dev/full")
+    result = case.run([h.CALLTRAP, *options, *(command or [program()])])
+    result.check_status(status)
+    h.check_equal(result.messages(),
+                  ["calltrap: %s can't be written any more: No space left on "
+                   "device" % output], "messages")
+    return result
+
+
+@h.test("the log's disk is full")
 def full(case):
-    result = case.run([h.CALLTRAP, "-o", "/dev/full", program()])
-    h.check(result.status >= 0, "calltrap was killed: %d" % result.status)
-    h.check_equal(len(result.messages()), 1, "messages:\n" + result.err)
+    result = check_unwritten(case, "-o", "/dev/full")
     h.check("count MAIN f1 1000" in result.out, "the program's output: " +
             result.out)
+
+
+@h.test("the table's disk is full")
+def full_table(case):
+    check_unwritten(case, "-c", "-o", "/dev/full", command=["true"])
+
+
+@h.test("the log's disk is full: a program that fails has the last word")
+def full_and_failed(case):
+    check_unwritten(case, "-c", "-o", "/dev/full",
+                    command=["sh", "-c", "exit 7"], status=7)
+
+
+@h.test("the disk of JSON is full: the log is whole")
+def full_json(case):
+    check_unwritten(case, "-e", "strlen", "--json", "/dev/full", "-o", "log",
+                    command=["true"])
+    h.check(h.read(case.path("log")).endswith("\n"), "end of the log")
+
+
+@h.test("standard output is full")
+def full_standard_output(case):
+    for option in "--help", "--version":
+        result = case.run(["sh", "-c", '"$0" "$1" >/dev/full', h.CALLTRAP,
+                           option])
+        result.check_status(1)
+        h.check_equal(result.messages(),
+                      ["calltrap: standard output can't be written: No space "
+                       "left on device"], "messages of " + option)
 
 
 @h.test("no such pid", users=True)

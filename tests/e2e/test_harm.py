@@ -108,13 +108,14 @@ def inherited_children(case):
 
 # ---------------------------------------------------------------- the log
 
-def loses_log(case, argv, words):
+def loses_log(case, argv, words, status=1):
     """The log of an attached calltrap can't be written at some time."""
     target = start(case, "8", "0")
     tracer = case.start([part.replace("PID", str(target.pid))
                          for part in argv])
     tracer.wait()
     h.check(words in tracer.err + tracer.out, "calltrap said: " + tracer.err)
+    h.check_equal(tracer.popen.returncode, status, "the exit status")
     h.wait_until(lambda: not h.tracer_of(target.pid), "the end of the tracing")
     h.check_equal(target.popen.poll(), None, "end of the target")
     h.check_untouched(target.pid)
@@ -129,8 +130,9 @@ def disk_full(case):
 
 @h.test("the pipe is closed: a busy target is let go of", users=True)
 def pipe_closed(case):
-    loses_log(case, ["sh", "-c", '"$0" -L -x f1 -p PID 2>&1 | head -n 3',
-                     h.CALLTRAP], "f1@libt.so")
+    loses_log(case, ["bash", "-o", "pipefail", "-c",
+                     '"$0" -L -x f1 -p PID 2>&1 | head -n 3', h.CALLTRAP],
+              "f1@libt.so")
 
 
 @h.test("the file may not grow any more: a busy target is let go of",

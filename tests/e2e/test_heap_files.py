@@ -32,11 +32,11 @@ def own_build(case, name="heap_files", *flags):
                  directory=case.dir)
 
 
-def gather(case, *options, program=None):
+def gather(case, *options, program=None, status=0):
     """(result, what the program says that it holds)"""
     result = case.calltrap("heap", *options, program or own_build(case),
                            log=False)
-    result.check_status(0)
+    result.check_status(status)
     held = {}
     for line in result.out.splitlines():
         words = line.split()
@@ -451,7 +451,8 @@ def diff_damaged(case):
 @test("a file that can't be written is told, and harms nothing else")
 def unwritable(case):
     result, held = gather(case, "--pprof", "/dev/full", "--json",
-                          "nowhere/heap.json", "--callgrind", "heap.kcg")
+                          "nowhere/heap.json", "--callgrind", "heap.kcg",
+                          status=1)
     check_equal(sorted(result.messages()),
                 ["calltrap: /dev/full can't be written: No space left on "
                  "device",
