@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/call_acts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "heap/operand.h"
+
+/* Operands that are still to be read. */
+enum {
+	NEED_HANDLE = 1,
+	NEED_OLD = 2,
+	NEED_SIZE = 4,
+	NEED_OLD_SIZE = 8,
+	NEED_ALL = 15,
+};
+
+/* What a running call will do to one family. */
+struct pending_act {
+	struct heap_act act;
+	unsigned needs;
+};
+
+#define ACTS_MAX 4
+
+/* A running call. */
+struct pending {
+	uint64_t call;
+	unsigned count;
+	struct pending_act acts[ACTS_MAX];
+	UT_hash_handle hh; /* by call */
+};
+
+static struct call_values values_of(const struct event *event)
+{
+	const struct call *call = event->call;
+
+	return (struct call_values){
+		.arch = call->arch,
+		.entry_regs = &call->entry,
+		.result_regs = event->kind == EVENT_RETURN ? event->regs : NULL,
+		.memory = call->memory,
+	};
+}
+
+/* Who has called, as far as the stack tells. */
+struct caller {
+	const char *library;
+	bool is_own; /* the library that defines the function itself */
+};
+
+static struct caller caller_of(const struct call_acts *acts,
+			       const struct call *call)
+{
+	const char *definer = call->function->library, *soname;
+	struct frame frame;
+
+	if (!stacks_frames(acts->stacks, call->stack, &frame, 1))
+		return (struct caller){ 0 };
+	soname = frame.code->image ? image_soname(frame.code->image) : NULL;
+	return (struct caller){
+		.library = frame.code->path,
+		.is_own = definer && soname && !strcmp(definer, soname),
+	};
+}
+
+/* Reads what can be read by now; false when something never will be. */
+static bool fill(struct pending_act *pending, const struct call_values *values,
+		 unsigned which)
+{
+	const struct family_function *function = pending->act.function;
+	const struct {
+		const struct operand *operand;
+		unsigned need;
+		uint64_t *value;
+	} fields[] = {
+		{ &function->handle, NEED_HANDLE, &pending->act.handle },
+		{ &function->old, NEED_OLD, &pending->act.old },
+		{ &function->size, NEED_SIZE, &pending->act.size },
+		{ &function->old_size, NEED_OLD_SIZE, &pending->act.old_size },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		int err;
+
+		if (!(pending->needs & fields[i].need))
+			continue;
+		err = operand_value(fields[i].operand, values, which,
+				    fields[i].value);
+		if (err == -EAGAIN)
+			continue;
+		if (err && err != -ENOENT)
+			return false;
+		pending->needs &= ~fields[i].need;
+	}
+	return true;
+}
+
+/*
+ * What libc maps for itself (the stacks of threads, which it keeps for later
+ * ones) is no business of the program's.
+ */
+static bool is_wanted(const struct call_acts *acts, struct watched *process,
+		      const struct family_function *function,
+		      const struct caller *caller)
+{
+	if (function->family->granularity && caller->is_own)
+		return false;
+	if (!acts->off || function->act != FAMILY_ACQUIRE)
+		return true;
+	process->not_kept++;
+	return false;
+}
+
+/* The acts of a call that has begun. */
+static void begin_acts(struct call_acts *acts, struct watched *process,
+		       const struct event *event, struct pending *ret)
+{
+	const struct call *call = event->call;
+	const struct call_values values = values_of(event);
+	const struct family_function *function = call->function->subject;
+	const struct caller caller = caller_of(acts, call);
+
+	ret->call = call->id;
+	ret->count = 0;
+	for (; function && ret->count < ACTS_MAX; function = function->next) {
+		struct pending_act *pending = &ret->acts[ret->count];
+
+		if (!is_wanted(acts, process, function, &caller))
+			continue;
+		*pending = (struct pending_act){
+			.act.function = function,
+			.act.call = call->id,
+			.act.begin = call->time,
+			.act.tid = call->tid,
+			.act.stack = call->stack,
+			.act.library = caller.library,
+			.needs = NEED_ALL,
+		};
+		if (fill(pending, &values, 0))
+			ret->count++;
+		else
+			process->unreadable++;
+	}
+}
+
+/* Nobody will wait for its return: what it does is done. */
+static void act_at_entry(struct watched *process, struct pending *pending)
+{
+	for (unsigned i = 0; i < pending->count; i++) {
+		struct heap_act *act = &pending->acts[i].act;
+
+		act->call = 0;
+		heap_act(process->heap, act);
+	}
+}
+
+void call_acts_begin(struct call_acts *acts, struct watched *process,
+		     const struct event *event)
+{
+	struct pending begun, *pending;
+
+	process->calls++;
+	begin_acts(acts, process, event, &begun);
+	if (event->call->function->entry_only) {
+		act_at_entry(process, &begun);
+		return;
+	}
+	if (!begun.count)
+		return;
+	for (unsigned i = 0; i < begun.count; i++)
+		heap_begin(process->heap, &begun.acts[i].act);
+	pending = xmalloc(sizeof(*pending));
+	*pending = begun;
+	HASH_ADD(hh, acts->pending, call, sizeof(pending->call), pending);
+}
+
+static struct pending *take(struct call_acts *acts, const struct event *event)
+{
+	struct pending *pending;
+
+	HASH_FIND(hh, acts->pending, &event->call->id, sizeof(pending->call),
+		  pending);
+	if (pending)
+		HASH_DEL(acts->pending, pending);
+	return pending;
+}
+
+static void end_act(struct watched *process, const struct pending_act *pending,
+		    const struct event *event)
+{
+	const struct call_values values = values_of(event);
+	const struct family_function *function = pending->act.function;
+	uint64_t result = event->call->arch->result(event->regs);
+	unsigned handles = function->handle.count ? function->handle.count : 1;
+
+	for (unsigned which = 0; which < handles; which++) {
+		struct pending_act each = *pending;
+
+		each.act.begin += event->stopped_ns;
+		each.act.end = event->time;
+		each.act.failed = !family_succeeded(
+			function, result, event->call->arch->word_size);
+		if (!each.act.failed && !fill(&each, &values, which)) {
+			process->unreadable++;
+			each.act.failed = true;
+		}
+		heap_act(process->heap, &each.act);
+	}
+}
+
+void call_acts_end(struct call_acts *acts, struct watched *process,
+		   const struct event *event)
+{
+	struct pending *pending = take(acts, event);
+
+	for (unsigned i = 0; pending && i < pending->count; i++)
+		end_act(process, &pending->acts[i], event);
+	free(pending);
+}
+
+/* An exception that operator new has thrown says that it has failed. */
+void call_acts_abandon(struct call_acts *acts, struct watched *process,
+		       const struct event *event)
+{
+	struct pending *pending = take(acts, event);
+
+	if (event->end == CALL_UNSEEN)
+		process->unseen++;
+	for (unsigned i = 0; pending && i < pending->count; i++) {
+		struct heap_act *act = &pending->acts[i].act;
+
+		act->end = event->time;
+		act->failed = true;
+		if (event->end == CALL_EXCEPTION)
+			heap_act(process->heap, act);
+		else
+			heap_abandon(process->heap, act);
+	}
+	free(pending);
+}
+
+void call_acts_fini(struct call_acts *acts)
+{
+	struct pending *pending, *next;
+
+	HASH_ITER(hh, acts->pending, pending, next) {
+		HASH_DEL(acts->pending, pending);
+		free(pending);
+	}
+}

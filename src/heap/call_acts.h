@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CALL_ACTS_H
+#define CALLTRAP_CALL_ACTS_H
+
+#include <stdbool.h>
+
+#include "heap/watch.h"
+
+/*
+ * Makes acts of the calls of families' functions. Calls that run are kept
+ * until they return. Initialised by { .stacks = … }.
+ */
+struct call_acts {
+	const struct stacks *stacks;
+	bool off;                /* what is acquired now isn't kept */
+	struct pending *pending; /* calls that run */
+};
+
+void call_acts_fini(struct call_acts *acts);
+
+/* Events of functions that have a subject: EVENT_CALL, _RETURN, _ABANDON. */
+void call_acts_begin(struct call_acts *acts, struct watched *process,
+		     const struct event *event);
+void call_acts_end(struct call_acts *acts, struct watched *process,
+		   const struct event *event);
+void call_acts_abandon(struct call_acts *acts, struct watched *process,
+		       const struct event *event);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/family_pick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/* A function that goes by names of several forms. */
+struct formless {
+	struct family_function function;
+	struct formless *next;
+};
+
+struct family_pick {
+	struct prober_pick ops;
+	const struct families *families;
+	struct formless *formless;
+	bool found;
+};
+
+/* glibc's dynamic linker has a malloc for itself, until libc is there. */
+static bool is_linkers_own(const struct module *module)
+{
+	return module->is_linker && !strncmp(module->name, "ld-linux", 8);
+}
+
+/*
+ * The exception that operator new throws is made within it, and given back when
+ * it was caught: by the program, or within the operator new that throws nothing.
+ */
+static bool is_apart(const char *symbol)
+{
+	return !strcmp(symbol, "__cxa_allocate_exception") ||
+	       !strcmp(symbol, "__cxa_free_exception");
+}
+
+/*
+ * What glibc's malloc does at the end of a thread: it calls free() for what is
+ * its own. Only static programs have the symbol, in others free() is reached
+ * by another way.
+ */
+static bool is_inside(const char *symbol)
+{
+	return !strcmp(symbol, "__malloc_arena_thread_freeres");
+}
+
+static bool wants(void *context, const char *symbol,
+		  const struct module *module)
+{
+	const struct family_pick *pick = context;
+
+	return (families_find(pick->families, symbol) || is_apart(symbol) ||
+		is_inside(symbol)) &&
+	       !is_linkers_own(module);
+}
+
+static bool same_form(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_basic(const struct family_function *function)
+{
+	return same_form(function->form, function->family->functions[0]->form);
+}
+
+/*
+ * A release is told by its entry, unless it may fail, or is of a form that
+ * stands upon another: operator delete calls free, which must not count then.
+ */
+static bool is_done_at_entry(const struct family_function *function)
+{
+	for (; function; function = function->next)
+		if (function->act != FAMILY_RELEASE ||
+		    function->success.compare != COMPARE_ALWAYS ||
+		    function->size.kind != OPERAND_NONE || !is_basic(function))
+			return false;
+	return true;
+}
+
+/*
+ * Functions that call others of their unit stand for them: operator new for
+ * malloc, malloc for mmap.
+ */
+static unsigned group_of(const struct family_pick *pick,
+			 const struct family *family)
+{
+	size_t i;
+
+	for (i = 0; i < families_count(pick->families); i++)
+		if (!strcmp(families_at(pick->families, i)->unit, family->unit))
+			break;
+	return 1 + i % UINT8_MAX;
+}
+
+static void describe(void *context, struct function *function)
+{
+	struct family_pick *pick = context;
+	const struct family_function *first =
+		families_find(pick->families, function->name);
+
+	if (!first) {
+		function->apart = is_apart(function->name);
+		if (!function->apart)
+			function->group =
+				group_of(pick, families_at(pick->families, 0));
+		return;
+	}
+	pick->found = true;
+	function->subject = first;
+	function->group = group_of(pick, first->family);
+	function->entry_only = is_done_at_entry(first);
+}
+
+/*
+ * mimalloc's free() and operator delete are one function: which of them the
+ * program has called can't be told, so it fits everything.
+ */
+static void also_named(void *context, struct function *function,
+		       const char *symbol)
+{
+	struct family_pick *pick = context;
+	const struct family_function *first = function->subject;
+	const struct family_function *other =
+		families_find(pick->families, symbol);
+	struct formless *formless;
+
+	if (!first || !other || !first->form ||
+	    same_form(first->form, other->form))
+		return;
+	formless = xcalloc(1, sizeof(*formless));
+	formless->function = *first;
+	formless->function.form = NULL;
+	formless->next = pick->formless;
+	pick->formless = formless;
+	function->subject = &formless->function;
+}
+
+struct family_pick *family_pick_new(const struct families *families)
+{
+	struct family_pick *pick = xcalloc(1, sizeof(*pick));
+
+	pick->families = families;
+	pick->ops = (struct prober_pick){
+		.wants = wants,
+		.describe = describe,
+		.also_named = also_named,
+		.context = pick,
+	};
+	return pick;
+}
+
+void family_pick_free(struct family_pick *pick)
+{
+	while (pick->formless) {
+		struct formless *next = pick->formless->next;
+
+		free(pick->formless);
+		pick->formless = next;
+	}
+	free(pick);
+}
+
+const struct prober_pick *family_pick_ops(const struct family_pick *pick)
+{
+	return &pick->ops;
+}
+
+bool family_pick_has_found(const struct family_pick *pick)
+{
+	return pick->found;
+}

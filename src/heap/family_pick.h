@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_FAMILY_PICK_H
+#define CALLTRAP_FAMILY_PICK_H
+
+#include <stdbool.h>
+
+#include "heap/families.h"
+#include "probe/prober.h"
+
+/*
+ * Which functions have to be probed, and how: those of all families, wherever
+ * they are defined, and a few that stand around them. A probed function's
+ * subject is its struct family_function, or NULL.
+ */
+struct family_pick;
+
+struct family_pick *family_pick_new(const struct families *families) MUST_CHECK;
+void family_pick_free(struct family_pick *pick);
+
+const struct prober_pick *family_pick_ops(const struct family_pick *pick);
+
+/* Whether any function of any family was found in any process. */
+bool family_pick_has_found(const struct family_pick *pick);
+
+#endif
