@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/heap_svg_frames.h"
+#include "report/flame_frames.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,40 +12,19 @@
 #define CHARACTER      7.25 /* of a monospaced font of 12 pixels */
 
 struct painting {
-	const struct heap_tree *tree;
+	const struct flame_tree *tree;
 	const char *unit;
 	struct strbuf *out;
 };
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash(uint64_t value, const char *text)
-{
-	for (; *text; text++)
-		value = (value ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return value;
-}
-
-#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-
-/* By its path and not its place, so that links outlive what has grown. */
-static uint64_t identity(const struct heap_node *node)
-{
-	uint64_t value = HASH_BEGIN;
-
-	for (; node; node = node->parent)
-		value = hash(hash(hash(value, node->library), "\n"),
-			     node->name);
-	return value;
-}
-
 /* 0 to 1, exclusive. */
 static double spread(const char *text)
 {
-	return (hash(HASH_BEGIN, text) >> 20) % 1000 / 1000.0;
+	return (flame_hash(FLAME_HASH_BEGIN, text) >> 20) % 1000 / 1000.0;
 }
 
 /* What flame graphs of memory use: red 0, green 190 to 240, blue 0 to 210. */
-static void add_colour(const struct painting *p, const struct heap_node *node)
+static void add_colour(const struct painting *p, const struct flame_node *node)
 {
 	strbuf_printf(p->out, "rgb(0,%d,%d)",
 		      190 + (int)(50 * spread(node->name)),
@@ -59,7 +38,7 @@ static double share(const struct painting *p, uint64_t weight)
 	return total ? (double)weight / total : 0;
 }
 
-static void add_lines(const struct painting *p, const struct heap_node *node)
+static void add_lines(const struct painting *p, const struct flame_node *node)
 {
 	unsigned i;
 
@@ -67,13 +46,13 @@ static void add_lines(const struct painting *p, const struct heap_node *node)
 		return;
 	strbuf_putc(p->out, '\n');
 	xml_add(p->out, node->file, NAME_MAX_HOVER);
-	for (i = 0; i < node->line_count && i < HEAP_NODE_LINES; i++)
+	for (i = 0; i < node->line_count && i < FLAME_NODE_LINES; i++)
 		strbuf_printf(p->out, "%s%u", i ? ", " : ":", node->lines[i]);
-	if (node->line_count > HEAP_NODE_LINES)
+	if (node->line_count > FLAME_NODE_LINES)
 		strbuf_puts(p->out, ", ...");
 }
 
-static void add_title(const struct painting *p, const struct heap_node *node)
+static void add_title(const struct painting *p, const struct flame_node *node)
 {
 	const char *unit = p->unit;
 
@@ -96,7 +75,7 @@ static void add_title(const struct painting *p, const struct heap_node *node)
 	strbuf_puts(p->out, "</title>");
 }
 
-static void add_text(const struct painting *p, const struct heap_node *node,
+static void add_text(const struct painting *p, const struct flame_node *node,
 		     double width)
 {
 	int room = (int)((width - 2 * TEXT_MARGIN) / CHARACTER);
@@ -111,17 +90,18 @@ static void add_text(const struct painting *p, const struct heap_node *node,
 	strbuf_puts(p->out, "</text>");
 }
 
-static void add_frame(const struct painting *p, const struct heap_node *node)
+static void add_frame(const struct painting *p, const struct flame_node *node)
 {
-	unsigned y = SVG_HEADER + (p->tree->height - 1 - node->depth) * SVG_ROW;
-	double width = SVG_WIDTH * share(p, node->weight);
+	unsigned y = FLAME_HEADER +
+		     (p->tree->height - 1 - node->depth) * FLAME_ROW;
+	double width = FLAME_WIDTH * share(p, node->weight);
 
 	strbuf_printf(p->out,
 		      "<svg class=\"frame%s\" id=\"f%016" PRIx64 "\" "
 		      "x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" "
 		      "data-depth=\"%u\" data-weight=\"%" PRIu64 "\">",
-		      node->leak ? " likely" : "", identity(node),
-		      SVG_WIDTH * share(p, node->start), y, width, SVG_ROW - 1,
+		      node->leak ? " likely" : "", node->identity,
+		      FLAME_WIDTH * share(p, node->start), y, width, FLAME_ROW - 1,
 		      node->depth, node->weight);
 	add_title(p, node);
 	strbuf_puts(p->out, "<rect width=\"100%\" height=\"100%\" fill=\"");
@@ -131,12 +111,12 @@ static void add_frame(const struct painting *p, const struct heap_node *node)
 	strbuf_puts(p->out, "</svg>\n");
 }
 
-void heap_svg_add_frames(const struct heap_tree *tree, const char *unit,
-			 struct strbuf *out)
+void flame_frames_add(const struct flame_tree *tree, const char *unit,
+		      struct strbuf *out)
 {
 	const struct painting painting = { tree, unit, out };
-	const struct heap_node *node;
+	const struct flame_node *node;
 
-	for (node = tree->root; node; node = heap_tree_next(node))
+	for (node = tree->root; node; node = flame_tree_next(node))
 		add_frame(&painting, node);
 }

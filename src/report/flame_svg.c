@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/flame_svg.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "report/amounts.h"
+#include "report/flame_frames.h"
+#include "report/flamegraph_text.h"
+#include "report/xml.h"
+
+#define PROGRAM_MAX 90
+#define NOTE_MAX    150
+
+static void add_time(uint64_t monotonic, struct strbuf *out)
+{
+	time_t second = clock_wall(monotonic) / NS_PER_SECOND;
+	char text[32] = "";
+	struct tm tm;
+
+	if (localtime_r(&second, &tm))
+		strftime(text, sizeof(text), "%F %T", &tm);
+	strbuf_puts(out, text);
+}
+
+void flame_svg_add_heading(const char *what, const char *program, pid_t pid,
+			   uint64_t monotonic, struct strbuf *out)
+{
+	strbuf_printf(out, "%s: ", what);
+	xml_add(out, program, PROGRAM_MAX);
+	strbuf_printf(out, " (pid %d), ", (int)pid);
+	add_time(monotonic, out);
+}
+
+static void add_subheading(const struct flame_picture *picture,
+			   struct strbuf *out)
+{
+	const struct flame_tree *tree = picture->tree;
+
+	amounts_add_number(out, tree->root->weight);
+	strbuf_printf(out, " %s", picture->unit);
+	if (picture->note)
+		xml_add(out, picture->note, NOTE_MAX);
+	if (tree->leaks) {
+		strbuf_puts(out, "; ! marks ");
+		amounts_add_count(out, tree->leaks, "LIKELY leak");
+	}
+	if (tree->left_out) {
+		strbuf_puts(out, "; ");
+		amounts_add_count(out, tree->left_out, "smaller site");
+		strbuf_puts(out, " not shown one by one");
+	}
+}
+
+static void begin(const struct flame_picture *picture, struct strbuf *out)
+{
+	unsigned height = FLAME_HEADER + picture->tree->height * FLAME_ROW +
+			  FLAME_FOOTER;
+
+	strbuf_printf(out,
+		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		      "viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\">\n"
+		      "<title>%s</title>\n<style>\n%s</style>\n", FLAME_WIDTH,
+		      height, FLAME_WIDTH, height, picture->heading,
+		      flamegraph_css);
+	strbuf_puts(out,
+		    "<defs><linearGradient id=\"paper\" x2=\"0\" y2=\"1\">"
+		    "<stop class=\"top\" offset=\"0\"/>"
+		    "<stop class=\"bottom\" offset=\"1\"/>"
+		    "</linearGradient></defs>\n"
+		    "<rect fill=\"url(#paper)\" width=\"100%\" "
+		    "height=\"100%\"/>\n");
+}
+
+/* It stands behind the boxes, for it stays in view above them. */
+static void add_header(const struct flame_picture *picture, struct strbuf *out)
+{
+	strbuf_printf(out,
+		      "<g class=\"header\">\n"
+		      "<rect class=\"top\" width=\"100%%\" height=\"%d\"/>\n"
+		      "<text class=\"heading\" x=\"50%%\" y=\"18\">%s</text>\n"
+		      "<text class=\"subheading\" x=\"50%%\" y=\"35\">",
+		      FLAME_HEADER - 4, picture->heading);
+	add_subheading(picture, out);
+	strbuf_puts(out, "</text>\n<text class=\"hint\" x=\"8\" y=\"57\">"
+			 "In a browser: click to zoom, / to search"
+			 "</text>\n<text class=\"detail\" x=\"8\" "
+			 "y=\"80\"></text>\n</g>\n");
+}
+
+void flame_svg_add(const struct flame_picture *picture, struct strbuf *out)
+{
+	begin(picture, out);
+	strbuf_puts(out, "<g class=\"frames\">\n");
+	flame_frames_add(picture->tree, picture->unit, out);
+	strbuf_puts(out, "</g>\n");
+	add_header(picture, out);
+	strbuf_printf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
+		      flamegraph_js);
+}
