@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "heap/growth.h"
+#include "heap/forecast.h"
 #include "report/heap_json.h"
 #include "report/json_stack.h"
 #include "report/json_writer.h"
@@ -138,17 +138,17 @@ static json_t *vitals_object(const struct vitals *vitals)
 static void add_trend(json_t *array, const char *what,
 		      const struct history *history, uint64_t watched)
 {
-	const struct growth growth = growth_of(history, watched);
+	const struct rise rise = rise_of(history, watched);
 	json_t *object;
 
-	if (!growth.certain)
+	if (!rise.certain)
 		return;
 	object = json_object();
 	heap_json_set_text(object, "of", what);
 	json_object_set_new(object, "bytes_per_second",
-			    json_real(growth.trend.slope));
+			    json_real(rise.trend.slope));
 	json_object_set_new(object, "steadiness",
-			    json_real(growth.steadiness));
+			    json_real(rise.steadiness));
 	json_array_append_new(array, object);
 }
 

@@ -47,7 +47,7 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	if (!err)
 		err = heap_text_summary(text, rows);
 	if (!err)
-		err = heap_text_growth(text);
+		err = heap_text_process(text);
 	if (!err)
 		err = heap_text_rows(text, rows);
 	if (!err)

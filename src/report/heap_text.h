@@ -35,7 +35,7 @@ int heap_text_summary(const struct heap_text *text,
 		      const struct heap_rows *rows) MUST_CHECK;
 
 /* What the kernel says of the process, and where that leads. */
-int heap_text_growth(const struct heap_text *text) MUST_CHECK;
+int heap_text_process(const struct heap_text *text) MUST_CHECK;
 
 int heap_text_rows(const struct heap_text *text,
 		   const struct heap_rows *rows) MUST_CHECK;

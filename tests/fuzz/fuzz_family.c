@@ -8,7 +8,7 @@
 
 #include "base/cursor.h"
 #include "base/diag.h"
-#include "heap/growth.h"
+#include "heap/forecast.h"
 #include "heap/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -98,9 +98,9 @@ static void judge(const struct heap *heap, uint64_t time)
 	}
 	for (size_t i = 0; i < heap_family_count(heap); i++) {
 		const struct family *family = heap_family(heap, i);
-		struct growth growth =
-			growth_of(heap_total_history(heap, family), time);
-		struct forecast forecast = forecast_of(&growth, 1 << 20);
+		struct rise rise =
+			rise_of(heap_total_history(heap, family), time);
+		struct forecast forecast = forecast_of(&rise, 1 << 20);
 
 		forecast_print(&forecast, &text);
 		check_sums(heap, family);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "heap/growth.h"
+#include "heap/forecast.h"
 #include "heap/verdict.h"
 
 static struct fixture f;
@@ -198,9 +198,9 @@ START_TEST(growth_and_forecast)
 {
 	const struct family *family =
 		families_find(f.families, "malloc")->family;
-	struct growth_source sources[4];
+	struct rise_source sources[4];
 	struct forecast forecast;
-	struct growth growth;
+	struct rise rise;
 	struct strbuf text = { 0 };
 
 	for (unsigned i = 0; i < 600; i++) {
@@ -213,10 +213,10 @@ START_TEST(growth_and_forecast)
 		acquire(&f, "malloc", 0x300000, 1000);
 		release(&f, "free", 0x300000, 0);
 	}
-	growth = growth_of(heap_total_history(f.heap, family), f.now - START);
-	ck_assert(growth.certain);
-	ck_assert(fabs(growth.trend.slope - 950) < 20);
-	forecast = forecast_of(&growth, 950 * 11400); /* 3 h 10 min */
+	rise = rise_of(heap_total_history(f.heap, family), f.now - START);
+	ck_assert(rise.certain);
+	ck_assert(fabs(rise.trend.slope - 950) < 20);
+	forecast = forecast_of(&rise, 950 * 11400); /* 3 h 10 min */
 	ck_assert(forecast.certain);
 	ck_assert(forecast.earliest <= 11400 * SECOND);
 	ck_assert(forecast.latest >= 11400 * SECOND);
@@ -224,10 +224,10 @@ START_TEST(growth_and_forecast)
 	forecast_print(&forecast, &text);
 	ck_assert_msg(!strncmp(strbuf_text(&text), "in 3 h 10 min ± ", 16),
 		      "%s", strbuf_text(&text));
-	ck_assert_uint_eq(growth_sources(f.heap, family, f.now, sources, 4), 1);
+	ck_assert_uint_eq(rise_sources(f.heap, family, f.now, sources, 4), 1);
 	ck_assert_uint_eq(sources[0].site->stack, 1);
 	ck_assert(fabs(sources[0].share - 0.947) < 0.02);
-	ck_assert(!forecast_of(&growth, UINT64_MAX / 2).certain);
+	ck_assert(!forecast_of(&rise, UINT64_MAX / 2).certain);
 	strbuf_fini(&text);
 }
 END_TEST
@@ -237,7 +237,7 @@ START_TEST(silence_without_a_trend)
 {
 	const struct family *family =
 		families_find(f.families, "malloc")->family;
-	struct growth growth;
+	struct rise rise;
 	struct forecast forecast;
 	struct strbuf text = { 0 };
 	unsigned live = 0;
@@ -249,13 +249,13 @@ START_TEST(silence_without_a_trend)
 		else
 			acquire(&f, "malloc", 0x1000 + live++ * 16, 100);
 	}
-	growth = growth_of(heap_total_history(f.heap, family), f.now - START);
-	ck_assert(!growth.certain);
-	forecast = forecast_of(&growth, 1000);
+	rise = rise_of(heap_total_history(f.heap, family), f.now - START);
+	ck_assert(!rise.certain);
+	forecast = forecast_of(&rise, 1000);
 	forecast_print(&forecast, &text);
 	ck_assert_str_eq(strbuf_text(&text), "");
-	growth = growth_of(heap_total_history(f.heap, family), 1000);
-	ck_assert(!growth.certain);
+	rise = rise_of(heap_total_history(f.heap, family), 1000);
+	ck_assert(!rise.certain);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
-#include "heap/growth.h"
+#include "heap/forecast.h"
 #include "report/amounts.h"
 #include "report/heap_text.h"
 #include "report/names.h"
@@ -95,8 +95,8 @@ static uint64_t room_of(const struct vitals *now, const char **what_ret)
 static void add_sources(const struct heap_text *text,
 			const struct family *family)
 {
-	struct growth_source sources[SOURCES];
-	size_t count = growth_sources(text->process->heap, family, text->now,
+	struct rise_source sources[SOURCES];
+	size_t count = rise_sources(text->process->heap, family, text->now,
 				      sources, SOURCES);
 	double share = 0;
 
@@ -115,18 +115,18 @@ static void add_sources(const struct heap_text *text,
 }
 
 static int add_trend(const struct heap_text *text, const char *name,
-		     const struct growth *growth, const struct family *family)
+		     const struct rise *rise, const struct family *family)
 {
 	struct forecast forecast;
 	const char *what;
 	struct strbuf *out = heap_text_out(text);
 
-	if (!growth->certain)
+	if (!rise->certain)
 		return 0;
 	strbuf_printf(out, "%s grows by ", name);
-	amounts_add_number(out, growth->trend.slope);
+	amounts_add_number(out, rise->trend.slope);
 	strbuf_puts(out, " bytes a second");
-	forecast = forecast_of(growth, room_of(&text->process->vitals, &what));
+	forecast = forecast_of(rise, room_of(&text->process->vitals, &what));
 	if (forecast.certain) {
 		strbuf_printf(out, ": %s ", what);
 		forecast_print(&forecast, out);
@@ -141,22 +141,22 @@ static int add_trends(const struct heap_text *text)
 	const struct watched *process = text->process;
 	const struct families *families = text->config->families;
 	uint64_t watched = text->now - process->start;
-	struct growth growth = growth_of(&process->resident, watched);
-	int err = add_trend(text, "RSS", &growth, NULL);
+	struct rise rise = rise_of(&process->resident, watched);
+	int err = add_trend(text, "RSS", &rise, NULL);
 
 	for (size_t i = 0; !err && i < families_count(families); i++) {
 		const struct family *family = families_at(families, i);
 
 		if (!family->has_size)
 			continue;
-		growth = growth_of(heap_total_history(process->heap, family),
+		rise = rise_of(heap_total_history(process->heap, family),
 				   watched);
-		err = add_trend(text, family->name, &growth, family);
+		err = add_trend(text, family->name, &rise, family);
 	}
 	return err;
 }
 
-int heap_text_growth(const struct heap_text *text)
+int heap_text_process(const struct heap_text *text)
 {
 	int err;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "heap/growth.h"
+#include "heap/forecast.h"
 
 #include "heap/verdict.h"
 
@@ -41,9 +41,9 @@ static struct trend by_halves(const double *numbers, unsigned count)
 }
 
 /* The first interval is that of starting, the last one hasn't ended. */
-struct growth growth_of(const struct history *history, uint64_t since)
+struct rise rise_of(const struct history *history, uint64_t since)
 {
-	struct growth growth = { .watched = since };
+	struct rise rise = { .watched = since };
 	struct history_point points[HISTORY_POINTS];
 	double lows[TREND_POINTS];
 	uint64_t interval;
@@ -53,29 +53,29 @@ struct growth growth_of(const struct history *history, uint64_t since)
 	for (unsigned i = 1; i + 1 < count; i++)
 		lows[used++] = points[i].low_bytes;
 	if (used < POINTS_MIN)
-		return growth;
-	growth.trend = a_second(by_halves(lows, used), interval);
-	growth.steadiness = trend_steadiness(lows, used);
-	growth.certain = growth.trend.evidence >= CERTAIN &&
-			 growth.steadiness >= STEADY && growth.trend.low > 0 &&
-			 growth.trend.high < 2 * growth.trend.low;
-	return growth;
+		return rise;
+	rise.trend = a_second(by_halves(lows, used), interval);
+	rise.steadiness = trend_steadiness(lows, used);
+	rise.certain = rise.trend.evidence >= CERTAIN &&
+		       rise.steadiness >= STEADY && rise.trend.low > 0 &&
+		       rise.trend.high < 2 * rise.trend.low;
+	return rise;
 }
 
-struct forecast forecast_of(const struct growth *growth, uint64_t room)
+struct forecast forecast_of(const struct rise *rise, uint64_t room)
 {
 	struct forecast forecast = { 0 };
 	double left;
 
-	if (!growth->certain)
+	if (!rise->certain)
 		return forecast;
-	left = room / growth->trend.slope * 1e9;
-	if (left > (double)growth->watched * REACH)
+	left = room / rise->trend.slope * 1e9;
+	if (left > (double)rise->watched * REACH)
 		return forecast;
 	forecast.certain = true;
 	forecast.left = left;
-	forecast.earliest = room / growth->trend.high * 1e9;
-	forecast.latest = room / growth->trend.low * 1e9;
+	forecast.earliest = room / rise->trend.high * 1e9;
+	forecast.latest = room / rise->trend.low * 1e9;
 	return forecast;
 }
 
@@ -110,8 +110,8 @@ void forecast_print(const struct forecast *forecast, struct strbuf *out)
 }
 
 /* Keeps the largest shares, sorted. */
-static void keep(struct growth_source *ret, size_t *count, size_t room,
-		 struct growth_source source)
+static void keep(struct rise_source *ret, size_t *count, size_t room,
+		 struct rise_source source)
 {
 	size_t i = *count;
 
@@ -126,8 +126,8 @@ static void keep(struct growth_source *ret, size_t *count, size_t room,
 	ret[i] = source;
 }
 
-size_t growth_sources(const struct heap *heap, const struct family *family,
-		      uint64_t now, struct growth_source *ret, size_t room)
+size_t rise_sources(const struct heap *heap, const struct family *family,
+		    uint64_t now, struct rise_source *ret, size_t room)
 {
 	uint64_t start = heap_start(heap);
 	uint64_t since = now > start ? now - start : 0;
@@ -140,12 +140,12 @@ size_t growth_sources(const struct heap *heap, const struct family *family,
 
 		if (site->function->family != family || !site->history.points)
 			continue;
-		slope = growth_of(&site->history, since).trend.slope;
+		slope = rise_of(&site->history, since).trend.slope;
 		if (slope <= 0)
 			continue;
 		all += slope;
 		keep(ret, &count, room,
-		     (struct growth_source){ .site = site, .share = slope });
+		     (struct rise_source){ .site = site, .share = slope });
 	}
 	while (used < count && sum < ENOUGH * all)
 		sum += ret[used++].share;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_GROWTH_H
-#define CALLTRAP_GROWTH_H
+#ifndef CALLTRAP_FORECAST_H
+#define CALLTRAP_FORECAST_H
 
 #include "base/strbuf.h"
 #include "heap/heap.h"
 #include "heap/trend.h"
 
 /* How bytes grow, where that goes, and from where it comes. */
-struct growth {
+struct rise {
 	struct trend trend; /* of the low water of bytes, a second */
 	double steadiness;  /* 1: it has only risen */
 	uint64_t watched;   /* nanoseconds */
@@ -17,7 +17,7 @@ struct growth {
 
 /* Of any history: a family's, a site's, or that of a process's RSS. since: how
    long it has been kept. */
-struct growth growth_of(const struct history *history, uint64_t since);
+struct rise rise_of(const struct history *history, uint64_t since);
 
 /* When so many bytes more will be reached. Nanoseconds from now. */
 struct forecast {
@@ -25,20 +25,20 @@ struct forecast {
 	uint64_t left, earliest, latest;
 };
 
-struct forecast forecast_of(const struct growth *growth, uint64_t room);
+struct forecast forecast_of(const struct rise *rise, uint64_t room);
 
 /* "in 3 h 10 min ± 20 min"; nothing when it isn't certain. */
 void forecast_print(const struct forecast *forecast, struct strbuf *out);
 
 /* The sites that a family's growth comes from, the most first. */
-struct growth_source {
+struct rise_source {
 	const struct site *site;
 	double share; /* of all growth, 0 to 1 */
 };
 
 /* At most room of them, and no more than are needed for 9/10 of it; returns
    how many. */
-size_t growth_sources(const struct heap *heap, const struct family *family,
-		      uint64_t now, struct growth_source *ret, size_t room);
+size_t rise_sources(const struct heap *heap, const struct family *family,
+		    uint64_t now, struct rise_source *ret, size_t room);
 
 #endif
