@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/cxx_name.h"
 #include "base/xalloc.h"
 
 /* libiberty recurses as deep as a symbol is long. */
@@ -173,10 +174,16 @@ static char *demangle_as(struct demangler *demangler, const char *symbol,
 
 char *demangle(struct demangler *demangler, const char *symbol)
 {
-	return demangle_as(demangler, symbol, DMGL_PARAMS | DMGL_ANSI);
+	char *name = demangle_exactly(demangler, symbol, true);
+
+	if (name)
+		cxx_name_shorten(name);
+	return name;
 }
 
-char *demangle_bare(struct demangler *demangler, const char *symbol)
+char *demangle_exactly(struct demangler *demangler, const char *symbol,
+		       bool parameters)
 {
-	return demangle_as(demangler, symbol, DMGL_ANSI);
+	return demangle_as(demangler, symbol,
+			   DMGL_ANSI | DMGL_PARAMS * parameters);
 }

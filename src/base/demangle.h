@@ -15,15 +15,15 @@ struct demangler {
 };
 
 /*
- * The C++ or Rust name, with its parameters, that a symbol stands for: to be
- * freed. NULL when it is none, would be longer than DEMANGLE_MAX, or took too
+ * The C++ or Rust name, with its parameters, that a symbol stands for, as
+ * people write it (base/cxx_name.h): to be freed. NULL when it is none, would be longer than DEMANGLE_MAX, or took too
  * long to find out; after some of the latter kind, only those are looked at
  * that cannot take long.
  */
 char *demangle(struct demangler *demangler, const char *symbol) MUST_CHECK;
 
-/* The same without parameters and result: "std::swap<int>". */
-char *demangle_bare(struct demangler *demangler,
-		    const char *symbol) MUST_CHECK;
+/* The same, whole; without parameters and result: "std::swap<int>". */
+char *demangle_exactly(struct demangler *demangler, const char *symbol,
+		       bool parameters) MUST_CHECK;
 
 #endif

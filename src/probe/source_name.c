@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cxx_name.h"
 #include "base/xalloc.h"
 
 /* Symbols have abbreviations for these (Itanium C++ ABI 5.1.10). */
@@ -108,8 +109,11 @@ bool source_name_matches(const struct source_name *source,
 
 	if (source->word && !strstr(symbol, source->word))
 		return false;
-	name = source->with_parameters ?
-		       demangle(source->demangler, symbol) :
-		       demangle_bare(source->demangler, symbol);
-	return name && pattern_matches(pattern, name);
+	name = demangle_exactly(source->demangler, symbol,
+				source->with_parameters);
+	if (!name || pattern_matches(pattern, name))
+		return name;
+	/* As the log shows it. */
+	cxx_name_shorten(name);
+	return pattern_matches(pattern, name);
 }

@@ -311,9 +311,9 @@ def cplusplus(case):
     result = case.calltrap("-C", "-w", "30", "-L", "-x", "probe_here", path)
     stack = stacks_of(result.log_text, "probe_here")[0]
     names = stack.functions()
-    table = (r"space::Table<std::.*basic_string<char.*>, long>::%s")
-    h.check_match(table % r"look_up\(.* const&, std::vector<long.*> const&\)",
-                  names[0], "first frame")
+    table = r"space::Table<std::string, long>::%s"
+    h.check_match(table % r"look_up\(std::string const&, "
+                  r"std::vector<long> const&\)", names[0], "first frame")
     h.check_match(table % r"operator\(\)\(int\)", names[1], "second frame")
     h.check_match(r"^space::compare\(void const\*, void const\*\)$",
                   names[2], "third frame")
@@ -321,6 +321,14 @@ def cplusplus(case):
     result = case.calltrap("-w", "30", "-L", "-x", "probe_here", path)
     stack = stacks_of(result.log_text, "probe_here")[0]
     h.check_match("^_ZN5space5TableI", stack[0].function, "without -C")
+    for string in ("std::string",
+                   "std::__cxx11::basic_string<char, std::char_traits<char>, "
+                   "std::allocator<char> >"):
+        ways = ("-L", "-x", "/space::Table<%s, long>::look_up/" % string)
+        log = case.calltrap("-C", *ways, path).log_text
+        h.check_match(r"^space::Table<std::string, long>::look_up\(std::string "
+                      r"const&, std::vector<long> const&\)\(", log,
+                      "caught by " + string)
 
 
 @h.test("Rust: a trait's method, a generic function, a closure")

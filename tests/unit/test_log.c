@@ -735,7 +735,7 @@ START_TEST(languages)
 	expect_demangled("_ZdlPvm", "operator delete(void*, unsigned long)");
 	expect_demangled("_Z3addii.part.0", "add(int, int) [clone .part.0]");
 	expect_demangled("_ZNSt6vectorIiSaIiEE12emplace_backIJRKiEEERiDpOT_",
-			 "int& std::vector<int, std::allocator<int> >::"
+			 "int& std::vector<int>::"
 			 "emplace_back<int const&>(int const&)");
 	expect_demangled("malloc", NULL);
 	expect_demangled("_exit", NULL);
