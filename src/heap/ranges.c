@@ -106,8 +106,8 @@ static size_t insert(struct ranges *ranges, const struct range *range)
 	return index;
 }
 
-void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end,
-		const struct range_block *block)
+struct range_block *ranges_add(struct ranges *ranges, uint64_t begin,
+			       uint64_t end, const struct range_block *block)
 {
 	struct range range = { begin, end, xmalloc(sizeof(*block)) };
 
@@ -115,6 +115,7 @@ void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end,
 	range.block->pieces = 1;
 	insert(ranges, &range);
 	ranges->blocks++;
+	return range.block;
 }
 
 /* Two neighbours of one block become one. */

@@ -46,9 +46,9 @@ void ranges_fini(struct ranges *ranges);
 void ranges_cut(struct ranges *ranges, uint64_t begin, uint64_t end,
 		struct range_list *ret);
 
-/* A new block. Nothing may be live there. */
-void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end,
-		const struct range_block *block);
+/* A new block, which is returned. Nothing may be live there. */
+struct range_block *ranges_add(struct ranges *ranges, uint64_t begin,
+			       uint64_t end, const struct range_block *block);
 
 /* Puts a cut piece back, where nothing may be live. */
 void ranges_put_back(struct ranges *ranges, const struct range *piece);

@@ -83,6 +83,9 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	process->start = time;
 	process->complete = complete;
 	process->heap = heap_new(&options);
+	if (watch->options.growth)
+		process->growth = growth_new(&(struct growth_options){
+			.kinds = watch->options.growth });
 	HASH_ADD_INT(watch->processes, pid, process);
 	process->first_cost = cost_of(watch, pid);
 	sample(watch, process, time);
@@ -101,6 +104,7 @@ static void forget(struct watch *watch, struct watched *process)
 {
 	HASH_DEL(watch->processes, process);
 	heap_free(process->heap);
+	growth_free(process->growth);
 	history_fini(&process->resident);
 	free(process->program);
 	free(process);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "growth/growth.h"
 #include "heap/heap.h"
 #include "heap/history.h"
 #include "probe/prober.h"
@@ -33,6 +34,7 @@ struct watched {
 	pid_t pid;
 	char *program; /* path, or "" */
 	struct heap *heap;
+	struct growth *growth; /* or NULL */
 	uint64_t start, end; /* monotonic; end: 0 while it runs */
 	enum watched_state state;
 	int status;
@@ -52,6 +54,7 @@ struct watched {
 struct watch_options {
 	const struct families *families;
 	const struct stacks *stacks;
+	unsigned growth; /* kinds: GROWTH_BIT()s; 0: isn't watched */
 	/* As of heap_options. */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);

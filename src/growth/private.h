@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_GROWTH_PRIVATE_H
+#define CALLTRAP_GROWTH_PRIVATE_H
+
+#include "base/hash.h"
+#include "growth/growth.h"
+
+/* What the files of this room share. */
+
+struct site_key {
+	stack_id stack;
+	enum growth_kind kind;
+	const char *function;
+};
+
+struct site_entry {
+	struct growth_site site;
+	struct site_key key;
+	struct range_block *pages; /* FAULTS: of all of its pages that are
+				      there; or NULL */
+	UT_hash_handle hh;
+};
+
+struct growth {
+	struct growth_options options;
+	struct site_entry *by_key;
+	struct site_entry **sites; /* sites[number - 1] */
+	size_t count, room;
+	struct growth_total totals[GROWTH_KINDS];
+	struct ranges memory; /* what is mapped; of site 0: since before */
+	struct ranges pages;  /* that were touched while watching */
+	taddr_t break_end;    /* of whole pages; 0: not known */
+};
+
+/* Stacks beyond this many share a site without one. */
+#define SITES_MAX (1U << 20)
+
+struct site_entry *growth_entry_of(struct growth *growth,
+				   enum growth_kind kind,
+				   const struct growth_actor *actor);
+
+/* [begin, begin + size) in whole pages. */
+struct extent {
+	taddr_t begin, end;
+};
+
+struct extent growth_extent(taddr_t begin, uint64_t size);
+
+/* It has grown by so much, at this site. */
+void growth_count(struct growth *growth, struct site_entry *entry,
+		  uint64_t time, uint64_t bytes);
+
+/* Where a piece of what has moved to an extent lies there, cut where that ends;
+   false when nothing is left of it. */
+bool growth_shift(const struct growth_move *move, const struct extent *to,
+		  struct range *piece);
+
+/* Its pages move with it; those behind its new end are there no more. */
+void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
+		       const struct growth_move *move);
+
+/* Pages of an extent, if any were touched, are there no more. */
+void growth_forget_pages(struct growth *growth, struct extent extent,
+			 const struct growth_actor *actor);
+
+#endif
