@@ -2,10 +2,10 @@
 #include "stack/cfi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cursor.h"
 #include "base/xalloc.h"
+#include "stack/cfi_check.h"
 #include "stack/cfi_index.h"
 
 /* Longer records are no compiler's: a function's takes a few hundred bytes. */
@@ -140,38 +140,6 @@ static bool load_record(const struct cfi *cfi, uint64_t address,
 	return false;
 }
 
-static void skip_leb128(struct cursor *c)
-{
-	unsigned i;
-
-	for (i = 0; i < 10 && cursor_u8(c) & 0x80; i++)
-		;
-}
-
-/*
- * libunwind takes the return address's column for an index without looking;
- * so what no assembler writes is refused here.
- */
-static bool check_cie(const struct cfi *cfi, struct cfi_entry *entry)
-{
-	struct cursor c = cursor_of(entry->cie.bytes, entry->cie.size);
-	const char *augmentation;
-	uint8_t version;
-
-	cursor_skip(&c, 4);
-	if (cursor_u32(&c) != 0)
-		return false;
-	version = cursor_u8(&c);
-	augmentation = cursor_string_at(&c, c.position);
-	if (!augmentation || (version != 1 && version != 3))
-		return false;
-	cursor_skip(&c, strlen(augmentation) + 1);
-	skip_leb128(&c); /* code alignment */
-	skip_leb128(&c); /* data alignment */
-	entry->is_signal_frame = strchr(augmentation, 'S');
-	return cursor_u8(&c) == image_arch(cfi->image)->dwarf->ip && !c.bad;
-}
-
 /* The CIE's place is told as the distance back from where that is written. */
 static bool load_cie(const struct cfi *cfi, struct cfi_entry *entry)
 {
@@ -182,31 +150,7 @@ static bool load_cie(const struct cfi *cfi, struct cfi_entry *entry)
 	distance = cursor_u32(&c);
 	return distance &&
 	       load_record(cfi, entry->fde.address + 4 - distance,
-			   &entry->cie) &&
-	       check_cie(cfi, entry);
-}
-
-/*
- * libunwind 1.6 keeps what DW_CFA_remember_state saves on its own stack, about
- * 2 KiB each, however often that comes (src/dwarf/Gparser.c). Operands that look
- * like it count, too; functions that are written by compilers stay far below.
- */
-#define REMEMBERED_MAX 512
-#define DW_CFA_remember_state 0x0a /* DWARF 5, 7.24 */
-
-static size_t count_remembered(const struct cfi_record *record)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < record->size; i++)
-		count += record->bytes[i] == DW_CFA_remember_state;
-	return count;
-}
-
-static bool is_bounded(const struct cfi_entry *entry)
-{
-	return count_remembered(&entry->cie) + count_remembered(&entry->fde) <=
-	       REMEMBERED_MAX;
+			   &entry->cie);
 }
 
 bool cfi_find(const struct cfi *cfi, uint64_t address, struct cfi_entry *ret)
@@ -220,7 +164,7 @@ bool cfi_find(const struct cfi *cfi, uint64_t address, struct cfi_entry *ret)
 				       &fde) :
 			find_in_table(cfi, address, &ret->start, &fde);
 	if (found && load_record(cfi, fde, &ret->fde) && load_cie(cfi, ret) &&
-	    is_bounded(ret))
+	    cfi_check(ret, image_arch(cfi->image)))
 		return true;
 	cfi_entry_fini(ret);
 	return false;
