@@ -12,6 +12,7 @@
 #include "report/components.h"
 #include "report/heap_export.h"
 #include "report/heap_report.h"
+#include "report/suppressions.h"
 
 /* The verb heap: what is acquired and not given back. */
 
@@ -21,6 +22,7 @@ struct heap_verb {
 	struct namer *namer;
 	struct watch *watch; /* freed as the session's sink */
 	struct components *components; /* or NULL */
+	struct suppressions *suppressions; /* or NULL */
 	struct heap_report_config config;
 	struct heap_report *report;
 	struct progress *progress;
@@ -84,6 +86,9 @@ static void print_report(struct heap_verb *verb,
 	const struct heap_cost cost = cost_of(verb, process);
 	int err;
 
+	if (verb->suppressions)
+		suppressions_apply(verb->suppressions, &verb->config,
+				   process->heap);
 	progress_clear(verb->progress);
 	write_files(verb, process, &cost, now);
 	if (verb->error)
@@ -229,6 +234,22 @@ static int read_components(struct heap_verb *verb)
 		     0;
 }
 
+static int read_suppressions(struct heap_verb *verb)
+{
+	char *const *paths = verb->session->options->suppressions;
+	int err = 0;
+
+	if (paths)
+		verb->suppressions = suppressions_new();
+	for (; !err && paths && *paths; paths++) {
+		err = suppressions_read(verb->suppressions, *paths);
+		if (err)
+			complain(err, "--suppress %s: %s", *paths,
+				 strerror(-err));
+	}
+	return err;
+}
+
 static unsigned find_component(void *context, stack_id stack,
 			       const char *library)
 {
@@ -248,6 +269,7 @@ static int open_report(struct heap_verb *verb)
 		.stacks = verb->session->stacks,
 		.families = verb->families,
 		.namer = verb->namer,
+		.suppressions = verb->suppressions,
 	};
 	if (verb->components)
 		config->components = components_names(
@@ -274,6 +296,8 @@ static int heap_open(struct session *session)
 	err = read_families(verb);
 	if (!err)
 		err = read_components(verb);
+	if (!err)
+		err = read_suppressions(verb);
 	if (err)
 		return err;
 	verb->namer = namer_new(&naming);
@@ -334,6 +358,7 @@ static void heap_close(struct session *session)
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
 	components_free(verb->components);
+	suppressions_free(verb->suppressions);
 	namer_free(verb->namer);
 	families_free(verb->families);
 	free(verb);

@@ -383,6 +383,9 @@ const struct option_entry option_table[] = {
 	      "what comes first: bytes, blocks, rate, age"),
 	FIELD(0, "older-than", "DURATION", apply_duration, report.older_than,
 	      "only blocks that have lived longer count"),
+	FIELD(0, "suppress", "FILE", apply_files, suppressions,
+	      "stacks not to report, by patterns for their\n"
+	      "functions and libraries (may repeat)"),
 	FLAG(0, "histogram", report.histogram, "the sizes of blocks"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows; default 10, 0 = all"),

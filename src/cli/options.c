@@ -321,6 +321,7 @@ void options_fini(struct options *options)
 {
 	strings_free(options->configs);
 	strings_free(options->pools);
+	strings_free(options->suppressions);
 	free(options->pids);
 	filter_free(options->calls);
 	filter_free(options->libraries);

@@ -94,6 +94,18 @@ const struct site *heap_site(const struct heap *heap, size_t number)
 	return heap->sites.all[number - 1];
 }
 
+void heap_suppress(struct heap *heap,
+		   unsigned (*find)(void *context, const struct site *site),
+		   void *context)
+{
+	for (; heap->suppression_count < heap->sites.count;
+	     heap->suppression_count++) {
+		struct site *site = heap->sites.all[heap->suppression_count];
+
+		site->suppression = find(context, site);
+	}
+}
+
 size_t heap_incident_count(const struct heap *heap, enum incident_kind kind)
 {
 	return heap->incidents.count[kind];

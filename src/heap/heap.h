@@ -134,6 +134,14 @@ const struct history *heap_total_history(const struct heap *heap,
 size_t heap_site_count(const struct heap *heap);
 const struct site *heap_site(const struct heap *heap, size_t number);
 
+/*
+ * Asks of each site that is new since the last time whether it is one that
+ * nobody wants to hear of, and keeps the answer in .suppression (0: no).
+ */
+void heap_suppress(struct heap *heap,
+		   unsigned (*find)(void *context, const struct site *site),
+		   void *context);
+
 /* A live block. */
 struct heap_block {
 	const struct site *site;

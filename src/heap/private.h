@@ -39,6 +39,7 @@ struct heap {
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
 	struct sites sites;
+	size_t suppression_count; /* sites that were asked about */
 	struct recent recent;
 	struct incidents incidents;
 	struct pending *pending; /* by call */

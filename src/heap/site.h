@@ -14,6 +14,7 @@ struct site {
 	const struct family_function *function;
 	const char *library; /* of the caller, or NULL */
 	unsigned component;  /* 0: none */
+	unsigned suppression; /* see heap_suppress() */
 
 	uint64_t blocks, bytes; /* outstanding */
 	uint64_t alloc_blocks, alloc_bytes;

@@ -103,7 +103,8 @@ static void add_sites(struct callgrind *callgrind)
 	for (size_t i = 1; i <= heap_site_count(heap); i++) {
 		const struct site *site = heap_site(heap, i);
 
-		if (site->function->family->has_size && site->alloc_blocks)
+		if (site->function->family->has_size && site->alloc_blocks &&
+		    !site->suppression)
 			add_site(callgrind, site);
 	}
 }

@@ -21,7 +21,7 @@ struct heap_export_held heap_export_held(const struct heap_export *export,
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site)
 {
-	if (!site->function->family->has_size)
+	if (!site->function->family->has_size || site->suppression)
 		return 0;
 	switch (export->options->value) {
 	case HEAP_INUSE_BYTES:

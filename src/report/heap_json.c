@@ -9,6 +9,7 @@
 #include "report/heap_rows.h"
 #include "report/json_stack.h"
 #include "report/json_writer.h"
+#include "report/suppressions.h"
 
 /* One object with all that the report has. Times are in nanoseconds. */
 
@@ -103,19 +104,40 @@ static void set_sums(json_t *object, const struct heap_total *sums)
 	heap_json_set_number(object, "freed_bytes", sums->freed_bytes);
 }
 
+static json_t *sum_object(const struct heap_sum *sum)
+{
+	json_t *object = json_object();
+
+	heap_json_set_number(object, "sites", sum->sites);
+	heap_json_set_number(object, "blocks", sum->blocks);
+	heap_json_set_number(object, "bytes", sum->bytes);
+	return object;
+}
+
+static json_t *suppressed_of(const struct heap_rows *rows,
+			     const struct suppressions *all)
+{
+	json_t *object = sum_object(&rows->suppressed[0]);
+	json_t *lines = json_array();
+
+	for (size_t i = 1; i <= suppressions_count(all); i++) {
+		json_t *line = sum_object(&rows->suppressed[i]);
+
+		heap_json_set_text(line, "suppression",
+				   suppressions_text(all, i));
+		json_array_append_new(lines, line);
+	}
+	json_object_set_new(object, "suppressions", lines);
+	return object;
+}
+
 static json_t *verdicts_of(const struct heap_rows *rows)
 {
 	json_t *object = json_object();
 
-	for (int level = VERDICT_LIKELY; level >= VERDICT_NOT; level--) {
-		json_t *one = json_object();
-
-		heap_json_set_number(one, "sites", rows->levels[level].sites);
-		heap_json_set_number(one, "blocks",
-				     rows->levels[level].blocks);
-		heap_json_set_number(one, "bytes", rows->levels[level].bytes);
-		json_object_set_new(object, verdict_name(level), one);
-	}
+	for (int level = VERDICT_LIKELY; level >= VERDICT_NOT; level--)
+		json_object_set_new(object, verdict_name(level),
+				    sum_object(&rows->levels[level]));
 	return object;
 }
 
@@ -144,6 +166,10 @@ static json_t *summary_of(const struct heap_export *export,
 	set_sums(object, &sums);
 	json_object_set_new(object, "families", families);
 	json_object_set_new(object, "verdicts", verdicts_of(rows));
+	if (rows->suppressed)
+		json_object_set_new(
+			object, "suppressed",
+			suppressed_of(rows, export->config->suppressions));
 	return object;
 }
 

@@ -34,7 +34,8 @@ static const struct heap *heap_of(const struct pprof *pprof)
 
 static bool is_shown(const struct site *site)
 {
-	return site->function->family->has_size && site->alloc_blocks;
+	return site->function->family->has_size && site->alloc_blocks &&
+	       !site->suppression;
 }
 
 #define for_each_shown(pprof, i, site)                            \

@@ -47,6 +47,8 @@ struct heap_cost {
 	struct unwind_counts stacks;
 };
 
+struct suppressions;
+
 struct heap_report_config {
 	const struct heap_report_options *options;
 	const struct stacks *stacks;
@@ -54,6 +56,7 @@ struct heap_report_config {
 	struct namer *namer;
 	char *const *components; /* names, that of number 1 first; or NULL */
 	unsigned component_count;
+	struct suppressions *suppressions; /* or NULL */
 };
 
 int heap_report_new(const struct heap_report_config *config,

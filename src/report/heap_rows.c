@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 #include "report/heap_names.h"
+#include "report/suppressions.h"
 
 /* Rows while they are gathered. */
 struct gathering {
@@ -112,21 +113,26 @@ static void add_name(const struct gathering *g, const struct site *site,
 
 /* ---- rows of sites ---- */
 
+static void add_to(struct heap_sum *sum, const struct site *site,
+		   const struct survey_site *ages)
+{
+	if (site->function->family->has_size) {
+		sum->sites += ages->blocks != 0;
+		sum->blocks += ages->blocks;
+		sum->bytes += ages->bytes;
+	} else {
+		sum->other_sites += ages->blocks != 0;
+		sum->others += ages->blocks;
+	}
+}
+
 static void judge(struct gathering *g, struct heap_row *row,
 		  const struct site *site, const struct survey_site *ages)
 {
 	struct verdict verdict =
 		verdict_of(g->heap, site, g->survey);
 
-	if (site->function->family->has_size) {
-		g->result->levels[verdict.level].sites += ages->blocks != 0;
-		g->result->levels[verdict.level].blocks += ages->blocks;
-		g->result->levels[verdict.level].bytes += ages->bytes;
-	} else {
-		g->result->levels[verdict.level].other_sites +=
-			ages->blocks != 0;
-		g->result->levels[verdict.level].others += ages->blocks;
-	}
+	add_to(&g->result->levels[verdict.level], site, ages);
 	if (row->site == site || verdict.level > row->verdict.level)
 		row->verdict = verdict;
 }
@@ -137,6 +143,8 @@ static void add_site(struct gathering *g, const struct site *site)
 	const struct survey_site *ages = survey_site(g->survey, site);
 	struct heap_row *row;
 
+	if (site->suppression)
+		return;
 	add_name(g, site, &name);
 	row = row_named(g, strbuf_text(&name));
 	if (g->config->options->by == HEAP_BY_STACK)
@@ -158,6 +166,26 @@ static void add_site(struct gathering *g, const struct site *site)
 	judge(g, row, site, ages);
 }
 
+static void add_all_suppressed(struct gathering *g)
+{
+	struct suppressions *all = g->config->suppressions;
+	struct heap_sum *sums;
+
+	if (!all)
+		return;
+	sums = xcalloc(suppressions_count(all) + 1, sizeof(*sums));
+	for (size_t i = 1; i <= heap_site_count(g->heap); i++) {
+		const struct site *site = heap_site(g->heap, i);
+		const struct survey_site *ages = survey_site(g->survey, site);
+
+		if (!site->suppression)
+			continue;
+		add_to(&sums[0], site, ages);
+		add_to(&sums[site->suppression], site, ages);
+	}
+	g->result->suppressed = sums;
+}
+
 /* ---- rows of blocks ---- */
 
 /* Powers of two, as in the histogram of sizes. */
@@ -176,7 +204,7 @@ static void add_block(struct gathering *g, const struct heap_block *block)
 	uint64_t age = g->now > block->birth ? g->now - block->birth : 0;
 	struct heap_row *row;
 
-	if (age < g->config->options->older_than ||
+	if (age < g->config->options->older_than || block->site->suppression ||
 	    !block->site->function->family->has_size)
 		return;
 	if (g->config->options->by == HEAP_BY_SIZE)
@@ -276,6 +304,7 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 	else
 		for (size_t i = 1; i <= heap_site_count(heap); i++)
 			add_site(&g, heap_site(heap, i));
+	add_all_suppressed(&g);
 	take_over(&g);
 	survey_free(survey);
 	return result;
@@ -293,4 +322,5 @@ void heap_rows_fini(struct heap_rows *rows)
 		free(row->name);
 	}
 	free(rows->list);
+	free(rows->suppressed);
 }

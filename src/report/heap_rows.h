@@ -26,14 +26,19 @@ struct heap_row {
 	UT_hash_handle hh;          /* by name */
 };
 
+/* What several sites hold. */
+struct heap_sum {
+	uint64_t sites, blocks, bytes;
+	uint64_t other_sites, others; /* without a size */
+};
+
 struct heap_rows {
 	struct heap_row *list;
 	size_t count;
-	/* By verdict: NOT, POSSIBLE, LIKELY. */
-	struct {
-		uint64_t sites, blocks, bytes;
-		uint64_t other_sites, others; /* without a size */
-	} levels[VERDICT_LIKELY + 1];
+	struct heap_sum levels[VERDICT_LIKELY + 1]; /* NOT, POSSIBLE, LIKELY */
+	/* What is in no row: the first all that, then by line; NULL when
+	   nothing is suppressed. */
+	struct heap_sum *suppressed;
 };
 
 /* Sorted: what leaks first, then as the options say. */

@@ -148,43 +148,10 @@ static bool is_used(const struct heap_total *total)
 	       total->unknown_resizes || total->failed;
 }
 
-static int add_levels(const struct heap_text *text,
-		      const struct heap_rows *rows)
-{
-	static const char *const names[] = {
-		[VERDICT_NOT] = "no leak",
-		[VERDICT_POSSIBLE] = "possible",
-		[VERDICT_LIKELY] = "likely",
-	};
-	struct strbuf *out = heap_text_out(text);
-	int level, err = 0;
-
-	strbuf_puts(out, "---- LEAK SUMMARY");
-	err = heap_text_end_line(text);
-	for (level = VERDICT_LIKELY; !err && level >= VERDICT_NOT; level--) {
-		strbuf_printf(out, "%s: ", names[level]);
-		amounts_add_held(out, rows->levels[level].bytes,
-				 rows->levels[level].blocks);
-		strbuf_puts(out, " at ");
-		amounts_add_count(out, rows->levels[level].sites, "site");
-		if (rows->levels[level].others) {
-			strbuf_puts(out, "; ");
-			amounts_add_count(out, rows->levels[level].others,
-					  "other");
-			strbuf_puts(out, " at ");
-			amounts_add_count(out, rows->levels[level].other_sites,
-					  "site");
-		}
-		err = heap_text_end_line(text);
-	}
-	return err;
-}
-
 int heap_text_summary(const struct heap_text *text,
 		      const struct heap_rows *rows)
 {
 	const struct families *families = text->config->families;
-	enum heap_by by = text->config->options->by;
 	int err;
 
 	strbuf_puts(heap_text_out(text), "---- HEAP SUMMARY");
@@ -200,9 +167,7 @@ int heap_text_summary(const struct heap_text *text,
 		if (!err)
 			err = add_oddities(text, family, total);
 	}
-	if (!err && by != HEAP_BY_THREAD && by != HEAP_BY_SIZE)
-		err = add_levels(text, rows);
-	return err;
+	return err ? err : heap_text_leaks(text, rows);
 }
 
 /* ---- stacks and sizes ---- */

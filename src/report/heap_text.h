@@ -34,6 +34,10 @@ int heap_text_head(const struct heap_text *text) MUST_CHECK;
 int heap_text_summary(const struct heap_text *text,
 		      const struct heap_rows *rows) MUST_CHECK;
 
+/* What is held, by verdict, and what is suppressed. */
+int heap_text_leaks(const struct heap_text *text,
+		    const struct heap_rows *rows) MUST_CHECK;
+
 /* What the kernel says of the process, and where that leads. */
 int heap_text_process(const struct heap_text *text) MUST_CHECK;
 

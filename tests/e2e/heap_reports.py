@@ -14,9 +14,12 @@ SIZED = re.compile(r"^(.+): in use: " + HELD + r"; total: ([\d,]+) allocs?, "
 COUNTED = re.compile(r"^(.+): in use: ([\d,]+); total: ([\d,]+) allocs?, "
                      r"([\d,]+) frees?; peak: ([\d,]+)")
 ODDITY = re.compile(r"^(.+): (.+): ([\d,]+)$")
-LEVEL = re.compile(r"^(likely|possible|no leak): " + HELD +
+LEVEL = re.compile(r"^(likely|possible|no leak|suppressed): " + HELD +
                    r" at ([\d,]+) sites?(?:; ([\d,]+) others? at "
                    r"([\d,]+) sites?)?$")
+SUPPRESSION = re.compile(r"^    (.+:\d+: .+): " + HELD + r" at ([\d,]+) sites?"
+                         r"(?:; .*)?$")
+IDLE = re.compile(r"^    ([\d,]+) suppressions? for which nothing is held$")
 ROW = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+|-) +([\d,]+|-) +(\S+) +"
                  r"(-|[\d.]+ \S+) +(-|[\d.]+ \S+) +(LIKELY|POSSIBLE|NOT|-) +"
                  r"(\S.*)$")
@@ -71,6 +74,7 @@ class Report:
         self.pid, self.program = int(found[1]), found[2]
         self.totals, self.levels, self.calls = {}, {}, {}
         self.others = 0
+        self.suppressions, self.idle_suppressions = {}, 0
         self.rows, self.rest, self.empty = [], (0, 0, 0), 0
         self.sections = {}
         title = "HEAD"
@@ -86,10 +90,7 @@ class Report:
         if title == "HEAP SUMMARY":
             self._read_total(line)
         elif title == "LEAK SUMMARY":
-            found = LEVEL.match(line)
-            self.levels[found[1]] = tuple(number(text or "0")
-                                          for text in found.groups()[1:4])
-            self.others += number(found[5] or "0")
+            self._read_level(line)
         elif title in ("STACKS", "FUNCTIONS", "LINES", "LIBRARIES", "THREADS",
                        "SIZES", "COMPONENTS"):
             self._read_row(line)
@@ -98,6 +99,17 @@ class Report:
             if found:
                 self.calls[found[5], found[6]] = tuple(
                     map(number, found.groups()[:3]))
+
+    def _read_level(self, line):
+        found, used = LEVEL.match(line), SUPPRESSION.match(line)
+        if used:
+            self.suppressions[used[1]] = tuple(map(number, used.groups()[1:]))
+        elif found:
+            self.levels[found[1]] = tuple(number(text or "0")
+                                          for text in found.groups()[1:4])
+            self.others += number(found[5] or "0")
+        else:
+            self.idle_suppressions = number(IDLE.match(line)[1])
 
     def _read_total(self, line):
         sized, counted = SIZED.match(line), COUNTED.match(line)
