@@ -81,12 +81,13 @@ enum debug_type_kind {
 	DEBUG_BOOLEAN,
 	DEBUG_FLOAT,
 	DEBUG_COMPLEX,
-	DEBUG_POINTER,   /* references, too */
+	DEBUG_POINTER,
 	DEBUG_ARRAY,
 	DEBUG_STRUCT,    /* classes, too */
 	DEBUG_UNION,
 	DEBUG_ENUM,
 	DEBUG_FUNCTION,  /* what a pointer may point to */
+	DEBUG_REFERENCE, /* C++: an address, too */
 	DEBUG_UNKNOWN,
 };
 
@@ -110,7 +111,7 @@ struct debug_type {
 	bool is_signed;
 	bool declared_only;  /* STRUCT, UNION: its members aren't known */
 	bool by_address;     /* C++: DW_CC_pass_by_reference */
-	uint32_t target;     /* POINTER, ARRAY, ENUM's integer; or
+	uint32_t target;     /* POINTER, REFERENCE, ARRAY, ENUM's integer; or
 				DEBUG_NO_TYPE: void, or not said */
 	uint64_t length;     /* ARRAY: elements; UINT64_MAX: not known */
 	uint32_t part_count;
@@ -120,7 +121,8 @@ struct debug_type {
 /*
  * A function's type: types[] holds every type that it is made of, to a bounded
  * depth and number (beyond which they are DEBUG_UNKNOWN); types may refer to
- * each other in circles. Typedefs, const and the like are left out.
+ * each other in circles. Typedefs (but for C's wchar_t and its like), const and
+ * the like are left out.
  */
 struct debug_function {
 	uint32_t result;     /* DEBUG_NO_TYPE: void */

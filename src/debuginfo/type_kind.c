@@ -48,6 +48,41 @@ static void set_base(const struct die *die, struct debug_type *type)
 		type->kind = DEBUG_INTEGER;
 }
 
+/* More than libraries ever put on top of each other for wchar_t. */
+#define TYPEDEFS_MAX 8
+
+/* C has wchar_t, char16_t and char32_t by typedefs of integers. */
+bool type_is_character(const struct die *die)
+{
+	const char *name;
+
+	if (die_tag(die) != DW_TAG_typedef)
+		return false;
+	name = die_string(die, DW_AT_name);
+	return is_wide_character(name);
+}
+
+static void set_character(const struct die *die, struct debug_type *type)
+{
+	struct die base, next;
+	unsigned n = 0;
+
+	if (!die_reference(die, DW_AT_type, &base))
+		return;
+	while (die_tag(&base) == DW_TAG_typedef && n++ < TYPEDEFS_MAX &&
+	       die_reference(&base, DW_AT_type, &next)) {
+		die_put(&base);
+		base = next;
+	}
+	if (die_tag(&base) == DW_TAG_base_type) {
+		(void)die_number(&base, DW_AT_byte_size, &type->size);
+		set_base(&base, type);
+	}
+	if (type->kind == DEBUG_INTEGER)
+		type->kind = DEBUG_CHARACTER;
+	die_put(&base);
+}
+
 /* The elements of all dimensions; UINT64_MAX when that isn't known. */
 static uint64_t array_length(const struct die *die)
 {
@@ -100,10 +135,15 @@ static void set_kind(const struct die *die, struct debug_type *type)
 	case DW_TAG_base_type:
 		set_base(die, type);
 		break;
+	case DW_TAG_typedef:
+		set_character(die, type);
+		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		type->kind = DEBUG_POINTER;
+		type->kind = die_tag(die) == DW_TAG_pointer_type ?
+				     DEBUG_POINTER :
+				     DEBUG_REFERENCE;
 		if (!type->size)
 			type->size = die->dwarf->word_size;
 		break;

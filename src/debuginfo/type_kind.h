@@ -5,6 +5,9 @@
 #include "debuginfo/debuginfo.h"
 #include "debuginfo/die.h"
 
+/* A typedef that says more than the integer behind it. */
+bool type_is_character(const struct die *die);
+
 /*
  * What a type is, as far as its own entry says: neither its target nor its
  * parts. One without handle is of an unknown kind.

@@ -99,7 +99,7 @@ static bool peel(struct die *type, const char **name_ret)
 {
 	unsigned n = 0;
 
-	while (is_another_name(die_tag(type))) {
+	while (is_another_name(die_tag(type)) && !type_is_character(type)) {
 		struct die next;
 
 		if (!*name_ret && die_tag(type) == DW_TAG_typedef)
@@ -182,6 +182,7 @@ static void complete(struct types *types, const struct queued_type *queued,
 
 	switch (type->kind) {
 	case DEBUG_POINTER:
+	case DEBUG_REFERENCE:
 		type->target =
 			types_behind(types, die, queued->pointers + 1);
 		break;
@@ -274,6 +275,7 @@ bool types_is_scalar(const struct types *types, uint32_t number)
 	case DEBUG_BOOLEAN:
 	case DEBUG_FLOAT:
 	case DEBUG_POINTER:
+	case DEBUG_REFERENCE:
 		return true;
 	case DEBUG_ENUM:
 		return true;

@@ -155,27 +155,6 @@ static void make_members(struct making *making, const struct debug_type *from,
 	type->members = members;
 }
 
-/*
- * What debug information has no word for: alignment as the members need it,
- * unless they don't lie like that, because they are packed. (Of some packed
- * structs that can't be told.) It matters on x86_64 alone.
- */
-static uint32_t natural_align(const struct type *type)
-{
-	uint32_t align = 1;
-
-	for (unsigned i = 0; i < type->count; i++) {
-		const struct type_member *member = &type->members[i];
-		uint32_t own = layout_of(member->type, 8).align;
-
-		if (own && member->offset % own)
-			return 1;
-		if (align < own)
-			align = own;
-	}
-	return type->bytes % align ? 1 : align;
-}
-
 static const struct type *make_struct(struct making *making,
 				      const struct debug_type *from,
 				      enum level level)
@@ -194,7 +173,7 @@ static const struct type *make_struct(struct making *making,
 	else
 		make_members(making, from, level, &type);
 	if (!type.align)
-		type.align = natural_align(&type);
+		type.align = layout_natural_align(&type);
 	return keep(making, &type);
 }
 
@@ -234,20 +213,56 @@ static bool is_shown_behind(struct making *making,
 	return count && count <= VALUES_BEHIND_POINTER;
 }
 
+/* What it refers to is one value, and is there. */
+static bool is_shown_referred(struct making *making,
+			      const struct debug_type *target)
+{
+	switch (target->kind) {
+	case DEBUG_INTEGER:
+	case DEBUG_CHARACTER:
+	case DEBUG_BOOLEAN:
+	case DEBUG_FLOAT:
+	case DEBUG_COMPLEX:
+	case DEBUG_ENUM:
+	case DEBUG_POINTER:
+		return true;
+	default:
+		return is_shown_behind(making, target);
+	}
+}
+
+static const struct type *make_behind(struct making *making, uint32_t number)
+{
+	struct type type = { .kind = TYPE_POINTER };
+
+	type.target = make(making, number, LEVEL_BEHIND);
+	return type.target ? keep(making, &type) : builtin("addr");
+}
+
+static const struct type *make_reference(struct making *making,
+					 const struct debug_type *from,
+					 enum level level)
+{
+	const struct debug_type *target = type_at(making, from->target);
+
+	if (!target || level != LEVEL_VALUE ||
+	    !is_shown_referred(making, target))
+		return builtin("addr");
+	return make_behind(making, from->target);
+}
+
 static const struct type *make_pointer(struct making *making,
 				       const struct debug_type *from,
 				       enum level level)
 {
 	const struct debug_type *target = type_at(making, from->target);
-	struct type type = { .kind = TYPE_POINTER };
 
-	if (target && target->kind == DEBUG_CHARACTER && target->size == 1)
-		return builtin("maybe_string");
+	if (target && target->kind == DEBUG_CHARACTER)
+		return text_from_debuginfo(making->pool, target);
 	if (!target || level != LEVEL_VALUE ||
 	    !is_shown_behind(making, target))
 		return builtin("addr");
-	type.target = make(making, from->target, LEVEL_BEHIND);
-	return type.target ? keep(making, &type) : builtin("addr");
+	return make_behind(making, from->target);
 }
 
 /* ---- all of them ---- */
@@ -261,6 +276,8 @@ static const struct type *make_kind(struct making *making,
 		return builtin("void");
 	case DEBUG_POINTER:
 		return make_pointer(making, from, level);
+	case DEBUG_REFERENCE:
+		return make_reference(making, from, level);
 	case DEBUG_ARRAY:
 		return make_array(making, from, level);
 	case DEBUG_STRUCT:

@@ -20,4 +20,8 @@ const struct prototype *from_debuginfo(struct pool *pool,
 const struct type *number_from_debuginfo(struct pool *pool,
 					 const struct debug_type *from);
 
+/* A pointer to such characters, which may or may not be text. */
+const struct type *text_from_debuginfo(struct pool *pool,
+				       const struct debug_type *character);
+
 #endif

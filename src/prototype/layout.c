@@ -119,3 +119,19 @@ const struct type_member *layout_next(struct layout_walk *walk,
 	*offset_ret = offset;
 	return member;
 }
+
+uint32_t layout_natural_align(const struct type *type)
+{
+	uint32_t align = 1;
+
+	for (unsigned i = 0; i < type->count; i++) {
+		const struct type_member *member = &type->members[i];
+		uint32_t own = layout_of(member->type, 8).align;
+
+		if (own && member->offset % own)
+			return 1;
+		if (align < own)
+			align = own;
+	}
+	return type->bytes % align ? 1 : align;
+}

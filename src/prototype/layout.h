@@ -34,4 +34,12 @@ struct layout_walk layout_members(const struct type *type,
 const struct type_member *layout_next(struct layout_walk *walk,
 				      uint64_t *offset_ret);
 
+/*
+ * What debug information has no word for: the alignment of a struct that is
+ * placed, as its members need it, unless they don't lie like that, because
+ * they are packed. (Of some packed structs that can't be told.) It matters on
+ * x86_64 alone.
+ */
+uint32_t layout_natural_align(const struct type *type);
+
 #endif

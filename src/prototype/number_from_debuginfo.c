@@ -40,6 +40,22 @@ static const struct type *make_character(struct pool *pool,
 			    is_number ? LENS_PLAIN : LENS_CHAR);
 }
 
+const struct type *text_from_debuginfo(struct pool *pool,
+				       const struct debug_type *character)
+{
+	struct type type = { .kind = TYPE_POINTER, .lens = LENS_MAYBE_TEXT };
+
+	switch (character->size) {
+	case 1:
+		return type_builtin("maybe_string", strlen("maybe_string"));
+	case 2:
+	case 4:
+		type.target = make_character(pool, character);
+		return keep(pool, &type);
+	}
+	return type_builtin("addr", strlen("addr"));
+}
+
 /*
  * Clang has the same name for all kinds of complex numbers, of which those of
  * __float128 are the rarest.

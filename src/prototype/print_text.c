@@ -157,6 +157,27 @@ static unsigned character_length(const unsigned char *at, uint64_t left)
 	return length;
 }
 
+/* One of 16 or 32 bits. */
+static bool is_shown_character(uint32_t c)
+{
+	if (c < 0x80)
+		return c && character_length(&(unsigned char){ c }, 1);
+	return c >= 0xa0 && c <= 0x10ffff && (c & 0xfffe) != 0xfffe;
+}
+
+/* Halves of pairs are taken for what they are, without their other halves. */
+static bool looks_like_wide_text(const struct reading *reading, unsigned unit)
+{
+	for (uint64_t i = 0; i < reading->count; i++) {
+		uint32_t c = character(reading, unit, i);
+
+		if (!is_shown_character(c) ||
+		    (unit == 4 && c >= 0xd800 && c < 0xe000))
+			return false;
+	}
+	return true;
+}
+
 static bool looks_like_text(const struct reading *reading)
 {
 	const unsigned char *at = (const unsigned char *)reading->bytes.text;
@@ -172,12 +193,12 @@ static bool looks_like_text(const struct reading *reading)
 	return true;
 }
 
-void print_maybe_text(struct printer *printer, taddr_t address)
+void print_maybe_text(struct printer *printer, taddr_t address, unsigned unit)
 {
 	struct text text = {
 		.place = place_in(printer->values->memory, address),
 		.size = UINT64_MAX,
-		.unit = 1,
+		.unit = unit,
 	};
 	uint64_t most = printer->limits->string_bytes;
 	struct reading reading = { 0 };
@@ -188,7 +209,9 @@ void print_maybe_text(struct printer *printer, taddr_t address)
 	if (most < TEXT_SAMPLE)
 		most = TEXT_SAMPLE;
 	read_characters(&text, most, &reading);
-	is_text = reading.bytes.length && looks_like_text(&reading) &&
+	is_text = reading.bytes.length &&
+		  (unit > 1 ? looks_like_wide_text(&reading, unit) :
+			      looks_like_text(&reading)) &&
 		  (reading.ended || reading.count == most);
 	if (is_text)
 		print_text(printer, &text);

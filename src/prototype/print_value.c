@@ -37,7 +37,7 @@ void print_pointer(struct printer *printer, const struct type *type,
 	if (!address || !target || target->kind == TYPE_VOID)
 		print_ops(printer)->address(printer->writer, address);
 	else if (type->lens == LENS_MAYBE_TEXT)
-		print_maybe_text(printer, address);
+		print_maybe_text(printer, address, target->size);
 	else if (is_text(type) && target->kind == TYPE_ARRAY)
 		print_text_behind(printer, type, address);
 	else if (target->kind == TYPE_STRUCT || target->kind == TYPE_UNION)

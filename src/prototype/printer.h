@@ -81,8 +81,10 @@ void print_text(struct printer *printer, const struct text *text);
 void print_socket_address(struct printer *printer, struct place place,
 			  uint64_t size);
 
-/* A string if it looks like one, else an address. */
-void print_maybe_text(struct printer *printer, taddr_t address);
+/* A string of characters of so many bytes if it looks like one, else an
+   address. */
+void print_maybe_text(struct printer *printer, taddr_t address,
+		      unsigned unit);
 
 /* How many elements; -ENODATA when that can't be known, or is negative. */
 int print_count(struct printer *printer, const struct expression *length,

@@ -35,7 +35,7 @@ WANTED = {
               'name="abcdefg"}'),
     "pointers": ('text="some text", junk=ADDRESS, p=ADDRESS, q=ADDRESS, '
                  'r={x=1, y=2}, l={next=ADDRESS, value=4, text="head"}, '
-                 'f=ADDRESS, cb=ADDRESS, w=ADDRESS', "0"),
+                 'f=ADDRESS, cb=ADDRESS, w="wide"', "0"),
     "text": ('data="bytes", format="format %d", ...', '"format %d"'),
     "nothing": ("", "<void>"),
 }
@@ -118,6 +118,13 @@ def cxx_prototypes(case):
         "_ZN3geo5colorENS_5ColorEb": ("c=Green, b=true", "201"),
         "_ZN3geo4makeERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEi":
             ('s="made", n=3', '"made3"'),
+        "_ZN3geo8referredERKiRdRPKcRS3_RNS_5ColorEOmRKbRPKNS_5PointE":
+            ("i=-5, d=2.5, s=\"text\", c='x', color=Green, l=1099511627776, "
+             "b=true, p=ADDRESS", None),
+        "_ZN3geo9referringERKj": ("u=77", "77"),
+        "_ZN3geo4wideEPKwPKDsPKDiS1_S3_w":
+            (r'w="na\u00efve", u="\u20ac \U0001f600", l="", none=nil, '
+             "junk=ADDRESS, c=8364", None),
         "_ZN3geo7largestIiEET_S1_S1_": ("a=3, b=4", "4"),
         "_ZN3geo7largestIdEET_S1_S1_": ("a=2.5, b=1.5", "2.5"),
     }
@@ -129,7 +136,8 @@ def cxx_prototypes(case):
         for name, (arguments, value) in wanted.items():
             line = log.named(name)[0]
             check_equal(anonymous(line.arguments), arguments, name)
-            check_equal(line.result, value, "the result of " + name)
+            if value is not None:
+                check_equal(line.result, value, "the result of " + name)
         check("s=\"value\", p={" in log.text and
               "after=11)" in log.text, "by_value:\n" + log.text)
         check("after=13" in log.text, "member:\n" + log.text)
