@@ -2,6 +2,7 @@
 #include "cli/heap_diff.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,18 +22,36 @@ static int read_profile(const char *path, struct profile **ret)
 		     0;
 }
 
-static int write_folded(struct heap_diff *diff, const char *path)
+/* A pipe that nobody reads is told as any other file; only the table, which
+   `head' may have seen enough of, ends in silence. */
+static int write_file(const char *path, const struct strbuf *text)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	int err;
+	void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+	int err = whole_file_write(path, text->text, text->length);
 
-	if (!path)
-		return 0;
-	heap_diff_fold(diff, &out);
-	err = whole_file_write(path, strbuf_text(&out), out.length);
+	signal(SIGPIPE, old);
 	return err ? complain(err, "%s can't be written: %s", path,
 			      strerror(-err)) :
 		     0;
+}
+
+/* What goes wrong with one file doesn't keep the other. */
+static int write_files(struct heap_diff *diff, const struct options *options)
+{
+	CLEANUP(strbuf_fini) struct strbuf folded = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf picture = { 0 };
+	int err = 0, unwritten = 0;
+
+	if (options->export.folded) {
+		heap_diff_fold(diff, &folded);
+		unwritten = write_file(options->export.folded, &folded);
+	}
+	if (options->export.svg) {
+		heap_diff_draw(diff, options->command[0], options->command[1],
+			       &picture);
+		err = write_file(options->export.svg, &picture);
+	}
+	return unwritten ? unwritten : err;
 }
 
 static void print_head(const char *what, const char *path,
@@ -67,7 +86,7 @@ static int compare(const struct options *options, struct profile *before,
 {
 	struct heap_diff *diff =
 		heap_diff_new(before, now, options->export.value);
-	int unwritten = write_folded(diff, options->export.folded);
+	int unwritten = write_files(diff, options);
 	int err = print(diff, options, before, now);
 
 	heap_diff_free(diff);

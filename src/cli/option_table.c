@@ -415,6 +415,8 @@ const struct option_entry option_table[] = {
 	       "rows of each kind; default 10, 0 = all"),
 	FIELD(0, "folded", "FILE", apply_text, export.folded,
 	      "stacks with both numbers, for flamegraph.pl"),
+	FIELD(0, "svg", "FILE", apply_text, export.svg,
+	      "a flame graph of the difference, for a browser"),
 
 	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF),
 	SPECIAL('D', "debug", "MASK", apply_debug,

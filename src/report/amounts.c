@@ -16,6 +16,13 @@ void amounts_add_number(struct strbuf *out, uint64_t number)
 	}
 }
 
+void amounts_add_change(struct strbuf *out, uint64_t before, uint64_t now)
+{
+	if (before != now)
+		strbuf_putc(out, now > before ? '+' : '-');
+	amounts_add_number(out, now > before ? now - before : before - now);
+}
+
 void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };

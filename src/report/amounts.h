@@ -9,7 +9,10 @@
 /* 1,036 */
 void amounts_add_number(struct strbuf *out, uint64_t number);
 
-/* The same, on the right of a column so wide; longer ones push it. */
+/* "+766", "-1,036", "0": from one number to the other. */
+void amounts_add_change(struct strbuf *out, uint64_t before, uint64_t now);
+
+/* A number, on the right of a column so wide; longer ones push it. */
 void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width);
 
 /* "1,036 bytes in 3 blocks", "1 byte in 1 block". */

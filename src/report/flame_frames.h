@@ -2,8 +2,7 @@
 #ifndef CALLTRAP_FLAME_FRAMES_H
 #define CALLTRAP_FLAME_FRAMES_H
 
-#include "base/strbuf.h"
-#include "report/flame_tree.h"
+#include "report/flame_svg.h"
 
 /* The boxes of a flame graph. flamegraph.js knows these numbers as well. */
 #define FLAME_WIDTH  1200
@@ -11,8 +10,7 @@
 #define FLAME_HEADER 90
 #define FLAME_FOOTER 6
 
-/* Adds a box for each node; unit is what they weigh. */
-void flame_frames_add(const struct flame_tree *tree, const char *unit,
-		      struct strbuf *out);
+/* Adds a box for each node. */
+void flame_frames_add(const struct flame_picture *picture, struct strbuf *out);
 
 #endif

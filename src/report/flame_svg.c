@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "report/amounts.h"
+#include "report/flame_difference.h"
 #include "report/flame_frames.h"
 #include "report/flamegraph_text.h"
 #include "report/xml.h"
@@ -32,13 +33,28 @@ void flame_svg_add_heading(const char *what, const char *program, pid_t pid,
 	add_time(monotonic, out);
 }
 
+static void add_total(const struct flame_picture *picture, struct strbuf *out)
+{
+	const struct flame_node *root = picture->tree->root;
+
+	if (!picture->difference) {
+		amounts_add_number(out, root->weight);
+		strbuf_printf(out, " %s", picture->unit);
+		return;
+	}
+	flame_difference_add_text(root, picture->unit, out);
+	strbuf_puts(out,
+		    "; <tspan class=\"grown\">\u25a0</tspan> more, + new; "
+		    "<tspan class=\"shrunk\">\u25a0</tspan> less, - gone; "
+		    "<tspan class=\"kept\">\u25a0</tspan> as before");
+}
+
 static void add_subheading(const struct flame_picture *picture,
 			   struct strbuf *out)
 {
 	const struct flame_tree *tree = picture->tree;
 
-	amounts_add_number(out, tree->root->weight);
-	strbuf_printf(out, " %s", picture->unit);
+	add_total(picture, out);
 	if (picture->note)
 		xml_add(out, picture->note, NOTE_MAX);
 	if (tree->leaks) {
@@ -93,9 +109,11 @@ void flame_svg_add(const struct flame_picture *picture, struct strbuf *out)
 {
 	begin(picture, out);
 	strbuf_puts(out, "<g class=\"frames\">\n");
-	flame_frames_add(picture->tree, picture->unit, out);
+	flame_frames_add(picture, out);
 	strbuf_puts(out, "</g>\n");
 	add_header(picture, out);
-	strbuf_printf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
-		      flamegraph_js);
+	strbuf_printf(out,
+		      "<script><![CDATA[\n\"use strict\";\n(() => {\n%s%s"
+		      "})();\n]]></script>\n</svg>\n",
+		      flamegraph_js, flamegraph_tools_js);
 }

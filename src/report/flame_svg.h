@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_FLAME_SVG_H
 #define CALLTRAP_FLAME_SVG_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/strbuf.h"
@@ -21,6 +22,7 @@ struct flame_picture {
 	const char *unit;    /* what nodes weigh: "bytes" */
 	const char *heading; /* markup, as flame_svg_add_heading() makes it */
 	const char *note;    /* plain, behind the total; or NULL */
+	bool difference;     /* nodes weigh something before, and now */
 };
 
 /* "WHAT: PROGRAM (pid N), DATE TIME" */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/saturate.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 
@@ -111,17 +112,11 @@ static void end(struct flame_path *path)
 	path->tree->left_out++;
 }
 
-/* Files may say anything. */
-static void add_number(uint64_t *sum, uint64_t number)
-{
-	*sum = *sum > UINT64_MAX - number ? UINT64_MAX : *sum + number;
-}
-
 struct flame_node *flame_path_weigh(struct flame_path *path, uint64_t weight)
 {
 	end(path);
 	for (struct flame_node *node = path->node; node; node = node->parent)
-		add_number(&node->weight, weight);
+		saturate_add(&node->weight, weight);
 	return path->node;
 }
 
@@ -130,8 +125,8 @@ struct flame_node *flame_path_compare(struct flame_path *path, uint64_t before,
 {
 	flame_path_weigh(path, before > now ? before : now);
 	for (struct flame_node *node = path->node; node; node = node->parent) {
-		add_number(&node->before, before);
-		add_number(&node->now, now);
+		saturate_add(&node->before, before);
+		saturate_add(&node->now, now);
 	}
 	return path->node;
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The script in calltrap's flame graphs. The file holds one <svg class="frame">
- * a function, parents before children, with its weight and depth; all that is
- * shown follows from these and from the state, which is the address's #...
- * No text is ever made into markup.
+ * a function, parents before children, with its weight and depth (and weights
+ * before and now, if it is one of differences); all that is shown follows from
+ * these and from the state, which is the address's #... No text is ever made
+ * into markup.
  */
-"use strict";
-(() => {
 const HEADER = 90, ROW = 17, FOOTER = 6, CHARACTER = 7.25, SMALLEST = 0.3;
 const graph = document.currentScript.ownerSVGElement;
 const detail = graph.querySelector(".detail");
 const header = graph.querySelector(".header");
 const frames = [...graph.querySelectorAll(".frame")].map(readFrame);
 const root = frames[0];
+const differs = "before" in root.element.dataset;
+/* Whose weights a difference shows; by default the larger one's. */
+const SIDES = { "": "Both", before: "Before", now: "Now" };
 const rows = Math.max(...frames.map(frame => frame.depth)) + 1;
 let state = {};
 let zoom = root;
@@ -28,14 +30,17 @@ function readFrame(element)
 		/* What a search sees: no numbers of bytes. */
 		sought: [first.slice(0, first.lastIndexOf(" (")),
 			 ...more].join("\n"),
-		likely: element.classList.contains("likely"),
+		mark: element.dataset.mark ? element.dataset.mark + " " : "",
 		depth: +element.dataset.depth,
-		weight: +element.dataset.weight,
+		weights: {
+			"": +element.dataset.weight,
+			before: +element.dataset.before,
+			now: +element.dataset.now,
+		},
 		children: [],
 	};
 }
 
-/* Exact places; those in the file are rounded. */
 function linkFrames()
 {
 	const path = [];
@@ -43,15 +48,42 @@ function linkFrames()
 	for (const frame of frames) {
 		path.length = frame.depth;
 		frame.parent = path[frame.depth - 1];
+		frame.parent?.children.push(frame);
+		path.push(frame);
+		frame.element.frame = frame;
+	}
+}
+
+/* Exact places; those in the file are rounded. */
+function weigh()
+{
+	for (const frame of frames) {
+		frame.weight = frame.weights[state.side];
 		frame.start = frame.parent ? frame.parent.next : 0;
 		frame.end = frame.start + frame.weight;
 		frame.next = frame.start;
-		if (frame.parent) {
+		if (frame.parent)
 			frame.parent.next = frame.end;
-			frame.parent.children.push(frame);
-		}
-		path.push(frame);
-		frame.element.frame = frame;
+	}
+}
+
+/* Of a difference: what is as before, then what is more, then what is gone. */
+function weighBars(frame)
+{
+	const { "": all, before, now } = frame.weights;
+	const widths = {
+		grown: state.side == "before" ? 0 : all - before,
+		shrunk: state.side == "now" ? 0 : all - now,
+	};
+	let start = frame.weight - widths.grown - widths.shrunk;
+
+	for (const kind in widths) {
+		const bar = frame.element.querySelector("." + kind);
+		const percent = 100 / (frame.weight || 1);
+
+		bar?.setAttribute("x", start * percent + "%");
+		bar?.setAttribute("width", widths[kind] * percent + "%");
+		start += widths[kind];
 	}
 }
 
@@ -59,12 +91,11 @@ function linkFrames()
 
 function label(frame, width)
 {
-	const mark = frame.likely ? "! " : "";
-	const room = Math.floor((width - 6) / CHARACTER) - mark.length;
+	const room = Math.floor((width - 6) / CHARACTER) - frame.mark.length;
 
 	if (room < 3)
 		return "";
-	return mark + (frame.name.length <= room ? frame.name :
+	return frame.mark + (frame.name.length <= room ? frame.name :
 		       frame.name.slice(0, room - 2) + "..");
 }
 
@@ -174,6 +205,8 @@ function readAddress()
 		zoom: fields.get("zoom") || "",
 		find: fields.get("find") || "",
 		icicle: fields.get("icicle") || "",
+		side: differs && Object.hasOwn(SIDES, fields.get("side")) ?
+			fields.get("side") : "",
 	};
 }
 
@@ -190,13 +223,21 @@ function address()
 function show(next)
 {
 	const turned = next.icicle != state.icicle;
+	const sideChanged = next.side !== state.side;
 
 	state = next;
-	zoom = frames.find(frame => frame.element.id == state.zoom) || root;
+	if (sideChanged)
+		weigh();
+	if (sideChanged && differs)
+		frames.forEach(weighBars);
+	zoom = frames.find(frame => frame.element.id == state.zoom &&
+				    frame.weight) || root;
 	if (tools.input.value != state.find)
 		tools.input.value = state.find;
 	tools.reset.disabled = zoom == root && !state.find;
 	tools.icicle.setAttribute("aria-pressed", !!state.icicle);
+	if (tools.side)
+		tools.side.textContent = SIDES[state.side];
 	draw();
 	search();
 	tell(zoom);
@@ -231,143 +272,10 @@ function turn()
 	change({ icicle: state.icicle ? "" : "1" });
 }
 
-/* ---- tools ---- */
-
-function html(tag, parent, attributes, text)
+function turnSide()
 {
-	const element = document.createElementNS(
-		"http://www.w3.org/1999/xhtml", tag);
+	const sides = Object.keys(SIDES);
+	const next = (sides.indexOf(state.side) + 1) % sides.length;
 
-	for (const key in attributes)
-		element.setAttribute(key, attributes[key]);
-	if (text)
-		element.textContent = text;
-	parent.append(element);
-	return element;
+	change({ side: sides[next] });
 }
-
-function makeTools()
-{
-	const place = document.createElementNS(graph.namespaceURI,
-					       "foreignObject");
-	const row = html("div", place, { class: "tools" });
-	const reset = html("button", row, { title: "Escape" }, "Reset");
-	const icicle = html("button", row, { title: "i" }, "Icicle");
-	const input = html("input", row, {
-		placeholder: "Search (/)", "aria-label": "Search",
-		title: "A regular expression: functions, files, libraries, " +
-		       "LIKELY",
-	});
-	const matched = html("output", row, {});
-
-	for (const [key, value] of Object.entries(
-		     { x: 8, y: 42, width: "100%", height: 24 }))
-		place.setAttribute(key, value);
-	graph.querySelector(".hint").remove();
-	header.append(place);
-	return { reset, icicle, input, matched };
-}
-
-/* ---- the keyboard ---- */
-
-function largest(some)
-{
-	return some.find(frame => frame.shown);
-}
-
-/* The next one to the side, in the same row. */
-function beside(frame, step)
-{
-	const row = frames.filter(other => other.shown &&
-					   other.depth == frame.depth);
-
-	return row[row.indexOf(frame) + step];
-}
-
-function step(key, frame)
-{
-	const inward = state.icicle ? "ArrowDown" : "ArrowUp";
-
-	switch (key) {
-	case "ArrowLeft":
-		return beside(frame, -1);
-	case "ArrowRight":
-		return beside(frame, 1);
-	case inward:
-		return largest(frame.children);
-	default:
-		return frame.parent;
-	}
-}
-
-function focused()
-{
-	return document.activeElement?.frame;
-}
-
-function onKey(event)
-{
-	const typing = document.activeElement == tools.input;
-	const key = event.key;
-
-	if ((event.ctrlKey || event.metaKey) && key == "f" ||
-	    key == "/" && !typing) {
-		tools.input.focus();
-		tools.input.select();
-	} else if (key == "Escape") {
-		if (typing)
-			tools.input.blur();
-		reset();
-	} else if (typing || event.ctrlKey || event.metaKey || event.altKey) {
-		return;
-	} else if (key.startsWith("Arrow")) {
-		const from = focused();
-		const to = from ? step(key, from) : zoom;
-
-		to?.element.focus();
-	} else if ((key == "Enter" || key == " ") && focused()) {
-		zoomTo(focused());
-	} else if (key == "i") {
-		turn();
-	} else {
-		return;
-	}
-	event.preventDefault();
-}
-
-function frameAt(event)
-{
-	return event.target.closest?.(".frame")?.frame;
-}
-
-function listen()
-{
-	graph.addEventListener("click", event => {
-		const frame = frameAt(event);
-
-		if (frame)
-			zoomTo(frame);
-	});
-	graph.addEventListener("mouseover", event =>
-		tell(frameAt(event) || focused() || zoom));
-	graph.addEventListener("focusin", event =>
-		tell(frameAt(event) || zoom));
-	document.addEventListener("keydown", onKey);
-	tools.reset.addEventListener("click", reset);
-	tools.icicle.addEventListener("click", turn);
-	tools.input.addEventListener("input", () =>
-		change({ find: tools.input.value }, true));
-	addEventListener("hashchange", () => show(readAddress()));
-	addEventListener("resize", draw);
-	addEventListener("scroll", keepHeaderInView);
-}
-
-const tools = makeTools();
-linkFrames();
-for (const frame of frames) {
-	frame.element.setAttribute("tabindex", frame == root ? 0 : -1);
-	frame.element.setAttribute("role", "button");
-}
-listen();
-show(readAddress());
-})();

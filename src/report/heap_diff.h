@@ -2,12 +2,33 @@
 #ifndef CALLTRAP_HEAP_DIFF_H
 #define CALLTRAP_HEAP_DIFF_H
 
+#include "base/hash.h"
 #include "base/strbuf.h"
 #include "report/heap_export.h"
 #include "report/profile_reader.h"
 
 /* Two profiles of a heap, site by site. */
-struct heap_diff;
+
+struct diff_amount {
+	uint64_t blocks, bytes;
+};
+
+struct diff_site {
+	uint64_t *key; /* allocator, then each frame */
+	size_t key_size;
+	struct diff_amount before, now;
+	struct profile *profile; /* where the stack can be had */
+	size_t sample;
+	UT_hash_handle hh;
+};
+
+struct heap_diff {
+	enum heap_value value;
+	bool by_line;
+	struct diff_name *names;
+	struct diff_site *sites; /* by key */
+	struct diff_amount before, now;
+};
 
 /*
  * Sites are the same if their stacks have the same functions and the same
@@ -19,10 +40,32 @@ struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 				enum heap_value value) MUST_CHECK;
 void heap_diff_free(struct heap_diff *diff);
 
+bool heap_diff_is_in_use(const struct heap_diff *diff);
+bool heap_diff_is_in_bytes(const struct heap_diff *diff);
+
+/* The one of the two numbers that the value means. */
+uint64_t heap_diff_weight(const struct heap_diff *diff,
+			  const struct diff_amount *amount);
+
+bool diff_amount_is_nothing(const struct diff_amount *amount);
+void diff_amount_add(struct diff_amount *sum,
+		     const struct diff_amount *amount);
+
+/* What its stack ends in: "malloc", or what stands for it. */
+void diff_add_allocator(const struct profile_sample *sample,
+			struct strbuf *out);
+
 /* A table of what has changed, at most top rows of each kind (0: all). */
 void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out);
 
 /* "root;...;leaf BEFORE NOW", as difffolded.pl writes it for flamegraph.pl. */
 void heap_diff_fold(struct heap_diff *diff, struct strbuf *out);
+
+/*
+ * A flame graph in which a box is as wide as the larger side of each stack in
+ * it, so that what has vanished is seen too. old and new name the files.
+ */
+void heap_diff_draw(struct heap_diff *diff, const char *old, const char *new,
+		    struct strbuf *out);
 
 #endif

@@ -36,6 +36,18 @@ uint64_t heap_export_weight(const struct heap_export *export,
 	return 0;
 }
 
+const struct heap_value_text *heap_export_value_text(enum heap_value value)
+{
+	static const struct heap_value_text texts[] = {
+		[HEAP_INUSE_BYTES] = { "Heap in use", "bytes" },
+		[HEAP_INUSE_BLOCKS] = { "Heap in use", "blocks" },
+		[HEAP_ALLOC_BYTES] = { "Heap acquired", "bytes" },
+		[HEAP_ALLOC_BLOCKS] = { "Heap acquired", "blocks" },
+	};
+
+	return &texts[value];
+}
+
 struct format {
 	const char *path;
 	void (*make)(const struct heap_export *export, struct strbuf *out);

@@ -59,6 +59,14 @@ struct heap_export_held heap_export_held(const struct heap_export *export,
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site);
 
+/* "Heap in use", "bytes" */
+struct heap_value_text {
+	const char *what;
+	const char *unit;
+};
+
+const struct heap_value_text *heap_export_value_text(enum heap_value value);
+
 /* Whether any file is wanted at all. */
 bool heap_export_is_wanted(const struct heap_export_options *options);
 

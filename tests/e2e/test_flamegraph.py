@@ -7,67 +7,19 @@ import os
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 
 sys.dont_write_bytecode = True
 import harness as h
 from browser import Browser
+from flames import (DETAIL, MATCHED, SHOWN, SVG, Graph, below, button, draw,
+                    element, read_folded, width_of, written_script)
 
-SVG = "{http://www.w3.org/2000/svg}"
-SCRIPT = os.path.join(h.HERE, "..", "..", "src", "report", "flamegraph.js")
-FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 HOSTILE = {
     "cache": b"</text><script>alert(1)</script>",
     "odd": b"q\"uo'te&amp;]]>\x01\x1b[31m\xff\xed\xa0\x80\xef\xbf\xbe"
            b"\xe2\x80\xae;\n(x)",
     "even": b"long_" + b"\xc3\xa9x" * 5000,
 }
-
-
-class Box:
-    def __init__(self, element):
-        lines = element.find(SVG + "title").text.split("\n")
-        found = re.fullmatch(r"(?s)(.*) \(([\d,]+) (\w+), ([\d.]+)%\)",
-                             lines[0])
-        h.check(found, "title %r" % lines[0])
-        self.id = element.get("id")
-        self.name, self.unit = found[1], found[3]
-        self.said = int(found[2].replace(",", ""))
-        self.percent = float(found[4])
-        self.more = lines[1:]
-        self.likely = "likely" in element.get("class").split()
-        self.depth = int(element.get("data-depth"))
-        self.weight = int(element.get("data-weight"))
-        self.x, self.y, self.width = (float(element.get(key))
-                                      for key in ("x", "y", "width"))
-        self.text = element.find(SVG + "text").text or ""
-        self.children = []
-        self.path = None
-
-
-class Graph:
-    def __init__(self, path):
-        self.path = path
-        self.address = "file://" + os.path.abspath(path)
-        self.tree = ET.parse(path)
-        root = self.tree.getroot()
-        self.title = root.find(SVG + "title").text
-        self.height = float(root.get("height"))
-        self.boxes = [Box(element) for element in root.iter(SVG + "svg")
-                      if "frame" in element.get("class", "").split()]
-        self.root = self.boxes[0]
-        stack = []
-        for box in self.boxes:
-            del stack[box.depth:]
-            box.path = [other.name for other in stack[1:]] + [box.name]
-            if stack:
-                stack[-1].children.append(box)
-            stack.append(box)
-
-    def named(self, name):
-        found = [box for box in self.boxes if box.name == name]
-        h.check(found, "no box %r" % name)
-        return found[0]
 
 
 def program():
@@ -94,15 +46,6 @@ def run(case, argv, *options):
     numbers = dict((line.split()[0], [int(n) for n in line.split()[1:]])
                    for line in result.out.splitlines())
     return Graph(svg), read_folded(folded), numbers
-
-
-def read_folded(path):
-    stacks = {}
-    with open(path, "rb") as file:
-        for line in file:
-            stack, weight = line.decode().rstrip("\n").rsplit(" ", 1)
-            stacks[stack] = stacks.get(stack, 0) + int(weight)
-    return stacks
 
 
 # ---------------------------------------------------------------- the file
@@ -172,8 +115,7 @@ def _(case):
     root = graph.tree.getroot()
     scripts = [e for e in root.iter() if e.tag.lower().endswith("script")]
     h.check_equal(len(scripts), 1, "scripts")
-    with open(SCRIPT, encoding="utf-8") as file:
-        h.check_equal(scripts[0].text.strip(), file.read().strip(), "script")
+    h.check_equal(scripts[0].text.split(), written_script().split(), "script")
     h.check_equal({e.tag.replace(SVG, "") for e in root.iter()},
                   {"svg", "title", "style", "defs", "linearGradient", "stop",
                    "g", "rect", "text", "script"}, "elements")
@@ -202,50 +144,20 @@ def _(case):
 
 @h.test("flamegraph.pl draws the folded stacks")
 def _(case):
-    h.need("perl")
-    if not os.path.exists(FLAMEGRAPH):
-        raise h.Skip("no " + FLAMEGRAPH)
     _, _, numbers = run(case, [with_hostile_names(case), "100"])
-    done = subprocess.run(["perl", FLAMEGRAPH, "--countname=bytes",
-                           "--colors=mem", case.path("heap.folded")],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=h.PATIENCE)
-    h.check_equal((done.returncode, done.stderr), (0, b""), "status, errors")
-    found = re.findall(rb"all \(([\d,]+) bytes", done.stdout)
-    h.check_equal({int(n.replace(b",", b"")) for n in found},
+    text = draw(case.path("heap.folded"), "--countname=bytes", "--colors=mem")
+    found = re.findall(r"all \(([\d,]+) bytes", text)
+    h.check_equal({int(n.replace(",", "")) for n in found},
                   {numbers["kept"][0]}, "total")
 
 
 # ---------------------------------------------------------------- a browser
-
-SHOWN = ("[...document.querySelectorAll('.frame')].filter(e => "
-         "e.style.display != 'none').map(e => e.id)")
-MATCHED = "document.querySelector('output').textContent"
-DETAIL = "document.querySelector('.detail').textContent"
-
-
-def element(box):
-    return "document.getElementById('%s')" % box.id
-
-
-def width_of(box):
-    return "Math.round(%s.getBoundingClientRect().width)" % element(box)
-
-
-def button(name):
-    return ("[...document.querySelectorAll('button')].find(b => "
-            "b.textContent == '%s')" % name)
-
 
 def look(case, argv=None):
     graph, folded, _ = run(case, argv or [program(), "500"])
     browser = Browser(case)
     browser.open(graph.address)
     return graph, folded, browser
-
-
-def below(box):
-    return [box] + [more for child in box.children for more in below(child)]
 
 
 @h.test("a click zooms, Reset and the browser's Back undo it")

@@ -15,6 +15,7 @@ static void compare(struct profile *profile, enum heap_value value)
 
 	heap_diff_print(diff, 0, &out);
 	heap_diff_fold(diff, &out);
+	heap_diff_draw(diff, "old", "new", &out);
 	if (strlen(strbuf_text(&out)) != out.length ||
 	    strchr(strbuf_text(&out), '\033'))
 		__builtin_trap();

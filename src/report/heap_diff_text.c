@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "report/amounts.h"
+#include "report/heap_diff.h"
+#include "report/names.h"
+
+/* The table of `calltrap heap diff'. */
+
+enum change {
+	CHANGE_NEW,
+	CHANGE_GROWN,
+	CHANGE_SHRUNK,
+	CHANGE_GONE,
+	CHANGE_NONE,
+	CHANGES,
+};
+
+static enum change change_of(const struct diff_site *site)
+{
+	const struct diff_amount *before = &site->before, *now = &site->now;
+
+	if (before->bytes == now->bytes && before->blocks == now->blocks)
+		return CHANGE_NONE;
+	if (diff_amount_is_nothing(before))
+		return CHANGE_NEW;
+	if (diff_amount_is_nothing(now))
+		return CHANGE_GONE;
+	if (before->bytes != now->bytes)
+		return now->bytes > before->bytes ? CHANGE_GROWN :
+						    CHANGE_SHRUNK;
+	return now->blocks > before->blocks ? CHANGE_GROWN : CHANGE_SHRUNK;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct diff_site *x = *(struct diff_site *const *)a;
+	const struct diff_site *y = *(struct diff_site *const *)b;
+	const struct heap_diff *diff = context;
+	uint64_t of_x = distance(x->before.bytes, x->now.bytes);
+	uint64_t of_y = distance(y->before.bytes, y->now.bytes);
+
+	if (!heap_diff_is_in_bytes(diff) || of_x == of_y) {
+		of_x = distance(x->before.blocks, x->now.blocks);
+		of_y = distance(y->before.blocks, y->now.blocks);
+	}
+	return (of_x < of_y) - (of_x > of_y);
+}
+
+static void add_change(struct strbuf *out, uint64_t before, uint64_t now,
+		       unsigned width)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	amounts_add_change(&text, before, now);
+	strbuf_printf(out, "%*s", (int)width, strbuf_text(&text));
+}
+
+static void add_frames(const struct profile_sample *sample, struct strbuf *out)
+{
+	for (size_t i = 0; i < sample->frame_count; i++) {
+		const struct profile_frame *frame = &sample->frames[i];
+
+		strbuf_puts(out, "        ");
+		names_escape(out, *frame->function ? frame->function : "?");
+		if (*frame->file) {
+			strbuf_putc(out, ' ');
+			names_escape(out, frame->file);
+			if (frame->line)
+				strbuf_printf(out, ":%" PRIu64, frame->line);
+		}
+		strbuf_putc(out, '\n');
+	}
+}
+
+static void add_site(const struct diff_site *site, struct strbuf *out)
+{
+	const struct profile_sample sample =
+		profile_sample(site->profile, site->sample);
+
+	add_change(out, site->before.bytes, site->now.bytes, 14);
+	add_change(out, site->before.blocks, site->now.blocks, 11);
+	amounts_add_column(out, site->before.bytes, 14);
+	amounts_add_column(out, site->now.bytes, 14);
+	strbuf_puts(out, "  ");
+	diff_add_allocator(&sample, out);
+	if (sample.frame_count && *sample.frames[0].function) {
+		strbuf_puts(out, " by ");
+		names_escape(out, sample.frames[0].function);
+	}
+	strbuf_putc(out, '\n');
+	add_frames(&sample, out);
+}
+
+static const char *const titles[CHANGES] = {
+	[CHANGE_NEW] = "new",
+	[CHANGE_GROWN] = "grown",
+	[CHANGE_SHRUNK] = "shrunk",
+	[CHANGE_GONE] = "gone",
+	[CHANGE_NONE] = "as before",
+};
+
+static void add_sites(const struct heap_diff *diff, enum change change,
+		      unsigned top, struct strbuf *out)
+{
+	size_t count = 0, i;
+	struct diff_site **list CLEANUP(xfree_cleanup) =
+		xcalloc(HASH_COUNT(diff->sites) + 1, sizeof(*list));
+	struct diff_site *site, *next;
+
+	HASH_ITER(hh, diff->sites, site, next)
+		if (change_of(site) == change)
+			list[count++] = site;
+	if (!count)
+		return;
+	qsort_r(list, count, sizeof(*list), compare, (void *)diff);
+	strbuf_printf(out,
+		      "---- %s\n         bytes     blocks  bytes before"
+		      "     bytes now  what\n",
+		      titles[change]);
+	for (i = 0; i < count && (!top || i < top); i++)
+		add_site(list[i], out);
+	if (i < count) {
+		amounts_add_count(out, count - i, "more row");
+		strbuf_puts(out, " (--top)\n");
+	}
+}
+
+struct change_sum {
+	uint64_t sites;
+	struct diff_amount before, now;
+};
+
+static void add_sums(const struct heap_diff *diff, struct strbuf *out)
+{
+	struct change_sum sums[CHANGES] = { 0 };
+	struct diff_site *site, *next;
+
+	HASH_ITER(hh, diff->sites, site, next) {
+		struct change_sum *sum = &sums[change_of(site)];
+
+		if (diff_amount_is_nothing(&site->before) && diff_amount_is_nothing(&site->now))
+			continue;
+		sum->sites++;
+		diff_amount_add(&sum->before, &site->before);
+		diff_amount_add(&sum->now, &site->now);
+	}
+	for (int change = 0; change < CHANGES; change++) {
+		const struct change_sum *sum = &sums[change];
+
+		strbuf_printf(out, "%s: ", titles[change]);
+		amounts_add_count(out, sum->sites, "site");
+		strbuf_puts(out, ", ");
+		amounts_add_change(out, sum->before.bytes, sum->now.bytes);
+		strbuf_puts(out, " bytes, ");
+		amounts_add_change(out, sum->before.blocks, sum->now.blocks);
+		strbuf_puts(out, " blocks\n");
+	}
+}
+
+void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out)
+{
+	strbuf_printf(out, "%s: ",
+		      heap_diff_is_in_use(diff) ? "in use" : "allocated");
+	amounts_add_held(out, diff->before.bytes, diff->before.blocks);
+	strbuf_puts(out, " before, ");
+	amounts_add_held(out, diff->now.bytes, diff->now.blocks);
+	strbuf_puts(out, " now: ");
+	amounts_add_change(out, diff->before.bytes, diff->now.bytes);
+	strbuf_puts(out, " bytes, ");
+	amounts_add_change(out, diff->before.blocks, diff->now.blocks);
+	strbuf_puts(out, " blocks\n");
+	add_sums(diff, out);
+	for (int change = 0; change < CHANGE_NONE; change++)
+		add_sites(diff, change, top, out);
+}
