@@ -252,6 +252,27 @@ static int check_together(const struct command_line *line)
 	return 0;
 }
 
+/* A table has none of these; JSON beside it may have. */
+static void tell_what_is_in_vain(const struct options *o)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} in_vain[] = {
+		{ "-t", o->log.clock != LOG_CLOCK_NONE },
+		{ "-r", o->log.relative },
+		{ "-i", o->log.ip },
+		{ "-n", o->log.indent > 0 },
+		{ "-w", o->log.where && !o->json },
+		{ "--script", o->script && !o->json },
+	};
+
+	for (size_t i = 0; o->count && i < ARRAY_SIZE(in_vain); i++)
+		if (in_vain[i].given)
+			complain(0, "%s has no effect with -c",
+				 in_vain[i].name);
+}
+
 /* What follows from the options taken together. */
 static void conclude(struct options *o)
 {
@@ -301,6 +322,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 			err = find_names(&line);
 	}
 	if (!err) {
+		tell_what_is_in_vain(&options);
 		conclude(&options);
 		*ret = options;
 	} else {

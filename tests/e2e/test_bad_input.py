@@ -174,6 +174,31 @@ def full_json(case):
     h.check(h.read(case.path("log")).endswith("\n"), "end of the log")
 
 
+@h.test("options of the log with -c: said to be in vain, and harmless")
+def in_vain(case):
+    result = case.calltrap("-c", "-tt", "-i", "-n2", "-w5", "-b", "-T", "-C",
+                           program())
+    result.check_status(7)
+    h.check_equal(result.messages(),
+                  ["calltrap: %s has no effect with -c" % name
+                   for name in ("-t", "-i", "-n", "-w")], "messages")
+    h.check_match(r"^ .* f1$", result.log_text, "the table")
+    result = case.calltrap("-c", "-w5", "--json", "calls.json", program())
+    h.check_equal(result.messages(), [], "messages with JSON")
+    h.check('"stack"' in h.read(case.path("calls.json")), "stacks in JSON")
+
+
+@h.test("-o -: a file of that name")
+def dash(case):
+    result = case.calltrap("-o", "-", "-e", "f1", program(), log=False)
+    result.check_status(7)
+    h.check_match(r"->f1\(", h.read(case.path("-")), "the log")
+    h.check("->f1(" not in result.out, "the program's output")
+    result = case.calltrap("-o", "/dev/stdout", "-e", "f1", program(),
+                           log=False)
+    h.check_match(r"->f1\(", result.out, "standard output")
+
+
 @h.test("standard output is full")
 def full_standard_output(case):
     for option in "--help", "--version":

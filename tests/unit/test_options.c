@@ -141,14 +141,42 @@ START_TEST(test_bundle)
 }
 END_TEST
 
+static void expect_said(const char *text, const char *wanted)
+{
+	struct words words = words_of(text);
+	struct options options;
+	char *printed;
+
+	ck_assert_int_eq(captured(&words, &options, &printed), 0);
+	ck_assert(options.count);
+	ck_assert_str_eq(printed, wanted);
+	free(printed);
+	done(&options, &words);
+}
+
+START_TEST(test_count_options)
+{
+	expect_said("-c ls", "");
+	expect_said("-cTCb -s 7 -o out ls", "");
+	expect_said("-c -w 5 --script --json out ls", "");
+	expect_said("-c -w 5 --script -ttt ls",
+		    "calltrap: -t has no effect with -c\n"
+		    "calltrap: -w has no effect with -c\n"
+		    "calltrap: --script has no effect with -c\n");
+	expect_said("-rin2 -c ls", "calltrap: -r has no effect with -c\n"
+				   "calltrap: -i has no effect with -c\n"
+				   "calltrap: -n has no effect with -c\n");
+}
+END_TEST
+
 START_TEST(test_short_options)
 {
 	struct words words;
 	struct options o = parsed(&words,
-		"-fcriTCb -e a -e b -l libc* -x d -n 20 -a 1 -s 0 -A 7 -u joe "
+		"-friTCb -e a -e b -l libc* -x d -n 20 -a 1 -s 0 -A 7 -u joe "
 		"-o out.%p -D 5 -F a -F b:c:: -- heap -f");
 
-	ck_assert(o.follow && o.count && o.log.relative && o.log.ip);
+	ck_assert(o.follow && !o.count && o.log.relative && o.log.ip);
 	ck_assert(o.log.durations && o.log.demangle && o.log.hide_signals);
 	ck_assert_uint_eq(filter_count(o.calls), 2);
 	ck_assert_uint_eq(filter_count(o.libraries), 1);
@@ -815,6 +843,7 @@ static TCase *parse_tests(void)
 	tcase_add_test(tests, test_defaults);
 	tcase_add_test(tests, test_bundle);
 	tcase_add_test(tests, test_short_options);
+	tcase_add_test(tests, test_count_options);
 	tcase_add_test(tests, test_long_options);
 	tcase_add_loop_test(tests, test_clock, 0, ARRAY_SIZE(clocks));
 	tcase_add_loop_test(tests, test_default_calls, 0,
