@@ -11,6 +11,7 @@
 #include "heap/watch.h"
 #include "report/components.h"
 #include "report/heap_export.h"
+#include "report/heap_journal.h"
 #include "report/heap_report.h"
 #include "report/suppressions.h"
 
@@ -25,6 +26,7 @@ struct heap_verb {
 	struct suppressions *suppressions; /* or NULL */
 	struct heap_report_config config;
 	struct heap_report *report;
+	struct heap_journal *journal; /* freed as a sink, too; or NULL */
 	struct progress *progress;
 	uint64_t next_sample;  /* monotonic */
 	uint64_t next_report;  /* 0: never */
@@ -131,6 +133,8 @@ static void on_ended(void *context, const struct watched *process)
 	if (last)
 		debuginfo_wait_for_fetched(session->debuginfo,
 					   &session->requests->interrupts);
+	if (verb->journal)
+		heap_journal_close(verb->journal, process->pid);
 	print_report(verb, process);
 	if (last)
 		debuginfo_wait_for_fetched(session->debuginfo, NULL);
@@ -280,6 +284,50 @@ static int open_report(struct heap_verb *verb)
 		     0;
 }
 
+/* Each call, in files of its own. */
+static int open_journal(struct heap_verb *verb)
+{
+	const struct session *session = verb->session;
+	const struct options *options = session->options;
+	const struct heap_journal_options journal = {
+		.calls = {
+			.path = options->heap_calls,
+			.config = &verb->config,
+			.demangle = options->log.demangle,
+			.component = verb->components ? find_component : NULL,
+			.context = verb,
+			.hurry = &session->requests->leave,
+		},
+		.footprint = options->footprint,
+		.told = on_unwritten,
+		.context = verb,
+	};
+
+	if (!options->heap_calls && !options->footprint)
+		return 0;
+	return heap_journal_new(&journal, &verb->journal);
+}
+
+static void open_watch(struct heap_verb *verb)
+{
+	struct heap_journal *journal = verb->journal;
+	const struct watch_options options = {
+		.families = verb->families,
+		.stacks = verb->session->stacks,
+		.component = verb->components ? find_component : NULL,
+		.cost = find_cost,
+		.ended = on_ended,
+		.context = verb,
+		.observer = journal ? heap_journal_observer(journal) : NULL,
+		.timed = verb->session->options->heap_calls,
+	};
+
+	verb->watch = watch_new(&options);
+	verb->session->sinks = watch_sink(verb->watch);
+	if (journal)
+		verb->session->sinks->next = heap_journal_sink(journal);
+}
+
 static int heap_open(struct session *session)
 {
 	const struct options *options = session->options;
@@ -301,18 +349,14 @@ static int heap_open(struct session *session)
 	if (err)
 		return err;
 	verb->namer = namer_new(&naming);
-	verb->watch = watch_new(&(struct watch_options){
-		.families = verb->families,
-		.stacks = session->stacks,
-		.component = verb->components ? find_component : NULL,
-		.cost = find_cost,
-		.ended = on_ended,
-		.context = verb,
-	});
-	session->sinks = watch_sink(verb->watch);
 	verb->progress = progress_new(session->stacks, verb->namer);
 	signals_take();
-	return open_report(verb);
+	err = open_report(verb);
+	if (!err)
+		err = open_journal(verb);
+	if (!err)
+		open_watch(verb);
+	return err;
 }
 
 static void heap_configure(struct session *session,

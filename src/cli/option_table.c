@@ -406,6 +406,10 @@ const struct option_entry option_table[] = {
 	FIELD(0, "value", "WHAT", apply_value, export.value,
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
 	      "alloc-bytes, alloc-blocks"),
+	FIELD(0, "calls", "FILE", apply_text, heap_calls,
+	      "each call of an allocator, as it happens"),
+	FIELD(0, "footprint", "FILE", apply_text, footprint,
+	      "the same for programs that make them again"),
 
 	HEADING("What to compare", HEAP_DIFF),
 	FIELD(0, "value", "WHAT", apply_value, export.value,

@@ -39,6 +39,8 @@ struct options {
 	struct log_options log;
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */
+	const char *heap_calls; /* --calls */
+	const char *footprint;  /* --footprint */
 	uint64_t every;       /* --every: a report each time; 0 = never */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */

@@ -58,14 +58,17 @@ static void put_back(struct heap *heap, const struct heap_act *act,
 		handles_put_back(heap, act, taken);
 }
 
-static void acquire(struct heap *heap, const struct heap_act *act)
+static bool acquire(struct heap *heap, const struct heap_act *act)
 {
-	if (act->failed || is_null(act, act->handle))
+	bool failed = act->failed || is_null(act, act->handle);
+
+	if (failed)
 		heap_count_failed(heap, act);
 	else if (has_ranges(act))
 		range_acts_acquire(heap, act);
 	else
 		handles_acquire(heap, act);
+	return !failed;
 }
 
 /* What was taken is gone. */
@@ -91,7 +94,16 @@ static uint64_t released_bytes(const struct heap_act *act,
 	return taken->found && !has_ranges(act) ? taken->block.size : bytes;
 }
 
-static void finish_release(struct heap *heap, const struct heap_act *act,
+static struct heap_outcome outcome_of(const struct heap_act *act,
+				      const struct taken *taken)
+{
+	return (struct heap_outcome){
+		.known = taken->found,
+		.size = released_bytes(act, taken),
+	};
+}
+
+static bool finish_release(struct heap *heap, const struct heap_act *act,
 			   struct taken *taken)
 {
 	struct heap_total *total =
@@ -104,6 +116,7 @@ static void finish_release(struct heap *heap, const struct heap_act *act,
 		total->null_releases++;
 	else
 		settle(heap, act, act->handle, taken);
+	return !act->failed;
 }
 
 /* realloc(p, 0) gives p back and returns null, where it doesn't give a small
@@ -121,7 +134,7 @@ static bool gives_back(const struct heap_act *act)
 	       (!has_ranges(act) || act->old_size != 0);
 }
 
-static void finish_resize(struct heap *heap, const struct heap_act *act,
+static bool finish_resize(struct heap *heap, const struct heap_act *act,
 			  struct taken *taken)
 {
 	struct heap_act copy = *act;
@@ -132,15 +145,14 @@ static void finish_resize(struct heap *heap, const struct heap_act *act,
 	if (copy.failed) {
 		put_back(heap, &copy, taken);
 		heap_count_failed(heap, &copy);
-		return;
+		return false;
 	}
 	if (!released)
 		heap->resizing = heap_site_of(heap, act);
 	if (taken->found || gives_back(act))
 		settle(heap, &copy, act->old, taken);
 	heap->resizing = NULL;
-	if (!released)
-		acquire(heap, &copy);
+	return released || acquire(heap, &copy);
 }
 
 static struct pending *find_pending(const struct heap *heap,
@@ -153,27 +165,27 @@ static struct pending *find_pending(const struct heap *heap,
 	return found;
 }
 
-void heap_begin(struct heap *heap, const struct heap_act *act)
+struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act)
 {
 	enum family_act kind = act->function->act;
 	struct pending *pending;
 
 	if (kind != FAMILY_RELEASE && kind != FAMILY_RESIZE)
-		return;
+		return (struct heap_outcome){ 0 };
 	if (always_succeeds(act)) {
 		struct heap_act entered = *act;
 
 		entered.call = 0;
 		entered.end = 0;
-		heap_act(heap, &entered);
-		return;
+		return heap_act(heap, &entered);
 	}
 	if (!act->call || find_pending(heap, act))
-		return;
+		return (struct heap_outcome){ 0 };
 	pending = xcalloc(1, sizeof(*pending));
 	pending->key = (struct pending_key){ act->call, act->function };
 	HASH_ADD(hh, heap->pending, key, sizeof(pending->key), pending);
 	take(heap, act, &pending->taken);
+	return outcome_of(act, &pending->taken);
 }
 
 /* What the call took at its entry; without a heap_begin(): now. */
@@ -191,19 +203,23 @@ static void take_pending(struct heap *heap, const struct heap_act *act,
 	free(pending);
 }
 
-static void act_on_blocks(struct heap *heap, const struct heap_act *act)
+static struct heap_outcome act_on_blocks(struct heap *heap,
+					 const struct heap_act *act)
 {
+	struct heap_outcome outcome = { .done = true };
 	struct taken taken;
 
 	if (act->call && always_succeeds(act)) {
 		heap_count_time(heap, act);
-		return;
+		return outcome;
 	}
 	take_pending(heap, act, &taken);
+	outcome = outcome_of(act, &taken);
 	if (act->function->act == FAMILY_RESIZE)
-		finish_resize(heap, act, &taken);
+		outcome.done = finish_resize(heap, act, &taken);
 	else
-		finish_release(heap, act, &taken);
+		outcome.done = finish_release(heap, act, &taken);
+	return outcome;
 }
 
 /* The time of an act is never 0: that would be long before the start. */
@@ -216,28 +232,30 @@ static struct heap_act with_times(const struct heap_act *act)
 	return copy;
 }
 
-void heap_act(struct heap *heap, const struct heap_act *given)
+struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 {
 	struct heap_act act = with_times(given);
+	struct heap_outcome outcome = { 0 };
 
 	switch (act.function->act) {
 	case FAMILY_RELEASE:
 	case FAMILY_RESIZE:
-		act_on_blocks(heap, &act);
-		break;
+		return act_on_blocks(heap, &act);
 	case FAMILY_ACQUIRE:
 	case FAMILY_REPLACE:
 		heap_count_use(heap, &act, act.size);
-		acquire(heap, &act);
+		outcome.done = acquire(heap, &act);
 		break;
 	case FAMILY_MOVE:
 		heap_count_use(heap, &act, act.size);
+		outcome.done = !act.failed;
 		if (act.failed)
 			heap_count_failed(heap, &act);
 		else
 			range_acts_move(heap, &act);
 		break;
 	}
+	return outcome;
 }
 
 void heap_abandon(struct heap *heap, const struct heap_act *act)

@@ -20,6 +20,8 @@ enum {
 /* What a running call will do to one family. */
 struct pending_act {
 	struct heap_act act;
+	struct heap_outcome outcome;
+	uint64_t token; /* the observer's */
 	unsigned needs;
 };
 
@@ -64,6 +66,57 @@ static struct caller caller_of(const struct call_acts *acts,
 		.library = frame.code->path,
 		.is_own = definer && soname && !strcmp(definer, soname),
 	};
+}
+
+static struct observed_act observed(const struct watched *process,
+				    const struct pending_act *pending,
+				    uint64_t entered)
+{
+	return (struct observed_act){
+		.process = process,
+		.act = &pending->act,
+		.outcome = pending->outcome,
+		.entered = entered,
+		.token = pending->token,
+	};
+}
+
+static void tell_taken(const struct call_acts *acts,
+		       const struct watched *process,
+		       struct pending_act *pending)
+{
+	struct act_observer *observer = acts->observer;
+	enum family_act act = pending->act.function->act;
+	struct observed_act told =
+		observed(process, pending, pending->act.begin);
+
+	if (observer && (act == FAMILY_RELEASE || act == FAMILY_RESIZE))
+		pending->token = observer->ops->taken(observer, &told);
+}
+
+static void tell_ended(const struct call_acts *acts,
+		       const struct watched *process,
+		       const struct pending_act *pending, uint64_t entered)
+{
+	struct observed_act told = observed(process, pending, entered);
+
+	if (acts->observer)
+		acts->observer->ops->ended(acts->observer, &told);
+}
+
+/* Both factors of a product, for those who tell of the call as it was. */
+static void fill_factors(struct heap_act *act, const struct call_values *values)
+{
+	struct operand factor = act->function->size;
+
+	if (factor.kind != OPERAND_PRODUCT)
+		return;
+	factor.kind = OPERAND_ARGUMENT;
+	if (operand_value(&factor, values, 0, &act->count))
+		act->count = 0;
+	factor.index = factor.second;
+	if (operand_value(&factor, values, 0, &act->item))
+		act->item = 0;
 }
 
 /* Reads what can be read by now; false when something never will be. */
@@ -139,6 +192,8 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 			.act.library = caller.library,
 			.needs = NEED_ALL,
 		};
+		if (acts->observer)
+			fill_factors(&pending->act, &values);
 		if (fill(pending, &values, 0))
 			ret->count++;
 		else
@@ -147,14 +202,24 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 }
 
 /* Nobody will wait for its return: what it does is done. */
-static void act_at_entry(struct watched *process, struct pending *pending)
+static void act_at_entry(const struct call_acts *acts, struct watched *process,
+			 struct pending *pending)
 {
 	for (unsigned i = 0; i < pending->count; i++) {
-		struct heap_act *act = &pending->acts[i].act;
+		struct pending_act *each = &pending->acts[i];
 
-		act->call = 0;
-		heap_act(process->heap, act);
+		each->act.call = 0;
+		each->outcome = heap_act(process->heap, &each->act);
+		tell_taken(acts, process, each);
+		tell_ended(acts, process, each, each->act.begin);
 	}
+}
+
+static void begin_act(const struct call_acts *acts, struct watched *process,
+		      struct pending_act *pending)
+{
+	pending->outcome = heap_begin(process->heap, &pending->act);
+	tell_taken(acts, process, pending);
 }
 
 void call_acts_begin(struct call_acts *acts, struct watched *process,
@@ -165,13 +230,13 @@ void call_acts_begin(struct call_acts *acts, struct watched *process,
 	process->calls++;
 	begin_acts(acts, process, event, &begun);
 	if (event->call->function->entry_only) {
-		act_at_entry(process, &begun);
+		act_at_entry(acts, process, &begun);
 		return;
 	}
 	if (!begun.count)
 		return;
 	for (unsigned i = 0; i < begun.count; i++)
-		heap_begin(process->heap, &begun.acts[i].act);
+		begin_act(acts, process, &begun.acts[i]);
 	pending = xmalloc(sizeof(*pending));
 	*pending = begun;
 	HASH_ADD(hh, acts->pending, call, sizeof(pending->call), pending);
@@ -188,7 +253,8 @@ static struct pending *take(struct call_acts *acts, const struct event *event)
 	return pending;
 }
 
-static void end_act(struct watched *process, const struct pending_act *pending,
+static void end_act(const struct call_acts *acts, struct watched *process,
+		    const struct pending_act *pending,
 		    const struct event *event)
 {
 	const struct call_values values = values_of(event);
@@ -207,7 +273,8 @@ static void end_act(struct watched *process, const struct pending_act *pending,
 			process->unreadable++;
 			each.act.failed = true;
 		}
-		heap_act(process->heap, &each.act);
+		each.outcome.done = heap_act(process->heap, &each.act).done;
+		tell_ended(acts, process, &each, pending->act.begin);
 	}
 }
 
@@ -217,11 +284,31 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 	struct pending *pending = take(acts, event);
 
 	for (unsigned i = 0; pending && i < pending->count; i++)
-		end_act(process, &pending->acts[i], event);
+		end_act(acts, process, &pending->acts[i], event);
 	free(pending);
 }
 
 /* An exception that operator new has thrown says that it has failed. */
+static void abandon_act(const struct call_acts *acts, struct watched *process,
+			struct pending_act *pending, const struct event *event)
+{
+	struct heap_act *act = &pending->act;
+	struct observed_act told;
+
+	act->end = event->time;
+	act->failed = true;
+	pending->outcome.done = false;
+	if (event->end == CALL_EXCEPTION) {
+		heap_act(process->heap, act);
+		tell_ended(acts, process, pending, act->begin);
+		return;
+	}
+	heap_abandon(process->heap, act);
+	told = observed(process, pending, act->begin);
+	if (acts->observer)
+		acts->observer->ops->abandoned(acts->observer, &told);
+}
+
 void call_acts_abandon(struct call_acts *acts, struct watched *process,
 		       const struct event *event)
 {
@@ -229,16 +316,8 @@ void call_acts_abandon(struct call_acts *acts, struct watched *process,
 
 	if (event->end == CALL_UNSEEN)
 		process->unseen++;
-	for (unsigned i = 0; pending && i < pending->count; i++) {
-		struct heap_act *act = &pending->acts[i].act;
-
-		act->end = event->time;
-		act->failed = true;
-		if (event->end == CALL_EXCEPTION)
-			heap_act(process->heap, act);
-		else
-			heap_abandon(process->heap, act);
-	}
+	for (unsigned i = 0; pending && i < pending->count; i++)
+		abandon_act(acts, process, &pending->acts[i], event);
 	free(pending);
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "heap/watch.h"
+#include "heap/act_observer.h"
 
 /*
  * Makes acts of the calls of families' functions. Calls that run are kept
@@ -12,6 +12,7 @@
  */
 struct call_acts {
 	const struct stacks *stacks;
+	struct act_observer *observer; /* or NULL */
 	bool off;                /* what is acquired now isn't kept */
 	struct pending *pending; /* calls that run */
 };

@@ -16,6 +16,7 @@ struct family_pick {
 	struct prober_pick ops;
 	const struct families *families;
 	struct formless *formless;
+	bool timed;
 	bool found;
 };
 
@@ -110,7 +111,7 @@ static void describe(void *context, struct function *function)
 	pick->found = true;
 	function->subject = first;
 	function->group = group_of(pick, first->family);
-	function->entry_only = is_done_at_entry(first);
+	function->entry_only = !pick->timed && is_done_at_entry(first);
 }
 
 /*
@@ -137,11 +138,12 @@ static void also_named(void *context, struct function *function,
 	function->subject = &formless->function;
 }
 
-struct family_pick *family_pick_new(const struct families *families)
+struct family_pick *family_pick_new(const struct families *families, bool timed)
 {
 	struct family_pick *pick = xcalloc(1, sizeof(*pick));
 
 	pick->families = families;
+	pick->timed = timed;
 	pick->ops = (struct prober_pick){
 		.wants = wants,
 		.describe = describe,

@@ -14,7 +14,9 @@
  */
 struct family_pick;
 
-struct family_pick *family_pick_new(const struct families *families) MUST_CHECK;
+/* timed: no release is told by its entry alone. */
+struct family_pick *family_pick_new(const struct families *families,
+				    bool timed) MUST_CHECK;
 void family_pick_free(struct family_pick *pick);
 
 const struct prober_pick *family_pick_ops(const struct family_pick *pick);

@@ -30,6 +30,8 @@ struct heap_act {
 				 end if the function has it */
 	uint64_t old;    /* RESIZE, MOVE */
 	uint64_t size;
+	uint64_t count, item; /* … as the call has it, where it is a product;
+				 else 0 */
 	uint64_t old_size;
 	bool failed;         /* by family_succeeded() */
 	const char *library; /* of the caller; lives as long as the session,
@@ -65,20 +67,27 @@ struct heap_options {
 struct heap *heap_new(const struct heap_options *options) MUST_CHECK;
 void heap_free(struct heap *heap);
 
+/* What an act came to. */
+struct heap_outcome {
+	bool done;     /* it has had its effect */
+	bool known;    /* RELEASE, RESIZE: what is given back was held */
+	uint64_t size; /* … and so large, in bytes */
+};
+
 /*
  * A release or a resize has been entered. What it gives back may come to
  * another thread before its return is seen, so it leaves the live blocks now.
  * heap_act() with the same call says how it ended, and returns the block to
  * them if it failed; until then it counts as outstanding. Other acts: nothing
- * happens.
+ * happens. What it gives back is known by now.
  */
-void heap_begin(struct heap *heap, const struct heap_act *act);
+struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act);
 
 /*
  * A call has returned. Or, without a heap_begin() before it: a release that is
  * not waited for is told at its entry, with end = 0.
  */
-void heap_act(struct heap *heap, const struct heap_act *act);
+struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act);
 
 /*
  * A call will not return (its thread has ended, the process has died, it was

@@ -226,8 +226,9 @@ struct watch *watch_new(const struct watch_options *options)
 
 	watch->sink.ops = &sink_ops;
 	watch->options = *options;
-	watch->pick = family_pick_new(options->families);
+	watch->pick = family_pick_new(options->families, options->timed);
 	watch->acts.stacks = options->stacks;
+	watch->acts.observer = options->observer;
 	return watch;
 }
 

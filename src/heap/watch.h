@@ -15,6 +15,7 @@
  * they are defined, and makes acts of their calls.
  */
 struct watch;
+struct act_observer;
 
 enum watched_state {
 	WATCHED_RUNNING,
@@ -66,6 +67,9 @@ struct watch_options {
 	 */
 	void (*ended)(void *context, const struct watched *process);
 	void *context;
+	struct act_observer *observer; /* is told of each act; or NULL */
+	bool timed; /* how long each call takes is wanted, free() included: it
+		       costs a further stop */
 };
 
 struct watch *watch_new(const struct watch_options *options) MUST_CHECK;

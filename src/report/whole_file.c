@@ -10,28 +10,64 @@
 
 #include "base/xalloc.h"
 
-static int write_all(int fd, const char *bytes, size_t size)
+#define CHUNK 65536
+
+/* What stands in the file: bytes, then all that comes from a descriptor. */
+struct content {
+	const void *bytes;
+	size_t size;
+	int fd; /* -1: none */
+};
+
+int write_bytes(int fd, const void *bytes, size_t size)
 {
+	const char *next = bytes;
+
 	while (size) {
-		ssize_t n = write(fd, bytes, size);
+		ssize_t n = write(fd, next, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		bytes += n;
+		next += n;
 		size -= n;
 	}
 	return 0;
 }
 
-static int write_in_place(const char *path, const void *bytes, size_t size)
+static int copy_bytes(int from, int to)
+{
+	char *chunk CLEANUP(xfree_cleanup) = xmalloc(CHUNK);
+	int err = 0;
+
+	while (!err) {
+		ssize_t n = read(from, chunk, CHUNK);
+
+		if (!n)
+			break;
+		if (n > 0)
+			err = write_bytes(to, chunk, n);
+		else if (errno != EINTR)
+			err = -errno;
+	}
+	return err;
+}
+
+static int write_content(int fd, const struct content *content)
+{
+	int err = write_bytes(fd, content->bytes, content->size);
+
+	return err || content->fd < 0 ? err : copy_bytes(content->fd, fd);
+}
+
+static int write_in_place(const char *path, const struct content *content)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, bytes, size);
+	err = write_content(fd, content);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
@@ -58,14 +94,14 @@ static char *real_path(const char *path)
 	return real ? real : xstrdup(path);
 }
 
-static int write_beside(const char *path, const void *bytes, size_t size)
+static int write_beside(const char *path, const struct content *content)
 {
 	char *temporary CLEANUP(xfree_cleanup) = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, bytes, size);
+	err = write_content(fd, content);
 	if (!err && fchmod(fd, usual_mode(path)))
 		err = -errno;
 	if (close(fd) && !err)
@@ -77,12 +113,23 @@ static int write_beside(const char *path, const void *bytes, size_t size)
 	return err;
 }
 
-int whole_file_write(const char *path, const void *bytes, size_t size)
+static int write_whole(const char *path, const struct content *content)
 {
 	char *real CLEANUP(xfree_cleanup) = real_path(path);
 	struct stat st;
 
 	if (!stat(real, &st) && !S_ISREG(st.st_mode))
-		return write_in_place(real, bytes, size);
-	return write_beside(real, bytes, size);
+		return write_in_place(real, content);
+	return write_beside(real, content);
+}
+
+int whole_file_write(const char *path, const void *bytes, size_t size)
+{
+	return write_whole(path, &(struct content){ bytes, size, -1 });
+}
+
+int whole_file_write_from(const char *path, const void *bytes, size_t size,
+			  int fd)
+{
+	return write_whole(path, &(struct content){ bytes, size, fd });
 }

@@ -13,4 +13,11 @@
 int whole_file_write(const char *path, const void *bytes,
 		     size_t size) MUST_CHECK;
 
+/* The same of bytes, and of all that a descriptor has to give after them. */
+int whole_file_write_from(const char *path, const void *bytes, size_t size,
+			  int fd) MUST_CHECK;
+
+/* write(2), all of it: 0, or a negative errno. */
+int write_bytes(int fd, const void *bytes, size_t size) MUST_CHECK;
+
 #endif
