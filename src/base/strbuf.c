@@ -77,6 +77,16 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	buf->length += n;
 }
 
+void strbuf_add_grouped(struct strbuf *buf, uint64_t number)
+{
+	if (number >= 1000) {
+		strbuf_add_grouped(buf, number / 1000);
+		strbuf_printf(buf, ",%03u", (unsigned)(number % 1000));
+	} else {
+		strbuf_printf(buf, "%u", (unsigned)number);
+	}
+}
+
 void strbuf_pad(struct strbuf *buf, size_t length)
 {
 	if (buf->length >= length)

@@ -22,6 +22,9 @@ void strbuf_putc(struct strbuf *buf, char c);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	PRINTF_LIKE(2, 3);
 
+/* Adds "1,036". */
+void strbuf_add_grouped(struct strbuf *buf, uint64_t number);
+
 /*
  * Adds all that a descriptor has to give. -EFBIG when the text would get longer
  * than max, or the errno of reading.

@@ -29,6 +29,7 @@ struct heap_verb {
 	struct heap_journal *journal; /* freed as a sink, too; or NULL */
 	struct progress *progress;
 	uint64_t next_sample;  /* monotonic */
+	uint64_t until_sample; /* then so long */
 	uint64_t next_report;  /* 0: never */
 	sig_atomic_t reports;  /* requests that have been heeded */
 	sig_atomic_t switches;
@@ -152,6 +153,10 @@ static void print_all(struct heap_verb *verb)
 
 /* ---- while it runs ---- */
 
+/* A short run has something to tell, too: a second's 64th, then each time
+   twice as long, up to a second. */
+#define FIRST_SAMPLE (NS_PER_SECOND / 64)
+
 static void set_alarm(struct heap_verb *verb)
 {
 	uint64_t then = verb->next_sample;
@@ -193,8 +198,11 @@ static void heap_woken(struct session *session)
 	}
 	if (now >= verb->next_sample) {
 		watch_sample(verb->watch, now);
-		progress_show(verb->progress, verb->watch, now);
-		verb->next_sample = now + NS_PER_SECOND;
+		verb->next_sample = now + verb->until_sample;
+		if (verb->until_sample < NS_PER_SECOND)
+			verb->until_sample *= 2;
+		else
+			progress_show(verb->progress, verb->watch, now);
 	}
 	set_alarm(verb);
 	signals_rest();
@@ -208,10 +216,16 @@ static void heap_begun(struct session *session)
 	HASH_ITER(hh, session->tracer.tracees, tracee, next)
 		watch_add(verb->watch, tracee->pid,
 			  tracee->pid == session->child);
-	verb->next_sample = clock_now() + NS_PER_SECOND;
+	verb->until_sample = FIRST_SAMPLE;
+	verb->next_sample = clock_now() + verb->until_sample;
 	if (session->options->every)
 		verb->next_report = clock_now() + session->options->every;
 	set_alarm(verb);
+}
+
+static void heap_leaving(struct session *session)
+{
+	watch_leave(verb_of(session)->watch, clock_now());
 }
 
 /* ---- setting up ---- */
@@ -413,6 +427,7 @@ const struct verb_ops heap_verb = {
 	.configure = heap_configure,
 	.begun = heap_begun,
 	.woken = heap_woken,
+	.leaving = heap_leaving,
 	.finished = heap_finished,
 	.close = heap_close,
 	.output = heap_output,

@@ -64,9 +64,9 @@ static int apply_text(struct command_line *line,
 	char name[24];
 
 	if (!*argument)
-		return complain(-EINVAL, "%s '': a %s is missing; see "
-				"calltrap --help", shown(entry, name),
-				entry->argument);
+		return complain(-EINVAL, "%s '': a %s is missing; see %s",
+				shown(entry, name), entry->argument,
+				option_help(line->options->verb));
 	*(const char **)field_of(line, entry) = argument;
 	return 0;
 }
@@ -199,9 +199,9 @@ static int apply_files(struct command_line *line,
 	char name[24];
 
 	if (strspn(argument, ":") == strlen(argument))
-		return complain(-EINVAL, "%s '%s': a FILE is missing; see "
-				"calltrap --help", shown(entry, name),
-				argument);
+		return complain(-EINVAL, "%s '%s': a FILE is missing; see %s",
+				shown(entry, name), argument,
+				option_help(line->options->verb));
 	while (*files && (*files)[count])
 		count++;
 	for (const char *s = argument; *(s += strspn(s, ":"));) {
@@ -448,4 +448,17 @@ const struct option_entry *option_next(enum verb verb,
 			return entry;
 	}
 	return NULL;
+}
+
+const char *option_help(enum verb verb)
+{
+	switch (verb) {
+	case VERB_TRACE:
+		break;
+	case VERB_HEAP:
+		return "calltrap heap --help";
+	case VERB_HEAP_DIFF:
+		return "calltrap heap diff --help";
+	}
+	return "calltrap --help";
 }

@@ -31,6 +31,9 @@ struct option_entry {
 extern const struct option_entry option_table[];
 extern const size_t option_table_size;
 
+/* What to type for help with that verb. */
+const char *option_help(enum verb verb);
+
 /*
  * The verb's next entry, headings included, behind another one, or (NULL) its
  * first; NULL behind the last.

@@ -58,25 +58,12 @@ static const struct option_entry *entry_of(enum verb verb, int c)
 	return NULL;
 }
 
-static const char *help_of(enum verb verb)
-{
-	switch (verb) {
-	case VERB_TRACE:
-		break;
-	case VERB_HEAP:
-		return "calltrap heap --help";
-	case VERB_HEAP_DIFF:
-		return "calltrap heap diff --help";
-	}
-	return "calltrap --help";
-}
-
 static int complain_unknown_short(enum verb verb, char c)
 {
 	char option[3] = { '-', c, '\0' };
 
 	return complain(-EINVAL, "%s: unknown option; see %s", option,
-			help_of(verb));
+			option_help(verb));
 }
 
 static int complain_unknown_long(enum verb verb, const char *word)
@@ -90,10 +77,10 @@ static int complain_unknown_long(enum verb verb, const char *word)
 		    !strncmp(entry->long_name, word + 2, length))
 			matches++;
 	if (matches > 1)
-		return complain(-EINVAL, "%s: may mean several options; see "
-				"calltrap --help", word);
+		return complain(-EINVAL, "%s: may mean several options; see %s",
+				word, option_help(verb));
 	return complain(-EINVAL, "%s: unknown option; see %s", word,
-			help_of(verb));
+			option_help(verb));
 }
 
 /* What getopt_long() answered with "?" or ":". */
@@ -111,10 +98,11 @@ static int complain_option(enum verb verb, int answer, char **argv)
 		return complain(-EINVAL, "--%s: takes no argument; leave '=' "
 				"and what follows out", entry->long_name);
 	if (optopt >= LONG_OPTION)
-		return complain(-EINVAL, "--%s: a %s is missing; see calltrap "
-				"--help", entry->long_name, entry->argument);
-	return complain(-EINVAL, "%s: a %s is missing; see calltrap --help",
-			name, entry->argument);
+		return complain(-EINVAL, "--%s: a %s is missing; see %s",
+				entry->long_name, entry->argument,
+				option_help(verb));
+	return complain(-EINVAL, "%s: a %s is missing; see %s", name,
+			entry->argument, option_help(verb));
 }
 
 /*
@@ -237,7 +225,11 @@ static int check_together(const struct command_line *line)
 		return check_files(o);
 	if (!o->command && !o->pid_count && !line->name_count)
 		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
-				"-p PID or --name NAME; see calltrap --help");
+				"-p PID or --name NAME, as in '%s'; see %s",
+				o->verb == VERB_HEAP ?
+					"calltrap heap --for 60s -p 4711" :
+					"calltrap ls",
+				option_help(o->verb));
 	if (o->only_named && !o->system_calls && filter_is_empty(o->calls) &&
 	    filter_is_empty(o->libraries) && filter_is_empty(o->entries))
 		return complain(-EINVAL, "-L (-g): nothing is left to trace; "

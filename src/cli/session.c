@@ -187,6 +187,8 @@ static void run(struct session *session)
 		signals_rest();
 		session->requests->wake = 0;
 		if (err || asked_to_leave(session)) {
+			if (session->verb->leaving)
+				session->verb->leaving(session);
 			leave(session);
 			return;
 		}

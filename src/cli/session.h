@@ -38,6 +38,10 @@ struct verb_ops {
 	/* A signal or a tick has come, while everything goes on. Or NULL. */
 	void (*woken)(struct session *session);
 
+	/* All processes are about to be let go of; what is asked of them must
+	   not take long. Or NULL. */
+	void (*leaving)(struct session *session);
+
 	/* All is over, and the results are written. Or NULL. */
 	void (*finished)(struct session *session);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/verdict.h"
 
+#include "base/clock.h"
+
 /*
  * The limits below were tuned with tests/corpus, whose programs differ in
  * kind; tests/corpus/evaluate.py prints what they come to.
@@ -16,6 +18,7 @@
 #define SLOWED_MUCH   0.12
 #define BACKLOG_PART  8 /* of the time, the oldest has waited */
 #define COARSE_POINTS 8
+#define HASTY         (NS_PER_SECOND / 2)
 
 /* The low water of a site since its first block. */
 struct lows {
@@ -169,15 +172,49 @@ static void judge_freed(const struct survey_site *ages, const struct lows *lows,
 }
 
 /* What is resized again and again may be one block that never ends. */
-static bool judge_larger(const struct site *site, const struct lows *lows,
-			 struct verdict *verdict)
+static bool is_larger(const struct site *site, const struct lows *lows,
+		      struct verdict *verdict)
 {
-	if (site->resized < FEW_BLOCKS || !rises(lows->bytes, lows, verdict) ||
-	    stopped_rising(lows->bytes, lows, verdict) ||
-	    verdict->steadiness < VERY_STEADY)
-		return false;
+	return site->resized >= FEW_BLOCKS &&
+	       rises(lows->bytes, lows, verdict) &&
+	       !stopped_rising(lows->bytes, lows, verdict) &&
+	       verdict->steadiness >= VERY_STEADY;
+}
+
+static void judge_number(const struct site *site,
+			 const struct survey_site *ages,
+			 const struct lows *lows, struct verdict *verdict)
+{
+	if (site->blocks < FEW_BLOCKS)
+		say(verdict, VERDICT_NOT, VERDICT_FEW);
+	else if (lows->count < POINTS_MIN)
+		say(verdict, VERDICT_NOT, VERDICT_TOO_EARLY);
+	else if (site->lifetimes.count)
+		judge_freed(ages, lows, verdict);
+	else
+		judge_never_freed(lows, verdict);
+}
+
+/* Blocks that get more are worse than blocks that get larger. */
+static void judge_size(const struct site *site, const struct lows *lows,
+		       struct verdict *verdict)
+{
+	struct verdict larger = *verdict;
+
+	if (verdict->level == VERDICT_LIKELY || lows->count < POINTS_MIN ||
+	    !is_larger(site, lows, &larger))
+		return;
+	*verdict = larger;
 	say(verdict, VERDICT_POSSIBLE, VERDICT_LARGER);
-	return true;
+}
+
+/* What a program does in its first moments looks like a leak. */
+static void judge_haste(struct verdict *verdict)
+{
+	if (verdict->level != VERDICT_LIKELY || verdict->watched >= HASTY)
+		return;
+	verdict->level = VERDICT_POSSIBLE;
+	verdict->hasty = true;
 }
 
 static uint64_t age_before(uint64_t age, uint64_t idle)
@@ -203,18 +240,12 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 		.interval = lows.interval,
 	};
 
-	if (!site->blocks)
+	if (!site->blocks) {
 		say(&verdict, VERDICT_NOT, VERDICT_ALL_FREED);
-	else if (lows.count >= POINTS_MIN &&
-		 judge_larger(site, &lows, &verdict))
-		;
-	else if (site->blocks < FEW_BLOCKS)
-		say(&verdict, VERDICT_NOT, VERDICT_FEW);
-	else if (lows.count < POINTS_MIN)
-		say(&verdict, VERDICT_NOT, VERDICT_TOO_EARLY);
-	else if (site->lifetimes.count)
-		judge_freed(ages, &lows, &verdict);
-	else
-		judge_never_freed(&lows, &verdict);
+		return verdict;
+	}
+	judge_number(site, ages, &lows, &verdict);
+	judge_size(site, &lows, &verdict);
+	judge_haste(&verdict);
 	return verdict;
 }

@@ -49,6 +49,7 @@ struct verdict {
 				    .interval; LARGER: of bytes */
 	uint64_t interval;
 	double steadiness; /* 1: the low water has only risen */
+	bool hasty;        /* would be LIKELY, were .watched longer */
 };
 
 struct verdict verdict_of(const struct heap *heap, const struct site *site,

@@ -51,9 +51,10 @@ void verdict_print_duration(uint64_t nanoseconds, struct strbuf *out)
 {
 	uint64_t minutes = nanoseconds / (60 * NS_PER_SECOND);
 
-	if (nanoseconds < 1000000)
+	/* What would be rounded to 1000 is one of the next unit. */
+	if (nanoseconds < 999500)
 		strbuf_printf(out, "%.3g µs", nanoseconds / 1e3);
-	else if (nanoseconds < NS_PER_SECOND)
+	else if (nanoseconds < 999500000)
 		strbuf_printf(out, "%.3g ms", nanoseconds / 1e6);
 	else if (minutes < 2)
 		strbuf_printf(out, "%.3g s", nanoseconds / 1e9);
@@ -85,9 +86,14 @@ static void print_rate(const struct verdict *verdict, const char *unit,
 
 	while (i + 1 < ARRAY_SIZE(spans) && each * spans[i].seconds < 1)
 		i++;
-	snprintf(number, sizeof(number), "%.3g", each * spans[i].seconds);
-	strbuf_printf(out, "%s %s%s a %s", number, unit,
-		      strcmp(number, "1") ? "s" : "", spans[i].name);
+	each *= spans[i].seconds;
+	snprintf(number, sizeof(number), "%.3g", each);
+	if (each >= 999.5)
+		strbuf_add_grouped(out, each + 0.5);
+	else
+		strbuf_puts(out, number);
+	strbuf_printf(out, " %s%s a %s", unit, strcmp(number, "1") ? "s" : "",
+		      spans[i].name);
 }
 
 static void print_time(struct strbuf *out, const char *before,
@@ -98,12 +104,19 @@ static void print_time(struct strbuf *out, const char *before,
 	strbuf_puts(out, behind);
 }
 
+static void print_blocks(struct strbuf *out, uint64_t blocks)
+{
+	strbuf_add_grouped(out, blocks);
+	strbuf_puts(out, blocks == 1 ? " block" : " blocks");
+}
+
 static void explain_old(const struct verdict *verdict, struct strbuf *out)
 {
-	strbuf_printf(out,
-		      "%" PRIu64 " of %" PRIu64 " blocks are older than "
-		      "nearly all became that were given back",
-		      verdict->old_blocks, verdict->blocks);
+	strbuf_add_grouped(out, verdict->old_blocks);
+	strbuf_puts(out, " of ");
+	print_blocks(out, verdict->blocks);
+	strbuf_puts(out, " are older than nearly all became that were given "
+			 "back");
 	print_time(out, " (", verdict->usual_lifetime, "");
 	print_time(out, "; the oldest is ", verdict->oldest, ")");
 }
@@ -111,10 +124,11 @@ static void explain_old(const struct verdict *verdict, struct strbuf *out)
 static void explain_never_freed(const struct verdict *verdict,
 				struct strbuf *out)
 {
-	strbuf_printf(out, "none of %" PRIu64 " blocks was given back",
-		      verdict->blocks);
+	strbuf_puts(out, "none of ");
+	print_blocks(out, verdict->blocks);
+	strbuf_puts(out, " was given back");
 	print_time(out, " in ", verdict->watched, "");
-	if (verdict->level == VERDICT_LIKELY) {
+	if (verdict->level == VERDICT_LIKELY || verdict->hasty) {
 		strbuf_puts(out, ", and they get more: ");
 		print_rate(verdict, "block", out);
 	} else if (verdict->idle) {
@@ -131,8 +145,9 @@ static void explain_not(const struct verdict *verdict, const struct site *site,
 {
 	switch (verdict->reason) {
 	case VERDICT_ALL_FREED:
-		strbuf_printf(out, "all of %" PRIu64 " blocks were given back",
-			      site->freed_blocks);
+		strbuf_puts(out, "all of ");
+		print_blocks(out, site->freed_blocks);
+		strbuf_puts(out, " were given back");
 		break;
 	case VERDICT_FEW:
 		strbuf_printf(out, "no more than %" PRIu64 " at a time",
@@ -142,10 +157,8 @@ static void explain_not(const struct verdict *verdict, const struct site *site,
 		print_time(out, "began only ", verdict->watched, " ago");
 		break;
 	case VERDICT_KEPT:
-		strbuf_printf(out,
-			      "%" PRIu64 " blocks are kept, and there "
-			      "were no more",
-			      verdict->blocks);
+		print_blocks(out, verdict->blocks);
+		strbuf_puts(out, " are kept, and there were no more");
 		print_time(out, " for ", verdict->silence, "");
 		break;
 	case VERDICT_TURNOVER:
@@ -184,13 +197,14 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		print_rate(verdict, "byte", out);
 		break;
 	case VERDICT_SLOWED:
-		strbuf_printf(out,
-			      "none of %" PRIu64 " blocks was given back, "
-			      "but ever fewer are added",
-			      verdict->blocks);
+		strbuf_puts(out, "none of ");
+		print_blocks(out, verdict->blocks);
+		strbuf_puts(out, " was given back, but ever fewer are added");
 		break;
 	default:
 		explain_not(verdict, site, out);
 		break;
 	}
+	if (verdict->hasty)
+		strbuf_puts(out, "; too little was seen to be sure");
 }

@@ -7,7 +7,6 @@
 #include "base/xalloc.h"
 #include "heap/call_acts.h"
 #include "heap/family_pick.h"
-#include "sysdeps/linux/procfs.h"
 
 struct watch {
 	struct sink sink;
@@ -66,6 +65,19 @@ void watch_sample(struct watch *watch, uint64_t now)
 			sample(watch, process, now);
 }
 
+void watch_leave(struct watch *watch, uint64_t now)
+{
+	struct watched *process, *next;
+
+	watch_sample(watch, now);
+	HASH_ITER(hh, watch->processes, process, next) {
+		if (process->end)
+			continue;
+		process->end = now;
+		process->state = WATCHED_LEFT;
+	}
+}
+
 static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 			   uint64_t time)
 {
@@ -80,6 +92,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 
 	process->pid = pid;
 	process->program = procfs_exe(pid);
+	procfs_comm(pid, process->name);
 	process->start = time;
 	process->complete = complete;
 	process->heap = heap_new(&options);

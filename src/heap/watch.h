@@ -8,6 +8,7 @@
 #include "heap/heap.h"
 #include "heap/history.h"
 #include "probe/prober.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/vitals.h"
 
 /*
@@ -34,6 +35,9 @@ struct watched_cost {
 struct watched {
 	pid_t pid;
 	char *program; /* path, or "" */
+	/* What people know it by: often it isn't the file's name, as that of
+	   a link or a script, or one that the process has taken. Or "". */
+	char name[PROCFS_COMM_ROOM];
 	struct heap *heap;
 	struct growth *growth; /* or NULL */
 	uint64_t start, end; /* monotonic; end: 0 while it runs */
@@ -83,6 +87,9 @@ void watch_add(struct watch *watch, pid_t pid, bool complete);
 
 /* Looks at what the kernel says of each process; to be called now and then. */
 void watch_sample(struct watch *watch, uint64_t now);
+
+/* All that run will be let go of: what is known of them by now is told. */
+void watch_leave(struct watch *watch, uint64_t now);
 
 /*
  * Off: what is acquired from now on is not kept, but what was kept before is

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/amounts.h"
 
-#include <inttypes.h>
-
 #include "base/clock.h"
 #include "heap/verdict.h"
 
 void amounts_add_number(struct strbuf *out, uint64_t number)
 {
-	if (number >= 1000) {
-		amounts_add_number(out, number / 1000);
-		strbuf_printf(out, ",%03u", (unsigned)(number % 1000));
-	} else {
-		strbuf_printf(out, "%u", (unsigned)number);
-	}
+	strbuf_add_grouped(out, number);
 }
 
 void amounts_add_change(struct strbuf *out, uint64_t before, uint64_t now)

@@ -42,6 +42,7 @@ static json_t *process_of(const struct heap_export *export)
 
 	heap_json_set_number(object, "pid", process->pid);
 	heap_json_set_text(object, "program", process->program);
+	heap_json_set_text(object, "name", process->name);
 	heap_json_set_text(object, "state", states[process->state]);
 	if (process->state == WATCHED_EXITED)
 		heap_json_set_number(object, "wait_status", process->status);

@@ -10,6 +10,13 @@
 #include "report/short_name.h"
 #include "report/signal_name.h"
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 /* ---- the head ---- */
 
 static void add_killed(int status, struct strbuf *out)
@@ -37,6 +44,25 @@ static void add_end(const struct watched *process, struct strbuf *out)
 	}
 }
 
+/* The file, and before it the name, unless that is the file's. */
+static void add_program(const struct watched *process, struct strbuf *out)
+{
+	const char *file = process->program ? process->program : "";
+	bool is_named = *process->name &&
+			strncmp(base_name(file), process->name,
+				PROCFS_COMM_ROOM - 1) != 0;
+
+	if (is_named) {
+		strbuf_puts(out, ", ");
+		names_escape(out, process->name);
+	}
+	if (!*file)
+		return;
+	strbuf_puts(out, is_named ? " (" : ", ");
+	names_escape(out, file);
+	strbuf_puts(out, is_named ? ")" : "");
+}
+
 int heap_text_head(const struct heap_text *text)
 {
 	const struct watched *process = text->process;
@@ -44,10 +70,7 @@ int heap_text_head(const struct heap_text *text)
 	int err;
 
 	strbuf_printf(out, "==== heap of process %d", (int)process->pid);
-	if (process->program && *process->program) {
-		strbuf_puts(out, ", ");
-		names_escape(out, process->program);
-	}
+	add_program(process, out);
 	err = heap_text_end_line(text);
 	if (err)
 		return err;
@@ -129,7 +152,7 @@ static int add_oddities(const struct heap_text *text,
 		{ total->mismatches, "freed by a function of another kind" },
 		{ total->size_mismatches, "freed with another size" },
 		{ total->failed, "failed" },
-		{ total->null_releases, "frees of nothing" },
+		{ total->null_releases, "frees of NULL, which do nothing" },
 		{ total->in_flight, "calls that did not return" },
 		{ total->reused, "acquired while in use: a free was missed" },
 		{ total->dropped, "not kept: there was no room" },
@@ -173,13 +196,6 @@ int heap_text_summary(const struct heap_text *text,
 /* ---- stacks and sizes ---- */
 
 #define NAME_WIDTH 100
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 static int add_frame_name(const struct heap_text *text,
 			  const struct frame *frame,

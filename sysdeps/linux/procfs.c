@@ -308,6 +308,18 @@ char *procfs_exe(pid_t pid)
 	return n < 0 ? NULL : xstrndup(target, strip_deleted(target, n));
 }
 
+void procfs_comm(pid_t tid, char ret[PROCFS_COMM_ROOM])
+{
+	char line[64];
+
+	ret[0] = '\0';
+	if (!read_file(tid, "comm", line, sizeof(line)))
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	line[PROCFS_COMM_ROOM - 1] = '\0';
+	strcpy(ret, line);
+}
+
 bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)
 {
 	char line[512];

@@ -89,6 +89,11 @@ bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type,
 /* The path that /proc/PID/exe names, to be freed; NULL when unreadable. */
 char *procfs_exe(pid_t pid);
 
+/* What a task calls itself (proc(5), comm); "" when it is gone. */
+#define PROCFS_COMM_ROOM 16
+
+void procfs_comm(pid_t tid, char ret[PROCFS_COMM_ROOM]);
+
 /*
  * Where a task that is not running stands: whether it is blocked inside a
  * system call, which, and its instruction pointer in user space. False when it is

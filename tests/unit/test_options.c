@@ -366,7 +366,10 @@ END_TEST
 
 #define SEE "; see calltrap --help"
 #define SEE_HEAP "; see calltrap heap --help"
-#define NOTHING "nothing to trace: give a COMMAND, -p PID or --name NAME" SEE
+#define NOTHING_BUT "nothing to trace: give a COMMAND, -p PID or --name NAME"
+#define NOTHING NOTHING_BUT ", as in 'calltrap ls'" SEE
+#define NOTHING_HEAP \
+	NOTHING_BUT ", as in 'calltrap heap --for 60s -p 4711'" SEE_HEAP
 #define TWO_FILES "heap diff: two profiles are needed, the old and the new " \
 		  "one; for a program of that name say calltrap heap -- diff"
 #define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
@@ -382,10 +385,13 @@ static const struct {
 	{ "-f", NOTHING },
 	{ "-e malloc", NOTHING },
 	{ "trace", NOTHING },
-	{ "heap", NOTHING },
 	{ "-f heap", "heap: a verb comes first, then its options; for a "
 		     "program of that name say calltrap ./heap, or calltrap "
 		     "-- heap" },
+	{ "heap", NOTHING_HEAP },
+	{ "heap --for", "--for: a DURATION is missing" SEE_HEAP },
+	{ "heap -o ~ ls", "-o '': a FILE is missing" SEE_HEAP },
+	{ "heap --suppress : ls", "--suppress ':': a FILE is missing" SEE_HEAP },
 	{ "heap -x f -p 1", "-x: unknown option" SEE_HEAP },
 	{ "heap diff", TWO_FILES },
 	{ "heap diff a", TWO_FILES },

@@ -193,6 +193,42 @@ START_TEST(one_block_made_larger)
 }
 END_TEST
 
+/* Each is made in four steps, and then forgotten: 2,500 blocks a second. */
+START_TEST(blocks_made_in_steps)
+{
+	for (unsigned i = 0; i < 5000; i++) {
+		uint64_t handle = 0x100000 + i * 4096;
+
+		f.now += SECOND / 2500;
+		resize(&f, "realloc", 0, handle, 100);
+		for (unsigned k = 1; k < 4; k++)
+			resize(&f, "realloc", handle, handle, 100 + k * 100);
+	}
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
+		      "none of 5,000 blocks was given back in 2 s, and they "
+		      "get more: 2,500 blocks a second");
+}
+END_TEST
+
+/* The same in less than half a second, and in more. */
+START_TEST(no_haste)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		f.now += SECOND / 500;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_NEVER_FREED,
+		      "none of 200 blocks was given back in 398 ms, and they "
+		      "get more: 499 blocks a second; too little was seen "
+		      "to be sure");
+	for (unsigned i = 200; i < 300; i++) {
+		f.now += SECOND / 500;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED, NULL);
+}
+END_TEST
+
 /* Two sites grow by 900 and 50 bytes a second, a third one doesn't. */
 START_TEST(growth_and_forecast)
 {
@@ -267,7 +303,10 @@ START_TEST(durations)
 	} examples[] = {
 		{ 0, "0 µs" },
 		{ 310500, "310 µs" },
+		{ 999400, "999 µs" },
+		{ 999600, "1 ms" },
 		{ 2500000, "2.5 ms" },
+		{ 999600000, "1 s" },
 		{ 59 * SECOND, "59 s" },
 		{ 150 * SECOND, "2 min 30 s" },
 		{ 11400 * SECOND, "3 h 10 min" },
@@ -300,6 +339,8 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, kept);
 	tcase_add_test(tcase, turnover);
 	tcase_add_test(tcase, one_block_made_larger);
+	tcase_add_test(tcase, blocks_made_in_steps);
+	tcase_add_test(tcase, no_haste);
 	tcase_add_test(tcase, growth_and_forecast);
 	tcase_add_test(tcase, silence_without_a_trend);
 	tcase_add_test(tcase, durations);
