@@ -95,11 +95,12 @@ class Browser:
                 h.check_equal(found, wanted, expression)
             time.sleep(0.02)
 
-    def open(self, address):
+    def open(self, address, tag="svg"):
         self.ask("Page.navigate", url="about:blank")
         self.ask("Page.navigate", url=address)
-        self.wait("document.readyState + (document.documentElement.tagName ==="
-                  " 'svg')", "completetrue")
+        self.wait("document.readyState + location.protocol.slice(0, 5) + "
+                  "document.documentElement?.tagName",
+                  "complete" + address[:5] + tag)
 
     def click(self, expression):
         """The middle of what an expression gives."""

@@ -12,6 +12,7 @@ import sys
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser  # noqa: E402
 from harness import *  # noqa: E402
 
 SOURCE = victim("heap_files.c")
@@ -181,24 +182,64 @@ def fetch(url):
         return page.read().decode(errors="replace")
 
 
-@test("pprof: its web pages")
-def pprof_web(case):
-    need("go")
-    gather(case, "--pprof", "heap.pb.gz")
+def serve(case, *arguments):
+    """The address of pprof's pages, and its process."""
+    need("go", "dot")
     address = "localhost:%d" % free_port()
     server = case.start(["go", "tool", "pprof", "-no_browser",
-                         "-http=" + address, "heap.pb.gz"],
+                         "-http=" + address, *arguments],
                         env={"PPROF_TMPDIR": case.dir})
     wait_until(lambda: "Serving web UI" in server.err or
                server.popen.poll() is not None, "pprof's server")
-    base = "http://%s/ui/" % address
-    pages = {page: fetch(base + page) for page in
-             ("top", "flamegraph", "peek?f=leak", "source?f=leak")}
-    for name, page in pages.items():
-        check("leak" in page, "the page %s doesn't name leak()" % name)
-    check("inuse_space" in pages["top"], "no inuse_space in the page top")
+    return "http://%s/ui/" % address, server
+
+
+# What each page has to show of leak(), in the browser that ran its scripts.
+NODE = ("[...document.querySelectorAll('#graph .node text')].some(e => "
+        "e.textContent == 'leak')")
+FLAME = ("[...document.querySelectorAll('.boxtext, .d3-flame-graph-label')]"
+         ".some(e => e.textContent == 'leak')")
+ROW = ("[...document.querySelectorAll('#rows tr')].some(e => "
+       "/104950B .* leak$/.test(e.innerText.trim().replace(/\\s+/g, ' ')))")
+PAGES = {
+    "": NODE,
+    "flamegraph": FLAME,
+    "top": ROW,
+    "peek?f=leak": "/leak/.test(document.querySelector('#content')"
+                   ".textContent)",
+    "source?f=leak": "/void leak\\(size_t size\\)/.test(document"
+                     ".querySelector('#content').textContent)",
+}
+
+
+def look_at_pages(case, pages):
+    base, server = serve(case, "-unit=b", "heap.pb.gz")
+    for page in pages:
+        text = fetch(base + page)
+        check("leak" in text, "the page %r doesn't name leak()" % page)
+        check("inuse_space" in text, "the page %r has another type" % page)
+    browser = Browser(case)
+    for page, shown in pages.items():
+        browser.open(base + page, tag="HTML")
+        browser.wait(shown, True)
+    check_equal(browser.complaints(), [], "complaints of the browser")
+    browser.close()
     check_equal(len(server.err.splitlines()), 1,
                 "lines that pprof says: " + server.err)
+
+
+@test("pprof: its web pages, in a browser")
+def pprof_web(case):
+    gather(case, "--pprof", "heap.pb.gz")
+    look_at_pages(case, PAGES)
+
+
+@test("pprof: its web pages, without the binary")
+def pprof_web_without_binary(case):
+    program = own_build(case)
+    gather(case, "--pprof", "heap.pb.gz", program=program)
+    os.unlink(program)
+    look_at_pages(case, PAGES)
 
 
 # ---------------------------------------------------------------- callgrind
