@@ -10,9 +10,11 @@
  */
 
 static void plant_symbol(struct probe_space *space, struct module *module,
-			 const struct function *function,
+			 struct function *function,
 			 const struct symbol *symbol)
 {
+	if (symbol->global)
+		function_linked(space->prober, function, module);
 	if (symbol->kind == SYMBOL_IFUNC) {
 		ifunc_follow(space, module, symbol, function, NULL, 0);
 		return;

@@ -15,6 +15,8 @@ struct function_entry {
 	struct image *image;
 	uint64_t address;
 	bool asked; /* for good: libraries may come and go for ever */
+	/* What it has unless debug information knows better; or NULL. */
+	const struct prototype *guessed;
 	UT_hash_handle hh;
 };
 
@@ -141,6 +143,40 @@ struct function *function_get(struct prober *prober, const char *name,
 	return &entry->function;
 }
 
+/* ---- libraries in static programs ---- */
+
+static struct function_entry *entry_of(const struct function *function)
+{
+	return (struct function_entry *)((char *)function -
+					 offsetof(struct function_entry,
+						  function));
+}
+
+static bool is_static_program(const struct module *module)
+{
+	return module->is_main && !image_interpreter(module->image) &&
+	       image_find_symbol(module->image, "__libc_start_main");
+}
+
+void function_linked(struct prober *prober, struct function *function,
+		     const struct module *module)
+{
+	static const char *const libraries[] = { "libc.so", "libm.so",
+						 "libstdc++.so" };
+	const struct prototype *found = NULL;
+
+	if (function->prototype || !module->is_main)
+		return;
+	for (size_t i = 0; !found && i < ARRAY_SIZE(libraries); i++)
+		found = prototypes_find(prober->config.prototypes,
+					libraries[i], function->name);
+	if (!found || !is_static_program(module))
+		return;
+	entry_of(function)->guessed = found;
+	if (!prober->config.debuginfo)
+		function->prototype = found;
+}
+
 /* ---- prototypes from debug information ---- */
 
 /*
@@ -158,13 +194,6 @@ static bool is_partial(const char *name)
 		if (strstr(name, marks[i]))
 			return true;
 	return false;
-}
-
-static struct function_entry *entry_of(const struct function *function)
-{
-	return (struct function_entry *)((char *)function -
-					 offsetof(struct function_entry,
-						  function));
 }
 
 void function_defined(struct prober *prober, const struct function *function,
@@ -193,9 +222,10 @@ void function_called(struct prober *prober, const struct function *function)
 				 entry->address, &described);
 	if (err == -EAGAIN)
 		return;
-	if (!err)
-		entry->function.prototype = prototypes_from_debuginfo(
-			prober->config.prototypes, described);
+	entry->function.prototype =
+		err ? entry->guessed :
+		      prototypes_from_debuginfo(prober->config.prototypes,
+						described);
 	entry->asked = true;
 	entry->function.prototype_later = false;
 	image_put(entry->image);

@@ -319,6 +319,14 @@ struct function *function_get(struct prober *prober, const char *name,
 			      const struct module *caller);
 
 /*
+ * It is a global symbol of this module. In a static program it may come from
+ * a library that has a file of prototypes, unless debug information knows it
+ * as something else.
+ */
+void function_linked(struct prober *prober, struct function *function,
+		     const struct module *module);
+
+/*
  * Where one of them begins, as an address of the module's image: if no file
  * has its prototype, debug information may. That is read when the function is
  * called for the first time, which function_called() says.

@@ -82,6 +82,66 @@ def static_libc(case):
             "one puts was to be logged:\n" + result.log.text)
 
 
+LIKE_LIBC = """
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* The C library has functions of these names; they take something else. */
+__attribute__((noinline)) int error(const char *what)
+{ return strlen(what); }
+static __attribute__((noinline)) int warn(double x) { return x * 2; }
+volatile double x = 6.25;
+int main(int argc, char **argv)
+{
+	char *text = strdup("hello");
+	int missing = access("/no/such/file", R_OK) && errno == ENOENT;
+	printf("%d %d %g %s\\n", error("four"), warn(x), fmod(x, 1.5), text);
+	return argc == 1 && missing ? 7 : 1;
+}
+"""
+
+
+def check_like_libc(case, debug, *flags, cc="gcc"):
+    source = case.write("like.c", LIKE_LIBC)
+    path = case.path("like")
+    status, text = h.command_output([cc, "-O1", "-w", "-fno-builtin", *debug,
+                                     *flags, source, "-o", path, "-lm"])
+    if status:
+        raise h.Skip("%s can't build it: %s" % (cc, text))
+    names = "strdup+access+printf+error+warn+fmod"
+    result = case.calltrap("-L", "-x", names, path)
+    result.check_status(7)
+    h.check_equal(result.out, "4 12 0.25 hello\n", "the program's output")
+    found = {line.name: (line.arguments, line.result)
+             for line in result.log.calls}
+    h.check_equal((found["strdup"][0], found["fmod"], found["access"]),
+                  ('"hello"', ("6.25, 1.5", "0.25"),
+                   ('"/no/such/file", R_OK', "-1 ENOENT")),
+                  "functions of the library")
+    h.check_match(r'^"%d %d %g %s\\n", 4, 12, 0.25, "hello"$',
+                  found["printf"][0], "printf")
+    return found
+
+
+@h.test("static: the C library's functions have its prototypes")
+def static_prototypes(case):
+    for flags in (["-static"], ["-static-pie", "-fPIE"]):
+        found = check_like_libc(case, [], *flags)
+        # A symbol that isn't global is none of the C library's.
+        h.check_equal(len(found["warn"][0].split(",")), 4, "numbers of warn")
+        check_like_libc(case, [], *flags, cc="musl-gcc")
+
+
+@h.test("static: debug information knows better")
+def static_described(case):
+    found = check_like_libc(case, ["-g"], "-static")
+    h.check_equal((found["error"], found["warn"]),
+                  (('what="four"', "4"), ("x=6.25", "12")), "own functions")
+
+
 @h.test("static: the default filter runs the program all the same")
 def static_default(case):
     result = case.calltrap(own("static", "-static"))
