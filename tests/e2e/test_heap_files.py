@@ -320,6 +320,35 @@ def callgrind_annotated(case):
                 "recursion counts once")
 
 
+def load_in_kcachegrind(case, name):
+    """What it says of a file, without a screen."""
+    os.makedirs(case.path("run"), 0o700, exist_ok=True)
+    viewer = case.start(["dbus-run-session", "--", "kcachegrind",
+                         case.path(name)],
+                        env={"QT_QPA_PLATFORM": "offscreen",
+                             "XDG_RUNTIME_DIR": case.path("run"),
+                             "HOME": case.dir})
+    wait_until(lambda: re.search(r"^(Selected|Loading) ", viewer.err, re.M) or
+               viewer.popen.poll() is not None, "kcachegrind's words")
+    said = [line for line in viewer.err.splitlines()
+            if line.startswith(("Selected", "Loading"))]
+    viewer.end()
+    return said
+
+
+@test("kcachegrind opens it, and has nothing to complain about")
+def kcachegrind_opens(case):
+    need("kcachegrind", "dbus-run-session")
+    gather(case, "--callgrind", "heap.kcg")
+    said = load_in_kcachegrind(case, "heap.kcg")
+    check_equal([line.split()[0] for line in said], ["Selected"],
+                "what it said: %r" % said)
+    whole = read(case.path("heap.kcg"))
+    case.write("odd.kcg", whole.replace("\nfn=", "\nfunction=", 1))
+    said = load_in_kcachegrind(case, "odd.kcg")
+    check_match("^Loading ", said[0], "what it said of a damaged one")
+
+
 # ---------------------------------------------------------------- JSON
 
 @test("JSON: the report's totals, sites, stacks from the leaf on")
