@@ -223,6 +223,16 @@ struct arch_ops {
 extern const struct arch_ops arch_x86_64;
 extern const struct arch_ops arch_i386;
 
+/*
+ * Registers as the kernel puts them into samples: which ones (a mask for
+ * sample_regs_user, perf_event_open(2)), how many that are, and what they are
+ * of a task. No floating-point registers, no segments but cs.
+ */
+#define ARCH_SAMPLE_REGISTERS 19
+extern const uint64_t arch_sample_registers;
+void arch_regs_of_sample(const uint64_t values[ARCH_SAMPLE_REGISTERS],
+			 struct regs *ret);
+
 /* NULL when calltrap has no port to it. */
 const struct arch_ops *arch_of_elf(unsigned machine, unsigned elf_class);
 

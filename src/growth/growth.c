@@ -117,3 +117,8 @@ struct growth_total growth_total(const struct growth *growth,
 {
 	return growth->totals[kind];
 }
+
+struct growth_fault_source *growth_fault_source(struct growth *growth)
+{
+	return &growth->fault_source;
+}

@@ -112,6 +112,25 @@ struct growth_fault {
 
 void growth_fault(struct growth *growth, const struct growth_fault *fault);
 
+/* How page faults are seen, and how well. */
+struct growth_fault_source {
+	enum {
+		FAULTS_NOT_SEEN,
+		FAULTS_BY_EVENTS,  /* each one, as the kernel tells of it */
+		FAULTS_BY_LOOKING, /* pages that are there by now */
+	} method;
+	int error;         /* why not by events: a negative errno */
+	bool in_kernel;    /* those in system calls are seen as well */
+	unsigned tasks;    /* whose faults are seen */
+	unsigned refused;  /* whose are not, because of the error */
+	uint64_t in_system_calls; /* of those that are seen */
+	uint64_t lost;     /* are only known to have been */
+	uint64_t throttled; /* times that the kernel has kept some back */
+};
+
+/* To be filled in by who tells of faults. */
+struct growth_fault_source *growth_fault_source(struct growth *growth);
+
 /* madvise(MADV_DONTNEED), and the like: the mapping stays, its pages go. */
 void growth_drop_pages(struct growth *growth,
 		       const struct growth_actor *actor, taddr_t begin,

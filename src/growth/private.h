@@ -27,6 +27,7 @@ struct growth {
 	struct site_entry **sites; /* sites[number - 1] */
 	size_t count, room;
 	struct growth_total totals[GROWTH_KINDS];
+	struct growth_fault_source fault_source;
 	struct ranges memory; /* what is mapped; of site 0: since before */
 	struct ranges pages;  /* that were touched while watching */
 	taddr_t break_end;    /* of whole pages; 0: not known */

@@ -32,7 +32,7 @@ enum frame_method {
 /* Why there are no further frames outside the outermost one. */
 enum stack_end {
 	STACK_COMPLETE, /* that was the thread's first function */
-	STACK_CUT,      /* as deep as was asked for */
+	STACK_CUT,      /* as deep as was asked for, or as was copied */
 	STACK_BROKEN,   /* the next one could not be found */
 };
 

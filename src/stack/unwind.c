@@ -53,13 +53,13 @@ void unwinder_forget(struct unwinder *unwinder, struct space *space)
 /* ---- the walk ---- */
 
 static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
-		  const struct regs *regs)
+		  const struct regs *regs, struct memory *memory)
 {
 	struct space *space = own->space;
 	const struct task *task = task_find(space->tracer, tid);
 
 	walk->own = own;
-	walk->memory = &space->memory.memory;
+	walk->memory = memory;
 	walk->arch = space->arch;
 	walk->unknown = 0;
 	walk->pid = task && task->tracee ? task->tracee->pid : tid;
@@ -214,6 +214,20 @@ static stack_id intern(struct unwinder *unwinder, unsigned count,
 	return stack;
 }
 
+static stack_id finish(struct unwinder *unwinder, unsigned count,
+		       enum stack_end end)
+{
+	unwinder->counts.stacks++;
+	unwinder->counts.cut += end == STACK_CUT;
+	unwinder->counts.broken += end == STACK_BROKEN;
+	return intern(unwinder, count, end);
+}
+
+static unsigned limited(unsigned depth)
+{
+	return depth > UNWIND_DEPTH_MAX ? UNWIND_DEPTH_MAX : depth;
+}
+
 stack_id unwind(struct unwinder *unwinder, struct space *space, pid_t tid,
 		const struct regs *regs, unsigned depth, bool at_entry)
 {
@@ -221,14 +235,25 @@ stack_id unwind(struct unwinder *unwinder, struct space *space, pid_t tid,
 	enum stack_end end;
 	unsigned count;
 
-	if (depth > UNWIND_DEPTH_MAX)
-		depth = UNWIND_DEPTH_MAX;
-	begin(&unwinder->walk, own, tid, regs);
-	end = walk_outward(unwinder, depth, at_entry, &count);
-	unwinder->counts.stacks++;
-	unwinder->counts.cut += end == STACK_CUT;
-	unwinder->counts.broken += end == STACK_BROKEN;
-	return intern(unwinder, count, end);
+	begin(&unwinder->walk, own, tid, regs, &space->memory.memory);
+	end = walk_outward(unwinder, limited(depth), at_entry, &count);
+	return finish(unwinder, count, end);
+}
+
+stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
+		     const struct regs *regs, struct stack_copy *copy,
+		     unsigned depth)
+{
+	struct unwind_space *own = unwind_space_get(unwinder, space);
+	enum stack_end end;
+	unsigned count;
+
+	begin(&unwinder->walk, own, tid, regs, &copy->memory);
+	copy->was_short = false;
+	end = walk_outward(unwinder, limited(depth), false, &count);
+	if (end == STACK_BROKEN && copy->was_short)
+		end = STACK_CUT;
+	return finish(unwinder, count, end);
 }
 
 struct unwind_counts unwind_counts(const struct unwinder *unwinder)

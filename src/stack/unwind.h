@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_UNWIND_H
 #define CALLTRAP_UNWIND_H
 
+#include "stack/stack_copy.h"
 #include "stack/stacks.h"
 #include "tracee/space.h"
 
@@ -26,6 +27,14 @@ void unwinder_forget(struct unwinder *unwinder, struct space *space);
  */
 stack_id unwind(struct unwinder *unwinder, struct space *space, pid_t tid,
 		const struct regs *regs, unsigned depth, bool at_entry);
+
+/*
+ * The stack as it was when it was copied, with the registers of then; cut where
+ * the copy ends.
+ */
+stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
+		     const struct regs *regs, struct stack_copy *copy,
+		     unsigned depth);
 
 struct unwind_counts {
 	uint64_t stacks;

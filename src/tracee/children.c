@@ -350,6 +350,8 @@ void child_executed(struct tracer *tracer, struct task *task)
 	drop_other_tasks(tracer, task);
 	task->visit_count = 0;
 	task->in_vfork = false;
+	if (tracer->observer)
+		tracer->observer->ops->exec(tracer->observer, task);
 	tracer->client->ops->exec(tracer->client, task);
 	tracee->space = space_new(tracer, tracee->pid);
 	tracee->copied = tracee->borrows = false;

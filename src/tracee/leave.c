@@ -113,6 +113,8 @@ void leave_all(struct tracer *tracer)
 	struct space **spaces = keep_spaces(tracer, &count);
 
 	tracer->leaving = true;
+	if (tracer->observer)
+		tracer->observer->ops->leaving(tracer->observer);
 	leave_lift_traps(tracer);
 	ask_everybody(tracer);
 	wait_for_leaving(tracer);

@@ -166,8 +166,11 @@ static bool is_unlisted(const struct module *module)
 static void forget_unlisted(struct space *space)
 {
 	struct tracer_client *client = space->tracer->client;
+	struct task_observer *observer = space->tracer->observer;
 	struct module *module, *next;
 
+	if (observer)
+		observer->ops->changing(observer);
 	for (module = space->modules; module; module = module->next) {
 		if (!is_unlisted(module))
 			continue;

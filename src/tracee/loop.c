@@ -127,6 +127,11 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 		task->wish = WISH_HOLD;
 		return;
 	}
+	if (tracer->observer &&
+	    tracer->observer->ops->signal(tracer->observer, task, signal)) {
+		(void)syscall_restart_wait(task, task->tracee->space->arch);
+		return;
+	}
 	task_leave_scratch(task);
 	task->deliver = signal;
 	tracer->client->ops->signal(tracer->client, task, signal);

@@ -39,10 +39,14 @@ static bool is_signal_pending(pid_t tid)
 
 bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
 {
-	struct regs *regs = task_regs(task);
+	struct regs *regs = task_regs(task), again;
 
-	if (!regs || is_signal_pending(task->tid) || !arch->restart_wait(regs))
+	if (!regs)
 		return false;
+	again = *regs;
+	if (!arch->restart_wait(&again) || is_signal_pending(task->tid))
+		return false;
+	*regs = again;
 	task->regs_changed = true;
 	return true;
 }

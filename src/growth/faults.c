@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "growth/faults.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/xalloc.h"
+#include "stack/stack_copy.h"
+#include "sysdeps/linux/fault_events.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/ptrace.h"
+
+/* A task and its events. */
+struct fault_task {
+	struct task *task;
+	struct fault_events events;
+	int error;        /* why there are none */
+	bool told;        /* of both, where the faults are booked */
+	uint64_t lost;    /* … of so many as well */
+	uint64_t throttled;
+	UT_hash_handle hh; /* by the task */
+};
+
+struct faults {
+	struct task_observer observer;
+	struct faults_options options;
+	struct fault_task *tasks;
+	uint8_t unwrapped[PERF_RECORD_ROOM];
+};
+
+static struct faults *faults_of(struct task_observer *observer)
+{
+	return (struct faults *)observer;
+}
+
+/* ---- booking ---- */
+
+/* A task in a copy of an instruction stands, for us, where that was. */
+static void leave_copies(struct space *space, struct regs *regs)
+{
+	taddr_t original;
+	bool done;
+
+	if (scratch_resolve_ip(space, space->arch->ip(regs), &original, &done))
+		space->arch->set_ip(regs, original);
+}
+
+static stack_id stack_of(struct faults *faults, const struct task *task,
+			 struct fault_sample *sample)
+{
+	struct space *space = task->tracee->space;
+	struct stack_copy copy;
+
+	if (!sample->has_regs)
+		return STACK_NONE;
+	leave_copies(space, &sample->regs);
+	stack_copy_init(&copy, &space->memory.memory,
+			space->arch->sp(&sample->regs), sample->stack,
+			sample->stack_size, sample->stack_goes_on);
+	return unwind_copy(faults->options.unwinder, space, task->tid,
+			   &sample->regs, &copy, faults->options.depth);
+}
+
+static void book(struct faults *faults, const struct task *task,
+		 struct growth *growth, struct fault_sample *sample)
+{
+	growth_fault_source(growth)->in_system_calls += sample->in_kernel;
+	growth_fault(growth, &(struct growth_fault){
+				     .stack = stack_of(faults, task, sample),
+				     .time = sample->time,
+				     .address = sample->address,
+			     });
+}
+
+static void tell_source(struct fault_task *own,
+			struct growth_fault_source *source)
+{
+	if (own->told)
+		return;
+	own->told = true;
+	if (own->error) {
+		source->refused++;
+		source->error = own->error;
+		return;
+	}
+	source->method = FAULTS_BY_EVENTS;
+	source->in_kernel = own->events.in_kernel;
+	source->tasks++;
+}
+
+static void tell_losses(struct fault_task *own,
+			struct growth_fault_source *source)
+{
+	source->lost += own->events.told_lost - own->lost;
+	own->lost = own->events.told_lost;
+	source->throttled += own->events.throttled - own->throttled;
+	own->throttled = own->events.throttled;
+}
+
+static struct growth *growth_of(const struct faults *faults,
+				const struct task *task)
+{
+	return faults->options.growth(faults->options.context,
+				      task->tracee->pid);
+}
+
+static void drain(struct faults *faults, struct fault_task *own)
+{
+	struct growth *growth = growth_of(faults, own->task);
+	struct fault_sample sample;
+
+	if (!growth)
+		return;
+	tell_source(own, growth_fault_source(growth));
+	while (fault_events_next(&own->events, &sample))
+		book(faults, own->task, growth, &sample);
+	tell_losses(own, growth_fault_source(growth));
+}
+
+void faults_drain(struct faults *faults)
+{
+	struct fault_task *own, *next;
+
+	HASH_ITER(hh, faults->tasks, own, next)
+		drain(faults, own);
+}
+
+/* ---- tasks ---- */
+
+static struct fault_task *find(const struct faults *faults,
+			       const struct task *task)
+{
+	struct fault_task *own;
+
+	HASH_FIND_PTR(faults->tasks, &task, own);
+	return own;
+}
+
+static bool blocks_signal(pid_t tid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(tid, &status) &&
+	       status.signals_blocked & UINT64_C(1) << (FAULT_SIGNAL - 1);
+}
+
+static void open_events(struct faults *faults, struct fault_task *own)
+{
+	own->told = false;
+	own->lost = own->throttled = 0;
+	own->error = fault_events_open(&own->events, own->task->tid,
+				       faults->unwrapped);
+	if (own->error)
+		diag_debug(DIAG_SESSION, "page faults of %d: error %d",
+			   (int)own->task->tid, -own->error);
+	else if (blocks_signal(own->task->tid))
+		fault_events_wake_us(&own->events);
+}
+
+/* It runs no more: what it has not told is lost. */
+static void close_events(struct faults *faults, struct fault_task *own)
+{
+	struct fault_events *events = &own->events;
+	uint64_t all, seen;
+
+	drain(faults, own);
+	all = fault_events_count(events);
+	seen = events->sampled + events->told_lost;
+	if (all > seen)
+		events->told_lost += all - seen;
+	drain(faults, own);
+	fault_events_close(events);
+}
+
+/* A child that isn't followed is let go before it does anything. */
+static void on_begin(struct task_observer *observer, struct task *task)
+{
+	struct faults *faults = faults_of(observer);
+	struct tracee *tracee = task->tracee;
+	struct fault_task *own;
+
+	if (tracee->muted || (tracee->copied && !tracee->space->tracer->follow))
+		return;
+	own = xcalloc(1, sizeof(*own));
+	own->task = task;
+	HASH_ADD_PTR(faults->tasks, task, own);
+	open_events(faults, own);
+}
+
+static void on_end(struct task_observer *observer, struct task *task)
+{
+	struct faults *faults = faults_of(observer);
+	struct fault_task *own = find(faults, task);
+
+	if (!own)
+		return;
+	close_events(faults, own);
+	HASH_DEL(faults->tasks, own);
+	free(own);
+}
+
+/* Events of a thread that isn't the leader have gone with its number. */
+static void on_exec(struct task_observer *observer, struct task *task)
+{
+	struct faults *faults = faults_of(observer);
+	struct fault_task *own = find(faults, task);
+
+	if (!own)
+		return;
+	close_events(faults, own);
+	open_events(faults, own);
+}
+
+static bool on_signal(struct task_observer *observer, struct task *task,
+		      int signal)
+{
+	struct faults *faults = faults_of(observer);
+	struct fault_task *own;
+	siginfo_t info;
+
+	if (signal != FAULT_SIGNAL)
+		return false;
+	own = find(faults, task);
+	if (!own || ptrace_get_siginfo(task->tid, &info) ||
+	    !fault_events_is_signal(&own->events, &info))
+		return false;
+	drain(faults, own);
+	return true;
+}
+
+static void on_changing(struct task_observer *observer)
+{
+	faults_drain(faults_of(observer));
+}
+
+static void on_leaving(struct task_observer *observer)
+{
+	struct faults *faults = faults_of(observer);
+	struct fault_task *own, *next;
+
+	HASH_ITER(hh, faults->tasks, own, next)
+		fault_events_stop(&own->events);
+	faults_drain(faults);
+}
+
+static const struct task_observer_ops ops = {
+	.begin = on_begin,
+	.end = on_end,
+	.exec = on_exec,
+	.signal = on_signal,
+	.changing = on_changing,
+	.leaving = on_leaving,
+};
+
+struct faults *faults_new(const struct faults_options *options)
+{
+	struct faults *faults = xcalloc(1, sizeof(*faults));
+
+	faults->observer.ops = &ops;
+	faults->options = *options;
+	return faults;
+}
+
+void faults_free(struct faults *faults)
+{
+	struct fault_task *own, *next;
+
+	if (!faults)
+		return;
+	HASH_ITER(hh, faults->tasks, own, next) {
+		HASH_DEL(faults->tasks, own);
+		fault_events_close(&own->events);
+		free(own);
+	}
+	free(faults);
+}
+
+struct task_observer *faults_observer(struct faults *faults)
+{
+	return &faults->observer;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_FAULT_EVENTS_H
+#define CALLTRAP_FAULT_EVENTS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "sysdeps/linux/fault_sample.h"
+
+/*
+ * The page faults of one task: perf_event_open(2). The kernel writes a sample
+ * of each into a ring. Before that is full the task gets a signal, which stops
+ * it for its tracer: so nothing is lost, however fast it is. (Faults in system
+ * calls stop nobody.)
+ */
+struct fault_events {
+	int samples;   /* descriptors; or -1 */
+	int metronome;
+	bool in_kernel; /* faults in system calls are seen as well */
+	void *ring_page;
+	size_t ring_bytes; /* of all that is mapped */
+	struct perf_ring ring;
+	uint64_t sampled; /* samples that were read */
+	uint64_t told_lost; /* by the kernel */
+	uint64_t throttled; /* times that it was */
+	uint64_t unreadable; /* samples that make no sense */
+};
+
+/*
+ * Ignored by programs that don't ask for it, so one that comes late harms
+ * nobody.
+ */
+#define FAULT_SIGNAL SIGWINCH
+
+/*
+ * unwrapped: see struct perf_ring. Fails as perf_event_open(2) and mmap(2) do;
+ * -EACCES and -EPERM: it's not allowed.
+ */
+int fault_events_open(struct fault_events *events, pid_t tid,
+		      uint8_t *unwrapped) MUST_CHECK;
+void fault_events_close(struct fault_events *events);
+
+/*
+ * The task has blocked FAULT_SIGNAL: SIGALRM for the calling thread, which is
+ * to read the ring then, must do. Some may be lost. Or (stop) nobody gets a
+ * signal any more, and no fault is recorded.
+ */
+void fault_events_wake_us(struct fault_events *events);
+void fault_events_stop(struct fault_events *events);
+
+/* Whether a FAULT_SIGNAL with this siginfo says that the ring is to be read. */
+bool fault_events_is_signal(const struct fault_events *events,
+			    const siginfo_t *info);
+
+/* The next sample; good until the next call. False when there is none now. */
+bool fault_events_next(struct fault_events *events, struct fault_sample *ret);
+
+/* How many faults there were, whether their samples were lost or not. */
+uint64_t fault_events_count(const struct fault_events *events);
+
+#endif
