@@ -152,6 +152,7 @@ static int apply_by(struct command_line *line,
 		[HEAP_BY_COMPONENT] = "component",
 	};
 
+	line->by_given = true;
 	return choose(line, entry, argument, words, ARRAY_SIZE(words));
 }
 
@@ -379,6 +380,8 @@ const struct option_entry option_table[] = {
 	FIELD(0, "by", "WHAT", apply_by, report.by,
 	      "what a row is: stack, function, line, library,\n"
 	      "thread, size, component"),
+	FLAG(0, "source", report.source,
+	     "the source text of rows by line, with numbers"),
 	FIELD(0, "sort", "WHAT", apply_order, report.order,
 	      "what comes first: bytes, blocks, rate, age"),
 	FIELD(0, "older-than", "DURATION", apply_duration, report.older_than,

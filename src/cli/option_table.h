@@ -9,6 +9,7 @@ struct command_line {
 	struct options *options;
 	const char **names; /* --name: looked up when all has been read */
 	size_t name_count;
+	bool by_given; /* --by */
 };
 
 /*

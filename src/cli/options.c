@@ -235,6 +235,10 @@ static int check_together(const struct command_line *line)
 		return complain(-EINVAL, "-L (-g): nothing is left to trace; "
 				"name functions with -e or -x, libraries "
 				"with -l, or give -S");
+	if (o->report.source && line->by_given &&
+	    o->report.by != HEAP_BY_LINE)
+		return complain(-EINVAL, "--source: is for rows by line; leave "
+				"--by out, or say --by line");
 	if (o->log.relative && o->log.clock != LOG_CLOCK_NONE)
 		return complain(-EINVAL, "-r: can't be used together with -t; "
 				"leave one of them out");
@@ -276,6 +280,8 @@ static void conclude(struct options *o)
 	o->log.show_pids = o->follow || o->pid_count + !!o->command > 1;
 	if (!o->log.align)
 		o->log.align = 1;
+	if (o->report.source)
+		o->report.by = HEAP_BY_LINE;
 }
 
 static int find_names(struct command_line *line)

@@ -51,6 +51,8 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	if (!err)
 		err = heap_text_rows(text, rows);
 	if (!err)
+		err = heap_text_source(text, rows);
+	if (!err)
 		err = heap_text_calls(text);
 	if (!err)
 		err = heap_text_holders(text);

@@ -38,6 +38,7 @@ struct heap_report_options {
 	unsigned top;        /* rows; 0: all */
 	uint64_t older_than; /* nanoseconds: younger blocks don't count */
 	bool histogram;      /* sizes, per row and in total */
+	bool source;         /* BY_LINE: the source text, too */
 };
 
 /* What being traced has cost. */

@@ -50,15 +50,27 @@ static void add_library(const struct site *site, struct strbuf *out)
 				 "(no library)");
 }
 
-/* Where the allocator was called: the function, or its line. */
+/* Where the allocator was called; NULL when that isn't known. */
+static const struct frame_name *place_of(const struct gathering *g,
+					 const struct site *site,
+					 struct frame *frame_ret)
+{
+	const struct frame_name *name;
+
+	if (!stacks_frames(g->config->stacks, site->stack, frame_ret, 1) ||
+	    !namer_names(g->config->namer, frame_ret, &name))
+		return NULL;
+	return name;
+}
+
+/* The function, or its line. */
 static void add_place(const struct gathering *g, const struct site *site,
 		      struct strbuf *out)
 {
-	const struct frame_name *name;
 	struct frame frame;
+	const struct frame_name *name = place_of(g, site, &frame);
 
-	if (!stacks_frames(g->config->stacks, site->stack, &frame, 1) ||
-	    !namer_names(g->config->namer, &frame, &name)) {
+	if (!name) {
 		strbuf_puts(out, "?");
 		return;
 	}
@@ -72,6 +84,19 @@ static void add_place(const struct gathering *g, const struct site *site,
 		strbuf_printf(out, "%#" PRIx64, frame.address);
 	strbuf_puts(out, " in ");
 	add_library(site, out);
+}
+
+static void set_place(const struct gathering *g, const struct site *site,
+		      struct heap_row *row)
+{
+	struct frame frame;
+	const struct frame_name *name;
+
+	row->has_size = site->function->family->has_size;
+	if (row->place || g->config->options->by != HEAP_BY_LINE)
+		return;
+	name = place_of(g, site, &frame);
+	row->place = name && name->file ? name : NULL;
 }
 
 static void add_component(const struct gathering *g, const struct site *site,
@@ -149,6 +174,7 @@ static void add_site(struct gathering *g, const struct site *site)
 	row = row_named(g, strbuf_text(&name));
 	if (g->config->options->by == HEAP_BY_STACK)
 		row->site = site;
+	set_place(g, site, row);
 	row->is_of_sites = true;
 	row->blocks += ages->blocks;
 	row->bytes += ages->bytes;

@@ -10,6 +10,9 @@
 struct heap_row {
 	char *name;
 	const struct site *site;    /* BY_STACK; NULL: of several */
+	const struct frame_name *place; /* BY_LINE, where it has a file; else
+					   NULL */
+	bool has_size;              /* what it counts are bytes */
 	uint64_t blocks, bytes;     /* of the age that counts */
 	uint64_t alloc_blocks, alloc_bytes;
 	uint64_t freed_blocks, freed_bytes;

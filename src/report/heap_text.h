@@ -44,6 +44,10 @@ int heap_text_process(const struct heap_text *text) MUST_CHECK;
 int heap_text_rows(const struct heap_text *text,
 		   const struct heap_rows *rows) MUST_CHECK;
 
+/* The source text of the rows, if that is wanted. */
+int heap_text_source(const struct heap_text *text,
+		     const struct heap_rows *rows) MUST_CHECK;
+
 /* Which functions were called, and by which libraries. */
 int heap_text_calls(const struct heap_text *text) MUST_CHECK;
 
