@@ -129,7 +129,8 @@ static void on_ended(void *context, const struct watched *process)
 	struct session *session = verb->session;
 	bool last = is_last(&session->tracer);
 
-	if (!process->calls && process->state == WATCHED_REPLACED)
+	if (process->state == WATCHED_REPLACED && !process->calls &&
+	    !(process->growth && growth_site_count(process->growth)))
 		return;
 	if (last)
 		debuginfo_wait_for_fetched(session->debuginfo,
@@ -145,7 +146,7 @@ static void print_all(struct heap_verb *verb)
 {
 	const struct watched *process;
 
-	watch_sample(verb->watch, clock_now());
+	watch_sample(verb->watch, clock_now(), false);
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process))
 		print_report(verb, process);
@@ -197,7 +198,7 @@ static void heap_woken(struct session *session)
 			verb->next_report = now + session->options->every;
 	}
 	if (now >= verb->next_sample) {
-		watch_sample(verb->watch, now);
+		watch_sample(verb->watch, now, true);
 		verb->next_sample = now + verb->until_sample;
 		if (verb->until_sample < NS_PER_SECOND)
 			verb->until_sample *= 2;
@@ -232,9 +233,13 @@ static void heap_leaving(struct session *session)
 
 static int read_families(struct heap_verb *verb)
 {
-	char *const *pools = verb->session->options->pools;
-	int err = family_path_load(verb->families, "malloc");
+	const struct options *options = verb->session->options;
+	char *const *pools = options->pools;
+	int err;
 
+	if (!heap_report_has_blocks(&options->report))
+		return 0;
+	err = family_path_load(verb->families, "malloc");
 	if (!err)
 		err = family_path_load(verb->families, "mappings");
 	for (; !err && pools && *pools; pools++)
@@ -334,6 +339,8 @@ static void open_watch(struct heap_verb *verb)
 		.context = verb,
 		.observer = journal ? heap_journal_observer(journal) : NULL,
 		.timed = verb->session->options->heap_calls,
+		.growth = verb->session->options->report.growth,
+		.growth_by = verb->session->options->report.growth_by,
 	};
 
 	verb->watch = watch_new(&options);
@@ -383,18 +390,27 @@ static void heap_configure(struct session *session,
 	config->libraries = session->options->libraries;
 	config->entries = session->options->entries;
 	config->pick = watch_pick(verb->watch);
+	config->system_calls = session->options->report.growth_by ==
+			       GROWTH_BY_SYSTEM_CALLS;
 	config->stack_depth = session->options->depth;
 }
 
 /* An allocator is known by its names alone. */
 static void heap_finished(struct session *session)
 {
+	const struct heap_report_options *options = &session->options->report;
 	struct heap_verb *verb = verb_of(session);
 	CLEANUP(strbuf_fini) struct strbuf names = { 0 };
 	size_t functions = 0;
 
-	if (watch_has_found(verb->watch))
+	if (watch_has_found(verb->watch) ||
+	    options->growth_by == GROWTH_BY_SYSTEM_CALLS)
 		return;
+	if (!heap_report_has_blocks(options)) {
+		complain(0, "neither brk nor mmap is named in the program or "
+			    "a library of it; -S watches system calls");
+		return;
+	}
 	for (size_t i = 0; i < families_count(verb->families); i++) {
 		const struct family *family = families_at(verb->families, i);
 

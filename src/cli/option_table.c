@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/duration.h"
+#include "cli/growth_option.h"
 #include "cli/pids.h"
 #include "stack/unwind.h"
 
@@ -367,6 +368,12 @@ const struct option_entry option_table[] = {
 	      "further families of functions that acquire and\n"
 	      "release: a file, or the name of one that comes\n"
 	      "with calltrap (may repeat)"),
+	SPECIAL(0, "growth", "WHAT", apply_growth,
+		"instead, what makes the process grow: heap (brk),\n"
+		"mmap, or both: heap,mmap. With leaks: as well"),
+	FLAG('S', NULL, system_calls,
+	     "--growth: seen at system calls, not at functions\n"
+	     "of the C library"),
 	NUMBER(0, "depth", depth, 1, UNWIND_DEPTH_MAX,
 	       "frames kept of each stack; default 64"),
 	FIELD(0, "components", "FILE", apply_text, components,

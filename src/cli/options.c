@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
+#include "cli/growth_option.h"
 #include "cli/option_table.h"
 #include "cli/pids.h"
 
@@ -245,6 +246,8 @@ static int check_together(const struct command_line *line)
 	if (o->user && !o->command)
 		return complain(-EINVAL, "-u '%s': there is no COMMAND to run "
 				"as that user", o->user);
+	if (o->verb == VERB_HEAP)
+		return check_growth(o);
 	return 0;
 }
 
@@ -282,6 +285,9 @@ static void conclude(struct options *o)
 		o->log.align = 1;
 	if (o->report.source)
 		o->report.by = HEAP_BY_LINE;
+	if (o->report.growth)
+		o->report.growth_by = o->system_calls ? GROWTH_BY_SYSTEM_CALLS :
+							GROWTH_BY_FUNCTIONS;
 }
 
 static int find_names(struct command_line *line)

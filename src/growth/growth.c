@@ -18,6 +18,9 @@ void growth_free(struct growth *growth)
 {
 	if (!growth)
 		return;
+	growth_calls_fini(growth);
+	growth_view_fini(&growth->first);
+	growth_view_fini(&growth->last);
 	HASH_CLEAR(hh, growth->by_key);
 	for (size_t i = 0; i < growth->count; i++)
 		free(growth->sites[i]);
@@ -121,4 +124,9 @@ struct growth_total growth_total(const struct growth *growth,
 struct growth_fault_source *growth_fault_source(struct growth *growth)
 {
 	return &growth->fault_source;
+}
+
+uint64_t growth_lost(const struct growth *growth)
+{
+	return growth->unreadable + growth->unfinished;
 }

@@ -57,8 +57,8 @@ bool growth_has(const struct growth *growth, enum growth_kind kind);
 /* Memory that was there when watching began. */
 void growth_add_before(struct growth *growth, taddr_t begin, taddr_t end);
 
-/* Where the data segment ends, by then. */
-void growth_set_break(struct growth *growth, taddr_t end);
+/* Where the data segment begins, and where it ends by then. */
+void growth_set_break(struct growth *growth, taddr_t start, taddr_t end);
 
 /* Whose doing it is. */
 struct growth_actor {
@@ -170,5 +170,8 @@ struct growth_total {
 
 struct growth_total growth_total(const struct growth *growth,
 				 enum growth_kind kind);
+
+/* Calls whose arguments could not be read, or whose end was not seen. */
+uint64_t growth_lost(const struct growth *growth);
 
 #endif

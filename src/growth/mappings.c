@@ -72,8 +72,9 @@ static void count_back(struct growth *growth, enum growth_kind kind,
 
 /* ---- the data segment ---- */
 
-void growth_set_break(struct growth *growth, taddr_t end)
+void growth_set_break(struct growth *growth, taddr_t start, taddr_t end)
 {
+	growth->break_start = start;
 	growth->break_end = growth_extent(end, 0).end;
 }
 

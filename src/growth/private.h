@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "growth/growth.h"
+#include "growth/view.h"
 
 /* What the files of this room share. */
 
@@ -30,8 +31,17 @@ struct growth {
 	struct growth_fault_source fault_source;
 	struct ranges memory; /* what is mapped; of site 0: since before */
 	struct ranges pages;  /* that were touched while watching */
+	taddr_t break_start;  /* 0: not known */
 	taddr_t break_end;    /* of whole pages; 0: not known */
+	struct growth_running *running; /* calls: calls.c */
+	uint64_t unreadable, unfinished;
+	struct growth_view first, last; /* view.c */
+	uint64_t look_ns;     /* how long the last look took */
 };
+
+/* calls.c, view.c */
+void growth_calls_fini(struct growth *growth);
+void growth_view_fini(struct growth_view *view);
 
 /* Stacks beyond this many share a site without one. */
 #define SITES_MAX (1U << 20)

@@ -15,6 +15,7 @@ struct formless {
 struct family_pick {
 	struct prober_pick ops;
 	const struct families *families;
+	enum growth_by growth;
 	struct formless *formless;
 	bool timed;
 	bool found;
@@ -46,14 +47,28 @@ static bool is_inside(const char *symbol)
 	return !strcmp(symbol, "__malloc_arena_thread_freeres");
 }
 
+static bool grows(const struct family_pick *pick, const char *symbol)
+{
+	return pick->growth == GROWTH_BY_FUNCTIONS &&
+	       (growth_wants(symbol) || growth_is_end(symbol));
+}
+
 static bool wants(void *context, const char *symbol,
 		  const struct module *module)
 {
 	const struct family_pick *pick = context;
 
-	return (families_find(pick->families, symbol) || is_apart(symbol) ||
+	if (grows(pick, symbol))
+		return true;
+	return families_count(pick->families) &&
+	       (families_find(pick->families, symbol) || is_apart(symbol) ||
 		is_inside(symbol)) &&
 	       !is_linkers_own(module);
+}
+
+static bool wants_call(void *context UNUSED, const char *name)
+{
+	return growth_wants(name) || growth_is_end(name);
 }
 
 static bool same_form(const char *a, const char *b)
@@ -101,7 +116,13 @@ static void describe(void *context, struct function *function)
 	const struct family_function *first =
 		families_find(pick->families, function->name);
 
+	if (grows(pick, function->name)) {
+		function->within_too = true;
+		pick->found |= growth_wants(function->name);
+	}
 	if (!first) {
+		if (grows(pick, function->name))
+			return;
 		function->apart = is_apart(function->name);
 		if (!function->apart)
 			function->group =
@@ -138,18 +159,22 @@ static void also_named(void *context, struct function *function,
 	function->subject = &formless->function;
 }
 
-struct family_pick *family_pick_new(const struct families *families, bool timed)
+struct family_pick *family_pick_new(const struct families *families, bool timed,
+				    enum growth_by growth)
 {
 	struct family_pick *pick = xcalloc(1, sizeof(*pick));
 
 	pick->families = families;
 	pick->timed = timed;
+	pick->growth = growth;
 	pick->ops = (struct prober_pick){
 		.wants = wants,
 		.describe = describe,
 		.also_named = also_named,
 		.context = pick,
 	};
+	if (growth == GROWTH_BY_SYSTEM_CALLS)
+		pick->ops.wants_call = wants_call;
 	return pick;
 }
 

@@ -4,19 +4,21 @@
 
 #include <stdbool.h>
 
+#include "growth/calls.h"
 #include "heap/families.h"
 #include "probe/prober.h"
 
 /*
  * Which functions have to be probed, and how: those of all families, wherever
  * they are defined, and a few that stand around them. A probed function's
- * subject is its struct family_function, or NULL.
+ * subject is its struct family_function, or NULL. growth: also those that make
+ * a process grow, whoever calls them.
  */
 struct family_pick;
 
 /* timed: no release is told by its entry alone. */
-struct family_pick *family_pick_new(const struct families *families,
-				    bool timed) MUST_CHECK;
+struct family_pick *family_pick_new(const struct families *families, bool timed,
+				    enum growth_by growth) MUST_CHECK;
 void family_pick_free(struct family_pick *pick);
 
 const struct prober_pick *family_pick_ops(const struct family_pick *pick);

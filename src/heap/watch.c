@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "growth/view.h"
 #include "heap/call_acts.h"
 #include "heap/family_pick.h"
 
@@ -33,8 +34,21 @@ static struct watched_cost cost_of(const struct watch *watch, pid_t pid)
 		       (struct watched_cost){ 0 };
 }
 
+static void sample_growth(struct watched *process, uint64_t now,
+			  bool now_and_then)
+{
+	if (!process->growth)
+		return;
+	if (process->samples == 1)
+		growth_begin(process->growth, process->pid, &process->vitals,
+			     now);
+	else
+		growth_look(process->growth, process->pid, &process->vitals,
+			    now, now_and_then);
+}
+
 static void sample(const struct watch *watch, struct watched *process,
-		   uint64_t now)
+		   uint64_t now, bool now_and_then)
 {
 	const struct watched_cost cost = cost_of(watch, process->pid);
 	struct vitals vitals;
@@ -54,22 +68,23 @@ static void sample(const struct watch *watch, struct watched *process,
 	history_change(&process->resident, now - process->start,
 		       (struct history_state){
 			       .bytes = vitals.resident_bytes });
+	sample_growth(process, now, now_and_then);
 }
 
-void watch_sample(struct watch *watch, uint64_t now)
+void watch_sample(struct watch *watch, uint64_t now, bool now_and_then)
 {
 	struct watched *process, *next;
 
 	HASH_ITER(hh, watch->processes, process, next)
 		if (!process->end)
-			sample(watch, process, now);
+			sample(watch, process, now, now_and_then);
 }
 
 void watch_leave(struct watch *watch, uint64_t now)
 {
 	struct watched *process, *next;
 
-	watch_sample(watch, now);
+	watch_sample(watch, now, false);
 	HASH_ITER(hh, watch->processes, process, next) {
 		if (process->end)
 			continue;
@@ -101,7 +116,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 			.kinds = watch->options.growth });
 	HASH_ADD_INT(watch->processes, pid, process);
 	process->first_cost = cost_of(watch, pid);
-	sample(watch, process, time);
+	sample(watch, process, time, true);
 	return process;
 }
 
@@ -130,7 +145,7 @@ static void end(struct watch *watch, const struct event *event,
 
 	if (!process)
 		return;
-	sample(watch, process, event->time);
+	sample(watch, process, event->time, false);
 	process->end = event->time;
 	process->state = state;
 	process->status = status;
@@ -147,13 +162,43 @@ static void on_exec(struct watch *watch, const struct event *event)
 	add(watch, event->pid, true, event->time);
 }
 
+static bool is_of_growth(const struct watch *watch,
+			 const struct function *function)
+{
+	switch (watch->options.growth_by) {
+	case GROWTH_NOT_SEEN:
+		break;
+	case GROWTH_BY_FUNCTIONS:
+		return function->within_too;
+	case GROWTH_BY_SYSTEM_CALLS:
+		return function->place == FUNCTION_SYSTEM_CALL;
+	}
+	return false;
+}
+
+/* At the last moment, a process can still be looked at. */
+static void on_growth_event(struct watch *watch, struct watched *process,
+			    const struct event *event)
+{
+	if (!growth_is_end(event->call->function->name))
+		growth_call(process->growth, event);
+	else if (event->kind == EVENT_CALL)
+		sample(watch, process, event->time, false);
+}
+
 static void on_call_event(struct watch *watch, const struct event *event)
 {
+	const struct call *call = event->call;
+	bool grows = is_of_growth(watch, call->function);
 	struct watched *process;
 
-	if (!event->call->function->subject)
+	if (!call->function->subject && !grows)
 		return;
 	process = of_event(watch, event);
+	if (grows)
+		on_growth_event(watch, process, event);
+	if (!call->function->subject || call->within)
+		return;
 	if (event->kind == EVENT_CALL)
 		call_acts_begin(&watch->acts, process, event);
 	else if (event->kind == EVENT_RETURN)
@@ -239,7 +284,8 @@ struct watch *watch_new(const struct watch_options *options)
 
 	watch->sink.ops = &sink_ops;
 	watch->options = *options;
-	watch->pick = family_pick_new(options->families, options->timed);
+	watch->pick = family_pick_new(options->families, options->timed,
+				      options->growth_by);
 	watch->acts.stacks = options->stacks;
 	watch->acts.observer = options->observer;
 	return watch;

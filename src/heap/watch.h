@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "growth/growth.h"
+#include "growth/calls.h"
 #include "heap/heap.h"
 #include "heap/history.h"
 #include "probe/prober.h"
@@ -60,6 +60,7 @@ struct watch_options {
 	const struct families *families;
 	const struct stacks *stacks;
 	unsigned growth; /* kinds: GROWTH_BIT()s; 0: isn't watched */
+	enum growth_by growth_by;
 	/* As of heap_options. */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
@@ -85,8 +86,9 @@ const struct prober_pick *watch_pick(const struct watch *watch);
 /* A process is traced from now on. complete: it hasn't run yet. */
 void watch_add(struct watch *watch, pid_t pid, bool complete);
 
-/* Looks at what the kernel says of each process; to be called now and then. */
-void watch_sample(struct watch *watch, uint64_t now);
+/* Looks at what the kernel says of each process: now and then, or because that
+   is to be reported. */
+void watch_sample(struct watch *watch, uint64_t now, bool now_and_then);
 
 /* All that run will be let go of: what is known of them by now is told. */
 void watch_leave(struct watch *watch, uint64_t now);

@@ -44,6 +44,7 @@ struct function {
 	 * the same task (malloc within operator new); 0: all are seen.
 	 */
 	uint8_t group;
+	bool within_too;     /* … except by those who look at call->within */
 	bool apart;          /* … but calls within it are no part of what it is
 				called by */
 	bool entry_only;     /* nobody wants to know of its return */
@@ -76,6 +77,7 @@ struct call {
 	const struct fp_regs *entry_fp; /* NULL: not needed, or not known */
 	stack_id stack;         /* who called; STACK_NONE: wasn't asked for */
 	struct script_frames *script; /* where its program is, or NULL */
+	bool within;            /* another one of its function's group */
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 	uint64_t stopped_ns;    /* how long .tid had been kept in stops before */
 };

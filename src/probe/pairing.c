@@ -358,18 +358,21 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
 	struct frame_key key = frame_key(space, &task->regs, slot);
 	struct activation *activation;
 	enum call_end end;
+	bool within;
 
 	drop_dead_frames(space, task, slot);
 	if (settle_frame(space, task, &key, function, return_address))
 		return;
 	end_unwinding(task, slot);
-	if (!key.stack && is_inner(&task_calls_of(task)->stack, function))
+	within = !key.stack && is_inner(&task_calls_of(task)->stack, function);
+	if (within && !function->within_too)
 		return;
 	if (unwatched_goes_on(space, task, function, slot, return_address))
 		return;
 	function_called(prober, function);
 	activation = activation_new(space, task, &key, return_address);
 	activation->call.function = function;
+	activation->call.within = within;
 	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
 	activation->call.stack = prober_callers(prober, task, true);

@@ -41,6 +41,10 @@ static const struct filter_library kernel = { .is_system = true };
 
 static bool is_wanted(const struct prober *prober, const char *name)
 {
+	const struct prober_pick *pick = prober->config.pick;
+
+	if (pick && pick->wants_call)
+		return pick->wants_call(pick->context, name);
 	return !prober->config.system_entries ||
 	       filter_matches(prober->config.entries, name, &kernel);
 }

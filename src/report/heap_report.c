@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "report/growth_text.h"
 #include "report/heap_text.h"
 #include "report/log_file.h"
 
@@ -40,24 +41,33 @@ void heap_report_free(struct heap_report *report)
 	free(report);
 }
 
-static int print(const struct heap_text *text, const struct heap_rows *rows)
+static int print_blocks(const struct heap_text *text,
+			const struct heap_rows *rows)
 {
-	int err = heap_text_head(text);
+	int err = heap_text_rows(text, rows);
 
-	if (!err)
-		err = heap_text_summary(text, rows);
-	if (!err)
-		err = heap_text_process(text);
-	if (!err)
-		err = heap_text_rows(text, rows);
 	if (!err)
 		err = heap_text_source(text, rows);
 	if (!err)
 		err = heap_text_calls(text);
 	if (!err)
 		err = heap_text_holders(text);
+	return err ? err : heap_text_incidents(text);
+}
+
+static int print(const struct heap_text *text, const struct heap_rows *rows)
+{
+	const bool has_blocks = heap_report_has_blocks(text->config->options);
+	int err = heap_text_head(text);
+
+	if (!err && has_blocks)
+		err = heap_text_summary(text, rows);
 	if (!err)
-		err = heap_text_incidents(text);
+		err = heap_text_process(text);
+	if (!err)
+		err = growth_text(text);
+	if (!err && has_blocks)
+		err = print_blocks(text, rows);
 	if (!err)
 		err = heap_text_foot(text);
 	return err ? err : output_write(text->output);

@@ -39,7 +39,17 @@ struct heap_report_options {
 	uint64_t older_than; /* nanoseconds: younger blocks don't count */
 	bool histogram;      /* sizes, per row and in total */
 	bool source;         /* BY_LINE: the source text, too */
+	unsigned growth;     /* --growth: GROWTH_BIT()s; 0: none */
+	bool blocks_too;     /* … and blocks that aren't given back */
+	enum growth_by growth_by;
 };
+
+/* Whether blocks are of interest at all. */
+static inline bool heap_report_has_blocks(
+	const struct heap_report_options *options)
+{
+	return !options->growth || options->blocks_too;
+}
 
 /* What being traced has cost. */
 struct heap_cost {

@@ -63,13 +63,27 @@ static void add_program(const struct watched *process, struct strbuf *out)
 	strbuf_puts(out, is_named ? ")" : "");
 }
 
+static void add_calls(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+	struct strbuf *out = heap_text_out(text);
+
+	strbuf_puts(out, "; ");
+	amounts_add_count(out, process->calls, "call");
+	strbuf_puts(out, " of allocators, ");
+	amounts_add_rate(out, process->calls, text->now - process->start);
+	strbuf_puts(out, " a second");
+}
+
 int heap_text_head(const struct heap_text *text)
 {
+	const bool blocks = heap_report_has_blocks(text->config->options);
 	const struct watched *process = text->process;
 	struct strbuf *out = heap_text_out(text);
 	int err;
 
-	strbuf_printf(out, "==== heap of process %d", (int)process->pid);
+	strbuf_printf(out, "==== %s of process %d", blocks ? "heap" : "growth",
+		      (int)process->pid);
 	add_program(process, out);
 	err = heap_text_end_line(text);
 	if (err)
@@ -78,11 +92,8 @@ int heap_text_head(const struct heap_text *text)
 	amounts_add_duration(out, text->now - process->start);
 	strbuf_puts(out, process->complete ? ", from its start" : "");
 	add_end(process, out);
-	strbuf_puts(out, "; ");
-	amounts_add_count(out, process->calls, "call");
-	strbuf_puts(out, " of allocators, ");
-	amounts_add_rate(out, process->calls, text->now - process->start);
-	strbuf_puts(out, " a second");
+	if (blocks)
+		add_calls(text);
 	return heap_text_end_line(text);
 }
 

@@ -71,6 +71,9 @@ void heap_text_function(const struct heap_text *text,
  */
 void heap_text_site(const struct heap_text *text, const struct site *site);
 
+/* Whether a function is of C++'s or Rust's own libraries. */
+bool heap_text_is_of_language(const struct frame_name *name);
+
 /* A stack, a frame a line, up to main(). */
 int heap_text_stack(const struct heap_text *text, stack_id stack,
 		    const char *indent) MUST_CHECK;

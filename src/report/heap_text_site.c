@@ -15,7 +15,7 @@
  * Symbols of C++'s and Rust's own libraries: who has called a container is of
  * interest, not how it got to the allocator.
  */
-static bool is_of_language(const struct frame_name *name)
+bool heap_text_is_of_language(const struct frame_name *name)
 {
 	static const char *const beginnings[] = {
 		"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
@@ -44,7 +44,7 @@ static const struct frame_name *caller_in(const struct heap_text *text,
 			continue;
 		if (!*first)
 			*first = &names[i];
-		if (!is_of_language(&names[i]))
+		if (!heap_text_is_of_language(&names[i]))
 			return &names[i];
 	}
 	return NULL;

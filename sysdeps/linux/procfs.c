@@ -354,17 +354,38 @@ char procfs_state(pid_t tid)
 	return p && p[1] ? p[2] : '\0';
 }
 
+/* A numeric field of stat, by its number there; NULL without. */
+static char *find_field(char *line, int number)
+{
+	/* The name in parentheses may hold anything; it is field 2. */
+	char *p = strrchr(line, ')');
+
+	for (int field = 2; p && field < number; field++)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : NULL;
+}
+
 int procfs_processor(pid_t tid)
 {
 	char line[1024];
-	char *p;
-	int field;
+	char *field;
 
 	if (!read_file(tid, "stat", line, sizeof(line)))
 		return -1;
-	/* The name in parentheses may hold anything; field 39 is wanted. */
-	p = strrchr(line, ')');
-	for (field = 2; p && field < 39; field++)
-		p = strchr(p + 1, ' ');
-	return p ? atoi(p + 1) : -1;
+	field = find_field(line, 39);
+	return field ? atoi(field) : -1;
+}
+
+bool procfs_start_of_heap(pid_t pid, taddr_t *ret)
+{
+	char line[1024];
+	char *field;
+
+	if (!read_file(pid, "stat", line, sizeof(line)))
+		return false;
+	field = find_field(line, 47);
+	if (!field)
+		return false;
+	*ret = strtoull(field, NULL, 10);
+	return *ret != 0;
 }

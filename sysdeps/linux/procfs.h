@@ -52,6 +52,9 @@ struct procfs_mapping {
 FILE *procfs_maps_open(pid_t pid);
 bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret);
 
+/* Where its heap, which brk() enlarges, begins; it need not be there yet. */
+bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
+
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/xalloc.h"
+#include "report/amounts.h"
+#include "report/growth_rows.h"
+#include "report/growth_text.h"
+#include "report/heap_names.h"
+#include "report/names.h"
+#include "report/short_name.h"
+
+/* What makes the process grow: of each kind the totals, and tables. */
+
+#define NAME_WIDTH 60
+
+static const struct {
+	const char *title;
+	const char *what;
+} kinds[] = {
+	[GROWTH_HEAP] = { "HEAP EXPANSION (brk)", "brk" },
+	[GROWTH_MMAP] = { "MAPPINGS (mmap, mremap, munmap)", "mmap" },
+	[GROWTH_FAULTS] = { "PAGE FAULTS", "page faults" },
+};
+
+static int add_title(const struct heap_text *text, enum growth_kind kind)
+{
+	strbuf_printf(heap_text_out(text), "---- %s", kinds[kind].title);
+	return heap_text_end_line(text);
+}
+
+static void add_times(struct strbuf *out, uint64_t number, const char *what)
+{
+	amounts_add_count(out, number, what);
+}
+
+static int add_totals(const struct heap_text *text, enum growth_kind kind)
+{
+	const struct growth_total total =
+		growth_total(text->process->growth, kind);
+	const uint64_t back = total.back + total.again;
+	struct strbuf *out = heap_text_out(text);
+
+	strbuf_printf(out, "%s: grown by ", kinds[kind].what);
+	amounts_add_count(out, total.bytes, "byte");
+	strbuf_puts(out, " in ");
+	add_times(out, total.calls, kind == GROWTH_FAULTS ? "fault" : "call");
+	if (back) {
+		strbuf_puts(out, "; given back ");
+		amounts_add_count(out, back, "byte");
+		strbuf_puts(out, " in ");
+		add_times(out, total.back_calls, "call");
+	}
+	if (total.back_before) {
+		strbuf_puts(out, ", ");
+		amounts_add_number(out, total.back_before);
+		strbuf_puts(out, " of them there before");
+	}
+	if (total.failed) {
+		strbuf_puts(out, "; failed: ");
+		amounts_add_number(out, total.failed);
+	}
+	return heap_text_end_line(text);
+}
+
+/* ---- rows ---- */
+
+static void add_what(const struct heap_text *text,
+		     const struct growth_row *row)
+{
+	struct strbuf *out = heap_text_out(text);
+	const struct frame_name *caller;
+	struct frame frame;
+
+	if (!row->site) {
+		names_escape(out, row->name);
+		return;
+	}
+	caller = growth_caller(text->config, row->site->stack, &frame);
+	if (row->site->function)
+		strbuf_printf(out, "%s by ", row->site->function);
+	if (caller)
+		short_name_add(out, caller->function, NAME_WIDTH);
+	else
+		strbuf_puts(out, "?");
+}
+
+static int add_stack(const struct heap_text *text,
+		     const struct growth_row *row)
+{
+	return row->site ? heap_text_stack(text, row->site->stack,
+					   "        ") :
+			   0;
+}
+
+static int add_row(const struct heap_text *text, const struct growth_row *row)
+{
+	struct strbuf *out = heap_text_out(text);
+	int err;
+
+	amounts_add_column(out, row->there, 16);
+	amounts_add_column(out, row->bytes, 16);
+	amounts_add_column(out, row->bytes / GROWTH_PAGE, 10);
+	amounts_add_column(out, row->calls, 10);
+	strbuf_puts(out, "  ");
+	add_what(text, row);
+	err = heap_text_end_line(text);
+	return err ? err : add_stack(text, row);
+}
+
+static int add_back_row(const struct heap_text *text,
+			const struct growth_row *row)
+{
+	struct strbuf *out = heap_text_out(text);
+	int err;
+
+	amounts_add_column(out, row->back, 16);
+	amounts_add_column(out, row->back / GROWTH_PAGE, 10);
+	amounts_add_column(out, row->back_calls, 10);
+	strbuf_puts(out, "  ");
+	add_what(text, row);
+	err = heap_text_end_line(text);
+	return err ? err : add_stack(text, row);
+}
+
+struct table {
+	const char *heading;
+	int (*add)(const struct heap_text *text,
+		   const struct growth_row *row);
+	uint64_t (*bytes)(const struct growth_row *row);
+	bool (*belongs)(const struct growth_row *row);
+};
+
+static uint64_t bytes_there(const struct growth_row *row)
+{
+	return row->there;
+}
+
+static bool has_grown(const struct growth_row *row)
+{
+	return row->calls != 0;
+}
+
+static uint64_t bytes_back(const struct growth_row *row)
+{
+	return row->back;
+}
+
+static bool has_given_back(const struct growth_row *row)
+{
+	return row->back_calls != 0;
+}
+
+static const struct table grown = {
+	"  bytes there yet        grown by     pages     calls  what",
+	add_row, bytes_there, has_grown,
+};
+
+static const struct table given_back = {
+	"      given back     pages     calls  by", add_back_row, bytes_back,
+	has_given_back,
+};
+
+static int add_rest(const struct heap_text *text, uint64_t rows,
+		    uint64_t bytes)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	if (!rows)
+		return 0;
+	amounts_add_column(out, bytes, 16);
+	strbuf_puts(out, "  in ");
+	amounts_add_count(out, rows, "more row");
+	strbuf_puts(out, " (--top)");
+	return heap_text_end_line(text);
+}
+
+static int add_table(const struct heap_text *text, const struct table *table,
+		     const struct growth_rows *rows)
+{
+	const unsigned top = text->config->options->top;
+	uint64_t left = 0, left_bytes = 0;
+	unsigned shown = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < rows->count; i++) {
+		const struct growth_row *row = &rows->list[i];
+
+		if (!table->belongs(row))
+			continue;
+		if (top && shown >= top) {
+			left++;
+			left_bytes += table->bytes(row);
+			continue;
+		}
+		if (!shown++) {
+			strbuf_puts(heap_text_out(text), table->heading);
+			err = heap_text_end_line(text);
+		}
+		if (!err)
+			err = table->add(text, row);
+	}
+	return err ? err : add_rest(text, left, left_bytes);
+}
+
+static int add_kind(const struct heap_text *text, enum growth_kind kind)
+{
+	struct growth_rows rows;
+	int err = add_title(text, kind);
+
+	if (!err)
+		err = add_totals(text, kind);
+	if (err)
+		return err;
+	rows = growth_rows_of(text->config, text->process->growth, kind);
+	err = add_table(text, &grown, &rows);
+	if (!err) {
+		growth_rows_sort_by_back(&rows);
+		err = add_table(text, &given_back, &rows);
+	}
+	growth_rows_fini(&rows);
+	return err;
+}
+
+static void prepare_names(const struct heap_text *text)
+{
+	const struct growth *growth = text->process->growth;
+	const size_t count = growth_site_count(growth);
+	stack_id *stacks CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(*stacks));
+
+	for (size_t i = 0; i < count; i++)
+		stacks[i] = growth_site(growth, i + 1)->stack;
+	heap_names_prepare(text->config, stacks, count, UNWIND_DEPTH_MAX);
+}
+
+int growth_text(const struct heap_text *text)
+{
+	const struct growth *growth = text->process->growth;
+	int err = 0;
+
+	if (!growth)
+		return 0;
+	prepare_names(text);
+	for (enum growth_kind kind = 0; !err && kind < GROWTH_KINDS; kind++)
+		if (growth_has(growth, kind))
+			err = add_kind(text, kind);
+	return err ? err : growth_text_account(text);
+}

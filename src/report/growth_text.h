@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_GROWTH_TEXT_H
+#define CALLTRAP_GROWTH_TEXT_H
+
+#include "report/heap_text.h"
+
+/* What makes the process grow; nothing if that wasn't watched. */
+int growth_text(const struct heap_text *text) MUST_CHECK;
+
+/* How that fits what the kernel says of the process. */
+int growth_text_account(const struct heap_text *text) MUST_CHECK;
+
+#endif
