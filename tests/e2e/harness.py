@@ -612,6 +612,10 @@ def main():
         print("Bail out! no program %s; set CALLTRAP" % CALLTRAP)
         return 99
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
+    # Shells ignore these for what runs in their background; what is started
+    # here would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     failed = 0
     for number, (name, function, user) in enumerate(wanted, 1):
         passed, skipped, details = run_one(function, user)
