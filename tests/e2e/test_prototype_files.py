@@ -115,4 +115,24 @@ def gzip(case):
     ])
 
 
+@h.test("functions of PHP itself")
+def php(case):
+    h.need("php8.2")
+    script = case.write("shop.php", """<?php
+file_put_contents("sold", "three pens");
+$key = implode(" ", ["first", "key"]);
+echo ["first key" => "found"][$key], "\\n";
+class_exists("NoSuch");
+""")
+    log = log_of(case, "-L", "-x", "zend_hash_find+zend_lookup_class_ex+"
+                 "php_output_write+_php_stream_write+"
+                 "_php_stream_open_wrapper_ex", "php8.2", "-n", script)
+    check_lines(log, [
+        r'^_php_stream_open_wrapper_ex\("[^"]*sold", "wb", 0x8, nil, ',
+        r'^_php_stream_write\(0x[0-9a-f]+, "three pens", 10\) += 10$',
+        r'^zend_hash_find\(0x[0-9a-f]+, \{val="first key"\}\) += 0x',
+        r'^php_output_write\("found", 5\) += 5$',
+        r'^zend_lookup_class_ex\(\{val="NoSuch"\}, nil, 0'])
+
+
 sys.exit(h.main())

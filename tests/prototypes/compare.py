@@ -2,6 +2,8 @@
 """Compares prototypes with what compilers have written about the same
 functions. Runs inside gdb, which reads debug information for us."""
 
+import dataclasses
+
 import gdb
 
 import conf
@@ -40,6 +42,10 @@ def parameters(ctype):
 
 def is_variadic(ctype):
     return str(ctype).rstrip().endswith("...)")
+
+
+def is_flexible(kind):
+    return kind.kind == "array" and kind.length and kind.length[0] != "number"
 
 
 class Comparison:
@@ -89,7 +95,11 @@ class Comparison:
 
     def layout(self, kind):
         at = 0
-        for member, name in kind.members:
+        for i, (member, name) in enumerate(kind.members):
+            if is_flexible(member) and kind.kind == "struct" and \
+                    i == len(kind.members) - 1:
+                member = dataclasses.replace(member,
+                                             length=("number", 0))
             align = self.align_of(member)
             if kind.kind == "struct":
                 at = (at + align - 1) // align * align
@@ -219,6 +229,9 @@ class Comparison:
             offset, member_type = found
             if offset != at:
                 raise Mismatch(f"{name} of {ctype} is at {offset}, not {at}")
+            if member.length == ("number", 0):
+                self.flexible(member, member_type, name)
+                continue
             if self.size_of(member) != plain(member_type).sizeof and \
                     member.typedef != "sigbits":
                 raise Mismatch(f"{name} of {ctype} has another size")
@@ -227,6 +240,14 @@ class Comparison:
             except Mismatch as mismatch:
                 raise Mismatch(f"{name} of {ctype} {mismatch}") from None
         self.open.pop()
+
+    def flexible(self, kind, ctype, name):
+        """Elements behind a struct, which has room for one at most."""
+        ctype = plain(ctype)
+        if ctype.code != gdb.TYPE_CODE_ARRAY or \
+                ctype.sizeof > plain(ctype.target()).sizeof:
+            raise Mismatch(f"{name} has a size of its own")
+        self.value(kind.target, ctype.target(), True)
 
     value_union = value_struct
     open = []

@@ -37,7 +37,11 @@ FILES = {
     "libsqlite3.so.conf": (["libsqlite3.h"], "libsqlite3.so.0"),
     "libmariadb.so.conf": (["libmariadb.h"], "libmariadb.so.3"),
     "libcurl.so.conf": (["libcurl.h"], "libcurl.so.4"),
+    "php8.2.conf": (["php8.2.h"], None),
 }
+# Where some of those headers are. They are for 64 bits alone.
+PHP = "/usr/include/php/20220829"
+FOLDERS = {"php8.2.h": [f"{PHP}/{d}" for d in (".", "main", "Zend", "TSRM")]}
 # Those with the constants of all others, and of whatever calls the kernel.
 CONSTANTS = ["libc.h", "linux.h"]
 
@@ -89,6 +93,7 @@ class Check:
 
     def headers(self, name, flag):
         flags = [flag] + (["-idirafter", MULTIARCH] if flag == "-m32" else [])
+        flags += ["-I" + folder for folder in FOLDERS.get(name, [])]
         return truth.Headers(os.path.join(HERE, "headers", name), flags,
                              self.directory)
 
@@ -247,7 +252,7 @@ def check_constants(check, file):
     values = {}
     units = FILES[file][0] if file in FILES else CONSTANTS
     for unit in CONSTANTS if "libc.h" in units else units:
-        for flag in WORDS:
+        for flag in words_of(units):
             for name, value in check.headers(unit, flag).constants(
                     wanted).items():
                 values.setdefault(name, set()).add(value)
@@ -302,9 +307,14 @@ def check_unchecked(check, files):
     return wrong
 
 
+def words_of(units):
+    return [flag for flag in WORDS
+            if flag == "-m64" or not any(u in FOLDERS for u in units)]
+
+
 def check_library(check, name):
     units, library = FILES[name]
-    for flag in WORDS:
+    for flag in words_of(units):
         try:
             wrong, count = check.declared(name, units, flag)
         except truth.Unavailable as missing:
@@ -312,6 +322,8 @@ def check_library(check, name):
             result(f"{name} {flag}", [], str(missing))
             continue
         result(f"{name} {flag}: {count} functions as in the headers", wrong)
+    if not library:
+        return
     if not library_path(library):
         check.skipped.add(name)
         result(f"{name} and {library}", [], "it isn't installed")
