@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/xalloc.h"
 #include "report/amounts.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
@@ -219,18 +218,6 @@ static int add_kind(const struct heap_text *text, enum growth_kind kind)
 	return err;
 }
 
-static void prepare_names(const struct heap_text *text)
-{
-	const struct growth *growth = text->process->growth;
-	const size_t count = growth_site_count(growth);
-	stack_id *stacks CLEANUP(xfree_cleanup) =
-		xcalloc(count + 1, sizeof(*stacks));
-
-	for (size_t i = 0; i < count; i++)
-		stacks[i] = growth_site(growth, i + 1)->stack;
-	heap_names_prepare(text->config, stacks, count, UNWIND_DEPTH_MAX);
-}
-
 int growth_text(const struct heap_text *text)
 {
 	const struct growth *growth = text->process->growth;
@@ -238,7 +225,7 @@ int growth_text(const struct heap_text *text)
 
 	if (!growth)
 		return 0;
-	prepare_names(text);
+	heap_names_prepare_growth(text->config, growth);
 	for (enum growth_kind kind = 0; !err && kind < GROWTH_KINDS; kind++)
 		if (growth_has(growth, kind))
 			err = add_kind(text, kind);

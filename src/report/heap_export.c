@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/heap_export.h"
 
+#include "report/growth_export.h"
 #include "report/heap_names.h"
 #include "report/path_pattern.h"
 #include "report/whole_file.h"
@@ -73,12 +74,15 @@ void heap_export_write(const struct heap_export *export,
 		       void (*told)(void *context, const char *path, int err),
 		       void *context)
 {
+	const bool has_blocks =
+		heap_report_has_blocks(export->config->options);
 	const struct format formats[] = {
-		{ export->options->folded, heap_folded_make },
+		{ has_blocks ? export->options->folded : NULL,
+		  heap_folded_make },
 		{ export->options->pprof, heap_pprof_make },
 		{ export->options->json, heap_json_make },
 		{ export->options->callgrind, heap_callgrind_make },
-		{ export->options->svg, heap_svg_make },
+		{ has_blocks ? export->options->svg : NULL, heap_svg_make },
 	};
 	struct heap_export own = *export;
 	struct survey *survey;
@@ -87,12 +91,17 @@ void heap_export_write(const struct heap_export *export,
 		return;
 	heap_names_prepare_all(export->config, export->process->heap,
 			       UNWIND_DEPTH_MAX);
+	if (export->process->growth)
+		heap_names_prepare_growth(export->config,
+					  export->process->growth);
 	survey = survey_new(export->process->heap, export->now,
 			    export->config->options->older_than);
 	own.survey = survey;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i].path)
 			write_one(&own, &formats[i], told, context);
+	if (!has_blocks)
+		growth_export_write(&own, told, context);
 	survey_free(survey);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "report/growth_json.h"
 #include "report/heap_export.h"
 #include "report/heap_json.h"
 #include "report/heap_rows.h"
@@ -283,6 +284,7 @@ static json_t *root_of(const struct heap_export *export)
 	json_object_set_new(root, "summary", summary_of(export, &rows));
 	json_object_set_new(root, "sites", sites_of(export, &rows));
 	heap_json_set_more(root, export);
+	growth_json_set(root, export);
 	heap_rows_fini(&rows);
 	return root;
 }

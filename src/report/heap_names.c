@@ -37,3 +37,15 @@ void heap_names_prepare_all(const struct heap_report_config *config,
 		stacks[i] = heap_site(heap, i + 1)->stack;
 	heap_names_prepare(config, stacks, count, depth);
 }
+
+void heap_names_prepare_growth(const struct heap_report_config *config,
+			       const struct growth *growth)
+{
+	const size_t count = growth_site_count(growth);
+	stack_id *stacks CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(*stacks));
+
+	for (size_t i = 0; i < count; i++)
+		stacks[i] = growth_site(growth, i + 1)->stack;
+	heap_names_prepare(config, stacks, count, UNWIND_DEPTH_MAX);
+}

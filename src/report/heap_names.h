@@ -16,4 +16,8 @@ void heap_names_prepare(const struct heap_report_config *config,
 void heap_names_prepare_all(const struct heap_report_config *config,
 			    const struct heap *heap, size_t depth);
 
+/* … and of all that makes a process grow. */
+void heap_names_prepare_growth(const struct heap_report_config *config,
+			       const struct growth *growth);
+
 #endif
