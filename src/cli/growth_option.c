@@ -27,8 +27,8 @@ static int apply_word(struct options *options, const char *word,
 		options->report.blocks_too |= !words[i].bit;
 		return 0;
 	}
-	return complain(-EINVAL, "--growth '%.*s': some of heap, mmap and "
-			"leaks are expected, with commas between them",
+	return complain(-EINVAL, "--growth '%.*s': some of heap, mmap, faults "
+			"and leaks are expected, with commas between them",
 			(int)length, word);
 }
 
@@ -50,9 +50,6 @@ int apply_growth(struct command_line *line,
 	if (!options->report.growth)
 		return complain(-EINVAL, "--growth '%s': what else? leaks are "
 				"told without it", argument);
-	if (options->report.growth & GROWTH_BIT(GROWTH_FAULTS))
-		return complain(-EINVAL, "--growth faults: page faults can't "
-				"be watched yet");
 	return 0;
 }
 

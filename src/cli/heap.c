@@ -8,6 +8,7 @@
 #include "cli/family_path.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "growth/faults.h"
 #include "heap/watch.h"
 #include "report/components.h"
 #include "report/heap_export.h"
@@ -22,6 +23,7 @@ struct heap_verb {
 	struct families *families;
 	struct namer *namer;
 	struct watch *watch; /* freed as the session's sink */
+	struct faults *faults; /* or NULL */
 	struct components *components; /* or NULL */
 	struct suppressions *suppressions; /* or NULL */
 	struct heap_report_config config;
@@ -154,6 +156,14 @@ static void print_all(struct heap_verb *verb)
 
 /* ---- while it runs ---- */
 
+static void drain(void *context)
+{
+	const struct heap_verb *verb = context;
+
+	if (verb->faults)
+		faults_drain(verb->faults);
+}
+
 /* A short run has something to tell, too: a second's 64th, then each time
    twice as long, up to a second. */
 #define FIRST_SAMPLE (NS_PER_SECOND / 64)
@@ -190,6 +200,7 @@ static void heap_woken(struct session *session)
 	struct heap_verb *verb = verb_of(session);
 	uint64_t now = clock_now();
 
+	drain(verb);
 	heed_signals(verb);
 	if (verb->next_report && now >= verb->next_report) {
 		print_all(verb);
@@ -341,6 +352,7 @@ static void open_watch(struct heap_verb *verb)
 		.timed = verb->session->options->heap_calls,
 		.growth = verb->session->options->report.growth,
 		.growth_by = verb->session->options->report.growth_by,
+		.drain = drain,
 	};
 
 	verb->watch = watch_new(&options);
@@ -395,6 +407,29 @@ static void heap_configure(struct session *session,
 	config->stack_depth = session->options->depth;
 }
 
+static struct growth *find_growth(void *context, pid_t pid)
+{
+	const struct heap_verb *verb = context;
+
+	return watch_growth(verb->watch, pid);
+}
+
+static struct task_observer *heap_observer(struct session *session)
+{
+	const struct options *options = session->options;
+	struct heap_verb *verb = verb_of(session);
+
+	if (!(options->report.growth & GROWTH_BIT(GROWTH_FAULTS)))
+		return NULL;
+	verb->faults = faults_new(&(struct faults_options){
+		.unwinder = session->unwinder,
+		.depth = options->depth,
+		.growth = find_growth,
+		.context = verb,
+	});
+	return faults_observer(verb->faults);
+}
+
 /* An allocator is known by its names alone. */
 static void heap_finished(struct session *session)
 {
@@ -435,12 +470,14 @@ static void heap_close(struct session *session)
 	suppressions_free(verb->suppressions);
 	namer_free(verb->namer);
 	families_free(verb->families);
+	faults_free(verb->faults);
 	free(verb);
 }
 
 const struct verb_ops heap_verb = {
 	.open = heap_open,
 	.configure = heap_configure,
+	.observer = heap_observer,
 	.begun = heap_begun,
 	.woken = heap_woken,
 	.leaving = heap_leaving,

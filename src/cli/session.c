@@ -80,6 +80,8 @@ static void open_prober(struct session *session)
 	tracer_init(&session->tracer, prober_client(session->prober),
 		    session->options->follow);
 	session->tracer.system_calls = config.system_calls;
+	if (session->verb->observer)
+		session->tracer.observer = session->verb->observer(session);
 }
 
 static void restore_code(void *context)

@@ -17,6 +17,7 @@ struct fault_task {
 	struct fault_events events;
 	int error;        /* why there are none */
 	bool told;        /* of both, where the faults are booked */
+	bool deaf;        /* it has blocked the signal: we get one instead */
 	uint64_t lost;    /* … of so many as well */
 	uint64_t throttled;
 	UT_hash_handle hh; /* by the task */
@@ -105,17 +106,38 @@ static struct growth *growth_of(const struct faults *faults,
 				      task->tracee->pid);
 }
 
+static bool blocks_signal(pid_t tid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(tid, &status) &&
+	       status.signals_blocked & UINT64_C(1) << (FAULT_SIGNAL - 1);
+}
+
+/* More samples than there should be before its signal. */
+static void listen_to(struct fault_task *own)
+{
+	bool deaf = blocks_signal(own->task->tid);
+
+	if (deaf != own->deaf)
+		fault_events_signal(&own->events, deaf ? 0 : own->task->tid);
+	own->deaf = deaf;
+}
+
 static void drain(struct faults *faults, struct fault_task *own)
 {
 	struct growth *growth = growth_of(faults, own->task);
 	struct fault_sample sample;
+	unsigned count = 0;
 
 	if (!growth)
 		return;
 	tell_source(own, growth_fault_source(growth));
-	while (fault_events_next(&own->events, &sample))
+	for (; fault_events_next(&own->events, &sample); count++)
 		book(faults, own->task, growth, &sample);
 	tell_losses(own, growth_fault_source(growth));
+	if (count > own->events.period || (count && own->deaf))
+		listen_to(own);
 }
 
 void faults_drain(struct faults *faults)
@@ -137,25 +159,18 @@ static struct fault_task *find(const struct faults *faults,
 	return own;
 }
 
-static bool blocks_signal(pid_t tid)
-{
-	struct procfs_status status;
-
-	return !procfs_status(tid, &status) &&
-	       status.signals_blocked & UINT64_C(1) << (FAULT_SIGNAL - 1);
-}
-
 static void open_events(struct faults *faults, struct fault_task *own)
 {
-	own->told = false;
+	own->told = own->deaf = false;
 	own->lost = own->throttled = 0;
 	own->error = fault_events_open(&own->events, own->task->tid,
 				       faults->unwrapped);
 	if (own->error)
 		diag_debug(DIAG_SESSION, "page faults of %d: error %d",
 			   (int)own->task->tid, -own->error);
-	else if (blocks_signal(own->task->tid))
-		fault_events_wake_us(&own->events);
+	/* glibc begins a thread with all signals blocked, for a moment. */
+	else if (!own->task->newborn)
+		listen_to(own);
 }
 
 /* It runs no more: what it has not told is lost. */

@@ -30,6 +30,12 @@ void growth_free(struct growth *growth)
 	free(growth);
 }
 
+void growth_drain(struct growth *growth)
+{
+	if (growth->options.drain)
+		growth->options.drain(growth->options.context);
+}
+
 bool growth_has(const struct growth *growth, enum growth_kind kind)
 {
 	return growth->options.kinds & GROWTH_BIT(kind);

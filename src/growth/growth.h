@@ -42,7 +42,7 @@ struct growth_options {
 	 * Called before pages are given back. Faults that are known, but still
 	 * lie in a buffer, must be told of now: they came first. Or NULL.
 	 */
-	void (*drain)(void *context, struct growth *growth);
+	void (*drain)(void *context);
 	void *context;
 };
 
@@ -53,6 +53,9 @@ void growth_free(struct growth *growth);
 bool growth_has(const struct growth *growth, enum growth_kind kind);
 
 /* ---- what happens ---- */
+
+/* What is known, but still lies in a buffer. */
+void growth_drain(struct growth *growth);
 
 /* Memory that was there when watching began. */
 void growth_add_before(struct growth *growth, taddr_t begin, taddr_t end);

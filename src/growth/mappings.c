@@ -3,12 +3,6 @@
 
 /* The data segment and mappings: what VIRT is made of. */
 
-static void drain(struct growth *growth)
-{
-	if (growth->options.drain)
-		growth->options.drain(growth->options.context, growth);
-}
-
 static void add(struct growth *growth, struct extent extent, uint32_t site)
 {
 	if (extent.begin < extent.end)
@@ -140,7 +134,7 @@ void growth_take(struct growth *growth, taddr_t begin, uint64_t size,
 {
 	struct extent extent = growth_extent(begin, size);
 
-	drain(growth);
+	growth_drain(growth);
 	ranges_cut(&growth->memory, extent.begin, extent.end, ret);
 }
 

@@ -112,7 +112,6 @@ void growth_drop_pages(struct growth *growth,
 		       const struct growth_actor *actor, taddr_t begin,
 		       uint64_t size)
 {
-	if (growth->options.drain)
-		growth->options.drain(growth->options.context, growth);
+	growth_drain(growth);
 	growth_forget_pages(growth, growth_extent(begin, size), actor);
 }

@@ -54,6 +54,7 @@ void growth_begin(struct growth *growth, pid_t pid,
 	taddr_t start = 0, heap_end = 0;
 	FILE *maps = procfs_maps_open(pid);
 
+	growth_drain(growth);
 	if (!maps)
 		return;
 	learn(growth, maps, &view->virtual_bytes, &heap_end);
@@ -153,6 +154,7 @@ void growth_look(struct growth *growth, pid_t pid,
 	uint64_t begun = clock_now();
 	FILE *maps;
 
+	growth_drain(growth);
 	if (now_and_then && growth->look_ns > QUICK)
 		return;
 	maps = procfs_maps_open(pid);

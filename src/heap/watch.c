@@ -71,6 +71,13 @@ static void sample(const struct watch *watch, struct watched *process,
 	sample_growth(process, now, now_and_then);
 }
 
+struct growth *watch_growth(const struct watch *watch, pid_t pid)
+{
+	const struct watched *process = find(watch, pid);
+
+	return process ? process->growth : NULL;
+}
+
 void watch_sample(struct watch *watch, uint64_t now, bool now_and_then)
 {
 	struct watched *process, *next;
@@ -113,7 +120,9 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	process->heap = heap_new(&options);
 	if (watch->options.growth)
 		process->growth = growth_new(&(struct growth_options){
-			.kinds = watch->options.growth });
+			.kinds = watch->options.growth,
+			.drain = watch->options.drain,
+			.context = watch->options.context });
 	HASH_ADD_INT(watch->processes, pid, process);
 	process->first_cost = cost_of(watch, pid);
 	sample(watch, process, time, true);

@@ -61,6 +61,7 @@ struct watch_options {
 	const struct stacks *stacks;
 	unsigned growth; /* kinds: GROWTH_BIT()s; 0: isn't watched */
 	enum growth_by growth_by;
+	void (*drain)(void *context); /* as of growth_options; or NULL */
 	/* As of heap_options. */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
@@ -85,6 +86,9 @@ const struct prober_pick *watch_pick(const struct watch *watch);
 
 /* A process is traced from now on. complete: it hasn't run yet. */
 void watch_add(struct watch *watch, pid_t pid, bool complete);
+
+/* What makes a process grow; NULL: that isn't watched, or no such process. */
+struct growth *watch_growth(const struct watch *watch, pid_t pid);
 
 /* Looks at what the kernel says of each process: now and then, or because that
    is to be reported. */

@@ -159,6 +159,18 @@ static bool is_unlisted(const struct module *module)
 	return !module->listed && !module->is_main && !module->is_linker;
 }
 
+/* What is known of addresses is good until then, and not any more. */
+static void tell_observer(struct space *space)
+{
+	struct task_observer *observer = space->tracer->observer;
+	struct module *module = space->modules;
+
+	while (module && !is_unlisted(module))
+		module = module->next;
+	if (module && observer)
+		observer->ops->changing(observer);
+}
+
 /*
  * All traps go before the client hears of any: what it takes back on account
  * of one module may lie in another one that is gone as well.
@@ -166,11 +178,9 @@ static bool is_unlisted(const struct module *module)
 static void forget_unlisted(struct space *space)
 {
 	struct tracer_client *client = space->tracer->client;
-	struct task_observer *observer = space->tracer->observer;
 	struct module *module, *next;
 
-	if (observer)
-		observer->ops->changing(observer);
+	tell_observer(space);
 	for (module = space->modules; module; module = module->next) {
 		if (!is_unlisted(module))
 			continue;

@@ -87,9 +87,12 @@ static int map_ring(struct fault_events *events)
 static int open_metronome(struct fault_events *events, pid_t tid)
 {
 	const struct f_owner_ex owner = { F_OWNER_TID, tid };
-	struct perf_event_attr attr =
-		page_faults(events->ring.size / 2 / FAULT_SAMPLE_MAX, false);
-	int fd = open_event(&attr, tid);
+	struct perf_event_attr attr;
+	int fd;
+
+	events->period = events->ring.size / 2 / FAULT_SAMPLE_MAX;
+	attr = page_faults(events->period, false);
+	fd = open_event(&attr, tid);
 
 	events->metronome = fd;
 	if (fd < 0)
@@ -130,12 +133,12 @@ void fault_events_close(struct fault_events *events)
 	events->ring_page = NULL;
 }
 
-void fault_events_wake_us(struct fault_events *events)
+void fault_events_signal(struct fault_events *events, pid_t tid)
 {
-	const struct f_owner_ex owner = { F_OWNER_TID, gettid() };
+	const struct f_owner_ex owner = { F_OWNER_TID, tid ? tid : gettid() };
 
 	(void)fcntl(events->metronome, F_SETOWN_EX, &owner);
-	(void)fcntl(events->metronome, F_SETSIG, SIGALRM);
+	(void)fcntl(events->metronome, F_SETSIG, tid ? FAULT_SIGNAL : SIGALRM);
 }
 
 void fault_events_stop(struct fault_events *events)

@@ -17,6 +17,7 @@
 struct fault_events {
 	int samples;   /* descriptors; or -1 */
 	int metronome;
+	unsigned period; /* a signal for so many faults */
 	bool in_kernel; /* faults in system calls are seen as well */
 	void *ring_page;
 	size_t ring_bytes; /* of all that is mapped */
@@ -42,11 +43,13 @@ int fault_events_open(struct fault_events *events, pid_t tid,
 void fault_events_close(struct fault_events *events);
 
 /*
- * The task has blocked FAULT_SIGNAL: SIGALRM for the calling thread, which is
- * to read the ring then, must do. Some may be lost. Or (stop) nobody gets a
- * signal any more, and no fault is recorded.
+ * Who gets the signal: the task itself, FAULT_SIGNAL, as it is at first; or
+ * (tid 0, for one that has blocked that) the calling thread, SIGALRM: it is to
+ * read the ring, and may come too late.
  */
-void fault_events_wake_us(struct fault_events *events);
+void fault_events_signal(struct fault_events *events, pid_t tid);
+
+/* Nobody gets a signal any more, and no fault is recorded. */
 void fault_events_stop(struct fault_events *events);
 
 /* Whether a FAULT_SIGNAL with this siginfo says that the ring is to be read. */

@@ -330,7 +330,7 @@ START_TEST(own_faults)
 
 	if (err) /* perf_event_paranoid, a container: e2e tests say so */
 		return;
-	fault_events_wake_us(&events);
+	fault_events_signal(&events, 0);
 	signal(SIGALRM, SIG_IGN);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PAGEMAP_H
+#define CALLTRAP_PAGEMAP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+/* Which pages of a process are in memory: /proc/PID/pagemap. */
+
+/* Pages in a row that are there, or (begin == end) none. */
+struct page_run {
+	taddr_t begin, end;
+	bool huge; /* by one entry of a page directory: 2 MiB each */
+};
+
+struct pagemap {
+	int fd;
+	bool scans; /* the kernel does, since Linux 6.7; else every entry is
+		       read, and no page is known to be huge */
+};
+
+/* -ERR_GONE when the process is; -EACCES, … */
+int pagemap_open(struct pagemap *map, pid_t pid) MUST_CHECK;
+/* Without what newer kernels do. */
+int pagemap_open_plain(struct pagemap *map, pid_t pid) MUST_CHECK;
+void pagemap_close(struct pagemap *map);
+
+/*
+ * The first run in [begin, end), or an empty one at the end. Adjacent runs may
+ * come as several. -EFBIG: without scans, and to read that much would take too
+ * long; other errors when the process is gone.
+ */
+int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
+		 struct page_run *ret) MUST_CHECK;
+
+#endif
