@@ -445,7 +445,8 @@ def _(case):
     os.mkfifo(pipe)
     target = start(case, "1", "20000")
     keep = os.open(pipe, os.O_RDWR)
-    tracer = hr.attach(case, target, options=["--calls", pipe])
+    tracer = hr.attach(case, target, options=["--calls", pipe],
+                       env=h.keeping_nothing())
     h.settle(target, tracer)
     before = int(h.status_field(tracer.pid, "VmRSS").split()[0])
     target.say("go\n")
@@ -466,7 +467,7 @@ def _(case):
 def _(case):
     target = start(case, "1", "90000")
     tracer = hr.attach(case, target, options=[
-        "--footprint", case.path("footprint")])
+        "--footprint", case.path("footprint")], env=h.keeping_nothing())
     h.settle(target, tracer)
     target.say("go\n")
 
