@@ -123,8 +123,11 @@ static void add_profile(struct heap_diff *diff, struct profile *profile,
 		const struct diff_amount amount = amount_of(diff, &sample);
 		struct diff_site *site = site_of(diff, &sample);
 
-		site->profile = profile;
-		site->sample = i;
+		/* The lines are those of the side that has something there. */
+		if (!site->profile || !diff_amount_is_nothing(&amount)) {
+			site->profile = profile;
+			site->sample = i;
+		}
 		diff_amount_add(is_now ? &site->now : &site->before, &amount);
 		diff_amount_add(is_now ? &diff->now : &diff->before, &amount);
 	}
