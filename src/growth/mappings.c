@@ -64,6 +64,19 @@ static void count_back(struct growth *growth, enum growth_kind kind,
 	growth->totals[kind].back_calls++;
 }
 
+/* What is there already is mapped over. */
+static void clear(struct growth *growth, const struct growth_actor *actor,
+		  struct extent extent)
+{
+	struct growth_total *total = &growth->totals[GROWTH_MMAP];
+	struct range_list over = { 0 };
+
+	ranges_cut(&growth->memory, extent.begin, extent.end, &over);
+	if (over.count)
+		growth_forget_pages(growth, extent, actor);
+	total->replaced += drop_all(growth, &over, total);
+}
+
 /* ---- the data segment ---- */
 
 void growth_set_break(struct growth *growth, taddr_t start, taddr_t end)
@@ -97,25 +110,13 @@ void growth_move_break(struct growth *growth, const struct growth_actor *actor,
 		shrink_break(growth, actor, (struct extent){ new, old });
 		return;
 	}
+	clear(growth, actor, (struct extent){ old, new });
 	entry = growth_entry_of(growth, GROWTH_HEAP, actor);
 	add(growth, (struct extent){ old, new }, entry->site.number);
 	growth_count(growth, entry, actor->time, new - old);
 }
 
 /* ---- mappings ---- */
-
-/* What is there already is mapped over. */
-static void clear(struct growth *growth, const struct growth_actor *actor,
-		  struct extent extent)
-{
-	struct growth_total *total = &growth->totals[GROWTH_MMAP];
-	struct range_list over = { 0 };
-
-	ranges_cut(&growth->memory, extent.begin, extent.end, &over);
-	if (over.count)
-		growth_forget_pages(growth, extent, actor);
-	total->replaced += drop_all(growth, &over, total);
-}
 
 void growth_map(struct growth *growth, const struct growth_actor *actor,
 		taddr_t begin, uint64_t size)

@@ -87,9 +87,10 @@ void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
 	struct extent from = growth_extent(move->from, move->from_size);
 	struct extent to = growth_extent(move->to, move->to_size);
 	struct range_list pages = { 0 };
-	uint64_t bytes = 0;
+	uint64_t bytes;
 
 	ranges_cut(&growth->pages, from.begin, from.end, &pages);
+	bytes = drop_extent(growth, to);
 	for (size_t i = 0; i < pages.count; i++) {
 		struct range piece = pages.items[i], rest = piece;
 
