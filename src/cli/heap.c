@@ -12,6 +12,7 @@
 #include "heap/watch.h"
 #include "report/components.h"
 #include "report/heap_export.h"
+#include "report/heap_foreseen.h"
 #include "report/heap_journal.h"
 #include "report/heap_report.h"
 #include "report/suppressions.h"
@@ -33,6 +34,9 @@ struct heap_verb {
 	uint64_t next_sample;  /* monotonic */
 	uint64_t until_sample; /* then so long */
 	uint64_t next_report;  /* 0: never */
+	struct heap_foreseen *foreseen; /* a report is made when these have
+					   names, or NULL … */
+	uint64_t patience;              /* … or then */
 	sig_atomic_t reports;  /* requests that have been heeded */
 	sig_atomic_t switches;
 	int error;             /* the report can't be written */
@@ -168,13 +172,48 @@ static void drain(void *context)
    twice as long, up to a second. */
 #define FIRST_SAMPLE (NS_PER_SECOND / 64)
 
+/* For names, and how often they are asked for meanwhile. */
+#define PATIENCE (15 * NS_PER_SECOND)
+#define PAUSE    (NS_PER_SECOND / 100)
+
 static void set_alarm(struct heap_verb *verb)
 {
 	uint64_t then = verb->next_sample;
 
 	if (verb->next_report && verb->next_report < then)
 		then = verb->next_report;
+	if (verb->foreseen && clock_now() + PAUSE < then)
+		then = clock_now() + PAUSE;
 	verb->session->requests->alarm = then;
+}
+
+/* Tasks would wait while debug information is read for the report: it is made
+   when that has been done. */
+static void want_report(struct heap_verb *verb, uint64_t now)
+{
+	const struct session *session = verb->session;
+	const struct watched *process;
+
+	if (verb->foreseen)
+		return;
+	verb->foreseen = heap_foreseen_new();
+	verb->patience = now + PATIENCE;
+	for (process = watch_next(verb->watch, NULL); process;
+	     process = watch_next(verb->watch, process))
+		heap_foreseen_add(
+			verb->foreseen, &verb->config, process, now,
+			heap_export_is_wanted(&session->options->export));
+}
+
+static void print_if_named(struct heap_verb *verb, uint64_t now)
+{
+	if (!verb->foreseen || (!heap_foreseen_are_named(&verb->config,
+							 verb->foreseen) &&
+				now < verb->patience))
+		return;
+	heap_foreseen_free(verb->foreseen);
+	verb->foreseen = NULL;
+	print_all(verb);
 }
 
 static void heed_signals(struct heap_verb *verb)
@@ -183,7 +222,7 @@ static void heed_signals(struct heap_verb *verb)
 
 	if (verb->reports != requests->reports) {
 		verb->reports = requests->reports;
-		print_all(verb);
+		want_report(verb, clock_now());
 	}
 	for (; verb->switches != requests->switches; verb->switches++) {
 		bool on = !watch_is_on(verb->watch);
@@ -203,11 +242,12 @@ static void heap_woken(struct session *session)
 	drain(verb);
 	heed_signals(verb);
 	if (verb->next_report && now >= verb->next_report) {
-		print_all(verb);
+		want_report(verb, now);
 		verb->next_report += session->options->every;
 		if (verb->next_report < now)
 			verb->next_report = now + session->options->every;
 	}
+	print_if_named(verb, now);
 	if (now >= verb->next_sample) {
 		watch_sample(verb->watch, now, true);
 		verb->next_sample = now + verb->until_sample;
@@ -466,6 +506,7 @@ static void heap_close(struct session *session)
 		return;
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
+	heap_foreseen_free(verb->foreseen);
 	components_free(verb->components);
 	suppressions_free(verb->suppressions);
 	namer_free(verb->namer);

@@ -157,9 +157,10 @@ static size_t choose(const struct record *record, const uint64_t *addresses,
 	return kept;
 }
 
-void debuginfo_prepare_places(struct debuginfo *debuginfo,
-			      struct image *image, const uint64_t *addresses,
-			      size_t count)
+/* patience: for each answer. False when some haven't come. */
+static bool ask_places(struct debuginfo *debuginfo, struct image *image,
+		       const uint64_t *addresses, size_t count,
+		       uint64_t patience)
 {
 	struct record *record = record_of(debuginfo, image);
 	uint64_t *wanted CLEANUP(xfree_cleanup) =
@@ -172,10 +173,25 @@ void debuginfo_prepare_places(struct debuginfo *debuginfo,
 				     WIRE_ADDRESSES_MAX;
 
 		if (debuginfo_ask(debuginfo, record, WIRE_PLACES, wanted + i,
-				  n, clock_now() + LIMIT))
-			return;
+				  n, patience ? clock_now() + patience : 0))
+			return !debuginfo->pending.record;
 		i += n;
 	}
+	return true;
+}
+
+void debuginfo_prepare_places(struct debuginfo *debuginfo,
+			      struct image *image, const uint64_t *addresses,
+			      size_t count)
+{
+	ask_places(debuginfo, image, addresses, count, LIMIT);
+}
+
+bool debuginfo_foresee_places(struct debuginfo *debuginfo,
+			      struct image *image, const uint64_t *addresses,
+			      size_t count)
+{
+	return ask_places(debuginfo, image, addresses, count, 0);
 }
 
 static const struct known_function *function_at(const struct record *record,

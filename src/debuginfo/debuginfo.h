@@ -72,6 +72,14 @@ void debuginfo_prepare_places(struct debuginfo *debuginfo,
 			      struct image *image, const uint64_t *addresses,
 			      size_t count);
 
+/*
+ * The same without waiting: false as long as the reader is at it, and this is
+ * to be called again. What has still to be fetched is not waited for.
+ */
+bool debuginfo_foresee_places(struct debuginfo *debuginfo,
+			      struct image *image, const uint64_t *addresses,
+			      size_t count) MUST_CHECK;
+
 /* ---- types ---- */
 
 enum debug_type_kind {

@@ -8,8 +8,18 @@
 /* Frames are handed over in parts of this many. */
 #define FRAMES_MAX 65536
 
-void heap_names_prepare(const struct heap_report_config *config,
-			const stack_id *stacks, size_t count, size_t depth)
+static bool ask(const struct heap_report_config *config,
+		const struct frame *frames, size_t count, bool wait)
+{
+	if (!wait)
+		return namer_foresee(config->namer, frames, count);
+	namer_prepare(config->namer, frames, count);
+	return true;
+}
+
+static bool ask_all(const struct heap_report_config *config,
+		    const stack_id *stacks, size_t count, size_t depth,
+		    bool wait)
 {
 	struct frame *frames CLEANUP(xfree_cleanup) =
 		xcalloc(FRAMES_MAX, sizeof(*frames));
@@ -17,13 +27,26 @@ void heap_names_prepare(const struct heap_report_config *config,
 
 	for (size_t i = 0; i < count; i++) {
 		if (used + depth > FRAMES_MAX) {
-			namer_prepare(config->namer, frames, used);
+			if (!ask(config, frames, used, wait))
+				return false;
 			used = 0;
 		}
 		used += stacks_frames(config->stacks, stacks[i], frames + used,
 				      depth);
 	}
-	namer_prepare(config->namer, frames, used);
+	return ask(config, frames, used, wait);
+}
+
+void heap_names_prepare(const struct heap_report_config *config,
+			const stack_id *stacks, size_t count, size_t depth)
+{
+	ask_all(config, stacks, count, depth, true);
+}
+
+bool heap_names_foresee(const struct heap_report_config *config,
+			const stack_id *stacks, size_t count, size_t depth)
+{
+	return ask_all(config, stacks, count, depth, false);
 }
 
 void heap_names_prepare_all(const struct heap_report_config *config,

@@ -12,7 +12,13 @@
 void heap_names_prepare(const struct heap_report_config *config,
 			const stack_id *stacks, size_t count, size_t depth);
 
-/* The same for every site of a heap. */
+/* The same without waiting: false as long as some are being read; see
+   namer_foresee(). */
+bool heap_names_foresee(const struct heap_report_config *config,
+			const stack_id *stacks, size_t count,
+			size_t depth) MUST_CHECK;
+
+/* Waits, for every site of a heap. */
 void heap_names_prepare_all(const struct heap_report_config *config,
 			    const struct heap *heap, size_t depth);
 

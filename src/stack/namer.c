@@ -334,25 +334,45 @@ static size_t choose(const struct namer *namer, const struct frame *frames,
 	return n;
 }
 
-void namer_prepare(struct namer *namer, const struct frame *frames,
-		   size_t count)
+/* True when places are at hand for all frames that have any. */
+static bool ask(struct namer *namer, const struct frame *frames, size_t count,
+		bool wait)
 {
+	struct debuginfo *debuginfo = namer->options.debuginfo;
 	struct wanted *wanted CLEANUP(xfree_cleanup) = NULL;
 	uint64_t *addresses CLEANUP(xfree_cleanup) = NULL;
 	size_t i, n, left;
+	bool all = true;
 
-	if (!namer->options.debuginfo || !count)
-		return;
+	if (!debuginfo || !count)
+		return true;
 	wanted = xcalloc(count, sizeof(*wanted));
 	addresses = xcalloc(count, sizeof(*addresses));
 	left = choose(namer, frames, count, wanted);
-	for (i = 0; i < left; i += n) {
+	for (i = 0; all && i < left; i += n) {
 		for (n = 0; i + n < left; n++) {
 			if (wanted[i + n].image != wanted[i].image)
 				break;
 			addresses[n] = wanted[i + n].address;
 		}
-		debuginfo_prepare_places(namer->options.debuginfo,
-					 wanted[i].image, addresses, n);
+		if (wait)
+			debuginfo_prepare_places(debuginfo, wanted[i].image,
+						 addresses, n);
+		else
+			all = debuginfo_foresee_places(
+				debuginfo, wanted[i].image, addresses, n);
 	}
+	return all;
+}
+
+void namer_prepare(struct namer *namer, const struct frame *frames,
+		   size_t count)
+{
+	ask(namer, frames, count, true);
+}
+
+bool namer_foresee(struct namer *namer, const struct frame *frames,
+		   size_t count)
+{
+	return ask(namer, frames, count, false);
 }

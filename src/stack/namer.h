@@ -45,4 +45,11 @@ size_t namer_names(struct namer *namer, const struct frame *frame,
 void namer_prepare(struct namer *namer, const struct frame *frames,
 		   size_t count);
 
+/*
+ * The same without waiting, which is for who must not stand still: false as
+ * long as debug information is being read, and this is to be called again.
+ */
+bool namer_foresee(struct namer *namer, const struct frame *frames,
+		   size_t count) MUST_CHECK;
+
 #endif

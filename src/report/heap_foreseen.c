@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap_foreseen.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "report/heap_names.h"
+#include "report/heap_rows.h"
+
+struct heap_foreseen {
+	stack_id *stacks;
+	size_t count, room;
+	size_t depth; /* of each that is wanted */
+	size_t named; /* of them */
+};
+
+/* So many at a time: a few milliseconds. */
+#define SLICE 200
+
+static void add(struct heap_foreseen *foreseen, stack_id stack)
+{
+	foreseen->stacks = xgrow(foreseen->stacks, foreseen->count,
+				 &foreseen->room, sizeof(*foreseen->stacks));
+	foreseen->stacks[foreseen->count++] = stack;
+}
+
+static void add_sites(struct heap_foreseen *foreseen, const struct heap *heap)
+{
+	for (size_t i = 1; i <= heap_site_count(heap); i++)
+		add(foreseen, heap_site(heap, i)->stack);
+}
+
+static void add_rows(struct heap_foreseen *foreseen,
+		     const struct heap_report_config *config,
+		     const struct heap *heap, uint64_t now)
+{
+	struct heap_rows rows = heap_rows_of(config, heap, now);
+	unsigned top = config->options->top;
+	size_t limit = top && top < rows.count ? top : rows.count;
+
+	for (size_t i = 0; i < limit; i++)
+		if (rows.list[i].site)
+			add(foreseen, rows.list[i].site->stack);
+	heap_rows_fini(&rows);
+}
+
+static void add_incidents(struct heap_foreseen *foreseen,
+			  const struct heap_report_config *config,
+			  const struct heap *heap, enum incident_kind kind)
+{
+	unsigned top = config->options->top;
+	size_t count = heap_incident_count(heap, kind);
+
+	for (size_t i = 0; i < count && (!top || i < top); i++) {
+		add(foreseen, heap_incident_at(heap, kind, i)->first);
+		add(foreseen, heap_incident_at(heap, kind, i)->second);
+	}
+}
+
+struct heap_foreseen *heap_foreseen_new(void)
+{
+	return xcalloc(1, sizeof(struct heap_foreseen));
+}
+
+void heap_foreseen_add(struct heap_foreseen *foreseen,
+		       const struct heap_report_config *config,
+		       const struct watched *process, uint64_t now, bool all)
+{
+	const struct heap *heap = process->heap;
+	enum heap_by by = config->options->by;
+
+	foreseen->depth = UNWIND_DEPTH_MAX;
+	for (unsigned kind = 0; kind < INCIDENT_KINDS; kind++)
+		add_incidents(foreseen, config, heap, kind);
+	if (all || config->suppressions) {
+		add_sites(foreseen, heap);
+	} else if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE) {
+		foreseen->depth = 1;
+		add_sites(foreseen, heap);
+	} else if (by == HEAP_BY_STACK) {
+		add_rows(foreseen, config, heap, now);
+	}
+}
+
+void heap_foreseen_free(struct heap_foreseen *foreseen)
+{
+	if (!foreseen)
+		return;
+	free(foreseen->stacks);
+	free(foreseen);
+}
+
+/* The namer has the names then; symbols and demangling take their time, too. */
+static void name(const struct heap_report_config *config, stack_id stack,
+		 size_t depth)
+{
+	struct frame frames[UNWIND_DEPTH_MAX];
+	size_t count = stacks_frames(config->stacks, stack, frames, depth);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct frame_name *names;
+
+		namer_names(config->namer, &frames[i], &names);
+	}
+}
+
+bool heap_foreseen_are_named(const struct heap_report_config *config,
+			     struct heap_foreseen *foreseen)
+{
+	size_t end;
+
+	if (!heap_names_foresee(config, foreseen->stacks, foreseen->count,
+				foreseen->depth))
+		return false;
+	end = foreseen->count - foreseen->named < SLICE ?
+		      foreseen->count :
+		      foreseen->named + SLICE;
+	while (foreseen->named < end)
+		name(config, foreseen->stacks[foreseen->named++],
+		     foreseen->depth);
+	return end == foreseen->count;
+}
