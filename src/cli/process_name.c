@@ -11,17 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 
 /* What the kernel keeps of a name, without the NUL. */
 #define COMM_MAX 15
-
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* The beginning of a file of /proc/PID as a string; "" if unreadable. */
 static size_t read_file(pid_t pid, const char *file, char *ret, size_t room)
@@ -73,7 +67,7 @@ static bool program_is(pid_t pid, const char *name)
 	if (n > (ssize_t)strlen(deleted) &&
 	    !strcmp(target + n - strlen(deleted), deleted))
 		target[n - strlen(deleted)] = '\0';
-	return !strcmp(last_component(target), name);
+	return !strcmp(file_base_name(target), name);
 }
 
 /*
@@ -86,11 +80,11 @@ static bool arguments_say(pid_t pid, const char *comm, const char *name)
 	size_t n = read_file(pid, "cmdline", arguments, sizeof(arguments));
 	size_t zeroth = strlen(arguments);
 
-	if (!strcmp(last_component(arguments), name))
+	if (!strcmp(file_base_name(arguments), name))
 		return true;
 	return zeroth < n && strlen(comm) == COMM_MAX &&
 	       !strncmp(comm, name, COMM_MAX) &&
-	       !strcmp(last_component(arguments + zeroth + 1), name);
+	       !strcmp(file_base_name(arguments + zeroth + 1), name);
 }
 
 static bool is_named(pid_t pid, const char *name)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <string.h>
 
 #include "base/strbuf.h"
 #include "heap/family_line.h"
@@ -35,21 +34,13 @@ static const struct family_act_rule act_rules[] = {
 	{ "move", FAMILY_MOVE, BIT(ROLE_END) | BIT(ROLE_BY) | BIT(ROLE_OLD) },
 };
 
-static int take(struct family_parser *parser, int kind, const char *what)
-{
-	if (parser->lexer.token.kind != kind)
-		return family_expected(parser, &parser->lexer.token, what);
-	lexer_next(&parser->lexer);
-	return 0;
-}
-
 /* The width in bytes; 0 (a pointer's) for long, and when nothing is said. */
 static uint8_t take_width(struct family_parser *parser, bool *said)
 {
 	*said = true;
-	if (family_take(parser, "int"))
+	if (lexer_take_word(&parser->lexer, "int"))
 		return 4;
-	if (!family_take(parser, "long"))
+	if (!lexer_take_word(&parser->lexer, "long"))
 		*said = false;
 	return 0;
 }
@@ -57,13 +48,13 @@ static uint8_t take_width(struct family_parser *parser, bool *said)
 static int take_role(struct family_parser *parser, enum family_role *ret)
 {
 	for (int role = 0; role < ROLE_MAX; role++) {
-		if (family_take(parser, role_names[role])) {
+		if (lexer_take_word(&parser->lexer, role_names[role])) {
 			*ret = role;
 			return 0;
 		}
 	}
-	return family_expected(parser, &parser->lexer.token,
-			       "handle, size or another role, or _");
+	return lexer_missing(&parser->lexer,
+			     "handle, size or another role, or _");
 }
 
 static int set_role(struct family_parser *parser, struct family_line *line,
@@ -73,11 +64,11 @@ static int set_role(struct family_parser *parser, struct family_line *line,
 	if (role == ROLE_OTHER)
 		return 0;
 	if (!(line->rule->roles & BIT(role)))
-		return family_expected(parser, at,
-				       "a role that fits the act, or _");
+		return lexer_expected(&parser->lexer, at,
+				      "a role that fits the act, or _");
 	if (line->roles[role].kind != OPERAND_NONE)
-		return family_expected(parser, at,
-				       "each role no more than once");
+		return lexer_expected(&parser->lexer, at,
+				      "each role no more than once");
 	line->roles[role] = *operand;
 	return 0;
 }
@@ -93,9 +84,9 @@ static int parse_row(struct family_parser *parser, struct operand *operand)
 	at = parser->lexer.token;
 	err = family_take_number(parser, "how many there are", &count);
 	if (!err && (!count || count > HANDLES_MAX))
-		err = family_expected(parser, &at, "1 to 16");
+		err = lexer_expected(&parser->lexer, &at, "1 to 16");
 	if (!err)
-		err = take(parser, ']', "']'");
+		err = lexer_take(&parser->lexer, ']', "']'");
 	if (err)
 		return err;
 	operand->kind = OPERAND_STORED;
@@ -114,8 +105,7 @@ static int parse_parameter(struct family_parser *parser,
 	int err = 0;
 
 	if (line->parameters++ == PARAMETERS_MAX)
-		return family_expected(parser, &parser->lexer.token,
-				       "fewer parameters");
+		return lexer_missing(&parser->lexer, "fewer parameters");
 	operand.width = take_width(parser, &typed);
 	if (parser->lexer.token.kind == '*') {
 		lexer_next(&parser->lexer);
@@ -129,9 +119,9 @@ static int parse_parameter(struct family_parser *parser,
 		err = parse_row(parser, &operand);
 	if (!err && operand.kind == OPERAND_STORED && role != ROLE_HANDLE &&
 	    role != ROLE_OTHER)
-		err = family_expected(parser, &at,
-				      "handle, which alone is "
-				      "read from memory");
+		err = lexer_expected(&parser->lexer, &at,
+				     "handle, which alone is "
+				     "read from memory");
 	operand.is_signed = role == ROLE_BY;
 	return err ? err : set_role(parser, line, &at, role, &operand);
 }
@@ -154,7 +144,7 @@ static int parse_parameters(struct family_parser *parser,
 			break;
 		lexer_next(&parser->lexer);
 	}
-	return err ? err : take(parser, ')', "',' or ')'");
+	return err ? err : lexer_take(&parser->lexer, ')', "',' or ')'");
 }
 
 /* >= N, > N, != N, == N, N: what success looks like */
@@ -177,8 +167,7 @@ static int parse_compare(struct family_parser *parser,
 			if (first == '>')
 				success->compare = COMPARE_AT_LEAST;
 		} else if (first != '>') {
-			return family_expected(parser, &parser->lexer.token,
-					       "'='");
+			return lexer_missing(&parser->lexer, "'='");
 		}
 	}
 	if (parser->lexer.token.kind == '-') {
@@ -189,7 +178,7 @@ static int parse_compare(struct family_parser *parser,
 	if (family_take_number(parser, "what success looks like", &number))
 		return -EINVAL;
 	if (number > INT64_MAX)
-		return family_expected(parser, &at, "a smaller number");
+		return lexer_expected(&parser->lexer, &at, "a smaller number");
 	success->number = negative ? -(int64_t)number : (int64_t)number;
 	return 0;
 }
@@ -205,7 +194,7 @@ static int parse_result_role(struct family_parser *parser,
 
 	err = take_role(parser, &role);
 	if (!err && role != ROLE_HANDLE && role != ROLE_OLD)
-		err = family_expected(parser, &at, "'handle'");
+		err = lexer_expected(&parser->lexer, &at, "'handle'");
 	if (!err)
 		err = set_role(parser, line, &at, role, &operand);
 	if (err)
@@ -215,8 +204,8 @@ static int parse_result_role(struct family_parser *parser,
 	if (kind == '>' || kind == '!' || kind == '=')
 		return parse_compare(parser, &line->success);
 	if (width == 4)
-		return family_expected(parser, &parser->lexer.token,
-				       "when it has succeeded (>= 0)");
+		return lexer_missing(&parser->lexer,
+				     "when it has succeeded (>= 0)");
 	line->success.compare = COMPARE_NOT_EQUAL;
 	return 0;
 }
@@ -230,7 +219,7 @@ static int parse_result(struct family_parser *parser, struct family_line *line)
 	if (parser->lexer.token.kind != '=')
 		return 0;
 	lexer_next(&parser->lexer);
-	if (family_take(parser, "any"))
+	if (lexer_take_word(&parser->lexer, "any"))
 		return 0;
 	width = take_width(parser, &typed);
 	if (parser->lexer.token.kind == TOKEN_NAME)
@@ -251,8 +240,8 @@ static int parse_constant(struct family_parser *parser,
 		return 0;
 	lexer_next(&parser->lexer);
 	at = parser->lexer.token;
-	if (!family_take(parser, "size"))
-		return family_expected(parser, &at, "'size'");
+	if (!lexer_take_word(&parser->lexer, "size"))
+		return lexer_expected(&parser->lexer, &at, "'size'");
 	err = family_take_number(parser, "a number of bytes", &operand.number);
 	return err ? err : set_role(parser, line, &at, ROLE_SIZE, &operand);
 }
@@ -306,14 +295,14 @@ static void add_function(struct family_parser *parser,
 static int take_act(struct family_parser *parser, struct family_line *line)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(act_rules); i++) {
-		if (family_take(parser, act_rules[i].name)) {
+		if (lexer_take_word(&parser->lexer, act_rules[i].name)) {
 			line->rule = &act_rules[i];
 			return 0;
 		}
 	}
-	return family_expected(parser, &parser->lexer.token,
-			       "acquire, release, resize, replace, move, "
-			       "prefixes, form or family");
+	return lexer_missing(&parser->lexer,
+			     "acquire, release, resize, replace, move, "
+			     "prefixes, form or family");
 }
 
 int family_parse_function(struct family_parser *parser)

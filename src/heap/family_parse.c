@@ -4,40 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/strbuf.h"
 #include "heap/families.h"
-
-/* A file that isn't meant for us has one on each line. */
-#define ERRORS_MAX 20
-
-static void report(struct family_parser *parser, const struct token *at,
-		   const char *message)
-{
-	if (++parser->errors <= ERRORS_MAX)
-		diag(DIAG_WARNING, DIAG_PROTOTYPE, "%s:%u:%u: %s", parser->path,
-		     parser->lexer.line, at->column, message);
-	if (parser->errors == ERRORS_MAX)
-		diag(DIAG_WARNING, DIAG_PROTOTYPE,
-		     "%s: further errors are not shown", parser->path);
-}
-
-int family_expected(struct family_parser *parser, const struct token *at,
-		    const char *what)
-{
-	struct strbuf message = { 0 };
-	int shown = at->length < 40 ? (int)at->length : 40;
-
-	strbuf_printf(&message, "expected %s",
-		      at->kind == TOKEN_BAD ? at->problem : what);
-	if (at->kind == TOKEN_END)
-		strbuf_puts(&message, " before the end of the line");
-	else
-		strbuf_printf(&message, ", not '%.*s'", shown, at->text);
-	report(parser, at, strbuf_text(&message));
-	strbuf_fini(&message);
-	return -EINVAL;
-}
 
 int family_refused(struct family_parser *parser, const struct token *name,
 		   const char *why)
@@ -46,17 +14,9 @@ int family_refused(struct family_parser *parser, const struct token *name,
 	int shown = name->length < 40 ? (int)name->length : 40;
 
 	strbuf_printf(&message, "%.*s: %s", shown, name->text, why);
-	report(parser, name, strbuf_text(&message));
+	lexer_tell(&parser->lexer, name, strbuf_text(&message));
 	strbuf_fini(&message);
 	return -EINVAL;
-}
-
-bool family_take(struct family_parser *parser, const char *word)
-{
-	if (!token_is(&parser->lexer.token, word))
-		return false;
-	lexer_next(&parser->lexer);
-	return true;
 }
 
 /* A word, or anything in quotes that isn't empty. */
@@ -67,7 +27,7 @@ int family_take_name(struct family_parser *parser, const char *what,
 
 	if ((token->kind != TOKEN_NAME && token->kind != TOKEN_STRING) ||
 	    !token->length || memchr(token->text, '\0', token->length))
-		return family_expected(parser, token, what);
+		return lexer_expected(&parser->lexer, token, what);
 	*ret = *token;
 	lexer_next(&parser->lexer);
 	return 0;
@@ -77,7 +37,7 @@ int family_take_number(struct family_parser *parser, const char *what,
 		       uint64_t *ret)
 {
 	if (parser->lexer.token.kind != TOKEN_NUMBER)
-		return family_expected(parser, &parser->lexer.token, what);
+		return lexer_missing(&parser->lexer, what);
 	*ret = parser->lexer.token.number;
 	lexer_next(&parser->lexer);
 	return 0;
@@ -87,7 +47,7 @@ int family_take_end(struct family_parser *parser, const char *or_else)
 {
 	if (parser->lexer.token.kind == TOKEN_END)
 		return 0;
-	return family_expected(parser, &parser->lexer.token, or_else);
+	return lexer_missing(&parser->lexer, or_else);
 }
 
 /* in ranges of NUMBER */
@@ -96,20 +56,19 @@ static int parse_ranges(struct family_parser *parser, struct family *family)
 	struct token at;
 	int err;
 
-	if (!family_take(parser, "in"))
+	if (!lexer_take_word(&parser->lexer, "in"))
 		return 0;
-	if (!family_take(parser, "ranges"))
-		return family_expected(parser, &parser->lexer.token,
-				       "'ranges'");
-	if (!family_take(parser, "of"))
-		return family_expected(parser, &parser->lexer.token, "'of'");
+	if (!lexer_take_word(&parser->lexer, "ranges"))
+		return lexer_missing(&parser->lexer, "'ranges'");
+	if (!lexer_take_word(&parser->lexer, "of"))
+		return lexer_missing(&parser->lexer, "'of'");
 	at = parser->lexer.token;
 	err = family_take_number(parser, "a number of bytes",
 				 &family->granularity);
 	if (!err && (!family->granularity ||
 		     family->granularity & (family->granularity - 1) ||
 		     family->granularity > 1u << 30))
-		err = family_expected(parser, &at, "a power of two");
+		err = lexer_expected(&parser->lexer, &at, "a power of two");
 	return err;
 }
 
@@ -119,11 +78,10 @@ static int parse_shared(struct family_parser *parser, struct family *family)
 		return 0;
 	lexer_next(&parser->lexer);
 	if (family->has_size)
-		return family_expected(parser, &parser->lexer.token,
-				       "no more: bytes are never shared");
-	if (!family_take(parser, "shared"))
-		return family_expected(parser, &parser->lexer.token,
-				       "'shared'");
+		return lexer_missing(&parser->lexer,
+				     "no more: bytes are never shared");
+	if (!lexer_take_word(&parser->lexer, "shared"))
+		return lexer_missing(&parser->lexer, "'shared'");
 	family->shared = true;
 	return 0;
 }
@@ -147,8 +105,8 @@ static int begin_family(struct family_parser *parser, const struct token *name,
 	} else if (family->unit != text ||
 		   family->granularity != wanted->granularity ||
 		   family->shared != wanted->shared) {
-		return family_expected(parser, name,
-				       "what was said of this family before");
+		return lexer_expected(&parser->lexer, name,
+				      "what was said of this family before");
 	}
 	parser->draft = draft;
 	return 0;
@@ -165,8 +123,8 @@ static int parse_family(struct family_parser *parser)
 	parser->form = NULL;
 	parser->prefix_count = 0;
 	err = family_take_name(parser, "a name for the family", &name);
-	if (!err && !family_take(parser, "counts"))
-		err = family_expected(parser, &parser->lexer.token, "'counts'");
+	if (!err && !lexer_take_word(&parser->lexer, "counts"))
+		err = lexer_missing(&parser->lexer, "'counts'");
 	if (!err)
 		err = family_take_name(parser, "what is counted", &unit);
 	if (!err)
@@ -174,8 +132,8 @@ static int parse_family(struct family_parser *parser)
 	wanted.has_size =
 		!err && unit.length == 5 && memcmp(unit.text, "bytes", 5) == 0;
 	if (!err && wanted.granularity && !wanted.has_size)
-		err = family_expected(parser, &unit,
-				      "'bytes', of which ranges consist");
+		err = lexer_expected(&parser->lexer, &unit,
+				     "'bytes', of which ranges consist");
 	if (!err)
 		err = parse_shared(parser, &wanted);
 	if (!err)
@@ -191,8 +149,7 @@ static int parse_prefixes(struct family_parser *parser)
 
 	while (parser->lexer.token.kind != TOKEN_END) {
 		if (count == FAMILY_PREFIXES_MAX)
-			return family_expected(parser, &parser->lexer.token,
-					       "fewer prefixes");
+			return lexer_missing(&parser->lexer, "fewer prefixes");
 		if (family_take_name(parser, "a prefix", &prefixes[count]))
 			return -EINVAL;
 		count++;
@@ -221,17 +178,16 @@ static int parse_form(struct family_parser *parser)
 
 static int parse_item(struct family_parser *parser)
 {
-	if (family_take(parser, "family"))
+	if (lexer_take_word(&parser->lexer, "family"))
 		return parse_family(parser);
 	if (parser->lexer.token.kind == TOKEN_NAME && !parser->draft &&
 	    parser->lost)
 		return 0;
 	if (!parser->draft)
-		return family_expected(parser, &parser->lexer.token,
-				       "'family' first");
-	if (family_take(parser, "prefixes"))
+		return lexer_missing(&parser->lexer, "'family' first");
+	if (lexer_take_word(&parser->lexer, "prefixes"))
 		return parse_prefixes(parser);
-	if (family_take(parser, "form"))
+	if (lexer_take_word(&parser->lexer, "form"))
 		return parse_form(parser);
 	return family_parse_function(parser);
 }
@@ -241,8 +197,7 @@ void families_parse(struct families *families, const char *path,
 {
 	struct family_parser parser = {
 		.families = families,
-		.path = path,
-		.lexer = lexer_of(text, size),
+		.lexer = lexer_of(path, text, size),
 	};
 
 	while (lexer_next_line(&parser.lexer)) {

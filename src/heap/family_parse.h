@@ -11,9 +11,7 @@
 
 struct family_parser {
 	struct families *families;
-	const char *path;
 	struct lexer lexer;
-	unsigned errors;
 	struct family_draft *draft; /* whose functions follow */
 	bool lost;                  /* a line of families was broken */
 	const char *form;
@@ -21,16 +19,9 @@ struct family_parser {
 	unsigned prefix_count;
 };
 
-/* Reports "expected WHAT, not '…'" at a token; -EINVAL. */
-int family_expected(struct family_parser *parser, const struct token *at,
-		    const char *what);
-
 /* Reports "NAME: WHY"; -EINVAL. */
 int family_refused(struct family_parser *parser, const struct token *name,
 		   const char *why);
-
-/* Goes on behind the word if it stands here. */
-bool family_take(struct family_parser *parser, const char *word);
 
 int family_take_name(struct family_parser *parser, const char *what,
 		     struct token *ret) MUST_CHECK;

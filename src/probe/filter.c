@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "probe/filter_rule.h"
 
@@ -117,8 +118,6 @@ static bool path_matches(const struct library_pattern *pattern,
 static bool library_matches(const struct library_pattern *pattern,
 			    const struct filter_library *library)
 {
-	const char *slash;
-
 	if (pattern->is_system || library->is_system)
 		return pattern->is_system && library->is_system;
 	if (pattern->pattern.kind == PATTERN_ANY)
@@ -130,11 +129,8 @@ static bool library_matches(const struct library_pattern *pattern,
 	if (library->soname &&
 	    pattern_matches(&pattern->pattern, library->soname))
 		return true;
-	if (!library->path)
-		return false;
-	slash = strrchr(library->path, '/');
-	return pattern_matches(&pattern->pattern,
-			       slash ? slash + 1 : library->path);
+	return library->path && pattern_matches(&pattern->pattern,
+						file_base_name(library->path));
 }
 
 static bool symbol_matches(const struct filter_rule *rule, const char *symbol)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-struct lexer lexer_of(const char *text, size_t size)
+struct lexer lexer_of(const char *path, const char *text, size_t size)
 {
 	return (struct lexer){
 		.token = { .kind = TOKEN_END, .text = text },
@@ -11,6 +11,7 @@ struct lexer lexer_of(const char *text, size_t size)
 		.at = text,
 		.line_end = NULL,
 		.end = text + size,
+		.mistakes = { .path = path, .domain = DIAG_PROTOTYPE },
 	};
 }
 

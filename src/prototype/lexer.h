@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/mistakes.h"
 #include "base/types.h"
 
 /* A punctuation mark's kind is the character itself. */
@@ -38,9 +39,11 @@ struct lexer {
 	const char *at;
 	const char *line_end;
 	const char *end;
+	struct mistakes mistakes;
 };
 
-struct lexer lexer_of(const char *text, size_t size);
+/* path: for messages. */
+struct lexer lexer_of(const char *path, const char *text, size_t size);
 
 /* Goes to the first token of the next line; false behind the last one. */
 bool lexer_next_line(struct lexer *lexer);
@@ -49,6 +52,23 @@ bool lexer_next_line(struct lexer *lexer);
 void lexer_skip_item(struct lexer *lexer);
 
 void lexer_next(struct lexer *lexer);
+
+/* Goes behind the word if it stands here. */
+bool lexer_take_word(struct lexer *lexer, const char *word);
+
+/* Goes behind a token of this kind, or says that it was expected. */
+int lexer_take(struct lexer *lexer, int kind, const char *what) MUST_CHECK;
+
+/* Tells the user something about a token. */
+void lexer_tell(struct lexer *lexer, const struct token *at,
+		const char *message);
+
+/* Tells what should stand where a token is; -EINVAL. */
+int lexer_expected(struct lexer *lexer, const struct token *at,
+		   const char *what);
+
+/* … the one that is being looked at. */
+int lexer_missing(struct lexer *lexer, const char *what);
 
 bool token_is(const struct token *token, const char *name);
 

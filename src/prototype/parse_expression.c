@@ -56,7 +56,7 @@ static int parse_zero(struct parser *parser, const struct expression **ret)
 		lexer_next(&parser->lexer);
 		err = parse_expression(parser, &limit);
 		if (!err)
-			err = parser_take(parser, ')', "')'");
+			err = lexer_take(&parser->lexer, ')', "')'");
 	}
 	if (!err)
 		*ret = parser_new_expression(parser, EXPRESSION_ZERO, 0, limit);
@@ -79,8 +79,8 @@ static int parse_factor(struct parser *parser, struct expression *ret)
 		*ret = (struct expression){ EXPRESSION_ELEMENT, number, NULL,
 					    NULL };
 	else
-		return parser_expected(
-			parser, token,
+		return lexer_expected(
+			&parser->lexer, token,
 			"a length (a number, argN, eltN, retval or zero)");
 	lexer_next(&parser->lexer);
 	return 0;
@@ -129,8 +129,8 @@ int parse_expression(struct parser *parser, const struct expression **ret)
 	if (!token_is(&parser->lexer.token, "zero"))
 		return parse_product(parser, ret);
 	if (++parser->depth > TYPE_DEPTH_MAX)
-		err = parser_expected(parser, &parser->lexer.token,
-				      "lengths nested less deeply");
+		err = lexer_missing(&parser->lexer,
+				    "lengths nested less deeply");
 	else
 		err = parse_zero(parser, ret);
 	parser->depth--;

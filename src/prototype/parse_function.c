@@ -38,45 +38,45 @@ static int parse_condition_values(struct parser *parser,
 
 	do {
 		if (condition->count == VALUES_MAX)
-			return parser_expected(parser, &parser->lexer.token,
-					       "fewer values");
+			return lexer_missing(&parser->lexer, "fewer values");
 		lexer_next(&parser->lexer);
 		err = parser_take_number(parser, &values[condition->count++]);
 	} while (!err && condition->kind == CONDITION_VALUE &&
 		 parser->lexer.token.kind == '|');
 	condition->values = pool_copy(&parser->into->pool, values,
 				      condition->count * sizeof(*values));
-	return err ? err : parser_take(parser, ',', "','");
+	return err ? err : lexer_take(&parser->lexer, ',', "','");
 }
 
 static int parse_condition(struct parser *parser, struct condition *ret)
 {
 	struct token at;
 	uint64_t number;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	if (err)
 		return err;
 	at = parser->lexer.token;
 	if (!parser_numbered(&at, "arg", &number) || !number)
-		return parser_expected(parser, &at, "an argument (argN)");
+		return lexer_expected(&parser->lexer, &at,
+				      "an argument (argN)");
 	parser_argument(parser, &at, number);
 	lexer_next(&parser->lexer);
 	ret->argument = number;
 	ret->kind = parser->lexer.token.kind == '&' ? CONDITION_BITS :
 						      CONDITION_VALUE;
 	if (ret->kind == CONDITION_VALUE)
-		err = parser_take(parser, '=', "'&' or '=='");
+		err = lexer_take(&parser->lexer, '=', "'&' or '=='");
 	if (!err && ret->kind == CONDITION_VALUE &&
 	    parser->lexer.token.kind != '=')
-		err = parser_expected(parser, &parser->lexer.token, "'=='");
+		err = lexer_missing(&parser->lexer, "'=='");
 	return err ? err : parse_condition_values(parser, ret);
 }
 
 /* Perhaps when(CONDITION, TYPE). */
 static int parse_conditional(struct parser *parser, struct parameter *ret)
 {
-	bool conditional = parser_take_word(parser, "when");
+	bool conditional = lexer_take_word(&parser->lexer, "when");
 	struct token at;
 	int err = 0;
 
@@ -90,7 +90,7 @@ static int parse_conditional(struct parser *parser, struct parameter *ret)
 	if (!err && ret->type->kind != TYPE_VOID)
 		err = parser_check_complete(parser, &at, ret->type);
 	if (!err && conditional)
-		err = parser_take(parser, ')', "')'");
+		err = lexer_take(&parser->lexer, ')', "')'");
 	return err;
 }
 
@@ -101,16 +101,16 @@ static int check_order(struct parser *parser, const struct token *at,
 	const struct parameter *last;
 
 	if (all->count == PARAMETERS_MAX)
-		return parser_expected(parser, at, "fewer parameters");
+		return lexer_expected(&parser->lexer, at, "fewer parameters");
 	if (!all->count)
 		return 0;
 	last = &all->list[all->count - 1];
 	if (last->type->lens == LENS_FORMAT || last->type->lens == LENS_SCAN)
-		return parser_expected(parser, at,
-				       "no parameter behind the format");
+		return lexer_expected(&parser->lexer, at,
+				      "no parameter behind the format");
 	if (last->when.kind != CONDITION_NONE && !conditional)
-		return parser_expected(
-			parser, at, "another when() behind this one, or ')'");
+		return lexer_expected(&parser->lexer, at,
+				      "another when() behind this one, or ')'");
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 	err = check_order(parser, &at, all,
 			  token_is(&parser->lexer.token, "when") ||
 				  token_is(&parser->lexer.token, "..."));
-	if (!err && !later && parser_take_word(parser, "...")) {
+	if (!err && !later && lexer_take_word(&parser->lexer, "...")) {
 		all->variadic = true;
 		return 0;
 	}
@@ -170,19 +170,19 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 static int parse_parameters(struct parser *parser, struct parameters *all)
 {
 	const struct token *token = &parser->lexer.token;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	while (!err && token->kind != ')') {
 		err = parse_parameter(parser, all);
 		if (err || token->kind == ')')
 			break;
 		if (all->variadic)
-			return parser_expected(parser, token, "')'");
-		err = parser_take(parser, ',', "',' or ')'");
+			return lexer_expected(&parser->lexer, token, "')'");
+		err = lexer_take(&parser->lexer, ',', "',' or ')'");
 		if (!err && token->kind == ')')
-			err = parser_expected(parser, token, "a type");
+			err = lexer_expected(&parser->lexer, token, "a type");
 	}
-	return err ? err : parser_take(parser, ')', "')'");
+	return err ? err : lexer_take(&parser->lexer, ')', "')'");
 }
 
 /* One void stands for none; among others it is a word not to be shown. */
@@ -194,9 +194,9 @@ static void settle_voids(struct parser *parser, const struct token *name,
 	for (unsigned i = 0; i < all->count; i++) {
 		if (all->list[i].type->kind != TYPE_VOID)
 			continue;
-		parser_report(parser, name,
-			      "a void parameter among others is taken as "
-			      "hide(int)");
+		lexer_tell(&parser->lexer, name,
+			   "a void parameter among others is taken as "
+			   "hide(int)");
 		all->list[i].type = type_builtin("hide", 4);
 	}
 }
@@ -239,11 +239,12 @@ int parse_function(struct parser *parser)
 	struct token name;
 	int err;
 
-	parser_take_word(parser, "function");
+	lexer_take_word(&parser->lexer, "function");
 	err = parse_result(parser, &prototype);
 	name = parser->lexer.token;
 	if (!err)
-		err = parser_take(parser, TOKEN_NAME, "a function's name");
+		err = lexer_take(&parser->lexer, TOKEN_NAME,
+				 "a function's name");
 	if (!err)
 		err = parse_parameters(parser, &all);
 	if (!err)
@@ -252,8 +253,8 @@ int parse_function(struct parser *parser)
 		return err;
 	settle_voids(parser, &name, &all);
 	if (parser->highest.number > all.count)
-		return parser_expected(parser, &parser->highest,
-				       "the number of a parameter");
+		return lexer_expected(&parser->lexer, &parser->highest,
+				      "the number of a parameter");
 	define_function(parser, &name, &prototype, &all);
 	return 0;
 }

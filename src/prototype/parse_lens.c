@@ -79,7 +79,7 @@ int parse_lens(struct parser *parser, enum lens lens, const struct type **ret)
 {
 	const struct type *inner, *changed = NULL;
 	struct token at;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	at = parser->lexer.token;
 	if (!err)
@@ -87,10 +87,10 @@ int parse_lens(struct parser *parser, enum lens lens, const struct type **ret)
 	if (!err)
 		changed = with_lens(parser, inner, lens);
 	if (!err && !changed)
-		err = parser_expected(parser, &at, "an integer type");
+		err = lexer_expected(&parser->lexer, &at, "an integer type");
 	if (!err)
 		*ret = changed;
-	return err ? err : parser_take(parser, ')', "')'");
+	return err ? err : lexer_take(&parser->lexer, ')', "')'");
 }
 
 static const struct {
@@ -120,20 +120,20 @@ int parse_failure(struct parser *parser, enum failure failure,
 	const struct type *inner;
 	struct type type;
 	struct token at;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	at = parser->lexer.token;
 	if (!err)
 		err = parse_type(parser, &inner);
 	if (!err && inner->kind != TYPE_INTEGER &&
 	    (!pointers || inner->kind != TYPE_POINTER))
-		err = parser_expected(parser, &at,
-				      pointers ? "an integer or pointer" :
-						 "an integer");
+		err = lexer_expected(&parser->lexer, &at,
+				     pointers ? "an integer or pointer" :
+						"an integer");
 	if (err)
 		return err;
 	type = *inner;
 	type.failure = failure;
 	*ret = pool_copy(&parser->into->pool, &type, sizeof(type));
-	return parser_take(parser, ')', "')'");
+	return lexer_take(&parser->lexer, ')', "')'");
 }

@@ -25,11 +25,11 @@ static int parse_list(struct parser *parser, struct type_member *members,
 
 	while (!err && token->kind != ')') {
 		if (*count == MEMBERS_MAX)
-			return parser_expected(parser, token,
-					       "fewer members");
+			return lexer_expected(&parser->lexer, token,
+					      "fewer members");
 		err = parse_member(parser, &members[(*count)++]);
 		if (!err && token->kind != ')')
-			err = parser_take(parser, ',', "',' or ')'");
+			err = lexer_take(&parser->lexer, ',', "',' or ')'");
 	}
 	return err;
 }

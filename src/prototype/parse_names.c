@@ -19,7 +19,7 @@ static int parse_flag_value(struct parser *parser, struct type_name *ret)
 {
 	struct token at;
 	int64_t mask;
-	int err = parser_take(parser, '=', "'='");
+	int err = lexer_take(&parser->lexer, '=', "'='");
 
 	if (!err)
 		err = parser_take_number(parser, &ret->value);
@@ -32,8 +32,8 @@ static int parse_flag_value(struct parser *parser, struct type_name *ret)
 	at = parser->lexer.token;
 	err = parser_take_number(parser, &mask);
 	if (!err && (!mask || ret->value & ~mask))
-		err = parser_expected(parser, &at,
-				      "a mask that holds the value");
+		err = lexer_expected(&parser->lexer, &at,
+				     "a mask that holds the value");
 	ret->mask = mask;
 	return err;
 }
@@ -44,7 +44,7 @@ static int parse_name(struct parser *parser, enum lens lens,
 	const struct token *token = &parser->lexer.token;
 
 	if (token->kind != TOKEN_NAME)
-		return parser_expected(parser, token, "a name");
+		return lexer_expected(&parser->lexer, token, "a name");
 	ret->name = pool_strndup(&parser->into->pool, token->text,
 				 token->length);
 	lexer_next(&parser->lexer);
@@ -56,14 +56,13 @@ static int parse_list(struct parser *parser, struct type *type)
 {
 	struct type_name names[NAMES_MAX];
 	int64_t next = 0;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	while (!err) {
 		struct type_name *name = &names[type->count];
 
 		if (type->count == NAMES_MAX)
-			return parser_expected(parser, &parser->lexer.token,
-					       "fewer names");
+			return lexer_missing(&parser->lexer, "fewer names");
 		*name = (struct type_name){ .value = next };
 		err = parse_name(parser, type->lens, name);
 		if (err)
@@ -72,7 +71,7 @@ static int parse_list(struct parser *parser, struct type *type)
 		next = (uint64_t)name->value + 1;
 		if (parser->lexer.token.kind == ')')
 			break;
-		err = parser_take(parser, ',', "',' or ')'");
+		err = lexer_take(&parser->lexer, ',', "',' or ')'");
 	}
 	if (err)
 		return err;
@@ -96,9 +95,10 @@ int parse_names(struct parser *parser, enum lens lens,
 		at = parser->lexer.token;
 		err = parse_type(parser, &base);
 		if (!err && base->kind != TYPE_INTEGER)
-			err = parser_expected(parser, &at, "an integer type");
+			err = lexer_expected(&parser->lexer, &at,
+					     "an integer type");
 		if (!err)
-			err = parser_take(parser, ']', "']'");
+			err = lexer_take(&parser->lexer, ']', "']'");
 	}
 	if (err)
 		return err;

@@ -50,12 +50,14 @@ static int check_name(struct parser *parser, const struct script *script,
 		      const struct token *name)
 {
 	if (name->kind != TOKEN_NAME)
-		return parser_expected(parser, name, "a name for the value");
+		return lexer_expected(&parser->lexer, name,
+				      "a name for the value");
 	if (is_taken(script, name) || script_is_reserved(name))
-		return parser_expected(parser, name,
-				       "a name that is not taken");
+		return lexer_expected(&parser->lexer, name,
+				      "a name that is not taken");
 	if (script->item_count == SCRIPT_ITEMS_MAX)
-		return parser_expected(parser, name, "no more script items");
+		return lexer_expected(&parser->lexer, name,
+				      "no more script items");
 	return 0;
 }
 
@@ -87,7 +89,7 @@ int parse_script(struct parser *parser)
 	if (err)
 		return err;
 	lexer_next(&parser->lexer);
-	err = parser_take(parser, '=', "'='");
+	err = lexer_take(&parser->lexer, '=', "'='");
 	if (!err && token_is(&name, "file"))
 		err = parse_script_text(&reader, &node);
 	else if (!err)

@@ -40,15 +40,15 @@ static int parse_operands(struct script_reader *reader, unsigned count,
 			  struct script_node *node)
 {
 	struct parser *parser = reader->parser;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	for (unsigned i = 0; i < count && !err; i++) {
 		if (i > 0)
-			err = parser_take(parser, ',', "','");
+			err = lexer_take(&parser->lexer, ',', "','");
 		if (!err)
 			err = parse_script_value(reader, &node->operands[i]);
 	}
-	return err ? err : parser_take(parser, ')', "')'");
+	return err ? err : lexer_take(&parser->lexer, ')', "')'");
 }
 
 /* The number of an object, which is added when it is new. */
@@ -64,8 +64,8 @@ static int object_number(struct script_reader *reader,
 		    script->objects[i].per_thread == per_thread)
 			break;
 	if (i == SCRIPT_OBJECTS_MAX)
-		return parser_expected(reader->parser, name,
-				       "fewer variables of the interpreter");
+		return lexer_expected(&reader->parser->lexer, name,
+				      "fewer variables of the interpreter");
 	if (i == script->object_count)
 		script->objects[script->object_count++] =
 			(struct script_object){
@@ -82,8 +82,8 @@ static int parse_object(struct script_reader *reader, bool per_thread,
 {
 	struct parser *parser = reader->parser;
 	struct token name = parser->lexer.token;
-	int err = parser_take(parser, TOKEN_NAME,
-			      "the name of a variable of the interpreter");
+	int err = lexer_take(&parser->lexer, TOKEN_NAME,
+			     "the name of a variable of the interpreter");
 
 	node->kind = SCRIPT_OBJECT;
 	return err ? err :
@@ -96,10 +96,10 @@ static int parse_tls(struct script_reader *reader, struct script_node *node)
 	int err;
 
 	lexer_next(&parser->lexer);
-	err = parser_take(parser, '(', "'('");
+	err = lexer_take(&parser->lexer, '(', "'('");
 	if (!err)
 		err = parse_object(reader, true, node);
-	return err ? err : parser_take(parser, ')', "')'");
+	return err ? err : lexer_take(&parser->lexer, ')', "')'");
 }
 
 static int parse_read(struct script_reader *reader, const struct read *read,
@@ -111,10 +111,10 @@ static int parse_read(struct script_reader *reader, const struct read *read,
 	node->kind = read->kind;
 	node->number = read->bytes;
 	lexer_next(&parser->lexer);
-	err = parser_take(parser, '[', "'['");
+	err = lexer_take(&parser->lexer, '[', "'['");
 	if (!err)
 		err = parse_script_value(reader, &node->operands[0]);
-	return err ? err : parser_take(parser, ']', "']'");
+	return err ? err : lexer_take(&parser->lexer, ']', "']'");
 }
 
 /* The name that is before a '=', and the value behind it. */
@@ -122,18 +122,19 @@ static int parse_local(struct script_reader *reader, struct token *name,
 		       const struct script_node **ret)
 {
 	struct parser *parser = reader->parser;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	*name = parser->lexer.token;
 	if (!err && reader->local_count == SCRIPT_LOCALS_MAX)
-		err = parser_expected(parser, name,
-				      "names nested less deeply");
+		err = lexer_expected(&parser->lexer, name,
+				     "names nested less deeply");
 	if (!err && (name->kind != TOKEN_NAME || script_is_reserved(name)))
-		err = parser_expected(parser, name, "a name for the value");
+		err = lexer_expected(&parser->lexer, name,
+				     "a name for the value");
 	if (err)
 		return err;
 	lexer_next(&parser->lexer);
-	err = parser_take(parser, '=', "'='");
+	err = lexer_take(&parser->lexer, '=', "'='");
 	return err ? err : parse_script_value(reader, ret);
 }
 
@@ -157,12 +158,12 @@ static int parse_named(struct script_reader *reader, enum script_kind kind,
 		return err;
 	reader->locals[reader->local_count++] = name;
 	for (unsigned i = 1; i < count && !err; i++) {
-		err = parser_take(parser, ',', "','");
+		err = lexer_take(&parser->lexer, ',', "','");
 		if (!err)
 			err = parse_script_value(reader, &node->operands[i]);
 	}
 	reader->local_count--;
-	return err ? err : parser_take(parser, ')', "')'");
+	return err ? err : lexer_take(&parser->lexer, ')', "')'");
 }
 
 static bool same_name(const struct token *a, const struct token *b)
@@ -192,8 +193,8 @@ static int parse_variable(struct script_reader *reader,
 			lexer_next(&parser->lexer);
 			return 0;
 		}
-	return parser_expected(parser, &name,
-			       "a name that was given to a value before");
+	return lexer_expected(&parser->lexer, &name,
+			      "a name that was given to a value before");
 }
 
 static int parse_word(struct script_reader *reader, struct script_node *node)
@@ -233,8 +234,8 @@ static int parse_unary(struct script_reader *reader, enum script_kind kind,
 	node->kind = kind;
 	lexer_next(&parser->lexer);
 	if (++parser->depth > TYPE_DEPTH_MAX)
-		err = parser_expected(parser, &parser->lexer.token,
-				      "values nested less deeply");
+		err = lexer_missing(&parser->lexer,
+				    "values nested less deeply");
 	else
 		err = parse_script_term(reader, &node->operands[0]);
 	parser->depth--;
@@ -248,7 +249,7 @@ static int parse_group(struct script_reader *reader,
 
 	lexer_next(&reader->parser->lexer);
 	err = parse_script_value(reader, ret);
-	return err ? err : parser_take(reader->parser, ')', "')'");
+	return err ? err : lexer_take(&reader->parser->lexer, ')', "')'");
 }
 
 int parse_script_term(struct script_reader *reader,
@@ -271,7 +272,7 @@ int parse_script_term(struct script_reader *reader,
 		lexer_next(&parser->lexer);
 		err = parse_object(reader, false, &node);
 	} else {
-		err = parser_take(parser, TOKEN_NUMBER, "a value");
+		err = lexer_take(&parser->lexer, TOKEN_NUMBER, "a value");
 	}
 	return err ? err : script_new_node(reader, &node, ret);
 }
@@ -291,10 +292,10 @@ int parse_script_text(struct script_reader *reader,
 		return err ? err : script_new_node(reader, &node, ret);
 	}
 	if (!token_is(token, "text"))
-		return parser_expected(parser, token,
-				       "text(...) or characters(...)");
+		return lexer_expected(&parser->lexer, token,
+				      "text(...) or characters(...)");
 	lexer_next(&parser->lexer);
-	err = parser_take(parser, '(', "'('");
+	err = lexer_take(&parser->lexer, '(', "'('");
 	if (!err)
 		err = parse_script_value(reader, &node.operands[0]);
 	if (!err && token->kind == ',') {
@@ -302,6 +303,6 @@ int parse_script_text(struct script_reader *reader,
 		err = parse_script_value(reader, &node.operands[1]);
 	}
 	if (!err)
-		err = parser_take(parser, ')', "')'");
+		err = lexer_take(&parser->lexer, ')', "')'");
 	return err ? err : script_new_node(reader, &node, ret);
 }

@@ -62,8 +62,7 @@ int script_new_node(struct script_reader *reader,
 	struct parser *parser = reader->parser;
 
 	if (reader->script->node_count == SCRIPT_NODES_MAX)
-		return parser_expected(parser, &parser->lexer.token,
-				       "a shorter script");
+		return lexer_missing(&parser->lexer, "a shorter script");
 	reader->script->node_count++;
 	*ret = pool_copy(&parser->into->pool, node, sizeof(*node));
 	return 0;
@@ -107,7 +106,7 @@ static int parse_choice(struct script_reader *reader,
 		take(parser, "?");
 		err = parse_script_value(reader, &node.operands[1]);
 		if (!err)
-			err = parser_take(parser, ':', "':'");
+			err = lexer_take(&parser->lexer, ':', "':'");
 		if (!err)
 			err = parse_script_value(reader, &node.operands[2]);
 	} else {
@@ -123,8 +122,8 @@ int parse_script_value(struct script_reader *reader,
 	int err;
 
 	if (++parser->depth > DEPTH_MAX)
-		err = parser_expected(parser, &parser->lexer.token,
-				      "values nested less deeply");
+		err = lexer_missing(&parser->lexer,
+				    "values nested less deeply");
 	else
 		err = parse_binary(reader, 0, ret);
 	if (!err)

@@ -53,11 +53,11 @@ int parser_new_type(struct parser *parser, struct type type,
 		add_part(&type, type.members[i].type);
 	type.depth++;
 	if (type.depth > TYPE_DEPTH_MAX)
-		return parser_expected(parser, at,
-				       "types nested less deeply");
+		return lexer_expected(&parser->lexer, at,
+				      "types nested less deeply");
 	if (type.weight > WEIGHT_MAX ||
 	    layout_of(&type, sizeof(uint64_t)).size >= LAYOUT_BYTES_MAX)
-		return parser_expected(parser, at, "a smaller type");
+		return lexer_expected(&parser->lexer, at, "a smaller type");
 	*ret = pool_copy(&parser->into->pool, &type, sizeof(type));
 	return 0;
 }
@@ -66,7 +66,8 @@ int parser_check_complete(struct parser *parser, const struct token *at,
 			  const struct type *type)
 {
 	if (type->kind == TYPE_VOID || !type_is_complete(type))
-		return parser_expected(parser, at, "a type of known size");
+		return lexer_expected(&parser->lexer, at,
+				      "a type of known size");
 	return 0;
 }
 
@@ -102,12 +103,12 @@ static int parse_bracketed(struct parser *parser, enum lens lens,
 			   const struct type **ret)
 {
 	const struct expression *length;
-	int err = parser_take(parser, '[', "'['");
+	int err = lexer_take(&parser->lexer, '[', "'['");
 
 	if (!err)
 		err = parse_expression(parser, &length);
 	if (!err)
-		err = parser_take(parser, ']', "']'");
+		err = lexer_take(&parser->lexer, ']', "']'");
 	return err ? err : text_of(parser, length, lens, ret);
 }
 
@@ -130,8 +131,8 @@ static int to_text(struct parser *parser, const struct token *at,
 		return parser_new_type(parser, copy, ret);
 	if (inner->kind != TYPE_POINTER ||
 	    inner->target->kind != TYPE_INTEGER)
-		return parser_expected(parser, at,
-				       "char* or array(char, LENGTH)*");
+		return lexer_expected(&parser->lexer, at,
+				      "char* or array(char, LENGTH)*");
 	err = array_of(parser, inner->target,
 		       parser_new_expression(parser, EXPRESSION_ZERO, 0, NULL),
 		       &copy.target);
@@ -145,13 +146,13 @@ static int parse_string_of(struct parser *parser, enum lens lens,
 	const struct type *inner;
 	struct type character;
 	struct token at;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	at = parser->lexer.token;
 	if (!err)
 		err = parse_type(parser, &inner);
 	if (!err)
-		err = parser_take(parser, ')', "')'");
+		err = lexer_take(&parser->lexer, ')', "')'");
 	if (err)
 		return err;
 	if (inner->kind != TYPE_INTEGER || lens != LENS_STRING)
@@ -166,7 +167,7 @@ static int parse_array(struct parser *parser, const struct type **ret)
 	const struct expression *length;
 	const struct type *element;
 	struct token at;
-	int err = parser_take(parser, '(', "'('");
+	int err = lexer_take(&parser->lexer, '(', "'('");
 
 	at = parser->lexer.token;
 	if (!err)
@@ -174,11 +175,11 @@ static int parse_array(struct parser *parser, const struct type **ret)
 	if (!err)
 		err = parser_check_complete(parser, &at, element);
 	if (!err)
-		err = parser_take(parser, ',', "','");
+		err = lexer_take(&parser->lexer, ',', "','");
 	if (!err)
 		err = parse_expression(parser, &length);
 	if (!err)
-		err = parser_take(parser, ')', "')'");
+		err = lexer_take(&parser->lexer, ')', "')'");
 	return err ? err : array_of(parser, element, length, ret);
 }
 
@@ -224,7 +225,7 @@ static int parse_named(struct parser *parser, const struct type **ret)
 	int err;
 
 	if (name.kind != TOKEN_NAME)
-		return parser_expected(parser, &name, "a type");
+		return lexer_expected(&parser->lexer, &name, "a type");
 	lexer_next(&parser->lexer);
 	err = parse_composed(parser, &name, ret);
 	if (err != -ENOENT)
@@ -237,7 +238,7 @@ static int parse_named(struct parser *parser, const struct type **ret)
 	if (parser_numbered(&name, "string", &number))
 		return text_of(parser, parser_argument(parser, &name, number),
 			       LENS_STRING, ret);
-	return parser_expected(parser, &name, "a type");
+	return lexer_expected(&parser->lexer, &name, "a type");
 }
 
 static int parse_pointers(struct parser *parser, const struct type **ret)
@@ -256,8 +257,7 @@ int parse_type(struct parser *parser, const struct type **ret)
 	int err;
 
 	if (++parser->depth > TYPE_DEPTH_MAX)
-		err = parser_expected(parser, &parser->lexer.token,
-				      "types nested less deeply");
+		err = lexer_missing(&parser->lexer, "types nested less deeply");
 	else
 		err = parse_pointers(parser, ret);
 	parser->depth--;

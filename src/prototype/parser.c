@@ -3,56 +3,7 @@
 
 #include <errno.h>
 
-#include "base/diag.h"
 #include "prototype/collection.h"
-
-/* A file that isn't meant for us has one on each line. */
-#define ERRORS_MAX 20
-
-void parser_report(struct parser *parser, const struct token *at,
-		   const char *message)
-{
-	if (++parser->errors <= ERRORS_MAX)
-		diag(DIAG_WARNING, DIAG_PROTOTYPE, "%s:%u:%u: %s",
-		     parser->into->path, at->line, at->column, message);
-	if (parser->errors == ERRORS_MAX)
-		diag(DIAG_WARNING, DIAG_PROTOTYPE,
-		     "%s: further errors are not shown",
-		     parser->into->path);
-}
-
-int parser_expected(struct parser *parser, const struct token *at,
-		    const char *what)
-{
-	struct strbuf message = { 0 };
-	int shown = at->length < 40 ? (int)at->length : 40;
-
-	strbuf_printf(&message, "expected %s",
-		      at->kind == TOKEN_BAD ? at->problem : what);
-	if (at->kind == TOKEN_END)
-		strbuf_puts(&message, " before the end of the line");
-	else
-		strbuf_printf(&message, ", not '%.*s'", shown, at->text);
-	parser_report(parser, at, strbuf_text(&message));
-	strbuf_fini(&message);
-	return -EINVAL;
-}
-
-int parser_take(struct parser *parser, int kind, const char *what)
-{
-	if (parser->lexer.token.kind != kind)
-		return parser_expected(parser, &parser->lexer.token, what);
-	lexer_next(&parser->lexer);
-	return 0;
-}
-
-bool parser_take_word(struct parser *parser, const char *word)
-{
-	if (!token_is(&parser->lexer.token, word))
-		return false;
-	lexer_next(&parser->lexer);
-	return true;
-}
 
 int parser_take_number(struct parser *parser, int64_t *ret)
 {
@@ -62,7 +13,7 @@ int parser_take_number(struct parser *parser, int64_t *ret)
 	if (negative)
 		lexer_next(&parser->lexer);
 	if (token->kind != TOKEN_NUMBER)
-		return parser_expected(parser, token, "a number");
+		return lexer_expected(&parser->lexer, token, "a number");
 	*ret = negative ? -token->number : token->number;
 	lexer_next(&parser->lexer);
 	return 0;
@@ -101,11 +52,11 @@ int parser_take_end(struct parser *parser)
 	if (token->kind == TOKEN_END)
 		return 0;
 	if (token->kind != ';')
-		return parser_expected(parser, token, "';'");
+		return lexer_expected(&parser->lexer, token, "';'");
 	lexer_next(&parser->lexer);
 	if (token->kind == TOKEN_END || token->kind == ';')
 		return 0;
-	return parser_expected(parser, token, "one item a line");
+	return lexer_expected(&parser->lexer, token, "one item a line");
 }
 
 static int parse_import(struct parser *parser)
@@ -115,8 +66,8 @@ static int parse_import(struct parser *parser)
 
 	lexer_next(&parser->lexer);
 	name = parser->lexer.token;
-	err = parser_take(parser, TOKEN_STRING,
-			  "the name of a prototype file in quotes");
+	err = lexer_take(&parser->lexer, TOKEN_STRING,
+			 "the name of a prototype file in quotes");
 	if (!err)
 		err = parser_take_end(parser);
 	if (err)
@@ -124,8 +75,8 @@ static int parse_import(struct parser *parser)
 	err = prototypes_import(parser->prototypes, parser->into, name.text,
 				name.length);
 	if (err)
-		return parser_expected(parser, &name,
-				       "a prototype file that can be read");
+		return lexer_expected(&parser->lexer, &name,
+				      "a prototype file that can be read");
 	return 0;
 }
 
@@ -152,9 +103,9 @@ static int parse_typedef(struct parser *parser)
 
 	lexer_next(&parser->lexer);
 	name = parser->lexer.token;
-	err = parser_take(parser, TOKEN_NAME, "a name for the type");
+	err = lexer_take(&parser->lexer, TOKEN_NAME, "a name for the type");
 	if (!err)
-		err = parser_take(parser, '=', "'='");
+		err = lexer_take(&parser->lexer, '=', "'='");
 	if (!err)
 		err = parse_type(parser, &type);
 	if (!err)
@@ -184,7 +135,7 @@ void parser_read(struct prototypes *prototypes, struct definitions *into,
 		 const char *text, size_t size)
 {
 	struct parser parser = {
-		.lexer = lexer_of(text, size),
+		.lexer = lexer_of(into->path, text, size),
 		.prototypes = prototypes,
 		.into = into,
 	};

@@ -21,28 +21,13 @@ struct parser {
 	struct lexer lexer;
 	struct prototypes *prototypes; /* where imports come from */
 	struct definitions *into;
-	unsigned depth;    /* of the type that is being read */
-	unsigned errors;
+	unsigned depth;       /* of the type that is being read */
 	struct token highest; /* the argN of the item that has the highest N */
 };
 
 /* Reads the text of a file; what is wrong in it is reported and left out. */
 void parser_read(struct prototypes *prototypes, struct definitions *into,
 		 const char *text, size_t size);
-
-/* Reports something about a token. */
-void parser_report(struct parser *parser, const struct token *at,
-		   const char *message);
-
-/* Reports what should stand where a token is; -EINVAL. */
-int parser_expected(struct parser *parser, const struct token *at,
-		    const char *what);
-
-/* Goes behind a token of this kind, or says that it was expected. */
-int parser_take(struct parser *parser, int kind, const char *what) MUST_CHECK;
-
-/* Behind it if it is there. */
-bool parser_take_word(struct parser *parser, const char *word);
 
 /*
  * The end of an item: its semicolon, which ltrace doesn't ask for at the end of a

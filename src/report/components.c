@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 
 struct pattern {
@@ -140,14 +141,13 @@ unsigned components_find(const struct components *components,
 			 const struct stacks *stacks, struct namer *namer,
 			 stack_id stack, const char *library)
 {
-	const char *slash = library ? strrchr(library, '/') : NULL;
 	size_t count = stacks_depth(stacks, stack);
 	struct frame *frames CLEANUP(xfree_cleanup) =
 		xcalloc(count + 1, sizeof(*frames));
 	unsigned found = 0;
 
 	if (library)
-		found = match(components, slash ? slash + 1 : library);
+		found = match(components, file_base_name(library));
 	count = stacks_frames(stacks, stack, frames, count);
 	for (size_t i = 0; !found && i < count; i++)
 		found = match_frame(components, namer, &frames[i]);

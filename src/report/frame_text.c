@@ -5,15 +5,9 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "report/names.h"
-
-const char *frame_text_base(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 void frame_text_add(const struct frame *frame, const struct frame_name *name,
 		    struct strbuf *out)
@@ -23,8 +17,8 @@ void frame_text_add(const struct frame *frame, const struct frame_name *name,
 		return;
 	}
 	strbuf_putc(out, '[');
-	names_escape(out, *name->library ? frame_text_base(name->library) :
-					   "anon");
+	names_escape(out,
+		     *name->library ? file_base_name(name->library) : "anon");
 	strbuf_printf(out, "+%#" PRIx64 "]", frame->address);
 }
 

@@ -15,7 +15,4 @@ void frame_text_add(const struct frame *frame, const struct frame_name *name,
 /* The same of the function that has acquired, a symbol: "operator new(...)". */
 void frame_text_add_allocator(const char *symbol, struct strbuf *out);
 
-/* The last part of a path. */
-const char *frame_text_base(const char *path);
-
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
-#include "report/frame_text.h"
 
 /* Rows while they are gathered. */
 struct gathering {
@@ -40,13 +40,13 @@ static void add_place(const struct gathering *g,
 		strbuf_puts(out, "?");
 	else if (by == HEAP_BY_LIBRARY)
 		strbuf_puts(out, *name->library ?
-					 frame_text_base(name->library) :
+					 file_base_name(name->library) :
 					 "(no library)");
 	else if (by == HEAP_BY_LINE && name->file)
 		strbuf_printf(out, "%s:%u", name->file, name->line);
 	else
 		strbuf_printf(out, "%s in %s", name->function,
-			      frame_text_base(name->library));
+			      file_base_name(name->library));
 }
 
 static void add_site(struct gathering *g, const struct growth_site *site)

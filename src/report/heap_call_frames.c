@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/frame_text.h"
+#include "base/file.h"
 #include "report/names.h"
 
 #define FRAMES_SHOWN 10
@@ -12,7 +12,7 @@
 static void add_library(const struct frame_name *name, struct strbuf *out)
 {
 	if (*name->library)
-		names_escape(out, frame_text_base(name->library));
+		names_escape(out, file_base_name(name->library));
 	else
 		strbuf_puts(out, name->function ? "[jit]" : "[anon]");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "report/frame_text.h"
 #include "report/heap_call_frames.h"
@@ -88,7 +89,7 @@ static void add_component(struct heap_calls *calls,
 					 "library");
 	}
 	strbuf_putc(out, '.');
-	names_escape(out, library && *library ? frame_text_base(library) : "?");
+	names_escape(out, library && *library ? file_base_name(library) : "?");
 }
 
 /* ---- what ---- */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "heap/verdict.h"
 #include "report/amounts.h"
-#include "report/frame_text.h"
 #include "report/gzip.h"
 #include "report/heap_export.h"
 #include "report/profile_places.h"
@@ -94,7 +94,7 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 
 	add_text_label(pprof, labels, "allocator", site->function->name);
 	add_text_label(pprof, labels, "family", site->function->family->name);
-	add_text_label(pprof, labels, "library", frame_text_base(site->library));
+	add_text_label(pprof, labels, "library", file_base_name(site->library));
 	add_text_label(pprof, labels, "verdict", verdict_name(verdict.level));
 	if (site->component && site->component <= config->component_count)
 		add_text_label(pprof, labels, "component",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "report/heap_names.h"
 #include "report/suppressions.h"
@@ -36,17 +37,10 @@ static struct heap_row *row_named(struct gathering *g, const char *name)
 
 /* ---- names ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void add_library(const struct site *site, struct strbuf *out)
 {
 	strbuf_puts(out, site->library && *site->library ?
-				 base_name(site->library) :
+				 file_base_name(site->library) :
 				 "(no library)");
 }
 

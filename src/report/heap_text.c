@@ -5,17 +5,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/file.h"
 #include "report/amounts.h"
 #include "report/names.h"
 #include "report/short_name.h"
 #include "report/signal_name.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* ---- the head ---- */
 
@@ -48,9 +42,9 @@ static void add_end(const struct watched *process, struct strbuf *out)
 static void add_program(const struct watched *process, struct strbuf *out)
 {
 	const char *file = process->program ? process->program : "";
-	bool is_named = *process->name &&
-			strncmp(base_name(file), process->name,
-				PROCFS_COMM_ROOM - 1) != 0;
+	bool is_named =
+		*process->name && strncmp(file_base_name(file), process->name,
+					  PROCFS_COMM_ROOM - 1) != 0;
 
 	if (is_named) {
 		strbuf_puts(out, ", ");
@@ -226,7 +220,7 @@ static int add_frame_name(const struct heap_text *text,
 			strbuf_printf(out, ":%u", name->line);
 	}
 	strbuf_puts(out, " (");
-	names_escape(out, *name->library ? base_name(name->library) :
+	names_escape(out, *name->library ? file_base_name(name->library) :
 					   "no file");
 	strbuf_puts(out, name->inlined ? ", inlined)" : ")");
 	return heap_text_end_line(text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "report/amounts.h"
 #include "report/heap_text.h"
@@ -18,12 +19,10 @@ static int add_title(const struct heap_text *text, const char *title)
 
 static void add_library(const struct heap_text *text, const char *library)
 {
-	const char *slash = library ? strrchr(library, '/') : NULL;
+	bool known = library && *library;
 
-	names_escape(heap_text_out(text), !library || !*library ?
-						  "(not known)" :
-					  slash && slash[1] ? slash + 1 :
-							      library);
+	names_escape(heap_text_out(text),
+		     known ? file_base_name(library) : "(not known)");
 }
 
 /* ---- calls ---- */

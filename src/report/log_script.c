@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/log_script.h"
 
-#include <string.h>
 
+#include "base/file.h"
 #include "report/names.h"
 
 static void add_line_number(struct strbuf *out,
@@ -15,10 +15,9 @@ static void add_line_number(struct strbuf *out,
 void log_script_add(struct strbuf *out, const struct script_frames *frames)
 {
 	const struct script_frame *frame = frames->own;
-	const char *slash = strrchr(frame->file, '/');
 
 	strbuf_putc(out, '[');
-	names_escape(out, slash && slash[1] ? slash + 1 : frame->file);
+	names_escape(out, file_base_name(frame->file));
 	add_line_number(out, frame);
 	strbuf_puts(out, "] ");
 }

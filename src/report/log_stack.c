@@ -2,18 +2,16 @@
 #include "report/log_stack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "report/names.h"
 
 static const char *library_name(const struct frame_name *name)
 {
-	const char *slash = strrchr(name->library, '/');
-
 	if (!*name->library)
 		return name->function ? "[jit]" : "[anon]";
-	return slash && slash[1] ? slash + 1 : name->library;
+	return file_base_name(name->library);
 }
 
 static void add_place(const struct frame_name *name, struct strbuf *out)

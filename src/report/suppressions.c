@@ -2,9 +2,9 @@
 #include "report/suppressions.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cxx_name.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "report/heap_names.h"
 #include "report/suppressions_private.h"
@@ -130,10 +130,9 @@ static const struct known *known_frame(struct suppressions *all,
 				       const struct frame_name *name)
 {
 	const char *library = name->library ? name->library : "";
-	const char *slash = strrchr(library, '/');
 	char *demangled[DEMANGLED] = { NULL };
 	struct aliases aliases = { { name->function, name->linkage,
-				     slash ? slash + 1 : library } };
+				     file_base_name(library) } };
 	const struct known *known;
 
 	HASH_FIND_PTR(all->known, &key, known);

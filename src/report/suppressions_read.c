@@ -5,33 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
+#include "base/mistakes.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "report/suppressions_private.h"
 
 #define BLANKS " \t\r\n"
 
-/* A file that isn't meant for us has one on each line. */
-#define ERRORS_MAX 20
-
 struct reading {
-	const char *path;
+	struct mistakes mistakes;
 	unsigned line;
-	unsigned errors;
 	const char *begin; /* of the line */
 	const char *at;
 };
 
 static int refuse(struct reading *reading, const char *why)
 {
-	if (++reading->errors <= ERRORS_MAX)
-		diag(DIAG_WARNING, DIAG_SESSION, "%s:%u:%u: %s", reading->path,
-		     reading->line,
-		     (unsigned)(reading->at - reading->begin + 1), why);
-	if (reading->errors == ERRORS_MAX)
-		diag(DIAG_WARNING, DIAG_SESSION,
-		     "%s: further errors are not shown", reading->path);
+	mistakes_tell(&reading->mistakes, reading->line,
+		      reading->at - reading->begin + 1, why);
 	return -EINVAL;
 }
 
@@ -126,8 +117,8 @@ static void name_line(const struct reading *reading, const char *text,
 
 	while (length && strchr(BLANKS, text[length - 1]))
 		length--;
-	ret->text = xasprintf("%s:%u: %.*s", reading->path, reading->line,
-			      length, text);
+	ret->text = xasprintf("%s:%u: %.*s", reading->mistakes.path,
+			      reading->line, length, text);
 }
 
 static void read_line(struct suppressions *all, struct reading *reading,
@@ -165,7 +156,9 @@ static void read_line(struct suppressions *all, struct reading *reading,
 
 int suppressions_read(struct suppressions *all, const char *path)
 {
-	struct reading reading = { .path = path };
+	struct reading reading = {
+		.mistakes = { .path = path, .domain = DIAG_SESSION },
+	};
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
 	size_t room = 0;

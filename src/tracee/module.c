@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
@@ -38,13 +39,6 @@ static void add_slack(struct space *space, struct module *module)
 				 slack[i].size);
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 struct module *module_add(struct space *space, struct image *image,
 			  taddr_t bias, const char *path)
 {
@@ -60,7 +54,7 @@ struct module *module_add(struct space *space, struct image *image,
 				  bias + image_dynamic_address(image) :
 				  0;
 	module->path = xstrdup(path);
-	module->name = soname ? soname : last_component(module->path);
+	module->name = soname ? soname : file_base_name(module->path);
 	while (*link)
 		link = &(*link)->next;
 	*link = module;

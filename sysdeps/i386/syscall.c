@@ -4,6 +4,7 @@
 #include "sysdeps/i386/convention.h"
 #include "sysdeps/x86/convention.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86/syscall.h"
 
 /*
  * Six registers, whichever instruction the call is made with: the kernel
@@ -11,14 +12,6 @@
  * else looks (arch/x86/entry/common.c). A 64-bit number takes two, the low half
  * first.
  */
-
-static void begin(const struct regs *regs, const struct flat_value *result,
-		  struct argument_cursor *ret)
-{
-	(void)regs;
-	(void)result;
-	*ret = (struct argument_cursor){ 0 };
-}
 
 static int argument(struct argument_cursor *cursor, const struct regs *regs,
 		    const struct fp_regs *fp, struct memory *memory,
@@ -57,25 +50,12 @@ static int result(const struct regs *entry, const struct regs *regs,
 	return 0;
 }
 
-static bool needs_fp(const struct flat_value *value, bool as_result)
-{
-	(void)value;
-	(void)as_result;
-	return false;
-}
-
-static bool variadic_needs_fp(const struct regs *regs)
-{
-	(void)regs;
-	return false;
-}
-
 const struct convention i386_syscall_convention = {
-	.begin = begin,
+	.begin = x86_syscall_begin,
 	.argument = argument,
 	.result = result,
-	.needs_fp = needs_fp,
-	.variadic_needs_fp = variadic_needs_fp,
+	.needs_fp = x86_syscall_needs_fp,
+	.variadic_needs_fp = x86_syscall_variadic_needs_fp,
 };
 
 uint64_t i386_syscall_number(const struct regs *regs)

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 
 /* Of maps: the path, which the kernel cuts at a page, and what precedes it. */
@@ -51,12 +52,6 @@ static size_t strip_deleted(const char *path, size_t n)
 	const size_t size = sizeof(mark) - 1;
 
 	return n > size && !memcmp(path + n - size, mark, size) ? n - size : n;
-}
-
-static void close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
 }
 
 /* The numbers of a process in its namespaces; the innermost comes last. */
@@ -105,7 +100,7 @@ void procfs_status_parse(FILE *file, struct procfs_status *ret)
 
 int procfs_status(pid_t pid, struct procfs_status *ret)
 {
-	FILE *file CLEANUP(close_file) = open_file(pid, "status");
+	FILE *file CLEANUP(file_close_cleanup) = open_file(pid, "status");
 
 	if (!file)
 		return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
@@ -155,7 +150,7 @@ bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
 bool procfs_find_mapping(pid_t pid, taddr_t address,
 			 struct procfs_mapping *ret)
 {
-	FILE *maps CLEANUP(close_file) = procfs_maps_open(pid);
+	FILE *maps CLEANUP(file_close_cleanup) = procfs_maps_open(pid);
 
 	while (maps && procfs_maps_next(maps, ret))
 		if (address >= ret->start && address < ret->end)
@@ -176,7 +171,7 @@ struct procfs_maps {
 
 struct procfs_maps *procfs_maps_read(pid_t pid)
 {
-	FILE *file CLEANUP(close_file) = procfs_maps_open(pid);
+	FILE *file CLEANUP(file_close_cleanup) = procfs_maps_open(pid);
 	char *text CLEANUP(xfree_cleanup) = NULL;
 	struct procfs_maps *maps;
 	size_t size = 0;
@@ -284,7 +279,7 @@ int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret)
 
 bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type, uint64_t *ret)
 {
-	FILE *file CLEANUP(close_file) = open_file(pid, "auxv");
+	FILE *file CLEANUP(file_close_cleanup) = open_file(pid, "auxv");
 	uint64_t pair[2] = { 0, 0 };
 
 	/* Entries are pairs of words of the process, not of ours. */

@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 
 /* Limits above this are v1's way to say that there is none. */
 #define NO_LIMIT (UINT64_C(1) << 60)
-
-static void close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
-}
 
 static FILE *open_file(const char *root, const char *path)
 {
@@ -38,7 +33,7 @@ static FILE *open_of(const char *root, pid_t pid, const char *name)
 /* "VmSize:   123 kB" (proc(5), /proc/pid/status) */
 static bool read_status(const char *root, pid_t pid, struct vitals *ret)
 {
-	FILE *file CLEANUP(close_file) = open_of(root, pid, "status");
+	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "status");
 	char line[256];
 	uint64_t kb;
 
@@ -56,7 +51,7 @@ static bool read_status(const char *root, pid_t pid, struct vitals *ret)
 /* Fields 10 and 12; behind the name, which may contain anything. */
 static void read_faults(const char *root, pid_t pid, struct vitals *ret)
 {
-	FILE *file CLEANUP(close_file) = open_of(root, pid, "stat");
+	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "stat");
 	char line[1024];
 	const char *behind;
 
@@ -72,7 +67,8 @@ static void read_faults(const char *root, pid_t pid, struct vitals *ret)
 
 static void read_machine(const char *root, struct vitals *ret)
 {
-	FILE *file CLEANUP(close_file) = open_file(root, "/proc/meminfo");
+	FILE *file CLEANUP(file_close_cleanup) =
+		open_file(root, "/proc/meminfo");
 	char line[256];
 	uint64_t kb;
 
@@ -105,7 +101,7 @@ static bool read_number(const char *root, const char *directory,
 {
 	char *path CLEANUP(xfree_cleanup) =
 		xasprintf("%s/%s", directory, name);
-	FILE *file CLEANUP(close_file) = open_file(root, path);
+	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
 
 	return file && fscanf(file, "%" SCNu64, ret) == 1;
 }
@@ -116,7 +112,7 @@ static void read_kills(const char *root, const char *directory,
 {
 	char *path CLEANUP(xfree_cleanup) =
 		xasprintf("%s/%s", directory, name);
-	FILE *file CLEANUP(close_file) = open_file(root, path);
+	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
 	char line[128];
 
 	while (file && fgets(line, sizeof(line), file))
@@ -164,7 +160,7 @@ static void climb(const char *root, const struct hierarchy *hierarchy,
  */
 static void read_cgroup(const char *root, pid_t pid, struct vitals *ret)
 {
-	FILE *file CLEANUP(close_file) = open_of(root, pid, "cgroup");
+	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "cgroup");
 	char line[4096 + 128];
 
 	while (file && fgets(line, sizeof(line), file)) {

@@ -3,17 +3,10 @@
 
 #include "sysdeps/x86/convention.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86/syscall.h"
 #include "sysdeps/x86_64/convention.h"
 
 /* System V ABI, AMD64 supplement, A.2.1: six integers, all in registers. */
-
-static void begin(const struct regs *regs, const struct flat_value *result,
-		  struct argument_cursor *ret)
-{
-	(void)regs;
-	(void)result;
-	*ret = (struct argument_cursor){ 0 };
-}
 
 static int argument(struct argument_cursor *cursor, const struct regs *regs,
 		    const struct fp_regs *fp, struct memory *memory,
@@ -46,25 +39,12 @@ static int result(const struct regs *entry, const struct regs *regs,
 	return 0;
 }
 
-static bool needs_fp(const struct flat_value *value, bool as_result)
-{
-	(void)value;
-	(void)as_result;
-	return false;
-}
-
-static bool variadic_needs_fp(const struct regs *regs)
-{
-	(void)regs;
-	return false;
-}
-
 const struct convention x86_64_syscall_convention = {
-	.begin = begin,
+	.begin = x86_syscall_begin,
 	.argument = argument,
 	.result = result,
-	.needs_fp = needs_fp,
-	.variadic_needs_fp = variadic_needs_fp,
+	.needs_fp = x86_syscall_needs_fp,
+	.variadic_needs_fp = x86_syscall_variadic_needs_fp,
 };
 
 uint64_t x86_64_syscall_number(const struct regs *regs)
