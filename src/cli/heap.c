@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/heap_verb.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
-#include "cli/family_path.h"
-#include "cli/progress.h"
-#include "cli/session.h"
-#include "growth/faults.h"
-#include "heap/watch.h"
-#include "report/components.h"
 #include "report/heap_export.h"
-#include "report/heap_foreseen.h"
-#include "report/heap_journal.h"
-#include "report/heap_report.h"
-#include "report/suppressions.h"
-
-/* The verb heap: what is acquired and not given back. */
-
-struct heap_verb {
-	struct session *session;
-	struct families *families;
-	struct namer *namer;
-	struct watch *watch; /* freed as the session's sink */
-	struct faults *faults; /* or NULL */
-	struct components *components; /* or NULL */
-	struct suppressions *suppressions; /* or NULL */
-	struct heap_report_config config;
-	struct heap_report *report;
-	struct heap_journal *journal; /* freed as a sink, too; or NULL */
-	struct progress *progress;
-	uint64_t next_sample;  /* monotonic */
-	uint64_t until_sample; /* then so long */
-	uint64_t next_report;  /* 0: never */
-	struct heap_foreseen *foreseen; /* a report is made when these have
-					   names, or NULL … */
-	uint64_t patience;              /* … or then */
-	sig_atomic_t reports;  /* requests that have been heeded */
-	sig_atomic_t switches;
-	int error;             /* the report can't be written */
-};
 
 static struct heap_verb *verb_of(const struct session *session)
 {
@@ -49,9 +16,7 @@ static struct heap_verb *verb_of(const struct session *session)
 
 static const char *heap_output(const struct session *session)
 {
-	const char *path = session->options->report.path;
-
-	return path ? path : "the report";
+	return heap_verb_output(verb_of(session));
 }
 
 /* ---- reports ---- */
@@ -66,7 +31,7 @@ static struct heap_cost cost_of(const struct heap_verb *verb,
 	};
 }
 
-static void on_unwritten(void *context, const char *path, int err)
+void heap_verb_unwritten(void *context, const char *path, int err)
 {
 	struct heap_verb *verb = context;
 
@@ -85,7 +50,7 @@ static void write_files(struct heap_verb *verb, const struct watched *process,
 		.now = now,
 	};
 
-	heap_export_write(&export, on_unwritten, verb);
+	heap_export_write(&export, heap_verb_unwritten, verb);
 }
 
 static void print_report(struct heap_verb *verb,
@@ -117,19 +82,7 @@ static bool is_last(const struct tracer *tracer)
 	return HASH_COUNT(tracer->tracees) <= 1 && !tracer->tasks;
 }
 
-/* What a process has cost is known as long as it is traced. */
-static struct watched_cost find_cost(void *context, pid_t pid)
-{
-	const struct heap_verb *verb = context;
-	const struct tracee *tracee;
-
-	HASH_FIND_INT(verb->session->tracer.tracees, &pid, tracee);
-	return tracee ? (struct watched_cost){ tracee->stops,
-					       tracee->stopped_ns } :
-			(struct watched_cost){ 0 };
-}
-
-static void on_ended(void *context, const struct watched *process)
+void heap_verb_ended(void *context, const struct watched *process)
 {
 	struct heap_verb *verb = context;
 	struct session *session = verb->session;
@@ -159,14 +112,6 @@ static void print_all(struct heap_verb *verb)
 }
 
 /* ---- while it runs ---- */
-
-static void drain(void *context)
-{
-	const struct heap_verb *verb = context;
-
-	if (verb->faults)
-		faults_drain(verb->faults);
-}
 
 /* A short run has something to tell, too: a second's 64th, then each time
    twice as long, up to a second. */
@@ -239,7 +184,8 @@ static void heap_woken(struct session *session)
 	struct heap_verb *verb = verb_of(session);
 	uint64_t now = clock_now();
 
-	drain(verb);
+	if (verb->faults)
+		faults_drain(verb->faults);
 	heed_signals(verb);
 	if (verb->next_report && now >= verb->next_report) {
 		want_report(verb, now);
@@ -280,156 +226,13 @@ static void heap_leaving(struct session *session)
 	watch_leave(verb_of(session)->watch, clock_now());
 }
 
-/* ---- setting up ---- */
-
-static int read_families(struct heap_verb *verb)
-{
-	const struct options *options = verb->session->options;
-	char *const *pools = options->pools;
-	int err;
-
-	if (!heap_report_has_blocks(&options->report))
-		return 0;
-	err = family_path_load(verb->families, "malloc");
-	if (!err)
-		err = family_path_load(verb->families, "mappings");
-	for (; !err && pools && *pools; pools++)
-		err = family_path_load(verb->families, *pools);
-	return err;
-}
-
-static int read_components(struct heap_verb *verb)
-{
-	const char *path = verb->session->options->components;
-	int err = path ? components_read(path, &verb->components) : 0;
-
-	return err ? complain(err, "--components %s: %s", path,
-			      strerror(-err)) :
-		     0;
-}
-
-static int read_suppressions(struct heap_verb *verb)
-{
-	char *const *paths = verb->session->options->suppressions;
-	int err = 0;
-
-	if (paths)
-		verb->suppressions = suppressions_new();
-	for (; !err && paths && *paths; paths++) {
-		err = suppressions_read(verb->suppressions, *paths);
-		if (err)
-			complain(err, "--suppress %s: %s", *paths,
-				 strerror(-err));
-	}
-	return err;
-}
-
-static unsigned find_component(void *context, stack_id stack,
-			       const char *library)
-{
-	const struct heap_verb *verb = context;
-
-	return components_find(verb->components, verb->session->stacks,
-			       verb->namer, stack, library);
-}
-
-static int open_report(struct heap_verb *verb)
-{
-	struct heap_report_config *config = &verb->config;
-	int err;
-
-	*config = (struct heap_report_config){
-		.options = &verb->session->options->report,
-		.stacks = verb->session->stacks,
-		.families = verb->families,
-		.namer = verb->namer,
-		.suppressions = verb->suppressions,
-	};
-	if (verb->components)
-		config->components = components_names(
-			verb->components, &config->component_count);
-	err = heap_report_new(config, &verb->report);
-	return err ? complain(err, "%s can't be written: %s",
-			      heap_output(verb->session), strerror(-err)) :
-		     0;
-}
-
-/* Each call, in files of its own. */
-static int open_journal(struct heap_verb *verb)
-{
-	const struct session *session = verb->session;
-	const struct options *options = session->options;
-	const struct heap_journal_options journal = {
-		.calls = {
-			.path = options->heap_calls,
-			.config = &verb->config,
-			.demangle = options->log.demangle,
-			.component = verb->components ? find_component : NULL,
-			.context = verb,
-			.hurry = &session->requests->leave,
-		},
-		.footprint = options->footprint,
-		.told = on_unwritten,
-		.context = verb,
-	};
-
-	if (!options->heap_calls && !options->footprint)
-		return 0;
-	return heap_journal_new(&journal, &verb->journal);
-}
-
-static void open_watch(struct heap_verb *verb)
-{
-	struct heap_journal *journal = verb->journal;
-	const struct watch_options options = {
-		.families = verb->families,
-		.stacks = verb->session->stacks,
-		.component = verb->components ? find_component : NULL,
-		.cost = find_cost,
-		.ended = on_ended,
-		.context = verb,
-		.observer = journal ? heap_journal_observer(journal) : NULL,
-		.timed = verb->session->options->heap_calls,
-		.growth = verb->session->options->report.growth,
-		.growth_by = verb->session->options->report.growth_by,
-		.drain = drain,
-	};
-
-	verb->watch = watch_new(&options);
-	verb->session->sinks = watch_sink(verb->watch);
-	if (journal)
-		verb->session->sinks->next = heap_journal_sink(journal);
-}
-
 static int heap_open(struct session *session)
 {
-	const struct options *options = session->options;
 	struct heap_verb *verb = xcalloc(1, sizeof(*verb));
-	const struct namer_options naming = {
-		.demangle = options->log.demangle,
-		.debuginfo = session->debuginfo,
-	};
-	int err;
 
 	session->verb_data = verb;
 	verb->session = session;
-	verb->families = families_new();
-	err = read_families(verb);
-	if (!err)
-		err = read_components(verb);
-	if (!err)
-		err = read_suppressions(verb);
-	if (err)
-		return err;
-	verb->namer = namer_new(&naming);
-	verb->progress = progress_new(session->stacks, verb->namer);
-	signals_take();
-	err = open_report(verb);
-	if (!err)
-		err = open_journal(verb);
-	if (!err)
-		open_watch(verb);
-	return err;
+	return heap_verb_open(verb);
 }
 
 static void heap_configure(struct session *session,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HEAP_VERB_H
+#define CALLTRAP_HEAP_VERB_H
+
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "growth/faults.h"
+#include "heap/watch.h"
+#include "report/components.h"
+#include "report/heap_foreseen.h"
+#include "report/heap_journal.h"
+#include "report/heap_report.h"
+#include "report/suppressions.h"
+
+/* The verb heap: what is acquired and not given back. */
+struct heap_verb {
+	struct session *session;
+	struct families *families;
+	struct namer *namer;
+	struct watch *watch; /* freed as the session's sink */
+	struct faults *faults; /* or NULL */
+	struct components *components; /* or NULL */
+	struct suppressions *suppressions; /* or NULL */
+	struct heap_report_config config;
+	struct heap_report *report;
+	struct heap_journal *journal; /* freed as a sink, too; or NULL */
+	struct progress *progress;
+	uint64_t next_sample;  /* monotonic */
+	uint64_t until_sample; /* then so long */
+	uint64_t next_report;  /* 0: never */
+	struct heap_foreseen *foreseen; /* a report is made when these have
+					   names, or NULL … */
+	uint64_t patience;              /* … or then */
+	sig_atomic_t reports;  /* requests that have been heeded */
+	sig_atomic_t switches;
+	int error;             /* the report can't be written */
+};
+
+/* What the command line names is read, and what is written to is opened; what
+   goes wrong has been told. */
+int heap_verb_open(struct heap_verb *verb) MUST_CHECK;
+
+/* Where the report goes, for messages. */
+const char *heap_verb_output(const struct heap_verb *verb);
+
+/* A file can't be written. */
+void heap_verb_unwritten(void *verb, const char *path, int err);
+
+/* A process has come to its end: its report. */
+void heap_verb_ended(void *verb, const struct watched *process);
+
+#endif
