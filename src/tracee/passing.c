@@ -226,21 +226,25 @@ static void remember_visit(struct task *task, taddr_t address, taddr_t sp)
 		address, sp, planting_of(task, address) };
 }
 
+/*
+ * What was remembered later is of handlers that have ended by then. It is still
+ * there if the trap that would have been hit again was lifted meanwhile.
+ */
 bool task_take_visit(struct task *task, taddr_t address, taddr_t sp)
 {
-	struct visit *last = &task->visits[task->visit_count];
+	for (unsigned i = task->visit_count; i-- > 0;) {
+		const struct visit *visit = &task->visits[i];
 
-	if (!task->visit_count)
-		return false;
-	last--;
-	if (last->address != address || last->sp != sp)
-		return false;
-	task->visit_count--;
-	/*
-	 * The trap may have been lifted before it was hit again: then this hit
-	 * is of the next call.
-	 */
-	return last->planting == planting_of(task, address);
+		if (visit->address != address || visit->sp != sp)
+			continue;
+		task->visit_count = i;
+		/*
+		 * The trap may have been lifted before it was hit again: then
+		 * this hit is of the next call.
+		 */
+		return visit->planting == planting_of(task, address);
+	}
+	return false;
 }
 
 void task_forget_visits(struct task *task, taddr_t sp)

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tracee/passing.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 #include "unit.h"
@@ -492,6 +493,62 @@ static TCase *own_tcase(Suite *suite, const char *name)
 	return tcase;
 }
 
+/* ---- visits that signals have interrupted ---- */
+
+START_TEST(visits)
+{
+	struct tracee tracee = { .space = space };
+	struct task task = { .tracee = &tracee };
+	struct visit first = { address(0x10), 0x7000, 0 };
+	struct visit handler = { address(0x20), 0x3000, 0 };
+
+	ck_assert(!task_take_visit(&task, first.address, first.sp));
+	task.visits[0] = first;
+	task.visits[1] = handler;
+	task.visit_count = 2;
+	ck_assert(!task_take_visit(&task, first.address, 0x6ff8));
+	ck_assert(!task_take_visit(&task, address(0x30), first.sp));
+	ck_assert_uint_eq(task.visit_count, 2);
+	ck_assert(task_take_visit(&task, handler.address, handler.sp));
+	ck_assert(task_take_visit(&task, first.address, first.sp));
+	ck_assert_uint_eq(task.visit_count, 0);
+}
+END_TEST
+
+/* The handler's trap was lifted: it went on without hitting it again. */
+START_TEST(visit_of_a_handler_that_has_ended)
+{
+	struct tracee tracee = { .space = space };
+	struct task task = { .tracee = &tracee };
+
+	task.visits[0] = (struct visit){ address(0x10), 0x7000, 0 };
+	task.visits[1] = (struct visit){ address(0x20), 0x3000, 0 };
+	task.visit_count = 2;
+	ck_assert(task_take_visit(&task, address(0x10), 0x7000));
+	ck_assert_uint_eq(task.visit_count, 0);
+	ck_assert(!task_take_visit(&task, address(0x10), 0x7000));
+}
+END_TEST
+
+/* It was lifted and planted again meanwhile: that hit is another call's. */
+START_TEST(visit_of_a_trap_that_was_lifted)
+{
+	struct tracee tracee = { .space = space };
+	struct task task = { .tracee = &tracee };
+	struct trap_owner owner = { 0 };
+
+	ck_assert_int_eq(trap_plant(space, address(0x10), &owner), 0);
+	task.visits[0] = (struct visit){ address(0x10), 0x7000,
+					 trap_at(0x10)->planting };
+	task.visit_count = 1;
+	trap_unplant(space, address(0x10), &owner);
+	ck_assert_int_eq(trap_plant(space, address(0x10), &owner), 0);
+	ck_assert(!task_take_visit(&task, address(0x10), 0x7000));
+	ck_assert_uint_eq(task.visit_count, 0);
+	trap_unplant(space, address(0x10), &owner);
+}
+END_TEST
+
 static Suite *trap_suite(void)
 {
 	Suite *suite = suite_create("trap");
@@ -506,6 +563,9 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, hidden_from_readers);
 	tcase_add_test(tcase, all_lifted);
 	tcase_add_test(tcase, forgotten_range);
+	tcase_add_test(tcase, visits);
+	tcase_add_test(tcase, visit_of_a_handler_that_has_ended);
+	tcase_add_test(tcase, visit_of_a_trap_that_was_lifted);
 	tcase = own_tcase(suite, "forked copies");
 	tcase_add_test(tcase, copy_cleaned);
 	tcase_add_test(tcase, copy_made_before);
