@@ -77,7 +77,7 @@ static void book(struct faults *faults, const struct task *task,
 static void tell_source(struct fault_task *own,
 			struct growth_fault_source *source)
 {
-	if (own->told)
+	if (own->told || (own->events.samples < 0 && !own->error))
 		return;
 	own->told = true;
 	if (own->error) {
@@ -179,6 +179,8 @@ static void close_events(struct faults *faults, struct fault_task *own)
 	struct fault_events *events = &own->events;
 	uint64_t all, seen;
 
+	if (events->samples < 0)
+		return;
 	drain(faults, own);
 	all = fault_events_count(events);
 	seen = events->sampled + events->told_lost;
@@ -186,6 +188,13 @@ static void close_events(struct faults *faults, struct fault_task *own)
 		events->told_lost += all - seen;
 	drain(faults, own);
 	fault_events_close(events);
+}
+
+/* A command that is being started: until its exec, it is a copy of us. */
+static bool is_ours_yet(const struct tracee *tracee)
+{
+	return tracee->started && !tracee->copied && !tracee->borrows &&
+	       !tracee->space->modules && !tracee->tasks->next;
 }
 
 /* A child that isn't followed is let go before it does anything. */
@@ -199,8 +208,10 @@ static void on_begin(struct task_observer *observer, struct task *task)
 		return;
 	own = xcalloc(1, sizeof(*own));
 	own->task = task;
+	own->events = fault_events_none();
 	HASH_ADD_PTR(faults->tasks, task, own);
-	open_events(faults, own);
+	if (!is_ours_yet(tracee))
+		open_events(faults, own);
 }
 
 static void on_end(struct task_observer *observer, struct task *task)

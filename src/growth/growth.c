@@ -19,6 +19,7 @@ void growth_free(struct growth *growth)
 	if (!growth)
 		return;
 	growth_calls_fini(growth);
+	growth_residency_fini(growth);
 	growth_view_fini(&growth->first);
 	growth_view_fini(&growth->last);
 	HASH_CLEAR(hh, growth->by_key);
@@ -34,6 +35,7 @@ void growth_drain(struct growth *growth)
 {
 	if (growth->options.drain)
 		growth->options.drain(growth->options.context);
+	growth_look_again(growth);
 }
 
 bool growth_has(const struct growth *growth, enum growth_kind kind)
@@ -135,4 +137,9 @@ struct growth_fault_source *growth_fault_source(struct growth *growth)
 uint64_t growth_lost(const struct growth *growth)
 {
 	return growth->unreadable + growth->unfinished;
+}
+
+struct growth_fault_source growth_fault_seen(const struct growth *growth)
+{
+	return growth->fault_source;
 }

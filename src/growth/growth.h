@@ -110,7 +110,11 @@ struct growth_fault {
 	stack_id stack;
 	uint64_t time;
 	taddr_t address;
-	uint64_t faults; /* that this one stands for; 0 means 1 */
+	uint64_t size;   /* of the pages that are there now; 0: of one */
+	uint64_t faults; /* that this one stands for; 0: 1 */
+	const char *function; /* NULL: the stack has touched the page. Else it
+				 has mapped the memory, by that; or the memory
+				 has that name. A constant */
 };
 
 void growth_fault(struct growth *growth, const struct growth_fault *fault);
@@ -123,6 +127,8 @@ struct growth_fault_source {
 		FAULTS_BY_LOOKING, /* pages that are there by now */
 	} method;
 	int error;         /* why not by events: a negative errno */
+	unsigned looks;    /* at pages */
+	uint64_t unlooked; /* bytes that are mapped, and too many to look at */
 	bool in_kernel;    /* those in system calls are seen as well */
 	unsigned tasks;    /* whose faults are seen */
 	unsigned refused;  /* whose are not, because of the error */
@@ -133,6 +139,7 @@ struct growth_fault_source {
 
 /* To be filled in by who tells of faults. */
 struct growth_fault_source *growth_fault_source(struct growth *growth);
+struct growth_fault_source growth_fault_seen(const struct growth *growth);
 
 /* madvise(MADV_DONTNEED), and the like: the mapping stays, its pages go. */
 void growth_drop_pages(struct growth *growth,
@@ -145,7 +152,7 @@ void growth_drop_pages(struct growth *growth,
 struct growth_site {
 	uint32_t number; /* from 1 on */
 	enum growth_kind kind;
-	const char *function; /* NULL: page faults */
+	const char *function; /* NULL: page faults, as they happened */
 	stack_id stack;
 	uint64_t calls;      /* by which it has grown; faults */
 	uint64_t bytes;      /* by so much */

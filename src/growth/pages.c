@@ -61,16 +61,18 @@ static void add(struct growth *growth, struct site_entry *entry,
    time (until then it was one of zeros), or has been swapped out. */
 void growth_fault(struct growth *growth, const struct growth_fault *fault)
 {
-	const struct growth_actor actor = { NULL, fault->stack, fault->time };
+	const struct growth_actor actor = { fault->function, fault->stack,
+					    fault->time };
 	struct growth_total *total = &growth->totals[GROWTH_FAULTS];
-	struct extent extent = growth_extent(fault->address, 1);
+	struct extent extent =
+		growth_extent(fault->address, fault->size ? fault->size : 1);
 	uint64_t faults = fault->faults ? fault->faults : 1;
 	struct site_entry *entry =
 		growth_entry_of(growth, GROWTH_FAULTS, &actor);
 
 	total->again += drop_extent(growth, extent);
 	add(growth, entry, extent);
-	growth_count(growth, entry, fault->time, faults * GROWTH_PAGE);
+	growth_count(growth, entry, fault->time, extent.end - extent.begin);
 	entry->site.calls += faults - 1;
 	total->calls += faults - 1;
 }

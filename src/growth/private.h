@@ -37,9 +37,11 @@ struct growth {
 	uint64_t unreadable, unfinished;
 	struct growth_view first, last; /* view.c */
 	uint64_t look_ns;     /* how long the last look took */
+	struct residency *residency; /* residency.c; or NULL */
 };
 
-/* calls.c, view.c */
+/* calls.c, residency.c, view.c */
+void growth_residency_fini(struct growth *growth);
 void growth_calls_fini(struct growth *growth);
 void growth_view_fini(struct growth_view *view);
 
@@ -69,6 +71,14 @@ bool growth_shift(const struct growth_move *move, const struct extent *to,
 /* Its pages move with it; those behind its new end are there no more. */
 void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
 		       const struct growth_move *move);
+
+/*
+ * Looks which pages are there: where nobody tells of page faults, that is how
+ * they are known. The first time it only learns which those are. Now and then:
+ * only if that doesn't take too much of all time.
+ */
+void growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then);
+void growth_look_again(struct growth *growth);
 
 /* Pages of an extent, if any were touched, are there no more. */
 void growth_forget_pages(struct growth *growth, struct extent extent,

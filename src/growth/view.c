@@ -55,6 +55,7 @@ void growth_begin(struct growth *growth, pid_t pid,
 	FILE *maps = procfs_maps_open(pid);
 
 	growth_drain(growth);
+	growth_look_at_pages(growth, pid, false);
 	if (!maps)
 		return;
 	learn(growth, maps, &view->virtual_bytes, &heap_end);
@@ -155,6 +156,7 @@ void growth_look(struct growth *growth, pid_t pid,
 	FILE *maps;
 
 	growth_drain(growth);
+	growth_look_at_pages(growth, pid, now_and_then);
 	if (now_and_then && growth->look_ns > QUICK)
 		return;
 	maps = procfs_maps_open(pid);

@@ -27,6 +27,31 @@ static json_t *site_object(const struct heap_export *export,
 	return object;
 }
 
+static void set_source(json_t *object, const struct growth *growth)
+{
+	static const char *const methods[] = {
+		[FAULTS_NOT_SEEN] = "none",
+		[FAULTS_BY_EVENTS] = "events",
+		[FAULTS_BY_LOOKING] = "looks",
+	};
+	const struct growth_fault_source source = growth_fault_seen(growth);
+
+	heap_json_set_text(object, "seen_by", methods[source.method]);
+	if (source.method == FAULTS_BY_LOOKING) {
+		heap_json_set_number(object, "looks", source.looks);
+		heap_json_set_number(object, "not_looked_at",
+				     source.unlooked);
+		return;
+	}
+	json_object_set_new(object, "system_calls_too",
+			    json_boolean(source.in_kernel));
+	heap_json_set_number(object, "in_system_calls",
+			     source.in_system_calls);
+	heap_json_set_number(object, "lost", source.lost);
+	heap_json_set_number(object, "throttled", source.throttled);
+	heap_json_set_number(object, "threads_refused", source.refused);
+}
+
 static json_t *kind_object(const struct heap_export *export,
 			   enum growth_kind kind)
 {
@@ -41,8 +66,10 @@ static json_t *kind_object(const struct heap_export *export,
 	heap_json_set_number(object, "back_before", total.back_before);
 	heap_json_set_number(object, "replaced", total.replaced);
 	heap_json_set_number(object, "failed", total.failed);
-	if (kind == GROWTH_FAULTS)
+	if (kind == GROWTH_FAULTS) {
 		heap_json_set_number(object, "again", total.again);
+		set_source(object, growth);
+	}
 	for (size_t i = 1; i <= growth_site_count(growth); i++)
 		if (growth_site(growth, i)->kind == kind)
 			json_array_append_new(

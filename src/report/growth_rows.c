@@ -36,7 +36,9 @@ static void add_place(const struct gathering *g,
 		growth_caller(g->config, site->stack, &frame);
 	const enum heap_by by = g->config->options->by;
 
-	if (!name)
+	if (site->function && site->stack == STACK_NONE)
+		strbuf_puts(out, site->function);
+	else if (!name)
 		strbuf_puts(out, "?");
 	else if (by == HEAP_BY_LIBRARY)
 		strbuf_puts(out, *name->library ?

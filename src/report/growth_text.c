@@ -72,6 +72,10 @@ static void add_what(const struct heap_text *text,
 		names_escape(out, row->name);
 		return;
 	}
+	if (row->site->function && row->site->stack == STACK_NONE) {
+		names_escape(out, row->site->function);
+		return;
+	}
 	caller = growth_caller(text->config, row->site->stack, &frame);
 	if (row->site->function)
 		strbuf_printf(out, "%s by ", row->site->function);
@@ -81,12 +85,13 @@ static void add_what(const struct heap_text *text,
 		strbuf_puts(out, "?");
 }
 
+/* What has the name of memory has no stack. */
 static int add_stack(const struct heap_text *text,
 		     const struct growth_row *row)
 {
-	return row->site ? heap_text_stack(text, row->site->stack,
-					   "        ") :
-			   0;
+	if (!row->site || (row->site->function && !row->site->stack))
+		return 0;
+	return heap_text_stack(text, row->site->stack, "        ");
 }
 
 static int add_row(const struct heap_text *text, const struct growth_row *row)

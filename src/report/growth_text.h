@@ -10,4 +10,7 @@ int growth_text(const struct heap_text *text) MUST_CHECK;
 /* How that fits what the kernel says of the process. */
 int growth_text_account(const struct heap_text *text) MUST_CHECK;
 
+/* How page faults were seen; nothing if they weren't watched. */
+int growth_text_faults(const struct heap_text *text) MUST_CHECK;
+
 #endif

@@ -173,6 +173,8 @@ int growth_text_account(const struct heap_text *text)
 	err = heap_text_end_line(text);
 	if (!err)
 		err = add_how(text, last);
+	if (!err)
+		err = growth_text_faults(text);
 	if (err)
 		return err;
 	if (!first || !last) {

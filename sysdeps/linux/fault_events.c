@@ -109,7 +109,7 @@ int fault_events_open(struct fault_events *events, pid_t tid,
 {
 	int err;
 
-	*events = (struct fault_events){ .samples = -1, .metronome = -1 };
+	*events = fault_events_none();
 	events->ring.unwrapped = unwrapped;
 	err = open_samples(events, tid);
 	if (err >= 0)

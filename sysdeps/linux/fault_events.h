@@ -34,6 +34,12 @@ struct fault_events {
  */
 #define FAULT_SIGNAL SIGWINCH
 
+/* Of no task. */
+static inline struct fault_events fault_events_none(void)
+{
+	return (struct fault_events){ .samples = -1, .metronome = -1 };
+}
+
 /*
  * unwrapped: see struct perf_ring. Fails as perf_event_open(2) and mmap(2) do;
  * -EACCES and -EPERM: it's not allowed.
