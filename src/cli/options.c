@@ -30,8 +30,9 @@ static struct getopt_tables getopt_tables(enum verb verb)
 	const struct option_entry *entry;
 	size_t count = 0;
 
-	/* "+": options end at the first word that is none. */
-	strbuf_puts(&tables.shorts, "+:");
+	/* "+": options end at the first word that is none: a COMMAND, whose
+	   own they are from there on. */
+	strbuf_puts(&tables.shorts, verb == VERB_HEAP_DIFF ? ":" : "+:");
 	for_each_option(verb, entry) {
 		if (entry->short_name)
 			strbuf_printf(&tables.shorts, "%c%s",

@@ -332,6 +332,9 @@ static const struct {
 	{ "heap -f diff a", "diff", true },
 	{ "heap diff a b", "a", false },
 	{ "heap diff --top 3 --value alloc-bytes a b", "a", false },
+	{ "heap diff a b --top 3", "a", false },
+	{ "heap diff a --top 3 b", "a", false },
+	{ "heap diff -- --top b", "--top", false },
 };
 
 START_TEST(test_verb)
@@ -396,6 +399,10 @@ static const struct {
 	{ "heap diff", TWO_FILES },
 	{ "heap diff a", TWO_FILES },
 	{ "heap diff a b c", TWO_FILES },
+	{ "heap diff a b -f", "-f: unknown option; see calltrap heap diff "
+			      "--help" },
+	{ "heap diff a --none b", "--none: unknown option; see calltrap heap diff "
+			      "--help" },
 	{ "heap diff -f a b", "-f: unknown option; see calltrap heap diff "
 			      "--help" },
 	{ "heap --by day -p 1", "--by 'day': one of stack, function, line, "
