@@ -198,7 +198,7 @@ def _(case):
 
 @h.test("four threads: every call of each, and a replay that fits", users=True)
 def _(case):
-    result = gather(case, 4, 300)
+    result = gather(case, 4, 120)
     record, held = own_record(result.out)
     calls = calls_of(case.path("calls"))
     check_calls(calls, record)
@@ -216,7 +216,7 @@ def _(case):
 
 @h.test("sorted by time, no block is anybody's twice")
 def _(case):
-    gather(case, 4, 300)
+    gather(case, 4, 120)
     calls = sorted(calls_of(case.path("calls")), key=lambda call: call.time)
     held = {}
     for call in calls:
@@ -288,6 +288,12 @@ def _(case):
 
 # ---------------------------------------------------------------- attached
 
+def settle(target, tracer):
+    """On a busy machine calltrap may seem to rest before it has begun."""
+    h.wait_until(lambda: hr.planted(target.pid), "the traps")
+    h.settle(target, tracer)
+
+
 def start(case, threads="1", rounds="200"):
     target = case.start([victim(), threads, rounds, "wait"])
     h.wait_until(lambda: "ready" in target.out, "the victim")
@@ -300,7 +306,7 @@ def _(case):
     tracer = hr.attach(case, target, options=[
         "--calls", case.path("calls.%p"), "--footprint",
         case.path("footprint.%p")])
-    h.settle(target, tracer)
+    settle(target, tracer)
     h.check_equal(os.path.exists(case.path("footprint.%d" % target.pid)),
                   False, "the footprint before its time")
     target.say("go\n")
@@ -325,7 +331,7 @@ def _(case):
     target = start(case, "4", "100000")
     tracer = hr.attach(case, target, options=[
         "--calls", case.path("calls"), "--footprint", case.path("footprint")])
-    h.settle(target, tracer)
+    settle(target, tracer)
     target.say("go\n")
     h.wait_until(lambda: os.path.getsize(case.path("calls")) > 1 << 20, "calls")
     os.kill(target.pid, signal.SIGKILL)
@@ -348,7 +354,7 @@ def _(case):
     tracer = hr.attach(case, target, options=[
         "-f", "--calls", case.path("calls.%p"), "--footprint",
         case.path("footprint.%p")])
-    h.settle(target, tracer)
+    settle(target, tracer)
     for word in "afvb":
         target.say(word)
         h.wait_until(lambda: "did " + word in target.out, "order " + word)
@@ -372,7 +378,7 @@ def _(case):
     for option in ("--calls", "--footprint"):
         target = start(case, "2", "500")
         tracer = hr.attach(case, target, options=[option, "/dev/full"])
-        h.settle(target, tracer)
+        settle(target, tracer)
         target.say("go\n")
         h.wait_until(lambda: target.out.count("held") == 2, "the rounds")
         tracer.popen.send_signal(signal.SIGINT)
@@ -423,7 +429,7 @@ def _(case):
     target = start(case, "1", "3000")
     keep = os.open(pipe, os.O_RDWR)
     tracer = hr.attach(case, target, options=["--calls", pipe])
-    h.settle(target, tracer)
+    settle(target, tracer)
     reader = os.open(pipe, os.O_RDONLY)
     os.close(keep)
     target.say("go\n")
@@ -447,7 +453,7 @@ def _(case):
     keep = os.open(pipe, os.O_RDWR)
     tracer = hr.attach(case, target, options=["--calls", pipe],
                        env=h.keeping_nothing())
-    h.settle(target, tracer)
+    settle(target, tracer)
     before = int(h.status_field(tracer.pid, "VmRSS").split()[0])
     target.say("go\n")
     time.sleep(3)
@@ -468,7 +474,7 @@ def _(case):
     target = start(case, "1", "90000")
     tracer = hr.attach(case, target, options=[
         "--footprint", case.path("footprint")], env=h.keeping_nothing())
-    h.settle(target, tracer)
+    settle(target, tracer)
     target.say("go\n")
 
     def size():
