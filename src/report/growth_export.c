@@ -59,14 +59,18 @@ bool growth_leaf_is_missing(const struct heap_export *export,
 {
 	const struct frame_name *names;
 	struct frame frame;
+	size_t count;
 
 	if (!site->function)
 		return false;
 	if (!stacks_frames(export->config->stacks, site->stack, &frame, 1))
 		return true;
-	(void)namer_names(export->config->namer, &frame, &names);
-	return !names[0].function ||
-	       strcmp(names[0].function, site->function) != 0;
+	count = namer_names(export->config->namer, &frame, &names);
+	for (size_t i = 0; i < count; i++)
+		if (names[i].function &&
+		    !strcmp(names[i].function, site->function))
+			return false;
+	return true;
 }
 
 /* ---- folded stacks ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/amounts.h"
+#include "report/frame_text.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
 #include "report/heap_names.h"
@@ -61,6 +62,19 @@ static int add_totals(const struct heap_text *text, enum growth_kind kind)
 
 /* ---- rows ---- */
 
+/* Nobody but the C library: it has begun by itself. */
+static void add_library(const struct heap_text *text, stack_id stack)
+{
+	struct strbuf *out = heap_text_out(text);
+	struct frame frame;
+
+	if (stacks_frames(text->config->stacks, stack, &frame, 1) &&
+	    *frame.code->path)
+		names_escape(out, frame_text_base(frame.code->path));
+	else
+		strbuf_puts(out, "?");
+}
+
 static void add_what(const struct heap_text *text,
 		     const struct growth_row *row)
 {
@@ -82,7 +96,7 @@ static void add_what(const struct heap_text *text,
 	if (caller)
 		short_name_add(out, caller->function, NAME_WIDTH);
 	else
-		strbuf_puts(out, "?");
+		add_library(text, row->site->stack);
 }
 
 /* What has the name of memory has no stack. */
