@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/file.h"
 #include "report/amounts.h"
-#include "report/frame_text.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
 #include "report/heap_names.h"
@@ -70,7 +70,7 @@ static void add_library(const struct heap_text *text, stack_id stack)
 
 	if (stacks_frames(text->config->stacks, stack, &frame, 1) &&
 	    *frame.code->path)
-		names_escape(out, frame_text_base(frame.code->path));
+		names_escape(out, file_base_name(frame.code->path));
 	else
 		strbuf_puts(out, "?");
 }
