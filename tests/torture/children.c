@@ -67,6 +67,7 @@ void do_fork(struct worker *worker)
 static void run_daemon(int out, unsigned calls)
 {
 	struct stream *stream;
+	pid_t parent = getpid();
 	char done = 'd';
 
 	if (setsid() < 0)
@@ -74,8 +75,10 @@ static void run_daemon(int out, unsigned calls)
 	if (fork())
 		_exit(3);
 	stream = stream_new();
-	if (stream)
+	if (stream) {
+		stream->parent = parent;
 		(void)child_calls(stream, calls);
+	}
 	(void)!write(out, &done, 1);
 	_exit(20 + calls);
 }
