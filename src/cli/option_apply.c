@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/option_apply.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/duration.h"
+#include "cli/pids.h"
+
+static void *field_of(struct command_line *line,
+		      const struct option_entry *entry)
+{
+	return (char *)line->options + entry->field;
+}
+
+/* The option as it was given: -F, --pool. */
+static const char *shown(const struct option_entry *entry, char ret[24])
+{
+	if (entry->short_name)
+		snprintf(ret, 24, "-%c", entry->short_name);
+	else
+		snprintf(ret, 24, "--%s", entry->long_name);
+	return ret;
+}
+
+int apply_flag(struct command_line *line, const struct option_entry *entry,
+	       const char *argument UNUSED)
+{
+	*(bool *)field_of(line, entry) = true;
+	return 0;
+}
+
+int apply_number(struct command_line *line, const struct option_entry *entry,
+		 const char *argument)
+{
+	unsigned long n;
+	char name[24];
+	char *end;
+
+	/* strtoul() would take blanks and a sign. */
+	errno = 0;
+	n = strtoul(argument, &end, 10);
+	if (*argument < '0' || *argument > '9' || *end || errno ||
+	    n < entry->min || n > entry->max)
+		return complain(-EINVAL, "%s '%s': a number from %u to %u is "
+				"expected", shown(entry, name), argument,
+				entry->min, entry->max);
+	*(unsigned *)field_of(line, entry) = n;
+	return 0;
+}
+
+int apply_text(struct command_line *line, const struct option_entry *entry,
+	       const char *argument)
+{
+	char name[24];
+
+	if (!*argument)
+		return complain(-EINVAL, "%s '': a %s is missing; see %s",
+				shown(entry, name), entry->argument,
+				option_help(line->options->verb));
+	*(const char **)field_of(line, entry) = argument;
+	return 0;
+}
+
+static int refuse_filter(const struct option_entry *entry,
+			 const char *argument, char *message, size_t column)
+{
+	complain(0, "-%c '%s': column %zu: %s", entry->short_name, argument,
+		 column, message);
+	free(message);
+	return -EINVAL;
+}
+
+int apply_filter(struct command_line *line, const struct option_entry *entry,
+		 const char *argument)
+{
+	struct filter *filter = *(struct filter **)field_of(line, entry);
+	char *message;
+	size_t column;
+
+	if (filter_add(filter, argument, &message, &column))
+		return refuse_filter(entry, argument, message, column);
+	return 0;
+}
+
+int apply_library(struct command_line *line, const struct option_entry *entry,
+		  const char *argument)
+{
+	char *message;
+	size_t column;
+
+	if (filter_add_library(line->options->libraries, argument, &message,
+			       &column))
+		return refuse_filter(entry, argument, message, column);
+	return 0;
+}
+
+int apply_pids(struct command_line *line,
+	       const struct option_entry *entry UNUSED, const char *argument)
+{
+	return pids_add_list(line->options, argument);
+}
+
+int apply_name(struct command_line *line,
+	       const struct option_entry *entry UNUSED, const char *argument)
+{
+	if (!*argument)
+		return complain(-EINVAL, "--name '': a process name is "
+					 "missing");
+	line->names = xreallocarray(line->names, line->name_count + 1,
+				    sizeof(*line->names));
+	line->names[line->name_count++] = argument;
+	return 0;
+}
+
+/* Words that stand for numbers, from 0 on. */
+static int choose(struct command_line *line, const struct option_entry *entry,
+		  const char *argument, const char *const *words, size_t count)
+{
+	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(argument, words[i])) {
+			*(unsigned *)field_of(line, entry) = i;
+			return 0;
+		}
+		strbuf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	return complain(-EINVAL, "--%s '%s': one of %s is expected",
+			entry->long_name, argument, strbuf_text(&all));
+}
+
+int apply_by(struct command_line *line, const struct option_entry *entry,
+	     const char *argument)
+{
+	static const char *const words[] = {
+		[HEAP_BY_STACK] = "stack",     [HEAP_BY_FUNCTION] = "function",
+		[HEAP_BY_LINE] = "line",       [HEAP_BY_LIBRARY] = "library",
+		[HEAP_BY_THREAD] = "thread",   [HEAP_BY_SIZE] = "size",
+		[HEAP_BY_COMPONENT] = "component",
+	};
+
+	line->by_given = true;
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
+int apply_order(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
+{
+	static const char *const words[] = {
+		[HEAP_ORDER_BYTES] = "bytes",
+		[HEAP_ORDER_BLOCKS] = "blocks",
+		[HEAP_ORDER_RATE] = "rate",
+		[HEAP_ORDER_AGE] = "age",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
+int apply_value(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
+{
+	static const char *const words[] = {
+		[HEAP_INUSE_BYTES] = "inuse-bytes",
+		[HEAP_INUSE_BLOCKS] = "inuse-blocks",
+		[HEAP_ALLOC_BYTES] = "alloc-bytes",
+		[HEAP_ALLOC_BLOCKS] = "alloc-blocks",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
+int apply_clock(struct command_line *line,
+		const struct option_entry *entry UNUSED,
+		const char *argument UNUSED)
+{
+	if (line->options->log.clock < LOG_CLOCK_EPOCH)
+		line->options->log.clock++;
+	return 0;
+}
+
+/* Adds the files of a list like a:b to those that were given before. */
+int apply_files(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
+{
+	char ***files = field_of(line, entry);
+	size_t count = 0;
+	char name[24];
+
+	if (strspn(argument, ":") == strlen(argument))
+		return complain(-EINVAL, "%s '%s': a FILE is missing; see %s",
+				shown(entry, name), argument,
+				option_help(line->options->verb));
+	while (*files && (*files)[count])
+		count++;
+	for (const char *s = argument; *(s += strspn(s, ":"));) {
+		size_t length = strcspn(s, ":");
+
+		*files = xreallocarray(*files, count + 2, sizeof(**files));
+		(*files)[count++] = xstrndup(s, length);
+		(*files)[count] = NULL;
+		s += length;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} debug_domains[] = {
+	{ "stop", DIAG_STOP },
+	{ "trap", DIAG_TRAP },
+	{ "module", DIAG_MODULE },
+	{ "probe", DIAG_PROBE },
+	{ "prototype", DIAG_PROTOTYPE },
+	{ "session", DIAG_SESSION },
+};
+
+/* 0 when there is no such domain. */
+static unsigned domain_named(const char *name, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(debug_domains); i++)
+		if (strlen(debug_domains[i].name) == length &&
+		    !memcmp(debug_domains[i].name, name, length))
+			return debug_domains[i].bit;
+	return 0;
+}
+
+/* An octal mask; 0 when it isn't one, or has bits of no domain. */
+static unsigned octal_mask(const char *text)
+{
+	unsigned long mask;
+	char *end;
+
+	if (*text < '0' || *text > '7')
+		return 0;
+	mask = strtoul(text, &end, 8);
+	return *end || mask > 077 ? 0 : mask;
+}
+
+static unsigned named_mask(const char *text)
+{
+	unsigned mask = 0;
+
+	for (;; text++) {
+		size_t length = strcspn(text, ",");
+		unsigned bit = domain_named(text, length);
+
+		if (!bit)
+			return 0;
+		mask |= bit;
+		text += length;
+		if (!*text)
+			return mask;
+	}
+}
+
+int apply_debug(struct command_line *line,
+		const struct option_entry *entry UNUSED, const char *argument)
+{
+	unsigned mask = octal_mask(argument);
+
+	if (!mask)
+		mask = named_mask(argument);
+	if (!mask)
+		return complain(-EINVAL, "-D '%s': an octal mask from 1 to "
+				"77, or some of stop,trap,module,probe,"
+				"prototype,session is expected", argument);
+	line->options->debug |= mask;
+	return 0;
+}
+
+int apply_duration(struct command_line *line, const struct option_entry *entry,
+		   const char *argument)
+{
+	char *message;
+
+	if (!duration_parse(argument, field_of(line, entry), &message))
+		return 0;
+	complain(0, "--%s '%s': %s", entry->long_name, argument, message);
+	free(message);
+	return -EINVAL;
+}
