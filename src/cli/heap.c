@@ -60,6 +60,8 @@ static void print_report(struct heap_verb *verb,
 	const struct heap_cost cost = cost_of(verb, process);
 	int err;
 
+	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
+		heap_name_threads(process->heap, true);
 	if (verb->suppressions)
 		suppressions_apply(verb->suppressions, &verb->config,
 				   process->heap);

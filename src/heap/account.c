@@ -155,12 +155,23 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 		change_holder(site->component_holder, blocks, bytes, time);
 }
 
+static void note_thread(struct heap *heap, struct site *site, pid_t tid)
+{
+	uint16_t thread = heap_thread(heap, tid);
+
+	if (!site->alloc_blocks)
+		site->thread = thread;
+	else if (site->thread != thread)
+		site->thread = 0;
+}
+
 void heap_count_acquired(struct heap *heap, struct site *site,
 			 const struct heap_act *act, uint64_t size)
 {
 	struct ledger *ledger = heap_ledger(heap, site->function->family);
 	struct heap_total *total = &ledger->total;
 
+	note_thread(heap, site, act->tid);
 	if (!site->alloc_blocks)
 		site->first_time = act->end;
 	site->last_time = act->end;

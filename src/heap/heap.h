@@ -48,6 +48,8 @@ struct heap_limits {
 #define HEAP_LIMITS_DEFAULT \
 	((struct heap_limits){ 200u << 20, 1u << 20, 1u << 14 })
 
+#define HEAP_THREAD_NAME 16 /* as of pthread_setname_np() */
+
 struct heap_options {
 	const struct families *families;
 	struct heap_limits limits; /* zeroed: the default */
@@ -62,6 +64,8 @@ struct heap_options {
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
 	void *context;
+	/* What a thread calls itself; "" when it is gone. NULL: nobody knows. */
+	void (*thread_name)(pid_t tid, char ret[HEAP_THREAD_NAME]);
 };
 
 struct heap *heap_new(const struct heap_options *options) MUST_CHECK;
@@ -150,6 +154,19 @@ const struct site *heap_site(const struct heap *heap, size_t number);
 void heap_suppress(struct heap *heap,
 		   unsigned (*find)(void *context, const struct site *site),
 		   void *context);
+
+/*
+ * Threads take their names when they have begun, after they have acquired
+ * something maybe: this asks again, for all of them, or for those that were new
+ * the last time.
+ */
+void heap_name_threads(struct heap *heap, bool all);
+
+/* "" when it is not known. */
+const char *heap_thread_name(const struct heap *heap, pid_t tid);
+
+/* The only thread that has acquired at a site; 0: there were several. */
+pid_t heap_site_thread(const struct heap *heap, const struct site *site);
 
 /* A live block. */
 struct heap_block {

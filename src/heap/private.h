@@ -61,6 +61,7 @@ struct heap {
 	struct thread_number *last_thread;
 	pid_t *tids; /* tids[number - 1] */
 	size_t thread_count, thread_room;
+	size_t named_count; /* of threads that were asked twice */
 };
 
 /* registry.c: what occurs again and again, each kept once. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "heap/private.h"
 
@@ -61,8 +62,50 @@ const char *heap_library(struct heap *heap, const char *library)
 struct thread_number {
 	pid_t tid;
 	uint16_t number;
+	bool gone;
+	char name[HEAP_THREAD_NAME];
 	UT_hash_handle hh;
 };
+
+/* One that is gone keeps the name that it had. */
+static void name_thread(const struct heap *heap, struct thread_number *thread)
+{
+	char name[HEAP_THREAD_NAME] = "";
+
+	if (!heap->options.thread_name || thread->gone)
+		return;
+	heap->options.thread_name(thread->tid, name);
+	if (*name)
+		memcpy(thread->name, name, sizeof(name));
+	else
+		thread->gone = true;
+}
+
+void heap_name_threads(struct heap *heap, bool all)
+{
+	for (size_t i = all ? 0 : heap->named_count; i < heap->thread_count;
+	     i++) {
+		struct thread_number *thread;
+
+		HASH_FIND_INT(heap->threads, &heap->tids[i], thread);
+		if (thread)
+			name_thread(heap, thread);
+	}
+	heap->named_count = heap->thread_count;
+}
+
+const char *heap_thread_name(const struct heap *heap, pid_t tid)
+{
+	struct thread_number *thread;
+
+	HASH_FIND_INT(heap->threads, &tid, thread);
+	return thread ? thread->name : "";
+}
+
+pid_t heap_site_thread(const struct heap *heap, const struct site *site)
+{
+	return site->thread ? heap->tids[site->thread - 1] : 0;
+}
 
 uint16_t heap_thread(struct heap *heap, pid_t tid)
 {
@@ -81,6 +124,7 @@ uint16_t heap_thread(struct heap *heap, pid_t tid)
 		heap->tids[heap->thread_count++] = tid;
 		thread->number = heap->thread_count;
 		HASH_ADD_INT(heap->threads, tid, thread);
+		name_thread(heap, thread);
 	}
 	heap->last_thread = thread;
 	return thread->number;

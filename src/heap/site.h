@@ -15,6 +15,7 @@ struct site {
 	const char *library; /* of the caller, or NULL */
 	unsigned component;  /* 0: none */
 	unsigned suppression; /* see heap_suppress() */
+	uint16_t thread;      /* see heap_site_thread() */
 
 	uint64_t blocks, bytes; /* outstanding */
 	uint64_t alloc_blocks, alloc_bytes;

@@ -65,6 +65,7 @@ static void sample(const struct watch *watch, struct watched *process,
 	if (!process->samples++)
 		process->first_vitals = vitals;
 	process->vitals = vitals;
+	heap_name_threads(process->heap, false);
 	history_change(&process->resident, now - process->start,
 		       (struct history_state){
 			       .bytes = vitals.resident_bytes });
@@ -109,6 +110,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 		.start = time,
 		.complete = complete,
 		.component = watch->options.component,
+		.thread_name = procfs_comm,
 		.context = watch->options.context,
 	};
 

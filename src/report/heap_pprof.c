@@ -9,6 +9,7 @@
 #include "report/amounts.h"
 #include "report/gzip.h"
 #include "report/heap_export.h"
+#include "report/heap_shares.h"
 #include "report/profile_places.h"
 
 /*
@@ -21,6 +22,7 @@ struct pprof {
 	const struct heap_export *export;
 	struct profile_writer writer;
 	struct profile_places places;
+	struct heap_shares *shares;
 	struct frame *frames; /* room for the deepest stack */
 	size_t room;
 };
@@ -57,7 +59,7 @@ static size_t frames_of(struct pprof *pprof, const struct site *site)
 
 /* ---- samples ---- */
 
-#define LABELS_MAX 6
+#define LABELS_MAX 8
 
 struct labels {
 	Pprof__Label all[LABELS_MAX];
@@ -104,14 +106,23 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 	bytes->number_unit = profile_writer_text(&pprof->writer, "bytes");
 }
 
-static void put_sample(struct pprof *pprof, const struct site *site)
+/* Its name, which may be that of many, and its number. */
+static void add_thread_labels(struct pprof *pprof, pid_t tid,
+			      struct labels *labels)
 {
-	const struct heap_export_held held =
-		heap_export_held(pprof->export, site);
-	int64_t values[] = { profile_number(site->alloc_blocks),
-			     profile_number(site->alloc_bytes),
-			     profile_number(held.blocks),
-			     profile_number(held.bytes) };
+	if (!tid)
+		return;
+	add_text_label(pprof, labels, "thread",
+		       heap_thread_name(heap_of(pprof), tid));
+	add_label(pprof, labels, "tid")->number = tid;
+}
+
+#define VALUES 4
+
+/* tid: of those whose sample it is, or 0. */
+static void put_sample(struct pprof *pprof, const struct site *site, pid_t tid,
+		       int64_t values[VALUES])
+{
 	size_t depth = frames_of(pprof, site), i;
 	uint64_t *ids CLEANUP(xfree_cleanup) =
 		xcalloc(depth + 1, sizeof(*ids));
@@ -125,15 +136,40 @@ static void put_sample(struct pprof *pprof, const struct site *site)
 	    STACK_COMPLETE)
 		ids[depth++] = pprof->places.cut_id;
 	add_labels(pprof, site, &labels);
+	add_thread_labels(pprof, tid, &labels);
 	sample.n_location_ids = depth;
 	sample.location_ids = ids;
-	sample.n_values = ARRAY_SIZE(values);
+	sample.n_values = VALUES;
 	sample.values = values;
 	sample.n_labels = labels.count;
 	sample.labels = labels.pointers;
 	piece.n_samples = 1;
 	piece.samples = &samples;
 	profile_writer_put(&pprof->writer, &piece);
+}
+
+/*
+ * Where several threads acquire, what each still holds has a sample of its own;
+ * the last one has all else: who has acquired what was given back isn't known.
+ */
+static void put_site(struct pprof *pprof, const struct site *site)
+{
+	struct heap_export_held rest = heap_export_held(pprof->export, site);
+	const struct heap_share *share = heap_shares_of(pprof->shares, site);
+
+	for (; share; share = share->next) {
+		int64_t values[VALUES] = { 0, 0, profile_number(share->blocks),
+					   profile_number(share->bytes) };
+
+		put_sample(pprof, site, share->key.tid, values);
+		rest.blocks -= share->blocks;
+		rest.bytes -= share->bytes;
+	}
+	put_sample(pprof, site, heap_site_thread(heap_of(pprof), site),
+		   (int64_t[VALUES]){ profile_number(site->alloc_blocks),
+				      profile_number(site->alloc_bytes),
+				      profile_number(rest.blocks),
+				      profile_number(rest.bytes) });
 }
 
 /* ---- the head ---- */
@@ -242,13 +278,15 @@ void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
 	const struct site *site;
 	size_t i;
 
+	pprof.shares = heap_shares_new(export);
 	profile_writer_init(&pprof.writer, &plain);
 	put_types(&pprof.writer);
 	put_times(&pprof);
 	put_comments(&pprof);
 	put_places(&pprof);
 	for_each_shown(&pprof, i, site)
-		put_sample(&pprof, site);
+		put_site(&pprof, site);
+	heap_shares_free(pprof.shares);
 	profile_places_fini(&pprof.places);
 	profile_writer_fini(&pprof.writer);
 	free(pprof.frames);

@@ -218,6 +218,15 @@ static uint64_t size_class(uint64_t size)
 	return top;
 }
 
+static void add_thread(const struct heap *heap, pid_t tid, struct strbuf *out)
+{
+	const char *name = heap_thread_name(heap, tid);
+
+	strbuf_printf(out, "thread %d", (int)tid);
+	if (*name)
+		strbuf_printf(out, " (%s)", name);
+}
+
 static void add_block(struct gathering *g, const struct heap_block *block)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
@@ -231,7 +240,7 @@ static void add_block(struct gathering *g, const struct heap_block *block)
 		strbuf_printf(&name, "up to %" PRIu64 " bytes",
 			      size_class(block->size));
 	else if (block->tid)
-		strbuf_printf(&name, "thread %d", (int)block->tid);
+		add_thread(g->heap, block->tid, &name);
 	else
 		strbuf_puts(&name, "(other threads)");
 	row = row_named(g, strbuf_text(&name));

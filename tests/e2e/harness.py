@@ -403,15 +403,25 @@ def keeping_nothing():
             ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
 
 
+def states(pid):
+    """Of all its threads: on a busy machine one may want to run, and can't."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for tid in os.listdir("/proc/%d/task" % pid):
+            found.add(read("/proc/%d/task/%s/stat" % (pid, tid))
+                      .rpartition(")")[2].split()[0])
+    return found
+
+
 def settle(target, tracer):
     """Waits until calltrap itself waits: its traps are planted."""
     state = {}
 
     def asleep():
-        found = (status_field(tracer.pid, "State", "")[:1],
-                 processor_time(tracer.pid),
+        found = (states(tracer.pid), processor_time(tracer.pid),
                  status_field(target.pid, "State", "")[:1])
-        same = state.get("last") == found and found[0] + found[2] == "SS"
+        same = state.get("last") == found and found[0] == {"S"} and \
+            found[2] == "S"
         state["times"] = state.get("times", 0) + 1 if same else 0
         state["last"] = found
         return state["times"] > 20 or tracer.popen.poll() is not None

@@ -107,7 +107,7 @@ def _(case):
 @h.test("rows by thread and size")
 def _(case):
     report = watch(case, "abt", "--by", "thread")
-    target = report.row("^thread %d$" % report.pid)
+    target = report.row(r"^thread %d \(heap_steps\)$" % report.pid)
     h.check(target.blocks >= 15 and target.bytes >= 6000, "the first thread")
     rows = [row for row in report.rows if row is not target]
     h.check_equal([held(row) for row in rows], [GAMMA], "the other thread")
@@ -117,6 +117,17 @@ def _(case):
     h.check_equal(held(report.row("^up to 128 bytes$")), ALPHA, "128")
     h.check_equal(held(report.row("^up to 1024 bytes$")), BETA, "1024")
     check_sums(report)
+
+
+@h.test("rows by thread have the names that threads take")
+def _(case):
+    program = h.build("heap_crew", "heap_crew.c", "-g", "-O1", "-lpthread")
+    report = hr.heap(case, "--by", "thread", program).report
+    found = sorted((row.what.split()[2], row.blocks, row.bytes)
+                   for row in report.rows if "heap_crew" not in row.what)
+    h.check_equal(found, [("(eater)", 50, 5000), ("(eater)", 50, 5000),
+                          ("(nibbler)", 9, 620)], "threads")
+    report.row(r"^thread %d \(heap_crew\)$" % report.pid)
 
 
 @h.test("rows by component, and their peaks")
