@@ -75,9 +75,10 @@ void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
 /*
  * Looks which pages are there: where nobody tells of page faults, that is how
  * they are known. The first time it only learns which those are. Now and then:
- * only if that doesn't take too much of all time.
+ * only if that doesn't take too much of all time. Returns whether what is known
+ * of pages is what there is now.
  */
-void growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then);
+bool growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then);
 void growth_look_again(struct growth *growth);
 
 /* Pages of an extent, if any were touched, are there no more. */

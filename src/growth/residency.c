@@ -260,22 +260,26 @@ static void look(struct growth *growth, struct pagemap *map, FILE *maps)
 	own->next = clock_now() + (clock_now() - begun) * SHARE;
 }
 
-static bool is_to_be_looked_at(const struct growth *growth, bool now_and_then)
+static bool is_to_be_looked_at(const struct growth *growth)
 {
 	return growth_has(growth, GROWTH_FAULTS) &&
-	       growth->fault_source.method != FAULTS_BY_EVENTS &&
-	       !(now_and_then && growth->residency &&
-		 clock_now() < growth->residency->next);
+	       growth->fault_source.method != FAULTS_BY_EVENTS;
 }
 
-void growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then)
+static bool is_too_soon(const struct growth *growth)
+{
+	return growth->residency && clock_now() < growth->residency->next;
+}
+
+bool growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then)
 {
 	struct pagemap map;
 	FILE *maps;
 
-	if (!is_to_be_looked_at(growth, now_and_then) ||
-	    pagemap_open(&map, pid))
-		return;
+	if (!is_to_be_looked_at(growth))
+		return true;
+	if ((now_and_then && is_too_soon(growth)) || pagemap_open(&map, pid))
+		return false;
 	maps = procfs_maps_open(pid);
 	if (maps) {
 		if (!growth->residency)
@@ -285,10 +289,12 @@ void growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then)
 		fclose(maps);
 	}
 	pagemap_close(&map);
+	return maps;
 }
 
 void growth_look_again(struct growth *growth)
 {
 	if (growth->residency)
-		growth_look_at_pages(growth, growth->residency->pid, true);
+		(void)growth_look_at_pages(growth, growth->residency->pid,
+					   true);
 }

@@ -55,7 +55,7 @@ void growth_begin(struct growth *growth, pid_t pid,
 	FILE *maps = procfs_maps_open(pid);
 
 	growth_drain(growth);
-	growth_look_at_pages(growth, pid, false);
+	(void)growth_look_at_pages(growth, pid, false);
 	if (!maps)
 		return;
 	learn(growth, maps, &view->virtual_bytes, &heap_end);
@@ -156,8 +156,8 @@ void growth_look(struct growth *growth, pid_t pid,
 	FILE *maps;
 
 	growth_drain(growth);
-	growth_look_at_pages(growth, pid, now_and_then);
-	if (now_and_then && growth->look_ns > QUICK)
+	if (!growth_look_at_pages(growth, pid, now_and_then) ||
+	    (now_and_then && growth->look_ns > QUICK))
 		return;
 	maps = procfs_maps_open(pid);
 	if (!maps)
