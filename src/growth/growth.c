@@ -27,7 +27,7 @@ void growth_free(struct growth *growth)
 		free(growth->sites[i]);
 	free(growth->sites);
 	ranges_fini(&growth->memory);
-	ranges_fini(&growth->pages);
+	page_table_fini(&growth->pages);
 	free(growth);
 }
 

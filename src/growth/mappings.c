@@ -176,7 +176,9 @@ void growth_unmap(struct growth *growth, const struct growth_actor *actor,
 
 /* ---- mappings that move ---- */
 
-bool growth_shift(const struct growth_move *move, const struct extent *to,
+/* Where a piece of what has moved to an extent lies there, cut where that ends;
+   false when nothing is left of it. */
+static bool shift(const struct growth_move *move, const struct extent *to,
 		  struct range *piece)
 {
 	uint64_t offset = piece->begin - growth_extent(move->from, 0).begin;
@@ -201,7 +203,7 @@ static uint64_t settle(struct growth *growth, const struct growth_move *move,
 	for (size_t i = 0; i < taken->count; i++) {
 		struct range piece = taken->items[i], rest = piece;
 
-		if (!growth_shift(move, to, &piece)) {
+		if (!shift(move, to, &piece)) {
 			left += drop(growth, &rest, total);
 			continue;
 		}

@@ -3,26 +3,22 @@
 
 /* Pages that were touched: what RSS is made of. */
 
-static uint64_t drop(struct growth *growth, const struct range *piece)
+/* It isn't there any more, in the books of who had touched it. */
+static uint64_t drop(struct growth *growth, uint32_t site)
 {
-	struct site_entry *entry = growth->sites[piece->block->site - 1];
-	uint64_t bytes = piece->end - piece->begin;
-
-	entry->site.gone += bytes;
-	if (ranges_drop(&growth->pages, piece))
-		entry->pages = NULL;
-	return bytes;
+	growth->sites[site - 1]->site.gone += GROWTH_PAGE;
+	return GROWTH_PAGE;
 }
 
 static uint64_t drop_extent(struct growth *growth, struct extent extent)
 {
-	struct range_list gone = { 0 };
+	struct touched_pages gone = { 0 };
 	uint64_t bytes = 0;
 
-	ranges_cut(&growth->pages, extent.begin, extent.end, &gone);
+	page_table_take(&growth->pages, extent.begin, extent.end, &gone);
 	for (size_t i = 0; i < gone.count; i++)
-		bytes += drop(growth, &gone.items[i]);
-	range_list_fini(&gone);
+		bytes += drop(growth, gone.items[i].site);
+	touched_pages_fini(&gone);
 	return bytes;
 }
 
@@ -41,20 +37,20 @@ static void count_back(struct growth *growth, const struct growth_actor *actor,
 	total->back += bytes;
 }
 
-/* All pages of a site are pieces of one block, so that neighbours merge. */
-static void add(struct growth *growth, struct site_entry *entry,
-		struct extent extent)
+/* Returns the bytes of those that were there already. */
+static uint64_t add(struct growth *growth, const struct site_entry *entry,
+		    struct extent extent)
 {
-	struct range range = { extent.begin, extent.end, entry->pages };
+	uint64_t bytes = 0;
 
-	if (entry->pages) {
-		entry->pages->pieces++;
-		ranges_put_back(&growth->pages, &range);
-		return;
+	for (taddr_t at = extent.begin; at < extent.end; at += GROWTH_PAGE) {
+		uint32_t old = page_table_set(&growth->pages, at,
+					      entry->site.number);
+
+		if (old)
+			bytes += drop(growth, old);
 	}
-	entry->pages = ranges_add(&growth->pages, extent.begin, extent.end,
-				  &(struct range_block){
-					  .site = entry->site.number });
+	return bytes;
 }
 
 /* A page that was there is touched anew when it is written to for the first
@@ -70,8 +66,7 @@ void growth_fault(struct growth *growth, const struct growth_fault *fault)
 	struct site_entry *entry =
 		growth_entry_of(growth, GROWTH_FAULTS, &actor);
 
-	total->again += drop_extent(growth, extent);
-	add(growth, entry, extent);
+	total->again += add(growth, entry, extent);
 	growth_count(growth, entry, fault->time, extent.end - extent.begin);
 	entry->site.calls += faults - 1;
 	total->calls += faults - 1;
@@ -88,26 +83,22 @@ void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
 {
 	struct extent from = growth_extent(move->from, move->from_size);
 	struct extent to = growth_extent(move->to, move->to_size);
-	struct range_list pages = { 0 };
+	struct touched_pages pages = { 0 };
 	uint64_t bytes;
 
-	ranges_cut(&growth->pages, from.begin, from.end, &pages);
+	page_table_take(&growth->pages, from.begin, from.end, &pages);
 	bytes = drop_extent(growth, to);
 	for (size_t i = 0; i < pages.count; i++) {
-		struct range piece = pages.items[i], rest = piece;
+		const struct touched_page *page = &pages.items[i];
+		uint64_t offset = page->address - from.begin;
 
-		if (!growth_shift(move, &to, &piece)) {
-			bytes += drop(growth, &rest);
-			continue;
-		}
-		rest.begin += piece.end - piece.begin;
-		if (rest.begin < rest.end) {
-			piece.block->pieces++;
-			bytes += drop(growth, &rest);
-		}
-		ranges_put_back(&growth->pages, &piece);
+		if (offset < to.end - to.begin)
+			(void)page_table_set(&growth->pages, to.begin + offset,
+					     page->site);
+		else
+			bytes += drop(growth, page->site);
 	}
-	range_list_fini(&pages);
+	touched_pages_fini(&pages);
 	count_back(growth, actor, bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "growth/growth.h"
+#include "growth/page_table.h"
 #include "growth/view.h"
 
 /* What the files of this room share. */
@@ -17,8 +18,6 @@ struct site_key {
 struct site_entry {
 	struct growth_site site;
 	struct site_key key;
-	struct range_block *pages; /* FAULTS: of all of its pages that are
-				      there; or NULL */
 	UT_hash_handle hh;
 };
 
@@ -30,7 +29,7 @@ struct growth {
 	struct growth_total totals[GROWTH_KINDS];
 	struct growth_fault_source fault_source;
 	struct ranges memory; /* what is mapped; of site 0: since before */
-	struct ranges pages;  /* that were touched while watching */
+	struct page_table pages; /* that were touched while watching */
 	taddr_t break_start;  /* 0: not known */
 	taddr_t break_end;    /* of whole pages; 0: not known */
 	struct growth_running *running; /* calls: calls.c */
@@ -62,11 +61,6 @@ struct extent growth_extent(taddr_t begin, uint64_t size);
 /* It has grown by so much, at this site. */
 void growth_count(struct growth *growth, struct site_entry *entry,
 		  uint64_t time, uint64_t bytes);
-
-/* Where a piece of what has moved to an extent lies there, cut where that ends;
-   false when nothing is left of it. */
-bool growth_shift(const struct growth_move *move, const struct extent *to,
-		  struct range *piece);
 
 /* Its pages move with it; those behind its new end are there no more. */
 void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
