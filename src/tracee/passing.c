@@ -227,22 +227,35 @@ static void remember_visit(struct task *task, taddr_t address, taddr_t sp)
 }
 
 /*
- * What was remembered later is of handlers that have ended by then. It is still
- * there if the trap that would have been hit again was lifted meanwhile.
+ * Where the trap was lifted the task went on without hitting it again, or what
+ * it hits there now is the next call.
  */
+static void drop_visits_of_lifted(struct task *task)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < task->visit_count; i++) {
+		const struct visit visit = task->visits[i];
+		const struct trap *trap =
+			trap_find(task->tracee->space, visit.address);
+
+		if (trap && trap->planted && trap->planting == visit.planting)
+			task->visits[kept++] = visit;
+	}
+	task->visit_count = kept;
+}
+
+/* What was remembered later is of handlers that have ended by then. */
 bool task_take_visit(struct task *task, taddr_t address, taddr_t sp)
 {
+	drop_visits_of_lifted(task);
 	for (unsigned i = task->visit_count; i-- > 0;) {
 		const struct visit *visit = &task->visits[i];
 
-		if (visit->address != address || visit->sp != sp)
-			continue;
-		task->visit_count = i;
-		/*
-		 * The trap may have been lifted before it was hit again: then
-		 * this hit is of the next call.
-		 */
-		return visit->planting == planting_of(task, address);
+		if (visit->address == address && visit->sp == sp) {
+			task->visit_count = i;
+			return true;
+		}
 	}
 	return false;
 }

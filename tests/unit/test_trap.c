@@ -495,57 +495,61 @@ static TCase *own_tcase(Suite *suite, const char *name)
 
 /* ---- visits that signals have interrupted ---- */
 
+static struct trap_owner visited;
+
+static void remember(struct task *task, size_t at, taddr_t sp)
+{
+	if (!trap_at(at) || !trap_at(at)->planted)
+		ck_assert_int_eq(trap_plant(space, address(at), &visited), 0);
+	task->visits[task->visit_count++] = (struct visit){
+		address(at), sp, trap_at(at)->planting };
+}
+
 START_TEST(visits)
 {
 	struct tracee tracee = { .space = space };
 	struct task task = { .tracee = &tracee };
-	struct visit first = { address(0x10), 0x7000, 0 };
-	struct visit handler = { address(0x20), 0x3000, 0 };
 
-	ck_assert(!task_take_visit(&task, first.address, first.sp));
-	task.visits[0] = first;
-	task.visits[1] = handler;
-	task.visit_count = 2;
-	ck_assert(!task_take_visit(&task, first.address, 0x6ff8));
-	ck_assert(!task_take_visit(&task, address(0x30), first.sp));
+	ck_assert(!task_take_visit(&task, address(0x10), 0x7000));
+	remember(&task, 0x10, 0x7000);
+	remember(&task, 0x20, 0x3000);
+	ck_assert(!task_take_visit(&task, address(0x10), 0x6ff8));
+	ck_assert(!task_take_visit(&task, address(0x30), 0x7000));
 	ck_assert_uint_eq(task.visit_count, 2);
-	ck_assert(task_take_visit(&task, handler.address, handler.sp));
-	ck_assert(task_take_visit(&task, first.address, first.sp));
+	ck_assert(task_take_visit(&task, address(0x20), 0x3000));
+	ck_assert(task_take_visit(&task, address(0x10), 0x7000));
+	ck_assert(!task_take_visit(&task, address(0x10), 0x7000));
 	ck_assert_uint_eq(task.visit_count, 0);
 }
 END_TEST
 
 /* The handler's trap was lifted: it went on without hitting it again. */
-START_TEST(visit_of_a_handler_that_has_ended)
-{
-	struct tracee tracee = { .space = space };
-	struct task task = { .tracee = &tracee };
-
-	task.visits[0] = (struct visit){ address(0x10), 0x7000, 0 };
-	task.visits[1] = (struct visit){ address(0x20), 0x3000, 0 };
-	task.visit_count = 2;
-	ck_assert(task_take_visit(&task, address(0x10), 0x7000));
-	ck_assert_uint_eq(task.visit_count, 0);
-	ck_assert(!task_take_visit(&task, address(0x10), 0x7000));
-}
-END_TEST
-
-/* It was lifted and planted again meanwhile: that hit is another call's. */
 START_TEST(visit_of_a_trap_that_was_lifted)
 {
 	struct tracee tracee = { .space = space };
 	struct task task = { .tracee = &tracee };
-	struct trap_owner owner = { 0 };
 
-	ck_assert_int_eq(trap_plant(space, address(0x10), &owner), 0);
-	task.visits[0] = (struct visit){ address(0x10), 0x7000,
-					 trap_at(0x10)->planting };
-	task.visit_count = 1;
-	trap_unplant(space, address(0x10), &owner);
-	ck_assert_int_eq(trap_plant(space, address(0x10), &owner), 0);
-	ck_assert(!task_take_visit(&task, address(0x10), 0x7000));
+	remember(&task, 0x10, 0x7000);
+	remember(&task, 0x20, 0x3000);
+	trap_unplant(space, address(0x20), &visited);
+	ck_assert(task_take_visit(&task, address(0x10), 0x7000));
 	ck_assert_uint_eq(task.visit_count, 0);
-	trap_unplant(space, address(0x10), &owner);
+}
+END_TEST
+
+/* It was planted again, and the next handler hits it: that is another call,
+   and the visit that this handler has interrupted is still to come. */
+START_TEST(visit_of_a_trap_that_was_planted_again)
+{
+	struct tracee tracee = { .space = space };
+	struct task task = { .tracee = &tracee };
+
+	remember(&task, 0x20, 0x3000);
+	remember(&task, 0x10, 0x7000);
+	trap_unplant(space, address(0x20), &visited);
+	ck_assert_int_eq(trap_plant(space, address(0x20), &visited), 0);
+	ck_assert(!task_take_visit(&task, address(0x20), 0x3000));
+	ck_assert(task_take_visit(&task, address(0x10), 0x7000));
 }
 END_TEST
 
@@ -564,8 +568,8 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, all_lifted);
 	tcase_add_test(tcase, forgotten_range);
 	tcase_add_test(tcase, visits);
-	tcase_add_test(tcase, visit_of_a_handler_that_has_ended);
 	tcase_add_test(tcase, visit_of_a_trap_that_was_lifted);
+	tcase_add_test(tcase, visit_of_a_trap_that_was_planted_again);
 	tcase = own_tcase(suite, "forked copies");
 	tcase_add_test(tcase, copy_cleaned);
 	tcase_add_test(tcase, copy_made_before);
