@@ -89,6 +89,9 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 void heap_note_released(struct heap *heap, const struct heap_act *act,
 			uint64_t handle)
 {
+	/* Who has it next may go unseen. */
+	if (heap->missing)
+		return;
 	/* Only the first one was right. */
 	if (recent_find(&heap->recent, act->function->family, handle))
 		return;

@@ -161,7 +161,10 @@ static bool is_wanted(const struct call_acts *acts, struct watched *process,
 {
 	if (function->family->granularity && caller->is_own)
 		return false;
-	if (!acts->off || function->act != FAMILY_ACQUIRE)
+	if (function->act != FAMILY_ACQUIRE)
+		return true;
+	heap_set_missing(process->heap, acts->off);
+	if (!acts->off)
 		return true;
 	process->not_kept++;
 	return false;

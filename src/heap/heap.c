@@ -39,6 +39,15 @@ void heap_free(struct heap *heap)
 	free(heap);
 }
 
+void heap_set_missing(struct heap *heap, bool missing)
+{
+	if (missing && !heap->missing) {
+		heap->options.complete = false;
+		recent_fini(&heap->recent);
+	}
+	heap->missing = missing;
+}
+
 uint64_t heap_start(const struct heap *heap)
 {
 	return heap->options.start;

@@ -94,6 +94,12 @@ struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act);
 struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act);
 
 /*
+ * Whether blocks are acquired from now on that nobody tells of. Then a block
+ * that is given back a second time may be a new one: it is no double free.
+ */
+void heap_set_missing(struct heap *heap, bool missing);
+
+/*
  * A call will not return (its thread has ended, the process has died, it was
  * left by longjmp): what it had begun is not known, and counted as in flight.
  */

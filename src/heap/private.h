@@ -40,7 +40,8 @@ struct heap {
 	size_t ledger_count;
 	struct sites sites;
 	size_t suppression_count; /* sites that were asked about */
-	struct recent recent;
+	struct recent recent; /* empty while some acquisitions are missing */
+	bool missing;
 	struct incidents incidents;
 	struct pending *pending; /* by call */
 	size_t live_count;       /* in all families */

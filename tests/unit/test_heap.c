@@ -257,6 +257,28 @@ START_TEST(never_acquired)
 }
 END_TEST
 
+START_TEST(missing_acquisitions)
+{
+	struct heap_options options = { .complete = true };
+	struct fixture g;
+
+	fixture_init(&g, &options);
+	acquire(&g, "malloc", 0x10, 1);
+	release(&g, "free", 0x10, 0);
+	heap_set_missing(g.heap, true);
+	release(&g, "free", 0x10, 0);
+	release(&g, "free", 0x10, 0);
+	heap_set_missing(g.heap, false);
+	release(&g, "free", 0x10, 0);
+	ck_assert_uint_eq(total_of(&g, "malloc")->double_frees, 0);
+	ck_assert_uint_eq(total_of(&g, "malloc")->invalid_frees, 0);
+	ck_assert_uint_eq(total_of(&g, "malloc")->unknown_frees, 3);
+	release(&g, "free", 0x10, 0);
+	ck_assert_uint_eq(total_of(&g, "malloc")->double_frees, 1);
+	fixture_fini(&g);
+}
+END_TEST
+
 START_TEST(forms_and_sizes_that_differ)
 {
 	const struct incident *incident;
@@ -552,6 +574,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, release_in_two_families);
 	tcase_add_test(tcase, double_and_unknown_frees);
 	tcase_add_test(tcase, never_acquired);
+	tcase_add_test(tcase, missing_acquisitions);
 	tcase_add_test(tcase, forms_and_sizes_that_differ);
 	tcase_add_test(tcase, released_by_another_library);
 	tcase_add_test(tcase, reused_and_replaced);
