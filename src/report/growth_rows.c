@@ -28,6 +28,19 @@ static struct growth_row *row_named(struct gathering *g, const char *name)
 	return row;
 }
 
+/* The C library itself, and nobody behind it. */
+static void add_library(const struct gathering *g, stack_id stack,
+			struct strbuf *out)
+{
+	struct frame frame;
+
+	if (stacks_frames(g->config->stacks, stack, &frame, 1) &&
+	    *frame.code->path)
+		strbuf_puts(out, file_base_name(frame.code->path));
+	else
+		strbuf_puts(out, "?");
+}
+
 static void add_place(const struct gathering *g,
 		      const struct growth_site *site, struct strbuf *out)
 {
@@ -39,7 +52,7 @@ static void add_place(const struct gathering *g,
 	if (site->function && site->stack == STACK_NONE)
 		strbuf_puts(out, site->function);
 	else if (!name)
-		strbuf_puts(out, "?");
+		add_library(g, site->stack, out);
 	else if (by == HEAP_BY_LIBRARY)
 		strbuf_puts(out, *name->library ?
 					 file_base_name(name->library) :

@@ -120,6 +120,8 @@ static int add_row(const struct heap_text *text, const struct growth_row *row)
 	strbuf_puts(out, "  ");
 	add_what(text, row);
 	err = heap_text_end_line(text);
+	if (!err && row->site)
+		err = growth_text_cause(text, row->site);
 	return err ? err : add_stack(text, row);
 }
 

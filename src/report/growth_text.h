@@ -13,4 +13,8 @@ int growth_text_account(const struct heap_text *text) MUST_CHECK;
 /* How page faults were seen; nothing if they weren't watched. */
 int growth_text_faults(const struct heap_text *text) MUST_CHECK;
 
+/* What is acquired at such a stack, if that is known: what text->rows have. */
+int growth_text_cause(const struct heap_text *text,
+		      const struct growth_site *site) MUST_CHECK;
+
 #endif

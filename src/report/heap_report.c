@@ -92,6 +92,8 @@ int heap_report_print(struct heap_report *report,
 		return err;
 	text.output = &file->output;
 	rows = heap_rows_of(&report->config, process->heap, now);
+	if (heap_report_has_blocks(report->config.options))
+		text.rows = &rows;
 	err = print(&text, &rows);
 	heap_rows_fini(&rows);
 	return err;

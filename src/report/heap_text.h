@@ -15,6 +15,7 @@ struct heap_text {
 	const struct heap_cost *cost;
 	uint64_t now;
 	struct output *output;
+	const struct heap_rows *rows; /* of blocks; NULL: aren't watched */
 };
 
 static inline struct strbuf *heap_text_out(const struct heap_text *text)

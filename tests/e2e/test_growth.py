@@ -342,6 +342,22 @@ def _(case):
                   "mappings, without malloc's own")
 
 
+@h.test("who found no room, and who has taken it")
+def _(case):
+    program = h.build("heap_spill", "heap_spill.c", "-g", "-O1")
+    for options in ((), ("-S",)):
+        text = growth(case, [program], *options, kinds="heap,leaks", text=True)
+        found = h.check_match(
+            r"^ +([\d,]+) +([\d,]+) +[\d,]+ +([\d,]+)  brk by passes\n"
+            r" +stack \d+ of malloc, which holds nothing: it came when there "
+            r"was no room left$", text, "the innocent one")
+        h.check(int(found[2].replace(",", "")) > 3000 * 3000 / 2,
+                "most of the growth is seen in its name: " + found[2])
+        h.check_match(r"brk by leaks\n +stack \d+ of malloc, (LIKELY|POSSIBLY) "
+                      r"a leak: it holds 9,000,000 bytes in 3,000 blocks$",
+                      text, "the leak")
+
+
 @h.test("one kind alone")
 def _(case):
     _, grown, text = attach(case, "sm", kinds="heap")
