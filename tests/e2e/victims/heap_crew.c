@@ -31,7 +31,7 @@ __attribute__((noinline)) static void alone(void)
 
 static void *work(void *name)
 {
-	bool nibbles = !strcmp(name, "nibbler");
+	volatile bool nibbles = !strcmp(name, "nibbler");
 	volatile int count = nibbles ? 5 : 50; /* one call for both */
 
 	pthread_setname_np(pthread_self(), name);
