@@ -292,12 +292,12 @@ def one_pair(tracer, pairs, work, options):
     return float(found[1]) / 1000 if found else None
 
 
-def held(work, directory, blocks, options):
-    """Bytes of calltrap itself when so many blocks are live."""
+def held(work, directory, words, options):
+    """Bytes of calltrap itself at the end of that work."""
     report = os.path.join(directory, "held")
-    subprocess.run([CALLTRAP, "heap", "-o", report, work, "20", "0",
-                    str(blocks)], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, timeout=options.patience)
+    subprocess.run([CALLTRAP, "heap", "-o", report, work, *map(str, words)],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=options.patience)
     with open(report) as file:
         found = HOLDS.search(file.read())
     return int(found[1].replace(",", "")) if found else None
@@ -318,11 +318,15 @@ def heaps(options, directory):
     for name, values in costs.items():
         cost = median(values)
         row(name, number(cost, "%.3f"), ratio(ours, cost))
-    few, many = [held(work, directory, blocks, options)
+    few, many = [held(work, directory, (20, 0, blocks), options)
                  for blocks in (0, 200000)]
     if few and many:
         print("bytes of calltrap per live block: %.1f" %
               ((many - few) / 200000))
+    few, many = [held(work, directory, ("sites", depth), options)
+                 for depth in (0, 12)]
+    if few and many:
+        print("bytes of calltrap per site: %.0f" % ((many - few) / 4095))
 
 
 def programs():

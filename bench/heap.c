@@ -2,6 +2,9 @@
 /*
  * heap DEPTH PAIRS KEPT: so many malloc() and free(), called so deep, then so
  * many blocks that are kept. Prints nanoseconds per pair.
+ *
+ * heap sites DEPTH: 2^DEPTH stacks, each of which acquires and gives back eight
+ * blocks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +48,29 @@ __attribute__((noinline)) static void dive(int depth, long pairs, long kept)
 	__asm__ volatile("");
 }
 
+__attribute__((noinline)) static void branch(int depth)
+{
+	if (depth) {
+		branch(depth - 1);
+		__asm__ volatile("");
+		branch(depth - 1);
+		__asm__ volatile("");
+		return;
+	}
+	for (int i = 0; i < 8; i++) {
+		volatile char *p = malloc(1 + i * 300);
+
+		*p = 1;
+		free((void *)p);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "sites")) {
+		branch(atoi(argv[2]));
+		return 0;
+	}
 	if (argc != 4)
 		return 2;
 	dive(atoi(argv[1]), atol(argv[2]), atol(argv[3]));

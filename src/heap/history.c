@@ -8,10 +8,18 @@
 /* The first interval: short enough for a watch of a second. */
 #define FIRST_INTERVAL 15625000 /* nanoseconds */
 
+/* It is doubled until HISTORY_POINTS. */
+#define FIRST_ROOM 4
+
 void history_fini(struct history *history)
 {
 	free(history->points);
 	*history = (struct history){ 0 };
+}
+
+size_t history_bytes(const struct history *history)
+{
+	return history->room * sizeof(*history->points);
 }
 
 static float lower(float a, float b)
@@ -19,7 +27,7 @@ static float lower(float a, float b)
 	return a < b ? a : b;
 }
 
-static void halve(struct history_point *points, unsigned *count)
+static void halve(struct history_point *points, uint16_t *count)
 {
 	unsigned half = (*count + 1) / 2;
 
@@ -37,19 +45,29 @@ static void halve(struct history_point *points, unsigned *count)
 	*count = half;
 }
 
+/* Most sites have soon ceased to change. */
+static void widen(struct history *history)
+{
+	history->room = history->room ? history->room * 2 : FIRST_ROOM;
+	history->points = xreallocarray(history->points, history->room,
+					sizeof(*history->points));
+}
+
 /* Intervals up to and with that of the time; in new ones nothing changed. */
 static void advance(struct history *history, uint64_t since)
 {
 	struct history_state last = history->last;
-	struct history_point same = { last.blocks, last.bytes, last.blocks,
-				      last.bytes };
+	struct history_point same = { last.blocks, last.bytes };
 
 	while (since / history->interval >= HISTORY_POINTS) {
 		halve(history->points, &history->count);
 		history->interval *= 2;
 	}
-	while (history->count <= since / history->interval)
+	while (history->count <= since / history->interval) {
+		if (history->count == history->room)
+			widen(history);
 		history->points[history->count++] = same;
+	}
 }
 
 void history_change(struct history *history, uint64_t since,
@@ -57,15 +75,10 @@ void history_change(struct history *history, uint64_t since,
 {
 	struct history_point *point;
 
-	if (!history->points) {
-		history->points =
-			xcalloc(HISTORY_POINTS, sizeof(*history->points));
+	if (!history->points)
 		history->interval = FIRST_INTERVAL;
-	}
 	advance(history, since);
 	point = &history->points[history->count - 1];
-	point->blocks = state.blocks;
-	point->bytes = state.bytes;
 	point->low_blocks = lower(point->low_blocks, state.blocks);
 	point->low_bytes = lower(point->low_bytes, state.bytes);
 	history->last = state;
@@ -77,6 +90,7 @@ unsigned history_points(const struct history *history, uint64_t since,
 	struct history copy = *history;
 
 	copy.points = ret;
+	copy.room = HISTORY_POINTS;
 	if (!history->points)
 		copy.interval = FIRST_INTERVAL;
 	for (unsigned i = 0; i < history->count; i++)

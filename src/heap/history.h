@@ -16,7 +16,6 @@
 
 struct history_point {
 	float low_blocks, low_bytes;
-	float blocks, bytes; /* at the interval's end */
 };
 
 struct history_state {
@@ -27,11 +26,13 @@ struct history {
 	struct history_point *points; /* NULL until there is more to say than
 					 first and last */
 	uint64_t interval;            /* nanoseconds */
-	unsigned count;               /* intervals that have begun */
+	uint16_t count;               /* intervals that have begun */
+	uint16_t room;                /* for so many */
 	struct history_state last;    /* since the last change */
 };
 
 void history_fini(struct history *history);
+size_t history_bytes(const struct history *history);
 
 /* At a time (since watching began) the numbers become these. */
 void history_change(struct history *history, uint64_t since,

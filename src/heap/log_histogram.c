@@ -36,12 +36,61 @@ static uint64_t top_of(unsigned bucket)
 	return (((uint64_t)(bucket % PARTS + PARTS) + 1) << shift) - 1;
 }
 
+/* ---- buckets ---- */
+
+static uint64_t get(const struct log_histogram *histogram, unsigned i)
+{
+	switch (histogram->width) {
+	case 1:
+		return ((const uint8_t *)histogram->buckets)[i];
+	case 2:
+		return ((const uint16_t *)histogram->buckets)[i];
+	case 4:
+		return ((const uint32_t *)histogram->buckets)[i];
+	default:
+		return ((const uint64_t *)histogram->buckets)[i];
+	}
+}
+
+static void set(const struct log_histogram *histogram, unsigned i,
+		uint64_t count)
+{
+	switch (histogram->width) {
+	case 1:
+		((uint8_t *)histogram->buckets)[i] = count;
+		break;
+	case 2:
+		((uint16_t *)histogram->buckets)[i] = count;
+		break;
+	case 4:
+		((uint32_t *)histogram->buckets)[i] = count;
+		break;
+	default:
+		((uint64_t *)histogram->buckets)[i] = count;
+		break;
+	}
+}
+
+/* The same counts, in buckets of that width from first to last. */
+static void remake(struct log_histogram *histogram, unsigned first,
+		   unsigned last, unsigned width)
+{
+	struct log_histogram old = *histogram;
+
+	histogram->first = first;
+	histogram->room = last - first;
+	histogram->width = width;
+	histogram->buckets = xcalloc(last - first, width);
+	for (unsigned i = 0; i < old.room; i++)
+		set(histogram, old.first + i - first, get(&old, i));
+	free(old.buckets);
+}
+
 /* Makes room for a bucket, and a little more on its side. */
 static void widen(struct log_histogram *histogram, unsigned bucket)
 {
 	unsigned last = histogram->first + histogram->room;
 	unsigned first = histogram->first;
-	uint64_t *buckets;
 
 	if (!histogram->room)
 		first = last = bucket;
@@ -49,24 +98,30 @@ static void widen(struct log_histogram *histogram, unsigned bucket)
 		first = bucket > 2 ? bucket - 2 : 0;
 	if (bucket >= last)
 		last = bucket < 252 ? bucket + 3 : 255;
-	buckets = xcalloc(last - first, sizeof(*buckets));
-	if (histogram->room)
-		memcpy(buckets + (histogram->first - first), histogram->buckets,
-		       histogram->room * sizeof(*buckets));
-	free(histogram->buckets);
-	histogram->buckets = buckets;
-	histogram->first = first;
-	histogram->room = last - first;
+	remake(histogram, first, last, histogram->width ? histogram->width : 1);
 }
 
-void log_histogram_add(struct log_histogram *histogram, uint64_t number)
+static void add(struct log_histogram *histogram, unsigned bucket, uint64_t more)
 {
-	unsigned bucket = bucket_of(number);
+	uint64_t count;
 
 	if (bucket < histogram->first ||
 	    bucket >= (unsigned)histogram->first + histogram->room)
 		widen(histogram, bucket);
-	histogram->buckets[bucket - histogram->first]++;
+	count = get(histogram, bucket - histogram->first) + more;
+	while (histogram->width < sizeof(count) &&
+	       count >> 8 * histogram->width)
+		remake(histogram, histogram->first,
+		       histogram->first + histogram->room,
+		       2 * histogram->width);
+	set(histogram, bucket - histogram->first, count);
+}
+
+/* ---- numbers ---- */
+
+void log_histogram_add(struct log_histogram *histogram, uint64_t number)
+{
+	add(histogram, bucket_of(number), 1);
 	histogram->count++;
 	if (number > histogram->max)
 		histogram->max = number;
@@ -75,17 +130,9 @@ void log_histogram_add(struct log_histogram *histogram, uint64_t number)
 void log_histogram_merge(struct log_histogram *histogram,
 			 const struct log_histogram *other)
 {
-	for (unsigned i = 0; i < other->room; i++) {
-		unsigned bucket = other->first + i;
-
-		if (!other->buckets[i])
-			continue;
-		if (bucket < histogram->first ||
-		    bucket >= (unsigned)histogram->first + histogram->room)
-			widen(histogram, bucket);
-		histogram->buckets[bucket - histogram->first] +=
-			other->buckets[i];
-	}
+	for (unsigned i = 0; i < other->room; i++)
+		if (get(other, i))
+			add(histogram, other->first + i, get(other, i));
 	histogram->count += other->count;
 	if (other->max > histogram->max)
 		histogram->max = other->max;
@@ -105,7 +152,7 @@ uint64_t log_histogram_quantile(const struct log_histogram *histogram,
 	if (!wanted)
 		wanted = 1;
 	for (unsigned i = 0; i < histogram->room; i++) {
-		seen += histogram->buckets[i];
+		seen += get(histogram, i);
 		if (seen >= wanted)
 			return at_most(top_of(histogram->first + i),
 				       histogram->max);
@@ -121,13 +168,13 @@ uint64_t log_histogram_above(const struct log_histogram *histogram,
 	for (unsigned i = 0; i < histogram->room; i++)
 		if (at_most(top_of(histogram->first + i), histogram->max) >
 		    limit)
-			above += histogram->buckets[i];
+			above += get(histogram, i);
 	return above;
 }
 
 size_t log_histogram_bytes(const struct log_histogram *histogram)
 {
-	return histogram->room * sizeof(*histogram->buckets);
+	return histogram->room * histogram->width;
 }
 
 void log_histogram_classes(const struct log_histogram *histogram,
@@ -138,6 +185,6 @@ void log_histogram_classes(const struct log_histogram *histogram,
 		uint64_t top = top_of(histogram->first + i);
 		unsigned class = top ? 64 - __builtin_clzll(top) : 0;
 
-		ret[class] += histogram->buckets[i];
+		ret[class] += get(histogram, i);
 	}
 }

@@ -6,18 +6,19 @@
 
 /*
  * How often which number came, by powers of two, each cut into
- * 2^LOG_HISTOGRAM_BITS parts. There are very many of these (one and more a
- * site), so each has room only for what lies between its extremes. A zeroed one
- * is empty.
+ * 2^LOG_HISTOGRAM_BITS parts. There are very many of these (three a
+ * site), so each has room only for what lies between its extremes, in numbers
+ * as wide as it needs. A zeroed one is empty.
  */
 #define LOG_HISTOGRAM_BITS 2
 
 struct log_histogram {
 	uint64_t count;
 	uint64_t max; /* exact */
-	uint64_t *buckets;
-	uint8_t first; /* the number of buckets[0] */
+	void *buckets;
+	uint8_t first; /* the number of the first of them */
 	uint8_t room;
+	uint8_t width; /* of each, in bytes: 1, 2, 4, 8; 0: there are none */
 };
 
 void log_histogram_fini(struct log_histogram *histogram);

@@ -104,9 +104,7 @@ static size_t site_bytes(const struct site *site)
 	return sizeof(*site) + log_histogram_bytes(&site->lifetimes) +
 	       log_histogram_bytes(&site->times) +
 	       log_histogram_bytes(&site->sizes) +
-	       (site->history.points ?
-			HISTORY_POINTS * sizeof(struct history_point) :
-			0);
+	       history_bytes(&site->history);
 }
 
 size_t sites_bytes(const struct sites *sites)

@@ -355,6 +355,32 @@ START_TEST(histograms)
 }
 END_TEST
 
+/* Each doubles what there was: a count takes 1, 2, 4, 8 bytes. */
+START_TEST(histograms_of_very_many)
+{
+	struct log_histogram histogram = { 0 };
+
+	log_histogram_add(&histogram, 5);
+	for (unsigned i = 0; i < 3; i++)
+		log_histogram_add(&histogram, 1000000);
+	for (unsigned i = 0; i < 40; i++) {
+		struct log_histogram copy = { 0 };
+
+		log_histogram_merge(&copy, &histogram);
+		log_histogram_merge(&histogram, &copy);
+		log_histogram_fini(&copy);
+		ck_assert_uint_eq(histogram.count, UINT64_C(8) << i);
+		ck_assert_uint_eq(log_histogram_above(&histogram, 5),
+				  UINT64_C(6) << i);
+		ck_assert_uint_eq(log_histogram_quantile(&histogram, 250), 5);
+		ck_assert_uint_eq(log_histogram_quantile(&histogram, 251),
+				  1000000);
+	}
+	ck_assert_uint_le(log_histogram_bytes(&histogram), 2048);
+	log_histogram_fini(&histogram);
+}
+END_TEST
+
 /* The same from a list of all changes. */
 static float low_between(const uint64_t *times, const uint64_t *blocks,
 			 unsigned count, uint64_t from, uint64_t to)
@@ -397,7 +423,9 @@ START_TEST(histories)
 		ck_assert(points[i].low_blocks ==
 			  low_between(times, blocks, 3000, i * interval,
 				      (i + 1) * interval));
-	ck_assert(points[count - 1].blocks == now.blocks);
+	ck_assert_uint_eq(history.last.blocks, now.blocks);
+	ck_assert_uint_le(history_bytes(&history),
+			  HISTORY_POINTS * sizeof(*points));
 	history_fini(&history);
 }
 END_TEST
@@ -412,6 +440,7 @@ static Suite *random_suite(void)
 	tcase_add_loop_test(tcase, handles, 0, 5);
 	tcase_add_loop_test(tcase, ranges, 0, 5);
 	tcase_add_loop_test(tcase, histograms, 0, 5);
+	tcase_add_test(tcase, histograms_of_very_many);
 	tcase_add_loop_test(tcase, histories, 0, 10);
 	suite_add_tcase(suite, tcase);
 	return suite;
