@@ -11,6 +11,12 @@
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 
+struct last_fault {
+	bool in_kernel;
+	taddr_t ip, sp;
+	stack_id stack;
+};
+
 /* A task and its events. */
 struct fault_task {
 	struct task *task;
@@ -20,6 +26,7 @@ struct fault_task {
 	bool deaf;        /* it has blocked the signal: we get one instead */
 	uint64_t lost;    /* … of so many as well */
 	uint64_t throttled;
+	struct last_fault last;
 	UT_hash_handle hh; /* by the task */
 };
 
@@ -63,12 +70,44 @@ static stack_id stack_of(struct faults *faults, const struct task *task,
 			   &sample->regs, &copy, faults->options.depth);
 }
 
-static void book(struct faults *faults, const struct task *task,
+/*
+ * In one system call no stop of the task can empty the ring. What was lost
+ * between two faults of the same one is that call's, or that of a loop which
+ * makes it again.
+ */
+static void book_lost(struct fault_task *own, struct growth *growth,
+		      const struct fault_sample *sample,
+		      const struct last_fault *now)
+{
+	struct growth_fault_source *source = growth_fault_source(growth);
+	uint64_t lost = own->events.told_lost - own->lost;
+
+	if (!lost || !now->in_kernel || !own->last.in_kernel ||
+	    now->ip != own->last.ip || now->sp != own->last.sp ||
+	    now->stack != own->last.stack)
+		return;
+	growth_faults_in_bulk(growth, now->stack, sample->time, lost);
+	source->in_system_calls += lost;
+	source->in_bulk += lost;
+	own->lost = own->events.told_lost;
+}
+
+static void book(struct faults *faults, struct fault_task *own,
 		 struct growth *growth, struct fault_sample *sample)
 {
+	const struct arch_ops *arch = own->task->tracee->space->arch;
+	const struct last_fault now = {
+		.in_kernel = sample->in_kernel,
+		.ip = arch->ip(&sample->regs),
+		.sp = arch->sp(&sample->regs),
+		.stack = stack_of(faults, own->task, sample),
+	};
+
+	book_lost(own, growth, sample, &now);
+	own->last = now;
 	growth_fault_source(growth)->in_system_calls += sample->in_kernel;
 	growth_fault(growth, &(struct growth_fault){
-				     .stack = stack_of(faults, task, sample),
+				     .stack = now.stack,
 				     .time = sample->time,
 				     .address = sample->address,
 			     });
@@ -134,7 +173,7 @@ static void drain(struct faults *faults, struct fault_task *own)
 		return;
 	tell_source(own, growth_fault_source(growth));
 	for (; fault_events_next(&own->events, &sample); count++)
-		book(faults, own->task, growth, &sample);
+		book(faults, own, growth, &sample);
 	tell_losses(own, growth_fault_source(growth));
 	if (count > own->events.period || (count && own->deaf))
 		listen_to(own);
@@ -159,11 +198,21 @@ static struct fault_task *find(const struct faults *faults,
 	return own;
 }
 
+/* All of them together are a few hundred MiB at most. */
+static size_t room_for_one(const struct faults *faults)
+{
+	unsigned tasks = HASH_COUNT(faults->tasks);
+
+	return tasks <= 16 ? 1 << 20 : tasks <= 256 ? 1 << 18 : 1 << 16;
+}
+
 static void open_events(struct faults *faults, struct fault_task *own)
 {
 	own->told = own->deaf = false;
+	own->last = (struct last_fault){ 0 };
 	own->lost = own->throttled = 0;
 	own->error = fault_events_open(&own->events, own->task->tid,
+				       room_for_one(faults),
 				       faults->unwrapped);
 	if (own->error)
 		diag_debug(DIAG_SESSION, "page faults of %d: error %d",

@@ -119,6 +119,10 @@ struct growth_fault {
 
 void growth_fault(struct growth *growth, const struct growth_fault *fault);
 
+/* So many faults by a stack, at pages that nobody knows. */
+void growth_faults_in_bulk(struct growth *growth, stack_id stack,
+			   uint64_t time, uint64_t faults);
+
 /* How page faults are seen, and how well. */
 struct growth_fault_source {
 	enum {
@@ -133,6 +137,7 @@ struct growth_fault_source {
 	unsigned tasks;    /* whose faults are seen */
 	unsigned refused;  /* whose are not, because of the error */
 	uint64_t in_system_calls; /* of those that are seen */
+	uint64_t in_bulk;  /* … of these, not one by one */
 	uint64_t lost;     /* are only known to have been */
 	uint64_t throttled; /* times that the kernel has kept some back */
 };

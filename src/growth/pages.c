@@ -72,6 +72,18 @@ void growth_fault(struct growth *growth, const struct growth_fault *fault)
 	total->calls += faults - 1;
 }
 
+void growth_faults_in_bulk(struct growth *growth, stack_id stack,
+			   uint64_t time, uint64_t faults)
+{
+	const struct growth_actor actor = { NULL, stack, time };
+	struct site_entry *entry =
+		growth_entry_of(growth, GROWTH_FAULTS, &actor);
+
+	growth_count(growth, entry, time, faults * GROWTH_PAGE);
+	entry->site.calls += faults - 1;
+	growth->totals[GROWTH_FAULTS].calls += faults - 1;
+}
+
 void growth_forget_pages(struct growth *growth, struct extent extent,
 			 const struct growth_actor *actor)
 {

@@ -47,6 +47,7 @@ static void set_source(json_t *object, const struct growth *growth)
 			    json_boolean(source.in_kernel));
 	heap_json_set_number(object, "in_system_calls",
 			     source.in_system_calls);
+	heap_json_set_number(object, "in_bulk", source.in_bulk);
 	heap_json_set_number(object, "lost", source.lost);
 	heap_json_set_number(object, "throttled", source.throttled);
 	heap_json_set_number(object, "threads_refused", source.refused);

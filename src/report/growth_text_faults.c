@@ -24,6 +24,7 @@ static void add_events(struct strbuf *out,
 	if (source->in_kernel) {
 		strbuf_puts(out, "with those in system calls: ");
 		amounts_add_number(out, source->in_system_calls);
+		add_amount(out, " (", source->in_bulk, " not one by one)");
 	} else {
 		strbuf_puts(out, "but for those in system calls, which are "
 				 "not for this user "

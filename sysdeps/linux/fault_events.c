@@ -19,7 +19,6 @@
  * processor, and RLIMIT_MEMLOCK: small ones will do, but stop the task more
  * often.
  */
-#define RING_MAX (64 * PAGE)
 #define RING_MIN (16 * PAGE)
 
 static int open_event(struct perf_event_attr *attr, pid_t tid)
@@ -58,12 +57,12 @@ static int open_samples(struct fault_events *events, pid_t tid)
 	return events->samples;
 }
 
-static int map_ring(struct fault_events *events)
+static int map_ring(struct fault_events *events, size_t room)
 {
 	size_t size;
 	void *page = MAP_FAILED;
 
-	for (size = RING_MAX; size >= RING_MIN; size /= 2) {
+	for (size = room; size >= RING_MIN; size /= 2) {
 		page = mmap(NULL, PAGE + size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED, events->samples, 0);
 		if (page != MAP_FAILED || errno != EPERM)
@@ -78,33 +77,43 @@ static int map_ring(struct fault_events *events)
 	return 0;
 }
 
+/* Sends a signal to a task when the event's period is over. */
+static int send_signals(int fd, pid_t tid, int signal)
+{
+	const struct f_owner_ex owner = { F_OWNER_TID, tid };
+
+	if (fd < 0)
+		return fd;
+	if (fcntl(fd, F_SETOWN_EX, &owner) || fcntl(fd, F_SETSIG, signal) ||
+	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC))
+		return -errno;
+	return 0;
+}
+
 /*
  * An event with O_ASYNC sends a signal at each sample, not when its ring gets
  * full. So there is a second one, with fewer samples, which go nowhere. More
  * than one fault must be allowed between them: where a fault has to wait, a
  * signal makes the kernel leave it, to be taken again.
  */
-static int open_metronome(struct fault_events *events, pid_t tid)
+static int open_signals(struct fault_events *events, pid_t tid)
 {
-	const struct f_owner_ex owner = { F_OWNER_TID, tid };
 	struct perf_event_attr attr;
-	int fd;
+	int err;
 
 	events->period = events->ring.size / 2 / FAULT_SAMPLE_MAX;
 	attr = page_faults(events->period, false);
-	fd = open_event(&attr, tid);
-
-	events->metronome = fd;
-	if (fd < 0)
-		return fd;
-	if (fcntl(fd, F_SETOWN_EX, &owner) ||
-	    fcntl(fd, F_SETSIG, FAULT_SIGNAL) ||
-	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC))
-		return -errno;
-	return 0;
+	events->metronome = open_event(&attr, tid);
+	err = send_signals(events->metronome, tid, FAULT_SIGNAL);
+	if (err || !events->in_kernel)
+		return err;
+	attr = page_faults(events->period, true);
+	attr.exclude_user = 1;
+	events->waker = open_event(&attr, tid);
+	return send_signals(events->waker, gettid(), SIGALRM);
 }
 
-int fault_events_open(struct fault_events *events, pid_t tid,
+int fault_events_open(struct fault_events *events, pid_t tid, size_t room,
 		      uint8_t *unwrapped)
 {
 	int err;
@@ -113,40 +122,49 @@ int fault_events_open(struct fault_events *events, pid_t tid,
 	events->ring.unwrapped = unwrapped;
 	err = open_samples(events, tid);
 	if (err >= 0)
-		err = map_ring(events);
+		err = map_ring(events, room);
 	if (!err)
-		err = open_metronome(events, tid);
+		err = open_signals(events, tid);
 	if (err)
 		fault_events_close(events);
 	return err;
 }
 
+static void close_event(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void fault_events_close(struct fault_events *events)
 {
-	if (events->metronome >= 0)
-		close(events->metronome);
+	close_event(&events->waker);
+	close_event(&events->metronome);
 	if (events->ring_page)
 		munmap(events->ring_page, events->ring_bytes);
-	if (events->samples >= 0)
-		close(events->samples);
-	events->samples = events->metronome = -1;
 	events->ring_page = NULL;
+	close_event(&events->samples);
 }
 
 void fault_events_signal(struct fault_events *events, pid_t tid)
 {
-	const struct f_owner_ex owner = { F_OWNER_TID, tid ? tid : gettid() };
+	if (events->metronome >= 0)
+		(void)send_signals(events->metronome, tid ? tid : gettid(),
+				   tid ? FAULT_SIGNAL : SIGALRM);
+}
 
-	(void)fcntl(events->metronome, F_SETOWN_EX, &owner);
-	(void)fcntl(events->metronome, F_SETSIG, tid ? FAULT_SIGNAL : SIGALRM);
+static void disable(int fd)
+{
+	if (fd >= 0)
+		(void)ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void fault_events_stop(struct fault_events *events)
 {
-	if (events->metronome >= 0)
-		(void)ioctl(events->metronome, PERF_EVENT_IOC_DISABLE, 0);
-	if (events->samples >= 0)
-		(void)ioctl(events->samples, PERF_EVENT_IOC_DISABLE, 0);
+	disable(events->waker);
+	disable(events->metronome);
+	disable(events->samples);
 }
 
 bool fault_events_is_signal(const struct fault_events *events,

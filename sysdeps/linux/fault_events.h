@@ -11,12 +11,14 @@
 /*
  * The page faults of one task: perf_event_open(2). The kernel writes a sample
  * of each into a ring. Before that is full the task gets a signal, which stops
- * it for its tracer: so nothing is lost, however fast it is. (Faults in system
- * calls stop nobody.)
+ * it for its tracer: so nothing is lost, however fast it is. Faults in system
+ * calls stop nobody, since a signal could be seen in what the call returns:
+ * SIGALRM wakes the thread that has opened the events, which may be too late.
  */
 struct fault_events {
 	int samples;   /* descriptors; or -1 */
-	int metronome;
+	int metronome; /* of the signal */
+	int waker;     /* of SIGALRM */
 	unsigned period; /* a signal for so many faults */
 	bool in_kernel; /* faults in system calls are seen as well */
 	void *ring_page;
@@ -37,14 +39,17 @@ struct fault_events {
 /* Of no task. */
 static inline struct fault_events fault_events_none(void)
 {
-	return (struct fault_events){ .samples = -1, .metronome = -1 };
+	return (struct fault_events){ .samples = -1,
+				      .metronome = -1,
+				      .waker = -1 };
 }
 
 /*
+ * The ring takes up to so many bytes: 64 KiB, or that times a power of two.
  * unwrapped: see struct perf_ring. Fails as perf_event_open(2) and mmap(2) do;
  * -EACCES and -EPERM: it's not allowed.
  */
-int fault_events_open(struct fault_events *events, pid_t tid,
+int fault_events_open(struct fault_events *events, pid_t tid, size_t room,
 		      uint8_t *unwrapped) MUST_CHECK;
 void fault_events_close(struct fault_events *events);
 

@@ -325,7 +325,8 @@ START_TEST(own_faults)
 	struct fault_events events;
 	struct fault_sample sample;
 	size_t seen = 0, size = PAGES * (size_t)4096;
-	int err = fault_events_open(&events, gettid(), unwrapped);
+	int err = fault_events_open(&events, gettid(), 1 << 18,
+				    unwrapped);
 	volatile char *memory;
 
 	if (err) /* perf_event_paranoid, a container: e2e tests say so */
