@@ -277,6 +277,11 @@ static int put_head(const struct heap_text *text,
 		return err;
 	put_numbers(text, lines->total);
 	strbuf_puts(out, "  in all");
+	err = heap_text_end_line(text);
+	if (err || has_shown(lines->list, lines->count) || !lines->total[1])
+		return err;
+	strbuf_puts(out, "no line is known of the rows above: was it built "
+			 "with -g?");
 	return heap_text_end_line(text);
 }
 

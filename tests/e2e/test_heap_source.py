@@ -185,6 +185,16 @@ def _(case):
                   "numbers behind the end of the file")
 
 
+@h.test("a program without debug information: said")
+def _(case):
+    program = h.build("plain", case.write("plain.c", PROGRAM), "-O1",
+                      "-fno-builtin", directory=case.dir)
+    report = hr.heap(case, "--source", program).report
+    h.check_equal(report.sections["SOURCE"][2:],
+                  ["no line is known of the rows above: was it built with -g?"],
+                  "what is said")
+
+
 HOSTILE = """\
 #include <stdlib.h>
 void *volatile kept;
