@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "report/growth_rows.h"
-#include "report/heap_text.h"
+#include "report/heap_caller.h"
 
 /* Who is behind a brk or an mmap. */
 
@@ -32,21 +32,13 @@ static bool is_of_allocator(const char *symbol)
 	       !strncmp(symbol, "int_", 4) || !strncmp(symbol, "libc_", 5);
 }
 
-static bool is_of_c_library(const struct frame *frame)
-{
-	const struct image *image = frame->code->image;
-	const char *soname = image ? image_soname(image) : NULL;
-
-	return soname && (!strncmp(soname, "libc.", 5) ||
-			  !strncmp(soname, "ld-", 3));
-}
-
 static bool is_between(const struct frame *frame,
 		       const struct frame_name *name)
 {
 	const char *symbol = name->linkage ? name->linkage : name->function;
 
-	return is_of_c_library(frame) || heap_text_is_of_language(name) ||
+	return heap_caller_is_of_c_library(frame) ||
+	       heap_caller_is_of_language(name) ||
 	       is_of_allocator(symbol + strspn(symbol, "_"));
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "report/heap_caller.h"
 #include "report/heap_names.h"
 #include "report/heap_rows.h"
 
@@ -75,7 +76,7 @@ void heap_foreseen_add(struct heap_foreseen *foreseen,
 	if (all || config->suppressions) {
 		add_sites(foreseen, heap);
 	} else if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE) {
-		foreseen->depth = 1;
+		foreseen->depth = HEAP_CALLER_DEPTH;
 		add_sites(foreseen, heap);
 	} else if (by == HEAP_BY_STACK) {
 		add_rows(foreseen, config, heap, now);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "report/heap_caller.h"
 #include "report/heap_names.h"
 #include "report/suppressions.h"
 
@@ -44,13 +45,16 @@ static void add_library(const struct site *site, struct strbuf *out)
 				 "(no library)");
 }
 
-/* Where the allocator was called; NULL when that isn't known. */
+/* Where the memory was wanted; NULL when that isn't known. */
 static const struct frame_name *place_of(const struct gathering *g,
 					 const struct site *site,
 					 struct frame *frame_ret)
 {
-	const struct frame_name *name;
+	const struct frame_name *name =
+		heap_caller(g->config, site, frame_ret);
 
+	if (name)
+		return name;
 	if (!stacks_frames(g->config->stacks, site->stack, frame_ret, 1) ||
 	    !namer_names(g->config->namer, frame_ret, &name))
 		return NULL;
@@ -77,7 +81,8 @@ static void add_place(const struct gathering *g, const struct site *site,
 	else
 		strbuf_printf(out, "%#" PRIx64, frame.address);
 	strbuf_puts(out, " in ");
-	add_library(site, out);
+	strbuf_puts(out, *frame.code->path ? file_base_name(frame.code->path) :
+					     "(no library)");
 }
 
 static void set_place(const struct gathering *g, const struct site *site,
@@ -327,7 +332,7 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 			       .result = &result };
 
 	if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE)
-		heap_names_prepare_all(config, heap, 1);
+		heap_names_prepare_all(config, heap, HEAP_CALLER_DEPTH);
 	if (by == HEAP_BY_THREAD || by == HEAP_BY_SIZE)
 		add_blocks(&g);
 	else

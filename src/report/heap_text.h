@@ -66,14 +66,10 @@ void heap_text_function(const struct heap_text *text,
 			const struct family_function *function);
 
 /*
- * What a site is called in one line: the function, and who has called it. That
- * is the innermost frame that has a name, not that of an inlined wrapper of the
- * same one, nor of C++'s or Rust's own libraries.
+ * What a site is called in one line: the function, and who is behind it (see
+ * heap_caller()).
  */
 void heap_text_site(const struct heap_text *text, const struct site *site);
-
-/* Whether a function is of C++'s or Rust's own libraries. */
-bool heap_text_is_of_language(const struct frame_name *name);
 
 /* A stack, a frame a line, up to main(). */
 int heap_text_stack(const struct heap_text *text, stack_id stack,

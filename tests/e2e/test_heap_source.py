@@ -141,6 +141,32 @@ def _(case):
                   list(range(first, first + 7)), "lines of the first row")
 
 
+@h.test("what strdup acquires belongs to the line that called it")
+def _(case):
+    program = make(case, """
+#include <string.h>
+char *volatile kept[20];
+static void remember(int i)
+{
+	kept[i] = strdup("nineteen characters");
+}
+int main(void)
+{
+	for (int i = 0; i < 20; i++)
+		remember(i);
+	return 0;
+}
+""")
+    for by, where in (("line", r"program\.c:6$"),
+                      ("function", r"^remember in program$"),
+                      ("stack", r"^malloc by remember$")):
+        row = hr.heap(case, "--by", by, program).report.row(where)
+        h.check_equal((row.blocks, row.bytes), (20, 400), by)
+    report = hr.heap(case, "--source", program).report
+    h.check_match(r'^ +400 +20 +400 +20 +0 +0 +6  +kept\[i\] = strdup',
+                  Source(report).text, "the line")
+
+
 @h.test("LoopLeak: the line that leaks", users=True)
 def _(case):
     program = h.build("heap_leak", "heap_leak.c", "-g", "-O1", "-fno-builtin")
