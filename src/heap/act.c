@@ -62,8 +62,10 @@ static bool acquire(struct heap *heap, const struct heap_act *act)
 {
 	bool failed = act->failed || is_null(act, act->handle);
 
-	if (failed)
+	if (failed && !act->unkept)
 		heap_count_failed(heap, act);
+	else if (failed)
+		return false;
 	else if (has_ranges(act))
 		range_acts_acquire(heap, act);
 	else
@@ -140,6 +142,8 @@ static bool finish_resize(struct heap *heap, const struct heap_act *act,
 	struct heap_act copy = *act;
 	bool released = has_released(act);
 
+	/* What was kept before goes on to be. */
+	copy.unkept = act->unkept && !taken->found;
 	copy.failed = !released && (act->failed || is_null(act, act->handle));
 	heap_count_use(heap, &copy, act->size);
 	if (copy.failed) {
@@ -243,7 +247,8 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 		return act_on_blocks(heap, &act);
 	case FAMILY_ACQUIRE:
 	case FAMILY_REPLACE:
-		heap_count_use(heap, &act, act.size);
+		if (!act.unkept)
+			heap_count_use(heap, &act, act.size);
 		outcome.done = acquire(heap, &act);
 		break;
 	case FAMILY_MOVE:

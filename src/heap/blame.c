@@ -77,7 +77,7 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 	} else if (act->function->act == FAMILY_RESIZE) {
 		total->unknown_resizes++;
 		return;
-	} else if (!heap->options.complete) {
+	} else if (!heap->options.complete || total->unkept || total->dropped) {
 		total->unknown_frees++;
 		return;
 	} else {
@@ -89,9 +89,6 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 void heap_note_released(struct heap *heap, const struct heap_act *act,
 			uint64_t handle)
 {
-	/* Who has it next may go unseen. */
-	if (heap->missing)
-		return;
 	/* Only the first one was right. */
 	if (recent_find(&heap->recent, act->function->family, handle))
 		return;

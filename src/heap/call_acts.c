@@ -94,13 +94,19 @@ static void tell_taken(const struct call_acts *acts,
 		pending->token = observer->ops->taken(observer, &told);
 }
 
+static bool is_unkept_acquisition(const struct heap_act *act)
+{
+	return act->unkept && (act->function->act == FAMILY_ACQUIRE ||
+			       act->function->act == FAMILY_REPLACE);
+}
+
 static void tell_ended(const struct call_acts *acts,
 		       const struct watched *process,
 		       const struct pending_act *pending, uint64_t entered)
 {
 	struct observed_act told = observed(process, pending, entered);
 
-	if (acts->observer)
+	if (acts->observer && !is_unkept_acquisition(&pending->act))
 		acts->observer->ops->ended(acts->observer, &told);
 }
 
@@ -155,19 +161,10 @@ static bool fill(struct pending_act *pending, const struct call_values *values,
  * What libc maps for itself (the stacks of threads, which it keeps for later
  * ones) is no business of the program's.
  */
-static bool is_wanted(const struct call_acts *acts, struct watched *process,
-		      const struct family_function *function,
+static bool is_wanted(const struct family_function *function,
 		      const struct caller *caller)
 {
-	if (function->family->granularity && caller->is_own)
-		return false;
-	if (function->act != FAMILY_ACQUIRE)
-		return true;
-	heap_set_missing(process->heap, acts->off);
-	if (!acts->off)
-		return true;
-	process->not_kept++;
-	return false;
+	return !function->family->granularity || !caller->is_own;
 }
 
 /* The acts of a call that has begun. */
@@ -184,7 +181,7 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 	for (; function && ret->count < ACTS_MAX; function = function->next) {
 		struct pending_act *pending = &ret->acts[ret->count];
 
-		if (!is_wanted(acts, process, function, &caller))
+		if (!is_wanted(function, &caller))
 			continue;
 		*pending = (struct pending_act){
 			.act.function = function,
@@ -193,6 +190,7 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 			.act.tid = call->tid,
 			.act.stack = call->stack,
 			.act.library = caller.library,
+			.act.unkept = acts->off,
 			.needs = NEED_ALL,
 		};
 		if (acts->observer)

@@ -77,7 +77,9 @@ void handles_acquire(struct heap *heap, const struct heap_act *act)
 	if (there && live_remove(&ledger->live, act->handle, &old))
 		evict(heap, act, &old);
 	recent_forget(&heap->recent, family, act->handle);
-	if (heap->live_count >= heap->options.limits.blocks)
+	if (act->unkept)
+		ledger->total.unkept++;
+	else if (heap->live_count >= heap->options.limits.blocks)
 		ledger->total.dropped++;
 	else
 		add(heap, act);

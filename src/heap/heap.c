@@ -39,15 +39,6 @@ void heap_free(struct heap *heap)
 	free(heap);
 }
 
-void heap_set_missing(struct heap *heap, bool missing)
-{
-	if (missing && !heap->missing) {
-		heap->options.complete = false;
-		recent_fini(&heap->recent);
-	}
-	heap->missing = missing;
-}
-
 uint64_t heap_start(const struct heap *heap)
 {
 	return heap->options.start;
@@ -87,6 +78,15 @@ const struct heap_total *heap_total(const struct heap *heap,
 				    const struct family *family)
 {
 	return &heap->ledgers[family->index].total;
+}
+
+uint64_t heap_unkept(const struct heap *heap)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < heap->ledger_count; i++)
+		ret += heap->ledgers[i].total.unkept;
+	return ret;
 }
 
 const struct history *heap_total_history(const struct heap *heap,

@@ -34,6 +34,7 @@ struct heap_act {
 				 else 0 */
 	uint64_t old_size;
 	bool failed;         /* by family_succeeded() */
+	bool unkept;         /* what it acquires isn't to be kept */
 	const char *library; /* of the caller; lives as long as the session,
 				 NULL = not known */
 };
@@ -94,12 +95,6 @@ struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act);
 struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act);
 
 /*
- * Whether blocks are acquired from now on that nobody tells of. Then a block
- * that is given back a second time may be a new one: it is no double free.
- */
-void heap_set_missing(struct heap *heap, bool missing);
-
-/*
  * A call will not return (its thread has ended, the process has died, it was
  * left by longjmp): what it had begun is not known, and counted as in flight.
  */
@@ -140,10 +135,14 @@ struct heap_total {
 	uint64_t in_flight;       /* calls that never returned */
 	uint64_t dropped;         /* acquisitions for which there was no room */
 	uint64_t merged;          /* … whose site got none of its own */
+	uint64_t unkept;          /* … that were not to be kept */
 };
 
 const struct heap_total *heap_total(const struct heap *heap,
 				    const struct family *family);
+
+/* Acquisitions in all families that were not to be kept. */
+uint64_t heap_unkept(const struct heap *heap);
 
 /* How a number has changed in time: of a family, or of a site. */
 const struct history *heap_total_history(const struct heap *heap,

@@ -40,8 +40,7 @@ struct heap {
 	size_t ledger_count;
 	struct sites sites;
 	size_t suppression_count; /* sites that were asked about */
-	struct recent recent; /* empty while some acquisitions are missing */
-	bool missing;
+	struct recent recent;
 	struct incidents incidents;
 	struct pending *pending; /* by call */
 	size_t live_count;       /* in all families */

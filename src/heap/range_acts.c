@@ -65,7 +65,9 @@ static void acquire(struct heap *heap, const struct heap_act *act,
 		drop(heap, &over.items[i], act->end, GONE_REPLACED);
 	ledger->total.replaced += over.count != 0;
 	range_list_fini(&over);
-	if (heap->live_count >= heap->options.limits.blocks)
+	if (act->unkept)
+		ledger->total.unkept++;
+	else if (heap->live_count >= heap->options.limits.blocks)
 		ledger->total.dropped++;
 	else
 		add(heap, act, begin, end);
@@ -161,6 +163,9 @@ void range_acts_move(struct heap *heap, const struct heap_act *act)
 			      act->handle :
 			      act->old + act->size;
 
+	/* The kernel answers with the end as it is, the C library: done. */
+	if (!to && !from_known)
+		return;
 	if (!from_known && !ledger->end_known) {
 		ledger->total.unknown_resizes++;
 		from = to;

@@ -46,7 +46,6 @@ struct watched {
 	uint64_t calls;      /* of functions of families */
 	uint64_t unreadable; /* … whose arguments could not be read */
 	uint64_t unseen;     /* … whose returns could not be */
-	uint64_t not_kept;   /* acquisitions while that was switched off */
 	bool complete;       /* watched from its first instruction on */
 	/* What the kernel said of it when watching began, and the last time. */
 	struct vitals first_vitals, vitals;

@@ -242,7 +242,7 @@ static void put_comments(struct pprof *pprof)
 		profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
 	}
 	put_loss(pprof, process->unreadable + process->unseen, "calls lost");
-	put_loss(pprof, process->not_kept, "acquisitions not kept");
+	put_loss(pprof, heap_unkept(process->heap), "acquisitions not kept");
 	put_loss(pprof, stacks->broken,
 		 "stacks that could not be followed to their end");
 	put_loss(pprof, stacks->cut, "stacks cut at --depth");

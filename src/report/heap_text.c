@@ -143,14 +143,15 @@ static int add_oddities(const struct heap_text *text,
 			const struct heap_total *total)
 {
 	/* An allocator unmaps what it has mapped unseen. */
-	const bool known_before = !family->granularity ||
-				  !text->process->complete;
+	const bool complete = text->process->complete;
+	const bool known_before = !family->granularity || !complete;
 	const struct {
 		uint64_t number;
 		const char *what;
 	} oddities[] = {
 		{ known_before ? total->unknown_frees : 0,
-		  "frees of what was there before" },
+		  complete ? "frees of what was not kept" :
+			     "frees of what was there before" },
 		{ total->unknown_resizes, "resizes of what was there before" },
 		{ total->double_frees, "double frees" },
 		{ total->invalid_frees, "frees of what was never acquired" },

@@ -250,7 +250,7 @@ static int add_losses(const struct heap_text *text)
 		err = add_loss(text, process->unseen,
 			       "calls had returns that could not be seen");
 	if (!err)
-		err = add_loss(text, process->not_kept,
+		err = add_loss(text, heap_unkept(process->heap),
 			       "acquisitions were not kept, as that was "
 			       "switched off");
 	if (!err)

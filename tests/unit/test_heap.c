@@ -257,28 +257,6 @@ START_TEST(never_acquired)
 }
 END_TEST
 
-START_TEST(missing_acquisitions)
-{
-	struct heap_options options = { .complete = true };
-	struct fixture g;
-
-	fixture_init(&g, &options);
-	acquire(&g, "malloc", 0x10, 1);
-	release(&g, "free", 0x10, 0);
-	heap_set_missing(g.heap, true);
-	release(&g, "free", 0x10, 0);
-	release(&g, "free", 0x10, 0);
-	heap_set_missing(g.heap, false);
-	release(&g, "free", 0x10, 0);
-	ck_assert_uint_eq(total_of(&g, "malloc")->double_frees, 0);
-	ck_assert_uint_eq(total_of(&g, "malloc")->invalid_frees, 0);
-	ck_assert_uint_eq(total_of(&g, "malloc")->unknown_frees, 3);
-	release(&g, "free", 0x10, 0);
-	ck_assert_uint_eq(total_of(&g, "malloc")->double_frees, 1);
-	fixture_fini(&g);
-}
-END_TEST
-
 START_TEST(forms_and_sizes_that_differ)
 {
 	const struct incident *incident;
@@ -425,6 +403,83 @@ static void move(const char *name, uint64_t end, uint64_t old, int64_t by)
 	act.size = by;
 	heap_act(f.heap, &act);
 }
+
+/* glibc's brk() says that it has done what the kernel has not. */
+START_TEST(program_break_at_nothing)
+{
+	move("brk", 0x1000, 0, 0);
+	move("brk", 0x1800, 0, 0);
+	move("brk", 0, 0, 0);
+	check_live("brk", 1, 0x800);
+	move("brk", 0x2000, 0, 0);
+	check_live("brk", 2, 0x1000);
+}
+END_TEST
+
+static void acquire_unkept(const char *name, uint64_t handle, uint64_t size)
+{
+	struct heap_act act = fixture_act(&f, name);
+
+	act.handle = handle;
+	act.size = size;
+	act.unkept = true;
+	heap_act(f.heap, &act);
+}
+
+static void resize_unkept(uint64_t old, uint64_t handle, uint64_t size)
+{
+	struct heap_act act = fixture_act(&f, "realloc");
+
+	act.old = old;
+	act.handle = handle;
+	act.size = size;
+	act.failed = !handle;
+	act.unkept = true;
+	heap_act(f.heap, &act);
+}
+
+/* Its handle is in use all the same: its release is none too many. */
+START_TEST(not_kept)
+{
+	const struct heap_options options = { .complete = true };
+	const struct heap_total *total;
+
+	fixture_fini(&f);
+	fixture_init(&f, &options);
+	total = total_of(&f, "malloc");
+	acquire(&f, "malloc", 0x10, 1);
+	release(&f, "free", 0x10, 0);
+	acquire_unkept("malloc", 0x10, 1);
+	release(&f, "free", 0x10, 0);
+	acquire_unkept("malloc", 0x20, 1);
+	release(&f, "free", 0x20, 0);
+	ck_assert_uint_eq(total->double_frees, 0);
+	ck_assert_uint_eq(total->invalid_frees, 0);
+	ck_assert_uint_eq(total->unknown_frees, 2);
+	ck_assert_uint_eq(heap_unkept(f.heap), 2);
+	release(&f, "free", 0x20, 0);
+	ck_assert_uint_eq(total->double_frees, 1);
+	acquire_unkept("mmap", 0x10000, 0x1000);
+	check_live("mmap", 0, 0);
+	acquire_unkept("malloc", 0, 1);
+	ck_assert_uint_eq(total->failed, 0);
+	ck_assert_uint_eq(heap_unkept(f.heap), 3);
+}
+END_TEST
+
+START_TEST(resized_while_nothing_is_kept)
+{
+	acquire(&f, "malloc", 0x10, 1);
+	resize_unkept(0x10, 0x20, 5);
+	check_live("malloc", 1, 5);
+	resize_unkept(0x20, 0, 50);
+	check_live("malloc", 1, 5);
+	resize_unkept(0, 0x30, 7);
+	resize_unkept(0x30, 0x40, 9);
+	check_live("malloc", 1, 5);
+	ck_assert_uint_eq(heap_unkept(f.heap), 2);
+}
+END_TEST
 
 START_TEST(program_break)
 {
@@ -574,7 +629,6 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, release_in_two_families);
 	tcase_add_test(tcase, double_and_unknown_frees);
 	tcase_add_test(tcase, never_acquired);
-	tcase_add_test(tcase, missing_acquisitions);
 	tcase_add_test(tcase, forms_and_sizes_that_differ);
 	tcase_add_test(tcase, released_by_another_library);
 	tcase_add_test(tcase, reused_and_replaced);
@@ -582,6 +636,9 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, parts_of_mappings);
 	tcase_add_test(tcase, mappings_moved_and_replaced);
 	tcase_add_test(tcase, program_break);
+	tcase_add_test(tcase, program_break_at_nothing);
+	tcase_add_test(tcase, not_kept);
+	tcase_add_test(tcase, resized_while_nothing_is_kept);
 	tcase_add_test(tcase, libraries_and_components);
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, walk_through_blocks);
