@@ -70,8 +70,14 @@ bool growth_wants(const char *name)
 
 bool growth_is_end(const char *name)
 {
-	return !strcmp(name, "_exit") || !strcmp(name, "_Exit") ||
-	       !strcmp(name, "exit_group");
+	static const char *const names[] = {
+		"_exit", "_Exit", "exit_group", "execve", "execveat",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
 }
 
 /* ---- arguments and results ---- */

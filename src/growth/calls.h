@@ -22,7 +22,8 @@ enum growth_by {
 /* Whether a function, or a system call, of that name is one of them. */
 bool growth_wants(const char *name);
 
-/* The last call of a process, before which it can still be looked at. */
+/* What may be the last call of a program: before it, the process can still be
+   looked at. */
 bool growth_is_end(const char *name);
 
 /*

@@ -47,11 +47,9 @@ static void sample_growth(struct watched *process, uint64_t now,
 			    now, now_and_then);
 }
 
-static void sample(const struct watch *watch, struct watched *process,
-		   uint64_t now, bool now_and_then)
+static void sample_cost(const struct watch *watch, struct watched *process)
 {
 	const struct watched_cost cost = cost_of(watch, process->pid);
-	struct vitals vitals;
 
 	/* One that is gone keeps what was known of it last. */
 	if (cost.stops > process->first_cost.stops) {
@@ -59,7 +57,14 @@ static void sample(const struct watch *watch, struct watched *process,
 		process->cost.stopped_ns =
 			cost.stopped_ns - process->first_cost.stopped_ns;
 	}
+}
 
+static void sample(const struct watch *watch, struct watched *process,
+		   uint64_t now, bool now_and_then)
+{
+	struct vitals vitals;
+
+	sample_cost(watch, process);
 	if (vitals_read("", process->pid, &vitals))
 		return;
 	if (!process->samples++)
@@ -156,7 +161,11 @@ static void end(struct watch *watch, const struct event *event,
 
 	if (!process)
 		return;
-	sample(watch, process, event->time, false);
+	/* Of one that runs another program by now /proc tells about that. */
+	if (state == WATCHED_REPLACED)
+		sample_cost(watch, process);
+	else
+		sample(watch, process, event->time, false);
 	process->end = event->time;
 	process->state = state;
 	process->status = status;

@@ -143,8 +143,8 @@ static int add_how(const struct heap_text *text,
 	static const char *const names[] = {
 		[GROWTH_NOT_SEEN] = "",
 		[GROWTH_BY_FUNCTIONS] =
-			"brk and mappings were seen at the C library's "
-			"functions",
+			("brk and mappings were seen at the C library's "
+			 "functions"),
 		[GROWTH_BY_SYSTEM_CALLS] =
 			"brk and mappings were seen at system calls",
 	};

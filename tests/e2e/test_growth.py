@@ -358,6 +358,23 @@ def _(case):
                       text, "the leak")
 
 
+@h.test("a program that begins another one, and a child")
+def _(case):
+    for options in ((), ("-S",)):
+        path = case.path("growth.%p.json")
+        result = case.calltrap(
+            "heap", "-f", "--growth", "heap,mmap", *options, "--json",
+            path, "--", "/bin/sh", "-c", "%s 1; exec %s 1" %
+            (grower(), grower("-static", name="heap_grow.static")), log=False)
+        result.check_status(0)
+        parts = result.err.split("==== growth of process ")[1:]
+        h.check_equal(len(parts), 3, "reports:\n" + result.err)
+        for part in parts:
+            if options or "static" in part.splitlines()[0]:
+                h.check_match(r"^ +\+0  remainder$", part, "a program whole")
+        h.check_match(r"until it began another program", result.err, "the end")
+
+
 @h.test("one kind alone")
 def _(case):
     _, grown, text = attach(case, "sm", kinds="heap")
