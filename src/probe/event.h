@@ -109,7 +109,8 @@ struct event {
 					 syscall_restarts() without failed: a
 					 signal has interrupted the call */
 			uint64_t stopped_ns; /* RETURN: of the time since
-					 call->time, what was ours: stops */
+					 call->time, what was ours: stops;
+					 see event_duration() */
 		};
 		struct {
 			int signal;
@@ -120,6 +121,18 @@ struct event {
 		int status;
 	};
 };
+
+/*
+ * How long a call took by the program's own time: without the stops that it,
+ * and what it called, was kept in for us.
+ */
+static inline uint64_t event_duration(const struct event *event)
+{
+	uint64_t begin = event->call->time;
+	uint64_t ns = event->time > begin ? event->time - begin : 0;
+
+	return ns > event->stopped_ns ? ns - event->stopped_ns : 0;
+}
 
 /*
  * A consumer of events, embedded as first member of what implements it. No

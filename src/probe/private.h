@@ -74,6 +74,7 @@ struct system_call {
 	struct regs regs;
 	uint64_t time;
 	int error;
+	uint64_t stopped_ns; /* as of struct event, when it ended */
 };
 
 /* Of a task: struct task's client member. */

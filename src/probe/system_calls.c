@@ -161,6 +161,7 @@ static void end(struct prober *prober, struct system_call *running,
 	struct event event = event_of(running, EVENT_RETURN, time);
 
 	event.regs = regs;
+	event.stopped_ns = running->stopped_ns;
 	event.end = CALL_RETURNED;
 	event.failed = error && !syscall_restarts(error);
 	event.error = error;
@@ -201,7 +202,9 @@ static void begin(struct prober *prober, struct task *task,
 		.script = script_where(probe_space_of(task->tracee->space),
 				       task),
 		.time = task->stop_time,
+		.stopped_ns = task->stopped_ns,
 	};
+	running->stopped_ns = 0;
 	prober->counts.calls++;
 	event = event_of(running, EVENT_CALL, task->stop_time);
 	prober_emit(prober, &event);
@@ -238,6 +241,7 @@ void system_call_returned(struct prober *prober, struct task *task,
 	/* It began before we came, in another program, or in the parent. */
 	if (!running->running || !regs)
 		return;
+	running->stopped_ns = task->stopped_ns - running->call.stopped_ns;
 	if (!again) {
 		end(prober, running, task->stop_time, regs, error);
 		return;

@@ -78,10 +78,9 @@ static void add_head(struct strbuf *out, const char *kind,
 /* A call that nobody will see return is told of as soon as it begins. */
 static void add_duration(struct strbuf *out, const struct event *event)
 {
-	uint64_t begin = event->call->time;
-	uint64_t ns = event->time - begin;
+	uint64_t ns = event_duration(event);
 
-	if (event->time <= begin)
+	if (event->time <= event->call->time)
 		return;
 	strbuf_printf(out, ",\"duration\":%llu.%09llu",
 		      (unsigned long long)(ns / NS_PER_SECOND),

@@ -156,8 +156,7 @@ static int resume_call(struct log *log, struct log_file *file,
 
 static void add_duration(const struct event *event, struct strbuf *out)
 {
-	uint64_t begin = event->call->time;
-	uint64_t ns = event->time > begin ? event->time - begin : 0;
+	uint64_t ns = event_duration(event);
 
 	strbuf_printf(out, " <%llu.%06llu>",
 		      (unsigned long long)(ns / NS_PER_SECOND),

@@ -87,12 +87,11 @@ static void begin_call(struct row *row, const struct event *event)
 static void end_call(const struct summary *summary, struct row *row,
 		     const struct event *event)
 {
-	uint64_t began = event->call->time;
-	uint64_t duration = event->time > began ? event->time - began : 0;
+	uint64_t duration = event_duration(event);
 
 	row->running--;
 	row->errors += event->kind == EVENT_RETURN && event->failed;
-	row->began -= began;
+	row->began -= event->call->time;
 	row->time += duration;
 	if (summary->quantiles)
 		histogram_add(&row->durations, duration);

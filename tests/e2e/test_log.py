@@ -216,6 +216,35 @@ def durations(case):
             lines(result)[0])
 
 
+@h.test("-T and -c: the time of our own stops is left out")
+def own_time(case):
+    calls = 1000
+    nest = [h.build("nest", "nest.c", "-g", "-O1"), str(calls)]
+
+    def took(result):
+        return int(re.search(r"^took (\d+)$", result.out, re.M)[1])
+
+    def check_outer(outer, inner, result):
+        # Each call had two stops, none of which takes less than 1 us.
+        left_out = took(result) - outer * 1e6
+        h.check(left_out >= calls * 2, "of %d us, left out: %d" %
+                (took(result), left_out))
+        h.check(outer >= inner * calls * 0.9,
+                "outer: %f s, inner: %f s each" % (outer, inner))
+
+    result = case.calltrap("-L", "-x", "outer+inner", "-T", "-w", "40", *nest)
+    inner = sorted(float(call.duration) for call in result.log.named("inner"))
+    h.check_equal(len(inner), calls, "calls of inner")
+    outer = h.check_match(r"<\.\.\. outer resumed> .* <([\d.]+)>$",
+                          result.log.text, "the end of outer")
+    check_outer(float(outer[1]), inner[calls // 2], result)
+    result = case.calltrap("-c", "-L", "-x", "outer+inner", *nest)
+    seconds = {name: float(number) for number, name in
+               re.findall(r"^ *[\d.]+ +([\d.]+) +\d+ +\d+ +(\w+)",
+                          result.log.text, re.M)}
+    check_outer(seconds["outer"], seconds["inner"] / calls / 2, result)
+
+
 @h.test("pids with threads, from the second task on; lines never mix",
         users=True)
 def threads(case):
