@@ -2,27 +2,32 @@
 #include "cli/signals.h"
 
 #include <stdbool.h>
-#include <time.h>
+#include <sys/time.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-#define TICK (50 * 1000 * 1000)
+#define TICK               (50 * 1000 * 1000)
+#define NS_PER_MICROSECOND 1000
 
 /* A handler has no other way to find them. */
 static struct signal_requests requests;
-static timer_t timer;
 
-/* timer_settime() may be called in a signal handler (signal-safety(7)). */
+/*
+ * That is one system call, so a handler may do it. timer_create() would count
+ * as a waiting signal of the user's, of whom there may be too many already
+ * (RLIMIT_SIGPENDING).
+ */
 static void start_timer(uint64_t first)
 {
-	const struct itimerspec when = {
-		.it_value.tv_sec = first / NS_PER_SECOND,
-		.it_value.tv_nsec = first % NS_PER_SECOND,
-		.it_interval.tv_nsec = first ? TICK : 0,
+	uint64_t us = (first + NS_PER_MICROSECOND - 1) / NS_PER_MICROSECOND;
+	const struct itimerval when = {
+		.it_value.tv_sec = us / 1000000,
+		.it_value.tv_usec = us % 1000000,
+		.it_interval.tv_usec = first ? TICK / NS_PER_MICROSECOND : 0,
 	};
 
-	timer_settime(timer, 0, &when, NULL);
+	setitimer(ITIMER_REAL, &when, NULL);
 }
 
 void signals_tick(void)
@@ -99,6 +104,8 @@ static void install_unless_ignored(int signal)
 void signals_take(void)
 {
 	requests.takes = 1;
+	/* A shell has its background jobs ignore SIGQUIT. */
+	install(SIGQUIT);
 	install(SIGUSR1);
 }
 
@@ -109,14 +116,8 @@ static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,    SIGQUIT,
 
 struct signal_requests *signals_start(void)
 {
-	struct sigevent event = {
-		.sigev_notify = SIGEV_SIGNAL,
-		.sigev_signo = SIGALRM,
-	};
 	size_t i;
 
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
-		fatal("no timer can be made");
 	/*
 	 * A closed pipe, or a file that may not grow any more (ulimit -f), is an
 	 * error of the log, and no reason to die.

@@ -5,6 +5,7 @@
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import struct
@@ -261,6 +262,36 @@ def _(case):
     reports = hr.reports(h.read(tracer.report_path))
     h.check_equal([report.malloc.held() for report in reports],
                   [(10, 1000), (15, 6000), (20, 11000)], "held")
+    h.check_untouched(target.pid)
+
+
+@h.test("a background job of a shell: SIGQUIT prints though it was ignored")
+def _(case):
+    target = start(case)
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    try:
+        tracer = hr.attach(case, target)
+    finally:
+        signal.signal(signal.SIGQUIT, before)
+    h.settle(target, tracer)
+    tracer.popen.send_signal(signal.SIGQUIT)
+    h.wait_until(lambda: "cost: " in h.read(tracer.report_path), "a report")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+
+
+@h.test("a user who has too many signals waiting: --every and --for work")
+def _(case):
+    target = start(case)
+    limits = resource.getrlimit(resource.RLIMIT_SIGPENDING)
+    resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, limits[1]))
+    try:
+        tracer = hr.attach(case, target, options=["--every", "200ms", "--for",
+                                                  "2s"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_SIGPENDING, limits)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    h.check(len(hr.reports(h.read(tracer.report_path))) > 1, "two reports")
     h.check_untouched(target.pid)
 
 
