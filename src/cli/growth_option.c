@@ -80,10 +80,9 @@ int check_growth(const struct options *o)
 			       0;
 	if (o->report.blocks_too)
 		return 0;
-	if (export->pprof || export->callgrind)
-		return complain(-EINVAL, "--%s: has nothing of --growth, unless "
-				"leaks are watched as well",
-				export->pprof ? "pprof" : "callgrind");
+	if (export->callgrind)
+		return complain(-EINVAL, "--callgrind: has nothing of "
+				"--growth, unless leaks are watched as well");
 	if (o->heap_calls || o->footprint)
 		return complain(-EINVAL, "--%s: has nothing of --growth, unless "
 				"leaks are watched as well",
@@ -93,5 +92,7 @@ int check_growth(const struct options *o)
 		return complain(-EINVAL, "--by: growth is told by stack, "
 				"function, line or library");
 	err = check_picture(o, "svg", export->svg);
-	return err ? err : check_picture(o, "folded", export->folded);
+	if (!err)
+		err = check_picture(o, "folded", export->folded);
+	return err ? err : check_picture(o, "pprof", export->pprof);
 }

@@ -86,9 +86,15 @@ static int compare(const struct options *options, struct profile *before,
 {
 	struct heap_diff *diff =
 		heap_diff_new(before, now, options->export.value);
-	int unwritten = write_files(diff, options);
-	int err = print(diff, options, before, now);
+	int unwritten, err;
 
+	if (!diff)
+		return complain(-EINVAL, "%s and %s can't be compared: each is "
+				"of a heap, or of one kind of growth, and "
+				"these are not the same",
+				options->command[0], options->command[1]);
+	unwritten = write_files(diff, options);
+	err = print(diff, options, before, now);
 	heap_diff_free(diff);
 	return err ? err : unwritten;
 }

@@ -37,11 +37,15 @@ void flame_difference_add_text(const struct flame_node *node, const char *unit,
 	strbuf_printf(out, " %s, now ", unit);
 	amounts_add_number(out, node->now);
 	strbuf_puts(out, ": ");
-	if (!grown(node) && !shrunk(node)) {
+	if (!grown(node) && !shrunk(node))
 		strbuf_puts(out, "as before");
-		return;
-	}
-	add_change(node, out);
+	else
+		add_change(node, out);
+}
+
+void flame_difference_add_parts(const struct flame_node *node,
+				struct strbuf *out)
+{
 	if (!grown(node) || !shrunk(node))
 		return;
 	strbuf_puts(out, "; parts grew by ");

@@ -7,10 +7,13 @@
 
 /* What a flame graph of differences says of a node that has two weights. */
 
-/* "before 1,234 bytes, now 2,000: +766, +62.07%"; and how much of it grew and
-   shrank, if there was both. */
+/* "before 1,234 bytes, now 2,000: +766, +62.07%" */
 void flame_difference_add_text(const struct flame_node *node, const char *unit,
 			       struct strbuf *out);
+
+/* "; parts grew by 900, others shrank by 134", if there was both. */
+void flame_difference_add_parts(const struct flame_node *node,
+				struct strbuf *out);
 
 /* "NEW", "GONE", "GROWN", "SHRUNK"; "grown and shrunk" if parts of it are the
    one and others the other; or "as before". */

@@ -50,6 +50,7 @@ static void add_amount(const struct painting *p, const struct flame_node *node)
 
 	if (p->picture->difference) {
 		flame_difference_add_text(node, unit, p->out);
+		flame_difference_add_parts(node, p->out);
 		return;
 	}
 	amounts_add_number(p->out, node->weight);

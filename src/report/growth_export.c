@@ -231,6 +231,7 @@ void growth_export_write(const struct heap_export *export,
 	const struct format formats[] = {
 		{ export->options->folded, growth_folded_make },
 		{ export->options->svg, growth_svg_make },
+		{ export->options->pprof, growth_pprof_make },
 	};
 
 	for (enum growth_kind kind = 0; kind < GROWTH_KINDS; kind++)

@@ -94,11 +94,20 @@ uint64_t heap_diff_weight(const struct heap_diff *diff,
 	return heap_diff_is_in_bytes(diff) ? amount->bytes : amount->blocks;
 }
 
-void diff_add_allocator(const struct profile_sample *sample, struct strbuf *out)
+const char *heap_diff_counted(const struct heap_diff *diff)
+{
+	if (!diff->growth)
+		return "block";
+	return strcmp(diff->growth, "faults") ? "call" : "fault";
+}
+
+void heap_diff_add_allocator(const struct heap_diff *diff,
+			     const struct profile_sample *sample,
+			     struct strbuf *out)
 {
 	if (*sample->allocator)
 		frame_text_add_allocator(sample->allocator, out);
-	else
+	else if (!diff->growth)
 		strbuf_puts(out, "allocated");
 }
 
@@ -133,13 +142,24 @@ static void add_profile(struct heap_diff *diff, struct profile *profile,
 	}
 }
 
+static bool are_alike(const struct profile *before, const struct profile *now)
+{
+	const char *x = profile_growth(before), *y = profile_growth(now);
+
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 				enum heap_value value)
 {
-	struct heap_diff *diff = xcalloc(1, sizeof(*diff));
 	const char *build_id = profile_build_id(before);
+	struct heap_diff *diff;
 
+	if (!are_alike(before, now))
+		return NULL;
+	diff = xcalloc(1, sizeof(*diff));
 	diff->value = value;
+	diff->growth = profile_growth(now);
 	diff->by_line = *build_id && !strcmp(build_id, profile_build_id(now));
 	add_profile(diff, before, false);
 	add_profile(diff, now, true);

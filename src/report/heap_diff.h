@@ -24,6 +24,7 @@ struct diff_site {
 
 struct heap_diff {
 	enum heap_value value;
+	const char *growth; /* its kind: profile_growth(); or NULL */
 	bool by_line;
 	struct diff_name *names;
 	struct diff_site *sites; /* by key */
@@ -34,11 +35,15 @@ struct heap_diff {
  * Sites are the same if their stacks have the same functions and the same
  * allocator; and the same lines, if the program is the very same one (by its
  * build-id). The profiles stay the caller's. value says what is compared: what
- * is in use, or all that was allocated; and what folded stacks weigh.
+ * is in use, or all that was allocated; and what folded stacks weigh. NULL when
+ * the two are not of one kind: of a heap, or of the same kind of growth.
  */
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 				enum heap_value value) MUST_CHECK;
 void heap_diff_free(struct heap_diff *diff);
+
+/* What the numbers of blocks are: "block", "call" or "fault". */
+const char *heap_diff_counted(const struct heap_diff *diff);
 
 bool heap_diff_is_in_use(const struct heap_diff *diff);
 bool heap_diff_is_in_bytes(const struct heap_diff *diff);
@@ -51,9 +56,11 @@ bool diff_amount_is_nothing(const struct diff_amount *amount);
 void diff_amount_add(struct diff_amount *sum,
 		     const struct diff_amount *amount);
 
-/* What its stack ends in: "malloc", or what stands for it. */
-void diff_add_allocator(const struct profile_sample *sample,
-			struct strbuf *out);
+/* What its stack ends in: "malloc", or what stands for it; nothing, for page
+   faults. */
+void heap_diff_add_allocator(const struct heap_diff *diff,
+			     const struct profile_sample *sample,
+			     struct strbuf *out);
 
 /* A table of what has changed, at most top rows of each kind (0: all). */
 void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out);

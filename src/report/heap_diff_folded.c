@@ -31,7 +31,9 @@ static void add_site(const struct heap_diff *diff, const struct diff_site *site,
 	for (size_t i = sample.frame_count; i--;)
 		add_name(sample.frames[i].function, out);
 	start = out->length;
-	diff_add_allocator(&sample, out);
+	heap_diff_add_allocator(diff, &sample, out);
+	if (out->length == start && sample.frame_count)
+		out->length--;
 	replace_semicolons(out, start);
 	strbuf_printf(out, " %" PRIu64 " %" PRIu64 "\n",
 		      heap_diff_weight(diff, &site->before),
@@ -43,7 +45,7 @@ void heap_diff_fold(struct heap_diff *diff, struct strbuf *out)
 	struct diff_site *site, *next;
 
 	HASH_ITER(hh, diff->sites, site, next)
-		if (!diff_amount_is_nothing(&site->before) ||
-		    !diff_amount_is_nothing(&site->now))
+		if (heap_diff_weight(diff, &site->before) ||
+		    heap_diff_weight(diff, &site->now))
 			add_site(diff, site, out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "report/flame_svg.h"
@@ -57,17 +58,21 @@ static void add_frame(struct flame_path *path,
 				     frame->line });
 }
 
-static void add_allocator(struct flame_path *path,
+static void add_allocator(const struct heap_diff *diff,
+			  struct flame_path *path,
 			  const struct profile_sample *sample)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 
-	diff_add_allocator(sample, &name);
+	heap_diff_add_allocator(diff, sample, &name);
+	if (!name.length)
+		return;
 	flame_path_add(path, &(struct flame_place){ strbuf_text(&name), "",
 						    NULL, 0 });
 }
 
-static void plant(struct flame_tree *tree, const struct weighed *weighed)
+static void plant(const struct heap_diff *diff, struct flame_tree *tree,
+		  const struct weighed *weighed)
 {
 	const struct profile_sample sample =
 		profile_sample(weighed->site->profile, weighed->site->sample);
@@ -75,7 +80,7 @@ static void plant(struct flame_tree *tree, const struct weighed *weighed)
 
 	for (size_t i = sample.frame_count; i-- && !path.full;)
 		add_frame(&path, &sample.frames[i]);
-	add_allocator(&path, &sample);
+	add_allocator(diff, &path, &sample);
 	flame_path_compare(&path, weighed->before, weighed->now);
 }
 
@@ -87,31 +92,50 @@ static struct flame_tree *make_tree(struct heap_diff *diff)
 	size_t count = weigh_sites(diff, sites);
 
 	for (size_t i = 0; i < count; i++)
-		plant(tree, &sites[i]);
+		plant(diff, tree, &sites[i]);
 	flame_tree_arrange(tree);
 	return tree;
+}
+
+static const char *subject(const struct heap_diff *diff)
+{
+	if (!diff->growth)
+		return heap_export_value_text(diff->value)->what;
+	return !strcmp(diff->growth, "heap")   ? "Heap expansion" :
+	       !strcmp(diff->growth, "mmap")   ? "mmap()" :
+	       !strcmp(diff->growth, "faults") ? "Page faults" :
+						 "Growth";
 }
 
 static void add_heading(const struct heap_diff *diff, const char *old,
 			const char *new, struct strbuf *out)
 {
-	strbuf_printf(out, "%s, differences: ",
-		      heap_export_value_text(diff->value)->what);
+	strbuf_printf(out, "%s, differences: ", subject(diff));
 	xml_add(out, old, PATH_MAX_SHOWN);
 	strbuf_puts(out, " and then ");
 	xml_add(out, new, PATH_MAX_SHOWN);
+}
+
+static void add_unit(const struct heap_diff *diff, struct strbuf *out)
+{
+	if (heap_diff_is_in_bytes(diff))
+		strbuf_puts(out, "bytes");
+	else
+		strbuf_printf(out, "%ss", heap_diff_counted(diff));
 }
 
 void heap_diff_draw(struct heap_diff *diff, const char *old, const char *new,
 		    struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf heading = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf unit = { 0 };
 	struct flame_tree *tree = make_tree(diff);
 
 	add_heading(diff, old, new, &heading);
+	add_unit(diff, &unit);
 	flame_svg_add(&(struct flame_picture){
 			      .tree = tree,
-			      .unit = heap_export_value_text(diff->value)->unit,
+			      .unit = strbuf_text(&unit),
 			      .heading = strbuf_text(&heading),
 			      .difference = true,
 		      },

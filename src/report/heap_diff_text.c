@@ -80,7 +80,23 @@ static void add_frames(const struct profile_sample *sample, struct strbuf *out)
 	}
 }
 
-static void add_site(const struct diff_site *site, struct strbuf *out)
+/* "malloc by leak" */
+static void add_what(const struct heap_diff *diff,
+		     const struct profile_sample *sample, struct strbuf *out)
+{
+	const char *by = *sample->caller    ? sample->caller :
+			 sample->frame_count ? sample->frames[0].function :
+					       "";
+	size_t start = out->length;
+
+	heap_diff_add_allocator(diff, sample, out);
+	if (*by && out->length > start)
+		strbuf_puts(out, " by ");
+	names_escape(out, by);
+}
+
+static void add_site(const struct heap_diff *diff, const struct diff_site *site,
+		     struct strbuf *out)
 {
 	const struct profile_sample sample =
 		profile_sample(site->profile, site->sample);
@@ -90,11 +106,7 @@ static void add_site(const struct diff_site *site, struct strbuf *out)
 	amounts_add_column(out, site->before.bytes, 14);
 	amounts_add_column(out, site->now.bytes, 14);
 	strbuf_puts(out, "  ");
-	diff_add_allocator(&sample, out);
-	if (sample.frame_count && *sample.frames[0].function) {
-		strbuf_puts(out, " by ");
-		names_escape(out, sample.frames[0].function);
-	}
+	add_what(diff, &sample, out);
 	strbuf_putc(out, '\n');
 	add_frames(&sample, out);
 }
@@ -122,11 +134,11 @@ static void add_sites(const struct heap_diff *diff, enum change change,
 		return;
 	qsort_r(list, count, sizeof(*list), compare, (void *)diff);
 	strbuf_printf(out,
-		      "---- %s\n         bytes     blocks  bytes before"
+		      "---- %s\n         bytes %9ss  bytes before"
 		      "     bytes now  what\n",
-		      titles[change]);
+		      titles[change], heap_diff_counted(diff));
 	for (i = 0; i < count && (!top || i < top); i++)
-		add_site(list[i], out);
+		add_site(diff, list[i], out);
 	if (i < count) {
 		amounts_add_count(out, count - i, "more row");
 		strbuf_puts(out, " (--top)\n");
@@ -138,6 +150,16 @@ struct change_sum {
 	struct diff_amount before, now;
 };
 
+static void add_changes(const struct heap_diff *diff,
+			const struct diff_amount *before,
+			const struct diff_amount *now, struct strbuf *out)
+{
+	amounts_add_change(out, before->bytes, now->bytes);
+	strbuf_puts(out, " bytes, ");
+	amounts_add_change(out, before->blocks, now->blocks);
+	strbuf_printf(out, " %ss\n", heap_diff_counted(diff));
+}
+
 static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 {
 	struct change_sum sums[CHANGES] = { 0 };
@@ -146,7 +168,8 @@ static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 	HASH_ITER(hh, diff->sites, site, next) {
 		struct change_sum *sum = &sums[change_of(site)];
 
-		if (diff_amount_is_nothing(&site->before) && diff_amount_is_nothing(&site->now))
+		if (diff_amount_is_nothing(&site->before) &&
+		    diff_amount_is_nothing(&site->now))
 			continue;
 		sum->sites++;
 		diff_amount_add(&sum->before, &site->before);
@@ -158,25 +181,33 @@ static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 		strbuf_printf(out, "%s: ", titles[change]);
 		amounts_add_count(out, sum->sites, "site");
 		strbuf_puts(out, ", ");
-		amounts_add_change(out, sum->before.bytes, sum->now.bytes);
-		strbuf_puts(out, " bytes, ");
-		amounts_add_change(out, sum->before.blocks, sum->now.blocks);
-		strbuf_puts(out, " blocks\n");
+		add_changes(diff, &sum->before, &sum->now, out);
 	}
+}
+
+static void add_amount(const struct heap_diff *diff,
+		       const struct diff_amount *amount, struct strbuf *out)
+{
+	amounts_add_count(out, amount->bytes, "byte");
+	strbuf_puts(out, diff->growth ? " by " : " in ");
+	amounts_add_count(out, amount->blocks, heap_diff_counted(diff));
+}
+
+static const char *subject(const struct heap_diff *diff)
+{
+	if (diff->growth)
+		return heap_diff_is_in_use(diff) ? "there yet" : "grown";
+	return heap_diff_is_in_use(diff) ? "in use" : "allocated";
 }
 
 void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out)
 {
-	strbuf_printf(out, "%s: ",
-		      heap_diff_is_in_use(diff) ? "in use" : "allocated");
-	amounts_add_held(out, diff->before.bytes, diff->before.blocks);
+	strbuf_printf(out, "%s: ", subject(diff));
+	add_amount(diff, &diff->before, out);
 	strbuf_puts(out, " before, ");
-	amounts_add_held(out, diff->now.bytes, diff->now.blocks);
+	add_amount(diff, &diff->now, out);
 	strbuf_puts(out, " now: ");
-	amounts_add_change(out, diff->before.bytes, diff->now.bytes);
-	strbuf_puts(out, " bytes, ");
-	amounts_add_change(out, diff->before.blocks, diff->now.blocks);
-	strbuf_puts(out, " blocks\n");
+	add_changes(diff, &diff->before, &diff->now, out);
 	add_sums(diff, out);
 	for (int change = 0; change < CHANGE_NONE; change++)
 		add_sites(diff, change, top, out);

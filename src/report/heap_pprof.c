@@ -10,7 +10,7 @@
 #include "report/gzip.h"
 #include "report/heap_export.h"
 #include "report/heap_shares.h"
-#include "report/profile_places.h"
+#include "report/profile_stacks.h"
 
 /*
  * A profile for pprof. The innermost frame is who called the allocator, as in
@@ -21,10 +21,8 @@
 struct pprof {
 	const struct heap_export *export;
 	struct profile_writer writer;
-	struct profile_places places;
+	struct profile_stacks stacks;
 	struct heap_shares *shares;
-	struct frame *frames; /* room for the deepest stack */
-	size_t room;
 };
 
 /* ---- what is worth a sample ---- */
@@ -44,77 +42,42 @@ static bool is_shown(const struct site *site)
 	for ((i) = 1; (i) <= heap_site_count(heap_of(pprof)); (i)++) \
 		if (is_shown((site) = heap_site(heap_of(pprof), (i))))
 
-static size_t frames_of(struct pprof *pprof, const struct site *site)
-{
-	const struct stacks *stacks = pprof->export->config->stacks;
-	size_t depth = stacks_depth(stacks, site->stack);
-
-	if (depth > pprof->room) {
-		free(pprof->frames);
-		pprof->frames = xcalloc(depth, sizeof(*pprof->frames));
-		pprof->room = depth;
-	}
-	return stacks_frames(stacks, site->stack, pprof->frames, depth);
-}
-
 /* ---- samples ---- */
 
-#define LABELS_MAX 8
-
-struct labels {
-	Pprof__Label all[LABELS_MAX];
-	Pprof__Label *pointers[LABELS_MAX];
-	size_t count;
-};
-
-static Pprof__Label *add_label(struct pprof *pprof, struct labels *labels,
-			       const char *key)
-{
-	Pprof__Label *label = &labels->all[labels->count];
-
-	pprof__label__init(label);
-	label->key = profile_writer_text(&pprof->writer, key);
-	labels->pointers[labels->count++] = label;
-	return label;
-}
-
-static void add_text_label(struct pprof *pprof, struct labels *labels,
-			   const char *key, const char *text)
-{
-	if (text && *text)
-		add_label(pprof, labels, key)->text =
-			profile_writer_text(&pprof->writer, text);
-}
-
 static void add_labels(struct pprof *pprof, const struct site *site,
-		       struct labels *labels)
+		       struct profile_labels *labels)
 {
 	const struct heap_report_config *config = pprof->export->config;
+	struct profile_writer *writer = &pprof->writer;
 	struct verdict verdict =
 		verdict_of(heap_of(pprof), site, pprof->export->survey);
-	Pprof__Label *bytes;
 
-	add_text_label(pprof, labels, "allocator", site->function->name);
-	add_text_label(pprof, labels, "family", site->function->family->name);
-	add_text_label(pprof, labels, "library", file_base_name(site->library));
-	add_text_label(pprof, labels, "verdict", verdict_name(verdict.level));
+	profile_labels_add_text(labels, writer, "allocator",
+				site->function->name);
+	profile_labels_add_text(labels, writer, "family",
+				site->function->family->name);
+	profile_labels_add_text(labels, writer, "library",
+				file_base_name(site->library));
+	profile_labels_add_text(labels, writer, "verdict",
+				verdict_name(verdict.level));
 	if (site->component && site->component <= config->component_count)
-		add_text_label(pprof, labels, "component",
-			       config->components[site->component - 1]);
-	bytes = add_label(pprof, labels, "bytes");
-	bytes->number = profile_number(site->alloc_bytes / site->alloc_blocks);
-	bytes->number_unit = profile_writer_text(&pprof->writer, "bytes");
+		profile_labels_add_text(
+			labels, writer, "component",
+			config->components[site->component - 1]);
+	profile_labels_add_number(labels, writer, "bytes",
+				  site->alloc_bytes / site->alloc_blocks,
+				  "bytes");
 }
 
 /* Its name, which may be that of many, and its number. */
 static void add_thread_labels(struct pprof *pprof, pid_t tid,
-			      struct labels *labels)
+			      struct profile_labels *labels)
 {
 	if (!tid)
 		return;
-	add_text_label(pprof, labels, "thread",
-		       heap_thread_name(heap_of(pprof), tid));
-	add_label(pprof, labels, "tid")->number = tid;
+	profile_labels_add_text(labels, &pprof->writer, "thread",
+				heap_thread_name(heap_of(pprof), tid));
+	profile_labels_add_number(labels, &pprof->writer, "tid", tid, NULL);
 }
 
 #define VALUES 4
@@ -123,29 +86,12 @@ static void add_thread_labels(struct pprof *pprof, pid_t tid,
 static void put_sample(struct pprof *pprof, const struct site *site, pid_t tid,
 		       int64_t values[VALUES])
 {
-	size_t depth = frames_of(pprof, site), i;
-	uint64_t *ids CLEANUP(xfree_cleanup) =
-		xcalloc(depth + 1, sizeof(*ids));
-	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
-	Pprof__Profile piece = PPROF__PROFILE__INIT;
-	struct labels labels = { 0 };
+	struct profile_labels labels = { 0 };
 
-	for (i = 0; i < depth; i++)
-		ids[i] = profile_places_id(&pprof->places, &pprof->frames[i]);
-	if (stacks_end(pprof->export->config->stacks, site->stack) !=
-	    STACK_COMPLETE)
-		ids[depth++] = pprof->places.cut_id;
 	add_labels(pprof, site, &labels);
 	add_thread_labels(pprof, tid, &labels);
-	sample.n_location_ids = depth;
-	sample.location_ids = ids;
-	sample.n_values = VALUES;
-	sample.values = values;
-	sample.n_labels = labels.count;
-	sample.labels = labels.pointers;
-	piece.n_samples = 1;
-	piece.samples = &samples;
-	profile_writer_put(&pprof->writer, &piece);
+	profile_stacks_put(&pprof->stacks, site->stack, values, VALUES,
+			   &labels);
 }
 
 /*
@@ -252,23 +198,13 @@ static void put_comments(struct pprof *pprof)
 
 static void put_places(struct pprof *pprof)
 {
-	const struct profile_places_config config = {
-		.namer = pprof->export->config->namer,
-		.main = pprof->export->process->program ?
-				pprof->export->process->program :
-				"",
-		.writer = &pprof->writer,
-	};
 	const struct site *site;
 	size_t i;
 
-	for_each_shown(pprof, i, site) {
-		size_t depth = frames_of(pprof, site);
-
-		for (size_t k = 0; k < depth; k++)
-			profile_places_add(&pprof->places, &pprof->frames[k]);
-	}
-	profile_places_put(&pprof->places, &config);
+	for_each_shown(pprof, i, site)
+		profile_stacks_add(&pprof->stacks, site->stack);
+	profile_stacks_put_places(&pprof->stacks, pprof->export->config->namer,
+				  pprof->export->process->program);
 }
 
 void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
@@ -280,6 +216,8 @@ void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
 
 	pprof.shares = heap_shares_new(export);
 	profile_writer_init(&pprof.writer, &plain);
+	pprof.stacks.stacks = export->config->stacks;
+	pprof.stacks.writer = &pprof.writer;
 	put_types(&pprof.writer);
 	put_times(&pprof);
 	put_comments(&pprof);
@@ -287,8 +225,7 @@ void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
 	for_each_shown(&pprof, i, site)
 		put_site(&pprof, site);
 	heap_shares_free(pprof.shares);
-	profile_places_fini(&pprof.places);
+	profile_stacks_fini(&pprof.stacks);
 	profile_writer_fini(&pprof.writer);
-	free(pprof.frames);
 	gzip_add(out, plain.text, plain.length);
 }

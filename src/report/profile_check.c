@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile_check.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,31 +131,54 @@ static const char *check_locations(const Pprof__Profile *message)
 	return NULL;
 }
 
-static const char *check_types(const Pprof__Profile *message,
-			       size_t columns[PROFILE_VALUES])
+static bool find_type(const Pprof__Profile *message, const char *name,
+		      size_t *ret)
 {
-	static const char *const names[PROFILE_VALUES] = {
+	for (size_t i = 0; i < message->n_sample_types; i++) {
+		int64_t type = message->sample_types[i]->type;
+
+		if (is_text(message, type) &&
+		    !strcmp(profile_text(message, type), name)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_types(const Pprof__Profile *message,
+		       const char *const names[PROFILE_VALUES],
+		       size_t columns[PROFILE_VALUES])
+{
+	for (int value = 0; value < PROFILE_VALUES; value++)
+		if (!find_type(message, names[value], &columns[value]))
+			return false;
+	return true;
+}
+
+static const char *check_types(const Pprof__Profile *message,
+			       struct profile_types *types)
+{
+	static const char *const heap[PROFILE_VALUES] = {
 		[PROFILE_ALLOC_OBJECTS] = "alloc_objects",
 		[PROFILE_ALLOC_SPACE] = "alloc_space",
 		[PROFILE_INUSE_OBJECTS] = "inuse_objects",
 		[PROFILE_INUSE_SPACE] = "inuse_space",
 	};
-	for (int value = 0; value < PROFILE_VALUES; value++) {
-		size_t i;
+	static const char *const growth[PROFILE_VALUES] = {
+		[PROFILE_ALLOC_OBJECTS] = "calls",
+		[PROFILE_ALLOC_SPACE] = "grown_space",
+		[PROFILE_INUSE_OBJECTS] = "calls",
+		[PROFILE_INUSE_SPACE] = "kept_space",
+	};
 
-		for (i = 0; i < message->n_sample_types; i++) {
-			int64_t type = message->sample_types[i]->type;
-
-			if (is_text(message, type) &&
-			    !strcmp(profile_text(message, type), names[value]))
-				break;
-		}
-		if (i == message->n_sample_types)
-			return "it is no profile of a heap: it lacks one of "
-			       "alloc_objects, alloc_space, inuse_objects, "
-			       "inuse_space";
-		columns[value] = i;
-	}
+	types->growth = message->period_type &&
+			is_text(message, message->period_type->type) &&
+			find_types(message, growth, types->columns);
+	if (!types->growth && !find_types(message, heap, types->columns))
+		return "it is no profile of a heap: it lacks one of "
+		       "alloc_objects, alloc_space, inuse_objects, "
+		       "inuse_space";
 	return NULL;
 }
 
@@ -221,7 +243,7 @@ static const char *check_samples(const Pprof__Profile *message,
 }
 
 const char *profile_check(Pprof__Profile *message,
-			  size_t columns_ret[PROFILE_VALUES])
+			  struct profile_types *types_ret)
 {
 	const char *why = check_texts(message);
 
@@ -231,6 +253,6 @@ const char *profile_check(Pprof__Profile *message,
 	if (!why)
 		why = check_locations(message);
 	if (!why)
-		why = check_types(message, columns_ret);
-	return why ? why : check_samples(message, columns_ret);
+		why = check_types(message, types_ret);
+	return why ? why : check_samples(message, types_ret->columns);
 }

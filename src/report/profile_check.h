@@ -3,17 +3,23 @@
 #define CALLTRAP_PROFILE_CHECK_H
 
 #include <report/profile.pb-c.h>
+#include <stdbool.h>
 
 #include "report/profile_reader.h"
+
+/* What a sample's values are. */
+struct profile_types {
+	size_t columns[PROFILE_VALUES]; /* the four of a heap */
+	bool growth; /* what makes a process grow: calls stand for objects */
+};
 
 /*
  * Checks a profile that somebody else may have written, and sorts locations
  * and functions by their ids. Returns what is wrong, or NULL: then all texts,
- * locations and functions that are referred to are there. columns_ret: which
- * of the samples' values are the four of a heap.
+ * locations and functions that are referred to are there.
  */
 const char *profile_check(Pprof__Profile *message,
-			  size_t columns_ret[PROFILE_VALUES]);
+			  struct profile_types *types_ret);
 
 const char *profile_text(const Pprof__Profile *message, int64_t index);
 const Pprof__Location *profile_location(const Pprof__Profile *message,

@@ -20,7 +20,7 @@ struct profile {
 	ProtobufCAllocator allocator;
 	size_t memory_left;
 	Pprof__Profile *message;
-	size_t columns[PROFILE_VALUES]; /* of the samples' values */
+	struct profile_types types;
 	struct profile_frame *frames;
 	size_t room;
 };
@@ -68,7 +68,7 @@ static const char *unpack(struct profile *profile, const void *bytes,
 		pprof__profile__unpack(&profile->allocator, size, bytes);
 	if (!profile->message)
 		return "it is no profile, or too large";
-	return profile_check(profile->message, profile->columns);
+	return profile_check(profile->message, &profile->types);
 }
 
 int profile_parse(const void *bytes, size_t size, struct profile **ret,
@@ -175,18 +175,28 @@ static size_t gather_frames(struct profile *profile,
 	return count;
 }
 
+static const char *label_of(const struct profile *profile,
+			    const Pprof__Sample *sample, const char *key)
+{
+	const Pprof__Profile *message = profile->message;
+	const char *text = "";
+
+	for (size_t i = 0; i < sample->n_labels; i++)
+		if (!strcmp(profile_text(message, sample->labels[i]->key), key))
+			text = profile_text(message, sample->labels[i]->text);
+	return text;
+}
+
 struct profile_sample profile_sample(struct profile *profile, size_t index)
 {
 	const Pprof__Sample *sample = profile->message->samples[index];
-	struct profile_sample result = { .allocator = "" };
+	struct profile_sample result = {
+		.allocator = label_of(profile, sample, "allocator"),
+		.caller = label_of(profile, sample, "caller"),
+	};
 
 	for (size_t i = 0; i < PROFILE_VALUES; i++)
-		result.values[i] = sample->values[profile->columns[i]];
-	for (size_t i = 0; i < sample->n_labels; i++)
-		if (!strcmp(profile_text(profile->message, sample->labels[i]->key),
-			    "allocator"))
-			result.allocator =
-				profile_text(profile->message, sample->labels[i]->text);
+		result.values[i] = sample->values[profile->types.columns[i]];
 	result.frame_count = gather_frames(profile, sample);
 	result.frames = profile->frames;
 	return result;
@@ -207,4 +217,13 @@ const char *profile_comment(const struct profile *profile)
 
 	return message->n_comments ? profile_text(profile->message, message->comments[0]) :
 				     "";
+}
+
+const char *profile_growth(const struct profile *profile)
+{
+	const Pprof__Profile *message = profile->message;
+
+	return profile->types.growth ?
+		       profile_text(message, message->period_type->type) :
+		       NULL;
 }

@@ -28,6 +28,8 @@ struct profile_frame {
 struct profile_sample {
 	uint64_t values[PROFILE_VALUES];
 	const char *allocator; /* "" when not known */
+	const char *caller;    /* who is behind it, not the innermost function;
+				  or "" */
 	const struct profile_frame *frames; /* innermost first; good until the
 					       next sample is asked for */
 	size_t frame_count;
@@ -48,6 +50,10 @@ struct profile_sample profile_sample(struct profile *profile, size_t index);
 
 /* Of the program; "" when not known. */
 const char *profile_build_id(const struct profile *profile);
+
+/* "heap", "mmap" or "faults", if it is a profile of such growth, whose values of
+   objects are numbers of calls; NULL: of a heap. */
+const char *profile_growth(const struct profile *profile);
 
 /* What the profile says of itself; "" if nothing. */
 const char *profile_comment(const struct profile *profile);

@@ -452,7 +452,9 @@ def _(case):
             (["--growth", "leaks"], "--growth 'leaks': what else"),
             (["-S"], "-S: is for --growth only"),
             (["--growth", "heap,mmap", "--svg", "a.svg"], "%k"),
-            (["--growth", "mmap", "--pprof", "a"], "--pprof: has nothing"),
+            (["--growth", "heap,mmap", "--pprof", "a"], "%k"),
+            (["--growth", "mmap", "--callgrind", "a"],
+             "--callgrind: has nothing"),
             (["--growth", "mmap", "--by", "size"], "--by: growth is told")):
         result = case.calltrap("heap", *options, "true", log=False)
         h.check_equal(result.status, 2, "exit status of " + " ".join(options))

@@ -203,6 +203,14 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def answers(address):
+    host, _, port = address.partition(":")
+    with contextlib.suppress(OSError):
+        socket.create_connection((host, int(port)), PATIENCE).close()
+        return True
+    return False
+
+
 def fetch(url):
     with urllib.request.urlopen(url, timeout=PATIENCE) as page:
         return page.read().decode(errors="replace")
@@ -215,8 +223,9 @@ def serve(case, *arguments):
     server = case.start(["go", "tool", "pprof", "-no_browser",
                          "-http=" + address, *arguments],
                         env={"PPROF_TMPDIR": case.dir})
-    wait_until(lambda: "Serving web UI" in server.err or
-               server.popen.poll() is not None, "pprof's server")
+    # It says that it serves before it listens.
+    wait_until(lambda: answers(address) or server.popen.poll() is not None,
+               "pprof's server")
     return "http://%s/ui/" % address, server
 
 

@@ -160,6 +160,50 @@ def _(case):
         h.check_match(r"^%s: \+[\d,]+ bytes" % whole, report, "tie-out")
 
 
+@h.test("pictures of what has changed in growth; pprof opens such profiles")
+def _(case):
+    for name in "leaking", "fixed":
+        watch(case, name, "--growth", "heap,mmap,faults", "--pprof",
+              case.path(name + ".%k"))
+    for kind, (_, _, text, function) in PICTURES.items():
+        done = case.calltrap("heap", "diff", "--svg", case.path("diff.svg"),
+                             "leaking." + kind, "fixed." + kind, log=False)
+        done.check_status(0)
+        graph = Graph(case.path("diff.svg"))
+        box = graph.named(function)
+        h.check(box.before > 0.3 * graph.root.before, "before: %d of %d" %
+                (box.before, graph.root.before))
+        h.check(box.now < 0.1 * box.before, "%s: %d, then %d" %
+                (kind, box.before, box.now))
+        h.check_match(r"^ +-[\d,]+ +-[\d,]+ +[\d,]+ +0  .*\b%s$" % function,
+                      done.out, "table of " + kind)
+        h.check_match(r"/xor_encryptor\.cc:.*\b%d\b" % line_of(text),
+                      done.out, "line of " + kind)
+    check_other_kinds(case)
+    check_pprof(case)
+
+
+def check_other_kinds(case):
+    done = case.calltrap("heap", "diff", "leaking.heap", "fixed.mmap",
+                         log=False)
+    h.check_equal((done.status, done.out, done.messages()),
+                  (1, "", ["calltrap: leaking.heap and fixed.mmap can't be "
+                           "compared: each is of a heap, or of one kind of "
+                           "growth, and these are not the same"]),
+                  "what is said of two kinds")
+
+
+def check_pprof(case):
+    h.need("go")
+    for kind, (_, _, text, function) in PICTURES.items():
+        done = case.run(["go", "tool", "pprof", "-list", "^%s$" % function,
+                         "-unit=b", "leaking." + kind],
+                        env={"PPROF_TMPDIR": case.dir})
+        h.check_equal((done.status, done.err), (0, ""), "pprof -list")
+        h.check_match(r"^ +\S+ +[1-9]\d+B +%d:.*%s" % (line_of(text), text),
+                      done.out, "the line")
+
+
 # What the kernel does for one process, as others count it.
 BPFTRACE = """
 BEGIN { printf("ready\\n"); }
