@@ -23,6 +23,7 @@ struct fault_task {
 	struct fault_events events;
 	int error;        /* why there are none */
 	bool told;        /* of both, where the faults are booked */
+	bool early;       /* since nothing could be booked yet */
 	bool deaf;        /* it has blocked the signal: we get one instead */
 	uint64_t lost;    /* … of so many as well */
 	uint64_t throttled;
@@ -163,14 +164,27 @@ static void listen_to(struct fault_task *own)
 	own->deaf = deaf;
 }
 
+/* What came before watching began is not part of it. */
+static void skip_early(struct fault_task *own)
+{
+	struct fault_sample sample;
+
+	while (fault_events_next(&own->events, &sample))
+		;
+	own->lost = own->events.told_lost;
+}
+
 static void drain(struct faults *faults, struct fault_task *own)
 {
 	struct growth *growth = growth_of(faults, own->task);
 	struct fault_sample sample;
 	unsigned count = 0;
 
+	if (own->early)
+		skip_early(own);
 	if (!growth)
 		return;
+	own->early = false;
 	tell_source(own, growth_fault_source(growth));
 	for (; fault_events_next(&own->events, &sample); count++)
 		book(faults, own, growth, &sample);
@@ -209,6 +223,7 @@ static size_t room_for_one(const struct faults *faults)
 static void open_events(struct faults *faults, struct fault_task *own)
 {
 	own->told = own->deaf = false;
+	own->early = !growth_of(faults, own->task);
 	own->last = (struct last_fault){ 0 };
 	own->lost = own->throttled = 0;
 	own->error = fault_events_open(&own->events, own->task->tid,

@@ -246,8 +246,12 @@ static int on_event(struct sink *sink, const struct event *event)
 	case EVENT_LEAVE:
 		end(watch, event, WATCHED_LEFT, 0);
 		break;
-	case EVENT_SIGNAL:
 	case EVENT_FORK:
+		/* Else they make themselves known by their first call. */
+		if (watch->options.growth && !find(watch, event->child))
+			add(watch, event->child, false, event->time);
+		break;
+	case EVENT_SIGNAL:
 	case EVENT_THREAD:
 		break;
 	}

@@ -162,9 +162,10 @@ static void disable(int fd)
 
 void fault_events_stop(struct fault_events *events)
 {
+	/* In this order: no sample comes while no signal does. */
+	disable(events->samples);
 	disable(events->waker);
 	disable(events->metronome);
-	disable(events->samples);
 }
 
 bool fault_events_is_signal(const struct fault_events *events,

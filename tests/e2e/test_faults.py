@@ -4,6 +4,7 @@
 that know how many pages they touch, and by what the kernel has counted."""
 
 import json
+import os
 import re
 import sys
 import time
@@ -194,6 +195,24 @@ def _(case):
 def _(case):
     _, out = traced(case, pager(), "threads")
     h.check_equal(said(out, "winches"), 0, "signals")
+
+
+@h.test("a child that is followed")
+def _(case):
+    faults = {}
+    path = case.path("faults.%p.json")
+    result = case.run([h.CALLTRAP, "heap", "-f", "--growth", "faults",
+                       "--json", path, pager(), "child"])
+    result.check_status(0)
+    for name in os.listdir(case.dir):
+        if name.startswith("faults."):
+            text = h.read(case.path(name))
+            faults[name] = Faults(text, result.err)
+    h.check_equal(len(faults), 2, "processes")
+    for one in faults.values():
+        need_events(one)
+    h.check_equal(sorted(one.calls("touch_many") for one in faults.values()),
+                  [0, MANY], "faults of parent and child")
 
 
 @h.test("threads that block all signals: what is lost is told")

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Touches pages, of which it says how many; prints the faults of the kernel. */
@@ -109,6 +110,17 @@ static __attribute__((noinline)) void give_back(void)
 	munmap(memory, MANY * PAGE);
 }
 
+static void have_child(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		work(NULL);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 static void serve(void)
 {
 	char line[16];
@@ -141,6 +153,8 @@ int main(int argc, char **argv)
 		fill(map_pages(FEW));
 	else if (!strcmp(what, "back"))
 		give_back();
+	else if (!strcmp(what, "child"))
+		have_child();
 	else if (!strcmp(what, "serve"))
 		serve();
 	getrusage(RUSAGE_SELF, &after);
