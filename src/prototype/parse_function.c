@@ -4,6 +4,7 @@
 #include "prototype/parser.h"
 
 #define VALUES_MAX 64
+#define ALTERNATIVES_MAX 16
 
 /* The parameters of the function that is being read. */
 struct parameters {
@@ -94,6 +95,66 @@ static int parse_conditional(struct parser *parser, struct parameter *ret)
 	return err;
 }
 
+/* Several of them take the same place, so they have to fit there. */
+static int check_alternative(struct parser *parser, const struct token *at,
+			     const struct type *type)
+{
+	bool fits = (type->kind == TYPE_POINTER &&
+		     type->lens != LENS_FORMAT) ||
+		    (type->kind == TYPE_INTEGER && type->size <= 4);
+
+	if (fits)
+		return 0;
+	return lexer_expected(&parser->lexer, at,
+			      "a number or pointer, no larger than a pointer");
+}
+
+/* when(...) | when(...) | TYPE: the last one, if it isn't a when(), always. */
+static int parse_alternatives(struct parser *parser, struct parameter *ret)
+{
+	struct alternative list[ALTERNATIVES_MAX];
+	unsigned count = 0;
+	struct token at;
+	int err;
+
+	do {
+		struct parameter one = { 0 };
+
+		if (count == ALTERNATIVES_MAX)
+			return lexer_missing(&parser->lexer,
+					     "fewer alternatives");
+		if (count)
+			lexer_next(&parser->lexer);
+		at = parser->lexer.token;
+		err = parse_conditional(parser, &one);
+		if (!err && (count || parser->lexer.token.kind == '|'))
+			err = check_alternative(parser, &at, one.type);
+		if (err)
+			return err;
+		list[count++] = (struct alternative){ one.type, one.when };
+		ret->type = one.type;
+		ret->when = one.when;
+	} while (parser->lexer.token.kind == '|' &&
+		 ret->when.kind != CONDITION_NONE);
+	if (count == 1)
+		return 0;
+	ret->type = &type_guess;
+	ret->alternatives =
+		pool_copy(&parser->into->pool, list, count * sizeof(*list));
+	ret->alternative_count = count;
+	return 0;
+}
+
+static bool needs_result(const struct parameter *parameter)
+{
+	bool needed = parameter->type->needs_result;
+
+	for (unsigned i = 0; i < parameter->alternative_count; i++)
+		needed =
+			needed || parameter->alternatives[i].type->needs_result;
+	return needed;
+}
+
 /* What follows this may stand behind the parameters so far. */
 static int check_order(struct parser *parser, const struct token *at,
 		       const struct parameters *all, bool conditional)
@@ -155,13 +216,13 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 		return 0;
 	}
 	if (!err)
-		err = parse_conditional(parser, &parameter);
+		err = parse_alternatives(parser, &parameter);
 	if (err)
 		return err;
 	if (later)
 		parameter.type = to_scan(parser, parameter.type);
 	parameter.name = parser_take_name(parser);
-	if ((later || parameter.type->needs_result) && all->count < all->later)
+	if ((later || needs_result(&parameter)) && all->count < all->later)
 		all->later = all->count;
 	all->list[all->count++] = parameter;
 	return 0;

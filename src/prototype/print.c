@@ -42,11 +42,11 @@ static void print_format_behind(struct printer *printer,
 
 /* What lies there is what lay there before. */
 static bool is_unfilled(const struct printer *printer,
-			const struct parameter *parameter)
+			const struct parameter *parameter,
+			const struct type *type)
 {
 	return printer->failed && parameter->filled &&
-	       parameter->type->kind == TYPE_POINTER &&
-	       parameter->type->lens != LENS_SCAN;
+	       type->kind == TYPE_POINTER && type->lens != LENS_SCAN;
 }
 
 static void print_unfilled(struct printer *printer, unsigned index)
@@ -62,9 +62,9 @@ static void print_unfilled(struct printer *printer, unsigned index)
 		print_ops(printer)->address(printer->writer, address);
 }
 
-static void print_argument(struct printer *printer, unsigned index)
+static void print_argument(struct printer *printer, const struct type *type,
+			   unsigned index)
 {
-	const struct type *type = arguments_type(&printer->arguments, index);
 	struct place place;
 
 	if (arguments_place(&printer->arguments, index, &place)) {
@@ -76,18 +76,35 @@ static void print_argument(struct printer *printer, unsigned index)
 		print_format_behind(printer, type, place);
 }
 
+/* What it is in this call; NULL: it isn't there. */
+static const struct type *type_of(struct printer *printer,
+				  const struct parameter *parameter)
+{
+	const struct alternative *alternatives = parameter->alternatives;
+
+	if (!alternatives)
+		return print_condition(printer, &parameter->when) ?
+			       parameter->type :
+			       NULL;
+	for (unsigned i = 0; i < parameter->alternative_count; i++)
+		if (print_condition(printer, &alternatives[i].when))
+			return alternatives[i].type;
+	return NULL;
+}
+
 static void print_parameter(struct printer *printer,
 			    const struct parameter *parameter, unsigned index)
 {
-	if (parameter->type->lens == LENS_HIDE ||
-	    !print_condition(printer, &parameter->when))
+	const struct type *type = type_of(printer, parameter);
+
+	if (!type || type->lens == LENS_HIDE)
 		return;
 	if (parameter->name)
 		print_ops(printer)->name(printer->writer, parameter->name);
-	if (is_unfilled(printer, parameter))
+	if (is_unfilled(printer, parameter, type))
 		print_unfilled(printer, index);
 	else
-		print_argument(printer, index);
+		print_argument(printer, type, index);
 }
 
 static void print_parameters(struct printer *printer, unsigned from,
@@ -114,7 +131,7 @@ void prototype_write_entry(const struct prototype *prototype,
 		return;
 	}
 	for (unsigned i = 0; i < UNKNOWN_ARGUMENTS; i++)
-		print_argument(&printer, i);
+		print_argument(&printer, &type_guess, i);
 }
 
 void prototype_write_later(const struct prototype *prototype,

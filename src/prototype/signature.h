@@ -23,11 +23,20 @@ struct condition {
 	const int64_t *values;
 };
 
-struct parameter {
+/* What an argument may be: a number or pointer, no larger than a pointer. */
+struct alternative {
 	const struct type *type;
+	struct condition when;
+};
+
+struct parameter {
+	const struct type *type; /* type_guess if there are alternatives */
 	const char *name; /* or NULL */
 	struct condition when;
 	bool filled; /* by the function, if it succeeds; it reads nothing */
+	/* The first whose condition holds is it; .when doesn't count then. */
+	const struct alternative *alternatives;
+	unsigned alternative_count;
 };
 
 struct prototype {

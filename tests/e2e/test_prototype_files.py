@@ -115,6 +115,35 @@ def gzip(case):
     ])
 
 
+@h.test("fcntl and setsockopt: what is set, by its name")
+def options(case):
+    script = case.write("options.py", """
+import fcntl, os, socket
+end = os.pipe()[0]
+fcntl.fcntl(end, fcntl.F_SETFL, os.O_NONBLOCK)
+fcntl.fcntl(end, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+fcntl.fcntl(end, fcntl.F_DUPFD, 20)
+fcntl.fcntl(end, fcntl.F_GETFL)
+socket = socket.socket()
+socket.setsockopt(1, 2, 1)
+socket.setsockopt(6, 1, 1)
+socket.getsockopt(0, 1)
+""")
+    names = ["fcntl", "setsockopt", "getsockopt"]
+    for at, where in (("", "(@[^(]+)?"), ("@SYS", "@SYS")):
+        log = log_of(case, "-L", "-x", "+".join(n + at for n in names),
+                     "/usr/bin/python3", "-S", "-I", script)
+        check_lines(log, ["^" + line.replace("@", where) for line in (
+            r"fcntl@\(\d+, F_SETFL, O_RDONLY\|O_NONBLOCK\) += 0$",
+            r"fcntl@\(\d+, F_SETFD, FD_CLOEXEC\) += 0$",
+            r"fcntl@\(\d+, F_DUPFD, 20\) += 20$",
+            r"fcntl@\(\d+, F_GETFL\) += 2048$",
+            r'setsockopt@\(\d+, SOL_SOCKET, SO_REUSEADDR, "\\001\\0\\0\\0", 4\) '
+            "+= 0$",
+            r"setsockopt@\(\d+, SOL_TCP, TCP_NODELAY, ",
+            r"getsockopt@\(\d+, SOL_IP, IP_TOS, ")])
+
+
 @h.test("functions of PHP itself")
 def php(case):
     h.need("php8.2")

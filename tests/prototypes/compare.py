@@ -146,6 +146,13 @@ class Comparison:
                 ctype.is_signed != kind.signed:
             raise Mismatch(f"is {ctype}, whose sign is another")
 
+    def value_either(self, kind, ctype, whole):
+        for each, _ in kind.members:
+            if self.kernel and str(ctype) == "unsigned long":
+                self.met.add(each.typedef or "")
+            else:
+                self.value(each, ctype, whole)
+
     def value_float(self, kind, ctype, whole):
         if ctype.code != gdb.TYPE_CODE_FLT or \
                 ctype.sizeof != self.size_of(kind):
@@ -317,6 +324,10 @@ class Comparison:
 
     def references(self, kind, types, index):
         """argN must be a number, or point to one."""
+        if kind.kind == "either":
+            for each, _ in kind.members:
+                self.references(each, types, index)
+            return
         numbers = [kind.condition[0]] if kind.condition else []
         numbers += self.lengths(kind)
         for number in numbers:

@@ -177,7 +177,7 @@ class Reader:
             if self.maybe("+"):
                 self.maybe("+")
                 later = len(parameters) if later is None else later
-            parameters.append(self.type())
+            parameters.append(self.alternatives())
             if self.peek() != ")":
                 self.take(",")
         if [p.kind for p in parameters] == ["void"]:
@@ -187,6 +187,16 @@ class Reader:
             len(parameters) if later is None else later, open_end, self.line)
 
     # ------------------------------------------------------------ types
+
+    def alternatives(self):
+        """Of a parameter: when(...) | when(...) | TYPE"""
+        found = [self.type()]
+        while found[-1].condition and self.maybe("|"):
+            found.append(self.type())
+        if len(found) == 1:
+            return found[0]
+        return Type("either", members=tuple((f, None) for f in found),
+                    condition=found[-1].condition)
 
     def type(self):
         found = self.plain_type()

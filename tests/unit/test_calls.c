@@ -199,6 +199,38 @@ START_TEST(conditions)
 }
 END_TEST
 
+START_TEST(alternatives)
+{
+	add_text("int option(int, when(arg1 == 1, enum(A=7, B=8)) | "
+		 "when(arg1 == 2|3, string) | hex(int) other, int);\n"
+		 "int perhaps(int, when(arg1 & 4, int) | "
+		 "when(arg1 & 2, +int));\n"
+		 "int perhaps(int, when(arg1 & 4, int) | "
+		 "when(arg1 & 2, char(int)));\n"
+		 "errno(int) filled(int, +when(arg1 == 1, int*) | string);\n");
+	ck_assert_ptr_nonnull(strstr(said, "expected a type, not '+'"));
+	arguments[0] = 1;
+	arguments[1] = 8;
+	arguments[2] = 5;
+	ck_assert_str_eq(print("option", ENTRY), "1, other=B, 5");
+	arguments[0] = 4;
+	arguments[1] = 0xffffffff00000010;
+	ck_assert_str_eq(print("option", ENTRY), "4, other=0x10, 5");
+	ck_assert_str_eq(print("perhaps", ENTRY), "4, 16");
+	arguments[0] = 3;
+	arguments[1] = put_text("text");
+	ck_assert_str_eq(print("option", ENTRY), "3, other=\"text\", 5");
+	ck_assert_str_eq(print("filled", ENTRY), "3");
+	ck_assert_str_eq(print("filled", LATER), "\"text\"");
+	arguments[1] = 'x';
+	ck_assert_str_eq(print("perhaps", ENTRY), "3, 'x'");
+	arguments[0] = 1;
+	arguments[1] = DATA;
+	ck_assert_str_eq(print("filled", LATER), "1954047348");
+	ck_assert_str_eq(print("perhaps", ENTRY), "1");
+}
+END_TEST
+
 START_TEST(further_arguments_are_dots)
 {
 	add_text("int execl(string, ...);\n"
@@ -587,6 +619,7 @@ static Suite *calls_suite(void)
 	tcase_add_test(all_tests, missing_arguments_are_question_marks);
 	tcase_add_test(all_tests, lengths_are_multiplied);
 	tcase_add_test(all_tests, conditions);
+	tcase_add_test(all_tests, alternatives);
 	tcase_add_test(all_tests, further_arguments_are_dots);
 	tcase_add_test(all_tests, parameters_have_names);
 	tcase_add_test(all_tests, structs_by_value);

@@ -82,6 +82,20 @@ static const struct {
 					"'string'" },
 	{ "int f(int, when(arg2 & 1, int), int);",
 	  "33: expected another when() behind this one, or ')', not 'int'" },
+	{ "int f(int, when(arg1 & 1, int) | when(arg1 & 2, char), int);",
+	  "56: expected another when() behind this one, or ')', not 'int'" },
+	{ "int f(int, when(arg1 & 1, double) | int);",
+	  "12: expected a number or pointer, no larger than a pointer, not "
+	  "'when'" },
+	{ "int f(int, when(arg1 & 1, int) | llong);",
+	  "34: expected a number or pointer, no larger than a pointer, not "
+	  "'llong'" },
+	{ "int f(int, when(arg1 & 1, int) | format);",
+	  "34: expected a number or pointer, no larger than a pointer, not "
+	  "'format'" },
+	{ "int f(int, when(arg1 & 1, int) |);", "33: expected a type, not "
+						"')'" },
+	{ "int f(int, int | int);", "16: expected ',' or ')', not '|'" },
 	{ "int f(when(retval & 1, int));", "12: expected an argument (argN), "
 					   "not 'retval'" },
 	{ "int f(when(arg3 == 1, int));", "12: expected the number of a "
