@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -459,6 +460,115 @@ START_TEST(calls_within_and_unfinished)
 }
 END_TEST
 
+/* ---- at random, beside books that have a line for each page ---- */
+
+#define PAGES   200
+#define STACKS  4
+#define FROM_MMAP(stack) (stack)
+#define FROM_REMAP(stack) (STACKS + (stack))
+#define OWNERS  (2 * STACKS + 1)
+
+struct books {
+	unsigned owner[PAGES]; /* 0: nothing is there */
+	uint64_t bytes[OWNERS], gone[OWNERS]; /* in pages */
+	uint64_t back;
+};
+
+static void books_clear(struct books *books, unsigned page, unsigned pages)
+{
+	for (unsigned i = page; i < page + pages; i++) {
+		books->back += books->owner[i] != 0;
+		books->gone[books->owner[i]]++;
+		books->owner[i] = 0;
+	}
+}
+
+static void books_own(struct books *books, unsigned owner, unsigned page,
+		      unsigned pages)
+{
+	for (unsigned i = page; i < page + pages; i++)
+		books->owner[i] = owner;
+	books->bytes[owner] += pages;
+}
+
+static void books_move(struct books *books, unsigned stack, unsigned from,
+		       unsigned old, unsigned to, unsigned new)
+{
+	unsigned least = old < new ? old : new;
+
+	books_clear(books, to, new);
+	for (unsigned i = 0; i < least; i++) {
+		books->owner[to + i] = books->owner[from + i];
+		books->owner[from + i] = 0;
+	}
+	books_clear(books, from + least, old - least);
+	if (new > old)
+		books_own(books, FROM_REMAP(stack), to + old, new - old);
+}
+
+static void act_at_random(struct books *books)
+{
+	unsigned stack = 1 + rand() % STACKS;
+	unsigned page = rand() % PAGES, other = rand() % PAGES;
+	unsigned pages = 1 + rand() % (PAGES - page);
+	unsigned others = 1 + rand() % (PAGES - other);
+
+	switch (rand() % 4) {
+	case 0:
+	case 1:
+		pages = 1 + pages % 20;
+		if (page + pages > PAGES)
+			return;
+		map(stack, page, pages);
+		books_clear(books, page, pages);
+		books_own(books, FROM_MMAP(stack), page, pages);
+		break;
+	case 2:
+		unmap(stack, page, pages);
+		books_clear(books, page, pages);
+		break;
+	case 3:
+		if (page < other + others && other < page + pages)
+			return;
+		remap(stack, page, pages, other, others);
+		books_move(books, stack, page, pages, other, others);
+		break;
+	}
+}
+
+static void check_books(const struct books *books)
+{
+	uint64_t bytes[OWNERS] = { 0 }, gone[OWNERS] = { 0 };
+
+	for (size_t i = 1; i <= growth_site_count(growth); i++) {
+		const struct growth_site *site = growth_site(growth, i);
+		unsigned owner = strcmp(site->function, "mremap") ?
+					 FROM_MMAP(site->stack) :
+					 FROM_REMAP(site->stack);
+
+		bytes[owner] += site->bytes / PAGE;
+		gone[owner] += site->gone / PAGE;
+	}
+	for (unsigned owner = 1; owner < OWNERS; owner++) {
+		ck_assert_uint_eq(bytes[owner], books->bytes[owner]);
+		ck_assert_uint_eq(gone[owner], books->gone[owner]);
+	}
+	ck_assert_uint_eq(growth_total(growth, GROWTH_MMAP).back,
+			  books->back * PAGE);
+}
+
+START_TEST(at_random)
+{
+	struct books books = { 0 };
+
+	srand(_i + 1);
+	for (int i = 0; i < 2000; i++) {
+		act_at_random(&books);
+		check_books(&books);
+	}
+}
+END_TEST
+
 /* Numbers that no kernel would accept do no harm. */
 START_TEST(hostile)
 {
@@ -501,6 +611,7 @@ static Suite *growth_suite(void)
 	tcase_add_test(tcase, mappings_of_function_and_kernel);
 	tcase_add_test(tcase, mremap_that_leaves_the_old_one);
 	tcase_add_test(tcase, calls_within_and_unfinished);
+	tcase_add_loop_test(tcase, at_random, 0, 10);
 	tcase_add_test(tcase, hostile);
 	suite_add_tcase(suite, tcase);
 	return suite;
