@@ -30,7 +30,7 @@ enum verdict_reason {
 	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
 	VERDICT_LARGER,       /* POSSIBLE: what is resized grows and grows */
 	VERDICT_NEVER_FREED,  /* POSSIBLE or LIKELY: never one */
-	VERDICT_OLD_AND_MORE, /* LIKELY: old ones, and they get more */
+	VERDICT_OLD_AND_MORE, /* LIKELY: old ones, and more keep coming */
 };
 
 struct verdict {

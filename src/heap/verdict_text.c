@@ -115,8 +115,7 @@ static void explain_old(const struct verdict *verdict, struct strbuf *out)
 	strbuf_add_grouped(out, verdict->old_blocks);
 	strbuf_puts(out, " of ");
 	print_blocks(out, verdict->blocks);
-	strbuf_puts(out, " are older than nearly all became that were given "
-			 "back");
+	strbuf_puts(out, " have outlived nearly all that were given back");
 	print_time(out, " (", verdict->usual_lifetime, "");
 	print_time(out, "; the oldest is ", verdict->oldest, ")");
 }
@@ -129,7 +128,7 @@ static void explain_never_freed(const struct verdict *verdict,
 	strbuf_puts(out, " was given back");
 	print_time(out, " in ", verdict->watched, "");
 	if (verdict->level == VERDICT_LIKELY || verdict->hasty) {
-		strbuf_puts(out, ", and they get more: ");
+		strbuf_puts(out, ", and more keep coming: ");
 		print_rate(verdict, "block", out);
 	} else if (verdict->idle) {
 		print_time(out,
@@ -181,7 +180,7 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		break;
 	case VERDICT_OLD_AND_MORE:
 		explain_old(verdict, out);
-		strbuf_puts(out, ", and they get more: ");
+		strbuf_puts(out, ", and more keep coming: ");
 		print_rate(verdict, "block", out);
 		break;
 	case VERDICT_NEVER_FREED:

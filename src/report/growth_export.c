@@ -174,7 +174,7 @@ void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
 			      .heading = strbuf_text(&heading),
 			      .note = export->options->value ==
 						      HEAP_INUSE_BYTES ?
-					      " that are there yet" :
+					      " that are still there" :
 					      NULL,
 		      },
 		      out);

@@ -169,7 +169,7 @@ static bool has_given_back(const struct growth_row *row)
 }
 
 static const struct table grown = {
-	"  bytes there yet        grown by     pages     calls  what",
+	"bytes still there        grown by     pages     calls  what",
 	add_row, bytes_there, has_grown,
 };
 

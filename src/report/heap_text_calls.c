@@ -275,7 +275,10 @@ int heap_text_foot(const struct heap_text *text)
 	strbuf_puts(out, "cost: ");
 	amounts_add_count(out, text->cost->stops, "stop");
 	strbuf_puts(out, ", threads stood still for ");
-	amounts_add_duration(out, text->cost->stopped_ns);
+	if (text->cost->stopped_ns)
+		amounts_add_duration(out, text->cost->stopped_ns);
+	else
+		strbuf_puts(out, "0 s");
 	strbuf_printf(out, " in all (%.1f %% of the time watched); calltrap "
 			   "holds ",
 		      watched ? 100.0 * text->cost->stopped_ns / watched : 0);

@@ -99,13 +99,15 @@ static int add_evidence(const struct heap_text *text,
 /* What the line above has not said already. */
 static void add_lives(const struct heap_row *row, struct strbuf *out)
 {
-	strbuf_puts(out, "acquired ");
-	amounts_add_count(out, row->alloc_bytes, "byte");
-	strbuf_puts(out, ", given back ");
-	amounts_add_count(out, row->freed_bytes, "byte");
+	if (row->has_size) {
+		strbuf_puts(out, "acquired ");
+		amounts_add_count(out, row->alloc_bytes, "byte");
+		strbuf_puts(out, ", given back ");
+		amounts_add_count(out, row->freed_bytes, "byte");
+	}
 	if (!row->lifetimes.count)
 		return;
-	strbuf_puts(out, "; lived ");
+	strbuf_puts(out, row->has_size ? "; lived " : "lived ");
 	amounts_add_duration(out,
 			     log_histogram_quantile(&row->lifetimes, 500));
 	strbuf_puts(out, " (median) to ");
@@ -131,13 +133,15 @@ static void add_calls(const struct heap_row *row, struct strbuf *out)
 static int add_times(const struct heap_text *text, const struct heap_row *row)
 {
 	struct strbuf *out = heap_text_out(text);
+	bool lives = row->freed_blocks &&
+		     (row->has_size || row->lifetimes.count);
 
-	if (!row->freed_blocks && !row->times.count)
+	if (!lives && !row->times.count)
 		return 0;
 	strbuf_puts(out, "    ");
-	if (row->freed_blocks)
+	if (lives)
 		add_lives(row, out);
-	if (row->freed_blocks && row->times.count)
+	if (lives && row->times.count)
 		strbuf_puts(out, "; ");
 	if (row->times.count)
 		add_calls(row, out);
@@ -191,8 +195,8 @@ static int add_rest(const struct heap_text *text, uint64_t rows,
 		err = heap_text_end_line(text);
 	}
 	if (!err && empty) {
-		amounts_add_count(out, empty, "row");
-		strbuf_puts(out, " more that nothing is held of");
+		amounts_add_count(out, empty, "more row");
+		strbuf_puts(out, " of which nothing is held");
 		err = heap_text_end_line(text);
 	}
 	return err;

@@ -24,7 +24,7 @@ ROW = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+|-) +([\d,]+|-) +(\S+) +"
                  r"(-|[\d.]+ \S+) +(-|[\d.]+ \S+) +(LIKELY|POSSIBLE|NOT|-) +"
                  r"(\S.*)$")
 REST = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more rows? ")
-EMPTY = re.compile(r"^([\d,]+) rows? more that nothing is held of$")
+EMPTY = re.compile(r"^([\d,]+) more rows? of which nothing is held$")
 CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|[\d.]+ \S+)  "
                   r"(\S.*) by (\S+)$")
 FRAME = re.compile(r"^ {8}(?!\.\.\.|\?)(\S.*?)(?: (\S+?)(?::(\d+))?)? \(([^()]*)\)$")

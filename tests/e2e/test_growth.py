@@ -405,7 +405,7 @@ def _(case):
         picture = h.read(case.path(word + ".svg"))
         h.check("<title>%s: " % title in picture, "title of " + word)
         total = grown[word]["bytes"]
-        h.check("{:,} bytes that are there yet".format(total) in picture,
+        h.check("{:,} bytes that are still there".format(total) in picture,
                 "the total of " + word)
         lines = h.read(case.path(word + ".folded")).splitlines()
         h.check_equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines),

@@ -110,8 +110,8 @@ START_TEST(never_freed_and_taken_back)
 		acquire(&f, "malloc", 0x1000 + i * 16, 4);
 	}
 	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
-		      "none of 60 blocks was given back in 59 s, and they "
-		      "get more: 1 block a second");
+		      "none of 60 blocks was given back in 59 s, and more "
+		      "keep coming: 1 block a second");
 	for (unsigned i = 0; i < 59; i++)
 		release(&f, "free", 0x1000 + i * 16, 0);
 	f.now += SECOND;
@@ -205,8 +205,8 @@ START_TEST(blocks_made_in_steps)
 			resize(&f, "realloc", handle, handle, 100 + k * 100);
 	}
 	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
-		      "none of 5,000 blocks was given back in 2 s, and they "
-		      "get more: 2,500 blocks a second");
+		      "none of 5,000 blocks was given back in 2 s, and more "
+		      "keep coming: 2,500 blocks a second");
 }
 END_TEST
 
@@ -218,8 +218,8 @@ START_TEST(no_haste)
 		acquire(&f, "malloc", 0x1000 + i * 16, 4);
 	}
 	check_verdict(1, VERDICT_POSSIBLE, VERDICT_NEVER_FREED,
-		      "none of 200 blocks was given back in 398 ms, and they "
-		      "get more: 499 blocks a second; too little was seen "
+		      "none of 200 blocks was given back in 398 ms, and more "
+		      "keep coming: 499 blocks a second; too little was seen "
 		      "to be sure");
 	for (unsigned i = 200; i < 300; i++) {
 		f.now += SECOND / 500;
