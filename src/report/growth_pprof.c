@@ -10,7 +10,7 @@
 /*
  * What makes a process grow, as a profile for pprof, and for heap diff, which
  * knows it by its types: calls (or faults), bytes by which it has grown, and
- * those of them that are there yet. The type of its period is the kind.
+ * those of them that are still there. The type of its period is the kind.
  */
 
 static void put_types(struct profile_writer *writer)

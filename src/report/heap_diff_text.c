@@ -196,7 +196,7 @@ static void add_amount(const struct heap_diff *diff,
 static const char *subject(const struct heap_diff *diff)
 {
 	if (diff->growth)
-		return heap_diff_is_in_use(diff) ? "there yet" : "grown";
+		return heap_diff_is_in_use(diff) ? "still there" : "grown";
 	return heap_diff_is_in_use(diff) ? "in use" : "allocated";
 }
 
