@@ -45,6 +45,7 @@ static int open_samples(struct fault_events *events, pid_t tid)
 {
 	struct perf_event_attr attr = page_faults(1, true);
 
+	attr.disabled = 1;
 	events->in_kernel = true;
 	fault_sample_ask(&attr);
 	events->samples = open_event(&attr, tid);
@@ -125,6 +126,9 @@ int fault_events_open(struct fault_events *events, pid_t tid, size_t room,
 		err = map_ring(events, room);
 	if (!err)
 		err = open_signals(events, tid);
+	/* The task runs, and would make faults that have no ring yet. */
+	if (!err && ioctl(events->samples, PERF_EVENT_IOC_ENABLE, 0))
+		err = -errno;
 	if (err)
 		fault_events_close(events);
 	return err;
