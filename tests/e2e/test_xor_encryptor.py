@@ -215,6 +215,7 @@ tracepoint:syscalls:sys_enter_mmap /pid == %(pid)d/ {
 }
 tracepoint:exceptions:page_fault_user /pid == %(pid)d/ { @user = count(); }
 software:page-faults:1 /pid == %(pid)d/ { @faults = count(); }
+tracepoint:sched:sched_process_exit /pid == %(pid)d/ { exit(); }
 """
 PERF_EVENTS = ("page-faults", "syscalls:sys_enter_brk",
                "syscalls:sys_enter_mmap")
@@ -261,7 +262,6 @@ def read_perf(case):
 
 
 def read_bpftrace(process):
-    process.popen.send_signal(signal.SIGINT)
     h.check_equal(process.wait(), 0, "status of bpftrace: " + process.err)
     return {key: int(number) for key, number in
             re.findall(r"^@(\w+): (\d+)$", process.out, re.M)}
