@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "stack/stack_copy.h"
 #include "sysdeps/linux/fault_events.h"
+#include "sysdeps/linux/pagemap.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 
@@ -93,6 +94,29 @@ static void book_lost(struct fault_task *own, struct growth *growth,
 	own->lost = own->events.told_lost;
 }
 
+#define HUGE_PAGE (UINT64_C(1) << 21)
+
+/*
+ * One fault may have brought a huge page. The kernel is asked once for each
+ * place where one could be.
+ */
+static bool is_huge(const struct task *task, const struct growth *growth,
+		    taddr_t address)
+{
+	const taddr_t begin = address & -(taddr_t)GROWTH_PAGE;
+	struct page_run run = { 0 };
+	struct pagemap map;
+
+	if (!growth_fault_is_first(growth, address) ||
+	    pagemap_open(&map, task->tid))
+		return false;
+	if (!map.scans ||
+	    pagemap_next(&map, begin, begin + GROWTH_PAGE, &run))
+		run.huge = false;
+	pagemap_close(&map);
+	return run.huge;
+}
+
 static void book(struct faults *faults, struct fault_task *own,
 		 struct growth *growth, struct fault_sample *sample)
 {
@@ -104,14 +128,19 @@ static void book(struct faults *faults, struct fault_task *own,
 		.stack = stack_of(faults, own->task, sample),
 	};
 
+	const bool huge = is_huge(own->task, growth, sample->address);
+
 	book_lost(own, growth, sample, &now);
 	own->last = now;
 	growth_fault_source(growth)->in_system_calls += sample->in_kernel;
-	growth_fault(growth, &(struct growth_fault){
-				     .stack = now.stack,
-				     .time = sample->time,
-				     .address = sample->address,
-			     });
+	growth_fault(growth,
+		     &(struct growth_fault){
+			     .stack = now.stack,
+			     .time = sample->time,
+			     .address = huge ? sample->address & -HUGE_PAGE :
+					       sample->address,
+			     .size = huge ? HUGE_PAGE : 0,
+		     });
 }
 
 static void tell_source(struct fault_task *own,

@@ -119,6 +119,9 @@ struct growth_fault {
 
 void growth_fault(struct growth *growth, const struct growth_fault *fault);
 
+/* Whether none is known of yet in the 2 MiB around an address. */
+bool growth_fault_is_first(const struct growth *growth, taddr_t address);
+
 /* So many faults by a stack, at pages that nobody knows. */
 void growth_faults_in_bulk(struct growth *growth, stack_id stack,
 			   uint64_t time, uint64_t faults);

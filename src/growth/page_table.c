@@ -56,6 +56,15 @@ uint32_t page_table_set(struct page_table *table, taddr_t address,
 	return old;
 }
 
+bool page_table_has_near(const struct page_table *table, taddr_t address)
+{
+	const struct page_block *block;
+	uint64_t key = key_of(address);
+
+	HASH_FIND(hh, table->blocks, &key, sizeof(key), block);
+	return block;
+}
+
 static void take(struct page_table *table, struct page_block *block,
 		 taddr_t begin, taddr_t end, struct touched_pages *ret)
 {

@@ -72,6 +72,11 @@ void growth_fault(struct growth *growth, const struct growth_fault *fault)
 	total->calls += faults - 1;
 }
 
+bool growth_fault_is_first(const struct growth *growth, taddr_t address)
+{
+	return !page_table_has_near(&growth->pages, address);
+}
+
 void growth_faults_in_bulk(struct growth *growth, stack_id stack,
 			   uint64_t time, uint64_t faults)
 {

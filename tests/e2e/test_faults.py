@@ -197,6 +197,20 @@ def _(case):
     h.check_equal(said(out, "winches"), 0, "signals")
 
 
+@h.test("huge pages count as what they are")
+def _(case):
+    faults, _ = traced(case, pager(), "huge")
+    need_events(faults)
+    calls = faults.calls("touch_huge")
+    if calls >= 4 * 512:
+        raise h.Skip("no huge pages were to be had")
+    size = sum(site["bytes"] for site in faults.sites
+               if faults.functions(site)[:1] == ["touch_huge"])
+    if size == calls * PAGE:
+        raise h.Skip("the kernel doesn't tell of huge pages (Linux 6.7 does)")
+    h.check_equal(size, 4 << 21, "bytes in %d faults" % calls)
+
+
 @h.test("a child that is followed")
 def _(case):
     faults = {}

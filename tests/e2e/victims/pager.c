@@ -110,6 +110,19 @@ static __attribute__((noinline)) void give_back(void)
 	munmap(memory, MANY * PAGE);
 }
 
+/* Pages of 2 MiB, if they can be had. */
+static __attribute__((noinline)) void touch_huge(void)
+{
+	const size_t huge = 512 * PAGE;
+	char *memory = mmap(NULL, 5 * huge, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memory += -(size_t)memory % huge;
+	madvise(memory, 4 * huge, MADV_HUGEPAGE);
+	for (size_t i = 0; i < 4 * huge; i += PAGE)
+		((volatile char *)memory)[i] = 1;
+}
+
 static void have_child(void)
 {
 	pid_t child = fork();
@@ -153,6 +166,8 @@ int main(int argc, char **argv)
 		fill(map_pages(FEW));
 	else if (!strcmp(what, "back"))
 		give_back();
+	else if (!strcmp(what, "huge"))
+		touch_huge();
 	else if (!strcmp(what, "child"))
 		have_child();
 	else if (!strcmp(what, "serve"))
