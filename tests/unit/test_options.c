@@ -330,6 +330,7 @@ static const struct {
 	{ "heap -- diff a", "diff", false },
 	{ "heap ./diff a b", "./diff", false },
 	{ "heap -f diff a", "diff", true },
+	{ "heap --json /dev/null --svg /dev/null a", "a", false },
 	{ "heap diff a b", "a", false },
 	{ "heap diff --top 3 --value alloc-bytes a b", "a", false },
 	{ "heap diff a b --top 3", "a", false },
@@ -396,6 +397,14 @@ static const struct {
 	{ "heap -o ~ ls", "-o '': a FILE is missing" SEE_HEAP },
 	{ "heap --suppress : ls", "--suppress ':': a FILE is missing" SEE_HEAP },
 	{ "heap -x f -p 1", "-x: unknown option" SEE_HEAP },
+	{ "heap --json x --svg x ls", "--svg 'x': is what --json is written "
+				      "to; give another name" },
+	{ "heap -o x --calls x ls", "--calls 'x': is what -o is written to; "
+				    "give another name" },
+	{ "-o x --json x ls", "--json 'x': is what -o is written to; give "
+			      "another name" },
+	{ "heap diff --svg x --folded x a b", "--folded 'x': is what --svg is "
+					      "written to; give another name" },
 	{ "heap diff", TWO_FILES },
 	{ "heap diff a", TWO_FILES },
 	{ "heap diff a b c", TWO_FILES },
