@@ -101,7 +101,7 @@ def _(case):
 def _(case):
     report = faults(case, "thread")
     check_odd(report, in_flight=1)
-    row = report.row("by thread_ends$")
+    row = report.row("^malloc by thread_ends$")
     h.check_equal((row.blocks, row.bytes), (1, 10), "held by its parent")
 
 

@@ -39,12 +39,23 @@ def check_sane(report, calls):
             if line.startswith("cost")][0]))
 
 
+def wait_for_traps(server, tracer, code):
+    """Until they are there, and for half a second there were no more."""
+    found = [(time.monotonic(), code)]
+
+    def planted():
+        now = h.code_differences(server.pid)
+        if now != found[0][1]:
+            found[0] = time.monotonic(), now
+        return tracer.popen.poll() is not None or \
+            (now != code and time.monotonic() > found[0][0] + 0.5)
+    h.wait_until(planted, "the traps")
+
+
 def watch(case, server, options=(), during=lambda: time.sleep(SECONDS)):
     code = h.code_differences(server.pid)
     tracer = hr.attach(case, server, options=options)
-    h.wait_until(lambda: h.tracer_of(server.pid) == tracer.pid or
-                 tracer.popen.poll() is not None, "calltrap")
-    time.sleep(0.5)
+    wait_for_traps(server, tracer, code)
     during()
     report = hr.leave(tracer)
     h.check_equal(h.tracer_of(server.pid), 0, "the tracer that is left")
