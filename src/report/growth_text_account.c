@@ -125,8 +125,8 @@ static int add_resident(const struct heap_text *text,
 	err = add_head(text, "RSS", was, is);
 	if (!err)
 		err = add_part(text, faults->bytes, faults->again,
-			       "page faults, each of a page; less those on "
-			       "pages that were there");
+			       "page faults, less those on pages that were "
+			       "there");
 	if (!err)
 		err = add_part(text, 0, faults->back,
 			       "pages of these given back");

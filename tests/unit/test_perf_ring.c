@@ -182,7 +182,7 @@ static bool parse(struct fault_sample *ret)
 	return fault_sample_parse(&record, ret);
 }
 
-START_TEST(sample)
+START_TEST(whole_sample)
 {
 	struct fault_sample sample;
 
@@ -365,7 +365,7 @@ int main(void)
 	tcase_add_test(tests, full);
 	tcase_add_test(tests, hostile_sizes);
 	tcase_add_test(tests, hostile_heads);
-	tcase_add_test(tests, sample);
+	tcase_add_test(tests, whole_sample);
 	tcase_add_test(tests, without_registers_and_stack);
 	tcase_add_test(tests, copied_whole);
 	tcase_add_test(tests, truncated_sample);
