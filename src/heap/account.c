@@ -51,10 +51,12 @@ void heap_count_use(struct heap *heap, const struct heap_act *act,
 	struct heap_use *use =
 		heap_use(heap, act->function, heap_library(heap, act->library));
 
-	use->calls++;
 	use->failed += act->failed;
 	if (!act->failed)
 		use->bytes += bytes;
+	if (act->is_further)
+		return;
+	use->calls++;
 	heap_count_time(heap, act);
 }
 

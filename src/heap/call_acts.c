@@ -261,15 +261,19 @@ static void end_act(const struct call_acts *acts, struct watched *process,
 	const struct call_values values = values_of(event);
 	const struct family_function *function = pending->act.function;
 	uint64_t result = event->call->arch->result(event->regs);
-	unsigned handles = function->handle.count ? function->handle.count : 1;
+	bool failed = !family_succeeded(function, result,
+					event->call->arch->word_size);
+	unsigned handles = failed || !function->handle.count ?
+				   1 :
+				   function->handle.count;
 
 	for (unsigned which = 0; which < handles; which++) {
 		struct pending_act each = *pending;
 
 		each.act.begin += event->stopped_ns;
 		each.act.end = event->time;
-		each.act.failed = !family_succeeded(
-			function, result, event->call->arch->word_size);
+		each.act.failed = failed;
+		each.act.is_further = which > 0;
 		if (!each.act.failed && !fill(&each, &values, which)) {
 			process->unreadable++;
 			each.act.failed = true;

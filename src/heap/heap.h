@@ -35,6 +35,7 @@ struct heap_act {
 	uint64_t old_size;
 	bool failed;         /* by family_succeeded() */
 	bool unkept;         /* what it acquires isn't to be kept */
+	bool is_further;     /* another handle of a call that was told */
 	const char *library; /* of the caller; lives as long as the session,
 				 NULL = not known */
 };

@@ -187,6 +187,27 @@ START_TEST(release_that_fails)
 }
 END_TEST
 
+/* pipe(): its ends are two descriptors, of one call. */
+START_TEST(handles_of_one_call)
+{
+	const struct heap_use *use;
+	struct heap_act act = fixture_act(&f, "open");
+
+	act.end = act.begin + 500;
+	act.handle = 3;
+	heap_act(f.heap, &act);
+	act.handle = 4;
+	act.is_further = true;
+	heap_act(f.heap, &act);
+	check_live("open", 2, 0);
+	ck_assert_uint_eq(heap_use_count(f.heap), 1);
+	use = heap_use_at(f.heap, 0);
+	ck_assert_uint_eq(use->calls, 1);
+	ck_assert_uint_eq(use->timed, 1);
+	ck_assert_uint_eq(use->total_ns, 500);
+}
+END_TEST
+
 /* Each family has its own pending release, though it is one call. */
 START_TEST(release_in_two_families)
 {
@@ -623,6 +644,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, failures_and_null);
 	tcase_add_test(tcase, resize_rules);
 	tcase_add_test(tcase, old_block_reused_before_resize_returns);
+	tcase_add_test(tcase, handles_of_one_call);
 	tcase_add_test(tcase, resize_that_never_returns);
 	tcase_add_test(tcase, release_told_at_entry_and_return);
 	tcase_add_test(tcase, release_that_fails);
