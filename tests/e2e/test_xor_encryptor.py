@@ -5,6 +5,7 @@ to while it runs, one command for each picture; both call sites are named, and
 the picture of the difference shows what has been mended."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -158,6 +159,32 @@ def _(case):
                 (box.weight, graph.root.weight))
         whole = "RSS" if kind == "faults" else "VIRT"
         h.check_match(r"^%s: \+[\d,]+ bytes" % whole, report, "tie-out")
+
+
+@h.test("pictures of growth that can't be written harm nothing", users=True)
+def _(case):
+    theirs, ours = os.pipe()
+    os.close(theirs)
+    if case.user:
+        os.fchown(ours, case.user.pw_uid, -1)
+    process = begin(case, "leaking")
+    tracer = hr.attach(case, process, pass_fds=(ours,), options=[
+        "--growth", "mmap", "--svg", "/dev/full", "--folded",
+        "nowhere/%k", "--pprof", "/dev/fd/%d" % ours, "--json", "whole"])
+    os.close(ours)
+    h.wait_until(lambda: hr.planted(process.pid), "traps")
+    os.kill(process.pid, signal.SIGCONT)
+    h.check_equal((tracer.wait(), process.wait()), (1, 0), "status of both")
+    h.check_equal(sorted(tracer.err.splitlines()), [
+        "calltrap: /dev/fd/%d can't be written: Broken pipe" % ours,
+        "calltrap: /dev/full can't be written: No space left on device",
+        "calltrap: nowhere/mmap can't be written: No such file or directory"],
+        "messages")
+    h.check_match("^sum [0-9a-f]{8}$", process.out, "what it computes")
+    h.check(grown(h.read(tracer.report_path), "mmap")[0] >= SIZE * INPUTS / 2,
+            "the report")
+    with open(case.path("whole")) as file:
+        h.check(json.load(file), "the other file")
 
 
 @h.test("pictures of what has changed in growth; pprof opens such profiles")
