@@ -246,7 +246,10 @@ static size_t room_for_one(const struct faults *faults)
 {
 	unsigned tasks = HASH_COUNT(faults->tasks);
 
-	return tasks <= 16 ? 1 << 20 : tasks <= 256 ? 1 << 18 : 1 << 16;
+	return tasks <= 4   ? 1 << 22 :
+	       tasks <= 16  ? 1 << 20 :
+	       tasks <= 256 ? 1 << 18 :
+			      1 << 16;
 }
 
 static void open_events(struct faults *faults, struct fault_task *own)

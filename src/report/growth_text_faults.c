@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <string.h>
 
 #include "growth/view.h"
@@ -36,7 +37,11 @@ static void add_events(struct strbuf *out,
 	if (source->refused) {
 		add_amount(out, "; of ", source->refused,
 			   " threads none can be seen: ");
-		strbuf_puts(out, strerror(-source->error));
+		strbuf_puts(out, source->error == -ENOBUFS ?
+					 "no more memory may be locked "
+					 "(kernel.perf_event_mlock_kb, "
+					 "ulimit -l)" :
+					 strerror(-source->error));
 	}
 }
 

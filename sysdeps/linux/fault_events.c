@@ -19,7 +19,9 @@
  * processor, and RLIMIT_MEMLOCK: small ones will do, but stop the task more
  * often.
  */
-#define RING_MIN (16 * PAGE)
+#define RING_MIN (8 * PAGE)
+#define RING_MAX (256 * PAGE)
+#define UNPRIVILEGED 16 /* … are so many times smaller */
 
 static int open_event(struct perf_event_attr *attr, pid_t tid)
 {
@@ -60,17 +62,21 @@ static int open_samples(struct fault_events *events, pid_t tid)
 
 static int map_ring(struct fault_events *events, size_t room)
 {
-	size_t size;
+	size_t size = events->in_kernel ? room : room / UNPRIVILEGED;
 	void *page = MAP_FAILED;
 
-	for (size = room; size >= RING_MIN; size /= 2) {
+	if (size < RING_MIN)
+		size = RING_MIN;
+	if (size > RING_MAX)
+		size = RING_MAX;
+	for (; size >= RING_MIN; size /= 2) {
 		page = mmap(NULL, PAGE + size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED, events->samples, 0);
 		if (page != MAP_FAILED || errno != EPERM)
 			break;
 	}
 	if (page == MAP_FAILED)
-		return -errno;
+		return errno == EPERM ? -ENOBUFS : -errno;
 	events->ring_page = page;
 	events->ring_bytes = PAGE + size;
 	events->ring.bytes = (const uint8_t *)page + PAGE;
@@ -103,6 +109,8 @@ static int open_signals(struct fault_events *events, pid_t tid)
 	int err;
 
 	events->period = events->ring.size / 2 / FAULT_SAMPLE_MAX;
+	if (events->period < 2)
+		events->period = 2;
 	attr = page_faults(events->period, false);
 	events->metronome = open_event(&attr, tid);
 	err = send_signals(events->metronome, tid, FAULT_SIGNAL);

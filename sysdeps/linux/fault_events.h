@@ -45,9 +45,10 @@ static inline struct fault_events fault_events_none(void)
 }
 
 /*
- * The ring takes up to so many bytes: 64 KiB, or that times a power of two.
+ * The ring takes so many bytes at most: 32 KiB, or that times a power of two;
+ * a sixteenth of it without privileges.
  * unwrapped: see struct perf_ring. Fails as perf_event_open(2) and mmap(2) do;
- * -EACCES and -EPERM: it's not allowed.
+ * -EACCES and -EPERM: it's not allowed; -ENOBUFS: not with one more ring.
  */
 int fault_events_open(struct fault_events *events, pid_t tid, size_t room,
 		      uint8_t *unwrapped) MUST_CHECK;

@@ -325,7 +325,7 @@ START_TEST(own_faults)
 	struct fault_events events;
 	struct fault_sample sample;
 	size_t seen = 0, size = PAGES * (size_t)4096;
-	int err = fault_events_open(&events, gettid(), 1 << 18,
+	int err = fault_events_open(&events, gettid(), 1 << 20,
 				    unwrapped);
 	volatile char *memory;
 
