@@ -77,8 +77,8 @@ static void add_bar(const struct flame_node *node, const char *class,
 {
 	if (width > 0)
 		strbuf_printf(out,
-			      "<rect class=\"%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
-			      "height=\"100%%\"/>",
+			      "<rect class=\"%s\" x=\"%.3f%%\" "
+			      "width=\"%.3f%%\" height=\"100%%\"/>",
 			      class, 100 * start / node->weight,
 			      100 * width / node->weight);
 }
