@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "report/heap_caller.h"
 #include "report/heap_names.h"
@@ -15,8 +16,9 @@ struct heap_foreseen {
 	size_t named; /* of them */
 };
 
-/* So many at a time: a few milliseconds. */
-#define SLICE 200
+/* Each time so long, and so many at once: who asks has others to serve. */
+#define BRIEFLY (NS_PER_SECOND / 250)
+#define SLICE   50
 
 static void add(struct heap_foreseen *foreseen, stack_id stack)
 {
@@ -108,16 +110,19 @@ static void name(const struct heap_report_config *config, stack_id stack,
 bool heap_foreseen_are_named(const struct heap_report_config *config,
 			     struct heap_foreseen *foreseen)
 {
-	size_t end;
+	const uint64_t until = clock_now() + BRIEFLY;
 
-	if (!heap_names_foresee(config, foreseen->stacks, foreseen->count,
-				foreseen->depth))
-		return false;
-	end = foreseen->count - foreseen->named < SLICE ?
-		      foreseen->count :
-		      foreseen->named + SLICE;
-	while (foreseen->named < end)
-		name(config, foreseen->stacks[foreseen->named++],
-		     foreseen->depth);
-	return end == foreseen->count;
+	while (foreseen->named < foreseen->count && clock_now() < until) {
+		size_t left = foreseen->count - foreseen->named;
+		size_t count = left < SLICE ? left : SLICE;
+		const stack_id *stacks = foreseen->stacks + foreseen->named;
+
+		if (!heap_names_foresee(config, stacks, count,
+					foreseen->depth))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			name(config, stacks[i], foreseen->depth);
+		foreseen->named += count;
+	}
+	return foreseen->named == foreseen->count;
 }

@@ -21,12 +21,13 @@ static bool ask_all(const struct heap_report_config *config,
 		    const stack_id *stacks, size_t count, size_t depth,
 		    bool wait)
 {
+	size_t room = count * depth < FRAMES_MAX ? count * depth : FRAMES_MAX;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(FRAMES_MAX, sizeof(*frames));
+		xcalloc(room + 1, sizeof(*frames));
 	size_t used = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (used + depth > FRAMES_MAX) {
+		if (used + depth > room) {
 			if (!ask(config, frames, used, wait))
 				return false;
 			used = 0;
