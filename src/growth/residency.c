@@ -76,10 +76,10 @@ static const char *name_of(struct residency *own, const char *text)
 
 static void add_run(struct pages *pages, const struct page_run *run)
 {
-	struct page_run *last = pages->runs + pages->count - 1;
+	const size_t count = pages->count;
 
-	if (pages->count && last->end == run->begin) {
-		last->end = run->end;
+	if (count && pages->runs[count - 1].end == run->begin) {
+		pages->runs[count - 1].end = run->end;
 		return;
 	}
 	pages->runs = xgrow(pages->runs, pages->count, &pages->room,
@@ -144,12 +144,13 @@ static void book_run(struct booking *b, taddr_t begin, taddr_t end)
 	while (b->known < live->count && live->items[b->known].end <= begin)
 		b->known++;
 	for (size_t i = b->known; begin < end; i++) {
-		const struct range *range = &live->items[i];
+		const struct range *range;
 
-		if (i >= live->count || range->begin >= end) {
+		if (i >= live->count || live->items[i].begin >= end) {
 			book(b, begin, end, 0);
 			return;
 		}
+		range = &live->items[i];
 		if (range->begin > begin) {
 			book(b, begin, range->begin, 0);
 			begin = range->begin;
@@ -169,13 +170,15 @@ static bool next_difference(const struct pages *others, size_t *at,
 			    struct page_run *run, struct page_run *ret)
 {
 	while (run->begin < run->end) {
-		const struct page_run *other = &others->runs[*at];
+		const struct page_run *other;
 
-		if (*at >= others->count || other->begin >= run->end) {
+		if (*at >= others->count ||
+		    others->runs[*at].begin >= run->end) {
 			*ret = *run;
 			run->begin = run->end;
 			return true;
 		}
+		other = &others->runs[*at];
 		if (other->end <= run->begin) {
 			++*at;
 			continue;
