@@ -103,18 +103,8 @@ static void book_lost(struct fault_task *own, struct growth *growth,
 static bool is_huge(const struct task *task, const struct growth *growth,
 		    taddr_t address)
 {
-	const taddr_t begin = address & -(taddr_t)GROWTH_PAGE;
-	struct page_run run = { 0 };
-	struct pagemap map;
-
-	if (!growth_fault_is_first(growth, address) ||
-	    pagemap_open(&map, task->tid))
-		return false;
-	if (!map.scans ||
-	    pagemap_next(&map, begin, begin + GROWTH_PAGE, &run))
-		run.huge = false;
-	pagemap_close(&map);
-	return run.huge;
+	return growth_fault_is_first(growth, address) &&
+	       pagemap_is_huge(task->tid, address);
 }
 
 static void book(struct faults *faults, struct fault_task *own,

@@ -137,3 +137,17 @@ int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
 		return -EFBIG;
 	return read_run(map, begin, end, ret);
 }
+
+bool pagemap_is_huge(pid_t pid, taddr_t address)
+{
+	const taddr_t begin = address & -(taddr_t)PAGE;
+	struct page_run run = { 0 };
+	struct pagemap map;
+
+	if (pagemap_open(&map, pid))
+		return false;
+	if (!map.scans || pagemap_next(&map, begin, begin + PAGE, &run))
+		run.huge = false;
+	pagemap_close(&map);
+	return run.huge;
+}

@@ -35,4 +35,7 @@ void pagemap_close(struct pagemap *map);
 int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
 		 struct page_run *ret) MUST_CHECK;
 
+/* Whether a huge page is there; false as well when that can't be told. */
+bool pagemap_is_huge(pid_t pid, taddr_t address);
+
 #endif
