@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -329,8 +331,11 @@ START_TEST(own_faults)
 				    unwrapped);
 	volatile char *memory;
 
-	if (err) /* perf_event_paranoid, a container: e2e tests say so */
+	if (err == -EACCES || err == -EPERM || err == -ENOSYS) {
+		fprintf(stderr, "# no perf events for us here: skipped\n");
 		return;
+	}
+	ck_assert_int_eq(err, 0);
 	fault_events_signal(&events, 0);
 	signal(SIGALRM, SIG_IGN);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
