@@ -19,7 +19,9 @@ int memory_read(struct memory *memory, taddr_t address, void *ret, size_t size)
 int memory_write(struct memory *memory, taddr_t address, const void *bytes,
 		 size_t size)
 {
-	return memory->ops->write(memory, address, bytes, size);
+	return memory->ops->write ?
+		       memory->ops->write(memory, address, bytes, size) :
+		       -EFAULT;
 }
 
 int memory_read_word(struct memory *memory, taddr_t address,

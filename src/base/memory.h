@@ -21,7 +21,8 @@ struct memory_ops {
 	size_t (*read)(struct memory *memory, taddr_t address, void *ret,
 		       size_t size);
 
-	/* Writes data (not code): all of it, or -EFAULT, or -ERR_GONE. */
+	/* Writes data (not code): all of it, or -EFAULT, or -ERR_GONE. NULL:
+	   nothing can be written. */
 	int (*write)(struct memory *memory, taddr_t address,
 		     const void *bytes, size_t size);
 };

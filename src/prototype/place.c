@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prototype/place.h"
 
-#include <errno.h>
 #include <string.h>
 
 static size_t read_bytes(struct memory *memory, taddr_t address, void *ret,
@@ -17,19 +16,8 @@ static size_t read_bytes(struct memory *memory, taddr_t address, void *ret,
 	return size;
 }
 
-static int write_bytes(struct memory *memory, taddr_t address,
-		       const void *bytes, size_t size)
-{
-	(void)memory;
-	(void)address;
-	(void)bytes;
-	(void)size;
-	return -EFAULT;
-}
-
 static const struct memory_ops bytes_ops = {
 	.read = read_bytes,
-	.write = write_bytes,
 };
 
 struct bytes_memory bytes_memory_of(const void *bytes, size_t size)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stack/stack_copy.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* No stack reaches farther than that. */
@@ -28,19 +27,8 @@ static size_t read_copy(struct memory *memory, taddr_t address, void *ret,
 	return memory_read_some(copy->now, address, ret, size);
 }
 
-static int write_copy(struct memory *memory, taddr_t address,
-		      const void *bytes, size_t size)
-{
-	(void)memory;
-	(void)address;
-	(void)bytes;
-	(void)size;
-	return -EFAULT;
-}
-
 static const struct memory_ops ops = {
 	.read = read_copy,
-	.write = write_copy,
 };
 
 void stack_copy_init(struct stack_copy *copy, struct memory *now,
