@@ -156,7 +156,7 @@ int heap_verb_open(struct heap_verb *verb)
 {
 	const struct session *session = verb->session;
 	const struct namer_options naming = {
-		.demangle = session->options->log.demangle,
+		.demangle = true,
 		.debuginfo = session->debuginfo,
 	};
 	int err;

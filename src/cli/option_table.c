@@ -109,7 +109,8 @@ const struct option_entry option_table[] = {
 	FLAG(0, "histogram", report.histogram, "the sizes of blocks"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows; default 10, 0 = all"),
-	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
+	FLAG('C', "demangle", log.demangle,
+	     "C++ and Rust names as written in --calls, too"),
 
 	HEADING("Files for other programs (%p makes one per process)", HEAP),
 	FIELD(0, "folded", "FILE", apply_text, export.folded,

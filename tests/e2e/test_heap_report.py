@@ -231,7 +231,7 @@ def _(case):
         file.write(data.replace(name, b"\x1b[31m\nname \xff; \r".ljust(
             len(name), b"!")))
     os.chmod(path, 0o755)
-    result = hr.heap(case, "-C", "--top", "0", path)
+    result = hr.heap(case, "--top", "0", path)
     result.check_status(0)
     row = result.report.row(r"^operator new\(unsigned long\) by cache<.*>::put")
     h.check_equal(row.blocks, 20, "nodes of the map")

@@ -47,7 +47,7 @@ def watch(case, name, *options):
     """One run from its first allocations to its end; what calltrap heap with
     these options says of it."""
     process = begin(case, name)
-    tracer = hr.attach(case, process, options=["-C", *options])
+    tracer = hr.attach(case, process, options=list(options))
     h.wait_until(lambda: hr.planted(process.pid), "traps")
     os.kill(process.pid, signal.SIGCONT)
     h.check_equal(tracer.wait(), 0, "status of calltrap: " + tracer.err)
@@ -310,7 +310,7 @@ def count_together(case, name):
     perf = start_perf(case, process.pid)
     bpftrace = start_bpftrace(case, process.pid)
     tracer = hr.attach(case, process,
-                       options=["-C", "--growth", "heap,mmap,faults"])
+                       options=["--growth", "heap,mmap,faults"])
     h.wait_until(lambda: hr.planted(process.pid) and watches(tracer.pid),
                  "traps")
     os.kill(process.pid, signal.SIGCONT)
