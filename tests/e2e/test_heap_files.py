@@ -490,6 +490,7 @@ def diff_go(case):
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 )
 
@@ -510,6 +511,8 @@ func write(path string) {
 
 func main() {
 	runtime.MemProfileRate = 1
+	// A collection that begins in leak() allocates there, too.
+	debug.SetGCPercent(-1)
 	leak(1)
 	write("old")
 	leak(3)
