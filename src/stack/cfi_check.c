@@ -18,7 +18,7 @@
 #define REMEMBERED_MAX 512
 
 /* Of the augmentation's letters libunwind keeps so many. */
-#define AUGMENTATION_MAX 5
+#define AUGMENTATION_MAX 4
 
 enum {
 	DW_CFA_advance_loc = 0x40, /* these three have an operand inside */
@@ -167,7 +167,7 @@ static void check_augmentation(struct checker *checker, const char *letters,
 			skipped = 1;
 		else if (*letters == 'P')
 			skipped = encoded_size(cursor_u8(c), arch);
-		else if (*letters != 'S')
+		if (!strchr("RS", *letters) && !skipped)
 			c->bad = true;
 		cursor_skip(c, skipped);
 	}

@@ -109,6 +109,38 @@ START_TEST(where_instructions_begin)
 }
 END_TEST
 
+/* libunwind finds them behind what letters stand for, whatever size is told. */
+static bool passes_with_letters(const char *letters, const uint8_t *data,
+				uint8_t size)
+{
+	static const uint8_t nothing[8];
+	uint8_t cie[64] = { 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+	size_t at = 9 + strlen(letters) + 1;
+
+	memcpy(cie + 9, letters, strlen(letters));
+	cie[at++] = 1;
+	cie[at++] = 0x78;
+	cie[at++] = 16;
+	cie[at++] = size;
+	memcpy(cie + at, data, size);
+	return check_with(cie, at + size, nothing, sizeof(nothing));
+}
+
+START_TEST(letters_of_the_augmentation)
+{
+	static const uint8_t personality[] = { 0x9b, 1, 2, 3, 4, 0x1b, 0x1b };
+	static const uint8_t of_two_bytes[] = { 0x02, 0x1b, 0x1b };
+	static const uint8_t last[] = { 0x1b, 0x1b, 0x1b, 1, 2, 3, 4 };
+
+	ck_assert(passes_with_letters("zPLR", personality, 7));
+	ck_assert(!passes_with_letters("zPLR", personality, 6));
+	ck_assert(!passes_with_letters("zPLR", of_two_bytes, 3));
+	ck_assert(passes_with_letters("zLRP", last, 7));
+	/* it keeps four of them */
+	ck_assert(!passes_with_letters("zLSRP", last, 7));
+}
+END_TEST
+
 static Suite *cfi_check_suite(void)
 {
 	Suite *suite = suite_create("cfi_check");
@@ -119,6 +151,7 @@ static Suite *cfi_check_suite(void)
 	tcase_add_test(tcase, states_that_are_remembered);
 	tcase_add_test(tcase, what_does_not_end);
 	tcase_add_test(tcase, where_instructions_begin);
+	tcase_add_test(tcase, letters_of_the_augmentation);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
