@@ -16,9 +16,9 @@ struct demangler {
 
 /*
  * The C++ or Rust name, with its parameters, that a symbol stands for, as
- * people write it (base/cxx_name.h): to be freed. NULL when it is none, would be longer than DEMANGLE_MAX, or took too
- * long to find out; after some of the latter kind, only those are looked at
- * that cannot take long.
+ * people write it (base/cxx_name.h): to be freed. NULL when it is none, would
+ * be longer than DEMANGLE_MAX, or took too long to find out; after some of the
+ * latter kind, only those are looked at that cannot take long.
  */
 char *demangle(struct demangler *demangler, const char *symbol) MUST_CHECK;
 

@@ -58,11 +58,20 @@ static bool is_one(unsigned kinds)
 	return !(kinds & (kinds - 1));
 }
 
+/* "%%" stands for itself. */
+static bool names_kind(const char *path)
+{
+	for (; (path = strchr(path, '%')); path += path[1] ? 2 : 1)
+		if (path[1] == 'k')
+			return true;
+	return false;
+}
+
 /* A picture has one unit. */
 static int check_picture(const struct options *o, const char *option,
 			 const char *path)
 {
-	if (!path || is_one(o->report.growth) || strstr(path, "%k"))
+	if (!path || is_one(o->report.growth) || names_kind(path))
 		return 0;
 	return complain(-EINVAL, "--%s %s: each kind of growth has a file of "
 			"its own; name one kind, or put %%k into the name",

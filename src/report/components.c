@@ -131,9 +131,12 @@ static unsigned match_frame(const struct components *components,
 	size_t count = namer_names(namer, frame, &names);
 	unsigned found = 0;
 
-	for (size_t i = 0; !found && i < count; i++)
+	for (size_t i = 0; !found && i < count; i++) {
 		if (names[i].function)
 			found = match(components, names[i].function);
+		if (!found && names[i].linkage)
+			found = match(components, names[i].linkage);
+	}
 	return found;
 }
 

@@ -22,12 +22,15 @@ void frame_text_add(const struct frame *frame, const struct frame_name *name,
 	strbuf_printf(out, "+%#" PRIx64 "]", frame->address);
 }
 
+/* Longer names are no allocator's: of a file's that wants to be waited for. */
+#define ALLOCATOR_MAX 48
+
 void frame_text_add_allocator(const char *symbol, struct strbuf *out)
 {
 	struct demangler demangler = { 0 };
 	char *name CLEANUP(xfree_cleanup) = NULL;
 
-	if (!strncmp(symbol, "_Z", 2))
+	if (!strncmp(symbol, "_Z", 2) && strlen(symbol) <= ALLOCATOR_MAX)
 		name = demangle(&demangler, symbol);
 	names_escape(out, name ? name : symbol);
 }

@@ -26,27 +26,25 @@ static int add_title(const struct heap_text *text, enum growth_kind kind)
 	return heap_text_end_line(text);
 }
 
-static void add_times(struct strbuf *out, uint64_t number, const char *what)
-{
-	amounts_add_count(out, number, what);
-}
-
 static int add_totals(const struct heap_text *text, enum growth_kind kind)
 {
 	const struct growth_total total =
 		growth_total(text->process->growth, kind);
-	const uint64_t back = total.back + total.again;
 	struct strbuf *out = heap_text_out(text);
 
 	strbuf_printf(out, "%s: grown by ", kinds[kind].what);
 	amounts_add_count(out, total.bytes, "byte");
 	strbuf_puts(out, " in ");
-	add_times(out, total.calls, kind == GROWTH_FAULTS ? "fault" : "call");
-	if (back) {
+	amounts_add_count(out, total.calls, kind == GROWTH_FAULTS ? "fault" : "call");
+	if (total.again) {
+		strbuf_puts(out, "; on pages that were there: ");
+		amounts_add_count(out, total.again, "byte");
+	}
+	if (total.back) {
 		strbuf_puts(out, "; given back ");
-		amounts_add_count(out, back, "byte");
+		amounts_add_count(out, total.back, "byte");
 		strbuf_puts(out, " in ");
-		add_times(out, total.back_calls, "call");
+		amounts_add_count(out, total.back_calls, "call");
 	}
 	if (total.back_before) {
 		strbuf_puts(out, ", ");

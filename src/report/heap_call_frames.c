@@ -27,15 +27,22 @@ static void add_place(const struct frame_name *name, struct strbuf *out)
 		strbuf_printf(out, ":%u", name->line);
 }
 
+/* As the linker knows it, without blanks; or as it is written. */
+static const char *text_of(const struct frame_name *name, bool demangle)
+{
+	return !demangle && name->linkage ? name->linkage : name->function;
+}
+
 static void add_function(const struct frame *frame,
-			 const struct frame_name *name, struct strbuf *out)
+			 const struct frame_name *name, bool demangle,
+			 struct strbuf *out)
 {
 	strbuf_printf(out, " 0x%" PRIx64 "@", frame->address);
 	add_library(name, out);
 	if (!name->function)
 		return;
 	strbuf_putc(out, '(');
-	names_escape(out, name->function);
+	names_escape(out, text_of(name, demangle));
 	if (name->inlined)
 		strbuf_puts(out, "+inlined");
 	else if (frame->method != FRAME_HANDLED)
@@ -51,7 +58,7 @@ static bool is_main(const struct frame_name *name)
 }
 
 void heap_call_frames_add(const struct heap_report_config *config,
-			  stack_id stack, struct strbuf *out)
+			  stack_id stack, bool demangle, struct strbuf *out)
 {
 	struct frame frames[FRAMES_SHOWN];
 	size_t count = stacks_frames(config->stacks, stack, frames,
@@ -66,7 +73,7 @@ void heap_call_frames_add(const struct heap_report_config *config,
 		size_t inlined = namer_names(config->namer, &frames[i], &names);
 
 		for (size_t k = 0; k < inlined && shown < FRAMES_SHOWN; k++) {
-			add_function(&frames[i], &names[k], out);
+			add_function(&frames[i], &names[k], demangle, out);
 			shown++;
 		}
 		if (is_main(&names[inlined - 1]))

@@ -13,8 +13,9 @@
  *
  * The address is that of the file, as addr2line takes it; what isn't known is
  * left out. A function that was inlined has "inlined" in place of its offset.
+ * demangle: functions are as they are written, and may have blanks.
  */
 void heap_call_frames_add(const struct heap_report_config *config,
-			  stack_id stack, struct strbuf *out);
+			  stack_id stack, bool demangle, struct strbuf *out);
 
 #endif

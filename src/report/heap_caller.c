@@ -3,6 +3,22 @@
 
 #include <string.h>
 
+static bool begins(const char *symbol, const char *const *with, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strncmp(symbol, with[i], strlen(with[i])))
+			return true;
+	return false;
+}
+
+/* Such end in a hash: C++ may have a namespace core, too. */
+static bool is_of_rust(const char *symbol)
+{
+	size_t length = strlen(symbol);
+
+	return length > 20 && !strncmp(symbol + length - 20, "17h", 3);
+}
+
 /*
  * Symbols of C++'s and Rust's own libraries: who has called a container is of
  * interest, not how it got to the allocator.
@@ -11,14 +27,15 @@ bool heap_caller_is_of_language(const struct frame_name *name)
 {
 	static const char *const beginnings[] = {
 		"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
-		"_ZN5alloc", "_ZN4core", "_ZN3std", "__rust_", "__rdl_", "__rg_",
+		"__rust_", "__rdl_", "__rg_",
 	};
+	static const char *const crates[] = { "_ZN5alloc", "_ZN4core",
+					      "_ZN3std" };
 
-	for (size_t i = 0; name->linkage && i < ARRAY_SIZE(beginnings); i++)
-		if (!strncmp(name->linkage, beginnings[i],
-			     strlen(beginnings[i])))
-			return true;
-	return false;
+	return name->linkage &&
+	       (begins(name->linkage, beginnings, ARRAY_SIZE(beginnings)) ||
+		(is_of_rust(name->linkage) &&
+		 begins(name->linkage, crates, ARRAY_SIZE(crates))));
 }
 
 bool heap_caller_is_of_c_library(const struct frame *frame)
@@ -49,8 +66,11 @@ static bool look_at(const struct heap_report_config *config,
 	for (size_t i = 0; i < count; i++) {
 		bool last = !between && !heap_caller_is_of_language(&names[i]);
 
-		if (!names[i].function ||
-		    !strcmp(names[i].function, site->function->name))
+		const char *symbol = names[i].linkage ? names[i].linkage :
+							names[i].function;
+
+		if (!symbol || !names[i].function ||
+		    !strcmp(symbol, site->function->name))
 			continue;
 		if (!found->name || last)
 			*found = (struct found){ &names[i], *frame };

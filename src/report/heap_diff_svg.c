@@ -64,6 +64,8 @@ static void add_allocator(const struct heap_diff *diff,
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 
+	if (path->full)
+		return;
 	heap_diff_add_allocator(diff, sample, &name);
 	if (!name.length)
 		return;

@@ -60,6 +60,13 @@ static void add_incidents(struct heap_foreseen *foreseen,
 	}
 }
 
+static void add_growth(struct heap_foreseen *foreseen,
+		       const struct growth *growth)
+{
+	for (size_t i = 1; i <= growth_site_count(growth); i++)
+		add(foreseen, growth_site(growth, i)->stack);
+}
+
 struct heap_foreseen *heap_foreseen_new(void)
 {
 	return xcalloc(1, sizeof(struct heap_foreseen));
@@ -73,6 +80,8 @@ void heap_foreseen_add(struct heap_foreseen *foreseen,
 	enum heap_by by = config->options->by;
 
 	foreseen->depth = UNWIND_DEPTH_MAX;
+	if (process->growth)
+		add_growth(foreseen, process->growth);
 	for (unsigned kind = 0; kind < INCIDENT_KINDS; kind++)
 		add_incidents(foreseen, config, heap, kind);
 	if (all || config->suppressions) {

@@ -286,6 +286,24 @@ def _(case):
                                       result.report.calls.values()), "calls")
 
 
+@h.test("frames are as the linker knows them, a word each; with -C as written")
+def _(case):
+    source = case.write("keep.cc", """
+#include <cstdlib>
+__attribute__((noipa)) void *keep(int size, long more)
+{ void *all = malloc(size + more); *(volatile char *)all = 1; return all; }
+int main() { return !keep(10, 90); }
+""")
+    program = case.path("keep")
+    status, text = h.command_output(["g++", "-O1", source, "-o", program])
+    h.check_equal(status, 0, text)
+    for options, name in (([], "_Z4keepil"), (["-C"], "keep(int, long)")):
+        hr.heap(case, *options, "--calls", case.path("calls"),
+                program).check_status(0)
+        h.check_match(r"- malloc 0x[0-9a-f]+ 100 bytes .*@keep\(%s\+0x" %
+                      re.escape(name), h.read(case.path("calls")), "frames")
+
+
 # ---------------------------------------------------------------- attached
 
 def settle(target, tracer):
