@@ -230,8 +230,20 @@ static bool take_branch(struct x86_decoding *d)
 	return x86_is_near(d) && take_source(d, 0);
 }
 
+static bool repeats(const struct x86_decoding *d)
+{
+	for (unsigned i = 0; i < d->zydis.raw.prefix_count; i++)
+		if (d->zydis.raw.prefixes[i].value == 0xf2 ||
+		    d->zydis.raw.prefixes[i].value == 0xf3)
+			return true;
+	return false;
+}
+
+/* AMD's processors take f3 e0 for loope (f3 e1), Intel's ignore the prefix. */
 static bool take_count(struct x86_decoding *d)
 {
+	if (d->insn->op.kind == X86_LOOP && repeats(d))
+		return false;
 	d->insn->op.size = d->zydis.address_width / 8;
 	return take_branch(d);
 }

@@ -284,6 +284,9 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\xe3\x05"), INSN_EMULATE, true, false },
 		{ CODE_OF("\x67\xe3\x05"), INSN_EMULATE, true, false },
 		{ CODE_OF("\xe2\x05"), INSN_EMULATE, true, false },
+		/* loopne with a prefix that processors disagree about */
+		{ CODE_OF("\xf3\xe0\x05"), INSN_STEP, false, false },
+		{ CODE_OF("\xf2\xe1\x05"), INSN_STEP, false, false },
 		/* syscall, sysenter, int $0x80, int3, int1, ud2, hlt */
 		{ CODE_OF("\x0f\x05"), INSN_STEP, false, false },
 		{ CODE_OF("\x0f\x34"), INSN_STEP, false, false },
