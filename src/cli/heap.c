@@ -223,6 +223,13 @@ static void heap_begun(struct session *session)
 	set_alarm(verb);
 }
 
+static void heap_missed_calls(struct session *session, pid_t pid,
+			      const struct lost_traps *lost, uint64_t now)
+{
+	watch_missed(verb_of(session)->watch, pid, lost->count, lost->since,
+		     now);
+}
+
 static void heap_leaving(struct session *session)
 {
 	watch_leave(verb_of(session)->watch, clock_now());
@@ -326,6 +333,7 @@ const struct verb_ops heap_verb = {
 	.observer = heap_observer,
 	.begun = heap_begun,
 	.woken = heap_woken,
+	.missed = heap_missed_calls,
 	.leaving = heap_leaving,
 	.finished = heap_finished,
 	.close = heap_close,

@@ -155,6 +155,52 @@ static int begin(struct session *session)
 
 /* ---- running and leaving ---- */
 
+/* Looking at many traps may take no more than a hundredth of the time. */
+#define LOOK_EVERY NS_PER_SECOND
+#define LOOK_SHARE 100
+
+static void look_at(struct session *session, const struct tracee *tracee,
+		    uint64_t now)
+{
+	struct lost_traps lost;
+
+	if (tracee->borrows || tracee->copied)
+		return;
+	lost = lost_traps_restore(tracee->space, session->last_look);
+	if (!lost.count)
+		return;
+	session->lost_traps += lost.count;
+	session->blind_ns += now > lost.since ? now - lost.since : 0;
+	if (session->verb->missed)
+		session->verb->missed(session, tracee->pid, &lost, now);
+}
+
+static void look_at_traps(struct session *session)
+{
+	struct tracee *tracee, *next;
+	uint64_t now = clock_now(), took;
+
+	HASH_ITER(hh, session->tracer.tracees, tracee, next)
+		look_at(session, tracee, now);
+	took = clock_now() - now;
+	session->last_look = now;
+	session->next_look = now + (took * LOOK_SHARE > LOOK_EVERY ?
+					    took * LOOK_SHARE :
+					    LOOK_EVERY);
+}
+
+/* The verb may have set an alarm, too: the earlier one counts. */
+static void set_look(struct session *session)
+{
+	struct signal_requests *requests = session->requests;
+
+	if (clock_now() >= session->next_look)
+		look_at_traps(session);
+	if (!requests->alarm || requests->alarm > session->next_look)
+		requests->alarm = session->next_look;
+	signals_rest();
+}
+
 static bool asked_to_leave(const struct session *session)
 {
 	return session->requests->leave || prober_error(session->prober);
@@ -180,7 +226,9 @@ static void run(struct session *session)
 	set_deadline(session);
 	if (session->verb->begun)
 		session->verb->begun(session);
-	signals_rest();
+	session->last_look = clock_now();
+	session->next_look = session->last_look + LOOK_EVERY;
+	set_look(session);
 	/* The command's exec: it waits for that, so no other stop will come. */
 	loop_handle_queued(&session->tracer);
 	while (loop_run(&session->tracer, &session->requests->wake)) {
@@ -189,13 +237,16 @@ static void run(struct session *session)
 		signals_rest();
 		session->requests->wake = 0;
 		if (err || asked_to_leave(session)) {
+			look_at_traps(session);
 			if (session->verb->leaving)
 				session->verb->leaving(session);
 			leave(session);
 			return;
 		}
+		session->requests->alarm = 0;
 		if (session->verb->woken)
 			session->verb->woken(session);
+		set_look(session);
 	}
 }
 
@@ -311,6 +362,12 @@ static void report_losses(struct session *session)
 		complain(0, "%llu functions could not be trapped (-D probe "
 			    "names them)",
 			 (unsigned long long)counts.failed_probes);
+	if (session->lost_traps)
+		complain(0, "%llu traps were taken away by another tool (do "
+			    "perf or bpftrace have uprobes there?) and put "
+			    "back; calls went by unseen for up to %.1f s",
+			 (unsigned long long)session->lost_traps,
+			 session->blind_ns / 1e9);
 	diag_debug(DIAG_SESSION,
 		   "%llu calls, %llu stops; passed: %llu emulated, %llu "
 		   "copied, %llu stepped",

@@ -9,6 +9,7 @@
 #include "debuginfo/debuginfo.h"
 #include "probe/prober.h"
 #include "tracee/inheritance.h"
+#include "tracee/lost_traps.h"
 
 /* Exit statuses of calltrap itself; see calltrap(1). */
 enum {
@@ -41,6 +42,11 @@ struct verb_ops {
 
 	/* A signal or a tick has come, while everything goes on. Or NULL. */
 	void (*woken)(struct session *session);
+
+	/* Somebody had taken traps of a process away, which are there again.
+	   Or NULL. */
+	void (*missed)(struct session *session, pid_t pid,
+		       const struct lost_traps *lost, uint64_t now);
 
 	/* All processes are about to be let go of; what is asked of them must
 	   not take long. Or NULL. */
@@ -79,6 +85,10 @@ struct session {
 	bool begun;         /* there was something to trace */
 	bool left;          /* detached before everything ended */
 	bool unwritten;     /* something that was found could not be */
+	uint64_t next_look; /* at the bytes of all traps; and when that was … */
+	uint64_t last_look;
+	uint64_t lost_traps; /* … how many were gone */
+	uint64_t blind_ns;   /* at most */
 	struct sink watcher;
 };
 

@@ -58,6 +58,16 @@ void heap_judge_release(struct heap *heap, const struct heap_act *act,
 		add_pair(heap, act, INCIDENT_CROSS, site, handle, size);
 }
 
+/* Whether something may have been acquired unseen since then. */
+static bool may_have_missed(const struct heap *heap,
+			    const struct family *family, uint64_t since)
+{
+	const struct heap_options *options = &heap->options;
+
+	return heap->missed_until >= since ||
+	       (options->missing && options->missing[family->index]);
+}
+
 void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 			uint64_t handle)
 {
@@ -67,8 +77,13 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		recent_find(&heap->recent, family, handle);
 	struct incident incident =
 		incident_at(heap, act, INCIDENT_INVALID_FREE, handle);
+	struct incident *added;
 
-	if (earlier) {
+	if (earlier && may_have_missed(heap, family, earlier->time)) {
+		total->doubtful_frees++;
+		recent_forget(&heap->recent, family, handle);
+		return;
+	} else if (earlier) {
 		total->double_frees++;
 		incident.kind = INCIDENT_DOUBLE_FREE;
 		incident.first = earlier->stack;
@@ -77,13 +92,16 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 	} else if (act->function->act == FAMILY_RESIZE) {
 		total->unknown_resizes++;
 		return;
-	} else if (!heap->options.complete || total->unkept || total->dropped) {
+	} else if (!heap->options.complete || total->unkept ||
+		   total->dropped || heap->missed_until) {
 		total->unknown_frees++;
 		return;
 	} else {
 		total->invalid_frees++;
 	}
-	incidents_add(&heap->incidents, &incident);
+	added = incidents_add(&heap->incidents, &incident);
+	if (added && earlier)
+		doubts_add(&heap->doubts, added, act->begin);
 }
 
 void heap_note_released(struct heap *heap, const struct heap_act *act,
@@ -98,5 +116,6 @@ void heap_note_released(struct heap *heap, const struct heap_act *act,
 			   .function = act->function,
 			   .library = heap_library(heap, act->library),
 			   .stack = act->stack,
+			   .time = act->begin,
 		   });
 }

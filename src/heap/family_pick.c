@@ -17,6 +17,7 @@ struct family_pick {
 	const struct families *families;
 	enum growth_by growth;
 	struct formless *formless;
+	bool *missing; /* by family->index: some acquisitions aren't seen */
 	bool timed;
 	bool found;
 };
@@ -159,18 +160,36 @@ static void also_named(void *context, struct function *function,
 	function->subject = &formless->function;
 }
 
+static void failed(void *context, const struct function *function)
+{
+	struct family_pick *pick = context;
+	const struct family_function *each = function->subject;
+
+	for (; each; each = each->next)
+		if (each->act != FAMILY_RELEASE)
+			pick->missing[each->family->index] = true;
+}
+
+const bool *family_pick_missing(const struct family_pick *pick)
+{
+	return pick->missing;
+}
+
 struct family_pick *family_pick_new(const struct families *families, bool timed,
 				    enum growth_by growth)
 {
 	struct family_pick *pick = xcalloc(1, sizeof(*pick));
 
 	pick->families = families;
+	pick->missing = xcalloc(families_count(families) + 1,
+				sizeof(*pick->missing));
 	pick->timed = timed;
 	pick->growth = growth;
 	pick->ops = (struct prober_pick){
 		.wants = wants,
 		.describe = describe,
 		.also_named = also_named,
+		.failed = failed,
 		.context = pick,
 	};
 	if (growth == GROWTH_BY_SYSTEM_CALLS)
@@ -186,6 +205,7 @@ void family_pick_free(struct family_pick *pick)
 		free(pick->formless);
 		pick->formless = next;
 	}
+	free(pick->missing);
 	free(pick);
 }
 

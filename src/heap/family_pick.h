@@ -23,6 +23,10 @@ void family_pick_free(struct family_pick *pick);
 
 const struct prober_pick *family_pick_ops(const struct family_pick *pick);
 
+/* By family->index: whether something that acquires could not be trapped. Lives
+   as long as the pick. */
+const bool *family_pick_missing(const struct family_pick *pick);
+
 /* Whether any function of any family was found in any process. */
 bool family_pick_has_found(const struct family_pick *pick);
 

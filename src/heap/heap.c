@@ -35,6 +35,7 @@ void heap_free(struct heap *heap)
 	sites_fini(&heap->sites);
 	recent_fini(&heap->recent);
 	incidents_fini(&heap->incidents);
+	doubts_fini(&heap->doubts);
 	heap_registry_fini(heap);
 	free(heap);
 }
@@ -89,6 +90,15 @@ uint64_t heap_unkept(const struct heap *heap)
 	return ret;
 }
 
+uint64_t heap_double_frees(const struct heap *heap)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < heap->ledger_count; i++)
+		ret += heap->ledgers[i].total.double_frees;
+	return ret;
+}
+
 const struct history *heap_total_history(const struct heap *heap,
 					 const struct family *family)
 {
@@ -139,6 +149,7 @@ struct heap_memory heap_memory(const struct heap *heap)
 	struct heap_memory memory = {
 		.site_bytes = sites_bytes(&heap->sites),
 		.other_bytes = incidents_bytes(&heap->incidents) +
+			       doubts_bytes(&heap->doubts) +
 			       heap_registry_bytes(heap),
 	};
 

@@ -65,6 +65,9 @@ struct heap_options {
 	 */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
+	/* By family->index: whether some of its acquisitions can't be seen at
+	   all. NULL: of none. */
+	const bool *missing;
 	void *context;
 	/* What a thread calls itself; "" when it is gone. NULL: nobody knows. */
 	void (*thread_name)(pid_t tid, char ret[HEAP_THREAD_NAME]);
@@ -101,6 +104,13 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act);
  */
 void heap_abandon(struct heap *heap, const struct heap_act *act);
 
+/*
+ * Calls may have gone by unseen between these times. What was held by then and
+ * may have been given back meanwhile is forgotten, and what looked like a double
+ * free is in doubt.
+ */
+void heap_missed(struct heap *heap, uint64_t since, uint64_t until);
+
 uint64_t heap_start(const struct heap *heap);
 size_t heap_family_count(const struct heap *heap);
 const struct family *heap_family(const struct heap *heap, size_t index);
@@ -125,6 +135,7 @@ struct heap_total {
 	uint64_t failed;        /* acquisitions and resizes */
 	uint64_t null_releases; /* free(NULL) */
 	uint64_t double_frees;
+	uint64_t doubtful_frees; /* … unless an acquisition was missed */
 	uint64_t unknown_frees; /* acquired before watching began */
 	uint64_t invalid_frees; /* … when it began with the process: never */
 	uint64_t unknown_resizes;
@@ -137,6 +148,7 @@ struct heap_total {
 	uint64_t dropped;         /* acquisitions for which there was no room */
 	uint64_t merged;          /* … whose site got none of its own */
 	uint64_t unkept;          /* … that were not to be kept */
+	uint64_t forgotten;       /* blocks, by heap_missed() */
 };
 
 const struct heap_total *heap_total(const struct heap *heap,
@@ -144,6 +156,9 @@ const struct heap_total *heap_total(const struct heap *heap,
 
 /* Acquisitions in all families that were not to be kept. */
 uint64_t heap_unkept(const struct heap *heap);
+
+/* Of all families. */
+uint64_t heap_double_frees(const struct heap *heap);
 
 /* How a number has changed in time: of a family, or of a site. */
 const struct history *heap_total_history(const struct heap *heap,

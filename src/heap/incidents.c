@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/incidents.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -49,7 +50,8 @@ static struct incident_entry *append(struct incidents *incidents,
 	return entry;
 }
 
-void incidents_add(struct incidents *incidents, const struct incident *incident)
+struct incident *incidents_add(struct incidents *incidents,
+			       const struct incident *incident)
 {
 	enum incident_kind kind = incident->kind;
 	struct incident_entry *entry;
@@ -67,7 +69,7 @@ void incidents_add(struct incidents *incidents, const struct incident *incident)
 	HASH_FIND(hh, incidents->by_pair, &pair, sizeof(pair), entry);
 	if (!entry && incidents->count[kind] >= incidents->limit) {
 		incidents->dropped[kind]++;
-		return;
+		return NULL;
 	}
 	if (!entry)
 		entry = append(incidents, &pair, incident);
@@ -76,6 +78,36 @@ void incidents_add(struct incidents *incidents, const struct incident *incident)
 	entry->incident.last_time = incident->first_time;
 	entry->incident.handle = incident->handle;
 	entry->incident.size = incident->size;
+	return &entry->incident;
+}
+
+static struct incident_entry *entry_of(struct incident *incident)
+{
+	return (struct incident_entry *)((char *)incident -
+					 offsetof(struct incident_entry,
+						  incident));
+}
+
+static void forget(struct incidents *incidents, struct incident_entry *entry)
+{
+	enum incident_kind kind = entry->incident.kind;
+	struct incident_entry **list = incidents->list[kind];
+	size_t i = 0;
+
+	while (list[i] != entry)
+		i++;
+	memmove(list + i, list + i + 1,
+		(--incidents->count[kind] - i) * sizeof(*list));
+	HASH_DEL(incidents->by_pair, entry);
+	free(entry);
+}
+
+void incidents_withdraw(struct incidents *incidents, struct incident *incident,
+			uint64_t count)
+{
+	incident->count -= count;
+	if (!incident->count)
+		forget(incidents, entry_of(incident));
 }
 
 const struct incident *incidents_at(const struct incidents *incidents,

@@ -18,9 +18,13 @@ struct incidents {
 void incidents_fini(struct incidents *incidents);
 
 /* One more of this kind, at first_time. Its .count and .last_time are not
-   looked at. */
-void incidents_add(struct incidents *incidents,
-		   const struct incident *incident);
+   looked at. NULL when there was no room. */
+struct incident *incidents_add(struct incidents *incidents,
+			       const struct incident *incident);
+
+/* So many of it were none after all; with the last one it is gone. */
+void incidents_withdraw(struct incidents *incidents, struct incident *incident,
+			uint64_t count);
 const struct incident *incidents_at(const struct incidents *incidents,
 				    enum incident_kind kind, size_t index);
 size_t incidents_bytes(const struct incidents *incidents);

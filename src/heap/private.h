@@ -3,6 +3,7 @@
 #define CALLTRAP_HEAP_PRIVATE_H
 
 #include "base/hash.h"
+#include "heap/doubts.h"
 #include "heap/heap.h"
 #include "heap/incidents.h"
 #include "heap/live.h"
@@ -42,6 +43,8 @@ struct heap {
 	size_t suppression_count; /* sites that were asked about */
 	struct recent recent;
 	struct incidents incidents;
+	struct doubts doubts;
+	uint64_t missed_until; /* calls may have been missed up to then; 0 */
 	struct pending *pending; /* by call */
 	size_t live_count;       /* in all families */
 	struct site *resizing;   /* gets the block of the resize that is being

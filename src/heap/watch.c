@@ -59,12 +59,27 @@ static void sample_cost(const struct watch *watch, struct watched *process)
 	}
 }
 
+/* Double frees are rare, unless a uprobe keeps malloc's hits to itself. */
+static void look_for_uprobes(struct watched *process, uint64_t now)
+{
+	uint64_t doubts = heap_double_frees(process->heap);
+
+	if (doubts > process->double_frees && procfs_has_uprobes(process->pid)) {
+		process->uprobes = true;
+		heap_missed(process->heap, process->looked, now);
+		doubts = heap_double_frees(process->heap);
+	}
+	process->double_frees = doubts;
+	process->looked = now;
+}
+
 static void sample(const struct watch *watch, struct watched *process,
 		   uint64_t now, bool now_and_then)
 {
 	struct vitals vitals;
 
 	sample_cost(watch, process);
+	look_for_uprobes(process, now);
 	if (vitals_read("", process->pid, &vitals))
 		return;
 	if (!process->samples++)
@@ -93,6 +108,24 @@ void watch_sample(struct watch *watch, uint64_t now, bool now_and_then)
 			sample(watch, process, now, now_and_then);
 }
 
+void watch_missed(struct watch *watch, pid_t pid, uint64_t traps,
+		  uint64_t since, uint64_t now)
+{
+	struct watched *process = find(watch, pid);
+
+	if (!process)
+		return;
+	/* Two traps may have gone at different times. */
+	if (since < process->blind_until)
+		since = process->blind_until;
+	if (since < process->start)
+		since = process->start;
+	process->lost_traps += traps;
+	process->blind_ns += now > since ? now - since : 0;
+	process->blind_until = now;
+	heap_missed(process->heap, since, now);
+}
+
 void watch_leave(struct watch *watch, uint64_t now)
 {
 	struct watched *process, *next;
@@ -117,12 +150,14 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 		.component = watch->options.component,
 		.thread_name = procfs_comm,
 		.context = watch->options.context,
+		.missing = family_pick_missing(watch->pick),
 	};
 
 	process->pid = pid;
 	process->program = procfs_exe(pid);
 	procfs_comm(pid, process->name);
 	process->start = time;
+	process->looked = time;
 	process->complete = complete;
 	process->heap = heap_new(&options);
 	if (watch->options.growth)

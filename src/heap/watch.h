@@ -46,11 +46,18 @@ struct watched {
 	uint64_t calls;      /* of functions of families */
 	uint64_t unreadable; /* … whose arguments could not be read */
 	uint64_t unseen;     /* … whose returns could not be */
+	/* Traps that another tool had taken away; and how long, at most, calls
+	   may have gone by unseen. */
+	uint64_t lost_traps, blind_ns;
+	uint64_t blind_until;
+	bool uprobes;        /* of another tool, which keep calls to themselves */
 	bool complete;       /* watched from its first instruction on */
 	/* What the kernel said of it when watching began, and the last time. */
 	struct vitals first_vitals, vitals;
 	unsigned samples;    /* how often that was */
 	struct history resident; /* bytes, in time */
+	uint64_t double_frees; /* by then */
+	uint64_t looked;
 	struct watched_cost cost, first_cost; /* .first: when it began */
 	UT_hash_handle hh;   /* by pid */
 };
@@ -92,6 +99,11 @@ struct growth *watch_growth(const struct watch *watch, pid_t pid);
 /* Looks at what the kernel says of each process: now and then, or because that
    is to be reported. */
 void watch_sample(struct watch *watch, uint64_t now, bool now_and_then);
+
+/* Traps of a process were gone, and are there again: calls may have been missed
+   since then. */
+void watch_missed(struct watch *watch, pid_t pid, uint64_t traps,
+		  uint64_t since, uint64_t now);
 
 /* All that run will be let go of: what is known of them by now is told. */
 void watch_leave(struct watch *watch, uint64_t now);

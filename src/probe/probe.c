@@ -142,6 +142,15 @@ static bool has_other_import(const struct probe *probe)
 	return false;
 }
 
+static void tell_failed(const struct prober *prober,
+			const struct function *function)
+{
+	const struct prober_pick *pick = prober->config.pick;
+
+	if (pick && pick->failed)
+		pick->failed(pick->context, function);
+}
+
 struct probe *probe_plant(struct probe_space *space,
 			  const struct function *function, taddr_t address,
 			  const struct module *caller, taddr_t slot)
@@ -163,6 +172,7 @@ struct probe *probe_plant(struct probe_space *space,
 		diag(DIAG_DEBUG, DIAG_PROBE, "%s at %#" PRIx64 ": %s",
 		     function->name, address, strerror(-err));
 		space->prober->counts.failed_probes++;
+		tell_failed(space->prober, function);
 		free(probe);
 		return NULL;
 	}

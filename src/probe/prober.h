@@ -29,6 +29,8 @@ struct prober_pick {
 	/* It has a further name that is wanted, too. */
 	void (*also_named)(void *context, struct function *function,
 			   const char *symbol);
+	/* One could not be trapped somewhere. NULL: nobody asks. */
+	void (*failed)(void *context, const struct function *function);
 	/* Whether a system call is one: if the tracer watches them. NULL: as
 	   the configuration says. */
 	bool (*wants_call)(void *context, const char *name);

@@ -186,6 +186,8 @@ static json_t *lost_object(const struct heap_export *export)
 			     process->unreadable + process->unseen);
 	heap_json_set_number(object, "unreadable", process->unreadable);
 	heap_json_set_number(object, "unseen", process->unseen);
+	heap_json_set_number(object, "traps", process->lost_traps);
+	heap_json_set_number(object, "blind", process->blind_ns);
 	heap_json_set_number(object, "not_kept", heap_unkept(process->heap));
 	heap_json_set_number(object, "stacks_broken", stacks->broken);
 	heap_json_set_number(object, "stacks_cut", stacks->cut);

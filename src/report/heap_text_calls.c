@@ -233,6 +233,44 @@ static int add_loss(const struct heap_text *text, uint64_t number,
 	return heap_text_end_line(text);
 }
 
+static uint64_t forgotten_blocks(const struct heap *heap)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < heap_family_count(heap); i++)
+		ret += heap_total(heap, heap_family(heap, i))->forgotten;
+	return ret;
+}
+
+/* What another tool's uprobes did to ours. */
+static int add_lost_traps(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+	struct strbuf *out = heap_text_out(text);
+	int err = 0;
+
+	if (process->lost_traps) {
+		amounts_add_count(out, process->lost_traps, "trap");
+		strbuf_puts(out, process->lost_traps == 1 ?
+					 " of ours was" :
+					 " of ours were");
+		strbuf_puts(out, " taken away by another tool (uprobes?) and "
+				 "put back; calls went by unseen for up to ");
+		amounts_add_duration(out, process->blind_ns);
+		err = heap_text_end_line(text);
+	}
+	if (!err && process->uprobes) {
+		strbuf_puts(out, "another tool has uprobes in this process: "
+				 "calls that they catch are not seen");
+		err = heap_text_end_line(text);
+	}
+	if (err)
+		return err;
+	return add_loss(text, forgotten_blocks(process->heap),
+			"blocks may have been given back meanwhile, and "
+			"count no more");
+}
+
 static int add_losses(const struct heap_text *text)
 {
 	const struct watched *process = text->process;
@@ -249,6 +287,8 @@ static int add_losses(const struct heap_text *text)
 	if (!err)
 		err = add_loss(text, process->unseen,
 			       "calls had returns that could not be seen");
+	if (!err)
+		err = add_lost_traps(text);
 	if (!err)
 		err = add_loss(text, heap_unkept(process->heap),
 			       "acquisitions were not kept, as that was "

@@ -61,6 +61,8 @@ static void visit(struct task *task, struct trap *trap)
 	struct space *space = task->tracee->space;
 	taddr_t address = trap->address;
 
+	trap->hit = true;
+	trap->seen = task->stop_time;
 	space->arch->set_ip(&task->regs, address);
 	task->ip_changed = true;
 	if (!task_take_visit(task, address, space->arch->sp(&task->regs)))

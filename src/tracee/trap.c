@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "tracee/space.h"
@@ -51,6 +52,8 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
 	if (!err)
 		trap->planted = planted;
+	if (planted)
+		trap->seen = clock_now();
 	if (!trap->planted) {
 		guardian_unnote(guardian, trap->note);
 		trap->note = -1;

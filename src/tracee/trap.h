@@ -37,6 +37,8 @@ struct trap {
 	bool planted;
 	bool deferred;             /* to be planted by trap_plant_deferred() */
 	int note;                  /* the guardian's, while it is planted */
+	bool hit;                  /* ever */
+	uint64_t seen;             /* when it was planted or hit last */
 	uint8_t original;          /* the byte that the int3 replaced */
 	struct insn insn;          /* what it stands on */
 	taddr_t copy;              /* relocated insn in scratch; 0 = none */

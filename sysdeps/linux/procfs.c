@@ -158,6 +158,17 @@ bool procfs_find_mapping(pid_t pid, taddr_t address,
 	return false;
 }
 
+bool procfs_has_uprobes(pid_t pid)
+{
+	FILE *maps CLEANUP(file_close_cleanup) = procfs_maps_open(pid);
+	struct procfs_mapping mapping;
+
+	while (maps && procfs_maps_next(maps, &mapping))
+		if (!mapping.inode && !strcmp(mapping.path, "[uprobes]"))
+			return true;
+	return false;
+}
+
 /* Paths are long, lookups few: lines are kept as text, and parsed if found. */
 struct procfs_maps {
 	struct maps_line {

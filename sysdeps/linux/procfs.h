@@ -58,6 +58,9 @@ bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 
+/* Whether a uprobe has ever been hit in it: the kernel maps a page for that. */
+bool procfs_has_uprobes(pid_t pid);
+
 /* The mapping that holds an address. */
 bool procfs_find_mapping(pid_t pid, taddr_t address,
 			 struct procfs_mapping *ret);

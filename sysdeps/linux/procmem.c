@@ -49,6 +49,43 @@ static size_t procmem_read(struct memory *memory, taddr_t address, void *ret,
 				     size - n);
 }
 
+/* So many at a time; the kernel takes 1024 (UIO_MAXIOV). */
+#define BATCH 256
+
+/* Those up to the first one that can't be read. */
+static size_t read_batch(const struct procmem *mem, const taddr_t *addresses,
+			 size_t count, uint8_t *ret)
+{
+	struct iovec local = { ret, count }, remote[BATCH];
+	ssize_t n;
+
+	for (size_t i = 0; i < count; i++)
+		remote[i] = (struct iovec){ (void *)addresses[i], 1 };
+	n = process_vm_readv(mem->pid, &local, 1, remote, count, 0);
+	return n > 0 ? n : 0;
+}
+
+void procmem_read_bytes(struct procmem *mem, const taddr_t *addresses,
+			size_t count, uint8_t *ret, bool *known_ret)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		size_t size = count - done < BATCH ? count - done : BATCH;
+		size_t n = read_batch(mem, addresses + done, size, ret + done);
+
+		for (size_t i = 0; i < n; i++)
+			known_ret[done + i] = true;
+		done += n;
+		if (n == size)
+			continue;
+		known_ret[done] = memory_read_some(&mem->memory,
+						   addresses[done],
+						   ret + done, 1) == 1;
+		done++;
+	}
+}
+
 static int procmem_write(struct memory *memory, taddr_t address,
 			 const void *bytes, size_t size)
 {

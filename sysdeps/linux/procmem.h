@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_PROCMEM_H
 #define CALLTRAP_PROCMEM_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/memory.h"
@@ -25,6 +26,13 @@ void procmem_fini(struct procmem *mem);
  * one is about to die. An open /proc/PID/mem stays good (it holds the space).
  */
 void procmem_set_pid(struct procmem *mem, pid_t pid);
+
+/*
+ * Single bytes at many addresses, in few system calls. known_ret says which
+ * could be read.
+ */
+void procmem_read_bytes(struct procmem *mem, const taddr_t *addresses,
+			size_t count, uint8_t *ret, bool *known_ret);
 
 /* The open /proc/PID/mem, or -1. */
 int procmem_fd(struct procmem *mem);

@@ -633,6 +633,52 @@ START_TEST(bytes_of_a_live_block)
 }
 END_TEST
 
+/* What frees nothing twice looks so when a malloc() in between was missed. */
+START_TEST(double_frees_in_doubt)
+{
+	acquire(&f, "malloc", 0x1000, 10);
+	release(&f, "free", 0x1000, 0);
+	f.now += SECOND;
+	release(&f, "free", 0x1000, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 1);
+	heap_missed(f.heap, f.now - SECOND / 2, f.now);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->doubtful_frees, 1);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE),
+			  0);
+	f.now += SECOND;
+	release(&f, "free", 0x1000, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->doubtful_frees, 2);
+	/* From here on all is seen again. */
+	f.now += SECOND;
+	release(&f, "free", 0x1000, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 1);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE),
+			  1);
+}
+END_TEST
+
+/* Blocks that are usually given back at once were so, unseen; one of a site
+   that never gives back is still there. */
+START_TEST(blocks_in_doubt)
+{
+	f.stack = 2;
+	acquire(&f, "malloc", 0x9000, 7);
+	f.stack = 1;
+	acquire(&f, "malloc", 0x1000, 10);
+	f.now += SECOND / 100;
+	release(&f, "free", 0x1000, 0);
+	f.now += 10 * SECOND;
+	acquire(&f, "malloc", 0x2000, 10);
+	heap_missed(f.heap, f.now - SECOND, f.now + SECOND);
+	ck_assert_uint_eq(total_of(&f, "malloc")->blocks, 1);
+	ck_assert_uint_eq(total_of(&f, "malloc")->bytes, 7);
+	ck_assert_uint_eq(total_of(&f, "malloc")->forgotten, 1);
+	release(&f, "free", 0x2000, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 0);
+}
+END_TEST
+
 static Suite *heap_suite(void)
 {
 	Suite *suite = suite_create("heap");
@@ -665,6 +711,8 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, walk_through_blocks);
 	tcase_add_test(tcase, bytes_of_a_live_block);
+	tcase_add_test(tcase, double_frees_in_doubt);
+	tcase_add_test(tcase, blocks_in_doubt);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

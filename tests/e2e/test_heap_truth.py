@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `calltrap heap` says where it can't know all: it says that, and accuses
+nobody."""
+
+import os
+import re
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+import heap_reports as hr
+
+DOUBTFUL = "given back twice, unless an acquisition was missed"
+
+
+def pairs():
+    return h.build("heap_pairs", "heap_pairs.c", "-g", "-O1")
+
+
+def start(case, *argv):
+    target = case.start(list(argv))
+    h.wait_until(lambda: target.out or target.popen.poll() is not None,
+                 "the target")
+    return target
+
+
+# ---------------------------------------------------------------- lost traps
+
+TRAP = re.compile(r"^(/\S+)\+0x([0-9a-f]+): cc, in the file ([0-9a-f]{2})$")
+
+
+def mapped_at(pid, path, offset):
+    for line in h.read("/proc/%d/maps" % pid).splitlines():
+        words = line.split(None, 5)
+        if len(words) < 6 or words[5] != path or "x" not in words[1]:
+            continue
+        start, end = (int(word, 16) for word in words[0].split("-"))
+        first = int(words[2], 16)
+        if first <= offset < first + end - start:
+            return start + offset - first
+    raise h.Failure("%s isn't mapped" % path)
+
+
+def traps_of(pid):
+    """Copies of instructions lie where the file has zeros."""
+    found = map(TRAP.match, h.code_differences(pid))
+    return {each.groups() for each in found if each and each[3] != "00"}
+
+
+def take_away(pid, traps):
+    """As the kernel does when a uprobe is removed: the file's byte is there."""
+    mem = os.open("/proc/%d/mem" % pid, os.O_WRONLY)
+    for path, offset, byte in traps:
+        os.pwrite(mem, bytes([int(byte, 16)]),
+                  mapped_at(pid, path, int(offset, 16)))
+    os.close(mem)
+
+
+@h.test("traps that another tool has removed come back, and it is told",
+        users=True)
+def _(case):
+    target = start(case, pairs())
+    tracer = hr.attach(case, target)
+    h.wait_until(lambda: hr.planted(target.pid), "the traps")
+    time.sleep(1)
+    there = traps_of(target.pid)
+    h.check(there, "no traps")
+    take_away(target.pid, there)
+    h.wait_until(lambda: traps_of(target.pid) >= there, "the traps again")
+    time.sleep(0.5)
+    report = hr.leave(tracer)
+    h.check_untouched(target.pid)
+    h.check_match(r"^[\d,]+ traps? of ours (was|were) taken away by another "
+                  r"tool", report.text, "the foot of the report")
+    h.check_match(r"traps were taken away by another tool", tracer.err,
+                  "what calltrap says")
+    h.check_equal(report.malloc.odd("double frees"), 0, "double frees")
+    h.check_equal(report.levels["likely"], (0, 0, 0), "what leaks")
+    h.check_equal(report.levels["possible"], (0, 0, 0), "what may leak")
+
+
+@h.test("a uprobe on malloc makes no double frees")
+def _(case):
+    h.need("bpftrace")
+    target = start(case, pairs())
+    libc = [line.split()[-1] for line in
+            h.read("/proc/%d/maps" % target.pid).splitlines()
+            if "libc.so.6" in line][0]
+    tracer = hr.attach(case, target)
+    h.wait_until(lambda: hr.planted(target.pid), "the traps")
+    time.sleep(1)
+    probe = case.run(["bpftrace", "-p", str(target.pid), "-e",
+                      "uprobe:%s:malloc { @ = count(); } "
+                      "interval:s:1 { exit(); }" % libc])
+    if not re.search(r"^@: [1-9]", probe.out, re.M):
+        tracer.popen.terminate()
+        raise h.Skip("bpftrace can't have uprobes here: " +
+                     h.shorten(probe.err, 4))
+    h.wait_until(lambda: hr.planted(target.pid), "the traps again")
+    time.sleep(1.5)
+    report = hr.leave(tracer)
+    h.check_equal(report.malloc.odd("double frees"), 0, "double frees")
+    h.check(report.malloc.odd(DOUBTFUL) > 10, "releases in doubt")
+    h.check_match(r"unseen for up to", report.text, "the foot of the report")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
