@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "sysdeps/linux/served_files.h"
+#include "sysdeps/linux/slow_reader.h"
 
 int procmem_fd(struct procmem *mem)
 {
@@ -18,35 +22,136 @@ int procmem_fd(struct procmem *mem)
 	return mem->fd;
 }
 
-/*
- * A read that process_vm_readv refuses (a page without read permission, a
- * leader that has exited already), through the file.
- */
-static size_t read_through_file(struct procmem *mem, taddr_t address,
+#define PAGE         4096
+#define PAGE_PRESENT (1ull << 63 | 1ull << 62) /* or in swap space */
+
+/* Mounts come and go without a word. */
+#define READS_A_LOOK 4096
+
+/* Taken once, by who has such mounts; without memory there is nothing. */
+static void begin_to_look(struct procmem *mem, const struct served_files *now)
+{
+	char path[64];
+
+	mem->served = malloc(sizeof(*mem->served));
+	if (!mem->served)
+		return;
+	*mem->served = *now;
+	mem->slow = slow_reader_new();
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)mem->pid);
+	mem->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void look_at_mounts(struct procmem *mem)
+{
+	struct served_files now = { .count = 0 };
+
+	mem->reads = READS_A_LOOK;
+	served_files_read(&now, mem->pid);
+	if (!mem->served && now.count)
+		begin_to_look(mem, &now);
+	else if (mem->served)
+		*mem->served = now;
+}
+
+static size_t read_through_file(const struct procmem *mem, taddr_t address,
 				void *ret, size_t size)
 {
-	ssize_t n;
+	ssize_t n = address > INT64_MAX ? 0 :
+					  pread(mem->fd, ret, size, address);
 
-	if (procmem_fd(mem) < 0 || address > INT64_MAX)
-		return 0;
-	n = pread(mem->fd, ret, size, address);
 	return n > 0 ? n : 0;
+}
+
+/* In need only: userfaultfd makes this wait. SIGKILL ends it. */
+static size_t read_by_call(const struct procmem *mem, taddr_t address,
+			   void *ret, size_t size)
+{
+	struct iovec local = { ret, size };
+	struct iovec remote = { (void *)address, size };
+	ssize_t n = process_vm_readv(mem->pid, &local, 1, &remote, 1, 0);
+
+	return n > 0 ? n : 0;
+}
+
+static bool is_present(const struct procmem *mem, taddr_t address)
+{
+	uint64_t entry;
+
+	return pread(mem->pagemap, &entry, sizeof(entry),
+		     address / PAGE * sizeof(entry)) == sizeof(entry) &&
+	       entry & PAGE_PRESENT;
+}
+
+/* What doesn't go beyond its page. One that is there may go just now. */
+static size_t read_in_page(const struct procmem *mem, taddr_t address,
+			   void *ret, size_t size)
+{
+	if (address > INT64_MAX)
+		return 0;
+	if (is_present(mem, address)) {
+		size_t n = read_by_call(mem, address, ret, size);
+
+		/* It has no read permission, or its leader has exited. */
+		return n ? n : read_through_file(mem, address, ret, size);
+	}
+	if (!served_files_hold(mem->served, mem->pid, address))
+		return read_through_file(mem, address, ret, size);
+	return mem->slow ? slow_reader_read(mem->slow, mem->pid, address, ret,
+					    size) :
+			   0;
+}
+
+static size_t read_pages(const struct procmem *mem, taddr_t address,
+			 void *ret, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		size_t want = PAGE - (address + done) % PAGE, got;
+
+		if (want > size - done)
+			want = size - done;
+		got = read_in_page(mem, address + done, (char *)ret + done,
+				   want);
+		done += got;
+		if (got < want)
+			break;
+	}
+	return done;
 }
 
 static size_t procmem_read(struct memory *memory, taddr_t address, void *ret,
 			   size_t size)
 {
 	struct procmem *mem = (struct procmem *)memory;
-	struct iovec local = { ret, size };
-	struct iovec remote = { (void *)address, size };
-	ssize_t n = process_vm_readv(mem->pid, &local, 1, &remote, 1, 0);
 
-	if (n == (ssize_t)size)
-		return size;
-	if (n < 0)
-		n = 0;
-	return n + read_through_file(mem, address + n, (char *)ret + n,
-				     size - n);
+	if (!mem->reads--)
+		look_at_mounts(mem);
+	if (procmem_fd(mem) < 0)
+		return read_by_call(mem, address, ret, size);
+	if (mem->served && mem->served->count && mem->pagemap >= 0)
+		return read_pages(mem, address, ret, size);
+	return read_through_file(mem, address, ret, size);
+}
+
+static bool is_there(struct procmem *mem, taddr_t address)
+{
+	char byte;
+
+	return procmem_fd(mem) < 0 ||
+	       procmem_read(&mem->memory, address, &byte, 1) == 1;
+}
+
+/*
+ * Whether a write could wait for its page, or two. (Through the file it can't,
+ * but that passes over the protection of guard pages.)
+ */
+static bool may_wait(struct procmem *mem, taddr_t address, size_t size)
+{
+	return !is_there(mem, address) ||
+	       (address % PAGE + size > PAGE &&
+		!is_there(mem, address + size - 1));
 }
 
 /* So many at a time; the kernel takes 1024 (UIO_MAXIOV). */
@@ -92,7 +197,11 @@ static int procmem_write(struct memory *memory, taddr_t address,
 	struct procmem *mem = (struct procmem *)memory;
 	struct iovec local = { (void *)bytes, size };
 	struct iovec remote = { (void *)address, size };
-	ssize_t n = process_vm_writev(mem->pid, &local, 1, &remote, 1, 0);
+	ssize_t n;
+
+	if (may_wait(mem, address, size))
+		return -EFAULT;
+	n = process_vm_writev(mem->pid, &local, 1, &remote, 1, 0);
 
 	if (n == (ssize_t)size)
 		return 0;
@@ -116,6 +225,7 @@ void procmem_init(struct procmem *mem, pid_t pid)
 		.memory.ops = &procmem_ops,
 		.pid = pid,
 		.fd = -1,
+		.pagemap = -1,
 	};
 }
 
@@ -123,7 +233,13 @@ void procmem_fini(struct procmem *mem)
 {
 	if (mem->fd >= 0)
 		close(mem->fd);
-	mem->fd = -1;
+	if (mem->pagemap >= 0)
+		close(mem->pagemap);
+	mem->fd = mem->pagemap = -1;
+	slow_reader_free(mem->slow);
+	free(mem->served);
+	mem->slow = NULL;
+	mem->served = NULL;
 }
 
 void procmem_set_pid(struct procmem *mem, pid_t pid)

@@ -7,15 +7,30 @@
 
 #include "base/memory.h"
 
+struct served_files;
+struct slow_reader;
+
 /*
  * The memory of a process. Reading and writing data needs no stopped task.
  * Code is written through /proc/PID/mem, which passes over the protection of
  * private mappings; process_vm_writev doesn't.
+ *
+ * No read may wait for a page that somebody else has to bring, for that may be
+ * a thread of the process, which waits for us. Through /proc/PID/mem a page of
+ * userfaultfd is an error at once (handle_userfault() sleeps only for those
+ * who let go of mmap_lock, __access_remote_vm() doesn't), but one of a file is
+ * waited for, with that lock held, and not even SIGKILL ends that. So where
+ * such file systems are mounted each page is looked at first, and those that
+ * aren't there are left to a thread that can wait.
  */
 struct procmem {
 	struct memory memory;
 	pid_t pid; /* any live task of the address space */
 	int fd;    /* /proc/PID/mem, opened when first needed; or -1 */
+	unsigned reads;            /* until mounts are looked at again */
+	struct served_files *served; /* these three where there are some */
+	struct slow_reader *slow;
+	int pagemap;               /* /proc/PID/pagemap, or -1 */
 };
 
 void procmem_init(struct procmem *mem, pid_t pid);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/served_files.h"
 #include "unit.h"
 
 static FILE *open_text(const char *text)
@@ -603,6 +604,61 @@ START_TEST(spaces)
 }
 END_TEST
 
+/* proc(5), mountinfo. */
+START_TEST(served_files_text)
+{
+	struct served_files files;
+	FILE *file = open_text(
+		"22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"
+		"40 22 0:41 / /a\\040b rw - fuse.sshfs host:/ rw,user_id=0\n"
+		"41 22 0:42 / /n rw shared:7 master:1 - nfs4 host:/n rw\n"
+		"42 22 0:43 / /f rw - fuse served rw\n"
+		"43 22 0:44 / /c rw - fusectl none rw\n"
+		"44 22 0:45 / /t rw - tmpfs nfs rw\n"
+		"garbage - nfs\n");
+
+	served_files_parse(&files, file);
+	fclose(file);
+	ck_assert_uint_eq(files.count, 3);
+	ck_assert(!files.many);
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_uint_eq(files.devices[i].major, 0);
+		ck_assert_uint_eq(files.devices[i].minor, 41 + i);
+	}
+}
+END_TEST
+
+/* A line that is longer than what is read of it says nothing of its type. */
+START_TEST(served_files_garbage)
+{
+	const size_t size = 100000;
+	char *text = malloc(size);
+	struct served_files files;
+	FILE *file;
+
+	memset(text, 'x', size);
+	memcpy(text, "40 22 0:41 / /", 14);
+	strcpy(text + size - 40, " - ext4 a\n42 22 0:43 / /f - nfs f\n");
+	file = open_text(text);
+	served_files_parse(&files, file);
+	fclose(file);
+	ck_assert_uint_eq(files.count, 2);
+	ck_assert_uint_eq(files.devices[0].minor, 41);
+	ck_assert_uint_eq(files.devices[1].minor, 43);
+	for (size_t at = 0; at + 40 < size; at += 24)
+		memcpy(text + at, "1 1 0:9 / / - nfs f rw \n", 24);
+	text[size - size % 24 - 48] = '\0';
+	for (size_t at = 23; text[at]; at += 24)
+		text[at] = '\n';
+	file = open_text(text);
+	served_files_parse(&files, file);
+	fclose(file);
+	ck_assert_uint_eq(files.count, SERVED_DEVICES);
+	ck_assert(files.many);
+	free(text);
+}
+END_TEST
+
 static Suite *procfs_suite(void)
 {
 	Suite *suite = suite_create("procfs");
@@ -623,6 +679,8 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, maps_snapshot);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("processes");
+	tcase_add_test(tcase, served_files_text);
+	tcase_add_test(tcase, served_files_garbage);
 	tcase_add_test(tcase, auxiliary_vector);
 	tcase_add_test(tcase, executable);
 	tcase_add_test(tcase, tasks_of_threads);

@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages that a thread of the target itself has to bring: by userfaultfd, or as
+the server of a file system. Who reads them while that thread stands at a trap
+would wait for ever."""
+
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+
+PROTOTYPES = "long f1(string);\nlong f2(long);\n"
+
+
+def program():
+    directory = h.build_directory("harm")
+    h.build_library("libt.so", "libt.c", directory=directory)
+    return h.build("served", "served.c", "-O1", *h.near(directory), "-lt",
+                   "-lpthread", directory=directory)
+
+
+def start(case, kind):
+    target = case.start([program(), kind, case.dir])
+    h.wait_until(lambda: target.out or target.popen.poll() is not None,
+                 "the target")
+    if target.out.startswith("no "):
+        raise h.Skip(target.out.strip())
+    return target
+
+
+def pages(target):
+    """How many it has read so far."""
+    before = len(target.out.splitlines())
+    target.say("a")
+    h.wait_until(lambda: len(target.out.splitlines()) > before,
+                 "the target's answer")
+    return int(target.out.split()[-1])
+
+
+def trace(case, target):
+    return case.start_calltrap("-L", "-x", "f1+f2", "-F",
+                               case.write("t.conf", PROTOTYPES), "-p",
+                               str(target.pid))
+
+
+def goes_on(case, kind):
+    target = start(case, kind)
+    tracer = trace(case, target)
+    h.wait_until(lambda: h.read(tracer.log_path).count("f1@") > 20 or
+                 tracer.popen.poll() is not None, "calls in the log")
+    first = pages(target)
+    h.wait_until(lambda: pages(target) > first + 100, "the target to go on")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    h.check_untouched(target.pid)
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+    log = h.read(tracer.log_path)
+    h.check_match(r"f2@libt\.so\(\d+\) += \d+", log, "calls of the server")
+    return log
+
+
+@h.test("a thread at a trap is the one that serves userfaultfd", users=True)
+def faults(case):
+    # The page isn't there yet, so its text can't be.
+    h.check_match(r"f1@libt\.so\(0x[0-9a-f]+\?\)", goes_on(case, "uffd"),
+                  "calls with an address of such a page")
+
+
+@h.test("a thread at a trap is the one that serves a file system")
+def files(case):
+    h.check_match(r"f1@libt\.so\(0x[0-9a-f]+\?", goes_on(case, "fuse"),
+                  "calls with an address of such a page")
+
+
+@h.test("such a target is left within moments of being asked")
+def leaves(case):
+    for how in (signal.SIGINT, signal.SIGTERM):
+        target = start(case, "uffd")
+        tracer = trace(case, target)
+        h.wait_until(lambda: "f2@" in h.read(tracer.log_path) or
+                     tracer.popen.poll() is not None, "calls in the log")
+        time.sleep(0.05)
+        tracer.popen.send_signal(how)
+        h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+        h.check_untouched(target.pid)
+        target.say("q")
+        h.check_equal(target.wait(), 7, "status of the target")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
