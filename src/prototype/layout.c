@@ -33,11 +33,14 @@ static struct layout number_layout(uint8_t size, unsigned count,
 static struct layout array_layout(const struct type *type, unsigned word_size)
 {
 	struct layout layout = layout_of(type->target, word_size);
+	const struct expression *length = type->length;
 
-	if (!type->length || type->length->kind != EXPRESSION_NUMBER ||
-	    type->length->times)
+	/* zero(65): what is shown ends at a zero, the array doesn't. */
+	while (length && length->kind == EXPRESSION_ZERO)
+		length = length->limit;
+	if (!length || length->kind != EXPRESSION_NUMBER || length->times)
 		layout.size = 0;
-	else if (__builtin_mul_overflow(layout.size, type->length->number,
+	else if (__builtin_mul_overflow(layout.size, length->number,
 					&layout.size) ||
 		 layout.size > LAYOUT_BYTES_MAX)
 		layout.size = LAYOUT_BYTES_MAX;

@@ -117,6 +117,18 @@ static bool is_integer_array(const struct type *type)
 	return type->kind == TYPE_ARRAY && type->target->kind == TYPE_INTEGER;
 }
 
+/* Of an array that says how long it is, all is shown. */
+static enum lens lens_of_text(const struct type *inner, enum lens lens)
+{
+	const struct type *array = inner->kind == TYPE_POINTER ? inner->target :
+								 inner;
+
+	if (lens == LENS_STRING && array->kind == TYPE_ARRAY &&
+	    array->length && array->length->kind != EXPRESSION_ZERO)
+		return LENS_BYTES;
+	return lens;
+}
+
 /* A char *, an array, or a pointer to an array, as a text. */
 static int to_text(struct parser *parser, const struct token *at,
 		   const struct type *inner, enum lens lens,
@@ -125,7 +137,7 @@ static int to_text(struct parser *parser, const struct token *at,
 	struct type copy = *inner;
 	int err;
 
-	copy.lens = lens;
+	copy.lens = lens_of_text(inner, lens);
 	if (is_integer_array(inner) || (inner->kind == TYPE_POINTER &&
 					is_integer_array(inner->target)))
 		return parser_new_type(parser, copy, ret);
@@ -162,6 +174,28 @@ static int parse_string_of(struct parser *parser, enum lens lens,
 	return parser_new_type(parser, character, ret);
 }
 
+/* at(string): its address, too. */
+static int parse_addressed(struct parser *parser, const struct type **ret)
+{
+	const struct type *inner;
+	struct type type;
+	struct token at;
+	int err = lexer_take(&parser->lexer, '(', "'('");
+
+	at = parser->lexer.token;
+	if (!err)
+		err = parse_type(parser, &inner);
+	if (!err && (inner->kind != TYPE_POINTER ||
+		     inner->target->kind != TYPE_ARRAY))
+		err = lexer_expected(&parser->lexer, &at, "a string");
+	if (err)
+		return err;
+	type = *inner;
+	type.addressed = true;
+	*ret = pool_copy(&parser->into->pool, &type, sizeof(type));
+	return lexer_take(&parser->lexer, ')', "')'");
+}
+
 static int parse_array(struct parser *parser, const struct type **ret)
 {
 	const struct expression *length;
@@ -195,6 +229,8 @@ static int parse_composed(struct parser *parser, const struct token *name,
 				return parse_lens(parser, lenses[i].lens, ret);
 	if (next == '(' && parser_failure(name) != FAILURE_UNKNOWN)
 		return parse_failure(parser, parser_failure(name), ret);
+	if (token_is(name, "at") && next == '(')
+		return parse_addressed(parser, ret);
 	if (token_is(name, "string") && next == '(')
 		return parse_string_of(parser, LENS_STRING, ret);
 	if (token_is(name, "format") && next == '(')

@@ -183,6 +183,10 @@ void prototype_write_result(const struct prototype *prototype,
 	struct printer printer;
 
 	printer_init(&printer, prototype, values, limits, writer);
+	if (print_style(limits)->raw_results) {
+		print_result(&printer);
+		return;
+	}
 	switch (failure_result(&printer.arguments)) {
 	case RESULT_MINUS_ONE:
 		print_minus_one(writer);
@@ -201,7 +205,7 @@ void prototype_print_entry(const struct prototype *prototype,
 			   const struct print_limits *limits,
 			   struct strbuf *out)
 {
-	struct text_writer writer = text_writer_to(out);
+	struct text_writer writer = text_writer_to(out, print_style(limits));
 
 	prototype_write_entry(prototype, values, limits, &writer.writer);
 }
@@ -211,7 +215,7 @@ void prototype_print_later(const struct prototype *prototype,
 			   const struct print_limits *limits,
 			   struct strbuf *out)
 {
-	struct text_writer writer = text_writer_to(out);
+	struct text_writer writer = text_writer_to(out, print_style(limits));
 
 	prototype_write_later(prototype, values, limits, &writer.writer);
 }
@@ -221,11 +225,13 @@ void prototype_print_result(const struct prototype *prototype,
 			    const struct print_limits *limits,
 			    struct strbuf *out)
 {
-	struct text_writer writer = text_writer_to(out);
+	struct text_writer writer = text_writer_to(out, print_style(limits));
 	int error = prototype_error(prototype, values);
 	const char *name = error_name(error);
 
 	prototype_write_result(prototype, values, limits, &writer.writer);
+	if (print_style(limits)->raw_results)
+		return;
 	if (name)
 		strbuf_printf(out, " %s", name);
 	else if (error)

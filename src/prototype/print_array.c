@@ -108,7 +108,8 @@ void print_array(struct printer *printer, const struct type *type,
 		print_socket_address(printer, place, count);
 	} else if (is_text(type)) {
 		struct text text = { place, count, type->target->size,
-				     type->lens == LENS_BYTES };
+				     type->lens == LENS_BYTES,
+				     type->addressed };
 
 		print_text(printer, &text);
 	} else {

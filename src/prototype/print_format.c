@@ -63,7 +63,7 @@ static void print_characters(struct printer *printer,
 	if (address)
 		print_text(printer, &text);
 	else
-		print_ops(printer)->address(printer->writer, address);
+		print_ops(printer)->null(printer->writer);
 }
 
 /* With a precision it may have no NUL behind it; a negative one is none. */

@@ -12,6 +12,7 @@ struct shown {
 	uint64_t word;
 	uint64_t bits; /* the same without a sign: -1 as an int 0xffffffff */
 	unsigned word_size;
+	const struct value_style *style;
 	struct strbuf text;
 };
 
@@ -30,12 +31,11 @@ static enum number_style show_decimal(struct shown *shown)
 static enum number_style show_char(struct shown *shown)
 {
 	int64_t value = (int64_t)shown->word;
-	char c = (char)value;
 
 	if (value == -1)
 		strbuf_puts(&shown->text, "EOF");
 	else if (value >= -128 && value <= 255)
-		quote_bytes(&shown->text, '\'', &c, 1);
+		quote_char(&shown->text, shown->style->quotes, (char)value);
 	else
 		return show_decimal(shown);
 	return NUMBER_CHAR;
@@ -49,7 +49,9 @@ static enum number_style show_hex(struct shown *shown)
 
 static enum number_style show_octal(struct shown *shown)
 {
-	strbuf_printf(&shown->text, "%#llo", (unsigned long long)shown->bits);
+	strbuf_printf(&shown->text,
+		      shown->style->octal_zeros ? "0%llo" : "%#llo",
+		      (unsigned long long)shown->bits);
 	return NUMBER_BASED;
 }
 
@@ -209,6 +211,7 @@ void print_integer(struct printer *printer, const struct type *type,
 		.word = word,
 		.bits = number_unsigned(type, word, word_size),
 		.word_size = word_size,
+		.style = print_style(printer->limits),
 	};
 	enum number_style style = show(&shown);
 	struct value_number number = {

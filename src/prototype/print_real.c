@@ -12,7 +12,7 @@
 /* We run where the program runs, so our long double is the program's. */
 _Static_assert(LDBL_MANT_DIG == 64, "long double isn't that of the x87");
 
-#define REAL_TEXT_MAX 64
+#define REAL_TEXT_MAX 512
 
 static int read_real(struct place place, uint8_t size, long double *ret)
 {
@@ -63,8 +63,14 @@ static void mark_real(char *text)
 		strcat(text, ".0");
 }
 
-static void format_real(long double value, const struct type *type,
-			char text[REAL_TEXT_MAX])
+/* False when it would be a long one. */
+static bool format_fixed(long double value, char text[REAL_TEXT_MAX])
+{
+	return snprintf(text, REAL_TEXT_MAX, "%Lf", value) < REAL_TEXT_MAX;
+}
+
+static void format_real(const struct printer *printer, long double value,
+			const struct type *type, char text[REAL_TEXT_MAX])
 {
 	int precision = digits(type->size);
 
@@ -76,6 +82,9 @@ static void format_real(long double value, const struct type *type,
 		snprintf(text, REAL_TEXT_MAX, "%a", (double)value);
 		return;
 	}
+	if (print_style(printer->limits)->fixed_reals &&
+	    format_fixed(value, text))
+		return;
 	do
 		snprintf(text, REAL_TEXT_MAX - 2, "%.*Lg", precision, value);
 	while (!isnan(value) && !is_same(text, type->size, value) &&
@@ -104,7 +113,7 @@ void print_real(struct printer *printer, const struct type *type,
 		print_failed(printer, err, place);
 		return;
 	}
-	format_real(value, type, text);
+	format_real(printer, value, type, text);
 	print_ops(printer)->real(printer->writer, value, text);
 }
 
@@ -123,8 +132,8 @@ void print_complex(struct printer *printer, const struct type *type,
 		print_failed(printer, err, place);
 		return;
 	}
-	format_real(values[0], type, text);
-	format_real(values[1], type, imaginary);
+	format_real(printer, values[0], type, text);
+	format_real(printer, values[1], type, imaginary);
 	if (imaginary[0] != '-')
 		strcat(text, "+");
 	strcat(text, imaginary);

@@ -99,10 +99,12 @@ static struct strbuf to_utf8(const struct reading *reading, unsigned unit,
 	return out;
 }
 
-static void write_text(struct printer *printer, const struct reading *reading,
-		       unsigned unit, uint64_t count, bool cut)
+static void write_text(struct printer *printer, const struct text *text,
+		       const struct reading *reading, uint64_t count, bool cut)
 {
+	unsigned unit = text->unit;
 	struct value_text shown = {
+		.address = text->addressed ? text->place.address : 0,
 		.bytes = strbuf_text(&reading->bytes),
 		.length = count,
 		.wide = unit > 1,
@@ -134,9 +136,9 @@ void print_text(struct printer *printer, const struct text *text)
 		print_ops(printer)->unreadable(printer->writer,
 						 text->place.address);
 	else if (reading.count > most)
-		write_text(printer, &reading, text->unit, most, true);
+		write_text(printer, text, &reading, most, true);
 	else
-		write_text(printer, &reading, text->unit, reading.count,
+		write_text(printer, text, &reading, reading.count,
 			   !reading.ended && reading.count < want);
 	strbuf_fini(&reading.bytes);
 }

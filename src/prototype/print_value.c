@@ -24,6 +24,7 @@ static void print_text_behind(struct printer *printer, const struct type *type,
 	struct type array = *type->target;
 
 	array.lens = type->lens;
+	array.addressed = type->addressed;
 	print_value(printer, &array,
 		    place_in(printer->values->memory, address));
 }
@@ -34,7 +35,9 @@ void print_pointer(struct printer *printer, const struct type *type,
 {
 	const struct type *target = type->target;
 
-	if (!address || !target || target->kind == TYPE_VOID)
+	if (!address && target && target->kind != TYPE_VOID)
+		print_ops(printer)->null(printer->writer);
+	else if (!target || target->kind == TYPE_VOID)
 		print_ops(printer)->address(printer->writer, address);
 	else if (type->lens == LENS_MAYBE_TEXT)
 		print_maybe_text(printer, address, target->size);

@@ -73,6 +73,7 @@ struct text {
 	uint64_t size; /* at most; UINT64_MAX: no end is known */
 	unsigned unit; /* bytes of a character: 1, or of a wide one 2 or 4 */
 	bool whole;    /* with all its NULs, else up to the first */
+	bool addressed; /* where it lies is shown, too */
 };
 
 void print_text(struct printer *printer, const struct text *text);

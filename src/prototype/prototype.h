@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/types.h"
 #include "prototype/script.h"
+#include "prototype/value_style.h"
 #include "prototype/value_writer.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
@@ -41,6 +42,13 @@ void prototypes_add_directory(struct prototypes *prototypes,
 			      const char *directory);
 
 /*
+ * Adds a file for functions that no other has, of any library. It may be
+ * missing; it is read when such a function is seen. When something was found
+ * in it, that is told once (DIAG_NOTE).
+ */
+void prototypes_add_last(struct prototypes *prototypes, const char *path);
+
+/*
  * The prototype of a function of a library (its SONAME, or the file's name
  * for a program), or NULL. Files that apply to every library were named by the
  * user: they win over the library's own. With library NULL all files that were
@@ -57,6 +65,9 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 const struct prototype *
 prototypes_from_debuginfo(struct prototypes *prototypes,
 			  const struct debug_function *function);
+
+/* That of an IFUNC's resolver: it takes nothing and returns an address. */
+const struct prototype *prototype_of_resolver(void);
 
 /*
  * That of a system call, from the library that they are in. Files that apply
@@ -75,11 +86,18 @@ const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,
 const struct script *prototypes_script(struct prototypes *prototypes,
 				       const char *library, size_t index);
 
-/* How much of a value is shown. */
+/* How much of a value is shown, and how. */
 struct print_limits {
 	unsigned string_bytes;   /* -s */
 	unsigned array_elements; /* -A */
+	const struct value_style *style; /* of text; NULL: calltrap's own */
 };
+
+static inline const struct value_style *
+print_style(const struct print_limits *limits)
+{
+	return limits->style ? limits->style : &value_style_own;
+}
 
 /*
  * Where the values of one call lie. At the entry result_regs is NULL. What is

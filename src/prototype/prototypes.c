@@ -27,12 +27,20 @@ struct library {
 	UT_hash_handle hh;
 };
 
+/* A file for what no other has. */
+struct last_file {
+	char *path;
+	bool used; /* which has been told */
+};
+
 struct prototypes {
 	struct definitions *files; /* every file that was read, by path */
 	struct definitions **globals;
 	size_t global_count, global_room;
 	char **directories;
 	size_t directory_count, directory_room;
+	struct last_file *last;
+	size_t last_count, last_room;
 	struct library *libraries;
 	unsigned import_depth;
 	struct pool pool; /* of those that debug information has */
@@ -67,6 +75,9 @@ void prototypes_free(struct prototypes *prototypes)
 	}
 	for (size_t i = 0; i < prototypes->directory_count; i++)
 		free(prototypes->directories[i]);
+	for (size_t i = 0; i < prototypes->last_count; i++)
+		free(prototypes->last[i].path);
+	free(prototypes->last);
 	pool_fini(&prototypes->pool);
 	free(prototypes->directories);
 	free(prototypes->globals);
@@ -321,6 +332,37 @@ static const struct prototype *find_anywhere(struct prototypes *prototypes,
 	return library_find(library_of(prototypes, "libc.so"), function);
 }
 
+void prototypes_add_last(struct prototypes *prototypes, const char *path)
+{
+	prototypes->last = xgrow(prototypes->last, prototypes->last_count,
+				 &prototypes->last_room,
+				 sizeof(*prototypes->last));
+	prototypes->last[prototypes->last_count++] =
+		(struct last_file){ .path = xstrdup(path) };
+}
+
+static const struct prototype *find_last(struct prototypes *prototypes,
+					 const char *function)
+{
+	for (size_t i = 0; i < prototypes->last_count; i++) {
+		struct last_file *last = &prototypes->last[i];
+		const struct prototype *found = NULL;
+		struct definitions *file;
+
+		if (!load_found(prototypes, last->path, &file))
+			found = definitions_find_function(file, function);
+		if (!found)
+			continue;
+		if (!last->used)
+			diag(DIAG_NOTE, DIAG_PROTOTYPE,
+			     "%s has prototypes that calltrap's own files "
+			     "lack: of %s, …", last->path, function);
+		last->used = true;
+		return found;
+	}
+	return NULL;
+}
+
 const struct prototype *prototypes_find(struct prototypes *prototypes,
 					const char *library,
 					const char *function)
@@ -334,7 +376,7 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 				     function);
 	if (!found && !library)
 		found = find_anywhere(prototypes, function);
-	return found;
+	return found ? found : find_last(prototypes, function);
 }
 
 const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,

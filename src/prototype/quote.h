@@ -2,13 +2,23 @@
 #ifndef CALLTRAP_QUOTE_H
 #define CALLTRAP_QUOTE_H
 
+#include <stdbool.h>
+
 #include "base/strbuf.h"
 #include "base/types.h"
 
-/* Adds text as in C source: 'mark' around it, escapes for what needs one. */
-void quote_bytes(struct strbuf *out, char mark, const char *bytes, size_t n);
+/*
+ * Text as in C source, with escapes for what needs one. Other characters than
+ * those of ASCII are left as they are where the locale (LC_CTYPE) has them.
+ */
 
-/* The same in double quotes of UTF-8: what isn't ASCII is \u00e9. */
-void quote_wide(struct strbuf *out, const char *bytes, size_t n);
+/* A single byte, in single quotes; marked as quote_text()'s. */
+void quote_char(struct strbuf *out, bool marked, char c);
+
+/* In double quotes, which have a backslash in front within them, if marked. */
+void quote_text(struct strbuf *out, bool marked, const char *bytes, size_t n);
+
+/* The same of UTF-8: what the locale doesn't have is \u00e9. */
+void quote_wide(struct strbuf *out, bool marked, const char *bytes, size_t n);
 
 #endif

@@ -3,6 +3,13 @@
 
 #include "prototype/quote.h"
 
+const struct value_style value_style_own = VALUE_STYLE_OWN;
+
+static const struct value_style *style_of(const struct value_writer *writer)
+{
+	return ((const struct text_writer *)writer)->style;
+}
+
 /* Where the next value goes, behind what separates it from the last one. */
 static struct strbuf *next(struct value_writer *writer)
 {
@@ -22,6 +29,8 @@ static void stay_fresh(struct value_writer *writer)
 
 static void write_name(struct value_writer *writer, const char *name)
 {
+	if (!style_of(writer)->names)
+		return;
 	strbuf_printf(next(writer), "%s=", name);
 	stay_fresh(writer);
 }
@@ -44,10 +53,18 @@ static void write_text(struct value_writer *writer,
 {
 	struct strbuf *out = next(writer);
 
+	if (text->address)
+		strbuf_printf(out, "%#llx", (unsigned long long)text->address);
+	if (text->address && !style_of(writer)->addressed_text)
+		return;
+	if (text->address)
+		strbuf_putc(out, ' ');
 	if (text->wide)
-		quote_wide(out, text->bytes, text->length);
+		quote_wide(out, style_of(writer)->quotes, text->bytes,
+			   text->length);
 	else
-		quote_bytes(out, '"', text->bytes, text->length);
+		quote_text(out, style_of(writer)->quotes, text->bytes,
+			   text->length);
 	if (text->cut)
 		strbuf_puts(out, "...");
 }
@@ -58,7 +75,12 @@ static void write_address(struct value_writer *writer, taddr_t address)
 		strbuf_printf(next(writer), "%#llx",
 			      (unsigned long long)address);
 	else
-		strbuf_puts(next(writer), "nil");
+		strbuf_puts(next(writer), style_of(writer)->null);
+}
+
+static void write_null(struct value_writer *writer)
+{
+	strbuf_puts(next(writer), style_of(writer)->nil);
 }
 
 static void write_word(struct value_writer *writer, const char *text)
@@ -88,14 +110,20 @@ static void write_cut(struct value_writer *writer)
 
 static void write_begin(struct value_writer *writer, enum value_group group)
 {
-	strbuf_putc(next(writer), group == GROUP_ARRAY ? '[' : '{');
+	const struct value_style *style = style_of(writer);
+
+	strbuf_puts(next(writer), group == GROUP_ARRAY ? style->open_array :
+							 style->open_struct);
 	stay_fresh(writer);
 }
 
 static void write_end(struct value_writer *writer, enum value_group group)
 {
-	strbuf_putc(((struct text_writer *)writer)->out,
-		    group == GROUP_ARRAY ? ']' : '}');
+	const struct value_style *style = style_of(writer);
+
+	strbuf_puts(((struct text_writer *)writer)->out,
+		    group == GROUP_ARRAY ? style->close_array :
+					   style->close_struct);
 }
 
 static const struct value_writer_ops text_writer_ops = {
@@ -104,6 +132,7 @@ static const struct value_writer_ops text_writer_ops = {
 	.real = write_real,
 	.text = write_text,
 	.address = write_address,
+	.null = write_null,
 	.word = write_word,
 	.unreadable = write_unreadable,
 	.unknown = write_unknown,
@@ -113,11 +142,13 @@ static const struct value_writer_ops text_writer_ops = {
 	.end = write_end,
 };
 
-struct text_writer text_writer_to(struct strbuf *out)
+struct text_writer text_writer_to(struct strbuf *out,
+				  const struct value_style *style)
 {
 	return (struct text_writer){
 		.writer = { &text_writer_ops },
 		.out = out,
+		.style = style,
 		.fresh = out->length,
 	};
 }

@@ -96,6 +96,8 @@ struct type {
 	uint64_t bytes;    /* STRUCT, UNION that are placed: their size */
 	uint32_t align;
 	enum failure failure; /* INTEGER, POINTER: as a function's result */
+	bool addressed;    /* POINTER to text, ARRAY behind such a one: where
+			      it lies is shown, too */
 	bool needs_result; /* a length in it is that of the result */
 	unsigned depth;    /* of types in it, without those behind a struct */
 	unsigned weight;   /* numbers that a value of it holds, array elements

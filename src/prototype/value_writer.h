@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "base/types.h"
+#include "prototype/value_style.h"
 
 /*
  * Where the values of a call go to, one after the other: the log writes them
@@ -38,6 +39,7 @@ struct value_text {
 	size_t length;
 	bool wide; /* the program has wide characters; here it is UTF-8 */
 	bool cut;  /* it goes on */
+	taddr_t address; /* where it lies, if that is to be seen, or 0 */
 };
 
 enum value_group {
@@ -57,6 +59,9 @@ struct value_writer_ops {
 	void (*text)(struct value_writer *writer,
 		     const struct value_text *text);
 	void (*address)(struct value_writer *writer, taddr_t address);
+
+	/* A null pointer, where what it points to would have been shown. */
+	void (*null)(struct value_writer *writer);
 
 	/* What has no other form: a complex number, 128 bits, "recurse". */
 	void (*word)(struct value_writer *writer, const char *text);
@@ -84,9 +89,11 @@ struct value_writer_ops {
 struct text_writer {
 	struct value_writer writer;
 	struct strbuf *out;
+	const struct value_style *style;
 	size_t fresh; /* a value that begins there needs no separator */
 };
 
-struct text_writer text_writer_to(struct strbuf *out);
+struct text_writer text_writer_to(struct strbuf *out,
+				  const struct value_style *style);
 
 #endif

@@ -173,6 +173,15 @@ static void write_real(struct value_writer *writer, long double value,
 					      json_string(text));
 }
 
+static json_t *at_address(json_t *text, taddr_t address)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "text", text);
+	json_object_set_new(object, "address", json_address(address));
+	return object;
+}
+
 static void write_text(struct value_writer *writer,
 		       const struct value_text *text)
 {
@@ -180,13 +189,20 @@ static void write_text(struct value_writer *writer,
 	size_t length = text->cut ? whole_length(text->bytes, text->length) :
 				    text->length;
 
+	json_t *value = json_text(text->bytes, length);
+
 	json->cut |= text->cut;
-	put(json, json_text(text->bytes, length));
+	put(json, text->address ? at_address(value, text->address) : value);
 }
 
 static void write_address(struct value_writer *writer, taddr_t address)
 {
 	put(json_of(writer), json_address(address));
+}
+
+static void write_null(struct value_writer *writer)
+{
+	put(json_of(writer), json_null());
 }
 
 static void write_word(struct value_writer *writer, const char *text)
@@ -264,6 +280,7 @@ static const struct value_writer_ops json_ops = {
 	.real = write_real,
 	.text = write_text,
 	.address = write_address,
+	.null = write_null,
 	.word = write_word,
 	.unreadable = write_unreadable,
 	.unknown = write_unknown,

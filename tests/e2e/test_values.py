@@ -14,7 +14,7 @@ from harness import (HERE, Failure, Skip, build, build_directory, build_library,
 CONF = """\
 typedef small = struct(char c, short s);
 typedef mixed = struct(int x, double y);
-typedef large = struct(array(long, 5) numbers, string(array(char, 6)) text);
+typedef large = struct(array(long, 5) numbers, string(array(char, zero(6))) text);
 typedef either = union(double d, long l);
 typedef list = struct;
 typedef list = struct(int, list*, list*);

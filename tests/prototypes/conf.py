@@ -287,6 +287,9 @@ class Reader:
                                         length=inner.target.length)
         return dataclasses.replace(inner, text=text)
 
+    def type_at(self):
+        return self.inside(self.type)
+
     def type_bytes(self):
         return self.type_string("bytes")
 
@@ -298,6 +301,8 @@ class Reader:
         element = self.type()
         self.take(",")
         length = self.length()
+        if length[0] == "zero" and length[1] and length[1][0] == "number":
+            length = length[1]
         self.take(")")
         return Type("array", target=element, length=length)
 

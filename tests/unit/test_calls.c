@@ -518,6 +518,11 @@ static void record_address(struct value_writer *writer, taddr_t address)
 	strbuf_printf(heard(writer), "a%llx ", (unsigned long long)address);
 }
 
+static void record_null(struct value_writer *writer)
+{
+	strbuf_puts(heard(writer), "a0 ");
+}
+
 static void record_word(struct value_writer *writer, const char *text)
 {
 	strbuf_printf(heard(writer), "w%s ", text);
@@ -559,6 +564,7 @@ static const struct value_writer_ops recorder_ops = {
 	.real = record_real,
 	.text = record_text,
 	.address = record_address,
+	.null = record_null,
 	.word = record_word,
 	.unreadable = record_unreadable,
 	.unknown = record_unknown,
