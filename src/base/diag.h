@@ -33,6 +33,9 @@ typedef void diag_receiver(enum diag_level level, enum diag_domain domain,
 /* Without a receiver everything but debug messages goes to stderr. */
 void diag_set_receiver(diag_receiver *receiver);
 
+/* Less important messages of these domains are dropped; none at the start. */
+void diag_set_least(enum diag_level level, unsigned domains);
+
 /* The domains whose debug messages are wanted; none at the start. */
 void diag_set_debug(unsigned domains);
 bool diag_debug_wanted(enum diag_domain domain);

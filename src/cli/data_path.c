@@ -75,6 +75,12 @@ char **data_path(void)
 	return list.directories;
 }
 
+/* Ours is always there, and the last one. */
+bool data_path_is_configured(char *const *directories)
+{
+	return directories[0] && directories[1];
+}
+
 void data_path_cleanup(char ***directories)
 {
 	for (char **directory = *directories; *directory; directory++)

@@ -13,6 +13,9 @@
 char **data_path(void) MUST_CHECK;
 void data_path_cleanup(char ***directories);
 
+/* Whether there are files of the user's or the system's own. */
+bool data_path_is_configured(char *const *directories);
+
 bool data_path_is_directory(const char *path);
 
 #endif

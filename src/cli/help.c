@@ -73,7 +73,9 @@ static void add_names(struct strbuf *line, const struct option_entry *entry)
 	if (entry->long_name)
 		strbuf_printf(line, "%c --%s", entry->short_name ? ',' : ' ',
 			      entry->long_name);
-	if (entry->argument)
+	if (option_argument_is_optional(entry))
+		strbuf_puts(line, entry->argument);
+	else if (entry->argument)
 		strbuf_printf(line, "%c%s", entry->long_name ? '=' : ' ',
 			      entry->argument);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +61,8 @@ int main(int argc, char **argv)
 	struct options options;
 	int status, err;
 
+	/* What a text looks like; numbers stay as they are. */
+	setlocale(LC_CTYPE, "");
 	fill_standard_descriptors();
 	diag_set_receiver(receive);
 	err = options_parse(argc, argv, &options);

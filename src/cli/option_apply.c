@@ -276,6 +276,21 @@ int apply_debug(struct command_line *line,
 	return 0;
 }
 
+int apply_ltrace(struct command_line *line,
+		 const struct option_entry *entry UNUSED, const char *argument)
+{
+	const struct dialect *dialect = dialect_of_ltrace(argument);
+	char *versions CLEANUP(xfree_cleanup) = NULL;
+
+	if (dialect) {
+		line->options->log.dialect = dialect;
+		return 0;
+	}
+	versions = dialect_versions();
+	return complain(-EINVAL, "--ltrace '%s': one of %s is expected",
+			argument, versions);
+}
+
 int apply_duration(struct command_line *line, const struct option_entry *entry,
 		   const char *argument)
 {

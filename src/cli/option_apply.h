@@ -27,5 +27,6 @@ apply_option apply_clock;
 apply_option apply_files;
 apply_option apply_debug;
 apply_option apply_duration;
+apply_option apply_ltrace;
 
 #endif

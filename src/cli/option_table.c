@@ -72,6 +72,9 @@ const struct option_entry option_table[] = {
 	       "show up to N elements of an array; default 4"),
 	FLAG('C', "demangle", log.demangle, "C++ and Rust names as written"),
 	FLAG('b', "no-signals", log.hide_signals, "no signals"),
+	SPECIAL(0, "ltrace", "[=VERSION]", apply_ltrace,
+		"everything to the letter as ltrace, for scripts;\n"
+		"0.7.3 (Debian) or 0.7.91, the default"),
 
 	HEADING("What to gather", HEAP),
 	FIELD(0, "pool", "FILE", apply_files, pools,

@@ -10,6 +10,7 @@ struct command_line {
 	const char **names; /* --name: looked up when all has been read */
 	size_t name_count;
 	bool by_given; /* --by */
+	bool is_ltrace; /* invoked by that name */
 };
 
 /*
@@ -20,7 +21,8 @@ struct command_line {
 struct option_entry {
 	char short_name;       /* or 0 */
 	const char *long_name; /* or NULL */
-	const char *argument;  /* its name in the help, or NULL */
+	const char *argument;  /* its name in the help, or NULL; "[=NAME]" may
+				  be left out */
 	const char *help;
 	int (*apply)(struct command_line *line,
 		     const struct option_entry *entry, const char *argument);
@@ -31,6 +33,11 @@ struct option_entry {
 
 extern const struct option_entry option_table[];
 extern const size_t option_table_size;
+
+static inline bool option_argument_is_optional(const struct option_entry *entry)
+{
+	return entry->argument && entry->argument[0] == '[';
+}
 
 /* What to type for help with that verb. */
 const char *option_help(enum verb verb);

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
@@ -13,8 +17,19 @@
 #include "cli/option_table.h"
 #include "cli/pids.h"
 
+/* What no -a can say. */
+#define ALIGN_UNSET UINT_MAX
+
 /* Long options are told from short ones: the table's index is added. */
 #define LONG_OPTION 256
+
+static int argument_kind(const struct option_entry *entry)
+{
+	if (!entry->argument)
+		return no_argument;
+	return option_argument_is_optional(entry) ? optional_argument :
+						    required_argument;
+}
 
 struct getopt_tables {
 	struct strbuf shorts;
@@ -41,7 +56,7 @@ static struct getopt_tables getopt_tables(enum verb verb)
 		if (entry->long_name)
 			tables.longs[count++] = (struct option){
 				.name = entry->long_name,
-				.has_arg = entry->argument != NULL,
+				.has_arg = argument_kind(entry),
 				.val = LONG_OPTION + (entry - option_table),
 			};
 	}
@@ -176,6 +191,12 @@ static int read_late_verb(struct command_line *line,
 	return read_options(line, tables, argc, argv, &dashes);
 }
 
+/* Invoked as ltrace, we have its options and none of our verbs. */
+static bool is_named_ltrace(const char *path)
+{
+	return path && !strcmp(basename(path), "ltrace");
+}
+
 /* How many of the first words are a verb. */
 static int read_verb(int argc, char **argv, enum verb *ret)
 {
@@ -195,13 +216,18 @@ static int read_words(struct command_line *line, int argc, char **argv)
 	struct getopt_tables tables;
 	int err, named;
 
-	named = read_verb(argc, argv, &options->verb);
+	if (is_named_ltrace(argv[0])) {
+		line->is_ltrace = true;
+		options->log.dialect = dialect_of_ltrace(NULL);
+	}
+	named = line->is_ltrace ? 0 :
+				  read_verb(argc, argv, &options->verb);
 	tables = getopt_tables(options->verb);
 	/* 0 makes the C library begin anew, whatever it read before. */
 	optind = 0;
 	opterr = 0;
 	err = read_options(line, &tables, argc - named, argv + named, &dashes);
-	if (!err && !dashes && !named && optind < argc)
+	if (!err && !dashes && !named && !line->is_ltrace && optind < argc)
 		err = read_late_verb(line, &tables, argc, argv);
 	if (!err && optind < argc - named)
 		options->command = argv + named + optind;
@@ -265,11 +291,6 @@ static int check_together(const struct command_line *line)
 					"calltrap heap --for 60s -p 4711" :
 					"calltrap ls",
 				option_help(o->verb));
-	if (o->only_named && !o->system_calls && filter_is_empty(o->calls) &&
-	    filter_is_empty(o->libraries) && filter_is_empty(o->entries))
-		return complain(-EINVAL, "-L (-g): nothing is left to trace; "
-				"name functions with -e or -x, libraries "
-				"with -l, or give -S");
 	if (o->report.source && line->by_given &&
 	    o->report.by != HEAP_BY_LINE)
 		return complain(-EINVAL, "--source: is for rows by line; leave "
@@ -302,8 +323,31 @@ static void tell_what_is_in_vain(const struct options *o)
 
 	for (size_t i = 0; o->count && i < ARRAY_SIZE(in_vain); i++)
 		if (in_vain[i].given)
-			complain(0, "%s has no effect with -c",
-				 in_vain[i].name);
+			diag(DIAG_NOTE, DIAG_SESSION,
+			     "%s has no effect with -c", in_vain[i].name);
+}
+
+/* In a file each line says whose it is where there may ever be two. */
+static bool shows_pids(const struct options *o)
+{
+	if (o->follow || o->pid_count + !!o->command > 1)
+		return true;
+	return o->log.path && o->pid_count;
+}
+
+/* As ltrace asks for them: what the user says, then the terminals. */
+static unsigned screen_columns(void)
+{
+	const char *text = getenv("COLUMNS");
+	long columns = text ? strtol(text, NULL, 10) : 0;
+	struct winsize size;
+
+	if (columns > 0 && columns <= 10000)
+		return columns;
+	if ((!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col) ||
+	    (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col))
+		return size.ws_col;
+	return 80;
 }
 
 /* What follows from the options taken together. */
@@ -314,7 +358,13 @@ static void conclude(struct options *o)
 
 	o->default_calls = !asked && !o->only_named;
 	o->log.show_callers = asked;
-	o->log.show_pids = o->follow || o->pid_count + !!o->command > 1;
+	o->log.show_pids = shows_pids(o);
+	o->log.first_thread = !o->log.dialect->all_threads && !o->follow &&
+			      !o->pid_count;
+	if (o->log.align == ALIGN_UNSET)
+		o->log.align = o->log.dialect->columns_of_screen ?
+				       screen_columns() * 5 / 8 :
+				       50;
 	if (!o->log.align)
 		o->log.align = 1;
 	if (o->report.source)
@@ -322,6 +372,22 @@ static void conclude(struct options *o)
 	if (o->report.growth)
 		o->report.growth_by = o->system_calls ? GROWTH_BY_SYSTEM_CALLS :
 							GROWTH_BY_FUNCTIONS;
+}
+
+/*
+ * Where the log has a file of its own, what else is on standard error is the
+ * program's, and a script may read it: there we tell of what is wrong, and
+ * give no hints. ltrace says of filters that match nothing, and the like, not
+ * a word.
+ */
+static void choose_messages(const struct options *o)
+{
+	const char *path = o->verb == VERB_HEAP ? o->report.path : o->log.path;
+
+	if (!o->log.dialect->explains)
+		diag_set_least(DIAG_ERROR, ~(unsigned)DIAG_PROTOTYPE);
+	else
+		diag_set_least(DIAG_WARNING, path ? ~0U : 0);
 }
 
 static int find_names(struct command_line *line)
@@ -341,7 +407,8 @@ static struct options defaults(void)
 		.calls = filter_new(),
 		.libraries = filter_new(),
 		.entries = filter_new(),
-		.log.align = 50,
+		.log.align = ALIGN_UNSET,
+		.log.dialect = &dialect_own,
 		.log.limits = { .string_bytes = 32, .array_elements = 4 },
 		.report.top = 10,
 		.depth = 64,
@@ -360,8 +427,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 			err = find_names(&line);
 	}
 	if (!err) {
-		tell_what_is_in_vain(&options);
 		conclude(&options);
+		choose_messages(&options);
+		tell_what_is_in_vain(&options);
 		*ret = options;
 	} else {
 		options_fini(&options);

@@ -1,34 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/prototype_path.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/data_path.h"
 
-static int add_file(struct prototypes *prototypes, const char *path)
+/* A script that names a file of another machine still gets its log. */
+static void add_file(struct prototypes *prototypes, const char *path)
 {
 	int err = prototypes_add(prototypes, path);
 
-	return err ? complain(err, "-F %s: %s", path, strerror(-err)) : 0;
+	if (err)
+		complain(0, "-F %s: %s; going on without it", path,
+			 strerror(-err));
+}
+
+/* What ltrace reads. */
+static char **ltrace_files(void)
+{
+	char **files = xcalloc(3, sizeof(*files));
+	const char *home = getenv("HOME");
+	size_t count = 0;
+
+	if (home && *home)
+		files[count++] = xasprintf("%s/.ltrace.conf", home);
+	files[count] = xstrdup("/etc/ltrace.conf");
+	return files;
+}
+
+static void add_ltrace_files(struct prototypes *prototypes, bool first)
+{
+	char **files CLEANUP(data_path_cleanup) = ltrace_files();
+
+	for (char **file = files; *file; file++) {
+		if (!first)
+			prototypes_add_last(prototypes, *file);
+		else if (!access(*file, R_OK))
+			add_file(prototypes, *file);
+	}
 }
 
 /* Files come last: they may import from any of the directories. */
-int prototype_path_load(struct prototypes *prototypes, char *const *configs)
+void prototype_path_load(struct prototypes *prototypes, char *const *configs,
+			 bool as_ltrace)
 {
-	static char *const none[] = { NULL };
 	char **directories CLEANUP(data_path_cleanup) = data_path();
-	int err = 0;
+	char *const none[] = { NULL };
+	const bool own = configs || data_path_is_configured(directories);
 
+	if (as_ltrace && !configs)
+		add_ltrace_files(prototypes, true);
 	configs = configs ? configs : none;
 	for (char *const *config = configs; *config; config++)
 		if (data_path_is_directory(*config))
 			prototypes_add_directory(prototypes, *config);
 	for (char **directory = directories; *directory; directory++)
 		prototypes_add_directory(prototypes, *directory);
-	for (char *const *config = configs; !err && *config; config++)
+	for (char *const *config = configs; *config; config++)
 		if (!data_path_is_directory(*config))
-			err = add_file(prototypes, *config);
-	return err;
+			add_file(prototypes, *config);
+	if (!own && !as_ltrace)
+		add_ltrace_files(prototypes, false);
 }

@@ -105,7 +105,8 @@ static int find_user(const char *name, struct launch_user *ret)
 
 /*
  * The first Ctrl-C of a terminal goes to the program that was started too; it
- * is for that to decide what it means.
+ * is for that to decide what it means. One that ignores it as we were told to
+ * (a background job of a script) has decided: the signal is for us.
  */
 static int start_command(struct session *session)
 {
@@ -122,7 +123,8 @@ static int start_command(struct session *session)
 
 	if (options->user && find_user(options->user, &user))
 		return -EINVAL;
-	session->requests->tolerated = 1;
+	session->requests->tolerated =
+		!(session->inheritance.ignored & 1ull << (SIGINT - 1));
 	err = launch(&session->tracer, &config, &session->child, &message);
 	if (message)
 		complain(err, "%s", message);
@@ -303,8 +305,8 @@ static void tell_detached(const struct session *session)
 {
 	if (session->requests->leave && session->left && session->child &&
 	    !session->child_ended)
-		complain(0, "process %d was let go, and goes on",
-			 (int)session->child);
+		diag(DIAG_NOTE, DIAG_SESSION,
+		     "process %d was let go, and goes on", (int)session->child);
 }
 
 static void report_stacks(const struct session *session)
@@ -382,6 +384,8 @@ static int status_of_tracing(const struct session *session)
 {
 	int status = session->child_status;
 
+	if (!session->options->log.dialect->keeps_status)
+		return 0;
 	if (!session->child)
 		return prober_has_matched(session->prober) ?
 			       0 :
@@ -441,7 +445,6 @@ static void raise_file_limit(const struct inheritance *inheritance)
 static int open_session(struct session *session)
 {
 	const struct options *options = session->options;
-	int err;
 
 	inheritance_save(&session->inheritance);
 	raise_file_limit(&session->inheritance);
@@ -449,8 +452,9 @@ static int open_session(struct session *session)
 	session->prototypes = prototypes_new();
 	session->debuginfo = debuginfo_new();
 	session->stacks = stacks_new();
-	err = prototype_path_load(session->prototypes, options->configs);
-	return err ? err : session->verb->open(session);
+	prototype_path_load(session->prototypes, options->configs,
+			    options->log.dialect != &dialect_own);
+	return session->verb->open(session);
 }
 
 static const struct verb_ops *const verbs[] = {

@@ -109,10 +109,10 @@ void signals_take(void)
 	install(SIGUSR1);
 }
 
-/* All that end a program but SIGKILL and those of crashes. */
-static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,    SIGQUIT,
-			    SIGUSR1, SIGUSR2, SIGXCPU,   SIGPWR,
-			    SIGIO,   SIGPROF, SIGVTALRM, SIGSTKFLT };
+/* All that end a program but SIGKILL, SIGINT and those of crashes. */
+static const int ends[] = { SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
+			    SIGUSR2, SIGXCPU, SIGPWR,    SIGIO,
+			    SIGPROF, SIGVTALRM, SIGSTKFLT };
 
 struct signal_requests *signals_start(void)
 {
@@ -127,6 +127,8 @@ struct signal_requests *signals_start(void)
 	/* Ignored, a child that ends would leave no status. */
 	signal(SIGCHLD, SIG_DFL);
 	install(SIGALRM);
+	/* A shell has its background jobs ignore it; scripts send it to them. */
+	install(SIGINT);
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		install_unless_ignored(ends[i]);
 	return &requests;

@@ -61,6 +61,8 @@ static int trace_open(struct session *session)
 		.path = options->log.path,
 		.demangle = options->log.demangle,
 		.quantiles = options->log.durations,
+		.dialect = options->log.dialect,
+		.first_thread = options->log.first_thread,
 	};
 	int err;
 
@@ -88,10 +90,12 @@ static void trace_configure(struct session *session,
 				 filter_has_system(options->entries);
 	config->system_calls = options->system_calls ||
 			       config->system_entries;
+	config->resolvers = options->log.dialect->resolvers;
 	/* The table alone has no use for them. */
 	if (options->count && !options->json)
 		return;
-	config->debuginfo = session->debuginfo;
+	if (options->log.dialect->debuginfo)
+		config->debuginfo = session->debuginfo;
 	config->stack_depth = options->log.where;
 	config->scripts = options->script;
 }

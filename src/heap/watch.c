@@ -286,8 +286,10 @@ static int on_event(struct sink *sink, const struct event *event)
 		if (watch->options.growth && !find(watch, event->child))
 			add(watch, event->child, false, event->time);
 		break;
+	case EVENT_CHILD_RETURN:
 	case EVENT_SIGNAL:
 	case EVENT_THREAD:
+	case EVENT_THREAD_END:
 		break;
 	}
 	return 0;

@@ -85,12 +85,15 @@ struct call {
 enum event_kind {
 	EVENT_CALL,    /* .call has begun */
 	EVENT_RETURN,  /* .call has returned; .regs are those after it */
+	EVENT_CHILD_RETURN, /* … in a child that has begun within it; it will
+			       return in the parent, too */
 	EVENT_ABANDON, /* .call ends as .end says */
 	EVENT_SIGNAL,  /* .signal is about to be delivered */
 	EVENT_FORK,    /* .child: a new process that is traced */
 	EVENT_EXEC,    /* the process has begun a new program, .path */
 	EVENT_EXIT,    /* the process is gone; .status as from wait(2) */
 	EVENT_THREAD,  /* a further thread of a process was seen */
+	EVENT_THREAD_END, /* one that isn't the first is gone; .status */
 	EVENT_LEAVE,   /* the process is let go (detached) */
 };
 

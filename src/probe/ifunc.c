@@ -20,6 +20,7 @@ struct ifunc {
 	const struct module *caller; /* these two as of probe_plant() */
 	taddr_t slot;
 	const char *name;
+	const struct function *shown; /* the resolver as a call, or NULL */
 	uint64_t resolver;           /* in the image */
 	taddr_t address;             /* … in the process */
 	struct ifunc *next;
@@ -49,6 +50,28 @@ static bool is_followed(const struct probe_space *space,
 	return false;
 }
 
+/* As what a sink sees it: strlen.IFUNC. */
+static const struct function *shown_as(struct probe_space *space,
+				       const struct module *module,
+				       const char *name)
+{
+	char *full CLEANUP(xfree_cleanup) = xasprintf("%s.IFUNC", name);
+	struct function *function = function_get(space->prober, full,
+						 FUNCTION_ENTRY, module, NULL);
+
+	function->prototype = prototype_of_resolver();
+	return function;
+}
+
+/* Once is enough: each module that imports it has it run. */
+const struct function *ifunc_take_shown(struct ifunc *ifunc)
+{
+	const struct function *shown = ifunc->shown;
+
+	ifunc->shown = NULL;
+	return shown;
+}
+
 void ifunc_follow(struct probe_space *space, const struct module *module,
 		  const struct symbol *symbol, const struct function *function,
 		  const struct module *caller, taddr_t slot)
@@ -67,6 +90,8 @@ void ifunc_follow(struct probe_space *space, const struct module *module,
 	ifunc->name = symbol->name;
 	ifunc->resolver = symbol->address;
 	ifunc->address = module->bias + symbol->address;
+	if (space->prober->config.resolvers && !caller)
+		ifunc->shown = shown_as(space, module, symbol->name);
 	if (trap_plant(space->space, ifunc->address, &ifunc->owner))
 		diag_debug(DIAG_PROBE, "resolver of %s can't be trapped",
 			   symbol->name);

@@ -124,7 +124,8 @@ static void emit_return(struct probe_space *space, struct task *task,
 {
 	struct fp_regs fp;
 	struct event event = {
-		.kind = EVENT_RETURN,
+		.kind = activation->inherited ? EVENT_CHILD_RETURN :
+						EVENT_RETURN,
 		.pid = activation->call.pid,
 		.tid = task->tid,
 		.time = task->stop_time,
@@ -146,11 +147,17 @@ static void activation_free(struct activation *activation)
 	free(activation);
 }
 
+/* Whether it is a call, for sinks. */
+static bool is_shown(const struct activation *activation)
+{
+	return activation->call.function;
+}
+
 static void abandon(struct probe_space *space, struct activation *activation,
 		    enum call_end end, uint64_t time)
 {
 	finish(space, activation);
-	if (activation->kind == ACTIVATION_CALL)
+	if (is_shown(activation) && !activation->inherited)
 		emit_call(space, EVENT_ABANDON, activation,
 			  activation->call.tid, time, end);
 	activation_free(activation);
@@ -409,6 +416,20 @@ const struct function *pairing_jumped_to(struct probe_space *space,
 		       NULL;
 }
 
+static void show_resolver(struct probe_space *space,
+			  struct activation *activation, struct ifunc *ifunc)
+{
+	struct call *call = &activation->call;
+
+	call->function = ifunc_take_shown(ifunc);
+	if (!call->function)
+		return;
+	call->id = ++space->prober->last_call_id;
+	space->prober->counts.calls++;
+	emit_call(space, EVENT_CALL, activation, call->tid, call->time,
+		  CALL_RETURNED);
+}
+
 void pairing_enter_resolver(struct probe_space *space, struct task *task,
 			    struct ifunc *ifunc)
 {
@@ -425,19 +446,56 @@ void pairing_enter_resolver(struct probe_space *space, struct task *task,
 	activation->kind = ACTIVATION_RESOLVER;
 	activation->ifunc = ifunc;
 	activation->site = return_site_get(space, return_address);
-	if (activation->site)
-		start(space, task, activation);
-	else
+	if (!activation->site) {
 		activation_free(activation);
+		return;
+	}
+	start(space, task, activation);
+	show_resolver(space, activation, ifunc);
+}
+
+void pairing_inherit(struct probe_space *space, struct task *child,
+		     const struct activation *activation)
+{
+	struct activation *copy = xmalloc(sizeof(*copy));
+	struct call *call = &copy->call;
+
+	*copy = *activation;
+	copy->inherited = true;
+	copy->site = NULL;
+	copy->ifunc = NULL;
+	if (activation->fp) {
+		copy->fp = xmalloc(sizeof(*copy->fp));
+		*copy->fp = *activation->fp;
+		call->entry_fp = copy->fp;
+	}
+	call->pid = child->tracee->pid;
+	call->tid = child->tid;
+	call->memory = &space->space->memory.memory;
+	call->script = NULL;
+	call->stopped_ns = child->stopped_ns;
+	link_frame(space, copy);
+	push(&task_calls_of(child)->stack, copy);
+}
+
+void pairing_watch_inherited(struct probe_space *space)
+{
+	struct activation *newest, *next, *a;
+
+	HASH_ITER(hh, space->activations, newest, next)
+		for (a = newest; a; a = a->same_frame)
+			if (a->inherited && !a->site)
+				a->site = return_site_get(
+					space, a->call.return_address);
 }
 
 static void returned(struct probe_space *space, struct task *task,
 		     struct activation *activation)
 {
 	finish(space, activation);
-	if (activation->kind == ACTIVATION_CALL)
+	if (is_shown(activation))
 		emit_return(space, task, activation);
-	else if (activation->ifunc)
+	if (activation->ifunc)
 		ifunc_resolved(space, activation->ifunc,
 			       space->space->arch->result(&task->regs));
 	activation_free(activation);

@@ -47,6 +47,7 @@ struct activation {
 	struct call call;
 	struct fp_regs *fp;              /* what call.entry_fp is, or NULL */
 	bool jumped;                     /* CALL: seen at a jump */
+	bool inherited;                  /* CALL: begun by a child's parent */
 	struct ifunc *ifunc;             /* RESOLVER */
 	struct return_site *site;
 	struct call_stack *stack;        /* whose list it is in */
@@ -211,6 +212,9 @@ void ifunc_follow(struct probe_space *space, const struct module *module,
 		  const struct symbol *symbol, const struct function *function,
 		  const struct module *caller, taddr_t slot);
 
+/* The resolver as a function, if it is to be shown as a call; then no more. */
+const struct function *ifunc_take_shown(struct ifunc *ifunc);
+
 /* Reads what GOT slots tell of resolvers that have run already. */
 void ifuncs_read_slots(struct probe_space *space);
 void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
@@ -238,7 +242,7 @@ const struct function *pairing_jumped_to(struct probe_space *space,
 					 struct task *task,
 					 taddr_t return_address);
 
-/* As pairing_enter_call(), of an IFUNC's resolver, which is no event. */
+/* As pairing_enter_call(), of an IFUNC's resolver, mostly without an event. */
 void pairing_enter_resolver(struct probe_space *space, struct task *task,
 			    struct ifunc *ifunc);
 
@@ -255,6 +259,14 @@ void pairing_abandon_frames(struct task *task, taddr_t from, taddr_t limit,
 void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
 			   enum call_end end, uint64_t time);
 
+/*
+ * A child begins in the middle of a call of its parent's, and will return from
+ * it too; pairing_watch_inherited() is to be called when its modules are known.
+ */
+void pairing_inherit(struct probe_space *space, struct task *child,
+		     const struct activation *activation);
+void pairing_watch_inherited(struct probe_space *space);
+
 /* Calls that would return there go on without it. */
 void pairing_forget_site(struct probe_space *space,
 			 const struct return_site *site);
@@ -262,6 +274,11 @@ void pairing_forget_site(struct probe_space *space,
 /* Its resolver's activations mean nothing any more. */
 void pairing_forget_ifunc(struct probe_space *space,
 			  const struct ifunc *ifunc);
+
+/* ---- fork.c ---- */
+
+/* A process was made that is traced as well. */
+void fork_begin(struct task *parent, struct tracee *child);
 
 /* ---- return_site.c ---- */
 

@@ -116,6 +116,7 @@ static void on_modules_consistent(struct tracer_client *client,
 
 	for (module = space->modules; module; module = module->next)
 		call_sites_plant(own, module);
+	pairing_watch_inherited(own);
 	ifuncs_read_slots(own);
 	errno_forget(own);
 	scripts_forget(own);
@@ -172,6 +173,21 @@ static enum call_end end_of_calls(const struct task *task)
 							  CALL_THREAD_EXITED;
 }
 
+/* The end of the first one is that of the process. */
+static void tell_thread_end(struct prober *prober, const struct task *task)
+{
+	struct event event = {
+		.kind = EVENT_THREAD_END,
+		.pid = task->tracee->pid,
+		.tid = task->tid,
+		.time = task->stop_time,
+		.status = task->end_status,
+	};
+
+	if (task->tid != task->tracee->pid && !task->tracee->muted)
+		prober_emit(prober, &event);
+}
+
 static void on_task_end(struct tracer_client *client, struct task *task)
 {
 	struct task_calls *calls = task_calls_of(task);
@@ -183,6 +199,7 @@ static void on_task_end(struct tracer_client *client, struct task *task)
 			      task->stop_time);
 	free(calls);
 	task->client = NULL;
+	tell_thread_end(prober_of(client), task);
 }
 
 static void on_signal(struct tracer_client *client, struct task *task,
@@ -216,6 +233,7 @@ static void on_fork(struct tracer_client *client, struct task *parent,
 	};
 
 	prober_emit(prober_of(client), &event);
+	fork_begin(parent, child);
 }
 
 static void on_exec(struct tracer_client *client, struct task *task)
@@ -339,7 +357,13 @@ int prober_error(const struct prober *prober)
 
 bool prober_has_matched(const struct prober *prober)
 {
-	return prober->config.system_calls || prober->counts.probes != 0;
+	const struct prober_config *config = &prober->config;
+	const bool wants = config->default_calls || config->pick ||
+			   !filter_is_empty(config->calls) ||
+			   !filter_is_empty(config->libraries) ||
+			   !filter_is_empty(config->entries);
+
+	return !wants || config->system_calls || prober->counts.probes != 0;
 }
 
 void prober_report_unmatched(const struct prober *prober)

@@ -45,6 +45,7 @@ struct prober_config {
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	bool system_calls;              /* the tracer watches them: -S, … */
 	bool system_entries;            /* … those that .entries names as SYS */
+	bool resolvers; /* of IFUNCs that .entries names: calls of NAME.IFUNC */
 	struct prototypes *prototypes;
 	/* Has prototypes that no file has; NULL: nobody would see them. */
 	struct debuginfo *debuginfo;
@@ -65,7 +66,7 @@ struct tracer_client *prober_client(struct prober *prober);
 /* The first error of a sink, or 0. */
 int prober_error(const struct prober *prober);
 
-/* Whether any probe was ever planted. */
+/* Whether any probe was ever planted, or nobody asked for one. */
 bool prober_has_matched(const struct prober *prober);
 
 /* Tells, through diag, which filters never matched anything. */

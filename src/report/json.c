@@ -201,7 +201,9 @@ static int take(struct json_sink *json, const struct event *event)
 		return take_exit(json, event);
 	case EVENT_LEAVE:
 		return write_line(json, "detach", event, json_object());
+	case EVENT_CHILD_RETURN: /* it isn't over */
 	case EVENT_THREAD:
+	case EVENT_THREAD_END:
 		break;
 	}
 	return 0;

@@ -36,8 +36,10 @@ static struct log *log_of(struct sink *sink)
 }
 
 /* From its second task on, a file says whose line is whose. */
-static void note_task(struct log_file *file, pid_t tid)
+static void note_task(const struct log *log, struct log_file *file, pid_t tid)
 {
+	if (!log->options.dialect->finds_tasks)
+		return;
 	if (!file->first_tid)
 		file->first_tid = tid;
 	else if (file->first_tid != tid)
@@ -72,14 +74,14 @@ static void add_relative(struct log_file *file, uint64_t time,
 
 /* Begins a line with the columns that every line has. */
 static int begin_line(struct log *log, struct log_file *file,
-		      const struct event *event, taddr_t ip)
+		      const struct event *event, taddr_t ip, const char *mark)
 {
 	struct strbuf *out = &file->output.text;
-	int error = log_file_interrupt(file);
+	int error = log_file_interrupt(file, mark);
 
 	if (error)
 		return error;
-	note_task(file, event->tid);
+	note_task(log, file, event->tid);
 	add_pid(log, file, event->tid, out);
 	if (log->options.relative)
 		add_relative(file, event->time, out);
@@ -89,13 +91,22 @@ static int begin_line(struct log *log, struct log_file *file,
 	return 0;
 }
 
+/* A line that is no call's. */
+static int begin_event_line(struct log *log, struct log_file *file,
+			    const struct event *event, taddr_t ip)
+{
+	return begin_line(log, file, event, ip,
+			  log->options.dialect->cut_by_event);
+}
+
 static int begin_call_line(struct log *log, struct log_file *file,
 			   const struct event *event)
 {
 	uint64_t indent = (uint64_t)event->call->depth * log->options.indent;
 	int error;
 
-	error = begin_line(log, file, event, event->call->return_address);
+	error = begin_line(log, file, event, event->call->return_address,
+			   log->options.dialect->cut_by_call);
 	if (error)
 		return error;
 	if (indent > INDENT_MAX)
@@ -169,7 +180,8 @@ static void add_result(const struct log *log, const struct event *event,
 {
 	const char *error = error_name(event->error);
 
-	if (event->error && !event->failed)
+	if (event->error && !event->failed &&
+	    !log->options.dialect->values.raw_results)
 		strbuf_printf(out, "? %s", error);
 	else
 		prototype_print_result(event->call->function->prototype,
@@ -192,6 +204,15 @@ static int end_call_line(struct log *log, struct log_file *file,
 			     event->call->stack);
 }
 
+/* Up to the column of results. */
+static void add_blanks(const struct log *log, struct log_file *file)
+{
+	unsigned before = 1 + log->options.dialect->align_blanks;
+
+	if (log->options.align > before)
+		output_pad(&file->output, log->options.align - before);
+}
+
 static int log_return(struct log *log, struct log_file *file,
 		      const struct event *event)
 {
@@ -211,8 +232,7 @@ static int log_return(struct log *log, struct log_file *file,
 		strbuf_puts(out, ", ");
 	strbuf_add(out, log->values.text, log->values.length);
 	strbuf_putc(out, ')');
-	if (log->options.align)
-		output_pad(&file->output, log->options.align - 1);
+	add_blanks(log, file);
 	strbuf_puts(out, " = ");
 	add_result(log, event, &values, out);
 	if (log->options.durations)
@@ -251,6 +271,8 @@ static int log_abandon(struct log *log, struct log_file *file,
 	bool same_line;
 	int error;
 
+	if (!log->options.dialect->tells_ends)
+		return 0;
 	error = resume_call(log, file, event, &same_line);
 	if (error)
 		return error;
@@ -268,7 +290,7 @@ static int log_signal(struct log *log, struct log_file *file,
 
 	if (log->options.hide_signals)
 		return 0;
-	error = begin_line(log, file, event, event->ip);
+	error = begin_event_line(log, file, event, event->ip);
 	if (error)
 		return error;
 	strbuf_puts(out, "--- ");
@@ -280,7 +302,7 @@ static int log_signal(struct log *log, struct log_file *file,
 static int log_exec(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
-	int error = begin_line(log, file, event, (taddr_t)-1);
+	int error = begin_event_line(log, file, event, (taddr_t)-1);
 
 	if (error)
 		return error;
@@ -292,14 +314,15 @@ static int log_exit(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
 	struct strbuf *out = &file->output.text;
-	int error = begin_line(log, file, event, (taddr_t)-1);
+	int error = begin_event_line(log, file, event, (taddr_t)-1);
 
 	if (error)
 		return error;
 	if (WIFSIGNALED(event->status)) {
 		strbuf_puts(out, "+++ killed by ");
 		signal_name_add(WTERMSIG(event->status), out);
-		if (WCOREDUMP(event->status))
+		if (WCOREDUMP(event->status) &&
+		    log->options.dialect->tells_cores)
 			strbuf_puts(out, " (core dumped)");
 		strbuf_puts(out, " +++");
 	} else {
@@ -316,6 +339,7 @@ static int log_into(struct log *log, struct log_file *file,
 	case EVENT_CALL:
 		return log_call(log, file, event);
 	case EVENT_RETURN:
+	case EVENT_CHILD_RETURN:
 		return log_return(log, file, event);
 	case EVENT_ABANDON:
 		return log_abandon(log, file, event);
@@ -326,8 +350,12 @@ static int log_into(struct log *log, struct log_file *file,
 	case EVENT_EXIT:
 		return log_exit(log, file, event);
 	case EVENT_THREAD:
-		file->show_pids = true;
+		file->show_pids |= log->options.dialect->finds_tasks;
 		return 0;
+	case EVENT_THREAD_END:
+		return log->options.dialect->thread_ends ?
+			       log_exit(log, file, event) :
+			       0;
 	case EVENT_FORK:
 	case EVENT_LEAVE:
 		return 0;
@@ -342,6 +370,9 @@ static int log_event(struct sink *sink, const struct event *event)
 
 	if (log->error)
 		return log->error;
+	if (dialect_hides(log->options.dialect, log->options.first_thread,
+			  event))
+		return 0;
 	log->error = log_files_get(&log->files, event->pid, &file);
 	if (!log->error)
 		log->error = log_into(log, file, event);
@@ -392,6 +423,7 @@ int log_new(const struct log_options *options, struct sink **ret)
 	const struct names_options names = {
 		.demangle = options->demangle,
 		.callers = options->show_callers,
+		.dialect = options->dialect,
 	};
 	const struct namer_options namer = {
 		.demangle = options->demangle,
@@ -403,12 +435,16 @@ int log_new(const struct log_options *options, struct sink **ret)
 
 	log->sink.ops = &log_ops;
 	log->options = *options;
+	if (!options->dialect)
+		log->options.dialect = &dialect_own;
+	log->options.limits.style = &log->options.dialect->values;
 	log->stamp.clock = options->clock;
 	log->names = names_new(&names);
 	if (options->where)
 		log->namer = namer_new(&namer);
 	log_files_init(&log->files, options->path);
 	log->files.hurry = options->hurry;
+	log->files.mark = log->options.dialect->cut_by_event;
 	if (!log->files.per_process)
 		error = log_files_get(&log->files, 0, &file);
 	if (error)

@@ -7,6 +7,7 @@
 
 #include "prototype/prototype.h"
 #include "probe/event.h"
+#include "report/dialect.h"
 
 /*
  * The log of calls, one line each:
@@ -26,8 +27,8 @@
  *	<... NAME resumed> <unfinished: exception>
  *
  * also "thread exited", "process ended", "return unseen" and "detached". Lines
- * are written when the sink is flushed, or many have gathered; a terminal is
- * shown begun ones, too.
+ * are written when the sink is flushed, or many have gathered; begun ones,
+ * too.
  */
 
 enum log_clock {
@@ -60,6 +61,8 @@ struct log_options {
 	 */
 	const volatile sig_atomic_t *hurry;
 	struct print_limits limits;
+	const struct dialect *dialect;
+	bool first_thread; /* of each process, and no other */
 };
 
 /* Opens the log. A negative errno when the file can't be written. */

@@ -12,7 +12,7 @@ void log_files_init(struct log_files *files, const char *path)
 {
 	struct strbuf text = { 0 };
 
-	*files = (struct log_files){ 0 };
+	*files = (struct log_files){ .mark = " <unfinished ...>" };
 	if (!path)
 		return;
 	files->path = xstrdup(path);
@@ -126,7 +126,7 @@ int log_files_close(struct log_files *files, pid_t pid)
 	file = find_file(files, pid);
 	if (!file || file->output.fd < 0)
 		return 0;
-	error = log_file_interrupt(file);
+	error = log_file_interrupt(file, files->mark);
 	if (!error)
 		error = output_flush(&file->output);
 	output_fini(&file->output);
@@ -157,18 +157,18 @@ int log_files_finish(struct log_files *files)
 			continue;
 		error = log_files_get(files, file->pid, &file);
 		if (!error)
-			error = log_file_interrupt(file);
+			error = log_file_interrupt(file, files->mark);
 		if (error)
 			return error;
 	}
 	return log_files_flush(files);
 }
 
-int log_file_interrupt(struct log_file *file)
+int log_file_interrupt(struct log_file *file, const char *mark)
 {
 	if (!file->line_begun)
 		return 0;
 	file->line_begun = false;
-	strbuf_puts(&file->output.text, " <unfinished ...>");
+	strbuf_puts(&file->output.text, mark);
 	return output_end_line(&file->output);
 }

@@ -35,6 +35,7 @@ struct log_file {
 struct log_files {
 	const volatile sig_atomic_t *hurry; /* see struct output */
 	char *path;       /* or NULL: standard error */
+	const char *mark; /* of lines that are begun when a file is closed */
 	bool per_process;
 	struct log_file *files;
 	struct log_file *last;
@@ -57,7 +58,10 @@ int log_files_flush(struct log_files *files) MUST_CHECK;
 /* The same, and ends begun lines. */
 int log_files_finish(struct log_files *files) MUST_CHECK;
 
-/* Ends the begun line, if there is one, as that of an unfinished call. */
-int log_file_interrupt(struct log_file *file) MUST_CHECK;
+/*
+ * Ends the begun line, if there is one, as that of an unfinished call: with
+ * mark.
+ */
+int log_file_interrupt(struct log_file *file, const char *mark) MUST_CHECK;
 
 #endif

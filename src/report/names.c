@@ -28,6 +28,8 @@ struct names *names_new(const struct names_options *options)
 	struct names *names = xcalloc(1, sizeof(*names));
 
 	names->options = *options;
+	if (!options->dialect)
+		names->options.dialect = &dialect_own;
 	return names;
 }
 
@@ -77,11 +79,21 @@ static char *escaped_name(struct names *names, const char *symbol)
 	return text.text ? text.text : xstrdup("");
 }
 
+/* "%s" in a text of the dialect's becomes the name. */
+static char *put_into(const char *form, const char *name)
+{
+	const char *place = strstr(form, "%s");
+
+	return xasprintf("%.*s%s%s", (int)(place - form), form, name,
+			 place + 2);
+}
+
 /* That of a system call is told from that of the library's function. */
 static char *bare_name(struct names *names, const struct function *function)
 {
 	if (function->place == FUNCTION_SYSTEM_CALL)
-		return xasprintf("%s@SYS", function->name);
+		return put_into(names->options.dialect->system_call_row,
+				function->name);
 	return escaped_name(names, function->name);
 }
 
@@ -90,6 +102,9 @@ static char *full_name(const struct names *names,
 {
 	struct strbuf text = { 0 };
 
+	if (function->place == FUNCTION_SYSTEM_CALL)
+		return put_into(names->options.dialect->system_call,
+				function->name);
 	if (function->place == FUNCTION_CALL_SITE && function->caller &&
 	    names->options.callers) {
 		names_escape(&text, function->caller);

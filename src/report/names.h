@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "probe/event.h"
+#include "report/dialect.h"
 
 /*
  * How functions are shown: printable, and demangled if so wished. Worked out
@@ -16,12 +17,14 @@ struct names;
 struct names_options {
 	bool demangle;
 	bool callers; /* CALLER-> before those caught at a call site */
+	const struct dialect *dialect; /* of system calls; NULL: our own */
 };
 
 struct names *names_new(const struct names_options *options) MUST_CHECK;
 void names_free(struct names *names);
 
-/* The bare name; name@SYS of a system call. Good as long as names is. */
+/* The bare name; name@SYS of a system call, or as the dialect has it in a
+   table. Good as long as names is. */
 const char *names_short(struct names *names, const struct function *function);
 
 /* [CALLER->]name[@library]. */

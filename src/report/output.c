@@ -25,7 +25,6 @@ int output_open(struct output *output, const char *path, bool add)
 	}
 	output->fd = fd;
 	output->owned = path;
-	output->terminal = isatty(fd);
 	return 0;
 }
 
@@ -118,12 +117,8 @@ static int write_first(struct output *output, size_t n)
 
 int output_flush(struct output *output)
 {
-	size_t partial = output->text.length - output->lines;
-
 	if (output->fd < 0)
 		return 0;
-	if (!output->terminal || !partial)
-		return write_first(output, output->lines);
 	output->written = output_column(output);
 	return write_first(output, output->text.length);
 }

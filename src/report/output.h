@@ -8,13 +8,13 @@
 #include "base/strbuf.h"
 
 /*
- * A text file that is written in whole lines, several in one write(2). A
- * terminal is shown the beginning of a line, too.
+ * A text file that several lines are written to in one write(2). When it is
+ * flushed, which isn't often, the beginning of a line is shown, too: whoever
+ * reads it sees what lasts.
  */
 struct output {
 	int fd; /* -1: not open */
 	bool owned;
-	bool terminal;
 	struct strbuf text; /* not written yet */
 	size_t lines;       /* how much of it is whole lines */
 	size_t written;     /* bytes of the unfinished line that are out */

@@ -37,6 +37,8 @@ struct row_of_function {
 struct summary {
 	struct sink sink;
 	bool quantiles;
+	const struct dialect *dialect;
+	bool first_thread;
 	struct output output;
 	struct names *names;
 	struct row *rows;
@@ -101,6 +103,8 @@ static int summary_event(struct sink *sink, const struct event *event)
 {
 	struct summary *summary = summary_of(sink);
 
+	if (dialect_hides(summary->dialect, summary->first_thread, event))
+		return 0;
 	if (event->time > summary->last_time)
 		summary->last_time = event->time;
 	if (event->kind == EVENT_CALL)
@@ -131,8 +135,11 @@ static void print_micros(struct strbuf *out, uint64_t ns)
 }
 
 /* A column that is empty where there is nothing to tell, as strace's. */
-static void print_errors(struct strbuf *out, uint64_t errors)
+static void print_errors(struct strbuf *out, const struct summary *summary,
+			 uint64_t errors)
 {
+	if (!summary->dialect->counts_errors)
+		return;
 	if (errors)
 		strbuf_printf(out, " %9llu", (unsigned long long)errors);
 	else
@@ -154,7 +161,7 @@ static void print_row(struct strbuf *out, const struct summary *summary,
 		print_micros(out, row->durations.max);
 	}
 	strbuf_printf(out, " %9llu", (unsigned long long)row->calls);
-	print_errors(out, row->errors);
+	print_errors(out, summary, row->errors);
 	strbuf_printf(out, " %s\n", row->name);
 }
 
@@ -165,7 +172,7 @@ static void print_total(struct strbuf *out, const struct summary *summary,
 	print_seconds(out, total->time);
 	strbuf_printf(out, " %11s%*s %9llu", "", summary->quantiles ? 30 : 0,
 		      "", (unsigned long long)total->calls);
-	print_errors(out, total->errors);
+	print_errors(out, summary, total->errors);
 	strbuf_puts(out, " total\n");
 }
 
@@ -174,7 +181,10 @@ static void print_rule(struct strbuf *out, const struct summary *summary)
 	strbuf_puts(out, "------ ----------- -----------");
 	if (summary->quantiles)
 		strbuf_puts(out, " --------- --------- ---------");
-	strbuf_puts(out, " --------- --------- --------------------\n");
+	strbuf_puts(out, " ---------");
+	if (summary->dialect->counts_errors)
+		strbuf_puts(out, " ---------");
+	strbuf_puts(out, " --------------------\n");
 }
 
 static void print_head(struct strbuf *out, const struct summary *summary)
@@ -182,7 +192,11 @@ static void print_head(struct strbuf *out, const struct summary *summary)
 	strbuf_puts(out, "% time     seconds  usecs/call");
 	if (summary->quantiles)
 		strbuf_puts(out, "       p50       p99       max");
-	strbuf_puts(out, "     calls    errors  function\n");
+	strbuf_puts(out, "     calls");
+	/* Each has its own number of blanks. */
+	strbuf_puts(out, summary->dialect->counts_errors ?
+				 "    errors  function\n" :
+				 "      function\n");
 	print_rule(out, summary);
 }
 
@@ -254,7 +268,10 @@ static const struct sink_ops summary_ops = {
 
 int summary_new(const struct summary_options *options, struct sink **ret)
 {
-	const struct names_options names = { .demangle = options->demangle };
+	const struct names_options names = {
+		.demangle = options->demangle,
+		.dialect = options->dialect,
+	};
 	struct output output = OUTPUT_CLOSED;
 	struct summary *summary;
 	int error;
@@ -266,6 +283,8 @@ int summary_new(const struct summary_options *options, struct sink **ret)
 	summary->sink.ops = &summary_ops;
 	summary->output = output;
 	summary->quantiles = options->quantiles;
+	summary->dialect = options->dialect ? options->dialect : &dialect_own;
+	summary->first_thread = options->first_thread;
 	summary->names = names_new(&names);
 	*ret = &summary->sink;
 	return 0;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "probe/event.h"
+#include "report/dialect.h"
 
 /*
  * The count table of -c: calls and time by function name, over all processes.
@@ -16,6 +17,8 @@ struct summary_options {
 	const char *path;
 	bool demangle;
 	bool quantiles; /* -T: columns p50, p99 and max */
+	const struct dialect *dialect; /* NULL: our own */
+	bool first_thread; /* of each process, and no other */
 };
 
 int summary_new(const struct summary_options *options,

@@ -78,8 +78,8 @@ static struct clone_sharing sharing_of(struct task *parent,
 	if (regs && clone_sharing_of(regs, memory, &sharing))
 		return sharing;
 	/* Most likely; what is cleaned wrongly is lost, not destroyed. */
-	return (struct clone_sharing){ kind == STOP_CLONE,
-				       kind != STOP_FORK };
+	return (struct clone_sharing){ kind == STOP_CLONE, kind != STOP_FORK,
+				       false };
 }
 
 /*

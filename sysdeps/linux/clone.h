@@ -10,6 +10,7 @@
 struct clone_sharing {
 	bool thread; /* the process */
 	bool memory; /* the address space */
+	bool stack;  /* it begins on the same one, in the same frames */
 };
 
 /*

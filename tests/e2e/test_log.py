@@ -492,7 +492,7 @@ def attached_end(case):
     h.check_equal(target.wait(), 9, "status of the target")
     h.check_equal(tracer.wait(), 0, "status of calltrap")
     text = h.read(tracer.log_path)
-    h.check_match(r"^--- SIGINT \(Interrupt\) ---$", text, "log")
+    h.check_match(r"^\d+ --- SIGINT \(Interrupt\) ---$", text, "log")
     h.check_match(r"^\+\+\+ exited \(status 9\) \+\+\+$", text, "log")
     h.check_match(r"^f2@libt\.so\(1", text, "log")
 
@@ -548,7 +548,7 @@ def interrupt_started(case):
     h.check(b"interrupted" in seen, "the program's handler never ran")
     h.check_equal(status, 9, "status of calltrap")
     text = h.read(log)
-    h.check_match(r"^--- SIGINT \(Interrupt\) ---$", text, "log")
+    h.check_match(r"^\d+ --- SIGINT \(Interrupt\) ---$", text, "log")
     h.check_match(r"^f2@libt\.so\(1", text, "log")
     h.check_match(r"^\+\+\+ exited \(status 9\) \+\+\+$", text, "log")
 

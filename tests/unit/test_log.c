@@ -858,7 +858,7 @@ START_TEST(more_processes_than_descriptors)
 }
 END_TEST
 
-START_TEST(whole_lines_are_out_after_a_flush)
+START_TEST(what_is_there_is_out_after_a_flush)
 {
 	struct call call;
 
@@ -867,7 +867,8 @@ START_TEST(whole_lines_are_out_after_a_flush)
 	expect_file("log", "");
 	call = called(ADD, ONE, 0, 1, 1, 2);
 	ck_assert_int_eq(sinks_flush(sink), 0);
-	expect_file("log", "--- SIGINT (Interrupt) ---\n");
+	expect_file("log", "--- SIGINT (Interrupt) ---\n"
+			   "add(1, 2");
 	returned(&call, 2, 3);
 	ck_assert_int_eq(sinks_flush(sink), 0);
 	expect_file("log", "--- SIGINT (Interrupt) ---\n"
@@ -1033,7 +1034,7 @@ static Suite *log_suite(void)
 		hostile_symbols,
 		a_file_for_each_process,
 		more_processes_than_descriptors,
-		whole_lines_are_out_after_a_flush,
+		what_is_there_is_out_after_a_flush,
 		much_is_written_without_a_flush,
 		terminals_see_calls_begin,
 		full_disk,

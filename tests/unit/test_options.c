@@ -376,8 +376,6 @@ END_TEST
 	NOTHING_BUT ", as in 'calltrap heap --for 60s -p 4711'" SEE_HEAP
 #define TWO_FILES "heap diff: two profiles are needed, the old and the new " \
 		  "one; for a program of that name say calltrap heap -- diff"
-#define NOTHING_LEFT "-L (-g): nothing is left to trace; name functions with " \
-		     "-e or -x, libraries with -l, or give -S"
 #define MASK "an octal mask from 1 to 77, or some of " \
 	     "stop,trap,module,probe,prototype,session is expected"
 
@@ -462,8 +460,6 @@ static const struct {
 	{ "-l lib[ ls", "-l 'lib[': column 4: no ']' ends this '['" },
 	{ "-e ~ ls", "-e '': column 1: a name is missing here (a '+' or '-' "
 	  "in a name is written '\\+' or '\\-')" },
-	{ "-L ls", NOTHING_LEFT },
-	{ "-g -p 12", NOTHING_LEFT },
 	{ "-r -t ls",
 	  "-r: can't be used together with -t; leave one of them out" },
 	{ "-tttr ls",
