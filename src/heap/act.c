@@ -153,6 +153,8 @@ static bool finish_resize(struct heap *heap, const struct heap_act *act,
 	}
 	if (!released)
 		heap->resizing = heap_site_of(heap, act);
+	if (heap->resizing && !taken->found && gives_back(act))
+		heap->resizing->adopted++;
 	if (taken->found || gives_back(act))
 		settle(heap, &copy, act->old, taken);
 	heap->resizing = NULL;

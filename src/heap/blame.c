@@ -95,6 +95,8 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 	} else if (!heap->options.complete || total->unkept ||
 		   total->dropped || heap->missed_until) {
 		total->unknown_frees++;
+		old_releases_add(&heap->old_releases, act->function, act->stack,
+				 act->begin);
 		return;
 	} else {
 		total->invalid_frees++;

@@ -6,6 +6,7 @@
 #define POINTS_MIN 8
 #define CERTAIN    2.58 /* 99.5 % */
 #define STEADY     0.5
+#define REST_MIN   0.2 /* less is noise */
 #define ENOUGH     0.9 /* of the growth, for the sources */
 
 /* A forecast reaches no farther than so many times what was watched. */
@@ -126,11 +127,46 @@ static void keep(struct rise_source *ret, size_t *count, size_t room,
 	ret[i] = source;
 }
 
-size_t rise_sources(const struct heap *heap, const struct family *family,
-		    uint64_t now, struct rise_source *ret, size_t room)
+static uint64_t watched_by(const struct heap *heap,
+			   const struct survey *survey)
 {
-	uint64_t start = heap_start(heap);
-	uint64_t since = now > start ? now - start : 0;
+	uint64_t start = heap_start(heap), now = survey_now(survey);
+
+	return now > start ? now - start : 0;
+}
+
+static bool is_source(const struct site *site, const struct family *family)
+{
+	return site->function->family == family && site->history.points;
+}
+
+void rise_without_replaced(struct rise *rise, const struct heap *heap,
+			   const struct family *family,
+			   const struct survey *survey)
+{
+	uint64_t since = watched_by(heap, survey);
+	double part = 0;
+
+	for (size_t n = 1; n <= heap_site_count(heap); n++) {
+		const struct site *site = heap_site(heap, n);
+
+		if (is_source(site, family) && survey_is_replaced(survey, site))
+			part += rise_of(&site->history, since).trend.slope;
+	}
+	if (part <= 0)
+		return;
+	if (rise->trend.slope - part < REST_MIN * rise->trend.slope)
+		rise->certain = false;
+	rise->trend.slope -= part;
+	rise->trend.low -= part;
+	rise->trend.high -= part;
+}
+
+size_t rise_sources(const struct heap *heap, const struct family *family,
+		    const struct survey *survey, struct rise_source *ret,
+		    size_t room)
+{
+	uint64_t since = watched_by(heap, survey);
 	double all = 0, sum = 0;
 	size_t count = 0, used = 0;
 
@@ -138,7 +174,8 @@ size_t rise_sources(const struct heap *heap, const struct family *family,
 		const struct site *site = heap_site(heap, n);
 		double slope;
 
-		if (site->function->family != family || !site->history.points)
+		if (!is_source(site, family) ||
+		    survey_is_replaced(survey, site))
 			continue;
 		slope = rise_of(&site->history, since).trend.slope;
 		if (slope <= 0)

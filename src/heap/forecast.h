@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "heap/heap.h"
+#include "heap/survey.h"
 #include "heap/trend.h"
 
 /* How bytes grow, where that goes, and from where it comes. */
@@ -36,9 +37,18 @@ struct rise_source {
 	double share; /* of all growth, 0 to 1 */
 };
 
+/*
+ * Less the part of sites whose blocks make up for older ones, of which nobody
+ * knows how large they were.
+ */
+void rise_without_replaced(struct rise *rise, const struct heap *heap,
+			   const struct family *family,
+			   const struct survey *survey);
+
 /* At most room of them, and no more than are needed for 9/10 of it; returns
    how many. */
 size_t rise_sources(const struct heap *heap, const struct family *family,
-		    uint64_t now, struct rise_source *ret, size_t room);
+		    const struct survey *survey, struct rise_source *ret,
+		    size_t room);
 
 #endif

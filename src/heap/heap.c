@@ -36,6 +36,7 @@ void heap_free(struct heap *heap)
 	recent_fini(&heap->recent);
 	incidents_fini(&heap->incidents);
 	doubts_fini(&heap->doubts);
+	old_releases_fini(&heap->old_releases);
 	heap_registry_fini(heap);
 	free(heap);
 }
@@ -105,6 +106,12 @@ const struct history *heap_total_history(const struct heap *heap,
 	return &heap->ledgers[family->index].history;
 }
 
+const struct history *heap_activity(const struct heap *heap,
+				    const struct family *family)
+{
+	return &heap->ledgers[family->index].activity;
+}
+
 size_t heap_site_count(const struct heap *heap)
 {
 	return heap->sites.count;
@@ -150,6 +157,7 @@ struct heap_memory heap_memory(const struct heap *heap)
 		.site_bytes = sites_bytes(&heap->sites),
 		.other_bytes = incidents_bytes(&heap->incidents) +
 			       doubts_bytes(&heap->doubts) +
+			       old_releases_bytes(&heap->old_releases) +
 			       heap_registry_bytes(heap),
 	};
 

@@ -65,6 +65,7 @@ struct heap_options {
 	 */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
+	const struct stacks *stacks; /* or NULL */
 	/* By family->index: whether some of its acquisitions can't be seen at
 	   all. NULL: of none. */
 	const bool *missing;
@@ -159,6 +160,10 @@ uint64_t heap_unkept(const struct heap *heap);
 
 /* Of all families. */
 uint64_t heap_double_frees(const struct heap *heap);
+
+/* What a family had acquired by then, as .blocks. */
+const struct history *heap_activity(const struct heap *heap,
+				    const struct family *family);
 
 /* How a number has changed in time: of a family, or of a site. */
 const struct history *heap_total_history(const struct heap *heap,

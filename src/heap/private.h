@@ -7,6 +7,7 @@
 #include "heap/heap.h"
 #include "heap/incidents.h"
 #include "heap/live.h"
+#include "heap/old_releases.h"
 #include "heap/ranges.h"
 #include "heap/recent.h"
 #include "heap/sites.h"
@@ -44,6 +45,7 @@ struct heap {
 	struct recent recent;
 	struct incidents incidents;
 	struct doubts doubts;
+	struct old_releases old_releases;
 	uint64_t missed_until; /* calls may have been missed up to then; 0 */
 	struct pending *pending; /* by call */
 	size_t live_count;       /* in all families */

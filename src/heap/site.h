@@ -28,6 +28,7 @@ struct site {
 	/* A resize ends a lifetime, too, but says little about how long such
 	   blocks live. */
 	uint64_t resized;
+	uint64_t adopted; /* blocks of before that were resized here */
 	struct log_histogram lifetimes; /* of those given back; ns */
 	struct log_histogram times;     /* in the function; ns */
 	uint64_t total_ns;

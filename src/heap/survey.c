@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "heap/turnover.h"
 
 struct survey {
 	uint64_t now;
@@ -19,22 +20,35 @@ uint64_t site_usual_lifetime(const struct site *site)
 	return usual || !site->lifetimes.count ? usual : 1;
 }
 
-static void count_old(struct survey_site *ret, const struct site *site,
+/* Of many, the one that lived longest says more than the 99th percentile. */
+#define LIVES_MANY 30
+
+uint64_t site_old_age(const struct site *site)
+{
+	uint64_t age = 3 * site_usual_lifetime(site);
+	uint64_t longest = site->lifetimes.max + site->lifetimes.max / 2;
+
+	return site->lifetimes.count >= LIVES_MANY && longest < age ? longest :
+								      age;
+}
+
+static void count_old(struct survey_site *ret, const struct heap_block *block,
 		      uint64_t birth, uint64_t now)
 {
-	uint64_t usual = site_usual_lifetime(site);
-	uint64_t age = now > birth ? now - birth : 0, began, ended;
+	const struct site *site = block->site;
+	uint64_t limit = site_old_age(site);
+	uint64_t age = now > birth ? now - birth : 0, ended;
 
-	if (!usual || age / 3 <= usual)
+	if (!limit || age <= limit)
 		return;
 	ret->old++;
-	if (age / 10 > usual)
+	ret->old_bytes += block->size;
+	if (age / 10 > site_usual_lifetime(site))
 		ret->very_old++;
 	if (birth > ret->last_old_birth)
 		ret->last_old_birth = birth;
-	began = site->first_time;
-	ended = now - 3 * usual;
-	if (birth >= began + (ended - began) / 2)
+	ended = now - limit;
+	if (birth >= site->first_time + (ended - site->first_time) / 2)
 		ret->old_in_last_half++;
 }
 
@@ -52,7 +66,7 @@ static void count(struct survey *survey, const struct heap_block *block,
 	if (age > ret->oldest)
 		ret->oldest = age;
 	log_histogram_add(&ret->ages, age);
-	count_old(ret, block->site, birth,
+	count_old(ret, block, birth,
 		  survey_busy_until(survey, block->site->function->family));
 }
 
@@ -77,6 +91,29 @@ uint64_t survey_busy_until(const struct survey *survey,
 	return survey->busy_until[family->index];
 }
 
+#define REPLACED 0.6
+
+bool survey_is_replaced(const struct survey *survey, const struct site *site)
+{
+	return site->blocks &&
+	       survey_site(survey, site)->replaced >= REPLACED * site->blocks;
+}
+
+static void count_replaced(struct survey *survey, const struct heap *heap,
+			   uint64_t now)
+{
+	uint64_t *replaced CLEANUP(xfree_cleanup) =
+		xcalloc(survey->count + 1, sizeof(*replaced));
+
+	turnover_match(heap, now, replaced);
+	for (size_t i = 0; i < survey->count; i++) {
+		uint64_t adopted = heap_site(heap, i + 1)->adopted;
+
+		survey->sites[i].replaced = replaced[i] > adopted ? replaced[i] :
+								    adopted;
+	}
+}
+
 struct survey *survey_new(const struct heap *heap, uint64_t now,
 			  uint64_t min_age)
 {
@@ -91,6 +128,7 @@ struct survey *survey_new(const struct heap *heap, uint64_t now,
 	survey->busy_until = busy_times(heap, now);
 	while (heap_next_block(heap, &walk, &block))
 		count(survey, &block, now, min_age);
+	count_replaced(survey, heap, now);
 	return survey;
 }
 

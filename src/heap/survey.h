@@ -15,6 +15,9 @@ struct survey_site {
 	   as old as nearly all became that were given back; 0 where none was. */
 	uint64_t old, very_old;
 	uint64_t last_old_birth;   /* of the youngest of the old ones */
+	uint64_t old_bytes;
+	uint64_t replaced;         /* for so many of them, older ones were
+				       given back: see turnover_match() */
 	uint64_t old_in_last_half; /* those born in the last half of the time
 				       in which they could have become old */
 };
@@ -27,6 +30,9 @@ void survey_free(struct survey *survey);
 const struct survey_site *survey_site(const struct survey *survey,
 				      const struct site *site);
 
+/* Whether nearly all that the site holds makes up for older blocks. */
+bool survey_is_replaced(const struct survey *survey, const struct site *site);
+
 uint64_t survey_now(const struct survey *survey);
 
 /* heap_busy_until() of the family. */
@@ -36,5 +42,8 @@ uint64_t survey_busy_until(const struct survey *survey,
 /* The lifetime that hardly any block of the site exceeded that was given
    back; 0 if there is none. */
 uint64_t site_usual_lifetime(const struct site *site);
+
+/* Blocks that are older have outlived their kind; 0 as above. */
+uint64_t site_old_age(const struct site *site);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/verdict.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 
 /*
@@ -18,14 +20,62 @@
 #define SLOWED_MUCH   0.12
 #define BACKLOG_PART  8 /* of the time, the oldest has waited */
 #define COARSE_POINTS 8
+#define LARGER_MUCH   1.5
+#define CALLS_MIN     20
+#define IDLE          0.01 /* of what it does else */
+#define CHANCE        0.05
+#define CHANCE_MAX    200
+#define ENOUGH        25  /* leaked blocks that are always found */
 #define HASTY         (NS_PER_SECOND / 2)
 
-/* The low water of a site since its first block. */
+/*
+ * The low water of a site since its first block; and how many blocks of the
+ * process had come and gone by the beginning of each interval, which is how
+ * much it does: time in which it does nothing says nothing.
+ */
 struct lows {
 	double blocks[TREND_POINTS], bytes[TREND_POINTS];
+	double calls[TREND_POINTS];
+	double last_calls; /* at the end */
 	unsigned count;
 	uint64_t interval;
 };
+
+/* A history at one time. */
+struct view {
+	struct history_point points[HISTORY_POINTS];
+	unsigned count;
+	uint64_t interval;
+};
+
+static double blocks_at(const struct view *view, uint64_t since)
+{
+	uint64_t index = since / view->interval;
+
+	return view->points[index < view->count ? index : view->count - 1]
+		.low_blocks;
+}
+
+/* What only ever gets more is no measure of how much is done. */
+static void add_calls(const struct heap *heap, const struct site *site,
+		      uint64_t since, unsigned first, struct lows *lows)
+{
+	const struct family *family = site->function->family;
+	struct view acquired, held;
+
+	acquired.count = history_points(heap_activity(heap, family), since,
+					acquired.points, &acquired.interval);
+	held.count = history_points(heap_total_history(heap, family), since,
+				    held.points, &held.interval);
+	for (unsigned i = 0; i < lows->count; i++) {
+		uint64_t time = (first + i) * lows->interval;
+
+		lows->calls[i] = blocks_at(&acquired, time) -
+				 blocks_at(&held, time);
+	}
+	lows->last_calls = blocks_at(&acquired, since) -
+			   blocks_at(&held, since);
+}
 
 /* The last interval has not ended: its low water says less. */
 static struct lows lows_of(const struct heap *heap, const struct site *site,
@@ -45,6 +95,7 @@ static struct lows lows_of(const struct heap *heap, const struct site *site,
 		lows.blocks[lows.count] = points[i].low_blocks;
 		lows.bytes[lows.count++] = points[i].low_bytes;
 	}
+	add_calls(heap, site, now - start, first, &lows);
 	return lows;
 }
 
@@ -83,9 +134,33 @@ static unsigned records(const double *lows, unsigned count, unsigned *last_ret)
 	return found;
 }
 
-static bool is_silent(uint64_t silence, uint64_t watched, double gap)
+static bool is_silent(double silence, double watched, double gap)
 {
 	return silence > watched / SILENT_PART && silence > SILENT_GAPS * gap;
+}
+
+/* Whether enough else is going on to count in. */
+static bool has_calls(const struct lows *lows)
+{
+	double calls = lows->last_calls - lows->calls[0];
+	double blocks = lows->blocks[lows->count - 1] - lows->blocks[0];
+
+	return calls >= CALLS_MIN && calls >= blocks;
+}
+
+/*
+ * The same, counted in what the process does: when it does less, there will be
+ * less of everything. One that does nothing any more is silent, though.
+ */
+static bool is_silent_by_calls(const struct lows *lows, unsigned last,
+			       unsigned found)
+{
+	double watched = lows->last_calls - lows->calls[0];
+	double silence = lows->last_calls - lows->calls[last];
+	double gap = found ? (lows->calls[last] - lows->calls[0]) / found : 0;
+
+	return !has_calls(lows) || silence < watched * IDLE ||
+	       is_silent(silence, watched, gap);
 }
 
 /* Increases that come in bursts have the bursts' distance. */
@@ -96,7 +171,8 @@ static bool stopped_rising(const double *numbers, const struct lows *lows,
 	double gap = found ? (double)last * lows->interval / found : 0;
 
 	verdict->silence = (uint64_t)(lows->count - last) * lows->interval;
-	return is_silent(verdict->silence, verdict->watched, gap);
+	return is_silent(verdict->silence, verdict->watched, gap) &&
+	       is_silent_by_calls(lows, last, found);
 }
 
 static bool rises(const double *numbers, const struct lows *lows,
@@ -108,16 +184,60 @@ static bool rises(const double *numbers, const struct lows *lows,
 	       verdict->steadiness >= STEADY;
 }
 
-/* What a part of the time at its end added, of that what the same part at the
-   beginning did. */
+/* How much was added, and how much was acquired by the process meanwhile. */
+struct part {
+	double added, calls;
+};
+
+static struct part part_of(const struct lows *lows, unsigned from,
+			   unsigned length)
+{
+	unsigned to = from + length;
+
+	return (struct part){
+		.added = lows->blocks[to] - lows->blocks[from],
+		.calls = lows->calls[to] - lows->calls[from],
+	};
+}
+
+/*
+ * What a part of the time at its end added, of that what the same part at the
+ * beginning did; a call of the process, if it makes fewer by now.
+ */
 static double late_share(const struct lows *lows, double part)
 {
 	unsigned length = lows->count * part;
-	double first = lows->blocks[length] - lows->blocks[0];
-	double last = lows->blocks[lows->count - 1] -
-		      lows->blocks[lows->count - 1 - length];
+	struct part first = part_of(lows, 0, length);
+	struct part last = part_of(lows, lows->count - 1 - length, length);
+	double by_calls;
 
-	return first > 0 ? last / first : 1;
+	if (first.added <= 0)
+		return 1;
+	if (!has_calls(lows) || last.calls >= first.calls)
+		return last.added / first.added;
+	by_calls = first.added * last.calls / first.calls;
+	return (last.added + 1) / (by_calls + 1);
+}
+
+/*
+ * Whether so few more may have come by chance: of as many in all, each belongs
+ * to the one or the other part with the same chance.
+ */
+static bool may_be_chance(const struct lows *lows, double part)
+{
+	unsigned length = lows->count * part;
+	double first = part_of(lows, 0, length).added;
+	double last =
+		part_of(lows, lows->count - 1 - length, length).added;
+	double all = first + last, term = 1, sum = 0;
+
+	if (all > CHANCE_MAX || last < 0)
+		return false;
+	for (double k = 0; k <= last; k++) {
+		sum += term;
+		term *= (all - k) / (k + 1);
+	}
+	return sum * pow(0.5, all) > CHANCE;
 }
 
 static void say(struct verdict *verdict, enum verdict_level level,
@@ -127,18 +247,34 @@ static void say(struct verdict *verdict, enum verdict_level level,
 	verdict->reason = reason;
 }
 
+/* Whether there were more of what is never given back in the last part of the
+   time. */
+static bool came_late(const struct site *site, const struct lows *lows)
+{
+	unsigned then = lows->count - 1 - lows->count / SILENT_PART;
+
+	return site->blocks > lows->blocks[then];
+}
+
+static bool has_slowed(const struct lows *lows, double limit)
+{
+	return late_share(lows, 1.0 / 3) < limit &&
+	       !may_be_chance(lows, 1.0 / 3);
+}
+
 /* In an idle process, it may have been the end of a growth or of all work. */
-static void judge_never_freed(const struct lows *lows, struct verdict *verdict)
+static void judge_never_freed(const struct site *site, const struct lows *lows,
+			      struct verdict *verdict)
 {
 	bool stopped = stopped_rising(lows->blocks, lows, verdict);
 	bool rising = rises(lows->blocks, lows, verdict);
-	double late = late_share(lows, 1.0 / 3);
+	bool late = came_late(site, lows);
 
-	if (stopped)
+	if (stopped && !late)
 		say(verdict, VERDICT_NOT, VERDICT_KEPT);
-	else if (late < SLOWED_MUCH)
+	else if (!late && has_slowed(lows, SLOWED_MUCH))
 		say(verdict, VERDICT_NOT, VERDICT_SLOWED);
-	else if (late < SLOWED)
+	else if (stopped || has_slowed(lows, SLOWED))
 		say(verdict, VERDICT_POSSIBLE, VERDICT_SLOWED);
 	else
 		say(verdict,
@@ -171,14 +307,26 @@ static void judge_freed(const struct survey_site *ages, const struct lows *lows,
 		say(verdict, VERDICT_NOT, VERDICT_UP_AND_DOWN);
 }
 
-/* What is resized again and again may be one block that never ends. */
+/*
+ * What is resized again and again may be one block that never ends; so may
+ * one that is replaced by a larger one each time. If it doubles, it does so
+ * ever more rarely.
+ */
 static bool is_larger(const struct site *site, const struct lows *lows,
 		      struct verdict *verdict)
 {
-	return site->resized >= FEW_BLOCKS &&
-	       rises(lows->bytes, lows, verdict) &&
-	       !stopped_rising(lows->bytes, lows, verdict) &&
-	       verdict->steadiness >= VERY_STEADY;
+	bool one = site->blocks < FEW_BLOCKS;
+	double first = lows->bytes[0], last = lows->bytes[lows->count - 1];
+	bool again = one ? site->alloc_blocks > site->blocks + 1 :
+			   site->resized >= FEW_BLOCKS;
+
+	if (!again || site->bytes < last || !rises(lows->bytes, lows, verdict) ||
+	    verdict->steadiness < VERY_STEADY)
+		return false;
+	if (!stopped_rising(lows->bytes, lows, verdict))
+		return true;
+	return one && last > first * LARGER_MUCH &&
+	       verdict->silence < verdict->watched / 2;
 }
 
 static void judge_number(const struct site *site,
@@ -192,7 +340,7 @@ static void judge_number(const struct site *site,
 	else if (site->lifetimes.count)
 		judge_freed(ages, lows, verdict);
 	else
-		judge_never_freed(lows, verdict);
+		judge_never_freed(site, lows, verdict);
 }
 
 /* Blocks that get more are worse than blocks that get larger. */
@@ -206,6 +354,64 @@ static void judge_size(const struct site *site, const struct lows *lows,
 		return;
 	*verdict = larger;
 	say(verdict, VERDICT_POSSIBLE, VERDICT_LARGER);
+}
+
+/* A store that was full before, and lives on: what is new in it makes up for
+   what was old. */
+static void judge_replaced(const struct survey *survey,
+			   const struct site *site, struct verdict *verdict)
+{
+	if (verdict->level != VERDICT_NOT &&
+	    verdict->reason != VERDICT_LARGER &&
+	    survey_is_replaced(survey, site))
+		say(verdict, VERDICT_NOT, VERDICT_REPLACED);
+}
+
+/*
+ * Blocks that are too young to be old yet are leaked at the same rate as those
+ * before.
+ */
+static void estimate_leaked(const struct site *site,
+			    const struct survey_site *ages,
+			    struct verdict *verdict)
+{
+	uint64_t limit = site_old_age(site);
+	double part = 1;
+
+	if (verdict->level == VERDICT_NOT)
+		return;
+	if (verdict->reason == VERDICT_OLD_ONES ||
+	    verdict->reason == VERDICT_OLD_AND_MORE) {
+		part = verdict->blocks ? (double)ages->old / verdict->blocks :
+					 0;
+		if (limit < verdict->watched)
+			part *= (double)verdict->watched /
+				(verdict->watched - limit);
+	}
+	if (part > 1)
+		part = 1;
+	verdict->leaked_blocks = verdict->blocks * part + 0.5;
+	verdict->leaked_bytes = verdict->bytes * part + 0.5;
+	if (part < 1 && ages->old)
+		verdict->leaked_bytes = (double)ages->old_bytes / ages->old *
+					verdict->leaked_blocks;
+}
+
+/* How long it takes until enough are there, if they go on coming like this. */
+static void judge_patience(const struct site *site, struct verdict *verdict)
+{
+	uint64_t seen = site->lifetimes.count ? verdict->old_blocks :
+						site->blocks;
+	bool open = verdict->level == VERDICT_POSSIBLE ||
+		    verdict->reason == VERDICT_FEW ||
+		    verdict->reason == VERDICT_TOO_EARLY;
+
+	if (verdict->level == VERDICT_LIKELY || !open || seen < 2 ||
+	    seen >= ENOUGH || verdict->reason == VERDICT_LARGER)
+		return;
+	if (site->last_time - site->first_time < verdict->watched / 2)
+		return; /* they don't */
+	verdict->enough = verdict->watched / seen * ENOUGH;
 }
 
 /* What a program does in its first moments looks like a leak. */
@@ -237,6 +443,7 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 		.usual_lifetime = site_usual_lifetime(site),
 		.oldest = age_before(ages->oldest, survey_now(survey) - until),
 		.old_blocks = ages->old,
+		.replaced = ages->replaced,
 		.interval = lows.interval,
 	};
 
@@ -247,5 +454,8 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 	judge_number(site, ages, &lows, &verdict);
 	judge_size(site, &lows, &verdict);
 	judge_haste(&verdict);
+	judge_replaced(survey, site, &verdict);
+	estimate_leaked(site, ages, &verdict);
+	judge_patience(site, &verdict);
 	return verdict;
 }

@@ -25,6 +25,7 @@ enum verdict_reason {
 	VERDICT_KEPT,         /* NOT: made once, and no more since */
 	VERDICT_SLOWED,       /* NOT or POSSIBLE: ever fewer are added */
 	VERDICT_TURNOVER,     /* NOT: none is older than they become */
+	VERDICT_REPLACED,     /* NOT: as many older ones were given back */
 	VERDICT_UP_AND_DOWN,  /* NOT: the number rises and falls */
 	VERDICT_OLD_ONES,     /* POSSIBLE: some are far older than usual */
 	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
@@ -44,7 +45,14 @@ struct verdict {
 	uint64_t silence;        /* since there were last more than before */
 	uint64_t usual_lifetime; /* 0: none was given back */
 	uint64_t oldest;         /* its age before .idle */
-	uint64_t old_blocks;     /* more than 3 times as old as usual */
+	uint64_t old_blocks;     /* far older than usual */
+	uint64_t replaced;       /* older blocks that were given back while as
+				    many new ones came */
+	/* What of it is leaked, as far as one can tell: less than is held where
+	   others of the site are given back. 0: nothing. */
+	uint64_t leaked_blocks, leaked_bytes;
+	uint64_t enough;         /* to be told by watching so long; 0: it was
+				    long enough */
 	struct trend trend;      /* of the low water of blocks, per
 				    .interval; LARGER: of bytes */
 	uint64_t interval;

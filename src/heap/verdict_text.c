@@ -69,6 +69,17 @@ void verdict_print_duration(uint64_t nanoseconds, struct strbuf *out)
 			      minutes / 1440, minutes / 60 % 24);
 }
 
+/* A second. Where the median slope is 0, few came: the mean says more. */
+static double rate_of(const struct verdict *verdict)
+{
+	double slope = verdict->trend.slope / (verdict->interval / 1e9);
+
+	if (slope <= 0 && verdict->reason != VERDICT_LARGER &&
+	    verdict->watched)
+		return verdict->leaked_blocks / (verdict->watched / 1e9);
+	return slope;
+}
+
 /* As many a second, minute or hour as give a number of at least 1. */
 static void print_rate(const struct verdict *verdict, const char *unit,
 		       struct strbuf *out)
@@ -80,7 +91,7 @@ static void print_rate(const struct verdict *verdict, const char *unit,
 		      { 60, "minute" },
 		      { 3600, "hour" },
 		      { 86400, "day" } };
-	double each = verdict->trend.slope / (verdict->interval / 1e9);
+	double each = rate_of(verdict);
 	char number[32];
 	size_t i = 0;
 
@@ -104,10 +115,34 @@ static void print_time(struct strbuf *out, const char *before,
 	strbuf_puts(out, behind);
 }
 
+/* To what precision it is worth saying. */
+static uint64_t rounded_up(uint64_t time)
+{
+	uint64_t unit = time > 10 * 60 * NS_PER_SECOND ? 60 * NS_PER_SECOND :
+			time > 60 * NS_PER_SECOND ? 10 * NS_PER_SECOND :
+						    NS_PER_SECOND;
+
+	return (time + unit - 1) / unit * unit;
+}
+
 static void print_blocks(struct strbuf *out, uint64_t blocks)
 {
 	strbuf_add_grouped(out, blocks);
 	strbuf_puts(out, blocks == 1 ? " block" : " blocks");
+}
+
+static void explain_share(const struct verdict *verdict, struct strbuf *out)
+{
+	if (verdict->leaked_blocks == verdict->blocks)
+		return;
+	strbuf_puts(out, "; about ");
+	print_blocks(out, verdict->leaked_blocks);
+	if (verdict->leaked_bytes) {
+		strbuf_puts(out, " of ");
+		strbuf_add_grouped(out, verdict->leaked_bytes);
+		strbuf_puts(out, " bytes");
+	}
+	strbuf_puts(out, " are leaked");
 }
 
 static void explain_old(const struct verdict *verdict, struct strbuf *out)
@@ -160,6 +195,13 @@ static void explain_not(const struct verdict *verdict, const struct site *site,
 		strbuf_puts(out, " are kept, and there were no more");
 		print_time(out, " for ", verdict->silence, "");
 		break;
+	case VERDICT_REPLACED:
+		print_blocks(out, verdict->blocks);
+		strbuf_puts(out, " are new, and ");
+		print_blocks(out, verdict->replaced);
+		strbuf_puts(out, " of before were given back meanwhile: they "
+				 "live longer than was watched");
+		break;
 	case VERDICT_TURNOVER:
 		print_time(out, "the oldest of them is ", verdict->oldest, "");
 		print_time(out, ", and they live up to ",
@@ -177,11 +219,13 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	switch (verdict->reason) {
 	case VERDICT_OLD_ONES:
 		explain_old(verdict, out);
+		explain_share(verdict, out);
 		break;
 	case VERDICT_OLD_AND_MORE:
 		explain_old(verdict, out);
 		strbuf_puts(out, ", and more keep coming: ");
 		print_rate(verdict, "block", out);
+		explain_share(verdict, out);
 		break;
 	case VERDICT_NEVER_FREED:
 		explain_never_freed(verdict, out);
@@ -198,7 +242,8 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	case VERDICT_SLOWED:
 		strbuf_puts(out, "none of ");
 		print_blocks(out, verdict->blocks);
-		strbuf_puts(out, " was given back, but ever fewer are added");
+		strbuf_puts(out, " was given back, but ever fewer are added in as "
+				 "many calls");
 		break;
 	default:
 		explain_not(verdict, site, out);
@@ -206,4 +251,7 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	}
 	if (verdict->hasty)
 		strbuf_puts(out, "; too little was seen to be sure");
+	if (verdict->enough)
+		print_time(out, "; too few yet: watch at least ",
+			   rounded_up(verdict->enough), "");
 }

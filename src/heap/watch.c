@@ -150,6 +150,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 		.component = watch->options.component,
 		.thread_name = procfs_comm,
 		.context = watch->options.context,
+		.stacks = watch->options.stacks,
 		.missing = family_pick_missing(watch->pick),
 	};
 

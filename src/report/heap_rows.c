@@ -155,8 +155,13 @@ static void judge(struct gathering *g, struct heap_row *row,
 {
 	struct verdict verdict =
 		verdict_of(g->heap, site, g->survey);
+	struct heap_sum *sum = &g->result->levels[verdict.level];
 
-	add_to(&g->result->levels[verdict.level], site, ages);
+	add_to(sum, site, ages);
+	if (site->function->family->has_size) {
+		sum->leaked_blocks += verdict.leaked_blocks;
+		sum->leaked_bytes += verdict.leaked_bytes;
+	}
 	if (row->site == site || verdict.level > row->verdict.level)
 		row->verdict = verdict;
 }
@@ -340,7 +345,7 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 			add_site(&g, heap_site(heap, i));
 	add_all_suppressed(&g);
 	take_over(&g);
-	survey_free(survey);
+	result.survey = survey;
 	return result;
 }
 
@@ -357,4 +362,5 @@ void heap_rows_fini(struct heap_rows *rows)
 	}
 	free(rows->list);
 	free(rows->suppressed);
+	survey_free(rows->survey);
 }

@@ -33,6 +33,8 @@ struct heap_row {
 struct heap_sum {
 	uint64_t sites, blocks, bytes;
 	uint64_t other_sites, others; /* without a size */
+	/* What of the former is leaked, where it isn't all. */
+	uint64_t leaked_blocks, leaked_bytes;
 };
 
 struct heap_rows {
@@ -42,6 +44,7 @@ struct heap_rows {
 	/* What is in no row: the first all that, then by line; NULL when
 	   nothing is suppressed. */
 	struct heap_sum *suppressed;
+	struct survey *survey;
 };
 
 /* Sorted: what leaks first, then as the options say. */

@@ -4,6 +4,18 @@
 #include "report/names.h"
 #include "report/suppressions.h"
 
+/* Sites that keep some and give many back hold more than they leak. */
+static void add_leaked(const struct heap_text *text, const struct heap_sum *sum)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	if (!sum->leaked_blocks || sum->leaked_blocks >= sum->blocks)
+		return;
+	strbuf_puts(out, ", of which about ");
+	amounts_add_held(out, sum->leaked_bytes, sum->leaked_blocks);
+	strbuf_puts(out, " leaked");
+}
+
 static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
 {
 	struct strbuf *out = heap_text_out(text);
@@ -18,6 +30,7 @@ static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
 		strbuf_puts(out, " at ");
 		amounts_add_count(out, sum->other_sites, "site");
 	}
+	add_leaked(text, sum);
 	return heap_text_end_line(text);
 }
 

@@ -96,8 +96,8 @@ static void add_sources(const struct heap_text *text,
 			const struct family *family)
 {
 	struct rise_source sources[SOURCES];
-	size_t count = rise_sources(text->process->heap, family, text->now,
-				      sources, SOURCES);
+	size_t count = rise_sources(text->process->heap, family,
+				    text->rows->survey, sources, SOURCES);
 	double share = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -131,7 +131,7 @@ static int add_trend(const struct heap_text *text, const char *name,
 		strbuf_printf(out, ": %s ", what);
 		forecast_print(&forecast, out);
 	}
-	if (family)
+	if (family && text->rows)
 		add_sources(text, family);
 	return heap_text_end_line(text);
 }
@@ -151,6 +151,9 @@ static int add_trends(const struct heap_text *text)
 			continue;
 		rise = rise_of(heap_total_history(process->heap, family),
 				   watched);
+		if (text->rows)
+			rise_without_replaced(&rise, process->heap, family,
+					      text->rows->survey);
 		err = add_trend(text, family->name, &rise, family);
 	}
 	return err;

@@ -16,7 +16,8 @@ COUNTED = re.compile(r"^(.+): in use: ([\d,]+); total: ([\d,]+) allocs?, "
 ODDITY = re.compile(r"^(.+): (.+): ([\d,]+)$")
 LEVEL = re.compile(r"^(likely|possible|no leak|suppressed): " + HELD +
                    r" at ([\d,]+) sites?(?:; ([\d,]+) others? at "
-                   r"([\d,]+) sites?)?$")
+                   r"([\d,]+) sites?)?(?:, of which about " + HELD +
+                   r" leaked)?$")
 SUPPRESSION = re.compile(r"^    (.+:\d+: .+): " + HELD + r" at ([\d,]+) sites?"
                          r"(?:; .*)?$")
 IDLE = re.compile(r"^    ([\d,]+) suppressions? for which nothing is held$")

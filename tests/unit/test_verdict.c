@@ -238,6 +238,7 @@ START_TEST(growth_and_forecast)
 	struct forecast forecast;
 	struct rise rise;
 	struct strbuf text = { 0 };
+	struct survey *survey;
 
 	for (unsigned i = 0; i < 600; i++) {
 		f.now += SECOND / 10;
@@ -260,7 +261,9 @@ START_TEST(growth_and_forecast)
 	forecast_print(&forecast, &text);
 	ck_assert_msg(!strncmp(strbuf_text(&text), "in 3 h 10 min ± ", 16),
 		      "%s", strbuf_text(&text));
-	ck_assert_uint_eq(rise_sources(f.heap, family, f.now, sources, 4), 1);
+	survey = survey_new(f.heap, f.now, 0);
+	ck_assert_uint_eq(rise_sources(f.heap, family, survey, sources, 4), 1);
+	survey_free(survey);
 	ck_assert_uint_eq(sources[0].site->stack, 1);
 	ck_assert(fabs(sources[0].share - 0.947) < 0.02);
 	ck_assert(!forecast_of(&rise, UINT64_MAX / 2).certain);
@@ -323,6 +326,205 @@ START_TEST(durations)
 }
 END_TEST
 
+/* As attached to: what is given back unknown was there before. */
+static void begin_anew(void)
+{
+	struct heap_options options = { .complete = false };
+
+	fixture_fini(&f);
+	fixture_init(&f, &options);
+}
+
+/* So many temporary blocks, which say how much is done. */
+static void work(unsigned count)
+{
+	stack_id stack = f.stack;
+
+	f.stack = 9;
+	for (unsigned i = 0; i < count; i++) {
+		acquire(&f, "malloc", 0x10, 8);
+		f.now += 1000;
+		release(&f, "free", 0x10, 0);
+	}
+	f.stack = stack;
+}
+
+/* A pure leak that comes ever slower, but still comes, is never NOT. */
+START_TEST(fewer_and_fewer)
+{
+	uint64_t handle = 0x1000;
+
+	for (unsigned second = 0; second < 60; second++) {
+		for (unsigned i = 0; i < 400 / (1 + second * second); i++)
+			acquire(&f, "malloc", handle += 16, 4);
+		if (second % 9 == 5)
+			acquire(&f, "malloc", handle += 16, 4);
+		work(100);
+		f.now += SECOND;
+	}
+	ck_assert_int_eq(judge(1).level, VERDICT_POSSIBLE);
+	ck_assert_int_eq(judge(1).reason, VERDICT_SLOWED);
+}
+END_TEST
+
+/* One leak in twenty requests, of which there are sixty a second, then three. */
+START_TEST(traffic_falls)
+{
+	uint64_t handle = 0x1000;
+	unsigned requests = 0;
+
+	begin_anew();
+	for (unsigned second = 0; second < 30; second++) {
+		unsigned count = second < 20 ? 60 : 3;
+
+		for (unsigned i = 0; i < count; i++) {
+			if (requests++ % 20 == 3)
+				acquire(&f, "malloc", handle += 16, 4);
+			work(3);
+			f.now += SECOND / count;
+		}
+	}
+	ck_assert_int_eq(judge(1).level, VERDICT_LIKELY);
+}
+END_TEST
+
+/* The same in seconds, but the work goes on: it was acquired once. */
+START_TEST(work_goes_on)
+{
+	uint64_t handle = 0x1000;
+
+	begin_anew();
+	for (unsigned second = 0; second < 30; second++) {
+		for (unsigned i = 0; i < 60; i++) {
+			if (second < 20 && i % 20 == 3)
+				acquire(&f, "malloc", handle += 16, 4);
+			work(3);
+			f.now += SECOND / 60;
+		}
+	}
+	check_verdict(1, VERDICT_NOT, VERDICT_KEPT, NULL);
+}
+END_TEST
+
+static void check_rise_is_of(stack_id stack)
+{
+	const struct family *family = families_find(f.families, "malloc")->family;
+	struct survey *survey = survey_new(f.heap, f.now, 0);
+	struct rise all = rise_of(heap_total_history(f.heap, family),
+				  f.now - START);
+	struct rise rise = all;
+	struct rise_source source;
+
+	rise_without_replaced(&rise, f.heap, family, survey);
+	ck_assert(rise.trend.slope < all.trend.slope / 3);
+	ck_assert_uint_eq(rise_sources(f.heap, family, survey, &source, 1), 1);
+	ck_assert_uint_eq(source.site->stack, stack);
+	survey_free(survey);
+}
+
+/* A store with entries of 45 s that was full before, watched for 30 s; beside
+   it, with another number of blocks, something leaks. */
+START_TEST(turnover_longer_than_watched)
+{
+	begin_anew();
+	for (unsigned i = 0; i < 300; i++) {
+		acquire(&f, "malloc", 0x100000 + i * 64, 40);
+		if (i % 3 == 1) {
+			f.stack = 3;
+			acquire(&f, "malloc", 0x200000 + i * 64, 40);
+		}
+		f.stack = 2;
+		release(&f, "free", 0x300000 + i * 64, 0);
+		f.stack = 1;
+		f.now += SECOND / 10;
+	}
+	check_rise_is_of(3);
+	check_verdict(1, VERDICT_NOT, VERDICT_REPLACED,
+		      "300 blocks are new, and 300 blocks of before were "
+		      "given back meanwhile: they live longer than was "
+		      "watched");
+	ck_assert_int_eq(judge(3).level, VERDICT_LIKELY);
+}
+END_TEST
+
+/* What was there before and is made larger is no more than before. */
+START_TEST(resized_of_before)
+{
+	begin_anew();
+	for (unsigned i = 0; i < 100; i++) {
+		resize(&f, "realloc", 0x100000 + i * 64, 0x200000 + i * 64,
+		       80);
+		f.now += SECOND / 4;
+	}
+	ck_assert_int_eq(judge(1).level, VERDICT_NOT);
+	ck_assert_int_eq(judge(1).reason, VERDICT_REPLACED);
+}
+END_TEST
+
+/* One block in ten is forgotten: that share is told, not all that is held. */
+START_TEST(share_that_is_leaked)
+{
+	struct verdict verdict;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		acquire(&f, "malloc", 0x100000 + i * 64, 10);
+		if (i >= 100 && i % 10)
+			release(&f, "free", 0x100000 + (i - 100) * 64, 0);
+		f.now += SECOND / 100;
+	}
+	verdict = judge(1);
+	ck_assert_int_eq(verdict.level, VERDICT_LIKELY);
+	ck_assert_uint_ge(verdict.blocks, 390);
+	ck_assert_uint_ge(verdict.leaked_blocks, 270);
+	ck_assert_uint_le(verdict.leaked_blocks, 330);
+	ck_assert_uint_eq(verdict.leaked_bytes, 10 * verdict.leaked_blocks);
+}
+END_TEST
+
+/* A block that doubles whenever it is full, for ever. */
+START_TEST(block_that_doubles)
+{
+	uint64_t size = 1000;
+
+	acquire(&f, "malloc", 0x1000, 10);
+	f.stack = 2;
+	resize(&f, "realloc", 0, 0x2000, size);
+	for (unsigned second = 1; second < 30; second++) {
+		f.now += SECOND;
+		if (second != 2 && second != 5 && second != 11 && second != 20)
+			continue;
+		size *= 2;
+		resize(&f, "realloc", 0x2000, 0x2000, size);
+	}
+	check_verdict(2, VERDICT_POSSIBLE, VERDICT_LARGER, NULL);
+}
+END_TEST
+
+/* Few were seen: it is said how long to watch; and no rate is 0. */
+START_TEST(too_few_yet)
+{
+	struct strbuf text = { 0 };
+	struct verdict verdict;
+
+	for (unsigned i = 0; i < 3; i++) {
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+		f.now += 10 * SECOND;
+	}
+	check_verdict(1, VERDICT_NOT, VERDICT_FEW,
+		      "no more than 3 at a time; too few yet: watch at least "
+		      "4 min 10 s");
+	for (unsigned i = 3; i < 6; i++) {
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+		f.now += 10 * SECOND;
+	}
+	verdict = judge(1);
+	ck_assert_int_eq(verdict.level, VERDICT_LIKELY);
+	verdict_explain(&verdict, site_of(&f, 1, NULL), &text);
+	ck_assert_ptr_null(strstr(strbuf_text(&text), ": 0 blocks"));
+	strbuf_fini(&text);
+}
+END_TEST
+
 static Suite *verdict_suite(void)
 {
 	Suite *suite = suite_create("verdict");
@@ -344,6 +546,14 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, growth_and_forecast);
 	tcase_add_test(tcase, silence_without_a_trend);
 	tcase_add_test(tcase, durations);
+	tcase_add_test(tcase, fewer_and_fewer);
+	tcase_add_test(tcase, traffic_falls);
+	tcase_add_test(tcase, work_goes_on);
+	tcase_add_test(tcase, turnover_longer_than_watched);
+	tcase_add_test(tcase, resized_of_before);
+	tcase_add_test(tcase, share_that_is_leaked);
+	tcase_add_test(tcase, block_that_doubles);
+	tcase_add_test(tcase, too_few_yet);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
