@@ -14,10 +14,49 @@ import tempfile
 import time
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+_workspace = []
+
+
+def workspace():
+    if not _workspace:
+        holder = tempfile.TemporaryDirectory(prefix="calltrap-e2e.")
+        _workspace.append(holder)
+        os.chmod(holder.name, 0o755)
+    return _workspace[0].name
+
+
+def is_for_all(path):
+    """Every user can reach and read it."""
+    while os.stat(path).st_mode & 0o5 >= (0o5 if os.path.isdir(path) else 0o4):
+        if path == "/":
+            return True
+        path = os.path.dirname(path)
+    return False
+
+
+def where_all_can_read(top, calltrap):
+    """
+    The folder of the tests and the program, or copies of both when root's
+    tests lie where an ordinary user can't go (a clone in /root).
+    """
+    here = os.path.join("tests", "e2e")
+    if os.geteuid() != 0 or (is_for_all(os.path.join(top, here)) and
+                             is_for_all(os.path.realpath(calltrap))):
+        return os.path.join(top, here), calltrap
+    copy = os.path.join(workspace(), "reachable")
+    for folder in (here, "etc", "examples", os.path.join("src", "report")):
+        shutil.copytree(os.path.join(top, folder), os.path.join(copy, folder),
+                        ignore=shutil.ignore_patterns("*.o", "*.log", "*.trs"))
+    # mkdtemp()'s folders are for their owner alone; so may the clone's be.
+    subprocess.run(["chmod", "-R", "u+w,go+rX", copy], check=True)
+    return os.path.join(copy, here), shutil.copy(calltrap, copy)
+
+
+HERE, CALLTRAP = where_all_can_read(
+    os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")),
+    os.path.abspath(os.environ.get("CALLTRAP") or os.path.join(
+        os.path.dirname(__file__), "..", "..", "calltrap")))
 VICTIMS = os.path.join(HERE, "victims")
-CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
-                           os.path.join(HERE, "..", "..", "calltrap"))
 PATIENCE = float(os.environ.get("E2E_PATIENCE", "60"))
 
 
@@ -471,16 +510,7 @@ def check_untouched(pid):
 
 # ---------------------------------------------------------------- building
 
-_workspace = []
 _built = {}
-
-
-def workspace():
-    if not _workspace:
-        holder = tempfile.TemporaryDirectory(prefix="calltrap-e2e.")
-        _workspace.append(holder)
-        os.chmod(holder.name, 0o755)
-    return _workspace[0].name
 
 
 def need(*tools):
