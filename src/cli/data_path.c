@@ -46,32 +46,42 @@ static void add_user(struct path_list *list)
 		add(list, xasprintf("%s/.config/calltrap", home));
 }
 
-/* Below the tree that it was built in, calltrap isn't installed yet. */
-static bool add_uninstalled(struct path_list *list)
+/* Whether the folder has calltrap's files; it takes the path over. */
+static bool add_if_ours(struct path_list *list, char *path)
 {
-	char *exe CLEANUP(xfree_cleanup) = procfs_exe(getpid());
-	char *etc CLEANUP(xfree_cleanup) = NULL;
-	char *mark CLEANUP(xfree_cleanup) = NULL;
+	char *mark CLEANUP(xfree_cleanup) = xasprintf("%s/libc.so.conf", path);
 
-	if (!exe)
+	if (access(mark, R_OK)) {
+		free(path);
 		return false;
-	etc = xasprintf("%s/etc", dirname(exe));
-	mark = xasprintf("%s/libc.so.conf", etc);
-	if (access(mark, R_OK))
-		return false;
-	add(list, etc);
-	etc = NULL;
+	}
+	add(list, path);
 	return true;
 }
 
-char **data_path(void)
+/*
+ * calltrap's own files: beside the program while it isn't installed yet; from
+ * where it was installed, which needn't be what configure was told (`make
+ * install prefix=/opt', a tree that was moved); or where configure was told.
+ */
+static bool add_own(struct path_list *list)
+{
+	char *exe CLEANUP(xfree_cleanup) = procfs_exe(getpid());
+	const char *folder = exe ? dirname(exe) : NULL;
+
+	return (folder && add_if_ours(list, xasprintf("%s/etc", folder))) ||
+	       (folder && add_if_ours(list, xasprintf("%s/../share/calltrap",
+						      folder))) ||
+	       add_if_ours(list, xstrdup(CALLTRAP_DATADIR));
+}
+
+char **data_path(bool *complete_ret)
 {
 	struct path_list list = { .directories = xcalloc(1, sizeof(char *)) };
 
 	add_user(&list);
 	add(&list, xstrdup("/etc/calltrap"));
-	if (!add_uninstalled(&list))
-		add(&list, xstrdup(CALLTRAP_DATADIR));
+	*complete_ret = add_own(&list);
 	return list.directories;
 }
 

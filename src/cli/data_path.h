@@ -8,9 +8,10 @@
 
 /*
  * The directories that there are of the user's, the system's and calltrap's
- * own files, in this order; NULL-terminated.
+ * own files, in this order; NULL-terminated. *complete_ret is whether calltrap's
+ * own are among them.
  */
-char **data_path(void) MUST_CHECK;
+char **data_path(bool *complete_ret) MUST_CHECK;
 void data_path_cleanup(char ***directories);
 
 /* Whether there are files of the user's or the system's own. */

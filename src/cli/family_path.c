@@ -13,7 +13,8 @@
 /* NULL when there is none. */
 static char *find_named(const char *name)
 {
-	char **directories CLEANUP(data_path_cleanup) = data_path();
+	bool complete;
+	char **directories CLEANUP(data_path_cleanup) = data_path(&complete);
 
 	for (char **directory = directories; *directory; directory++) {
 		char *path = xasprintf("%s/families/%s.families", *directory,

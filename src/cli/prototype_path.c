@@ -48,10 +48,15 @@ static void add_ltrace_files(struct prototypes *prototypes, bool first)
 void prototype_path_load(struct prototypes *prototypes, char *const *configs,
 			 bool as_ltrace)
 {
-	char **directories CLEANUP(data_path_cleanup) = data_path();
+	bool complete;
+	char **directories CLEANUP(data_path_cleanup) = data_path(&complete);
 	char *const none[] = { NULL };
 	const bool own = configs || data_path_is_configured(directories);
 
+	if (!complete)
+		complain(0, "its prototype files aren't where they were "
+			 "installed (%s): few arguments are known; "
+			 "-F FOLDER names another place", CALLTRAP_DATADIR);
 	if (as_ltrace && !configs)
 		add_ltrace_files(prototypes, true);
 	configs = configs ? configs : none;
