@@ -35,7 +35,8 @@ def start_mariadb(case, path, user):
     program = find_program("mariadbd")
     data = case.path("data")
     done = case.run([find_program("mariadb-install-db"), "--no-defaults",
-                     "--user=" + user, "--datadir=" + data, "--skip-test-db",
+                     "--force", "--user=" + user, "--datadir=" + data,
+                     "--skip-test-db",
                      "--auth-root-authentication-method=normal",
                      "--skip-name-resolve", "--innodb-log-file-size=8M"])
     h.check_equal(done.status, 0, "status of mariadb-install-db: " +

@@ -219,7 +219,7 @@ def fetch(url):
 def serve(case, *arguments):
     """The address of pprof's pages, and its process."""
     need("go", "dot")
-    address = "localhost:%d" % free_port()
+    address = "127.0.0.1:%d" % free_port()
     server = case.start(["go", "tool", "pprof", "-no_browser",
                          "-http=" + address, *arguments],
                         env={"PPROF_TMPDIR": case.dir})
