@@ -3,60 +3,15 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "sysdeps/linux/procfs.h"
-#include "sysdeps/linux/ptrace.h"
-
-/* Memory that isn't used costs nothing. */
-#define NOTES_MAX (1u << 20)
-#define SPACES_MAX 4096
-#define TASKS_MAX 65536
-#define RESUMED_MAX 8
-
-#define INT3 0xcc
-
-struct note {
-	uint64_t address;
-	uint32_t next_free; /* the number of a free note + 1, or 0 */
-	uint16_t space;
-	uint8_t original;
-	uint8_t length; /* of the instruction */
-	volatile uint8_t planted;
-};
-
-/* A task; it stands behind an int3 that it hasn't been brought past. */
-struct standing {
-	int32_t pid;
-	int32_t tid; /* 0 = a free place */
-	volatile uint8_t stands;
-	uint8_t chosen; /* by the guardian */
-};
-
-/* What both processes see. */
-struct shared {
-	pthread_mutex_t alive;   /* held by calltrap as long as it lives */
-	volatile bool dismissed;
-	volatile uint32_t count; /* notes ever used */
-	struct note notes[NOTES_MAX];
-	volatile uint32_t task_count; /* places ever used */
-	volatile uint32_t resumed[RESUMED_MAX]; /* places + 1 */
-	uint32_t next_resumed;
-	struct standing tasks[TASKS_MAX];
-};
+#include "tracee/guardian_private.h"
 
 struct guardian {
 	struct shared *shared;
@@ -69,300 +24,6 @@ struct guardian {
 
 /* Who was stopped by somebody must not keep calltrap from its work. */
 #define GUARDIAN_PATIENCE NS_PER_SECOND
-
-/* What is sent with a descriptor, or without one. */
-enum order {
-	ORDER_ADD_SPACE,
-	ORDER_DROP_SPACE,
-};
-
-struct message {
-	enum order order;
-	int space;
-};
-
-union control {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-/* ---- in the guardian ---- */
-
-struct guard {
-	struct shared *shared;
-	int socket;
-	pthread_mutex_t lock; /* of the next, and of what is in the socket */
-	int mems[SPACES_MAX]; /* /proc/PID/mem, or -1 */
-};
-
-/*
- * Returns false when there is nothing (-EAGAIN in errno), and at the end of
- * the socket; *fd_ret is -1 without one.
- */
-static bool receive(int socket, struct message *ret, int *fd_ret)
-{
-	union control control;
-	struct iovec vector = { ret, sizeof(*ret) };
-	struct msghdr header = {
-		.msg_iov = &vector,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c;
-	ssize_t n;
-
-	do
-		n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	if (n == 0)
-		errno = 0;
-	if (n != sizeof(*ret))
-		return false;
-	c = CMSG_FIRSTHDR(&header);
-	*fd_ret = -1;
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd_ret, CMSG_DATA(c), sizeof(*fd_ret));
-	return true;
-}
-
-/*
- * Where no int3 stands there is something else by now: other code was mapped,
- * or calltrap died just before it was written.
- */
-static void restore(const struct note *note, int mem)
-{
-	uint8_t found;
-
-	if (pread(mem, &found, 1, note->address) != 1 || found != INT3)
-		return;
-	if (pwrite(mem, &note->original, 1, note->address) != 1)
-		return; /* the process has gone, or the mapping */
-}
-
-static void restore_all(struct guard *guard)
-{
-	struct shared *shared = guard->shared;
-	uint32_t i;
-
-	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
-		const struct note *note = &shared->notes[i];
-
-		if (note->planted && note->space < SPACES_MAX &&
-		    guard->mems[note->space] >= 0)
-			restore(note, guard->mems[note->space]);
-	}
-}
-
-static void drop_mem(struct guard *guard, int space)
-{
-	if (guard->mems[space] >= 0)
-		close(guard->mems[space]);
-	guard->mems[space] = -1;
-}
-
-/*
- * Takes all that calltrap has sent by now, with the lock held: what came last
- * is still in the socket when calltrap dies. False: the socket has ended.
- */
-static bool receive_waiting(struct guard *guard)
-{
-	struct message message;
-	int fd;
-
-	while (receive(guard->socket, &message, &fd)) {
-		if (message.space < 0 || message.space >= SPACES_MAX)
-			continue;
-		drop_mem(guard, message.space);
-		guard->mems[message.space] = fd;
-	}
-	return errno == EAGAIN;
-}
-
-static void receive_spaces(struct guard *guard)
-{
-	struct pollfd pollfd = { .fd = guard->socket, .events = POLLIN };
-	bool open = true;
-
-	while (open) {
-		if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
-			return;
-		pthread_mutex_lock(&guard->lock);
-		open = receive_waiting(guard);
-		pthread_mutex_unlock(&guard->lock);
-	}
-}
-
-/*
- * Tasks that run, or stand in a stop, may be behind an int3 whose stop has been
- * fetched. They are stopped before they run on (they do when the kernel lets
- * go of them, which comes later), and put back to the instruction that they
- * have not run. Those that sleep in a system call are left alone.
- */
-static void for_each_chosen(struct guard *guard,
-			    void (*act)(struct guard *guard,
-					struct standing *task))
-{
-	struct shared *shared = guard->shared;
-	uint32_t i;
-
-	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
-		if (shared->tasks[i].tid && shared->tasks[i].chosen)
-			act(guard, &shared->tasks[i]);
-}
-
-static void stop_task(struct standing *task)
-{
-	syscall(SYS_tgkill, task->pid, task->tid, SIGSTOP);
-	task->chosen = 1;
-}
-
-/*
- * One that was resumed last is most likely at a trap by now, and there is no
- * time to look: it must not be let go of before it has its signal.
- */
-static void stop_likely(struct guard *guard)
-{
-	struct shared *shared = guard->shared;
-	uint32_t i;
-
-	for (i = 0; i < RESUMED_MAX; i++) {
-		uint32_t place = shared->resumed[i] - 1;
-
-		if (place < TASKS_MAX && shared->tasks[place].tid &&
-		    !shared->tasks[place].chosen)
-			stop_task(&shared->tasks[place]);
-	}
-}
-
-static void stop_others(struct guard *guard)
-{
-	struct shared *shared = guard->shared;
-	uint32_t i;
-
-	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
-		struct standing *task = &shared->tasks[i];
-		char state;
-
-		if (!task->tid || task->chosen)
-			continue;
-		state = procfs_state(task->tid);
-		if (state == 't' || state == 'R')
-			stop_task(task);
-	}
-}
-
-static bool was_trapped(const struct guard *guard, uint64_t address,
-			bool stands)
-{
-	const struct shared *shared = guard->shared;
-	uint32_t i;
-
-	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
-		if (shared->notes[i].address == address)
-			return stands || shared->notes[i].length > 1;
-	return false;
-}
-
-/* The kernel lets go of calltrap's tasks a moment after it has told us. */
-static bool seize(pid_t tid)
-{
-	const struct timespec moment = { .tv_nsec = 1000000 };
-	int err = -EPERM, tries;
-
-	for (tries = 0; err == -EPERM && tries < 1000; tries++) {
-		err = ptrace_seize(tid, 0);
-		if (err == -EPERM)
-			nanosleep(&moment, NULL);
-	}
-	return !err;
-}
-
-static bool rewind_task(struct guard *guard, const struct standing *task)
-{
-	struct regs regs;
-	pid_t tid = task->tid;
-	int status;
-
-	if (!seize(tid) || ptrace_interrupt(tid) ||
-	    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status) ||
-	    ptrace_get_regs(tid, &regs))
-		return false;
-	if (was_trapped(guard, regs.user.rip - 1, task->stands) &&
-	    ptrace_set_ip(tid, regs.user.rip - 1))
-		return false;
-	return !ptrace_detach(tid, 0);
-}
-
-/* What can't be put right must not compute wrong results: it dies. */
-static void put_back(struct guard *guard, struct standing *task)
-{
-	if (!rewind_task(guard, task))
-		syscall(SYS_tgkill, task->pid, task->tid, SIGTRAP);
-}
-
-static void let_go_on(struct guard *guard UNUSED, struct standing *task)
-{
-	kill(task->pid, SIGCONT);
-}
-
-static void put_all_back(struct guard *guard)
-{
-	restore_all(guard);
-	stop_others(guard);
-	for_each_chosen(guard, put_back);
-	for_each_chosen(guard, let_go_on);
-}
-
-static void *await_death(void *argument)
-{
-	struct guard *guard = argument;
-	int err = pthread_mutex_lock(&guard->shared->alive);
-
-	if (err == EOWNERDEAD && !guard->shared->dismissed) {
-		stop_likely(guard);
-		pthread_mutex_lock(&guard->lock);
-		(void)receive_waiting(guard);
-		put_all_back(guard);
-	}
-	_exit(0);
-}
-
-/*
- * In a session of its own: what is sent to calltrap's process group is not for
- * it. Pipes that calltrap writes to must end with calltrap.
- */
-static NO_RETURN void run_guard(struct shared *shared, int socket)
-{
-	const struct sched_param priority = { .sched_priority = 1 };
-	struct guard guard = {
-		.shared = shared,
-		.socket = 3,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-	};
-	pthread_t waiter;
-	size_t i;
-
-	for (i = 0; i < SPACES_MAX; i++)
-		guard.mems[i] = -1;
-	/* Every moment counts then. Root may; others do without. */
-	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
-	setsid();
-	prctl(PR_SET_NAME, "calltrap-guard");
-	if (dup2(socket, guard.socket) != guard.socket)
-		_exit(1);
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	close(STDERR_FILENO);
-	close_range(guard.socket + 1, ~0u, 0);
-	if (pthread_create(&waiter, NULL, await_death, &guard))
-		_exit(1);
-	receive_spaces(&guard);
-	pthread_join(waiter, NULL);
-	_exit(0);
-}
-
-/* ---- in calltrap ---- */
 
 static bool has_room(int socket, uint64_t deadline)
 {
@@ -433,6 +94,8 @@ struct guardian *guardian_start(void)
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (shared == MAP_FAILED)
 		return NULL;
+	shared->calltrap = getpid();
+	shared->tracer = gettid();
 	if (!hold(shared) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
 		munmap(shared, sizeof(*shared));
@@ -443,7 +106,7 @@ struct guardian *guardian_start(void)
 	if (pid == 0) {
 		close(sockets[0]);
 		if (fork() == 0)
-			run_guard(shared, sockets[1]);
+			guard_run(shared, sockets[1]);
 		_exit(0);
 	}
 	close(sockets[1]);
@@ -552,7 +215,7 @@ int guardian_add_task(struct guardian *guardian, int pid, int tid)
 
 		if (task->tid)
 			continue;
-		task->stands = 0;
+		task->stands = task->job_stopped = 0;
 		task->pid = pid;
 		task->tid = tid;
 		if (place >= shared->task_count)
@@ -572,6 +235,12 @@ void guardian_mark_task(struct guardian *guardian, int place, bool stands)
 {
 	if (guardian && place >= 0)
 		guardian->shared->tasks[place].stands = stands;
+}
+
+void guardian_mark_stopped(struct guardian *guardian, int place, bool stopped)
+{
+	if (guardian && place >= 0)
+		guardian->shared->tasks[place].job_stopped = stopped;
 }
 
 void guardian_mark_resumed(struct guardian *guardian, int place)

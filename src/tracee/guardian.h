@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_GUARDIAN_H
 #define CALLTRAP_GUARDIAN_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/types.h"
@@ -15,6 +16,13 @@
  * both share.
  */
 struct guardian;
+
+/*
+ * Comes when calltrap itself was stopped (SIGSTOP, a debugger, a frozen cgroup)
+ * for longer than a second, and goes on: its traps have been lifted meanwhile,
+ * by the guardian. It should leave.
+ */
+#define GUARDIAN_LIFTED (SIGRTMIN + 1)
 
 /* NULL when it can't be had; everything else works without. */
 struct guardian *guardian_start(void);
@@ -53,6 +61,12 @@ void guardian_drop_task(struct guardian *guardian, int place);
  * behind the first byte of a longer one it can't stand but by the int3.)
  */
 void guardian_mark_task(struct guardian *guardian, int place, bool stands);
+
+/*
+ * Whether somebody has stopped it by a signal (job control): it is to stay so
+ * when calltrap is killed.
+ */
+void guardian_mark_stopped(struct guardian *guardian, int place, bool stopped);
 
 /* It was resumed: of all tasks the last ones are seen to first. */
 void guardian_mark_resumed(struct guardian *guardian, int place);

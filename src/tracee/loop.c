@@ -21,7 +21,7 @@ static void release(struct tracer *tracer, struct task *task)
 	struct tracee *tracee = task->tracee;
 
 	task_free(tracer, task);
-	if (!tracee || tracee->tasks)
+	if (!tracee || tracee->tasks || tracer->keeps_tracees)
 		return;
 	tracer->client->ops->leave(tracer->client, tracee);
 	tracee_free(tracer, tracee);
@@ -66,6 +66,9 @@ static void settle(struct tracer *tracer, struct task *task)
 	write_back(task);
 	guardian_mark_resumed(tracer->guardian, task->watch);
 	task->stopped = false;
+	if (task->listening || task->wish == WISH_LISTEN)
+		guardian_mark_stopped(tracer->guardian, task->watch,
+				      task->wish == WISH_LISTEN);
 	task->listening = task->wish == WISH_LISTEN;
 	if (task->listening)
 		(void)ptrace_listen(task->tid);
@@ -100,7 +103,7 @@ static void handle_end(struct tracer *tracer, struct task *task, int status)
 
 	task->end_status = status;
 	task_free(tracer, task);
-	if (!tracee || tracee->tasks)
+	if (!tracee || tracee->tasks || tracer->keeps_tracees)
 		return;
 	tracer->client->ops->tracee_end(tracer->client, tracee, status);
 	if (WIFSIGNALED(status))
@@ -314,6 +317,18 @@ void loop_handle_queued(struct tracer *tracer)
 		loop_handle(tracer, stop.tid, stop.status, stop.time);
 	}
 	tracer->queue_count = 0;
+}
+
+bool loop_once(struct tracer *tracer)
+{
+	int status;
+	pid_t tid = wait_for_any(tracer, &status);
+
+	if (tid < 0)
+		return errno == EINTR;
+	tracer_queue_stop(tracer, tid, status);
+	loop_handle_queued(tracer);
+	return true;
 }
 
 #define LATE_CHILD (NS_PER_SECOND / 10)

@@ -3,6 +3,7 @@
 #define CALLTRAP_LOOP_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 #include "tracee/tracer.h"
 
@@ -16,6 +17,12 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake);
 
 /* Handles one status; the time is when it was fetched. */
 void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time);
+
+/*
+ * Waits for one status, and handles it and what came with it; or for a signal.
+ * False when there is nothing to wait for.
+ */
+bool loop_once(struct tracer *tracer);
 
 /* Lets go of children that are held and whose parents are gone. */
 void loop_settle_orphans(struct tracer *tracer);

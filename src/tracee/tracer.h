@@ -173,6 +173,7 @@ struct tracer {
 	unsigned late_next;
 	size_t orphans;         /* held: their parents' events are to come */
 	bool leaving;           /* every task is let go at its next stop */
+	bool keeps_tracees;     /* … and those that are gone are still there */
 	struct {                /* what the rest of the program asks about */
 		uint64_t stops;
 		uint64_t stopped_ns; /* from stops to resumptions, in all */

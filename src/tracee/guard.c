@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/guardian_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sysdeps/linux/freezer.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/ptrace.h"
+#include "tracee/guardian.h"
+#include "tracee/stop.h"
+
+struct guard {
+	struct shared *shared;
+	int socket;
+	pthread_mutex_t lock; /* of the next, and of what is in the socket */
+	int mems[SPACES_MAX]; /* /proc/PID/mem, or -1 */
+	uint64_t held_up_since; /* calltrap can't go on; 0: it can */
+	bool relieved;
+};
+
+/*
+ * Returns false when there is nothing (-EAGAIN in errno), and at the end of
+ * the socket; *fd_ret is -1 without one.
+ */
+static bool receive(int socket, struct message *ret, int *fd_ret)
+{
+	union control control;
+	struct iovec vector = { ret, sizeof(*ret) };
+	struct msghdr header = {
+		.msg_iov = &vector,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		errno = 0;
+	if (n != sizeof(*ret))
+		return false;
+	c = CMSG_FIRSTHDR(&header);
+	*fd_ret = -1;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd_ret, CMSG_DATA(c), sizeof(*fd_ret));
+	return true;
+}
+
+/*
+ * Where no int3 stands there is something else by now: other code was mapped,
+ * or calltrap died just before it was written.
+ */
+static void restore(const struct note *note, int mem)
+{
+	uint8_t found;
+
+	if (pread(mem, &found, 1, note->address) != 1 || found != INT3)
+		return;
+	if (pwrite(mem, &note->original, 1, note->address) != 1)
+		return; /* the process has gone, or the mapping */
+}
+
+static void restore_all(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
+		const struct note *note = &shared->notes[i];
+
+		if (note->planted && note->space < SPACES_MAX &&
+		    guard->mems[note->space] >= 0)
+			restore(note, guard->mems[note->space]);
+	}
+}
+
+static void drop_mem(struct guard *guard, int space)
+{
+	if (guard->mems[space] >= 0)
+		close(guard->mems[space]);
+	guard->mems[space] = -1;
+}
+
+/*
+ * Takes all that calltrap has sent by now, with the lock held: what came last
+ * is still in the socket when calltrap dies. False: the socket has ended.
+ */
+static bool receive_waiting(struct guard *guard)
+{
+	struct message message;
+	int fd;
+
+	while (receive(guard->socket, &message, &fd)) {
+		if (message.space < 0 || message.space >= SPACES_MAX)
+			continue;
+		drop_mem(guard, message.space);
+		guard->mems[message.space] = fd;
+	}
+	return errno == EAGAIN;
+}
+
+/* ---- while calltrap is stopped ---- */
+
+#define LOOK_EVERY_MS 200
+#define STOPPED_TOO_LONG NS_PER_SECOND
+
+static bool is_held_up(pid_t tid)
+{
+	char state = procfs_state(tid);
+
+	return state == 'T' || state == 't' ||
+	       (state == 'D' && freezer_has_frozen("", tid));
+}
+
+/*
+ * Threads that run into a trap now would wait as long as calltrap does. Those
+ * that have are with it, and it alone can let go of them: so it is woken, if
+ * it was a signal that stopped it.
+ */
+static void relieve(struct guard *guard)
+{
+	const struct shared *shared = guard->shared;
+
+	pthread_mutex_lock(&guard->lock);
+	(void)receive_waiting(guard);
+	restore_all(guard);
+	pthread_mutex_unlock(&guard->lock);
+	kill(shared->calltrap, GUARDIAN_LIFTED);
+	if (procfs_state(shared->tracer) == 'T')
+		kill(shared->calltrap, SIGCONT);
+}
+
+static bool has_tasks(const struct shared *shared)
+{
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
+		if (shared->tasks[i].tid)
+			return true;
+	return false;
+}
+
+static void look_at_calltrap(struct guard *guard)
+{
+	uint64_t now = clock_now();
+
+	if (!is_held_up(guard->shared->tracer) || !has_tasks(guard->shared)) {
+		guard->held_up_since = 0;
+		guard->relieved = false;
+		return;
+	}
+	if (!guard->held_up_since)
+		guard->held_up_since = now;
+	if (guard->relieved || now - guard->held_up_since < STOPPED_TOO_LONG)
+		return;
+	guard->relieved = true;
+	relieve(guard);
+}
+
+static void serve(struct guard *guard)
+{
+	struct pollfd pollfd = { .fd = guard->socket, .events = POLLIN };
+	bool open = true;
+
+	while (open) {
+		int n = poll(&pollfd, 1, LOOK_EVERY_MS);
+
+		if (n < 0 && errno != EINTR)
+			return;
+		if (n > 0) {
+			pthread_mutex_lock(&guard->lock);
+			open = receive_waiting(guard);
+			pthread_mutex_unlock(&guard->lock);
+		}
+		look_at_calltrap(guard);
+	}
+}
+
+/* ---- when calltrap is dead ---- */
+
+static void stop_task(struct standing *task)
+{
+	syscall(SYS_tgkill, task->pid, task->tid, SIGSTOP);
+	task->chosen = 1;
+}
+
+/*
+ * One that was resumed last is most likely at a trap by now, and there is no
+ * time to look: it must not be let go of before it has its signal.
+ */
+static void stop_likely(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < RESUMED_MAX; i++) {
+		uint32_t place = shared->resumed[i] - 1;
+
+		if (place < TASKS_MAX && shared->tasks[place].tid &&
+		    !shared->tasks[place].chosen)
+			stop_task(&shared->tasks[place]);
+	}
+}
+
+/*
+ * Tasks that run, or stand in a stop, may be behind an int3 whose stop has been
+ * fetched. They are stopped before they run on (they do when the kernel lets
+ * go of them, which comes later), and put back to the instruction that they
+ * have not run. Those that sleep in a system call are left alone; those that
+ * are frozen outside of one are not.
+ */
+static bool may_stand_behind_one(pid_t tid)
+{
+	char state = procfs_state(tid);
+	taddr_t ip;
+	long number;
+
+	return state == 't' || state == 'R' ||
+	       (state == 'D' && !procfs_blocked_in_syscall(tid, &number, &ip));
+}
+
+static void stop_others(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		struct standing *task = &shared->tasks[i];
+
+		if (task->tid && !task->chosen &&
+		    may_stand_behind_one(task->tid))
+			stop_task(task);
+	}
+}
+
+static bool was_trapped(const struct guard *guard, uint64_t address,
+			bool stands)
+{
+	const struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
+		if (shared->notes[i].address == address)
+			return stands || shared->notes[i].length > 1;
+	return false;
+}
+
+/* The kernel lets go of calltrap's tasks a moment after it has told us. */
+static bool seize(pid_t tid)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int err = -EPERM, tries;
+
+	for (tries = 0; err == -EPERM && tries < 1000; tries++) {
+		err = ptrace_seize(tid, 0);
+		if (err == -EPERM)
+			nanosleep(&moment, NULL);
+	}
+	return !err && !ptrace_interrupt(tid);
+}
+
+/*
+ * What can't be put right must not compute wrong results: it dies. From here
+ * on the others are ours, and none dies of an int3 that it has yet to tell of.
+ */
+static size_t seize_chosen(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	size_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		struct standing *task = &shared->tasks[i];
+
+		if (!task->tid || !task->chosen)
+			continue;
+		if (seize(task->tid)) {
+			count++;
+			continue;
+		}
+		syscall(SYS_tgkill, task->pid, task->tid, SIGTRAP);
+		task->chosen = 0;
+	}
+	return count;
+}
+
+static bool is_job_stopped(const struct shared *shared, pid_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
+		if (shared->tasks[i].tid && shared->tasks[i].pid == pid &&
+		    shared->tasks[i].job_stopped)
+			return true;
+	return false;
+}
+
+/* But not who was stopped by somebody else before. */
+static void let_processes_go_on(struct guard *guard)
+{
+	struct shared *shared = guard->shared;
+	pid_t last = 0;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		const struct standing *task = &shared->tasks[i];
+
+		if (!task->tid || !task->chosen || task->pid == last)
+			continue;
+		last = task->pid;
+		if (!is_job_stopped(shared, task->pid))
+			kill(task->pid, SIGCONT);
+	}
+}
+
+static struct standing *find_chosen(struct guard *guard, pid_t tid)
+{
+	struct shared *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
+		if (shared->tasks[i].tid == tid && shared->tasks[i].chosen)
+			return &shared->tasks[i];
+	return NULL;
+}
+
+static bool shows_int3(pid_t tid, taddr_t address)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, tid, address, NULL);
+	return !errno && (word & 0xff) == INT3;
+}
+
+/*
+ * Whether it stands behind an int3 of calltrap's; with info, that of a SIGTRAP
+ * that has just stopped it: all are lifted, so one that is still there is the
+ * program's own.
+ */
+static bool is_behind_one(const struct guard *guard,
+			  const struct standing *task, taddr_t ip,
+			  const siginfo_t *info)
+{
+	if (info && info->si_code == SI_KERNEL)
+		return !shows_int3(task->tid, ip - 1);
+	return was_trapped(guard, ip - 1, task->stands);
+}
+
+/* Ours stop it, and make it go on. */
+static bool is_own(const siginfo_t *info)
+{
+	return (info->si_signo == SIGSTOP || info->si_signo == SIGCONT) &&
+	       info->si_pid == getpid();
+}
+
+/*
+ * Puts it back if it is behind an int3; *signal_ret is what it has to get. One
+ * that has yet to tell of an int3 is put back then.
+ */
+static int look_at_stop(struct guard *guard, struct standing *task,
+			const struct stop *stop, int *signal_ret)
+{
+	bool trapped = stop->kind == STOP_TRAP, behind;
+	struct regs regs;
+	siginfo_t info;
+
+	if (ptrace_get_regs(task->tid, &regs) ||
+	    ptrace_get_siginfo(task->tid, &info))
+		return -ERR_GONE;
+	*signal_ret = stop->kind == STOP_SIGNAL && !is_own(&info) ?
+			      stop->signal :
+			      0;
+	if (!trapped && ptrace_has_queued_trap(task->tid))
+		return 0;
+	behind = is_behind_one(guard, task, regs.user.rip,
+			       trapped ? &info : NULL);
+	task->stands = 0;
+	if (trapped && !behind)
+		*signal_ret = stop->signal;
+	return behind ? ptrace_set_ip(task->tid, regs.user.rip - 1) : 0;
+}
+
+/* Returns whether we are done with it. */
+static bool put_back(struct guard *guard, struct standing *task,
+		     const struct stop *stop)
+{
+	int signal;
+
+	if (stop->kind == STOP_EXITED || stop->kind == STOP_KILLED)
+		return true;
+	if (look_at_stop(guard, task, stop, &signal))
+		return false; /* it is dying, and will tell of that */
+	if (ptrace_has_queued_trap(task->tid))
+		return ptrace_continue(task->tid, signal) != 0;
+	(void)ptrace_detach(task->tid, signal);
+	return true;
+}
+
+/* However long it takes: they may be frozen, or get no processor. */
+static void put_all_back(struct guard *guard)
+{
+	size_t left;
+	int status;
+	pid_t tid;
+
+	restore_all(guard);
+	stop_others(guard);
+	left = seize_chosen(guard);
+	let_processes_go_on(guard);
+	while (left && ((tid = waitpid(-1, &status, __WALL)) > 0 ||
+			errno == EINTR)) {
+		struct stop stop = stop_classify(status);
+		struct standing *task = tid > 0 ? find_chosen(guard, tid) :
+						  NULL;
+
+		if (task && put_back(guard, task, &stop)) {
+			task->chosen = 0;
+			left--;
+		}
+	}
+}
+
+static void *await_death(void *argument)
+{
+	struct guard *guard = argument;
+	int err = pthread_mutex_lock(&guard->shared->alive);
+
+	if (err == EOWNERDEAD && !guard->shared->dismissed) {
+		stop_likely(guard);
+		pthread_mutex_lock(&guard->lock);
+		(void)receive_waiting(guard);
+		put_all_back(guard);
+	}
+	_exit(0);
+}
+
+/* ---- not to be killed with calltrap ---- */
+
+static void write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		errno = 0; /* it isn't allowed to, and does without */
+	close(fd);
+}
+
+/* Who kills everything that is called calltrap means us as little as can be. */
+static void rename_process(void)
+{
+	static const char name[] = "ctrap-guardian";
+	char line[65536];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd >= 0 ? read(fd, line, sizeof(line)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	prctl(PR_SET_NAME, name);
+	/* The kernel shows what stands where the arguments were. */
+	if (size > (ssize_t)sizeof(name)) {
+		memset(program_invocation_name, 0, size);
+		memcpy(program_invocation_name, name, sizeof(name));
+	}
+}
+
+/*
+ * A group that is killed or frozen as a whole (a container's, a service's) is
+ * calltrap's, not ours; where we may, we live in the root.
+ */
+static const char *const roots[] = {
+	"/sys/fs/cgroup/cgroup.procs",
+	"/sys/fs/cgroup/unified/cgroup.procs",
+	"/sys/fs/cgroup/memory/cgroup.procs",
+	"/sys/fs/cgroup/freezer/cgroup.procs",
+	"/sys/fs/cgroup/systemd/cgroup.procs",
+};
+
+static void stand_apart(void)
+{
+	size_t i;
+
+	setsid();
+	rename_process();
+	write_to("/proc/self/oom_score_adj", "-1000");
+	for (i = 0; i < ARRAY_SIZE(roots); i++)
+		write_to(roots[i], "0");
+}
+
+/*
+ * In a session of its own: what is sent to calltrap's process group is not for
+ * it. Pipes that calltrap writes to must end with calltrap.
+ */
+void guard_run(struct shared *shared, int socket)
+{
+	const struct sched_param priority = { .sched_priority = 1 };
+	struct guard guard = {
+		.shared = shared,
+		.socket = 3,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	pthread_t waiter;
+	size_t i;
+
+	for (i = 0; i < SPACES_MAX; i++)
+		guard.mems[i] = -1;
+	stand_apart();
+	/* Every moment counts then. Root may; others do without. */
+	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
+	if (dup2(socket, guard.socket) != guard.socket)
+		_exit(1);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	close(STDERR_FILENO);
+	close_range(guard.socket + 1, ~0u, 0);
+	if (pthread_create(&waiter, NULL, await_death, &guard))
+		_exit(1);
+	serve(&guard);
+	pthread_join(waiter, NULL);
+	_exit(0);
+}
+

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_GUARDIAN_PRIVATE_H
+#define CALLTRAP_GUARDIAN_PRIVATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+/* What guardian.c, in calltrap, and guard.c, in the guardian, both know. */
+
+/* Memory that isn't used costs nothing. */
+#define NOTES_MAX (1u << 20)
+#define SPACES_MAX 4096
+#define TASKS_MAX 65536
+#define RESUMED_MAX 8
+
+#define INT3 0xcc
+
+struct note {
+	uint64_t address;
+	uint32_t next_free; /* the number of a free note + 1, or 0 */
+	uint16_t space;
+	uint8_t original;
+	uint8_t length; /* of the instruction */
+	volatile uint8_t planted;
+};
+
+/* A task; it stands behind an int3 that it hasn't been brought past. */
+struct standing {
+	int32_t pid;
+	int32_t tid; /* 0 = a free place */
+	volatile uint8_t stands;
+	volatile uint8_t job_stopped; /* by somebody else's signal */
+	uint8_t chosen; /* by the guardian */
+};
+
+/* What both processes see. */
+struct shared {
+	pthread_mutex_t alive;   /* held by calltrap as long as it lives */
+	volatile bool dismissed;
+	int32_t calltrap;        /* its number, and … */
+	int32_t tracer;          /* … that of its thread that traces */
+	volatile uint32_t count; /* notes ever used */
+	struct note notes[NOTES_MAX];
+	volatile uint32_t task_count; /* places ever used */
+	volatile uint32_t resumed[RESUMED_MAX]; /* places + 1 */
+	uint32_t next_resumed;
+	struct standing tasks[TASKS_MAX];
+};
+
+/* What is sent with a descriptor, or without one. */
+enum order {
+	ORDER_ADD_SPACE,
+	ORDER_DROP_SPACE,
+};
+
+struct message {
+	enum order order;
+	int space;
+};
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* The life of the guardian; orders come through the socket. */
+void guard_run(struct shared *shared, int socket) NO_RETURN;
+
+#endif
