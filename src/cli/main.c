@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "cli/complain.h"
+#include "cli/front.h"
 #include "cli/heap_diff.h"
 #include "cli/options.h"
 #include "cli/session.h"
@@ -38,7 +39,7 @@ static int run(const struct options *options)
 	diag_set_debug(options->debug);
 	if (options->verb == VERB_HEAP_DIFF)
 		return heap_diff_run(options);
-	return session_run(options);
+	return session_run(options, front_begin());
 }
 
 /*

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,10 +17,11 @@
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/crash.h"
+#include "cli/front.h"
 #include "cli/prototype_path.h"
+#include "sysdeps/linux/freezer.h"
 #include "tracee/attach.h"
 #include "tracee/launch.h"
-#include "tracee/leave.h"
 #include "tracee/loop.h"
 
 /* ---- a sink of its own: the command's exit, and output to be flushed ---- */
@@ -208,12 +211,56 @@ static bool asked_to_leave(const struct session *session)
 	return session->requests->leave || prober_error(session->prober);
 }
 
+static bool is_held(const struct tracee *tracee)
+{
+	const struct task *task;
+
+	for_each_task_of(tracee, task)
+		if (task->leaving)
+			return true;
+	return false;
+}
+
+/* Somebody will want to know why that process is still traced. */
+static void tell_held(const struct session *session)
+{
+	const struct tracee *tracee, *next;
+
+	HASH_ITER(hh, session->tracer.tracees, tracee, next) {
+		bool frozen = freezer_has_frozen("", tracee->pid);
+
+		if (is_held(tracee))
+			complain(0, "process %d can't be let go of yet: %s. "
+				    "Its code is restored; process %d ("
+				    FRONT_WORKER_NAME
+				    ") holds on to it until then, and must "
+				    "not be killed",
+				 (int)tracee->pid,
+				 frozen ? "it is frozen, and has to be thawed" :
+					  "some of its threads don't run, and "
+					  "have to be waited for",
+				 (int)getpid());
+	}
+}
+
 static void leave(struct session *session)
 {
 	session->left = true;
 	signals_tick();
 	prober_abandon_all(session->prober, &session->tracer);
-	leave_all(&session->tracer);
+	session->holds_on = !leave_all(&session->tracer, &session->late);
+	if (session->holds_on)
+		tell_held(session);
+}
+
+/* Without the front nobody would see it end: so it ends as if killed itself. */
+static void end_started(const struct session *session)
+{
+	const struct tracee *tracee, *next;
+
+	HASH_ITER(hh, session->tracer.tracees, tracee, next)
+		if (tracee->started)
+			(void)kill(tracee->pid, SIGKILL);
 }
 
 static void set_deadline(struct session *session)
@@ -238,6 +285,8 @@ static void run(struct session *session)
 
 		signals_rest();
 		session->requests->wake = 0;
+		if (session->requests->front_gone)
+			end_started(session);
 		if (err || asked_to_leave(session)) {
 			look_at_traps(session);
 			if (session->verb->leaving)
@@ -272,17 +321,26 @@ static void *trace(void *context)
 		leave(session);
 	fatal_set_hook(NULL, NULL);
 	crash_done();
+	if (session->holds_on) {
+		session->requests->deadline = session->requests->alarm = 0;
+		signals_rest();
+		sem_post(&session->traced);
+		leave_late(&session->tracer, &session->late);
+	}
 	/* It would take the end of this thread for that of calltrap. */
 	guardian_dismiss(session->tracer.guardian);
 	session->tracer.guardian = NULL;
+	sem_post(&session->traced);
 	return NULL;
 }
 
-/* Signals are for the thread that traces: they must interrupt its waits. */
+/*
+ * Signals are for the thread that traces: they must interrupt its waits. It has
+ * ended on return, unless session->holds_on.
+ */
 static int trace_in_thread(struct session *session)
 {
 	pthread_attr_t attr;
-	pthread_t thread;
 	sigset_t all, own;
 	int error;
 
@@ -290,11 +348,15 @@ static int trace_in_thread(struct session *session)
 	pthread_sigmask(SIG_SETMASK, &all, &own);
 	pthread_attr_init(&attr);
 	pthread_attr_setsigmask_np(&attr, &own);
-	error = pthread_create(&thread, &attr, trace, session);
+	sem_init(&session->traced, 0, 0);
+	error = pthread_create(&session->thread, &attr, trace, session);
 	pthread_attr_destroy(&attr);
 	if (!error)
-		pthread_join(thread, NULL);
-	pthread_sigmask(SIG_SETMASK, &own, NULL);
+		sem_wait(&session->traced);
+	if (!error && !session->holds_on) {
+		pthread_join(session->thread, NULL);
+		pthread_sigmask(SIG_SETMASK, &own, NULL);
+	}
 	return error ? complain(-error, "no thread can be had: %s",
 				strerror(error)) :
 		       0;
@@ -307,6 +369,23 @@ static void tell_detached(const struct session *session)
 	    !session->child_ended)
 		diag(DIAG_NOTE, DIAG_SESSION,
 		     "process %d was let go, and goes on", (int)session->child);
+}
+
+static void report_lost_traps(const struct session *session)
+{
+	const double blind = session->blind_ns / 1e9;
+
+	if (session->requests->lifted)
+		complain(0, "calltrap itself was stopped for longer than a "
+			    "second: its traps were lifted meanwhile, calls "
+			    "went by unseen for up to %.1f s, and what it "
+			    "traced was let go of",
+			 blind);
+	else if (session->lost_traps)
+		complain(0, "%llu traps were taken away by another tool (do "
+			    "perf or bpftrace have uprobes there?) and put "
+			    "back; calls went by unseen for up to %.1f s",
+			 (unsigned long long)session->lost_traps, blind);
 }
 
 static void report_stacks(const struct session *session)
@@ -364,12 +443,7 @@ static void report_losses(struct session *session)
 		complain(0, "%llu functions could not be trapped (-D probe "
 			    "names them)",
 			 (unsigned long long)counts.failed_probes);
-	if (session->lost_traps)
-		complain(0, "%llu traps were taken away by another tool (do "
-			    "perf or bpftrace have uprobes there?) and put "
-			    "back; calls went by unseen for up to %.1f s",
-			 (unsigned long long)session->lost_traps,
-			 session->blind_ns / 1e9);
+	report_lost_traps(session);
 	diag_debug(DIAG_SESSION,
 		   "%llu calls, %llu stops; passed: %llu emulated, %llu "
 		   "copied, %llu stepped",
@@ -401,7 +475,9 @@ static int exit_status(const struct session *session)
 {
 	int status = status_of_tracing(session);
 
-	return !status && session->unwritten ? EXIT_UNWRITTEN : status;
+	if (!status && session->unwritten)
+		return EXIT_UNWRITTEN;
+	return !status && session->holds_on ? EXIT_HOLDS_ON : status;
 }
 
 static void finish_sinks(struct session *session)
@@ -457,24 +533,60 @@ static int open_session(struct session *session)
 	return session->verb->open(session);
 }
 
+/* The user gets his prompt back; what others of us look at stays in memory. */
+static NO_RETURN void hold_on(struct session *session, int status)
+{
+	sinks_free(session->sinks);
+	if (session->verb->close)
+		session->verb->close(session);
+	fflush(NULL);
+	front_release(session->front, status);
+	pthread_join(session->thread, NULL);
+	_exit(status);
+}
+
+/* As if it had been killed itself: what was found is not wanted any more. */
+static NO_RETURN void end_with_front(struct session *session)
+{
+	if (session->holds_on)
+		pthread_join(session->thread, NULL);
+	_exit(EXIT_FAILURE);
+}
+
 static const struct verb_ops *const verbs[] = {
 	[VERB_TRACE] = &trace_verb,
 	[VERB_HEAP] = &heap_verb,
 };
 
-int session_run(const struct options *options)
+static int end_of_tracing(struct session *session)
+{
+	int status = EXIT_NOTHING_TRACED;
+
+	/* From here on there is nothing to be done but to write. */
+	if (session->front)
+		prctl(PR_SET_PDEATHSIG, SIGKILL * !session->holds_on);
+	if (session->front && getppid() != session->front)
+		end_with_front(session);
+	if (session->begun) {
+		finish(session);
+		status = exit_status(session);
+	}
+	if (session->holds_on)
+		hold_on(session, status);
+	return status;
+}
+
+int session_run(const struct options *options, pid_t front)
 {
 	struct session session = {
 		.options = options,
+		.front = front,
 		.verb = verbs[options->verb],
 	};
 	int status = EXIT_NOTHING_TRACED;
 
 	if (!open_session(&session) && !trace_in_thread(&session)) {
-		if (session.begun) {
-			finish(&session);
-			status = exit_status(&session);
-		}
+		status = end_of_tracing(&session);
 		tracer_fini(&session.tracer);
 		prober_free(session.prober);
 	}

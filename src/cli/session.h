@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_SESSION_H
 #define CALLTRAP_SESSION_H
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 
 #include "cli/options.h"
@@ -9,6 +11,7 @@
 #include "debuginfo/debuginfo.h"
 #include "probe/prober.h"
 #include "tracee/inheritance.h"
+#include "tracee/leave.h"
 #include "tracee/lost_traps.h"
 
 /* Exit statuses of calltrap itself; see calltrap(1). */
@@ -16,6 +19,7 @@ enum {
 	EXIT_NOTHING_TRACED = 1,
 	EXIT_UNWRITTEN = 1,
 	EXIT_WRONG_USAGE = 2,
+	EXIT_HOLDS_ON = 3,
 };
 
 struct session;
@@ -89,10 +93,18 @@ struct session {
 	uint64_t last_look;
 	uint64_t lost_traps; /* … how many were gone */
 	uint64_t blind_ns;   /* at most */
+	pid_t front;        /* see cli/front.h */
+	pthread_t thread;   /* the one that traces */
+	sem_t traced;       /* posted when the tracing is over, or … */
+	bool holds_on;      /* … only tasks that are late are still held */
+	struct leave late;
 	struct sink watcher;
 };
 
-/* Does what the command line says; returns the exit status. */
-int session_run(const struct options *options);
+/*
+ * Does what the command line says; returns the exit status. front: see
+ * cli/front.h.
+ */
+int session_run(const struct options *options, pid_t front);
 
 #endif

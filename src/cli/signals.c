@@ -3,9 +3,12 @@
 
 #include <stdbool.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "cli/front.h"
+#include "tracee/guardian.h"
 
 #define TICK               (50 * 1000 * 1000)
 #define NS_PER_MICROSECOND 1000
@@ -66,12 +69,40 @@ static bool must_leave(int signal)
 	case SIGALRM:
 		return requests.deadline && clock_now() >= requests.deadline;
 	default:
+		if (signal == FRONT_GONE)
+			requests.front_gone = 1;
+		if (signal == GUARDIAN_LIFTED)
+			requests.lifted = 1;
 		return true;
 	}
 }
 
-static void on_signal(int signal)
+/* What is sent to the whole process group comes from the front, too. */
+#define COPY_AGE (20 * 1000 * 1000)
+
+static bool is_copy(int signal, const siginfo_t *info)
 {
+	static struct {
+		int signal;
+		bool passed_on;
+		uint64_t time;
+	} last;
+	bool passed_on = info->si_code == SI_USER && info->si_pid == getppid();
+	uint64_t now = clock_now();
+	bool copy = signal == last.signal && passed_on != last.passed_on &&
+		    now - last.time < COPY_AGE;
+
+	last.signal = copy ? 0 : signal;
+	last.passed_on = passed_on;
+	last.time = now;
+	return copy;
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (signal != SIGALRM && is_copy(signal, info))
+		return;
 	if (must_leave(signal))
 		requests.leave = 1;
 	requests.wake = 1;
@@ -82,7 +113,10 @@ static void on_signal(int signal)
 /* Whoever started us may have had it blocked. */
 static void install(int signal)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = {
+		.sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO,
+	};
 	sigset_t set;
 
 	sigfillset(&action.sa_mask);
@@ -129,6 +163,8 @@ struct signal_requests *signals_start(void)
 	install(SIGALRM);
 	/* A shell has its background jobs ignore it; scripts send it to them. */
 	install(SIGINT);
+	install(FRONT_GONE);
+	install(GUARDIAN_LIFTED);
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		install_unless_ignored(ends[i]);
 	return &requests;

@@ -19,6 +19,8 @@ struct signal_requests {
 					     end programs (but see
 					     signals_take()), more SIGINTs than
 					     tolerated, or the deadline */
+	volatile sig_atomic_t front_gone; /* it was killed: see front.h */
+	volatile sig_atomic_t lifted;     /* see GUARDIAN_LIFTED */
 	volatile sig_atomic_t reports;    /* SIGQUIT, how many */
 	volatile sig_atomic_t switches;   /* SIGUSR1, how many */
 	volatile sig_atomic_t takes;      /* these two mean something */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/seize.h"
 #include "tracee/sharers.h"
@@ -230,7 +231,7 @@ static char *refuse(pid_t pid)
 {
 	struct procfs_status status;
 
-	if (pid == getpid())
+	if (pid == getpid() || pid == getppid())
 		return xasprintf("process %d is calltrap itself", (int)pid);
 	if (!procfs_status(pid, &status) && status.tgid != pid)
 		return xasprintf("%d is a thread of process %d: attach to that "
@@ -255,6 +256,15 @@ static char *tell_unreadable(pid_t pid, int error)
 					      strerror(-error));
 }
 
+static void tell_if_frozen(pid_t pid)
+{
+	if (freezer_has_frozen("", pid))
+		diag(DIAG_NOTE, DIAG_SESSION,
+		     "process %d is frozen (by its cgroup): it makes no calls, "
+		     "and can't be let go of, before it is thawed",
+		     (int)pid);
+}
+
 int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 {
 	struct tracee *tracee;
@@ -274,9 +284,11 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 		if (err)
 			*message_ret = tell_unreadable(pid, err);
 	}
-	if (err)
+	if (err) {
 		give_back(tracer, tracee);
-	else
+	} else {
 		syscall_watch_attached(tracee);
+		tell_if_frozen(pid);
+	}
 	return err;
 }

@@ -8,11 +8,12 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/clone.h"
+#include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/loop.h"
 
-/* A task that sleeps uninterruptibly (a dead disk) is not waited for. */
+/* How long the user waits for them; see leave_late(). */
 #define LEAVE_PATIENCE (2 * NS_PER_SECOND)
 
 void leave_lift_traps(struct tracer *tracer)
@@ -37,6 +38,14 @@ bool leave_can_spare(struct task *task)
 	       !scratch_resolve_ip(task->tracee->space, ip, &original, &done);
 }
 
+/* A leader is a zombie until its last thread has ended, and stops no more. */
+static bool has_ended(const struct task *task)
+{
+	char state = procfs_state(task->tid);
+
+	return !state || state == 'Z' || state == 'X';
+}
+
 /*
  * Returns whether the task will report a stop. Waiting for a vfork child it
  * doesn't before that child is done; it is let go when we end.
@@ -49,7 +58,7 @@ static bool ask_to_stop(struct task *task)
 		return true;
 	if (task->in_vfork)
 		return false;
-	if (leave_can_spare(task))
+	if (leave_can_spare(task) || has_ended(task))
 		return false;
 	return task_ask_to_stop(task);
 }
@@ -72,6 +81,42 @@ static bool is_anyone_leaving(struct tracer *tracer)
 	return false;
 }
 
+/* Those that were about to end when they were asked. */
+static void forget_ended(struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		if (task->leaving && !task->stopped && has_ended(task))
+			task->leaving = false;
+}
+
+static size_t count_leaving(struct tracer *tracer)
+{
+	struct task *task, *next;
+	size_t count = 0;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		count += task->leaving;
+	return count;
+}
+
+static bool is_frozen(const struct task *task)
+{
+	return task->tracee && freezer_has_frozen("", task->tracee->pid);
+}
+
+/* Nothing will happen before somebody thaws them: there is no use waiting. */
+static bool are_all_frozen(struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		if (task->leaving && !is_frozen(task))
+			return false;
+	return true;
+}
+
 /* Handles stops until every task that was asked to has been let go. */
 static void wait_for_leaving(struct tracer *tracer)
 {
@@ -86,13 +131,15 @@ static void wait_for_leaving(struct tracer *tracer)
 		tid = waitpid(-1, &status, __WALL | WNOHANG * !more);
 		if (tid > 0)
 			loop_handle(tracer, tid, status, clock_now());
-		else if (!more || errno != EINTR || clock_now() > deadline)
+		else if (!more || errno != EINTR || clock_now() > deadline ||
+			 are_all_frozen(tracer))
 			break;
+		else
+			forget_ended(tracer);
 		loop_handle_queued(tracer);
 	} while (true);
 	loop_settle_orphans(tracer);
 }
-
 /* The spaces outlive the tasks that are let go: copies go last. */
 static struct space **keep_spaces(struct tracer *tracer, size_t *count_ret)
 {
@@ -107,20 +154,126 @@ static struct space **keep_spaces(struct tracer *tracer, size_t *count_ret)
 	return spaces;
 }
 
-void leave_all(struct tracer *tracer)
+static void restore_copies(const struct leave *leave)
 {
-	size_t count;
-	struct space **spaces = keep_spaces(tracer, &count);
+	size_t i;
 
+	for (i = 0; i < leave->count; i++)
+		scratch_restore(leave->spaces[i]);
+}
+
+static void free_leave(struct leave *leave)
+{
+	while (leave->count)
+		space_put(leave->spaces[--leave->count]);
+	free(leave->spaces);
+	leave->spaces = NULL;
+}
+
+bool leave_all(struct tracer *tracer, struct leave *ret)
+{
+	ret->spaces = keep_spaces(tracer, &ret->count);
 	tracer->leaving = true;
 	if (tracer->observer)
 		tracer->observer->ops->leaving(tracer->observer);
 	leave_lift_traps(tracer);
 	ask_everybody(tracer);
 	wait_for_leaving(tracer);
-	while (count--) {
-		scratch_restore(spaces[count]);
-		space_put(spaces[count]);
-	}
-	free(spaces);
+	forget_ended(tracer);
+	ret->late = count_leaving(tracer);
+	if (ret->late)
+		return false;
+	restore_copies(ret);
+	free_leave(ret);
+	return true;
+}
+
+/* ---- those that are late ---- */
+
+static void ignore_space(struct tracer_client *client UNUSED,
+			 struct space *space UNUSED)
+{
+}
+
+static void ignore_module(struct tracer_client *client UNUSED,
+			  struct space *space UNUSED,
+			  struct module *module UNUSED)
+{
+}
+
+static void ignore_task(struct tracer_client *client UNUSED,
+			struct task *task UNUSED)
+{
+}
+
+static void ignore_signal(struct tracer_client *client UNUSED,
+			  struct task *task UNUSED, int signal UNUSED)
+{
+}
+
+static void ignore_fork(struct tracer_client *client UNUSED,
+			struct task *parent UNUSED,
+			struct tracee *child UNUSED)
+{
+}
+
+static void ignore_succession(struct tracer_client *client UNUSED,
+			      struct task *former UNUSED,
+			      struct task *leader UNUSED)
+{
+}
+
+static void ignore_entry(struct tracer_client *client UNUSED,
+			 struct task *task UNUSED,
+			 const struct syscall_stop *stop UNUSED)
+{
+}
+
+static void ignore_return(struct tracer_client *client UNUSED,
+			  struct task *task UNUSED,
+			  const struct syscall_stop *stop UNUSED,
+			  bool again UNUSED)
+{
+}
+
+static void ignore_end(struct tracer_client *client UNUSED,
+		       struct tracee *tracee UNUSED, int wait_status UNUSED)
+{
+}
+
+static void ignore_tracee(struct tracer_client *client UNUSED,
+			  struct tracee *tracee UNUSED)
+{
+}
+
+static const struct tracer_client_ops deaf_ops = {
+	.space_begin = ignore_space,
+	.space_end = ignore_space,
+	.module_mapped = ignore_module,
+	.module_unmapped = ignore_module,
+	.modules_consistent = ignore_space,
+	.space_relocated = ignore_space,
+	.task_begin = ignore_task,
+	.task_end = ignore_task,
+	.signal = ignore_signal,
+	.fork = ignore_fork,
+	.succeed = ignore_succession,
+	.exec = ignore_task,
+	.syscall_entered = ignore_entry,
+	.syscall_returned = ignore_return,
+	.tracee_end = ignore_end,
+	.leave = ignore_tracee,
+};
+
+static struct tracer_client deaf = { &deaf_ops };
+
+void leave_late(struct tracer *tracer, struct leave *leave)
+{
+	tracer->client = &deaf;
+	tracer->observer = NULL;
+	tracer->keeps_tracees = true;
+	while (is_anyone_leaving(tracer) && loop_once(tracer))
+		forget_ended(tracer);
+	loop_settle_orphans(tracer);
+	restore_copies(leave);
 }

@@ -4,14 +4,32 @@
 
 #include "tracee/tracer.h"
 
+/* Who would not stop at once, and what they may still stand in. */
+struct leave {
+	struct space **spaces; /* their copies go last */
+	size_t count;
+	size_t late; /* tasks */
+};
+
 /*
  * Lets every tracee go: every byte is restored, every task runs as before.
  * Attached tasks that wait inside a system call aren't disturbed at all:
  * nothing of ours can be under their feet, and the kernel lets go of them when
- * calltrap exits, which must be soon. Needs a signal now and then (a timer) to
- * give up on a task that can't be stopped.
+ * the thread that traces ends, which must be soon. Needs a signal now and then
+ * (a timer).
+ *
+ * A task that is frozen, gets no processor, or sleeps uninterruptibly, may
+ * stand behind an int3 that it has not told of, or in a copy of an
+ * instruction: it can't be let go of before it has stopped. False: there are
+ * such, task->leaving is true of them, and leave_late() must follow.
  */
-void leave_all(struct tracer *tracer);
+bool leave_all(struct tracer *tracer, struct leave *ret);
+
+/*
+ * Waits for them, however long it takes. The tracer's client hears nothing
+ * any more, and tracees stay in their table: others may look at it.
+ */
+void leave_late(struct tracer *tracer, struct leave *leave);
 
 /*
  * The same without allocation, for the fatal hook (need.c). Copies of

@@ -301,7 +301,7 @@ class Process:
         if self.popen.poll() is None:
             with contextlib.suppress(OSError):
                 if self.session:
-                    os.killpg(self.pid, signal.SIGKILL)
+                    os.killpg(self.popen.pid, signal.SIGKILL)
                 else:
                     self.popen.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -383,6 +383,7 @@ class Case:
         argv = [CALLTRAP] + (["-o", path] if log else []) + list(arguments)
         process = self.start(argv, **how)
         process.log_path = path
+        process.pid = worker_of(process.popen)
         return process
 
     def finish(self):
@@ -476,6 +477,18 @@ def children_of(pid):
     return [int(word) for word in found]
 
 
+def worker_of(popen):
+    """The process of calltrap that traces: a child of the one that was started,
+    which passes signals on to it."""
+    found = []
+
+    def is_there():
+        found[:] = children_of(popen.pid)
+        return found or popen.poll() is not None
+    wait_until(is_there, "calltrap's second process")
+    return found[0] if found else popen.pid
+
+
 def code_differences(pid):
     """Where the code in a process's memory isn't that of its files."""
     found = []
@@ -506,6 +519,57 @@ def check_untouched(pid):
     check_equal(tracer_of(pid), 0, "tracer of the target")
     differences = code_differences(pid)
     check(not differences, "bytes left behind:\n" + "\n".join(differences))
+
+
+# ---------------------------------------------------------------- freezing
+
+class Freezer:
+    """A cgroup of its own, of v1 or v2, that can be frozen."""
+
+    PLACES = {1: ("/sys/fs/cgroup/freezer",),
+              2: ("/sys/fs/cgroup/unified", "/sys/fs/cgroup")}
+
+    def __init__(self, version):
+        self.version = version
+        self.file, self.words = {
+            1: ("freezer.state", ("THAWED", "FROZEN")),
+            2: ("cgroup.freeze", ("0", "1"))}[version]
+        for place in self.PLACES[version]:
+            self.path = "%s/calltrap-test-%d" % (place, os.getpid())
+            with contextlib.suppress(OSError):
+                os.mkdir(self.path)
+                if os.path.exists(os.path.join(self.path, self.file)):
+                    return
+                os.rmdir(self.path)
+        raise Skip("no freezer of cgroup v%d can be had" % version)
+
+    def put(self, file, text):
+        with open(os.path.join(self.path, file), "w") as out:
+            out.write(text)
+
+    def take(self, pid):
+        self.put("cgroup.procs", str(pid))
+
+    def freeze(self, frozen=True):
+        self.put(self.file, self.words[frozen])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """Processes in it end before: who is frozen can't."""
+        with contextlib.suppress(OSError):
+            self.freeze(False)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                os.rmdir(self.path)
+                return
+            except OSError:
+                for pid in read(self.path + "/cgroup.procs").split():
+                    with contextlib.suppress(OSError):
+                        os.kill(int(pid), signal.SIGKILL)
+                time.sleep(0.02)
 
 
 # ---------------------------------------------------------------- building

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""calltrap is killed while it is attached: its guardian restores the code, and
+"""What traces is killed while it is attached: the guardian restores the code, and
 puts back those that stand at a trap. None may go on with wrong results; how
 many live is printed, and most have to where calls are rare."""
 
+import os
 import random
 import signal
 import sys
@@ -24,7 +25,7 @@ def one_round(case, pause, *options):
     h.wait_until(lambda: h.tracer_of(target.pid) or
                  tracer.popen.poll() is not None, "the attach")
     time.sleep(random.uniform(0.05, 0.2))
-    tracer.popen.send_signal(signal.SIGKILL)
+    os.kill(tracer.pid, signal.SIGKILL)
     tracer.wait()
     h.wait_until(lambda: not h.tracer_of(target.pid) or
                  target.popen.poll() is not None, "the end of the tracing")
