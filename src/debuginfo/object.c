@@ -197,7 +197,7 @@ static int map_file(struct object *object)
 	if (map == MAP_FAILED)
 		return -errno;
 	object->map = map;
-	sections_init(&object->sections, &object->source, &object->header);
+	sections_init(&object->sections, &object->source);
 	object->unpacked = xcalloc(object->sections.count + 1,
 				   sizeof(*object->unpacked));
 	return 0;

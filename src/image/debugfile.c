@@ -14,9 +14,8 @@
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
-/* Lengths of names and notes that make no sense beyond. */
+/* Names that are longer make no sense. */
 #define LINK_MAX_SIZE 4096
-#define NOTE_MAX 65536
 
 int image_open_source(const char *path, struct source *ret)
 {
@@ -35,22 +34,19 @@ bool image_file_has_id(const struct source *source,
 		       const struct sections *sections, const uint8_t *wanted,
 		       size_t wanted_size)
 {
+	uint64_t left = NOTES_MAX;
 	size_t i;
 
 	for (i = 0; i < sections->count; i++) {
 		const struct section *section = &sections->list[i];
 		const uint8_t *id;
-		struct blob blob;
 		size_t size;
-		bool same;
 
-		if (section->type != SHT_NOTE || section->size > NOTE_MAX)
+		if (section->type != SHT_NOTE)
 			continue;
-		blob_load(&blob, source, section->offset, section->size);
-		id = elf_build_id(blob_cursor(&blob), section->align, &size);
-		same = id && size == wanted_size && !memcmp(id, wanted, size);
-		blob_fini(&blob);
-		if (same)
+		id = elf_build_id(source, section->offset, section->size,
+				  section->align, &left, &size);
+		if (id && size == wanted_size && !memcmp(id, wanted, size))
 			return true;
 	}
 	return false;
@@ -83,7 +79,7 @@ bool image_offer_debug(const struct image *image, const char *path,
 	if (elf_read_header(source, &header) ||
 	    header.arch != image_arch(image))
 		return false;
-	sections_init(&sections, source, &header);
+	sections_init(&sections, source);
 	if (crc ? has_crc(source, *crc) :
 		  image_file_has_id(source, &sections, image->build_id,
 				    image->build_id_size))

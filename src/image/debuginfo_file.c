@@ -32,7 +32,7 @@ static bool source_has_id(const struct source *source, const uint8_t *id,
 
 	if (elf_read_header(source, &header))
 		return false;
-	sections_init(&sections, source, &header);
+	sections_init(&sections, source);
 	same = image_file_has_id(source, &sections, id, size);
 	sections_fini(&sections);
 	return same;

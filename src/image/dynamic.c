@@ -9,29 +9,26 @@
 
 #define SONAME_MAX 4096
 
+static bool read_entry(const struct image *image, size_t index, GElf_Dyn *ret)
+{
+	return gelf_getdyn(image->dynamic, index, ret);
+}
+
 static void read_entries(struct image *image)
 {
-	const unsigned word_size = image_word_size(image);
-	struct table table;
-	struct cursor c;
-	uint64_t i;
+	size_t size = gelf_fsize(image->source.elf, ELF_T_DYN, DYNAMIC_MAX,
+				 EV_CURRENT);
+	GElf_Dyn entry;
+	size_t i;
 
-	image_table(image, image->dynamic_address, image->dynamic_size,
-		    2 * word_size, &table);
-	if (table.count > DYNAMIC_MAX)
-		table.count = DYNAMIC_MAX;
-	image->dynamic = xcalloc(table.count, sizeof(*image->dynamic));
-	for (i = 0; table_get(&table, i, &c); i++) {
-		struct dynamic_entry *entry = &image->dynamic[i];
-
-		entry->tag = cursor_word(&c, word_size);
-		entry->value = cursor_word(&c, word_size);
-		if (entry->tag == DT_NULL)
+	if (size > image->dynamic_size)
+		size = image->dynamic_size;
+	image->dynamic = image_chunk(image, image->dynamic_address, size,
+				     ELF_T_DYN);
+	for (i = 0; read_entry(image, i, &entry); i++)
+		if (entry.d_tag == DT_NULL)
 			break;
-	}
 	image->dynamic_count = i;
-	image->dynamic = xreallocarray(image->dynamic, i,
-				       sizeof(*image->dynamic));
 }
 
 static void read_soname(struct image *image)
@@ -58,11 +55,13 @@ void image_read_dynamic(struct image *image)
 
 uint64_t image_dynamic_value(const struct image *image, uint64_t tag)
 {
+	GElf_Dyn entry;
 	size_t i;
 
 	for (i = image->dynamic_count; i-- > 0;)
-		if (image->dynamic[i].tag == tag)
-			return image->dynamic[i].value;
+		if (read_entry(image, i, &entry) &&
+		    (uint64_t)entry.d_tag == tag)
+			return entry.d_un.d_val;
 	return 0;
 }
 

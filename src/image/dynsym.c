@@ -7,24 +7,16 @@
 #define VERSION_HIDDEN 0x8000
 #define VERSION_INDEX 0x7fff
 
-/* Symbols are counted in words of 32 bits in every table. */
-static uint64_t word_at(struct table *table, uint64_t index)
-{
-	struct cursor c;
-
-	return table_get(table, index, &c) ? cursor_u32(&c) : 0;
-}
-
 /* DT_HASH has a chain entry for every symbol: nbucket, nchain, ... */
 static uint64_t count_by_hash(const struct image *image)
 {
 	uint64_t address = image_dynamic_pointer(image, DT_HASH);
-	struct table words;
+	CLEANUP(table_fini) struct table words = { 0 };
 
 	if (!address)
 		return 0;
-	image_table(image, address, 8, 4, &words);
-	return word_at(&words, 1);
+	image_table(image, address, 8, ELF_T_WORD, &words);
+	return table_word(&words, 1);
 }
 
 /*
@@ -38,27 +30,23 @@ static uint64_t count_by_hash(const struct image *image)
 static uint64_t count_by_gnu_hash(const struct image *image, uint64_t limit)
 {
 	uint64_t address = image_dynamic_pointer(image, DT_GNU_HASH);
-	uint64_t buckets, first, last = 0, i;
-	struct table words;
+	CLEANUP(table_fini) struct table words = { 0 };
+	uint64_t buckets, chains, first, last = 0, i;
 
 	if (!address)
 		return 0;
-	image_table(image, address, 16, 4, &words);
-	buckets = word_at(&words, 0);
-	first = word_at(&words, 1);
-	address += 16 + word_at(&words, 2) * image_word_size(image);
-	image_table(image, address, buckets * 4, 4, &words);
-	for (i = 0; i < words.count; i++) {
-		uint64_t bucket = word_at(&words, i);
-
-		if (bucket > last)
-			last = bucket;
-	}
+	image_table(image, address, UINT64_MAX, ELF_T_WORD, &words);
+	buckets = 4 + (uint64_t)table_word(&words, 2) *
+			      image_word_size(image) / 4;
+	chains = buckets + table_word(&words, 0);
+	first = table_word(&words, 1);
+	for (i = buckets; i < chains && i < words.count; i++)
+		if (table_word(&words, i) > last)
+			last = table_word(&words, i);
 	if (last < first)
 		return first;
-	image_table(image, address + buckets * 4, UINT64_MAX, 4, &words);
-	while (last < limit && last - first < words.count &&
-	       !(word_at(&words, last - first) & 1))
+	while (last < limit && chains + last - first < words.count &&
+	       !(table_word(&words, chains + last - first) & 1))
 		last++;
 	return last + 1;
 }
@@ -71,7 +59,8 @@ static uint64_t count_by_strings(const struct image *image)
 
 	if (strings < symbols)
 		return 0;
-	return (strings - symbols) / elf_symbol_size(image_word_size(image));
+	return (strings - symbols) /
+	       gelf_fsize(image->source.elf, ELF_T_SYM, 1, EV_CURRENT);
 }
 
 /* What ld.so may find: it uses the one table or the other. */
@@ -93,33 +82,33 @@ void dynsym_init(struct dynsym *dynsym, const struct image *image)
 
 	if (!symbols)
 		return;
-	image_table(image, symbols, UINT64_MAX,
-		    elf_symbol_size(image_word_size(image)), &dynsym->symbols);
+	image_table(image, symbols, UINT64_MAX, ELF_T_SYM, &dynsym->symbols);
 	dynsym->count = count_symbols(image, dynsym->symbols.count);
 	image_blob(image, image_dynamic_pointer(image, DT_STRTAB),
 		   image_dynamic_value(image, DT_STRSZ), &dynsym->strings);
 	if (!versions)
 		return;
-	image_table(image, versions, UINT64_MAX, 2, &dynsym->versions);
+	image_table(image, versions, UINT64_MAX, ELF_T_HALF,
+		    &dynsym->versions);
 	dynsym_read_versions(dynsym, image);
 }
 
 void dynsym_fini(struct dynsym *dynsym)
 {
+	table_fini(&dynsym->symbols);
+	table_fini(&dynsym->versions);
 	blob_fini(&dynsym->strings);
 	free(dynsym->names);
 }
 
-bool dynsym_get(struct dynsym *dynsym, unsigned word_size, uint64_t index,
-		struct elf_symbol *ret, const char **name_ret)
+bool dynsym_get(struct dynsym *dynsym, uint64_t index, GElf_Sym *ret,
+		const char **name_ret)
 {
-	struct cursor c;
 	const char *name;
 
-	if (!index || !table_get(&dynsym->symbols, index, &c))
+	if (!index || !table_symbol(&dynsym->symbols, index, ret))
 		return false;
-	*ret = elf_symbol(&c, word_size);
-	name = blob_string(&dynsym->strings, ret->name);
+	name = blob_string(&dynsym->strings, ret->st_name);
 	if (!name || !*name)
 		return false;
 	*name_ret = name;
@@ -129,13 +118,11 @@ bool dynsym_get(struct dynsym *dynsym, unsigned word_size, uint64_t index,
 const struct version *dynsym_version(struct dynsym *dynsym, uint64_t index,
 				     bool *hidden_ret)
 {
-	struct cursor c;
-	unsigned version;
+	GElf_Versym version;
 
 	*hidden_ret = false;
-	if (!table_get(&dynsym->versions, index, &c))
+	if (!table_version(&dynsym->versions, index, &version))
 		return NULL;
-	version = cursor_u16(&c);
 	*hidden_ret = version & VERSION_HIDDEN;
 	version &= VERSION_INDEX;
 	if (version >= dynsym->name_count || !dynsym->names[version].name)

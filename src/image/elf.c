@@ -1,145 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/elf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
-static bool is_identified(const uint8_t *ident)
+static bool is_identified(const GElf_Ehdr *header)
 {
-	return !memcmp(ident, ELFMAG, SELFMAG) &&
-	       ident[EI_DATA] == ELFDATA2LSB && ident[EI_VERSION] == EV_CURRENT;
+	return header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_ident[EI_VERSION] == EV_CURRENT;
 }
 
 int elf_read_header(const struct source *source, struct elf_header *ret)
 {
-	uint8_t bytes[sizeof(Elf64_Ehdr)];
-	size_t n = source_read(source, 0, bytes, sizeof(bytes));
-	struct cursor c = cursor_of(bytes, n);
-	const uint8_t *ident = cursor_bytes(&c, EI_NIDENT);
-	struct elf_header header;
-	unsigned word_size;
+	const struct arch_ops *arch;
+	GElf_Ehdr header;
 
-	if (!ident || !is_identified(ident))
+	if (!gelf_getehdr(source->elf, &header) || !is_identified(&header))
 		return -ENOEXEC;
-	header.type = cursor_u16(&c);
-	header.arch = arch_of_elf(cursor_u16(&c), ident[EI_CLASS]);
-	if (!header.arch)
+	arch = arch_of_elf(header.e_machine, header.e_ident[EI_CLASS]);
+	if (!arch)
 		return -ENOEXEC;
-	word_size = header.arch->word_size;
-	cursor_skip(&c, 4); /* e_version */
-	header.entry = cursor_word(&c, word_size);
-	header.program_offset = cursor_word(&c, word_size);
-	header.section_offset = cursor_word(&c, word_size);
-	cursor_skip(&c, 4 + 2); /* e_flags, e_ehsize */
-	header.program_entry_size = cursor_u16(&c);
-	header.program_count = cursor_u16(&c);
-	header.section_entry_size = cursor_u16(&c);
-	header.section_count = cursor_u16(&c);
-	header.section_names = cursor_u16(&c);
-	if (c.bad)
-		return -ENOEXEC;
-	*ret = header;
+	*ret = (struct elf_header){
+		.arch = arch,
+		.type = header.e_type,
+		.entry = header.e_entry,
+		.program_offset = header.e_phoff,
+	};
 	return 0;
 }
 
-uint32_t elf_program_header_size(unsigned word_size)
+/* libelf takes their size for granted. */
+bool elf_program_header(const struct source *source, size_t index,
+			GElf_Phdr *ret)
 {
-	return word_size == 4 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
+	GElf_Ehdr header;
+	size_t count;
+
+	return gelf_getehdr(source->elf, &header) &&
+	       header.e_phentsize ==
+		       gelf_fsize(source->elf, ELF_T_PHDR, 1, EV_CURRENT) &&
+	       !elf_getphdrnum(source->elf, &count) && index < count &&
+	       gelf_getphdr(source->elf, index, ret);
 }
 
-uint32_t elf_symbol_size(unsigned word_size)
+static bool is_build_id(const GElf_Nhdr *note, const char *name)
 {
-	return word_size == 4 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+	return note->n_type == NT_GNU_BUILD_ID && note->n_descsz &&
+	       note->n_namesz == sizeof(ELF_NOTE_GNU) &&
+	       !memcmp(name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU));
 }
 
-uint32_t elf_relocation_size(unsigned word_size, bool addends)
+/* libelf keeps some words about each part; and it finds those by counting. */
+#define PART_COST 4096
+
+static Elf_Data *read_notes(const struct source *source, uint64_t offset,
+			    uint64_t size, uint64_t align, uint64_t *left)
 {
-	return word_size * (addends ? 3 : 2);
+	if (*left < PART_COST || size > *left - PART_COST)
+		return NULL;
+	*left -= PART_COST + size;
+	return source_chunk(source, offset, size,
+			    align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 }
 
-struct elf_program_header elf_program_header(struct cursor *c,
-					     unsigned word_size)
-{
-	struct elf_program_header header;
-
-	header.type = cursor_u32(c);
-	if (word_size == 8)
-		header.flags = cursor_u32(c);
-	header.offset = cursor_word(c, word_size);
-	header.address = cursor_word(c, word_size);
-	cursor_skip(c, word_size); /* p_paddr */
-	header.file_size = cursor_word(c, word_size);
-	header.memory_size = cursor_word(c, word_size);
-	if (word_size == 4)
-		header.flags = cursor_u32(c);
-	header.align = cursor_word(c, word_size);
-	return header;
-}
-
-struct elf_symbol elf_symbol(struct cursor *c, unsigned word_size)
-{
-	struct elf_symbol symbol;
-	uint8_t info;
-
-	symbol.name = cursor_u32(c);
-	if (word_size == 4) {
-		symbol.value = cursor_u32(c);
-		symbol.size = cursor_u32(c);
-	}
-	info = cursor_u8(c);
-	cursor_skip(c, 1); /* st_other */
-	symbol.section = cursor_u16(c);
-	if (word_size == 8) {
-		symbol.value = cursor_u64(c);
-		symbol.size = cursor_u64(c);
-	}
-	symbol.type = ELF64_ST_TYPE(info);
-	symbol.binding = ELF64_ST_BIND(info);
-	return symbol;
-}
-
-struct elf_relocation elf_relocation(struct cursor *c, unsigned word_size,
-				     bool addends)
-{
-	struct elf_relocation relocation = { 0 };
-	uint64_t info;
-
-	relocation.offset = cursor_word(c, word_size);
-	info = cursor_word(c, word_size);
-	if (addends)
-		relocation.addend = cursor_word(c, word_size);
-	if (word_size == 4) {
-		relocation.symbol = ELF32_R_SYM(info);
-		relocation.type = ELF32_R_TYPE(info);
-	} else {
-		relocation.symbol = ELF64_R_SYM(info);
-		relocation.type = ELF64_R_TYPE(info);
-	}
-	return relocation;
-}
-
-const uint8_t *elf_build_id(struct cursor notes, uint64_t align,
+const uint8_t *elf_build_id(const struct source *source, uint64_t offset,
+			    uint64_t size, uint64_t align, uint64_t *left,
 			    size_t *size_ret)
 {
-	const uint64_t mask = align == 8 ? 7 : 3;
+	Elf_Data *notes = read_notes(source, offset, size, align, left);
+	size_t at = 0, name, id;
+	GElf_Nhdr note;
 
-	while (!cursor_at_end(&notes)) {
-		uint64_t name_size = cursor_u32(&notes);
-		uint64_t size = cursor_u32(&notes);
-		uint32_t type = cursor_u32(&notes);
-		const uint8_t *name = cursor_bytes(&notes, name_size);
-		const uint8_t *id;
+	while ((at = gelf_getnote(notes, at, &note, &name, &id))) {
+		const char *bytes = notes->d_buf;
 
-		cursor_skip(&notes, -notes.position & mask);
-		id = cursor_bytes(&notes, size);
-		if (id && size && type == NT_GNU_BUILD_ID &&
-		    name_size == sizeof(ELF_NOTE_GNU) &&
-		    !memcmp(name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU))) {
-			*size_ret = size;
-			return id;
-		}
-		cursor_skip(&notes, -notes.position & mask);
+		if (!is_build_id(&note, bytes + name))
+			continue;
+		*size_ret = note.n_descsz;
+		return (const uint8_t *)bytes + id;
 	}
 	return NULL;
 }

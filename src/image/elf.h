@@ -4,72 +4,35 @@
 
 #include <stdbool.h>
 
-#include "base/cursor.h"
 #include "base/types.h"
 #include "image/source.h"
 #include "sysdeps/arch.h"
 
-/* The records of ELF, both classes, as one form each. */
+/* What of the headers libelf leaves to be checked. */
 
 struct elf_header {
 	const struct arch_ops *arch;
 	uint16_t type;
 	uint64_t entry;
 	uint64_t program_offset;
-	uint64_t section_offset;
-	uint16_t program_entry_size;
-	uint16_t program_count;
-	uint16_t section_entry_size;
-	uint16_t section_count;
-	uint16_t section_names; /* index of the section that holds them */
 };
 
-struct elf_program_header {
-	uint32_t type;
-	uint32_t flags;
-	uint64_t offset;
-	uint64_t address;
-	uint64_t file_size;
-	uint64_t memory_size;
-	uint64_t align;
-};
-
-struct elf_symbol {
-	uint32_t name;
-	uint8_t type;
-	uint8_t binding;
-	uint16_t section;
-	uint64_t value;
-	uint64_t size;
-};
-
-struct elf_relocation {
-	uint64_t offset;
-	uint64_t symbol; /* index */
-	uint32_t type;
-	uint64_t addend; /* 0 in REL form */
-};
-
-/* -ENOEXEC when it is none, or of a machine that calltrap has no port to. */
+/* -ENOEXEC when it is of a machine that calltrap has no port to. */
 int elf_read_header(const struct source *source,
 		    struct elf_header *ret) MUST_CHECK;
 
-/* These say how large a record is; 0 as found in the file will not do. */
-uint32_t elf_program_header_size(unsigned word_size);
-uint32_t elf_symbol_size(unsigned word_size);
-uint32_t elf_relocation_size(unsigned word_size, bool addends);
-
-struct elf_program_header elf_program_header(struct cursor *c,
-					     unsigned word_size);
-struct elf_symbol elf_symbol(struct cursor *c, unsigned word_size);
-struct elf_relocation elf_relocation(struct cursor *c, unsigned word_size,
-				     bool addends);
+/* The program header of an index; false behind the last one. */
+bool elf_program_header(const struct source *source, size_t index,
+			GElf_Phdr *ret);
 
 /*
- * The build-id among notes, in place, or NULL. align is that of the segment
- * or section.
+ * The build-id among notes, which lives as long as the source; or NULL. align
+ * is that of the segment or section. Notes are kept once they were read, so
+ * none are when they are more than what is left of NOTES_MAX.
  */
-const uint8_t *elf_build_id(struct cursor notes, uint64_t align,
+#define NOTES_MAX (1u << 20)
+const uint8_t *elf_build_id(const struct source *source, uint64_t offset,
+			    uint64_t size, uint64_t align, uint64_t *left,
 			    size_t *size_ret);
 
 #endif

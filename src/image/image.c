@@ -57,11 +57,12 @@ int image_open_bytes(const void *bytes, size_t size, const char *name,
 {
 	struct source source;
 	uint8_t *copy = xmalloc(size);
+	int err;
 
 	if (size)
 		memcpy(copy, bytes, size);
-	source_init_bytes(&source, copy, size);
-	return image_new(source, name, false, 0, ret);
+	err = source_init_bytes(&source, copy, size);
+	return err ? err : image_new(source, name, false, 0, ret);
 }
 
 struct image *image_get(struct image *image)
@@ -100,10 +101,8 @@ void image_put(struct image *image)
 	source_fini(&image->source);
 	free(image->name);
 	free(image->segments);
-	free(image->dynamic);
 	free(image->soname);
 	free(image->interpreter);
-	free(image->build_id);
 	free(image);
 }
 

@@ -58,10 +58,11 @@ static bool kind_of(const struct image *image, uint32_t type,
 	return false;
 }
 
-static bool may_be_function(const struct elf_symbol *symbol)
+static bool may_be_function(const GElf_Sym *symbol)
 {
-	return symbol->type == STT_FUNC || symbol->type == STT_NOTYPE ||
-	       symbol->type == STT_GNU_IFUNC;
+	const unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC;
 }
 
 static bool import_by_symbol(const struct image *image, uint64_t index,
@@ -70,11 +71,10 @@ static bool import_by_symbol(const struct image *image, uint64_t index,
 	struct import *import = &ret->import;
 	struct dynsym *dynsym = &image->tables->dynsym;
 	const struct version *version;
-	struct elf_symbol symbol;
+	GElf_Sym symbol;
 	bool hidden;
 
-	if (!dynsym_get(dynsym, image_word_size(image), index, &symbol,
-			&import->name) ||
+	if (!dynsym_get(dynsym, index, &symbol, &import->name) ||
 	    !may_be_function(&symbol))
 		return false;
 	version = dynsym_version(dynsym, index, &hidden);
@@ -82,9 +82,10 @@ static bool import_by_symbol(const struct image *image, uint64_t index,
 		import->version = version->name;
 		import->library = version->library;
 	}
-	import->weak = symbol.binding == STB_WEAK;
-	if (symbol.section == SHN_UNDEF && image_is_code(image, symbol.value))
-		ret->value = symbol.value;
+	import->weak = GELF_ST_BIND(symbol.st_info) == STB_WEAK;
+	if (symbol.st_shndx == SHN_UNDEF &&
+	    image_is_code(image, symbol.st_value))
+		ret->value = symbol.st_value;
 	return true;
 }
 
@@ -93,14 +94,14 @@ static bool import_by_symbol(const struct image *image, uint64_t index,
  * image from memory doesn't tell any more.
  */
 static uint64_t resolver(const struct image *image,
-			 const struct elf_relocation *relocation, bool addends)
+			 const GElf_Rela *relocation, bool addends)
 {
 	uint64_t value = 0;
 
 	if (addends)
-		return relocation->addend;
+		return relocation->r_addend;
 	if (!image->from_memory &&
-	    image_read(image, relocation->offset, &value,
+	    image_read(image, relocation->r_offset, &value,
 		       image_word_size(image)) != image_word_size(image))
 		return 0;
 	return value;
@@ -108,19 +109,20 @@ static uint64_t resolver(const struct image *image,
 
 static void add_relocation(const struct image *image,
 			   struct import_list *imports,
-			   const struct elf_relocation *relocation,
-			   bool addends)
+			   const GElf_Rela *relocation, bool addends)
 {
-	struct relocated new = { .import.slot = relocation->offset };
+	struct relocated new = { .import.slot = relocation->r_offset };
 
 	if (imports->count == IMPORTS_MAX ||
-	    !kind_of(image, relocation->type, &new.import.kind) ||
-	    !image_segment_at(image, relocation->offset))
+	    !kind_of(image, GELF_R_TYPE(relocation->r_info),
+		     &new.import.kind) ||
+	    !image_segment_at(image, relocation->r_offset))
 		return;
 	if (new.import.kind == IMPORT_IRELATIVE) {
 		new.import.name = "";
 		new.import.resolver = resolver(image, relocation, addends);
-	} else if (!import_by_symbol(image, relocation->symbol, &new)) {
+	} else if (!import_by_symbol(image, GELF_R_SYM(relocation->r_info),
+				     &new)) {
 		return;
 	}
 	imports->list = xgrow(imports->list, imports->count, &imports->room,
@@ -129,31 +131,26 @@ static void add_relocation(const struct image *image,
 }
 
 static void add_relocations(const struct image *image,
-			    struct import_list *imports, struct table *table,
-			    bool addends)
+			    struct import_list *imports, uint64_t address,
+			    uint64_t size, Elf_Type type)
 {
-	struct cursor c;
+	CLEANUP(table_fini) struct table table;
+	GElf_Rela relocation;
 	uint64_t i;
 
-	for (i = 0; table_get(table, i, &c) &&
-		    imports->looked_at++ < RELOCATIONS_MAX; i++) {
-		struct elf_relocation relocation = elf_relocation(
-			&c, image_word_size(image), addends);
-
-		add_relocation(image, imports, &relocation, addends);
-	}
+	image_table(image, address, size, type, &table);
+	for (i = 0; table_relocation(&table, i, &relocation) &&
+		    imports->looked_at++ < RELOCATIONS_MAX; i++)
+		add_relocation(image, imports, &relocation,
+			       type == ELF_T_RELA);
 }
 
 static void add_dynamic(const struct image *image, struct import_list *imports,
-			uint64_t address_tag, uint64_t size_tag, bool addends)
+			uint64_t address_tag, uint64_t size_tag, Elf_Type type)
 {
-	struct table table;
-
-	image_table(image, image_dynamic_pointer(image, address_tag),
-		    image_dynamic_value(image, size_tag),
-		    elf_relocation_size(image_word_size(image), addends),
-		    &table);
-	add_relocations(image, imports, &table, addends);
+	add_relocations(image, imports,
+			image_dynamic_pointer(image, address_tag),
+			image_dynamic_value(image, size_tag), type);
 }
 
 /* A static binary relocates itself; only section headers say with what. */
@@ -165,17 +162,13 @@ static void add_sections(const struct image *image,
 
 	for (i = 0; i < sections->count; i++) {
 		const struct section *section = &sections->list[i];
-		bool addends = section->type == SHT_RELA;
-		struct table table;
 
-		if (!(section->flags & SHF_ALLOC) ||
-		    (!addends && section->type != SHT_REL))
-			continue;
-		image_table(image, section->address, section->size,
-			    elf_relocation_size(image_word_size(image),
-						addends),
-			    &table);
-		add_relocations(image, imports, &table, addends);
+		if (section->flags & SHF_ALLOC &&
+		    (section->type == SHT_RELA || section->type == SHT_REL))
+			add_relocations(image, imports, section->address,
+					section->size,
+					section->type == SHT_RELA ? ELF_T_RELA :
+								    ELF_T_REL);
 	}
 }
 
@@ -220,9 +213,10 @@ static void collect(const struct image *image, struct import_list *imports)
 		add_sections(image, imports);
 		return;
 	}
-	add_dynamic(image, imports, DT_JMPREL, DT_PLTRELSZ, addends);
-	add_dynamic(image, imports, DT_RELA, DT_RELASZ, true);
-	add_dynamic(image, imports, DT_REL, DT_RELSZ, false);
+	add_dynamic(image, imports, DT_JMPREL, DT_PLTRELSZ,
+		    addends ? ELF_T_RELA : ELF_T_REL);
+	add_dynamic(image, imports, DT_RELA, DT_RELASZ, ELF_T_RELA);
+	add_dynamic(image, imports, DT_REL, DT_RELSZ, ELF_T_REL);
 }
 
 const struct import *image_imports(const struct image *image,

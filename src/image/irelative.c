@@ -57,19 +57,19 @@ static const char *read_name(const struct image *image,
 static void pick_symtab(const struct image *image, const struct symtab *symtab,
 			struct symbol_list *ret)
 {
-	const unsigned word_size = image_word_size(image);
-	struct table table;
-	struct cursor c;
+	CLEANUP(table_fini) struct table table;
+	GElf_Sym elf;
 	uint64_t i;
 
-	symtab_entries(symtab, word_size, &table);
-	for (i = 1; table_get(&table, i, &c) && ret->count < IFUNCS_MAX; i++) {
-		struct elf_symbol elf = elf_symbol(&c, word_size);
+	symtab_entries(symtab, &table);
+	for (i = 1; table_symbol(&table, i, &elf) && ret->count < IFUNCS_MAX;
+	     i++) {
 		const char *name;
 
-		if (elf.type != STT_GNU_IFUNC || !image_is_function(image, &elf))
+		if (GELF_ST_TYPE(elf.st_info) != STT_GNU_IFUNC ||
+		    !image_is_function(image, &elf))
 			continue;
-		name = read_name(image, symtab, elf.name);
+		name = read_name(image, symtab, elf.st_name);
 		if (name)
 			symbol_list_add(ret, name, &elf);
 	}

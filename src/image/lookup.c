@@ -41,16 +41,13 @@ static void index_exports(const struct image *image)
 /* Local symbols come first, and are in no hash table. Few images have any. */
 static uint64_t find_local_end(const struct image *image)
 {
-	const unsigned word_size = image_word_size(image);
 	struct dynsym *dynsym = &image->tables->dynsym;
 	uint64_t i, end = 1;
-	struct cursor c;
+	GElf_Sym elf;
 
 	for (i = 1; i < dynsym->count &&
-		    table_get(&dynsym->symbols, i, &c); i++) {
-		struct elf_symbol elf = elf_symbol(&c, word_size);
-
-		if (elf.binding != STB_LOCAL)
+		    table_symbol(&dynsym->symbols, i, &elf); i++) {
+		if (GELF_ST_BIND(elf.st_info) != STB_LOCAL)
 			break;
 		if (image_is_function(image, &elf))
 			end = i + 1;
@@ -170,23 +167,28 @@ const struct symbol *image_find_export(const struct image *image,
 	return unversioned;
 }
 
+static bool is_object(const GElf_Sym *symbol)
+{
+	const unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+	return (type == STT_OBJECT || type == STT_NOTYPE) &&
+	       symbol->st_shndx != SHN_UNDEF &&
+	       GELF_ST_BIND(symbol->st_info) != STB_LOCAL;
+}
+
 bool image_find_object(const struct image *image, const char *name,
 		       uint64_t *address_ret)
 {
 	struct dynsym *dynsym = &image_basis(image)->dynsym;
+	const char *found;
+	GElf_Sym symbol;
 	uint64_t i;
 
 	for (i = 1; i < dynsym->count; i++) {
-		struct elf_symbol symbol;
-		const char *found;
-
-		if (dynsym_get(dynsym, image_word_size(image), i, &symbol,
-			       &found) &&
-		    (symbol.type == STT_OBJECT || symbol.type == STT_NOTYPE) &&
-		    symbol.section != SHN_UNDEF &&
-		    symbol.binding != STB_LOCAL && !strcmp(found, name) &&
-		    image_segment_at(image, symbol.value)) {
-			*address_ret = symbol.value;
+		if (dynsym_get(dynsym, i, &symbol, &found) &&
+		    is_object(&symbol) && !strcmp(found, name) &&
+		    image_segment_at(image, symbol.st_value)) {
+			*address_ret = symbol.st_value;
 			return true;
 		}
 	}

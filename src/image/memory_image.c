@@ -20,7 +20,7 @@
 #define SEGMENTS_MAX 64
 
 struct layout {
-	struct elf_program_header loads[SEGMENTS_MAX];
+	GElf_Phdr loads[SEGMENTS_MAX];
 	size_t count;
 	uint64_t bias;
 };
@@ -29,48 +29,36 @@ static int read_layout(const struct source *headers, taddr_t base,
 		       struct layout *ret)
 {
 	struct elf_header header;
-	struct table table;
-	struct cursor c;
-	uint64_t i;
-	unsigned word_size;
+	GElf_Phdr program;
+	size_t i;
 	int err = elf_read_header(headers, &header);
 
 	if (err)
 		return err;
-	word_size = header.arch->word_size;
-	if (header.program_entry_size != elf_program_header_size(word_size))
-		return -ENOEXEC;
-	table_init(&table, headers, header.program_offset,
-		   (uint64_t)header.program_count * header.program_entry_size,
-		   header.program_entry_size);
-	for (i = 0; table_get(&table, i, &c) && ret->count < SEGMENTS_MAX;
-	     i++) {
-		struct elf_program_header program =
-			elf_program_header(&c, word_size);
-
-		if (program.type == PT_LOAD)
+	for (i = 0; ret->count < SEGMENTS_MAX &&
+		    elf_program_header(headers, i, &program); i++)
+		if (program.p_type == PT_LOAD)
 			ret->loads[ret->count++] = program;
-	}
 	/* The segment that holds the start of the file was found at base. */
-	for (i = 0; i < ret->count && ret->loads[i].offset; i++)
+	for (i = 0; i < ret->count && ret->loads[i].p_offset; i++)
 		;
 	if (i == ret->count)
 		return -ENOEXEC;
-	ret->bias = base - ret->loads[i].address;
+	ret->bias = base - ret->loads[i].p_vaddr;
 	return 0;
 }
 
 /* How much of a segment's file part is copied. */
-static uint64_t copied_size(const struct elf_program_header *load)
+static uint64_t copied_size(const GElf_Phdr *load)
 {
-	uint64_t size = load->file_size < load->memory_size ?
-				load->file_size :
-				load->memory_size;
+	uint64_t size = load->p_filesz < load->p_memsz ?
+				load->p_filesz :
+				load->p_memsz;
 
-	if (load->offset >= MEMORY_MAX)
+	if (load->p_offset >= MEMORY_MAX)
 		return 0;
-	return size < MEMORY_MAX - load->offset ? size :
-						  MEMORY_MAX - load->offset;
+	return size < MEMORY_MAX - load->p_offset ? size :
+						  MEMORY_MAX - load->p_offset;
 }
 
 /* Where the last segment ends in the file. */
@@ -80,11 +68,11 @@ static uint64_t end_of_file_parts(const struct layout *layout)
 	size_t i;
 
 	for (i = 0; i < layout->count; i++) {
-		const struct elf_program_header *load = &layout->loads[i];
+		const GElf_Phdr *load = &layout->loads[i];
 		uint64_t size = copied_size(load);
 
-		if (size && load->offset + size > end)
-			end = load->offset + size;
+		if (size && load->p_offset + size > end)
+			end = load->p_offset + size;
 	}
 	return end;
 }
@@ -92,17 +80,18 @@ static uint64_t end_of_file_parts(const struct layout *layout)
 /* Returns how much of a segment's file part could be read. */
 static uint64_t copy_segment(struct memory *memory,
 			     const struct layout *layout,
-			     const struct elf_program_header *load,
+			     const GElf_Phdr *load,
 			     uint8_t *bytes)
 {
 	const uint64_t size = copied_size(load);
-	const uint64_t address = layout->bias + load->address;
+	const uint64_t address = layout->bias + load->p_vaddr;
 	uint64_t done = 0;
 	size_t n;
 
 	while (done < size) {
 		n = memory_read_some(memory, address + done,
-				     bytes + load->offset + done, size - done);
+				     bytes + load->p_offset + done,
+				     size - done);
 		if (!n)
 			break;
 		done += n;
@@ -119,7 +108,7 @@ static uint8_t *copy(struct memory *memory, const struct layout *layout,
 	size_t i;
 
 	for (i = 0; i < layout->count; i++) {
-		const struct elf_program_header *load = &layout->loads[i];
+		const GElf_Phdr *load = &layout->loads[i];
 		uint64_t n;
 
 		/* Segments may overlap, to be copied over and over. */
@@ -127,36 +116,67 @@ static uint8_t *copy(struct memory *memory, const struct layout *layout,
 			continue;
 		n = copy_segment(memory, layout, load, bytes);
 		budget -= n;
-		if (n && load->offset + n > end)
-			end = load->offset + n;
-		if (n < load->file_size)
+		if (n && load->p_offset + n > end)
+			end = load->p_offset + n;
+		if (n < load->p_filesz)
 			diag_debug(DIAG_MODULE,
 				   "%s: only %llu of %llu bytes at %#llx", name,
 				   (unsigned long long)n,
-				   (unsigned long long)load->file_size,
-				   (unsigned long long)load->address);
+				   (unsigned long long)load->p_filesz,
+				   (unsigned long long)load->p_vaddr);
 	}
 	*size_ret = end;
 	return xreallocarray(bytes, end, 1);
 }
 
+/* Section headers are never mapped: what lies there is something else. */
+static void forget_sections(uint8_t *bytes, size_t size)
+{
+	Elf32_Ehdr *narrow = (Elf32_Ehdr *)bytes;
+	Elf64_Ehdr *wide = (Elf64_Ehdr *)bytes;
+
+	if (size < sizeof(*wide))
+		return;
+	if (bytes[EI_CLASS] == ELFCLASS32) {
+		narrow->e_shoff = 0;
+		narrow->e_shnum = 0;
+	} else {
+		wide->e_shoff = 0;
+		wide->e_shnum = 0;
+	}
+}
+
+static int read_headers(struct memory *memory, taddr_t base,
+			struct layout *ret)
+{
+	uint8_t *bytes = xmalloc(HEADERS_MAX);
+	size_t size = memory_read_some(memory, base, bytes, HEADERS_MAX);
+	struct source source;
+	int err;
+
+	forget_sections(bytes, size);
+	err = source_init_bytes(&source, bytes, size);
+	if (err)
+		return size ? err : -EFAULT;
+	err = read_layout(&source, base, ret);
+	source_fini(&source);
+	return err;
+}
+
 int image_open_memory(struct memory *memory, taddr_t base, const char *name,
 		      struct image **ret)
 {
-	CLEANUP(xfree_cleanup) struct layout *layout = NULL;
-	uint8_t *bytes = xmalloc(HEADERS_MAX);
+	CLEANUP(xfree_cleanup) struct layout *layout =
+		xcalloc(1, sizeof(*layout));
+	int err = read_headers(memory, base, layout);
 	struct source source;
+	uint8_t *bytes;
 	uint64_t size;
-	int err;
 
-	layout = xcalloc(1, sizeof(*layout));
-	source_init_bytes(&source, bytes,
-			  memory_read_some(memory, base, bytes, HEADERS_MAX));
-	err = source.size ? read_layout(&source, base, layout) : -EFAULT;
-	source_fini(&source);
 	if (err)
 		return err;
 	bytes = copy(memory, layout, name, &size);
-	source_init_bytes(&source, bytes, size);
-	return image_new(source, name, true, layout->bias, ret);
+	forget_sections(bytes, size);
+	err = source_init_bytes(&source, bytes, size);
+	return err ? err : image_new(source, name, true, layout->bias, ret);
 }

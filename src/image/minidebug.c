@@ -55,9 +55,7 @@ static bool unpack(const struct blob *packed, struct source *ret)
 	stream.avail_in = packed->size;
 	done = run(&stream, &bytes, &size);
 	lzma_end(&stream);
-	if (done)
-		source_init_bytes(ret, bytes, size);
-	return done;
+	return done && !source_init_bytes(ret, bytes, size);
 }
 
 bool image_add_minidebug(const struct image *image)
@@ -81,7 +79,7 @@ bool image_add_minidebug(const struct image *image)
 	}
 	if (!elf_read_header(&source, &header) &&
 	    header.arch == image_arch(image)) {
-		sections_init(&sections, &source, &header);
+		sections_init(&sections, &source);
 		added = image_keep_debug(image, &source, &sections);
 		sections_fini(&sections);
 	}

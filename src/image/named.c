@@ -151,9 +151,8 @@ static void look_in_symtab(struct name_search *search,
 			   struct symbol_list *ret)
 {
 	const struct image *image = search->image;
-	const unsigned word_size = image_word_size(image);
-	struct table table;
-	struct cursor c;
+	CLEANUP(table_fini) struct table table = { 0 };
+	GElf_Sym elf;
 	uint64_t i;
 
 	search->count = 0;
@@ -162,18 +161,12 @@ static void look_in_symtab(struct name_search *search,
 		return;
 	qsort(search->places, search->count, sizeof(*search->places),
 	      compare_places);
-	symtab_entries(symtab, word_size, &table);
-	for (i = 1; table_get(&table, i, &c) && ret->count < SYMBOLS_MAX; i++) {
-		/* The first member: most entries end here. */
-		struct cursor start = c;
-		const struct place *place =
-			place_at(search, cursor_u32(&start));
-		struct elf_symbol elf;
+	symtab_entries(symtab, &table);
+	for (i = 1; table_symbol(&table, i, &elf) && ret->count < SYMBOLS_MAX;
+	     i++) {
+		const struct place *place = place_at(search, elf.st_name);
 
-		if (!place)
-			continue;
-		elf = elf_symbol(&c, word_size);
-		if (image_is_function(image, &elf))
+		if (place && image_is_function(image, &elf))
 			symbol_list_add(ret,
 					image_ask(image,
 						  search->names[place->name])

@@ -11,11 +11,6 @@
 
 /* What the files of this room share. */
 
-struct dynamic_entry {
-	uint64_t tag;
-	uint64_t value;
-};
-
 struct version {
 	const char *name;
 	const char *library; /* NULL: this image defines it */
@@ -119,17 +114,18 @@ struct image {
 	struct image_segment *segments;
 	size_t segment_count;
 	uint64_t headers_address;
+	uint64_t notes_left; /* to be read for the build-id */
 	uint64_t dynamic_address;
 	uint64_t dynamic_size;
 	uint64_t frame_header_address; /* PT_GNU_EH_FRAME */
 	uint64_t frame_header_size;
 	uint64_t tls_size;             /* PT_TLS */
 	uint64_t tls_align;
-	struct dynamic_entry *dynamic;
+	Elf_Data *dynamic; /* its entries; the source's; or NULL */
 	size_t dynamic_count;
 	char *soname;
 	char *interpreter;
-	uint8_t *build_id;
+	const uint8_t *build_id; /* the source's */
 	size_t build_id_size;
 	struct tables *tables;
 };
@@ -151,9 +147,14 @@ const struct image_segment *image_segment_at(const struct image *image,
 bool image_offset(const struct image *image, uint64_t address,
 		  uint64_t *offset_ret, uint64_t *size_ret);
 
-/* A table at an address, of at most size bytes: cut at the segment's end. */
+/*
+ * What lies at an address, at most size bytes of it: cut at the segment's end.
+ * As a table; as a chunk that the image keeps, or NULL; as bytes.
+ */
 void image_table(const struct image *image, uint64_t address, uint64_t size,
-		 uint32_t entry_size, struct table *ret);
+		 Elf_Type type, struct table *ret);
+Elf_Data *image_chunk(const struct image *image, uint64_t address,
+		      uint64_t size, Elf_Type type);
 void image_blob(const struct image *image, uint64_t address, uint64_t size,
 		struct blob *ret);
 
@@ -171,8 +172,8 @@ void dynsym_init(struct dynsym *dynsym, const struct image *image);
 void dynsym_fini(struct dynsym *dynsym);
 
 /* Any entry, also one that only a relocation leads to. */
-bool dynsym_get(struct dynsym *dynsym, unsigned word_size, uint64_t index,
-		struct elf_symbol *ret, const char **name_ret);
+bool dynsym_get(struct dynsym *dynsym, uint64_t index, GElf_Sym *ret,
+		const char **name_ret);
 const struct version *dynsym_version(struct dynsym *dynsym, uint64_t index,
 				     bool *hidden_ret);
 
@@ -195,10 +196,8 @@ bool symtab_init(struct symtab *symtab, const struct source *source,
 		 const struct sections *sections);
 
 /* Its entries; only for one that has a source. */
-void symtab_entries(const struct symtab *symtab, unsigned word_size,
-		    struct table *ret);
-bool image_is_function(const struct image *image,
-		       const struct elf_symbol *symbol);
+void symtab_entries(const struct symtab *symtab, struct table *ret);
+bool image_is_function(const struct image *image, const GElf_Sym *symbol);
 
 /* Adds the functions of a table; strings are to live as long as they. */
 void image_add_symtab(const struct image *image, const struct symtab *symtab,
@@ -215,9 +214,9 @@ uint64_t gnu_hash_next(const struct gnu_hash *table, uint32_t hash,
 		       uint64_t index);
 
 /* symbols.c */
-struct symbol image_symbol_of(const char *name, const struct elf_symbol *elf);
+struct symbol image_symbol_of(const char *name, const GElf_Sym *elf);
 void symbol_list_add(struct symbol_list *symbols, const char *name,
-		     const struct elf_symbol *elf);
+		     const GElf_Sym *elf);
 void symbol_list_add_copy(struct symbol_list *symbols,
 			  const struct symbol *symbol);
 

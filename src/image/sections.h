@@ -2,7 +2,6 @@
 #ifndef CALLTRAP_IMAGE_SECTIONS_H
 #define CALLTRAP_IMAGE_SECTIONS_H
 
-#include "image/elf.h"
 #include "image/source.h"
 
 struct section {
@@ -23,8 +22,7 @@ struct sections {
 	struct blob names;
 };
 
-void sections_init(struct sections *sections, const struct source *source,
-		   const struct elf_header *header);
+void sections_init(struct sections *sections, const struct source *source);
 void sections_fini(struct sections *sections);
 
 /* The first of that name, or of that type; or NULL. */

@@ -16,87 +16,74 @@
 
 #define PAGE 4096u
 
-/* A path (PT_INTERP), and notes, are never longer. */
+/* A path (PT_INTERP) is never longer. */
 #define INTERPRETER_MAX 4096
-#define NOTES_MAX (1u << 20)
 
-static void add_segment(struct image *image,
-			const struct elf_program_header *header)
+static void add_segment(struct image *image, const GElf_Phdr *header)
 {
-	uint64_t file_size = header->file_size;
+	uint64_t file_size = header->p_filesz;
 	uint64_t limit = image_word_size(image) == 4 ? UINT32_MAX : UINT64_MAX;
 
-	if (!header->memory_size || header->address > limit ||
-	    header->memory_size - 1 > limit - header->address ||
-	    header->address + header->memory_size == 0 ||
+	if (!header->p_memsz || header->p_vaddr > limit ||
+	    header->p_memsz - 1 > limit - header->p_vaddr ||
+	    header->p_vaddr + header->p_memsz == 0 ||
 	    image->segment_count == SEGMENTS_MAX) {
 		diag_debug(DIAG_MODULE, "%s: a segment at %#llx is left out",
-			   image->name, (unsigned long long)header->address);
+			   image->name, (unsigned long long)header->p_vaddr);
 		return;
 	}
-	if (file_size > header->memory_size)
-		file_size = header->memory_size;
+	if (file_size > header->p_memsz)
+		file_size = header->p_memsz;
 	image->segments[image->segment_count++] = (struct image_segment){
-		.address = header->address,
-		.memory_size = header->memory_size,
-		.offset = header->offset,
+		.address = header->p_vaddr,
+		.memory_size = header->p_memsz,
+		.offset = header->p_offset,
 		.file_size = file_size,
-		.readable = header->flags & PF_R,
-		.writable = header->flags & PF_W,
-		.executable = header->flags & PF_X,
+		.readable = header->p_flags & PF_R,
+		.writable = header->p_flags & PF_W,
+		.executable = header->p_flags & PF_X,
 	};
 }
 
-static void read_interpreter(struct image *image,
-			     const struct elf_program_header *header)
+static void read_interpreter(struct image *image, const GElf_Phdr *header)
 {
 	struct blob blob;
 
-	if (image->interpreter || header->file_size > INTERPRETER_MAX)
+	if (image->interpreter || header->p_filesz > INTERPRETER_MAX)
 		return;
-	blob_load(&blob, &image->source, header->offset, header->file_size);
+	blob_load(&blob, &image->source, header->p_offset, header->p_filesz);
 	if (blob.size)
 		image->interpreter = xstrdup((const char *)blob.bytes);
 	blob_fini(&blob);
 }
 
-static void read_notes(struct image *image,
-		       const struct elf_program_header *header)
+static void read_notes(struct image *image, const GElf_Phdr *header)
 {
-	const uint8_t *id;
-	struct blob blob;
-	size_t size;
-
-	if (image->build_id || header->file_size > NOTES_MAX)
-		return;
-	blob_load(&blob, &image->source, header->offset, header->file_size);
-	id = elf_build_id(blob_cursor(&blob), header->align, &size);
-	if (id) {
-		image->build_id = xmalloc(size);
-		memcpy(image->build_id, id, size);
-		image->build_id_size = size;
-	}
-	blob_fini(&blob);
+	if (!image->build_id)
+		image->build_id = elf_build_id(&image->source, header->p_offset,
+					       header->p_filesz,
+					       header->p_align,
+					       &image->notes_left,
+					       &image->build_id_size);
 }
 
-static void read_program_header(struct image *image,
-				const struct elf_program_header *header)
+static void read_program_header(struct image *image, const GElf_Phdr *header)
 {
-	switch (header->type) {
+	switch (header->p_type) {
 	case PT_LOAD:
 		add_segment(image, header);
 		break;
 	case PT_DYNAMIC:
-		image->dynamic_address = header->address;
-		image->dynamic_size = header->memory_size;
+		image->dynamic_address = header->p_vaddr;
+		image->dynamic_size = header->p_memsz;
 		break;
 	case PT_GNU_EH_FRAME:
-		image->frame_header_address = header->address;
-		image->frame_header_size = header->memory_size;
+		image->frame_header_address = header->p_vaddr;
+		image->frame_header_size = header->p_memsz;
 		break;
 	case PT_TLS:
-		image->tls_size = header->memory_size;
-		image->tls_align = header->align;
+		image->tls_size = header->p_memsz;
+		image->tls_align = header->p_align;
 		break;
 	case PT_INTERP:
 		read_interpreter(image, header);
@@ -105,7 +92,7 @@ static void read_program_header(struct image *image,
 		read_notes(image, header);
 		break;
 	case PT_PHDR:
-		image->headers_address = header->address;
+		image->headers_address = header->p_vaddr;
 		break;
 	}
 }
@@ -128,23 +115,13 @@ static uint64_t find_headers(const struct image *image)
 
 int image_read_segments(struct image *image)
 {
-	const struct elf_header *header = &image->header;
-	uint32_t size = elf_program_header_size(image_word_size(image));
-	struct table table;
-	struct cursor c;
-	uint64_t i;
+	GElf_Phdr header;
+	size_t i;
 
-	if (header->program_entry_size != size)
-		return -ENOEXEC;
+	image->notes_left = NOTES_MAX;
 	image->segments = xcalloc(SEGMENTS_MAX, sizeof(*image->segments));
-	table_init(&table, &image->source, header->program_offset,
-		   (uint64_t)header->program_count * size, size);
-	for (i = 0; table_get(&table, i, &c); i++) {
-		struct elf_program_header program =
-			elf_program_header(&c, image_word_size(image));
-
-		read_program_header(image, &program);
-	}
+	for (i = 0; elf_program_header(&image->source, i, &header); i++)
+		read_program_header(image, &header);
 	if (!image->segment_count)
 		return -ENOEXEC;
 	image->segments = xreallocarray(image->segments, image->segment_count,
@@ -239,14 +216,25 @@ size_t image_read(const struct image *image, uint64_t address, void *ret,
 }
 
 void image_table(const struct image *image, uint64_t address, uint64_t size,
-		 uint32_t entry_size, struct table *ret)
+		 Elf_Type type, struct table *ret)
 {
 	uint64_t offset = 0, room = 0;
 
 	if (!image_offset(image, address, &offset, &room))
 		room = 0;
 	table_init(ret, &image->source, offset, size < room ? size : room,
-		   entry_size);
+		   type);
+}
+
+Elf_Data *image_chunk(const struct image *image, uint64_t address,
+		      uint64_t size, Elf_Type type)
+{
+	uint64_t offset, room;
+
+	return image_offset(image, address, &offset, &room) ?
+		       source_chunk(&image->source, offset,
+				    size < room ? size : room, type) :
+		       NULL;
 }
 
 void image_blob(const struct image *image, uint64_t address, uint64_t size,

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_IMAGE_SOURCE_H
 #define CALLTRAP_IMAGE_SOURCE_H
 
+#include <gelf.h>
 #include <stdbool.h>
 
 #include "base/cursor.h"
@@ -12,20 +13,22 @@
  *
  * A file is never mapped and never read whole. A mapping would raise SIGBUS
  * in the tracer when somebody truncates the file, and a browser's binary alone
- * is larger than what calltrap may use. So the parts that are needed are read,
- * when they are needed, and small tables are kept.
+ * is larger than what calltrap may use. So libelf reads the parts that are
+ * needed, when they are needed, and small tables are kept.
  */
 struct source {
 	int fd;         /* ours; -1 when bytes holds it all */
 	uint8_t *bytes; /* ours */
 	uint64_t size;
+	Elf *elf;       /* ours: for headers, and chunks that are kept */
 };
 
-/* Duplicates fd. Returns 0 or -errno. */
+/* Duplicates fd. Returns 0 or -errno; -ENOEXEC when it is no ELF file. */
 int source_init_file(struct source *source, int fd) MUST_CHECK;
 
-/* Takes bytes over. */
-void source_init_bytes(struct source *source, uint8_t *bytes, size_t size);
+/* Takes bytes over, also when it fails. */
+int source_init_bytes(struct source *source, uint8_t *bytes,
+		      size_t size) MUST_CHECK;
 void source_fini(struct source *source);
 
 /* How many bytes there were, at most size. */
@@ -54,24 +57,47 @@ struct cursor blob_cursor(const struct blob *blob);
 const char *blob_string(const struct blob *blob, uint64_t offset);
 
 /*
- * Reads entries of one size through a window: a table may be large, and most
- * of its entries are looked at once.
+ * A range for libelf's functions, as entries of one type, cut where the source
+ * ends; it lives as long as the source does. NULL when nothing is there.
+ */
+Elf_Data *source_chunk(const struct source *source, uint64_t offset,
+		       uint64_t size, Elf_Type type);
+
+/*
+ * Reads entries of one type through a window: a table may be large, and most
+ * of its entries are looked at once. libelf keeps what it has read until the
+ * file is closed, so the window is ours: to libelf, a file of its own, in
+ * memory, with nothing but entries behind the header. It mustn't be moved.
  */
 struct table {
 	const struct source *source;
 	uint64_t offset;
 	uint64_t count;
-	uint32_t entry_size;
-	uint64_t first; /* index of the first entry in the window */
-	size_t loaded;  /* how many are */
-	uint8_t window[8192];
+	Elf_Type type;
+	size_t entry_size;
+	Elf *elf;          /* of the window; NULL before the first one */
+	Elf_Data *entries; /* or NULL */
+	uint64_t first;    /* index of the first entry in the window */
+	size_t loaded;     /* how many are */
+	struct {
+		Elf64_Ehdr header; /* of either class, to e_ident */
+		uint64_t entries[1024];
+	} window;
 };
 
-/* Cuts the table where the source ends. */
+/* Cuts the table where the source ends, which it mustn't outlive. */
 void table_init(struct table *table, const struct source *source,
-		uint64_t offset, uint64_t size, uint32_t entry_size);
+		uint64_t offset, uint64_t size, Elf_Type type);
+void table_fini(struct table *table);
 
-/* A cursor over an entry, good until the next call. */
-bool table_get(struct table *table, uint64_t index, struct cursor *ret);
+/* Entries of the table's type; false behind its end. */
+bool table_symbol(struct table *table, uint64_t index, GElf_Sym *ret);
+bool table_version(struct table *table, uint64_t index, GElf_Versym *ret);
+
+/* Of either form; without addends they are 0. */
+bool table_relocation(struct table *table, uint64_t index, GElf_Rela *ret);
+
+/* Of 32 bits; 0 behind the end. */
+uint32_t table_word(struct table *table, uint64_t index);
 
 #endif

@@ -170,15 +170,16 @@ void symbol_list_order(struct symbol_list *symbols)
 	sort_groups(symbols, compare_rank);
 }
 
-struct symbol image_symbol_of(const char *name, const struct elf_symbol *elf)
+struct symbol image_symbol_of(const char *name, const GElf_Sym *elf)
 {
 	return (struct symbol){
 		.name = name,
-		.address = elf->value,
-		.size = elf->size,
-		.kind = elf->type == STT_GNU_IFUNC ? SYMBOL_IFUNC :
-						     SYMBOL_FUNCTION,
-		.global = elf->binding != STB_LOCAL,
+		.address = elf->st_value,
+		.size = elf->st_size,
+		.kind = GELF_ST_TYPE(elf->st_info) == STT_GNU_IFUNC ?
+				SYMBOL_IFUNC :
+				SYMBOL_FUNCTION,
+		.global = GELF_ST_BIND(elf->st_info) != STB_LOCAL,
 	};
 }
 
@@ -191,7 +192,7 @@ void symbol_list_add_copy(struct symbol_list *symbols,
 }
 
 void symbol_list_add(struct symbol_list *symbols, const char *name,
-		     const struct elf_symbol *elf)
+		     const GElf_Sym *elf)
 {
 	struct symbol symbol = image_symbol_of(name, elf);
 

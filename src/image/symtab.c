@@ -15,8 +15,7 @@ struct tables *image_basis(const struct image *image)
 	if (!tables->has_basis) {
 		tables->has_basis = true;
 		if (!image->from_memory)
-			sections_init(&tables->sections, &image->source,
-				      &image->header);
+			sections_init(&tables->sections, &image->source);
 		dynsym_init(&tables->dynsym, image);
 		(void)symtab_init(&tables->symtab, &image->source,
 				  &tables->sections);
@@ -44,12 +43,13 @@ static bool budget_take(struct name_budget *budget, const char *name)
 	return budget->left;
 }
 
-bool image_is_function(const struct image *image,
-		       const struct elf_symbol *symbol)
+bool image_is_function(const struct image *image, const GElf_Sym *symbol)
 {
-	return (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC) &&
-	       symbol->section != SHN_UNDEF &&
-	       image_is_code(image, symbol->value);
+	const unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+	       symbol->st_shndx != SHN_UNDEF &&
+	       image_is_code(image, symbol->st_value);
 }
 
 bool image_read_export(const struct image *image, uint64_t index,
@@ -57,10 +57,10 @@ bool image_read_export(const struct image *image, uint64_t index,
 {
 	struct dynsym *dynsym = &image->tables->dynsym;
 	const struct version *version;
-	struct elf_symbol elf;
 	const char *name;
+	GElf_Sym elf;
 
-	if (!dynsym_get(dynsym, image_word_size(image), index, &elf, &name) ||
+	if (!dynsym_get(dynsym, index, &elf, &name) ||
 	    !image_is_function(image, &elf))
 		return false;
 	*ret = image_symbol_of(name, &elf);
@@ -121,11 +121,10 @@ bool symtab_init(struct symtab *symtab, const struct source *source,
 	return true;
 }
 
-void symtab_entries(const struct symtab *symtab, unsigned word_size,
-		    struct table *ret)
+void symtab_entries(const struct symtab *symtab, struct table *ret)
 {
 	table_init(ret, symtab->source, symtab->symbols, symtab->symbols_size,
-		   elf_symbol_size(word_size));
+		   ELF_T_SYM);
 	if (ret->count > ENTRIES_MAX)
 		ret->count = ENTRIES_MAX;
 }
@@ -145,26 +144,24 @@ static void cut_version(struct blob *strings, uint64_t name)
 void image_add_symtab(const struct image *image, const struct symtab *symtab,
 		      struct symbol_list *symbols, struct blob *strings)
 {
-	const unsigned word_size = image_word_size(image);
+	CLEANUP(table_fini) struct table table;
 	struct name_budget budget;
-	struct table table;
-	struct cursor c;
+	GElf_Sym elf;
 	uint64_t i;
 
 	blob_load(strings, symtab->source, symtab->strings,
 		  symtab->strings_size);
-	symtab_entries(symtab, word_size, &table);
+	symtab_entries(symtab, &table);
 	budget = name_budget(table.count, strings);
-	for (i = 1; table_get(&table, i, &c); i++) {
-		struct elf_symbol elf = elf_symbol(&c, word_size);
-		const char *name = blob_string(strings, elf.name);
+	for (i = 1; table_symbol(&table, i, &elf); i++) {
+		const char *name = blob_string(strings, elf.st_name);
 
 		if (!name || !image_is_function(image, &elf))
 			continue;
 		if (!budget_take(&budget, name) ||
 		    symbols->count >= SYMBOLS_MAX)
 			break;
-		cut_version(strings, elf.name);
+		cut_version(strings, elf.st_name);
 		if (*name)
 			symbol_list_add(symbols, name, &elf);
 	}

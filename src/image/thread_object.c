@@ -32,20 +32,20 @@ static bool find_symbol(const struct image *image, const char *name,
 			uint64_t *index_ret, uint64_t *offset_ret)
 {
 	struct dynsym *dynsym = &image_basis(image)->dynsym;
+	const char *found;
+	GElf_Sym symbol;
 	uint64_t i;
 
 	for (i = 1; i < dynsym->count; i++) {
-		struct elf_symbol symbol;
-		const char *found;
-
-		if (!dynsym_get(dynsym, image_word_size(image), i, &symbol,
-				&found) ||
-		    symbol.type != STT_TLS || symbol.section == SHN_UNDEF ||
-		    symbol.binding == STB_LOCAL || strcmp(found, name) != 0 ||
-		    symbol.value >= image->tls_size)
+		if (!dynsym_get(dynsym, i, &symbol, &found) ||
+		    GELF_ST_TYPE(symbol.st_info) != STT_TLS ||
+		    symbol.st_shndx == SHN_UNDEF ||
+		    GELF_ST_BIND(symbol.st_info) == STB_LOCAL ||
+		    strcmp(found, name) != 0 ||
+		    symbol.st_value >= image->tls_size)
 			continue;
 		*index_ret = i;
-		*offset_ret = symbol.value;
+		*offset_ret = symbol.st_value;
 		return true;
 	}
 	return false;
@@ -55,55 +55,50 @@ static bool find_symbol(const struct image *image, const char *name,
 static bool is_own(const struct image *image, uint64_t index)
 {
 	struct dynsym *dynsym = &image->tables->dynsym;
-	struct elf_symbol symbol;
 	const char *name;
+	GElf_Sym symbol;
 
 	if (!index)
 		return true;
-	return dynsym_get(dynsym, image_word_size(image), index, &symbol,
-			  &name) &&
-	       symbol.section != SHN_UNDEF;
+	return dynsym_get(dynsym, index, &symbol, &name) &&
+	       symbol.st_shndx != SHN_UNDEF;
 }
 
 /* In REL form, what is to be added to a place has been overwritten. */
-static void look_at(const struct image *image,
-		    const struct elf_relocation *relocation, bool addends,
-		    uint64_t index, struct image_thread_object *ret)
+static void look_at(const struct image *image, const GElf_Rela *relocation,
+		    bool addends, uint64_t index,
+		    struct image_thread_object *ret)
 {
 	const struct thread_relocations *types = relocations(image);
+	const uint64_t symbol = GELF_R_SYM(relocation->r_info);
+	const uint32_t type = GELF_R_TYPE(relocation->r_info);
 
-	if (!image_segment_at(image, relocation->offset))
+	if (!image_segment_at(image, relocation->r_offset))
 		return;
-	if (relocation->type == types->place && addends &&
-	    (!relocation->symbol || relocation->symbol == index)) {
-		ret->place_slot = relocation->offset;
-		ret->behind_place = -relocation->addend;
-		if (!relocation->symbol)
+	if (type == types->place && addends && (!symbol || symbol == index)) {
+		ret->place_slot = relocation->r_offset;
+		ret->behind_place = -(uint64_t)relocation->r_addend;
+		if (!symbol)
 			ret->behind_place += ret->offset;
 	}
-	if (relocation->type == types->number &&
-	    is_own(image, relocation->symbol))
-		ret->number_slot = relocation->offset;
+	if (type == types->number && is_own(image, symbol))
+		ret->number_slot = relocation->r_offset;
 }
 
 static void look_in(const struct image *image, uint64_t address_tag,
 		    uint64_t size_tag, bool addends, uint64_t index,
 		    struct image_thread_object *ret)
 {
-	const unsigned word_size = image_word_size(image);
-	struct table table;
-	struct cursor c;
+	CLEANUP(table_fini) struct table table;
+	GElf_Rela relocation;
 	uint64_t i;
 
 	image_table(image, image_dynamic_pointer(image, address_tag),
 		    image_dynamic_value(image, size_tag),
-		    elf_relocation_size(word_size, addends), &table);
-	for (i = 0; i < RELOCATIONS_MAX && table_get(&table, i, &c); i++) {
-		struct elf_relocation relocation =
-			elf_relocation(&c, word_size, addends);
-
+		    addends ? ELF_T_RELA : ELF_T_REL, &table);
+	for (i = 0; i < RELOCATIONS_MAX &&
+		    table_relocation(&table, i, &relocation); i++)
 		look_at(image, &relocation, addends, index, ret);
-	}
 }
 
 bool image_find_thread_object(const struct image *image, const char *name,

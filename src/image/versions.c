@@ -31,91 +31,70 @@ static void set_version(struct dynsym *dynsym, unsigned index,
  * Each record says how far the next one is; 0 ends. The offsets go forward
  * only, and budget bounds how many records that overlap are read.
  */
-static void read_need(struct dynsym *dynsym, struct cursor c, uint64_t at,
-		      unsigned count, const char *library, unsigned *budget)
+static void read_need(struct dynsym *dynsym, Elf_Data *data, uint64_t at,
+		      const GElf_Verneed *need, unsigned *budget)
 {
-	while (count-- && *budget && --*budget) {
-		unsigned other;
-		uint32_t name, next;
+	const char *library = blob_string(&dynsym->strings, need->vn_file);
+	unsigned count = need->vn_cnt;
+	GElf_Vernaux entry;
 
-		cursor_seek(&c, at);
-		cursor_skip(&c, 4 + 2); /* vna_hash, vna_flags */
-		other = cursor_u16(&c);
-		name = cursor_u32(&c);
-		next = cursor_u32(&c);
-		if (c.bad)
+	at += need->vn_aux;
+	while (count-- && *budget && --*budget) {
+		if (at > VERSIONS_MAX || !gelf_getvernaux(data, at, &entry))
 			return;
-		set_version(dynsym, other, name, library);
-		if (!next)
+		set_version(dynsym, entry.vna_other, entry.vna_name, library);
+		if (!entry.vna_next)
 			return;
-		at += next;
+		at += entry.vna_next;
 	}
 }
 
-static void read_needs(struct dynsym *dynsym, struct cursor c)
+static void read_needs(struct dynsym *dynsym, Elf_Data *data)
 {
 	unsigned budget = 2 * INDEX_MASK;
+	GElf_Verneed need;
 	uint64_t at = 0;
 
 	while (budget && --budget) {
-		unsigned count;
-		uint32_t file, aux, next;
-
-		cursor_seek(&c, at);
-		cursor_skip(&c, 2); /* vn_version */
-		count = cursor_u16(&c);
-		file = cursor_u32(&c);
-		aux = cursor_u32(&c);
-		next = cursor_u32(&c);
-		if (c.bad)
+		if (at > VERSIONS_MAX || !gelf_getverneed(data, at, &need))
 			return;
-		read_need(dynsym, c, at + aux, count,
-			  blob_string(&dynsym->strings, file), &budget);
-		if (!next)
+		read_need(dynsym, data, at, &need, &budget);
+		if (!need.vn_next)
 			return;
-		at += next;
+		at += need.vn_next;
 	}
 }
 
-static void read_definitions(struct dynsym *dynsym, struct cursor c)
+static void read_definitions(struct dynsym *dynsym, Elf_Data *data)
 {
 	unsigned budget = 2 * INDEX_MASK;
+	GElf_Verdef definition;
+	GElf_Verdaux name;
 	uint64_t at = 0;
 
 	while (budget--) {
-		unsigned flags, index;
-		uint32_t aux, next, name;
-
-		cursor_seek(&c, at);
-		cursor_skip(&c, 2); /* vd_version */
-		flags = cursor_u16(&c);
-		index = cursor_u16(&c);
-		cursor_skip(&c, 2 + 4); /* vd_cnt, vd_hash */
-		aux = cursor_u32(&c);
-		next = cursor_u32(&c);
-		cursor_seek(&c, at + aux);
-		name = cursor_u32(&c);
-		if (c.bad)
+		if (at > VERSIONS_MAX ||
+		    !gelf_getverdef(data, at, &definition) ||
+		    definition.vd_aux > VERSIONS_MAX ||
+		    !gelf_getverdaux(data, at + definition.vd_aux, &name))
 			return;
 		/* The base version is the file itself: no symbol's version. */
-		if (!(flags & VER_FLG_BASE))
-			set_version(dynsym, index, name, NULL);
-		if (!next)
+		if (!(definition.vd_flags & VER_FLG_BASE))
+			set_version(dynsym, definition.vd_ndx, name.vda_name,
+				    NULL);
+		if (!definition.vd_next)
 			return;
-		at += next;
+		at += definition.vd_next;
 	}
 }
 
 void dynsym_read_versions(struct dynsym *dynsym, const struct image *image)
 {
-	struct blob blob;
-
-	image_blob(image, image_dynamic_pointer(image, DT_VERNEED),
-		   VERSIONS_MAX, &blob);
-	read_needs(dynsym, blob_cursor(&blob));
-	blob_fini(&blob);
-	image_blob(image, image_dynamic_pointer(image, DT_VERDEF),
-		   VERSIONS_MAX, &blob);
-	read_definitions(dynsym, blob_cursor(&blob));
-	blob_fini(&blob);
+	read_needs(dynsym,
+		   image_chunk(image, image_dynamic_pointer(image, DT_VERNEED),
+			       VERSIONS_MAX, ELF_T_VNEED));
+	read_definitions(dynsym,
+			 image_chunk(image,
+				     image_dynamic_pointer(image, DT_VERDEF),
+				     VERSIONS_MAX, ELF_T_VDEF));
 }

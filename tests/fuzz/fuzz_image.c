@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "image/image.h"
@@ -150,6 +152,18 @@ static size_t shown_read(struct memory *memory, taddr_t address, void *ret,
 	return size;
 }
 
+/* libelf takes other ways through files than through memory. */
+static void open_file(const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct image *image;
+
+	check(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
+	if (!image_open(fd, "fuzz", &image))
+		ask(image);
+	close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static const struct memory_ops ops = { .read = shown_read };
@@ -160,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	diag_set_debug(DIAG_MODULE);
 	if (!image_open_bytes(bytes, size, "fuzz", &image))
 		ask(image);
+	open_file(bytes, size);
 	if (!image_open_memory(&shown.memory, SHOWN_AT, "shown", &image))
 		ask(image);
 	return 0;

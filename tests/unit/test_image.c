@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <link.h>
 #include <lzma.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -1142,6 +1144,39 @@ START_TEST(hostile_tables_come_to_an_end)
 END_TEST
 
 /*
+ * The first section header counts them all, and a sparse file has room for
+ * more than libelf should be let make room for. Such an image is read from
+ * memory, where there are none.
+ */
+START_TEST(too_many_sections_are_not_read)
+{
+	struct loaded loaded = { .memory = { &loaded_ops },
+				 .base = BUILT_TEXT };
+	struct built *b = &loaded.built;
+	int fd = memfd_create("sparse", MFD_CLOEXEC);
+	struct image *image;
+
+	built_init(b, word_of(32 * _i));
+	b->at = b->word == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
+			       offsetof(Elf32_Ehdr, e_shoff);
+	built_word(b, AT_SECTIONS);
+	b->at = AT_SECTIONS + (b->word == 8 ? offsetof(Elf64_Shdr, sh_size) :
+					      offsetof(Elf32_Shdr, sh_size));
+	built_word(b, (1u << 30) / 64 - 1024);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, b->bytes, sizeof(b->bytes)),
+			 sizeof(b->bytes));
+	ck_assert_int_eq(ftruncate(fd, 1 << 30), 0);
+	ck_assert_int_eq(image_open(fd, "sparse", &image), -ENOEXEC);
+	close(fd);
+	ck_assert_int_eq(image_open_memory(&loaded.memory, loaded.base,
+					   "sparse", &image), 0);
+	check_built_symbols(image);
+	image_put(image);
+}
+END_TEST
+
+/*
  * A debug file: no segment's bytes, but .symtab. The local function has a
  * version in its name, as linkers write it.
  */
@@ -1416,6 +1451,8 @@ static Suite *image_suite(void)
 	tcase_add_loop_test(hostile, file_may_end_anywhere, 1, 3);
 	tcase_add_loop_test(hostile, any_byte_may_be_wrong, 1, 3);
 	tcase_add_loop_test(hostile, hostile_tables_come_to_an_end, 1, 3);
+	tcase_add_loop_test(hostile, too_many_sections_are_not_read, 1,
+			    3);
 	suite_add_tcase(suite, hostile);
 	tcase_add_loop_test(debug, symbols_of_minidebuginfo_are_added, 1, 3);
 	tcase_add_loop_test(debug, debug_file_is_found_by_build_id, 1, 3);
