@@ -6,6 +6,7 @@
 struct known_address {
 	uint64_t address;
 	struct recipe *recipe; /* or NULL */
+	const struct cfi *cfi; /* that it is from */
 	UT_hash_handle hh;
 };
 
@@ -33,26 +34,30 @@ static struct known_image *find_image(struct unwinder *unwinder,
 	return known;
 }
 
-static struct recipe *learn(struct unwinder *unwinder,
-			    struct known_image *known, uint64_t address)
+static void learn_from(struct unwinder *unwinder, struct image *image,
+		       const struct cfi *cfi, struct known_address *ret)
 {
-	struct recipe *recipe = NULL;
+	ret->cfi = cfi;
+	if (cfi)
+		ret->recipe = learner_recipe(unwinder->learner, image, cfi,
+					     ret->address);
+}
 
-	if (known->cfi)
-		recipe = learner_recipe(unwinder->learner, known->image,
-					known->cfi, address);
-	if (!recipe && !known->debug_looked_for) {
+static void learn(struct unwinder *unwinder, struct known_image *known,
+		  struct known_address *ret)
+{
+	learn_from(unwinder, known->image, known->cfi, ret);
+	if (!ret->recipe && !known->debug_looked_for) {
 		known->debug_looked_for = true;
 		known->cfi_debug = cfi_new_debug(known->image);
 	}
-	if (!recipe && known->cfi_debug)
-		recipe = learner_recipe(unwinder->learner, known->image,
-					known->cfi_debug, address);
-	return recipe;
+	if (!ret->recipe)
+		learn_from(unwinder, known->image, known->cfi_debug, ret);
 }
 
-const struct recipe *known_recipe(struct unwinder *unwinder,
-				  struct image *image, uint64_t address)
+static struct known_address *find_address(struct unwinder *unwinder,
+					  struct image *image,
+					  uint64_t address)
 {
 	struct known_image *known = find_image(unwinder, image);
 	struct known_address *found;
@@ -61,11 +66,27 @@ const struct recipe *known_recipe(struct unwinder *unwinder,
 	if (!found) {
 		found = xcalloc(1, sizeof(*found));
 		found->address = address;
-		found->recipe = learn(unwinder, known, address);
+		learn(unwinder, known, found);
 		HASH_ADD(hh, known->addresses, address, sizeof(address),
 			 found);
 	}
-	return found->recipe;
+	return found;
+}
+
+const struct recipe *known_recipe(struct unwinder *unwinder,
+				  struct image *image, uint64_t address)
+{
+	return find_address(unwinder, image, address)->recipe;
+}
+
+bool known_step(struct unwinder *unwinder, struct image *image,
+		uint64_t address, struct frame_state *frame)
+{
+	const struct known_address *known =
+		find_address(unwinder, image, address);
+
+	return known->cfi && learner_step(unwinder->learner, image, known->cfi,
+					  address, frame);
 }
 
 static void free_image(struct known_image *known)

@@ -51,6 +51,8 @@ struct learner {
 	unsigned word_count;
 	unsigned reads;
 	bool found; /* the record is for this address */
+	/* Of a frame that there is; else NULL. */
+	const struct frame_state *frame;
 };
 
 static uint64_t mark(const struct learner *learner, unsigned number)
@@ -143,6 +145,19 @@ static bool read_mark(struct learner *learner, uint64_t address, uint64_t *ret)
 	return true;
 }
 
+static bool read_frame(const struct learner *learner, uint64_t address,
+		       uint64_t *ret)
+{
+	const struct frame_state *frame = learner->frame;
+
+	if (address == TABLE_ADDRESS) {
+		memcpy(ret, learner->table, sizeof(*ret));
+		return true;
+	}
+	return read_records(learner, address, ret) ||
+	       frame->read_word(frame->context, address, ret);
+}
+
 static int access_memory(unw_addr_space_t space UNUSED, unw_word_t address,
 			 unw_word_t *value, int write, void *context)
 {
@@ -151,6 +166,8 @@ static int access_memory(unw_addr_space_t space UNUSED, unw_word_t address,
 	/* An expression may jump in circles. */
 	if (write || ++learner->reads > READS_MAX)
 		return -UNW_EINVAL;
+	if (learner->frame)
+		return read_frame(learner, address, value) ? 0 : -UNW_EINVAL;
 	if (read_known(learner, address, value) ||
 	    read_mark(learner, address, value))
 		return 0;
@@ -164,6 +181,12 @@ static int access_register(unw_addr_space_t space UNUSED, unw_regnum_t number,
 
 	if (write || number < 0 || number > UNW_X86_64_RIP)
 		return -UNW_EBADREG;
+	if (learner->frame && number != UNW_X86_64_RIP) {
+		*value = learner->frame->registers[number];
+		return learner->frame->unknown & UINT32_C(1) << number ?
+			       -UNW_EBADREG :
+			       0;
+	}
 	*value = number == UNW_X86_64_RIP || number == learner->arch->ip ?
 			 learner->address :
 			 mark(learner, number);
@@ -382,6 +405,17 @@ static struct recipe *learn(struct learner *learner, uint64_t low_bits)
 	return NULL;
 }
 
+/* libunwind has the record, but what it says is no recipe. */
+static struct recipe *unlearned(const struct learner *learner)
+{
+	struct recipe *recipe = xcalloc(1, sizeof(*recipe));
+
+	recipe->is_unlearned = true;
+	recipe->address = learner->address;
+	recipe->is_signal_frame = learner->entry.is_signal_frame;
+	return recipe;
+}
+
 struct recipe *learner_recipe(struct learner *learner, struct image *image,
 			      const struct cfi *cfi, uint64_t address)
 {
@@ -402,8 +436,55 @@ struct recipe *learner_recipe(struct learner *learner, struct image *image,
 	 */
 	if (found && !recipe && image_arch(image)->word_size == 4)
 		recipe = learn(learner, 4);
+	if (found && !recipe && learner->found &&
+	    image_arch(image)->word_size == 8)
+		recipe = unlearned(learner);
 	cfi_entry_fini(&learner->entry);
 	return recipe;
+}
+
+/* ---- a frame that there is ---- */
+
+static bool step_frame(struct learner *learner, struct frame_state *frame)
+{
+	unw_word_t values[DWARF_REGISTERS_MAX] = { 0 };
+	unw_cursor_t cursor;
+	uint32_t unknown = 0;
+	unsigned i;
+
+	if (unw_init_remote(&cursor, learner->space, learner))
+		return false;
+	learner->found = false;
+	if (unw_step(&cursor) <= 0 || !learner->found)
+		return false;
+	for (i = 0; i < learner->arch->count; i++)
+		if (unw_get_reg(&cursor, i, &values[i]))
+			unknown |= UINT32_C(1) << i;
+	if (unknown & (UINT32_C(1) << learner->arch->sp |
+		       UINT32_C(1) << learner->arch->ip))
+		return false;
+	memcpy(frame->registers, values, learner->arch->count * sizeof(*values));
+	frame->unknown = unknown;
+	return true;
+}
+
+bool learner_step(struct learner *learner, struct image *image,
+		  const struct cfi *cfi, uint64_t address,
+		  struct frame_state *frame)
+{
+	bool done;
+
+	if (!cfi_find(cfi, address, &learner->entry))
+		return false;
+	learner->image = image;
+	learner->arch = image_arch(image)->dwarf;
+	learner->address = address;
+	learner->reads = 0;
+	learner->frame = frame;
+	done = set_table(learner) && step_frame(learner, frame);
+	learner->frame = NULL;
+	cfi_entry_fini(&learner->entry);
+	return done;
 }
 
 struct learner *learner_new(void)

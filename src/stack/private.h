@@ -17,6 +17,10 @@ struct known_image;
 /* The recipe for a task that stands at an address of the image, or NULL. */
 const struct recipe *known_recipe(struct unwinder *unwinder,
 				  struct image *image, uint64_t address);
+
+/* Makes a frame that of its caller, where that recipe is_unlearned. */
+bool known_step(struct unwinder *unwinder, struct image *image,
+		uint64_t address, struct frame_state *frame);
 void known_images_free(struct known_image *images);
 
 /* ---- what is known of addresses of one space: sites.c ---- */
@@ -99,8 +103,8 @@ enum step {
 	STEP_FAILED,
 };
 
-/* By what the tables say. */
-enum step step_by_recipe(struct walk *walk, const struct recipe *recipe);
+/* By what the tables say of the site's address. */
+enum step step_by_recipe(struct walk *walk, const struct site *site);
 
 /* At a function's first instruction. */
 enum step step_from_entry(struct walk *walk);

@@ -29,8 +29,11 @@ struct place {
 struct recipe {
 	bool is_outermost;    /* the tables say that nobody has called it */
 	bool is_signal_frame; /* its caller was interrupted, anywhere */
+	bool is_unlearned;    /* it takes more than adding and reading: libunwind
+				 is to be asked at each frame there */
 	bool cfa_in_memory;   /* the frame's address is what lies at base +
 				 offset, plus cfa_behind */
+	uint64_t address;     /* is_unlearned: where that is */
 	uint8_t cfa_base;
 	uint8_t count;
 	int32_t cfa_offset;
@@ -53,9 +56,25 @@ void learner_free(struct learner *learner);
 
 /*
  * The recipe for a task of the image's that stands at address, to be freed.
- * NULL when nothing is known, or it can't be said in a recipe.
+ * NULL when nothing is known.
  */
 struct recipe *learner_recipe(struct learner *learner, struct image *image,
 			      const struct cfi *cfi, uint64_t address);
+
+/* A frame's registers, and how its memory is read. */
+struct frame_state {
+	uint64_t registers[DWARF_REGISTERS_MAX];
+	uint32_t unknown; /* a bit for each that isn't known */
+	bool (*read_word)(void *context, taddr_t address, uint64_t *ret);
+	void *context;
+};
+
+/*
+ * What the records say of a frame at address, by libunwind: makes its
+ * registers those of the caller. Of x86_64 only.
+ */
+bool learner_step(struct learner *learner, struct image *image,
+		  const struct cfi *cfi, uint64_t address,
+		  struct frame_state *frame);
 
 #endif

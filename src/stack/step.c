@@ -139,12 +139,39 @@ static void restore(struct walk *walk, const struct recipe *recipe,
 	}
 }
 
-enum step step_by_recipe(struct walk *walk, const struct recipe *recipe)
+static bool read_for_frame(void *context, taddr_t address, uint64_t *ret)
+{
+	return read_word(context, address, ret);
+}
+
+static enum step step_by_libunwind(struct walk *walk, const struct site *site)
+{
+	const unsigned sp = walk->arch->dwarf->sp;
+	struct frame_state frame = {
+		.unknown = walk->unknown,
+		.read_word = read_for_frame,
+		.context = walk,
+	};
+
+	memcpy(frame.registers, walk->registers, sizeof(frame.registers));
+	if (!known_step(walk->own->unwinder, site->code->image,
+			site->recipe->address, &frame) ||
+	    !is_above(walk, site->recipe, frame.registers[sp]))
+		return STEP_FAILED;
+	memcpy(walk->registers, frame.registers, sizeof(walk->registers));
+	walk->unknown = frame.unknown;
+	return STEP_DONE;
+}
+
+enum step step_by_recipe(struct walk *walk, const struct site *site)
 {
 	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+	const struct recipe *recipe = site->recipe;
 	uint64_t return_address;
 	taddr_t cfa;
 
+	if (recipe->is_unlearned)
+		return step_by_libunwind(walk, site);
 	if (recipe->is_outermost)
 		return STEP_OUTERMOST;
 	if (!find_cfa(walk, recipe, &cfa) || !is_above(walk, recipe, cfa) ||

@@ -108,7 +108,7 @@ static enum step step_outward(struct walk *walk, struct position *position)
 
 	if (!recipe)
 		return step_without_tables(walk, position);
-	step = step_by_recipe(walk, recipe);
+	step = step_by_recipe(walk, position->site);
 	position->method = recipe->is_signal_frame ? FRAME_SIGNAL : FRAME_CFI;
 	return step;
 }

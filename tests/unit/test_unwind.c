@@ -233,6 +233,71 @@ START_TEST(depth_cuts)
 }
 END_TEST
 
+/*
+ * As OpenSSL's assembler has it: the frame's address lies in memory, at the
+ * stack pointer + 8 + 8 * r9, and 8 is to be added. No recipe says that. It
+ * stops itself: kill(getpid(), SIGSTOP).
+ */
+void stop_in_strange_frame(void);
+__asm__(".pushsection .text\n"
+	".globl stop_in_strange_frame\n"
+	"stop_in_strange_frame:\n"
+	"	.cfi_startproc\n"
+	"	mov	%rsp, %rax\n"
+	"	.cfi_def_cfa_register %rax\n"
+	"	push	%rbx\n"
+	"	.cfi_offset %rbx, -16\n"
+	"	sub	$256, %rsp\n"
+	"	and	$-64, %rsp\n"
+	"	mov	$5, %r9\n"
+	"	mov	%rax, 8(%rsp,%r9,8)\n"
+	/* breg7 8, breg9 0, lit8, mul, plus, deref, plus_uconst 8 */
+	"	.cfi_escape 0x0f, 10, 0x77, 8, 0x79, 0, 0x38, 0x1e, 0x22\n"
+	"	.cfi_escape 0x06, 0x23, 8\n"
+	"	xor	%ebx, %ebx\n"
+	"	mov	$39, %eax\n"
+	"	syscall\n"
+	"	mov	%eax, %edi\n"
+	"	mov	$19, %esi\n"
+	"	mov	$62, %eax\n"
+	"	syscall\n"
+	"	mov	8(%rsp,%r9,8), %rax\n"
+	"	.cfi_def_cfa %rax, 8\n"
+	"	mov	-8(%rax), %rbx\n"
+	"	mov	%rax, %rsp\n"
+	"	.cfi_def_cfa_register %rsp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".popsection\n");
+
+static void run_strange(void)
+{
+	truth->count = backtrace(truth->frames, FRAMES_MAX);
+	stop_in_strange_frame();
+	truth->count = 0;
+}
+
+START_TEST(through_a_frame_without_a_recipe)
+{
+	struct frame frames[FRAMES_MAX];
+	stack_id stack;
+	size_t count, i;
+
+	start(run_strange);
+	stack = unwind(unwinder, &space, child, &regs, FRAMES_MAX, false);
+	count = stacks_frames(stacks, stack, frames, FRAMES_MAX);
+	ck_assert_int_eq(stacks_end(stacks, stack), STACK_COMPLETE);
+	ck_assert_uint_ge(count, 3);
+	ck_assert_uint_le(count, truth->count + 1);
+	ck_assert_int_eq(frames[1].method, FRAME_CFI);
+	/* Its own frame; then run_strange(), another place of it. */
+	for (i = 2; i < count; i++)
+		ck_assert_uint_eq(address_of(&frames[i]),
+				  (uintptr_t)truth->frames[truth->count -
+							   (count - i)]);
+}
+END_TEST
+
 /* As it is right behind a call: the return address on top of the stack. */
 START_TEST(at_an_entry)
 {
@@ -305,6 +370,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, deep_and_wide);
 	tcase_add_test(tcase, through_a_signal);
+	tcase_add_test(tcase, through_a_frame_without_a_recipe);
 	tcase_add_test(tcase, depth_cuts);
 	tcase_add_test(tcase, at_an_entry);
 	tcase_add_test(tcase, garbage_ends);
