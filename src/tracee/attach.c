@@ -150,16 +150,19 @@ static int seize_pass(struct tracee *tracee)
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
-		if (task_find(tracer, tids[i]))
-			continue;
+		/*
+		 * One that is known, too: a thread that called execve before
+		 * it was seized has its leader's number by now.
+		 */
 		err = ptrace_seize(tids[i], SEIZE_OPTIONS);
 		if (!err) {
-			task_new(tracer, tids[i], tracee);
+			if (!task_find(tracer, tids[i]))
+				task_new(tracer, tids[i], tracee);
 			added++;
 		}
 		/*
-		 * -EPERM: ours already, by the clone event of a seized
-		 * sibling; or a zombie leader. -ERR_GONE: it has ended.
+		 * -EPERM: ours already, by ourselves or by the clone event of a
+		 * seized sibling; or a zombie leader. -ERR_GONE: it has ended.
 		 */
 	}
 	return added ? added : tracee->tasks ? 0 : err;
@@ -247,6 +250,10 @@ static char *tell_unreadable(pid_t pid, int error)
 				 "of it (its auxiliary vector): its program "
 				 "can't be found",
 				 (int)pid);
+	if (error == -EAGAIN)
+		return xasprintf("process %d is just starting another program, "
+				 "and takes long: try again",
+				 (int)pid);
 	if (error == -ENOEXEC)
 		return xasprintf("process %d: its program is for a processor "
 				 "that calltrap doesn't know, or no ELF file",
@@ -265,6 +272,54 @@ static void tell_if_frozen(pid_t pid)
 		     (int)pid);
 }
 
+/* The status is looked at, and left where it is. */
+static bool stands_at_exec(pid_t pid)
+{
+	const int event = SIGTRAP | PTRACE_EVENT_EXEC << 8;
+	siginfo_t info = { .si_pid = 0 };
+
+	return !waitid(P_PID, pid, &info,
+		       WSTOPPED | WNOHANG | WNOWAIT | __WALL) &&
+	       info.si_pid == pid && info.si_status == event;
+}
+
+/*
+ * It was found while it ran another program: nothing fits together. Once that
+ * has been loaded, the process stops for us, and is looked at anew.
+ */
+static bool await_exec(const struct space *space, pid_t pid)
+{
+	const struct timespec pause = { .tv_nsec = NS_PER_SECOND / 1000 };
+	uint64_t deadline = clock_now() + PATIENCE;
+
+	while (space_is_left(space)) {
+		if (stands_at_exec(pid))
+			return true;
+		if (clock_now() > deadline)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/*
+ * Whatever the process has run before it was bound, or runs later, only what is
+ * bound is written to.
+ */
+static int look_at(struct tracee *tracee)
+{
+	struct space *space = tracee->space;
+	int err;
+
+	space_use_task(space, procfs_live_task(tracee->pid));
+	err = space_bind(space);
+	if (err)
+		return err;
+	sharers_seize(tracee);
+	err = linkmap_start(space, false);
+	return err && await_exec(space, tracee->pid) ? 0 : err;
+}
+
 int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 {
 	struct tracee *tracee;
@@ -278,9 +333,7 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	if (err) {
 		*message_ret = diagnose(pid, err);
 	} else {
-		space_use_task(tracee->space, procfs_live_task(pid));
-		sharers_seize(tracee);
-		err = linkmap_start(tracee->space, false);
+		err = look_at(tracee);
 		if (err)
 			*message_ret = tell_unreadable(pid, err);
 	}

@@ -353,6 +353,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 	if (tracer->observer)
 		tracer->observer->ops->exec(tracer->observer, task);
 	tracer->client->ops->exec(tracer->client, task);
+	space_clean_after_exec(old);
 	tracee->space = space_new(tracer, tracee->pid);
 	tracee->copied = tracee->borrows = false;
 	space_put(old);
@@ -361,7 +362,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 		return;
 	}
 	tell_lost_privileges(tracee);
-	if (linkmap_start(tracee->space, true))
+	if (space_bind(tracee->space) || linkmap_start(tracee->space, true))
 		diag(DIAG_WARNING, DIAG_SESSION,
 		     "process %d: the new program can't be read; its calls are "
 		     "not shown",

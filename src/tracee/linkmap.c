@@ -436,20 +436,25 @@ static void start_static(struct space *space)
 
 /*
  * The breakpoint comes before the first reading: a change in between is
- * reported by it. A child that was forked while another thread was in dlopen
+ * reported by it. What was read of another program than the one that was bound
+ * must not be written: a vfork child that has left its parent's memory would
+ * have it destroyed. A child that was forked while another thread was in dlopen
  * inherits a list that never becomes consistent: it is taken as it is.
  */
-static void start_attached(struct space *space)
+static int start_attached(struct space *space)
 {
 	struct tracer_client *client = space->tracer->client;
 
 	find_r_debug(space);
 	plant_breakpoint(space);
+	if (space_is_left(space))
+		return -EAGAIN;
 	if (space->linkmap.breakpoint &&
 	    trap_plant_now(space, space->linkmap.breakpoint))
 		diag_debug(DIAG_MODULE, "r_brk can't be trapped");
 	read_list(space, false);
 	client->ops->space_relocated(client, space);
+	return space_is_left(space) ? -EAGAIN : 0;
 }
 
 int linkmap_start(struct space *space, bool at_exec)
@@ -470,8 +475,9 @@ int linkmap_start(struct space *space, bool at_exec)
 		plant_breakpoint(space);
 		plant_entry(space);
 	} else {
-		start_attached(space);
+		err = start_attached(space);
 	}
-	trap_plant_deferred(space);
-	return 0;
+	if (!err)
+		trap_plant_deferred(space);
+	return err;
 }

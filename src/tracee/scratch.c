@@ -119,8 +119,8 @@ static struct scratch_copy *place_in(struct space *space,
 	size = space->arch->insn_relocate(&trap->insn, copy->address, bytes,
 					  copy->resume);
 	if (size <= 0 ||
-	    memory_read(&space->memory.memory, copy->address, copy->saved,
-			size) ||
+	    procmem_read_code(&space->memory, copy->address, copy->saved,
+			      size) != (size_t)size ||
 	    procmem_write_code(&space->memory, copy->address, bytes, size)) {
 		free(copy);
 		return NULL;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracee/space.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
@@ -18,6 +20,33 @@ struct space *space_new(struct tracer *tracer, pid_t pid)
 	procmem_init(&space->memory, pid);
 	tracer->client->ops->space_begin(tracer->client, space);
 	return space;
+}
+
+int space_bind(struct space *space)
+{
+	struct procmem *memory = &space->memory;
+
+	space->mark_size = procfs_auxv_bytes(memory->pid, space->mark,
+					     sizeof(space->mark));
+	if (procmem_fd(memory) >= 0)
+		return 0;
+	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+}
+
+bool space_is_left(const struct space *space)
+{
+	uint8_t mark[SPACE_MARK];
+	size_t size = procfs_auxv_bytes(space->memory.pid, mark, sizeof(mark));
+
+	return size != space->mark_size || memcmp(mark, space->mark, size);
+}
+
+void space_clean_after_exec(struct space *space)
+{
+	if (space->references > 1 || procmem_is_gone(&space->memory))
+		return;
+	trap_lift_all(space);
+	scratch_restore(space);
 }
 
 struct space *space_get(struct space *space)

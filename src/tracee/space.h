@@ -11,6 +11,8 @@
 
 struct tracer;
 
+#define SPACE_MARK 512
+
 /*
  * An address space. Tracees share one after vfork and clone(CLONE_VM): what
  * belongs to memory belongs here, never to a task.
@@ -19,6 +21,8 @@ struct space {
 	struct tracer *tracer;
 	unsigned references;       /* tracees */
 	struct procmem memory;
+	uint8_t mark[SPACE_MARK];  /* of the program: see space_bind() */
+	size_t mark_size;
 	const struct arch_ops *arch; /* of the program */
 	struct trap *traps;        /* by address */
 	struct scratch scratch;
@@ -36,6 +40,28 @@ struct space {
 struct space *space_new(struct tracer *tracer, pid_t pid);
 struct space *space_get(struct space *space);
 void space_put(struct space *space);
+
+/*
+ * Opens the memory, and remembers which program it is: from now on code is
+ * read and written in this very address space, whatever its process runs later.
+ * To be called before anything is read that decides what will be written.
+ * Returns -ERR_GONE, or why it can't be opened.
+ */
+int space_bind(struct space *space) MUST_CHECK;
+
+/*
+ * Whether its process runs another program than when it was bound, or is about
+ * to: what was read since may be of either. An exec stop is to come.
+ */
+bool space_is_left(const struct space *space);
+
+/*
+ * Its process runs another program, so nobody knows any more what stands in the
+ * old one. Was it bound too late, it is the new one: traps and copies are taken
+ * out of it, as nobody has run into them yet. Where others share the old one,
+ * all stays.
+ */
+void space_clean_after_exec(struct space *space);
 
 /*
  * Which task the kernel is asked about the space from now on: one that is

@@ -28,7 +28,7 @@ static bool is_still_there(struct space *space, const struct trap *trap)
 {
 	uint8_t byte;
 
-	return !memory_read(&space->memory.memory, trap->address, &byte, 1) &&
+	return procmem_read_code(&space->memory, trap->address, &byte, 1) &&
 	       byte == space->arch->trap_byte;
 }
 
@@ -68,8 +68,8 @@ static int read_instruction(struct space *space, taddr_t address,
 			    uint8_t *original_ret, struct insn *ret)
 {
 	uint8_t code[16];
-	size_t n = memory_read_some(&space->memory.memory, address, code,
-				    sizeof(code));
+	size_t n = procmem_read_code(&space->memory, address, code,
+				     sizeof(code));
 	int err;
 
 	if (!n)

@@ -304,6 +304,21 @@ bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type, uint64_t *ret)
 	return false;
 }
 
+size_t procfs_auxv_bytes(pid_t pid, void *ret, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, ret, size);
+	close(fd);
+	return n > 0 ? n : 0;
+}
+
 char *procfs_exe(pid_t pid)
 {
 	char link[64], target[4096];

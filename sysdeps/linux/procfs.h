@@ -88,6 +88,13 @@ pid_t procfs_live_task(pid_t pid);
 /* The tasks of a process; the array is to be freed. -ERR_GONE. */
 int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret) MUST_CHECK;
 
+/*
+ * The auxiliary vector as it is; returns its bytes, 0 when there is none (yet).
+ * It lies with the address space: while a process runs another program, it
+ * changes before anything of that can run.
+ */
+size_t procfs_auxv_bytes(pid_t pid, void *ret, size_t size);
+
 /* A value of the auxiliary vector (<elf.h>, AT_*); false when it's not there. */
 bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type,
 		 uint64_t *ret);

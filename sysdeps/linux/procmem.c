@@ -63,6 +63,13 @@ static size_t read_through_file(const struct procmem *mem, taddr_t address,
 	return n > 0 ? n : 0;
 }
 
+size_t procmem_read_code(struct procmem *mem, taddr_t address, void *ret,
+			 size_t size)
+{
+	return procmem_fd(mem) < 0 ? 0 :
+				     read_through_file(mem, address, ret, size);
+}
+
 /* In need only: userfaultfd makes this wait. SIGKILL ends it. */
 static size_t read_by_call(const struct procmem *mem, taddr_t address,
 			   void *ret, size_t size)
@@ -240,6 +247,14 @@ void procmem_fini(struct procmem *mem)
 	free(mem->served);
 	mem->slow = NULL;
 	mem->served = NULL;
+}
+
+/* Where nothing is mapped the kernel says EIO; without a space it reads 0. */
+bool procmem_is_gone(const struct procmem *mem)
+{
+	char byte;
+
+	return mem->fd < 0 || pread(mem->fd, &byte, 1, 0) == 0;
 }
 
 void procmem_set_pid(struct procmem *mem, pid_t pid)

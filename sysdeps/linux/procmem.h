@@ -53,6 +53,20 @@ void procmem_read_bytes(struct procmem *mem, const taddr_t *addresses,
 int procmem_fd(struct procmem *mem);
 
 /*
+ * Whether the address space that was opened is there no more: all who had it
+ * have ended, or run another program. True when it was never opened.
+ */
+bool procmem_is_gone(const struct procmem *mem);
+
+/*
+ * Reads what procmem_write_code() would change: that of the address space that
+ * was opened, whatever program the process runs by now. Returns how many bytes
+ * could be read.
+ */
+size_t procmem_read_code(struct procmem *mem, taddr_t address, void *ret,
+			 size_t size);
+
+/*
  * Writes code. One byte is written at once, as threads that run over it see
  * it: either the old or the new one. -EIO when the mapping is gone or can't
  * be written (shared, hugetlb).

@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that run another program just when calltrap comes or goes: no trap
+gets into a program that nobody has looked at. ROUNDS says how often."""
+
+import os
+import random
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+
+ROUNDS = int(os.environ.get("ROUNDS") or 12)
+SEED = int(os.environ.get("SEED") or 1)
+
+
+def program():
+    directory = h.build_directory("execs")
+    h.build_library("libt.so", "libt.c", directory=directory)
+    return h.build("execer", "execer.c", "-O1", *h.near(directory), "-lt",
+                   "-lpthread", directory=directory)
+
+
+def come_and_go(case, argv, *options, longest=0.06, stay=0.15):
+    """Attaches to targets at random moments of their life, and leaves."""
+    rng = random.Random(SEED)
+    traced = 0
+    ends = []
+    for _ in range(ROUNDS):
+        target = case.start(argv)
+        time.sleep(rng.random() * longest)
+        tracer = case.start_calltrap(*options, "-x", "f1", "-p",
+                                     str(target.pid))
+        time.sleep(rng.random() * stay)
+        tracer.popen.send_signal(signal.SIGINT)
+        status = target.wait()
+        tracer.wait()
+        traced += "f1@" in h.read(tracer.log_path)
+        if status != 7 or target.err:
+            ends.append((status, target.err))
+    print("# %d rounds, calls seen in %d, deaths: %d" %
+          (ROUNDS, traced, len(ends)))
+    h.check_equal(ends, [], "targets that came to harm (status, words)")
+
+
+@h.test("a program that is run by others, attached to at its start",
+        users=True)
+def at_the_start(case):
+    come_and_go(case, ["sh", "-c", "exec " + 60 * "env " + program() +
+                       " chain 0"])
+
+
+@h.test("a program that runs itself again and again")
+def chain(case):
+    come_and_go(case, [program(), "chain", "200"])
+
+
+@h.test("threads that are not the first run the program again", users=True)
+def threads(case):
+    come_and_go(case, [program(), "thread", "80"])
+
+
+@h.test("children by vfork that run programs", users=True)
+def vforks(case):
+    come_and_go(case, [program(), "vfork", "60"])
+
+
+@h.test("children by vfork that run programs, followed")
+def vforks_followed(case):
+    come_and_go(case, [program(), "vfork", "60"], "-f")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
