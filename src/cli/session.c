@@ -19,6 +19,7 @@
 #include "cli/crash.h"
 #include "cli/front.h"
 #include "cli/prototype_path.h"
+#include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/freezer.h"
 #include "tracee/attach.h"
 #include "tracee/launch.h"
@@ -334,6 +335,9 @@ static void *trace(void *context)
 	return NULL;
 }
 
+/* Its default is the limit for the stack (ulimit -s), which may be small. */
+#define STACK_SIZE (8u << 20)
+
 /*
  * Signals are for the thread that traces: they must interrupt its waits. It has
  * ended on return, unless session->holds_on.
@@ -348,6 +352,7 @@ static int trace_in_thread(struct session *session)
 	pthread_sigmask(SIG_SETMASK, &all, &own);
 	pthread_attr_init(&attr);
 	pthread_attr_setsigmask_np(&attr, &own);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sem_init(&session->traced, 0, 0);
 	error = pthread_create(&session->thread, &attr, trace, session);
 	pthread_attr_destroy(&attr);
@@ -444,6 +449,10 @@ static void report_losses(struct session *session)
 			    "names them)",
 			 (unsigned long long)counts.failed_probes);
 	report_lost_traps(session);
+	if (session->tracer.counts.unfollowed)
+		complain(0, "%llu children could not be followed: too few "
+			    "descriptors are left (ulimit -n)",
+			 (unsigned long long)session->tracer.counts.unfollowed);
 	diag_debug(DIAG_SESSION,
 		   "%llu calls, %llu stops; passed: %llu emulated, %llu "
 		   "copied, %llu stepped",
@@ -509,28 +518,35 @@ static void finish(struct session *session)
 	tell_detached(session);
 }
 
-/* One descriptor is kept for each process, and one for each of its files. */
-static void raise_file_limit(const struct inheritance *inheritance)
+/* One descriptor is kept for each process. */
+static int raise_file_limit(const struct inheritance *inheritance)
 {
 	struct rlimit limit = inheritance->files;
 
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= DESCRIPTORS_MIN)
+		return 0;
+	return complain(-EMFILE, "only %llu descriptors may be had (ulimit -n):"
+				 " calltrap needs %d",
+			(unsigned long long)limit.rlim_cur, DESCRIPTORS_MIN);
 }
 
 static int open_session(struct session *session)
 {
 	const struct options *options = session->options;
+	int err;
 
 	inheritance_save(&session->inheritance);
-	raise_file_limit(&session->inheritance);
+	err = raise_file_limit(&session->inheritance);
 	session->requests = signals_start();
 	session->prototypes = prototypes_new();
 	session->debuginfo = debuginfo_new();
 	session->stacks = stacks_new();
-	prototype_path_load(session->prototypes, options->configs,
-			    options->log.dialect != &dialect_own);
-	return session->verb->open(session);
+	if (!err)
+		prototype_path_load(session->prototypes, options->configs,
+				    options->log.dialect != &dialect_own);
+	return err ? err : session->verb->open(session);
 }
 
 /* The user gets his prompt back; what others of us look at stays in memory. */

@@ -250,6 +250,10 @@ static char *tell_unreadable(pid_t pid, int error)
 				 "of it (its auxiliary vector): its program "
 				 "can't be found",
 				 (int)pid);
+	if (error == -EMFILE)
+		return xasprintf("process %d: too few descriptors are left for "
+				 "it: raise the limit (ulimit -n)",
+				 (int)pid);
 	if (error == -EAGAIN)
 		return xasprintf("process %d is just starting another program, "
 				 "and takes long: try again",

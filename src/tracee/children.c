@@ -19,12 +19,8 @@
  * one without a tracer dies. Where they can't be removed (the program has made
  * itself undumpable) the child stays traced, to be helped past them.
  */
-static void clean_child(struct tracee *child, struct space *parent)
+static void keep_child(struct tracee *child, struct space *parent)
 {
-	int err = trap_clean_copy(parent, &child->space->memory);
-
-	if (!err || err == -ERR_GONE)
-		return;
 	diag(DIAG_NOTE, DIAG_SESSION,
 	     "child %d: its memory can't be written: its calls are not shown, "
 	     "and it stays traced until its next program",
@@ -35,6 +31,32 @@ static void clean_child(struct tracee *child, struct space *parent)
 	child->copied = false;
 }
 
+/* Without descriptors it is done when the child has stopped. */
+static void clean_child(struct tracee *child, struct space *parent)
+{
+	int err = trap_clean_copy(parent, &child->space->memory);
+
+	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		child->unclean = space_get(parent);
+	else if (err && err != -ERR_GONE)
+		keep_child(child, parent);
+}
+
+static void clean_stopped_child(struct tracee *child)
+{
+	struct space *parent = child->unclean;
+	int err;
+
+	if (!parent)
+		return;
+	child->unclean = NULL;
+	err = trap_clean_stopped_copy(parent, &child->space->memory);
+	if (err && err != -ERR_GONE)
+		keep_child(child, parent);
+	space_put(parent);
+}
+
+/* A descriptor is kept for those only that are followed. */
 static struct tracee *new_copy(struct tracer *tracer, struct space *original,
 			       pid_t pid)
 {
@@ -42,6 +64,8 @@ static struct tracee *new_copy(struct tracer *tracer, struct space *original,
 
 	child->copied = true;
 	clean_child(child, original);
+	if (!tracer->follow || space_bind(child->space))
+		procmem_fini(&child->space->memory);
 	return child;
 }
 
@@ -134,15 +158,20 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
 }
 
 /*
- * A process that has a copy of its parent's space: it is clean; with -f it is
- * seen like one that is attached to, else let go.
+ * A process that has a copy of its parent's space: once it is clean, with -f it
+ * is seen like one that is attached to, else let go.
  */
 static void begin_copy(struct tracer *tracer, struct task *task)
 {
 	struct tracee *tracee = task->tracee;
+	bool bound = procmem_is_open(&tracee->space->memory);
 
+	clean_stopped_child(tracee);
+	if (tracee->muted)
+		return;
 	tracee->copied = false;
-	if (!tracer->follow || tracer->leaving) {
+	tracer->counts.unfollowed += tracer->follow && !bound;
+	if (!tracer->follow || !bound || tracer->leaving) {
 		task->wish = WISH_DETACH;
 		return;
 	}
@@ -341,10 +370,18 @@ static void tell_lost_privileges(const struct tracee *tracee)
 	     (int)tracee->pid, st.st_mode & S_ISUID ? "user" : "group");
 }
 
+static int look_at_program(struct space *space)
+{
+	int err = space_bind(space);
+
+	return err ? err : linkmap_start(space, true);
+}
+
 void child_executed(struct tracer *tracer, struct task *task)
 {
 	struct tracee *tracee = task->tracee;
 	struct space *old = tracee->space;
+	int err;
 
 	tell_successor(tracer, task);
 	drop_other_tasks(tracer, task);
@@ -362,9 +399,11 @@ void child_executed(struct tracer *tracer, struct task *task)
 		return;
 	}
 	tell_lost_privileges(tracee);
-	if (space_bind(tracee->space) || linkmap_start(tracee->space, true))
+	err = look_at_program(tracee->space);
+	if (err)
 		diag(DIAG_WARNING, DIAG_SESSION,
-		     "process %d: the new program can't be read; its calls are "
-		     "not shown",
-		     (int)tracee->pid);
+		     "process %d: the new program can't be read%s; its calls "
+		     "are not shown",
+		     (int)tracee->pid,
+		     err == -EMFILE ? " (too few descriptors: ulimit -n)" : "");
 }

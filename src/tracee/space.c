@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/procfs.h"
 #include "tracee/tracer.h"
 
@@ -25,12 +26,16 @@ struct space *space_new(struct tracer *tracer, pid_t pid)
 int space_bind(struct space *space)
 {
 	struct procmem *memory = &space->memory;
+	int err;
 
 	space->mark_size = procfs_auxv_bytes(memory->pid, space->mark,
 					     sizeof(space->mark));
-	if (procmem_fd(memory) >= 0)
-		return 0;
-	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+	err = procmem_open(memory);
+	if (!err && descriptor_is_scarce(procmem_fd(memory)))
+		err = -EMFILE;
+	if (err)
+		procmem_fini(memory);
+	return err;
 }
 
 bool space_is_left(const struct space *space)

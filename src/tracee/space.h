@@ -45,7 +45,8 @@ void space_put(struct space *space);
  * Opens the memory, and remembers which program it is: from now on code is
  * read and written in this very address space, whatever its process runs later.
  * To be called before anything is read that decides what will be written.
- * Returns -ERR_GONE, or why it can't be opened.
+ * Returns -ERR_GONE, -EMFILE when too few descriptors are left, or why it can't
+ * be opened; then nothing is open.
  */
 int space_bind(struct space *space) MUST_CHECK;
 

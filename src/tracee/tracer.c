@@ -165,6 +165,8 @@ struct tracee *tracee_new(struct tracer *tracer, pid_t pid,
 void tracee_free(struct tracer *tracer, struct tracee *tracee)
 {
 	HASH_DEL(tracer->tracees, tracee);
+	if (tracee->unclean)
+		space_put(tracee->unclean);
 	space_put(tracee->space);
 	free(tracee);
 }

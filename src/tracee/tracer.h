@@ -78,6 +78,8 @@ struct tracee {
 	bool borrows;  /* its parent's space, until exec: what is read by its
 			  number may be another program's at any moment */
 	bool copied;   /* its space is a copy, and it has not run yet */
+	struct space *unclean; /* what it is a copy of, while that is still to
+				  be cleaned of the traps; else NULL */
 	uint64_t stops, stopped_ns; /* of its tasks: how many, how long in all */
 	void *client;
 	UT_hash_handle hh; /* by pid */
@@ -181,6 +183,7 @@ struct tracer {
 		uint64_t copied;
 		uint64_t stepped;
 		uint64_t traps_failed;
+		uint64_t unfollowed; /* children: no descriptors were left */
 	} counts;
 };
 

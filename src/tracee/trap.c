@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/ptrace.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 
@@ -265,48 +266,76 @@ static struct trap **sorted_traps(struct space *space, size_t *count_ret)
 	return all;
 }
 
-/*
- * Cleans the page of traps[0]; returns how many of n lay in it. An error is
- * kept, and doesn't keep the other pages from being cleaned.
- */
-static size_t clean_page(struct space *space, struct procmem *child,
-			 struct trap **traps, size_t n, int *err_ret)
+/* A copy of a space that is being cleaned of its traps. */
+struct cleaning {
+	struct space *original;
+	struct procmem *child;
+	int (*write)(struct procmem *child, taddr_t page, const void *code,
+		     size_t size);
+	int err; /* of a page; it doesn't keep the others from being cleaned */
+};
+
+/* Cleans the page of traps[0]; returns how many of n lay in it. */
+static size_t clean_page(struct cleaning *cleaning, struct trap **traps,
+			 size_t n)
 {
 	taddr_t page = traps[0]->address & ~(taddr_t)(PAGE_SIZE - 1);
 	uint8_t code[PAGE_SIZE];
+	int err = 0;
 	bool changed = false;
 	size_t i;
 
-	if (memory_read(&child->memory, page, code, sizeof(code)))
+	if (memory_read(&cleaning->child->memory, page, code, sizeof(code)))
 		memset(code, 0, sizeof(code)); /* not in this child */
 	for (i = 0; i < n && traps[i]->address - page < PAGE_SIZE; i++) {
 		uint8_t *byte = &code[traps[i]->address - page];
 
-		if (*byte != space->arch->trap_byte)
+		if (*byte != cleaning->original->arch->trap_byte)
 			continue;
 		*byte = traps[i]->original;
 		changed = true;
 	}
-	if (changed) {
-		int err = procmem_write_code(child, page, code, sizeof(code));
-
-		if (err)
-			*err_ret = err;
-	}
+	if (changed)
+		err = cleaning->write(cleaning->child, page, code,
+				      sizeof(code));
+	if (err)
+		cleaning->err = err;
 	return i;
+}
+
+static int clean_pages(struct cleaning *cleaning)
+{
+	struct trap **traps CLEANUP(xfree_cleanup) = NULL;
+	size_t n, i = 0;
+
+	traps = sorted_traps(cleaning->original, &n);
+	while (i < n)
+		i += clean_page(cleaning, traps + i, n - i);
+	return cleaning->err;
 }
 
 int trap_clean_copy(struct space *space, struct procmem *child)
 {
-	size_t n, i = 0;
-	int err = 0;
-	struct trap **traps CLEANUP(xfree_cleanup) = NULL;
+	struct cleaning cleaning = { space, child, procmem_write_code, 0 };
+	int err = procmem_open(child);
 
-	if (procmem_fd(child) < 0)
-		return -EACCES;
-	traps = sorted_traps(space, &n);
-	while (i < n)
-		i += clean_page(space, child, traps + i, n - i, &err);
+	if (err)
+		return err;
+	err = clean_pages(&cleaning);
 	scratch_clean_copy(space, child);
 	return err;
+}
+
+static int write_by_ptrace(struct procmem *child, taddr_t page,
+			   const void *code, size_t size)
+{
+	return ptrace_write_code(child->pid, page, code, size);
+}
+
+/* Copies of instructions stay: nothing leads there any more. */
+int trap_clean_stopped_copy(struct space *space, struct procmem *child)
+{
+	struct cleaning cleaning = { space, child, write_by_ptrace, 0 };
+
+	return clean_pages(&cleaning);
 }

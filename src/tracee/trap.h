@@ -83,10 +83,15 @@ void trap_forget_range(struct space *space, taddr_t low, taddr_t high);
 
 /*
  * Removes the copies of a space's traps from a child that was forked from it
- * and has not run yet. Returns -ERR_GONE when the child has died.
+ * and has not run yet. Returns -ERR_GONE when the child has died, or why its
+ * memory can't be opened or written.
  */
 struct procmem;
-int trap_clean_copy(struct space *space, struct procmem *child);
+int trap_clean_copy(struct space *space, struct procmem *child) MUST_CHECK;
+
+/* The same without a descriptor: it is traced, and has stopped. */
+int trap_clean_stopped_copy(struct space *space,
+			    struct procmem *child) MUST_CHECK;
 
 /*
  * The child's copies can't be removed (its memory can't be written): it knows

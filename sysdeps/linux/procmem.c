@@ -262,13 +262,26 @@ void procmem_set_pid(struct procmem *mem, pid_t pid)
 	mem->pid = pid;
 }
 
+bool procmem_is_open(const struct procmem *mem)
+{
+	return mem->fd >= 0;
+}
+
+int procmem_open(struct procmem *mem)
+{
+	if (procmem_fd(mem) >= 0)
+		return 0;
+	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+}
+
 int procmem_write_code(struct procmem *mem, taddr_t address,
 		       const void *bytes, size_t size)
 {
+	int err = procmem_open(mem);
 	ssize_t n;
 
-	if (procmem_fd(mem) < 0)
-		return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+	if (err)
+		return err;
 	if (address > INT64_MAX)
 		return -EIO;
 	n = pwrite(mem->fd, bytes, size, address);

@@ -52,6 +52,11 @@ void procmem_read_bytes(struct procmem *mem, const taddr_t *addresses,
 /* The open /proc/PID/mem, or -1. */
 int procmem_fd(struct procmem *mem);
 
+bool procmem_is_open(const struct procmem *mem);
+
+/* Opens it: 0, -ERR_GONE, or why it can't be. */
+int procmem_open(struct procmem *mem) MUST_CHECK;
+
 /*
  * Whether the address space that was opened is there no more: all who had it
  * have ended, or run another program. True when it was never opened.

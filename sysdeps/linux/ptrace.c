@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <string.h>
 #include <sys/ptrace.h>
 
 static int request(int what, pid_t tid, unsigned long address, const void *data)
@@ -51,6 +52,23 @@ int ptrace_listen(pid_t tid)
 int ptrace_detach(pid_t tid, int signal)
 {
 	return request(PTRACE_DETACH, tid, 0, number(signal));
+}
+
+int ptrace_write_code(pid_t tid, uint64_t address, const void *bytes,
+		      size_t size)
+{
+	const char *p = bytes;
+	int err = 0;
+
+	for (; size && !err; size -= sizeof(long)) {
+		unsigned long word;
+
+		memcpy(&word, p, sizeof(word));
+		err = request(PTRACE_POKETEXT, tid, address, number(word));
+		p += sizeof(word);
+		address += sizeof(word);
+	}
+	return err;
 }
 
 int ptrace_get_regs(pid_t tid, struct regs *ret)

@@ -21,6 +21,13 @@ int ptrace_listen(pid_t tid);
 int ptrace_detach(pid_t tid, int signal);
 int ptrace_get_regs(pid_t tid, struct regs *ret) MUST_CHECK;
 int ptrace_set_regs(pid_t tid, const struct regs *regs) MUST_CHECK;
+
+/*
+ * Writes code of a stopped task, without a descriptor; size bytes at an
+ * address, both multiples of 8.
+ */
+int ptrace_write_code(pid_t tid, uint64_t address, const void *bytes,
+		      size_t size) MUST_CHECK;
 int ptrace_get_fp_regs(pid_t tid, struct fp_regs *ret) MUST_CHECK;
 
 /* The instruction pointer alone, for a third of the price. */

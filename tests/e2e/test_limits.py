@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What calltrap or its target may have is used up: descriptors, memory, stack,
+mappings. The target lives, and what is said is true."""
+
+import os
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+
+CHILDREN = int(os.environ.get("CHILDREN") or 100)
+FILES = int(os.environ.get("FILES") or 64)
+
+
+def program(name):
+    directory = h.build_directory("limits")
+    h.build_library("libt.so", "libt.c", directory=directory)
+    return h.build(name, name + ".c", "-O1", *h.near(directory), "-lt",
+                   directory=directory)
+
+
+# ---------------------------------------------------------------- descriptors
+
+def limited(case, limits, *arguments):
+    """calltrap, with what ulimit says (the hard limit as well)."""
+    path = case.path("log.%d" % case.number())
+    tracer = case.start(["bash", "-c", 'ulimit %s; exec "$0" "$@"' % limits,
+                         h.CALLTRAP, "-o", path, *arguments])
+    tracer.log_path = path
+    return tracer
+
+
+def swarm(case, options, rounds):
+    target = case.start([program("swarm"), str(CHILDREN)])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    tracer = limited(case, "-n %d" % FILES, *options, "-x", "f1", "-p",
+                     str(target.pid))
+    h.wait_until(lambda: "f1@" in h.read(tracer.log_path) or
+                 tracer.popen.poll() is not None, "calls")
+    for i in range(rounds):
+        target.say("g")
+        h.wait_until(lambda: target.out.count("live") > i or
+                     target.popen.poll() is not None, "the children")
+    h.check("\n%d live" % CHILDREN in target.out, "target: " + target.out)
+    time.sleep(0.2)
+    tracer.popen.send_signal(signal.SIGINT)
+    status = tracer.wait()
+    time.sleep(0.3)
+    target.say("q")
+    h.check_equal((target.wait(), target.out.splitlines()[-1]),
+                  (7, "0 live, 0 have died"), "target; calltrap said: " +
+                  h.shorten(tracer.err))
+    h.check_equal(status, 0, "status of calltrap: " + tracer.err)
+    return tracer
+
+
+@h.test("children that live, more than there are descriptors: followed",
+        users=True)
+def many_followed(case):
+    tracer = swarm(case, ["-f"], 3)
+    h.check("could not be followed" in tracer.err, "said: " + tracer.err)
+
+
+@h.test("children that live, more than there are descriptors: not followed")
+def many_unfollowed(case):
+    tracer = swarm(case, [], 3)
+    h.check("could not be followed" not in tracer.err, "said: " + tracer.err)
+
+
+@h.test("eight descriptors: that is what is said")
+def few_descriptors(case):
+    for arguments in (["-x", "f1"], ["heap"]):
+        result = case.run(["bash", "-c", 'ulimit -n 8; exec "$0" "$@"',
+                           h.CALLTRAP, *arguments, "true"])
+        result.check_status(1)
+        h.check_equal(result.messages(), [
+            "calltrap: only 8 descriptors may be had (ulimit -n): calltrap "
+            "needs 32"], "messages")
+
+
+# ---------------------------------------------------------------- stack
+
+@h.test("a stack of 64 KiB", users=True)
+def small_stack(case):
+    for arguments in (["-f", "-w", "20", "-e", "*", "-o", "log"],
+                      ["heap", "-o", "log"],
+                      ["heap", "--pprof", "profile", "-o", "log"],
+                      ["heap", "--svg", "picture", "-o", "log"],
+                      ["heap", "--json", "json", "-o", "log"]):
+        result = case.run(["bash", "-c", 'ulimit -s 64; exec "$0" "$@"',
+                           h.CALLTRAP, *arguments, "ls", "/"])
+        result.check_status(0)
+        h.check("bin" in result.out, "the program's output: " + result.out)
+        h.check(h.read(case.path("log")), "no log with " +
+                " ".join(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
