@@ -38,6 +38,14 @@ FILES = {
     "libmariadb.so.conf": (["libmariadb.h"], "libmariadb.so.3"),
     "libcurl.so.conf": (["libcurl.h"], "libcurl.so.4"),
     "php8.2.conf": (["php8.2.h"], None),
+    "libacl.so.conf": (["libacl.h"], "libacl.so.1"),
+    "libbfd-2.40-system.so.conf": (["libbfd.h"], "libbfd-2.40-system.so"),
+    "libncurses.so.conf": (["libncurses.h"], "libncurses.so.6"),
+    "libncursesw.so.conf": (["libncurses.h"], "libncursesw.so.6"),
+    "libpcap.so.conf": (["libpcap.h"], "libpcap.so.0.8"),
+    "libreadline.so.conf": (["libreadline.h"], "libreadline.so.8"),
+    "libtinfo.so.conf": (["libncurses.h"], "libtinfo.so.6"),
+    "libX11.so.conf": (["libX11.h"], "libX11.so.6"),
 }
 # Where some of those headers are. They are for 64 bits alone.
 PHP = "/usr/include/php/20220829"

@@ -37,6 +37,7 @@
 #include <math.h>
 #include <complex.h>
 #include <fenv.h>
+#include <mcheck.h>
 #include <mntent.h>
 #include <mqueue.h>
 #include <net/if.h>
