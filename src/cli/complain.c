@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/complain.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/printable.h"
 #include "base/xalloc.h"
+
+#define PATIENCE 200 /* ms */
+
+/* Of the messages, as those of base/diag.c. */
+static struct {
+	bool hurry;
+	bool stuck;
+	uint64_t dropped;
+} state;
+
+void complain_hurry(bool hurry)
+{
+	state.hurry = hurry;
+	state.stuck = false;
+}
+
+uint64_t complain_dropped(void)
+{
+	return state.dropped;
+}
+
+/* A tick of our timer doesn't end the wait: it is short. */
+static bool is_taken(void)
+{
+	struct pollfd pollfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+	uint64_t began = clock_now();
+	int ready;
+
+	do
+		ready = poll(&pollfd, 1, state.stuck ? 0 : PATIENCE / 4);
+	while (ready <= 0 && !state.stuck &&
+	       clock_now() - began < PATIENCE * 1000000ull);
+	state.stuck = ready <= 0;
+	return !state.stuck;
+}
 
 int complain(int err, const char *format, ...)
 {
@@ -19,7 +57,10 @@ int complain(int err, const char *format, ...)
 		fatal("out of memory (formatting a message)");
 	va_end(args);
 	printable_make(message, strlen(message));
-	fprintf(stderr, "calltrap: %s\n", message);
+	if (state.hurry && !is_taken())
+		state.dropped++;
+	else
+		fprintf(stderr, "calltrap: %s\n", message);
 	free(message);
 	return err;
 }

@@ -230,6 +230,13 @@ static void heap_missed_calls(struct session *session, pid_t pid,
 		     now);
 }
 
+/* What was given back meanwhile isn't known. */
+static void heap_unwatched(struct session *session, pid_t pid, uint64_t since,
+			   uint64_t now)
+{
+	watch_missed(verb_of(session)->watch, pid, 0, since, now);
+}
+
 static void heap_leaving(struct session *session)
 {
 	watch_leave(verb_of(session)->watch, clock_now());
@@ -334,6 +341,7 @@ const struct verb_ops heap_verb = {
 	.begun = heap_begun,
 	.woken = heap_woken,
 	.missed = heap_missed_calls,
+	.unwatched = heap_unwatched,
 	.leaving = heap_leaving,
 	.finished = heap_finished,
 	.close = heap_close,

@@ -75,6 +75,7 @@ static int open_report(struct heap_verb *verb)
 		.families = verb->families,
 		.namer = verb->namer,
 		.suppressions = verb->suppressions,
+		.policy = &verb->session->report_policy,
 	};
 	if (verb->components)
 		config->components = components_names(
@@ -88,7 +89,7 @@ static int open_report(struct heap_verb *verb)
 /* Each call, in files of its own. */
 static int open_journal(struct heap_verb *verb)
 {
-	const struct session *session = verb->session;
+	struct session *session = verb->session;
 	const struct options *options = session->options;
 	const struct heap_journal_options journal = {
 		.calls = {
@@ -97,7 +98,7 @@ static int open_journal(struct heap_verb *verb)
 			.demangle = options->log.demangle,
 			.component = verb->components ? find_component : NULL,
 			.context = verb,
-			.hurry = &session->requests->leave,
+			.policy = &session->policy,
 		},
 		.footprint = options->footprint,
 		.told = heap_verb_unwritten,

@@ -176,6 +176,18 @@ int apply_value(struct command_line *line, const struct option_entry *entry,
 	return choose(line, entry, argument, words, ARRAY_SIZE(words));
 }
 
+int apply_when_full(struct command_line *line,
+		    const struct option_entry *entry, const char *argument)
+{
+	static const char *const words[] = {
+		[WHEN_FULL_WAIT] = "wait",
+		[WHEN_FULL_DROP] = "drop",
+	};
+
+	line->when_full_given = true;
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
 int apply_clock(struct command_line *line,
 		const struct option_entry *entry UNUSED,
 		const char *argument UNUSED)

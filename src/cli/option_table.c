@@ -30,6 +30,9 @@ const struct option_entry option_table[] = {
 	FIELD('u', NULL, "USER", apply_text, user, "run COMMAND as USER"),
 	FIELD(0, "for", "DURATION", apply_duration, duration,
 	      "stop by itself: 500ms, 1.5s, 10m, 2h"),
+	FIELD(0, "when-full", "WHAT", apply_when_full, when_full,
+	      "what is traced when nobody takes the output:\n"
+	      "wait, or drop what isn't taken, counted"),
 
 	HEADING("Which calls", TRACE),
 	FIELD('e', NULL, "FILTER", apply_filter, calls,

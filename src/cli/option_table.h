@@ -11,6 +11,7 @@ struct command_line {
 	size_t name_count;
 	bool by_given; /* --by */
 	bool is_ltrace; /* invoked by that name */
+	bool when_full_given; /* --when-full */
 };
 
 /*

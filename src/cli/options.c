@@ -351,8 +351,9 @@ static unsigned screen_columns(void)
 }
 
 /* What follows from the options taken together. */
-static void conclude(struct options *o)
+static void conclude(const struct command_line *line)
 {
+	struct options *o = line->options;
 	bool asked = !filter_is_empty(o->calls) ||
 		     !filter_is_empty(o->libraries);
 
@@ -367,6 +368,11 @@ static void conclude(struct options *o)
 				       50;
 	if (!o->log.align)
 		o->log.align = 1;
+	/* Whoever starts a program for its log wants all of that. */
+	if (!line->when_full_given)
+		o->when_full = o->pid_count || o->verb == VERB_HEAP ?
+				       WHEN_FULL_DROP :
+				       WHEN_FULL_WAIT;
 	if (o->report.source)
 		o->report.by = HEAP_BY_LINE;
 	if (o->report.growth)
@@ -427,7 +433,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 			err = find_names(&line);
 	}
 	if (!err) {
-		conclude(&options);
+		conclude(&line);
 		choose_messages(&options);
 		tell_what_is_in_vain(&options);
 		*ret = options;

@@ -17,6 +17,13 @@ enum verb {
 	VERB_HEAP_DIFF, /* .command is the two files */
 };
 
+/* What happens when calltrap can't go on: nobody takes its output, or it is
+   stopped by the terminal. */
+enum when_full {
+	WHEN_FULL_WAIT, /* what is traced waits */
+	WHEN_FULL_DROP, /* it goes on; what is missed is counted */
+};
+
 /*
  * What the user asked for on the command line. Strings that are not freed
  * are the command line's own.
@@ -36,6 +43,7 @@ struct options {
 	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
 	bool count;           /* -c */
 	bool script;          /* --script */
+	enum when_full when_full; /* --when-full */
 	struct log_options log;
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */

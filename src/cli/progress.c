@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -75,6 +76,14 @@ static void add_site(const struct progress *progress, const struct site *site,
 	}
 }
 
+/* Ctrl-S: tasks would stand still until Ctrl-Q. */
+static bool is_held(void)
+{
+	struct pollfd pollfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&pollfd, 1, 0) <= 0;
+}
+
 static unsigned terminal_width(void)
 {
 	struct winsize size;
@@ -103,7 +112,7 @@ void progress_show(struct progress *progress, const struct watch *watch,
 	struct sums sums = { 0 };
 	uint64_t rate;
 
-	if (!progress->terminal || now <= progress->last)
+	if (!progress->terminal || now <= progress->last || is_held())
 		return;
 	for (process = watch_next(watch, NULL); process;
 	     process = watch_next(watch, process))
@@ -125,7 +134,7 @@ void progress_show(struct progress *progress, const struct watch *watch,
 
 void progress_clear(struct progress *progress)
 {
-	if (progress->shown)
+	if (progress->shown && !is_held())
 		dprintf(STDERR_FILENO, "\r\033[K");
 	progress->shown = false;
 }

@@ -18,6 +18,7 @@
 #include "cli/complain.h"
 #include "cli/crash.h"
 #include "cli/front.h"
+#include "cli/pause.h"
 #include "cli/prototype_path.h"
 #include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/freezer.h"
@@ -81,11 +82,24 @@ static void open_prober(struct session *session)
 		config.unwinder = session->unwinder;
 	}
 	session->prober = prober_new(&config);
-	tracer_init(&session->tracer, prober_client(session->prober),
-		    session->options->follow);
 	session->tracer.system_calls = config.system_calls;
 	if (session->verb->observer)
 		session->tracer.observer = session->verb->observer(session);
+}
+
+/* For each round of tracing another one: what was traced in the round before
+   is nobody's any more. */
+static void open_tracer(struct session *session)
+{
+	struct tracer before = session->tracer;
+
+	if (session->pause)
+		tracer_fini(&session->tracer);
+	tracer_init(&session->tracer, prober_client(session->prober),
+		    session->options->follow);
+	session->tracer.system_calls = before.system_calls;
+	session->tracer.observer = before.observer;
+	session->tracer.counts = before.counts;
 }
 
 static void restore_code(void *context)
@@ -153,6 +167,8 @@ static void attach_all(struct session *session)
 
 static int begin(struct session *session)
 {
+	if (session->pause)
+		return pause_end(session);
 	attach_all(session);
 	if (session->options->command && start_command(session))
 		return -ENOENT;
@@ -266,7 +282,7 @@ static void end_started(const struct session *session)
 
 static void set_deadline(struct session *session)
 {
-	if (session->options->duration)
+	if (session->options->duration && !session->requests->deadline)
 		session->requests->deadline =
 			clock_now() + session->options->duration;
 }
@@ -274,8 +290,9 @@ static void set_deadline(struct session *session)
 static void run(struct session *session)
 {
 	set_deadline(session);
-	if (session->verb->begun)
+	if (session->verb->begun && !session->begun)
 		session->verb->begun(session);
+	session->begun = true;
 	session->last_look = clock_now();
 	session->next_look = session->last_look + LOOK_EVERY;
 	set_look(session);
@@ -292,6 +309,12 @@ static void run(struct session *session)
 			look_at_traps(session);
 			if (session->verb->leaving)
 				session->verb->leaving(session);
+			leave(session);
+			return;
+		}
+		if (session->requests->suspend) {
+			look_at_traps(session);
+			pause_begin(session);
 			leave(session);
 			return;
 		}
@@ -312,14 +335,17 @@ static void *trace(void *context)
 {
 	struct session *session = context;
 
-	open_prober(session);
+	if (!session->prober)
+		open_prober(session);
+	open_tracer(session);
 	fatal_set_hook(restore_code, session);
 	crash_prepare();
-	session->begun = !begin(session);
-	if (session->begun)
+	complain_hurry(session->policy.drops);
+	if (!begin(session))
 		run(session);
 	else
 		leave(session);
+	complain_hurry(false);
 	fatal_set_hook(NULL, NULL);
 	crash_done();
 	if (session->holds_on) {
@@ -435,6 +461,26 @@ static void report_debuginfo(const struct session *session)
 			 (unsigned long long)losses.malformed);
 }
 
+static void report_what_was_missed(const struct session *session)
+{
+	uint64_t dropped = session->policy.dropped +
+			   session->report_policy.dropped;
+	uint64_t messages = complain_dropped();
+
+	if (dropped)
+		complain(0, "%llu lines were dropped, as nobody took them within "
+			    "0.2 s (--when-full=wait waits, and so does what "
+			    "is traced)",
+			 (unsigned long long)dropped);
+	if (messages)
+		complain(0, "%llu messages were dropped, as nobody took them",
+			 (unsigned long long)messages);
+	if (session->pauses)
+		complain(0, "it was stopped %u times: for %.1f s in all nothing "
+			    "was watched",
+			 session->pauses, session->paused_ns / 1e9);
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
@@ -505,6 +551,8 @@ static void finish_sinks(struct session *session)
 
 static void finish(struct session *session)
 {
+	/* Nobody stands still any more. */
+	session->policy.drops = session->report_policy.drops = false;
 	debuginfo_wait_for_fetched(session->debuginfo,
 				   &session->requests->interrupts);
 	finish_sinks(session);
@@ -512,6 +560,7 @@ static void finish(struct session *session)
 	if (session->verb->finished)
 		session->verb->finished(session);
 	report_losses(session);
+	report_what_was_missed(session);
 	if (session->unwinder)
 		report_stacks(session);
 	report_debuginfo(session);
@@ -540,6 +589,14 @@ static int open_session(struct session *session)
 	inheritance_save(&session->inheritance);
 	err = raise_file_limit(&session->inheritance);
 	session->requests = signals_start();
+	session->policy = (struct output_policy){
+		.hurry = &session->requests->leave,
+		.drops = options->when_full == WHEN_FULL_DROP,
+	};
+	session->report_policy.drops = session->policy.drops;
+	/* A program that was started is stopped by the terminal as well. */
+	if (session->policy.drops && !options->command)
+		signals_take_stop();
 	session->prototypes = prototypes_new();
 	session->debuginfo = debuginfo_new();
 	session->stacks = stacks_new();
@@ -567,6 +624,18 @@ static NO_RETURN void end_with_front(struct session *session)
 	if (session->holds_on)
 		pthread_join(session->thread, NULL);
 	_exit(EXIT_FAILURE);
+}
+
+/* One, and one more each time that calltrap was stopped and is continued. */
+static int trace_in_rounds(struct session *session)
+{
+	int err;
+
+	do
+		err = trace_in_thread(session);
+	while (!err && session->pause && !session->holds_on &&
+	       pause_wait(session));
+	return err;
 }
 
 static const struct verb_ops *const verbs[] = {
@@ -601,11 +670,12 @@ int session_run(const struct options *options, pid_t front)
 	};
 	int status = EXIT_NOTHING_TRACED;
 
-	if (!open_session(&session) && !trace_in_thread(&session)) {
+	if (!open_session(&session) && !trace_in_rounds(&session)) {
 		status = end_of_tracing(&session);
 		tracer_fini(&session.tracer);
 		prober_free(session.prober);
 	}
+	pause_free(session.pause);
 	sinks_free(session.sinks);
 	if (session.verb->close)
 		session.verb->close(&session);

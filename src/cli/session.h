@@ -10,6 +10,7 @@
 #include "cli/signals.h"
 #include "debuginfo/debuginfo.h"
 #include "probe/prober.h"
+#include "report/output.h"
 #include "tracee/inheritance.h"
 #include "tracee/leave.h"
 #include "tracee/lost_traps.h"
@@ -51,6 +52,10 @@ struct verb_ops {
 	   Or NULL. */
 	void (*missed)(struct session *session, pid_t pid,
 		       const struct lost_traps *lost, uint64_t now);
+
+	/* A process ran unwatched since then, and is watched again. Or NULL. */
+	void (*unwatched)(struct session *session, pid_t pid, uint64_t since,
+			  uint64_t now);
 
 	/* All processes are about to be let go of; what is asked of them must
 	   not take long. Or NULL. */
@@ -98,6 +103,11 @@ struct session {
 	sem_t traced;       /* posted when the tracing is over, or … */
 	bool holds_on;      /* … only tasks that are late are still held */
 	struct leave late;
+	struct output_policy policy; /* of what is written while tasks wait */
+	struct output_policy report_policy; /* … and of what is asked for */
+	struct pause *pause;  /* between two rounds of tracing, or NULL */
+	unsigned pauses;      /* how many there were, … */
+	uint64_t paused_ns;   /* … and how long in all */
 	struct sink watcher;
 };
 

@@ -66,6 +66,9 @@ static bool must_leave(int signal)
 	case SIGUSR1:
 		requests.switches++;
 		return !requests.takes;
+	case SIGTSTP:
+		requests.suspend = 1;
+		return false;
 	case SIGALRM:
 		return requests.deadline && clock_now() >= requests.deadline;
 	default:
@@ -141,6 +144,24 @@ void signals_take(void)
 	/* A shell has its background jobs ignore SIGQUIT. */
 	install(SIGQUIT);
 	install(SIGUSR1);
+}
+
+/* Ignored by a shell without job control, for what runs in its background. */
+void signals_take_stop(void)
+{
+	install_unless_ignored(SIGTSTP);
+	signal(SIGTTOU, SIG_IGN);
+}
+
+/* The kernel's own way: nobody would continue an orphan that was stopped. */
+void signals_stop(void)
+{
+	struct sigaction own, usual = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGTSTP, &usual, &own);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &own, NULL);
+	requests.suspend = 0;
 }
 
 /* All that end a program but SIGKILL, SIGINT and those of crashes. */

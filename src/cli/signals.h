@@ -24,6 +24,7 @@ struct signal_requests {
 	volatile sig_atomic_t reports;    /* SIGQUIT, how many */
 	volatile sig_atomic_t switches;   /* SIGUSR1, how many */
 	volatile sig_atomic_t takes;      /* these two mean something */
+	volatile sig_atomic_t suspend;    /* SIGTSTP: see signals_take_stop() */
 	volatile sig_atomic_t ticking;
 	volatile uint64_t deadline;       /* monotonic, ns; 0 = none */
 	volatile uint64_t alarm;          /* wake then, too; 0 = never */
@@ -34,6 +35,14 @@ struct signal_requests *signals_start(void);
 
 /* SIGQUIT and SIGUSR1 are counted, and mean no longer that we should leave. */
 void signals_take(void);
+
+/*
+ * SIGTSTP, which would stop calltrap and whoever waits for it, sets suspend
+ * from now on; SIGTTOU is ignored. signals_stop() then stops the process, and
+ * returns when it is continued. Only while no thread traces.
+ */
+void signals_take_stop(void);
+void signals_stop(void);
 
 /* Sets wake every now and then, from soon on. */
 void signals_tick(void);

@@ -35,7 +35,7 @@ static int open_json(struct session *session)
 		.where = options->log.where,
 		.stacks = session->stacks,
 		.debuginfo = session->debuginfo,
-		.hurry = &session->requests->leave,
+		.policy = &session->policy,
 		.limits = options->log.limits,
 	};
 	struct sink *sink;
@@ -66,7 +66,7 @@ static int trace_open(struct session *session)
 	};
 	int err;
 
-	log.hurry = &session->requests->leave;
+	log.policy = &session->policy;
 	log.stacks = session->stacks;
 	log.debuginfo = session->debuginfo;
 	err = options->count ? summary_new(&summary, &session->sinks) :

@@ -19,6 +19,7 @@ struct prober {
 	struct prober_counts counts;
 	uint64_t last_call_id;
 	int error;
+	bool paused;
 };
 
 /*

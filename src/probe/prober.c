@@ -304,7 +304,8 @@ static void on_leave(struct tracer_client *client, struct tracee *tracee)
 		.time = clock_now(),
 	};
 
-	prober_emit(prober_of(client), &event);
+	if (!prober_of(client)->paused)
+		prober_emit(prober_of(client), &event);
 }
 
 static const struct tracer_client_ops client_ops = {
@@ -374,6 +375,11 @@ void prober_report_unmatched(const struct prober *prober)
 		     "linked statically has none: -x names its own functions, "
 		     "-S shows its system calls");
 	wanted_report_never(prober->wanted);
+}
+
+void prober_pause(struct prober *prober, bool paused)
+{
+	prober->paused = paused;
 }
 
 struct prober_counts prober_counts(const struct prober *prober)

@@ -75,6 +75,12 @@ void prober_report_unmatched(const struct prober *prober);
 /* Ends every running call as CALL_DETACHED: before leaving. */
 void prober_abandon_all(struct prober *prober, struct tracer *tracer);
 
+/*
+ * While it is paused nobody is told that processes are let go of: they will be
+ * attached to again.
+ */
+void prober_pause(struct prober *prober, bool paused);
+
 struct prober_counts {
 	uint64_t calls;
 	uint64_t probes;        /* planted */

@@ -241,7 +241,7 @@ int heap_calls_new(const struct heap_calls_options *options,
 	/* Once and for all: lines can be sorted by their times. */
 	calls->wall_offset = clock_wall(now) - now;
 	log_files_init(&calls->files, options->path);
-	calls->files.hurry = options->hurry;
+	calls->files.policy = options->policy;
 	if (!calls->files.per_process)
 		err = log_files_get(&calls->files, 0, &file);
 	if (err) {

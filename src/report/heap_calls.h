@@ -2,10 +2,10 @@
 #ifndef CALLTRAP_HEAP_CALLS_H
 #define CALLTRAP_HEAP_CALLS_H
 
-#include <signal.h>
-
 #include "heap/act_observer.h"
 #include "report/heap_report.h"
+
+struct output_policy;
 
 /*
  * Each call of an allocator, a line when it has returned:
@@ -25,7 +25,7 @@ struct heap_calls_options {
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
 	void *context;
-	const volatile sig_atomic_t *hurry; /* as of struct output */
+	struct output_policy *policy; /* as of struct output */
 };
 
 /* A negative errno when the file can't be written. */

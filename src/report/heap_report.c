@@ -22,6 +22,7 @@ int heap_report_new(const struct heap_report_config *config,
 
 	report->config = *config;
 	log_files_init(&report->files, config->options->path);
+	report->files.policy = config->policy;
 	/* That it can't be written is better known now than in an hour. */
 	if (!report->files.per_process)
 		err = log_files_get(&report->files, 0, &file);

@@ -8,6 +8,8 @@
 #include "stack/namer.h"
 #include "stack/unwind.h"
 
+struct output_policy;
+
 /* The report of calltrap heap, as text. */
 struct heap_report;
 
@@ -68,6 +70,7 @@ struct heap_report_config {
 	char *const *components; /* names, that of number 1 first; or NULL */
 	unsigned component_count;
 	struct suppressions *suppressions; /* or NULL */
+	struct output_policy *policy; /* see struct output; or NULL */
 };
 
 int heap_report_new(const struct heap_report_config *config,

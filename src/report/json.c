@@ -247,6 +247,12 @@ static const struct sink_ops json_ops = {
 	.free = json_free,
 };
 
+static void add_gap(struct strbuf *out, uint64_t lines)
+{
+	strbuf_printf(out, "{\"event\":\"dropped\",\"lines\":%llu}\n",
+		      (unsigned long long)lines);
+}
+
 int json_new(const struct json_options *options, struct sink **ret)
 {
 	struct json_sink *json = xcalloc(1, sizeof(*json));
@@ -258,7 +264,8 @@ int json_new(const struct json_options *options, struct sink **ret)
 	json->hide_signals = options->hide_signals;
 	json_calls_init(&json->calls, options);
 	log_files_init(&json->files, options->path);
-	json->files.hurry = options->hurry;
+	json->files.policy = options->policy;
+	json->files.add_gap = add_gap;
 	if (!json->files.per_process)
 		error = log_files_get(&json->files, 0, &file);
 	if (error)

@@ -2,11 +2,12 @@
 #ifndef CALLTRAP_JSON_H
 #define CALLTRAP_JSON_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "prototype/prototype.h"
 #include "probe/event.h"
+
+struct output_policy;
 
 /*
  * One JSON object a line. Of a call, when it ends:
@@ -28,7 +29,7 @@ struct json_options {
 	unsigned where;   /* -w */
 	const struct stacks *stacks; /* as in struct log_options */
 	struct debuginfo *debuginfo;
-	const volatile sig_atomic_t *hurry; /* as in struct log_options */
+	struct output_policy *policy; /* as in struct log_options */
 	struct print_limits limits;
 };
 

@@ -418,6 +418,13 @@ static const struct sink_ops log_ops = {
 	.free = log_free,
 };
 
+static void add_gap(struct strbuf *out, uint64_t lines)
+{
+	strbuf_printf(out, "+++ %llu lines were dropped: nobody took them "
+			   "+++\n",
+		      (unsigned long long)lines);
+}
+
 int log_new(const struct log_options *options, struct sink **ret)
 {
 	const struct names_options names = {
@@ -443,8 +450,9 @@ int log_new(const struct log_options *options, struct sink **ret)
 	if (options->where)
 		log->namer = namer_new(&namer);
 	log_files_init(&log->files, options->path);
-	log->files.hurry = options->hurry;
 	log->files.mark = log->options.dialect->cut_by_event;
+	log->files.policy = options->policy;
+	log->files.add_gap = add_gap;
 	if (!log->files.per_process)
 		error = log_files_get(&log->files, 0, &file);
 	if (error)

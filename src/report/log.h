@@ -2,12 +2,13 @@
 #ifndef CALLTRAP_LOG_H
 #define CALLTRAP_LOG_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "prototype/prototype.h"
 #include "probe/event.h"
 #include "report/dialect.h"
+
+struct output_policy;
 
 /*
  * The log of calls, one line each:
@@ -55,11 +56,7 @@ struct log_options {
 	const struct stacks *stacks; /* … these are numbers in */
 	struct debuginfo *debuginfo; /* … and this has source lines */
 	bool show_callers;     /* -e or -l was given: CALLER-> */
-	/*
-	 * Set when the user wants calltrap to leave: a reader who doesn't read
-	 * is no longer waited for. Or NULL.
-	 */
-	const volatile sig_atomic_t *hurry;
+	struct output_policy *policy; /* see struct output; or NULL */
 	struct print_limits limits;
 	const struct dialect *dialect;
 	bool first_thread; /* of each process, and no other */

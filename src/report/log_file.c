@@ -72,7 +72,8 @@ static struct log_file *add_file(struct log_files *files, pid_t pid)
 
 	file->pid = pid;
 	file->output = OUTPUT_CLOSED;
-	file->output.hurry = files->hurry;
+	file->output.policy = files->policy;
+	file->output.add_gap = files->add_gap;
 	HASH_ADD_INT(files->files, pid, file);
 	return file;
 }

@@ -2,7 +2,6 @@
 #ifndef CALLTRAP_LOG_FILE_H
 #define CALLTRAP_LOG_FILE_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -33,7 +32,8 @@ struct log_file {
 };
 
 struct log_files {
-	const volatile sig_atomic_t *hurry; /* see struct output */
+	struct output_policy *policy; /* these two: see struct output */
+	void (*add_gap)(struct strbuf *out, uint64_t lines);
 	char *path;       /* or NULL: standard error */
 	const char *mark; /* of lines that are begun when a file is closed */
 	bool per_process;

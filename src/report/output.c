@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 int output_open(struct output *output, const char *path, bool add)
 {
 	int fd = STDERR_FILENO;
+	struct stat st;
 
 	if (path) {
 		fd = open(path,
@@ -25,6 +27,8 @@ int output_open(struct output *output, const char *path, bool add)
 	}
 	output->fd = fd;
 	output->owned = path;
+	output->waits = fstat(fd, &st) || !S_ISREG(st.st_mode);
+	output->stuck = false;
 	return 0;
 }
 
@@ -35,26 +39,35 @@ void output_close(struct output *output)
 	output->fd = -1;
 }
 
-void output_fini(struct output *output)
-{
-	output_close(output);
-	strbuf_fini(&output->text);
-	output->lines = 0;
-	output->written = 0;
-}
-
 static bool in_hurry(const struct output *output)
 {
-	return output->hurry && *output->hurry;
+	return output->policy && output->policy->hurry &&
+	       *output->policy->hurry;
 }
 
-/* How long a reader who doesn't read is waited for when we want to leave. */
-#define PATIENCE NS_PER_SECOND
+static bool drops(const struct output *output)
+{
+	return output->policy && output->policy->drops && output->waits;
+}
+
+/* How long a reader who doesn't read is waited for: when we want to leave, and
+   while tasks stand still for it. */
+#define PATIENCE      NS_PER_SECOND
+#define SHORT_PATIENCE (NS_PER_SECOND / 5)
+
+static bool has_waited(const struct output *output, uint64_t began)
+{
+	uint64_t waited = clock_now() - began;
+
+	if (in_hurry(output))
+		return waited > PATIENCE;
+	return drops(output) && (output->stuck || waited > SHORT_PATIENCE);
+}
 
 /*
- * In a hurry before a write too: there it would block. (Standard error may
- * have been made non-blocking by whoever shares it; then always.) Ticks of our
- * own timer interrupt the wait.
+ * Before a write too, where that would block. (Standard error may have been
+ * made non-blocking by whoever shares it; then always.) Ticks of our own timer
+ * interrupt the wait.
  */
 static int wait_writable(const struct output *output)
 {
@@ -62,13 +75,16 @@ static int wait_writable(const struct output *output)
 	uint64_t began = clock_now();
 
 	for (;;) {
-		int ready = poll(&pollfd, 1, 1000);
+		bool now = output->stuck && drops(output) &&
+			   !in_hurry(output);
+		int ready = poll(&pollfd, 1,
+				 now ? 0 : drops(output) ? 50 : 1000);
 
 		if (ready > 0)
 			return 0;
 		if (ready < 0 && errno != EINTR)
 			return -errno;
-		if (in_hurry(output) && clock_now() - began > PATIENCE)
+		if (has_waited(output, began))
 			return -ETIMEDOUT;
 	}
 }
@@ -76,57 +92,142 @@ static int wait_writable(const struct output *output)
 /* A pipe that poll() says can be written to takes this much at once. */
 #define CHUNK 4096
 
-static int write_all(const struct output *output, const char *bytes, size_t n)
+static int write_all(struct output *output, const char *bytes, size_t n,
+		     size_t *done_ret)
 {
 	int error = 0;
 
-	while (n && !error) {
-		bool hurry = in_hurry(output);
+	*done_ret = 0;
+	while (*done_ret < n && !error) {
+		bool careful = in_hurry(output) || drops(output);
+		size_t want = n - *done_ret;
 		ssize_t done;
 
-		if (hurry)
+		if (careful)
 			error = wait_writable(output);
 		if (error)
 			break;
-		done = write(output->fd, bytes, hurry && n > CHUNK ? CHUNK : n);
-		if (done > 0) {
-			bytes += done;
-			n -= done;
-		} else if (done < 0 && errno == EAGAIN) {
+		done = write(output->fd, bytes + *done_ret,
+			     careful && want > CHUNK ? CHUNK : want);
+		if (done > 0)
+			*done_ret += done;
+		else if (done < 0 && errno == EAGAIN)
 			error = wait_writable(output);
-		} else if (done == 0 || errno != EINTR) {
+		else if (done == 0 || errno != EINTR)
 			error = done ? -errno : -EIO;
-		}
 	}
+	if (*done_ret)
+		output->begun = bytes[*done_ret - 1] != '\n';
 	return error;
+}
+
+static void remove_text(struct output *output, size_t from, size_t n)
+{
+	struct strbuf *text = &output->text;
+
+	text->length -= n;
+	memmove(text->text + from, text->text + from + n,
+		text->length - from + 1);
+	output->lines -= output->lines > n ? n : output->lines;
+}
+
+/* Of whole lines; a line whose beginning is out is kept. */
+static void drop_lines(struct output *output)
+{
+	const char *text = strbuf_text(&output->text);
+	size_t from = 0;
+
+	if (output->begun && output->lines)
+		from = strchr(text, '\n') + 1 - text;
+	for (size_t i = from; i < output->lines; i++)
+		output->gap += text[i] == '\n';
+	if (from < output->lines)
+		remove_text(output, from, output->lines - from);
+}
+
+/* Where lines are missing it is said, as soon as something is taken again. */
+static void tell_gap(struct output *output)
+{
+	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
+	const char *text = strbuf_text(&output->text);
+	size_t from = 0, before;
+
+	output->policy->dropped += output->gap;
+	if (output->add_gap) {
+		if (output->begun && output->lines)
+			from = strchr(text, '\n') + 1 - text;
+		strbuf_add(&all, text, from);
+		before = all.length;
+		output->add_gap(&all, output->gap);
+		output->lines += all.length - before;
+		strbuf_puts(&all, text + from);
+		strbuf_clear(&output->text);
+		strbuf_add(&output->text, all.text, all.length);
+	}
+	output->gap = 0;
+}
+
+/* What was written of the line that isn't ended yet counts for its column. */
+static void take_written(struct output *output, size_t done)
+{
+	if (done > output->lines)
+		output->written += done - output->lines;
+	remove_text(output, 0, done);
 }
 
 static int write_first(struct output *output, size_t n)
 {
-	struct strbuf *text = &output->text;
+	size_t done;
 	int error;
 
 	if (!n)
 		return 0;
-	error = write_all(output, text->text, n);
-	text->length -= n;
-	memmove(text->text, text->text + n, text->length + 1);
+	if (output->gap && !wait_writable(output)) {
+		size_t before = output->text.length;
+
+		tell_gap(output);
+		n += output->text.length - before;
+	}
+	error = write_all(output, output->text.text, n, &done);
+	output->stuck = error == -ETIMEDOUT && drops(output) &&
+			!in_hurry(output);
+	if (error && !output->stuck)
+		done = n;
+	take_written(output, done);
+	if (!output->stuck)
+		return error;
+	if (output->lines >= ENOUGH)
+		drop_lines(output);
+	return 0;
+}
+
+void output_fini(struct output *output)
+{
+	output_close(output);
+	if (output->policy) {
+		output->begun = false;
+		drop_lines(output);
+		output->policy->dropped += output->gap;
+	}
+	output->gap = 0;
+	strbuf_fini(&output->text);
 	output->lines = 0;
-	return error;
+	output->written = 0;
 }
 
 int output_flush(struct output *output)
 {
 	if (output->fd < 0)
 		return 0;
-	output->written = output_column(output);
 	return write_first(output, output->text.length);
 }
 
 int output_write(struct output *output)
 {
+	int error = write_first(output, output->text.length);
+
 	output->written = 0;
-	return write_first(output, output->text.length);
+	return error;
 }
 
 int output_end_line(struct output *output)

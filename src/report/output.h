@@ -6,6 +6,24 @@
 #include <stdbool.h>
 
 #include "base/strbuf.h"
+#include "base/types.h"
+
+/*
+ * What becomes of text that a reader (a pipe, a terminal) doesn't take, as
+ * tasks may stand still meanwhile. Several outputs may share one.
+ */
+struct output_policy {
+	/*
+	 * Set (by a signal handler) when a reader who doesn't read must not
+	 * keep us any longer: what isn't written then within a second at the
+	 * end is dropped, with -ETIMEDOUT. NULL: wait for ever.
+	 */
+	const volatile sig_atomic_t *hurry;
+	/* Nobody is waited for longer than a fifth of a second; then whole
+	   lines are dropped until something is taken again. No error. */
+	bool drops;
+	uint64_t dropped; /* lines, so far */
+};
 
 /*
  * A text file that several lines are written to in one write(2). When it is
@@ -18,12 +36,13 @@ struct output {
 	struct strbuf text; /* not written yet */
 	size_t lines;       /* how much of it is whole lines */
 	size_t written;     /* bytes of the unfinished line that are out */
-	/*
-	 * Set (by a signal handler) when a reader who doesn't read must not
-	 * keep us any longer: what isn't written then within a second at the
-	 * end is dropped, with -ETIMEDOUT. NULL: wait for ever.
-	 */
-	const volatile sig_atomic_t *hurry;
+	bool waits;         /* a regular file takes everything at once */
+	bool stuck;         /* nothing was taken the last time */
+	bool begun;         /* the last byte that is out ends no line */
+	uint64_t gap;       /* lines dropped, which the text doesn't tell yet */
+	/* Adds a line that does; or NULL. */
+	void (*add_gap)(struct strbuf *out, uint64_t lines);
+	struct output_policy *policy; /* NULL: wait for ever */
 };
 
 #define OUTPUT_CLOSED ((struct output){ .fd = -1 })
@@ -45,7 +64,8 @@ void output_pad(struct output *output, size_t column);
 
 /*
  * Writes everything that may be shown by now. A negative errno when that
- * failed; what could not be written is dropped.
+ * failed; what could not be written is dropped. What the policy has dropped is
+ * no failure.
  */
 int output_flush(struct output *output) MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/log.h"
+#include "report/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -897,6 +898,80 @@ START_TEST(much_is_written_without_a_flush)
 }
 END_TEST
 
+static char *read_pipe(int fd)
+{
+	char *text = xcalloc(1, 1 << 20);
+	size_t length = 0;
+	ssize_t n;
+
+	while ((n = read(fd, text + length, (1 << 20) - 1 - length)) > 0)
+		length += n;
+	return text;
+}
+
+static void write_lines(struct output *output, int from, int to)
+{
+	for (int i = from; i < to; i++) {
+		strbuf_printf(&output->text, "line %d of many", i);
+		ck_assert_int_eq(output_end_line(output), 0);
+	}
+}
+
+static void tell_gap(struct strbuf *out, uint64_t lines)
+{
+	strbuf_printf(out, "gap %d\n", (int)lines);
+}
+
+/* No line is cut or doubled, and each that is missing is counted. */
+static void check_lines(const char *text, int count)
+{
+	int next = 0, number, length;
+
+	while (*text) {
+		if (sscanf(text, "gap %d\n%n", &number, &length) == 1) {
+			next += number;
+		} else {
+			ck_assert_int_eq(sscanf(text, "line %d of many\n%n",
+						&number, &length), 1);
+			ck_assert_int_eq(number, next++);
+		}
+		text += length;
+	}
+	ck_assert_int_eq(next, count);
+}
+
+START_TEST(a_reader_that_takes_nothing)
+{
+	struct output_policy policy = { .drops = true };
+	struct output output;
+	char *text, *more;
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	output = (struct output){ .fd = ends[1],
+				  .waits = true,
+				  .add_gap = tell_gap,
+				  .policy = &policy };
+	write_lines(&output, 0, 50000);
+	ck_assert(output.stuck);
+	ck_assert_uint_gt(output.gap, 1000);
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	text = read_pipe(ends[0]);
+	write_lines(&output, 50000, 50010);
+	ck_assert_int_eq(output_flush(&output), 0);
+	ck_assert(!output.stuck);
+	ck_assert_uint_gt(policy.dropped, 1000);
+	more = read_pipe(ends[0]);
+	text = xreallocarray(text, 2 << 20, 1);
+	check_lines(strcat(text, more), 50010);
+	output_fini(&output);
+	free(text);
+	free(more);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 static int open_terminal(void)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY);
@@ -1036,6 +1111,7 @@ static Suite *log_suite(void)
 		more_processes_than_descriptors,
 		what_is_there_is_out_after_a_flush,
 		much_is_written_without_a_flush,
+		a_reader_that_takes_nothing,
 		terminals_see_calls_begin,
 		full_disk,
 		closed_pipe,
