@@ -112,6 +112,11 @@ const struct history *heap_activity(const struct heap *heap,
 	return &heap->ledgers[family->index].activity;
 }
 
+const struct stacks *heap_stacks(const struct heap *heap)
+{
+	return heap->options.stacks;
+}
+
 size_t heap_site_count(const struct heap *heap)
 {
 	return heap->sites.count;

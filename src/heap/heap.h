@@ -161,6 +161,9 @@ uint64_t heap_unkept(const struct heap *heap);
 /* Of all families. */
 uint64_t heap_double_frees(const struct heap *heap);
 
+/* Where the frames of its stacks are; or NULL. */
+const struct stacks *heap_stacks(const struct heap *heap);
+
 /* What a family had acquired by then, as .blocks. */
 const struct history *heap_activity(const struct heap *heap,
 				    const struct family *family);

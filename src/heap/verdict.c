@@ -428,10 +428,11 @@ static uint64_t age_before(uint64_t age, uint64_t idle)
 	return age > idle ? age - idle : 0;
 }
 
-struct verdict verdict_of(const struct heap *heap, const struct site *site,
-			  const struct survey *survey)
+static struct verdict verdict_by(const struct heap *heap,
+				 const struct site *site,
+				 const struct survey_site *ages,
+				 const struct survey *survey)
 {
-	const struct survey_site *ages = survey_site(survey, site);
 	uint64_t until = survey_busy_until(survey, site->function->family);
 	struct lows lows = lows_of(heap, site, until);
 	struct verdict verdict = {
@@ -458,4 +459,65 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 	estimate_leaked(site, ages, &verdict);
 	judge_patience(site, &verdict);
 	return verdict;
+}
+
+struct verdict verdict_of(const struct heap *heap, const struct site *site,
+			  const struct survey *survey)
+{
+	return verdict_by(heap, site, survey_site(survey, site), survey);
+}
+
+static void add_history(struct history *sum, const struct history *history,
+			uint64_t since)
+{
+	struct history_point points[HISTORY_POINTS];
+	uint64_t interval;
+	unsigned count = history_points(history, since, points, &interval);
+
+	if (!sum->count) {
+		sum->interval = interval;
+		sum->count = count;
+	}
+	/* One that is coarser was changed later than that. */
+	if (interval != sum->interval)
+		return;
+	for (unsigned i = 0; i < count && i < sum->count; i++) {
+		sum->points[i].low_blocks += points[i].low_blocks;
+		sum->points[i].low_bytes += points[i].low_bytes;
+	}
+	sum->last.blocks += history->last.blocks;
+	sum->last.bytes += history->last.bytes;
+}
+
+/* Of what was never given back. */
+static void add_site(struct site *sum, const struct site *site, uint64_t since)
+{
+	if (!sum->blocks || site->first_time < sum->first_time)
+		sum->first_time = site->first_time;
+	if (site->last_time > sum->last_time)
+		sum->last_time = site->last_time;
+	sum->blocks += site->blocks;
+	sum->bytes += site->bytes;
+	sum->alloc_blocks += site->alloc_blocks;
+	/* One block has no history. */
+	if (site->history.points)
+		add_history(&sum->history, &site->history, since);
+}
+
+struct verdict verdict_together(const struct heap *heap,
+				const struct site *const *sites, size_t count,
+				const struct survey *survey)
+{
+	uint64_t since = survey_now(survey) - heap_start(heap);
+	struct history_point points[HISTORY_POINTS] = { 0 };
+	struct site sum = { .function = sites[0]->function };
+	struct survey_site ages = { 0 };
+
+	sum.history.points = points;
+	sum.history.room = HISTORY_POINTS;
+	for (size_t i = 0; i < count; i++)
+		add_site(&sum, sites[i], since);
+	if (!sum.history.count)
+		return (struct verdict){ .blocks = sum.blocks };
+	return verdict_by(heap, &sum, &ages, survey);
 }

@@ -30,6 +30,7 @@ enum verdict_reason {
 	VERDICT_OLD_ONES,     /* POSSIBLE: some are far older than usual */
 	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
 	VERDICT_LARGER,       /* POSSIBLE: what is resized grows and grows */
+	VERDICT_TOGETHER,     /* POSSIBLE or LIKELY: with other sites */
 	VERDICT_NEVER_FREED,  /* POSSIBLE or LIKELY: never one */
 	VERDICT_OLD_AND_MORE, /* LIKELY: old ones, and more keep coming */
 };
@@ -51,6 +52,10 @@ struct verdict {
 	/* What of it is leaked, as far as one can tell: less than is held where
 	   others of the site are given back. 0: nothing. */
 	uint64_t leaked_blocks, leaked_bytes;
+	/* TOGETHER: what all of these hold; or the share of the family's growth
+	   that comes from the site. */
+	uint64_t together_blocks, together_bytes;
+	double share;
 	uint64_t enough;         /* to be told by watching so long; 0: it was
 				    long enough */
 	struct trend trend;      /* of the low water of blocks, per
@@ -62,6 +67,11 @@ struct verdict {
 
 struct verdict verdict_of(const struct heap *heap, const struct site *site,
 			  const struct survey *survey);
+
+/* The same of several sites of a family, as if they were one. */
+struct verdict verdict_together(const struct heap *heap,
+				const struct site *const *sites, size_t count,
+				const struct survey *survey);
 
 /*
  * What was said before of the sites of one heap, so that a verdict that is

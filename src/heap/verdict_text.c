@@ -173,6 +173,22 @@ static void explain_never_freed(const struct verdict *verdict,
 	}
 }
 
+static void explain_together(const struct verdict *verdict, struct strbuf *out)
+{
+	if (verdict->share > 0) {
+		strbuf_printf(out, "too little by itself, but all that is held "
+				   "grows steadily, and %.0f %% of that comes "
+				   "from here",
+			      100 * verdict->share);
+		return;
+	}
+	strbuf_puts(out, "with other stacks of the same caller: none of ");
+	print_blocks(out, verdict->together_blocks);
+	print_time(out, " was given back in ", verdict->watched, "");
+	strbuf_puts(out, ", and more keep coming: ");
+	print_rate(verdict, "block", out);
+}
+
 /* What there is to say when it is no leak. */
 static void explain_not(const struct verdict *verdict, const struct site *site,
 			struct strbuf *out)
@@ -229,6 +245,9 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		break;
 	case VERDICT_NEVER_FREED:
 		explain_never_freed(verdict, out);
+		break;
+	case VERDICT_TOGETHER:
+		explain_together(verdict, out);
 		break;
 	case VERDICT_BACKLOG:
 		strbuf_puts(out, "all are given back in time, but they get "

@@ -47,6 +47,34 @@ bool heap_caller_is_of_c_library(const struct frame *frame)
 			  !strncmp(soname, "ld-", 3));
 }
 
+/* Whether a file was installed with the system, and is nobody's own work. */
+static bool is_installed(const char *path)
+{
+	static const char *const folders[] = { "/lib/",     "/lib32/",
+					       "/lib64/",   "/libx32/",
+					       "/usr/",     "/bin/",
+					       "/sbin/",    "/snap/" };
+
+	return begins(path, folders, ARRAY_SIZE(folders)) &&
+	       strncmp(path, "/usr/local/", strlen("/usr/local/")) != 0;
+}
+
+static bool is_own(const struct frame *frame)
+{
+	const char *path = frame->code->path;
+
+	return *path == '/' && !is_installed(path);
+}
+
+/* The innermost frame of code that isn't the system's; 0 if there is none. */
+static size_t first_own(const struct frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_own(&frames[i]))
+			return i;
+	return 0;
+}
+
 /* The innermost frame with a name so far, and where it is. */
 struct found {
 	const struct frame_name *name;
@@ -80,6 +108,22 @@ static bool look_at(const struct heap_report_config *config,
 	return !found->name;
 }
 
+bool heap_caller_own_frame(const struct heap_report_config *config,
+			   const struct site *site, struct frame *frame_ret)
+{
+	struct frame frames[HEAP_CALLER_DEPTH];
+	size_t count = stacks_frames(config->stacks, site->stack, frames,
+				     ARRAY_SIZE(frames));
+	size_t own = first_own(frames, count);
+
+	/* A handle comes from the call that acquires what it needs, too. */
+	if (!own && (!count || site->function->family->has_size ||
+		     !is_own(&frames[0])))
+		return false;
+	*frame_ret = frames[own];
+	return true;
+}
+
 const struct frame_name *heap_caller(const struct heap_report_config *config,
 				     const struct site *site,
 				     struct frame *frame_ret)
@@ -89,7 +133,7 @@ const struct frame_name *heap_caller(const struct heap_report_config *config,
 				     ARRAY_SIZE(frames));
 	struct found found = { 0 };
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = first_own(frames, count); i < count; i++)
 		if (look_at(config, site, &frames[i], &found))
 			break;
 	if (found.name)

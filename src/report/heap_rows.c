@@ -7,7 +7,9 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "heap/verdicts.h"
 #include "report/heap_caller.h"
+#include "report/heap_leaks.h"
 #include "report/heap_names.h"
 #include "report/suppressions.h"
 
@@ -16,6 +18,7 @@ struct gathering {
 	const struct heap_report_config *config;
 	const struct heap *heap;
 	const struct survey *survey;
+	const struct verdict *verdicts; /* by site->number - 1 */
 	uint64_t now;
 	struct heap_row *rows; /* by name */
 	struct heap_rows *result;
@@ -153,8 +156,7 @@ static void add_to(struct heap_sum *sum, const struct site *site,
 static void judge(struct gathering *g, struct heap_row *row,
 		  const struct site *site, const struct survey_site *ages)
 {
-	struct verdict verdict =
-		verdict_of(g->heap, site, g->survey);
+	struct verdict verdict = g->verdicts[site->number - 1];
 	struct heap_sum *sum = &g->result->levels[verdict.level];
 
 	add_to(sum, site, ages);
@@ -301,11 +303,22 @@ static int by_order(const struct heap_row *a, const struct heap_row *b,
 	return result ? result : compare(b->key, a->key);
 }
 
+static bool is_of_handles(const struct heap_row *row)
+{
+	return row->is_of_sites && !row->has_size;
+}
+
 static int compare_rows(const void *a, const void *b, void *order)
 {
 	const struct heap_row *x = a, *y = b;
 	int result = compare(x->verdict.level, y->verdict.level);
 
+	/* A lost handle has no size, and holds who knows what. */
+	if (!result && x->verdict.level != VERDICT_NOT)
+		result = compare(is_of_handles(x), is_of_handles(y));
+	/* Of those, what holds others comes in the smallest number. */
+	if (!result && is_of_handles(x) && is_of_handles(y))
+		result = compare(y->blocks, x->blocks);
 	return result ? result : by_order(x, y, *(enum heap_order *)order);
 }
 
@@ -332,8 +345,11 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 	struct heap_rows result = { 0 };
 	struct survey *survey =
 		survey_new(heap, now, config->options->older_than);
+	struct verdict *verdicts CLEANUP(xfree_cleanup) =
+		verdicts_of(heap, survey);
 	struct gathering g = { .config = config, .heap = heap,
-			       .survey = survey, .now = now,
+			       .survey = survey, .verdicts = verdicts,
+			       .now = now,
 			       .result = &result };
 
 	if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE)
@@ -345,6 +361,7 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 			add_site(&g, heap_site(heap, i));
 	add_all_suppressed(&g);
 	take_over(&g);
+	heap_leaks_gather(config, &result);
 	result.survey = survey;
 	return result;
 }

@@ -25,6 +25,9 @@ struct heap_row {
 	bool is_of_sites;           /* else of blocks: what is given back and
 				       how long that took isn't known */
 	struct verdict verdict;     /* of a site; else the worst one's level */
+	/* It belongs to the leak of a row before; or what belongs to this. */
+	bool is_part;
+	uint64_t parts, part_bytes, part_blocks;
 	uint64_t key;               /* for the order of equal ones */
 	UT_hash_handle hh;          /* by name */
 };

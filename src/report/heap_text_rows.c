@@ -161,11 +161,28 @@ static bool is_told_whole(const struct heap_text *text,
 	       !text->config->options->top;
 }
 
+/* What the same leak holds at other stacks. */
+static int add_parts(const struct heap_text *text, const struct heap_row *row)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	if (!row->parts || !text->config->options->top)
+		return 0;
+	amounts_add_column(out, row->part_bytes, 13);
+	amounts_add_column(out, row->part_blocks, 9);
+	strbuf_puts(out, "  in ");
+	amounts_add_count(out, row->parts, "more stack");
+	strbuf_puts(out, " of the same leak (--top=0)");
+	return heap_text_end_line(text);
+}
+
 static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 		   const struct heap_row *row)
 {
 	int err = add_line(text, row);
 
+	if (!err)
+		err = add_parts(text, row);
 	if (err || !is_told_whole(text, rows, row))
 		return err;
 	if (!err && row->site)
@@ -213,7 +230,8 @@ static void prepare_names(const struct heap_text *text,
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count && count < limit; i++)
-		if (rows->list[i].site && rows->list[i].blocks)
+		if (rows->list[i].site && rows->list[i].blocks &&
+		    !(top && rows->list[i].is_part))
 			stacks[count++] = rows->list[i].site->stack;
 	heap_names_prepare(text->config, stacks, count, UNWIND_DEPTH_MAX);
 }
@@ -230,6 +248,8 @@ int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 
 		if (!row->blocks) {
 			empty++;
+		} else if (row->is_part && top) {
+			continue;
 		} else if (!top || shown < top) {
 			shown++;
 			err = add_row(text, rows, row);

@@ -25,6 +25,8 @@ ROW = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+|-) +([\d,]+|-) +(\S+) +"
                  r"(-|[\d.]+ \S+) +(-|[\d.]+ \S+) +(LIKELY|POSSIBLE|NOT|-) +"
                  r"(\S.*)$")
 REST = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more rows? ")
+PARTS = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more stacks? of the "
+                   r"same leak ")
 EMPTY = re.compile(r"^([\d,]+) more rows? of which nothing is held$")
 CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|[\d.]+ \S+)  "
                   r"(\S.*) by (\S+)$")
@@ -58,6 +60,7 @@ class Row:
         self.rate, self.median, self.oldest = found[5], found[6], found[7]
         self.verdict, self.what = found[8], found[9]
         self.lines = []
+        self.parts = 0
 
     def frames(self):
         """(function, file, line, library), the innermost first."""
@@ -130,10 +133,16 @@ class Report:
 
     def _read_row(self, line):
         row, rest, empty = ROW.match(line), REST.match(line), EMPTY.match(line)
-        if row:
+        parts = PARTS.match(line)
+        if parts:
+            self.rest = tuple(map(sum, zip(self.rest, map(number,
+                                                          parts.groups()))))
+            self.rows[-1].parts = number(parts[3])
+        elif row:
             self.rows.append(Row(row))
         elif rest:
-            self.rest = tuple(map(number, rest.groups()))
+            self.rest = tuple(map(sum, zip(self.rest, map(number,
+                                                          rest.groups()))))
         elif empty:
             self.empty = number(empty[1])
         elif self.rows:

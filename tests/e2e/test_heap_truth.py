@@ -106,5 +106,23 @@ def _(case):
     h.check_match(r"unseen for up to", report.text, "the foot of the report")
 
 
+# ---------------------------------------------------------------- one leak
+
+@h.test("a library's object that is forgotten is one leak of one caller")
+def _(case):
+    target = start(case, h.build("heap_object", "heap_object.c", "-g", "-O1"))
+    tracer = hr.attach(case, target, options=["--for", "4s", "--top", "3"])
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    report = hr.only_report(h.read(tracer.report_path))
+    likely = [row for row in report.rows if row.verdict == "LIKELY"]
+    h.check(report.levels["likely"][2] > 5, "sites: %r" % report.levels)
+    h.check(len(likely) <= 2, "%d rows for one leak" % len(likely))
+    h.check(likely[0].parts > 3, "%d stacks with the first" % likely[0].parts)
+    for row in likely:
+        h.check_match(" by forget_pattern$", row.what, "who leaks")
+    h.check_equal(sum(row.bytes for row in report.rows) + report.rest[0],
+                  report.malloc.bytes, "sum of the rows")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

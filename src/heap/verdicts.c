@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/verdicts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/xalloc.h"
+#include "heap/forecast.h"
+
+#define DEPTH       16
+#define BLOCKS_MIN  25  /* together, for LIKELY */
+#define SOURCES_MAX 8   /* of a family's growth */
+#define EXPLAINED   0.5 /* of it, by sites that are called something already */
+
+/* ---- by the frame that called the allocator ---- */
+
+struct caller {
+	const struct code *code;
+	uint64_t address;
+	const struct family *family;
+};
+
+/* Sites of one caller that are not called LIKELY by themselves. */
+struct group {
+	struct caller caller;
+	const struct site **sites;
+	size_t count, room;
+	UT_hash_handle hh;
+};
+
+static bool is_of_c_library(const struct frame *frame)
+{
+	const struct image *image = frame->code->image;
+	const char *soname = image ? image_soname(image) : NULL;
+
+	return soname && (!strncmp(soname, "libc.", 5) ||
+			  !strncmp(soname, "libstdc++.", 10) ||
+			  !strncmp(soname, "ld-", 3));
+}
+
+static bool caller_of(const struct stacks *stacks, const struct site *site,
+		      struct caller *ret)
+{
+	struct frame frames[DEPTH];
+	size_t count = stacks_frames(stacks, site->stack, frames, DEPTH);
+
+	memset(ret, 0, sizeof(*ret));
+	ret->family = site->function->family;
+	for (size_t i = 0; i < count; i++) {
+		if (is_of_c_library(&frames[i]))
+			continue;
+		ret->code = frames[i].code;
+		ret->address = frames[i].address;
+		return true;
+	}
+	return false;
+}
+
+static void add_to_group(struct group **groups, const struct caller *caller,
+			 const struct site *site)
+{
+	struct group *group;
+
+	HASH_FIND(hh, *groups, caller, sizeof(*caller), group);
+	if (!group) {
+		group = xcalloc(1, sizeof(*group));
+		memcpy(&group->caller, caller, sizeof(*caller));
+		HASH_ADD(hh, *groups, caller, sizeof(*caller), group);
+	}
+	group->sites = xgrow(group->sites, group->count, &group->room,
+			     sizeof(*group->sites));
+	group->sites[group->count++] = site;
+}
+
+/* What is known to be none isn't made one by its neighbours. */
+static bool may_be_part(const struct site *site, const struct verdict *verdict)
+{
+	return site->blocks && verdict->level != VERDICT_LIKELY &&
+	       verdict->reason != VERDICT_REPLACED &&
+	       verdict->reason != VERDICT_TURNOVER &&
+	       verdict->reason != VERDICT_UP_AND_DOWN;
+}
+
+static bool is_leak_together(const struct heap *heap,
+			     const struct survey *survey,
+			     const struct group *group, struct verdict *ret)
+{
+	uint64_t blocks = 0;
+
+	if (group->count < 2)
+		return false;
+	for (size_t i = 0; i < group->count; i++) {
+		blocks += group->sites[i]->blocks;
+		if (group->sites[i]->lifetimes.count)
+			return false;
+	}
+	if (blocks < BLOCKS_MIN)
+		return false;
+	*ret = verdict_together(heap, group->sites, group->count, survey);
+	return ret->level == VERDICT_LIKELY;
+}
+
+static void raise_to(struct verdict *verdict, const struct site *site,
+		     enum verdict_level level, const struct verdict *together)
+{
+	*verdict = (struct verdict){
+		.level = level,
+		.reason = VERDICT_TOGETHER,
+		.blocks = site->blocks,
+		.bytes = site->bytes,
+		.leaked_blocks = site->blocks,
+		.leaked_bytes = site->bytes,
+		.watched = together->watched,
+		.together_blocks = together->blocks,
+		.together_bytes = together->bytes,
+		.trend = together->trend,
+		.interval = together->interval,
+		.usual_lifetime = verdict->usual_lifetime,
+		.oldest = verdict->oldest,
+	};
+}
+
+static void judge_groups(const struct heap *heap, const struct survey *survey,
+			 struct verdict *verdicts)
+{
+	const struct stacks *stacks = heap_stacks(heap);
+	struct group *groups = NULL, *group, *next;
+	struct verdict together;
+	struct caller caller;
+
+	for (size_t n = 1; stacks && n <= heap_site_count(heap); n++) {
+		const struct site *site = heap_site(heap, n);
+
+		if (may_be_part(site, &verdicts[n - 1]) &&
+		    caller_of(stacks, site, &caller))
+			add_to_group(&groups, &caller, site);
+	}
+	HASH_ITER(hh, groups, group, next) {
+		bool leaks = is_leak_together(heap, survey, group, &together);
+
+		for (size_t i = 0; leaks && i < group->count; i++)
+			raise_to(&verdicts[group->sites[i]->number - 1],
+				 group->sites[i], VERDICT_LIKELY, &together);
+		HASH_DEL(groups, group);
+		free(group->sites);
+		free(group);
+	}
+}
+
+/* ---- by family ---- */
+
+/* How much of the family's growth sites have that are called something. */
+static double explained(const struct rise_source *sources, size_t count,
+			const struct verdict *verdicts)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (verdicts[sources[i].site->number - 1].level !=
+		    VERDICT_NOT)
+			share += sources[i].share;
+	return share;
+}
+
+static void judge_family(const struct heap *heap, const struct family *family,
+			 const struct survey *survey, struct verdict *verdicts)
+{
+	uint64_t watched = survey_now(survey) - heap_start(heap);
+	struct rise rise = rise_of(heap_total_history(heap, family), watched);
+	struct rise_source sources[SOURCES_MAX];
+	struct verdict together = { .watched = watched };
+	size_t count;
+
+	rise_without_replaced(&rise, heap, family, survey);
+	if (!rise.certain)
+		return;
+	count = rise_sources(heap, family, survey, sources, SOURCES_MAX);
+	if (explained(sources, count, verdicts) >= EXPLAINED)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const struct site *site = sources[i].site;
+		struct verdict *verdict = &verdicts[site->number - 1];
+
+		if (verdict->level != VERDICT_NOT || !site->blocks)
+			continue;
+		raise_to(verdict, site, VERDICT_POSSIBLE, &together);
+		verdict->share = sources[i].share;
+	}
+}
+
+struct verdict *verdicts_of(const struct heap *heap,
+			    const struct survey *survey)
+{
+	size_t count = heap_site_count(heap);
+	struct verdict *verdicts = xcalloc(count + 1, sizeof(*verdicts));
+
+	for (size_t n = 1; n <= count; n++)
+		verdicts[n - 1] = verdict_of(heap, heap_site(heap, n), survey);
+	judge_groups(heap, survey, verdicts);
+	for (size_t i = 0; i < heap_family_count(heap); i++)
+		if (heap_family(heap, i)->has_size)
+			judge_family(heap, heap_family(heap, i), survey,
+				     verdicts);
+	return verdicts;
+}
