@@ -18,8 +18,11 @@ int main(void)
 {
 	puts("ready");
 	fflush(stdout);
-	for (;;) {
+	for (unsigned i = 1;; i++) {
 		forget_pattern();
+		if (i % 10 == 0)
+			puts("ten more");
+		fflush(stdout);
 		usleep(50000);
 	}
 }
