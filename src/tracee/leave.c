@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/clone.h"
 #include "sysdeps/linux/freezer.h"
@@ -63,12 +64,35 @@ static bool ask_to_stop(struct task *task)
 	return task_ask_to_stop(task);
 }
 
+/* Some may have stopped meanwhile: they are let go of, and gone from the table. */
+static void handle_waiting(struct tracer *tracer)
+{
+	(void)loop_fetch_all(tracer);
+	loop_handle_queued(tracer);
+}
+
+/* As many are asked before those that have stopped are looked after. */
+#define ASKED_AT_ONCE 32
+
+/*
+ * A look at a task takes a while where there are thousands. Those that stand
+ * in a stop go first, and none waits until all others have been asked.
+ */
 static void ask_everybody(struct tracer *tracer)
 {
+	size_t count = HASH_COUNT(tracer->tasks), i = 0;
+	pid_t *tids CLEANUP(xfree_cleanup) = xcalloc(count, sizeof(*tids));
 	struct task *task, *next;
 
 	HASH_ITER(hh, tracer->tasks, task, next)
-		task->leaving = ask_to_stop(task);
+		tids[i++] = task->tid;
+	for (i = 0; i < count; i++) {
+		if (i % ASKED_AT_ONCE == 0)
+			handle_waiting(tracer);
+		task = task_find(tracer, tids[i]);
+		if (task && !task->leaving)
+			task->leaving = ask_to_stop(task);
+	}
 }
 
 static bool is_anyone_leaving(struct tracer *tracer)
@@ -130,13 +154,13 @@ static void wait_for_leaving(struct tracer *tracer)
 
 		tid = waitpid(-1, &status, __WALL | WNOHANG * !more);
 		if (tid > 0)
-			loop_handle(tracer, tid, status, clock_now());
+			tracer_queue_stop(tracer, tid, status);
 		else if (!more || errno != EINTR || clock_now() > deadline ||
 			 are_all_frozen(tracer))
 			break;
 		else
 			forget_ended(tracer);
-		loop_handle_queued(tracer);
+		handle_waiting(tracer);
 	} while (true);
 	loop_settle_orphans(tracer);
 }
@@ -170,15 +194,30 @@ static void free_leave(struct leave *leave)
 	leave->spaces = NULL;
 }
 
+/* How long each part took: tasks that are stopped wait that long. */
+static void tell_phase(const char *phase, uint64_t *since)
+{
+	uint64_t now = clock_now();
+
+	diag_debug(DIAG_SESSION, "leaving: %s took %.1f ms", phase,
+		   (now - *since) / 1e6);
+	*since = now;
+}
+
 bool leave_all(struct tracer *tracer, struct leave *ret)
 {
+	uint64_t since = clock_now();
+
 	ret->spaces = keep_spaces(tracer, &ret->count);
 	tracer->leaving = true;
 	if (tracer->observer)
 		tracer->observer->ops->leaving(tracer->observer);
 	leave_lift_traps(tracer);
+	tell_phase("lifting traps", &since);
 	ask_everybody(tracer);
+	tell_phase("asking tasks to stop", &since);
 	wait_for_leaving(tracer);
+	tell_phase("waiting for them", &since);
 	forget_ended(tracer);
 	ret->late = count_leaving(tracer);
 	if (ret->late)

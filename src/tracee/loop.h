@@ -24,6 +24,9 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time);
  */
 bool loop_once(struct tracer *tracer);
 
+/* Keeps every status that is there for loop_handle_queued(); returns how many. */
+size_t loop_fetch_all(struct tracer *tracer);
+
 /* Lets go of children that are held and whose parents are gone. */
 void loop_settle_orphans(struct tracer *tracer);
 

@@ -27,7 +27,8 @@ static FILE *open_file(pid_t pid, const char *name)
 
 /*
  * The beginning of a file, as text. Without stdio: this is needed when there is
- * no memory left, too.
+ * no memory left, too. It is the task's own: /proc/TID/stat adds up all threads
+ * of the process, and takes a millisecond where there are thousands.
  */
 static bool read_file(pid_t pid, const char *name, char *ret, size_t size)
 {
@@ -35,7 +36,8 @@ static bool read_file(pid_t pid, const char *name, char *ret, size_t size)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)pid,
+		 name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
