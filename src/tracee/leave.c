@@ -15,7 +15,7 @@
 #include "tracee/loop.h"
 
 /* How long the user waits for them; see leave_late(). */
-#define LEAVE_PATIENCE (2 * NS_PER_SECOND)
+#define LEAVE_PATIENCE (10 * NS_PER_SECOND)
 
 void leave_lift_traps(struct tracer *tracer)
 {
