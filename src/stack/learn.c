@@ -37,6 +37,10 @@ extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space,
 /* Words of memory that one step may read: enough for a record of 64 KiB. */
 #define READS_MAX 200000
 
+/* The same of a frame, which is done again and again; and of its memory. */
+#define FRAME_READS_MAX 4096
+#define FRAME_WORDS_MAX 64
+
 struct learner {
 	unw_addr_space_t space;
 	/* Of one recipe: */
@@ -49,7 +53,8 @@ struct learner {
 	uint64_t salt;
 	uint64_t words[MARKS - FIRST_WORD]; /* addresses read */
 	unsigned word_count;
-	unsigned reads;
+	unsigned reads_left;
+	unsigned words_left; /* of a frame's memory */
 	bool found; /* the record is for this address */
 	/* Of a frame that there is; else NULL. */
 	const struct frame_state *frame;
@@ -145,7 +150,7 @@ static bool read_mark(struct learner *learner, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-static bool read_frame(const struct learner *learner, uint64_t address,
+static bool read_frame(struct learner *learner, uint64_t address,
 		       uint64_t *ret)
 {
 	const struct frame_state *frame = learner->frame;
@@ -154,7 +159,9 @@ static bool read_frame(const struct learner *learner, uint64_t address,
 		memcpy(ret, learner->table, sizeof(*ret));
 		return true;
 	}
-	return read_records(learner, address, ret) ||
+	if (read_records(learner, address, ret))
+		return true;
+	return learner->words_left && learner->words_left-- &&
 	       frame->read_word(frame->context, address, ret);
 }
 
@@ -164,8 +171,9 @@ static int access_memory(unw_addr_space_t space UNUSED, unw_word_t address,
 	struct learner *learner = context;
 
 	/* An expression may jump in circles. */
-	if (write || ++learner->reads > READS_MAX)
+	if (write || !learner->reads_left)
 		return -UNW_EINVAL;
+	learner->reads_left--;
 	if (learner->frame)
 		return read_frame(learner, address, value) ? 0 : -UNW_EINVAL;
 	if (read_known(learner, address, value) ||
@@ -356,7 +364,7 @@ static bool run(struct learner *learner, uint64_t salt, struct recipe *recipe)
 	memset(recipe, 0, RECIPE_SIZE_MAX);
 	learner->salt = salt;
 	learner->word_count = 0;
-	learner->reads = 0;
+	learner->reads_left = READS_MAX;
 	if (unw_init_remote(&cursor, learner->space, learner))
 		return false;
 	learner->found = false;
@@ -463,7 +471,8 @@ static bool step_frame(struct learner *learner, struct frame_state *frame)
 	if (unknown & (UINT32_C(1) << learner->arch->sp |
 		       UINT32_C(1) << learner->arch->ip))
 		return false;
-	memcpy(frame->registers, values, learner->arch->count * sizeof(*values));
+	memcpy(frame->registers, values,
+	       learner->arch->count * sizeof(*values));
 	frame->unknown = unknown;
 	return true;
 }
@@ -479,7 +488,8 @@ bool learner_step(struct learner *learner, struct image *image,
 	learner->image = image;
 	learner->arch = image_arch(image)->dwarf;
 	learner->address = address;
-	learner->reads = 0;
+	learner->reads_left = FRAME_READS_MAX;
+	learner->words_left = FRAME_WORDS_MAX;
 	learner->frame = frame;
 	done = set_table(learner) && step_frame(learner, frame);
 	learner->frame = NULL;

@@ -29,8 +29,8 @@ struct place {
 struct recipe {
 	bool is_outermost;    /* the tables say that nobody has called it */
 	bool is_signal_frame; /* its caller was interrupted, anywhere */
-	bool is_unlearned;    /* it takes more than adding and reading: libunwind
-				 is to be asked at each frame there */
+	bool is_unlearned;    /* it takes more than adding and reading:
+				 libunwind is asked at each frame there */
 	bool cfa_in_memory;   /* the frame's address is what lies at base +
 				 offset, plus cfa_behind */
 	uint64_t address;     /* is_unlearned: where that is */

@@ -103,6 +103,32 @@ static void check_place(const struct place *place)
 	      place->reg < DWARF_REGISTERS_MAX);
 }
 
+/* As if there were memory everywhere, much of it with addresses. */
+static bool read_anything(void *context, taddr_t address, uint64_t *ret)
+{
+	unsigned *reads = context;
+
+	check(++*reads <= 64);
+	*ret = address * 9 + *reads;
+	return address % 7;
+}
+
+static void step(struct learner *learner, struct image *image,
+		 const struct cfi *cfi, uint64_t address)
+{
+	unsigned reads = 0, i;
+	struct frame_state frame = {
+		.unknown = address % 3 ? 0 : 1u << address % 16,
+		.read_word = read_anything,
+		.context = &reads,
+	};
+
+	for (i = 0; i < DWARF_REGISTERS_MAX; i++)
+		frame.registers[i] = 0x7ffc00000000 + 8 * i;
+	if (learner_step(learner, image, cfi, address, &frame))
+		check(!(frame.unknown & 1u << image_arch(image)->dwarf->sp));
+}
+
 static void ask(struct learner *learner, struct image *image,
 		const struct cfi *cfi, uint64_t address)
 {
@@ -111,6 +137,8 @@ static void ask(struct learner *learner, struct image *image,
 
 	if (!recipe)
 		return;
+	if (recipe->is_unlearned)
+		step(learner, image, cfi, address);
 	check(recipe->count <= DWARF_REGISTERS_MAX);
 	check(recipe->cfa_base < DWARF_REGISTERS_MAX);
 	check_place(&recipe->return_address);
