@@ -60,15 +60,6 @@ void gnu_hash_init(struct gnu_hash *table, const struct image *image,
 		table->buckets = 0;
 }
 
-uint32_t gnu_hash_of(const char *name)
-{
-	uint32_t hash = 5381;
-
-	while (*name)
-		hash = hash * 33 + (uint8_t)*name++;
-	return hash;
-}
-
 static bool may_have(const struct gnu_hash *table, uint32_t hash)
 {
 	const unsigned bits = table->word_size * 8;

@@ -29,7 +29,7 @@ static void index_exports(const struct image *image)
 	tables->export_links =
 		xcalloc(exports->count, sizeof(*tables->export_links));
 	for (i = exports->count; i-- > 0;) {
-		uint32_t hash = gnu_hash_of(exports->list[i].name);
+		uint32_t hash = elf_gnu_hash(exports->list[i].name);
 		uint32_t *head =
 			&tables->export_heads[hash & tables->export_mask];
 
@@ -84,7 +84,7 @@ static void look_in_gnu_hash(const struct image *image, const char *name,
 			     struct symbol_list *ret)
 {
 	const struct gnu_hash *table = &image->tables->gnu_hash;
-	uint32_t hash = gnu_hash_of(name);
+	uint32_t hash = elf_gnu_hash(name);
 	unsigned left = WALK_MAX;
 	uint64_t i;
 
@@ -98,7 +98,7 @@ static void look_in_gnu_hash(const struct image *image, const char *name,
 static void look_in_index(const struct tables *tables, const char *name,
 			  struct symbol_list *ret)
 {
-	uint32_t hash = gnu_hash_of(name);
+	uint32_t hash = elf_gnu_hash(name);
 	uint32_t next = tables->export_heads[hash & tables->export_mask];
 	unsigned left = WALK_MAX;
 

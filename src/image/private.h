@@ -206,7 +206,6 @@ void image_add_symtab(const struct image *image, const struct symtab *symtab,
 /* gnu_hash.c */
 void gnu_hash_init(struct gnu_hash *table, const struct image *image,
 		   uint64_t symbol_count);
-uint32_t gnu_hash_of(const char *name);
 
 /* Indices of the symbols of a hash; 0 when there are no more. */
 uint64_t gnu_hash_first(const struct gnu_hash *table, uint32_t hash);
