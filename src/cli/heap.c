@@ -311,6 +311,14 @@ static void heap_finished(struct session *session)
 		strbuf_printf(&names, "%s%s", i ? ", " : "", family->name);
 		functions += family->function_count;
 	}
+	if (prober_has_go(session->prober)) {
+		complain(0, "the program is Go's, which has an allocator of "
+			    "its own: --growth shows what makes the process "
+			    "grow, and go tool pprof reads the profile of its "
+			    "objects that it can write itself (runtime/pprof, "
+			    "net/http/pprof)");
+		return;
+	}
 	complain(0, "no allocator was found: none of %zu functions (malloc, "
 		    "calloc, operator new, mmap, ...; families: %s) is named "
 		    "in the program or a library of it; is it stripped?",

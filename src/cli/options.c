@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/near_word.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
@@ -83,10 +84,23 @@ static int complain_unknown_short(enum verb verb, char c)
 			option_help(verb));
 }
 
+/* One that may have been meant, or NULL. */
+static const char *near_option(enum verb verb, const char *word, size_t length)
+{
+	char *name CLEANUP(xfree_cleanup) = xstrndup(word, length);
+	const struct option_entry *entry;
+
+	for_each_option(verb, entry)
+		if (entry->long_name && near_word(name, entry->long_name))
+			return entry->long_name;
+	return NULL;
+}
+
 static int complain_unknown_long(enum verb verb, const char *word)
 {
 	size_t length = strcspn(word, "=") - 2;
 	const struct option_entry *entry;
+	const char *near;
 	unsigned matches = 0;
 
 	for_each_option(verb, entry)
@@ -96,6 +110,10 @@ static int complain_unknown_long(enum verb verb, const char *word)
 	if (matches > 1)
 		return complain(-EINVAL, "%s: may mean several options; see %s",
 				word, option_help(verb));
+	near = near_option(verb, word + 2, length);
+	if (near)
+		return complain(-EINVAL, "%s: unknown option; near: --%s; see "
+				"%s", word, near, option_help(verb));
 	return complain(-EINVAL, "%s: unknown option; see %s", word,
 			option_help(verb));
 }

@@ -23,7 +23,7 @@
  * In globs "\" takes the meaning of the next character away; "+" and "-"
  * inside [] and in a regex are part of it.
  *
- * A symbol pattern with "::" is for names as they are in C++ and Rust sources,
+ * A symbol pattern with "::" or a blank is for names as they are in C++ and Rust sources,
  * without parameters, or with them if it has a "(" ("," in it is "\,"): f of no
  * namespace is "::f".
  *

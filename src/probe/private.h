@@ -18,6 +18,7 @@ struct prober {
 	struct system_functions *system_functions;
 	struct prober_counts counts;
 	uint64_t last_call_id;
+	bool go_seen;
 	int error;
 	bool paused;
 };

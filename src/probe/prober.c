@@ -83,6 +83,7 @@ static void on_module_mapped(struct tracer_client *client,
 	flush_unwinder(prober_of(client), space);
 	if (module->is_main)
 		own->is_go = is_go_program(module);
+	own->prober->go_seen |= own->is_go;
 	entries_plant(own, module);
 	nonlocals_plant(own, module);
 }
@@ -365,6 +366,11 @@ bool prober_has_matched(const struct prober *prober)
 			   !filter_is_empty(config->entries);
 
 	return !wants || config->system_calls || prober->counts.probes != 0;
+}
+
+bool prober_has_go(const struct prober *prober)
+{
+	return prober->go_seen;
 }
 
 void prober_report_unmatched(const struct prober *prober)

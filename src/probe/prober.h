@@ -69,6 +69,9 @@ int prober_error(const struct prober *prober);
 /* Whether any probe was ever planted, or nobody asked for one. */
 bool prober_has_matched(const struct prober *prober);
 
+/* Whether a program was seen that Go made. */
+bool prober_has_go(const struct prober *prober);
+
 /* Tells, through diag, which filters never matched anything. */
 void prober_report_unmatched(const struct prober *prober);
 

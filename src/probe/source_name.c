@@ -81,10 +81,16 @@ static void drop_global_scope(struct pattern *pattern)
 	pattern->prefix -= pattern->prefix < 2 ? pattern->prefix : 2;
 }
 
+/* Symbols have no blanks: that is "operator new", or a type's parameters. */
+static bool is_of_source(const char *text)
+{
+	return strstr(text, "::") || strchr(text, ' ');
+}
+
 void source_name_init(struct source_name *source, struct pattern *pattern)
 {
 	*source = (struct source_name){ 0 };
-	if (pattern->kind == PATTERN_ANY || !strstr(pattern->text, "::"))
+	if (pattern->kind == PATTERN_ANY || !is_of_source(pattern->text))
 		return;
 	source->is_one = true;
 	source->with_parameters = has_parameters(pattern->text);

@@ -8,7 +8,7 @@
 #include "probe/pattern.h"
 
 /*
- * A symbol pattern with "::" in it is meant for names as C++ and Rust sources
+ * A symbol pattern with "::" or a blank in it is meant for names as C++ and Rust sources
  * have them: no symbol has such a name itself. Zeroed: it is none of these.
  */
 struct source_name {

@@ -3,16 +3,15 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/near_word.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "probe/private.h"
 
 /* Which of the user's filters have matched something, and which not yet. */
 
-/* Names within two edits of a missing one; copies. */
-#define NEAR_DISTANCE 2
+/* Names that a missing one is near to; copies. */
 #define NEAR_NAMES 3
-#define NEAR_LENGTH 64
 
 struct near_names {
 	char *names[NEAR_NAMES];
@@ -103,46 +102,6 @@ void wanted_found_call(struct wanted *wanted, const char *symbol,
 		set_found(&wanted->libraries, symbol, to);
 }
 
-static size_t least(size_t a, size_t b, size_t c)
-{
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Levenshtein's distance of words of at most NEAR_LENGTH. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[NEAR_LENGTH + 1], n = strlen(b), i, j;
-
-	for (j = 0; j <= n; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (j = 0; j < n; j++) {
-			size_t above = row[j + 1];
-
-			row[j + 1] = least(above + 1, row[j] + 1,
-					   diagonal + (a[i] != b[j]));
-			diagonal = above;
-		}
-	}
-	return row[n];
-}
-
-static bool is_near(const char *name, const char *other)
-{
-	size_t a = strlen(name), b = strlen(other);
-
-	if (a > NEAR_LENGTH || b > NEAR_LENGTH ||
-	    a + NEAR_DISTANCE < b || b + NEAR_DISTANCE < a)
-		return false;
-	/* Two edits turn any word of three letters into any other. */
-	return distance(name, other) <= (a < 5 ? 1 : NEAR_DISTANCE);
-}
-
 static bool is_listed(const struct near_names *near, const char *name)
 {
 	size_t i;
@@ -153,28 +112,48 @@ static bool is_listed(const struct near_names *near, const char *name)
 	return false;
 }
 
-static void look_in_module(struct near_names *near, const char *name,
-			   const struct module *module)
+static void take_if_near(struct near_names *near, const char *name,
+			 const char *other)
+{
+	if (near->count < NEAR_NAMES && near_word(name, other) &&
+	    !is_listed(near, other))
+		near->names[near->count++] = xstrdup(other);
+}
+
+/* -x: what the module has. */
+static void look_in_symbols(struct near_names *near, const char *name,
+			    const struct module *module)
 {
 	size_t count, i;
 	const struct symbol *symbols = image_symbols(module->image, &count);
 
-	for (i = 0; i < count && near->count < NEAR_NAMES; i++)
-		if (is_near(name, symbols[i].name) &&
-		    !is_listed(near, symbols[i].name))
-			near->names[near->count++] = xstrdup(symbols[i].name);
+	for (i = 0; i < count; i++)
+		take_if_near(near, name, symbols[i].name);
 }
 
-static void look_for_near(struct wanted *wanted, const struct module *module)
+/* -e: what it calls. */
+static void look_in_imports(struct near_names *near, const char *name,
+			    const struct module *module)
 {
-	struct wanted_set *set = &wanted->entries;
+	size_t count, i;
+	const struct import *imports = image_imports(module->image, &count);
+
+	for (i = 0; i < count; i++)
+		take_if_near(near, name, imports[i].name);
+}
+
+static void look_for_near(struct wanted_set *set, const struct module *module,
+			  void (*look)(struct near_names *near,
+				       const char *name,
+				       const struct module *module))
+{
 	size_t i;
 
 	for (i = 0; i < filter_count(set->filter); i++) {
 		const char *name = filter_plain_name(set->filter, i);
 
 		if (name && !set->found[i])
-			look_in_module(&set->near[i], name, module);
+			look(&set->near[i], name, module);
 	}
 }
 
@@ -211,8 +190,11 @@ void wanted_modules(struct wanted *wanted, struct space *space)
 	if (!space->linkmap.complete)
 		return;
 	for (module = space->modules; module; module = module->next) {
-		if (!module->names_read)
-			look_for_near(wanted, module);
+		if (!module->names_read) {
+			look_for_near(&wanted->entries, module,
+				      look_in_symbols);
+			look_for_near(&wanted->calls, module, look_in_imports);
+		}
 		module->names_read = true;
 	}
 	if (!wanted->reported)

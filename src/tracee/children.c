@@ -21,7 +21,7 @@
  */
 static void keep_child(struct tracee *child, struct space *parent)
 {
-	diag(DIAG_NOTE, DIAG_SESSION,
+	diag(DIAG_WARNING, DIAG_SESSION,
 	     "child %d: its memory can't be written: its calls are not shown, "
 	     "and it stays traced until its next program",
 	     (int)child->pid);
@@ -364,7 +364,7 @@ static void tell_lost_privileges(const struct tracee *tracee)
 	if (geteuid() == 0 || stat(link, &st) ||
 	    !(st.st_mode & (S_ISUID | S_ISGID)))
 		return;
-	diag(DIAG_NOTE, DIAG_SESSION,
+	diag(DIAG_WARNING, DIAG_SESSION,
 	     "process %d: the program is set-%s-ID, but gets no privileges "
 	     "while an ordinary user traces it: run calltrap as root, with -u",
 	     (int)tracee->pid, st.st_mode & S_ISUID ? "user" : "group");

@@ -216,7 +216,7 @@ static void tell_broken(struct space *space, int err)
 	/* Of a running program the list may be read while it changes. */
 	if (err == -EFAULT || space->linkmap.broken)
 		return;
-	diag(DIAG_NOTE, DIAG_SESSION,
+	diag(DIAG_WARNING, DIAG_SESSION,
 	     "process %d: its list of libraries is damaged: some may be missed",
 	     (int)space->memory.pid);
 	space->linkmap.broken = true;

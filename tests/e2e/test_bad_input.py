@@ -101,8 +101,6 @@ command_line("the command is a directory", "/etc", status=1,
 command_line("-o in a directory that isn't there", "-o",
              "/no/such/directory/log", *COMMAND, status=1,
              holding=["/no/such/directory/log", "No such file"])
-command_line("-F that isn't there", "-F", "/no/such/file.conf", *COMMAND,
-             status=1, holding=["/no/such/file.conf"])
 command_line("-u of a user that isn't there", "-u", "no-such-user",
              *COMMAND, status=1, holding=["no-such-user"])
 
@@ -177,12 +175,12 @@ def full_json(case):
 @h.test("options of the log with -c: said to be in vain, and harmless")
 def in_vain(case):
     result = case.calltrap("-c", "-tt", "-i", "-n2", "-w5", "-b", "-T", "-C",
-                           program())
+                           program(), log=False)
     result.check_status(7)
     h.check_equal(result.messages(),
                   ["calltrap: %s has no effect with -c" % name
                    for name in ("-t", "-i", "-n", "-w")], "messages")
-    h.check_match(r"^ .* f1$", result.log_text, "the table")
+    h.check_match(r"^ .* f1$", result.err, "the table")
     result = case.calltrap("-c", "-w5", "--json", "calls.json", program())
     h.check_equal(result.messages(), [], "messages with JSON")
     h.check('"stack"' in h.read(case.path("calls.json")), "stacks in JSON")
@@ -386,7 +384,8 @@ def user_as_user(case):
 
 @h.test("-x that matches nothing: said, the program runs", users=True)
 def matches_nothing(case):
-    result = case.calltrap("-L", "-x", "no_such_function", program())
+    result = case.calltrap("-L", "-x", "no_such_function", program(),
+                           log=False)
     result.check_status(7)
     said = [line for line in result.messages() if "no_such_function" in line]
     h.check_equal(len(said), 2, "messages, when it is missed and at the end: "
@@ -417,6 +416,17 @@ def pipe_without_reader(case):
     tracer.popen.send_signal(signal.SIGINT)
     h.check_equal(tracer.wait(), 1, "status of calltrap; " + tracer.err)
     h.check("can't be written" in tracer.err, "calltrap said: " + tracer.err)
+
+
+@h.test("-e and options that are misspelt: the near ones are named")
+def near_words(case):
+    result = case.calltrap("-e", "f11", program())
+    h.check_match(r"^calltrap: -e f11: never found: .*; near: f1\b",
+                  result.err, "messages")
+    result = case.run([h.CALLTRAP, "--nmae", "x"])
+    h.check_equal(result.messages(),
+                  ["calltrap: --nmae: unknown option; near: --name; see "
+                   "calltrap --help"], "messages")
 
 
 @h.test("-x of a misspelt name: the near ones are named")

@@ -393,6 +393,16 @@ def own_file(case):
     h.check("false" not in done.err and "lack" not in done.err, done.err)
 
 
+@h.test("'operator new*' is C++'s, without '::' in front")
+def operators(case):
+    source = case.write("new.cc", "int main() { delete new int; "
+                        "delete[] new int[3]; return 0; }")
+    victim = h.build(case.path("new"), source, "-O0", cc="g++")
+    done = case.run([h.CALLTRAP, "-e", "operator new*@MAIN", victim])
+    h.check_equal(len(re.findall(r"^new->_Zn[wa]m\(", done.err, re.M)), 2,
+                  "calls")
+
+
 @h.test("strdup and its kin show where their text lies")
 def addressed(case):
     done = case.run([h.CALLTRAP, "-e", "strcpy+malloc+free@MAIN", program(),
