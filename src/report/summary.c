@@ -92,6 +92,12 @@ static void end_call(const struct summary *summary, struct row *row,
 	uint64_t duration = event_duration(event);
 
 	row->running--;
+	if (event->kind == EVENT_ABANDON &&
+	    !summary->dialect->counts_unfinished) {
+		row->calls--;
+		row->began -= event->call->time;
+		return;
+	}
 	row->errors += event->kind == EVENT_RETURN && event->failed;
 	row->began -= event->call->time;
 	row->time += duration;
@@ -205,7 +211,11 @@ static void end_running_calls(struct summary *summary)
 	struct row *row;
 
 	for (row = summary->rows; row; row = row->hh.next) {
-		row->time += row->running * summary->last_time - row->began;
+		if (summary->dialect->counts_unfinished)
+			row->time += row->running * summary->last_time -
+				     row->began;
+		else
+			row->calls -= row->running;
 		row->running = 0;
 		row->began = 0;
 	}
@@ -223,7 +233,8 @@ static void print_table(const struct summary *summary, struct strbuf *out)
 	}
 	print_head(out, summary);
 	for (row = summary->rows; row; row = row->hh.next)
-		print_row(out, summary, row, total.time);
+		if (row->calls)
+			print_row(out, summary, row, total.time);
 	print_rule(out, summary);
 	print_total(out, summary, &total);
 }

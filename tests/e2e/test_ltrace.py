@@ -233,8 +233,9 @@ def times(case):
 @h.test("the table of -c has the same columns and counts")
 def table(case):
     need_ltrace()
-    for arguments in (["-c"], ["-c", "-S"]):
-        both = Both(case, arguments, [program(), "heap"])
+    for arguments, name in ((["-c"], "heap"), (["-c", "-S"], "heap"),
+                            (["-c"], "leaves"), (["-c"], "killed")):
+        both = Both(case, arguments, [program(), name])
         both.check_status()
         heads, rows = zip(*(read_table(text) for text in both.text.values()))
         h.check_equal(heads[1], heads[0], "head")
