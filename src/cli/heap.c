@@ -21,14 +21,17 @@ static const char *heap_output(const struct session *session)
 
 /* ---- reports ---- */
 
-static struct heap_cost cost_of(const struct heap_verb *verb,
-				const struct watched *process)
+static struct heap_cost cost_of(struct heap_verb *verb,
+				const struct watched *process, uint64_t now)
 {
-	return (struct heap_cost){
-		.stops = process->cost.stops,
+	struct heap_cost cost = {
 		.stopped_ns = process->cost.stopped_ns,
 		.stacks = unwind_counts(verb->session->unwinder),
 	};
+
+	cost_find(&verb->session->tracer, process->pid, now, &cost.cost);
+	cost.cost.stops = process->cost.stops;
+	return cost;
 }
 
 void heap_verb_unwritten(void *context, const char *path, int err)
@@ -57,7 +60,7 @@ static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
 	uint64_t now = process->end ? process->end : clock_now();
-	const struct heap_cost cost = cost_of(verb, process);
+	const struct heap_cost cost = cost_of(verb, process, now);
 	int err;
 
 	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)

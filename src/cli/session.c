@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -20,9 +21,11 @@
 #include "cli/front.h"
 #include "cli/pause.h"
 #include "cli/prototype_path.h"
+#include "report/cost_text.h"
 #include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/freezer.h"
 #include "tracee/attach.h"
+#include "tracee/gauge.h"
 #include "tracee/launch.h"
 #include "tracee/loop.h"
 
@@ -287,6 +290,39 @@ static void set_deadline(struct session *session)
 			clock_now() + session->options->duration;
 }
 
+/* For how long, and how much of it, a target has to stand still to be told. */
+#define STILL_TIME  NS_PER_SECOND
+#define STILL_SHARE 0.5
+
+/*
+ * A program that was attached to has others that wait for it. They are to know
+ * while there is something to be done about it.
+ */
+static void warn_if_still(struct session *session)
+{
+	const struct options *options = session->options;
+	const struct thread_cost *most;
+	struct cost cost;
+
+	if (session->warned || !options->pid_count ||
+	    !options->log.dialect->explains)
+		return;
+	cost_find(&session->tracer, 0, clock_now(), &cost);
+	most = &cost.threads[0];
+	if (!cost.thread_count || most->seen_ns < STILL_TIME)
+		return;
+	session->warned = cost_share(most) >= STILL_SHARE;
+	if (session->warned)
+		complain(0, "the target stands still %.0f %% of the time "
+			    "(process %d, %" PRIu64 " stops a second)%s",
+			 100 * cost_share(most), (int)most->pid,
+			 (uint64_t)(most->stops * NS_PER_SECOND /
+				    most->seen_ns),
+			 options->verb == VERB_TRACE ?
+				 "; name functions with -L -x" :
+				 "; end it with SIGINT, or soon with --for");
+}
+
 static void run(struct session *session)
 {
 	set_deadline(session);
@@ -301,6 +337,7 @@ static void run(struct session *session)
 	while (loop_run(&session->tracer, &session->requests->wake)) {
 		int err = sinks_flush(session->sinks);
 
+		warn_if_still(session);
 		signals_rest();
 		session->requests->wake = 0;
 		if (session->requests->front_gone)
@@ -334,10 +371,13 @@ static void run(struct session *session)
 static void *trace(void *context)
 {
 	struct session *session = context;
+	struct price_gauge gauge;
 
 	if (!session->prober)
 		open_prober(session);
 	open_tracer(session);
+	gauge_take(&gauge);
+	price_init(&session->tracer.price, &gauge);
 	fatal_set_hook(restore_code, session);
 	crash_prepare();
 	complain_hurry(session->policy.drops);
@@ -509,6 +549,28 @@ static void report_losses(struct session *session)
 		   (unsigned long long)session->tracer.counts.stepped);
 }
 
+/*
+ * Whoever reads a log wants the program's own lines, and with -o standard error
+ * is for what went wrong.
+ */
+static void report_cost(struct session *session)
+{
+	const struct options *options = session->options;
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct cost cost;
+
+	if (options->verb != VERB_TRACE || options->log.path ||
+	    !options->log.dialect->explains)
+		return;
+	cost_find(&session->tracer, 0, clock_now(), &cost);
+	cost.stops = session->tracer.counts.stops;
+	if (!options->count && !options->pid_count &&
+	    (!cost.thread_count || cost.threads[0].seen_ns < NS_PER_SECOND))
+		return;
+	cost_text_add(&cost, &text);
+	complain(0, "cost: %s", strbuf_text(&text));
+}
+
 static int status_of_tracing(const struct session *session)
 {
 	int status = session->child_status;
@@ -559,6 +621,7 @@ static void finish(struct session *session)
 	prober_report_unmatched(session->prober);
 	if (session->verb->finished)
 		session->verb->finished(session);
+	report_cost(session);
 	report_losses(session);
 	report_what_was_missed(session);
 	if (session->unwinder)

@@ -92,6 +92,7 @@ struct session {
 	bool child_ended;
 	int child_status;   /* as from wait(2) */
 	bool begun;         /* there was something to trace */
+	bool warned;        /* that the target stands still */
 	bool left;          /* detached before everything ended */
 	bool unwritten;     /* something that was found could not be */
 	uint64_t next_look; /* at the bytes of all traps; and when that was … */

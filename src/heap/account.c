@@ -68,7 +68,7 @@ void heap_count_time(struct heap *heap, const struct heap_act *act)
 		return;
 	use = heap_use(heap, act->function, heap_library(heap, act->library));
 	use->timed++;
-	use->total_ns += act->end - act->begin;
+	use->total_ns += act->end - act->begin + act->correction;
 }
 
 void heap_count_failed(struct heap *heap, const struct heap_act *act)
@@ -187,7 +187,7 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 		log_histogram_add(&site->sizes, size ? size - 1 : 0);
 	if (act->end > act->begin) {
 		log_histogram_add(&site->times, act->end - act->begin);
-		site->total_ns += act->end - act->begin;
+		site->total_ns += act->end - act->begin + act->correction;
 	}
 	change_all(heap, site, 1, size, act->end);
 }

@@ -263,6 +263,8 @@ static void end_act(const struct call_acts *acts, struct watched *process,
 	uint64_t result = event->call->arch->result(event->regs);
 	bool failed = !family_succeeded(function, result,
 					event->call->arch->word_size);
+	/* No time at all would mean that it isn't known. */
+	uint64_t duration = event_duration(event) + !event_duration(event);
 	unsigned handles = failed || !function->handle.count ?
 				   1 :
 				   function->handle.count;
@@ -270,8 +272,10 @@ static void end_act(const struct call_acts *acts, struct watched *process,
 	for (unsigned which = 0; which < handles; which++) {
 		struct pending_act each = *pending;
 
-		each.act.begin += event->stopped_ns;
+		each.act.begin = event->time - duration;
 		each.act.end = event->time;
+		each.act.correction = event_mean_duration(event) -
+				      (int64_t)duration;
 		each.act.failed = failed;
 		each.act.is_further = which > 0;
 		if (!each.act.failed && !fill(&each, &values, which)) {

@@ -24,6 +24,8 @@ struct heap_act {
 	uint64_t call;
 	uint64_t begin, end; /* monotonic, nanoseconds; what lies between is
 				the call's own time */
+	int64_t correction; /* of that, where times are summed up: see
+			       event_mean_duration() */
 	pid_t tid;
 	stack_id stack;
 	uint64_t handle; /* what was acquired, is released; MOVE: the new
@@ -39,6 +41,13 @@ struct heap_act {
 	const char *library; /* of the caller; lives as long as the session,
 				 NULL = not known */
 };
+
+/* The mean of times. A sum of times that are too short to be told may be
+   negative. */
+static inline uint64_t heap_mean_time(int64_t total, uint64_t count)
+{
+	return total > 0 && count ? total / count : 0;
+}
 
 /* Where bounds lie. What doesn't fit is counted, never lost in silence. */
 struct heap_limits {
@@ -221,7 +230,8 @@ struct heap_use {
 	const char *library;
 	uint64_t calls, failed;
 	uint64_t bytes;           /* asked for, or given back */
-	uint64_t timed, total_ns; /* calls whose time is known, and it */
+	uint64_t timed;   /* calls whose time is known */
+	int64_t total_ns; /* … in sum; see heap_mean_time() */
 };
 
 size_t heap_use_count(const struct heap *heap);

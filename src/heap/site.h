@@ -31,7 +31,7 @@ struct site {
 	uint64_t adopted; /* blocks of before that were resized here */
 	struct log_histogram lifetimes; /* of those given back; ns */
 	struct log_histogram times;     /* in the function; ns */
-	uint64_t total_ns;
+	int64_t total_ns; /* see heap_mean_time() */
 	struct log_histogram sizes; /* of those acquired, less 1 */
 	struct heap_holder *library_holder, *component_holder;
 	struct history history; /* nothing before there are two blocks */

@@ -80,6 +80,7 @@ struct call {
 	bool within;            /* another one of its function's group */
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 	uint64_t stopped_ns;    /* how long .tid had been kept in stops before */
+	uint64_t stops;         /* … and in how many, this one included */
 };
 
 enum event_kind {
@@ -97,6 +98,14 @@ enum event_kind {
 	EVENT_LEAVE,   /* the process is let go (detached) */
 };
 
+/* Nanoseconds. */
+struct event_cost {
+	uint64_t stopped_ns;    /* in stops */
+	uint64_t switched_ns;   /* on the way into them and out, as a rule */
+	uint64_t mean_ns;       /* … and in the mean */
+	uint64_t resolution_ns; /* what remains is off by so much */
+};
+
 struct event {
 	enum event_kind kind;
 	pid_t pid, tid;
@@ -111,9 +120,9 @@ struct event {
 			int error;    /* … and why (errno); 0: not known.
 					 syscall_restarts() without failed: a
 					 signal has interrupted the call */
-			uint64_t stopped_ns; /* RETURN: of the time since
-					 call->time, what was ours: stops;
-					 see event_duration() */
+			struct event_cost cost; /* RETURN: of the time since
+					 call->time, what was ours; see
+					 event_duration() */
 		};
 		struct {
 			int signal;
@@ -127,14 +136,28 @@ struct event {
 
 /*
  * How long a call took by the program's own time: without the stops that it,
- * and what it called, was kept in for us.
+ * and what it called, made for us. Below the resolution it is noise.
  */
 static inline uint64_t event_duration(const struct event *event)
 {
 	uint64_t begin = event->call->time;
 	uint64_t ns = event->time > begin ? event->time - begin : 0;
+	uint64_t ours = event->cost.stopped_ns + event->cost.switched_ns;
 
-	return ns > event->stopped_ns ? ns - event->stopped_ns : 0;
+	return ns > ours ? ns - ours : 0;
+}
+
+/* The same to be summed up: so it may be negative. */
+static inline int64_t event_mean_duration(const struct event *event)
+{
+	return (int64_t)(event->time - event->call->time -
+			 event->cost.stopped_ns - event->cost.mean_ns);
+}
+
+/* Whether it took longer than what can be told from nothing. */
+static inline bool event_is_resolved(const struct event *event)
+{
+	return event_duration(event) > event->cost.resolution_ns;
 }
 
 /*

@@ -113,12 +113,6 @@ static void emit_call(struct probe_space *space, enum event_kind kind,
 	prober_emit(space->prober, &event);
 }
 
-/* Of those that return on another thread it isn't known. */
-static uint64_t stopped_since(const struct task *task, const struct call *call)
-{
-	return call->tid == task->tid ? task->stopped_ns - call->stopped_ns : 0;
-}
-
 static void emit_return(struct probe_space *space, struct task *task,
 			const struct activation *activation)
 {
@@ -133,7 +127,7 @@ static void emit_return(struct probe_space *space, struct task *task,
 		.regs = &task->regs,
 		.fp = fp_return(activation, task, &fp),
 		.end = CALL_RETURNED,
-		.stopped_ns = stopped_since(task, &activation->call),
+		.cost = prober_cost_since(task, &activation->call),
 	};
 
 	outcome_judge(space, task, &event);
@@ -302,6 +296,7 @@ activation_new(struct probe_space *space, struct task *task,
 		.entry = task->regs,
 		.time = task->stop_time,
 		.stopped_ns = task->stopped_ns,
+		.stops = task->stops,
 	};
 	return activation;
 }

@@ -77,7 +77,7 @@ struct system_call {
 	struct regs regs;
 	uint64_t time;
 	int error;
-	uint64_t stopped_ns; /* as of struct event, when it ended */
+	struct event_cost cost; /* as of struct event, when it ended */
 };
 
 /* Of a task: struct task's client member. */
@@ -165,6 +165,13 @@ void prober_emit(struct prober *prober, const struct event *event);
  */
 stack_id prober_callers(struct prober *prober, struct task *task,
 			bool at_entry);
+
+/*
+ * What was ours of the time since a call began. Of those that return on another
+ * thread it isn't known; there were two stops at least.
+ */
+struct event_cost prober_cost_since(const struct task *task,
+				    const struct call *call);
 
 /* ---- unwatched.c ---- */
 

@@ -36,6 +36,21 @@ stack_id prober_callers(struct prober *prober, struct task *task,
 	return at_entry ? stacks_caller(prober->config.stacks, stack) : stack;
 }
 
+struct event_cost prober_cost_since(const struct task *task,
+				    const struct call *call)
+{
+	const struct stop_price *price = &task->tracee->space->tracer->price.now;
+	bool same = call->tid == task->tid;
+	uint64_t ways = same ? task->stops - call->stops : 1;
+
+	return (struct event_cost){
+		.stopped_ns = same ? task->stopped_ns - call->stopped_ns : 0,
+		.switched_ns = price->typical * ways,
+		.mean_ns = (price->mean + price->waits) * ways,
+		.resolution_ns = price_resolution(price, ways),
+	};
+}
+
 static void flush_unwinder(const struct prober *prober, struct space *space)
 {
 	if (prober->config.unwinder)

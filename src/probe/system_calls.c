@@ -161,7 +161,7 @@ static void end(struct prober *prober, struct system_call *running,
 	struct event event = event_of(running, EVENT_RETURN, time);
 
 	event.regs = regs;
-	event.stopped_ns = running->stopped_ns;
+	event.cost = running->cost;
 	event.end = CALL_RETURNED;
 	event.failed = error && !syscall_restarts(error);
 	event.error = error;
@@ -203,8 +203,9 @@ static void begin(struct prober *prober, struct task *task,
 				       task),
 		.time = task->stop_time,
 		.stopped_ns = task->stopped_ns,
+		.stops = task->stops,
 	};
-	running->stopped_ns = 0;
+	running->cost = (struct event_cost){ 0 };
 	prober->counts.calls++;
 	event = event_of(running, EVENT_CALL, task->stop_time);
 	prober_emit(prober, &event);
@@ -241,7 +242,7 @@ void system_call_returned(struct prober *prober, struct task *task,
 	/* It began before we came, in another program, or in the parent. */
 	if (!running->running || !regs)
 		return;
-	running->stopped_ns = task->stopped_ns - running->call.stopped_ns;
+	running->cost = prober_cost_since(task, &running->call);
 	if (!again) {
 		end(prober, running, task->stop_time, regs, error);
 		return;

@@ -59,14 +59,34 @@ void amounts_add_rate(struct strbuf *out, uint64_t number,
 			      rate >= 1 ? "%.1f" : "%.2f", rate);
 }
 
-/* A micro sign takes two bytes, and one column. */
+void amounts_add_time(struct strbuf *out, uint64_t nanoseconds,
+		      uint64_t resolution)
+{
+	if (nanoseconds > resolution) {
+		amounts_add_duration(out, nanoseconds);
+		return;
+	}
+	strbuf_putc(out, '<');
+	amounts_add_duration(out, resolution);
+}
+
 void amounts_add_duration_column(struct strbuf *out, uint64_t nanoseconds,
 				 unsigned width)
+{
+	amounts_add_time_column(out, nanoseconds, 0, width);
+}
+
+/* A micro sign takes two bytes, and one column. */
+void amounts_add_time_column(struct strbuf *out, uint64_t nanoseconds,
+			     uint64_t resolution, unsigned width)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	size_t columns = 0;
 
-	amounts_add_duration(&text, nanoseconds);
+	if (resolution)
+		amounts_add_time(&text, nanoseconds, resolution);
+	else
+		amounts_add_duration(&text, nanoseconds);
 	for (size_t i = 0; i < text.length; i++)
 		columns += (strbuf_text(&text)[i] & 0xc0) != 0x80;
 	for (; columns < width; columns++)

@@ -24,12 +24,18 @@ void amounts_add_count(struct strbuf *out, uint64_t number, const char *what);
 /* "12.3 s", "310 µs"; "-" for 0. */
 void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds);
 
+/* … "<4.1 µs" where that is as much as can be told. */
+void amounts_add_time(struct strbuf *out, uint64_t nanoseconds,
+		      uint64_t resolution);
+
 /* "20,576", "9.1", "0.02": so many in so long. */
 void amounts_add_rate(struct strbuf *out, uint64_t number,
 		      uint64_t nanoseconds);
 
-/* … right-aligned, in so many columns. */
+/* These right-aligned, in so many columns. */
 void amounts_add_duration_column(struct strbuf *out, uint64_t nanoseconds,
 				 unsigned width);
+void amounts_add_time_column(struct strbuf *out, uint64_t nanoseconds,
+			     uint64_t resolution, unsigned width);
 
 #endif

@@ -18,7 +18,8 @@ static json_t *calls_of(const struct heap *heap)
 		heap_json_set_number(object, "failed", use->failed);
 		heap_json_set_number(object, "bytes", use->bytes);
 		heap_json_set_number(object, "timed", use->timed);
-		heap_json_set_number(object, "total_time", use->total_ns);
+		heap_json_set_number(object, "total_time",
+				     heap_mean_time(use->total_ns, 1));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -194,13 +195,35 @@ static json_t *lost_object(const struct heap_export *export)
 	return object;
 }
 
+static json_t *cost_threads(const struct cost *cost)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < cost->thread_count; i++) {
+		const struct thread_cost *thread = &cost->threads[i];
+		json_t *object = json_object();
+
+		heap_json_set_number(object, "tid", thread->tid);
+		heap_json_set_text(object, "name", thread->name);
+		heap_json_set_number(object, "stops", thread->stops);
+		heap_json_set_number(object, "still", thread->still_ns);
+		heap_json_set_number(object, "seen", thread->seen_ns);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
 static json_t *cost_object(const struct heap_export *export)
 {
 	const struct heap_memory memory = heap_memory(export->process->heap);
+	const struct cost *cost = &export->cost->cost;
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "stops", export->cost->stops);
+	heap_json_set_number(object, "stops", cost->stops);
 	heap_json_set_number(object, "stopped", export->cost->stopped_ns);
+	heap_json_set_number(object, "stop", cost->price.mean);
+	heap_json_set_number(object, "resolution", cost->price.resolution);
+	json_object_set_new(object, "threads", cost_threads(cost));
 	heap_json_set_number(object, "memory",
 			     memory.block_bytes + memory.site_bytes +
 				     memory.other_bytes +

@@ -7,6 +7,7 @@
 #include "heap/watch.h"
 #include "stack/namer.h"
 #include "stack/unwind.h"
+#include "tracee/cost.h"
 
 struct output_policy;
 
@@ -55,7 +56,7 @@ static inline bool heap_report_has_blocks(
 
 /* What being traced has cost. */
 struct heap_cost {
-	uint64_t stops;
+	struct cost cost;
 	uint64_t stopped_ns; /* of all tasks, from stop to resumption */
 	struct unwind_counts stacks;
 };

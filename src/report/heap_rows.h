@@ -21,7 +21,7 @@ struct heap_row {
 	struct log_histogram sizes; /* of live blocks, less 1 */
 	struct log_histogram lifetimes;
 	struct log_histogram times; /* in the allocator */
-	uint64_t total_ns;
+	int64_t total_ns;
 	bool is_of_sites;           /* else of blocks: what is given back and
 				       how long that took isn't known */
 	struct verdict verdict;     /* of a site; else the worst one's level */

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "report/amounts.h"
+#include "report/cost_text.h"
 #include "report/heap_text.h"
 #include "report/names.h"
 
@@ -43,8 +44,11 @@ static int add_use(const struct heap_text *text, const struct heap_use *use)
 	amounts_add_column(out, use->calls, 13);
 	amounts_add_column(out, use->failed, 9);
 	amounts_add_column(out, use->bytes, 16);
-	amounts_add_duration_column(
-		out, use->timed ? use->total_ns / use->timed : 0, 11);
+	if (use->timed)
+		amounts_add_time_column(out, heap_mean_time(use->total_ns, use->timed),
+					text->cost->cost.price.resolution, 11);
+	else
+		amounts_add_duration_column(out, 0, 11);
 	strbuf_puts(out, "  ");
 	heap_text_function(text, use->function);
 	strbuf_puts(out, " by ");
@@ -304,7 +308,6 @@ static int add_losses(const struct heap_text *text)
 int heap_text_foot(const struct heap_text *text)
 {
 	const struct heap_memory memory = heap_memory(text->process->heap);
-	uint64_t watched = text->now - text->process->start;
 	struct strbuf *out = heap_text_out(text);
 	int err = add_title(text, "---- HOW IT WAS SEEN");
 
@@ -313,15 +316,8 @@ int heap_text_foot(const struct heap_text *text)
 	if (err)
 		return err;
 	strbuf_puts(out, "cost: ");
-	amounts_add_count(out, text->cost->stops, "stop");
-	strbuf_puts(out, ", threads stood still for ");
-	if (text->cost->stopped_ns)
-		amounts_add_duration(out, text->cost->stopped_ns);
-	else
-		strbuf_puts(out, "0 s");
-	strbuf_printf(out, " in all (%.1f %% of the time watched); calltrap "
-			   "holds ",
-		      watched ? 100.0 * text->cost->stopped_ns / watched : 0);
+	cost_text_add(&text->cost->cost, out);
+	strbuf_puts(out, "; calltrap holds ");
 	amounts_add_count(out, memory.block_bytes + memory.site_bytes +
 				       memory.other_bytes +
 				       stacks_bytes(text->config->stacks),

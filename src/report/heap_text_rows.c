@@ -114,19 +114,24 @@ static void add_lives(const struct heap_row *row, struct strbuf *out)
 	amounts_add_duration(out, row->lifetimes.max);
 }
 
-static void add_calls(const struct heap_row *row, struct strbuf *out)
+static void add_calls(const struct heap_text *text, const struct heap_row *row)
 {
+	const uint64_t resolution = text->cost->cost.price.resolution;
+	struct strbuf *out = heap_text_out(text);
+
 	if (row->times.count == 1) {
 		strbuf_puts(out, "the call took ");
-		amounts_add_duration(out, row->times.max);
+		amounts_add_time(out, row->times.max, resolution);
 		return;
 	}
 	strbuf_puts(out, "each call took ");
-	amounts_add_duration(out, row->total_ns / row->times.count);
+	amounts_add_time(out, heap_mean_time(row->total_ns, row->times.count),
+			 resolution);
 	strbuf_puts(out, " (mean), ");
-	amounts_add_duration(out, log_histogram_quantile(&row->times, 990));
+	amounts_add_time(out, log_histogram_quantile(&row->times, 990),
+			 resolution);
 	strbuf_puts(out, " (p99), ");
-	amounts_add_duration(out, row->times.max);
+	amounts_add_time(out, row->times.max, resolution);
 	strbuf_puts(out, " (max)");
 }
 
@@ -144,7 +149,7 @@ static int add_times(const struct heap_text *text, const struct heap_row *row)
 	if (lives && row->times.count)
 		strbuf_puts(out, "; ");
 	if (row->times.count)
-		add_calls(row, out);
+		add_calls(text, row);
 	return heap_text_end_line(text);
 }
 

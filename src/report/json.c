@@ -75,16 +75,21 @@ static void add_head(struct strbuf *out, const char *kind,
 		      (unsigned long long)(wall % NS_PER_SECOND / 1000));
 }
 
+static void add_seconds(struct strbuf *out, const char *key, uint64_t ns)
+{
+	strbuf_printf(out, ",\"%s\":%llu.%09llu", key,
+		      (unsigned long long)(ns / NS_PER_SECOND),
+		      (unsigned long long)(ns % NS_PER_SECOND));
+}
+
 /* A call that nobody will see return is told of as soon as it begins. */
 static void add_duration(struct strbuf *out, const struct event *event)
 {
-	uint64_t ns = event_duration(event);
-
 	if (event->time <= event->call->time)
 		return;
-	strbuf_printf(out, ",\"duration\":%llu.%09llu",
-		      (unsigned long long)(ns / NS_PER_SECOND),
-		      (unsigned long long)(ns % NS_PER_SECOND));
+	add_seconds(out, "duration", event_duration(event));
+	if (!event_is_resolved(event))
+		add_seconds(out, "below", event->cost.resolution_ns);
 }
 
 /* The rest of a line: an object's members, and its end. */

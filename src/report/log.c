@@ -165,9 +165,10 @@ static int resume_call(struct log *log, struct log_file *file,
 	return 0;
 }
 
+/* Zeros: it is too short to be told from what the stops cost. */
 static void add_duration(const struct event *event, struct strbuf *out)
 {
-	uint64_t ns = event_duration(event);
+	uint64_t ns = event_is_resolved(event) ? event_duration(event) : 0;
 
 	strbuf_printf(out, " <%llu.%06llu>",
 		      (unsigned long long)(ns / NS_PER_SECOND),

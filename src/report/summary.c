@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/summary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ struct row {
 	char *name;
 	uint64_t calls;
 	uint64_t errors;
-	uint64_t time; /* nanoseconds, of those that have ended */
+	int64_t time; /* nanoseconds, of those that have ended */
+	uint64_t blur; /* by so much it may be off: see event_is_resolved() */
 	/*
 	 * Those that have not: how many, and the sum (modulo 2^64) of the
 	 * times when they began. That is all it takes to know their time at
@@ -89,8 +91,6 @@ static void begin_call(struct row *row, const struct event *event)
 static void end_call(const struct summary *summary, struct row *row,
 		     const struct event *event)
 {
-	uint64_t duration = event_duration(event);
-
 	row->running--;
 	if (event->kind == EVENT_ABANDON &&
 	    !summary->dialect->counts_unfinished) {
@@ -100,9 +100,10 @@ static void end_call(const struct summary *summary, struct row *row,
 	}
 	row->errors += event->kind == EVENT_RETURN && event->failed;
 	row->began -= event->call->time;
-	row->time += duration;
+	row->time += event_mean_duration(event);
+	row->blur += event->cost.resolution_ns;
 	if (summary->quantiles)
-		histogram_add(&row->durations, duration);
+		histogram_add(&row->durations, event_duration(event));
 }
 
 static int summary_event(struct sink *sink, const struct event *event)
@@ -121,10 +122,18 @@ static int summary_event(struct sink *sink, const struct event *event)
 	return 0;
 }
 
+/* 0: too little to be told from what the stops cost. */
+static uint64_t resolved_time(const struct row *row)
+{
+	return row->time > 0 && (uint64_t)row->time > row->blur ? row->time : 0;
+}
+
 static int compare_rows(const struct row *a, const struct row *b)
 {
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
+	if (resolved_time(a) != resolved_time(b))
+		return resolved_time(a) > resolved_time(b) ? -1 : 1;
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
 
@@ -135,9 +144,19 @@ static void print_seconds(struct strbuf *out, uint64_t ns)
 		      (unsigned long long)(ns % NS_PER_SECOND / 1000));
 }
 
-static void print_micros(struct strbuf *out, uint64_t ns)
+/* "<7": less than 7 µs, which is all that can be told. */
+static void print_micros(struct strbuf *out, const struct summary *summary,
+			 uint64_t ns, uint64_t blur, int width)
 {
-	strbuf_printf(out, " %9llu", (unsigned long long)(ns / 1000));
+	char text[32];
+
+	if (ns > blur || !blur || summary->dialect->version)
+		snprintf(text, sizeof(text), "%llu",
+			 (unsigned long long)(ns / 1000));
+	else
+		snprintf(text, sizeof(text), "<%llu",
+			 (unsigned long long)((blur + 999) / 1000));
+	strbuf_printf(out, " %*s", width, text);
 }
 
 /* A column that is empty where there is nothing to tell, as strace's. */
@@ -155,16 +174,18 @@ static void print_errors(struct strbuf *out, const struct summary *summary,
 static void print_row(struct strbuf *out, const struct summary *summary,
 		      const struct row *row, uint64_t total_time)
 {
-	double percent = total_time ? 100.0 * row->time / total_time : 0;
+	uint64_t time = resolved_time(row), blur = row->blur / row->calls;
+	double percent = total_time ? 100.0 * time / total_time : 0;
 
 	strbuf_printf(out, "%6.2f", percent);
-	print_seconds(out, row->time);
-	strbuf_printf(out, " %11llu",
-		      (unsigned long long)(row->time / 1000 / row->calls));
+	print_seconds(out, time);
+	print_micros(out, summary, time / row->calls, blur, 11);
 	if (summary->quantiles) {
-		print_micros(out, histogram_quantile(&row->durations, 500));
-		print_micros(out, histogram_quantile(&row->durations, 990));
-		print_micros(out, row->durations.max);
+		print_micros(out, summary,
+			     histogram_quantile(&row->durations, 500), blur, 9);
+		print_micros(out, summary,
+			     histogram_quantile(&row->durations, 990), blur, 9);
+		print_micros(out, summary, row->durations.max, blur, 9);
 	}
 	strbuf_printf(out, " %9llu", (unsigned long long)row->calls);
 	print_errors(out, summary, row->errors);
@@ -227,7 +248,7 @@ static void print_table(const struct summary *summary, struct strbuf *out)
 	const struct row *row;
 
 	for (row = summary->rows; row; row = row->hh.next) {
-		total.time += row->time;
+		total.time += resolved_time(row);
 		total.calls += row->calls;
 		total.errors += row->errors;
 	}

@@ -390,6 +390,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 	if (tracer->observer)
 		tracer->observer->ops->exec(tracer->observer, task);
 	tracer->client->ops->exec(tracer->client, task);
+	cost_begin_anew(tracer, task);
 	space_clean_after_exec(old);
 	tracee->space = space_new(tracer, tracee->pid);
 	tracee->copied = tracee->borrows = false;

@@ -16,6 +16,7 @@ static void choose(struct follow *follow)
 {
 	bool clear = follow->for_candidate > WINDOW * 3 / 4;
 
+	follow->near = clear ? follow->candidate : 0;
 	affinity_keep_to(&follow->affinity,
 			 clear ? procfs_processor(follow->candidate) : -1);
 	follow->stops = follow->for_candidate = 0;

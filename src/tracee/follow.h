@@ -16,6 +16,7 @@
  */
 struct follow {
 	struct affinity affinity;
+	pid_t near;       /* the task that we keep to, or 0 */
 	pid_t candidate;  /* majority vote over the stops of a window */
 	unsigned votes;
 	unsigned stops;

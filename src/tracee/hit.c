@@ -65,6 +65,7 @@ static void visit(struct task *task, struct trap *trap)
 	trap->seen = task->stop_time;
 	space->arch->set_ip(&task->regs, address);
 	task->ip_changed = true;
+	task->place = address;
 	if (!task_take_visit(task, address, space->arch->sp(&task->regs)))
 		tell_owners(trap, task);
 	/* An owner that left may have taken the trap with it. */

@@ -51,11 +51,43 @@ static void detach(struct tracer *tracer, struct task *task)
 	release(tracer, task);
 }
 
+/*
+ * The stop is over. The clock is read before the kernel is asked to resume the
+ * task: it may run as soon as that, and stop again before we come back.
+ */
+static void book_stop(struct tracer *tracer, struct task *task)
+{
+	uint64_t now = clock_now(), stopped = now - task->stop_time;
+	uint64_t began = task->stop_time > tracer->last_resumed ?
+				 task->stop_time :
+				 tracer->last_resumed;
+
+	tracer->worked_ns += now - began;
+	tracer->last_resumed = now;
+	tracer->counts.stopped_ns += stopped;
+	task->stopped_ns += stopped;
+	if (task->tracee)
+		task->tracee->stopped_ns += stopped;
+	if (!task->waited)
+		task->cost.still_ns += stopped + tracer->price.now.mean;
+	if (++task->cost.stops % COST_WINDOW == 0)
+		cost_look(tracer, task);
+	task->resumed = now;
+	task->worked_ns = tracer->worked_ns;
+}
+
+/* What the way from its last stop to this one tells of the price of stops. */
+static void price_way(struct tracer *tracer, struct task *task, uint64_t time)
+{
+	if (task->place && time > task->resumed)
+		price_note(&tracer->price, task->place, time - task->resumed,
+			   tracer->worked_ns - task->worked_ns,
+			   tracer->processor.near == task->tid);
+}
+
 /* Does what the handlers of the stop have wished for. */
 static void settle(struct tracer *tracer, struct task *task)
 {
-	uint64_t now;
-
 	/* Gone tasks (-ERR_GONE) still owe us their exit status. */
 	if (!task->stopped || task->queued || task->wish == WISH_HOLD)
 		return;
@@ -69,6 +101,7 @@ static void settle(struct tracer *tracer, struct task *task)
 	if (task->listening || task->wish == WISH_LISTEN)
 		guardian_mark_stopped(tracer->guardian, task->watch,
 				      task->wish == WISH_LISTEN);
+	book_stop(tracer, task);
 	task->listening = task->wish == WISH_LISTEN;
 	if (task->listening)
 		(void)ptrace_listen(task->tid);
@@ -76,11 +109,6 @@ static void settle(struct tracer *tracer, struct task *task)
 		(void)ptrace_run_to_syscall(task->tid, task->deliver);
 	else
 		(void)ptrace_continue(task->tid, task->deliver);
-	now = clock_now();
-	task->stopped_ns += now - task->stop_time;
-	tracer->counts.stopped_ns += now - task->stop_time;
-	if (task->tracee)
-		task->tracee->stopped_ns += now - task->stop_time;
 }
 
 /* A child whose first stop came before its parent's event. */
@@ -143,7 +171,8 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 static void handle_interrupt(struct task *task)
 {
 	if (task->asked)
-		(void)syscall_restart_wait(task, task->tracee->space->arch);
+		task->waited = syscall_restart_wait(
+			task, task->tracee->space->arch);
 	task->asked = 0;
 }
 
@@ -249,6 +278,11 @@ void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
 	if (task->queued && !ended)
 		return;
 	task->stop_time = time;
+	task->stops++;
+	if (stop.kind == STOP_TRAP)
+		price_way(tracer, task, time);
+	task->place = 0;
+	task->waited = false;
 	task_forget_regs(task);
 	if (ended) {
 		handle_end(tracer, task, status);

@@ -104,6 +104,7 @@ struct task *task_new(struct tracer *tracer, pid_t tid, struct tracee *tracee)
 
 	task->tid = tid;
 	task->watch = -1;
+	cost_begin(task);
 	HASH_ADD_INT(tracer->tasks, tid, task);
 	if (tracee)
 		tracee_adopt(tracee, task);
@@ -126,6 +127,7 @@ void tracee_adopt(struct tracee *tracee, struct task *task)
 
 void task_free(struct tracer *tracer, struct task *task)
 {
+	cost_keep(tracer, task);
 	if (task->tracee) {
 		struct task **link = &task->tracee->tasks;
 

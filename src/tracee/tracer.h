@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/cost.h"
 #include "tracee/follow.h"
 #include "tracee/guardian.h"
 #include "tracee/image_cache.h"
@@ -35,6 +36,16 @@ struct visit {
 
 #define TASK_VISITS 8
 
+/* What being traced has cost it, since it began its program. */
+struct task_cost {
+	uint64_t since;
+	uint64_t stops;
+	uint64_t still_ns; /* in stops, and on the way there and back */
+	uint64_t ran_ns;   /* the kernel's way into stops and out included */
+	struct procfs_schedule schedule; /* when it was looked at last */
+	uint64_t scheduled; /* … and how many stops there had been */
+};
+
 /* One thread of a tracee: the unit that the kernel stops and resumes. */
 struct task {
 	pid_t tid;
@@ -54,6 +65,13 @@ struct task {
 	int end_status;        /* as from wait(2), when it has ended */
 	uint64_t stop_time;    /* monotonic, before any work on the stop */
 	uint64_t stopped_ns;   /* in stops, those that are over */
+	uint64_t stops;        /* how many */
+	taddr_t place;         /* of the trap that it stopped at, or 0 */
+	uint64_t resumed;      /* when, the last time */
+	uint64_t worked_ns;    /* the tracer, by then */
+	bool waited;           /* it was waiting for something when it was
+				  stopped: nothing is lost */
+	struct task_cost cost;
 	struct regs regs;      /* cached while stopped */
 	bool regs_known;
 	bool ip_changed;       /* these two are written back before it is */
@@ -168,6 +186,11 @@ struct tracer {
 	struct image_cache *images;
 	struct guardian *guardian; /* or NULL */
 	struct follow processor;
+	struct price price;
+	struct cost_record ended;
+	struct procfs_schedule schedule; /* ours, as of a task's */
+	uint64_t scheduled;
+	uint64_t worked_ns, last_resumed; /* for all tasks, one at a time */
 	struct queued_stop *queue; /* statuses that are still to be handled */
 	size_t queue_count;
 	size_t queue_room;

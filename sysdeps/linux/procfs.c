@@ -388,6 +388,19 @@ static char *find_field(char *line, int number)
 	return p ? p + 1 : NULL;
 }
 
+bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)
+{
+	unsigned long long ran, waited, turns;
+	char line[128];
+
+	if (!read_file(tid ? tid : gettid(), "schedstat", line,
+		       sizeof(line)) ||
+	    sscanf(line, "%llu %llu %llu", &ran, &waited, &turns) != 3)
+		return false;
+	*ret = (struct procfs_schedule){ ran, waited, turns };
+	return true;
+}
+
 int procfs_processor(pid_t tid)
 {
 	char line[1024];

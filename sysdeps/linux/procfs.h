@@ -117,6 +117,18 @@ bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret);
 /* Whether two tasks share one address space. Negative: can't be told. */
 int procfs_same_space(pid_t a, pid_t b);
 
+/*
+ * How a task has got on with its processor (/proc/TID/schedstat); 0 stands for
+ * the thread that asks. False where the kernel doesn't count that.
+ */
+struct procfs_schedule {
+	uint64_t ran_ns;
+	uint64_t waited_ns; /* able to run, without a processor */
+	uint64_t turns;     /* how often it got one */
+};
+
+bool procfs_schedule(pid_t tid, struct procfs_schedule *ret);
+
 /* The processor that a task ran on last, or -1. */
 int procfs_processor(pid_t tid);
 

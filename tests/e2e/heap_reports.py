@@ -28,7 +28,7 @@ REST = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more rows? ")
 PARTS = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more stacks? of the "
                    r"same leak ")
 EMPTY = re.compile(r"^([\d,]+) more rows? of which nothing is held$")
-CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|[\d.]+ \S+)  "
+CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|<?[\d.]+ \S+)  "
                   r"(\S.*) by (\S+)$")
 FRAME = re.compile(r"^ {8}(?!\.\.\.|\?)(\S.*?)(?: (\S+?)(?::(\d+))?)? \(([^()]*)\)$")
 

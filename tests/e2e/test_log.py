@@ -240,7 +240,7 @@ def own_time(case):
     check_outer(float(outer[1]), inner[calls // 2], result)
     result = case.calltrap("-c", "-L", "-x", "outer+inner", *nest)
     seconds = {name: float(number) for number, name in
-               re.findall(r"^ *[\d.]+ +([\d.]+) +\d+ +\d+ +(\w+)",
+               re.findall(r"^ *[\d.]+ +([\d.]+) +<?\d+ +\d+ +(\w+)",
                           result.log.text, re.M)}
     check_outer(seconds["outer"], seconds["inner"] / calls / 2, result)
 
@@ -356,7 +356,7 @@ def table(case):
     h.check_match(r"^% time     seconds  usecs/call     calls    errors  "
                   r"function$", text, "header")
     for name, calls in (("pthread_create", 2), ("f2", 10), ("f1", 2)):
-        found = h.check_match(r"^ *\d+\.\d\d +\d+\.\d{6} +\d+ +(\d+) +%s$" %
+        found = h.check_match(r"^ *\d+\.\d\d +\d+\.\d{6} +<?\d+ +(\d+) +%s$" %
                               name, text, "row of " + name)
         h.check_equal(int(found[1]), calls, "calls of " + name)
     h.check_match(r"^100\.00 +\d+\.\d{6} +\d+ +total$", text, "total")

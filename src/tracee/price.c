@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/price.h"
+
+/* A place that is asked about must be known as well as this. */
+#define WAYS_MIN 32
+/* Then older ways count half, so that what is known follows the machine. */
+#define WAYS_MAX 4096
+/* Where a way is so many times the median, somebody else had the processor. */
+#define USUAL 8
+/* Stops after which all is looked at anew. */
+#define WINDOW 128
+
+void price_init(struct price *price, const struct price_gauge *gauge)
+{
+	*price = (struct price){ .gauge = *gauge, .now = gauge->other };
+}
+
+/* ---- the ways from one place ---- */
+
+static unsigned bucket_of(uint64_t way)
+{
+	unsigned octave, part;
+
+	if (way < 1u << PRICE_FIRST)
+		return 0;
+	octave = 63 - __builtin_clzll(way);
+	part = way >> (octave - 2) & (PRICE_PARTS - 1);
+	octave -= PRICE_FIRST;
+	return octave < PRICE_OCTAVES ? octave * PRICE_PARTS + part :
+					PRICE_BUCKETS - 1;
+}
+
+/* The middle of a bucket. */
+static uint64_t way_of(unsigned bucket)
+{
+	uint64_t octave = 1ull << (bucket / PRICE_PARTS + PRICE_FIRST);
+
+	return octave + octave * (2 * (bucket % PRICE_PARTS) + 1) /
+				(2 * PRICE_PARTS);
+}
+
+static void halve(struct price_ways *ways)
+{
+	ways->count = 0;
+	ways->others /= 2;
+	for (unsigned i = 0; i < PRICE_BUCKETS; i++) {
+		ways->buckets[i] /= 2;
+		ways->count += ways->buckets[i];
+	}
+}
+
+void price_ways_add(struct price_ways *ways, uint64_t way, uint64_t others)
+{
+	if (others > way)
+		others = way;
+	if (ways->count >= WAYS_MAX)
+		halve(ways);
+	ways->count++;
+	ways->others += others;
+	ways->buckets[bucket_of(way - others)]++;
+}
+
+static uint64_t quantile(const struct price_ways *ways, unsigned percent)
+{
+	uint64_t wanted = (uint64_t)ways->count * percent / 100, seen = 0;
+	unsigned i;
+
+	for (i = 0; i < PRICE_BUCKETS - 1; i++) {
+		seen += ways->buckets[i];
+		if (seen > wanted)
+			break;
+	}
+	return way_of(i);
+}
+
+static uint64_t mean(const struct price_ways *ways, uint64_t most)
+{
+	uint64_t sum = 0, count = 0;
+
+	for (unsigned i = 0; i < PRICE_BUCKETS && way_of(i) <= most; i++) {
+		sum += ways->buckets[i] * way_of(i);
+		count += ways->buckets[i];
+	}
+	return count ? sum / count : 0;
+}
+
+struct stop_price price_ways_price(const struct price_ways *ways)
+{
+	struct stop_price price = { 0 };
+	uint64_t most;
+
+	if (!ways->count)
+		return price;
+	most = quantile(ways, 90);
+	price.typical = quantile(ways, 50);
+	price.resolution = most - price.typical;
+	price.mean = mean(ways, price.typical * USUAL) +
+		     ways->others / ways->count;
+	price.typical += ways->others / ways->count;
+	/* Nor is the price itself known any better than that. */
+	if (price.resolution < price.typical / 2)
+		price.resolution = price.typical / 2;
+	if (price.resolution > price.typical * USUAL)
+		price.resolution = price.typical * USUAL;
+	return price;
+}
+
+struct stop_price price_ways_bare(const struct price_ways *ways)
+{
+	struct stop_price price = price_ways_price(ways);
+
+	if (!ways->count)
+		return price;
+	price.typical = quantile(ways, 25);
+	price.mean = mean(ways, price.typical * 2);
+	price.resolution = price.typical / 2;
+	return price;
+}
+
+/* ---- all of them ---- */
+
+/* What comes often stays; what collides with it wears it off. */
+static struct price_ways *find(struct price *price, taddr_t from)
+{
+	size_t i = from * 0x9e3779b97f4a7c15ull >> 58;
+	struct price_ways *ways = &price->places[i];
+
+	if (ways->from == from)
+		return ways;
+	if (ways->count) {
+		if (ways->count > WAYS_MIN)
+			halve(ways);
+		else
+			ways->count--;
+		return NULL;
+	}
+	*ways = (struct price_ways){ .from = from };
+	return ways;
+}
+
+/*
+ * Whether the ways from a place may be nothing but stops: a quarter of them is
+ * about as short as they can be.
+ */
+static bool is_bare(const struct price_ways *ways,
+		    const struct stop_price *gauge)
+{
+	return ways->count >= WAYS_MIN &&
+	       quantile(ways, 25) <= gauge->typical * 3 / 2;
+}
+
+static void look(struct price *price, const struct stop_price *gauge)
+{
+	struct stop_price now = *gauge;
+	bool known = false;
+
+	for (unsigned i = 0; i < PRICE_PLACES; i++) {
+		const struct price_ways *ways = &price->places[i];
+		struct stop_price found;
+
+		if (!is_bare(ways, gauge))
+			continue;
+		found = price_ways_price(ways);
+		if (!known || found.mean < now.mean)
+			now = found;
+		known = true;
+	}
+	now.waits = price->waits > gauge->waits ? price->waits - gauge->waits :
+						  0;
+	price->now = now;
+}
+
+void price_note_waits(struct price *price, uint64_t waits)
+{
+	price->waits = waits;
+	look(price, price->near ? &price->gauge.same : &price->gauge.other);
+}
+
+void price_note(struct price *price, taddr_t from, uint64_t way,
+		uint64_t others, bool near)
+{
+	const struct price_gauge *gauge = &price->gauge;
+	struct price_ways *ways = find(price, from);
+
+	if (ways)
+		price_ways_add(ways, way, others);
+	price->near = near;
+	if (++price->samples % WINDOW == 0)
+		look(price, near ? &gauge->same : &gauge->other);
+}
+
+static uint64_t square_root(uint64_t number)
+{
+	uint64_t root = 1;
+
+	while (root * root < number && root < 1u << 16)
+		root++;
+	return root;
+}
+
+/* Deviations add up like those of any sum of many. */
+uint64_t price_resolution(const struct stop_price *price, uint64_t stops)
+{
+	return price->resolution * square_root(stops);
+}

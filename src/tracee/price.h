@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PRICE_H
+#define CALLTRAP_PRICE_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * What a stop costs a task besides the time that we keep it for: the kernel's
+ * way into the stop and out again, the switches to us and back, the waits for
+ * a processor. Nobody can read that off a clock, for the program may be at
+ * work in between. But some of what is trapped takes no time at all (the inside
+ * of strlen), so wherever the way from one stop to the next is as short as that
+ * of a process which does nothing but stop, what lies between is the price. It
+ * differs by a factor of ten with the processors that tracer and task run on,
+ * and with all else that runs; so it is taken from the target's own stops, and
+ * from calibration as long as they tell nothing.
+ */
+
+/* Nanoseconds. */
+struct stop_price {
+	uint64_t typical;    /* half of the stops cost less */
+	uint64_t mean;       /* without the waits for a processor */
+	uint64_t waits;      /* these, in the mean: the task's and ours */
+	uint64_t resolution; /* a time that was measured is off by so much */
+};
+
+/* Of a process that does nothing but stop. */
+struct price_gauge {
+	struct stop_price same;  /* on one processor with the tracer */
+	struct stop_price other; /* on another one */
+};
+
+#define PRICE_OCTAVES 20 /* from 1 ns << PRICE_FIRST on */
+#define PRICE_FIRST   8
+#define PRICE_PARTS   4
+#define PRICE_BUCKETS (PRICE_OCTAVES * PRICE_PARTS)
+
+/* The ways from one stop of a task to its next one, as counts of their time. */
+struct price_ways {
+	taddr_t from; /* where the task was stopped */
+	uint32_t count;
+	uint64_t others; /* … of what we worked for others meanwhile */
+	uint16_t buckets[PRICE_BUCKETS]; /* of the ways without that */
+};
+
+#define PRICE_PLACES 64
+
+struct price {
+	struct price_gauge gauge;
+	bool near; /* we keep to the processor of the task that stopped last */
+	uint64_t waits;
+	struct stop_price now;
+	unsigned samples;
+	struct price_ways places[PRICE_PLACES];
+};
+
+/* Until tasks stop it is what the gauge says. */
+void price_init(struct price *price, const struct price_gauge *gauge);
+
+/*
+ * A task that was resumed at an address has stopped at another one after so
+ * long. others: how much of that we worked for others, so it may have waited
+ * for us. near: we keep to its processor.
+ */
+void price_note(struct price *price, taddr_t from, uint64_t way,
+		uint64_t others, bool near);
+
+/*
+ * What the kernel has counted: so long did a task and we wait for a processor,
+ * for each stop, in the mean.
+ */
+void price_note_waits(struct price *price, uint64_t waits);
+
+/* How far off a time is from which the price of so many was subtracted. */
+uint64_t price_resolution(const struct stop_price *price, uint64_t stops);
+
+/* What a number of such ways says; for gauges. */
+void price_ways_add(struct price_ways *ways, uint64_t way, uint64_t others);
+struct stop_price price_ways_price(const struct price_ways *ways);
+
+/* The same as if nobody else had used the machine. */
+struct stop_price price_ways_bare(const struct price_ways *ways);
+
+#endif

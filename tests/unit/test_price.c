@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/gauge.h"
+#include "tracee/price.h"
+#include "unit.h"
+
+static const struct price_gauge gauge = {
+	.same = { .typical = 6000, .mean = 6500, .waits = 1000,
+		  .resolution = 3000 },
+	.other = { .typical = 36000, .mean = 40000, .resolution = 18000 },
+};
+
+static void check_about(uint64_t found, uint64_t wanted, const char *what)
+{
+	ck_assert_msg(found >= wanted * 3 / 4 && found <= wanted * 4 / 3,
+		      "%s: %llu, wanted %llu", what, (unsigned long long)found,
+		      (unsigned long long)wanted);
+}
+
+START_TEST(gauge_until_known)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	ck_assert_uint_eq(price.now.typical, 36000);
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, 0x1000, 500000, 0, true);
+	ck_assert_uint_eq(price.now.typical, 6000);
+}
+END_TEST
+
+/* One function takes no time, another one 100 µs. */
+START_TEST(shortest_way)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++) {
+		price_note(&price, 0x1000, 7000, 0, true);
+		price_note(&price, 0x2000, 107000, 0, true);
+	}
+	check_about(price.now.typical, 7000, "typical");
+	check_about(price.now.mean, 7000, "mean");
+	ck_assert_uint_lt(price.now.resolution, 7000);
+}
+END_TEST
+
+/* On a busy machine each second stop is dear. */
+START_TEST(uneven_ways)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++)
+		price_note(&price, 0x1000, i % 2 ? 8000 : 40000, 0, true);
+	check_about(price.now.mean, 24000, "mean");
+	ck_assert_uint_gt(price.now.resolution, 0);
+}
+END_TEST
+
+/* Eight threads, and one of us: that they wait for us is a price, too. */
+START_TEST(work_for_others)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++)
+		price_note(&price, 0x1000, 130000, 95000, false);
+	check_about(price.now.mean, 130000, "mean");
+}
+END_TEST
+
+START_TEST(waits)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	price_note(&price, 0x1000, 7000, 0, true);
+	price_note_waits(&price, 500);
+	ck_assert_uint_eq(price.now.waits, 0);
+	price_note_waits(&price, 81000);
+	ck_assert_uint_eq(price.now.waits, 80000);
+}
+END_TEST
+
+/* More traps than places: those that are hit most are known. */
+START_TEST(many_places)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (unsigned i = 0; i < 200000; i++) {
+		price_note(&price, 0x1000 + i % 1000 * 16, 90000, 0, true);
+		price_note(&price, 0x800, 7000, 0, true);
+	}
+	check_about(price.now.typical, 7000, "typical");
+}
+END_TEST
+
+START_TEST(extremes)
+{
+	struct price price;
+
+	price_init(&price, &(struct price_gauge){ 0 });
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, i, i % 2 ? 0 : UINT64_MAX, UINT64_MAX,
+			   i % 3);
+	ck_assert_uint_eq(price_resolution(&price.now, UINT64_MAX), 0);
+}
+END_TEST
+
+/* Several stops in one call. */
+START_TEST(resolution)
+{
+	ck_assert_uint_eq(price_resolution(&gauge.same, 1), 3000);
+	ck_assert_uint_eq(price_resolution(&gauge.same, 100), 30000);
+}
+END_TEST
+
+/* This machine's: something, and no second. */
+START_TEST(real_gauge)
+{
+	struct price_gauge found;
+
+	gauge_take(&found);
+	if (!found.same.typical)
+		return; /* nothing may be traced here */
+	ck_assert_uint_gt(found.same.typical, 100);
+	ck_assert_uint_gt(found.other.typical, 100);
+	ck_assert_uint_gt(found.same.resolution, 0);
+}
+END_TEST
+
+static Suite *price_suite(void)
+{
+	Suite *suite = suite_create("price");
+	TCase *tcase = tcase_create("price");
+
+	tcase_add_test(tcase, gauge_until_known);
+	tcase_add_test(tcase, shortest_way);
+	tcase_add_test(tcase, uneven_ways);
+	tcase_add_test(tcase, work_for_others);
+	tcase_add_test(tcase, waits);
+	tcase_add_test(tcase, many_places);
+	tcase_add_test(tcase, extremes);
+	tcase_add_test(tcase, resolution);
+	tcase_add_test(tcase, real_gauge);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(price_suite());
+}
