@@ -133,6 +133,21 @@ static bool is_slot_of(const struct ifunc *ifunc, const struct module *module,
 	return !strcmp(import->name, ifunc->name);
 }
 
+/*
+ * A slot that nobody has called through leads back into the PLT, as the file
+ * has it: code of the same module where a library calls its own IFUNC.
+ */
+static bool is_as_in_file(const struct module *module,
+			  const struct import *import, unsigned word_size,
+			  uint64_t value)
+{
+	uint64_t own = 0;
+
+	return image_read(module->image, import->slot, &own, word_size) ==
+		       word_size &&
+	       (value == own || value == module->bias + own);
+}
+
 static void read_slot(struct probe_space *space, const struct module *module,
 		      const struct import *import)
 {
@@ -144,7 +159,9 @@ static void read_slot(struct probe_space *space, const struct module *module,
 		if (is_slot_of(ifunc, module, import) &&
 		    !memory_read_word(&remote->memory.memory,
 				      module->bias + import->slot,
-				      remote->arch->word_size, &target))
+				      remote->arch->word_size, &target) &&
+		    !is_as_in_file(module, import, remote->arch->word_size,
+				   target))
 			ifunc_resolved(space, ifunc, target);
 }
 

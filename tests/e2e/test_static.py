@@ -347,6 +347,23 @@ def ifunc_entry(case):
                 for call in result.log.named("chosen")), "wrong results")
 
 
+@h.test("an IFUNC that its own library calls by a lazy PLT, from the first call")
+def own_lazy_ifunc(case):
+    for flags in ([], ["-m32"]):
+        for binding in ("lazy", "now"):
+            directory = h.build_directory("own-ifunc" + "".join(flags) +
+                                          binding)
+            h.build_library("libown.so", "libown_ifunc.c", "-Wl,-z," + binding,
+                            *flags, directory=directory, optional=bool(flags))
+            path = h.build("own", "own_ifunc.c", "-O1", *h.near(directory),
+                           "-lown", *flags, directory=directory,
+                           optional=bool(flags))
+            result = case.calltrap("-L", "-x", "picked", path)
+            result.log.check_counts({"picked": 3}, library="libown.so")
+            h.check_equal([call.result for call in result.log.calls],
+                          ["1", "2", "3"], "results in " + result.log_text)
+
+
 @h.test("libc's IFUNCs at the entry")
 def libc_ifuncs(case):
     path = versions()
