@@ -59,8 +59,9 @@ static void write_files(struct heap_verb *verb, const struct watched *process,
 static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
-	uint64_t now = process->end ? process->end : clock_now();
-	const struct heap_cost cost = cost_of(verb, process, now);
+	uint64_t real = process->end ? process->end : clock_now();
+	uint64_t now = heap_time(process->heap, real);
+	const struct heap_cost cost = cost_of(verb, process, real);
 	int err;
 
 	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
@@ -151,7 +152,8 @@ static void want_report(struct heap_verb *verb, uint64_t now)
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process))
 		heap_foreseen_add(
-			verb->foreseen, &verb->config, process, now,
+			verb->foreseen, &verb->config, process,
+			heap_time(process->heap, now),
 			heap_export_is_wanted(&session->options->export));
 }
 
@@ -177,7 +179,7 @@ static void heed_signals(struct heap_verb *verb)
 	for (; verb->switches != requests->switches; verb->switches++) {
 		bool on = !watch_is_on(verb->watch);
 
-		watch_switch(verb->watch, on);
+		watch_switch(verb->watch, on, clock_now());
 		complain(0, on ? "what is acquired counts again" :
 				 "what is acquired from now on doesn't count, "
 				 "what is given back does");
@@ -337,7 +339,7 @@ static void heap_close(struct session *session)
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
 	heap_foreseen_free(verb->foreseen);
-	components_free(verb->components);
+	heap_verb_free_components(verb);
 	suppressions_free(verb->suppressions);
 	namer_free(verb->namer);
 	families_free(verb->families);

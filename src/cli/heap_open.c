@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/heap_verb.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/family_path.h"
 
@@ -55,13 +57,34 @@ static int read_suppressions(struct heap_verb *verb)
 	return err;
 }
 
+/* A stack ends in one library only. */
 static unsigned find_component(void *context, stack_id stack,
 			       const char *library)
 {
-	const struct heap_verb *verb = context;
+	struct heap_verb *verb = context;
+	struct component_of_stack *known;
 
-	return components_find(verb->components, verb->session->stacks,
-			       verb->namer, stack, library);
+	HASH_FIND(hh, verb->component_of, &stack, sizeof(stack), known);
+	if (known)
+		return known->component;
+	known = xcalloc(1, sizeof(*known));
+	known->stack = stack;
+	known->component = components_find(verb->components,
+					   verb->session->stacks, verb->namer,
+					   stack, library);
+	HASH_ADD(hh, verb->component_of, stack, sizeof(known->stack), known);
+	return known->component;
+}
+
+void heap_verb_free_components(struct heap_verb *verb)
+{
+	struct component_of_stack *known, *next;
+
+	HASH_ITER(hh, verb->component_of, known, next) {
+		HASH_DEL(verb->component_of, known);
+		free(known);
+	}
+	components_free(verb->components);
 }
 
 static int open_report(struct heap_verb *verb)

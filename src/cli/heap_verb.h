@@ -13,7 +13,15 @@
 #include "report/suppressions.h"
 
 /* The verb heap: what is acquired and not given back. */
+/* Which component a call stack belongs to, asked at each release. */
+struct component_of_stack {
+	stack_id stack;
+	unsigned component;
+	UT_hash_handle hh;
+};
+
 struct heap_verb {
+	struct component_of_stack *component_of;
 	struct session *session;
 	struct families *families;
 	struct namer *namer;
@@ -39,6 +47,8 @@ struct heap_verb {
 /* What the command line names is read, and what is written to is opened; what
    goes wrong has been told. */
 int heap_verb_open(struct heap_verb *verb) MUST_CHECK;
+
+void heap_verb_free_components(struct heap_verb *verb);
 
 /* Where the report goes, for messages. */
 const char *heap_verb_output(const struct heap_verb *verb);

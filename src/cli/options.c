@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
+#include "cli/file_names.h"
 #include "cli/growth_option.h"
 #include "cli/option_table.h"
 #include "cli/pids.h"
@@ -453,6 +454,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 	if (!err) {
 		conclude(&line);
 		choose_messages(&options);
+		file_names_tell_apart(&options);
 		tell_what_is_in_vain(&options);
 		*ret = options;
 	} else {
@@ -474,6 +476,7 @@ void options_fini(struct options *options)
 	strings_free(options->configs);
 	strings_free(options->pools);
 	strings_free(options->suppressions);
+	file_names_fini(options);
 	free(options->pids);
 	filter_free(options->calls);
 	filter_free(options->libraries);

@@ -465,10 +465,12 @@ static void report_stacks(const struct session *session)
 	const uint64_t *frames = counts.frames;
 
 	if (counts.broken)
-		complain(0, "%llu of %llu stacks could not be followed to "
-			    "their end",
+		complain(0, "%llu of %llu stack%s could not be followed to "
+			    "%s end",
 			 (unsigned long long)counts.broken,
-			 (unsigned long long)counts.stacks);
+			 (unsigned long long)counts.stacks,
+			 counts.stacks == 1 ? "" : "s",
+			 counts.broken == 1 ? "its" : "their");
 	diag_debug(DIAG_SESSION,
 		   "%llu stacks, %llu cut, %llu broken; frames: %llu by "
 		   "entry, %llu by tables, %llu by frame pointer, %llu by "
@@ -492,10 +494,10 @@ static void report_debuginfo(const struct session *session)
 		losses.crashed + losses.timed_out + losses.malformed;
 
 	if (lost)
-		complain(0, "the debug information of %llu files could not be "
+		complain(0, "the debug information of %llu file%s could not be "
 			    "read: %llu crashed its reader, %llu took too "
 			    "long, %llu can't be understood",
-			 (unsigned long long)lost,
+			 (unsigned long long)lost, lost == 1 ? "" : "s",
 			 (unsigned long long)losses.crashed,
 			 (unsigned long long)losses.timed_out,
 			 (unsigned long long)losses.malformed);
@@ -526,14 +528,16 @@ static void report_losses(struct session *session)
 	struct prober_counts counts = prober_counts(session->prober);
 
 	if (counts.failed_returns)
-		complain(0, "%llu calls were seen without their return: it "
-			    "could not be trapped",
-			 (unsigned long long)counts.failed_returns);
+		complain(0, "%llu call%s seen without return: it could not be "
+			    "trapped",
+			 (unsigned long long)counts.failed_returns,
+			 counts.failed_returns == 1 ? " was" : "s were");
 	counts.failed_probes += session->tracer.counts.traps_failed;
 	if (counts.failed_probes)
-		complain(0, "%llu functions could not be trapped (-D probe "
+		complain(0, "%llu function%s could not be trapped (-D probe "
 			    "names them)",
-			 (unsigned long long)counts.failed_probes);
+			 (unsigned long long)counts.failed_probes,
+			 counts.failed_probes == 1 ? "" : "s");
 	report_lost_traps(session);
 	if (session->tracer.counts.unfollowed)
 		complain(0, "%llu children could not be followed: too few "

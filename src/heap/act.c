@@ -229,18 +229,20 @@ static struct heap_outcome act_on_blocks(struct heap *heap,
 }
 
 /* The time of an act is never 0: that would be long before the start. */
-static struct heap_act with_times(const struct heap_act *act)
+static struct heap_act with_times(const struct heap *heap,
+				  const struct heap_act *act)
 {
+	uint64_t end = act->end > act->begin ? act->end : act->begin;
 	struct heap_act copy = *act;
 
-	if (copy.end < copy.begin)
-		copy.end = copy.begin;
+	copy.end = heap_time(heap, end);
+	copy.begin = copy.end - (end - act->begin);
 	return copy;
 }
 
 struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 {
-	struct heap_act act = with_times(given);
+	struct heap_act act = with_times(heap, given);
 	struct heap_outcome outcome = { 0 };
 
 	switch (act.function->act) {

@@ -35,6 +35,25 @@ static bool forms_differ(const struct family_function *a,
 	return a->form && b->form && a->form != b->form;
 }
 
+/*
+ * Whether what one has acquired is given back by another: a component, where
+ * both are known to be of one, else a library.
+ */
+static bool crosses(struct heap *heap, const struct heap_act *act,
+		    const struct site *site)
+{
+	const struct heap_options *options = &heap->options;
+	unsigned component = 0;
+
+	if (site->component)
+		component = options->component(options->context, act->stack,
+					       act->library);
+	if (component)
+		return component != site->component;
+	return site->library && act->library &&
+	       site->library != heap_library(heap, act->library);
+}
+
 void heap_judge_release(struct heap *heap, const struct heap_act *act,
 			const struct site *site, uint64_t handle, uint64_t size)
 {
@@ -53,8 +72,7 @@ void heap_judge_release(struct heap *heap, const struct heap_act *act,
 		total->size_mismatches++;
 		add_pair(heap, act, INCIDENT_SIZE_MISMATCH, site, handle, size);
 	}
-	if (site->library && act->library &&
-	    site->library != heap_library(heap, act->library))
+	if (crosses(heap, act, site))
 		add_pair(heap, act, INCIDENT_CROSS, site, handle, size);
 }
 
@@ -66,6 +84,19 @@ static bool may_have_missed(const struct heap *heap,
 
 	return heap->missed_until >= since ||
 	       (options->missing && options->missing[family->index]);
+}
+
+static bool was_inherited(const struct heap *heap, const struct heap_act *act,
+			  uint64_t handle)
+{
+	const struct heap_options *options = &heap->options;
+
+	if (act->function->family->has_size)
+		return false;
+	for (size_t i = 0; i < options->inherited_count; i++)
+		if ((uint64_t)options->inherited[i] == handle)
+			return true;
+	return false;
 }
 
 void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
@@ -91,6 +122,8 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		incident.first_library = earlier->library;
 	} else if (act->function->act == FAMILY_RESIZE) {
 		total->unknown_resizes++;
+		return;
+	} else if (was_inherited(heap, act, handle)) {
 		return;
 	} else if (!heap->options.complete || total->unkept ||
 		   total->dropped || heap->missed_until) {

@@ -41,6 +41,28 @@ void heap_free(struct heap *heap)
 	free(heap);
 }
 
+void heap_switch(struct heap *heap, uint64_t now, bool on)
+{
+	if (!on && !heap->off_since) {
+		heap->off_since = now;
+	} else if (on && heap->off_since) {
+		heap->off_ns += now - heap->off_since;
+		heap->off_since = 0;
+	}
+}
+
+uint64_t heap_time(const struct heap *heap, uint64_t monotonic)
+{
+	if (heap->off_since && monotonic > heap->off_since)
+		monotonic = heap->off_since;
+	return monotonic - heap->off_ns;
+}
+
+uint64_t heap_off_time(const struct heap *heap)
+{
+	return heap->off_ns;
+}
+
 uint64_t heap_start(const struct heap *heap)
 {
 	return heap->options.start;

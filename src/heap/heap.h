@@ -70,7 +70,8 @@ struct heap_options {
 	bool complete;
 	/*
 	 * The number of the component that a call stack and the library at
-	 * its end belong to, or 0. Asked once a site; NULL: there are none.
+	 * its end belong to, or 0. Asked once a site, and at releases of what
+	 * a component holds; NULL: there are none.
 	 */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
@@ -78,6 +79,9 @@ struct heap_options {
 	/* By family->index: whether some of its acquisitions can't be seen at
 	   all. NULL: of none. */
 	const bool *missing;
+	/* Descriptors that the process had when it began its program. */
+	const int *inherited;
+	size_t inherited_count;
 	void *context;
 	/* What a thread calls itself; "" when it is gone. NULL: nobody knows. */
 	void (*thread_name)(pid_t tid, char ret[HEAP_THREAD_NAME]);
@@ -92,6 +96,17 @@ struct heap_outcome {
 	bool known;    /* RELEASE, RESIZE: what is given back was held */
 	uint64_t size; /* … and so large, in bytes */
 };
+
+/*
+ * Its clock. While counting is switched off it stands still, so that nobody
+ * takes that for a time in which nothing happened: all times that acts are
+ * given are translated, and all that is asked of a heap is asked at such times.
+ */
+void heap_switch(struct heap *heap, uint64_t now, bool on);
+uint64_t heap_time(const struct heap *heap, uint64_t monotonic);
+
+/* How long it was switched off, until it was switched on again. */
+uint64_t heap_off_time(const struct heap *heap);
 
 /*
  * A release or a resize has been entered. What it gives back may come to

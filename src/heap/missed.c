@@ -62,6 +62,8 @@ static void forget(struct heap *heap, struct ledger *ledger, uint64_t handle,
 
 void heap_missed(struct heap *heap, uint64_t since, uint64_t until)
 {
+	since = heap_time(heap, since);
+	until = heap_time(heap, until);
 	doubts_withdraw(heap, since);
 	heap->missed_until = until;
 	for (size_t i = 0; i < heap->ledger_count; i++) {

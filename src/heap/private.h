@@ -38,6 +38,8 @@ struct ledger {
 
 struct heap {
 	struct heap_options options;
+	uint64_t off_since; /* monotonic; 0: counting is on */
+	uint64_t off_ns;    /* how long it had been off before that */
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
 	struct sites sites;

@@ -85,8 +85,11 @@ static void sample(const struct watch *watch, struct watched *process,
 	if (!process->samples++)
 		process->first_vitals = vitals;
 	process->vitals = vitals;
+	process->sampled = now;
 	heap_name_threads(process->heap, false);
-	history_change(&process->resident, now - process->start,
+	/* As the heap's, it has no time for what isn't counted. */
+	history_change(&process->resident,
+		       heap_time(process->heap, now) - process->start,
 		       (struct history_state){
 			       .bytes = vitals.resident_bytes });
 	sample_growth(process, now, now_and_then);
@@ -143,7 +146,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 			   uint64_t time)
 {
 	struct watched *process = xcalloc(1, sizeof(*process));
-	const struct heap_options options = {
+	struct heap_options options = {
 		.families = watch->options.families,
 		.start = time,
 		.complete = complete,
@@ -160,7 +163,13 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	process->start = time;
 	process->looked = time;
 	process->complete = complete;
+	if (complete && !procfs_descriptors(pid, &process->inherited,
+					    &process->inherited_count)) {
+		options.inherited = process->inherited;
+		options.inherited_count = process->inherited_count;
+	}
 	process->heap = heap_new(&options);
+	heap_switch(process->heap, time, !watch->acts.off);
 	if (watch->options.growth)
 		process->growth = growth_new(&(struct growth_options){
 			.kinds = watch->options.growth,
@@ -184,6 +193,7 @@ static void forget(struct watch *watch, struct watched *process)
 {
 	HASH_DEL(watch->processes, process);
 	heap_free(process->heap);
+	free(process->inherited);
 	growth_free(process->growth);
 	history_fini(&process->resident);
 	free(process->program);
@@ -202,6 +212,8 @@ static void end(struct watch *watch, const struct event *event,
 		sample_cost(watch, process);
 	else
 		sample(watch, process, event->time, false);
+	if (state == WATCHED_EXITED)
+		vitals_read_kills("", &process->vitals);
 	process->end = event->time;
 	process->state = state;
 	process->status = status;
@@ -359,9 +371,13 @@ void watch_add(struct watch *watch, pid_t pid, bool complete)
 		add(watch, pid, complete, clock_now());
 }
 
-void watch_switch(struct watch *watch, bool on)
+void watch_switch(struct watch *watch, bool on, uint64_t now)
 {
+	struct watched *process, *next;
+
 	watch->acts.off = !on;
+	HASH_ITER(hh, watch->processes, process, next)
+		heap_switch(process->heap, now, on);
 }
 
 bool watch_is_on(const struct watch *watch)

@@ -39,6 +39,8 @@ struct watched {
 	   a link or a script, or one that the process has taken. Or "". */
 	char name[PROCFS_COMM_ROOM];
 	struct heap *heap;
+	int *inherited; /* descriptors that it had at .start, if .complete */
+	size_t inherited_count;
 	struct growth *growth; /* or NULL */
 	uint64_t start, end; /* monotonic; end: 0 while it runs */
 	enum watched_state state;
@@ -54,6 +56,7 @@ struct watched {
 	bool complete;       /* watched from its first instruction on */
 	/* What the kernel said of it when watching began, and the last time. */
 	struct vitals first_vitals, vitals;
+	uint64_t sampled;    /* monotonic: when that was */
 	unsigned samples;    /* how often that was */
 	struct history resident; /* bytes, in time */
 	uint64_t double_frees; /* by then */
@@ -112,7 +115,7 @@ void watch_leave(struct watch *watch, uint64_t now);
  * Off: what is acquired from now on is not kept, but what was kept before is
  * still seen when it is given back: in the end that shows what survives.
  */
-void watch_switch(struct watch *watch, bool on);
+void watch_switch(struct watch *watch, bool on, uint64_t now);
 bool watch_is_on(const struct watch *watch);
 
 /* Those that run, by pid. NULL: the first; NULL behind the last. */

@@ -187,6 +187,9 @@ static int add_incidents(const struct heap_text *text,
 
 	if (!count)
 		return 0;
+	/* With components, some of these are within a library. */
+	if (kind == INCIDENT_CROSS && text->config->components)
+		title = "---- ACQUIRED BY ONE COMPONENT, GIVEN BACK BY ANOTHER";
 	err = add_title(text, title);
 	for (i = 0; !err && i < count && (!top || i < top); i++)
 		err = add_incident(text, heap_incident_at(heap, kind, i));
@@ -228,12 +231,12 @@ int heap_text_incidents(const struct heap_text *text)
 /* ---- the foot ---- */
 
 static int add_loss(const struct heap_text *text, uint64_t number,
-		    const char *what)
+		    const char *one, const char *many)
 {
 	if (!number)
 		return 0;
 	amounts_add_number(heap_text_out(text), number);
-	strbuf_printf(heap_text_out(text), " %s", what);
+	strbuf_printf(heap_text_out(text), " %s", number == 1 ? one : many);
 	return heap_text_end_line(text);
 }
 
@@ -271,8 +274,22 @@ static int add_lost_traps(const struct heap_text *text)
 	if (err)
 		return err;
 	return add_loss(text, forgotten_blocks(process->heap),
+			"block may have been given back meanwhile, and "
+			"counts no more",
 			"blocks may have been given back meanwhile, and "
 			"count no more");
+}
+
+static int add_off_time(const struct heap_text *text)
+{
+	uint64_t off = heap_off_time(text->process->heap);
+
+	if (!off)
+		return 0;
+	strbuf_puts(heap_text_out(text), "counting was switched off for ");
+	amounts_add_duration(heap_text_out(text), off);
+	strbuf_puts(heap_text_out(text), ", which is no part of the times here");
+	return heap_text_end_line(text);
 }
 
 static int add_losses(const struct heap_text *text)
@@ -287,21 +304,29 @@ static int add_losses(const struct heap_text *text)
 	err = heap_text_end_line(text);
 	if (!err)
 		err = add_loss(text, process->unreadable,
+			       "call had arguments that could not be read",
 			       "calls had arguments that could not be read");
 	if (!err)
 		err = add_loss(text, process->unseen,
+			       "call had a return that could not be seen",
 			       "calls had returns that could not be seen");
 	if (!err)
 		err = add_lost_traps(text);
 	if (!err)
 		err = add_loss(text, heap_unkept(process->heap),
+			       "acquisition was not kept, as that was "
+			       "switched off",
 			       "acquisitions were not kept, as that was "
 			       "switched off");
 	if (!err)
+		err = add_off_time(text);
+	if (!err)
 		err = add_loss(text, stacks->broken,
+			       "stack could not be followed to its end",
 			       "stacks could not be followed to their end");
 	return err ? err :
 		     add_loss(text, stacks->cut,
+			      "stack was cut at --depth",
 			      "stacks were cut at --depth");
 }
 

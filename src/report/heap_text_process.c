@@ -18,6 +18,21 @@ static void add_changed(struct strbuf *out, const char *name, uint64_t first,
 	strbuf_putc(out, ')');
 }
 
+/* The last that was seen of a process which has ended since. */
+#define AGE_MIN (NS_PER_SECOND / 100)
+
+static void add_age(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+
+	if (!process->end || process->end < process->sampled + AGE_MIN)
+		return;
+	strbuf_puts(heap_text_out(text), ", ");
+	amounts_add_duration(heap_text_out(text),
+			     process->end - process->sampled);
+	strbuf_puts(heap_text_out(text), " before its end");
+}
+
 static int add_sizes(const struct heap_text *text)
 {
 	const struct vitals *first = &text->process->first_vitals;
@@ -32,6 +47,7 @@ static int add_sizes(const struct heap_text *text)
 			      100.0 * now->resident_bytes /
 				      now->machine_bytes);
 	add_changed(out, ", swap", first->swapped_bytes, now->swapped_bytes);
+	add_age(text);
 	return heap_text_end_line(text);
 }
 
@@ -70,6 +86,14 @@ static int add_cgroup(const struct heap_text *text)
 	}
 	strbuf_puts(out, "; OOM kills: ");
 	amounts_add_number(out, now->oom_kills);
+	if (now->oom_kills > text->process->first_vitals.oom_kills) {
+		strbuf_puts(out, ", ");
+		amounts_add_number(out,
+				   now->oom_kills -
+					   text->process->first_vitals
+						   .oom_kills);
+		strbuf_puts(out, " of them while this was watched");
+	}
 	return heap_text_end_line(text);
 }
 
@@ -92,12 +116,24 @@ static uint64_t room_of(const struct vitals *now, const char **what_ret)
 
 #define SOURCES 2
 
+/* Nobody wants to hear of them. */
+static size_t without_suppressed(struct rise_source *sources, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!sources[i].site->suppression)
+			sources[kept++] = sources[i];
+	return kept;
+}
+
 static void add_sources(const struct heap_text *text,
 			const struct family *family)
 {
 	struct rise_source sources[SOURCES];
-	size_t count = rise_sources(text->process->heap, family,
-				    text->rows->survey, sources, SOURCES);
+	size_t count = without_suppressed(
+		sources, rise_sources(text->process->heap, family,
+				      text->rows->survey, sources, SOURCES));
 	double share = 0;
 
 	for (size_t i = 0; i < count; i++)

@@ -107,7 +107,8 @@ static void add_lives(const struct heap_row *row, struct strbuf *out)
 	}
 	if (!row->lifetimes.count)
 		return;
-	strbuf_puts(out, row->has_size ? "; lived " : "lived ");
+	/* The top of a bucket. */
+	strbuf_puts(out, row->has_size ? "; lived up to " : "lived up to ");
 	amounts_add_duration(out,
 			     log_histogram_quantile(&row->lifetimes, 500));
 	strbuf_puts(out, " (median) to ");
@@ -224,6 +225,15 @@ static int add_rest(const struct heap_text *text, uint64_t rows,
 	return err;
 }
 
+/* Rows that hold nothing tell of churn, and are shown to who asks for that. */
+static bool is_wanted(const struct heap_text *text, const struct heap_row *row)
+{
+	const struct heap_report_options *options = text->config->options;
+
+	return row->blocks || !options->top ||
+	       options->order == HEAP_ORDER_RATE;
+}
+
 /* What will be shown is named all at once. */
 static void prepare_names(const struct heap_text *text,
 			  const struct heap_rows *rows)
@@ -235,7 +245,7 @@ static void prepare_names(const struct heap_text *text,
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count && count < limit; i++)
-		if (rows->list[i].site && rows->list[i].blocks &&
+		if (rows->list[i].site && is_wanted(text, &rows->list[i]) &&
 		    !(top && rows->list[i].is_part))
 			stacks[count++] = rows->list[i].site->stack;
 	heap_names_prepare(text->config, stacks, count, UNWIND_DEPTH_MAX);
@@ -251,7 +261,7 @@ int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 	for (size_t i = 0; !err && i < rows->count; i++) {
 		const struct heap_row *row = &rows->list[i];
 
-		if (!row->blocks) {
+		if (!is_wanted(text, row)) {
 			empty++;
 		} else if (row->is_part && top) {
 			continue;

@@ -264,30 +264,42 @@ pid_t procfs_live_task(pid_t pid)
 	return 0;
 }
 
-int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret)
+/* The entries of a directory that are numbers of at least least. */
+static int read_numbers(pid_t pid, const char *directory, int least, int **ret,
+			size_t *count_ret)
 {
 	char path[64];
 	size_t n = 0, room = 0;
-	pid_t *tids = NULL;
+	int *numbers = NULL;
 	struct dirent *entry;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, directory);
 	dir = opendir(path);
 	if (!dir)
 		return errno == ENOENT ? -ERR_GONE : -errno;
 	while ((entry = readdir(dir))) {
-		int tid = atoi(entry->d_name);
+		int number = atoi(entry->d_name);
 
-		if (tid <= 0)
+		if (entry->d_name[0] == '.' || number < least)
 			continue;
-		tids = xgrow(tids, n, &room, sizeof(*tids));
-		tids[n++] = tid;
+		numbers = xgrow(numbers, n, &room, sizeof(*numbers));
+		numbers[n++] = number;
 	}
 	closedir(dir);
-	*ret = tids;
+	*ret = numbers;
 	*count_ret = n;
 	return 0;
+}
+
+int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret)
+{
+	return read_numbers(pid, "task", 1, ret, count_ret);
+}
+
+int procfs_descriptors(pid_t pid, int **ret, size_t *count_ret)
+{
+	return read_numbers(pid, "fd", 0, ret, count_ret);
 }
 
 bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type, uint64_t *ret)

@@ -88,6 +88,9 @@ pid_t procfs_live_task(pid_t pid);
 /* The tasks of a process; the array is to be freed. -ERR_GONE. */
 int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret) MUST_CHECK;
 
+/* Its descriptors, likewise. */
+int procfs_descriptors(pid_t pid, int **ret, size_t *count_ret) MUST_CHECK;
+
 /*
  * The auxiliary vector as it is; returns its bytes, 0 when there is none (yet).
  * It lies with the address space: while a process runs another program, it

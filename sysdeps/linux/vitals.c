@@ -107,17 +107,32 @@ static bool read_number(const char *root, const char *directory,
 }
 
 /* "oom_kill 3" among other lines. */
+static bool find_kills(const char *root, const char *path, uint64_t *ret)
+{
+	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "oom_kill %" SCNu64, ret) == 1)
+			return true;
+	return false;
+}
+
 static void read_kills(const char *root, const char *directory,
 		       const char *name, struct vitals *ret)
 {
 	char *path CLEANUP(xfree_cleanup) =
 		xasprintf("%s/%s", directory, name);
-	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
-	char line[128];
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "oom_kill %" SCNu64, &ret->oom_kills) == 1)
-			return;
+	if (find_kills(root, path, &ret->oom_kills) &&
+	    strlen(path) < sizeof(ret->kills_path))
+		strcpy(ret->kills_path, path);
+}
+
+void vitals_read_kills(const char *root, struct vitals *vitals)
+{
+	if (*vitals->kills_path)
+		(void)find_kills(root, vitals->kills_path, &vitals->oom_kills);
 }
 
 static void take_limit(const char *root, const struct hierarchy *hierarchy,

@@ -19,6 +19,7 @@ struct vitals {
 	uint64_t cgroup_bytes;   /* used by the cgroup that has that limit */
 	uint64_t oom_kills;      /* in its own cgroup */
 	unsigned cgroup_version; /* 1, 2; 0: not known */
+	char kills_path[512];    /* where these are counted; "": nowhere */
 };
 
 /*
@@ -26,5 +27,8 @@ struct vitals {
  * there is no such process, or it has ended.
  */
 int vitals_read(const char *root, pid_t pid, struct vitals *ret) MUST_CHECK;
+
+/* Counts the kills anew: the process may have gone by one. */
+void vitals_read_kills(const char *root, struct vitals *vitals);
 
 #endif

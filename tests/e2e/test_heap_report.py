@@ -317,6 +317,58 @@ def _(case):
     h.check_equal(report.malloc.odd("double frees"), 0, "double frees")
 
 
+@h.test("several processes: each has files of its own")
+def own_files(case):
+    for option in ("--folded", "--json", "--svg", "--pprof", "--callgrind"):
+        name = case.path("held" + option + ".out")
+        result = case.calltrap("heap", "-f", option + "=" + name, "sh", "-c",
+                               "true; /bin/true; /bin/true", log=False)
+        found = sorted(path for path in os.listdir(case.dir)
+                       if path.startswith("held" + option))
+        h.check(len(found) >= 3 and all(
+            re.fullmatch(r"held%s\.\d+\.out" % option, path)
+            for path in found), "files: %r" % found)
+        h.check_match(r"there may be several processes: %s writes .*\.%%p\.out"
+                      % option, result.err, "what is said")
+
+
+@h.test("--top=0 and --sort=rate show what holds nothing")
+def churn(case):
+    report = watch(case, "ccc")
+    h.check(report.empty, "no row that holds nothing: " + report.text)
+    for options in (["--top=0"], ["--sort=rate", "--top=50"]):
+        report = watch(case, "ccc", *options)
+        h.check_equal(report.empty, 0, "rows left out with %r" % options)
+        h.check([row for row in report.rows if not row.blocks],
+                "no row without blocks in " + report.text)
+
+
+@h.test("SIGUSR1: the time for which counting was off is no part of the trend")
+def off_time(case):
+    target = start(case)
+    tracer = hr.attach(case, target)
+    h.settle(target, tracer)
+    for _ in range(20):
+        order(target, "b")
+        time.sleep(0.02)
+    began = time.monotonic()
+    tracer.popen.send_signal(signal.SIGUSR1)
+    h.wait_until(lambda: "doesn't count" in tracer.err, "the message")
+    time.sleep(3 * (time.monotonic() - began) + 2)
+    tracer.popen.send_signal(signal.SIGUSR1)
+    h.wait_until(lambda: "counts again" in tracer.err, "the message")
+    off = time.monotonic() - began
+    for _ in range(20):
+        order(target, "b")
+        time.sleep(0.02)
+    report = hr.leave(tracer)
+    said = h.check_match(r"^counting was switched off for ([\d.]+) s",
+                         report.text, "how long it was off")
+    h.check(off / 2 < float(said[1]) < off * 1.1, "off %g s: %s" %
+            (off, said[0]))
+    h.check(report.row("beta").verdict != "NOT", "beta: " + report.text)
+
+
 @h.test("--every prints each time, --for ends")
 def _(case):
     target = start(case)

@@ -231,7 +231,7 @@ def smashed(case):
         stack, result = one(case, "smashed", path)
         h.check_equal((stack.functions(), stack.broken),
                       (["smashes"], True), "the stack")
-        h.check_match("1 of 1 stacks could not be followed", result.err,
+        h.check_match("1 of 1 stack could not be followed to its end", result.err,
                       "messages")
     path = program("x86_64", "-fno-omit-frame-pointer",
                    "-fno-stack-protector", "-fno-asynchronous-unwind-tables",

@@ -328,6 +328,69 @@ START_TEST(released_by_another_library)
 }
 END_TEST
 
+/* The library's number, or none for those of another one. */
+static unsigned by_stack(void *context, stack_id stack, const char *library)
+{
+	(void)context;
+	(void)library;
+	return stack / 10;
+}
+
+/* Components decide where both are of one, libraries elsewhere. */
+START_TEST(crossed_components)
+{
+	const struct {
+		stack_id acquired, released;
+		const char *acquirer, *releaser;
+		unsigned crossed;
+	} cases[] = {
+		{ 10, 11, "liba", "libb", 0 }, /* two libraries of one */
+		{ 10, 20, "liba", "liba", 1 }, /* two within a library */
+		{ 10, 1, "liba", "liba", 0 },  { 1, 2, "liba", "libb", 1 },
+		{ 10, 2, "liba", "libb", 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct heap_options options = { .component = by_stack };
+		struct fixture g;
+
+		fixture_init(&g, &options);
+		g.library = cases[i].acquirer;
+		g.stack = cases[i].acquired;
+		acquire(&g, "malloc", 0x10, 10);
+		g.library = cases[i].releaser;
+		g.stack = cases[i].released;
+		release(&g, "free", 0x10, 0);
+		ck_assert_msg(heap_incident_count(g.heap, INCIDENT_CROSS) ==
+				      cases[i].crossed,
+			      "case %zu", i);
+		fixture_fini(&g);
+	}
+}
+END_TEST
+
+/* What a program is started with it may close. */
+START_TEST(inherited_descriptors)
+{
+	const int inherited[] = { 0, 1, 2, 7 };
+	struct heap_options options = {
+		.complete = true,
+		.inherited = inherited,
+		.inherited_count = ARRAY_SIZE(inherited),
+	};
+	struct fixture g;
+
+	fixture_init(&g, &options);
+	for (int i = 0; i < 9; i++)
+		release(&g, "close", i, 0);
+	ck_assert_uint_eq(total_of(&g, "close")->invalid_frees, 5);
+	/* An address is no descriptor. */
+	release(&g, "free", 7, 0);
+	ck_assert_uint_eq(total_of(&g, "free")->invalid_frees, 1);
+	fixture_fini(&g);
+}
+END_TEST
+
 START_TEST(reused_and_replaced)
 {
 	acquire(&f, "malloc", 0x10, 10);
@@ -540,7 +603,7 @@ START_TEST(libraries_and_components)
 	g.stack = 5;
 	g.library = "libx";
 	acquire(&g, "malloc", 0x30, 100);
-	ck_assert_uint_eq(asked, 2);
+	ck_assert_uint_eq(asked, 3);
 	for (size_t i = 0; i < heap_holder_count(g.heap); i++) {
 		const struct heap_holder *h = heap_holder_at(g.heap, i);
 
@@ -699,6 +762,8 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, never_acquired);
 	tcase_add_test(tcase, forms_and_sizes_that_differ);
 	tcase_add_test(tcase, released_by_another_library);
+	tcase_add_test(tcase, crossed_components);
+	tcase_add_test(tcase, inherited_descriptors);
 	tcase_add_test(tcase, reused_and_replaced);
 	tcase_add_test(tcase, shared_handles);
 	tcase_add_test(tcase, parts_of_mappings);

@@ -103,6 +103,30 @@ static void check_verdict(stack_id stack, enum verdict_level level,
 	strbuf_fini(&text);
 }
 
+/* Nothing is acquired while counting is off; that is no sign of health. */
+START_TEST(switched_off)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		f.now += SECOND;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	heap_switch(f.heap, f.now, false);
+	f.now += 600 * SECOND;
+	heap_switch(f.heap, f.now, true);
+	ck_assert_uint_eq(heap_off_time(f.heap), 600 * SECOND);
+	for (unsigned i = 60; i < 120; i++) {
+		f.now += SECOND;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	heap_switch(f.heap, f.now, false);
+	f.now += 600 * SECOND;
+	f.now = heap_time(f.heap, f.now);
+	ck_assert_uint_eq(judge(1).level, VERDICT_LIKELY);
+	/* From the first block to the last. */
+	ck_assert_uint_eq(judge(1).watched, 119 * SECOND);
+}
+END_TEST
+
 START_TEST(never_freed_and_taken_back)
 {
 	for (unsigned i = 0; i < 60; i++) {
@@ -536,6 +560,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, trend_of_noise);
 	tcase_add_test(tcase, trend_of_nothing);
 	tcase_add_test(tcase, never_freed_and_taken_back);
+	tcase_add_test(tcase, switched_off);
 	tcase_add_test(tcase, levels_are_remembered);
 	tcase_add_test(tcase, some_are_forgotten);
 	tcase_add_test(tcase, kept);

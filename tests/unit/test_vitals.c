@@ -68,6 +68,26 @@ START_TEST(process)
 }
 END_TEST
 
+/* It was killed: that is counted when it has gone. */
+START_TEST(kills_afterwards)
+{
+	struct vitals v;
+
+	put("/proc/7/cgroup", "0::/a\n");
+	put("/sys/fs/cgroup/a/memory.events", "oom 0\noom_kill 0\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.oom_kills, 0);
+	put("/proc/7/status", "Name:\tx\nState:\tZ (zombie)\n");
+	put("/sys/fs/cgroup/a/memory.events", "oom 1\noom_kill 1\n");
+	vitals_read_kills(root, &v);
+	ck_assert_uint_eq(v.oom_kills, 1);
+	/* Its group may have gone with it. */
+	strcpy(v.kills_path, "/sys/fs/cgroup/b/memory.events");
+	vitals_read_kills(root, &v);
+	ck_assert_uint_eq(v.oom_kills, 1);
+}
+END_TEST
+
 /* One that has ended has no memory. */
 START_TEST(zombie)
 {
@@ -149,6 +169,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, process);
 	tcase_add_test(tests, zombie);
+	tcase_add_test(tests, kills_afterwards);
 	tcase_add_test(tests, version_1);
 	tcase_add_test(tests, version_2);
 	tcase_add_test(tests, odd_groups);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/file_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "report/path_pattern.h"
+
+static bool names_process(const char *path)
+{
+	CLEANUP(strbuf_fini) struct strbuf expanded = { 0 };
+
+	return path_pattern_expand(path, 0, &expanded);
+}
+
+/* Behind the name, before what a browser knows the file's kind by. */
+static char *with_process(const char *path)
+{
+	const char *base = file_base_name(path), *dot = strrchr(base, '.');
+	size_t length = dot && dot != base ? (size_t)(dot - path) :
+					     strlen(path);
+
+	return xasprintf("%.*s.%%p%s", (int)length, path, path + length);
+}
+
+void file_names_tell_apart(struct options *options)
+{
+	const struct {
+		const char *option;
+		const char **path;
+	} files[OPTIONS_FILES] = {
+		{ "--folded", &options->export.folded },
+		{ "--svg", &options->export.svg },
+		{ "--pprof", &options->export.pprof },
+		{ "--json", &options->export.json },
+		{ "--callgrind", &options->export.callgrind },
+	};
+
+	if (options->verb != VERB_HEAP ||
+	    (!options->follow && options->pid_count + !!options->command < 2))
+		return;
+	for (size_t i = 0; i < OPTIONS_FILES; i++) {
+		const char *path = *files[i].path;
+
+		if (!path || names_process(path) || !strncmp(path, "/dev/", 5))
+			continue;
+		options->files[i] = with_process(path);
+		*files[i].path = options->files[i];
+		diag(DIAG_NOTE, DIAG_SESSION,
+		     "there may be several processes: %s writes %s",
+		     files[i].option, options->files[i]);
+	}
+}
+
+void file_names_fini(struct options *options)
+{
+	for (size_t i = 0; i < OPTIONS_FILES; i++)
+		free(options->files[i]);
+}
