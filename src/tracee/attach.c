@@ -14,6 +14,7 @@
 #include "base/xalloc.h"
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/reaper.h"
 #include "tracee/seize.h"
 #include "tracee/sharers.h"
 #include "tracee/stop.h"
@@ -138,33 +139,48 @@ static char *diagnose(pid_t pid, int error)
 			       error);
 }
 
+/*
+ * A thread that called execve before it was seized has its leader's number by
+ * now, and that is thought to be ours.
+ */
+static bool is_ours(const struct tracee *tracee, pid_t tid)
+{
+	struct procfs_status status;
+
+	return task_find(tracee->space->tracer, tid) &&
+	       (tid != tracee->pid || procfs_status(tid, &status) ||
+		status.tracer);
+}
+
 /* Seizes what isn't ours yet; returns how many there were, or an error. */
 static int seize_pass(struct tracee *tracee)
 {
 	struct tracer *tracer = tracee->space->tracer;
 	pid_t *tids CLEANUP(xfree_cleanup) = NULL;
+	struct reaper *reaper = NULL;
 	size_t count, i;
 	int added = 0;
 	int err = procfs_tasks(tracee->pid, &tids, &count);
 
 	if (err)
 		return err;
+	if (count > 1)
+		reaper = reaper_start();
 	for (i = 0; i < count; i++) {
-		/*
-		 * One that is known, too: a thread that called execve before
-		 * it was seized has its leader's number by now.
-		 */
-		err = ptrace_seize(tids[i], SEIZE_OPTIONS);
+		if (is_ours(tracee, tids[i]))
+			continue;
+		err = reaper_seize(reaper, tids[i], SEIZE_OPTIONS, tids, count);
 		if (!err) {
 			if (!task_find(tracer, tids[i]))
 				task_new(tracer, tids[i], tracee);
 			added++;
 		}
 		/*
-		 * -EPERM: ours already, by ourselves or by the clone event of a
-		 * seized sibling; or a zombie leader. -ERR_GONE: it has ended.
+		 * -EPERM: ours already, by the clone event of a seized
+		 * sibling; or a zombie leader. -ERR_GONE: it has ended.
 		 */
 	}
+	reaper_end(reaper, tracer);
 	return added ? added : tracee->tasks ? 0 : err;
 }
 
@@ -276,12 +292,17 @@ static void tell_if_frozen(pid_t pid)
 		     (int)pid);
 }
 
-/* The status is looked at, and left where it is. */
-static bool stands_at_exec(pid_t pid)
+/* The status may have been fetched; else it is looked at, and left there. */
+static bool stands_at_exec(const struct tracer *tracer, pid_t pid)
 {
 	const int event = SIGTRAP | PTRACE_EVENT_EXEC << 8;
 	siginfo_t info = { .si_pid = 0 };
+	size_t i;
 
+	for (i = 0; i < tracer->queue_count; i++)
+		if (tracer->queue[i].tid == pid &&
+		    tracer->queue[i].status >> 8 == event)
+			return true;
 	return !waitid(P_PID, pid, &info,
 		       WSTOPPED | WNOHANG | WNOWAIT | __WALL) &&
 	       info.si_pid == pid && info.si_status == event;
@@ -297,7 +318,7 @@ static bool await_exec(const struct space *space, pid_t pid)
 	uint64_t deadline = clock_now() + PATIENCE;
 
 	while (space_is_left(space)) {
-		if (stands_at_exec(pid))
+		if (stands_at_exec(space->tracer, pid))
 			return true;
 		if (clock_now() > deadline)
 			break;
