@@ -27,7 +27,7 @@ static int read_profile(const char *path, struct profile **ret)
 static int write_file(const char *path, const struct strbuf *text)
 {
 	void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-	int err = whole_file_write(path, text->text, text->length);
+	int err = whole_file_write(path, text->text, text->length, false);
 
 	signal(SIGPIPE, old);
 	return err ? complain(err, "%s can't be written: %s", path,

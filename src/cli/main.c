@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -57,6 +58,20 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/*
+ * Set-user-ID, set-group-ID, or with capabilities of its file: whoever starts
+ * it would get at any process, and at any file by way of -o, -F and -A.
+ */
+static bool has_others_rights(void)
+{
+	if (!getauxval(AT_SECURE))
+		return false;
+	complain(0, "calltrap doesn't run set-user-ID, set-group-ID, or with "
+		    "capabilities of its file: everybody would get the rights "
+		    "of these");
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -65,6 +80,8 @@ int main(int argc, char **argv)
 	/* What a text looks like; numbers stay as they are. */
 	setlocale(LC_CTYPE, "");
 	fill_standard_descriptors();
+	if (has_others_rights())
+		return EXIT_WRONG_USAGE;
 	diag_set_receiver(receive);
 	err = options_parse(argc, argv, &options);
 	if (err)

@@ -73,6 +73,17 @@ static void look_for_uprobes(struct watched *process, uint64_t now)
 	process->looked = now;
 }
 
+/* It may have given up its own; a zombie has no root any more. */
+static void renew_rights(struct watched *process)
+{
+	struct rights *rights = rights_of(process->pid);
+
+	if (!rights)
+		return;
+	rights_put(process->rights);
+	process->rights = rights;
+}
+
 static void sample(const struct watch *watch, struct watched *process,
 		   uint64_t now, bool now_and_then)
 {
@@ -82,6 +93,7 @@ static void sample(const struct watch *watch, struct watched *process,
 	look_for_uprobes(process, now);
 	if (vitals_read("", process->pid, &vitals))
 		return;
+	renew_rights(process);
 	if (!process->samples++)
 		process->first_vitals = vitals;
 	process->vitals = vitals;
@@ -197,6 +209,7 @@ static void forget(struct watch *watch, struct watched *process)
 	growth_free(process->growth);
 	history_fini(&process->resident);
 	free(process->program);
+	rights_put(process->rights);
 	free(process);
 }
 

@@ -9,6 +9,7 @@
 #include "heap/history.h"
 #include "probe/prober.h"
 #include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/rights.h"
 #include "sysdeps/linux/vitals.h"
 
 /*
@@ -35,6 +36,7 @@ struct watched_cost {
 struct watched {
 	pid_t pid;
 	char *program; /* path, or "" */
+	struct rights *rights; /* to the files that it names */
 	/* What people know it by: often it isn't the file's name, as that of
 	   a link or a script, or one that the process has taken. Or "". */
 	char name[PROCFS_COMM_ROOM];

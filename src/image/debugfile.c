@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +16,19 @@
 /* Names that are longer make no sense. */
 #define LINK_MAX_SIZE 4096
 
-int image_open_source(const char *path, struct source *ret)
+int image_open_source(const struct image *image, const char *path,
+		      struct source *ret)
 {
-	/* What lies there may be a FIFO, where open() would wait. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	int err;
+	const struct debug_file *debug = &image_basis(image)->debug;
+	size_t root = strlen(image_debug_root(image));
+	int fd, err;
 
+	/* A process's rights begin below its root. */
+	if (debug->rights)
+		path += strncmp(path, debug->root, root) ? 0 : root;
+	fd = rights_open(debug->rights, path, 0);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = source_init_file(ret, fd);
 	close(fd);
 	return err;
@@ -96,7 +100,7 @@ static bool try_file(const struct image *image, const char *path,
 {
 	struct source source;
 
-	if (image_open_source(path, &source))
+	if (image_open_source(image, path, &source))
 		return false;
 	if (image_offer_debug(image, path, crc, &source, search))
 		return true;
@@ -256,6 +260,14 @@ void image_set_debug_path(struct image *image, const char *root,
 	debug->path = path ? xstrdup(path) : NULL;
 }
 
+void image_set_debug_rights(struct image *image, struct rights *rights)
+{
+	struct debug_file *debug = &image->tables->debug;
+
+	if (!debug->rights)
+		debug->rights = rights_get(rights);
+}
+
 void debug_file_close(struct debug_file *debug)
 {
 	if (debug->symtab.source)
@@ -267,6 +279,7 @@ void debug_file_fini(struct debug_file *debug)
 {
 	free(debug->root);
 	free(debug->path);
+	rights_put(debug->rights);
 	debug_file_close(debug);
 	*debug = (struct debug_file){ .looked_for = true };
 }

@@ -50,12 +50,13 @@ bool image_has_build_id(int fd, const uint8_t *id, size_t size)
 	return same;
 }
 
-static int try_common(const char *path, const uint8_t *id, size_t size)
+static int try_common(const struct image *image, const char *path,
+		      const uint8_t *id, size_t size)
 {
 	struct source source;
 	int fd = -1;
 
-	if (image_open_source(path, &source))
+	if (image_open_source(image, path, &source))
 		return -1;
 	if (source_has_id(&source, id, size))
 		fd = copy_fd(source.fd);
@@ -78,7 +79,7 @@ static int common_by_name(const struct image *image, const char *path,
 				      name);
 	else
 		return -1;
-	fd = try_common(candidate, id, size);
+	fd = try_common(image, candidate, id, size);
 	free(candidate);
 	return fd;
 }
@@ -90,7 +91,7 @@ static int common_by_id(const struct image *image, const uint8_t *id,
 	int fd;
 
 	image_id_path(&path, image_debug_root(image), id, size);
-	fd = try_common(strbuf_text(&path), id, size);
+	fd = try_common(image, strbuf_text(&path), id, size);
 	strbuf_fini(&path);
 	return fd;
 }

@@ -110,6 +110,10 @@ bool image_is_shared(const struct image *image); /* has several owners */
 void image_set_debug_path(struct image *image, const char *root,
 			  const char *path);
 
+/* With whose rights all such files are opened: an owner more. */
+struct rights;
+void image_set_debug_rights(struct image *image, struct rights *rights);
+
 /* Longer build-ids are not made. */
 #define BUILD_ID_MAX 64
 

@@ -8,6 +8,7 @@
 #include "image/image.h"
 #include "image/sections.h"
 #include "image/source.h"
+#include "sysdeps/linux/rights.h"
 
 /* What the files of this room share. */
 
@@ -57,6 +58,7 @@ struct debug_file {
 	bool wanted;     /* as image_set_debug_path() said: */
 	char *root;
 	char *path;      /* or NULL */
+	struct rights *rights; /* with which it is opened; NULL: our own */
 	bool looked_for;
 	struct source source;
 	struct symtab symtab;
@@ -264,7 +266,8 @@ bool image_offer_debug(const struct image *image, const char *path,
 const char *image_debug_root(const struct image *image);
 void image_id_path(struct strbuf *path, const char *root, const uint8_t *id,
 		   size_t size);
-int image_open_source(const char *path, struct source *ret);
+int image_open_source(const struct image *image, const char *path,
+		      struct source *ret);
 bool image_file_has_id(const struct source *source,
 		       const struct sections *sections, const uint8_t *wanted,
 		       size_t wanted_size);

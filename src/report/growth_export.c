@@ -212,13 +212,15 @@ static void write_one(const struct heap_export *export, enum growth_kind kind,
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	bool foreseen;
 	int err;
 
 	add_path(format->path, growth_kind_text(export, kind).word, &pattern);
-	path_pattern_expand(strbuf_text(&pattern), export->process->pid,
-			    &path);
+	foreseen = path_pattern_expand(strbuf_text(&pattern),
+				       export->process->pid, &path);
 	format->make(export, kind, &out);
-	err = whole_file_write(strbuf_text(&path), out.text, out.length);
+	err = whole_file_write(strbuf_text(&path), out.text, out.length,
+			       foreseen);
 	if (err)
 		told(context, strbuf_text(&path), err);
 }

@@ -61,11 +61,14 @@ static void write_one(const struct heap_export *export,
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	bool foreseen;
 	int err;
 
-	path_pattern_expand(format->path, export->process->pid, &path);
+	foreseen = path_pattern_expand(format->path, export->process->pid,
+				       &path);
 	format->make(export, &out);
-	err = whole_file_write(strbuf_text(&path), out.text, out.length);
+	err = whole_file_write(strbuf_text(&path), out.text, out.length,
+			       foreseen);
 	if (err)
 		told(context, strbuf_text(&path), err);
 }

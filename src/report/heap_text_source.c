@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -236,10 +237,13 @@ static int put_lines(const struct heap_text *text, struct source_file *source,
 static int put_file(const struct heap_text *text,
 		    const struct source_line *lines, size_t count)
 {
+	const struct rights *rights = text->process->rights;
 	struct source_file source;
 	int problem, err;
 
-	problem = source_file_read(lines[0].file, &source);
+	/* NULL would be our own. */
+	problem = rights ? source_file_read(lines[0].file, rights, &source) :
+			   -ESRCH;
 	err = put_file_name(text, &lines[0], &source, problem);
 	if (!err)
 		err = put_lines(text, problem ? NULL : &source, lines, count);

@@ -55,11 +55,13 @@ static int open_file(struct log_files *files, struct log_file *file)
 	int error;
 
 	if (!files->path)
-		return output_open(&file->output, NULL, false);
+		return output_open(&file->output, NULL, false, false);
 	path_pattern_expand(files->path, file->pid, &path);
-	error = output_open(&file->output, strbuf_text(&path), file->used);
+	error = output_open(&file->output, strbuf_text(&path), file->used,
+			    files->per_process);
 	if (error == -EMFILE && close_others(files))
-		error = output_open(&file->output, path.text, file->used);
+		error = output_open(&file->output, path.text, file->used,
+				    files->per_process);
 	strbuf_fini(&path);
 	if (!error)
 		file->used = true;

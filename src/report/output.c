@@ -9,22 +9,31 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "report/exposed.h"
 
 #define ENOUGH 65536
 
-int output_open(struct output *output, const char *path, bool add)
+static int open_path(const char *path, bool add, bool foreseen)
 {
-	int fd = STDERR_FILENO;
+	int fd;
+
+	if (foreseen && exposed_is(path))
+		return exposed_open(path, add);
+	fd = open(path,
+		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_APPEND * add |
+			  O_TRUNC * !add,
+		  0666);
+	return fd < 0 ? -errno : fd;
+}
+
+int output_open(struct output *output, const char *path, bool add,
+		bool foreseen)
+{
+	int fd = path ? open_path(path, add, foreseen) : STDERR_FILENO;
 	struct stat st;
 
-	if (path) {
-		fd = open(path,
-			  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
-				  O_APPEND * add | O_TRUNC * !add,
-			  0666);
-		if (fd < 0)
-			return -errno;
-	}
+	if (fd < 0)
+		return fd;
 	output->fd = fd;
 	output->owned = path;
 	output->waits = fstat(fd, &st) || !S_ISREG(st.st_mode);

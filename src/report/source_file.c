@@ -2,7 +2,6 @@
 #include "report/source_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,19 +18,13 @@ static int check(const struct stat *st)
 	return st->st_size > SIZE_MAX_READ ? -EFBIG : 0;
 }
 
-/* To open a device may do something, so it is looked at before. */
-static int open_regular(const char *path, struct stat *ret)
+static int open_regular(const char *path, const struct rights *rights,
+			struct stat *ret)
 {
-	int fd, err;
+	int fd = rights_open(rights, path, 0), err;
 
-	if (stat(path, ret))
-		return -errno;
-	err = check(ret);
-	if (err)
-		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = fstat(fd, ret) ? -errno : check(ret);
 	if (!err)
 		return fd;
@@ -39,11 +32,12 @@ static int open_regular(const char *path, struct stat *ret)
 	return err;
 }
 
-int source_file_read(const char *path, struct source_file *ret)
+int source_file_read(const char *path, const struct rights *rights,
+		     struct source_file *ret)
 {
 	struct source_file file = { .line = 1 };
 	struct stat st;
-	int fd = open_regular(path, &st), err;
+	int fd = open_regular(path, rights, &st), err;
 
 	if (fd < 0)
 		return fd;

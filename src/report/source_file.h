@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/strbuf.h"
+#include "sysdeps/linux/rights.h"
 
 /*
  * The lines of a source file, as debug information names it: that may be
@@ -18,8 +19,12 @@ struct source_file {
 	size_t position;
 };
 
-/* -EINVAL: no regular file; -EFBIG: too large; or why it can't be opened. */
-int source_file_read(const char *path, struct source_file *ret) MUST_CHECK;
+/*
+ * Opens it with the rights of the process that named it (see rights_open()).
+ * -EINVAL: no regular file; -EFBIG: too large; or why it can't be opened.
+ */
+int source_file_read(const char *path, const struct rights *rights,
+		     struct source_file *ret) MUST_CHECK;
 void source_file_fini(struct source_file *file);
 
 /* What these errors mean. */

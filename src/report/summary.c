@@ -308,7 +308,7 @@ int summary_new(const struct summary_options *options, struct sink **ret)
 	struct summary *summary;
 	int error;
 
-	error = output_open(&output, options->path, false);
+	error = output_open(&output, options->path, false, false);
 	if (error)
 		return error;
 	summary = xcalloc(1, sizeof(*summary));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "report/exposed.h"
 
 #define CHUNK 65536
 
@@ -73,17 +74,20 @@ static int write_in_place(const char *path, const struct content *content)
 	return err;
 }
 
+static mode_t without_mask(mode_t mode)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mode & ~mask;
+}
+
 /* A new file has the mode that open(2) would have given it. */
 static mode_t usual_mode(const char *path)
 {
 	struct stat st;
-	mode_t mask;
 
-	if (!stat(path, &st))
-		return st.st_mode & 07777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
+	return stat(path, &st) ? without_mask(0666) : st.st_mode & 07777;
 }
 
 /* Through a symbolic link, what it leads to is replaced. */
@@ -94,7 +98,8 @@ static char *real_path(const char *path)
 	return real ? real : xstrdup(path);
 }
 
-static int write_beside(const char *path, const struct content *content)
+static int write_beside(const char *path, const struct content *content,
+			mode_t mode)
 {
 	char *temporary CLEANUP(xfree_cleanup) = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC), err;
@@ -102,7 +107,7 @@ static int write_beside(const char *path, const struct content *content)
 	if (fd < 0)
 		return -errno;
 	err = write_content(fd, content);
-	if (!err && fchmod(fd, usual_mode(path)))
+	if (!err && fchmod(fd, mode))
 		err = -errno;
 	if (close(fd) && !err)
 		err = -errno;
@@ -113,23 +118,39 @@ static int write_beside(const char *path, const struct content *content)
 	return err;
 }
 
-static int write_whole(const char *path, const struct content *content)
+/* Whatever somebody else has put there is replaced, and never written to. */
+static int write_exposed(const char *path, const struct content *content)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		return -EEXIST;
+	return write_beside(path, content, without_mask(0666));
+}
+
+static int write_whole(const char *path, const struct content *content,
+		       bool foreseen)
 {
 	char *real CLEANUP(xfree_cleanup) = real_path(path);
 	struct stat st;
 
+	if (foreseen && exposed_is(path))
+		return write_exposed(path, content);
 	if (!stat(real, &st) && !S_ISREG(st.st_mode))
 		return write_in_place(real, content);
-	return write_beside(real, content);
+	return write_beside(real, content, usual_mode(real));
 }
 
-int whole_file_write(const char *path, const void *bytes, size_t size)
+int whole_file_write(const char *path, const void *bytes, size_t size,
+		     bool foreseen)
 {
-	return write_whole(path, &(struct content){ bytes, size, -1 });
+	return write_whole(path, &(struct content){ bytes, size, -1 },
+			   foreseen);
 }
 
 int whole_file_write_from(const char *path, const void *bytes, size_t size,
-			  int fd)
+			  int fd, bool foreseen)
 {
-	return write_whole(path, &(struct content){ bytes, size, fd });
+	return write_whole(path, &(struct content){ bytes, size, fd },
+			   foreseen);
 }

@@ -2,20 +2,23 @@
 #ifndef CALLTRAP_WHOLE_FILE_H
 #define CALLTRAP_WHOLE_FILE_H
 
+#include <stdbool.h>
+
 #include "base/strbuf.h"
 
 /*
  * Writes a file that appears whole or not at all: under another name in the
  * same directory first. What is no regular file (a terminal, a pipe,
  * /dev/stdout) is written as it is. A negative errno when that failed; the old
- * file, if there was one, is then as it was.
+ * file, if there was one, is then as it was. foreseen: others can know the name
+ * beforehand: links that they have put there are replaced, not followed.
  */
-int whole_file_write(const char *path, const void *bytes,
-		     size_t size) MUST_CHECK;
+int whole_file_write(const char *path, const void *bytes, size_t size,
+		     bool foreseen) MUST_CHECK;
 
 /* The same of bytes, and of all that a descriptor has to give after them. */
 int whole_file_write_from(const char *path, const void *bytes, size_t size,
-			  int fd) MUST_CHECK;
+			  int fd, bool foreseen) MUST_CHECK;
 
 /* write(2), all of it: 0, or a negative errno. */
 int write_bytes(int fd, const void *bytes, size_t size) MUST_CHECK;

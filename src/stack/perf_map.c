@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/rights.h"
 
 /*
  * Bounds of what is read of one: the largest of a browser has 100 MB, in a
@@ -82,15 +83,16 @@ void perf_maps_free(struct perf_maps *maps)
  * A file in /tmp may be anybody's, or lead anywhere: it has to be a plain one
  * of the process's own user, or of root.
  */
-static FILE *open_owned(const char *path, uid_t owner)
+static FILE *open_owned(const char *path, const struct rights *rights,
+			uid_t owner)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = rights_open(rights, path, O_NOFOLLOW);
 	struct stat status;
 	FILE *file;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+	if (fstat(fd, &status) ||
 	    (status.st_uid != owner && status.st_uid != 0)) {
 		close(fd);
 		return NULL;
@@ -103,19 +105,20 @@ static FILE *open_owned(const char *path, uid_t owner)
 
 static FILE *open_map(pid_t pid)
 {
+	struct rights *rights = rights_of(pid);
 	struct procfs_status status;
 	FILE *file;
 	char *path;
 
 	/* Of a process that has ended the file may be left. */
-	if (procfs_status(pid, &status)) {
+	if (!rights || procfs_status(pid, &status)) {
 		path = xasprintf("/tmp/perf-%d.map", (int)pid);
-		file = open_owned(path, geteuid());
+		file = open_owned(path, NULL, geteuid());
 	} else {
-		path = xasprintf("/proc/%d/root/tmp/perf-%d.map", (int)pid,
-				 (int)status.own_pid);
-		file = open_owned(path, status.uids[1]);
+		path = xasprintf("/tmp/perf-%d.map", (int)status.own_pid);
+		file = open_owned(path, rights, status.uids[1]);
 	}
+	rights_put(rights);
 	free(path);
 	return file;
 }

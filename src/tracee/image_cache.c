@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/rights.h"
 
 /* What makes two open files the same, unchanged one. */
 struct file_id {
@@ -84,6 +85,7 @@ static int open_new(struct image_cache *cache, int fd, pid_t pid,
 		    const char *path, struct cached_image **ret)
 {
 	struct cached_image *cached;
+	struct rights *rights;
 	struct image *image;
 	char root[64];
 	int err = image_open(fd, path, &image);
@@ -91,7 +93,13 @@ static int open_new(struct image_cache *cache, int fd, pid_t pid,
 	if (err)
 		return err;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-	image_set_debug_path(image, root, path);
+	rights = rights_of(pid);
+	/* Without them it has ended, and names nothing any more. */
+	if (rights) {
+		image_set_debug_rights(image, rights);
+		image_set_debug_path(image, root, path);
+	}
+	rights_put(rights);
 	drop_oldest(cache);
 	cached = xcalloc(1, sizeof(*cached));
 	cached->image = image;
@@ -133,13 +141,15 @@ static int open_cached(struct image_cache *cache, int fd, pid_t pid,
  */
 static int open_by_path(pid_t pid, const struct procfs_mapping *mapping)
 {
-	char path[4096 + 64];
+	struct rights *rights;
 	struct stat st;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid,
-		 mapping->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	rights = rights_of(pid);
+	if (!rights)
+		return -1;
+	fd = rights_open(rights, mapping->path, 0);
+	rights_put(rights);
 	if (fd < 0 || (!fstat(fd, &st) && st.st_ino == mapping->inode))
 		return fd;
 	close(fd);

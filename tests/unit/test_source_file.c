@@ -41,7 +41,7 @@ static void write_bytes_to(const void *bytes, size_t size)
 static void open_text(const char *text)
 {
 	write_bytes_to(text, strlen(text));
-	ck_assert_int_eq(source_file_read(path, &file), 0);
+	ck_assert_int_eq(source_file_read(path, NULL, &file), 0);
 }
 
 static void check_line(unsigned line, const char *wanted)
@@ -99,7 +99,7 @@ START_TEST(what_terminals_show)
 	check_line(6, "na\xc3\xafve");
 	source_file_fini(&file);
 	write_bytes_to("a\0b\n", 4);
-	ck_assert_int_eq(source_file_read(path, &file), 0);
+	ck_assert_int_eq(source_file_read(path, NULL, &file), 0);
 	check_line(1, "a\\000b");
 	source_file_fini(&file);
 }
@@ -124,12 +124,12 @@ END_TEST
 
 START_TEST(only_regular_files)
 {
-	ck_assert_int_eq(source_file_read("/dev/zero", &file), -EINVAL);
-	ck_assert_int_eq(source_file_read("/", &file), -EINVAL);
-	ck_assert_int_eq(source_file_read("/does/not/exist", &file), -ENOENT);
+	ck_assert_int_eq(source_file_read("/dev/zero", NULL, &file), -EINVAL);
+	ck_assert_int_eq(source_file_read("/", NULL, &file), -EINVAL);
+	ck_assert_int_eq(source_file_read("/does/not/exist", NULL, &file), -ENOENT);
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(source_file_read(path, &file), -EINVAL);
+	ck_assert_int_eq(source_file_read(path, NULL, &file), -EINVAL);
 	ck_assert_str_eq(source_file_problem(-EINVAL), "no regular file");
 	ck_assert_str_eq(source_file_problem(-ENOENT),
 			 "No such file or directory");
@@ -141,11 +141,11 @@ START_TEST(only_so_large_ones)
 	open_text("x");
 	source_file_fini(&file);
 	ck_assert_int_eq(truncate(path, 16 << 20), 0);
-	ck_assert_int_eq(source_file_read(path, &file), 0);
+	ck_assert_int_eq(source_file_read(path, NULL, &file), 0);
 	ck_assert_uint_eq(file.text.length, 16 << 20);
 	source_file_fini(&file);
 	ck_assert_int_eq(truncate(path, (16 << 20) + 1), 0);
-	ck_assert_int_eq(source_file_read(path, &file), -EFBIG);
+	ck_assert_int_eq(source_file_read(path, NULL, &file), -EFBIG);
 	ck_assert_str_eq(source_file_problem(-EFBIG), "larger than 16 MiB");
 }
 END_TEST

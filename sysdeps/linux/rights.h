@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_RIGHTS_H
+#define CALLTRAP_RIGHTS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+/*
+ * What a process may open. It names files (sources and debug files in its debug
+ * information, libraries in its memory), and may be anybody's: calltrap, run
+ * by root, must not read for it what it couldn't read itself, nor outside of
+ * its root.
+ */
+struct rights;
+
+/* NULL when the process has gone. */
+struct rights *rights_of(pid_t pid);
+struct rights *rights_get(struct rights *rights); /* one more owner */
+void rights_put(struct rights *rights);           /* one less; NULL is fine */
+
+/* Whether two processes may open the same files. */
+bool rights_are_same(const struct rights *a, const struct rights *b);
+
+/*
+ * Opens a regular file for reading, with these rights, below the process's
+ * root; when the process has gone, below ours if it had the same. NULL: with
+ * our own rights. Nothing else than a regular file is ever opened, so nobody
+ * waits for a FIFO, and no device notices. Returns the descriptor, -EINVAL for
+ * what is no regular file, or another negative errno. Only the calling thread's
+ * rights change meanwhile. flags: O_NOFOLLOW or 0.
+ */
+int rights_open(const struct rights *rights, const char *path,
+		int flags) MUST_CHECK;
+
+#endif
