@@ -71,6 +71,22 @@ static const char *unpack(struct profile *profile, const void *bytes,
 	return profile_check(profile->message, &profile->types);
 }
 
+/*
+ * What becomes many times as large as it was compressed is no profile: it was
+ * made to take memory.
+ */
+#define RATIO_MAX  40
+#define RATIO_FREE ((size_t)16 << 20)
+
+static size_t limit_of(size_t compressed)
+{
+	size_t limit = RATIO_FREE + compressed * RATIO_MAX;
+
+	return compressed > BYTES_MAX / RATIO_MAX || limit > BYTES_MAX ?
+		       BYTES_MAX :
+		       limit;
+}
+
 int profile_parse(const void *bytes, size_t size, struct profile **ret,
 		  const char **why_ret)
 {
@@ -79,7 +95,7 @@ int profile_parse(const void *bytes, size_t size, struct profile **ret,
 
 	*why_ret = NULL;
 	if (gzip_is(bytes, size)) {
-		int err = gzip_expand(&plain, bytes, size, BYTES_MAX);
+		int err = gzip_expand(&plain, bytes, size, limit_of(size));
 
 		*why_ret = err == -EFBIG ? "it is too large" :
 			   err		 ? "it is damaged, or cut off" :

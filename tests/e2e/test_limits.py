@@ -3,6 +3,7 @@
 """What calltrap or its target may have is used up: descriptors, memory, stack,
 mappings. The target lives, and what is said is true."""
 
+import gzip
 import os
 import signal
 import sys
@@ -96,6 +97,30 @@ def small_stack(case):
         h.check("bin" in result.out, "the program's output: " + result.out)
         h.check(h.read(case.path("log")), "no log with " +
                 " ".join(arguments))
+
+
+# ---------------------------------------------------------------- memory
+
+PEAK = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+print(done.returncode, done.stderr.strip())
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+
+
+@h.test("heap diff of what was compressed to take memory")
+def compressed(case):
+    for level in (1, 9):
+        path = case.path("bomb%d" % level)
+        with open(path, "wb") as file:
+            file.write(gzip.compress(bytes(600 << 20), level))
+        result = case.run([sys.executable, "-c", PEAK, h.CALLTRAP, "heap",
+                           "diff", path, path], env=h.keeping_nothing())
+        words, peak = result.out.splitlines()
+        h.check_equal(words, "1 calltrap: %s can't be read: it is too large" %
+                      path, "status and message")
+        h.check(int(peak) < 350, "it took %s MB" % peak)
 
 
 if __name__ == "__main__":
