@@ -493,8 +493,8 @@ def attached_end(case):
     h.check_equal(tracer.wait(), 0, "status of calltrap")
     text = h.read(tracer.log_path)
     h.check_match(r"^\d+ --- SIGINT \(Interrupt\) ---$", text, "log")
-    h.check_match(r"^\+\+\+ exited \(status 9\) \+\+\+$", text, "log")
-    h.check_match(r"^f2@libt\.so\(1", text, "log")
+    h.check_match(r"^\d+ \+\+\+ exited \(status 9\) \+\+\+$", text, "log")
+    h.check_match(r"^\d+ f2@libt\.so\(1", text, "log")
 
 
 def on_terminal(case, argv):
