@@ -286,7 +286,7 @@ static char *tell_unreadable(pid_t pid, int error)
 static void tell_if_frozen(pid_t pid)
 {
 	if (freezer_has_frozen("", pid))
-		diag(DIAG_NOTE, DIAG_SESSION,
+		diag(DIAG_WARNING, DIAG_SESSION,
 		     "process %d is frozen (by its cgroup): it makes no calls, "
 		     "and can't be let go of, before it is thawed",
 		     (int)pid);
