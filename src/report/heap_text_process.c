@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include "base/clock.h"
 #include "heap/forecast.h"
 #include "report/amounts.h"
@@ -48,6 +50,39 @@ static int add_sizes(const struct heap_text *text)
 				      now->machine_bytes);
 	add_changed(out, ", swap", first->swapped_bytes, now->swapped_bytes);
 	add_age(text);
+	return heap_text_end_line(text);
+}
+
+#define MANY_MORE 8 /* a leak leaves as many, and comes on top of others */
+
+/* What grows unwatched is named, with what watches it. */
+static void add_advice(const struct heap_text *text, uint64_t first,
+		       uint64_t now, const char *pool)
+{
+	const struct families *families = text->config->families;
+
+	if (now < first + MANY_MORE)
+		return;
+	for (size_t i = 0; i < families_count(families); i++)
+		if (!strcmp(families_at(families, i)->name, pool))
+			return;
+	strbuf_printf(heap_text_out(text), ": --pool %s shows where from",
+		      pool);
+}
+
+static int add_others(const struct heap_text *text)
+{
+	const struct vitals *first = &text->process->first_vitals;
+	const struct vitals *now = &text->process->vitals;
+	struct strbuf *out = heap_text_out(text);
+
+	if (!now->descriptors && !now->threads)
+		return 0;
+	strbuf_puts(out, "also: ");
+	add_changed(out, "descriptors", first->descriptors, now->descriptors);
+	add_advice(text, first->descriptors, now->descriptors, "descriptors");
+	add_changed(out, ", threads", first->threads, now->threads);
+	add_advice(text, first->threads, now->threads, "threads");
 	return heap_text_end_line(text);
 }
 
@@ -206,6 +241,8 @@ int heap_text_process(const struct heap_text *text)
 	err = heap_text_end_line(text);
 	if (!err)
 		err = add_sizes(text);
+	if (!err)
+		err = add_others(text);
 	if (!err)
 		err = add_faults(text);
 	if (!err)

