@@ -17,6 +17,7 @@
 #include "cli/file_names.h"
 #include "cli/growth_option.h"
 #include "cli/option_table.h"
+#include "cli/outputs.h"
 #include "cli/pids.h"
 
 /* What no -a can say. */
@@ -264,40 +265,11 @@ static int check_files(const struct options *o)
 	return 0;
 }
 
-/* The later one would take the place of the other. Devices hold nothing. */
-static int check_outputs(const struct options *o)
-{
-	const struct {
-		const char *option, *path;
-	} outputs[] = {
-		{ "-o", o->verb == VERB_HEAP ? o->report.path : o->log.path },
-		{ "--json", o->verb == VERB_HEAP ? o->export.json : o->json },
-		{ "--svg", o->export.svg },
-		{ "--folded", o->export.folded },
-		{ "--pprof", o->export.pprof },
-		{ "--callgrind", o->export.callgrind },
-		{ "--calls", o->heap_calls },
-		{ "--footprint", o->footprint },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++)
-		for (size_t j = 0; j < i; j++)
-			if (outputs[i].path && outputs[j].path &&
-			    !strcmp(outputs[i].path, outputs[j].path) &&
-			    strncmp(outputs[i].path, "/dev/", 5))
-				return complain(-EINVAL, "%s '%s': is what %s "
-						"is written to; give another "
-						"name", outputs[i].option,
-						outputs[i].path,
-						outputs[j].option);
-	return 0;
-}
-
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
 
-	int err = check_outputs(o);
+	int err = outputs_check_names(o);
 
 	if (err)
 		return err;

@@ -19,6 +19,7 @@
 #include "cli/complain.h"
 #include "cli/crash.h"
 #include "cli/front.h"
+#include "cli/outputs.h"
 #include "cli/pause.h"
 #include "cli/prototype_path.h"
 #include "report/cost_text.h"
@@ -670,6 +671,8 @@ static int open_session(struct session *session)
 	if (!err)
 		prototype_path_load(session->prototypes, options->configs,
 				    options->log.dialect != &dialect_own);
+	if (!err)
+		err = outputs_try(options);
 	return err ? err : session->verb->open(session);
 }
 

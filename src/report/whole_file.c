@@ -141,6 +141,30 @@ static int write_whole(const char *path, const struct content *content,
 	return write_beside(real, content, usual_mode(real));
 }
 
+/* A name that nobody has, and that is gone again at once. */
+static int try_beside(const char *path)
+{
+	char *temporary CLEANUP(xfree_cleanup) = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return unlink(temporary) ? -errno : 0;
+}
+
+int whole_file_try(const char *path)
+{
+	char *real CLEANUP(xfree_cleanup) = real_path(path);
+	struct stat st;
+
+	if (stat(real, &st) || S_ISREG(st.st_mode))
+		return try_beside(real);
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return access(real, W_OK) ? -errno : 0;
+}
+
 int whole_file_write(const char *path, const void *bytes, size_t size,
 		     bool foreseen)
 {

@@ -16,7 +16,14 @@
 int whole_file_write(const char *path, const void *bytes, size_t size,
 		     bool foreseen) MUST_CHECK;
 
-/* The same of bytes, and of all that a descriptor has to give after them. */
+/*
+ * Whether such a file could be written now, before there is anything to write:
+ * 0, or the negative errno that whole_file_write() would end with. Leaves
+ * everything as it was, and writes nothing to what is no regular file.
+ */
+int whole_file_try(const char *path) MUST_CHECK;
+
+/* whole_file_write() of bytes, and of all that a descriptor has to give after them. */
 int whole_file_write_from(const char *path, const void *bytes, size_t size,
 			  int fd, bool foreseen) MUST_CHECK;
 

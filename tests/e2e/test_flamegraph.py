@@ -131,15 +131,21 @@ def _(case):
             "texts that don't fit")
 
 
-@h.test("a graph that can't be written is one message, and no more",
+@h.test("a graph that can't be written is told before anything is traced",
         users=True)
 def _(case):
     result = case.calltrap("heap", "-o", case.path("report"), "--svg",
-                           "/proc/none/x.svg", program(), "20", log=False)
-    h.check_equal(len(result.messages()), 1, "messages: " + result.err)
-    h.check_match(r"/proc/none/x\.svg can't be written", result.err, "why")
-    h.check_match(r"^kept ", result.out, "the program")
-    h.check_match(r"HEAP SUMMARY", h.read(case.path("report")), "the report")
+                           "/proc/none/x.svg", "--folded", case.dir,
+                           program(), "20", log=False)
+    result.check_status(1)
+    h.check_equal(result.messages(), [
+        "calltrap: /proc/none/x.svg can't be written: No such file or "
+        "directory",
+        "calltrap: %s can't be written: Is a directory" % case.dir],
+        "messages")
+    h.check_equal(result.out, "", "the program has run")
+    h.check_equal([name for name in os.listdir(case.dir)
+                   if name.startswith("report")], [], "leavings")
 
 
 @h.test("flamegraph.pl draws the folded stacks")

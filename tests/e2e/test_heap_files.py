@@ -580,16 +580,40 @@ def diff_damaged(case):
 
 @test("a file that can't be written is told, and harms nothing else")
 def unwritable(case):
-    result, held = gather(case, "--pprof", "/dev/full", "--json",
-                          "nowhere/heap.json", "--callgrind", "heap.kcg",
-                          status=1)
-    check_equal(sorted(result.messages()),
+    result, held = gather(case, "--pprof", "/dev/full", "--callgrind",
+                          "heap.kcg", status=1)
+    check_equal(result.messages(),
                 ["calltrap: /dev/full can't be written: No space left on "
-                 "device",
-                 "calltrap: nowhere/heap.json can't be written: No such file "
-                 "or directory"], "messages")
+                 "device"], "messages")
     check(reported(result.err)["bytes"] >= held["leak"][0], "the report")
     check(own_costs(case.path("heap.kcg"), "heap_files.c")[1], "the third")
+
+
+@test("a file that can't be made is told at once: nothing is touched")
+def nowhere(case):
+    """A run of an hour has lost nothing, and what is there stays."""
+    case.write("kept", "kept")
+    target = case.start([own_build(case)])
+    check_equal(
+        [(done.status, done.messages()) for done in (
+            case.calltrap("heap", "--for", "1h", option, path, "-o", "kept",
+                          "-p", str(target.pid), log=False)
+            for option, path in (("--svg", "nowhere/x"), ("--folded", "/"),
+                                 ("--pprof", "nowhere/%p"),
+                                 ("--json", "kept/x"),
+                                 ("--callgrind", "nowhere/x"),
+                                 ("--calls", "nowhere/%p.csv"),
+                                 ("--footprint", "nowhere/x")))],
+        [(1, ["calltrap: %s can't be written: %s" % told]) for told in (
+            ("nowhere/x", "No such file or directory"),
+            ("/", "Is a directory"),
+            ("nowhere/%p", "No such file or directory"),
+            ("kept/x", "Not a directory"),
+            ("nowhere/x", "No such file or directory"),
+            ("nowhere/%p.csv", "No such file or directory"),
+            ("nowhere/x", "No such file or directory"))], "messages")
+    check_equal((read(case.path("kept")), tracer_of(target.pid)),
+                ("kept", 0), "what was touched")
 
 
 @test("--older-than counts for files, too")

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/outputs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "report/path_pattern.h"
+#include "report/whole_file.h"
+
+#define OUTPUTS 8
+
+struct output_option {
+	const char *option, *path;
+};
+
+static void list(const struct options *o, struct output_option ret[OUTPUTS])
+{
+	const bool heap = o->verb != VERB_TRACE;
+	const struct output_option all[OUTPUTS] = {
+		{ "-o", heap ? o->report.path : o->log.path },
+		{ "--json", heap ? o->export.json : o->json },
+		{ "--svg", o->export.svg },
+		{ "--folded", o->export.folded },
+		{ "--pprof", o->export.pprof },
+		{ "--callgrind", o->export.callgrind },
+		{ "--calls", o->heap_calls },
+		{ "--footprint", o->footprint },
+	};
+
+	memcpy(ret, all, sizeof(all));
+}
+
+/* The later one would take the place of the other. Devices hold nothing. */
+static bool are_one_file(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b) && strncmp(a, "/dev/", 5) != 0;
+}
+
+int outputs_check_names(const struct options *options)
+{
+	struct output_option all[OUTPUTS];
+
+	list(options, all);
+	for (size_t i = 0; i < OUTPUTS; i++)
+		for (size_t j = 0; j < i; j++)
+			if (are_one_file(all[i].path, all[j].path))
+				return complain(-EINVAL, "%s '%s': is what %s "
+						"is written to; give another "
+						"name", all[i].option,
+						all[i].path, all[j].option);
+	return 0;
+}
+
+/* Which directories there will be is known only by then. */
+static bool is_directory_unknown(const char *path)
+{
+	const char *end = strrchr(path, '/');
+	char *directory CLEANUP(xfree_cleanup) = NULL;
+
+	if (!end)
+		return false;
+	directory = xstrndup(path, end - path);
+	return strstr(directory, "%p") || strstr(directory, "%k");
+}
+
+static int try_one(const char *path)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+	if (is_directory_unknown(path))
+		return 0;
+	path_pattern_expand(path, 0, &name);
+	return whole_file_try(strbuf_text(&name));
+}
+
+/* A file that is opened at once, and written to as it goes, needs none beside
+   it: it may lie where no other may be made. */
+static bool is_opened_at_once(const char *path)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+	return !path_pattern_expand(path, 0, &name);
+}
+
+int outputs_try(const struct options *options)
+{
+	struct output_option all[OUTPUTS];
+	int result = 0;
+
+	list(options, all);
+	for (size_t i = 0; i < OUTPUTS; i++) {
+		const char *path = all[i].path;
+		const bool grows = path == options->log.path ||
+				   path == options->report.path ||
+				   path == options->json ||
+				   path == options->heap_calls;
+		int err;
+
+		if (!path || (grows && is_opened_at_once(path)))
+			continue;
+		err = try_one(path);
+		if (err)
+			result = complain(err, "%s can't be written: %s", path,
+					  strerror(-err));
+	}
+	return result;
+}
