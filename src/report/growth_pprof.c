@@ -55,7 +55,7 @@ static void put_site(const struct heap_export *export,
 	struct frame frame;
 
 	caller = growth_caller(export->config, site->stack, &frame);
-	if (caller)
+	if (caller && caller->function)
 		profile_labels_add_text(&labels, stacks->writer, "caller",
 					caller->function);
 	if (growth_leaf_is_missing(export, site))

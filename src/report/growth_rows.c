@@ -41,6 +41,11 @@ static void add_library(const struct gathering *g, stack_id stack,
 		strbuf_puts(out, "?");
 }
 
+static const char *library_of(const struct frame_name *name)
+{
+	return *name->library ? file_base_name(name->library) : "(no library)";
+}
+
 static void add_place(const struct gathering *g,
 		      const struct growth_site *site, struct strbuf *out)
 {
@@ -54,14 +59,14 @@ static void add_place(const struct gathering *g,
 	else if (!name)
 		add_library(g, site->stack, out);
 	else if (by == HEAP_BY_LIBRARY)
-		strbuf_puts(out, *name->library ?
-					 file_base_name(name->library) :
-					 "(no library)");
+		strbuf_puts(out, library_of(name));
 	else if (by == HEAP_BY_LINE && name->file)
 		strbuf_printf(out, "%s:%u", name->file, name->line);
-	else
+	else if (name->function)
 		strbuf_printf(out, "%s in %s", name->function,
 			      file_base_name(name->library));
+	else
+		strbuf_puts(out, library_of(name));
 }
 
 static void add_site(struct gathering *g, const struct growth_site *site)

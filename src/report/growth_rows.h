@@ -30,7 +30,8 @@ void growth_rows_fini(struct growth_rows *rows);
 /*
  * Who is called by the name of the C library has asked for the memory: the
  * innermost frame outside of it, of allocators, and of C++'s and Rust's own
- * libraries. NULL when there is none with a name.
+ * libraries. Its function may have no name: then its library stands for it.
+ * NULL when there is no such frame.
  */
 const struct frame_name *growth_caller(const struct heap_report_config *config,
 				       stack_id stack, struct frame *ret);

@@ -91,8 +91,10 @@ static void add_what(const struct heap_text *text,
 	caller = growth_caller(text->config, row->site->stack, &frame);
 	if (row->site->function)
 		strbuf_printf(out, "%s by ", row->site->function);
-	if (caller)
+	if (caller && caller->function)
 		short_name_add(out, caller->function, NAME_WIDTH);
+	else if (caller && *caller->library)
+		names_escape(out, file_base_name(caller->library));
 	else
 		add_library(text, row->site->stack);
 }

@@ -396,6 +396,25 @@ def _(case):
         h.check_match(regex, text, "--by " + by)
 
 
+@h.test("a program without names is named as such, not the C library")
+def _(case):
+    path = case.path("bare")
+    shutil.copy(grower(), path)
+    case.run(["strip", path]).check_status(0)
+    target = case.start([path])
+    h.wait_until(lambda: "step ready" in target.out, "the target")
+    tracer = hr.attach(case, target, options=["--growth", "heap,mmap"])
+    h.wait_until(lambda: hr.planted(target.pid), "traps")
+    order(target, "sm")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    text = h.read(tracer.report_path)
+    for call in ("brk", "mmap"):
+        h.check_match(r"^ +[\d,]+ +[\d,]+ +\d+ +\d+  %s by bare$" % call,
+                      text, "who calls " + call)
+    h.check(" by libc.so" not in text, "the C library is named:\n" + text)
+
+
 @h.test("pictures and folded stacks, a file each")
 def _(case):
     done, grown, _ = attach(case, "smb", "--svg", case.path("%k.svg"),
