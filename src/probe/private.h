@@ -15,6 +15,7 @@ struct prober {
 	struct prober_config config;
 	struct functions *functions;
 	struct wanted *wanted;
+	char *elsewhere; /* the library with most of the code, or NULL */
 	struct system_functions *system_functions;
 	struct prober_counts counts;
 	uint64_t last_call_id;
@@ -430,6 +431,14 @@ void wanted_found_call(struct wanted *wanted, const char *symbol,
  */
 void wanted_modules(struct wanted *wanted, struct space *space);
 void wanted_report_never(const struct wanted *wanted);
+
+/* ---- elsewhere.c: where calls are that weren't asked for ---- */
+
+/* The list of modules has changed. */
+void elsewhere_look(struct prober *prober, const struct space *space);
+
+/* At the end: tells the user if hardly any call was seen, and why. */
+void elsewhere_report(const struct prober *prober);
 
 static inline struct filter_library
 filter_library_of(const struct module *module)

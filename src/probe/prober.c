@@ -137,6 +137,7 @@ static void on_modules_consistent(struct tracer_client *client,
 	errno_forget(own);
 	scripts_forget(own);
 	wanted_modules(prober->wanted, space);
+	elsewhere_look(prober, space);
 }
 
 static void on_space_relocated(struct tracer_client *client,
@@ -359,6 +360,7 @@ void prober_free(struct prober *prober)
 	functions_free(prober->functions);
 	system_functions_free(prober->system_functions);
 	wanted_free(prober->wanted);
+	free(prober->elsewhere);
 	free(prober);
 }
 
@@ -396,6 +398,7 @@ void prober_report_unmatched(const struct prober *prober)
 		     "linked statically has none: -x names its own functions, "
 		     "-S shows its system calls");
 	wanted_report_never(prober->wanted);
+	elsewhere_report(prober);
 }
 
 void prober_pause(struct prober *prober, bool paused)

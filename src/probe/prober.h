@@ -72,7 +72,8 @@ bool prober_has_matched(const struct prober *prober);
 /* Whether a program was seen that Go made. */
 bool prober_has_go(const struct prober *prober);
 
-/* Tells, through diag, which filters never matched anything. */
+/* Tells, through diag, which filters never matched anything, and where the
+   calls are when next to none was seen. */
 void prober_report_unmatched(const struct prober *prober);
 
 /* Ends every running call as CALL_DETACHED: before leaving. */

@@ -437,6 +437,36 @@ def near_names(case):
     h.check(said and "u_work" in said[0], "messages:\n" + result.err)
 
 
+@h.test("no call was seen: said, and where most of the code is")
+def elsewhere(case):
+    source = case.write("big.c", "int f(int n)\n{\n\tswitch (n) {\n" +
+                        "".join("\tcase %d: return n * %d + n / %d;\n" %
+                                (i, i * i + 3, i + 7) for i in range(3000)) +
+                        "\t}\n\treturn puts_of_mine(n);\n}\n"
+                        "int puts_of_mine(int n) { return n; }\n")
+    main = case.write("thin.c", "int f(int);\nint main(void)\n"
+                      "{\n\treturn f(4711) != 4711;\n}\n")
+    for command in ("gcc -w -O0 -shared -fPIC -o libbig-1.so.1 " + source,
+                    "gcc -o thin %s -Wl,-rpath,%s ./libbig-1.so.1" %
+                    (main, case.dir)):
+        case.run(command.split()).check_status(0)
+    said = "calltrap: next to no call was seen: most code is in " \
+           "libbig-1.so.1: try -e '@libbig?1.so*'"
+    result = case.calltrap("-c", case.path("thin"), log=False)
+    result.check_status(0)
+    h.check(said in result.err.splitlines(), "messages:\n" + result.err)
+    result = case.calltrap("-e", "@libbig?1.so*", case.path("thin"))
+    h.check_equal(([call.name for call in result.log.lines
+                    if call.name == "puts_of_mine"], result.messages()),
+                  (["puts_of_mine"], []), "what was said works")
+    result = case.calltrap("-L", "-x", "getaddrinfo", case.path("thin"),
+                           log=False)
+    h.check_match(r"^calltrap: no call was seen$", result.err,
+                  "nothing called")
+    result = case.calltrap("-L", "-x", "getaddrinfo", case.path("thin"))
+    h.check_equal(result.messages(), [], "beside a log of its own: no hints")
+
+
 def truncated(size):
     @h.test("an ELF file cut off after %d bytes" % size)
     def run(case):
