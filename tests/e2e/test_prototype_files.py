@@ -51,6 +51,38 @@ def broken(case):
             "nobody has noticed: %r" % result.err)
 
 
+@h.test("allocators' own functions")
+def allocators(case):
+    """Linked, not preloaded: what such a program calls is the library's."""
+    for library, lines, patterns in (
+            ("jemalloc", "dallocx(mallocx(36, 0), 0); sdallocx(mallocx(7, 0), "
+             "7, 0); mallctl(\"epoch\", 0, 0, 0, 0);",
+             [r"mallocx\(36, 0\) += 0x[0-9a-f]+$",
+              r"dallocx\(0x[0-9a-f]+, 0\) += <void>$",
+              r"sdallocx\(0x[0-9a-f]+, 7, 0\) += <void>$",
+              r'mallctl\("epoch", nil, .*, nil, 0\) += 0$']),
+            ("mimalloc", "mi_free(mi_zalloc_aligned(36, 64));",
+             [r"mi_zalloc_aligned\(36, 64\) += 0x[0-9a-f]+$",
+              r"mi_free\(0x[0-9a-f]+\) += <void>$"]),
+            ("tcmalloc_minimal", "tc_free(tc_calloc(3, 12));",
+             [r"tc_calloc\(3, 12\) += 0x[0-9a-f]+$",
+              r"tc_free\(0x[0-9a-f]+\) += <void>$"])):
+        header = {"jemalloc": "jemalloc/jemalloc.h",
+                  "mimalloc": "mimalloc.h"}.get(library,
+                                                "gperftools/tcmalloc.h")
+        source = case.write(library + ".c", "#include <stddef.h>\n#include "
+                            "<%s>\nint main(void)\n{\n\t%s\n\treturn 0;\n"
+                            "}\n" % (header, lines))
+        path = case.path(library)
+        built = case.run(["gcc", "-w", "-o", path, source, "-l" + library])
+        if built.status:
+            raise h.Skip("no %s to link with" % library)
+        functions = {"jemalloc": "mallocx+dallocx+sdallocx+mallctl",
+                     "mimalloc": "mi_zalloc_aligned+mi_free",
+                     "tcmalloc_minimal": "tc_calloc+tc_free"}[library]
+        check_lines(log_of(case, "-e", functions, path), patterns)
+
+
 @h.test("system calls of cat")
 def system_calls(case):
     case.write("greeting", "hello\n")
