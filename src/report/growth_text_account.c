@@ -111,6 +111,31 @@ static int add_virtual(const struct heap_text *text,
 
 /* ---- RSS ---- */
 
+/* Of less than this, nobody wants to know. */
+#define WITHIN_MIN (1 << 20)
+
+/* Pages that were mapped all along, and are touched only now, are neither brk's
+   nor mmap's. */
+static int add_where_it_grows(const struct heap_text *text,
+			      const struct growth_view *first,
+			      const struct growth_view *last)
+{
+	const uint64_t was = first->vitals.resident_bytes;
+	const uint64_t is = last->vitals.resident_bytes;
+	const uint64_t more = is > was ? is - was : 0;
+	struct strbuf *out = heap_text_out(text);
+
+	if (more < WITHIN_MIN ||
+	    last->totals[GROWTH_HEAP].bytes + last->totals[GROWTH_MMAP].bytes >
+		    more / 2)
+		return 0;
+	strbuf_puts(out, "RSS: +");
+	amounts_add_count(out, more, "byte");
+	strbuf_puts(out, ": it grows within what it has: --growth faults shows "
+			 "who touches it");
+	return heap_text_end_line(text);
+}
+
 static int add_resident(const struct heap_text *text,
 			const struct growth_view *first,
 			const struct growth_view *last)
@@ -121,7 +146,7 @@ static int add_resident(const struct heap_text *text,
 	int err;
 
 	if (!growth_has(text->process->growth, GROWTH_FAULTS))
-		return 0;
+		return add_where_it_grows(text, first, last);
 	err = add_head(text, "RSS", was, is);
 	if (!err)
 		err = add_part(text, faults->bytes, faults->again,

@@ -415,6 +415,34 @@ def _(case):
     h.check(" by libc.so" not in text, "the C library is named:\n" + text)
 
 
+@h.test("what grows within what it has: said, and how to see it")
+def _(case):
+    source = case.write("within.c", "#include <stdio.h>\n#include <string.h>\n"
+                        "static char within[8 << 20];\n"
+                        "int main(void)\n{\n\tputs(\"step ready\");\n"
+                        "\tfflush(stdout);\n\tgetchar();\n"
+                        "\tmemset(within, 1, sizeof(within));\n"
+                        "\tputs(\"step done\");\n\tfflush(stdout);\n"
+                        "\twhile (getchar() >= 0)\n\t\t;\n}\n")
+    path = case.path("within")
+    case.run(["gcc", "-o", path, source]).check_status(0)
+    for kinds, said in (("heap,mmap", True), ("faults", False)):
+        target = case.start([path])
+        h.wait_until(lambda: "step ready" in target.out, "the target")
+        tracer = hr.attach(case, target, options=["--growth", kinds])
+        h.wait_until(lambda: said is False or hr.planted(target.pid), "traps")
+        h.settle(target, tracer)
+        target.say("x\n")
+        h.wait_until(lambda: "step done" in target.out, "the step")
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+        found = re.findall(r"^RSS: \+([\d,]+) bytes: it grows within what it "
+                           r"has: --growth faults", h.read(tracer.report_path),
+                           re.M)
+        h.check_equal(bool(found), said, "the advice with " + kinds)
+        h.check(not found or int(found[0].replace(",", "")) >= 8 << 20, "RSS")
+
+
 @h.test("pictures and folded stacks, a file each")
 def _(case):
     done, grown, _ = attach(case, "smb", "--svg", case.path("%k.svg"),
