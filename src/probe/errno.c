@@ -35,9 +35,9 @@ void errno_forget(struct probe_space *space)
 	space->errno_searched = false;
 }
 
-int errno_read(struct probe_space *space, struct task *task)
+int errno_read(const struct moment *moment)
 {
-	struct memory *memory = &space->space->memory.memory;
+	struct probe_space *space = moment->space;
 	uint64_t place;
 	int32_t error;
 
@@ -45,11 +45,12 @@ int errno_read(struct probe_space *space, struct task *task)
 		space->errno_function = find_function(space->space);
 	space->errno_searched = true;
 	if (!space->errno_function ||
-	    evaluate_function(task, space->errno_function, &place))
+	    evaluate_function(space->space, moment->regs, moment->memory,
+			      space->errno_function, &place))
 		return 0;
-	if (space->space->arch->word_size == 4)
+	if (moment->arch->word_size == 4)
 		place = (uint32_t)place;
-	if (memory_read(memory, place, &error, sizeof(error)))
+	if (memory_read(moment->memory, place, &error, sizeof(error)))
 		return 0;
 	return error > 0 && error < 4096 ? error : 0;
 }

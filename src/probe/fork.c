@@ -22,14 +22,16 @@ void fork_begin(struct task *parent, struct tracee *child)
 {
 	struct probe_space *space = probe_space_of(child->space);
 	struct activation *activation = task_calls_of(parent)->stack.top;
+	struct moment moment;
 
 	if (!activation || !child->tasks || !is_on_same_stack(parent))
 		return;
+	moment = moment_of_stop(child->tasks);
 	while (activation->outer)
 		activation = activation->outer;
 	for (; activation; activation = activation->inner)
 		if (activation->kind == ACTIVATION_CALL)
-			pairing_inherit(space, child->tasks, activation);
+			pairing_inherit(&moment, activation);
 	if (child->borrows)
 		pairing_watch_inherited(space);
 }

@@ -9,27 +9,25 @@
  * (Go internal ABI, "amd64 architecture"), and begins with the bounds of its
  * stack; what lies on it keeps its distance from the upper one.
  */
-static bool go_frame_key(struct probe_space *space, const struct regs *regs,
-			 taddr_t slot, struct frame_key *ret)
+static bool go_frame_key(const struct moment *moment, taddr_t slot,
+			 struct frame_key *ret)
 {
-	uint64_t goroutine = regs->user.r14;
+	uint64_t goroutine = moment->regs->user.r14;
 	uint64_t bounds[2];
 
-	if (memory_read(&space->space->memory.memory, goroutine, bounds,
-			sizeof(bounds)) ||
+	if (memory_read(moment->memory, goroutine, bounds, sizeof(bounds)) ||
 	    slot < bounds[0] || slot >= bounds[1])
 		return false;
 	*ret = (struct frame_key){ goroutine, bounds[1] - slot };
 	return true;
 }
 
-struct frame_key frame_key(struct probe_space *space, const struct regs *regs,
-			   taddr_t slot)
+struct frame_key frame_key(const struct moment *moment, taddr_t slot)
 {
 	struct frame_key key = { 0, slot };
 
-	if (space->is_go)
-		(void)go_frame_key(space, regs, slot, &key);
+	if (moment->space->is_go)
+		(void)go_frame_key(moment, slot, &key);
 	return key;
 }
 

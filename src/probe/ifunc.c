@@ -28,9 +28,9 @@ struct ifunc {
 
 static void on_resolver(struct trap_owner *owner, struct task *task)
 {
-	struct ifunc *ifunc = (struct ifunc *)owner;
+	const struct moment moment = moment_of_stop(task);
 
-	pairing_enter_resolver(ifunc->space, task, ifunc);
+	pairing_enter_resolver(&moment, (struct ifunc *)owner);
 }
 
 static const struct trap_owner_ops resolver_ops = { .hit = on_resolver };

@@ -52,44 +52,43 @@ static uint64_t rotate_right(uint64_t value, unsigned by, unsigned bits)
  * by 17 or 9 (sysdeps/x86_64/jmpbuf-offsets.h, sysdep.h). musl has it at the
  * same place, not mangled.
  */
-static bool read_target(struct probe_space *space, struct task *task,
-			taddr_t now, taddr_t *ret)
+static bool read_target(const struct moment *moment, taddr_t now, taddr_t *ret)
 {
-	struct space *remote = space->space;
-	struct memory *memory = &remote->memory.memory;
-	unsigned size = remote->arch->word_size;
+	struct memory *memory = moment->memory;
+	unsigned size = moment->arch->word_size;
 	bool wide = size == 8;
 	uint64_t buffer, stored, guard;
-	taddr_t thread = wide ? task->regs.user.fs_base :
-				task->regs.user.gs_base;
+	taddr_t thread = wide ? moment->regs->user.fs_base :
+				moment->regs->user.gs_base;
 
-	if (remote->arch->argument(&task->regs, memory, 0, &buffer) ||
+	if (moment->arch->argument(moment->regs, memory, 0, &buffer) ||
 	    memory_read_word(memory, buffer + (wide ? 6 : 4) * size, size,
 			     &stored))
 		return false;
 	*ret = stored;
-	if (stored > now && stack_is_one(space, now, stored))
+	if (stored > now && stack_is_one(moment->space, now, stored))
 		return true;
 	if (memory_read_word(memory, thread + (wide ? 0x30 : 0x18), size,
 			     &guard))
 		return false;
 	*ret = rotate_right(stored, wide ? 17 : 9, size * 8) ^ guard;
-	return *ret > now && stack_is_one(space, now, *ret);
+	return *ret > now && stack_is_one(moment->space, now, *ret);
 }
 
 static void on_jump(struct trap_owner *owner, struct task *task)
 {
+	const struct moment moment = moment_of_stop(task);
 	struct nonlocal *jump = (struct nonlocal *)owner;
-	struct task_calls *calls = task_calls_of(task);
-	taddr_t now = jump->space->space->arch->sp(&task->regs);
+	struct task_calls *calls = moment.calls;
+	taddr_t now = moment.arch->sp(moment.regs);
 	taddr_t target;
 
 	if (task->tracee->muted)
 		return;
 	if (jump->kind == JUMP_LONGJMP) {
-		if (!read_target(jump->space, task, now, &target))
+		if (!read_target(&moment, now, &target))
 			return; /* to another stack: nothing is lost */
-		pairing_abandon_frames(task, now, target, CALL_LONGJMP);
+		pairing_abandon_frames(&moment, now, target, CALL_LONGJMP);
 		task_forget_visits(task, target);
 		return;
 	}

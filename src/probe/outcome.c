@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/private.h"
 
-void outcome_judge(struct probe_space *space, struct task *task,
-		   struct event *event)
+void outcome_judge(const struct moment *moment, struct event *event)
 {
 	const struct call *call = event->call;
 	const struct prototype *prototype = call->function->prototype;
@@ -22,6 +21,6 @@ void outcome_judge(struct probe_space *space, struct task *task,
 	/* errno costs something: only where it may be asked for. */
 	if (event->error)
 		return;
-	values.error = errno_read(space, task);
+	values.error = errno_read(moment);
 	event->error = prototype_error(prototype, &values);
 }

@@ -113,25 +113,26 @@ static void emit_call(struct probe_space *space, enum event_kind kind,
 	prober_emit(space->prober, &event);
 }
 
-static void emit_return(struct probe_space *space, struct task *task,
-			const struct activation *activation)
+static void emit_return(const struct moment *moment,
+			struct activation *activation)
 {
 	struct fp_regs fp;
 	struct event event = {
 		.kind = activation->inherited ? EVENT_CHILD_RETURN :
 						EVENT_RETURN,
 		.pid = activation->call.pid,
-		.tid = task->tid,
-		.time = task->stop_time,
+		.tid = moment->tid,
+		.time = moment->time,
 		.call = &activation->call,
-		.regs = &task->regs,
-		.fp = fp_return(activation, task, &fp),
+		.regs = moment->regs,
+		.fp = fp_return(activation, moment, &fp),
 		.end = CALL_RETURNED,
-		.cost = prober_cost_since(task, &activation->call),
+		.cost = prober_cost_since(moment, &activation->call),
 	};
 
-	outcome_judge(space, task, &event);
-	prober_emit(space->prober, &event);
+	activation->call.memory = moment->memory;
+	outcome_judge(moment, &event);
+	prober_emit(moment->space->prober, &event);
 }
 
 static void activation_free(struct activation *activation)
@@ -164,26 +165,24 @@ void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
 		abandon(space, stack->top, end, time);
 }
 
-void pairing_abandon_frames(struct task *task, taddr_t from, taddr_t limit,
-			    enum call_end end)
+void pairing_abandon_frames(const struct moment *moment, taddr_t from,
+			    taddr_t limit, enum call_end end)
 {
-	struct probe_space *space = probe_space_of(task->tracee->space);
-	struct call_stack *stack = &task_calls_of(task)->stack;
+	struct call_stack *stack = &moment->calls->stack;
 
 	while (stack->top && frame_is_below(&stack->top->key, limit) &&
 	       stack->top->key.slot >= from)
-		abandon(space, stack->top, end, task->stop_time);
+		abandon(moment->space, stack->top, end, moment->time);
 }
 
 /* Something has been written where its return address was. */
-static bool is_overwritten(struct probe_space *space,
+static bool is_overwritten(const struct moment *moment,
 			   const struct activation *activation)
 {
-	struct space *remote = space->space;
 	uint64_t word;
 
-	return memory_read_word(&remote->memory.memory, activation->key.slot,
-				remote->arch->word_size, &word) ||
+	return memory_read_word(moment->memory, activation->key.slot,
+				moment->arch->word_size, &word) ||
 	       word != activation->call.return_address;
 }
 
@@ -192,30 +191,30 @@ static bool is_overwritten(struct probe_space *space,
  * Unless it isn't the same stack; so, without an unwinding that explains it,
  * only frames go whose return address has been overwritten.
  */
-static void drop_dead_frames(struct probe_space *space, struct task *task,
+static void drop_dead_frames(const struct moment *moment,
 			     taddr_t slot)
 {
-	struct task_calls *calls = task_calls_of(task);
+	struct task_calls *calls = moment->calls;
 	struct call_stack *stack = &calls->stack;
 
 	if (calls->unwinding && slot > calls->unwind_sp) {
-		if (stack_is_one(space, calls->unwind_sp, slot))
-			pairing_abandon_frames(task, calls->unwind_sp, slot,
+		if (stack_is_one(moment->space, calls->unwind_sp, slot))
+			pairing_abandon_frames(moment, calls->unwind_sp, slot,
 					       calls->unwinding);
 	}
 	while (stack->top && frame_is_below(&stack->top->key, slot) &&
-	       is_overwritten(space, stack->top))
-		abandon(space, stack->top, CALL_LONGJMP, task->stop_time);
+	       is_overwritten(moment, stack->top))
+		abandon(moment->space, stack->top, CALL_LONGJMP, moment->time);
 }
 
 /* Activations of the frame that is entered anew belong to the past. */
-static void drop_frame(struct probe_space *space, struct task *task,
+static void drop_frame(const struct moment *moment,
 		       const struct frame_key *key, enum call_end end)
 {
 	struct activation *activation;
 
-	while ((activation = find_own(space, key, task->tracee->pid)))
-		abandon(space, activation, end, task->stop_time);
+	while ((activation = find_own(moment->space, key, moment->pid)))
+		abandon(moment->space, activation, end, moment->time);
 }
 
 static bool frame_runs(const struct activation *newest,
@@ -235,19 +234,19 @@ static bool frame_runs(const struct activation *newest,
  * is of the same function. On a stack that is moved, that is one that begins
  * anew (see frame.c).
  */
-static bool settle_frame(struct probe_space *space, struct task *task,
+static bool settle_frame(const struct moment *moment,
 			 const struct frame_key *key,
 			 const struct function *function,
 			 taddr_t return_address)
 {
-	struct task_calls *calls = task_calls_of(task);
+	struct task_calls *calls = moment->calls;
 	struct activation *older =
-		find_own(space, key, task->tracee->pid);
+		find_own(moment->space, key, moment->pid);
 
 	if (!older)
 		return false;
 	if (older->call.return_address != return_address) {
-		drop_frame(space, task, key,
+		drop_frame(moment, key,
 			   calls->unwinding ? calls->unwinding : CALL_LONGJMP);
 		return false;
 	}
@@ -256,57 +255,54 @@ static bool settle_frame(struct probe_space *space, struct task *task,
 	if (key->stack)
 		return true;
 	if (calls->unwinding && key->slot > calls->unwind_sp)
-		drop_frame(space, task, key, calls->unwinding);
+		drop_frame(moment, key, calls->unwinding);
 	return false;
 }
 
 /* The first hit above the place where the unwinding began has seen to it. */
-static void end_unwinding(struct task *task, taddr_t slot)
+static void end_unwinding(const struct moment *moment, taddr_t slot)
 {
-	struct task_calls *calls = task_calls_of(task);
+	struct task_calls *calls = moment->calls;
 
 	if (calls->unwinding && slot > calls->unwind_sp)
 		calls->unwinding = CALL_RETURNED;
 }
 
 /* Calls on stacks that move belong to no task; their depth isn't known. */
-static struct call_stack *stack_of(struct probe_space *space,
-				   struct task *task,
+static struct call_stack *stack_of(const struct moment *moment,
 				   const struct frame_key *key)
 {
-	return key->stack ? &space->moving : &task_calls_of(task)->stack;
+	return key->stack ? &moment->space->moving : &moment->calls->stack;
 }
 
 static struct activation *
-activation_new(struct probe_space *space, struct task *task,
-	       const struct frame_key *key, taddr_t return_address)
+activation_new(const struct moment *moment, const struct frame_key *key,
+	       taddr_t return_address)
 {
 	struct activation *activation = xcalloc(1, sizeof(*activation));
-	struct space *remote = space->space;
-	struct call_stack *stack = stack_of(space, task, key);
+	struct call_stack *stack = stack_of(moment, key);
 
 	activation->key = *key;
 	activation->call = (struct call){
-		.pid = task->tracee->pid,
-		.tid = task->tid,
+		.pid = moment->pid,
+		.tid = moment->tid,
 		.depth = key->stack ? 0 : stack->depth,
-		.arch = remote->arch,
-		.memory = &remote->memory.memory,
+		.arch = moment->arch,
+		.memory = moment->memory,
 		.return_address = return_address,
-		.entry = task->regs,
-		.time = task->stop_time,
-		.stopped_ns = task->stopped_ns,
-		.stops = task->stops,
+		.entry = *moment->regs,
+		.time = moment->time,
+		.stopped_ns = moment->stopped_ns,
+		.stops = moment->stops,
 	};
 	return activation;
 }
 
 /* The call goes on the lists until it returns. */
-static void start(struct probe_space *space, struct task *task,
-		  struct activation *activation)
+static void start(const struct moment *moment, struct activation *activation)
 {
-	link_frame(space, activation);
-	push(stack_of(space, task, &activation->key), activation);
+	link_frame(moment->space, activation);
+	push(stack_of(moment, &activation->key), activation);
 }
 
 /* Within a call that stands for it, as operator new does for malloc. */
@@ -351,59 +347,58 @@ static enum call_end watch_return(struct probe_space *space,
 	return CALL_UNSEEN;
 }
 
-void pairing_enter_call(struct probe_space *space, struct task *task,
+void pairing_enter_call(const struct moment *moment,
 			const struct function *function,
 			taddr_t return_address, bool jumped)
 {
+	struct probe_space *space = moment->space;
 	struct prober *prober = space->prober;
-	taddr_t slot = space->space->arch->return_slot(&task->regs);
-	struct frame_key key = frame_key(space, &task->regs, slot);
+	taddr_t slot = moment->arch->return_slot(moment->regs);
+	struct frame_key key = frame_key(moment, slot);
 	struct activation *activation;
 	enum call_end end;
 	bool within;
 
-	drop_dead_frames(space, task, slot);
-	if (settle_frame(space, task, &key, function, return_address))
+	drop_dead_frames(moment, slot);
+	if (settle_frame(moment, &key, function, return_address))
 		return;
-	end_unwinding(task, slot);
-	within = !key.stack && is_inner(&task_calls_of(task)->stack, function);
+	end_unwinding(moment, slot);
+	within = !key.stack && is_inner(&moment->calls->stack, function);
 	if (within && !function->within_too)
 		return;
-	if (unwatched_goes_on(space, task, function, slot, return_address))
+	if (unwatched_goes_on(moment, function, slot, return_address))
 		return;
 	function_called(prober, function);
-	activation = activation_new(space, task, &key, return_address);
+	activation = activation_new(moment, &key, return_address);
 	activation->call.function = function;
 	activation->call.within = within;
 	activation->jumped = jumped;
 	activation->call.id = ++prober->last_call_id;
-	activation->call.stack = prober_callers(prober, task, true);
-	activation->call.script = script_where(space, task);
-	fp_enter(activation, task);
+	activation->call.stack = prober_callers(moment, true);
+	activation->call.script = script_where(moment);
+	fp_enter(activation, moment);
 	prober->counts.calls++;
 	end = watch_return(space, activation);
-	emit_call(space, EVENT_CALL, activation, task->tid, task->stop_time,
+	emit_call(space, EVENT_CALL, activation, moment->tid, moment->time,
 		  CALL_RETURNED);
 	if (activation->site) {
-		start(space, task, activation);
+		start(moment, activation);
 		return;
 	}
-	emit_call(space, EVENT_ABANDON, activation, task->tid,
-		  task->stop_time, end);
+	emit_call(space, EVENT_ABANDON, activation, moment->tid,
+		  moment->time, end);
 	if (end == CALL_UNWATCHED && function->group && !key.stack)
-		unwatched_note(space, task, activation);
+		unwatched_note(moment, activation);
 	activation_free(activation);
 }
 
-const struct function *pairing_jumped_to(struct probe_space *space,
-					 struct task *task,
+const struct function *pairing_jumped_to(const struct moment *moment,
 					 taddr_t return_address)
 {
 	struct frame_key key =
-		frame_key(space, &task->regs,
-			  space->space->arch->return_slot(&task->regs));
+		frame_key(moment, moment->arch->return_slot(moment->regs));
 	struct activation *newest =
-		find_own(space, &key, task->tracee->pid);
+		find_own(moment->space, &key, moment->pid);
 
 	return newest && newest->jumped &&
 			       newest->call.return_address == return_address ?
@@ -425,19 +420,18 @@ static void show_resolver(struct probe_space *space,
 		  CALL_RETURNED);
 }
 
-void pairing_enter_resolver(struct probe_space *space, struct task *task,
-			    struct ifunc *ifunc)
+void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 {
-	struct space *remote = space->space;
-	taddr_t slot = remote->arch->return_slot(&task->regs);
-	struct frame_key key = frame_key(space, &task->regs, slot);
+	struct probe_space *space = moment->space;
+	taddr_t slot = moment->arch->return_slot(moment->regs);
+	struct frame_key key = frame_key(moment, slot);
 	struct activation *activation;
 	uint64_t return_address;
 
-	if (memory_read_word(&remote->memory.memory, slot,
-			     remote->arch->word_size, &return_address))
+	if (memory_read_word(moment->memory, slot, moment->arch->word_size,
+			     &return_address))
 		return;
-	activation = activation_new(space, task, &key, return_address);
+	activation = activation_new(moment, &key, return_address);
 	activation->kind = ACTIVATION_RESOLVER;
 	activation->ifunc = ifunc;
 	activation->site = return_site_get(space, return_address);
@@ -445,11 +439,11 @@ void pairing_enter_resolver(struct probe_space *space, struct task *task,
 		activation_free(activation);
 		return;
 	}
-	start(space, task, activation);
+	start(moment, activation);
 	show_resolver(space, activation, ifunc);
 }
 
-void pairing_inherit(struct probe_space *space, struct task *child,
+void pairing_inherit(const struct moment *child,
 		     const struct activation *activation)
 {
 	struct activation *copy = xmalloc(sizeof(*copy));
@@ -464,13 +458,13 @@ void pairing_inherit(struct probe_space *space, struct task *child,
 		*copy->fp = *activation->fp;
 		call->entry_fp = copy->fp;
 	}
-	call->pid = child->tracee->pid;
+	call->pid = child->pid;
 	call->tid = child->tid;
-	call->memory = &space->space->memory.memory;
+	call->memory = child->memory;
 	call->script = NULL;
 	call->stopped_ns = child->stopped_ns;
-	link_frame(space, copy);
-	push(&task_calls_of(child)->stack, copy);
+	link_frame(child->space, copy);
+	push(&child->calls->stack, copy);
 }
 
 void pairing_watch_inherited(struct probe_space *space)
@@ -484,15 +478,17 @@ void pairing_watch_inherited(struct probe_space *space)
 					space, a->call.return_address);
 }
 
-static void returned(struct probe_space *space, struct task *task,
+static void returned(const struct moment *moment,
 		     struct activation *activation)
 {
+	struct probe_space *space = moment->space;
+
 	finish(space, activation);
 	if (is_shown(activation))
-		emit_return(space, task, activation);
+		emit_return(moment, activation);
 	if (activation->ifunc)
 		ifunc_resolved(space, activation->ifunc,
-			       space->space->arch->result(&task->regs));
+			       moment->arch->result(moment->regs));
 	activation_free(activation);
 }
 
@@ -503,19 +499,18 @@ static void returned(struct probe_space *space, struct task *task,
  */
 #define POPPED_MAX 64
 
-static struct activation *find_returned(struct probe_space *space,
-					struct task *task,
+static struct activation *find_returned(const struct moment *moment,
 					const struct return_site *site)
 {
-	const struct arch_ops *arch = space->space->arch;
-	taddr_t sp = arch->sp(&task->regs);
+	const struct arch_ops *arch = moment->arch;
+	taddr_t sp = arch->sp(moment->regs);
 	taddr_t slot = sp - arch->word_size;
 	taddr_t lowest = arch->word_size == 4 ? slot - POPPED_MAX : slot;
 
 	for (; slot >= lowest && slot <= sp; slot -= arch->word_size) {
-		struct frame_key key = frame_key(space, &task->regs, slot);
+		struct frame_key key = frame_key(moment, slot);
 		struct activation *activation =
-			find_own(space, &key, task->tracee->pid);
+			find_own(moment->space, &key, moment->pid);
 
 		if (activation &&
 		    activation->call.return_address == site->address)
@@ -524,10 +519,9 @@ static struct activation *find_returned(struct probe_space *space,
 	return NULL;
 }
 
-void pairing_return(struct probe_space *space, struct task *task,
-		    struct return_site *site)
+void pairing_return(const struct moment *moment, struct return_site *site)
 {
-	struct activation *activation = find_returned(space, task, site);
+	struct activation *activation = find_returned(moment, site);
 	struct frame_key key;
 
 	if (!activation) {
@@ -535,12 +529,12 @@ void pairing_return(struct probe_space *space, struct task *task,
 		return;
 	}
 	key = activation->key;
-	drop_dead_frames(space, task, key.slot);
-	end_unwinding(task, key.slot);
+	drop_dead_frames(moment, key.slot);
+	end_unwinding(moment, key.slot);
 	/* Tail callers return in the same breath; the newest first. */
-	while ((activation = find_own(space, &key, task->tracee->pid)) &&
+	while ((activation = find_own(moment->space, &key, moment->pid)) &&
 	       activation->call.return_address == site->address)
-		returned(space, task, activation);
+		returned(moment, activation);
 	if (!site->in_module)
 		return_site_idle(site);
 }

@@ -3,6 +3,7 @@
 #define CALLTRAP_PROBE_PRIVATE_H
 
 #include "base/hash.h"
+#include "probe/moment.h"
 #include "probe/prober.h"
 
 /* What the files of this room share. */
@@ -161,26 +162,25 @@ static inline struct task_calls *task_calls_of(const struct task *task)
 void prober_emit(struct prober *prober, const struct event *event);
 
 /*
- * Who has called the function at whose entry the task stands, or (a system
- * call) the frames that the task is in. STACK_NONE when nobody asked.
+ * Who has called the function at whose entry the moment is, or (a system call)
+ * the frames that the task was in. STACK_NONE when nobody asked.
  */
-stack_id prober_callers(struct prober *prober, struct task *task,
-			bool at_entry);
+stack_id prober_callers(const struct moment *moment, bool at_entry);
 
 /*
  * What was ours of the time since a call began. Of those that return on another
  * thread it isn't known; there were two stops at least.
  */
-struct event_cost prober_cost_since(const struct task *task,
+struct event_cost prober_cost_since(const struct moment *moment,
 				    const struct call *call);
 
 /* ---- unwatched.c ---- */
 
 /* Whether an entry is a tail call of the call that was noted last. */
-bool unwatched_goes_on(struct probe_space *space, struct task *task,
+bool unwatched_goes_on(const struct moment *moment,
 		       const struct function *function, taddr_t slot,
 		       taddr_t return_address);
-void unwatched_note(struct probe_space *space, struct task *task,
+void unwatched_note(const struct moment *moment,
 		    const struct activation *activation);
 
 /* ---- probe.c: planting ---- */
@@ -240,7 +240,7 @@ void ifuncs_forget_range(struct probe_space *space, taddr_t low,
  * A watched function was entered, or (jumped) a jump leads to it whose target
  * may be trapped too. Emits the event.
  */
-void pairing_enter_call(struct probe_space *space, struct task *task,
+void pairing_enter_call(const struct moment *moment,
 			const struct function *function,
 			taddr_t return_address, bool jumped);
 
@@ -248,24 +248,21 @@ void pairing_enter_call(struct probe_space *space, struct task *task,
  * The function that a trapped jump has led to, in the frame that is being
  * entered; or NULL.
  */
-const struct function *pairing_jumped_to(struct probe_space *space,
-					 struct task *task,
+const struct function *pairing_jumped_to(const struct moment *moment,
 					 taddr_t return_address);
 
 /* As pairing_enter_call(), of an IFUNC's resolver, mostly without an event. */
-void pairing_enter_resolver(struct probe_space *space, struct task *task,
-			    struct ifunc *ifunc);
+void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc);
 
 /* A task has come back to a return site. */
-void pairing_return(struct probe_space *space, struct task *task,
-		    struct return_site *site);
+void pairing_return(const struct moment *moment, struct return_site *site);
 
 /*
  * Everything that runs on this task's stack below limit (and not below from)
  * is thrown away.
  */
-void pairing_abandon_frames(struct task *task, taddr_t from, taddr_t limit,
-			    enum call_end end);
+void pairing_abandon_frames(const struct moment *moment, taddr_t from,
+			    taddr_t limit, enum call_end end);
 void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
 			   enum call_end end, uint64_t time);
 
@@ -273,7 +270,7 @@ void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
  * A child begins in the middle of a call of its parent's, and will return from
  * it too; pairing_watch_inherited() is to be called when its modules are known.
  */
-void pairing_inherit(struct probe_space *space, struct task *child,
+void pairing_inherit(const struct moment *child,
 		     const struct activation *activation);
 void pairing_watch_inherited(struct probe_space *space);
 
@@ -310,8 +307,7 @@ void return_sites_forget_range(struct probe_space *space, taddr_t low,
  * The key of the frame whose return address lies at slot, and whether the
  * return has its own rules (a stack that moves).
  */
-struct frame_key frame_key(struct probe_space *space, const struct regs *regs,
-			   taddr_t slot);
+struct frame_key frame_key(const struct moment *moment, taddr_t slot);
 bool frame_is_below(const struct frame_key *key, taddr_t slot);
 
 /* Whether two addresses lie in one mapping: on one stack, most likely. */
@@ -320,11 +316,11 @@ bool stack_is_one(struct probe_space *space, taddr_t a, taddr_t b);
 /* ---- fp.c: floating-point registers, where a prototype needs them ---- */
 
 /* The call has begun: those of its entry; freed with the activation. */
-void fp_enter(struct activation *activation, const struct task *task);
+void fp_enter(struct activation *activation, const struct moment *moment);
 
 /* It has returned: those of the return, in space, or NULL. */
 const struct fp_regs *fp_return(const struct activation *activation,
-				const struct task *task,
+				const struct moment *moment,
 				struct fp_regs *space);
 
 /* ---- nonlocal.c: longjmp and exceptions ---- */
@@ -365,8 +361,8 @@ void function_called(struct prober *prober, const struct function *function);
 
 /* ---- errno.c ---- */
 
-/* errno of a stopped task, or 0 when it can't be known. */
-int errno_read(struct probe_space *space, struct task *task);
+/* errno of that moment, or 0 when it can't be known. */
+int errno_read(const struct moment *moment);
 
 /* The list of modules has changed. */
 void errno_forget(struct probe_space *space);
@@ -374,11 +370,10 @@ void errno_forget(struct probe_space *space);
 /* ---- script.c: where interpreters are in their programs ---- */
 
 /*
- * The script frames that a stopped task is in, to be freed; NULL when there
+ * The script frames that the task was in, to be freed; NULL when there
  * are none, or nobody wants to know.
  */
-struct script_frames *script_where(struct probe_space *space,
-				   const struct task *task);
+struct script_frames *script_where(const struct moment *moment);
 
 /* The list of modules has changed. */
 void scripts_forget(struct probe_space *space);
@@ -386,8 +381,7 @@ void scripts_forget(struct probe_space *space);
 /* ---- outcome.c ---- */
 
 /* Fills in whether the call that has returned says that it has failed. */
-void outcome_judge(struct probe_space *space, struct task *task,
-		   struct event *event);
+void outcome_judge(const struct moment *moment, struct event *event);
 
 /* ---- system_calls.c ---- */
 

@@ -22,11 +22,11 @@ static struct probe *next_probe(struct trap_owner *owner)
 	     (probe) = next_probe((probe)->owner.next))
 
 /* A jump to the function was trapped as well: it has been counted there. */
-static bool was_counted_at_jump(struct probe *probe, struct task *task,
-				taddr_t return_address)
+static bool was_counted_at_jump(const struct moment *moment,
+				struct probe *probe, taddr_t return_address)
 {
 	const struct function *function =
-		pairing_jumped_to(probe->space, task, return_address);
+		pairing_jumped_to(moment, return_address);
 	struct probe *other;
 
 	if (!function)
@@ -88,11 +88,11 @@ static bool was_called_through(const struct probe *probe,
 }
 
 /* Whether the call is one of the calling module's, by this import. */
-static bool is_callers(struct probe *probe, struct task *task,
+static bool is_callers(const struct moment *moment, struct probe *probe,
 		       taddr_t return_address)
 {
 	if (!module_holds(probe->caller, return_address) ||
-	    was_counted_at_jump(probe, task, return_address))
+	    was_counted_at_jump(moment, probe, return_address))
 		return false;
 	return !probe->slot || !shares_target(probe) ||
 	       was_called_through(probe, return_address);
@@ -101,20 +101,20 @@ static bool is_callers(struct probe *probe, struct task *task,
 /* A function was entered; its return address is on top of the stack. */
 static void on_entry(struct trap_owner *owner, struct task *task)
 {
+	const struct moment moment = moment_of_stop(task);
 	struct probe *probe = (struct probe *)owner;
-	struct space *space = task->tracee->space;
 	uint64_t return_address;
 
 	if (task->tracee->muted)
 		return;
-	if (memory_read_word(&space->memory.memory,
-			     space->arch->return_slot(&task->regs),
-			     space->arch->word_size, &return_address))
+	if (memory_read_word(moment.memory,
+			     moment.arch->return_slot(moment.regs),
+			     moment.arch->word_size, &return_address))
 		return; /* no stack: it will die of the same */
-	if (probe->caller && !is_callers(probe, task, return_address))
+	if (probe->caller && !is_callers(&moment, probe, return_address))
 		return;
-	pairing_enter_call(probe->space, task, probe->function,
-			   return_address, probe->at_jump);
+	pairing_enter_call(&moment, probe->function, return_address,
+			   probe->at_jump);
 }
 
 static const struct trap_owner_ops entry_ops = { .hit = on_entry };

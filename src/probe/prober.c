@@ -23,28 +23,30 @@ void prober_emit(struct prober *prober, const struct event *event)
 	}
 }
 
-stack_id prober_callers(struct prober *prober, struct task *task,
-			bool at_entry)
+stack_id prober_callers(const struct moment *moment, bool at_entry)
 {
+	const struct prober *prober = moment->space->prober;
 	const unsigned depth = prober->config.stack_depth;
 	stack_id stack;
 
 	if (!prober->config.unwinder)
 		return STACK_NONE;
-	stack = unwind(prober->config.unwinder, task->tracee->space, task->tid,
-		       &task->regs, depth + at_entry, at_entry);
+	stack = unwind(prober->config.unwinder, moment->space->space,
+		       moment->memory, moment->tid, moment->regs,
+		       depth + at_entry, at_entry);
 	return at_entry ? stacks_caller(prober->config.stacks, stack) : stack;
 }
 
-struct event_cost prober_cost_since(const struct task *task,
+struct event_cost prober_cost_since(const struct moment *moment,
 				    const struct call *call)
 {
-	const struct stop_price *price = &task->tracee->space->tracer->price.now;
-	bool same = call->tid == task->tid;
-	uint64_t ways = same ? task->stops - call->stops : 1;
+	const struct space *space = moment->space->space;
+	const struct stop_price *price = &space->tracer->price.now;
+	bool same = call->tid == moment->tid;
+	uint64_t ways = same ? moment->stops - call->stops : 1;
 
 	return (struct event_cost){
-		.stopped_ns = same ? task->stopped_ns - call->stopped_ns : 0,
+		.stopped_ns = same ? moment->stopped_ns - call->stopped_ns : 0,
 		.switched_ns = price->typical * ways,
 		.mean_ns = (price->mean + price->waits) * ways,
 		.resolution_ns = price_resolution(price, ways),

@@ -20,9 +20,9 @@ static void remove_site(struct return_site *site)
  */
 static void on_return(struct trap_owner *owner, struct task *task)
 {
-	struct return_site *site = (struct return_site *)owner;
+	const struct moment moment = moment_of_stop(task);
 
-	pairing_return(site->space, task, site);
+	pairing_return(&moment, (struct return_site *)owner);
 }
 
 static const struct trap_owner_ops return_ops = { .hit = on_return };

@@ -24,12 +24,11 @@ struct script_binding {
 	struct script_binding *next;
 };
 
-/* The task that is asked about. */
+/* The moment that is asked about. */
 struct asked_task {
 	struct script_thread thread;
 	const struct script_binding *binding;
-	const struct space *space;
-	const struct regs *regs;
+	const struct moment *moment;
 };
 
 static struct script_place find_place(const struct module *module,
@@ -114,7 +113,7 @@ static int read_word(const struct asked_task *asked, taddr_t address,
 		     uint64_t *ret)
 {
 	return memory_read_word(asked->thread.memory, address,
-				asked->space->arch->word_size, ret);
+				asked->moment->arch->word_size, ret);
 }
 
 /*
@@ -126,7 +125,7 @@ static int read_word(const struct asked_task *asked, taddr_t address,
 static int find_block(const struct asked_task *asked, taddr_t pointer,
 		      uint64_t number, taddr_t *ret)
 {
-	const unsigned word = asked->space->arch->word_size;
+	const unsigned word = asked->moment->arch->word_size;
 	const uint64_t unused = word == 4 ? UINT32_MAX : UINT64_MAX;
 	uint64_t vector, count;
 	int err = read_word(asked, pointer + word, &vector);
@@ -159,7 +158,7 @@ static int thread_object(const struct asked_task *asked,
 			 const struct image_thread_object *object, taddr_t *ret)
 {
 	const struct module *module = asked->binding->module;
-	taddr_t pointer = asked->space->arch->thread_pointer(asked->regs);
+	taddr_t pointer = asked->moment->arch->thread_pointer(asked->moment->regs);
 	uint64_t number;
 	taddr_t block;
 	int err;
@@ -202,7 +201,7 @@ static int ask_pointer(struct script_thread *thread, taddr_t *ret)
 {
 	const struct asked_task *asked = (const struct asked_task *)thread;
 
-	*ret = asked->space->arch->thread_pointer(asked->regs);
+	*ret = asked->moment->arch->thread_pointer(asked->moment->regs);
 	return 0;
 }
 
@@ -211,33 +210,31 @@ static const struct script_thread_ops thread_ops = {
 	.pointer = ask_pointer,
 };
 
-static struct script_frames *ask(const struct probe_space *space,
-				 const struct script_binding *binding,
-				 const struct task *task)
+static struct script_frames *ask(const struct moment *moment,
+				 const struct script_binding *binding)
 {
-	const unsigned depth = space->prober->config.stack_depth;
+	const unsigned depth = moment->space->prober->config.stack_depth;
 	struct page_memory pages;
 	struct asked_task asked = {
 		.thread = { &thread_ops, &pages.memory },
 		.binding = binding,
-		.space = space->space,
-		.regs = &task->regs,
+		.moment = moment,
 	};
 	struct script_frames *frames = NULL;
 	int err;
 
-	page_memory_init(&pages, &space->space->memory.memory);
+	page_memory_init(&pages, moment->memory);
 	err = script_ask(binding->script, &asked.thread, depth ? depth : 1,
 			 &frames);
 	if (err)
 		diag(DIAG_DEBUG, DIAG_PROBE, "%d: %s has no script frame: %s",
-		     (int)task->tid, binding->module->name, strerror(-err));
+		     (int)moment->tid, binding->module->name, strerror(-err));
 	return frames;
 }
 
-struct script_frames *script_where(struct probe_space *space,
-				   const struct task *task)
+struct script_frames *script_where(const struct moment *moment)
 {
+	struct probe_space *space = moment->space;
 	const struct script_binding *binding;
 	struct script_frames *frames = NULL;
 
@@ -248,6 +245,6 @@ struct script_frames *script_where(struct probe_space *space,
 	space->scripts_searched = true;
 	for (binding = space->scripts; binding && !frames;
 	     binding = binding->next)
-		frames = ask(space, binding, task);
+		frames = ask(moment, binding);
 	return frames;
 }

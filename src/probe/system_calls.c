@@ -182,8 +182,8 @@ static void begin(struct prober *prober, struct task *task,
 		  const struct syscall_stop *stop,
 		  const struct function *function)
 {
-	struct task_calls *calls = task_calls_of(task);
-	struct system_call *running = &calls->system_call;
+	const struct moment moment = moment_of_stop(task);
+	struct system_call *running = &moment.calls->system_call;
 	struct event event;
 
 	running->running = true;
@@ -191,27 +191,26 @@ static void begin(struct prober *prober, struct task *task,
 	running->call = (struct call){
 		.function = function,
 		.id = ++prober->last_call_id,
-		.pid = task->tracee->pid,
-		.tid = task->tid,
-		.depth = calls->stack.depth,
+		.pid = moment.pid,
+		.tid = moment.tid,
+		.depth = moment.calls->stack.depth,
 		.arch = stop->arch,
-		.memory = &task->tracee->space->memory.memory,
+		.memory = moment.memory,
 		.return_address = stop->ip,
-		.entry = task->regs,
-		.stack = prober_callers(prober, task, false),
-		.script = script_where(probe_space_of(task->tracee->space),
-				       task),
-		.time = task->stop_time,
-		.stopped_ns = task->stopped_ns,
-		.stops = task->stops,
+		.entry = *moment.regs,
+		.stack = prober_callers(&moment, false),
+		.script = script_where(&moment),
+		.time = moment.time,
+		.stopped_ns = moment.stopped_ns,
+		.stops = moment.stops,
 	};
 	running->cost = (struct event_cost){ 0 };
 	prober->counts.calls++;
-	event = event_of(running, EVENT_CALL, task->stop_time);
+	event = event_of(running, EVENT_CALL, moment.time);
 	prober_emit(prober, &event);
 	if (function->returns == RETURNS_NEVER)
 		system_call_abandon(prober, task, CALL_NEVER_RETURNS,
-				    task->stop_time);
+				    moment.time);
 }
 
 void system_call_entered(struct prober *prober, struct task *task,
@@ -238,11 +237,13 @@ void system_call_returned(struct prober *prober, struct task *task,
 	struct system_call *running = system_call_of(task);
 	const struct regs *regs = task_regs(task);
 	int error = stop->failed ? (int)-stop->result : 0;
+	struct moment moment;
 
 	/* It began before we came, in another program, or in the parent. */
 	if (!running->running || !regs)
 		return;
-	running->cost = prober_cost_since(task, &running->call);
+	moment = moment_of_stop(task);
+	running->cost = prober_cost_since(&moment, &running->call);
 	if (!again) {
 		end(prober, running, task->stop_time, regs, error);
 		return;

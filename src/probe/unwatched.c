@@ -8,40 +8,38 @@
  * call from there is of the same function.
  */
 
-static uint64_t first_argument(struct probe_space *space, struct task *task)
+static uint64_t first_argument(const struct moment *moment)
 {
-	struct space *remote = space->space;
 	uint64_t value = 0;
 
-	(void)remote->arch->argument(&task->regs, &remote->memory.memory, 0,
-				     &value);
+	(void)moment->arch->argument(moment->regs, moment->memory, 0, &value);
 	return value;
 }
 
-bool unwatched_goes_on(struct probe_space *space, struct task *task,
+bool unwatched_goes_on(const struct moment *moment,
 		       const struct function *function, taddr_t slot,
 		       taddr_t return_address)
 {
-	struct task_calls *calls = task_calls_of(task);
+	struct task_calls *calls = moment->calls;
 	const struct function *before = calls->unwatched.function;
 
 	if (before && function->group && before != function &&
 	    before->group == function->group &&
 	    calls->unwatched.slot == slot &&
 	    calls->unwatched.return_address == return_address &&
-	    calls->unwatched.argument == first_argument(space, task))
+	    calls->unwatched.argument == first_argument(moment))
 		return true;
 	calls->unwatched.function = NULL;
 	return false;
 }
 
-void unwatched_note(struct probe_space *space, struct task *task,
+void unwatched_note(const struct moment *moment,
 		    const struct activation *activation)
 {
-	struct task_calls *calls = task_calls_of(task);
+	struct task_calls *calls = moment->calls;
 
 	calls->unwatched.function = activation->call.function;
 	calls->unwatched.slot = activation->key.slot;
 	calls->unwatched.return_address = activation->call.return_address;
-	calls->unwatched.argument = first_argument(space, task);
+	calls->unwatched.argument = first_argument(moment);
 }

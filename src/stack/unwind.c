@@ -228,14 +228,15 @@ static unsigned limited(unsigned depth)
 	return depth > UNWIND_DEPTH_MAX ? UNWIND_DEPTH_MAX : depth;
 }
 
-stack_id unwind(struct unwinder *unwinder, struct space *space, pid_t tid,
-		const struct regs *regs, unsigned depth, bool at_entry)
+stack_id unwind(struct unwinder *unwinder, struct space *space,
+		struct memory *memory, pid_t tid, const struct regs *regs,
+		unsigned depth, bool at_entry)
 {
 	struct unwind_space *own = unwind_space_get(unwinder, space);
 	enum stack_end end;
 	unsigned count;
 
-	begin(&unwinder->walk, own, tid, regs, &space->memory.memory);
+	begin(&unwinder->walk, own, tid, regs, memory);
 	end = walk_outward(unwinder, limited(depth), at_entry, &count);
 	return finish(unwinder, count, end);
 }

@@ -19,14 +19,16 @@ void unwinder_flush(struct unwinder *unwinder, struct space *space);
 void unwinder_forget(struct unwinder *unwinder, struct space *space);
 
 /*
- * The stack of a stopped task with these registers, at most depth frames.
+ * The stack of a task with these registers, at most depth frames; memory is
+ * that of the space, as it was when they were read.
  * at_entry: it stands at a function's first instruction, so the caller is
  * known for sure (the return address lies where arch_ops' return_slot says).
  * Traps that stand in the code don't matter. Never fails: a stack that can't
  * be followed ends as STACK_BROKEN, and that is counted.
  */
-stack_id unwind(struct unwinder *unwinder, struct space *space, pid_t tid,
-		const struct regs *regs, unsigned depth, bool at_entry);
+stack_id unwind(struct unwinder *unwinder, struct space *space,
+		struct memory *memory, pid_t tid, const struct regs *regs,
+		unsigned depth, bool at_entry);
 
 /*
  * The stack as it was when it was copied, with the registers of then; cut where

@@ -53,16 +53,17 @@ static int draft_write(struct memory *memory, taddr_t address,
 static const struct memory_ops draft_ops = { draft_read, draft_write };
 
 /* As if the function had just been called: END is the return address. */
-static int draft_init(struct draft *draft, struct space *space, taddr_t sp)
+static int draft_init(struct draft *draft, const struct arch_ops *arch,
+		      struct memory *original, taddr_t sp)
 {
 	const uint64_t end = END;
 
 	*draft = (struct draft){
 		.memory.ops = &draft_ops,
-		.original = &space->memory.memory,
-		.low = sp + space->arch->word_size - sizeof(draft->bytes),
+		.original = original,
+		.low = sp + arch->word_size - sizeof(draft->bytes),
 	};
-	return memory_write(&draft->memory, sp, &end, space->arch->word_size);
+	return memory_write(&draft->memory, sp, &end, arch->word_size);
 }
 
 static int carry_out(struct space *space, struct regs *regs,
@@ -82,20 +83,16 @@ static int carry_out(struct space *space, struct regs *regs,
 			       -EOPNOTSUPP;
 }
 
-int evaluate_function(struct task *task, taddr_t function, uint64_t *ret)
+int evaluate_function(struct space *space, const struct regs *start,
+		      struct memory *memory, taddr_t function, uint64_t *ret)
 {
-	struct space *space = task->tracee->space;
 	const struct arch_ops *arch = space->arch;
-	const struct regs *start = task_regs(task);
+	struct regs regs = *start;
 	struct draft draft;
-	struct regs regs;
 	unsigned i;
 	int err;
 
-	if (!start)
-		return -ERR_GONE;
-	regs = *start;
-	err = draft_init(&draft, space, arch->sp(&regs));
+	err = draft_init(&draft, arch, memory, arch->sp(&regs));
 	arch->set_ip(&regs, function);
 	for (i = 0; i < LONGEST_FUNCTION && !err; i++) {
 		err = carry_out(space, &regs, &draft.memory);

@@ -8,6 +8,7 @@
 
 #include "tracee/evaluate.h"
 #include "tracee/space.h"
+#include "tracee/tracer.h"
 #include "unit.h"
 
 /* Functions are worked out for a stopped child, which has a copy of them. */
@@ -118,10 +119,17 @@ static void check_untouched(const struct regs *before)
 	ck_assert(!memcmp(stack, stack_before, sizeof(stack)));
 }
 
+static int evaluate_at(const void *function, uint64_t *ret)
+{
+	return evaluate_function(tracee.space, &task.regs,
+				 &tracee.space->memory.memory,
+				 (uintptr_t)function, ret);
+}
+
 static int evaluate(const void *function, uint64_t *ret)
 {
 	struct regs before = task.regs;
-	int err = evaluate_function(&task, (uintptr_t)function, ret);
+	int err = evaluate_at(function, ret);
 
 	check_untouched(&before);
 	return err;
@@ -154,8 +162,7 @@ START_TEST(below_a_trap)
 	uint64_t found;
 
 	ck_assert(!trap_plant(tracee.space, (uintptr_t)address_of_own, &owner));
-	ck_assert_int_eq(evaluate_function(&task, (uintptr_t)address_of_own,
-					   &found), 0);
+	ck_assert_int_eq(evaluate_at(address_of_own, &found), 0);
 	ck_assert_uint_eq(found, (uintptr_t)&own);
 	trap_unplant(tracee.space, (uintptr_t)address_of_own, &owner);
 }

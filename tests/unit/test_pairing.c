@@ -278,10 +278,13 @@ static void write_word(taddr_t at, uint64_t value)
 static void enter_as(struct task *task, const struct function *function,
 		     taddr_t at, taddr_t return_address)
 {
+	struct moment moment;
+
 	write_word(at, return_address);
 	task->regs.user.rsp = at;
 	task->stop_time = ++s.clock;
-	pairing_enter_call(s.own, task, function, return_address, false);
+	moment = moment_of_stop(task);
+	pairing_enter_call(&moment, function, return_address, false);
 }
 
 static void enter(const struct function *function, unsigned n, unsigned to)

@@ -163,7 +163,7 @@ static size_t find_frame(const struct frame *frames, size_t count,
 static void check_like_backtrace(unsigned depth)
 {
 	struct frame frames[FRAMES_MAX];
-	stack_id stack = unwind(unwinder, &space, child, &regs, depth, false);
+	stack_id stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, depth, false);
 	size_t count = stacks_frames(stacks, stack, frames, FRAMES_MAX);
 	size_t first = count, i, skipped = 0;
 
@@ -223,7 +223,7 @@ START_TEST(depth_cuts)
 
 	start(run_shallow);
 	for (depth = 1; depth < 10; depth++) {
-		stack = unwind(unwinder, &space, child, &regs, depth, false);
+		stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, depth, false);
 		ck_assert_uint_eq(stacks_depth(stacks, stack), depth);
 		ck_assert_int_eq(stacks_end(stacks, stack), STACK_CUT);
 	}
@@ -308,13 +308,13 @@ START_TEST(at_an_entry)
 	start(run_shallow);
 	return_address = (uintptr_t)truth->frames[1];
 	regs.user.rsp = 0x100;
-	stack = unwind(unwinder, &space, child, &regs, 20, true);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 20, true);
 	/* There is no stack: the function itself, and the truth about it. */
 	ck_assert_uint_eq(stacks_depth(stacks, stack), 1);
 	ck_assert_int_eq(stacks_end(stacks, stack), STACK_BROKEN);
 
 	regs.user.rsp = (uintptr_t)&truth->frames[1];
-	stack = unwind(unwinder, &space, child, &regs, 2, true);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 2, true);
 	ck_assert_uint_eq(stacks_frames(stacks, stack, frames, 2), 2);
 	ck_assert_uint_eq(address_of(&frames[1]), return_address);
 	ck_assert_int_eq(frames[1].method, FRAME_ENTRY);
@@ -342,7 +342,7 @@ START_TEST(garbage_ends)
 			truth->frames[rand() % truth->count];
 		words[rand() % count] = regs.user.rsp + rand() % 4096;
 		words[rand() % count] ^= UINT64_C(1) << rand() % 64;
-		stack = unwind(unwinder, &space, child, &regs, 200, rand() % 2);
+		stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 200, rand() % 2);
 		ck_assert_uint_le(stacks_depth(stacks, stack), 200);
 	}
 	ck_assert_uint_gt(unwind_counts(unwinder).broken, 1000);
@@ -355,7 +355,7 @@ START_TEST(nothing_at_all)
 
 	start(run_shallow);
 	memset(&regs, 0, sizeof(regs));
-	stack = unwind(unwinder, &space, child, &regs, 10, false);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 10, false);
 	ck_assert_uint_eq(stack, STACK_NONE);
 	ck_assert_uint_eq(unwind_counts(unwinder).broken, 1);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/moment.h"
+
+#include "probe/private.h"
+#include "sysdeps/linux/ptrace.h"
+
+static int read_fp_regs(const struct moment *moment, struct fp_regs *ret)
+{
+	return ptrace_get_fp_regs(moment->tid, ret);
+}
+
+struct moment moment_of_stop(struct task *task)
+{
+	struct space *space = task->tracee->space;
+
+	return (struct moment){
+		.space = probe_space_of(space),
+		.pid = task->tracee->pid,
+		.tid = task->tid,
+		.arch = space->arch,
+		.regs = &task->regs,
+		.memory = &space->memory.memory,
+		.time = task->stop_time,
+		.stopped_ns = task->stopped_ns,
+		.stops = task->stops,
+		.calls = task_calls_of(task),
+		.fp_regs = read_fp_regs,
+	};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_MOMENT_H
+#define CALLTRAP_MOMENT_H
+
+#include <sys/types.h>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "sysdeps/arch.h"
+
+struct probe_space;
+struct task;
+struct task_calls;
+
+/*
+ * Where a program was when something happened to it: all that pairing, values,
+ * stacks and sinks may ask of it. A stop fills it from the stopped task; a
+ * record of something past from what was captured then, and what wasn't reads
+ * as unreachable. Nothing here is kept beyond the event that is made of it.
+ */
+struct moment {
+	struct probe_space *space;
+	pid_t pid, tid;
+	const struct arch_ops *arch;
+	const struct regs *regs;
+	struct memory *memory;    /* as it was */
+	uint64_t time;            /* monotonic, nanoseconds */
+	uint64_t stopped_ns;      /* how long the task had been kept in stops … */
+	uint64_t stops;           /* … and in how many, this one included */
+	struct task_calls *calls; /* those that run on the task */
+	/*
+	 * The floating-point registers, which cost something. Returns a
+	 * negative errno when they aren't known.
+	 */
+	int (*fp_regs)(const struct moment *moment, struct fp_regs *ret);
+};
+
+/* Of a stopped task whose registers have been read. */
+struct moment moment_of_stop(struct task *task);
+
+#endif
