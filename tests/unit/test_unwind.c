@@ -284,7 +284,8 @@ START_TEST(through_a_frame_without_a_recipe)
 	size_t count, i;
 
 	start(run_strange);
-	stack = unwind(unwinder, &space, child, &regs, FRAMES_MAX, false);
+	stack = unwind(unwinder, &space, &space.memory.memory, child,
+		       &regs, FRAMES_MAX, false);
 	count = stacks_frames(stacks, stack, frames, FRAMES_MAX);
 	ck_assert_int_eq(stacks_end(stacks, stack), STACK_COMPLETE);
 	ck_assert_uint_ge(count, 3);
