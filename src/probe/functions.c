@@ -118,6 +118,9 @@ static struct function_entry *new_entry(struct prober *prober,
 	function->prototype = prototypes_find(prober->config.prototypes,
 					      definer ? definer->name : NULL,
 					      name);
+	if (!function->prototype && !(definer && definer->is_main))
+		function->prototype = prototypes_find_last(
+			prober->config.prototypes, name);
 	return entry;
 }
 
@@ -170,6 +173,10 @@ void function_linked(struct prober *prober, struct function *function,
 	for (size_t i = 0; !found && i < ARRAY_SIZE(libraries); i++)
 		found = prototypes_find(prober->config.prototypes,
 					libraries[i], function->name);
+	/* Not one of its own that has the name of a library's by chance. */
+	if (!found)
+		function->prototype = prototypes_find_last(
+			prober->config.prototypes, function->name);
 	if (!found || !is_static_program(module))
 		return;
 	entry_of(function)->guessed = found;

@@ -43,10 +43,16 @@ void prototypes_add_directory(struct prototypes *prototypes,
 
 /*
  * Adds a file for functions that no other has, of any library. It may be
- * missing; it is read when such a function is seen. When something was found
- * in it, that is told once (DIAG_NOTE).
+ * missing; it is read when such a function is seen.
  */
 void prototypes_add_last(struct prototypes *prototypes, const char *path);
+
+/*
+ * The prototype that these files have of a function, or NULL. The first time,
+ * that there is one is told (DIAG_NOTE). Good as long as prototypes is.
+ */
+const struct prototype *prototypes_find_last(struct prototypes *prototypes,
+					     const char *function);
 
 /*
  * The prototype of a function of a library (its SONAME, or the file's name

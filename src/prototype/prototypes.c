@@ -341,8 +341,8 @@ void prototypes_add_last(struct prototypes *prototypes, const char *path)
 		(struct last_file){ .path = xstrdup(path) };
 }
 
-static const struct prototype *find_last(struct prototypes *prototypes,
-					 const char *function)
+const struct prototype *prototypes_find_last(struct prototypes *prototypes,
+					     const char *function)
 {
 	for (size_t i = 0; i < prototypes->last_count; i++) {
 		struct last_file *last = &prototypes->last[i];
@@ -376,7 +376,7 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 				     function);
 	if (!found && !library)
 		found = find_anywhere(prototypes, function);
-	return found ? found : find_last(prototypes, function);
+	return found;
 }
 
 const struct prototype *prototypes_find_syscall(struct prototypes *prototypes,
