@@ -488,7 +488,7 @@ def check_calls(result):
     for name in WANTED:
         check_equal(result.log.count(name), 1, "calls of " + name)
     for message in result.messages():
-        check(re.match(r"calltrap: the debug information of 1 files could "
+        check(re.match(r"calltrap: the debug information of 1 file could "
                        r"not be read: ", message), message)
 
 
