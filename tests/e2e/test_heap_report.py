@@ -81,7 +81,12 @@ def _(case):
         h.check_equal(held(row), wanted, function)
         h.check_equal(row.functions()[0], function, "innermost function")
     h.check_equal(report.row("alpha").functions()[-1], "main", "the outermost")
-    h.check_equal(report.empty, 1, "rows of which nothing is held: churn's")
+    row = report.row("^malloc by churn$")
+    h.check_equal((held(row), row.acquired, row.given_back),
+                  ((0, 0), 1000, 1000), "churn")
+    h.check_equal([row for row in report.rows if not row.blocks], [row],
+                  "rows of which nothing is held")
+    h.check_equal(report.empty, 0, "rows left out of all")
     check_sums(report)
 
 
@@ -180,7 +185,10 @@ def _(case):
     h.check_equal([name for name in rows if name in ("alpha", "beta")],
                   ["alpha", "beta"], "by age")
     report = watch(case, "aaabcc", "--sort", "rate", "--by", "function")
-    h.check_equal(report.rows[0].what.split()[0], "alpha", "by rate")
+    h.check_equal([(row.what.split()[0], row.acquired, row.blocks)
+                   for row in report.rows if row.verdict == "NOT"],
+                  [("churn", 2000, 0), ("alpha", 30, 30), ("beta", 5, 5)],
+                  "by rate")
     rows, report = names("--top", "1")
     h.check_equal(rows, ["beta"], "the first alone")
     h.check_equal(report.rest[2], 3, "more rows")
@@ -197,8 +205,9 @@ def _(case):
     order(target, "b")
     report = hr.leave(tracer)
     h.check_equal(held(report.row("alpha")), ALPHA, "alpha")
-    h.check_equal([row for row in report.rows if "beta" in row.what], [],
-                  "rows of beta")
+    row = report.row("beta")
+    h.check_equal((held(row), row.acquired, row.given_back, row.oldest),
+                  ((0, 0), 5, 0, "-"), "beta, which is younger")
     h.check_equal(report.malloc.held(), (15, 6000), "the total counts all")
 
 
@@ -451,9 +460,10 @@ def _(case):
                   [(3, 21), (2, 60), (15, 6000)], "held by each")
     h.check_equal(len({report.pid for report in found}), 3, "processes")
     for report in found:
-        share = h.check_match(r"^cost: .*\((\d+\.\d) % of the time", report.text,
-                              "what it has cost")
-        h.check(float(share[1]) <= 100, "one thread can't stand still for "
+        share = h.check_match(r"^cost: .*; the program stood still for ([\d.]+) "
+                              r"% of the time watched, and ran at .*% of its "
+                              r"speed; ", report.text, "what it has cost")
+        h.check(0 < float(share[1]) <= 100, "one thread can't stand still for "
                 "longer than it was watched: " + share[0])
     h.check_untouched(target.pid)
 
@@ -551,7 +561,8 @@ def _(case):
         stderr=writer, stdin=h.subprocess.DEVNULL, cwd=case.dir)
     os.close(writer)
     try:
-        h.wait_until(lambda: h.tracer_of(target.pid) == process.pid, "calltrap")
+        worker = h.worker_of(process)
+        h.wait_until(lambda: h.tracer_of(target.pid) == worker, "calltrap")
         os.close(reader)
         order(target, "ab")
         time.sleep(1)
@@ -581,6 +592,12 @@ def things():
     return h.build("heap_things", "heap_things.c", "-g", "-O1")
 
 
+def tallies(report, what):
+    """Held, acquired and given back, of each row that matches."""
+    return sorted((row.blocks, row.acquired, row.given_back)
+                  for row in report.rows if re.search(what, row.what))
+
+
 @h.test("leaked descriptors, with their stacks")
 def _(case):
     result = hr.heap(case, "--pool", "descriptors", "--pool", "files",
@@ -591,7 +608,10 @@ def _(case):
     h.check_equal(report.totals["descriptors"].blocks, counts["descriptors"],
                   "descriptors")
     h.check_equal(counts["descriptors"], 5 * each, "by /proc")
-    for function in ("open", "socket", "pipe", "dup"):
+    # Another line of it opens what isn't there.
+    h.check_equal(tallies(report, "^open by leak_open$"),
+                  [(0, 0, 0), (each, each, 0)], "open")
+    for function in ("socket", "pipe", "dup"):
         row = report.row("^%s by leak_%s$" % (function, function))
         h.check_equal((row.blocks, row.bytes), (each, 0), function)
     row = [row for row in report.rows if "leak_fopen" in row.functions() and
@@ -623,8 +643,12 @@ def _(case):
     h.check_equal(total.held(), (counts["pool"], 40 * counts["pool"]), "held")
     h.check_equal((total.allocs, total.frees), (10, 5), "allocs, frees")
     h.check_equal(total.odd("failed"), 5, "failed")
-    row = result.report.row("^pool_alloc by leak_pool$")
-    h.check_equal(held(row), (5, 200), "its row")
+    # One fails, one is given back.
+    pool = "^pool_alloc by leak_pool$"
+    h.check_equal(tallies(result.report, pool),
+                  [(0, 0, 0), (0, 5, 5), (5, 5, 0)], "its rows")
+    h.check_equal(sum(row.bytes for row in result.report.rows
+                      if re.search(pool, row.what)), 200, "their bytes")
 
 
 @h.test("a family file that is wrong: where, and what was expected")
