@@ -172,8 +172,10 @@ def _(case):
     h.check_equal(result.report.call("operator new(unsigned long)",
                                      "heap_new"),
                   (counts["news"], 0, counts["bytes"]), "operator new")
-    h.check(not [row for row in result.report.rows if row.what == "heap_new"],
-            "nothing is held")
+    row = result.report.row("^heap_new$")
+    h.check_equal((row.blocks, row.bytes, row.acquired, row.given_back),
+                  (0, 0, counts["news"], counts["deletes"]),
+                  "held; acquired, given back")
 
 
 @h.test("new and free, new[] and delete, malloc and delete")
