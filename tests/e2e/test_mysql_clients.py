@@ -147,7 +147,9 @@ def late(case):
     tracer = case.start_calltrap(
         "-F", case.write("custom.conf", ONE_LINE), "-ttTgx",
         "mysql_real_query", "-p", str(client.pid))
-    h.wait_until(lambda: "mysql_real_query" in tracer.err, "that it waits")
+    h.settle(client, tracer)
+    h.check_equal(h.tracer_of(client.pid), tracer.pid, "who has attached")
+    h.check_equal(h.read(tracer.log_path), "", "calls before the library")
     client.say("go\n")
     h.wait_until(lambda: client.out.count("round") >= 3, "three rounds")
     tracer.popen.terminate()
