@@ -62,10 +62,10 @@ static void count(struct survey *survey, const struct heap_block *block,
 	if (age >= min_age) {
 		ret->blocks++;
 		ret->bytes += block->size;
+		log_histogram_add(&ret->ages, age);
 	}
 	if (age > ret->oldest)
 		ret->oldest = age;
-	log_histogram_add(&ret->ages, age);
 	count_old(ret, block, birth,
 		  survey_busy_until(survey, block->site->function->family));
 }

@@ -22,7 +22,7 @@ struct survey_site {
 				       in which they could have become old */
 };
 
-/* min_age: blocks that are younger are left out of .blocks and .bytes. */
+/* min_age: blocks that are younger are left out of .blocks, .bytes, .ages. */
 struct survey *survey_new(const struct heap *heap, uint64_t now,
 			  uint64_t min_age) MUST_CHECK;
 void survey_free(struct survey *survey);

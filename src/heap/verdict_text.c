@@ -195,6 +195,10 @@ static void explain_not(const struct verdict *verdict, const struct site *site,
 {
 	switch (verdict->reason) {
 	case VERDICT_ALL_FREED:
+		if (!site->alloc_blocks) {
+			strbuf_puts(out, "no call acquired anything");
+			break;
+		}
 		strbuf_puts(out, "all of ");
 		print_blocks(out, site->freed_blocks);
 		strbuf_puts(out, " were given back");

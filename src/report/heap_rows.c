@@ -189,7 +189,8 @@ static void add_site(struct gathering *g, const struct site *site)
 	row->freed_blocks += site->freed_blocks;
 	row->freed_bytes += site->freed_bytes;
 	row->total_ns += site->total_ns;
-	if (ages->oldest > row->oldest)
+	/* With --older-than, younger ones are no part of the row. */
+	if (ages->blocks && ages->oldest > row->oldest)
 		row->oldest = ages->oldest;
 	log_histogram_merge(&row->ages, &ages->ages);
 	log_histogram_merge(&row->lifetimes, &site->lifetimes);

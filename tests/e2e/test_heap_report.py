@@ -206,8 +206,9 @@ def _(case):
     report = hr.leave(tracer)
     h.check_equal(held(report.row("alpha")), ALPHA, "alpha")
     row = report.row("beta")
-    h.check_equal((held(row), row.acquired, row.given_back, row.oldest),
-                  ((0, 0), 5, 0, "-"), "beta, which is younger")
+    h.check_equal((held(row), row.acquired, row.given_back, row.median,
+                   row.oldest), ((0, 0), 5, 0, "-", "-"),
+                  "beta, which is younger")
     h.check_equal(report.malloc.held(), (15, 6000), "the total counts all")
 
 
@@ -611,6 +612,10 @@ def _(case):
     # Another line of it opens what isn't there.
     h.check_equal(tallies(report, "^open by leak_open$"),
                   [(0, 0, 0), (each, each, 0)], "open")
+    row = [row for row in report.rows if row.what == "open by leak_open" and
+           not row.acquired][0]
+    h.check_match(r"^    stack \d+: no call acquired anything$", row.lines[0],
+                  "what is said of calls that failed")
     for function in ("socket", "pipe", "dup"):
         row = report.row("^%s by leak_%s$" % (function, function))
         h.check_equal((row.blocks, row.bytes), (each, 0), function)
