@@ -93,10 +93,14 @@ uint64_t survey_busy_until(const struct survey *survey,
 
 #define REPLACED 0.6
 
+bool survey_replaces(const struct survey_site *found, uint64_t blocks)
+{
+	return blocks && found->replaced >= REPLACED * blocks;
+}
+
 bool survey_is_replaced(const struct survey *survey, const struct site *site)
 {
-	return site->blocks &&
-	       survey_site(survey, site)->replaced >= REPLACED * site->blocks;
+	return survey_replaces(survey_site(survey, site), site->blocks);
 }
 
 static void count_replaced(struct survey *survey, const struct heap *heap,

@@ -33,6 +33,9 @@ const struct survey_site *survey_site(const struct survey *survey,
 /* Whether nearly all that the site holds makes up for older blocks. */
 bool survey_is_replaced(const struct survey *survey, const struct site *site);
 
+/* The same of what was found at one site, or several, that hold so many. */
+bool survey_replaces(const struct survey_site *found, uint64_t blocks);
+
 uint64_t survey_now(const struct survey *survey);
 
 /* heap_busy_until() of the family. */

@@ -358,12 +358,13 @@ static void judge_size(const struct site *site, const struct lows *lows,
 
 /* A store that was full before, and lives on: what is new in it makes up for
    what was old. */
-static void judge_replaced(const struct survey *survey,
-			   const struct site *site, struct verdict *verdict)
+static void judge_replaced(const struct site *site,
+			   const struct survey_site *found,
+			   struct verdict *verdict)
 {
 	if (verdict->level != VERDICT_NOT &&
 	    verdict->reason != VERDICT_LARGER &&
-	    survey_is_replaced(survey, site))
+	    survey_replaces(found, site->blocks))
 		say(verdict, VERDICT_NOT, VERDICT_REPLACED);
 }
 
@@ -455,7 +456,7 @@ static struct verdict verdict_by(const struct heap *heap,
 	judge_number(site, ages, &lows, &verdict);
 	judge_size(site, &lows, &verdict);
 	judge_haste(&verdict);
-	judge_replaced(survey, site, &verdict);
+	judge_replaced(site, ages, &verdict);
 	estimate_leaked(site, ages, &verdict);
 	judge_patience(site, &verdict);
 	return verdict;
@@ -515,8 +516,10 @@ struct verdict verdict_together(const struct heap *heap,
 
 	sum.history.points = points;
 	sum.history.room = HISTORY_POINTS;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		add_site(&sum, sites[i], since);
+		ages.replaced += survey_site(survey, sites[i])->replaced;
+	}
 	if (!sum.history.count)
 		return (struct verdict){ .blocks = sum.blocks };
 	return verdict_by(heap, &sum, &ages, survey);
