@@ -210,6 +210,12 @@ class Log:
 
 # ---------------------------------------------------------------- processes
 
+def but_cost(lines):
+    """Without what watching has cost, which depends on the machine."""
+    return [line for line in lines if not re.match(
+        r"calltrap: (cost: |the target stands still )", line)]
+
+
 class Result:
     """What a finished command has left."""
 
@@ -233,6 +239,9 @@ class Result:
     def messages(self):
         return [line for line in self.err.splitlines()
                 if line.startswith("calltrap: ")]
+
+    def messages_but_cost(self):
+        return but_cost(self.messages())
 
     def check_status(self, wanted):
         if self.status != wanted:
