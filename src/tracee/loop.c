@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,6 +41,9 @@ static void write_back(struct task *task)
 		err = ptrace_set_ip(task->tid, space->arch->ip(&task->regs));
 	if (err)
 		diag_debug(DIAG_STOP, "%d is gone", (int)task->tid);
+	/* leave_in_need() may come between any two lines. */
+	task->resuming = true;
+	atomic_signal_fence(memory_order_seq_cst);
 	task_forget_regs(task);
 }
 
@@ -109,6 +113,7 @@ static void settle(struct tracer *tracer, struct task *task)
 		(void)ptrace_run_to_syscall(task->tid, task->deliver);
 	else
 		(void)ptrace_continue(task->tid, task->deliver);
+	task->resuming = false;
 }
 
 /* A child whose first stop came before its parent's event. */

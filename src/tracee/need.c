@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -35,20 +36,42 @@ static bool write_registers(struct task *task)
 {
 	bool changed = task->regs_changed || task->ip_changed;
 
-	if (!task->tracee || (!changed && !hit_take_back(task)))
+	if (!task->tracee)
 		return false;
+	if (!changed) {
+		task_forget_regs(task); /* their change may have begun */
+		if (!hit_take_back(task))
+			return false;
+	}
 	if (task->regs_changed)
 		return !ptrace_set_regs(task->tid, &task->regs);
 	return !ptrace_set_ip(task->tid,
 			      task->tracee->space->arch->ip(&task->regs));
 }
 
+/*
+ * Its stop was dealt with, registers and all, but it hasn't been resumed: if it
+ * has been, what it stands in is a stop that nobody has fetched yet.
+ */
+static bool is_done(const struct task *task)
+{
+	siginfo_t info = { 0 };
+
+	return task->resuming &&
+	       !waitid(P_PID, task->tid, &info,
+		       WSTOPPED | WNOHANG | WNOWAIT | __WALL) &&
+	       !info.si_pid;
+}
+
 /* The signal of its stop, but for that of a trap of ours. */
 static int signal_to_deliver(struct task *task)
 {
 	siginfo_t info;
-	bool written = write_registers(task);
+	bool written;
 
+	if (is_done(task))
+		return task->deliver;
+	written = write_registers(task);
 	if (ptrace_get_siginfo(task->tid, &info) ||
 	    info.si_code > GREATEST_SIGNAL_CODE || (written && is_int3(&info)))
 		return 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,10 +27,15 @@ static bool emulate(struct task *task, struct trap *trap, struct regs *regs)
 					  &space->memory.memory);
 }
 
+/* leave_in_need() may come in the middle: half of them must not count. */
 static void take_emulated(struct task *task, const struct regs *regs)
 {
+	task_forget_regs(task);
+	atomic_signal_fence(memory_order_seq_cst);
 	task->regs = *regs;
+	atomic_signal_fence(memory_order_seq_cst);
 	task->regs_changed = true;
+	task->regs_known = true;
 	task->tracee->space->tracer->counts.emulated++;
 }
 

@@ -54,6 +54,7 @@ struct task {
 	bool stopped;          /* in a ptrace stop: may be spoken to */
 	bool newborn;          /* hasn't had its first stop */
 	bool listening;        /* stopped by job control */
+	bool resuming;         /* all of its stop is done; or resumed by now */
 	bool held;             /* … and whose it is isn't known */
 	uint8_t asked;         /* how many more stops may be what it was
 				  asked for: see task_ask_to_stop() */
