@@ -125,5 +125,32 @@ def signals(case):
                       "status of calltrap; " + tracer.err)
 
 
+def abort_at(tracer, place, ignored):
+    """SIGABRT comes when calltrap has been there that often. False: gdb
+    doesn't know the place."""
+    status, text = h.command_output(
+        ["gdb", "-q", "-batch", "-nx", "-p", str(tracer.pid),
+         "-ex", "handle all nostop noprint pass", "-ex", "break " + place,
+         "-ex", "ignore 1 %d" % ignored, "-ex", "continue", "-ex", "delete",
+         "-ex", "signal SIGABRT"])
+    h.check_equal(status, 0, "status of gdb; " + text)
+    if "Breakpoint 1 at" not in text:
+        return False
+    h.check("Breakpoint 1, " in text, "gdb said: " + text)
+    return True
+
+
+@h.test("a signal between the end of a thread's stop and its resume")
+def between(case):
+    h.need("gdb")
+    for ignored in range(50, 54):
+        target = start_target(case)
+        tracer = start_tracer(case, target, {}, ["-L", "-x", "ident"])
+        if not abort_at(tracer, "book_stop", ignored):
+            raise h.Skip("calltrap has no debug information")
+        h.check_equal(go_on_without(tracer, target), -signal.SIGABRT,
+                      "status of calltrap; " + tracer.err)
+
+
 if __name__ == "__main__":
     sys.exit(h.main())
