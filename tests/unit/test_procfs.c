@@ -631,7 +631,7 @@ END_TEST
 /* A line that is longer than what is read of it says nothing of its type. */
 START_TEST(served_files_garbage)
 {
-	const size_t size = 100000;
+	const size_t size = 100000, end = size - size % 24 - 48;
 	char *text = malloc(size);
 	struct served_files files;
 	FILE *file;
@@ -647,8 +647,8 @@ START_TEST(served_files_garbage)
 	ck_assert_uint_eq(files.devices[1].minor, 43);
 	for (size_t at = 0; at + 40 < size; at += 24)
 		memcpy(text + at, "1 1 0:9 / / - nfs f rw \n", 24);
-	text[size - size % 24 - 48] = '\0';
-	for (size_t at = 23; text[at]; at += 24)
+	text[end] = '\0';
+	for (size_t at = 23; at < end; at += 24)
 		text[at] = '\n';
 	file = open_text(text);
 	served_files_parse(&files, file);
