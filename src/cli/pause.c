@@ -139,6 +139,7 @@ int pause_end(struct session *session)
 	pause_free(pause);
 	session->pause = NULL;
 	session->left = false;
+	session->own_pages = 0;
 	if (!session->tracer.tracees)
 		return -ESRCH;
 	complain(0, "goes on: for %.1f s nothing was watched", seconds);

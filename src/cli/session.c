@@ -264,8 +264,18 @@ static void tell_held(const struct session *session)
 	}
 }
 
+static void count_pages(struct session *session)
+{
+	const struct tracee *tracee, *next;
+
+	HASH_ITER(hh, session->tracer.tracees, tracee, next)
+		if (!tracee->borrows)
+			session->own_pages += trap_pages(tracee->space);
+}
+
 static void leave(struct session *session)
 {
+	count_pages(session);
 	session->left = true;
 	signals_tick();
 	prober_abandon_all(session->prober, &session->tracer);
@@ -524,6 +534,20 @@ static void report_what_was_missed(const struct session *session)
 			 session->pauses, session->paused_ns / 1e9);
 }
 
+/* Fewer aren't worth a word: those are a few libraries. */
+#define MANY_PAGES 256
+
+static void report_pages(const struct session *session)
+{
+	if (session->own_pages >= MANY_PAGES)
+		complain(0, "%llu pages of code (%.1f MB) stay private memory "
+			    "of what was let go of: they equal their files "
+			    "again, but only the process itself could give "
+			    "them back",
+			 (unsigned long long)session->own_pages,
+			 session->own_pages * PAGE_SIZE / 1e6);
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
@@ -629,6 +653,7 @@ static void finish(struct session *session)
 	report_cost(session);
 	report_losses(session);
 	report_what_was_missed(session);
+	report_pages(session);
 	if (session->unwinder)
 		report_stacks(session);
 	report_debuginfo(session);

@@ -107,6 +107,7 @@ struct session {
 	struct output_policy policy; /* of what is written while tasks wait */
 	struct output_policy report_policy; /* … and of what is asked for */
 	struct pause *pause;  /* between two rounds of tracing, or NULL */
+	uint64_t own_pages;   /* of code, that stay with those let go of */
 	unsigned pauses;      /* how many there were, … */
 	uint64_t paused_ns;   /* … and how long in all */
 	struct sink watcher;

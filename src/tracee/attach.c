@@ -342,6 +342,8 @@ static int look_at(struct tracee *tracee)
 		return err;
 	sharers_seize(tracee);
 	err = linkmap_start(space, false);
+	if (!err)
+		trap_plant_in_slices(space);
 	return err && await_exec(space, tracee->pid) ? 0 : err;
 }
 

@@ -175,7 +175,9 @@ static void begin_copy(struct tracer *tracer, struct task *task)
 		task->wish = WISH_DETACH;
 		return;
 	}
-	if (linkmap_start(tracee->space, false))
+	if (!linkmap_start(tracee->space, false))
+		trap_plant_deferred(tracee->space);
+	else
 		diag(DIAG_WARNING, DIAG_SESSION,
 		     "child %d: its program can't be read; its calls are not "
 		     "shown",
@@ -374,7 +376,11 @@ static int look_at_program(struct space *space)
 {
 	int err = space_bind(space);
 
-	return err ? err : linkmap_start(space, true);
+	if (!err)
+		err = linkmap_start(space, true);
+	if (!err)
+		trap_plant_deferred(space);
+	return err;
 }
 
 void child_executed(struct tracer *tracer, struct task *task)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracee/follow.h"
 
+#include <sched.h>
+
 #include "sysdeps/linux/procfs.h"
 
 /* Stops after which the choice is made anew. */
@@ -12,9 +14,25 @@ void follow_init(struct follow *follow)
 	affinity_init(&follow->affinity);
 }
 
+/*
+ * On the processor of a real-time task we would run only while that stops, and
+ * everybody else's stops would wait for it.
+ */
+static bool leaves_room(pid_t tid)
+{
+	int policy = sched_getscheduler(tid);
+
+	if (policy < 0)
+		return false;
+	policy &= ~SCHED_RESET_ON_FORK;
+	return policy == SCHED_OTHER || policy == SCHED_BATCH ||
+	       policy == SCHED_IDLE;
+}
+
 static void choose(struct follow *follow)
 {
-	bool clear = follow->for_candidate > WINDOW * 3 / 4;
+	bool clear = follow->for_candidate > WINDOW * 3 / 4 &&
+		     leaves_room(follow->candidate);
 
 	follow->near = clear ? follow->candidate : 0;
 	affinity_keep_to(&follow->affinity,

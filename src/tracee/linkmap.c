@@ -340,7 +340,10 @@ static void on_changed(struct trap_owner *owner, struct task *task)
 	(void)owner;
 	if (!task->tracee->borrows)
 		space_use_task(task->tracee->space, task->tid);
+	/* Other threads wait at each trap that is written. */
+	trap_defer(task->tracee->space);
 	read_changes(task->tracee->space);
+	trap_plant_deferred(task->tracee->space);
 }
 
 /*
@@ -477,7 +480,5 @@ int linkmap_start(struct space *space, bool at_exec)
 	} else {
 		err = start_attached(space);
 	}
-	if (!err)
-		trap_plant_deferred(space);
 	return err;
 }

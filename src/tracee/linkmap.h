@@ -27,10 +27,13 @@ struct linkmap {
 /*
  * Finds the modules of a space that begins (exec: the program and the dynamic
  * linker alone) or is attached to (all), tells the client of each, and traps
- * what will tell of changes. Returns -ENOEXEC for programs that calltrap has
- * no port to, -ENODATA for those without AT_PHDR, -ERR_GONE, -EAGAIN when the
- * process is about to run another program, or the error of reading the program.
- * Then nothing was written but what would be right for the bound space. The space must be bound (space_bind()).
+ * what will tell of changes. But for that, no trap is in the code yet:
+ * trap_plant_deferred() is to follow, or trap_plant_in_slices(). Returns
+ * -ENOEXEC for programs that calltrap has no port to, -ENODATA for those
+ * without AT_PHDR, -ERR_GONE, -EAGAIN when the process is about to run another
+ * program, or the error of reading the program. Then nothing was written but
+ * what would be right for the bound space, and nothing is to follow. The space
+ * must be bound (space_bind()).
  */
 int linkmap_start(struct space *space, bool at_exec) MUST_CHECK;
 

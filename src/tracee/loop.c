@@ -309,6 +309,42 @@ void loop_settle_orphans(struct tracer *tracer)
 }
 
 /*
+ * Many traps are planted while the process runs. Whoever runs into one waits
+ * for the rest of a slice; and as long as that lasts, the others go on before
+ * the next one.
+ */
+#define SLICE (NS_PER_SECOND / 100)
+
+static void plant_slice(struct tracer *tracer)
+{
+	uint64_t now = clock_now();
+	struct tracee *tracee, *next;
+
+	if (now < tracer->plants_next)
+		return;
+	tracer->plants = false;
+	HASH_ITER(hh, tracer->tracees, tracee, next)
+		if (trap_plant_slice(tracee->space, now + SLICE))
+			tracer->plants = true;
+	tracer->plants_next = clock_now() + SLICE;
+}
+
+/* The next status, if there is one by the time of the next slice. */
+static pid_t wait_while_planting(struct tracer *tracer, int *status_ret)
+{
+	const struct timespec moment = { .tv_nsec = 100000 };
+	pid_t tid = waitpid(-1, status_ret, __WALL | WNOHANG);
+
+	plant_slice(tracer);
+	if (tid)
+		return tid;
+	if (tracer->plants)
+		nanosleep(&moment, NULL);
+	errno = EINTR;
+	return -1;
+}
+
+/*
  * The next status; while a child is held, which nobody may ever tell of again,
  * not for longer than a moment.
  */
@@ -317,6 +353,8 @@ static pid_t wait_for_any(struct tracer *tracer, int *status_ret)
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	pid_t tid;
 
+	if (tracer->plants)
+		return wait_while_planting(tracer, status_ret);
 	if (!child_is_held(tracer))
 		return waitpid(-1, status_ret, __WALL);
 	tid = waitpid(-1, status_ret, __WALL | WNOHANG);

@@ -31,6 +31,9 @@ struct space {
 	int guard;                 /* its number with the guardian, or -1 */
 	bool guard_asked;
 	bool defers_traps;         /* see trap_defer() */
+	struct trap *deferred;     /* those that are still to be planted */
+	bool plants;               /* see trap_plant_in_slices() */
+	struct trap_page *pages;   /* that traps were written to */
 	bool shadow_stack;         /* these two: see passing.c */
 	bool shadow_stack_known;
 	void *client;              /* of the tracer's client */

@@ -198,6 +198,8 @@ struct tracer {
 	struct space *late[LATE_SPACES]; /* of processes that were killed */
 	unsigned late_next;
 	size_t orphans;         /* held: their parents' events are to come */
+	bool plants;            /* some space is still planting traps */
+	uint64_t plants_next;   /* monotonic: not before */
 	bool leaving;           /* every task is let go at its next stop */
 	bool keeps_tracees;     /* … and those that are gone are still there */
 	struct {                /* what the rest of the program asks about */

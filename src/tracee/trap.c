@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -33,6 +34,42 @@ static bool is_still_there(struct space *space, const struct trap *trap)
 	       byte == space->arch->trap_byte;
 }
 
+/* A page of a file that was written to is the process's own from then on. */
+struct trap_page {
+	taddr_t start;
+	UT_hash_handle hh;
+};
+
+static void note_page(struct space *space, taddr_t address)
+{
+	taddr_t start = address & ~(taddr_t)(PAGE_SIZE - 1);
+	struct trap_page *page;
+
+	HASH_FIND(hh, space->pages, &start, sizeof(start), page);
+	if (page)
+		return;
+	page = xcalloc(1, sizeof(*page));
+	page->start = start;
+	HASH_ADD(hh, space->pages, start, sizeof(start), page);
+}
+
+static void forget_pages(struct space *space, taddr_t low, taddr_t high)
+{
+	struct trap_page *page, *next;
+
+	HASH_ITER(hh, space->pages, page, next) {
+		if (page->start < low || page->start >= high)
+			continue;
+		HASH_DEL(space->pages, page);
+		free(page);
+	}
+}
+
+size_t trap_pages(const struct space *space)
+{
+	return HASH_COUNT(space->pages);
+}
+
 /* The guardian has to know before the byte is there, and until it is gone. */
 int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 {
@@ -53,6 +90,8 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
 	if (!err)
 		trap->planted = planted;
+	if (!err && planted)
+		note_page(space, trap->address);
 	if (planted)
 		trap->seen = clock_now();
 	if (!trap->planted) {
@@ -96,8 +135,18 @@ static struct trap *trap_new(struct space *space, taddr_t address)
 	return trap;
 }
 
+static void set_deferred(struct space *space, struct trap *trap, bool deferred)
+{
+	if (deferred && !trap->deferred)
+		DL_APPEND(space->deferred, trap);
+	if (!deferred && trap->deferred)
+		DL_DELETE(space->deferred, trap);
+	trap->deferred = deferred;
+}
+
 static void trap_free(struct space *space, struct trap *trap)
 {
+	set_deferred(space, trap, false);
 	guardian_unnote(space->tracer->guardian, trap->note);
 	HASH_DEL(space->traps, trap);
 	free(trap);
@@ -115,7 +164,7 @@ static int plant_anew(struct space *space, struct trap *trap)
 	if (memcmp(before.bytes, trap->insn.bytes, sizeof(before.bytes)))
 		scratch_release(space, trap);
 	trap->planting++;
-	trap->deferred = space->defers_traps;
+	set_deferred(space, trap, space->defers_traps);
 	return trap->deferred ? 0 : trap_set_planted(space, trap, true);
 }
 
@@ -132,22 +181,88 @@ int trap_plant_now(struct space *space, taddr_t address)
 	if (trap && trap->deferred)
 		err = trap_set_planted(space, trap, true);
 	if (trap && !err)
-		trap->deferred = false;
+		set_deferred(space, trap, false);
 	return err;
+}
+
+static void plant_late(struct space *space, struct trap *trap)
+{
+	set_deferred(space, trap, false);
+	if (trap_set_planted(space, trap, true))
+		space->tracer->counts.traps_failed++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct trap *const *x = a, *const *y = b;
+
+	return ((*x)->address > (*y)->address) -
+	       ((*x)->address < (*y)->address);
+}
+
+static struct trap **sorted_traps(struct space *space, size_t *count_ret)
+{
+	size_t n = 0;
+	struct trap **all, *trap, *next;
+
+	all = xcalloc(HASH_COUNT(space->traps) + 1, sizeof(struct trap *));
+	HASH_ITER(hh, space->traps, trap, next)
+		all[n++] = trap;
+	qsort(all, n, sizeof(struct trap *), by_address);
+	*count_ret = n;
+	return all;
+}
+
+/* More than so many are worth a word. */
+#define MANY 1000
+
+static void tell_many(struct space *space)
+{
+	size_t total, i, count = 0, pages = 0;
+	struct trap **traps CLEANUP(xfree_cleanup) =
+		sorted_traps(space, &total);
+	taddr_t last = 0;
+
+	for (i = 0; i < total; i++) {
+		if (!traps[i]->deferred)
+			continue;
+		count++;
+		pages += traps[i]->address / PAGE_SIZE != last;
+		last = traps[i]->address / PAGE_SIZE;
+	}
+	if (count <= MANY)
+		return;
+	diag(DIAG_WARNING, DIAG_SESSION,
+	     "process %d: %zu functions are caught. Each call of one of them "
+	     "stops its thread, and %.1f MB of code become memory of its own, "
+	     "and stay so: -x with fewer names costs less",
+	     (int)space->memory.pid, count, pages * PAGE_SIZE / 1e6);
+}
+
+void trap_plant_in_slices(struct space *space)
+{
+	space->defers_traps = false;
+	space->plants = true;
+	space->tracer->plants = true;
+	tell_many(space);
+}
+
+/* A look at the clock costs little beside a write. */
+bool trap_plant_slice(struct space *space, uint64_t until)
+{
+	while (space->deferred && clock_now() < until)
+		plant_late(space, space->deferred);
+	if (!space->deferred)
+		space->plants = false;
+	return space->plants;
 }
 
 void trap_plant_deferred(struct space *space)
 {
-	struct trap *trap, *next;
-
 	space->defers_traps = false;
-	HASH_ITER(hh, space->traps, trap, next) {
-		if (!trap->deferred)
-			continue;
-		trap->deferred = false;
-		if (trap_set_planted(space, trap, true))
-			space->tracer->counts.traps_failed++;
-	}
+	/* Else they come in their turn. */
+	while (space->deferred && !space->plants)
+		plant_late(space, space->deferred);
 }
 
 int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
@@ -160,6 +275,8 @@ int trap_plant(struct space *space, taddr_t address, struct trap_owner *owner)
 		trap = trap_new(space, address);
 	if (!trap->planted && !trap->deferred)
 		err = plant_anew(space, trap);
+	else if (!space->defers_traps)
+		err = trap_plant_now(space, address);
 	if (err && is_new)
 		trap_free(space, trap);
 	if (err)
@@ -185,7 +302,7 @@ void trap_unplant(struct space *space, taddr_t address,
 	}
 	if (trap->owners)
 		return;
-	trap->deferred = false;
+	set_deferred(space, trap, false);
 	if (trap->planted)
 		(void)trap_set_planted(space, trap, false);
 }
@@ -208,6 +325,7 @@ void trap_forget_range(struct space *space, taddr_t low, taddr_t high)
 			scratch_release(space, trap);
 			trap_free(space, trap);
 		}
+	forget_pages(space, low, high);
 }
 
 void trap_inherit(struct space *child, struct space *parent)
@@ -243,27 +361,6 @@ void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
 		if (trap && trap->planted)
 			code[i] = trap->original;
 	}
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct trap *const *x = a, *const *y = b;
-
-	return ((*x)->address > (*y)->address) -
-	       ((*x)->address < (*y)->address);
-}
-
-static struct trap **sorted_traps(struct space *space, size_t *count_ret)
-{
-	size_t n = 0;
-	struct trap **all, *trap, *next;
-
-	all = xcalloc(HASH_COUNT(space->traps), sizeof(struct trap *));
-	HASH_ITER(hh, space->traps, trap, next)
-		all[n++] = trap;
-	qsort(all, n, sizeof(struct trap *), by_address);
-	*count_ret = n;
-	return all;
 }
 
 /* A copy of a space that is being cleaned of its traps. */

@@ -35,7 +35,8 @@ struct trap {
 	taddr_t address;
 	unsigned planting; /* how often it was planted */
 	bool planted;
-	bool deferred;             /* to be planted by trap_plant_deferred() */
+	bool deferred;             /* to be planted later: it is in … */
+	struct trap *prev, *next;  /* … the space's list of these */
 	int note;                  /* the guardian's, while it is planted */
 	bool hit;                  /* ever */
 	uint64_t seen;             /* when it was planted or hit last */
@@ -62,6 +63,18 @@ int trap_plant(struct space *space, taddr_t address,
  */
 void trap_defer(struct space *space);
 void trap_plant_deferred(struct space *space);
+
+/*
+ * The same of very many, for a process that runs meanwhile: nothing is written
+ * yet, but by trap_plant_slice(), which plants some, until a time (monotonic).
+ * Returns whether there are more; those who wait at a trap are to go on before
+ * it is called again.
+ */
+void trap_plant_in_slices(struct space *space);
+bool trap_plant_slice(struct space *space, uint64_t until);
+
+/* How many pages of code have become the process's own for its traps. */
+size_t trap_pages(const struct space *space);
 
 /* The one at an address is needed now. */
 int trap_plant_now(struct space *space, taddr_t address) MUST_CHECK;

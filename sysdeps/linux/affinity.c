@@ -13,11 +13,12 @@ void affinity_keep_to(struct affinity *affinity, int processor)
 {
 	cpu_set_t set = affinity->allowed;
 
+	if (processor >= CPU_SETSIZE ||
+	    (processor >= 0 && !CPU_ISSET(processor, &affinity->allowed)))
+		processor = -1;
 	if (processor == affinity->processor)
 		return;
 	if (processor >= 0) {
-		if (!CPU_ISSET(processor, &affinity->allowed))
-			return;
 		CPU_ZERO(&set);
 		CPU_SET(processor, &set);
 	}

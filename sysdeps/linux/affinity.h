@@ -12,7 +12,7 @@ struct affinity {
 
 void affinity_init(struct affinity *affinity);
 
-/* Keeps to one processor, if it is allowed; -1: to none. */
+/* Keeps to one processor; -1, or one that isn't allowed: to none. */
 void affinity_keep_to(struct affinity *affinity, int processor);
 
 #endif

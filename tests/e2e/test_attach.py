@@ -363,6 +363,44 @@ def tracer_killed(case):
                      state(pid) in "ZX", "the end of the program")
 
 
+def kept_to_one(target):
+    """Whether the thread that traces keeps to one processor."""
+    thread = int(h.status_field(target.pid, "TracerPid", "0"))
+    return thread and h.status_field(thread, "Cpus_allowed_list",
+                                     "-").isdigit()
+
+
+def followed(case, policy):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise h.Skip("there is one processor only")
+    directory = h.build_directory("harm")
+    h.build_library("libt.so", "libt.c", directory=directory)
+    target = case.start([h.build("realtime", "realtime.c", "-O1",
+                                 *h.near(directory), "-lt", "-lpthread",
+                                 directory=directory), policy])
+    h.wait_until(lambda: "ready" in target.out or
+                 target.popen.poll() is not None, "the target")
+    if target.popen.poll() == 77:
+        raise h.Skip("no real-time threads for this user")
+    tracer = case.start_calltrap("-L", "-x", "f1+f2", "-p", str(target.pid))
+    found = []
+    while h.read(tracer.log_path).count("f1") < 20000:
+        found.append(kept_to_one(target))
+        h.check_equal(tracer.popen.poll(), None, "calltrap's end")
+        time.sleep(0.05)
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+    return any(found)
+
+
+@h.test("the processor of a busy thread is kept to, but not of a real-time one")
+def realtime(case):
+    h.check(followed(case, "other"), "no busy thread was followed")
+    h.check(not followed(case, "fifo"), "a real-time thread was followed")
+
+
 @h.test("-f: children that an attached target makes")
 def children(case):
     directory = h.build_directory("attach")

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Very many functions of a process that runs: it goes on while they are
+trapped, and what that costs is said."""
+
+import os
+import re
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+FUNCTIONS = 20000
+
+
+FUNCTION = """\
+	.globl {0}
+	.type {0}, @function
+	.p2align 6
+{0}:
+	lea 1(%rdi), %rax
+	ret
+	.size {0}, . - {0}
+"""
+
+
+def library(directory):
+    """Functions of 64 bytes each; f1 is among them. (A compiler would take
+    long.)"""
+    source = os.path.join(directory, "many.s")
+    names = ["f1", "f2"] + ["many_%d" % i for i in range(FUNCTIONS)]
+    with open(source, "w") as file:
+        file.write("\t.text\n")
+        file.writelines(FUNCTION.format(name) for name in names)
+        file.write('\t.section .note.GNU-stack, "", @progbits\n')
+    h.build("libt.so", source, "-shared", "-Wl,-soname,libt.so",
+            directory=directory)
+
+
+def program():
+    directory = h.build_directory("many")
+    library(directory)
+    return h.build("target", "target.c", "-O1", *h.near(directory), "-lt",
+                   "-lpthread", directory=directory)
+
+
+def calls(target):
+    before = target.out.count("at ")
+    target.say("a")
+    h.wait_until(lambda: target.out.count("at ") > before,
+                 "the target's answer")
+    return int(re.findall(r"at (\d+)\n", target.out)[-1])
+
+
+@h.test("very many functions: the target goes on, and is told what it costs",
+        users=True)
+def many(case):
+    target = case.start([program(), "2", "1000"])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    tracer = case.start_calltrap("-L", "-x", "*@libt.so", "-p",
+                                 str(target.pid))
+    found = []
+    h.wait_until(lambda: "functions are caught" in tracer.err, "a warning")
+    for _ in range(20):
+        found.append(calls(target))
+    h.wait_until(lambda: h.read(tracer.log_path).count("f1@") > 100,
+                 "calls in the log")
+    h.check_match(r"process %d: 20\d{3} functions are caught.* 1\.3 MB" %
+                  target.pid, tracer.err, "calltrap's messages")
+    h.check(found[-1] > found[0], "calls: %r" % found)
+    # The last one is trapped as well: in the order of their addresses.
+    h.wait_until(lambda: len(h.code_differences(target.pid)) >= 20,
+                 "bytes of traps")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    h.check_match(r"31\d pages of code \(1\.3 MB\) stay private",
+                  tracer.err, "calltrap's messages")
+    h.check_untouched(target.pid)
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+@h.test("very many functions: it is left while they are being trapped",
+        users=True)
+def left(case):
+    target = case.start([program(), "2", "1000"])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    for _ in range(5):
+        tracer = case.start_calltrap("-L", "-x", "*@libt.so", "-p",
+                                     str(target.pid))
+        h.wait_until(lambda: "functions are caught" in tracer.err,
+                     "a warning")
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+        h.check_untouched(target.pid)
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
