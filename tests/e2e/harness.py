@@ -498,28 +498,54 @@ def worker_of(popen):
     return found[0] if found else popen.pid
 
 
+def code_mappings(pid):
+    """Lines of /proc/PID/maps with code that comes from a file."""
+    lines = [line.split(None, 5) for line in
+             read("/proc/%d/maps" % pid).splitlines()]
+    return [(words[0], words[2], words[5]) for words in lines
+            if "x" in words[1] and len(words) == 6 and words[5][0] == "/"]
+
+
+def differences_of(mem, mapping):
+    addresses, offset, path = mapping
+    start, end = (int(word, 16) for word in addresses.split("-"))
+    try:
+        memory = os.pread(mem, end - start, start)
+    except OSError:
+        return []  # unmapped meanwhile: a plugin that has gone
+    with open(path, "rb") as file:
+        file.seek(int(offset, 16))
+        data = file.read(end - start).ljust(end - start, b"\0")
+    if memory == data:
+        return []
+    return ["%s+0x%x: %02x, in the file %02x" %
+            (path, int(offset, 16) + i, memory[i], data[i])
+            for i in range(len(memory)) if memory[i] != data[i]][:20]
+
+
 def code_differences(pid):
-    """Where the code in a process's memory isn't that of its files."""
-    found = []
+    """Where the code in a process's memory isn't that of its files.
+
+    A plugin may go, and something else come where it was, between the look at
+    the mappings and the one at the memory: what counts is what stays."""
     mem = os.open("/proc/%d/mem" % pid, os.O_RDONLY)
     try:
-        for line in read("/proc/%d/maps" % pid).splitlines():
-            words = line.split(None, 5)
-            if "x" not in words[1] or len(words) < 6 or words[5][0] != "/":
-                continue
-            start, end = (int(word, 16) for word in words[0].split("-"))
-            try:
-                memory = os.pread(mem, end - start, start)
-            except OSError:
-                continue # unmapped meanwhile: a plugin that has gone
-            with open(words[5], "rb") as file:
-                file.seek(int(words[2], 16))
-                data = file.read(end - start).ljust(end - start, b"\0")
-            found += ["%s+0x%x: %02x, in the file %02x" %
-                      (words[5], int(words[2], 16) + i, memory[i], data[i])
-                      for i in range(len(data)) if memory[i] != data[i]][:20]
+        suspects = [mapping for mapping in code_mappings(pid)
+                    if differences_of(mem, mapping)]
+        return [text for mapping in suspects for text in
+                lasting_differences(pid, mem, mapping)]
     finally:
         os.close(mem)
+
+
+def lasting_differences(pid, mem, mapping):
+    found = differences_of(mem, mapping)
+    for _ in range(3):
+        time.sleep(0.01)
+        if not found or mapping not in code_mappings(pid):
+            return []
+        now = differences_of(mem, mapping)
+        found = [text for text in found if text in now]
     return found
 
 
