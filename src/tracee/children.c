@@ -126,6 +126,22 @@ static bool is_over(pid_t tid)
 	return kill(tid, 0) && errno == ESRCH;
 }
 
+/*
+ * One whose first stop came before its parent's event was let go of there, when
+ * we are leaving; nothing more will be heard of it, either. NULL then.
+ */
+static struct task *begin_child(struct tracer *tracer, pid_t tid)
+{
+	struct task *task = task_new(tracer, tid, NULL);
+
+	task->newborn = true;
+	task->leaving = tracer->leaving;
+	if (!task->leaving || task_ask_to_stop(task))
+		return task;
+	task_free(tracer, task);
+	return NULL;
+}
+
 struct task *child_announced(struct tracer *tracer, struct task *parent,
 			     enum stop_kind kind)
 {
@@ -141,11 +157,8 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
 	task = task_find(tracer, message);
 	if (!task && is_over(message))
 		return NULL;
-	if (!task) {
-		task = task_new(tracer, message, NULL);
-		task->newborn = true;
-		task->leaving = tracer->leaving;
-	}
+	if (!task && !(task = begin_child(tracer, message)))
+		return NULL;
 	if (task->tracee)
 		return task;
 	if (!sharing.thread)

@@ -164,6 +164,25 @@ static void wait_for_leaving(struct tracer *tracer)
 	} while (true);
 	loop_settle_orphans(tracer);
 }
+
+/* What each of them is at, for who has to find out why it doesn't stop. */
+static void log_late(struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		if (task->leaving)
+			diag_debug(DIAG_SESSION,
+				   "late: thread %d of process %d, state %c%s%s"
+				   "%s%s", (int)task->tid,
+				   task->tracee ? (int)task->tracee->pid : 0,
+				   procfs_state(task->tid) ?: '-',
+				   task->stopped ? ", in a stop" : "",
+				   task->held ? ", held" : "",
+				   task->in_vfork ? ", in vfork" : "",
+				   task->listening ? ", stopped" : "");
+}
+
 /* The spaces outlive the tasks that are let go: copies go last. */
 static struct space **keep_spaces(struct tracer *tracer, size_t *count_ret)
 {
@@ -220,8 +239,10 @@ bool leave_all(struct tracer *tracer, struct leave *ret)
 	tell_phase("waiting for them", &since);
 	forget_ended(tracer);
 	ret->late = count_leaving(tracer);
-	if (ret->late)
+	if (ret->late) {
+		log_late(tracer);
 		return false;
+	}
 	restore_copies(ret);
 	free_leave(ret);
 	return true;
