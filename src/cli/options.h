@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "probe/filter.h"
+#include "filter/filter.h"
 #include "report/heap_export.h"
 #include "report/log.h"
 

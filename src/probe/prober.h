@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "debuginfo/debuginfo.h"
+#include "filter/filter.h"
 #include "probe/event.h"
-#include "probe/filter.h"
 #include "prototype/prototype.h"
 #include "stack/unwind.h"
 #include "tracee/tracer.h"

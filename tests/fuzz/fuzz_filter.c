@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "probe/filter.h"
+#include "filter/filter.h"
 
 /* The text up to the next line's end, or to the end; moves on behind it. */
 static char *next_line(const uint8_t **bytes, size_t *size)

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
-#include "probe/filter.h"
+#include "filter/filter.h"
 
 static const struct filter_library program = {
 	.path = "/usr/bin/prog", .is_main = true,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe/pattern.h"
+#include "filter/pattern.h"
 
 #include <errno.h>
 #include <fnmatch.h>

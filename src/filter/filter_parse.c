@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe/filter_rule.h"
+#include "filter/filter_rule.h"
 
 #include <errno.h>
 #include <limits.h>

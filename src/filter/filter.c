@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe/filter.h"
+#include "filter/filter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/xalloc.h"
-#include "probe/filter_rule.h"
+#include "filter/filter_rule.h"
 
 struct filter {
 	struct filter_chain *chains;

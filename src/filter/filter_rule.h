@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "probe/pattern.h"
-#include "probe/source_name.h"
+#include "filter/pattern.h"
+#include "filter/source_name.h"
 
 /* The library part of a rule. Zeroed: any library. */
 struct library_pattern {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/demangle.h"
-#include "probe/pattern.h"
+#include "filter/pattern.h"
 
 /*
  * A symbol pattern with "::" or a blank in it is meant for names as C++ and Rust sources

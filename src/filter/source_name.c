@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe/source_name.h"
+#include "filter/source_name.h"
 
 #include <ctype.h>
 #include <stdlib.h>
