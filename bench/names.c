@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 struct result {
 	size_t named;

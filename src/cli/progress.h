@@ -3,7 +3,7 @@
 #define CALLTRAP_PROGRESS_H
 
 #include "heap/watch.h"
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 /*
  * One line on standard error that tells, once a second, how far the watching of

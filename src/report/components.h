@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_COMPONENTS_H
 #define CALLTRAP_COMPONENTS_H
 
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 /*
  * Named groups of libraries and functions, read from a file: a line each, as in

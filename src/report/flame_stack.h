@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_FLAME_STACK_H
 #define CALLTRAP_FLAME_STACK_H
 
+#include "naming/namer.h"
 #include "report/flame_tree.h"
-#include "stack/namer.h"
 #include "stack/stacks.h"
 
 /* Adds the frames of a stack to a path, inlined ones too. */

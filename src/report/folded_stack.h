@@ -3,7 +3,7 @@
 #define CALLTRAP_FOLDED_STACK_H
 
 #include "base/strbuf.h"
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 /*
  * Folded stacks, "root;...;leaf NUMBER", as flamegraph.pl, speedscope and

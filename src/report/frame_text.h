@@ -3,7 +3,7 @@
 #define CALLTRAP_FRAME_TEXT_H
 
 #include "base/strbuf.h"
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 /*
  * What files for other programs call a frame: the function's name, escaped, or

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "heap/watch.h"
-#include "stack/namer.h"
+#include "naming/namer.h"
 #include "stack/unwind.h"
 #include "tracee/cost.h"
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 /*
  * A stack as an array, innermost frame first:

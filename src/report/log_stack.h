@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_LOG_STACK_H
 #define CALLTRAP_LOG_STACK_H
 
+#include "naming/namer.h"
 #include "report/output.h"
-#include "stack/namer.h"
 
 /*
  * Adds a stack to the log, a line for each frame:

@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_PROFILE_PLACES_H
 #define CALLTRAP_PROFILE_PLACES_H
 
+#include "naming/namer.h"
 #include "report/profile_codes.h"
-#include "stack/namer.h"
 
 /* The locations of a profile, which frames become, and their functions. A
    zeroed one is empty. */

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "naming/namer.h"
 #include "report/heap_calls.h"
-#include "stack/namer.h"
 
 static struct fixture f;
 static struct heap_calls *calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "stack/perf_map.h"
+#include "naming/perf_map.h"
 #include "unit.h"
 
 static struct stacks *stacks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "stack/perf_map.h"
+#include "naming/perf_map.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "stack/namer.h"
+#include "naming/namer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/demangle.h"
 #include "base/hash.h"
-#include "stack/perf_map.h"
+#include "naming/perf_map.h"
 
 /* Where a task stands, or has been interrupted, is looked up as it is. */
 struct named_key {
