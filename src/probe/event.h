@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/types.h"
 #include "prototype/prototype.h"
-#include "prototype/script.h"
+#include "script/script.h"
 #include "stack/stacks.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"

@@ -6,9 +6,9 @@
 
 #include "base/hash.h"
 #include "prototype/pool.h"
-#include "prototype/script.h"
 #include "prototype/signature.h"
 #include "prototype/type.h"
+#include "script/script.h"
 
 /* A name that stands for a function or a type. */
 struct definition {

@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/types.h"
-#include "prototype/script.h"
 #include "prototype/value_style.h"
 #include "prototype/value_writer.h"
+#include "script/script.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
 

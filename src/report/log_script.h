@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_LOG_SCRIPT_H
 #define CALLTRAP_LOG_SCRIPT_H
 
-#include "prototype/script.h"
 #include "report/output.h"
+#include "script/script.h"
 
 /* "[report.py:14] ": the program's own frame, before a call. */
 void log_script_add(struct strbuf *out, const struct script_frames *frames);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prototype_fixture.h"
 
-#include "prototype/script.h"
+#include "script/script.h"
 
 /* An interpreter whose variables are at the addresses of their numbers. */
 static const struct script *script;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "prototype/script_node.h"
+#include "script/node.h"
 
 /* PATH_MAX; nothing longer can have been opened. */
 #define TEXT_MAX 4096

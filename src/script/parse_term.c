@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "prototype/parse_script.h"
+#include "script/parse.h"
 
 static const struct read {
 	const char *name;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "prototype/script.h"
+#include "script/script.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "prototype/evaluate_script.h"
+#include "script/evaluate.h"
 
 /*
  * What may be done to answer one question: enough to find one of thousands of

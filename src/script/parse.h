@@ -3,7 +3,7 @@
 #define CALLTRAP_PARSE_SCRIPT_H
 
 #include "prototype/parser.h"
-#include "prototype/script_node.h"
+#include "script/node.h"
 
 /* Reads one script item: parse_script.c, and its expressions. */
 struct script_reader {

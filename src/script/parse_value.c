@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "prototype/parse_script.h"
+#include "script/parse.h"
 
 /* An expression in parentheses, and what an operator is put before. */
 #define DEPTH_MAX 32

@@ -3,7 +3,7 @@
 #define CALLTRAP_SCRIPT_NODE_H
 
 #include "base/strbuf.h"
-#include "prototype/script.h"
+#include "script/script.h"
 
 /* What parse_script.c makes of script items, and evaluate_script.c reads. */
 

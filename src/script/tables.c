@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "base/xalloc.h"
-#include "prototype/script_node.h"
+#include "script/node.h"
 
 /* Ten times what the largest functions have. */
 #define PYTHON_TABLE_MAX (1u << 20)

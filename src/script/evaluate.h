@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_EVALUATE_SCRIPT_H
 #define CALLTRAP_EVALUATE_SCRIPT_H
 
-#include "prototype/script_node.h"
+#include "script/node.h"
 
 /* A script that is being asked. */
 struct evaluation {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "prototype/parse_script.h"
+#include "script/parse.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "prototype/script_node.h"
+#include "script/node.h"
 
 /* Where systems and package managers of the languages put what they install. */
 static const char *const places[] = {

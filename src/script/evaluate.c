@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "prototype/evaluate_script.h"
+#include "script/evaluate.h"
 
 #include <errno.h>
 
