@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "base/xalloc.h"
-#include "debuginfo/wire.h"
+#include "dwarf/wire.h"
 
 struct answer_string {
 	UT_hash_handle hh;

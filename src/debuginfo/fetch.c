@@ -13,10 +13,10 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "debuginfo/child.h"
-#include "debuginfo/confine.h"
 #include "debuginfo/fetch_cache.h"
 #include "debuginfo/fetch_child.h"
-#include "debuginfo/wire.h"
+#include "dwarf/confine.h"
+#include "dwarf/wire.h"
 
 /* Each that came keeps a descriptor open. */
 #define FILES_MAX 256

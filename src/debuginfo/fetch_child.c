@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "debuginfo/fetch_cache.h"
-#include "debuginfo/wire.h"
+#include "dwarf/wire.h"
 
 /*
  * How long servers may be silent, and may take for one file. libdebuginfod has

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "debuginfo/child.h"
-#include "debuginfo/confine.h"
-#include "debuginfo/serve.h"
+#include "dwarf/confine.h"
+#include "dwarf/serve.h"
 
 struct reader {
 	struct child child;

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_READER_H
 #define CALLTRAP_DEBUGINFO_READER_H
 
-#include "debuginfo/wire.h"
+#include "dwarf/wire.h"
 
 /* The child that reads debug information, as calltrap sees it. */
 struct reader;

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "debuginfo/answers.h"
-#include "debuginfo/function.h"
-#include "debuginfo/infofile.h"
-#include "debuginfo/places.h"
+#include "dwarf/function.h"
+#include "dwarf/infofile.h"
+#include "dwarf/places.h"
 
 #define UNITS_MAX 16
 #define FUNCTIONS_MAX 16

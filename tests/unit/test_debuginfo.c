@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "debuginfo/answers.h"
 #include "debuginfo/debuginfo.h"
-#include "debuginfo/intervals.h"
-#include "debuginfo/wire.h"
+#include "dwarf/intervals.h"
+#include "dwarf/wire.h"
 
 /* ---- intervals ---- */
 

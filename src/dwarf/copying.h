@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_COPYING_H
 #define CALLTRAP_DEBUGINFO_COPYING_H
 
-#include "debuginfo/die.h"
+#include "dwarf/die.h"
 
 /*
  * Whether objects of a class are passed by address: those that can't be copied

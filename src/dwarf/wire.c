@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/wire.h"
+#include "dwarf/wire.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/die.h"
+#include "dwarf/die.h"
 
 /* How long a chain of references may be. */
 #define CHAIN_MAX 16

@@ -2,9 +2,9 @@
 #ifndef CALLTRAP_DEBUGINFO_INFOFILE_H
 #define CALLTRAP_DEBUGINFO_INFOFILE_H
 
-#include "debuginfo/die.h"
-#include "debuginfo/object.h"
-#include "debuginfo/unit.h"
+#include "dwarf/die.h"
+#include "dwarf/object.h"
+#include "dwarf/unit.h"
 
 /* One file's debug information, in the child process. */
 struct infofile {

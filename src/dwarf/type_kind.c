@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/type_kind.h"
+#include "dwarf/type_kind.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/lines.h"
+#include "dwarf/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

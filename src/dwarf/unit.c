@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/unit.h"
+#include "dwarf/unit.h"
 
 #include <stdlib.h>
 

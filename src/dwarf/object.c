@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/object.h"
+#include "dwarf/object.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "debuginfo/dwarf_api.h"
-#include "debuginfo/unpack.h"
+#include "dwarf/dwarf_api.h"
+#include "dwarf/unpack.h"
 #include "image/elf.h"
 #include "image/sections.h"
 

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_MEMBERS_H
 #define CALLTRAP_DEBUGINFO_MEMBERS_H
 
-#include "debuginfo/types.h"
+#include "dwarf/types.h"
 
 /* The parts of one type. */
 struct members {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/places.h"
+#include "dwarf/places.h"
 
-#include "debuginfo/wire.h"
+#include "dwarf/wire.h"
 
 /* A function that the address lies in; inlined, if it isn't the first. */
 struct frame {

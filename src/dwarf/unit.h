@@ -3,9 +3,9 @@
 #define CALLTRAP_DEBUGINFO_UNIT_H
 
 #include "base/hash.h"
-#include "debuginfo/die.h"
-#include "debuginfo/intervals.h"
-#include "debuginfo/lines.h"
+#include "dwarf/die.h"
+#include "dwarf/intervals.h"
+#include "dwarf/lines.h"
 
 /* A compilation unit, as far as it was asked about. */
 struct unit {

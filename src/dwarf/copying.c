@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/copying.h"
+#include "dwarf/copying.h"
 
 #include <string.h>
 

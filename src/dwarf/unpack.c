@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/unpack.h"
+#include "dwarf/unpack.h"
 
 #include <elf.h>
 #include <zlib.h>

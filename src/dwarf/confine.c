@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/confine.h"
+#include "dwarf/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #define CALLTRAP_DEBUGINFO_PLACES_H
 
 #include "base/strbuf.h"
-#include "debuginfo/infofile.h"
+#include "dwarf/infofile.h"
 
 /*
  * Writes how many places an address belongs to, and each, innermost first:

@@ -3,8 +3,8 @@
 #define CALLTRAP_DEBUGINFO_TYPES_H
 
 #include "base/strbuf.h"
-#include "debuginfo/die.h"
 #include "debuginfo/debuginfo.h"
+#include "dwarf/die.h"
 
 /* Types that a function is made of: each once, by number. */
 struct types {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/infofile.h"
+#include "dwarf/infofile.h"
 
 #include <errno.h>
 #include <malloc.h>

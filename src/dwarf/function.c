@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/function.h"
+#include "dwarf/function.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "debuginfo/types.h"
-#include "debuginfo/wire.h"
+#include "dwarf/types.h"
+#include "dwarf/wire.h"
 
 /* No more are shown. */
 #define PARAMETERS_MAX 64

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/serve.h"
+#include "dwarf/serve.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "debuginfo/confine.h"
-#include "debuginfo/function.h"
-#include "debuginfo/infofile.h"
-#include "debuginfo/places.h"
-#include "debuginfo/wire.h"
+#include "dwarf/confine.h"
+#include "dwarf/function.h"
+#include "dwarf/infofile.h"
+#include "dwarf/places.h"
+#include "dwarf/wire.h"
 
 /* So many files may be open. */
 #define FILES_MAX 65536

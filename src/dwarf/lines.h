@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_DEBUGINFO_LINES_H
 #define CALLTRAP_DEBUGINFO_LINES_H
 
-#include "debuginfo/die.h"
-#include "debuginfo/intervals.h"
+#include "dwarf/die.h"
+#include "dwarf/intervals.h"
 
 /* From address on, up to the next row of its sequence. */
 struct line_row {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/types.h"
-#include "debuginfo/dwarf_api.h"
+#include "dwarf/dwarf_api.h"
 
 /*
  * Entries (DIEs) of debug information, and their attributes. All of it may be

@@ -3,7 +3,7 @@
 #define CALLTRAP_DEBUGINFO_FUNCTION_H
 
 #include "base/strbuf.h"
-#include "debuginfo/infofile.h"
+#include "dwarf/infofile.h"
 
 /*
  * Writes the type of the function that begins at an address, and all types

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/types.h"
+#include "dwarf/types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/xalloc.h"
-#include "debuginfo/members.h"
-#include "debuginfo/type_kind.h"
-#include "debuginfo/wire.h"
+#include "dwarf/members.h"
+#include "dwarf/type_kind.h"
+#include "dwarf/wire.h"
 
 /*
  * Who looks at a log line doesn't follow more pointers. What is beyond is

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "debuginfo/die.h"
+#include "dwarf/die.h"
 
 /* No unit has so many. */
 #define RANGES_MAX (1u << 22)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/members.h"
+#include "dwarf/members.h"
 
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "debuginfo/copying.h"
+#include "dwarf/copying.h"
 
 /* More are cut off: nobody would read them. */
 #define PARTS_MAX 1024

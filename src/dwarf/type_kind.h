@@ -3,7 +3,7 @@
 #define CALLTRAP_DEBUGINFO_TYPE_KIND_H
 
 #include "debuginfo/debuginfo.h"
-#include "debuginfo/die.h"
+#include "dwarf/die.h"
 
 /* A typedef that says more than the integer behind it. */
 bool type_is_character(const struct die *die);

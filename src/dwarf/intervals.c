@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "debuginfo/intervals.h"
+#include "dwarf/intervals.h"
 
 #include <stdlib.h>
 
