@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
-#include "report/path_pattern.h"
+#include "report/file/path_pattern.h"
 
 static bool names_process(const char *path)
 {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
-#include "report/heap_export.h"
+#include "report/heap/export.h"
 
 static struct heap_verb *verb_of(const struct session *session)
 {

@@ -8,9 +8,9 @@
 
 #include "cli/complain.h"
 #include "cli/session.h"
-#include "report/heap_diff.h"
-#include "report/names.h"
-#include "report/whole_file.h"
+#include "report/file/whole_file.h"
+#include "report/format/names.h"
+#include "report/heap/diff.h"
 
 static int read_profile(const char *path, struct profile **ret)
 {

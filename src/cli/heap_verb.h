@@ -6,11 +6,11 @@
 #include "cli/session.h"
 #include "growth/faults.h"
 #include "heap/watch.h"
-#include "report/components.h"
-#include "report/heap_foreseen.h"
-#include "report/heap_journal.h"
-#include "report/heap_report.h"
-#include "report/suppressions.h"
+#include "report/heap/components.h"
+#include "report/heap/foreseen.h"
+#include "report/heap/journal.h"
+#include "report/heap/report.h"
+#include "report/heap/suppressions.h"
 
 /* The verb heap: what is acquired and not given back. */
 /* Which component a call stack belongs to, asked at each release. */

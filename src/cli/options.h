@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 #include "filter/filter.h"
-#include "report/heap_export.h"
-#include "report/log.h"
+#include "report/heap/export.h"
+#include "report/log/log.h"
 
 /* What calltrap is to do. */
 enum verb {

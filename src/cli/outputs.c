@@ -6,8 +6,8 @@
 
 #include "base/xalloc.h"
 #include "cli/complain.h"
-#include "report/path_pattern.h"
-#include "report/whole_file.h"
+#include "report/file/path_pattern.h"
+#include "report/file/whole_file.h"
 
 #define OUTPUTS 8
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
-#include "report/names.h"
+#include "report/format/names.h"
 
 struct progress {
 	const struct stacks *stacks;

@@ -22,7 +22,7 @@
 #include "cli/outputs.h"
 #include "cli/pause.h"
 #include "cli/prototype_path.h"
-#include "report/cost_text.h"
+#include "report/format/cost_text.h"
 #include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/freezer.h"
 #include "tracee/attach.h"

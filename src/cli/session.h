@@ -10,7 +10,7 @@
 #include "cli/signals.h"
 #include "debuginfo/debuginfo.h"
 #include "probe/prober.h"
-#include "report/output.h"
+#include "report/file/output.h"
 #include "tracee/inheritance.h"
 #include "tracee/leave.h"
 #include "tracee/lost_traps.h"

@@ -3,9 +3,9 @@
 
 #include "cli/complain.h"
 #include "cli/session.h"
-#include "report/json.h"
-#include "report/log.h"
-#include "report/summary.h"
+#include "report/log/json.h"
+#include "report/log/log.h"
+#include "report/log/summary.h"
 
 /* The default verb: a log of calls, or a table of them. */
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "report/heap_diff.h"
+#include "report/heap/diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

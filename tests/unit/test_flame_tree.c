@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/flame_difference.h"
-#include "report/flame_tree.h"
+#include "report/flame/difference.h"
+#include "report/flame/tree.h"
 #include "unit.h"
 
 /* "main;leak;malloc" */

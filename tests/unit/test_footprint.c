@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "report/heap_footprint.h"
+#include "report/heap/footprint.h"
 
 static struct fixture f;
 static struct heap_footprint *footprint;

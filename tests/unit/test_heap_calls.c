@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "naming/namer.h"
-#include "report/heap_calls.h"
+#include "report/heap/calls.h"
 
 static struct fixture f;
 static struct heap_calls *calls;

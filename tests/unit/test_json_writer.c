@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/json_writer.h"
+#include "report/format/json_writer.h"
 #include "unit.h"
 
 static struct json_writer json;

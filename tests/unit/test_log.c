@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/log.h"
-#include "report/output.h"
+#include "report/file/output.h"
+#include "report/log/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/xalloc.h"
 #include "base/demangle.h"
+#include "base/xalloc.h"
 #include "unit.h"
 
 #define MS 1000000ull

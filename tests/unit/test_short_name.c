@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/names.h"
-#include "report/short_name.h"
+#include "report/format/names.h"
+#include "report/format/short_name.h"
 #include "unit.h"
 
 static void check(const char *name, size_t width, const char *wanted)

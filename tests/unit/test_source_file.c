@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "report/source_file.h"
+#include "report/file/source_file.h"
 
 static char path[] = "/tmp/calltrap-source.XXXXXX";
 static struct source_file file;

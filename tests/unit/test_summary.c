@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/summary.h"
+#include "report/log/summary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "report/histogram.h"
+#include "report/log/histogram.h"
 #include "unit.h"
 
 #define US 1000ull

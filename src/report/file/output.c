@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/file/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "report/file/exposed.h"
+
+#define ENOUGH 65536
+
+static int open_path(const char *path, bool add, bool foreseen)
+{
+	int fd;
+
+	if (foreseen && exposed_is(path))
+		return exposed_open(path, add);
+	fd = open(path,
+		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_APPEND * add |
+			  O_TRUNC * !add,
+		  0666);
+	return fd < 0 ? -errno : fd;
+}
+
+int output_open(struct output *output, const char *path, bool add,
+		bool foreseen)
+{
+	int fd = path ? open_path(path, add, foreseen) : STDERR_FILENO;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	output->fd = fd;
+	output->owned = path;
+	output->waits = fstat(fd, &st) || !S_ISREG(st.st_mode);
+	output->stuck = false;
+	return 0;
+}
+
+void output_close(struct output *output)
+{
+	if (output->owned && output->fd >= 0)
+		close(output->fd);
+	output->fd = -1;
+}
+
+static bool in_hurry(const struct output *output)
+{
+	return output->policy && output->policy->hurry &&
+	       *output->policy->hurry;
+}
+
+static bool drops(const struct output *output)
+{
+	return output->policy && output->policy->drops && output->waits;
+}
+
+/* How long a reader who doesn't read is waited for: when we want to leave, and
+   while tasks stand still for it. */
+#define PATIENCE      NS_PER_SECOND
+#define SHORT_PATIENCE (NS_PER_SECOND / 5)
+
+static bool has_waited(const struct output *output, uint64_t began)
+{
+	uint64_t waited = clock_now() - began;
+
+	if (in_hurry(output))
+		return waited > PATIENCE;
+	return drops(output) && (output->stuck || waited > SHORT_PATIENCE);
+}
+
+/*
+ * Before a write too, where that would block. (Standard error may have been
+ * made non-blocking by whoever shares it; then always.) Ticks of our own timer
+ * interrupt the wait.
+ */
+static int wait_writable(const struct output *output)
+{
+	struct pollfd pollfd = { .fd = output->fd, .events = POLLOUT };
+	uint64_t began = clock_now();
+
+	for (;;) {
+		bool now = output->stuck && drops(output) &&
+			   !in_hurry(output);
+		int ready = poll(&pollfd, 1,
+				 now ? 0 : drops(output) ? 50 : 1000);
+
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		if (has_waited(output, began))
+			return -ETIMEDOUT;
+	}
+}
+
+/* A pipe that poll() says can be written to takes this much at once. */
+#define CHUNK 4096
+
+static int write_all(struct output *output, const char *bytes, size_t n,
+		     size_t *done_ret)
+{
+	int error = 0;
+
+	*done_ret = 0;
+	while (*done_ret < n && !error) {
+		bool careful = in_hurry(output) || drops(output);
+		size_t want = n - *done_ret;
+		ssize_t done;
+
+		if (careful)
+			error = wait_writable(output);
+		if (error)
+			break;
+		done = write(output->fd, bytes + *done_ret,
+			     careful && want > CHUNK ? CHUNK : want);
+		if (done > 0)
+			*done_ret += done;
+		else if (done < 0 && errno == EAGAIN)
+			error = wait_writable(output);
+		else if (done == 0 || errno != EINTR)
+			error = done ? -errno : -EIO;
+	}
+	if (*done_ret)
+		output->begun = bytes[*done_ret - 1] != '\n';
+	return error;
+}
+
+static void remove_text(struct output *output, size_t from, size_t n)
+{
+	struct strbuf *text = &output->text;
+
+	text->length -= n;
+	memmove(text->text + from, text->text + from + n,
+		text->length - from + 1);
+	output->lines -= output->lines > n ? n : output->lines;
+}
+
+/* Of whole lines; a line whose beginning is out is kept. */
+static void drop_lines(struct output *output)
+{
+	const char *text = strbuf_text(&output->text);
+	size_t from = 0;
+
+	if (output->begun && output->lines)
+		from = strchr(text, '\n') + 1 - text;
+	for (size_t i = from; i < output->lines; i++)
+		output->gap += text[i] == '\n';
+	if (from < output->lines)
+		remove_text(output, from, output->lines - from);
+}
+
+/* Where lines are missing it is said, as soon as something is taken again. */
+static void tell_gap(struct output *output)
+{
+	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
+	const char *text = strbuf_text(&output->text);
+	size_t from = 0, before;
+
+	output->policy->dropped += output->gap;
+	if (output->add_gap) {
+		if (output->begun && output->lines)
+			from = strchr(text, '\n') + 1 - text;
+		strbuf_add(&all, text, from);
+		before = all.length;
+		output->add_gap(&all, output->gap);
+		output->lines += all.length - before;
+		strbuf_puts(&all, text + from);
+		strbuf_clear(&output->text);
+		strbuf_add(&output->text, all.text, all.length);
+	}
+	output->gap = 0;
+}
+
+/* What was written of the line that isn't ended yet counts for its column. */
+static void take_written(struct output *output, size_t done)
+{
+	if (done > output->lines)
+		output->written += done - output->lines;
+	remove_text(output, 0, done);
+}
+
+static int write_first(struct output *output, size_t n)
+{
+	size_t done;
+	int error;
+
+	if (!n)
+		return 0;
+	if (output->gap && !wait_writable(output)) {
+		size_t before = output->text.length;
+
+		tell_gap(output);
+		n += output->text.length - before;
+	}
+	error = write_all(output, output->text.text, n, &done);
+	output->stuck = error == -ETIMEDOUT && drops(output) &&
+			!in_hurry(output);
+	if (error && !output->stuck)
+		done = n;
+	take_written(output, done);
+	if (!output->stuck)
+		return error;
+	if (output->lines >= ENOUGH)
+		drop_lines(output);
+	return 0;
+}
+
+void output_fini(struct output *output)
+{
+	output_close(output);
+	if (output->policy) {
+		output->begun = false;
+		drop_lines(output);
+		output->policy->dropped += output->gap;
+	}
+	output->gap = 0;
+	strbuf_fini(&output->text);
+	output->lines = 0;
+	output->written = 0;
+}
+
+int output_flush(struct output *output)
+{
+	if (output->fd < 0)
+		return 0;
+	return write_first(output, output->text.length);
+}
+
+int output_write(struct output *output)
+{
+	int error = write_first(output, output->text.length);
+
+	output->written = 0;
+	return error;
+}
+
+int output_end_line(struct output *output)
+{
+	strbuf_putc(&output->text, '\n');
+	output->lines = output->text.length;
+	output->written = 0;
+	if (output->lines < ENOUGH || in_hurry(output))
+		return 0;
+	return output_flush(output);
+}
+
+size_t output_column(const struct output *output)
+{
+	return output->written + output->text.length - output->lines;
+}
+
+void output_pad(struct output *output, size_t column)
+{
+	size_t now = output_column(output);
+
+	if (now < column)
+		strbuf_pad(&output->text,
+			   output->text.length + column - now);
+}

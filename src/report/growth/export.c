@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/growth/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "report/file/path_pattern.h"
+#include "report/file/whole_file.h"
+#include "report/flame/stack.h"
+#include "report/flame/svg.h"
+#include "report/format/folded_stack.h"
+
+/* ---- what they weigh ---- */
+
+static bool counts_calls(const struct heap_export *export)
+{
+	return export->options->value == HEAP_INUSE_BLOCKS ||
+	       export->options->value == HEAP_ALLOC_BLOCKS;
+}
+
+struct growth_kind_text growth_kind_text(const struct heap_export *export,
+					 enum growth_kind kind)
+{
+	static const struct growth_kind_text texts[] = {
+		[GROWTH_HEAP] = { "heap", "Heap Expansion Flame Graph",
+				  "bytes" },
+		[GROWTH_MMAP] = { "mmap", "mmap() Flame Graph", "bytes" },
+		[GROWTH_FAULTS] = { "faults", "Page Fault Flame Graph",
+				    "pages" },
+	};
+	struct growth_kind_text text = texts[kind];
+
+	if (counts_calls(export))
+		text.unit = kind == GROWTH_FAULTS ? "faults" : "calls";
+	return text;
+}
+
+uint64_t growth_weight(const struct heap_export *export,
+		       const struct growth_site *site)
+{
+	const uint64_t unit = site->kind == GROWTH_FAULTS ? GROWTH_PAGE : 1;
+
+	switch (export->options->value) {
+	case HEAP_INUSE_BYTES:
+		return (site->bytes - site->gone) / unit;
+	case HEAP_ALLOC_BYTES:
+		return site->bytes / unit;
+	case HEAP_INUSE_BLOCKS:
+	case HEAP_ALLOC_BLOCKS:
+		return site->calls;
+	}
+	return 0;
+}
+
+bool growth_leaf_is_missing(const struct heap_export *export,
+			    const struct growth_site *site)
+{
+	const struct frame_name *names;
+	struct frame frame;
+	size_t count;
+
+	if (!site->function)
+		return false;
+	if (!stacks_frames(export->config->stacks, site->stack, &frame, 1))
+		return true;
+	count = namer_names(export->config->namer, &frame, &names);
+	for (size_t i = 0; i < count; i++)
+		if (names[i].function &&
+		    !strcmp(names[i].function, site->function))
+			return false;
+	return true;
+}
+
+/* ---- folded stacks ---- */
+
+void growth_folded_make(const struct heap_export *export,
+			enum growth_kind kind, struct strbuf *out)
+{
+	const struct heap_report_config *config = export->config;
+	const struct growth *growth = export->process->growth;
+
+	for (size_t i = 1; i <= growth_site_count(growth); i++) {
+		const struct growth_site *site = growth_site(growth, i);
+		uint64_t weight = growth_weight(export, site);
+
+		if (site->kind != kind || !weight)
+			continue;
+		folded_stack_add(config->namer, config->stacks, site->stack,
+				 out);
+		if (growth_leaf_is_missing(export, site))
+			folded_stack_add_leaf(site->function, out);
+		else
+			out->length--;
+		strbuf_printf(out, " %" PRIu64 "\n", weight);
+	}
+}
+
+/* ---- pictures ---- */
+
+struct weighed {
+	const struct growth_site *site;
+	uint64_t weight;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return x->site->number < y->site->number ? -1 : 1;
+}
+
+static size_t weigh(const struct heap_export *export, enum growth_kind kind,
+		    struct weighed *ret)
+{
+	const struct growth *growth = export->process->growth;
+	size_t count = 0;
+
+	for (size_t i = 1; i <= growth_site_count(growth); i++) {
+		const struct growth_site *site = growth_site(growth, i);
+		uint64_t weight = growth_weight(export, site);
+
+		if (site->kind == kind && weight)
+			ret[count++] = (struct weighed){ site, weight };
+	}
+	qsort(ret, count, sizeof(*ret), by_weight);
+	return count;
+}
+
+static void plant(const struct heap_export *export, struct flame_tree *tree,
+		  const struct weighed *weighed)
+{
+	struct flame_path path = flame_path_begin(tree);
+
+	flame_stack_add(&path, export->config->namer, export->config->stacks,
+			weighed->site->stack);
+	if (growth_leaf_is_missing(export, weighed->site))
+		flame_path_add(&path, &(struct flame_place){
+					      weighed->site->function, "",
+					      NULL, 0 });
+	(void)flame_path_weigh(&path, weighed->weight);
+}
+
+static struct flame_tree *tree_of(const struct heap_export *export,
+				  enum growth_kind kind)
+{
+	struct flame_tree *tree = flame_tree_new(FLAME_NODES_MAX);
+	struct weighed *sites CLEANUP(xfree_cleanup) =
+		xcalloc(growth_site_count(export->process->growth) + 1,
+			sizeof(*sites));
+	size_t count = weigh(export, kind, sites);
+
+	for (size_t i = 0; i < count; i++)
+		plant(export, tree, &sites[i]);
+	flame_tree_arrange(tree);
+	return tree;
+}
+
+void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
+		     struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf heading = { 0 };
+	const struct growth_kind_text text = growth_kind_text(export, kind);
+	struct flame_tree *tree = tree_of(export, kind);
+
+	flame_svg_add_heading(text.title, export->process->program,
+			      export->process->pid, export->now, &heading);
+	flame_svg_add(&(struct flame_picture){
+			      .tree = tree,
+			      .unit = text.unit,
+			      .heading = strbuf_text(&heading),
+			      .note = export->options->value ==
+						      HEAP_INUSE_BYTES ?
+					      " that are still there" :
+					      NULL,
+		      },
+		      out);
+	flame_tree_free(tree);
+}
+
+/* ---- files ---- */
+
+/* "%k" is the kind; "%%k" isn't. */
+static void add_path(const char *pattern, const char *word, struct strbuf *out)
+{
+	for (; *pattern; pattern++) {
+		if (pattern[0] == '%' && pattern[1] == 'k') {
+			strbuf_puts(out, word);
+			pattern++;
+			continue;
+		}
+		strbuf_putc(out, *pattern);
+		if (pattern[0] == '%' && pattern[1] == '%')
+			strbuf_putc(out, *++pattern);
+	}
+}
+
+struct format {
+	const char *path;
+	void (*make)(const struct heap_export *export, enum growth_kind kind,
+		     struct strbuf *out);
+};
+
+static void write_one(const struct heap_export *export, enum growth_kind kind,
+		      const struct format *format,
+		      void (*told)(void *context, const char *path, int err),
+		      void *context)
+{
+	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	bool foreseen;
+	int err;
+
+	add_path(format->path, growth_kind_text(export, kind).word, &pattern);
+	foreseen = path_pattern_expand(strbuf_text(&pattern),
+				       export->process->pid, &path);
+	format->make(export, kind, &out);
+	err = whole_file_write(strbuf_text(&path), out.text, out.length,
+			       foreseen);
+	if (err)
+		told(context, strbuf_text(&path), err);
+}
+
+void growth_export_write(const struct heap_export *export,
+			 void (*told)(void *context, const char *path,
+				      int err),
+			 void *context)
+{
+	const struct format formats[] = {
+		{ export->options->folded, growth_folded_make },
+		{ export->options->svg, growth_svg_make },
+		{ export->options->pprof, growth_pprof_make },
+	};
+
+	for (enum growth_kind kind = 0; kind < GROWTH_KINDS; kind++)
+		for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+			if (formats[i].path &&
+			    growth_has(export->process->growth, kind))
+				write_one(export, kind, &formats[i], told,
+					  context);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/saturate.h"
+#include "base/xalloc.h"
+#include "report/format/frame_text.h"
+
+/* A name in both profiles has one number. */
+struct diff_name {
+	char *text;
+	uint64_t number;
+	UT_hash_handle hh;
+};
+
+static uint64_t name_number(struct heap_diff *diff, const char *text)
+{
+	struct diff_name *name;
+
+	HASH_FIND_STR(diff->names, text, name);
+	if (name)
+		return name->number;
+	name = xcalloc(1, sizeof(*name));
+	name->text = xstrdup(text);
+	name->number = HASH_COUNT(diff->names);
+	HASH_ADD_KEYPTR(hh, diff->names, name->text, strlen(text), name);
+	return name->number;
+}
+
+static uint64_t *key_of(struct heap_diff *diff,
+			const struct profile_sample *sample, size_t *size_ret)
+{
+	uint64_t *key = xcalloc(sample->frame_count + 1, sizeof(*key));
+
+	key[0] = name_number(diff, sample->allocator);
+	for (size_t i = 0; i < sample->frame_count; i++) {
+		const struct profile_frame *frame = &sample->frames[i];
+
+		key[i + 1] = name_number(diff, frame->function);
+		if (diff->by_line)
+			key[i + 1] ^= frame->line << 32;
+	}
+	*size_ret = (sample->frame_count + 1) * sizeof(*key);
+	return key;
+}
+
+static struct diff_site *site_of(struct heap_diff *diff,
+				 const struct profile_sample *sample)
+{
+	struct diff_site *site;
+	size_t size;
+	uint64_t *key = key_of(diff, sample, &size);
+
+	HASH_FIND(hh, diff->sites, key, size, site);
+	if (site) {
+		free(key);
+		return site;
+	}
+	site = xcalloc(1, sizeof(*site));
+	site->key = key;
+	site->key_size = size;
+	HASH_ADD_KEYPTR(hh, diff->sites, site->key, size, site);
+	return site;
+}
+
+bool diff_amount_is_nothing(const struct diff_amount *amount)
+{
+	return !amount->blocks && !amount->bytes;
+}
+
+void diff_amount_add(struct diff_amount *sum, const struct diff_amount *amount)
+{
+	saturate_add(&sum->blocks, amount->blocks);
+	saturate_add(&sum->bytes, amount->bytes);
+}
+
+bool heap_diff_is_in_use(const struct heap_diff *diff)
+{
+	return diff->value == HEAP_INUSE_BYTES ||
+	       diff->value == HEAP_INUSE_BLOCKS;
+}
+
+bool heap_diff_is_in_bytes(const struct heap_diff *diff)
+{
+	return diff->value == HEAP_INUSE_BYTES ||
+	       diff->value == HEAP_ALLOC_BYTES;
+}
+
+uint64_t heap_diff_weight(const struct heap_diff *diff,
+			  const struct diff_amount *amount)
+{
+	return heap_diff_is_in_bytes(diff) ? amount->bytes : amount->blocks;
+}
+
+const char *heap_diff_counted(const struct heap_diff *diff)
+{
+	if (!diff->growth)
+		return "block";
+	return strcmp(diff->growth, "faults") ? "call" : "fault";
+}
+
+void heap_diff_add_allocator(const struct heap_diff *diff,
+			     const struct profile_sample *sample,
+			     struct strbuf *out)
+{
+	if (*sample->allocator)
+		frame_text_add_allocator(sample->allocator, out);
+	else if (!diff->growth)
+		strbuf_puts(out, "allocated");
+}
+
+static struct diff_amount amount_of(const struct heap_diff *diff,
+				    const struct profile_sample *sample)
+{
+	const uint64_t *values = sample->values;
+
+	if (heap_diff_is_in_use(diff))
+		return (struct diff_amount){ values[PROFILE_INUSE_OBJECTS],
+					     values[PROFILE_INUSE_SPACE] };
+	return (struct diff_amount){ values[PROFILE_ALLOC_OBJECTS],
+				     values[PROFILE_ALLOC_SPACE] };
+}
+
+static void add_profile(struct heap_diff *diff, struct profile *profile,
+			bool is_now)
+{
+	for (size_t i = 0; i < profile_sample_count(profile); i++) {
+		const struct profile_sample sample =
+			profile_sample(profile, i);
+		const struct diff_amount amount = amount_of(diff, &sample);
+		struct diff_site *site = site_of(diff, &sample);
+
+		/* The lines are those of the side that has something there. */
+		if (!site->profile || !diff_amount_is_nothing(&amount)) {
+			site->profile = profile;
+			site->sample = i;
+		}
+		diff_amount_add(is_now ? &site->now : &site->before, &amount);
+		diff_amount_add(is_now ? &diff->now : &diff->before, &amount);
+	}
+}
+
+static bool are_alike(const struct profile *before, const struct profile *now)
+{
+	const char *x = profile_growth(before), *y = profile_growth(now);
+
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
+struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
+				enum heap_value value)
+{
+	const char *build_id = profile_build_id(before);
+	struct heap_diff *diff;
+
+	if (!are_alike(before, now))
+		return NULL;
+	diff = xcalloc(1, sizeof(*diff));
+	diff->value = value;
+	diff->growth = profile_growth(now);
+	diff->by_line = *build_id && !strcmp(build_id, profile_build_id(now));
+	add_profile(diff, before, false);
+	add_profile(diff, now, true);
+	return diff;
+}
+
+void heap_diff_free(struct heap_diff *diff)
+{
+	struct diff_name *name, *next_name;
+	struct diff_site *site, *next_site;
+
+	HASH_ITER(hh, diff->names, name, next_name) {
+		HASH_DEL(diff->names, name);
+		free(name->text);
+		free(name);
+	}
+	HASH_ITER(hh, diff->sites, site, next_site) {
+		HASH_DEL(diff->sites, site);
+		free(site->key);
+		free(site);
+	}
+	free(diff);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "report/format/amounts.h"
+#include "report/format/names.h"
+#include "report/heap/diff.h"
+
+/* The table of `calltrap heap diff'. */
+
+enum change {
+	CHANGE_NEW,
+	CHANGE_GROWN,
+	CHANGE_SHRUNK,
+	CHANGE_GONE,
+	CHANGE_NONE,
+	CHANGES,
+};
+
+static enum change change_of(const struct diff_site *site)
+{
+	const struct diff_amount *before = &site->before, *now = &site->now;
+
+	if (before->bytes == now->bytes && before->blocks == now->blocks)
+		return CHANGE_NONE;
+	if (diff_amount_is_nothing(before))
+		return CHANGE_NEW;
+	if (diff_amount_is_nothing(now))
+		return CHANGE_GONE;
+	if (before->bytes != now->bytes)
+		return now->bytes > before->bytes ? CHANGE_GROWN :
+						    CHANGE_SHRUNK;
+	return now->blocks > before->blocks ? CHANGE_GROWN : CHANGE_SHRUNK;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct diff_site *x = *(struct diff_site *const *)a;
+	const struct diff_site *y = *(struct diff_site *const *)b;
+	const struct heap_diff *diff = context;
+	uint64_t of_x = distance(x->before.bytes, x->now.bytes);
+	uint64_t of_y = distance(y->before.bytes, y->now.bytes);
+
+	if (!heap_diff_is_in_bytes(diff) || of_x == of_y) {
+		of_x = distance(x->before.blocks, x->now.blocks);
+		of_y = distance(y->before.blocks, y->now.blocks);
+	}
+	return (of_x < of_y) - (of_x > of_y);
+}
+
+static void add_change(struct strbuf *out, uint64_t before, uint64_t now,
+		       unsigned width)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	amounts_add_change(&text, before, now);
+	strbuf_printf(out, "%*s", (int)width, strbuf_text(&text));
+}
+
+static void add_frames(const struct profile_sample *sample, struct strbuf *out)
+{
+	for (size_t i = 0; i < sample->frame_count; i++) {
+		const struct profile_frame *frame = &sample->frames[i];
+
+		strbuf_puts(out, "        ");
+		names_escape(out, *frame->function ? frame->function : "?");
+		if (*frame->file) {
+			strbuf_putc(out, ' ');
+			names_escape(out, frame->file);
+			if (frame->line)
+				strbuf_printf(out, ":%" PRIu64, frame->line);
+		}
+		strbuf_putc(out, '\n');
+	}
+}
+
+/* "malloc by leak" */
+static void add_what(const struct heap_diff *diff,
+		     const struct profile_sample *sample, struct strbuf *out)
+{
+	const char *by = *sample->caller    ? sample->caller :
+			 sample->frame_count ? sample->frames[0].function :
+					       "";
+	size_t start = out->length;
+
+	heap_diff_add_allocator(diff, sample, out);
+	if (*by && out->length > start)
+		strbuf_puts(out, " by ");
+	names_escape(out, by);
+}
+
+static void add_site(const struct heap_diff *diff, const struct diff_site *site,
+		     struct strbuf *out)
+{
+	const struct profile_sample sample =
+		profile_sample(site->profile, site->sample);
+
+	add_change(out, site->before.bytes, site->now.bytes, 14);
+	add_change(out, site->before.blocks, site->now.blocks, 11);
+	amounts_add_column(out, site->before.bytes, 14);
+	amounts_add_column(out, site->now.bytes, 14);
+	strbuf_puts(out, "  ");
+	add_what(diff, &sample, out);
+	strbuf_putc(out, '\n');
+	add_frames(&sample, out);
+}
+
+static const char *const titles[CHANGES] = {
+	[CHANGE_NEW] = "new",
+	[CHANGE_GROWN] = "grown",
+	[CHANGE_SHRUNK] = "shrunk",
+	[CHANGE_GONE] = "gone",
+	[CHANGE_NONE] = "as before",
+};
+
+static void add_sites(const struct heap_diff *diff, enum change change,
+		      unsigned top, struct strbuf *out)
+{
+	size_t count = 0, i;
+	struct diff_site **list CLEANUP(xfree_cleanup) =
+		xcalloc(HASH_COUNT(diff->sites) + 1, sizeof(*list));
+	struct diff_site *site, *next;
+
+	HASH_ITER(hh, diff->sites, site, next)
+		if (change_of(site) == change)
+			list[count++] = site;
+	if (!count)
+		return;
+	qsort_r(list, count, sizeof(*list), compare, (void *)diff);
+	strbuf_printf(out,
+		      "---- %s\n         bytes %9ss  bytes before"
+		      "     bytes now  what\n",
+		      titles[change], heap_diff_counted(diff));
+	for (i = 0; i < count && (!top || i < top); i++)
+		add_site(diff, list[i], out);
+	if (i < count) {
+		amounts_add_count(out, count - i, "more row");
+		strbuf_puts(out, " (--top)\n");
+	}
+}
+
+struct change_sum {
+	uint64_t sites;
+	struct diff_amount before, now;
+};
+
+static void add_changes(const struct heap_diff *diff,
+			const struct diff_amount *before,
+			const struct diff_amount *now, struct strbuf *out)
+{
+	amounts_add_change(out, before->bytes, now->bytes);
+	strbuf_puts(out, " bytes, ");
+	amounts_add_change(out, before->blocks, now->blocks);
+	strbuf_printf(out, " %ss\n", heap_diff_counted(diff));
+}
+
+static void add_sums(const struct heap_diff *diff, struct strbuf *out)
+{
+	struct change_sum sums[CHANGES] = { 0 };
+	struct diff_site *site, *next;
+
+	HASH_ITER(hh, diff->sites, site, next) {
+		struct change_sum *sum = &sums[change_of(site)];
+
+		if (diff_amount_is_nothing(&site->before) &&
+		    diff_amount_is_nothing(&site->now))
+			continue;
+		sum->sites++;
+		diff_amount_add(&sum->before, &site->before);
+		diff_amount_add(&sum->now, &site->now);
+	}
+	for (int change = 0; change < CHANGES; change++) {
+		const struct change_sum *sum = &sums[change];
+
+		strbuf_printf(out, "%s: ", titles[change]);
+		amounts_add_count(out, sum->sites, "site");
+		strbuf_puts(out, ", ");
+		add_changes(diff, &sum->before, &sum->now, out);
+	}
+}
+
+static void add_amount(const struct heap_diff *diff,
+		       const struct diff_amount *amount, struct strbuf *out)
+{
+	amounts_add_count(out, amount->bytes, "byte");
+	strbuf_puts(out, diff->growth ? " by " : " in ");
+	amounts_add_count(out, amount->blocks, heap_diff_counted(diff));
+}
+
+static const char *subject(const struct heap_diff *diff)
+{
+	if (diff->growth)
+		return heap_diff_is_in_use(diff) ? "still there" : "grown";
+	return heap_diff_is_in_use(diff) ? "in use" : "allocated";
+}
+
+void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out)
+{
+	strbuf_printf(out, "%s: ", subject(diff));
+	add_amount(diff, &diff->before, out);
+	strbuf_puts(out, " before, ");
+	add_amount(diff, &diff->now, out);
+	strbuf_puts(out, " now: ");
+	add_changes(diff, &diff->before, &diff->now, out);
+	add_sums(diff, out);
+	for (int change = 0; change < CHANGE_NONE; change++)
+		add_sites(diff, change, top, out);
+}

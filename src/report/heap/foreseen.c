@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap/foreseen.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "report/heap/caller.h"
+#include "report/heap/names.h"
+#include "report/heap/rows.h"
+
+struct heap_foreseen {
+	stack_id *stacks;
+	size_t count, room;
+	size_t depth; /* of each that is wanted */
+	size_t named; /* of them */
+};
+
+/* Each time so long, and so many at once: who asks has others to serve. */
+#define BRIEFLY (NS_PER_SECOND / 250)
+#define SLICE   50
+
+static void add(struct heap_foreseen *foreseen, stack_id stack)
+{
+	foreseen->stacks = xgrow(foreseen->stacks, foreseen->count,
+				 &foreseen->room, sizeof(*foreseen->stacks));
+	foreseen->stacks[foreseen->count++] = stack;
+}
+
+static void add_sites(struct heap_foreseen *foreseen, const struct heap *heap)
+{
+	for (size_t i = 1; i <= heap_site_count(heap); i++)
+		add(foreseen, heap_site(heap, i)->stack);
+}
+
+static void add_rows(struct heap_foreseen *foreseen,
+		     const struct heap_report_config *config,
+		     const struct heap *heap, uint64_t now)
+{
+	struct heap_rows rows = heap_rows_of(config, heap, now);
+	unsigned top = config->options->top;
+	size_t limit = top && top < rows.count ? top : rows.count;
+
+	for (size_t i = 0; i < limit; i++)
+		if (rows.list[i].site)
+			add(foreseen, rows.list[i].site->stack);
+	heap_rows_fini(&rows);
+}
+
+static void add_incidents(struct heap_foreseen *foreseen,
+			  const struct heap_report_config *config,
+			  const struct heap *heap, enum incident_kind kind)
+{
+	unsigned top = config->options->top;
+	size_t count = heap_incident_count(heap, kind);
+
+	for (size_t i = 0; i < count && (!top || i < top); i++) {
+		add(foreseen, heap_incident_at(heap, kind, i)->first);
+		add(foreseen, heap_incident_at(heap, kind, i)->second);
+	}
+}
+
+static void add_growth(struct heap_foreseen *foreseen,
+		       const struct growth *growth)
+{
+	for (size_t i = 1; i <= growth_site_count(growth); i++)
+		add(foreseen, growth_site(growth, i)->stack);
+}
+
+struct heap_foreseen *heap_foreseen_new(void)
+{
+	return xcalloc(1, sizeof(struct heap_foreseen));
+}
+
+void heap_foreseen_add(struct heap_foreseen *foreseen,
+		       const struct heap_report_config *config,
+		       const struct watched *process, uint64_t now, bool all)
+{
+	const struct heap *heap = process->heap;
+	enum heap_by by = config->options->by;
+
+	foreseen->depth = UNWIND_DEPTH_MAX;
+	if (process->growth)
+		add_growth(foreseen, process->growth);
+	for (unsigned kind = 0; kind < INCIDENT_KINDS; kind++)
+		add_incidents(foreseen, config, heap, kind);
+	if (all || config->suppressions) {
+		add_sites(foreseen, heap);
+	} else if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE) {
+		foreseen->depth = HEAP_CALLER_DEPTH;
+		add_sites(foreseen, heap);
+	} else if (by == HEAP_BY_STACK) {
+		add_rows(foreseen, config, heap, now);
+	}
+}
+
+void heap_foreseen_free(struct heap_foreseen *foreseen)
+{
+	if (!foreseen)
+		return;
+	free(foreseen->stacks);
+	free(foreseen);
+}
+
+/* The namer has the names then; symbols and demangling take their time, too. */
+static void name(const struct heap_report_config *config, stack_id stack,
+		 size_t depth)
+{
+	struct frame frames[UNWIND_DEPTH_MAX];
+	size_t count = stacks_frames(config->stacks, stack, frames, depth);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct frame_name *names;
+
+		namer_names(config->namer, &frames[i], &names);
+	}
+}
+
+bool heap_foreseen_are_named(const struct heap_report_config *config,
+			     struct heap_foreseen *foreseen)
+{
+	const uint64_t until = clock_now() + BRIEFLY;
+
+	while (foreseen->named < foreseen->count && clock_now() < until) {
+		size_t left = foreseen->count - foreseen->named;
+		size_t count = left < SLICE ? left : SLICE;
+		const stack_id *stacks = foreseen->stacks + foreseen->named;
+
+		if (!heap_names_foresee(config, stacks, count,
+					foreseen->depth))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			name(config, stacks[i], foreseen->depth);
+		foreseen->named += count;
+	}
+	return foreseen->named == foreseen->count;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "report/format/json_stack.h"
+#include "report/format/json_writer.h"
+#include "report/growth/json.h"
+#include "report/heap/export.h"
+#include "report/heap/json.h"
+#include "report/heap/rows.h"
+#include "report/heap/suppressions.h"
+
+/* One object with all that the report has. Times are in nanoseconds. */
+
+void heap_json_set_number(json_t *object, const char *key, uint64_t number)
+{
+	json_object_set_new(object, key,
+			    json_integer(number > INT64_MAX ?
+						 INT64_MAX :
+						 (json_int_t)number));
+}
+
+void heap_json_set_text(json_t *object, const char *key, const char *text)
+{
+	if (text && *text)
+		json_object_set_new(object, key, json_text(text, strlen(text)));
+}
+
+/* ---- the process ---- */
+
+static json_t *process_of(const struct heap_export *export)
+{
+	static const char *const states[] = {
+		[WATCHED_RUNNING] = "running",
+		[WATCHED_EXITED] = "exited",
+		[WATCHED_REPLACED] = "replaced",
+		[WATCHED_LEFT] = "left",
+	};
+	const struct watched *process = export->process;
+	json_t *object = json_object();
+
+	heap_json_set_number(object, "pid", process->pid);
+	heap_json_set_text(object, "program", process->program);
+	heap_json_set_text(object, "name", process->name);
+	heap_json_set_text(object, "state", states[process->state]);
+	if (process->state == WATCHED_EXITED)
+		heap_json_set_number(object, "wait_status", process->status);
+	json_object_set_new(object, "from_start",
+			    json_boolean(process->complete));
+	heap_json_set_number(object, "watched",
+			     export->now - process->start);
+	heap_json_set_number(object, "calls", process->calls);
+	return object;
+}
+
+/* ---- totals ---- */
+
+static json_t *family_object(const struct family *family,
+			     const struct heap_total *total)
+{
+	json_t *object = json_object();
+	const struct {
+		const char *key;
+		uint64_t number;
+	} numbers[] = {
+		{ "blocks", total->blocks },
+		{ "bytes", total->bytes },
+		{ "alloc_blocks", total->alloc_blocks },
+		{ "alloc_bytes", total->alloc_bytes },
+		{ "freed_blocks", total->freed_blocks },
+		{ "freed_bytes", total->freed_bytes },
+		{ "peak_blocks", total->peak_blocks },
+		{ "peak_bytes", total->peak_bytes },
+		{ "failed", total->failed },
+		{ "null_frees", total->null_releases },
+		{ "double_frees", total->double_frees },
+		{ "doubtful_frees", total->doubtful_frees },
+		{ "unknown_frees", total->unknown_frees },
+		{ "unknown_resizes", total->unknown_resizes },
+		{ "invalid_frees", total->invalid_frees },
+		{ "mismatches", total->mismatches },
+		{ "size_mismatches", total->size_mismatches },
+		{ "reused", total->reused },
+		{ "replaced", total->replaced },
+		{ "in_flight", total->in_flight },
+		{ "dropped", total->dropped },
+		{ "merged", total->merged },
+	};
+
+	heap_json_set_text(object, "name", family->name);
+	heap_json_set_text(object, "unit", family->unit);
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		heap_json_set_number(object, numbers[i].key,
+				     numbers[i].number);
+	return object;
+}
+
+static void set_sums(json_t *object, const struct heap_total *sums)
+{
+	heap_json_set_number(object, "blocks", sums->blocks);
+	heap_json_set_number(object, "bytes", sums->bytes);
+	heap_json_set_number(object, "alloc_blocks", sums->alloc_blocks);
+	heap_json_set_number(object, "alloc_bytes", sums->alloc_bytes);
+	heap_json_set_number(object, "freed_blocks", sums->freed_blocks);
+	heap_json_set_number(object, "freed_bytes", sums->freed_bytes);
+}
+
+static json_t *sum_object(const struct heap_sum *sum)
+{
+	json_t *object = json_object();
+
+	heap_json_set_number(object, "sites", sum->sites);
+	heap_json_set_number(object, "blocks", sum->blocks);
+	heap_json_set_number(object, "bytes", sum->bytes);
+	return object;
+}
+
+static json_t *suppressed_of(const struct heap_rows *rows,
+			     const struct suppressions *all)
+{
+	json_t *object = sum_object(&rows->suppressed[0]);
+	json_t *lines = json_array();
+
+	for (size_t i = 1; i <= suppressions_count(all); i++) {
+		json_t *line = sum_object(&rows->suppressed[i]);
+
+		heap_json_set_text(line, "suppression",
+				   suppressions_text(all, i));
+		json_array_append_new(lines, line);
+	}
+	json_object_set_new(object, "suppressions", lines);
+	return object;
+}
+
+static json_t *verdicts_of(const struct heap_rows *rows)
+{
+	json_t *object = json_object();
+
+	for (int level = VERDICT_LIKELY; level >= VERDICT_NOT; level--)
+		json_object_set_new(object, verdict_name(level),
+				    sum_object(&rows->levels[level]));
+	return object;
+}
+
+/* Sums are those of families that have bytes: a descriptor is no block. */
+static json_t *summary_of(const struct heap_export *export,
+			  const struct heap_rows *rows)
+{
+	const struct heap *heap = export->process->heap;
+	json_t *object = json_object(), *families = json_array();
+	struct heap_total sums = { 0 };
+
+	for (size_t i = 0; i < heap_family_count(heap); i++) {
+		const struct family *family = heap_family(heap, i);
+		const struct heap_total *total = heap_total(heap, family);
+
+		json_array_append_new(families, family_object(family, total));
+		if (!family->has_size)
+			continue;
+		sums.blocks += total->blocks;
+		sums.bytes += total->bytes;
+		sums.alloc_blocks += total->alloc_blocks;
+		sums.alloc_bytes += total->alloc_bytes;
+		sums.freed_blocks += total->freed_blocks;
+		sums.freed_bytes += total->freed_bytes;
+	}
+	set_sums(object, &sums);
+	json_object_set_new(object, "families", families);
+	json_object_set_new(object, "verdicts", verdicts_of(rows));
+	if (rows->suppressed)
+		json_object_set_new(
+			object, "suppressed",
+			suppressed_of(rows, export->config->suppressions));
+	return object;
+}
+
+/* ---- sites ---- */
+
+static json_t *distribution(const struct log_histogram *histogram)
+{
+	json_t *object = json_object();
+
+	heap_json_set_number(object, "count", histogram->count);
+	heap_json_set_number(object, "median",
+			     log_histogram_quantile(histogram, 500));
+	heap_json_set_number(object, "p99",
+			     log_histogram_quantile(histogram, 990));
+	heap_json_set_number(object, "max", histogram->max);
+	return object;
+}
+
+static void set_distributions(json_t *object, const struct heap_row *row)
+{
+	const struct {
+		const char *key;
+		const struct log_histogram *histogram;
+	} all[] = {
+		{ "ages", &row->ages },
+		{ "lifetimes", &row->lifetimes },
+		{ "times", &row->times },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].histogram->count)
+			json_object_set_new(object, all[i].key,
+					    distribution(all[i].histogram));
+}
+
+static void set_verdict(json_t *object, const struct heap_row *row)
+{
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+
+	heap_json_set_text(object, "verdict",
+			   verdict_name(row->verdict.level));
+	verdict_explain(&row->verdict, row->site, &why);
+	heap_json_set_text(object, "evidence", strbuf_text(&why));
+}
+
+static json_t *site_object(const struct heap_export *export,
+			   const struct heap_row *row)
+{
+	const struct heap_report_config *config = export->config;
+	const struct site *site = row->site;
+	const struct heap_export_held held = heap_export_held(export, site);
+	json_t *object = json_object();
+
+	heap_json_set_number(object, "number", site->number);
+	heap_json_set_text(object, "allocator", site->function->name);
+	heap_json_set_text(object, "family", site->function->family->name);
+	heap_json_set_text(object, "library", site->library);
+	if (site->component && site->component <= config->component_count)
+		heap_json_set_text(object, "component",
+				   config->components[site->component - 1]);
+	set_sums(object, &(struct heap_total){
+				 .blocks = held.blocks,
+				 .bytes = held.bytes,
+				 .alloc_blocks = site->alloc_blocks,
+				 .alloc_bytes = site->alloc_bytes,
+				 .freed_blocks = site->freed_blocks,
+				 .freed_bytes = site->freed_bytes,
+			 });
+	heap_json_set_number(object, "peak_blocks", site->peak_blocks);
+	heap_json_set_number(object, "peak_bytes", site->peak_bytes);
+	heap_json_set_number(object, "failed", site->failed);
+	heap_json_set_number(object, "oldest", row->oldest);
+	set_verdict(object, row);
+	set_distributions(object, row);
+	json_object_set_new(object, "stack",
+			    json_stack(config->stacks, config->namer,
+				       site->stack));
+	json_object_set_new(object, "stack_is_whole",
+			    json_boolean(stacks_end(config->stacks,
+						    site->stack) ==
+					 STACK_COMPLETE));
+	return object;
+}
+
+static json_t *sites_of(const struct heap_export *export,
+			const struct heap_rows *rows)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < rows->count; i++)
+		json_array_append_new(array,
+				      site_object(export, &rows->list[i]));
+	return array;
+}
+
+/* ---- the whole ---- */
+
+static json_t *root_of(const struct heap_export *export)
+{
+	struct heap_report_options options = *export->config->options;
+	struct heap_report_config config = *export->config;
+	json_t *root = json_object();
+	struct heap_rows rows;
+
+	options.by = HEAP_BY_STACK;
+	config.options = &options;
+	rows = heap_rows_of(&config, export->process->heap, export->now);
+	json_object_set_new(root, "calltrap", json_string(PACKAGE_VERSION));
+	json_object_set_new(root, "process", process_of(export));
+	json_object_set_new(root, "summary", summary_of(export, &rows));
+	json_object_set_new(root, "sites", sites_of(export, &rows));
+	heap_json_set_more(root, export);
+	growth_json_set(root, export);
+	heap_rows_fini(&rows);
+	return root;
+}
+
+void heap_json_make(const struct heap_export *export, struct strbuf *out)
+{
+	json_t *root = root_of(export);
+	char *text = json_dumps(root, JSON_INDENT(1));
+
+	if (!text)
+		fatal("no memory for JSON");
+	strbuf_puts(out, text);
+	strbuf_putc(out, '\n');
+	free(text);
+	json_decref(root);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "heap/verdict.h"
+#include "report/file/gzip.h"
+#include "report/format/amounts.h"
+#include "report/heap/export.h"
+#include "report/heap/shares.h"
+#include "report/profile/stacks.h"
+
+/*
+ * A profile for pprof. The innermost frame is who called the allocator, as in
+ * profiles of Go and tcmalloc: so "flat" is what a function has asked for, and
+ * `list' shows it beside the line. Which allocator it was is a label.
+ */
+
+struct pprof {
+	const struct heap_export *export;
+	struct profile_writer writer;
+	struct profile_stacks stacks;
+	struct heap_shares *shares;
+};
+
+/* ---- what is worth a sample ---- */
+
+static const struct heap *heap_of(const struct pprof *pprof)
+{
+	return pprof->export->process->heap;
+}
+
+static bool is_shown(const struct site *site)
+{
+	return site->function->family->has_size && site->alloc_blocks &&
+	       !site->suppression;
+}
+
+#define for_each_shown(pprof, i, site)                            \
+	for ((i) = 1; (i) <= heap_site_count(heap_of(pprof)); (i)++) \
+		if (is_shown((site) = heap_site(heap_of(pprof), (i))))
+
+/* ---- samples ---- */
+
+static void add_labels(struct pprof *pprof, const struct site *site,
+		       struct profile_labels *labels)
+{
+	const struct heap_report_config *config = pprof->export->config;
+	struct profile_writer *writer = &pprof->writer;
+	struct verdict verdict =
+		verdict_of(heap_of(pprof), site, pprof->export->survey);
+
+	profile_labels_add_text(labels, writer, "allocator",
+				site->function->name);
+	profile_labels_add_text(labels, writer, "family",
+				site->function->family->name);
+	profile_labels_add_text(labels, writer, "library",
+				file_base_name(site->library));
+	profile_labels_add_text(labels, writer, "verdict",
+				verdict_name(verdict.level));
+	if (site->component && site->component <= config->component_count)
+		profile_labels_add_text(
+			labels, writer, "component",
+			config->components[site->component - 1]);
+	profile_labels_add_number(labels, writer, "bytes",
+				  site->alloc_bytes / site->alloc_blocks,
+				  "bytes");
+}
+
+/* Its name, which may be that of many, and its number. */
+static void add_thread_labels(struct pprof *pprof, pid_t tid,
+			      struct profile_labels *labels)
+{
+	if (!tid)
+		return;
+	profile_labels_add_text(labels, &pprof->writer, "thread",
+				heap_thread_name(heap_of(pprof), tid));
+	profile_labels_add_number(labels, &pprof->writer, "tid", tid, NULL);
+}
+
+#define VALUES 4
+
+/* tid: of those whose sample it is, or 0. */
+static void put_sample(struct pprof *pprof, const struct site *site, pid_t tid,
+		       int64_t values[VALUES])
+{
+	struct profile_labels labels = { 0 };
+
+	add_labels(pprof, site, &labels);
+	add_thread_labels(pprof, tid, &labels);
+	profile_stacks_put(&pprof->stacks, site->stack, values, VALUES,
+			   &labels);
+}
+
+/*
+ * Where several threads acquire, what each still holds has a sample of its own;
+ * the last one has all else: who has acquired what was given back isn't known.
+ */
+static void put_site(struct pprof *pprof, const struct site *site)
+{
+	struct heap_export_held rest = heap_export_held(pprof->export, site);
+	const struct heap_share *share = heap_shares_of(pprof->shares, site);
+
+	for (; share; share = share->next) {
+		int64_t values[VALUES] = { 0, 0, profile_number(share->blocks),
+					   profile_number(share->bytes) };
+
+		put_sample(pprof, site, share->key.tid, values);
+		rest.blocks -= share->blocks;
+		rest.bytes -= share->bytes;
+	}
+	put_sample(pprof, site, heap_site_thread(heap_of(pprof), site),
+		   (int64_t[VALUES]){ profile_number(site->alloc_blocks),
+				      profile_number(site->alloc_bytes),
+				      profile_number(rest.blocks),
+				      profile_number(rest.bytes) });
+}
+
+/* ---- the head ---- */
+
+/*
+ * A frame with one of these names vanishes, and what it has called: so the
+ * pages that an allocator gets for itself are its caller's. Not __libc_.*:
+ * __libc_start_main() has called everything.
+ */
+static const char drop_frames[] =
+	"(__libc_|__GI_|je_|tc_|mi_)?"
+	"(malloc|calloc|realloc|free|memalign|posix_memalign|aligned_alloc|"
+	"valloc|pvalloc|reallocarray|cfree)|"
+	"operator (new|delete).*|_Z(nw|na|dl|da)[a-zA-Z0-9_]*";
+
+/* The last type is what viewers show first. */
+static void put_types(struct profile_writer *writer)
+{
+	profile_writer_put_type(writer, "alloc_objects", "count");
+	profile_writer_put_type(writer, "alloc_space", "bytes");
+	profile_writer_put_type(writer, "inuse_objects", "count");
+	profile_writer_put_type(writer, "inuse_space", "bytes");
+}
+
+static void put_times(struct pprof *pprof)
+{
+	const struct heap_export *export = pprof->export;
+	struct profile_writer *writer = &pprof->writer;
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	Pprof__ValueType period = PPROF__VALUE_TYPE__INIT;
+
+	period.type = profile_writer_text(writer, "space");
+	period.unit = profile_writer_text(writer, "bytes");
+	piece.period_type = &period;
+	/* Nothing is sampled: every call is seen. */
+	piece.period = 1;
+	piece.time_nanos = profile_number(clock_wall(export->now));
+	piece.duration_nanos =
+		profile_number(export->now - export->process->start);
+	piece.drop_frames = profile_writer_text(writer, drop_frames);
+	piece.default_sample_type = profile_writer_text(writer, "inuse_space");
+	profile_writer_put(writer, &piece);
+}
+
+static void put_loss(struct pprof *pprof, uint64_t number, const char *what)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	if (!number)
+		return;
+	strbuf_printf(&text, "%" PRIu64 " %s", number, what);
+	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
+}
+
+static void put_comments(struct pprof *pprof)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	const struct watched *process = pprof->export->process;
+	const struct unwind_counts *stacks = &pprof->export->cost->stacks;
+	uint64_t older_than = pprof->export->config->options->older_than;
+
+	strbuf_printf(&text, "%s: heap of process %d, %s%s", PACKAGE_STRING,
+		      (int)process->pid, process->program ? process->program : "",
+		      process->complete ? ", from its start" : "");
+	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
+	if (older_than) {
+		strbuf_clear(&text);
+		strbuf_puts(&text, "in use: only what is older than ");
+		amounts_add_duration(&text, older_than);
+		profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
+	}
+	put_loss(pprof, process->unreadable + process->unseen, "calls lost");
+	put_loss(pprof, heap_unkept(process->heap), "acquisitions not kept");
+	put_loss(pprof, stacks->broken,
+		 "stacks that could not be followed to their end");
+	put_loss(pprof, stacks->cut, "stacks cut at --depth");
+}
+
+/* ---- the whole ---- */
+
+static void put_places(struct pprof *pprof)
+{
+	const struct site *site;
+	size_t i;
+
+	for_each_shown(pprof, i, site)
+		profile_stacks_add(&pprof->stacks, site->stack);
+	profile_stacks_put_places(&pprof->stacks, pprof->export->config->namer,
+				  pprof->export->process->program);
+}
+
+void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf plain = { 0 };
+	struct pprof pprof = { .export = export };
+	const struct site *site;
+	size_t i;
+
+	pprof.shares = heap_shares_new(export);
+	profile_writer_init(&pprof.writer, &plain);
+	pprof.stacks.stacks = export->config->stacks;
+	pprof.stacks.writer = &pprof.writer;
+	put_types(&pprof.writer);
+	put_times(&pprof);
+	put_comments(&pprof);
+	put_places(&pprof);
+	for_each_shown(&pprof, i, site)
+		put_site(&pprof, site);
+	heap_shares_free(pprof.shares);
+	profile_stacks_fini(&pprof.stacks);
+	profile_writer_fini(&pprof.writer);
+	gzip_add(out, plain.text, plain.length);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap/report.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "report/file/log_file.h"
+#include "report/growth/text.h"
+#include "report/heap/text.h"
+
+struct heap_report {
+	struct heap_report_config config;
+	struct log_files files;
+};
+
+int heap_report_new(const struct heap_report_config *config,
+		    struct heap_report **ret)
+{
+	struct heap_report *report = xcalloc(1, sizeof(*report));
+	struct log_file *file;
+	int err = 0;
+
+	report->config = *config;
+	log_files_init(&report->files, config->options->path);
+	report->files.policy = config->policy;
+	/* That it can't be written is better known now than in an hour. */
+	if (!report->files.per_process)
+		err = log_files_get(&report->files, 0, &file);
+	if (err) {
+		heap_report_free(report);
+		return err;
+	}
+	*ret = report;
+	return 0;
+}
+
+void heap_report_free(struct heap_report *report)
+{
+	if (!report)
+		return;
+	log_files_fini(&report->files);
+	free(report);
+}
+
+static int print_blocks(const struct heap_text *text,
+			const struct heap_rows *rows)
+{
+	int err = heap_text_rows(text, rows);
+
+	if (!err)
+		err = heap_text_source(text, rows);
+	if (!err)
+		err = heap_text_calls(text);
+	if (!err)
+		err = heap_text_holders(text);
+	return err ? err : heap_text_incidents(text);
+}
+
+static int print(const struct heap_text *text, const struct heap_rows *rows)
+{
+	const bool has_blocks = heap_report_has_blocks(text->config->options);
+	int err = heap_text_head(text);
+
+	if (!err && has_blocks)
+		err = heap_text_summary(text, rows);
+	if (!err)
+		err = heap_text_process(text);
+	if (!err)
+		err = growth_text(text);
+	if (!err && has_blocks)
+		err = print_blocks(text, rows);
+	if (!err)
+		err = heap_text_foot(text);
+	return err ? err : output_write(text->output);
+}
+
+int heap_report_print(struct heap_report *report,
+		      const struct watched *process, uint64_t now,
+		      const struct heap_cost *cost)
+{
+	struct heap_text text = {
+		.config = &report->config,
+		.process = process,
+		.cost = cost,
+		.now = now,
+	};
+	struct log_file *file;
+	struct heap_rows rows;
+	int err;
+
+	err = log_files_get(&report->files, process->pid, &file);
+	if (err)
+		return err;
+	text.output = &file->output;
+	rows = heap_rows_of(&report->config, process->heap, now);
+	if (heap_report_has_blocks(report->config.options))
+		text.rows = &rows;
+	err = print(&text, &rows);
+	heap_rows_fini(&rows);
+	return err;
+}

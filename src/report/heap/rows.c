@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/heap/rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "heap/verdicts.h"
+#include "report/heap/caller.h"
+#include "report/heap/leaks.h"
+#include "report/heap/names.h"
+#include "report/heap/suppressions.h"
+
+/* Rows while they are gathered. */
+struct gathering {
+	const struct heap_report_config *config;
+	const struct heap *heap;
+	const struct survey *survey;
+	const struct verdict *verdicts; /* by site->number - 1 */
+	uint64_t now;
+	struct heap_row *rows; /* by name */
+	struct heap_rows *result;
+};
+
+/* The row of that name; a new one if there is none. */
+static struct heap_row *row_named(struct gathering *g, const char *name)
+{
+	struct heap_row *row;
+
+	HASH_FIND_STR(g->rows, name, row);
+	if (row)
+		return row;
+	row = xcalloc(1, sizeof(*row));
+	row->name = xstrdup(name);
+	row->key = HASH_COUNT(g->rows);
+	HASH_ADD_KEYPTR(hh, g->rows, row->name, strlen(row->name), row);
+	return row;
+}
+
+/* ---- names ---- */
+
+static void add_library(const struct site *site, struct strbuf *out)
+{
+	strbuf_puts(out, site->library && *site->library ?
+				 file_base_name(site->library) :
+				 "(no library)");
+}
+
+/* Where the memory was wanted; NULL when that isn't known. */
+static const struct frame_name *place_of(const struct gathering *g,
+					 const struct site *site,
+					 struct frame *frame_ret)
+{
+	const struct frame_name *name =
+		heap_caller(g->config, site, frame_ret);
+
+	if (name)
+		return name;
+	if (!stacks_frames(g->config->stacks, site->stack, frame_ret, 1) ||
+	    !namer_names(g->config->namer, frame_ret, &name))
+		return NULL;
+	return name;
+}
+
+/* The function, or its line. */
+static void add_place(const struct gathering *g, const struct site *site,
+		      struct strbuf *out)
+{
+	struct frame frame;
+	const struct frame_name *name = place_of(g, site, &frame);
+
+	if (!name) {
+		strbuf_puts(out, "?");
+		return;
+	}
+	if (g->config->options->by == HEAP_BY_LINE && name->file) {
+		strbuf_printf(out, "%s:%u", name->file, name->line);
+		return;
+	}
+	if (name->function)
+		strbuf_puts(out, name->function);
+	else
+		strbuf_printf(out, "%#" PRIx64, frame.address);
+	strbuf_puts(out, " in ");
+	strbuf_puts(out, *frame.code->path ? file_base_name(frame.code->path) :
+					     "(no library)");
+}
+
+static void set_place(const struct gathering *g, const struct site *site,
+		      struct heap_row *row)
+{
+	struct frame frame;
+	const struct frame_name *name;
+
+	row->has_size = site->function->family->has_size;
+	if (row->place || g->config->options->by != HEAP_BY_LINE)
+		return;
+	name = place_of(g, site, &frame);
+	row->place = name && name->file ? name : NULL;
+}
+
+static void add_component(const struct gathering *g, const struct site *site,
+			  struct strbuf *out)
+{
+	unsigned number = site->component;
+
+	if (number && number <= g->config->component_count)
+		strbuf_puts(out, g->config->components[number - 1]);
+	else
+		strbuf_puts(out, "(other)");
+}
+
+static void add_name(const struct gathering *g, const struct site *site,
+		     struct strbuf *out)
+{
+	switch (g->config->options->by) {
+	case HEAP_BY_STACK:
+		strbuf_printf(out, "%u", (unsigned)site->number);
+		break;
+	case HEAP_BY_FUNCTION:
+	case HEAP_BY_LINE:
+		add_place(g, site, out);
+		break;
+	case HEAP_BY_LIBRARY:
+		add_library(site, out);
+		break;
+	case HEAP_BY_COMPONENT:
+		add_component(g, site, out);
+		break;
+	case HEAP_BY_THREAD:
+	case HEAP_BY_SIZE:
+		break;
+	}
+	/* What is held of several families can't be added up. */
+	if (site->function->family->index)
+		strbuf_printf(out, " (%s)", site->function->family->name);
+}
+
+/* ---- rows of sites ---- */
+
+static void add_to(struct heap_sum *sum, const struct site *site,
+		   const struct survey_site *ages)
+{
+	if (site->function->family->has_size) {
+		sum->sites += ages->blocks != 0;
+		sum->blocks += ages->blocks;
+		sum->bytes += ages->bytes;
+	} else {
+		sum->other_sites += ages->blocks != 0;
+		sum->others += ages->blocks;
+	}
+}
+
+static void judge(struct gathering *g, struct heap_row *row,
+		  const struct site *site, const struct survey_site *ages)
+{
+	struct verdict verdict = g->verdicts[site->number - 1];
+	struct heap_sum *sum = &g->result->levels[verdict.level];
+
+	add_to(sum, site, ages);
+	if (site->function->family->has_size) {
+		sum->leaked_blocks += verdict.leaked_blocks;
+		sum->leaked_bytes += verdict.leaked_bytes;
+	}
+	if (row->site == site || verdict.level > row->verdict.level)
+		row->verdict = verdict;
+}
+
+static void add_site(struct gathering *g, const struct site *site)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	const struct survey_site *ages = survey_site(g->survey, site);
+	struct heap_row *row;
+
+	if (site->suppression)
+		return;
+	add_name(g, site, &name);
+	row = row_named(g, strbuf_text(&name));
+	if (g->config->options->by == HEAP_BY_STACK)
+		row->site = site;
+	set_place(g, site, row);
+	row->is_of_sites = true;
+	row->blocks += ages->blocks;
+	row->bytes += ages->bytes;
+	row->alloc_blocks += site->alloc_blocks;
+	row->alloc_bytes += site->alloc_bytes;
+	row->freed_blocks += site->freed_blocks;
+	row->freed_bytes += site->freed_bytes;
+	row->total_ns += site->total_ns;
+	/* With --older-than, younger ones are no part of the row. */
+	if (ages->blocks && ages->oldest > row->oldest)
+		row->oldest = ages->oldest;
+	log_histogram_merge(&row->ages, &ages->ages);
+	log_histogram_merge(&row->lifetimes, &site->lifetimes);
+	log_histogram_merge(&row->times, &site->times);
+	log_histogram_merge(&row->sizes, &site->sizes);
+	judge(g, row, site, ages);
+}
+
+static void add_all_suppressed(struct gathering *g)
+{
+	struct suppressions *all = g->config->suppressions;
+	struct heap_sum *sums;
+
+	if (!all)
+		return;
+	sums = xcalloc(suppressions_count(all) + 1, sizeof(*sums));
+	for (size_t i = 1; i <= heap_site_count(g->heap); i++) {
+		const struct site *site = heap_site(g->heap, i);
+		const struct survey_site *ages = survey_site(g->survey, site);
+
+		if (!site->suppression)
+			continue;
+		add_to(&sums[0], site, ages);
+		add_to(&sums[site->suppression], site, ages);
+	}
+	g->result->suppressed = sums;
+}
+
+/* ---- rows of blocks ---- */
+
+/* Powers of two, as in the histogram of sizes. */
+static uint64_t size_class(uint64_t size)
+{
+	uint64_t top = 16;
+
+	while (top < size && top <= UINT64_MAX / 2)
+		top *= 2;
+	return top;
+}
+
+static void add_thread(const struct heap *heap, pid_t tid, struct strbuf *out)
+{
+	const char *name = heap_thread_name(heap, tid);
+
+	strbuf_printf(out, "thread %d", (int)tid);
+	if (*name)
+		strbuf_printf(out, " (%s)", name);
+}
+
+static void add_block(struct gathering *g, const struct heap_block *block)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	uint64_t age = g->now > block->birth ? g->now - block->birth : 0;
+	struct heap_row *row;
+
+	if (age < g->config->options->older_than || block->site->suppression ||
+	    !block->site->function->family->has_size)
+		return;
+	if (g->config->options->by == HEAP_BY_SIZE)
+		strbuf_printf(&name, "up to %" PRIu64 " bytes",
+			      size_class(block->size));
+	else if (block->tid)
+		add_thread(g->heap, block->tid, &name);
+	else
+		strbuf_puts(&name, "(other threads)");
+	row = row_named(g, strbuf_text(&name));
+	row->blocks++;
+	row->bytes += block->size;
+	if (age > row->oldest)
+		row->oldest = age;
+	log_histogram_add(&row->ages, age);
+	log_histogram_add(&row->sizes, block->size ? block->size - 1 : 0);
+}
+
+static void add_blocks(struct gathering *g)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	while (heap_next_block(g->heap, &walk, &block))
+		add_block(g, &block);
+}
+
+/* ---- the order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_order(const struct heap_row *a, const struct heap_row *b,
+		    enum heap_order order)
+{
+	int result = 0;
+
+	switch (order) {
+	case HEAP_ORDER_BYTES:
+		break;
+	case HEAP_ORDER_BLOCKS:
+		result = compare(a->blocks, b->blocks);
+		break;
+	case HEAP_ORDER_RATE:
+		result = compare(a->alloc_blocks, b->alloc_blocks);
+		break;
+	case HEAP_ORDER_AGE:
+		result = compare(a->oldest, b->oldest);
+		break;
+	}
+	if (!result)
+		result = compare(a->bytes, b->bytes);
+	return result ? result : compare(b->key, a->key);
+}
+
+static bool is_of_handles(const struct heap_row *row)
+{
+	return row->is_of_sites && !row->has_size;
+}
+
+static int compare_rows(const void *a, const void *b, void *order)
+{
+	const struct heap_row *x = a, *y = b;
+	int result = compare(x->verdict.level, y->verdict.level);
+
+	/* A lost handle has no size, and holds who knows what. */
+	if (!result && x->verdict.level != VERDICT_NOT)
+		result = compare(is_of_handles(x), is_of_handles(y));
+	/* Of those, what holds others comes in the smallest number. */
+	if (!result && is_of_handles(x) && is_of_handles(y))
+		result = compare(y->blocks, x->blocks);
+	return result ? result : by_order(x, y, *(enum heap_order *)order);
+}
+
+static void take_over(struct gathering *g)
+{
+	enum heap_order order = g->config->options->order;
+	struct heap_rows *result = g->result;
+	struct heap_row *row, *next;
+
+	result->list = xcalloc(HASH_COUNT(g->rows) + 1, sizeof(*result->list));
+	HASH_ITER(hh, g->rows, row, next) {
+		HASH_DEL(g->rows, row);
+		result->list[result->count++] = *row;
+		free(row);
+	}
+	qsort_r(result->list, result->count, sizeof(*result->list),
+		compare_rows, &order);
+}
+
+struct heap_rows heap_rows_of(const struct heap_report_config *config,
+			      const struct heap *heap, uint64_t now)
+{
+	const enum heap_by by = config->options->by;
+	struct heap_rows result = { 0 };
+	struct survey *survey =
+		survey_new(heap, now, config->options->older_than);
+	struct verdict *verdicts CLEANUP(xfree_cleanup) =
+		verdicts_of(heap, survey);
+	struct gathering g = { .config = config, .heap = heap,
+			       .survey = survey, .verdicts = verdicts,
+			       .now = now,
+			       .result = &result };
+
+	if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE)
+		heap_names_prepare_all(config, heap, HEAP_CALLER_DEPTH);
+	if (by == HEAP_BY_THREAD || by == HEAP_BY_SIZE)
+		add_blocks(&g);
+	else
+		for (size_t i = 1; i <= heap_site_count(heap); i++)
+			add_site(&g, heap_site(heap, i));
+	add_all_suppressed(&g);
+	take_over(&g);
+	heap_leaks_gather(config, &result);
+	result.survey = survey;
+	return result;
+}
+
+void heap_rows_fini(struct heap_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		struct heap_row *row = &rows->list[i];
+
+		log_histogram_fini(&row->ages);
+		log_histogram_fini(&row->sizes);
+		log_histogram_fini(&row->lifetimes);
+		log_histogram_fini(&row->times);
+		free(row->name);
+	}
+	free(rows->list);
+	free(rows->suppressed);
+	survey_free(rows->survey);
+}

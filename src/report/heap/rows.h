@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HEAP_ROWS_H
+#define CALLTRAP_HEAP_ROWS_H
+
+#include "heap/verdict.h"
+#include "heap/watch.h"
+#include "report/heap/report.h"
+
+/* What one row of the report says: of a site, or of several together. */
+struct heap_row {
+	char *name;
+	const struct site *site;    /* BY_STACK; NULL: of several */
+	const struct frame_name *place; /* BY_LINE, where it has a file; else
+					   NULL */
+	bool has_size;              /* what it counts are bytes */
+	uint64_t blocks, bytes;     /* of the age that counts */
+	uint64_t alloc_blocks, alloc_bytes;
+	uint64_t freed_blocks, freed_bytes;
+	uint64_t oldest;            /* age */
+	struct log_histogram ages;  /* in nanoseconds */
+	struct log_histogram sizes; /* of live blocks, less 1 */
+	struct log_histogram lifetimes;
+	struct log_histogram times; /* in the allocator */
+	int64_t total_ns;
+	bool is_of_sites;           /* else of blocks: what is given back and
+				       how long that took isn't known */
+	struct verdict verdict;     /* of a site; else the worst one's level */
+	/* It belongs to the leak of a row before; or what belongs to this. */
+	bool is_part;
+	uint64_t parts, part_bytes, part_blocks;
+	uint64_t key;               /* for the order of equal ones */
+	UT_hash_handle hh;          /* by name */
+};
+
+/* What several sites hold. */
+struct heap_sum {
+	uint64_t sites, blocks, bytes;
+	uint64_t other_sites, others; /* without a size */
+	/* What of the former is leaked, where it isn't all. */
+	uint64_t leaked_blocks, leaked_bytes;
+};
+
+struct heap_rows {
+	struct heap_row *list;
+	size_t count;
+	struct heap_sum levels[VERDICT_LIKELY + 1]; /* NOT, POSSIBLE, LIKELY */
+	/* What is in no row: the first all that, then by line; NULL when
+	   nothing is suppressed. */
+	struct heap_sum *suppressed;
+	struct survey *survey;
+};
+
+/* Sorted: what leaks first, then as the options say. */
+struct heap_rows heap_rows_of(const struct heap_report_config *config,
+			      const struct heap *heap,
+			      uint64_t now) MUST_CHECK;
+void heap_rows_fini(struct heap_rows *rows);
+
+#endif

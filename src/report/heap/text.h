@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HEAP_TEXT_H
+#define CALLTRAP_HEAP_TEXT_H
+
+#include "report/file/output.h"
+#include "report/heap/rows.h"
+
+/*
+ * The parts of the report, in their order. Each is lines added to an output;
+ * what stands in them is told in calltrap(1), THE REPORT.
+ */
+struct heap_text {
+	const struct heap_report_config *config;
+	const struct watched *process;
+	const struct heap_cost *cost;
+	uint64_t now;
+	struct output *output;
+	const struct heap_rows *rows; /* of blocks; NULL: aren't watched */
+};
+
+static inline struct strbuf *heap_text_out(const struct heap_text *text)
+{
+	return &text->output->text;
+}
+
+static inline int heap_text_end_line(const struct heap_text *text)
+{
+	return output_end_line(text->output);
+}
+
+/* Which process, how long, how often. */
+int heap_text_head(const struct heap_text *text) MUST_CHECK;
+
+/* Each family's totals, and what is wrong. */
+int heap_text_summary(const struct heap_text *text,
+		      const struct heap_rows *rows) MUST_CHECK;
+
+/* What is held, by verdict, and what is suppressed. */
+int heap_text_leaks(const struct heap_text *text,
+		    const struct heap_rows *rows) MUST_CHECK;
+
+/* What the kernel says of the process, and where that leads. */
+int heap_text_process(const struct heap_text *text) MUST_CHECK;
+
+int heap_text_rows(const struct heap_text *text,
+		   const struct heap_rows *rows) MUST_CHECK;
+
+/* The source text of the rows, if that is wanted. */
+int heap_text_source(const struct heap_text *text,
+		     const struct heap_rows *rows) MUST_CHECK;
+
+/* Which functions were called, and by which libraries. */
+int heap_text_calls(const struct heap_text *text) MUST_CHECK;
+
+/* What libraries and components hold, and held at most. */
+int heap_text_holders(const struct heap_text *text) MUST_CHECK;
+
+/* Pairs of stacks: double frees, and the like. */
+int heap_text_incidents(const struct heap_text *text) MUST_CHECK;
+
+/* What was lost, and what being watched has cost. */
+int heap_text_foot(const struct heap_text *text) MUST_CHECK;
+
+/* C++'s operators as they are written. */
+void heap_text_function(const struct heap_text *text,
+			const struct family_function *function);
+
+/*
+ * What a site is called in one line: the function, and who is behind it (see
+ * heap_caller()).
+ */
+void heap_text_site(const struct heap_text *text, const struct site *site);
+
+/* A stack, a frame a line, up to main(). */
+int heap_text_stack(const struct heap_text *text, stack_id stack,
+		    const char *indent) MUST_CHECK;
+
+/* Sizes of blocks in powers of two; nothing if there are none. */
+int heap_text_sizes(const struct heap_text *text,
+		    const struct log_histogram *sizes) MUST_CHECK;
+
+#endif

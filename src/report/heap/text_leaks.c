@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/format/amounts.h"
+#include "report/format/names.h"
+#include "report/heap/suppressions.h"
+#include "report/heap/text.h"
+
+/* Sites that keep some and give many back hold more than they leak. */
+static void add_leaked(const struct heap_text *text, const struct heap_sum *sum)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	if (!sum->leaked_blocks || sum->leaked_blocks >= sum->blocks)
+		return;
+	strbuf_puts(out, ", of which about ");
+	amounts_add_held(out, sum->leaked_bytes, sum->leaked_blocks);
+	strbuf_puts(out, " leaked");
+}
+
+static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	strbuf_puts(out, ": ");
+	amounts_add_held(out, sum->bytes, sum->blocks);
+	strbuf_puts(out, " at ");
+	amounts_add_count(out, sum->sites, "site");
+	if (sum->others) {
+		strbuf_puts(out, "; ");
+		amounts_add_count(out, sum->others, "other");
+		strbuf_puts(out, " at ");
+		amounts_add_count(out, sum->other_sites, "site");
+	}
+	add_leaked(text, sum);
+	return heap_text_end_line(text);
+}
+
+static int add_levels(const struct heap_text *text,
+		      const struct heap_rows *rows)
+{
+	static const char *const names[] = {
+		[VERDICT_NOT] = "no leak",
+		[VERDICT_POSSIBLE] = "possible",
+		[VERDICT_LIKELY] = "likely",
+	};
+	int err = 0;
+
+	for (int level = VERDICT_LIKELY; !err && level >= VERDICT_NOT;
+	     level--) {
+		strbuf_puts(heap_text_out(text), names[level]);
+		err = add_sum(text, &rows->levels[level]);
+	}
+	return err;
+}
+
+/* How much each line of the files keeps back; those that do nothing may be
+   mistaken, and are counted. */
+static int add_suppressed(const struct heap_text *text,
+			  const struct heap_rows *rows)
+{
+	const struct suppressions *all = text->config->suppressions;
+	struct strbuf *out = heap_text_out(text);
+	uint64_t idle = 0;
+	int err;
+
+	strbuf_puts(out, "suppressed");
+	err = add_sum(text, &rows->suppressed[0]);
+	for (size_t i = 1; !err && i <= suppressions_count(all); i++) {
+		const struct heap_sum *sum = &rows->suppressed[i];
+
+		if (!sum->blocks && !sum->others) {
+			idle++;
+			continue;
+		}
+		strbuf_puts(out, "    ");
+		names_escape(out, suppressions_text(all, i));
+		err = add_sum(text, sum);
+	}
+	if (err || !idle)
+		return err;
+	strbuf_puts(out, "    ");
+	amounts_add_count(out, idle, "suppression");
+	strbuf_puts(out, " for which nothing is held");
+	return heap_text_end_line(text);
+}
+
+int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
+{
+	enum heap_by by = text->config->options->by;
+	bool has_levels = by != HEAP_BY_THREAD && by != HEAP_BY_SIZE;
+	int err = 0;
+
+	if (has_levels || rows->suppressed) {
+		strbuf_puts(heap_text_out(text), "---- LEAK SUMMARY");
+		err = heap_text_end_line(text);
+	}
+	if (!err && has_levels)
+		err = add_levels(text, rows);
+	if (!err && rows->suppressed)
+		err = add_suppressed(text, rows);
+	return err;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/log/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "report/file/log_file.h"
+#include "report/format/json_writer.h"
+#include "report/format/signal_name.h"
+#include "report/log/json_call.h"
+
+struct json_sink {
+	struct sink sink;
+	bool hide_signals;
+	struct log_files files;
+	struct json_calls calls;
+	int error;
+};
+
+static struct json_sink *json_of(struct sink *sink)
+{
+	return (struct json_sink *)sink;
+}
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+	json_object_set_new(object, key, json_text(text, strlen(text)));
+}
+
+/* How many bytes a control character has that Jansson leaves as it is. */
+static size_t control_length(const char *bytes, size_t n)
+{
+	if (*bytes == 0x7f)
+		return 1;
+	/* U+0080 to U+009F */
+	return n > 1 && (uint8_t)bytes[0] == 0xc2 && (uint8_t)bytes[1] < 0xa0 ?
+		       2 :
+		       0;
+}
+
+/* The line may be looked at in a terminal. */
+static int add_bytes(const char *bytes, size_t n, void *out)
+{
+	size_t begin = 0, i = 0;
+
+	while (i < n) {
+		size_t length = control_length(bytes + i, n - i);
+
+		if (!length) {
+			i++;
+			continue;
+		}
+		strbuf_add(out, bytes + begin, i - begin);
+		i += length;
+		begin = i;
+		strbuf_printf(out, "\\u%04x", (uint8_t)bytes[i - 1]);
+	}
+	strbuf_add(out, bytes + begin, n - begin);
+	return 0;
+}
+
+/* Jansson would show that a double isn't a decimal fraction. */
+static void add_head(struct strbuf *out, const char *kind,
+		     const struct event *event, uint64_t time)
+{
+	uint64_t wall = clock_wall(time);
+
+	strbuf_printf(out, "{\"event\":\"%s\",\"pid\":%d,\"tid\":%d,"
+			   "\"time\":%llu.%06llu",
+		      kind, (int)event->pid, (int)event->tid,
+		      (unsigned long long)(wall / NS_PER_SECOND),
+		      (unsigned long long)(wall % NS_PER_SECOND / 1000));
+}
+
+static void add_seconds(struct strbuf *out, const char *key, uint64_t ns)
+{
+	strbuf_printf(out, ",\"%s\":%llu.%09llu", key,
+		      (unsigned long long)(ns / NS_PER_SECOND),
+		      (unsigned long long)(ns % NS_PER_SECOND));
+}
+
+/* A call that nobody will see return is told of as soon as it begins. */
+static void add_duration(struct strbuf *out, const struct event *event)
+{
+	if (event->time <= event->call->time)
+		return;
+	add_seconds(out, "duration", event_duration(event));
+	if (!event_is_resolved(event))
+		add_seconds(out, "below", event->cost.resolution_ns);
+}
+
+/* The rest of a line: an object's members, and its end. */
+static void add_members(struct strbuf *out, const json_t *object)
+{
+	size_t begin = out->length;
+
+	if (!json_object_size(object)) {
+		strbuf_putc(out, '}');
+		return;
+	}
+	json_dump_callback(object, add_bytes, out, JSON_COMPACT);
+	out->text[begin] = ',';
+}
+
+/* Frees the object. */
+static int write_line(struct json_sink *json, const char *kind,
+		      const struct event *event, json_t *object)
+{
+	bool is_call = !strcmp(kind, "call");
+	struct log_file *file;
+	int error = log_files_get(&json->files, event->pid, &file);
+
+	if (!error) {
+		struct strbuf *out = &file->output.text;
+
+		add_head(out, kind, event,
+			 is_call ? event->call->time : event->time);
+		if (is_call)
+			add_duration(out, event);
+		add_members(out, object);
+		error = output_end_line(&file->output);
+	}
+	json_decref(object);
+	return error;
+}
+
+static void set_signal(json_t *object, int number)
+{
+	struct strbuf name = { 0 };
+
+	signal_name_add(number, &name);
+	set_text(object, "signal", strbuf_text(&name));
+	json_object_set_new(object, "number", json_integer(number));
+	strbuf_fini(&name);
+}
+
+static int end_call(struct json_sink *json, const struct event *event)
+{
+	json_t *object = json_calls_end(&json->calls, event);
+
+	return object ? write_line(json, "call", event, object) : 0;
+}
+
+static int take_signal(struct json_sink *json, const struct event *event)
+{
+	json_t *object;
+
+	if (json->hide_signals)
+		return 0;
+	object = json_object();
+	set_signal(object, event->signal);
+	json_object_set_new(object, "ip", json_address(event->ip));
+	return write_line(json, "signal", event, object);
+}
+
+static int take_fork(struct json_sink *json, const struct event *event)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "child", json_integer(event->child));
+	return write_line(json, "fork", event, object);
+}
+
+static int take_exec(struct json_sink *json, const struct event *event)
+{
+	json_t *object = json_object();
+
+	set_text(object, "path", event->path);
+	return write_line(json, "exec", event, object);
+}
+
+static int take_exit(struct json_sink *json, const struct event *event)
+{
+	json_t *object = json_object();
+
+	if (WIFSIGNALED(event->status)) {
+		set_signal(object, WTERMSIG(event->status));
+		if (WCOREDUMP(event->status))
+			json_object_set_new(object, "core", json_true());
+	} else {
+		json_object_set_new(object, "status",
+				    json_integer(WEXITSTATUS(event->status)));
+	}
+	return write_line(json, "exit", event, object);
+}
+
+static int take(struct json_sink *json, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_CALL:
+		json_calls_begin(&json->calls, event);
+		return 0;
+	case EVENT_RETURN:
+	case EVENT_ABANDON:
+		return end_call(json, event);
+	case EVENT_SIGNAL:
+		return take_signal(json, event);
+	case EVENT_FORK:
+		return take_fork(json, event);
+	case EVENT_EXEC:
+		return take_exec(json, event);
+	case EVENT_EXIT:
+		return take_exit(json, event);
+	case EVENT_LEAVE:
+		return write_line(json, "detach", event, json_object());
+	case EVENT_CHILD_RETURN: /* it isn't over */
+	case EVENT_THREAD:
+	case EVENT_THREAD_END:
+		break;
+	}
+	return 0;
+}
+
+static int json_event(struct sink *sink, const struct event *event)
+{
+	struct json_sink *json = json_of(sink);
+
+	if (json->error)
+		return json->error;
+	json->error = take(json, event);
+	if (!json->error &&
+	    (event->kind == EVENT_EXIT || event->kind == EVENT_LEAVE))
+		json->error = log_files_close(&json->files, event->pid);
+	return json->error;
+}
+
+static int json_flush_files(struct sink *sink)
+{
+	struct json_sink *json = json_of(sink);
+
+	if (!json->error)
+		json->error = log_files_flush(&json->files);
+	return json->error;
+}
+
+static void json_free(struct sink *sink)
+{
+	struct json_sink *json = json_of(sink);
+
+	json_calls_fini(&json->calls);
+	log_files_fini(&json->files);
+	free(json);
+}
+
+static const struct sink_ops json_ops = {
+	.event = json_event,
+	.flush = json_flush_files,
+	.finish = json_flush_files,
+	.free = json_free,
+};
+
+static void add_gap(struct strbuf *out, uint64_t lines)
+{
+	strbuf_printf(out, "{\"event\":\"dropped\",\"lines\":%llu}\n",
+		      (unsigned long long)lines);
+}
+
+int json_new(const struct json_options *options, struct sink **ret)
+{
+	struct json_sink *json = xcalloc(1, sizeof(*json));
+	struct log_file *file;
+	int error = 0;
+
+	json_set_alloc_funcs(xmalloc, free);
+	json->sink.ops = &json_ops;
+	json->hide_signals = options->hide_signals;
+	json_calls_init(&json->calls, options);
+	log_files_init(&json->files, options->path);
+	json->files.policy = options->policy;
+	json->files.add_gap = add_gap;
+	if (!json->files.per_process)
+		error = log_files_get(&json->files, 0, &file);
+	if (error)
+		json_free(&json->sink);
+	else
+		*ret = &json->sink;
+	return error;
+}
+
+bool json_has_failed(const struct sink *sink)
+{
+	return ((const struct json_sink *)sink)->error != 0;
+}

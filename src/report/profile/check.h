@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PROFILE_CHECK_H
+#define CALLTRAP_PROFILE_CHECK_H
+
+#include <report/profile/profile.pb-c.h>
+#include <stdbool.h>
+
+#include "report/profile/reader.h"
+
+/* What a sample's values are. */
+struct profile_types {
+	size_t columns[PROFILE_VALUES]; /* the four of a heap */
+	bool growth; /* what makes a process grow: calls stand for objects */
+};
+
+/*
+ * Checks a profile that somebody else may have written, and sorts locations
+ * and functions by their ids. Returns what is wrong, or NULL: then all texts,
+ * locations and functions that are referred to are there.
+ */
+const char *profile_check(Pprof__Profile *message,
+			  struct profile_types *types_ret);
+
+const char *profile_text(const Pprof__Profile *message, int64_t index);
+const Pprof__Location *profile_location(const Pprof__Profile *message,
+					uint64_t id);
+const Pprof__Function *profile_function(const Pprof__Profile *message,
+					uint64_t id);
+
+#endif
