@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_DEBUGINFO_TYPE_KIND_H
 #define CALLTRAP_DEBUGINFO_TYPE_KIND_H
 
-#include "debuginfo/debuginfo.h"
+#include "dwarf/debug_type.h"
 #include "dwarf/die.h"
 
 /* A typedef that says more than the integer behind it. */

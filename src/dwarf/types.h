@@ -3,7 +3,7 @@
 #define CALLTRAP_DEBUGINFO_TYPES_H
 
 #include "base/strbuf.h"
-#include "debuginfo/debuginfo.h"
+#include "dwarf/debug_type.h"
 #include "dwarf/die.h"
 
 /* Types that a function is made of: each once, by number. */
