@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "heap/ranges.h"
+#include "base/ranges.h"
 #include "stack/stacks.h"
 
 /*

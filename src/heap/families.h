@@ -3,8 +3,8 @@
 #define CALLTRAP_FAMILIES_H
 
 #include "base/hash.h"
+#include "base/pool.h"
 #include "heap/family.h"
-#include "prototype/pool.h"
 
 /* The inside of families: family_parse.c fills what family.c keeps. */
 

@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_FAMILY_PARSE_H
 #define CALLTRAP_FAMILY_PARSE_H
 
+#include "base/lexer.h"
 #include "heap/families.h"
-#include "prototype/lexer.h"
 
 /* The state of reading a family file, and what its two parts share. */
 

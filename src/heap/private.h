@@ -3,12 +3,12 @@
 #define CALLTRAP_HEAP_PRIVATE_H
 
 #include "base/hash.h"
+#include "base/ranges.h"
 #include "heap/doubts.h"
 #include "heap/heap.h"
 #include "heap/incidents.h"
 #include "heap/live.h"
 #include "heap/old_releases.h"
-#include "heap/ranges.h"
 #include "heap/recent.h"
 #include "heap/sites.h"
 

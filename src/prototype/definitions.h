@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/hash.h"
-#include "prototype/pool.h"
+#include "base/pool.h"
 #include "prototype/signature.h"
 #include "prototype/type.h"
 #include "script/script.h"

@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_FROM_DEBUGINFO_H
 #define CALLTRAP_FROM_DEBUGINFO_H
 
+#include "base/pool.h"
 #include "debuginfo/debuginfo.h"
-#include "prototype/pool.h"
 #include "prototype/signature.h"
 
 /*

@@ -309,7 +309,7 @@ int parse_function(struct parser *parser)
 	if (!err)
 		err = parse_parameters(parser, &all);
 	if (!err)
-		err = parser_take_end(parser);
+		err = lexer_take_end(&parser->lexer);
 	if (err)
 		return err;
 	settle_voids(parser, &name, &all);

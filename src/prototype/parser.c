@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "prototype/collection.h"
+#include "script/parse.h"
 
 int parser_take_number(struct parser *parser, int64_t *ret)
 {
@@ -45,18 +46,15 @@ const char *parser_take_name(struct parser *parser)
 	return name;
 }
 
-int parser_take_end(struct parser *parser)
+/* An item of a script; the file's own comes before what it imports. */
+static int parse_script(struct parser *parser)
 {
-	const struct token *token = &parser->lexer.token;
+	struct definitions *into = parser->into;
+	int err = script_parse_item(&parser->lexer, &into->pool,
+				    &into->own_script);
 
-	if (token->kind == TOKEN_END)
-		return 0;
-	if (token->kind != ';')
-		return lexer_expected(&parser->lexer, token, "';'");
-	lexer_next(&parser->lexer);
-	if (token->kind == TOKEN_END || token->kind == ';')
-		return 0;
-	return lexer_expected(&parser->lexer, token, "one item a line");
+	into->script = into->own_script;
+	return err;
 }
 
 static int parse_import(struct parser *parser)
@@ -69,7 +67,7 @@ static int parse_import(struct parser *parser)
 	err = lexer_take(&parser->lexer, TOKEN_STRING,
 			 "the name of a prototype file in quotes");
 	if (!err)
-		err = parser_take_end(parser);
+		err = lexer_take_end(&parser->lexer);
 	if (err)
 		return err;
 	err = prototypes_import(parser->prototypes, parser->into, name.text,
@@ -109,7 +107,7 @@ static int parse_typedef(struct parser *parser)
 	if (!err)
 		err = parse_type(parser, &type);
 	if (!err)
-		err = parser_take_end(parser);
+		err = lexer_take_end(&parser->lexer);
 	if (!err)
 		define_type(parser, &name, type);
 	return err;

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
+#include "base/lexer.h"
 #include "prototype/definitions.h"
-#include "prototype/lexer.h"
 #include "prototype/type.h"
 
 struct prototypes;
@@ -13,9 +13,9 @@ struct prototypes;
 /*
  * Reads prototype files by recursive descent: items in parser.c, functions in
  * parse_function.c, types in parse_type.c and those that it calls, lengths in
- * parse_expression.c, script items in parse_script.c. Each function begins at the token it wants and leaves the
- * one behind what it has read. Returns 0, or -EINVAL after the user was told
- * what was expected.
+ * parse_expression.c, script items in script/parse.c. Each function begins at
+ * the token it wants and leaves the one after what it has read. Returns 0, or
+ * -EINVAL after the user was told what was expected.
  */
 struct parser {
 	struct lexer lexer;
@@ -29,12 +29,6 @@ struct parser {
 void parser_read(struct prototypes *prototypes, struct definitions *into,
 		 const char *text, size_t size);
 
-/*
- * The end of an item: its semicolon, which ltrace doesn't ask for at the end of a
- * line, and perhaps a comment.
- */
-int parser_take_end(struct parser *parser) MUST_CHECK;
-
 /* A number, perhaps with a minus before it. */
 int parser_take_number(struct parser *parser, int64_t *ret) MUST_CHECK;
 
@@ -42,7 +36,6 @@ int parser_take_number(struct parser *parser, int64_t *ret) MUST_CHECK;
 const char *parser_take_name(struct parser *parser);
 
 int parse_function(struct parser *parser) MUST_CHECK;
-int parse_script(struct parser *parser) MUST_CHECK;
 int parse_type(struct parser *parser, const struct type **ret) MUST_CHECK;
 
 /* "struct", "union", "enum" or "flags" has been read. */

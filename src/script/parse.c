@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "script/reader.h"
+
 /* Which of its items has a meaning of its own, or NULL. */
 static size_t *special_item(struct script *script, const struct token *name)
 {
@@ -28,75 +30,72 @@ static bool is_taken(const struct script *script, const struct token *name)
 	return false;
 }
 
-/* The file's own; what it has imported is another's. */
-static struct script *own_script(struct definitions *into)
+static struct script *new_script(struct pool *pool)
 {
-	struct script *script = into->own_script;
+	struct script *script = pool_alloc(pool, sizeof(*script));
 
-	if (script)
-		return script;
-	script = pool_alloc(&into->pool, sizeof(*script));
 	script->valid = SCRIPT_NONE;
 	script->frame = SCRIPT_NONE;
 	script->outer = SCRIPT_NONE;
 	script->file = SCRIPT_NONE;
 	script->line = SCRIPT_NONE;
-	into->own_script = script;
-	into->script = script;
 	return script;
 }
 
-static int check_name(struct parser *parser, const struct script *script,
+static int check_name(struct lexer *lexer, const struct script *script,
 		      const struct token *name)
 {
 	if (name->kind != TOKEN_NAME)
-		return lexer_expected(&parser->lexer, name,
+		return lexer_expected(lexer, name,
 				      "a name for the value");
 	if (is_taken(script, name) || script_is_reserved(name))
-		return lexer_expected(&parser->lexer, name,
+		return lexer_expected(lexer, name,
 				      "a name that is not taken");
 	if (script->item_count == SCRIPT_ITEMS_MAX)
-		return lexer_expected(&parser->lexer, name,
+		return lexer_expected(lexer, name,
 				      "no more script items");
 	return 0;
 }
 
-static void add_item(struct parser *parser, struct script *script,
+static void add_item(const struct script_reader *reader,
 		     const struct token *name, const struct script_node *node)
 {
+	struct script *script = reader->script;
 	size_t *special = special_item(script, name);
 
 	if (special)
 		*special = script->item_count;
 	script->items[script->item_count++] = (struct script_item){
-		.name = pool_strndup(&parser->into->pool, name->text,
-				     name->length),
+		.name = pool_strndup(reader->pool, name->text, name->length),
 		.node = node,
 	};
 }
 
-int parse_script(struct parser *parser)
+int script_parse_item(struct lexer *lexer, struct pool *pool,
+		      struct script **script)
 {
-	struct script_reader reader = { .parser = parser };
+	struct script_reader reader = { .lexer = lexer, .pool = pool };
 	const struct script_node *node;
 	struct token name;
 	int err;
 
-	lexer_next(&parser->lexer);
-	name = parser->lexer.token;
-	reader.script = own_script(parser->into);
-	err = check_name(parser, reader.script, &name);
+	if (!*script)
+		*script = new_script(pool);
+	reader.script = *script;
+	lexer_next(lexer);
+	name = lexer->token;
+	err = check_name(lexer, reader.script, &name);
 	if (err)
 		return err;
-	lexer_next(&parser->lexer);
-	err = lexer_take(&parser->lexer, '=', "'='");
+	lexer_next(lexer);
+	err = lexer_take(lexer, '=', "'='");
 	if (!err && token_is(&name, "file"))
 		err = parse_script_text(&reader, &node);
 	else if (!err)
 		err = parse_script_value(&reader, &node);
 	if (!err)
-		err = parser_take_end(parser);
+		err = lexer_take_end(lexer);
 	if (!err)
-		add_item(parser, reader.script, &name, node);
+		add_item(&reader, &name, node);
 	return err;
 }

@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_PARSE_SCRIPT_H
-#define CALLTRAP_PARSE_SCRIPT_H
+#ifndef CALLTRAP_SCRIPT_PARSE_H
+#define CALLTRAP_SCRIPT_PARSE_H
 
-#include "prototype/parser.h"
-#include "script/node.h"
+#include "base/lexer.h"
+#include "base/pool.h"
+#include "script/script.h"
 
-/* Reads one script item: parse_script.c, and its expressions. */
-struct script_reader {
-	struct parser *parser;
-	struct script *script;
-	struct token locals[SCRIPT_LOCALS_MAX]; /* of find() and with() */
-	unsigned local_count;
-};
-
-/* Whether a name means something in every expression. */
-bool script_is_reserved(const struct token *name);
-
-int parse_script_value(struct script_reader *reader,
-		       const struct script_node **ret) MUST_CHECK;
-
-/* text(...) or characters(...) */
-int parse_script_text(struct script_reader *reader,
-		      const struct script_node **ret) MUST_CHECK;
-
-/* parse_script_term.c: a value without an operator between others. */
-int parse_script_term(struct script_reader *reader,
-		      const struct script_node **ret) MUST_CHECK;
-
-/* Takes a copy; -EINVAL when there are too many. */
-int script_new_node(struct script_reader *reader,
-		    const struct script_node *node,
-		    const struct script_node **ret) MUST_CHECK;
+/*
+ * Reads one script item of a prototype file; the lexer is at its first word.
+ * *script is what the file's items have said so far: NULL before the first
+ * one, which makes it. It lives as long as the pool. -EINVAL after the user
+ * was told what was expected.
+ */
+int script_parse_item(struct lexer *lexer, struct pool *pool,
+		      struct script **script) MUST_CHECK;
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "script/parse.h"
-
-/* An expression in parentheses, and what an operator is put before. */
-#define DEPTH_MAX 32
+#include "script/reader.h"
 
 /* As in C; a mark that begins another one comes behind it. */
 static const struct operator {
@@ -30,27 +27,25 @@ static const struct operator {
 };
 
 /* Whether the marks come next, without a blank between them. */
-static bool is_at(const struct parser *parser, const char *marks)
+static bool is_at(const struct lexer *lexer, const char *marks)
 {
-	const struct lexer *lexer = &parser->lexer;
-
 	if (lexer->token.kind != marks[0])
 		return false;
 	return !marks[1] ||
 	       (lexer->at < lexer->line_end && *lexer->at == marks[1]);
 }
 
-static void take(struct parser *parser, const char *marks)
+static void take(struct lexer *lexer, const char *marks)
 {
-	lexer_next(&parser->lexer);
+	lexer_next(lexer);
 	if (marks[1])
-		lexer_next(&parser->lexer);
+		lexer_next(lexer);
 }
 
-static const struct operator *next_operator(const struct parser *parser)
+static const struct operator *next_operator(const struct lexer *lexer)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-		if (is_at(parser, operators[i].marks))
+		if (is_at(lexer, operators[i].marks))
 			return &operators[i];
 	return NULL;
 }
@@ -59,12 +54,12 @@ int script_new_node(struct script_reader *reader,
 		    const struct script_node *node,
 		    const struct script_node **ret)
 {
-	struct parser *parser = reader->parser;
+	struct lexer *lexer = reader->lexer;
 
 	if (reader->script->node_count == SCRIPT_NODES_MAX)
-		return lexer_missing(&parser->lexer, "a shorter script");
+		return lexer_missing(lexer, "a shorter script");
 	reader->script->node_count++;
-	*ret = pool_copy(&parser->into->pool, node, sizeof(*node));
+	*ret = pool_copy(reader->pool, node, sizeof(*node));
 	return 0;
 }
 
@@ -76,11 +71,11 @@ static int parse_binary(struct script_reader *reader, unsigned level,
 	const struct script_node *right;
 	int err = parse_script_term(reader, ret);
 
-	while (!err && (operator = next_operator(reader->parser)) &&
+	while (!err && (operator = next_operator(reader->lexer)) &&
 	       operator->level >= level) {
 		struct script_node node = { .kind = operator->kind };
 
-		take(reader->parser, operator->marks);
+		take(reader->lexer, operator->marks);
 		err = parse_binary(reader, operator->level + 1, &right);
 		node.operands[0] = *ret;
 		node.operands[1] = right;
@@ -94,19 +89,19 @@ static int parse_binary(struct script_reader *reader, unsigned level,
 static int parse_choice(struct script_reader *reader,
 			const struct script_node **ret)
 {
-	struct parser *parser = reader->parser;
+	struct lexer *lexer = reader->lexer;
 	struct script_node node = { SCRIPT_ELSE, 0, { *ret } };
 	int err;
 
-	if (is_at(parser, "?:")) {
-		take(parser, "?:");
+	if (is_at(lexer, "?:")) {
+		take(lexer, "?:");
 		err = parse_script_value(reader, &node.operands[1]);
-	} else if (is_at(parser, "?")) {
+	} else if (is_at(lexer, "?")) {
 		node.kind = SCRIPT_CHOOSE;
-		take(parser, "?");
+		take(lexer, "?");
 		err = parse_script_value(reader, &node.operands[1]);
 		if (!err)
-			err = lexer_take(&parser->lexer, ':', "':'");
+			err = lexer_take(lexer, ':', "':'");
 		if (!err)
 			err = parse_script_value(reader, &node.operands[2]);
 	} else {
@@ -118,16 +113,16 @@ static int parse_choice(struct script_reader *reader,
 int parse_script_value(struct script_reader *reader,
 		       const struct script_node **ret)
 {
-	struct parser *parser = reader->parser;
+	struct lexer *lexer = reader->lexer;
 	int err;
 
-	if (++parser->depth > DEPTH_MAX)
-		err = lexer_missing(&parser->lexer,
+	if (++reader->depth > SCRIPT_DEPTH_MAX)
+		err = lexer_missing(lexer,
 				    "values nested less deeply");
 	else
 		err = parse_binary(reader, 0, ret);
 	if (!err)
 		err = parse_choice(reader, ret);
-	parser->depth--;
+	reader->depth--;
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "prototype/pool.h"
+#include "base/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -59,6 +59,12 @@ bool lexer_take_word(struct lexer *lexer, const char *word);
 /* Goes behind a token of this kind, or says that it was expected. */
 int lexer_take(struct lexer *lexer, int kind, const char *what) MUST_CHECK;
 
+/*
+ * The end of an item: its semicolon, which ltrace doesn't ask for at the end
+ * of a line, and perhaps a comment.
+ */
+int lexer_take_end(struct lexer *lexer) MUST_CHECK;
+
 /* Tells the user something about a token. */
 void lexer_tell(struct lexer *lexer, const struct token *at,
 		const char *message);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
+#include "base/lexer.h"
 #include "base/strbuf.h"
-#include "prototype/lexer.h"
 
 void lexer_tell(struct lexer *lexer, const struct token *at,
 		const char *message)
@@ -45,4 +45,18 @@ bool lexer_take_word(struct lexer *lexer, const char *word)
 		return false;
 	lexer_next(lexer);
 	return true;
+}
+
+int lexer_take_end(struct lexer *lexer)
+{
+	const struct token *token = &lexer->token;
+
+	if (token->kind == TOKEN_END)
+		return 0;
+	if (token->kind != ';')
+		return lexer_missing(lexer, "';'");
+	lexer_next(lexer);
+	if (token->kind == TOKEN_END || token->kind == ';')
+		return 0;
+	return lexer_missing(lexer, "one item a line");
 }

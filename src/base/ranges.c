@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "heap/ranges.h"
+#include "base/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "prototype/lexer.h"
+#include "base/lexer.h"
 
 #include <string.h>
 
