@@ -105,8 +105,10 @@ static void plant_at_stub(struct probe_space *space, struct module *caller,
 	 * A canonical stub is the function's address for the whole process:
 	 * other modules come through it by pointer.
 	 */
-	(void)probe_plant(space, function, caller->bias + import->stub,
-			  import->canonical ? caller : NULL, 0);
+	probe_plant(space, function,
+		    &(struct probe_place){
+			    .address = caller->bias + import->stub,
+			    .caller = import->canonical ? caller : NULL });
 }
 
 static void plant_at_definition(struct probe_space *space,
@@ -117,9 +119,11 @@ static void plant_at_definition(struct probe_space *space,
 	if (symbol->kind == SYMBOL_IFUNC)
 		ifunc_follow(space, definer, symbol, function, caller, slot);
 	else
-		(void)probe_plant(space, function,
-				  definer->bias + symbol->address, caller,
-				  slot);
+		probe_plant(space, function,
+			    &(struct probe_place){
+				    .address = definer->bias + symbol->address,
+				    .caller = caller,
+				    .slot = slot });
 }
 
 struct site_search {
@@ -197,7 +201,6 @@ static void plant_at_jump(struct site_search *search,
 	struct module *caller = search->caller, *definer;
 	const struct import *import = jump->import;
 	const struct symbol *symbol;
-	struct probe *probe;
 
 	if (!import->name[0] || has_stub(search, import->name))
 		return;
@@ -205,12 +208,12 @@ static void plant_at_jump(struct site_search *search,
 			 &definer, &symbol) ||
 	    !definer)
 		return;
-	probe = probe_plant(search->space,
-			    function_get(prober, import->name,
-					 FUNCTION_CALL_SITE, definer, caller),
-			    caller->bias + jump->address, NULL, 0);
-	if (probe)
-		probe->at_jump = true;
+	probe_plant(search->space,
+		    function_get(prober, import->name, FUNCTION_CALL_SITE,
+				 definer, caller),
+		    &(struct probe_place){
+			    .address = caller->bias + jump->address,
+			    .at_jump = true });
 }
 
 static void plant_at_jumps(struct site_search *search)

@@ -20,8 +20,9 @@ static void plant_symbol(struct probe_space *space, struct module *module,
 		return;
 	}
 	function_defined(space->prober, function, module, symbol->address);
-	(void)probe_plant(space, function, module->bias + symbol->address,
-			  NULL, 0);
+	probe_plant(space, function,
+		    &(struct probe_place){
+			    .address = module->bias + symbol->address });
 }
 
 static bool is_filtered(struct probe_space *space, const struct symbol *symbol,

@@ -13,27 +13,23 @@
  * what it will say is caught when it returns.
  */
 struct ifunc {
-	struct trap_owner owner;
-	struct probe_space *space;
+	struct point point; /* the resolver */
 	const struct function *function;
 	const struct module *module; /* that defines it */
-	const struct module *caller; /* these two as of probe_plant() */
+	const struct module *caller; /* these two as of struct point */
 	taddr_t slot;
 	const char *name;
 	const struct function *shown; /* the resolver as a call, or NULL */
 	uint64_t resolver;           /* in the image */
-	taddr_t address;             /* … in the process */
 	struct ifunc *next;
 };
 
-static void on_resolver(struct trap_owner *owner, struct task *task)
+static void on_resolver(struct point *point, const struct moment *moment)
 {
-	const struct moment moment = moment_of_stop(task);
-
-	pairing_enter_resolver(&moment, (struct ifunc *)owner);
+	pairing_enter_resolver(moment, (struct ifunc *)point);
 }
 
-static const struct trap_owner_ops resolver_ops = { .hit = on_resolver };
+static const struct point_ops resolver_ops = { .reached = on_resolver };
 
 static bool is_followed(const struct probe_space *space,
 			const struct module *module,
@@ -45,7 +41,7 @@ static bool is_followed(const struct probe_space *space,
 
 	for (ifunc = space->ifuncs; ifunc; ifunc = ifunc->next)
 		if (ifunc->function == function && ifunc->caller == caller &&
-		    ifunc->address == module->bias + symbol->address)
+		    ifunc->point.address == module->bias + symbol->address)
 			return true;
 	return false;
 }
@@ -81,19 +77,19 @@ void ifunc_follow(struct probe_space *space, const struct module *module,
 	if (is_followed(space, module, symbol, function, caller))
 		return;
 	ifunc = xcalloc(1, sizeof(*ifunc));
-	ifunc->owner.ops = &resolver_ops;
-	ifunc->space = space;
+	ifunc->point.ops = &resolver_ops;
+	ifunc->point.space = space;
+	ifunc->point.address = module->bias + symbol->address;
 	ifunc->function = function;
 	ifunc->module = module;
 	ifunc->caller = caller;
 	ifunc->slot = slot;
 	ifunc->name = symbol->name;
 	ifunc->resolver = symbol->address;
-	ifunc->address = module->bias + symbol->address;
 	if (space->prober->config.resolvers && !caller)
 		ifunc->shown = shown_as(space, module, symbol->name);
-	if (trap_plant(space->space, ifunc->address, &ifunc->owner))
-		diag_debug(DIAG_PROBE, "resolver of %s can't be trapped",
+	if (point_plant(&ifunc->point, ENGINE_ENTRY | ENGINE_RETURN))
+		diag_debug(DIAG_PROBE, "resolver of %s can't be caught",
 			   symbol->name);
 	ifunc->next = space->ifuncs;
 	space->ifuncs = ifunc;
@@ -107,7 +103,7 @@ static bool is_resolved(const struct ifunc *ifunc, taddr_t target)
 {
 	const struct module *module = ifunc->module;
 
-	return module_holds(module, target) && target != ifunc->address &&
+	return module_holds(module, target) && target != ifunc->point.address &&
 	       image_is_code(module->image, target - module->bias);
 }
 
@@ -120,8 +116,10 @@ void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
 		return;
 	function_defined(space->prober, ifunc->function, ifunc->module,
 			 target - ifunc->module->bias);
-	(void)probe_plant(space, ifunc->function, target, ifunc->caller,
-			  ifunc->slot);
+	probe_plant(space, ifunc->function,
+		    &(struct probe_place){ .address = target,
+					   .caller = ifunc->caller,
+					   .slot = ifunc->slot });
 }
 
 static bool is_slot_of(const struct ifunc *ifunc, const struct module *module,
@@ -194,7 +192,7 @@ void ifuncs_forget_caller(struct probe_space *space,
 			continue;
 		}
 		*link = ifunc->next;
-		trap_unplant(space->space, ifunc->address, &ifunc->owner);
+		point_unplant(&ifunc->point, false);
 		pairing_forget_ifunc(space, ifunc);
 		free(ifunc);
 	}
@@ -207,11 +205,12 @@ void ifuncs_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
 	while (*link) {
 		struct ifunc *ifunc = *link;
 
-		if (ifunc->address < low || ifunc->address >= high) {
+		if (!point_is_within(&ifunc->point, low, high)) {
 			link = &ifunc->next;
 			continue;
 		}
 		*link = ifunc->next;
+		point_unplant(&ifunc->point, true);
 		pairing_forget_ifunc(space, ifunc);
 		free(ifunc);
 	}

@@ -24,6 +24,8 @@ struct moment moment_of_stop(struct task *task)
 		.stopped_ns = task->stopped_ns,
 		.stops = task->stops,
 		.calls = task_calls_of(task),
+		.engine = &probe_space_of(space)->prober->traps,
+		.muted = task->tracee->muted,
 		.fp_regs = read_fp_regs,
 	};
 }

@@ -2,12 +2,14 @@
 #ifndef CALLTRAP_MOMENT_H
 #define CALLTRAP_MOMENT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/memory.h"
 #include "base/types.h"
 #include "sysdeps/arch.h"
 
+struct engine;
 struct probe_space;
 struct task;
 struct task_calls;
@@ -28,6 +30,8 @@ struct moment {
 	uint64_t stopped_ns;      /* how long the task had been kept in stops … */
 	uint64_t stops;           /* … and in how many, this one included */
 	struct task_calls *calls; /* those that run on the task */
+	struct engine *engine;    /* that tells of it */
+	bool muted;               /* nobody is to hear of this process */
 	/*
 	 * The floating-point registers, which cost something. Returns a
 	 * negative errno when they aren't known.

@@ -3,7 +3,6 @@
 
 #include "base/xalloc.h"
 #include "probe/private.h"
-#include "tracee/passing.h"
 
 /*
  * longjmp and the unwinder throw frames away whose calls will never return.
@@ -17,9 +16,7 @@ enum jump_kind {
 };
 
 struct nonlocal {
-	struct trap_owner owner;
-	struct probe_space *space;
-	taddr_t address;
+	struct point point;
 	enum jump_kind kind;
 	struct nonlocal *next;
 };
@@ -75,41 +72,39 @@ static bool read_target(const struct moment *moment, taddr_t now, taddr_t *ret)
 	return *ret > now && stack_is_one(moment->space, now, *ret);
 }
 
-static void on_jump(struct trap_owner *owner, struct task *task)
+static void on_jump(struct point *point, const struct moment *moment)
 {
-	const struct moment moment = moment_of_stop(task);
-	struct nonlocal *jump = (struct nonlocal *)owner;
-	struct task_calls *calls = moment.calls;
-	taddr_t now = moment.arch->sp(moment.regs);
+	struct nonlocal *jump = (struct nonlocal *)point;
+	struct task_calls *calls = moment->calls;
+	taddr_t now = moment->arch->sp(moment->regs);
 	taddr_t target;
 
-	if (task->tracee->muted)
+	if (moment->muted)
 		return;
 	if (jump->kind == JUMP_LONGJMP) {
-		if (!read_target(&moment, now, &target))
+		if (!read_target(moment, now, &target))
 			return; /* to another stack: nothing is lost */
-		pairing_abandon_frames(&moment, now, target, CALL_LONGJMP);
-		task_forget_visits(task, target);
+		pairing_abandon_frames(moment, now, target, CALL_LONGJMP);
+		engines_forget_frames(moment, target);
 		return;
 	}
 	/* Destructors run on the way up; what lies below goes with the rest. */
 	if (!calls->unwinding || calls->unwind_sp > now ||
-	    !stack_is_one(jump->space, calls->unwind_sp, now))
+	    !stack_is_one(moment->space, calls->unwind_sp, now))
 		calls->unwind_sp = now;
 	calls->unwinding = jump->kind == JUMP_EXIT ? CALL_THREAD_EXITED :
 						     CALL_EXCEPTION;
 }
 
-static const struct trap_owner_ops jump_ops = { .hit = on_jump };
+static const struct point_ops jump_ops = { .reached = on_jump };
 
-static bool is_planted(struct probe_space *space, taddr_t address)
+static bool is_planted(const struct probe_space *space, taddr_t address)
 {
-	struct nonlocal *jump;
+	const struct point *point = points_at(space, address);
 
-	for (jump = space->nonlocals; jump; jump = jump->next)
-		if (jump->address == address)
-			return true;
-	return false;
+	while (point && point->ops != &jump_ops)
+		point = point->same_address;
+	return point;
 }
 
 static void plant(struct probe_space *space, taddr_t address,
@@ -120,11 +115,11 @@ static void plant(struct probe_space *space, taddr_t address,
 	if (is_planted(space, address))
 		return;
 	jump = xcalloc(1, sizeof(*jump));
-	jump->owner.ops = &jump_ops;
-	jump->space = space;
-	jump->address = address;
+	jump->point.ops = &jump_ops;
+	jump->point.space = space;
+	jump->point.address = address;
 	jump->kind = kind;
-	if (trap_plant(space->space, address, &jump->owner)) {
+	if (point_plant(&jump->point, ENGINE_ENTRY | ENGINE_MEMORY)) {
 		free(jump);
 		return;
 	}
@@ -172,11 +167,12 @@ void nonlocals_forget_range(struct probe_space *space, taddr_t low,
 	while (*link) {
 		struct nonlocal *jump = *link;
 
-		if (jump->address < low || jump->address >= high) {
+		if (!point_is_within(&jump->point, low, high)) {
 			link = &jump->next;
 			continue;
 		}
 		*link = jump->next;
+		point_unplant(&jump->point, true);
 		free(jump);
 	}
 }

@@ -93,8 +93,9 @@ static void finish(struct probe_space *space, struct activation *activation)
 {
 	unlink_frame(space, activation);
 	take_out(activation);
-	if (activation->site)
-		return_site_put(activation->site);
+	if (activation->watch)
+		activation->watch->engine->ops->unwatch_return(
+			activation->watch);
 }
 
 static void emit_call(struct probe_space *space, enum event_kind kind,
@@ -283,6 +284,7 @@ activation_new(const struct moment *moment, const struct frame_key *key,
 	struct call_stack *stack = stack_of(moment, key);
 
 	activation->key = *key;
+	activation->engine = moment->engine;
 	activation->call = (struct call){
 		.pid = moment->pid,
 		.tid = moment->tid,
@@ -338,10 +340,11 @@ static enum call_end watch_return(struct probe_space *space,
 		return CALL_UNWATCHED;
 	if (call->function->returns == RETURNS_NEVER)
 		return CALL_NEVER_RETURNS;
-	activation->site = return_site_get(space, call->return_address);
-	if (activation->site)
+	activation->watch =
+		engine_watch_return(activation->engine, space, call);
+	if (activation->watch)
 		return CALL_RETURNED;
-	if (!return_site_is_code(space, call->return_address))
+	if (code_place_of(space, call->return_address) == PLACE_DATA)
 		return CALL_NEVER_RETURNS;
 	space->prober->counts.failed_returns++;
 	return CALL_UNSEEN;
@@ -381,7 +384,7 @@ void pairing_enter_call(const struct moment *moment,
 	end = watch_return(space, activation);
 	emit_call(space, EVENT_CALL, activation, moment->tid, moment->time,
 		  CALL_RETURNED);
-	if (activation->site) {
+	if (activation->watch) {
 		start(moment, activation);
 		return;
 	}
@@ -434,8 +437,9 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 	activation = activation_new(moment, &key, return_address);
 	activation->kind = ACTIVATION_RESOLVER;
 	activation->ifunc = ifunc;
-	activation->site = return_site_get(space, return_address);
-	if (!activation->site) {
+	activation->watch = engine_watch_return(moment->engine, space,
+						&activation->call);
+	if (!activation->watch) {
 		activation_free(activation);
 		return;
 	}
@@ -451,7 +455,7 @@ void pairing_inherit(const struct moment *child,
 
 	*copy = *activation;
 	copy->inherited = true;
-	copy->site = NULL;
+	copy->watch = NULL;
 	copy->ifunc = NULL;
 	if (activation->fp) {
 		copy->fp = xmalloc(sizeof(*copy->fp));
@@ -473,9 +477,9 @@ void pairing_watch_inherited(struct probe_space *space)
 
 	HASH_ITER(hh, space->activations, newest, next)
 		for (a = newest; a; a = a->same_frame)
-			if (a->inherited && !a->site)
-				a->site = return_site_get(
-					space, a->call.return_address);
+			if (a->inherited && !a->watch)
+				a->watch = engine_watch_return(
+					a->engine, space, &a->call);
 }
 
 static void returned(const struct moment *moment,
@@ -493,14 +497,14 @@ static void returned(const struct moment *moment,
 }
 
 /*
- * The frame that has just returned to site. i386 functions may pop arguments
+ * The frame that has just returned to the address. i386 functions may pop arguments
  * (ret N: a struct result's address, stdcall), which puts the stack pointer
  * further up.
  */
 #define POPPED_MAX 64
 
 static struct activation *find_returned(const struct moment *moment,
-					const struct return_site *site)
+					taddr_t return_address)
 {
 	const struct arch_ops *arch = moment->arch;
 	taddr_t sp = arch->sp(moment->regs);
@@ -513,34 +517,31 @@ static struct activation *find_returned(const struct moment *moment,
 			find_own(moment->space, &key, moment->pid);
 
 		if (activation &&
-		    activation->call.return_address == site->address)
+		    activation->call.return_address == return_address)
 			return activation;
 	}
 	return NULL;
 }
 
-void pairing_return(const struct moment *moment, struct return_site *site)
+bool pairing_return(const struct moment *moment, taddr_t return_address)
 {
-	struct activation *activation = find_returned(moment, site);
+	struct activation *activation = find_returned(moment, return_address);
 	struct frame_key key;
 
-	if (!activation) {
-		return_site_idle(site);
-		return;
-	}
+	if (!activation)
+		return false;
 	key = activation->key;
 	drop_dead_frames(moment, key.slot);
 	end_unwinding(moment, key.slot);
 	/* Tail callers return in the same breath; the newest first. */
 	while ((activation = find_own(moment->space, &key, moment->pid)) &&
-	       activation->call.return_address == site->address)
+	       activation->call.return_address == return_address)
 		returned(moment, activation);
-	if (!site->in_module)
-		return_site_idle(site);
+	return true;
 }
 
-void pairing_forget_site(struct probe_space *space,
-			 const struct return_site *site)
+void pairing_forget_watch(struct probe_space *space,
+			  const struct return_watch *watch)
 {
 	struct activation *activation, *next;
 
@@ -548,8 +549,8 @@ void pairing_forget_site(struct probe_space *space,
 		struct activation *a;
 
 		for (a = activation; a; a = a->same_frame)
-			if (a->site == site)
-				a->site = NULL;
+			if (a->watch == watch)
+				a->watch = NULL;
 	}
 }
 

@@ -3,6 +3,7 @@
 #define CALLTRAP_PROBE_PRIVATE_H
 
 #include "base/hash.h"
+#include "probe/engine.h"
 #include "probe/moment.h"
 #include "probe/prober.h"
 
@@ -14,6 +15,8 @@ struct wanted;
 struct prober {
 	struct tracer_client client;
 	struct prober_config config;
+	struct engine traps;
+	struct engine *engines; /* to be asked in turn; the last is .traps */
 	struct functions *functions;
 	struct wanted *wanted;
 	char *elsewhere; /* the library with most of the code, or NULL */
@@ -53,7 +56,8 @@ struct activation {
 	bool jumped;                     /* CALL: seen at a jump */
 	bool inherited;                  /* CALL: begun by a child's parent */
 	struct ifunc *ifunc;             /* RESOLVER */
-	struct return_site *site;
+	struct engine *engine;           /* that has caught its entry */
+	struct return_watch *watch;      /* NULL: its return isn't told of */
 	struct call_stack *stack;        /* whose list it is in */
 	struct activation *outer;        /* in that list */
 	struct activation *inner;
@@ -101,29 +105,13 @@ struct task_calls {
 	} unwatched;
 };
 
-/* An address to which watched activations return. */
-struct return_site {
-	struct trap_owner owner;
-	struct probe_space *space;
-	taddr_t address;
-	unsigned running;
-	bool in_module;  /* else the memory may come and go without a word */
-	UT_hash_handle hh;
-};
-
 /* A function caught at one address of a space. */
 struct probe {
-	struct trap_owner owner;
-	struct probe_space *space;
-	const struct function *function;
-	taddr_t address;
+	struct point point;
 	/*
-	 * Only calls that return there, made through the GOT entry at slot; or
-	 * NULL. Where several imports lead to one function (memcpy and memmove
-	 * do) the slot tells them apart.
+	 * Where several imports of the point's caller lead to one function
+	 * (memcpy and memmove do) the slot tells them apart.
 	 */
-	const struct module *caller;
-	taddr_t slot;
 	bool is_second;              /* … of those that are probed here */
 	bool sharing_known;          /* the next is: since the first hit */
 	bool shares_target;
@@ -136,7 +124,8 @@ struct probe_space {
 	struct prober *prober;
 	struct space *space;
 	struct probe *probes;
-	struct return_site *sites;      /* by address */
+	struct point *points;           /* by address */
+	struct return_site *sites;      /* the trap engine's, by address */
 	struct activation *activations; /* by frame */
 	struct call_stack moving;       /* those on stacks that move */
 	struct ifunc *ifuncs;
@@ -183,19 +172,64 @@ bool unwatched_goes_on(const struct moment *moment,
 void unwatched_note(const struct moment *moment,
 		    const struct activation *activation);
 
-/* ---- probe.c: planting ---- */
+/* ---- engine.c ---- */
+
+/* Once the configuration is there. */
+void engines_init(struct prober *prober);
 
 /*
- * Returns the probe, an equal one that was there already, or NULL when the
- * place can't be trapped.
+ * Has the first engine that promises all that is needed, and can, catch it.
+ * Returns why the last one couldn't.
  */
-struct probe *probe_plant(struct probe_space *space,
-			  const struct function *function, taddr_t address,
-			  const struct module *caller, taddr_t slot);
+int point_plant(struct point *point, unsigned needs) MUST_CHECK;
+
+/* Nothing happens to a point that nobody catches. See engine_ops' unplant. */
+void point_unplant(struct point *point, bool gone);
+
+static inline bool point_is_within(const struct point *point, taddr_t low,
+				   taddr_t high)
+{
+	return point->address >= low && point->address < high;
+}
+
+/* Those that are planted at an address; the others by .same_address. */
+struct point *points_at(const struct probe_space *space, taddr_t address);
+
+/*
+ * Asks the engine, and those after it. NULL when none can tell of the call's
+ * return.
+ */
+struct return_watch *engine_watch_return(struct engine *engine,
+					 struct probe_space *space,
+					 const struct call *call);
+
+/* These tell all engines: see engine_ops. */
+void engines_forget_range(struct probe_space *space, taddr_t low,
+			  taddr_t high);
+void engines_forget_frames(const struct moment *moment, taddr_t limit);
+void engines_leave(struct probe_space *space);
+void engines_end(struct probe_space *space);
+
+/* ---- probe.c: planting ---- */
+
+/* Where a function is to be caught. */
+struct probe_place {
+	taddr_t address;
+	const struct module *caller; /* these two as of struct point */
+	taddr_t slot;
+	bool at_jump; /* at a jump to the function, not at its entry */
+};
+
+/*
+ * An equal one that is there already serves as well; what can't be caught is
+ * counted.
+ */
+void probe_plant(struct probe_space *space, const struct function *function,
+		 const struct probe_place *place);
 void probes_forget_range(struct probe_space *space, taddr_t low,
 			 taddr_t high);
 
-/* The module that they were limited to is gone: removes their traps. */
+/* The module that they were limited to is gone. */
 void probes_forget_caller(struct probe_space *space,
 			  const struct module *caller);
 
@@ -254,8 +288,7 @@ const struct function *pairing_jumped_to(const struct moment *moment,
 /* As pairing_enter_call(), of an IFUNC's resolver, mostly without an event. */
 void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc);
 
-/* A task has come back to a return site. */
-void pairing_return(const struct moment *moment, struct return_site *site);
+/* pairing_return(): see probe/engine.h */
 
 /*
  * Everything that runs on this task's stack below limit (and not below from)
@@ -274,10 +307,6 @@ void pairing_inherit(const struct moment *child,
 		     const struct activation *activation);
 void pairing_watch_inherited(struct probe_space *space);
 
-/* Calls that would return there go on without it. */
-void pairing_forget_site(struct probe_space *space,
-			 const struct return_site *site);
-
 /* Its resolver's activations mean nothing any more. */
 void pairing_forget_ifunc(struct probe_space *space,
 			  const struct ifunc *ifunc);
@@ -287,19 +316,27 @@ void pairing_forget_ifunc(struct probe_space *space,
 /* A process was made that is traced as well. */
 void fork_begin(struct task *parent, struct tracee *child);
 
-/* ---- return_site.c ---- */
+/* ---- return_site.c: the trap engine's part of engine_ops ---- */
 
-bool return_site_is_code(struct probe_space *space, taddr_t address);
-
-/* NULL when it can't be trapped, or is no code. */
-struct return_site *return_site_get(struct probe_space *space,
-				    taddr_t address);
-void return_site_put(struct return_site *site);
-
-/* It was hit for nothing: without running calls its trap goes. */
-void return_site_idle(struct return_site *site);
-void return_sites_forget_range(struct probe_space *space, taddr_t low,
+struct return_watch *return_site_watch(struct engine *engine,
+				       struct probe_space *space,
+				       const struct call *call);
+void return_site_unwatch(struct return_watch *watch);
+void return_sites_forget_range(struct engine *engine,
+			       struct probe_space *space, taddr_t low,
 			       taddr_t high);
+
+/* ---- code_place.c ---- */
+
+/*
+ * What lies on top of the stack at an entry isn't always a return address:
+ * _start and what the dynamic linker jumps to have other things there, and a
+ * trap in data would destroy it. Code outside of modules is made at run time;
+ * where its memory is shared, a trap would be in other processes, too.
+ */
+enum code_place { PLACE_DATA, PLACE_CODE, PLACE_SHARED_CODE };
+
+enum code_place code_place_of(struct probe_space *space, taddr_t address);
 
 /* ---- frame.c ---- */
 

@@ -7,19 +7,19 @@
 #include "base/xalloc.h"
 #include "probe/private.h"
 
-static const struct trap_owner_ops entry_ops;
+static const struct point_ops entry_ops;
 
-/* The next probe in a trap's list of owners, from owner on. */
-static struct probe *next_probe(struct trap_owner *owner)
+/* The next probe of those at one address, from point on. */
+static struct probe *next_probe(struct point *point)
 {
-	while (owner && owner->ops != &entry_ops)
-		owner = owner->next;
-	return (struct probe *)owner;
+	while (point && point->ops != &entry_ops)
+		point = point->same_address;
+	return (struct probe *)point;
 }
 
-#define for_each_probe_at(trap, probe)                                    \
-	for ((probe) = next_probe((trap) ? (trap)->owners : NULL); (probe); \
-	     (probe) = next_probe((probe)->owner.next))
+#define for_each_probe_at(space, address, probe)                            \
+	for ((probe) = next_probe(points_at(space, address)); (probe); \
+	     (probe) = next_probe((probe)->point.same_address))
 
 /* A jump to the function was trapped as well: it has been counted there. */
 static bool was_counted_at_jump(const struct moment *moment,
@@ -31,18 +31,17 @@ static bool was_counted_at_jump(const struct moment *moment,
 
 	if (!function)
 		return false;
-	for_each_probe_at(trap_find(probe->space->space, probe->address),
-			  other)
-		if (other->function == function)
+	for_each_probe_at(moment->space, probe->point.address, other)
+		if (other->point.function == function)
 			return true;
 	return false;
 }
 
 /* Slots are filled in by the time that a function is called through one. */
-static bool find_sharing(const struct probe *probe)
+static bool find_sharing(const struct point *point)
 {
-	struct space *space = probe->space->space;
-	const struct module *caller = probe->caller;
+	struct space *space = point->space->space;
+	const struct module *caller = point->caller;
 	size_t count, i;
 	const struct import *imports = image_imports(caller->image, &count);
 
@@ -50,11 +49,11 @@ static bool find_sharing(const struct probe *probe)
 		taddr_t slot = caller->bias + imports[i].slot;
 		uint64_t target;
 
-		if (slot != probe->slot &&
-		    strcmp(imports[i].name, probe->function->name) &&
+		if (slot != point->slot &&
+		    strcmp(imports[i].name, point->function->name) &&
 		    !memory_read_word(&space->memory.memory, slot,
 				      space->arch->word_size, &target) &&
-		    target == probe->address)
+		    target == point->address)
 			return true;
 	}
 	return false;
@@ -63,7 +62,7 @@ static bool find_sharing(const struct probe *probe)
 static bool shares_target(struct probe *probe)
 {
 	if (!probe->sharing_known)
-		probe->shares_target = find_sharing(probe);
+		probe->shares_target = find_sharing(&probe->point);
 	probe->sharing_known = true;
 	return probe->shares_target;
 }
@@ -73,71 +72,71 @@ static bool shares_target(struct probe *probe)
  * call through the GOT shows its slot. Behind a call through a register the
  * first of them is taken.
  */
-static bool was_called_through(const struct probe *probe,
+static bool was_called_through(const struct moment *moment,
+			       const struct probe *probe,
 			       taddr_t return_address)
 {
-	struct space *space = probe->space->space;
-	const struct module *caller = probe->caller;
+	const struct module *caller = probe->point.caller;
 	taddr_t got = caller->bias + image_got_address(caller->image);
 	taddr_t slot;
 
-	if (!space->arch->slot_called(&space->memory.memory, return_address,
-				      got, &slot))
+	if (!moment->arch->slot_called(moment->memory, return_address, got,
+				       &slot))
 		return !probe->is_second;
-	return slot == probe->slot;
+	return slot == probe->point.slot;
 }
 
 /* Whether the call is one of the calling module's, by this import. */
 static bool is_callers(const struct moment *moment, struct probe *probe,
 		       taddr_t return_address)
 {
-	if (!module_holds(probe->caller, return_address) ||
+	if (!module_holds(probe->point.caller, return_address) ||
 	    was_counted_at_jump(moment, probe, return_address))
 		return false;
-	return !probe->slot || !shares_target(probe) ||
-	       was_called_through(probe, return_address);
+	return !probe->point.slot || !shares_target(probe) ||
+	       was_called_through(moment, probe, return_address);
 }
 
 /* A function was entered; its return address is on top of the stack. */
-static void on_entry(struct trap_owner *owner, struct task *task)
+static void on_entry(struct point *point, const struct moment *moment)
 {
-	const struct moment moment = moment_of_stop(task);
-	struct probe *probe = (struct probe *)owner;
+	struct probe *probe = (struct probe *)point;
 	uint64_t return_address;
 
-	if (task->tracee->muted)
+	if (moment->muted)
 		return;
-	if (memory_read_word(moment.memory,
-			     moment.arch->return_slot(moment.regs),
-			     moment.arch->word_size, &return_address))
+	if (memory_read_word(moment->memory,
+			     moment->arch->return_slot(moment->regs),
+			     moment->arch->word_size, &return_address))
 		return; /* no stack: it will die of the same */
-	if (probe->caller && !is_callers(&moment, probe, return_address))
+	if (point->caller && !is_callers(moment, probe, return_address))
 		return;
-	pairing_enter_call(&moment, probe->function, return_address,
+	pairing_enter_call(moment, point->function, return_address,
 			   probe->at_jump);
 }
 
-static const struct trap_owner_ops entry_ops = { .hit = on_entry };
+static const struct point_ops entry_ops = { .reached = on_entry };
 
-static struct probe *find_equal(struct probe_space *space,
-				const struct function *function,
-				taddr_t address, const struct module *caller)
+static bool is_planted(const struct probe_space *space,
+		       const struct function *function,
+		       const struct probe_place *place)
 {
 	struct probe *probe;
 
-	for_each_probe_at(trap_find(space->space, address), probe)
-		if (probe->function == function && probe->caller == caller)
-			break;
-	return probe;
+	for_each_probe_at(space, place->address, probe)
+		if (probe->point.function == function &&
+		    probe->point.caller == place->caller)
+			return true;
+	return false;
 }
 
 static bool has_other_import(const struct probe *probe)
 {
 	struct probe *other;
 
-	for_each_probe_at(trap_find(probe->space->space, probe->address),
-			  other)
-		if (other != probe && other->caller == probe->caller)
+	for_each_probe_at(probe->point.space, probe->point.address, other)
+		if (other != probe &&
+		    other->point.caller == probe->point.caller)
 			return true;
 	return false;
 }
@@ -151,36 +150,59 @@ static void tell_failed(const struct prober *prober,
 		pick->failed(pick->context, function);
 }
 
-struct probe *probe_plant(struct probe_space *space,
-			  const struct function *function, taddr_t address,
-			  const struct module *caller, taddr_t slot)
+/* Where interpreters are in their programs is read from their memory. */
+static unsigned needs_of(const struct prober *prober,
+			 const struct function *function,
+			 const struct probe_place *place)
 {
-	struct probe *probe = find_equal(space, function, address, caller);
+	unsigned needs = place->at_jump ? ENGINE_ANY : ENGINE_ENTRY;
+
+	if (!function->entry_only && function->returns != RETURNS_NEVER)
+		needs |= ENGINE_RETURN;
+	if (prober->config.scripts)
+		needs |= ENGINE_MEMORY;
+	return needs;
+}
+
+static struct probe *probe_new(struct probe_space *space,
+			       const struct function *function,
+			       const struct probe_place *place)
+{
+	struct probe *probe = xcalloc(1, sizeof(*probe));
+
+	probe->point.ops = &entry_ops;
+	probe->point.space = space;
+	probe->point.address = place->address;
+	probe->point.function = function;
+	probe->point.caller = place->caller;
+	probe->point.slot = place->slot;
+	probe->at_jump = place->at_jump;
+	return probe;
+}
+
+void probe_plant(struct probe_space *space, const struct function *function,
+		 const struct probe_place *place)
+{
+	struct prober *prober = space->prober;
+	struct probe *probe;
 	int err;
 
-	if (probe)
-		return probe;
-	probe = xcalloc(1, sizeof(*probe));
-	probe->owner.ops = &entry_ops;
-	probe->space = space;
-	probe->function = function;
-	probe->address = address;
-	probe->caller = caller;
-	probe->slot = slot;
-	err = trap_plant(space->space, address, &probe->owner);
+	if (is_planted(space, function, place))
+		return;
+	probe = probe_new(space, function, place);
+	err = point_plant(&probe->point, needs_of(prober, function, place));
 	if (err) {
 		diag(DIAG_DEBUG, DIAG_PROBE, "%s at %#" PRIx64 ": %s",
-		     function->name, address, strerror(-err));
-		space->prober->counts.failed_probes++;
-		tell_failed(space->prober, function);
+		     function->name, place->address, strerror(-err));
+		prober->counts.failed_probes++;
+		tell_failed(prober, function);
 		free(probe);
-		return NULL;
+		return;
 	}
-	probe->is_second = caller && has_other_import(probe);
-	space->prober->counts.probes++;
+	probe->is_second = place->caller && has_other_import(probe);
+	prober->counts.probes++;
 	probe->next = space->probes;
 	space->probes = probe;
-	return probe;
 }
 
 void probes_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
@@ -190,11 +212,12 @@ void probes_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
 	while (*link) {
 		struct probe *probe = *link;
 
-		if (probe->address < low || probe->address >= high) {
+		if (!point_is_within(&probe->point, low, high)) {
 			link = &probe->next;
 			continue;
 		}
 		*link = probe->next;
+		point_unplant(&probe->point, true);
 		free(probe);
 	}
 }
@@ -207,12 +230,12 @@ void probes_forget_caller(struct probe_space *space,
 	while (*link) {
 		struct probe *probe = *link;
 
-		if (probe->caller != caller) {
+		if (probe->point.caller != caller) {
 			link = &probe->next;
 			continue;
 		}
 		*link = probe->next;
-		trap_unplant(space->space, probe->address, &probe->owner);
+		point_unplant(&probe->point, false);
 		free(probe);
 	}
 }

@@ -76,9 +76,10 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	pairing_abandon_stack(own, &own->moving, CALL_PROCESS_ENDED,
 			      clock_now());
 	probes_forget_range(own, 0, UINT64_MAX);
-	return_sites_forget_range(own, 0, UINT64_MAX);
+	engines_forget_range(own, 0, UINT64_MAX);
 	ifuncs_forget_range(own, 0, UINT64_MAX);
 	nonlocals_forget_range(own, 0, UINT64_MAX);
+	engines_end(own);
 	if (own->prober->config.unwinder)
 		unwinder_forget(own->prober->config.unwinder, space);
 	scripts_forget(own);
@@ -113,7 +114,7 @@ static void on_module_unmapped(struct tracer_client *client,
 	flush_unwinder(prober_of(client), space);
 	probes_forget_range(own, module->low, module->high);
 	probes_forget_caller(own, module);
-	return_sites_forget_range(own, module->low, module->high);
+	engines_forget_range(own, module->low, module->high);
 	ifuncs_forget_range(own, module->low, module->high);
 	ifuncs_forget_caller(own, module);
 	nonlocals_forget_range(own, module->low, module->high);
@@ -352,6 +353,7 @@ struct prober *prober_new(const struct prober_config *config)
 
 	prober->client.ops = &client_ops;
 	prober->config = *config;
+	engines_init(prober);
 	prober->functions = functions_new();
 	prober->wanted = wanted_new(config);
 	return prober;
@@ -413,10 +415,21 @@ struct prober_counts prober_counts(const struct prober *prober)
 	return prober->counts;
 }
 
+static void leave_spaces(struct tracer *tracer)
+{
+	struct tracee *tracee, *next;
+
+	HASH_ITER(hh, tracer->tracees, tracee, next)
+		if (!tracee->borrows)
+			engines_leave(probe_space_of(tracee->space));
+}
+
 void prober_abandon_all(struct prober *prober, struct tracer *tracer)
 {
 	uint64_t now = clock_now();
 	struct task *task, *next;
+
+	leave_spaces(tracer);
 
 	HASH_ITER(hh, tracer->tasks, task, next) {
 		struct probe_space *space;

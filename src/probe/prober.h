@@ -7,6 +7,7 @@
 
 #include "debuginfo/debuginfo.h"
 #include "filter/filter.h"
+#include "probe/engine.h"
 #include "probe/event.h"
 #include "prototype/prototype.h"
 #include "stack/unwind.h"
@@ -55,6 +56,9 @@ struct prober_config {
 	unsigned stack_depth;
 	bool scripts; /* asks interpreters where in their programs they are */
 	struct sink *sinks;
+	/* What is to catch calls where it can, traps apart; or NULL. They are
+	   the caller's, and live longer. */
+	struct engine *engines;
 	/* Set to 1 when a sink can't write any more. */
 	volatile sig_atomic_t *wake;
 };

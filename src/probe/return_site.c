@@ -3,12 +3,31 @@
 
 #include "base/xalloc.h"
 #include "probe/private.h"
-#include "sysdeps/linux/procfs.h"
 
-static void remove_site(struct return_site *site)
+/* An address to which calls return whose returns traps tell of. */
+struct return_site {
+	struct return_watch watch;
+	struct trap_owner owner;
+	struct probe_space *space;
+	taddr_t address;
+	unsigned running;
+	bool in_module;  /* else the memory may come and go without a word */
+	UT_hash_handle hh;
+};
+
+static struct return_site *site_of(struct trap_owner *owner)
+{
+	return (struct return_site *)((char *)owner -
+				      offsetof(struct return_site, owner));
+}
+
+/* It was hit for nothing: without running calls its trap goes. */
+static void remove_if_idle(struct return_site *site)
 {
 	struct probe_space *space = site->space;
 
+	if (site->running)
+		return;
 	trap_unplant(space->space, site->address, &site->owner);
 	HASH_DEL(space->sites, site);
 	free(site);
@@ -21,48 +40,23 @@ static void remove_site(struct return_site *site)
 static void on_return(struct trap_owner *owner, struct task *task)
 {
 	const struct moment moment = moment_of_stop(task);
+	struct return_site *site = site_of(owner);
 
-	pairing_return(&moment, (struct return_site *)owner);
+	if (!pairing_return(&moment, site->address) || !site->in_module)
+		remove_if_idle(site);
 }
 
 static const struct trap_owner_ops return_ops = { .hit = on_return };
 
-/*
- * What lies on top of the stack at an entry isn't always a return address:
- * _start and what the dynamic linker jumps to have other things there, and a
- * trap in data would destroy it. Code outside of modules is made at run time;
- * where its memory is shared, a trap would be in other processes, too.
- */
-enum place { PLACE_DATA, PLACE_CODE, PLACE_SHARED_CODE };
-
-static enum place find_place(struct probe_space *space, taddr_t address)
-{
-	const struct module *module = module_find(space->space, address);
-	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
-
-	if (module)
-		return image_is_code(module->image, address - module->bias) ?
-			       PLACE_CODE :
-			       PLACE_DATA;
-	mapping = xmalloc(sizeof(*mapping));
-	if (!procfs_find_mapping(space->space->memory.pid, address, mapping) ||
-	    !mapping->executable)
-		return PLACE_DATA;
-	return mapping->shared ? PLACE_SHARED_CODE : PLACE_CODE;
-}
-
-bool return_site_is_code(struct probe_space *space, taddr_t address)
-{
-	return find_place(space, address) != PLACE_DATA;
-}
-
-static struct return_site *site_new(struct probe_space *space, taddr_t address)
+static struct return_site *site_new(struct engine *engine,
+				    struct probe_space *space, taddr_t address)
 {
 	struct return_site *site;
 
-	if (find_place(space, address) != PLACE_CODE)
+	if (code_place_of(space, address) != PLACE_CODE)
 		return NULL;
 	site = xcalloc(1, sizeof(*site));
+	site->watch.engine = engine;
 	site->owner.ops = &return_ops;
 	site->space = space;
 	site->address = address;
@@ -75,32 +69,30 @@ static struct return_site *site_new(struct probe_space *space, taddr_t address)
 	return site;
 }
 
-struct return_site *return_site_get(struct probe_space *space,
-				    taddr_t address)
+struct return_watch *return_site_watch(struct engine *engine,
+				       struct probe_space *space,
+				       const struct call *call)
 {
+	const taddr_t address = call->return_address;
 	struct return_site *site;
 
 	/* Known for most calls: nothing else is done at each of them. */
 	HASH_FIND(hh, space->sites, &address, sizeof(address), site);
 	if (!site)
-		site = site_new(space, address);
-	if (site)
-		site->running++;
-	return site;
+		site = site_new(engine, space, address);
+	if (!site)
+		return NULL;
+	site->running++;
+	return &site->watch;
 }
 
-void return_site_put(struct return_site *site)
+void return_site_unwatch(struct return_watch *watch)
 {
-	site->running--;
+	((struct return_site *)watch)->running--;
 }
 
-void return_site_idle(struct return_site *site)
-{
-	if (!site->running)
-		remove_site(site);
-}
-
-void return_sites_forget_range(struct probe_space *space, taddr_t low,
+void return_sites_forget_range(struct engine *engine UNUSED,
+			       struct probe_space *space, taddr_t low,
 			       taddr_t high)
 {
 	struct return_site *site, *next;
@@ -108,7 +100,7 @@ void return_sites_forget_range(struct probe_space *space, taddr_t low,
 	HASH_ITER(hh, space->sites, site, next) {
 		if (site->address < low || site->address >= high)
 			continue;
-		pairing_forget_site(space, site);
+		pairing_forget_watch(space, &site->watch);
 		HASH_DEL(space->sites, site);
 		free(site);
 	}

@@ -520,7 +520,7 @@ START_TEST(site_that_vanished)
 {
 	enter(&f, 10, 0);
 	enter(&g, 20, 1);
-	return_sites_forget_range(s.own, site(1), site(2));
+	engines_forget_range(s.own, site(1), site(2));
 	trap_forget_range(s.space, site(1), site(2));
 	leave(20, 1, 0);
 	expect("f #1\n  g #2\n");
