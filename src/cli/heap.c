@@ -52,8 +52,12 @@ static void write_files(struct heap_verb *verb, const struct watched *process,
 		.cost = cost,
 		.now = now,
 	};
+	const struct export_errors errors = {
+		.told = heap_verb_unwritten,
+		.context = verb,
+	};
 
-	heap_export_write(&export, heap_verb_unwritten, verb);
+	heap_export_write(&export, &errors);
 }
 
 static void print_report(struct heap_verb *verb,

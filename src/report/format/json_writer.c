@@ -313,3 +313,17 @@ json_t *json_writer_names(struct json_writer *json)
 	return json->levels[0].named ? json_incref(json->levels[0].names) :
 				       NULL;
 }
+
+void json_set_number(json_t *object, const char *key, uint64_t number)
+{
+	json_object_set_new(object, key,
+			    json_integer(number > INT64_MAX ?
+						 INT64_MAX :
+						 (json_int_t)number));
+}
+
+void json_set_text(json_t *object, const char *key, const char *text)
+{
+	if (text && *text)
+		json_object_set_new(object, key, json_text(text, strlen(text)));
+}

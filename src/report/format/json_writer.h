@@ -46,4 +46,10 @@ json_t *json_address(taddr_t address);
 /* A text of the program's. */
 json_t *json_text(const char *bytes, size_t length);
 
+/* A member of an object; of numbers JSON can't hold, the largest it can. */
+void json_set_number(json_t *object, const char *key, uint64_t number);
+
+/* Nothing when there is no text. */
+void json_set_text(json_t *object, const char *key, const char *text);
+
 #endif

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "report/file/path_pattern.h"
-#include "report/file/whole_file.h"
 #include "report/flame/stack.h"
 #include "report/flame/svg.h"
 #include "report/format/folded_stack.h"
@@ -206,29 +204,18 @@ struct format {
 
 static void write_one(const struct heap_export *export, enum growth_kind kind,
 		      const struct format *format,
-		      void (*told)(void *context, const char *path, int err),
-		      void *context)
+		      const struct export_errors *errors)
 {
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	bool foreseen;
-	int err;
 
 	add_path(format->path, growth_kind_text(export, kind).word, &pattern);
-	foreseen = path_pattern_expand(strbuf_text(&pattern),
-				       export->process->pid, &path);
 	format->make(export, kind, &out);
-	err = whole_file_write(strbuf_text(&path), out.text, out.length,
-			       foreseen);
-	if (err)
-		told(context, strbuf_text(&path), err);
+	heap_export_write_file(export, strbuf_text(&pattern), &out, errors);
 }
 
 void growth_export_write(const struct heap_export *export,
-			 void (*told)(void *context, const char *path,
-				      int err),
-			 void *context)
+			 const struct export_errors *errors)
 {
 	const struct format formats[] = {
 		{ export->options->folded, growth_folded_make },
@@ -240,6 +227,5 @@ void growth_export_write(const struct heap_export *export,
 		for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 			if (formats[i].path &&
 			    growth_has(export->process->growth, kind))
-				write_one(export, kind, &formats[i], told,
-					  context);
+				write_one(export, kind, &formats[i], errors);
 }

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_GROWTH_EXPORT_H
 #define CALLTRAP_GROWTH_EXPORT_H
 
-#include "report/heap/export.h"
+#include "report/memory/export.h"
 
 /* What makes a process grow, for other programs: a file a kind. */
 
@@ -34,8 +34,6 @@ void growth_pprof_make(const struct heap_export *export,
 
 /* Writes all files that are wanted; as heap_export_write(). */
 void growth_export_write(const struct heap_export *export,
-			 void (*told)(void *context, const char *path,
-				      int err),
-			 void *context);
+			 const struct export_errors *errors);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/growth/json.h"
+
 #include "growth/view.h"
 #include "report/format/json_stack.h"
+#include "report/format/json_writer.h"
 #include "report/growth/export.h"
-#include "report/growth/json.h"
-#include "report/heap/json.h"
 
 /* What makes the process grow, as JSON. */
 
@@ -13,14 +14,14 @@ static json_t *site_object(const struct heap_export *export,
 	const struct heap_report_config *config = export->config;
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "number", site->number);
-	heap_json_set_text(object, "function", site->function);
-	heap_json_set_number(object, "calls", site->calls);
-	heap_json_set_number(object, "bytes", site->bytes);
-	heap_json_set_number(object, "there", site->bytes - site->gone);
-	heap_json_set_number(object, "back_calls", site->back_calls);
-	heap_json_set_number(object, "back", site->back);
-	heap_json_set_number(object, "failed", site->failed);
+	json_set_number(object, "number", site->number);
+	json_set_text(object, "function", site->function);
+	json_set_number(object, "calls", site->calls);
+	json_set_number(object, "bytes", site->bytes);
+	json_set_number(object, "there", site->bytes - site->gone);
+	json_set_number(object, "back_calls", site->back_calls);
+	json_set_number(object, "back", site->back);
+	json_set_number(object, "failed", site->failed);
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer,
 				       site->stack));
@@ -36,21 +37,21 @@ static void set_source(json_t *object, const struct growth *growth)
 	};
 	const struct growth_fault_source source = growth_fault_seen(growth);
 
-	heap_json_set_text(object, "seen_by", methods[source.method]);
+	json_set_text(object, "seen_by", methods[source.method]);
 	if (source.method == FAULTS_BY_LOOKING) {
-		heap_json_set_number(object, "looks", source.looks);
-		heap_json_set_number(object, "not_looked_at",
+		json_set_number(object, "looks", source.looks);
+		json_set_number(object, "not_looked_at",
 				     source.unlooked);
 		return;
 	}
 	json_object_set_new(object, "system_calls_too",
 			    json_boolean(source.in_kernel));
-	heap_json_set_number(object, "in_system_calls",
+	json_set_number(object, "in_system_calls",
 			     source.in_system_calls);
-	heap_json_set_number(object, "in_bulk", source.in_bulk);
-	heap_json_set_number(object, "lost", source.lost);
-	heap_json_set_number(object, "throttled", source.throttled);
-	heap_json_set_number(object, "threads_refused", source.refused);
+	json_set_number(object, "in_bulk", source.in_bulk);
+	json_set_number(object, "lost", source.lost);
+	json_set_number(object, "throttled", source.throttled);
+	json_set_number(object, "threads_refused", source.refused);
 }
 
 static json_t *kind_object(const struct heap_export *export,
@@ -60,15 +61,15 @@ static json_t *kind_object(const struct heap_export *export,
 	const struct growth_total total = growth_total(growth, kind);
 	json_t *object = json_object(), *sites = json_array();
 
-	heap_json_set_number(object, "calls", total.calls);
-	heap_json_set_number(object, "bytes", total.bytes);
-	heap_json_set_number(object, "back_calls", total.back_calls);
-	heap_json_set_number(object, "back", total.back);
-	heap_json_set_number(object, "back_before", total.back_before);
-	heap_json_set_number(object, "replaced", total.replaced);
-	heap_json_set_number(object, "failed", total.failed);
+	json_set_number(object, "calls", total.calls);
+	json_set_number(object, "bytes", total.bytes);
+	json_set_number(object, "back_calls", total.back_calls);
+	json_set_number(object, "back", total.back);
+	json_set_number(object, "back_before", total.back_before);
+	json_set_number(object, "replaced", total.replaced);
+	json_set_number(object, "failed", total.failed);
 	if (kind == GROWTH_FAULTS) {
-		heap_json_set_number(object, "again", total.again);
+		json_set_number(object, "again", total.again);
 		set_source(object, growth);
 	}
 	for (size_t i = 1; i <= growth_site_count(growth); i++)
@@ -84,14 +85,14 @@ static json_t *view_object(const struct growth_view *view)
 {
 	json_t *object = json_object(), *unseen = json_array();
 
-	heap_json_set_number(object, "virtual", view->virtual_bytes);
-	heap_json_set_number(object, "resident", view->vitals.resident_bytes);
-	heap_json_set_number(object, "vanished", view->vanished);
+	json_set_number(object, "virtual", view->virtual_bytes);
+	json_set_number(object, "resident", view->vitals.resident_bytes);
+	json_set_number(object, "vanished", view->vanished);
 	for (size_t i = 0; i < view->count; i++) {
 		json_t *one = json_object();
 
-		heap_json_set_text(one, "name", view->unseen[i].name);
-		heap_json_set_number(one, "bytes", view->unseen[i].bytes);
+		json_set_text(one, "name", view->unseen[i].name);
+		json_set_number(one, "bytes", view->unseen[i].bytes);
 		json_array_append_new(unseen, one);
 	}
 	json_object_set_new(object, "unseen", unseen);
@@ -114,12 +115,12 @@ void growth_json_set(json_t *root, const struct heap_export *export)
 			json_object_set_new(object,
 					    growth_kind_text(export, kind).word,
 					    kind_object(export, kind));
-	heap_json_set_text(object, "seen_at",
+	json_set_text(object, "seen_at",
 			   export->config->options->growth_by ==
 					   GROWTH_BY_SYSTEM_CALLS ?
 				   "system calls" :
 				   "functions");
-	heap_json_set_number(object, "lost", growth_lost(growth));
+	json_set_number(object, "lost", growth_lost(growth));
 	if (first && last) {
 		json_object_set_new(object, "first", view_object(first));
 		json_object_set_new(object, "last", view_object(last));

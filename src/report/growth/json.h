@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "report/heap/export.h"
+#include "report/memory/export.h"
 
 /* Sets "grown", if that was watched. */
 void growth_json_set(json_t *root, const struct heap_export *export);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "growth/caller.h"
 #include "report/file/gzip.h"
 #include "report/growth/export.h"
 #include "report/growth/rows.h"
@@ -54,7 +55,8 @@ static void put_site(const struct heap_export *export,
 	const struct frame_name *caller;
 	struct frame frame;
 
-	caller = growth_caller(export->config, site->stack, &frame);
+	caller = growth_caller(export->config->stacks, export->config->namer,
+			       site->stack, &frame);
 	if (caller && caller->function)
 		profile_labels_add_text(&labels, stacks->writer, "caller",
 					caller->function);

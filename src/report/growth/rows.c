@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "growth/caller.h"
 
 /* Rows while they are gathered. */
 struct gathering {
@@ -51,7 +52,8 @@ static void add_place(const struct gathering *g,
 {
 	struct frame frame;
 	const struct frame_name *name =
-		growth_caller(g->config, site->stack, &frame);
+		growth_caller(g->config->stacks, g->config->namer,
+			      site->stack, &frame);
 	const enum heap_by by = g->config->options->by;
 
 	if (site->function && site->stack == STACK_NONE)

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_GROWTH_ROWS_H
 #define CALLTRAP_GROWTH_ROWS_H
 
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 /* What one row of a table of growth says: of a stack, or of several together. */
 struct growth_row {
@@ -26,14 +26,5 @@ struct growth_rows growth_rows_of(const struct heap_report_config *config,
 				  enum growth_kind kind) MUST_CHECK;
 void growth_rows_sort_by_back(struct growth_rows *rows);
 void growth_rows_fini(struct growth_rows *rows);
-
-/*
- * Who is called by the name of the C library has asked for the memory: the
- * innermost frame outside of it, of allocators, and of C++'s and Rust's own
- * libraries. Its function may have no name: then its library stands for it.
- * NULL when there is no such frame.
- */
-const struct frame_name *growth_caller(const struct heap_report_config *config,
-				       stack_id stack, struct frame *ret);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/file.h"
+#include "growth/caller.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
 #include "report/format/short_name.h"
 #include "report/growth/rows.h"
 #include "report/growth/text.h"
-#include "report/heap/names.h"
+#include "report/memory/names.h"
 
 /* What makes the process grow: of each kind the totals, and tables. */
 
@@ -88,7 +89,8 @@ static void add_what(const struct heap_text *text,
 		names_escape(out, row->site->function);
 		return;
 	}
-	caller = growth_caller(text->config, row->site->stack, &frame);
+	caller = growth_caller(text->config->stacks, text->config->namer,
+			       row->site->stack, &frame);
 	if (row->site->function)
 		strbuf_printf(out, "%s by ", row->site->function);
 	if (caller && caller->function)
@@ -121,7 +123,7 @@ static int add_row(const struct heap_text *text, const struct growth_row *row)
 	add_what(text, row);
 	err = heap_text_end_line(text);
 	if (!err && row->site)
-		err = growth_text_cause(text, row->site);
+		err = text->add_cause(text, row->site);
 	return err ? err : add_stack(text, row);
 }
 

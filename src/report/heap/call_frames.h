@@ -3,7 +3,7 @@
 #define CALLTRAP_HEAP_CALL_FRAMES_H
 
 #include "base/strbuf.h"
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 /*
  * Adds the innermost ten functions of a stack, up to main(), a word each with a

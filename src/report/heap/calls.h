@@ -3,7 +3,7 @@
 #define CALLTRAP_HEAP_CALLS_H
 
 #include "heap/act_observer.h"
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 struct output_policy;
 

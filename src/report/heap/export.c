@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/heap/export.h"
 
-#include "report/file/path_pattern.h"
-#include "report/file/whole_file.h"
 #include "report/growth/export.h"
-#include "report/heap/names.h"
+#include "report/memory/names.h"
 
 /* Blocks that are being given back are held until that is done; only a count
    by age doesn't have them. */
@@ -56,26 +54,16 @@ struct format {
 
 static void write_one(const struct heap_export *export,
 		      const struct format *format,
-		      void (*told)(void *context, const char *path, int err),
-		      void *context)
+		      const struct export_errors *errors)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	bool foreseen;
-	int err;
 
-	foreseen = path_pattern_expand(format->path, export->process->pid,
-				       &path);
 	format->make(export, &out);
-	err = whole_file_write(strbuf_text(&path), out.text, out.length,
-			       foreseen);
-	if (err)
-		told(context, strbuf_text(&path), err);
+	heap_export_write_file(export, format->path, &out, errors);
 }
 
 void heap_export_write(const struct heap_export *export,
-		       void (*told)(void *context, const char *path, int err),
-		       void *context)
+		       const struct export_errors *errors)
 {
 	const bool has_blocks =
 		heap_report_has_blocks(export->config->options);
@@ -103,9 +91,9 @@ void heap_export_write(const struct heap_export *export,
 	own.survey = survey;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i].path)
-			write_one(&own, &formats[i], told, context);
+			write_one(&own, &formats[i], errors);
 	if (!has_blocks)
-		growth_export_write(&own, told, context);
+		growth_export_write(&own, errors);
 	survey_free(survey);
 }
 

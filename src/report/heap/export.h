@@ -2,39 +2,9 @@
 #ifndef CALLTRAP_HEAP_EXPORT_H
 #define CALLTRAP_HEAP_EXPORT_H
 
-#include "heap/survey.h"
-#include "report/heap/report.h"
+#include "report/memory/export.h"
 
 /* The data of the report for other programs: a file a format. */
-
-/* What stacks weigh, where a format has one number for each. */
-enum heap_value {
-	HEAP_INUSE_BYTES,
-	HEAP_INUSE_BLOCKS,
-	HEAP_ALLOC_BYTES,
-	HEAP_ALLOC_BLOCKS,
-};
-
-/* Paths; "%p" becomes the process id. NULL: not wanted. */
-struct heap_export_options {
-	const char *folded;
-	const char *svg;
-	const char *pprof;
-	const char *json;
-	const char *callgrind;
-	enum heap_value value;
-};
-
-/* What a writer is given. */
-struct heap_export {
-	const struct heap_report_config *config;
-	const struct heap_export_options *options;
-	const struct watched *process;
-	const struct heap_cost *cost;
-	uint64_t now; /* monotonic */
-	const struct survey *survey; /* of the process's heap, by then; made by
-					heap_export_write() */
-};
 
 /*
  * Each format makes one text or blob. They can't fail: what can't be told is
@@ -72,10 +42,9 @@ bool heap_export_is_wanted(const struct heap_export_options *options);
 
 /*
  * Writes all files that are wanted, each whole or not at all. What goes wrong
- * with one doesn't keep the others; told is called for each.
+ * with one doesn't keep the others.
  */
 void heap_export_write(const struct heap_export *export,
-		       void (*told)(void *context, const char *path, int err),
-		       void *context);
+		       const struct export_errors *errors);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "report/heap/caller.h"
-#include "report/heap/names.h"
+#include "heap/caller.h"
 #include "report/heap/rows.h"
+#include "report/memory/names.h"
 
 struct heap_foreseen {
 	stack_id *stacks;

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_HEAP_FORESEEN_H
 #define CALLTRAP_HEAP_FORESEEN_H
 
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 /*
  * The stacks that a report will name. Reading debug information takes its time,

@@ -14,20 +14,6 @@
 
 /* One object with all that the report has. Times are in nanoseconds. */
 
-void heap_json_set_number(json_t *object, const char *key, uint64_t number)
-{
-	json_object_set_new(object, key,
-			    json_integer(number > INT64_MAX ?
-						 INT64_MAX :
-						 (json_int_t)number));
-}
-
-void heap_json_set_text(json_t *object, const char *key, const char *text)
-{
-	if (text && *text)
-		json_object_set_new(object, key, json_text(text, strlen(text)));
-}
-
 /* ---- the process ---- */
 
 static json_t *process_of(const struct heap_export *export)
@@ -41,17 +27,17 @@ static json_t *process_of(const struct heap_export *export)
 	const struct watched *process = export->process;
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "pid", process->pid);
-	heap_json_set_text(object, "program", process->program);
-	heap_json_set_text(object, "name", process->name);
-	heap_json_set_text(object, "state", states[process->state]);
+	json_set_number(object, "pid", process->pid);
+	json_set_text(object, "program", process->program);
+	json_set_text(object, "name", process->name);
+	json_set_text(object, "state", states[process->state]);
 	if (process->state == WATCHED_EXITED)
-		heap_json_set_number(object, "wait_status", process->status);
+		json_set_number(object, "wait_status", process->status);
 	json_object_set_new(object, "from_start",
 			    json_boolean(process->complete));
-	heap_json_set_number(object, "watched",
+	json_set_number(object, "watched",
 			     export->now - process->start);
-	heap_json_set_number(object, "calls", process->calls);
+	json_set_number(object, "calls", process->calls);
 	return object;
 }
 
@@ -89,31 +75,31 @@ static json_t *family_object(const struct family *family,
 		{ "merged", total->merged },
 	};
 
-	heap_json_set_text(object, "name", family->name);
-	heap_json_set_text(object, "unit", family->unit);
+	json_set_text(object, "name", family->name);
+	json_set_text(object, "unit", family->unit);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		heap_json_set_number(object, numbers[i].key,
+		json_set_number(object, numbers[i].key,
 				     numbers[i].number);
 	return object;
 }
 
 static void set_sums(json_t *object, const struct heap_total *sums)
 {
-	heap_json_set_number(object, "blocks", sums->blocks);
-	heap_json_set_number(object, "bytes", sums->bytes);
-	heap_json_set_number(object, "alloc_blocks", sums->alloc_blocks);
-	heap_json_set_number(object, "alloc_bytes", sums->alloc_bytes);
-	heap_json_set_number(object, "freed_blocks", sums->freed_blocks);
-	heap_json_set_number(object, "freed_bytes", sums->freed_bytes);
+	json_set_number(object, "blocks", sums->blocks);
+	json_set_number(object, "bytes", sums->bytes);
+	json_set_number(object, "alloc_blocks", sums->alloc_blocks);
+	json_set_number(object, "alloc_bytes", sums->alloc_bytes);
+	json_set_number(object, "freed_blocks", sums->freed_blocks);
+	json_set_number(object, "freed_bytes", sums->freed_bytes);
 }
 
 static json_t *sum_object(const struct heap_sum *sum)
 {
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "sites", sum->sites);
-	heap_json_set_number(object, "blocks", sum->blocks);
-	heap_json_set_number(object, "bytes", sum->bytes);
+	json_set_number(object, "sites", sum->sites);
+	json_set_number(object, "blocks", sum->blocks);
+	json_set_number(object, "bytes", sum->bytes);
 	return object;
 }
 
@@ -126,7 +112,7 @@ static json_t *suppressed_of(const struct heap_rows *rows,
 	for (size_t i = 1; i <= suppressions_count(all); i++) {
 		json_t *line = sum_object(&rows->suppressed[i]);
 
-		heap_json_set_text(line, "suppression",
+		json_set_text(line, "suppression",
 				   suppressions_text(all, i));
 		json_array_append_new(lines, line);
 	}
@@ -182,12 +168,12 @@ static json_t *distribution(const struct log_histogram *histogram)
 {
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "count", histogram->count);
-	heap_json_set_number(object, "median",
+	json_set_number(object, "count", histogram->count);
+	json_set_number(object, "median",
 			     log_histogram_quantile(histogram, 500));
-	heap_json_set_number(object, "p99",
+	json_set_number(object, "p99",
 			     log_histogram_quantile(histogram, 990));
-	heap_json_set_number(object, "max", histogram->max);
+	json_set_number(object, "max", histogram->max);
 	return object;
 }
 
@@ -212,10 +198,10 @@ static void set_verdict(json_t *object, const struct heap_row *row)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 
-	heap_json_set_text(object, "verdict",
+	json_set_text(object, "verdict",
 			   verdict_name(row->verdict.level));
 	verdict_explain(&row->verdict, row->site, &why);
-	heap_json_set_text(object, "evidence", strbuf_text(&why));
+	json_set_text(object, "evidence", strbuf_text(&why));
 }
 
 static json_t *site_object(const struct heap_export *export,
@@ -226,12 +212,12 @@ static json_t *site_object(const struct heap_export *export,
 	const struct heap_export_held held = heap_export_held(export, site);
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "number", site->number);
-	heap_json_set_text(object, "allocator", site->function->name);
-	heap_json_set_text(object, "family", site->function->family->name);
-	heap_json_set_text(object, "library", site->library);
+	json_set_number(object, "number", site->number);
+	json_set_text(object, "allocator", site->function->name);
+	json_set_text(object, "family", site->function->family->name);
+	json_set_text(object, "library", site->library);
 	if (site->component && site->component <= config->component_count)
-		heap_json_set_text(object, "component",
+		json_set_text(object, "component",
 				   config->components[site->component - 1]);
 	set_sums(object, &(struct heap_total){
 				 .blocks = held.blocks,
@@ -241,10 +227,10 @@ static json_t *site_object(const struct heap_export *export,
 				 .freed_blocks = site->freed_blocks,
 				 .freed_bytes = site->freed_bytes,
 			 });
-	heap_json_set_number(object, "peak_blocks", site->peak_blocks);
-	heap_json_set_number(object, "peak_bytes", site->peak_bytes);
-	heap_json_set_number(object, "failed", site->failed);
-	heap_json_set_number(object, "oldest", row->oldest);
+	json_set_number(object, "peak_blocks", site->peak_blocks);
+	json_set_number(object, "peak_bytes", site->peak_bytes);
+	json_set_number(object, "failed", site->failed);
+	json_set_number(object, "oldest", row->oldest);
 	set_verdict(object, row);
 	set_distributions(object, row);
 	json_object_set_new(object, "stack",

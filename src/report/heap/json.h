@@ -8,11 +8,6 @@
 
 /* What the files that make JSON of a heap share. */
 
-void heap_json_set_number(json_t *object, const char *key, uint64_t number);
-
-/* Nothing when there is no text. */
-void heap_json_set_text(json_t *object, const char *key, const char *text);
-
 /* Calls, holders, incidents, growth, losses and cost. */
 void heap_json_set_more(json_t *root, const struct heap_export *export);
 

@@ -12,13 +12,13 @@ static json_t *calls_of(const struct heap *heap)
 		const struct heap_use *use = heap_use_at(heap, i);
 		json_t *object = json_object();
 
-		heap_json_set_text(object, "function", use->function->name);
-		heap_json_set_text(object, "library", use->library);
-		heap_json_set_number(object, "calls", use->calls);
-		heap_json_set_number(object, "failed", use->failed);
-		heap_json_set_number(object, "bytes", use->bytes);
-		heap_json_set_number(object, "timed", use->timed);
-		heap_json_set_number(object, "total_time",
+		json_set_text(object, "function", use->function->name);
+		json_set_text(object, "library", use->library);
+		json_set_number(object, "calls", use->calls);
+		json_set_number(object, "failed", use->failed);
+		json_set_number(object, "bytes", use->bytes);
+		json_set_number(object, "timed", use->timed);
+		json_set_number(object, "total_time",
 				     heap_mean_time(use->total_ns, 1));
 		json_array_append_new(array, object);
 	}
@@ -30,17 +30,17 @@ static json_t *holder_object(const struct heap_report_config *config,
 {
 	json_t *object = json_object();
 
-	heap_json_set_text(object, "family", holder->family->name);
-	heap_json_set_text(object, "library", holder->library);
+	json_set_text(object, "family", holder->family->name);
+	json_set_text(object, "library", holder->library);
 	if (holder->component && holder->component <= config->component_count)
-		heap_json_set_text(object, "component",
+		json_set_text(object, "component",
 				   config->components[holder->component - 1]);
-	heap_json_set_number(object, "blocks", holder->blocks);
-	heap_json_set_number(object, "bytes", holder->bytes);
-	heap_json_set_number(object, "alloc_blocks", holder->alloc_blocks);
-	heap_json_set_number(object, "alloc_bytes", holder->alloc_bytes);
-	heap_json_set_number(object, "peak_blocks", holder->peak_blocks);
-	heap_json_set_number(object, "peak_bytes", holder->peak_bytes);
+	json_set_number(object, "blocks", holder->blocks);
+	json_set_number(object, "bytes", holder->bytes);
+	json_set_number(object, "alloc_blocks", holder->alloc_blocks);
+	json_set_number(object, "alloc_bytes", holder->alloc_bytes);
+	json_set_number(object, "peak_blocks", holder->peak_blocks);
+	json_set_number(object, "peak_bytes", holder->peak_bytes);
 	return object;
 }
 
@@ -65,8 +65,8 @@ static json_t *half_object(const struct heap_report_config *config,
 	json_t *object = json_object();
 
 	if (function)
-		heap_json_set_text(object, "function", function->name);
-	heap_json_set_text(object, "library", library);
+		json_set_text(object, "function", function->name);
+	json_set_text(object, "library", library);
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer, stack));
 	return object;
@@ -84,9 +84,9 @@ static json_t *incident_object(const struct heap_report_config *config,
 	};
 	json_t *object = json_object();
 
-	heap_json_set_text(object, "kind", kinds[incident->kind]);
-	heap_json_set_number(object, "count", incident->count);
-	heap_json_set_number(object, "bytes", incident->bytes);
+	json_set_text(object, "kind", kinds[incident->kind]);
+	json_set_number(object, "count", incident->count);
+	json_set_number(object, "bytes", incident->bytes);
 	json_object_set_new(object, "handle", json_address(incident->handle));
 	if (incident->kind != INCIDENT_INVALID_FREE)
 		json_object_set_new(object, "first",
@@ -122,17 +122,17 @@ static json_t *vitals_object(const struct vitals *vitals)
 {
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "virtual_bytes", vitals->virtual_bytes);
-	heap_json_set_number(object, "resident_bytes",
+	json_set_number(object, "virtual_bytes", vitals->virtual_bytes);
+	json_set_number(object, "resident_bytes",
 			     vitals->resident_bytes);
-	heap_json_set_number(object, "swapped_bytes", vitals->swapped_bytes);
-	heap_json_set_number(object, "minor_faults", vitals->minor_faults);
-	heap_json_set_number(object, "major_faults", vitals->major_faults);
+	json_set_number(object, "swapped_bytes", vitals->swapped_bytes);
+	json_set_number(object, "minor_faults", vitals->minor_faults);
+	json_set_number(object, "major_faults", vitals->major_faults);
 	if (!vitals->cgroup_version)
 		return object;
-	heap_json_set_number(object, "cgroup_bytes", vitals->cgroup_bytes);
-	heap_json_set_number(object, "cgroup_limit", vitals->limit_bytes);
-	heap_json_set_number(object, "oom_kills", vitals->oom_kills);
+	json_set_number(object, "cgroup_bytes", vitals->cgroup_bytes);
+	json_set_number(object, "cgroup_limit", vitals->limit_bytes);
+	json_set_number(object, "oom_kills", vitals->oom_kills);
 	return object;
 }
 
@@ -145,7 +145,7 @@ static void add_trend(json_t *array, const char *what,
 	if (!rise.certain)
 		return;
 	object = json_object();
-	heap_json_set_text(object, "of", what);
+	json_set_text(object, "of", what);
 	json_object_set_new(object, "bytes_per_second",
 			    json_real(rise.trend.slope));
 	json_object_set_new(object, "steadiness",
@@ -183,15 +183,15 @@ static json_t *lost_object(const struct heap_export *export)
 	const struct unwind_counts *stacks = &export->cost->stacks;
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "calls",
+	json_set_number(object, "calls",
 			     process->unreadable + process->unseen);
-	heap_json_set_number(object, "unreadable", process->unreadable);
-	heap_json_set_number(object, "unseen", process->unseen);
-	heap_json_set_number(object, "traps", process->lost_traps);
-	heap_json_set_number(object, "blind", process->blind_ns);
-	heap_json_set_number(object, "not_kept", heap_unkept(process->heap));
-	heap_json_set_number(object, "stacks_broken", stacks->broken);
-	heap_json_set_number(object, "stacks_cut", stacks->cut);
+	json_set_number(object, "unreadable", process->unreadable);
+	json_set_number(object, "unseen", process->unseen);
+	json_set_number(object, "traps", process->lost_traps);
+	json_set_number(object, "blind", process->blind_ns);
+	json_set_number(object, "not_kept", heap_unkept(process->heap));
+	json_set_number(object, "stacks_broken", stacks->broken);
+	json_set_number(object, "stacks_cut", stacks->cut);
 	return object;
 }
 
@@ -203,11 +203,11 @@ static json_t *cost_threads(const struct cost *cost)
 		const struct thread_cost *thread = &cost->threads[i];
 		json_t *object = json_object();
 
-		heap_json_set_number(object, "tid", thread->tid);
-		heap_json_set_text(object, "name", thread->name);
-		heap_json_set_number(object, "stops", thread->stops);
-		heap_json_set_number(object, "still", thread->still_ns);
-		heap_json_set_number(object, "seen", thread->seen_ns);
+		json_set_number(object, "tid", thread->tid);
+		json_set_text(object, "name", thread->name);
+		json_set_number(object, "stops", thread->stops);
+		json_set_number(object, "still", thread->still_ns);
+		json_set_number(object, "seen", thread->seen_ns);
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -219,12 +219,12 @@ static json_t *cost_object(const struct heap_export *export)
 	const struct cost *cost = &export->cost->cost;
 	json_t *object = json_object();
 
-	heap_json_set_number(object, "stops", cost->stops);
-	heap_json_set_number(object, "stopped", export->cost->stopped_ns);
-	heap_json_set_number(object, "stop", cost->price.mean);
-	heap_json_set_number(object, "resolution", cost->price.resolution);
+	json_set_number(object, "stops", cost->stops);
+	json_set_number(object, "stopped", export->cost->stopped_ns);
+	json_set_number(object, "stop", cost->price.mean);
+	json_set_number(object, "resolution", cost->price.resolution);
 	json_object_set_new(object, "threads", cost_threads(cost));
-	heap_json_set_number(object, "memory",
+	json_set_number(object, "memory",
 			     memory.block_bytes + memory.site_bytes +
 				     memory.other_bytes +
 				     stacks_bytes(export->config->stacks));

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/xalloc.h"
-#include "report/heap/caller.h"
+#include "heap/caller.h"
 
 /* Of ratios, and for what is just being made. */
 #define NEARLY 0.1
@@ -99,7 +99,8 @@ void heap_leaks_gather(const struct heap_report_config *config,
 
 		if (!row->site || !row->blocks ||
 		    row->verdict.level != VERDICT_LIKELY ||
-		    !heap_caller_own_frame(config, row->site, &frame))
+		    !heap_caller_own_frame(config->stacks, row->site,
+					   &frame))
 			continue;
 		memset(&call, 0, sizeof(call));
 		call.code = frame.code;

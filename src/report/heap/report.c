@@ -83,6 +83,7 @@ int heap_report_print(struct heap_report *report,
 		.process = process,
 		.cost = cost,
 		.now = now,
+		.add_cause = heap_text_cause,
 	};
 	struct log_file *file;
 	struct heap_rows rows;

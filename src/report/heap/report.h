@@ -2,77 +2,10 @@
 #ifndef CALLTRAP_HEAP_REPORT_H
 #define CALLTRAP_HEAP_REPORT_H
 
-#include <stdbool.h>
-
-#include "heap/watch.h"
-#include "naming/namer.h"
-#include "stack/unwind.h"
-#include "tracee/cost.h"
-
-struct output_policy;
+#include "report/memory/config.h"
 
 /* The report of calltrap heap, as text. */
 struct heap_report;
-
-/* What a row stands for. */
-enum heap_by {
-	HEAP_BY_STACK,
-	HEAP_BY_FUNCTION,
-	HEAP_BY_LINE,
-	HEAP_BY_LIBRARY,
-	HEAP_BY_THREAD,
-	HEAP_BY_SIZE,
-	HEAP_BY_COMPONENT,
-};
-
-/* What comes first. */
-enum heap_order {
-	HEAP_ORDER_BYTES,
-	HEAP_ORDER_BLOCKS,
-	HEAP_ORDER_RATE,
-	HEAP_ORDER_AGE,
-};
-
-struct heap_report_options {
-	const char *path;    /* -o; "%p" becomes the process id: a file each;
-				NULL is standard error */
-	enum heap_by by;
-	enum heap_order order;
-	unsigned top;        /* rows; 0: all */
-	uint64_t older_than; /* nanoseconds: younger blocks don't count */
-	bool histogram;      /* sizes, per row and in total */
-	bool source;         /* BY_LINE: the source text, too */
-	unsigned growth;     /* --growth: GROWTH_BIT()s; 0: none */
-	bool blocks_too;     /* … and blocks that aren't given back */
-	enum growth_by growth_by;
-};
-
-/* Whether blocks are of interest at all. */
-static inline bool heap_report_has_blocks(
-	const struct heap_report_options *options)
-{
-	return !options->growth || options->blocks_too;
-}
-
-/* What being traced has cost. */
-struct heap_cost {
-	struct cost cost;
-	uint64_t stopped_ns; /* of all tasks, from stop to resumption */
-	struct unwind_counts stacks;
-};
-
-struct suppressions;
-
-struct heap_report_config {
-	const struct heap_report_options *options;
-	const struct stacks *stacks;
-	const struct families *families;
-	struct namer *namer;
-	char *const *components; /* names, that of number 1 first; or NULL */
-	unsigned component_count;
-	struct suppressions *suppressions; /* or NULL */
-	struct output_policy *policy; /* see struct output; or NULL */
-};
 
 int heap_report_new(const struct heap_report_config *config,
 		    struct heap_report **ret) MUST_CHECK;

@@ -7,11 +7,11 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "heap/caller.h"
 #include "heap/verdicts.h"
-#include "report/heap/caller.h"
 #include "report/heap/leaks.h"
-#include "report/heap/names.h"
 #include "report/heap/suppressions.h"
+#include "report/memory/names.h"
 
 /* Rows while they are gathered. */
 struct gathering {
@@ -54,7 +54,8 @@ static const struct frame_name *place_of(const struct gathering *g,
 					 struct frame *frame_ret)
 {
 	const struct frame_name *name =
-		heap_caller(g->config, site, frame_ret);
+		heap_caller(g->config->stacks, g->config->namer, site,
+			    frame_ret);
 
 	if (name)
 		return name;

@@ -4,7 +4,7 @@
 
 #include "heap/verdict.h"
 #include "heap/watch.h"
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 /* What one row of the report says: of a site, or of several together. */
 struct heap_row {

@@ -6,8 +6,8 @@
 #include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/xalloc.h"
-#include "report/heap/names.h"
 #include "report/heap/suppressions_private.h"
+#include "report/memory/names.h"
 
 /* Which patterns mean a name, worked out once. */
 struct known {

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_SUPPRESSIONS_H
 #define CALLTRAP_SUPPRESSIONS_H
 
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 /*
  * Stacks that are not to be reported (calltrap(1), SUPPRESSIONS): lines of

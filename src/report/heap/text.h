@@ -2,31 +2,13 @@
 #ifndef CALLTRAP_HEAP_TEXT_H
 #define CALLTRAP_HEAP_TEXT_H
 
-#include "report/file/output.h"
 #include "report/heap/rows.h"
+#include "report/memory/text.h"
 
 /*
  * The parts of the report, in their order. Each is lines added to an output;
  * what stands in them is told in calltrap(1), THE REPORT.
  */
-struct heap_text {
-	const struct heap_report_config *config;
-	const struct watched *process;
-	const struct heap_cost *cost;
-	uint64_t now;
-	struct output *output;
-	const struct heap_rows *rows; /* of blocks; NULL: aren't watched */
-};
-
-static inline struct strbuf *heap_text_out(const struct heap_text *text)
-{
-	return &text->output->text;
-}
-
-static inline int heap_text_end_line(const struct heap_text *text)
-{
-	return output_end_line(text->output);
-}
 
 /* Which process, how long, how often. */
 int heap_text_head(const struct heap_text *text) MUST_CHECK;
@@ -71,12 +53,13 @@ void heap_text_function(const struct heap_text *text,
  */
 void heap_text_site(const struct heap_text *text, const struct site *site);
 
-/* A stack, a frame a line, up to main(). */
-int heap_text_stack(const struct heap_text *text, stack_id stack,
-		    const char *indent) MUST_CHECK;
-
 /* Sizes of blocks in powers of two; nothing if there are none. */
 int heap_text_sizes(const struct heap_text *text,
 		    const struct log_histogram *sizes) MUST_CHECK;
+
+/* What is acquired at a stack that makes the process grow, if that is known:
+   what text->rows have. */
+int heap_text_cause(const struct heap_text *text,
+		    const struct growth_site *site) MUST_CHECK;
 
 #endif

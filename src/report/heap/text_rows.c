@@ -5,8 +5,8 @@
 #include "base/xalloc.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
-#include "report/heap/names.h"
 #include "report/heap/text.h"
+#include "report/memory/names.h"
 
 /* The rows: of each a line of a table, of stacks the evidence as well. */
 

@@ -3,9 +3,9 @@
 
 #include "base/demangle.h"
 #include "base/xalloc.h"
+#include "heap/caller.h"
 #include "report/format/names.h"
 #include "report/format/short_name.h"
-#include "report/heap/caller.h"
 #include "report/heap/text.h"
 
 /* What a site is called in one line. */
@@ -27,7 +27,8 @@ void heap_text_site(const struct heap_text *text, const struct site *site)
 {
 	struct frame frame;
 	const struct frame_name *caller =
-		heap_caller(text->config, site, &frame);
+		heap_caller(text->config->stacks, text->config->namer, site,
+			    &frame);
 	struct strbuf *out = &text->output->text;
 	const char *slash = site->library ? strrchr(site->library, '/') : NULL;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "growth/caller.h"
+
 #include <string.h>
 
-#include "report/growth/rows.h"
-#include "report/heap/caller.h"
-
-/* Who is behind a brk or an mmap. */
+#include "naming/origin.h"
+#include "stack/unwind.h"
 
 static bool is_one_of(const char *symbol, const char *const *names,
 		      size_t count)
@@ -59,16 +59,15 @@ static const char *symbol_of(const struct frame_name *name)
 static bool is_between(const struct frame *frame,
 		       const struct frame_name *name)
 {
-	return heap_caller_is_of_c_library(frame) ||
-	       heap_caller_is_of_language(name) ||
+	return origin_is_c_library(frame) ||
+	       origin_is_language(name) ||
 	       is_of_allocator(symbol_of(name));
 }
 
-static bool is_way_in_at(const struct heap_report_config *config,
-			 const struct frame *frame)
+static bool is_way_in_at(struct namer *namer, const struct frame *frame)
 {
 	const struct frame_name *names;
-	size_t count = namer_names(config->namer, frame, &names);
+	size_t count = namer_names(namer, frame, &names);
 
 	for (size_t i = 0; i < count; i++)
 		if (is_way_in(symbol_of(&names[i])))
@@ -78,29 +77,30 @@ static bool is_way_in_at(const struct heap_report_config *config,
 
 /* Without a name: of jemalloc and the like, if their file's malloc is further
    out. How many frames that are. */
-static size_t inside_allocator(const struct heap_report_config *config,
+static size_t inside_allocator(struct namer *namer,
 			       const struct frame *frames, size_t count)
 {
 	for (size_t i = 1; i < count && frames[i].code == frames[0].code; i++)
-		if (is_way_in_at(config, &frames[i]))
+		if (is_way_in_at(namer, &frames[i]))
 			return i;
 	return 0;
 }
 
-const struct frame_name *growth_caller(const struct heap_report_config *config,
-				       stack_id stack, struct frame *ret)
+const struct frame_name *growth_caller(const struct stacks *stacks,
+				       struct namer *namer, stack_id stack,
+				       struct frame *ret)
 {
 	struct frame frames[UNWIND_DEPTH_MAX];
-	size_t count = stacks_frames(config->stacks, stack, frames,
+	size_t count = stacks_frames(stacks, stack, frames,
 				     ARRAY_SIZE(frames));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct frame_name *names;
-		size_t inlined = namer_names(config->namer, &frames[i],
+		size_t inlined = namer_names(namer, &frames[i],
 					     &names);
 		size_t inside = names->function ?
 					0 :
-					inside_allocator(config, &frames[i],
+					inside_allocator(namer, &frames[i],
 							 count - i);
 
 		i += inside;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/heap/names.h"
+#include "report/memory/names.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/format/amounts.h"
-#include "report/growth/text.h"
+#include "report/heap/text.h"
 
 /*
  * Whether a stack that makes the process grow is a leak, or was only the one
@@ -51,8 +51,8 @@ static const struct heap_row *row_behind(const struct heap_text *text,
 	return NULL;
 }
 
-int growth_text_cause(const struct heap_text *text,
-		      const struct growth_site *site)
+int heap_text_cause(const struct heap_text *text,
+		    const struct growth_site *site)
 {
 	const struct heap_row *row =
 		text->rows ? row_behind(text, text->rows, site->stack) : NULL;

@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_HEAP_NAMES_H
 #define CALLTRAP_HEAP_NAMES_H
 
-#include "report/heap/report.h"
+#include "report/memory/config.h"
 
 /*
  * Has all frames named at once that will be shown: debug information is asked

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_HEAP_CALLER_H
+#define CALLTRAP_HEAP_CALLER_H
+
+#include "heap/site.h"
+#include "naming/namer.h"
+
+/* So many frames of a stack are looked at. */
+#define HEAP_CALLER_DEPTH 48
+
+/* Where the program's own code has called what acquires in the end; false when
+   it is its own code that acquires, or there is none. */
+bool heap_caller_own_frame(const struct stacks *stacks,
+			   const struct site *site, struct frame *frame_ret);
+
+/*
+ * The frame credited with a site's memory. From the innermost frame of the
+ * program's own code on, if the stack has any, else from the innermost frame:
+ * the first with a name that is in neither the C library (strdup) nor C++'s or
+ * Rust's own ones, and is no inlined wrapper with the allocator's name; if all
+ * are, the first with a name. NULL when the first frame has none.
+ */
+const struct frame_name *heap_caller(const struct stacks *stacks,
+				     struct namer *namer,
+				     const struct site *site,
+				     struct frame *frame_ret);
+
+#endif
