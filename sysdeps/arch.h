@@ -198,6 +198,10 @@ struct arch_ops {
 	int (*argument)(const struct regs *entry, struct memory *memory,
 			unsigned index, uint64_t *ret);
 
+	/* Changes it, in the registers or in memory. */
+	int (*set_argument)(struct regs *entry, struct memory *memory,
+			    unsigned index, uint64_t value);
+
 	/* The integer or pointer result, when a call has returned. */
 	uint64_t (*result)(const struct regs *regs);
 

@@ -130,6 +130,7 @@ struct probe_space {
 	struct call_stack moving;       /* those on stacks that move */
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
+	struct untraced *untraced;
 	bool is_go;                     /* stacks are moved */
 	taddr_t errno_function;         /* 0: there is none, or … */
 	bool errno_searched;            /* … nobody has looked yet */
@@ -365,6 +366,12 @@ const struct fp_regs *fp_return(const struct activation *activation,
 void nonlocals_plant(struct probe_space *space, struct module *module);
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,
 			    taddr_t high);
+
+/* ---- untraced.c: children that would be kept from every tracer ---- */
+
+void untraced_plant(struct probe_space *space, const struct module *module);
+void untraced_forget_range(struct probe_space *space, taddr_t low,
+			   taddr_t high);
 
 /* ---- functions.c ---- */
 

@@ -79,6 +79,7 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	engines_forget_range(own, 0, UINT64_MAX);
 	ifuncs_forget_range(own, 0, UINT64_MAX);
 	nonlocals_forget_range(own, 0, UINT64_MAX);
+	untraced_forget_range(own, 0, UINT64_MAX);
 	engines_end(own);
 	if (own->prober->config.unwinder)
 		unwinder_forget(own->prober->config.unwinder, space);
@@ -102,6 +103,8 @@ static void on_module_mapped(struct tracer_client *client,
 	if (module->is_main)
 		own->is_go = is_go_program(module);
 	own->prober->go_seen |= own->is_go;
+	/* Before all others: owners that come later are told first. */
+	untraced_plant(own, module);
 	entries_plant(own, module);
 	nonlocals_plant(own, module);
 }
@@ -118,6 +121,7 @@ static void on_module_unmapped(struct tracer_client *client,
 	ifuncs_forget_range(own, module->low, module->high);
 	ifuncs_forget_caller(own, module);
 	nonlocals_forget_range(own, module->low, module->high);
+	untraced_forget_range(own, module->low, module->high);
 	errno_forget(own);
 	scripts_forget(own);
 }

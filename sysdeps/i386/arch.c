@@ -95,6 +95,15 @@ static int argument(const struct regs *entry, struct memory *memory,
 	return memory_read_word(memory, (uint32_t)address, WORD, ret);
 }
 
+static int set_argument(struct regs *entry, struct memory *memory,
+			unsigned index, uint64_t value)
+{
+	taddr_t address = sp(entry) + WORD + (taddr_t)WORD * index;
+	uint32_t word = value;
+
+	return memory_write(memory, (uint32_t)address, &word, WORD);
+}
+
 static uint64_t result(const struct regs *regs)
 {
 	/* A 64-bit one is in edx:eax; who wants less takes the low part. */
@@ -128,6 +137,7 @@ const struct arch_ops arch_i386 = {
 	.slot_jump = i386_slot_jump,
 	.slot_called = i386_slot_called,
 	.argument = argument,
+	.set_argument = set_argument,
 	.result = result,
 	.dwarf = &i386_dwarf,
 	.convention = &i386_convention,

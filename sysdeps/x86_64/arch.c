@@ -83,21 +83,34 @@ static int relocate(const struct insn *insn, taddr_t to,
 }
 
 /* System V ABI, AMD64 supplement, 3.2.3: six in registers, then the stack. */
+static const int8_t argument_registers[] = {
+	X86_RDI, X86_RSI, X86_RDX, X86_RCX, 8, 9
+};
+
+static taddr_t stacked_argument(const struct regs *entry, unsigned index)
+{
+	unsigned stacked = index - ARRAY_SIZE(argument_registers);
+
+	return entry->user.rsp + WORD + (taddr_t)WORD * stacked;
+}
+
 static int argument(const struct regs *entry, struct memory *memory,
 		    unsigned index, uint64_t *ret)
 {
-	static const int8_t order[] = {
-		X86_RDI, X86_RSI, X86_RDX, X86_RCX, 8, 9
-	};
-	const unsigned in_registers = ARRAY_SIZE(order);
-
-	if (index >= in_registers)
-		return memory_read_word(memory,
-					entry->user.rsp + WORD +
-						(taddr_t)WORD *
-							(index - in_registers),
+	if (index >= ARRAY_SIZE(argument_registers))
+		return memory_read_word(memory, stacked_argument(entry, index),
 					WORD, ret);
-	*ret = x86_register_get(entry, order[index], WORD);
+	*ret = x86_register_get(entry, argument_registers[index], WORD);
+	return 0;
+}
+
+static int set_argument(struct regs *entry, struct memory *memory,
+			unsigned index, uint64_t value)
+{
+	if (index >= ARRAY_SIZE(argument_registers))
+		return memory_write(memory, stacked_argument(entry, index),
+				    &value, WORD);
+	x86_register_set(entry, argument_registers[index], WORD, value);
 	return 0;
 }
 
@@ -138,6 +151,7 @@ const struct arch_ops arch_x86_64 = {
 	.slot_jump = x86_64_slot_jump,
 	.slot_called = x86_64_slot_called,
 	.argument = argument,
+	.set_argument = set_argument,
 	.result = result,
 	.dwarf = &x86_64_dwarf,
 	.convention = &x86_64_convention,

@@ -425,5 +425,39 @@ def children(case):
         h.check_equal(target.wait(), 7, "status of the target")
 
 
+def untraced_program(bits):
+    directory = h.build_directory("untraced%d" % bits)
+    h.build_library("libt.so", "libt.c", "-m%d" % bits, directory=directory)
+    return h.build("untraced", "untraced.c", "-m%d" % bits, "-O1",
+                   *h.near(directory), "-lt", directory=directory)
+
+
+@h.test("children that their parent wants to be untraced", users=True)
+def untraced_children(case):
+    for bits in (64, 32):
+        for follow in (False, True):
+            target = case.start([untraced_program(bits)])
+            h.wait_until(lambda: "ready" in target.out, "the target")
+            tracer = case.start_calltrap(*(["-f"] if follow else []), "-L",
+                                         "-x", "f2", "-p", str(target.pid))
+            target.say("x")  # and again, until it is traced
+            h.wait_until(lambda: "f2" in h.read(tracer.log_path) or
+                         target.say("x") or tracer.popen.poll() is not None,
+                         "calls")
+            before = h.read(tracer.log_path).count("f2")
+            target.say("cs")
+            h.wait_until(lambda: target.out.count("status") == 2 or
+                         not os.path.exists("/proc/%d" % target.pid),
+                         "the children")
+            log = leave(tracer)
+            h.check_untouched(target.pid)
+            target.say("q")
+            h.check_equal(target.wait(), 7, "status of the target, %d bits, %s"
+                          % (bits, target.out))
+            calls = log.count("f2") - before
+            h.check(calls >= 20 if follow else calls < 20,
+                    "%d bits: %d calls more" % (bits, calls))
+
+
 if __name__ == "__main__":
     sys.exit(h.main())
