@@ -155,8 +155,9 @@ static int start_command(struct session *session)
 }
 
 /* What can't be attached to is told; the rest is traced all the same. */
-static void attach_all(struct session *session)
+static bool attach_all(struct session *session)
 {
+	bool any = false;
 	size_t i;
 
 	for (i = 0; i < session->options->pid_count; i++) {
@@ -165,18 +166,23 @@ static void attach_all(struct session *session)
 		if (attach(&session->tracer, session->options->pids[i],
 			   &message))
 			complain(0, "%s", message);
+		else
+			any = true;
 		free(message);
 	}
+	return any;
 }
 
 static int begin(struct session *session)
 {
+	bool any;
+
 	if (session->pause)
 		return pause_end(session);
-	attach_all(session);
+	any = attach_all(session);
 	if (session->options->command && start_command(session))
 		return -ENOENT;
-	return session->tracer.tracees ? 0 : -ESRCH;
+	return any || session->options->command ? 0 : -ESRCH;
 }
 
 /* ---- running and leaving ---- */

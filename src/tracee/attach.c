@@ -2,6 +2,7 @@
 #include "tracee/attach.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -259,8 +260,27 @@ static char *refuse(pid_t pid)
 	return diagnose(pid, 0);
 }
 
-static char *tell_unreadable(pid_t pid, int error)
+static char *tell_no_room(const struct tracee *tracee)
 {
+	struct space *space = tracee->space;
+	size_t pages = charge_count_deferred(space);
+	uint64_t room = 0;
+
+	(void)charge_has_room(space, pages, &room);
+	return xasprintf("process %d: its memory cgroup has %" PRIu64
+			 " KiB left: traps in %zu pages of code would take %zu "
+			 "KiB, and the kernel might kill it for that. Name "
+			 "fewer functions, or raise the limit",
+			 (int)tracee->pid, room / 1024, pages,
+			 pages * (PAGE_SIZE / 1024));
+}
+
+static char *tell_unreadable(const struct tracee *tracee, int error)
+{
+	pid_t pid = tracee->pid;
+
+	if (error == -EDQUOT)
+		return tell_no_room(tracee);
 	if (error == -ENODATA)
 		return xasprintf("process %d has changed what the kernel shows "
 				 "of it (its auxiliary vector): its program "
@@ -340,6 +360,8 @@ static int look_at(struct tracee *tracee)
 	err = space_bind(space);
 	if (err)
 		return err;
+	if (!charge_has_room(space, 1, NULL))
+		return -EDQUOT;
 	sharers_seize(tracee);
 	err = linkmap_start(space, false);
 	if (!err)
@@ -362,11 +384,12 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	} else {
 		err = look_at(tracee);
 		if (err)
-			*message_ret = tell_unreadable(pid, err);
+			*message_ret = tell_unreadable(tracee, err);
 	}
-	if (err) {
+	/* What has a trap already is let go of like all others at the end. */
+	if (err && err != -EDQUOT) {
 		give_back(tracer, tracee);
-	} else {
+	} else if (!err) {
 		syscall_watch_attached(tracee);
 		tell_if_frozen(pid);
 	}

@@ -457,7 +457,11 @@ static int start_attached(struct space *space)
 		diag_debug(DIAG_MODULE, "r_brk can't be trapped");
 	read_list(space, false);
 	client->ops->space_relocated(client, space);
-	return space_is_left(space) ? -EAGAIN : 0;
+	if (space_is_left(space))
+		return -EAGAIN;
+	return charge_has_room(space, charge_count_deferred(space), NULL) ?
+		       0 :
+		       -EDQUOT;
 }
 
 int linkmap_start(struct space *space, bool at_exec)

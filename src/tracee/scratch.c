@@ -118,7 +118,7 @@ static struct scratch_copy *place_in(struct space *space,
 	copy->length = trap->insn.length;
 	size = space->arch->insn_relocate(&trap->insn, copy->address, bytes,
 					  copy->resume);
-	if (size <= 0 ||
+	if (size <= 0 || charge_page(space, copy->address) ||
 	    procmem_read_code(&space->memory, copy->address, copy->saved,
 			      size) != (size_t)size ||
 	    procmem_write_code(&space->memory, copy->address, bytes, size)) {

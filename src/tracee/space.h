@@ -4,6 +4,7 @@
 
 #include "sysdeps/arch.h"
 #include "sysdeps/linux/procmem.h"
+#include "tracee/charge.h"
 #include "tracee/linkmap.h"
 #include "tracee/module.h"
 #include "tracee/scratch.h"
@@ -26,6 +27,7 @@ struct space {
 	const struct arch_ops *arch; /* of the program */
 	struct trap *traps;        /* by address */
 	struct scratch scratch;
+	struct charge charge;      /* the pages that we have written to */
 	struct module *modules;    /* in the order of the link map */
 	struct linkmap linkmap;
 	int guard;                 /* its number with the guardian, or -1 */

@@ -83,10 +83,14 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 		trap->note = -1;
 		return 0;
 	}
-	if (planted)
+	if (planted) {
+		err = charge_page(space, trap->address);
+		if (err)
+			return err;
 		trap->note = guardian_note(guardian, space_guard(space),
 					   trap->address, trap->original,
 					   trap->insn.length);
+	}
 	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
 	if (!err)
 		trap->planted = planted;
@@ -416,6 +420,10 @@ int trap_clean_copy(struct space *space, struct procmem *child)
 	struct cleaning cleaning = { space, child, procmem_write_code, 0 };
 	int err = procmem_open(child);
 
+	/* Each page of it is one more. */
+	if (!err && !charge_has_room(space, HASH_COUNT(space->charge.pages),
+				     NULL))
+		err = -EDQUOT;
 	if (err)
 		return err;
 	err = clean_pages(&cleaning);

@@ -102,15 +102,23 @@ struct hierarchy {
 	const char *limit;
 	const char *usage;
 	const char *events;
+	const char *swap_limit;
+	const char *swap_usage;
+	const char *clean;  /* these two of memory.stat: pages of files */
+	const char *active;
 };
 
 static const struct hierarchy hierarchies[] = {
 	{ 1, "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-	  "memory.usage_in_bytes", "memory.oom_control" },
+	  "memory.usage_in_bytes", "memory.oom_control",
+	  "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes",
+	  "total_inactive_file", "total_active_file" },
 	{ 2, "/sys/fs/cgroup", "memory.max", "memory.current",
-	  "memory.events" },
+	  "memory.events", "memory.swap.max", "memory.swap.current",
+	  "inactive_file", "active_file" },
 	{ 2, "/sys/fs/cgroup/unified", "memory.max", "memory.current",
-	  "memory.events" },
+	  "memory.events", "memory.swap.max", "memory.swap.current",
+	  "inactive_file", "active_file" },
 };
 
 static bool read_number(const char *root, const char *directory,
@@ -152,18 +160,82 @@ void vitals_read_kills(const char *root, struct vitals *vitals)
 		(void)find_kills(root, vitals->kills_path, &vitals->oom_kills);
 }
 
+/* Lines "NAME NUMBER [kB]" of a file: that of one name, or 0. */
+static uint64_t find_number(FILE *file, const char *name)
+{
+	char line[256];
+
+	rewind(file);
+	while (fgets(line, sizeof(line), file)) {
+		size_t n = strcspn(line, ": ");
+
+		if (n == strlen(name) && !memcmp(line, name, n))
+			return strtoull(line + n + 1, NULL, 10);
+	}
+	return 0;
+}
+
+/* What the kernel can write elsewhere, if there is a place for it. */
+static uint64_t swap_room(const char *root, const struct hierarchy *hierarchy,
+			  const char *directory)
+{
+	FILE *file CLEANUP(file_close_cleanup) =
+		open_file(root, "/proc/meminfo");
+	uint64_t room = file ? find_number(file, "SwapFree") * 1024 : 0;
+	uint64_t limit, usage, swappiness;
+
+	if (read_number(root, directory, "memory.swappiness", &swappiness) &&
+	    !swappiness)
+		return 0;
+	if (room && read_number(root, directory, hierarchy->swap_limit, &limit) &&
+	    read_number(root, directory, hierarchy->swap_usage, &usage) &&
+	    limit < usage + room)
+		room = limit > usage ? limit - usage : 0;
+	return room;
+}
+
+/*
+ * What the kernel can take back: pages of files. Of those that are in use not
+ * all: the program would do nothing but fetch them again.
+ */
+static uint64_t file_room(const char *root, const struct hierarchy *hierarchy,
+			  const char *directory)
+{
+	char *path CLEANUP(xfree_cleanup) =
+		xasprintf("%s/memory.stat", directory);
+	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
+
+	return file ? find_number(file, hierarchy->clean) +
+			      find_number(file, hierarchy->active) / 2 :
+		      0;
+}
+
+static void take_room(const char *root, const struct hierarchy *hierarchy,
+		      const char *directory, uint64_t room, struct vitals *ret)
+{
+	room += file_room(root, hierarchy, directory) +
+		swap_room(root, hierarchy, directory);
+	if (room >= ret->room_bytes)
+		return;
+	ret->room_bytes = room;
+	snprintf(ret->room_path, sizeof(ret->room_path), "%s", directory);
+}
+
 static void take_limit(const char *root, const struct hierarchy *hierarchy,
 		       const char *directory, struct vitals *ret)
 {
-	uint64_t limit;
+	uint64_t limit, usage = 0;
 
 	if (!read_number(root, directory, hierarchy->limit, &limit) ||
-	    limit >= NO_LIMIT || (ret->limit_bytes && ret->limit_bytes <= limit))
+	    limit >= NO_LIMIT)
+		return;
+	if (read_number(root, directory, hierarchy->usage, &usage))
+		take_room(root, hierarchy, directory,
+			  limit > usage ? limit - usage : 0, ret);
+	if (ret->limit_bytes && ret->limit_bytes <= limit)
 		return;
 	ret->limit_bytes = limit;
-	if (!read_number(root, directory, hierarchy->usage,
-			 &ret->cgroup_bytes))
-		ret->cgroup_bytes = 0;
+	ret->cgroup_bytes = usage;
 }
 
 /* The groups from the process's own up to the root. */
@@ -216,9 +288,15 @@ static void read_cgroup(const char *root, pid_t pid, struct vitals *ret)
 	}
 }
 
+void vitals_read_room(const char *root, pid_t pid, struct vitals *ret)
+{
+	*ret = (struct vitals){ .room_bytes = UINT64_MAX };
+	read_cgroup(root, pid, ret);
+}
+
 int vitals_read(const char *root, pid_t pid, struct vitals *ret)
 {
-	*ret = (struct vitals){ 0 };
+	*ret = (struct vitals){ .room_bytes = UINT64_MAX };
 	if (!read_status(root, pid, ret))
 		return -ERR_GONE;
 	read_faults(root, pid, ret);

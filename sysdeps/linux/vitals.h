@@ -19,6 +19,10 @@ struct vitals {
 	uint64_t limit_bytes;    /* of its cgroup, the lowest one up to the
 				    root; 0: none */
 	uint64_t cgroup_bytes;   /* used by the cgroup that has that limit */
+	uint64_t room_bytes;     /* how much more its cgroup, or one above it,
+				    may take before somebody is killed for
+				    it, roughly; UINT64_MAX: no limit */
+	char room_path[256];     /* which of them that is */
 	uint64_t oom_kills;      /* in its own cgroup */
 	unsigned cgroup_version; /* 1, 2; 0: not known */
 	char kills_path[512];    /* where these are counted; "": nowhere */
@@ -29,6 +33,9 @@ struct vitals {
  * there is no such process, or it has ended.
  */
 int vitals_read(const char *root, pid_t pid, struct vitals *ret) MUST_CHECK;
+
+/* What concerns its cgroup alone, for a tenth of the time. */
+void vitals_read_room(const char *root, pid_t pid, struct vitals *ret);
 
 /* Counts the kills anew: the process may have gone by one. */
 void vitals_read_kills(const char *root, struct vitals *vitals);

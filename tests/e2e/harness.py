@@ -556,27 +556,20 @@ def check_untouched(pid):
     check(not differences, "bytes left behind:\n" + "\n".join(differences))
 
 
-# ---------------------------------------------------------------- freezing
+# ---------------------------------------------------------------- cgroups
 
-class Freezer:
-    """A cgroup of its own, of v1 or v2, that can be frozen."""
+class Cgroup:
+    """One of its own, in the first of some hierarchies that has such files."""
 
-    PLACES = {1: ("/sys/fs/cgroup/freezer",),
-              2: ("/sys/fs/cgroup/unified", "/sys/fs/cgroup")}
-
-    def __init__(self, version):
-        self.version = version
-        self.file, self.words = {
-            1: ("freezer.state", ("THAWED", "FROZEN")),
-            2: ("cgroup.freeze", ("0", "1"))}[version]
-        for place in self.PLACES[version]:
+    def __init__(self, places, file):
+        for place in places:
             self.path = "%s/calltrap-test-%d" % (place, os.getpid())
             with contextlib.suppress(OSError):
                 os.mkdir(self.path)
-                if os.path.exists(os.path.join(self.path, self.file)):
+                if os.path.exists(os.path.join(self.path, file)):
                     return
                 os.rmdir(self.path)
-        raise Skip("no freezer of cgroup v%d can be had" % version)
+        raise Skip("no cgroup with a %s can be had" % file)
 
     def put(self, file, text):
         with open(os.path.join(self.path, file), "w") as out:
@@ -585,16 +578,10 @@ class Freezer:
     def take(self, pid):
         self.put("cgroup.procs", str(pid))
 
-    def freeze(self, frozen=True):
-        self.put(self.file, self.words[frozen])
-
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        """Processes in it end before: who is frozen can't."""
-        with contextlib.suppress(OSError):
-            self.freeze(False)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -605,6 +592,41 @@ class Freezer:
                     with contextlib.suppress(OSError):
                         os.kill(int(pid), signal.SIGKILL)
                 time.sleep(0.02)
+
+
+class Freezer(Cgroup):
+    """One of v1 or v2 that can be frozen."""
+
+    PLACES = {1: ("/sys/fs/cgroup/freezer",),
+              2: ("/sys/fs/cgroup/unified", "/sys/fs/cgroup")}
+
+    def __init__(self, version):
+        self.version = version
+        self.file, self.words = {
+            1: ("freezer.state", ("THAWED", "FROZEN")),
+            2: ("cgroup.freeze", ("0", "1"))}[version]
+        super().__init__(self.PLACES[version], self.file)
+
+    def freeze(self, frozen=True):
+        self.put(self.file, self.words[frozen])
+
+    def __exit__(self, *_):
+        """Processes in it end before: who is frozen can't."""
+        with contextlib.suppress(OSError):
+            self.freeze(False)
+        super().__exit__()
+
+
+class MemoryLimit(Cgroup):
+    """One of v1 with so much memory, and no swap."""
+
+    def __init__(self, limit):
+        super().__init__(("/sys/fs/cgroup/memory",), "memory.limit_in_bytes")
+        self.limit = limit
+        self.usage = os.path.join(self.path, "memory.usage_in_bytes")
+        self.put("memory.limit_in_bytes", str(limit))
+        with contextlib.suppress(OSError):
+            self.put("memory.swappiness", "0")
 
 
 # ---------------------------------------------------------------- building

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 import harness as h
 
 CHILDREN = int(os.environ.get("CHILDREN") or 100)
+ROUNDS = int(os.environ.get("ROUNDS") or 2)
 FILES = int(os.environ.get("FILES") or 64)
 
 
@@ -121,6 +122,50 @@ def compressed(case):
         h.check_equal(words, "1 calltrap: %s can't be read: it is too large" %
                       path, "status and message")
         h.check(int(peak) < 350, "it took %s MB" % peak)
+
+
+def at_ceiling(case, group, left, functions):
+    """Attaches where so many KiB are left; returns what calltrap did."""
+    target = case.start(
+        ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$@"', group.path,
+         program("ceiling"), str(left), group.usage, str(group.limit)])
+    h.wait_until(lambda: "ready" in target.out or
+                 target.popen.poll() is not None, "the target")
+    if target.popen.poll() is not None:
+        return None  # it went too far by itself
+    tracer = case.start_calltrap("-L", "-x", functions, "-p",
+                                 str(target.pid))
+    h.wait_until(lambda: "f1@" in h.read(tracer.log_path) or
+                 tracer.popen.poll() is not None, "calls")
+    time.sleep(0.1)
+    if tracer.popen.poll() is None:
+        tracer.popen.send_signal(signal.SIGINT)
+    status = tracer.wait()
+    target.popen.send_signal(signal.SIGTERM)
+    return (target.wait(), status, "f1@" in h.read(tracer.log_path),
+            tracer.err)
+
+
+@h.test("the target's memory cgroup is at its limit")
+def ceiling(case):
+    dead, refused, traced = [], 0, 0
+    for i in range(ROUNDS):
+        for left in (0, 300, 700, 1500, 16000):
+            functions = ("f1", "f1+*@libc.so*")[i % 2]
+            with h.MemoryLimit(40 << 20) as group:
+                found = at_ceiling(case, group, left, functions)
+            if not found:
+                continue
+            end, status, calls, words = found
+            if end != 7:
+                dead.append((left, functions, end, status, words))
+            refused += not calls
+            traced += calls
+            h.check(calls or "memory cgroup" in words or end != 7,
+                    "no calls, and why isn't told: " + words)
+            h.check(calls or left < 16000, "refused: " + words)
+    print("# refused %d, traced %d, deaths %d" % (refused, traced, len(dead)))
+    h.check_equal(dead, [], "targets that came to harm")
 
 
 if __name__ == "__main__":

@@ -98,6 +98,37 @@ START_TEST(zombie)
 }
 END_TEST
 
+/* A group above may be the one that is nearly full; files can be taken back. */
+START_TEST(room_is_the_least_of_all)
+{
+	struct vitals v;
+
+	put("/proc/7/cgroup", "4:memory:/a/b\n");
+	put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9000\n");
+	put("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "8900\n");
+	put("/sys/fs/cgroup/memory/a/memory.stat",
+	    "inactive_file 1\ntotal_inactive_file 30\n"
+	    "total_active_file 20\n");
+	put("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "6000\n");
+	put("/sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "4000\n");
+	vitals_read_room(root, 7, &v);
+	ck_assert_uint_eq(v.room_bytes, 100 + 30 + 10);
+	ck_assert_str_eq(v.room_path, "/sys/fs/cgroup/memory/a");
+	/* What has a place in the swap needs none in memory. */
+	put("/proc/meminfo", "MemTotal: 1000 kB\nSwapFree: 2 kB\n");
+	put("/sys/fs/cgroup/memory/a/memory.memsw.limit_in_bytes", "9500\n");
+	put("/sys/fs/cgroup/memory/a/memory.memsw.usage_in_bytes", "9000\n");
+	vitals_read_room(root, 7, &v);
+	ck_assert_uint_eq(v.room_bytes, 140 + 500);
+	put("/sys/fs/cgroup/memory/a/memory.swappiness", "0\n");
+	vitals_read_room(root, 7, &v);
+	ck_assert_uint_eq(v.room_bytes, 140);
+	put("/proc/7/cgroup", "4:memory:/c\n");
+	vitals_read_room(root, 7, &v);
+	ck_assert_uint_eq(v.room_bytes, UINT64_MAX);
+}
+END_TEST
+
 START_TEST(version_1)
 {
 	struct vitals v;
@@ -170,6 +201,7 @@ int main(void)
 	tcase_add_test(tests, process);
 	tcase_add_test(tests, zombie);
 	tcase_add_test(tests, kills_afterwards);
+	tcase_add_test(tests, room_is_the_least_of_all);
 	tcase_add_test(tests, version_1);
 	tcase_add_test(tests, version_2);
 	tcase_add_test(tests, odd_groups);

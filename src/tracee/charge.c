@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/charge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/vitals.h"
+#include "tracee/space.h"
+
+/*
+ * What stays free: the kernel charges 64 pages at once for each processor, and
+ * the target goes on meanwhile. A calltrap in the same cgroup takes memory, too.
+ */
+#define SPARE	  (UINT64_C(1) << 20)
+#define SPARE_OWN (UINT64_C(16) << 20)
+
+static taddr_t page_of(taddr_t address)
+{
+	return address & ~(taddr_t)(PAGE_SIZE - 1);
+}
+
+static bool is_charged(const struct charge *charge, taddr_t page)
+{
+	struct charged_page *found;
+
+	HASH_FIND(hh, charge->pages, &page, sizeof(page), found);
+	return found;
+}
+
+static void add_page(struct charge *charge, taddr_t page)
+{
+	struct charged_page *added = xcalloc(1, sizeof(*added));
+
+	added->address = page;
+	HASH_ADD(hh, charge->pages, address, sizeof(added->address), added);
+}
+
+/* The limit of a group above both counts for both. */
+static bool is_ours(const struct vitals *target)
+{
+	const size_t n = strlen(target->room_path);
+	struct vitals own;
+
+	vitals_read_room("", getpid(), &own);
+	return own.room_bytes != UINT64_MAX &&
+	       !strncmp(own.room_path, target->room_path, n) &&
+	       (own.room_path[n] == '/' || !own.room_path[n]);
+}
+
+bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret)
+{
+	struct charge *charge = &space->charge;
+	struct vitals now;
+	uint64_t spare;
+
+	if (charge->known && !charge->limited)
+		return true;
+	vitals_read_room("", space->memory.pid, &now);
+	charge->known = true;
+	charge->limited = now.room_bytes != UINT64_MAX;
+	if (!charge->limited)
+		return true;
+	if (room_ret)
+		*room_ret = now.room_bytes;
+	spare = is_ours(&now) ? SPARE_OWN : SPARE;
+	return now.room_bytes >= spare + pages * (uint64_t)PAGE_SIZE;
+}
+
+int charge_page(struct space *space, taddr_t address)
+{
+	struct charge *charge = &space->charge;
+	taddr_t page = page_of(address);
+
+	if ((charge->known && !charge->limited) || is_charged(charge, page))
+		return 0;
+	if (!charge_has_room(space, 1, NULL)) {
+		diag_debug(DIAG_TRAP, "no memory for a page of code");
+		charge->refused = true;
+		return -ENOMEM;
+	}
+	if (charge->limited)
+		add_page(charge, page);
+	return 0;
+}
+
+size_t charge_count_deferred(struct space *space)
+{
+	struct charge counted = { NULL, false, false, false };
+	struct trap *trap, *next;
+	size_t count;
+
+	HASH_ITER(hh, space->traps, trap, next) {
+		taddr_t page = page_of(trap->address);
+
+		if (trap->deferred && !is_charged(&space->charge, page) &&
+		    !is_charged(&counted, page))
+			add_page(&counted, page);
+	}
+	count = HASH_COUNT(counted.pages);
+	charge_free(&counted);
+	return count;
+}
+
+void charge_free(struct charge *charge)
+{
+	struct charged_page *page, *next;
+
+	HASH_ITER(hh, charge->pages, page, next) {
+		HASH_DEL(charge->pages, page);
+		free(page);
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CHARGE_H
+#define CALLTRAP_CHARGE_H
+
+#include <stdbool.h>
+
+#include "base/hash.h"
+#include "base/types.h"
+
+struct space;
+
+/*
+ * A page of code that is written to becomes the process's own, and counts
+ * against its memory cgroup: a process at its limit would be killed for it. So
+ * pages are counted where there is a limit, and none is written to when little
+ * is left.
+ */
+struct charged_page {
+	taddr_t address;
+	UT_hash_handle hh;
+};
+
+struct charge {
+	struct charged_page *pages; /* written to before */
+	bool known;                 /* what follows */
+	bool limited;               /* by a cgroup */
+	bool refused;               /* ever: a page */
+};
+
+/*
+ * Whether so many more pages can be written to. room_ret, if any: how many
+ * bytes the cgroup has left.
+ */
+bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret);
+
+/*
+ * To be called before code is written: 0, or -ENOMEM when that would take a
+ * page that the cgroup may not have.
+ */
+int charge_page(struct space *space, taddr_t address) MUST_CHECK;
+
+/* How many pages would be the first time written to, by the deferred traps. */
+size_t charge_count_deferred(struct space *space);
+
+void charge_free(struct charge *charge);
+
+#endif
