@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_RING_H
+#define CALLTRAP_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/types.h"
+#include "sysdeps/x86_64/agent/layout.h"
+
+/*
+ * Reads what the agent has written of one thread's calls. The memory is the
+ * traced program's, which may scribble over it at any time, so each word is
+ * read once and then checked; the position is ours.
+ */
+struct ring {
+	const uint64_t *words;
+	uint64_t size;	   /* of it, a power of two */
+	uint64_t position; /* of the next record */
+	uint64_t lost;	   /* times that something was passed over */
+};
+
+/* One call, from its begin to its return. Times in ticks. */
+struct agent_record {
+	uint64_t began, ended;
+	taddr_t return_address;
+	taddr_t slot; /* where that lay on the stack */
+	uint64_t result;
+	uint64_t arguments[AGENT_ARGUMENTS];
+	unsigned argument_count;
+	unsigned stub;
+	int error; /* errno, when the call has failed; 0: not known */
+};
+
+/*
+ * The next record, of those before head (the writer's word for how much it has
+ * reserved). False when there is none yet.
+ */
+bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret);
+
+/*
+ * The record at the position will never be finished (its thread has ended, or
+ * has jumped out of a signal handler): goes on at the next one that is whole,
+ * or at head.
+ */
+void ring_pass_over(struct ring *ring, uint64_t head);
+
+#endif

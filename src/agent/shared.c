@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/ticks.h"
+#include "base/clock.h"
+
+#define PAGE 4096u
+
+/* How many blocks nobody has taken there should be. */
+#define SPARE_BLOCKS 4
+
+static uint64_t whole_pages(uint64_t size)
+{
+	return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+uint64_t shared_blocks_offset(void)
+{
+	return whole_pages(sizeof(struct agent_shared));
+}
+
+uint64_t shared_block_size(void)
+{
+	return whole_pages(sizeof(struct agent_block) +
+			   SHARED_RING_WORDS * sizeof(uint64_t));
+}
+
+uint64_t shared_size(void)
+{
+	return shared_blocks_offset() + SHARED_BLOCKS * shared_block_size();
+}
+
+static uint64_t block_offset(unsigned block)
+{
+	return shared_blocks_offset() + block * shared_block_size();
+}
+
+static struct agent_block *block_at(const struct shared *shared,
+				    unsigned block)
+{
+	return (struct agent_block *)((char *)shared->memory +
+				      block_offset(block));
+}
+
+/* The program may have made its file smaller: then every access would kill. */
+static bool has_its_size(int fd)
+{
+	struct stat file;
+
+	return !fstat(fd, &file) && (uint64_t)file.st_size == shared_size();
+}
+
+/* From now on nobody can. */
+static int keep_size(int fd)
+{
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) &&
+	    !(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
+		return -EPERM;
+	return has_its_size(fd) ? 0 : -EBADF;
+}
+
+int shared_open(struct shared *shared, int fd, uint64_t mode)
+{
+	void *memory;
+	int err = keep_size(fd);
+
+	*shared = (struct shared){ .fd = fd, .mode = mode };
+	if (err) {
+		close(fd);
+		return err;
+	}
+	memory = mmap(NULL, shared_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0);
+	if (memory == MAP_FAILED) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	shared->memory = memory;
+	return 0;
+}
+
+void shared_close(struct shared *shared)
+{
+	if (!shared->memory)
+		return;
+	munmap(shared->memory, shared_size());
+	close(shared->fd);
+	*shared = (struct shared){ .fd = -1 };
+}
+
+/* ---- blocks ---- */
+
+static int allocate(const struct shared *shared, uint64_t offset,
+		    uint64_t size)
+{
+	const uint64_t from = offset / PAGE * PAGE;
+
+	return fallocate(shared->fd, 0, (off_t)from,
+			 (off_t)(offset + size - from)) ?
+		       -errno :
+		       0;
+}
+
+static int allocate_block(const struct shared *shared, unsigned block,
+			  unsigned stubs)
+{
+	const uint64_t at = block_offset(block);
+	int err = 0;
+
+	err = allocate(shared, at, stubs * sizeof(struct agent_counter));
+	if (!err && shared->mode & AGENT_DURATIONS)
+		err = allocate(shared,
+			       at + offsetof(struct agent_block, histograms),
+			       stubs * sizeof(struct agent_histogram));
+	if (!err && shared->mode & AGENT_RECORDS && block)
+		err = allocate(shared, at + sizeof(struct agent_block),
+			       SHARED_RING_WORDS * sizeof(uint64_t));
+	return err;
+}
+
+static int add_block(struct shared *shared)
+{
+	const unsigned block = shared->blocks;
+	int err = allocate_block(shared, block, shared->stubs);
+
+	if (err)
+		return err;
+	shared->rings[block] = (struct ring){
+		.words = block_at(shared, block)->ring,
+		.size = SHARED_RING_WORDS,
+	};
+	shared->blocks++;
+	__atomic_store_n(&shared->memory->ready, shared->blocks,
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int add_spare_blocks(struct shared *shared)
+{
+	const uint64_t taken = __atomic_load_n(&shared->memory->taken,
+					       __ATOMIC_RELAXED);
+	int err = 0;
+
+	while (!err && shared->blocks < SHARED_BLOCKS &&
+	       shared->blocks < taken + SPARE_BLOCKS)
+		err = add_block(shared);
+	return err;
+}
+
+int shared_prepare(struct shared *shared, unsigned stubs)
+{
+	unsigned block;
+	int err = 0;
+
+	if (!shared->blocks) {
+		err = allocate(shared, 0, sizeof(struct agent_shared));
+		/* The first one is for those who have none. */
+		shared->memory->taken = 1;
+	}
+	for (block = 0; !err && block < shared->blocks; block++)
+		err = allocate_block(shared, block, stubs);
+	if (err)
+		return err;
+	shared->stubs = stubs;
+	return add_spare_blocks(shared);
+}
+
+void shared_beat(struct shared *shared)
+{
+	__atomic_store_n(&shared->memory->beat, ticks_now(), __ATOMIC_RELEASE);
+	if (shared->stubs)
+		(void)add_spare_blocks(shared);
+}
+
+/* ---- counters ---- */
+
+void shared_counter(const struct shared *shared, unsigned stub,
+		    struct agent_counter *ret)
+{
+	unsigned block;
+
+	*ret = (struct agent_counter){ 0 };
+	for (block = 0; block < shared->blocks; block++) {
+		struct agent_counter own =
+			block_at(shared, block)->counters[stub];
+
+		ret->calls += own.calls;
+		ret->failed += own.failed;
+		ret->ticks += own.ticks;
+		if (own.longest > ret->longest)
+			ret->longest = own.longest;
+	}
+}
+
+void shared_histogram(const struct shared *shared, unsigned stub,
+		      uint64_t ret[AGENT_OCTAVES][AGENT_PARTS])
+{
+	unsigned block, octave, part;
+
+	memset(ret, 0, AGENT_OCTAVES * sizeof(*ret));
+	for (block = 0; block < shared->blocks; block++) {
+		const struct agent_histogram *own =
+			&block_at(shared, block)->histograms[stub];
+
+		for (octave = 0; octave < AGENT_OCTAVES; octave++)
+			for (part = 0; part < AGENT_PARTS; part++)
+				ret[octave][part] += own->counts[octave][part];
+	}
+}
+
+/* ---- rings ---- */
+
+/* The block of a thread, which no other thread claims; 0: it has none. */
+static unsigned block_of(struct shared *shared, unsigned entry)
+{
+	const struct agent_thread *thread = &shared->memory->threads[entry];
+	const uint32_t block = __atomic_load_n(&thread->block,
+					       __ATOMIC_ACQUIRE);
+
+	if (!block || block >= shared->blocks)
+		return 0;
+	if (!shared->readers[block])
+		shared->readers[block] = entry + 1;
+	return shared->readers[block] == entry + 1 ? block : 0;
+}
+
+/* How long a record may be on its way before it is given up. */
+#define STUCK_TIME NS_PER_SECOND
+
+static void look_for_stuck(struct shared *shared, unsigned block,
+			   uint64_t head, uint64_t now)
+{
+	struct ring *ring = &shared->rings[block];
+
+	if (ring->position == head) {
+		shared->stuck[block] = 0;
+	} else if (!shared->stuck[block]) {
+		shared->stuck[block] = now;
+	} else if (now - shared->stuck[block] > STUCK_TIME) {
+		ring_pass_over(ring, head);
+		shared->stuck[block] = 0;
+	}
+}
+
+static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
+			shared_visitor *visit, void *context)
+{
+	struct agent_thread *thread = &shared->memory->threads[entry];
+	const unsigned block = block_of(shared, entry);
+	struct ring *ring = &shared->rings[block];
+	struct agent_record record;
+	uint64_t head, before = ring->position;
+
+	if (!block)
+		return;
+	/* What is written meanwhile is left for the next time. */
+	head = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
+	while (ring_read(ring, head, &record))
+		if (record.stub < shared->stubs)
+			visit(context, (pid_t)thread->tid, &record);
+	if (ring->position != before)
+		shared->stuck[block] = 0;
+	look_for_stuck(shared, block, head, now);
+	__atomic_store_n(&thread->tail, ring->position, __ATOMIC_RELEASE);
+}
+
+void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
+		 void *context)
+{
+	unsigned entry;
+
+	for (entry = 0; entry < AGENT_THREADS; entry++)
+		if (shared->memory->threads[entry].pointer)
+			read_thread(shared, entry, now, visit, context);
+}
+
+void shared_thread_ended(struct shared *shared, pid_t tid)
+{
+	unsigned entry;
+
+	for (entry = 0; entry < AGENT_THREADS; entry++) {
+		struct agent_thread *thread = &shared->memory->threads[entry];
+		uint32_t expected = tid;
+
+		__atomic_compare_exchange_n(&thread->tid, &expected, 0, false,
+					    __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	}
+}
+
+uint64_t shared_lost(const struct shared *shared)
+{
+	uint64_t lost = shared->memory->dropped;
+	unsigned i;
+
+	for (i = 0; i < AGENT_THREADS; i++)
+		lost += shared->memory->threads[i].dropped;
+	for (i = 0; i < shared->blocks; i++)
+		lost += shared->rings[i].lost;
+	return lost;
+}
+
+void shared_empty(struct shared *shared)
+{
+	(void)fallocate(shared->fd,
+			FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			(off_t)shared_size());
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SHARED_H
+#define CALLTRAP_SHARED_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "agent/ring.h"
+
+/*
+ * Calltrap's side of the memory that it shares with the agent: gives blocks
+ * their memory, reads counters and rings. Everything there is the traced
+ * program's to change: numbers may be wrong, and nothing else.
+ */
+
+#define SHARED_RING_WORDS (1u << 17) /* 1 MiB */
+#define SHARED_BLOCKS	  128
+
+/* How it is laid out: the same whenever, so that who takes over may find it. */
+uint64_t shared_blocks_offset(void);
+uint64_t shared_block_size(void);
+uint64_t shared_size(void);
+
+struct shared {
+	int fd;
+	struct agent_shared *memory;
+	uint64_t mode;	  /* AGENT_COUNTS | … */
+	unsigned stubs;	  /* those in use: so much of each block is needed */
+	unsigned blocks;  /* that have been made ready */
+	struct ring rings[SHARED_BLOCKS];
+	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
+	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
+};
+
+/* fd becomes its own. Returns a negative errno when it can't be mapped. */
+int shared_open(struct shared *shared, int fd, uint64_t mode) MUST_CHECK;
+void shared_close(struct shared *shared);
+
+/*
+ * From now on so many stubs are in use. Blocks get their memory here, charged
+ * to us: the program must not die of a full file system or cgroup.
+ */
+int shared_prepare(struct shared *shared, unsigned stubs) MUST_CHECK;
+
+/* A sign of life; and more blocks, if there are few left. */
+void shared_beat(struct shared *shared);
+
+/* Of all threads. Saturates nothing: garbage stays garbage. */
+void shared_counter(const struct shared *shared, unsigned stub,
+		    struct agent_counter *ret);
+void shared_histogram(const struct shared *shared, unsigned stub,
+		      uint64_t ret[AGENT_OCTAVES][AGENT_PARTS]);
+
+/*
+ * Gives each record that is there to a function, thread by thread; those of
+ * one thread in the order of their returns.
+ */
+typedef void shared_visitor(void *context, pid_t tid,
+			    const struct agent_record *record);
+void shared_read(struct shared *shared, uint64_t now_ns,
+		 shared_visitor *visit, void *context);
+
+/* A thread has ended: another one may have its place by now. */
+void shared_thread_ended(struct shared *shared, pid_t tid);
+
+/* Records that found no room, or were never finished. */
+uint64_t shared_lost(const struct shared *shared);
+
+/* Gives the memory back; threads that are still at work find zeros. */
+void shared_empty(struct shared *shared);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/stub.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sysdeps/x86_64/agent/image.h"
+
+taddr_t stub_address(taddr_t base, unsigned index)
+{
+	return base + AGENT_STUBS_OFFSET + index * AGENT_STUB_SIZE;
+}
+
+/* endbr64; lea address(%rip), %r11; jmp hook */
+static void write_code(uint8_t ret[16], taddr_t at, taddr_t hook)
+{
+	static const uint8_t code[16] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x4c, 0x8d,
+					  0x1d, 0xf5, 0xff, 0xff, 0xff, 0xe9 };
+	const int32_t distance = (int32_t)(hook - (at + sizeof(code)));
+
+	memcpy(ret, code, sizeof(code));
+	memcpy(ret + 12, &distance, sizeof(distance));
+}
+
+/* The copy would push or pop another return address than the original. */
+static bool can_be_copied(const struct insn *insn)
+{
+	return insn->way != INSN_STEP && !insn->pushes_or_pops_return;
+}
+
+static int copy_first(const struct insn *insn, taddr_t to, uint8_t *ret)
+{
+	int8_t resume[INSN_COPY_MAX];
+	int size;
+
+	if (!can_be_copied(insn))
+		return -EINVAL;
+	size = arch_x86_64.insn_relocate(insn, to, ret, resume);
+	return size < 0 ? size : 0;
+}
+
+int stub_make(const struct stub_config *config, struct agent_stub *ret)
+{
+	const struct agent_header *header = (const void *)agent_image;
+	const taddr_t at = stub_address(config->base, config->index);
+	const taddr_t copy = at + offsetof(struct agent_stub, copy);
+	int err = 0;
+
+	_Static_assert(INSN_COPY_MAX <= sizeof(ret->copy), "has its place");
+	*ret = (struct agent_stub){
+		.original = config->insn ? copy : config->function,
+		.function = config->function,
+		.index = config->index,
+		.arguments = config->arguments,
+		.failure = config->failure,
+		.used = 1,
+	};
+	write_code(ret->code, at, config->base + header->hook);
+	if (config->insn)
+		err = copy_first(config->insn, copy, ret->copy);
+	return err;
+}
+
+bool stub_equals(const struct agent_stub *a, const struct agent_stub *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}

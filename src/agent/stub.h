@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_STUB_H
+#define CALLTRAP_STUB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sysdeps/arch.h"
+#include "sysdeps/x86_64/agent/layout.h"
+
+/*
+ * What is caught, and how. insn is the function's first instruction where a
+ * trap stands on it, so that the agent enters behind that; else NULL.
+ */
+struct stub_config {
+	taddr_t base; /* of the agent */
+	unsigned index;
+	taddr_t function;
+	const struct insn *insn;
+	unsigned arguments;
+	enum agent_failure failure;
+};
+
+/* Where the stub lies, and what slots of its function hold from then on. */
+taddr_t stub_address(taddr_t base, unsigned index);
+
+/* Returns -EINVAL or -ERANGE when the first instruction can't be moved there. */
+int stub_make(const struct stub_config *config,
+	      struct agent_stub *ret) MUST_CHECK;
+
+/* Whether an old one, made by whomever for the same place, does the same. */
+bool stub_equals(const struct agent_stub *a, const struct agent_stub *b);
+
+#endif

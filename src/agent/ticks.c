@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/ticks.h"
+
+#include <cpuid.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define POWER_MANAGEMENT 0x80000007u
+#define INVARIANT_TSC	 (1u << 8) /* of its edx (Intel SDM 18.17.1) */
+
+bool ticks_are_steady(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	return __get_cpuid(POWER_MANAGEMENT, &eax, &ebx, &ecx, &edx) &&
+	       edx & INVARIANT_TSC;
+}
+
+uint64_t ticks_now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/*
+ * One moment on both clocks: of a few looks the one that took least, as we may
+ * have lost the processor in the middle of the others.
+ */
+struct look {
+	uint64_t ticks, ns;
+};
+
+static struct look look(void)
+{
+	struct look best = { 0 };
+	uint64_t least = UINT64_MAX;
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		uint64_t before = ticks_now(), ns = clock_now();
+		uint64_t took = ticks_now() - before;
+
+		if (took < least)
+			best = (struct look){ before + took / 2, ns };
+		least = took < least ? took : least;
+	}
+	return best;
+}
+
+void ticks_gauge(struct ticks *ret)
+{
+	const struct timespec moment = { .tv_nsec = 2000000 };
+	const struct look now = look();
+
+	*ret = (struct ticks){ now.ticks, now.ns, 0 };
+	nanosleep(&moment, NULL);
+	ticks_adjust(ret);
+}
+
+void ticks_adjust(struct ticks *ticks)
+{
+	const struct look now = look();
+
+	if (now.ticks > ticks->base && now.ns > ticks->base_ns)
+		ticks->ns_per_tick = (double)(now.ns - ticks->base_ns) /
+				     (double)(now.ticks - ticks->base);
+}
+
+uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when)
+{
+	if (when >= ticks->base)
+		return ticks->base_ns + ticks_length(ticks, when - ticks->base);
+	return ticks->base_ns - ticks_length(ticks, ticks->base - when);
+}
+
+uint64_t ticks_length(const struct ticks *ticks, uint64_t count)
+{
+	/* Garbage is as good as any other number, but no undefined one. */
+	if (count > UINT64_MAX / 8)
+		return 0;
+	return (uint64_t)((double)count * ticks->ns_per_tick);
+}
+
+uint64_t ticks_in(const struct ticks *ticks, uint64_t ns)
+{
+	return ticks->ns_per_tick > 0 ?
+		       (uint64_t)((double)ns / ticks->ns_per_tick) :
+		       ns;
+}

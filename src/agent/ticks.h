@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_TICKS_H
+#define CALLTRAP_TICKS_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * The processor's time stamp counter, by which the agent tells the time, and
+ * what that is on the monotonic clock.
+ */
+struct ticks {
+	uint64_t base, base_ns; /* one moment on both */
+	double ns_per_tick;
+};
+
+/* Whether it counts evenly, on all processors, whatever they do. */
+bool ticks_are_steady(void);
+
+uint64_t ticks_now(void);
+
+/* Takes some milliseconds. */
+void ticks_gauge(struct ticks *ret);
+
+/*
+ * Looks at both clocks again: what was taken over a longer time is better.
+ * Times that have been told before are changed by less than a microsecond.
+ */
+void ticks_adjust(struct ticks *ticks);
+
+uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when);
+
+/* A number of ticks. */
+uint64_t ticks_length(const struct ticks *ticks, uint64_t count);
+uint64_t ticks_in(const struct ticks *ticks, uint64_t ns);
+
+#endif

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent: runs inside traced processes, in any thread, in signal handlers,
+ * in the middle of malloc. So it calls nothing, takes no lock, waits for
+ * nothing, and touches neither errno nor floating-point registers.
+ */
+#include <asm/mman.h>
+#include <asm/unistd_64.h>
+#include <linux/memfd.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sysdeps/x86_64/agent/layout.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+#ifndef MAP_SHARED
+#define MAP_SHARED 1
+#define MAP_PRIVATE 2
+#endif
+
+extern struct agent_header agent_header HIDDEN;
+extern struct agent_gate agent_gate HIDDEN;
+extern struct agent_shared agent_shared HIDDEN;
+
+/* What agent_hook (hook.S) has on the stack; the return address follows. */
+struct agent_frame {
+	uint64_t arguments[AGENT_ARGUMENTS];
+	const struct agent_stub *stub;
+	uint64_t began;
+	uint64_t result;
+	uint64_t second_result;
+	uint64_t padding;
+	uint64_t return_address;
+};
+
+_Static_assert(offsetof(struct agent_frame, return_address) == 88,
+	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
+	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_header, boot_return) == AGENT_BOOT_RETURN,
+	       "as hook.S has it");
+_Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
+_Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
+_Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
+	       "as agent.ld has it");
+
+void agent_note(const struct agent_frame *frame) HIDDEN;
+void agent_boot_run(void) HIDDEN;
+
+static inline uint64_t ticks(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static long system_call(long number, long a, long b, long c, long d, long e,
+			long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+/*
+ * One instruction can't be interrupted half-way by a signal handler of the
+ * same thread; no other thread writes there. That spares the lock prefix.
+ */
+static inline uint64_t own_add(uint64_t *number, uint64_t by)
+{
+	__asm__ volatile("xaddq %0, %1"
+			 : "+r"(by), "+m"(*number)
+			 :
+			 : "memory", "cc");
+	return by;
+}
+
+static inline void common_add(uint64_t *number, uint64_t by)
+{
+	__atomic_fetch_add(number, by, __ATOMIC_RELAXED);
+}
+
+/* ---- threads ---- */
+
+static inline uint64_t thread_pointer(void)
+{
+	uint64_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+static inline unsigned home_of(uint64_t pointer)
+{
+	return (pointer >> 6) * 0x9e3779b97f4a7c15ull >> 54;
+}
+
+_Static_assert(AGENT_THREADS == 1 << (64 - 54), "as home_of() has it");
+
+/* A handler may come at any point and do the same for its thread first. */
+static void take_block(struct agent_thread *thread)
+{
+	uint64_t block = __atomic_load_n(&agent_shared.taken,
+					 __ATOMIC_RELAXED);
+	uint32_t none = 0;
+
+	do {
+		if (block >= __atomic_load_n(&agent_shared.ready,
+					     __ATOMIC_ACQUIRE))
+			return;
+	} while (!__atomic_compare_exchange_n(&agent_shared.taken, &block,
+					      block + 1, false,
+					      __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+	__atomic_compare_exchange_n(&thread->block, &none, block, false,
+				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+static __attribute__((noinline)) struct agent_thread *
+complete(struct agent_thread *thread)
+{
+	if (!thread->tid)
+		__atomic_store_n(&thread->tid,
+				 system_call(__NR_gettid, 0, 0, 0, 0, 0, 0),
+				 __ATOMIC_RELEASE);
+	if (!thread->block)
+		take_block(thread);
+	return thread;
+}
+
+static __attribute__((noinline)) struct agent_thread *claim(uint64_t pointer)
+{
+	unsigned at = home_of(pointer), i;
+
+	for (i = 0; i < AGENT_PROBING; i++, at++) {
+		struct agent_thread *thread =
+			&agent_shared.threads[at % AGENT_THREADS];
+		uint64_t owner = 0;
+
+		if (__atomic_compare_exchange_n(&thread->pointer, &owner,
+						pointer, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE) ||
+		    owner == pointer)
+			return complete(thread);
+	}
+	return NULL;
+}
+
+static inline struct agent_thread *find_thread(void)
+{
+	uint64_t pointer = thread_pointer();
+	struct agent_thread *thread = &agent_shared.threads[home_of(pointer)];
+
+	if (__builtin_expect(thread->pointer == pointer && thread->tid &&
+				     thread->block,
+			     1))
+		return thread;
+	return claim(pointer);
+}
+
+/* How the memory is laid out, and what is to be done. */
+struct config {
+	uint64_t mode;
+	uint64_t patience;
+	uint64_t blocks;
+	uint64_t block_size;
+	uint64_t ring_words;
+	int64_t errno_offset;
+};
+
+#define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
+
+/*
+ * Once, and whether the gate is open last: a signal handler may fork at any
+ * point, and in the child all of this is zeros from then on.
+ */
+static inline bool read_config(struct config *ret)
+{
+	ret->mode = READ(mode);
+	ret->patience = READ(patience);
+	ret->blocks = READ(blocks);
+	ret->block_size = READ(block_size);
+	ret->ring_words = READ(ring_words);
+	ret->errno_offset = READ(errno_offset);
+	return READ(on);
+}
+
+static inline struct agent_block *block_at(const struct config *config,
+					   uint64_t number)
+{
+	uint64_t shared = (uint64_t)&agent_shared;
+
+	/* It goes on behind what the compiler thinks is its end. */
+	__asm__("" : "+r"(shared));
+	return (struct agent_block *)(shared + config->blocks +
+				      number * config->block_size);
+}
+
+/* ---- counting ---- */
+
+static inline bool has_failed(const struct agent_frame *frame)
+{
+	switch (frame->stub->failure) {
+	case AGENT_FAILS_NULL:
+		return !frame->result;
+	case AGENT_FAILS_NEGATIVE:
+		return (int32_t)frame->result < 0;
+	case AGENT_FAILS_NONZERO:
+		return (uint32_t)frame->result;
+	default:
+		return false;
+	}
+}
+
+static uint32_t *part_of(struct agent_histogram *histogram, uint64_t number)
+{
+	unsigned octave = 0;
+
+	if (number >= AGENT_PARTS)
+		octave = 63 - __builtin_clzll(number) - 4;
+	if (octave >= AGENT_OCTAVES)
+		return &histogram->counts[AGENT_OCTAVES - 1][AGENT_PARTS - 1];
+	if (octave)
+		number >>= octave - 1;
+	return &histogram->counts[octave][number % AGENT_PARTS];
+}
+
+static void count_duration(struct agent_block *block, unsigned index,
+			   uint64_t took)
+{
+	uint32_t *part;
+
+	part = part_of(&block->histograms[index], took);
+	__atomic_fetch_add(part, 1, __ATOMIC_RELAXED);
+	if (took > block->counters[index].longest)
+		block->counters[index].longest = took;
+}
+
+static inline void count(const struct config *config,
+			 struct agent_thread *thread,
+			 const struct agent_frame *frame, uint64_t took)
+{
+	const unsigned index = frame->stub->index;
+	const uint32_t own = thread ? thread->block : 0;
+	struct agent_block *block = block_at(config, own);
+	struct agent_counter *counter = &block->counters[index];
+	const bool failed = has_failed(frame);
+
+	if (own) {
+		own_add(&counter->calls, 1);
+		own_add(&counter->ticks, took);
+		if (failed)
+			own_add(&counter->failed, 1);
+	} else {
+		common_add(&counter->calls, 1);
+		common_add(&counter->ticks, took);
+		if (failed)
+			common_add(&counter->failed, 1);
+	}
+	if (config->mode & AGENT_DURATIONS)
+		count_duration(block, index, took);
+}
+
+/* ---- recording ---- */
+
+static inline uint64_t errno_of(const struct config *config,
+				const struct agent_frame *frame)
+{
+	const char *thread = (const char *)thread_pointer();
+	const int64_t offset = config->errno_offset;
+
+	if (!offset || !has_failed(frame))
+		return 0;
+	return *(const uint32_t *)(thread + offset);
+}
+
+static inline void write_record(const struct config *config,
+				struct agent_thread *thread,
+				uint64_t *ring,
+				const struct agent_frame *frame,
+				uint64_t ended)
+{
+	const unsigned arguments = frame->stub->arguments;
+	const unsigned words = AGENT_RECORD_FIXED + arguments;
+	const uint64_t mask = config->ring_words - 1;
+	uint64_t position;
+	unsigned i;
+
+	if (thread->head + words + AGENT_RING_SLACK -
+		    __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE) >
+	    config->ring_words) {
+		own_add(&thread->dropped, 1);
+		return;
+	}
+	position = own_add(&thread->head, words);
+	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
+	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
+	ring[(position + AGENT_WORD_RETURN) & mask] = frame->return_address;
+	ring[(position + AGENT_WORD_SLOT) & mask] =
+		(uint64_t)&frame->return_address;
+	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
+	ring[(position + AGENT_WORD_STUB) & mask] =
+		frame->stub->index | errno_of(config, frame) << 32;
+	for (i = 0; i < arguments; i++)
+		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
+			frame->arguments[i];
+	__atomic_store_n(&ring[position & mask],
+			 agent_record_header(position, words),
+			 __ATOMIC_RELEASE);
+}
+
+static inline void record(const struct config *config,
+			  struct agent_thread *thread,
+			  const struct agent_frame *frame, uint64_t ended)
+{
+	const uint32_t own = thread ? thread->block : 0;
+
+	if (own && config->ring_words)
+		write_record(config, thread, block_at(config, own)->ring,
+			     frame, ended);
+	else
+		common_add(&agent_shared.dropped, 1);
+}
+
+/* The call has returned. */
+void agent_note(const struct agent_frame *frame)
+{
+	const uint64_t ended = ticks();
+	struct agent_thread *thread;
+	struct config config;
+
+	if (!read_config(&config))
+		return;
+	if ((int64_t)(ended - agent_shared.beat) > (int64_t)config.patience) {
+		agent_gate.on = 0; /* nobody is there to read any more */
+		return;
+	}
+	thread = find_thread();
+	if (config.mode & AGENT_COUNTS)
+		count(&config, thread, frame, ended - frame->began);
+	if (config.mode & AGENT_RECORDS)
+		record(&config, thread, frame, ended);
+}
+
+/* ---- getting in ---- */
+
+static long map_gate(void)
+{
+	long gate = (long)&agent_gate;
+	long err = system_call(__NR_mmap, gate, AGENT_GATE_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+
+	if (err != gate)
+		return err;
+	return system_call(__NR_madvise, gate, AGENT_GATE_SIZE,
+			   MADV_WIPEONFORK, 0, 0, 0);
+}
+
+/* Returns the descriptor, or a negative errno; then nothing is left open. */
+static long map_shared(void)
+{
+	static const char name[] = "calltrap-agent";
+	const long shared = (long)&agent_shared;
+	const long size = agent_header.shared_size;
+	long fd = system_call(__NR_memfd_create, (long)name,
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
+	long err;
+
+	if (fd < 0)
+		return fd;
+	err = system_call(__NR_ftruncate, fd, size, 0, 0, 0, 0);
+	if (!err)
+		err = system_call(__NR_mmap, shared, size, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_FIXED, fd, 0);
+	if (err == shared)
+		return fd;
+	system_call(__NR_close, fd, 0, 0, 0, 0, 0);
+	return err;
+}
+
+/*
+ * The gate comes first: what has become of the rest is told there. Without it
+ * calltrap finds nothing, and gives up.
+ */
+static void map(bool gate)
+{
+	if (gate && map_gate())
+		return;
+	agent_gate.boot_result = map_shared();
+	__atomic_store_n(&agent_gate.booted, agent_header.boot_what,
+			 __ATOMIC_RELEASE);
+}
+
+void agent_boot_run(void)
+{
+	const uint64_t what = agent_header.boot_what;
+
+	if (what != AGENT_BOOT_CLOSE) {
+		map(what == AGENT_BOOT_MAP);
+		return;
+	}
+	system_call(__NR_close, agent_gate.boot_result, 0, 0, 0, 0, 0);
+	__atomic_store_n(&agent_gate.booted, AGENT_BOOT_CLOSE,
+			 __ATOMIC_RELEASE);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What stubs jump to. The original is called, so nothing has to be remembered
+ * of a call that never comes back (longjmp out of a signal handler, the end of
+ * the thread): its frame goes with the stack.
+ */
+#define STUB_ORIGINAL 16
+#define BOOT_RETURN   40
+
+	.section .header, "ax", @progbits
+	.globl	agent_header
+	.hidden	agent_header
+agent_header:
+	.quad	0x746e656761544c43
+	.long	1
+	.long	agent_boot
+	.long	agent_hook
+	.long	agent_end
+	.quad	0
+	.quad	0
+	.quad	0
+
+	.text
+/*
+ * r11: the stub. Arguments are where the caller has put them; none is on the
+ * stack. The frame is struct agent_frame (agent.c): the six arguments, the
+ * stub, the time, the two result registers and one word that keeps the stack
+ * aligned at the call.
+ */
+	.p2align 5
+agent_hook:
+	cmpq	$0, agent_gate(%rip)
+	je	1f
+	sub	$88, %rsp
+	mov	%rdi, 0(%rsp)
+	mov	%rsi, 8(%rsp)
+	mov	%rdx, 16(%rsp)
+	mov	%rcx, 24(%rsp)
+	mov	%r8, 32(%rsp)
+	mov	%r9, 40(%rsp)
+	mov	%r11, 48(%rsp)
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, 56(%rsp)
+	mov	16(%rsp), %rdx
+	call	*STUB_ORIGINAL(%r11)
+	mov	%rax, 64(%rsp)
+	mov	%rdx, 72(%rsp)
+	mov	%rsp, %rdi
+	call	agent_note
+	mov	64(%rsp), %rax
+	mov	72(%rsp), %rdx
+	add	$88, %rsp
+	ret
+1:	jmp	*STUB_ORIGINAL(%r11)
+
+/*
+ * Entered between two instructions of the program: every register and the
+ * 128 bytes below the stack pointer are the program's.
+ */
+	.p2align 4
+agent_boot:
+	lea	-128(%rsp), %rsp
+	pushfq
+	push	%rax
+	push	%rbx
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rbp
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	cld
+	mov	%rsp, %rbp
+	and	$-16, %rsp
+	call	agent_boot_run
+	mov	%rbp, %rsp
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rbp
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rbx
+	pop	%rax
+	popfq
+	lea	128(%rsp), %rsp
+	jmp	*agent_header + BOOT_RETURN(%rip)
+
+	.section .note.GNU-stack, "", @progbits

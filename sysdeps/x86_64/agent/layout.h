@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_LAYOUT_H
+#define CALLTRAP_AGENT_LAYOUT_H
+
+#include <stdint.h>
+
+/*
+ * The agent's memory in a traced process, as calltrap and the agent both see
+ * it. One reservation, whose parts have their own protection and their own
+ * fate in a forked child:
+ *
+ *	0       code, and the header at its beginning   r-x, private
+ *	stubs   one for each function that is caught    r-x, private
+ *	gate    whether hooks do anything, and how      rw-, private; zeros in a
+ *	                                                forked child
+ *	shared  threads and their blocks                rw-, shared with calltrap
+ *
+ * Code and stubs are written by calltrap alone, through /proc/PID/mem. What is
+ * shared belongs to the program: nothing in it may be trusted.
+ */
+
+#define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
+#define AGENT_VERSION 1
+
+#define AGENT_CODE_SIZE	    0x4000
+#define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
+#define AGENT_STUB_SIZE	    128
+#define AGENT_STUBS	    64
+#define AGENT_GATE_OFFSET   (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
+#define AGENT_GATE_SIZE	    0x1000
+#define AGENT_SHARED_OFFSET 0x10000
+#define AGENT_ARGUMENTS	    6
+
+/* What calltrap finds at the beginning of the code, and what it fills in. */
+#define AGENT_BOOT_RETURN 40 /* offset of boot_return, for assembly */
+
+struct agent_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t boot;	      /* offset of the code that maps the rest */
+	uint32_t hook;	      /* offset of what stubs jump to */
+	uint32_t code_size;   /* of the image */
+	/* The following is set before boot is entered. */
+	uint64_t boot_what;   /* enum agent_boot */
+	uint64_t shared_size; /* of what is to be shared */
+	uint64_t boot_return; /* where it goes on */
+};
+
+enum agent_boot {
+	AGENT_BOOT_MAP = 1, /* gate and shared memory */
+	AGENT_BOOT_SHARE,   /* the latter alone, where an old one lies: the rest
+			       was left behind by a calltrap that is gone */
+	AGENT_BOOT_CLOSE,   /* the descriptor: calltrap has its own by now */
+};
+
+/*
+ * One function that is caught: the first two members are code. It lies in
+ * memory that the program can't write and that a forked child keeps, so a hook
+ * finds its way to the original whatever has become of the rest.
+ */
+#define AGENT_STUB_ORIGINAL 16 /* offset of original, for assembly */
+
+struct agent_stub {
+	uint8_t code[16];    /* loads its own address, jumps to the hook */
+	uint64_t original;   /* where the function goes on: itself, or copy */
+	uint64_t function;   /* where it begins, and was called */
+	uint32_t index;
+	uint32_t arguments;  /* how many are recorded */
+	uint32_t failure;    /* enum agent_failure */
+	uint32_t used;
+	uint8_t copy[80];    /* its first instruction, and a jump behind that */
+};
+
+/* Which results are failures. */
+enum agent_failure {
+	AGENT_FAILS_NEVER,
+	AGENT_FAILS_NULL,     /* 0 */
+	AGENT_FAILS_NEGATIVE, /* an int below 0 */
+	AGENT_FAILS_NONZERO,  /* an int */
+};
+
+/* Private to the process, and zeros in a forked child. */
+struct agent_gate {
+	uint64_t on;	      /* hooks look at nothing else while this is 0 */
+	uint64_t mode;	      /* AGENT_COUNTS | … */
+	uint64_t patience;    /* how many ticks old the last sign of life of
+				 calltrap may be */
+	uint64_t blocks;      /* offset of the first, in what is shared */
+	uint64_t block_size;
+	uint64_t ring_words;  /* a power of two; 0: there are none */
+	int64_t errno_offset; /* from the thread pointer; 0: not known */
+	/* What boot has done. */
+	uint64_t booted;      /* enum agent_boot */
+	int64_t boot_result;  /* descriptor, or a negative errno */
+};
+
+#define AGENT_COUNTS	1 /* counters are kept */
+#define AGENT_DURATIONS 2 /* … and how many calls took how long */
+#define AGENT_RECORDS	4 /* each call is written to the thread's ring */
+
+/* Of one thread; found by its thread pointer. A cache line. */
+struct agent_thread {
+	uint64_t pointer;   /* what lies at fs:0; 0: free */
+	uint32_t tid;	    /* 0: to be asked for */
+	uint32_t block;	    /* 0: none, see agent_shared */
+	uint64_t head;	    /* words ever reserved in its ring */
+	uint64_t tail;	    /* … and read */
+	uint64_t dropped;   /* records that found no room */
+	uint64_t unused[3];
+};
+
+#define AGENT_THREADS 1024
+#define AGENT_PROBING 64 /* how many entries are looked at for a thread */
+
+/*
+ * Block 0 belongs to all threads that have no own one: they count there, and
+ * have no ring.
+ *
+ * All of this may be replaced by zeros while a thread is at work in it: when
+ * another calltrap takes over, or when memory is given back.
+ */
+struct agent_shared {
+	uint64_t beat;	  /* calltrap's sign of life: the time stamp counter */
+	uint64_t ready;	  /* blocks that have memory */
+	uint64_t taken;	  /* … and those that have been asked for */
+	uint64_t dropped; /* records of threads without a ring */
+	uint64_t unused[4];
+	struct agent_thread threads[AGENT_THREADS];
+};
+
+/* Of one function in one block. */
+struct agent_counter {
+	uint64_t calls;
+	uint64_t failed;
+	uint64_t ticks;
+	uint64_t longest;
+};
+
+/*
+ * Durations in ticks by powers of two that are cut into equal parts; those
+ * below AGENT_PARTS have one each.
+ */
+#define AGENT_PARTS   32
+#define AGENT_OCTAVES 40
+
+struct agent_histogram {
+	uint32_t counts[AGENT_OCTAVES][AGENT_PARTS];
+};
+
+/* A block; the ring follows. */
+struct agent_block {
+	struct agent_counter counters[AGENT_STUBS];
+	struct agent_histogram histograms[AGENT_STUBS];
+	uint64_t ring[];
+};
+
+/*
+ * A record in a ring: words of 8 bytes, at positions that count up and are
+ * taken modulo the ring's size. The first word is written last; that it holds
+ * its own position says that the record is whole, so nobody clears anything.
+ */
+#define AGENT_RECORD_FIXED 7
+#define AGENT_RECORD_WORDS (AGENT_RECORD_FIXED + AGENT_ARGUMENTS)
+
+enum agent_record_word {
+	AGENT_WORD_HEADER, /* agent_record_header() */
+	AGENT_WORD_BEGAN,  /* ticks */
+	AGENT_WORD_ENDED,
+	AGENT_WORD_RETURN, /* the caller's return address … */
+	AGENT_WORD_SLOT,   /* … and where it lies on the stack */
+	AGENT_WORD_RESULT,
+	AGENT_WORD_STUB,   /* its index; in the upper half errno, if it failed */
+};
+
+/* A ring is full before its end: for handlers that come in between. */
+#define AGENT_RING_SLACK 1024
+
+static inline uint64_t agent_record_header(uint64_t position, unsigned words)
+{
+	return position << 16 | words;
+}
+
+#endif

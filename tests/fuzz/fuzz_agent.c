@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A ring that the traced program has written what it likes to: positions,
+ * lengths and words. Whatever is read, each step goes on or stops.
+ */
+#include <string.h>
+
+#include "agent/ring.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+#define WORDS 256u
+
+static void check(const struct agent_record *record)
+{
+	if (record->argument_count > AGENT_ARGUMENTS || record->error < 0 ||
+	    record->error >= 4096)
+		__builtin_trap();
+}
+
+static void read_all(struct ring *ring, uint64_t head)
+{
+	struct agent_record record;
+	uint64_t steps = 0, before;
+
+	do {
+		before = ring->position;
+		while (ring_read(ring, head, &record)) {
+			check(&record);
+			if (++steps > WORDS)
+				__builtin_trap();
+		}
+		if (head - ring->position > WORDS)
+			__builtin_trap();
+		ring_pass_over(ring, head);
+	} while (ring->position != before && ring->position != head);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	static uint64_t words[WORDS];
+	struct ring ring = { .words = words, .size = WORDS };
+	uint64_t heads[3] = { 0 };
+	unsigned i;
+
+	memset(words, 0, sizeof(words));
+	if (size < sizeof(heads))
+		return 0;
+	memcpy(heads, bytes, sizeof(heads));
+	bytes += sizeof(heads);
+	size -= sizeof(heads);
+	memcpy(words, bytes, size < sizeof(words) ? size : sizeof(words));
+	for (i = 0; i < 3; i++)
+		read_all(&ring, heads[i]);
+	return 0;
+}

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/shared.h"
+#include "agent/stub.h"
+#include "agent/ticks.h"
+#include "sysdeps/x86_64/agent/image.h"
+#include "unit.h"
+
+/*
+ * The agent in the test's own process, mapped as it is in others, called
+ * through a pointer that stands for a slot.
+ */
+
+static char *base;
+static struct agent_gate *gate;
+static struct shared shared;
+
+typedef long function(long, long, long, long, long, long);
+static function *volatile slot;
+
+static long volatile calls_of_original;
+
+static __attribute__((noinline, noipa)) long original(long a, long b, long c,
+						      long d, long e, long f)
+{
+	__atomic_fetch_add(&calls_of_original, 1, __ATOMIC_RELAXED);
+	return a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f;
+}
+
+/* Where boot goes on, called like a function. */
+__asm__(".text\nreturns:\n\tret\n");
+extern char returns[];
+
+static void write_code(void *to, const void *bytes, size_t size)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+
+	ck_assert_int_eq(pwrite(fd, bytes, size, (off_t)(uintptr_t)to),
+			 (ssize_t)size);
+	close(fd);
+}
+
+static void boot(uint64_t what)
+{
+	struct agent_header *header = (void *)base;
+	uint64_t value[3] = { what, shared_size(), (uintptr_t)returns };
+
+	write_code(&header->boot_what, value, sizeof(value));
+	((void (*)(void))(base + header->boot))();
+}
+
+static void map_agent(void)
+{
+	const size_t size = AGENT_SHARED_OFFSET + shared_size();
+
+	base = mmap(NULL, size, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(base, MAP_FAILED);
+	gate = (void *)(base + AGENT_GATE_OFFSET);
+	write_code(base, agent_image, agent_image_size);
+	boot(AGENT_BOOT_MAP);
+	ck_assert_uint_eq(gate->booted, AGENT_BOOT_MAP);
+	ck_assert_int_ge(gate->boot_result, 0);
+}
+
+static void open_gate(uint64_t mode)
+{
+	struct ticks ticks;
+
+	ticks_gauge(&ticks);
+	gate->mode = mode;
+	gate->patience = ticks_in(&ticks, 60000000000ull);
+	gate->blocks = shared_blocks_offset();
+	gate->block_size = shared_block_size();
+	gate->ring_words = SHARED_RING_WORDS;
+	shared_beat(&shared);
+	gate->on = 1;
+}
+
+static void hook(unsigned index, void *function_to_hook, unsigned arguments,
+		 enum agent_failure failure)
+{
+	struct stub_config config = {
+		.base = (uintptr_t)base,
+		.index = index,
+		.function = (uintptr_t)function_to_hook,
+		.arguments = arguments,
+		.failure = failure,
+	};
+	struct agent_stub stub;
+
+	ck_assert_int_eq(stub_make(&config, &stub), 0);
+	write_code(base + AGENT_STUBS_OFFSET + index * AGENT_STUB_SIZE, &stub,
+		   sizeof(stub));
+	slot = (function *)stub_address(config.base, index);
+}
+
+static void set_up(uint64_t mode)
+{
+	calls_of_original = 0;
+	map_agent();
+	ck_assert_int_eq(shared_open(&shared, dup(gate->boot_result), mode), 0);
+	boot(AGENT_BOOT_CLOSE);
+	ck_assert_int_eq(fcntl(gate->boot_result, F_GETFD), -1);
+	ck_assert_int_eq(shared_prepare(&shared, 2), 0);
+	hook(0, original, 6, AGENT_FAILS_NEVER);
+	open_gate(mode);
+}
+
+static void tear_down(void)
+{
+	shared_close(&shared);
+	munmap(base, AGENT_SHARED_OFFSET + shared_size());
+}
+
+static uint64_t counted(unsigned stub)
+{
+	struct agent_counter counter;
+
+	shared_counter(&shared, stub, &counter);
+	return counter.calls;
+}
+
+/* ---- what has been recorded ---- */
+
+#define KEPT 64
+
+static struct {
+	unsigned long count;
+	unsigned long sum; /* of first arguments */
+	pid_t tids[KEPT];
+	struct agent_record records[KEPT];
+} seen;
+
+static void see(void *context, pid_t tid, const struct agent_record *record)
+{
+	(void)context;
+	if (seen.count < KEPT) {
+		seen.tids[seen.count] = tid;
+		seen.records[seen.count] = *record;
+	}
+	seen.count++;
+	seen.sum += record->arguments[0];
+}
+
+static void read_all(void)
+{
+	shared_read(&shared, 1, see, NULL);
+}
+
+START_TEST(a_call_is_recorded)
+{
+	uint64_t before, after;
+	long result;
+
+	set_up(AGENT_RECORDS);
+	before = ticks_now();
+	result = slot(1, 2, 3, 4, 5, 6);
+	after = ticks_now();
+	ck_assert_int_eq(result, 654321);
+	ck_assert_int_eq(calls_of_original, 1);
+	memset(&seen, 0, sizeof(seen));
+	read_all();
+	ck_assert_uint_eq(seen.count, 1);
+	ck_assert_int_eq(seen.tids[0], (pid_t)syscall(SYS_gettid));
+	ck_assert_uint_eq(seen.records[0].result, 654321);
+	ck_assert_uint_eq(seen.records[0].argument_count, 6);
+	for (unsigned i = 0; i < 6; i++)
+		ck_assert_uint_eq(seen.records[0].arguments[i], i + 1);
+	ck_assert(before <= seen.records[0].began);
+	ck_assert(seen.records[0].began <= seen.records[0].ended);
+	ck_assert(seen.records[0].ended <= after);
+	ck_assert(seen.records[0].return_address >
+			  (uintptr_t)a_call_is_recorded_fn &&
+		  seen.records[0].return_address <
+			  (uintptr_t)a_call_is_recorded_fn + 4096);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	tear_down();
+}
+END_TEST
+
+/* A function's registers are what a call may change, and no more. */
+START_TEST(registers_are_kept)
+{
+	uint64_t before[6], after[6];
+	double real[2] = { 1.5, -2.5 }, real_after[2];
+	uint64_t *at_before = before, *at_after = after;
+	function *target;
+	long result = 1;
+
+	set_up(AGENT_RECORDS | AGENT_COUNTS | AGENT_DURATIONS);
+	target = slot;
+	__asm__ volatile(
+		"movupd %[real], %%xmm5\n\t"
+		"mov %%rbx, 0(%[before])\n\tmov %%rbp, 8(%[before])\n\t"
+		"mov %%r12, 16(%[before])\n\tmov %%r13, 24(%[before])\n\t"
+		"mov %%r14, 32(%[before])\n\tmov %%r15, 40(%[before])\n\t"
+		"mov %[after], %%r14\n\tpush %%rbp\n\tmov %%rsp, %%rbp\n\t"
+		"mov %%r14, 32(%[before])\n\tmov %%rbp, 8(%[before])\n\t"
+		"and $-16, %%rsp\n\tcall *%[slot]\n\t"
+		"mov %%rbx, 0(%%r14)\n\tmov %%rbp, 8(%%r14)\n\t"
+		"mov %%r12, 16(%%r14)\n\tmov %%r13, 24(%%r14)\n\t"
+		"mov %%r14, 32(%%r14)\n\tmov %%r15, 40(%%r14)\n\t"
+		"mov %%rbp, %%rsp\n\tpop %%rbp\n\t"
+		"movupd %%xmm5, %[real_after]\n\t"
+		: "+a"(result), [before] "+S"(at_before),
+		  [after] "+D"(at_after), [slot] "+d"(target),
+		  [real_after] "=m"(real_after)
+		: [real] "m"(real)
+		: "rcx", "r8", "r9", "r10", "r11", "r14", "xmm5", "memory",
+		  "cc");
+	ck_assert_mem_eq(before, after, sizeof(before));
+	ck_assert_mem_eq(real, real_after, sizeof(real));
+	tear_down();
+}
+END_TEST
+
+START_TEST(nothing_happens_behind_a_closed_gate)
+{
+	set_up(AGENT_COUNTS | AGENT_RECORDS);
+	gate->on = 0;
+	ck_assert_int_eq(slot(1, 0, 0, 0, 0, 0), 1);
+	ck_assert_uint_eq(counted(0), 0);
+	ck_assert_int_eq(calls_of_original, 1);
+	tear_down();
+}
+END_TEST
+
+/* Calltrap has been killed: nobody has to tell the hooks. */
+START_TEST(the_gate_is_closed_without_a_sign_of_life)
+{
+	set_up(AGENT_COUNTS);
+	slot(1, 0, 0, 0, 0, 0);
+	ck_assert_uint_eq(counted(0), 1);
+	gate->patience = 1;
+	ck_assert_int_eq(slot(1, 0, 0, 0, 0, 0), 1);
+	ck_assert_uint_eq(gate->on, 0);
+	ck_assert_uint_eq(counted(0), 1);
+	tear_down();
+}
+END_TEST
+
+START_TEST(a_forked_child_is_left_alone)
+{
+	pid_t child;
+	int status;
+
+	set_up(AGENT_COUNTS | AGENT_RECORDS);
+	slot(1, 0, 0, 0, 0, 0);
+	child = fork();
+	if (!child) {
+		bool right = slot(1, 0, 0, 0, 0, 0) == 1;
+
+		_exit(right && !gate->on ? 7 : 1);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	ck_assert_uint_eq(counted(0), 1);
+	ck_assert_uint_eq(gate->on, 1);
+	tear_down();
+}
+END_TEST
+
+/* ---- counting ---- */
+
+static __attribute__((noinline, noipa)) long gives_back(long result)
+{
+	return result;
+}
+
+static void count_failures(enum agent_failure failure, uint64_t expected)
+{
+	struct agent_counter counter;
+
+	hook(1, gives_back, 1, failure);
+	slot(0, 0, 0, 0, 0, 0);
+	slot(-1, 0, 0, 0, 0, 0);
+	slot(5, 0, 0, 0, 0, 0);
+	shared_counter(&shared, 1, &counter);
+	ck_assert_uint_eq(counter.failed, expected);
+}
+
+START_TEST(failures_are_counted)
+{
+	set_up(AGENT_COUNTS);
+	count_failures(AGENT_FAILS_NEVER, 0);
+	count_failures(AGENT_FAILS_NULL, 1);
+	count_failures(AGENT_FAILS_NEGATIVE, 2);
+	count_failures(AGENT_FAILS_NONZERO, 4);
+	tear_down();
+}
+END_TEST
+
+START_TEST(durations_are_counted)
+{
+	static uint64_t histogram[AGENT_OCTAVES][AGENT_PARTS];
+	struct agent_counter counter;
+	uint64_t sum = 0, i;
+
+	set_up(AGENT_COUNTS | AGENT_DURATIONS);
+	for (i = 0; i < 1000; i++)
+		slot(1, 0, 0, 0, 0, 0);
+	shared_counter(&shared, 0, &counter);
+	shared_histogram(&shared, 0, histogram);
+	for (i = 0; i < AGENT_OCTAVES * AGENT_PARTS; i++)
+		sum += histogram[i / AGENT_PARTS][i % AGENT_PARTS];
+	ck_assert_uint_eq(counter.calls, 1000);
+	ck_assert_uint_eq(sum, 1000);
+	ck_assert_uint_ge(counter.ticks, counter.longest);
+	ck_assert_uint_gt(counter.longest, 0);
+	tear_down();
+}
+END_TEST
+
+/* ---- threads ---- */
+
+#define THREADS 4
+#define ROUNDS	100000
+
+static void *call_often(void *context)
+{
+	for (long i = 0; i < ROUNDS; i++)
+		slot(i, 0, 0, 0, 0, 0);
+	return context;
+}
+
+static void run_threads(unsigned count, void *(*work)(void *))
+{
+	pthread_t *threads = calloc(count, sizeof(*threads));
+
+	for (unsigned i = 0; i < count; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, work, NULL),
+				 0);
+	for (unsigned i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+
+START_TEST(threads_count_each_call_once)
+{
+	set_up(AGENT_COUNTS);
+	run_threads(THREADS, call_often);
+	ck_assert_uint_eq(counted(0), THREADS * ROUNDS);
+	tear_down();
+}
+END_TEST
+
+static volatile bool reading;
+
+static void *read_on(void *context)
+{
+	while (reading) {
+		read_all();
+		shared_beat(&shared);
+	}
+	return context;
+}
+
+/* What was dropped is counted; the rest is there once, and right. */
+START_TEST(threads_record_each_call_once)
+{
+	const unsigned long all = (unsigned long)THREADS * ROUNDS;
+	const unsigned long sum = (unsigned long)ROUNDS * (ROUNDS - 1) / 2;
+	pthread_t reader;
+
+	set_up(AGENT_RECORDS);
+	memset(&seen, 0, sizeof(seen));
+	reading = true;
+	ck_assert_int_eq(pthread_create(&reader, NULL, read_on, NULL), 0);
+	run_threads(THREADS, call_often);
+	reading = false;
+	pthread_join(reader, NULL);
+	read_all();
+	ck_assert_uint_eq(seen.count + shared_lost(&shared), all);
+	if (!shared_lost(&shared))
+		ck_assert_uint_eq(seen.sum, THREADS * sum);
+	tear_down();
+}
+END_TEST
+
+START_TEST(what_finds_no_room_is_counted)
+{
+	const unsigned long room = SHARED_RING_WORDS / AGENT_RECORD_WORDS;
+	unsigned long lost;
+
+	set_up(AGENT_RECORDS);
+	memset(&seen, 0, sizeof(seen));
+	call_often(NULL);
+	lost = shared_lost(&shared);
+	read_all();
+	ck_assert_uint_eq(seen.count + lost, ROUNDS);
+	ck_assert_uint_le(seen.count, room);
+	ck_assert_uint_ge(seen.count, room - AGENT_RING_SLACK);
+	/* And then there is room again. */
+	slot(1, 0, 0, 0, 0, 0);
+	read_all();
+	ck_assert_uint_eq(seen.count + lost, ROUNDS + 1);
+	tear_down();
+}
+END_TEST
+
+#define MANY (SHARED_BLOCKS + 20)
+
+static pthread_barrier_t all_there;
+
+static void *call_at_once(void *context)
+{
+	slot(1, 0, 0, 0, 0, 0);
+	pthread_barrier_wait(&all_there);
+	for (long i = 0; i < 1000; i++)
+		slot(1, 0, 0, 0, 0, 0);
+	return context;
+}
+
+/* More than there are blocks: those that have none share one. */
+START_TEST(many_threads_count_each_call_once)
+{
+	set_up(AGENT_COUNTS);
+	pthread_barrier_init(&all_there, NULL, MANY);
+	run_threads(MANY, call_at_once);
+	ck_assert_uint_eq(counted(0), MANY * 1001);
+	tear_down();
+}
+END_TEST
+
+/* ---- signals ---- */
+
+static volatile unsigned long handled;
+
+static void handle(int signal)
+{
+	(void)signal;
+	slot(1000000, 0, 0, 0, 0, 0);
+	handled++;
+}
+
+static void tick(unsigned long microseconds)
+{
+	const struct itimerval interval = {
+		.it_interval.tv_usec = (suseconds_t)microseconds,
+		.it_value.tv_usec = (suseconds_t)microseconds,
+	};
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &interval, NULL), 0);
+}
+
+/* In the middle of hooks, reservations included. */
+START_TEST(handlers_make_calls_too)
+{
+	const struct sigaction action = { .sa_handler = handle,
+					  .sa_flags = SA_RESTART };
+	unsigned long made = 0;
+
+	set_up(AGENT_RECORDS | AGENT_COUNTS);
+	memset(&seen, 0, sizeof(seen));
+	sigaction(SIGALRM, &action, NULL);
+	handled = 0;
+	tick(50);
+	while (handled < 2000) {
+		for (long i = 0; i < 500; i++, made++)
+			slot(1, 0, 0, 0, 0, 0);
+		shared_beat(&shared);
+		read_all();
+	}
+	tick(0);
+	read_all();
+	ck_assert_uint_eq(counted(0), made + handled);
+	ck_assert_uint_eq(seen.count + shared_lost(&shared), made + handled);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	ck_assert_uint_eq(seen.sum, made + handled * 1000000);
+	tear_down();
+}
+END_TEST
+
+static sigjmp_buf before_handler;
+
+static void jump_away(int signal)
+{
+	(void)signal;
+	siglongjmp(before_handler, 1);
+}
+
+/* A record that is never finished holds up nothing for long. */
+START_TEST(handlers_jump_out_of_hooks)
+{
+	const struct sigaction action = { .sa_handler = jump_away };
+	volatile unsigned jumps = 0;
+	unsigned long before;
+
+	set_up(AGENT_RECORDS | AGENT_COUNTS);
+	sigaction(SIGALRM, &action, NULL);
+	tick(100);
+	if (sigsetjmp(before_handler, 1))
+		jumps++;
+	while (jumps < 2000)
+		slot(1, 0, 0, 0, 0, 0);
+	tick(0);
+	/* Twice: it may be noticed at one time and given up at another. */
+	for (unsigned i = 1; i < 100; i++)
+		shared_read(&shared, i * 2000000000ull, see, NULL);
+	before = seen.count;
+	slot(1, 0, 0, 0, 0, 0);
+	read_all();
+	ck_assert_uint_eq(seen.count, before + 1);
+	tear_down();
+}
+END_TEST
+
+/* ---- memory that the program scribbles over ---- */
+
+static void scribble(unsigned *seed, void *memory, size_t size)
+{
+	uint64_t *words = memory;
+
+	for (size_t i = 0; i < size / sizeof(*words); i++)
+		if (rand_r(seed) % 4 == 0)
+			words[i] = rand_r(seed) % 3 ?
+					   (uint64_t)rand_r(seed) % 200 :
+					   ~(uint64_t)rand_r(seed);
+}
+
+START_TEST(garbage_is_survived)
+{
+	struct agent_counter counter;
+	unsigned seed = 1, round;
+
+	set_up(AGENT_RECORDS | AGENT_COUNTS);
+	slot(1, 0, 0, 0, 0, 0);
+	gate->on = 0;
+	for (round = 0; round < 300; round++) {
+		scribble(&seed, shared.memory, sizeof(*shared.memory));
+		scribble(&seed, (void *)shared.rings[1].words, 65536);
+		shared_read(&shared, round * 2000000000ull, see, NULL);
+		shared_counter(&shared, 0, &counter);
+		shared_thread_ended(&shared, 5);
+		shared_beat(&shared);
+		(void)shared_lost(&shared);
+	}
+	ck_assert_uint_le(shared.blocks, SHARED_BLOCKS);
+	tear_down();
+}
+END_TEST
+
+START_TEST(a_file_that_shrinks_is_refused)
+{
+	struct shared other;
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	ck_assert_int_eq(ftruncate(fd, 4096), 0);
+	ck_assert_int_eq(shared_open(&other, fd, 0), -EBADF);
+	fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ck_assert_int_eq(ftruncate(fd, (off_t)shared_size()), 0);
+	ck_assert_int_eq(shared_open(&other, dup(fd), 0), 0);
+	ck_assert_int_eq(ftruncate(fd, 4096), -1);
+	close(fd);
+	shared_close(&other);
+}
+END_TEST
+
+/* ---- stubs ---- */
+
+/* The original is entered behind its first instruction, by a copy of that. */
+START_TEST(the_first_instruction_is_copied)
+{
+	struct stub_config config;
+	struct agent_stub stub;
+	struct insn insn;
+
+	set_up(AGENT_COUNTS);
+	ck_assert_int_eq(arch_x86_64.insn_decode((uintptr_t)gives_back,
+						 (const void *)gives_back, 16,
+						 &insn),
+			 0);
+	config = (struct stub_config){
+		.base = (uintptr_t)base,
+		.index = 1,
+		.function = (uintptr_t)gives_back,
+		.insn = &insn,
+		.arguments = 1,
+	};
+	ck_assert_int_eq(stub_make(&config, &stub), 0);
+	ck_assert_uint_ne(stub.original, stub.function);
+	write_code(base + AGENT_STUBS_OFFSET + AGENT_STUB_SIZE, &stub,
+		   sizeof(stub));
+	slot = (function *)stub_address(config.base, 1);
+	ck_assert_int_eq(slot(77, 0, 0, 0, 0, 0), 77);
+	ck_assert_uint_eq(counted(1), 1);
+	tear_down();
+}
+END_TEST
+
+START_TEST(a_call_is_no_first_instruction)
+{
+	const uint8_t code[16] = { 0xe8, 1, 2, 3, 4 };
+	struct stub_config config = { .base = 0x10000, .function = 0x20000 };
+	struct agent_stub stub;
+	struct insn insn;
+
+	ck_assert_int_eq(arch_x86_64.insn_decode(0x20000, code, sizeof(code),
+						 &insn),
+			 0);
+	config.insn = &insn;
+	ck_assert_int_lt(stub_make(&config, &stub), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("agent");
+	TCase *tests = tcase_create("agent");
+
+	tcase_add_test(tests, a_call_is_recorded);
+	tcase_add_test(tests, registers_are_kept);
+	tcase_add_test(tests, nothing_happens_behind_a_closed_gate);
+	tcase_add_test(tests, the_gate_is_closed_without_a_sign_of_life);
+	tcase_add_test(tests, a_forked_child_is_left_alone);
+	tcase_add_test(tests, failures_are_counted);
+	tcase_add_test(tests, durations_are_counted);
+	tcase_add_test(tests, threads_count_each_call_once);
+	tcase_add_test(tests, threads_record_each_call_once);
+	tcase_add_test(tests, what_finds_no_room_is_counted);
+	tcase_add_test(tests, many_threads_count_each_call_once);
+	tcase_add_test(tests, handlers_make_calls_too);
+	tcase_add_test(tests, handlers_jump_out_of_hooks);
+	tcase_add_test(tests, garbage_is_survived);
+	tcase_add_test(tests, a_file_that_shrinks_is_refused);
+	tcase_add_test(tests, the_first_instruction_is_copied);
+	tcase_add_test(tests, a_call_is_no_first_instruction);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
