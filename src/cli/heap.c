@@ -195,8 +195,6 @@ static void heap_woken(struct session *session)
 	struct heap_verb *verb = verb_of(session);
 	uint64_t now = clock_now();
 
-	if (verb->faults)
-		faults_drain(verb->faults);
 	heed_signals(verb);
 	if (verb->next_report && now >= verb->next_report) {
 		want_report(verb, now);
@@ -282,7 +280,7 @@ static struct growth *find_growth(void *context, pid_t pid)
 	return watch_growth(verb->watch, pid);
 }
 
-static struct task_observer *heap_observer(struct session *session)
+static struct event_source *heap_source(struct session *session)
 {
 	const struct options *options = session->options;
 	struct heap_verb *verb = verb_of(session);
@@ -295,7 +293,7 @@ static struct task_observer *heap_observer(struct session *session)
 		.growth = find_growth,
 		.context = verb,
 	});
-	return faults_observer(verb->faults);
+	return faults_source(verb->faults);
 }
 
 /* An allocator is known by its names alone. */
@@ -354,7 +352,7 @@ static void heap_close(struct session *session)
 const struct verb_ops heap_verb = {
 	.open = heap_open,
 	.configure = heap_configure,
-	.observer = heap_observer,
+	.source = heap_source,
 	.begun = heap_begun,
 	.woken = heap_woken,
 	.missed = heap_missed_calls,

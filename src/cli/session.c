@@ -76,6 +76,7 @@ static void open_prober(struct session *session)
 		.sinks = &session->watcher,
 		.wake = &session->requests->wake,
 	};
+	struct event_source *source = NULL;
 
 	session->watcher.ops = &watcher_ops;
 	session->watcher.next = session->sinks;
@@ -87,8 +88,10 @@ static void open_prober(struct session *session)
 	}
 	session->prober = prober_new(&config);
 	session->tracer.system_calls = config.system_calls;
-	if (session->verb->observer)
-		session->tracer.observer = session->verb->observer(session);
+	if (session->verb->source)
+		source = session->verb->source(session);
+	if (source)
+		source_add(&session->tracer, source);
 }
 
 /* For each round of tracing another one: what was traced in the round before
@@ -102,7 +105,7 @@ static void open_tracer(struct session *session)
 	tracer_init(&session->tracer, prober_client(session->prober),
 		    session->options->follow);
 	session->tracer.system_calls = before.system_calls;
-	session->tracer.observer = before.observer;
+	session->tracer.sources = before.sources;
 	session->tracer.counts = before.counts;
 }
 

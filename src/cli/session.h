@@ -37,9 +37,9 @@ struct verb_ops {
 	void (*configure)(struct session *session,
 			  struct prober_config *config);
 
-	/* Who else is to hear of tasks: see tracee/tracer.h. The unwinder is
+	/* What else tells of tasks: see tracee/source.h. The unwinder is
 	   there. Or NULL, and may return that. */
-	struct task_observer *(*observer)(struct session *session);
+	struct event_source *(*source)(struct session *session);
 
 	/* There is something to trace: it has been attached to, or started.
 	   Or NULL. */

@@ -33,15 +33,15 @@ struct fault_task {
 };
 
 struct faults {
-	struct task_observer observer;
+	struct event_source source;
 	struct faults_options options;
 	struct fault_task *tasks;
 	uint8_t unwrapped[PERF_RECORD_ROOM];
 };
 
-static struct faults *faults_of(struct task_observer *observer)
+static struct faults *faults_of(struct event_source *source)
 {
-	return (struct faults *)observer;
+	return (struct faults *)source;
 }
 
 /* ---- booking ---- */
@@ -284,9 +284,9 @@ static bool is_ours_yet(const struct tracee *tracee)
 }
 
 /* A child that isn't followed is let go before it does anything. */
-static void on_begin(struct task_observer *observer, struct task *task)
+static void on_begin(struct event_source *source, struct task *task)
 {
-	struct faults *faults = faults_of(observer);
+	struct faults *faults = faults_of(source);
 	struct tracee *tracee = task->tracee;
 	struct fault_task *own;
 
@@ -300,9 +300,9 @@ static void on_begin(struct task_observer *observer, struct task *task)
 		open_events(faults, own);
 }
 
-static void on_end(struct task_observer *observer, struct task *task)
+static void on_end(struct event_source *source, struct task *task)
 {
-	struct faults *faults = faults_of(observer);
+	struct faults *faults = faults_of(source);
 	struct fault_task *own = find(faults, task);
 
 	if (!own)
@@ -313,9 +313,9 @@ static void on_end(struct task_observer *observer, struct task *task)
 }
 
 /* Events of a thread that isn't the leader have gone with its number. */
-static void on_exec(struct task_observer *observer, struct task *task)
+static void on_exec(struct event_source *source, struct task *task)
 {
-	struct faults *faults = faults_of(observer);
+	struct faults *faults = faults_of(source);
 	struct fault_task *own = find(faults, task);
 
 	if (!own)
@@ -324,10 +324,10 @@ static void on_exec(struct task_observer *observer, struct task *task)
 	open_events(faults, own);
 }
 
-static bool on_signal(struct task_observer *observer, struct task *task,
+static bool on_signal(struct event_source *source, struct task *task,
 		      int signal)
 {
-	struct faults *faults = faults_of(observer);
+	struct faults *faults = faults_of(source);
 	struct fault_task *own;
 	siginfo_t info;
 
@@ -341,14 +341,14 @@ static bool on_signal(struct task_observer *observer, struct task *task,
 	return true;
 }
 
-static void on_changing(struct task_observer *observer)
+static void on_drain(struct event_source *source, uint64_t now UNUSED)
 {
-	faults_drain(faults_of(observer));
+	faults_drain(faults_of(source));
 }
 
-static void on_leaving(struct task_observer *observer)
+static void on_leaving(struct event_source *source)
 {
-	struct faults *faults = faults_of(observer);
+	struct faults *faults = faults_of(source);
 	struct fault_task *own, *next;
 
 	HASH_ITER(hh, faults->tasks, own, next)
@@ -356,12 +356,12 @@ static void on_leaving(struct task_observer *observer)
 	faults_drain(faults);
 }
 
-static const struct task_observer_ops ops = {
-	.begin = on_begin,
-	.end = on_end,
+static const struct event_source_ops ops = {
+	.task_begin = on_begin,
+	.task_end = on_end,
 	.exec = on_exec,
 	.signal = on_signal,
-	.changing = on_changing,
+	.drain = on_drain,
 	.leaving = on_leaving,
 };
 
@@ -369,7 +369,7 @@ struct faults *faults_new(const struct faults_options *options)
 {
 	struct faults *faults = xcalloc(1, sizeof(*faults));
 
-	faults->observer.ops = &ops;
+	faults->source.ops = &ops;
 	faults->options = *options;
 	return faults;
 }
@@ -388,7 +388,7 @@ void faults_free(struct faults *faults)
 	free(faults);
 }
 
-struct task_observer *faults_observer(struct faults *faults)
+struct event_source *faults_source(struct faults *faults)
 {
-	return &faults->observer;
+	return &faults->source;
 }

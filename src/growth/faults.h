@@ -24,7 +24,7 @@ struct faults *faults_new(const struct faults_options *options) MUST_CHECK;
 void faults_free(struct faults *faults);
 
 /* For the tracer, before anything is traced. */
-struct task_observer *faults_observer(struct faults *faults);
+struct event_source *faults_source(struct faults *faults);
 
 /* Books what has happened so far. */
 void faults_drain(struct faults *faults);

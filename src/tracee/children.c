@@ -406,8 +406,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 	drop_other_tasks(tracer, task);
 	task->visit_count = 0;
 	task->in_vfork = false;
-	if (tracer->observer)
-		tracer->observer->ops->exec(tracer->observer, task);
+	sources_exec(tracer, task);
 	tracer->client->ops->exec(tracer->client, task);
 	cost_begin_anew(tracer, task);
 	space_clean_after_exec(old);

@@ -229,8 +229,7 @@ bool leave_all(struct tracer *tracer, struct leave *ret)
 
 	ret->spaces = keep_spaces(tracer, &ret->count);
 	tracer->leaving = true;
-	if (tracer->observer)
-		tracer->observer->ops->leaving(tracer->observer);
+	sources_leaving(tracer);
 	leave_lift_traps(tracer);
 	tell_phase("lifting traps", &since);
 	ask_everybody(tracer);
@@ -330,7 +329,7 @@ static struct tracer_client deaf = { &deaf_ops };
 void leave_late(struct tracer *tracer, struct leave *leave)
 {
 	tracer->client = &deaf;
-	tracer->observer = NULL;
+	tracer->sources = NULL;
 	tracer->keeps_tracees = true;
 	while (is_anyone_leaving(tracer) && loop_once(tracer))
 		forget_ended(tracer);

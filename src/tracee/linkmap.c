@@ -160,15 +160,14 @@ static bool is_unlisted(const struct module *module)
 }
 
 /* What is known of addresses is good until then, and not any more. */
-static void tell_observer(struct space *space)
+static void drain_sources(struct space *space)
 {
-	struct task_observer *observer = space->tracer->observer;
 	struct module *module = space->modules;
 
 	while (module && !is_unlisted(module))
 		module = module->next;
-	if (module && observer)
-		observer->ops->changing(observer);
+	if (module)
+		sources_drain(space->tracer);
 }
 
 /*
@@ -180,7 +179,7 @@ static void forget_unlisted(struct space *space)
 	struct tracer_client *client = space->tracer->client;
 	struct module *module, *next;
 
-	tell_observer(space);
+	drain_sources(space);
 	for (module = space->modules; module; module = module->next) {
 		if (!is_unlisted(module))
 			continue;

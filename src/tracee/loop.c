@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -163,8 +164,7 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 		task->wish = WISH_HOLD;
 		return;
 	}
-	if (tracer->observer &&
-	    tracer->observer->ops->signal(tracer->observer, task, signal)) {
+	if (sources_signal(tracer, task, signal)) {
 		(void)syscall_restart_wait(task, task->tracee->space->arch);
 		return;
 	}
@@ -345,18 +345,46 @@ static pid_t wait_while_planting(struct tracer *tracer, int *status_ret)
 }
 
 /*
+ * The kernel sends SIGCHLD with each status. By default that means nothing and
+ * is thrown away, but not while it is blocked.
+ */
+static pid_t wait_until(uint64_t due, int *status_ret)
+{
+	const uint64_t now = clock_now(), ns = due > now ? due - now : 0;
+	const struct timespec rest = { .tv_sec = ns / NS_PER_SECOND,
+				       .tv_nsec = ns % NS_PER_SECOND };
+	sigset_t child, own;
+	pid_t tid;
+	int error = EINTR;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &own);
+	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
+	if (tid < 0)
+		error = errno;
+	else if (!tid)
+		(void)sigtimedwait(&child, NULL, &rest);
+	pthread_sigmask(SIG_SETMASK, &own, NULL);
+	errno = error;
+	return tid > 0 ? tid : -1;
+}
+
+/*
  * The next status; while a child is held, which nobody may ever tell of again,
  * not for longer than a moment.
  */
 static pid_t wait_for_any(struct tracer *tracer, int *status_ret)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
+	const uint64_t due = sources_due(tracer);
 	pid_t tid;
 
 	if (tracer->plants)
 		return wait_while_planting(tracer, status_ret);
 	if (!child_is_held(tracer))
-		return waitpid(-1, status_ret, __WALL);
+		return due ? wait_until(due, status_ret) :
+			     waitpid(-1, status_ret, __WALL);
 	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
 	if (!tid) {
 		nanosleep(&moment, NULL);
@@ -481,8 +509,11 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 		int status;
 		pid_t tid;
 
-		if (*wake)
+		if (*wake) {
+			sources_drain(tracer);
 			return -EINTR;
+		}
+		sources_drain_due(tracer);
 		tid = wait_for_any(tracer, &status);
 		if (tid < 0 && errno == EINTR)
 			continue;

@@ -121,8 +121,7 @@ void tracee_adopt(struct tracee *tracee, struct task *task)
 	task->next = tracee->tasks;
 	tracee->tasks = task;
 	tracer->client->ops->task_begin(tracer->client, task);
-	if (tracer->observer)
-		tracer->observer->ops->begin(tracer->observer, task);
+	sources_task_begin(tracer, task);
 }
 
 void task_free(struct tracer *tracer, struct task *task)
@@ -131,8 +130,7 @@ void task_free(struct tracer *tracer, struct task *task)
 	if (task->tracee) {
 		struct task **link = &task->tracee->tasks;
 
-		if (tracer->observer)
-			tracer->observer->ops->end(tracer->observer, task);
+		sources_task_end(tracer, task);
 		tracer->client->ops->task_end(tracer->client, task);
 		while (*link != task)
 			link = &(*link)->next;

@@ -13,6 +13,7 @@
 #include "tracee/follow.h"
 #include "tracee/guardian.h"
 #include "tracee/image_cache.h"
+#include "tracee/source.h"
 #include "tracee/space.h"
 #include "tracee/stop.h"
 
@@ -154,32 +155,12 @@ struct tracer_client_ops {
 	void (*leave)(struct tracer_client *, struct tracee *);
 };
 
-/*
- * Who watches tasks by other means than stops. Embedded as first member.
- */
-struct task_observer {
-	const struct task_observer_ops *ops;
-};
-
-struct task_observer_ops {
-	void (*begin)(struct task_observer *, struct task *);
-	void (*end)(struct task_observer *, struct task *);
-	/* It runs another program, and may be another task of that number. */
-	void (*exec)(struct task_observer *, struct task *);
-	/* Whether a signal that has stopped a task was the observer's. */
-	bool (*signal)(struct task_observer *, struct task *, int signal);
-	/* Addresses will soon mean something else: what is known is to be
-	   looked at now. */
-	void (*changing)(struct task_observer *);
-	/* All tasks are about to be let go: no more signals. */
-	void (*leaving)(struct task_observer *);
-};
-
 #define LATE_SPACES 4
 
 struct tracer {
 	struct tracer_client *client;
-	struct task_observer *observer; /* or NULL */
+	struct event_source *sources; /* beside stops: see source_add() */
+	bool draining;
 	bool follow;
 	bool system_calls;      /* tasks stop at them */
 	struct task *tasks;     /* by tid */
