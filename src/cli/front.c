@@ -75,12 +75,25 @@ static void pass_on(const siginfo_t *info, pid_t worker)
 		stop_by(info->si_signo);
 }
 
+/* What came before there were two: it waits here alone (signals_hold()). */
+static void pass_on_early(pid_t worker)
+{
+	sigset_t early;
+	int number;
+
+	sigpending(&early);
+	for (number = 1; number < NSIG; number++)
+		if (number != SIGCHLD && sigismember(&early, number) == 1)
+			(void)kill(worker, number);
+}
+
 static NO_RETURN void run_front(pid_t worker)
 {
 	sigset_t all;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
+	pass_on_early(worker);
 	while (true) {
 		siginfo_t info;
 

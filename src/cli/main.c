@@ -13,6 +13,7 @@
 #include "cli/heap_diff.h"
 #include "cli/options.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 static void receive(enum diag_level level, enum diag_domain domain,
 		    const char *message)
@@ -33,14 +34,20 @@ static int print(const struct options *options)
 	return EXIT_UNWRITTEN;
 }
 
-static int run(const struct options *options)
+/* Who traces nothing ends by signals like any other program. */
+static int run(const struct options *options, const sigset_t *blocked)
 {
+	bool traces = !options->help && !options->version &&
+		      options->verb != VERB_HEAP_DIFF;
+
+	if (!traces)
+		sigprocmask(SIG_SETMASK, blocked, NULL);
 	if (options->help || options->version)
 		return print(options);
 	diag_set_debug(options->debug);
 	if (options->verb == VERB_HEAP_DIFF)
 		return heap_diff_run(options);
-	return session_run(options, front_begin());
+	return session_run(options, front_begin(), blocked);
 }
 
 /*
@@ -75,8 +82,10 @@ static bool has_others_rights(void)
 int main(int argc, char **argv)
 {
 	struct options options;
+	sigset_t blocked;
 	int status, err;
 
+	signals_hold(&blocked);
 	/* What a text looks like; numbers stay as they are. */
 	setlocale(LC_CTYPE, "");
 	fill_standard_descriptors();
@@ -87,7 +96,7 @@ int main(int argc, char **argv)
 	if (err)
 		return err == -EINVAL ? EXIT_WRONG_USAGE :
 					EXIT_NOTHING_TRACED;
-	status = run(&options);
+	status = run(&options, &blocked);
 	options_fini(&options);
 	return status;
 }

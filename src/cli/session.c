@@ -683,14 +683,15 @@ static int raise_file_limit(const struct inheritance *inheritance)
 			(unsigned long long)limit.rlim_cur, DESCRIPTORS_MIN);
 }
 
-static int open_session(struct session *session)
+static int open_session(struct session *session, const sigset_t *blocked)
 {
 	const struct options *options = session->options;
 	int err;
 
 	inheritance_save(&session->inheritance);
+	session->inheritance.blocked = *blocked;
 	err = raise_file_limit(&session->inheritance);
-	session->requests = signals_start();
+	session->requests = signals_start(blocked);
 	session->policy = (struct output_policy){
 		.hurry = &session->requests->leave,
 		.drops = options->when_full == WHEN_FULL_DROP,
@@ -765,7 +766,8 @@ static int end_of_tracing(struct session *session)
 	return status;
 }
 
-int session_run(const struct options *options, pid_t front)
+int session_run(const struct options *options, pid_t front,
+		const sigset_t *blocked)
 {
 	struct session session = {
 		.options = options,
@@ -774,7 +776,7 @@ int session_run(const struct options *options, pid_t front)
 	};
 	int status = EXIT_NOTHING_TRACED;
 
-	if (!open_session(&session) && !trace_in_rounds(&session)) {
+	if (!open_session(&session, blocked) && !trace_in_rounds(&session)) {
 		status = end_of_tracing(&session);
 		tracer_fini(&session.tracer);
 		prober_free(session.prober);

@@ -117,6 +117,7 @@ struct session {
  * Does what the command line says; returns the exit status. front: see
  * cli/front.h.
  */
-int session_run(const struct options *options, pid_t front);
+int session_run(const struct options *options, pid_t front,
+		const sigset_t *blocked);
 
 #endif

@@ -169,7 +169,32 @@ static const int ends[] = { SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
 			    SIGUSR2, SIGXCPU, SIGPWR,    SIGIO,
 			    SIGPROF, SIGVTALRM, SIGSTKFLT };
 
-struct signal_requests *signals_start(void)
+void signals_hold(sigset_t *former_ret)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, former_ret);
+}
+
+/* What has a handler of ours is let through, whoever has blocked it. */
+static void let_through(const sigset_t *former)
+{
+	sigset_t mask = *former;
+	int number;
+
+	for (number = 1; number < NSIG; number++) {
+		struct sigaction action;
+
+		if (!sigaction(number, NULL, &action) &&
+		    action.sa_flags & SA_SIGINFO &&
+		    action.sa_sigaction == on_signal)
+			sigdelset(&mask, number);
+	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+struct signal_requests *signals_start(const sigset_t *former)
 {
 	size_t i;
 
@@ -188,5 +213,6 @@ struct signal_requests *signals_start(void)
 	install(GUARDIAN_LIFTED);
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		install_unless_ignored(ends[i]);
+	let_through(former);
 	return &requests;
 }

@@ -30,8 +30,14 @@ struct signal_requests {
 	volatile uint64_t alarm;          /* wake then, too; 0 = never */
 };
 
-/* Installs the handlers. There is one of it. */
-struct signal_requests *signals_start(void);
+/* From the very start until then signals wait: what they ask is done then. */
+void signals_hold(sigset_t *former_ret);
+
+/*
+ * Installs the handlers; of what signals_hold() has blocked, that which was
+ * blocked before stays so. There is one of it.
+ */
+struct signal_requests *signals_start(const sigset_t *former);
 
 /* SIGQUIT and SIGUSR1 are counted, and mean no longer that we should leave. */
 void signals_take(void);

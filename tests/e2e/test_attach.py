@@ -425,6 +425,18 @@ def children(case):
         h.check_equal(target.wait(), 7, "status of the target")
 
 
+@h.test("SIGINT before there is anything to be seen of calltrap")
+def early_interrupt(case):
+    h.need("strace")
+    target = case.start(["sleep", "1000"])
+    result = case.run(
+        ["strace", "-qq", "-o", "/dev/null", "-e",
+         "inject=clone,fork,vfork:signal=SIGINT:when=1", h.CALLTRAP, "-o",
+         case.path("log"), "-p", str(target.pid)])
+    h.check_equal(result.status, 0, "status; " + result.err)
+    h.check_untouched(target.pid)
+
+
 def untraced_program(bits):
     directory = h.build_directory("untraced%d" % bits)
     h.build_library("libt.so", "libt.c", "-m%d" % bits, directory=directory)
