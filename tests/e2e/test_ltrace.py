@@ -77,6 +77,14 @@ int execl(string,string);
 int pthread_create(addr,addr,addr,addr);
 int pthread_join(ulong,addr);
 int usleep(uint);
+int loaded(int);
+addr dlopen(string,int);
+addr dlsym(addr,string);
+int dlclose(addr);
+uint getuid();
+uint geteuid();
+uint getgid();
+uint getegid();
 long SYS_write(int,string3,ulong);
 int SYS_close(int);
 """.replace(",\narray", ", array")
@@ -90,6 +98,8 @@ ADDRESS = re.compile(r"0x[0-9a-f]{5,}|\b[1-9][0-9]{5,}\b")
 def program(kind="lazy"):
     directory = h.build_directory("ltrace")
     h.build_library("libltrace.so", "libltrace.c", *FLAGS,
+                    directory=directory)
+    h.build_library("libltrace-loaded.so", "ltrace-loaded.c", *FLAGS,
                     directory=directory)
     how = LAZY if kind == "lazy" else ("-fpie", "-pie")
     return h.build("ltrace-" + kind, "ltrace.c", *FLAGS, *how,
@@ -220,11 +230,107 @@ def options(case):
             compare(case, name, *arguments)
 
 
+@h.test("a program that runs as somebody else")
+def as_user(case):
+    if os.geteuid() != 0:
+        raise h.Skip("ltrace's -u needs root")
+    user = h.ordinary_user("nobody")
+    both = compare(case, "who", "-u", user.pw_name)
+    h.check("take_ints(%d, %d, %d, %d," %
+            (user.pw_uid, user.pw_uid, user.pw_gid, user.pw_gid) in
+            both.text["calltrap"], both.text["calltrap"])
+
+
+@h.test("libraries that are opened while the program runs")
+def opened(case):
+    need_ltrace()
+    both = Both(case, ["-x", "loaded"], [program(), "loads"])
+    both.check_status()
+    # ltrace doesn't see what is opened a second time.
+    both.check_lines(lambda lines: [line for line in lines if
+                                    "loaded@libltrace-loaded.so(1)" not in
+                                    line])
+    h.check_equal(len(re.findall(r"^loaded@libltrace-loaded\.so\(\d\) += 1$",
+                                 both.text["calltrap"], re.M)), 2, "calls")
+
+
+def naps_of(pid):
+    return int(h.status_field(pid, "voluntary_ctxt_switches", "0"))
+
+
+def attach(case, command, arguments):
+    """The log of some ticks of a running program, and the tracer's status."""
+    log = case.path("log")
+    if os.path.exists(log):
+        os.remove(log)
+    target = case.start([program(), "ticks"])
+    h.wait_until(lambda: naps_of(target.pid) > 5, "the program's naps")
+    tracer = case.start([*command, *arguments, "-o", log, "-p",
+                         str(target.pid)])
+    h.wait_until(lambda: os.path.exists(log) and
+                 (h.read(log).count("\n") > 20 or "-c" in arguments and
+                  h.tracer_of(target.pid)), "the log")
+    time.sleep("-c" in arguments and .3)
+    os.kill(tracer.pid, signal.SIGINT)
+    status = tracer.wait()
+    before = naps_of(target.pid)
+    h.check_equal(h.tracer_of(target.pid), 0, "who traces it afterwards")
+    h.wait_until(lambda: naps_of(target.pid) > before + 5,
+                 "naps after that")
+    target.end()
+    return status, h.read(log)
+
+
+@h.test("-p, until SIGINT: log, table and status")
+def attached(case):
+    need_ltrace()
+    conf = case.write("ltrace.conf", CONF)
+    for options in (["-f"], ["-c"], ["-T"], ["-r", "-T"], ["-i"], ["-b"], []):
+        told = []
+        for command in (["ltrace"], [h.CALLTRAP, "--ltrace=0.7.3"]):
+            status, text = attach(case, command, ["-F", conf, *options])
+            if options == ["-c"]:
+                heads, rows = read_table(text)
+                told.append((status, heads, set(rows)))
+            else:
+                told.append((status, shapes(text)))
+        h.check_equal(told[1], told[0], " ".join(options))
+
+
+def shapes(text):
+    """Kinds of lines; not the first, nor the last, as it leaves amid a call."""
+    lines = [re.sub(r"(?<=\s)[ \d]+\.\d{6}|(?<=<)\d\.\d{6}", "TIME", clean(line))
+             for line in text.splitlines()[2:-1]]
+    return sorted(set(lines))
+
+
+@h.test("SIGINT of a terminal ends the program, that to the tracer nothing")
+def interrupted(case):
+    need_ltrace()
+    for kill, name in ((os.killpg, "ticks"), (os.kill, "rests")):
+        told = []
+        for command in (["ltrace"], [h.CALLTRAP, "--ltrace=0.7.3"]):
+            log = case.path("log")
+            if os.path.exists(log):
+                os.remove(log)
+            tracer = case.start([*command, "-o", log, program(), name])
+            h.wait_until(lambda: os.path.exists(log) and
+                         "take_" in h.read(log), "the log")
+            kill(tracer.pid, signal.SIGINT)
+            told.append((tracer.wait(), clean_end(h.read(log))))
+        h.check_equal(told[1], told[0], name)
+
+
+def clean_end(text):
+    return [re.sub(r"<(unfinished|no return) \.\.\.>", "...", line)
+            for line in text.splitlines() if "+++" in line or "---" in line]
+
+
 @h.test("times have as many digits")
 def times(case):
     need_ltrace()
-    for option in "-t -tt -ttt -r -T".split():
-        both = Both(case, [option], [program(), "naps"])
+    for option in ("-t", "-tt", "-ttt", "-r", "-T", "-r -T", "-tt -T"):
+        both = Both(case, option.split(), [program(), "naps"])
         shapes = [[re.sub(r"\d", "9", line) for line in text.splitlines()]
                   for text in both.text.values()]
         h.check_equal(shapes[1], shapes[0], option)

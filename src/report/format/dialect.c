@@ -70,7 +70,7 @@ static const struct dialect ltraces[] = {
 const struct dialect *dialect_of_ltrace(const char *version)
 {
 	if (!version)
-		return &ltraces[ARRAY_SIZE(ltraces) - 1];
+		version = LTRACE_VERSION;
 	for (size_t i = 0; i < ARRAY_SIZE(ltraces); i++)
 		if (!strcmp(ltraces[i].version, version))
 			return &ltraces[i];

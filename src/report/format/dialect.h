@@ -38,8 +38,8 @@ struct dialect {
 extern const struct dialect dialect_own;
 
 /*
- * That of an ltrace ("0.7.3"); NULL stands for the newest. Returns NULL when
- * it isn't known.
+ * That of an ltrace ("0.7.3"); NULL stands for the one that calltrap was
+ * configured for. Returns NULL when it isn't known.
  */
 const struct dialect *dialect_of_ltrace(const char *version);
 

@@ -304,6 +304,36 @@ static void naps(void)
 	usleep(1000);
 }
 
+static void ticks(void)
+{
+	for (int i = 0; i < 4000; i++) {
+		usleep(10000);
+		take_bools(i != 0, 1);
+	}
+}
+
+static void rests(void)
+{
+	take_nothing();
+	usleep(1000000);
+}
+
+static void loads(void)
+{
+	for (int i = 0; i < 2; i++) {
+		void *library = dlopen("libltrace-loaded.so", RTLD_NOW);
+		int (*loaded)(int) = dlsym(library, "loaded");
+
+		loaded(i);
+		dlclose(library);
+	}
+}
+
+static void who(void)
+{
+	take_ints(getuid(), geteuid(), getgid(), getegid(), 0, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -325,6 +355,8 @@ static const struct {
 	{ "jumps", jumps },	   { "forks", forks },
 	{ "vforks", vforks },	   { "executes", executes },
 	{ "threads", threads },	   { "naps", naps },
+	{ "ticks", ticks },	   { "loads", loads },
+	{ "who", who },		   { "rests", rests },
 };
 
 int main(int argc, char **argv)
