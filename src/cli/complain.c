@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/complain.h"
 
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/printable.h"
+#include "base/writable.h"
 #include "base/xalloc.h"
 
 #define PATIENCE 200 /* ms */
@@ -35,12 +35,12 @@ uint64_t complain_dropped(void)
 /* A tick of our timer doesn't end the wait: it is short. */
 static bool is_taken(void)
 {
-	struct pollfd pollfd = { .fd = STDERR_FILENO, .events = POLLOUT };
 	uint64_t began = clock_now();
 	int ready;
 
 	do
-		ready = poll(&pollfd, 1, state.stuck ? 0 : PATIENCE / 4);
+		ready = writable_within(STDERR_FILENO,
+					state.stuck ? 0 : PATIENCE / 4);
 	while (ready <= 0 && !state.stuck &&
 	       clock_now() - began < PATIENCE * 1000000ull);
 	state.stuck = ready <= 0;

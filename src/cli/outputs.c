@@ -65,23 +65,18 @@ static bool is_directory_unknown(const char *path)
 	return strstr(directory, "%p") || strstr(directory, "%k");
 }
 
-static int try_one(const char *path)
+/*
+ * One file that grows is opened at once, and written to as it goes. It needs
+ * none beside it: it may lie where no other may be made.
+ */
+static int try_one(const char *path, bool grows)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	bool many = path_pattern_expand(path, 0, &name);
 
-	if (is_directory_unknown(path))
+	if ((grows && !many) || is_directory_unknown(path))
 		return 0;
-	path_pattern_expand(path, 0, &name);
 	return whole_file_try(strbuf_text(&name));
-}
-
-/* A file that is opened at once, and written to as it goes, needs none beside
-   it: it may lie where no other may be made. */
-static bool is_opened_at_once(const char *path)
-{
-	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-
-	return !path_pattern_expand(path, 0, &name);
 }
 
 int outputs_try(const struct options *options)
@@ -98,9 +93,9 @@ int outputs_try(const struct options *options)
 				   path == options->heap_calls;
 		int err;
 
-		if (!path || (grows && is_opened_at_once(path)))
+		if (!path)
 			continue;
-		err = try_one(path);
+		err = try_one(path, grows);
 		if (err)
 			result = complain(err, "%s can't be written: %s", path,
 					  strerror(-err));

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/writable.h"
 #include "report/file/exposed.h"
 
 #define ENOUGH 65536
@@ -80,19 +80,16 @@ static bool has_waited(const struct output *output, uint64_t began)
  */
 static int wait_writable(const struct output *output)
 {
-	struct pollfd pollfd = { .fd = output->fd, .events = POLLOUT };
 	uint64_t began = clock_now();
 
 	for (;;) {
 		bool now = output->stuck && drops(output) &&
 			   !in_hurry(output);
-		int ready = poll(&pollfd, 1,
-				 now ? 0 : drops(output) ? 50 : 1000);
+		int ready = writable_within(
+			output->fd, now ? 0 : drops(output) ? 50 : 1000);
 
-		if (ready > 0)
-			return 0;
-		if (ready < 0 && errno != EINTR)
-			return -errno;
+		if (ready)
+			return ready > 0 ? 0 : ready;
 		if (has_waited(output, began))
 			return -ETIMEDOUT;
 	}
