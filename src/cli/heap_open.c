@@ -176,6 +176,20 @@ static void open_watch(struct heap_verb *verb)
 		verb->session->sinks->next = heap_journal_sink(journal);
 }
 
+static struct progress *new_progress(const struct heap_verb *verb)
+{
+	const struct options *options = verb->session->options;
+
+	return progress_new(&(struct progress_options){
+		.stacks = verb->session->stacks,
+		.namer = verb->namer,
+		.blocks = heap_report_has_blocks(&options->report),
+		.growth = options->report.growth,
+		.duration = options->duration,
+		.interruptible = options->pid_count,
+	});
+}
+
 int heap_verb_open(struct heap_verb *verb)
 {
 	const struct session *session = verb->session;
@@ -194,7 +208,7 @@ int heap_verb_open(struct heap_verb *verb)
 	if (err)
 		return err;
 	verb->namer = namer_new(&naming);
-	verb->progress = progress_new(session->stacks, verb->namer);
+	verb->progress = new_progress(verb);
 	signals_take();
 	err = open_report(verb);
 	if (!err)

@@ -2,19 +2,19 @@
 #include "cli/progress.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "base/writable.h"
 #include "base/xalloc.h"
+#include "report/format/amounts.h"
 #include "report/format/names.h"
 
 struct progress {
-	const struct stacks *stacks;
-	struct namer *namer;
+	struct progress_options options;
 	bool terminal;
 	bool shown;
 	uint64_t begin, last;
@@ -25,15 +25,14 @@ struct progress {
 struct sums {
 	uint64_t calls, blocks, bytes;
 	const struct site *top; /* the one that holds most */
+	struct vitals first, now;
 };
 
-struct progress *progress_new(const struct stacks *stacks,
-			      struct namer *namer)
+struct progress *progress_new(const struct progress_options *options)
 {
 	struct progress *progress = xcalloc(1, sizeof(*progress));
 
-	progress->stacks = stacks;
-	progress->namer = namer;
+	progress->options = *options;
 	progress->terminal = isatty(STDERR_FILENO);
 	progress->begin = progress->last = clock_now();
 	return progress;
@@ -46,9 +45,17 @@ void progress_free(struct progress *progress)
 	free(progress);
 }
 
+static void add_vitals(struct vitals *sum, const struct vitals *vitals)
+{
+	sum->virtual_bytes += vitals->virtual_bytes;
+	sum->resident_bytes += vitals->resident_bytes;
+}
+
 static void add_process(struct sums *sums, const struct watched *process)
 {
 	sums->calls += process->calls;
+	add_vitals(&sums->first, &process->first_vitals);
+	add_vitals(&sums->now, &process->vitals);
 	for (size_t i = 1; i <= heap_site_count(process->heap); i++) {
 		const struct site *site = heap_site(process->heap, i);
 
@@ -68,8 +75,8 @@ static void add_site(const struct progress *progress, const struct site *site,
 	const struct frame_name *names;
 	struct frame frame;
 
-	if (stacks_frames(progress->stacks, site->stack, &frame, 1) &&
-	    namer_names(progress->namer, &frame, &names) &&
+	if (stacks_frames(progress->options.stacks, site->stack, &frame, 1) &&
+	    namer_names(progress->options.namer, &frame, &names) &&
 	    names[0].function) {
 		strbuf_puts(line, ", most by ");
 		names_escape(line, names[0].function);
@@ -79,9 +86,7 @@ static void add_site(const struct progress *progress, const struct site *site,
 /* Ctrl-S: tasks would stand still until Ctrl-Q. */
 static bool is_held(void)
 {
-	struct pollfd pollfd = { .fd = STDERR_FILENO, .events = POLLOUT };
-
-	return poll(&pollfd, 1, 0) <= 0;
+	return writable_within(STDERR_FILENO, 0) <= 0;
 }
 
 static unsigned terminal_width(void)
@@ -104,29 +109,73 @@ static void print(struct progress *progress, struct strbuf *line)
 	progress->shown = true;
 }
 
+/* "12 s of 60 s" */
+static void add_time(const struct progress *progress, uint64_t now,
+		     struct strbuf *line)
+{
+	const struct progress_options *options = &progress->options;
+
+	strbuf_printf(line, "%" PRIu64 " s",
+		      (uint64_t)((now - progress->begin) / NS_PER_SECOND));
+	if (options->duration)
+		strbuf_printf(line, " of %" PRIu64 " s",
+			      (uint64_t)((options->duration + NS_PER_SECOND / 2)
+					 / NS_PER_SECOND));
+	else if (options->interruptible)
+		strbuf_puts(line, " (Ctrl-C ends)");
+}
+
+static void add_blocks(const struct progress *progress,
+		       const struct sums *sums, uint64_t now,
+		       struct strbuf *line)
+{
+	uint64_t rate = (double)(sums->calls - progress->last_calls) *
+			NS_PER_SECOND / (now - progress->last);
+
+	strbuf_printf(line,
+		      ", %" PRIu64 " calls/s, %" PRIu64
+		      " bytes held in %" PRIu64 " blocks",
+		      rate, sums->bytes, sums->blocks);
+	if (sums->top && sums->top->bytes)
+		add_site(progress, sums->top, line);
+}
+
+/* ", RSS 61.6 MiB (+2.5 MiB)" */
+static void add_size(const char *name, uint64_t first, uint64_t now,
+		     struct strbuf *line)
+{
+	strbuf_printf(line, ", %s ", name);
+	amounts_add_size(line, now);
+	strbuf_puts(line, now < first ? " (-" : " (+");
+	amounts_add_size(line, now < first ? first - now : now - first);
+	strbuf_putc(line, ')');
+}
+
+static void add_growth(const struct sums *sums, struct strbuf *line)
+{
+	add_size("VIRT", sums->first.virtual_bytes, sums->now.virtual_bytes,
+		 line);
+	add_size("RSS", sums->first.resident_bytes, sums->now.resident_bytes,
+		 line);
+}
+
 void progress_show(struct progress *progress, const struct watch *watch,
 		   uint64_t now)
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
 	const struct watched *process;
 	struct sums sums = { 0 };
-	uint64_t rate;
 
 	if (!progress->terminal || now <= progress->last || is_held())
 		return;
 	for (process = watch_next(watch, NULL); process;
 	     process = watch_next(watch, process))
 		add_process(&sums, process);
-	rate = (double)(sums.calls - progress->last_calls) * NS_PER_SECOND /
-	       (now - progress->last);
-	strbuf_printf(&line,
-		      "%" PRIu64 " s, %" PRIu64 " calls/s, %" PRIu64
-		      " bytes held in %" PRIu64 " blocks",
-		      (uint64_t)((now - progress->begin) / NS_PER_SECOND), rate,
-		      sums.bytes,
-		      sums.blocks);
-	if (sums.top && sums.top->bytes)
-		add_site(progress, sums.top, &line);
+	add_time(progress, now, &line);
+	if (progress->options.growth)
+		add_growth(&sums, &line);
+	if (progress->options.blocks)
+		add_blocks(progress, &sums, now, &line);
 	progress->last = now;
 	progress->last_calls = sums.calls;
 	print(progress, &line);

@@ -11,8 +11,16 @@
  */
 struct progress;
 
-struct progress *progress_new(const struct stacks *stacks,
-			      struct namer *namer) MUST_CHECK;
+struct progress_options {
+	const struct stacks *stacks;
+	struct namer *namer;
+	bool blocks, growth; /* which of them are watched */
+	uint64_t duration;   /* of the whole watch; 0: no end is known */
+	bool interruptible;  /* Ctrl-C ends it */
+};
+
+struct progress *progress_new(const struct progress_options *options)
+	MUST_CHECK;
 void progress_free(struct progress *progress);
 
 /* Monotonic time. */

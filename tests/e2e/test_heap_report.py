@@ -498,10 +498,11 @@ def _(case):
 
 # ---------------------------------------------------------------- outputs
 
-def on_terminal(case, *arguments, seconds=3):
+def on_terminal(case, *arguments, seconds=3, columns=60):
     """What calltrap writes to a terminal of its own."""
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ,
+                struct.pack("HHHH", 24, columns, 0, 0))
     target = start(case)
     process = h.subprocess.Popen(
         [h.CALLTRAP, "heap", *arguments, "-p", str(target.pid)],
@@ -528,10 +529,10 @@ def on_terminal(case, *arguments, seconds=3):
 @h.test("a progress line on a terminal, and none elsewhere")
 def _(case):
     text = on_terminal(case, "--for", "3s")
-    lines = re.findall(r"\r(\d+ s, [^\r\n]*)\x1b\[K", text)
+    lines = re.findall(r"\r(\d+ s of 3 s, [^\r\n]*)\x1b\[K", text)
     h.check(2 <= len(lines) <= 4, "progress lines: %r" % text[:2000])
     h.check(all(len(line) < 60 for line in lines), "their length")
-    h.check_match(r"^\d+ s, \d+ calls/s, \d+ bytes held in \d+ blocks", lines[-1],
+    h.check_match(r"^\d+ s of 3 s, \d+ calls/s, \d+ bytes held in", lines[-1],
                   "a progress line")
     h.check_match(r"\r\x1b\[K==== heap of process", text,
                   "it is gone before the report")
@@ -542,6 +543,16 @@ def _(case):
     h.check("\r" not in tracer.err, "no progress in a file")
     h.check("==== heap of process %d" % target.pid in tracer.err,
             "the report on standard error")
+
+
+@h.test("progress of --growth: sizes, not blocks of which nothing is known")
+def _(case):
+    size = r" \d+\.\d [KM]iB \([+-]\d+(\.\d [KM]i| )B\)"
+    for what, more in (("heap,mmap", r"\x1b"), ("heap,mmap,leaks",
+                                                r", \d+ calls/s, ")):
+        text = on_terminal(case, "--for", "2s", "--growth", what, columns=120)
+        h.check_match(r"\r1 s of 2 s, VIRT%s, RSS%s%s" % (size, size, more),
+                      text, what)
 
 
 @h.test("a full disk: one clear message, the target goes on")

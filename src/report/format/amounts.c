@@ -30,6 +30,22 @@ void amounts_add_count(struct strbuf *out, uint64_t number, const char *what)
 	strbuf_printf(out, " %s%s", what, number == 1 ? "" : "s");
 }
 
+void amounts_add_size(struct strbuf *out, uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB",
+					     "PiB", "EiB" };
+	double size = bytes / 1024.0;
+	size_t i = 0;
+
+	if (bytes < 1024) {
+		strbuf_printf(out, "%u B", (unsigned)bytes);
+		return;
+	}
+	for (; size >= 1023.95 && i + 1 < ARRAY_SIZE(units); i++)
+		size /= 1024;
+	strbuf_printf(out, "%.1f %s", size, units[i]);
+}
+
 void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks)
 {
 	amounts_add_count(out, bytes, "byte");

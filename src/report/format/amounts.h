@@ -15,6 +15,9 @@ void amounts_add_change(struct strbuf *out, uint64_t before, uint64_t now);
 /* A number, on the right of a column so wide; longer ones push it. */
 void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width);
 
+/* "712 B", "61.6 MiB": about so many bytes. */
+void amounts_add_size(struct strbuf *out, uint64_t bytes);
+
 /* "1,036 bytes in 3 blocks", "1 byte in 1 block". */
 void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks);
 
