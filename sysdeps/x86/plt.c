@@ -42,15 +42,16 @@ static size_t stub_begin(const struct x86_plt_shape *shape, const uint8_t *code,
 			 size_t at, struct x86_plt_jump *ret)
 {
 	size_t opcode_size = shape->load_size - IMMEDIATE_SIZE;
+	bool endbr = precedes(code, at, shape->load_size + ENDBR_SIZE,
+			      shape->endbr, ENDBR_SIZE);
 
 	ret->loads = precedes(code, at, shape->load_size, shape->load,
 			      opcode_size) &&
-		     precedes(code, at, shape->load_size + ENDBR_SIZE,
-			      shape->endbr, ENDBR_SIZE);
+		     (endbr || shape->bare_load);
 	if (ret->loads) {
 		memcpy(&ret->index, code + at - IMMEDIATE_SIZE,
 		       sizeof(ret->index));
-		return at - shape->load_size - ENDBR_SIZE;
+		return at - shape->load_size - (endbr ? ENDBR_SIZE : 0);
 	}
 	if (precedes(code, at, ENDBR_SIZE, shape->endbr, ENDBR_SIZE))
 		return at - ENDBR_SIZE;

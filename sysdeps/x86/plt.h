@@ -12,6 +12,7 @@
  *	.plt.sec  16  endbr; [bnd] jmp *slot; nopw       ld, lld
  *	.plt.bnd   8  bnd jmp *slot; nop                 old ld
  *	.plt      16  endbr; mov $n,%r11d; jmp *slot     mold (ecx in i386)
+ *	.plt      16  mov $n,%r11d; jmp *slot; int3...   mold 2.37, no CET
  *	.plt.got  16  endbr; jmp *slot; int3...          mold
  *
  * The jump that a linker puts into .plt's head is none of these: it begins
@@ -21,6 +22,7 @@ struct x86_plt_shape {
 	const uint8_t *endbr; /* 4 bytes */
 	const uint8_t *load;  /* mold's, up to its immediate */
 	uint8_t load_size;    /* with the immediate */
+	bool bare_load;       /* it may begin a stub without an endbr */
 	uint8_t modrm[2];     /* of the jump */
 };
 

@@ -13,6 +13,7 @@ static const struct x86_plt_shape shape = {
 	.endbr = endbr64,
 	.load = load_r11d,
 	.load_size = 6,
+	.bare_load = true,
 	.modrm = { 0x25, 0x25 },
 };
 
