@@ -440,7 +440,8 @@ def near_names(case):
 
 @h.test("no call was seen: said, and where most of the code is")
 def elsewhere(case):
-    source = case.write("big.c", "int f(int n)\n{\n\tswitch (n) {\n" +
+    source = case.write("big.c", "int puts_of_mine(int);\n"
+                        "int f(int n)\n{\n\tswitch (n) {\n" +
                         "".join("\tcase %d: return n * %d + n / %d;\n" %
                                 (i, i * i + 3, i + 7) for i in range(3000)) +
                         "\t}\n\treturn puts_of_mine(n);\n}\n"
