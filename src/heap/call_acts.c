@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "heap/apply.h"
 #include "heap/operand.h"
 
 /* Operands that are still to be read. */
@@ -19,9 +20,7 @@ enum {
 
 /* What a running call will do to one family. */
 struct pending_act {
-	struct heap_act act;
-	struct heap_outcome outcome;
-	uint64_t token; /* the observer's */
+	struct applied_act applied;
 	unsigned needs;
 };
 
@@ -68,48 +67,6 @@ static struct caller caller_of(const struct call_acts *acts,
 	};
 }
 
-static struct observed_act observed(const struct watched *process,
-				    const struct pending_act *pending,
-				    uint64_t entered)
-{
-	return (struct observed_act){
-		.process = process,
-		.act = &pending->act,
-		.outcome = pending->outcome,
-		.entered = entered,
-		.token = pending->token,
-	};
-}
-
-static void tell_taken(const struct call_acts *acts,
-		       const struct watched *process,
-		       struct pending_act *pending)
-{
-	struct act_observer *observer = acts->observer;
-	enum family_act act = pending->act.function->act;
-	struct observed_act told =
-		observed(process, pending, pending->act.begin);
-
-	if (observer && (act == FAMILY_RELEASE || act == FAMILY_RESIZE))
-		pending->token = observer->ops->taken(observer, &told);
-}
-
-static bool is_unkept_acquisition(const struct heap_act *act)
-{
-	return act->unkept && (act->function->act == FAMILY_ACQUIRE ||
-			       act->function->act == FAMILY_REPLACE);
-}
-
-static void tell_ended(const struct call_acts *acts,
-		       const struct watched *process,
-		       const struct pending_act *pending, uint64_t entered)
-{
-	struct observed_act told = observed(process, pending, entered);
-
-	if (acts->observer && !is_unkept_acquisition(&pending->act))
-		acts->observer->ops->ended(acts->observer, &told);
-}
-
 /* Both factors of a product, for those who tell of the call as it was. */
 static void fill_factors(struct heap_act *act, const struct call_values *values)
 {
@@ -129,16 +86,17 @@ static void fill_factors(struct heap_act *act, const struct call_values *values)
 static bool fill(struct pending_act *pending, const struct call_values *values,
 		 unsigned which)
 {
-	const struct family_function *function = pending->act.function;
+	struct heap_act *act = &pending->applied.act;
+	const struct family_function *function = act->function;
 	const struct {
 		const struct operand *operand;
 		unsigned need;
 		uint64_t *value;
 	} fields[] = {
-		{ &function->handle, NEED_HANDLE, &pending->act.handle },
-		{ &function->old, NEED_OLD, &pending->act.old },
-		{ &function->size, NEED_SIZE, &pending->act.size },
-		{ &function->old_size, NEED_OLD_SIZE, &pending->act.old_size },
+		{ &function->handle, NEED_HANDLE, &act->handle },
+		{ &function->old, NEED_OLD, &act->old },
+		{ &function->size, NEED_SIZE, &act->size },
+		{ &function->old_size, NEED_OLD_SIZE, &act->old_size },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
@@ -184,17 +142,19 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 		if (!is_wanted(function, &caller))
 			continue;
 		*pending = (struct pending_act){
-			.act.function = function,
-			.act.call = call->id,
-			.act.begin = call->time,
-			.act.tid = call->tid,
-			.act.stack = call->stack,
-			.act.library = caller.library,
-			.act.unkept = acts->off,
+			.applied.act = {
+				.function = function,
+				.call = call->id,
+				.begin = call->time,
+				.tid = call->tid,
+				.stack = call->stack,
+				.library = caller.library,
+				.unkept = acts->off,
+			},
 			.needs = NEED_ALL,
 		};
 		if (acts->observer)
-			fill_factors(&pending->act, &values);
+			fill_factors(&pending->applied.act, &values);
 		if (fill(pending, &values, 0))
 			ret->count++;
 		else
@@ -202,42 +162,31 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 	}
 }
 
-/* Nobody will wait for its return: what it does is done. */
-static void act_at_entry(const struct call_acts *acts, struct watched *process,
-			 struct pending *pending)
+static struct act_target target_of(const struct call_acts *acts,
+				   struct watched *process)
 {
-	for (unsigned i = 0; i < pending->count; i++) {
-		struct pending_act *each = &pending->acts[i];
-
-		each->act.call = 0;
-		each->outcome = heap_act(process->heap, &each->act);
-		tell_taken(acts, process, each);
-		tell_ended(acts, process, each, each->act.begin);
-	}
-}
-
-static void begin_act(const struct call_acts *acts, struct watched *process,
-		      struct pending_act *pending)
-{
-	pending->outcome = heap_begin(process->heap, &pending->act);
-	tell_taken(acts, process, pending);
+	return (struct act_target){ process, acts->observer };
 }
 
 void call_acts_begin(struct call_acts *acts, struct watched *process,
 		     const struct event *event)
 {
+	const struct act_target target = target_of(acts, process);
+	const bool at_once = event->call->function->entry_only;
 	struct pending begun, *pending;
 
 	process->calls++;
 	begin_acts(acts, process, event, &begun);
-	if (event->call->function->entry_only) {
-		act_at_entry(acts, process, &begun);
-		return;
+	for (unsigned i = 0; i < begun.count; i++) {
+		struct applied_act *applied = &begun.acts[i].applied;
+
+		if (at_once)
+			apply_at_once(&target, &applied->act);
+		else
+			apply_begin(&target, applied);
 	}
-	if (!begun.count)
+	if (at_once || !begun.count)
 		return;
-	for (unsigned i = 0; i < begun.count; i++)
-		begin_act(acts, process, &begun.acts[i]);
 	pending = xmalloc(sizeof(*pending));
 	*pending = begun;
 	HASH_ADD(hh, acts->pending, call, sizeof(pending->call), pending);
@@ -254,36 +203,45 @@ static struct pending *take(struct call_acts *acts, const struct event *event)
 	return pending;
 }
 
+/* What the return tells, but for its handles. */
+static struct heap_act ended_act(const struct heap_act *begun,
+				 const struct event *event)
+{
+	const struct arch_ops *arch = event->call->arch;
+	/* No time at all would mean that it isn't known. */
+	uint64_t duration = event_duration(event) + !event_duration(event);
+	struct heap_act act = *begun;
+
+	act.begin = event->time - duration;
+	act.end = event->time;
+	act.correction = event_mean_duration(event) - (int64_t)duration;
+	act.failed = !family_succeeded(act.function, arch->result(event->regs),
+				       arch->word_size);
+	return act;
+}
+
 static void end_act(const struct call_acts *acts, struct watched *process,
 		    const struct pending_act *pending,
 		    const struct event *event)
 {
+	const struct act_target target = target_of(acts, process);
 	const struct call_values values = values_of(event);
-	const struct family_function *function = pending->act.function;
-	uint64_t result = event->call->arch->result(event->regs);
-	bool failed = !family_succeeded(function, result,
-					event->call->arch->word_size);
-	/* No time at all would mean that it isn't known. */
-	uint64_t duration = event_duration(event) + !event_duration(event);
-	unsigned handles = failed || !function->handle.count ?
-				   1 :
-				   function->handle.count;
+	const struct heap_act *begun = &pending->applied.act;
+	const struct heap_act ended = ended_act(begun, event);
+	const unsigned count = begun->function->handle.count;
+	const unsigned handles = ended.failed || !count ? 1 : count;
 
 	for (unsigned which = 0; which < handles; which++) {
 		struct pending_act each = *pending;
+		struct heap_act *act = &each.applied.act;
 
-		each.act.begin = event->time - duration;
-		each.act.end = event->time;
-		each.act.correction = event_mean_duration(event) -
-				      (int64_t)duration;
-		each.act.failed = failed;
-		each.act.is_further = which > 0;
-		if (!each.act.failed && !fill(&each, &values, which)) {
+		*act = ended;
+		act->is_further = which > 0;
+		if (!act->failed && !fill(&each, &values, which)) {
 			process->unreadable++;
-			each.act.failed = true;
+			act->failed = true;
 		}
-		each.outcome.done = heap_act(process->heap, &each.act).done;
-		tell_ended(acts, process, &each, pending->act.begin);
+		apply_end(&target, &each.applied, begun->begin);
 	}
 }
 
@@ -297,36 +255,18 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 	free(pending);
 }
 
-/* An exception that operator new has thrown says that it has failed. */
-static void abandon_act(const struct call_acts *acts, struct watched *process,
-			struct pending_act *pending, const struct event *event)
-{
-	struct heap_act *act = &pending->act;
-	struct observed_act told;
-
-	act->end = event->time;
-	act->failed = true;
-	pending->outcome.done = false;
-	if (event->end == CALL_EXCEPTION) {
-		heap_act(process->heap, act);
-		tell_ended(acts, process, pending, act->begin);
-		return;
-	}
-	heap_abandon(process->heap, act);
-	told = observed(process, pending, act->begin);
-	if (acts->observer)
-		acts->observer->ops->abandoned(acts->observer, &told);
-}
-
 void call_acts_abandon(struct call_acts *acts, struct watched *process,
 		       const struct event *event)
 {
+	const struct act_target target = target_of(acts, process);
 	struct pending *pending = take(acts, event);
 
 	if (event->end == CALL_UNSEEN)
 		process->unseen++;
+	/* Of operator new an exception says that it has failed. */
 	for (unsigned i = 0; pending && i < pending->count; i++)
-		abandon_act(acts, process, &pending->acts[i], event);
+		apply_abandon(&target, &pending->acts[i].applied, event->time,
+			      event->end == CALL_EXCEPTION);
 	free(pending);
 }
 

@@ -7,8 +7,8 @@
 #include "heap/act_observer.h"
 
 /*
- * Makes acts of the calls of families' functions. Calls that run are kept
- * until they return. Initialised by { .stacks = … }.
+ * From events to numbers: makes acts of the calls of families' functions, which
+ * heap/apply.h takes. Calls that run are kept until they return. Initialised by { .stacks = … }.
  */
 struct call_acts {
 	const struct stacks *stacks;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/apply.h"
+
+static struct observed_act observed(const struct act_target *target,
+				    const struct applied_act *applied,
+				    uint64_t entered)
+{
+	return (struct observed_act){
+		.process = target->process,
+		.act = &applied->act,
+		.outcome = applied->outcome,
+		.entered = entered,
+		.token = applied->token,
+	};
+}
+
+static void tell_taken(const struct act_target *target,
+		       struct applied_act *applied)
+{
+	struct act_observer *observer = target->observer;
+	enum family_act act = applied->act.function->act;
+	struct observed_act told =
+		observed(target, applied, applied->act.begin);
+
+	if (observer && (act == FAMILY_RELEASE || act == FAMILY_RESIZE))
+		applied->token = observer->ops->taken(observer, &told);
+}
+
+static bool is_unkept_acquisition(const struct heap_act *act)
+{
+	return act->unkept && (act->function->act == FAMILY_ACQUIRE ||
+			       act->function->act == FAMILY_REPLACE);
+}
+
+static void tell_ended(const struct act_target *target,
+		       const struct applied_act *applied, uint64_t entered)
+{
+	struct observed_act told = observed(target, applied, entered);
+
+	if (target->observer && !is_unkept_acquisition(&applied->act))
+		target->observer->ops->ended(target->observer, &told);
+}
+
+void apply_begin(const struct act_target *target, struct applied_act *applied)
+{
+	applied->outcome = heap_begin(target->process->heap, &applied->act);
+	tell_taken(target, applied);
+}
+
+void apply_end(const struct act_target *target,
+	       const struct applied_act *applied, uint64_t entered)
+{
+	struct applied_act ended = *applied;
+
+	ended.outcome.done = heap_act(target->process->heap, &ended.act).done;
+	tell_ended(target, &ended, entered);
+}
+
+void apply_at_once(const struct act_target *target, const struct heap_act *act)
+{
+	struct applied_act applied = { .act = *act };
+
+	applied.act.call = 0;
+	applied.outcome = heap_act(target->process->heap, &applied.act);
+	tell_taken(target, &applied);
+	tell_ended(target, &applied, act->begin);
+}
+
+void apply_abandon(const struct act_target *target,
+		   const struct applied_act *applied, uint64_t time,
+		   bool thrown)
+{
+	struct applied_act ended = *applied;
+	struct observed_act told;
+
+	ended.act.end = time;
+	ended.act.failed = true;
+	ended.outcome.done = false;
+	if (thrown) {
+		heap_act(target->process->heap, &ended.act);
+		tell_ended(target, &ended, ended.act.begin);
+		return;
+	}
+	heap_abandon(target->process->heap, &ended.act);
+	told = observed(target, &ended, ended.act.begin);
+	if (target->observer)
+		target->observer->ops->abandoned(target->observer, &told);
+}
