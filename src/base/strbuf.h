@@ -25,6 +25,9 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 /* Adds "1,036". */
 void strbuf_add_grouped(struct strbuf *buf, uint64_t number);
 
+/* "3 h 10 min", "2.5 s", "310 µs": two digits or more. */
+void strbuf_add_duration(struct strbuf *buf, uint64_t nanoseconds);
+
 /*
  * Adds all that a descriptor has to give. -EFBIG when the text would get longer
  * than max, or the errno of reading.

@@ -244,19 +244,6 @@ unsigned object_word_size(const struct object *object)
 	return object->header.arch->word_size;
 }
 
-uint64_t object_room(const struct object *object)
-{
-	uint64_t room = object->source.size;
-	size_t i;
-
-	for (i = 0; i < object->sections.count; i++)
-		if (is_debug(&object->sections.list[i]) &&
-		    is_compressed(&object->sections.list[i]))
-			room += section_size(object,
-					     &object->sections.list[i]);
-	return room;
-}
-
 void *object_interface(struct object *object)
 {
 	return &object->interface;

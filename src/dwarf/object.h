@@ -18,9 +18,6 @@ void object_close(struct object *object);
 
 unsigned object_word_size(const struct object *object);
 
-/* How much of the address space it will take. */
-uint64_t object_room(const struct object *object);
-
 /* What dwarf_object_init_b() wants. */
 void *object_interface(struct object *object);
 

@@ -70,7 +70,6 @@ struct family_function {
 	struct operand size;     /* ACQUIRE, RESIZE, and sized RELEASE; MOVE:
 				     by how much */
 	struct operand old_size; /* RESIZE of ranges */
-	struct operand alignment;
 	struct family_success success;
 	/*
 	 * The form that the releasing function must match: new[] is not given

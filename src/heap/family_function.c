@@ -254,7 +254,6 @@ static struct family_function function_of(const struct family_line *line)
 		.old = line->roles[ROLE_OLD],
 		.size = line->roles[ROLE_SIZE],
 		.old_size = line->roles[ROLE_OLD_SIZE],
-		.alignment = line->roles[ROLE_ALIGNMENT],
 		.success = line->success,
 	};
 

@@ -102,10 +102,10 @@ void forecast_print(const struct forecast *forecast, struct strbuf *out)
 	if (!forecast->certain)
 		return;
 	strbuf_puts(out, "in ");
-	verdict_print_duration(rounded(forecast->left), out);
+	strbuf_add_duration(out, rounded(forecast->left));
 	strbuf_puts(out, " ± ");
 	if (rounded(error))
-		verdict_print_duration(rounded(error), out);
+		strbuf_add_duration(out, rounded(error));
 	else
 		strbuf_puts(out, "1 s");
 }

@@ -160,18 +160,6 @@ uint64_t log_histogram_quantile(const struct log_histogram *histogram,
 	return histogram->max;
 }
 
-uint64_t log_histogram_above(const struct log_histogram *histogram,
-			     uint64_t limit)
-{
-	uint64_t above = 0;
-
-	for (unsigned i = 0; i < histogram->room; i++)
-		if (at_most(top_of(histogram->first + i), histogram->max) >
-		    limit)
-			above += get(histogram, i);
-	return above;
-}
-
 size_t log_histogram_bytes(const struct log_histogram *histogram)
 {
 	return histogram->room * histogram->width;

@@ -35,10 +35,6 @@ void log_histogram_merge(struct log_histogram *histogram,
 uint64_t log_histogram_quantile(const struct log_histogram *histogram,
 				unsigned per_mille);
 
-/* How many were larger than limit; those that may be are counted as such. */
-uint64_t log_histogram_above(const struct log_histogram *histogram,
-			     uint64_t limit);
-
 size_t log_histogram_bytes(const struct log_histogram *histogram);
 
 /*

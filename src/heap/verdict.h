@@ -73,30 +73,10 @@ struct verdict verdict_together(const struct heap *heap,
 				const struct site *const *sites, size_t count,
 				const struct survey *survey);
 
-/*
- * What was said before of the sites of one heap, so that a verdict that is
- * taken back can be seen to be. A zeroed one has said nothing.
- */
-struct verdict_memory {
-	uint8_t *levels; /* by site->number - 1 */
-	size_t room;
-};
-
-void verdict_memory_fini(struct verdict_memory *memory);
-
-/* The level that was told of the site the last time; it is this one now. */
-enum verdict_level verdict_remember(struct verdict_memory *memory,
-				    const struct site *site,
-				    enum verdict_level level);
-
-/* "LIKELY", … */
 const char *verdict_name(enum verdict_level level);
 
 /* A sentence that says why, with the numbers. */
 void verdict_explain(const struct verdict *verdict, const struct site *site,
 		     struct strbuf *out);
-
-/* "3 h 10 min", "2.5 s", "310 µs": two digits or more. */
-void verdict_print_duration(uint64_t nanoseconds, struct strbuf *out);
 
 #endif

@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/xalloc.h"
 #include "heap/verdict.h"
-
-void verdict_memory_fini(struct verdict_memory *memory)
-{
-	free(memory->levels);
-	*memory = (struct verdict_memory){ 0 };
-}
-
-enum verdict_level verdict_remember(struct verdict_memory *memory,
-				    const struct site *site,
-				    enum verdict_level level)
-{
-	size_t index = site->number - 1;
-	enum verdict_level before;
-
-	if (index >= memory->room) {
-		size_t room = index + index / 2 + 64;
-
-		memory->levels = xreallocarray(memory->levels, room, 1);
-		memset(memory->levels + memory->room, VERDICT_NOT,
-		       room - memory->room);
-		memory->room = room;
-	}
-	before = memory->levels[index];
-	memory->levels[index] = level;
-	return before;
-}
 
 const char *verdict_name(enum verdict_level level)
 {
@@ -45,28 +17,6 @@ const char *verdict_name(enum verdict_level level)
 		return "LIKELY";
 	}
 	return "?";
-}
-
-void verdict_print_duration(uint64_t nanoseconds, struct strbuf *out)
-{
-	uint64_t minutes = nanoseconds / (60 * NS_PER_SECOND);
-
-	/* What would be rounded to 1000 is one of the next unit. */
-	if (nanoseconds < 999500)
-		strbuf_printf(out, "%.3g µs", nanoseconds / 1e3);
-	else if (nanoseconds < 999500000)
-		strbuf_printf(out, "%.3g ms", nanoseconds / 1e6);
-	else if (minutes < 2)
-		strbuf_printf(out, "%.3g s", nanoseconds / 1e9);
-	else if (minutes < 60)
-		strbuf_printf(out, "%" PRIu64 " min %" PRIu64 " s", minutes,
-			      (uint64_t)(nanoseconds / NS_PER_SECOND % 60));
-	else if (minutes < 48 * 60)
-		strbuf_printf(out, "%" PRIu64 " h %" PRIu64 " min",
-			      minutes / 60, minutes % 60);
-	else
-		strbuf_printf(out, "%" PRIu64 " d %" PRIu64 " h",
-			      minutes / 1440, minutes / 60 % 24);
 }
 
 /* A second. Where the median slope is 0, few came: the mean says more. */
@@ -111,7 +61,7 @@ static void print_time(struct strbuf *out, const char *before,
 		       uint64_t nanoseconds, const char *behind)
 {
 	strbuf_puts(out, before);
-	verdict_print_duration(nanoseconds, out);
+	strbuf_add_duration(out, nanoseconds);
 	strbuf_puts(out, behind);
 }
 

@@ -117,16 +117,6 @@ void rights_put(struct rights *rights)
 	free(rights);
 }
 
-bool rights_are_same(const struct rights *a, const struct rights *b)
-{
-	return a->root_device == b->root_device &&
-	       a->root_inode == b->root_inode && a->user == b->user &&
-	       a->group == b->group && a->group_count == b->group_count &&
-	       (!a->group_count ||
-		!memcmp(a->groups, b->groups,
-			a->group_count * sizeof(*a->groups)));
-}
-
 /* ---- being somebody else ---- */
 
 /* What we were. */

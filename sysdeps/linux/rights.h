@@ -20,9 +20,6 @@ struct rights *rights_of(pid_t pid);
 struct rights *rights_get(struct rights *rights); /* one more owner */
 void rights_put(struct rights *rights);           /* one less; NULL is fine */
 
-/* Whether two processes may open the same files. */
-bool rights_are_same(const struct rights *a, const struct rights *b);
-
 /*
  * Opens a regular file for reading, with these rights, below the process's
  * root; when the process has gone, below ours if it had the same. NULL: with

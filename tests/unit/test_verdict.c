@@ -146,24 +146,6 @@ START_TEST(never_freed_and_taken_back)
 }
 END_TEST
 
-START_TEST(levels_are_remembered)
-{
-	struct verdict_memory memory = { 0 };
-
-	for (uint32_t n = 1; n < 1000; n += 7) {
-		struct site site = { .number = n };
-
-		ck_assert_int_eq(verdict_remember(&memory, &site,
-						  VERDICT_LIKELY),
-				 VERDICT_NOT);
-		ck_assert_int_eq(verdict_remember(&memory, &site,
-						  VERDICT_POSSIBLE),
-				 VERDICT_LIKELY);
-	}
-	verdict_memory_fini(&memory);
-}
-END_TEST
-
 /* One in fifty is forgotten; the others live for a millisecond. */
 START_TEST(some_are_forgotten)
 {
@@ -343,7 +325,7 @@ START_TEST(durations)
 
 	for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
 		strbuf_clear(&text);
-		verdict_print_duration(examples[i].nanoseconds, &text);
+		strbuf_add_duration(&text, examples[i].nanoseconds);
 		ck_assert_str_eq(strbuf_text(&text), examples[i].text);
 	}
 	strbuf_fini(&text);
@@ -561,7 +543,6 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, trend_of_nothing);
 	tcase_add_test(tcase, never_freed_and_taken_back);
 	tcase_add_test(tcase, switched_off);
-	tcase_add_test(tcase, levels_are_remembered);
 	tcase_add_test(tcase, some_are_forgotten);
 	tcase_add_test(tcase, kept);
 	tcase_add_test(tcase, turnover);

@@ -2,7 +2,6 @@
 #include "report/format/amounts.h"
 
 #include "base/clock.h"
-#include "heap/verdict.h"
 
 void amounts_add_number(struct strbuf *out, uint64_t number)
 {
@@ -56,7 +55,7 @@ void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks)
 void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds)
 {
 	if (nanoseconds)
-		verdict_print_duration(nanoseconds, out);
+		strbuf_add_duration(out, nanoseconds);
 	else
 		strbuf_putc(out, '-');
 }
