@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <libunwind-x86_64.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "stack/libunwind.h"
 #include "stack/recipe.h"
-
-/* Not in libunwind's headers, but made for this use. */
-extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space,
-					      unw_word_t ip,
-					      unw_dyn_info_t *table,
-					      unw_proc_info_t *ret,
-					      int need_unwind_info,
-					      void *context);
 
 /*
  * Each register, and each word of memory that is read, has a mark for value:
