@@ -189,6 +189,9 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 		log_histogram_add(&site->times, act->end - act->begin);
 		site->total_ns += act->end - act->begin + act->correction;
 	}
+	if (heap->options.timeline)
+		timeline_acquired(&heap->timeline, &site->times_of_blocks,
+				  heap_since(heap, act->end), size);
 	change_all(heap, site, 1, size, act->end);
 }
 
@@ -217,5 +220,9 @@ void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 	total->freed_bytes += bytes;
 	if (blocks)
 		end_lifetime(site, time, birth, why);
+	if (heap->options.timeline)
+		timeline_gone(&heap->timeline, &site->times_of_blocks,
+			      heap_since(heap, birth), heap_since(heap, time),
+			      blocks, bytes);
 	change_all(heap, site, -(int64_t)blocks, -(int64_t)bytes, time);
 }

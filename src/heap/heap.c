@@ -122,6 +122,15 @@ uint64_t heap_double_frees(const struct heap *heap)
 	return ret;
 }
 
+const struct timeline *heap_timeline(struct heap *heap, uint64_t now)
+{
+	timeline_advance(&heap->timeline, heap_since(heap, now));
+	for (size_t i = 0; i < heap->sites.count; i++)
+		timeline_settle(&heap->timeline,
+				&heap->sites.all[i]->times_of_blocks);
+	return &heap->timeline;
+}
+
 const struct history *heap_total_history(const struct heap *heap,
 					 const struct family *family)
 {

@@ -68,6 +68,8 @@ struct heap_options {
 	/* The process is watched from its first instruction on: what is not
 	   known was never acquired. */
 	bool complete;
+	/* Whether to keep what was acquired and given back when. */
+	bool timeline;
 	/*
 	 * The number of the component that a call stack and the library at
 	 * its end belong to, or 0. Asked once a site, and at releases of what
@@ -175,6 +177,12 @@ struct heap_total {
 	uint64_t unkept;          /* … that were not to be kept */
 	uint64_t forgotten;       /* blocks, by heap_missed() */
 };
+
+/*
+ * The intervals of .times_of_blocks of all sites, up to now; with
+ * struct heap_options.timeline. All sites' cells are settled by that.
+ */
+const struct timeline *heap_timeline(struct heap *heap, uint64_t now);
 
 const struct heap_total *heap_total(const struct heap *heap,
 				    const struct family *family);

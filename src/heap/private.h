@@ -43,6 +43,7 @@ struct heap {
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
 	struct sites sites;
+	struct timeline timeline; /* of their cells */
 	size_t suppression_count; /* sites that were asked about */
 	struct recent recent;
 	struct incidents incidents;

@@ -5,6 +5,7 @@
 #include "heap/family.h"
 #include "heap/history.h"
 #include "heap/log_histogram.h"
+#include "heap/timeline.h"
 #include "stack/stacks.h"
 
 /* A distinct call stack that acquires by one function, and what became of it. */
@@ -35,6 +36,7 @@ struct site {
 	struct log_histogram sizes; /* of those acquired, less 1 */
 	struct heap_holder *library_holder, *component_holder;
 	struct history history; /* nothing before there are two blocks */
+	struct timeline_cells times_of_blocks; /* struct heap_options.timeline */
 };
 
 #endif

@@ -16,6 +16,7 @@ void sites_fini(struct sites *sites)
 		log_histogram_fini(&site->times);
 		log_histogram_fini(&site->sizes);
 		history_fini(&site->history);
+		timeline_cells_fini(&site->times_of_blocks);
 		free(site);
 	}
 	free(sites->all);
@@ -104,7 +105,8 @@ static size_t site_bytes(const struct site *site)
 	return sizeof(*site) + log_histogram_bytes(&site->lifetimes) +
 	       log_histogram_bytes(&site->times) +
 	       log_histogram_bytes(&site->sizes) +
-	       history_bytes(&site->history);
+	       history_bytes(&site->history) +
+	       timeline_cells_bytes(&site->times_of_blocks);
 }
 
 size_t sites_bytes(const struct sites *sites)
