@@ -29,35 +29,25 @@ static char *with_process(const char *path)
 
 void file_names_tell_apart(struct options *options)
 {
-	const struct {
-		const char *option;
-		const char **path;
-	} files[OPTIONS_FILES] = {
-		{ "--folded", &options->export.folded },
-		{ "--svg", &options->export.svg },
-		{ "--pprof", &options->export.pprof },
-		{ "--json", &options->export.json },
-		{ "--callgrind", &options->export.callgrind },
-	};
-
 	if (options->verb != VERB_HEAP ||
 	    (!options->follow && options->pid_count + !!options->command < 2))
 		return;
-	for (size_t i = 0; i < OPTIONS_FILES; i++) {
-		const char *path = *files[i].path;
+	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
+		const char **path = &options->export.files[file];
 
-		if (!path || names_process(path) || !strncmp(path, "/dev/", 5))
+		if (!*path || names_process(*path) ||
+		    !strncmp(*path, "/dev/", 5))
 			continue;
-		options->files[i] = with_process(path);
-		*files[i].path = options->files[i];
+		options->files[file] = with_process(*path);
+		*path = options->files[file];
 		diag(DIAG_NOTE, DIAG_SESSION,
 		     "there may be several processes: %s writes %s",
-		     files[i].option, options->files[i]);
+		     heap_file_option(file), *path);
 	}
 }
 
 void file_names_fini(struct options *options)
 {
-	for (size_t i = 0; i < OPTIONS_FILES; i++)
-		free(options->files[i]);
+	for (enum heap_file file = 0; file < HEAP_FILES; file++)
+		free(options->files[file]);
 }

@@ -68,14 +68,31 @@ static bool names_kind(const char *path)
 }
 
 /* A picture has one unit. */
-static int check_picture(const struct options *o, const char *option,
-			 const char *path)
+static int check_picture(const struct options *o, enum heap_file file)
 {
+	const char *path = o->export.files[file];
+
 	if (!path || is_one(o->report.growth) || names_kind(path))
 		return 0;
-	return complain(-EINVAL, "--%s %s: each kind of growth has a file of "
+	return complain(-EINVAL, "%s %s: each kind of growth has a file of "
 			"its own; name one kind, or put %%k into the name",
-			option, path);
+			heap_file_option(file), path);
+}
+
+/* Files that know of blocks alone. */
+static int check_blocks(const struct heap_export_options *export)
+{
+	static const enum heap_file files[] = {
+		HEAP_FILE_CALLGRIND, HEAP_FILE_SPEEDSCOPE, HEAP_FILE_DHAT,
+		HEAP_FILE_MASSIF, HEAP_FILE_FIREFOX,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (export->files[files[i]])
+			return complain(-EINVAL, "%s: has nothing of "
+					"--growth, unless leaks are watched "
+					"as well", heap_file_option(files[i]));
+	return 0;
 }
 
 int check_growth(const struct options *o)
@@ -89,9 +106,9 @@ int check_growth(const struct options *o)
 			       0;
 	if (o->report.blocks_too)
 		return 0;
-	if (export->callgrind)
-		return complain(-EINVAL, "--callgrind: has nothing of "
-				"--growth, unless leaks are watched as well");
+	err = check_blocks(export);
+	if (err)
+		return err;
 	if (o->heap_calls || o->footprint)
 		return complain(-EINVAL, "--%s: has nothing of --growth, unless "
 				"leaks are watched as well",
@@ -100,8 +117,8 @@ int check_growth(const struct options *o)
 	    o->report.by == HEAP_BY_COMPONENT)
 		return complain(-EINVAL, "--by: growth is told by stack, "
 				"function, line or library");
-	err = check_picture(o, "svg", export->svg);
+	err = check_picture(o, HEAP_FILE_SVG);
 	if (!err)
-		err = check_picture(o, "folded", export->folded);
-	return err ? err : check_picture(o, "pprof", export->pprof);
+		err = check_picture(o, HEAP_FILE_FOLDED);
+	return err ? err : check_picture(o, HEAP_FILE_PPROF);
 }

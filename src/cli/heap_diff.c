@@ -42,14 +42,14 @@ static int write_files(struct heap_diff *diff, const struct options *options)
 	CLEANUP(strbuf_fini) struct strbuf picture = { 0 };
 	int err = 0, unwritten = 0;
 
-	if (options->export.folded) {
+	if (options->export.files[HEAP_FILE_FOLDED]) {
 		heap_diff_fold(diff, &folded);
-		unwritten = write_file(options->export.folded, &folded);
+		unwritten = write_file(options->export.files[HEAP_FILE_FOLDED], &folded);
 	}
-	if (options->export.svg) {
+	if (options->export.files[HEAP_FILE_SVG]) {
 		heap_diff_draw(diff, options->command[0], options->command[1],
 			       &picture);
-		err = write_file(options->export.svg, &picture);
+		err = write_file(options->export.files[HEAP_FILE_SVG], &picture);
 	}
 	return unwritten ? unwritten : err;
 }

@@ -163,6 +163,8 @@ static void open_watch(struct heap_verb *verb)
 		.cost = find_cost,
 		.ended = heap_verb_ended,
 		.context = verb,
+		.timeline = heap_export_needs_timeline(
+			&verb->session->options->export),
 		.observer = journal ? heap_journal_observer(journal) : NULL,
 		.timed = verb->session->options->heap_calls,
 		.growth = verb->session->options->report.growth,

@@ -28,11 +28,10 @@ enum when_full {
  * What the user asked for on the command line. Strings that are not freed
  * are the command line's own.
  */
-#define OPTIONS_FILES 5
 
 struct options {
 	enum verb verb;
-	char *files[OPTIONS_FILES]; /* see file_names_tell_apart() */
+	char *files[HEAP_FILES]; /* see file_names_tell_apart() */
 	pid_t *pids;          /* -p and --name, without duplicates */
 	size_t pid_count;
 	char **command;       /* NULL-terminated, or NULL */

@@ -9,7 +9,9 @@
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
 
-#define OUTPUTS 8
+/* Besides the files for other programs: -o, --json of a log, and what is
+   written as it goes. */
+#define OUTPUTS (HEAP_FILES + 4)
 
 struct output_option {
 	const char *option, *path;
@@ -18,18 +20,18 @@ struct output_option {
 static void list(const struct options *o, struct output_option ret[OUTPUTS])
 {
 	const bool heap = o->verb != VERB_TRACE;
-	const struct output_option all[OUTPUTS] = {
-		{ "-o", heap ? o->report.path : o->log.path },
-		{ "--json", heap ? o->export.json : o->json },
-		{ "--svg", o->export.svg },
-		{ "--folded", o->export.folded },
-		{ "--pprof", o->export.pprof },
-		{ "--callgrind", o->export.callgrind },
-		{ "--calls", o->heap_calls },
-		{ "--footprint", o->footprint },
-	};
+	size_t count = 0;
 
-	memcpy(ret, all, sizeof(all));
+	ret[count++] = (struct output_option){
+		"-o", heap ? o->report.path : o->log.path
+	};
+	ret[count++] = (struct output_option){ "--json", o->json };
+	for (enum heap_file file = 0; file < HEAP_FILES; file++)
+		ret[count++] = (struct output_option){
+			heap_file_option(file), o->export.files[file]
+		};
+	ret[count++] = (struct output_option){ "--calls", o->heap_calls };
+	ret[count++] = (struct output_option){ "--footprint", o->footprint };
 }
 
 /* The later one would take the place of the other. Devices hold nothing. */

@@ -198,9 +198,11 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,
 			 enum gone why)
 {
+	uint64_t lifetime = time > birth ? time - birth : 0;
+
+	site->lifetime_ns += lifetime;
 	if (why == GONE_RELEASED) {
-		log_histogram_add(&site->lifetimes,
-				  time > birth ? time - birth : 0);
+		log_histogram_add(&site->lifetimes, lifetime);
 		site->last_free = time;
 	} else if (why == GONE_RESIZED) {
 		site->resized++;

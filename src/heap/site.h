@@ -31,6 +31,7 @@ struct site {
 	uint64_t resized;
 	uint64_t adopted; /* blocks of before that were resized here */
 	struct log_histogram lifetimes; /* of those given back; ns */
+	uint64_t lifetime_ns;           /* … of all that are gone, in sum */
 	struct log_histogram times;     /* in the function; ns */
 	int64_t total_ns; /* see heap_mean_time() */
 	struct log_histogram sizes; /* of those acquired, less 1 */

@@ -85,6 +85,7 @@ struct watch_options {
 	void (*ended)(void *context, const struct watched *process);
 	void *context;
 	struct act_observer *observer; /* is told of each act; or NULL */
+	bool timeline; /* as of heap_options */
 	bool timed; /* how long each call takes is wanted, free() included: it
 		       costs a further stop */
 };

@@ -197,7 +197,7 @@ static void add_path(const char *pattern, const char *word, struct strbuf *out)
 }
 
 struct format {
-	const char *path;
+	enum heap_file file;
 	void (*make)(const struct heap_export *export, enum growth_kind kind,
 		     struct strbuf *out);
 };
@@ -209,7 +209,8 @@ static void write_one(const struct heap_export *export, enum growth_kind kind,
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
-	add_path(format->path, growth_kind_text(export, kind).word, &pattern);
+	add_path(export->options->files[format->file],
+		 growth_kind_text(export, kind).word, &pattern);
 	format->make(export, kind, &out);
 	heap_export_write_file(export, strbuf_text(&pattern), &out, errors);
 }
@@ -217,15 +218,15 @@ static void write_one(const struct heap_export *export, enum growth_kind kind,
 void growth_export_write(const struct heap_export *export,
 			 const struct export_errors *errors)
 {
-	const struct format formats[] = {
-		{ export->options->folded, growth_folded_make },
-		{ export->options->svg, growth_svg_make },
-		{ export->options->pprof, growth_pprof_make },
+	static const struct format formats[] = {
+		{ HEAP_FILE_FOLDED, growth_folded_make },
+		{ HEAP_FILE_SVG, growth_svg_make },
+		{ HEAP_FILE_PPROF, growth_pprof_make },
 	};
 
 	for (enum growth_kind kind = 0; kind < GROWTH_KINDS; kind++)
 		for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-			if (formats[i].path &&
+			if (export->options->files[formats[i].file] &&
 			    growth_has(export->process->growth, kind))
 				write_one(export, kind, &formats[i], errors);
 }

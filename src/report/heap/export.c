@@ -3,63 +3,42 @@
 
 #include "report/growth/export.h"
 #include "report/memory/names.h"
-
-/* Blocks that are being given back are held until that is done; only a count
-   by age doesn't have them. */
-struct heap_export_held heap_export_held(const struct heap_export *export,
-					 const struct site *site)
-{
-	const struct survey_site *ages;
-
-	if (!export->config->options->older_than)
-		return (struct heap_export_held){ site->blocks, site->bytes };
-	ages = survey_site(export->survey, site);
-	return (struct heap_export_held){ ages->blocks, ages->bytes };
-}
-
-uint64_t heap_export_weight(const struct heap_export *export,
-			    const struct site *site)
-{
-	if (!site->function->family->has_size || site->suppression)
-		return 0;
-	switch (export->options->value) {
-	case HEAP_INUSE_BYTES:
-		return heap_export_held(export, site).bytes;
-	case HEAP_INUSE_BLOCKS:
-		return heap_export_held(export, site).blocks;
-	case HEAP_ALLOC_BYTES:
-		return site->alloc_bytes;
-	case HEAP_ALLOC_BLOCKS:
-		return site->alloc_blocks;
-	}
-	return 0;
-}
-
-const struct heap_value_text *heap_export_value_text(enum heap_value value)
-{
-	static const struct heap_value_text texts[] = {
-		[HEAP_INUSE_BYTES] = { "Heap in use", "bytes" },
-		[HEAP_INUSE_BLOCKS] = { "Heap in use", "blocks" },
-		[HEAP_ALLOC_BYTES] = { "Heap acquired", "bytes" },
-		[HEAP_ALLOC_BLOCKS] = { "Heap acquired", "blocks" },
-	};
-
-	return &texts[value];
-}
+#include "report/viewer/formats.h"
 
 struct format {
-	const char *path;
+	const char *option;
 	void (*make)(const struct heap_export *export, struct strbuf *out);
+	bool of_blocks; /* has nothing of growth */
+	bool needs_timeline;
 };
 
-static void write_one(const struct heap_export *export,
-		      const struct format *format,
+static const struct format formats[HEAP_FILES] = {
+	[HEAP_FILE_FOLDED] = { "--folded", heap_folded_make, true, false },
+	[HEAP_FILE_PPROF] = { "--pprof", heap_pprof_make, true, false },
+	[HEAP_FILE_CALLGRIND] = { "--callgrind", heap_callgrind_make, true,
+				  false },
+	[HEAP_FILE_JSON] = { "--json", heap_json_make, false, false },
+	[HEAP_FILE_SVG] = { "--svg", heap_svg_make, true, false },
+	[HEAP_FILE_SPEEDSCOPE] = { "--speedscope", speedscope_make, true,
+				   false },
+	[HEAP_FILE_DHAT] = { "--dhat", dhat_make, true, true },
+	[HEAP_FILE_MASSIF] = { "--massif", massif_make, true, true },
+	[HEAP_FILE_FIREFOX] = { "--firefox", firefox_make, true, true },
+};
+
+const char *heap_file_option(enum heap_file file)
+{
+	return formats[file].option;
+}
+
+static void write_one(const struct heap_export *export, enum heap_file file,
 		      const struct export_errors *errors)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
-	format->make(export, &out);
-	heap_export_write_file(export, format->path, &out, errors);
+	formats[file].make(export, &out);
+	heap_export_write_file(export, export->options->files[file], &out,
+			       errors);
 }
 
 void heap_export_write(const struct heap_export *export,
@@ -67,15 +46,6 @@ void heap_export_write(const struct heap_export *export,
 {
 	const bool has_blocks =
 		heap_report_has_blocks(export->config->options);
-	const struct format formats[] = {
-		{ has_blocks ? export->options->folded : NULL,
-		  heap_folded_make },
-		{ has_blocks ? export->options->pprof : NULL,
-		  heap_pprof_make },
-		{ export->options->json, heap_json_make },
-		{ export->options->callgrind, heap_callgrind_make },
-		{ has_blocks ? export->options->svg : NULL, heap_svg_make },
-	};
 	struct heap_export own = *export;
 	struct survey *survey;
 
@@ -89,9 +59,10 @@ void heap_export_write(const struct heap_export *export,
 	survey = survey_new(export->process->heap, export->now,
 			    export->config->options->older_than);
 	own.survey = survey;
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (formats[i].path)
-			write_one(&own, &formats[i], errors);
+	for (enum heap_file file = 0; file < HEAP_FILES; file++)
+		if (export->options->files[file] &&
+		    (has_blocks || !formats[file].of_blocks))
+			write_one(&own, file, errors);
 	if (!has_blocks)
 		growth_export_write(&own, errors);
 	survey_free(survey);
@@ -99,6 +70,16 @@ void heap_export_write(const struct heap_export *export,
 
 bool heap_export_is_wanted(const struct heap_export_options *options)
 {
-	return options->folded || options->pprof || options->json ||
-	       options->callgrind || options->svg;
+	for (enum heap_file file = 0; file < HEAP_FILES; file++)
+		if (options->files[file])
+			return true;
+	return false;
+}
+
+bool heap_export_needs_timeline(const struct heap_export_options *options)
+{
+	for (enum heap_file file = 0; file < HEAP_FILES; file++)
+		if (options->files[file] && formats[file].needs_timeline)
+			return true;
+	return false;
 }

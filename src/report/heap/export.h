@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_HEAP_EXPORT_H
 #define CALLTRAP_HEAP_EXPORT_H
 
-#include "report/memory/export.h"
+#include "report/memory/held.h"
 
 /* The data of the report for other programs: a file a format. */
 
@@ -15,30 +15,14 @@ void heap_callgrind_make(const struct heap_export *export, struct strbuf *out);
 void heap_json_make(const struct heap_export *export, struct strbuf *out);
 void heap_pprof_make(const struct heap_export *export, struct strbuf *out);
 void heap_svg_make(const struct heap_export *export, struct strbuf *out);
-
-/* What a site holds: blocks of the age that counts (--older-than). */
-struct heap_export_held {
-	uint64_t blocks, bytes;
-};
-
-struct heap_export_held heap_export_held(const struct heap_export *export,
-					 const struct site *site);
-
-/* What one site weighs; 0 where it isn't memory that it acquires, or it is
-   suppressed. */
-uint64_t heap_export_weight(const struct heap_export *export,
-			    const struct site *site);
-
-/* "Heap in use", "bytes" */
-struct heap_value_text {
-	const char *what;
-	const char *unit;
-};
-
-const struct heap_value_text *heap_export_value_text(enum heap_value value);
+/* "--svg" */
+const char *heap_file_option(enum heap_file file);
 
 /* Whether any file is wanted at all. */
 bool heap_export_is_wanted(const struct heap_export_options *options);
+
+/* Whether one is that needs struct heap_options.timeline. */
+bool heap_export_needs_timeline(const struct heap_export_options *options);
 
 /*
  * Writes all files that are wanted, each whole or not at all. What goes wrong

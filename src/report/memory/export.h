@@ -15,13 +15,23 @@ enum heap_value {
 	HEAP_ALLOC_BLOCKS,
 };
 
-/* Paths; "%p" becomes the process id. NULL: not wanted. */
+/* The files that there are, each named by an option. */
+enum heap_file {
+	HEAP_FILE_JSON,
+	HEAP_FILE_SVG,
+	HEAP_FILE_FOLDED,
+	HEAP_FILE_PPROF,
+	HEAP_FILE_CALLGRIND,
+	HEAP_FILE_SPEEDSCOPE,
+	HEAP_FILE_DHAT,
+	HEAP_FILE_MASSIF,
+	HEAP_FILE_FIREFOX,
+	HEAP_FILES,
+};
+
 struct heap_export_options {
-	const char *folded;
-	const char *svg;
-	const char *pprof;
-	const char *json;
-	const char *callgrind;
+	/* Paths; "%p" becomes the process id. NULL: not wanted. */
+	const char *files[HEAP_FILES];
 	enum heap_value value;
 };
 

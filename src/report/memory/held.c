@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/memory/held.h"
+
+/* Blocks that are being given back are held until that is done; only a count
+   by age doesn't have them. */
+struct heap_export_held heap_export_held(const struct heap_export *export,
+					 const struct site *site)
+{
+	const struct survey_site *ages;
+
+	if (!export->config->options->older_than)
+		return (struct heap_export_held){ site->blocks, site->bytes };
+	ages = survey_site(export->survey, site);
+	return (struct heap_export_held){ ages->blocks, ages->bytes };
+}
+
+uint64_t heap_export_weight(const struct heap_export *export,
+			    const struct site *site)
+{
+	if (!site->function->family->has_size || site->suppression)
+		return 0;
+	switch (export->options->value) {
+	case HEAP_INUSE_BYTES:
+		return heap_export_held(export, site).bytes;
+	case HEAP_INUSE_BLOCKS:
+		return heap_export_held(export, site).blocks;
+	case HEAP_ALLOC_BYTES:
+		return site->alloc_bytes;
+	case HEAP_ALLOC_BLOCKS:
+		return site->alloc_blocks;
+	}
+	return 0;
+}
+
+const struct heap_value_text *heap_export_value_text(enum heap_value value)
+{
+	static const struct heap_value_text texts[] = {
+		[HEAP_INUSE_BYTES] = { "Heap in use", "bytes" },
+		[HEAP_INUSE_BLOCKS] = { "Heap in use", "blocks" },
+		[HEAP_ALLOC_BYTES] = { "Heap acquired", "bytes" },
+		[HEAP_ALLOC_BLOCKS] = { "Heap acquired", "blocks" },
+	};
+
+	return &texts[value];
+}

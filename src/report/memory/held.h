@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_MEMORY_HELD_H
+#define CALLTRAP_MEMORY_HELD_H
+
+#include "report/memory/export.h"
+
+/* What a site holds: blocks of the age that counts (--older-than). */
+struct heap_export_held {
+	uint64_t blocks, bytes;
+};
+
+struct heap_export_held heap_export_held(const struct heap_export *export,
+					 const struct site *site);
+
+/* What one site weighs; 0 where it isn't memory that it acquires, or it is
+   suppressed. */
+uint64_t heap_export_weight(const struct heap_export *export,
+			    const struct site *site);
+
+/* "Heap in use", "bytes" */
+struct heap_value_text {
+	const char *what;
+	const char *unit;
+};
+
+const struct heap_value_text *heap_export_value_text(enum heap_value value);
+
+#endif

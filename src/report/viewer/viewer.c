@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/viewer/viewer.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "report/format/names.h"
+
+static bool is_shown(const struct site *site)
+{
+	return site->function->family->has_size && site->alloc_blocks &&
+	       !site->suppression;
+}
+
+static void add_site(struct viewer *viewer, const struct site *site)
+{
+	const struct heap_report_config *config = viewer->export->config;
+	struct viewer_site *row = &viewer->sites[viewer->count++];
+
+	row->site = site;
+	row->frames = frame_table_stack(&viewer->frames, config->namer,
+					config->stacks, site->stack,
+					site->function->name, &row->depth);
+}
+
+void viewer_init(struct viewer *viewer, const struct heap_export *export)
+{
+	struct heap *heap = export->process->heap;
+
+	*viewer = (struct viewer){ .export = export };
+	viewer->sites = xcalloc(heap_site_count(heap) + 1,
+				sizeof(*viewer->sites));
+	for (size_t i = 1; i <= heap_site_count(heap); i++)
+		if (is_shown(heap_site(heap, i)))
+			add_site(viewer, heap_site(heap, i));
+	viewer->timeline = heap_timeline(heap, export->now);
+}
+
+void viewer_fini(struct viewer *viewer)
+{
+	for (size_t i = 0; i < viewer->count; i++)
+		free(viewer->sites[i].frames);
+	free(viewer->sites);
+	frame_table_fini(&viewer->frames);
+}
+
+struct viewer_held viewer_held(const struct viewer *viewer,
+			       const struct viewer_site *row,
+			       unsigned intervals)
+{
+	const struct timeline_cells *cells = &row->site->times_of_blocks;
+	struct viewer_held held = { 0 };
+
+	if (intervals >= viewer->timeline->count) {
+		struct heap_export_held now =
+			heap_export_held(viewer->export, row->site);
+
+		return (struct viewer_held){ now.blocks, now.bytes };
+	}
+	for (uint32_t i = 0; i < cells->count; i++) {
+		const struct timeline_cell *cell = &cells->list[i];
+
+		if (cell->acquired >= intervals)
+			break;
+		if (cell->gone < intervals)
+			continue;
+		held.blocks += cell->blocks;
+		held.bytes += cell->bytes;
+	}
+	return held;
+}
+
+struct viewer_held viewer_held_by_all(const struct viewer *viewer,
+				      unsigned intervals)
+{
+	struct viewer_held sum = { 0 };
+
+	for (size_t i = 0; i < viewer->count; i++) {
+		struct viewer_held held = viewer_held(
+			viewer, &viewer->sites[i], intervals);
+
+		sum.blocks += held.blocks;
+		sum.bytes += held.bytes;
+	}
+	return sum;
+}
+
+unsigned viewer_peak(const struct viewer *viewer)
+{
+	unsigned count = viewer->timeline->count, best = count;
+	uint64_t most = viewer_held_by_all(viewer, count).bytes;
+
+	while (--count) {
+		uint64_t bytes = viewer_held_by_all(viewer, count).bytes;
+
+		if (bytes <= most)
+			continue;
+		most = bytes;
+		best = count;
+	}
+	return best;
+}
+
+uint64_t viewer_time(const struct viewer *viewer, unsigned intervals)
+{
+	uint64_t since = intervals * timeline_interval(viewer->timeline);
+	uint64_t all = viewer->export->now - viewer->export->process->start;
+
+	return since < all ? since : all;
+}
+
+void viewer_add_title(const struct viewer *viewer, struct strbuf *out)
+{
+	const struct watched *process = viewer->export->process;
+
+	names_escape(out, process->program ?
+				  file_base_name(process->program) : "?");
+	strbuf_printf(out, " (%d)", (int)process->pid);
+}
+
+json_t *viewer_number(uint64_t number)
+{
+	return json_integer(number > INT64_MAX ? INT64_MAX :
+						 (json_int_t)number);
+}
+
+void viewer_put_json(json_t *root, struct strbuf *out)
+{
+	char *text = json_dumps(root, JSON_COMPACT);
+
+	if (!text)
+		fatal("no memory for JSON");
+	strbuf_puts(out, text);
+	strbuf_putc(out, '\n');
+	free(text);
+	json_decref(root);
+}
