@@ -4,6 +4,38 @@
 #include <errno.h>
 #include <string.h>
 
+static size_t read_before(struct memory *memory, taddr_t address, void *ret,
+			  size_t size)
+{
+	const struct memory_before *before = (struct memory_before *)memory;
+	const taddr_t end = before->address + before->size;
+	size_t n = memory_read_some(before->now, address, ret, size);
+	taddr_t low = address > before->address ? address : before->address;
+	taddr_t high = address + n < end ? address + n : end;
+
+	if (low < high)
+		memcpy((uint8_t *)ret + (low - address),
+		       before->bytes + (low - before->address), high - low);
+	return n;
+}
+
+static int write_now(struct memory *memory, taddr_t address,
+		     const void *bytes, size_t size)
+{
+	const struct memory_before *before = (struct memory_before *)memory;
+
+	return memory_write(before->now, address, bytes, size);
+}
+
+static const struct memory_ops before_ops = { read_before, write_now };
+
+void memory_before_init(struct memory_before *before, struct memory *now,
+			taddr_t address, const uint8_t *bytes, size_t size)
+{
+	*before = (struct memory_before){ { &before_ops }, now, address, bytes,
+					  size };
+}
+
 size_t memory_read_some(struct memory *memory, taddr_t address, void *ret,
 			size_t size)
 {

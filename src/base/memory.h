@@ -27,6 +27,21 @@ struct memory_ops {
 		     const void *bytes, size_t size);
 };
 
+/*
+ * Memory of which a few bytes are as they were at an earlier time. Nothing is
+ * copied: both must live as long as this.
+ */
+struct memory_before {
+	struct memory memory;
+	struct memory *now;
+	taddr_t address;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+void memory_before_init(struct memory_before *before, struct memory *now,
+			taddr_t address, const uint8_t *bytes, size_t size);
+
 size_t memory_read_some(struct memory *memory, taddr_t address, void *ret,
 			size_t size);
 

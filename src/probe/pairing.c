@@ -117,6 +117,7 @@ static void emit_call(struct probe_space *space, enum event_kind kind,
 static void emit_return(const struct moment *moment,
 			struct activation *activation)
 {
+	struct memory_before before;
 	struct fp_regs fp;
 	struct event event = {
 		.kind = activation->inherited ? EVENT_CHILD_RETURN :
@@ -131,9 +132,10 @@ static void emit_return(const struct moment *moment,
 		.cost = prober_cost_since(moment, &activation->call),
 	};
 
-	activation->call.memory = moment->memory;
+	activation->call.memory = stacked_memory(activation, moment, &before);
 	outcome_judge(moment, &event);
 	prober_emit(moment->space->prober, &event);
+	activation->call.memory = moment->memory;
 }
 
 static void activation_free(struct activation *activation)
@@ -380,6 +382,8 @@ void pairing_enter_call(const struct moment *moment,
 	activation->call.stack = prober_callers(moment, true);
 	activation->call.script = script_where(moment);
 	fp_enter(activation, moment);
+	if (!function->entry_only)
+		stacked_enter(activation, moment);
 	prober->counts.calls++;
 	end = watch_return(space, activation);
 	emit_call(space, EVENT_CALL, activation, moment->tid, moment->time,

@@ -47,12 +47,17 @@ enum activation_kind {
 
 struct ifunc;
 
+/* Arguments on the stack are remembered up to so many bytes. */
+#define STACKED_MAX 64
+
 /* One running call. */
 struct activation {
 	struct frame_key key;
 	enum activation_kind kind;
 	struct call call;
 	struct fp_regs *fp;              /* what call.entry_fp is, or NULL */
+	uint8_t stacked_size;            /* see stacked.c */
+	uint8_t stacked[STACKED_MAX];
 	bool jumped;                     /* CALL: seen at a jump */
 	bool inherited;                  /* CALL: begun by a child's parent */
 	struct ifunc *ifunc;             /* RESOLVER */
@@ -360,6 +365,16 @@ void fp_enter(struct activation *activation, const struct moment *moment);
 const struct fp_regs *fp_return(const struct activation *activation,
 				const struct moment *moment,
 				struct fp_regs *space);
+
+/* ---- stacked.c: arguments on the stack, which callees write to ---- */
+
+void stacked_enter(struct activation *activation,
+		   const struct moment *moment);
+
+/* Memory in which they are as they were, for who is told of the return. */
+struct memory *stacked_memory(const struct activation *activation,
+			      const struct moment *moment,
+			      struct memory_before *space);
 
 /* ---- nonlocal.c: longjmp and exceptions ---- */
 

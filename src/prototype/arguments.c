@@ -117,3 +117,36 @@ int arguments_result(const struct arguments *arguments,
 		values->memory, &flat.value, &found->passed);
 	return place_of(arguments, found, ret);
 }
+
+size_t arguments_stacked(struct arguments *arguments)
+{
+	const struct call_values *values = arguments->values;
+	taddr_t start = values->arch->return_slot(values->entry_regs) +
+			values->arch->word_size;
+
+	find_until(arguments, arguments_count(arguments));
+	return arguments->cursor.stack > start ?
+		       arguments->cursor.stack - start :
+		       0;
+}
+
+/* Every convention has registers for so many, but that of i386 for none. */
+#define IN_REGISTERS 6
+
+bool arguments_may_be_stacked(const struct prototype *prototype,
+			      const struct arch_ops *arch)
+{
+	unsigned i;
+
+	if (!prototype || arch->word_size < 8 ||
+	    prototype->count > IN_REGISTERS)
+		return prototype && prototype->count;
+	for (i = 0; i < prototype->count; i++) {
+		const struct type *type = prototype->parameters[i].type;
+
+		if (type->kind != TYPE_POINTER &&
+		    (type->kind != TYPE_INTEGER || type->size > 8))
+			return true;
+	}
+	return false;
+}

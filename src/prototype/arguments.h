@@ -28,6 +28,16 @@ void arguments_init(struct arguments *arguments,
 		    const struct prototype *prototype,
 		    const struct call_values *values);
 
+/*
+ * How many bytes of the stack those of the prototype take, from the place
+ * behind the return address on: the callee may use them as it likes.
+ */
+size_t arguments_stacked(struct arguments *arguments);
+
+/* Whether there can be any. */
+bool arguments_may_be_stacked(const struct prototype *prototype,
+			      const struct arch_ops *arch);
+
 /* How many the prototype has. */
 unsigned arguments_count(const struct arguments *arguments);
 const struct type *arguments_type(const struct arguments *arguments,

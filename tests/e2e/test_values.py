@@ -143,5 +143,32 @@ def broken(case):
           "v_counted's prototype is lost")
 
 
+STACKED = """\
+array(int, arg2)* k_last(addr, int);
+array(int, arg7)* k_seventh(addr, hide(long), hide(long), hide(long),
+	hide(long), hide(long), int);
+void k_out(addr, hide(long), hide(long), hide(long), hide(long), hide(long),
+	+int*);
+"""
+
+
+@test("arguments on the stack that the function has used up")
+def used_up(case):
+    conf = case.write("stacked.conf", STACKED)
+    for bits in ("-m64", "-m32"):
+        directory = build_directory("stacked" + bits)
+        build_library("libstacked.so", "libstacked.c", bits, "-O0",
+                      directory=directory)
+        victim = build("stacked", "stacked.c", bits, *near(directory),
+                       "-lstacked", directory=directory)
+        result = case.calltrap("-F", conf, "-e", "k_*", victim)
+        result.check_status(0)
+        check_equal([result.log.named(name)[0].result
+                     for name in ("k_last", "k_seventh")],
+                    ["[3, 2, 1]", "[5, 4, 3, 2]"], "results, " + bits)
+        check("5" == result.log.named("k_out")[0].arguments.split(", ")[-1],
+              "%s: %s" % (bits, result.log.named("k_out")[0].text))
+
+
 if __name__ == "__main__":
     sys.exit(main())
