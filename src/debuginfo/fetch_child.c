@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +19,10 @@
  */
 #define SILENCE_MAX (10 * NS_PER_SECOND)
 #define FETCH_MAX (600 * NS_PER_SECOND)
+
+/* libdebuginfod 0.192 tells of no progress before the first byte has come: what
+   it doesn't look at itself by then, a timer does. */
+#define LATE (3 * NS_PER_SECOND)
 
 /* As in elfutils/debuginfod.h, which needn't be there. */
 struct debuginfod_client;
@@ -37,8 +43,14 @@ struct fetching {
 	long last;              /* bytes that had come */
 	uint64_t silent_until;  /* when it is given up */
 	uint64_t until;
+	uint64_t looked;        /* when progress was last told of */
+	struct wire_head asked; /* what is being fetched … */
+	volatile sig_atomic_t busy; /* … if anything is */
 	bool stopped;
 };
+
+/* Of this process; a signal's handler has no other way to it. */
+static struct fetching *the_fetching;
 
 static void *symbol(const char *name)
 {
@@ -63,6 +75,7 @@ static int on_progress(struct debuginfod_client *client, long a, long b)
 	struct fetching *fetching = get_data(client);
 	uint64_t now = clock_now();
 
+	fetching->looked = now;
 	if (b > 0 && a != fetching->last) {
 		fetching->last = a;
 		fetching->silent_until = now + SILENCE_MAX;
@@ -70,6 +83,39 @@ static int on_progress(struct debuginfod_client *client, long a, long b)
 	if (now >= fetching->silent_until || now >= fetching->until)
 		fetching->stopped = true;
 	return fetching->stopped || is_alone(fetching->socket);
+}
+
+/* By a timer. Nothing ends the library's call, so the process ends. */
+static void on_alarm(int number UNUSED)
+{
+	struct fetching *fetching = the_fetching;
+	uint64_t now = clock_now();
+	struct wire_head answer = fetching->asked;
+
+	if (!fetching->busy || now < fetching->looked + LATE)
+		return;
+	if (!is_alone(fetching->socket)) {
+		if (now < fetching->silent_until + LATE)
+			return;
+		answer.kind = FETCH_STALLED;
+		answer.size = 0;
+		(void)wire_send_head(fetching->socket, &answer, NULL, 0);
+	}
+	_exit(0);
+}
+
+static void set_alarm(void)
+{
+	const struct sigaction action = { .sa_handler = on_alarm,
+					  .sa_flags = SA_RESTART };
+	const struct itimerval each = { { 1, 0 }, { 1, 0 } };
+	sigset_t set;
+
+	(void)sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)setitimer(ITIMER_REAL, &each, NULL);
 }
 
 static bool load(struct fetching *fetching)
@@ -106,8 +152,11 @@ static int fetch(struct fetching *fetching, const uint8_t *id, size_t size)
 	fetching->last = 0;
 	fetching->silent_until = now + SILENCE_MAX;
 	fetching->until = now + FETCH_MAX;
+	fetching->looked = now;
 	fetching->stopped = false;
+	fetching->busy = 1;
 	fd = fetching->find(fetching->client, id, size, NULL);
+	fetching->busy = 0;
 	if (fd < 0 && is_alone(fetching->socket)) {
 		fetch_write_hex(hex, id, size);
 		fetch_cache_forget(hex);
@@ -118,9 +167,11 @@ static int fetch(struct fetching *fetching, const uint8_t *id, size_t size)
 static bool answer(struct fetching *fetching, struct wire_head *head,
 		   const uint8_t *id)
 {
-	int fd = fetch(fetching, id, head->size);
 	bool sent;
+	int fd;
 
+	fetching->asked = *head;
+	fd = fetch(fetching, id, head->size);
 	head->kind = fd < 0 ? fd : 0;
 	head->size = 0;
 	sent = wire_send_head(fetching->socket, head, &fd, fd >= 0);
@@ -136,6 +187,8 @@ void fetch_serve(int socket)
 	uint8_t id[BUILD_ID_MAX];
 	int fds[WIRE_FDS];
 
+	the_fetching = &fetching;
+	set_alarm();
 	while (wire_receive_head(socket, &head, fds) &&
 	       head.size <= sizeof(id) && wire_receive(socket, id, head.size) &&
 	       answer(&fetching, &head, id))

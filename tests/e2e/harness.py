@@ -446,6 +446,18 @@ def tracer_of(pid):
     return int(status_field(thread, "Tgid", "0")) if thread else 0
 
 
+def has_ended(pid):
+    """Whoever inherits its status may never ask for it: pid namespaces often
+    have a first process that doesn't."""
+    return (status_field(pid, "State") or "Z")[0] in "ZX"
+
+
+def has_sanitizer():
+    """Its own malloc comes before a preloaded one."""
+    with open(CALLTRAP, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 def keeping_nothing():
     """AddressSanitizer keeps what was freed for a while."""
     return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +

@@ -17,7 +17,8 @@ import threading
 import time
 
 from harness import (Skip, build, check, check_equal, children_of,
-                     command_output, main, need, read, test, wait_until)
+                     command_output, has_ended, main, need, read, test,
+                     wait_until)
 
 SOURCE = """
     #include <stdio.h>
@@ -180,7 +181,8 @@ def fetchers():
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and \
-           read("/proc/%s/comm" % name).strip() == "calltrap-fetch":
+           read("/proc/%s/comm" % name).strip() == "calltrap-fetch" and \
+           not has_ended(int(name)):
             found.append(int(name))
     return found
 

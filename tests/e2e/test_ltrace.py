@@ -395,10 +395,10 @@ def newer(case):
     conf = case.write("ltrace.conf", CONF)
     log = case.path("log")
     for kind in ("lazy", "pie"):
-        case.run([h.CALLTRAP, "--ltrace", "-F", conf, "-o", log, "-S",
+        case.run([h.CALLTRAP, "--ltrace=0.7.91", "-F", conf, "-o", log, "-S",
                   program(kind), "addresses"])
         first = h.read(log)
-        case.run([h.CALLTRAP, "--ltrace", "-o", log, "-L", "-x",
+        case.run([h.CALLTRAP, "--ltrace=0.7.91", "-o", log, "-L", "-x",
                   "strlen@libc.so*", program(kind), "lengths"])
         h.check_match(r"^take_addresses\(0x1234, nil\) +=", first, kind)
         h.check_match(r"^mmap@SYS\(", first, kind)
@@ -406,7 +406,7 @@ def newer(case):
         h.check_equal(len(re.findall(r"^strlen\.IFUNC@libc\.so\.6\(\) += 0x",
                                      text, re.M)), 1, "resolvers")
         h.check("__libc_start_main" not in first + text, "start files are shown")
-    done = case.run([h.CALLTRAP, "--ltrace", "-c", "-S", program(), "heap"])
+    done = case.run([h.CALLTRAP, "--ltrace=0.7.91", "-c", "-S", program(), "heap"])
     h.check_match(r" mmap$", done.err, "table")
 
 

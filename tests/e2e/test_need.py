@@ -15,12 +15,6 @@ import harness as h
 ROUNDS = 10
 
 
-def has_sanitizer():
-    """Its own malloc comes before a preloaded one."""
-    with open(h.CALLTRAP, "rb") as file:
-        return b"__asan_init" in file.read()
-
-
 def code_end(path):
     """Where in the file the code ends. What follows in its last page is
     nobody's; copies of instructions are left there."""
@@ -64,7 +58,7 @@ def go_on_without(tracer, target):
 
 
 def start_target(case):
-    if has_sanitizer():
+    if h.has_sanitizer():
         raise h.Skip("the sanitizer has its own malloc, and sees crashes first")
     target = case.start([h.build("crowd", "crowd.c", "-O1", "-lpthread")])
     h.wait_until(lambda: "ready" in target.out, "the target")
