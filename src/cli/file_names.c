@@ -29,7 +29,7 @@ static char *with_process(const char *path)
 
 void file_names_tell_apart(struct options *options)
 {
-	if (options->verb != VERB_HEAP ||
+	if ((options->verb != VERB_HEAP && options->verb != VERB_MEMORY) ||
 	    (!options->follow && options->pid_count + !!options->command < 2))
 		return;
 	for (enum heap_file file = 0; file < HEAP_FILES; file++) {

@@ -13,6 +13,7 @@ static const char trace_before[] =
 	"  or:  calltrap [OPTION]... -p PID [-p PID]...\n"
 	"  or:  calltrap heap [OPTION]... COMMAND | -p PID (calltrap heap "
 	"--help)\n"
+	"  or:  calltrap memory [OPTION]... -p PID (calltrap memory --help)\n"
 	"Show the library calls of a program that is started, or of running "
 	"processes.\n";
 
@@ -55,6 +56,17 @@ static const char heap_diff_after[] =
 	"\n"
 	"Example: calltrap heap diff monday.pb.gz tuesday.pb.gz\n";
 
+static const char memory_before[] =
+	"Usage: calltrap memory [OPTION]... -p PID [-p PID]...\n"
+	"Show where the memory of a running process is, now: by kinds of "
+	"mappings, and\n"
+	"in the heap of the C library by blocks in use and free. Nothing is "
+	"traced.\n";
+
+static const char memory_after[] =
+	"\n"
+	"Example: calltrap memory -p PID\n";
+
 static const struct {
 	const char *before;
 	const char *after;
@@ -62,6 +74,7 @@ static const struct {
 	[VERB_TRACE] = { trace_before, trace_after },
 	[VERB_HEAP] = { heap_before, heap_after },
 	[VERB_HEAP_DIFF] = { heap_diff_before, heap_diff_after },
+	[VERB_MEMORY] = { memory_before, memory_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

@@ -11,6 +11,7 @@
 #include "cli/complain.h"
 #include "cli/front.h"
 #include "cli/heap_diff.h"
+#include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -38,7 +39,8 @@ static int print(const struct options *options)
 static int run(const struct options *options, const sigset_t *blocked)
 {
 	bool traces = !options->help && !options->version &&
-		      options->verb != VERB_HEAP_DIFF;
+		      options->verb != VERB_HEAP_DIFF &&
+		      options->verb != VERB_MEMORY;
 
 	if (!traces)
 		sigprocmask(SIG_SETMASK, blocked, NULL);
@@ -47,6 +49,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 	diag_set_debug(options->debug);
 	if (options->verb == VERB_HEAP_DIFF)
 		return heap_diff_run(options);
+	if (options->verb == VERB_MEMORY)
+		return memory_run(options);
 	return session_run(options, front_begin(), blocked);
 }
 

@@ -188,6 +188,17 @@ int apply_when_full(struct command_line *line,
 	return choose(line, entry, argument, words, ARRAY_SIZE(words));
 }
 
+int apply_freeze(struct command_line *line, const struct option_entry *entry,
+		 const char *argument)
+{
+	static const char *const words[] = {
+		[FREEZE_NONE] = "none",
+		[FREEZE_STOP] = "stop",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
 int apply_clock(struct command_line *line,
 		const struct option_entry *entry UNUSED,
 		const char *argument UNUSED)

@@ -11,6 +11,7 @@
 #define TRACE (1U << VERB_TRACE)
 #define HEAP (1U << VERB_HEAP)
 #define HEAP_DIFF (1U << VERB_HEAP_DIFF)
+#define MEMORY (1U << VERB_MEMORY)
 #define SPECIAL(s, l, argument, apply, text) \
 	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
@@ -167,7 +168,25 @@ const struct option_entry option_table[] = {
 	      export.files[HEAP_FILE_SVG],
 	      "a flame graph of the difference, for a browser"),
 
-	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF),
+	HEADING("What to look at", MEMORY),
+	SPECIAL('p', NULL, "PID", apply_pids,
+		"a running process, or several: -p 12,13"),
+	SPECIAL(0, "name", "NAME", apply_name,
+		"all running processes of that name"),
+	FIELD(0, "freeze", "HOW", apply_freeze, freeze,
+	      "none: the process runs on while it is read;\n"
+	      "stop: all of its tasks are stopped meanwhile"),
+
+	HEADING("What to show", MEMORY),
+	FIELD('o', "output", "FILE", apply_text, report.path,
+	      "write there; %p in it makes a file per process"),
+	FIELD(0, "json", "FILE", apply_text,
+	      export.files[HEAP_FILE_JSON],
+	      "all that the report has, and more, as JSON"),
+	NUMBER(0, "top", report.top, 0, INT_MAX,
+	       "rows of each table; default 10, 0 = all"),
+
+	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
@@ -204,6 +223,8 @@ const char *option_help(enum verb verb)
 		return "calltrap heap --help";
 	case VERB_HEAP_DIFF:
 		return "calltrap heap diff --help";
+	case VERB_MEMORY:
+		return "calltrap memory --help";
 	}
 	return "calltrap --help";
 }

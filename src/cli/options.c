@@ -179,6 +179,7 @@ static const struct {
 } verbs[] = {
 	{ "trace", VERB_TRACE },
 	{ "heap", VERB_HEAP },
+	{ "memory", VERB_MEMORY },
 };
 
 static bool is_verb(const char *word, enum verb *ret)
@@ -265,6 +266,22 @@ static int check_files(const struct options *o)
 	return 0;
 }
 
+static int check_processes(const struct command_line *line)
+{
+	const struct options *o = line->options;
+
+	if (o->command)
+		return complain(-EINVAL, "memory: '%s' is no option, and "
+				"nothing is started: give -p PID or --name "
+				"NAME; for a program of that name say calltrap "
+				"-- memory", o->command[0]);
+	if (!o->pid_count && !line->name_count)
+		return complain(-EINVAL, "no process to look at: give -p PID "
+				"or --name NAME, as in 'calltrap memory -p "
+				"4711'; see %s", option_help(o->verb));
+	return 0;
+}
+
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
@@ -275,6 +292,8 @@ static int check_together(const struct command_line *line)
 		return err;
 	if (o->verb == VERB_HEAP_DIFF)
 		return check_files(o);
+	if (o->verb == VERB_MEMORY)
+		return check_processes(line);
 	if (!o->command && !o->pid_count && !line->name_count)
 		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
 				"-p PID or --name NAME, as in '%s'; see %s",
@@ -379,7 +398,8 @@ static void conclude(const struct command_line *line)
  */
 static void choose_messages(const struct options *o)
 {
-	const char *path = o->verb == VERB_HEAP ? o->report.path : o->log.path;
+	const char *path = o->verb == VERB_TRACE ? o->log.path :
+						     o->report.path;
 
 	if (!o->log.dialect->explains)
 		diag_set_least(DIAG_ERROR, ~(unsigned)DIAG_PROTOTYPE);

@@ -15,6 +15,7 @@ enum verb {
 	VERB_TRACE,
 	VERB_HEAP,
 	VERB_HEAP_DIFF, /* .command is the two files */
+	VERB_MEMORY,
 };
 
 /* What happens when calltrap can't go on: nobody takes its output, or it is
@@ -22,6 +23,12 @@ enum verb {
 enum when_full {
 	WHEN_FULL_WAIT, /* what is traced waits */
 	WHEN_FULL_DROP, /* it goes on; what is missed is counted */
+};
+
+/* memory: what keeps a process still while it is read. */
+enum memory_freeze {
+	FREEZE_NONE,
+	FREEZE_STOP, /* all tasks are stopped */
 };
 
 /*
@@ -47,6 +54,7 @@ struct options {
 	bool script;          /* --script */
 	enum when_full when_full; /* --when-full */
 	struct log_options log;
+	enum memory_freeze freeze; /* --freeze */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */
 	const char *heap_calls; /* --calls */

@@ -119,7 +119,7 @@ static int read_status(pid_t pid, struct procfs_status *ret)
 	return 0;
 }
 
-static char *diagnose(pid_t pid, int error)
+char *attach_explain(pid_t pid, int error)
 {
 	struct procfs_status status, tracer;
 	const char *name = NULL;
@@ -247,7 +247,7 @@ static void give_back(struct tracer *tracer, struct tracee *tracee)
 		tracee_free(tracer, tracee);
 }
 
-static char *refuse(pid_t pid)
+char *attach_refuse(pid_t pid)
 {
 	struct procfs_status status;
 
@@ -257,7 +257,7 @@ static char *refuse(pid_t pid)
 		return xasprintf("%d is a thread of process %d: attach to that "
 				 "(-p %d)",
 				 (int)pid, (int)status.tgid, (int)status.tgid);
-	return diagnose(pid, 0);
+	return attach_explain(pid, 0);
 }
 
 static char *tell_no_room(const struct tracee *tracee)
@@ -374,13 +374,13 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	struct tracee *tracee;
 	int err;
 
-	*message_ret = refuse(pid);
+	*message_ret = attach_refuse(pid);
 	if (*message_ret)
 		return -EPERM;
 	tracee = tracee_new(tracer, pid, space_new(tracer, pid));
 	err = attach_seize(tracee);
 	if (err) {
-		*message_ret = diagnose(pid, err);
+		*message_ret = attach_explain(pid, err);
 	} else {
 		err = look_at(tracee);
 		if (err)

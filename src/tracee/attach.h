@@ -17,6 +17,13 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret) MUST_CHECK;
 int attach_seize(struct tracee *tracee) MUST_CHECK;
 
 /*
+ * Why a process can't be traced, before having tried, or NULL; and the same
+ * when PTRACE_SEIZE has said so: a negative errno. To be freed.
+ */
+char *attach_refuse(pid_t pid);
+char *attach_explain(pid_t pid, int error);
+
+/*
  * Why a process can't be traced, from what /proc says of it, before and
  * (error: what PTRACE_SEIZE said, or 0) after having tried. NULL when there
  * is no reason to be seen. yama is the value of

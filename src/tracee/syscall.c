@@ -37,16 +37,23 @@ static bool is_signal_pending(pid_t tid)
 		       ~status.signals_blocked;
 }
 
-bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
+bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
+			struct regs *regs)
 {
-	struct regs *regs = task_regs(task), again;
+	struct regs again = *regs;
 
-	if (!regs)
-		return false;
-	again = *regs;
-	if (!arch->restart_wait(&again) || is_signal_pending(task->tid))
+	if (!arch->restart_wait(&again) || is_signal_pending(tid))
 		return false;
 	*regs = again;
+	return true;
+}
+
+bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
+{
+	struct regs *regs = task_regs(task);
+
+	if (!regs || !syscall_wait_again(task->tid, arch, regs))
+		return false;
 	task->regs_changed = true;
 	return true;
 }

@@ -25,6 +25,10 @@ bool syscall_handle(struct tracer *tracer, struct task *task);
  */
 bool syscall_restart_wait(struct task *task, const struct arch_ops *arch);
 
+/* The same of a stopped task's registers, which are changed if so. */
+bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
+			struct regs *regs);
+
 /*
  * A process was attached to (and those that share its memory), which stops
  * none of its tasks. But a task that runs on by itself stops at no system

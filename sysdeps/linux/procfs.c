@@ -115,7 +115,7 @@ FILE *procfs_maps_open(pid_t pid)
 	return open_file(pid, "maps");
 }
 
-static bool parse_mapping(char *line, struct procfs_mapping *ret)
+bool procfs_mapping_parse(const char *line, struct procfs_mapping *ret)
 {
 	char flags[5];
 	int path = 0;
@@ -146,7 +146,7 @@ bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
 	/* A name of newlines is four times as long here: the rest is cut. */
 	if (!strchr(line, '\n') && fscanf(maps, "%*[^\n]") != EOF)
 		fgetc(maps);
-	return parse_mapping(line, ret);
+	return procfs_mapping_parse(line, ret);
 }
 
 bool procfs_find_mapping(pid_t pid, taddr_t address,
@@ -238,7 +238,7 @@ bool procfs_maps_find(const struct procfs_maps *maps, taddr_t address,
 	if (!line)
 		return false;
 	snprintf(text, sizeof(text), "%s", line->text);
-	return parse_mapping(text, ret);
+	return procfs_mapping_parse(text, ret);
 }
 
 bool procfs_is_alive(pid_t tid)

@@ -48,6 +48,9 @@ struct procfs_mapping {
 	char path[4096]; /* "" when anonymous; newlines as \012 */
 };
 
+/* What a line of that file says; false for another one (those of smaps). */
+bool procfs_mapping_parse(const char *line, struct procfs_mapping *ret);
+
 /* Iterates; NULL when the process is gone. */
 FILE *procfs_maps_open(pid_t pid);
 bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret);

@@ -331,6 +331,7 @@ static const struct {
 	{ "heap ./diff a b", "./diff", false },
 	{ "heap -f diff a", "diff", true },
 	{ "heap --json /dev/null --svg /dev/null a", "a", false },
+	{ "-- memory", "memory", false },
 	{ "heap diff a b", "a", false },
 	{ "heap diff --top 3 --value alloc-bytes a b", "a", false },
 	{ "heap diff a b --top 3", "a", false },
@@ -403,6 +404,14 @@ static const struct {
 			      "another name" },
 	{ "heap diff --svg x --folded x a b", "--folded 'x': is what --svg is "
 					      "written to; give another name" },
+	{ "memory", "no process to look at: give -p PID or --name NAME, as in "
+		    "'calltrap memory -p 4711'; see calltrap memory --help" },
+	{ "memory ls -l", "memory: 'ls' is no option, and nothing is started: "
+			  "give -p PID or --name NAME; for a program of that "
+			  "name say calltrap -- memory" },
+	{ "memory -p 1 --freeze x", "--freeze 'x': one of none, stop is "
+				    "expected" },
+	{ "memory -f", "-f: unknown option; see calltrap memory --help" },
 	{ "heap diff", TWO_FILES },
 	{ "heap diff a", TWO_FILES },
 	{ "heap diff a b c", TWO_FILES },
@@ -782,6 +791,7 @@ START_TEST(test_help)
 	check_help(VERB_TRACE);
 	check_help(VERB_HEAP);
 	check_help(VERB_HEAP_DIFF);
+	check_help(VERB_MEMORY);
 }
 END_TEST
 
@@ -793,6 +803,7 @@ START_TEST(test_completion)
 	check_mentions("the completion", VERB_TRACE, text);
 	check_mentions("the completion", VERB_HEAP, text);
 	check_mentions("the completion", VERB_HEAP_DIFF, text);
+	check_mentions("the completion", VERB_MEMORY, text);
 	free(text);
 }
 END_TEST
@@ -824,6 +835,7 @@ START_TEST(test_manual)
 	check_mentions("the manual", VERB_TRACE, text);
 	check_mentions("the manual", VERB_HEAP, text);
 	check_mentions("the manual", VERB_HEAP_DIFF, text);
+	check_mentions("the manual", VERB_MEMORY, text);
 	free(text);
 }
 END_TEST
@@ -851,6 +863,7 @@ START_TEST(test_table)
 	check_options(VERB_TRACE);
 	check_options(VERB_HEAP);
 	check_options(VERB_HEAP_DIFF);
+	check_options(VERB_MEMORY);
 }
 END_TEST
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/outputs.h"
+#include "cli/session.h"
+#include "memory/view.h"
+#include "report/usage/json.h"
+#include "report/usage/text.h"
+#include "report/file/path_pattern.h"
+#include "report/file/whole_file.h"
+
+/* The verb memory: where the memory of a process is, without watching it. */
+
+static int write_file(const char *path, pid_t pid, const char *text,
+		      size_t length)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	int err;
+
+	path_pattern_expand(path, pid, &name);
+	err = whole_file_write(strbuf_text(&name), text, length, false);
+	return err ? complain(err, "%s can't be written: %s",
+			      strbuf_text(&name), strerror(-err)) :
+		     0;
+}
+
+static int write_json(const struct options *options,
+		      const struct memory_view *view)
+{
+	char *text CLEANUP(xfree_cleanup) = NULL;
+	json_t *root;
+
+	if (!options->export.files[HEAP_FILE_JSON])
+		return 0;
+	root = memory_json(view);
+	text = json_dumps(root, JSON_INDENT(1));
+	json_decref(root);
+	return write_file(options->export.files[HEAP_FILE_JSON], view->pid, text ? text : "",
+			  text ? strlen(text) : 0);
+}
+
+static int print(const struct options *options,
+		 const struct memory_view *view)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+
+	memory_text(view, options->report.top, &out);
+	if (options->report.path)
+		return write_file(options->report.path, view->pid, out.text,
+				  out.length);
+	if (fwrite(out.text, 1, out.length, stdout) != out.length ||
+	    fflush(stdout))
+		return complain(-errno, "the report can't be written: %s",
+				strerror(errno));
+	return 0;
+}
+
+/* Whoever ends us in the middle of a pause would leave waits interrupted. */
+static int read_view(const struct options *options, pid_t pid,
+		     struct memory_view *view, char **message_ret)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	err = memory_view_read(pid, options->freeze == FREEZE_STOP, view,
+			       message_ret);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+static int show(const struct options *options, pid_t pid)
+{
+	char *message CLEANUP(xfree_cleanup) = NULL;
+	struct memory_view view;
+	int err = read_view(options, pid, &view, &message);
+	int unwritten;
+
+	if (err) {
+		complain(0, "%s", message);
+		return EXIT_NOTHING_TRACED;
+	}
+	unwritten = write_json(options, &view);
+	err = print(options, &view);
+	memory_view_fini(&view);
+	return err || unwritten ? EXIT_UNWRITTEN : 0;
+}
+
+int memory_run(const struct options *options)
+{
+	int status = 0;
+
+	if (outputs_try(options))
+		return EXIT_NOTHING_TRACED;
+	for (size_t i = 0; i < options->pid_count; i++) {
+		int one = show(options, options->pids[i]);
+
+		status = status ? status : one;
+	}
+	return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_BLOCKS_H
+#define CALLTRAP_BLOCKS_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/* What an allocator's memory is divided into. */
+enum block_state {
+	BLOCK_USED,
+	BLOCK_TCACHE, /* free, kept for the thread that gave it back */
+	BLOCK_FAST,   /* free, kept for a request of the same size */
+	BLOCK_FREE,   /* free, joined with its free neighbours */
+	BLOCK_TOP,    /* free, at the end of an arena */
+	BLOCK_FENCE,  /* marks the end of a part; nobody can have it */
+	BLOCK_STATES,
+};
+
+/*
+ * One of them. Memory is counted in units of 16 bytes, the allocator's own
+ * words included; there may be many millions of blocks.
+ */
+#define BLOCK_UNIT 16
+
+struct block {
+	taddr_t address; /* as malloc() returned it */
+	uint32_t units;
+	uint8_t state;   /* enum block_state */
+	bool own;        /* the allocator's, for itself */
+	bool mapped;     /* has a mapping of its own */
+	uint8_t mark;    /* for who asks what is reached */
+};
+
+/* All of a process, by address; they don't overlap. */
+struct blocks {
+	struct block *list;
+	size_t count, room;
+};
+
+void blocks_fini(struct blocks *blocks);
+void blocks_add(struct blocks *blocks, const struct block *block);
+
+/* The block that begins there, or NULL. */
+struct block *blocks_at(const struct blocks *blocks, taddr_t address);
+
+/* The last block that begins there or before, or NULL. */
+struct block *blocks_before(const struct blocks *blocks, taddr_t address);
+
+/* What it takes, where that begins, and how much of it is the program's. */
+static inline uint64_t block_bytes(const struct block *block)
+{
+	return (uint64_t)block->units * BLOCK_UNIT;
+}
+
+static inline taddr_t block_start(const struct block *block)
+{
+	return block->address - BLOCK_UNIT;
+}
+
+static inline uint64_t block_usable(const struct block *block)
+{
+	/* The last word of a block lies in the next one, if there is one. */
+	return block_bytes(block) - (block->mapped ? 16 : 8);
+}
+
+#endif

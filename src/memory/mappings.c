@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/mappings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/smaps.h"
+
+static const struct mapping *last_of(const struct mappings *mappings)
+{
+	return mappings->count ? &mappings->list[mappings->count - 1] : NULL;
+}
+
+static char *share_path(const struct mappings *mappings, const char *path)
+{
+	const struct mapping *last = last_of(mappings);
+
+	return last && !strcmp(last->path, path) ? last->path : xstrdup(path);
+}
+
+static void add(struct mappings *mappings, const struct smaps_row *row)
+{
+	const struct procfs_mapping *from = &row->mapping;
+
+	mappings->list = xgrow(mappings->list, mappings->count,
+			       &mappings->room, sizeof(*mappings->list));
+	mappings->list[mappings->count] = (struct mapping){
+		.start = from->start,
+		.end = from->end,
+		.kind = MAPPING_ANONYMOUS,
+		.readable = from->readable,
+		.writable = from->writable,
+		.executable = from->executable,
+		.shared = from->shared,
+		.inode = from->inode,
+		.offset = from->offset,
+		.path = share_path(mappings, from->path),
+		.resident = row->resident,
+		.proportional = row->proportional,
+		.swapped = row->swapped,
+		.anonymous = row->anonymous,
+		.huge = row->huge,
+	};
+	mappings->count++;
+}
+
+static void read_figures(struct mappings *ret)
+{
+	struct smaps *smaps = smaps_open(ret->pid);
+	struct smaps_row row;
+
+	if (!smaps)
+		return;
+	while (smaps_next(smaps, &row))
+		add(ret, &row);
+	smaps_close(smaps);
+}
+
+static void read_lines(struct mappings *ret)
+{
+	FILE *file CLEANUP(file_close_cleanup) = procfs_maps_open(ret->pid);
+	struct smaps_row row = { .resident = 0 };
+
+	while (file && procfs_maps_next(file, &row.mapping))
+		add(ret, &row);
+}
+
+/* ---- what they are for ---- */
+
+static bool is_kernels(const struct mapping *mapping)
+{
+	static const char *const names[] = { "[vdso]", "[vvar]", "[vsyscall]",
+					     "[vvar_vclock]", "[uprobes]" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!mapping->inode && !strcmp(mapping->path, names[i]))
+			return true;
+	return false;
+}
+
+/* Files of tmpfs that nobody can find, and System V's. */
+static bool is_shared_memory(const struct mapping *mapping)
+{
+	static const char *const beginnings[] = { "/dev/zero", "/SYSV",
+						  "/memfd:", "/dev/shm/",
+						  "[anon_shmem" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
+		if (!strncmp(mapping->path, beginnings[i],
+			     strlen(beginnings[i])))
+			return true;
+	return false;
+}
+
+/* An ELF file is mapped in pieces, one of them executable. */
+static bool is_image(const struct mappings *mappings, size_t index)
+{
+	const struct mapping *all = mappings->list, *one = &all[index];
+
+	for (size_t i = index; i < mappings->count; i++) {
+		if (all[i].inode && all[i].inode != one->inode)
+			break;
+		if (all[i].inode && all[i].executable)
+			return true;
+	}
+	for (size_t i = index; i-- > 0;) {
+		if (all[i].inode && all[i].inode != one->inode)
+			break;
+		if (all[i].inode && all[i].executable)
+			return true;
+	}
+	return false;
+}
+
+static bool is_program(const struct mappings *mappings,
+		       const struct mapping *mapping)
+{
+	return mappings->program && !strcmp(mappings->program, mapping->path);
+}
+
+/* .bss, where it goes on behind the pages of the file. */
+static bool goes_on(const struct mapping *before,
+		    const struct mapping *mapping)
+{
+	return before && before->end == mapping->start && before->writable &&
+	       mapping->writable && !mapping->shared && before->inode &&
+	       (before->kind == MAPPING_PROGRAM_DATA ||
+		before->kind == MAPPING_LIBRARY_DATA);
+}
+
+/* What guards a stack from below. */
+static bool is_guard(const struct mapping *before,
+		     const struct mapping *mapping)
+{
+	return before && before->end == mapping->start && !before->readable &&
+	       !before->writable && !before->inode && !before->shared &&
+	       !*before->path;
+}
+
+static enum mapping_kind kind_of_file(const struct mappings *mappings,
+				      size_t index)
+{
+	const struct mapping *mapping = &mappings->list[index];
+	bool program = is_program(mappings, mapping);
+
+	if (is_shared_memory(mapping))
+		return mapping->executable ? MAPPING_CODE : MAPPING_SHARED;
+	if (mapping->shared || !is_image(mappings, index))
+		return MAPPING_FILE;
+	if (mapping->writable)
+		return program ? MAPPING_PROGRAM_DATA : MAPPING_LIBRARY_DATA;
+	return program ? MAPPING_PROGRAM_CODE : MAPPING_LIBRARY_CODE;
+}
+
+static enum mapping_kind kind_of(const struct mappings *mappings,
+				 size_t index)
+{
+	const struct mapping *mapping = &mappings->list[index];
+	const struct mapping *before = index ? mapping - 1 : NULL;
+
+	if (is_kernels(mapping))
+		return MAPPING_KERNEL;
+	if (mapping->inode)
+		return kind_of_file(mappings, index);
+	if (!strcmp(mapping->path, "[heap]"))
+		return MAPPING_HEAP;
+	if (!strncmp(mapping->path, "[stack", 6))
+		return MAPPING_STACK;
+	if (mapping->shared)
+		return MAPPING_SHARED;
+	if (goes_on(before, mapping))
+		return before->kind;
+	if (mapping->executable)
+		return MAPPING_CODE;
+	return mapping->writable && is_guard(before, mapping) ?
+		       MAPPING_STACK :
+		       MAPPING_ANONYMOUS;
+}
+
+int mappings_read(pid_t pid, bool figures, struct mappings *ret)
+{
+	*ret = (struct mappings){ .pid = pid };
+	errno = 0;
+	if (figures)
+		read_figures(ret);
+	else
+		read_lines(ret);
+	if (!ret->count)
+		return errno == EACCES || errno == EPERM ? -EACCES : -ERR_GONE;
+	ret->program = procfs_exe(pid);
+	for (size_t i = 0; i < ret->count; i++)
+		ret->list[i].kind = kind_of(ret, i);
+	return 0;
+}
+
+void mappings_fini(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->count; i++)
+		if (!i || mappings->list[i].path != mappings->list[i - 1].path)
+			free(mappings->list[i].path);
+	free(mappings->list);
+	free(mappings->program);
+	*mappings = (struct mappings){ 0 };
+}
+
+struct mapping *mappings_find(const struct mappings *mappings, taddr_t address)
+{
+	size_t low = 0, high = mappings->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct mapping *mapping = &mappings->list[middle];
+
+		if (address < mapping->start)
+			high = middle;
+		else if (address >= mapping->end)
+			low = middle + 1;
+		else
+			return mapping;
+	}
+	return NULL;
+}
+
+void mappings_mark_stack(struct mappings *mappings, taddr_t sp)
+{
+	struct mapping *mapping = mappings_find(mappings, sp);
+
+	if (mapping && mapping->kind == MAPPING_ANONYMOUS)
+		mapping->kind = MAPPING_STACK;
+}

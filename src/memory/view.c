@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "memory/freeze.h"
+#include "sysdeps/linux/pagemap.h"
+#include "sysdeps/linux/procmem.h"
+#include "tracee/attach.h"
+
+/* A heap that changes while it is read is read again, so often. */
+#define ATTEMPTS 5
+
+const char *mapping_kind_name(enum mapping_kind kind)
+{
+	static const char *const names[] = {
+		[MAPPING_PROGRAM_CODE] = "program code",
+		[MAPPING_PROGRAM_DATA] = "program data",
+		[MAPPING_LIBRARY_CODE] = "library code",
+		[MAPPING_LIBRARY_DATA] = "library data",
+		[MAPPING_HEAP] = "heap (brk)",
+		[MAPPING_ARENA] = "heap (thread arenas)",
+		[MAPPING_STACK] = "stacks",
+		[MAPPING_CODE] = "code of no file",
+		[MAPPING_SHARED] = "shared memory",
+		[MAPPING_FILE] = "files",
+		[MAPPING_ANONYMOUS] = "other anonymous",
+		[MAPPING_KERNEL] = "the kernel's",
+	};
+
+	return names[kind];
+}
+
+static void add_total(struct memory_total *total,
+		      const struct mapping *mapping)
+{
+	total->mappings++;
+	total->virtual_bytes += mapping->end - mapping->start;
+	total->resident += mapping->resident;
+	total->swapped += mapping->swapped;
+	total->proportional += mapping->proportional;
+	total->huge += mapping->huge;
+}
+
+/* [vsyscall] lies beside the address space, and in no sum of the kernel's. */
+static bool is_apart(const struct mapping *mapping)
+{
+	return mapping->start >> 63;
+}
+
+static void sum_up(struct memory_view *view)
+{
+	for (size_t i = 0; i < view->mappings.count; i++) {
+		const struct mapping *mapping = &view->mappings.list[i];
+
+		if (is_apart(mapping))
+			continue;
+		add_total(&view->kinds[mapping->kind], mapping);
+		add_total(&view->all, mapping);
+	}
+}
+
+/* ld-musl-x86_64.so.1 is often a link to .../x86_64-linux-musl/libc.so. */
+static bool is_musl(const char *path, const char *name)
+{
+	return strstr(path, "musl") &&
+	       (!strncmp(name, "ld-", 3) || !strncmp(name, "libc.", 5));
+}
+
+/* By its file's name: what it keeps of its memory is not for others to see. */
+static const char *other_allocator(const struct mappings *mappings)
+{
+	static const char *const known[][2] = {
+		{ "libjemalloc", "jemalloc" },
+		{ "libtcmalloc", "tcmalloc" },
+		{ "libmimalloc", "mimalloc" },
+	};
+
+	for (size_t m = 0; m < mappings->count; m++) {
+		const char *path = mappings->list[m].path;
+		const char *name = file_base_name(path);
+
+		if (is_musl(path, name))
+			return "musl's malloc";
+
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+			if (!strncmp(name, known[i][0], strlen(known[i][0])))
+				return known[i][1];
+	}
+	return NULL;
+}
+
+static void mark_stacks(struct mappings *mappings,
+			const struct freeze *freeze)
+{
+	for (size_t i = 0; i < freeze->count; i++) {
+		const struct frozen_task *task = &freeze->tasks[i];
+		const struct arch_ops *arch =
+			task->known ? arch_of_regs(&task->regs) : NULL;
+
+		if (arch)
+			mappings_mark_stack(mappings, arch->sp(&task->regs));
+	}
+}
+
+static uint64_t resident_of_maps(const struct glibc *glibc, pid_t pid)
+{
+	struct pagemap map;
+	struct page_run run;
+	uint64_t bytes = 0;
+
+	if (pagemap_open(&map, pid))
+		return 0;
+	for (size_t i = 0; i < glibc->part_count; i++) {
+		const struct glibc_part *part = &glibc->parts[i];
+		taddr_t at = part->whole_start;
+
+		while (part->mapped &&
+		       !pagemap_next(&map, at, part->whole_end, &run) &&
+		       run.begin < run.end) {
+			bytes += run.end - run.begin;
+			at = run.end;
+		}
+	}
+	pagemap_close(&map);
+	return bytes;
+}
+
+static int look(struct memory_view *view, const struct freeze *freeze)
+{
+	struct procmem memory;
+	int err = mappings_read(view->pid, true, &view->mappings);
+
+	if (err)
+		return err;
+	mark_stacks(&view->mappings, freeze);
+	if (vitals_read("", view->pid, &view->vitals)) {
+		mappings_fini(&view->mappings);
+		return -ERR_GONE;
+	}
+	procmem_init(&memory, view->pid);
+	view->has_glibc = !glibc_read(&memory.memory, &view->mappings,
+				      &view->glibc);
+	procmem_fini(&memory);
+	return 0;
+}
+
+static void forget(struct memory_view *view)
+{
+	glibc_fini(&view->glibc);
+	mappings_fini(&view->mappings);
+}
+
+static int look_until_sure(struct memory_view *view)
+{
+	const struct freeze none = { .tasks = NULL };
+	int err;
+
+	for (view->attempts = 1;; view->attempts++) {
+		err = look(view, &none);
+		if (err || !view->has_glibc || view->attempts == ATTEMPTS ||
+		    glibc_is_understood(&view->glibc))
+			return err;
+		forget(view);
+	}
+}
+
+static int look_frozen(struct memory_view *view, char **message_ret)
+{
+	struct freeze freeze;
+	int err = freeze_begin(view->pid, &freeze, message_ret);
+
+	if (err)
+		return err;
+	view->frozen = true;
+	err = look(view, &freeze);
+	if (!err && view->has_glibc)
+		heap_shape_find(&view->glibc, view->pid, &view->shape);
+	view->pause_ns = freeze_end(&freeze);
+	freeze_fini(&freeze);
+	return err;
+}
+
+int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
+		     char **message_ret)
+{
+	int err;
+
+	*ret = (struct memory_view){ .pid = pid };
+	*message_ret = NULL;
+	procfs_comm(pid, ret->name);
+	err = freeze ? look_frozen(ret, message_ret) : look_until_sure(ret);
+	if (err) {
+		if (!*message_ret)
+			*message_ret = attach_explain(pid, err);
+		return err;
+	}
+	if (ret->has_glibc && !freeze)
+		heap_shape_find(&ret->glibc, pid, &ret->shape);
+	if (ret->has_glibc)
+		ret->map_resident = resident_of_maps(&ret->glibc, pid);
+	ret->allocator = other_allocator(&ret->mappings);
+	sum_up(ret);
+	return 0;
+}
+
+void memory_view_fini(struct memory_view *view)
+{
+	heap_shape_fini(&view->shape);
+	forget(view);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_VIEW_OF_MEMORY_H
+#define CALLTRAP_VIEW_OF_MEMORY_H
+
+#include "memory/glibc.h"
+#include "memory/heap_shape.h"
+#include "memory/mappings.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/vitals.h"
+
+/* Where the memory of a process is, at about one time. */
+struct memory_total {
+	uint64_t mappings;
+	uint64_t virtual_bytes, resident, swapped, proportional, huge;
+};
+
+struct memory_view {
+	pid_t pid;
+	char name[PROCFS_COMM_ROOM];
+	struct vitals vitals;   /* what the kernel says of the whole */
+	struct mappings mappings;
+	struct memory_total kinds[MAPPING_KINDS];
+	struct memory_total all; /* the sum of these */
+	bool has_glibc;          /* these two are known */
+	struct glibc glibc;
+	struct heap_shape shape;
+	uint64_t map_resident;   /* of glibc's blocks with own mappings */
+	const char *allocator;   /* another one that is there, or NULL */
+	bool frozen;             /* no task ran while it was read … */
+	uint64_t pause_ns;       /* … which took so long */
+	unsigned attempts;       /* else: how often it was read, until all made
+				    sense */
+};
+
+/*
+ * freeze: all tasks are stopped meanwhile; else none is, and what changes
+ * while it is read is read again. When it can't be read message_ret (to be
+ * freed) says why.
+ */
+int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
+		     char **message_ret) MUST_CHECK;
+void memory_view_fini(struct memory_view *view);
+
+/* What a kind is called: "program code". */
+const char *mapping_kind_name(enum mapping_kind kind);
+
+#endif

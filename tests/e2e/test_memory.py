@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`calltrap memory': where the memory of a process is. The kernel's smaps and
+malloc's own mallinfo2() say the same, to the byte."""
+
+import json
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+
+def start(case, *flags, name="memory_heap", cc="gcc"):
+    target = case.start([h.build(name, "memory_heap.c", "-O1", *flags,
+                                 "-lpthread", cc=cc)])
+    h.wait_until(lambda: " " in target.out and target.out.endswith("\n"),
+                 "what malloc says")
+    words = target.out.splitlines()[-1].split()
+    return target, dict(zip(words[::2], map(int, words[1::2])))
+
+
+def say(target, letter):
+    before = target.out.count("done")
+    target.say(letter)
+    h.wait_until(lambda: target.out.count("done") > before, "an answer")
+
+
+def look(case, target, *options):
+    """(JSON, report) of what it is just now."""
+    path = case.path("memory.json")
+    result = case.calltrap("memory", "-p", str(target.pid), "--json", path,
+                           *options, log=False)
+    result.check_status(0)
+    return json.loads(h.read(path)), result.out
+
+
+def smaps(pid, *names):
+    """The sums of some lines of smaps, in bytes."""
+    sums = dict.fromkeys(names, 0)
+    with open("/proc/%d/smaps" % pid, encoding="utf-8",
+              errors="replace") as file:
+        for line in file:
+            name, _, rest = line.partition(":")
+            if name in sums and rest.endswith("kB\n"):
+                sums[name] += int(rest.split()[0]) * 1024
+    return sums
+
+
+def of_arenas(heap, state, what):
+    return sum(arena[state][what] for arena in heap["arenas"])
+
+
+def check_heap(heap, said):
+    """Against mallinfo2(), which counts caches of threads as in use."""
+    free = sum(of_arenas(heap, state, "bytes")
+               for state in ("fast", "free", "top"))
+    system = sum(arena["system"] for arena in heap["arenas"])
+    h.check(heap["understood"], "heap is understood: %r" % heap["arenas"])
+    h.check_equal({
+        "arena": system, "fordblks": free, "uordblks": system - free,
+        "ordblks": (of_arenas(heap, "free", "blocks") +
+                    len(heap["arenas"])),
+        "smblks": of_arenas(heap, "fast", "blocks"),
+        "fsmblks": of_arenas(heap, "fast", "bytes"),
+        "hblks": heap["found_map_blocks"],
+        "hblkhd": heap["found_map_bytes"],
+        "keepcost": heap["arenas"][0]["top"]["bytes"],
+    }, said, "what mallinfo2() says")
+
+
+def check_mappings(found, pid):
+    names = ("Rss", "Swap", "Pss")
+    sums = smaps(pid, *names)
+    h.check_equal([found["all"][key] for key in ("resident", "swapped")],
+                  [sums[name] for name in names[:2]], "sums of smaps")
+    # That changes with every process that maps the same libraries.
+    h.check(abs(found["all"]["proportional"] - sums["Pss"]) < 500000,
+            "PSS %d, smaps %d" % (found["all"]["proportional"], sums["Pss"]))
+    h.check_equal(found["process"]["virtual"], found["all"]["virtual"],
+                  "VmSize")
+
+
+@h.test("the same as malloc and the kernel say, to the byte")
+def _(case):
+    target, said = start(case)
+    for options in ([], ["--freeze", "stop"]):
+        found, report = look(case, target, *options)
+        check_heap(found["heap"], said)
+        check_mappings(found, target.pid)
+        h.check_equal(found["frozen"], bool(options), "frozen")
+        h.check("in use: " in report and "malloc_trim(0)" in report,
+                "report: " + report)
+    h.check(found["heap"]["thread_caches"] >= 4, "caches of threads")
+    h.check(of_arenas(found["heap"], "tcache", "blocks") > 100, "in caches")
+    h.check(found["kinds"]["other anonymous"]["virtual"] >= 100 << 30,
+            "the sparse mapping")
+
+
+@h.test("the same of a static program")
+def _(case):
+    target, said = start(case, "-static", name="memory_heap.static")
+    found, _ = look(case, target)
+    check_heap(found["heap"], said)
+
+
+@h.test("malloc_trim(0) gives back what was foretold")
+def _(case):
+    target, _ = start(case)
+    found, _ = look(case, target)
+    before = smaps(target.pid, "Anonymous")["Anonymous"]
+    say(target, "t")
+    back = before - smaps(target.pid, "Anonymous")["Anonymous"]
+    foretold = found["heap"]["trim_resident"]
+    h.check(back > 100000, "nothing to give back: %d" % back)
+    # Its own way there may touch a page.
+    h.check(abs(back - foretold) <= 4096,
+            "foretold %d, given back %d" % (foretold, back))
+    again, _ = look(case, target)
+    h.check(again["heap"]["trim_resident"] < 8192,
+            "then nothing is left: %d" % again["heap"]["trim_resident"])
+
+
+@h.test("an overwritten chunk is said, and where it is")
+def _(case):
+    target, said = start(case)
+    say(target, "c")
+    for options in ([], ["--freeze", "stop"]):
+        found, report = look(case, target, *options)
+        h.check(not found["heap"]["understood"], "understood")
+        h.check("not understood from 0x" in report, "report: " + report)
+        wrong = [a for a in found["heap"]["arenas"] if "not_understood" in a]
+        h.check_equal([a["main"] for a in wrong], [True], "which arena")
+        h.check(wrong[0]["used"]["blocks"] > 10, "what is before it counts")
+        check_mappings(found, target.pid)
+
+
+@h.test("tasks that are stopped go on as they were, and stay stopped if so")
+def _(case):
+    target, _ = start(case)
+    os.kill(target.pid, signal.SIGSTOP)
+    h.wait_until(lambda: state(target.pid) == "T", "the stop")
+    look(case, target, "--freeze", "stop")
+    h.check_equal(state(target.pid), "T", "state afterwards")
+    os.kill(target.pid, signal.SIGCONT)
+    say(target, "n")
+    look(case, target, "--freeze", "stop")
+    h.check_equal(tracer(target.pid), 0, "tracer afterwards")
+    say(target, "n")
+
+
+def status(pid, name):
+    with open("/proc/%d/status" % pid, encoding="utf-8") as file:
+        return next(line.split()[1] for line in file
+                    if line.startswith(name + ":"))
+
+
+def state(pid):
+    return status(pid, "State")
+
+
+def tracer(pid):
+    return int(status(pid, "TracerPid"))
+
+
+@h.test("an allocator that isn't read is named, or said to be unknown")
+def _(case):
+    h.need("musl-gcc")
+    target, _ = start(case, name="memory_heap.musl", cc="musl-gcc")
+    found, report = look(case, target)
+    h.check("heap" not in found, "a heap of glibc's: %r" % found.get("heap"))
+    h.check("HEAP OF musl's malloc" in report, "report: " + report)
+    check_mappings(found, target.pid)
+
+
+@h.test("what isn't there, or is in the way, is told")
+def _(case):
+    target, _ = start(case)
+    pid = target.pid
+    result = case.calltrap("memory", "-p", str(pid), "-o", "/dev/full", log=False)
+    h.check_equal(result.status, 1, "status with a full disk")
+    h.check("/dev/full can't be written" in result.err, result.err)
+    target.say("q")
+    h.wait_until(lambda: not os.path.exists("/proc/%d/exe" % pid) or
+                 state(pid) == "Z", "its end")
+    for options in ([], ["--freeze", "stop"]):
+        result = case.calltrap("memory", "-p", str(pid), *options, log=False)
+        h.check_equal(result.status, 1, "status without a process")
+        h.check("process %d" % pid in result.err, result.err)
+
+
+h.main()
