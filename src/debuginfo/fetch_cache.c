@@ -2,7 +2,9 @@
 #include "debuginfo/fetch_cache.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,4 +87,32 @@ void fetch_cache_forget(const char *hex)
 	if (!lstat(path, &status) && S_ISREG(status.st_mode) &&
 	    !status.st_size)
 		(void)unlink(path);
+}
+
+static bool is_unfinished(const char *path)
+{
+	static const char begin[] = "debuginfo.";
+	const char *name = strrchr(path, '/');
+
+	return name && !strncmp(name + 1, begin, sizeof(begin) - 1);
+}
+
+void fetch_cache_drop_unfinished(void)
+{
+	char link[] = "/proc/self/fd/00", path[PATH_MAX];
+	char *digits = link + sizeof(link) - 3;
+
+	for (int fd = 0; fd < 100; fd++) {
+		char *number = fd < 10 ? digits + 1 : digits;
+		ssize_t n;
+
+		digits[0] = number == digits ? (char)('0' + fd / 10) : '/';
+		digits[1] = (char)('0' + fd % 10);
+		n = readlink(link, path, sizeof(path) - 1);
+		if (n <= 0)
+			continue;
+		path[n] = '\0';
+		if (is_unfinished(path))
+			(void)unlink(path);
+	}
 }

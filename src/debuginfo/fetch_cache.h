@@ -18,4 +18,10 @@ int fetch_cache_open(const char *hex);
  */
 void fetch_cache_forget(const char *hex);
 
+/*
+ * Removes what this process has open of files that are not whole yet: it is
+ * about to end. May be called by a signal's handler.
+ */
+void fetch_cache_drop_unfinished(void);
+
 #endif

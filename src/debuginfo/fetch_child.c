@@ -101,6 +101,7 @@ static void on_alarm(int number UNUSED)
 		answer.size = 0;
 		(void)wire_send_head(fetching->socket, &answer, NULL, 0);
 	}
+	fetch_cache_drop_unfinished();
 	_exit(0);
 }
 
