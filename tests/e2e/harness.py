@@ -475,8 +475,13 @@ def states(pid):
 
 
 def settle(target, tracer):
-    """Waits until calltrap itself waits: its traps are planted."""
+    """
+    Waits until calltrap itself waits: its traps are planted. On a busy machine
+    it may seem to rest before it has begun.
+    """
     state = {}
+    wait_until(lambda: tracer_of(target.pid) or
+               tracer.popen.poll() is not None, "the attach")
 
     def asleep():
         found = (states(tracer.pid), processor_time(tracer.pid),

@@ -216,3 +216,10 @@ def leave(tracer, number=signal.SIGINT):
 def planted(pid, function="malloc", library="libc.so.6"):
     """Whether the code of that library differs from its file's by now."""
     return any(library in line for line in h.code_differences(pid))
+
+
+def settle(target, tracer):
+    """Waits until there are traps in the C library, and calltrap waits."""
+    h.wait_until(lambda: planted(target.pid) or
+                 tracer.popen.poll() is not None, "the traps")
+    h.settle(target, tracer)

@@ -80,7 +80,7 @@ def _(case):
     target = case.start([faulty(), "unknown", "wait"])
     h.wait_until(lambda: "ready" in target.out, "the target")
     tracer = hr.attach(case, target)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     target.say("x")
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
     report = hr.only_report(h.read(tracer.report_path))

@@ -306,12 +306,6 @@ int main() { return !keep(10, 90); }
 
 # ---------------------------------------------------------------- attached
 
-def settle(target, tracer):
-    """On a busy machine calltrap may seem to rest before it has begun."""
-    h.wait_until(lambda: hr.planted(target.pid), "the traps")
-    h.settle(target, tracer)
-
-
 def start(case, threads="1", rounds="200"):
     target = case.start([victim(), threads, rounds, "wait"])
     h.wait_until(lambda: "ready" in target.out, "the victim")
@@ -324,7 +318,7 @@ def _(case):
     tracer = hr.attach(case, target, options=[
         "--calls", case.path("calls.%p"), "--footprint",
         case.path("footprint.%p")])
-    settle(target, tracer)
+    hr.settle(target, tracer)
     h.check_equal(os.path.exists(case.path("footprint.%d" % target.pid)),
                   False, "the footprint before its time")
     target.say("go\n")
@@ -349,7 +343,7 @@ def _(case):
     target = start(case, "4", "100000")
     tracer = hr.attach(case, target, options=[
         "--calls", case.path("calls"), "--footprint", case.path("footprint")])
-    settle(target, tracer)
+    hr.settle(target, tracer)
     target.say("go\n")
     h.wait_until(lambda: os.path.getsize(case.path("calls")) > 1 << 20, "calls")
     os.kill(target.pid, signal.SIGKILL)
@@ -372,7 +366,7 @@ def _(case):
     tracer = hr.attach(case, target, options=[
         "-f", "--calls", case.path("calls.%p"), "--footprint",
         case.path("footprint.%p")])
-    settle(target, tracer)
+    hr.settle(target, tracer)
     for word in "afvb":
         target.say(word)
         h.wait_until(lambda: "did " + word in target.out, "order " + word)
@@ -396,7 +390,7 @@ def _(case):
     for option in ("--calls", "--footprint"):
         target = start(case, "2", "500")
         tracer = hr.attach(case, target, options=[option, "/dev/full"])
-        settle(target, tracer)
+        hr.settle(target, tracer)
         target.say("go\n")
         h.wait_until(lambda: target.out.count("held") == 2, "the rounds")
         tracer.popen.send_signal(signal.SIGINT)
@@ -447,7 +441,7 @@ def _(case):
     target = start(case, "1", "3000")
     keep = os.open(pipe, os.O_RDWR)
     tracer = hr.attach(case, target, options=["--calls", pipe])
-    settle(target, tracer)
+    hr.settle(target, tracer)
     reader = os.open(pipe, os.O_RDONLY)
     os.close(keep)
     target.say("go\n")
@@ -471,7 +465,7 @@ def _(case):
     keep = os.open(pipe, os.O_RDWR)
     tracer = hr.attach(case, target, options=["--calls", pipe],
                        env=h.keeping_nothing())
-    settle(target, tracer)
+    hr.settle(target, tracer)
     before = int(h.status_field(tracer.pid, "VmRSS").split()[0])
     target.say("go\n")
     time.sleep(3)
@@ -492,7 +486,7 @@ def _(case):
     target = start(case, "1", "90000")
     tracer = hr.attach(case, target, options=[
         "--footprint", case.path("footprint")], env=h.keeping_nothing())
-    settle(target, tracer)
+    hr.settle(target, tracer)
     target.say("go\n")
 
     def size():

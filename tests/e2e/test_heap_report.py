@@ -43,7 +43,7 @@ def watch(case, words, *options):
     """The report of a program that was attached to and did these."""
     target = start(case)
     tracer = hr.attach(case, target, options=options)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, words)
     report = hr.leave(tracer)
     h.check_untouched(target.pid)
@@ -156,7 +156,7 @@ def _(case):
     target = start(case)
     tracer = hr.attach(case, target, options=["--by", "component",
                                               "--components", path])
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "b")
     report = hr.leave(tracer)
     h.check_match(re.escape(path) + r":1: expected 'NAME: PATTERN", tracer.err,
@@ -210,7 +210,7 @@ def _(case):
     target = start(case)
     tracer = hr.attach(case, target, options=["--older-than", "1s",
                                               "--top", "0"])
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "a")
     time.sleep(1.2)
     order(target, "b")
@@ -271,7 +271,7 @@ def _(case):
 def _(case):
     target = start(case)
     tracer = hr.attach(case, target)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "a")
     for count in (1, 2):
         tracer.popen.send_signal(signal.SIGQUIT)
@@ -294,7 +294,7 @@ def _(case):
         tracer = hr.attach(case, target)
     finally:
         signal.signal(signal.SIGQUIT, before)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     tracer.popen.send_signal(signal.SIGQUIT)
     h.wait_until(lambda: "cost: " in h.read(tracer.report_path), "a report")
     tracer.popen.send_signal(signal.SIGINT)
@@ -320,7 +320,7 @@ def _(case):
 def _(case):
     target = start(case)
     tracer = hr.attach(case, target)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "abc")
     tracer.popen.send_signal(signal.SIGUSR1)
     h.wait_until(lambda: "doesn't count" in tracer.err, "the message")
@@ -368,7 +368,7 @@ def churn(case):
 def off_time(case):
     target = start(case)
     tracer = hr.attach(case, target)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     for _ in range(20):
         order(target, "b")
         time.sleep(0.02)
@@ -395,7 +395,7 @@ def _(case):
     target = start(case)
     tracer = hr.attach(case, target, options=["--every", "500ms", "--for",
                                               "1.8s"])
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "a")
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
     found = hr.reports(h.read(tracer.report_path))
@@ -409,7 +409,7 @@ def _(case):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         target = start(case)
         tracer = hr.attach(case, target)
-        h.settle(target, tracer)
+        hr.settle(target, tracer)
         order(target, "a")
         tracer.popen.send_signal(number)
         h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
@@ -425,7 +425,7 @@ def _(case):
                        ("ak", "until it was killed by SIGKILL")):
         target = start(case)
         tracer = hr.attach(case, target)
-        h.settle(target, tracer)
+        hr.settle(target, tracer)
         order(target, words)
         h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
         report = hr.only_report(h.read(tracer.report_path))
@@ -437,7 +437,7 @@ def _(case):
 def _(case):
     target = start(case)
     tracer = hr.attach(case, target)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "a")
     target.say("x")
     h.wait_until(lambda: target.out.count("ready") == 2, "the second program")
@@ -463,7 +463,7 @@ def _(case):
 def _(case):
     target = start(case)
     tracer = hr.attach(case, target, options=["-f"])
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "afvb")
     tracer.popen.send_signal(signal.SIGINT)
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
@@ -485,7 +485,7 @@ def _(case):
     target = start(case)
     tracer = case.start_calltrap("heap", "-f", "-o", case.path("r.%p"), "-p",
                                  str(target.pid), log=False)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "af")
     tracer.popen.send_signal(signal.SIGINT)
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
@@ -562,7 +562,7 @@ def _(case):
     target = start(case)
     tracer = case.start_calltrap("heap", "-o", "/dev/full", "--every", "300ms",
                                  "-p", str(target.pid), log=False)
-    h.settle(target, tracer)
+    hr.settle(target, tracer)
     order(target, "a")
     time.sleep(1)
     tracer.popen.send_signal(signal.SIGINT)
