@@ -29,6 +29,8 @@ struct fault_task {
 	uint64_t lost;    /* … of so many as well */
 	uint64_t throttled;
 	struct last_fault last;
+	struct growth_fault held; /* until it is known what it has brought */
+	bool holds;
 	UT_hash_handle hh; /* by the task */
 };
 
@@ -97,16 +99,34 @@ static void book_lost(struct fault_task *own, struct growth *growth,
 #define HUGE_PAGE (UINT64_C(1) << 21)
 
 /*
+ * A fault is told when it begins: the page may not be there yet. It is when the
+ * task tells of the next one, or has ended.
+ */
+static void settle_held(struct fault_task *own, struct growth *growth,
+			bool it_is_over)
+{
+	struct growth_fault *fault = &own->held;
+	enum page_kind kind;
+
+	if (!own->holds)
+		return;
+	kind = growth_fault_is_first(growth, fault->address) ?
+		       pagemap_kind(own->task->tid, fault->address) :
+		       PAGE_KNOWN;
+	if (kind == PAGE_ABSENT && !it_is_over)
+		return;
+	if (kind == PAGE_HUGE) {
+		fault->address &= -HUGE_PAGE;
+		fault->size = HUGE_PAGE;
+	}
+	own->holds = false;
+	growth_fault(growth, fault);
+}
+
+/*
  * One fault may have brought a huge page. The kernel is asked once for each
  * place where one could be.
  */
-static bool is_huge(const struct task *task, const struct growth *growth,
-		    taddr_t address)
-{
-	return growth_fault_is_first(growth, address) &&
-	       pagemap_is_huge(task->tid, address);
-}
-
 static void book(struct faults *faults, struct fault_task *own,
 		 struct growth *growth, struct fault_sample *sample)
 {
@@ -118,19 +138,17 @@ static void book(struct faults *faults, struct fault_task *own,
 		.stack = stack_of(faults, own->task, sample),
 	};
 
-	const bool huge = is_huge(own->task, growth, sample->address);
-
+	settle_held(own, growth, true);
 	book_lost(own, growth, sample, &now);
 	own->last = now;
 	growth_fault_source(growth)->in_system_calls += sample->in_kernel;
-	growth_fault(growth,
-		     &(struct growth_fault){
-			     .stack = now.stack,
-			     .time = sample->time,
-			     .address = huge ? sample->address & -HUGE_PAGE :
-					       sample->address,
-			     .size = huge ? HUGE_PAGE : 0,
-		     });
+	own->holds = true;
+	own->held = (struct growth_fault){
+		.stack = now.stack,
+		.time = sample->time,
+		.address = sample->address,
+	};
+	settle_held(own, growth, false);
 }
 
 static void tell_source(struct fault_task *own,
@@ -207,6 +225,7 @@ static void drain(struct faults *faults, struct fault_task *own)
 	tell_source(own, growth_fault_source(growth));
 	for (; fault_events_next(&own->events, &sample); count++)
 		book(faults, own, growth, &sample);
+	settle_held(own, growth, false);
 	tell_losses(own, growth_fault_source(growth));
 	if (count > own->events.period || (count && own->deaf))
 		listen_to(own);
@@ -262,6 +281,7 @@ static void open_events(struct faults *faults, struct fault_task *own)
 /* It runs no more: what it has not told is lost. */
 static void close_events(struct faults *faults, struct fault_task *own)
 {
+	struct growth *growth = growth_of(faults, own->task);
 	struct fault_events *events = &own->events;
 	uint64_t all, seen;
 
@@ -273,6 +293,8 @@ static void close_events(struct faults *faults, struct fault_task *own)
 	if (all > seen)
 		events->told_lost += all - seen;
 	drain(faults, own);
+	if (growth)
+		settle_held(own, growth, true);
 	fault_events_close(events);
 }
 
@@ -354,6 +376,9 @@ static void on_leaving(struct event_source *source)
 	HASH_ITER(hh, faults->tasks, own, next)
 		fault_events_stop(&own->events);
 	faults_drain(faults);
+	HASH_ITER(hh, faults->tasks, own, next)
+		if (own->holds)
+			settle_held(own, growth_of(faults, own->task), true);
 }
 
 static const struct event_source_ops ops = {

@@ -138,16 +138,19 @@ int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
 	return read_run(map, begin, end, ret);
 }
 
-bool pagemap_is_huge(pid_t pid, taddr_t address)
+enum page_kind pagemap_kind(pid_t pid, taddr_t address)
 {
 	const taddr_t begin = address & -(taddr_t)PAGE;
-	struct page_run run = { 0 };
+	enum page_kind kind = PAGE_KNOWN;
+	struct page_run run;
 	struct pagemap map;
 
 	if (pagemap_open(&map, pid))
-		return false;
-	if (!map.scans || pagemap_next(&map, begin, begin + PAGE, &run))
-		run.huge = false;
+		return kind;
+	if (map.scans && !pagemap_next(&map, begin, begin + PAGE, &run))
+		kind = run.begin == run.end ? PAGE_ABSENT :
+		       run.huge		    ? PAGE_HUGE :
+					      PAGE_KNOWN;
 	pagemap_close(&map);
-	return run.huge;
+	return kind;
 }

@@ -35,7 +35,9 @@ void pagemap_close(struct pagemap *map);
 int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
 		 struct page_run *ret) MUST_CHECK;
 
-/* Whether a huge page is there; false as well when that can't be told. */
-bool pagemap_is_huge(pid_t pid, taddr_t address);
+/* What is at an address. PAGE_KNOWN is all that older kernels tell. */
+enum page_kind { PAGE_KNOWN, PAGE_ABSENT, PAGE_HUGE };
+
+enum page_kind pagemap_kind(pid_t pid, taddr_t address);
 
 #endif
