@@ -98,18 +98,45 @@ struct dwarf_arch {
 };
 
 #define CALL_MAX 8
+#define JUMP_TARGETS_MAX 2
 #define TRAMPOLINE_MAX 16
 
 /*
- * One architecture. A port supplies this table, in this order: the registers
- * (nothing works without), then insn_* (traps), plt_stub (calls through the
- * PLT), argument, result and the conventions (printing).
+ * One architecture. A port is a folder in sysdeps with this table, and its
+ * arch_ports, arch_native, arch_of_regs() and arch_sample_registers (see
+ * sysdeps/x86/ports.c and sample.c); configure.ac chooses the folders. Fill it
+ * in this order: the registers (nothing works without), insn_* (traps),
+ * plt_stub and slot_* (calls through the PLT), argument, result and the
+ * conventions (printing), dwarf (stacks), syscall_* (-S), jump_targets and
+ * goroutine (calls that are left or moved). The unit tests test_registers,
+ * test_insn, test_relocate, test_plt and test_convention go through a table as
+ * a whole; begin with theirs.
+ *
+ * What the rest of the source takes for granted, and a machine unlike x86 has
+ * to change first:
+ *
+ * - A trap is one byte, which can be written while others run there, and a hit
+ *   leaves the ip after it (tracee/trap.c, hit.c, guard.c). arm64's brk has
+ *   four, must be written as one word, and the ip stays on it.
+ * - The return address lies in memory at a function's entry: return_slot() is
+ *   what calls are paired by (probe/pairing.c). Where it is in a register, the
+ *   stack pointer at the entry can stand for it, but a return may be watched
+ *   only by changing that register or planting at the caller.
+ * - A jump through the GOT has a first byte to search for (image/jumps.c), and
+ *   needs no other instruction before it: arm64 has adrp, ldr, br.
+ * - thread_pointer() is among the general registers; arm64 needs NT_ARM_TLS.
+ * - Floating-point registers are struct user_fpregs_struct (probe/fp.c).
+ * - insn.op has the operands of x86, and a copy's reach is 2 GiB (insn.near).
+ * - DWARF_REGISTERS_MAX is the width of a mask (stack/private.h, unknown).
+ * - libunwind's library is named after the machine (stack/libunwind.h,
+ *   configure.ac).
  */
 struct arch_ops {
 	const char *name;
 	uint16_t elf_machine; /* EM_X86_64, EM_386 */
 	uint8_t elf_class;    /* ELFCLASS64, ELFCLASS32 */
 	uint8_t word_size;    /* of a pointer, in bytes */
+	uint32_t audit;       /* AUDIT_ARCH_…, in seccomp filters */
 
 	/* The trap instruction: one byte, and the ip is behind it on a hit. */
 	uint8_t trap_byte;
@@ -120,6 +147,20 @@ struct arch_ops {
 
 	/* Where the C library's data of the thread are: TLS hangs there. */
 	taddr_t (*thread_pointer)(const struct regs *regs);
+
+	/*
+	 * At the entry of longjmp(): the stack pointers that its jmp_buf may
+	 * stand for, one for each way in which C libraries keep it. Returns
+	 * how many there are.
+	 */
+	size_t (*jump_targets)(const struct regs *entry, struct memory *memory,
+			       taddr_t ret[JUMP_TARGETS_MAX]);
+
+	/*
+	 * In a function of Go's: where the goroutine's data are, which begin
+	 * with the bounds of its stack. NULL: Go's stacks don't move here.
+	 */
+	uint64_t (*goroutine)(const struct regs *regs);
 
 	/*
 	 * If these are the registers of a task whose system call has just
@@ -227,6 +268,11 @@ struct arch_ops {
 extern const struct arch_ops arch_x86_64;
 extern const struct arch_ops arch_i386;
 
+/* The port's: all that it can trace, up to NULL; and what calltrap itself is,
+   in whose layout the kernel gives registers. */
+extern const struct arch_ops *const arch_ports[];
+extern const struct arch_ops *const arch_native;
+
 /*
  * Registers as the kernel puts them into samples: which ones (a mask for
  * sample_regs_user, perf_event_open(2)), how many that are, and what they are
@@ -237,10 +283,10 @@ extern const uint64_t arch_sample_registers;
 void arch_regs_of_sample(const uint64_t values[ARCH_SAMPLE_REGISTERS],
 			 struct regs *ret);
 
-/* NULL when calltrap has no port to it. */
+/* One of arch_ports; NULL when calltrap has no port to it. */
 const struct arch_ops *arch_of_elf(unsigned machine, unsigned elf_class);
 
-/* What a stopped task is running just now; NULL for unknown segments. */
+/* The port's: what a stopped task is running just now; NULL: not known. */
 const struct arch_ops *arch_of_regs(const struct regs *regs);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/xalloc.h"
 #include "cli/complain.h"
-#include "cli/process_name.h"
+#include "sysdeps/linux/process_name.h"
 
 #define SEPARATORS ", \t\n"
 

@@ -15,8 +15,8 @@
 #include "debuginfo/child.h"
 #include "debuginfo/fetch_cache.h"
 #include "debuginfo/fetch_child.h"
-#include "dwarf/confine.h"
 #include "dwarf/wire.h"
+#include "sysdeps/linux/confine.h"
 
 /* Each that came keeps a descriptor open. */
 #define FILES_MAX 256

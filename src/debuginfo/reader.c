@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "debuginfo/child.h"
-#include "dwarf/confine.h"
 #include "dwarf/serve.h"
+#include "sysdeps/linux/confine.h"
 
 struct reader {
 	struct child child;

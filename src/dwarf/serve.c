@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "dwarf/confine.h"
 #include "dwarf/function.h"
 #include "dwarf/infofile.h"
 #include "dwarf/places.h"
 #include "dwarf/wire.h"
+#include "sysdeps/linux/confine.h"
 
 /* So many files may be open. */
 #define FILES_MAX 65536

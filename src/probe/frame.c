@@ -5,14 +5,14 @@
 
 /*
  * Go copies a goroutine's stack to a larger place when it runs out, and then
- * begins the function anew whose prologue noticed. The goroutine is in r14
- * (Go internal ABI, "amd64 architecture"), and begins with the bounds of its
- * stack; what lies on it keeps its distance from the upper one.
+ * begins the function anew whose prologue noticed. A goroutine's data begin
+ * with the bounds of its stack; what lies on that keeps its distance from the
+ * upper one.
  */
 static bool go_frame_key(const struct moment *moment, taddr_t slot,
 			 struct frame_key *ret)
 {
-	uint64_t goroutine = moment->regs->user.r14;
+	uint64_t goroutine = moment->arch->goroutine(moment->regs);
 	uint64_t bounds[2];
 
 	if (memory_read(moment->memory, goroutine, bounds, sizeof(bounds)) ||
@@ -26,7 +26,7 @@ struct frame_key frame_key(const struct moment *moment, taddr_t slot)
 {
 	struct frame_key key = { 0, slot };
 
-	if (moment->space->is_go)
+	if (moment->space->is_go && moment->arch->goroutine)
 		(void)go_frame_key(moment, slot, &key);
 	return key;
 }

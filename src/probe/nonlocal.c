@@ -35,41 +35,21 @@ static const struct {
 	{ "_Unwind_ForcedUnwind", JUMP_EXIT },
 };
 
-static uint64_t rotate_right(uint64_t value, unsigned by, unsigned bits)
-{
-	if (bits == 32)
-		value &= UINT32_MAX;
-	value = value >> by | value << (bits - by);
-	return bits == 32 ? value & UINT32_MAX : value;
-}
-
-/*
- * glibc keeps the stack pointer as member 6 (x86_64) or 4 (i386) of the
- * jmp_buf, mangled: xor with the word at fs:0x30 or gs:0x18, then rotated left
- * by 17 or 9 (sysdeps/x86_64/jmpbuf-offsets.h, sysdep.h). musl has it at the
- * same place, not mangled.
- */
+/* Where on this stack the program goes on, further out than now. */
 static bool read_target(const struct moment *moment, taddr_t now, taddr_t *ret)
 {
-	struct memory *memory = moment->memory;
-	unsigned size = moment->arch->word_size;
-	bool wide = size == 8;
-	uint64_t buffer, stored, guard;
-	taddr_t thread = wide ? moment->regs->user.fs_base :
-				moment->regs->user.gs_base;
+	taddr_t targets[JUMP_TARGETS_MAX];
+	size_t count = moment->arch->jump_targets(moment->regs, moment->memory,
+						  targets);
 
-	if (moment->arch->argument(moment->regs, memory, 0, &buffer) ||
-	    memory_read_word(memory, buffer + (wide ? 6 : 4) * size, size,
-			     &stored))
-		return false;
-	*ret = stored;
-	if (stored > now && stack_is_one(moment->space, now, stored))
+	for (size_t i = 0; i < count; i++) {
+		if (targets[i] <= now ||
+		    !stack_is_one(moment->space, now, targets[i]))
+			continue;
+		*ret = targets[i];
 		return true;
-	if (memory_read_word(memory, thread + (wide ? 0x30 : 0x18), size,
-			     &guard))
-		return false;
-	*ret = rotate_right(stored, wide ? 17 : 9, size * 8) ^ guard;
-	return *ret > now && stack_is_one(moment->space, now, *ret);
+	}
+	return false;
 }
 
 static void on_jump(struct point *point, const struct moment *moment)

@@ -87,19 +87,6 @@ char *attach_diagnose(pid_t pid, const struct procfs_status *status,
 	return NULL;
 }
 
-static int read_yama(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &scope) != 1)
-		scope = -1;
-	fclose(file);
-	return scope;
-}
-
 /*
  * The status of a process is that of its leader. When that has ended by
  * pthread_exit(), its other threads have to speak for it.
@@ -136,7 +123,7 @@ char *attach_explain(pid_t pid, int error)
 		name = tracer.name;
 		status.tracer = tracer.tgid;
 	}
-	return attach_diagnose(pid, &status, name, geteuid(), read_yama(),
+	return attach_diagnose(pid, &status, name, geteuid(), procfs_ptrace_scope(),
 			       error);
 }
 

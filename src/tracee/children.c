@@ -372,11 +372,9 @@ static void drop_other_tasks(struct tracer *tracer, struct task *leader)
  */
 static void tell_lost_privileges(const struct tracee *tracee)
 {
-	char link[64];
 	struct stat st;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)tracee->pid);
-	if (geteuid() == 0 || stat(link, &st) ||
+	if (geteuid() == 0 || !procfs_exe_status(tracee->pid, &st) ||
 	    !(st.st_mode & (S_ISUID | S_ISGID)))
 		return;
 	diag(DIAG_WARNING, DIAG_SESSION,

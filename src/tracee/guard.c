@@ -19,6 +19,7 @@
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
+#include "sysdeps/linux/stand_apart.h"
 #include "tracee/guardian.h"
 #include "tracee/stop.h"
 
@@ -380,6 +381,7 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 	bool trapped = stop->kind == STOP_TRAP, behind;
 	struct regs regs;
 	siginfo_t info;
+	taddr_t ip;
 
 	if (ptrace_get_regs(task->tid, &regs) ||
 	    ptrace_get_siginfo(task->tid, &info))
@@ -389,12 +391,12 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 			      0;
 	if (!trapped && ptrace_has_queued_trap(task->tid))
 		return 0;
-	behind = is_behind_one(guard, task, regs.user.rip,
-			       trapped ? &info : NULL);
+	ip = arch_native->ip(&regs);
+	behind = is_behind_one(guard, task, ip, trapped ? &info : NULL);
 	task->stands = 0;
 	if (trapped && !behind)
 		*signal_ret = stop->signal;
-	return behind ? ptrace_set_ip(task->tid, regs.user.rip - 1) : 0;
+	return behind ? ptrace_set_ip(task->tid, ip - 1) : 0;
 }
 
 /* Returns whether we are done with it. */
@@ -453,58 +455,6 @@ static void *await_death(void *argument)
 
 /* ---- not to be killed with calltrap ---- */
 
-static void write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		errno = 0; /* it isn't allowed to, and does without */
-	close(fd);
-}
-
-/* Who kills everything that is called calltrap means us as little as can be. */
-static void rename_process(void)
-{
-	static const char name[] = "ctrap-guardian";
-	char line[65536];
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd >= 0 ? read(fd, line, sizeof(line)) : 0;
-
-	if (fd >= 0)
-		close(fd);
-	prctl(PR_SET_NAME, name);
-	/* The kernel shows what stands where the arguments were. */
-	if (size > (ssize_t)sizeof(name)) {
-		memset(program_invocation_name, 0, size);
-		memcpy(program_invocation_name, name, sizeof(name));
-	}
-}
-
-/*
- * A group that is killed or frozen as a whole (a container's, a service's) is
- * calltrap's, not ours; where we may, we live in the root.
- */
-static const char *const roots[] = {
-	"/sys/fs/cgroup/cgroup.procs",
-	"/sys/fs/cgroup/unified/cgroup.procs",
-	"/sys/fs/cgroup/memory/cgroup.procs",
-	"/sys/fs/cgroup/freezer/cgroup.procs",
-	"/sys/fs/cgroup/systemd/cgroup.procs",
-};
-
-static void stand_apart(void)
-{
-	size_t i;
-
-	setsid();
-	rename_process();
-	write_to("/proc/self/oom_score_adj", "-1000");
-	for (i = 0; i < ARRAY_SIZE(roots); i++)
-		write_to(roots[i], "0");
-}
-
 /*
  * In a session of its own: what is sent to calltrap's process group is not for
  * it. Pipes that calltrap writes to must end with calltrap.
@@ -522,7 +472,7 @@ void guard_run(struct shared *shared, int socket)
 
 	for (i = 0; i < SPACES_MAX; i++)
 		guard.mems[i] = -1;
-	stand_apart();
+	stand_apart("ctrap-guardian");
 	/* Every moment counts then. Root may; others do without. */
 	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
 	if (dup2(socket, guard.socket) != guard.socket)

@@ -87,12 +87,12 @@ static int open_new(struct image_cache *cache, int fd, pid_t pid,
 	struct cached_image *cached;
 	struct rights *rights;
 	struct image *image;
-	char root[64];
+	char root[PROCFS_PATH_ROOM];
 	int err = image_open(fd, path, &image);
 
 	if (err)
 		return err;
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	procfs_root(pid, root);
 	rights = rights_of(pid);
 	/* Without them it has ended, and names nothing any more. */
 	if (rights) {
@@ -156,16 +156,6 @@ static int open_by_path(pid_t pid, const struct procfs_mapping *mapping)
 	return -1;
 }
 
-/* Needs a capability, but reaches files that have no name any more. */
-static int open_by_mapping(pid_t pid, const struct procfs_mapping *mapping)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-		 (int)pid, mapping->start, mapping->end);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 int image_cache_open(struct image_cache *cache, pid_t pid,
 		     const struct procfs_mapping *mapping, struct image **ret)
 {
@@ -175,7 +165,7 @@ int image_cache_open(struct image_cache *cache, pid_t pid,
 		return -ENOENT;
 	fd = open_by_path(pid, mapping);
 	if (fd < 0)
-		fd = open_by_mapping(pid, mapping);
+		fd = procfs_open_mapped(pid, mapping);
 	if (fd < 0)
 		return -ENOENT;
 	return open_cached(cache, fd, pid, mapping->path, ret);
@@ -185,12 +175,11 @@ int image_cache_open_exe(struct image_cache *cache, pid_t pid,
 			 struct image **ret)
 {
 	char *path CLEANUP(xfree_cleanup) = procfs_exe(pid);
-	int fd CLEANUP(close_fd) = -1;
-	char link[64];
+	int fd CLEANUP(close_fd) = procfs_open_exe(pid);
+	char link[PROCFS_PATH_ROOM];
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	fd = open(link, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? -ERR_GONE : -errno;
+		return fd;
+	procfs_exe_link(pid, link);
 	return open_cached(cache, fd, pid, path ? path : link, ret);
 }

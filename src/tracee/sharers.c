@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracee/sharers.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -27,16 +26,13 @@ static void seize_sharer(struct tracee *tracee, pid_t pid)
 void sharers_seize(struct tracee *tracee)
 {
 	struct space *space = tracee->space;
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
+	pid_t *pids CLEANUP(xfree_cleanup) = NULL;
+	size_t count = 0;
 
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-
-		if (pid > 0 && !tracee_find(space->tracer, pid) &&
-		    procfs_same_space(space->memory.pid, pid) > 0)
-			seize_sharer(tracee, pid);
-	}
-	if (dir)
-		closedir(dir);
+	if (procfs_processes(&pids, &count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (!tracee_find(space->tracer, pids[i]) &&
+		    procfs_same_space(space->memory.pid, pids[i]) > 0)
+			seize_sharer(tracee, pids[i]);
 }

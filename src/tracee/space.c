@@ -16,7 +16,7 @@ struct space *space_new(struct tracer *tracer, pid_t pid)
 
 	space->tracer = tracer;
 	space->references = 1;
-	space->arch = &arch_x86_64;
+	space->arch = arch_native;
 	space->guard = -1;
 	procmem_init(&space->memory, pid);
 	tracer->client->ops->space_begin(tracer->client, space);

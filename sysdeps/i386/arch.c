@@ -3,12 +3,14 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 
 #include "sysdeps/i386/convention.h"
 #include "sysdeps/i386/dwarf.h"
 #include "sysdeps/i386/plt.h"
 #include "sysdeps/i386/syscall_names.h"
 #include "sysdeps/x86/insn.h"
+#include "sysdeps/x86/jump.h"
 #include "sysdeps/x86/registers.h"
 
 enum { WORD = 4 };
@@ -117,16 +119,35 @@ static const char *syscall_name(uint64_t number)
 		       NULL;
 }
 
+/*
+ * glibc xors the stack pointer with a word of the thread's and rotates it
+ * left (sysdeps/i386/jmpbuf-offsets.h, sysdep.h). musl has it at the same
+ * place, as it is.
+ */
+static size_t jump_targets(const struct regs *entry, struct memory *memory,
+			   taddr_t ret[JUMP_TARGETS_MAX])
+{
+	static const struct x86_jump jump = { WORD, 4, 0x18, 9 };
+	uint64_t buffer;
+
+	if (argument(entry, memory, 0, &buffer))
+		return 0;
+	return x86_jump_targets(&jump, memory, buffer, thread_pointer(entry),
+				ret);
+}
+
 const struct arch_ops arch_i386 = {
 	.name = "i386",
 	.elf_machine = EM_386,
 	.elf_class = ELFCLASS32,
+	.audit = AUDIT_ARCH_I386,
 	.word_size = WORD,
 	.trap_byte = 0xcc,
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
 	.thread_pointer = thread_pointer,
+	.jump_targets = jump_targets,
 	.restart_wait = restart_wait,
 	.return_slot = sp,
 	.insn_decode = decode,

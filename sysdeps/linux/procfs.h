@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/types.h"
@@ -107,6 +108,29 @@ bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type,
 
 /* The path that /proc/PID/exe names, to be freed; NULL when unreadable. */
 char *procfs_exe(pid_t pid);
+
+/* Room for any path below that is made here. */
+#define PROCFS_PATH_ROOM 128
+
+/* "/proc/PID/root": the file system as the process sees it. */
+void procfs_root(pid_t pid, char ret[PROCFS_PATH_ROOM]);
+
+/*
+ * The file of a mapping, opened for reading: needs a capability, but reaches
+ * files that have no name any more. A negative errno; -ERR_GONE.
+ */
+int procfs_open_mapped(pid_t pid, const struct procfs_mapping *mapping);
+
+/* "/proc/PID/exe" leads to its program, also to one that was deleted. */
+void procfs_exe_link(pid_t pid, char ret[PROCFS_PATH_ROOM]);
+int procfs_open_exe(pid_t pid);
+bool procfs_exe_status(pid_t pid, struct stat *ret);
+
+/* All processes there are; the array is to be freed. A negative errno. */
+int procfs_processes(pid_t **ret, size_t *count_ret) MUST_CHECK;
+
+/* Yama's ptrace_scope; -1 where there is none. */
+int procfs_ptrace_scope(void);
 
 /* What a task calls itself (proc(5), comm); "" when it is gone. */
 #define PROCFS_COMM_ROOM 16

@@ -3,9 +3,11 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <sys/syscall.h>
 
 #include "sysdeps/x86/insn.h"
+#include "sysdeps/x86/jump.h"
 #include "sysdeps/x86/registers.h"
 #include "sysdeps/x86_64/convention.h"
 #include "sysdeps/x86_64/dwarf.h"
@@ -131,16 +133,42 @@ static const char *syscall_name(uint64_t number)
 		       NULL;
 }
 
+/*
+ * glibc xors the stack pointer with a word of the thread's and rotates it
+ * left (sysdeps/x86_64/jmpbuf-offsets.h, sysdep.h). musl has it at the same
+ * place, as it is.
+ */
+static size_t jump_targets(const struct regs *entry, struct memory *memory,
+			   taddr_t ret[JUMP_TARGETS_MAX])
+{
+	static const struct x86_jump jump = { WORD, 6, 0x30, 17 };
+	uint64_t buffer;
+
+	if (argument(entry, memory, 0, &buffer))
+		return 0;
+	return x86_jump_targets(&jump, memory, buffer, thread_pointer(entry),
+				ret);
+}
+
+/* Go internal ABI, "amd64 architecture". */
+static uint64_t goroutine(const struct regs *regs)
+{
+	return regs->user.r14;
+}
+
 const struct arch_ops arch_x86_64 = {
 	.name = "x86_64",
 	.elf_machine = EM_X86_64,
 	.elf_class = ELFCLASS64,
+	.audit = AUDIT_ARCH_X86_64,
 	.word_size = WORD,
 	.trap_byte = 0xcc,
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
 	.thread_pointer = thread_pointer,
+	.jump_targets = jump_targets,
+	.goroutine = goroutine,
 	.restart_wait = restart_wait,
 	.return_slot = sp,
 	.insn_decode = decode,

@@ -18,7 +18,7 @@
 #include "cli/duration.h"
 #include "cli/option_table.h"
 #include "cli/options.h"
-#include "cli/process_name.h"
+#include "sysdeps/linux/process_name.h"
 
 #define WORDS_MAX 32
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dwarf/confine.h"
+#include "sysdeps/linux/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "sysdeps/arch.h"
 
 /* Beyond what files take, and in all of its life. */
 #define MEMORY_MAX (512ull << 20)
@@ -135,9 +135,9 @@ static void drop_capabilities(void)
  */
 static bool filter_system_calls(void)
 {
-	static const struct sock_filter program[] = {
+	const struct sock_filter program[] = {
 		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, arch_native->audit, 1, 0),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
 		ALLOW(recvmsg), ALLOW(sendmsg), ALLOW(recvfrom),

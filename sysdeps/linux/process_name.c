@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/process_name.h"
+#include "sysdeps/linux/process_name.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -13,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
 
 /* What the kernel keeps of a name, without the NUL. */
 #define COMM_MAX 15
@@ -107,24 +106,15 @@ static int compare_pids(const void *a, const void *b)
 
 long processes_named(const char *name, pid_t **pids_ret)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	pid_t *pids = NULL;
-	size_t count = 0, room = 0;
+	size_t all, count = 0;
+	pid_t *pids;
+	int err = procfs_processes(&pids, &all);
 
-	if (!proc)
-		return -errno;
-	while ((entry = readdir(proc))) {
-		char *end;
-		long pid = strtol(entry->d_name, &end, 10);
-
-		if (*end || pid <= 0 || pid > INT_MAX || pid == getpid() ||
-		    !is_named(pid, name))
-			continue;
-		pids = xgrow(pids, count, &room, sizeof(*pids));
-		pids[count++] = pid;
-	}
-	closedir(proc);
+	if (err)
+		return err;
+	for (size_t i = 0; i < all; i++)
+		if (pids[i] != getpid() && is_named(pids[i], name))
+			pids[count++] = pids[i];
 	if (count)
 		qsort(pids, count, sizeof(*pids), compare_pids);
 	*pids_ret = pids;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+
+/* Files that /proc leads to, and who is in it. */
+
+void procfs_root(pid_t pid, char ret[PROCFS_PATH_ROOM])
+{
+	snprintf(ret, PROCFS_PATH_ROOM, "/proc/%d/root", (int)pid);
+}
+
+static int open_link(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 ? fd : errno == ENOENT ? -ERR_GONE : -errno;
+}
+
+int procfs_open_mapped(pid_t pid, const struct procfs_mapping *mapping)
+{
+	char path[PROCFS_PATH_ROOM];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)pid, mapping->start, mapping->end);
+	return open_link(path);
+}
+
+void procfs_exe_link(pid_t pid, char ret[PROCFS_PATH_ROOM])
+{
+	snprintf(ret, PROCFS_PATH_ROOM, "/proc/%d/exe", (int)pid);
+}
+
+int procfs_open_exe(pid_t pid)
+{
+	char path[PROCFS_PATH_ROOM];
+
+	procfs_exe_link(pid, path);
+	return open_link(path);
+}
+
+bool procfs_exe_status(pid_t pid, struct stat *ret)
+{
+	char path[PROCFS_PATH_ROOM];
+
+	procfs_exe_link(pid, path);
+	return !stat(path, ret);
+}
+
+int procfs_processes(pid_t **ret, size_t *count_ret)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t *pids = NULL;
+	size_t count = 0, room = 0;
+
+	if (!proc)
+		return -errno;
+	while ((entry = readdir(proc))) {
+		char *end;
+		long pid = strtol(entry->d_name, &end, 10);
+
+		if (*end || pid <= 0 || pid > INT_MAX)
+			continue;
+		pids = xgrow(pids, count, &room, sizeof(*pids));
+		pids[count++] = pid;
+	}
+	closedir(proc);
+	*ret = pids;
+	*count_ret = count;
+	return 0;
+}
+
+int procfs_ptrace_scope(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &scope) != 1)
+		scope = -1;
+	fclose(file);
+	return scope;
+}
