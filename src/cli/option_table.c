@@ -136,6 +136,8 @@ const struct option_entry option_table[] = {
 	FIELD(0, "svg", "FILE", apply_text,
 	      export.files[HEAP_FILE_SVG],
 	      "a flame graph for a browser"),
+	FIELD(0, "html", "FILE", apply_text, export.files[HEAP_FILE_HTML],
+	      "a page with everything, for a browser"),
 	FIELD(0, "speedscope", "FILE", apply_text,
 	      export.files[HEAP_FILE_SPEEDSCOPE],
 	      "for speedscope: in use and acquired"),

@@ -3,6 +3,7 @@
 
 #include "report/growth/export.h"
 #include "report/memory/names.h"
+#include "report/page/page.h"
 #include "report/viewer/formats.h"
 
 struct format {
@@ -24,6 +25,7 @@ static const struct format formats[HEAP_FILES] = {
 	[HEAP_FILE_DHAT] = { "--dhat", dhat_make, true, true },
 	[HEAP_FILE_MASSIF] = { "--massif", massif_make, true, true },
 	[HEAP_FILE_FIREFOX] = { "--firefox", firefox_make, true, true },
+	[HEAP_FILE_HTML] = { "--html", page_make, true, true },
 };
 
 const char *heap_file_option(enum heap_file file)

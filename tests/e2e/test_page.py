@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of `calltrap heap --html', looked at by somebody who clicks, drags
+and types."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness as h  # noqa: E402
+from browser import Browser  # noqa: E402
+
+KEPT, PASSING, CHURN = 200 * 100, 200 * 3000, 200 * 700
+
+
+def page_of(case, *command):
+    if not command:
+        command = (h.build("heap_times", "heap_times.c", "-g", "-O1",
+                           "-fno-builtin", directory=case.dir), "200")
+    case.calltrap("heap", "-o", "report", "--html", "page.html", *command,
+                  log=False).check_status(0)
+    return case.path("page.html")
+
+
+def look(case, path):
+    browser = Browser(case)
+    browser.open("file://" + path, "HTML")
+    return browser
+
+
+def choose(browser, field, value):
+    browser.value("(() => { const f = document.getElementById('%s');"
+                  "f.value = '%s'; f.dispatchEvent(new Event('change'));"
+                  "f.dispatchEvent(new Event('input')) })()" % (field, value))
+
+
+# {function: [[in the range, held now, acquired, blocks, verdict]]} as it reads.
+TABLE = """Object.fromEntries([...document.querySelectorAll("#table tbody tr")]
+    .map(row => [...row.cells].map(cell => cell.textContent))
+    .map(([name, ...rest]) => [name, rest]))"""
+
+
+def rows(browser, by="function"):
+    choose(browser, "by", by)
+    return browser.value(TABLE)
+
+
+def in_range(browser, metric):
+    """What the three functions have in the range that is chosen."""
+    choose(browser, "metric", metric)
+    # Drawn once a frame: wait for that one, and the next.
+    browser.value("document.body.dataset.drawn = ''")
+    browser.value("requestAnimationFrame(() => requestAnimationFrame(() => "
+                  "document.body.dataset.drawn = 'yes'))")
+    browser.wait("document.body.dataset.drawn", "yes")
+    found = rows(browser)
+    return [found[name][0] for name in ("keep", "pass", "churn")]
+
+
+# The part of the chart whose interval lies there: what passes is held then.
+WHERE = """(() => { const most = totals.map((total, at) => [total, at])
+    .filter(([total]) => total > 600000).map(([, at]) => at);
+    return [most[0], most.at(-1), data.intervals] })()"""
+
+
+def drag(browser, begin, end):
+    """Over the chart; intervals."""
+    box = browser.value("(() => { const b = document.getElementById('chart')"
+                        ".getBoundingClientRect();"
+                        "return [b.x, b.y + b.height / 2, b.width] })()")
+    count = browser.value("data.intervals")
+    points = [box[0] + box[2] * at / count for at in
+              (begin + .2, (begin + end) / 2, end - .2)]
+    for kind, x in zip(("mousePressed", "mouseMoved", "mouseReleased"),
+                       points):
+        if kind == "mouseReleased":
+            browser.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x,
+                        y=box[1], button="left", buttons=1)
+        browser.ask("Input.dispatchMouseEvent", type=kind, x=x, y=box[1],
+                    button="left", buttons=int(kind != "mouseReleased"),
+                    clickCount=1)
+
+
+@h.test("the whole time: what is kept, acquired, churned, and grown")
+def whole(case):
+    browser = look(case, page_of(case))
+    found = {metric: in_range(browser, metric) for metric in
+             ("kept", "acquired", "churn", "growth")}
+    facts = browser.value("document.getElementById('facts').textContent")
+    complaints = browser.complaints()
+    browser.close()
+    h.check_equal(found, {
+        "kept": ["19.5 KiB", "0 B", "0 B"],
+        "acquired": ["19.5 KiB", "586 KiB", "137 KiB"],
+        "churn": ["0 B", "586 KiB", "137 KiB"],
+        "growth": ["19.5 KiB", "0 B", "0 B"]}, "the table")
+    h.check_match("process \\d+, watched for .* from its start on: .* none "
+                  "was lost", facts, "facts")
+    h.check_equal(complaints, [], "what went wrong")
+
+
+@h.test("a range that is dragged over: what it acquired, and held at its end")
+def dragged(case):
+    browser = look(case, page_of(case))
+    first, last, count = browser.value(WHERE)
+    h.check(first < last, "what passes is seen: %r" % [first, last, count])
+    drag(browser, 0, last)
+    early = in_range(browser, "kept")
+    text = browser.value("document.getElementById('range').textContent")
+    drag(browser, last, count)
+    late = [in_range(browser, metric) for metric in ("kept", "growth")]
+    browser.click("document.getElementById('whole')")
+    again = in_range(browser, "kept")
+    # By keyboard: the field is focused, an arrow moves one interval.
+    browser.value("document.getElementById('from').focus()")
+    browser.key("ArrowRight")
+    moved = browser.value("state.from")
+    browser.close()
+    h.check_equal(early, ["19.5 KiB", "586 KiB", "0 B"], "until it passes")
+    h.check_match("^0 ns to .* of .*: held 0 B at its beginning, 605 KiB at "
+                  "its end$", text, "what it says of the range")
+    h.check_equal(late, [["0 B", "0 B", "0 B"], ["0 B", "-586 KiB", "0 B"]],
+                  "from then on")
+    h.check_equal(again, ["19.5 KiB", "0 B", "0 B"], "the whole time again")
+    h.check_equal(moved, 1, "an arrow key")
+
+
+BOXES = """[...document.querySelectorAll("#flames button")].map(box =>
+    [box.textContent, Math.round(box.getBoundingClientRect().width),
+     box.className])"""
+
+
+def named(browser, name):
+    return next((box for box in browser.value(BOXES) if box[0] == name), None)
+
+
+@h.test("the flame graph: zoom, search, allocators first, reset")
+def flames(case):
+    browser = look(case, page_of(case))
+    choose(browser, "metric", "acquired")
+    browser.wait("[...document.querySelectorAll('#flames button')].some("
+                 "box => box.textContent === 'pass')", True)
+    full = named(browser, "main")[1]
+    part = named(browser, "pass")[1]
+    h.check(abs(part / full - 600 / 760) < .02, "its share: %r" % [part, full])
+    box = "[...document.querySelectorAll('#flames button')].find(" \
+          "box => box.textContent === 'pass')"
+    browser.click(box)
+    browser.wait("%s.getBoundingClientRect().width > %d" % (box, full - 3),
+                 True)
+    h.check_equal((named(browser, "keep"), named(browser, "main")[2]),
+                  (None, "outer"), "zoomed")
+    browser.key("Escape")
+    browser.wait("%s.getBoundingClientRect().width < %d" % (box, full - 3),
+                 True)
+    browser.key("/")
+    browser.type("^pa")
+    browser.wait("/1 stacks match: 586 KiB, 7/.test("
+                 "document.getElementById('found').textContent)", True)
+    h.check_equal((named(browser, "pass")[2], named(browser, "churn")[2],
+                   {"pass", "churn"} & set(rows(browser))),
+                  ("found", "", {"pass"}),
+                  "marked, and in the table")
+    browser.value("document.getElementById('search').value = '('; later()")
+    browser.wait("document.getElementById('found').textContent",
+                 "no regular expression")
+    browser.click("document.getElementById('reset')")
+    browser.wait("document.getElementById('search').value + "
+                 "document.getElementById('metric').value", "kept")
+    browser.value("document.getElementById('reverse').click()")
+    browser.wait("document.querySelectorAll('#flames button')[1]"
+                 ".textContent.endsWith('malloc')", True)
+    complaints = browser.complaints()
+    browser.close()
+    h.check_equal(complaints, [], "what went wrong")
+
+
+HOSTILE = r"""
+#include <stdlib.h>
+#include <unistd.h>
+#define NAME "%s"
+void keep(void) __asm__("\"" NAME "\"");
+void *volatile kept;
+__attribute__((noinline)) void keep(void) { kept = malloc(5000); }
+int main(void) { keep(); return 0; }
+"""
+
+
+@h.test("names that are markup stay text; nothing but the page's own runs")
+def hostile(case):
+    name = "</script><img src=x onerror=document.title=1><script>"
+    program = h.build("hostile", case.write("hostile.c", HOSTILE % name),
+                      "-O1", "-fno-builtin", "-g0", directory=case.dir)
+    path = page_of(case, program)
+    text = h.read(path)
+    h.check_equal((text.count("<script"), text.count("</script"),
+                   len(re.findall("<img", text))), (2, 2, 0), "elements")
+    browser = look(case, path)
+    shown = list(rows(browser))
+    # It forbids whatever else somebody might get into it.
+    browser.value("document.body.append(Object.assign("
+                  "document.createElement('script'),"
+                  "{ textContent: 'document.title = 2' }))")
+    browser.value("document.body.insertAdjacentHTML('beforeend', "
+                  "'<img src=\"http://127.0.0.1:1/x.png\">')")
+    title = browser.value("document.title")
+    refused = [event for event in browser.complaints()
+               if "Content Security Policy" in str(event)]
+    browser.close()
+    h.check(name in shown, "as it is: %r" % shown)
+    h.check_match(r"^Heap of hostile \(\d+\)$", title, "title")
+    h.check_equal(len(refused), 2, "script and picture refused")
+
+
+@h.test("light or dark, and no more than 60 kB without the data")
+def shell(case):
+    path = page_of(case)
+    text = h.read(path)
+    data = text.split('type="application/json">')[1].split("</script>")[0]
+    h.check(len(text) - len(data) < 60000, "its size")
+    h.check(not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text),
+            "no other address")
+    browser = look(case, path)
+    found = []
+    for scheme in "light", "dark":
+        browser.ask("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}])
+        found.append(browser.value(
+            "getComputedStyle(document.body).backgroundColor"))
+    browser.close()
+    h.check_equal(found, ["rgb(255, 255, 255)", "rgb(20, 24, 26)"],
+                  "backgrounds")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
