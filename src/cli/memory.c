@@ -10,11 +10,13 @@
 #include "cli/complain.h"
 #include "cli/outputs.h"
 #include "cli/session.h"
+#include "memory/leaks.h"
 #include "memory/view.h"
-#include "report/usage/json.h"
-#include "report/usage/text.h"
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
+#include "report/usage/json.h"
+#include "report/usage/leaks_text.h"
+#include "report/usage/text.h"
 
 /* The verb memory: where the memory of a process is, without watching it. */
 
@@ -31,31 +33,22 @@ static int write_file(const char *path, pid_t pid, const char *text,
 		     0;
 }
 
-static int write_json(const struct options *options,
-		      const struct memory_view *view)
+static int write_json(const struct options *options, pid_t pid, json_t *root)
 {
-	char *text CLEANUP(xfree_cleanup) = NULL;
-	json_t *root;
+	char *text CLEANUP(xfree_cleanup) = json_dumps(root, JSON_INDENT(1));
 
-	if (!options->export.files[HEAP_FILE_JSON])
-		return 0;
-	root = memory_json(view);
-	text = json_dumps(root, JSON_INDENT(1));
 	json_decref(root);
-	return write_file(options->export.files[HEAP_FILE_JSON], view->pid, text ? text : "",
-			  text ? strlen(text) : 0);
+	return write_file(options->export.files[HEAP_FILE_JSON], pid,
+			  text ? text : "", text ? strlen(text) : 0);
 }
 
-static int print(const struct options *options,
-		 const struct memory_view *view)
+static int print(const struct options *options, pid_t pid,
+		 const struct strbuf *out)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-
-	memory_text(view, options->report.top, &out);
 	if (options->report.path)
-		return write_file(options->report.path, view->pid, out.text,
-				  out.length);
-	if (fwrite(out.text, 1, out.length, stdout) != out.length ||
+		return write_file(options->report.path, pid, out->text,
+				  out->length);
+	if (fwrite(out->text, 1, out->length, stdout) != out->length ||
 	    fflush(stdout))
 		return complain(-errno, "the report can't be written: %s",
 				strerror(errno));
@@ -63,35 +56,65 @@ static int print(const struct options *options,
 }
 
 /* Whoever ends us in the middle of a pause would leave waits interrupted. */
-static int read_view(const struct options *options, pid_t pid,
-		     struct memory_view *view, char **message_ret)
+static sigset_t block_signals(void)
 {
 	sigset_t all, old;
-	int err;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	err = memory_view_read(pid, options->freeze == FREEZE_STOP, view,
-			       message_ret);
+	return old;
+}
+
+static int show_view(const struct options *options, pid_t pid,
+		     char **message_ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	const sigset_t old = block_signals();
+	struct memory_view view;
+	int err = memory_view_read(pid, options->freeze == FREEZE_STOP, &view,
+				   message_ret);
+	int unwritten = 0;
+
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	return err;
+	if (err)
+		return EXIT_NOTHING_TRACED;
+	if (options->export.files[HEAP_FILE_JSON])
+		unwritten = write_json(options, pid, memory_json(&view));
+	memory_text(&view, options->report.top, &out);
+	err = print(options, pid, &out);
+	memory_view_fini(&view);
+	return err || unwritten ? EXIT_UNWRITTEN : 0;
+}
+
+static int show_leaks(const struct options *options, pid_t pid,
+		      char **message_ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	const sigset_t old = block_signals();
+	struct leaks leaks;
+	int err = leaks_find(pid, &leaks, message_ret);
+	int unwritten = 0;
+
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return EXIT_NOTHING_TRACED;
+	if (options->export.files[HEAP_FILE_JSON])
+		unwritten = write_json(options, pid, leaks_json(&leaks));
+	leaks_text(&leaks, options->report.top, &out);
+	err = print(options, pid, &out);
+	leaks_fini(&leaks);
+	return err || unwritten ? EXIT_UNWRITTEN : 0;
 }
 
 static int show(const struct options *options, pid_t pid)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
-	struct memory_view view;
-	int err = read_view(options, pid, &view, &message);
-	int unwritten;
+	int status = options->leaks ? show_leaks(options, pid, &message) :
+				      show_view(options, pid, &message);
 
-	if (err) {
+	if (message)
 		complain(0, "%s", message);
-		return EXIT_NOTHING_TRACED;
-	}
-	unwritten = write_json(options, &view);
-	err = print(options, &view);
-	memory_view_fini(&view);
-	return err || unwritten ? EXIT_UNWRITTEN : 0;
+	return status;
 }
 
 int memory_run(const struct options *options)

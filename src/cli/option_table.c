@@ -178,6 +178,9 @@ const struct option_entry option_table[] = {
 	FIELD(0, "freeze", "HOW", apply_freeze, freeze,
 	      "none: the process runs on while it is read;\n"
 	      "stop: all of its tasks are stopped meanwhile"),
+	FLAG(0, "leaks", leaks,
+	     "which blocks it can't reach any more; its tasks\n"
+	     "are stopped while its memory is copied"),
 
 	HEADING("What to show", MEMORY),
 	FIELD('o', "output", "FILE", apply_text, report.path,

@@ -55,6 +55,7 @@ struct options {
 	enum when_full when_full; /* --when-full */
 	struct log_options log;
 	enum memory_freeze freeze; /* --freeze */
+	bool leaks;           /* --leaks */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */
 	const char *heap_calls; /* --calls */

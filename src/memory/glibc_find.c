@@ -200,10 +200,11 @@ static bool find_main_part(const struct mappings *mappings,
 	if (start < mapping->start || start > arena->top)
 		start = mapping->start;
 	start = (start + 15) & ~(taddr_t)15;
+	/* Static programs keep their first thread's variables before it. */
 	glibc_add_part(glibc, &(struct glibc_part){
 		.start = start,
 		.end = mapping->end,
-		.whole_start = mapping->start,
+		.whole_start = start,
 		.whole_end = mapping->end,
 		.arena = index,
 	});

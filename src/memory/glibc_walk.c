@@ -116,8 +116,11 @@ static void walk(struct window *window, struct glibc *glibc,
 		if (state == BLOCK_TOP)
 			break;
 	}
-	if (why)
-		set_trouble(arena, address, why);
+	if (!why)
+		return;
+	set_trouble(arena, address, why);
+	/* What is there may hold blocks that nobody knows. */
+	part->whole_end = address;
 }
 
 void glibc_walk(struct window *window, struct glibc *glibc,

@@ -190,4 +190,138 @@ def _(case):
         h.check("process %d" % pid in result.err, result.err)
 
 
+# ---------------------------------------------------------------- what is lost
+
+VERDICTS = ("definitely", "indirectly", "possibly", "reached")
+
+
+def start_leaky(case):
+    program = h.build("memory_leaks", "memory_leaks.cc", "-g", "-O1",
+                      "-lpthread", cc="g++")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    said = {}
+    for line in target.out.splitlines():
+        if line.split()[0] in VERDICTS:
+            verdict, address = line.split()
+            said[int(address, 16)] = verdict
+    return program, target, said
+
+
+def verdicts_of(found):
+    return {int(block["address"], 16): block["verdict"].split()[0]
+            for block in found["blocks"]}
+
+
+def counts_of(found):
+    return {verdict: (found["leaks"][verdict]["blocks"],
+                      found["leaks"][verdict]["bytes"])
+            for verdict in ("definitely lost", "indirectly lost",
+                            "possibly lost")}
+
+
+@h.test("what is lost, block for block")
+def _(case):
+    _, target, said = start_leaky(case)
+    found, report = look(case, target, "--leaks")
+    verdicts = verdicts_of(found)
+    h.check_equal({address: verdicts.get(address, "reached")
+                   for address in said}, said, "verdicts")
+    h.check_equal({address for address in verdicts} - set(said), set(),
+                  "lost, and the program's")
+    h.check_equal([ring["blocks"] for ring in found["rings"]], [12, 2],
+                  "rings")
+    h.check("12 blocks in a ring" in report, "report: " + report)
+    classes = {group.get("class"): group for group in found["groups"]}
+    h.check_equal(classes["Shop"]["blocks"], 5, "objects of Shop")
+    texts = [group.get("text") for group in found["groups"]]
+    h.check("a text that is lost" in texts, "texts: %r" % texts)
+    h.check_equal(found["unread"], 0, "unread")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("the same as memcheck says, class by class")
+def _(case):
+    h.need("valgrind")
+    program, target, _ = start_leaky(case)
+    found, _ = look(case, target, "--leaks")
+    result = case.run(["valgrind", "--leak-check=full", program],
+                      input_text="q")
+    said = {}
+    for line in result.err.splitlines():
+        words = line.replace(",", "").split()
+        if len(words) > 6 and words[2] == "lost:":
+            said[" ".join(words[1:3]).rstrip(":")] = (int(words[6]), int(words[3]))
+    # A mapping of its own has whole pages here.
+    pages = found_size(found, 1 << 20) - (1 << 20)
+    wanted = counts_of(found)
+    blocks, size = wanted["definitely lost"]
+    wanted["definitely lost"] = blocks, size - pages
+    # Of a thread that runs, memcheck thinks so; we know its vector.
+    vector = [block for block in result.err.splitlines()
+              if "_dl_allocate_tls" in block or "allocate_dtv" in block]
+    if vector:
+        blocks, size = said["possibly lost"]
+        said["possibly lost"] = blocks - 1, wanted["possibly lost"][1]
+    h.check_equal(said, wanted, "what memcheck says")
+
+
+def found_size(found, least):
+    return next(group["size"] for group in found["groups"]
+                if group["size"] >= least)
+
+
+@h.test("the same as LeakSanitizer says")
+def _(case):
+    program = h.build("memory_leaks.lsan", "memory_leaks.cc", "-g", "-O1",
+                      "-fsanitize=leak", "-lpthread", cc="g++")
+    result = case.run([program], input_text="q")
+    if "LeakSanitizer has encountered a fatal error" in result.err:
+        raise h.Skip("LeakSanitizer can't be used here")
+    words = result.err[result.err.index("SUMMARY: "):].split()
+    _, target, _ = start_leaky(case)
+    found, _ = look(case, target, "--leaks")
+    counts = counts_of(found)
+    lost = [counts["definitely lost"], counts["indirectly lost"]]
+    h.check_equal(sum(blocks for blocks, _ in lost), int(words[6]),
+                  "blocks that are lost")
+    h.check_equal(sum(size for _, size in lost) - found_size(found, 1 << 20) +
+                  (1 << 20), int(words[2]), "bytes that are lost")
+
+
+@h.test("nothing is called lost behind an overwritten chunk")
+def _(case):
+    target, _ = start(case)
+    before, _ = look(case, target, "--leaks")
+    say(target, "c")
+    found, report = look(case, target, "--leaks")
+    h.check("isn't understood from 0x" in report, "report: " + report)
+    h.check(sum(total["blocks"] for total in found["leaks"].values()) <
+            sum(total["blocks"] for total in before["leaks"].values()),
+            "blocks behind it aren't counted")
+
+
+@h.test("of a static program, whose threads' variables lie in its heap")
+def _(case):
+    target, _ = start(case, "-static", name="memory_heap.static")
+    found, _ = look(case, target, "--leaks")
+    h.check(found["leaks"]["still reachable"]["blocks"] > 2000,
+            "reached: %r" % found["leaks"])
+    # Those that it has overwritten the pointers to.
+    h.check_equal(found["leaks"]["definitely lost"]["blocks"], 6,
+                  "definitely lost: %r" % found["groups"])
+
+
+@h.test("what has no heap of glibc's is told")
+def _(case):
+    h.need("musl-gcc")
+    target, _ = start(case, name="memory_heap.musl", cc="musl-gcc")
+    result = case.calltrap("memory", "--leaks", "-p", str(target.pid),
+                           log=False)
+    h.check_equal(result.status, 1, "status")
+    h.check("no heap of glibc's malloc" in result.err, result.err)
+    say(target, "n")
+
+
 h.main()

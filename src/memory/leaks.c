@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/leaks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "memory/head.h"
+#include "sysdeps/linux/procmem.h"
+#include "sysdeps/linux/vitals.h"
+#include "tracee/attach.h"
+
+/* ---- the picture ---- */
+
+/* Of a process that has swapped, which of its mappings have is told by smaps,
+   which takes longer. */
+static bool has_swapped(pid_t pid)
+{
+	struct vitals vitals;
+
+	return !vitals_read("", pid, &vitals) && vitals.swapped_bytes;
+}
+
+static int prepare(struct leaks *leaks, bool swapped, char **message_ret)
+{
+	uint64_t bytes = 0;
+	int err = mappings_read(leaks->pid, swapped, &leaks->mappings);
+
+	if (err)
+		return err;
+	err = picture_prepare(&leaks->mappings, &leaks->picture, &bytes);
+	mappings_fini(&leaks->mappings);
+	if (err == -ENOMEM)
+		*message_ret = xasprintf(
+			"process %d has %llu bytes to be looked through, and "
+			"so much isn't free on this machine",
+			(int)leaks->pid, (unsigned long long)bytes);
+	return err;
+}
+
+/* What grows fast is prepared for anew, so often. */
+#define ATTEMPTS 5
+
+static int take_picture(struct leaks *leaks, struct memory *memory,
+			char **message_ret)
+{
+	const bool swapped = has_swapped(leaks->pid);
+	int err = -EAGAIN;
+
+	for (unsigned i = 0; err == -EAGAIN && i < ATTEMPTS; i++) {
+		picture_fini(&leaks->picture);
+		err = prepare(leaks, swapped, message_ret);
+		if (!err)
+			err = freeze_begin(leaks->pid, &leaks->freeze,
+					   message_ret);
+		if (err)
+			return err;
+		err = mappings_read(leaks->pid, swapped, &leaks->mappings);
+		if (!err)
+			err = picture_take(memory, &leaks->mappings,
+					   &leaks->picture);
+		leaks->pause_ns = freeze_end(&leaks->freeze);
+		if (!err)
+			break;
+		mappings_fini(&leaks->mappings);
+		freeze_fini(&leaks->freeze);
+	}
+	if (err == -EAGAIN)
+		*message_ret = xasprintf("process %d grows faster than it can "
+					 "be read: try again",
+					 (int)leaks->pid);
+	return err;
+}
+
+/* ---- groups ---- */
+
+struct group_key {
+	uint64_t size;
+	const char *name; /* as heads_class() returned it: one for one table */
+	uint32_t kind;
+	uint32_t has_text;
+};
+
+struct group_entry {
+	struct group_key key;
+	struct leak_group group;
+	UT_hash_handle hh;
+};
+
+static void add_to_group(struct group_entry **table, struct heads *heads,
+			 const struct block *block)
+{
+	const uint64_t size = block_usable(block);
+	const char *name = heads_class(heads, block->address);
+	char *text = name ? NULL : heads_text(heads, block->address, size);
+	struct group_entry *entry;
+	struct group_key key;
+
+	memset(&key, 0, sizeof(key));
+	key = (struct group_key){ size, name, block->mark, text != NULL };
+	HASH_FIND(hh, *table, &key, sizeof(key), entry);
+	if (!entry) {
+		entry = xcalloc(1, sizeof(*entry));
+		entry->key = key;
+		entry->group = (struct leak_group){
+			.kind = block->mark,
+			.size = size,
+			.name = name ? xstrdup(name) : NULL,
+			.text = text,
+			.first = block->address,
+		};
+		text = NULL;
+		HASH_ADD(hh, *table, key, sizeof(key), entry);
+	}
+	free(text);
+	entry->group.blocks++;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct leak_group *x = a, *y = b;
+	const uint64_t first = x->blocks * x->size;
+	const uint64_t second = y->blocks * y->size;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (first != second)
+		return first > second ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void take_groups(struct leaks *leaks, struct group_entry *table)
+{
+	struct group_entry *entry, *next;
+
+	leaks->groups = xcalloc(HASH_COUNT(table) + 1,
+				sizeof(*leaks->groups));
+	HASH_ITER(hh, table, entry, next) {
+		leaks->groups[leaks->group_count++] = entry->group;
+		HASH_DEL(table, entry);
+		free(entry);
+	}
+	qsort(leaks->groups, leaks->group_count, sizeof(*leaks->groups),
+	      compare_groups);
+}
+
+static void group(struct leaks *leaks, struct memory *memory)
+{
+	struct heads *heads =
+		heads_new(&leaks->mappings, &leaks->picture, memory);
+	const struct blocks *blocks = &leaks->glibc.blocks;
+	struct group_entry *table = NULL;
+
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct block *block = &blocks->list[i];
+
+		if (block->state == BLOCK_USED && !block->own &&
+		    block->mark != REACH_REACHED)
+			add_to_group(&table, heads, block);
+	}
+	take_groups(leaks, table);
+	heads_free(heads);
+}
+
+static int find(struct leaks *leaks, struct memory *memory,
+		char **message_ret)
+{
+	int err = take_picture(leaks, memory, message_ret);
+
+	if (err)
+		return err;
+	err = glibc_read(&leaks->picture.memory, &leaks->mappings,
+			 &leaks->glibc);
+	if (err) {
+		*message_ret = xasprintf(
+			"process %d (%s): no heap of glibc's malloc was found, "
+			"and no other is understood", (int)leaks->pid,
+			leaks->name);
+		return err;
+	}
+	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
+		   &leaks->glibc, &leaks->reach);
+	group(leaks, memory);
+	return 0;
+}
+
+int leaks_find(pid_t pid, struct leaks *ret, char **message_ret)
+{
+	struct procmem memory;
+	int err;
+
+	*ret = (struct leaks){ .pid = pid };
+	*message_ret = NULL;
+	procfs_comm(pid, ret->name);
+	procmem_init(&memory, pid);
+	err = find(ret, &memory.memory, message_ret);
+	procmem_fini(&memory);
+	if (!err)
+		return 0;
+	if (!*message_ret)
+		*message_ret = attach_explain(pid, err);
+	leaks_fini(ret);
+	return err;
+}
+
+void leaks_fini(struct leaks *leaks)
+{
+	for (size_t i = 0; i < leaks->group_count; i++) {
+		free(leaks->groups[i].name);
+		free(leaks->groups[i].text);
+	}
+	free(leaks->groups);
+	reach_result_fini(&leaks->reach);
+	glibc_fini(&leaks->glibc);
+	picture_fini(&leaks->picture);
+	mappings_fini(&leaks->mappings);
+	freeze_fini(&leaks->freeze);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_LEAKS_H
+#define CALLTRAP_LEAKS_H
+
+#include "memory/reach.h"
+#include "memory/view.h"
+
+/* Blocks of one verdict, one size, and one kind of contents. */
+struct leak_group {
+	enum reach kind;
+	uint64_t size;      /* of each, as the program may use it */
+	uint64_t blocks;
+	char *name;         /* of the class whose objects they are; or NULL */
+	char *text;         /* that the first of them begins with; or NULL */
+	taddr_t first;      /* of them */
+};
+
+struct leaks {
+	pid_t pid;
+	char name[PROCFS_COMM_ROOM];
+	struct glibc glibc; /* its blocks are marked */
+	struct mappings mappings;
+	struct picture picture;
+	struct freeze freeze; /* ended; the registers stay */
+	struct reach_result reach;
+	struct leak_group *groups; /* of the lost; the largest come first */
+	size_t group_count;
+	uint64_t pause_ns;
+};
+
+/*
+ * Takes a picture of a process, all tasks of which are stopped meanwhile, and
+ * finds out what is lost. When it can't, message_ret (to be freed) says why.
+ */
+int leaks_find(pid_t pid, struct leaks *ret, char **message_ret) MUST_CHECK;
+void leaks_fini(struct leaks *leaks);
+
+#endif

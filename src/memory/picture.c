@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/picture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include "base/xalloc.h"
+#include "sysdeps/linux/pagemap.h"
+
+/* Read at once, while the process waits. */
+#define PIECE ((size_t)4 << 20)
+
+/* ---- which pages ---- */
+
+/* Constants that were relocated may point at blocks, too. */
+static bool may_point(const struct mapping *mapping)
+{
+	if (!mapping->readable || mapping->kind == MAPPING_KERNEL)
+		return false;
+	return mapping->writable || (!mapping->shared && mapping->inode &&
+				     !mapping->executable);
+}
+
+static void add_run(struct picture *picture, taddr_t start, taddr_t end)
+{
+	struct picture_run *last =
+		picture->count ? &picture->runs[picture->count - 1] : NULL;
+
+	picture->bytes += end - start;
+	if (last && last->end == start) {
+		last->end = end;
+		return;
+	}
+	picture->runs = xgrow(picture->runs, picture->count, &picture->room,
+			      sizeof(*picture->runs));
+	picture->runs[picture->count++] =
+		(struct picture_run){ .start = start, .end = end };
+}
+
+/* Of a process that has swapped, everything is read. */
+static bool add_mapping(struct picture *picture, struct pagemap *map,
+			const struct mapping *mapping, bool swapped)
+{
+	taddr_t at = mapping->start;
+	struct page_run run;
+	int err;
+
+	if (swapped) {
+		add_run(picture, mapping->start, mapping->end);
+		return true;
+	}
+	while (at < mapping->end) {
+		err = pagemap_next(map, at, mapping->end, &run);
+		if (err || run.begin >= run.end)
+			return !err;
+		add_run(picture, run.begin, run.end);
+		at = run.end;
+	}
+	return true;
+}
+
+static int choose(const struct mappings *mappings, struct picture *picture)
+{
+	struct pagemap map;
+	int err = pagemap_open(&map, mappings->pid);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct mapping *mapping = &mappings->list[i];
+
+		if (may_point(mapping) &&
+		    !add_mapping(picture, &map, mapping, mapping->swapped))
+			picture->unread += mapping->end - mapping->start;
+	}
+	pagemap_close(&map);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static bool can_have(uint64_t bytes)
+{
+	struct sysinfo info;
+
+	return !sysinfo(&info) &&
+	       bytes < ((uint64_t)info.freeram + info.bufferram) *
+			       info.mem_unit / 4 * 3;
+}
+
+/* Pages that can't be had are zeros. */
+static void read_run(struct memory *memory, struct picture *picture,
+		     struct picture_run *run, uint8_t *bytes)
+{
+	const size_t size = run->end - run->start;
+	size_t at = 0;
+
+	run->bytes = bytes;
+	while (at < size) {
+		const size_t piece = size - at < PIECE ? size - at : PIECE;
+		const size_t done = memory_read_some(memory, run->start + at,
+						     bytes + at, piece);
+
+		at += done;
+		if (done == piece)
+			continue;
+		picture->unread += 4096 - at % 4096;
+		at += 4096 - at % 4096;
+	}
+}
+
+static const struct picture_run *find(const struct picture *picture,
+				      taddr_t address)
+{
+	size_t low = 0, high = picture->count;
+
+	/* The first that ends behind it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (picture->runs[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < picture->count ? &picture->runs[low] : NULL;
+}
+
+static size_t read_copy(struct memory *memory, taddr_t address, void *ret,
+			size_t size)
+{
+	const struct picture *picture = (const struct picture *)memory;
+	const struct picture_run *run = find(picture, address);
+
+	if (!run || run->start > address) {
+		/* Pages that aren't there are zeros to the program. */
+		if (run && size > run->start - address)
+			size = run->start - address;
+		memset(ret, 0, size);
+		return size;
+	}
+	if (size > run->end - address)
+		size = run->end - address;
+	memcpy(ret, run->bytes + (address - run->start), size);
+	return size;
+}
+
+static const struct memory_ops picture_ops = { .read = read_copy };
+
+/* Before the process waits: pages are made ready that it would wait for. */
+int picture_prepare(const struct mappings *mappings, struct picture *ret,
+		    uint64_t *bytes_ret)
+{
+	int err;
+
+	*ret = (struct picture){ .memory.ops = &picture_ops };
+	err = choose(mappings, ret);
+	*bytes_ret = ret->bytes;
+	free(ret->runs);
+	*ret = (struct picture){ .memory.ops = &picture_ops };
+	if (err)
+		return err;
+	/* It may have grown by then. */
+	ret->room_bytes = (*bytes_ret + *bytes_ret / 16 + PIECE) &
+			  ~(uint64_t)4095;
+	if (!can_have(ret->room_bytes))
+		return -ENOMEM;
+	ret->copy = mmap(NULL, ret->room_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (ret->copy != MAP_FAILED)
+		return 0;
+	ret->copy = NULL;
+	return -ENOMEM;
+}
+
+int picture_take(struct memory *memory, const struct mappings *mappings,
+		 struct picture *picture)
+{
+	uint8_t *bytes = picture->copy;
+	int err = choose(mappings, picture);
+
+	if (err)
+		return err;
+	if (picture->bytes > picture->room_bytes)
+		return -EAGAIN;
+	for (size_t i = 0; i < picture->count; i++) {
+		read_run(memory, picture, &picture->runs[i], bytes);
+		bytes += picture->runs[i].end - picture->runs[i].start;
+	}
+	return 0;
+}
+
+void picture_fini(struct picture *picture)
+{
+	if (picture->copy)
+		munmap(picture->copy, picture->room_bytes);
+	free(picture->runs);
+	*picture = (struct picture){ .count = 0 };
+}
+
+bool picture_next(const struct picture *picture, taddr_t start, taddr_t end,
+		  struct picture_part *ret)
+{
+	const struct picture_run *run = find(picture, start);
+
+	if (!run || run->start >= end || start >= end)
+		return false;
+	if (start < run->start)
+		start = run->start;
+	*ret = (struct picture_part){
+		.start = start,
+		.end = end < run->end ? end : run->end,
+		.bytes = run->bytes + (start - run->start),
+	};
+	return true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PICTURE_H
+#define CALLTRAP_PICTURE_H
+
+#include "base/memory.h"
+#include "memory/mappings.h"
+
+/*
+ * A copy of what a process can write: pages that are there, or swapped out.
+ * Taken while it stands still, it is of one instant, and looked at when the
+ * process runs again.
+ */
+struct picture_run {
+	taddr_t start, end;
+	uint8_t *bytes;
+};
+
+struct picture {
+	struct memory memory; /* of the copy; zeros where nothing was */
+	struct picture_run *runs; /* by address */
+	size_t count, room;
+	uint64_t bytes;
+	uint8_t *copy;        /* room for so many: */
+	uint64_t room_bytes;
+	uint64_t unread;      /* bytes that were there and couldn't be had */
+};
+
+/*
+ * Makes room, as long as the process runs; -ENOMEM when so much isn't to be had
+ * on this machine. bytes_ret: how much that is.
+ */
+int picture_prepare(const struct mappings *mappings, struct picture *ret,
+		    uint64_t *bytes_ret) MUST_CHECK;
+
+/* -EAGAIN: by now there is more than room was made for. */
+int picture_take(struct memory *memory, const struct mappings *mappings,
+		 struct picture *picture) MUST_CHECK;
+void picture_fini(struct picture *picture);
+
+/* What is there of [start, end), as a row of runs: the first of them, NULL at
+   the end; clipped to the range. */
+struct picture_part {
+	taddr_t start, end;
+	const uint8_t *bytes;
+};
+
+bool picture_next(const struct picture *picture, taddr_t start, taddr_t end,
+		  struct picture_part *ret);
+
+#endif

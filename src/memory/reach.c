@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/xalloc.h"
+#include "memory/reach_private.h"
+
+void reach_push(struct reacher *reacher, const struct block *block)
+{
+	reacher->queue = xgrow(reacher->queue, reacher->tail, &reacher->room,
+			       sizeof(*reacher->queue));
+	reacher->queue[reacher->tail++] =
+		(uint32_t)(block - reacher->glibc->blocks.list);
+}
+
+static void scan_bytes(struct reacher *reacher, taddr_t where,
+		       const uint8_t *bytes, size_t size, reach_found *found)
+{
+	const struct finder *finder = &reacher->finder;
+
+	for (size_t at = 0; at + 8 <= size; at += 8) {
+		struct block *block;
+		uint64_t word;
+
+		memcpy(&word, bytes + at, sizeof(word));
+		if (__builtin_expect(!finder_may_have(finder, word), 1))
+			continue;
+		block = finder_look(&reacher->finder, word);
+		if (block)
+			found(reacher, block, word, where + at);
+	}
+}
+
+void reach_scan(struct reacher *reacher, taddr_t start, taddr_t end,
+		reach_found *found)
+{
+	struct picture_part part;
+
+	start = (start + 7) & ~(taddr_t)7;
+	while (picture_next(reacher->picture, start, end, &part)) {
+		scan_bytes(reacher, part.start, part.bytes,
+			   part.end - part.start, found);
+		start = part.end;
+	}
+}
+
+void reach_scan_block(struct reacher *reacher, const struct block *block,
+		      reach_found *found)
+{
+	reach_scan(reacher, block->address,
+		   block->address + block_usable(block), found);
+}
+
+/* ---- reached ---- */
+
+static void found_by_reached(struct reacher *reacher, struct block *block,
+			     uint64_t pointer, taddr_t where UNUSED)
+{
+	if (block->mark == REACH_REACHED)
+		return;
+	if (pointer == block->address ||
+	    reach_is_usual(reacher, block, pointer)) {
+		block->mark = REACH_REACHED;
+		reach_push(reacher, block);
+	} else if (block->mark == REACH_LOST) {
+		block->mark = REACH_POSSIBLE;
+		reacher->seeds = xgrow(reacher->seeds, reacher->seed_count,
+				       &reacher->seed_room,
+				       sizeof(*reacher->seeds));
+		reacher->seeds[reacher->seed_count++] =
+			(uint32_t)(block - reacher->glibc->blocks.list);
+	}
+}
+
+static void found_by_possible(struct reacher *reacher, struct block *block,
+			      uint64_t pointer UNUSED, taddr_t where UNUSED)
+{
+	if (block->mark != REACH_LOST)
+		return;
+	block->mark = REACH_POSSIBLE;
+	reach_push(reacher, block);
+}
+
+static void drain(struct reacher *reacher, reach_found *found)
+{
+	while (reacher->head < reacher->tail)
+		reach_scan_block(reacher,
+				 &reacher->glibc->blocks.list
+					  [reacher->queue[reacher->head++]],
+				 found);
+	reacher->head = reacher->tail = 0;
+}
+
+/* What only a pointer into its middle leads to, and what that leads to. */
+static void follow_seeds(struct reacher *reacher)
+{
+	for (size_t i = 0; i < reacher->seed_count; i++) {
+		const struct block *block =
+			&reacher->glibc->blocks.list[reacher->seeds[i]];
+
+		if (block->mark == REACH_POSSIBLE)
+			reach_push(reacher, block);
+	}
+	drain(reacher, found_by_possible);
+}
+
+/* What others take of the machine is no speed of ours. */
+static uint64_t processor_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void count(struct reacher *reacher)
+{
+	const struct blocks *blocks = &reacher->glibc->blocks;
+
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct block *block = &blocks->list[i];
+		struct reach_total *total =
+			&reacher->result->totals[block->mark];
+
+		if (block->state != BLOCK_USED || block->own)
+			continue;
+		total->blocks++;
+		total->bytes += block_usable(block);
+		reacher->result->block_bytes += block_usable(block);
+	}
+}
+
+void reach_find(const struct picture *picture, const struct mappings *mappings,
+		const struct freeze *frozen, struct glibc *glibc,
+		struct reach_result *ret)
+{
+	struct reacher reacher = {
+		.picture = picture,
+		.mappings = mappings,
+		.glibc = glibc,
+		.result = ret,
+	};
+	const uint64_t begin = processor_time();
+
+	*ret = (struct reach_result){ .rings = NULL };
+	finder_init(&reacher.finder, glibc);
+	reach_scan_roots(&reacher, frozen, found_by_reached);
+	drain(&reacher, found_by_reached);
+	follow_seeds(&reacher);
+	ret->scan_ns = processor_time() - begin;
+	reach_find_rings(&reacher);
+	reach_sort_lost(&reacher);
+	count(&reacher);
+	finder_fini(&reacher.finder);
+	free(reacher.queue);
+	free(reacher.seeds);
+}
+
+void reach_result_fini(struct reach_result *result)
+{
+	free(result->rings);
+	*result = (struct reach_result){ .rings = NULL };
+}

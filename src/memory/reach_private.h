@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_REACH_PRIVATE_H
+#define CALLTRAP_REACH_PRIVATE_H
+
+#include "memory/finder.h"
+#include "memory/reach.h"
+
+struct tarjan;
+
+/* While it is being found out. */
+struct reacher {
+	const struct picture *picture;
+	const struct mappings *mappings;
+	struct glibc *glibc;
+	struct finder finder;
+	struct reach_result *result;
+	uint32_t *queue; /* blocks whose contents are to be looked through */
+	size_t head, tail, room;
+	uint32_t *seeds; /* … and those that were pointed into */
+	size_t seed_count, seed_room;
+	struct tarjan *tarjan; /* while rings are looked for */
+};
+
+/* A word that points into a block; where it lies. */
+typedef void reach_found(struct reacher *reacher, struct block *block,
+			 uint64_t pointer, taddr_t where);
+
+/* Looks through memory, or what a block holds. */
+void reach_scan(struct reacher *reacher, taddr_t start, taddr_t end,
+		reach_found *found);
+void reach_scan_block(struct reacher *reacher, const struct block *block,
+		      reach_found *found);
+
+void reach_push(struct reacher *reacher, const struct block *block);
+
+/* All that isn't the allocator's. */
+void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
+		      reach_found *found);
+
+/* Whether a pointer into the middle of a block is how a library holds it. */
+bool reach_is_usual(struct reacher *reacher, const struct block *block,
+		    uint64_t pointer);
+
+/* Among the lost: which are so by themselves, and which are in rings. */
+void reach_sort_lost(struct reacher *reacher);
+void reach_find_rings(struct reacher *reacher);
+
+#endif

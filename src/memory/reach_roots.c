@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "memory/glibc_layout.h"
+#include "memory/reach_private.h"
+
+/* Where a program's pointers begin: all that it can read and isn't the
+   allocator's; of stacks, what is in use. */
+
+/* A function may keep values so far below the stack pointer (x86-64 ABI). */
+#define RED_ZONE 128
+
+/* Where threads keep the vector of their thread-local blocks: behind the
+   pointer at fs, and pointed at an element past its beginning. */
+#define TCB_VECTOR 8
+#define VECTOR_BACK 16
+
+static taddr_t sp_of(const struct frozen_task *task)
+{
+	const struct arch_ops *arch =
+		task->known ? arch_of_regs(&task->regs) : NULL;
+
+	return arch ? arch->sp(&task->regs) : 0;
+}
+
+/* The lowest byte of a mapping that is in use. */
+static taddr_t in_use_from(const struct mapping *mapping,
+			   const struct freeze *frozen)
+{
+	taddr_t lowest = mapping->end;
+	bool stack = false;
+
+	for (size_t i = 0; i < frozen->count; i++) {
+		const taddr_t sp = sp_of(&frozen->tasks[i]);
+
+		if (sp < mapping->start || sp >= mapping->end)
+			continue;
+		stack = true;
+		if (sp < lowest)
+			lowest = sp;
+	}
+	if (!stack || lowest - mapping->start < RED_ZONE)
+		return mapping->start;
+	return (lowest - RED_ZONE) & ~(taddr_t)7;
+}
+
+/* ---- less what is the allocator's ---- */
+
+struct hole {
+	taddr_t start, end;
+};
+
+static void lower(struct hole *hole, taddr_t from, taddr_t start, taddr_t end)
+{
+	if (end <= from || start >= hole->start)
+		return;
+	*hole = (struct hole){ start, end };
+}
+
+/* The first hole that ends behind from: parts are sorted, arenas are few. */
+static struct hole next_hole(const struct glibc *glibc, taddr_t from)
+{
+	struct hole hole = { UINT64_MAX, UINT64_MAX };
+	size_t low = 0, high = glibc->part_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (glibc->parts[middle].whole_end <= from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < glibc->part_count)
+		lower(&hole, from, glibc->parts[low].whole_start,
+		      glibc->parts[low].whole_end);
+	for (size_t i = 0; i < glibc->arena_count; i++)
+		lower(&hole, from, glibc->arenas[i].address,
+		      glibc->arenas[i].address + ARENA_SIZE);
+	return hole;
+}
+
+static void scan_less_holes(struct reacher *reacher, taddr_t start,
+			    taddr_t end, reach_found *found)
+{
+	while (start < end) {
+		const struct hole hole = next_hole(reacher->glibc, start);
+		const taddr_t until = hole.start < end ? hole.start : end;
+
+		if (until > start) {
+			reach_scan(reacher, start, until, found);
+			reacher->result->root_bytes += until - start;
+		}
+		if (hole.start >= end)
+			break;
+		start = hole.end > start ? hole.end : start + 8;
+	}
+}
+
+/* ---- registers ---- */
+
+static void look_at(struct reacher *reacher, uint64_t word, reach_found *found)
+{
+	struct block *block = finder_look(&reacher->finder, word);
+
+	if (block)
+		found(reacher, block, word, 0);
+}
+
+static void scan_words(struct reacher *reacher, const void *bytes,
+		       size_t size, reach_found *found)
+{
+	for (size_t at = 0; at + 8 <= size; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, (const uint8_t *)bytes + at, sizeof(word));
+		look_at(reacher, word, found);
+	}
+}
+
+static void scan_task(struct reacher *reacher, const struct frozen_task *task,
+		      reach_found *found)
+{
+	const struct arch_ops *arch = arch_of_regs(&task->regs);
+	uint64_t vector;
+
+	scan_words(reacher, &task->regs, sizeof(task->regs), found);
+	scan_words(reacher, &task->fp, sizeof(task->fp), found);
+	if (arch && !memory_read((struct memory *)&reacher->picture->memory,
+				 arch->thread_pointer(&task->regs) + TCB_VECTOR,
+				 &vector, sizeof(vector)))
+		look_at(reacher, vector - VECTOR_BACK, found);
+}
+
+void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
+		      reach_found *found)
+{
+	const struct mappings *mappings = reacher->mappings;
+
+	for (size_t i = 0; i < frozen->count; i++)
+		if (frozen->tasks[i].known)
+			scan_task(reacher, &frozen->tasks[i], found);
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct mapping *mapping = &mappings->list[i];
+
+		if (mapping->readable)
+			scan_less_holes(reacher, in_use_from(mapping, frozen),
+					mapping->end, found);
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "memory/reach_private.h"
+
+/*
+ * Pointers into the middle of blocks that are how C++ holds them: behind a
+ * length, at a base class. The size that was asked for isn't known, only that
+ * the block is up to 15 bytes larger.
+ */
+#define SLACK 15
+
+static bool read_words(struct reacher *reacher, taddr_t address,
+		       uint64_t *words, size_t count)
+{
+	return !memory_read((struct memory *)&reacher->picture->memory,
+			    address, words, count * sizeof(*words));
+}
+
+static bool may_be_size(const struct block *block, uint64_t size)
+{
+	const uint64_t usable = block_usable(block);
+
+	return size <= usable && usable - size <= SLACK;
+}
+
+/* std::string before C++11: length, capacity, users, text. */
+static bool is_old_string(const struct block *block, const uint64_t *words,
+			  uint64_t offset)
+{
+	return offset == 24 && words[0] <= words[1] &&
+	       words[1] < block_usable(block) &&
+	       may_be_size(block, words[1] + 1 + 24);
+}
+
+/* A length of bytes, and then so many (sqlite3). */
+static bool is_behind_length(const struct block *block, const uint64_t *words,
+			     uint64_t offset)
+{
+	return offset == 8 && words[0] < block_usable(block) &&
+	       may_be_size(block, words[0] + 8);
+}
+
+/* new T[n] of a class with a destructor: n elements of some size. */
+static bool is_array(const struct block *block, const uint64_t *words,
+		     uint64_t offset)
+{
+	const uint64_t most = block_usable(block) - 8, count = words[0];
+
+	return offset == 8 && count && count <= most &&
+	       most % count <= SLACK && most / count >= 1;
+}
+
+/* A virtual table says how far it is from the beginning of the object. */
+static bool is_base(struct reacher *reacher, const struct block *block,
+		    const uint64_t *words, uint64_t pointer)
+{
+	const struct mapping *mapping;
+	uint64_t table, head[2];
+
+	if (pointer % 8 || !read_words(reacher, pointer, &table, 1) ||
+	    !mappings_find(reacher->mappings, words[0]))
+		return false;
+	mapping = mappings_find(reacher->mappings, table);
+	if (!mapping || !mapping->inode || mapping->executable ||
+	    !read_words(reacher, table - 16, head, 2))
+		return false;
+	return head[0] == block->address - pointer;
+}
+
+bool reach_is_usual(struct reacher *reacher, const struct block *block,
+		    uint64_t pointer)
+{
+	const uint64_t offset = pointer - block->address;
+	uint64_t words[2];
+
+	if (block_usable(block) < 24 ||
+	    !read_words(reacher, block->address, words, 2))
+		return false;
+	return is_old_string(block, words, offset) ||
+	       is_behind_length(block, words, offset) ||
+	       is_array(block, words, offset) ||
+	       is_base(reacher, block, words, pointer);
+}
