@@ -5,6 +5,7 @@ what it then shows of real programs reads as their documentation does. Whether
 each line is right is checked by tests/prototypes."""
 
 import os
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -178,7 +179,8 @@ socket.getsockopt(0, 1)
 
 @h.test("functions of PHP itself")
 def php(case):
-    h.need("php8.2")
+    php = next(filter(shutil.which, ("php8.2", "php8.4")), "php8.2")
+    h.need(php)
     script = case.write("shop.php", """<?php
 file_put_contents("sold", "three pens");
 $key = implode(" ", ["first", "key"]);
@@ -187,7 +189,7 @@ class_exists("NoSuch");
 """)
     log = log_of(case, "-L", "-x", "zend_hash_find+zend_lookup_class_ex+"
                  "php_output_write+_php_stream_write+"
-                 "_php_stream_open_wrapper_ex", "php8.2", "-n", script)
+                 "_php_stream_open_wrapper_ex", php, "-n", script)
     check_lines(log, [
         r'^_php_stream_open_wrapper_ex\("[^"]*sold", "wb", 0x8, nil, ',
         r'^_php_stream_write\(0x[0-9a-f]+, "three pens", 10\) += 10$',

@@ -3,6 +3,7 @@
 """The script items of etc/, and in them every offset, size, flag and bit,
 compared with what a compiler makes of the interpreters' own headers."""
 
+import glob
 import os
 import re
 import shutil
@@ -86,6 +87,12 @@ def php(c):
     }
 
 
+def perl_versions(ours):
+    """Those whose numbers are the same; these headers are of one of them."""
+    return " || ".join(f"u8[&PL_version] == {version}"
+                       for version in sorted({36, 40, ours or 36}))
+
+
 def perl(c):
     def interpreter(member):
         return c.read("interpreter", "PerlInterpreter", member)
@@ -108,7 +115,7 @@ def perl(c):
     outer = stack("stack", "si_prev")
     return {
         "valid": f"u8[&PL_revision] == {c('PERL_REVISION')} && "
-                 f"u8[&PL_version] == {c('PERL_VERSION')}",
+                 f"({perl_versions(c('PERL_VERSION'))})",
         "interpreter": "u64[tls(PL_current_context)]",
         "stacks": interpreter("Icurstackinfo"),
         "frame": here,
@@ -130,7 +137,20 @@ def perl(c):
     }
 
 
-def python(c):
+def python_frames(c, of, table, size, begin):
+    """Of 3.11."""
+    cframe = of("PyThreadState", "cframe", "state")
+    return {
+        "frame": of("_PyCFrame", "current_frame", cframe),
+        "outer": of("_PyInterpreterFrame", "previous", "frame"),
+        "code": of("_PyInterpreterFrame", "f_code", "frame"),
+        "line": f"python311_line({table}, {size}, "
+                f"{of('_PyInterpreterFrame', 'prev_instr', 'frame')} - "
+                f"({begin}), {of('PyCodeObject', 'co_firstlineno', 'code')})",
+    }
+
+
+def python(c, cframe=True):
     def of(kind, member, base="each"):
         return c.read(base, kind, member)
 
@@ -149,20 +169,14 @@ def python(c):
     size = of("PyBytesObject", "ob_base.ob_size", "table")
     begin = c.member("code", "PyCodeObject", "co_code_adaptive")
     code = of("PyCodeObject", "co_linetable", "code")
-    cframe = of("PyThreadState", "cframe", "state")
     return {
+        **(python_frames(c, of, table, size, begin) if cframe else {}),
         "valid": f"(u64[&Py_Version] >> 16) == "
                  f"0x{c('PY_VERSION_HEX >> 16'):04x}",
         "interpreter": f"find(each = {first}, {after}, "
                        f"{states('each', 'state')})",
         "state": states("interpreter", "each"),
-        "frame": of("_PyCFrame", "current_frame", cframe),
-        "outer": of("_PyInterpreterFrame", "previous", "frame"),
-        "code": of("_PyInterpreterFrame", "f_code", "frame"),
         "table": code,
-        "line": f"python311_line({table}, {size}, "
-                f"{of('_PyInterpreterFrame', 'prev_instr', 'frame')} - "
-                f"({begin}), {of('PyCodeObject', 'co_firstlineno', 'code')})",
         "name": of("PyCodeObject", "co_filename", "code"),
         # Its bits are checked below.
         "flags": f"u32[{c.member('name', 'PyASCIIObject', 'state')}]",
@@ -172,6 +186,29 @@ def python(c):
                 f"{of('PyASCIIObject', 'length', 'name')}, "
                 f"flags & 0x{c('compact_bit()'):x} ? "
                 f"flags >> {c('kind_shift()')} & {c('kind_mask()')} : 0)",
+    }
+
+
+def python313(c):
+    def of(kind, member, base="each"):
+        return c.read(base, kind, member)
+
+    table = c.member("table", "PyBytesObject", "ob_sval")
+    size = of("PyBytesObject", "ob_base.ob_size", "table")
+    begin = c.member("code", "PyCodeObject", "co_code_adaptive")
+    outer = of("_PyInterpreterFrame", "previous")
+    first = of("PyThreadState", "current_frame", "state")
+    runs = (f"{of('_PyInterpreterFrame', 'owner')} != "
+            f"{c('FRAME_OWNED_BY_CSTACK')}")
+    behind = of("_PyInterpreterFrame", "previous", "frame")
+    return {
+        **python(c, cframe=False),
+        "frame": f"find(each = {first}, {outer}, {runs})",
+        "outer": f"find(each = {behind}, {outer}, {runs})",
+        "code": of("_PyInterpreterFrame", "f_executable", "frame"),
+        "line": f"python311_line({table}, {size}, "
+                f"{of('_PyInterpreterFrame', 'instr_ptr', 'frame')} - "
+                f"({begin}), {of('PyCodeObject', 'co_firstlineno', 'code')})",
     }
 
 
@@ -238,17 +275,25 @@ def ruby(c):
     }
 
 
-PHP = "/usr/include/php/20220829"
+def php_flags(api):
+    return [f"-I/usr/include/php/{api}/{d}"
+            for d in (".", "main", "Zend", "TSRM")]
+
+
+PHP = "#include <php.h>\n#include <zend_globals.h>"
+PERLS = glob.glob("/usr/lib/x86_64-linux-gnu/perl/5.[0-9]*/CORE")
 RUBY = "/usr/include/x86_64-linux-gnu/ruby-3.1.0/rb_mjit_min_header-3.1.2.h"
 FILES = {
-    "php8.2.conf": (php, "#include <php.h>\n#include <zend_globals.h>", [
-        f"-I{PHP}/{d}" for d in (".", "main", "Zend", "TSRM")]),
+    "php8.2.conf": (php, PHP, php_flags("20220829")),
+    "php8.4.conf": (php, PHP, php_flags("20240924")),
     "libperl.so.5.36.conf": (
         perl, "#include <EXTERN.h>\n#include <perl.h>",
-        ["-I/usr/lib/x86_64-linux-gnu/perl/5.36/CORE", "-D_REENTRANT",
+        [*("-I" + folder for folder in PERLS), "-D_REENTRANT",
          "-D_GNU_SOURCE", "-D_LARGEFILE_SOURCE", "-D_FILE_OFFSET_BITS=64"]),
     "libpython3.11.so.1.0.conf": (python, PYTHON_BITS,
                                   ["-I/usr/include/python3.11"]),
+    "libpython3.13.so.1.0.conf": (python313, PYTHON_BITS,
+                                  ["-I/usr/include/python3.13"]),
     "libruby-3.1.so.3.1.conf": (ruby, f'#include "{RUBY}"', []),
 }
 
