@@ -336,7 +336,7 @@ static bool make_recipe(struct learner *learner, unw_cursor_t *cursor,
 {
 	unw_word_t cfa, value;
 
-	if (unw_get_reg(cursor, UNW_REG_SP, &cfa) ||
+	if (unw_get_reg(cursor, UNW_X86_64_CFA, &cfa) ||
 	    !set_cfa(learner, cfa, recipe) ||
 	    unw_get_reg(cursor, learner->arch->ip, &value))
 		return false;
