@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import harness as h
 
 SVG = "{http://www.w3.org/2000/svg}"
-SOURCES = os.path.join(h.HERE, "..", "..", "src", "report")
+SOURCES = os.path.join(h.HERE, "..", "..", "src", "report", "flame")
 FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 TITLE = r"(?s)(.*) \(([\d,]+) (\w+), ([\d.]+)%\)"
 CHANGED = (r"(?s)(.*) \(before ([\d,]+) (\w+), now ([\d,]+): (as before|"
