@@ -36,6 +36,21 @@ void memory_before_init(struct memory_before *before, struct memory *now,
 					  size };
 }
 
+static size_t read_nothing(struct memory *memory UNUSED,
+			   taddr_t address UNUSED, void *ret UNUSED,
+			   size_t size UNUSED)
+{
+	return 0;
+}
+
+struct memory *memory_unreachable(void)
+{
+	static const struct memory_ops ops = { .read = read_nothing };
+	static struct memory memory = { &ops };
+
+	return &memory;
+}
+
 size_t memory_read_some(struct memory *memory, taddr_t address, void *ret,
 			size_t size)
 {

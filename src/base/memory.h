@@ -42,6 +42,9 @@ struct memory_before {
 void memory_before_init(struct memory_before *before, struct memory *now,
 			taddr_t address, const uint8_t *bytes, size_t size);
 
+/* Where nothing can be read. */
+struct memory *memory_unreachable(void);
+
 size_t memory_read_some(struct memory *memory, taddr_t address, void *ret,
 			size_t size);
 

@@ -17,7 +17,7 @@ void fp_enter(struct activation *activation, const struct moment *moment)
 					  call->arch, &call->entry))
 		return;
 	activation->fp = xmalloc(sizeof(*activation->fp));
-	if (!moment->fp_regs(moment, activation->fp))
+	if (!moment->ops->fp_regs(moment, activation->fp))
 		call->entry_fp = activation->fp;
 }
 
@@ -28,7 +28,7 @@ const struct fp_regs *fp_return(const struct activation *activation,
 	const struct call *call = &activation->call;
 
 	if (!prototype_needs_fp_result(call->function->prototype, call->arch) ||
-	    moment->fp_regs(moment, space))
+	    moment->ops->fp_regs(moment, space))
 		return NULL;
 	return space;
 }

@@ -41,8 +41,9 @@ static bool cached_mapping_holds(const struct probe_space *space, taddr_t a)
 	return a >= space->mapping_low && a < space->mapping_high;
 }
 
-bool stack_is_one(struct probe_space *space, taddr_t a, taddr_t b)
+bool mapping_is_one(const struct moment *moment, taddr_t a, taddr_t b)
 {
+	struct probe_space *space = moment->space;
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
 
 	if (cached_mapping_holds(space, a) && cached_mapping_holds(space, b))

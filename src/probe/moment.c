@@ -9,6 +9,11 @@ static int read_fp_regs(const struct moment *moment, struct fp_regs *ret)
 	return ptrace_get_fp_regs(moment->tid, ret);
 }
 
+static const struct moment_ops stop_ops = {
+	.fp_regs = read_fp_regs,
+	.is_one_mapping = mapping_is_one,
+};
+
 struct moment moment_of_stop(struct task *task)
 {
 	struct space *space = task->tracee->space;
@@ -26,6 +31,7 @@ struct moment moment_of_stop(struct task *task)
 		.calls = task_calls_of(task),
 		.engine = &probe_space_of(space)->prober->traps,
 		.muted = task->tracee->muted,
-		.fp_regs = read_fp_regs,
+		.price = &space->tracer->price.now,
+		.ops = &stop_ops,
 	};
 }

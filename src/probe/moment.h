@@ -10,9 +10,22 @@
 #include "sysdeps/arch.h"
 
 struct engine;
+struct moment;
 struct probe_space;
+struct stop_price;
 struct task;
 struct task_calls;
+
+/* What costs something to know, so it is asked for. */
+struct moment_ops {
+	/* The floating-point registers; -ENODATA when they aren't known. */
+	int (*fp_regs)(const struct moment *moment, struct fp_regs *ret);
+
+	/* Whether two addresses lay in one mapping: on one stack, most
+	   likely. */
+	bool (*is_one_mapping)(const struct moment *moment, taddr_t a,
+			       taddr_t b);
+};
 
 /*
  * Where a program was when something happened to it: all that pairing, values,
@@ -26,17 +39,15 @@ struct moment {
 	const struct arch_ops *arch;
 	const struct regs *regs;
 	struct memory *memory;    /* as it was */
+	bool past;                /* … and after this event nobody can read it */
 	uint64_t time;            /* monotonic, nanoseconds */
 	uint64_t stopped_ns;      /* how long the task had been kept in stops … */
 	uint64_t stops;           /* … and in how many, this one included */
+	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls; /* those that run on the task */
 	struct engine *engine;    /* that tells of it */
 	bool muted;               /* nobody is to hear of this process */
-	/*
-	 * The floating-point registers, which cost something. Returns a
-	 * negative errno when they aren't known.
-	 */
-	int (*fp_regs)(const struct moment *moment, struct fp_regs *ret);
+	const struct moment_ops *ops;
 };
 
 /* Of a stopped task whose registers have been read. */

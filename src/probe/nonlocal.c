@@ -44,7 +44,7 @@ static bool read_target(const struct moment *moment, taddr_t now, taddr_t *ret)
 
 	for (size_t i = 0; i < count; i++) {
 		if (targets[i] <= now ||
-		    !stack_is_one(moment->space, now, targets[i]))
+		    !moment->ops->is_one_mapping(moment, now, targets[i]))
 			continue;
 		*ret = targets[i];
 		return true;
@@ -70,7 +70,7 @@ static void on_jump(struct point *point, const struct moment *moment)
 	}
 	/* Destructors run on the way up; what lies below goes with the rest. */
 	if (!calls->unwinding || calls->unwind_sp > now ||
-	    !stack_is_one(moment->space, calls->unwind_sp, now))
+	    !moment->ops->is_one_mapping(moment, calls->unwind_sp, now))
 		calls->unwind_sp = now;
 	calls->unwinding = jump->kind == JUMP_EXIT ? CALL_THREAD_EXITED :
 						     CALL_EXCEPTION;

@@ -168,6 +168,14 @@ void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
 		abandon(space, stack->top, end, time);
 }
 
+/* Sinks may look at what the call has written until then. */
+static void abandon_at(const struct moment *moment,
+		       struct activation *activation, enum call_end end)
+{
+	activation->call.memory = moment->memory;
+	abandon(moment->space, activation, end, moment->time);
+}
+
 void pairing_abandon_frames(const struct moment *moment, taddr_t from,
 			    taddr_t limit, enum call_end end)
 {
@@ -175,7 +183,7 @@ void pairing_abandon_frames(const struct moment *moment, taddr_t from,
 
 	while (stack->top && frame_is_below(&stack->top->key, limit) &&
 	       stack->top->key.slot >= from)
-		abandon(moment->space, stack->top, end, moment->time);
+		abandon_at(moment, stack->top, end);
 }
 
 /* Something has been written where its return address was. */
@@ -201,13 +209,13 @@ static void drop_dead_frames(const struct moment *moment,
 	struct call_stack *stack = &calls->stack;
 
 	if (calls->unwinding && slot > calls->unwind_sp) {
-		if (stack_is_one(moment->space, calls->unwind_sp, slot))
+		if (moment->ops->is_one_mapping(moment, calls->unwind_sp, slot))
 			pairing_abandon_frames(moment, calls->unwind_sp, slot,
 					       calls->unwinding);
 	}
 	while (stack->top && frame_is_below(&stack->top->key, slot) &&
 	       is_overwritten(moment, stack->top))
-		abandon(moment->space, stack->top, CALL_LONGJMP, moment->time);
+		abandon_at(moment, stack->top, CALL_LONGJMP);
 }
 
 /* Activations of the frame that is entered anew belong to the past. */
@@ -217,7 +225,7 @@ static void drop_frame(const struct moment *moment,
 	struct activation *activation;
 
 	while ((activation = find_own(moment->space, key, moment->pid)))
-		abandon(moment->space, activation, end, moment->time);
+		abandon_at(moment, activation, end);
 }
 
 static bool frame_runs(const struct activation *newest,
@@ -307,6 +315,8 @@ static void start(const struct moment *moment, struct activation *activation)
 {
 	link_frame(moment->space, activation);
 	push(stack_of(moment, &activation->key), activation);
+	if (moment->past)
+		activation->call.memory = memory_unreachable();
 }
 
 /* Within a call that stands for it, as operator new does for malloc. */
@@ -447,8 +457,8 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 		activation_free(activation);
 		return;
 	}
-	start(moment, activation);
 	show_resolver(space, activation, ifunc);
+	start(moment, activation);
 }
 
 void pairing_inherit(const struct moment *child,

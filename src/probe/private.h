@@ -141,7 +141,7 @@ struct probe_space {
 	bool errno_searched;            /* … nobody has looked yet */
 	struct script_binding *scripts; /* its interpreters', if somebody … */
 	bool scripts_searched;          /* … has looked for them */
-	taddr_t mapping_low, mapping_high; /* see stack_is_one() */
+	taddr_t mapping_low, mapping_high; /* see mapping_is_one() */
 };
 
 static inline struct probe_space *probe_space_of(struct space *space)
@@ -353,8 +353,8 @@ enum code_place code_place_of(struct probe_space *space, taddr_t address);
 struct frame_key frame_key(const struct moment *moment, taddr_t slot);
 bool frame_is_below(const struct frame_key *key, taddr_t slot);
 
-/* Whether two addresses lie in one mapping: on one stack, most likely. */
-bool stack_is_one(struct probe_space *space, taddr_t a, taddr_t b);
+/* As the process is now: what a stop is asked for. */
+bool mapping_is_one(const struct moment *moment, taddr_t a, taddr_t b);
 
 /* ---- fp.c: floating-point registers, where a prototype needs them ---- */
 

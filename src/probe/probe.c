@@ -38,9 +38,9 @@ static bool was_counted_at_jump(const struct moment *moment,
 }
 
 /* Slots are filled in by the time that a function is called through one. */
-static bool find_sharing(const struct point *point)
+static bool find_sharing(const struct point *point,
+			 const struct moment *moment)
 {
-	struct space *space = point->space->space;
 	const struct module *caller = point->caller;
 	size_t count, i;
 	const struct import *imports = image_imports(caller->image, &count);
@@ -51,18 +51,18 @@ static bool find_sharing(const struct point *point)
 
 		if (slot != point->slot &&
 		    strcmp(imports[i].name, point->function->name) &&
-		    !memory_read_word(&space->memory.memory, slot,
-				      space->arch->word_size, &target) &&
+		    !memory_read_word(moment->memory, slot,
+				      moment->arch->word_size, &target) &&
 		    target == point->address)
 			return true;
 	}
 	return false;
 }
 
-static bool shares_target(struct probe *probe)
+static bool shares_target(struct probe *probe, const struct moment *moment)
 {
 	if (!probe->sharing_known)
-		probe->shares_target = find_sharing(&probe->point);
+		probe->shares_target = find_sharing(&probe->point, moment);
 	probe->sharing_known = true;
 	return probe->shares_target;
 }
@@ -93,7 +93,7 @@ static bool is_callers(const struct moment *moment, struct probe *probe,
 	if (!module_holds(probe->point.caller, return_address) ||
 	    was_counted_at_jump(moment, probe, return_address))
 		return false;
-	return !probe->point.slot || !shares_target(probe) ||
+	return !probe->point.slot || !shares_target(probe, moment) ||
 	       was_called_through(moment, probe, return_address);
 }
 

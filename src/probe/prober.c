@@ -40,11 +40,12 @@ stack_id prober_callers(const struct moment *moment, bool at_entry)
 struct event_cost prober_cost_since(const struct moment *moment,
 				    const struct call *call)
 {
-	const struct space *space = moment->space->space;
-	const struct stop_price *price = &space->tracer->price.now;
+	const struct stop_price *price = moment->price;
 	bool same = call->tid == moment->tid;
 	uint64_t ways = same ? moment->stops - call->stops : 1;
 
+	if (!price)
+		return (struct event_cost){ 0 };
 	return (struct event_cost){
 		.stopped_ns = same ? moment->stopped_ns - call->stopped_ns : 0,
 		.switched_ns = price->typical * ways,
