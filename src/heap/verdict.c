@@ -283,9 +283,29 @@ static void judge_never_freed(const struct site *site, const struct lows *lows,
 		    VERDICT_NEVER_FREED);
 }
 
-static void judge_freed(const struct survey_site *ages, const struct lows *lows,
+/*
+ * Where much comes and goes, a few that stay don't show in the low water for
+ * a while. But those that are old by now were born all the time, until just
+ * before such could be old.
+ */
+static bool old_go_on(const struct site *site, const struct survey_site *ages,
+		      const struct verdict *verdict)
+{
+	uint64_t limit = site_old_age(site);
+	double could = verdict->watched > limit ? verdict->watched - limit : 0;
+	double born = ages->last_old_birth > site->first_time ?
+			      ages->last_old_birth - site->first_time :
+			      0;
+
+	return ages->old >= FEW_BLOCKS && ages->old_in_last_half &&
+	       !is_silent(could - born, could, born / ages->old);
+}
+
+static void judge_freed(const struct site *site,
+			const struct survey_site *ages, const struct lows *lows,
 			struct verdict *verdict)
 {
+	bool goes_on = old_go_on(site, ages, verdict);
 	bool stopped = stopped_rising(lows->blocks, lows, verdict);
 	bool rising = rises(lows->blocks, lows, verdict);
 
@@ -297,7 +317,7 @@ static void judge_freed(const struct survey_site *ages, const struct lows *lows,
 		 late_share(lows, 0.4) >= SLOWED)
 		say(verdict, VERDICT_POSSIBLE, VERDICT_BACKLOG);
 	else if (ages->very_old >= FEW_BLOCKS - 1 && ages->old_in_last_half &&
-		 !stopped)
+		 (!stopped || goes_on))
 		say(verdict, VERDICT_POSSIBLE, VERDICT_OLD_ONES);
 	else if (stopped && ages->old)
 		say(verdict, VERDICT_NOT, VERDICT_KEPT);
@@ -338,7 +358,7 @@ static void judge_number(const struct site *site,
 	else if (lows->count < POINTS_MIN)
 		say(verdict, VERDICT_NOT, VERDICT_TOO_EARLY);
 	else if (site->lifetimes.count)
-		judge_freed(ages, lows, verdict);
+		judge_freed(site, ages, lows, verdict);
 	else
 		judge_never_freed(site, lows, verdict);
 }

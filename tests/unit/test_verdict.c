@@ -161,6 +161,25 @@ START_TEST(some_are_forgotten)
 }
 END_TEST
 
+/* Blocks live for a second, and one in forty for ever. First there are a hundred
+   at a time, later twenty: what is held gets less for a while. */
+START_TEST(a_few_stay_while_fewer_come)
+{
+	uint64_t births[2000];
+	unsigned done = 0;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		f.now += i < 1000 ? SECOND / 100 : SECOND / 20;
+		births[i] = f.now;
+		acquire(&f, "malloc", 0x1000 + i * 16, 100);
+		for (; births[done] + SECOND < f.now; done++)
+			if (done % 40)
+				release(&f, "free", 0x1000 + done * 16, 0);
+	}
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_OLD_ONES, NULL);
+}
+END_TEST
+
 /* Made at the start, while another site goes on. */
 START_TEST(kept)
 {
@@ -544,6 +563,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, never_freed_and_taken_back);
 	tcase_add_test(tcase, switched_off);
 	tcase_add_test(tcase, some_are_forgotten);
+	tcase_add_test(tcase, a_few_stay_while_fewer_come);
 	tcase_add_test(tcase, kept);
 	tcase_add_test(tcase, turnover);
 	tcase_add_test(tcase, one_block_made_larger);
