@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/types.h"
+#include "sysdeps/linux/descriptors.h"
 
 /* What the second process asks for by sigqueue(). */
 #define RELEASE (SIGRTMIN)
@@ -135,7 +136,7 @@ pid_t front_begin(void)
 /* Whoever waits for the end of what we write must not wait for us. */
 static void leave_descriptors(void)
 {
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+	int fd = descriptor_of_nothing(), i;
 
 	for (i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
 		(void)dup2(fd, i);

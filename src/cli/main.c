@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "sysdeps/linux/descriptors.h"
 
 static void receive(enum diag_level level, enum diag_domain domain,
 		    const char *message)
@@ -63,7 +64,7 @@ static void fill_standard_descriptors(void)
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		fd = descriptor_of_nothing();
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);

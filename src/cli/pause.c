@@ -2,7 +2,9 @@
 #include "cli/pause.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +33,18 @@ static bool is_wanted(const struct tracee *tracee)
 	return !tracee->muted && !tracee->borrows;
 }
 
+/* What knows this very process, later on; negative: nothing. */
+static int hold(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	char path[32];
+
+	if (fd >= 0 || errno != ENOSYS)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 void pause_begin(struct session *session)
 {
 	const struct tracee *tracee, *next;
@@ -44,7 +58,7 @@ void pause_begin(struct session *session)
 		if (is_wanted(tracee))
 			pause->processes[pause->count++] = (struct paused){
 				.pid = tracee->pid,
-				.fd = syscall(SYS_pidfd_open, tracee->pid, 0),
+				.fd = hold(tracee->pid),
 				.stops = tracee->stops,
 				.stopped_ns = tracee->stopped_ns,
 			};
@@ -91,12 +105,18 @@ bool pause_wait(struct session *session)
 	return false;
 }
 
-/* A pidfd can be read when its process has ended. */
+/*
+ * A pidfd can be read when its process has ended; a folder of /proc can't be
+ * asked, but is empty then.
+ */
 static bool is_still_there(const struct paused *process)
 {
 	struct pollfd pollfd = { .fd = process->fd, .events = POLLIN };
 
-	return process->fd < 0 || poll(&pollfd, 1, 0) == 0;
+	if (process->fd < 0 || poll(&pollfd, 1, 0) == 0)
+		return true;
+	return pollfd.revents & POLLNVAL &&
+	       !faccessat(process->fd, "stat", F_OK, 0);
 }
 
 static void go_on(struct session *session, const struct paused *process)

@@ -12,11 +12,12 @@
 #define P_PIDFD 3
 #endif
 
-static int fork_child(int socket, void (*live)(int socket))
+static int fork_child(int socket, void (*live)(int socket), pid_t *pid_ret)
 {
 	pid_t pid = fork();
 	int pidfd;
 
+	*pid_ret = pid;
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
@@ -25,7 +26,7 @@ static int fork_child(int socket, void (*live)(int socket))
 	}
 	/* Nobody has reaped it yet: nothing was waited for since. */
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	return pidfd < 0 ? -errno : pidfd;
+	return pidfd < 0 && errno != ENOSYS ? -errno : pidfd;
 }
 
 /*
@@ -35,33 +36,57 @@ static int fork_child(int socket, void (*live)(int socket))
 int child_start(struct child *child, int type, void (*live)(int socket))
 {
 	int sockets[2];
+	pid_t pid;
 	int pidfd;
 
 	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
-	pidfd = fork_child(sockets[1], live);
+	pidfd = fork_child(sockets[1], live, &pid);
 	close(sockets[1]);
-	if (pidfd < 0) {
+	if (pidfd < -1) {
 		close(sockets[0]);
 		return pidfd;
 	}
-	*child = (struct child){ sockets[0], pidfd };
+	*child = (struct child){ sockets[0], pidfd, pid };
 	return 0;
+}
+
+/*
+ * Without a pidfd: as long as it can be waited for, the number is its own.
+ * (Only another thread that reaps it just now could let it be given away.)
+ */
+static void end_by_pid(pid_t pid)
+{
+	siginfo_t info;
+
+	if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT))
+		return;
+	(void)kill(pid, SIGKILL);
+	while (waitid(P_PID, pid, &info, WEXITED) && errno == EINTR)
+		;
+}
+
+static void end_by_pidfd(int pidfd)
+{
+	siginfo_t info;
+
+	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	while (waitid(P_PIDFD, pidfd, &info, WEXITED) && errno == EINTR)
+		;
 }
 
 void child_end(struct child *child)
 {
-	siginfo_t info;
-
-	(void)syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
-	while (waitid(P_PIDFD, child->pidfd, &info, WEXITED) &&
-	       errno == EINTR)
-		;
+	if (child->pidfd >= 0)
+		end_by_pidfd(child->pidfd);
+	else
+		end_by_pid(child->pid);
 	child_leave(child);
 }
 
 void child_leave(struct child *child)
 {
-	close(child->pidfd);
+	if (child->pidfd >= 0)
+		close(child->pidfd);
 	close(child->socket);
 }

@@ -2,12 +2,16 @@
 #ifndef CALLTRAP_DEBUGINFO_CHILD_H
 #define CALLTRAP_DEBUGINFO_CHILD_H
 
+#include <sys/types.h>
+
 #include "base/types.h"
 
 /* A process of calltrap's own that is spoken to over a socket. */
 struct child {
 	int socket;
-	int pidfd; /* the run loop may reap it: its pid says nothing */
+	int pidfd; /* the run loop may reap it: its pid says nothing; -1
+		      before Linux 5.3 */
+	pid_t pid;
 };
 
 /* It does what live() does with the other end of a socket of that type. */

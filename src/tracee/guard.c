@@ -480,7 +480,7 @@ void guard_run(struct shared *shared, int socket)
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
-	close_range(guard.socket + 1, ~0u, 0);
+	closefrom(guard.socket + 1);
 	if (pthread_create(&waiter, NULL, await_death, &guard))
 		_exit(1);
 	serve(&guard);

@@ -18,6 +18,7 @@
 
 #include "base/xalloc.h"
 #include "sysdeps/arch.h"
+#include "sysdeps/linux/descriptors.h"
 
 /* Beyond what files take, and in all of its life. */
 #define MEMORY_MAX (512ull << 20)
@@ -40,7 +41,7 @@
 
 static bool keep_only(int socket)
 {
-	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int nowhere = descriptor_of_nothing();
 	int fd;
 
 	/* What libraries print must not end in the socket, or in a file. */
@@ -52,7 +53,8 @@ static bool keep_only(int socket)
 	if (socket != CONFINED_SOCKET &&
 	    dup2(socket, CONFINED_SOCKET) != CONFINED_SOCKET)
 		return false;
-	return !close_range(CONFINED_SOCKET + 1, ~0u, 0);
+	closefrom(CONFINED_SOCKET + 1);
+	return true;
 }
 
 static void reset_signals(void)

@@ -20,4 +20,10 @@
  */
 bool descriptor_is_scarce(int fd);
 
+/*
+ * One that takes what is written, or leads nowhere: /dev/null, and where there is
+ * none, one that can be neither read nor written. A negative errno.
+ */
+int descriptor_of_nothing(void);
+
 #endif

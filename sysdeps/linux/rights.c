@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/open_below.h"
 
 /* As many as the kernel takes (NGROUPS_MAX). */
 #define GROUPS_MAX 65536
@@ -206,18 +206,6 @@ static int find_root(const struct rights *rights)
 	return -ENOENT;
 }
 
-/* No link leads out of the root, those of /proc not at all. */
-static int find_below(int root, const char *path, int flags)
-{
-	const struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | flags,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* Not yet opened, so it can be looked at; then that very file is opened. */
 static int open_found(int found)
 {
@@ -242,7 +230,7 @@ static int open_as(const struct rights *rights, int root, const char *path,
 
 	if (err)
 		return err;
-	found = rights ? find_below(root, path, flags) :
+	found = rights ? open_below(root, path, flags) :
 			 open(path, O_PATH | O_CLOEXEC | flags);
 	if (found < 0)
 		fd = rights ? found : -errno;
