@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/builtin.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
 
@@ -22,16 +23,21 @@ bool data_path_is_directory(const char *path)
 }
 
 /* Takes the path over. */
-static void add(struct path_list *list, char *path)
+static void add_folder(struct path_list *list, char *path)
 {
-	if (!data_path_is_directory(path)) {
-		free(path);
-		return;
-	}
 	list->directories = xreallocarray(list->directories, list->count + 2,
 					  sizeof(*list->directories));
 	list->directories[list->count++] = path;
 	list->directories[list->count] = NULL;
+}
+
+/* Takes the path over. */
+static void add(struct path_list *list, char *path)
+{
+	if (data_path_is_directory(path))
+		add_folder(list, path);
+	else
+		free(path);
 }
 
 /* The user's: $XDG_CONFIG_HOME/calltrap, by default ~/.config/calltrap. */
@@ -60,7 +66,7 @@ static bool add_if_ours(struct path_list *list, char *path)
 }
 
 /*
- * calltrap's own files: beside the program while it isn't installed yet; from
+ * calltrap's own files: in the program itself; beside the program while it isn't installed yet; from
  * where it was installed, which needn't be what configure was told (`make
  * install prefix=/opt', a tree that was moved); or where configure was told.
  */
@@ -69,31 +75,41 @@ static bool add_own(struct path_list *list)
 	char *exe CLEANUP(xfree_cleanup) = procfs_exe(getpid());
 	const char *folder = exe ? dirname(exe) : NULL;
 
+	if (builtin_files->name) {
+		add_folder(list, xstrdup(BUILTIN_FOLDER));
+		return true;
+	}
 	return (folder && add_if_ours(list, xasprintf("%s/etc", folder))) ||
 	       (folder && add_if_ours(list, xasprintf("%s/../share/calltrap",
 						      folder))) ||
 	       add_if_ours(list, xstrdup(CALLTRAP_DATADIR));
 }
 
-char **data_path(bool *complete_ret)
+void data_path_init(struct data_path *path)
 {
 	struct path_list list = { .directories = xcalloc(1, sizeof(char *)) };
 
 	add_user(&list);
 	add(&list, xstrdup("/etc/calltrap"));
-	*complete_ret = add_own(&list);
-	return list.directories;
+	path->complete = add_own(&list);
+	path->directories = list.directories;
 }
 
-/* Ours is always there, and the last one. */
-bool data_path_is_configured(char *const *directories)
+bool data_path_is_configured(const struct data_path *path)
 {
-	return directories[0] && directories[1];
+	char *const *first = path->directories;
+
+	return first[0] && (first[1] || !path->complete);
 }
 
-void data_path_cleanup(char ***directories)
+void data_path_names_cleanup(char ***names)
 {
-	for (char **directory = *directories; *directory; directory++)
-		free(*directory);
-	free(*directories);
+	for (char **name = *names; *name; name++)
+		free(*name);
+	free(*names);
+}
+
+void data_path_fini(struct data_path *path)
+{
+	data_path_names_cleanup(&path->directories);
 }

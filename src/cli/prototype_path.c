@@ -34,7 +34,7 @@ static char **ltrace_files(void)
 
 static void add_ltrace_files(struct prototypes *prototypes, bool first)
 {
-	char **files CLEANUP(data_path_cleanup) = ltrace_files();
+	char **files CLEANUP(data_path_names_cleanup) = ltrace_files();
 
 	for (char **file = files; *file; file++) {
 		if (!first)
@@ -48,12 +48,13 @@ static void add_ltrace_files(struct prototypes *prototypes, bool first)
 void prototype_path_load(struct prototypes *prototypes, char *const *configs,
 			 bool as_ltrace)
 {
-	bool complete;
-	char **directories CLEANUP(data_path_cleanup) = data_path(&complete);
+	struct data_path path CLEANUP(data_path_fini);
 	char *const none[] = { NULL };
-	const bool own = configs || data_path_is_configured(directories);
+	bool own;
 
-	if (!complete)
+	data_path_init(&path);
+	own = configs || data_path_is_configured(&path);
+	if (!path.complete)
 		complain(0, "its prototype files aren't where they were "
 			 "installed (%s): few arguments are known; "
 			 "-F FOLDER names another place", CALLTRAP_DATADIR);
@@ -63,7 +64,7 @@ void prototype_path_load(struct prototypes *prototypes, char *const *configs,
 	for (char *const *config = configs; *config; config++)
 		if (data_path_is_directory(*config))
 			prototypes_add_directory(prototypes, *config);
-	for (char **directory = directories; *directory; directory++)
+	for (char **directory = path.directories; *directory; directory++)
 		prototypes_add_directory(prototypes, *directory);
 	for (char *const *config = configs; *config; config++)
 		if (!data_path_is_directory(*config))

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/account.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
@@ -120,11 +120,9 @@ static void restore_code(void *context)
 
 static int find_user(const char *name, struct launch_user *ret)
 {
-	struct passwd *entry = getpwnam(name);
-
-	if (!entry)
+	ret->name = name;
+	if (!account_find(name, &ret->uid, &ret->gid))
 		return complain(-EINVAL, "-u %s: no such user", name);
-	*ret = (struct launch_user){ name, entry->pw_uid, entry->pw_gid };
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "debuginfo/fetch_child.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 
 #include "base/clock.h"
 #include "debuginfo/fetch_cache.h"
+#include "debuginfo/fetch_library.h"
 #include "dwarf/wire.h"
 
 /*
@@ -52,11 +52,6 @@ struct fetching {
 /* Of this process; a signal's handler has no other way to it. */
 static struct fetching *the_fetching;
 
-static void *symbol(const char *name)
-{
-	return dlsym(RTLD_DEFAULT, name);
-}
-
 /* Nobody is left who wants the file. */
 static bool is_alone(int socket)
 {
@@ -71,7 +66,8 @@ static bool is_alone(int socket)
  */
 static int on_progress(struct debuginfod_client *client, long a, long b)
 {
-	get_data_function *get_data = symbol("debuginfod_get_user_data");
+	get_data_function *get_data =
+		fetch_library_symbol("debuginfod_get_user_data");
 	struct fetching *fetching = get_data(client);
 	uint64_t now = clock_now();
 
@@ -125,14 +121,14 @@ static bool load(struct fetching *fetching)
 	set_progress_function *set_progress;
 	set_data_function *set_data;
 
-	if (!dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL))
+	if (!fetch_library_load())
 		return false;
-	begin = symbol("debuginfod_begin");
-	set_progress = symbol("debuginfod_set_progressfn");
-	set_data = symbol("debuginfod_set_user_data");
-	fetching->find = symbol("debuginfod_find_debuginfo");
+	begin = fetch_library_symbol("debuginfod_begin");
+	set_progress = fetch_library_symbol("debuginfod_set_progressfn");
+	set_data = fetch_library_symbol("debuginfod_set_user_data");
+	fetching->find = fetch_library_symbol("debuginfod_find_debuginfo");
 	if (!begin || !set_progress || !set_data || !fetching->find ||
-	    !symbol("debuginfod_get_user_data"))
+	    !fetch_library_symbol("debuginfod_get_user_data"))
 		return false;
 	fetching->client = begin();
 	if (!fetching->client)

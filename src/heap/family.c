@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/builtin.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "heap/families.h"
@@ -135,10 +136,15 @@ void families_add(struct families *families, struct family_draft *draft,
 /* A file that the user named: a pipe will do, too. */
 int families_read(struct families *families, const char *path)
 {
+	const struct builtin_file *builtin = builtin_find(path);
 	struct strbuf text = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err;
+	int fd, err;
 
+	if (builtin) {
+		families_parse(families, path, builtin->text, builtin->size);
+		return 0;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	err = strbuf_read(&text, fd, FILE_SIZE_MAX);

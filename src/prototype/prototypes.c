@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/builtin.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "prototype/collection.h"
@@ -98,6 +99,17 @@ static int open_regular(const char *path)
 	return -EINVAL;
 }
 
+static struct definitions *read_text(struct prototypes *prototypes,
+				     const char *path, const char *text,
+				     size_t size)
+{
+	struct definitions *file = definitions_new(path);
+
+	HASH_ADD_KEYPTR(hh, prototypes->files, file->path, strlen(path), file);
+	parser_read(prototypes, file, text, size);
+	return file;
+}
+
 /* Reads the file that fd is, once; closes fd. */
 static int load(struct prototypes *prototypes, const char *path, int fd,
 		struct definitions **ret)
@@ -107,14 +119,22 @@ static int load(struct prototypes *prototypes, const char *path, int fd,
 
 	if (fd >= 0)
 		close(fd);
-	if (!err) {
-		*ret = definitions_new(path);
-		HASH_ADD_KEYPTR(hh, prototypes->files, (*ret)->path,
-				strlen(path), *ret);
-		parser_read(prototypes, *ret, strbuf_text(&text), text.length);
-	}
+	if (!err)
+		*ret = read_text(prototypes, path, strbuf_text(&text),
+				 text.length);
 	strbuf_fini(&text);
 	return err;
+}
+
+static int load_builtin(struct prototypes *prototypes, const char *path,
+			struct definitions **ret)
+{
+	const struct builtin_file *file = builtin_find(path);
+
+	if (!file)
+		return -ENOENT;
+	*ret = read_text(prototypes, path, file->text, file->size);
+	return 0;
 }
 
 /* A file of the search path; -ENOENT when it isn't there. */
@@ -126,6 +146,8 @@ static int load_found(struct prototypes *prototypes, const char *path,
 	HASH_FIND_STR(prototypes->files, path, *ret);
 	if (*ret)
 		return 0;
+	if (builtin_owns(path))
+		return load_builtin(prototypes, path, ret);
 	err = load(prototypes, path, open_regular(path), ret);
 	if (err && err != -ENOENT && err != -ENOTDIR)
 		diag(DIAG_WARNING, DIAG_PROTOTYPE, "%s: can't be read: %s",

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/account.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/seize.h"
@@ -33,12 +33,14 @@ struct pipes {
 
 static int become(const struct launch_user *user)
 {
+	int err;
+
 	if (!user)
 		return 0;
-	if (initgroups(user->name, user->gid) || setgid(user->gid) ||
-	    setuid(user->uid))
-		return -errno;
-	return 0;
+	err = account_take_groups(user->name, user->gid);
+	if (err)
+		return err;
+	return setgid(user->gid) || setuid(user->uid) ? -errno : 0;
 }
 
 /*

@@ -42,5 +42,22 @@ def alone(case):
     h.check("F_OK" not in result.err, "a prototype was found:\n" + result.err)
 
 
+@h.test("without its files, the user's own still go before ltrace's")
+def alone_with_users(case):
+    if os.path.exists("/usr/local/share/calltrap"):
+        raise h.Skip("its files are installed here")
+    calltrap = case.copy(h.CALLTRAP)
+    case.write(".ltrace.conf", "int access(string, octal);\n")
+    result = run(case, calltrap)
+    h.check_match(r'^access@.*\("/nowhere", 0\)', result.err, "the log")
+    os.makedirs(case.path(".config/calltrap"))
+    result = run(case, calltrap)
+    h.check('("/nowhere", 0)' not in result.err,
+            "ltrace's prototype was used:\n" + result.err)
+    result = case.run([calltrap, "heap", "--pool", "curl", "true"])
+    h.check_match("^calltrap: curl: there is no such file of families here, "
+                  "and those of calltrap aren't where", result.err, "messages")
+
+
 if __name__ == "__main__":
     raise SystemExit(h.main())

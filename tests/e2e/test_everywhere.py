@@ -1,0 +1,231 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""calltrap-static (`make static') where there is nothing but it and what it
+traces: no library, no shell, no folder that could be written to."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+STATIC = os.path.join(os.environ.get("builddir") or os.path.join(
+    h.HERE, "..", ".."), "calltrap-static")
+
+# It has to come to machines through whatever there is: `kubectl cp', a copy
+# and paste as base64. The parts that it can't do without take 3.7 MiB; a whole
+# new library in it shows here.
+SIZE_MAX = 5 << 20
+
+# Everything before the last line is done with the host's programs. Who has no
+# rights gets those that the kernel gives to each user for such a purpose.
+NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+if os.geteuid() != 0:
+    NAMESPACE[1:1] = ["--user", "--map-root-user"]
+MOUNT = """
+root=$1 user=$2; shift 2
+mount --bind "$root" "$root" && mount -t proc proc "$root/proc" &&
+mount -o remount,bind,ro "$root" || exit 99
+inside() { exec chroot $user "$root" "$@"; }
+"""
+RUN = MOUNT + 'inside "$@"\n'
+ATTACH = MOUNT + """
+target=$1; shift
+inside "$target" >/dev/null & pid=$!
+until case $(readlink "$root/proc/$pid/exe") in
+	*"$target"|*/ld-*) ;; *) false ;; esac
+do sleep 0.02; done
+(inside /calltrap-static "$@" -p $pid)
+status=$?
+kill -0 $pid || echo "the target has died" >&2
+kill -9 $pid
+exit $status
+"""
+
+
+def program():
+    if not os.path.exists(STATIC):
+        raise h.Skip("there is no calltrap-static; `make static' makes it")
+    return STATIC
+
+
+class Root:
+    """A folder to be the whole file system, with one program in it."""
+
+    def __init__(self, case, target, files=(), name="target"):
+        self.case = case
+        self.path = case.path("root")
+        os.makedirs(os.path.join(self.path, "proc"))
+        shutil.copy(program(), self.path)
+        shutil.copy(target, os.path.join(self.path, name))
+        for file in files:
+            place = self.path + file
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            shutil.copy(file, place)
+        subprocess.run(["chmod", "-R", "a+rX", case.dir], check=True)
+
+    def _run(self, script, user, arguments):
+        result = self.case.run(
+            NAMESPACE + ["sh", "-c", script, "sh", self.path,
+                         "--userspec=65534:65534" if user else ""] +
+            list(arguments), env={"HOME": "/", "TMPDIR": "/tmp"})
+        if result.status == 99 or "unshare:" in result.err:
+            raise h.Skip("no namespaces here: " + result.err)
+        return result
+
+    def run(self, *arguments, user=False):
+        return self._run(RUN, user, ("/calltrap-static",) + arguments)
+
+    def shell(self, *command):
+        return self._run(RUN, False, command)
+
+    def attach(self, *arguments, user=False, target="/target"):
+        result = self._run(ATTACH, user, (target,) + arguments)
+        h.check("died" not in result.err, result.err)
+        result.check_status(0)
+        return result
+
+
+def libraries(path):
+    """The files that a program of the host needs, its dynamic linker too."""
+    _, text = h.command_output(["ldd", path])
+    return re.findall(r"(/\S+) \(0x", text)
+
+
+def glibc(case):
+    target = h.build("loses", "loses.c", "-g")
+    return Root(case, target, libraries(target))
+
+
+def alone(case):
+    target = h.build("loses_static", "loses.c", "-g", "-static")
+    return Root(case, target)
+
+
+MUSL = "/lib/ld-musl-x86_64.so.1"
+
+
+def musl(case):
+    if not os.path.exists(MUSL):
+        raise h.Skip("musl isn't installed")
+    return Root(case, h.build("loses_musl", "loses.c", "-g", cc="musl-gcc"),
+                [os.path.realpath(MUSL)] if os.path.realpath(MUSL) == MUSL
+                else [MUSL])
+
+
+@h.test("one file that needs no other, and isn't larger than it has to be")
+def one_file(_):
+    h.need("readelf")
+    _, text = h.command_output(["readelf", "-hldW", program()])
+    h.check_match(r"Type: +DYN \(Position-Independent Executable", text,
+                  "the type")
+    h.check("NEEDED" not in text and "INTERP" not in text,
+            "it needs a library:\n" + h.shorten(text))
+    size = os.path.getsize(STATIC)
+    print("# %d bytes" % size)
+    h.check(size <= SIZE_MAX, "%d bytes, more than %d" % (size, SIZE_MAX))
+
+
+# An asserted pattern: the access() of that libc with the prototype that lies in
+# the program itself. In a static program no library is named.
+SHOWN = r'^access(@\S+)?\("/nowhere", F_OK\) += -1 ENOENT'
+
+for each_root in (glibc, musl):
+    def register(root):
+        name = root.__name__
+
+        @h.test("the log of a command, in a root with %s only" % name)
+        def run_command(case):
+            result = root(case).run("--for", "1s", "-L", "-x", "access",
+                                    "/target")
+            h.check_match(SHOWN, result.err, "the log")
+            h.check_match(r"^calltrap: process \d+ was let go, and goes on$",
+                          result.err, "messages")
+
+        @h.test("attaching and the log, in a root with %s only" % name)
+        def attach(case):
+            result = root(case).attach("--for", "1s", "-e", "access")
+            h.check_match(r'access\("/nowhere", F_OK\) += -1', result.err,
+                          "the log")
+
+        @h.test("heap, with lines, in a root with %s only" % name)
+        def heap(case):
+            result = root(case).attach("heap", "--for", "1500ms",
+                                       target="/target")
+            h.check_match(r"malloc by lose$", result.err, "the report")
+            h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
+
+        @h.test("growth, in a root with %s only" % name)
+        def growth(case):
+            result = root(case).attach("heap", "--growth", "heap,mmap",
+                                       "--for", "1500ms")
+            h.check_match(r"^==== growth of process \d+, /target", result.err,
+                          "the report")
+            h.check_match(r"HOW IT ADDS UP", result.err, "the report")
+    register(each_root)
+
+
+@h.test("a static program in a root with nothing else")
+def nothing_else(case):
+    result = alone(case).attach("--for", "1s", "-L", "-x", "lose")
+    h.check_match(r"^lose\(", result.err, "the log")
+
+
+@h.test("attaching as an ordinary user, to a process of the same one")
+def ordinary(case):
+    if os.geteuid() != 0:
+        raise h.Skip("it takes root to become another user")
+    result = glibc(case).attach("heap", "--for", "1500ms", user=True)
+    h.check_match(r"malloc by lose$", result.err, "the report")
+
+
+@h.test("families that come with calltrap are in it, and no other is")
+def families(case):
+    root = glibc(case)
+    result = root.run("heap", "--pool", "descriptors", "--for", "100ms",
+                      "/target")
+    h.check_equal([line for line in result.messages_but_cost()
+                   if "families" in line], [], "messages")
+    h.check_match("^==== heap of", result.err, "the report")
+    result = root.run("heap", "--pool", "no-such", "/target")
+    h.check_match("no-such: there is no such file of families, here or among "
+                  "those of calltrap", result.err, "messages")
+    result = root.run("heap", "--pool", "(built in)/families/no.families",
+                      "/target")
+    h.check_match("can't be read: No such file", result.err, "messages")
+
+
+@h.test("from a shell of busybox")
+def busybox(case):
+    found = shutil.which("busybox")
+    if not found or libraries(found):
+        raise h.Skip("busybox-static isn't installed")
+    root = Root(case, found, name="busybox")
+    result = root.shell("/busybox", "sh", "-c",
+                        "/calltrap-static -L -S --for 500ms /busybox sleep 9")
+    h.check_match(r"^(SYS_)?(clock_)?nanosleep(@SYS)?\(.*<unfinished", result.err,
+                  "the log")
+
+
+@h.test("where the calls that are newer than Linux 4.18 aren't there")
+def old_kernel(case):
+    old = h.build("old_kernel", "old_kernel.c")
+    target = case.start([h.build("loses", "loses.c", "-g")])
+    for program_ in (h.CALLTRAP, program()):
+        result = case.run([old, program_, "-p", str(target.pid), "--for",
+                           "1s", "-e", "access"])
+        result.check_status(0)
+        h.check_match(r'access\("/nowhere", F_OK\) += -1', result.err,
+                      "the log")
+        result = case.run([old, program_, "heap", "-p", str(target.pid),
+                           "--for", "1s"])
+        result.check_status(0)
+        h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
+    h.check_untouched(target.pid)
+
+
+if __name__ == "__main__":
+    raise SystemExit(h.main())
