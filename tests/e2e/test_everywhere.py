@@ -3,6 +3,7 @@
 """calltrap-static (`make static') where there is nothing but it and what it
 traces: no library, no shell, no folder that could be written to."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -225,6 +226,73 @@ def old_kernel(case):
         result.check_status(0)
         h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
     h.check_untouched(target.pid)
+
+
+# A container beside which calltrap is: processes, mounts and the host's name of
+# its own, another root. The first line of output is the number of its process
+# as the host sees it: that of unshare's child.
+CONTAINER = MOUNT + 'inside "$@" >/dev/null\n'
+
+
+class Container:
+    """One that runs /target of a root, and its number outside."""
+
+    def __init__(self, root, *more):
+        if os.geteuid() != 0:
+            raise h.Skip("another user's namespaces take root")
+        self.process = root.case.start(
+            NAMESPACE + ["--uts", "--ipc", "--net", *more, "sh", "-c", CONTAINER,
+                         "sh", root.path, "", "/target"])
+        self.pid = None
+        h.wait_until(self._find, "the container")
+
+    def _find(self):
+        if self.process.popen.poll() is not None:
+            raise h.Skip("no namespaces here: " + self.process.err)
+        for pid in h.children_of(self.process.pid):
+            with contextlib.suppress(OSError):
+                if os.readlink("/proc/%d/exe" % pid).endswith("/target"):
+                    self.pid = pid
+        return self.pid
+
+
+def check_from_host(case, *more):
+    pid = Container(glibc(case), *more).pid
+    result = case.run([h.CALLTRAP, "heap", "-p", str(pid), "--for", "1500ms"])
+    result.check_status(0)
+    h.check_match(r"^==== heap of process %d, \S*/target$" % pid, result.err,
+                  "the report")
+    h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
+    h.check_equal(h.tracer_of(pid), 0, "tracer of the target")
+
+
+@h.test("from the host into a container: files of its root, the host's number")
+def into_container(case):
+    check_from_host(case)
+
+
+@h.test("from the host into a container with users of its own")
+def into_users(case):
+    check_from_host(case, "--user", "--map-root-user")
+
+
+@h.test("from a debugging container into its neighbour")
+def into_neighbour(case):
+    """As `kubectl debug --target' has it: one set of processes, two roots."""
+    root = glibc(case)
+    pid = Container(root).pid
+    tools = case.path("tools")
+    os.makedirs(os.path.join(tools, "proc"))
+    shutil.copy(program(), tools)
+    result = case.run(["nsenter", "--pid", "--target", str(pid), "unshare",
+                       "--mount", "sh", "-c", MOUNT + 'inside "$@"', "sh",
+                       tools, "", "/calltrap-static", "heap", "-p", "1",
+                       "--for", "1500ms"], env={"HOME": "/"})
+    result.check_status(0)
+    h.check_match(r"^==== heap of process 1, \S*/target$", result.err,
+                  "the report")
+    h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
+    h.check_equal(h.tracer_of(pid), 0, "tracer of the target")
 
 
 if __name__ == "__main__":
