@@ -2,12 +2,11 @@
 #include "report/growth/export.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "report/flame/stack.h"
 #include "report/flame/svg.h"
+#include "report/flame/weighed.h"
 #include "report/format/folded_stack.h"
 
 /* ---- what they weigh ---- */
@@ -97,64 +96,38 @@ void growth_folded_make(const struct heap_export *export,
 
 /* ---- pictures ---- */
 
-struct weighed {
-	const struct growth_site *site;
-	uint64_t weight;
-};
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return x->site->number < y->site->number ? -1 : 1;
-}
-
-static size_t weigh(const struct heap_export *export, enum growth_kind kind,
-		    struct weighed *ret)
-{
-	const struct growth *growth = export->process->growth;
-	size_t count = 0;
-
-	for (size_t i = 1; i <= growth_site_count(growth); i++) {
-		const struct growth_site *site = growth_site(growth, i);
-		uint64_t weight = growth_weight(export, site);
-
-		if (site->kind == kind && weight)
-			ret[count++] = (struct weighed){ site, weight };
-	}
-	qsort(ret, count, sizeof(*ret), by_weight);
-	return count;
-}
-
-static void plant(const struct heap_export *export, struct flame_tree *tree,
+static void plant(const void *context, struct flame_tree *tree,
 		  const struct weighed *weighed)
 {
+	const struct heap_export *export = context;
+	const struct growth_site *site = weighed->site;
 	struct flame_path path = flame_path_begin(tree);
 
 	flame_stack_add(&path, export->config->namer, export->config->stacks,
-			weighed->site->stack);
-	if (growth_leaf_is_missing(export, weighed->site))
+			site->stack);
+	if (growth_leaf_is_missing(export, site))
 		flame_path_add(&path, &(struct flame_place){
-					      weighed->site->function, "",
-					      NULL, 0 });
+					      site->function, "", NULL, 0 });
 	(void)flame_path_weigh(&path, weighed->weight);
 }
 
 static struct flame_tree *tree_of(const struct heap_export *export,
 				  enum growth_kind kind)
 {
-	struct flame_tree *tree = flame_tree_new(FLAME_NODES_MAX);
-	struct weighed *sites CLEANUP(xfree_cleanup) =
-		xcalloc(growth_site_count(export->process->growth) + 1,
-			sizeof(*sites));
-	size_t count = weigh(export, kind, sites);
+	const struct growth *growth = export->process->growth;
+	struct weighed_list list = { 0 };
 
-	for (size_t i = 0; i < count; i++)
-		plant(export, tree, &sites[i]);
-	flame_tree_arrange(tree);
-	return tree;
+	for (size_t i = 1; i <= growth_site_count(growth); i++) {
+		const struct growth_site *site = growth_site(growth, i);
+
+		if (site->kind == kind)
+			weighed_add(&list, &(struct weighed){
+				.site = site,
+				.weight = growth_weight(export, site),
+				.number = site->number,
+			});
+	}
+	return weighed_plant(&list, FLAME_NODES_MAX, plant, export);
 }
 
 void growth_svg_make(const struct heap_export *export, enum growth_kind kind,

@@ -1,50 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "report/flame/svg.h"
+#include "report/flame/weighed.h"
 #include "report/format/names.h"
 #include "report/format/xml.h"
 #include "report/heap/diff.h"
 
 #define PATH_MAX_SHOWN 50
-
-struct weighed {
-	const struct diff_site *site;
-	uint64_t before, now;
-};
-
-static uint64_t width(const struct weighed *weighed)
-{
-	return weighed->before > weighed->now ? weighed->before : weighed->now;
-}
-
-static int by_width(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-
-	return (width(x) < width(y)) - (width(x) > width(y));
-}
-
-static size_t weigh_sites(struct heap_diff *diff, struct weighed *ret)
-{
-	struct diff_site *site, *next;
-	size_t count = 0;
-
-	HASH_ITER(hh, diff->sites, site, next) {
-		const struct weighed weighed = {
-			site,
-			heap_diff_weight(diff, &site->before),
-			heap_diff_weight(diff, &site->now),
-		};
-
-		if (width(&weighed))
-			ret[count++] = weighed;
-	}
-	qsort(ret, count, sizeof(*ret), by_width);
-	return count;
-}
 
 static void add_frame(struct flame_path *path,
 		      const struct profile_frame *frame)
@@ -73,30 +36,44 @@ static void add_allocator(const struct heap_diff *diff,
 						    NULL, 0 });
 }
 
-static void plant(const struct heap_diff *diff, struct flame_tree *tree,
+static void plant(const void *context, struct flame_tree *tree,
 		  const struct weighed *weighed)
 {
+	const struct heap_diff *diff = context;
+	const struct diff_site *site = weighed->site;
 	const struct profile_sample sample =
-		profile_sample(weighed->site->profile, weighed->site->sample);
+		profile_sample(site->profile, site->sample);
 	struct flame_path path = flame_path_begin(tree);
 
 	for (size_t i = sample.frame_count; i-- && !path.full;)
 		add_frame(&path, &sample.frames[i]);
 	add_allocator(diff, &path, &sample);
-	flame_path_compare(&path, weighed->before, weighed->now);
+	flame_path_compare(&path, heap_diff_weight(diff, &site->before),
+			   heap_diff_weight(diff, &site->now));
+}
+
+/* As wide as the larger side. */
+static uint64_t width(const struct heap_diff *diff,
+		      const struct diff_site *site)
+{
+	const uint64_t before = heap_diff_weight(diff, &site->before);
+	const uint64_t now = heap_diff_weight(diff, &site->now);
+
+	return before > now ? before : now;
 }
 
 static struct flame_tree *make_tree(struct heap_diff *diff)
 {
-	struct flame_tree *tree = flame_tree_new(FLAME_NODES_MAX);
-	struct weighed *sites CLEANUP(xfree_cleanup) =
-		xcalloc(HASH_COUNT(diff->sites) + 1, sizeof(*sites));
-	size_t count = weigh_sites(diff, sites);
+	struct weighed_list list = { 0 };
+	struct diff_site *site, *next;
 
-	for (size_t i = 0; i < count; i++)
-		plant(diff, tree, &sites[i]);
-	flame_tree_arrange(tree);
-	return tree;
+	HASH_ITER(hh, diff->sites, site, next)
+		weighed_add(&list, &(struct weighed){
+			.site = site,
+			.weight = width(diff, site),
+			.number = list.count,
+		});
+	return weighed_plant(&list, FLAME_NODES_MAX, plant, diff);
 }
 
 static const char *subject(const struct heap_diff *diff)
