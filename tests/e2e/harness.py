@@ -711,6 +711,13 @@ def build_library(output, source, *flags, **how):
                  "-Wl,-soname," + output, *flags, **how)
 
 
+def build_with_libt(name, directory, *flags):
+    """NAME.c with libt.so, the library whose functions tests trace."""
+    build_library("libt.so", "libt.c", directory=directory)
+    return build(name, name + ".c", "-O1", *flags, *near(directory), "-lt",
+                 "-lpthread", directory=directory)
+
+
 def near(directory):
     """Linker flags: use the libraries of that directory."""
     return ["-L" + directory, "-Wl,-rpath,$ORIGIN"]

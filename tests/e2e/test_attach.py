@@ -16,10 +16,7 @@ SHIFT = 1 << 40
 
 
 def program(name="target", directory=None):
-    directory = directory or h.build_directory("attach")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build(name, name + ".c", "-O1", *h.near(directory), "-lt",
-                   "-lpthread", directory=directory)
+    return h.build_with_libt(name, directory or h.build_directory("attach"))
 
 
 def start(case, threads=1, pause=0, path=None):

@@ -17,10 +17,7 @@ SEED = int(os.environ.get("SEED") or 1)
 
 
 def program():
-    directory = h.build_directory("execs")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build("execer", "execer.c", "-O1", *h.near(directory), "-lt",
-                   "-lpthread", directory=directory)
+    return h.build_with_libt("execer", h.build_directory("execs"))
 
 
 def come_and_go(case, argv, *options, longest=0.06, stay=0.15):

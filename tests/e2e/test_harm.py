@@ -18,10 +18,7 @@ SEED = 5
 
 
 def program(name, *flags):
-    directory = h.build_directory("harm")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build(name, name + ".c", "-O1", *flags, *h.near(directory), "-lt",
-                   "-lpthread", directory=directory)
+    return h.build_with_libt(name, h.build_directory("harm"), *flags)
 
 
 def start(case, *arguments, name="target"):

@@ -20,10 +20,7 @@ F1 = ("-L", "-x", "f1")
 
 
 def program(name):
-    directory = h.build_directory("invisible")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build(name, name + ".c", "-O1", *h.near(directory), "-lt",
-                   "-lpthread", directory=directory)
+    return h.build_with_libt(name, h.build_directory("invisible"))
 
 
 # ---------------------------------------------------------------- waits

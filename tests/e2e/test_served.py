@@ -15,10 +15,7 @@ PROTOTYPES = "long f1(string);\nlong f2(long);\n"
 
 
 def program():
-    directory = h.build_directory("harm")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build("served", "served.c", "-O1", *h.near(directory), "-lt",
-                   "-lpthread", directory=directory)
+    return h.build_with_libt("served", h.build_directory("harm"))
 
 
 def start(case, kind):

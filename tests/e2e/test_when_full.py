@@ -21,10 +21,7 @@ PROTOTYPES = "long f1(long);\nlong f2(long);\n"
 
 
 def program():
-    directory = h.build_directory("harm")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build("target", "target.c", "-O1", *h.near(directory), "-lt",
-                   "-lpthread", directory=directory)
+    return h.build_with_libt("target", h.build_directory("harm"))
 
 
 def start(case, *arguments):

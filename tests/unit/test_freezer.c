@@ -1,51 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
+#include "prepared_files.h"
 #include "sysdeps/linux/freezer.h"
-#include "unit.h"
 
 /* Prepared files, as kernels with either version of cgroups write them. */
-
-static char *root;
-
-static void put(const char *path, const char *text)
-{
-	char *whole = xasprintf("%s%s", root, path);
-	FILE *file;
-
-	for (char *s = whole + strlen(root) + 1; (s = strchr(s, '/')); s++) {
-		*s = '\0';
-		(void)mkdir(whole, 0700);
-		*s = '/';
-	}
-	file = fopen(whole, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-	free(whole);
-}
-
-static void set_up(void)
-{
-	char name[] = "/tmp/test_freezer.XXXXXX";
-
-	ck_assert_ptr_nonnull(mkdtemp(name));
-	root = xstrdup(name);
-}
-
-static void tear_down(void)
-{
-	char *command = xasprintf("rm -r '%s'", root);
-
-	ck_assert_int_eq(system(command), 0);
-	free(command);
-	free(root);
-}
 
 START_TEST(nothing_known)
 {
@@ -107,7 +66,7 @@ int main(void)
 	Suite *suite = suite_create("freezer");
 	TCase *tests = tcase_create("freezer");
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_checked_fixture(tests, prepare_files, remove_files);
 	tcase_add_test(tests, nothing_known);
 	tcase_add_test(tests, version_1);
 	tcase_add_test(tests, version_1_of_another_name);

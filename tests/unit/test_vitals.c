@@ -1,55 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
+#include "prepared_files.h"
 #include "sysdeps/linux/vitals.h"
-#include "unit.h"
 
 /* Prepared files, as kernels with other cgroups than this one's write them. */
 
-static char *root;
-
-static void put(const char *path, const char *text)
-{
-	char *whole = xasprintf("%s%s", root, path);
-	FILE *file;
-
-	for (char *s = whole + strlen(root) + 1; (s = strchr(s, '/')); s++) {
-		*s = '\0';
-		(void)mkdir(whole, 0700);
-		*s = '/';
-	}
-	file = fopen(whole, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-	free(whole);
-}
-
 static void set_up(void)
 {
-	char name[] = "/tmp/test_vitals.XXXXXX";
-
-	ck_assert_ptr_nonnull(mkdtemp(name));
-	root = xstrdup(name);
+	prepare_files();
 	put("/proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
 	put("/proc/7/status", "Name:\tx\nVmPeak:\t 90 kB\nVmSize:\t 80 kB\n"
 			      "VmRSS:\t 40 kB\nVmSwap:\t 4 kB\n");
 	put("/proc/7/stat", "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 0 0\n");
-}
-
-static void tear_down(void)
-{
-	char *command = xasprintf("rm -r '%s'", root);
-
-	ck_assert_int_eq(system(command), 0);
-	free(command);
-	free(root);
 }
 
 START_TEST(process)
@@ -197,7 +161,7 @@ int main(void)
 	Suite *suite = suite_create("vitals");
 	TCase *tests = tcase_create("vitals");
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_checked_fixture(tests, set_up, remove_files);
 	tcase_add_test(tests, process);
 	tcase_add_test(tests, zombie);
 	tcase_add_test(tests, kills_afterwards);
