@@ -101,6 +101,23 @@ int apply_library(struct command_line *line, const struct option_entry *entry,
 	return 0;
 }
 
+int apply_condition(struct command_line *line,
+		    const struct option_entry *entry UNUSED,
+		    const char *argument)
+{
+	char *message;
+	size_t column;
+
+	if (predicate_add(&line->options->condition, argument, &message,
+			  &column)) {
+		complain(0, "--if '%s': column %zu: %s", argument, column,
+			 message);
+		free(message);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int apply_pids(struct command_line *line,
 	       const struct option_entry *entry UNUSED, const char *argument)
 {

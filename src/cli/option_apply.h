@@ -18,6 +18,7 @@ apply_option apply_number;
 apply_option apply_text;
 apply_option apply_filter;
 apply_option apply_library;
+apply_option apply_condition;
 apply_option apply_pids;
 apply_option apply_name;
 apply_option apply_by;

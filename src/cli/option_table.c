@@ -43,6 +43,9 @@ const struct option_entry option_table[] = {
 	      "whoever calls these functions, libraries too"),
 	SPECIAL('l', "library", "PATTERN", apply_library,
 		"calls into the libraries that match"),
+	SPECIAL(0, "if", "EXPR", apply_condition,
+		"only calls that this holds of: 'size >= 1M',\n"
+		"'ret < 0 && errno != EAGAIN', 'time > 100ms'"),
 	FLAG('S', NULL, system_calls, "system calls, too"),
 	FLAG('L', NULL, only_named, "no calls but those of -e, -x, -l and -S"),
 	FLAG('g', NULL, only_named, "the same as -L"),

@@ -473,5 +473,6 @@ void options_fini(struct options *options)
 	filter_free(options->calls);
 	filter_free(options->libraries);
 	filter_free(options->entries);
+	predicate_free(options->condition);
 	*options = (struct options){ 0 };
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "filter/filter.h"
+#include "filter/predicate.h"
 #include "report/heap/export.h"
 #include "report/log/log.h"
 
@@ -47,6 +48,7 @@ struct options {
 	struct filter *calls; /* -e, -l's callers; empty unless given */
 	struct filter *libraries; /* -l */
 	struct filter *entries;   /* -x */
+	struct predicate *condition; /* --if, all of them; or NULL */
 	bool system_calls;    /* -S */
 	bool only_named;      /* -L, -g: no default @MAIN */
 	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */

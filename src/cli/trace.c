@@ -3,6 +3,7 @@
 
 #include "cli/complain.h"
 #include "cli/session.h"
+#include "report/log/chosen.h"
 #include "report/log/json.h"
 #include "report/log/log.h"
 #include "report/log/summary.h"
@@ -53,6 +54,16 @@ static int open_json(struct session *session)
 	return 0;
 }
 
+/* --if */
+static void choose_calls(struct session *session)
+{
+	const struct options *options = session->options;
+
+	if (options->condition)
+		session->sinks = chosen_new(session->sinks, options->condition,
+					    &options->log.limits);
+}
+
 static int trace_open(struct session *session)
 {
 	const struct options *options = session->options;
@@ -74,7 +85,10 @@ static int trace_open(struct session *session)
 	if (err)
 		return complain(err, "%s can't be written: %s",
 				log_output(session), strerror(-err));
-	return open_json(session);
+	err = open_json(session);
+	if (!err)
+		choose_calls(session);
+	return err;
 }
 
 static void trace_configure(struct session *session,
@@ -92,7 +106,7 @@ static void trace_configure(struct session *session,
 			       config->system_entries;
 	config->resolvers = options->log.dialect->resolvers;
 	/* The table alone has no use for them. */
-	if (options->count && !options->json)
+	if (options->count && !options->json && !options->condition)
 		return;
 	if (options->log.dialect->debuginfo)
 		config->debuginfo = session->debuginfo;

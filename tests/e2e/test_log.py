@@ -69,6 +69,34 @@ def types(case):
         "+++ exited (status 7) +++"], "lines")
 
 
+@h.test("--if: only calls that it holds of")
+def conditions(case):
+    wanted = [padded("many@liblog.so(1, 2, 3, 4, 5, 6, 7, 8)", "36"),
+              padded("address@liblog.so(0x1234abcd)", "0x1234abcd"),
+              "+++ exited (status 7) +++"]
+    functions = ("-L", "-x", "ints+many+address+nothing")
+    # Known at the entry, or after the return; or the one after the other.
+    for condition in ("arg1 == 1 || arg1 == 0x1234abcd",
+                      "ret == 36 || ret == 0x1234abcd && !(ret < 1M)",
+                      "arg1 > 0 && arg1 != 120 && errno == 0"):
+        result = trace(case, "types", *functions, "--if", condition,
+                       only=None)
+        h.check_equal(lines(result), wanted, condition)
+    result = trace(case, "types", *functions, "--if", "every 2", "--if",
+                   "arg1 & 4", only=None)
+    h.check_equal(lines(result), wanted[1:], "both")
+
+
+@h.test("--if: mistakes are shown where they are")
+def bad_conditions(case):
+    for condition, column in (("ret >", 6), ("ret > 1 time", 9), ("(1", 3)):
+        result = case.calltrap("--if", condition, program(), "types")
+        result.check_status(2)
+        where = f"--if '{condition}': column {column}: "
+        h.check(where in result.messages()[0],
+                f"{result.messages()} doesn't say {where}")
+
+
 @h.test("arguments without a prototype")
 def guesses(case):
     result = case.calltrap("-e", "guess@MAIN", program(), "types")
