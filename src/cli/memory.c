@@ -14,6 +14,7 @@
 #include "memory/view.h"
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
+#include "report/format/json_put.h"
 #include "report/usage/json.h"
 #include "report/usage/leaks_text.h"
 #include "report/usage/text.h"
@@ -35,11 +36,12 @@ static int write_file(const char *path, pid_t pid, const char *text,
 
 static int write_json(const struct options *options, pid_t pid, json_t *root)
 {
-	char *text CLEANUP(xfree_cleanup) = json_dumps(root, JSON_INDENT(1));
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
+	json_put(root, JSON_INDENT(1), &text);
 	json_decref(root);
 	return write_file(options->export.files[HEAP_FILE_JSON], pid,
-			  text ? text : "", text ? strlen(text) : 0);
+			  strbuf_text(&text), text.length);
 }
 
 static int print(const struct options *options, pid_t pid,

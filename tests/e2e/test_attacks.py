@@ -65,5 +65,59 @@ def control_characters(case):
         check_harmless(result.err, repr(bad))
 
 
+LIBRARY = """\
+#include <stdlib.h>
+void *evil_name(void) { return malloc(100); }
+"""
+PROGRAM = """\
+void *evil_name(void);
+int main(void) { for (int i = 0; i < 50; i++) evil_name(); return 0; }
+"""
+
+
+def evil_program(case):
+    """A program whose library and function have such names."""
+    h.need("objcopy")
+    library = case.path("lib" + CONTROLS + ".so")
+    for name, text in (("lib", LIBRARY), ("main", PROGRAM)):
+        case.write(name + ".c", text)
+        case.run(["gcc", "-g", "-O0", "-fPIC", "-c", case.path(name + ".c"),
+                  "-o", case.path(name + ".o")]).check_status(0)
+        case.run(["objcopy", "--redefine-sym", "evil_name=evil" + CONTROLS,
+                  case.path(name + ".o")]).check_status(0)
+    case.run(["gcc", "-shared", "-o", library,
+              case.path("lib.o")]).check_status(0)
+    case.run(["gcc", "-o", case.path("evil"), case.path("main.o"),
+              library]).check_status(0)
+    return case.path("evil")
+
+
+@h.test("terminals: symbols and libraries whose names are commands")
+def names(case):
+    program = evil_program(case)
+    kinds = ("json", "folded", "svg", "callgrind", "calls", "footprint")
+    options = [word for kind in kinds
+               for word in ("--" + kind, case.path(kind))]
+    result = case.run([h.CALLTRAP, "heap", *options, "--pprof",
+                       case.path("pprof"), "--top=0", "--source", program])
+    result.check_status(0)
+    texts = {kind: h.read(case.path(kind)) for kind in kinds}
+    texts["report"] = result.err
+    texts["difference"] = case.run([h.CALLTRAP, "heap", "diff",
+                                    case.path("pprof"),
+                                    case.path("pprof"), "--folded",
+                                    case.path("pairs")]).out
+    texts["pairs"] = h.read(case.path("pairs"))
+    for by in ("line", "function", "library"):
+        texts[by] = case.run([h.CALLTRAP, "heap", "--by", by, program]).err
+    texts["log"] = case.calltrap("-w", "3", "-x", "evil*", program).log_text
+    texts["table"] = case.calltrap("-c", "-x", "evil*", program).log_text
+    for what, text in texts.items():
+        check_harmless(text, what)
+    for what in ("json", "folded", "svg", "function", "log", "table",
+                 "difference"):
+        h.check("evil" in texts[what], what + " doesn't name it")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "report/format/json_put.h"
 #include "report/format/json_stack.h"
 #include "report/format/json_writer.h"
 #include "report/growth/json.h"
@@ -279,12 +280,8 @@ static json_t *root_of(const struct heap_export *export)
 void heap_json_make(const struct heap_export *export, struct strbuf *out)
 {
 	json_t *root = root_of(export);
-	char *text = json_dumps(root, JSON_INDENT(1));
 
-	if (!text)
-		fatal("no memory for JSON");
-	strbuf_puts(out, text);
+	json_put(root, JSON_INDENT(1), out);
 	strbuf_putc(out, '\n');
-	free(text);
 	json_decref(root);
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "report/file/log_file.h"
+#include "report/format/json_put.h"
 #include "report/format/json_writer.h"
 #include "report/format/signal_name.h"
 #include "report/log/json_call.h"
@@ -28,38 +29,6 @@ static struct json_sink *json_of(struct sink *sink)
 static void set_text(json_t *object, const char *key, const char *text)
 {
 	json_object_set_new(object, key, json_text(text, strlen(text)));
-}
-
-/* How many bytes a control character has that Jansson leaves as it is. */
-static size_t control_length(const char *bytes, size_t n)
-{
-	if (*bytes == 0x7f)
-		return 1;
-	/* U+0080 to U+009F */
-	return n > 1 && (uint8_t)bytes[0] == 0xc2 && (uint8_t)bytes[1] < 0xa0 ?
-		       2 :
-		       0;
-}
-
-/* The line may be looked at in a terminal. */
-static int add_bytes(const char *bytes, size_t n, void *out)
-{
-	size_t begin = 0, i = 0;
-
-	while (i < n) {
-		size_t length = control_length(bytes + i, n - i);
-
-		if (!length) {
-			i++;
-			continue;
-		}
-		strbuf_add(out, bytes + begin, i - begin);
-		i += length;
-		begin = i;
-		strbuf_printf(out, "\\u%04x", (uint8_t)bytes[i - 1]);
-	}
-	strbuf_add(out, bytes + begin, n - begin);
-	return 0;
 }
 
 /* Jansson would show that a double isn't a decimal fraction. */
@@ -101,7 +70,7 @@ static void add_members(struct strbuf *out, const json_t *object)
 		strbuf_putc(out, '}');
 		return;
 	}
-	json_dump_callback(object, add_bytes, out, JSON_COMPACT);
+	json_put(object, JSON_COMPACT, out);
 	out->text[begin] = ',';
 }
 

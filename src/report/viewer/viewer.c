@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "report/format/json_put.h"
 #include "report/format/names.h"
 
 static bool is_shown(const struct site *site)
@@ -127,12 +128,7 @@ json_t *viewer_number(uint64_t number)
 
 void viewer_put_json(json_t *root, struct strbuf *out)
 {
-	char *text = json_dumps(root, JSON_COMPACT);
-
-	if (!text)
-		fatal("no memory for JSON");
-	strbuf_puts(out, text);
+	json_put(root, JSON_COMPACT, out);
 	strbuf_putc(out, '\n');
-	free(text);
 	json_decref(root);
 }
