@@ -271,13 +271,20 @@ static void tell_held(const struct session *session)
 	}
 }
 
+/* Of a process; fewer aren't worth a word: those are a few libraries. */
+#define MANY_PAGES 256
+
 static void count_pages(struct session *session)
 {
 	const struct tracee *tracee, *next;
 
-	HASH_ITER(hh, session->tracer.tracees, tracee, next)
-		if (!tracee->borrows)
-			session->own_pages += trap_pages(tracee->space);
+	HASH_ITER(hh, session->tracer.tracees, tracee, next) {
+		uint64_t pages = tracee->borrows ? 0 :
+						   trap_pages(tracee->space);
+
+		if (pages >= MANY_PAGES)
+			session->own_pages += pages;
+	}
 }
 
 static void leave(struct session *session)
@@ -541,12 +548,9 @@ static void report_what_was_missed(const struct session *session)
 			 session->pauses, session->paused_ns / 1e9);
 }
 
-/* Fewer aren't worth a word: those are a few libraries. */
-#define MANY_PAGES 256
-
 static void report_pages(const struct session *session)
 {
-	if (session->own_pages >= MANY_PAGES)
+	if (session->own_pages)
 		complain(0, "%llu pages of code (%.1f MB) stay private memory "
 			    "of what was let go of: they equal their files "
 			    "again, but only the process itself could give "
