@@ -15,6 +15,7 @@
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
 #include "report/format/json_put.h"
+#include "report/usage/holders_text.h"
 #include "report/usage/json.h"
 #include "report/usage/leaks_text.h"
 #include "report/usage/text.h"
@@ -94,7 +95,7 @@ static int show_leaks(const struct options *options, pid_t pid,
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	const sigset_t old = block_signals();
 	struct leaks leaks;
-	int err = leaks_find(pid, &leaks, message_ret);
+	int err = leaks_find(pid, false, &leaks, message_ret);
 	int unwritten = 0;
 
 	sigprocmask(SIG_SETMASK, &old, NULL);
@@ -108,11 +109,42 @@ static int show_leaks(const struct options *options, pid_t pid,
 	return err || unwritten ? EXIT_UNWRITTEN : 0;
 }
 
+static int show_holders(const struct options *options, pid_t pid,
+			char **message_ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	const sigset_t old = block_signals();
+	struct holders holders;
+	struct leaks leaks;
+	int err = leaks_find(pid, true, &leaks, message_ret);
+	int unwritten = 0;
+
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return EXIT_NOTHING_TRACED;
+	err = holders_find(&leaks, options->holders, &holders);
+	if (err)
+		*message_ret = xasprintf(
+			"--holders '%s': process %d has no such block in use: "
+			"an address (0x...) or the name of a class with a "
+			"virtual table is expected",
+			options->holders, (int)pid);
+	if (!err && options->export.files[HEAP_FILE_JSON])
+		unwritten = write_json(options, pid,
+				       holders_json(&leaks, &holders));
+	holders_text(&leaks, &holders, options->report.top, &out);
+	err = err ? err : print(options, pid, &out);
+	holders_fini(&holders);
+	leaks_fini(&leaks);
+	return err || unwritten ? EXIT_UNWRITTEN : 0;
+}
+
 static int show(const struct options *options, pid_t pid)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
-	int status = options->leaks ? show_leaks(options, pid, &message) :
-				      show_view(options, pid, &message);
+	int status = options->holders ? show_holders(options, pid, &message) :
+		     options->leaks   ? show_leaks(options, pid, &message) :
+					show_view(options, pid, &message);
 
 	if (message)
 		complain(0, "%s", message);

@@ -184,6 +184,9 @@ const struct option_entry option_table[] = {
 	FLAG(0, "leaks", leaks,
 	     "which blocks it can't reach any more; its tasks\n"
 	     "are stopped while its memory is copied"),
+	FIELD(0, "holders", "WHOSE", apply_text, holders,
+	      "who holds the block at an address, 0x..., or all\n"
+	      "objects of a class: the shortest ways to them"),
 
 	HEADING("What to show", MEMORY),
 	FIELD('o', "output", "FILE", apply_text, report.path,

@@ -58,6 +58,7 @@ struct options {
 	struct log_options log;
 	enum memory_freeze freeze; /* --freeze */
 	bool leaks;           /* --leaks */
+	const char *holders;  /* --holders */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */
 	const char *heap_calls; /* --calls */

@@ -251,6 +251,18 @@ void image_find_symbols(const struct image *image, const char *const *names,
 bool image_find_object(const struct image *image, const char *name,
 		       uint64_t *address_ret);
 
+/* The variable that an address lies in, and the section. */
+struct image_datum {
+	char name[256];  /* "": not known */
+	uint64_t offset; /* in the variable */
+	char section[64];
+	uint64_t section_offset;
+};
+
+/* False when neither is known. It goes through all symbols. */
+bool image_describe_datum(const struct image *image, uint64_t address,
+			  struct image_datum *ret);
+
 /*
  * An exported variable of which each thread has a copy, and where it is: at
  * offset in the image's block of the thread's memory. Which block that is, the

@@ -163,7 +163,7 @@ static void group(struct leaks *leaks, struct memory *memory)
 	heads_free(heads);
 }
 
-static int find(struct leaks *leaks, struct memory *memory,
+static int find(struct leaks *leaks, struct memory *memory, bool ways,
 		char **message_ret)
 {
 	int err = take_picture(leaks, memory, message_ret);
@@ -180,12 +180,12 @@ static int find(struct leaks *leaks, struct memory *memory,
 		return err;
 	}
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
-		   &leaks->glibc, &leaks->reach);
+		   &leaks->glibc, ways, &leaks->reach);
 	group(leaks, memory);
 	return 0;
 }
 
-int leaks_find(pid_t pid, struct leaks *ret, char **message_ret)
+int leaks_find(pid_t pid, bool ways, struct leaks *ret, char **message_ret)
 {
 	struct procmem memory;
 	int err;
@@ -194,7 +194,7 @@ int leaks_find(pid_t pid, struct leaks *ret, char **message_ret)
 	*message_ret = NULL;
 	procfs_comm(pid, ret->name);
 	procmem_init(&memory, pid);
-	err = find(ret, &memory.memory, message_ret);
+	err = find(ret, &memory.memory, ways, message_ret);
 	procmem_fini(&memory);
 	if (!err)
 		return 0;

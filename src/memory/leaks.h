@@ -30,9 +30,10 @@ struct leaks {
 
 /*
  * Takes a picture of a process, all tasks of which are stopped meanwhile, and
- * finds out what is lost. When it can't, message_ret (to be freed) says why.
+ * finds out what is lost; ways: and who holds what isn't (holders.h). When it can't, message_ret (to be freed) says why.
  */
-int leaks_find(pid_t pid, struct leaks *ret, char **message_ret) MUST_CHECK;
+int leaks_find(pid_t pid, bool ways, struct leaks *ret,
+	       char **message_ret) MUST_CHECK;
 void leaks_fini(struct leaks *leaks);
 
 #endif

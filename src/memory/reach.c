@@ -56,17 +56,28 @@ void reach_scan_block(struct reacher *reacher, const struct block *block,
 
 /* ---- reached ---- */
 
+static void note_way(struct reacher *reacher, const struct block *block,
+		     taddr_t where)
+{
+	taddr_t *ways = reacher->result->ways;
+
+	if (ways)
+		ways[block - reacher->glibc->blocks.list] = where;
+}
+
 static void found_by_reached(struct reacher *reacher, struct block *block,
-			     uint64_t pointer, taddr_t where UNUSED)
+			     uint64_t pointer, taddr_t where)
 {
 	if (block->mark == REACH_REACHED)
 		return;
 	if (pointer == block->address ||
 	    reach_is_usual(reacher, block, pointer)) {
 		block->mark = REACH_REACHED;
+		note_way(reacher, block, where);
 		reach_push(reacher, block);
 	} else if (block->mark == REACH_LOST) {
 		block->mark = REACH_POSSIBLE;
+		note_way(reacher, block, where);
 		reacher->seeds = xgrow(reacher->seeds, reacher->seed_count,
 				       &reacher->seed_room,
 				       sizeof(*reacher->seeds));
@@ -76,11 +87,12 @@ static void found_by_reached(struct reacher *reacher, struct block *block,
 }
 
 static void found_by_possible(struct reacher *reacher, struct block *block,
-			      uint64_t pointer UNUSED, taddr_t where UNUSED)
+			      uint64_t pointer UNUSED, taddr_t where)
 {
 	if (block->mark != REACH_LOST)
 		return;
 	block->mark = REACH_POSSIBLE;
+	note_way(reacher, block, where);
 	reach_push(reacher, block);
 }
 
@@ -134,7 +146,7 @@ static void count(struct reacher *reacher)
 }
 
 void reach_find(const struct picture *picture, const struct mappings *mappings,
-		const struct freeze *frozen, struct glibc *glibc,
+		const struct freeze *frozen, struct glibc *glibc, bool ways,
 		struct reach_result *ret)
 {
 	struct reacher reacher = {
@@ -146,6 +158,9 @@ void reach_find(const struct picture *picture, const struct mappings *mappings,
 	const uint64_t begin = processor_time();
 
 	*ret = (struct reach_result){ .rings = NULL };
+	if (ways)
+		ret->ways = xcalloc(glibc->blocks.count + 1,
+				    sizeof(*ret->ways));
 	finder_init(&reacher.finder, glibc);
 	reach_scan_roots(&reacher, frozen, found_by_reached);
 	drain(&reacher, found_by_reached);
@@ -162,5 +177,6 @@ void reach_find(const struct picture *picture, const struct mappings *mappings,
 void reach_result_fini(struct reach_result *result)
 {
 	free(result->rings);
+	free(result->ways);
 	*result = (struct reach_result){ .rings = NULL };
 }

@@ -37,14 +37,16 @@ struct reach_result {
 	uint64_t scan_ns; /* of processor time */
 	struct reach_ring *rings; /* the largest comes first */
 	size_t ring_count, ring_room;
+	taddr_t *ways; /* of each block that is reached: where the pointer to it
+			  lies, 0 for a register; or NULL */
 };
 
 /*
  * Sets the mark of each block in use to an enum reach. frozen: the tasks as
- * they stood then. Sets the states of no others.
+ * they stood then. ways: those through the fewest blocks are wanted, too.
  */
 void reach_find(const struct picture *picture, const struct mappings *mappings,
-		const struct freeze *frozen, struct glibc *glibc,
+		const struct freeze *frozen, struct glibc *glibc, bool ways,
 		struct reach_result *ret);
 void reach_result_fini(struct reach_result *result);
 

@@ -324,4 +324,60 @@ def _(case):
     say(target, "n")
 
 
+# ---------------------------------------------------------------- who holds it
+
+def chain_of(case, target, whose):
+    """The names of the links of the chain that holds most, and the report."""
+    found, report = look(case, target, "--holders", whose)
+    return [link["name"] for link in found["chains"][0]["links"]], report
+
+
+@h.test("who holds a block: variables, blocks, classes, stacks")
+def _(case):
+    _, target, said = start_leaky(case)
+    reached = [address for address, verdict in said.items()
+               if verdict == "reached"]
+    on_stack, of_thread, table, below, items = reached
+    names, report = chain_of(case, target, hex(table))
+    h.check(names[0].startswith("table (memory_leaks .bss+0x"),
+            "root: %r" % names)
+    h.check_equal(names[1:], ["72 bytes"], "links")
+    h.check("> 72 bytes " + hex(table) in report, "report: " + report)
+    # An address in its middle is as good.
+    names, _ = chain_of(case, target, hex(below + 8))
+    h.check_equal(names[1:], ["72 bytes", "88 bytes"], "links")
+    names, _ = chain_of(case, target, hex(items))
+    h.check(names[0].startswith("items (memory_leaks .bss+0x"),
+            "root: %r" % names)
+    for address in (on_stack, of_thread):
+        names, _ = chain_of(case, target, hex(address))
+        h.check("stack or variables of thread" in names[0] or
+                names[0] == "a register", "root: %r" % names)
+    names, report = chain_of(case, target, "Both")
+    h.check(names[0].startswith("base (memory_leaks .bss+0x") and
+            names[1:] == ["Both"], "links: %r" % names)
+    found, report = look(case, target, "--holders", "Shop")
+    h.check_equal([(chain["blocks"], chain["verdict"], chain["links"])
+                   for chain in found["chains"]],
+                  [(5, "definitely lost", [])], "nobody holds them")
+    result = case.calltrap("memory", "--holders", "Nobody", "-p",
+                           str(target.pid), log=False)
+    h.check_equal(result.status, 1, "status")
+    h.check("has no such block" in result.err, result.err)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("of a list, blocks that are alike are one line; variables unnamed, too")
+def _(case):
+    program = h.build("memory_chain", "memory_chain.c", "-O1", "-s")
+    target = case.start([program])
+    h.wait_until(lambda: "\n" in target.out, "its blocks")
+    found, report = look(case, target, "--holders", target.out.split()[0])
+    names = [link["name"] for link in found["chains"][0]["links"]]
+    h.check_match(r"memory_chain \.(bss|data)\+0x", names[0], "root")
+    h.check_equal(names[1:], ["40 bytes"] * 30, "links")
+    h.check("and 28 more blocks like it" in report, "report: " + report)
+
+
 h.main()

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/usage/holders_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/format/amounts.h"
+#include "report/format/json_writer.h"
+#include "report/format/names.h"
+#include "report/usage/leaks_text.h"
+
+static uint64_t bytes_of(const struct holders *holders)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < holders->count; i++)
+		bytes += holders->chains[i].bytes;
+	return bytes;
+}
+
+static void add_link(const struct holder_link *link, struct strbuf *out)
+{
+	names_escape(out, link->name);
+	if (link->block)
+		strbuf_printf(out, " 0x%" PRIx64, link->block);
+	if (link->block && link->offset)
+		strbuf_printf(out, "+0x%" PRIx64, link->offset);
+}
+
+/* How many blocks follow each other that are called alike. */
+static size_t run_of(const struct holder_chain *chain, size_t first)
+{
+	size_t end = first + 1;
+
+	while (first && end + 1 < chain->count &&
+	       !strcmp(chain->links[end].name, chain->links[first].name))
+		end++;
+	return end - first;
+}
+
+static void add_chain(const struct holder_chain *chain, uint64_t all,
+		      struct strbuf *out)
+{
+	amounts_add_held(out, chain->bytes, chain->blocks);
+	strbuf_printf(out, " (%.1f%%), %s\n",
+		      all ? 100.0 * (double)chain->bytes / (double)all : 0,
+		      leaks_kind_name(chain->kind));
+	for (size_t i = 0, run; i < chain->count; i += run) {
+		run = run_of(chain, i);
+		strbuf_puts(out, i ? "    > " : "    ");
+		add_link(&chain->links[i], out);
+		if (run > 1) {
+			strbuf_puts(out, " and ");
+			amounts_add_count(out, run - 1, "more block");
+			strbuf_puts(out, " like it");
+		}
+		strbuf_putc(out, '\n');
+	}
+}
+
+void holders_text(const struct leaks *leaks, const struct holders *holders,
+		  unsigned top, struct strbuf *out)
+{
+	const uint64_t all = bytes_of(holders);
+	size_t rows = holders->count;
+
+	strbuf_printf(out, "process %d (", (int)leaks->pid);
+	names_escape(out, leaks->name);
+	strbuf_puts(out, "): who holds ");
+	amounts_add_held(out, all, holders->blocks);
+	strbuf_puts(out, "; all tasks were stopped for ");
+	amounts_add_duration(out, leaks->pause_ns);
+	strbuf_putc(out, '\n');
+	if (top && rows > top)
+		rows = top;
+	for (size_t i = 0; i < rows; i++)
+		add_chain(&holders->chains[i], all, out);
+	if (rows == holders->count)
+		return;
+	amounts_add_count(out, holders->count - rows, "more chain");
+	strbuf_puts(out, " (--top)\n");
+}
+
+static json_t *chain_object(const struct holder_chain *chain)
+{
+	json_t *object = json_object(), *links = json_array();
+
+	json_set_number(object, "blocks", chain->blocks);
+	json_set_number(object, "bytes", chain->bytes);
+	json_set_text(object, "verdict", leaks_kind_name(chain->kind));
+	for (size_t i = 0; i < chain->count; i++) {
+		const struct holder_link *link = &chain->links[i];
+		json_t *one = json_object();
+
+		json_object_set_new(one, "name",
+				    json_text(link->name, strlen(link->name)));
+		json_object_set_new(one, "block", json_address(link->block));
+		json_set_number(one, "offset", link->offset);
+		json_object_set_new(one, "where", json_address(link->where));
+		json_array_append_new(links, one);
+	}
+	json_object_set_new(object, "links", links);
+	return object;
+}
+
+json_t *holders_json(const struct leaks *leaks, const struct holders *holders)
+{
+	json_t *root = json_object(), *chains = json_array();
+
+	json_set_number(root, "pid", (uint64_t)leaks->pid);
+	json_set_number(root, "pause_ns", leaks->pause_ns);
+	json_set_number(root, "blocks", holders->blocks);
+	for (size_t i = 0; i < holders->count; i++)
+		json_array_append_new(chains,
+				      chain_object(&holders->chains[i]));
+	json_object_set_new(root, "chains", chains);
+	return root;
+}
