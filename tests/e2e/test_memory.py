@@ -82,7 +82,7 @@ def check_mappings(found, pid):
                   "VmSize")
 
 
-@h.test("the same as malloc and the kernel say, to the byte")
+@h.test("the same as malloc and the kernel say, to the byte", users=True)
 def _(case):
     target, said = start(case)
     for options in ([], ["--freeze", "stop"]):
@@ -220,7 +220,7 @@ def counts_of(found):
                             "possibly lost")}
 
 
-@h.test("what is lost, block for block")
+@h.test("what is lost, block for block", users=True)
 def _(case):
     _, target, said = start_leaky(case)
     found, report = look(case, target, "--leaks")
@@ -332,7 +332,8 @@ def chain_of(case, target, whose):
     return [link["name"] for link in found["chains"][0]["links"]], report
 
 
-@h.test("who holds a block: variables, blocks, classes, stacks")
+@h.test("who holds a block: variables, blocks, classes, stacks",
+        users=True)
 def _(case):
     _, target, said = start_leaky(case)
     reached = [address for address, verdict in said.items()
@@ -378,6 +379,20 @@ def _(case):
     h.check_match(r"memory_chain \.(bss|data)\+0x", names[0], "root")
     h.check_equal(names[1:], ["40 bytes"] * 30, "links")
     h.check("and 28 more blocks like it" in report, "report: " + report)
+
+
+@h.test("waits of stopped tasks go on, and no signal is lost", users=True)
+def _(case):
+    program = h.build("memory_waits", "memory_waits.c", "-O1", "-lpthread")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its threads")
+    for _ in range(int(os.environ.get("ROUNDS", "5"))):
+        look(case, target, "--freeze", "stop")
+        look(case, target, "--leaks")
+    target.say("x")
+    h.wait_until(lambda: "interrupted" in target.out, "what there was")
+    h.check_equal(target.out.splitlines()[-1],
+                  "interrupted 0 lost 0 worked 1", "what there was")
 
 
 h.main()
