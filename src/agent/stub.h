@@ -18,7 +18,7 @@ struct stub_config {
 	taddr_t function;
 	const struct insn *insn;
 	unsigned arguments;
-	enum agent_failure failure;
+	unsigned failure; /* enum agent_failure, and AGENT_WIDE */
 };
 
 /* Where the stub lies, and what slots of its function hold from then on. */

@@ -216,6 +216,17 @@ int apply_freeze(struct command_line *line, const struct option_entry *entry,
 	return choose(line, entry, argument, words, ARRAY_SIZE(words));
 }
 
+int apply_engine(struct command_line *line, const struct option_entry *entry,
+		 const char *argument)
+{
+	static const char *const words[] = {
+		[ENGINE_TRAP] = "trap",
+		[ENGINE_AGENT] = "agent",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
 int apply_clock(struct command_line *line,
 		const struct option_entry *entry UNUSED,
 		const char *argument UNUSED)

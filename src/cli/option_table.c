@@ -52,6 +52,10 @@ const struct option_entry option_table[] = {
 	FIELD('F', "config", "FILE", apply_files, configs,
 	      "prototypes, or a directory of them (may repeat)"),
 
+	FIELD(0, "engine", "WHAT", apply_engine, engine,
+	      "how calls are caught: trap, or agent, in the\n"
+	      "process itself where that can be done"),
+
 	HEADING("What to show", TRACE),
 	FIELD('o', "output", "FILE", apply_text, log.path,
 	      "write there; %p in it makes a file per process"),

@@ -32,6 +32,12 @@ enum memory_freeze {
 	FREEZE_STOP, /* all tasks are stopped */
 };
 
+/* How calls are caught. */
+enum engine_choice {
+	ENGINE_TRAP,  /* by stops alone */
+	ENGINE_AGENT, /* in the process where that can be done */
+};
+
 /*
  * What the user asked for on the command line. Strings that are not freed
  * are the command line's own.
@@ -54,6 +60,7 @@ struct options {
 	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
 	bool count;           /* -c */
 	bool script;          /* --script */
+	enum engine_choice engine; /* --engine */
 	enum when_full when_full; /* --when-full */
 	struct log_options log;
 	enum memory_freeze freeze; /* --freeze */

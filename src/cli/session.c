@@ -50,6 +50,12 @@ static int watch_event(struct sink *sink, const struct event *event)
 	return 0;
 }
 
+static int watch_count(struct sink *sink UNUSED,
+		       const struct call_count *count UNUSED)
+{
+	return 0;
+}
+
 static int watch_finish(struct sink *sink)
 {
 	(void)sink;
@@ -63,11 +69,46 @@ static void watch_free(struct sink *sink)
 
 static const struct sink_ops watcher_ops = {
 	.event = watch_event,
+	.count = watch_count,
 	.finish = watch_finish,
 	.free = watch_free,
 };
 
 /* ---- setting up ---- */
+
+/*
+ * Why the agent is not asked for calls; NULL: it is. Children would go on with
+ * slots that lead to it, and be silent.
+ */
+static const char *no_agent(const struct options *options,
+			    const struct prober_config *config)
+{
+	if (options->engine != ENGINE_AGENT)
+		return "--engine=trap";
+	if (options->verb != VERB_TRACE)
+		return "heap";
+	if (options->log.dialect != &dialect_own)
+		return "--ltrace";
+	if (options->follow)
+		return "-f";
+	if (config->stack_depth)
+		return "-w";
+	if (config->scripts)
+		return "--script";
+	return NULL;
+}
+
+static void open_agent(struct session *session, struct prober_config *config)
+{
+	const struct options *options = session->options;
+
+	session->no_agent = no_agent(options, config);
+	if (session->no_agent)
+		return;
+	session->agent = agent_engine_new(sinks_take_counts(config->sinks),
+					  options->log.durations);
+	config->engines = agent_engine_base(session->agent);
+}
 
 static void open_prober(struct session *session)
 {
@@ -86,12 +127,16 @@ static void open_prober(struct session *session)
 		config.stacks = session->stacks;
 		config.unwinder = session->unwinder;
 	}
+	open_agent(session, &config);
 	session->prober = prober_new(&config);
 	session->tracer.system_calls = config.system_calls;
 	if (session->verb->source)
 		source = session->verb->source(session);
 	if (source)
 		source_add(&session->tracer, source);
+	if (session->agent)
+		source_add(&session->tracer,
+			   agent_engine_source(session->agent));
 }
 
 /* For each round of tracing another one: what was traced in the round before
@@ -593,6 +638,40 @@ static void report_losses(struct session *session)
  * Whoever reads a log wants the program's own lines, and with -o standard error
  * is for what went wrong.
  */
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* How many ways calls were caught, if there was more than one to choose. */
+static void report_engines(const struct session *session)
+{
+	const uint64_t all = prober_counts(session->prober).probes;
+	struct agent_engine_report report = { 0 };
+	const char *reason = session->no_agent;
+
+	if (session->options->engine != ENGINE_AGENT)
+		return;
+	if (session->agent) {
+		report = agent_engine_report(session->agent);
+		reason = report.reason;
+	}
+	if (report.lost)
+		complain(0, "%llu calls were not recorded, as there was no "
+			    "room for them",
+			 (unsigned long long)report.lost);
+	if (report.blind)
+		complain(0, "calls went by unseen %llu times, as calltrap had "
+			    "given no sign of life for a second",
+			 (unsigned long long)report.blind);
+	complain(0, "caught: %u function%s in the process, %llu by traps "
+		    "alone%s%s%s%s",
+		 report.functions, plural(report.functions),
+		 (unsigned long long)(all - report.functions),
+		 reason ? " (" : "", reason ? reason : "", reason ? ")" : "",
+		 report.stays ? "; 36 KiB of code stay there, unused" : "");
+}
+
 static void report_cost(struct session *session)
 {
 	const struct options *options = session->options;
@@ -662,6 +741,7 @@ static void finish(struct session *session)
 	if (session->verb->finished)
 		session->verb->finished(session);
 	report_cost(session);
+	report_engines(session);
 	report_losses(session);
 	report_what_was_missed(session);
 	report_pages(session);
@@ -782,6 +862,7 @@ int session_run(const struct options *options, pid_t front,
 		status = end_of_tracing(&session);
 		tracer_fini(&session.tracer);
 		prober_free(session.prober);
+		agent_engine_free(session.agent);
 	}
 	pause_free(session.pause);
 	sinks_free(session.sinks);

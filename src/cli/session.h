@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "debuginfo/debuginfo.h"
+#include "probe/agent_engine.h"
 #include "probe/prober.h"
 #include "report/file/output.h"
 #include "tracee/inheritance.h"
@@ -87,6 +88,8 @@ struct session {
 	struct stacks *stacks;
 	struct unwinder *unwinder; /* or NULL */
 	struct prober *prober;
+	struct agent_engine *agent; /* or NULL: .no_agent says why */
+	const char *no_agent;
 	struct tracer tracer;
 	pid_t child;        /* the command, or 0 */
 	bool child_ended;

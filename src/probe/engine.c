@@ -134,3 +134,21 @@ void engines_end(struct probe_space *space)
 		if (engine->ops->end)
 			engine->ops->end(engine, space);
 }
+
+void engines_prepare(struct probe_space *space)
+{
+	struct engine *engine = space->prober->engines;
+
+	for (; engine; engine = engine->next)
+		if (engine->ops->prepare)
+			engine->ops->prepare(engine, space);
+}
+
+void engines_catch_up(struct prober *prober, uint64_t time)
+{
+	struct engine *engine = prober->engines;
+
+	for (; engine; engine = engine->next)
+		if (engine->ops->catch_up)
+			engine->ops->catch_up(engine, time);
+}

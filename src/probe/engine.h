@@ -82,6 +82,12 @@ struct engine_ops {
 	void (*unplant)(struct engine *engine, struct point *point, bool gone);
 
 	/*
+	 * All points of the modules that are there now are planted; no thread
+	 * has come to one that wasn't there before. NULL: nothing to prepare.
+	 */
+	void (*prepare)(struct engine *engine, struct probe_space *space);
+
+	/*
 	 * A call has begun whose return is wanted: pairing_return() will be
 	 * called for it. NULL when this engine can't tell of it.
 	 */
@@ -110,6 +116,13 @@ struct engine_ops {
 	 */
 	void (*leave)(struct engine *engine, struct probe_space *space);
 	void (*end)(struct engine *engine, struct probe_space *space);
+
+	/*
+	 * Something that happened then is about to be told by another engine:
+	 * what is known of the time before it is to be told first. NULL: all
+	 * is told at once.
+	 */
+	void (*catch_up)(struct engine *engine, uint64_t time);
 };
 
 /* Embedded as first member of what implements it. */

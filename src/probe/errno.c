@@ -35,22 +35,29 @@ void errno_forget(struct probe_space *space)
 	space->errno_searched = false;
 }
 
-int errno_read(const struct moment *moment)
+bool errno_place(const struct moment *moment, taddr_t *ret)
 {
 	struct probe_space *space = moment->space;
-	uint64_t place;
-	int32_t error;
 
 	if (!space->errno_searched)
 		space->errno_function = find_function(space->space);
 	space->errno_searched = true;
 	if (!space->errno_function ||
 	    evaluate_function(space->space, moment->regs, moment->memory,
-			      space->errno_function, &place))
-		return 0;
+			      space->errno_function, ret))
+		return false;
 	if (moment->arch->word_size == 4)
-		place = (uint32_t)place;
-	if (memory_read(moment->memory, place, &error, sizeof(error)))
+		*ret = (uint32_t)*ret;
+	return true;
+}
+
+int errno_read(const struct moment *moment)
+{
+	taddr_t place;
+	int32_t error;
+
+	if (!errno_place(moment, &place) ||
+	    memory_read(moment->memory, place, &error, sizeof(error)))
 		return 0;
 	return error > 0 && error < 4096 ? error : 0;
 }

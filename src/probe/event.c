@@ -17,6 +17,24 @@ int sinks_event(struct sink *first, const struct event *event)
 	return error;
 }
 
+int sinks_count(struct sink *first, const struct call_count *count)
+{
+	struct sink *sink;
+	int error = 0;
+
+	for (sink = first; sink; sink = sink->next)
+		error = first_error(error, sink->ops->count(sink, count));
+	return error;
+}
+
+bool sinks_take_counts(const struct sink *first)
+{
+	for (; first; first = first->next)
+		if (!first->ops->count)
+			return false;
+	return true;
+}
+
 int sinks_flush(struct sink *first)
 {
 	struct sink *sink;

@@ -161,6 +161,25 @@ static inline bool event_is_resolved(const struct event *event)
 }
 
 /*
+ * Calls that nobody has seen one by one: they were counted where they were
+ * made. Those of them that took up to so many nanoseconds are counted in
+ * durations, if these were asked for.
+ */
+struct call_count {
+	const struct function *function;
+	pid_t pid;
+	uint64_t calls;
+	uint64_t failed;
+	uint64_t ns;      /* in all */
+	uint64_t longest; /* these two: 0 when nobody asked */
+	size_t duration_count;
+	const struct call_duration {
+		uint64_t ns;
+		uint64_t calls;
+	} *durations;
+};
+
+/*
  * A consumer of events, embedded as first member of what implements it. No
  * sink knows how a call was caught.
  */
@@ -177,6 +196,9 @@ struct sink_ops {
 	 */
 	int (*event)(struct sink *sink, const struct event *event);
 
+	/* The same of calls that were counted. NULL: it wants to see each. */
+	int (*count)(struct sink *sink, const struct call_count *count);
+
 	/*
 	 * Called when nothing is left to do but wait: writes what event kept
 	 * back. Returns like event. NULL where nothing is kept back.
@@ -191,6 +213,10 @@ struct sink_ops {
 
 /* Hands an event to each sink of a list; the first error is returned. */
 int sinks_event(struct sink *first, const struct event *event);
+int sinks_count(struct sink *first, const struct call_count *count);
+
+/* Whether none of them wants to see each call. */
+bool sinks_take_counts(const struct sink *first);
 int sinks_flush(struct sink *first);
 int sinks_finish(struct sink *first);
 void sinks_free(struct sink *first);

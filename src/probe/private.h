@@ -136,6 +136,7 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	struct untraced *untraced;
+	bool repaired;                  /* what another calltrap left there */
 	bool is_go;                     /* stacks are moved */
 	taddr_t errno_function;         /* 0: there is none, or … */
 	bool errno_searched;            /* … nobody has looked yet */
@@ -154,7 +155,15 @@ static inline struct task_calls *task_calls_of(const struct task *task)
 	return task->client;
 }
 
+/*
+ * To all sinks. Before that, engines tell what they know of the time before
+ * it.
+ */
 void prober_emit(struct prober *prober, const struct event *event);
+
+/* The same from an engine that has been asked, or of many calls at once. */
+void prober_tell(struct prober *prober, const struct event *event);
+void prober_count(struct prober *prober, const struct call_count *count);
 
 /*
  * Who has called the function at whose entry the moment is, or (a system call)
@@ -215,6 +224,8 @@ void engines_forget_range(struct probe_space *space, taddr_t low,
 void engines_forget_frames(const struct moment *moment, taddr_t limit);
 void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
+void engines_prepare(struct probe_space *space);
+void engines_catch_up(struct prober *prober, uint64_t time);
 
 /* ---- probe.c: planting ---- */
 
@@ -419,6 +430,9 @@ void function_defined(struct prober *prober, const struct function *function,
 void function_called(struct prober *prober, const struct function *function);
 
 /* ---- errno.c ---- */
+
+/* Where a task of the moment's has its errno; false when that isn't known. */
+bool errno_place(const struct moment *moment, taddr_t *ret);
 
 /* errno of that moment, or 0 when it can't be known. */
 int errno_read(const struct moment *moment);

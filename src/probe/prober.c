@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "agent/remains.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
@@ -13,14 +14,29 @@ static struct prober *prober_of(struct tracer_client *client)
 	return (struct prober *)client;
 }
 
-void prober_emit(struct prober *prober, const struct event *event)
+static void note_error(struct prober *prober, int err)
 {
-	int err = sinks_event(prober->config.sinks, event);
-
 	if (err && !prober->error) {
 		prober->error = err;
 		*prober->config.wake = 1;
 	}
+}
+
+void prober_tell(struct prober *prober, const struct event *event)
+{
+	note_error(prober, sinks_event(prober->config.sinks, event));
+}
+
+void prober_count(struct prober *prober, const struct call_count *count)
+{
+	prober->counts.calls += count->calls;
+	note_error(prober, sinks_count(prober->config.sinks, count));
+}
+
+void prober_emit(struct prober *prober, const struct event *event)
+{
+	engines_catch_up(prober, event->time);
+	prober_tell(prober, event);
 }
 
 stack_id prober_callers(const struct moment *moment, bool at_entry)
@@ -140,6 +156,10 @@ static void on_modules_consistent(struct tracer_client *client,
 
 	for (module = space->modules; module; module = module->next)
 		call_sites_plant(own, module);
+	if (!own->repaired)
+		(void)remains_repair(space);
+	own->repaired = true;
+	engines_prepare(own);
 	pairing_watch_inherited(own);
 	ifuncs_read_slots(own);
 	errno_forget(own);

@@ -68,7 +68,10 @@ static void visit(struct task *task, struct trap *trap)
 	task->place = address;
 	if (!task_take_visit(task, address, space->arch->sp(&task->regs)))
 		tell_owners(trap, task);
-	/* An owner that left may have taken the trap with it. */
+	/* An owner may have sent it elsewhere: it comes back. */
+	if (space->arch->ip(&task->regs) != address)
+		return;
+	/* One that left may have taken the trap with it. */
 	trap = trap_find(space, address);
 	if (trap && trap->planted)
 		trap_pass(task, trap);

@@ -16,7 +16,8 @@ struct trap_owner_ops {
 	/*
 	 * A task stands on the trap; its ip has been set back to the
 	 * instruction. The owner may remove itself here, no other owner of
-	 * this trap.
+	 * this trap. It may set the ip to code that leads back to the trap,
+	 * which is then hit once more.
 	 */
 	void (*hit)(struct trap_owner *owner, struct task *task);
 };

@@ -90,7 +90,7 @@ static void open_gate(uint64_t mode)
 }
 
 static void hook(unsigned index, void *function_to_hook, unsigned arguments,
-		 enum agent_failure failure)
+		 unsigned failure)
 {
 	struct stub_config config = {
 		.base = (uintptr_t)base,
@@ -280,7 +280,7 @@ static __attribute__((noinline, noipa)) long gives_back(long result)
 	return result;
 }
 
-static void count_failures(enum agent_failure failure, uint64_t expected)
+static void count_failures(unsigned failure, uint64_t expected)
 {
 	struct agent_counter counter;
 
@@ -296,9 +296,12 @@ START_TEST(failures_are_counted)
 {
 	set_up(AGENT_COUNTS);
 	count_failures(AGENT_FAILS_NEVER, 0);
-	count_failures(AGENT_FAILS_NULL, 1);
-	count_failures(AGENT_FAILS_NEGATIVE, 2);
-	count_failures(AGENT_FAILS_NONZERO, 4);
+	count_failures(AGENT_FAILS_ZERO, 1);
+	count_failures(AGENT_FAILS_MINUS_ONE, 2);
+	count_failures(AGENT_FAILS_NEGATIVE, 3);
+	count_failures(AGENT_FAILS_NONZERO, 5);
+	count_failures(AGENT_FAILS_POINTER | AGENT_WIDE, 7);
+	count_failures(AGENT_FAILS_NEGATIVE | AGENT_WIDE, 8);
 	tear_down();
 }
 END_TEST

@@ -38,13 +38,19 @@ static uint64_t top_of(unsigned octave, unsigned part)
 
 void histogram_add(struct histogram *histogram, uint64_t number)
 {
+	histogram_add_many(histogram, number, 1);
+}
+
+void histogram_add_many(struct histogram *histogram, uint64_t number,
+			uint64_t times)
+{
 	unsigned octave = octave_of(number);
 	uint64_t **counts = &histogram->octaves[octave];
 
 	if (!*counts)
 		*counts = xcalloc(HISTOGRAM_PARTS, sizeof(**counts));
-	(*counts)[part_of(number, octave)]++;
-	histogram->count++;
+	(*counts)[part_of(number, octave)] += times;
+	histogram->count += times;
 	if (number > histogram->max)
 		histogram->max = number;
 }

@@ -19,6 +19,10 @@ struct histogram {
 void histogram_fini(struct histogram *histogram);
 void histogram_add(struct histogram *histogram, uint64_t number);
 
+/* The same so many times. */
+void histogram_add_many(struct histogram *histogram, uint64_t number,
+			uint64_t times);
+
 /*
  * What per_mille / 1000 of the numbers don't exceed, too large by 1/32 at
  * most; 0 if there are none.

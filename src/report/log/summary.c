@@ -122,6 +122,21 @@ static int summary_event(struct sink *sink, const struct event *event)
 	return 0;
 }
 
+static int summary_count(struct sink *sink, const struct call_count *count)
+{
+	struct summary *summary = summary_of(sink);
+	struct row *row = row_of(summary, count->function);
+	size_t i;
+
+	row->calls += count->calls;
+	row->errors += count->failed;
+	row->time += (int64_t)count->ns;
+	for (i = 0; summary->quantiles && i < count->duration_count; i++)
+		histogram_add_many(&row->durations, count->durations[i].ns,
+				   count->durations[i].calls);
+	return 0;
+}
+
 /* 0: too little to be told from what the stops cost. */
 static uint64_t resolved_time(const struct row *row)
 {
@@ -294,6 +309,7 @@ static void summary_free(struct sink *sink)
 
 static const struct sink_ops summary_ops = {
 	.event = summary_event,
+	.count = summary_count,
 	.finish = summary_finish,
 	.free = summary_free,
 };

@@ -211,13 +211,22 @@ static inline struct agent_block *block_at(const struct config *config,
 
 static inline bool has_failed(const struct agent_frame *frame)
 {
-	switch (frame->stub->failure) {
-	case AGENT_FAILS_NULL:
-		return !frame->result;
+	const uint32_t failure = frame->stub->failure;
+	const int64_t result = failure & AGENT_WIDE ?
+				       (int64_t)frame->result :
+				       (int32_t)frame->result;
+
+	switch (failure & ~AGENT_WIDE) {
+	case AGENT_FAILS_MINUS_ONE:
+		return result == -1;
+	case AGENT_FAILS_POINTER:
+		return !result || result == -1;
+	case AGENT_FAILS_ZERO:
+		return !result;
 	case AGENT_FAILS_NEGATIVE:
-		return (int32_t)frame->result < 0;
+		return result < 0;
 	case AGENT_FAILS_NONZERO:
-		return (uint32_t)frame->result;
+		return result;
 	default:
 		return false;
 	}

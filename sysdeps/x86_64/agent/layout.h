@@ -66,18 +66,22 @@ struct agent_stub {
 	uint64_t function;   /* where it begins, and was called */
 	uint32_t index;
 	uint32_t arguments;  /* how many are recorded */
-	uint32_t failure;    /* enum agent_failure */
+	uint32_t failure;    /* enum agent_failure, and AGENT_WIDE */
 	uint32_t used;
 	uint8_t copy[80];    /* its first instruction, and a jump behind that */
 };
 
-/* Which results are failures. */
+/* Which results are failures: ints, or with AGENT_WIDE 64 bits. */
 enum agent_failure {
 	AGENT_FAILS_NEVER,
-	AGENT_FAILS_NULL,     /* 0 */
-	AGENT_FAILS_NEGATIVE, /* an int below 0 */
-	AGENT_FAILS_NONZERO,  /* an int */
+	AGENT_FAILS_MINUS_ONE,
+	AGENT_FAILS_POINTER, /* 0 or -1 */
+	AGENT_FAILS_ZERO,
+	AGENT_FAILS_NEGATIVE,
+	AGENT_FAILS_NONZERO,
 };
+
+#define AGENT_WIDE 0x100
 
 /* Private to the process, and zeros in a forked child. */
 struct agent_gate {

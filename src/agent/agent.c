@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/remains.h"
+#include "agent/slots.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/x86_64/agent/image.h"
+#include "tracee/passing.h"
+
+/* How old the last sign of life may be. */
+#define PATIENCE NS_PER_SECOND
+
+void agent_init(struct agent *agent, struct space *space, uint64_t mode)
+{
+	*agent = (struct agent){
+		.space = space,
+		.mode = mode,
+		.shared.fd = -1,
+	};
+	if (!ticks_are_steady()) {
+		agent->state = AGENT_REFUSED;
+		agent->reason = "the processor's clock isn't steady";
+	}
+}
+
+void agent_fini(struct agent *agent)
+{
+	shared_close(&agent->shared);
+	free(agent->slots);
+	agent->slots = NULL;
+	agent->slot_count = agent->slot_room = 0;
+}
+
+/* ---- memory of the process ---- */
+
+static int write_at(struct agent *agent, taddr_t address, const void *bytes,
+		    size_t size)
+{
+	return procmem_write_code(&agent->space->memory, address, bytes, size);
+}
+
+static bool read_at(struct agent *agent, taddr_t address, void *ret,
+		    size_t size)
+{
+	return procmem_read_code(&agent->space->memory, address, ret, size) ==
+	       size;
+}
+
+static int write_gate(struct agent *agent, size_t offset, uint64_t value)
+{
+	return write_at(agent, agent->base + AGENT_GATE_OFFSET + offset,
+			&value, sizeof(value));
+}
+
+#define WRITE_GATE(agent, member, value) \
+	write_gate(agent, offsetof(struct agent_gate, member), value)
+
+static bool read_gate(struct agent *agent, struct agent_gate *ret)
+{
+	return read_at(agent, agent->base + AGENT_GATE_OFFSET, ret,
+		       sizeof(*ret));
+}
+
+static bool refuse(struct agent *agent, const char *reason)
+{
+	agent->state = AGENT_REFUSED;
+	agent->reason = reason;
+	diag_debug(DIAG_TRAP, "agent: not in process %d: %s",
+		   (int)agent->space->memory.pid, reason);
+	return false;
+}
+
+/* ---- whether ---- */
+
+static const char *why_not(const struct task *task)
+{
+	struct procfs_status status;
+
+	if (task->tracee->space->arch != &arch_x86_64)
+		return "it isn't a program of 64 bits";
+	if (task->tracee->borrows)
+		return "it shares its memory with its parent";
+	if (procfs_status(task->tid, &status))
+		return "its status can't be read";
+	if (status.seccomp)
+		return "seccomp";
+	if (status.shadow_stack)
+		return "it has shadow stacks";
+	return NULL;
+}
+
+/* ---- what an earlier one has left behind ---- */
+
+/* But for what boot is told, which is different each time. */
+static bool is_same_code(struct agent *agent)
+{
+	uint8_t *code CLEANUP(xfree_cleanup) = xmalloc(agent_image_size);
+	const size_t told = offsetof(struct agent_header, boot_what);
+
+	return read_at(agent, agent->base, code, agent_image_size) &&
+	       !memcmp(code, agent_image, told) &&
+	       !memcmp(code + sizeof(struct agent_header),
+		       agent_image + sizeof(struct agent_header),
+		       agent_image_size - sizeof(struct agent_header));
+}
+
+/*
+ * Its stubs are kept as they are: a thread may be in any of them. That they are
+ * ours byte for byte is seen when they are to be used again.
+ */
+static bool find_old(struct agent *agent)
+{
+	taddr_t after = 0;
+
+	do
+		agent->base = after = remains_find(agent->space, after);
+	while (agent->base && !is_same_code(agent));
+	if (!agent->base ||
+	    !read_at(agent, agent->base + AGENT_STUBS_OFFSET, agent->stubs,
+		     sizeof(agent->stubs))) {
+		agent->base = 0;
+		return false;
+	}
+	while (agent->stub_count < AGENT_STUBS &&
+	       agent->stubs[agent->stub_count].used)
+		agent->stub_count++;
+	agent->reused = true;
+	return true;
+}
+
+/* ---- getting in ---- */
+
+/* Where a syscall instruction lies: the kernel's own page has some. */
+static taddr_t find_instruction(const struct agent *agent)
+{
+	static const uint8_t wanted[2] = { 0x0f, 0x05 };
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	FILE *maps = procfs_maps_open(agent->space->memory.pid);
+	uint8_t code[16384];
+	uint8_t *found = NULL;
+	size_t size;
+
+	while (maps && !found && procfs_maps_next(maps, mapping)) {
+		if (strcmp(mapping->path, "[vdso]"))
+			continue;
+		size = procmem_read_code(&agent->space->memory, mapping->start,
+					 code, sizeof(code));
+		found = memmem(code, size, wanted, sizeof(wanted));
+	}
+	if (maps)
+		fclose(maps);
+	return found ? mapping->start + (found - code) : 0;
+}
+
+static uint64_t whole_size(void)
+{
+	return AGENT_SHARED_OFFSET + shared_size();
+}
+
+/* All of it, readable and executable; boot maps what is to be written. */
+static bool reserve(struct agent *agent, struct task *task)
+{
+	const uint64_t arguments[6] = {
+		0, whole_size(), PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, UINT64_MAX, 0,
+	};
+	const taddr_t instruction = find_instruction(agent);
+	int64_t base;
+	int err;
+
+	if (!instruction)
+		return refuse(agent, "no instruction for a system call");
+	err = task_system_call(task, instruction, SYS_mmap, arguments, &base);
+	if (err) /* a signal came: the next task may try it */
+		return false;
+	if (base < 0 && base > -4096)
+		return refuse(agent, "it can't have more memory");
+	agent->base = (taddr_t)base;
+	return true;
+}
+
+static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
+{
+	const struct agent_header *header = (const void *)agent_image;
+	const uint64_t told[3] = { what, shared_size(),
+				   agent->space->arch->ip(&task->regs) };
+
+	if (write_at(agent,
+		     agent->base + offsetof(struct agent_header, boot_what),
+		     told, sizeof(told)) ||
+	    WRITE_GATE(agent, booted, 0))
+		return false;
+	agent->space->arch->set_ip(&task->regs, agent->base + header->boot);
+	task->ip_changed = true;
+	agent->tid = task->tid;
+	return true;
+}
+
+static bool begin(struct agent *agent, struct task *task)
+{
+	const char *reason = why_not(task);
+	uint64_t what = AGENT_BOOT_SHARE;
+
+	if (reason)
+		return refuse(agent, reason);
+	if (!find_old(agent)) {
+		if (!reserve(agent, task))
+			return false;
+		what = AGENT_BOOT_MAP;
+		if (write_at(agent, agent->base, agent_image,
+			     agent_image_size))
+			return refuse(agent, "its code can't be written");
+	}
+	agent->state = AGENT_MAPPING;
+	return set_boot(agent, task, what) ||
+	       refuse(agent, "its code can't be written");
+}
+
+/* That it is what boot has made, and no device or pipe of the program's. */
+static bool is_memfd(int path)
+{
+	char name[64], link[64];
+	struct stat file;
+	ssize_t size;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
+	size = readlink(name, link, sizeof(link) - 1);
+	if (size < 0 || fstat(path, &file) || !S_ISREG(file.st_mode))
+		return false;
+	link[size] = '\0';
+	return !strncmp(link, REMAINS_NAME, strlen(REMAINS_NAME));
+}
+
+static int open_memfd(pid_t tid, int64_t number)
+{
+	char name[64];
+	int path, fd = -1;
+
+	snprintf(name, sizeof(name), "/proc/%d/fd/%" PRId64, (int)tid, number);
+	path = open(name, O_PATH | O_CLOEXEC);
+	if (path < 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
+	if (is_memfd(path))
+		fd = open(name, O_RDWR | O_CLOEXEC);
+	close(path);
+	return fd;
+}
+
+static bool open_shared(struct agent *agent, int64_t number)
+{
+	int fd = open_memfd(agent->tid, number);
+
+	return fd >= 0 && !shared_open(&agent->shared, fd, agent->mode);
+}
+
+static bool mapped(struct agent *agent, struct task *task)
+{
+	struct agent_gate gate;
+
+	if (!read_gate(agent, &gate) || !gate.booted)
+		return refuse(agent, "it can't have more memory");
+	if (gate.boot_result < 0)
+		return refuse(agent, "no memory can be shared with it");
+	if (!open_shared(agent, gate.boot_result))
+		agent->reason = "no memory can be shared with it";
+	agent->state = AGENT_CLOSING;
+	return set_boot(agent, task, AGENT_BOOT_CLOSE) ||
+	       refuse(agent, "its code can't be written");
+}
+
+static bool closed(struct agent *agent)
+{
+	if (!agent->shared.memory)
+		return refuse(agent, agent->reason);
+	agent->state = AGENT_INSIDE;
+	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
+		   (int)agent->space->memory.pid, agent->base,
+		   agent->reused ? ", again" : "");
+	return false;
+}
+
+bool agent_take(struct agent *agent, struct task *task)
+{
+	const bool its_own = task->tid == agent->tid;
+
+	switch (agent->state) {
+	case AGENT_OUTSIDE:
+		return begin(agent, task);
+	case AGENT_MAPPING:
+		return its_own && mapped(agent, task);
+	case AGENT_CLOSING:
+		return its_own && closed(agent);
+	case AGENT_INSIDE:
+	case AGENT_LEFT:
+	case AGENT_REFUSED:
+		break;
+	}
+	return false;
+}
+
+/* ---- catching ---- */
+
+static int open_gate(struct agent *agent, const struct ticks *ticks)
+{
+	int err;
+
+	shared_beat(&agent->shared);
+	err = WRITE_GATE(agent, mode, agent->mode) |
+	      WRITE_GATE(agent, patience, ticks_in(ticks, PATIENCE)) |
+	      WRITE_GATE(agent, blocks, shared_blocks_offset()) |
+	      WRITE_GATE(agent, block_size, shared_block_size()) |
+	      WRITE_GATE(agent, ring_words, SHARED_RING_WORDS) |
+	      WRITE_GATE(agent, errno_offset, (uint64_t)agent->errno_offset);
+	if (!err)
+		err = WRITE_GATE(agent, on, 1);
+	agent->open = !err;
+	return err ? -EIO : 0;
+}
+
+/* An old one that does the same, or the next that is free. */
+static int find_stub(const struct agent *agent,
+		     const struct stub_config *config, struct agent_stub *ret)
+{
+	struct stub_config own = *config;
+
+	for (own.index = 0; own.index < AGENT_STUBS; own.index++) {
+		int err;
+
+		own.base = agent->base;
+		err = stub_make(&own, ret);
+		if (err)
+			return err;
+		if (own.index >= agent->stub_count ||
+		    stub_equals(ret, &agent->stubs[own.index]))
+			return (int)own.index;
+	}
+	return -ENOSPC;
+}
+
+static int add_stub(struct agent *agent, int index,
+		    const struct agent_stub *stub)
+{
+	int err;
+
+	if ((unsigned)index < agent->stub_count)
+		return 0;
+	err = write_at(agent, stub_address(agent->base, index), stub,
+		       sizeof(*stub));
+	if (err)
+		return err;
+	agent->stubs[index] = *stub;
+	agent->stub_count = index + 1;
+	return 0;
+}
+
+int agent_catch(struct agent *agent, const char *name,
+		const struct stub_config *config, const struct ticks *ticks)
+{
+	struct agent_stub stub;
+	int index = find_stub(agent, config, &stub);
+	int err;
+
+	if (index < 0)
+		return index;
+	err = add_stub(agent, index, &stub);
+	if (!err && agent->shared.stubs < agent->stub_count)
+		err = shared_prepare(&agent->shared, agent->stub_count);
+	if (!err && !agent->open)
+		err = open_gate(agent, ticks);
+	if (err)
+		return err;
+	(void)agent_find_slots(agent, name, (unsigned)index);
+	return index;
+}
+
+size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
+{
+	const struct agent_slot wanted = {
+		.original = agent->stubs[stub].function,
+		.hook = stub_address(agent->base, stub),
+	};
+
+	return slots_hook(agent, name, &wanted);
+}
+
+bool agent_has_slots(const struct agent *agent, unsigned stub)
+{
+	const taddr_t hook = stub_address(agent->base, stub);
+	size_t i;
+
+	for (i = 0; i < agent->slot_count; i++)
+		if (agent->slots[i].hook == hook)
+			return true;
+	return false;
+}
+
+void agent_forget_range(struct agent *agent, taddr_t low, taddr_t high)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < agent->slot_count; i++)
+		if (agent->slots[i].address < low ||
+		    agent->slots[i].address >= high)
+			agent->slots[kept++] = agent->slots[i];
+	agent->slot_count = kept;
+}
+
+bool agent_beat(struct agent *agent, const struct ticks *ticks)
+{
+	struct agent_gate gate;
+
+	if (agent->state != AGENT_INSIDE || !agent->open)
+		return true;
+	shared_beat(&agent->shared);
+	if (!read_gate(agent, &gate) || gate.on)
+		return true;
+	agent->blind++;
+	(void)WRITE_GATE(agent, patience, ticks_in(ticks, PATIENCE));
+	(void)WRITE_GATE(agent, on, 1);
+	return false;
+}
+
+void agent_leave(struct agent *agent)
+{
+	if (agent->state != AGENT_INSIDE)
+		return;
+	slots_restore(agent);
+	(void)WRITE_GATE(agent, on, 0);
+	agent->open = false;
+	agent->state = AGENT_LEFT;
+}

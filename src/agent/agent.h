@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_H
+#define CALLTRAP_AGENT_H
+
+#include "agent/shared.h"
+#include "agent/stub.h"
+#include "agent/ticks.h"
+#include "tracee/tracer.h"
+
+/*
+ * The agent in one space: getting in, the slots that lead to it, leaving.
+ *
+ * It gets in through a task that stands at a trap of ours on a function's first
+ * instruction, so in user mode, where no system call is interrupted. The task
+ * reserves the memory, then runs the agent's own boot code, which maps the rest
+ * and leads back to the trap; a second time, to close the descriptor.
+ */
+enum agent_state {
+	AGENT_OUTSIDE,
+	AGENT_MAPPING, /* a task has been sent to map what is shared */
+	AGENT_CLOSING, /* … and to close the descriptor */
+	AGENT_INSIDE,
+	AGENT_LEFT,
+	AGENT_REFUSED, /* for good: .reason says why */
+};
+
+/* A GOT entry that leads to a stub. */
+struct agent_slot {
+	taddr_t address;
+	taddr_t original;
+	taddr_t hook;
+};
+
+struct agent {
+	struct space *space;
+	enum agent_state state;
+	const char *reason; /* REFUSED: why, a few words */
+	pid_t tid;	    /* of the task that is on its way */
+	uint64_t mode;	    /* AGENT_COUNTS | … */
+	taddr_t base;
+	int64_t errno_offset;
+	bool reused;	    /* an earlier calltrap has left it behind */
+	struct shared shared;
+	struct agent_stub stubs[AGENT_STUBS];
+	unsigned stub_count;
+	struct agent_slot *slots;
+	size_t slot_count;
+	size_t slot_room;
+	bool open;	    /* the gate */
+	uint64_t blind;	    /* how often it was found closed */
+};
+
+void agent_init(struct agent *agent, struct space *space, uint64_t mode);
+
+/* Forgets all; what lies in the process stays as it is. */
+void agent_fini(struct agent *agent);
+
+/*
+ * A task has hit a trap that stands on a function's first instruction, and
+ * nothing else was done about it yet. Returns true when the task was sent to
+ * work for the agent: it will hit the trap again, and this is no call.
+ */
+bool agent_take(struct agent *agent, struct task *task);
+
+/*
+ * INSIDE: has calls of a function caught that come through slots, of modules
+ * that are there now. Returns the stub's number, or a negative errno. The gate
+ * is opened when the first is made.
+ */
+int agent_catch(struct agent *agent, const char *name,
+		const struct stub_config *config,
+		const struct ticks *ticks) MUST_CHECK;
+
+/* Looks for slots of a stub that have been filled in since, or restored. */
+size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub);
+
+/* Whether any slot leads to the stub. */
+bool agent_has_slots(const struct agent *agent, unsigned stub);
+
+/* What was mapped there is gone. */
+void agent_forget_range(struct agent *agent, taddr_t low, taddr_t high);
+
+/*
+ * A sign of life. If the hooks have closed the gate for want of such, it is
+ * opened again; returns false then: calls went by unseen.
+ */
+bool agent_beat(struct agent *agent, const struct ticks *ticks);
+
+/*
+ * Slots lead where they led before, and the gate is closed. Code and gate stay
+ * in the process, as a thread may be in them; the next one finds them.
+ */
+void agent_leave(struct agent *agent);
+
+#endif

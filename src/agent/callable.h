@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CALLABLE_H
+#define CALLTRAP_CALLABLE_H
+
+#include <stdbool.h>
+
+/*
+ * Whether the agent may call a function in its caller's place. A frame of the
+ * agent's, which has no unwind tables, lies between them then. So it must not
+ * throw nor let others throw through it, be no cancellation point, not return
+ * twice, and take no arguments on the stack. That is known of some functions
+ * only: of allocators, whoever defines them, and of the C library's.
+ */
+bool callable_by_agent(const char *function, const char *library);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/remains.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/slots.h"
+#include "agent/stub.h"
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+
+/* So many are looked at: there is one for each build that was ever killed. */
+#define AGENTS_MAX 64
+
+static bool is_agents(const struct procfs_mapping *mapping)
+{
+	return mapping->shared && mapping->start >= AGENT_SHARED_OFFSET &&
+	       !strncmp(mapping->path, REMAINS_NAME, strlen(REMAINS_NAME));
+}
+
+taddr_t remains_find(const struct space *space, taddr_t after)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	FILE *maps = procfs_maps_open(space->memory.pid);
+	taddr_t base = 0;
+
+	while (maps && !base && procfs_maps_next(maps, mapping))
+		if (is_agents(mapping) &&
+		    mapping->start - AGENT_SHARED_OFFSET > after)
+			base = mapping->start - AGENT_SHARED_OFFSET;
+	if (maps)
+		fclose(maps);
+	return base;
+}
+
+static bool is_known(struct space *space, taddr_t base)
+{
+	struct agent_header header;
+
+	return procmem_read_code(&space->memory, base, &header,
+				 sizeof(header)) == sizeof(header) &&
+	       header.magic == AGENT_MAGIC && header.version == AGENT_VERSION;
+}
+
+static size_t repair_agent(struct space *space, taddr_t base)
+{
+	struct agent_stub stubs[AGENT_STUBS];
+	size_t i, done = 0;
+
+	if (!is_known(space, base) ||
+	    procmem_read_code(&space->memory, base + AGENT_STUBS_OFFSET, stubs,
+			      sizeof(stubs)) != sizeof(stubs))
+		return 0;
+	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++)
+		done += slots_repair(space, stub_address(base, i),
+				     stubs[i].function);
+	return done;
+}
+
+size_t remains_repair(struct space *space)
+{
+	taddr_t base = 0;
+	size_t done = 0;
+	unsigned i;
+
+	for (i = 0; i < AGENTS_MAX; i++) {
+		base = remains_find(space, base);
+		if (!base)
+			break;
+		done += repair_agent(space, base);
+	}
+	if (done)
+		diag(DIAG_NOTE, DIAG_TRAP,
+		     "process %d had %zu slots of a calltrap that was killed: "
+		     "repaired",
+		     (int)space->memory.pid, done);
+	return done;
+}

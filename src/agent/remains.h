@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_REMAINS_H
+#define CALLTRAP_REMAINS_H
+
+#include "tracee/space.h"
+
+/* What the agent's shared memory is called in /proc/PID/maps. */
+#define REMAINS_NAME "/memfd:calltrap-agent"
+
+/*
+ * Agents that an earlier calltrap has left in a space: the first one above an
+ * address, or 0. It need not be ours byte for byte.
+ */
+taddr_t remains_find(const struct space *space, taddr_t after);
+
+/*
+ * Slots that lead to such ones, of a calltrap that was killed, lead again where
+ * they led before. Returns how many did not.
+ */
+size_t remains_repair(struct space *space);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/slots.h"
+
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/* Writes new where old stands, which is how it was a moment ago. */
+static bool replace(struct space *space, taddr_t address, taddr_t old,
+		    taddr_t new)
+{
+	uint64_t found;
+
+	return procmem_read_code(&space->memory, address, &found,
+				 sizeof(found)) == sizeof(found) &&
+	       found == old &&
+	       !procmem_write_code(&space->memory, address, &new, sizeof(new));
+}
+
+static bool is_known(const struct agent *agent, taddr_t address)
+{
+	size_t i;
+
+	for (i = 0; i < agent->slot_count; i++)
+		if (agent->slots[i].address == address)
+			return true;
+	return false;
+}
+
+static void remember(struct agent *agent, const struct agent_slot *slot)
+{
+	if (is_known(agent, slot->address))
+		return; /* the dynamic linker had written to it meanwhile */
+	agent->slots = xgrow(agent->slots, agent->slot_count,
+			     &agent->slot_room, sizeof(*agent->slots));
+	agent->slots[agent->slot_count++] = *slot;
+}
+
+/*
+ * Those of calls. Where a slot has no stub of the linker's, code may as well
+ * take the address out of it, and compare it with what it got before.
+ */
+static bool is_for_calls(const struct import *import)
+{
+	return import->kind == IMPORT_JUMP_SLOT ||
+	       (import->kind == IMPORT_GLOB_DAT && import->stub);
+}
+
+typedef bool slot_visitor(void *context, taddr_t address);
+
+/* Calls visit for each slot of a module that may hold the function. */
+static size_t visit_slots(const struct module *module, const char *name,
+			  slot_visitor *visit, void *context)
+{
+	size_t count, i, done = 0;
+	const struct import *imports = image_imports(module->image, &count);
+
+	for (i = 0; i < count; i++) {
+		const taddr_t address = module->bias + imports[i].slot;
+
+		if (is_for_calls(&imports[i]) && address % 8 == 0 &&
+		    (!name || !strcmp(imports[i].name, name)))
+			done += visit(context, address);
+	}
+	return done;
+}
+
+static size_t visit_modules(const struct space *space, const char *name,
+			    slot_visitor *visit, void *context)
+{
+	const struct module *module;
+	size_t done = 0;
+
+	for (module = space->modules; module; module = module->next)
+		done += visit_slots(module, name, visit, context);
+	return done;
+}
+
+struct hooking {
+	struct agent *agent;
+	const struct agent_slot *wanted;
+};
+
+static bool hook(void *context, taddr_t address)
+{
+	const struct hooking *hooking = context;
+	struct agent_slot slot = *hooking->wanted;
+
+	slot.address = address;
+	if (!replace(hooking->agent->space, address, slot.original, slot.hook))
+		return false;
+	remember(hooking->agent, &slot);
+	return true;
+}
+
+size_t slots_hook(struct agent *agent, const char *name,
+		  const struct agent_slot *wanted)
+{
+	struct hooking hooking = { agent, wanted };
+
+	return visit_modules(agent->space, name, hook, &hooking);
+}
+
+void slots_restore(struct agent *agent)
+{
+	while (agent->slot_count) {
+		const struct agent_slot *slot =
+			&agent->slots[--agent->slot_count];
+
+		(void)replace(agent->space, slot->address, slot->hook,
+			      slot->original);
+	}
+}
+
+struct repair {
+	struct space *space;
+	taddr_t hook, original;
+};
+
+static bool repair(void *context, taddr_t address)
+{
+	const struct repair *repair = context;
+
+	return replace(repair->space, address, repair->hook, repair->original);
+}
+
+size_t slots_repair(struct space *space, taddr_t hook, taddr_t original)
+{
+	struct repair context = { space, hook, original };
+
+	return visit_modules(space, NULL, repair, &context);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SLOTS_H
+#define CALLTRAP_SLOTS_H
+
+#include "agent/agent.h"
+
+/*
+ * GOT entries. Each is an aligned word, written at once while threads jump
+ * through it. What isn't bound yet is left to the dynamic linker: the first
+ * call through it is caught at the function, and from then on it leads there.
+ */
+
+/*
+ * Has all slots that modules import the name through, and that hold
+ * wanted->original, hold wanted->hook. Returns how many these were.
+ */
+size_t slots_hook(struct agent *agent, const char *name,
+		  const struct agent_slot *wanted);
+
+/* All that still hold the hook get their original. */
+void slots_restore(struct agent *agent);
+
+/* The same, of all slots of a space that hold a hook that nobody knows of. */
+size_t slots_repair(struct space *space, taddr_t hook, taddr_t original);
+
+#endif

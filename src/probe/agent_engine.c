@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/agent_engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/callable.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "prototype/plain.h"
+#include "probe/agent_private.h"
+#include "sysdeps/linux/procfs.h"
+
+/* Rings of a busy thread hold some 15,000 calls. */
+#define READ_EVERY (2 * 1000 * 1000)
+
+/* Where there is nothing to read, only signs of life are given. */
+#define BEAT_EVERY (NS_PER_SECOND / 10)
+
+/* Slots that the dynamic linker fills in when they are first called through. */
+#define LOOK_EVERY (NS_PER_SECOND / 4)
+
+static struct agent_engine *engine_of(struct engine *base)
+{
+	return (struct agent_engine *)base;
+}
+
+static struct agent_engine *engine_of_source(struct event_source *source)
+{
+	return (struct agent_engine *)((char *)source -
+				       offsetof(struct agent_engine, source));
+}
+
+static struct agent_space *find_space(const struct agent_engine *engine,
+				      const struct probe_space *space)
+{
+	struct agent_space *own;
+
+	for (own = engine->spaces; own; own = own->next)
+		if (own->space == space)
+			return own;
+	return NULL;
+}
+
+static struct agent_space *get_space(struct agent_engine *engine,
+				     struct probe_space *space)
+{
+	struct agent_space *own = find_space(engine, space);
+
+	if (own)
+		return own;
+	own = xcalloc(1, sizeof(*own));
+	own->engine = engine;
+	own->space = space;
+	agent_init(&own->agent, space->space, engine->mode);
+	own->next = engine->spaces;
+	engine->spaces = own;
+	return own;
+}
+
+/* ---- what is caught ---- */
+
+static unsigned failure_of(const struct plain_prototype *plain)
+{
+	const unsigned wide = plain->wide ? AGENT_WIDE : 0;
+
+	switch (plain->failure) {
+	case FAILURE_ERRNO:
+		return wide | (plain->pointer ? AGENT_FAILS_POINTER :
+						AGENT_FAILS_MINUS_ONE);
+	case FAILURE_ERRNUM:
+	case FAILURE_NONZERO:
+		return wide | AGENT_FAILS_NONZERO;
+	case FAILURE_ZERO:
+		return wide | AGENT_FAILS_ZERO;
+	case FAILURE_NEGATIVE:
+		return wide | AGENT_FAILS_NEGATIVE;
+	case FAILURE_KERNEL:
+	case FAILURE_UNKNOWN:
+		break;
+	}
+	return AGENT_FAILS_NEVER;
+}
+
+/* What a record doesn't hold can't be shown, and a stack isn't recorded. */
+static bool can_be_recorded(const struct prober *prober,
+			    const struct function *function)
+{
+	return prototype_is_plain(function->prototype) &&
+	       !prober->config.stack_depth;
+}
+
+static bool suits(const struct agent_engine *engine, const struct point *point)
+{
+	const struct function *function = point->function;
+	const struct probe_space *space = point->space;
+	struct plain_prototype plain;
+
+	if (!function || function->place != FUNCTION_ENTRY || point->caller ||
+	    function->group || function->entry_only || space->is_go ||
+	    space->space->arch != &arch_x86_64 ||
+	    !callable_by_agent(function->name, function->library) ||
+	    !prototype_plain_result(function->prototype, &plain) ||
+	    plain.arguments > AGENT_ARGUMENTS)
+		return false;
+	return !(engine->mode & AGENT_RECORDS) ||
+	       can_be_recorded(space->prober, function);
+}
+
+/* ---- getting in ---- */
+
+/* Nobody else is told of the task at this trap, and it has just come to it. */
+static bool is_alone(const struct trap_owner *owner, const struct task *task)
+{
+	const struct space *space = task->tracee->space;
+	const struct trap *trap = trap_find(task->tracee->space, task->place);
+
+	return trap && trap->owners == owner && !owner->next &&
+	       !task->tracee->muted && !space->tracer->leaving &&
+	       space->linkmap.complete;
+}
+
+/* Its threads call themselves by other numbers than we do. */
+static bool is_in_namespace(const struct task *task)
+{
+	struct procfs_status status;
+
+	return !procfs_status(task->tid, &status) &&
+	       status.own_pid != task->tid;
+}
+
+static bool may_take(const struct agent_point *own, const struct task *task)
+{
+	struct agent *agent = &own->space->agent;
+
+	if (agent->state > AGENT_CLOSING || !is_alone(&own->owner, task))
+		return false;
+	if (agent->state == AGENT_OUTSIDE && agent->mode & AGENT_RECORDS &&
+	    is_in_namespace(task)) {
+		agent->state = AGENT_REFUSED;
+		agent->reason = "a namespace of process numbers";
+		return false;
+	}
+	return true;
+}
+
+static void find_errno(struct agent *agent, const struct moment *moment)
+{
+	taddr_t place;
+
+	if (agent->state == AGENT_INSIDE && !agent->errno_offset &&
+	    errno_place(moment, &place))
+		agent->errno_offset =
+			(int64_t)(place - moment->regs->user.fs_base);
+}
+
+static void note_refusal(struct agent_space *space)
+{
+	if (space->agent.state == AGENT_REFUSED)
+		space->engine->report.reason = space->agent.reason;
+}
+
+/* Returns whether the task has gone to do something for us. */
+static bool take(struct agent_point *own, struct task *task)
+{
+	struct agent_space *space = own->space;
+	struct agent_engine *engine = space->engine;
+
+	if (!may_take(own, task)) {
+		note_refusal(space);
+		return false;
+	}
+	space->pid = task->tracee->pid;
+	if (agent_take(&space->agent, task))
+		return true;
+	note_refusal(space);
+	if (space->agent.state == AGENT_INSIDE)
+		engine->source.due = clock_now(); /* the rest, at leisure */
+	return false;
+}
+
+/*
+ * Mostly a slot that has been bound just now. Where it isn't, as calls come by
+ * pointer, it is looked for ever more rarely.
+ */
+static void note_hit(struct agent_point *own)
+{
+	if (own->stub < 0)
+		return;
+	own->hits++;
+	if (own->hits & (own->hits - 1))
+		return;
+	own->space->looked = 0;
+	own->space->engine->source.due = clock_now();
+}
+
+static void on_hit(struct trap_owner *owner, struct task *task)
+{
+	struct agent_point *own = (struct agent_point *)owner;
+	struct point *point = own->point;
+	struct moment moment;
+
+	if (take(own, task))
+		return;
+	note_hit(own);
+	moment = moment_of_stop(task);
+	find_errno(&own->space->agent, &moment);
+	point->ops->reached(point, &moment);
+}
+
+static const struct trap_owner_ops owner_ops = { .hit = on_hit };
+
+/* ---- catching ---- */
+
+static int plant(struct engine *base, struct point *point)
+{
+	struct agent_engine *engine = engine_of(base);
+	struct agent_point *own;
+	int err;
+
+	if (!suits(engine, point))
+		return -ENOTSUP;
+	own = xcalloc(1, sizeof(*own));
+	own->owner.ops = &owner_ops;
+	own->point = point;
+	own->stub = -1;
+	err = trap_plant(point->space->space, point->address, &own->owner);
+	if (err) {
+		free(own);
+		return err;
+	}
+	own->space = get_space(engine, point->space);
+	own->next = own->space->points;
+	own->space->points = own;
+	point->data = own;
+	return 0;
+}
+
+/* Two names of one function have one stub, which can tell of one of them. */
+static bool has_other(const struct agent_point *own)
+{
+	const struct agent_point *other;
+
+	for (other = own->space->points; other; other = other->next)
+		if (other != own &&
+		    other->point->address == own->point->address)
+			return true;
+	return false;
+}
+
+static void catch_point(struct agent_point *own)
+{
+	const struct function *function = own->point->function;
+	struct agent *agent = &own->space->agent;
+	const struct trap *trap = trap_find(agent->space, own->point->address);
+	struct plain_prototype plain;
+	struct stub_config config;
+	int stub;
+
+	own->given_up = true;
+	if (!trap || !trap->planted || has_other(own) ||
+	    !prototype_plain_result(function->prototype, &plain))
+		return;
+	config = (struct stub_config){
+		.function = own->point->address,
+		.insn = &trap->insn,
+		.arguments = plain.arguments,
+		.failure = failure_of(&plain),
+	};
+	stub = agent_catch(agent, function->name, &config,
+			   &own->space->engine->ticks);
+	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name,
+		   stub, agent->slot_count);
+	if (stub < 0)
+		return;
+	own->given_up = false;
+	own->stub = stub;
+}
+
+/* Calls through slots that came to be since. */
+static void look_again(struct agent_space *space, uint64_t now)
+{
+	struct agent_point *own;
+
+	space->looked = now;
+	for (own = space->points; own; own = own->next)
+		if (own->stub >= 0)
+			(void)agent_find_slots(&space->agent,
+					       own->point->function->name,
+					       (unsigned)own->stub);
+}
+
+static void catch_all(struct agent_space *space, uint64_t now)
+{
+	struct agent_point *own;
+
+	if (space->agent.state != AGENT_INSIDE ||
+	    space->space->space->tracer->leaving)
+		return;
+	for (own = space->points; own; own = own->next)
+		if (own->stub < 0 && !own->given_up)
+			catch_point(own);
+	if (now - space->looked > LOOK_EVERY)
+		look_again(space, now);
+}
+
+static bool any_inside(const struct agent_engine *engine)
+{
+	const struct agent_space *space;
+
+	for (space = engine->spaces; space; space = space->next)
+		if (space->agent.state == AGENT_INSIDE)
+			return true;
+	return false;
+}
+
+static void drain(struct event_source *source, uint64_t now)
+{
+	struct agent_engine *engine = engine_of_source(source);
+	struct agent_space *space;
+
+	if (!any_inside(engine)) {
+		source->due = 0;
+		return;
+	}
+	ticks_adjust(&engine->ticks);
+	for (space = engine->spaces; space; space = space->next) {
+		catch_all(space, now);
+		engine->report.blind +=
+			!agent_beat(&space->agent, &engine->ticks);
+	}
+	agent_records_tell(engine, ticks_now());
+	source->due = now + (engine->mode & AGENT_RECORDS ? READ_EVERY :
+							    BEAT_EVERY);
+}
+
+static void catch_up(struct engine *base, uint64_t time)
+{
+	struct agent_engine *engine = engine_of(base);
+	const uint64_t now = ticks_now(), ns = clock_now();
+
+	agent_records_tell(engine,
+			   ns > time ? now - ticks_in(&engine->ticks,
+						      ns - time) :
+				       now);
+}
+
+/* Which slots there are is read from files: nobody is to wait for that. */
+static void prepare(struct engine *base, struct probe_space *space)
+{
+	const struct module *module = space->space->modules;
+	size_t count;
+
+	if (!find_space(engine_of(base), space))
+		return;
+	for (; module; module = module->next)
+		(void)image_imports(module->image, &count);
+}
+
+/* ---- the end ---- */
+
+static void note_caught(struct agent_point *own)
+{
+	struct agent_space *space = own->space;
+
+	if (own->stub < 0 || own->noted ||
+	    !agent_has_slots(&space->agent, (unsigned)own->stub))
+		return;
+	own->noted = true;
+	space->engine->report.functions++;
+}
+
+/* What is told of it before it goes. */
+static void settle(struct agent_point *own)
+{
+	note_caught(own);
+	agent_records_tell(own->space->engine, UINT64_MAX);
+	agent_count_tell(own);
+}
+
+static void take_off_list(struct agent_point *own)
+{
+	struct agent_point **link = &own->space->points;
+
+	while (*link != own)
+		link = &(*link)->next;
+	*link = own->next;
+}
+
+static void unplant(struct engine *base UNUSED, struct point *point, bool gone)
+{
+	struct agent_point *own = point->data;
+
+	settle(own);
+	take_off_list(own);
+	if (!gone)
+		trap_unplant(point->space->space, point->address, &own->owner);
+	free(own);
+}
+
+static void forget_range(struct engine *base, struct probe_space *space,
+			 taddr_t low, taddr_t high)
+{
+	struct agent_space *own = find_space(engine_of(base), space);
+
+	if (own)
+		agent_forget_range(&own->agent, low, high);
+}
+
+static void leave(struct engine *base, struct probe_space *space)
+{
+	struct agent_engine *engine = engine_of(base);
+	struct agent_space *own = find_space(engine, space);
+	struct agent_point *point;
+
+	if (!own)
+		return;
+	if (own->agent.state != AGENT_INSIDE)
+		return;
+	for (point = own->points; point; point = point->next)
+		note_caught(point);
+	agent_leave(&own->agent);
+	for (point = own->points; point; point = point->next)
+		settle(point);
+	engine->report.lost += shared_lost(&own->agent.shared);
+	engine->report.stays = true;
+	shared_empty(&own->agent.shared);
+	shared_close(&own->agent.shared);
+}
+
+static void free_space(struct agent_space *space)
+{
+	if (space->agent.shared.memory)
+		space->engine->report.lost +=
+			shared_lost(&space->agent.shared);
+	agent_fini(&space->agent);
+	free(space);
+}
+
+static void end(struct engine *base, struct probe_space *space)
+{
+	struct agent_space **link = &engine_of(base)->spaces;
+
+	while (*link && (*link)->space != space)
+		link = &(*link)->next;
+	if (*link) {
+		struct agent_space *own = *link;
+
+		*link = own->next;
+		free_space(own);
+	}
+}
+
+static const struct engine_ops engine_ops = {
+	.name = "agent",
+	.promises = ENGINE_ENTRY | ENGINE_RETURN,
+	.plant = plant,
+	.unplant = unplant,
+	.prepare = prepare,
+	.forget_range = forget_range,
+	.leave = leave,
+	.end = end,
+	.catch_up = catch_up,
+};
+
+/* ---- tasks ---- */
+
+/* Another one may get its place, and its number in our books. */
+static void task_end(struct event_source *source, struct task *task)
+{
+	struct agent_engine *engine = engine_of_source(source);
+	struct agent_space *space;
+
+	if (!task->tracee || !any_inside(engine))
+		return;
+	agent_records_tell(engine, ticks_now());
+	space = find_space(engine, probe_space_of(task->tracee->space));
+	if (space && space->agent.shared.memory)
+		shared_thread_ended(&space->agent.shared, task->tid);
+}
+
+static const struct event_source_ops source_ops = {
+	.task_end = task_end,
+	.drain = drain,
+};
+
+struct agent_engine *agent_engine_new(bool counts, bool durations)
+{
+	struct agent_engine *engine = xcalloc(1, sizeof(*engine));
+
+	engine->engine.ops = &engine_ops;
+	engine->source.ops = &source_ops;
+	engine->mode = !counts   ? AGENT_RECORDS :
+		       durations ? AGENT_COUNTS | AGENT_DURATIONS :
+				   AGENT_COUNTS;
+	ticks_gauge(&engine->ticks);
+	return engine;
+}
+
+void agent_engine_free(struct agent_engine *engine)
+{
+	if (!engine)
+		return;
+	while (engine->spaces) {
+		struct agent_space *space = engine->spaces;
+
+		engine->spaces = space->next;
+		free_space(space);
+	}
+	free(engine->recorded);
+	free(engine);
+}
+
+struct engine *agent_engine_base(struct agent_engine *engine)
+{
+	return &engine->engine;
+}
+
+struct event_source *agent_engine_source(struct agent_engine *engine)
+{
+	return &engine->source;
+}
+
+struct agent_engine_report
+agent_engine_report(const struct agent_engine *engine)
+{
+	return engine->report;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_ENGINE_H
+#define CALLTRAP_AGENT_ENGINE_H
+
+#include "probe/engine.h"
+#include "tracee/source.h"
+
+/*
+ * The engine that records calls in the traced process, without a stop: those of
+ * some library functions, as far as modules call them through the GOT. All
+ * other calls of the same functions are caught by a trap at their entry, which
+ * is also what it gets in by.
+ */
+struct agent_engine;
+
+struct agent_engine *agent_engine_new(bool counts, bool durations);
+void agent_engine_free(struct agent_engine *engine);
+
+/* For the prober, and for the tracer: records are read now and then. */
+struct engine *agent_engine_base(struct agent_engine *engine);
+struct event_source *agent_engine_source(struct agent_engine *engine);
+
+struct agent_engine_report {
+	unsigned functions;   /* of which calls were caught in the process */
+	const char *reason;   /* why it could not get in somewhere; or NULL */
+	uint64_t lost;        /* calls that found no room */
+	uint64_t blind;       /* how often the hooks thought we were gone */
+	bool stays;           /* code was left behind in a process that lives */
+};
+
+struct agent_engine_report
+agent_engine_report(const struct agent_engine *engine);
+
+#endif

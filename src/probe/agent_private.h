@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_PRIVATE_H
+#define CALLTRAP_AGENT_PRIVATE_H
+
+#include "agent/agent.h"
+#include "probe/agent_engine.h"
+#include "probe/private.h"
+
+/* What the files of the engine share. */
+
+/* A point that is caught: by its trap, and by slots once .stub is set. */
+struct agent_point {
+	struct trap_owner owner;
+	struct point *point;
+	struct agent_space *space;
+	int stub;		   /* -1: none yet */
+	uint64_t hits;		   /* of its trap, since there is a stub */
+	bool given_up;		   /* there will be none */
+	bool told;		   /* its counter has been */
+	bool noted;		   /* in the report */
+	struct agent_point *next;
+};
+
+struct agent_space {
+	struct agent_engine *engine;
+	struct probe_space *space;
+	pid_t pid;
+	struct agent agent;
+	struct agent_point *points;
+	uint64_t looked; /* for slots, when */
+	struct agent_space *next;
+};
+
+/* A record, and what becomes of it. */
+struct recorded {
+	struct agent_point *point;
+	pid_t tid;
+	struct agent_record record;
+	struct regs regs;
+	struct call call;
+};
+
+struct agent_engine {
+	struct engine engine;
+	struct event_source source;
+	uint64_t mode; /* AGENT_COUNTS | … */
+	struct ticks ticks;
+	struct agent_space *spaces;
+	struct recorded *recorded;
+	size_t recorded_count;
+	size_t recorded_room;
+	bool telling; /* what is told leads to nothing else being told */
+	struct agent_engine_report report;
+};
+
+/* ---- agent_records.c ---- */
+
+/* Reads all that is there; what ended by that time (in ticks) is told. */
+void agent_records_tell(struct agent_engine *engine, uint64_t until);
+
+/* The point's counter: once, at the end. */
+void agent_count_tell(struct agent_point *point);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "probe/agent_private.h"
+
+/* From records to events, and from counters to counts. */
+
+/* What a record hasn't captured can't be read later: it would be another. */
+static size_t read_nothing(struct memory *memory UNUSED,
+			   taddr_t address UNUSED, void *ret UNUSED,
+			   size_t size UNUSED)
+{
+	return 0;
+}
+
+static const struct memory_ops nothing_ops = { .read = read_nothing };
+static struct memory nothing = { &nothing_ops };
+
+static struct agent_point *point_of(const struct agent_space *space,
+				    unsigned stub)
+{
+	struct agent_point *point;
+
+	for (point = space->points; point; point = point->next)
+		if (point->stub >= 0 && (unsigned)point->stub == stub)
+			return point;
+	return NULL;
+}
+
+static struct regs entry_regs(const struct agent_point *point,
+			      const struct agent_record *record)
+{
+	return (struct regs){ .user = {
+		.rip = point->point->address,
+		.rsp = record->slot,
+		.rdi = record->arguments[0],
+		.rsi = record->arguments[1],
+		.rdx = record->arguments[2],
+		.rcx = record->arguments[3],
+		.r8 = record->arguments[4],
+		.r9 = record->arguments[5],
+	} };
+}
+
+static void keep(void *context, pid_t tid, const struct agent_record *record)
+{
+	struct agent_space *space = context;
+	struct agent_engine *engine = space->engine;
+	struct agent_point *point = point_of(space, record->stub);
+
+	if (!point || record->ended < record->began)
+		return; /* the program has written it */
+	engine->recorded = xgrow(engine->recorded, engine->recorded_count,
+				 &engine->recorded_room,
+				 sizeof(*engine->recorded));
+	engine->recorded[engine->recorded_count++] = (struct recorded){
+		.point = point,
+		.tid = tid ? tid : space->pid,
+		.record = *record,
+	};
+}
+
+/* ---- telling ---- */
+
+static void begin(struct recorded *one, unsigned depth)
+{
+	const struct agent_space *space = one->point->space;
+	const struct agent_engine *engine = space->engine;
+	const struct agent_record *record = &one->record;
+	struct prober *prober = space->space->prober;
+	const struct function *function = one->point->point->function;
+
+	one->call = (struct call){
+		.function = function,
+		.id = ++prober->last_call_id,
+		.pid = space->pid,
+		.tid = one->tid,
+		.depth = depth,
+		.arch = &arch_x86_64,
+		.memory = &nothing,
+		.return_address = record->return_address,
+		.entry = entry_regs(one->point, record),
+		.stack = STACK_NONE,
+		.time = ticks_to_ns(&engine->ticks, record->began),
+	};
+	function_called(prober, function);
+	prober->counts.calls++;
+}
+
+static void tell_begin(struct recorded *one, unsigned depth)
+{
+	struct event event;
+
+	begin(one, depth);
+	event = (struct event){
+		.kind = EVENT_CALL,
+		.pid = one->call.pid,
+		.tid = one->tid,
+		.time = one->call.time,
+		.call = &one->call,
+	};
+	prober_tell(one->point->space->space->prober, &event);
+}
+
+static void judge(const struct recorded *one, struct event *event)
+{
+	const struct prototype *prototype = one->call.function->prototype;
+	struct call_values values = {
+		.arch = one->call.arch,
+		.entry_regs = &one->call.entry,
+		.result_regs = event->regs,
+		.memory = &nothing,
+	};
+
+	if (!prototype || !prototype_has_failed(prototype, &values))
+		return;
+	event->failed = true;
+	values.error = one->record.error;
+	event->error = prototype_error(prototype, &values);
+}
+
+static void tell_end(struct recorded *one)
+{
+	const struct agent_space *space = one->point->space;
+	struct event event = {
+		.kind = EVENT_RETURN,
+		.pid = one->call.pid,
+		.tid = one->tid,
+		.time = ticks_to_ns(&space->engine->ticks, one->record.ended),
+		.call = &one->call,
+		.regs = &one->regs,
+		.end = CALL_RETURNED,
+	};
+
+	one->regs = one->call.entry;
+	one->regs.user.rax = one->record.result;
+	one->regs.user.rip = one->record.return_address;
+	one->regs.user.rsp += sizeof(uint64_t);
+	judge(one, &event);
+	prober_tell(space->space->prober, &event);
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+	const struct agent_record *one = &((const struct recorded *)a)->record;
+	const struct agent_record *two = &((const struct recorded *)b)->record;
+
+	if (one->began != two->began)
+		return one->began < two->began ? -1 : 1;
+	return (one->ended < two->ended) - (one->ended > two->ended);
+}
+
+/* Calls that have begun, but whose end isn't told yet: as many as run at once. */
+struct running {
+	struct recorded **list;
+	size_t count, room;
+};
+
+static void take_out(struct running *running, size_t i)
+{
+	running->list[i] = running->list[--running->count];
+}
+
+/* The ends of all that ended by then, in that order. */
+static void tell_ends(struct running *running, uint64_t until)
+{
+	while (running->count) {
+		size_t first = 0, i;
+
+		for (i = 1; i < running->count; i++)
+			if (running->list[i]->record.ended <
+			    running->list[first]->record.ended)
+				first = i;
+		if (running->list[first]->record.ended > until)
+			return;
+		tell_end(running->list[first]);
+		take_out(running, first);
+	}
+}
+
+static unsigned depth_of(const struct running *running, pid_t tid)
+{
+	unsigned depth = 0;
+	size_t i;
+
+	for (i = 0; i < running->count; i++)
+		depth += running->list[i]->tid == tid;
+	return depth;
+}
+
+/* Sorted by their begins. */
+static void tell_all(struct recorded *list, size_t count)
+{
+	struct running running = { 0 };
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		tell_ends(&running, list[i].record.began);
+		tell_begin(&list[i], depth_of(&running, list[i].tid));
+		running.list = xgrow(running.list, running.count,
+				     &running.room, sizeof(*running.list));
+		running.list[running.count++] = &list[i];
+	}
+	tell_ends(&running, UINT64_MAX);
+	free(running.list);
+}
+
+/* Moves what ended later to the end; returns how many are left. */
+static size_t set_aside_later(struct agent_engine *engine, uint64_t until)
+{
+	struct recorded *list = engine->recorded, swapped;
+	size_t i, count = engine->recorded_count;
+
+	for (i = 0; i < count;) {
+		if (list[i].record.ended <= until) {
+			i++;
+			continue;
+		}
+		swapped = list[i];
+		list[i] = list[--count];
+		list[count] = swapped;
+	}
+	return count;
+}
+
+void agent_records_tell(struct agent_engine *engine, uint64_t until)
+{
+	struct agent_space *space;
+	size_t count, later;
+
+	if (engine->telling || !(engine->mode & AGENT_RECORDS))
+		return;
+	engine->telling = true;
+	for (space = engine->spaces; space; space = space->next)
+		if (space->agent.shared.memory)
+			shared_read(&space->agent.shared, clock_now(), keep,
+				    space);
+	count = set_aside_later(engine, until);
+	later = engine->recorded_count - count;
+	if (count)
+		qsort(engine->recorded, count, sizeof(*engine->recorded),
+		      compare_begins);
+	tell_all(engine->recorded, count);
+	if (count)
+		memmove(engine->recorded, engine->recorded + count,
+			later * sizeof(*engine->recorded));
+	engine->recorded_count = later;
+	engine->telling = false;
+}
+
+/* ---- counting ---- */
+
+static uint64_t longest_of(unsigned octave, unsigned part)
+{
+	if (!octave)
+		return part;
+	return ((uint64_t)(AGENT_PARTS + part + 1) << (octave - 1)) - 1;
+}
+
+static size_t list_durations(const struct agent_point *point,
+			     struct call_duration *ret)
+{
+	const struct agent_space *space = point->space;
+	uint64_t counts[AGENT_OCTAVES][AGENT_PARTS];
+	unsigned octave, part;
+	size_t count = 0;
+
+	shared_histogram(&space->agent.shared, (unsigned)point->stub, counts);
+	for (octave = 0; octave < AGENT_OCTAVES; octave++)
+		for (part = 0; part < AGENT_PARTS; part++)
+			if (counts[octave][part])
+				ret[count++] = (struct call_duration){
+					ticks_length(&space->engine->ticks,
+						     longest_of(octave, part)),
+					counts[octave][part],
+				};
+	return count;
+}
+
+static void tell_count(const struct agent_point *point,
+		       const struct agent_counter *now)
+{
+	const struct agent_space *space = point->space;
+	const struct ticks *ticks = &space->engine->ticks;
+	struct call_duration *durations CLEANUP(xfree_cleanup) = NULL;
+	struct call_count count = {
+		.function = point->point->function,
+		.pid = space->pid,
+		.calls = now->calls,
+		.failed = now->failed,
+		.ns = ticks_length(ticks, now->ticks),
+		.longest = ticks_length(ticks, now->longest),
+	};
+
+	if (space->engine->mode & AGENT_DURATIONS) {
+		durations = xcalloc(AGENT_OCTAVES * AGENT_PARTS,
+				    sizeof(*durations));
+		count.durations = durations;
+		count.duration_count = list_durations(point, durations);
+	}
+	function_called(space->space->prober, count.function);
+	prober_count(space->space->prober, &count);
+}
+
+void agent_count_tell(struct agent_point *point)
+{
+	const struct agent_space *space = point->space;
+	struct agent_counter now;
+
+	if (point->stub < 0 || point->told || !space->agent.shared.memory ||
+	    !(space->engine->mode & AGENT_COUNTS))
+		return;
+	point->told = true;
+	shared_counter(&space->agent.shared, (unsigned)point->stub, &now);
+	if (now.calls)
+		tell_count(point, &now);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "prototype/plain.h"
+
+#include "prototype/signature.h"
+
+/* What is shown without a prototype. */
+#define GUESSED_ARGUMENTS 4
+
+static bool is_number(const struct type *type)
+{
+	if (type->kind == TYPE_POINTER)
+		return !type->target || type->target->kind == TYPE_VOID;
+	return type->kind == TYPE_INTEGER && type->lens != LENS_FORMAT &&
+	       type->lens != LENS_SCAN && type->size <= 8;
+}
+
+static bool is_plain_parameter(const struct parameter *parameter)
+{
+	return !parameter->alternative_count &&
+	       parameter->when.kind == CONDITION_NONE && !parameter->filled &&
+	       is_number(parameter->type);
+}
+
+bool prototype_is_plain(const struct prototype *prototype)
+{
+	unsigned i;
+
+	if (!prototype)
+		return true;
+	if (prototype->variadic)
+		return false;
+	for (i = 0; i < prototype->count; i++)
+		if (!is_plain_parameter(&prototype->parameters[i]))
+			return false;
+	return prototype->result->kind == TYPE_VOID ||
+	       is_number(prototype->result);
+}
+
+bool prototype_plain_result(const struct prototype *prototype,
+			    struct plain_prototype *ret)
+{
+	const struct type *result;
+
+	*ret = (struct plain_prototype){ .arguments = GUESSED_ARGUMENTS };
+	if (!prototype)
+		return true;
+	result = prototype->result;
+	ret->arguments = prototype->count;
+	ret->failure = prototype->failure;
+	ret->pointer = result->kind == TYPE_POINTER;
+	ret->wide = ret->pointer || result->size == TYPE_WORD ||
+		    result->size == 8;
+	return result->kind == TYPE_VOID || ret->pointer ||
+	       (result->kind == TYPE_INTEGER &&
+		(ret->wide || result->size == 4));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PLAIN_H
+#define CALLTRAP_PLAIN_H
+
+#include <stdbool.h>
+
+#include "prototype/prototype.h"
+#include "prototype/type.h"
+
+/* What there is to know of a call whose values are all numbers. */
+struct plain_prototype {
+	unsigned arguments;
+	enum failure failure;
+	bool wide;    /* the result has 64 bits, not 32 */
+	bool pointer; /* … and is an address */
+};
+
+/*
+ * Whether the arguments and the result are integers and addresses, of which
+ * nothing but themselves is shown: no memory has to be read. Without a prototype
+ * (NULL) they are.
+ */
+bool prototype_is_plain(const struct prototype *prototype);
+
+/*
+ * Of a result that is an integer or an address, or none. Returns false when it
+ * is something else.
+ */
+bool prototype_plain_result(const struct prototype *prototype,
+			    struct plain_prototype *ret);
+
+#endif

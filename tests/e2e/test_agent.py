@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--engine=agent: calls are recorded in the process itself, each once, and
+whatever happens to calltrap, the process goes on."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import struct
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+FLAGS = ("-O1", "-fno-builtin", "-pthread")
+
+
+def slots(*flags):
+    return h.build("slots" + "".join(flags), "slots.c", *FLAGS, *flags)
+
+
+def start(case, *arguments, program=None):
+    target = case.start([program or slots(), *arguments])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    return target
+
+
+def attach(case, target, *options):
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
+                                 *options, "-p", str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    return tracer
+
+
+def finish(target, tracer, lines=2):
+    """The log, when the target has ended with the right results."""
+    target.say("go\n")
+    for _ in range(lines - 1):
+        h.wait_until(lambda: "done" in target.out or
+                     target.popen.poll() is not None, "the calls")
+        target.say("end\n")
+    h.check_equal(target.wait(), 7, "status of the target")
+    tracer.wait()
+    return h.read(tracer.log_path)
+
+
+def made(target):
+    return int(re.search(r"^made (\d+)$", target.out, re.M)[1])
+
+
+def row_of(log):
+    """The function's, in the table of -c; the calls are in front of it, and
+    of the errors, which may be left out."""
+    return h.check_match(r"^(?:.* )?labs$", log, "the row")[0].split()
+
+
+def counted(log, column=3):
+    return int(row_of(log)[column])
+
+
+def caught(tracer):
+    """How many functions in the process, and what else was said."""
+    found = re.search(r"caught: (\d+) functions? in the process, (.*)",
+                      tracer.err)
+    h.check(found, "nothing is said of engines:\n" + tracer.err)
+    return int(found[1]), found[2]
+
+
+def check_lossless(tracer):
+    h.check("not recorded" not in tracer.err and
+            "unseen" not in tracer.err, tracer.err)
+
+
+def count_exactly(words, *arguments, flags=(), inside=1):
+    @h.test("-c: each call once: " + words)
+    def run(case):
+        target = start(case, *arguments, program=slots(*flags))
+        tracer = attach(case, target, "-c")
+        log = finish(target, tracer)
+        check_lossless(tracer)
+        h.check_equal(counted(log), made(target), "calls")
+        h.check_equal(caught(tracer)[0], inside, "functions inside")
+
+
+count_exactly("one thread", "1", "20000")
+count_exactly("four threads", "4", "20000")
+count_exactly("in children none, in their parent all", "1", "1000", "fork")
+count_exactly("signal handlers", "2", "20000", "handlers")
+count_exactly("slots bound at the start", "2", "5000",
+              flags=("-Wl,-z,now",))
+count_exactly("no stubs: by traps", "2", "500", flags=("-fno-plt",), inside=0)
+count_exactly("a program at a fixed address", "2", "5000", flags=("-no-pie",))
+count_exactly("seccomp: by traps", "1", "500", "seccomp", inside=0)
+count_exactly("no more memory: by traps", "1", "500", "limit", inside=0)
+
+
+@h.test("-c: as many failed as with traps")
+def failures(case):
+    program = h.build("failing", case.write("failing.c", """
+        #include <stdlib.h>
+        void *volatile p;
+        int main(void)
+        {
+                for (int i = 0; i < 3000; i++) {
+                        p = malloc(i % 3 ? 8 : (size_t)-8);
+                        free(p);
+                }
+                return 0;
+        }"""), "-O1", "-fno-builtin", "-w")
+    rows = []
+    for engine in "agent", "trap":
+        result = case.calltrap("--engine=" + engine, "-c", "-L", "-x",
+                               "malloc+free@libc.so.6", program)
+        rows.append([line.split()[3:] for line in
+                     result.log_text.splitlines()
+                     if line.endswith(("malloc", "free"))])
+    h.check_equal(sorted(rows[0]), sorted(rows[1]), "the table's rows")
+
+
+@h.test("-c -T: the percentiles are those of the calls")
+def percentiles(case):
+    target = start(case, "2", "20000")
+    tracer = attach(case, target, "-c", "-T")
+    log = finish(target, tracer)
+    h.check_equal(counted(log, 6), made(target), "calls")
+    row = row_of(log)
+    h.check(float(row[3].lstrip("<")) <= float(row[4].lstrip("<")) <=
+            float(row[5].lstrip("<")), "percentiles of %r" % row)
+
+
+def arguments_of(log):
+    return [-int(number) for number in
+            re.findall(r"^.*?labs@libc[^(]*\((-?\d+)", log, re.M)]
+
+
+def check_arguments(found, wanted):
+    for i, (one, other) in enumerate(zip(found, wanted)):
+        h.check_equal(one, other, "argument %d of %d (wanted: %d)" %
+                      (i, len(found), len(wanted)))
+    h.check_equal(len(found), len(wanted), "calls in the log")
+
+
+@h.test("log: each call once, in order, with its result")
+def log_of_calls(case):
+    target = start(case, "1", "5000")
+    tracer = attach(case, target)
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    check_arguments(arguments_of(log), list(range(5000)))
+    for line in log.splitlines():
+        found = re.match(r"labs\S*\((-?\d+)\)\s+= (\d+)$", line)
+        h.check(not found or -int(found[1]) == int(found[2]), line)
+    h.check_equal(caught(tracer)[0], 1, "functions inside")
+
+
+@h.test("log: the threads are told apart")
+def log_of_threads(case):
+    target = start(case, "3", "2000")
+    tracer = attach(case, target)
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    check_arguments(sorted(arguments_of(log)),
+                    sorted(list(range(2000)) * 3))
+    tids = set(re.findall(r"^(\d+) labs", log, re.M))
+    h.check_equal(len(tids), 3, "threads that call")
+
+
+@h.test("exec: nothing is left of it")
+def program_runs_another(case):
+    target = start(case, "1", "500", "exec")
+    tracer = attach(case, target, "-c")
+    target.say("go\n")
+    h.wait_until(lambda: "done" in target.out, "the calls")
+    target.say("run\n")
+    h.wait_until(lambda: target.out.count("ready") == 2, "the exec")
+    h.check("calltrap-agent" not in h.read("/proc/%d/maps" % target.pid),
+            "mapped after the exec")
+    target.say("go\n")
+    h.wait_until(lambda: target.out.count("done") == 2, "the calls")
+    target.say("end\n")
+    h.check_equal(target.wait(), 7, "status")
+    tracer.wait()
+    h.check_equal(counted(h.read(tracer.log_path)), 1000, "calls")
+
+
+# ------------------------------------------------------------ coming and going
+
+
+def writable_words(pid, path):
+    """The program's own data: its slots among them."""
+    words = {}
+    with open("/proc/%d/mem" % pid, "rb", 0) as mem:
+        for line in h.read("/proc/%d/maps" % pid).splitlines():
+            fields = line.split()
+            if fields[-1] != path or "x" in fields[1]:
+                continue
+            low, high = (int(n, 16) for n in fields[0].split("-"))
+            with contextlib.suppress(OSError):
+                data = os.pread(mem.fileno(), high - low, low)
+                for i in range(0, len(data) - 7, 8):
+                    words[low + i] = struct.unpack_from("<Q", data, i)[0]
+    return words
+
+
+def agent_ranges(pid):
+    """Where the agent's code and its stubs lie."""
+    lines = h.read("/proc/%d/maps" % pid).splitlines()
+    for i, line in enumerate(lines):
+        if "calltrap-agent" in line:
+            shared = int(line.split("-")[0], 16)
+            return [(shared - 0x10000, shared)]
+    return []
+
+
+def slots_inside(pid, path):
+    ranges = agent_ranges(pid)
+    return [address for address, word in writable_words(pid, path).items()
+            if any(low <= word < high for low, high in ranges)]
+
+
+def wait_for_slots(target, program):
+    h.wait_until(lambda: slots_inside(target.pid, program),
+                 "a slot that leads to the agent")
+
+
+def restored(target, program):
+    return not slots_inside(target.pid, program)
+
+
+@h.test("leaving: slots and code are as they were, each time")
+def come_and_go(case):
+    program = slots()
+    target = start(case, "2", "0")
+    target.say("go\n")
+    sizes = set()
+    for _ in range(ROUNDS):
+        tracer = attach(case, target, "-c")
+        wait_for_slots(target, program)
+        time.sleep(random.uniform(0, 0.05))
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        tracer.wait()
+        h.check(counted(h.read(tracer.log_path)), "nothing was counted")
+        h.check(restored(target, program), "a slot still leads to the agent")
+        h.check_untouched(target.pid)
+        sizes.add(len(h.read("/proc/%d/maps" % target.pid).splitlines()))
+        h.check_equal(len(os.listdir("/proc/%d/fd" % target.pid)), 3,
+                      "descriptors of the target")
+    h.check_equal(len(sizes), 1, "numbers of mappings after each round")
+    target.say("stop\n")
+    h.wait_until(lambda: "done" in target.out, "the end")
+    target.say("end\n")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+def gate_is_closed(pid):
+    low = agent_ranges(pid)[0][0]
+    with open("/proc/%d/mem" % pid, "rb", 0) as mem:
+        return os.pread(mem.fileno(), 8, low + 0x6000) == bytes(8)
+
+
+@h.test("killed, all of it: the process goes on, and the next one repairs it")
+def killed(case):
+    program = slots()
+    for _ in range(ROUNDS):
+        # Few calls come by traps, of which a process may die.
+        target = start(case, "2", "0", "slots")
+        target.say("go\n")
+        tracer = attach(case, target, "-c")
+        wait_for_slots(target, program)
+        time.sleep(random.uniform(0, 0.1))
+        os.killpg(tracer.popen.pid, signal.SIGKILL)
+        tracer.wait()
+        h.wait_until(lambda: gate_is_closed(target.pid), "the gate")
+        h.check(not restored(target, program), "nobody restores slots yet")
+        again = attach(case, target, "-c")
+        h.wait_until(lambda: not gate_is_closed(target.pid), "the next one")
+        time.sleep(0.05)
+        os.kill(again.popen.pid, signal.SIGINT)
+        again.wait()
+        h.check(counted(h.read(again.log_path)), "nothing was counted")
+        h.check(restored(target, program), "a slot still leads to the agent")
+        target.say("stop\n")
+        h.wait_until(lambda: "done" in target.out, "the end")
+        target.say("end\n")
+        h.check_equal(target.wait(), 7, "status of the target")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slots THREADS CALLS [fork | exec | handlers | limit | seccomp | slots]
+ *
+ * Each thread calls labs() so often, through the GOT, and every 50th time by a
+ * pointer instead (0 CALLS: until a line comes); when a line has come, and
+ * ends at the next one. (slots: no pointers.) Says how many calls there were; 7 = all were right.
+ */
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS 64
+
+static long calls;
+static volatile long made, wrong, handled;
+static volatile int over;
+static int by_pointer = 1;
+static long (*volatile pointer)(long);
+
+static void call(long i)
+{
+	long found = by_pointer && i % 50 == 49 ? pointer(-i) : labs(-i);
+
+	if (found != i)
+		__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+}
+
+static void *run(void *context)
+{
+	long i;
+
+	for (i = 0; calls ? i < calls : !over; i++)
+		call(i);
+	__atomic_fetch_add(&made, i, __ATOMIC_RELAXED);
+	return context;
+}
+
+static void run_threads(int count)
+{
+	pthread_t threads[THREADS];
+	char line[64];
+	int i;
+
+	for (i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, run, NULL);
+	if (!calls && !fgets(line, sizeof(line), stdin))
+		_exit(2);
+	over = 1;
+	for (i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* Children go on with all that their parent has. */
+static void make_children(void)
+{
+	int i, status;
+
+	for (i = 0; i < 20; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			for (long k = 0; k < 1000; k++)
+				call(k);
+			_exit(wrong ? 1 : 3);
+		}
+		if (waitpid(child, &status, 0) != child ||
+		    !WIFEXITED(status) || WEXITSTATUS(status) != 3)
+			wrong++;
+		for (long k = 0; k < calls; k++)
+			call(k);
+		made += calls;
+	}
+}
+
+static void handle(int signal)
+{
+	(void)signal;
+	call(20);
+	handled++;
+}
+
+static void take_signals(void)
+{
+	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
+
+	signal(SIGALRM, handle);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/* Room for what it has itself. */
+static void limit_memory(void)
+{
+	struct rlimit limit = { 40 << 20, 40 << 20 };
+
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+static void wait_for_line(const char *what)
+{
+	char line[64];
+
+	printf("%s\n", what);
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		_exit(2);
+}
+
+/* Everything is allowed. */
+static void filter_calls(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K,
+					    SECCOMP_RET_ALLOW);
+	struct sock_fprog program = { 1, &allow };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+static void prepare(const char *how)
+{
+	if (!strcmp(how, "limit"))
+		limit_memory();
+	if (!strcmp(how, "seccomp"))
+		filter_calls();
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 3 ? argv[3] : "";
+	int count = atoi(argv[1]);
+
+	calls = atol(argv[2]);
+	pointer = (long (*)(long))dlsym(RTLD_DEFAULT, "labs");
+	by_pointer = strcmp(how, "slots");
+	prepare(how);
+	wait_for_line("ready");
+	if (!strcmp(how, "handlers"))
+		take_signals();
+	if (!strcmp(how, "fork"))
+		make_children();
+	else
+		run_threads(count);
+	if (!strcmp(how, "handlers"))
+		setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	printf("made %ld\n", made + handled);
+	wait_for_line("done");
+	if (!strcmp(how, "exec")) {
+		argv[3] = "";
+		execv("/proc/self/exe", argv);
+	}
+	return wrong ? 9 : 7;
+}
