@@ -224,7 +224,7 @@ int debuginfo_ask(struct debuginfo *debuginfo, struct record *record,
 		  enum wire_order order, const uint64_t *addresses,
 		  unsigned count, uint64_t until)
 {
-	/* Who stands still doesn't wait for what another one asked. */
+	/* A stopped task never waits for another's pending query. */
 	uint64_t first = order == WIRE_FUNCTION ? 0 : until;
 	int err = settle(debuginfo, first);
 

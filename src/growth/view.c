@@ -8,7 +8,7 @@
 #include "growth/private.h"
 #include "sysdeps/linux/procfs.h"
 
-/* A look that takes longer is had only when there is a reason. */
+/* Skip periodic snapshots if the last one took longer. */
 #define QUICK (NS_PER_SECOND / 500)
 
 /* Files beyond this many are told as one. */

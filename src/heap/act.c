@@ -10,7 +10,7 @@ struct pending_key {
 						   each of its family */
 };
 
-struct pending {
+struct pending_act {
 	struct pending_key key;
 	struct taken taken;
 	UT_hash_handle hh;
@@ -161,11 +161,11 @@ static bool finish_resize(struct heap *heap, const struct heap_act *act,
 	return released || acquire(heap, &copy);
 }
 
-static struct pending *find_pending(const struct heap *heap,
+static struct pending_act *find_pending(const struct heap *heap,
 				    const struct heap_act *act)
 {
 	struct pending_key key = { act->call, act->function };
-	struct pending *found;
+	struct pending_act *found;
 
 	HASH_FIND(hh, heap->pending, &key, sizeof(key), found);
 	return found;
@@ -174,7 +174,7 @@ static struct pending *find_pending(const struct heap *heap,
 struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act)
 {
 	enum family_act kind = act->function->act;
-	struct pending *pending;
+	struct pending_act *pending;
 
 	if (kind != FAMILY_RELEASE && kind != FAMILY_RESIZE)
 		return (struct heap_outcome){ 0 };
@@ -198,7 +198,7 @@ struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act)
 static void take_pending(struct heap *heap, const struct heap_act *act,
 			 struct taken *ret)
 {
-	struct pending *pending = find_pending(heap, act);
+	struct pending_act *pending = find_pending(heap, act);
 
 	if (!act->call || !pending) {
 		take(heap, act, ret);
@@ -269,7 +269,7 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 
 void heap_abandon(struct heap *heap, const struct heap_act *act)
 {
-	struct pending *pending = find_pending(heap, act);
+	struct pending_act *pending = find_pending(heap, act);
 
 	heap_ledger(heap, act->function->family)->total.in_flight++;
 	if (!act->call || !pending)
@@ -282,7 +282,7 @@ void heap_abandon(struct heap *heap, const struct heap_act *act)
 /* Blocks of ranges have their memory from their pieces. */
 void heap_pending_fini(struct heap *heap)
 {
-	struct pending *pending, *next;
+	struct pending_act *pending, *next;
 
 	HASH_ITER(hh, heap->pending, pending, next) {
 		struct range_list *pieces = &pending->taken.pieces;

@@ -10,13 +10,13 @@
 #define PLACES_MAX 16384
 
 /* Bytes between the members are compared, too: set to 0 first. */
-struct place {
+struct release_place {
 	const struct family_function *function;
 	stack_id stack;
 };
 
 struct old_release_entry {
-	struct place place;
+	struct release_place place;
 	struct old_release release;
 	UT_hash_handle hh;
 };
@@ -32,7 +32,7 @@ void old_releases_fini(struct old_releases *releases)
 }
 
 static struct old_release_entry *
-entry_of(struct old_releases *releases, const struct place *place)
+entry_of(struct old_releases *releases, const struct release_place *place)
 {
 	struct old_release_entry *entry;
 
@@ -52,7 +52,7 @@ void old_releases_add(struct old_releases *releases,
 		      uint64_t time)
 {
 	struct old_release_entry *entry;
-	struct place place;
+	struct release_place place;
 
 	memset(&place, 0, sizeof(place));
 	place.function = function;

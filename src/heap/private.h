@@ -18,7 +18,7 @@ struct library_name; /* each text once */
 struct library_pointer;
 struct use_entry;
 struct holder_entry;
-struct pending;
+struct pending_act;
 struct thread_number;
 
 /* Everything of one family. */
@@ -50,7 +50,7 @@ struct heap {
 	struct doubts doubts;
 	struct old_releases old_releases;
 	uint64_t missed_until; /* calls may have been missed up to then; 0 */
-	struct pending *pending; /* by call */
+	struct pending_act *pending; /* by call */
 	size_t live_count;       /* in all families */
 	struct site *resizing;   /* gets the block of the resize that is being
 				    counted */

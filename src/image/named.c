@@ -22,7 +22,7 @@
 #define PLACES_MAX (1u << 20)
 
 /* Where a name was found among the strings. */
-struct place {
+struct named_place {
 	uint64_t offset;
 	size_t name; /* index */
 };
@@ -31,7 +31,7 @@ struct name_search {
 	const struct image *image;
 	const char *const *names;
 	size_t name_count;
-	struct place *places;
+	struct named_place *places;
 	size_t count, room;
 };
 
@@ -68,7 +68,7 @@ static void add_place(struct name_search *search, uint64_t offset, size_t name)
 		return;
 	search->places = xgrow(search->places, search->count, &search->room,
 			       sizeof(*search->places));
-	search->places[search->count++] = (struct place){ offset, name };
+	search->places[search->count++] = (struct named_place){ offset, name };
 }
 
 /*
@@ -129,15 +129,15 @@ static void search_strings(struct name_search *search,
 
 static int compare_places(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct named_place *a = left, *b = right;
 
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static const struct place *place_at(const struct name_search *search,
+static const struct named_place *place_at(const struct name_search *search,
 				    uint64_t offset)
 {
-	struct place key = { .offset = offset };
+	struct named_place key = { .offset = offset };
 
 	if (offset < search->places[0].offset ||
 	    offset > search->places[search->count - 1].offset)
@@ -164,7 +164,7 @@ static void look_in_symtab(struct name_search *search,
 	symtab_entries(symtab, &table);
 	for (i = 1; table_symbol(&table, i, &elf) && ret->count < SYMBOLS_MAX;
 	     i++) {
-		const struct place *place = place_at(search, elf.st_name);
+		const struct named_place *place = place_at(search, elf.st_name);
 
 		if (place && image_is_function(image, &elf))
 			symbol_list_add(ret,

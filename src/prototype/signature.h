@@ -9,7 +9,7 @@
 
 #define PARAMETERS_MAX 64
 
-/* What an argument's being there hangs on: another argument. */
+/* Condition under which an argument is present: another argument. */
 enum condition_kind {
 	CONDITION_NONE,
 	CONDITION_BITS,  /* it has any of the bits of values[0] */

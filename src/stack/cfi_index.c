@@ -12,7 +12,7 @@
 /* Records of one section; a browser has half of that. */
 #define ENTRIES_MAX (1u << 21)
 
-struct place {
+struct record_place {
 	uint64_t start;
 	uint32_t offset; /* of the FDE in the section */
 };
@@ -22,7 +22,7 @@ struct cfi_index {
 	uint8_t *bytes;
 	size_t size;
 	uint64_t address;
-	struct place *places; /* by start */
+	struct record_place *places; /* by start */
 	size_t count;
 	size_t room;
 };
@@ -127,7 +127,7 @@ static bool start_of(const struct cfi_index *index, struct cursor c,
 static void add_fde(struct cfi_index *index, struct cursor c, uint64_t offset,
 		    uint64_t cie)
 {
-	struct place place = { .offset = offset };
+	struct record_place place = { .offset = offset };
 
 	if (index->count == ENTRIES_MAX ||
 	    !start_of(index, c, encoding_of(index, cie), &place.start))
@@ -159,7 +159,7 @@ static bool add_record(struct cfi_index *index, struct cursor *c)
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct record_place *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }

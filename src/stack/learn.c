@@ -258,10 +258,10 @@ static bool is_near(int64_t distance)
  * Where a value comes from. Memory near the frame's address is told by that,
  * which holds for frames whose address lies in memory, too.
  */
-static struct place place_of(const struct learner *learner, uint8_t reg,
+static struct saved_place place_of(const struct learner *learner, uint8_t reg,
 			     uint64_t value, uint64_t cfa)
 {
-	struct place place = { .reg = reg };
+	struct saved_place place = { .reg = reg };
 	int32_t offset, inner;
 	int number = mark_of(learner, value, &offset);
 	uint64_t address;
@@ -303,7 +303,7 @@ static bool set_cfa(const struct learner *learner, uint64_t cfa,
 	return number >= 0 && number < FIRST_WORD;
 }
 
-static bool is_unchanged(const struct place *place)
+static bool is_unchanged(const struct saved_place *place)
 {
 	return place->kind == PLACE_VALUE && place->base == place->reg &&
 	       !place->offset;
@@ -317,7 +317,7 @@ static void add_places(const struct learner *learner, unw_cursor_t *cursor,
 	uint8_t i;
 
 	for (i = 0; i < arch->count; i++) {
-		struct place place = { .reg = i };
+		struct saved_place place = { .reg = i };
 
 		if (i == arch->sp || i == arch->ip)
 			continue;
@@ -387,7 +387,8 @@ union recipe_room {
 
 static struct recipe *copy(const struct recipe *recipe)
 {
-	size_t size = sizeof(*recipe) + recipe->count * sizeof(struct place);
+	size_t size = sizeof(*recipe) +
+		      recipe->count * sizeof(recipe->places[0]);
 	struct recipe *copy = xmalloc(size);
 
 	memcpy(copy, recipe, size);

@@ -29,7 +29,7 @@ void known_images_free(struct known_image *images);
  * An address at which frames stand. At a call the tables are asked about the
  * byte before, since the next instruction may be another function's.
  */
-struct site {
+struct code_site {
 	uint64_t key; /* 0: none */
 	const struct code *code; /* NULL: it is no code */
 	uint64_t address;        /* as in struct frame */
@@ -56,7 +56,7 @@ struct unwind_space {
 	struct code_range vdso;
 	struct code_range *ranges; /* by address */
 	size_t range_count;
-	struct site *sites;
+	struct code_site *sites;
 	size_t site_room; /* a power of two */
 	size_t site_count;
 	taddr_t stack_low, stack_high; /* a mapping that holds stacks */
@@ -68,9 +68,9 @@ struct unwind_space *unwind_space_get(struct unwinder *unwinder,
 void unwind_space_free(struct unwind_space *own);
 
 /* exact: a task stands there, or was interrupted. Good until the next call. */
-struct site *site_find(struct unwind_space *own, pid_t pid, taddr_t address,
-		       bool exact);
-bool site_follows_call(struct unwind_space *own, struct site *site,
+struct code_site *site_find(struct unwind_space *own, pid_t pid,
+			    taddr_t address, bool exact);
+bool site_follows_call(struct unwind_space *own, struct code_site *site,
 		       taddr_t address);
 
 /* Code as the program sees it; how many bytes there are. */
@@ -104,7 +104,7 @@ enum step {
 };
 
 /* By what the tables say of the site's address. */
-enum step step_by_recipe(struct walk *walk, const struct site *site);
+enum step step_by_recipe(struct walk *walk, const struct code_site *site);
 
 /* At a function's first instruction. */
 enum step step_from_entry(struct walk *walk);

@@ -19,7 +19,7 @@ enum place_kind {
 /* Besides registers: the frame's address (the stack pointer at the call). */
 #define BASE_CFA DWARF_REGISTERS_MAX
 
-struct place {
+struct saved_place {
 	uint8_t reg; /* of the caller */
 	uint8_t kind;
 	uint8_t base;
@@ -38,12 +38,14 @@ struct recipe {
 	uint8_t count;
 	int32_t cfa_offset;
 	int32_t cfa_behind;
-	struct place return_address;
-	struct place places[]; /* of registers that are not as they were */
+	struct saved_place return_address;
+	/* Of registers that are not as they were. */
+	struct saved_place places[];
 };
 
-#define RECIPE_SIZE_MAX \
-	(sizeof(struct recipe) + DWARF_REGISTERS_MAX * sizeof(struct place))
+#define RECIPE_SIZE_MAX          \
+	(sizeof(struct recipe) + \
+	 DWARF_REGISTERS_MAX * sizeof(struct saved_place))
 
 /*
  * Learns them, from libunwind: it is let go one step from registers, and

@@ -139,7 +139,7 @@ static void forget_sites(struct unwind_space *own)
 
 /* What no file has made: by a JIT compiler, or the vsyscall page. */
 static void describe_memory(struct unwind_space *own, pid_t pid,
-			    taddr_t address, struct site *site)
+			    taddr_t address, struct code_site *site)
 {
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
 		xmalloc(sizeof(*mapping));
@@ -189,7 +189,7 @@ static bool begins_there(const struct unwind_space *own, struct image *image,
 }
 
 static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
-		     bool exact, struct site *site)
+		     bool exact, struct code_site *site)
 {
 	struct code_range *range = find_range(own, address - !exact);
 	uint64_t inside;
@@ -213,7 +213,7 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		looks_like_signal_return(own, address);
 }
 
-static struct site *site_slot(const struct unwind_space *own, uint64_t key)
+static struct code_site *site_slot(const struct unwind_space *own, uint64_t key)
 {
 	size_t mask = own->site_room - 1, i = idset_mix(key) & mask;
 
@@ -224,7 +224,7 @@ static struct site *site_slot(const struct unwind_space *own, uint64_t key)
 
 static void grow(struct unwind_space *own)
 {
-	struct site *old = own->sites;
+	struct code_site *old = own->sites;
 	size_t room = own->site_room, i;
 
 	own->site_room *= 2;
@@ -235,11 +235,11 @@ static void grow(struct unwind_space *own)
 	free(old);
 }
 
-struct site *site_find(struct unwind_space *own, pid_t pid, taddr_t address,
-		       bool exact)
+struct code_site *site_find(struct unwind_space *own, pid_t pid,
+			    taddr_t address, bool exact)
 {
 	uint64_t key = (address << 1 | exact) + 1;
-	struct site *site = site_slot(own, key);
+	struct code_site *site = site_slot(own, key);
 
 	if (site->key)
 		return site;
@@ -254,7 +254,7 @@ struct site *site_find(struct unwind_space *own, pid_t pid, taddr_t address,
 	return site;
 }
 
-bool site_follows_call(struct unwind_space *own, struct site *site,
+bool site_follows_call(struct unwind_space *own, struct code_site *site,
 		       taddr_t address)
 {
 	uint8_t code[CALL_MAX];

@@ -77,7 +77,7 @@ static bool find_cfa(struct walk *walk, const struct recipe *recipe,
 	return true;
 }
 
-static bool find_value(struct walk *walk, const struct place *place,
+static bool find_value(struct walk *walk, const struct saved_place *place,
 		       taddr_t cfa, uint64_t *ret)
 {
 	uint64_t base = cfa;
@@ -144,7 +144,8 @@ static bool read_for_frame(void *context, taddr_t address, uint64_t *ret)
 	return read_word(context, address, ret);
 }
 
-static enum step step_by_libunwind(struct walk *walk, const struct site *site)
+static enum step step_by_libunwind(struct walk *walk,
+				   const struct code_site *site)
 {
 	const unsigned sp = walk->arch->dwarf->sp;
 	struct frame_state frame = {
@@ -163,7 +164,7 @@ static enum step step_by_libunwind(struct walk *walk, const struct site *site)
 	return STEP_DONE;
 }
 
-enum step step_by_recipe(struct walk *walk, const struct site *site)
+enum step step_by_recipe(struct walk *walk, const struct code_site *site)
 {
 	const struct dwarf_arch *dwarf = walk->arch->dwarf;
 	const struct recipe *recipe = site->recipe;
@@ -199,7 +200,7 @@ enum step step_from_system_call(struct walk *walk)
 {
 	taddr_t sp = walk->registers[walk->arch->dwarf->sp];
 	uint64_t address;
-	struct site *site;
+	struct code_site *site;
 
 	if (!read_word(walk, sp, &address))
 		return STEP_FAILED;
@@ -242,7 +243,7 @@ enum step step_by_frame_pointer(struct walk *walk)
 	taddr_t fp = walk->registers[dwarf->fp];
 	taddr_t sp = walk->registers[dwarf->sp];
 	uint64_t outer, return_address;
-	struct site *site;
+	struct code_site *site;
 
 	if (!is_known(walk, dwarf->fp))
 		return STEP_FAILED;

@@ -72,7 +72,7 @@ static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
 
 /* What a frame can be found by; the next one is found by one of these. */
 struct position {
-	struct site *site;
+	struct code_site *site;
 	enum frame_method method; /* that this one was found by */
 	bool exact;
 };
@@ -128,7 +128,7 @@ static bool is_end_mark(const struct walk *walk)
  */
 static void find_system_call(struct walk *walk, struct position *position)
 {
-	struct site *site;
+	struct code_site *site;
 
 	if (position->site->recipe)
 		return;
@@ -143,7 +143,7 @@ static void find_system_call(struct walk *walk, struct position *position)
 static bool arrive(struct walk *walk, struct position *position,
 		   bool at_entry)
 {
-	const struct site *site;
+	const struct code_site *site;
 
 	position->exact = position->method == FRAME_SIGNAL ||
 			  position->method == FRAME_INNERMOST;
@@ -161,7 +161,7 @@ static bool arrive(struct walk *walk, struct position *position,
 static uint32_t frame_number(struct unwinder *unwinder,
 			     const struct position *position)
 {
-	struct site *site = position->site;
+	struct code_site *site = position->site;
 	struct frame frame = { site->code, site->address, position->method };
 
 	unwinder->counts.frames[position->method]++;

@@ -97,7 +97,7 @@ static struct image *wrap(const uint8_t *bytes, size_t size, unsigned kind)
 	return image;
 }
 
-static void check_place(const struct place *place)
+static void check_place(const struct saved_place *place)
 {
 	check(place->kind <= PLACE_VALUE && place->base <= BASE_CFA &&
 	      place->reg < DWARF_REGISTERS_MAX);
