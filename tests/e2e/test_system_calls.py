@@ -136,7 +136,8 @@ def real_programs(case):
     path = case.write("text", "some text\n" * 3)
     for argv in (["cat", path], ["ls", "-l", "/etc"], ["ls", "/nowhere"],
                  ["sed", "-n", "1p", path],
-                 ["/usr/bin/python3", "-S", "-c", "open(%r).read()" % path]):
+                 ["/usr/bin/python3", "-I", "-S", "-c",
+                  "open(%r).read()" % path]):
         check_same(case, argv)
 
 
