@@ -44,7 +44,7 @@ def where_all_can_read(top, calltrap):
                              is_for_all(os.path.realpath(calltrap))):
         return os.path.join(top, here), calltrap
     copy = os.path.join(workspace(), "reachable")
-    for folder in (here, "etc", "examples",
+    for folder in (here, "etc", "examples", "man",
                    os.path.join("src", "report", "flame")):
         shutil.copytree(os.path.join(top, folder), os.path.join(copy, folder),
                         ignore=shutil.ignore_patterns("*.o", "*.log", "*.trs"))
