@@ -19,6 +19,8 @@ struct prober {
 	struct engine *engines; /* to be asked in turn; the last is .traps */
 	struct functions *functions;
 	struct wanted *wanted;
+	char *interpreter; /* the first one's module, or NULL: --script */
+	bool has_places;   /* some call had one in a script */
 	char *elsewhere; /* the library with most of the code, or NULL */
 	struct system_functions *system_functions;
 	struct prober_counts counts;
@@ -450,6 +452,9 @@ struct script_frames *script_where(const struct moment *moment);
 
 /* The list of modules has changed. */
 void scripts_forget(struct probe_space *space);
+
+/* Says that --script was without effect, if it was. */
+void script_report(const struct prober *prober);
 
 /* ---- outcome.c ---- */
 

@@ -390,6 +390,7 @@ void prober_free(struct prober *prober)
 	system_functions_free(prober->system_functions);
 	wanted_free(prober->wanted);
 	free(prober->elsewhere);
+	free(prober->interpreter);
 	free(prober);
 }
 
@@ -428,6 +429,7 @@ void prober_report_unmatched(const struct prober *prober)
 		     "-S shows its system calls");
 	wanted_report_never(prober->wanted);
 	elsewhere_report(prober);
+	script_report(prober);
 }
 
 void prober_pause(struct prober *prober, bool paused)

@@ -84,12 +84,27 @@ static struct script_binding *bind_module(const struct prober *prober,
 	return binding;
 }
 
+/* Whether a module is an interpreter's, of whichever version. */
+static bool is_interpreter(const struct module *module)
+{
+	static const char *const names[] = { "libpython3", "libperl.so",
+					     "libruby", "python3", "perl",
+					     "php" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(module->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 static void find_scripts(struct probe_space *space)
 {
 	struct script_binding **end = &space->scripts;
 	struct module *module;
 
 	for (module = space->space->modules; module; module = module->next) {
+		if (!space->prober->interpreter && is_interpreter(module))
+			space->prober->interpreter = xstrdup(module->name);
 		*end = bind_module(space->prober, module);
 		if (*end)
 			end = &(*end)->next;
@@ -246,5 +261,22 @@ struct script_frames *script_where(const struct moment *moment)
 	for (binding = space->scripts; binding && !frames;
 	     binding = binding->next)
 		frames = ask(moment, binding);
+	space->prober->has_places |= frames != NULL;
 	return frames;
+}
+
+void script_report(const struct prober *prober)
+{
+	if (!prober->config.scripts || prober->has_places ||
+	    !prober->counts.calls)
+		return;
+	if (prober->interpreter)
+		diag(DIAG_NOTE, DIAG_PROBE,
+		     "--script: no call had a place: no prototype file knows "
+		     "where %s, of this version, keeps it",
+		     prober->interpreter);
+	else
+		diag(DIAG_NOTE, DIAG_PROBE,
+		     "--script: no call had a place: no interpreter that is "
+		     "known was there");
 }

@@ -242,6 +242,20 @@ os.getppid()
                   "the lines of a foreign thread and of the script")
 
 
+@h.test("without effect it says so: an interpreter that is not known, or none")
+def unknown(case):
+    # Of a version that there will never be: no file has its name.
+    source = case.write("made.c", "#include <unistd.h>\n"
+                        "int main(void) { getppid(); return 0; }\n")
+    for name, said in (("python3.0", "no prototype file knows where python3.0"),
+                       ("made", "no interpreter that is known was there")):
+        path = h.build(case.path(name), source)
+        for options, wanted in (([], 0), (["--script"], 1)):
+            done = case.calltrap("-L", "-x", "getppid", *options, path,
+                                 log=False)
+            h.check_equal(done.err.count(said), wanted, done.err)
+
+
 @h.test("nothing of it without --script")
 def unasked(case):
     h.need("perl")
