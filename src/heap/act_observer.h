@@ -19,6 +19,13 @@ struct observed_act {
 	uint64_t token;   /* what .taken has returned, or 0 */
 };
 
+/* What there is to tell of a process, besides acts. */
+enum watch_news {
+	WATCH_SAMPLED,  /* its .vitals are new */
+	WATCH_SWITCHED, /* counting; since: whether it is on now */
+	WATCH_MISSED,   /* as heap_missed() was told */
+};
+
 struct act_observer_ops {
 	/*
 	 * A release or a resize has been entered: from now on what it gives
@@ -35,6 +42,11 @@ struct act_observer_ops {
 	/* A call will not be seen to return. */
 	void (*abandoned)(struct act_observer *observer,
 			  const struct observed_act *act);
+
+	/* Or NULL. */
+	void (*news)(struct act_observer *observer,
+		     const struct watched *process, enum watch_news news,
+		     uint64_t since, uint64_t now);
 };
 
 #endif

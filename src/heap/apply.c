@@ -26,18 +26,12 @@ static void tell_taken(const struct act_target *target,
 		applied->token = observer->ops->taken(observer, &told);
 }
 
-static bool is_unkept_acquisition(const struct heap_act *act)
-{
-	return act->unkept && (act->function->act == FAMILY_ACQUIRE ||
-			       act->function->act == FAMILY_REPLACE);
-}
-
 static void tell_ended(const struct act_target *target,
 		       const struct applied_act *applied, uint64_t entered)
 {
 	struct observed_act told = observed(target, applied, entered);
 
-	if (target->observer && !is_unkept_acquisition(&applied->act))
+	if (target->observer)
 		target->observer->ops->ended(target->observer, &told);
 }
 

@@ -143,6 +143,11 @@ const struct history *heap_activity(const struct heap *heap,
 	return &heap->ledgers[family->index].activity;
 }
 
+const bool *heap_missing(const struct heap *heap)
+{
+	return heap->options.missing;
+}
+
 const struct stacks *heap_stacks(const struct heap *heap)
 {
 	return heap->options.stacks;

@@ -193,6 +193,9 @@ uint64_t heap_unkept(const struct heap *heap);
 /* Of all families. */
 uint64_t heap_double_frees(const struct heap *heap);
 
+/* As of heap_options; or NULL. */
+const bool *heap_missing(const struct heap *heap);
+
 /* Where the frames of its stacks are; or NULL. */
 const struct stacks *heap_stacks(const struct heap *heap);
 
@@ -222,6 +225,9 @@ void heap_suppress(struct heap *heap,
  * the last time.
  */
 void heap_name_threads(struct heap *heap, bool all);
+
+/* … what it is called is known from elsewhere. */
+void heap_set_thread_name(struct heap *heap, pid_t tid, const char *name);
 
 /* "" when it is not known. */
 const char *heap_thread_name(const struct heap *heap, pid_t tid);

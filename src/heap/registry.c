@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,15 @@ void heap_name_threads(struct heap *heap, bool all)
 			name_thread(heap, thread);
 	}
 	heap->named_count = heap->thread_count;
+}
+
+void heap_set_thread_name(struct heap *heap, pid_t tid, const char *name)
+{
+	struct thread_number *thread;
+
+	HASH_FIND_INT(heap->threads, &tid, thread);
+	if (thread)
+		snprintf(thread->name, sizeof(thread->name), "%s", name);
 }
 
 const char *heap_thread_name(const struct heap *heap, pid_t tid)

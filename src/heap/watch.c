@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "growth/view.h"
+#include "heap/act_observer.h"
 #include "heap/call_acts.h"
 #include "heap/family_pick.h"
 
@@ -59,14 +60,31 @@ static void sample_cost(const struct watch *watch, struct watched *process)
 	}
 }
 
+static void tell(const struct watch *watch, const struct watched *process,
+		 enum watch_news news, uint64_t since, uint64_t now)
+{
+	struct act_observer *observer = watch->options.observer;
+
+	if (observer && observer->ops->news)
+		observer->ops->news(observer, process, news, since, now);
+}
+
+static void miss(const struct watch *watch, const struct watched *process,
+		 uint64_t since, uint64_t now)
+{
+	heap_missed(process->heap, since, now);
+	tell(watch, process, WATCH_MISSED, since, now);
+}
+
 /* Double frees are rare, unless a uprobe keeps malloc's hits to itself. */
-static void look_for_uprobes(struct watched *process, uint64_t now)
+static void look_for_uprobes(const struct watch *watch,
+			     struct watched *process, uint64_t now)
 {
 	uint64_t doubts = heap_double_frees(process->heap);
 
 	if (doubts > process->double_frees && procfs_has_uprobes(process->pid)) {
 		process->uprobes = true;
-		heap_missed(process->heap, process->looked, now);
+		miss(watch, process, process->looked, now);
 		doubts = heap_double_frees(process->heap);
 	}
 	process->double_frees = doubts;
@@ -90,7 +108,7 @@ static void sample(const struct watch *watch, struct watched *process,
 	struct vitals vitals;
 
 	sample_cost(watch, process);
-	look_for_uprobes(process, now);
+	look_for_uprobes(watch, process, now);
 	if (vitals_read("", process->pid, &vitals))
 		return;
 	renew_rights(process);
@@ -105,6 +123,7 @@ static void sample(const struct watch *watch, struct watched *process,
 		       (struct history_state){
 			       .bytes = vitals.resident_bytes });
 	sample_growth(process, now, now_and_then);
+	tell(watch, process, WATCH_SAMPLED, 0, now);
 }
 
 struct growth *watch_growth(const struct watch *watch, pid_t pid)
@@ -138,7 +157,7 @@ void watch_missed(struct watch *watch, pid_t pid, uint64_t traps,
 	process->lost_traps += traps;
 	process->blind_ns += now > since ? now - since : 0;
 	process->blind_until = now;
-	heap_missed(process->heap, since, now);
+	miss(watch, process, since, now);
 }
 
 void watch_leave(struct watch *watch, uint64_t now)
@@ -183,6 +202,8 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	}
 	process->heap = heap_new(&options);
 	heap_switch(process->heap, time, !watch->acts.off);
+	if (watch->acts.off)
+		tell(watch, process, WATCH_SWITCHED, false, time);
 	if (watch->options.growth)
 		process->growth = growth_new(&(struct growth_options){
 			.kinds = watch->options.growth,
@@ -390,8 +411,10 @@ void watch_switch(struct watch *watch, bool on, uint64_t now)
 	struct watched *process, *next;
 
 	watch->acts.off = !on;
-	HASH_ITER(hh, watch->processes, process, next)
+	HASH_ITER(hh, watch->processes, process, next) {
 		heap_switch(process->heap, now, on);
+		tell(watch, process, WATCH_SWITCHED, on, now);
+	}
 }
 
 bool watch_is_on(const struct watch *watch)

@@ -42,18 +42,21 @@ struct namer *namer_new(const struct namer_options *options)
 	return namer;
 }
 
+void namer_forget(struct frame_name *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free((char *)names[i].function);
+		free((char *)names[i].linkage);
+		free((char *)names[i].file);
+	}
+	free(names);
+}
+
 static void free_named(struct named *named)
 {
-	size_t i;
-
-	for (i = 0; i < named->count; i++) {
-		free((char *)named->names[i].function);
-		free((char *)named->names[i].linkage);
-		free((char *)named->names[i].file);
-	}
 	if (named->symbol != named->names)
 		free(named->symbol);
-	free(named->names);
+	namer_forget(named->names, named->count);
 	free(named);
 }
 
@@ -295,6 +298,26 @@ size_t namer_names(struct namer *namer, const struct frame *frame,
 	}
 	*ret = named->names;
 	return named->count;
+}
+
+bool namer_teach(struct namer *namer, const struct frame *frame,
+		 struct frame_name *names, size_t count)
+{
+	const struct named_key key = key_of(frame);
+	struct named *named = find_named(namer, &key);
+
+	if (named) {
+		namer_forget(names, count);
+		return false;
+	}
+	named = xcalloc(1, sizeof(*named));
+	named->key = key;
+	named->symbol = named->names = names;
+	named->count = count;
+	for (size_t i = 0; i < count; i++)
+		names[i].library = frame->code->path;
+	HASH_ADD(hh, namer->named, key, sizeof(key), named);
+	return true;
 }
 
 /* ---- many frames at once ---- */

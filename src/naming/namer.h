@@ -39,6 +39,16 @@ size_t namer_names(struct namer *namer, const struct frame *frame,
 		   const struct frame_name **ret);
 
 /*
+ * The names of a frame are known from elsewhere. names and their texts (but
+ * .library) become the namer's. False when it had others already.
+ */
+bool namer_teach(struct namer *namer, const struct frame *frame,
+		 struct frame_name *names, size_t count);
+
+/* Frees such names, for who doesn't teach them. */
+void namer_forget(struct frame_name *names, size_t count);
+
+/*
  * Says which frames will be asked for, so that debug information is read once
  * for all of them.
  */

@@ -13,9 +13,9 @@
 #define PROGRAM_MAX 90
 #define NOTE_MAX    150
 
-static void add_time(uint64_t monotonic, struct strbuf *out)
+static void add_time(uint64_t wall, struct strbuf *out)
 {
-	time_t second = clock_wall(monotonic) / NS_PER_SECOND;
+	time_t second = wall / NS_PER_SECOND;
 	char text[32] = "";
 	struct tm tm;
 
@@ -25,12 +25,12 @@ static void add_time(uint64_t monotonic, struct strbuf *out)
 }
 
 void flame_svg_add_heading(const char *what, const char *program, pid_t pid,
-			   uint64_t monotonic, struct strbuf *out)
+			   uint64_t wall, struct strbuf *out)
 {
 	strbuf_printf(out, "%s: ", what);
 	xml_add(out, program, PROGRAM_MAX);
 	strbuf_printf(out, " (pid %d), ", (int)pid);
-	add_time(monotonic, out);
+	add_time(wall, out);
 }
 
 static void add_total(const struct flame_picture *picture, struct strbuf *out)

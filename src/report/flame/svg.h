@@ -27,7 +27,7 @@ struct flame_picture {
 
 /* "WHAT: PROGRAM (pid N), DATE TIME" */
 void flame_svg_add_heading(const char *what, const char *program, pid_t pid,
-			   uint64_t monotonic, struct strbuf *out);
+			   uint64_t wall, struct strbuf *out);
 
 void flame_svg_add(const struct flame_picture *picture, struct strbuf *out);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "report/flame/stack.h"
 #include "report/flame/svg.h"
 #include "report/flame/weighed.h"
@@ -138,7 +139,8 @@ void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
 	struct flame_tree *tree = tree_of(export, kind);
 
 	flame_svg_add_heading(text.title, export->process->program,
-			      export->process->pid, export->now, &heading);
+			      export->process->pid, clock_wall(export->now),
+			      &heading);
 	flame_svg_add(&(struct flame_picture){
 			      .tree = tree,
 			      .unit = text.unit,

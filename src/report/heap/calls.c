@@ -239,7 +239,7 @@ int heap_calls_new(const struct heap_calls_options *options,
 
 	calls->options = *options;
 	/* Once and for all: lines can be sorted by their times. */
-	calls->wall_offset = clock_wall(now) - now;
+	calls->wall_offset = heap_report_wall(options->config, now) - now;
 	log_files_init(&calls->files, options->path);
 	calls->files.policy = options->policy;
 	if (!calls->files.per_process)

@@ -27,6 +27,13 @@ static void tell_calls(const struct heap_journal *journal, int err)
 
 /* ---- acts ---- */
 
+/* A replay, and who reads what is held, have no use for it. */
+static bool is_unkept_acquisition(const struct heap_act *act)
+{
+	return act->unkept && (act->function->act == FAMILY_ACQUIRE ||
+			       act->function->act == FAMILY_REPLACE);
+}
+
 static struct heap_journal *journal_of(struct act_observer *observer)
 {
 	return (struct heap_journal *)((char *)observer -
@@ -37,7 +44,10 @@ static uint64_t on_taken(struct act_observer *observer,
 			 const struct observed_act *act)
 {
 	struct heap_journal *journal = journal_of(observer);
+	struct act_observer *next = journal->options.next;
 
+	if (next)
+		(void)next->ops->taken(next, act);
 	return journal->footprint ?
 		       heap_footprint_taken(journal->footprint, act) :
 		       0;
@@ -47,7 +57,12 @@ static void on_ended(struct act_observer *observer,
 		     const struct observed_act *act)
 {
 	struct heap_journal *journal = journal_of(observer);
+	struct act_observer *next = journal->options.next;
 
+	if (next)
+		next->ops->ended(next, act);
+	if (is_unkept_acquisition(act->act))
+		return;
 	if (journal->footprint)
 		heap_footprint_ended(journal->footprint, act);
 	if (journal->calls)
@@ -59,7 +74,10 @@ static void on_abandoned(struct act_observer *observer,
 			 const struct observed_act *act)
 {
 	struct heap_journal *journal = journal_of(observer);
+	struct act_observer *next = journal->options.next;
 
+	if (next)
+		next->ops->abandoned(next, act);
 	if (journal->footprint)
 		heap_footprint_abandoned(journal->footprint, act);
 	if (journal->calls)
@@ -67,10 +85,21 @@ static void on_abandoned(struct act_observer *observer,
 						   HEAP_CALL_UNFINISHED));
 }
 
+static void on_news(struct act_observer *observer,
+		    const struct watched *process, enum watch_news news,
+		    uint64_t since, uint64_t now)
+{
+	struct act_observer *next = journal_of(observer)->options.next;
+
+	if (next && next->ops->news)
+		next->ops->news(next, process, news, since, now);
+}
+
 static const struct act_observer_ops observer_ops = {
 	.taken = on_taken,
 	.ended = on_ended,
 	.abandoned = on_abandoned,
+	.news = on_news,
 };
 
 /* ---- the sink: that nothing can be written is no reason to leave ---- */

@@ -152,7 +152,8 @@ static void put_times(struct pprof *pprof)
 	piece.period_type = &period;
 	/* Nothing is sampled: every call is seen. */
 	piece.period = 1;
-	piece.time_nanos = profile_number(clock_wall(export->now));
+	piece.time_nanos = profile_number(
+		heap_report_wall(export->config, export->now));
 	piece.duration_nanos =
 		profile_number(export->now - export->process->start);
 	piece.drop_frames = profile_writer_text(writer, drop_frames);

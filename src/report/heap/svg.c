@@ -12,7 +12,8 @@ void heap_svg_make(const struct heap_export *export, struct strbuf *out)
 
 	flame_svg_add_heading(value->what, export->process->program,
 			      export->process->pid,
-			      export->now, &heading);
+			      heap_report_wall(export->config, export->now),
+			      &heading);
 	flame_svg_add(&(struct flame_picture){
 			      .tree = tree,
 			      .unit = value->unit,

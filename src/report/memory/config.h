@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "heap/watch.h"
 #include "naming/namer.h"
 #include "stack/unwind.h"
@@ -70,6 +71,17 @@ struct heap_report_config {
 	unsigned component_count;
 	struct suppressions *suppressions; /* or NULL */
 	struct output_policy *policy; /* see struct output; or NULL */
+	/* What to add to the times of acts for those of the clock when they
+	   happened; 0: that is now. */
+	uint64_t wall_offset;
 };
+
+/* The clock at a monotonic time, in nanoseconds since 1970. */
+static inline uint64_t heap_report_wall(const struct heap_report_config *config,
+					uint64_t monotonic)
+{
+	return config->wall_offset ? monotonic + config->wall_offset :
+				     clock_wall(monotonic);
+}
 
 #endif
