@@ -60,30 +60,40 @@ static void write_files(struct heap_verb *verb, const struct watched *process,
 	heap_export_write(&export, &errors);
 }
 
-static void print_report(struct heap_verb *verb,
-			 const struct watched *process)
+void heap_verb_report(struct heap_verb *verb, const struct watched *process,
+		      const struct heap_cost *cost, uint64_t now)
 {
-	uint64_t real = process->end ? process->end : clock_now();
-	uint64_t now = heap_time(process->heap, real);
-	const struct heap_cost cost = cost_of(verb, process, real);
 	int err;
 
-	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
-		heap_name_threads(process->heap, true);
 	if (verb->suppressions)
 		suppressions_apply(verb->suppressions, &verb->config,
 				   process->heap);
 	progress_clear(verb->progress);
-	write_files(verb, process, &cost, now);
+	write_files(verb, process, cost, now);
 	if (verb->error)
 		return;
-	err = heap_report_print(verb->report, process, now, &cost);
+	err = heap_report_print(verb->report, process, now, cost);
 	if (!err)
 		return;
 	verb->error = err;
 	verb->session->unwritten = true;
 	complain(0, "%s can't be written any more: %s",
 		 heap_output(verb->session), strerror(-err));
+}
+
+static void print_report(struct heap_verb *verb,
+			 const struct watched *process)
+{
+	uint64_t real = process->end ? process->end : clock_now();
+	const struct heap_cost cost = cost_of(verb, process, real);
+
+	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
+		heap_name_threads(process->heap, true);
+	if (verb->session->options->verb == VERB_HEAP)
+		heap_verb_report(verb, process, &cost,
+				 heap_time(process->heap, real));
+	if (verb->recorder && process->end)
+		recorder_ended(verb->recorder, process, &cost);
 }
 
 /* It was the last one: nobody stands still while its files are fetched. */
@@ -304,6 +314,8 @@ static void heap_finished(struct session *session)
 	CLEANUP(strbuf_fini) struct strbuf names = { 0 };
 	size_t functions = 0;
 
+	if (verb->recorder)
+		recorder_finish(verb->recorder);
 	if (watch_has_found(verb->watch) ||
 	    options->growth_by == GROWTH_BY_SYSTEM_CALLS)
 		return;
@@ -336,8 +348,12 @@ static void heap_close(struct session *session)
 {
 	struct heap_verb *verb = verb_of(session);
 
-	if (!verb)
-		return;
+	if (verb)
+		heap_verb_free(verb);
+}
+
+void heap_verb_free(struct heap_verb *verb)
+{
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
 	heap_foreseen_free(verb->foreseen);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/heap_verb.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/family_path.h"
@@ -19,12 +21,16 @@ static int read_families(struct heap_verb *verb)
 {
 	const struct options *options = verb->session->options;
 	char *const *pools = options->pools;
-	int err;
+	char *const *families = options->families;
+	int err = 0;
 
 	if (!heap_report_has_blocks(&options->report))
 		return 0;
-	err = family_path_load(verb->families, "malloc");
-	if (!err)
+	for (; !err && families && *families; families++)
+		err = family_path_load(verb->families, *families);
+	if (!err && !options->families)
+		err = family_path_load(verb->families, "malloc");
+	if (!err && !options->families)
 		err = family_path_load(verb->families, "mappings");
 	for (; !err && pools && *pools; pools++)
 		err = family_path_load(verb->families, *pools);
@@ -58,8 +64,8 @@ static int read_suppressions(struct heap_verb *verb)
 }
 
 /* A stack ends in one library only. */
-static unsigned find_component(void *context, stack_id stack,
-			       const char *library)
+unsigned heap_verb_component(void *context, stack_id stack,
+			     const char *library)
 {
 	struct heap_verb *verb = context;
 	struct component_of_stack *known;
@@ -110,7 +116,7 @@ static int open_report(struct heap_verb *verb)
 }
 
 /* Each call, in files of its own. */
-static int open_journal(struct heap_verb *verb)
+int heap_verb_open_journal(struct heap_verb *verb)
 {
 	struct session *session = verb->session;
 	const struct options *options = session->options;
@@ -119,11 +125,14 @@ static int open_journal(struct heap_verb *verb)
 			.path = options->heap_calls,
 			.config = &verb->config,
 			.demangle = options->log.demangle,
-			.component = verb->components ? find_component : NULL,
+			.component = verb->components ? heap_verb_component :
+							NULL,
 			.context = verb,
 			.policy = &session->policy,
 		},
 		.footprint = options->footprint,
+		.next = verb->recorder ? recorder_observer(verb->recorder) :
+					 NULL,
 		.told = heap_verb_unwritten,
 		.context = verb,
 	};
@@ -131,6 +140,64 @@ static int open_journal(struct heap_verb *verb)
 	if (!options->heap_calls && !options->footprint)
 		return 0;
 	return heap_journal_new(&journal, &verb->journal);
+}
+
+static void tell_recorded(const struct sink_file_counts *counts,
+			  const char *path)
+{
+	const uint64_t events = counts->events ? counts->events : 1;
+
+	complain(0, "%s: %" PRIu64 " events in %" PRIu64 " bytes, %.1f each",
+		 path, counts->events, counts->bytes,
+		 (double)counts->bytes / events);
+	if (counts->dropped)
+		complain(0, "%s: %" PRIu64 " events were dropped, as the disk "
+			    "didn't take them in time (--when-full=wait waits, "
+			    "and so does what is traced)",
+			 path, counts->dropped);
+	if (counts->waited_ns >= NS_PER_SECOND / 10)
+		complain(0, "%s: the disk was waited for, %.1f s in all", path,
+			 counts->waited_ns / 1e9);
+}
+
+static void recorded(void *context, const char *path,
+		     const struct sink_file_counts *counts, int err)
+{
+	struct heap_verb *verb = context;
+
+	if (!err && verb->session->begun)
+		tell_recorded(counts, path);
+	if (!err)
+		return;
+	verb->session->unwritten = true;
+	if (!counts)
+		complain(err, "%s can't be written: %s", path, strerror(-err));
+	else
+		complain(err, "%s can't be written any more: %s; it has the "
+			      "first %" PRIu64 " events and can be read, %" PRIu64
+			      " are missing",
+			 path, strerror(-err), counts->events,
+			 counts->unwritten + counts->dropped);
+}
+
+static int open_recorder(struct heap_verb *verb)
+{
+	const struct session *session = verb->session;
+	const char *path = session->options->recording;
+	const struct recorder_options options = {
+		.path = path,
+		.stacks = session->stacks,
+		.families = verb->families,
+		.namer = verb->namer,
+		.drops = session->policy.drops,
+		.told = recorded,
+		.context = verb,
+	};
+	int err = path ? recorder_new(&options, &verb->recorder) : 0;
+
+	return err ? complain(err, "%s can't be written: %s", path,
+			      strerror(-err)) :
+		     0;
 }
 
 /* What a process has cost is known as long as it is traced. */
@@ -153,20 +220,29 @@ static void drain(void *context)
 		faults_drain(verb->faults);
 }
 
+static struct act_observer *observer_of(const struct heap_verb *verb)
+{
+	if (verb->journal)
+		return heap_journal_observer(verb->journal);
+	return verb->recorder ? recorder_observer(verb->recorder) : NULL;
+}
+
 static void open_watch(struct heap_verb *verb)
 {
 	struct heap_journal *journal = verb->journal;
+	struct sink **end;
 	const struct watch_options options = {
 		.families = verb->families,
 		.stacks = verb->session->stacks,
-		.component = verb->components ? find_component : NULL,
+		.component = verb->components ? heap_verb_component : NULL,
 		.cost = find_cost,
 		.ended = heap_verb_ended,
 		.context = verb,
 		.timeline = heap_export_needs_timeline(
 			&verb->session->options->export),
-		.observer = journal ? heap_journal_observer(journal) : NULL,
-		.timed = verb->session->options->heap_calls,
+		.observer = observer_of(verb),
+		.timed = verb->session->options->heap_calls ||
+			 verb->session->options->time_releases,
 		.growth = verb->session->options->report.growth,
 		.growth_by = verb->session->options->report.growth_by,
 		.drain = drain,
@@ -174,8 +250,13 @@ static void open_watch(struct heap_verb *verb)
 
 	verb->watch = watch_new(&options);
 	verb->session->sinks = watch_sink(verb->watch);
-	if (journal)
-		verb->session->sinks->next = heap_journal_sink(journal);
+	end = &verb->session->sinks->next;
+	if (journal) {
+		*end = heap_journal_sink(journal);
+		end = &(*end)->next;
+	}
+	if (verb->recorder)
+		*end = recorder_sink(verb->recorder);
 }
 
 static struct progress *new_progress(const struct heap_verb *verb)
@@ -192,29 +273,38 @@ static struct progress *new_progress(const struct heap_verb *verb)
 	});
 }
 
-int heap_verb_open(struct heap_verb *verb)
+int heap_verb_open_reports(struct heap_verb *verb)
 {
 	const struct session *session = verb->session;
 	const struct namer_options naming = {
 		.demangle = true,
 		.debuginfo = session->debuginfo,
 	};
-	int err;
+	int err = read_components(verb);
 
-	verb->families = families_new();
-	err = read_families(verb);
-	if (!err)
-		err = read_components(verb);
 	if (!err)
 		err = read_suppressions(verb);
 	if (err)
 		return err;
 	verb->namer = namer_new(&naming);
 	verb->progress = new_progress(verb);
-	signals_take();
-	err = open_report(verb);
+	return open_report(verb);
+}
+
+int heap_verb_open(struct heap_verb *verb)
+{
+	int err;
+
+	verb->families = families_new();
+	err = read_families(verb);
 	if (!err)
-		err = open_journal(verb);
+		err = heap_verb_open_reports(verb);
+	if (err)
+		return err;
+	signals_take();
+	err = open_recorder(verb);
+	if (!err)
+		err = heap_verb_open_journal(verb);
 	if (!err)
 		open_watch(verb);
 	return err;

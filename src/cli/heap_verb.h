@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "growth/faults.h"
 #include "heap/watch.h"
+#include "recording/recorder.h"
 #include "report/heap/components.h"
 #include "report/heap/foreseen.h"
 #include "report/heap/journal.h"
@@ -32,6 +33,7 @@ struct heap_verb {
 	struct heap_report_config config;
 	struct heap_report *report;
 	struct heap_journal *journal; /* freed as a sink, too; or NULL */
+	struct recorder *recorder;    /* likewise */
 	struct progress *progress;
 	uint64_t next_sample;  /* monotonic */
 	uint64_t until_sample; /* then so long */
@@ -58,5 +60,18 @@ void heap_verb_unwritten(void *verb, const char *path, int err);
 
 /* A process has come to its end: its report. */
 void heap_verb_ended(void *verb, const struct watched *process);
+void heap_verb_report(struct heap_verb *verb, const struct watched *process,
+		      const struct heap_cost *cost, uint64_t now);
+
+/* What of heap_verb_open() has nothing to do with tracing. The families are
+   there, or will be. */
+int heap_verb_open_reports(struct heap_verb *verb) MUST_CHECK;
+int heap_verb_open_journal(struct heap_verb *verb) MUST_CHECK;
+
+/* Frees all but what the session's sinks are. */
+void heap_verb_free(struct heap_verb *verb);
+
+/* As of heap_options. */
+unsigned heap_verb_component(void *verb, stack_id stack, const char *library);
 
 #endif

@@ -14,6 +14,7 @@ static const char trace_before[] =
 	"  or:  calltrap heap [OPTION]... COMMAND | -p PID (calltrap heap "
 	"--help)\n"
 	"  or:  calltrap memory [OPTION]... -p PID (calltrap memory --help)\n"
+	"  or:  calltrap record [OPTION]... -o FILE COMMAND | -p PID\n"
 	"Show the library calls of a program that is started, or of running "
 	"processes.\n";
 
@@ -32,6 +33,7 @@ static const char trace_after[] =
 static const char heap_before[] =
 	"Usage: calltrap heap [OPTION]... -p PID\n"
 	"  or:  calltrap heap [OPTION]... COMMAND [ARGUMENT]...\n"
+	"  or:  calltrap heap [OPTION]... --from RECORDING\n"
 	"  or:  calltrap heap diff [OPTION]... OLD NEW\n"
 	"Show which memory a process acquires and never gives back, and who "
 	"acquired it.\n";
@@ -67,6 +69,17 @@ static const char memory_after[] =
 	"\n"
 	"Example: calltrap memory -p PID\n";
 
+static const char record_before[] =
+	"Usage: calltrap record [OPTION]... -o FILE -p PID\n"
+	"  or:  calltrap record [OPTION]... -o FILE COMMAND [ARGUMENT]...\n"
+	"Write each call that acquires, resizes or releases memory to a file: "
+	"when, who,\n"
+	"how much, how long it took. calltrap heap --from FILE shows it.\n";
+
+static const char record_after[] =
+	"\n"
+	"Example: calltrap record -o monday.ctr -p PID --for 1h\n";
+
 static const struct {
 	const char *before;
 	const char *after;
@@ -75,6 +88,7 @@ static const struct {
 	[VERB_HEAP] = { heap_before, heap_after },
 	[VERB_HEAP_DIFF] = { heap_diff_before, heap_diff_after },
 	[VERB_MEMORY] = { memory_before, memory_after },
+	[VERB_RECORD] = { record_before, record_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

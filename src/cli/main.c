@@ -11,6 +11,7 @@
 #include "cli/complain.h"
 #include "cli/front.h"
 #include "cli/heap_diff.h"
+#include "cli/heap_from.h"
 #include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/session.h"
@@ -41,7 +42,7 @@ static int run(const struct options *options, const sigset_t *blocked)
 {
 	bool traces = !options->help && !options->version &&
 		      options->verb != VERB_HEAP_DIFF &&
-		      options->verb != VERB_MEMORY;
+		      options->verb != VERB_MEMORY && !options->from;
 
 	if (!traces)
 		sigprocmask(SIG_SETMASK, blocked, NULL);
@@ -52,6 +53,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 		return heap_diff_run(options);
 	if (options->verb == VERB_MEMORY)
 		return memory_run(options);
+	if (options->from)
+		return heap_from_run(options);
 	return session_run(options, front_begin(), blocked);
 }
 

@@ -12,6 +12,7 @@
 #define HEAP (1U << VERB_HEAP)
 #define HEAP_DIFF (1U << VERB_HEAP_DIFF)
 #define MEMORY (1U << VERB_MEMORY)
+#define RECORD (1U << VERB_RECORD)
 #define SPECIAL(s, l, argument, apply, text) \
 	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
@@ -22,7 +23,7 @@
 	  offsetof(struct options, member), min, max, 0 }
 
 const struct option_entry option_table[] = {
-	HEADING("What to trace", TRACE | HEAP),
+	HEADING("What to trace", TRACE | HEAP | RECORD),
 	SPECIAL('p', NULL, "PID", apply_pids,
 		"a running process, or several: -p 12,13"),
 	SPECIAL(0, "name", "NAME", apply_name,
@@ -87,19 +88,41 @@ const struct option_entry option_table[] = {
 		"everything to the letter as ltrace, for scripts;\n"
 		"0.7.3 (Debian) or 0.7.91, the default"),
 
-	HEADING("What to gather", HEAP),
+	HEADING("What to write", RECORD),
+	FIELD('o', "output", "FILE", apply_text, recording,
+	      "the recording; %p in it makes a file per process"),
+	FIELD(0, "family", "FILE", apply_files, families,
+	      "families of functions that acquire and release,\n"
+	      "instead of malloc and mappings (may repeat)"),
+	FLAG(0, "time-releases", time_releases,
+	     "how long releases take, too: a further stop each"),
+
+	HEADING("A recording", HEAP),
+	FIELD(0, "record", "FILE", apply_text, recording,
+	      "write one as well, as calltrap record does"),
+	FIELD(0, "from", "FILE", apply_text, from,
+	      "the report of a recording, instead of a process"),
+	FIELD(0, "since", "DURATION", apply_duration, since,
+	      "--from: nothing that was before that, counted\n"
+	      "from the beginning of the recording"),
+	FIELD(0, "until", "DURATION", apply_duration, until,
+	      "--from: nothing that came after that"),
+
+	HEADING("What to gather", HEAP | RECORD),
 	FIELD(0, "pool", "FILE", apply_files, pools,
 	      "further families of functions that acquire and\n"
 	      "release: a file, or the name of one that comes\n"
 	      "with calltrap (may repeat)"),
+	NUMBER(0, "depth", depth, 1, UNWIND_DEPTH_MAX,
+	       "frames kept of each stack; default 64"),
+
+	HEADING("What else to gather", HEAP),
 	SPECIAL(0, "growth", "WHAT", apply_growth,
 		"instead, what makes the process grow, a list of\n"
 		"heap (brk), mmap, faults; with leaks: as well"),
 	FLAG('S', NULL, system_calls,
 	     "--growth: seen at system calls, not at functions\n"
 	     "of the C library"),
-	NUMBER(0, "depth", depth, 1, UNWIND_DEPTH_MAX,
-	       "frames kept of each stack; default 64"),
 	FIELD(0, "components", "FILE", apply_text, components,
 	      "groups of libraries and functions, by name"),
 
@@ -201,7 +224,8 @@ const struct option_entry option_table[] = {
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows of each table; default 10, 0 = all"),
 
-	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY),
+	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY |
+					 RECORD),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
@@ -240,6 +264,8 @@ const char *option_help(enum verb verb)
 		return "calltrap heap diff --help";
 	case VERB_MEMORY:
 		return "calltrap memory --help";
+	case VERB_RECORD:
+		return "calltrap record --help";
 	}
 	return "calltrap --help";
 }

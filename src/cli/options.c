@@ -180,6 +180,7 @@ static const struct {
 	{ "trace", VERB_TRACE },
 	{ "heap", VERB_HEAP },
 	{ "memory", VERB_MEMORY },
+	{ "record", VERB_RECORD },
 };
 
 static bool is_verb(const char *word, enum verb *ret)
@@ -282,6 +283,51 @@ static int check_processes(const struct command_line *line)
 	return 0;
 }
 
+/* Of one nothing is traced. */
+static int check_from(const struct command_line *line)
+{
+	const struct options *o = line->options;
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "a COMMAND", o->command },
+		{ "-p", o->pid_count },
+		{ "--name", line->name_count },
+		{ "-f", o->follow },
+		{ "--for", o->duration },
+		{ "--every", o->every },
+		{ "--growth", o->report.growth },
+		{ "--record", o->recording },
+		{ "--pool", o->pools },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].given)
+			return complain(-EINVAL, "--from '%s': is of a "
+					"recording, in which nothing happens "
+					"any more; leave %s out", o->from,
+					others[i].name);
+	if (o->until && o->until <= o->since)
+		return complain(-EINVAL, "--until: comes before --since");
+	return 0;
+}
+
+static int check_recording(const struct command_line *line)
+{
+	const struct options *o = line->options;
+
+	if (o->from)
+		return check_from(line);
+	if (o->since || o->until)
+		return complain(-EINVAL, "%s: is of a recording, which --from "
+				"names", o->since ? "--since" : "--until");
+	if (o->verb == VERB_RECORD && !o->recording)
+		return complain(-EINVAL, "-o FILE is missing: what the "
+				"recording is to be written to");
+	return 0;
+}
+
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
@@ -294,11 +340,16 @@ static int check_together(const struct command_line *line)
 		return check_files(o);
 	if (o->verb == VERB_MEMORY)
 		return check_processes(line);
+	err = check_recording(line);
+	if (err || o->from)
+		return err;
 	if (!o->command && !o->pid_count && !line->name_count)
 		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
 				"-p PID or --name NAME, as in '%s'; see %s",
 				o->verb == VERB_HEAP ?
 					"calltrap heap --for 60s -p 4711" :
+				o->verb == VERB_RECORD ?
+					"calltrap record -o FILE -p 4711" :
 					"calltrap ls",
 				option_help(o->verb));
 	if (o->report.source && line->by_given &&
@@ -467,6 +518,7 @@ void options_fini(struct options *options)
 {
 	strings_free(options->configs);
 	strings_free(options->pools);
+	strings_free(options->families);
 	strings_free(options->suppressions);
 	file_names_fini(options);
 	free(options->pids);

@@ -17,6 +17,7 @@ enum verb {
 	VERB_HEAP,
 	VERB_HEAP_DIFF, /* .command is the two files */
 	VERB_MEMORY,
+	VERB_RECORD,
 };
 
 /* What happens when calltrap can't go on: nobody takes its output, or it is
@@ -70,6 +71,11 @@ struct options {
 	struct heap_export_options export; /* … and written to files */
 	const char *heap_calls; /* --calls */
 	const char *footprint;  /* --footprint */
+	const char *recording;  /* --record; record: -o */
+	bool time_releases;     /* --time-releases */
+	char **families;        /* --family, NULL-terminated; or NULL */
+	const char *from;       /* --from */
+	uint64_t since, until;  /* --since, --until; 0 = not given */
 	uint64_t every;       /* --every: a report each time; 0 = never */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */

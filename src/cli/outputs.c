@@ -11,7 +11,7 @@
 
 /* Besides the files for other programs: -o, --json of a log, and what is
    written as it goes. */
-#define OUTPUTS (HEAP_FILES + 4)
+#define OUTPUTS (HEAP_FILES + 5)
 
 struct output_option {
 	const char *option, *path;
@@ -32,6 +32,9 @@ static void list(const struct options *o, struct output_option ret[OUTPUTS])
 		};
 	ret[count++] = (struct output_option){ "--calls", o->heap_calls };
 	ret[count++] = (struct output_option){ "--footprint", o->footprint };
+	ret[count++] = (struct output_option){
+		o->verb == VERB_RECORD ? "-o" : "--record", o->recording
+	};
 }
 
 /* The later one would take the place of the other. Devices hold nothing. */
@@ -92,6 +95,7 @@ int outputs_try(const struct options *options)
 		const bool grows = path == options->log.path ||
 				   path == options->report.path ||
 				   path == options->json ||
+				   path == options->recording ||
 				   path == options->heap_calls;
 		int err;
 

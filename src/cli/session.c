@@ -828,6 +828,7 @@ static int trace_in_rounds(struct session *session)
 static const struct verb_ops *const verbs[] = {
 	[VERB_TRACE] = &trace_verb,
 	[VERB_HEAP] = &heap_verb,
+	[VERB_RECORD] = &heap_verb,
 };
 
 static int end_of_tracing(struct session *session)

@@ -792,6 +792,7 @@ START_TEST(test_help)
 	check_help(VERB_HEAP);
 	check_help(VERB_HEAP_DIFF);
 	check_help(VERB_MEMORY);
+	check_help(VERB_RECORD);
 }
 END_TEST
 
@@ -804,6 +805,7 @@ START_TEST(test_completion)
 	check_mentions("the completion", VERB_HEAP, text);
 	check_mentions("the completion", VERB_HEAP_DIFF, text);
 	check_mentions("the completion", VERB_MEMORY, text);
+	check_mentions("the completion", VERB_RECORD, text);
 	free(text);
 }
 END_TEST
@@ -836,6 +838,7 @@ START_TEST(test_manual)
 	check_mentions("the manual", VERB_HEAP, text);
 	check_mentions("the manual", VERB_HEAP_DIFF, text);
 	check_mentions("the manual", VERB_MEMORY, text);
+	check_mentions("the manual", VERB_RECORD, text);
 	free(text);
 }
 END_TEST
@@ -864,6 +867,7 @@ START_TEST(test_table)
 	check_options(VERB_HEAP);
 	check_options(VERB_HEAP_DIFF);
 	check_options(VERB_MEMORY);
+	check_options(VERB_RECORD);
 }
 END_TEST
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/heap_from.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "cli/heap_verb.h"
+#include "cli/outputs.h"
+#include "recording/playback.h"
+
+static void on_ended(void *context, const struct watched *process,
+		     const struct heap_cost *cost)
+{
+	struct heap_verb *verb = context;
+
+	if (verb->journal)
+		heap_journal_close(verb->journal, process->pid);
+	if (process->state == WATCHED_REPLACED && !process->calls)
+		return;
+	heap_verb_report(verb, process, cost,
+			 heap_time(process->heap, process->end));
+}
+
+/* A file that ends early has said what it could; one that is damaged hasn't. */
+static int tell_end(const char *path, const struct playback_end *end)
+{
+	switch (end->error) {
+	case 0:
+		return 0;
+	case -ENODATA:
+		complain(0, "%s: ends early, at byte %" PRIu64 ": it was cut, "
+			    "or is still being written; this is what is there",
+			 path, end->offset);
+		return 0;
+	case -EBADMSG:
+		return complain(end->error, "%s: byte %" PRIu64 ": %s", path,
+				end->offset, end->problem);
+	}
+	return complain(end->error, "%s can't be read: %s", path,
+			strerror(-end->error));
+}
+
+static int play(struct heap_verb *verb, int fd)
+{
+	const struct options *options = verb->session->options;
+	struct playback *playback = playback_new(&(struct playback_options){
+		.stacks = verb->session->stacks,
+		.families = verb->families,
+		.namer = verb->namer,
+		.since = options->since,
+		.until = options->until,
+		.timeline = heap_export_needs_timeline(&options->export),
+		.component = verb->components ? heap_verb_component : NULL,
+		.observer = verb->journal ?
+				    heap_journal_observer(verb->journal) :
+				    NULL,
+		.ended = on_ended,
+		.context = verb,
+	});
+	const struct playback_end end = playback_run(playback, fd);
+	const struct playback_counts counts = playback_counts(playback);
+	int err = tell_end(options->from, &end);
+
+	if (counts.dropped)
+		complain(0, "%s: %" PRIu64 " events are missing: they were "
+			    "dropped when it was written",
+			 options->from, counts.dropped);
+	playback_free(playback);
+	return err ? err : verb->error;
+}
+
+/* How far the clock was from the time of events, when it was recorded. */
+static uint64_t wall_offset_of(int fd)
+{
+	uint8_t bytes[RECORDING_HEAD_SIZE];
+	struct recording_head head;
+
+	if (pread(fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes) ||
+	    recording_head_parse(bytes, &head))
+		return 0;
+	return head.wall - head.start;
+}
+
+static int open_and_play(struct heap_verb *verb, int fd)
+{
+	int err = heap_verb_open_reports(verb);
+
+	verb->config.wall_offset = wall_offset_of(fd);
+	if (!err)
+		err = heap_verb_open_journal(verb);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	err = play(verb, fd);
+	if (verb->journal) {
+		struct sink *sink = heap_journal_sink(verb->journal);
+
+		(void)sinks_finish(sink);
+		sinks_free(sink);
+	}
+	return err;
+}
+
+int heap_from_run(const struct options *options)
+{
+	struct session session = { .options = options };
+	struct heap_verb *verb;
+	int err, fd;
+
+	fd = open(options->from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		complain(-errno, "%s can't be read: %s", options->from,
+			 strerror(errno));
+		return EXIT_NOTHING_TRACED;
+	}
+	err = outputs_try(options);
+	if (err) {
+		close(fd);
+		return EXIT_UNWRITTEN;
+	}
+	verb = xcalloc(1, sizeof(*verb));
+	verb->session = &session;
+	session.debuginfo = debuginfo_new();
+	session.stacks = stacks_new();
+	verb->families = families_new();
+	err = open_and_play(verb, fd);
+	heap_verb_free(verb);
+	stacks_free(session.stacks);
+	debuginfo_free(session.debuginfo);
+	return err || session.unwritten ? EXIT_NOTHING_TRACED : 0;
+}

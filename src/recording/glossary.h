@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_GLOSSARY_H
+#define CALLTRAP_GLOSSARY_H
+
+#include "base/cursor.h"
+#include "heap/heap.h"
+#include "naming/namer.h"
+
+/* The dictionary of a recording, being read. Numbers begin with 1. */
+
+struct glossary_process {
+	pid_t pid;
+	uint64_t start;
+	unsigned flags;
+	char *program, *name;
+	int *inherited;
+	size_t inherited_count;
+};
+
+struct glossary_thread {
+	uint32_t process;
+	pid_t tid;
+	char name[HEAP_THREAD_NAME];
+};
+
+struct glossary_site {
+	const struct family_function *function;
+	stack_id stack;
+	const char *library; /* of its innermost frame; or NULL */
+};
+
+struct glossary_code {
+	const struct code *code;
+};
+
+struct glossary_frame {
+	struct frame frame;
+	uint32_t number; /* in .stacks */
+};
+
+struct glossary {
+	struct stacks *stacks;
+	struct families *families;
+	struct namer *namer; /* learns names; or NULL */
+	bool *missing;       /* by family */
+	size_t family_count;
+	const struct family_function **functions;
+	struct glossary_process *processes;
+	struct glossary_thread *threads;
+	struct glossary_code *codes;
+	struct glossary_frame *frames;
+	stack_id *stack_ids;
+	struct glossary_site *sites;
+	size_t function_count, process_count, thread_count, code_count,
+		frame_count, stack_count, site_count;
+	size_t function_room, process_room, thread_room, code_room,
+		frame_room, stack_room, site_room;
+};
+
+#define GLOSSARY_FAMILIES_MAX 256
+
+/* stacks and families are the caller's. */
+void glossary_init(struct glossary *glossary, struct stacks *stacks,
+		   struct families *families, struct namer *namer);
+void glossary_fini(struct glossary *glossary);
+
+/* The entries of one block. False: something in it is not as it must be. */
+bool glossary_read(struct glossary *glossary, const void *bytes, size_t size,
+		   uint32_t count) MUST_CHECK;
+
+/* NULL when there is none. */
+const struct glossary_process *glossary_process(const struct glossary *glossary,
+						uint64_t number);
+const struct glossary_thread *glossary_thread(const struct glossary *glossary,
+					      uint64_t number);
+const struct glossary_site *glossary_site(const struct glossary *glossary,
+					  uint64_t number);
+
+#endif

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recording/playback.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "heap/apply.h"
+#include "recording/events.h"
+#include "recording/numbers.h"
+
+/* A process of the recording. */
+struct played {
+	struct watched watched;
+	uint32_t number;
+	struct heap_cost cost;
+	bool over;
+	struct played *next; /* that came to its end after this one */
+};
+
+/* A call that was entered and has not returned. */
+struct begun_key {
+	uint64_t process, call;
+	const struct family_function *function;
+};
+
+struct begun {
+	struct begun_key key;
+	struct applied_act applied;
+	UT_hash_handle hh;
+};
+
+struct playback {
+	struct playback_options options;
+	struct source_blocks source;
+	struct glossary glossary;
+	struct played **all; /* by number, less 1 */
+	size_t count, room;
+	struct begun *begun;
+	uint64_t since, until; /* monotonic */
+	uint64_t calls;        /* numbers for those that need one */
+	struct playback_counts counts;
+	struct played *first_over, **end_over;
+	bool damaged;
+};
+
+struct playback *playback_new(const struct playback_options *options)
+{
+	struct playback *playback = xcalloc(1, sizeof(*playback));
+
+	playback->options = *options;
+	playback->source.fd = -1;
+	playback->end_over = &playback->first_over;
+	glossary_init(&playback->glossary, options->stacks, options->families,
+		      options->namer);
+	return playback;
+}
+
+static void forget(struct played *played)
+{
+	heap_free(played->watched.heap);
+	history_fini(&played->watched.resident);
+	free(played);
+}
+
+void playback_free(struct playback *playback)
+{
+	struct begun *begun, *next;
+
+	if (!playback)
+		return;
+	HASH_ITER(hh, playback->begun, begun, next) {
+		HASH_DEL(playback->begun, begun);
+		free(begun);
+	}
+	for (size_t i = 0; i < playback->count; i++)
+		if (playback->all[i])
+			forget(playback->all[i]);
+	free(playback->all);
+	glossary_fini(&playback->glossary);
+	source_blocks_fini(&playback->source);
+	free(playback);
+}
+
+struct playback_counts playback_counts(const struct playback *playback)
+{
+	return playback->counts;
+}
+
+const struct recording_head *playback_head(const struct playback *playback)
+{
+	return &playback->source.head;
+}
+
+/* ---- processes ---- */
+
+static bool is_in_part(const struct playback *playback)
+{
+	return playback->options.since || playback->options.until;
+}
+
+static struct heap *new_heap(const struct playback *playback,
+			     const struct watched *watched)
+{
+	return heap_new(&(struct heap_options){
+		.families = playback->options.families,
+		.start = watched->start,
+		.complete = watched->complete,
+		.timeline = playback->options.timeline,
+		.component = playback->options.component,
+		.context = playback->options.context,
+		.stacks = playback->options.stacks,
+		.missing = playback->glossary.missing,
+		.inherited = watched->inherited,
+		.inherited_count = watched->inherited_count,
+	});
+}
+
+static struct played *add(struct playback *playback, uint64_t number,
+			  const struct glossary_process *told)
+{
+	struct played *played = xcalloc(1, sizeof(*played));
+	struct watched *watched = &played->watched;
+	const bool late = playback->since > told->start;
+
+	played->number = number;
+	watched->pid = told->pid;
+	watched->program = told->program;
+	strncpy(watched->name, told->name, sizeof(watched->name) - 1);
+	watched->start = late ? playback->since : told->start;
+	watched->complete = told->flags & PROCESS_COMPLETE && !late;
+	if (told->flags & PROCESS_INHERITED && !late) {
+		watched->inherited = told->inherited;
+		watched->inherited_count = told->inherited_count;
+	}
+	watched->heap = new_heap(playback, watched);
+	return played;
+}
+
+/* NULL: there is none, or it is over. */
+static struct played *find(struct playback *playback, uint64_t number)
+{
+	const struct glossary_process *told =
+		glossary_process(&playback->glossary, number);
+	struct played **place;
+
+	if (!told) {
+		playback->damaged = true;
+		return NULL;
+	}
+	while (playback->count < number) {
+		playback->all = xgrow(playback->all, playback->count,
+				      &playback->room, sizeof(*playback->all));
+		playback->all[playback->count++] = NULL;
+	}
+	place = &playback->all[number - 1];
+	if (!*place)
+		*place = add(playback, number, told);
+	return (*place)->over ? NULL : *place;
+}
+
+static void name_threads(const struct playback *playback,
+			 const struct played *played)
+{
+	for (size_t i = 0; i < playback->glossary.thread_count; i++) {
+		const struct glossary_thread *thread =
+			&playback->glossary.threads[i];
+
+		if (thread->process == played->number)
+			heap_set_thread_name(played->watched.heap, thread->tid,
+					     thread->name);
+	}
+}
+
+static void end_begun(struct playback *playback, const struct played *played)
+{
+	struct begun *begun, *next;
+
+	HASH_ITER(hh, playback->begun, begun, next) {
+		if (begun->key.process != played->number)
+			continue;
+		heap_abandon(played->watched.heap, &begun->applied.act);
+		HASH_DEL(playback->begun, begun);
+		free(begun);
+	}
+}
+
+/* Who ends is told of when all has been read: names come last. */
+static void end(struct playback *playback, struct played *played)
+{
+	end_begun(playback, played);
+	played->over = true;
+	*playback->end_over = played;
+	playback->end_over = &played->next;
+}
+
+static void tell_over(const struct playback *playback)
+{
+	for (struct played *played = playback->first_over; played;
+	     played = played->next) {
+		name_threads(playback, played);
+		playback->options.ended(playback->options.context,
+					&played->watched, &played->cost);
+	}
+}
+
+/* … with the recording, or with the part of it that is wanted. */
+static void end_all(struct playback *playback, uint64_t now)
+{
+	for (size_t i = 0; i < playback->count; i++) {
+		struct played *played = playback->all[i];
+
+		if (!played || played->over)
+			continue;
+		played->watched.end = now > played->watched.start ?
+					      now :
+					      played->watched.start;
+		played->watched.state = WATCHED_LEFT;
+		end(playback, played);
+	}
+}
+
+/* ---- notes ---- */
+
+static void play_sample(struct played *played, uint64_t time,
+			struct cursor *in)
+{
+	struct watched *watched = &played->watched;
+	struct vitals vitals;
+
+	sample_note_take(in, &vitals);
+	if (!watched->samples++)
+		watched->first_vitals = vitals;
+	watched->vitals = vitals;
+	watched->sampled = time;
+	history_change(&watched->resident,
+		       heap_time(watched->heap, time) - watched->start,
+		       (struct history_state){
+			       .bytes = vitals.resident_bytes });
+}
+
+static void play_end(struct playback *playback, struct played *played,
+		     uint64_t time, struct cursor *in)
+{
+	struct watched *watched = &played->watched;
+	const uint64_t calls = watched->calls;
+
+	end_note_take(in, watched);
+	if (is_in_part(playback))
+		watched->calls = calls;
+	watched->end = time;
+	end(playback, played);
+}
+
+static void play_dropped(struct playback *playback, struct cursor *in)
+{
+	uint64_t count = take_varint(in), since = take_varint(in);
+	uint64_t until = take_varint(in);
+
+	playback->counts.dropped += count;
+	for (size_t i = 0; i < playback->count; i++)
+		if (playback->all[i] && !playback->all[i]->over)
+			heap_missed(playback->all[i]->watched.heap, since,
+				    until);
+}
+
+static void play_note(struct playback *playback,
+		      const struct recorded_event *event)
+{
+	struct cursor in = cursor_of(event->body, event->body_size);
+	struct played *played;
+
+	if (event->note == NOTE_DROPPED) {
+		play_dropped(playback, &in);
+		return;
+	}
+	if (event->note > NOTE_COST)
+		return;
+	played = find(playback, take_varint(&in));
+	if (!played)
+		return;
+	switch ((enum recorded_note)event->note) {
+	case NOTE_SAMPLE:
+		play_sample(played, event->time, &in);
+		break;
+	case NOTE_SWITCH:
+		heap_switch(played->watched.heap, event->time,
+			    take_varint(&in));
+		break;
+	case NOTE_MISSED:
+		heap_missed(played->watched.heap, take_varint(&in),
+			    event->time);
+		break;
+	case NOTE_COST:
+		cost_note_take(&in, &played->cost);
+		played->watched.cost.stops = played->cost.cost.stops;
+		played->watched.cost.stopped_ns = played->cost.stopped_ns;
+		break;
+	case NOTE_END:
+		play_end(playback, played, event->time, &in);
+		break;
+	case NOTE_DROPPED:
+		break;
+	}
+}
+
+/* ---- acts ---- */
+
+static struct act_target target_of(struct playback *playback,
+				   struct played *played)
+{
+	return (struct act_target){ &played->watched,
+				    playback->options.observer };
+}
+
+/* Its entry, before what was known of it only when it had returned. */
+static struct heap_act entry_of(const struct heap_act *act, uint64_t time)
+{
+	struct heap_act entry = *act;
+
+	entry.begin = time;
+	entry.end = 0;
+	entry.correction = 0;
+	entry.failed = false;
+	if (act->function->act == FAMILY_RESIZE)
+		entry.handle = 0;
+	return entry;
+}
+
+static struct begun *find_begun(const struct playback *playback,
+				const struct played *played,
+				const struct heap_act *act, uint64_t call)
+{
+	struct begun_key key;
+	struct begun *begun;
+
+	memset(&key, 0, sizeof(key));
+	key.process = played->number;
+	key.call = call;
+	key.function = act->function;
+	HASH_FIND(hh, playback->begun, &key, sizeof(key), begun);
+	return begun;
+}
+
+static void play_begin(struct playback *playback, struct played *played,
+		       const struct recorded_event *event,
+		       struct heap_act *act)
+{
+	const struct act_target target = target_of(playback, played);
+	struct begun *begun = find_begun(playback, played, act, event->call);
+
+	if (begun || !event->call)
+		return;
+	begun = xcalloc(1, sizeof(*begun));
+	begun->key.process = played->number;
+	begun->key.call = event->call;
+	begun->key.function = act->function;
+	act->call = ++playback->calls;
+	begun->applied.act = entry_of(act, event->time);
+	apply_begin(&target, &begun->applied);
+	HASH_ADD(hh, playback->begun, key, sizeof(begun->key), begun);
+}
+
+/* What was begun, with all that the return has told. */
+static void finish(const struct act_target *target,
+		   const struct applied_act *begun, const struct heap_act *act,
+		   uint64_t entered)
+{
+	struct applied_act ended = *begun;
+
+	ended.act = *act;
+	apply_end(target, &ended, entered);
+}
+
+/* One that was entered before the part that is wanted is none of it. */
+static void play_end_of_call(struct playback *playback, struct played *played,
+			     const struct recorded_event *event,
+			     struct heap_act *act)
+{
+	const struct act_target target = target_of(playback, played);
+	struct begun *begun = find_begun(playback, played, act, event->call);
+
+	if (!begun)
+		return;
+	act->call = begun->applied.act.call;
+	finish(&target, &begun->applied, act, begun->applied.act.begin);
+	HASH_DEL(playback->begun, begun);
+	free(begun);
+}
+
+static void play_call(struct playback *playback, struct played *played,
+		      const struct recorded_event *event, struct heap_act *act)
+{
+	const struct act_target target = target_of(playback, played);
+	const uint64_t entered = event->time - event->wait;
+	struct applied_act applied = { .token = 0 };
+
+	act->call = ++playback->calls;
+	applied.act = entry_of(act, entered);
+	apply_begin(&target, &applied);
+	finish(&target, &applied, act, entered);
+}
+
+static void play_return(struct playback *playback, struct played *played,
+			struct heap_act *act)
+{
+	const struct act_target target = target_of(playback, played);
+	const struct applied_act applied = { .token = 0 };
+
+	act->call = ++playback->calls;
+	finish(&target, &applied, act, act->begin);
+}
+
+static void play_entry(struct playback *playback, struct played *played,
+		       struct heap_act *act)
+{
+	const struct act_target target = target_of(playback, played);
+
+	act->end = 0;
+	apply_at_once(&target, act);
+}
+
+static void play_abandon(struct playback *playback, struct played *played,
+			 const struct recorded_event *event,
+			 struct heap_act *act)
+{
+	const struct act_target target = target_of(playback, played);
+	struct begun *begun = find_begun(playback, played, act, event->call);
+	const struct applied_act applied = { .act = *act };
+
+	if (event->call && !begun)
+		return;
+	apply_abandon(&target, begun ? &begun->applied : &applied, event->time,
+		      false);
+	if (begun)
+		HASH_DEL(playback->begun, begun);
+	free(begun);
+}
+
+static struct heap_act act_of(const struct recorded_event *event,
+			      const struct glossary_site *site, pid_t tid)
+{
+	return (struct heap_act){
+		.function = site->function,
+		.begin = event->time - event->duration,
+		.end = event->time,
+		.correction = event->correction,
+		.tid = tid,
+		.stack = site->stack,
+		.handle = event->handle,
+		.old = event->old,
+		.size = event->size,
+		.count = event->count,
+		.item = event->item,
+		.old_size = event->old_size,
+		.failed = event->failed,
+		.unkept = event->unkept,
+		.is_further = event->further,
+		.library = site->library,
+	};
+}
+
+static bool is_call(const struct recorded_event *event)
+{
+	return event->kind != RECORDED_END && !event->further &&
+	       !(event->kind == RECORDED_ABANDON && event->call);
+}
+
+static void play_act(struct playback *playback,
+		     const struct recorded_event *event)
+{
+	const struct glossary_thread *thread =
+		glossary_thread(&playback->glossary, event->thread);
+	const struct glossary_site *site =
+		glossary_site(&playback->glossary, event->site);
+	struct played *played;
+	struct heap_act act;
+
+	if (!thread || !site) {
+		playback->damaged = true;
+		return;
+	}
+	played = find(playback, thread->process);
+	if (!played)
+		return;
+	played->watched.calls += is_call(event);
+	act = act_of(event, site, thread->tid);
+	switch (event->kind) {
+	case RECORDED_ENTRY:
+		play_entry(playback, played, &act);
+		break;
+	case RECORDED_RETURN:
+		play_return(playback, played, &act);
+		break;
+	case RECORDED_CALL:
+		play_call(playback, played, event, &act);
+		break;
+	case RECORDED_BEGIN:
+		play_begin(playback, played, event, &act);
+		break;
+	case RECORDED_END:
+		play_end_of_call(playback, played, event, &act);
+		break;
+	case RECORDED_ABANDON:
+		play_abandon(playback, played, event, &act);
+		break;
+	case RECORDED_NOTE:
+	case RECORDED_KINDS:
+		break;
+	}
+}
+
+/* ---- blocks ---- */
+
+static void play_event(struct playback *playback,
+		       const struct recorded_event *event)
+{
+	if (event->time > playback->counts.last_time)
+		playback->counts.last_time = event->time;
+	if (event->time < playback->since || event->time > playback->until)
+		return;
+	playback->counts.events++;
+	if (event->kind == RECORDED_NOTE)
+		play_note(playback, event);
+	else
+		play_act(playback, event);
+}
+
+static int play_events(struct playback *playback,
+		       const struct block_head *head, const struct strbuf *text)
+{
+	struct event_reader reader = { .left = 0 };
+	struct recorded_event event;
+	int more;
+
+	if (!event_reader_begin(&reader, strbuf_text(text), text->length,
+				head->count))
+		return -EBADMSG;
+	while ((more = event_reader_next(&reader, &event)) > 0) {
+		play_event(playback, &event);
+		if (playback->damaged)
+			more = -EBADMSG;
+		if (more < 0)
+			break;
+	}
+	event_reader_fini(&reader);
+	return more;
+}
+
+static int play_block(struct playback *playback, const struct block_head *head)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	bool wanted = head->kind == BLOCK_DICTIONARY ||
+		      (head->last_time >= playback->since &&
+		       head->first_time <= playback->until);
+	int err = wanted ? source_blocks_expand(&playback->source, head,
+						&text) :
+			   source_blocks_pass(&playback->source, head);
+
+	if (err || !wanted)
+		return err;
+	playback->counts.blocks++;
+	if (head->kind == BLOCK_EVENTS)
+		err = play_events(playback, head, &text);
+	else if (!glossary_read(&playback->glossary, strbuf_text(&text),
+				text.length, head->count))
+		err = -EBADMSG;
+	if (err == -EBADMSG && !playback->source.problem)
+		playback->source.problem = "a block makes no sense";
+	return err;
+}
+
+/* Names come at the end, behind the part that is wanted. */
+static int play_blocks(struct playback *playback)
+{
+	struct block_head head;
+	int err;
+
+	while ((err = source_blocks_next(&playback->source, &head)) > 0) {
+		err = play_block(playback, &head);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static void set_part(struct playback *playback)
+{
+	const struct playback_options *options = &playback->options;
+	const uint64_t start = playback->source.head.start;
+
+	playback->since = options->since ? start + options->since : 0;
+	playback->until = options->until ? start + options->until : UINT64_MAX;
+	playback->counts.first_time = start;
+	playback->counts.last_time = start;
+}
+
+struct playback_end playback_run(struct playback *playback, int fd)
+{
+	struct playback_end end = {
+		.error = source_blocks_open(&playback->source, fd),
+	};
+
+	if (!end.error) {
+		set_part(playback);
+		end.error = play_blocks(playback);
+		end_all(playback, playback->counts.last_time <
+						  playback->until ?
+					  playback->counts.last_time :
+					  playback->until);
+		tell_over(playback);
+	}
+	end.offset = playback->source.at;
+	end.problem = playback->source.problem;
+	playback->counts.bytes = playback->source.offset;
+	return end;
+}

@@ -1,0 +1,331 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings: that they tell what live reports tell, to a reader that was
+written from the page alone, too; and what is left of damaged ones."""
+
+import gzip
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness as h  # noqa: E402
+import heap_call_lines as lines_of  # noqa: E402
+import recording as rec  # noqa: E402
+
+ROUNDS = int(os.environ.get("ROUNDS", "1"))
+FILES = ("json", "pprof", "folded", "callgrind", "svg", "calls", "footprint")
+
+
+def victim():
+    return h.build("recorded", "recorded.cc", "-g", "-O1", "-pthread",
+                   cc="g++")
+
+
+def run(*arguments, status=0, **more):
+    done = subprocess.run([h.CALLTRAP, *arguments], capture_output=True,
+                          text=True, timeout=300, errors="replace", **more)
+    h.check(status is None or done.returncode == status,
+            f"status {done.returncode}: {done.stderr}")
+    return done
+
+
+def folder_of(case, name):
+    path = case.path(name)
+    os.mkdir(path)
+    return path
+
+
+def files_of(folder, name):
+    return [f"--{kind}={folder}/{name}.{kind}" for kind in FILES]
+
+
+def record_live(folder, *command, options=()):
+    """The same run, recorded and reported."""
+    path = os.path.join(folder, "file")
+    run("heap", "--record", path, "-o", f"{folder}/live.text", *options,
+        *files_of(folder, "live"), "--", *command)
+    return path
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write_bytes(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+@h.test("a recording's reports are those of the live run, to the byte")
+def same(case):
+    folder = folder_of(case, "same")
+    for threads in ("1", "3"):
+        path = record_live(folder, victim(), threads, "60")
+        run("heap", "--from", path, "-o", f"{folder}/from.text",
+            *files_of(folder, "from"))
+        for kind in FILES + ("text",):
+            live = read_bytes(f"{folder}/live.{kind}")
+            played = read_bytes(f"{folder}/from.{kind}")
+            h.check(live and are_equal(kind, live, played),
+                    f"{threads} threads: --{kind} differs")
+
+
+def are_equal(kind, live, played):
+    if kind != "pprof":
+        return comparable(kind, live) == comparable(kind, played)
+    live, played = gzip.decompress(live), gzip.decompress(played)
+    other = [at for at, (a, b) in enumerate(zip(live, played)) if a != b]
+    # The time of the profile is one number of up to nine bytes.
+    return len(live) == len(played) and (not other or
+                                         other[-1] - other[0] < 9)
+
+
+def comparable(kind, text):
+    """
+    What calltrap itself holds is its own; and the clock, which was asked twice
+    how far it is from the time of events.
+    """
+    if kind == "text":
+        return [line for line in text.splitlines()
+                if b"calltrap holds" not in line]
+    if kind == "calls":
+        return [line.partition(b" ")[2] for line in text.splitlines()]
+    return text
+
+
+@h.test("a reader written from the page alone agrees on every event")
+def page(case):
+    folder = folder_of(case, "page")
+    if not rec.ZSTD:
+        raise h.Skip("libzstd isn't there for Python")
+    path = record_live(folder, victim(), "3", "60")
+    dictionary, events, index, seen = rec.read(path)
+    acts = [event for event in events
+            if event["kind"] not in (rec.BEGIN, rec.NOTE)]
+    lines = lines_of.calls_of(f"{folder}/live.calls")
+    h.check_equal(len(acts), len(lines), "calls")
+    for event, line in zip(acts, lines):
+        compare(dictionary, event, line)
+    h.check(len(acts) > 2000, f"{len(acts)} events are few")
+    h.check_equal(index, seen, "the index")
+
+
+def compare(dictionary, event, line):
+    function = dictionary.function(event)
+    h.check_equal(dictionary.tid(event), line.tid, line.text)
+    h.check_equal(function["name"].decode(), line.function, line.text)
+    h.check_equal(str(event["duration"]) if "duration" in event else "?",
+                  line.took, line.text)
+    if function["act"] == 2:
+        h.check_equal(event["old"], int(line.old, 16), line.text)
+    if line.block not in ("?", "-1"):
+        h.check_equal(event["handle"], int(line.block, 16), line.text)
+    if function["act"] in (0, 2):
+        h.check_equal(str(event["size"]), line.size, line.text)
+    wanted = [frame[2] for frame in line.frames if frame[2]]
+    found = [name["linkage"].decode() for name in linkages(dictionary, event)]
+    for name in wanted:
+        h.check(name in found, f"{name} isn't in {found}: {line.text}")
+
+
+def linkages(dictionary, event):
+    stack = dictionary.entries[rec.SITE][event["site"]]["stack"]
+    while stack:
+        entry = dictionary.entries[rec.STACK][stack]
+        yield from dictionary.entries[rec.NAMES][entry["frame"]]
+        stack = entry["outer"] - 3 if entry["outer"] > 3 else 0
+
+
+def sites_of(path):
+    return json.loads(h.read(path))["sites"]
+
+
+@h.test("of a part of the time: who acquired in it, and still holds at its end")
+def part(case):
+    folder = folder_of(case, "part")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "30", "1500")
+    dictionary, events, _, _ = rec.read(path)
+    start = struct.unpack_from("<Q", read_bytes(path), 24)[0]
+    late = [event for event in events if event["kind"] == rec.RETURN
+            and event["size"] == 5000]
+    h.check_equal(len(late), 10, "late blocks")
+    middle = (late[0]["time"] - start) // 1000000 - 500
+    run("heap", "--from", path, "--since", f"{middle}ms", "--json",
+        f"{folder}/late.json", "-o", "/dev/null")
+    sites = [site for site in sites_of(f"{folder}/late.json")
+             if site["blocks"]]
+    h.check_equal([(site["blocks"], site["bytes"]) for site in sites],
+                  [(10, 50000)], "held of what came late")
+    run("heap", "--from", path, "--until", f"{middle}ms", "--json",
+        f"{folder}/early.json", "-o", "/dev/null")
+    early = sites_of(f"{folder}/early.json")
+    h.check(early and all(site["bytes"] != 50000 for site in early),
+            "late blocks are among the early ones")
+    done = run("heap", "--from", path, "--since", "5s", "--until", "1s",
+               status=2)
+    h.check_match("--until: comes before --since", done.stderr, "message")
+
+
+@h.test("a recording that was cut anywhere tells all of its whole blocks")
+def cut(case):
+    folder = folder_of(case, "cut")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "2", "20", "1300")
+    data = read_bytes(path)
+    ends = [block.end for block in rec.blocks(data)]
+    whole = {block.end: block.count if block.kind == "E" else 0
+             for block in rec.blocks(data)}
+    h.check(len(ends) > 4, f"{len(ends)} blocks are few")
+    chance = random.Random(1)
+    places = {chance.randrange(40, len(data)) for _ in range(30 * ROUNDS)}
+    for place in sorted(places | {ends[0], ends[1], ends[-2] + 1}):
+        there = write_bytes(f"{folder}/cut", data[:place])
+        done = run("heap", "--from", there, "-o", "/dev/null")
+        last = max([40] + [end for end in ends if end <= place])
+        if place >= ends[-2] + 52:
+            continue
+        wanted = sum(whole[end] for end in ends if end <= place)
+        h.check_match(f"ends early, at byte {last}:", done.stderr,
+                      f"cut at {place}")
+        h.check_equal(len(rec.read(there)[1]), wanted, f"cut at {place}")
+
+
+@h.test("damage is told with its place, and harms nobody")
+def damage(case):
+    folder = folder_of(case, "damage")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "10")
+    data = read_bytes(path)
+    chance = random.Random(2)
+    for _ in range(40 * ROUNDS):
+        place = chance.randrange(len(data) - 24)
+        bit = 1 << chance.randrange(8)
+        bad = data[:place] + bytes([data[place] ^ bit]) + data[place + 1:]
+        done = run("heap", "--from", write_bytes(f"{folder}/bad", bad),
+                   "-o", "/dev/null", status=None)
+        in_index = place >= list(rec.blocks(data))[-1].at
+        h.check(done.returncode in (0, 1), f"status {done.returncode}")
+        h.check(in_index or "byte " in done.stderr,
+                f"bit {bit} at {place}: {done.stderr}")
+
+
+def with_head(data, **parts):
+    head = bytearray(data[:40])
+    for at, value in parts.values():
+        head[at:at + len(value)] = value
+    head[36:40] = struct.pack("<I", zlib.crc32(bytes(head[:36])))
+    return bytes(head) + data[40:]
+
+
+@h.test("what is no recording, or a newer one, is said to be that")
+def others(case):
+    folder = folder_of(case, "others")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "1")
+    data = read_bytes(path)
+    for bad, wanted in (
+            (b"", "byte 0: it is no recording"),
+            (b"m 1 16\n" * 20, "byte 0: it is no recording"),
+            (data[:30], "byte 0: its head is cut"),
+            (with_head(data, order=(8, b"\1\2\3\4")), "another byte order"),
+            (with_head(data, version=(12, b"\2\0")), "a newer version")):
+        done = run("heap", "--from", write_bytes(f"{folder}/bad", bad),
+                   status=1)
+        h.check_match(wanted, done.stderr, "message")
+
+
+def pretending(size, stored=b"x" * 100, flags=1, kind=b"E"):
+    head = struct.pack("<4sBBHIIIIQQII", b"CBLK", kind[0], flags, 0, 0,
+                       len(stored), size, 1, 0, 0, zlib.crc32(stored), 0)
+    return head + struct.pack("<I", zlib.crc32(head)) + stored
+
+
+@h.test("a small file can't ask for much memory")
+def honest(case):
+    folder = folder_of(case, "honest")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "1")
+    data = read_bytes(path)[:40]
+    for size in (1 << 24, 1 << 31):
+        done = run("heap", "--from",
+                   write_bytes(f"{folder}/bad", data + pretending(size)),
+                   status=1)
+        h.check_match("byte 40: a block is not what its head may say",
+                      done.stderr, "message")
+    long = pretending(1 << 24, flags=0)
+    head = struct.pack("<4sBBHIIIIQQII", b"CBLK", ord("D"), 0, 0, 0, 1 << 24,
+                       1 << 24, 1, 0, 0, 0, 0)
+    long = head + struct.pack("<I", zlib.crc32(head)) + b"short"
+    done = run("heap", "--from", write_bytes(f"{folder}/bad", data + long),
+               "-o", "/dev/null")
+    h.check_match("ends early, at byte 40", done.stderr, "message")
+
+
+@h.test("a file each with %p, and children with -f")
+def processes(case):
+    folder = folder_of(case, "processes")
+    command = ["sh", "-c", f"{victim()} 1 5; {victim()} 2 5; true"]
+    run("record", "-f", "-o", f"{folder}/r.%p", "--", *command)
+    found = [name for name in os.listdir(folder) if name.startswith("r.")]
+    h.check_equal(len(found), 3, "files")
+    live = run("heap", "-f", "--record", f"{folder}/one", "--", *command)
+    done = run("heap", "--from", f"{folder}/one")
+    h.check_equal(done.stderr.count("HOW IT WAS SEEN"),
+                  live.stderr.count("HOW IT WAS SEEN"), "reports")
+
+
+@h.test("a recorder that is killed leaves all but its last second")
+def killed(case):
+    folder = folder_of(case, "killed")
+    path = os.path.join(folder, "file")
+    churn = subprocess.Popen([victim(), "1", "1000000"])
+    recorder = subprocess.Popen([h.CALLTRAP, "record", "-o", path, "-p",
+                                 str(churn.pid)], stderr=subprocess.DEVNULL)
+    try:
+        h.wait_until(lambda: os.path.exists(path) and
+                     os.path.getsize(path) > 2000, "a block")
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        done = run("heap", "--from", path)
+        h.check_match("ends early", done.stderr, "message")
+        h.check_match("malloc", done.stderr, "report")
+        h.check(churn.poll() is None, "the target has ended")
+    finally:
+        churn.kill()
+        churn.wait()
+
+
+@h.test("a full disk ends the recording, not the program; the file is readable")
+def full(case):
+    folder = folder_of(case, "full")
+    path = os.path.join(folder, "file")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
+
+    done = run("record", "-o", path, "--", victim(), "2", "400", status=None,
+               preexec_fn=limit)
+    h.check_match(r"can't be written any more: File too large; it has the "
+                  r"first \d+ events and can be read, \d+ are missing",
+                  done.stderr, "message")
+    h.check(os.path.getsize(path) <= 30000, "it is larger")
+    events = rec.read(path)[1]
+    first = int(done.stderr.split("the first ")[1].split()[0])
+    h.check_equal(len(events), first, "events in the file")
+    done = run("heap", "--from", path, "-o", "/dev/null")
+    h.check_match("ends early", done.stderr, "message")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
