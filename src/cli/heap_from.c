@@ -24,6 +24,8 @@ static void on_ended(void *context, const struct watched *process,
 		heap_journal_close(verb->journal, process->pid);
 	if (process->state == WATCHED_REPLACED && !process->calls)
 		return;
+	if (verb->stats)
+		act_stats_print(verb->stats, process, &verb->stats_text);
 	heap_verb_report(verb, process, cost,
 			 heap_time(process->heap, process->end));
 }
@@ -47,7 +49,7 @@ static int tell_end(const char *path, const struct playback_end *end)
 			strerror(-end->error));
 }
 
-static int play(struct heap_verb *verb, int fd)
+static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 {
 	const struct options *options = verb->session->options;
 	struct playback *playback = playback_new(&(struct playback_options){
@@ -58,9 +60,7 @@ static int play(struct heap_verb *verb, int fd)
 		.until = options->until,
 		.timeline = heap_export_needs_timeline(&options->export),
 		.component = verb->components ? heap_verb_component : NULL,
-		.observer = verb->journal ?
-				    heap_journal_observer(verb->journal) :
-				    NULL,
+		.observer = observer,
 		.ended = on_ended,
 		.context = verb,
 	});
@@ -76,30 +76,98 @@ static int play(struct heap_verb *verb, int fd)
 	return err ? err : verb->error;
 }
 
-/* How far the clock was from the time of events, when it was recorded. */
-static uint64_t wall_offset_of(int fd)
+/* Zeroed when it can't be had before all is read. */
+static struct recording_head head_of(int fd)
 {
 	uint8_t bytes[RECORDING_HEAD_SIZE];
-	struct recording_head head;
+	struct recording_head head = { 0 };
 
 	if (pread(fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes) ||
 	    recording_head_parse(bytes, &head))
-		return 0;
-	return head.wall - head.start;
+		return (struct recording_head){ 0 };
+	return head;
+}
+
+static int unwritten(const char *path)
+{
+	return complain(-errno, "%s can't be written: %s", path,
+			strerror(errno));
+}
+
+/* Standard output may be a file that has something already. */
+static FILE *open_output(const char *path)
+{
+	int fd = strcmp(path, "/dev/stdout") ?
+			 open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			      0666) :
+			 fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static int play_to_csv(struct heap_verb *verb, int fd)
+{
+	const char *path = verb->session->options->converted;
+	FILE *file = open_output(path);
+	struct act_csv *csv;
+	int err;
+
+	if (!file) {
+		err = unwritten(path);
+		close(fd);
+		return err;
+	}
+	csv = act_csv_new(file, verb->session->stacks, head_of(fd).start);
+	err = play(verb, fd, act_csv_observer(csv));
+	act_csv_free(csv);
+	if (ferror(file) | fclose(file) && !err)
+		err = unwritten(path);
+	return err;
+}
+
+static int play_to_stats(struct heap_verb *verb, int fd)
+{
+	const char *path = verb->session->options->converted;
+	FILE *file = open_output(path);
+	int err;
+
+	if (!file) {
+		err = unwritten(path);
+		close(fd);
+		return err;
+	}
+	verb->stats = act_stats_new(verb->session->stacks, verb->namer);
+	err = play(verb, fd, act_stats_observer(verb->stats));
+	fwrite(strbuf_text(&verb->stats_text), 1, verb->stats_text.length,
+	       file);
+	if (ferror(file) | fclose(file))
+		err = unwritten(path);
+	act_stats_free(verb->stats);
+	strbuf_fini(&verb->stats_text);
+	return err;
 }
 
 static int open_and_play(struct heap_verb *verb, int fd)
 {
+	const struct recording_head head = head_of(fd);
 	int err = heap_verb_open_reports(verb);
 
-	verb->config.wall_offset = wall_offset_of(fd);
+	verb->config.wall_offset = head.wall - head.start;
 	if (!err)
 		err = heap_verb_open_journal(verb);
 	if (err) {
 		close(fd);
 		return err;
 	}
-	err = play(verb, fd);
+	if (verb->session->options->convert == CONVERT_CSV)
+		err = play_to_csv(verb, fd);
+	else if (verb->session->options->convert == CONVERT_STATS)
+		err = play_to_stats(verb, fd);
+	else
+		err = play(verb, fd,
+			   verb->journal ?
+				   heap_journal_observer(verb->journal) :
+				   NULL);
 	if (verb->journal) {
 		struct sink *sink = heap_journal_sink(verb->journal);
 

@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "growth/faults.h"
 #include "heap/watch.h"
+#include "recording/act_stats.h"
 #include "recording/recorder.h"
 #include "report/heap/components.h"
 #include "report/heap/foreseen.h"
@@ -34,6 +35,8 @@ struct heap_verb {
 	struct heap_report *report;
 	struct heap_journal *journal; /* freed as a sink, too; or NULL */
 	struct recorder *recorder;    /* likewise */
+	struct act_stats *stats;   /* convert --to stats; or NULL */
+	struct strbuf stats_text;
 	struct progress *progress;
 	uint64_t next_sample;  /* monotonic */
 	uint64_t until_sample; /* then so long */

@@ -69,6 +69,16 @@ static const char memory_after[] =
 	"\n"
 	"Example: calltrap memory -p PID\n";
 
+static const char convert_before[] =
+	"Usage: calltrap convert FILE --to FORMAT [-o FILE]\n"
+	"Make something else of a recording, or of a text that has an "
+	"allocator's calls:\n"
+	"what --footprint wrote, or a log of ltrace's.\n";
+
+static const char convert_after[] =
+	"\n"
+	"Example: calltrap convert monday.ctr --to stats\n";
+
 static const char record_before[] =
 	"Usage: calltrap record [OPTION]... -o FILE -p PID\n"
 	"  or:  calltrap record [OPTION]... -o FILE COMMAND [ARGUMENT]...\n"
@@ -89,6 +99,7 @@ static const struct {
 	[VERB_HEAP_DIFF] = { heap_diff_before, heap_diff_after },
 	[VERB_MEMORY] = { memory_before, memory_after },
 	[VERB_RECORD] = { record_before, record_after },
+	[VERB_CONVERT] = { convert_before, convert_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

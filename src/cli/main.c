@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "cli/complain.h"
+#include "cli/convert.h"
 #include "cli/front.h"
 #include "cli/heap_diff.h"
 #include "cli/heap_from.h"
@@ -42,7 +43,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 {
 	bool traces = !options->help && !options->version &&
 		      options->verb != VERB_HEAP_DIFF &&
-		      options->verb != VERB_MEMORY && !options->from;
+		      options->verb != VERB_MEMORY &&
+		      options->verb != VERB_CONVERT && !options->from;
 
 	if (!traces)
 		sigprocmask(SIG_SETMASK, blocked, NULL);
@@ -53,6 +55,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 		return heap_diff_run(options);
 	if (options->verb == VERB_MEMORY)
 		return memory_run(options);
+	if (options->verb == VERB_CONVERT)
+		return convert_run(options);
 	if (options->from)
 		return heap_from_run(options);
 	return session_run(options, front_begin(), blocked);

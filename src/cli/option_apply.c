@@ -353,3 +353,45 @@ int apply_duration(struct command_line *line, const struct option_entry *entry,
 	free(message);
 	return -EINVAL;
 }
+
+/* What convert knows besides the files for other programs. */
+static bool find_conversion(const char *word, struct options *options)
+{
+	static const char *const words[] = {
+		[CONVERT_FOOTPRINT] = "footprint",
+		[CONVERT_CALLS] = "calls",
+		[CONVERT_CSV] = "csv",
+		[CONVERT_STATS] = "stats",
+		[CONVERT_RECORDING] = "recording",
+	};
+
+	for (enum convert i = CONVERT_FOOTPRINT; i <= CONVERT_RECORDING; i++) {
+		if (!strcmp(word, words[i])) {
+			options->convert = i;
+			return true;
+		}
+	}
+	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
+		if (!strcmp(word, heap_file_option(file) + strlen("--"))) {
+			options->convert = CONVERT_FILE;
+			options->convert_file = file;
+			return true;
+		}
+	}
+	return false;
+}
+
+int apply_convert(struct command_line *line,
+		  const struct option_entry *entry UNUSED, const char *argument)
+{
+	CLEANUP(strbuf_fini) struct strbuf files = { 0 };
+
+	if (find_conversion(argument, line->options))
+		return 0;
+	for (enum heap_file file = 0; file < HEAP_FILES; file++)
+		strbuf_printf(&files, ", %s",
+			      heap_file_option(file) + strlen("--"));
+	return complain(-EINVAL, "--to '%s': is no form that is known; these "
+			"are: footprint, calls, csv, stats, recording%s",
+			argument, strbuf_text(&files));
+}

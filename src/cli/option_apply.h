@@ -32,5 +32,7 @@ apply_option apply_files;
 apply_option apply_debug;
 apply_option apply_duration;
 apply_option apply_ltrace;
+int apply_convert(struct command_line *line, const struct option_entry *entry,
+		  const char *argument);
 
 #endif

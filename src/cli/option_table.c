@@ -13,6 +13,7 @@
 #define HEAP_DIFF (1U << VERB_HEAP_DIFF)
 #define MEMORY (1U << VERB_MEMORY)
 #define RECORD (1U << VERB_RECORD)
+#define CONVERT (1U << VERB_CONVERT)
 #define SPECIAL(s, l, argument, apply, text) \
 	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
@@ -102,11 +103,20 @@ const struct option_entry option_table[] = {
 	      "write one as well, as calltrap record does"),
 	FIELD(0, "from", "FILE", apply_text, from,
 	      "the report of a recording, instead of a process"),
+
+	HEADING("What to make of it", CONVERT),
+	SPECIAL(0, "to", "FORMAT", apply_convert,
+		"footprint, calls, csv, stats, recording, pprof,\n"
+		"folded, callgrind, json, svg, ..."),
+	FIELD('o', "output", "FILE", apply_text, report.path,
+	      "write there, instead of to standard output"),
+
+	HEADING("Which part of a recording", HEAP | CONVERT),
 	FIELD(0, "since", "DURATION", apply_duration, since,
-	      "--from: nothing that was before that, counted\n"
-	      "from the beginning of the recording"),
+	      "nothing that was before that, counted from the\n"
+	      "beginning of the recording"),
 	FIELD(0, "until", "DURATION", apply_duration, until,
-	      "--from: nothing that came after that"),
+	      "nothing that came after that"),
 
 	HEADING("What to gather", HEAP | RECORD),
 	FIELD(0, "pool", "FILE", apply_files, pools,
@@ -225,7 +235,7 @@ const struct option_entry option_table[] = {
 	       "rows of each table; default 10, 0 = all"),
 
 	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY |
-					 RECORD),
+					 RECORD | CONVERT),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
@@ -266,6 +276,8 @@ const char *option_help(enum verb verb)
 		return "calltrap memory --help";
 	case VERB_RECORD:
 		return "calltrap record --help";
+	case VERB_CONVERT:
+		return "calltrap convert --help";
 	}
 	return "calltrap --help";
 }

@@ -50,7 +50,8 @@ static struct getopt_tables getopt_tables(enum verb verb)
 
 	/* "+": options end at the first word that is none: a COMMAND, whose
 	   own they are from there on. */
-	strbuf_puts(&tables.shorts, verb == VERB_HEAP_DIFF ? ":" : "+:");
+	strbuf_puts(&tables.shorts, verb == VERB_HEAP_DIFF || verb == VERB_CONVERT ?
+			":" : "+:");
 	for_each_option(verb, entry) {
 		if (entry->short_name)
 			strbuf_printf(&tables.shorts, "%c%s",
@@ -181,6 +182,7 @@ static const struct {
 	{ "heap", VERB_HEAP },
 	{ "memory", VERB_MEMORY },
 	{ "record", VERB_RECORD },
+	{ "convert", VERB_CONVERT },
 };
 
 static bool is_verb(const char *word, enum verb *ret)
@@ -328,6 +330,23 @@ static int check_recording(const struct command_line *line)
 	return 0;
 }
 
+static int check_conversion(const struct options *o)
+{
+	if (!o->command || o->command[1])
+		return complain(-EINVAL, "convert: one file is needed; see %s",
+				option_help(o->verb));
+	if (!o->convert)
+		return complain(-EINVAL, "--to FORMAT is missing: what the "
+				"file is to become; see %s",
+				option_help(o->verb));
+	if (o->convert == CONVERT_RECORDING && !o->report.path)
+		return complain(-EINVAL, "-o FILE is missing: what the "
+				"recording is to be written to");
+	if (o->until && o->until <= o->since)
+		return complain(-EINVAL, "--until: comes before --since");
+	return 0;
+}
+
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
@@ -340,6 +359,8 @@ static int check_together(const struct command_line *line)
 		return check_files(o);
 	if (o->verb == VERB_MEMORY)
 		return check_processes(line);
+	if (o->verb == VERB_CONVERT)
+		return check_conversion(o);
 	err = check_recording(line);
 	if (err || o->from)
 		return err;

@@ -18,6 +18,18 @@ enum verb {
 	VERB_HEAP_DIFF, /* .command is the two files */
 	VERB_MEMORY,
 	VERB_RECORD,
+	VERB_CONVERT, /* .command is the file */
+};
+
+/* What convert makes of a file. */
+enum convert {
+	CONVERT_NOT,
+	CONVERT_FOOTPRINT,
+	CONVERT_CALLS,
+	CONVERT_CSV,
+	CONVERT_STATS,
+	CONVERT_RECORDING,
+	CONVERT_FILE, /* one for other programs */
 };
 
 /* What happens when calltrap can't go on: nobody takes its output, or it is
@@ -76,6 +88,9 @@ struct options {
 	char **families;        /* --family, NULL-terminated; or NULL */
 	const char *from;       /* --from */
 	uint64_t since, until;  /* --since, --until; 0 = not given */
+	enum convert convert;   /* --to … */
+	enum heap_file convert_file; /* … CONVERT_FILE */
+	const char *converted;  /* where that goes */
 	uint64_t every;       /* --every: a report each time; 0 = never */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */

@@ -43,6 +43,7 @@ struct glossary {
 	struct families *families;
 	struct namer *namer; /* learns names; or NULL */
 	bool *missing;       /* by family */
+	bool complete; /* all but what may change has been read before */
 	size_t family_count;
 	const struct family_function **functions;
 	struct glossary_process *processes;

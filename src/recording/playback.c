@@ -570,7 +570,27 @@ static int play_block(struct playback *playback, const struct block_head *head)
 	return err;
 }
 
-/* Names come at the end, behind the part that is wanted. */
+/*
+ * Names come at the end, and are wanted while events are played: so where one
+ * can go back, the dictionary is read beforehand. What is damaged is found
+ * again.
+ */
+static void read_ahead(struct playback *playback)
+{
+	struct source_blocks *source = &playback->source;
+	struct block_head head;
+	int err = 0;
+
+	if (!source->can_seek)
+		return;
+	while (!err && source_blocks_next(source, &head) > 0)
+		err = head.kind == BLOCK_DICTIONARY ?
+			      play_block(playback, &head) :
+			      source_blocks_pass(source, &head);
+	playback->glossary.complete = !source_blocks_again(source);
+	playback->counts.blocks = 0;
+}
+
 static int play_blocks(struct playback *playback)
 {
 	struct block_head head;
@@ -603,6 +623,7 @@ struct playback_end playback_run(struct playback *playback, int fd)
 
 	if (!end.error) {
 		set_part(playback);
+		read_ahead(playback);
 		end.error = play_blocks(playback);
 		end_all(playback, playback->counts.last_time <
 						  playback->until ?

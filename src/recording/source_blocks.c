@@ -130,3 +130,13 @@ int source_blocks_pass(struct source_blocks *source,
 	source->offset += head->stored_size;
 	return 0;
 }
+
+int source_blocks_again(struct source_blocks *source)
+{
+	if (lseek(source->fd, RECORDING_HEAD_SIZE, SEEK_SET) < 0)
+		return -errno;
+	source->offset = RECORDING_HEAD_SIZE;
+	source->sequence = 0;
+	source->problem = NULL;
+	return 0;
+}

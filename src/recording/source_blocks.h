@@ -39,4 +39,7 @@ int source_blocks_expand(struct source_blocks *source,
 int source_blocks_pass(struct source_blocks *source,
 		       const struct block_head *head) MUST_CHECK;
 
+/* Goes back to the first block; of a file only. */
+int source_blocks_again(struct source_blocks *source) MUST_CHECK;
+
 #endif

@@ -327,5 +327,92 @@ def full(case):
     h.check_match("ends early", done.stderr, "message")
 
 
+def convert(path, form, *more):
+    return run("convert", path, "--to", form, *more).stdout
+
+
+@h.test("convert makes of a recording what the live run wrote, and back")
+def converted(case):
+    folder = folder_of(case, "converted")
+    path = record_live(folder, victim(), "2", "40")
+    for kind in ("footprint", "folded", "json"):
+        run("convert", path, "--to", kind, "-o", f"{folder}/made")
+        h.check_equal(read_bytes(f"{folder}/made"),
+                      read_bytes(f"{folder}/live.{kind}"), kind)
+    text = f"{folder}/live.footprint"
+    done = run("convert", text, "--to", "recording", "-o", f"{folder}/back")
+    calls = int(h.read(text).split()[0])
+    h.check_match(f"{calls} calls; when they were", done.stderr, "message")
+    run("convert", f"{folder}/back", "--to", "footprint", "-o",
+        f"{folder}/again")
+    h.check_equal(h.read(f"{folder}/again"), h.read(text), "there and back")
+
+
+@h.test("statistics and CSV are what a reader of the page counts")
+def counted(case):
+    folder = folder_of(case, "counted")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "2", "40")
+    dictionary, events, _, _ = rec.read(path)
+    acts = [event for event in events
+            if event["kind"] not in (rec.BEGIN, rec.NOTE)]
+    rows = convert(path, "csv").splitlines()
+    h.check_equal(len(rows) - 1, len(acts), "lines of CSV")
+    for row, event in zip(rows[1:], acts):
+        cells = row.split(",")
+        h.check_equal((int(cells[2]), cells[4], int(cells[5], 16),
+                       int(cells[7])),
+                      (dictionary.tid(event),
+                       dictionary.function(event)["name"].decode(),
+                       event["handle"], event["size"]), row)
+    sizes = [event["size"] for event in acts if event["handle"] and
+             not event["failed"] and dictionary.function(event)["act"] in
+             (0, 2) and dictionary.function(event)["family"] == 1]
+    stats = convert(path, "stats")
+    h.check_match(f"sizes of {len(sizes)} acquisitions", stats, "stats")
+    for power in (16, 256):
+        share = 100 * sum(size <= power for size in sizes) / len(sizes)
+        h.check_match(rf"{share:.2f} % are <= +{power} bytes", stats, "sizes")
+    nulls = sum(1 for event in acts if dictionary.function(event)["act"] == 1
+                and not event["handle"])
+    h.check_match(rf"malloc: releases of nothing \(NULL\) {nulls}, "
+                  r"released twice 0", stats, "releases")
+
+
+LTRACE = """\
+[pid 7] malloc(24) = 0x1000
+[pid 7] calloc(2, 8 <unfinished ...>
+[pid 8] free(0x1000) = <void>
+[pid 7] <... calloc resumed> ) = 0x1000
+12:00:01.5 libx.so->realloc@libc.so.6(0x1000, 99) = 0x2000 <0.00001>
+puts("malloc(1)") = 2
+malloc(what) = 0x3000
+free(nil) = <void>
+free(0x2000) = <void>
+free(0x2000) = <void>
++++ exited (status 0) +++
+"""
+
+
+@h.test("logs of ltrace are read; what can't be is told")
+def of_ltrace(case):
+    folder = folder_of(case, "ltrace")
+    path = os.path.join(folder, "log")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(LTRACE)
+    done = run("convert", path, "--to", "footprint")
+    h.check_equal(done.stdout, "7\n\nm 1 24\nf 1\nc 1 2 8\nr 2 1 99\n"
+                  "f 0\nf 2\nf 0\n", "footprint")
+    h.check_match(f"{path}:7: can't be understood", done.stderr, "message")
+    h.check_match("NULL\\) 1, released twice 1", convert(path, "stats"),
+                  "stats")
+    for text in ("", "nothing of that kind\n", "\0\1\2\n" * 100):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        done = run("convert", path, "--to", "stats", status=1)
+        h.check_match("byte 0: it is no recording, and", done.stderr,
+                      "message")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

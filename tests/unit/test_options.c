@@ -793,6 +793,7 @@ START_TEST(test_help)
 	check_help(VERB_HEAP_DIFF);
 	check_help(VERB_MEMORY);
 	check_help(VERB_RECORD);
+	check_help(VERB_CONVERT);
 }
 END_TEST
 
@@ -806,6 +807,7 @@ START_TEST(test_completion)
 	check_mentions("the completion", VERB_HEAP_DIFF, text);
 	check_mentions("the completion", VERB_MEMORY, text);
 	check_mentions("the completion", VERB_RECORD, text);
+	check_mentions("the completion", VERB_CONVERT, text);
 	free(text);
 }
 END_TEST
@@ -839,6 +841,7 @@ START_TEST(test_manual)
 	check_mentions("the manual", VERB_HEAP_DIFF, text);
 	check_mentions("the manual", VERB_MEMORY, text);
 	check_mentions("the manual", VERB_RECORD, text);
+	check_mentions("the manual", VERB_CONVERT, text);
 	free(text);
 }
 END_TEST
