@@ -441,6 +441,20 @@ def untraced_program(bits):
                    *h.near(directory), "-lt", directory=directory)
 
 
+def call_until_traced(target, tracer):
+    """Returns how often it was told to."""
+    sent = 0
+
+    def is_traced():
+        nonlocal sent
+        target.say("x")
+        sent += 1
+        return ("f2@" in h.read(tracer.log_path) or
+                tracer.popen.poll() is not None)
+    h.wait_until(is_traced, "calls")
+    return sent
+
+
 @h.test("children that their parent wants to be untraced", users=True)
 def untraced_children(case):
     for bits in (64, 32):
@@ -449,11 +463,10 @@ def untraced_children(case):
             h.wait_until(lambda: "ready" in target.out, "the target")
             tracer = case.start_calltrap(*(["-f"] if follow else []), "-L",
                                          "-x", "f2", "-p", str(target.pid))
-            target.say("x")  # and again, until it is traced
-            h.wait_until(lambda: "f2" in h.read(tracer.log_path) or
-                         target.say("x") or tracer.popen.poll() is not None,
-                         "calls")
-            before = h.read(tracer.log_path).count("f2")
+            sent = call_until_traced(target, tracer)
+            h.wait_until(lambda: target.out.count("done") == sent,
+                         "what was asked of it")
+            before = h.read(tracer.log_path).count("f2@")
             target.say("cs")
             h.wait_until(lambda: target.out.count("status") == 2 or
                          not os.path.exists("/proc/%d" % target.pid),
