@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -86,6 +87,30 @@ static bool refuse(struct agent *agent, const char *reason)
 
 /* ---- whether ---- */
 
+static bool is_limited(pid_t pid, enum __rlimit_resource what, uint64_t least)
+{
+	struct rlimit limit;
+
+	return prlimit(pid, what, NULL, &limit) ||
+	       (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least);
+}
+
+/*
+ * What is mapped stays mapped: a program that counts its address space may miss
+ * it later. A file beyond RLIMIT_FSIZE kills who makes it (SIGXFSZ). And all
+ * that a program maps after mlockall(MCL_FUTURE) becomes resident.
+ */
+static const char *why_no_memory(const struct task *task, uint64_t locked)
+{
+	const pid_t pid = task->tracee->pid;
+
+	if (is_limited(pid, RLIMIT_FSIZE, shared_size()))
+		return "the size of its files is limited (ulimit -f)";
+	if (is_limited(pid, RLIMIT_AS, UINT64_MAX))
+		return "its address space is limited (ulimit -v)";
+	return locked ? "it locks its memory" : NULL;
+}
+
 static const char *why_not(const struct task *task)
 {
 	struct procfs_status status;
@@ -100,7 +125,7 @@ static const char *why_not(const struct task *task)
 		return "seccomp";
 	if (status.shadow_stack)
 		return "it has shadow stacks";
-	return NULL;
+	return why_no_memory(task, status.locked);
 }
 
 /* ---- what an earlier one has left behind ---- */

@@ -60,9 +60,14 @@ static bool has_its_size(int fd)
 /* From now on nobody can. */
 static int keep_size(int fd)
 {
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) &&
-	    !(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
-		return -EPERM;
+	int seals;
+
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+		/* -1: no memfd, whatever its name. */
+		seals = fcntl(fd, F_GET_SEALS);
+		if (seals < 0 || !(seals & F_SEAL_SHRINK))
+			return -EPERM;
+	}
 	return has_its_size(fd) ? 0 : -EBADF;
 }
 

@@ -145,14 +145,23 @@ static bool may_take(const struct agent_point *own, const struct task *task)
 	return true;
 }
 
+/* Of the libraries that a program begins with, all in all. */
+#define TLS_MOST (64 << 10)
+
 static void find_errno(struct agent *agent, const struct moment *moment)
 {
 	taddr_t place;
 
-	if (agent->state == AGENT_INSIDE && !agent->errno_offset &&
-	    errno_place(moment, &place))
-		agent->errno_offset =
-			(int64_t)(place - moment->regs->user.fs_base);
+	int64_t offset;
+
+	if (agent->state != AGENT_INSIDE || agent->errno_offset ||
+	    !errno_place(moment, &place))
+		return;
+	/* As far from each thread's pointer as from this one's only where it is
+	   a variable of the thread: below it, in its static TLS. */
+	offset = (int64_t)(place - moment->regs->user.fs_base);
+	if (offset < 0 && offset > -TLS_MOST)
+		agent->errno_offset = offset;
 }
 
 static void note_refusal(struct agent_space *space)
@@ -258,8 +267,10 @@ static void catch_point(struct agent_point *own)
 	struct stub_config config;
 	int stub;
 
+	if (!trap || !trap->planted)
+		return; /* it isn't there yet */
 	own->given_up = true;
-	if (!trap || !trap->planted || has_other(own) ||
+	if (has_other(own) ||
 	    !prototype_plain_result(function->prototype, &plain))
 		return;
 	config = (struct stub_config){

@@ -51,7 +51,8 @@ static void keep(void *context, pid_t tid, const struct agent_record *record)
 	struct agent_engine *engine = space->engine;
 	struct agent_point *point = point_of(space, record->stub);
 
-	if (!point || record->ended < record->began)
+	if (!point || record->ended < record->began ||
+	    record->ended > ticks_now())
 		return; /* the program has written it */
 	engine->recorded = xgrow(engine->recorded, engine->recorded_count,
 				 &engine->recorded_room,

@@ -82,6 +82,8 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 	    sscanf(line, "SigBlk: %" SCNx64, &ret->signals_blocked) == 1 ||
 	    sscanf(line, "SigIgn: %" SCNx64, &ret->signals_ignored) == 1)
 		return;
+	if (sscanf(line, "VmLck: %" SCNu64, &ret->locked) == 1)
+		ret->locked *= 1024; /* kB */
 	if (!strncmp(line, "VmSize:", 7))
 		ret->has_memory = true;
 	if (!strncmp(line, "NSpid:", 6))

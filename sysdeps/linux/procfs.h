@@ -20,6 +20,7 @@ struct procfs_status {
 	pid_t tracer;    /* 0 = nobody */
 	uid_t uids[4];   /* real, effective, saved, filesystem */
 	bool has_memory; /* a kernel thread has none (no VmSize line) */
+	uint64_t locked; /* bytes that must be resident (mlock, mlockall) */
 	bool shadow_stack; /* what calls push and returns pop is kept twice */
 	unsigned seccomp; /* 0 off, 1 strict, 2 filter */
 	uint64_t signals_blocked; /* bit N - 1 is signal N */

@@ -28,7 +28,7 @@ class Browser:
             ["bash", "-c", WITH_PIPE % (theirs_in, theirs_out), program,
              "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
              "--disable-dev-shm-usage", "--remote-debugging-pipe",
-             "--user-data-dir=" + case.path("chromium"),
+             "--user-data-dir=" + case.path("chromium.%d" % case.number()),
              "--window-size=%d,%d" % (width, height), "about:blank"],
             stdin=h.subprocess.DEVNULL, pass_fds=(theirs_in, theirs_out))
         os.close(theirs_in)

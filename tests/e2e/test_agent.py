@@ -96,6 +96,8 @@ count_exactly("no stubs: by traps", "2", "500", flags=("-fno-plt",), inside=0)
 count_exactly("a program at a fixed address", "2", "5000", flags=("-no-pie",))
 count_exactly("seccomp: by traps", "1", "500", "seccomp", inside=0)
 count_exactly("no more memory: by traps", "1", "500", "limit", inside=0)
+count_exactly("no large files: by traps", "1", "500", "files", inside=0)
+count_exactly("all is locked: by traps", "1", "500", "locked", inside=0)
 
 
 @h.test("-c: as many failed as with traps")

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -100,12 +101,11 @@ static void take_signals(void)
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
-/* Room for what it has itself. */
-static void limit_memory(void)
+static void set_limit(int what, rlim_t most)
 {
-	struct rlimit limit = { 40 << 20, 40 << 20 };
+	struct rlimit limit = { most, most };
 
-	setrlimit(RLIMIT_AS, &limit);
+	setrlimit(what, &limit);
 }
 
 static void wait_for_line(const char *what)
@@ -131,8 +131,14 @@ static void filter_calls(void)
 
 static void prepare(const char *how)
 {
+	/* Room for what it has itself. */
 	if (!strcmp(how, "limit"))
-		limit_memory();
+		set_limit(RLIMIT_AS, 40 << 20);
+	/* Who makes a larger one is killed. */
+	if (!strcmp(how, "files"))
+		set_limit(RLIMIT_FSIZE, 1 << 20);
+	if (!strcmp(how, "locked"))
+		mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (!strcmp(how, "seccomp"))
 		filter_calls();
 }
