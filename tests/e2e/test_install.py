@@ -54,8 +54,8 @@ def alone_with_users(case):
     result = run(case, calltrap)
     h.check('("/nowhere", 0)' not in result.err,
             "ltrace's prototype was used:\n" + result.err)
-    result = case.run([calltrap, "heap", "--pool", "curl", "true"])
-    h.check_match("^calltrap: curl: there is no such file of families here, "
+    result = case.run([calltrap, "heap", "true"])
+    h.check_match("^calltrap: malloc: there is no such file of families here, "
                   "and those of calltrap aren't where", result.err, "messages")
 
 

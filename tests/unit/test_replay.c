@@ -376,10 +376,17 @@ static void free_nothing(struct sink *sink UNUSED)
 {
 }
 
-static const struct sink_ops tap_ops = { tap, NULL, finish_nothing,
-					 free_nothing };
-static const struct sink_ops no_tap_ops = { tap_nothing, NULL, finish_nothing,
-					    free_nothing };
+static const struct sink_ops tap_ops = {
+	.event = tap,
+	.finish = finish_nothing,
+	.free = free_nothing,
+};
+
+static const struct sink_ops no_tap_ops = {
+	.event = tap_nothing,
+	.finish = finish_nothing,
+	.free = free_nothing,
+};
 
 /* ---- replaying ---- */
 
