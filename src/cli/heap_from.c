@@ -31,7 +31,7 @@ static void on_ended(void *context, const struct watched *process,
 }
 
 /* A file that ends early has said what it could; one that is damaged hasn't. */
-static int tell_end(const char *path, const struct playback_end *end)
+int heap_from_tell_end(const char *path, const struct playback_end *end)
 {
 	switch (end->error) {
 	case 0:
@@ -66,7 +66,7 @@ static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 	});
 	const struct playback_end end = playback_run(playback, fd);
 	const struct playback_counts counts = playback_counts(playback);
-	int err = tell_end(options->from, &end);
+	int err = heap_from_tell_end(options->from, &end);
 
 	if (counts.dropped)
 		complain(0, "%s: %" PRIu64 " events are missing: they were "

@@ -3,8 +3,12 @@
 #define CALLTRAP_HEAP_FROM_H
 
 #include "cli/options.h"
+#include "recording/playback.h"
 
 /* calltrap heap --from: reports of a recording. The exit status. */
 int heap_from_run(const struct options *options);
+
+/* What is wrong with a recording, told; 0, also when it only ends early. */
+int heap_from_tell_end(const char *path, const struct playback_end *end);
 
 #endif

@@ -79,6 +79,16 @@ static const char convert_after[] =
 	"\n"
 	"Example: calltrap convert monday.ctr --to stats\n";
 
+static const char replay_before[] =
+	"Usage: calltrap replay [OPTION]... FILE\n"
+	"Do again what a recording's process did with its allocator, and with "
+	"others,\n"
+	"each in a process of its own, and compare times and memory.\n";
+
+static const char replay_after[] =
+	"\n"
+	"Example: calltrap replay monday.ctr --with libjemalloc.so.2\n";
+
 static const char record_before[] =
 	"Usage: calltrap record [OPTION]... -o FILE -p PID\n"
 	"  or:  calltrap record [OPTION]... -o FILE COMMAND [ARGUMENT]...\n"
@@ -100,6 +110,7 @@ static const struct {
 	[VERB_MEMORY] = { memory_before, memory_after },
 	[VERB_RECORD] = { record_before, record_after },
 	[VERB_CONVERT] = { convert_before, convert_after },
+	[VERB_REPLAY] = { replay_before, replay_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

@@ -15,8 +15,10 @@
 #include "cli/heap_from.h"
 #include "cli/memory.h"
 #include "cli/options.h"
+#include "cli/replay.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "replay/worker.h"
 #include "sysdeps/linux/descriptors.h"
 
 static void receive(enum diag_level level, enum diag_domain domain,
@@ -44,7 +46,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 	bool traces = !options->help && !options->version &&
 		      options->verb != VERB_HEAP_DIFF &&
 		      options->verb != VERB_MEMORY &&
-		      options->verb != VERB_CONVERT && !options->from;
+		      options->verb != VERB_CONVERT &&
+		      options->verb != VERB_REPLAY && !options->from;
 
 	if (!traces)
 		sigprocmask(SIG_SETMASK, blocked, NULL);
@@ -57,6 +60,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 		return memory_run(options);
 	if (options->verb == VERB_CONVERT)
 		return convert_run(options);
+	if (options->verb == VERB_REPLAY)
+		return replay_run(options);
 	if (options->from)
 		return heap_from_run(options);
 	return session_run(options, front_begin(), blocked);
@@ -97,6 +102,9 @@ int main(int argc, char **argv)
 	sigset_t blocked;
 	int status, err;
 
+	if (argc > 1 && !strcmp(argv[1], WORKER_ARGUMENT) &&
+	    !has_others_rights())
+		worker_main(argc, argv);
 	signals_hold(&blocked);
 	/* What a text looks like; numbers stay as they are. */
 	setlocale(LC_CTYPE, "");

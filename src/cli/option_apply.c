@@ -193,6 +193,17 @@ int apply_value(struct command_line *line, const struct option_entry *entry,
 	return choose(line, entry, argument, words, ARRAY_SIZE(words));
 }
 
+int apply_touch(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
+{
+	static const char *const words[] = {
+		[TOUCH_ALL] = "all",
+		[TOUCH_NONE] = "none",
+	};
+
+	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+}
+
 int apply_when_full(struct command_line *line,
 		    const struct option_entry *entry, const char *argument)
 {

@@ -26,6 +26,7 @@ apply_option apply_order;
 apply_option apply_value;
 apply_option apply_when_full;
 apply_option apply_freeze;
+apply_option apply_touch;
 apply_option apply_engine;
 apply_option apply_clock;
 apply_option apply_files;

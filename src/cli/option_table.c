@@ -14,6 +14,7 @@
 #define MEMORY (1U << VERB_MEMORY)
 #define RECORD (1U << VERB_RECORD)
 #define CONVERT (1U << VERB_CONVERT)
+#define REPLAY (1U << VERB_REPLAY)
 #define SPECIAL(s, l, argument, apply, text) \
 	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
@@ -111,7 +112,22 @@ const struct option_entry option_table[] = {
 	FIELD('o', "output", "FILE", apply_text, report.path,
 	      "write there, instead of to standard output"),
 
-	HEADING("Which part of a recording", HEAP | CONVERT),
+	HEADING("What to replay it with", REPLAY),
+	FIELD(0, "with", "FILE", apply_files, with,
+	      "an allocator's library, as for LD_PRELOAD; the C\n"
+	      "library's is always tried, first"),
+	NUMBER(0, "runs", runs, 1, 10000,
+	       "how often with each; default 3"),
+	FIELD(0, "touch", "PAGES", apply_touch, touch,
+	      "all (the default): write to each page of a block\n"
+	      "when it is acquired; or none"),
+	FIELD('o', "output", "FILE", apply_text, report.path,
+	      "write there, instead of to standard output"),
+	FIELD(0, "json", "FILE", apply_text,
+	      export.files[HEAP_FILE_JSON],
+	      "all that the table has, as JSON"),
+
+	HEADING("Which part of a recording", HEAP | CONVERT | REPLAY),
 	FIELD(0, "since", "DURATION", apply_duration, since,
 	      "nothing that was before that, counted from the\n"
 	      "beginning of the recording"),
@@ -235,7 +251,7 @@ const struct option_entry option_table[] = {
 	       "rows of each table; default 10, 0 = all"),
 
 	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY |
-					 RECORD | CONVERT),
+					 RECORD | CONVERT | REPLAY),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
@@ -278,6 +294,8 @@ const char *option_help(enum verb verb)
 		return "calltrap record --help";
 	case VERB_CONVERT:
 		return "calltrap convert --help";
+	case VERB_REPLAY:
+		return "calltrap replay --help";
 	}
 	return "calltrap --help";
 }

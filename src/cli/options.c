@@ -39,6 +39,12 @@ struct getopt_tables {
 	struct option *longs;
 };
 
+static bool takes_files(enum verb verb)
+{
+	return verb == VERB_HEAP_DIFF || verb == VERB_CONVERT ||
+	       verb == VERB_REPLAY;
+}
+
 static struct getopt_tables getopt_tables(enum verb verb)
 {
 	struct getopt_tables tables = {
@@ -50,8 +56,7 @@ static struct getopt_tables getopt_tables(enum verb verb)
 
 	/* "+": options end at the first word that is none: a COMMAND, whose
 	   own they are from there on. */
-	strbuf_puts(&tables.shorts, verb == VERB_HEAP_DIFF || verb == VERB_CONVERT ?
-			":" : "+:");
+	strbuf_puts(&tables.shorts, takes_files(verb) ? ":" : "+:");
 	for_each_option(verb, entry) {
 		if (entry->short_name)
 			strbuf_printf(&tables.shorts, "%c%s",
@@ -183,6 +188,7 @@ static const struct {
 	{ "memory", VERB_MEMORY },
 	{ "record", VERB_RECORD },
 	{ "convert", VERB_CONVERT },
+	{ "replay", VERB_REPLAY },
 };
 
 static bool is_verb(const char *word, enum verb *ret)
@@ -347,6 +353,16 @@ static int check_conversion(const struct options *o)
 	return 0;
 }
 
+static int check_replay(const struct options *o)
+{
+	if (!o->command || o->command[1])
+		return complain(-EINVAL, "replay: one recording is needed; "
+				"see %s", option_help(o->verb));
+	if (o->until && o->until <= o->since)
+		return complain(-EINVAL, "--until: comes before --since");
+	return 0;
+}
+
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
@@ -361,6 +377,8 @@ static int check_together(const struct command_line *line)
 		return check_processes(line);
 	if (o->verb == VERB_CONVERT)
 		return check_conversion(o);
+	if (o->verb == VERB_REPLAY)
+		return check_replay(o);
 	err = check_recording(line);
 	if (err || o->from)
 		return err;
@@ -540,6 +558,7 @@ void options_fini(struct options *options)
 	strings_free(options->configs);
 	strings_free(options->pools);
 	strings_free(options->families);
+	strings_free(options->with);
 	strings_free(options->suppressions);
 	file_names_fini(options);
 	free(options->pids);

@@ -19,6 +19,7 @@ enum verb {
 	VERB_MEMORY,
 	VERB_RECORD,
 	VERB_CONVERT, /* .command is the file */
+	VERB_REPLAY,  /* … is the recording */
 };
 
 /* What convert makes of a file. */
@@ -43,6 +44,12 @@ enum when_full {
 enum memory_freeze {
 	FREEZE_NONE,
 	FREEZE_STOP, /* all tasks are stopped */
+};
+
+/* replay: which pages of a block are touched when it is acquired. */
+enum replay_touch {
+	TOUCH_ALL,
+	TOUCH_NONE,
 };
 
 /* How calls are caught. */
@@ -91,6 +98,9 @@ struct options {
 	enum convert convert;   /* --to … */
 	enum heap_file convert_file; /* … CONVERT_FILE */
 	const char *converted;  /* where that goes */
+	char **with;          /* --with, NULL-terminated; or NULL */
+	unsigned runs;        /* --runs; 0 = not given */
+	enum replay_touch touch; /* --touch */
 	uint64_t every;       /* --every: a report each time; 0 = never */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */

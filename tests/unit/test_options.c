@@ -794,6 +794,7 @@ START_TEST(test_help)
 	check_help(VERB_MEMORY);
 	check_help(VERB_RECORD);
 	check_help(VERB_CONVERT);
+	check_help(VERB_REPLAY);
 }
 END_TEST
 
@@ -808,6 +809,7 @@ START_TEST(test_completion)
 	check_mentions("the completion", VERB_MEMORY, text);
 	check_mentions("the completion", VERB_RECORD, text);
 	check_mentions("the completion", VERB_CONVERT, text);
+	check_mentions("the completion", VERB_REPLAY, text);
 	free(text);
 }
 END_TEST
@@ -842,6 +844,7 @@ START_TEST(test_manual)
 	check_mentions("the manual", VERB_MEMORY, text);
 	check_mentions("the manual", VERB_RECORD, text);
 	check_mentions("the manual", VERB_CONVERT, text);
+	check_mentions("the manual", VERB_REPLAY, text);
 	free(text);
 }
 END_TEST
