@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/xalloc.h"
+#include "memory/allocator.h"
 #include "memory/freeze.h"
 #include "sysdeps/linux/pagemap.h"
 #include "sysdeps/linux/procmem.h"
@@ -62,36 +62,6 @@ static void sum_up(struct memory_view *view)
 		add_total(&view->kinds[mapping->kind], mapping);
 		add_total(&view->all, mapping);
 	}
-}
-
-/* ld-musl-x86_64.so.1 is often a link to .../x86_64-linux-musl/libc.so. */
-static bool is_musl(const char *path, const char *name)
-{
-	return strstr(path, "musl") &&
-	       (!strncmp(name, "ld-", 3) || !strncmp(name, "libc.", 5));
-}
-
-/* By its file's name: what it keeps of its memory is not for others to see. */
-static const char *other_allocator(const struct mappings *mappings)
-{
-	static const char *const known[][2] = {
-		{ "libjemalloc", "jemalloc" },
-		{ "libtcmalloc", "tcmalloc" },
-		{ "libmimalloc", "mimalloc" },
-	};
-
-	for (size_t m = 0; m < mappings->count; m++) {
-		const char *path = mappings->list[m].path;
-		const char *name = file_base_name(path);
-
-		if (is_musl(path, name))
-			return "musl's malloc";
-
-		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-			if (!strncmp(name, known[i][0], strlen(known[i][0])))
-				return known[i][1];
-	}
-	return NULL;
 }
 
 static void mark_stacks(struct mappings *mappings,
@@ -203,7 +173,7 @@ int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
 		heap_shape_find(&ret->glibc, pid, &ret->shape);
 	if (ret->has_glibc)
 		ret->map_resident = resident_of_maps(&ret->glibc, pid);
-	ret->allocator = other_allocator(&ret->mappings);
+	ret->allocator = allocator_other(&ret->mappings);
 	sum_up(ret);
 	return 0;
 }

@@ -51,11 +51,15 @@ static bool is_ours(const struct vitals *target)
 	       (own.room_path[n] == '/' || !own.room_path[n]);
 }
 
+uint64_t charge_spare(const struct vitals *target)
+{
+	return is_ours(target) ? SPARE_OWN : SPARE;
+}
+
 bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret)
 {
 	struct charge *charge = &space->charge;
 	struct vitals now;
-	uint64_t spare;
 
 	if (charge->known && !charge->limited)
 		return true;
@@ -66,8 +70,8 @@ bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret)
 		return true;
 	if (room_ret)
 		*room_ret = now.room_bytes;
-	spare = is_ours(&now) ? SPARE_OWN : SPARE;
-	return now.room_bytes >= spare + pages * (uint64_t)PAGE_SIZE;
+	return now.room_bytes >=
+	       charge_spare(&now) + pages * (uint64_t)PAGE_SIZE;
 }
 
 int charge_page(struct space *space, taddr_t address)

@@ -8,6 +8,7 @@
 #include "base/types.h"
 
 struct space;
+struct vitals;
 
 /*
  * A page of code that is written to becomes the process's own, and counts
@@ -32,6 +33,9 @@ struct charge {
  * bytes the cgroup has left.
  */
 bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret);
+
+/* What has to stay free in a target's cgroup, in bytes, by its vitals. */
+uint64_t charge_spare(const struct vitals *target);
 
 /*
  * To be called before code is written: 0, or -ENOMEM when that would take a

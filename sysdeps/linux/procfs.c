@@ -67,7 +67,7 @@ static pid_t innermost_pid(const char *line)
 /* One "Key:\tvalue" line. */
 static void parse_status_line(const char *line, struct procfs_status *ret)
 {
-	unsigned *uids = ret->uids;
+	unsigned *uids = ret->uids, *gids = ret->gids;
 
 	if (sscanf(line, "Name: %63[^\n]", ret->name) == 1 ||
 	    sscanf(line, "State: %c", &ret->state) == 1 ||
@@ -75,6 +75,10 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 	    sscanf(line, "TracerPid: %d", &ret->tracer) == 1 ||
 	    sscanf(line, "Uid: %u %u %u %u", &uids[0], &uids[1], &uids[2],
 		   &uids[3]) == 4 ||
+	    sscanf(line, "Gid: %u %u %u %u", &gids[0], &gids[1], &gids[2],
+		   &gids[3]) == 4 ||
+	    sscanf(line, "CapPrm: %" SCNx64, &ret->caps_permitted) == 1 ||
+	    sscanf(line, "CapEff: %" SCNx64, &ret->caps_effective) == 1 ||
 	    sscanf(line, "Seccomp: %u", &ret->seccomp) == 1 ||
 	    sscanf(line, "SigPnd: %" SCNx64, &ret->signals_pending) == 1 ||
 	    sscanf(line, "ShdPnd: %" SCNx64, &ret->signals_pending_shared) ==

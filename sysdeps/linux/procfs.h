@@ -19,6 +19,9 @@ struct procfs_status {
 	pid_t own_pid;   /* the number that the process itself sees */
 	pid_t tracer;    /* 0 = nobody */
 	uid_t uids[4];   /* real, effective, saved, filesystem */
+	gid_t gids[4];   /* the same */
+	uint64_t caps_permitted; /* bit N is capability N (<linux/capability.h>) */
+	uint64_t caps_effective;
 	bool has_memory; /* a kernel thread has none (no VmSize line) */
 	uint64_t locked; /* bytes that must be resident (mlock, mlockall) */
 	bool shadow_stack; /* what calls push and returns pop is kept twice */
