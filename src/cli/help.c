@@ -15,6 +15,8 @@ static const char trace_before[] =
 	"--help)\n"
 	"  or:  calltrap memory [OPTION]... -p PID (calltrap memory --help)\n"
 	"  or:  calltrap record [OPTION]... -o FILE COMMAND | -p PID\n"
+	"  or:  calltrap doctor [-p PID] (what works here, and on that "
+	"process)\n"
 	"Show the library calls of a program that is started, or of running "
 	"processes.\n";
 
@@ -100,6 +102,17 @@ static const char record_after[] =
 	"\n"
 	"Example: calltrap record -o monday.ctr -p PID --for 1h\n";
 
+static const char doctor_before[] =
+	"Usage: calltrap doctor [-p PID] [--json]\n"
+	"Say what works here and on a process, and what would make the rest "
+	"work.\n"
+	"Nothing is attached to. The exit status is 0 if -p PID would work, "
+	"else 1.\n";
+
+static const char doctor_after[] =
+	"\n"
+	"Example: calltrap doctor -p PID\n";
+
 static const struct {
 	const char *before;
 	const char *after;
@@ -111,6 +124,7 @@ static const struct {
 	[VERB_RECORD] = { record_before, record_after },
 	[VERB_CONVERT] = { convert_before, convert_after },
 	[VERB_REPLAY] = { replay_before, replay_after },
+	[VERB_DOCTOR] = { doctor_before, doctor_after },
 };
 
 static void add_names(struct strbuf *line, const struct option_entry *entry)

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "cli/complain.h"
 #include "cli/convert.h"
+#include "cli/doctor.h"
 #include "cli/front.h"
 #include "cli/heap_diff.h"
 #include "cli/heap_from.h"
@@ -47,7 +48,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 		      options->verb != VERB_HEAP_DIFF &&
 		      options->verb != VERB_MEMORY &&
 		      options->verb != VERB_CONVERT &&
-		      options->verb != VERB_REPLAY && !options->from;
+		      options->verb != VERB_REPLAY &&
+		      options->verb != VERB_DOCTOR && !options->from;
 
 	if (!traces)
 		sigprocmask(SIG_SETMASK, blocked, NULL);
@@ -62,6 +64,8 @@ static int run(const struct options *options, const sigset_t *blocked)
 		return convert_run(options);
 	if (options->verb == VERB_REPLAY)
 		return replay_run(options);
+	if (options->verb == VERB_DOCTOR)
+		return doctor_run(options);
 	if (options->from)
 		return heap_from_run(options);
 	return session_run(options, front_begin(), blocked);

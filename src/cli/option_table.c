@@ -15,6 +15,7 @@
 #define RECORD (1U << VERB_RECORD)
 #define CONVERT (1U << VERB_CONVERT)
 #define REPLAY (1U << VERB_REPLAY)
+#define DOCTOR (1U << VERB_DOCTOR)
 #define SPECIAL(s, l, argument, apply, text) \
 	{ s, l, argument, text, apply, 0, 0, 0, 0 }
 #define FIELD(s, l, argument, apply, member, text) \
@@ -250,8 +251,15 @@ const struct option_entry option_table[] = {
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows of each table; default 10, 0 = all"),
 
+	HEADING("What to look at", DOCTOR),
+	SPECIAL('p', NULL, "PID", apply_pids,
+		"a running process, or several: -p 12,13"),
+	SPECIAL(0, "name", "NAME", apply_name,
+		"all running processes of that name"),
+	FLAG(0, "json", doctor_json, "the same as JSON"),
+
 	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY |
-					 RECORD | CONVERT | REPLAY),
+					 RECORD | CONVERT | REPLAY | DOCTOR),
 	SPECIAL('D', "debug", "MASK", apply_debug,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
@@ -296,6 +304,8 @@ const char *option_help(enum verb verb)
 		return "calltrap convert --help";
 	case VERB_REPLAY:
 		return "calltrap replay --help";
+	case VERB_DOCTOR:
+		return "calltrap doctor --help";
 	}
 	return "calltrap --help";
 }

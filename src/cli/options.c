@@ -189,6 +189,7 @@ static const struct {
 	{ "record", VERB_RECORD },
 	{ "convert", VERB_CONVERT },
 	{ "replay", VERB_REPLAY },
+	{ "doctor", VERB_DOCTOR },
 };
 
 static bool is_verb(const char *word, enum verb *ret)
@@ -291,6 +292,16 @@ static int check_processes(const struct command_line *line)
 	return 0;
 }
 
+static int check_patients(const struct options *o)
+{
+	if (o->command)
+		return complain(-EINVAL, "doctor: '%s' is no option, and "
+				"nothing is started: give -p PID or --name "
+				"NAME; for a program of that name say calltrap "
+				"-- doctor", o->command[0]);
+	return 0;
+}
+
 /* Of one nothing is traced. */
 static int check_from(const struct command_line *line)
 {
@@ -379,6 +390,8 @@ static int check_together(const struct command_line *line)
 		return check_conversion(o);
 	if (o->verb == VERB_REPLAY)
 		return check_replay(o);
+	if (o->verb == VERB_DOCTOR)
+		return check_patients(o);
 	err = check_recording(line);
 	if (err || o->from)
 		return err;

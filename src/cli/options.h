@@ -20,6 +20,7 @@ enum verb {
 	VERB_RECORD,
 	VERB_CONVERT, /* .command is the file */
 	VERB_REPLAY,  /* … is the recording */
+	VERB_DOCTOR,
 };
 
 /* What convert makes of a file. */
@@ -85,6 +86,7 @@ struct options {
 	struct log_options log;
 	enum memory_freeze freeze; /* --freeze */
 	bool leaks;           /* --leaks */
+	bool doctor_json;     /* doctor: --json */
 	const char *holders;  /* --holders */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */

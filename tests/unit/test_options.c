@@ -332,6 +332,7 @@ static const struct {
 	{ "heap -f diff a", "diff", true },
 	{ "heap --json /dev/null --svg /dev/null a", "a", false },
 	{ "-- memory", "memory", false },
+	{ "-- doctor", "doctor", false },
 	{ "heap diff a b", "a", false },
 	{ "heap diff --top 3 --value alloc-bytes a b", "a", false },
 	{ "heap diff a b --top 3", "a", false },
@@ -411,6 +412,12 @@ static const struct {
 			  "name say calltrap -- memory" },
 	{ "memory -p 1 --freeze x", "--freeze 'x': one of none, stop is "
 				    "expected" },
+	{ "doctor ls", "doctor: 'ls' is no option, and nothing is started: "
+		       "give -p PID or --name NAME; for a program of that name "
+		       "say calltrap -- doctor" },
+	{ "doctor -f", "-f: unknown option; see calltrap doctor --help" },
+	{ "doctor --json=x", "--json: takes no argument; leave '=' and what "
+			     "follows out" },
 	{ "memory -f", "-f: unknown option; see calltrap memory --help" },
 	{ "heap diff", TWO_FILES },
 	{ "heap diff a", TWO_FILES },
@@ -795,6 +802,7 @@ START_TEST(test_help)
 	check_help(VERB_RECORD);
 	check_help(VERB_CONVERT);
 	check_help(VERB_REPLAY);
+	check_help(VERB_DOCTOR);
 }
 END_TEST
 
@@ -810,6 +818,7 @@ START_TEST(test_completion)
 	check_mentions("the completion", VERB_RECORD, text);
 	check_mentions("the completion", VERB_CONVERT, text);
 	check_mentions("the completion", VERB_REPLAY, text);
+	check_mentions("the completion", VERB_DOCTOR, text);
 	free(text);
 }
 END_TEST
@@ -845,6 +854,7 @@ START_TEST(test_manual)
 	check_mentions("the manual", VERB_RECORD, text);
 	check_mentions("the manual", VERB_CONVERT, text);
 	check_mentions("the manual", VERB_REPLAY, text);
+	check_mentions("the manual", VERB_DOCTOR, text);
 	free(text);
 }
 END_TEST
@@ -874,6 +884,7 @@ START_TEST(test_table)
 	check_options(VERB_HEAP_DIFF);
 	check_options(VERB_MEMORY);
 	check_options(VERB_RECORD);
+	check_options(VERB_DOCTOR);
 }
 END_TEST
 
