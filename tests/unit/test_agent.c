@@ -32,8 +32,8 @@ static function *volatile slot;
 
 static long volatile calls_of_original;
 
-static __attribute__((noinline, noipa)) long original(long a, long b, long c,
-						      long d, long e, long f)
+static __attribute__((noinline)) long original(long a, long b, long c,
+					      long d, long e, long f)
 {
 	__atomic_fetch_add(&calls_of_original, 1, __ATOMIC_RELAXED);
 	return a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f;
@@ -275,7 +275,7 @@ END_TEST
 
 /* ---- counting ---- */
 
-static __attribute__((noinline, noipa)) long gives_back(long result)
+static __attribute__((noinline)) long gives_back(long result)
 {
 	return result;
 }

@@ -32,7 +32,7 @@
 
 /* ---- the program that is traced: this one, with an argument ---- */
 
-#define TARGET __attribute__((noinline, noclone, used))
+#define TARGET __attribute__((noinline, used))
 
 static jmp_buf back;
 
