@@ -110,6 +110,24 @@ def others(case):
     see(case, target.pid, "permission", "no", "another user", False)
 
 
+@h.test("root without CAP_SYS_PTRACE, and a process that has it")
+def incapable(case):
+    h.need("setpriv")
+    if os.geteuid():
+        raise h.Skip("root alone has capabilities to lose")
+    if not int(h.status_field(os.getpid(), "CapPrm"), 16) >> 19 & 1:
+        raise h.Skip("there is no CAP_SYS_PTRACE to lose")
+    target = sleeper(case)
+    lose = ["setpriv", "--bounding-set", "-sys_ptrace", h.CALLTRAP]
+    result = case.run([*lose, "doctor", "-p", str(target.pid)])
+    result.check_status(1)
+    found, line = verdict(result, "permission")
+    h.check(found == "no" and "capabilities that calltrap hasn't" in line, line)
+    h.check_equal(verdict(result, "ptrace")[0], "limited", result.out)
+    tracer = case.run([*lose, "-c", "--for", "50ms", "-p", str(target.pid)])
+    h.check_equal(tracer.status, 1, "what -p does: " + tracer.err)
+
+
 @h.test("one that isn't dumpable", users=True)
 def undumpable(case):
     target, _ = victim(case, "undumpable")
