@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,20 @@ static void *map(const char *descriptor, int protection)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* What was recorded may need more memory than this machine has: then nobody
+   else is to be ended for it. */
+static void be_first_to_go(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	ssize_t written UNUSED;
+
+	if (fd < 0)
+		return;
+	written = write(fd, "1000", 4); /* or it is as good a choice as any */
+	close(fd);
+}
+
 void worker_main(int argc, char **argv)
 {
 	const struct replay_plan *plan;
@@ -39,6 +54,7 @@ void worker_main(int argc, char **argv)
 	if (argc != 6)
 		_exit(EXIT_FAILURE);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	be_first_to_go();
 	plan = map(argv[2], PROT_READ);
 	result = map(argv[3], PROT_READ | PROT_WRITE);
 	if (!plan || !result)

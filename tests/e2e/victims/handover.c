@@ -48,6 +48,7 @@ static void *stay_briefly(void *unused)
 	if (posix_memalign(&block, 256, 1 << 20))
 		abort();
 	memset(block, 1, 1 << 20);
+	__asm__ volatile("" : : "r"(block) : "memory"); /* it must be done */
 	free(block);
 	return unused;
 }
