@@ -126,6 +126,15 @@ const char *heads_class(struct heads *heads, taddr_t address)
 	return table->name;
 }
 
+/* Six of an address's bytes may happen to be letters, and the rest are zeros. */
+static bool is_address(const struct heads *heads, const char text[TEXT_MOST])
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof(word));
+	return mappings_find(heads->mappings, word);
+}
+
 char *heads_text(struct heads *heads, taddr_t address, uint64_t size)
 {
 	char text[TEXT_MOST + 1] = "";
@@ -139,7 +148,8 @@ char *heads_text(struct heads *heads, taddr_t address, uint64_t size)
 	while (length < size && text[length] >= ' ' && text[length] <= '~')
 		length++;
 	/* Text ends, or goes on for as long as we look. */
-	if (length < TEXT_LEAST || (length < size && text[length]))
+	if (length < TEXT_LEAST || (length < size && text[length]) ||
+	    is_address(heads, text))
 		return NULL;
 	return xstrndup(text, length);
 }
