@@ -24,14 +24,15 @@ struct trap *trap_find(struct space *space, taddr_t address)
 
 /*
  * Memory outside of modules comes and goes without a word, and may hold
- * something else by now.
+ * something else by now. What can't be read may still be an int3: it is written
+ * to, which fails if nothing is there.
  */
-static bool is_still_there(struct space *space, const struct trap *trap)
+static bool is_replaced(struct space *space, const struct trap *trap)
 {
 	uint8_t byte;
 
 	return procmem_read_code(&space->memory, trap->address, &byte, 1) &&
-	       byte == space->arch->trap_byte;
+	       byte != space->arch->trap_byte;
 }
 
 /* A page of a file that was written to is the process's own from then on. */
@@ -77,7 +78,7 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 	uint8_t byte = planted ? space->arch->trap_byte : trap->original;
 	int err;
 
-	if (!planted && !is_still_there(space, trap)) {
+	if (!planted && is_replaced(space, trap)) {
 		trap->planted = false;
 		guardian_unnote(guardian, trap->note);
 		trap->note = -1;
@@ -92,9 +93,9 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 					   trap->insn.length);
 	}
 	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
-	if (!err)
-		trap->planted = planted;
-	if (!err && planted)
+	/* Where nothing can be written, nothing is there to be lifted. */
+	trap->planted = planted && !err;
+	if (trap->planted)
 		note_page(space, trap->address);
 	if (planted)
 		trap->seen = clock_now();
