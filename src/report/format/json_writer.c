@@ -314,12 +314,15 @@ json_t *json_writer_names(struct json_writer *json)
 				       NULL;
 }
 
+json_t *json_number(uint64_t number)
+{
+	return json_integer(number > INT64_MAX ? INT64_MAX :
+						 (json_int_t)number);
+}
+
 void json_set_number(json_t *object, const char *key, uint64_t number)
 {
-	json_object_set_new(object, key,
-			    json_integer(number > INT64_MAX ?
-						 INT64_MAX :
-						 (json_int_t)number));
+	json_object_set_new(object, key, json_number(number));
 }
 
 void json_set_text(json_t *object, const char *key, const char *text)

@@ -46,7 +46,10 @@ json_t *json_address(taddr_t address);
 /* A text of the program's. */
 json_t *json_text(const char *bytes, size_t length);
 
-/* A member of an object; of numbers JSON can't hold, the largest it can. */
+/* Of numbers JSON can't hold, the largest it can. */
+json_t *json_number(uint64_t number);
+
+/* The same as a member of an object. */
 void json_set_number(json_t *object, const char *key, uint64_t number);
 
 /* Nothing when there is no text. */

@@ -103,8 +103,7 @@ static void add_sites(struct callgrind *callgrind)
 	for (size_t i = 1; i <= heap_site_count(heap); i++) {
 		const struct site *site = heap_site(heap, i);
 
-		if (site->function->family->has_size && site->alloc_blocks &&
-		    !site->suppression)
+		if (heap_export_is_shown(site))
 			add_site(callgrind, site);
 	}
 }

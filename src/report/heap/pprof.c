@@ -32,15 +32,9 @@ static const struct heap *heap_of(const struct pprof *pprof)
 	return pprof->export->process->heap;
 }
 
-static bool is_shown(const struct site *site)
-{
-	return site->function->family->has_size && site->alloc_blocks &&
-	       !site->suppression;
-}
-
 #define for_each_shown(pprof, i, site)                            \
 	for ((i) = 1; (i) <= heap_site_count(heap_of(pprof)); (i)++) \
-		if (is_shown((site) = heap_site(heap_of(pprof), (i))))
+		if (heap_export_is_shown((site) = heap_site(heap_of(pprof), (i))))
 
 /* ---- samples ---- */
 

@@ -14,6 +14,12 @@ struct heap_export_held heap_export_held(const struct heap_export *export,
 	return (struct heap_export_held){ ages->blocks, ages->bytes };
 }
 
+bool heap_export_is_shown(const struct site *site)
+{
+	return site->function->family->has_size && site->alloc_blocks &&
+	       !site->suppression;
+}
+
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site)
 {

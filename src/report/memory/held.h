@@ -12,6 +12,9 @@ struct heap_export_held {
 struct heap_export_held heap_export_held(const struct heap_export *export,
 					 const struct site *site);
 
+/* Whether it is in files that have all that was acquired. */
+bool heap_export_is_shown(const struct site *site);
+
 /* What one site weighs; 0 where it isn't memory that it acquires, or it is
    suppressed. */
 uint64_t heap_export_weight(const struct heap_export *export,

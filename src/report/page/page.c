@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/format/json_writer.h"
 #include "report/page/page.h"
 
 #include <inttypes.h>
@@ -87,8 +88,8 @@ static json_t *pair(uint64_t blocks, uint64_t bytes)
 {
 	json_t *array = json_array();
 
-	json_array_append_new(array, viewer_number(blocks));
-	json_array_append_new(array, viewer_number(bytes));
+	json_array_append_new(array, json_number(blocks));
+	json_array_append_new(array, json_number(bytes));
 	return array;
 }
 
@@ -112,8 +113,8 @@ static json_t *cells_of(const struct site *site)
 
 		json_array_append_new(numbers, json_integer(cell->acquired));
 		json_array_append_new(numbers, json_integer(cell->gone));
-		json_array_append_new(numbers, viewer_number(cell->blocks));
-		json_array_append_new(numbers, viewer_number(cell->bytes));
+		json_array_append_new(numbers, json_number(cell->blocks));
+		json_array_append_new(numbers, json_number(cell->bytes));
 		json_array_append_new(array, numbers);
 	}
 	return array;
@@ -125,7 +126,7 @@ static json_t *site_of(struct page *page, const struct viewer_site *row)
 	const struct site *site = row->site;
 	const struct verdict verdict =
 		verdict_of(export->process->heap, site, export->survey);
-	const struct viewer_held held = viewer_held(
+	const struct heap_export_held held = viewer_held(
 		&page->viewer, row, page->viewer.timeline->count);
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	json_t *object = json_object();
@@ -141,7 +142,7 @@ static json_t *site_of(struct page *page, const struct viewer_site *row)
 	json_object_set_new(object, "all",
 			    pair(site->alloc_blocks, site->alloc_bytes));
 	json_object_set_new(object, "ns",
-			    viewer_number(site->total_ns > 0 ?
+			    json_number(site->total_ns > 0 ?
 						  site->total_ns : 0));
 	json_object_set_new(object, "cells", cells_of(site));
 	return object;
@@ -242,10 +243,10 @@ static json_t *data_of(struct page *page)
 	json_object_set_new(root, "title", json_string(strbuf_text(&title)));
 	json_object_set_new(root, "facts", json_string(strbuf_text(&facts)));
 	json_object_set_new(root, "watched",
-			    viewer_number(viewer_time(viewer,
+			    json_number(viewer_time(viewer,
 						      timeline->count)));
 	json_object_set_new(root, "interval",
-			    viewer_number(timeline_interval(timeline)));
+			    json_number(timeline_interval(timeline)));
 	json_object_set_new(root, "intervals", json_integer(timeline->count));
 	json_object_set_new(root, "frames", frames_of(page));
 	json_object_set_new(root, "sites", sites_of(page));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "report/format/json_writer.h"
 #include "report/viewer/formats.h"
 #include "report/viewer/viewer.h"
 
@@ -36,11 +37,6 @@ static void sum_ages(struct dhat *dhat)
 						    0;
 }
 
-static void set(json_t *object, const char *key, uint64_t number)
-{
-	json_object_set_new(object, key, viewer_number(number));
-}
-
 /* Frame 0 is the root; a stack begins with its innermost frame. */
 static json_t *stack_of(const struct viewer_site *row)
 {
@@ -56,21 +52,21 @@ static json_t *point_of(const struct dhat *dhat, const struct viewer_site *row)
 {
 	const struct viewer *viewer = &dhat->viewer;
 	const struct site *site = row->site;
-	struct viewer_held peak = viewer_held(viewer, row, dhat->peak);
-	struct viewer_held end =
+	struct heap_export_held peak = viewer_held(viewer, row, dhat->peak);
+	struct heap_export_held end =
 		viewer_held(viewer, row, viewer->timeline->count);
 	json_t *point = json_object();
 
-	set(point, "tb", site->alloc_bytes);
-	set(point, "tbk", site->alloc_blocks);
-	set(point, "tl",
-	    (site->lifetime_ns + dhat->ages[site->number]) / UNIT);
-	set(point, "mb", site->peak_bytes);
-	set(point, "mbk", site->peak_blocks);
-	set(point, "gb", peak.bytes);
-	set(point, "gbk", peak.blocks);
-	set(point, "eb", end.bytes);
-	set(point, "ebk", end.blocks);
+	json_set_number(point, "tb", site->alloc_bytes);
+	json_set_number(point, "tbk", site->alloc_blocks);
+	json_set_number(point, "tl",
+			(site->lifetime_ns + dhat->ages[site->number]) / UNIT);
+	json_set_number(point, "mb", site->peak_bytes);
+	json_set_number(point, "mbk", site->peak_blocks);
+	json_set_number(point, "gb", peak.bytes);
+	json_set_number(point, "gbk", peak.blocks);
+	json_set_number(point, "eb", end.bytes);
+	json_set_number(point, "ebk", end.blocks);
 	json_object_set_new(point, "fs", stack_of(row));
 	return point;
 }
@@ -96,11 +92,7 @@ static json_t *frames_of(const struct frame_table *table)
 
 		if (row->address)
 			strbuf_printf(&text, "%#" PRIx64 ": ", row->address);
-		strbuf_puts(&text, row->function);
-		if (*row->file)
-			strbuf_printf(&text, " (%s:%u)", row->file, row->line);
-		else if (*row->library)
-			strbuf_printf(&text, " (in %s)", row->library);
+		frame_row_add(row, &text);
 		json_array_append_new(array, json_string(strbuf_text(&text)));
 	}
 	return array;
@@ -113,18 +105,18 @@ static json_t *root_of(const struct dhat *dhat)
 	json_t *root = json_object();
 
 	viewer_add_title(viewer, &title);
-	set(root, "dhatFileVersion", 2);
+	json_set_number(root, "dhatFileVersion", 2);
 	json_object_set_new(root, "mode", json_string("heap"));
 	json_object_set_new(root, "verb", json_string("Allocated"));
 	json_object_set_new(root, "bklt", json_true());
 	json_object_set_new(root, "bkacc", json_false());
 	json_object_set_new(root, "tu", json_string("µs"));
 	json_object_set_new(root, "Mtu", json_string("s"));
-	set(root, "tuth", SHORT_LIVED);
+	json_set_number(root, "tuth", SHORT_LIVED);
 	json_object_set_new(root, "cmd", json_string(strbuf_text(&title)));
-	set(root, "pid", viewer->export->process->pid);
-	set(root, "tg", viewer_time(viewer, dhat->peak) / UNIT);
-	set(root, "te", viewer_time(viewer, viewer->timeline->count) / UNIT);
+	json_set_number(root, "pid", viewer->export->process->pid);
+	json_set_number(root, "tg", viewer_time(viewer, dhat->peak) / UNIT);
+	json_set_number(root, "te", viewer_time(viewer, viewer->timeline->count) / UNIT);
 	json_object_set_new(root, "pps", points_of(dhat));
 	json_object_set_new(root, "ftbl", frames_of(&viewer->frames));
 	return root;

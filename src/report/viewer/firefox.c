@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "report/format/json_writer.h"
 #include "report/viewer/formats.h"
 #include "report/viewer/viewer.h"
 
@@ -351,7 +352,7 @@ static json_t *allocations_of(const struct viewer *viewer,
 		put(table, "time", json_real(change->time));
 		put(table, "weight", json_integer((json_int_t)change->weight));
 		put(table, "stack", json_integer(change->stack));
-		put(table, "memoryAddress", viewer_number(change->address));
+		put(table, "memoryAddress", json_number(change->address));
 		put(table, "threadId",
 		    json_integer(viewer->export->process->pid));
 	}

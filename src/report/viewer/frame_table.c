@@ -106,6 +106,15 @@ static uint32_t add_allocator(struct frame_table *table, const char *symbol)
 	return add_text(table, strbuf_text(&name));
 }
 
+void frame_row_add(const struct frame_row *row, struct strbuf *out)
+{
+	strbuf_puts(out, row->function);
+	if (*row->file)
+		strbuf_printf(out, " (%s:%u)", row->file, row->line);
+	else if (*row->library)
+		strbuf_printf(out, " (in %s)", row->library);
+}
+
 struct numbers {
 	uint32_t *list;
 	size_t count, room;

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_FRAME_TABLE_H
 #define CALLTRAP_FRAME_TABLE_H
 
+#include "base/strbuf.h"
 #include "naming/namer.h"
 #include "stack/stacks.h"
 
@@ -26,6 +27,10 @@ struct frame_table {
 };
 
 void frame_table_fini(struct frame_table *table);
+
+/* "function (file:line)", or "function (in library)", as valgrind's tools have
+   it behind an address. */
+void frame_row_add(const struct frame_row *row, struct strbuf *out);
 
 /*
  * The numbers of a stack's frames, the outermost first and the allocator last;

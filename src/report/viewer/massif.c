@@ -87,11 +87,8 @@ static void put_frame(const struct viewer *viewer, uint32_t frame,
 {
 	const struct frame_row *row = &viewer->frames.rows[frame];
 
-	strbuf_printf(out, "%#" PRIx64 ": %s", row->address, row->function);
-	if (*row->file)
-		strbuf_printf(out, " (%s:%u)", row->file, row->line);
-	else if (*row->library)
-		strbuf_printf(out, " (in %s)", row->library);
+	strbuf_printf(out, "%#" PRIx64 ": ", row->address);
+	frame_row_add(row, out);
 	strbuf_putc(out, '\n');
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/format/json_writer.h"
 #include "report/viewer/formats.h"
 #include "report/viewer/viewer.h"
 
@@ -60,7 +61,7 @@ static json_t *profile_of(const struct viewer *viewer, enum heap_value value)
 			continue;
 		total += weight;
 		json_array_append_new(samples, numbers_of(row));
-		json_array_append_new(weights, viewer_number(weight));
+		json_array_append_new(weights, json_number(weight));
 	}
 	json_object_set_new(profile, "type", json_string("sampled"));
 	json_object_set_new(profile, "name",
@@ -71,7 +72,7 @@ static json_t *profile_of(const struct viewer *viewer, enum heap_value value)
 						"bytes" :
 						"none"));
 	json_object_set_new(profile, "startValue", json_integer(0));
-	json_object_set_new(profile, "endValue", viewer_number(total));
+	json_object_set_new(profile, "endValue", json_number(total));
 	json_object_set_new(profile, "samples", samples);
 	json_object_set_new(profile, "weights", weights);
 	return profile;

@@ -8,12 +8,6 @@
 #include "report/format/json_put.h"
 #include "report/format/names.h"
 
-static bool is_shown(const struct site *site)
-{
-	return site->function->family->has_size && site->alloc_blocks &&
-	       !site->suppression;
-}
-
 static void add_site(struct viewer *viewer, const struct site *site)
 {
 	const struct heap_report_config *config = viewer->export->config;
@@ -33,7 +27,7 @@ void viewer_init(struct viewer *viewer, const struct heap_export *export)
 	viewer->sites = xcalloc(heap_site_count(heap) + 1,
 				sizeof(*viewer->sites));
 	for (size_t i = 1; i <= heap_site_count(heap); i++)
-		if (is_shown(heap_site(heap, i)))
+		if (heap_export_is_shown(heap_site(heap, i)))
 			add_site(viewer, heap_site(heap, i));
 	viewer->timeline = heap_timeline(heap, export->now);
 }
@@ -46,18 +40,15 @@ void viewer_fini(struct viewer *viewer)
 	frame_table_fini(&viewer->frames);
 }
 
-struct viewer_held viewer_held(const struct viewer *viewer,
+struct heap_export_held viewer_held(const struct viewer *viewer,
 			       const struct viewer_site *row,
 			       unsigned intervals)
 {
 	const struct timeline_cells *cells = &row->site->times_of_blocks;
-	struct viewer_held held = { 0 };
+	struct heap_export_held held = { 0 };
 
 	if (intervals >= viewer->timeline->count) {
-		struct heap_export_held now =
-			heap_export_held(viewer->export, row->site);
-
-		return (struct viewer_held){ now.blocks, now.bytes };
+		return heap_export_held(viewer->export, row->site);
 	}
 	for (uint32_t i = 0; i < cells->count; i++) {
 		const struct timeline_cell *cell = &cells->list[i];
@@ -72,13 +63,13 @@ struct viewer_held viewer_held(const struct viewer *viewer,
 	return held;
 }
 
-struct viewer_held viewer_held_by_all(const struct viewer *viewer,
+struct heap_export_held viewer_held_by_all(const struct viewer *viewer,
 				      unsigned intervals)
 {
-	struct viewer_held sum = { 0 };
+	struct heap_export_held sum = { 0 };
 
 	for (size_t i = 0; i < viewer->count; i++) {
-		struct viewer_held held = viewer_held(
+		struct heap_export_held held = viewer_held(
 			viewer, &viewer->sites[i], intervals);
 
 		sum.blocks += held.blocks;
@@ -118,12 +109,6 @@ void viewer_add_title(const struct viewer *viewer, struct strbuf *out)
 	names_escape(out, process->program ?
 				  file_base_name(process->program) : "?");
 	strbuf_printf(out, " (%d)", (int)process->pid);
-}
-
-json_t *viewer_number(uint64_t number)
-{
-	return json_integer(number > INT64_MAX ? INT64_MAX :
-						 (json_int_t)number);
 }
 
 void viewer_put_json(json_t *root, struct strbuf *out)

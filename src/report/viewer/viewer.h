@@ -15,11 +15,6 @@ struct viewer_site {
 	size_t depth;
 };
 
-/* What was held by a time. */
-struct viewer_held {
-	uint64_t blocks, bytes;
-};
-
 struct viewer {
 	const struct heap_export *export;
 	struct frame_table frames;
@@ -35,12 +30,12 @@ void viewer_fini(struct viewer *viewer);
  * What a site held at the end of so many intervals of the timeline; after all
  * of them: now.
  */
-struct viewer_held viewer_held(const struct viewer *viewer,
+struct heap_export_held viewer_held(const struct viewer *viewer,
 			       const struct viewer_site *site,
 			       unsigned intervals);
 
 /* The same of all sites. */
-struct viewer_held viewer_held_by_all(const struct viewer *viewer,
+struct heap_export_held viewer_held_by_all(const struct viewer *viewer,
 				      unsigned intervals);
 
 /* After how many intervals most was held. */
@@ -51,9 +46,6 @@ uint64_t viewer_time(const struct viewer *viewer, unsigned intervals);
 
 /* The program and its number, "redis-server (4711)". */
 void viewer_add_title(const struct viewer *viewer, struct strbuf *out);
-
-/* A number; what JSON's readers can't have is the largest. */
-json_t *viewer_number(uint64_t number);
 
 /* Adds the text of a value, and a newline; frees the value. */
 void viewer_put_json(json_t *root, struct strbuf *out);
