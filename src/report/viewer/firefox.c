@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "report/format/json_writer.h"
@@ -439,7 +438,8 @@ static json_t *meta_of(const struct viewer *viewer)
 			    json_real(timeline_interval(viewer->timeline) /
 				      1e6));
 	json_object_set_new(meta, "startTime",
-			    json_real(clock_wall(process->start) / 1e6));
+			    json_real(heap_report_wall(viewer->export->config,
+						       process->start) / 1e6));
 	json_object_set_new(meta, "processType", json_integer(0));
 	json_object_set_new(meta, "stackwalk", json_integer(1));
 	json_object_set_new(meta, "product", json_string(strbuf_text(&title)));
