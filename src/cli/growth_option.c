@@ -6,25 +6,20 @@
 
 #include "cli/complain.h"
 
-static const struct {
-	const char *name;
-	unsigned bit; /* 0: leaks */
-} words[] = {
-	{ "heap", GROWTH_BIT(GROWTH_HEAP) },
-	{ "mmap", GROWTH_BIT(GROWTH_MMAP) },
-	{ "faults", GROWTH_BIT(GROWTH_FAULTS) },
-	{ "leaks", 0 },
-};
+/* In the order of the option's words; 0: leaks. */
+static const unsigned bits[] = { GROWTH_BIT(GROWTH_HEAP),
+				 GROWTH_BIT(GROWTH_MMAP),
+				 GROWTH_BIT(GROWTH_FAULTS), 0 };
 
-static int apply_word(struct options *options, const char *word,
-		      size_t length)
+static int add_word(struct options *options, const struct option_entry *entry,
+		    const char *word, size_t length)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strlen(words[i].name) != length ||
-		    memcmp(words[i].name, word, length) != 0)
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+		if (strlen(entry->words[i]) != length ||
+		    memcmp(entry->words[i], word, length) != 0)
 			continue;
-		options->report.growth |= words[i].bit;
-		options->report.blocks_too |= !words[i].bit;
+		options->report.growth |= bits[i];
+		options->report.blocks_too |= !bits[i];
 		return 0;
 	}
 	return complain(-EINVAL, "--growth '%.*s': some of heap, mmap, faults "
@@ -32,14 +27,14 @@ static int apply_word(struct options *options, const char *word,
 			(int)length, word);
 }
 
-int apply_growth(struct command_line *line,
-		 const struct option_entry *entry UNUSED, const char *argument)
+int apply_growth(struct command_line *line, const struct option_entry *entry,
+		 const char *argument)
 {
 	struct options *options = line->options;
 
 	for (const char *word = argument;; word++) {
 		size_t length = strcspn(word, ",");
-		int err = apply_word(options, word, length);
+		int err = add_word(options, entry, word, length);
 
 		if (err)
 			return err;

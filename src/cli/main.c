@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "cli/complain.h"
+#include "cli/completion.h"
 #include "cli/convert.h"
 #include "cli/doctor.h"
 #include "cli/front.h"
@@ -116,6 +117,10 @@ int main(int argc, char **argv)
 	if (has_others_rights())
 		return EXIT_WRONG_USAGE;
 	diag_set_receiver(receive);
+	if (argc > 1 && !strcmp(argv[1], COMPLETION_ARGUMENT)) {
+		completion_print(argc - 2, argv + 2, stdout);
+		return 0;
+	}
 	err = options_parse(argc, argv, &options);
 	if (err)
 		return err == -EINVAL ? EXIT_WRONG_USAGE :

@@ -136,18 +136,17 @@ int apply_name(struct command_line *line,
 	return 0;
 }
 
-/* Words that stand for numbers, from 0 on. */
-static int choose(struct command_line *line, const struct option_entry *entry,
-		  const char *argument, const char *const *words, size_t count)
+int apply_word(struct command_line *line, const struct option_entry *entry,
+	       const char *argument)
 {
 	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
 
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(argument, words[i])) {
+	for (size_t i = 0; entry->words[i]; i++) {
+		if (!strcmp(argument, entry->words[i])) {
 			*(unsigned *)field_of(line, entry) = i;
 			return 0;
 		}
-		strbuf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+		strbuf_printf(&all, "%s%s", i ? ", " : "", entry->words[i]);
 	}
 	return complain(-EINVAL, "--%s '%s': one of %s is expected",
 			entry->long_name, argument, strbuf_text(&all));
@@ -156,86 +155,15 @@ static int choose(struct command_line *line, const struct option_entry *entry,
 int apply_by(struct command_line *line, const struct option_entry *entry,
 	     const char *argument)
 {
-	static const char *const words[] = {
-		[HEAP_BY_STACK] = "stack",     [HEAP_BY_FUNCTION] = "function",
-		[HEAP_BY_LINE] = "line",       [HEAP_BY_LIBRARY] = "library",
-		[HEAP_BY_THREAD] = "thread",   [HEAP_BY_SIZE] = "size",
-		[HEAP_BY_COMPONENT] = "component",
-	};
-
 	line->by_given = true;
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
-}
-
-int apply_order(struct command_line *line, const struct option_entry *entry,
-		const char *argument)
-{
-	static const char *const words[] = {
-		[HEAP_ORDER_BYTES] = "bytes",
-		[HEAP_ORDER_BLOCKS] = "blocks",
-		[HEAP_ORDER_RATE] = "rate",
-		[HEAP_ORDER_AGE] = "age",
-	};
-
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
-}
-
-int apply_value(struct command_line *line, const struct option_entry *entry,
-		const char *argument)
-{
-	static const char *const words[] = {
-		[HEAP_INUSE_BYTES] = "inuse-bytes",
-		[HEAP_INUSE_BLOCKS] = "inuse-blocks",
-		[HEAP_ALLOC_BYTES] = "alloc-bytes",
-		[HEAP_ALLOC_BLOCKS] = "alloc-blocks",
-	};
-
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
-}
-
-int apply_touch(struct command_line *line, const struct option_entry *entry,
-		const char *argument)
-{
-	static const char *const words[] = {
-		[TOUCH_ALL] = "all",
-		[TOUCH_NONE] = "none",
-	};
-
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+	return apply_word(line, entry, argument);
 }
 
 int apply_when_full(struct command_line *line,
 		    const struct option_entry *entry, const char *argument)
 {
-	static const char *const words[] = {
-		[WHEN_FULL_WAIT] = "wait",
-		[WHEN_FULL_DROP] = "drop",
-	};
-
 	line->when_full_given = true;
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
-}
-
-int apply_freeze(struct command_line *line, const struct option_entry *entry,
-		 const char *argument)
-{
-	static const char *const words[] = {
-		[FREEZE_NONE] = "none",
-		[FREEZE_STOP] = "stop",
-	};
-
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
-}
-
-int apply_engine(struct command_line *line, const struct option_entry *entry,
-		 const char *argument)
-{
-	static const char *const words[] = {
-		[ENGINE_TRAP] = "trap",
-		[ENGINE_AGENT] = "agent",
-	};
-
-	return choose(line, entry, argument, words, ARRAY_SIZE(words));
+	return apply_word(line, entry, argument);
 }
 
 int apply_clock(struct command_line *line,
@@ -272,25 +200,18 @@ int apply_files(struct command_line *line, const struct option_entry *entry,
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	unsigned bit;
-} debug_domains[] = {
-	{ "stop", DIAG_STOP },
-	{ "trap", DIAG_TRAP },
-	{ "module", DIAG_MODULE },
-	{ "probe", DIAG_PROBE },
-	{ "prototype", DIAG_PROTOTYPE },
-	{ "session", DIAG_SESSION },
-};
+/* In the order of the option's words. */
+static const unsigned domains[] = { DIAG_STOP,  DIAG_TRAP,	DIAG_MODULE,
+				    DIAG_PROBE, DIAG_PROTOTYPE, DIAG_SESSION };
 
 /* 0 when there is no such domain. */
-static unsigned domain_named(const char *name, size_t length)
+static unsigned domain_named(const struct option_entry *entry,
+			     const char *name, size_t length)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(debug_domains); i++)
-		if (strlen(debug_domains[i].name) == length &&
-		    !memcmp(debug_domains[i].name, name, length))
-			return debug_domains[i].bit;
+	for (size_t i = 0; i < ARRAY_SIZE(domains); i++)
+		if (strlen(entry->words[i]) == length &&
+		    !memcmp(entry->words[i], name, length))
+			return domains[i];
 	return 0;
 }
 
@@ -306,13 +227,14 @@ static unsigned octal_mask(const char *text)
 	return *end || mask > 077 ? 0 : mask;
 }
 
-static unsigned named_mask(const char *text)
+static unsigned named_mask(const struct option_entry *entry,
+			   const char *text)
 {
 	unsigned mask = 0;
 
 	for (;; text++) {
 		size_t length = strcspn(text, ",");
-		unsigned bit = domain_named(text, length);
+		unsigned bit = domain_named(entry, text, length);
 
 		if (!bit)
 			return 0;
@@ -323,13 +245,13 @@ static unsigned named_mask(const char *text)
 	}
 }
 
-int apply_debug(struct command_line *line,
-		const struct option_entry *entry UNUSED, const char *argument)
+int apply_debug(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
 {
 	unsigned mask = octal_mask(argument);
 
 	if (!mask)
-		mask = named_mask(argument);
+		mask = named_mask(entry, argument);
 	if (!mask)
 		return complain(-EINVAL, "-D '%s': an octal mask from 1 to "
 				"77, or some of stop,trap,module,probe,"
@@ -365,44 +287,29 @@ int apply_duration(struct command_line *line, const struct option_entry *entry,
 	return -EINVAL;
 }
 
-/* What convert knows besides the files for other programs. */
-static bool find_conversion(const char *word, struct options *options)
+/* First the files for other programs, then what convert alone makes. */
+static void choose_conversion(struct options *options, size_t word)
 {
-	static const char *const words[] = {
-		[CONVERT_FOOTPRINT] = "footprint",
-		[CONVERT_CALLS] = "calls",
-		[CONVERT_CSV] = "csv",
-		[CONVERT_STATS] = "stats",
-		[CONVERT_RECORDING] = "recording",
-	};
-
-	for (enum convert i = CONVERT_FOOTPRINT; i <= CONVERT_RECORDING; i++) {
-		if (!strcmp(word, words[i])) {
-			options->convert = i;
-			return true;
-		}
+	if (word >= HEAP_FILES) {
+		options->convert = CONVERT_FOOTPRINT + word - HEAP_FILES;
+		return;
 	}
-	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
-		if (!strcmp(word, heap_file_option(file) + strlen("--"))) {
-			options->convert = CONVERT_FILE;
-			options->convert_file = file;
-			return true;
-		}
-	}
-	return false;
+	options->convert = CONVERT_FILE;
+	options->convert_file = word;
 }
 
-int apply_convert(struct command_line *line,
-		  const struct option_entry *entry UNUSED, const char *argument)
+int apply_convert(struct command_line *line, const struct option_entry *entry,
+		  const char *argument)
 {
-	CLEANUP(strbuf_fini) struct strbuf files = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
 
-	if (find_conversion(argument, line->options))
-		return 0;
-	for (enum heap_file file = 0; file < HEAP_FILES; file++)
-		strbuf_printf(&files, ", %s",
-			      heap_file_option(file) + strlen("--"));
+	for (size_t i = 0; entry->words[i]; i++) {
+		if (!strcmp(argument, entry->words[i])) {
+			choose_conversion(line->options, i);
+			return 0;
+		}
+		strbuf_printf(&all, "%s%s", i ? ", " : "", entry->words[i]);
+	}
 	return complain(-EINVAL, "--to '%s': is no form that is known; these "
-			"are: footprint, calls, csv, stats, recording%s",
-			argument, strbuf_text(&files));
+			"are: %s", argument, strbuf_text(&all));
 }

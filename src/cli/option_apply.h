@@ -16,24 +16,19 @@ typedef int apply_option(struct command_line *line,
 apply_option apply_flag;
 apply_option apply_number;
 apply_option apply_text;
+apply_option apply_word;
 apply_option apply_filter;
 apply_option apply_library;
 apply_option apply_condition;
 apply_option apply_pids;
 apply_option apply_name;
 apply_option apply_by;
-apply_option apply_order;
-apply_option apply_value;
 apply_option apply_when_full;
-apply_option apply_freeze;
-apply_option apply_touch;
-apply_option apply_engine;
 apply_option apply_clock;
 apply_option apply_files;
 apply_option apply_debug;
 apply_option apply_duration;
 apply_option apply_ltrace;
-int apply_convert(struct command_line *line, const struct option_entry *entry,
-		  const char *argument);
+apply_option apply_convert;
 
 #endif

@@ -7,7 +7,82 @@
 #include "cli/option_apply.h"
 #include "stack/unwind.h"
 
-#define HEADING(text, verbs) { 0, NULL, NULL, text, NULL, 0, 0, 0, verbs }
+static const char *const when_full_words[] = {
+	[WHEN_FULL_WAIT] = "wait",
+	[WHEN_FULL_DROP] = "drop",
+	NULL,
+};
+
+static const char *const engine_words[] = {
+	[ENGINE_TRAP] = "trap",
+	[ENGINE_AGENT] = "agent",
+	NULL,
+};
+
+static const char *const touch_words[] = {
+	[TOUCH_ALL] = "all",
+	[TOUCH_NONE] = "none",
+	NULL,
+};
+
+static const char *const by_words[] = {
+	[HEAP_BY_STACK] = "stack",   [HEAP_BY_FUNCTION] = "function",
+	[HEAP_BY_LINE] = "line",     [HEAP_BY_LIBRARY] = "library",
+	[HEAP_BY_THREAD] = "thread", [HEAP_BY_SIZE] = "size",
+	[HEAP_BY_COMPONENT] = "component",
+	NULL,
+};
+
+static const char *const order_words[] = {
+	[HEAP_ORDER_BYTES] = "bytes",
+	[HEAP_ORDER_BLOCKS] = "blocks",
+	[HEAP_ORDER_RATE] = "rate",
+	[HEAP_ORDER_AGE] = "age",
+	NULL,
+};
+
+static const char *const value_words[] = {
+	[HEAP_INUSE_BYTES] = "inuse-bytes",
+	[HEAP_INUSE_BLOCKS] = "inuse-blocks",
+	[HEAP_ALLOC_BYTES] = "alloc-bytes",
+	[HEAP_ALLOC_BLOCKS] = "alloc-blocks",
+	NULL,
+};
+
+static const char *const freeze_words[] = {
+	[FREEZE_NONE] = "none",
+	[FREEZE_STOP] = "stop",
+	NULL,
+};
+
+static const char *const growth_words[] = { "heap", "mmap", "faults", "leaks",
+					    NULL };
+
+static const char *const debug_words[] = { "stop",  "trap",	  "module",
+				    "probe", "prototype", "session", NULL };
+
+static const char *const convert_words[] = {
+	[HEAP_FILE_JSON] = "json",
+	[HEAP_FILE_SVG] = "svg",
+	[HEAP_FILE_FOLDED] = "folded",
+	[HEAP_FILE_PPROF] = "pprof",
+	[HEAP_FILE_CALLGRIND] = "callgrind",
+	[HEAP_FILE_SPEEDSCOPE] = "speedscope",
+	[HEAP_FILE_DHAT] = "dhat",
+	[HEAP_FILE_MASSIF] = "massif",
+	[HEAP_FILE_FIREFOX] = "firefox",
+	[HEAP_FILE_HTML] = "html",
+#define CONVERTED(what) [HEAP_FILES + (what) - CONVERT_FOOTPRINT]
+	CONVERTED(CONVERT_FOOTPRINT) = "footprint",
+	CONVERTED(CONVERT_CALLS) = "calls",
+	CONVERTED(CONVERT_CSV) = "csv",
+	CONVERTED(CONVERT_STATS) = "stats",
+	CONVERTED(CONVERT_RECORDING) = "recording",
+#undef CONVERTED
+	NULL,
+};
+
+#define HEADING(text, verbs) { 0, NULL, NULL, text, NULL, 0, 0, 0, verbs, NULL }
 #define TRACE (1U << VERB_TRACE)
 #define HEAP (1U << VERB_HEAP)
 #define HEAP_DIFF (1U << VERB_HEAP_DIFF)
@@ -17,13 +92,16 @@
 #define REPLAY (1U << VERB_REPLAY)
 #define DOCTOR (1U << VERB_DOCTOR)
 #define SPECIAL(s, l, argument, apply, text) \
-	{ s, l, argument, text, apply, 0, 0, 0, 0 }
+	{ s, l, argument, text, apply, 0, 0, 0, 0, NULL }
 #define FIELD(s, l, argument, apply, member, text) \
-	{ s, l, argument, text, apply, offsetof(struct options, member), 0, 0, 0 }
+	WORDS(s, l, argument, apply, member, NULL, text)
+#define WORDS(s, l, argument, apply, member, words, text)           \
+	{ s, l, argument, text, apply, offsetof(struct options, member), \
+	  0, 0, 0, words }
 #define FLAG(s, l, member, text) FIELD(s, l, NULL, apply_flag, member, text)
 #define NUMBER(s, l, member, min, max, text)       \
 	{ s, l, "N", text, apply_number,           \
-	  offsetof(struct options, member), min, max, 0 }
+	  offsetof(struct options, member), min, max, 0, NULL }
 
 const struct option_entry option_table[] = {
 	HEADING("What to trace", TRACE | HEAP | RECORD),
@@ -35,7 +113,8 @@ const struct option_entry option_table[] = {
 	FIELD('u', NULL, "USER", apply_text, user, "run COMMAND as USER"),
 	FIELD(0, "for", "DURATION", apply_duration, duration,
 	      "stop by itself: 500ms, 1.5s, 10m, 2h"),
-	FIELD(0, "when-full", "WHAT", apply_when_full, when_full,
+	WORDS(0, "when-full", "WHAT", apply_when_full, when_full,
+	      when_full_words,
 	      "what is traced when nobody takes the output:\n"
 	      "wait, or drop what isn't taken, counted"),
 
@@ -56,7 +135,8 @@ const struct option_entry option_table[] = {
 	FIELD('F', "config", "FILE", apply_files, configs,
 	      "prototypes, or a directory of them (may repeat)"),
 
-	FIELD(0, "engine", "WHAT", apply_engine, engine,
+	WORDS(0, "engine", "WHAT", apply_word, engine,
+	      engine_words,
 	      "how calls are caught: trap, or agent, in the\n"
 	      "process itself where that can be done"),
 
@@ -107,7 +187,8 @@ const struct option_entry option_table[] = {
 	      "the report of a recording, instead of a process"),
 
 	HEADING("What to make of it", CONVERT),
-	SPECIAL(0, "to", "FORMAT", apply_convert,
+	WORDS(0, "to", "FORMAT", apply_convert, convert,
+	      convert_words,
 		"footprint, calls, csv, stats, recording, pprof,\n"
 		"folded, callgrind, json, svg, ..."),
 	FIELD('o', "output", "FILE", apply_text, report.path,
@@ -119,7 +200,8 @@ const struct option_entry option_table[] = {
 	      "library's is always tried, first"),
 	NUMBER(0, "runs", runs, 1, 10000,
 	       "how often with each; default 3"),
-	FIELD(0, "touch", "PAGES", apply_touch, touch,
+	WORDS(0, "touch", "PAGES", apply_word, touch,
+	      touch_words,
 	      "all (the default): write to each page of a block\n"
 	      "when it is acquired; or none"),
 	FIELD('o', "output", "FILE", apply_text, report.path,
@@ -144,7 +226,8 @@ const struct option_entry option_table[] = {
 	       "frames kept of each stack; default 64"),
 
 	HEADING("What else to gather", HEAP),
-	SPECIAL(0, "growth", "WHAT", apply_growth,
+	WORDS(0, "growth", "WHAT", apply_growth, report.growth,
+	      growth_words,
 		"instead, what makes the process grow, a list of\n"
 		"heap (brk), mmap, faults; with leaks: as well"),
 	FLAG('S', NULL, system_calls,
@@ -158,12 +241,14 @@ const struct option_entry option_table[] = {
 	      "write there; %p in it makes a file per process"),
 	FIELD(0, "every", "DURATION", apply_duration, every,
 	      "print a report each time, too"),
-	FIELD(0, "by", "WHAT", apply_by, report.by,
+	WORDS(0, "by", "WHAT", apply_by, report.by,
+	      by_words,
 	      "what a row is: stack, function, line, library,\n"
 	      "thread, size, component"),
 	FLAG(0, "source", report.source,
 	     "the source text of rows by line, with numbers"),
-	FIELD(0, "sort", "WHAT", apply_order, report.order,
+	WORDS(0, "sort", "WHAT", apply_word, report.order,
+	      order_words,
 	      "what comes first: bytes, blocks, rate, age"),
 	FIELD(0, "older-than", "DURATION", apply_duration, report.older_than,
 	      "only blocks that have lived longer count"),
@@ -206,7 +291,8 @@ const struct option_entry option_table[] = {
 	      "for valgrind's dh_view.html"),
 	FIELD(0, "massif", "FILE", apply_text, export.files[HEAP_FILE_MASSIF],
 	      "for ms_print and massif-visualizer"),
-	FIELD(0, "value", "WHAT", apply_value, export.value,
+	WORDS(0, "value", "WHAT", apply_word, export.value,
+	      value_words,
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
 	      "alloc-bytes, alloc-blocks"),
 	FIELD(0, "calls", "FILE", apply_text, heap_calls,
@@ -215,7 +301,8 @@ const struct option_entry option_table[] = {
 	      "the same for programs that make them again"),
 
 	HEADING("What to compare", HEAP_DIFF),
-	FIELD(0, "value", "WHAT", apply_value, export.value,
+	WORDS(0, "value", "WHAT", apply_word, export.value,
+	      value_words,
 	      "inuse-bytes, inuse-blocks, alloc-bytes,\n"
 	      "alloc-blocks"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
@@ -232,7 +319,8 @@ const struct option_entry option_table[] = {
 		"a running process, or several: -p 12,13"),
 	SPECIAL(0, "name", "NAME", apply_name,
 		"all running processes of that name"),
-	FIELD(0, "freeze", "HOW", apply_freeze, freeze,
+	WORDS(0, "freeze", "HOW", apply_word, freeze,
+	      freeze_words,
 	      "none: the process runs on while it is read;\n"
 	      "stop: all of its tasks are stopped meanwhile"),
 	FLAG(0, "leaks", leaks,
@@ -260,7 +348,8 @@ const struct option_entry option_table[] = {
 
 	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY |
 					 RECORD | CONVERT | REPLAY | DOCTOR),
-	SPECIAL('D', "debug", "MASK", apply_debug,
+	WORDS('D', "debug", "MASK", apply_debug, debug,
+	      debug_words,
 		"debug messages: an octal mask, or some of\n"
 		"stop,trap,module,probe,prototype,session"),
 	FLAG('h', "help", help, "print this"),
@@ -285,27 +374,4 @@ const struct option_entry *option_next(enum verb verb,
 			return entry;
 	}
 	return NULL;
-}
-
-const char *option_help(enum verb verb)
-{
-	switch (verb) {
-	case VERB_TRACE:
-		break;
-	case VERB_HEAP:
-		return "calltrap heap --help";
-	case VERB_HEAP_DIFF:
-		return "calltrap heap diff --help";
-	case VERB_MEMORY:
-		return "calltrap memory --help";
-	case VERB_RECORD:
-		return "calltrap record --help";
-	case VERB_CONVERT:
-		return "calltrap convert --help";
-	case VERB_REPLAY:
-		return "calltrap replay --help";
-	case VERB_DOCTOR:
-		return "calltrap doctor --help";
-	}
-	return "calltrap --help";
 }

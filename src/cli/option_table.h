@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_OPTION_TABLE_H
 #define CALLTRAP_OPTION_TABLE_H
 
-#include "cli/options.h"
+#include "cli/verb.h"
 
 /* A command line while it is read. */
 struct command_line {
@@ -15,8 +15,8 @@ struct command_line {
 };
 
 /*
- * One option. The table is all that getopt_long, --help and the tests of the
- * manual and of the completion know. An entry without names is a heading; what
+ * One option. The table is all that getopt_long, --help, the completion and the
+ * test of the manual know. An entry without names is a heading; what
  * stands under it belongs to the heading's verbs.
  */
 struct option_entry {
@@ -30,6 +30,9 @@ struct option_entry {
 	size_t field;          /* of struct options, for simple ones */
 	unsigned min, max;     /* for numbers */
 	unsigned verbs;        /* of a heading: bits, 1 << enum verb */
+	/* What the argument may be, to the NULL: by the values of the field's
+	   enum, for simple ones. NULL: anything. */
+	const char *const *words;
 };
 
 extern const struct option_entry option_table[];
@@ -39,9 +42,6 @@ static inline bool option_argument_is_optional(const struct option_entry *entry)
 {
 	return entry->argument && entry->argument[0] == '[';
 }
-
-/* What to type for help with that verb. */
-const char *option_help(enum verb verb);
 
 /*
  * The verb's next entry, headings included, behind another one, or (NULL) its

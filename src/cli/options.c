@@ -39,12 +39,6 @@ struct getopt_tables {
 	struct option *longs;
 };
 
-static bool takes_files(enum verb verb)
-{
-	return verb == VERB_HEAP_DIFF || verb == VERB_CONVERT ||
-	       verb == VERB_REPLAY;
-}
-
 static struct getopt_tables getopt_tables(enum verb verb)
 {
 	struct getopt_tables tables = {
@@ -56,7 +50,7 @@ static struct getopt_tables getopt_tables(enum verb verb)
 
 	/* "+": options end at the first word that is none: a COMMAND, whose
 	   own they are from there on. */
-	strbuf_puts(&tables.shorts, takes_files(verb) ? ":" : "+:");
+	strbuf_puts(&tables.shorts, verb_takes_files(verb) ? ":" : "+:");
 	for_each_option(verb, entry) {
 		if (entry->short_name)
 			strbuf_printf(&tables.shorts, "%c%s",
@@ -179,30 +173,6 @@ static int read_options(struct command_line *line,
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	enum verb verb;
-} verbs[] = {
-	{ "trace", VERB_TRACE },
-	{ "heap", VERB_HEAP },
-	{ "memory", VERB_MEMORY },
-	{ "record", VERB_RECORD },
-	{ "convert", VERB_CONVERT },
-	{ "replay", VERB_REPLAY },
-	{ "doctor", VERB_DOCTOR },
-};
-
-static bool is_verb(const char *word, enum verb *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		if (!strcmp(word, verbs[i].name)) {
-			*ret = verbs[i].verb;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What stands where a command may begin. */
 static int read_late_verb(struct command_line *line,
 			  const struct getopt_tables *tables, int argc,
@@ -211,7 +181,7 @@ static int read_late_verb(struct command_line *line,
 	bool dashes;
 	enum verb verb;
 
-	if (!is_verb(argv[optind], &verb))
+	if (!verb_read(1, argv + optind, &verb))
 		return 0;
 	if (verb != line->options->verb)
 		return complain(-EINVAL, "%s: a verb comes first, then its "
@@ -228,17 +198,6 @@ static bool is_named_ltrace(const char *path)
 	return path && !strcmp(basename(path), "ltrace");
 }
 
-/* How many of the first words are a verb. */
-static int read_verb(int argc, char **argv, enum verb *ret)
-{
-	if (argc < 2 || !is_verb(argv[1], ret))
-		return 0;
-	if (*ret != VERB_HEAP || argc < 3 || strcmp(argv[2], "diff"))
-		return 1;
-	*ret = VERB_HEAP_DIFF;
-	return 2;
-}
-
 /* The verb, the options, and where the command begins. */
 static int read_words(struct command_line *line, int argc, char **argv)
 {
@@ -252,7 +211,7 @@ static int read_words(struct command_line *line, int argc, char **argv)
 		options->log.dialect = dialect_of_ltrace(NULL);
 	}
 	named = line->is_ltrace ? 0 :
-				  read_verb(argc, argv, &options->verb);
+				  verb_read(argc - 1, argv + 1, &options->verb);
 	tables = getopt_tables(options->verb);
 	/* 0 makes the C library begin anew, whatever it read before. */
 	optind = 0;

@@ -17,6 +17,7 @@
 #include "base/xalloc.h"
 #include "cli/duration.h"
 #include "cli/option_table.h"
+#include "cli/completion.h"
 #include "cli/options.h"
 #include "sysdeps/linux/process_name.h"
 
@@ -806,20 +807,110 @@ START_TEST(test_help)
 }
 END_TEST
 
+/* What completion prints for words with blanks between them; a last blank
+   begins a new one. To be freed. */
+static char *completed(const char *line)
+{
+	char *copy = xstrdup(line), *text, *words[16], *rest = copy;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int count = 0;
+
+	while ((words[count++] = strsep(&rest, " ")) && rest)
+		;
+	completion_print(count, words, out);
+	fclose(out);
+	free(copy);
+	return text;
+}
+
+static void check_offered(const char *line, const char *wanted, bool offered)
+{
+	char *text = completed(line);
+	const char *found = text;
+	size_t length = strlen(wanted);
+
+	while ((found = strstr(found, wanted)) &&
+	       ((found > text && found[-1] != '\n') ||
+		(found[length] != '\t' && found[length] != '\n')))
+		found += length;
+	ck_assert_msg(!found == !offered, "%s: %s: %s", line, wanted, text);
+	free(text);
+}
+
 START_TEST(test_completion)
 {
-	char *text = source_file("etc/calltrap.bash-completion");
+	check_offered("", "heap", true);
+	check_offered("", ":commands", true);
+	check_offered("heap ", "heap", false);
+	check_offered("heap ", "diff", true);
+	check_offered("heap ", ":commands", true);
+	check_offered("heap diff ", ":files", true);
+	check_offered("heap diff ", ":commands", false);
+	check_offered("convert ", ":files", true);
+	check_offered("memory ", ":commands", false);
+	check_offered("-", "--follow", true);
+	check_offered("-", "--sort", false);
+	check_offered("heap -", "--sort", true);
+	check_offered("heap diff -", "--sort", false);
+	check_offered("doctor -", "--json", true);
+	check_offered("ls -", ":files", true);
+	check_offered("ls -", "--follow", false);
+	check_offered("-f ls ", ":files", true);
+	check_offered("-- -", ":commands", true);
+	check_offered("-- -", "--follow", false);
+}
+END_TEST
 
-	ck_assert_msg(text != NULL, "no completion; is top_srcdir set?");
-	check_mentions("the completion", VERB_TRACE, text);
-	check_mentions("the completion", VERB_HEAP, text);
-	check_mentions("the completion", VERB_HEAP_DIFF, text);
-	check_mentions("the completion", VERB_MEMORY, text);
-	check_mentions("the completion", VERB_RECORD, text);
-	check_mentions("the completion", VERB_CONVERT, text);
-	check_mentions("the completion", VERB_REPLAY, text);
-	check_mentions("the completion", VERB_DOCTOR, text);
-	free(text);
+START_TEST(test_completed_values)
+{
+	check_offered("heap --by ", "stack", true);
+	check_offered("heap --by st", ":commands", false);
+	check_offered("heap --by=", "--by=stack", true);
+	check_offered("heap --by stack ", ":commands", true);
+	check_offered("--engine ", "agent", true);
+	check_offered("-ttTgx ", ":commands", false);
+	check_offered("-ttTgxmalloc ", ":commands", true);
+	check_offered("-ttTo ", ":files", true);
+	check_offered("--output=", ":files", true);
+	check_offered("-u ", ":users", true);
+	check_offered("--ltrace ", ":commands", true);
+	check_offered("-D stop,", "stop,trap", true);
+	check_offered("doctor --json ", ":files", false);
+	check_offered("heap --json ", ":files", true);
+	check_offered("convert x --to ", "pprof", true);
+	check_offered("convert x --to ", "csv", true);
+	check_offered("convert x --nonsense ", ":files", true);
+	check_offered("heap --pool ", ":files", true);
+}
+END_TEST
+
+START_TEST(test_completed_processes)
+{
+	char own[32], list[64], after[64];
+
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	snprintf(list, sizeof(list), "heap -p 1,");
+	snprintf(after, sizeof(after), "1,%s", own);
+	check_offered("-p ", own, true);
+	check_offered(list, after, true);
+	check_offered("-p ", "2147483647", false);
+}
+END_TEST
+
+/* Each word is the form that the option's value stands for. */
+START_TEST(test_convert_words)
+{
+	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
+		const char *argv[] = { "calltrap", "convert", "--to",
+				       heap_file_option(file) + 2, "file" };
+		struct options options;
+
+		ck_assert_int_eq(options_parse(5, (char **)argv, &options), 0);
+		ck_assert_int_eq(options.convert, CONVERT_FILE);
+		ck_assert_int_eq(options.convert_file, file);
+		options_fini(&options);
+	}
 }
 END_TEST
 
@@ -939,6 +1030,9 @@ static TCase *table_tests(void)
 	tcase_add_test(tests, test_mentions);
 	tcase_add_test(tests, test_help);
 	tcase_add_test(tests, test_completion);
+	tcase_add_test(tests, test_completed_values);
+	tcase_add_test(tests, test_completed_processes);
+	tcase_add_test(tests, test_convert_words);
 	tcase_add_test(tests, test_manual);
 	return tests;
 }
