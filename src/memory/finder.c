@@ -7,12 +7,15 @@
 
 #define PAGE_BITS 12
 
+/* A part may claim far more address space than there is memory in it. */
+#define PAGES_A_BLOCK 64
+
 static size_t page_of(const struct glibc_part *part, taddr_t address)
 {
 	return (address >> PAGE_BITS) - (part->start >> PAGE_BITS);
 }
 
-/* A part of one block needs no index. */
+/* NULL: few blocks in many pages, or one, need no index. */
 static uint32_t *index_part(const struct glibc *glibc,
 			    const struct glibc_part *part)
 {
@@ -21,7 +24,7 @@ static uint32_t *index_part(const struct glibc *glibc,
 	uint32_t *index;
 	size_t block = 0;
 
-	if (part->count < 2)
+	if (part->count < 2 || pages / PAGES_A_BLOCK > part->count)
 		return NULL;
 	index = xcalloc(pages, sizeof(*index));
 	for (size_t page = 0; page < pages; page++) {
@@ -104,7 +107,7 @@ struct block *finder_look(struct finder *finder, taddr_t address)
 	const struct glibc_part *part;
 	const uint32_t *index;
 	struct block *blocks;
-	size_t i = 0, end;
+	size_t i, end;
 
 	if (!finder_may_have(finder, address) || !find_part(finder, address))
 		return NULL;
@@ -122,6 +125,8 @@ struct block *finder_look(struct finder *finder, taddr_t address)
 		if (index[page] >= end)
 			return NULL;
 		i = search(blocks, index[page], end, address);
+	} else {
+		i = search(blocks, 0, part->count, address);
 	}
 	return blocks[i].state == BLOCK_USED && !blocks[i].own &&
 			       address - blocks[i].address <

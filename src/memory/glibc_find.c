@@ -10,7 +10,13 @@
    statically, the program's), the others in a ring that it begins. */
 
 /* More than any process has; a ring that goes on is none. */
-#define ARENAS_MAX 65536
+#define ARENAS_MAX 16384
+
+/* Of all arenas, each of which has few. */
+#define PARTS_MAX (1u << 20)
+
+/* Words can be laid so that an arena seems to begin at each of them. */
+#define LOOKS_MAX (16 * ARENAS_MAX)
 
 /* A module with more data than this isn't looked through. */
 #define DATA_MAX (UINT64_C(64) << 20)
@@ -80,12 +86,13 @@ static void add_arena(struct glibc *glibc, const struct glibc_arena *arena)
 }
 
 /* False when the ring doesn't close: then it is no arena at all. */
-static bool add_ring(struct memory *memory, struct glibc *glibc, taddr_t first)
+static bool add_ring(struct memory *memory, struct glibc *glibc, taddr_t first,
+		     unsigned *looks)
 {
 	const size_t before = glibc->arena_count;
 	taddr_t address = first;
 
-	for (unsigned i = 0; i < ARENAS_MAX; i++) {
+	for (unsigned i = 0; i < ARENAS_MAX && *looks; i++, --*looks) {
 		struct glibc_arena arena;
 
 		if (!read_arena(memory, address, &arena, &address))
@@ -138,13 +145,14 @@ static void take_par(struct glibc *glibc, const uint8_t *bytes, size_t at)
 }
 
 static void look_through(struct memory *memory, struct glibc *glibc,
-			 taddr_t start, const uint8_t *bytes, size_t size)
+			 taddr_t start, const uint8_t *bytes, size_t size,
+			 unsigned *looks)
 {
 	const size_t before = glibc->arena_count;
 
-	for (size_t at = 0; at + ARENA_SIZE <= size; at += 8)
+	for (size_t at = 0; at + ARENA_SIZE <= size && *looks; at += 8)
 		if (is_arena(bytes + at, start + at) &&
-		    add_ring(memory, glibc, start + at))
+		    add_ring(memory, glibc, start + at, looks))
 			at += ARENA_SIZE - 8;
 	if (glibc->arena_count == before)
 		return;
@@ -164,6 +172,8 @@ static bool is_data(const struct mapping *mapping)
 void glibc_find_arenas(struct memory *memory, const struct mappings *mappings,
 		       struct glibc *glibc)
 {
+	unsigned looks = LOOKS_MAX;
+
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->list[i];
 		const taddr_t start = mapping->start;
@@ -181,7 +191,8 @@ void glibc_find_arenas(struct memory *memory, const struct mappings *mappings,
 		bytes = xmalloc(end - start);
 		look_through(memory, glibc, start, bytes,
 			     memory_read_some(memory, start, bytes,
-					      end - start));
+					      end - start),
+			     &looks);
 		free(bytes);
 	}
 }
@@ -232,16 +243,17 @@ bool glibc_find_parts(struct memory *memory, const struct mappings *mappings,
 		return find_main_part(mappings, glibc, index);
 	if (head != HEAP_HEAD && head != HEAP_HEAD_OLD)
 		return false;
-	for (unsigned i = 0; i < ARENAS_MAX; i++) {
+	while (glibc->part_count < PARTS_MAX) {
+		const taddr_t start = first_chunk(heap, arena);
 		uint64_t words[3];
 
 		if (memory_read(memory, heap, words, sizeof(words)) ||
 		    words[HEAP_ARENA / 8] != arena->address ||
 		    words[HEAP_SIZE / 8] > HEAP_ALIGN ||
-		    words[HEAP_SIZE / 8] < head)
+		    words[HEAP_SIZE / 8] < start - heap)
 			return false;
 		glibc_add_part(glibc, &(struct glibc_part){
-			.start = first_chunk(heap, arena),
+			.start = start,
 			.end = heap + words[HEAP_SIZE / 8],
 			.whole_start = heap,
 			.whole_end = heap + words[HEAP_SIZE / 8],

@@ -6,6 +6,17 @@
 /* Lists of free blocks of one size, which look used otherwise: the fastbins of
    arenas, and the caches of threads. */
 
+/* Lists that lead nowhere may lead there again and again. */
+#define STEPS_A_BLOCK 8
+#define STEPS_LEAST   1000000
+
+struct lists {
+	struct window *window;
+	struct glibc *glibc;
+	uint64_t steps; /* that may still be taken, by all of them */
+	bool known;     /* whether pointers are scrambled */
+};
+
 struct list {
 	taddr_t first;    /* block */
 	uint64_t units;   /* that each must have */
@@ -21,23 +32,24 @@ static taddr_t reveal(taddr_t where, uint64_t value, bool scrambled)
 }
 
 /* Goes along a list; false when it leads to what is no such block. */
-static bool follow(struct window *window, struct glibc *glibc,
-		   const struct list *list, bool scrambled, bool mark)
+static bool follow(struct lists *lists, const struct list *list,
+		   bool scrambled, bool mark)
 {
 	taddr_t at = list->first;
 	uint64_t count = 0;
 
 	while (at) {
 		struct block *block =
-			blocks_at(&glibc->blocks, at + list->to_user);
+			blocks_at(&lists->glibc->blocks, at + list->to_user);
 		uint64_t word;
 
-		if (!block || block->units != list->units || block->mapped ||
+		if (!lists->steps || !block || block->units != list->units || block->mapped ||
 		    count++ >= list->most ||
 		    (block->state != BLOCK_USED && !mark) ||
-		    memory_read(&window->memory, block->address, &word,
+		    memory_read(&lists->window->memory, block->address, &word,
 				sizeof(word)))
 			return false;
+		lists->steps--;
 		if (mark)
 			block->state = list->state;
 		at = reveal(block->address, word, scrambled);
@@ -46,39 +58,37 @@ static bool follow(struct window *window, struct glibc *glibc,
 }
 
 /* Since 2.32 pointers are scrambled: which it is, the first list tells. */
-static bool take(struct window *window, struct glibc *glibc,
-		 const struct list *list, bool *known)
+static bool take(struct lists *lists, const struct list *list)
 {
-	bool scrambled = glibc->scrambled;
+	bool scrambled = lists->glibc->scrambled;
 
-	if (!*known)
-		scrambled = follow(window, glibc, list, true, false);
-	if (!follow(window, glibc, list, scrambled, false))
+	if (!lists->known)
+		scrambled = follow(lists, list, true, false);
+	if (!follow(lists, list, scrambled, false))
 		return false;
-	glibc->scrambled = scrambled;
-	*known = true;
-	return follow(window, glibc, list, scrambled, true);
+	lists->glibc->scrambled = scrambled;
+	lists->known = true;
+	return follow(lists, list, scrambled, true);
 }
 
-static void take_fastbins(struct window *window, struct glibc *glibc,
-			  const struct glibc_arena *arena, bool *known)
+static void take_fastbins(struct lists *lists, const struct glibc_arena *arena)
 {
 	uint64_t heads[ARENA_FAST_COUNT];
 
-	if (memory_read(&window->memory, arena->address + ARENA_FAST, heads,
-			sizeof(heads)))
+	if (memory_read(&lists->window->memory, arena->address + ARENA_FAST,
+			heads, sizeof(heads)))
 		return;
 	for (unsigned i = 0; i < ARENA_FAST_COUNT; i++) {
 		const struct list list = {
 			.first = heads[i],
 			.units = i + 2,
-			.most = glibc->blocks.count,
+			.most = lists->glibc->blocks.count,
 			.to_user = BLOCK_UNIT,
 			.state = BLOCK_FAST,
 		};
 
-		if (heads[i] && !take(window, glibc, &list, known))
-			glibc->bad_lists++;
+		if (heads[i] && !take(lists, &list))
+			lists->glibc->bad_lists++;
 	}
 }
 
@@ -112,56 +122,58 @@ static struct list list_of(const struct cache *cache, unsigned bin)
 }
 
 /* Its lists must be right to the last pointer: it is known by nothing else. */
-static bool is_cache(struct window *window, struct glibc *glibc,
-		     const struct cache *cache, bool scrambled)
+static bool is_cache(struct lists *lists, const struct cache *cache,
+		     bool scrambled)
 {
 	for (unsigned i = 0; i < CACHE_BINS; i++) {
 		const struct list list = list_of(cache, i);
 
-		if (list.first &&
-		    !follow(window, glibc, &list, scrambled, false))
+		if (list.first && !follow(lists, &list, scrambled, false))
 			return false;
 	}
 	return true;
 }
 
-static void take_cache(struct window *window, struct glibc *glibc,
-		       struct block *block, bool *known)
+static void take_cache(struct lists *lists, struct block *block)
 {
+	bool scrambled = lists->glibc->scrambled || !lists->known;
 	struct cache cache;
-	bool scrambled = glibc->scrambled || !*known;
 
-	if (memory_read(&window->memory, block->address, &cache,
+	if (memory_read(&lists->window->memory, block->address, &cache,
 			sizeof(cache)) ||
 	    !looks_like_cache(&cache))
 		return;
-	if (!is_cache(window, glibc, &cache, scrambled)) {
-		if (*known || !is_cache(window, glibc, &cache, false))
+	if (!is_cache(lists, &cache, scrambled)) {
+		if (lists->known || !is_cache(lists, &cache, false))
 			return;
 		scrambled = false;
 	}
-	*known = true;
-	glibc->scrambled = scrambled;
+	lists->known = true;
+	lists->glibc->scrambled = scrambled;
 	block->own = true;
-	glibc->caches++;
+	lists->glibc->caches++;
 	for (unsigned i = 0; i < CACHE_BINS; i++) {
 		const struct list list = list_of(&cache, i);
 
 		if (list.first)
-			(void)follow(window, glibc, &list, scrambled, true);
+			(void)follow(lists, &list, scrambled, true);
 	}
 }
 
 void glibc_mark_lists(struct window *window, struct glibc *glibc)
 {
 	struct blocks *blocks = &glibc->blocks;
-	bool known = false;
+	struct lists lists = {
+		.window = window,
+		.glibc = glibc,
+		.steps = STEPS_A_BLOCK * (uint64_t)blocks->count + STEPS_LEAST,
+	};
 
 	window_forget(window);
 	for (size_t i = 0; i < glibc->arena_count; i++)
-		take_fastbins(window, glibc, &glibc->arenas[i], &known);
+		take_fastbins(&lists, &glibc->arenas[i]);
 	for (size_t i = 0; i < blocks->count; i++)
 		if (blocks->list[i].units == CACHE_SIZE / BLOCK_UNIT + 1 &&
 		    blocks->list[i].state == BLOCK_USED)
-			take_cache(window, glibc, &blocks->list[i], &known);
+			take_cache(&lists, &blocks->list[i]);
 }

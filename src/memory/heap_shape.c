@@ -100,57 +100,89 @@ static void trim_part(struct pages *pages, const struct glibc *glibc,
 
 /* ---- pages that few bytes keep ---- */
 
-struct part_pages {
-	taddr_t first;
-	size_t count;
-	uint16_t *used; /* bytes in use of each */
-	bool *there;
-};
-
 #define PINNED_MOST (PAGE / 8)
 
-static bool is_pinned(const struct part_pages *pages, size_t page)
+/*
+ * Blocks are gone through by address. Pages are counted when they are left: a
+ * part may have far more of them than there is memory.
+ */
+struct pinned {
+	struct pages *pages;
+	struct page_run run; /* that was looked up last */
+	taddr_t end;         /* of the part */
+	taddr_t page;        /* that the last block ends in, … */
+	unsigned used;       /* … and bytes in use there */
+	taddr_t *list;       /* pages that few bytes keep */
+	size_t count, room;
+	struct heap_shape *shape;
+};
+
+static bool is_there(struct pinned *pinned, taddr_t page)
 {
-	return pages->there[page] && pages->used[page] &&
-	       pages->used[page] <= PINNED_MOST;
+	struct page_run *run = &pinned->run;
+
+	if (page >= run->end && pinned->pages->open &&
+	    pagemap_next(&pinned->pages->map, page, pinned->end, run))
+		return false;
+	if (run->begin >= run->end) /* there are no more */
+		*run = (struct page_run){ .begin = UINT64_MAX,
+					  .end = UINT64_MAX };
+	return page >= run->begin && page < run->end;
 }
 
-static void note_resident(struct pages *pages, struct part_pages *part)
+static void leave_page(struct pinned *pinned)
 {
-	const taddr_t end = part->first + part->count * PAGE;
-	taddr_t begin = part->first;
-	struct page_run run;
+	const unsigned used = pinned->used;
 
-	while (pages->open && begin < end &&
-	       !pagemap_next(&pages->map, begin, end, &run) &&
-	       run.begin < run.end) {
-		for (begin = run.begin; begin < run.end; begin += PAGE)
-			part->there[(begin - part->first) / PAGE] = true;
+	pinned->used = 0;
+	if (!used || used > PINNED_MOST || !is_there(pinned, pinned->page))
+		return;
+	pinned->list = xgrow(pinned->list, pinned->count, &pinned->room,
+			     sizeof(*pinned->list));
+	pinned->list[pinned->count++] = pinned->page;
+	pinned->shape->pinned_pages++;
+	pinned->shape->pinned_used += used;
+}
+
+static void use(struct pinned *pinned, taddr_t begin, taddr_t end)
+{
+	const taddr_t page = page_down(begin);
+
+	if (page != pinned->page)
+		leave_page(pinned);
+	pinned->page = page;
+	pinned->used += (unsigned)(end - begin);
+}
+
+/* Pages between the first and the last are the block's alone. */
+static void use_block(struct pinned *pinned, const struct block *block)
+{
+	const taddr_t begin = block_start(block);
+	const taddr_t end = begin + block_bytes(block);
+	const taddr_t last = page_down(end - 1);
+
+	if (last == page_down(begin)) {
+		use(pinned, begin, end);
+		return;
 	}
+	use(pinned, begin, page_down(begin) + PAGE);
+	use(pinned, last, end);
 }
 
-static void note_used(struct part_pages *part, const struct block *block)
+/* at: the first of the list that doesn't lie before the block. */
+static bool pins(const struct pinned *pinned, const struct block *block,
+		 size_t *at)
 {
-	const taddr_t end = block_start(block) + block_bytes(block);
-	taddr_t begin = block_start(block);
+	const taddr_t first = page_down(block_start(block));
+	const taddr_t last =
+		page_down(block_start(block) + block_bytes(block) - 1);
 
-	while (begin < end) {
-		const size_t page = (begin - part->first) / PAGE;
-		taddr_t next = part->first + (page + 1) * PAGE;
-
-		if (next > end)
-			next = end;
-		part->used[page] += (uint16_t)(next - begin);
-		begin = next;
-	}
-}
-
-static bool pins(const struct part_pages *part, const struct block *block)
-{
-	const taddr_t start = block_start(block) - part->first;
-	const size_t last = (start + block_bytes(block) - 1) / PAGE;
-
-	return is_pinned(part, start / PAGE) || is_pinned(part, last);
+	while (*at < pinned->count && pinned->list[*at] < first)
+		++*at;
+	if (*at == pinned->count)
+		return false;
+	return pinned->list[*at] == first || pinned->list[*at] == last ||
+	       (*at + 1 < pinned->count && pinned->list[*at + 1] == last);
 }
 
 /* ---- sizes ---- */
@@ -212,25 +244,19 @@ static void look_at_pages(struct pages *pages, const struct glibc *glibc,
 			  struct size_entry **sizes, struct heap_shape *ret)
 {
 	const struct block *blocks = &glibc->blocks.list[part->first];
-	struct part_pages p = { .first = page_down(part->start) };
+	struct pinned pinned = { .pages = pages, .end = part->end,
+				 .shape = ret };
+	size_t at = 0;
 
-	p.count = (page_up(part->end) - p.first) / PAGE;
-	p.used = xcalloc(p.count, sizeof(*p.used));
-	p.there = xcalloc(p.count, sizeof(*p.there));
-	note_resident(pages, &p);
 	for (size_t i = 0; i < part->count; i++)
 		if (blocks[i].state == BLOCK_USED)
-			note_used(&p, &blocks[i]);
+			use_block(&pinned, &blocks[i]);
+	leave_page(&pinned);
 	for (size_t i = 0; i < part->count; i++)
 		if (blocks[i].state == BLOCK_USED)
-			count_size(sizes, &blocks[i], pins(&p, &blocks[i]));
-	for (size_t i = 0; i < p.count; i++)
-		if (is_pinned(&p, i)) {
-			ret->pinned_pages++;
-			ret->pinned_used += p.used[i];
-		}
-	free(p.used);
-	free(p.there);
+			count_size(sizes, &blocks[i],
+				   pins(&pinned, &blocks[i], &at));
+	free(pinned.list);
 }
 
 void heap_shape_find(const struct glibc *glibc, pid_t pid,

@@ -24,6 +24,13 @@ static bool may_point(const struct mapping *mapping)
 				     !mapping->executable);
 }
 
+static void append(struct picture *picture, const struct picture_run *run)
+{
+	picture->runs = xgrow(picture->runs, picture->count, &picture->room,
+			      sizeof(*picture->runs));
+	picture->runs[picture->count++] = *run;
+}
+
 static void add_run(struct picture *picture, taddr_t start, taddr_t end)
 {
 	struct picture_run *last =
@@ -34,10 +41,7 @@ static void add_run(struct picture *picture, taddr_t start, taddr_t end)
 		last->end = end;
 		return;
 	}
-	picture->runs = xgrow(picture->runs, picture->count, &picture->room,
-			      sizeof(*picture->runs));
-	picture->runs[picture->count++] =
-		(struct picture_run){ .start = start, .end = end };
+	append(picture, &(struct picture_run){ .start = start, .end = end });
 }
 
 /* Of a process that has swapped, everything is read. */
@@ -129,14 +133,13 @@ static const struct picture_run *find(const struct picture *picture,
 	return low < picture->count ? &picture->runs[low] : NULL;
 }
 
-static size_t read_copy(struct memory *memory, taddr_t address, void *ret,
-			size_t size)
+/* Pages that aren't there are zeros to the program. */
+static size_t read_piece(const struct picture *picture, taddr_t address,
+			 uint8_t *ret, size_t size)
 {
-	const struct picture *picture = (const struct picture *)memory;
 	const struct picture_run *run = find(picture, address);
 
 	if (!run || run->start > address) {
-		/* Pages that aren't there are zeros to the program. */
 		if (run && size > run->start - address)
 			size = run->start - address;
 		memset(ret, 0, size);
@@ -148,7 +151,31 @@ static size_t read_copy(struct memory *memory, taddr_t address, void *ret,
 	return size;
 }
 
+static size_t read_copy(struct memory *memory, taddr_t address, void *ret,
+			size_t size)
+{
+	const struct picture *picture = (const struct picture *)memory;
+	size_t done = 0;
+
+	while (done < size)
+		done += read_piece(picture, address + done,
+				   (uint8_t *)ret + done, size - done);
+	return done;
+}
+
 static const struct memory_ops picture_ops = { .read = read_copy };
+
+void picture_init(struct picture *ret)
+{
+	*ret = (struct picture){ .memory.ops = &picture_ops };
+}
+
+void picture_add(struct picture *picture, taddr_t start, taddr_t end,
+		 uint8_t *bytes)
+{
+	append(picture, &(struct picture_run){ start, end, bytes });
+	picture->bytes += end - start;
+}
 
 /* Before the process waits: pages are made ready that it would wait for. */
 int picture_prepare(const struct mappings *mappings, struct picture *ret,
@@ -156,11 +183,11 @@ int picture_prepare(const struct mappings *mappings, struct picture *ret,
 {
 	int err;
 
-	*ret = (struct picture){ .memory.ops = &picture_ops };
+	picture_init(ret);
 	err = choose(mappings, ret);
 	*bytes_ret = ret->bytes;
 	free(ret->runs);
-	*ret = (struct picture){ .memory.ops = &picture_ops };
+	picture_init(ret);
 	if (err)
 		return err;
 	/* It may have grown by then. */

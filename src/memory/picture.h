@@ -26,6 +26,14 @@ struct picture {
 };
 
 /*
+ * One that is put together from bytes that are there already, and stay the
+ * caller's: runs by address, page by page.
+ */
+void picture_init(struct picture *ret);
+void picture_add(struct picture *picture, taddr_t start, taddr_t end,
+		 uint8_t *bytes);
+
+/*
  * Makes room, as long as the process runs; -ENOMEM when so much isn't to be had
  * on this machine. bytes_ret: how much that is.
  */

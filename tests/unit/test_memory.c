@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fake_heap.h"
+
+#include <errno.h>
+
+#include "memory/heap_shape.h"
+#include "memory/holders.h"
+#include "unit.h"
+
+/* What is made of a heap, also of one that somebody has damaged, or built so
+   that reading it would never end. */
+
+static struct fake_heap fake;
+static struct leaks leaks;
+
+static void setup(void)
+{
+	fake_init(&fake);
+	leaks = (struct leaks){ .pid = 0 };
+}
+
+static void read_fake(void)
+{
+	ck_assert_int_eq(glibc_read(&fake.picture.memory, &fake.mappings,
+				    &leaks.glibc), 0);
+}
+
+static void find(void)
+{
+	read_fake();
+	reach_find(&fake.picture, &fake.mappings, &leaks.freeze, &leaks.glibc,
+		   true, &leaks.reach);
+}
+
+static void teardown(void)
+{
+	reach_result_fini(&leaks.reach);
+	glibc_fini(&leaks.glibc);
+	fake_fini(&fake);
+}
+
+static uint64_t blocks_of(enum reach kind)
+{
+	return leaks.reach.totals[kind].blocks;
+}
+
+/* Of one arena. */
+static uint64_t count_of(size_t arena, enum block_state state)
+{
+	return leaks.glibc.arenas[arena].count[state];
+}
+
+START_TEST(whole_heap)
+{
+	find();
+	ck_assert(glibc_is_understood(&leaks.glibc));
+	ck_assert_uint_eq(leaks.glibc.arena_count, 2);
+	ck_assert_uint_eq(leaks.glibc.part_count, 3);
+	/* With the cache's block, which is empty and so looks like any. */
+	ck_assert_uint_eq(count_of(0, BLOCK_USED), FAKE_COUNT + 1);
+	ck_assert_uint_eq(count_of(1, BLOCK_USED), FAKE_COUNT / 2);
+	ck_assert_uint_eq(count_of(0, BLOCK_TOP), 1);
+	ck_assert_uint_eq(leaks.glibc.found_maps, 1);
+	ck_assert_uint_eq(blocks_of(REACH_REACHED), FAKE_COUNT * 3 / 2 + 2);
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+}
+END_TEST
+
+START_TEST(caches)
+{
+	fake_put_cache(&fake, 5);
+	read_fake();
+	ck_assert(glibc_is_understood(&leaks.glibc));
+	ck_assert(leaks.glibc.scrambled);
+	ck_assert_uint_eq(leaks.glibc.caches, 1);
+	ck_assert_uint_eq(count_of(0, BLOCK_TCACHE), 5);
+}
+END_TEST
+
+START_TEST(caches_that_never_end)
+{
+	fake_put_cache(&fake, 5);
+	/* Its count says 5; but the list goes round. */
+	fake_put(&fake, fake_block(4), fake_block(4) >> 12 ^ fake_block(0));
+	read_fake();
+	ck_assert_uint_eq(leaks.glibc.caches, 0);
+	ck_assert_uint_eq(count_of(0, BLOCK_TCACHE), 0);
+}
+END_TEST
+
+/* All arenas' lists lead into one circle. */
+START_TEST(fastbins_that_never_end)
+{
+	for (unsigned i = 0; i < FAKE_COUNT; i++)
+		fake_put(&fake, fake_block(i),
+			 fake_block(i) >> 12 ^
+				 (fake_block((i + 1) % FAKE_COUNT) - 16));
+	for (unsigned i = 0; i < ARENA_FAST_COUNT; i++)
+		fake_put(&fake, FAKE_MAIN + ARENA_FAST + 8 * i,
+			 fake_block(0) - 16);
+	read_fake();
+	ck_assert_uint_eq(leaks.glibc.bad_lists, ARENA_FAST_COUNT);
+	ck_assert(!glibc_is_understood(&leaks.glibc));
+}
+END_TEST
+
+static void check_trouble(size_t arena, taddr_t where, const char *why)
+{
+	read_fake();
+	ck_assert(!glibc_is_understood(&leaks.glibc));
+	ck_assert_str_eq(leaks.glibc.arenas[arena].why, why);
+	ck_assert_uint_eq(leaks.glibc.arenas[arena].trouble, where);
+}
+
+START_TEST(chunk_without_size)
+{
+	fake_put(&fake, fake_block(9) - 8, 0);
+	check_trouble(0, fake_block(9) - 16, "a chunk has an impossible size");
+	ck_assert_uint_eq(count_of(0, BLOCK_USED), 10);
+}
+END_TEST
+
+START_TEST(chunk_beyond_everything)
+{
+	fake_put(&fake, fake_block(9) - 8, ~UINT64_C(15) | CHUNK_PREV_IN_USE);
+	check_trouble(0, fake_block(9) - 16, "a chunk has an impossible size");
+}
+END_TEST
+
+START_TEST(chunk_longer_than_its_arena)
+{
+	const taddr_t first = (FAKE_ARENA + ARENA_SIZE + 15) & ~UINT64_C(15);
+
+	fake_put(&fake, first + 8,
+		 0x21000 | CHUNK_PREV_IN_USE | CHUNK_OTHER_ARENA);
+	check_trouble(1, first, "a chunk is longer than its arena");
+}
+END_TEST
+
+/* One that reaches to where address space ends, of which nothing is there. */
+START_TEST(block_without_memory)
+{
+	struct heap_shape shape;
+
+	fake_put(&fake, fake_block(9) - 8,
+		 (UINT64_C(1) << 35) | CHUNK_PREV_IN_USE);
+	fake_put(&fake, FAKE_ROOTS, fake_block(9) + (UINT64_C(1) << 34));
+	find();
+	ck_assert(!glibc_is_understood(&leaks.glibc));
+	ck_assert_uint_eq(blocks_of(REACH_POSSIBLE), 10);
+	heap_shape_find(&leaks.glibc, 0, &shape);
+	ck_assert_uint_eq(shape.sizes[0].bytes, UINT64_C(1) << 35);
+	heap_shape_fini(&shape);
+}
+END_TEST
+
+START_TEST(heaps_that_never_end)
+{
+	fake_put(&fake, FAKE_THREAD + HEAP_PREVIOUS, FAKE_THREAD);
+	read_fake();
+	ck_assert_str_eq(leaks.glibc.arenas[1].why, "it lies in another arena");
+	/* The other one is what it was. */
+	ck_assert_ptr_null(leaks.glibc.arenas[0].why);
+}
+END_TEST
+
+START_TEST(heap_shorter_than_its_head)
+{
+	fake_put(&fake, FAKE_THREAD + HEAP_SIZE, 0x100);
+	check_trouble(1, FAKE_ARENA, "its parts weren't found");
+}
+END_TEST
+
+START_TEST(ring_that_goes_on)
+{
+	/* It never comes back to where it began: both aren't arenas. */
+	fake_put(&fake, FAKE_ARENA + ARENA_NEXT, FAKE_ARENA);
+	ck_assert_int_eq(glibc_read(&fake.picture.memory, &fake.mappings,
+				    &leaks.glibc), -ENOENT);
+}
+END_TEST
+
+/*
+ * Each word of the data says where it lies itself, less sixteen: so an arena
+ * with empty bins begins everywhere, and leads to the one before.
+ */
+START_TEST(arenas_everywhere)
+{
+	for (taddr_t at = FAKE_DATA; at < FAKE_DATA + 0x2000; at += 8)
+		fake_put(&fake, at, at - at % 16 - 16);
+	ck_assert_int_eq(glibc_read(&fake.picture.memory, &fake.mappings,
+				    &leaks.glibc), -ENOENT);
+}
+END_TEST
+
+START_TEST(lost_chain)
+{
+	fake_put(&fake, FAKE_ROOTS, fake_block(9));
+	find();
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 1);
+	ck_assert_uint_eq(blocks_of(REACH_INDIRECT), FAKE_COUNT - 11);
+	ck_assert_uint_eq(leaks.reach.ring_count, 0);
+}
+END_TEST
+
+START_TEST(lost_ring)
+{
+	fake_put(&fake, FAKE_ROOTS, 0);
+	fake_put(&fake, fake_block(0) + 8, fake_block(FAKE_COUNT - 1));
+	find();
+	ck_assert_uint_eq(leaks.reach.ring_count, 1);
+	ck_assert_uint_eq(leaks.reach.rings[0].blocks, FAKE_COUNT);
+	ck_assert_uint_eq(leaks.reach.rings[0].first, fake_block(0));
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE) +
+				  blocks_of(REACH_INDIRECT), FAKE_COUNT);
+}
+END_TEST
+
+START_TEST(pointer_into_the_middle)
+{
+	fake_put(&fake, FAKE_ROOTS, fake_block(FAKE_COUNT - 1) + 24);
+	find();
+	ck_assert_uint_eq(blocks_of(REACH_POSSIBLE), FAKE_COUNT);
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+}
+END_TEST
+
+START_TEST(pointer_behind_the_end)
+{
+	fake_put(&fake, FAKE_ROOTS, fake_block(FAKE_COUNT - 1) + 0x38);
+	find();
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 1);
+	ck_assert_uint_eq(blocks_of(REACH_INDIRECT), FAKE_COUNT - 1);
+}
+END_TEST
+
+static void check_chain(taddr_t address, uint64_t links)
+{
+	char whose[32];
+	struct holders holders;
+
+	snprintf(whose, sizeof(whose), "0x%llx", (unsigned long long)address);
+	ck_assert_int_eq(holders_find(&leaks, whose, &holders), 0);
+	ck_assert_uint_eq(holders.count, 1);
+	ck_assert_uint_eq(holders.chains[0].count, links);
+	holders_fini(&holders);
+}
+
+START_TEST(long_chains_are_cut)
+{
+	find();
+	leaks.mappings = fake.mappings;
+	leaks.picture = fake.picture;
+	check_chain(fake_block(FAKE_COUNT - 1), 2);
+	check_chain(fake_block(FAKE_COUNT - 5), 6);
+	check_chain(fake_block(0), 63);
+}
+END_TEST
+
+/* A picture is read across what is there and what isn't. */
+START_TEST(picture_across_runs)
+{
+	const taddr_t end = FAKE_HEAP + 0x3000;
+	uint64_t words[4] = { 1, 1, 1, 1 };
+
+	fake_put(&fake, end - 8, 77);
+	ck_assert_int_eq(memory_read(&fake.picture.memory, end - 16, words,
+				     sizeof(words)), 0);
+	ck_assert_uint_eq(words[1], 77);
+	ck_assert_uint_eq(words[2] | words[3], 0);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		whole_heap, caches, caches_that_never_end,
+		fastbins_that_never_end, chunk_without_size,
+		chunk_beyond_everything, chunk_longer_than_its_arena,
+		block_without_memory, heaps_that_never_end,
+		heap_shorter_than_its_head, ring_that_goes_on,
+		arenas_everywhere, lost_chain, lost_ring,
+		pointer_into_the_middle, pointer_behind_the_end,
+		long_chains_are_cut, picture_across_runs,
+	};
+	Suite *suite = suite_create("memory");
+	TCase *tcase = tcase_create("memory");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
