@@ -252,10 +252,20 @@ void trap_plant_in_slices(struct space *space)
 	tell_many(space);
 }
 
+/*
+ * A millisecond or less for few traps: they are planted together, however late
+ * it is. Between two slices calls are seen of some functions only, and without
+ * a processor for a moment even a few would need two of them.
+ */
+#define FEW 128
+
 /* A look at the clock costs little beside a write. */
 bool trap_plant_slice(struct space *space, uint64_t until)
 {
-	while (space->deferred && clock_now() < until)
+	size_t planted = 0;
+
+	while (space->deferred &&
+	       (planted++ < FEW || clock_now() < until))
 		plant_late(space, space->deferred);
 	if (!space->deferred)
 		space->plants = false;

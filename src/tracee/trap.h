@@ -67,9 +67,9 @@ void trap_plant_deferred(struct space *space);
 
 /*
  * The same of very many, for a process that runs meanwhile: nothing is written
- * yet, but by trap_plant_slice(), which plants some, until a time (monotonic).
- * Returns whether there are more; those who wait at a trap are to go on before
- * it is called again.
+ * yet, but by trap_plant_slice(), which plants some, until a time (monotonic),
+ * or a few if it is later. Returns whether there are more; those who wait at a
+ * trap are to go on before it is called again.
  */
 void trap_plant_in_slices(struct space *space);
 bool trap_plant_slice(struct space *space, uint64_t until);

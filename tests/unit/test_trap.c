@@ -275,6 +275,46 @@ START_TEST(all_lifted)
 END_TEST
 
 /* Something else may live there by now: nothing is written. */
+/* Who plants them has got no processor for longer than a slice. */
+START_TEST(few_at_once)
+{
+	struct trap_owner owners[100] = { { 0 } };
+
+	trap_defer(space);
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		plant(8 * i, &owners[i]);
+	CHECK_UNTOUCHED();
+	trap_plant_in_slices(space);
+	CHECK_UNTOUCHED();
+	ck_assert(!trap_plant_slice(space, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		ck_assert(trap_at(8 * i)->planted);
+		unplant(8 * i, &owners[i]);
+	}
+	CHECK_UNTOUCHED();
+}
+END_TEST
+
+START_TEST(many_in_slices)
+{
+	struct trap_owner owners[1000] = { { 0 } };
+	size_t slices = 0;
+
+	trap_defer(space);
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		plant(8 * i, &owners[i]);
+	trap_plant_in_slices(space);
+	while (trap_plant_slice(space, 0))
+		slices++;
+	ck_assert_uint_ge(slices, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		ck_assert(trap_at(8 * i)->planted);
+		unplant(8 * i, &owners[i]);
+	}
+	CHECK_UNTOUCHED();
+}
+END_TEST
+
 START_TEST(forgotten_range)
 {
 	struct trap_owner owners[4] = { 0 };
@@ -567,6 +607,8 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, trap_within_an_instruction);
 	tcase_add_test(tcase, hidden_from_readers);
 	tcase_add_test(tcase, all_lifted);
+	tcase_add_test(tcase, few_at_once);
+	tcase_add_test(tcase, many_in_slices);
 	tcase_add_test(tcase, forgotten_range);
 	tcase_add_test(tcase, visits);
 	tcase_add_test(tcase, visit_of_a_trap_that_was_lifted);
