@@ -232,8 +232,16 @@ static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 		return false;
 	agent->space->arch->set_ip(&task->regs, agent->base + header->boot);
 	task->ip_changed = true;
-	agent->tid = task->tid;
 	return true;
+}
+
+static void remember_way(struct agent *agent, const struct task *task)
+{
+	const struct arch_ops *arch = agent->space->arch;
+
+	agent->tid = task->tid;
+	agent->place = arch->ip(&task->regs);
+	agent->sp = arch->sp(&task->regs);
 }
 
 static bool begin(struct agent *agent, struct task *task)
@@ -252,6 +260,7 @@ static bool begin(struct agent *agent, struct task *task)
 			return refuse(agent, "its code can't be written");
 	}
 	agent->state = AGENT_MAPPING;
+	remember_way(agent, task);
 	return set_boot(agent, task, what) ||
 	       refuse(agent, "its code can't be written");
 }
@@ -294,12 +303,33 @@ static bool open_shared(struct agent *agent, int64_t number)
 	return fd >= 0 && !shared_open(&agent->shared, fd, agent->mode);
 }
 
+/* How often it may be given up half-way. */
+#define TRIES 8
+
+/*
+ * A handler that came in between has jumped out of it: the same place on the
+ * stack is another call's now. What was mapped stays behind. Returns whether
+ * that was the last time.
+ */
+static bool give_up(struct agent *agent)
+{
+	agent->base = 0;
+	agent->stub_count = 0;
+	agent->reused = false;
+	if (++agent->tries == TRIES)
+		return !refuse(agent, "its handlers don't return");
+	agent->state = AGENT_OUTSIDE;
+	return false;
+}
+
 static bool mapped(struct agent *agent, struct task *task)
 {
 	struct agent_gate gate;
 
-	if (!read_gate(agent, &gate) || !gate.booted)
+	if (!read_gate(agent, &gate))
 		return refuse(agent, "it can't have more memory");
+	if (!gate.booted)
+		return !give_up(agent) && begin(agent, task);
 	if (gate.boot_result < 0)
 		return refuse(agent, "no memory can be shared with it");
 	if (!open_shared(agent, gate.boot_result))
@@ -320,23 +350,44 @@ static bool closed(struct agent *agent)
 	return false;
 }
 
+/*
+ * The task that left is back, and not a handler of a signal that came on its
+ * way: that one may call the same function.
+ */
+static bool is_back(const struct agent *agent, const struct task *task)
+{
+	const struct arch_ops *arch = agent->space->arch;
+
+	return task->tid == agent->tid &&
+	       arch->ip(&task->regs) == agent->place &&
+	       arch->sp(&task->regs) == agent->sp;
+}
+
 bool agent_take(struct agent *agent, struct task *task)
 {
-	const bool its_own = task->tid == agent->tid;
-
 	switch (agent->state) {
 	case AGENT_OUTSIDE:
 		return begin(agent, task);
 	case AGENT_MAPPING:
-		return its_own && mapped(agent, task);
+		return is_back(agent, task) && mapped(agent, task);
 	case AGENT_CLOSING:
-		return its_own && closed(agent);
+		return is_back(agent, task) && closed(agent);
 	case AGENT_INSIDE:
 	case AGENT_LEFT:
 	case AGENT_REFUSED:
 		break;
 	}
 	return false;
+}
+
+void agent_task_ended(struct agent *agent, pid_t tid)
+{
+	if (agent->tid != tid)
+		return;
+	if (agent->state == AGENT_MAPPING)
+		(void)give_up(agent);
+	else if (agent->state == AGENT_CLOSING)
+		(void)closed(agent);
 }
 
 /* ---- catching ---- */

@@ -35,7 +35,9 @@ struct agent {
 	struct space *space;
 	enum agent_state state;
 	const char *reason; /* REFUSED: why, a few words */
-	pid_t tid;	    /* of the task that is on its way */
+	pid_t tid;	    /* of the task that is on its way … */
+	taddr_t place, sp;  /* … and where it left, and will come back */
+	unsigned tries;
 	uint64_t mode;	    /* AGENT_COUNTS | … */
 	taddr_t base;
 	int64_t errno_offset;
@@ -61,6 +63,9 @@ void agent_fini(struct agent *agent);
  * work for the agent: it will hit the trap again, and this is no call.
  */
 bool agent_take(struct agent *agent, struct task *task);
+
+/* A task has ended, which may have been on its way. */
+void agent_task_ended(struct agent *agent, pid_t tid);
 
 /*
  * INSIDE: has calls of a function caught that come through slots, of modules

@@ -483,10 +483,12 @@ static void task_end(struct event_source *source, struct task *task)
 	struct agent_engine *engine = engine_of_source(source);
 	struct agent_space *space;
 
-	if (!task->tracee || !any_inside(engine))
+	if (!task->tracee || !engine->spaces)
 		return;
 	agent_records_tell(engine, ticks_now());
 	space = find_space(engine, probe_space_of(task->tracee->space));
+	if (space)
+		agent_task_ended(&space->agent, task->tid);
 	if (space && space->agent.shared.memory)
 		shared_thread_ended(&space->agent.shared, task->tid);
 }

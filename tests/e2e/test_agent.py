@@ -90,6 +90,7 @@ count_exactly("one thread", "1", "20000")
 count_exactly("four threads", "4", "20000")
 count_exactly("in children none, in their parent all", "1", "1000", "fork")
 count_exactly("signal handlers", "2", "20000", "handlers")
+count_exactly("a signal handler wherever one can be", "2", "2000", "storm")
 count_exactly("slots bound at the start", "2", "5000",
               flags=("-Wl,-z,now",))
 count_exactly("no stubs: by traps", "2", "500", flags=("-fno-plt",), inside=0)

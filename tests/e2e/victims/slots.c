@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots THREADS CALLS [fork | exec | handlers | limit | seccomp | slots]
+ * slots THREADS CALLS [fork | exec | handlers | storm | limit | seccomp | slots]
  *
  * Each thread calls labs() so often, through the GOT, and every 50th time by a
  * pointer instead (0 CALLS: until a line comes); when a line has come, and
- * ends at the next one. (slots: no pointers.) Says how many calls there were; 7 = all were right.
+ * ends at the next one. (slots: no pointers. handlers: a timer's handler calls
+ * it, too; storm: one of each thread does, whenever it has been stopped.) Says
+ * how many calls there were; 7 = all were right.
  */
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -21,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS 64
@@ -28,7 +31,8 @@
 static long calls;
 static volatile long made, wrong, handled;
 static volatile int over;
-static int by_pointer = 1;
+static int by_pointer = 1, storming;
+static __thread timer_t timer;
 static long (*volatile pointer)(long);
 
 static void call(long i)
@@ -39,12 +43,37 @@ static void call(long i)
 		__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
 }
 
+/* Soon, but not before the thread has got on. */
+static void set_timer(void)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = 20000 };
+
+	timer_settime(timer, 0, &soon, NULL);
+}
+
+static void make_timer(void)
+{
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = SIGALRM,
+		._sigev_un._tid = gettid(),
+	};
+
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
+		_exit(5);
+	set_timer();
+}
+
 static void *run(void *context)
 {
 	long i;
 
+	if (storming)
+		make_timer();
 	for (i = 0; calls ? i < calls : !over; i++)
 		call(i);
+	if (storming)
+		timer_delete(timer);
 	__atomic_fetch_add(&made, i, __ATOMIC_RELAXED);
 	return context;
 }
@@ -90,7 +119,9 @@ static void handle(int signal)
 {
 	(void)signal;
 	call(20);
-	handled++;
+	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+	if (storming)
+		set_timer();
 }
 
 static void take_signals(void)
@@ -98,7 +129,8 @@ static void take_signals(void)
 	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
 
 	signal(SIGALRM, handle);
-	setitimer(ITIMER_REAL, &often, NULL);
+	if (!storming)
+		setitimer(ITIMER_REAL, &often, NULL);
 }
 
 static void set_limit(int what, rlim_t most)
@@ -151,9 +183,10 @@ int main(int argc, char **argv)
 	calls = atol(argv[2]);
 	pointer = (long (*)(long))dlsym(RTLD_DEFAULT, "labs");
 	by_pointer = strcmp(how, "slots");
+	storming = !strcmp(how, "storm");
 	prepare(how);
 	wait_for_line("ready");
-	if (!strcmp(how, "handlers"))
+	if (storming || !strcmp(how, "handlers"))
 		take_signals();
 	if (!strcmp(how, "fork"))
 		make_children();
