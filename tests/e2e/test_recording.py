@@ -288,7 +288,7 @@ def processes(case):
 def killed(case):
     folder = folder_of(case, "killed")
     path = os.path.join(folder, "file")
-    churn = subprocess.Popen([victim(), "1", "1000000"])
+    churn = subprocess.Popen([victim(), "1", "1000000000"])
     recorder = subprocess.Popen([h.CALLTRAP, "record", "-o", path, "-p",
                                  str(churn.pid)], stderr=subprocess.DEVNULL)
     try:
@@ -299,7 +299,7 @@ def killed(case):
         done = run("heap", "--from", path)
         h.check_match("ends early", done.stderr, "message")
         h.check_match("malloc", done.stderr, "report")
-        h.check(churn.poll() is None, "the target has ended")
+        h.check_equal(churn.poll(), None, "the target's end")
     finally:
         churn.kill()
         churn.wait()

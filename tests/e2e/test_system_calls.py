@@ -6,7 +6,9 @@ the same results; programs see nothing of it."""
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 import harness as h
@@ -122,6 +124,10 @@ def first_difference(found, wanted):
 
 def check_same(case, argv, calls=10, ignore=()):
     wanted, found = strace(case, argv), calltrap(case, argv)
+    compare(argv, found, wanted, calls, ignore)
+
+
+def compare(argv, found, wanted, calls=10, ignore=()):
     h.check_equal(len(found), len(wanted), "processes and threads")
     h.check(sum(map(len, wanted)) > calls, "strace saw too little")
     for number, (a, b) in enumerate(zip(found, wanted)):
@@ -193,19 +199,68 @@ def children32(case):
                ignore=WHEN_A_CHILD_ENDS)
 
 
+class Sender(threading.Thread):
+    """
+    Sends signals to the program that tells its number in a file: each when it
+    is seen to wait in a system call, or stopped, whenever that is.
+    """
+
+    def __init__(self, path, numbers):
+        super().__init__(daemon=True)
+        self.path, self.numbers = path, numbers
+        self.given_up = threading.Event()
+
+    def wait_for(self, states, looks):
+        pid = seen = 0
+        while seen < looks and not self.given_up.wait(0.01):
+            pid = pid or int(h.read(self.path).partition("\n")[0] or 0)
+            seen += 1
+            if not pid or h.status_field(pid, "State", "?")[0] not in states:
+                seen = 0
+        return pid
+
+    def run(self):
+        for number in self.numbers:
+            # Its tracer stops it for a moment, too.
+            pid = (self.wait_for("Tt", 20) if number == signal.SIGCONT else
+                   self.wait_for("S", 1))
+            if not self.given_up.is_set():
+                os.kill(pid, number)
+
+
+def check_same_with(case, path, situation, numbers, interrupted_calls):
+    who = case.path("who")
+    found = []
+    for trace in (strace, calltrap):
+        case.write("who", "")
+        sender = Sender(who, numbers)
+        sender.start()
+        try:
+            found.append(trace(case, [path, situation, who]))
+        finally:
+            sender.given_up.set()
+            sender.join()
+    compare([path, situation], found[1], found[0])
+    h.check_equal(sum("? ERESTART" in str(event[1]) for event in found[1][0]
+                      if not isinstance(event, str)), interrupted_calls,
+                  "interrupted calls")
+
+
+# read, nanosleep, poll, pause; epoll_wait fails with EINTR.
 @h.test("calls that signals interrupt")
 def interrupted(case):
-    check_same(case, [program(), "interrupted"], ignore=WHEN_A_CHILD_ENDS)
+    check_same_with(case, program(), "interrupted", [signal.SIGALRM] * 5, 4)
 
 
 @h.test("calls that signals interrupt, in a 32-bit program")
 def interrupted32(case):
-    check_same(case, [program32(), "interrupted"], ignore=WHEN_A_CHILD_ENDS)
+    check_same_with(case, program32(), "interrupted", [signal.SIGALRM] * 5, 4)
 
 
 @h.test("a process that is stopped and continued")
 def stopped(case):
-    check_same(case, [program(), "stopped"], ignore=WHEN_A_CHILD_ENDS)
+    check_same_with(case, program(), "stopped",
+                    [signal.SIGSTOP, signal.SIGCONT, signal.SIGALRM], 2)
 
 
 @h.test("calls that a filter forbids")

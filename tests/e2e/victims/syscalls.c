@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls in situations, by name: `syscalls SITUATION'. What it has done
- * is told on standard output.
+ * System calls in situations, by name: `syscalls SITUATION [FILE]'. What it has
+ * done is told on standard output.
  */
 
 #define _GNU_SOURCE
@@ -23,69 +23,61 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *who; /* the file in which this process tells its number */
 static volatile int signals;
+static int fds[2] = { -1, -1 };
 
+/* Who reads from the pipe is woken by the signal, and then has to read. */
 static void on_signal(int signal)
 {
 	(void)signal;
-	signals++;
+	if (!signals++ && fds[1] >= 0 && write(fds[1], "x", 1) != 1)
+		_exit(1);
 }
 
-static void alarm_soon(void)
+/* For those who send it signals while it waits. */
+static void tell_who(void)
 {
-	const struct itimerval soon = { .it_value = { .tv_usec = 30000 } };
+	FILE *file = fopen(who, "w");
 
-	setitimer(ITIMER_REAL, &soon, NULL);
+	if (!file || fprintf(file, "%10d\n", (int)getpid()) < 0 || fclose(file))
+		_exit(2);
 }
 
-/* Each wait is interrupted once; the kernel has a way of its own for each. */
+/*
+ * Each wait is interrupted once by SIGALRM; the kernel has a way of its own for
+ * each.
+ */
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_signal,
 				    .sa_flags = SA_RESTART };
-	const struct timespec time = { .tv_nsec = 90000000 };
+	const struct timespec time = { .tv_sec = 60 };
 	struct epoll_event event;
-	int fds[2];
 	char byte;
 
 	sigaction(SIGALRM, &action, NULL);
 	if (pipe(fds))
 		return;
-	if (!fork()) {
-		usleep(90000);
-		_exit(write(fds[1], "x", 1) != 1);
-	}
-	alarm_soon();
+	tell_who();
 	printf("read %d\n", (int)read(fds[0], &byte, 1));
-	wait(NULL);
-	alarm_soon();
 	printf("nanosleep %d\n", nanosleep(&time, NULL));
-	alarm_soon();
-	printf("poll %d\n", poll(NULL, 0, 90));
-	alarm_soon();
+	printf("poll %d\n", poll(NULL, 0, 60000));
 	printf("epoll_wait %d\n",
-	       epoll_wait(epoll_create1(0), &event, 1, 90));
-	alarm_soon();
+	       epoll_wait(epoll_create1(0), &event, 1, 60000));
 	printf("pause %d\n", pause());
 	printf("signals %d\n", signals);
 }
 
-/* A stop without a signal handler: the sleep goes on. */
+/* A stop without a signal handler: the sleep goes on, until SIGALRM. */
 static void stopped(void)
 {
-	const struct timespec time = { .tv_nsec = 200000000 };
-	pid_t parent = getpid(), child = fork();
+	struct sigaction action = { .sa_handler = on_signal };
+	const struct timespec time = { .tv_sec = 60 };
 
-	if (!child) {
-		usleep(40000);
-		kill(parent, SIGSTOP);
-		usleep(40000);
-		kill(parent, SIGCONT);
-		usleep(300000);
-		_exit(0);
-	}
+	sigaction(SIGALRM, &action, NULL);
+	tell_who();
 	printf("nanosleep %d\n", nanosleep(&time, NULL));
-	waitpid(child, NULL, 0);
 }
 
 static void *call_often(void *count)
@@ -211,6 +203,7 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	who = argc > 2 ? argv[2] : "";
 	for (i = 0; i < sizeof(situations) / sizeof(situations[0]); i++)
 		if (argc > 1 && !strcmp(argv[1], situations[i].name))
 			situations[i].run();
