@@ -49,25 +49,52 @@ static uint32_t distance(const struct live_part *part, uint32_t slot)
 	return slot >= home ? slot - home : slot + part->room - home;
 }
 
+/* Moves [from, to) on by one; the slot at to is free. */
+static void move_on(struct live_part *part, uint32_t from, uint32_t to)
+{
+	struct live_block *slots = part->slots;
+
+	if (from > to) {
+		memmove(slots + 1, slots, to * sizeof(*slots));
+		to = part->room - 1;
+		slots[0] = slots[to];
+	}
+	memmove(slots + from + 1, slots + from, (to - from) * sizeof(*slots));
+}
+
+/* Moves (to, end) back by one, over what was at to. */
+static void move_back(struct live_part *part, uint32_t to, uint32_t end)
+{
+	struct live_block *slots = part->slots;
+	const uint32_t last = part->room - 1;
+
+	if (end > to) {
+		memmove(slots + to, slots + to + 1,
+			(end - to - 1) * sizeof(*slots));
+		return;
+	}
+	memmove(slots + to, slots + to + 1, (last - to) * sizeof(*slots));
+	if (!end)
+		return;
+	slots[last] = slots[0];
+	memmove(slots, slots + 1, (end - 1) * sizeof(*slots));
+}
+
 /* Before the first one that is not farther from home. */
 static void insert(struct live_part *part, const struct live_block *block)
 {
-	struct live_block moved = *block;
 	uint32_t slot = home_of(part, hash_of(block->handle));
-	uint32_t from_home = 0;
+	uint32_t from_home = 0, end;
 
 	while (part->slots[slot].site && distance(part, slot) > from_home) {
 		slot = next_of(part, slot);
 		from_home++;
 	}
-	while (part->slots[slot].site) {
-		struct live_block next = part->slots[slot];
-
-		part->slots[slot] = moved;
-		moved = next;
-		slot = next_of(part, slot);
-	}
-	part->slots[slot] = moved;
+	end = slot;
+	while (part->slots[end].site)
+		end = next_of(part, end);
+	move_on(part, slot, end);
+	part->slots[slot] = *block;
 	part->used++;
 }
 
@@ -102,11 +129,13 @@ static bool find_slot(const struct live_part *part, uint64_t handle,
 	if (!part->room)
 		return false;
 	slot = home_of(part, hash);
-	while (part->slots[slot].site && distance(part, slot) >= from_home) {
+	while (part->slots[slot].site) {
 		if (part->slots[slot].handle == handle) {
 			*ret = slot;
 			return true;
 		}
+		if (distance(part, slot) < from_home)
+			return false;
 		slot = next_of(part, slot);
 		from_home++;
 	}
@@ -122,22 +151,32 @@ struct live_block *live_find(const struct live *live, uint64_t handle)
 	return find_slot(part, handle, hash, &slot) ? &part->slots[slot] : NULL;
 }
 
+void live_expect(const struct live *live, uint64_t handle)
+{
+	uint64_t hash = hash_of(handle);
+	const struct live_part *part = part_of(live, hash);
+
+	if (part->room)
+		__builtin_prefetch(&part->slots[home_of(part, hash)]);
+}
+
 bool live_remove(struct live *live, uint64_t handle, struct live_block *ret)
 {
 	uint64_t hash = hash_of(handle);
 	struct live_part *part = part_of(live, hash);
-	uint32_t slot, next;
+	uint32_t slot, last, next;
 
 	if (!find_slot(part, handle, hash, &slot))
 		return false;
 	*ret = part->slots[slot];
+	last = slot;
 	next = next_of(part, slot);
 	while (part->slots[next].site && distance(part, next) > 0) {
-		part->slots[slot] = part->slots[next];
-		slot = next;
+		last = next;
 		next = next_of(part, next);
 	}
-	part->slots[slot].site = 0;
+	move_back(part, slot, next);
+	part->slots[last].site = 0;
 	part->used--;
 	live->count--;
 	return true;

@@ -2,6 +2,9 @@
 #include "heap_fixture.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "heap/live.h"
 
 /* Random acts, against models that are too simple to be wrong. */
 
@@ -427,6 +430,48 @@ START_TEST(histories)
 }
 END_TEST
 
+/* Small and nearly full, so that runs of blocks go around its end. */
+START_TEST(live_blocks)
+{
+	static uint64_t sizes[400];
+	struct live live = { .count = 0 };
+	struct live_block gone;
+	size_t count = 0;
+
+	memset(sizes, 0, sizeof(sizes));
+	state = _i;
+	for (unsigned i = 0; i < 40000; i++) {
+		const unsigned rising = i / 10000 % 2 == 0;
+		const unsigned n = pick(ARRAY_SIZE(sizes));
+		const struct live_block block = { .handle = address(n),
+						  .size = 1 + pick(1000),
+						  .site = 1 + n };
+		const struct live_block *found =
+			live_find(&live, block.handle);
+
+		ck_assert_int_eq(found != NULL, sizes[n] != 0);
+		if (found)
+			ck_assert_uint_eq(found->size, sizes[n]);
+		if (!found && pick(4) < 1 + 2 * rising) {
+			live_add(&live, &block);
+			sizes[n] = block.size;
+			count++;
+		} else if (found && pick(4) >= 1 + 2 * rising) {
+			ck_assert(live_remove(&live, block.handle, &gone));
+			ck_assert_uint_eq(gone.size, sizes[n]);
+			ck_assert_uint_eq(gone.site, 1 + n);
+			sizes[n] = 0;
+			count--;
+		}
+		ck_assert_uint_eq(live.count, count);
+	}
+	for (unsigned n = 0; n < ARRAY_SIZE(sizes); n++)
+		ck_assert_int_eq(live_remove(&live, address(n), &gone),
+				 sizes[n] != 0);
+	live_fini(&live);
+}
+END_TEST
+
 static Suite *random_suite(void)
 {
 	Suite *suite = suite_create("heap_random");
@@ -436,6 +481,7 @@ static Suite *random_suite(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, handles, 0, 5);
 	tcase_add_loop_test(tcase, ranges, 0, 5);
+	tcase_add_loop_test(tcase, live_blocks, 0, 5);
 	tcase_add_loop_test(tcase, histograms, 0, 5);
 	tcase_add_test(tcase, histograms_of_very_many);
 	tcase_add_loop_test(tcase, histories, 0, 10);
