@@ -59,11 +59,6 @@ static uint64_t little_endian(struct cursor *c, unsigned n)
 	return value;
 }
 
-uint8_t cursor_u8(struct cursor *c)
-{
-	return little_endian(c, 1);
-}
-
 uint16_t cursor_u16(struct cursor *c)
 {
 	return little_endian(c, 2);

@@ -27,7 +27,15 @@ struct cursor cursor_part(const struct cursor *c, uint64_t offset,
 bool cursor_at_end(const struct cursor *c);
 void cursor_seek(struct cursor *c, uint64_t position);
 void cursor_skip(struct cursor *c, uint64_t n);
-uint8_t cursor_u8(struct cursor *c);
+
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+	if (!c->bad && c->position < c->size)
+		return c->bytes[c->position++];
+	c->bad = true;
+	return 0;
+}
+
 uint16_t cursor_u16(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);

@@ -110,6 +110,10 @@ uint64_t heap_time(const struct heap *heap, uint64_t monotonic);
 /* How long it was switched off, until it was switched on again. */
 uint64_t heap_off_time(const struct heap *heap);
 
+/* An act on this handle is known to come: to say so early makes it faster. */
+void heap_expect(const struct heap *heap, const struct family *family,
+		 uint64_t handle);
+
 /*
  * A release or a resize has been entered. What it gives back may come to
  * another thread before its return is seen, so it leaves the live blocks now.

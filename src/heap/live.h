@@ -42,6 +42,9 @@ void live_add(struct live *live, const struct live_block *block);
 /* Good until the table changes; or NULL. */
 struct live_block *live_find(const struct live *live, uint64_t handle);
 
+/* It will be looked for soon: memory is slow to tell where it is. */
+void live_expect(const struct live *live, uint64_t handle);
+
 /* Takes a block out of the table; false if there is none. */
 bool live_remove(struct live *live, uint64_t handle, struct live_block *ret);
 

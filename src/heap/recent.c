@@ -44,6 +44,13 @@ void recent_add(struct recent *recent, const struct recent_release *release)
 		*release;
 }
 
+void recent_expect(const struct recent *recent, const struct family *family,
+		   uint64_t handle)
+{
+	if (recent->places)
+		__builtin_prefetch(place_of(recent, family, handle));
+}
+
 void recent_forget(struct recent *recent, const struct family *family,
 		   uint64_t handle)
 {

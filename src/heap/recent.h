@@ -27,6 +27,10 @@ struct recent {
 void recent_fini(struct recent *recent);
 void recent_add(struct recent *recent, const struct recent_release *release);
 
+/* It will be looked for soon. */
+void recent_expect(const struct recent *recent, const struct family *family,
+		   uint64_t handle);
+
 /* The handle is in use again. */
 void recent_forget(struct recent *recent, const struct family *family,
 		   uint64_t handle);

@@ -15,6 +15,7 @@ bool event_reader_begin(struct event_reader *reader, const void *bytes,
 
 	reader->state = (struct event_state){ 0 };
 	reader->left = count;
+	reader->bad = false;
 	reader->named_count = 0;
 	if (columns < COLUMNS)
 		return false;
@@ -31,7 +32,10 @@ void event_reader_fini(struct event_reader *reader)
 
 static uint64_t take(struct event_reader *reader, enum column column)
 {
-	return take_varint(&reader->columns[column]);
+	uint64_t number = take_varint(&reader->columns[column]);
+
+	reader->bad |= reader->columns[column].bad;
+	return number;
 }
 
 static uint64_t take_difference(struct event_reader *reader,
@@ -46,7 +50,7 @@ static uint64_t take_handle(struct event_reader *reader)
 	uint64_t ago = take(reader, COLUMN_HANDLE), handle;
 
 	if (ago > reader->named_count) {
-		reader->columns[COLUMN_HANDLE].bad = true;
+		reader->bad = true;
 		return 0;
 	}
 	handle = ago ? reader->named[reader->named_count - ago] :
@@ -98,16 +102,9 @@ static void take_note(struct event_reader *reader, struct recorded_event *ret)
 
 	ret->note = take(reader, COLUMN_NOTE);
 	body = take_part(&reader->columns[COLUMN_NOTE]);
+	reader->bad |= body.bad;
 	ret->body = body.bytes;
 	ret->body_size = body.size;
-}
-
-static bool is_bad(const struct event_reader *reader)
-{
-	for (unsigned i = 0; i < COLUMNS; i++)
-		if (reader->columns[i].bad)
-			return true;
-	return false;
 }
 
 int event_reader_next(struct event_reader *reader, struct recorded_event *ret)
@@ -134,5 +131,5 @@ int event_reader_next(struct event_reader *reader, struct recorded_event *ret)
 		ret->site = take(reader, COLUMN_SITE);
 		take_operands(reader, head, ret);
 	}
-	return is_bad(reader) ? -EBADMSG : 1;
+	return reader->bad ? -EBADMSG : 1;
 }

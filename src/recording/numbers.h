@@ -45,7 +45,7 @@ static inline void put_text(struct strbuf *out, const char *text)
 }
 
 /* One that doesn't end, or is larger than 64 bits, is bad. */
-static inline uint64_t take_varint(struct cursor *in)
+static inline uint64_t take_long_varint(struct cursor *in)
 {
 	uint64_t number = 0;
 
@@ -60,6 +60,15 @@ static inline uint64_t take_varint(struct cursor *in)
 	}
 	in->bad = true;
 	return 0;
+}
+
+/* Most have one byte. */
+static inline uint64_t take_varint(struct cursor *in)
+{
+	if (!in->bad && in->position < in->size &&
+	    in->bytes[in->position] < 0x80)
+		return in->bytes[in->position++];
+	return take_long_varint(in);
 }
 
 /* The bytes that follow their count, as a cursor of their own. */

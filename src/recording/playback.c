@@ -526,23 +526,57 @@ static void play_event(struct playback *playback,
 		play_act(playback, event);
 }
 
+/* So many are read before the first of them is played: what they need of the
+   heap is on its way meanwhile. */
+#define AHEAD 16
+
+static void expect(const struct playback *playback,
+		   const struct recorded_event *event)
+{
+	const struct glossary_thread *thread =
+		glossary_thread(&playback->glossary, event->thread);
+	const struct glossary_site *site =
+		glossary_site(&playback->glossary, event->site);
+	const struct played *played;
+
+	if (!thread || !site || thread->process > playback->count)
+		return;
+	played = playback->all[thread->process - 1];
+	if (!played)
+		return;
+	if (event->handle)
+		heap_expect(played->watched.heap, site->function->family,
+			    event->handle);
+	if (event->old)
+		heap_expect(played->watched.heap, site->function->family,
+			    event->old);
+}
+
+static int play_some(struct playback *playback, struct event_reader *reader)
+{
+	struct recorded_event events[AHEAD];
+	size_t count = 0;
+	int more = 1;
+
+	while (count < AHEAD &&
+	       (more = event_reader_next(reader, &events[count])) > 0)
+		expect(playback, &events[count++]);
+	for (size_t i = 0; i < count && !playback->damaged; i++)
+		play_event(playback, &events[i]);
+	return playback->damaged ? -EBADMSG : more;
+}
+
 static int play_events(struct playback *playback,
 		       const struct block_head *head, const struct strbuf *text)
 {
 	struct event_reader reader = { .left = 0 };
-	struct recorded_event event;
-	int more;
+	int more = 1;
 
 	if (!event_reader_begin(&reader, strbuf_text(text), text->length,
 				head->count))
 		return -EBADMSG;
-	while ((more = event_reader_next(&reader, &event)) > 0) {
-		play_event(playback, &event);
-		if (playback->damaged)
-			more = -EBADMSG;
-		if (more < 0)
-			break;
-	}
+	while (more > 0)
+		more = play_some(playback, &reader);
 	event_reader_fini(&reader);
 	return more;
 }
