@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "heap/families.h"
 #include "recording/block.h"
 #include "recording/cost_note.h"
 #include "recording/events.h"
 #include "recording/numbers.h"
+#include "recording/playback.h"
+#include "report/file/whole_file.h"
 
 static uint64_t state = 1;
 
@@ -209,6 +215,204 @@ START_TEST(test_growth)
 }
 END_TEST
 
+/* ---- files ---- */
+
+static void put_entry(struct strbuf *out, unsigned kind,
+		      const struct strbuf *rest)
+{
+	put_varint(out, kind);
+	put_bytes(out, rest->text, rest->length);
+}
+
+/* What the file above all tells of: one process, one thread, malloc. */
+static void put_dictionary(struct strbuf *out)
+{
+	static const struct {
+		unsigned kind;
+		const char *text[2];
+		uint64_t numbers[5]; /* before the texts */
+		size_t count;
+	} entries[] = {
+		{ ENTRY_PROCESS, { "program", "name" }, { 1, 77, 1, 1 }, 4 },
+		{ ENTRY_THREAD, { "thread" }, { 1, 1, 77 }, 3 },
+		{ ENTRY_FAMILY, { "malloc", "bytes" }, { 1 }, 1 },
+		{ ENTRY_FUNCTION, { "malloc", "" }, { 1, 1, 0, 10 }, 4 },
+		{ ENTRY_FUNCTION, { "free", "" }, { 2, 1, 1, 3 }, 4 },
+		{ ENTRY_SITE, { NULL }, { 1, 1, 0 }, 3 },
+		{ ENTRY_SITE, { NULL }, { 2, 2, 0 }, 3 },
+	};
+	struct strbuf rest = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		strbuf_clear(&rest);
+		for (size_t k = 0; k < entries[i].count; k++)
+			put_varint(&rest, entries[i].numbers[k]);
+		for (size_t k = 0; k < 2 && entries[i].text[k]; k++)
+			put_text(&rest, entries[i].text[k]);
+		/* A process's descriptors; a family's flags and granularity;
+		   of others, what nobody knows yet. */
+		put_varint(&rest, 0);
+		put_varint(&rest, 0);
+		put_entry(out, entries[i].kind, &rest);
+	}
+	strbuf_fini(&rest);
+}
+
+/* Each block of memory is acquired once; every other one is given back. */
+static struct recorded_event event_of(unsigned i)
+{
+	const bool back = i % 4 == 3;
+
+	return (struct recorded_event){
+		.kind = back ? RECORDED_ENTRY : RECORDED_RETURN,
+		.time = 1000 + 10 * i,
+		.thread = 1,
+		.site = 1 + back,
+		.handle = 4096 + 16 * (back ? i - 1 : i),
+		.size = back ? 0 : 100,
+	};
+}
+
+static void add_block(struct strbuf *file, enum block_kind kind,
+		      uint32_t sequence, uint32_t count, struct strbuf *text)
+{
+	const struct block_head head = { .kind = kind,
+					 .sequence = sequence,
+					 .count = count,
+					 .last_time = UINT64_MAX };
+
+	block_add(file, &head, text->text, text->length);
+	strbuf_clear(text);
+}
+
+#define PARTS 30
+
+/* ends[0] is that of the dictionary. */
+static unsigned make_file(struct strbuf *file, size_t ends[PARTS + 1],
+			  unsigned counts[PARTS + 1])
+{
+	struct event_block events = { 0 };
+	struct strbuf text = { 0 };
+	unsigned all = 0;
+
+	recording_head_add(file, &(struct recording_head){ .start = 1 });
+	put_dictionary(&text);
+	add_block(file, BLOCK_DICTIONARY, 0, 7, &text);
+	ends[0] = file->length;
+	counts[0] = 0;
+	for (unsigned i = 1; i <= PARTS; i++) {
+		const unsigned count = 1 + random_number() % 60;
+
+		for (unsigned k = 0; k < count; k++) {
+			struct recorded_event event = event_of(all++);
+
+			event_block_add(&events, &event);
+		}
+		event_block_take(&events, &text);
+		add_block(file, BLOCK_EVENTS, i, count, &text);
+		ends[i] = file->length;
+		counts[i] = counts[i - 1] + count;
+	}
+	event_block_fini(&events);
+	strbuf_fini(&text);
+	return all;
+}
+
+struct played_file {
+	struct playback_end end;
+	uint64_t events, live;
+};
+
+static void count_live(void *live, const struct watched *process,
+		       const struct heap_cost *cost UNUSED)
+{
+	const struct family *family = heap_family(process->heap, 0);
+
+	*(uint64_t *)live += heap_total(process->heap, family)->blocks;
+}
+
+static struct played_file play(const void *bytes, size_t size)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	struct played_file played = { .live = 0 };
+	struct playback_options options = {
+		.stacks = stacks_new(),
+		.families = families_new(),
+		.ended = count_live,
+		.context = &played.live,
+	};
+	struct playback *playback = playback_new(&options);
+
+	ck_assert_int_eq(write_bytes(fd, bytes, size), 0);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	played.end = playback_run(playback, fd);
+	played.events = playback_counts(playback).events;
+	playback_free(playback);
+	stacks_free(options.stacks);
+	families_free(options.families);
+	return played;
+}
+
+/* Of so many events: acquired less given back. */
+static unsigned live_after(unsigned count)
+{
+	return count - 2 * (count / 4);
+}
+
+START_TEST(test_cuts)
+{
+	struct strbuf file = { 0 };
+	unsigned counts[PARTS + 1];
+	size_t ends[PARTS + 1];
+
+	make_file(&file, ends, counts);
+	for (unsigned i = 0; i < 1000; i++) {
+		const size_t size = 40 + random_number() % (file.length - 39);
+		struct played_file played = play(file.text, size);
+		size_t last = 40;
+		unsigned count = 0;
+
+		for (unsigned k = 0; k <= PARTS && ends[k] <= size; k++) {
+			last = ends[k];
+			count = counts[k];
+		}
+		ck_assert_int_eq(played.end.error, -ENODATA);
+		ck_assert_uint_eq(played.end.offset, last);
+		ck_assert_uint_eq(played.events, count);
+		ck_assert_uint_eq(played.live, live_after(count));
+	}
+	strbuf_fini(&file);
+}
+END_TEST
+
+/* Nothing of a block that was damaged is played, nor what comes after it. */
+START_TEST(test_damage)
+{
+	struct strbuf file = { 0 };
+	unsigned counts[PARTS + 1];
+	size_t ends[PARTS + 1];
+
+	make_file(&file, ends, counts);
+	for (unsigned i = 0; i < 1000; i++) {
+		const size_t at = 40 + random_number() % (file.length - 40);
+		const char bit = 1 << random_number() % 8;
+		struct played_file played;
+		unsigned k = 0;
+
+		while (ends[k] <= at)
+			k++;
+		file.text[at] ^= bit;
+		played = play(file.text, file.length);
+		file.text[at] ^= bit;
+		ck_assert_int_eq(played.end.error, -EBADMSG);
+		ck_assert_ptr_nonnull(played.end.problem);
+		ck_assert_uint_eq(played.end.offset, k ? ends[k - 1] : 40);
+		ck_assert_uint_eq(played.events, k ? counts[k - 1] : 0);
+	}
+	strbuf_fini(&file);
+}
+END_TEST
+
 START_TEST(test_notes)
 {
 	struct heap_cost cost = { .stopped_ns = 5 }, found;
@@ -240,7 +444,10 @@ int main(void)
 	tcase_add_test(tests, test_events);
 	tcase_add_test(tests, test_block);
 	tcase_add_test(tests, test_growth);
+	tcase_add_test(tests, test_cuts);
+	tcase_add_test(tests, test_damage);
 	tcase_add_test(tests, test_notes);
+	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
