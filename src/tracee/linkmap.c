@@ -159,6 +159,34 @@ static bool is_unlisted(const struct module *module)
 	return !module->listed && !module->is_main && !module->is_linker;
 }
 
+static void tell_broken(struct space *space, int err)
+{
+	/* Of a running program the list may be read while it changes. */
+	if (err == -EFAULT || space->linkmap.broken)
+		return;
+	diag(DIAG_WARNING, DIAG_SESSION,
+	     "process %d: its list of libraries is damaged: some may be missed",
+	     (int)space->memory.pid);
+	space->linkmap.broken = true;
+}
+
+/*
+ * Whatever the list says: code that still has a trap is there, and threads will
+ * run into it.
+ */
+static void keep_trapped(struct space *space)
+{
+	struct module *module;
+
+	for (module = space->modules; module; module = module->next) {
+		if (!is_unlisted(module) ||
+		    !trap_stands_in(space, module->low, module->high))
+			continue;
+		module->listed = true;
+		tell_broken(space, -ESTALE);
+	}
+}
+
 /* What is known of addresses is good until then, and not any more. */
 static void drain_sources(struct space *space)
 {
@@ -179,6 +207,7 @@ static void forget_unlisted(struct space *space)
 	struct tracer_client *client = space->tracer->client;
 	struct module *module, *next;
 
+	keep_trapped(space);
 	drain_sources(space);
 	for (module = space->modules; module; module = module->next) {
 		if (!is_unlisted(module))
@@ -208,17 +237,6 @@ static void announce_new(struct space *space)
 		module->announced = true;
 		client->ops->module_mapped(client, space, module);
 	}
-}
-
-static void tell_broken(struct space *space, int err)
-{
-	/* Of a running program the list may be read while it changes. */
-	if (err == -EFAULT || space->linkmap.broken)
-		return;
-	diag(DIAG_WARNING, DIAG_SESSION,
-	     "process %d: its list of libraries is damaged: some may be missed",
-	     (int)space->memory.pid);
-	space->linkmap.broken = true;
 }
 
 /* Of a list that can't be read to its end, what isn't listed may be there. */

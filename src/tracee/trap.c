@@ -331,6 +331,29 @@ void trap_lift_all(struct space *space)
 			(void)trap_set_planted(space, trap, false);
 }
 
+/* What lies there may be another library's by now, which has an int3, too. */
+static bool stands(struct space *space, const struct trap *trap)
+{
+	uint8_t code[sizeof(trap->insn.bytes)];
+	const size_t n = trap->insn.length;
+
+	return n && n <= sizeof(code) &&
+	       !memory_read(&space->memory.memory, trap->address, code, n) &&
+	       code[0] == space->arch->trap_byte &&
+	       !memcmp(code + 1, trap->insn.bytes + 1, n - 1);
+}
+
+bool trap_stands_in(struct space *space, taddr_t low, taddr_t high)
+{
+	struct trap *trap, *next;
+
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->planted && trap->address >= low &&
+		    trap->address < high && stands(space, trap))
+			return true;
+	return false;
+}
+
 void trap_forget_range(struct space *space, taddr_t low, taddr_t high)
 {
 	struct trap *trap, *next;

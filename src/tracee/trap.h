@@ -89,6 +89,9 @@ struct trap *trap_find(struct space *space, taddr_t address);
 /* Puts back every original byte; owners stay, but nothing is hit any more. */
 void trap_lift_all(struct space *space);
 
+/* Whether the code in [low, high) still has one of its traps. */
+bool trap_stands_in(struct space *space, taddr_t low, taddr_t high);
+
 /*
  * The mapping [low, high) is gone: forgets its traps without writing, as
  * something else may live there by now.

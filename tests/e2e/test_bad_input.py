@@ -368,6 +368,18 @@ for each_damage, each_told in (("ring", 1), ("long", 1), ("copies", 1),
     damaged_list(each_damage, each_told)
 
 
+def hidden_library(how):
+    @h.test("a link map that hides a library: " + how)
+    def run(case):
+        result = case.calltrap("-L", "-x", "f1", program("ring"), how)
+        result.check_status(7)
+        result.log.check_counts({"f1": 30})
+
+
+for each_way in "cut", "none", "moved":
+    hidden_library(each_way)
+
+
 @h.test("calltrap itself, its parent")
 def itself(case):
     result = case.run(["/bin/sh", "-c", "exec '%s' -p $$" % h.CALLTRAP])

@@ -3,7 +3,9 @@
  * Puts into its link map what is none, tells debuggers of the change, and
  * repairs it. Its argument says what: "ring" of invented entries, "long" list
  * of them, "copies" of one entry in a ring, "self": r_next points to itself,
- * "wild": a pointer to nowhere.
+ * "wild": a pointer to nowhere. Or it takes out a library that is still there:
+ * "cut", or all that follow the program, "none"; or it says that they are
+ * elsewhere, "moved".
  */
 
 #include <link.h>
@@ -45,6 +47,42 @@ static void tell(void)
 	((void (*)(void))_r_debug.r_brk)();
 }
 
+static int call(void)
+{
+	int wrong = 0;
+
+	for (int i = 0; i < 10; i++)
+		wrong += f1(i) != i + 1;
+	return wrong;
+}
+
+/* Calls while the list doesn't have the library, and when it has it again. */
+static int hide(const char *how)
+{
+	struct link_map *all = _r_debug.r_map, *before = all, *map, *rest;
+	int wrong = call();
+
+	while (!strstr(before->l_next->l_name, "libt.so"))
+		before = before->l_next;
+	map = before->l_next;
+	if (!strcmp(how, "none"))
+		before = all;
+	rest = before->l_next;
+	if (!strcmp(how, "moved"))
+		map->l_addr += 4096;
+	else
+		before->l_next = strcmp(how, "none") ? map->l_next : NULL;
+	tell();
+	wrong += call();
+	if (!strcmp(how, "moved"))
+		map->l_addr -= 4096;
+	before->l_next = rest;
+	tell();
+	wrong += call();
+	printf("count MAIN f1 30\n");
+	return wrong ? 1 : 7;
+}
+
 int main(int argc, char **argv)
 {
 	struct r_debug_extended *extended = (void *)&_r_debug;
@@ -54,6 +92,9 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 1;
+	if (!strcmp(argv[1], "cut") || !strcmp(argv[1], "none") ||
+	    !strcmp(argv[1], "moved"))
+		return hide(argv[1]);
 	while (last->l_next)
 		last = last->l_next;
 	last->l_next = damage(argv[1]);
