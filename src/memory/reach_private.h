@@ -37,6 +37,18 @@ void reach_push(struct reacher *reacher, const struct block *block);
 void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 		      reach_found *found);
 
+/* Of a thread that has ended: nothing in it is used, but the vector of its
+   thread-local blocks will be. */
+struct dead_stack {
+	taddr_t start, end;
+	taddr_t vector;
+};
+
+/* stack: a mapping with a guard before it, which no task's stack is in. */
+bool reach_find_dead_stack(const struct reacher *reacher,
+			   const struct mapping *stack,
+			   struct dead_stack *ret);
+
 /* Whether a pointer into the middle of a block is how a library holds it. */
 bool reach_is_usual(struct reacher *reacher, const struct block *block,
 		    uint64_t pointer);

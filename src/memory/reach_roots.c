@@ -23,25 +23,19 @@ static taddr_t sp_of(const struct frozen_task *task)
 	return arch ? arch->sp(&task->regs) : 0;
 }
 
-/* The lowest byte of a mapping that is in use. */
-static taddr_t in_use_from(const struct mapping *mapping,
-			   const struct freeze *frozen)
+/* The lowest stack pointer in a mapping, or its end. */
+static taddr_t lowest_sp(const struct mapping *mapping,
+			 const struct freeze *frozen)
 {
 	taddr_t lowest = mapping->end;
-	bool stack = false;
 
 	for (size_t i = 0; i < frozen->count; i++) {
 		const taddr_t sp = sp_of(&frozen->tasks[i]);
 
-		if (sp < mapping->start || sp >= mapping->end)
-			continue;
-		stack = true;
-		if (sp < lowest)
+		if (sp >= mapping->start && sp < lowest)
 			lowest = sp;
 	}
-	if (!stack || lowest - mapping->start < RED_ZONE)
-		return mapping->start;
-	return (lowest - RED_ZONE) & ~(taddr_t)7;
+	return lowest;
 }
 
 /* ---- less what is the allocator's ---- */
@@ -132,6 +126,31 @@ static void scan_task(struct reacher *reacher, const struct frozen_task *task,
 		look_at(reacher, vector - VECTOR_BACK, found);
 }
 
+static bool has_guard(const struct mappings *mappings,
+		      const struct mapping *mapping)
+{
+	return mapping->kind == MAPPING_STACK && mapping > mappings->list &&
+	       mapping[-1].end == mapping->start && !mapping[-1].readable;
+}
+
+static void scan_mapping(struct reacher *reacher, const struct mapping *mapping,
+			 const struct freeze *frozen, reach_found *found)
+{
+	const taddr_t sp = lowest_sp(mapping, frozen);
+	taddr_t start = mapping->start;
+	struct dead_stack dead;
+
+	if (sp < mapping->end && sp - start >= RED_ZONE) {
+		start = (sp - RED_ZONE) & ~(taddr_t)7;
+	} else if (sp == mapping->end &&
+		   has_guard(reacher->mappings, mapping) &&
+		   reach_find_dead_stack(reacher, mapping, &dead)) {
+		look_at(reacher, dead.vector, found);
+		start = dead.end;
+	}
+	scan_less_holes(reacher, start, mapping->end, found);
+}
+
 void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 		      reach_found *found)
 {
@@ -144,7 +163,6 @@ void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 		const struct mapping *mapping = &mappings->list[i];
 
 		if (mapping->readable)
-			scan_less_holes(reacher, in_use_from(mapping, frozen),
-					mapping->end, found);
+			scan_mapping(reacher, mapping, frozen, found);
 	}
 }

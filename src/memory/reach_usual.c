@@ -51,6 +51,20 @@ static bool is_array(const struct block *block, const uint64_t *words,
 	       most % count <= SLACK && most / count >= 1;
 }
 
+/* Aligned by hand: where the block begins is kept beside what is aligned. */
+static bool keeps_beginning(struct reacher *reacher,
+			    const struct block *block, uint64_t pointer)
+{
+	uint64_t words[3];
+
+	if (pointer % 16 || pointer - block->address < sizeof(words[0]) ||
+	    !read_words(reacher, pointer - sizeof(words[0]), words,
+			ARRAY_SIZE(words)))
+		return false;
+	return words[0] == block->address || words[1] == block->address ||
+	       words[2] == block->address;
+}
+
 /* A virtual table says how far it is from the beginning of the object. */
 static bool is_base(struct reacher *reacher, const struct block *block,
 		    const uint64_t *words, uint64_t pointer)
@@ -80,5 +94,6 @@ bool reach_is_usual(struct reacher *reacher, const struct block *block,
 	return is_old_string(block, words, offset) ||
 	       is_behind_length(block, words, offset) ||
 	       is_array(block, words, offset) ||
-	       is_base(reacher, block, words, pointer);
+	       is_base(reacher, block, words, pointer) ||
+	       keeps_beginning(reacher, block, pointer);
 }

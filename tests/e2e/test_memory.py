@@ -272,6 +272,64 @@ def found_size(found, least):
                 if group["size"] >= least)
 
 
+# Of leak_shapes; PROGRAMS=all takes each of them.
+SHAPES = (3, 8, 11, 12, 15, 21, 35, 44)
+
+
+def is_reading(pid):
+    with open("/proc/%d/syscall" % pid, encoding="utf-8") as file:
+        return file.read().startswith("0 ")
+
+
+def memcheck_counts(case, argv):
+    result = case.run(["valgrind", "--leak-check=full"] + argv,
+                      input_text="q")
+    counts = dict.fromkeys(("definitely lost", "indirectly lost",
+                            "possibly lost"), (0, 0))
+    for line in result.err.splitlines():
+        words = line.replace(",", "").split()
+        name = " ".join(words[1:3]).rstrip(":")
+        if len(words) > 6 and name in counts:
+            counts[name] = int(words[6]), int(words[3])
+    # Of a thread that runs, memcheck thinks so; we know its vector.
+    if any("_dl_allocate_tls" in line or "allocate_dtv" in line
+           for line in result.err.splitlines()):
+        blocks, _ = counts["possibly lost"]
+        counts["possibly lost"] = blocks - 1, None
+    return counts
+
+
+def check_shape(case, argv):
+    target = case.start(argv)
+    h.wait_until(lambda: "ready" in target.out and is_reading(target.pid),
+                 "its blocks")
+    found, _ = look(case, target, "--leaks")
+    target.say("q")
+    target.wait()
+    said, ours = memcheck_counts(case, argv), counts_of(found)
+    for verdict, (blocks, size) in said.items():
+        h.check_equal(ours[verdict][0], blocks,
+                      "%s, blocks of shape %s" % (verdict, argv[1]))
+        # We know what malloc made of a size, not what was asked for.
+        h.check(size is None or
+                0 <= ours[verdict][1] - size <= blocks * 15 + 4095,
+                "%s of shape %s: %r, memcheck %r" % (verdict, argv[1], ours,
+                                                     said))
+
+
+@h.test("many ways to lose and to hold blocks, each as memcheck says")
+def _(case):
+    h.need("valgrind")
+    program = h.build("leak_shapes", "leak_shapes.cc", "-O1", "-w",
+                      "-lpthread", "-ldl", cc="g++")
+    library = h.build_library("libkeeper.so", "leak_keeper.c")
+    shapes = SHAPES
+    if os.environ.get("PROGRAMS") == "all":
+        shapes = range(int(case.run([program]).out))
+    for shape in shapes:
+        check_shape(case, [program, str(shape), library])
+
+
 @h.test("the same as LeakSanitizer says")
 def _(case):
     program = h.build("memory_leaks.lsan", "memory_leaks.cc", "-g", "-O1",
