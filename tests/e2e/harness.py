@@ -788,6 +788,11 @@ def report(number, name, passed, skipped, details):
     sys.stdout.flush()
 
 
+def select(condition):
+    """Keeps those of the tests registered whose names meet it."""
+    _tests[:] = [test for test in _tests if condition(test[0])]
+
+
 def main():
     """Runs the tests registered, or those whose name holds an argument."""
     wanted = [test for test in _tests

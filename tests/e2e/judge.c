@@ -97,7 +97,8 @@ static bool take_ours(struct judge *judge, pid_t tid, struct stack *ret)
 
 	if (ptrace_get_regs(tid, &regs))
 		exit(1);
-	stack = unwind(judge->unwinder, &judge->space, tid, &regs, FRAMES_MAX,
+	stack = unwind(judge->unwinder, &judge->space,
+		       &judge->space.memory.memory, tid, &regs, FRAMES_MAX,
 		       false);
 	ret->count = stacks_frames(judge->stacks, stack, frames, FRAMES_MAX);
 	for (i = 0; i < ret->count; i++) {

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A minute or two of the torture; `make torture' runs it for longer."""
+"""Minutes of the torture, its calls; `make torture' runs it for longer."""
 
 import os
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
+os.environ.setdefault("PART", "calls")
 os.environ.setdefault("SECONDS", "50")
 os.environ.setdefault("ROUNDS", "50")
 script = os.path.join(here, "..", "torture", "run")
