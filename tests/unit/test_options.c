@@ -950,6 +950,19 @@ START_TEST(test_manual)
 }
 END_TEST
 
+/* configure.ac has it; automake (check-news) looks at NEWS. */
+START_TEST(test_version)
+{
+	const char *wanted = "calltrap (" PACKAGE_VERSION ") ";
+	char *text = source_file("debian/changelog");
+
+	ck_assert_msg(text != NULL, "no debian/changelog");
+	text[strlen(wanted)] = '\0';
+	ck_assert_str_eq(text, wanted);
+	free(text);
+}
+END_TEST
+
 /* The table itself: no name twice among a verb's options, text for all. */
 static void check_options(enum verb verb)
 {
@@ -1034,6 +1047,7 @@ static TCase *table_tests(void)
 	tcase_add_test(tests, test_completed_processes);
 	tcase_add_test(tests, test_convert_words);
 	tcase_add_test(tests, test_manual);
+	tcase_add_test(tests, test_version);
 	return tests;
 }
 
