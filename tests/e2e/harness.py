@@ -658,6 +658,18 @@ def need(*tools):
             raise Skip(tool + " isn't installed")
 
 
+def need_ruby_with_places():
+    """From 3.3 on, libruby doesn't export what leads to its frames."""
+    need("ruby")
+    names = command_output(["ruby", "-e", "print RbConfig::CONFIG"
+                            "['LIBRUBY_ALIASES']"])[1].split()
+    files = [os.path.join(HERE, "..", "..", "etc", name + ".conf")
+             for name in names]
+    if not any(os.path.exists(file) for file in files):
+        raise Skip("no file says where this Ruby has its places: " +
+                   " ".join(names))
+
+
 def victim(name):
     return os.path.join(VICTIMS, name)
 

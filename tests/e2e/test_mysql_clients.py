@@ -111,6 +111,7 @@ def perl_places(case):
 
 @h.test("the line of the Ruby script that asks")
 def ruby_places(case):
+    h.need_ruby_with_places()
     check_places(case, "report.rb", "mysql_send_query", "SELECT sleep(1)")
 
 

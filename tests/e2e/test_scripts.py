@@ -76,7 +76,7 @@ def long_script(case, name, before, line, after):
 
 @h.test("Ruby")
 def ruby(case):
-    h.need("ruby")
+    h.need_ruby_with_places()
     other = long_script(case, "long.rb", "def long\n",
                         "  here; Process.ppid", "end\nlong\nwork(3)\n")
     done, calls = trace(case, ["ruby", h.victim("scripts.rb"), other],
@@ -191,16 +191,19 @@ exec("outer.work()")
                   ["outer.py:3"], "only libraries: the innermost")
 
 
-@h.test("names of files that aren't ASCII")
-def names(case):
-    line = {"py": "import os; os.getppid()\n", "pl": "getppid();\n",
-            "rb": "Process.ppid\n", "php": "<?php posix_getppid();\n"}
-    commands = {"py": PYTHON, "pl": "perl", "rb": "ruby", "php": "php"}
-    for kind, command in commands.items():
-        h.need(command)
+def need(kind):
+    if kind == "rb":
+        h.need_ruby_with_places()
+    h.need({"py": PYTHON, "pl": "perl", "rb": "ruby", "php": "php"}[kind])
+
+
+def names(kind, command, line):
+    @h.test("names of files that aren't ASCII, " + kind)
+    def run(case):
+        need(kind)
         for stem in ("plain", "gr\u00f6\u00dfe", "\u4e16\u754c",
                      "\U0001f642"):
-            path = case.write("%s.%s" % (stem, kind), line[kind])
+            path = case.write("%s.%s" % (stem, kind), line)
             done, calls = trace(case, [command, path],
                                 env={"LC_ALL": "C.UTF-8"})
             h.check_equal([c.get("script") for c in calls],
@@ -209,13 +212,11 @@ def names(case):
                           [os.path.basename(path) + ":1"], "the log")
 
 
-@h.test("an interpreter that is in no script yet, and one that is done")
-def outside(case):
-    for command in ([PYTHON, "-c", "import os; os.getppid()"],
-                    ["perl", "-e", "getppid();"],
-                    ["ruby", "-e", "Process.ppid"],
-                    ["php", "-r", "posix_getppid();"]):
-        h.need(command[0])
+def outside(kind, command):
+    @h.test("an interpreter that is in no script yet, and one that is done, " +
+            kind)
+    def run(case):
+        need(kind)
         done, calls = trace(case, command, wanted="setlocale+getppid+"
                             "__libc_start_main+exit")
         first = calls[0]
@@ -224,6 +225,16 @@ def outside(case):
                 first)
         inner = [c for c in calls if c["function"] == "getppid"]
         h.check_equal([c["script"]["line"] for c in inner], [1], "the line")
+
+
+names("py", PYTHON, "import os; os.getppid()\n")
+names("pl", "perl", "getppid();\n")
+names("rb", "ruby", "Process.ppid\n")
+names("php", "php", "<?php posix_getppid();\n")
+outside("py", [PYTHON, "-c", "import os; os.getppid()"])
+outside("pl", ["perl", "-e", "getppid();"])
+outside("rb", ["ruby", "-e", "Process.ppid"])
+outside("php", ["php", "-r", "posix_getppid();"])
 
 
 @h.test("a thread that is none of the interpreter's")
