@@ -14,13 +14,14 @@
 #include <unistd.h>
 
 #include "agent/remains.h"
+#include "agent/room.h"
 #include "agent/slots.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/x86_64/agent/image.h"
-#include "tracee/passing.h"
+#include "tracee/tracer.h"
 
 /* How old the last sign of life may be. */
 #define PATIENCE NS_PER_SECOND
@@ -169,53 +170,44 @@ static bool find_old(struct agent *agent)
 
 /* ---- getting in ---- */
 
-/* Where a syscall instruction lies: the kernel's own page has some. */
-static taddr_t find_instruction(const struct agent *agent)
-{
-	static const uint8_t wanted[2] = { 0x0f, 0x05 };
-	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
-		xmalloc(sizeof(*mapping));
-	FILE *maps = procfs_maps_open(agent->space->memory.pid);
-	uint8_t code[16384];
-	uint8_t *found = NULL;
-	size_t size;
-
-	while (maps && !found && procfs_maps_next(maps, mapping)) {
-		if (strcmp(mapping->path, "[vdso]"))
-			continue;
-		size = procmem_read_code(&agent->space->memory, mapping->start,
-					 code, sizeof(code));
-		found = memmem(code, size, wanted, sizeof(wanted));
-	}
-	if (maps)
-		fclose(maps);
-	return found ? mapping->start + (found - code) : 0;
-}
-
 static uint64_t whole_size(void)
 {
 	return AGENT_SHARED_OFFSET + shared_size();
 }
 
+/* The task that goes will come back here. */
+static void remember_way(struct agent *agent, const struct task *task)
+{
+	const struct arch_ops *arch = agent->space->arch;
+
+	agent->tid = task->tid;
+	agent->place = arch->ip(&task->regs);
+	agent->sp = arch->sp(&task->regs);
+}
+
 /* All of it, readable and executable; boot maps what is to be written. */
 static bool reserve(struct agent *agent, struct task *task)
 {
-	const uint64_t arguments[6] = {
-		0, whole_size(), PROT_READ | PROT_EXEC,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, UINT64_MAX, 0,
+	struct agent_errand errand = {
+		.number = SYS_mmap,
+		.arguments = {
+			0, whole_size(), PROT_READ | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				MAP_FIXED_NOREPLACE,
+			UINT64_MAX, 0,
+		},
+		.place = agent->place,
 	};
-	const taddr_t instruction = find_instruction(agent);
-	int64_t base;
-	int err;
+	const taddr_t room = room_find(task->tid, whole_size());
 
-	if (!instruction)
-		return refuse(agent, "no instruction for a system call");
-	err = task_system_call(task, instruction, SYS_mmap, arguments, &base);
-	if (err) /* a signal came: the next task may try it */
-		return false;
-	if (base < 0 && base > -4096)
+	errand.arguments[0] = agent->base = room;
+	if (!room)
 		return refuse(agent, "it can't have more memory");
-	agent->base = (taddr_t)base;
+	if (errand_write(agent->space, &errand, &agent->errand))
+		return refuse(agent, "there is no room for code");
+	agent->space->arch->set_ip(&task->regs, agent->errand.place);
+	task->ip_changed = true;
+	agent->state = AGENT_RESERVING;
 	return true;
 }
 
@@ -235,34 +227,22 @@ static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 	return true;
 }
 
-static void remember_way(struct agent *agent, const struct task *task)
+static bool start_boot(struct agent *agent, struct task *task, uint64_t what)
 {
-	const struct arch_ops *arch = agent->space->arch;
-
-	agent->tid = task->tid;
-	agent->place = arch->ip(&task->regs);
-	agent->sp = arch->sp(&task->regs);
+	agent->state = AGENT_MAPPING;
+	return set_boot(agent, task, what) ||
+	       refuse(agent, "its code can't be written");
 }
 
 static bool begin(struct agent *agent, struct task *task)
 {
 	const char *reason = why_not(task);
-	uint64_t what = AGENT_BOOT_SHARE;
 
 	if (reason)
 		return refuse(agent, reason);
-	if (!find_old(agent)) {
-		if (!reserve(agent, task))
-			return false;
-		what = AGENT_BOOT_MAP;
-		if (write_at(agent, agent->base, agent_image,
-			     agent_image_size))
-			return refuse(agent, "its code can't be written");
-	}
-	agent->state = AGENT_MAPPING;
 	remember_way(agent, task);
-	return set_boot(agent, task, what) ||
-	       refuse(agent, "its code can't be written");
+	return find_old(agent) ? start_boot(agent, task, AGENT_BOOT_SHARE) :
+				 reserve(agent, task);
 }
 
 /* That it is what boot has made, and no device or pipe of the program's. */
@@ -303,6 +283,8 @@ static bool open_shared(struct agent *agent, int64_t number)
 	return fd >= 0 && !shared_open(&agent->shared, fd, agent->mode);
 }
 
+#define HANDLERS "its handlers don't return"
+
 /* How often it may be given up half-way. */
 #define TRIES 8
 
@@ -311,15 +293,26 @@ static bool open_shared(struct agent *agent, int64_t number)
  * stack is another call's now. What was mapped stays behind. Returns whether
  * that was the last time.
  */
-static bool give_up(struct agent *agent)
+static bool give_up(struct agent *agent, const char *reason)
 {
 	agent->base = 0;
 	agent->stub_count = 0;
 	agent->reused = false;
 	if (++agent->tries == TRIES)
-		return !refuse(agent, "its handlers don't return");
+		return !refuse(agent, reason);
 	agent->state = AGENT_OUTSIDE;
 	return false;
+}
+
+static bool reserved(struct agent *agent, struct task *task)
+{
+	if (!room_is_taken(task->tid, agent->base, whole_size()))
+		return !give_up(agent, "it can't have more memory") &&
+		       begin(agent, task);
+	errand_remove(agent->space, &agent->errand);
+	if (write_at(agent, agent->base, agent_image, agent_image_size))
+		return refuse(agent, "its code can't be written");
+	return start_boot(agent, task, AGENT_BOOT_MAP);
 }
 
 static bool mapped(struct agent *agent, struct task *task)
@@ -329,7 +322,7 @@ static bool mapped(struct agent *agent, struct task *task)
 	if (!read_gate(agent, &gate))
 		return refuse(agent, "it can't have more memory");
 	if (!gate.booted)
-		return !give_up(agent) && begin(agent, task);
+		return !give_up(agent, HANDLERS) && begin(agent, task);
 	if (gate.boot_result < 0)
 		return refuse(agent, "no memory can be shared with it");
 	if (!open_shared(agent, gate.boot_result))
@@ -368,6 +361,8 @@ bool agent_take(struct agent *agent, struct task *task)
 	switch (agent->state) {
 	case AGENT_OUTSIDE:
 		return begin(agent, task);
+	case AGENT_RESERVING:
+		return is_back(agent, task) && reserved(agent, task);
 	case AGENT_MAPPING:
 		return is_back(agent, task) && mapped(agent, task);
 	case AGENT_CLOSING:
@@ -384,8 +379,8 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 {
 	if (agent->tid != tid)
 		return;
-	if (agent->state == AGENT_MAPPING)
-		(void)give_up(agent);
+	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
+		(void)give_up(agent, "its threads end");
 	else if (agent->state == AGENT_CLOSING)
 		(void)closed(agent);
 }

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_AGENT_H
 #define CALLTRAP_AGENT_H
 
+#include "agent/errand.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
 #include "agent/ticks.h"
@@ -13,10 +14,13 @@
  * It gets in through a task that stands at a trap of ours on a function's first
  * instruction, so in user mode, where no system call is interrupted. The task
  * reserves the memory, then runs the agent's own boot code, which maps the rest
- * and leads back to the trap; a second time, to close the descriptor.
+ * and leads back to the trap; a second time, to close the descriptor. On each of
+ * these ways it saves and restores its registers itself, and so comes back to
+ * its program whether we live or not.
  */
 enum agent_state {
 	AGENT_OUTSIDE,
+	AGENT_RESERVING, /* a task has been sent to reserve the memory */
 	AGENT_MAPPING, /* a task has been sent to map what is shared */
 	AGENT_CLOSING, /* … and to close the descriptor */
 	AGENT_INSIDE,
@@ -38,6 +42,7 @@ struct agent {
 	pid_t tid;	    /* of the task that is on its way … */
 	taddr_t place, sp;  /* … and where it left, and will come back */
 	unsigned tries;
+	struct errand errand;
 	uint64_t mode;	    /* AGENT_COUNTS | … */
 	taddr_t base;
 	int64_t errno_offset;

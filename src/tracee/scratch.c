@@ -250,6 +250,44 @@ void scratch_restore(struct space *space)
 	scratch->free_count = 0;
 }
 
+/* Copies have their places side by side. */
+static uint64_t whole_places(uint64_t size)
+{
+	return (size + INSN_COPY_MAX - 1) / INSN_COPY_MAX * INSN_COPY_MAX;
+}
+
+taddr_t scratch_take(struct space *space, uint64_t size)
+{
+	struct scratch *scratch = &space->scratch;
+	size_t i;
+
+	for (i = 0; i < scratch->area_count; i++) {
+		struct scratch_area *area = &scratch->areas[i];
+		const taddr_t place = area->address + area->used;
+
+		if (area->size - area->used < whole_places(size) ||
+		    charge_page(space, place))
+			continue;
+		area->used += whole_places(size);
+		return place;
+	}
+	return 0;
+}
+
+/* Only what was taken last can be taken again. */
+void scratch_give_back(struct space *space, taddr_t place, uint64_t size)
+{
+	struct scratch *scratch = &space->scratch;
+	size_t i;
+
+	for (i = 0; i < scratch->area_count; i++) {
+		struct scratch_area *area = &scratch->areas[i];
+
+		if (place + whole_places(size) == area->address + area->used)
+			area->used = place - area->address;
+	}
+}
+
 void scratch_free(struct space *space)
 {
 	struct scratch_copy *copy, *next;

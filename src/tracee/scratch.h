@@ -62,6 +62,13 @@ void scratch_restore(struct space *space);
 /* The copy of a trap that is about to go. */
 void scratch_release(struct space *space, struct trap *trap);
 
+/*
+ * Room for other code. Returns 0 when there is none; else it is the caller's
+ * to give back, with the bytes that were there before.
+ */
+taddr_t scratch_take(struct space *space, uint64_t size);
+void scratch_give_back(struct space *space, taddr_t place, uint64_t size);
+
 void scratch_free(struct space *space);
 
 #endif

@@ -292,5 +292,31 @@ def killed(case):
         h.check_equal(target.wait(), 7, "status of the target")
 
 
+@h.test("killed on the way in: no thread has registers of ours")
+def killed_on_the_way_in(case):
+    h.need("strace")
+    for number in range(9, 9 + 3 * ROUNDS):
+        # One call: where no guardian is fast enough, the next one may hit a
+        # trap (strace kills that as well).
+        target = start(case, "1", "1", "slots")
+        tracer = case.start(
+            ["strace", "-f", "-qq", "-o", case.path("strace"), "-e",
+             "trace=ptrace", "-e",
+             "inject=ptrace:signal=KILL:when=%d" % number, h.CALLTRAP,
+             "--engine=agent", "-L", "-x", "labs", "-c", "-o",
+             case.path("log"), "-p", str(target.pid)])
+        h.wait_until(lambda: h.code_differences(target.pid) or
+                     tracer.popen.poll() is not None, "the traps")
+        target.say("go\n")
+        h.wait_until(lambda: "done" in target.out or
+                     target.popen.poll() is not None, "the call")
+        with contextlib.suppress(BrokenPipeError):
+            target.say("end\n")
+        status = target.wait()
+        h.check(status in (7, -signal.SIGTRAP),
+                "killed at %d: status %r" % (number, status))
+        tracer.wait()
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

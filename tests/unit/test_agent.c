@@ -227,6 +227,85 @@ START_TEST(registers_are_kept)
 }
 END_TEST
 
+/* All registers, a flag and the red zone, before and behind an errand. */
+static uint64_t way_out __attribute__((used));
+static uint64_t seen_regs[18] __attribute__((used));
+
+__asm__(".text\n"
+	"through_errand:\n\t"
+	"push %rbx\n\tpush %rbp\n\tpush %r12\n\tpush %r13\n\t"
+	"push %r14\n\tpush %r15\n\t"
+	"mov %rdi, way_out(%rip)\n\t"
+	"movq $77, -8(%rsp)\n\tmovq $78, -128(%rsp)\n\t"
+	"mov $1, %rax\n\t"
+	"mov $2, %rbx\n\t"
+	"mov $3, %rcx\n\t"
+	"mov $4, %rdx\n\t"
+	"mov $5, %rsi\n\t"
+	"mov $6, %rdi\n\t"
+	"mov $7, %rbp\n\t"
+	"mov $8, %r8\n\t"
+	"mov $9, %r9\n\t"
+	"mov $10, %r10\n\t"
+	"mov $11, %r11\n\t"
+	"mov $12, %r12\n\t"
+	"mov $13, %r13\n\t"
+	"mov $14, %r14\n\t"
+	"mov $15, %r15\n\t"
+	"stc\n\tjmp *way_out(%rip)\n"
+	"behind_errand:\n\t"
+	"mov %rax, 0+seen_regs(%rip)\n\t"
+	"mov %rbx, 8+seen_regs(%rip)\n\t"
+	"mov %rcx, 16+seen_regs(%rip)\n\t"
+	"mov %rdx, 24+seen_regs(%rip)\n\t"
+	"mov %rsi, 32+seen_regs(%rip)\n\t"
+	"mov %rdi, 40+seen_regs(%rip)\n\t"
+	"mov %rbp, 48+seen_regs(%rip)\n\t"
+	"mov %r8, 56+seen_regs(%rip)\n\t"
+	"mov %r9, 64+seen_regs(%rip)\n\t"
+	"mov %r10, 72+seen_regs(%rip)\n\t"
+	"mov %r11, 80+seen_regs(%rip)\n\t"
+	"mov %r12, 88+seen_regs(%rip)\n\t"
+	"mov %r13, 96+seen_regs(%rip)\n\t"
+	"mov %r14, 104+seen_regs(%rip)\n\t"
+	"mov %r15, 112+seen_regs(%rip)\n\t"
+	"sbb %rax, %rax\n\tmov %rax, 120+seen_regs(%rip)\n\t"
+	"mov -8(%rsp), %rax\n\tmov %rax, 128+seen_regs(%rip)\n\t"
+	"mov -128(%rsp), %rax\n\tmov %rax, 136+seen_regs(%rip)\n\t"
+	"pop %r15\n\tpop %r14\n\tpop %r13\n\tpop %r12\n\t"
+	"pop %rbp\n\tpop %rbx\n\tret\n");
+void through_errand(const void *errand);
+extern char behind_errand[];
+
+START_TEST(an_errand_keeps_all_registers)
+{
+	const struct agent_header *header = (const void *)agent_image;
+	const size_t size = header->errand_end - header->errand;
+	struct agent_errand errand = {
+		.number = SYS_mmap,
+		.arguments = { 0x10000000000, 4096, PROT_READ | PROT_EXEC,
+			       MAP_PRIVATE | MAP_ANONYMOUS |
+				       MAP_FIXED_NOREPLACE,
+			       UINT64_MAX, 0 },
+		.place = (uintptr_t)behind_errand,
+	};
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned i;
+
+	write_code(code, agent_image + header->errand, size);
+	write_code(code + size, &errand, sizeof(errand));
+	through_errand(code);
+	for (i = 0; i < 15; i++)
+		ck_assert_uint_eq(seen_regs[i], i + 1);
+	ck_assert_int_eq((int64_t)seen_regs[15], -1);
+	ck_assert_uint_eq(seen_regs[16], 77);
+	ck_assert_uint_eq(seen_regs[17], 78);
+	ck_assert_int_eq(munmap((void *)0x10000000000, 4096), 0);
+	munmap(code, 4096);
+}
+END_TEST
+
 START_TEST(nothing_happens_behind_a_closed_gate)
 {
 	set_up(AGENT_COUNTS | AGENT_RECORDS);
@@ -626,6 +705,7 @@ int main(void)
 
 	tcase_add_test(tests, a_call_is_recorded);
 	tcase_add_test(tests, registers_are_kept);
+	tcase_add_test(tests, an_errand_keeps_all_registers);
 	tcase_add_test(tests, nothing_happens_behind_a_closed_gate);
 	tcase_add_test(tests, the_gate_is_closed_without_a_sign_of_life);
 	tcase_add_test(tests, a_forked_child_is_left_alone);

@@ -5,7 +5,7 @@
  * the thread): its frame goes with the stack.
  */
 #define STUB_ORIGINAL 16
-#define BOOT_RETURN   40
+#define BOOT_RETURN   48
 
 	.section .header, "ax", @progbits
 	.globl	agent_header
@@ -16,6 +16,8 @@ agent_header:
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
+	.long	agent_errand
+	.long	agent_errand_data
 	.quad	0
 	.quad	0
 	.quad	0
@@ -101,5 +103,47 @@ agent_boot:
 	popfq
 	lea	128(%rsp), %rsp
 	jmp	*agent_header + BOOT_RETURN(%rip)
+
+/*
+ * A copy of this runs in the unused end of a page of code, before anything is
+ * mapped: one system call, made as above between two instructions. Calltrap
+ * has written behind it which, and where to go on.
+ */
+	.p2align 3
+agent_errand:
+	lea	-128(%rsp), %rsp
+	pushfq
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	lea	agent_errand_data(%rip), %rcx
+	mov	0(%rcx), %rax
+	mov	8(%rcx), %rdi
+	mov	16(%rcx), %rsi
+	mov	24(%rcx), %rdx
+	mov	32(%rcx), %r10
+	mov	40(%rcx), %r8
+	mov	48(%rcx), %r9
+	syscall
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	popfq
+	lea	128(%rsp), %rsp
+	jmp	*agent_errand_data + 56(%rip)
+	.p2align 3
+agent_errand_data:
 
 	.section .note.GNU-stack, "", @progbits

@@ -32,7 +32,7 @@
 #define AGENT_ARGUMENTS	    6
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
-#define AGENT_BOOT_RETURN 40 /* offset of boot_return, for assembly */
+#define AGENT_BOOT_RETURN 48 /* offset of boot_return, for assembly */
 
 struct agent_header {
 	uint64_t magic;
@@ -40,10 +40,20 @@ struct agent_header {
 	uint32_t boot;	      /* offset of the code that maps the rest */
 	uint32_t hook;	      /* offset of what stubs jump to */
 	uint32_t code_size;   /* of the image */
+	uint32_t errand;      /* offsets of code to be copied elsewhere, and of
+				 its end, where struct agent_errand follows */
+	uint32_t errand_end;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
 	uint64_t boot_return; /* where it goes on */
+};
+
+/* One system call, and where to go on. */
+struct agent_errand {
+	uint64_t number;
+	uint64_t arguments[6];
+	uint64_t place;
 };
 
 enum agent_boot {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_ROOM_H
+#define CALLTRAP_ROOM_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+/* Where in a process's address space memory for the agent may lie. */
+
+/* An address where so many bytes are free now; 0: nowhere. */
+taddr_t room_find(pid_t pid, uint64_t size);
+
+/*
+ * Whether that is one mapping now, as the agent's is: private, of no file,
+ * readable and executable.
+ */
+bool room_is_taken(pid_t pid, taddr_t address, uint64_t size);
+
+#endif
