@@ -14,6 +14,7 @@
 #include "cli/heap_verb.h"
 #include "cli/outputs.h"
 #include "recording/playback.h"
+#include "report/file/own_descriptor.h"
 
 static void on_ended(void *context, const struct watched *process,
 		     const struct heap_cost *cost)
@@ -94,14 +95,14 @@ static int unwritten(const char *path)
 			strerror(errno));
 }
 
-/* Standard output may be a file that has something already. */
 static FILE *open_output(const char *path)
 {
-	int fd = strcmp(path, "/dev/stdout") ?
-			 open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			      0666) :
-			 fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	int fd = own_descriptor(path);
 
+	if (fd == -ENOENT)
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	else if (fd < 0)
+		errno = -fd;
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 

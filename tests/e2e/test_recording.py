@@ -348,6 +348,29 @@ def converted(case):
     h.check_equal(h.read(f"{folder}/again"), h.read(text), "there and back")
 
 
+@h.test("standard output may be a file that others write to, before and after")
+def shared(case):
+    folder = folder_of(case, "shared")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "20")
+    for form in ("footprint", "calls", "folded", "pprof", "csv", "stats"):
+        run("convert", path, "--to", form, "-o", f"{folder}/alone")
+        with open(f"{folder}/all", "wb", buffering=0) as file:
+            file.write(b"before\n")
+            subprocess.run([h.CALLTRAP, "convert", path, "--to", form],
+                           stdout=file, check=True, timeout=300)
+            file.write(b"after\n")
+        h.check(read_bytes(f"{folder}/all") == b"before\n" +
+                read_bytes(f"{folder}/alone") + b"after\n", form)
+    command = [h.CALLTRAP, "heap", "--from", path, "-o", "/dev/null",
+               "--footprint", "/dev/stdout"]
+    write_bytes(f"{folder}/all", b"before\n")
+    with open(f"{folder}/all", "ab") as file:
+        subprocess.run(command, stdout=file, check=True, timeout=300)
+    h.check(read_bytes(f"{folder}/all") == b"before\n" + convert(
+        path, "footprint").encode(), "added with >>")
+
+
 @h.test("statistics and CSV are what a reader of the page counts")
 def counted(case):
     folder = folder_of(case, "counted")

@@ -10,13 +10,16 @@
 #include "base/clock.h"
 #include "base/writable.h"
 #include "report/file/exposed.h"
+#include "report/file/own_descriptor.h"
 
 #define ENOUGH 65536
 
 static int open_path(const char *path, bool add, bool foreseen)
 {
-	int fd;
+	int fd = own_descriptor(path);
 
+	if (fd != -ENOENT)
+		return fd;
 	if (foreseen && exposed_is(path))
 		return exposed_open(path, add);
 	fd = open(path,

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "report/file/own_descriptor.h"
 #include "report/file/whole_file.h"
 
 #define ENOUGH 65536
@@ -19,7 +20,8 @@ static char *template_for(const char *path)
 	const char *directory = getenv("TMPDIR");
 	struct stat st;
 
-	if (stat(path, &st) || S_ISREG(st.st_mode))
+	if (!own_descriptor_is(path) &&
+	    (stat(path, &st) || S_ISREG(st.st_mode)))
 		return xasprintf("%s.XXXXXX", path);
 	return xasprintf("%s/calltrap.XXXXXX",
 			 directory && *directory ? directory : "/tmp");

@@ -10,6 +10,7 @@
 
 #include "base/xalloc.h"
 #include "report/file/exposed.h"
+#include "report/file/own_descriptor.h"
 
 #define CHUNK 65536
 
@@ -62,16 +63,20 @@ static int write_content(int fd, const struct content *content)
 	return err || content->fd < 0 ? err : copy_bytes(content->fd, fd);
 }
 
-static int write_in_place(const char *path, const struct content *content)
+static int write_and_close(int fd, const struct content *content)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
+	int err = write_content(fd, content);
 
-	if (fd < 0)
-		return -errno;
-	err = write_content(fd, content);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
+}
+
+static int write_in_place(const char *path, const struct content *content)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : write_and_close(fd, content);
 }
 
 static mode_t without_mask(mode_t mode)
@@ -132,8 +137,11 @@ static int write_whole(const char *path, const struct content *content,
 		       bool foreseen)
 {
 	char *real CLEANUP(xfree_cleanup) = real_path(path);
+	const int own = own_descriptor(path);
 	struct stat st;
 
+	if (own != -ENOENT)
+		return own < 0 ? own : write_and_close(own, content);
 	if (foreseen && exposed_is(path))
 		return write_exposed(path, content);
 	if (!stat(real, &st) && !S_ISREG(st.st_mode))
@@ -156,8 +164,13 @@ static int try_beside(const char *path)
 int whole_file_try(const char *path)
 {
 	char *real CLEANUP(xfree_cleanup) = real_path(path);
+	const int own = own_descriptor(path);
 	struct stat st;
 
+	if (own >= 0)
+		close(own);
+	if (own != -ENOENT)
+		return own < 0 ? own : 0;
 	if (stat(real, &st) || S_ISREG(st.st_mode))
 		return try_beside(real);
 	if (S_ISDIR(st.st_mode))

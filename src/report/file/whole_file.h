@@ -8,8 +8,8 @@
 
 /*
  * Writes a file that appears whole or not at all: under another name in the
- * same directory first. What is no regular file (a terminal, a pipe,
- * /dev/stdout) is written as it is. A negative errno when that failed; the old
+ * same directory first. What is no regular file (a terminal, a pipe), and what
+ * /dev/stdout and /dev/stderr are, is written as it is. A negative errno when that failed; the old
  * file, if there was one, is then as it was. foreseen: others can know the name
  * beforehand: links that they have put there are replaced, not followed.
  */
