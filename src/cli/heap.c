@@ -85,8 +85,11 @@ static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
 	uint64_t real = process->end ? process->end : clock_now();
-	const struct heap_cost cost = cost_of(verb, process, real);
+	struct heap_cost cost = cost_of(verb, process, real);
+	CLEANUP(strbuf_fini) struct strbuf refused = { 0 };
 
+	if (session_tell_refused(verb->session, &refused))
+		cost.refused = strbuf_text(&refused);
 	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
 		heap_name_threads(process->heap, true);
 	if (verb->session->options->verb == VERB_HEAP)

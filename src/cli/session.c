@@ -15,6 +15,7 @@
 #include "base/account.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/crash.h"
@@ -604,21 +605,28 @@ static void report_pages(const struct session *session)
 			 session->own_pages * PAGE_SIZE / 1e6);
 }
 
+bool session_tell_refused(const struct session *session, struct strbuf *out)
+{
+	if (!prober_tell_refused(session->prober,
+				 session->tracer.counts.traps_failed, out))
+		return false;
+	/* Names are as the target's files have them. */
+	printable_make(out->text, out->length);
+	return true;
+}
+
 static void report_losses(struct session *session)
 {
 	struct prober_counts counts = prober_counts(session->prober);
+	CLEANUP(strbuf_fini) struct strbuf refused = { 0 };
 
 	if (counts.failed_returns)
 		complain(0, "%llu call%s seen without return: it could not be "
 			    "trapped",
 			 (unsigned long long)counts.failed_returns,
 			 counts.failed_returns == 1 ? " was" : "s were");
-	counts.failed_probes += session->tracer.counts.traps_failed;
-	if (counts.failed_probes)
-		complain(0, "%llu function%s could not be trapped (-D probe "
-			    "names them)",
-			 (unsigned long long)counts.failed_probes,
-			 counts.failed_probes == 1 ? "" : "s");
+	if (session_tell_refused(session, &refused))
+		complain(0, "%s", strbuf_text(&refused));
 	report_lost_traps(session);
 	if (session->tracer.counts.unfollowed)
 		complain(0, "%llu children could not be followed: too few "

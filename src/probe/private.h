@@ -12,6 +12,13 @@
 struct functions;
 struct wanted;
 
+/* See refusals.c. */
+#define REFUSALS 3
+struct refusal {
+	const struct function *function;
+	int err;
+};
+
 struct prober {
 	struct tracer_client client;
 	struct prober_config config;
@@ -24,6 +31,7 @@ struct prober {
 	char *elsewhere; /* the library with most of the code, or NULL */
 	struct system_functions *system_functions;
 	struct prober_counts counts;
+	struct refusal refusals[REFUSALS]; /* the first; the rest is 0 */
 	uint64_t last_call_id;
 	bool go_seen;
 	int error;
@@ -238,6 +246,9 @@ struct probe_place {
 	taddr_t slot;
 	bool at_jump; /* at a jump to the function, not at its entry */
 };
+
+void refusal_note(struct prober *prober, const struct function *function,
+		  int err);
 
 /*
  * An equal one that is there already serves as well; what can't be caught is

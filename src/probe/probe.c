@@ -194,7 +194,7 @@ void probe_plant(struct probe_space *space, const struct function *function,
 	if (err) {
 		diag(DIAG_DEBUG, DIAG_PROBE, "%s at %#" PRIx64 ": %s",
 		     function->name, place->address, strerror(-err));
-		prober->counts.failed_probes++;
+		refusal_note(prober, function, err);
 		tell_failed(prober, function);
 		free(probe);
 		return;

@@ -80,6 +80,15 @@ bool prober_has_go(const struct prober *prober);
    calls are when next to none was seen. */
 void prober_report_unmatched(const struct prober *prober);
 
+/*
+ * Appends how many functions could not be trapped, and of some of them which
+ * and why; returns false, appending nothing, when all could. Of unnamed ones,
+ * more than the prober knows of, only the number is known.
+ */
+struct strbuf;
+bool prober_tell_refused(const struct prober *prober, uint64_t unnamed,
+			 struct strbuf *out);
+
 /* Ends every running call as CALL_DETACHED: before leaving. */
 void prober_abandon_all(struct prober *prober, struct tracer *tracer);
 

@@ -116,6 +116,28 @@ def _(case):
     h.check_match(r"unseen for up to", report.text, "the foot of the report")
 
 
+@h.test("a function with a uprobe of another tool's is named, and why")
+def _(case):
+    h.need("bpftrace")
+    directory, libc = own_libc(case)
+    probe = case.start(["bpftrace", "-e", "BEGIN { printf(\"ready\\n\"); } "
+                        "uprobe:%s:malloc { @ = count(); }" % libc])
+    target = start(case, pairs(), env={"LD_LIBRARY_PATH": directory})
+    h.wait_until(lambda: any("+0x" in text for text in
+                             h.code_differences(target.pid)) or
+                 probe.popen.poll() is not None, "the uprobe")
+    if probe.popen.poll() is not None:
+        raise h.Skip("bpftrace can't have uprobes here: " +
+                     h.shorten(probe.err, 4))
+    tracer = hr.attach(case, target)
+    h.wait_until(lambda: hr.planted(target.pid, "free"), "the traps")
+    report = hr.leave(tracer)
+    for text in tracer.err, report.text:
+        h.check_match(r"1 function could not be trapped .*; "
+                      r"malloc@libc\.so\.6: another tool has an int3 there",
+                      text, "what calltrap says")
+
+
 # ---------------------------------------------------------------- one leak
 
 @h.test("a library's object that is forgotten is one leak of one caller")

@@ -189,6 +189,8 @@ static json_t *lost_object(const struct heap_export *export)
 	json_set_number(object, "unseen", process->unseen);
 	json_set_number(object, "traps", process->lost_traps);
 	json_set_number(object, "blind", process->blind_ns);
+	if (export->cost->refused)
+		json_set_text(object, "not_trapped", export->cost->refused);
 	json_set_number(object, "not_kept", heap_unkept(process->heap));
 	json_set_number(object, "stacks_broken", stacks->broken);
 	json_set_number(object, "stacks_cut", stacks->cut);

@@ -298,6 +298,12 @@ static int add_losses(const struct heap_text *text)
 	const struct unwind_counts *stacks = &text->cost->stacks;
 	int err;
 
+	if (text->cost->refused) {
+		strbuf_puts(heap_text_out(text), text->cost->refused);
+		err = heap_text_end_line(text);
+		if (err)
+			return err;
+	}
 	strbuf_puts(heap_text_out(text), "calls lost: ");
 	amounts_add_number(heap_text_out(text),
 			   process->unreadable + process->unseen);
