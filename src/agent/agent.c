@@ -129,6 +129,40 @@ static const char *why_not(const struct task *task)
 	return why_no_memory(task, status.locked);
 }
 
+/* What boot needs below the stack pointer, and more. */
+#define STACK_ROOM 4096
+
+/*
+ * Small stacks have no page below them that is guarded: that of a coroutine, or
+ * the one that handlers run on. What is known to be none lies in [stack], or
+ * below the thread's own data (glibc's and musl's threads).
+ */
+static bool is_safe(const struct procfs_mapping *mapping, taddr_t sp,
+		    taddr_t thread)
+{
+	if (!strcmp(mapping->path, "[stack]"))
+		return true;
+	return sp - mapping->start >= STACK_ROOM && sp < thread &&
+	       thread < mapping->end;
+}
+
+/* To look at all mappings takes a while: done for the 1st, 2nd, 4th hit … */
+static bool has_safe_stack(struct agent *agent, const struct task *task)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	const taddr_t sp = agent->space->arch->sp(&task->regs);
+
+	agent->hits++;
+	if (agent->hits & (agent->hits - 1))
+		return false;
+	if (procfs_find_mapping(task->tid, sp, mapping) &&
+	    is_safe(mapping, sp, task->regs.user.fs_base))
+		return true;
+	agent->reason = "its functions are called on stacks that may be small";
+	return false;
+}
+
 /* ---- what an earlier one has left behind ---- */
 
 /* But for what boot is told, which is different each time. */
@@ -154,7 +188,9 @@ static bool find_old(struct agent *agent)
 
 	do
 		agent->base = after = remains_find(agent->space, after);
-	while (agent->base && !is_same_code(agent));
+	while (agent->base &&
+	       !(is_same_code(agent) &&
+		 remains_is_whole(agent->space, agent->base, shared_size())));
 	if (!agent->base ||
 	    !read_at(agent, agent->base + AGENT_STUBS_OFFSET, agent->stubs,
 		     sizeof(agent->stubs))) {
@@ -214,8 +250,11 @@ static bool reserve(struct agent *agent, struct task *task)
 static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 {
 	const struct agent_header *header = (const void *)agent_image;
-	const uint64_t told[3] = { what, shared_size(),
-				   agent->space->arch->ip(&task->regs) };
+	const uint64_t told[] = {
+		what,		  shared_size(),
+		agent->place,	  (uint64_t)agent->left.number,
+		agent->left.device, agent->left.inode,
+	};
 
 	if (write_at(agent,
 		     agent->base + offsetof(struct agent_header, boot_what),
@@ -240,6 +279,8 @@ static bool begin(struct agent *agent, struct task *task)
 
 	if (reason)
 		return refuse(agent, reason);
+	if (!has_safe_stack(agent, task))
+		return false;
 	remember_way(agent, task);
 	return find_old(agent) ? start_boot(agent, task, AGENT_BOOT_SHARE) :
 				 reserve(agent, task);
@@ -260,13 +301,20 @@ static bool is_memfd(int path)
 	return !strncmp(link, REMAINS_NAME, strlen(REMAINS_NAME));
 }
 
-static int open_memfd(pid_t tid, int64_t number)
+static int open_path(pid_t tid, int64_t number)
 {
 	char name[64];
-	int path, fd = -1;
 
 	snprintf(name, sizeof(name), "/proc/%d/fd/%" PRId64, (int)tid, number);
-	path = open(name, O_PATH | O_CLOEXEC);
+	return open(name, O_PATH | O_CLOEXEC);
+}
+
+static int open_memfd(pid_t tid, int64_t number)
+{
+	const int path = open_path(tid, number);
+	char name[64];
+	int fd = -1;
+
 	if (path < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
@@ -284,6 +332,9 @@ static bool open_shared(struct agent *agent, int64_t number)
 }
 
 #define HANDLERS "its handlers don't return"
+
+/* How many descriptors are closed: the program could make more of that name. */
+#define CLOSINGS 16
 
 /* How often it may be given up half-way. */
 #define TRIES 8
@@ -315,6 +366,62 @@ static bool reserved(struct agent *agent, struct task *task)
 	return start_boot(agent, task, AGENT_BOOT_MAP);
 }
 
+static bool inside(struct agent *agent)
+{
+	if (!agent->shared.memory)
+		return refuse(agent, agent->reason);
+	agent->reason = NULL;
+	agent->state = AGENT_INSIDE;
+	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
+		   (int)agent->space->memory.pid, agent->base,
+		   agent->reused ? ", again" : "");
+	return false;
+}
+
+/* The number of a descriptor in the task's table, if it is such a file. */
+static bool is_left(struct agent *agent, int64_t number)
+{
+	const int path = open_path(agent->tid, number);
+	struct stat file;
+	bool is = path >= 0 && is_memfd(path) && !fstat(path, &file);
+
+	if (is)
+		agent->left = (struct agent_descriptor){ number, file.st_dev,
+							 file.st_ino };
+	if (path >= 0)
+		close(path);
+	return is;
+}
+
+/* Those of earlier ones, that were killed before they could close them. */
+static bool any_is_left(struct agent *agent)
+{
+	int *list CLEANUP(xfree_cleanup) = NULL;
+	size_t count = 0, i;
+
+	if (!agent->reused ||
+	    procfs_descriptors(agent->tid, &list, &count))
+		return false;
+	for (i = 0; i < count; i++)
+		if (is_left(agent, list[i]))
+			return true;
+	return false;
+}
+
+static bool send_to_close(struct agent *agent, struct task *task)
+{
+	agent->state = AGENT_CLOSING;
+	return set_boot(agent, task, AGENT_BOOT_CLOSE) ||
+	       refuse(agent, "its code can't be written");
+}
+
+static bool closed(struct agent *agent, struct task *task)
+{
+	if (++agent->closings < CLOSINGS && any_is_left(agent))
+		return send_to_close(agent, task);
+	return inside(agent);
+}
+
 static bool mapped(struct agent *agent, struct task *task)
 {
 	struct agent_gate gate;
@@ -327,20 +434,9 @@ static bool mapped(struct agent *agent, struct task *task)
 		return refuse(agent, "no memory can be shared with it");
 	if (!open_shared(agent, gate.boot_result))
 		agent->reason = "no memory can be shared with it";
-	agent->state = AGENT_CLOSING;
-	return set_boot(agent, task, AGENT_BOOT_CLOSE) ||
-	       refuse(agent, "its code can't be written");
-}
-
-static bool closed(struct agent *agent)
-{
-	if (!agent->shared.memory)
-		return refuse(agent, agent->reason);
-	agent->state = AGENT_INSIDE;
-	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
-		   (int)agent->space->memory.pid, agent->base,
-		   agent->reused ? ", again" : "");
-	return false;
+	if (!is_left(agent, gate.boot_result))
+		return inside(agent); /* the program has closed it */
+	return send_to_close(agent, task);
 }
 
 /*
@@ -366,7 +462,7 @@ bool agent_take(struct agent *agent, struct task *task)
 	case AGENT_MAPPING:
 		return is_back(agent, task) && mapped(agent, task);
 	case AGENT_CLOSING:
-		return is_back(agent, task) && closed(agent);
+		return is_back(agent, task) && closed(agent, task);
 	case AGENT_INSIDE:
 	case AGENT_LEFT:
 	case AGENT_REFUSED:
@@ -382,7 +478,7 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
 		(void)give_up(agent, "its threads end");
 	else if (agent->state == AGENT_CLOSING)
-		(void)closed(agent);
+		(void)inside(agent);
 }
 
 /* ---- catching ---- */

@@ -35,14 +35,23 @@ struct agent_slot {
 	taddr_t hook;
 };
 
+/* A descriptor of the program, and what it is for as long as it is ours. */
+struct agent_descriptor {
+	int64_t number;
+	uint64_t device, inode;
+};
+
 struct agent {
 	struct space *space;
 	enum agent_state state;
-	const char *reason; /* REFUSED: why, a few words */
+	const char *reason; /* why it isn't INSIDE, a few words; or NULL */
 	pid_t tid;	    /* of the task that is on its way … */
 	taddr_t place, sp;  /* … and where it left, and will come back */
 	unsigned tries;
 	struct errand errand;
+	uint64_t hits;	    /* so often it could have been begun */
+	struct agent_descriptor left; /* to be closed */
+	unsigned closings;
 	uint64_t mode;	    /* AGENT_COUNTS | … */
 	taddr_t base;
 	int64_t errno_offset;

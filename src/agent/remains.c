@@ -35,6 +35,17 @@ taddr_t remains_find(const struct space *space, taddr_t after)
 	return base;
 }
 
+bool remains_is_whole(const struct space *space, taddr_t base, uint64_t size)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	const taddr_t shared = base + AGENT_SHARED_OFFSET;
+
+	return procfs_find_mapping(space->memory.pid, shared, mapping) &&
+	       is_agents(mapping) && mapping->start == shared &&
+	       mapping->end == shared + size;
+}
+
 static bool is_known(struct space *space, taddr_t base)
 {
 	struct agent_header header;

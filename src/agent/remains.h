@@ -13,6 +13,9 @@
  */
 taddr_t remains_find(const struct space *space, taddr_t after);
 
+/* Whether what it shares is mapped there as it was, and has that size. */
+bool remains_is_whole(const struct space *space, taddr_t base, uint64_t size);
+
 /*
  * Slots that lead to such ones, of a calltrap that was killed, lead again where
  * they led before. Returns how many did not.

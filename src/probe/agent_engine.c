@@ -166,7 +166,7 @@ static void find_errno(struct agent *agent, const struct moment *moment)
 
 static void note_refusal(struct agent_space *space)
 {
-	if (space->agent.state == AGENT_REFUSED)
+	if (space->agent.state != AGENT_INSIDE && space->agent.reason)
 		space->engine->report.reason = space->agent.reason;
 }
 
@@ -184,8 +184,10 @@ static bool take(struct agent_point *own, struct task *task)
 	if (agent_take(&space->agent, task))
 		return true;
 	note_refusal(space);
-	if (space->agent.state == AGENT_INSIDE)
+	if (space->agent.state == AGENT_INSIDE) {
+		engine->report.reason = NULL;
 		engine->source.due = clock_now(); /* the rest, at leisure */
+	}
 	return false;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -55,7 +56,15 @@ static void write_code(void *to, const void *bytes, size_t size)
 static void boot(uint64_t what)
 {
 	struct agent_header *header = (void *)base;
-	uint64_t value[3] = { what, shared_size(), (uintptr_t)returns };
+	struct stat file = { 0 };
+	uint64_t value[6] = { what, shared_size(), (uintptr_t)returns };
+
+	if (what == AGENT_BOOT_CLOSE) {
+		ck_assert_int_eq(fstat(shared.fd, &file), 0);
+		value[3] = (uint64_t)gate->boot_result;
+		value[4] = file.st_dev;
+		value[5] = file.st_ino;
+	}
 
 	write_code(&header->boot_what, value, sizeof(value));
 	((void (*)(void))(base + header->boot))();
@@ -118,6 +127,27 @@ static void set_up(uint64_t mode)
 	hook(0, original, 6, AGENT_FAILS_NEVER);
 	open_gate(mode);
 }
+
+/* Its number is another file's by now. */
+START_TEST(what_the_program_has_opened_stays_open)
+{
+	int fd, other[2];
+
+	map_agent();
+	fd = (int)gate->boot_result;
+	ck_assert_int_eq(shared_open(&shared, dup(fd), AGENT_COUNTS), 0);
+	ck_assert_int_eq(pipe(other), 0);
+	ck_assert_int_eq(dup2(other[0], fd), fd);
+	boot(AGENT_BOOT_CLOSE);
+	ck_assert_uint_eq(gate->booted, AGENT_BOOT_CLOSE);
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	close(fd);
+	close(other[0]);
+	close(other[1]);
+	shared_close(&shared);
+	munmap(base, AGENT_SHARED_OFFSET + shared_size());
+}
+END_TEST
 
 static void tear_down(void)
 {
@@ -706,6 +736,7 @@ int main(void)
 	tcase_add_test(tests, a_call_is_recorded);
 	tcase_add_test(tests, registers_are_kept);
 	tcase_add_test(tests, an_errand_keeps_all_registers);
+	tcase_add_test(tests, what_the_program_has_opened_stays_open);
 	tcase_add_test(tests, nothing_happens_behind_a_closed_gate);
 	tcase_add_test(tests, the_gate_is_closed_without_a_sign_of_life);
 	tcase_add_test(tests, a_forked_child_is_left_alone);

@@ -417,6 +417,22 @@ static void map(bool gate)
 			 __ATOMIC_RELEASE);
 }
 
+/*
+ * The program may have closed it, and be using its number for something else.
+ * (It still may between the two calls, which nobody can prevent.)
+ */
+static void close_own(void)
+{
+	/* The kernel's struct stat: st_dev and st_ino come first. */
+	uint64_t file[18];
+
+	if (!system_call(__NR_fstat, agent_header.boot_fd, (long)file, 0, 0, 0,
+			 0) &&
+	    file[0] == agent_header.boot_device &&
+	    file[1] == agent_header.boot_inode)
+		system_call(__NR_close, agent_header.boot_fd, 0, 0, 0, 0, 0);
+}
+
 void agent_boot_run(void)
 {
 	const uint64_t what = agent_header.boot_what;
@@ -425,7 +441,7 @@ void agent_boot_run(void)
 		map(what == AGENT_BOOT_MAP);
 		return;
 	}
-	system_call(__NR_close, agent_gate.boot_result, 0, 0, 0, 0, 0);
+	close_own();
 	__atomic_store_n(&agent_gate.booted, AGENT_BOOT_CLOSE,
 			 __ATOMIC_RELEASE);
 }

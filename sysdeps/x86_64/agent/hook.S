@@ -21,6 +21,9 @@ agent_header:
 	.quad	0
 	.quad	0
 	.quad	0
+	.quad	0
+	.quad	0
+	.quad	0
 
 	.text
 /*

@@ -47,6 +47,9 @@ struct agent_header {
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
 	uint64_t boot_return; /* where it goes on */
+	uint64_t boot_fd;     /* CLOSE: which, … */
+	uint64_t boot_device; /* … if it is still this file */
+	uint64_t boot_inode;
 };
 
 /* One system call, and where to go on. */
@@ -60,7 +63,7 @@ enum agent_boot {
 	AGENT_BOOT_MAP = 1, /* gate and shared memory */
 	AGENT_BOOT_SHARE,   /* the latter alone, where an old one lies: the rest
 			       was left behind by a calltrap that is gone */
-	AGENT_BOOT_CLOSE,   /* the descriptor: calltrap has its own by now */
+	AGENT_BOOT_CLOSE,   /* a descriptor: calltrap has its own by now */
 };
 
 /*
