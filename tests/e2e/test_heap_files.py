@@ -471,6 +471,77 @@ def diff_builds(case):
     check_equal(found["as before"][0], 3, "sites as before: %r" % found)
 
 
+def encoded(number):
+    return bytes([number]) if number < 128 else (
+        bytes([number & 127 | 128]) + encoded(number >> 7))
+
+
+def field(number, value):
+    """Of a protobuf's message: a number, or bytes."""
+    if isinstance(value, int):
+        return encoded(number << 3) + encoded(value)
+    return encoded(number << 3 | 2) + encoded(len(value)) + value
+
+
+def watched(case, name, start, seconds, held, comment="heap of process 7"):
+    """A profile: {function that acquires: (bytes, blocks)}."""
+    texts = ["", "alloc_objects", "count", "alloc_space", "bytes",
+             "inuse_objects", "inuse_space", "allocator", "malloc", comment]
+    texts += sorted(held)
+    types = [(1, 2), (3, 4), (5, 2), (6, 4)]
+    data = b"".join(field(1, field(1, kind) + field(2, unit))
+                    for kind, unit in types)
+    for number, function in enumerate(sorted(held), 1):
+        size, blocks = held[function]
+        values = b"".join(encoded(n) for n in (blocks, size, blocks, size))
+        data += field(2, field(1, encoded(number)) + field(2, values) +
+                      field(3, field(1, 7) + field(2, 8)))
+        data += field(4, field(1, number) + field(4, field(1, number)))
+        data += field(5, field(1, number) + field(2, 9 + number))
+    data += b"".join(field(6, text.encode()) for text in texts)
+    data += (field(9, (start + seconds) * 10**9) +
+             field(10, seconds * 10**9) + field(13, 9))
+    case.write(name, "")
+    with open(case.path(name), "wb") as file:
+        file.write(data)
+
+
+def rates(text):
+    found = re.findall(r"^([a-z ]+): (\d+) sites?, ([-+.\d,]+) bytes, "
+                       r"([-+.\d,]+) blocks( a second)?$", text, re.M)
+    return {kind: rest for kind, *rest in found}
+
+
+@test("heap diff: watches of their own are compared per second")
+def diff_rates(case):
+    watched(case, "old", 1000, 8, {"steady": (8000, 80), "faster": (800, 80),
+                                   "slower": (800, 80), "once": (5000, 1),
+                                   "gone": (80, 8)})
+    late = {"steady": (16400, 164), "faster": (8000, 800),
+            "slower": (160, 16), "once": (5000, 1), "new": (160, 16)}
+    watched(case, "new", 2000, 16, late)
+    text = diff(case, "old", "new")
+    check_match(r"^in use: 14,680 bytes in 249 blocks in 8 s before, "
+                r"29,720 bytes in 997 blocks in 16 s now", text, "head")
+    found = rates(text)
+    check_equal({kind: rest[0] for kind, rest in found.items()},
+                {"new": "1", "grown": "1", "shrunk": "1", "gone": "1",
+                 "as before": "2"}, "sites")
+    check_equal(found["grown"][1:], ["+400", "+40", " a second"], "grown")
+    check_equal(found["shrunk"][1:], ["-90", "-9.0", " a second"], "shrunk")
+    check_match(r"^---- grown, per second\n.*\n +\+400 +\+40 +100 +500  "
+                r"malloc by faster$", text, "row")
+    # The same watch, later; and processes that were seen from their start.
+    watched(case, "later", 1000, 16, late)
+    check_equal(changes(diff(case, "old", "later"))["grown"],
+                (2, 15600, 804), "of one watch")
+    for name, start, seconds in (("old", 1000, 8), ("new", 2000, 16)):
+        watched(case, name, start, seconds, {"steady": (8000 * seconds, 80)},
+                "heap of process 7, from its start")
+    check_equal(changes(diff(case, "old", "new"))["grown"][:2], (1, 64000),
+                "from the start")
+
+
 @test("heap diff: folded stacks with both numbers")
 def diff_folded(case):
     program = own_build(case)

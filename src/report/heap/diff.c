@@ -149,6 +149,23 @@ static bool are_alike(const struct profile *before, const struct profile *now)
 	return x && y ? !strcmp(x, y) : x == y;
 }
 
+/* Files of one watch begin at the same time, as far as clocks can tell. */
+#define SAME_START 100000000 /* ns */
+
+static void set_times(struct heap_diff *diff, const struct profile *before,
+		      const struct profile *now)
+{
+	uint64_t start, start_now, ns, ns_now;
+
+	if (!profile_watch(before, &start, &ns) ||
+	    !profile_watch(now, &start_now, &ns_now) ||
+	    (start > start_now ? start - start_now : start_now - start) <
+		    SAME_START)
+		return;
+	diff->before_ns = ns;
+	diff->now_ns = ns_now;
+}
+
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 				enum heap_value value)
 {
@@ -161,6 +178,7 @@ struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 	diff->value = value;
 	diff->growth = profile_growth(now);
 	diff->by_line = *build_id && !strcmp(build_id, profile_build_id(now));
+	set_times(diff, before, now);
 	add_profile(diff, before, false);
 	add_profile(diff, now, true);
 	return diff;

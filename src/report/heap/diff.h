@@ -29,6 +29,8 @@ struct heap_diff {
 	struct diff_name *names;
 	struct diff_site *sites; /* by key */
 	struct diff_amount before, now;
+	/* How long each was watched, ns; 0: that says nothing. */
+	uint64_t before_ns, now_ns;
 };
 
 /*
@@ -37,6 +39,10 @@ struct heap_diff {
  * build-id). The profiles stay the caller's. value says what is compared: what
  * is in use, or all that was allocated; and what folded stacks weigh. NULL when
  * the two are not of one kind: of a heap, or of the same kind of growth.
+ *
+ * Where each was watched for a time of its own, from somewhere in the middle of
+ * a process's life, what it has depends on how long that was: then it is told
+ * and compared per second.
  */
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 				enum heap_value value) MUST_CHECK;
@@ -44,6 +50,11 @@ void heap_diff_free(struct heap_diff *diff);
 
 /* What the numbers of blocks are: "block", "call" or "fault". */
 const char *heap_diff_counted(const struct heap_diff *diff);
+
+static inline bool heap_diff_is_by_time(const struct heap_diff *diff)
+{
+	return diff->now_ns != 0;
+}
 
 bool heap_diff_is_in_use(const struct heap_diff *diff);
 bool heap_diff_is_in_bytes(const struct heap_diff *diff);

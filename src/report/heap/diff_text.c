@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
@@ -18,20 +19,78 @@ enum change {
 	CHANGES,
 };
 
-static enum change change_of(const struct diff_site *site)
+/* ---- per second ---- */
+
+static double per_second(uint64_t number, uint64_t ns)
+{
+	return number * 1e9 / ns;
+}
+
+/* What is counted varies by its square root: three times that, and a tenth, is
+   nothing. variance: of the difference of the two. */
+static bool is_alike(double before, double now, double variance)
+{
+	const double larger = before > now ? before : now;
+	const double apart = before > now ? before - now : now - before;
+	const double more = apart - larger / 10;
+
+	return more <= 0 || more * more <= 9 * variance;
+}
+
+static double mean_size(const struct diff_amount *amount)
+{
+	return amount->blocks ? (double)amount->bytes / amount->blocks : 0;
+}
+
+static bool is_as_fast(const struct heap_diff *diff,
+		       const struct diff_site *site)
 {
 	const struct diff_amount *before = &site->before, *now = &site->now;
+	const double of_before = 1e9 / diff->before_ns;
+	const double of_now = 1e9 / diff->now_ns;
+	const double variance = before->blocks * of_before * of_before +
+				now->blocks * of_now * of_now;
+	const double size = mean_size(before) > mean_size(now) ?
+				    mean_size(before) :
+				    mean_size(now);
 
-	if (before->bytes == now->bytes && before->blocks == now->blocks)
+	return is_alike(before->blocks * of_before, now->blocks * of_now,
+			variance) &&
+	       is_alike(before->bytes * of_before, now->bytes * of_now,
+			variance * size * size);
+}
+
+/* What there would have been before if it had been watched as long as now. */
+static uint64_t as_long(const struct heap_diff *diff, uint64_t before)
+{
+	return heap_diff_is_by_time(diff) ?
+		       (uint64_t)((double)before * diff->now_ns /
+					  diff->before_ns +
+				  0.5) :
+		       before;
+}
+
+/* ---- kinds of changes ---- */
+
+static enum change change_of(const struct heap_diff *diff,
+			     const struct diff_site *site)
+{
+	const struct diff_amount *before = &site->before, *now = &site->now;
+	const uint64_t bytes = as_long(diff, before->bytes);
+
+	if (before->bytes == now->bytes && before->blocks == now->blocks &&
+	    !heap_diff_is_by_time(diff))
 		return CHANGE_NONE;
 	if (diff_amount_is_nothing(before))
-		return CHANGE_NEW;
+		return diff_amount_is_nothing(now) ? CHANGE_NONE : CHANGE_NEW;
 	if (diff_amount_is_nothing(now))
 		return CHANGE_GONE;
-	if (before->bytes != now->bytes)
-		return now->bytes > before->bytes ? CHANGE_GROWN :
-						    CHANGE_SHRUNK;
-	return now->blocks > before->blocks ? CHANGE_GROWN : CHANGE_SHRUNK;
+	if (heap_diff_is_by_time(diff) && is_as_fast(diff, site))
+		return CHANGE_NONE;
+	if (bytes != now->bytes)
+		return now->bytes > bytes ? CHANGE_GROWN : CHANGE_SHRUNK;
+	return now->blocks > as_long(diff, before->blocks) ? CHANGE_GROWN :
+							     CHANGE_SHRUNK;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -44,22 +103,60 @@ static int compare(const void *a, const void *b, void *context)
 	const struct diff_site *x = *(struct diff_site *const *)a;
 	const struct diff_site *y = *(struct diff_site *const *)b;
 	const struct heap_diff *diff = context;
-	uint64_t of_x = distance(x->before.bytes, x->now.bytes);
-	uint64_t of_y = distance(y->before.bytes, y->now.bytes);
+	uint64_t of_x = distance(as_long(diff, x->before.bytes), x->now.bytes);
+	uint64_t of_y = distance(as_long(diff, y->before.bytes), y->now.bytes);
 
 	if (!heap_diff_is_in_bytes(diff) || of_x == of_y) {
-		of_x = distance(x->before.blocks, x->now.blocks);
-		of_y = distance(y->before.blocks, y->now.blocks);
+		of_x = distance(as_long(diff, x->before.blocks),
+				x->now.blocks);
+		of_y = distance(as_long(diff, y->before.blocks),
+				y->now.blocks);
 	}
 	return (of_x < of_y) - (of_x > of_y);
 }
 
-static void add_change(struct strbuf *out, uint64_t before, uint64_t now,
-		       unsigned width)
+#define SECONDS 1000 /* of which rates are told: so they keep what is small */
+
+static void add_rate_change(const struct heap_diff *diff, struct strbuf *out,
+			    uint64_t before, uint64_t now)
+{
+	const double change = per_second(now, diff->now_ns) -
+			      per_second(before, diff->before_ns);
+	const double apart = change < 0 ? -change : change;
+
+	strbuf_puts(out, apart * SECONDS < 0.5 ? "" : change < 0 ? "-" : "+");
+	amounts_add_rate(out, (uint64_t)(apart * SECONDS + 0.5),
+			 SECONDS * NS_PER_SECOND);
+}
+
+static void add_change(const struct heap_diff *diff, struct strbuf *out,
+		       uint64_t before, uint64_t now)
+{
+	if (heap_diff_is_by_time(diff))
+		add_rate_change(diff, out, before, now);
+	else
+		amounts_add_change(out, before, now);
+}
+
+static void add_change_column(const struct heap_diff *diff, struct strbuf *out,
+			      uint64_t before, uint64_t now, unsigned width)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
-	amounts_add_change(&text, before, now);
+	add_change(diff, &text, before, now);
+	strbuf_printf(out, "%*s", (int)width, strbuf_text(&text));
+}
+
+/* ns: how long it was watched. */
+static void add_bytes_column(const struct heap_diff *diff, struct strbuf *out,
+			     uint64_t bytes, uint64_t ns, unsigned width)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	if (heap_diff_is_by_time(diff))
+		amounts_add_rate(&text, bytes, ns);
+	else
+		amounts_add_number(&text, bytes);
 	strbuf_printf(out, "%*s", (int)width, strbuf_text(&text));
 }
 
@@ -101,10 +198,10 @@ static void add_site(const struct heap_diff *diff, const struct diff_site *site,
 	const struct profile_sample sample =
 		profile_sample(site->profile, site->sample);
 
-	add_change(out, site->before.bytes, site->now.bytes, 14);
-	add_change(out, site->before.blocks, site->now.blocks, 11);
-	amounts_add_column(out, site->before.bytes, 14);
-	amounts_add_column(out, site->now.bytes, 14);
+	add_change_column(diff, out, site->before.bytes, site->now.bytes, 14);
+	add_change_column(diff, out, site->before.blocks, site->now.blocks, 11);
+	add_bytes_column(diff, out, site->before.bytes, diff->before_ns, 14);
+	add_bytes_column(diff, out, site->now.bytes, diff->now_ns, 14);
 	strbuf_puts(out, "  ");
 	add_what(diff, &sample, out);
 	strbuf_putc(out, '\n');
@@ -128,15 +225,17 @@ static void add_sites(const struct heap_diff *diff, enum change change,
 	struct diff_site *site, *next;
 
 	HASH_ITER(hh, diff->sites, site, next)
-		if (change_of(site) == change)
+		if (change_of(diff, site) == change)
 			list[count++] = site;
 	if (!count)
 		return;
 	qsort_r(list, count, sizeof(*list), compare, (void *)diff);
 	strbuf_printf(out,
-		      "---- %s\n         bytes %9ss  bytes before"
+		      "---- %s%s\n         bytes %9ss  bytes before"
 		      "     bytes now  what\n",
-		      titles[change], heap_diff_counted(diff));
+		      titles[change],
+		      heap_diff_is_by_time(diff) ? ", per second" : "",
+		      heap_diff_counted(diff));
 	for (i = 0; i < count && (!top || i < top); i++)
 		add_site(diff, list[i], out);
 	if (i < count) {
@@ -154,10 +253,11 @@ static void add_changes(const struct heap_diff *diff,
 			const struct diff_amount *before,
 			const struct diff_amount *now, struct strbuf *out)
 {
-	amounts_add_change(out, before->bytes, now->bytes);
+	add_change(diff, out, before->bytes, now->bytes);
 	strbuf_puts(out, " bytes, ");
-	amounts_add_change(out, before->blocks, now->blocks);
-	strbuf_printf(out, " %ss\n", heap_diff_counted(diff));
+	add_change(diff, out, before->blocks, now->blocks);
+	strbuf_printf(out, " %ss%s\n", heap_diff_counted(diff),
+		      heap_diff_is_by_time(diff) ? " a second" : "");
 }
 
 static void add_sums(const struct heap_diff *diff, struct strbuf *out)
@@ -166,7 +266,7 @@ static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 	struct diff_site *site, *next;
 
 	HASH_ITER(hh, diff->sites, site, next) {
-		struct change_sum *sum = &sums[change_of(site)];
+		struct change_sum *sum = &sums[change_of(diff, site)];
 
 		if (diff_amount_is_nothing(&site->before) &&
 		    diff_amount_is_nothing(&site->now))
@@ -186,11 +286,16 @@ static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 }
 
 static void add_amount(const struct heap_diff *diff,
-		       const struct diff_amount *amount, struct strbuf *out)
+		       const struct diff_amount *amount, uint64_t ns,
+		       struct strbuf *out)
 {
 	amounts_add_count(out, amount->bytes, "byte");
 	strbuf_puts(out, diff->growth ? " by " : " in ");
 	amounts_add_count(out, amount->blocks, heap_diff_counted(diff));
+	if (!heap_diff_is_by_time(diff))
+		return;
+	strbuf_puts(out, " in ");
+	amounts_add_duration(out, ns);
 }
 
 static const char *subject(const struct heap_diff *diff)
@@ -203,11 +308,14 @@ static const char *subject(const struct heap_diff *diff)
 void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out)
 {
 	strbuf_printf(out, "%s: ", subject(diff));
-	add_amount(diff, &diff->before, out);
+	add_amount(diff, &diff->before, diff->before_ns, out);
 	strbuf_puts(out, " before, ");
-	add_amount(diff, &diff->now, out);
+	add_amount(diff, &diff->now, diff->now_ns, out);
 	strbuf_puts(out, " now: ");
 	add_changes(diff, &diff->before, &diff->now, out);
+	if (heap_diff_is_by_time(diff))
+		strbuf_puts(out, "each was watched for a time of its own: they "
+				 "are compared per second\n");
 	add_sums(diff, out);
 	for (int change = 0; change < CHANGE_NONE; change++)
 		add_sites(diff, change, top, out);

@@ -5,11 +5,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "heap/caller.h"
 #include "heap/verdict.h"
 #include "report/file/gzip.h"
 #include "report/format/amounts.h"
 #include "report/heap/export.h"
 #include "report/heap/shares.h"
+#include "report/profile/reader.h"
 #include "report/profile/stacks.h"
 
 /*
@@ -45,7 +47,13 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 	struct profile_writer *writer = &pprof->writer;
 	struct verdict verdict =
 		verdict_of(heap_of(pprof), site, pprof->export->survey);
+	const struct frame_name *caller;
+	struct frame frame;
 
+	caller = heap_caller(config->stacks, config->namer, site, &frame);
+	if (caller)
+		profile_labels_add_text(labels, writer, "caller",
+					caller->function);
 	profile_labels_add_text(labels, writer, "allocator",
 				site->function->name);
 	profile_labels_add_text(labels, writer, "family",
@@ -174,7 +182,7 @@ static void put_comments(struct pprof *pprof)
 
 	strbuf_printf(&text, "%s: heap of process %d, %s%s", PACKAGE_STRING,
 		      (int)process->pid, process->program ? process->program : "",
-		      process->complete ? ", from its start" : "");
+		      process->complete ? PROFILE_COMPLETE : "");
 	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
 	if (older_than) {
 		strbuf_clear(&text);

@@ -235,6 +235,29 @@ const char *profile_comment(const struct profile *profile)
 				     "";
 }
 
+static bool is_complete(const struct profile *profile)
+{
+	const char *comment = profile_comment(profile);
+	const size_t length = strlen(comment), end = strlen(PROFILE_COMPLETE);
+
+	return length >= end &&
+	       !strcmp(comment + length - end, PROFILE_COMPLETE);
+}
+
+bool profile_watch(const struct profile *profile, uint64_t *start_ret,
+		   uint64_t *duration_ret)
+{
+	const Pprof__Profile *message = profile->message;
+
+	if (profile->types.growth || is_complete(profile) ||
+	    message->duration_nanos <= 0 ||
+	    message->time_nanos < message->duration_nanos)
+		return false;
+	*start_ret = message->time_nanos - message->duration_nanos;
+	*duration_ret = message->duration_nanos;
+	return true;
+}
+
 const char *profile_growth(const struct profile *profile)
 {
 	const Pprof__Profile *message = profile->message;

@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_PROFILE_READER_H
 #define CALLTRAP_PROFILE_READER_H
 
+#include <stdbool.h>
+
 #include "base/types.h"
 
 /*
@@ -54,6 +56,16 @@ const char *profile_build_id(const struct profile *profile);
 /* "heap", "mmap" or "faults", if it is a profile of such growth, whose values of
    objects are numbers of calls; NULL: of a heap. */
 const char *profile_growth(const struct profile *profile);
+
+/*
+ * When watching began (since 1970) and for how long, in nanoseconds. False: it
+ * isn't told; or it was with the process itself, whose profile has all.
+ */
+bool profile_watch(const struct profile *profile, uint64_t *start_ret,
+		   uint64_t *duration_ret);
+
+/* Ends what the profile of such a process says of itself. */
+#define PROFILE_COMPLETE ", from its start"
 
 /* What the profile says of itself; "" if nothing. */
 const char *profile_comment(const struct profile *profile);

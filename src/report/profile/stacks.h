@@ -16,7 +16,7 @@ struct profile_stacks {
 	size_t room;
 };
 
-#define PROFILE_LABELS_MAX 8
+#define PROFILE_LABELS_MAX 9
 
 struct profile_labels {
 	Pprof__Label all[PROFILE_LABELS_MAX];
