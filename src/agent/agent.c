@@ -273,6 +273,42 @@ static bool start_boot(struct agent *agent, struct task *task, uint64_t what)
 	       refuse(agent, "its code can't be written");
 }
 
+/* Where glibc's struct pthread has it. */
+#define GLIBC_TID 720
+
+/* The only place where it stands, but for glibc's. */
+static int64_t place_of(uint32_t tid, const uint32_t *words, size_t count)
+{
+	size_t i, found = 0;
+
+	if (words[GLIBC_TID / sizeof(tid)] == tid)
+		return GLIBC_TID;
+	for (i = 0; i < count; i++) {
+		if (words[i] != tid)
+			continue;
+		if (found)
+			return 0;
+		found = i;
+	}
+	return (int64_t)(found * sizeof(tid));
+}
+
+/*
+ * The C library keeps each thread's number behind its thread pointer. In a
+ * namespace of its own that isn't the number that we know.
+ */
+static void find_tid(struct agent *agent, const struct task *task)
+{
+	uint32_t words[256];
+	struct procfs_status status;
+
+	if (procfs_status(task->tid, &status) || status.own_pid != task->tid ||
+	    !read_at(agent, task->regs.user.fs_base, words, sizeof(words)))
+		return;
+	agent->tid_offset = place_of((uint32_t)task->tid, words,
+				     ARRAY_SIZE(words));
+}
+
 static bool begin(struct agent *agent, struct task *task)
 {
 	const char *reason = why_not(task);
@@ -281,6 +317,7 @@ static bool begin(struct agent *agent, struct task *task)
 		return refuse(agent, reason);
 	if (!has_safe_stack(agent, task))
 		return false;
+	find_tid(agent, task);
 	remember_way(agent, task);
 	return find_old(agent) ? start_boot(agent, task, AGENT_BOOT_SHARE) :
 				 reserve(agent, task);
@@ -493,7 +530,8 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, blocks, shared_blocks_offset()) |
 	      WRITE_GATE(agent, block_size, shared_block_size()) |
 	      WRITE_GATE(agent, ring_words, SHARED_RING_WORDS) |
-	      WRITE_GATE(agent, errno_offset, (uint64_t)agent->errno_offset);
+	      WRITE_GATE(agent, errno_offset, (uint64_t)agent->errno_offset) |
+	      WRITE_GATE(agent, tid_offset, (uint64_t)agent->tid_offset);
 	if (!err)
 		err = WRITE_GATE(agent, on, 1);
 	agent->open = !err;

@@ -55,6 +55,7 @@ struct agent {
 	uint64_t mode;	    /* AGENT_COUNTS | … */
 	taddr_t base;
 	int64_t errno_offset;
+	int64_t tid_offset; /* as in struct agent_gate */
 	bool reused;	    /* an earlier calltrap has left it behind */
 	struct shared shared;
 	struct agent_stub stubs[AGENT_STUBS];

@@ -42,12 +42,13 @@ static void take(const struct ring *ring, unsigned words,
 		.slot = word_at(ring, at + AGENT_WORD_SLOT),
 		.result = word_at(ring, at + AGENT_WORD_RESULT),
 		.argument_count = words - AGENT_RECORD_FIXED,
-		.stub = (uint32_t)stub,
+		.stub = stub & 0xffff,
+		.tid = (pid_t)(stub >> 32),
 	};
 	for (i = 0; i < ret->argument_count; i++)
 		ret->arguments[i] = word_at(ring, at + AGENT_RECORD_FIXED + i);
-	if (stub >> 32 < 4096)
-		ret->error = (int)(stub >> 32);
+	if ((stub >> 16 & 0xffff) < 4096)
+		ret->error = (int)(stub >> 16 & 0xffff);
 }
 
 bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret)

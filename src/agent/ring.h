@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/types.h"
 #include "sysdeps/x86_64/agent/layout.h"
@@ -29,6 +30,7 @@ struct agent_record {
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
 	unsigned stub;
+	pid_t tid; /* 0: not known */
 	int error; /* errno, when the call has failed; 0: not known */
 };
 

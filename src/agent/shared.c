@@ -120,7 +120,9 @@ static int allocate_block(const struct shared *shared, unsigned block,
 	const uint64_t at = block_offset(block);
 	int err = 0;
 
-	err = allocate(shared, at, stubs * sizeof(struct agent_counter));
+	err = allocate(shared, at,
+		       offsetof(struct agent_block, counters) +
+			       stubs * sizeof(struct agent_counter));
 	if (!err && shared->mode & AGENT_DURATIONS)
 		err = allocate(shared,
 			       at + offsetof(struct agent_block, histograms),
@@ -143,20 +145,39 @@ static int add_block(struct shared *shared)
 		.size = SHARED_RING_WORDS,
 	};
 	shared->blocks++;
-	__atomic_store_n(&shared->memory->ready, shared->blocks,
-			 __ATOMIC_RELEASE);
 	return 0;
 }
 
-static int add_spare_blocks(struct shared *shared)
+/* One that nobody has; 0: there is none. */
+static int next_block(struct shared *shared, unsigned *ret)
 {
-	const uint64_t taken = __atomic_load_n(&shared->memory->taken,
-					       __ATOMIC_RELAXED);
 	int err = 0;
 
-	while (!err && shared->blocks < SHARED_BLOCKS &&
-	       shared->blocks < taken + SPARE_BLOCKS)
+	*ret = 0;
+	if (shared->idle_count) {
+		*ret = shared->idle[--shared->idle_count];
+		shared->is_idle[*ret] = false;
+	} else if (shared->blocks < SHARED_BLOCKS) {
 		err = add_block(shared);
+		if (!err)
+			*ret = shared->blocks - 1;
+	}
+	return err;
+}
+
+static int offer_blocks(struct shared *shared)
+{
+	uint32_t *offers = shared->memory->offers;
+	unsigned i, block = 1;
+	int err = 0;
+
+	for (i = 0; i < SPARE_BLOCKS && block && !err; i++) {
+		if (__atomic_load_n(&offers[i], __ATOMIC_RELAXED))
+			continue;
+		err = next_block(shared, &block);
+		if (!err)
+			__atomic_store_n(&offers[i], block, __ATOMIC_RELEASE);
+	}
 	return err;
 }
 
@@ -167,22 +188,24 @@ int shared_prepare(struct shared *shared, unsigned stubs)
 
 	if (!shared->blocks) {
 		err = allocate(shared, 0, sizeof(struct agent_shared));
+		shared->stubs = stubs;
 		/* The first one is for those who have none. */
-		shared->memory->taken = 1;
+		if (!err)
+			err = add_block(shared);
 	}
 	for (block = 0; !err && block < shared->blocks; block++)
 		err = allocate_block(shared, block, stubs);
 	if (err)
 		return err;
 	shared->stubs = stubs;
-	return add_spare_blocks(shared);
+	return offer_blocks(shared);
 }
 
 void shared_beat(struct shared *shared)
 {
 	__atomic_store_n(&shared->memory->beat, ticks_now(), __ATOMIC_RELEASE);
 	if (shared->stubs)
-		(void)add_spare_blocks(shared);
+		(void)offer_blocks(shared);
 }
 
 /* ---- counters ---- */
@@ -258,8 +281,8 @@ static void look_for_stuck(struct shared *shared, unsigned block,
 static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 			shared_visitor *visit, void *context)
 {
-	struct agent_thread *thread = &shared->memory->threads[entry];
 	const unsigned block = block_of(shared, entry);
+	struct agent_block *own = block_at(shared, block);
 	struct ring *ring = &shared->rings[block];
 	struct agent_record record;
 	uint64_t head, before = ring->position;
@@ -267,14 +290,14 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 	if (!block)
 		return;
 	/* What is written meanwhile is left for the next time. */
-	head = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
+	head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
 	while (ring_read(ring, head, &record))
 		if (record.stub < shared->stubs)
-			visit(context, (pid_t)thread->tid, &record);
+			visit(context, &record);
 	if (ring->position != before)
 		shared->stuck[block] = 0;
 	look_for_stuck(shared, block, head, now);
-	__atomic_store_n(&thread->tail, ring->position, __ATOMIC_RELEASE);
+	__atomic_store_n(&own->tail, ring->position, __ATOMIC_RELEASE);
 }
 
 void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
@@ -287,17 +310,51 @@ void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
 			read_thread(shared, entry, now, visit, context);
 }
 
+/* What lies there unread will never be finished. */
+static void take_back(struct shared *shared, unsigned block)
+{
+	struct agent_block *own = block_at(shared, block);
+	struct ring *ring = &shared->rings[block];
+	const uint64_t head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
+
+	if (shared->is_idle[block])
+		return; /* the program has written its number */
+	if (ring->position != head)
+		ring->lost++;
+	ring->position = head;
+	shared->stuck[block] = 0;
+	shared->readers[block] = 0;
+	__atomic_store_n(&own->tail, head, __ATOMIC_RELEASE);
+	shared->is_idle[block] = true;
+	shared->idle[shared->idle_count++] = block;
+}
+
+static void release(struct shared *shared, unsigned entry)
+{
+	struct agent_thread *thread = &shared->memory->threads[entry];
+	const unsigned block = block_of(shared, entry);
+
+	__atomic_store_n(&thread->block, 0, __ATOMIC_RELAXED);
+	if (block)
+		take_back(shared, block);
+	__atomic_store_n(&thread->pointer, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+}
+
 void shared_thread_ended(struct shared *shared, pid_t tid)
 {
 	unsigned entry;
 
 	for (entry = 0; entry < AGENT_THREADS; entry++) {
 		struct agent_thread *thread = &shared->memory->threads[entry];
-		uint32_t expected = tid;
+		uint32_t expected = (uint32_t)tid;
 
-		__atomic_compare_exchange_n(&thread->tid, &expected, 0, false,
-					    __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
+		if (thread->tid == expected &&
+		    __atomic_compare_exchange_n(&thread->tid, &expected,
+						AGENT_RELEASED, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			release(shared, entry);
 	}
 }
 
@@ -306,10 +363,8 @@ uint64_t shared_lost(const struct shared *shared)
 	uint64_t lost = shared->memory->dropped;
 	unsigned i;
 
-	for (i = 0; i < AGENT_THREADS; i++)
-		lost += shared->memory->threads[i].dropped;
 	for (i = 0; i < shared->blocks; i++)
-		lost += shared->rings[i].lost;
+		lost += block_at(shared, i)->dropped + shared->rings[i].lost;
 	return lost;
 }
 

@@ -28,6 +28,9 @@ struct shared {
 	unsigned stubs;	  /* those in use: so much of each block is needed */
 	unsigned blocks;  /* that have been made ready */
 	struct ring rings[SHARED_BLOCKS];
+	unsigned idle[SHARED_BLOCKS]; /* of those: nobody's, to be offered */
+	unsigned idle_count;
+	bool is_idle[SHARED_BLOCKS];
 	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
 	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
 };
@@ -42,7 +45,7 @@ void shared_close(struct shared *shared);
  */
 int shared_prepare(struct shared *shared, unsigned stubs) MUST_CHECK;
 
-/* A sign of life; and more blocks, if there are few left. */
+/* A sign of life; and blocks are offered, where they were taken. */
 void shared_beat(struct shared *shared);
 
 /* Of all threads. Saturates nothing: garbage stays garbage. */
@@ -55,12 +58,14 @@ void shared_histogram(const struct shared *shared, unsigned stub,
  * Gives each record that is there to a function, thread by thread; those of
  * one thread in the order of their returns.
  */
-typedef void shared_visitor(void *context, pid_t tid,
-			    const struct agent_record *record);
+typedef void shared_visitor(void *context, const struct agent_record *record);
 void shared_read(struct shared *shared, uint64_t now_ns,
 		 shared_visitor *visit, void *context);
 
-/* A thread has ended: another one may have its place by now. */
+/*
+ * A thread has ended, and all that it has recorded was read: others may have
+ * its block.
+ */
 void shared_thread_ended(struct shared *shared, pid_t tid);
 
 /* Records that found no room, or were never finished. */

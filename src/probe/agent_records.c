@@ -45,7 +45,7 @@ static struct regs entry_regs(const struct agent_point *point,
 	} };
 }
 
-static void keep(void *context, pid_t tid, const struct agent_record *record)
+static void keep(void *context, const struct agent_record *record)
 {
 	struct agent_space *space = context;
 	struct agent_engine *engine = space->engine;
@@ -59,7 +59,7 @@ static void keep(void *context, pid_t tid, const struct agent_record *record)
 				 sizeof(*engine->recorded));
 	engine->recorded[engine->recorded_count++] = (struct recorded){
 		.point = point,
-		.tid = tid ? tid : space->pid,
+		.tid = record->tid ? record->tid : space->pid,
 		.record = *record,
 	};
 }

@@ -113,68 +113,6 @@ static inline unsigned home_of(uint64_t pointer)
 
 _Static_assert(AGENT_THREADS == 1 << (64 - 54), "as home_of() has it");
 
-/* A handler may come at any point and do the same for its thread first. */
-static void take_block(struct agent_thread *thread)
-{
-	uint64_t block = __atomic_load_n(&agent_shared.taken,
-					 __ATOMIC_RELAXED);
-	uint32_t none = 0;
-
-	do {
-		if (block >= __atomic_load_n(&agent_shared.ready,
-					     __ATOMIC_ACQUIRE))
-			return;
-	} while (!__atomic_compare_exchange_n(&agent_shared.taken, &block,
-					      block + 1, false,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_RELAXED));
-	__atomic_compare_exchange_n(&thread->block, &none, block, false,
-				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-}
-
-static __attribute__((noinline)) struct agent_thread *
-complete(struct agent_thread *thread)
-{
-	if (!thread->tid)
-		__atomic_store_n(&thread->tid,
-				 system_call(__NR_gettid, 0, 0, 0, 0, 0, 0),
-				 __ATOMIC_RELEASE);
-	if (!thread->block)
-		take_block(thread);
-	return thread;
-}
-
-static __attribute__((noinline)) struct agent_thread *claim(uint64_t pointer)
-{
-	unsigned at = home_of(pointer), i;
-
-	for (i = 0; i < AGENT_PROBING; i++, at++) {
-		struct agent_thread *thread =
-			&agent_shared.threads[at % AGENT_THREADS];
-		uint64_t owner = 0;
-
-		if (__atomic_compare_exchange_n(&thread->pointer, &owner,
-						pointer, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE) ||
-		    owner == pointer)
-			return complete(thread);
-	}
-	return NULL;
-}
-
-static inline struct agent_thread *find_thread(void)
-{
-	uint64_t pointer = thread_pointer();
-	struct agent_thread *thread = &agent_shared.threads[home_of(pointer)];
-
-	if (__builtin_expect(thread->pointer == pointer && thread->tid &&
-				     thread->block,
-			     1))
-		return thread;
-	return claim(pointer);
-}
-
 /* How the memory is laid out, and what is to be done. */
 struct config {
 	uint64_t mode;
@@ -183,6 +121,7 @@ struct config {
 	uint64_t block_size;
 	uint64_t ring_words;
 	int64_t errno_offset;
+	int64_t tid_offset;
 };
 
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
@@ -199,7 +138,102 @@ static inline bool read_config(struct config *ret)
 	ret->block_size = READ(block_size);
 	ret->ring_words = READ(ring_words);
 	ret->errno_offset = READ(errno_offset);
+	ret->tid_offset = READ(tid_offset);
 	return READ(on);
+}
+
+static uint32_t take_offer(uint32_t *offer_ret)
+{
+	uint32_t i, block;
+
+	for (i = 0; i < AGENT_OFFERS; i++) {
+		if (!agent_shared.offers[i])
+			continue;
+		block = __atomic_exchange_n(&agent_shared.offers[i], 0,
+					    __ATOMIC_ACQ_REL);
+		*offer_ret = i;
+		if (block)
+			return block;
+	}
+	return 0;
+}
+
+/* A handler may come at any point and do the same for its thread first. */
+static void take_block(struct agent_thread *thread)
+{
+	uint32_t none = 0, offer, block = take_offer(&offer);
+
+	if (block && !__atomic_compare_exchange_n(&thread->block, &none, block,
+						  false, __ATOMIC_RELEASE,
+						  __ATOMIC_RELAXED))
+		__atomic_store_n(&agent_shared.offers[offer], block,
+				 __ATOMIC_RELEASE);
+}
+
+/* The pointer is this thread's; whose the entry was before has ended. */
+static struct agent_thread *adopt(struct agent_thread *thread, uint32_t tid)
+{
+	uint32_t former = __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE);
+
+	if (former != tid &&
+	    (former == AGENT_RELEASED ||
+	     !__atomic_compare_exchange_n(&thread->tid, &former, tid, false,
+					  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
+		return NULL;
+	if (!thread->block)
+		take_block(thread);
+	return thread;
+}
+
+static inline struct agent_thread *entry_at(unsigned at)
+{
+	return &agent_shared.threads[at % AGENT_THREADS];
+}
+
+/* An entry that was freed may lie before the one that the thread has. */
+static __attribute__((noinline)) struct agent_thread *claim(uint64_t pointer,
+							    uint32_t tid)
+{
+	const unsigned home = home_of(pointer);
+	unsigned i;
+
+	for (i = 0; i < AGENT_PROBING; i++)
+		if (entry_at(home + i)->pointer == pointer)
+			return adopt(entry_at(home + i), tid);
+	for (i = 0; i < AGENT_PROBING; i++) {
+		uint64_t nobody = 0;
+
+		if (!entry_at(home + i)->pointer &&
+		    __atomic_compare_exchange_n(&entry_at(home + i)->pointer,
+						&nobody, pointer, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			return adopt(entry_at(home + i), tid);
+	}
+	return NULL;
+}
+
+static inline uint32_t own_tid(const struct config *config)
+{
+	const char *thread = (const char *)thread_pointer();
+
+	/* No system call: a filter may kill for it. */
+	if (!config->tid_offset)
+		return 0;
+	return *(const uint32_t *)(thread + config->tid_offset);
+}
+
+static inline struct agent_thread *find_thread(const struct config *config)
+{
+	const uint64_t pointer = thread_pointer();
+	const uint32_t tid = own_tid(config);
+	struct agent_thread *thread = entry_at(home_of(pointer));
+
+	if (__builtin_expect(thread->pointer == pointer &&
+				     thread->tid == tid && thread->block,
+			     1))
+		return thread;
+	return claim(pointer, tid);
 }
 
 static inline struct agent_block *block_at(const struct config *config,
@@ -289,7 +323,7 @@ static inline void count(const struct config *config,
 
 /* ---- recording ---- */
 
-static inline uint64_t errno_of(const struct config *config,
+static inline uint32_t errno_of(const struct config *config,
 				const struct agent_frame *frame)
 {
 	const char *thread = (const char *)thread_pointer();
@@ -301,24 +335,24 @@ static inline uint64_t errno_of(const struct config *config,
 }
 
 static inline void write_record(const struct config *config,
-				struct agent_thread *thread,
-				uint64_t *ring,
+				struct agent_block *block, uint32_t tid,
 				const struct agent_frame *frame,
 				uint64_t ended)
 {
+	uint64_t *ring = block->ring;
 	const unsigned arguments = frame->stub->arguments;
 	const unsigned words = AGENT_RECORD_FIXED + arguments;
 	const uint64_t mask = config->ring_words - 1;
 	uint64_t position;
 	unsigned i;
 
-	if (thread->head + words + AGENT_RING_SLACK -
-		    __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE) >
+	if (block->head + words + AGENT_RING_SLACK -
+		    __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
 	    config->ring_words) {
-		own_add(&thread->dropped, 1);
+		own_add(&block->dropped, 1);
 		return;
 	}
-	position = own_add(&thread->head, words);
+	position = own_add(&block->head, words);
 	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
 	ring[(position + AGENT_WORD_RETURN) & mask] = frame->return_address;
@@ -326,7 +360,8 @@ static inline void write_record(const struct config *config,
 		(uint64_t)&frame->return_address;
 	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
 	ring[(position + AGENT_WORD_STUB) & mask] =
-		frame->stub->index | errno_of(config, frame) << 32;
+		agent_record_stub(frame->stub->index,
+				  errno_of(config, frame), tid);
 	for (i = 0; i < arguments; i++)
 		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
 			frame->arguments[i];
@@ -342,8 +377,8 @@ static inline void record(const struct config *config,
 	const uint32_t own = thread ? thread->block : 0;
 
 	if (own && config->ring_words)
-		write_record(config, thread, block_at(config, own)->ring,
-			     frame, ended);
+		write_record(config, block_at(config, own), thread->tid, frame,
+			     ended);
 	else
 		common_add(&agent_shared.dropped, 1);
 }
@@ -361,7 +396,7 @@ void agent_note(const struct agent_frame *frame)
 		agent_gate.on = 0; /* nobody is there to read any more */
 		return;
 	}
-	thread = find_thread();
+	thread = find_thread(&config);
 	if (config.mode & AGENT_COUNTS)
 		count(&config, thread, frame, ended - frame->began);
 	if (config.mode & AGENT_RECORDS)

@@ -106,6 +106,7 @@ struct agent_gate {
 	uint64_t block_size;
 	uint64_t ring_words;  /* a power of two; 0: there are none */
 	int64_t errno_offset; /* from the thread pointer; 0: not known */
+	int64_t tid_offset;   /* … of the thread's number; likewise */
 	/* What boot has done. */
 	uint64_t booted;      /* enum agent_boot */
 	int64_t boot_result;  /* descriptor, or a negative errno */
@@ -115,18 +116,22 @@ struct agent_gate {
 #define AGENT_DURATIONS 2 /* … and how many calls took how long */
 #define AGENT_RECORDS	4 /* each call is written to the thread's ring */
 
-/* Of one thread; found by its thread pointer. A cache line. */
+/*
+ * Of one thread; found by its thread pointer. A cache line. Another thread may
+ * have the same pointer later: it takes the entry over by changing the number,
+ * and so does calltrap that gives the block of one that has ended to others.
+ */
 struct agent_thread {
 	uint64_t pointer;   /* what lies at fs:0; 0: free */
-	uint32_t tid;	    /* 0: to be asked for */
+	uint32_t tid;	    /* 0: not known */
 	uint32_t block;	    /* 0: none, see agent_shared */
-	uint64_t head;	    /* words ever reserved in its ring */
-	uint64_t tail;	    /* … and read */
-	uint64_t dropped;   /* records that found no room */
-	uint64_t unused[3];
+	uint64_t unused[6];
 };
 
+#define AGENT_RELEASED UINT32_MAX /* a tid: calltrap is about to free it */
+
 #define AGENT_THREADS 1024
+#define AGENT_OFFERS  16
 #define AGENT_PROBING 64 /* how many entries are looked at for a thread */
 
 /*
@@ -138,10 +143,9 @@ struct agent_thread {
  */
 struct agent_shared {
 	uint64_t beat;	  /* calltrap's sign of life: the time stamp counter */
-	uint64_t ready;	  /* blocks that have memory */
-	uint64_t taken;	  /* … and those that have been asked for */
 	uint64_t dropped; /* records of threads without a ring */
-	uint64_t unused[4];
+	uint64_t unused[6];
+	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
 };
 
@@ -164,8 +168,16 @@ struct agent_histogram {
 	uint32_t counts[AGENT_OCTAVES][AGENT_PARTS];
 };
 
-/* A block; the ring follows. */
+/*
+ * A block; the ring follows. Positions in that only ever grow, whoever has the
+ * block.
+ */
 struct agent_block {
+	uint64_t head;	  /* words ever reserved in the ring … */
+	uint64_t dropped; /* records that found no room */
+	uint64_t unused[6];
+	uint64_t tail;	  /* … and read */
+	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_histogram histograms[AGENT_STUBS];
 	uint64_t ring[];
@@ -186,8 +198,16 @@ enum agent_record_word {
 	AGENT_WORD_RETURN, /* the caller's return address … */
 	AGENT_WORD_SLOT,   /* … and where it lies on the stack */
 	AGENT_WORD_RESULT,
-	AGENT_WORD_STUB,   /* its index; in the upper half errno, if it failed */
+	AGENT_WORD_STUB,   /* agent_record_stub() */
 };
+
+/* The stub's index; errno, if the call has failed; the thread's number. */
+static inline uint64_t agent_record_stub(uint32_t stub, uint32_t error,
+					 uint32_t tid)
+{
+	return (stub & 0xffff) | (uint64_t)(error & 0xffff) << 16 |
+	       (uint64_t)tid << 32;
+}
 
 /* A ring is full before its end: for handlers that come in between. */
 #define AGENT_RING_SLACK 1024
