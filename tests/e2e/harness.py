@@ -470,8 +470,9 @@ def states(pid):
     found = set()
     with contextlib.suppress(OSError):
         for tid in os.listdir("/proc/%d/task" % pid):
-            found.add(read("/proc/%d/task/%s/stat" % (pid, tid))
-                      .rpartition(")")[2].split()[0])
+            # It has none if the thread has ended since.
+            found.update(read("/proc/%d/task/%s/stat" % (pid, tid))
+                         .rpartition(")")[2].split()[:1])
     return found
 
 

@@ -138,8 +138,10 @@ static void *work(void *context)
 		settings.mix[random_below(&worker->random, settings.mix_size)]
 			->run(worker);
 	pthread_barrier_wait(&barrier);
-	if (settings.timer)
+	if (worker->has_timer) {
+		worker->has_timer = false;
 		timer_delete(worker->timer);
+	}
 	signals_end(worker);
 	pthread_barrier_wait(&barrier);
 	return NULL;

@@ -12,6 +12,7 @@
 #define TICK (SIGRTMIN + 2)
 #define TICK_VALUE 0x5eed
 #define ALTSTACK_SIZE 65536
+#define TICK_EVERY 1000000 /* ns */
 #define PATIENCE 20 /* seconds for signals to arrive */
 
 static __thread struct worker *self;
@@ -45,6 +46,25 @@ static void on_queued(int signal, siginfo_t *info, void *context)
 	errno = saved;
 }
 
+/*
+ * The next tick: not before the thread has had as much time for its work as the
+ * last one has taken. One that is traced, among many, could do nothing else
+ * than to handle ticks.
+ */
+static void set_timer(struct worker *worker)
+{
+	uint64_t time = now(), wait = time - worker->due;
+	struct itimerspec once = { 0 };
+
+	if (wait < TICK_EVERY)
+		wait = TICK_EVERY;
+	worker->due = time + wait;
+	once.it_value.tv_sec = wait / 1000000000;
+	once.it_value.tv_nsec = wait % 1000000000;
+	if (timer_settime(worker->timer, 0, &once, NULL))
+		fail("timer: %s", strerror(errno));
+}
+
 static void on_tick(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -59,6 +79,8 @@ static void on_tick(int signal, siginfo_t *info, void *context)
 	self->ticks++;
 	if (self->ticks % 4 == 0)
 		call(self->handler, DATA);
+	if (self->has_timer)
+		set_timer(self);
 	errno = saved;
 }
 
@@ -81,12 +103,15 @@ static void start_timer(struct worker *worker)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
 				  .sigev_signo = TICK };
-	struct itimerspec every = { { 0, 1000000 }, { 0, 1000000 } };
 
 	event.sigev_value.sival_int = TICK_VALUE;
 	event._sigev_un._tid = worker->tid;
-	if (timer_create(CLOCK_MONOTONIC, &event, &worker->timer) ||
-	    timer_settime(worker->timer, 0, &every, NULL))
+	worker->due = now();
+	worker->has_timer = !timer_create(CLOCK_MONOTONIC, &event,
+					  &worker->timer);
+	if (worker->has_timer)
+		set_timer(worker);
+	else
 		fail("timer: %s", strerror(errno));
 }
 

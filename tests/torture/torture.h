@@ -91,6 +91,8 @@ struct worker {
 	pthread_t thread;
 	struct worker *neighbour;
 	timer_t timer;
+	volatile bool has_timer;
+	uint64_t due;            /* when it is to tick */
 	void *altstack;
 	unsigned sent;           /* to the neighbour, by this one */
 	volatile unsigned received; /* from the one before */
