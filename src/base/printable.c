@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/printable.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* How many bytes follow the first one of a character; -1 if it is no such. */
@@ -15,6 +16,22 @@ static int utf8_rest(uint8_t byte)
 	if (byte >= 0xf0 && byte < 0xf5)
 		return 3;
 	return -1;
+}
+
+/*
+ * What changes the direction of the text behind it, or ends its line: on a
+ * screen a name would be something else than it is (U+061C, U+200E, U+200F,
+ * U+2028 to U+202E, U+2066 to U+2069).
+ */
+static bool misleads(const uint8_t *s)
+{
+	if (s[0] == 0xd8)
+		return s[1] == 0x9c;
+	if (s[0] != 0xe2)
+		return false;
+	return (s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f ||
+				 (s[2] >= 0xa8 && s[2] <= 0xae))) ||
+	       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
 }
 
 size_t printable_length(const char *text)
@@ -34,7 +51,7 @@ size_t printable_length(const char *text)
 	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] >= 0xa0) ||
 	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] >= 0x90))
 		return 0;
-	return 1 + rest;
+	return misleads(s) ? 0 : 1 + rest;
 }
 
 void printable_make(char *text, size_t length)

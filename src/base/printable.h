@@ -6,8 +6,8 @@
 
 /*
  * How many bytes the character at s has that a terminal shows as it is: 0 for
- * a control character (those from U+0080 to U+009F are some, too) and for what
- * is no UTF-8. The text ends in a NUL.
+ * a control character (those from U+0080 to U+009F are some, too, and those that
+ * turn the direction of a text) and for what is no UTF-8. The text ends in a NUL.
  */
 size_t printable_length(const char *s);
 

@@ -35,6 +35,22 @@ START_TEST(printable_leaves_no_control_characters)
 }
 END_TEST
 
+/* U+202E, U+2066, U+200F, U+061C, U+2028; no others are like them. */
+START_TEST(printable_turns_no_text_around)
+{
+	char text[] = "a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\x8f"
+		      "d\xd8\x9c" "e\xe2\x80\xa8" "f";
+	char plain[] = "\xe2\x80\x94\xe2\x80\xaf\xe2\x81\xa0\xd8\xa1";
+	char *copy = xstrdup(plain);
+
+	printable_make(text, strlen(text));
+	ck_assert_str_eq(text, "a???b???c???d??e???f");
+	printable_make(plain, strlen(plain));
+	ck_assert_str_eq(plain, copy);
+	free(copy);
+}
+END_TEST
+
 /* Memory of a test: bytes at an address, unreadable around them. */
 struct island {
 	struct memory memory;
@@ -425,6 +441,7 @@ static TCase *strbuf_case(void)
 
 	tcase_add_test(c, printable_characters_are_left);
 	tcase_add_test(c, printable_leaves_no_control_characters);
+	tcase_add_test(c, printable_turns_no_text_around);
 	tcase_add_test(c, strbuf_begins_empty);
 	tcase_add_test(c, strbuf_adds_in_order);
 	tcase_add_test(c, strbuf_clear_keeps_the_room);
