@@ -21,7 +21,7 @@ static const char *heap_output(const struct session *session)
 
 /* ---- reports ---- */
 
-static struct heap_cost cost_of(struct heap_verb *verb,
+struct heap_cost heap_verb_cost(struct heap_verb *verb,
 				const struct watched *process, uint64_t now)
 {
 	struct heap_cost cost = {
@@ -85,7 +85,7 @@ static void print_report(struct heap_verb *verb,
 			 const struct watched *process)
 {
 	uint64_t real = process->end ? process->end : clock_now();
-	struct heap_cost cost = cost_of(verb, process, real);
+	struct heap_cost cost = heap_verb_cost(verb, process, real);
 	CLEANUP(strbuf_fini) struct strbuf refused = { 0 };
 
 	if (session_tell_refused(verb->session, &refused))
@@ -152,6 +152,8 @@ static void set_alarm(struct heap_verb *verb)
 		then = verb->next_report;
 	if (verb->foreseen && clock_now() + PAUSE < then)
 		then = clock_now() + PAUSE;
+	if (verb->next_look && verb->next_look < then)
+		then = verb->next_look;
 	verb->session->requests->alarm = then;
 }
 
@@ -191,7 +193,8 @@ static void heed_signals(struct heap_verb *verb)
 
 	if (verb->reports != requests->reports) {
 		verb->reports = requests->reports;
-		want_report(verb, clock_now());
+		if (!verb->top)
+			want_report(verb, clock_now());
 	}
 	for (; verb->switches != requests->switches; verb->switches++) {
 		bool on = !watch_is_on(verb->watch);
@@ -221,9 +224,11 @@ static void heap_woken(struct session *session)
 		verb->next_sample = now + verb->until_sample;
 		if (verb->until_sample < NS_PER_SECOND)
 			verb->until_sample *= 2;
-		else
+		else if (!verb->top)
 			progress_show(verb->progress, verb->watch, now);
 	}
+	if (verb->top)
+		verb->next_look = top_look(verb->top, now);
 	set_alarm(verb);
 	signals_rest();
 }
@@ -238,7 +243,9 @@ static void heap_begun(struct session *session)
 			  tracee->pid == session->child);
 	verb->until_sample = FIRST_SAMPLE;
 	verb->next_sample = clock_now() + verb->until_sample;
-	if (session->options->every)
+	if (verb->top)
+		verb->next_look = verb->next_sample;
+	else if (session->options->every)
 		verb->next_report = clock_now() + session->options->every;
 	set_alarm(verb);
 }
@@ -309,6 +316,12 @@ static struct event_source *heap_source(struct session *session)
 	return faults_source(verb->faults);
 }
 
+static void heap_in_need(struct session *session)
+{
+	if (verb_of(session)->top)
+		top_abandon(verb_of(session)->top);
+}
+
 /* An allocator is known by its names alone. */
 static void heap_finished(struct session *session)
 {
@@ -357,6 +370,7 @@ static void heap_close(struct session *session)
 
 void heap_verb_free(struct heap_verb *verb)
 {
+	top_free(verb->top);
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
 	heap_foreseen_free(verb->foreseen);
@@ -377,6 +391,7 @@ const struct verb_ops heap_verb = {
 	.missed = heap_missed_calls,
 	.unwatched = heap_unwatched,
 	.leaving = heap_leaving,
+	.in_need = heap_in_need,
 	.finished = heap_finished,
 	.close = heap_close,
 	.output = heap_output,

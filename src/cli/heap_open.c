@@ -238,8 +238,9 @@ static void open_watch(struct heap_verb *verb)
 		.cost = find_cost,
 		.ended = heap_verb_ended,
 		.context = verb,
-		.timeline = heap_export_needs_timeline(
-			&verb->session->options->export),
+		.timeline = verb->session->options->verb == VERB_TOP ||
+			    heap_export_needs_timeline(
+				    &verb->session->options->export),
 		.observer = observer_of(verb),
 		.timed = verb->session->options->heap_calls ||
 			 verb->session->options->time_releases,
@@ -305,7 +306,10 @@ int heap_verb_open(struct heap_verb *verb)
 	err = open_recorder(verb);
 	if (!err)
 		err = heap_verb_open_journal(verb);
-	if (!err)
-		open_watch(verb);
-	return err;
+	if (err)
+		return err;
+	open_watch(verb);
+	return verb->session->options->verb == VERB_TOP ?
+		       top_new(verb, &verb->top) :
+		       0;
 }

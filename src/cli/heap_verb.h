@@ -4,6 +4,7 @@
 
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/top.h"
 #include "growth/faults.h"
 #include "heap/watch.h"
 #include "recording/act_stats.h"
@@ -38,6 +39,8 @@ struct heap_verb {
 	struct act_stats *stats;   /* convert --to stats; or NULL */
 	struct strbuf stats_text;
 	struct progress *progress;
+	struct top *top;       /* or NULL */
+	uint64_t next_look;    /* of .top */
 	uint64_t next_sample;  /* monotonic */
 	uint64_t until_sample; /* then so long */
 	uint64_t next_report;  /* 0: never */
@@ -60,6 +63,10 @@ const char *heap_verb_output(const struct heap_verb *verb);
 
 /* A file can't be written. */
 void heap_verb_unwritten(void *verb, const char *path, int err);
+
+/* What watching a process has cost it by now. */
+struct heap_cost heap_verb_cost(struct heap_verb *verb,
+				const struct watched *process, uint64_t now);
 
 /* A process has come to its end: its report. */
 void heap_verb_ended(void *verb, const struct watched *process);

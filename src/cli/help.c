@@ -13,6 +13,7 @@ static const char trace_before[] =
 	"  or:  calltrap [OPTION]... -p PID [-p PID]...\n"
 	"  or:  calltrap heap [OPTION]... COMMAND | -p PID (calltrap heap "
 	"--help)\n"
+	"  or:  calltrap top [OPTION]... -p PID (calltrap top --help)\n"
 	"  or:  calltrap memory [OPTION]... -p PID (calltrap memory --help)\n"
 	"  or:  calltrap record [OPTION]... -o FILE COMMAND | -p PID\n"
 	"  or:  calltrap doctor [-p PID] (what works here, and on that "
@@ -102,6 +103,17 @@ static const char record_after[] =
 	"\n"
 	"Example: calltrap record -o monday.ctr -p PID --for 1h\n";
 
+static const char top_before[] =
+	"Usage: calltrap top [OPTION]... -p PID [-p PID]...\n"
+	"Watch the memory of running processes on a live screen: what they "
+	"hold, who\n"
+	"acquired it, how fast that grows, what leaks. h shows the keys, q "
+	"leaves.\n";
+
+static const char top_after[] =
+	"\n"
+	"Example: calltrap top -p PID\n";
+
 static const char doctor_before[] =
 	"Usage: calltrap doctor [-p PID] [--json]\n"
 	"Say what works here and on a process, and what would make the rest "
@@ -122,6 +134,7 @@ static const struct {
 	[VERB_HEAP_DIFF] = { heap_diff_before, heap_diff_after },
 	[VERB_MEMORY] = { memory_before, memory_after },
 	[VERB_RECORD] = { record_before, record_after },
+	[VERB_TOP] = { top_before, top_after },
 	[VERB_CONVERT] = { convert_before, convert_after },
 	[VERB_REPLAY] = { replay_before, replay_after },
 	[VERB_DOCTOR] = { doctor_before, doctor_after },

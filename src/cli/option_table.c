@@ -41,6 +41,23 @@ static const char *const order_words[] = {
 	NULL,
 };
 
+static const char *const live_by_words[] = {
+	[LIVE_BY_SITE] = "site",
+	[LIVE_BY_LIBRARY] = "library",
+	[LIVE_BY_THREAD] = "thread",
+	[LIVE_BY_FAMILY] = "family",
+	NULL,
+};
+
+static const char *const live_order_words[] = {
+	[LIVE_ORDER_VERDICT] = "verdict",
+	[LIVE_ORDER_HELD] = "held",
+	[LIVE_ORDER_CHANGE] = "change",
+	[LIVE_ORDER_RATE] = "rate",
+	[LIVE_ORDER_AGE] = "age",
+	NULL,
+};
+
 static const char *const value_words[] = {
 	[HEAP_INUSE_BYTES] = "inuse-bytes",
 	[HEAP_INUSE_BLOCKS] = "inuse-blocks",
@@ -88,6 +105,7 @@ static const char *const convert_words[] = {
 #define HEAP_DIFF (1U << VERB_HEAP_DIFF)
 #define MEMORY (1U << VERB_MEMORY)
 #define RECORD (1U << VERB_RECORD)
+#define TOP (1U << VERB_TOP)
 #define CONVERT (1U << VERB_CONVERT)
 #define REPLAY (1U << VERB_REPLAY)
 #define DOCTOR (1U << VERB_DOCTOR)
@@ -117,6 +135,15 @@ const struct option_entry option_table[] = {
 	      when_full_words,
 	      "what is traced when nobody takes the output:\n"
 	      "wait, or drop what isn't taken, counted"),
+
+	HEADING("What to watch", TOP),
+	SPECIAL('p', NULL, "PID", apply_pids,
+		"a running process, or several: -p 12,13"),
+	SPECIAL(0, "name", "NAME", apply_name,
+		"all running processes of that name"),
+	FLAG('f', "follow", follow, "child processes as well"),
+	FIELD(0, "for", "DURATION", apply_duration, duration,
+	      "leave by itself: 500ms, 1.5s, 10m, 2h"),
 
 	HEADING("Which calls", TRACE),
 	FIELD('e', NULL, "FILTER", apply_filter, calls,
@@ -217,7 +244,7 @@ const struct option_entry option_table[] = {
 	FIELD(0, "until", "DURATION", apply_duration, until,
 	      "nothing that came after that"),
 
-	HEADING("What to gather", HEAP | RECORD),
+	HEADING("What to gather", HEAP | RECORD | TOP),
 	FIELD(0, "pool", "FILE", apply_files, pools,
 	      "further families of functions that acquire and\n"
 	      "release: a file, or the name of one that comes\n"
@@ -260,6 +287,19 @@ const struct option_entry option_table[] = {
 	       "rows; default 10, 0 = all"),
 	FLAG('C', "demangle", log.demangle,
 	     "C++ and Rust names as written in --calls, too"),
+
+	HEADING("What to show", TOP),
+	WORDS(0, "by", "WHAT", apply_word, live_by, live_by_words,
+	      "what a row is at first: site, library, thread,\n"
+	      "family"),
+	WORDS(0, "sort", "WHAT", apply_word, live_order, live_order_words,
+	      "what comes first: verdict, held, change, rate,\n"
+	      "age"),
+	FIELD(0, "every", "DURATION", apply_duration, every,
+	      "without a terminal that has a screen: a text so\n"
+	      "often; default 1s"),
+	NUMBER(0, "top", report.top, 0, INT_MAX,
+	       "... with so many rows; default 10, 0 = all"),
 
 	HEADING("Files for other programs (%p makes one per process)", HEAP),
 	FIELD(0, "folded", "FILE", apply_text,
@@ -347,7 +387,7 @@ const struct option_entry option_table[] = {
 	FLAG(0, "json", doctor_json, "the same as JSON"),
 
 	HEADING("About calltrap", TRACE | HEAP | HEAP_DIFF | MEMORY |
-					 RECORD | CONVERT | REPLAY | DOCTOR),
+					 RECORD | TOP | CONVERT | REPLAY | DOCTOR),
 	WORDS('D', "debug", "MASK", apply_debug, debug,
 	      debug_words,
 		"debug messages: an octal mask, or some of\n"

@@ -235,19 +235,19 @@ static int check_files(const struct options *o)
 	return 0;
 }
 
-static int check_processes(const struct command_line *line)
+static int check_processes(const struct command_line *line, const char *verb)
 {
 	const struct options *o = line->options;
 
 	if (o->command)
-		return complain(-EINVAL, "memory: '%s' is no option, and "
+		return complain(-EINVAL, "%s: '%s' is no option, and "
 				"nothing is started: give -p PID or --name "
 				"NAME; for a program of that name say calltrap "
-				"-- memory", o->command[0]);
+				"-- %s", verb, o->command[0], verb);
 	if (!o->pid_count && !line->name_count)
 		return complain(-EINVAL, "no process to look at: give -p PID "
-				"or --name NAME, as in 'calltrap memory -p "
-				"4711'; see %s", option_help(o->verb));
+				"or --name NAME, as in 'calltrap %s -p "
+				"4711'; see %s", verb, option_help(o->verb));
 	return 0;
 }
 
@@ -344,7 +344,9 @@ static int check_together(const struct command_line *line)
 	if (o->verb == VERB_HEAP_DIFF)
 		return check_files(o);
 	if (o->verb == VERB_MEMORY)
-		return check_processes(line);
+		return check_processes(line, "memory");
+	if (o->verb == VERB_TOP)
+		return check_processes(line, "top");
 	if (o->verb == VERB_CONVERT)
 		return check_conversion(o);
 	if (o->verb == VERB_REPLAY)

@@ -10,6 +10,7 @@
 #include "filter/predicate.h"
 #include "report/heap/export.h"
 #include "report/log/log.h"
+#include "report/screen/live.h"
 
 /* What calltrap is to do. */
 enum verb {
@@ -18,6 +19,7 @@ enum verb {
 	VERB_HEAP_DIFF, /* .command is the two files */
 	VERB_MEMORY,
 	VERB_RECORD,
+	VERB_TOP,
 	VERB_CONVERT, /* .command is the file */
 	VERB_REPLAY,  /* … is the recording */
 	VERB_DOCTOR,
@@ -104,6 +106,8 @@ struct options {
 	unsigned runs;        /* --runs; 0 = not given */
 	enum replay_touch touch; /* --touch */
 	uint64_t every;       /* --every: a report each time; 0 = never */
+	enum live_by live_by;   /* top: --by … */
+	enum live_order live_order; /* … and --sort */
 	unsigned depth;       /* --depth: frames kept of a stack */
 	char **pools;         /* --pool, NULL-terminated; or NULL */
 	const char *json;     /* --json */

@@ -160,6 +160,8 @@ static void restore_code(void *context)
 	struct session *session = context;
 
 	leave_in_need(&session->tracer);
+	if (session->verb->in_need)
+		session->verb->in_need(session);
 }
 
 /* ---- what is to be traced ---- */
@@ -838,6 +840,7 @@ static const struct verb_ops *const verbs[] = {
 	[VERB_TRACE] = &trace_verb,
 	[VERB_HEAP] = &heap_verb,
 	[VERB_RECORD] = &heap_verb,
+	[VERB_TOP] = &heap_verb,
 };
 
 static int end_of_tracing(struct session *session)

@@ -62,6 +62,10 @@ struct verb_ops {
 	   not take long. Or NULL. */
 	void (*leaving)(struct session *session);
 
+	/* calltrap is about to die of an error of its own, and everything has
+	   been let go of. Allocates nothing. Or NULL. */
+	void (*in_need)(struct session *session);
+
 	/* All is over, and the results are written. Or NULL. */
 	void (*finished)(struct session *session);
 

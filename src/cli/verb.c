@@ -11,6 +11,7 @@ static const struct {
 	{ "heap", VERB_HEAP },
 	{ "memory", VERB_MEMORY },
 	{ "record", VERB_RECORD },
+	{ "top", VERB_TOP },
 	{ "convert", VERB_CONVERT },
 	{ "replay", VERB_REPLAY },
 	{ "doctor", VERB_DOCTOR },
@@ -61,6 +62,8 @@ const char *option_help(enum verb verb)
 		return "calltrap memory --help";
 	case VERB_RECORD:
 		return "calltrap record --help";
+	case VERB_TOP:
+		return "calltrap top --help";
 	case VERB_CONVERT:
 		return "calltrap convert --help";
 	case VERB_REPLAY:

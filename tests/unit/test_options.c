@@ -334,6 +334,7 @@ static const struct {
 	{ "heap --json /dev/null --svg /dev/null a", "a", false },
 	{ "-- memory", "memory", false },
 	{ "-- doctor", "doctor", false },
+	{ "-- top", "top", false },
 	{ "heap diff a b", "a", false },
 	{ "heap diff --top 3 --value alloc-bytes a b", "a", false },
 	{ "heap diff a b --top 3", "a", false },
@@ -413,6 +414,16 @@ static const struct {
 			  "name say calltrap -- memory" },
 	{ "memory -p 1 --freeze x", "--freeze 'x': one of none, stop is "
 				    "expected" },
+	{ "top", "no process to look at: give -p PID or --name NAME, as in "
+		 "'calltrap top -p 4711'; see calltrap top --help" },
+	{ "top ls", "top: 'ls' is no option, and nothing is started: give -p "
+		    "PID or --name NAME; for a program of that name say "
+		    "calltrap -- top" },
+	{ "top -p 1 --by line", "--by 'line': one of site, library, thread, "
+				"family is expected" },
+	{ "top -p 1 --sort x", "--sort 'x': one of verdict, held, change, "
+			       "rate, age is expected" },
+	{ "top -p 1 -o x", "-o: unknown option; see calltrap top --help" },
 	{ "doctor ls", "doctor: 'ls' is no option, and nothing is started: "
 		       "give -p PID or --name NAME; for a program of that name "
 		       "say calltrap -- doctor" },
@@ -801,6 +812,7 @@ START_TEST(test_help)
 	check_help(VERB_HEAP_DIFF);
 	check_help(VERB_MEMORY);
 	check_help(VERB_RECORD);
+	check_help(VERB_TOP);
 	check_help(VERB_CONVERT);
 	check_help(VERB_REPLAY);
 	check_help(VERB_DOCTOR);
@@ -867,6 +879,10 @@ START_TEST(test_completed_values)
 	check_offered("heap --by ", "stack", true);
 	check_offered("heap --by st", ":commands", false);
 	check_offered("heap --by=", "--by=stack", true);
+	check_offered("top --by ", "site", true);
+	check_offered("top --sort ", "verdict", true);
+	check_offered("top ", ":commands", false);
+	check_offered("top -", "--follow", true);
 	check_offered("heap --by stack ", ":commands", true);
 	check_offered("--engine ", "agent", true);
 	check_offered("-ttTgx ", ":commands", false);
@@ -943,6 +959,7 @@ START_TEST(test_manual)
 	check_mentions("the manual", VERB_HEAP_DIFF, text);
 	check_mentions("the manual", VERB_MEMORY, text);
 	check_mentions("the manual", VERB_RECORD, text);
+	check_mentions("the manual", VERB_TOP, text);
 	check_mentions("the manual", VERB_CONVERT, text);
 	check_mentions("the manual", VERB_REPLAY, text);
 	check_mentions("the manual", VERB_DOCTOR, text);
@@ -988,6 +1005,7 @@ START_TEST(test_table)
 	check_options(VERB_HEAP_DIFF);
 	check_options(VERB_MEMORY);
 	check_options(VERB_RECORD);
+	check_options(VERB_TOP);
 	check_options(VERB_DOCTOR);
 }
 END_TEST
