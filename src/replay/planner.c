@@ -424,6 +424,17 @@ static uint64_t put_joins(const struct planned_process *own,
 	return count;
 }
 
+/* The recording ends inside of a resize: what it was to give back is held. */
+static bool leave_out(struct planned_process *own, const struct replay_op *op)
+{
+	if (op->kind != REPLAY_REALLOC || op->block)
+		return false;
+	own->counts.failed++;
+	if (op->old)
+		own->live_size += own->blocks[op->old - 1].size;
+	return true;
+}
+
 static uint64_t put_ops(struct planned_process *own,
 			const struct planned_thread *thread,
 			struct plan_ends *ends, struct replay_op *out)
@@ -433,7 +444,7 @@ static uint64_t put_ops(struct planned_process *own,
 	for (size_t i = 0; i < thread->count; i++) {
 		struct replay_op op = thread->ops[i];
 
-		if (op.kind == REPLAY_NOTHING)
+		if (op.kind == REPLAY_NOTHING || leave_out(own, &op))
 			continue;
 		if (op.kind == REPLAY_START)
 			count += put_joins(own, ends, &op, out + count);

@@ -10,6 +10,7 @@
 #include "replay/figures.h"
 #include "replay/planner.h"
 #include "replay/times.h"
+#include "tests/plan_check.h"
 
 /* ---- times ---- */
 
@@ -229,6 +230,75 @@ START_TEST(test_alignments)
 }
 END_TEST
 
+/* The recording ends inside of a resize: what there was is held. */
+START_TEST(test_unfinished)
+{
+	ENDED(0, 1, "malloc", .handle = 0x10, .size = 5);
+	TAKEN(1, "realloc", .old = 0x10, .size = 9);
+	take(1);
+	check_thread(0, "m1");
+	ck_assert_uint_eq(counts.failed, 1);
+	ck_assert_uint_eq(counts.final, 5);
+	ck_assert_ptr_null(plan_check(plan));
+}
+END_TEST
+
+static uint64_t state;
+
+static unsigned pick(unsigned n)
+{
+	state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (state >> 33) % n;
+}
+
+static unsigned joins(void)
+{
+	unsigned count = 0;
+
+	for (uint64_t i = 0; i < plan->ops; i++)
+		count += replay_plan_ops(plan)[i].kind == REPLAY_JOIN;
+	return count;
+}
+
+/* Whatever a process seems to have done: the plan can be carried out. */
+START_TEST(test_random)
+{
+	static const char *const names[] = { "malloc", "free", "memalign",
+					     "free", "realloc" };
+	uint64_t tokens[10] = { 0 }, old[10] = { 0 };
+
+	state = _i;
+	for (unsigned i = 0; i < 2000; i++) {
+		const unsigned tid = 1 + pick(9), what = pick(5);
+		const uint64_t handle = pick(20) * 16;
+		const bool fails = !pick(9);
+
+		if (tokens[tid] && pick(2))
+			end(tokens[tid],
+			    act_of(tid, "realloc",
+				   &(struct heap_act){ .old = old[tid],
+						       .handle = handle,
+						       .size = 1 + pick(99),
+						       .failed = fails }),
+			    !pick(9));
+		tokens[tid] = 0;
+		if (what == 4) {
+			old[tid] = pick(20) * 16;
+			tokens[tid] = TAKEN(tid, "realloc", .old = old[tid],
+					    .size = 7);
+		} else if (what & 1) {
+			TAKEN(tid, names[what], .handle = handle);
+		} else {
+			ENDED(0, tid, names[what], .handle = handle,
+			      .size = pick(99), .failed = fails);
+		}
+	}
+	take(9);
+	ck_assert_ptr_null(plan_check(plan));
+	ck_assert_uint_eq(plan->ops, counts.operations + 8 + joins());
+}
+END_TEST
+
 START_TEST(test_nothing)
 {
 	int fd;
@@ -249,6 +319,8 @@ int main(void)
 	tcase_add_test(tests, test_threads);
 	tcase_add_test(tests, test_what_fails);
 	tcase_add_test(tests, test_alignments);
+	tcase_add_test(tests, test_unfinished);
+	tcase_add_loop_test(tests, test_random, 0, 20);
 	tcase_add_test(tests, test_nothing);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
