@@ -20,6 +20,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/ptrace.h"
 #include "sysdeps/x86_64/agent/image.h"
 #include "tracee/tracer.h"
 
@@ -518,6 +519,43 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 		(void)inside(agent);
 }
 
+static bool is_at_clock(struct agent *agent, taddr_t ip)
+{
+	static const uint8_t rdtsc[2] = { 0x0f, 0x31 };
+	uint8_t code[2];
+
+	return agent->state == AGENT_INSIDE &&
+	       ip - agent->base < AGENT_CODE_SIZE &&
+	       read_at(agent, ip, code, sizeof(code)) &&
+	       !memcmp(code, rdtsc, sizeof(code));
+}
+
+/* Raised by the processor, and sent by nobody. */
+static bool is_fault(const struct task *task)
+{
+	siginfo_t info;
+
+	return !ptrace_get_siginfo(task->tid, &info) &&
+	       info.si_code == SI_KERNEL;
+}
+
+bool agent_fault(struct agent *agent, struct task *task)
+{
+	struct regs *regs = task_regs(task);
+	const uint64_t now = ticks_now();
+
+	if (!regs || !is_at_clock(agent, regs->user.rip) || !is_fault(task))
+		return false;
+	regs->user.rax = (uint32_t)now;
+	regs->user.rdx = now >> 32;
+	regs->user.rip += 2;
+	task->regs_changed = true;
+	agent->retired = true;
+	agent->reason = "its threads may not read the time stamp counter";
+	slots_restore(agent);
+	return true;
+}
+
 /* ---- catching ---- */
 
 static int open_gate(struct agent *agent, const struct ticks *ticks)
@@ -578,7 +616,8 @@ int agent_catch(struct agent *agent, const char *name,
 		const struct stub_config *config, const struct ticks *ticks)
 {
 	struct agent_stub stub;
-	int index = find_stub(agent, config, &stub);
+	int index = agent->retired ? -ENOTSUP :
+				     find_stub(agent, config, &stub);
 	int err;
 
 	if (index < 0)
@@ -601,7 +640,7 @@ size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
 		.hook = stub_address(agent->base, stub),
 	};
 
-	return slots_hook(agent, name, &wanted);
+	return agent->retired ? 0 : slots_hook(agent, name, &wanted);
 }
 
 bool agent_has_slots(const struct agent *agent, unsigned stub)

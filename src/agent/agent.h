@@ -64,6 +64,7 @@ struct agent {
 	size_t slot_count;
 	size_t slot_room;
 	bool open;	    /* the gate */
+	bool retired;	    /* no slot leads there, nor will */
 	uint64_t blind;	    /* how often it was found closed */
 };
 
@@ -81,6 +82,14 @@ bool agent_take(struct agent *agent, struct task *task);
 
 /* A task has ended, which may have been on its way. */
 void agent_task_ended(struct agent *agent, pid_t tid);
+
+/*
+ * A task has got a SIGSEGV. Returns whether that was for reading the time stamp
+ * counter in the agent, which the program has forbidden it (PR_SET_TSC): then
+ * it has been given it, is not to get the signal, and the agent retires. No
+ * slot leads there any more, and none will.
+ */
+bool agent_fault(struct agent *agent, struct task *task);
 
 /*
  * INSIDE: has calls of a function caught that come through slots, of modules

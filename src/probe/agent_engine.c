@@ -2,6 +2,7 @@
 #include "probe/agent_engine.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "agent/callable.h"
@@ -495,7 +496,22 @@ static void task_end(struct event_source *source, struct task *task)
 		shared_thread_ended(&space->agent.shared, task->tid);
 }
 
+static bool on_signal(struct event_source *source, struct task *task, int signal)
+{
+	struct agent_engine *engine = engine_of_source(source);
+	struct agent_space *space;
+
+	if (signal != SIGSEGV || !task->tracee || !any_inside(engine))
+		return false;
+	space = find_space(engine, probe_space_of(task->tracee->space));
+	if (!space || !agent_fault(&space->agent, task))
+		return false;
+	engine->report.reason = space->agent.reason;
+	return true;
+}
+
 static const struct event_source_ops source_ops = {
+	.signal = on_signal,
 	.task_end = task_end,
 	.drain = drain,
 };

@@ -91,6 +91,7 @@ count_exactly("four threads", "4", "20000")
 count_exactly("in children none, in their parent all", "1", "1000", "fork")
 count_exactly("signal handlers", "2", "20000", "handlers")
 count_exactly("a signal handler wherever one can be", "2", "2000", "storm")
+count_exactly("the clock is forbidden: by traps", "2", "2000", "tsc", inside=0)
 count_exactly("slots bound at the start", "2", "5000",
               flags=("-Wl,-z,now",))
 count_exactly("no stubs: by traps", "2", "500", flags=("-fno-plt",), inside=0)
@@ -99,6 +100,15 @@ count_exactly("seccomp: by traps", "1", "500", "seccomp", inside=0)
 count_exactly("no more memory: by traps", "1", "500", "limit", inside=0)
 count_exactly("no large files: by traps", "1", "500", "files", inside=0)
 count_exactly("all is locked: by traps", "1", "500", "locked", inside=0)
+
+
+@h.test("-c: each call once: the clock is forbidden later")
+def clock_is_forbidden(case):
+    target = start(case, "2", "4000", "later")
+    tracer = attach(case, target, "-c")
+    log = finish(target, tracer)
+    h.check_equal(counted(log), made(target), "calls")
+    h.check("time stamp counter" in caught(tracer)[1], tracer.err)
 
 
 @h.test("-c: as many failed as with traps")

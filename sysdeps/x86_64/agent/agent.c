@@ -386,12 +386,14 @@ static inline void record(const struct config *config,
 /* The call has returned. */
 void agent_note(const struct agent_frame *frame)
 {
-	const uint64_t ended = ticks();
 	struct agent_thread *thread;
 	struct config config;
+	uint64_t ended;
 
+	/* Behind a closed gate the clock isn't read: it may be forbidden. */
 	if (!read_config(&config))
 		return;
+	ended = ticks();
 	if ((int64_t)(ended - agent_shared.beat) > (int64_t)config.patience) {
 		agent_gate.on = 0; /* nobody is there to read any more */
 		return;

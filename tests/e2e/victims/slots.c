@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots THREADS CALLS [fork | exec | handlers | storm | limit | seccomp | slots]
+ * slots THREADS CALLS [fork | exec | handlers | storm | limit | seccomp | slots
+ *                      | tsc | later]
  *
  * Each thread calls labs() so often, through the GOT, and every 50th time by a
  * pointer instead (0 CALLS: until a line comes); when a line has come, and
- * ends at the next one. (slots: no pointers. handlers: a timer's handler calls
+ * ends at the next one. (slots: no pointers. tsc: no
+ * thread may read the time stamp counter; later: only half of its calls long.
+ * handlers: a timer's handler calls
  * it, too; storm: one of each thread does, whenever it has been stopped.) Says
  * how many calls there were; 7 = all were right.
  */
@@ -31,7 +34,7 @@
 static long calls;
 static volatile long made, wrong, handled;
 static volatile int over;
-static int by_pointer = 1, storming;
+static int by_pointer = 1, storming, forbidding;
 static __thread timer_t timer;
 static long (*volatile pointer)(long);
 
@@ -70,8 +73,11 @@ static void *run(void *context)
 
 	if (storming)
 		make_timer();
-	for (i = 0; calls ? i < calls : !over; i++)
+	for (i = 0; calls ? i < calls : !over; i++) {
+		if (forbidding && i == calls / 2)
+			prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
 		call(i);
+	}
 	if (storming)
 		timer_delete(timer);
 	__atomic_fetch_add(&made, i, __ATOMIC_RELAXED);
@@ -184,6 +190,9 @@ int main(int argc, char **argv)
 	pointer = (long (*)(long))dlsym(RTLD_DEFAULT, "labs");
 	by_pointer = strcmp(how, "slots");
 	storming = !strcmp(how, "storm");
+	forbidding = !strcmp(how, "later");
+	if (!strcmp(how, "tsc"))
+		prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
 	prepare(how);
 	wait_for_line("ready");
 	if (storming || !strcmp(how, "handlers"))
