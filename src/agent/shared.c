@@ -358,6 +358,35 @@ void shared_thread_ended(struct shared *shared, pid_t tid)
 	}
 }
 
+static uint64_t head_of(const struct shared *shared, unsigned block)
+{
+	return __atomic_load_n(&block_at(shared, block)->head,
+			       __ATOMIC_ACQUIRE);
+}
+
+bool shared_is_complete(const struct shared *shared)
+{
+	unsigned i;
+
+	for (i = 0; i < shared->blocks; i++)
+		if (shared->rings[i].position != head_of(shared, i))
+			return false;
+	return true;
+}
+
+void shared_give_up(struct shared *shared)
+{
+	unsigned i;
+
+	for (i = 0; i < shared->blocks; i++) {
+		const uint64_t head = head_of(shared, i);
+
+		if (shared->rings[i].position != head)
+			shared->rings[i].lost++;
+		shared->rings[i].position = head;
+	}
+}
+
 uint64_t shared_lost(const struct shared *shared)
 {
 	uint64_t lost = shared->memory->dropped;

@@ -68,6 +68,12 @@ void shared_read(struct shared *shared, uint64_t now_ns,
  */
 void shared_thread_ended(struct shared *shared, pid_t tid);
 
+/* Whether nothing is on its way: each record that was begun was read. */
+bool shared_is_complete(const struct shared *shared);
+
+/* What is on its way won't be read: it counts as lost. */
+void shared_give_up(struct shared *shared);
+
 /* Records that found no room, or were never finished. */
 uint64_t shared_lost(const struct shared *shared);
 

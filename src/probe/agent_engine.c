@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "agent/callable.h"
 #include "base/clock.h"
@@ -422,6 +423,26 @@ static void forget_range(struct engine *base, struct probe_space *space,
 		agent_forget_range(&own->agent, low, high);
 }
 
+/*
+ * The gate is closed. Threads may have lost the processor in the middle of a
+ * record; those that don't get it for so long are told of as lost.
+ */
+#define LAST_READS 20
+
+static void read_rest(struct agent_space *space)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	unsigned i;
+
+	agent_records_tell(space->engine, UINT64_MAX);
+	for (i = 0; i < LAST_READS &&
+		    !shared_is_complete(&space->agent.shared); i++) {
+		nanosleep(&moment, NULL);
+		agent_records_tell(space->engine, UINT64_MAX);
+	}
+	shared_give_up(&space->agent.shared);
+}
+
 static void leave(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = engine_of(base);
@@ -435,6 +456,7 @@ static void leave(struct engine *base, struct probe_space *space)
 	for (point = own->points; point; point = point->next)
 		note_caught(point);
 	agent_leave(&own->agent);
+	read_rest(own);
 	for (point = own->points; point; point = point->next)
 		settle(point);
 	engine->report.lost += shared_lost(&own->agent.shared);
@@ -445,9 +467,11 @@ static void leave(struct engine *base, struct probe_space *space)
 
 static void free_space(struct agent_space *space)
 {
-	if (space->agent.shared.memory)
+	if (space->agent.shared.memory) {
+		shared_give_up(&space->agent.shared);
 		space->engine->report.lost +=
 			shared_lost(&space->agent.shared);
+	}
 	agent_fini(&space->agent);
 	free(space);
 }

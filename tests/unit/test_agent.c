@@ -582,6 +582,32 @@ static void tick(unsigned long microseconds)
 }
 
 /* In the middle of hooks, reservations included. */
+/* Its thread lost the processor, or has jumped out of a handler. */
+START_TEST(what_is_never_finished_is_counted)
+{
+	struct agent_block *block;
+
+	set_up(AGENT_RECORDS);
+	memset(&seen, 0, sizeof(seen));
+	slot(1, 0, 0, 0, 0, 0);
+	ck_assert(!shared_is_complete(&shared));
+	read_all();
+	ck_assert(shared_is_complete(&shared));
+	block = (void *)((char *)shared.rings[1].words -
+			 offsetof(struct agent_block, ring));
+	ck_assert_uint_eq(block->head, block->tail);
+	block->head += 10;
+	read_all();
+	ck_assert(!shared_is_complete(&shared));
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	shared_give_up(&shared);
+	ck_assert(shared_is_complete(&shared));
+	ck_assert_uint_eq(shared_lost(&shared), 1);
+	ck_assert_uint_eq(seen.count, 1);
+	tear_down();
+}
+END_TEST
+
 /* More than there are entries and blocks, each with a pointer of its own. */
 #define COMING_AND_GOING 1500
 #define STACK		 65536
@@ -806,6 +832,7 @@ int main(void)
 	tcase_add_test(tests, threads_record_each_call_once);
 	tcase_add_test(tests, what_finds_no_room_is_counted);
 	tcase_add_test(tests, many_threads_count_each_call_once);
+	tcase_add_test(tests, what_is_never_finished_is_counted);
 	tcase_add_test(tests, threads_come_and_go);
 	tcase_add_test(tests, handlers_make_calls_too);
 	tcase_add_test(tests, handlers_jump_out_of_hooks);
