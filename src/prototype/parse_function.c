@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <ctype.h>
 #include <errno.h>
 
 #include "prototype/parser.h"
@@ -201,6 +202,21 @@ static bool parse_later(struct parser *parser, struct parameter *ret)
 	return true;
 }
 
+/* Behind a point it is one to ask for, which isn't shown. */
+static int parse_parameter_name(struct parser *parser, struct parameter *ret)
+{
+	const struct token at = parser->lexer.token;
+
+	ret->name = parser_take_name(parser);
+	if (!ret->name || ret->name[0] != '.')
+		return 0;
+	ret->unshown = true;
+	ret->name++;
+	return isalpha((unsigned char)ret->name[0]) || ret->name[0] == '_' ?
+		       0 :
+		       lexer_expected(&parser->lexer, &at, "a name");
+}
+
 static int parse_parameter(struct parser *parser, struct parameters *all)
 {
 	struct parameter parameter = { 0 };
@@ -221,7 +237,9 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 		return err;
 	if (later)
 		parameter.type = to_scan(parser, parameter.type);
-	parameter.name = parser_take_name(parser);
+	err = parse_parameter_name(parser, &parameter);
+	if (err)
+		return err;
 	if ((later || needs_result(&parameter)) && all->count < all->later)
 		all->later = all->count;
 	all->list[all->count++] = parameter;

@@ -99,7 +99,7 @@ static void print_parameter(struct printer *printer,
 
 	if (!type || type->lens == LENS_HIDE)
 		return;
-	if (parameter->name)
+	if (parameter->name && !parameter->unshown)
 		print_ops(printer)->name(printer->writer, parameter->name);
 	if (is_unfilled(printer, parameter, type))
 		print_unfilled(printer, index);

@@ -87,6 +87,24 @@ def conditions(case):
     h.check_equal(lines(result), wanted[1:], "both")
 
 
+@h.test("--if: arguments have the names that the prototypes give them")
+def named_arguments(case):
+    h.need("head")
+    for name, shown in ((".where", ""), ("where", "where=")):
+        path = case.write("log.conf", "addr address(addr %s);\n" % name)
+        result = case.calltrap("-F", path, "-L", "-x", "address", "--if",
+                               "where == 0x1234abcd", program(), "types")
+        h.check_equal(lines(result)[:-1],
+                      [padded("address@liblog.so(%s0x1234abcd)" % shown,
+                              "0x1234abcd")], "lines")
+    path = case.write("text", "some text")
+    result = case.calltrap("-L", "-x", "read", "--if", "fd > 2 && count == 4",
+                           "head", "-c", "4", path)
+    h.check_equal(lines(result)[:-1],
+                  [padded('read@libc.so.6(3, "some", 4)', "4")], "lines")
+    h.check_equal(result.messages(), [], "messages")
+
+
 @h.test("--if: mistakes are shown where they are")
 def bad_conditions(case):
     for condition, column in (("ret >", 6), ("ret > 1 time", 9), ("(1", 3)):

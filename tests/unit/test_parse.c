@@ -111,6 +111,9 @@ static const struct {
 				 "format, not '...'" },
 	{ "int f(int char);", "11: expected ',' or ')', not 'char'" },
 	{ "int f(int a b);", "13: expected ',' or ')', not 'b'" },
+	{ "int f(int .);", "11: expected a name, not '.'" },
+	{ "int f(int ...);", "11: expected a name, not '...'" },
+	{ "int f(int .1);", "11: expected a name, not '.1'" },
 	{ "int f(int 1);", "11: expected ',' or ')', not '1'" },
 	{ "errno(double) f();", "7: expected an integer or pointer, not "
 				"'double'" },
