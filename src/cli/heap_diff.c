@@ -40,7 +40,8 @@ static int write_files(struct heap_diff *diff, const struct options *options)
 {
 	CLEANUP(strbuf_fini) struct strbuf folded = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf picture = { 0 };
-	int err = 0, unwritten = 0;
+	CLEANUP(strbuf_fini) struct strbuf page = { 0 };
+	int err = 0, unwritten = 0, paged = 0;
 
 	if (options->export.files[HEAP_FILE_FOLDED]) {
 		heap_diff_fold(diff, &folded);
@@ -51,7 +52,13 @@ static int write_files(struct heap_diff *diff, const struct options *options)
 			       &picture);
 		err = write_file(options->export.files[HEAP_FILE_SVG], &picture);
 	}
-	return unwritten ? unwritten : err;
+	if (options->export.files[HEAP_FILE_HTML]) {
+		heap_diff_make_page(diff, options->command[0],
+				    options->command[1], &page);
+		paged = write_file(options->export.files[HEAP_FILE_HTML],
+				   &page);
+	}
+	return unwritten ? unwritten : err ? err : paged;
 }
 
 static void print_head(const char *what, const char *path,

@@ -353,6 +353,8 @@ const struct option_entry option_table[] = {
 	FIELD(0, "svg", "FILE", apply_text,
 	      export.files[HEAP_FILE_SVG],
 	      "a flame graph of the difference, for a browser"),
+	FIELD(0, "html", "FILE", apply_text, export.files[HEAP_FILE_HTML],
+	      "a page with that and tables, for a browser"),
 
 	HEADING("What to look at", MEMORY),
 	SPECIAL('p', NULL, "PID", apply_pids,

@@ -233,5 +233,59 @@ def shell(case):
                   "backgrounds")
 
 
+CHANGES = """
+#include <stdlib.h>
+void *volatile kept[1000];
+#define KEEP(name, size, first) \
+    __attribute__((noinline)) void name(int n) \
+    { while (n--) kept[first + n] = malloc(size); }
+KEEP(grows, 1024, 0)
+KEEP(shrinks, 2048, 300)
+KEEP(stays, 512, 600)
+int main(int argc, char **argv)
+{ grows(atoi(argv[1])); shrinks(atoi(argv[argc - 1])); stays(3); }
+"""
+
+
+@h.test("heap diff --html: what came, and what went")
+def difference(case):
+    program = h.build(case.path("changes"),
+                      case.write("changes.c", CHANGES), "-g", "-O1",
+                      "-fno-builtin")
+    for name, *numbers in (("old", "10", "40"), ("new", "210", "20")):
+        case.calltrap("heap", "-o", "report", "--pprof", name, program,
+                      *numbers, log=False).check_status(0)
+    case.calltrap("heap", "diff", "--html", "page.html", "old", "new",
+                  log=False).check_status(0)
+    browser = look(case, case.path("page.html"))
+    said = browser.value("document.body.innerText")
+    table = rows(browser)
+    heading = browser.value(
+        "[...document.querySelectorAll('#table th')].map(h => h.textContent)")
+    less = browser.value("[...document.querySelectorAll('#flames .less')]"
+                         ".map(box => box.textContent)")
+    choose(browser, "search", "grows")
+    browser.wait("document.getElementById('found').textContent.length > 0",
+                 True)
+    found = browser.value("document.getElementById('found').textContent")
+    complaints = browser.complaints()
+    browser.close()
+    h.check_match("From old to new", said, "title")
+    h.check_match(r"\+200 KiB: grows changes\.c:\d+; 10\.0 KiB before, "
+                  "210 KiB now", said, "what came")
+    h.check_match("-40.0 KiB: shrinks", said, "what went")
+    h.check("In time" not in said and "leak" not in said.lower(), said)
+    h.check_equal(heading, ["What", "Difference ▾", "Now", "Before",
+                            "Blocks now"], "columns")
+    h.check_equal({name: table[name] for name in ("grows", "shrinks",
+                                                  "stays")}, {
+        "grows": ["+200 KiB", "210 KiB", "10.0 KiB", "210"],
+        "shrinks": ["-40.0 KiB", "40.0 KiB", "80.0 KiB", "20"],
+        "stays": ["0 B", "1.5 KiB", "1.5 KiB", "3"]}, "the table")
+    h.check_equal(sorted(less), ["malloc", "shrinks"], "what is less")
+    h.check_match("^1 stacks match: \\+200 KiB, 83.3 %", found, "search")
+    h.check_equal(complaints, [], "what went wrong")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

@@ -86,4 +86,8 @@ void heap_diff_fold(struct heap_diff *diff, struct strbuf *out);
 void heap_diff_draw(struct heap_diff *diff, const char *old, const char *new,
 		    struct strbuf *out);
 
+/* The same as a page for a browser, with tables, search, and both directions. */
+void heap_diff_make_page(const struct heap_diff *diff, const char *old,
+			 const char *new, struct strbuf *out);
+
 #endif

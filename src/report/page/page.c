@@ -258,12 +258,12 @@ static json_t *data_of(struct page *page)
 
 /* "</script>" in a name would end the element: in JSON '<' occurs in texts
    alone, where it may be written otherwise. */
-static void add_data(struct page *page, struct strbuf *out)
+static void add_data(json_t *data, struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	const char *rest, *next;
 
-	viewer_put_json(data_of(page), &text);
+	viewer_put_json(data, &text);
 	for (rest = strbuf_text(&text); (next = strchr(rest, '<'));
 	     rest = next + 1) {
 		strbuf_printf(out, "%.*s", (int)(next - rest), rest);
@@ -272,12 +272,8 @@ static void add_data(struct page *page, struct strbuf *out)
 	strbuf_puts(out, rest);
 }
 
-void page_make(const struct heap_export *export, struct strbuf *out)
+void page_put(json_t *data, struct strbuf *out)
 {
-	struct page page = { .libraries = { .list = json_array() },
-			     .files = { .list = json_array() } };
-
-	viewer_init(&page.viewer, export);
 	strbuf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 			 "<meta charset=\"utf-8\">\n");
 	strbuf_printf(out,
@@ -293,10 +289,19 @@ void page_make(const struct heap_export *export, struct strbuf *out)
 	strbuf_puts(out, "</style>\n</head>\n<body>\n");
 	strbuf_puts(out, page_html);
 	strbuf_puts(out, "<script id=\"data\" type=\"application/json\">\n");
-	add_data(&page, out);
+	add_data(data, out);
 	strbuf_puts(out, "</script>\n<script>");
 	strbuf_puts(out, page_js);
 	strbuf_puts(out, "</script>\n</body>\n</html>\n");
+}
+
+void page_make(const struct heap_export *export, struct strbuf *out)
+{
+	struct page page = { .libraries = { .list = json_array() },
+			     .files = { .list = json_array() } };
+
+	viewer_init(&page.viewer, export);
+	page_put(data_of(&page), out);
 	viewer_fini(&page.viewer);
 	free_paths(&page.libraries);
 	free_paths(&page.files);

@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_PAGE_H
 #define CALLTRAP_PAGE_H
 
+#include <jansson.h>
+
 #include "base/strbuf.h"
 #include "report/memory/export.h"
 
@@ -11,5 +13,9 @@
  * of that. Wants struct heap_options.timeline.
  */
 void page_make(const struct heap_export *export, struct strbuf *out);
+
+/* The page of data that somebody else has put together as page.js reads it;
+   frees them. With "difference": of two profiles. */
+void page_put(json_t *data, struct strbuf *out);
 
 #endif

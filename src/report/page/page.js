@@ -9,7 +9,10 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const HELD = 64, ROW = 17, ROWS_SHOWN = 200, SMALLEST = 1.5;
 const $ = id => document.getElementById(id);
-const state = { from: 0, to: data.intervals, zoom: null, sort: "value",
+/* Of two profiles; the second interval is what has changed. */
+const FIRST = data.difference ? 1 : 0;
+const METRIC = data.difference ? "growth" : "kept";
+const state = { from: FIRST, to: data.intervals, zoom: null, sort: "value",
 		down: true };
 
 /* ---- text ---- */
@@ -55,8 +58,11 @@ function amount(value)
 {
 	if ($("metric").value === "latency")
 		return duration(value);
-	return $("unit").value === "bytes" ? bytes(value) :
-		number(value) + (Math.abs(value) === 1 ? " block" : " blocks");
+	const sign = data.difference && value > 0 ? "+" : "";
+
+	return sign + ($("unit").value === "bytes" ? bytes(value) :
+		number(value) + " " + (data.counted ?? "block") +
+		(Math.abs(value) === 1 ? "" : "s"));
 }
 
 function baseName(path)
@@ -414,7 +420,11 @@ function listenToChart()
 
 /* ---- tables ---- */
 
-const COLUMNS = [["value", "In the range"], ["held", "Held now"],
+const COLUMNS = data.difference ?
+	[["value", "Difference"], ["held", "Now"], ["acquired", "Before"],
+	 ["blocks", { block: "Blocks now", call: "Calls now",
+		      fault: "Faults now" }[data.counted]]] :
+	[["value", "In the range"], ["held", "Held now"],
 		 ["acquired", "Acquired"], ["blocks", "Blocks now"],
 		 ["verdict", "Verdict"]];
 const LEVELS = ["NOT", "POSSIBLE", "LIKELY"];
@@ -498,8 +508,10 @@ function drawTable()
 			    element("td", amount(row.value)),
 			    element("td", bytes(row.held)),
 			    element("td", bytes(row.acquired)),
-			    element("td", number(row.blocks)),
-			    element("td", verdict, { class: verdict }));
+			    element("td", number(row.blocks)));
+		if (!data.difference)
+			line.append(element("td", verdict,
+					    { class: verdict }));
 		out.append(line);
 	}
 	$("table").tBodies[0].replaceChildren(out);
@@ -555,8 +567,46 @@ function drawVerdict(site)
 	$("verdicts").append(box);
 }
 
+function drawChange(site)
+{
+	const box = document.createElement("details");
+	const list = document.createElement("ol");
+
+	box.append(element("summary", `${amount(site.weight)}: ` +
+			   frameText(site.stack.at(-2) ?? site.stack.at(-1)) +
+			   `; ${bytes(site.all[1])} before, ` +
+			   `${bytes(site.held[1])} now`), list);
+	for (const frame of [...site.stack].reverse())
+		list.append(element("li", frameText(frame)));
+	$("verdicts").append(box);
+}
+
+function drawDifference()
+{
+	const sum = key => data.sites.reduce((all, site) => all + site[key][1],
+					     0);
+	const before = sum("all"), now = sum("held");
+
+	document.title = $("title").textContent = data.title;
+	$("facts").textContent = data.facts;
+	$("leaks").textContent = "What has changed most";
+	$("answer").textContent = `${bytes(before)} before, ${bytes(now)} ` +
+		`now: ${amount(now - before)}.`;
+	for (const site of data.sites)
+		site.weight = site.held[1] - site.all[1];
+	[...data.sites].filter(site => site.weight)
+		.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight))
+		.slice(0, 30).forEach(drawChange);
+	$("time").parentElement.hidden = true;
+	$("metric").parentElement.hidden = true;
+	$("metric").value = METRIC;
+	$("by").querySelector("[value=library]").remove();
+}
+
 function drawAnswer()
 {
+	if (data.difference)
+		return drawDifference();
 	const of = level => data.sites.filter(site => site.verdict === level)
 		.sort((a, b) => b.held[1] - a.held[1]);
 	const likely = of("LIKELY"), possible = of("POSSIBLE");
@@ -612,11 +662,11 @@ function reset()
 {
 	state.zoom = null;
 	$("search").value = "";
-	$("metric").value = "kept";
+	$("metric").value = METRIC;
 	$("unit").value = "bytes";
 	for (const id of ["icicle", "reverse", "collapse"])
 		$(id).checked = false;
-	choose(0, data.intervals);
+	choose(FIRST, data.intervals);
 }
 
 for (const id of ["metric", "unit", "reverse", "collapse"])
