@@ -2,6 +2,7 @@
 #include "heap_fixture.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "heap/forecast.h"
 #include "heap/verdict.h"
@@ -63,6 +64,62 @@ START_TEST(trend_of_noise)
 END_TEST
 
 /* No more false evidence than its 1 % promises, one-sided. */
+static int by_size(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* All slopes, sorted; how many more rise than fall. */
+static int sorted_slopes(const double *numbers, size_t count, double *slopes)
+{
+	size_t pairs = 0;
+	int rises = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i + 1; j < count; j++) {
+			const double rise = numbers[j] - numbers[i];
+
+			slopes[pairs++] = rise / (j - i);
+			rises += (rise > 0) - (rise < 0);
+		}
+	qsort(slopes, pairs, sizeof(*slopes), by_size);
+	return abs(rises);
+}
+
+START_TEST(trend_is_of_the_middle)
+{
+	static double slopes[TREND_POINTS * TREND_POINTS];
+	double numbers[TREND_POINTS];
+
+	for (unsigned round = 0; round < 2000; round++) {
+		const size_t count = 3 + pick(TREND_POINTS - 2);
+		const size_t pairs = count * (count - 1) / 2;
+		const int many = 1 << pick(15);
+		struct trend trend;
+		double half;
+		int rises;
+
+		for (size_t i = 0; i < count; i++)
+			numbers[i] = pick(many);
+		trend = trend_of(numbers, count);
+		rises = sorted_slopes(numbers, count, slopes);
+		ck_assert(trend.slope ==
+			  (slopes[pairs / 2] + slopes[(pairs - 1) / 2]) / 2);
+		if (rises < 2)
+			continue;
+		half = 0.98 * (rises - 1) / fabs(trend.evidence) + 1e-6;
+		half = half > pairs / 2.0 ? pairs / 2.0 : half;
+		ck_assert(trend.low == slopes[(size_t)(pairs / 2.0 - half)] ||
+			  trend.low ==
+				  slopes[(size_t)(pairs / 2.0 - half) + 1]);
+		ck_assert(trend.low <= trend.slope &&
+			  trend.slope <= trend.high);
+	}
+}
+END_TEST
+
 START_TEST(trend_of_nothing)
 {
 	double numbers[TREND_POINTS];
@@ -559,6 +616,7 @@ static Suite *verdict_suite(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, trend_by_hand);
 	tcase_add_test(tcase, trend_of_noise);
+	tcase_add_test(tcase, trend_is_of_the_middle);
 	tcase_add_test(tcase, trend_of_nothing);
 	tcase_add_test(tcase, never_freed_and_taken_back);
 	tcase_add_test(tcase, switched_off);
