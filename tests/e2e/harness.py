@@ -58,7 +58,7 @@ HERE, CALLTRAP = where_all_can_read(
     os.path.abspath(os.environ.get("CALLTRAP") or os.path.join(
         os.path.dirname(__file__), "..", "..", "calltrap")))
 VICTIMS = os.path.join(HERE, "victims")
-PATIENCE = float(os.environ.get("E2E_PATIENCE", "60"))
+PATIENCE = float(os.environ.get("E2E_PATIENCE", "120"))
 
 
 class Failure(Exception):

@@ -80,16 +80,24 @@ def is_right(call, line, function, program):
 
 
 def check_calls(out, log, program):
+    """The calls that are wrong, with what they should be."""
     wanted = out.splitlines()
     h.check_equal(len(wanted), len(program.functions), "functions called")
     h.check_equal(len(log.calls), len(wanted), "calls logged")
-    wrong = ["%s\nwanted: %s\nfound:  %s" %
-             (function.prototype(), line, call.text)
-             for call, line, function in zip(log.calls, wanted,
-                                             program.functions)
-             if not is_right(call, line, function, program)]
-    h.check(not wrong, "%d of %d calls are wrong (seed %d):\n%s" %
-            (len(wrong), len(wanted), SEED, "\n".join(wrong[:4])))
+    return [(call, "%s\nwanted: %s\nfound:  %s" %
+             (function.prototype(), line, call.text))
+            for call, line, function in zip(log.calls, wanted,
+                                            program.functions)
+            if not is_right(call, line, function, program)]
+
+
+def came_too_early(wrong, calls):
+    """
+    A program doesn't wait for more than a second until its debug information
+    has been opened: on a busy machine the first calls have no types.
+    """
+    return [call for call, _ in wrong] == calls[:len(wrong)] and not any(
+        "{" in call.text for call, _ in wrong)
 
 
 def trace(case, kind, level, debug):
@@ -97,11 +105,18 @@ def trace(case, kind, level, debug):
     program = s.Program(generator, kind, FUNCTIONS)
     path = program.build(case, level, *["-g"] * debug)
     prototypes = case.write("signatures.conf", program.prototypes())
-    result = case.calltrap(*([] if debug else ["-F", prototypes]), "-A", "100",
-                           "-s", "1000", "-l", "libsignatures.so", path)
-    result.check_status(0)
-    result.check_quiet()
-    check_calls(result.out, result.log, program)
+    for _ in range(5):
+        result = case.calltrap(*([] if debug else ["-F", prototypes]), "-A",
+                               "100", "-s", "1000", "-l", "libsignatures.so",
+                               path)
+        result.check_status(0)
+        result.check_quiet()
+        wrong = check_calls(result.out, result.log, program)
+        if not (debug and wrong and came_too_early(wrong, result.log.calls)):
+            break
+    h.check(not wrong, "%d of %d calls are wrong (seed %d):\n%s" % (
+        len(wrong), len(result.log.calls), SEED,
+        "\n".join(text for _, text in wrong[:4])))
 
 
 def register(cc, bits, level, debug=False, **how):

@@ -341,26 +341,25 @@ def bad_servers(case):
       "no longer")
 def hanging(case):
     program = Stripped(case)
+    seconds = {}
     with serving(lambda path: None) as server:
         for impatient in (False, True):
-            begin = time.monotonic()
             tracer = case.start_calltrap(
                 "heap", "-D", "module", program.path, "2", log=False,
                 env=environment(case, server.url))
             wait_until(lambda: "ms " in tracer.out, "the program to end")
             wait_until(lambda: "debuginfod is asked" in tracer.err,
                        "debuginfod to be asked")
+            begin = time.monotonic()
             if impatient:
                 time.sleep(0.5)
                 tracer.popen.send_signal(signal.SIGINT)
             check_equal(tracer.wait(), 0, "calltrap's exit status")
-            seconds = time.monotonic() - begin
+            seconds[impatient] = time.monotonic() - begin
             check("main" in tracer.out + tracer.err, tracer.out + tracer.err)
-            if impatient:
-                check(seconds < 7, "it took %.1f s" % seconds)
-            else:
+            if not impatient:
                 check("no server answers" in tracer.err, tracer.err)
-                check(seconds < 40, "it took %.1f s" % seconds)
+    check(seconds[True] < seconds[False] - 2, "it took %r s" % seconds)
 
 
 @test("the child that fetches ends with calltrap, however that ends")
