@@ -74,7 +74,7 @@ static int show_view(const struct options *options, pid_t pid,
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	const sigset_t old = block_signals();
 	struct memory_view view;
-	int err = memory_view_read(pid, options->freeze == FREEZE_STOP, &view,
+	int err = memory_view_read(pid, options->freeze != FREEZE_NONE, &view,
 				   message_ret);
 	int unwritten = 0;
 
@@ -89,13 +89,29 @@ static int show_view(const struct options *options, pid_t pid,
 	return err || unwritten ? EXIT_UNWRITTEN : 0;
 }
 
+static int find_leaks(const struct options *options, pid_t pid,
+		      struct leaks *ret, char **message_ret)
+{
+	const struct leaks_options how = {
+		.ways = options->holders != NULL,
+		.copy = options->freeze == FREEZE_CLONE,
+	};
+	int err = leaks_find(pid, &how, ret, message_ret);
+
+	if (!err && ret->zombie)
+		complain(0, "process %d has a copy of itself among its "
+			    "children that has ended, and that couldn't be "
+			    "reaped", (int)pid);
+	return err;
+}
+
 static int show_leaks(const struct options *options, pid_t pid,
 		      char **message_ret)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	const sigset_t old = block_signals();
 	struct leaks leaks;
-	int err = leaks_find(pid, false, &leaks, message_ret);
+	int err = find_leaks(options, pid, &leaks, message_ret);
 	int unwritten = 0;
 
 	sigprocmask(SIG_SETMASK, &old, NULL);
@@ -116,7 +132,7 @@ static int show_holders(const struct options *options, pid_t pid,
 	const sigset_t old = block_signals();
 	struct holders holders;
 	struct leaks leaks;
-	int err = leaks_find(pid, true, &leaks, message_ret);
+	int err = find_leaks(options, pid, &leaks, message_ret);
 	int unwritten = 0;
 
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -69,6 +69,7 @@ static const char *const value_words[] = {
 static const char *const freeze_words[] = {
 	[FREEZE_NONE] = "none",
 	[FREEZE_STOP] = "stop",
+	[FREEZE_CLONE] = "clone",
 	NULL,
 };
 
@@ -364,7 +365,9 @@ const struct option_entry option_table[] = {
 	WORDS(0, "freeze", "HOW", apply_word, freeze,
 	      freeze_words,
 	      "none: the process runs on while it is read;\n"
-	      "stop: all of its tasks are stopped meanwhile"),
+	      "stop: all of its tasks are stopped meanwhile;\n"
+	      "clone: until there is a copy of it, which is read\n"
+	      "(for --leaks and --holders)"),
 	FLAG(0, "leaks", leaks,
 	     "which blocks it can't reach any more; its tasks\n"
 	     "are stopped while its memory is copied"),

@@ -47,6 +47,7 @@ enum when_full {
 enum memory_freeze {
 	FREEZE_NONE,
 	FREEZE_STOP, /* all tasks are stopped */
+	FREEZE_CLONE, /* … until there is a copy, which is read */
 };
 
 /* replay: which pages of a block are touched when it is acquired. */

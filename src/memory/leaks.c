@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "memory/copy.h"
 #include "memory/head.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/vitals.h"
 #include "tracee/attach.h"
@@ -22,7 +24,8 @@ static bool has_swapped(pid_t pid)
 	return !vitals_read("", pid, &vitals) && vitals.swapped_bytes;
 }
 
-static int prepare(struct leaks *leaks, bool swapped, char **message_ret)
+static int prepare(struct leaks *leaks, bool swapped, struct copy *copy,
+		   char **message_ret)
 {
 	uint64_t bytes = 0;
 	int err = mappings_read(leaks->pid, swapped, &leaks->mappings);
@@ -30,6 +33,9 @@ static int prepare(struct leaks *leaks, bool swapped, char **message_ret)
 	if (err)
 		return err;
 	err = picture_prepare(&leaks->mappings, &leaks->picture, &bytes);
+	if (!err && copy)
+		leaks->uncopied = copy_refuse(leaks->pid, &leaks->mappings,
+					      copy);
 	mappings_fini(&leaks->mappings);
 	if (err == -ENOMEM)
 		*message_ret = xasprintf(
@@ -39,32 +45,87 @@ static int prepare(struct leaks *leaks, bool swapped, char **message_ret)
 	return err;
 }
 
+static int read_process(struct leaks *leaks, pid_t pid, bool swapped)
+{
+	struct procmem memory;
+	int err = mappings_read(pid, swapped, &leaks->mappings);
+
+	if (err)
+		return err;
+	procmem_init(&memory, pid);
+	err = picture_take(&memory.memory, &leaks->mappings, leaks->pid,
+			   &leaks->picture);
+	procmem_fini(&memory);
+	leaks->mappings.pid = leaks->pid;
+	return err;
+}
+
+static int read_copy(struct leaks *leaks, struct copy *copy, bool swapped)
+{
+	int err = read_process(leaks, copy->pid, swapped);
+	uint64_t again;
+	bool reaped;
+
+	if (!err && !procfs_is_alive(copy->pid))
+		err = -ERR_GONE;
+	again = copy_end(copy, &reaped);
+	if (again > leaks->pause_ns)
+		leaks->pause_ns = again;
+	leaks->copied = true;
+	leaks->zombie = !reaped;
+	return err;
+}
+
+static int read_frozen(struct leaks *leaks, bool swapped, char **message_ret)
+{
+	int err = freeze_begin(leaks->pid, &leaks->freeze, message_ret);
+
+	if (err)
+		return err;
+	err = read_process(leaks, leaks->pid, swapped);
+	leaks->pause_ns = freeze_end(&leaks->freeze);
+	return err;
+}
+
+static int read_somehow(struct leaks *leaks, struct copy *copy, bool swapped,
+			char **message_ret)
+{
+	leaks->copied = false;
+	if (copy && !leaks->uncopied) {
+		if (!copy_begin(copy, leaks->pid, &leaks->freeze,
+				&leaks->pause_ns))
+			return read_copy(leaks, copy, swapped);
+		leaks->uncopied = "none of its tasks could make one";
+	}
+	return read_frozen(leaks, swapped, message_ret);
+}
+
 /* What grows fast is prepared for anew, so often. */
 #define ATTEMPTS 5
 
-static int take_picture(struct leaks *leaks, struct memory *memory,
-			char **message_ret)
+static int take_picture(struct leaks *leaks, bool copied, char **message_ret)
 {
 	const bool swapped = has_swapped(leaks->pid);
+	struct copy copy;
 	int err = -EAGAIN;
 
 	for (unsigned i = 0; err == -EAGAIN && i < ATTEMPTS; i++) {
 		picture_fini(&leaks->picture);
-		err = prepare(leaks, swapped, message_ret);
-		if (!err)
-			err = freeze_begin(leaks->pid, &leaks->freeze,
-					   message_ret);
+		err = prepare(leaks, swapped, copied ? &copy : NULL,
+			      message_ret);
 		if (err)
 			return err;
-		err = mappings_read(leaks->pid, swapped, &leaks->mappings);
-		if (!err)
-			err = picture_take(memory, &leaks->mappings,
-					   &leaks->picture);
-		leaks->pause_ns = freeze_end(&leaks->freeze);
+		err = read_somehow(leaks, copied ? &copy : NULL, swapped,
+				   message_ret);
 		if (!err)
 			break;
 		mappings_fini(&leaks->mappings);
 		freeze_fini(&leaks->freeze);
+		if (err == -ERR_GONE && leaks->copied) {
+			leaks->uncopied = "it was killed";
+			copied = false;
+			err = -EAGAIN;
+		}
 	}
 	if (err == -EAGAIN)
 		*message_ret = xasprintf("process %d grows faster than it can "
@@ -163,10 +224,10 @@ static void group(struct leaks *leaks, struct memory *memory)
 	heads_free(heads);
 }
 
-static int find(struct leaks *leaks, struct memory *memory, bool ways,
-		char **message_ret)
+static int find(struct leaks *leaks, struct memory *memory,
+		const struct leaks_options *options, char **message_ret)
 {
-	int err = take_picture(leaks, memory, message_ret);
+	int err = take_picture(leaks, options->copy, message_ret);
 
 	if (err)
 		return err;
@@ -180,12 +241,13 @@ static int find(struct leaks *leaks, struct memory *memory, bool ways,
 		return err;
 	}
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
-		   &leaks->glibc, ways, &leaks->reach);
+		   &leaks->glibc, options->ways, &leaks->reach);
 	group(leaks, memory);
 	return 0;
 }
 
-int leaks_find(pid_t pid, bool ways, struct leaks *ret, char **message_ret)
+int leaks_find(pid_t pid, const struct leaks_options *options,
+	       struct leaks *ret, char **message_ret)
 {
 	struct procmem memory;
 	int err;
@@ -194,7 +256,7 @@ int leaks_find(pid_t pid, bool ways, struct leaks *ret, char **message_ret)
 	*message_ret = NULL;
 	procfs_comm(pid, ret->name);
 	procmem_init(&memory, pid);
-	err = find(ret, &memory.memory, ways, message_ret);
+	err = find(ret, &memory.memory, options, message_ret);
 	procmem_fini(&memory);
 	if (!err)
 		return 0;

@@ -26,14 +26,22 @@ struct leaks {
 	struct leak_group *groups; /* of the lost; the largest come first */
 	size_t group_count;
 	uint64_t pause_ns;
+	bool copied;          /* it ran on while it was read … */
+	const char *uncopied; /* … or why not, if that was wanted; else NULL */
+	bool zombie;          /* of the copy, something is left */
+};
+
+struct leaks_options {
+	bool ways; /* who holds what isn't lost, too (holders.h) */
+	bool copy; /* the process is copied, if that can be, and runs on */
 };
 
 /*
  * Takes a picture of a process, all tasks of which are stopped meanwhile, and
- * finds out what is lost; ways: and who holds what isn't (holders.h). When it can't, message_ret (to be freed) says why.
+ * finds out what is lost. When it can't, message_ret (to be freed) says why.
  */
-int leaks_find(pid_t pid, bool ways, struct leaks *ret,
-	       char **message_ret) MUST_CHECK;
+int leaks_find(pid_t pid, const struct leaks_options *options,
+	       struct leaks *ret, char **message_ret) MUST_CHECK;
 void leaks_fini(struct leaks *leaks);
 
 #endif

@@ -66,22 +66,34 @@ static bool add_mapping(struct picture *picture, struct pagemap *map,
 	return true;
 }
 
-static int choose(const struct mappings *mappings, struct picture *picture)
+static void choose_from(const struct mappings *mappings, struct pagemap *own,
+			struct pagemap *shared, struct picture *picture)
 {
-	struct pagemap map;
-	int err = pagemap_open(&map, mappings->pid);
-
-	if (err)
-		return err;
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->list[i];
 
 		if (may_point(mapping) &&
-		    !add_mapping(picture, &map, mapping, mapping->swapped))
+		    !add_mapping(picture, mapping->shared ? shared : own,
+				 mapping, mapping->swapped))
 			picture->unread += mapping->end - mapping->start;
 	}
-	pagemap_close(&map);
-	return 0;
+}
+
+static int choose(const struct mappings *mappings, pid_t original,
+		  struct picture *picture)
+{
+	struct pagemap own, shared;
+	int err = pagemap_open(&own, mappings->pid);
+
+	if (err)
+		return err;
+	err = pagemap_open(&shared, original);
+	if (!err) {
+		choose_from(mappings, &own, &shared, picture);
+		pagemap_close(&shared);
+	}
+	pagemap_close(&own);
+	return err;
 }
 
 /* ---- reading ---- */
@@ -184,7 +196,7 @@ int picture_prepare(const struct mappings *mappings, struct picture *ret,
 	int err;
 
 	picture_init(ret);
-	err = choose(mappings, ret);
+	err = choose(mappings, mappings->pid, ret);
 	*bytes_ret = ret->bytes;
 	free(ret->runs);
 	picture_init(ret);
@@ -204,10 +216,10 @@ int picture_prepare(const struct mappings *mappings, struct picture *ret,
 }
 
 int picture_take(struct memory *memory, const struct mappings *mappings,
-		 struct picture *picture)
+		 pid_t original, struct picture *picture)
 {
 	uint8_t *bytes = picture->copy;
-	int err = choose(mappings, picture);
+	int err = choose(mappings, original, picture);
 
 	if (err)
 		return err;

@@ -40,9 +40,13 @@ void picture_add(struct picture *picture, taddr_t start, taddr_t end,
 int picture_prepare(const struct mappings *mappings, struct picture *ret,
 		    uint64_t *bytes_ret) MUST_CHECK;
 
-/* -EAGAIN: by now there is more than room was made for. */
+/*
+ * original: the process of which mappings is a copy, or the same; a copy has no
+ * page tables of shared memory. -EAGAIN: by now there is more than room was
+ * made for.
+ */
 int picture_take(struct memory *memory, const struct mappings *mappings,
-		 struct picture *picture) MUST_CHECK;
+		 pid_t original, struct picture *picture) MUST_CHECK;
 void picture_fini(struct picture *picture);
 
 /* What is there of [start, end), as a row of runs: the first of them, NULL at

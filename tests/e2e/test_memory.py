@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 sys.dont_write_bytecode = True
 import harness as h
@@ -382,6 +383,86 @@ def _(case):
     say(target, "n")
 
 
+# ------------------------------------------------------- of a copy, meanwhile
+
+def look_at_copy(case, target, *options):
+    found, report = look(case, target, "--leaks", "--freeze", "clone",
+                         *options)
+    if not found["copied"]:
+        raise h.Skip("no copy is made here: " + report.splitlines()[0])
+    return found, report
+
+
+def children(pid):
+    """Of all its threads."""
+    found = []
+    for tid in os.listdir("/proc/%d/task" % pid):
+        found += h.read("/proc/%d/task/%s/children" % (pid, tid)).split()
+    return found
+
+
+@h.test("a copy says the same of each block, and is gone afterwards",
+        users=True)
+def _(case):
+    _, target, said = start_leaky(case)
+    found, report = look_at_copy(case, target)
+    h.check("and a copy was read" in report, "report: " + report)
+    verdicts = verdicts_of(found)
+    h.check_equal({address: verdicts.get(address, "reached")
+                   for address in said}, said, "verdicts")
+    h.check_equal(found["unread"], 0, "unread")
+    h.check_equal(children(target.pid), [], "children")
+    h.check_equal(tracer(target.pid), 0, "tracer afterwards")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("nothing of a copy is noticed: children, signals, memory",
+        users=True)
+def _(case):
+    program = h.build("memory_copy", "memory_copy.c", "-O1", "-lpthread")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its threads")
+    for _ in range(int(os.environ.get("ROUNDS", "3"))):
+        found, _ = look_at_copy(case, target)
+        h.check_equal(found["leaks"]["definitely lost"]["blocks"], 1,
+                      "lost: %r" % found["groups"])
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+    h.check_equal(target.out.splitlines()[-1],
+                  "strange 0 wrong 0 unheard 0 unwaited 0", "what there was")
+
+
+@h.test("calltrap is killed while it makes, reads or ends a copy", users=True)
+def _(case):
+    _, target, _ = start_leaky(case)
+    look_at_copy(case, target)
+    for delay in range(int(os.environ.get("ROUNDS", "6"))):
+        tracer_process = case.start([h.CALLTRAP, "memory", "--leaks",
+                                     "--freeze", "clone", "-p",
+                                     str(target.pid)])
+        time.sleep(0.005 + delay * 0.007)
+        tracer_process.popen.kill()
+        tracer_process.wait()
+        h.wait_until(lambda: tracer(target.pid) == 0 and
+                     not children(target.pid), "the end of the copy")
+    look_at_copy(case, target)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("no copy is made where system calls are filtered")
+def _(case):
+    program = h.build("memory_copy", "memory_copy.c", "-O1", "-lpthread")
+    target = case.start([program, "filter"])
+    h.wait_until(lambda: "ready" in target.out, "its threads")
+    found, report = look(case, target, "--leaks", "--freeze", "clone")
+    h.check_equal(found["copied"], False, "copied")
+    h.check("no copy was made: seccomp" in report, "report: " + report)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 # ---------------------------------------------------------------- who holds it
 
 def chain_of(case, target, whose):
@@ -447,6 +528,7 @@ def _(case):
     for _ in range(int(os.environ.get("ROUNDS", "5"))):
         look(case, target, "--freeze", "stop")
         look(case, target, "--leaks")
+        look(case, target, "--leaks", "--freeze", "clone")
     target.say("x")
     h.wait_until(lambda: "interrupted" in target.out, "what there was")
     h.check_equal(target.out.splitlines()[-1],

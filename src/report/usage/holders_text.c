@@ -68,9 +68,8 @@ void holders_text(const struct leaks *leaks, const struct holders *holders,
 	names_escape(out, leaks->name);
 	strbuf_puts(out, "): who holds ");
 	amounts_add_held(out, all, holders->blocks);
-	strbuf_puts(out, "; all tasks were stopped for ");
-	amounts_add_duration(out, leaks->pause_ns);
-	strbuf_putc(out, '\n');
+	strbuf_puts(out, "; ");
+	leaks_add_pause(leaks, out);
 	if (top && rows > top)
 		rows = top;
 	for (size_t i = 0; i < rows; i++)

@@ -91,6 +91,7 @@ json_t *leaks_json(const struct leaks *leaks)
 	json_object_set_new(root, "name",
 			    json_text(leaks->name, strlen(leaks->name)));
 	json_set_number(root, "pause_ns", leaks->pause_ns);
+	json_object_set_new(root, "copied", json_boolean(leaks->copied));
 	json_set_number(root, "scan_ns", leaks->reach.scan_ns);
 	json_set_number(root, "scanned", leaks->picture.bytes);
 	json_set_number(root, "unread", leaks->picture.unread);

@@ -128,14 +128,23 @@ static void add_groups(const struct leaks *leaks, unsigned top,
 	add_more(out, leaks->group_count - rows);
 }
 
+void leaks_add_pause(const struct leaks *leaks, struct strbuf *out)
+{
+	strbuf_puts(out, "all tasks were stopped for ");
+	amounts_add_duration(out, leaks->pause_ns);
+	if (leaks->copied)
+		strbuf_puts(out, ", and a copy was read");
+	else if (leaks->uncopied)
+		strbuf_printf(out, "; no copy was made: %s", leaks->uncopied);
+	strbuf_putc(out, '\n');
+}
+
 void leaks_text(const struct leaks *leaks, unsigned top, struct strbuf *out)
 {
 	strbuf_printf(out, "process %d (", (int)leaks->pid);
 	names_escape(out, leaks->name);
-	strbuf_puts(out, "): what it can't reach any more; all tasks were "
-			 "stopped for ");
-	amounts_add_duration(out, leaks->pause_ns);
-	strbuf_putc(out, '\n');
+	strbuf_puts(out, "): what it can't reach any more; ");
+	leaks_add_pause(leaks, out);
 	add_summary(leaks, out);
 	add_speed(leaks, out);
 	add_doubts(leaks, out);

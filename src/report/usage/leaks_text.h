@@ -16,4 +16,7 @@ json_t *leaks_json(const struct leaks *leaks) MUST_CHECK;
 /* "definitely lost" */
 const char *leaks_kind_name(enum reach kind);
 
+/* For how long the process was stopped, and whether a copy of it was read. */
+void leaks_add_pause(const struct leaks *leaks, struct strbuf *out);
+
 #endif

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/procmem.h"
+#include "sysdeps/linux/ptrace.h"
+#include "sysdeps/linux/stand_apart.h"
+#include "sysdeps/linux/vitals.h"
+
+/* ---- whether it may be ---- */
+
+static uint64_t number_in(const char *path, const char *name)
+{
+	FILE *file CLEANUP(file_close_cleanup) = fopen(path, "re");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			return strtoull(line + strlen(name), NULL, 10);
+	return 0;
+}
+
+/* Who watches page faults is asked about forks, and may not answer. */
+static bool has_userfaultfd(pid_t pid)
+{
+	int *fds CLEANUP(xfree_cleanup) = NULL;
+	size_t count = 0;
+
+	if (procfs_descriptors(pid, &fds, &count))
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		char path[PROCFS_PATH_ROOM], link[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid,
+			 fds[i]);
+		if (readlink(path, link, sizeof(link) - 1) > 0 &&
+		    strstr(link, "[userfaultfd]"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All pages that the process writes while there are two of it must be had
+ * twice. Whether it is killed for that nobody can take back, so there must be
+ * room for all it has, and as much again is left to others.
+ */
+static const char *lacks_room(pid_t pid)
+{
+	const uint64_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
+	struct vitals vitals;
+	uint64_t most;
+
+	if (vitals_read("", pid, &vitals))
+		return "it has ended";
+	most = vitals.resident_bytes + vitals.resident_bytes / 8;
+	if (vitals.room_bytes != UINT64_MAX && vitals.room_bytes / 2 < most)
+		return "its cgroup has too little room";
+	if (free_kib * 1024 / 2 < most)
+		return "this machine has too little free memory";
+	if (number_in("/proc/sys/vm/overcommit_memory", "") == 2)
+		return "this machine promises no more memory than it has";
+	return NULL;
+}
+
+/* Else the copy would be the first process of another one, and end it. */
+static bool has_other_namespace(pid_t pid)
+{
+	char path[PROCFS_PATH_ROOM];
+	struct stat own, children;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	if (stat(path, &own))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid_for_children", (int)pid);
+	return stat(path, &children) || own.st_ino != children.st_ino;
+}
+
+/* The vDSO has one that it falls back to. */
+static taddr_t find_instruction(const struct mappings *mappings)
+{
+	struct procmem memory;
+	taddr_t found = 0;
+
+	procmem_init(&memory, mappings->pid);
+	for (size_t i = 0; i < mappings->count && !found; i++) {
+		const struct mapping *mapping = &mappings->list[i];
+		uint8_t code[16384];
+		size_t size;
+
+		if (mapping->inode || !mapping->executable ||
+		    strcmp(mapping->path, "[vdso]") != 0)
+			continue;
+		size = memory_read_some(&memory.memory, mapping->start, code,
+					sizeof(code));
+		for (size_t at = 0; at + 2 <= size && !found; at++)
+			if (code[at] == 0x0f && code[at + 1] == 0x05)
+				found = mapping->start + at;
+	}
+	procmem_fini(&memory);
+	return found;
+}
+
+const char *copy_refuse(pid_t pid, const struct mappings *mappings,
+			struct copy *ret)
+{
+	struct procfs_status status;
+
+	*ret = (struct copy){ .pid = 0 };
+	if (procfs_status(pid, &status))
+		return "it has ended";
+	if (status.seccomp)
+		return "seccomp limits its system calls";
+	if (has_userfaultfd(pid))
+		return "it has a userfaultfd";
+	if (has_other_namespace(pid))
+		return "its children have process numbers of their own";
+	ret->instruction = find_instruction(mappings);
+	if (!ret->instruction)
+		return "it has no vDSO with a system call";
+	return lacks_room(pid);
+}
+
+/* ---- system calls in its name ---- */
+
+/* What the instruction itself may raise must come through. */
+#define SIGNALS_HELD                                                          \
+	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) |                    \
+	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
+
+#define CODE_64 0x33 /* the segment of 64-bit code */
+
+/* Since Linux 5.13; C libraries may not know it yet. */
+#define GET_RSEQ_CONFIGURATION 0x420f
+
+struct rseq_configuration {
+	uint64_t area;
+	uint32_t size, signature, flags, pad;
+};
+
+#define RSEQ_SEQUENCE 8 /* the one that it is in, or 0 */
+
+/*
+ * Whether a task stands in a restartable sequence (rseq(2)): if it ran
+ * elsewhere in between, the kernel wouldn't know that it was interrupted.
+ */
+static bool is_in_sequence(const struct frozen_task *task)
+{
+	struct rseq_configuration rseq = { .area = 0 };
+	struct procmem memory;
+	uint64_t sequence;
+	int err;
+
+	if ((int64_t)task->regs.user.orig_rax >= 0)
+		return false; /* it stands in a system call */
+	if (ptrace((enum __ptrace_request)GET_RSEQ_CONFIGURATION, task->tid,
+		   sizeof(rseq), &rseq) < 0)
+		return true; /* it may */
+	if (!rseq.area)
+		return false;
+	procmem_init(&memory, task->tid);
+	err = memory_read(&memory.memory, rseq.area + RSEQ_SEQUENCE, &sequence,
+			  sizeof(sequence));
+	procmem_fini(&memory);
+	return err || sequence;
+}
+
+/* One that stands at nothing else than our own request. */
+static struct frozen_task *free_task(const struct freeze *freeze)
+{
+	for (size_t i = 0; i < freeze->count; i++) {
+		struct frozen_task *task = &freeze->tasks[i];
+
+		if (task->tid && task->stopped && task->known &&
+		    task->stop.kind == STOP_INTERRUPT &&
+		    task->regs.user.cs == CODE_64 && !is_in_sequence(task))
+			return task;
+	}
+	return NULL;
+}
+
+static struct regs at_call(const struct regs *regs, taddr_t instruction,
+			   long number, const uint64_t arguments[4])
+{
+	struct regs call = *regs;
+
+	call.user.rip = instruction;
+	call.user.rax = (uint64_t)number;
+	call.user.orig_rax = (uint64_t)-1;
+	call.user.rdi = arguments[0];
+	call.user.rsi = arguments[1];
+	call.user.rdx = arguments[2];
+	call.user.r10 = arguments[3];
+	return call;
+}
+
+static struct stop step(pid_t tid)
+{
+	int status;
+
+	if (ptrace_step(tid, 0) || waitpid(tid, &status, __WALL) != tid)
+		return (struct stop){ .kind = STOP_EXITED };
+	return stop_classify(status);
+}
+
+/*
+ * child_ret: our number of the child that it made. What else has come is the
+ * task's stop then, and will be its own when it is let go.
+ */
+static int run_call(struct frozen_task *task, taddr_t behind, pid_t *child_ret,
+		    int64_t *result_ret)
+{
+	struct stop stop = step(task->tid);
+	unsigned long child;
+	struct regs after;
+
+	if (stop.kind == STOP_CLONE) {
+		if (!ptrace_get_event_message(task->tid, &child))
+			*child_ret = (pid_t)child;
+		stop = step(task->tid);
+	}
+	if (stop.kind == STOP_TRAP && !ptrace_get_regs(task->tid, &after) &&
+	    after.user.rip == behind) {
+		*result_ret = (int64_t)after.user.rax;
+		return 0;
+	}
+	task->stop = stop;
+	return -EINTR;
+}
+
+#define SYSCALL_SIZE 2
+
+/* All that it changes in the task is put back. */
+static int call(struct frozen_task *task, taddr_t instruction, long number,
+		const uint64_t arguments[4], int64_t *result_ret,
+		pid_t *child_ret)
+{
+	const struct regs regs =
+		at_call(&task->regs, instruction, number, arguments);
+	uint64_t mask;
+	int err;
+
+	if (ptrace_get_signal_mask(task->tid, &mask) ||
+	    ptrace_set_signal_mask(task->tid, mask | SIGNALS_HELD))
+		return -ERR_GONE;
+	err = ptrace_set_regs(task->tid, &regs);
+	if (!err)
+		err = run_call(task, instruction + SYSCALL_SIZE, child_ret,
+			       result_ret);
+	if (task->stop.kind == STOP_EXITED || task->stop.kind == STOP_KILLED) {
+		task->tid = 0;
+		return -ERR_GONE;
+	}
+	if (ptrace_set_regs(task->tid, &task->regs))
+		err = -ERR_GONE;
+	(void)ptrace_set_signal_mask(task->tid, mask);
+	return err;
+}
+
+/* ---- the copy ---- */
+
+/* When memory runs out after all, it goes first. */
+static void offer_to_killer(pid_t pid)
+{
+	char path[PROCFS_PATH_ROOM];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	file = fopen(path, "we");
+	if (!file)
+		return;
+	fputs("1000", file);
+	fclose(file);
+}
+
+/* clone() takes 0 for its caller's own. */
+#define NO_STACK 8
+
+static void hold(pid_t child)
+{
+	int status;
+
+	/* Its first stop: it has run no instruction. */
+	if (waitpid(child, &status, __WALL) == child)
+		(void)ptrace_set_options(child, PTRACE_O_EXITKILL);
+	offer_to_killer(child);
+}
+
+/*
+ * Descriptors are shared, so that it keeps none open that the process closes.
+ * It has no stack: should it ever run, it gets nowhere. Nobody hears of its
+ * end.
+ */
+static bool make(struct copy *copy, const struct freeze *freeze)
+{
+	const uint64_t arguments[4] = { CLONE_FILES, NO_STACK, 0, 0 };
+	struct frozen_task *task = free_task(freeze);
+	struct procfs_status status;
+	int64_t result;
+
+	if (!task || ptrace_set_options(task->tid, PTRACE_O_TRACECLONE))
+		return false;
+	(void)call(task, copy->instruction, SYS_clone, arguments, &result,
+		   &copy->pid);
+	if (task->tid)
+		(void)ptrace_set_options(task->tid, 0);
+	if (!copy->pid)
+		return false;
+	hold(copy->pid);
+	copy->own_pid = procfs_status(copy->pid, &status) ? 0 : status.own_pid;
+	return true;
+}
+
+/* ---- its end ---- */
+
+struct end {
+	uint64_t pause_ns; /* the longest */
+	bool reaped;
+};
+
+/* Signals that are on their way may come first. */
+#define ATTEMPTS 50
+
+static bool reap(const struct copy *copy, const struct freeze *freeze)
+{
+	const uint64_t arguments[4] = { (uint64_t)copy->own_pid, 0,
+					WNOHANG | __WALL, 0 };
+	struct frozen_task *task = free_task(freeze);
+	pid_t none = 0;
+	int64_t result;
+
+	/* -ECHILD: it has waited for all that it finds. */
+	return task &&
+	       !call(task, copy->instruction, SYS_wait4, arguments, &result,
+		     &none) &&
+	       (result == copy->own_pid || result == -ECHILD);
+}
+
+static bool reap_once(const struct copy *copy, pid_t pid, uint64_t *pause_ret)
+{
+	char *message CLEANUP(xfree_cleanup) = NULL;
+	struct freeze freeze;
+	bool reaped;
+
+	if (freeze_begin(pid, &freeze, &message))
+		return !procfs_is_alive(pid);
+	reaped = reap(copy, &freeze);
+	*pause_ret = freeze_end(&freeze);
+	freeze_fini(&freeze);
+	return reaped;
+}
+
+static struct end end_copy(struct copy *copy, pid_t pid)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	struct end end = { .reaped = false };
+	int status;
+
+	(void)kill(copy->pid, SIGKILL);
+	while (waitpid(copy->pid, &status, __WALL) == copy->pid &&
+	       !WIFSIGNALED(status) && !WIFEXITED(status))
+		;
+	for (unsigned i = 0; copy->own_pid > 0 && i < ATTEMPTS && !end.reaped;
+	     i++) {
+		uint64_t pause = 0;
+
+		if (i)
+			nanosleep(&moment, NULL);
+		end.reaped = reap_once(copy, pid, &pause);
+		if (pause > end.pause_ns)
+			end.pause_ns = pause;
+	}
+	return end;
+}
+
+/* ---- who makes, holds and ends it ---- */
+
+struct begun {
+	pid_t pid;
+	uint64_t pause_ns;
+	uint64_t count; /* of tasks, which follow */
+};
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+	while (size) {
+		const ssize_t n = write(fd, bytes, size);
+
+		if (n <= 0)
+			return false;
+		bytes = (const uint8_t *)bytes + n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+static bool read_all(int fd, void *ret, size_t size)
+{
+	while (size) {
+		const ssize_t n = read(fd, ret, size);
+
+		if (n <= 0)
+			return false;
+		ret = (uint8_t *)ret + n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+static bool begin(struct copy *copy, pid_t pid, int to)
+{
+	char *message CLEANUP(xfree_cleanup) = NULL;
+	struct begun begun = { .pid = 0 };
+	struct freeze freeze;
+	bool told;
+
+	if (freeze_begin(pid, &freeze, &message))
+		return false;
+	if (make(copy, &freeze))
+		begun.pid = copy->pid;
+	begun.pause_ns = freeze_end(&freeze);
+	begun.count = freeze.count;
+	told = write_all(to, &begun, sizeof(begun)) &&
+	       write_all(to, freeze.tasks,
+			 freeze.count * sizeof(*freeze.tasks));
+	freeze_fini(&freeze);
+	return told || begun.pid;
+}
+
+/* Nobody reads any more: calltrap was killed, and there is more to be done. */
+static void help(struct copy *copy, pid_t pid, int from, int to)
+{
+	struct end end;
+	char byte;
+
+	signal(SIGPIPE, SIG_IGN);
+	stand_apart("memory-copy");
+	if (!begin(copy, pid, to) || !copy->pid)
+		return;
+	while (read(from, &byte, 1) < 0 && errno == EINTR)
+		;
+	end = end_copy(copy, pid);
+	(void)write_all(to, &end, sizeof(end));
+}
+
+static int start_helper(struct copy *copy, pid_t pid)
+{
+	int to[2], from[2];
+
+	if (pipe2(to, O_CLOEXEC))
+		return -errno;
+	if (pipe2(from, O_CLOEXEC)) {
+		close(to[0]);
+		close(to[1]);
+		return -EMFILE;
+	}
+	copy->helper = fork();
+	if (!copy->helper) {
+		close(to[1]);
+		close(from[0]);
+		help(copy, pid, to[0], from[1]);
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	copy->to = to[1];
+	copy->from = from[0];
+	return 0;
+}
+
+static void dismiss(struct copy *copy)
+{
+	int status;
+
+	close(copy->to);
+	close(copy->from);
+	if (copy->helper > 0)
+		(void)waitpid(copy->helper, &status, 0);
+}
+
+static bool take_tasks(const struct copy *copy, uint64_t count,
+		       struct freeze *ret)
+{
+	*ret = (struct freeze){ .count = count, .room = count };
+	ret->tasks = xcalloc(count + 1, sizeof(*ret->tasks));
+	if (read_all(copy->from, ret->tasks, count * sizeof(*ret->tasks)))
+		return true;
+	freeze_fini(ret);
+	return false;
+}
+
+int copy_begin(struct copy *copy, pid_t pid, struct freeze *ret,
+	       uint64_t *pause_ret)
+{
+	struct begun begun;
+	int err = start_helper(copy, pid);
+
+	if (err)
+		return err;
+	if (read_all(copy->from, &begun, sizeof(begun)) &&
+	    take_tasks(copy, begun.count, ret)) {
+		copy->pid = begun.pid;
+		*pause_ret = begun.pause_ns;
+		if (begun.pid)
+			return 0;
+		freeze_fini(ret);
+	}
+	dismiss(copy);
+	return -EAGAIN;
+}
+
+uint64_t copy_end(struct copy *copy, bool *reaped_ret)
+{
+	struct end end = { .reaped = false };
+
+	if (write_all(copy->to, "", 1))
+		(void)read_all(copy->from, &end, sizeof(end));
+	dismiss(copy);
+	*reaped_ret = end.reaped;
+	return end.pause_ns;
+}
