@@ -17,6 +17,9 @@
 /* Rings of a busy thread hold some 15,000 calls. */
 #define READ_EVERY (2 * 1000 * 1000)
 
+/* So many at once: rings are filling while they are told, and are read on. */
+#define MANY_RECORDS 4096
+
 /* Where there is nothing to read, only signs of life are given. */
 #define BEAT_EVERY (NS_PER_SECOND / 10)
 
@@ -345,9 +348,12 @@ static void drain(struct event_source *source, uint64_t now)
 		engine->report.blind +=
 			!agent_beat(&space->agent, &engine->ticks);
 	}
-	agent_records_tell(engine, ticks_now());
-	source->due = now + (engine->mode & AGENT_RECORDS ? READ_EVERY :
-							    BEAT_EVERY);
+	if (agent_records_tell(engine, ticks_now()) >= MANY_RECORDS)
+		source->due = clock_now();
+	else
+		source->due = now + (engine->mode & AGENT_RECORDS ?
+					     READ_EVERY :
+					     BEAT_EVERY);
 }
 
 static void catch_up(struct engine *base, uint64_t time)
@@ -355,7 +361,7 @@ static void catch_up(struct engine *base, uint64_t time)
 	struct agent_engine *engine = engine_of(base);
 	const uint64_t now = ticks_now(), ns = clock_now();
 
-	agent_records_tell(engine,
+	(void)agent_records_tell(engine,
 			   ns > time ? now - ticks_in(&engine->ticks,
 						      ns - time) :
 				       now);
@@ -390,7 +396,7 @@ static void note_caught(struct agent_point *own)
 static void settle(struct agent_point *own)
 {
 	note_caught(own);
-	agent_records_tell(own->space->engine, UINT64_MAX);
+	(void)agent_records_tell(own->space->engine, UINT64_MAX);
 	agent_count_tell(own);
 }
 
@@ -434,11 +440,11 @@ static void read_rest(struct agent_space *space)
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	unsigned i;
 
-	agent_records_tell(space->engine, UINT64_MAX);
+	(void)agent_records_tell(space->engine, UINT64_MAX);
 	for (i = 0; i < LAST_READS &&
 		    !shared_is_complete(&space->agent.shared); i++) {
 		nanosleep(&moment, NULL);
-		agent_records_tell(space->engine, UINT64_MAX);
+		(void)agent_records_tell(space->engine, UINT64_MAX);
 	}
 	shared_give_up(&space->agent.shared);
 }
@@ -512,7 +518,7 @@ static void task_end(struct event_source *source, struct task *task)
 
 	if (!task->tracee || !engine->spaces)
 		return;
-	agent_records_tell(engine, ticks_now());
+	(void)agent_records_tell(engine, ticks_now());
 	space = find_space(engine, probe_space_of(task->tracee->space));
 	if (space)
 		agent_task_ended(&space->agent, task->tid);

@@ -31,13 +31,11 @@ struct agent_space {
 	struct agent_space *next;
 };
 
-/* A record, and what becomes of it. */
+/* A record that is still to be told of. Small: there are many at once. */
 struct recorded {
 	struct agent_point *point;
 	pid_t tid;
 	struct agent_record record;
-	struct regs regs;
-	struct call call;
 };
 
 struct agent_engine {
@@ -49,14 +47,18 @@ struct agent_engine {
 	struct recorded *recorded;
 	size_t recorded_count;
 	size_t recorded_room;
+	uint64_t latest; /* of a few moments ago: no record ends after now */
 	bool telling; /* what is told leads to nothing else being told */
 	struct agent_engine_report report;
 };
 
 /* ---- agent_records.c ---- */
 
-/* Reads all that is there; what ended by that time (in ticks) is told. */
-void agent_records_tell(struct agent_engine *engine, uint64_t until);
+/*
+ * Reads all that is there; what ended by that time (in ticks) is told. Returns
+ * how many calls those were.
+ */
+size_t agent_records_tell(struct agent_engine *engine, uint64_t until);
 
 /* The point's counter: once, at the end. */
 void agent_count_tell(struct agent_point *point);

@@ -19,17 +19,6 @@ static size_t read_nothing(struct memory *memory UNUSED,
 static const struct memory_ops nothing_ops = { .read = read_nothing };
 static struct memory nothing = { &nothing_ops };
 
-static struct agent_point *point_of(const struct agent_space *space,
-				    unsigned stub)
-{
-	struct agent_point *point;
-
-	for (point = space->points; point; point = point->next)
-		if (point->stub >= 0 && (unsigned)point->stub == stub)
-			return point;
-	return NULL;
-}
-
 static struct regs entry_regs(const struct agent_point *point,
 			      const struct agent_record *record)
 {
@@ -45,36 +34,80 @@ static struct regs entry_regs(const struct agent_point *point,
 	} };
 }
 
+/* Where records of a space go, and whose they are. */
+struct reading {
+	struct agent_space *space;
+	struct agent_point *points[AGENT_STUBS];
+};
+
+static void list_points(struct agent_space *space, struct reading *ret)
+{
+	struct agent_point *point;
+
+	*ret = (struct reading){ .space = space };
+	for (point = space->points; point; point = point->next)
+		if (point->stub >= 0 && point->stub < AGENT_STUBS)
+			ret->points[point->stub] = point;
+}
+
+/* What the program has written itself may be of any time. */
+static bool is_past(struct agent_engine *engine, uint64_t time)
+{
+	if (time > engine->latest)
+		engine->latest = ticks_now();
+	return time <= engine->latest;
+}
+
 static void keep(void *context, const struct agent_record *record)
 {
-	struct agent_space *space = context;
+	const struct reading *reading = context;
+	struct agent_space *space = reading->space;
 	struct agent_engine *engine = space->engine;
-	struct agent_point *point = point_of(space, record->stub);
+	struct recorded *one;
 
-	if (!point || record->ended < record->began ||
-	    record->ended > ticks_now())
-		return; /* the program has written it */
-	engine->recorded = xgrow(engine->recorded, engine->recorded_count,
-				 &engine->recorded_room,
-				 sizeof(*engine->recorded));
-	engine->recorded[engine->recorded_count++] = (struct recorded){
-		.point = point,
-		.tid = record->tid ? record->tid : space->pid,
-		.record = *record,
-	};
+	if (record->stub >= AGENT_STUBS || !reading->points[record->stub] ||
+	    record->ended < record->began || !is_past(engine, record->ended))
+		return;
+	if (engine->recorded_count == engine->recorded_room)
+		engine->recorded = xgrow(engine->recorded,
+					 engine->recorded_count,
+					 &engine->recorded_room,
+					 sizeof(*engine->recorded));
+	one = &engine->recorded[engine->recorded_count++];
+	one->point = reading->points[record->stub];
+	one->tid = record->tid ? record->tid : space->pid;
+	one->record = *record;
+}
+
+static void read_space(struct agent_space *space)
+{
+	struct reading reading;
+
+	if (!space->agent.shared.memory)
+		return;
+	list_points(space, &reading);
+	shared_read(&space->agent.shared, clock_now(), keep, &reading);
 }
 
 /* ---- telling ---- */
 
-static void begin(struct recorded *one, unsigned depth)
+/* A call while it is told of: from its begin to its end. */
+struct telling {
+	const struct recorded *one;
+	struct regs regs;
+	struct call call;
+};
+
+static void begin(struct telling *telling, unsigned depth)
 {
+	const struct recorded *one = telling->one;
 	const struct agent_space *space = one->point->space;
 	const struct agent_engine *engine = space->engine;
 	const struct agent_record *record = &one->record;
 	struct prober *prober = space->space->prober;
 	const struct function *function = one->point->point->function;
 
-	one->call = (struct call){
+	telling->call = (struct call){
 		.function = function,
 		.id = ++prober->last_call_id,
 		.pid = space->pid,
@@ -91,27 +124,29 @@ static void begin(struct recorded *one, unsigned depth)
 	prober->counts.calls++;
 }
 
-static void tell_begin(struct recorded *one, unsigned depth)
+static void tell_begin(struct telling *telling, unsigned depth)
 {
+	const struct recorded *one = telling->one;
 	struct event event;
 
-	begin(one, depth);
+	begin(telling, depth);
 	event = (struct event){
 		.kind = EVENT_CALL,
-		.pid = one->call.pid,
+		.pid = telling->call.pid,
 		.tid = one->tid,
-		.time = one->call.time,
-		.call = &one->call,
+		.time = telling->call.time,
+		.call = &telling->call,
 	};
 	prober_tell(one->point->space->space->prober, &event);
 }
 
-static void judge(const struct recorded *one, struct event *event)
+static void judge(const struct telling *telling, struct event *event)
 {
-	const struct prototype *prototype = one->call.function->prototype;
+	const struct call *call = &telling->call;
+	const struct prototype *prototype = call->function->prototype;
 	struct call_values values = {
-		.arch = one->call.arch,
-		.entry_regs = &one->call.entry,
+		.arch = call->arch,
+		.entry_regs = &call->entry,
 		.result_regs = event->regs,
 		.memory = &nothing,
 	};
@@ -119,28 +154,29 @@ static void judge(const struct recorded *one, struct event *event)
 	if (!prototype || !prototype_has_failed(prototype, &values))
 		return;
 	event->failed = true;
-	values.error = one->record.error;
+	values.error = telling->one->record.error;
 	event->error = prototype_error(prototype, &values);
 }
 
-static void tell_end(struct recorded *one)
+static void tell_end(struct telling *telling)
 {
+	const struct recorded *one = telling->one;
 	const struct agent_space *space = one->point->space;
 	struct event event = {
 		.kind = EVENT_RETURN,
-		.pid = one->call.pid,
+		.pid = telling->call.pid,
 		.tid = one->tid,
 		.time = ticks_to_ns(&space->engine->ticks, one->record.ended),
-		.call = &one->call,
-		.regs = &one->regs,
+		.call = &telling->call,
+		.regs = &telling->regs,
 		.end = CALL_RETURNED,
 	};
 
-	one->regs = one->call.entry;
-	one->regs.user.rax = one->record.result;
-	one->regs.user.rip = one->record.return_address;
-	one->regs.user.rsp += sizeof(uint64_t);
-	judge(one, &event);
+	telling->regs = telling->call.entry;
+	telling->regs.user.rax = one->record.result;
+	telling->regs.user.rip = one->record.return_address;
+	telling->regs.user.rsp += sizeof(uint64_t);
+	judge(telling, &event);
 	prober_tell(space->space->prober, &event);
 }
 
@@ -154,15 +190,40 @@ static int compare_begins(const void *a, const void *b)
 	return (one->ended < two->ended) - (one->ended > two->ended);
 }
 
-/* Calls that have begun, but whose end isn't told yet: as many as run at once. */
+/*
+ * Calls that have begun, but whose end isn't told yet: as many as run at once.
+ * Behind those stand others of no use now, to be used again.
+ */
 struct running {
-	struct recorded **list;
-	size_t count, room;
+	struct telling **list;
+	size_t count, made, room;
 };
+
+static struct telling *add(struct running *running, const struct recorded *one)
+{
+	struct telling *telling;
+
+	if (running->count == running->made) {
+		running->list = xgrow(running->list, running->made,
+				      &running->room, sizeof(*running->list));
+		running->list[running->made++] = xmalloc(sizeof(*telling));
+	}
+	telling = running->list[running->count++];
+	telling->one = one;
+	return telling;
+}
 
 static void take_out(struct running *running, size_t i)
 {
+	struct telling *out = running->list[i];
+
 	running->list[i] = running->list[--running->count];
+	running->list[running->count] = out;
+}
+
+static uint64_t end_of(const struct running *running, size_t i)
+{
+	return running->list[i]->one->record.ended;
 }
 
 /* The ends of all that ended by then, in that order. */
@@ -172,10 +233,9 @@ static void tell_ends(struct running *running, uint64_t until)
 		size_t first = 0, i;
 
 		for (i = 1; i < running->count; i++)
-			if (running->list[i]->record.ended <
-			    running->list[first]->record.ended)
+			if (end_of(running, i) < end_of(running, first))
 				first = i;
-		if (running->list[first]->record.ended > until)
+		if (end_of(running, first) > until)
 			return;
 		tell_end(running->list[first]);
 		take_out(running, first);
@@ -188,25 +248,38 @@ static unsigned depth_of(const struct running *running, pid_t tid)
 	size_t i;
 
 	for (i = 0; i < running->count; i++)
-		depth += running->list[i]->tid == tid;
+		depth += running->list[i]->one->tid == tid;
 	return depth;
 }
 
 /* Sorted by their begins. */
-static void tell_all(struct recorded *list, size_t count)
+static void tell_all(const struct recorded *list, size_t count)
 {
 	struct running running = { 0 };
 	size_t i;
 
 	for (i = 0; i < count; i++) {
+		unsigned depth;
+
 		tell_ends(&running, list[i].record.began);
-		tell_begin(&list[i], depth_of(&running, list[i].tid));
-		running.list = xgrow(running.list, running.count,
-				     &running.room, sizeof(*running.list));
-		running.list[running.count++] = &list[i];
+		depth = depth_of(&running, list[i].tid);
+		tell_begin(add(&running, &list[i]), depth);
 	}
 	tell_ends(&running, UINT64_MAX);
+	while (running.made)
+		free(running.list[--running.made]);
 	free(running.list);
+}
+
+/* One thread's calls are, unless they are made within each other. */
+static bool is_sorted(const struct recorded *list, size_t count)
+{
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		if (compare_begins(&list[i - 1], &list[i]) > 0)
+			return false;
+	return true;
 }
 
 /* Moves what ended later to the end; returns how many are left. */
@@ -227,21 +300,19 @@ static size_t set_aside_later(struct agent_engine *engine, uint64_t until)
 	return count;
 }
 
-void agent_records_tell(struct agent_engine *engine, uint64_t until)
+size_t agent_records_tell(struct agent_engine *engine, uint64_t until)
 {
 	struct agent_space *space;
 	size_t count, later;
 
 	if (engine->telling || !(engine->mode & AGENT_RECORDS))
-		return;
+		return 0;
 	engine->telling = true;
 	for (space = engine->spaces; space; space = space->next)
-		if (space->agent.shared.memory)
-			shared_read(&space->agent.shared, clock_now(), keep,
-				    space);
+		read_space(space);
 	count = set_aside_later(engine, until);
 	later = engine->recorded_count - count;
-	if (count)
+	if (!is_sorted(engine->recorded, count))
 		qsort(engine->recorded, count, sizeof(*engine->recorded),
 		      compare_begins);
 	tell_all(engine->recorded, count);
@@ -250,6 +321,7 @@ void agent_records_tell(struct agent_engine *engine, uint64_t until)
 			later * sizeof(*engine->recorded));
 	engine->recorded_count = later;
 	engine->telling = false;
+	return count;
 }
 
 /* ---- counting ---- */
