@@ -145,6 +145,9 @@ struct arch_ops {
 	void (*set_ip)(struct regs *regs, taddr_t ip);
 	taddr_t (*sp)(const struct regs *regs);
 
+	/* Whether the program has asked for a SIGTRAP after each instruction. */
+	bool (*steps_itself)(const struct regs *regs);
+
 	/* Where the C library's data of the thread are: TLS hangs there. */
 	taddr_t (*thread_pointer)(const struct regs *regs);
 

@@ -224,6 +224,39 @@ static bool has_shadow_stack(const struct task *task)
 }
 
 /*
+ * The program gets a SIGTRAP for each of its instructions (the trap flag), and
+ * the kernel sends none for those that we ran in its place.
+ */
+static void tell_step(struct task *task)
+{
+	struct tracer *tracer = task->tracee->space->tracer;
+	const struct regs *regs = task_regs(task);
+	siginfo_t info = { .si_signo = SIGTRAP, .si_code = TRAP_TRACE };
+	taddr_t ip = regs ? task->tracee->space->arch->ip(regs) : task->place;
+
+	if (ip == task->place)
+		return;
+	info.si_addr = (void *)(uintptr_t)ip;
+	if (ptrace_set_siginfo(task->tid, &info))
+		return;
+	task->deliver = SIGTRAP;
+	tracer->client->ops->signal(tracer->client, task, SIGTRAP);
+}
+
+/* No copy: a handler would see steps that are none of the program's. */
+static void pass_stepped(struct task *task, struct trap *trap)
+{
+	struct regs regs = task->regs;
+
+	if (!(trap->insn.pushes_or_pops_return && has_shadow_stack(task)) &&
+	    emulate(task, trap, &regs))
+		take_emulated(task, &regs);
+	else
+		pass_by_stepping(task, trap);
+	tell_step(task);
+}
+
+/*
  * Writing all registers costs four times as much as writing the ip alone, so
  * emulation is the cheapest where it changes nothing else (nops, jumps), and a
  * copy where it does. Only what can't be copied writes memory when emulated
@@ -236,6 +269,10 @@ void trap_pass(struct task *task, struct trap *trap)
 	struct regs regs = task->regs;
 	bool emulated;
 
+	if (arch->steps_itself(&regs)) {
+		pass_stepped(task, trap);
+		return;
+	}
 	if (trap->insn.pushes_or_pops_return && has_shadow_stack(task)) {
 		pass_by_stepping(task, trap);
 		return;

@@ -146,6 +146,7 @@ const struct arch_ops arch_i386 = {
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
+	.steps_itself = x86_steps_itself,
 	.thread_pointer = thread_pointer,
 	.jump_targets = jump_targets,
 	.restart_wait = restart_wait,

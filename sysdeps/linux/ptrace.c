@@ -97,6 +97,13 @@ int ptrace_get_siginfo(pid_t tid, siginfo_t *ret)
 	return request(PTRACE_GETSIGINFO, tid, 0, ret);
 }
 
+int ptrace_set_siginfo(pid_t tid, const siginfo_t *info)
+{
+	siginfo_t copy = *info;
+
+	return request(PTRACE_SETSIGINFO, tid, 0, &copy);
+}
+
 int ptrace_get_event_message(pid_t tid, unsigned long *ret)
 {
 	return request(PTRACE_GETEVENTMSG, tid, 0, ret);

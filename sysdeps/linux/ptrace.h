@@ -33,6 +33,9 @@ int ptrace_get_fp_regs(pid_t tid, struct fp_regs *ret) MUST_CHECK;
 /* The instruction pointer alone, for a third of the price. */
 int ptrace_set_ip(pid_t tid, taddr_t ip) MUST_CHECK;
 int ptrace_get_siginfo(pid_t tid, siginfo_t *ret) MUST_CHECK;
+
+/* What the signal says that the stopped task goes on with. */
+int ptrace_set_siginfo(pid_t tid, const siginfo_t *info) MUST_CHECK;
 int ptrace_get_event_message(pid_t tid, unsigned long *ret) MUST_CHECK;
 
 /* The mask of blocked signals: bit N - 1 is signal N. */

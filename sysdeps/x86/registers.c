@@ -40,3 +40,10 @@ void x86_syscall_set_result(struct regs *regs, int64_t result)
 {
 	regs->user.rax = (uint64_t)result;
 }
+
+bool x86_steps_itself(const struct regs *regs)
+{
+	enum { TRAP_FLAG = 0x100 };
+
+	return regs->user.eflags & TRAP_FLAG;
+}

@@ -38,6 +38,9 @@ uint64_t x86_register_get(const struct regs *regs, int number, unsigned size);
 void x86_register_set(struct regs *regs, int number, unsigned size,
 		      uint64_t value);
 
+/* By the trap flag. */
+bool x86_steps_itself(const struct regs *regs);
+
 /* Of a system call, of either mode. */
 void x86_syscall_set_result(struct regs *regs, int64_t result);
 

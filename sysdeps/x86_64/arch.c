@@ -166,6 +166,7 @@ const struct arch_ops arch_x86_64 = {
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
+	.steps_itself = x86_steps_itself,
 	.thread_pointer = thread_pointer,
 	.jump_targets = jump_targets,
 	.goroutine = goroutine,

@@ -217,6 +217,37 @@ for each_kind in ("handle", "ignore", "block"):
     register_traps(each_kind)
 
 
+def stepper(protection, machine):
+    directory = h.build_directory("stepper-%s-%s" % (machine, protection))
+    flags = ["-fcf-protection=" + protection] + (
+        ["-m32"] if machine == "i386" else ["-mno-red-zone"])
+    h.build_library("libt.so", "libt.c", *flags, directory=directory,
+                    optional=machine == "i386")
+    return h.build("stepper", "stepper.c", "-O1", "-Wl,-z,now", *flags,
+                   *h.near(directory), "-lt", directory=directory,
+                   optional=machine == "i386")
+
+
+def register_steppers(protection, machine):
+    @h.test("a program that steps itself sees each step: %s, protection: %s" %
+            (machine, protection))
+    def run(case):
+        path = stepper(protection, machine)
+        plain = case.run([path])
+        h.check_equal(plain.status, 7, "status of the untraced program")
+        for how in (["-e", "f1@MAIN"], ["-L", "-x", "f1"],
+                    ["-L", "-w", "5", "-x", "f1"]):
+            result = case.calltrap(*how, path)
+            result.check_status(7)
+            result.log.check_counts({"f1": 101})
+            h.check_equal(result.out, plain.out, "steps, with " + how[0])
+
+
+for each_machine in "x86_64", "i386":
+    for each_protection in "none", "branch":
+        register_steppers(each_protection, each_machine)
+
+
 SCRIPT = """#!%s
 '%s' fork 2
 echo "said $1 $?"
