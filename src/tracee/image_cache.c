@@ -31,6 +31,7 @@ struct cached_image {
 
 struct image_cache {
 	struct cached_image *images; /* what was asked for last is last */
+	struct rights *first;        /* the others share its silence */
 };
 
 /* So many that no module uses are kept: what was unloaded may come back. */
@@ -54,6 +55,7 @@ void image_cache_free(struct image_cache *cache)
 
 	HASH_ITER(hh, cache->images, cached, next)
 		drop(cache, cached);
+	rights_put(cache->first);
 	free(cache);
 }
 
@@ -80,6 +82,17 @@ static void close_fd(int *fd)
 		close(*fd);
 }
 
+static struct rights *rights_for(struct image_cache *cache, pid_t pid)
+{
+	struct rights *rights = rights_of(pid);
+
+	if (rights && cache->first)
+		rights_share_silence(rights, cache->first);
+	else if (rights)
+		cache->first = rights_get(rights);
+	return rights;
+}
+
 /* path is as the process sees it. */
 static int open_new(struct image_cache *cache, int fd, pid_t pid,
 		    const char *path, struct cached_image **ret)
@@ -93,7 +106,7 @@ static int open_new(struct image_cache *cache, int fd, pid_t pid,
 	if (err)
 		return err;
 	procfs_root(pid, root);
-	rights = rights_of(pid);
+	rights = rights_for(cache, pid);
 	/* Without them it has ended, and names nothing any more. */
 	if (rights) {
 		image_set_debug_rights(image, rights);
@@ -139,21 +152,22 @@ static int open_cached(struct image_cache *cache, int fd, pid_t pid,
  * inode is compared: overlay and btrfs show another device in maps than in
  * stat.
  */
-static int open_by_path(pid_t pid, const struct procfs_mapping *mapping)
+static int open_by_path(struct image_cache *cache, pid_t pid,
+			const struct procfs_mapping *mapping)
 {
 	struct rights *rights;
 	struct stat st;
 	int fd;
 
-	rights = rights_of(pid);
+	rights = rights_for(cache, pid);
 	if (!rights)
-		return -1;
+		return -ESRCH;
 	fd = rights_open(rights, mapping->path, 0);
 	rights_put(rights);
 	if (fd < 0 || (!fstat(fd, &st) && st.st_ino == mapping->inode))
 		return fd;
 	close(fd);
-	return -1;
+	return -ESTALE;
 }
 
 int image_cache_open(struct image_cache *cache, pid_t pid,
@@ -163,8 +177,8 @@ int image_cache_open(struct image_cache *cache, pid_t pid,
 
 	if (mapping->path[0] != '/')
 		return -ENOENT;
-	fd = open_by_path(pid, mapping);
-	if (fd < 0)
+	fd = open_by_path(cache, pid, mapping);
+	if (fd < 0 && fd != -ETIMEDOUT)
 		fd = procfs_open_mapped(pid, mapping);
 	if (fd < 0)
 		return -ENOENT;

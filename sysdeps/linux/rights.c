@@ -13,10 +13,16 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/answers.h"
 #include "sysdeps/linux/open_below.h"
 
 /* As many as the kernel takes (NGROUPS_MAX). */
 #define GROUPS_MAX 65536
+
+struct shared_silence {
+	unsigned references;
+	struct silence silence;
+};
 
 struct rights {
 	unsigned references;
@@ -28,6 +34,7 @@ struct rights {
 	gid_t *groups;
 	size_t group_count;
 	size_t group_room;
+	struct shared_silence *shared;
 };
 
 static void add_groups(struct rights *rights, const char *list)
@@ -96,6 +103,8 @@ struct rights *rights_of(pid_t pid)
 
 	rights->references = 1;
 	rights->pid = pid;
+	rights->shared = xcalloc(1, sizeof(*rights->shared));
+	rights->shared->references = 1;
 	if (read_status(rights) && read_root(rights))
 		return rights;
 	rights_put(rights);
@@ -109,10 +118,24 @@ struct rights *rights_get(struct rights *rights)
 	return rights;
 }
 
+static void put_shared(struct shared_silence *shared)
+{
+	if (!--shared->references)
+		free(shared);
+}
+
+void rights_share_silence(struct rights *rights, const struct rights *with)
+{
+	with->shared->references++;
+	put_shared(rights->shared);
+	rights->shared = with->shared;
+}
+
 void rights_put(struct rights *rights)
 {
 	if (!rights || --rights->references)
 		return;
+	put_shared(rights->shared);
 	free(rights->groups);
 	free(rights);
 }
@@ -242,13 +265,44 @@ static int open_as(const struct rights *rights, int root, const char *path,
 	return fd;
 }
 
+/* What is asked of a file: to be found, and its first and last bytes. */
+struct trial {
+	const struct rights *rights;
+	const char *path;
+	int flags;
+};
+
+static void try_to_read(void *context, int root)
+{
+	const struct trial *trial = context;
+	int fd = open_as(trial->rights, root, trial->path, trial->flags);
+	struct stat st;
+	char byte;
+
+	if (fd >= 0 && !fstat(fd, &st) && pread(fd, &byte, 1, 0) == 1)
+		(void)!pread(fd, &byte, 1, st.st_size - 1);
+}
+
+static int await_answer(const struct rights *rights, int root,
+			const char *path, int flags)
+{
+	struct trial trial = { rights, path, flags };
+
+	if (answers_surely(rights->pid, root, path))
+		return 0;
+	return answers_try(&rights->shared->silence, root, path, try_to_read,
+			   &trial);
+}
+
 int rights_open(const struct rights *rights, const char *path, int flags)
 {
 	int root = rights ? find_root(rights) : -1, fd;
 
 	if (rights && root < 0)
 		return root;
-	fd = open_as(rights, root, path, flags);
+	fd = rights ? await_answer(rights, root, path, flags) : 0;
+	if (!fd)
+		fd = open_as(rights, root, path, flags);
 	if (root >= 0)
 		close(root);
 	return fd;

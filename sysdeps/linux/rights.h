@@ -21,11 +21,18 @@ struct rights *rights_get(struct rights *rights); /* one more owner */
 void rights_put(struct rights *rights);           /* one less; NULL is fine */
 
 /*
+ * What one of them finds out about file systems that don't answer, the other
+ * knows: these are waited for only now and then.
+ */
+void rights_share_silence(struct rights *rights, const struct rights *with);
+
+/*
  * Opens a regular file for reading, with these rights, below the process's
  * root; when the process has gone, below ours if it had the same. NULL: with
  * our own rights. Nothing else than a regular file is ever opened, so nobody
  * waits for a FIFO, and no device notices. Returns the descriptor, -EINVAL for
- * what is no regular file, or another negative errno. Only the calling thread's
+ * what is no regular file, -ETIMEDOUT for one on a file system that doesn't
+ * answer within a second, or another negative errno. Only the calling thread's
  * rights change meanwhile. flags: O_NOFOLLOW or 0.
  */
 int rights_open(const struct rights *rights, const char *path,

@@ -4,6 +4,8 @@
 the server of a file system. Who reads them while that thread stands at a trap
 would wait for ever."""
 
+import os
+import shutil
 import signal
 import sys
 import time
@@ -85,6 +87,53 @@ def leaves(case):
         h.check_untouched(target.pid)
         target.say("q")
         h.check_equal(target.wait(), 7, "status of the target")
+
+
+def without_symbols(case):
+    """The program, with a library whose debug file is in .debug beside it."""
+    h.need("objcopy", "strip")
+    built = h.build_with_libt("hung", h.build_directory("hung"))
+    os.mkdir(case.path(".debug"))
+    for name in ("hung", "libt.so"):
+        shutil.copy(os.path.join(os.path.dirname(built), name), case.dir)
+    library = case.path("libt.so")
+    debug = case.path("libt.so.debug")
+    for argv in (["objcopy", "--only-keep-debug", library, debug],
+                 ["strip", library],
+                 ["objcopy", "--add-gnu-debuglink=" + debug, library]):
+        h.check_equal(case.run(argv).status, 0, " ".join(argv))
+    os.unlink(debug)
+    return case.path("hung")
+
+
+@h.test("debug files on a file system that doesn't answer")
+def hung(case):
+    target = case.start([without_symbols(case), case.path(".debug")])
+    h.wait_until(lambda: target.out or target.popen.poll() is not None,
+                 "the target")
+    if target.out.startswith("no "):
+        raise h.Skip(target.out.strip())
+
+    def counts():
+        before = len(target.out.splitlines())
+        target.say("a")
+        h.wait_until(lambda: len(target.out.splitlines()) > before,
+                     "the target's answer")
+        return [int(word) for word in target.out.split()[-2:]]
+
+    tracer = case.start_calltrap("-L", "-x", "f1+f_local", "-p",
+                                 str(target.pid))
+    h.wait_until(lambda: "f1@" in h.read(tracer.log_path) or
+                 tracer.popen.poll() is not None, "calls in the log")
+    first = counts()
+    h.wait_until(lambda: all(now > then + 20 for now, then in
+                             zip(counts(), first)), "the target to go on")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    h.check_equal(tracer.err.count("answer"), 1, "words on it: " + tracer.err)
+    h.check_untouched(target.pid)
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
 
 
 if __name__ == "__main__":
