@@ -412,7 +412,7 @@ static const struct {
 	{ "memory ls -l", "memory: 'ls' is no option, and nothing is started: "
 			  "give -p PID or --name NAME; for a program of that "
 			  "name say calltrap -- memory" },
-	{ "memory -p 1 --freeze x", "--freeze 'x': one of none, stop is "
+	{ "memory -p 1 --freeze x", "--freeze 'x': one of none, stop, clone is "
 				    "expected" },
 	{ "top", "no process to look at: give -p PID or --name NAME, as in "
 		 "'calltrap top -p 4711'; see calltrap top --help" },
