@@ -391,6 +391,7 @@ static void warn_if_still(struct session *session)
 			 100 * cost_share(most), (int)most->pid,
 			 (uint64_t)(most->stops * NS_PER_SECOND /
 				    most->seen_ns),
+			 options->verb == VERB_TOP ? "; q leaves" :
 			 options->verb == VERB_TRACE ?
 				 "; name functions with -L -x" :
 				 "; end it with SIGINT, or soon with --for");

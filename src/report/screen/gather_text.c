@@ -51,6 +51,51 @@ static void add_place(const struct frame_name *name, struct strbuf *out)
 	}
 }
 
+/* Allocators have wrappers: many sites have the same one, and differ in who
+   called that. */
+#define CALLERS      3
+#define CALLER_WIDTH 32
+
+static bool is_start(const struct frame_name *name)
+{
+	return name->linkage && (!strncmp(name->linkage, "__libc_start",
+					  strlen("__libc_start")) ||
+				 !strcmp(name->linkage, "_start"));
+}
+
+static size_t find_frame(const struct frame *frames, size_t count,
+			 const struct frame *frame)
+{
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].code == frame->code &&
+		    frames[i].address == frame->address)
+			return i;
+	return count;
+}
+
+/* " < sdsnewlen < main" */
+static void add_callers(const struct gather *gather, const struct frame *frames,
+			size_t count, const struct frame *frame,
+			struct strbuf *out)
+{
+	unsigned added = 0;
+
+	for (size_t i = find_frame(frames, count, frame) + 1;
+	     i < count && added < CALLERS; i++) {
+		const struct frame_name *names;
+		size_t n = namer_names(gather->options.namer, &frames[i],
+				       &names);
+
+		if (is_start(&names[n - 1]))
+			return;
+		if (!names[n - 1].function)
+			continue;
+		strbuf_puts(out, " < ");
+		short_name_add(out, names[n - 1].function, CALLER_WIDTH);
+		added++;
+	}
+}
+
 bool gather_name(const struct gather *gather, const struct watched *process,
 		 const struct site *site, struct strbuf *out)
 {
@@ -67,7 +112,9 @@ bool gather_name(const struct gather *gather, const struct watched *process,
 				     gather->options.namer, site, &frame);
 	if (caller) {
 		short_name_add(out, caller->function, NAME_WIDTH);
-		add_place(caller, out);
+		if (caller->file)
+			add_place(caller, out);
+		add_callers(gather, frames, count, &frame, out);
 	} else {
 		names_escape(out, site->library && *site->library ?
 					  file_base_name(site->library) :
@@ -75,7 +122,7 @@ bool gather_name(const struct gather *gather, const struct watched *process,
 		if (!known)
 			strbuf_puts(out, " (its names are being read)");
 	}
-	strbuf_puts(out, ", ");
+	strbuf_puts(out, ", by ");
 	frame_text_add_allocator(site->function->name, out);
 	return known;
 }

@@ -158,10 +158,18 @@ static void add_rate(const struct live_picture *p, struct strbuf *out)
 
 static void add_cost(const struct live_picture *p, struct strbuf *out)
 {
-	strbuf_printf(out, "our cost  %.1f %% of a thread's time; ",
+	strbuf_printf(out, "slowed    %.1f %% by being watched; ",
 		      100 * p->still);
 	amounts_add_number(out, p->stops);
 	strbuf_puts(out, " stops/s");
+}
+
+/* Whoever depends on the process should know. */
+static enum line_style style_of_cost(const struct live_picture *p)
+{
+	return p->still >= 0.5 ? LINE_LIKELY :
+	       p->still >= 0.2 ? LINE_POSSIBLE :
+				 LINE_PLAIN;
 }
 
 static const struct head_line {
@@ -354,7 +362,10 @@ static void put_head(struct page *page)
 			pad_to(&text, SPARK_AT);
 			add_spark(page->view, &fits, fits.count, &text);
 		}
-		put(page, LINE_PLAIN, strbuf_text(&text));
+		put(page, head_lines[i].add == add_cost ?
+				  style_of_cost(page->picture) :
+				  LINE_PLAIN,
+		    strbuf_text(&text));
 	}
 	strbuf_clear(&text);
 	style = add_verdict(page->picture, &text);
@@ -469,12 +480,12 @@ static const char *const help[] = {
 	"  p   pause the screen; what is watched goes on",
 	"  w   write a file now: text, JSON, pprof, or a page for a browser",
 	"  q   leave: the process goes on, as it was",
-	"",
 	"  HELD    acquired since watching began, and not given back",
 	"  CHANGE  of that, since the start or since the mark",
 	"  RATE/s  acquired a second, no matter what is given back",
 	"  AGE     of the oldest block",
 	"  VERDICT LIKELY and POSSIBLE leaks; unfold a row to see why",
+	"  slowed  the thread that watching slows most; less is better",
 };
 
 static const char keys_of_rows[] =
