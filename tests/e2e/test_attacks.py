@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs that mean harm to those who look at them."""
 
+import gzip
 import json
 import re
 import sys
@@ -95,7 +96,8 @@ def evil_program(case):
 @h.test("terminals: symbols and libraries whose names are commands")
 def names(case):
     program = evil_program(case)
-    kinds = ("json", "folded", "svg", "callgrind", "calls", "footprint")
+    kinds = ("json", "folded", "svg", "callgrind", "calls", "footprint",
+             "speedscope", "firefox", "massif", "dhat", "html")
     options = [word for kind in kinds
                for word in ("--" + kind, case.path(kind))]
     result = case.run([h.CALLTRAP, "heap", *options, "--pprof",
@@ -103,6 +105,13 @@ def names(case):
     result.check_status(0)
     texts = {kind: h.read(case.path(kind)) for kind in kinds}
     texts["report"] = result.err
+    # pprof -top prints its strings as they are.
+    with gzip.open(case.path("pprof")) as file:
+        profile = file.read()
+    h.check(b"evil" in profile, "pprof doesn't name it")
+    # Numbers in it may be any byte: these are the ones of the names.
+    for part in (b"\x1b[31m", b"b\x7fc", "\u009b31m".encode()):
+        h.check(part not in profile, "pprof: %r" % part)
     texts["difference"] = case.run([h.CALLTRAP, "heap", "diff",
                                     case.path("pprof"),
                                     case.path("pprof"), "--folded",
@@ -114,7 +123,8 @@ def names(case):
     texts["table"] = case.calltrap("-c", "-x", "evil*", program).log_text
     for what, text in texts.items():
         check_harmless(text, what)
-    for what in ("json", "folded", "svg", "function", "log", "table",
+    for what in ("json", "folded", "svg", "speedscope", "firefox", "massif",
+                 "dhat", "html", "function", "log", "table",
                  "difference"):
         h.check("evil" in texts[what], what + " doesn't name it")
 
