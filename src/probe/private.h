@@ -146,7 +146,9 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	struct untraced *untraced;
-	bool repaired;                  /* what another calltrap left there */
+	bool looked_for_remains;        /* these three: what another calltrap */
+	bool has_remains;               /* … has left there */
+	bool repaired;
 	bool is_go;                     /* stacks are moved */
 	taddr_t errno_function;         /* 0: there is none, or … */
 	bool errno_searched;            /* … nobody has looked yet */

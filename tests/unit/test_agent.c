@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/entry.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
 #include "agent/ticks.h"
@@ -815,6 +816,201 @@ START_TEST(a_call_is_no_first_instruction)
 }
 END_TEST
 
+/* ---- entries ---- */
+
+/* What a compiler's prologue may look like: instructions of 2, 1, 1 and 3
+   bytes, or (branch) a test and a conditional jump. */
+static const uint8_t pushes[] = { 0x41, 0x54, 0x55, 0x53, 0x48, 0x89, 0xfb };
+static const uint8_t branch[] = { 0x48, 0x85, 0xff, 0x74, 0x10 };
+
+static struct entry entry_of(taddr_t function, const uint8_t *code, size_t size)
+{
+	struct entry entry = {
+		.function = function,
+		.word = function & ~(taddr_t)7,
+		.before = 0x1122334455667788,
+	};
+	uint8_t padded[32] = { 0 };
+
+	memcpy(padded, code, size);
+	memcpy(entry.last, padded + 1, sizeof(entry.last));
+	while (entry.length < size) {
+		struct insn *insn = &entry.insns[entry.count++];
+
+		ck_assert_int_eq(arch_x86_64.insn_decode(
+					 function + entry.length,
+					 padded + entry.length, 16, insn),
+				 0);
+		entry.length += insn->length;
+	}
+	return entry;
+}
+
+static uint8_t byte_of(const struct patch *patch, taddr_t address)
+{
+	return (uint8_t)(patch->after >> 8 * (address - patch->word));
+}
+
+/* Far below the libraries, where nothing is. */
+static taddr_t free_place(void)
+{
+	return ((uintptr_t)&malloc & ~(taddr_t)4095) - (1ull << 36);
+}
+
+static taddr_t map_code(const void *bytes, size_t size)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(page, MAP_FAILED);
+	write_code(page, bytes, size);
+	return (uintptr_t)page;
+}
+
+/* Wherever an instruction began that isn't the first, the jump has an int3. */
+START_TEST(a_jump_traps_who_is_inside)
+{
+	const taddr_t function = free_place();
+	const struct entry entry = entry_of(function, pushes, sizeof(pushes));
+	struct patch patch;
+	taddr_t to;
+	unsigned i;
+
+	ck_assert_int_eq(entry_aim(&entry, getpid(), function + 0x100000, 14,
+				   &patch, &to),
+			 0);
+	ck_assert_uint_eq(byte_of(&patch, function), 0xe9);
+	for (i = 1; i < entry.count && entry.insns[i].address < function + 5;
+	     i++)
+		ck_assert_uint_eq(byte_of(&patch, entry.insns[i].address),
+				  0xcc);
+	ck_assert_uint_eq(patch.after >> 40, entry.before >> 40);
+	ck_assert_ptr_eq(mmap((void *)(to & ~(taddr_t)4095), 4096, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS |
+				      MAP_FIXED_NOREPLACE,
+			      -1, 0),
+			 (void *)(to & ~(taddr_t)4095));
+	ck_assert_int_eq((int32_t)(patch.after >> 8),
+			 (int32_t)(to - function - 5));
+}
+END_TEST
+
+/* What lies behind the word stays, and is a part of the distance. */
+START_TEST(a_jump_is_one_word)
+{
+	const taddr_t word = free_place();
+	const struct entry entry = entry_of(word + 5, pushes, sizeof(pushes));
+	struct patch patch;
+	taddr_t to;
+
+	ck_assert_int_eq(entry_aim(&entry, getpid(), word + 0x100000, 14,
+				   &patch, &to),
+			 0);
+	ck_assert_uint_eq(byte_of(&patch, word + 5), 0xe9);
+	ck_assert_uint_eq((uint32_t)(to - (word + 10)) >> 16, 0x4853);
+	ck_assert_uint_eq(patch.after & 0xffffffffff,
+			  entry.before & 0xffffffffff);
+}
+END_TEST
+
+/* A conditional jump among them leads where it led. */
+START_TEST(a_branch_is_copied)
+{
+	const taddr_t function = 0x100000, to = 0x300000;
+	const struct entry entry = entry_of(function, branch, sizeof(branch));
+	uint8_t copy[64], offsets[PATCH_INSNS];
+	int32_t distance;
+
+	ck_assert_int_eq(entry_copy(&entry, to, copy, sizeof(copy), offsets),
+			 3 + 6 + 5);
+	ck_assert_uint_eq(offsets[1], 3);
+	ck_assert_int_eq(memcmp(copy, branch, 3), 0);
+	ck_assert_uint_eq(copy[3], 0x0f);
+	ck_assert_uint_eq(copy[4], 0x84);
+	memcpy(&distance, copy + 5, sizeof(distance));
+	ck_assert_uint_eq(to + 9 + (taddr_t)(int64_t)distance,
+			  function + 5 + 0x10);
+	ck_assert_uint_eq(copy[9], 0xe9);
+	memcpy(&distance, copy + 10, sizeof(distance));
+	ck_assert_uint_eq(to + 14 + (taddr_t)(int64_t)distance, function + 5);
+	ck_assert_int_eq(entry_copy(&entry, to, copy, 8, offsets), -ENOSPC);
+	ck_assert_int_eq(entry_copy(&entry, 0x10000000000, copy, sizeof(copy),
+				    offsets),
+			 -ERANGE);
+}
+END_TEST
+
+/* A function whose caller keeps something where the ABI says it mustn't. */
+extern long keeps_registers(void *function, uint64_t ret[8]);
+__asm__(".text\n"
+	"keeps_registers:\n"
+	"	push %rbx\n"
+	"	mov %rsi, %rbx\n"
+	"	mov %rdi, %rax\n"
+	"	mov $101, %rcx\n"
+	"	mov $102, %rsi\n"
+	"	mov $103, %rdi\n"
+	"	mov $104, %r8\n"
+	"	mov $105, %r9\n"
+	"	mov $106, %r10\n"
+	"	mov $107, %r11\n"
+	"	call *%rax\n"
+	"	mov %rcx, 0(%rbx)\n"
+	"	mov %rsi, 8(%rbx)\n"
+	"	mov %rdi, 16(%rbx)\n"
+	"	mov %r8, 24(%rbx)\n"
+	"	mov %r9, 32(%rbx)\n"
+	"	mov %r10, 40(%rbx)\n"
+	"	mov %r11, 48(%rbx)\n"
+	"	mov %rdx, 56(%rbx)\n"
+	"	pop %rbx\n"
+	"	ret\n"
+	"touches_little:\n"
+	"	nop\n"
+	"	nop\n"
+	"	nop\n"
+	"	nop\n"
+	"	nop\n"
+	"	mov $108, %edx\n"
+	"	mov $109, %eax\n"
+	"	ret\n");
+extern char touches_little[];
+
+START_TEST(an_entry_keeps_all_registers)
+{
+	const taddr_t function = map_code(touches_little, 32);
+	const struct entry entry = entry_of(function,
+					    (const uint8_t *)function, 5);
+	uint64_t found[8] = { 0 };
+	struct stub_config own = {
+		.index = 1,
+		.function = function,
+		.entry = &entry,
+	};
+	struct agent_stub stub;
+	unsigned i, round;
+
+	set_up(AGENT_COUNTS);
+	own.base = (uintptr_t)base;
+	ck_assert_int_eq(stub_make(&own, &stub), 0);
+	write_code(base + AGENT_STUBS_OFFSET + AGENT_STUB_SIZE, &stub,
+		   sizeof(stub));
+	for (round = 0; round < 2; round++) {
+		gate->on = !round;
+		ck_assert_int_eq(
+			keeps_registers((void *)stub_entry_address(own.base,
+								   1),
+					found),
+			109);
+		for (i = 0; i < 7; i++)
+			ck_assert_uint_eq(found[i], 101 + i);
+		ck_assert_uint_eq(found[7], 108);
+	}
+	ck_assert_uint_eq(counted(1), 1);
+	tear_down();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -841,6 +1037,10 @@ int main(void)
 	tcase_add_test(tests, a_file_that_shrinks_is_refused);
 	tcase_add_test(tests, the_first_instruction_is_copied);
 	tcase_add_test(tests, a_call_is_no_first_instruction);
+	tcase_add_test(tests, a_jump_traps_who_is_inside);
+	tcase_add_test(tests, a_jump_is_one_word);
+	tcase_add_test(tests, a_branch_is_copied);
+	tcase_add_test(tests, an_entry_keeps_all_registers);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
