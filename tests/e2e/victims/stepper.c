@@ -52,9 +52,9 @@ int main(void)
 	long wrong = f1(0) != 1;
 
 	sigaction(SIGTRAP, &action, NULL);
-	for (long i = 0; i < 100; i++)
+	for (long i = 0; i < 20; i++)
 		wrong += stepped_call(i) != i + 1;
-	printf("count MAIN f1 101\nsteps %lu places %#lx others %lu\n", steps,
+	printf("count MAIN f1 21\nsteps %lu places %#lx others %lu\n", steps,
 	       places, others);
 	return wrong ? 1 : 7;
 }
