@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/entry.h"
 #include "agent/remains.h"
 #include "agent/room.h"
 #include "agent/slots.h"
@@ -514,7 +513,6 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 {
 	if (agent->tid != tid)
 		return;
-	agent->plan.made = agent->plan.under_way = false;
 	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
 		(void)give_up(agent, "its threads end");
 	else if (agent->state == AGENT_CLOSING)
@@ -614,8 +612,8 @@ static int add_stub(struct agent *agent, int index,
 	return 0;
 }
 
-int agent_catch(struct agent *agent, const struct stub_config *config,
-		const struct ticks *ticks)
+int agent_catch(struct agent *agent, const char *name,
+		const struct stub_config *config, const struct ticks *ticks)
 {
 	struct agent_stub stub;
 	int index = agent->retired ? -ENOTSUP :
@@ -629,179 +627,11 @@ int agent_catch(struct agent *agent, const struct stub_config *config,
 		err = shared_prepare(&agent->shared, agent->stub_count);
 	if (!err && !agent->open)
 		err = open_gate(agent, ticks);
-	return err ? err : index;
-}
-
-/* ---- entries ---- */
-
-/* jmp *0(%rip): as far as one wants. */
-#define FAR_JUMP_SIZE 14
-
-static void write_far_jump(uint8_t ret[FAR_JUMP_SIZE], taddr_t target)
-{
-	static const uint8_t code[] = { 0xff, 0x25, 0, 0, 0, 0 };
-
-	memcpy(ret, code, sizeof(code));
-	memcpy(ret + sizeof(code), &target, sizeof(target));
-}
-
-static bool is_far_jump(struct agent *agent, taddr_t at, taddr_t target)
-{
-	uint8_t wanted[FAR_JUMP_SIZE], found[FAR_JUMP_SIZE];
-
-	write_far_jump(wanted, target);
-	return read_at(agent, at, found, sizeof(found)) &&
-	       !memcmp(found, wanted, sizeof(found));
-}
-
-static bool send_for_page(struct agent *agent, struct task *task, taddr_t page)
-{
-	if (why_not(task))
-		return false;
-	remember_way(agent, task);
-	return !write_at(agent,
-			 agent->base +
-				 offsetof(struct agent_header, boot_page),
-			 &page, sizeof(page)) &&
-	       set_boot(agent, task, AGENT_BOOT_PAGE);
-}
-
-bool agent_may_patch(struct agent *agent, const struct task *task)
-{
-	if (agent->state != AGENT_INSIDE || agent->retired)
-		return false;
-	if (agent->plan.under_way && is_back(agent, task))
-		agent->plan.under_way = false;
-	return !agent->plan.under_way;
-}
-
-uint64_t agent_patching_since(const struct agent *agent)
-{
-	return agent->plan.under_way ? agent->plan.since : 0;
-}
-
-/* Where the jump led that stood there before, if it is the same word. */
-static bool was_patched(struct agent *agent, const struct entry *entry,
-			unsigned stub, struct patch *ret)
-{
-	const struct agent_stub *own = &agent->stubs[stub];
-	const unsigned at = (unsigned)(entry->function - entry->word);
-	uint8_t bytes[2 * sizeof(uint64_t)] = { 0 };
-	int32_t distance;
-
-	if (own->patched != entry->word || own->before != entry->before)
-		return false;
-	memcpy(bytes, &own->after, sizeof(own->after));
-	memcpy(bytes + at + 1, entry->last, sizeof(entry->last));
-	memcpy(bytes, &own->after, sizeof(own->after));
-	memcpy(&distance, bytes + at + 1, sizeof(distance));
-	if (bytes[at] != 0xe9 ||
-	    !is_far_jump(agent, entry->function + 5 + (taddr_t)(int64_t)distance,
-			 stub_entry_address(agent->base, stub)))
-		return false;
-	*ret = (struct patch){
-		.word = entry->word,
-		.before = entry->before,
-		.after = own->after,
-		.jump = entry->function,
-	};
-	return true;
-}
-
-static taddr_t page_of(taddr_t address)
-{
-	return address & ~(taddr_t)(PAGE_SIZE - 1);
-}
-
-/* Where the jump is to lead, and that a page is there if it needs one. */
-static int make_plan(struct agent *agent, const struct entry *entry,
-		     unsigned stub, struct task *task)
-{
-	struct agent_plan *plan = &agent->plan;
-	const taddr_t target = stub_entry_address(agent->base, stub);
-	int err;
-
-	*plan = (struct agent_plan){ .stub = stub, .to = target };
-	if (was_patched(agent, entry, stub, &plan->patch))
-		return 0;
-	err = entry_aim(entry, task->tid, target, FAR_JUMP_SIZE, &plan->patch,
-			&plan->to);
-	if (err || plan->to == target)
+	if (err)
 		return err;
-	if (!send_for_page(agent, task, page_of(plan->to)))
-		return -EPERM;
-	plan->made = plan->under_way = true;
-	plan->since = clock_now();
-	return -EINPROGRESS;
+	(void)agent_find_slots(agent, name, (unsigned)index);
+	return index;
 }
-
-/* The task that was sent is back. */
-static int use_page(struct agent *agent, struct task *task)
-{
-	const struct agent_plan *plan = &agent->plan;
-	uint8_t code[FAR_JUMP_SIZE];
-
-	agent->plan.made = false;
-	if (!room_is_taken(task->tid, page_of(plan->to), PAGE_SIZE))
-		return -ENOMEM;
-	write_far_jump(code, stub_entry_address(agent->base, plan->stub));
-	return write_at(agent, plan->to, code, sizeof(code)) ? -EIO : 0;
-}
-
-/* Before it is there: who comes after us may have to take it out. */
-static int note_patch(struct agent *agent, unsigned stub,
-		      const struct patch *patch)
-{
-	struct agent_stub *own = &agent->stubs[stub];
-	const uint64_t told[3] = { patch->word, patch->before, patch->after };
-
-	own->patched = patch->word;
-	own->before = patch->before;
-	own->after = patch->after;
-	return write_at(agent,
-			stub_address(agent->base, stub) +
-				offsetof(struct agent_stub, patched),
-			told, sizeof(told));
-}
-
-static int write_patch(struct agent *agent, const struct stub_config *config,
-		       unsigned stub)
-{
-	struct patch patch = agent->plan.patch;
-	struct stub_config own = *config;
-	int err;
-
-	own.base = agent->base;
-	own.index = stub;
-	stub_copies(&own, patch.copies);
-	err = note_patch(agent, stub, &patch);
-	if (!err)
-		err = patch_write(agent->space, &patch);
-	agent->patched[stub] = !err;
-	return err;
-}
-
-int agent_patch(struct agent *agent, const struct stub_config *config,
-		unsigned stub, struct task *task)
-{
-	int err;
-
-	if (agent->plan.made && agent->plan.stub != stub)
-		return -EAGAIN;
-	err = agent->plan.made ?
-		      use_page(agent, task) :
-		      make_plan(agent, config->entry, stub, task);
-	return err ? err : write_patch(agent, config, stub);
-}
-
-void agent_unpatch(struct agent *agent, unsigned stub)
-{
-	if (agent->patched[stub])
-		patch_remove(agent->space, agent->stubs[stub].patched);
-	agent->patched[stub] = false;
-}
-
-/* ---- slots ---- */
 
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
 {
@@ -833,10 +663,6 @@ void agent_forget_range(struct agent *agent, taddr_t low, taddr_t high)
 		    agent->slots[i].address >= high)
 			agent->slots[kept++] = agent->slots[i];
 	agent->slot_count = kept;
-	for (i = 0; i < agent->stub_count; i++)
-		if (agent->stubs[i].patched >= low &&
-		    agent->stubs[i].patched < high)
-			agent->patched[i] = false;
 }
 
 bool agent_beat(struct agent *agent, const struct ticks *ticks)
@@ -856,13 +682,9 @@ bool agent_beat(struct agent *agent, const struct ticks *ticks)
 
 void agent_leave(struct agent *agent)
 {
-	unsigned i;
-
 	if (agent->state != AGENT_INSIDE)
 		return;
 	slots_restore(agent);
-	for (i = 0; i < agent->stub_count; i++)
-		agent_unpatch(agent, i);
 	(void)WRITE_GATE(agent, on, 0);
 	agent->open = false;
 	agent->state = AGENT_LEFT;

@@ -63,15 +63,6 @@ struct agent {
 	struct agent_slot *slots;
 	size_t slot_count;
 	size_t slot_room;
-	bool patched[AGENT_STUBS]; /* a jump stands in the function's code */
-	struct agent_plan {
-		bool made;
-		bool under_way;	/* a task has gone to map a page */
-		uint64_t since;
-		unsigned stub;
-		struct patch patch;
-		taddr_t to;	/* where the jump is to lead */
-	} plan;
 	bool open;	    /* the gate */
 	bool retired;	    /* no slot leads there, nor will */
 	uint64_t blind;	    /* how often it was found closed */
@@ -96,43 +87,20 @@ void agent_task_ended(struct agent *agent, pid_t tid);
  * A task has got a SIGSEGV. Returns whether that was for reading the time stamp
  * counter in the agent, which the program has forbidden it (PR_SET_TSC): then
  * it has been given it, is not to get the signal, and the agent retires. No
- * slot leads there any more, and none will; jumps are the caller's to take out.
+ * slot leads there any more, and none will.
  */
 bool agent_fault(struct agent *agent, struct task *task);
 
 /*
- * INSIDE: makes a stub for a function; nothing leads there yet. Returns its
- * number, or a negative errno. The gate is opened when the first is made.
+ * INSIDE: has calls of a function caught that come through slots, of modules
+ * that are there now. Returns the stub's number, or a negative errno. The gate
+ * is opened when the first is made.
  */
-int agent_catch(struct agent *agent, const struct stub_config *config,
+int agent_catch(struct agent *agent, const char *name,
+		const struct stub_config *config,
 		const struct ticks *ticks) MUST_CHECK;
 
-/*
- * Whether a task, which has come to a trap of ours, may be sent for what jumps
- * need: none is on such a way, or this is the one, and back.
- */
-bool agent_may_patch(struct agent *agent, const struct task *task);
-
-/* Since when one has been on its way; 0: none is. */
-uint64_t agent_patching_since(const struct agent *agent);
-
-/*
- * Has a jump stand at the entry of a stub's function, so that all calls of it
- * are caught, wherever they come from. Returns -EINPROGRESS when the task has
- * been sent to map what the jump needs: it will hit its trap again, and then
- * this is to be called again. -EAGAIN: another jump comes first. Any other
- * negative errno: no jump is to be had.
- */
-int agent_patch(struct agent *agent, const struct stub_config *config,
-		unsigned stub, struct task *task) MUST_CHECK;
-
-/* The jump goes. */
-void agent_unpatch(struct agent *agent, unsigned stub);
-
-/*
- * Has calls caught that come through slots, of modules that are there now. To
- * be repeated: some are filled in later, or written again.
- */
+/* Looks for slots of a stub that have been filled in since, or restored. */
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub);
 
 /* Whether any slot leads to the stub. */

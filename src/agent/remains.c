@@ -55,47 +55,6 @@ static bool is_known(struct space *space, taddr_t base)
 	       header.magic == AGENT_MAGIC && header.version == AGENT_VERSION;
 }
 
-/* What the program's memory says was there is what its file has. */
-static bool is_of_file(struct space *space, taddr_t address, uint64_t word)
-{
-	const struct module *module = module_find(space, address);
-	uint64_t original;
-
-	return module && address % sizeof(word) == 0 &&
-	       image_read(module->image, address - module->bias, &original,
-			  sizeof(original)) == sizeof(original) &&
-	       original == word;
-}
-
-/* A trap of ours there has taken the jump for what the code is. */
-static bool is_trapped(struct space *space, taddr_t word)
-{
-	taddr_t at;
-
-	for (at = word; at < word + sizeof(uint64_t); at++) {
-		const struct trap *trap = trap_find(space, at);
-
-		if (trap && (trap->planted || trap->deferred))
-			return true;
-	}
-	return false;
-}
-
-/* Only where the very jump stands that its stub tells of. */
-static size_t repair_entry(struct space *space, const struct agent_stub *stub)
-{
-	uint64_t found;
-
-	if (!stub->patched || is_trapped(space, stub->patched) ||
-	    !is_of_file(space, stub->patched, stub->before) ||
-	    procmem_read_code(&space->memory, stub->patched, &found,
-			      sizeof(found)) != sizeof(found) ||
-	    found != stub->after)
-		return 0;
-	return !procmem_write_code(&space->memory, stub->patched, &stub->before,
-				   sizeof(stub->before));
-}
-
 static size_t repair_agent(struct space *space, taddr_t base)
 {
 	struct agent_stub stubs[AGENT_STUBS];
@@ -105,11 +64,9 @@ static size_t repair_agent(struct space *space, taddr_t base)
 	    procmem_read_code(&space->memory, base + AGENT_STUBS_OFFSET, stubs,
 			      sizeof(stubs)) != sizeof(stubs))
 		return 0;
-	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++) {
+	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++)
 		done += slots_repair(space, stub_address(base, i),
 				     stubs[i].function);
-		done += repair_entry(space, &stubs[i]);
-	}
 	return done;
 }
 
@@ -127,8 +84,8 @@ size_t remains_repair(struct space *space)
 	}
 	if (done)
 		diag(DIAG_NOTE, DIAG_TRAP,
-		     "process %d had %zu slots or jumps of a calltrap that was "
-		     "killed: repaired",
+		     "process %d had %zu slots of a calltrap that was killed: "
+		     "repaired",
 		     (int)space->memory.pid, done);
 	return done;
 }

@@ -18,7 +18,7 @@ bool remains_is_whole(const struct space *space, taddr_t base, uint64_t size);
 
 /*
  * Slots that lead to such ones, of a calltrap that was killed, lead again where
- * they led before, and jumps in code are gone. Returns how many there were.
+ * they led before. Returns how many did not.
  */
 size_t remains_repair(struct space *space);
 

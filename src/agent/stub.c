@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/entry.h"
 #include "sysdeps/x86_64/agent/image.h"
 
 taddr_t stub_address(taddr_t base, unsigned index)
@@ -40,110 +39,29 @@ static int copy_first(const struct insn *insn, taddr_t to, uint8_t *ret)
 	return size < 0 ? size : 0;
 }
 
-/*
- * cmpq $0, gate(%rip); je original; push %r11; lea stub(%rip), %r11; jmp hook.
- * Nothing is changed but flags while the gate is closed.
- */
-static void write_entry(uint8_t ret[32], const struct stub_config *config,
-			taddr_t original, taddr_t hook)
-{
-	static const uint8_t code[28] = {
-		0x48, 0x83, 0x3d, 0, 0, 0, 0, 0,    /* cmpq */
-		0x0f, 0x84, 0,    0, 0, 0,	    /* je */
-		0x41, 0x53,			    /* push */
-		0x4c, 0x8d, 0x1d, 0, 0, 0, 0,	    /* lea */
-		0xe9, 0,    0,    0, 0,		    /* jmp */
-	};
-	const taddr_t at = stub_entry_address(config->base, config->index);
-	const struct {
-		unsigned place, end;
-		taddr_t target;
-	} distances[] = {
-		{ 3, 8, config->base + AGENT_GATE_OFFSET },
-		{ 10, 14, original },
-		{ 19, 23, stub_address(config->base, config->index) },
-		{ 24, 28, hook },
-	};
-	size_t i;
-
-	memcpy(ret, code, sizeof(code));
-	for (i = 0; i < ARRAY_SIZE(distances); i++) {
-		const int32_t distance =
-			(int32_t)(distances[i].target -
-				  (at + distances[i].end));
-
-		memcpy(ret + distances[i].place, &distance, sizeof(distance));
-	}
-}
-
-taddr_t stub_entry_address(taddr_t base, unsigned index)
-{
-	return stub_address(base, index) + AGENT_STUB_ENTRY;
-}
-
-static taddr_t copy_address(const struct stub_config *config)
-{
-	return stub_address(config->base, config->index) +
-	       offsetof(struct agent_stub, copy);
-}
-
-void stub_copies(const struct stub_config *config, taddr_t ret[PATCH_INSNS])
-{
-	const struct entry *entry = config->entry;
-	const taddr_t copy = copy_address(config);
-	uint8_t code[sizeof(((struct agent_stub *)0)->copy)];
-	uint8_t offsets[PATCH_INSNS];
-	unsigned i;
-
-	memset(ret, 0, PATCH_INSNS * sizeof(*ret));
-	if (entry_copy(entry, copy, code, sizeof(code), offsets) < 0)
-		return;
-	for (i = 0; i < entry->count; i++)
-		ret[entry->insns[i].address - entry->function] = copy + offsets[i];
-}
-
-static int copy_entry(const struct stub_config *config, struct agent_stub *stub)
-{
-	const struct agent_header *header = (const void *)agent_image;
-	uint8_t offsets[PATCH_INSNS];
-	int size = entry_copy(config->entry, copy_address(config), stub->copy,
-			      sizeof(stub->copy), offsets);
-
-	write_entry(stub->entry, config, stub->original,
-		    config->base + header->entry);
-	return size < 0 ? size : 0;
-}
-
 int stub_make(const struct stub_config *config, struct agent_stub *ret)
 {
 	const struct agent_header *header = (const void *)agent_image;
-	const bool copied = config->entry || config->insn;
+	const taddr_t at = stub_address(config->base, config->index);
+	const taddr_t copy = at + offsetof(struct agent_stub, copy);
+	int err = 0;
 
 	_Static_assert(INSN_COPY_MAX <= sizeof(ret->copy), "has its place");
-	_Static_assert(offsetof(struct agent_stub, entry) == AGENT_STUB_ENTRY,
-		       "as layout.h says");
 	*ret = (struct agent_stub){
-		.original = copied ? copy_address(config) : config->function,
+		.original = config->insn ? copy : config->function,
 		.function = config->function,
 		.index = config->index,
 		.arguments = config->arguments,
 		.failure = config->failure,
 		.used = 1,
 	};
-	write_code(ret->code, stub_address(config->base, config->index),
-		   config->base + header->hook);
-	if (config->entry)
-		return copy_entry(config, ret);
+	write_code(ret->code, at, config->base + header->hook);
 	if (config->insn)
-		return copy_first(config->insn, copy_address(config),
-				  ret->copy);
-	return 0;
+		err = copy_first(config->insn, copy, ret->copy);
+	return err;
 }
 
 bool stub_equals(const struct agent_stub *a, const struct agent_stub *b)
 {
-	const size_t patched = offsetof(struct agent_stub, patched);
-
-	return !memcmp(a, b, patched) &&
-	       !memcmp(a->copy, b->copy, sizeof(a->copy));
+	return !memcmp(a, b, sizeof(*a));
 }

@@ -673,15 +673,14 @@ static void report_engines(const struct session *session)
 			 (unsigned long long)report.lost);
 	if (report.blind)
 		complain(0, "calls went by unseen %llu times, as calltrap had "
-			    "given no sign of life for a second, or a jump "
-			    "became a trap again",
+			    "given no sign of life for a second",
 			 (unsigned long long)report.blind);
-	complain(0, "caught: %u function%s in the process, %u of them at their "
-		    "entry, %llu by traps alone%s%s%s%s",
-		 report.functions, plural(report.functions), report.jumps,
+	complain(0, "caught: %u function%s in the process, %llu by traps "
+		    "alone%s%s%s%s",
+		 report.functions, plural(report.functions),
 		 (unsigned long long)(all - report.functions),
 		 reason ? " (" : "", reason ? reason : "", reason ? ")" : "",
-		 report.stays ? "; 40 KiB of code and some 170 MB of "
+		 report.stays ? "; 36 KiB of code and some 170 MB of "
 				"addresses stay there, unused" : "");
 }
 

@@ -13,7 +13,6 @@
 #include "prototype/plain.h"
 #include "probe/agent_private.h"
 #include "sysdeps/linux/procfs.h"
-#include "tracee/passing.h"
 
 /* Rings of a busy thread hold some 15,000 calls. */
 #define READ_EVERY (2 * 1000 * 1000)
@@ -212,115 +211,6 @@ static void note_hit(struct agent_point *own)
 	own->space->engine->source.due = clock_now();
 }
 
-/* ---- entries ---- */
-
-/* The jump is there: now the trap may go, under which it was written. */
-static int write_jump(struct agent_point *own, struct task *task)
-{
-	struct agent_space *space = own->space;
-	int err;
-
-	own->config.entry = &own->entry;
-	err = agent_patch(&space->agent, &own->config, (unsigned)own->stub,
-			  task);
-	diag_debug(DIAG_PROBE, "agent: %s: jump: %d",
-		   own->point->function->name, err);
-	if (err == -EAGAIN || err == -EINPROGRESS)
-		return err;
-	own->jump = err ? JUMP_NONE : JUMP_STANDS;
-	if (!err)
-		trap_unplant(space->agent.space, own->point->address,
-			     &own->owner);
-	return err;
-}
-
-static bool has_trap_alone(const struct agent_point *own)
-{
-	const struct trap *trap = trap_find(own->space->agent.space,
-					    own->point->address);
-
-	return trap && trap->planted && trap->owners == &own->owner &&
-	       !own->owner.next;
-}
-
-/* A handler may never return to where it has interrupted a call. */
-#define POSTPONED_MOST 1000
-
-/* Who has been told of, and is yet to pass the trap, would be told again. */
-static bool can_jump_now(struct agent_point *own)
-{
-	if (own->jump != JUMP_WANTED || !has_trap_alone(own))
-		return false;
-	if (!task_any_visits(own->space->agent.space, own->point->address))
-		return true;
-	if (++own->postponed == POSTPONED_MOST)
-		own->jump = JUMP_NONE;
-	return false;
-}
-
-/*
- * The task stands at a trap of the engine's, in user mode, and can map what
- * is needed: for all that there are, as the others may be rarely called; its
- * own comes last, as it is there that it comes back to. Returns whether it has
- * gone to do so.
- */
-static bool write_jumps(struct agent_point *own, struct task *task)
-{
-	struct agent_space *space = own->space;
-	struct agent_point *each;
-
-	if (!is_alone(&own->owner, task) ||
-	    !agent_may_patch(&space->agent, task))
-		return false;
-	for (each = space->points; each; each = each->next)
-		if (each != own && can_jump_now(each) &&
-		    write_jump(each, task) == -EINPROGRESS)
-			return true;
-	if (can_jump_now(own) && write_jump(own, task) == -EINPROGRESS)
-		return true;
-	/* For whom it was meant is gone. */
-	space->agent.plan.made = false;
-	return false;
-}
-
-/* A handler may have jumped away with it: then slots will do. */
-#define JUMP_PATIENCE NS_PER_SECOND
-
-static void give_up_jumps(struct agent_space *space, uint64_t now)
-{
-	const uint64_t since = agent_patching_since(&space->agent);
-	struct agent_point *own;
-
-	if (!since || now < since + JUMP_PATIENCE)
-		return;
-	for (own = space->points; own; own = own->next)
-		if (own->jump == JUMP_WANTED)
-			own->jump = JUMP_NONE;
-}
-
-/* Somebody else is to be told of the same place, which takes a trap. */
-static void take_jump_back(struct agent_point *own)
-{
-	agent_unpatch(&own->space->agent, (unsigned)own->stub);
-	own->jump = JUMP_NONE;
-	/* A trap can be planted in the code alone: calls may go by until then. */
-	own->space->engine->report.blind++;
-	if (trap_plant(own->space->agent.space, own->point->address,
-		       &own->owner))
-		own->space->agent.space->tracer->counts.traps_failed++;
-}
-
-static void retire_jumps(struct agent_space *space)
-{
-	struct agent_point *own;
-
-	for (own = space->points; own; own = own->next)
-		if (own->jump == JUMP_STANDS)
-			take_jump_back(own);
-		else
-			own->jump = JUMP_NONE;
-}
-
 static void on_hit(struct trap_owner *owner, struct task *task)
 {
 	struct agent_point *own = (struct agent_point *)owner;
@@ -329,8 +219,6 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 
 	if (take(own, task))
 		return;
-	if (write_jumps(own, task) || own->jump == JUMP_STANDS)
-		return; /* if it is there now, the task goes that way itself */
 	note_hit(own);
 	moment = moment_of_stop(task);
 	find_errno(&own->space->agent, &moment);
@@ -341,25 +229,12 @@ static const struct trap_owner_ops owner_ops = { .hit = on_hit };
 
 /* ---- catching ---- */
 
-static void leave_place(const struct agent_engine *engine,
-			const struct point *point)
-{
-	const struct agent_space *space = find_space(engine, point->space);
-	struct agent_point *own = space ? space->points : NULL;
-
-	for (; own; own = own->next)
-		if (own->point->address == point->address &&
-		    own->jump == JUMP_STANDS)
-			take_jump_back(own);
-}
-
 static int plant(struct engine *base, struct point *point)
 {
 	struct agent_engine *engine = engine_of(base);
 	struct agent_point *own;
 	int err;
 
-	leave_place(engine, point);
 	if (!suits(engine, point))
 		return -ENOTSUP;
 	own = xcalloc(1, sizeof(*own));
@@ -390,33 +265,13 @@ static bool has_other(const struct agent_point *own)
 	return false;
 }
 
-/* With a jump at the entry, if one can stand there; else for slots. */
-static int make_stub(struct agent_point *own)
-{
-	struct agent *agent = &own->space->agent;
-	const struct ticks *ticks = &own->space->engine->ticks;
-	int err = entry_read(agent->space, own->point->address, &own->entry);
-	int stub = -EINVAL;
-
-	diag_debug(DIAG_PROBE, "agent: %s: entry: %d",
-		   own->point->function->name, err);
-	if (!err) {
-		own->config.entry = &own->entry;
-		stub = agent_catch(agent, &own->config, ticks);
-	}
-	own->jump = stub < 0 ? JUMP_NONE : JUMP_WANTED;
-	if (stub >= 0)
-		return stub;
-	own->config.entry = NULL;
-	return agent_catch(agent, &own->config, ticks);
-}
-
 static void catch_point(struct agent_point *own)
 {
 	const struct function *function = own->point->function;
 	struct agent *agent = &own->space->agent;
 	const struct trap *trap = trap_find(agent->space, own->point->address);
 	struct plain_prototype plain;
+	struct stub_config config;
 	int stub;
 
 	if (!trap || !trap->planted)
@@ -425,15 +280,16 @@ static void catch_point(struct agent_point *own)
 	if (has_other(own) ||
 	    !prototype_plain_result(function->prototype, &plain))
 		return;
-	own->config = (struct stub_config){
+	config = (struct stub_config){
 		.function = own->point->address,
-		.insn = &own->insn,
+		.insn = &trap->insn,
 		.arguments = plain.arguments,
 		.failure = failure_of(&plain),
 	};
-	own->insn = trap->insn;
-	stub = make_stub(own);
-	diag_debug(DIAG_PROBE, "agent: %s: %d", function->name, stub);
+	stub = agent_catch(agent, function->name, &config,
+			   &own->space->engine->ticks);
+	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name,
+		   stub, agent->slot_count);
 	if (stub < 0)
 		return;
 	own->given_up = false;
@@ -447,7 +303,7 @@ static void look_again(struct agent_space *space, uint64_t now)
 
 	space->looked = now;
 	for (own = space->points; own; own = own->next)
-		if (own->stub >= 0 && own->jump == JUMP_NONE)
+		if (own->stub >= 0)
 			(void)agent_find_slots(&space->agent,
 					       own->point->function->name,
 					       (unsigned)own->stub);
@@ -463,7 +319,6 @@ static void catch_all(struct agent_space *space, uint64_t now)
 	for (own = space->points; own; own = own->next)
 		if (own->stub < 0 && !own->given_up)
 			catch_point(own);
-	give_up_jumps(space, now);
 	if (now - space->looked > LOOK_EVERY)
 		look_again(space, now);
 }
@@ -531,12 +386,10 @@ static void note_caught(struct agent_point *own)
 	struct agent_space *space = own->space;
 
 	if (own->stub < 0 || own->noted ||
-	    (own->jump != JUMP_STANDS &&
-	     !agent_has_slots(&space->agent, (unsigned)own->stub)))
+	    !agent_has_slots(&space->agent, (unsigned)own->stub))
 		return;
 	own->noted = true;
 	space->engine->report.functions++;
-	space->engine->report.jumps += own->jump == JUMP_STANDS;
 }
 
 /* What is told of it before it goes. */
@@ -562,9 +415,7 @@ static void unplant(struct engine *base UNUSED, struct point *point, bool gone)
 
 	settle(own);
 	take_off_list(own);
-	if (own->jump == JUMP_STANDS && !gone)
-		agent_unpatch(&own->space->agent, (unsigned)own->stub);
-	else if (!gone)
+	if (!gone)
 		trap_unplant(point->space->space, point->address, &own->owner);
 	free(own);
 }
@@ -686,7 +537,6 @@ static bool on_signal(struct event_source *source, struct task *task, int signal
 	if (!space || !agent_fault(&space->agent, task))
 		return false;
 	engine->report.reason = space->agent.reason;
-	retire_jumps(space);
 	return true;
 }
 

@@ -21,8 +21,7 @@ struct engine *agent_engine_base(struct agent_engine *engine);
 struct event_source *agent_engine_source(struct agent_engine *engine);
 
 struct agent_engine_report {
-	unsigned functions;   /* of which calls were caught in the process … */
-	unsigned jumps;	      /* … by a jump at the entry: all of them */
+	unsigned functions;   /* of which calls were caught in the process */
 	const char *reason;   /* why it could not get in somewhere; or NULL */
 	uint64_t lost;        /* calls that found no room */
 	uint64_t blind;       /* how often the hooks thought we were gone */

@@ -3,7 +3,6 @@
 #define CALLTRAP_AGENT_PRIVATE_H
 
 #include "agent/agent.h"
-#include "agent/entry.h"
 #include "probe/agent_engine.h"
 #include "probe/private.h"
 
@@ -15,15 +14,6 @@ struct agent_point {
 	struct point *point;
 	struct agent_space *space;
 	int stub;		   /* -1: none yet */
-	struct stub_config config; /* … of that */
-	struct insn insn;	   /* its first; see there */
-	struct entry entry;	   /* where a jump is to stand, … */
-	enum agent_jump {
-		JUMP_NONE,	   /* … if it can */
-		JUMP_WANTED,
-		JUMP_STANDS,	   /* and there is no trap any more */
-	} jump;
-	unsigned postponed;	   /* how often the jump was */
 	uint64_t hits;		   /* of its trap, since there is a stub */
 	bool given_up;		   /* there will be none */
 	bool told;		   /* its counter has been */

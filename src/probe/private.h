@@ -146,9 +146,7 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	struct untraced *untraced;
-	bool looked_for_remains;        /* these three: what another calltrap */
-	bool has_remains;               /* … has left there */
-	bool repaired;
+	bool repaired;                  /* what another calltrap left there */
 	bool is_go;                     /* stacks are moved */
 	taddr_t errno_function;         /* 0: there is none, or … */
 	bool errno_searched;            /* … nobody has looked yet */

@@ -111,24 +111,12 @@ static bool is_go_program(const struct module *module)
 	       image_find_symbol(module->image, "runtime.copystack");
 }
 
-/* What is caught is read from the code, which is to be as it was: before any
-   trap is planned in a module. */
-static void mend_code(struct probe_space *own)
-{
-	if (!own->looked_for_remains)
-		own->has_remains = remains_find(own->space, 0) != 0;
-	own->looked_for_remains = true;
-	if (own->has_remains && !own->repaired)
-		(void)remains_repair(own->space);
-}
-
 static void on_module_mapped(struct tracer_client *client,
 			     struct space *space, struct module *module)
 {
 	struct probe_space *own = probe_space_of(space);
 
 	flush_unwinder(prober_of(client), space);
-	mend_code(own);
 	if (module->is_main)
 		own->is_go = is_go_program(module);
 	own->prober->go_seen |= own->is_go;

@@ -95,21 +95,6 @@ bool hit_take_back(struct task *task)
 	return true;
 }
 
-/* It was in the midst of what a jump of ours covers since. */
-static bool leave_patch(struct task *task, taddr_t address)
-{
-	struct space *space = task->tracee->space;
-	const taddr_t copy = patch_resume(space, address);
-
-	if (!copy || !caused_by_int3(task))
-		return false;
-	diag_debug(DIAG_TRAP, "%d: inside a patch at %#" PRIx64,
-		   (int)task->tid, address);
-	space->arch->set_ip(&task->regs, copy);
-	task->ip_changed = true;
-	return true;
-}
-
 bool hit_handle(struct task *task)
 {
 	struct space *space = task->tracee->space;
@@ -125,5 +110,5 @@ bool hit_handle(struct task *task)
 		visit(task, trap);
 		return true;
 	}
-	return leave_patch(task, ip - 1) || hit_take_back(task);
+	return hit_take_back(task);
 }

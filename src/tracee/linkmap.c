@@ -213,7 +213,6 @@ static void forget_unlisted(struct space *space)
 		if (!is_unlisted(module))
 			continue;
 		trap_forget_range(space, module->low, module->high);
-		patch_forget_range(space, module->low, module->high);
 		scratch_forget_range(space, module->low, module->high);
 	}
 	for (module = space->modules; module; module = next) {

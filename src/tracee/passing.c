@@ -344,21 +344,6 @@ bool task_take_visit(struct task *task, taddr_t address, taddr_t sp)
 	return false;
 }
 
-bool task_any_visits(const struct space *space, taddr_t address)
-{
-	struct task *task, *next;
-
-	HASH_ITER(hh, space->tracer->tasks, task, next) {
-		if (!task->tracee || task->tracee->space != space)
-			continue;
-		drop_visits_of_lifted(task);
-		for (unsigned i = 0; i < task->visit_count; i++)
-			if (task->visits[i].address == address)
-				return true;
-	}
-	return false;
-}
-
 void task_forget_visits(struct task *task, taddr_t sp)
 {
 	while (task->visit_count &&
@@ -370,15 +355,14 @@ void task_leave_scratch(struct task *task)
 {
 	struct space *space = task->tracee->space;
 	struct regs *regs = task_regs(task);
-	taddr_t ip, beyond;
+	taddr_t ip;
 	bool done;
 
 	if (!regs ||
 	    !scratch_resolve_ip(space, space->arch->ip(regs), &ip, &done))
 		return;
-	beyond = done ? ip : patch_beyond(space, ip);
-	space->arch->set_ip(regs, beyond);
+	space->arch->set_ip(regs, ip);
 	task->ip_changed = true;
-	if (!done && beyond == ip)
+	if (!done)
 		remember_visit(task, ip, space->arch->sp(regs));
 }

@@ -29,12 +29,6 @@ int task_system_call(struct task *task, taddr_t instruction, long number,
 /* Whether this hit is the repetition of one that a signal interrupted. */
 bool task_take_visit(struct task *task, taddr_t address, taddr_t sp);
 
-/*
- * Whether a task of the space is still to repeat a hit there, when the handler
- * that has interrupted it returns.
- */
-bool task_any_visits(const struct space *space, taddr_t address);
-
 /* Frames below sp are gone: so are the visits in them. */
 void task_forget_visits(struct task *task, taddr_t sp);
 

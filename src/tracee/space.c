@@ -113,7 +113,6 @@ void space_put(struct space *space)
 	space->tracer->client->ops->space_end(space->tracer->client, space);
 	scratch_free(space);
 	trap_free_all(space);
-	patch_forget_range(space, 0, UINT64_MAX);
 	charge_free(&space->charge);
 	module_free_all(space);
 	guardian_drop_space(space->tracer->guardian, space->guard);

@@ -7,7 +7,6 @@
 #include "tracee/charge.h"
 #include "tracee/linkmap.h"
 #include "tracee/module.h"
-#include "tracee/patch.h"
 #include "tracee/scratch.h"
 #include "tracee/trap.h"
 
@@ -27,7 +26,6 @@ struct space {
 	size_t mark_size;
 	const struct arch_ops *arch; /* of the program */
 	struct trap *traps;        /* by address */
-	struct patch *patches;     /* see patch.h */
 	struct scratch scratch;
 	struct charge charge;      /* the pages that we have written to */
 	struct module *modules;    /* in the order of the link map */

@@ -390,7 +390,6 @@ void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
 {
 	size_t i;
 
-	patch_hide(space, address, code, n);
 	for (i = 0; i < n; i++) {
 		struct trap *trap;
 

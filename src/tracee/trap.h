@@ -123,8 +123,8 @@ void trap_free_all(struct space *space);
 int trap_set_planted(struct space *space, struct trap *trap, bool planted);
 
 /*
- * Replaces, in n bytes of code that were read at address, our int3s and jumps
- * (patch.h) by what they hide.
+ * Replaces, in n bytes of code that were read at address, our int3s by what
+ * they hide.
  */
 void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n);
 

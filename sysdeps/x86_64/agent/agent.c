@@ -18,10 +18,6 @@
 
 #include "sysdeps/x86_64/agent/layout.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 #define HIDDEN __attribute__((visibility("hidden")))
 
 #ifndef MAP_SHARED
@@ -52,7 +48,7 @@ _Static_assert(offsetof(struct agent_header, boot_return) == AGENT_BOOT_RETURN,
 	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
-_Static_assert(AGENT_GATE_OFFSET == 0x8000 && AGENT_SHARED_OFFSET == 0x10000,
+_Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
 	       "as agent.ld has it");
 
 void agent_note(const struct agent_frame *frame) HIDDEN;
@@ -474,22 +470,10 @@ static void close_own(void)
 		system_call(__NR_close, agent_header.boot_fd, 0, 0, 0, 0, 0);
 }
 
-/* Calltrap sees for itself whether it is there. */
-static void map_page(void)
-{
-	system_call(__NR_mmap, agent_header.boot_page, AGENT_PAGE_SIZE,
-		    PROT_READ | PROT_EXEC,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-}
-
 void agent_boot_run(void)
 {
 	const uint64_t what = agent_header.boot_what;
 
-	if (what == AGENT_BOOT_PAGE) {
-		map_page();
-		return;
-	}
 	if (what != AGENT_BOOT_CLOSE) {
 		map(what == AGENT_BOOT_MAP);
 		return;

@@ -4,7 +4,7 @@
  * of a call that never comes back (longjmp out of a signal handler, the end of
  * the thread): its frame goes with the stack.
  */
-#define STUB_ORIGINAL 48
+#define STUB_ORIGINAL 16
 #define BOOT_RETURN   48
 
 	.section .header, "ax", @progbits
@@ -12,13 +12,12 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	2
+	.long	1
 	.long	agent_boot
 	.long	agent_hook
-	.long	agent_entry
+	.long	agent_end
 	.long	agent_errand
 	.long	agent_errand_data
-	.quad	0
 	.quad	0
 	.quad	0
 	.quad	0
@@ -60,56 +59,6 @@ agent_hook:
 	add	$88, %rsp
 	ret
 1:	jmp	*STUB_ORIGINAL(%r11)
-
-/*
- * The same for who has come by the function's own first instructions. Its
- * callers need not be others: a compiler that sees both may know what registers
- * the function leaves alone (gcc's -fipa-ra), and keep something there. So all
- * of them have here what the original has left in them; but rax, which is the
- * result's. r11 was pushed, where the frame has its last word.
- */
-	.p2align 5
-agent_entry:
-	sub	$80, %rsp
-	mov	%rdi, 0(%rsp)
-	mov	%rsi, 8(%rsp)
-	mov	%rdx, 16(%rsp)
-	mov	%rcx, 24(%rsp)
-	mov	%r8, 32(%rsp)
-	mov	%r9, 40(%rsp)
-	mov	%r11, 48(%rsp)
-	rdtsc
-	shl	$32, %rdx
-	or	%rdx, %rax
-	mov	%rax, 56(%rsp)
-	mov	16(%rsp), %rdx
-	mov	STUB_ORIGINAL(%r11), %rax
-	mov	80(%rsp), %r11
-	call	*%rax
-	mov	%rax, 64(%rsp)
-	mov	%rdx, 72(%rsp)
-	push	%rcx
-	push	%rsi
-	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	lea	56(%rsp), %rdi
-	sub	$8, %rsp
-	call	agent_note
-	add	$8, %rsp
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	pop	%rcx
-	mov	64(%rsp), %rax
-	mov	72(%rsp), %rdx
-	add	$88, %rsp
-	ret
 
 /*
  * Entered between two instructions of the program: every register and the

@@ -20,17 +20,16 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 2
+#define AGENT_VERSION 1
 
 #define AGENT_CODE_SIZE	    0x4000
 #define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
-#define AGENT_STUB_SIZE	    256
+#define AGENT_STUB_SIZE	    128
 #define AGENT_STUBS	    64
 #define AGENT_GATE_OFFSET   (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
 #define AGENT_GATE_SIZE	    0x1000
 #define AGENT_SHARED_OFFSET 0x10000
 #define AGENT_ARGUMENTS	    6
-#define AGENT_PAGE_SIZE	    0x1000
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
 #define AGENT_BOOT_RETURN 48 /* offset of boot_return, for assembly */
@@ -39,8 +38,8 @@ struct agent_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t boot;	      /* offset of the code that maps the rest */
-	uint32_t hook;	      /* offsets of what stubs jump to: .code … */
-	uint32_t entry;	      /* … and .entry */
+	uint32_t hook;	      /* offset of what stubs jump to */
+	uint32_t code_size;   /* of the image */
 	uint32_t errand;      /* offsets of code to be copied elsewhere, and of
 				 its end, where struct agent_errand follows */
 	uint32_t errand_end;
@@ -51,7 +50,6 @@ struct agent_header {
 	uint64_t boot_fd;     /* CLOSE: which, … */
 	uint64_t boot_device; /* … if it is still this file */
 	uint64_t boot_inode;
-	uint64_t boot_page;   /* the address of a page */
 };
 
 /* One system call, and where to go on. */
@@ -66,37 +64,24 @@ enum agent_boot {
 	AGENT_BOOT_SHARE,   /* the latter alone, where an old one lies: the rest
 			       was left behind by a calltrap that is gone */
 	AGENT_BOOT_CLOSE,   /* a descriptor: calltrap has its own by now */
-	AGENT_BOOT_PAGE,    /* one page for a jump, where nothing is mapped */
 };
 
 /*
- * One function that is caught: .code, .entry and .copy are code. It lies in
+ * One function that is caught: the first two members are code. It lies in
  * memory that the program can't write and that a forked child keeps, so a hook
  * finds its way to the original whatever has become of the rest.
- *
- * Who comes by the function's entry comes from anywhere, and may rely on
- * registers that the function happens to leave alone: .entry changes none that
- * a function mustn't but has to say so by its own code (hook.S).
  */
-#define AGENT_STUB_ENTRY    16 /* offset of entry */
-#define AGENT_STUB_ORIGINAL 48 /* offset of original, for assembly */
+#define AGENT_STUB_ORIGINAL 16 /* offset of original, for assembly */
 
 struct agent_stub {
-	uint8_t code[16];    /* of slots: loads its own address, jumps to the
-				hook */
-	uint8_t entry[32];   /* of the function's entry: the same, but straight
-				to the original when the gate is closed */
+	uint8_t code[16];    /* loads its own address, jumps to the hook */
 	uint64_t original;   /* where the function goes on: itself, or copy */
 	uint64_t function;   /* where it begins, and was called */
 	uint32_t index;
 	uint32_t arguments;  /* how many are recorded */
 	uint32_t failure;    /* enum agent_failure, and AGENT_WIDE */
 	uint32_t used;
-	/* A jump in the function's code, an aligned word; 0: there is none. */
-	uint64_t patched;    /* where the word lies */
-	uint64_t before;     /* what it holds without the jump … */
-	uint64_t after;      /* … and with it */
-	uint8_t copy[152];   /* its first instructions, and a jump behind them */
+	uint8_t copy[80];    /* its first instruction, and a jump behind that */
 };
 
 /* Which results are failures: ints, or with AGENT_WIDE 64 bits. */
