@@ -37,7 +37,9 @@ static __attribute__((noinline)) long original(long a, long b, long c,
 					      long d, long e, long f)
 {
 	__atomic_fetch_add(&calls_of_original, 1, __ATOMIC_RELAXED);
-	return a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f;
+	/* Some of them are whatever a register had: without overflow. */
+	return (unsigned long)a + 10UL * b + 100UL * c + 1000UL * d +
+	       10000UL * e + 100000UL * f;
 }
 
 /* Where boot goes on, called like a function. */

@@ -919,7 +919,8 @@ START_TEST(test_convert_words)
 {
 	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
 		const char *argv[] = { "calltrap", "convert", "--to",
-				       heap_file_option(file) + 2, "file" };
+				       heap_file_option(file) + 2, "file",
+				       NULL };
 		struct options options;
 
 		ck_assert_int_eq(options_parse(5, (char **)argv, &options), 0);
