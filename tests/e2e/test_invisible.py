@@ -438,7 +438,11 @@ def stop(target):
 
 
 def check_stays_stopped(target):
+    """Whoever is let go of goes from the tracer's stop to that of the job by
+    itself, for which it needs a processor (__ptrace_unlink(),
+    kernel/ptrace.c): until then it is called running."""
     h.check_equal(h.tracer_of(target.pid), 0, "tracer of the target")
+    h.wait_until(lambda: is_stopped(target.pid), "the stop of the job")
     for _ in range(20):
         h.check(is_stopped(target.pid), "it runs: " +
                 h.task_states(target.pid))
