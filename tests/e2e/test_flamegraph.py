@@ -124,7 +124,7 @@ def _(case):
             "attributes that do something")
     graph.named("</text><script>alert(1)</script>")
     graph.named("q\"uo'te&amp;]]>\\001\\033[31m\\377\\355\\240\\200\\ufffe"
-                "\\u202e;\\012(x)")
+                "\\342\\200\\256;\\012(x)")
     long = [box for box in graph.boxes if box.name.startswith("long_")]
     h.check_equal([len(box.name) for box in long], [1000], "length")
     h.check(all(len(box.text) <= box.width / 6 for box in graph.boxes),
