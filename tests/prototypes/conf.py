@@ -169,6 +169,7 @@ class Reader:
             raise Wrong(f"{name} is there twice")
         self.take("(")
         parameters, later, open_end = [], None, False
+        names = set()
         while not self.maybe(")"):
             if self.maybe("..."):
                 open_end = True
@@ -178,6 +179,11 @@ class Reader:
                 self.maybe("+")
                 later = len(parameters) if later is None else later
             parameters.append(self.alternatives())
+            if self.maybe("."):
+                argument = self.name()
+                if argument in names:
+                    raise Wrong(f"two arguments named {argument}")
+                names.add(argument)
             if self.peek() != ")":
                 self.take(",")
         if [p.kind for p in parameters] == ["void"]:
