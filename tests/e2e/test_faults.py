@@ -58,10 +58,15 @@ class Faults:
         return [frame.get("function") for frame in site["stack"]]
 
     def check_work(self, times, system="x86_64"):
-        h.check_equal(self.calls("touch_many", line_of("many")),
-                      times * MANY, "faults at the line of many")
-        h.check_equal(self.calls("touch_few", line_of("few")),
-                      times * FEW, "faults at the line of few")
+        """A fault that has to wait for what another thread holds, and finds a
+        signal pending, is begun again (fault_signal_pending(),
+        arch/x86/mm/fault.c): an event more, where there are more threads."""
+        for function, line, wanted in (("touch_many", "many", times * MANY),
+                                       ("touch_few", "few", times * FEW)):
+            found = self.calls(function, line_of(line))
+            h.check(wanted <= found < wanted + times,
+                    "%d faults at the line of %s, %d pages" %
+                    (found, line, wanted))
         for site in self.sites:
             if self.functions(site)[:1] == ["touch_many"]:
                 h.check_equal(self.functions(site)[1], "work", "the caller")
