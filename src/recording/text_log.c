@@ -112,14 +112,16 @@ static bool name_before(const char *line, const char *end,
 			enum text_function *ret)
 {
 	for (size_t i = ARRAY_SIZE(names); i--;) {
-		size_t length = strlen(names[i]);
+		const size_t length = strlen(names[i]);
+		const char *start;
 
-		if ((size_t)(end - line) < length ||
-		    memcmp(end - length, names[i], length) != 0)
+		if ((size_t)(end - line) < length)
 			continue;
-		if (end - length > line && (isalnum((unsigned char)
-							    end[-1 - length]) ||
-					    end[-1 - length] == '_'))
+		start = end - length;
+		if (memcmp(start, names[i], length) != 0)
+			continue;
+		if (start > line && (isalnum((unsigned char)start[-1]) ||
+				     start[-1] == '_'))
 			continue;
 		*ret = i;
 		return true;
