@@ -5,6 +5,12 @@
 
 #include "base/xalloc.h"
 
+void blocks_init(struct blocks *blocks)
+{
+	*blocks = (struct blocks){ .room = 64 };
+	blocks->list = xcalloc(blocks->room, sizeof(*blocks->list));
+}
+
 void blocks_fini(struct blocks *blocks)
 {
 	free(blocks->list);

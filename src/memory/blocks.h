@@ -38,6 +38,8 @@ struct blocks {
 	size_t count, room;
 };
 
+/* An empty list, which is not NULL. */
+void blocks_init(struct blocks *blocks);
 void blocks_fini(struct blocks *blocks);
 void blocks_add(struct blocks *blocks, const struct block *block);
 

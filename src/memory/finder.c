@@ -19,13 +19,14 @@ static size_t page_of(const struct glibc_part *part, taddr_t address)
 static uint32_t *index_part(const struct glibc *glibc,
 			    const struct glibc_part *part)
 {
-	const struct block *blocks = &glibc->blocks.list[part->first];
 	const size_t pages = page_of(part, part->end) + 2;
+	const struct block *blocks;
 	uint32_t *index;
 	size_t block = 0;
 
 	if (part->count < 2 || pages / PAGES_A_BLOCK > part->count)
 		return NULL;
+	blocks = &glibc->blocks.list[part->first];
 	index = xcalloc(pages, sizeof(*index));
 	for (size_t page = 0; page < pages; page++) {
 		const taddr_t start =

@@ -82,6 +82,7 @@ static void count_blocks(struct glibc *glibc)
 static void read_all(struct window *window, struct memory *memory,
 		     struct mappings *mappings, struct glibc *glibc)
 {
+	blocks_init(&glibc->blocks);
 	for (size_t i = 0; i < glibc->arena_count; i++)
 		if (!glibc_find_parts(memory, mappings, glibc, i) &&
 		    !glibc->arenas[i].why) {
@@ -91,6 +92,8 @@ static void read_all(struct window *window, struct memory *memory,
 	mark_mappings(glibc, mappings);
 	if (glibc->map_count || !glibc->known_totals)
 		glibc_find_maps(window, mappings, glibc);
+	if (!glibc->part_count)
+		return;
 	qsort(glibc->parts, glibc->part_count, sizeof(*glibc->parts),
 	      compare_parts);
 	drop_overlaps(glibc);
