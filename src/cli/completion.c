@@ -142,28 +142,6 @@ static void print_values(const struct completion *completion,
 
 /* ---- options ---- */
 
-static const struct option_entry *find_short(enum verb verb, char name)
-{
-	const struct option_entry *entry;
-
-	for_each_option(verb, entry)
-		if (entry->short_name == name)
-			return entry;
-	return NULL;
-}
-
-static const struct option_entry *find_long(enum verb verb, const char *name,
-					    size_t length)
-{
-	const struct option_entry *entry;
-
-	for_each_option(verb, entry)
-		if (entry->long_name && strlen(entry->long_name) == length &&
-		    !memcmp(entry->long_name, name, length))
-			return entry;
-	return NULL;
-}
-
 /* The option whose argument has to be the word that follows this one. */
 static const struct option_entry *awaits_value(enum verb verb,
 					       const char *word)
@@ -171,7 +149,7 @@ static const struct option_entry *awaits_value(enum verb verb,
 	const struct option_entry *entry = NULL;
 
 	if (!strncmp(word, "--", 2)) {
-		entry = find_long(verb, word + 2, strlen(word + 2));
+		entry = option_long(verb, word + 2, strlen(word + 2));
 		return entry && entry->argument &&
 				       !option_argument_is_optional(entry) ?
 			       entry :
@@ -179,7 +157,7 @@ static const struct option_entry *awaits_value(enum verb verb,
 	}
 	/* Short ones may be bundled, as in -ttTgx. */
 	for (word++; *word; word++) {
-		entry = find_short(verb, *word);
+		entry = option_short(verb, *word);
 		if (!entry || entry->argument)
 			break;
 	}
@@ -205,7 +183,7 @@ static void print_options(const struct completion *completion)
 	const char *equals = strchr(completion->word, '=');
 
 	if (equals && !strncmp(completion->word, "--", 2)) {
-		entry = find_long(completion->verb, completion->word + 2,
+		entry = option_long(completion->verb, completion->word + 2,
 				  equals - completion->word - 2);
 		if (entry && entry->argument)
 			print_values(completion, entry, true);

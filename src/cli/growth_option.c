@@ -14,10 +14,9 @@ static const unsigned bits[] = { GROWTH_BIT(GROWTH_HEAP),
 static int add_word(struct options *options, const struct option_entry *entry,
 		    const char *word, size_t length)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
-		if (strlen(entry->words[i]) != length ||
-		    memcmp(entry->words[i], word, length) != 0)
-			continue;
+	const int i = option_word(entry, word, length);
+
+	if (i >= 0) {
 		options->report.growth |= bits[i];
 		options->report.blocks_too |= !bits[i];
 		return 0;

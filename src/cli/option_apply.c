@@ -136,18 +136,23 @@ int apply_name(struct command_line *line,
 	return 0;
 }
 
+static void list_words(const struct option_entry *entry, struct strbuf *out)
+{
+	for (size_t i = 0; entry->words[i]; i++)
+		strbuf_printf(out, "%s%s", i ? ", " : "", entry->words[i]);
+}
+
 int apply_word(struct command_line *line, const struct option_entry *entry,
 	       const char *argument)
 {
+	const int word = option_word(entry, argument, strlen(argument));
 	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
 
-	for (size_t i = 0; entry->words[i]; i++) {
-		if (!strcmp(argument, entry->words[i])) {
-			*(unsigned *)field_of(line, entry) = i;
-			return 0;
-		}
-		strbuf_printf(&all, "%s%s", i ? ", " : "", entry->words[i]);
+	if (word >= 0) {
+		*(unsigned *)field_of(line, entry) = word;
+		return 0;
 	}
+	list_words(entry, &all);
 	return complain(-EINVAL, "--%s '%s': one of %s is expected",
 			entry->long_name, argument, strbuf_text(&all));
 }
@@ -208,11 +213,9 @@ static const unsigned domains[] = { DIAG_STOP,  DIAG_TRAP,	DIAG_MODULE,
 static unsigned domain_named(const struct option_entry *entry,
 			     const char *name, size_t length)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(domains); i++)
-		if (strlen(entry->words[i]) == length &&
-		    !memcmp(entry->words[i], name, length))
-			return domains[i];
-	return 0;
+	const int i = option_word(entry, name, length);
+
+	return i >= 0 ? domains[i] : 0;
 }
 
 /* An octal mask; 0 when it isn't one, or has bits of no domain. */
@@ -301,15 +304,14 @@ static void choose_conversion(struct options *options, size_t word)
 int apply_convert(struct command_line *line, const struct option_entry *entry,
 		  const char *argument)
 {
+	const int word = option_word(entry, argument, strlen(argument));
 	CLEANUP(strbuf_fini) struct strbuf all = { 0 };
 
-	for (size_t i = 0; entry->words[i]; i++) {
-		if (!strcmp(argument, entry->words[i])) {
-			choose_conversion(line->options, i);
-			return 0;
-		}
-		strbuf_printf(&all, "%s%s", i ? ", " : "", entry->words[i]);
+	if (word >= 0) {
+		choose_conversion(line->options, word);
+		return 0;
 	}
+	list_words(entry, &all);
 	return complain(-EINVAL, "--to '%s': is no form that is known; these "
 			"are: %s", argument, strbuf_text(&all));
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/option_table.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "cli/growth_option.h"
 #include "cli/option_apply.h"
@@ -419,4 +421,36 @@ const struct option_entry *option_next(enum verb verb,
 			return entry;
 	}
 	return NULL;
+}
+
+const struct option_entry *option_short(enum verb verb, char name)
+{
+	const struct option_entry *entry;
+
+	for_each_option(verb, entry)
+		if (entry->short_name == name)
+			return entry;
+	return NULL;
+}
+
+const struct option_entry *option_long(enum verb verb, const char *name,
+				       size_t length)
+{
+	const struct option_entry *entry;
+
+	for_each_option(verb, entry)
+		if (entry->long_name && strlen(entry->long_name) == length &&
+		    !memcmp(entry->long_name, name, length))
+			return entry;
+	return NULL;
+}
+
+int option_word(const struct option_entry *entry, const char *word,
+		size_t length)
+{
+	for (int i = 0; entry->words[i]; i++)
+		if (strlen(entry->words[i]) == length &&
+		    !memcmp(entry->words[i], word, length))
+			return i;
+	return -ENOENT;
 }

@@ -50,6 +50,15 @@ static inline bool option_argument_is_optional(const struct option_entry *entry)
 const struct option_entry *option_next(enum verb verb,
 				       const struct option_entry *after);
 
+/* The verb's option of that name, or NULL. */
+const struct option_entry *option_short(enum verb verb, char name);
+const struct option_entry *option_long(enum verb verb, const char *name,
+				       size_t length);
+
+/* Which of an option's words it is, counted from 0; -ENOENT: none. */
+int option_word(const struct option_entry *entry, const char *word,
+		size_t length);
+
 #define for_each_option(verb, entry)                    \
 	for ((entry) = option_next((verb), NULL); (entry); \
 	     (entry) = option_next((verb), (entry)))

@@ -68,14 +68,8 @@ static struct getopt_tables getopt_tables(enum verb verb)
 
 static const struct option_entry *entry_of(enum verb verb, int c)
 {
-	const struct option_entry *entry;
-
-	if (c >= LONG_OPTION)
-		return &option_table[c - LONG_OPTION];
-	for_each_option(verb, entry)
-		if (entry->short_name == c)
-			return entry;
-	return NULL;
+	return c >= LONG_OPTION ? &option_table[c - LONG_OPTION] :
+				  option_short(verb, (char)c);
 }
 
 static int complain_unknown_short(enum verb verb, char c)

@@ -140,47 +140,6 @@ static void step_once(struct tracer *tracer, struct task *task)
 	ptrace_set_signal_mask(task->tid, mask);
 }
 
-#define SYSCALL_SIZE 2
-
-static struct regs at_system_call(const struct regs *regs, taddr_t instruction,
-				  long number, const uint64_t arguments[6])
-{
-	struct regs call = *regs;
-
-	call.user.rip = instruction;
-	call.user.rax = number;
-	call.user.orig_rax = -1;
-	call.user.rdi = arguments[0];
-	call.user.rsi = arguments[1];
-	call.user.rdx = arguments[2];
-	call.user.r10 = arguments[3];
-	call.user.r8 = arguments[4];
-	call.user.r9 = arguments[5];
-	return call;
-}
-
-int task_system_call(struct task *task, taddr_t instruction, long number,
-		     const uint64_t arguments[6], int64_t *result_ret)
-{
-	const struct regs before = task->regs;
-	struct regs after;
-	int err;
-
-	task->regs = at_system_call(&before, instruction, number, arguments);
-	step_once(task->tracee->space->tracer, task);
-	err = ptrace_get_regs(task->tid, &after);
-	if (!err && after.user.rip != instruction + SYSCALL_SIZE)
-		err = -EINTR;
-	if (!err)
-		*result_ret = (int64_t)after.user.rax;
-	if (ptrace_set_regs(task->tid, &before))
-		err = -ERR_GONE;
-	task->regs = before;
-	task->regs_known = true;
-	task->ip_changed = true;
-	return err;
-}
-
 /*
  * The last resort, when no scratch is left. (What can be neither moved nor
  * emulated is never trapped.) Tasks that were stopped for it go on when their

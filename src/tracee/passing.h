@@ -18,14 +18,6 @@ void trap_pass(struct task *task, struct trap *trap);
  */
 void task_leave_scratch(struct task *task);
 
-/*
- * Has a stopped task make a system call, by a syscall instruction that lies at
- * an address; all registers are restored. For calls that don't wait. Returns
- * -EINTR when the task has stopped for something else before, or -ERR_GONE.
- */
-int task_system_call(struct task *task, taddr_t instruction, long number,
-		     const uint64_t arguments[6], int64_t *result_ret) MUST_CHECK;
-
 /* Whether this hit is the repetition of one that a signal interrupted. */
 bool task_take_visit(struct task *task, taddr_t address, taddr_t sp);
 
