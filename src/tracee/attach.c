@@ -319,7 +319,7 @@ static bool stands_at_exec(const struct tracer *tracer, pid_t pid)
  * It was found while it ran another program: nothing fits together. Once that
  * has been loaded, the process stops for us, and is looked at anew.
  */
-static bool await_exec(const struct space *space, pid_t pid)
+static bool await_exec(struct space *space, pid_t pid)
 {
 	const struct timespec pause = { .tv_nsec = NS_PER_SECOND / 1000 };
 	uint64_t deadline = clock_now() + PATIENCE;

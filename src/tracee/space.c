@@ -38,14 +38,6 @@ int space_bind(struct space *space)
 	return err;
 }
 
-bool space_is_left(const struct space *space)
-{
-	uint8_t mark[SPACE_MARK];
-	size_t size = procfs_auxv_bytes(space->memory.pid, mark, sizeof(mark));
-
-	return size != space->mark_size || memcmp(mark, space->mark, size);
-}
-
 void space_clean_after_exec(struct space *space)
 {
 	if (space->references > 1 || procmem_is_gone(&space->memory))
@@ -65,13 +57,27 @@ void space_use_task(struct space *space, pid_t tid)
 	procmem_set_pid(&space->memory, tid);
 }
 
+static bool has_memory(pid_t tid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(tid, &status) && status.has_memory;
+}
+
+/*
+ * One with memory: a leader that has ended is ours until its last thread has.
+ * While it lives it is asked: any other thread may end at the next moment.
+ */
 static bool use_one_of(struct space *space, const struct tracee *tracee)
 {
 	const struct task *task;
 
-	/* A leader that has ended is ours until its last thread has. */
+	if (has_memory(tracee->pid)) {
+		space_use_task(space, tracee->pid);
+		return true;
+	}
 	for_each_task_of(tracee, task) {
-		if (procfs_is_alive(task->tid)) {
+		if (has_memory(task->tid)) {
 			space_use_task(space, task->tid);
 			return true;
 		}
@@ -95,6 +101,26 @@ static void find_task(struct space *space)
 {
 	if (!use_one_who(space, false))
 		(void)use_one_who(space, true);
+}
+
+static bool find_another(struct space *space)
+{
+	pid_t old = space->memory.pid;
+
+	find_task(space);
+	return space->memory.pid != old;
+}
+
+bool space_is_left(struct space *space)
+{
+	uint8_t mark[SPACE_MARK];
+	size_t size;
+
+	/* A task that has ended has none, and its end isn't seen yet. */
+	do {
+		size = procfs_auxv_bytes(space->memory.pid, mark, sizeof(mark));
+	} while (!size && find_another(space));
+	return size != space->mark_size || memcmp(mark, space->mark, size);
 }
 
 void space_lose_task(struct space *space, pid_t tid)

@@ -59,7 +59,7 @@ int space_bind(struct space *space) MUST_CHECK;
  * Whether its process runs another program than when it was bound, or is about
  * to: what was read since may be of either. An exec stop is to come.
  */
-bool space_is_left(const struct space *space);
+bool space_is_left(struct space *space);
 
 /*
  * Its process runs another program, so nobody knows any more what stands in the
