@@ -110,6 +110,10 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		incident_at(heap, act, INCIDENT_INVALID_FREE, handle);
 	struct incident *added;
 
+	if (family->partly) {
+		total->unseen_frees++;
+		return;
+	}
 	if (earlier && may_have_missed(heap, family, earlier->time)) {
 		total->doubtful_frees++;
 		recent_forget(&heap->recent, family, handle);

@@ -91,6 +91,9 @@ struct family {
 	bool null_is_nothing;
 	/* A handle may be acquired again, and is then released as often. */
 	bool shared;
+	/* Its functions release what none of them has acquired, too: what is
+	   part of something larger, or was made within the library. */
+	bool partly;
 	/*
 	 * Not 0: handles are beginnings of ranges, parts of which can be given
 	 * back; beginnings and sizes are multiples of this many bytes.

@@ -72,17 +72,23 @@ static int parse_ranges(struct family_parser *parser, struct family *family)
 	return err;
 }
 
-static int parse_shared(struct family_parser *parser, struct family *family)
+/* [, shared] [, partly] */
+static int parse_properties(struct family_parser *parser,
+			    struct family *family)
 {
-	if (parser->lexer.token.kind != ',')
-		return 0;
-	lexer_next(&parser->lexer);
-	if (family->has_size)
-		return lexer_missing(&parser->lexer,
-				     "no more: bytes are never shared");
-	if (!lexer_take_word(&parser->lexer, "shared"))
-		return lexer_missing(&parser->lexer, "'shared'");
-	family->shared = true;
+	while (parser->lexer.token.kind == ',') {
+		lexer_next(&parser->lexer);
+		if (lexer_take_word(&parser->lexer, "partly"))
+			family->partly = true;
+		else if (family->has_size)
+			return lexer_missing(&parser->lexer,
+					     "'partly': bytes are never shared");
+		else if (lexer_take_word(&parser->lexer, "shared"))
+			family->shared = true;
+		else
+			return lexer_missing(&parser->lexer,
+					     "'shared' or 'partly'");
+	}
 	return 0;
 }
 
@@ -101,10 +107,12 @@ static int begin_family(struct family_parser *parser, const struct token *name,
 		family->has_size = wanted->has_size;
 		family->granularity = wanted->granularity;
 		family->shared = wanted->shared;
+		family->partly = wanted->partly;
 		family->null_is_nothing = !wanted->granularity;
 	} else if (family->unit != text ||
 		   family->granularity != wanted->granularity ||
-		   family->shared != wanted->shared) {
+		   family->shared != wanted->shared ||
+		   family->partly != wanted->partly) {
 		return lexer_expected(&parser->lexer, name,
 				      "what was said of this family before");
 	}
@@ -112,7 +120,7 @@ static int begin_family(struct family_parser *parser, const struct token *name,
 	return 0;
 }
 
-/* family NAME counts UNIT [in ranges of NUMBER] [, shared] */
+/* family NAME counts UNIT [in ranges of NUMBER] [, shared] [, partly] */
 static int parse_family(struct family_parser *parser)
 {
 	struct family wanted = { 0 };
@@ -135,7 +143,7 @@ static int parse_family(struct family_parser *parser)
 		err = lexer_expected(&parser->lexer, &unit,
 				     "'bytes', of which ranges consist");
 	if (!err)
-		err = parse_shared(parser, &wanted);
+		err = parse_properties(parser, &wanted);
 	if (!err)
 		err = family_take_end(parser, "the end of the line");
 	return err ? err : begin_family(parser, &name, &unit, &wanted);

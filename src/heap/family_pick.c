@@ -97,18 +97,14 @@ static bool is_done_at_entry(const struct family_function *function)
 }
 
 /*
- * Functions that call others of their unit stand for them: operator new for
- * malloc, malloc for mmap.
+ * Functions that call others stand for them: all of a family, and all that
+ * count bytes (operator new for malloc, malloc for mmap). A handle of another
+ * family is one of its own, however it is called: an EVP_PKEY_CTX has an
+ * EVP_MD_CTX, and both count contexts.
  */
-static unsigned group_of(const struct family_pick *pick,
-			 const struct family *family)
+static unsigned group_of(const struct family *family)
 {
-	size_t i;
-
-	for (i = 0; i < families_count(pick->families); i++)
-		if (!strcmp(families_at(pick->families, i)->unit, family->unit))
-			break;
-	return 1 + i % UINT8_MAX;
+	return family->has_size ? 1 : 1 + (1 + family->index) % UINT8_MAX;
 }
 
 static void describe(void *context, struct function *function)
@@ -127,12 +123,12 @@ static void describe(void *context, struct function *function)
 		function->apart = is_apart(function->name);
 		if (!function->apart)
 			function->group =
-				group_of(pick, families_at(pick->families, 0));
+				group_of(families_at(pick->families, 0));
 		return;
 	}
 	pick->found = true;
 	function->subject = first;
-	function->group = group_of(pick, first->family);
+	function->group = group_of(first->family);
 	function->entry_only = !pick->timed && is_done_at_entry(first);
 }
 

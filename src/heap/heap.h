@@ -165,6 +165,7 @@ struct heap_total {
 					       blocks) were at their peak */
 	uint64_t failed;        /* acquisitions and resizes */
 	uint64_t null_releases; /* free(NULL) */
+	uint64_t unseen_frees;  /* of what others acquire: family->partly */
 	uint64_t double_frees;
 	uint64_t doubtful_frees; /* … unless an acquisition was missed */
 	uint64_t unknown_frees; /* acquired before watching began */

@@ -90,6 +90,7 @@ static bool read_family(struct glossary *glossary, uint64_t number,
 	draft->family.has_size = flags & FAMILY_HAS_SIZE;
 	draft->family.null_is_nothing = flags & FAMILY_NULL_IS_NOTHING;
 	draft->family.shared = flags & FAMILY_SHARED;
+	draft->family.partly = flags & FAMILY_PARTLY;
 	draft->family.granularity = granularity;
 	glossary->missing[number - 1] = flags & FAMILY_MISSING;
 	glossary->family_count = families_count(glossary->families);

@@ -72,6 +72,7 @@ enum {
 	FAMILY_NULL_IS_NOTHING = 2,
 	FAMILY_SHARED = 4,
 	FAMILY_MISSING = 8, /* some acquisitions can't be seen at all */
+	FAMILY_PARTLY = 16,
 };
 
 /* … of ENTRY_FUNCTION: what of a call is known, and from where. */

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`calltrap heap` on real programs at work: redis-server, mariadbd, nginx and
-python3. Their clients see nothing of it, and reports are sane."""
+"""`calltrap heap` on real programs at work: redis-server, mariadbd, nginx,
+openssl and python3. Their clients see nothing of it, and reports are sane."""
 
 import os
 import pwd
 import socket
+import ssl
 import sys
 import time
 
@@ -207,6 +208,61 @@ def _(case):
             "requests: a socket and a file each" %
             (descriptors.allocs, len(requests)))
     h.check_equal(h.read(case.path("error.log")), "", "nginx's errors")
+
+
+# -------------------------------------------------------------- openssl
+
+WRONG = ("double frees", "frees of what was never acquired",
+         "given back twice, unless an acquisition was missed",
+         "acquired while in use: a free was missed",
+         "freed by a function of another kind", "freed with another size",
+         "not kept: there was no room")
+
+
+def ask_securely(path):
+    """A page, by a connection of its own."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        with context.wrap_socket(connection) as secure:
+            secure.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            h.check(secure.recv(4).startswith(b"HTTP"), "an answer")
+
+
+@h.test("a TLS server: of all that openssl's families count, nothing is wrong")
+def _(case):
+    h.need("openssl")
+    key, certificate, path = map(case.path, ("key", "cert", "s"))
+    status, said = h.command_output(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
+         key, "-out", certificate, "-days", "2", "-subj", "/CN=x"])
+    h.check_equal(status, 0, "a certificate: " + said)
+    # It gives up where the name has more than 31 characters.
+    server = case.start(["openssl", "s_server", "-unix", "s", "-cert",
+                         certificate, "-key", key, "-www", "-quiet"])
+    h.wait_until(lambda: os.path.exists(path) or
+                 server.popen.poll() is not None, "openssl")
+    h.check_equal(server.popen.poll(), None, "openssl's end: " + server.err)
+
+    def during():
+        for _ in range(25):
+            ask_securely(path)
+        time.sleep(0.3)
+    report = watch(case, server, ["--pool", "openssl"], during)
+    for name, total in report.totals.items():
+        for odd in WRONG:
+            h.check_equal(total.odd(odd), 0, "%s: %s" % (name, odd))
+    for name in "SSL", "EVP_MD_CTX", "EVP_PKEY_CTX":
+        total = report.totals[name]
+        h.check(total.allocs >= 25, "%s: %d" % (name, total.allocs))
+        h.check(total.odd("frees of what was there before") <= 2,
+                "%s: of before" % name)
+        h.check(total.blocks <= 2, "%s: %d are left" % (name, total.blocks))
+    h.check(report.totals["BIGNUM"].odd(
+        "frees of what was there before, or acquired otherwise") > 25,
+            "numbers of pools")
 
 
 # ---------------------------------------------------------------- python

@@ -38,7 +38,10 @@ static const char fixture_text[] =
 	"release close(int handle) = 0\n"
 	"family refs counts objects, shared\n"
 	"acquire get = handle\n"
-	"release put(handle)\n";
+	"release put(handle)\n"
+	"family parts counts parts, partly\n"
+	"acquire make = handle\n"
+	"release drop(handle)\n";
 
 struct fixture {
 	struct families *families;

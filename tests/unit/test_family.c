@@ -257,8 +257,10 @@ static const struct mistake mistakes[] = {
 	{ "family a counts cats in ranges of 16\n",
 	  "x:1:17: expected 'bytes', of which ranges consist, not 'cats'\n" },
 	{ "family a counts bytes, shared\n",
-	  "x:1:24: expected no more: bytes are never shared, not "
+	  "x:1:24: expected 'partly': bytes are never shared, not "
 	  "'shared'\n" },
+	{ "family a counts cats, spotted\n",
+	  "x:1:23: expected 'shared' or 'partly', not 'spotted'\n" },
 	{ "family a counts\nacquire f = handle\n",
 	  "x:1:16: expected what is counted before the end of the line\n" },
 	{ POOL "acquire f(size) =\n",
@@ -359,6 +361,11 @@ START_TEST(shipped_files)
 	ck_assert_int_eq(function_of(families, "mremap")->old_size.index, 1);
 	ck_assert(function_of(families, "sbrk")->size.is_signed);
 	ck_assert(function_of(families, "SSL_new")->family->shared);
+	ck_assert(!function_of(families, "SSL_new")->family->partly);
+	ck_assert(function_of(families, "X509_new")->family->shared);
+	ck_assert(function_of(families, "X509_new")->family->partly);
+	ck_assert(!function_of(families, "BN_new")->family->shared);
+	ck_assert(function_of(families, "BN_new")->family->partly);
 	strbuf_fini(&path);
 	families_free(families);
 }

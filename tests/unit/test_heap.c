@@ -721,6 +721,24 @@ START_TEST(double_frees_in_doubt)
 }
 END_TEST
 
+/* What others have made, too, is no mistake, however often it is given back. */
+START_TEST(acquired_otherwise)
+{
+	const struct heap_total *total = total_of(&f, "drop");
+
+	acquire(&f, "make", 0x1000, 0);
+	release(&f, "drop", 0x1000, 0);
+	for (int i = 0; i < 3; i++)
+		release(&f, "drop", 0x1000, 0);
+	ck_assert_uint_eq(total->freed_blocks, 1);
+	ck_assert_uint_eq(total->unseen_frees, 3);
+	ck_assert_uint_eq(total->double_frees, 0);
+	ck_assert_uint_eq(total->unknown_frees, 0);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE),
+			  0);
+}
+END_TEST
+
 /* Blocks that are usually given back at once were so, unseen; one of a site
    that never gives back is still there. */
 START_TEST(blocks_in_doubt)
@@ -760,6 +778,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, release_in_two_families);
 	tcase_add_test(tcase, double_and_unknown_frees);
 	tcase_add_test(tcase, never_acquired);
+	tcase_add_test(tcase, acquired_otherwise);
 	tcase_add_test(tcase, forms_and_sizes_that_differ);
 	tcase_add_test(tcase, released_by_another_library);
 	tcase_add_test(tcase, crossed_components);

@@ -159,6 +159,10 @@ static int add_oddities(const struct heap_text *text,
 		{ total->mismatches, "freed by a function of another kind" },
 		{ total->size_mismatches, "freed with another size" },
 		{ total->failed, "failed" },
+		{ total->unseen_frees,
+		  complete ? "frees of what was acquired otherwise" :
+			     "frees of what was there before, or acquired "
+			     "otherwise" },
 		{ total->null_releases, "frees of NULL, which do nothing" },
 		{ total->in_flight, "calls that did not return" },
 		{ total->reused, "acquired while in use: a free was missed" },
