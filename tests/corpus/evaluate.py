@@ -59,9 +59,9 @@ def compile_all(folder, chosen):
     flags = ["-O1", "-g", "-rdynamic", "-pthread"]
     for name in chosen:
         path = source(name)
-        compiler = "g++" if path.endswith(".cc") else \
-            shlex.split(os.environ.get("CC", "gcc"))[0]
-        subprocess.run([compiler, *flags, path, "-o",
+        compiler = ["g++"] if path.endswith(".cc") else \
+            shlex.split(os.environ.get("CC", "gcc"))
+        subprocess.run([*compiler, *flags, path, "-o",
                         os.path.join(folder, name)], check=True)
     subprocess.run(["gcc", "-O2", "-fPIC", "-shared",
                     os.path.join(HERE, "recorder.c"), "-o",
