@@ -53,15 +53,21 @@ void cost_begin(struct task *task)
 	(void)procfs_schedule(task->tid, &task->cost.schedule);
 }
 
-/* How long we have waited for a processor, for each stop, since the last. */
+/*
+ * How long we have waited for a processor, for each stop, since the last. We
+ * work between stops, too, and lose it there (the agent's records are many):
+ * a stop comes upon no more than one wait.
+ */
 static uint64_t own_waits(struct tracer *tracer)
 {
 	struct procfs_schedule now;
-	uint64_t stops = tracer->counts.stops - tracer->scheduled, waits;
+	uint64_t stops = tracer->counts.stops - tracer->scheduled, waits, turns;
 
 	if (!stops || !procfs_schedule(0, &now))
 		return 0;
-	waits = (now.waited_ns - tracer->schedule.waited_ns) / stops;
+	turns = now.turns - tracer->schedule.turns;
+	waits = (now.waited_ns - tracer->schedule.waited_ns) /
+		(turns > stops ? turns : stops);
 	tracer->schedule = now;
 	tracer->scheduled = tracer->counts.stops;
 	return waits;
