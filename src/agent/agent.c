@@ -680,6 +680,12 @@ bool agent_beat(struct agent *agent, const struct ticks *ticks)
 	return false;
 }
 
+void agent_live(struct agent *agent)
+{
+	if (agent->state == AGENT_INSIDE && agent->open)
+		shared_live(&agent->shared);
+}
+
 void agent_leave(struct agent *agent)
 {
 	if (agent->state != AGENT_INSIDE)

@@ -115,6 +115,9 @@ void agent_forget_range(struct agent *agent, taddr_t low, taddr_t high);
  */
 bool agent_beat(struct agent *agent, const struct ticks *ticks);
 
+/* A sign of life, and nothing else. */
+void agent_live(struct agent *agent);
+
 /*
  * Slots lead where they led before, and the gate is closed. Code and gate stay
  * in the process, as a thread may be in them; the next one finds them.

@@ -201,11 +201,21 @@ int shared_prepare(struct shared *shared, unsigned stubs)
 	return offer_blocks(shared);
 }
 
-void shared_beat(struct shared *shared)
+void shared_live(struct shared *shared)
 {
 	__atomic_store_n(&shared->memory->beat, ticks_now(), __ATOMIC_RELEASE);
-	if (shared->stubs)
-		(void)offer_blocks(shared);
+}
+
+void shared_beat(struct shared *shared)
+{
+	bool more;
+
+	shared_live(shared);
+	if (!shared->stubs)
+		return;
+	more = !offer_blocks(shared) &&
+	       (shared->idle_count || shared->blocks < SHARED_BLOCKS);
+	__atomic_store_n(&shared->memory->more, more, __ATOMIC_RELAXED);
 }
 
 /* ---- counters ---- */
@@ -395,6 +405,19 @@ uint64_t shared_lost(const struct shared *shared)
 	for (i = 0; i < shared->blocks; i++)
 		lost += block_at(shared, i)->dropped + shared->rings[i].lost;
 	return lost;
+}
+
+struct shared_cost shared_cost(const struct shared *shared)
+{
+	struct shared_cost cost = { 0 };
+	unsigned i;
+
+	for (i = 0; i < shared->blocks; i++) {
+		cost.calls += block_at(shared, i)->sampled;
+		cost.ticks += block_at(shared, i)->sampled_ticks;
+		cost.waited += block_at(shared, i)->waited_ticks;
+	}
+	return cost;
 }
 
 void shared_empty(struct shared *shared)

@@ -45,7 +45,10 @@ void shared_close(struct shared *shared);
  */
 int shared_prepare(struct shared *shared, unsigned stubs) MUST_CHECK;
 
-/* A sign of life; and blocks are offered, where they were taken. */
+/* A sign of life. */
+void shared_live(struct shared *shared);
+
+/* … and blocks are offered, where they were taken. */
 void shared_beat(struct shared *shared);
 
 /* Of all threads. Saturates nothing: garbage stays garbage. */
@@ -76,6 +79,18 @@ void shared_give_up(struct shared *shared);
 
 /* Records that found no room, or were never finished. */
 uint64_t shared_lost(const struct shared *shared);
+
+/*
+ * What hooks took beside the originals: of some calls, in ticks. They were
+ * measured in the process, so it may be anything.
+ */
+struct shared_cost {
+	uint64_t calls;
+	uint64_t ticks;
+	uint64_t waited; /* for room in rings, in ticks: of all calls */
+};
+
+struct shared_cost shared_cost(const struct shared *shared);
 
 /* Gives the memory back; threads that are still at work find zeros. */
 void shared_empty(struct shared *shared);

@@ -23,6 +23,7 @@
 #include "cli/outputs.h"
 #include "cli/pause.h"
 #include "cli/prototype_path.h"
+#include "report/format/amounts.h"
 #include "report/format/cost_text.h"
 #include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/freezer.h"
@@ -99,6 +100,12 @@ static const char *no_agent(const struct options *options,
 	return NULL;
 }
 
+/* A reader keeps us; hooks are not to take that for the end. */
+static void show_life(void *context)
+{
+	agent_engine_live(context);
+}
+
 static void open_agent(struct session *session, struct prober_config *config)
 {
 	const struct options *options = session->options;
@@ -107,7 +114,11 @@ static void open_agent(struct session *session, struct prober_config *config)
 	if (session->no_agent)
 		return;
 	session->agent = agent_engine_new(sinks_take_counts(config->sinks),
-					  options->log.durations);
+					  options->log.durations,
+					  !session->policy.drops);
+	session->policy.waiting = session->report_policy.waiting = show_life;
+	session->policy.context = session->report_policy.context =
+		session->agent;
 	config->engines = agent_engine_base(session->agent);
 }
 
@@ -654,10 +665,56 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+static void add_refusals(const struct agent_engine_report *report,
+			 const char *reason, struct strbuf *out)
+{
+	const struct agent_engine_refusal *refusals = report->refusals;
+	const char *before = " (";
+	unsigned i;
+
+	if (reason && !refusals[0].functions) {
+		strbuf_printf(out, "%s%s", before, reason);
+		before = ", ";
+	}
+	for (i = 0; i < AGENT_ENGINE_REFUSALS && refusals[i].functions; i++) {
+		strbuf_printf(out, "%s%s: %u", before, refusals[i].reason,
+			      refusals[i].functions);
+		before = ", ";
+	}
+	if (*before == ',')
+		strbuf_putc(out, ')');
+}
+
+static void tell_engines(const struct session *session,
+			 const struct agent_engine_report *report,
+			 const char *reason)
+{
+	const struct prober_counts counts = prober_counts(session->prober);
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	strbuf_printf(&text, "caught: %u function%s in the process, %llu by "
+			     "traps alone",
+		      report->functions, plural(report->functions),
+		      (unsigned long long)(counts.probes - report->functions));
+	add_refusals(report, reason, &text);
+	if (report->calls) {
+		strbuf_puts(&text, "; ");
+		amounts_add_count(&text, report->calls, "call");
+		strbuf_puts(&text, " in the process, ");
+		amounts_add_number(&text, counts.calls > report->calls ?
+						  counts.calls - report->calls :
+						  0);
+		strbuf_puts(&text, " by traps");
+	}
+	if (report->stays)
+		strbuf_puts(&text, "; 36 KiB of code and some 170 MB of "
+				   "addresses stay there, unused");
+	complain(0, "%s", strbuf_text(&text));
+}
+
 /* How many ways calls were caught, if there was more than one to choose. */
 static void report_engines(const struct session *session)
 {
-	const uint64_t all = prober_counts(session->prober).probes;
 	struct agent_engine_report report = { 0 };
 	const char *reason = session->no_agent;
 
@@ -675,13 +732,27 @@ static void report_engines(const struct session *session)
 		complain(0, "calls went by unseen %llu times, as calltrap had "
 			    "given no sign of life for a second",
 			 (unsigned long long)report.blind);
-	complain(0, "caught: %u function%s in the process, %llu by traps "
-		    "alone%s%s%s%s",
-		 report.functions, plural(report.functions),
-		 (unsigned long long)(all - report.functions),
-		 reason ? " (" : "", reason ? reason : "", reason ? ")" : "",
-		 report.stays ? "; 36 KiB of code and some 170 MB of "
-				"addresses stay there, unused" : "");
+	tell_engines(session, &report, reason);
+}
+
+/* By the agent's own clock. */
+static void add_hooks_cost(const struct session *session, struct strbuf *out)
+{
+	const struct agent_engine_report report =
+		agent_engine_report(session->agent);
+
+	if (report.ns <= 0)
+		return;
+	strbuf_printf(out, "; each call that was caught in the process took it "
+			   "%.0f ns more, in all ", report.ns);
+	amounts_add_duration(out, (uint64_t)(report.ns *
+				       (double)(report.calls + report.lost)));
+	strbuf_puts(out, " of its processors' time");
+	if (report.waited_ns) {
+		strbuf_puts(out, "; its threads waited ");
+		amounts_add_duration(out, report.waited_ns);
+		strbuf_puts(out, " for room in their buffers");
+	}
 }
 
 static void report_cost(struct session *session)
@@ -699,6 +770,8 @@ static void report_cost(struct session *session)
 	    (!cost.thread_count || cost.threads[0].seen_ns < NS_PER_SECOND))
 		return;
 	cost_text_add(&cost, &text);
+	if (session->agent)
+		add_hooks_cost(session, &text);
 	complain(0, "cost: %s", strbuf_text(&text));
 }
 
@@ -876,6 +949,7 @@ int session_run(const struct options *options, pid_t front,
 		status = end_of_tracing(&session);
 		tracer_fini(&session.tracer);
 		prober_free(session.prober);
+		session.policy.waiting = session.report_policy.waiting = NULL;
 		agent_engine_free(session.agent);
 	}
 	pause_free(session.pause);

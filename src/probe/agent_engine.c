@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "agent/callable.h"
@@ -96,21 +97,59 @@ static bool can_be_recorded(const struct prober *prober,
 	       !prober->config.stack_depth;
 }
 
-static bool suits(const struct agent_engine *engine, const struct point *point)
+/* What is to be caught is no function, or not all of it. */
+static const char *why_no_function(const struct point *point)
+{
+	const struct function *function = point->function;
+
+	if (!function || function->place != FUNCTION_ENTRY ||
+	    function->entry_only)
+		return "no whole function";
+	if (point->caller)
+		return "-l";
+	return function->group ? "heap" : NULL;
+}
+
+/* Why it isn't caught in the process; NULL: it may be. */
+static const char *why_not(const struct agent_engine *engine,
+			   const struct point *point)
 {
 	const struct function *function = point->function;
 	const struct probe_space *space = point->space;
+	const char *reason = why_no_function(point);
 	struct plain_prototype plain;
 
-	if (!function || function->place != FUNCTION_ENTRY || point->caller ||
-	    function->group || function->entry_only || space->is_go ||
-	    space->space->arch != &arch_x86_64 ||
-	    !callable_by_agent(function->name, function->library) ||
-	    !prototype_plain_result(function->prototype, &plain) ||
-	    plain.arguments > AGENT_ARGUMENTS)
-		return false;
-	return !(engine->mode & AGENT_RECORDS) ||
-	       can_be_recorded(space->prober, function);
+	if (reason)
+		return reason;
+	if (space->is_go)
+		return "Go";
+	if (space->space->arch != &arch_x86_64)
+		return "32 bits";
+	if (!callable_by_agent(function->name, function->library))
+		return "not known never to throw";
+	if (!prototype_plain_result(function->prototype, &plain))
+		return "result is no number";
+	if (plain.arguments > AGENT_ARGUMENTS)
+		return "too many arguments";
+	return engine->mode & AGENT_RECORDS &&
+			       !can_be_recorded(space->prober, function) ?
+		       "arguments that lie in memory" :
+		       NULL;
+}
+
+static void note_trap(struct agent_engine *engine, const char *reason)
+{
+	struct agent_engine_refusal *refusals = engine->report.refusals;
+	unsigned i;
+
+	for (i = 0; i < AGENT_ENGINE_REFUSALS; i++) {
+		if (!refusals[i].functions)
+			refusals[i].reason = reason;
+		if (strcmp(refusals[i].reason, reason))
+			continue;
+		refusals[i].functions++;
+		return;
+	}
 }
 
 /* ---- getting in ---- */
@@ -232,11 +271,15 @@ static const struct trap_owner_ops owner_ops = { .hit = on_hit };
 static int plant(struct engine *base, struct point *point)
 {
 	struct agent_engine *engine = engine_of(base);
+	const char *reason = why_not(engine, point);
 	struct agent_point *own;
 	int err;
 
-	if (!suits(engine, point))
+	if (reason) {
+		if (point->function)
+			note_trap(engine, reason);
 		return -ENOTSUP;
+	}
 	own = xcalloc(1, sizeof(*own));
 	own->owner.ops = &owner_ops;
 	own->point = point;
@@ -381,15 +424,38 @@ static void prepare(struct engine *base, struct probe_space *space)
 
 /* ---- the end ---- */
 
+static const char *why_by_trap(const struct agent_point *own)
+{
+	const struct agent *agent = &own->space->agent;
+
+	if (agent->reason)
+		return agent->reason;
+	return agent->state == AGENT_INSIDE ? "no slot leads there" :
+					      "not called";
+}
+
 static void note_caught(struct agent_point *own)
 {
 	struct agent_space *space = own->space;
 
-	if (own->stub < 0 || own->noted ||
-	    !agent_has_slots(&space->agent, (unsigned)own->stub))
+	if (own->noted)
 		return;
 	own->noted = true;
-	space->engine->report.functions++;
+	if (own->stub >= 0 &&
+	    agent_has_slots(&space->agent, (unsigned)own->stub))
+		space->engine->report.functions++;
+	else
+		note_trap(space->engine, why_by_trap(own));
+}
+
+/* What its hooks have measured is kept. */
+static void note_cost(struct agent_space *space)
+{
+	const struct shared_cost cost = shared_cost(&space->agent.shared);
+
+	space->engine->cost.calls += cost.calls;
+	space->engine->cost.ticks += cost.ticks;
+	space->engine->cost.waited += cost.waited;
 }
 
 /* What is told of it before it goes. */
@@ -466,6 +532,7 @@ static void leave(struct engine *base, struct probe_space *space)
 	for (point = own->points; point; point = point->next)
 		settle(point);
 	engine->report.lost += shared_lost(&own->agent.shared);
+	note_cost(own);
 	engine->report.stays = true;
 	shared_empty(&own->agent.shared);
 	shared_close(&own->agent.shared);
@@ -477,6 +544,7 @@ static void free_space(struct agent_space *space)
 		shared_give_up(&space->agent.shared);
 		space->engine->report.lost +=
 			shared_lost(&space->agent.shared);
+		note_cost(space);
 	}
 	agent_fini(&space->agent);
 	free(space);
@@ -546,7 +614,7 @@ static const struct event_source_ops source_ops = {
 	.drain = drain,
 };
 
-struct agent_engine *agent_engine_new(bool counts, bool durations)
+struct agent_engine *agent_engine_new(bool counts, bool durations, bool waits)
 {
 	struct agent_engine *engine = xcalloc(1, sizeof(*engine));
 
@@ -555,6 +623,8 @@ struct agent_engine *agent_engine_new(bool counts, bool durations)
 	engine->mode = !counts   ? AGENT_RECORDS :
 		       durations ? AGENT_COUNTS | AGENT_DURATIONS :
 				   AGENT_COUNTS;
+	if (!counts && waits)
+		engine->mode |= AGENT_WAITS;
 	ticks_gauge(&engine->ticks);
 	return engine;
 }
@@ -586,5 +656,20 @@ struct event_source *agent_engine_source(struct agent_engine *engine)
 struct agent_engine_report
 agent_engine_report(const struct agent_engine *engine)
 {
-	return engine->report;
+	struct agent_engine_report report = engine->report;
+	const struct shared_cost *cost = &engine->cost;
+
+	if (cost->calls)
+		report.ns = (double)ticks_length(&engine->ticks, cost->ticks) /
+			    (double)cost->calls;
+	report.waited_ns = ticks_length(&engine->ticks, cost->waited);
+	return report;
+}
+
+void agent_engine_live(struct agent_engine *engine)
+{
+	struct agent_space *space;
+
+	for (space = engine->spaces; space; space = space->next)
+		agent_live(&space->agent);
 }

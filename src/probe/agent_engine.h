@@ -13,16 +13,37 @@
  */
 struct agent_engine;
 
-struct agent_engine *agent_engine_new(bool counts, bool durations);
+/*
+ * counts: calls are counted, not recorded; durations: in which times, too.
+ * waits: a thread that finds no room for a record waits for it.
+ */
+struct agent_engine *agent_engine_new(bool counts, bool durations,
+				      bool waits);
 void agent_engine_free(struct agent_engine *engine);
+
+/* A sign of life, while we are kept from reading records for long. */
+void agent_engine_live(struct agent_engine *engine);
 
 /* For the prober, and for the tracer: records are read now and then. */
 struct engine *agent_engine_base(struct agent_engine *engine);
 struct event_source *agent_engine_source(struct agent_engine *engine);
 
+/* Why functions are caught by traps, for so many of them. */
+struct agent_engine_refusal {
+	const char *reason;
+	unsigned functions;
+};
+
+#define AGENT_ENGINE_REFUSALS 12
+
 struct agent_engine_report {
 	unsigned functions;   /* of which calls were caught in the process */
+	uint64_t calls;	      /* these */
+	double ns;	      /* what the hook of one took, in the mean, by its
+				 own clock; 0: not known */
+	uint64_t waited_ns;   /* for room in rings, all threads together */
 	const char *reason;   /* why it could not get in somewhere; or NULL */
+	struct agent_engine_refusal refusals[AGENT_ENGINE_REFUSALS];
 	uint64_t lost;        /* calls that found no room */
 	uint64_t blind;       /* how often the hooks thought we were gone */
 	bool stays;           /* code was left behind in a process that lives */

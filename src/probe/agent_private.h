@@ -17,7 +17,7 @@ struct agent_point {
 	uint64_t hits;		   /* of its trap, since there is a stub */
 	bool given_up;		   /* there will be none */
 	bool told;		   /* its counter has been */
-	bool noted;		   /* in the report */
+	bool noted;		   /* in the report, or among the refusals */
 	struct agent_point *next;
 };
 
@@ -49,6 +49,7 @@ struct agent_engine {
 	size_t recorded_room;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	bool telling; /* what is told leads to nothing else being told */
+	struct shared_cost cost; /* of spaces that are over */
 	struct agent_engine_report report;
 };
 

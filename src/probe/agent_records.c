@@ -73,6 +73,7 @@ static void keep(void *context, const struct agent_record *record)
 					 engine->recorded_count,
 					 &engine->recorded_room,
 					 sizeof(*engine->recorded));
+	engine->report.calls++;
 	one = &engine->recorded[engine->recorded_count++];
 	one->point = reading->points[record->stub];
 	one->tid = record->tid ? record->tid : space->pid;
@@ -252,8 +253,12 @@ static unsigned depth_of(const struct running *running, pid_t tid)
 	return depth;
 }
 
+/* It may take longer than hooks are patient: so many are told without a sign. */
+#define MANY 4096
+
 /* Sorted by their begins. */
-static void tell_all(const struct recorded *list, size_t count)
+static void tell_all(struct agent_engine *engine, const struct recorded *list,
+		     size_t count)
 {
 	struct running running = { 0 };
 	size_t i;
@@ -261,6 +266,8 @@ static void tell_all(const struct recorded *list, size_t count)
 	for (i = 0; i < count; i++) {
 		unsigned depth;
 
+		if (i % MANY == MANY - 1)
+			agent_engine_live(engine);
 		tell_ends(&running, list[i].record.began);
 		depth = depth_of(&running, list[i].tid);
 		tell_begin(add(&running, &list[i]), depth);
@@ -315,7 +322,7 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until)
 	if (!is_sorted(engine->recorded, count))
 		qsort(engine->recorded, count, sizeof(*engine->recorded),
 		      compare_begins);
-	tell_all(engine->recorded, count);
+	tell_all(engine, engine->recorded, count);
 	if (count)
 		memmove(engine->recorded, engine->recorded + count,
 			later * sizeof(*engine->recorded));
@@ -388,6 +395,7 @@ void agent_count_tell(struct agent_point *point)
 		return;
 	point->told = true;
 	shared_counter(&space->agent.shared, (unsigned)point->stub, &now);
+	space->engine->report.calls += now.calls;
 	if (now.calls)
 		tell_count(point, &now);
 }

@@ -10,6 +10,7 @@ import re
 import signal
 import struct
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -36,14 +37,18 @@ def attach(case, target, *options):
     return tracer
 
 
-def finish(target, tracer, lines=2):
-    """The log, when the target has ended with the right results."""
+def finish_only(target, lines=2):
     target.say("go\n")
     for _ in range(lines - 1):
         h.wait_until(lambda: "done" in target.out or
                      target.popen.poll() is not None, "the calls")
         target.say("end\n")
     h.check_equal(target.wait(), 7, "status of the target")
+
+
+def finish(target, tracer, lines=2):
+    """The log, when the target has ended with the right results."""
+    finish_only(target, lines)
     tracer.wait()
     return h.read(tracer.log_path)
 
@@ -189,6 +194,101 @@ def log_of_threads(case):
                     sorted(list(range(2000)) * 3))
     tids = set(re.findall(r"^(\d+) labs", log, re.M))
     h.check_equal(len(tids), 3, "threads that call")
+
+
+def number(pattern, text):
+    found = re.search(pattern, text)
+    return int(found[1].replace(",", "")) if found else 0
+
+
+def logged(log):
+    return len(re.findall(r"^(?:\d+ )?labs\S*\(", log, re.M))
+
+
+def check_calls(tracer, target, log):
+    """What isn't in the log is told of, each call."""
+    lost = number(r"calltrap: (\d+) calls were not recorded", tracer.err)
+    h.check("unseen" not in tracer.err, tracer.err)
+    h.check_equal(logged(log) + lost, made(target), "calls in the log, and "
+                  "%d that were not recorded" % lost)
+    own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+    h.check_equal(own + number(r"process, ([\d,]+) by traps(?! alone)",
+                               tracer.err),
+                  logged(log), "calls by engines")
+    return lost
+
+
+@h.test("log: what finds no room is counted, each call")
+def drops(case):
+    target = start(case, "4", "60000", "slots")
+    tracer = attach(case, target, "--when-full=drop")
+    log = finish(target, tracer)
+    print("# dropped: %d" % check_calls(tracer, target, log))
+
+
+@h.test("log: with --when-full=wait all calls find room")
+def waits(case):
+    target = start(case, "4", "60000", "slots")
+    tracer = attach(case, target, "--when-full=wait")
+    log = finish(target, tracer)
+    h.check_equal(check_calls(tracer, target, log), 0, "calls that were lost")
+
+
+class Reader(threading.Thread):
+    """Of a pipe: all that comes, from .start() on."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.text = b""
+
+    def run(self):
+        os.set_blocking(self.fd, True)
+        while piece := os.read(self.fd, 1 << 16):
+            self.text += piece
+        os.close(self.fd)
+
+
+@h.test("log: with --when-full=wait nobody reads for a while: all waits")
+def nobody_reads(case):
+    path = case.path("pipe")
+    os.mkfifo(path)
+    reader = Reader(path)
+    target = start(case, "2", "60000", "slots")
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
+                                 "--when-full=wait", "-o", path, "-p",
+                                 str(target.pid), log=False)
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    target.say("go\n")
+    # Longer than hooks are patient.
+    time.sleep(2)
+    h.check("done" not in target.out, "it has not waited")
+    reader.start()
+    h.wait_until(lambda: "done" in target.out, "the calls")
+    target.say("end\n")
+    h.check_equal(target.wait(), 7, "status of the target")
+    tracer.wait()
+    reader.join()
+    lost = check_calls(tracer, target, reader.text.decode())
+    h.check_equal(lost, 0, "calls that were lost")
+
+
+@h.test("what it costs, by its own clock, and who caught what, are told")
+def told(case):
+    target = start(case, "2", "50000", "slots")
+    tracer = case.start_calltrap("--engine=agent", "-c", "-L", "-x",
+                                 "labs+puts@libc.so.6", "-p",
+                                 str(target.pid), log=False)
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    finish_only(target)
+    tracer.wait()
+    h.check_match(r"^calltrap: cost: .*; each call that was caught in the "
+                  r"process took it \d+ ns more, in all [\d.]+ .?s of its "
+                  r"processors' time", tracer.err, "the cost")
+    h.check_match(r"caught: 1 function in the process, 1 by traps alone "
+                  r"\(not known never to throw: 1\)", tracer.err, "engines")
+    own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+    h.check(own > 0, tracer.err)
 
 
 @h.test("exec: nothing is left of it")

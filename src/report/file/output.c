@@ -76,6 +76,20 @@ static bool has_waited(const struct output *output, uint64_t began)
 	return drops(output) && (output->stuck || waited > SHORT_PATIENCE);
 }
 
+static bool tells_of_waits(const struct output *output)
+{
+	return output->policy && output->policy->waiting && output->waits;
+}
+
+static int step_of(const struct output *output)
+{
+	if (output->stuck && drops(output) && !in_hurry(output))
+		return 0;
+	if (drops(output))
+		return 50;
+	return tells_of_waits(output) ? 100 : 1000;
+}
+
 /*
  * Before a write too, where that would block. (Standard error may have been
  * made non-blocking by whoever shares it; then always.) Ticks of our own timer
@@ -86,13 +100,12 @@ static int wait_writable(const struct output *output)
 	uint64_t began = clock_now();
 
 	for (;;) {
-		bool now = output->stuck && drops(output) &&
-			   !in_hurry(output);
-		int ready = writable_within(
-			output->fd, now ? 0 : drops(output) ? 50 : 1000);
+		int ready = writable_within(output->fd, step_of(output));
 
 		if (ready)
 			return ready > 0 ? 0 : ready;
+		if (tells_of_waits(output))
+			output->policy->waiting(output->policy->context);
 		if (has_waited(output, began))
 			return -ETIMEDOUT;
 	}
@@ -108,7 +121,8 @@ static int write_all(struct output *output, const char *bytes, size_t n,
 
 	*done_ret = 0;
 	while (*done_ret < n && !error) {
-		bool careful = in_hurry(output) || drops(output);
+		bool careful = in_hurry(output) || drops(output) ||
+			       tells_of_waits(output);
 		size_t want = n - *done_ret;
 		ssize_t done;
 

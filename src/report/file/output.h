@@ -23,6 +23,9 @@ struct output_policy {
 	   lines are dropped until something is taken again. No error. */
 	bool drops;
 	uint64_t dropped; /* lines, so far */
+	/* Called ten times a second while a reader is waited for; or NULL. */
+	void (*waiting)(void *context);
+	void *context;
 };
 
 /*

@@ -115,6 +115,7 @@ struct agent_gate {
 #define AGENT_COUNTS	1 /* counters are kept */
 #define AGENT_DURATIONS 2 /* … and how many calls took how long */
 #define AGENT_RECORDS	4 /* each call is written to the thread's ring */
+#define AGENT_WAITS	8 /* … as soon as there is room, while calltrap lives */
 
 /*
  * Of one thread; found by its thread pointer. A cache line. Another thread may
@@ -144,7 +145,8 @@ struct agent_thread {
 struct agent_shared {
 	uint64_t beat;	  /* calltrap's sign of life: the time stamp counter */
 	uint64_t dropped; /* records of threads without a ring */
-	uint64_t unused[6];
+	uint64_t more;	  /* blocks will be offered when these are taken */
+	uint64_t unused[5];
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
 };
@@ -175,7 +177,10 @@ struct agent_histogram {
 struct agent_block {
 	uint64_t head;	  /* words ever reserved in the ring … */
 	uint64_t dropped; /* records that found no room */
-	uint64_t unused[6];
+	uint64_t sampled; /* calls of which it was measured … */
+	uint64_t sampled_ticks; /* … what the hook itself took */
+	uint64_t waited_ticks; /* for room */
+	uint64_t unused[3];
 	uint64_t tail;	  /* … and read */
 	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
