@@ -23,6 +23,8 @@ static void check_program(const struct process_facts *process,
 				   "(%s)", pid, process->name,
 				   process->program_error == -ERR_GONE ?
 					   "it has ended" :
+				   process->program_error == -ETIMEDOUT ?
+					   "its file system doesn't answer" :
 					   strerror(-process->program_error));
 	else if (process->frozen)
 		findings_add_vital(findings, VERDICT_LIMITED, "process",

@@ -281,6 +281,10 @@ static char *tell_unreadable(const struct tracee *tracee, int error)
 		return xasprintf("process %d is just starting another program, "
 				 "and takes long: try again",
 				 (int)pid);
+	if (error == -ETIMEDOUT)
+		return xasprintf("process %d: its program can't be read: its "
+				 "file system doesn't answer",
+				 (int)pid);
 	if (error == -ENOEXEC)
 		return xasprintf("process %d: its program is for a processor "
 				 "that calltrap doesn't know, or no ELF file",

@@ -372,15 +372,15 @@ static void drop_other_tasks(struct tracer *tracer, struct task *leader)
  */
 static void tell_lost_privileges(const struct tracee *tracee)
 {
-	struct stat st;
+	unsigned mode;
 
-	if (geteuid() == 0 || !procfs_exe_status(tracee->pid, &st) ||
-	    !(st.st_mode & (S_ISUID | S_ISGID)))
+	if (geteuid() == 0 || !procfs_exe_mode(tracee->pid, &mode) ||
+	    !(mode & (S_ISUID | S_ISGID)))
 		return;
 	diag(DIAG_WARNING, DIAG_SESSION,
 	     "process %d: the program is set-%s-ID, but gets no privileges "
 	     "while an ordinary user traces it: run calltrap as root, with -u",
-	     (int)tracee->pid, st.st_mode & S_ISUID ? "user" : "group");
+	     (int)tracee->pid, mode & S_ISUID ? "user" : "group");
 }
 
 static int look_at_program(struct space *space)

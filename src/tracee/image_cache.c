@@ -189,11 +189,15 @@ int image_cache_open_exe(struct image_cache *cache, pid_t pid,
 			 struct image **ret)
 {
 	char *path CLEANUP(xfree_cleanup) = procfs_exe(pid);
-	int fd CLEANUP(close_fd) = procfs_open_exe(pid);
+	struct rights *rights = rights_for(cache, pid);
 	char link[PROCFS_PATH_ROOM];
+	int fd CLEANUP(close_fd) = -1;
 
+	procfs_exe_link(pid, link);
+	fd = rights ? rights_open_exe(rights, path ? path : link) :
+		      procfs_open_exe(pid);
+	rights_put(rights);
 	if (fd < 0)
 		return fd;
-	procfs_exe_link(pid, link);
 	return open_cached(cache, fd, pid, path ? path : link, ret);
 }

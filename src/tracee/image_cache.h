@@ -26,7 +26,10 @@ int image_cache_open(struct image_cache *cache, pid_t pid,
 		     const struct procfs_mapping *mapping,
 		     struct image **ret) MUST_CHECK;
 
-/* The program that a process runs (/proc/PID/exe). */
+/*
+ * The program that a process runs (/proc/PID/exe). -ETIMEDOUT: its file system
+ * doesn't answer.
+ */
 int image_cache_open_exe(struct image_cache *cache, pid_t pid,
 			 struct image **ret) MUST_CHECK;
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,10 +14,32 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "sysdeps/linux/confine.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/served_files.h"
 
 #define PATIENCE    NS_PER_SECOND
 #define NEXT_TRY_IN (10 * NS_PER_SECOND)
+
+/* Of a file that may be on one: what is known of it has to do. */
+static bool lies_on_one(const struct served_files *files, int fd)
+{
+	struct statx st;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+		     &st) ||
+	       served_files_include(files, st.stx_dev_major, st.stx_dev_minor);
+}
+
+/* A mount that its root lies within isn't among those that it sees. */
+static bool root_lies_on_one(int root, const struct served_files *files)
+{
+	struct served_files ours = { .count = 0 };
+
+	if (lies_on_one(files, root))
+		return true;
+	served_files_read(&ours, getpid());
+	return ours.count && lies_on_one(&ours, root);
+}
 
 bool answers_surely(pid_t pid, int root, const char *path)
 {
@@ -29,6 +52,8 @@ bool answers_surely(pid_t pid, int root, const char *path)
 	long fd;
 
 	served_files_read(&files, pid);
+	if (root_lies_on_one(root, &files))
+		return false;
 	if (!files.count)
 		return true;
 	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
@@ -36,6 +61,24 @@ bool answers_surely(pid_t pid, int root, const char *path)
 		return errno != EXDEV && errno != ENOSYS;
 	close(fd);
 	return true;
+}
+
+/* Opening it would ask the file system already; looking at mappings doesn't. */
+bool answers_surely_exe(pid_t pid)
+{
+	struct served_files files = { .count = 0 };
+	struct procfs_mapping mapping;
+	taddr_t code;
+
+	served_files_read(&files, pid);
+	if (!files.count)
+		served_files_read(&files, getpid());
+	if (!files.count)
+		return true;
+	return procfs_start_of_code(pid, &code) &&
+	       procfs_find_mapping(pid, code, &mapping) &&
+	       !served_files_include(&files, mapping.device_major,
+				     mapping.device_minor);
 }
 
 static bool ends_in_time(pid_t child)

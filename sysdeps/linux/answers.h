@@ -19,10 +19,13 @@ struct silence {
 
 /*
  * Whether a process's path, which begins at root, lies on the file system of
- * root, or no mount of the process is of such a kind: nothing has to be tried.
- * May be false in doubt.
+ * root, and that is of no such kind, or no mount of the process is: nothing has
+ * to be tried. May be false in doubt.
  */
 bool answers_surely(pid_t pid, int root, const char *path);
+
+/* The same of the program that a process runs. */
+bool answers_surely_exe(pid_t pid);
 
 /*
  * Calls try in a child, which has no descriptors but root, as number 3, and

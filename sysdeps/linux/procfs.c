@@ -430,16 +430,26 @@ int procfs_processor(pid_t tid)
 	return field ? atoi(field) : -1;
 }
 
-bool procfs_start_of_heap(pid_t pid, taddr_t *ret)
+static bool read_address(pid_t pid, int number, taddr_t *ret)
 {
 	char line[1024];
 	char *field;
 
 	if (!read_file(pid, "stat", line, sizeof(line)))
 		return false;
-	field = find_field(line, 47);
+	field = find_field(line, number);
 	if (!field)
 		return false;
 	*ret = strtoull(field, NULL, 10);
 	return *ret != 0;
+}
+
+bool procfs_start_of_code(pid_t pid, taddr_t *ret)
+{
+	return read_address(pid, 26, ret);
+}
+
+bool procfs_start_of_heap(pid_t pid, taddr_t *ret)
+{
+	return read_address(pid, 47, ret);
 }

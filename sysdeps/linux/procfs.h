@@ -60,6 +60,9 @@ bool procfs_mapping_parse(const char *line, struct procfs_mapping *ret);
 FILE *procfs_maps_open(pid_t pid);
 bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret);
 
+/* An address of its program's code, from before ld.so has run. */
+bool procfs_start_of_code(pid_t pid, taddr_t *ret);
+
 /* Where its heap, which brk() enlarges, begins; it need not be there yet. */
 bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 
@@ -128,7 +131,8 @@ int procfs_open_mapped(pid_t pid, const struct procfs_mapping *mapping);
 /* "/proc/PID/exe" leads to its program, also to one that was deleted. */
 void procfs_exe_link(pid_t pid, char ret[PROCFS_PATH_ROOM]);
 int procfs_open_exe(pid_t pid);
-bool procfs_exe_status(pid_t pid, struct stat *ret);
+/* Of what the kernel knows of it already: no file system is asked. */
+bool procfs_exe_mode(pid_t pid, unsigned *ret);
 
 /* All processes there are; the array is to be freed. A negative errno. */
 int procfs_processes(pid_t **ret, size_t *count_ret) MUST_CHECK;

@@ -46,12 +46,16 @@ int procfs_open_exe(pid_t pid)
 	return open_link(path);
 }
 
-bool procfs_exe_status(pid_t pid, struct stat *ret)
+bool procfs_exe_mode(pid_t pid, unsigned *ret)
 {
 	char path[PROCFS_PATH_ROOM];
+	struct statx st;
 
 	procfs_exe_link(pid, path);
-	return !stat(path, ret);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MODE, &st))
+		return false;
+	*ret = st.stx_mode;
+	return true;
 }
 
 int procfs_processes(pid_t **ret, size_t *count_ret)

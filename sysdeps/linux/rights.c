@@ -9,12 +9,14 @@
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/answers.h"
 #include "sysdeps/linux/open_below.h"
+#include "sysdeps/linux/procfs.h"
 
 /* As many as the kernel takes (NGROUPS_MAX). */
 #define GROUPS_MAX 65536
@@ -82,15 +84,23 @@ static int open_root(pid_t pid)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Its file system isn't asked: it may not answer. */
+static bool identify(int fd, struct statx *ret)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+		      ret);
+}
+
 static bool read_root(struct rights *rights)
 {
 	int fd = open_root(rights->pid);
-	struct stat st;
-	bool known = fd >= 0 && !fstat(fd, &st);
+	struct statx st;
+	bool known = fd >= 0 && identify(fd, &st);
 
 	if (known) {
-		rights->root_device = st.st_dev;
-		rights->root_inode = st.st_ino;
+		rights->root_device = makedev(st.stx_dev_major,
+					      st.stx_dev_minor);
+		rights->root_inode = st.stx_ino;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -206,10 +216,12 @@ static int become(const struct rights *rights, struct self *ret)
 
 static bool is_root_of(int fd, const struct rights *rights)
 {
-	struct stat st;
+	struct statx st;
 
-	return !fstat(fd, &st) && st.st_dev == rights->root_device &&
-	       st.st_ino == rights->root_inode;
+	return identify(fd, &st) &&
+	       makedev(st.stx_dev_major, st.stx_dev_minor) ==
+		       rights->root_device &&
+	       st.stx_ino == rights->root_inode;
 }
 
 /* The number may be another process's by now. */
@@ -272,15 +284,20 @@ struct trial {
 	int flags;
 };
 
-static void try_to_read(void *context, int root)
+static void read_ends(int fd)
 {
-	const struct trial *trial = context;
-	int fd = open_as(trial->rights, root, trial->path, trial->flags);
 	struct stat st;
 	char byte;
 
 	if (fd >= 0 && !fstat(fd, &st) && pread(fd, &byte, 1, 0) == 1)
 		(void)!pread(fd, &byte, 1, st.st_size - 1);
+}
+
+static void try_to_read(void *context, int root)
+{
+	const struct trial *trial = context;
+
+	read_ends(open_as(trial->rights, root, trial->path, trial->flags));
 }
 
 static int await_answer(const struct rights *rights, int root,
@@ -306,4 +323,34 @@ int rights_open(const struct rights *rights, const char *path, int flags)
 	if (root >= 0)
 		close(root);
 	return fd;
+}
+
+static void try_to_read_exe(void *context, int root)
+{
+	const struct rights *rights = context;
+
+	(void)root;
+	read_ends(procfs_open_exe(rights->pid));
+}
+
+static int await_exe(struct rights *rights, const char *path)
+{
+	int root, err;
+
+	if (answers_surely_exe(rights->pid))
+		return 0;
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	err = answers_try(&rights->shared->silence, root, path,
+			  try_to_read_exe, rights);
+	close(root);
+	return err;
+}
+
+int rights_open_exe(struct rights *rights, const char *path)
+{
+	int err = await_exe(rights, path);
+
+	return err ? err : procfs_open_exe(rights->pid);
 }

@@ -38,4 +38,10 @@ void rights_share_silence(struct rights *rights, const struct rights *with);
 int rights_open(const struct rights *rights, const char *path,
 		int flags) MUST_CHECK;
 
+/*
+ * Opens the program that the process runs, as procfs_open_exe() does, unless
+ * its file system doesn't answer: -ETIMEDOUT. path is what it is called.
+ */
+int rights_open_exe(struct rights *rights, const char *path) MUST_CHECK;
+
 #endif

@@ -80,17 +80,24 @@ void served_files_read(struct served_files *files, pid_t pid)
 	fclose(mounts);
 }
 
+bool served_files_include(const struct served_files *files, unsigned major,
+			  unsigned minor)
+{
+	unsigned i;
+
+	for (i = 0; i < files->count; i++)
+		if (files->devices[i].major == major &&
+		    files->devices[i].minor == minor)
+			return true;
+	return files->many;
+}
+
 bool served_files_hold(const struct served_files *files, pid_t pid,
 		       taddr_t address)
 {
 	struct procfs_mapping mapping;
-	unsigned i;
 
-	if (!procfs_find_mapping(pid, address, &mapping) || !mapping.inode)
-		return false;
-	for (i = 0; i < files->count; i++)
-		if (files->devices[i].major == mapping.device_major &&
-		    files->devices[i].minor == mapping.device_minor)
-			return true;
-	return files->many;
+	return procfs_find_mapping(pid, address, &mapping) && mapping.inode &&
+	       served_files_include(files, mapping.device_major,
+				    mapping.device_minor);
 }

@@ -30,6 +30,10 @@ void served_files_read(struct served_files *files, pid_t pid);
 /* The same from the text of such a file. */
 void served_files_parse(struct served_files *files, FILE *mounts);
 
+/* Whether files of that device are such. */
+bool served_files_include(const struct served_files *files, unsigned major,
+			  unsigned minor);
+
 /* Whether the page at an address may be one. */
 bool served_files_hold(const struct served_files *files, pid_t pid,
 		       taddr_t address);

@@ -136,5 +136,48 @@ def hung(case):
     h.check_equal(target.wait(), 7, "status of the target")
 
 
+def fetch(pid):
+    """All that it has mapped: it must not need the file system any more."""
+    with open("/proc/%d/mem" % pid, "rb", buffering=0) as memory:
+        for line in h.read("/proc/%d/maps" % pid).splitlines():
+            words = line.split()
+            start, end = (int(word, 16) for word in words[0].split("-"))
+            if "r" in words[1] and "[v" not in line:
+                memory.seek(start)
+                memory.read(end - start)
+
+
+def register_stale(kind, words):
+    @h.test("%s on a file system that doesn't answer" % words)
+    def stale(case):
+        for folder in "files", "mounted":
+            os.mkdir(case.path(folder))
+        case.copy(h.build("static_target", ["target.c", "libt.c"], "-O1",
+                          "-static", "-lpthread", optional=True),
+                  "files/target")
+        server = case.start([h.build("stale", "stale.c", "-O1", "-lpthread"),
+                             kind, case.path("files"), case.path("mounted"),
+                             "target", "2", "1000"])
+        h.wait_until(lambda: "ready" in server.out or
+                     server.popen.poll() is not None, "the target")
+        if server.out.startswith("no "):
+            raise h.Skip(server.out.strip())
+        pid = int(server.out.split()[1])
+        fetch(pid)
+        server.popen.send_signal(signal.SIGUSR1)
+        time.sleep(0.1)
+        tracer = case.start_calltrap("-L", "-x", "f1", "-p", str(pid))
+        h.check_equal(tracer.wait(), 1, "status; " + tracer.err)
+        h.check("its program can't be read: its file system doesn't answer" in
+                tracer.err, "words on it: " + tracer.err)
+        h.wait_until(lambda: not h.tracer_of(pid), "the end of the tracing")
+        server.say("q")
+        h.check_equal(server.wait(), 7, "status of the target")
+
+
+register_stale("exe", "the program itself is")
+register_stale("root", "the target's root is")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())
