@@ -53,6 +53,7 @@ struct agent {
 	struct agent_descriptor left; /* to be closed */
 	unsigned closings;
 	uint64_t mode;	    /* AGENT_COUNTS | … */
+	uint64_t capture_bytes; /* as in struct agent_gate */
 	taddr_t base;
 	int64_t errno_offset;
 	int64_t tid_offset; /* as in struct agent_gate */

@@ -29,6 +29,8 @@ struct agent_record {
 	uint64_t result;
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
+	unsigned piece_words; /* of memory, see agent_record_piece() … */
+	uint64_t *pieces;     /* … or NULL */
 	unsigned stub;
 	pid_t tid; /* 0: not known */
 	int error; /* errno, when the call has failed; 0: not known */
@@ -36,9 +38,18 @@ struct agent_record {
 
 /*
  * The next record, of those before head (the writer's word for how much it has
- * reserved). False when there is none yet.
+ * reserved). False when there is none yet. Its memory is put into pieces, where
+ * it stays until the next one comes.
  */
-bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret);
+bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
+	       uint64_t pieces[AGENT_PIECE_WORDS]);
+
+/*
+ * What a record has of the memory at an address: up to size bytes. Returns how
+ * many there are.
+ */
+size_t record_memory(const struct agent_record *record, uint64_t address,
+		     void *ret, size_t size);
 
 /*
  * The record at the position will never be finished (its thread has ended, or

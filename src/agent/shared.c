@@ -294,6 +294,7 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 	const unsigned block = block_of(shared, entry);
 	struct agent_block *own = block_at(shared, block);
 	struct ring *ring = &shared->rings[block];
+	uint64_t pieces[AGENT_PIECE_WORDS];
 	struct agent_record record;
 	uint64_t head, before = ring->position;
 
@@ -301,7 +302,7 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 		return;
 	/* What is written meanwhile is left for the next time. */
 	head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
-	while (ring_read(ring, head, &record))
+	while (ring_read(ring, head, &record, pieces))
 		if (record.stub < shared->stubs)
 			visit(context, &record);
 	if (ring->position != before)

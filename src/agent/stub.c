@@ -51,10 +51,11 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 		.original = config->insn ? copy : config->function,
 		.function = config->function,
 		.index = config->index,
-		.arguments = config->arguments,
+		.arguments = (uint8_t)config->arguments,
 		.failure = config->failure,
 		.used = 1,
 	};
+	memcpy(ret->captures, config->captures, sizeof(ret->captures));
 	write_code(ret->code, at, config->base + header->hook);
 	if (config->insn)
 		err = copy_first(config->insn, copy, ret->copy);

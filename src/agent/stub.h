@@ -18,6 +18,7 @@ struct stub_config {
 	taddr_t function;
 	const struct insn *insn;
 	unsigned arguments;
+	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
 	unsigned failure; /* enum agent_failure, and AGENT_WIDE */
 };
 

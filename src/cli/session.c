@@ -113,9 +113,12 @@ static void open_agent(struct session *session, struct prober_config *config)
 	session->no_agent = no_agent(options, config);
 	if (session->no_agent)
 		return;
-	session->agent = agent_engine_new(sinks_take_counts(config->sinks),
-					  options->log.durations,
-					  !session->policy.drops);
+	session->agent = agent_engine_new(&(struct agent_engine_config){
+		.counts = sinks_take_counts(config->sinks),
+		.durations = options->log.durations,
+		.waits = !session->policy.drops,
+		.string_bytes = options->log.limits.string_bytes,
+	});
 	session->policy.waiting = session->report_policy.waiting = show_life;
 	session->policy.context = session->report_policy.context =
 		session->agent;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agent/callable.h"
+#include "agent/capture.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
@@ -60,6 +61,8 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	own->engine = engine;
 	own->space = space;
 	agent_init(&own->agent, space->space, engine->mode);
+	/* One more than is shown, to know whether there are more. */
+	own->agent.capture_bytes = engine->string_bytes + 1;
 	own->next = engine->spaces;
 	engine->spaces = own;
 	return own;
@@ -90,10 +93,16 @@ static unsigned failure_of(const struct plain_prototype *plain)
 }
 
 /* What a record doesn't hold can't be shown, and a stack isn't recorded. */
-static bool can_be_recorded(const struct prober *prober,
+static bool can_be_recorded(const struct agent_engine *engine,
+			    const struct prober *prober,
 			    const struct function *function)
 {
-	return prototype_is_plain(function->prototype) &&
+	uint8_t captures[AGENT_CAPTURES];
+	unsigned texts = 0;
+
+	if (engine->string_bytes < AGENT_CAPTURE_MOST)
+		texts = capture_plan(function->name, captures);
+	return prototype_is_plain(function->prototype, texts) &&
 	       !prober->config.stack_depth;
 }
 
@@ -132,7 +141,7 @@ static const char *why_not(const struct agent_engine *engine,
 	if (plain.arguments > AGENT_ARGUMENTS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
-			       !can_be_recorded(space->prober, function) ?
+			       !can_be_recorded(engine, space->prober, function) ?
 		       "arguments that lie in memory" :
 		       NULL;
 }
@@ -329,6 +338,8 @@ static void catch_point(struct agent_point *own)
 		.arguments = plain.arguments,
 		.failure = failure_of(&plain),
 	};
+	if (agent->mode & AGENT_RECORDS)
+		(void)capture_plan(function->name, config.captures);
 	stub = agent_catch(agent, function->name, &config,
 			   &own->space->engine->ticks);
 	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name,
@@ -614,16 +625,17 @@ static const struct event_source_ops source_ops = {
 	.drain = drain,
 };
 
-struct agent_engine *agent_engine_new(bool counts, bool durations, bool waits)
+struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 {
 	struct agent_engine *engine = xcalloc(1, sizeof(*engine));
 
 	engine->engine.ops = &engine_ops;
 	engine->source.ops = &source_ops;
-	engine->mode = !counts   ? AGENT_RECORDS :
-		       durations ? AGENT_COUNTS | AGENT_DURATIONS :
+	engine->string_bytes = config->string_bytes;
+	engine->mode = !config->counts	 ? AGENT_RECORDS :
+		       config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
 				   AGENT_COUNTS;
-	if (!counts && waits)
+	if (!config->counts && config->waits)
 		engine->mode |= AGENT_WAITS;
 	ticks_gauge(&engine->ticks);
 	return engine;
@@ -639,7 +651,7 @@ void agent_engine_free(struct agent_engine *engine)
 		engine->spaces = space->next;
 		free_space(space);
 	}
-	free(engine->recorded);
+	agent_records_forget(engine);
 	free(engine);
 }
 

@@ -13,12 +13,15 @@
  */
 struct agent_engine;
 
-/*
- * counts: calls are counted, not recorded; durations: in which times, too.
- * waits: a thread that finds no room for a record waits for it.
- */
-struct agent_engine *agent_engine_new(bool counts, bool durations,
-				      bool waits);
+struct agent_engine_config {
+	bool counts;	       /* calls are counted, not recorded … */
+	bool durations;	       /* … in which times, too */
+	bool waits;	       /* who finds no room for a record waits for it */
+	unsigned string_bytes; /* of texts are shown */
+};
+
+struct agent_engine *
+agent_engine_new(const struct agent_engine_config *config);
 void agent_engine_free(struct agent_engine *engine);
 
 /* A sign of life, while we are kept from reading records for long. */

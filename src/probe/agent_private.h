@@ -42,6 +42,7 @@ struct agent_engine {
 	struct engine engine;
 	struct event_source source;
 	uint64_t mode; /* AGENT_COUNTS | … */
+	unsigned string_bytes;
 	struct ticks ticks;
 	struct agent_space *spaces;
 	struct recorded *recorded;
@@ -60,6 +61,9 @@ struct agent_engine {
  * how many calls those were.
  */
 size_t agent_records_tell(struct agent_engine *engine, uint64_t until);
+
+/* What wasn't told is forgotten. */
+void agent_records_forget(struct agent_engine *engine);
 
 /* The point's counter: once, at the end. */
 void agent_count_tell(struct agent_point *point);

@@ -9,15 +9,20 @@
 /* From records to events, and from counters to counts. */
 
 /* What a record hasn't captured can't be read later: it would be another. */
-static size_t read_nothing(struct memory *memory UNUSED,
-			   taddr_t address UNUSED, void *ret UNUSED,
-			   size_t size UNUSED)
+struct captured {
+	struct memory memory;
+	const struct agent_record *record;
+};
+
+static size_t read_captured(struct memory *memory, taddr_t address, void *ret,
+			    size_t size)
 {
-	return 0;
+	const struct captured *captured = (struct captured *)memory;
+
+	return record_memory(captured->record, address, ret, size);
 }
 
-static const struct memory_ops nothing_ops = { .read = read_nothing };
-static struct memory nothing = { &nothing_ops };
+static const struct memory_ops captured_ops = { .read = read_captured };
 
 static struct regs entry_regs(const struct agent_point *point,
 			      const struct agent_record *record)
@@ -78,6 +83,28 @@ static void keep(void *context, const struct agent_record *record)
 	one->point = reading->points[record->stub];
 	one->tid = record->tid ? record->tid : space->pid;
 	one->record = *record;
+	one->record.pieces = NULL;
+	if (!record->piece_words)
+		return;
+	one->record.pieces = xcalloc(record->piece_words, sizeof(uint64_t));
+	memcpy(one->record.pieces, record->pieces,
+	       record->piece_words * sizeof(uint64_t));
+}
+
+static void free_pieces(const struct recorded *list, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		free(list[i].record.pieces);
+}
+
+void agent_records_forget(struct agent_engine *engine)
+{
+	free_pieces(engine->recorded, engine->recorded_count);
+	free(engine->recorded);
+	engine->recorded = NULL;
+	engine->recorded_count = engine->recorded_room = 0;
 }
 
 static void read_space(struct agent_space *space)
@@ -95,6 +122,7 @@ static void read_space(struct agent_space *space)
 /* A call while it is told of: from its begin to its end. */
 struct telling {
 	const struct recorded *one;
+	struct captured captured;
 	struct regs regs;
 	struct call call;
 };
@@ -108,6 +136,7 @@ static void begin(struct telling *telling, unsigned depth)
 	struct prober *prober = space->space->prober;
 	const struct function *function = one->point->point->function;
 
+	telling->captured = (struct captured){ { &captured_ops }, record };
 	telling->call = (struct call){
 		.function = function,
 		.id = ++prober->last_call_id,
@@ -115,7 +144,7 @@ static void begin(struct telling *telling, unsigned depth)
 		.tid = one->tid,
 		.depth = depth,
 		.arch = &arch_x86_64,
-		.memory = &nothing,
+		.memory = &telling->captured.memory,
 		.return_address = record->return_address,
 		.entry = entry_regs(one->point, record),
 		.stack = STACK_NONE,
@@ -149,7 +178,7 @@ static void judge(const struct telling *telling, struct event *event)
 		.arch = call->arch,
 		.entry_regs = &call->entry,
 		.result_regs = event->regs,
-		.memory = &nothing,
+		.memory = call->memory,
 	};
 
 	if (!prototype || !prototype_has_failed(prototype, &values))
@@ -323,6 +352,7 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until)
 		qsort(engine->recorded, count, sizeof(*engine->recorded),
 		      compare_begins);
 	tell_all(engine, engine->recorded, count);
+	free_pieces(engine->recorded, count);
 	if (count)
 		memmove(engine->recorded, engine->recorded + count,
 			later * sizeof(*engine->recorded));

@@ -14,14 +14,27 @@ static bool is_number(const struct type *type)
 	       type->lens != LENS_SCAN && type->size <= 8;
 }
 
-static bool is_plain_parameter(const struct parameter *parameter)
+/* Bytes behind a pointer, which nothing but the arguments says the number of. */
+static bool is_text(const struct type *type)
+{
+	const struct type *array = type->target;
+
+	return type->kind == TYPE_POINTER && !type->needs_result &&
+	       (type->lens == LENS_STRING || type->lens == LENS_BYTES) &&
+	       array && array->kind == TYPE_ARRAY && !array->needs_result &&
+	       array->length && array->target->kind == TYPE_INTEGER &&
+	       array->target->size == 1;
+}
+
+static bool is_plain_parameter(const struct parameter *parameter, bool text)
 {
 	return !parameter->alternative_count &&
 	       parameter->when.kind == CONDITION_NONE && !parameter->filled &&
-	       is_number(parameter->type);
+	       (is_number(parameter->type) ||
+		(text && is_text(parameter->type)));
 }
 
-bool prototype_is_plain(const struct prototype *prototype)
+bool prototype_is_plain(const struct prototype *prototype, unsigned texts)
 {
 	unsigned i;
 
@@ -30,10 +43,12 @@ bool prototype_is_plain(const struct prototype *prototype)
 	if (prototype->variadic)
 		return false;
 	for (i = 0; i < prototype->count; i++)
-		if (!is_plain_parameter(&prototype->parameters[i]))
+		if (!is_plain_parameter(&prototype->parameters[i],
+					texts >> i & 1))
 			return false;
 	return prototype->result->kind == TYPE_VOID ||
-	       is_number(prototype->result);
+	       is_number(prototype->result) ||
+	       (texts & PLAIN_RESULT && is_text(prototype->result));
 }
 
 bool prototype_plain_result(const struct prototype *prototype,

@@ -15,12 +15,15 @@ struct plain_prototype {
 	bool pointer; /* … and is an address */
 };
 
+/* The result's bit, beside those of the arguments. */
+#define PLAIN_RESULT (1u << 7)
+
 /*
  * Whether the arguments and the result are integers and addresses, of which
  * nothing but themselves is shown: no memory has to be read. Without a prototype
- * (NULL) they are.
+ * (NULL) they are. texts: those that may be texts of bytes, too.
  */
-bool prototype_is_plain(const struct prototype *prototype);
+bool prototype_is_plain(const struct prototype *prototype, unsigned texts);
 
 /*
  * Of a result that is an integer or an address, or none. Returns false when it

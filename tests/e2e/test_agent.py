@@ -291,6 +291,46 @@ def told(case):
     h.check(own > 0, tracer.err)
 
 
+TEXTS = ("strlen+strnlen+atoi+atol+strcmp+strncmp+strcasecmp+strncasecmp+"
+         "memcmp+strchr+strrchr+memchr+strcspn+strcpy+stpcpy+memcpy")
+# They call others of these.
+MORE_TEXTS = "getenv+strdup+strndup"
+
+
+def texts_of(case, engine, names, *options):
+    """Each line of the log, but for addresses."""
+    program = h.build("texts", "texts.c", "-O1", "-fno-builtin", "-w")
+    result = case.calltrap(
+        "--engine=" + engine, "--when-full=wait", "-L", "-x",
+        "+".join(name + "@libc.so.6" for name in names.split("+")), *options,
+        program, "50")
+    h.check_equal(result.status, 7, "status, with " + engine)
+    return [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
+            for line in result.log_text.splitlines()
+            # The C library's own, of addresses, when it begins.
+            if not line.startswith("memcpy") or "bytes" in line], result
+
+
+def compare_texts(case, names, *options):
+    lines, result = texts_of(case, "agent", names, *options)
+    wanted = texts_of(case, "trap", names, *options)[0]
+    for i, (one, other) in enumerate(zip(lines, wanted)):
+        h.check_equal(one, other, "line %d" % i)
+    h.check_equal(len(lines), len(wanted), "lines")
+    own = number(r"; ([\d,]+) calls? in the process", result.err)
+    print("# %d of %d lines of calls in the process" % (own, len(lines)))
+    return own > len(lines) / 2
+
+
+@h.test("log: strings are as traps have them, and read no further")
+def texts(case):
+    for options in [], ["-s", "3"]:
+        h.check(compare_texts(case, TEXTS, *options), "most by traps")
+    h.check(compare_texts(case, MORE_TEXTS), "most by traps")
+    h.check(not compare_texts(case, "strlen+strcmp", "-s", "300"),
+            "more than there is room for")
+
+
 @h.test("exec: nothing is left of it")
 def program_runs_another(case):
     target = start(case, "1", "500", "exec")

@@ -13,19 +13,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void check(const struct agent_record *record)
 {
+	char bytes[300];
+
 	if (record->argument_count > AGENT_ARGUMENTS || record->error < 0 ||
 	    record->error >= 4096)
+		__builtin_trap();
+	if (record->piece_words > AGENT_PIECE_WORDS ||
+	    record_memory(record, record->result, bytes, sizeof(bytes)) >
+		    sizeof(bytes))
 		__builtin_trap();
 }
 
 static void read_all(struct ring *ring, uint64_t head)
 {
+	uint64_t pieces[AGENT_PIECE_WORDS];
 	struct agent_record record;
 	uint64_t steps = 0, before;
 
 	do {
 		before = ring->position;
-		while (ring_read(ring, head, &record)) {
+		while (ring_read(ring, head, &record, pieces)) {
 			check(&record);
 			if (++steps > WORDS)
 				__builtin_trap();

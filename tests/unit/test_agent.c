@@ -519,7 +519,9 @@ END_TEST
 
 START_TEST(what_finds_no_room_is_counted)
 {
-	const unsigned long room = SHARED_RING_WORDS / AGENT_RECORD_WORDS;
+	/* Those of six arguments, without memory. */
+	const unsigned long room = SHARED_RING_WORDS /
+				   (AGENT_RECORD_FIXED + AGENT_ARGUMENTS);
 	unsigned long lost;
 
 	set_up(AGENT_RECORDS);

@@ -122,6 +122,7 @@ struct config {
 	uint64_t ring_words;
 	int64_t errno_offset;
 	int64_t tid_offset;
+	uint64_t capture_bytes;
 };
 
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
@@ -139,6 +140,7 @@ static inline bool read_config(struct config *ret)
 	ret->ring_words = READ(ring_words);
 	ret->errno_offset = READ(errno_offset);
 	ret->tid_offset = READ(tid_offset);
+	ret->capture_bytes = READ(capture_bytes);
 	return READ(on);
 }
 
@@ -376,6 +378,106 @@ static inline bool has_room(const struct config *config,
 	       wait_for_room(config, block, words);
 }
 
+/* Of what one argument, or the result, leads to. */
+struct piece {
+	const unsigned char *bytes;
+	unsigned which;
+	unsigned count;
+};
+
+struct pieces {
+	struct piece list[AGENT_CAPTURES];
+	unsigned words; /* of the record */
+};
+
+/* Nothing lies there, or the kernel. */
+static inline bool is_nowhere(uint64_t address)
+{
+	return address < 0x10000 || address >> 47;
+}
+
+static uint64_t capture_most(const struct config *config,
+			     const struct agent_frame *frame, unsigned capture,
+			     uint64_t address)
+{
+	const uint64_t page = 4096 - address % 4096;
+	uint64_t most = config->capture_bytes;
+
+	if (most > AGENT_CAPTURE_MOST)
+		most = AGENT_CAPTURE_MOST;
+	if (!(capture & AGENT_CAPTURE_ALL) && most > page)
+		most = page;
+	if (capture & AGENT_CAPTURE_BY_2 && most > frame->arguments[1])
+		most = frame->arguments[1];
+	if (capture & AGENT_CAPTURE_BY_3 && most > frame->arguments[2])
+		most = frame->arguments[2];
+	return most;
+}
+
+/* The original has looked at all that is looked at here, or at its page. */
+static struct piece measure(const struct config *config,
+			    const struct agent_frame *frame, unsigned capture)
+{
+	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+	const uint64_t address = which == AGENT_CAPTURE_RESULT ?
+					 frame->result :
+					 frame->arguments[which];
+	struct piece piece = { (const unsigned char *)address, which, 0 };
+	uint64_t most;
+
+	if (which == 6 || is_nowhere(address))
+		return piece;
+	most = capture_most(config, frame, capture, address);
+	if (!(capture & AGENT_CAPTURE_TEXT))
+		piece.count = most;
+	else
+		while (piece.count < most)
+			if (!((const volatile unsigned char *)
+				      piece.bytes)[piece.count++])
+				break;
+	return piece;
+}
+
+static __attribute__((noinline)) void
+find_pieces(const struct config *config, const struct agent_frame *frame,
+	    struct pieces *ret)
+{
+	unsigned i;
+
+	ret->words = 0;
+	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+		ret->list[i] = measure(config, frame, frame->stub->captures[i]);
+		ret->words += 1 + (ret->list[i].count + 7) / 8;
+	}
+}
+
+/* No more is read than the piece has: that may be all there is. */
+static uint64_t word_of(const struct piece *piece, unsigned at)
+{
+	uint64_t word = 0;
+	unsigned i;
+
+	for (i = 0; i < 8 && at + i < piece->count; i++)
+		word |= (uint64_t)piece->bytes[at + i] << (8 * i);
+	return word;
+}
+
+static __attribute__((noinline)) void
+write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
+	     uint64_t *ring, uint64_t position, uint64_t mask)
+{
+	unsigned i, at;
+
+	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+		const struct piece *piece = &pieces->list[i];
+
+		ring[position++ & mask] =
+			agent_record_piece(piece->which, piece->count);
+		for (at = 0; at < piece->count; at += 8)
+			ring[position++ & mask] = word_of(piece, at);
+	}
+}
+
 static inline void write_record(const struct config *config,
 				struct agent_block *block, uint32_t tid,
 				const struct agent_frame *frame,
@@ -383,11 +485,16 @@ static inline void write_record(const struct config *config,
 {
 	uint64_t *ring = block->ring;
 	const unsigned arguments = frame->stub->arguments;
-	const unsigned words = AGENT_RECORD_FIXED + arguments;
 	const uint64_t mask = config->ring_words - 1;
+	unsigned words = AGENT_RECORD_FIXED + arguments;
+	struct pieces pieces;
 	uint64_t position;
 	unsigned i;
 
+	if (frame->stub->captures[0]) {
+		find_pieces(config, frame, &pieces);
+		words += pieces.words;
+	}
 	if (!has_room(config, block, words)) {
 		own_add(&block->dropped, 1);
 		return;
@@ -400,11 +507,14 @@ static inline void write_record(const struct config *config,
 		(uint64_t)&frame->return_address;
 	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
 	ring[(position + AGENT_WORD_STUB) & mask] =
-		agent_record_stub(frame->stub->index,
+		agent_record_stub(frame->stub->index, arguments,
 				  errno_of(config, frame), tid);
 	for (i = 0; i < arguments; i++)
 		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
 			frame->arguments[i];
+	if (frame->stub->captures[0])
+		write_pieces(frame, &pieces, ring,
+			     position + AGENT_RECORD_FIXED + arguments, mask);
 	__atomic_store_n(&ring[position & mask],
 			 agent_record_header(position, words),
 			 __ATOMIC_RELEASE);

@@ -30,6 +30,8 @@
 #define AGENT_GATE_SIZE	    0x1000
 #define AGENT_SHARED_OFFSET 0x10000
 #define AGENT_ARGUMENTS	    6
+#define AGENT_CAPTURES	    3
+#define AGENT_CAPTURE_MOST  256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
 #define AGENT_BOOT_RETURN 48 /* offset of boot_return, for assembly */
@@ -78,11 +80,25 @@ struct agent_stub {
 	uint64_t original;   /* where the function goes on: itself, or copy */
 	uint64_t function;   /* where it begins, and was called */
 	uint32_t index;
-	uint32_t arguments;  /* how many are recorded */
+	uint8_t arguments;   /* how many are recorded */
+	uint8_t captures[AGENT_CAPTURES]; /* AGENT_CAPTURE_USED | …, or 0 */
 	uint32_t failure;    /* enum agent_failure, and AGENT_WIDE */
 	uint32_t used;
 	uint8_t copy[80];    /* its first instruction, and a jump behind that */
 };
+
+/*
+ * Memory that is recorded as well: which argument, or the result, leads there
+ * (null pointers and the like don't), and how much of it may be looked at. By
+ * itself, what lies in the page of its first byte.
+ */
+#define AGENT_CAPTURE_WHICH  7
+#define AGENT_CAPTURE_RESULT 7	 /* not an argument */
+#define AGENT_CAPTURE_TEXT   8	 /* up to a NUL */
+#define AGENT_CAPTURE_ALL    16	 /* … whatever pages it lies in */
+#define AGENT_CAPTURE_BY_2   32	 /* no more than the second argument says */
+#define AGENT_CAPTURE_BY_3   64	 /* … the third */
+#define AGENT_CAPTURE_USED   128
 
 /* Which results are failures: ints, or with AGENT_WIDE 64 bits. */
 enum agent_failure {
@@ -107,6 +123,7 @@ struct agent_gate {
 	uint64_t ring_words;  /* a power of two; 0: there are none */
 	int64_t errno_offset; /* from the thread pointer; 0: not known */
 	int64_t tid_offset;   /* … of the thread's number; likewise */
+	uint64_t capture_bytes; /* no more of each; AGENT_CAPTURE_MOST or less */
 	/* What boot has done. */
 	uint64_t booted;      /* enum agent_boot */
 	int64_t boot_result;  /* descriptor, or a negative errno */
@@ -194,7 +211,9 @@ struct agent_block {
  * its own position says that the record is whole, so nobody clears anything.
  */
 #define AGENT_RECORD_FIXED 7
-#define AGENT_RECORD_WORDS (AGENT_RECORD_FIXED + AGENT_ARGUMENTS)
+#define AGENT_PIECE_WORDS  (AGENT_CAPTURES * (1 + AGENT_CAPTURE_MOST / 8))
+#define AGENT_RECORD_WORDS \
+	(AGENT_RECORD_FIXED + AGENT_ARGUMENTS + AGENT_PIECE_WORDS)
 
 enum agent_record_word {
 	AGENT_WORD_HEADER, /* agent_record_header() */
@@ -206,16 +225,28 @@ enum agent_record_word {
 	AGENT_WORD_STUB,   /* agent_record_stub() */
 };
 
-/* The stub's index; errno, if the call has failed; the thread's number. */
-static inline uint64_t agent_record_stub(uint32_t stub, uint32_t error,
-					 uint32_t tid)
+/*
+ * The stub's index; how many arguments follow; errno, if the call has failed;
+ * the thread's number.
+ */
+static inline uint64_t agent_record_stub(uint32_t stub, uint32_t arguments,
+					 uint32_t error, uint32_t tid)
 {
-	return (stub & 0xffff) | (uint64_t)(error & 0xffff) << 16 |
-	       (uint64_t)tid << 32;
+	return (stub & 0xff) | (arguments & 0xff) << 8 |
+	       (uint64_t)(error & 0xffff) << 16 | (uint64_t)tid << 32;
+}
+
+/*
+ * Behind the arguments: pieces of memory. The first word of each says which
+ * argument (or AGENT_CAPTURE_RESULT) leads there, and how many bytes follow.
+ */
+static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
+{
+	return which << 16 | bytes;
 }
 
 /* A ring is full before its end: for handlers that come in between. */
-#define AGENT_RING_SLACK 1024
+#define AGENT_RING_SLACK 4096
 
 static inline uint64_t agent_record_header(uint64_t position, unsigned words)
 {

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/capture.h"
+
+#include <string.h>
+
+#include "base/types.h"
+
+#define BEGIN(which) (AGENT_CAPTURE_USED | (which))
+#define TEXT(which)  (BEGIN(which) | AGENT_CAPTURE_TEXT)
+#define ALL(which)   (BEGIN(which) | AGENT_CAPTURE_ALL)
+#define WHOLE(which) (TEXT(which) | AGENT_CAPTURE_ALL)
+#define RESULT	     AGENT_CAPTURE_RESULT
+#define BY_2	     AGENT_CAPTURE_BY_2
+#define BY_3	     AGENT_CAPTURE_BY_3
+
+/*
+ * In the order of strcmp(). Left out are those that may return without having
+ * looked at an argument (strstr() with an empty needle, strtol() with a base
+ * that there isn't), that change it before they return (strcat(), memmove()),
+ * or look at its end first (memrchr()).
+ */
+static const struct {
+	const char *function;
+	uint8_t captures[AGENT_CAPTURES];
+} plans[] = {
+	{ "atoi", { TEXT(0) } },
+	{ "atol", { TEXT(0) } },
+	{ "bcmp", { BEGIN(0) | BY_3, BEGIN(1) | BY_3 } },
+	{ "getenv", { TEXT(0), TEXT(RESULT) } },
+	{ "memchr", { BEGIN(0) | BY_3 } },
+	{ "memcmp", { BEGIN(0) | BY_3, BEGIN(1) | BY_3 } },
+	{ "memcpy", { ALL(1) | BY_3 } },
+	{ "mempcpy", { ALL(1) | BY_3 } },
+	{ "stpcpy", { WHOLE(1), WHOLE(RESULT) } },
+	{ "strcasecmp", { TEXT(0), TEXT(1) } },
+	{ "strchr", { TEXT(0), TEXT(RESULT) } },
+	{ "strcmp", { TEXT(0), TEXT(1) } },
+	{ "strcpy", { WHOLE(1), WHOLE(RESULT) } },
+	{ "strcspn", { TEXT(0), TEXT(1) } },
+	{ "strdup", { WHOLE(0), WHOLE(RESULT) } },
+	{ "strlen", { WHOLE(0) } },
+	{ "strncasecmp", { TEXT(0) | BY_3, TEXT(1) | BY_3 } },
+	{ "strncmp", { TEXT(0) | BY_3, TEXT(1) | BY_3 } },
+	{ "strndup", { WHOLE(0) | BY_2, WHOLE(RESULT) } },
+	{ "strnlen", { WHOLE(0) | BY_2 } },
+	{ "strrchr", { WHOLE(0), WHOLE(RESULT) } },
+};
+
+static const uint8_t *find(const char *function)
+{
+	size_t low = 0, high = ARRAY_SIZE(plans);
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+		const int order = strcmp(function, plans[middle].function);
+
+		if (!order)
+			return plans[middle].captures;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
+{
+	const uint8_t *captures = find(function);
+	unsigned i, which = 0;
+
+	memset(ret, 0, AGENT_CAPTURES);
+	for (i = 0; captures && i < AGENT_CAPTURES && captures[i]; i++) {
+		ret[i] = captures[i];
+		which |= 1u << (captures[i] & AGENT_CAPTURE_WHICH);
+	}
+	return which;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CAPTURE_H
+#define CALLTRAP_CAPTURE_H
+
+#include <stdint.h>
+
+#include "sysdeps/x86_64/agent/layout.h"
+
+/*
+ * What of a call's memory the agent may copy: bytes that the function itself
+ * has read or written for certain, whatever its arguments are. A hook that
+ * read anything else could fault where the program doesn't.
+ */
+
+/*
+ * Of a function that callable_by_agent() knows: which of its arguments (bits 0
+ * to 5) and whether its result (bit AGENT_CAPTURE_RESULT) are copied, and in
+ * ret how: AGENT_CAPTURE_USED | …, or 0.
+ */
+unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * texts ROUNDS: calls functions of strings, often with strings behind which
+ * there is no memory. Some have no end there: the function has to find another
+ * reason to stop.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static char *edge; /* nothing can be read from here on */
+
+static char *at_edge(const char *bytes, size_t size)
+{
+	return memcpy(edge - size, bytes, size);
+}
+
+static void *volatile sink;
+static volatile size_t number;
+
+static void lengths(void)
+{
+	number = strlen(at_edge("short", 6));
+	number = strlen("a string that is longer than what is shown of it");
+	number = strlen("");
+	number = strnlen(at_edge("no end", 6), 6);
+	number = strnlen(NULL, 0);
+	number = atoi(at_edge("4711", 5));
+	number = (size_t)atol("-12x");
+}
+
+static void comparisons(void)
+{
+	number = strcmp(at_edge("alpha", 6), "alpha");
+	number = strcmp(at_edge("x", 1), "y");
+	number = strncmp(at_edge("abc", 3), "abcdef", 3);
+	number = strncmp(NULL, NULL, 0);
+	number = strcasecmp("Left", "lEFT");
+	number = strncasecmp(at_edge("Right", 5), "rIGHTer", 5);
+	number = memcmp(at_edge("\1\0\2", 3), "\1\0\3", 3);
+	number = memcmp(NULL, NULL, 0);
+}
+
+static void searches(void)
+{
+	sink = strchr(at_edge("a=b", 4), '=');
+	sink = strchr(at_edge("a=b", 3), '=');
+	sink = strchr("nothing", '#');
+	sink = strrchr("a/b/c", '/');
+	sink = memchr(at_edge("12345", 5), '3', 5);
+	number = strcspn("key: value", ":");
+	sink = getenv("TEXTS_OF_TESTS");
+	sink = getenv("THERE_IS_NONE");
+}
+
+static void copies(void)
+{
+	static char room[64];
+	char *copy = strdup(at_edge("to be copied", 13)), *part;
+
+	part = strndup(at_edge("half of it", 10), 4);
+	sink = strcpy(room, copy);
+	sink = stpcpy(room, part);
+	sink = memcpy(room, at_edge("\0bytes\377", 7), 7);
+	free(part);
+	free(copy);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 1, i;
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED || munmap(pages + 4096, 4096))
+		return 2;
+	edge = pages + 4096;
+	/* In the heap; the environment itself may lie anywhere. */
+	setenv("TEXTS_OF_TESTS", "as is", 1);
+	for (i = 0; i < rounds; i++) {
+		lengths();
+		comparisons();
+		searches();
+		copies();
+	}
+	puts("made");
+	return 7;
+}
