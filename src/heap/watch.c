@@ -102,6 +102,21 @@ static void renew_rights(struct watched *process)
 	process->rights = rights;
 }
 
+#define MANY_MAPPINGS 4096
+
+/* Many take long to count: that is done for reports only. One that has ended
+   has none any more. */
+static void sample_mappings(const struct watched *process,
+			    struct vitals *vitals, bool now_and_then)
+{
+	uint64_t before = process->vitals.mappings;
+
+	if (!now_and_then || before < MANY_MAPPINGS)
+		vitals->mappings = vitals_count_mappings("", process->pid);
+	if (!vitals->mappings)
+		vitals->mappings = before;
+}
+
 static void sample(const struct watch *watch, struct watched *process,
 		   uint64_t now, bool now_and_then)
 {
@@ -111,6 +126,7 @@ static void sample(const struct watch *watch, struct watched *process,
 	look_for_uprobes(watch, process, now);
 	if (vitals_read("", process->pid, &vitals))
 		return;
+	sample_mappings(process, &vitals, now_and_then);
 	renew_rights(process);
 	if (!process->samples++)
 		process->first_vitals = vitals;

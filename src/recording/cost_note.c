@@ -109,6 +109,20 @@ static void vitals_numbers(struct vitals *vitals, uint64_t *ret[VITALS])
 	memcpy(ret, all, sizeof(all));
 }
 
+/* Which came later, and stand behind the others. */
+#define MORE_VITALS 3
+
+static void more_vitals(struct vitals *vitals, uint64_t *ret[MORE_VITALS])
+{
+	uint64_t *const all[MORE_VITALS] = {
+		&vitals->anonymous_bytes,
+		&vitals->file_bytes,
+		&vitals->mappings,
+	};
+
+	memcpy(ret, all, sizeof(all));
+}
+
 void sample_note_put(struct strbuf *out, const struct vitals *given)
 {
 	struct vitals vitals = *given;
@@ -117,6 +131,8 @@ void sample_note_put(struct strbuf *out, const struct vitals *given)
 	vitals_numbers(&vitals, numbers);
 	put_all(out, numbers, VITALS);
 	put_varint(out, vitals.cgroup_version);
+	more_vitals(&vitals, numbers);
+	put_all(out, numbers, MORE_VITALS);
 }
 
 void sample_note_take(struct cursor *in, struct vitals *ret)
@@ -127,6 +143,10 @@ void sample_note_take(struct cursor *in, struct vitals *ret)
 	vitals_numbers(ret, numbers);
 	take_all(in, numbers, VITALS);
 	ret->cgroup_version = take_varint(in);
+	if (in->bad || in->position == in->size)
+		return;
+	more_vitals(ret, numbers);
+	take_all(in, numbers, MORE_VITALS);
 }
 
 /* ---- the end ---- */

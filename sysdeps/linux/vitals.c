@@ -45,6 +45,10 @@ static bool read_status(const char *root, pid_t pid, struct vitals *ret)
 			ret->virtual_bytes = kb * 1024;
 		else if (sscanf(line, "VmRSS: %" SCNu64, &kb) == 1)
 			ret->resident_bytes = kb * 1024;
+		else if (sscanf(line, "RssAnon: %" SCNu64, &kb) == 1)
+			ret->anonymous_bytes = kb * 1024;
+		else if (sscanf(line, "RssFile: %" SCNu64, &kb) == 1)
+			ret->file_bytes = kb * 1024;
 		else if (sscanf(line, "VmSwap: %" SCNu64, &kb) == 1)
 			ret->swapped_bytes = kb * 1024;
 	}
@@ -63,6 +67,19 @@ static void count_descriptors(const char *root, pid_t pid, struct vitals *ret)
 		ret->descriptors += entry->d_name[0] != '.';
 	if (directory)
 		closedir(directory);
+}
+
+uint64_t vitals_count_mappings(const char *root, pid_t pid)
+{
+	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "maps");
+	uint64_t count = 0;
+	char part[4096];
+	size_t size;
+
+	while (file && (size = fread(part, 1, sizeof(part), file)))
+		for (size_t i = 0; i < size; i++)
+			count += part[i] == '\n';
+	return count;
 }
 
 /* Fields 10 and 12; behind the name, which may contain anything. */

@@ -12,9 +12,12 @@ struct vitals {
 	uint64_t virtual_bytes;
 	uint64_t resident_bytes;
 	uint64_t swapped_bytes;
+	/* What the resident ones are: 0 and 0, where there is no telling. */
+	uint64_t anonymous_bytes, file_bytes;
 	uint64_t minor_faults, major_faults; /* since its start */
 	uint64_t descriptors;    /* 0: not known */
 	uint64_t threads;
+	uint64_t mappings;       /* 0: not known; vitals_count_mappings() */
 	uint64_t machine_bytes;  /* all that there is; 0: not known */
 	uint64_t limit_bytes;    /* of its cgroup, the lowest one up to the
 				    root; 0: none */
@@ -33,6 +36,9 @@ struct vitals {
  * there is no such process, or it has ended.
  */
 int vitals_read(const char *root, pid_t pid, struct vitals *ret) MUST_CHECK;
+
+/* Takes 1 ms for some thousand. 0 when that can't be known. */
+uint64_t vitals_count_mappings(const char *root, pid_t pid);
 
 /* What concerns its cgroup alone, for a tenth of the time. */
 void vitals_read_room(const char *root, pid_t pid, struct vitals *ret);

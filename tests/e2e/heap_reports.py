@@ -112,6 +112,8 @@ class Report:
             self.levels[found[1]] = tuple(number(text or "0")
                                           for text in found.groups()[1:4])
             self.others += number(found[5] or "0")
+        elif line.startswith("elsewhere: "):
+            self.elsewhere = line
         else:
             self.idle_suppressions = number(IDLE.match(line)[1])
 

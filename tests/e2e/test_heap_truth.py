@@ -6,6 +6,7 @@ nobody."""
 import os
 import re
 import shutil
+import signal
 import sys
 import time
 
@@ -173,9 +174,32 @@ def _(case):
                  count + 20, "descriptors")
     report = hr.leave(tracer)
     found = h.check_match(r"^also: descriptors ([\d,]+) \(\+([\d,]+)\): --pool "
-                          r"descriptors shows where from, threads 1 \(\+0\)$",
+                          r"descriptors shows where from, threads 1 \(\+0\), mappings ",
                           report.text, "what else grew")
     h.check(hr.number(found[2]) >= 20, "%s more" % found[2])
+
+
+@h.test("a process that grows without malloc isn't told to leak a few bytes")
+def _(case):
+    code = ("import mmap, time\nroom = mmap.mmap(-1, 1 << 30)\n"
+            "print('ready', flush=True)\nkept = []\n"
+            "for at in range(0, 1 << 30, 1 << 16):\n"
+            "    room[at:at + (1 << 16)] = b'x' * (1 << 16)\n"
+            "    kept.append(bytes(1000))\n    time.sleep(0.02)\n")
+    target = start(case, "/usr/bin/python3", "-c", code)
+    tracer = hr.attach(case, target, options=["--every", "1s"])
+    h.wait_until(lambda: "\nelsewhere: " in h.read(tracer.report_path),
+                 "what grows elsewhere")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    text = h.read(tracer.report_path)
+    h.check_match(r"^elsewhere: RSS grows by [\d,]{5,} bytes a second, what is "
+                  r"held by [\d,]+; ", text, "the summary")
+    report = hr.reports(text)[-1]
+    h.check_match(r"^also: .*, mappings [\d,]+ \(\+\d+\)$", report.text,
+                  "what else there is")
+    h.check_match(r"^of RSS: anonymous [\d,]+ \([+-][\d,]+\), files ",
+                  report.text, "what it consists of")
 
 
 if __name__ == "__main__":

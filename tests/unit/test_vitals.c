@@ -12,7 +12,10 @@ static void set_up(void)
 	prepare_files();
 	put("/proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
 	put("/proc/7/status", "Name:\tx\nVmPeak:\t 90 kB\nVmSize:\t 80 kB\n"
-			      "VmRSS:\t 40 kB\nVmSwap:\t 4 kB\n");
+			      "VmRSS:\t 40 kB\nRssAnon:\t 30 kB\n"
+			      "RssFile:\t 8 kB\nVmSwap:\t 4 kB\n");
+	put("/proc/7/maps", "1000-2000 r-xp 0 00:00 0 /a\n3000-4000 rw-p 0 "
+			    "00:00 0 [heap]\n");
 	put("/proc/7/stat", "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 0 0\n");
 }
 
@@ -24,6 +27,10 @@ START_TEST(process)
 	ck_assert_uint_eq(v.virtual_bytes, 80 * 1024);
 	ck_assert_uint_eq(v.resident_bytes, 40 * 1024);
 	ck_assert_uint_eq(v.swapped_bytes, 4 * 1024);
+	ck_assert_uint_eq(v.anonymous_bytes, 30 * 1024);
+	ck_assert_uint_eq(v.file_bytes, 8 * 1024);
+	ck_assert_uint_eq(vitals_count_mappings(root, 7), 2);
+	ck_assert_uint_eq(vitals_count_mappings(root, 8), 0);
 	ck_assert_uint_eq(v.machine_bytes, 1000 * 1024);
 	ck_assert_uint_eq(v.minor_faults, 111);
 	ck_assert_uint_eq(v.major_faults, 22);

@@ -126,6 +126,11 @@ static json_t *vitals_object(const struct vitals *vitals)
 	json_set_number(object, "resident_bytes",
 			     vitals->resident_bytes);
 	json_set_number(object, "swapped_bytes", vitals->swapped_bytes);
+	json_set_number(object, "anonymous_bytes", vitals->anonymous_bytes);
+	json_set_number(object, "file_bytes", vitals->file_bytes);
+	json_set_number(object, "descriptors", vitals->descriptors);
+	json_set_number(object, "threads", vitals->threads);
+	json_set_number(object, "mappings", vitals->mappings);
 	json_set_number(object, "minor_faults", vitals->minor_faults);
 	json_set_number(object, "major_faults", vitals->major_faults);
 	if (!vitals->cgroup_version)

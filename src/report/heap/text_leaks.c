@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/format/amounts.h"
 #include "report/format/names.h"
+#include "report/heap/elsewhere.h"
 #include "report/heap/suppressions.h"
 #include "report/heap/text.h"
 
@@ -83,6 +84,24 @@ static int add_suppressed(const struct heap_text *text,
 	return heap_text_end_line(text);
 }
 
+/* Leaks of some bytes in a process that grows by millions aren't all. */
+static int add_elsewhere(const struct heap_text *text,
+			 const struct heap_rows *rows)
+{
+	struct strbuf *out = heap_text_out(text);
+	struct elsewhere elsewhere;
+
+	if (!heap_grows_elsewhere(text->config, text->process, rows->survey,
+				  text->now, &elsewhere))
+		return 0;
+	strbuf_puts(out, "elsewhere: RSS grows by ");
+	amounts_add_number(out, elsewhere.resident);
+	strbuf_puts(out, " bytes a second, what is held by ");
+	amounts_add_number(out, elsewhere.held);
+	strbuf_puts(out, "; calltrap heap --growth faults shows where from");
+	return heap_text_end_line(text);
+}
+
 int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 {
 	enum heap_by by = text->config->options->by;
@@ -95,6 +114,8 @@ int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 	}
 	if (!err && has_levels)
 		err = add_levels(text, rows);
+	if (!err && has_levels)
+		err = add_elsewhere(text, rows);
 	if (!err && rows->suppressed)
 		err = add_suppressed(text, rows);
 	return err;

@@ -70,6 +70,22 @@ static void add_advice(const struct heap_text *text, uint64_t first,
 		      pool);
 }
 
+/* Memory of files goes when it is needed elsewhere. */
+static int add_kinds(const struct heap_text *text)
+{
+	const struct vitals *first = &text->process->first_vitals;
+	const struct vitals *now = &text->process->vitals;
+	struct strbuf *out = heap_text_out(text);
+
+	if (!now->anonymous_bytes && !now->file_bytes)
+		return 0;
+	strbuf_puts(out, "of RSS: ");
+	add_changed(out, "anonymous", first->anonymous_bytes,
+		    now->anonymous_bytes);
+	add_changed(out, ", files", first->file_bytes, now->file_bytes);
+	return heap_text_end_line(text);
+}
+
 static int add_others(const struct heap_text *text)
 {
 	const struct vitals *first = &text->process->first_vitals;
@@ -83,6 +99,9 @@ static int add_others(const struct heap_text *text)
 	add_advice(text, first->descriptors, now->descriptors, "descriptors");
 	add_changed(out, ", threads", first->threads, now->threads);
 	add_advice(text, first->threads, now->threads, "threads");
+	if (now->mappings)
+		add_changed(out, ", mappings", first->mappings, now->mappings);
+	add_advice(text, first->mappings, now->mappings, "mappings");
 	return heap_text_end_line(text);
 }
 
@@ -241,6 +260,8 @@ int heap_text_process(const struct heap_text *text)
 	err = heap_text_end_line(text);
 	if (!err)
 		err = add_sizes(text);
+	if (!err)
+		err = add_kinds(text);
 	if (!err)
 		err = add_others(text);
 	if (!err)
