@@ -99,6 +99,23 @@ static bool was_inherited(const struct heap *heap, const struct heap_act *act,
 	return false;
 }
 
+/*
+ * Others acquire such things, too. And where a release tells that it has
+ * succeeded, there was something: close() gives 0 for a descriptor that came
+ * from fcntl() or in a message, never for one that is closed.
+ */
+static bool was_acquired_unseen(const struct heap *heap,
+				const struct family_function *function,
+				bool earlier)
+{
+	if (function->family->partly)
+		return true;
+	if (function->family->granularity || function->act != FAMILY_RELEASE ||
+	    function->success.compare == COMPARE_ALWAYS)
+		return false;
+	return earlier || heap->options.complete;
+}
+
 void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 			uint64_t handle)
 {
@@ -110,8 +127,10 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		incident_at(heap, act, INCIDENT_INVALID_FREE, handle);
 	struct incident *added;
 
-	if (family->partly) {
+	if (!was_inherited(heap, act, handle) &&
+	    was_acquired_unseen(heap, act->function, earlier)) {
 		total->unseen_frees++;
+		recent_forget(&heap->recent, family, handle);
 		return;
 	}
 	if (earlier && may_have_missed(heap, family, earlier->time)) {

@@ -139,7 +139,8 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 	for (; function && ret->count < ACTS_MAX; function = function->next) {
 		struct pending_act *pending = &ret->acts[ret->count];
 
-		if (!is_wanted(function, &caller))
+		if (!is_wanted(function, &caller) ||
+		    !family_means(function, &values))
 			continue;
 		*pending = (struct pending_act){
 			.applied.act = {

@@ -58,6 +58,16 @@ struct family_success {
 	int64_t number;
 };
 
+#define FAMILY_CHOICES_MAX 4
+
+/* A parameter that must have one of these values; else the call is something
+   quite different (fcntl). */
+struct family_choice {
+	uint8_t index, width; /* as of an operand */
+	uint8_t count;        /* 0: it isn't asked for */
+	uint64_t numbers[FAMILY_CHOICES_MAX];
+};
+
 /* One function of a family. */
 struct family_function {
 	const char *name; /* a symbol, as the linker knows it */
@@ -71,6 +81,7 @@ struct family_function {
 				     by how much */
 	struct operand old_size; /* RESIZE of ranges */
 	struct family_success success;
+	struct family_choice choice;
 	/*
 	 * The form that the releasing function must match: new[] is not given
 	 * back by free(). NULL: any.

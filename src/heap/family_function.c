@@ -94,6 +94,30 @@ static int parse_row(struct family_parser *parser, struct operand *operand)
 	return 0;
 }
 
+/* NUMBER[|NUMBER...]: only such calls are meant. */
+static int parse_choice(struct family_parser *parser, struct family_line *line,
+			const struct operand *operand)
+{
+	struct family_choice *choice = &line->choice;
+	int err;
+
+	if (choice->count)
+		return lexer_missing(&parser->lexer,
+				     "numbers for one parameter only");
+	choice->index = operand->index;
+	choice->width = operand->width;
+	for (;;) {
+		if (choice->count == FAMILY_CHOICES_MAX)
+			return lexer_missing(&parser->lexer, "fewer numbers");
+		err = family_take_number(parser, "a number",
+					 &choice->numbers[choice->count]);
+		choice->count += !err;
+		if (err || parser->lexer.token.kind != '|')
+			return err;
+		lexer_next(&parser->lexer);
+	}
+}
+
 static int parse_parameter(struct family_parser *parser,
 			   struct family_line *line)
 {
@@ -107,6 +131,8 @@ static int parse_parameter(struct family_parser *parser,
 	if (line->parameters++ == PARAMETERS_MAX)
 		return lexer_missing(&parser->lexer, "fewer parameters");
 	operand.width = take_width(parser, &typed);
+	if (parser->lexer.token.kind == TOKEN_NUMBER)
+		return parse_choice(parser, line, &operand);
 	if (parser->lexer.token.kind == '*') {
 		lexer_next(&parser->lexer);
 		operand.kind = OPERAND_STORED;
@@ -255,6 +281,7 @@ static struct family_function function_of(const struct family_line *line)
 		.size = line->roles[ROLE_SIZE],
 		.old_size = line->roles[ROLE_OLD_SIZE],
 		.success = line->success,
+		.choice = line->choice,
 	};
 
 	if (family_line_has(line, ROLE_COUNT)) {

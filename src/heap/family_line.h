@@ -32,6 +32,7 @@ struct family_line {
 	struct token name;
 	struct operand roles[ROLE_MAX]; /* kind NONE: not there */
 	struct family_success success;
+	struct family_choice choice;
 	unsigned parameters;
 };
 

@@ -97,6 +97,23 @@ int operand_value(const struct operand *operand,
 	return -ENOENT;
 }
 
+bool family_means(const struct family_function *function,
+		  const struct call_values *values)
+{
+	const struct family_choice *choice = &function->choice;
+	const struct operand operand = { .width = choice->width };
+	uint64_t number;
+
+	if (!choice->count)
+		return true;
+	if (argument(&operand, values, choice->index, &number))
+		return false;
+	for (unsigned i = 0; i < choice->count; i++)
+		if (choice->numbers[i] == number)
+			return true;
+	return false;
+}
+
 bool family_succeeded(const struct family_function *function, uint64_t result,
 		      unsigned word_size)
 {

@@ -15,6 +15,11 @@ int operand_value(const struct operand *operand,
 		  const struct call_values *values, unsigned which,
 		  uint64_t *ret) MUST_CHECK;
 
+/* Whether the call is one that the function's line means: see
+   struct family_choice. */
+bool family_means(const struct family_function *function,
+		  const struct call_values *values);
+
 /* Whether a function with that result (of so many bytes) has succeeded. */
 bool family_succeeded(const struct family_function *function, uint64_t result,
 		      unsigned word_size);

@@ -179,6 +179,41 @@ def _(case):
     h.check(hr.number(found[2]) >= 20, "%s more" % found[2])
 
 
+@h.test("descriptors by fcntl count, and none that comes in a message is "
+        "closed twice")
+def _(case):
+    code = """if True:
+        import os, socket, sys, time
+        here, there = socket.socketpair()
+        kept = []
+        print('ready', flush=True)
+        while True:
+            a, b = os.pipe()
+            socket.send_fds(here, [b'x'], [a])
+            got = socket.recv_fds(there, 1, 1)[1][0]
+            os.close(os.dup(got))
+            for fd in a, b, got:
+                os.close(fd)
+            if len(kept) < 50 and os.path.exists(sys.argv[1]):
+                kept.append(os.dup(0))
+            time.sleep(0.005)
+        """
+    go = case.path("go")
+    target = start(case, "/usr/bin/python3", "-c", code, go)
+    tracer = hr.attach(case, target, options=["--pool", "descriptors"])
+    h.wait_until(lambda: hr.planted(target.pid), "the traps")
+    time.sleep(0.3)
+    case.write("go", "")
+    h.wait_until(lambda: len(os.listdir("/proc/%d/fd" % target.pid)) > 50,
+                 "descriptors")
+    total = hr.leave(tracer).totals["descriptors"]
+    for odd in "double frees", "frees of what was never acquired":
+        h.check_equal(total.odd(odd), 0, odd)
+    h.check(total.odd("frees of what was there before, or acquired "
+                      "otherwise") >= 20, "closed, but not opened")
+    h.check(45 <= total.blocks <= 55, "%d are held" % total.blocks)
+
+
 @h.test("a process that grows without malloc isn't told to leak a few bytes")
 def _(case):
     code = ("import mmap, time\nroom = mmap.mmap(-1, 1 << 30)\n"

@@ -259,6 +259,12 @@ static const struct mistake mistakes[] = {
 	{ "family a counts bytes, shared\n",
 	  "x:1:24: expected 'partly': bytes are never shared, not "
 	  "'shared'\n" },
+	{ "family a counts cats\nacquire f(1|2|3|4|5) = handle\n",
+	  "x:2:19: expected fewer numbers, not '5'\n" },
+	{ "family a counts cats\nacquire f(1, 2) = handle\n",
+	  "x:2:14: expected numbers for one parameter only, not '2'\n" },
+	{ "family a counts cats\nacquire f(1|x) = handle\n",
+	  "x:2:13: expected a number, not 'x'\n" },
 	{ "family a counts cats, spotted\n",
 	  "x:1:23: expected 'shared' or 'partly', not 'spotted'\n" },
 	{ "family a counts\nacquire f = handle\n",
@@ -360,6 +366,10 @@ START_TEST(shipped_files)
 	ck_assert_int_eq(function_of(families, "pipe2")->handle.count, 2);
 	ck_assert_int_eq(function_of(families, "mremap")->old_size.index, 1);
 	ck_assert(function_of(families, "sbrk")->size.is_signed);
+	ck_assert_int_eq(function_of(families, "fcntl")->choice.count, 2);
+	ck_assert_int_eq(function_of(families, "fcntl")->choice.index, 1);
+	ck_assert_uint_eq(function_of(families, "fcntl")->choice.numbers[1],
+			  1030);
 	ck_assert(function_of(families, "SSL_new")->family->shared);
 	ck_assert(!function_of(families, "SSL_new")->family->partly);
 	ck_assert(function_of(families, "X509_new")->family->shared);

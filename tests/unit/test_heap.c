@@ -383,7 +383,9 @@ START_TEST(inherited_descriptors)
 	fixture_init(&g, &options);
 	for (int i = 0; i < 9; i++)
 		release(&g, "close", i, 0);
-	ck_assert_uint_eq(total_of(&g, "close")->invalid_frees, 5);
+	/* They were closed, so they were there: nobody saw where from. */
+	ck_assert_uint_eq(total_of(&g, "close")->unseen_frees, 5);
+	ck_assert_uint_eq(total_of(&g, "close")->invalid_frees, 0);
 	/* An address is no descriptor. */
 	release(&g, "free", 7, 0);
 	ck_assert_uint_eq(total_of(&g, "free")->invalid_frees, 1);
@@ -739,6 +741,29 @@ START_TEST(acquired_otherwise)
 }
 END_TEST
 
+/* What can't be closed twice was given in between by something unseen. */
+START_TEST(releases_that_tell_of_success)
+{
+	const struct heap_total *total = total_of(&f, "close");
+	struct heap_options options = { 0 };
+	struct fixture g;
+
+	acquire(&f, "open", 3, 0);
+	for (int i = 0; i < 3; i++)
+		release(&f, "close", 3, 0);
+	ck_assert_uint_eq(total->freed_blocks, 1);
+	ck_assert_uint_eq(total->unseen_frees, 2);
+	ck_assert_uint_eq(total->double_frees, 0);
+	ck_assert_uint_eq(total->invalid_frees, 0);
+	fixture_init(&g, &options);
+	release(&g, "close", 3, 0);
+	release(&g, "close", 3, 0);
+	ck_assert_uint_eq(total_of(&g, "close")->unknown_frees, 1);
+	ck_assert_uint_eq(total_of(&g, "close")->unseen_frees, 1);
+	fixture_fini(&g);
+}
+END_TEST
+
 /* Blocks that are usually given back at once were so, unseen; one of a site
    that never gives back is still there. */
 START_TEST(blocks_in_doubt)
@@ -779,6 +804,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, double_and_unknown_frees);
 	tcase_add_test(tcase, never_acquired);
 	tcase_add_test(tcase, acquired_otherwise);
+	tcase_add_test(tcase, releases_that_tell_of_success);
 	tcase_add_test(tcase, forms_and_sizes_that_differ);
 	tcase_add_test(tcase, released_by_another_library);
 	tcase_add_test(tcase, crossed_components);
