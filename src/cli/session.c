@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "base/printable.h"
 #include "base/xalloc.h"
+#include "cli/attach_all.h"
 #include "cli/complain.h"
 #include "cli/crash.h"
 #include "cli/front.h"
@@ -27,7 +28,6 @@
 #include "report/format/cost_text.h"
 #include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/freezer.h"
-#include "tracee/attach.h"
 #include "tracee/gauge.h"
 #include "tracee/launch.h"
 #include "tracee/loop.h"
@@ -215,25 +215,6 @@ static int start_command(struct session *session)
 		complain(err, "%s", message);
 	free(message);
 	return err;
-}
-
-/* What can't be attached to is told; the rest is traced all the same. */
-static bool attach_all(struct session *session)
-{
-	bool any = false;
-	size_t i;
-
-	for (i = 0; i < session->options->pid_count; i++) {
-		char *message;
-
-		if (attach(&session->tracer, session->options->pids[i],
-			   &message))
-			complain(0, "%s", message);
-		else
-			any = true;
-		free(message);
-	}
-	return any;
 }
 
 static int begin(struct session *session)

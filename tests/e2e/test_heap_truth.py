@@ -179,6 +179,46 @@ def _(case):
     h.check(hr.number(found[2]) >= 20, "%s more" % found[2])
 
 
+# ---------------------------------------------------------------- children
+
+FAMILY = """if True:
+    import ctypes, os, sys, time
+    libc = ctypes.CDLL(None)
+    parent = os.getpid()
+    for child in 1, 2:
+        if not os.fork():
+            if child == 2:
+                os.fork()
+            break
+    print('ready', os.getpid(), flush=True)
+    while True:
+        libc.malloc(4321)
+        time.sleep(0.01)
+        try:
+            os.kill(parent, 0)
+        except ProcessLookupError:
+            break
+    """
+
+
+@h.test("with -f, children and theirs that are there already are watched, too",
+        users=True)
+def _(case):
+    target = start(case, "/usr/bin/python3", "-c", FAMILY)
+    h.wait_until(lambda: target.out.count("ready") == 4, "four processes")
+    pids = sorted(map(int, re.findall(r"ready (\d+)", target.out)))
+    tracer = hr.attach(case, target, options=["-f"])
+    h.wait_until(lambda: all(hr.planted(pid) for pid in pids), "the traps")
+    time.sleep(0.5)
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    found = hr.reports(h.read(tracer.report_path))
+    h.check_equal(sorted(report.pid for report in found), pids, "processes")
+    for pid in pids:
+        h.check_equal(h.tracer_of(pid), 0, "tracer of %d" % pid)
+        h.check(not hr.planted(pid), "traps are left in %d" % pid)
+
+
 @h.test("descriptors by fcntl count, and none that comes in a message is "
         "closed twice")
 def _(case):

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/attach_all.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "cli/complain.h"
+#include "sysdeps/linux/process_tree.h"
+#include "sysdeps/linux/procfs.h"
+#include "tracee/attach.h"
+
+static bool attach_to(struct session *session, pid_t pid)
+{
+	char *message CLEANUP(xfree_cleanup) = NULL;
+	int err = attach(&session->tracer, pid, &message);
+
+	if (err)
+		complain(0, "%s", message);
+	return !err;
+}
+
+/* Those that a process makes from now on come to us by themselves. */
+static bool is_ours(struct session *session, pid_t pid)
+{
+	struct procfs_status status;
+
+	return tracee_find(&session->tracer, pid) ||
+	       procfs_status(pid, &status) || status.tracer == getpid();
+}
+
+/* Whether there were children that are traced now, and may have made others
+   before that. */
+static bool adopt_once(struct session *session, pid_t parent)
+{
+	pid_t *pids CLEANUP(xfree_cleanup) = NULL;
+	long count = processes_below(parent, &pids);
+	bool any = false;
+
+	for (long i = 0; i < count; i++)
+		if (!is_ours(session, pids[i]) && attach_to(session, pids[i]))
+			any = true;
+	return any;
+}
+
+#define ADOPT_ROUNDS 8
+
+/* Who asks what holds memory means all workers of a server. */
+static bool adopts(const struct options *options)
+{
+	return options->follow &&
+	       (options->verb == VERB_HEAP || options->verb == VERB_RECORD ||
+		options->verb == VERB_TOP);
+}
+
+bool attach_all(struct session *session)
+{
+	const struct options *options = session->options;
+	bool any = false;
+
+	for (size_t i = 0; i < options->pid_count; i++) {
+		pid_t pid = options->pids[i];
+		unsigned round = 0;
+
+		if (tracee_find(&session->tracer, pid)) {
+			any = true; /* another one's child */
+			continue;
+		}
+		if (!attach_to(session, pid))
+			continue;
+		any = true;
+		while (adopts(options) && round++ < ADOPT_ROUNDS &&
+		       adopt_once(session, pid))
+			;
+	}
+	return any;
+}
