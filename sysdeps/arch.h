@@ -138,8 +138,23 @@ struct arch_ops {
 	uint8_t word_size;    /* of a pointer, in bytes */
 	uint32_t audit;       /* AUDIT_ARCH_…, in seccomp filters */
 
-	/* The trap instruction: one byte, and the ip is behind it on a hit. */
-	uint8_t trap_byte;
+	/*
+	 * The trap instruction: a word of trap_size bytes, the same for all of
+	 * a port's (the guardian knows arch_native's only). A hit leaves the
+	 * ip trap_behind bytes behind its beginning, and raises a SIGTRAP of
+	 * code trap_code.
+	 */
+	uint32_t trap;
+	uint8_t trap_size;
+	uint8_t trap_behind;
+	int trap_code;
+
+	/*
+	 * Whether a trap instruction, anybody's, is what a task has just run
+	 * that has raised such a SIGTRAP and stands at ip. True, too, when
+	 * that can't be read.
+	 */
+	bool (*is_behind_trap)(struct memory *memory, taddr_t ip);
 
 	taddr_t (*ip)(const struct regs *regs);
 	void (*set_ip)(struct regs *regs, taddr_t ip);

@@ -15,7 +15,7 @@
 #include "tracee/seize.h"
 
 /*
- * The int3s in a child's copy of the memory must not stay: whoever runs into
+ * The traps in a child's copy of the memory must not stay: whoever runs into
  * one without a tracer dies. Where they can't be removed (the program has made
  * itself undumpable) the child stays traced, to be helped past them.
  */
@@ -231,7 +231,7 @@ bool child_first_stop(struct tracer *tracer, struct task *task)
 	return true;
 }
 
-/* How many int3s that the space has (or had) a child's memory shows. */
+/* How many traps that the space has (or had) a child's memory shows. */
 static size_t count_copies(struct space *space, pid_t child)
 {
 	struct procmem memory;
@@ -240,10 +240,11 @@ static size_t count_copies(struct space *space, pid_t child)
 
 	procmem_init(&memory, child);
 	HASH_ITER(hh, space->traps, trap, next) {
-		uint8_t byte;
+		uint32_t word = 0;
 
-		if (!memory_read(&memory.memory, trap->address, &byte, 1) &&
-		    byte == space->arch->trap_byte)
+		if (!memory_read(&memory.memory, trap->address, &word,
+				 space->arch->trap_size) &&
+		    word == space->arch->trap)
 			count++;
 	}
 	procmem_fini(&memory);

@@ -64,16 +64,18 @@ static bool receive(int socket, struct message *ret, int *fd_ret)
 }
 
 /*
- * Where no int3 stands there is something else by now: other code was mapped,
+ * Where no trap stands there is something else by now: other code was mapped,
  * or calltrap died just before it was written.
  */
 static void restore(const struct note *note, int mem)
 {
-	uint8_t found;
+	const ssize_t size = arch_native->trap_size;
+	uint32_t found = 0;
 
-	if (pread(mem, &found, 1, note->address) != 1 || found != INT3)
+	if (pread(mem, &found, size, note->address) != size ||
+	    found != arch_native->trap)
 		return;
-	if (pwrite(mem, &note->original, 1, note->address) != 1)
+	if (pwrite(mem, &note->original, size, note->address) != size)
 		return; /* the process has gone, or the mapping */
 }
 
@@ -220,7 +222,7 @@ static void stop_likely(struct guard *guard)
 }
 
 /*
- * Tasks that run, or stand in a stop, may be behind an int3 whose stop has been
+ * Tasks that run, or stand in a stop, may be behind a trap whose stop has been
  * fetched. They are stopped before they run on (they do when the kernel lets
  * go of them, which comes later), and put back to the instruction that they
  * have not run. Those that sleep in a system call are left alone; those that
@@ -258,7 +260,8 @@ static bool was_trapped(const struct guard *guard, uint64_t address,
 
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
 		if (shared->notes[i].address == address)
-			return stands || shared->notes[i].length > 1;
+			return stands || shared->notes[i].length >
+						 arch_native->trap_behind;
 	return false;
 }
 
@@ -278,7 +281,7 @@ static bool seize(pid_t tid)
 
 /*
  * What can't be put right must not compute wrong results: it dies. From here
- * on the others are ours, and none dies of an int3 that it has yet to tell of.
+ * on the others are ours, and none dies of a trap that it has yet to tell of.
  */
 static size_t seize_chosen(struct guard *guard)
 {
@@ -341,17 +344,18 @@ static struct standing *find_chosen(struct guard *guard, pid_t tid)
 	return NULL;
 }
 
-static bool shows_int3(pid_t tid, taddr_t address)
+static bool shows_trap(pid_t tid, taddr_t address)
 {
 	long word;
 
 	errno = 0;
 	word = ptrace(PTRACE_PEEKTEXT, tid, address, NULL);
-	return !errno && (word & 0xff) == INT3;
+	return !errno &&
+	       !memcmp(&word, &arch_native->trap, arch_native->trap_size);
 }
 
 /*
- * Whether it stands behind an int3 of calltrap's; with info, that of a SIGTRAP
+ * Whether it stands behind a trap of calltrap's; with info, that of a SIGTRAP
  * that has just stopped it: all are lifted, so one that is still there is the
  * program's own.
  */
@@ -359,9 +363,11 @@ static bool is_behind_one(const struct guard *guard,
 			  const struct standing *task, taddr_t ip,
 			  const siginfo_t *info)
 {
-	if (info && info->si_code == SI_KERNEL)
-		return !shows_int3(task->tid, ip - 1);
-	return was_trapped(guard, ip - 1, task->stands);
+	const taddr_t address = ip - arch_native->trap_behind;
+
+	if (info && info->si_code == arch_native->trap_code)
+		return !shows_trap(task->tid, address);
+	return was_trapped(guard, address, task->stands);
 }
 
 /* Ours stop it, and make it go on. */
@@ -372,8 +378,8 @@ static bool is_own(const siginfo_t *info)
 }
 
 /*
- * Puts it back if it is behind an int3; *signal_ret is what it has to get. One
- * that has yet to tell of an int3 is put back then.
+ * Puts it back if it is behind a trap; *signal_ret is what it has to get. One
+ * that has yet to tell of a trap is put back then.
  */
 static int look_at_stop(struct guard *guard, struct standing *task,
 			const struct stop *stop, int *signal_ret)
@@ -396,7 +402,9 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 	task->stands = 0;
 	if (trapped && !behind)
 		*signal_ret = stop->signal;
-	return behind ? ptrace_set_ip(task->tid, ip - 1) : 0;
+	return behind ? ptrace_set_ip(task->tid,
+				      ip - arch_native->trap_behind) :
+			0;
 }
 
 /* Returns whether we are done with it. */

@@ -171,7 +171,7 @@ static int take_note(struct guardian *guardian)
 }
 
 int guardian_note(struct guardian *guardian, int space, taddr_t address,
-		  uint8_t original, uint8_t length)
+		  uint32_t original, uint8_t length)
 {
 	int number = guardian && space >= 0 ? take_note(guardian) : -1;
 	struct note *note;

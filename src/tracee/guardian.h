@@ -38,17 +38,17 @@ int guardian_add_space(struct guardian *guardian, int mem_fd);
 void guardian_drop_space(struct guardian *guardian, int space);
 
 /*
- * An int3 is about to be written at address of a space, on an instruction of
- * that length. Returns the number of
- * the note, for guardian_unnote() when the byte is back; -1 when there is no
- * room (the trap is then left behind if calltrap is killed).
+ * A trap is about to be written at address of a space, over what is original
+ * (see struct trap), on an instruction of that length. Returns the number of
+ * the note, for guardian_unnote() when it is gone; -1 when there is no room
+ * (the trap is then left behind if calltrap is killed).
  */
 int guardian_note(struct guardian *guardian, int space, taddr_t address,
-		  uint8_t original, uint8_t length);
+		  uint32_t original, uint8_t length);
 void guardian_unnote(struct guardian *guardian, int note);
 
 /*
- * A task that is traced. If calltrap ends when it stands behind an int3, and
+ * A task that is traced. If calltrap ends when it stands behind a trap, and
  * its stop has been fetched, the kernel would let it run on from there, in the
  * middle of an instruction. Returns the number of a place for it, or -1; to be
  * given back.
@@ -57,8 +57,8 @@ int guardian_add_task(struct guardian *guardian, int pid, int tid);
 void guardian_drop_task(struct guardian *guardian, int place);
 
 /*
- * Whether it stands there just now. (Needed for instructions of one byte;
- * behind the first byte of a longer one it can't stand but by the int3.)
+ * Whether it stands there just now. (Needed for instructions as short as a
+ * trap; in the middle of a longer one it can't stand but by the trap.)
  */
 void guardian_mark_task(struct guardian *guardian, int place, bool stands);
 

@@ -17,18 +17,16 @@
 #define TASKS_MAX 65536
 #define RESUMED_MAX 8
 
-#define INT3 0xcc
-
 struct note {
 	uint64_t address;
 	uint32_t next_free; /* the number of a free note + 1, or 0 */
+	uint32_t original; /* what arch_native's trap has replaced */
 	uint16_t space;
-	uint8_t original;
-	uint8_t length; /* of the instruction */
+	uint8_t length;    /* of the instruction */
 	volatile uint8_t planted;
 };
 
-/* A task; it stands behind an int3 that it hasn't been brought past. */
+/* A task; it stands at a trap that it hasn't been brought past. */
 struct standing {
 	int32_t pid;
 	int32_t tid; /* 0 = a free place */

@@ -7,43 +7,42 @@
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/passing.h"
 
-/* si_code of a SIGTRAP by int3: do_int3(), arch/x86/kernel/traps.c. */
-#define INT3_CODE SI_KERNEL
-
-static bool caused_by_int3(struct task *task)
+static bool caused_by_trap(struct task *task)
 {
 	siginfo_t info;
 
 	return !ptrace_get_siginfo(task->tid, &info) &&
-	       info.si_code == INT3_CODE;
+	       info.si_code == task->tracee->space->arch->trap_code;
 }
 
 /*
- * Behind a one-byte instruction the program may just stand there, and a
- * SIGTRAP be sent to it by somebody; behind the first byte of a longer one it
- * can't but by the int3.
+ * Where a hit leaves the ip behind the trap: the program may just stand behind
+ * an instruction that is as short, and a SIGTRAP be sent to it by somebody;
+ * in the middle of a longer one it can't stand but by the trap.
  */
+static bool stands_within(const struct arch_ops *arch, const struct trap *trap)
+{
+	return arch->trap_behind && trap->insn.length > arch->trap_behind;
+}
+
 static bool is_hit(struct task *task, const struct trap *trap)
 {
 	return trap && trap->planted &&
-	       (trap->insn.length > 1 || caused_by_int3(task));
+	       (stands_within(task->tracee->space->arch, trap) ||
+		caused_by_trap(task));
 }
 
 /*
- * No trap is here any more. When the code shows no int3 either, it was one of
- * ours when the task ran into it: the task goes back and runs what is there
- * now. (int3 has a second form, CD 03.)
+ * No trap is here any more. When the code shows none of anybody's either, it
+ * was one of ours when the task ran into it: the task goes back and runs what
+ * is there now.
  */
 static bool is_late_hit(struct task *task, taddr_t ip)
 {
 	struct space *space = task->tracee->space;
-	uint8_t code[2] = { 0 };
 
-	if (!caused_by_int3(task) ||
-	    memory_read(&space->memory.memory, ip - 2, code, sizeof(code)))
-		return false;
-	return code[1] != space->arch->trap_byte &&
-	       !(code[0] == 0xcd && code[1] == 0x03);
+	return caused_by_trap(task) &&
+	       !space->arch->is_behind_trap(&space->memory.memory, ip);
 }
 
 static void tell_owners(struct trap *trap, struct task *task)
@@ -88,9 +87,9 @@ bool hit_take_back(struct task *task)
 	ip = space->arch->ip(regs);
 	if (!is_late_hit(task, ip))
 		return false;
-	diag_debug(DIAG_TRAP, "%d: late hit at %#" PRIx64, (int)task->tid,
-		   ip - 1);
-	space->arch->set_ip(regs, ip - 1);
+	ip -= space->arch->trap_behind;
+	diag_debug(DIAG_TRAP, "%d: late hit at %#" PRIx64, (int)task->tid, ip);
+	space->arch->set_ip(regs, ip);
 	task->ip_changed = true;
 	return true;
 }
@@ -105,7 +104,7 @@ bool hit_handle(struct task *task)
 	if (!regs)
 		return true; /* it is dying */
 	ip = space->arch->ip(regs);
-	trap = trap_find(space, ip - 1);
+	trap = trap_find(space, ip - space->arch->trap_behind);
 	if (is_hit(task, trap)) {
 		visit(task, trap);
 		return true;

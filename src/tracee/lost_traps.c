@@ -25,8 +25,9 @@ static struct trap **planted_traps(struct space *space, size_t *count_ret)
 /* The guardian still has its note. */
 static int put_back(struct space *space, const struct trap *trap)
 {
-	uint8_t byte = space->arch->trap_byte;
-	int err = procmem_write_code(&space->memory, trap->address, &byte, 1);
+	int err = procmem_write_code(&space->memory, trap->address,
+				     &space->arch->trap,
+				     space->arch->trap_size);
 
 	diag_debug(DIAG_TRAP, "trap %#" PRIx64 " was gone, put back: %d",
 		   trap->address, err);
@@ -58,15 +59,20 @@ struct lost_traps lost_traps_restore(struct space *space, uint64_t last)
 		planted_traps(space, &count);
 	taddr_t *addresses CLEANUP(xfree_cleanup) =
 		xcalloc(count + 1, sizeof(*addresses));
-	uint8_t *bytes CLEANUP(xfree_cleanup) = xcalloc(count + 1, 1);
+	uint32_t *words CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(*words));
 	bool *known CLEANUP(xfree_cleanup) = xcalloc(count + 1, sizeof(*known));
 
+	/* Of a child that was just made, not even the machine is known. */
+	if (!count)
+		return lost;
 	for (size_t i = 0; i < count; i++)
 		addresses[i] = traps[i]->address;
-	procmem_read_bytes(&space->memory, addresses, count, bytes, known);
+	procmem_read_words(&space->memory, addresses, count,
+			   space->arch->trap_size, words, known);
 	/* What is neither has been changed by the program itself. */
 	for (size_t i = 0; i < count; i++)
-		if (known[i] && bytes[i] == traps[i]->original)
+		if (known[i] && words[i] == traps[i]->original)
 			restore(space, traps[i], last, &lost);
 	return lost;
 }

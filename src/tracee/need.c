@@ -23,9 +23,10 @@
 /* Those of events and of system calls are greater. */
 #define GREATEST_SIGNAL_CODE SI_KERNEL
 
-static bool is_int3(const siginfo_t *info)
+static bool is_trap(const siginfo_t *info)
 {
-	return info->si_signo == SIGTRAP && info->si_code == SI_KERNEL;
+	return info->si_signo == SIGTRAP &&
+	       info->si_code == arch_native->trap_code;
 }
 
 /*
@@ -73,7 +74,7 @@ static int signal_to_deliver(struct task *task)
 		return task->deliver;
 	written = write_registers(task);
 	if (ptrace_get_siginfo(task->tid, &info) ||
-	    info.si_code > GREATEST_SIGNAL_CODE || (written && is_int3(&info)))
+	    info.si_code > GREATEST_SIGNAL_CODE || (written && is_trap(&info)))
 		return 0;
 	return info.si_signo;
 }
@@ -86,7 +87,7 @@ static bool enters_system_call(const struct task *task)
 	return !ptrace_get_syscall(task->tid, &stop) && stop.entered;
 }
 
-/* An int3 that it has run, but not told of yet, must be waited for. */
+/* A trap that it has run, but not told of yet, must be waited for. */
 static void let_go(struct task *task)
 {
 	int signal = signal_to_deliver(task);

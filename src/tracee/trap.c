@@ -29,10 +29,12 @@ struct trap *trap_find(struct space *space, taddr_t address)
  */
 static bool is_replaced(struct space *space, const struct trap *trap)
 {
-	uint8_t byte;
+	const struct arch_ops *arch = space->arch;
+	uint32_t word = 0;
 
-	return procmem_read_code(&space->memory, trap->address, &byte, 1) &&
-	       byte != space->arch->trap_byte;
+	return procmem_read_code(&space->memory, trap->address, &word,
+				 arch->trap_size) == arch->trap_size &&
+	       word != arch->trap;
 }
 
 /* A page of a file that was written to is the process's own from then on. */
@@ -71,11 +73,11 @@ size_t trap_pages(const struct space *space)
 	return HASH_COUNT(space->pages);
 }
 
-/* The guardian has to know before the byte is there, and until it is gone. */
+/* The guardian has to know before the trap is there, and until it is gone. */
 int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 {
 	struct guardian *guardian = space->tracer->guardian;
-	uint8_t byte = planted ? space->arch->trap_byte : trap->original;
+	uint32_t word = planted ? space->arch->trap : trap->original;
 	int err;
 
 	if (!planted && is_replaced(space, trap)) {
@@ -92,7 +94,8 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 					   trap->address, trap->original,
 					   trap->insn.length);
 	}
-	err = procmem_write_code(&space->memory, trap->address, &byte, 1);
+	err = procmem_write_code(&space->memory, trap->address, &word,
+				 space->arch->trap_size);
 	/* Where nothing can be written, nothing is there to be lifted. */
 	trap->planted = planted && !err;
 	if (trap->planted)
@@ -110,21 +113,24 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 
 /* Reads what is at an address, as it is without traps of ours. */
 static int read_instruction(struct space *space, taddr_t address,
-			    uint8_t *original_ret, struct insn *ret)
+			    uint32_t *original_ret, struct insn *ret)
 {
+	const struct arch_ops *arch = space->arch;
 	uint8_t code[16];
 	size_t n = procmem_read_code(&space->memory, address, code,
 				     sizeof(code));
+	uint32_t word = 0;
 	int err;
 
-	if (!n)
+	if (n < arch->trap_size)
 		return -EIO;
+	memcpy(&word, code, arch->trap_size);
 	/* A debugger or the program itself was here first. */
-	if (code[0] == space->arch->trap_byte)
+	if (word == arch->trap)
 		return -EEXIST;
-	*original_ret = code[0];
+	*original_ret = word;
 	trap_hide(space, address, code, n);
-	err = space->arch->insn_decode(address, code, n, ret);
+	err = arch->insn_decode(address, code, n, ret);
 	/* A system call, hlt: there is no way to pass a trap on these. */
 	return !err && ret->way == INSN_STEP && !ret->emulable ? -EOPNOTSUPP :
 								 err;
@@ -331,16 +337,16 @@ void trap_lift_all(struct space *space)
 			(void)trap_set_planted(space, trap, false);
 }
 
-/* What lies there may be another library's by now, which has an int3, too. */
+/* What lies there may be another library's by now, which has a trap, too. */
 static bool stands(struct space *space, const struct trap *trap)
 {
 	uint8_t code[sizeof(trap->insn.bytes)];
-	const size_t n = trap->insn.length;
+	const size_t n = trap->insn.length, size = space->arch->trap_size;
 
-	return n && n <= sizeof(code) &&
+	return n >= size && n <= sizeof(code) &&
 	       !memory_read(&space->memory.memory, trap->address, code, n) &&
-	       code[0] == space->arch->trap_byte &&
-	       !memcmp(code + 1, trap->insn.bytes + 1, n - 1);
+	       !memcmp(code, &space->arch->trap, size) &&
+	       !memcmp(code + size, trap->insn.bytes + size, n - size);
 }
 
 bool trap_stands_in(struct space *space, taddr_t low, taddr_t high)
@@ -388,16 +394,17 @@ void trap_free_all(struct space *space)
 
 void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
 {
+	const struct arch_ops *arch = space->arch;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i + arch->trap_size <= n; i++) {
 		struct trap *trap;
 
-		if (code[i] != space->arch->trap_byte)
+		if (memcmp(code + i, &arch->trap, arch->trap_size) != 0)
 			continue;
 		trap = trap_find(space, address + i);
 		if (trap && trap->planted)
-			code[i] = trap->original;
+			memcpy(code + i, &trap->original, arch->trap_size);
 	}
 }
 
@@ -414,6 +421,7 @@ struct cleaning {
 static size_t clean_page(struct cleaning *cleaning, struct trap **traps,
 			 size_t n)
 {
+	const struct arch_ops *arch = cleaning->original->arch;
 	taddr_t page = traps[0]->address & ~(taddr_t)(PAGE_SIZE - 1);
 	uint8_t code[PAGE_SIZE];
 	int err = 0;
@@ -423,11 +431,11 @@ static size_t clean_page(struct cleaning *cleaning, struct trap **traps,
 	if (memory_read(&cleaning->child->memory, page, code, sizeof(code)))
 		memset(code, 0, sizeof(code)); /* not in this child */
 	for (i = 0; i < n && traps[i]->address - page < PAGE_SIZE; i++) {
-		uint8_t *byte = &code[traps[i]->address - page];
+		uint8_t *at = &code[traps[i]->address - page];
 
-		if (*byte != cleaning->original->arch->trap_byte)
+		if (memcmp(at, &arch->trap, arch->trap_size) != 0)
 			continue;
-		*byte = traps[i]->original;
+		memcpy(at, &traps[i]->original, arch->trap_size);
 		changed = true;
 	}
 	if (changed)

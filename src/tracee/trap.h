@@ -29,7 +29,7 @@ struct trap_owner {
 };
 
 /*
- * An int3 at an address of a space. A trap without owners is no longer in the
+ * A trap instruction at an address of a space. A trap without owners is no longer in the
  * code, but is remembered: a process that forked before may have a copy.
  */
 struct trap {
@@ -41,7 +41,7 @@ struct trap {
 	int note;                  /* the guardian's, while it is planted */
 	bool hit;                  /* ever */
 	uint64_t seen;             /* when it was planted or hit last */
-	uint8_t original;          /* the byte that the int3 replaced */
+	uint32_t original;         /* what arch_ops' trap has replaced */
 	struct insn insn;          /* what it stands on */
 	taddr_t copy;              /* relocated insn in scratch; 0 = none */
 	bool copy_failed;          /* don't try again */
@@ -50,8 +50,8 @@ struct trap {
 };
 
 /*
- * Adds an owner; the first one puts the int3 into the code, while its tasks
- * may run. -EEXIST when there is an int3 that isn't ours, -EILSEQ when there
+ * Adds an owner; the first one puts the trap into the code, while its tasks
+ * may run. -EEXIST when there is one that isn't ours, -EILSEQ when there
  * is no instruction, -EIO when the memory can't be written or is gone.
  */
 int trap_plant(struct space *space, taddr_t address,
@@ -80,13 +80,13 @@ size_t trap_pages(const struct space *space);
 /* The one at an address is needed now. */
 int trap_plant_now(struct space *space, taddr_t address) MUST_CHECK;
 
-/* Removes an owner; with the last one the original byte comes back. */
+/* Removes an owner; with the last one the original code comes back. */
 void trap_unplant(struct space *space, taddr_t address,
 		  struct trap_owner *owner);
 
 struct trap *trap_find(struct space *space, taddr_t address);
 
-/* Puts back every original byte; owners stay, but nothing is hit any more. */
+/* Puts back all original code; owners stay, but nothing is hit any more. */
 void trap_lift_all(struct space *space);
 
 /* Whether the code in [low, high) still has one of its traps. */
@@ -119,12 +119,12 @@ void trap_inherit(struct space *child, struct space *parent);
 
 void trap_free_all(struct space *space);
 
-/* Lifts the byte, or puts the int3 back: for stepping in place. */
+/* Lifts the trap, or puts it back: for stepping in place. */
 int trap_set_planted(struct space *space, struct trap *trap, bool planted);
 
 /*
- * Replaces, in n bytes of code that were read at address, our int3s by what
- * they hide.
+ * Replaces, in n bytes of code that were read at address, our traps by what
+ * they hide, but for one that reaches beyond them.
  */
 void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n);
 

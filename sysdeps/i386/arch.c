@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <signal.h>
 
 #include "sysdeps/i386/convention.h"
 #include "sysdeps/i386/dwarf.h"
@@ -12,6 +13,7 @@
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/jump.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86/trap.h"
 
 enum { WORD = 4 };
 
@@ -142,7 +144,11 @@ const struct arch_ops arch_i386 = {
 	.elf_class = ELFCLASS32,
 	.audit = AUDIT_ARCH_I386,
 	.word_size = WORD,
-	.trap_byte = 0xcc,
+	.trap = X86_INT3,
+	.trap_size = 1,
+	.trap_behind = 1,
+	.trap_code = SI_KERNEL,
+	.is_behind_trap = x86_is_behind_int3,
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -166,34 +167,39 @@ static bool may_wait(struct procmem *mem, taddr_t address, size_t size)
 
 /* Those up to the first one that can't be read. */
 static size_t read_batch(const struct procmem *mem, const taddr_t *addresses,
-			 size_t count, uint8_t *ret)
+			 size_t count, size_t size, uint32_t *ret)
 {
-	struct iovec local = { ret, count }, remote[BATCH];
+	struct iovec local[BATCH], remote[BATCH];
 	ssize_t n;
 
-	for (size_t i = 0; i < count; i++)
-		remote[i] = (struct iovec){ (void *)addresses[i], 1 };
-	n = process_vm_readv(mem->pid, &local, 1, remote, count, 0);
-	return n > 0 ? n : 0;
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){ &ret[i], size };
+		remote[i] = (struct iovec){ (void *)addresses[i], size };
+	}
+	n = process_vm_readv(mem->pid, local, count, remote, count, 0);
+	return n > 0 ? n / size : 0;
 }
 
-void procmem_read_bytes(struct procmem *mem, const taddr_t *addresses,
-			size_t count, uint8_t *ret, bool *known_ret)
+void procmem_read_words(struct procmem *mem, const taddr_t *addresses,
+			size_t count, size_t size, uint32_t *ret,
+			bool *known_ret)
 {
 	size_t done = 0;
 
+	memset(ret, 0, count * sizeof(*ret));
 	while (done < count) {
-		size_t size = count - done < BATCH ? count - done : BATCH;
-		size_t n = read_batch(mem, addresses + done, size, ret + done);
+		size_t wanted = count - done < BATCH ? count - done : BATCH;
+		size_t n = read_batch(mem, addresses + done, wanted, size,
+				      ret + done);
 
 		for (size_t i = 0; i < n; i++)
 			known_ret[done + i] = true;
 		done += n;
-		if (n == size)
+		if (n == wanted)
 			continue;
 		known_ret[done] = memory_read_some(&mem->memory,
-						   addresses[done],
-						   ret + done, 1) == 1;
+						   addresses[done], ret + done,
+						   size) == size;
 		done++;
 	}
 }

@@ -43,11 +43,12 @@ void procmem_fini(struct procmem *mem);
 void procmem_set_pid(struct procmem *mem, pid_t pid);
 
 /*
- * Single bytes at many addresses, in few system calls. known_ret says which
- * could be read.
+ * The first size bytes (1 to 4) of a word at many addresses, in few system
+ * calls; the rest of each is 0. known_ret says which could be read.
  */
-void procmem_read_bytes(struct procmem *mem, const taddr_t *addresses,
-			size_t count, uint8_t *ret, bool *known_ret);
+void procmem_read_words(struct procmem *mem, const taddr_t *addresses,
+			size_t count, size_t size, uint32_t *ret,
+			bool *known_ret);
 
 /* The open /proc/PID/mem, or -1. */
 int procmem_fd(struct procmem *mem);

@@ -4,11 +4,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/jump.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86/trap.h"
 #include "sysdeps/x86_64/convention.h"
 #include "sysdeps/x86_64/dwarf.h"
 #include "sysdeps/x86_64/plt.h"
@@ -162,7 +164,11 @@ const struct arch_ops arch_x86_64 = {
 	.elf_class = ELFCLASS64,
 	.audit = AUDIT_ARCH_X86_64,
 	.word_size = WORD,
-	.trap_byte = 0xcc,
+	.trap = X86_INT3,
+	.trap_size = 1,
+	.trap_behind = 1,
+	.trap_code = SI_KERNEL,
+	.is_behind_trap = x86_is_behind_int3,
 	.ip = ip,
 	.set_ip = set_ip,
 	.sp = sp,
