@@ -3,6 +3,7 @@
 #define CALLTRAP_ARCH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <sys/user.h>
 
 #include "base/memory.h"
@@ -10,12 +11,33 @@
 #include "sysdeps/convention.h"
 
 /*
- * The general registers of a stopped task. A 64-bit tracer is given the same
- * layout for 32-bit tasks too (PTRACE_GETREGS; arch/x86/kernel/ptrace.c), so
- * one type serves both.
+ * The general registers of a stopped task. A 64-bit tracer on x86 is given the
+ * same layout for 32-bit tasks too (PTRACE_GETREGS; arch/x86/kernel/ptrace.c),
+ * so one type serves both.
  */
 struct regs {
 	struct user_regs_struct user;
+#ifdef __aarch64__
+	uint64_t thread;  /* tpidr_el0 */
+	uint64_t restart; /* when x0 is -EINTR: what it was before the call */
+#endif
+};
+
+/*
+ * Where sys/user.h doesn't say: of kernels with larger pages, what is counted
+ * in pages comes out too small, and nothing else depends on it.
+ */
+#ifndef PAGE_SIZE
+#define PAGE_SIZE 4096
+#endif
+
+/* System calls that make children. */
+enum child_call {
+	CHILD_CALL_NONE,
+	CHILD_CALL_FORK,
+	CHILD_CALL_VFORK,
+	CHILD_CALL_CLONE,
+	CHILD_CALL_CLONE3,
 };
 
 /* How a task is brought past an instruction that a trap stands on. */
@@ -69,14 +91,32 @@ struct plt_stub {
 };
 
 /* More than any architecture has in its unwind tables. */
-#define DWARF_REGISTERS_MAX 32
+#define DWARF_REGISTERS_MAX 36
 
-/* Registers as the unwind tables number them (the ABI's DWARF mapping). */
+/*
+ * Registers as the unwind tables number them (the ABI's DWARF mapping), and as
+ * libunwind does, which adds the ip where the tables have none.
+ */
 struct dwarf_arch {
 	uint8_t count; /* of registers that matter */
 	uint8_t sp;
 	uint8_t fp;    /* the frame pointer */
-	uint8_t ip;    /* the column of the return address */
+	uint8_t ip;
+	/*
+	 * The column of the return address: ip; or the register that a call
+	 * leaves it in, where functions put it into a record of two words that
+	 * fp points at, anywhere in their frames.
+	 */
+	uint8_t return_address;
+
+	/* What a return address is that may be signed. NULL: as it is. */
+	uint64_t (*unsigned_address)(uint64_t value);
+
+	/*
+	 * DW_CFA_AARCH64_negate_ra_state means something: it is a no-op to who
+	 * does the above, and to libunwind 1.6 an error.
+	 */
+	bool signs_addresses;
 
 	void (*registers)(const struct regs *regs,
 			  uint64_t ret[DWARF_REGISTERS_MAX]);
@@ -112,24 +152,33 @@ struct dwarf_arch {
  * test_insn, test_relocate, test_plt and test_convention go through a table as
  * a whole; begin with theirs.
  *
- * What the rest of the source takes for granted, and a machine unlike x86 has
- * to change first:
+ * A machine that calltrap itself runs on has, besides: the members of struct
+ * regs and fp_regs, ARCH_SAMPLE_REGISTERS, arch_peek_regs() and its kin (see
+ * sysdeps/x86/ptrace.c, sysdeps/aarch64/ptrace.c), and its libunwind
+ * (stack/libunwind.h). Where none is written for it, there is no agent.
+ * sysdeps/aarch64/ is one that is unlike x86 in nearly all of this; its test is
+ * test_aarch64.
  *
- * - A trap is one byte, which can be written while others run there, and a hit
- *   leaves the ip after it (tracee/trap.c, hit.c, guard.c). arm64's brk has
- *   four, must be written as one word, and the ip stays on it.
- * - The return address lies in memory at a function's entry: return_slot() is
- *   what calls are paired by (probe/pairing.c). Where it is in a register, the
- *   stack pointer at the entry can stand for it, but a return may be watched
- *   only by changing that register or planting at the caller.
- * - A jump through the GOT has a first byte to search for (image/jumps.c), and
- *   needs no other instruction before it: arm64 has adrp, ldr, br.
- * - thread_pointer() is among the general registers; arm64 needs NT_ARM_TLS.
- * - Floating-point registers are struct user_fpregs_struct (probe/fp.c).
- * - insn.op has the operands of x86, and a copy's reach is 2 GiB (insn.near).
- * - DWARF_REGISTERS_MAX is the width of a mask (stack/private.h, unknown).
- * - libunwind's library is named after the machine (stack/libunwind.h,
- *   configure.ac).
+ * What the rest of the source takes for granted:
+ *
+ * - Numbers are little-endian, and no page is smaller than 4096 bytes.
+ * - A trap is at most as large as the smallest instruction that it is put on,
+ *   has at most four bytes, and can be written at once while others run there.
+ *   It covers a word, trap->original.
+ * - A hit that leaves the ip on the trap is known by its SIGTRAP's code alone
+ *   (trap_code), so that costs a system call more.
+ * - Calls are paired by return_slot(), the word below what the stack pointer
+ *   will be after the return. Where the return address isn't there, no two
+ *   activations may have the same one but tail calls; and frames that were left
+ *   by a jump that jump_targets() doesn't know stay until another call has
+ *   their place (probe/pairing.c).
+ * - A jump through the GOT has a byte to search for (image/jumps.c).
+ * - Copies of instructions lie at multiples of 4 (tracee/scratch.c), and
+ *   nothing is known there of pages that only some jumps may lead into: what
+ *   set_ip() and insn_emulate() leave must be good anywhere.
+ * - insn.op has the operands of x86, which others use as they like.
+ * - DWARF_REGISTERS_MAX is less than the 64 bits of a mask (stack/private.h,
+ *   unknown), and than the marks of stack/learn.c.
  */
 struct arch_ops {
 	const char *name;
@@ -137,6 +186,11 @@ struct arch_ops {
 	uint8_t elf_class;    /* ELFCLASS64, ELFCLASS32 */
 	uint8_t word_size;    /* of a pointer, in bytes */
 	uint32_t audit;       /* AUDIT_ARCH_…, in seccomp filters */
+
+	/* Relocations that fill GOT slots with addresses of functions, … */
+	uint32_t jump_slot, glob_dat, irelative;
+	/* … and with the module and the place of a thread-local variable. */
+	uint32_t tls_module, tls_place;
 
 	/*
 	 * The trap instruction: a word of trap_size bytes, the same for all of
@@ -163,8 +217,13 @@ struct arch_ops {
 	/* Whether the program has asked for a SIGTRAP after each instruction. */
 	bool (*steps_itself)(const struct regs *regs);
 
-	/* Where the C library's data of the thread are: TLS hangs there. */
+	/*
+	 * Where the C library's data of the thread are: TLS hangs there, and
+	 * glibc keeps the address of its vector of thread-local blocks
+	 * thread_vector bytes behind it.
+	 */
 	taddr_t (*thread_pointer)(const struct regs *regs);
+	uint8_t thread_vector;
 
 	/*
 	 * At the entry of longjmp(): the stack pointers that its jmp_buf may
@@ -187,8 +246,17 @@ struct arch_ops {
 	 */
 	bool (*restart_wait)(struct regs *regs);
 
-	/* At a function's first instruction: where its return address lies. */
+	/*
+	 * At a function's first instruction: the word below what the stack
+	 * pointer will be when it has returned, which calls are paired by; its
+	 * arguments on the stack are above it. The return address lies there,
+	 * or in a register (returns_by_register).
+	 */
 	taddr_t (*return_slot)(const struct regs *regs);
+	bool returns_by_register;
+	/* … and that address, without a signature. */
+	int (*return_address)(const struct regs *regs, struct memory *memory,
+			      taddr_t *ret);
 
 	/*
 	 * Decodes the instruction at address out of n bytes of code.
@@ -234,14 +302,15 @@ struct arch_ops {
 			 taddr_t address, taddr_t got, struct plt_stub *ret);
 
 	/*
-	 * Whether a jump through the GOT begins at code (size bytes, which lie
-	 * at address), and its slot; got as above. It begins with
-	 * slot_jump_byte (a prefix before that is no matter: behind it the
-	 * trap works as well).
+	 * Whether a jump through the GOT is at code[at] (code holds size bytes,
+	 * which lie at address), and its slot; got as above. slot_jump_byte is
+	 * slot_jump_byte_at bytes behind its beginning (a prefix before that is
+	 * no matter: behind it the trap works as well).
 	 */
 	uint8_t slot_jump_byte;
-	bool (*slot_jump)(const uint8_t *code, size_t size, taddr_t address,
-			  taddr_t got, taddr_t *slot_ret);
+	uint8_t slot_jump_byte_at;
+	bool (*slot_jump)(const uint8_t *code, size_t size, size_t at,
+			  taddr_t address, taddr_t got, taddr_t *slot_ret);
 
 	/*
 	 * The slot that the call before a return address went through, when
@@ -279,12 +348,25 @@ struct arch_ops {
 	/* NULL when there is none of that number. */
 	const char *(*syscall_name)(uint64_t number);
 
+	/* Which of those that make children a number is. */
+	enum child_call (*child_call)(uint64_t number);
+
 	/* In our copy of the registers; the kernel hasn't stored it yet. */
 	void (*syscall_set_result)(struct regs *regs, int64_t result);
 };
 
+/*
+ * The port's way to the registers of a stopped task; 0 or a negative errno,
+ * -ESRCH when it isn't stopped any more. arch_poke_ip() writes no others.
+ */
+int arch_peek_regs(pid_t tid, struct regs *ret);
+int arch_poke_regs(pid_t tid, const struct regs *regs);
+int arch_poke_ip(pid_t tid, taddr_t ip);
+int arch_peek_fp_regs(pid_t tid, struct fp_regs *ret);
+
 extern const struct arch_ops arch_x86_64;
 extern const struct arch_ops arch_i386;
+extern const struct arch_ops arch_aarch64;
 
 /* The port's: all that it can trace, up to NULL; and what calltrap itself is,
    in whose layout the kernel gives registers. */
@@ -296,7 +378,11 @@ extern const struct arch_ops *const arch_native;
  * sample_regs_user, perf_event_open(2)), how many that are, and what they are
  * of a task. No floating-point registers, no segments but cs.
  */
+#ifdef __aarch64__
+#define ARCH_SAMPLE_REGISTERS 33
+#else
 #define ARCH_SAMPLE_REGISTERS 19
+#endif
 extern const uint64_t arch_sample_registers;
 void arch_regs_of_sample(const uint64_t values[ARCH_SAMPLE_REGISTERS],
 			 struct regs *ret);

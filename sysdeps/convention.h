@@ -11,11 +11,15 @@
 struct regs;
 
 /*
- * The floating-point and vector registers of a stopped task, as FXSAVE lays
- * them out (PTRACE_GETFPREGS of a 64-bit tracer, for 32-bit tasks too).
+ * The floating-point and vector registers of a stopped task; on x86 as FXSAVE
+ * lays them out (PTRACE_GETFPREGS of a 64-bit tracer, for 32-bit tasks too).
  */
 struct fp_regs {
+#ifdef __aarch64__
+	struct user_fpsimd_struct user;
+#else
 	struct user_fpregs_struct user;
+#endif
 };
 
 /* What calling conventions tell apart. */
@@ -54,7 +58,7 @@ struct argument_cursor {
 	taddr_t stack;     /* the next argument in memory */
 };
 
-#define PASSED_BYTES_MAX 32
+#define PASSED_BYTES_MAX 64
 
 /* Where a value is: in registers, collected in bytes[], or in memory. */
 struct passed {

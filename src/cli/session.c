@@ -119,6 +119,10 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.waits = !session->policy.drops,
 		.string_bytes = options->log.limits.string_bytes,
 	});
+	if (!session->agent) {
+		session->no_agent = "there is none for this processor";
+		return;
+	}
 	session->policy.waiting = session->report_policy.waiting = show_life;
 	session->policy.context = session->report_policy.context =
 		session->agent;

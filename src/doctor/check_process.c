@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/user.h>
 
 #include "doctor/check.h"
+#include "sysdeps/arch.h"
 
 static void check_program(const struct process_facts *process,
 			  struct findings *findings)

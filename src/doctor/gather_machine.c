@@ -9,7 +9,6 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "base/file.h"
 #include "debuginfo/fetch_library.h"
 #include "doctor/gather.h"
+#include "sysdeps/arch.h"
 #include "sysdeps/linux/pagemap.h"
 
 /* The first line of a file, without its end; "" when there is none. */
@@ -61,12 +61,13 @@ static int try_perf(bool in_kernel)
 /* As traps are: past the protection of a private mapping. */
 static int write_page(void *page)
 {
-	const uint8_t trap = 0xcc;
+	const ssize_t size = arch_native->trap_size;
 	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC), err = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (pwrite(fd, &trap, 1, (off_t)(uintptr_t)page) != 1)
+	if (pwrite(fd, &arch_native->trap, size, (off_t)(uintptr_t)page) !=
+	    size)
 		err = errno ? -errno : -EIO;
 	close(fd);
 	return err;

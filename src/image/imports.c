@@ -15,18 +15,6 @@
  */
 #define RELOCATIONS_MAX (1u << 22)
 
-/* The relocations that fill GOT slots with addresses of functions. */
-static const struct relocation_types {
-	uint16_t machine;
-	uint32_t jump_slot;
-	uint32_t glob_dat;
-	uint32_t irelative;
-} types_of[] = {
-	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT,
-	  R_X86_64_IRELATIVE },
-	{ EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_IRELATIVE },
-};
-
 struct relocated {
 	struct import import;
 	uint64_t value; /* of the symbol when it is undefined here */
@@ -42,20 +30,13 @@ struct import_list {
 static bool kind_of(const struct image *image, uint32_t type,
 		    enum import_kind *ret)
 {
-	size_t i;
+	const struct arch_ops *arch = image_arch(image);
 
-	for (i = 0; i < ARRAY_SIZE(types_of); i++) {
-		const struct relocation_types *types = &types_of[i];
-
-		if (types->machine != image_arch(image)->elf_machine)
-			continue;
-		*ret = type == types->jump_slot ? IMPORT_JUMP_SLOT :
-		       type == types->glob_dat	? IMPORT_GLOB_DAT :
-						  IMPORT_IRELATIVE;
-		return type == types->jump_slot || type == types->glob_dat ||
-		       type == types->irelative;
-	}
-	return false;
+	*ret = type == arch->jump_slot ? IMPORT_JUMP_SLOT :
+	       type == arch->glob_dat  ? IMPORT_GLOB_DAT :
+					 IMPORT_IRELATIVE;
+	return type == arch->jump_slot || type == arch->glob_dat ||
+	       type == arch->irelative;
 }
 
 static bool may_be_function(const GElf_Sym *symbol)

@@ -61,10 +61,13 @@ static void search_window(struct jump_search *search, const uint8_t *code,
 	const uint8_t *p = code;
 
 	while ((p = memchr(p, arch->slot_jump_byte, code + end - p))) {
-		if (arch->slot_jump(p, code + size - p, address + (p - code),
-				    got, &slot))
-			visit_jump(search, address + (p - code), slot);
-		p++;
+		size_t at = p++ - code;
+
+		if (at < arch->slot_jump_byte_at)
+			continue;
+		at -= arch->slot_jump_byte_at;
+		if (arch->slot_jump(code, size, at, address, got, &slot))
+			visit_jump(search, address + at, slot);
 	}
 }
 

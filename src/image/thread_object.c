@@ -7,27 +7,6 @@
 /* A browser has a million. */
 #define RELOCATIONS_MAX (1u << 22)
 
-/* The relocations that the dynamic linker fills GOT entries by. */
-static const struct thread_relocations {
-	uint16_t machine;
-	uint32_t number; /* of the module */
-	uint32_t place;  /* from the thread pointer */
-} relocations_of[] = {
-	{ EM_X86_64, R_X86_64_DTPMOD64, R_X86_64_TPOFF64 },
-	{ EM_386, R_386_TLS_DTPMOD32, R_386_TLS_TPOFF },
-};
-
-static const struct thread_relocations *relocations(const struct image *image)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(relocations_of); i++)
-		if (relocations_of[i].machine ==
-		    image_arch(image)->elf_machine)
-			return &relocations_of[i];
-	return NULL;
-}
-
 static bool find_symbol(const struct image *image, const char *name,
 			uint64_t *index_ret, uint64_t *offset_ret)
 {
@@ -69,19 +48,20 @@ static void look_at(const struct image *image, const GElf_Rela *relocation,
 		    bool addends, uint64_t index,
 		    struct image_thread_object *ret)
 {
-	const struct thread_relocations *types = relocations(image);
+	const struct arch_ops *arch = image_arch(image);
 	const uint64_t symbol = GELF_R_SYM(relocation->r_info);
 	const uint32_t type = GELF_R_TYPE(relocation->r_info);
 
 	if (!image_segment_at(image, relocation->r_offset))
 		return;
-	if (type == types->place && addends && (!symbol || symbol == index)) {
+	if (type == arch->tls_place && addends &&
+	    (!symbol || symbol == index)) {
 		ret->place_slot = relocation->r_offset;
 		ret->behind_place = -(uint64_t)relocation->r_addend;
 		if (!symbol)
 			ret->behind_place += ret->offset;
 	}
-	if (type == types->number && is_own(image, symbol))
+	if (type == arch->tls_module && is_own(image, symbol))
 		ret->number_slot = relocation->r_offset;
 }
 
@@ -110,8 +90,7 @@ bool image_find_thread_object(const struct image *image, const char *name,
 	};
 	uint64_t index;
 
-	if (!relocations(image) ||
-	    !find_symbol(image, name, &index, &object.offset))
+	if (!find_symbol(image, name, &index, &object.offset))
 		return false;
 	look_in(image, DT_RELA, DT_RELASZ, true, index, &object);
 	look_in(image, DT_REL, DT_RELSZ, false, index, &object);

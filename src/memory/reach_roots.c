@@ -7,11 +7,12 @@
 /* Where a program's pointers begin: all that it can read and isn't the
    allocator's; of stacks, what is in use. */
 
-/* A function may keep values so far below the stack pointer (x86-64 ABI). */
+/* A function may keep values so far below the stack pointer (x86-64 ABI;
+   others know of no such thing). */
 #define RED_ZONE 128
 
-/* Where threads keep the vector of their thread-local blocks: behind the
-   pointer at fs, and pointed at an element past its beginning. */
+/* The vector of a thread's thread-local blocks is pointed at an element past
+   its beginning. */
 #define TCB_VECTOR 8
 #define VECTOR_BACK 16
 
@@ -121,7 +122,8 @@ static void scan_task(struct reacher *reacher, const struct frozen_task *task,
 	scan_words(reacher, &task->regs, sizeof(task->regs), found);
 	scan_words(reacher, &task->fp, sizeof(task->fp), found);
 	if (arch && !memory_read((struct memory *)&reacher->picture->memory,
-				 arch->thread_pointer(&task->regs) + TCB_VECTOR,
+				 arch->thread_pointer(&task->regs) +
+					 arch->thread_vector,
 				 &vector, sizeof(vector)))
 		look_at(reacher, vector - VECTOR_BACK, found);
 }

@@ -20,6 +20,7 @@ struct agent_engine_config {
 	unsigned string_bytes; /* of texts are shown */
 };
 
+/* NULL where no agent is written for this machine. */
 struct agent_engine *
 agent_engine_new(const struct agent_engine_config *config);
 void agent_engine_free(struct agent_engine *engine);

@@ -186,12 +186,18 @@ void pairing_abandon_frames(const struct moment *moment, taddr_t from,
 		abandon_at(moment, stack->top, end);
 }
 
-/* Something has been written where its return address was. */
+/*
+ * Something has been written where its return address was. (Where a function
+ * saves that itself, nobody knows the place: such a frame is dropped when its
+ * task ends, or another call has it.)
+ */
 static bool is_overwritten(const struct moment *moment,
 			   const struct activation *activation)
 {
 	uint64_t word;
 
+	if (moment->arch->returns_by_register)
+		return false;
 	return memory_read_word(moment->memory, activation->key.slot,
 				moment->arch->word_size, &word) ||
 	       word != activation->call.return_address;
@@ -445,8 +451,8 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 	struct activation *activation;
 	uint64_t return_address;
 
-	if (memory_read_word(moment->memory, slot, moment->arch->word_size,
-			     &return_address))
+	if (moment->arch->return_address(moment->regs, moment->memory,
+					 &return_address))
 		return;
 	activation = activation_new(moment, &key, return_address);
 	activation->kind = ACTIVATION_RESOLVER;

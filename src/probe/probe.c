@@ -97,7 +97,7 @@ static bool is_callers(const struct moment *moment, struct probe *probe,
 	       was_called_through(moment, probe, return_address);
 }
 
-/* A function was entered; its return address is on top of the stack. */
+/* A function was entered; it hasn't done anything yet. */
 static void on_entry(struct point *point, const struct moment *moment)
 {
 	struct probe *probe = (struct probe *)point;
@@ -105,9 +105,8 @@ static void on_entry(struct point *point, const struct moment *moment)
 
 	if (moment->muted)
 		return;
-	if (memory_read_word(moment->memory,
-			     moment->arch->return_slot(moment->regs),
-			     moment->arch->word_size, &return_address))
+	if (moment->arch->return_address(moment->regs, moment->memory,
+					 &return_address))
 		return; /* no stack: it will die of the same */
 	if (point->caller && !is_callers(moment, probe, return_address))
 		return;

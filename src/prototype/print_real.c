@@ -9,8 +9,13 @@
 #include "prototype/layout.h"
 #include "prototype/printer.h"
 
-/* We run where the program runs, so our long double is the program's. */
-_Static_assert(LDBL_MANT_DIG == 64, "long double isn't that of the x87");
+/*
+ * We run where the program runs, so our long double is the program's: of ten
+ * bytes on x86, a quad elsewhere.
+ */
+_Static_assert(LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 113,
+	       "long double is neither that of the x87 nor a quad");
+#define EXTENDED_BYTES (LDBL_MANT_DIG == 64 ? 10 : 16)
 
 #define REAL_TEXT_MAX 512
 
@@ -24,7 +29,8 @@ static int read_real(struct place place, uint8_t size, long double *ret)
 	if (size != sizeof(float) && size != sizeof(double) &&
 	    size != TYPE_EXTENDED)
 		return -ENODATA;
-	err = memory_read(place.memory, place.address, bytes, size);
+	err = memory_read(place.memory, place.address, bytes,
+			  size == TYPE_EXTENDED ? EXTENDED_BYTES : size);
 	if (err)
 		return err;
 	if (size == sizeof(float)) {

@@ -6,12 +6,6 @@
 #include "base/cursor.h"
 
 /*
- * The second register of DW_CFA_register is an index into libunwind's own
- * array; the other registers are compared with its size (src/dwarf/Gparser.c).
- */
-#define REGISTERS 17
-
-/*
  * What DW_CFA_remember_state saves is kept on the stack, about 2 KiB each,
  * however often that comes.
  */
@@ -25,6 +19,8 @@ enum {
 	DW_CFA_offset = 0x80,
 	DW_CFA_restore = 0xc0,
 	DW_CFA_remember_state = 0x0a,
+	DW_CFA_nop = 0x00,
+	DW_CFA_AARCH64_negate_ra_state = 0x2d,
 
 	ENCODED_FORMAT = 0x0f,
 	ENCODED_ABSOLUTE = 0x00, /* as large as an address */
@@ -53,6 +49,8 @@ static const char *const operands[] = {
 
 struct checker {
 	struct cursor c;
+	uint8_t *bytes; /* what c goes through */
+	const struct arch_ops *arch;
 	unsigned remembered;
 	unsigned address_size; /* in the FDE and in DW_CFA_set_loc */
 	bool has_data;         /* FDEs have augmentation data, too */
@@ -93,6 +91,15 @@ static unsigned encoded_size(uint8_t encoding, const struct arch_ops *arch)
 
 /* ---- instructions ---- */
 
+/*
+ * The second register of DW_CFA_register is an index into libunwind's own
+ * array; the other registers are compared with its size (src/dwarf/Gparser.c).
+ */
+static unsigned libunwind_registers(void)
+{
+	return arch_native->dwarf->count;
+}
+
 static void check_operand(struct checker *checker, char kind)
 {
 	struct cursor *c = &checker->c;
@@ -105,7 +112,7 @@ static void check_operand(struct checker *checker, char kind)
 		cursor_skip(c, uleb128(c));
 		break;
 	case 'r':
-		if (uleb128(c) >= REGISTERS)
+		if (uleb128(c) >= libunwind_registers())
 			c->bad = true;
 		break;
 	case 'u':
@@ -118,8 +125,14 @@ static void check_operand(struct checker *checker, char kind)
 
 static void check_instruction(struct checker *checker)
 {
+	const uint64_t at = checker->c.position;
 	uint8_t code = cursor_u8(&checker->c);
-	const char *kinds = code < ARRAY_SIZE(operands) ? operands[code] : NULL;
+	const char *kinds;
+
+	if (code == DW_CFA_AARCH64_negate_ra_state && !checker->c.bad &&
+	    checker->arch->dwarf->signs_addresses)
+		code = checker->bytes[at] = DW_CFA_nop;
+	kinds = code < ARRAY_SIZE(operands) ? operands[code] : NULL;
 
 	if (code >= DW_CFA_advance_loc)
 		kinds = (code & 0xc0) == DW_CFA_offset ? "u" : "";
@@ -182,6 +195,7 @@ static bool check_cie(struct checker *checker, struct cfi_entry *entry,
 	const char *letters;
 	uint8_t version;
 
+	checker->bytes = entry->cie.bytes;
 	*c = cursor_of(entry->cie.bytes, entry->cie.size);
 	cursor_skip(c, 4);
 	if (cursor_u32(c) != 0)
@@ -194,7 +208,7 @@ static bool check_cie(struct checker *checker, struct cfi_entry *entry,
 	uleb128(c); /* code alignment */
 	uleb128(c); /* data alignment */
 	/* The return address's column is an index, too. */
-	if (cursor_u8(c) != arch->dwarf->ip)
+	if (cursor_u8(c) != arch->dwarf->return_address)
 		return false;
 	entry->is_signal_frame = strchr(letters, 'S');
 	check_augmentation(checker, letters, arch);
@@ -205,6 +219,7 @@ static bool check_fde(struct checker *checker, const struct cfi_record *record)
 {
 	struct cursor *c = &checker->c;
 
+	checker->bytes = record->bytes;
 	*c = cursor_of(record->bytes, record->size);
 	cursor_skip(c, 8);
 	cursor_skip(c, checker->address_size); /* where the code begins */
@@ -217,6 +232,7 @@ static bool check_fde(struct checker *checker, const struct cfi_record *record)
 bool cfi_check(struct cfi_entry *entry, const struct arch_ops *arch)
 {
 	struct checker checker = {
+		.arch = arch,
 		.address_size = encoded_size(ENCODED_ABSOLUTE, arch),
 	};
 

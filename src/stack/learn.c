@@ -179,15 +179,15 @@ static int access_register(unw_addr_space_t space UNUSED, unw_regnum_t number,
 {
 	struct learner *learner = context;
 
-	if (write || number < 0 || number > UNW_X86_64_RIP)
+	if (write || number < 0 || number > UNWIND_IP)
 		return -UNW_EBADREG;
-	if (learner->frame && number != UNW_X86_64_RIP) {
+	if (learner->frame && number != UNWIND_IP) {
 		*value = learner->frame->registers[number];
-		return learner->frame->unknown & UINT32_C(1) << number ?
+		return learner->frame->unknown & UINT64_C(1) << number ?
 			       -UNW_EBADREG :
 			       0;
 	}
-	*value = number == UNW_X86_64_RIP || number == learner->arch->ip ?
+	*value = number == UNWIND_IP || number == learner->arch->ip ?
 			 learner->address :
 			 mark(learner, number);
 	return 0;
@@ -322,7 +322,7 @@ static void add_places(const struct learner *learner, unw_cursor_t *cursor,
 		if (i == arch->sp || i == arch->ip)
 			continue;
 		/* What libunwind calls the stack pointer, of another arch. */
-		if (i != UNW_X86_64_RSP && !unw_get_reg(cursor, i, &value))
+		if (i != UNWIND_SP && !unw_get_reg(cursor, i, &value))
 			place = place_of(learner, i, value, cfa);
 		if (!is_unchanged(&place))
 			recipe->places[recipe->count++] = place;
@@ -336,12 +336,12 @@ static bool make_recipe(struct learner *learner, unw_cursor_t *cursor,
 {
 	unw_word_t cfa, value;
 
-	if (unw_get_reg(cursor, UNW_X86_64_CFA, &cfa) ||
+	if (unw_get_reg(cursor, UNWIND_CFA, &cfa) ||
 	    !set_cfa(learner, cfa, recipe) ||
-	    unw_get_reg(cursor, learner->arch->ip, &value))
+	    unw_get_reg(cursor, learner->arch->return_address, &value))
 		return false;
 	recipe->return_address =
-		place_of(learner, learner->arch->ip, value, cfa);
+		place_of(learner, learner->arch->return_address, value, cfa);
 	if (recipe->return_address.kind == PLACE_UNKNOWN)
 		return false;
 	add_places(learner, cursor, cfa, recipe);
@@ -448,9 +448,10 @@ struct recipe *learner_recipe(struct learner *learner, struct image *image,
 
 static bool step_frame(struct learner *learner, struct frame_state *frame)
 {
+	const struct dwarf_arch *arch = learner->arch;
 	unw_word_t values[DWARF_REGISTERS_MAX] = { 0 };
 	unw_cursor_t cursor;
-	uint32_t unknown = 0;
+	uint64_t unknown = 0;
 	unsigned i;
 
 	if (unw_init_remote(&cursor, learner->space, learner))
@@ -458,14 +459,15 @@ static bool step_frame(struct learner *learner, struct frame_state *frame)
 	learner->found = false;
 	if (unw_step(&cursor) <= 0 || !learner->found)
 		return false;
-	for (i = 0; i < learner->arch->count; i++)
-		if (unw_get_reg(&cursor, i, &values[i]))
-			unknown |= UINT32_C(1) << i;
-	if (unknown & (UINT32_C(1) << learner->arch->sp |
-		       UINT32_C(1) << learner->arch->ip))
+	for (i = 0; i < arch->count; i++)
+		if (unw_get_reg(&cursor, i == arch->ip ? arch->return_address :
+							 i,
+				&values[i]))
+			unknown |= UINT64_C(1) << i;
+	if (unknown & (UINT64_C(1) << arch->sp | UINT64_C(1) << arch->ip))
 		return false;
 	memcpy(frame->registers, values,
-	       learner->arch->count * sizeof(*values));
+	       arch->count * sizeof(*values));
 	frame->unknown = unknown;
 	return true;
 }

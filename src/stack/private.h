@@ -90,7 +90,7 @@ struct walk {
 	struct memory *memory;
 	const struct arch_ops *arch;
 	uint64_t registers[DWARF_REGISTERS_MAX];
-	uint32_t unknown; /* a bit for each that isn't known */
+	uint64_t unknown; /* a bit for each that isn't known */
 	pid_t pid;
 	taddr_t window_address;
 	size_t window_size;

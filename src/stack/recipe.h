@@ -66,14 +66,14 @@ struct recipe *learner_recipe(struct learner *learner, struct image *image,
 /* A frame's registers, and how its memory is read. */
 struct frame_state {
 	uint64_t registers[DWARF_REGISTERS_MAX];
-	uint32_t unknown; /* a bit for each that isn't known */
+	uint64_t unknown; /* a bit for each that isn't known */
 	bool (*read_word)(void *context, taddr_t address, uint64_t *ret);
 	void *context;
 };
 
 /*
  * What the records say of a frame at address, by libunwind: makes its
- * registers those of the caller. Of x86_64 only.
+ * registers those of the caller. Of 64-bit code only.
  */
 bool learner_step(struct learner *learner, struct image *image,
 		  const struct cfi *cfi, uint64_t address,

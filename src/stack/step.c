@@ -59,7 +59,7 @@ static uint64_t cut_to_word(const struct walk *walk, uint64_t value)
 
 static bool is_known(const struct walk *walk, unsigned reg)
 {
-	return !(walk->unknown & UINT32_C(1) << reg);
+	return !(walk->unknown & UINT64_C(1) << reg);
 }
 
 static bool find_cfa(struct walk *walk, const struct recipe *recipe,
@@ -120,23 +120,32 @@ static void restore(struct walk *walk, const struct recipe *recipe,
 		    taddr_t cfa)
 {
 	uint64_t values[DWARF_REGISTERS_MAX];
-	uint32_t unknown = 0;
+	uint64_t unknown = 0;
 	unsigned i;
 
 	/* Rules are about the registers as they were before the step. */
 	for (i = 0; i < recipe->count; i++)
 		if (!find_value(walk, &recipe->places[i], cfa, &values[i]))
-			unknown |= UINT32_C(1) << i;
+			unknown |= UINT64_C(1) << i;
 	for (i = 0; i < recipe->count; i++) {
 		unsigned reg = recipe->places[i].reg;
 
-		if (unknown & UINT32_C(1) << i) {
-			walk->unknown |= UINT32_C(1) << reg;
+		if (unknown & UINT64_C(1) << i) {
+			walk->unknown |= UINT64_C(1) << reg;
 			continue;
 		}
-		walk->unknown &= ~(UINT32_C(1) << reg);
+		walk->unknown &= ~(UINT64_C(1) << reg);
 		walk->registers[reg] = values[i];
 	}
+}
+
+static void set_ip(struct walk *walk, uint64_t value)
+{
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+
+	walk->registers[dwarf->ip] = dwarf->unsigned_address ?
+					     dwarf->unsigned_address(value) :
+					     value;
 }
 
 static bool read_for_frame(void *context, taddr_t address, uint64_t *ret)
@@ -161,6 +170,7 @@ static enum step step_by_libunwind(struct walk *walk,
 		return STEP_FAILED;
 	memcpy(walk->registers, frame.registers, sizeof(walk->registers));
 	walk->unknown = frame.unknown;
+	set_ip(walk, walk_ip(walk));
 	return STEP_DONE;
 }
 
@@ -180,29 +190,52 @@ enum step step_by_recipe(struct walk *walk, const struct code_site *site)
 		return STEP_FAILED;
 	restore(walk, recipe, cfa);
 	walk->registers[dwarf->sp] = cfa;
-	walk->registers[dwarf->ip] = return_address;
-	walk->unknown &= ~(UINT32_C(1) << dwarf->sp);
+	set_ip(walk, return_address);
+	walk->unknown &= ~(UINT64_C(1) << dwarf->sp);
+	/* A caller that returned by it, too, would have lost its own. */
+	if (returns_by_register(recipe))
+		walk->unknown |= UINT64_C(1) << recipe->return_address.base;
 	return STEP_DONE;
+}
+
+/* Calls leave the return address in a register. */
+static bool calls_by_register(const struct walk *walk)
+{
+	return walk->arch->dwarf->return_address != walk->arch->dwarf->ip;
+}
+
+/* Where a function that has done nothing yet returns to. */
+static bool read_return_address(struct walk *walk, uint64_t *ret)
+{
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+
+	if (!calls_by_register(walk))
+		return read_word(walk, walk->registers[dwarf->sp], ret);
+	*ret = walk->registers[dwarf->return_address];
+	return is_known(walk, dwarf->return_address);
 }
 
 enum step step_from_entry(struct walk *walk)
 {
 	const struct dwarf_arch *dwarf = walk->arch->dwarf;
-	taddr_t sp = walk->registers[dwarf->sp];
+	uint64_t return_address;
 
-	if (!read_word(walk, sp, &walk->registers[dwarf->ip]))
+	if (!read_return_address(walk, &return_address))
 		return STEP_FAILED;
-	walk->registers[dwarf->sp] = sp + walk->arch->word_size;
+	set_ip(walk, return_address);
+	if (calls_by_register(walk))
+		walk->unknown |= UINT64_C(1) << dwarf->return_address;
+	else
+		walk->registers[dwarf->sp] += walk->arch->word_size;
 	return STEP_DONE;
 }
 
 enum step step_from_system_call(struct walk *walk)
 {
-	taddr_t sp = walk->registers[walk->arch->dwarf->sp];
 	uint64_t address;
 	struct code_site *site;
 
-	if (!read_word(walk, sp, &address))
+	if (!read_return_address(walk, &address))
 		return STEP_FAILED;
 	site = site_find(walk->own, walk->pid, address, false);
 	if (!site->code || !site_follows_call(walk->own, site, address))
@@ -256,6 +289,8 @@ enum step step_by_frame_pointer(struct walk *walk)
 		return STEP_FAILED;
 	if (!outer && !return_address)
 		return STEP_OUTERMOST;
+	if (dwarf->unsigned_address)
+		return_address = dwarf->unsigned_address(return_address);
 	/* The first frame is made by hand, without a call: Go's goexit. */
 	site = site_find(walk->own, walk->pid, return_address, false);
 	if (!site->code ||
@@ -264,6 +299,9 @@ enum step step_by_frame_pointer(struct walk *walk)
 	walk->registers[dwarf->fp] = outer;
 	walk->registers[dwarf->ip] = return_address;
 	walk->registers[dwarf->sp] = fp + 2 * word;
-	walk->unknown = ~(UINT32_C(1) << dwarf->fp | UINT32_C(1) << dwarf->sp);
+	walk->unknown = ~(UINT64_C(1) << dwarf->fp | UINT64_C(1) << dwarf->sp);
+	/* Of a record somewhere in the frame, that is the least it can be. */
+	if (calls_by_register(walk))
+		walk->unknown |= UINT64_C(1) << dwarf->sp;
 	return STEP_DONE;
 }

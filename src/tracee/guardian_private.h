@@ -20,7 +20,7 @@
 struct note {
 	uint64_t address;
 	uint32_t next_free; /* the number of a free note + 1, or 0 */
-	uint32_t original; /* what arch_native's trap has replaced */
+	uint32_t original;  /* what arch_native's trap has replaced */
 	uint16_t space;
 	uint8_t length;    /* of the instruction */
 	volatile uint8_t planted;

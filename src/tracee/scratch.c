@@ -29,10 +29,18 @@ struct scratch_copy {
 /* Less is not worth a search. */
 #define AREA_MIN INSN_COPY_MAX
 
+/* Where machines have such a rule, instructions begin at multiples of this. */
+#define COPY_ALIGN 4
+
 void scratch_add_area(struct space *space, taddr_t address, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
+	const taddr_t gap = -address % COPY_ALIGN;
 
+	if (size < gap)
+		return;
+	address += gap;
+	size -= gap;
 	/*
 	 * What is loaded later may be unloaded, and a copy with it, while
 	 * tasks are on their way through it.

@@ -29,8 +29,9 @@ struct trap_owner {
 };
 
 /*
- * A trap instruction at an address of a space. A trap without owners is no longer in the
- * code, but is remembered: a process that forked before may have a copy.
+ * A trap instruction at an address of a space. A trap without owners is no
+ * longer in the code, but is remembered: a process that forked before may have
+ * a copy.
  */
 struct trap {
 	taddr_t address;

@@ -138,12 +138,39 @@ static size_t jump_targets(const struct regs *entry, struct memory *memory,
 				ret);
 }
 
+static int return_address(const struct regs *regs, struct memory *memory,
+			  taddr_t *ret)
+{
+	return memory_read_word(memory, sp(regs), WORD, ret);
+}
+
+static enum child_call child_call(uint64_t number)
+{
+	switch (number) {
+	case 2:
+		return CHILD_CALL_FORK;
+	case 120:
+		return CHILD_CALL_CLONE;
+	case 190:
+		return CHILD_CALL_VFORK;
+	case 435:
+		return CHILD_CALL_CLONE3;
+	default:
+		return CHILD_CALL_NONE;
+	}
+}
+
 const struct arch_ops arch_i386 = {
 	.name = "i386",
 	.elf_machine = EM_386,
 	.elf_class = ELFCLASS32,
 	.audit = AUDIT_ARCH_I386,
 	.word_size = WORD,
+	.jump_slot = R_386_JMP_SLOT,
+	.glob_dat = R_386_GLOB_DAT,
+	.irelative = R_386_IRELATIVE,
+	.tls_module = R_386_TLS_DTPMOD32,
+	.tls_place = R_386_TLS_TPOFF,
 	.trap = X86_INT3,
 	.trap_size = 1,
 	.trap_behind = 1,
@@ -154,9 +181,11 @@ const struct arch_ops arch_i386 = {
 	.sp = sp,
 	.steps_itself = x86_steps_itself,
 	.thread_pointer = thread_pointer,
+	.thread_vector = 4,
 	.jump_targets = jump_targets,
 	.restart_wait = restart_wait,
 	.return_slot = sp,
+	.return_address = return_address,
 	.insn_decode = decode,
 	.insn_emulate = emulate,
 	.insn_relocate = relocate,
@@ -174,4 +203,5 @@ const struct arch_ops arch_i386 = {
 	.syscalls = "syscalls-i386",
 	.syscall_name = syscall_name,
 	.syscall_set_result = x86_syscall_set_result,
+	.child_call = child_call,
 };

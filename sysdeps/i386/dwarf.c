@@ -62,6 +62,7 @@ const struct dwarf_arch i386_dwarf = {
 	.sp = ESP,
 	.fp = EBP,
 	.ip = RETURN_ADDRESS,
+	.return_address = RETURN_ADDRESS,
 	.registers = registers,
 	.ends_in_call = x86_ends_in_call,
 	.is_signal_return = is_signal_return,

@@ -123,20 +123,20 @@ bool i386_plt_stub(const uint8_t *code, size_t size, size_t at, taddr_t address,
 	return true;
 }
 
-bool i386_slot_jump(const uint8_t *code, size_t size, taddr_t address UNUSED,
-		    taddr_t got, taddr_t *slot_ret)
+bool i386_slot_jump(const uint8_t *code, size_t size, size_t at,
+		    taddr_t address UNUSED, taddr_t got, taddr_t *slot_ret)
 {
 	int32_t displacement;
 	uint8_t modrm;
 
-	if (size < 6 || code[0] != 0xff)
+	if (size - at < 6 || code[at] != 0xff)
 		return false;
 	/* jmp *slot, or jmp *disp(%reg) with any register but esp */
-	modrm = code[1];
+	modrm = code[at + 1];
 	if (modrm != MODRM_ABSOLUTE &&
 	    ((modrm & 0xf8) != 0xa0 || (modrm & 7) == 4))
 		return false;
-	memcpy(&displacement, code + 2, sizeof(displacement));
+	memcpy(&displacement, code + at + 2, sizeof(displacement));
 	*slot_ret = (uint32_t)displacement;
 	if (modrm != MODRM_ABSOLUTE)
 		*slot_ret = (uint32_t)(got + *slot_ret);

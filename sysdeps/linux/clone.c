@@ -2,51 +2,32 @@
 #include "sysdeps/linux/clone.h"
 
 #include <sched.h>
-
-/* Where a mode keeps numbers and the first argument of its system calls. */
-enum call {
-	CALL_NONE,
-	CALL_FORK,
-	CALL_VFORK,
-	CALL_CLONE,
-	CALL_CLONE3,
-};
-
-static enum call call_of_x86_64(long number)
-{
-	switch (number) {
-	case 56:
-		return CALL_CLONE;
-	case 57:
-		return CALL_FORK;
-	case 58:
-		return CALL_VFORK;
-	case 435:
-		return CALL_CLONE3;
-	default:
-		return CALL_NONE;
-	}
-}
-
-static enum call call_of_i386(long number)
-{
-	switch (number) {
-	case 2:
-		return CALL_FORK;
-	case 120:
-		return CALL_CLONE;
-	case 190:
-		return CALL_VFORK;
-	case 435:
-		return CALL_CLONE3;
-	default:
-		return CALL_NONE;
-	}
-}
+#include <string.h>
 
 bool clone_is_call(long number)
 {
-	return call_of_x86_64(number) || call_of_i386(number);
+	for (size_t i = 0; arch_ports[i]; i++)
+		if (arch_ports[i]->child_call(number))
+			return true;
+	return false;
+}
+
+static uint64_t argument(const struct arch_ops *arch, const struct regs *regs,
+			 unsigned index)
+{
+	const struct convention *convention = arch->syscall_convention;
+	const struct flat_value word = { .size = arch->word_size };
+	struct argument_cursor cursor;
+	struct passed passed = { 0 };
+	uint64_t value = 0;
+
+	convention->begin(regs, NULL, &cursor);
+	for (unsigned i = 0; i <= index; i++)
+		if (convention->argument(&cursor, regs, NULL, NULL, &word,
+					 false, &passed))
+			return 0;
+	memcpy(&value, passed.bytes, arch->word_size);
+	return value;
 }
 
 /* Where struct clone_args has .stack; .flags comes first (clone(2)). */
@@ -55,29 +36,29 @@ bool clone_is_call(long number)
 bool clone_sharing_of(const struct regs *regs, struct memory *memory,
 		      struct clone_sharing *ret)
 {
-	bool is_32 = arch_of_regs(regs) == &arch_i386;
-	long number = (long)regs->user.orig_rax;
-	uint64_t argument = is_32 ? (uint32_t)regs->user.rbx : regs->user.rdi;
+	const struct arch_ops *arch = arch_of_regs(regs);
 	uint64_t flags = 0, stack = 0, words[STACK_WORD + 1];
 
-	switch (is_32 ? call_of_i386((int32_t)number) :
-			call_of_x86_64(number)) {
-	case CALL_FORK:
+	if (!arch)
+		return false;
+	switch (arch->child_call(arch->syscall_number(regs))) {
+	case CHILD_CALL_FORK:
 		break;
-	case CALL_VFORK:
+	case CHILD_CALL_VFORK:
 		flags = CLONE_VM;
 		break;
-	case CALL_CLONE:
-		flags = argument;
-		stack = is_32 ? (uint32_t)regs->user.rcx : regs->user.rsi;
+	case CHILD_CALL_CLONE:
+		flags = argument(arch, regs, 0);
+		stack = argument(arch, regs, 1);
 		break;
-	case CALL_CLONE3:
-		if (memory_read(memory, argument, words, sizeof(words)))
+	case CHILD_CALL_CLONE3:
+		if (memory_read(memory, argument(arch, regs, 0), words,
+				sizeof(words)))
 			return false;
 		flags = words[0];
 		stack = words[STACK_WORD];
 		break;
-	case CALL_NONE:
+	case CHILD_CALL_NONE:
 		return false;
 	}
 	*ret = (struct clone_sharing){ flags & CLONE_THREAD, flags & CLONE_VM,

@@ -7,11 +7,14 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+static int answer(int err)
+{
+	return err == -ESRCH ? -ERR_GONE : err;
+}
+
 static int request(int what, pid_t tid, unsigned long address, const void *data)
 {
-	if (ptrace(what, tid, address, data) >= 0)
-		return 0;
-	return errno == ESRCH ? -ERR_GONE : -errno;
+	return answer(ptrace(what, tid, address, data) < 0 ? -errno : 0);
 }
 
 static const void *number(unsigned long n)
@@ -73,23 +76,22 @@ int ptrace_write_code(pid_t tid, uint64_t address, const void *bytes,
 
 int ptrace_get_regs(pid_t tid, struct regs *ret)
 {
-	return request(PTRACE_GETREGS, tid, 0, &ret->user);
+	return answer(arch_peek_regs(tid, ret));
 }
 
 int ptrace_set_regs(pid_t tid, const struct regs *regs)
 {
-	return request(PTRACE_SETREGS, tid, 0, &regs->user);
+	return answer(arch_poke_regs(tid, regs));
 }
 
 int ptrace_get_fp_regs(pid_t tid, struct fp_regs *ret)
 {
-	return request(PTRACE_GETFPREGS, tid, 0, &ret->user);
+	return answer(arch_peek_fp_regs(tid, ret));
 }
 
 int ptrace_set_ip(pid_t tid, taddr_t ip)
 {
-	return request(PTRACE_POKEUSER, tid,
-		       offsetof(struct user_regs_struct, rip), number(ip));
+	return answer(arch_poke_ip(tid, ip));
 }
 
 int ptrace_get_siginfo(pid_t tid, siginfo_t *ret)

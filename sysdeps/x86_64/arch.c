@@ -158,12 +158,39 @@ static uint64_t goroutine(const struct regs *regs)
 	return regs->user.r14;
 }
 
+static int return_address(const struct regs *regs, struct memory *memory,
+			  taddr_t *ret)
+{
+	return memory_read_word(memory, sp(regs), WORD, ret);
+}
+
+static enum child_call child_call(uint64_t number)
+{
+	switch (number) {
+	case 56:
+		return CHILD_CALL_CLONE;
+	case 57:
+		return CHILD_CALL_FORK;
+	case 58:
+		return CHILD_CALL_VFORK;
+	case 435:
+		return CHILD_CALL_CLONE3;
+	default:
+		return CHILD_CALL_NONE;
+	}
+}
+
 const struct arch_ops arch_x86_64 = {
 	.name = "x86_64",
 	.elf_machine = EM_X86_64,
 	.elf_class = ELFCLASS64,
 	.audit = AUDIT_ARCH_X86_64,
 	.word_size = WORD,
+	.jump_slot = R_X86_64_JUMP_SLOT,
+	.glob_dat = R_X86_64_GLOB_DAT,
+	.irelative = R_X86_64_IRELATIVE,
+	.tls_module = R_X86_64_DTPMOD64,
+	.tls_place = R_X86_64_TPOFF64,
 	.trap = X86_INT3,
 	.trap_size = 1,
 	.trap_behind = 1,
@@ -174,10 +201,12 @@ const struct arch_ops arch_x86_64 = {
 	.sp = sp,
 	.steps_itself = x86_steps_itself,
 	.thread_pointer = thread_pointer,
+	.thread_vector = 8,
 	.jump_targets = jump_targets,
 	.goroutine = goroutine,
 	.restart_wait = restart_wait,
 	.return_slot = sp,
+	.return_address = return_address,
 	.insn_decode = decode,
 	.insn_emulate = emulate,
 	.insn_relocate = relocate,
@@ -195,4 +224,5 @@ const struct arch_ops arch_x86_64 = {
 	.syscalls = "syscalls",
 	.syscall_name = syscall_name,
 	.syscall_set_result = x86_syscall_set_result,
+	.child_call = child_call,
 };

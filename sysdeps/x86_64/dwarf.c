@@ -63,6 +63,7 @@ const struct dwarf_arch x86_64_dwarf = {
 	.sp = RSP,
 	.fp = RBP,
 	.ip = RETURN_ADDRESS,
+	.return_address = RETURN_ADDRESS,
 	.registers = registers,
 	.ends_in_call = x86_ends_in_call,
 	.is_signal_return = is_signal_return,

@@ -30,16 +30,16 @@ bool x86_64_plt_stub(const uint8_t *code, size_t size, size_t at,
 	return true;
 }
 
-bool x86_64_slot_jump(const uint8_t *code, size_t size, taddr_t address,
-		      taddr_t got UNUSED, taddr_t *slot_ret)
+bool x86_64_slot_jump(const uint8_t *code, size_t size, size_t at,
+		      taddr_t address, taddr_t got UNUSED, taddr_t *slot_ret)
 {
 	int32_t displacement;
 
 	/* jmp *disp(%rip) */
-	if (size < 6 || code[0] != 0xff || code[1] != 0x25)
+	if (size - at < 6 || code[at] != 0xff || code[at + 1] != 0x25)
 		return false;
-	memcpy(&displacement, code + 2, sizeof(displacement));
-	*slot_ret = address + 6 + (taddr_t)(int64_t)displacement;
+	memcpy(&displacement, code + at + 2, sizeof(displacement));
+	*slot_ret = address + at + 6 + (taddr_t)(int64_t)displacement;
 	return true;
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/agent_engine.h"
+
+/* On machines that no agent is written for: nobody ever has an engine. */
+
+struct agent_engine *
+agent_engine_new(const struct agent_engine_config *config UNUSED)
+{
+	return NULL;
+}
+
+void agent_engine_free(struct agent_engine *engine UNUSED)
+{
+}
+
+void agent_engine_live(struct agent_engine *engine UNUSED)
+{
+}
+
+struct engine *agent_engine_base(struct agent_engine *engine UNUSED)
+{
+	return NULL;
+}
+
+struct event_source *agent_engine_source(struct agent_engine *engine UNUSED)
+{
+	return NULL;
+}
+
+struct agent_engine_report
+agent_engine_report(const struct agent_engine *engine UNUSED)
+{
+	return (struct agent_engine_report){ 0 };
+}

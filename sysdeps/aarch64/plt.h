@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AARCH64_PLT_H
+#define CALLTRAP_AARCH64_PLT_H
+
+#include "sysdeps/arch.h"
+
+bool aarch64_plt_stub(const uint8_t *code, size_t size, size_t at,
+		      taddr_t address, taddr_t got, struct plt_stub *ret);
+bool aarch64_slot_jump(const uint8_t *code, size_t size, size_t at,
+		       taddr_t address, taddr_t got, taddr_t *slot_ret);
+bool aarch64_slot_called(struct memory *memory, taddr_t return_address,
+			 taddr_t got, taddr_t *slot_ret);
+
+#endif
