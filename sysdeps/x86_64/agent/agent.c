@@ -562,15 +562,14 @@ static inline bool is_sampled(uint64_t ended)
 }
 
 /*
- * From the original's return on; and the clock was read twice before, which
- * takes as long as it takes now.
+ * From the original's return on. What is done before it is called, and reading
+ * the clock a second time, go on beside other work of the processor.
  */
 static __attribute__((noinline)) void
 sample(const struct config *config, const struct agent_thread *thread,
        uint64_t ended)
 {
-	const uint64_t now = ticks();
-	const uint64_t took = now - ended + 2 * (ticks() - now);
+	const uint64_t took = ticks() - ended;
 	struct agent_block *block;
 
 	if (!thread || !thread->block || took > SAMPLE_MOST)
