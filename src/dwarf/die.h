@@ -66,9 +66,11 @@ bool die_inherited_flag(const struct die *die, unsigned attribute);
 
 /*
  * A function's name as the linker knows it, else as the source has it, and the
- * line that it begins in (0: not known).
+ * line that it begins in (0: not known). declared_ret: the entry that has the
+ * latter name, for die_put(); no handle if the linker knows it.
  */
-const char *die_function_name(const struct die *die, uint64_t *line_ret);
+const char *die_function_name(const struct die *die, uint64_t *line_ret,
+			      struct die *declared_ret);
 
 /* The inlined function that it is a copy of; false when it is none. */
 bool die_origin(const struct die *die, struct die *ret);

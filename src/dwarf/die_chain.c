@@ -80,20 +80,28 @@ static const char *linkage_name(const struct die *die)
 	return name ? name : die_string(die, DW_AT_MIPS_linkage_name);
 }
 
-const char *die_function_name(const struct die *die, uint64_t *line_ret)
+const char *die_function_name(const struct die *die, uint64_t *line_ret,
+			      struct die *declared_ret)
 {
 	const char *linkage = NULL, *name = NULL;
 	struct chain chain = { .length = 0 };
 
 	*line_ret = 0;
+	*declared_ret = (struct die){ die->dwarf, NULL };
 	for (; die && !linkage; die = linkage ? NULL : next(&chain, die)) {
 		linkage = linkage_name(die);
-		if (!name)
+		if (!name) {
 			name = die_string(die, DW_AT_name);
+			if (name && !linkage)
+				(void)die_at(die->dwarf, die_offset(die),
+					     declared_ret);
+		}
 		if (!*line_ret)
 			(void)die_number(die, DW_AT_decl_line, line_ret);
 	}
 	die_put(&chain.held);
+	if (linkage)
+		die_put(declared_ret);
 	return linkage ? linkage : name;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dwarf/places.h"
 
+#include "dwarf/scope.h"
 #include "dwarf/wire.h"
 
 /* A function that the address lies in; inlined, if it isn't the first. */
 struct frame {
 	const char *name;
+	struct strbuf full;   /* with what it is declared in; or empty */
 	uint64_t start_line;
 	uint64_t call_file;   /* where it was inlined, in the one before */
 	uint64_t call_line;
@@ -17,12 +19,26 @@ struct frames {
 	unsigned count;
 };
 
+/* Compilers give no linkage names to what other files can't see. */
+static void add_scope(struct frame *frame, const struct die *declared)
+{
+	scope_add(declared, &frame->full);
+	if (!frame->full.length)
+		return;
+	strbuf_puts(&frame->full, frame->name);
+	frame->name = strbuf_text(&frame->full);
+}
+
 static void add_frame(struct frames *frames, const struct die *die)
 {
 	struct frame *frame = &frames->list[frames->count++];
+	struct die declared;
 
 	*frame = (struct frame){ .name = NULL };
-	frame->name = die_function_name(die, &frame->start_line);
+	frame->name = die_function_name(die, &frame->start_line, &declared);
+	if (declared.handle)
+		add_scope(frame, &declared);
+	die_put(&declared);
 	(void)die_number(die, DW_AT_call_file, &frame->call_file);
 	(void)die_number(die, DW_AT_call_line, &frame->call_line);
 	(void)die_number(die, DW_AT_call_column, &frame->call_column);
@@ -102,6 +118,12 @@ static void write_frames(struct strbuf *out, const struct frames *frames,
 	}
 }
 
+static void free_frames(struct frames *frames)
+{
+	for (unsigned i = 0; i < frames->count; i++)
+		strbuf_fini(&frames->list[i].full);
+}
+
 void places_write(struct infofile *file, uint64_t address, struct strbuf *out)
 {
 	struct unit *unit = infofile_unit(file, address);
@@ -123,6 +145,7 @@ void places_write(struct infofile *file, uint64_t address, struct strbuf *out)
 	row = line_table_find(lines, address);
 	if (frames.count) {
 		write_frames(out, &frames, lines, row);
+		free_frames(&frames);
 		return;
 	}
 	wire_put_u32(out, row ? 1 : 0);

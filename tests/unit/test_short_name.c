@@ -32,6 +32,15 @@ START_TEST(inner_arguments_first)
 }
 END_TEST
 
+START_TEST(namespaces_have_no_arguments)
+{
+	check("(anonymous namespace)::Shape::take(int, long)", 30,
+	      "(anonymous namespace)::Shape::take(...)");
+	check("std::set<(anonymous namespace)::Shape>::at(int)", 30,
+	      "std::set<...>::at(int)");
+}
+END_TEST
+
 START_TEST(then_all_of_them)
 {
 	check("std::map<int, std::set<int> >::at(int)", 30,
@@ -89,6 +98,7 @@ static Suite *my_suite(void)
 
 	tcase_add_test(tcase, short_ones_stay);
 	tcase_add_test(tcase, inner_arguments_first);
+	tcase_add_test(tcase, namespaces_have_no_arguments);
 	tcase_add_test(tcase, then_all_of_them);
 	tcase_add_test(tcase, operators_are_no_brackets);
 	tcase_add_test(tcase, what_does_not_fit_together);

@@ -21,6 +21,16 @@ static size_t operator_length(const char *name, const char *start)
 	return length + strspn(name + length, "<>-=");
 }
 
+/* What has brackets that aren't those of arguments. */
+static size_t word_length(const char *name, const char *start)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+
+	if (!strncmp(name, anonymous, sizeof(anonymous) - 1))
+		return sizeof(anonymous) - 1;
+	return operator_length(name, start);
+}
+
 /* Leaves out what is deeper within brackets than that. */
 static void collapse(struct strbuf *out, const char *name, unsigned deepest,
 		     bool parameters)
@@ -29,7 +39,7 @@ static void collapse(struct strbuf *out, const char *name, unsigned deepest,
 	const char *at = name;
 
 	while (*at) {
-		size_t length = operator_length(at, name);
+		size_t length = word_length(at, name);
 
 		if (length && depth <= deepest)
 			strbuf_add(out, at, length);
