@@ -106,6 +106,8 @@ class Report:
 
     def _read_level(self, line):
         found, used = LEVEL.match(line), SUPPRESSION.match(line)
+        if line.startswith("note: "):
+            return
         if used:
             self.suppressions[used[1]] = tuple(map(number, used.groups()[1:]))
         elif found:

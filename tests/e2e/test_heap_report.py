@@ -703,5 +703,70 @@ def _(case):
                   "the message")
 
 
+NESTED = """\
+#include <cstdlib>
+#define INLINED inline __attribute__((always_inline))
+#define APART __attribute__((noinline))
+static void *volatile kept;
+namespace {
+template <class T> struct Pool {
+	INLINED void get(int n) { kept = malloc(n * sizeof(T)); }
+};
+struct Shape {
+	struct Inner { APART void take() { kept = malloc(77); } } inner;
+};
+INLINED void lone() { kept = malloc(55); }
+}
+static INLINED void plain() { kept = malloc(33); }
+int main()
+{
+	Pool<double> pool;
+	Shape shape;
+
+	for (int i = 0; i < 10; i++) {
+		pool.get(4);
+		shape.inner.take();
+		lone();
+		plain();
+	}
+}
+"""
+
+
+@h.test("inlined functions have their classes and namespaces")
+def _(case):
+    h.need("g++")
+    source = case.write("nested.cc", NESTED)
+    for level in ("-O0", "-O2"):
+        program = h.build("nested", source, "-g", level, cc="g++",
+                          directory=case.dir)
+        report = hr.heap(case, "--top", "0", program).report
+        found = set()
+        for row in report.rows:
+            name = re.search(r" by (\(anonymous namespace\)::)?([^( ]+)",
+                             row.what)
+            if row.blocks == 10 and name:
+                found.add((bool(name[1]), name[2]))
+        h.check_equal(found, {(True, "Pool<double>::get"),
+                              (True, "Shape::Inner::take"),
+                              (True, "lone"), (False, "plain")}, "names")
+
+
+@h.test("what grows may be a cache, and Python keeps its own objects")
+def _(case):
+    result = hr.heap(case, things())
+    text = "\n".join(result.report.sections["LEAK SUMMARY"])
+    h.check("Python" not in text, "no Python:\n" + text)
+    h.check_equal("or a cache" in text, "LIKELY" in
+                  {row.verdict for row in result.report.rows}, text)
+    python = "/usr/bin/python3"
+    if not os.access(python, os.X_OK):
+        raise h.Skip("there is no " + python)
+    result = hr.heap(case, python, "-c", "kept = [bytes(999)] * 3")
+    h.check_match(r"^note: Python's objects .* PYTHONMALLOC=malloc$",
+                  "\n".join(result.report.sections["LEAK SUMMARY"]),
+                  "the note")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

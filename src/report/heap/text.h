@@ -21,6 +21,10 @@ int heap_text_summary(const struct heap_text *text,
 int heap_text_leaks(const struct heap_text *text,
 		    const struct heap_rows *rows) MUST_CHECK;
 
+/* What a reader may take for something else: caches, Python's objects. */
+int heap_text_notes(const struct heap_text *text,
+		    const struct heap_rows *rows) MUST_CHECK;
+
 /* What the kernel says of the process, and where that leads. */
 int heap_text_process(const struct heap_text *text) MUST_CHECK;
 

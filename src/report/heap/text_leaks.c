@@ -116,6 +116,8 @@ int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 		err = add_levels(text, rows);
 	if (!err && has_levels)
 		err = add_elsewhere(text, rows);
+	if (!err && has_levels)
+		err = heap_text_notes(text, rows);
 	if (!err && rows->suppressed)
 		err = add_suppressed(text, rows);
 	return err;
