@@ -376,6 +376,7 @@ void heap_verb_free(struct heap_verb *verb)
 	heap_foreseen_free(verb->foreseen);
 	heap_verb_free_components(verb);
 	suppressions_free(verb->suppressions);
+	wrappers_free(verb->wrappers);
 	namer_free(verb->namer);
 	families_free(verb->families);
 	faults_free(verb->faults);

@@ -104,6 +104,7 @@ static int open_report(struct heap_verb *verb)
 		.families = verb->families,
 		.namer = verb->namer,
 		.suppressions = verb->suppressions,
+		.wrappers = verb->wrappers,
 		.policy = &verb->session->report_policy,
 	};
 	if (verb->components)
@@ -288,6 +289,7 @@ int heap_verb_open_reports(struct heap_verb *verb)
 	if (err)
 		return err;
 	verb->namer = namer_new(&naming);
+	verb->wrappers = wrappers_new(session->options->wrappers);
 	verb->progress = new_progress(verb);
 	return open_report(verb);
 }

@@ -32,6 +32,7 @@ struct heap_verb {
 	struct faults *faults; /* or NULL */
 	struct components *components; /* or NULL */
 	struct suppressions *suppressions; /* or NULL */
+	struct wrappers *wrappers;
 	struct heap_report_config config;
 	struct heap_report *report;
 	struct heap_journal *journal; /* freed as a sink, too; or NULL */

@@ -180,6 +180,21 @@ int apply_clock(struct command_line *line,
 	return 0;
 }
 
+/* Adds it to those that were given before. */
+int apply_list(struct command_line *line, const struct option_entry *entry,
+	       const char *argument)
+{
+	char ***list = field_of(line, entry);
+	size_t count = 0;
+
+	while (*list && (*list)[count])
+		count++;
+	*list = xreallocarray(*list, count + 2, sizeof(**list));
+	(*list)[count++] = xstrdup(argument);
+	(*list)[count] = NULL;
+	return 0;
+}
+
 /* Adds the files of a list like a:b to those that were given before. */
 int apply_files(struct command_line *line, const struct option_entry *entry,
 		const char *argument)

@@ -26,6 +26,7 @@ apply_option apply_by;
 apply_option apply_when_full;
 apply_option apply_clock;
 apply_option apply_files;
+apply_option apply_list;
 apply_option apply_debug;
 apply_option apply_duration;
 apply_option apply_ltrace;

@@ -285,6 +285,10 @@ const struct option_entry option_table[] = {
 	FIELD(0, "suppress", "FILE", apply_files, suppressions,
 	      "stacks not to report, by patterns for their\n"
 	      "functions and libraries (may repeat)"),
+	FIELD(0, "alloc-fn", "FUNCTION", apply_list, wrappers,
+	      "a wrapper of an allocator, besides those that are\n"
+	      "found: who calls it is named; with * and ? (may\n"
+	      "repeat)"),
 	FLAG(0, "histogram", report.histogram, "the sizes of blocks"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows; default 10, 0 = all"),

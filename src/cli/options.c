@@ -528,6 +528,7 @@ void options_fini(struct options *options)
 	strings_free(options->families);
 	strings_free(options->with);
 	strings_free(options->suppressions);
+	strings_free(options->wrappers);
 	file_names_fini(options);
 	free(options->pids);
 	filter_free(options->calls);

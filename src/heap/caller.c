@@ -5,8 +5,7 @@
 
 #include "naming/origin.h"
 
-/* The innermost frame of code that isn't the system's; 0 if there is none. */
-static size_t first_own(const struct frame *frames, size_t count)
+size_t heap_caller_first(const struct frame *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (origin_is_own(&frames[i]))
@@ -20,17 +19,25 @@ struct found {
 	struct frame frame;
 };
 
+/* Wrappers of wrappers are not looked for further out. */
+#define WRAPPER_DEPTH 8
+
+/* A place in a stack: a frame, and the names that it stands for. */
+struct position {
+	size_t frame, name;
+};
+
 /* Whether the search is over. An inlined wrapper may have the name of what it
    calls. */
 static bool look_at(struct namer *namer, const struct site *site,
-		    const struct frame *frame,
+		    const struct frame *frame, size_t first,
 		    struct found *found)
 {
 	bool between = origin_is_c_library(frame);
 	const struct frame_name *names;
 	size_t count = namer_names(namer, frame, &names);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		bool last = !between && !origin_is_language(&names[i]);
 
 		const char *symbol = names[i].linkage ? names[i].linkage :
@@ -47,13 +54,46 @@ static bool look_at(struct namer *namer, const struct site *site,
 	return !found->name;
 }
 
+/* Whether one was found that deserves it, not only the first with a name. */
+static bool search(struct namer *namer, const struct site *site,
+		   const struct frame *frames, size_t count,
+		   struct position from, struct found *found)
+{
+	for (size_t i = from.frame; i < count; i++)
+		if (look_at(namer, site, &frames[i],
+			    i == from.frame ? from.name : 0, found))
+			return found->name;
+	return false;
+}
+
+/* Behind the outermost wrapper that is near. */
+static struct position behind_wrappers(const struct wrappers *wrappers,
+				       struct namer *namer,
+				       const struct frame *frames,
+				       size_t count, size_t first)
+{
+	struct position result = { first, 0 };
+
+	for (size_t i = first; i < count && i < first + WRAPPER_DEPTH; i++) {
+		const struct frame_name *names;
+		size_t length = namer_names(namer, &frames[i], &names);
+
+		for (size_t n = 0; n < length; n++)
+			if (wrappers_have(wrappers, &names[n]))
+				result = n + 1 < length ?
+						 (struct position){ i, n + 1 } :
+						 (struct position){ i + 1, 0 };
+	}
+	return result;
+}
+
 bool heap_caller_own_frame(const struct stacks *stacks,
 			   const struct site *site, struct frame *frame_ret)
 {
 	struct frame frames[HEAP_CALLER_DEPTH];
 	size_t count = stacks_frames(stacks, site->stack, frames,
 				     ARRAY_SIZE(frames));
-	size_t own = first_own(frames, count);
+	size_t own = heap_caller_first(frames, count);
 
 	/* A handle comes from the call that acquires what it needs, too. */
 	if (!own && (!count || site->function->family->has_size ||
@@ -65,17 +105,26 @@ bool heap_caller_own_frame(const struct stacks *stacks,
 
 const struct frame_name *heap_caller(const struct stacks *stacks,
 				     struct namer *namer,
+				     const struct wrappers *wrappers,
 				     const struct site *site,
 				     struct frame *frame_ret)
 {
 	struct frame frames[HEAP_CALLER_DEPTH];
 	size_t count = stacks_frames(stacks, site->stack, frames,
 				     ARRAY_SIZE(frames));
+	const struct position first = { heap_caller_first(frames, count), 0 };
+	struct position from = first;
 	struct found found = { 0 };
+	bool passed;
 
-	for (size_t i = first_own(frames, count); i < count; i++)
-		if (look_at(namer, site, &frames[i], &found))
-			break;
+	if (wrappers)
+		from = behind_wrappers(wrappers, namer, frames, count,
+				       first.frame);
+	passed = from.frame != first.frame || from.name;
+	if (!search(namer, site, frames, count, from, &found) && passed) {
+		found = (struct found){ 0 };
+		(void)search(namer, site, frames, count, first, &found);
+	}
 	if (found.name)
 		*frame_ret = found.frame;
 	return found.name;

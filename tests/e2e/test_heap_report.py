@@ -752,6 +752,49 @@ def _(case):
                               (True, "lone"), (False, "plain")}, "names")
 
 
+def wrapped(case, callers, *flags):
+    """A program whose functions acquire by wrap(), called from so many."""
+    text = """\
+#include <stdlib.h>
+static void *volatile kept;
+%s void wrap(size_t size) { kept = malloc(size); }
+""" % ("static inline __attribute__((always_inline))"
+       if "-DINLINED" in flags else "__attribute__((noinline))")
+    text += "".join("""\
+static void caller%d(int more)
+{
+	if (more > 0)
+		caller%d(more - 1);
+	wrap(100 + more); kept = (char *)kept + 1;
+}
+""" % (i, i) for i in range(callers))
+    text += "int main(void)\n{\n%s}\n" % "".join(
+        "\tcaller%d(%d);\n" % (i, 20 // callers) for i in range(callers))
+    return h.build("wrapped%d" % callers, case.write("wrapped.c", text), "-g",
+                   "-O1", "-fno-optimize-sibling-calls", *flags,
+                   directory=case.dir)
+
+
+def names_of(case, *arguments):
+    report = hr.heap(case, "--top", "0", *arguments).report
+    return {re.sub(r"\d+$", "", row.what) for row in report.rows}
+
+
+@h.test("a wrapper of malloc that many call is passed over for the name")
+def _(case):
+    for flags in ((), ("-DINLINED",)):
+        many = wrapped(case, 10, *flags)
+        h.check_equal(names_of(case, many), {"malloc by caller"}, "ten callers")
+        few = wrapped(case, 3, *flags)
+        h.check_equal(names_of(case, few), {"malloc by wrap"}, "three callers")
+        h.check_equal(names_of(case, "--alloc-fn", "nobody", "--alloc-fn",
+                               "wr?p", few), {"malloc by caller"},
+                      "three callers, and a wrapper that is named")
+        h.check_equal(names_of(case, "--by", "function", many),
+                      {"caller%d in wrapped" % i for i in range(10)},
+                      "by function")
+
+
 @h.test("what grows may be a cache, and Python keeps its own objects")
 def _(case):
     result = hr.heap(case, things())

@@ -55,6 +55,7 @@ void heap_export_write(const struct heap_export *export,
 		return;
 	heap_names_prepare_all(export->config, export->process->heap,
 			       UNWIND_DEPTH_MAX);
+	heap_names_wrappers(export->config, export->process->heap);
 	if (export->process->growth)
 		heap_names_prepare_growth(export->config,
 					  export->process->growth);

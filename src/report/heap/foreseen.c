@@ -14,6 +14,8 @@ struct heap_foreseen {
 	size_t count, room;
 	size_t depth; /* of each that is wanted */
 	size_t named; /* of them */
+	struct frame *frames; /* of wrappers; or NULL */
+	size_t frame_count;
 };
 
 /* Each time so long, and so many at once: who asks has others to serve. */
@@ -67,6 +69,20 @@ static void add_growth(struct heap_foreseen *foreseen,
 		add(foreseen, growth_site(growth, i)->stack);
 }
 
+static void add_wrappers(struct heap_foreseen *foreseen,
+			 const struct heap_report_config *config,
+			 const struct heap *heap)
+{
+	if (!config->wrappers)
+		return;
+	foreseen->frames = xreallocarray(
+		foreseen->frames, foreseen->frame_count + WRAPPER_FRAMES_MAX,
+		sizeof(*foreseen->frames));
+	foreseen->frame_count +=
+		wrappers_frames(heap, config->stacks,
+				foreseen->frames + foreseen->frame_count);
+}
+
 struct heap_foreseen *heap_foreseen_new(void)
 {
 	return xcalloc(1, sizeof(struct heap_foreseen));
@@ -80,6 +96,7 @@ void heap_foreseen_add(struct heap_foreseen *foreseen,
 	enum heap_by by = config->options->by;
 
 	foreseen->depth = UNWIND_DEPTH_MAX;
+	add_wrappers(foreseen, config, heap);
 	if (process->growth)
 		add_growth(foreseen, process->growth);
 	for (unsigned kind = 0; kind < INCIDENT_KINDS; kind++)
@@ -99,6 +116,7 @@ void heap_foreseen_free(struct heap_foreseen *foreseen)
 	if (!foreseen)
 		return;
 	free(foreseen->stacks);
+	free(foreseen->frames);
 	free(foreseen);
 }
 
@@ -121,6 +139,11 @@ bool heap_foreseen_are_named(const struct heap_report_config *config,
 {
 	const uint64_t until = clock_now() + BRIEFLY;
 
+	if (foreseen->frame_count &&
+	    !namer_foresee(config->namer, foreseen->frames,
+			   foreseen->frame_count))
+		return false;
+	foreseen->frame_count = 0;
 	while (foreseen->named < foreseen->count && clock_now() < until) {
 		size_t left = foreseen->count - foreseen->named;
 		size_t count = left < SLICE ? left : SLICE;

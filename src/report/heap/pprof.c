@@ -50,7 +50,8 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 	const struct frame_name *caller;
 	struct frame frame;
 
-	caller = heap_caller(config->stacks, config->namer, site, &frame);
+	caller = heap_caller(config->stacks, config->namer, config->wrappers,
+			     site, &frame);
 	if (caller)
 		profile_labels_add_text(labels, writer, "caller",
 					caller->function);

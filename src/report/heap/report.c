@@ -7,6 +7,7 @@
 #include "report/file/log_file.h"
 #include "report/growth/text.h"
 #include "report/heap/text.h"
+#include "report/memory/names.h"
 
 struct heap_report {
 	struct heap_report_config config;
@@ -93,6 +94,8 @@ int heap_report_print(struct heap_report *report,
 	if (err)
 		return err;
 	text.output = &file->output;
+	if (heap_report_has_blocks(report->config.options))
+		heap_names_wrappers(&report->config, process->heap);
 	rows = heap_rows_of(&report->config, process->heap, now);
 	if (heap_report_has_blocks(report->config.options))
 		text.rows = &rows;

@@ -54,8 +54,8 @@ static const struct frame_name *place_of(const struct gathering *g,
 					 struct frame *frame_ret)
 {
 	const struct frame_name *name =
-		heap_caller(g->config->stacks, g->config->namer, site,
-			    frame_ret);
+		heap_caller(g->config->stacks, g->config->namer,
+			    g->config->wrappers, site, frame_ret);
 
 	if (name)
 		return name;

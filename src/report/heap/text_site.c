@@ -27,8 +27,8 @@ void heap_text_site(const struct heap_text *text, const struct site *site)
 {
 	struct frame frame;
 	const struct frame_name *caller =
-		heap_caller(text->config->stacks, text->config->namer, site,
-			    &frame);
+		heap_caller(text->config->stacks, text->config->namer,
+			    text->config->wrappers, site, &frame);
 	struct strbuf *out = &text->output->text;
 	const char *slash = site->library ? strrchr(site->library, '/') : NULL;
 

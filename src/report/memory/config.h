@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "heap/watch.h"
+#include "heap/wrappers.h"
 #include "naming/namer.h"
 #include "stack/unwind.h"
 #include "tracee/cost.h"
@@ -72,6 +73,8 @@ struct heap_report_config {
 	char *const *components; /* names, that of number 1 first; or NULL */
 	unsigned component_count;
 	struct suppressions *suppressions; /* or NULL */
+	struct wrappers *wrappers; /* of the process reported on last, which
+				      heap_names_wrappers() finds; or NULL */
 	struct output_policy *policy; /* see struct output; or NULL */
 	/* What to add to the times of acts for those of the clock when they
 	   happened; 0: that is now. */

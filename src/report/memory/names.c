@@ -73,3 +73,17 @@ void heap_names_prepare_growth(const struct heap_report_config *config,
 		stacks[i] = growth_site(growth, i + 1)->stack;
 	heap_names_prepare(config, stacks, count, UNWIND_DEPTH_MAX);
 }
+
+void heap_names_wrappers(const struct heap_report_config *config,
+			 const struct heap *heap)
+{
+	struct frame *frames CLEANUP(xfree_cleanup) = NULL;
+	size_t count;
+
+	if (!config->wrappers)
+		return;
+	frames = xcalloc(WRAPPER_FRAMES_MAX, sizeof(*frames));
+	count = wrappers_frames(heap, config->stacks, frames);
+	namer_prepare(config->namer, frames, count);
+	wrappers_find(config->wrappers, heap, config->stacks, config->namer);
+}

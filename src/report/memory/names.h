@@ -18,12 +18,16 @@ bool heap_names_foresee(const struct heap_report_config *config,
 			const stack_id *stacks, size_t count,
 			size_t depth) MUST_CHECK;
 
-/* Waits, for every site of a heap. */
+/* Waits, for every site of a heap … */
 void heap_names_prepare_all(const struct heap_report_config *config,
 			    const struct heap *heap, size_t depth);
 
 /* … and of all that makes a process grow. */
 void heap_names_prepare_growth(const struct heap_report_config *config,
 			       const struct growth *growth);
+
+/* Finds config->wrappers, waiting for what names they have. */
+void heap_names_wrappers(const struct heap_report_config *config,
+			 const struct heap *heap);
 
 #endif

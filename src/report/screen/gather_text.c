@@ -109,7 +109,8 @@ bool gather_name(const struct gather *gather, const struct watched *process,
 		strbuf_printf(out, "[%d] ", (int)process->pid);
 	if (known)
 		caller = heap_caller(gather->options.stacks,
-				     gather->options.namer, site, &frame);
+				     gather->options.namer, NULL, site,
+				     &frame);
 	if (caller) {
 		short_name_add(out, caller->function, NAME_WIDTH);
 		if (caller->file)
