@@ -15,6 +15,7 @@
 #include "cli/session.h"
 #include "recording/recorder.h"
 #include "recording/text_recording.h"
+#include "report/file/spool.h"
 
 /* ---- a text becomes a recording ---- */
 
@@ -102,13 +103,6 @@ static int record_text(const char *path, int fd, const char *to)
 
 /* ---- a recording becomes something else ---- */
 
-static const char *directory_for_files(void)
-{
-	const char *directory = getenv("TMPDIR");
-
-	return directory && *directory ? directory : "/tmp";
-}
-
 static int play(const struct options *options, const char *from)
 {
 	struct options copy = *options;
@@ -139,15 +133,15 @@ static int play(const struct options *options, const char *from)
 
 static int play_text(const struct options *options, int fd)
 {
-	int file = open(directory_for_files(), O_TMPFILE | O_RDWR | O_CLOEXEC,
-			0600);
+	bool in_memory;
+	int file = spool_file(&in_memory);
 	char *path CLEANUP(xfree_cleanup) = NULL;
 	int status = EXIT_NOTHING_TRACED;
 
 	if (file < 0) {
 		close(fd);
-		complain(-errno, "no file can be made in %s: %s",
-			 directory_for_files(), strerror(errno));
+		complain(file, "no file can be made for a while: %s",
+			 strerror(-file));
 		return status;
 	}
 	path = xasprintf("/proc/self/fd/%d", file);

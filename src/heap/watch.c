@@ -189,6 +189,15 @@ void watch_leave(struct watch *watch, uint64_t now)
 	}
 }
 
+static pid_t own_pid_of(pid_t pid)
+{
+	struct procfs_status status;
+
+	if (procfs_status(pid, &status) || status.own_pid == pid)
+		return 0;
+	return status.own_pid;
+}
+
 static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 			   uint64_t time)
 {
@@ -206,6 +215,7 @@ static struct watched *add(struct watch *watch, pid_t pid, bool complete,
 	};
 
 	process->pid = pid;
+	process->own_pid = own_pid_of(pid);
 	process->program = procfs_exe(pid);
 	procfs_comm(pid, process->name);
 	process->start = time;

@@ -35,6 +35,7 @@ struct watched_cost {
 /* A process, from when it was first seen or began its present program. */
 struct watched {
 	pid_t pid;
+	pid_t own_pid; /* its number in a namespace of its own; 0: in none */
 	char *program; /* path, or "" */
 	struct rights *rights; /* to the files that it names */
 	/* What people know it by: often it isn't the file's name, as that of

@@ -6,7 +6,7 @@ import signal
 
 import harness as h
 
-HEAD = re.compile(r"^==== heap of process (\d+)(?:, (.*))?$", re.M)
+HEAD = re.compile(r"^==== heap of process (\d+)(?: \(to itself \d+\))?(?:, (.*))?$", re.M)
 HELD = r"([\d,]+) bytes? in ([\d,]+) blocks?"
 SIZED = re.compile(r"^(.+): in use: " + HELD + r"; total: ([\d,]+) allocs?, "
                    r"([\d,]+) frees?, ([\d,]+) bytes? allocated; peak: "

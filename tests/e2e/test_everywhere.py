@@ -211,6 +211,23 @@ def busybox(case):
                   "the log")
 
 
+@h.test("doctor, of a process and of itself, where nothing can be written")
+def doctor(case):
+    result = glibc(case).attach("doctor")
+    h.check_match(r"^ok +ptrace", result.out, "the answer")
+    result = alone(case).run("doctor")
+    result.check_status(0)
+    h.check_match(r"^ok +ptrace", result.out, "the answer")
+
+
+@h.test("--footprint, which is kept until the end, with no room for files")
+def footprint(case):
+    result = glibc(case).attach("heap", "--footprint", "/proc/self/fd/1",
+                                "--for", "1s")
+    h.check("can't be" not in result.err, result.err)
+    h.check(result.out.count("\n") > 10, "calls:\n" + result.out)
+
+
 @h.test("where the calls that are newer than Linux 4.18 aren't there")
 def old_kernel(case):
     old = h.build("old_kernel", "old_kernel.c")
@@ -260,8 +277,8 @@ def check_from_host(case, *more):
     pid = Container(glibc(case), *more).pid
     result = case.run([h.CALLTRAP, "heap", "-p", str(pid), "--for", "1500ms"])
     result.check_status(0)
-    h.check_match(r"^==== heap of process %d, \S*/target$" % pid, result.err,
-                  "the report")
+    h.check_match(r"^==== heap of process %d \(to itself \d+\), \S*/target$" %
+                  pid, result.err, "the report, with both numbers")
     h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
     h.check_equal(h.tracer_of(pid), 0, "tracer of the target")
 

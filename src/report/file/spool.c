@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,28 +15,49 @@
 
 #define ENOUGH 65536
 
-/* Beside a terminal, a pipe or a device there may be no room for files. */
-static char *template_for(const char *path)
+static int make_file(const char *directory, const char *before)
 {
-	const char *directory = getenv("TMPDIR");
-	struct stat st;
-
-	if (!own_descriptor_is(path) &&
-	    (stat(path, &st) || S_ISREG(st.st_mode)))
-		return xasprintf("%s.XXXXXX", path);
-	return xasprintf("%s/calltrap.XXXXXX",
-			 directory && *directory ? directory : "/tmp");
-}
-
-int spool_open(struct spool *spool, const char *path)
-{
-	char *name CLEANUP(xfree_cleanup) = template_for(path);
+	char *name CLEANUP(xfree_cleanup) =
+		xasprintf("%s%s.XXXXXX", directory, before);
 	int fd = mkostemp(name, O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
 	(void)unlink(name);
-	*spool = (struct spool){ .fd = fd };
+	return fd;
+}
+
+int spool_file(bool *in_memory_ret)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd = make_file(directory && *directory ? directory : "/tmp",
+			   "/calltrap");
+
+	*in_memory_ret = fd < 0;
+	if (fd >= 0)
+		return fd;
+	fd = memfd_create("calltrap-spool", MFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Beside a terminal, a pipe or a device there may be no room for files. */
+static bool is_beside_files(const char *path)
+{
+	struct stat st;
+
+	return !own_descriptor_is(path) &&
+	       (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
+int spool_open(struct spool *spool, const char *path)
+{
+	bool in_memory = false;
+	int fd = is_beside_files(path) ? make_file(path, "") :
+					 spool_file(&in_memory);
+
+	if (fd < 0)
+		return fd;
+	*spool = (struct spool){ .fd = fd, .in_memory = in_memory };
 	return 0;
 }
 
@@ -47,11 +69,18 @@ void spool_fini(struct spool *spool)
 	*spool = SPOOL_CLOSED;
 }
 
+static int write_text(struct spool *spool)
+{
+	spool->written += spool->text.length;
+	if (spool->in_memory && spool->written > SPOOL_MEMORY_MAX)
+		return -ENOSPC;
+	return write_bytes(spool->fd, spool->text.text, spool->text.length);
+}
+
 static int write_out(struct spool *spool)
 {
 	if (!spool->error) {
-		spool->error = write_bytes(spool->fd, spool->text.text,
-					   spool->text.length);
+		spool->error = write_text(spool);
 		/* A full disk is not kept full for nothing. */
 		if (spool->error && ftruncate(spool->fd, 0))
 			diag_debug(DIAG_SESSION, "a spool can't be emptied");

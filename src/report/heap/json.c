@@ -29,6 +29,8 @@ static json_t *process_of(const struct heap_export *export)
 	json_t *object = json_object();
 
 	json_set_number(object, "pid", process->pid);
+	if (process->own_pid)
+		json_set_number(object, "own_pid", process->own_pid);
 	json_set_text(object, "program", process->program);
 	json_set_text(object, "name", process->name);
 	json_set_text(object, "state", states[process->state]);

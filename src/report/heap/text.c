@@ -77,6 +77,8 @@ int heap_text_head(const struct heap_text *text)
 
 	strbuf_printf(out, "==== %s of process %d", blocks ? "heap" : "growth",
 		      (int)process->pid);
+	if (process->own_pid)
+		strbuf_printf(out, " (to itself %d)", (int)process->own_pid);
 	add_program(process, out);
 	err = heap_text_end_line(text);
 	if (err)
