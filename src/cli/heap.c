@@ -60,6 +60,16 @@ static void write_files(struct heap_verb *verb, const struct watched *process,
 	heap_export_write(&export, &errors);
 }
 
+/* The last report of a process counts. */
+static void judge(struct heap_verb *verb, const struct watched *process,
+		  uint64_t now)
+{
+	if (verb->session->options->leak_status &&
+	    process->state != WATCHED_RUNNING &&
+	    heap_report_has_leaks(&verb->config, process->heap, now))
+		verb->session->leaks = true;
+}
+
 void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 		      const struct heap_cost *cost, uint64_t now)
 {
@@ -69,6 +79,7 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 		suppressions_apply(verb->suppressions, &verb->config,
 				   process->heap);
 	progress_clear(verb->progress);
+	judge(verb, process, now);
 	write_files(verb, process, cost, now);
 	if (verb->error)
 		return;

@@ -204,5 +204,7 @@ int heap_from_run(const struct options *options)
 	heap_verb_free(verb);
 	stacks_free(session.stacks);
 	debuginfo_free(session.debuginfo);
-	return err || session.unwritten ? EXIT_NOTHING_TRACED : 0;
+	if (err || session.unwritten)
+		return EXIT_NOTHING_TRACED;
+	return session.leaks ? (int)options->leak_status : 0;
 }

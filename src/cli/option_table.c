@@ -285,6 +285,8 @@ const struct option_entry option_table[] = {
 	FIELD(0, "suppress", "FILE", apply_files, suppressions,
 	      "stacks not to report, by patterns for their\n"
 	      "functions and libraries (may repeat)"),
+	NUMBER(0, "error-exitcode", leak_status, 1, 255,
+	       "exit with that status when a leak is likely"),
 	FIELD(0, "alloc-fn", "FUNCTION", apply_list, wrappers,
 	      "a wrapper of an allocator, besides those that are\n"
 	      "found: who calls it is named; with * and ? (may\n"

@@ -114,6 +114,7 @@ struct options {
 	const char *json;     /* --json */
 	const char *components; /* --components */
 	char **suppressions;    /* --suppress, NULL-terminated; or NULL */
+	unsigned leak_status; /* --error-exitcode; 0: as without leaks */
 	char **wrappers;      /* --alloc-fn, NULL-terminated; or NULL */
 	char **configs;       /* -F, each file or directory; NULL-terminated */
 	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */

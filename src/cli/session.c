@@ -784,6 +784,8 @@ static int exit_status(const struct session *session)
 {
 	int status = status_of_tracing(session);
 
+	if (session->leaks)
+		return session->options->leak_status;
 	if (!status && session->unwritten)
 		return EXIT_UNWRITTEN;
 	return !status && session->holds_on ? EXIT_HOLDS_ON : status;

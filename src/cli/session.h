@@ -101,6 +101,7 @@ struct session {
 	bool begun;         /* there was something to trace */
 	bool warned;        /* that the target stands still */
 	bool left;          /* detached before everything ended */
+	bool leaks;         /* likely ones, by the last report of a process */
 	bool unwritten;     /* something that was found could not be */
 	uint64_t next_look; /* at the bytes of all traps; and when that was … */
 	uint64_t last_look;

@@ -110,6 +110,16 @@ def pprof_totals(case):
                 [(held["map"][0], "12288 bytes")], "what was mapped")
 
 
+@test("pprof shows first what --value says")
+def pprof_first(case):
+    program = own_build(case)
+    for value, kind in (("inuse-bytes", "inuse_space"),
+                        ("alloc-blocks", "alloc_objects")):
+        gather(case, "--pprof", value, "--value", value, program=program)
+        found = re.findall(r"(\w+)/\w+\[dflt\]", pprof(case, "-raw", value))
+        check_equal(found, [kind], "the default of " + value)
+
+
 @test("pprof: what each thread holds")
 def pprof_threads(case):
     program = build("heap_crew", "heap_crew.c", "-g", "-O1", "-lpthread")

@@ -795,6 +795,45 @@ def _(case):
                       "by function")
 
 
+EXITS = """\
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+	for (int i = 0; i < 100; i++) {
+		void *volatile block = malloc(30);
+
+		if (count > 1)
+			free(block);
+		usleep(10000);
+	}
+	return 5;
+}
+"""
+
+
+@h.test("--error-exitcode, when a leak is likely; and how long blocks lived")
+def _(case):
+    program = h.build("exits", case.write("exits.c", EXITS),
+                      directory=case.dir)
+    code = ["--error-exitcode", "77"]
+    result = hr.heap(case, *code, program)
+    h.check_equal(result.report.rows[0].verdict, "LIKELY", "the verdict")
+    result.check_status(77)
+    result = hr.heap(case, *code, "--top=0", program, "frees")
+    result.check_status(5)
+    row = result.report.rows[0]
+    h.check_match(r"lived \S+ \S+ \(mean\), up to \S+ \S+ \(median\) to ",
+                  "\n".join(row.lines), "how long they lived")
+    known = case.write("known", "leak:main\n")
+    result = hr.heap(case, *code, "--suppress", known, program)
+    result.check_status(5)
+    recording = case.path("recording")
+    case.calltrap("record", "-o", recording, program, log=False)
+    hr.heap(case, *code, "--from", recording).check_status(77)
+    hr.heap(case, "--from", recording).check_status(0)
+
+
 @h.test("what grows may be a cache, and Python keeps its own objects")
 def _(case):
     result = hr.heap(case, things())

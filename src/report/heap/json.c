@@ -196,6 +196,9 @@ static void set_distributions(json_t *object, const struct heap_row *row)
 		if (all[i].histogram->count)
 			json_object_set_new(object, all[i].key,
 					    distribution(all[i].histogram));
+	if (row->freed_blocks)
+		json_set_number(object, "lifetime_mean",
+				row->lifetime_ns / row->freed_blocks);
 }
 
 static void set_verdict(json_t *object, const struct heap_row *row)

@@ -134,7 +134,20 @@ static const char drop_frames[] =
 	"valloc|pvalloc|reallocarray|cfree)|"
 	"operator (new|delete).*|_Z(nw|na|dl|da)[a-zA-Z0-9_]*";
 
-/* The last type is what viewers show first. */
+/* What viewers show first. */
+static const char *first_type(enum heap_value value)
+{
+	static const char *const names[] = {
+		[HEAP_INUSE_BYTES] = "inuse_space",
+		[HEAP_INUSE_BLOCKS] = "inuse_objects",
+		[HEAP_ALLOC_BYTES] = "alloc_space",
+		[HEAP_ALLOC_BLOCKS] = "alloc_objects",
+	};
+
+	return names[value];
+}
+
+/* Where they don't know of that, it is the last one. */
 static void put_types(struct profile_writer *writer)
 {
 	profile_writer_put_type(writer, "alloc_objects", "count");
@@ -160,7 +173,8 @@ static void put_times(struct pprof *pprof)
 	piece.duration_nanos =
 		profile_number(export->now - export->process->start);
 	piece.drop_frames = profile_writer_text(writer, drop_frames);
-	piece.default_sample_type = profile_writer_text(writer, "inuse_space");
+	piece.default_sample_type = profile_writer_text(
+		writer, first_type(export->options->value));
 	profile_writer_put(writer, &piece);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "heap/verdicts.h"
 #include "report/file/log_file.h"
 #include "report/growth/text.h"
 #include "report/heap/text.h"
@@ -102,4 +103,20 @@ int heap_report_print(struct heap_report *report,
 	err = print(&text, &rows);
 	heap_rows_fini(&rows);
 	return err;
+}
+
+bool heap_report_has_leaks(const struct heap_report_config *config,
+			   const struct heap *heap, uint64_t now)
+{
+	struct survey *survey =
+		survey_new(heap, now, config->options->older_than);
+	struct verdict *verdicts CLEANUP(xfree_cleanup) =
+		verdicts_of(heap, survey);
+	bool found = false;
+
+	for (size_t i = 1; !found && i <= heap_site_count(heap); i++)
+		found = verdicts[i - 1].level == VERDICT_LIKELY &&
+			!heap_site(heap, i)->suppression;
+	survey_free(survey);
+	return found;
 }

@@ -19,4 +19,9 @@ int heap_report_print(struct heap_report *report,
 		      const struct watched *process, uint64_t now,
 		      const struct heap_cost *cost) MUST_CHECK;
 
+/* Whether some of what a process holds is likely to be leaked, but for what is
+   suppressed. */
+bool heap_report_has_leaks(const struct heap_report_config *config,
+			   const struct heap *heap, uint64_t now) MUST_CHECK;
+
 #endif

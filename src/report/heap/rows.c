@@ -189,6 +189,7 @@ static void add_site(struct gathering *g, const struct site *site)
 	row->alloc_bytes += site->alloc_bytes;
 	row->freed_blocks += site->freed_blocks;
 	row->freed_bytes += site->freed_bytes;
+	row->lifetime_ns += site->lifetime_ns;
 	row->total_ns += site->total_ns;
 	/* With --older-than, younger ones are no part of the row. */
 	if (ages->blocks && ages->oldest > row->oldest)

@@ -20,6 +20,7 @@ struct heap_row {
 	struct log_histogram ages;  /* in nanoseconds */
 	struct log_histogram sizes; /* of live blocks, less 1 */
 	struct log_histogram lifetimes;
+	uint64_t lifetime_ns;       /* in sum; see struct site */
 	struct log_histogram times; /* in the allocator */
 	int64_t total_ns;
 	bool is_of_sites;           /* else of blocks: what is given back and

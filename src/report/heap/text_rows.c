@@ -105,10 +105,12 @@ static void add_lives(const struct heap_row *row, struct strbuf *out)
 		strbuf_puts(out, ", given back ");
 		amounts_add_count(out, row->freed_bytes, "byte");
 	}
-	if (!row->lifetimes.count)
+	if (!row->lifetimes.count || !row->freed_blocks)
 		return;
+	strbuf_puts(out, row->has_size ? "; lived " : "lived ");
+	amounts_add_duration(out, row->lifetime_ns / row->freed_blocks);
 	/* The top of a bucket. */
-	strbuf_puts(out, row->has_size ? "; lived up to " : "lived up to ");
+	strbuf_puts(out, " (mean), up to ");
 	amounts_add_duration(out,
 			     log_histogram_quantile(&row->lifetimes, 500));
 	strbuf_puts(out, " (median) to ");
