@@ -327,6 +327,18 @@ static int check_replay(const struct options *o)
 	return 0;
 }
 
+/* What would leave something out without a word. */
+static int check_shown(const struct options *o)
+{
+	if (o->report.by == HEAP_BY_COMPONENT && !o->components)
+		return complain(-EINVAL, "--by component: --components FILE is "
+				"missing, which says what they are");
+	if (o->report.histogram && !heap_report_has_blocks(&o->report))
+		return complain(-EINVAL, "--histogram: is of blocks, which "
+				"--growth shows with 'leaks' in its list");
+	return 0;
+}
+
 static int check_together(const struct command_line *line)
 {
 	const struct options *o = line->options;
@@ -347,7 +359,9 @@ static int check_together(const struct command_line *line)
 		return check_replay(o);
 	if (o->verb == VERB_DOCTOR)
 		return check_patients(o);
-	err = check_recording(line);
+	err = o->verb == VERB_HEAP ? check_shown(o) : 0;
+	if (!err)
+		err = check_recording(line);
 	if (err || o->from)
 		return err;
 	if (!o->command && !o->pid_count && !line->name_count)
