@@ -12,10 +12,10 @@ import sys
 sys.dont_write_bytecode = True
 import harness as h
 
-# Debian's, of a release that there is a file for.
-PYTHON = next(filter(os.path.exists, ("/usr/bin/python3.13",
-                                      "/usr/bin/python3.11")),
-              "/usr/bin/python3.11")
+# Debian's, of a release that there is a file for; or another one.
+PYTHON = os.environ.get("SCRIPTS_PYTHON") or next(
+    filter(os.path.exists, ("/usr/bin/python3.13", "/usr/bin/python3.12",
+                            "/usr/bin/python3.11")), "/usr/bin/python3.11")
 
 
 def trace(case, argv, *options, wanted="getppid", **how):

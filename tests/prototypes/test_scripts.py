@@ -189,7 +189,19 @@ def python(c, cframe=True):
     }
 
 
+def python312(c):
+    cframe = c.read("state", "PyThreadState", "cframe")
+    return without_c(c, c.read(cframe, "_PyCFrame", "current_frame"), "f_code",
+                     "prev_instr")
+
+
 def python313(c):
+    first = c.read("state", "PyThreadState", "current_frame")
+    return without_c(c, first, "f_executable", "instr_ptr")
+
+
+def without_c(c, first, executable, instruction):
+    """Those that have frames of C between those of Python."""
     def of(kind, member, base="each"):
         return c.read(base, kind, member)
 
@@ -197,7 +209,6 @@ def python313(c):
     size = of("PyBytesObject", "ob_base.ob_size", "table")
     begin = c.member("code", "PyCodeObject", "co_code_adaptive")
     outer = of("_PyInterpreterFrame", "previous")
-    first = of("PyThreadState", "current_frame", "state")
     runs = (f"{of('_PyInterpreterFrame', 'owner')} != "
             f"{c('FRAME_OWNED_BY_CSTACK')}")
     behind = of("_PyInterpreterFrame", "previous", "frame")
@@ -205,9 +216,9 @@ def python313(c):
         **python(c, cframe=False),
         "frame": f"find(each = {first}, {outer}, {runs})",
         "outer": f"find(each = {behind}, {outer}, {runs})",
-        "code": of("_PyInterpreterFrame", "f_executable", "frame"),
+        "code": of("_PyInterpreterFrame", executable, "frame"),
         "line": f"python311_line({table}, {size}, "
-                f"{of('_PyInterpreterFrame', 'instr_ptr', 'frame')} - "
+                f"{of('_PyInterpreterFrame', instruction, 'frame')} - "
                 f"({begin}), {of('PyCodeObject', 'co_firstlineno', 'code')})",
     }
 
@@ -292,6 +303,10 @@ FILES = {
          "-D_GNU_SOURCE", "-D_LARGEFILE_SOURCE", "-D_FILE_OFFSET_BITS=64"]),
     "libpython3.11.so.1.0.conf": (python, PYTHON_BITS,
                                   ["-I/usr/include/python3.11"]),
+    # Which Debian has in no release.
+    "libpython3.12.so.1.0.conf": (
+        python312, PYTHON_BITS,
+        ["-I" + os.environ.get("PYTHON312", "/usr/include/python3.12")]),
     "libpython3.13.so.1.0.conf": (python313, PYTHON_BITS,
                                   ["-I/usr/include/python3.13"]),
     "libruby-3.1.so.3.1.conf": (ruby, f'#include "{RUBY}"', []),
