@@ -492,6 +492,10 @@ static const struct {
 	  "-r: can't be used together with -t; leave one of them out" },
 	{ "-tttr ls",
 	  "-r: can't be used together with -t; leave one of them out" },
+	{ "heap --by component ls", "--by component: --components FILE is "
+	  "missing, which says what they are" },
+	{ "heap --growth mmap --histogram ls", "--histogram: is of blocks, "
+	  "which --growth shows with 'leaks' in its list" },
 	{ "-u joe -p 12",
 	  "-u 'joe': there is no COMMAND to run as that user" },
 	{ "-D 100 ls", "-D '100': " MASK },
@@ -949,22 +953,30 @@ static void undo_markup(char *text)
 	*to = '\0';
 }
 
+static void check_manual(const char *file, const enum verb *verbs,
+			 size_t count)
+{
+	char *text = source_file(file);
+
+	ck_assert_msg(text != NULL, "no %s; is top_srcdir set?", file);
+	undo_markup(text);
+	for (size_t i = 0; i < count; i++)
+		check_mentions(file, verbs[i], text);
+	free(text);
+}
+
 START_TEST(test_manual)
 {
-	char *text = source_file("man/calltrap.1");
+	static const enum verb others[] = {
+		VERB_TRACE,   VERB_MEMORY, VERB_RECORD, VERB_TOP,
+		VERB_CONVERT, VERB_REPLAY, VERB_DOCTOR,
+	};
+	static const enum verb heap[] = { VERB_HEAP };
+	static const enum verb diff[] = { VERB_HEAP_DIFF };
 
-	ck_assert_msg(text != NULL, "no manual; is top_srcdir set?");
-	undo_markup(text);
-	check_mentions("the manual", VERB_TRACE, text);
-	check_mentions("the manual", VERB_HEAP, text);
-	check_mentions("the manual", VERB_HEAP_DIFF, text);
-	check_mentions("the manual", VERB_MEMORY, text);
-	check_mentions("the manual", VERB_RECORD, text);
-	check_mentions("the manual", VERB_TOP, text);
-	check_mentions("the manual", VERB_CONVERT, text);
-	check_mentions("the manual", VERB_REPLAY, text);
-	check_mentions("the manual", VERB_DOCTOR, text);
-	free(text);
+	check_manual("man/calltrap.1", others, ARRAY_SIZE(others));
+	check_manual("man/calltrap-heap.1", heap, ARRAY_SIZE(heap));
+	check_manual("man/calltrap-heap-diff.1", diff, ARRAY_SIZE(diff));
 }
 END_TEST
 
