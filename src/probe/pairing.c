@@ -487,6 +487,7 @@ void pairing_inherit(const struct moment *child,
 	call->memory = child->memory;
 	call->script = NULL;
 	call->stopped_ns = child->stopped_ns;
+	call->stops = child->stops;
 	link_frame(child->space, copy);
 	push(&child->calls->stack, copy);
 }

@@ -291,6 +291,16 @@ def own_time(case):
     check_outer(seconds["outer"], seconds["inner"] / calls / 2, result)
 
 
+@h.test("-T: a call that a child has inherited took what it took there")
+def inherited_time(case):
+    result = case.calltrap("-f", "-T", "-L", "-x", "f1+f2",
+                           h.build("inherits", "inherits.c", "-g", "-O1"))
+    h.check_equal(result.log.count("f1"), 1000, "calls before")
+    found = h.check_match(r"<\.\.\. f2 resumed> .* = 0 <([\d.]+)>$",
+                          result.log.text, "the return in the child")
+    h.check(float(found[1]) >= 0.2, "it took %s s" % found[1])
+
+
 @h.test("pids with threads, from the second task on; lines never mix",
         users=True)
 def threads(case):
