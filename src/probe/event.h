@@ -81,6 +81,7 @@ struct call {
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 	uint64_t stopped_ns;    /* how long .tid had been kept in stops before */
 	uint64_t stops;         /* … and in how many, this one included */
+	uint64_t waits_ns;      /* what it had waited because of those before */
 };
 
 enum event_kind {

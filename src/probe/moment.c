@@ -28,6 +28,7 @@ struct moment moment_of_stop(struct task *task)
 		.time = task->stop_time,
 		.stopped_ns = task->stopped_ns,
 		.stops = task->stops,
+		.waits_ns = task->waits_ns,
 		.calls = task_calls_of(task),
 		.engine = &probe_space_of(space)->prober->traps,
 		.muted = task->tracee->muted,

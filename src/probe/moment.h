@@ -43,6 +43,7 @@ struct moment {
 	uint64_t time;            /* monotonic, nanoseconds */
 	uint64_t stopped_ns;      /* how long the task had been kept in stops … */
 	uint64_t stops;           /* … and in how many, this one included */
+	uint64_t waits_ns;        /* what it had waited because of those before */
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls; /* those that run on the task */
 	struct engine *engine;    /* that tells of it */

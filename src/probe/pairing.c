@@ -312,6 +312,7 @@ activation_new(const struct moment *moment, const struct frame_key *key,
 		.time = moment->time,
 		.stopped_ns = moment->stopped_ns,
 		.stops = moment->stops,
+		.waits_ns = moment->waits_ns,
 	};
 	return activation;
 }
@@ -488,6 +489,7 @@ void pairing_inherit(const struct moment *child,
 	call->script = NULL;
 	call->stopped_ns = child->stopped_ns;
 	call->stops = child->stops;
+	call->waits_ns = child->waits_ns;
 	link_frame(child->space, copy);
 	push(&child->calls->stack, copy);
 }

@@ -59,13 +59,16 @@ struct event_cost prober_cost_since(const struct moment *moment,
 	const struct stop_price *price = moment->price;
 	bool same = call->tid == moment->tid;
 	uint64_t ways = same ? moment->stops - call->stops : 1;
+	uint64_t waits;
 
 	if (!price)
 		return (struct event_cost){ 0 };
+	/* They come in bursts: a long call had many prices. */
+	waits = same ? moment->waits_ns - call->waits_ns : price->waits;
 	return (struct event_cost){
 		.stopped_ns = same ? moment->stopped_ns - call->stopped_ns : 0,
 		.switched_ns = price->typical * ways,
-		.mean_ns = (price->mean + price->waits) * ways,
+		.mean_ns = price->mean * ways + waits,
 		.resolution_ns = price_resolution(price, ways),
 	};
 }

@@ -50,6 +50,8 @@ static struct thread_cost cost_of(const struct tracer *tracer,
 void cost_begin(struct task *task)
 {
 	task->cost = (struct task_cost){ .since = clock_now() };
+	task->cost.looked = task->cost.since;
+	task->cost.stopped_ns = task->stopped_ns;
 	(void)procfs_schedule(task->tid, &task->cost.schedule);
 }
 
@@ -96,15 +98,37 @@ static uint64_t waits_of(struct task *task, uint64_t stops)
 	return ran < SLICE ? waited * (SLICE - ran) / SLICE : 0;
 }
 
+/*
+ * What is left of its time since the last look for waits of each stop. A wait
+ * of ours may have come in a stop, or while the task ran or waited as well.
+ */
+static uint64_t room_for_waits(const struct tracer *tracer, struct task *task,
+			       uint64_t stops, uint64_t ran_before)
+{
+	const struct stop_price *price = &tracer->price.now;
+	struct task_cost *cost = &task->cost;
+	struct task_cost part = { .stops = stops,
+				  .ran_ns = cost->ran_ns - ran_before };
+	uint64_t now = clock_now(), left, other;
+
+	left = time_to_stand(tracer, &part, now - cost->looked);
+	other = task->stopped_ns - cost->stopped_ns + stops * price->mean;
+	cost->looked = now;
+	cost->stopped_ns = task->stopped_ns;
+	return left > other ? (left - other) / stops : 0;
+}
+
 void cost_look(struct tracer *tracer, struct task *task)
 {
 	uint64_t stops = task->cost.stops - task->cost.scheduled;
+	uint64_t ran = task->cost.ran_ns, waits, room;
 
 	if (!stops)
 		return;
 	task->cost.scheduled = task->cost.stops;
-	price_note_waits(&tracer->price,
-			 waits_of(task, stops) + own_waits(tracer));
+	waits = waits_of(task, stops) + own_waits(tracer);
+	room = room_for_waits(tracer, task, stops, ran);
+	price_note_waits(&tracer->price, waits < room ? waits : room);
 	task->cost.still_ns += stops * tracer->price.now.waits;
 }
 

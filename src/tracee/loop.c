@@ -71,6 +71,7 @@ static void book_stop(struct tracer *tracer, struct task *task)
 	tracer->last_resumed = now;
 	tracer->counts.stopped_ns += stopped;
 	task->stopped_ns += stopped;
+	task->waits_ns += tracer->price.now.waits;
 	if (task->tracee)
 		task->tracee->stopped_ns += stopped;
 	if (!task->waited)

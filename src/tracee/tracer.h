@@ -45,6 +45,7 @@ struct task_cost {
 	uint64_t ran_ns;   /* the kernel's way into stops and out included */
 	struct procfs_schedule schedule; /* when it was looked at last */
 	uint64_t scheduled; /* … and how many stops there had been */
+	uint64_t looked, stopped_ns; /* … when, and how long in all of them */
 };
 
 /* One thread of a tracee: the unit that the kernel stops and resumes. */
@@ -68,6 +69,8 @@ struct task {
 	uint64_t stop_time;    /* monotonic, before any work on the stop */
 	uint64_t stopped_ns;   /* in stops, those that are over */
 	uint64_t stops;        /* how many */
+	uint64_t waits_ns;     /* for a processor because of them, the price's
+				  .waits of each */
 	taddr_t place;         /* of the trap that it stopped at, or 0 */
 	uint64_t resumed;      /* when, the last time */
 	uint64_t worked_ns;    /* the tracer, by then */
