@@ -6,17 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
-#include "image/image.h"
 #include "memory/finder.h"
 #include "memory/head.h"
+#include "memory/owners.h"
+#include "memory/root_names.h"
 #include "sysdeps/linux/procmem.h"
-#include "tracee/image_cache.h"
-
-#define WHOLE_PAGES (~UINT64_C(4095))
 
 /* A longer chain is cut at the root's side. */
 #define LINKS_MAX 64
@@ -28,9 +24,11 @@ struct search {
 	const struct leaks *leaks;
 	struct finder finder;
 	struct heads *heads;
-	struct image_cache *images;
+	struct root_names *roots;
 	struct chain_entry *chains;
-	struct root_name *roots;
+	struct owners owners;
+	uint64_t *own_bytes; /* by owner */
+	uint64_t bytes;
 };
 
 struct chain_entry {
@@ -38,138 +36,6 @@ struct chain_entry {
 	struct holder_chain chain;
 	UT_hash_handle hh;
 };
-
-/* ---- names of roots ---- */
-
-struct root_name {
-	taddr_t where;
-	char *name;
-	UT_hash_handle hh;
-};
-
-/* The first piece of the file that a place in its data, or .bss, belongs to. */
-static const struct mapping *module_of(const struct mappings *mappings,
-				       const struct mapping *mapping)
-{
-	const struct mapping *first = mappings->list;
-	uint64_t inode;
-
-	while (mapping > first && !mapping->inode)
-		mapping--;
-	inode = mapping->inode;
-	while (mapping > first && mapping[-1].inode == inode)
-		mapping--;
-	return inode ? mapping : NULL;
-}
-
-static struct image *open_image(struct search *search,
-				const struct mapping *module)
-{
-	struct procfs_mapping line;
-	struct image *image;
-
-	if (!procfs_find_mapping(search->leaks->pid, module->start, &line) ||
-	    image_cache_open(search->images, search->leaks->pid, &line,
-			     &image))
-		return NULL;
-	return image;
-}
-
-/* As people write it. */
-static char *shown_name(const char *name)
-{
-	struct demangler demangler = { 0 };
-	char *shown = demangle(&demangler, name);
-
-	return shown ? shown : xstrdup(name);
-}
-
-static char *name_datum(struct search *search, const struct mapping *module,
-			taddr_t where)
-{
-	const char *file = file_base_name(module->path);
-	struct image *image = open_image(search, module);
-	struct image_datum datum = { .offset = 0 };
-	char *name CLEANUP(xfree_cleanup) = NULL;
-	bool known;
-
-	if (!image)
-		return xasprintf("%s+0x%" PRIx64, file,
-				 where - module->start);
-	known = image_describe_datum(
-		image, where - module->start + (image_low(image) & WHOLE_PAGES),
-		&datum);
-	image_put(image);
-	if (!known)
-		return xasprintf("%s+0x%" PRIx64, file,
-				 where - module->start);
-	if (!*datum.name)
-		return xasprintf("%s %s+0x%" PRIx64, file, datum.section,
-				 datum.section_offset);
-	name = shown_name(datum.name);
-	return datum.offset ?
-		       xasprintf("%s+0x%" PRIx64 " (%s %s+0x%" PRIx64 ")",
-				 name, datum.offset, file, datum.section,
-				 datum.section_offset) :
-		       xasprintf("%s (%s %s+0x%" PRIx64 ")", name, file,
-				 datum.section, datum.section_offset);
-}
-
-static const struct frozen_task *task_on(const struct leaks *leaks,
-					 const struct mapping *stack)
-{
-	for (size_t i = 0; i < leaks->freeze.count; i++) {
-		const struct frozen_task *task = &leaks->freeze.tasks[i];
-		const struct arch_ops *arch =
-			task->known ? arch_of_regs(&task->regs) : NULL;
-		const taddr_t sp = arch ? arch->sp(&task->regs) : 0;
-
-		if (sp >= stack->start && sp < stack->end)
-			return task;
-	}
-	return NULL;
-}
-
-static char *make_root_name(struct search *search, taddr_t where)
-{
-	const struct mappings *mappings = &search->leaks->mappings;
-	const struct mapping *mapping = mappings_find(mappings, where);
-	const struct mapping *module;
-	const struct frozen_task *task;
-
-	if (!where)
-		return xstrdup("a register");
-	if (!mapping)
-		return xasprintf("0x%" PRIx64, where);
-	task = task_on(search->leaks, mapping);
-	if (task)
-		return xasprintf("stack or variables of thread %d",
-				 (int)task->tid);
-	module = mapping->kind == MAPPING_PROGRAM_DATA ||
-				 mapping->kind == MAPPING_LIBRARY_DATA ||
-				 mapping->inode ?
-			 module_of(mappings, mapping) :
-			 NULL;
-	if (module && !mapping->shared && mapping->kind != MAPPING_FILE)
-		return name_datum(search, module, where);
-	return xasprintf("%s mapping 0x%" PRIx64 "+0x%" PRIx64,
-			 mapping_kind_name(mapping->kind), mapping->start,
-			 where - mapping->start);
-}
-
-static char *root_name(struct search *search, taddr_t where)
-{
-	struct root_name *root;
-
-	HASH_FIND(hh, search->roots, &where, sizeof(where), root);
-	if (!root) {
-		root = xcalloc(1, sizeof(*root));
-		root->where = where;
-		root->name = make_root_name(search, where);
-		HASH_ADD(hh, search->roots, where, sizeof(where), root);
-	}
-	return xstrdup(root->name);
-}
 
 /* ---- chains ---- */
 
@@ -215,7 +81,8 @@ static struct holder_chain follow(struct search *search,
 		}
 		chain.links[chain.count++] = (struct holder_link){
 			.where = where,
-			.name = root_name(search, where),
+			.name = xstrdup(root_names_place(search->roots,
+							 where)),
 		};
 	}
 	for (size_t i = 0; i < chain.count / 2; i++) {
@@ -248,12 +115,37 @@ static char *key_of(const struct holder_chain *chain)
 	return key.text;
 }
 
+static void count_own(struct search *search, const struct block *block)
+{
+	const size_t index = block - search->leaks->glibc.blocks.list;
+
+	search->bytes += block_usable(block);
+	search->own_bytes[search->owners.of[index]] += block_usable(block);
+}
+
+/* 0 stands for those without an owner. */
+static void take_owner(const struct search *search, struct holders *ret)
+{
+	const struct owners *owners = &search->owners;
+	size_t most = 0;
+
+	for (size_t i = 1; i < owners->count; i++)
+		if (search->own_bytes[i] > search->own_bytes[most] || !most)
+			most = i;
+	ret->bytes = search->bytes;
+	if (!most || !search->own_bytes[most])
+		return;
+	ret->owner = xstrdup(owners->names[most]);
+	ret->own_bytes = search->own_bytes[most];
+}
+
 static void add(struct search *search, const struct block *block)
 {
 	struct holder_chain chain = { .kind = block->mark };
 	struct chain_entry *entry;
 	char *key;
 
+	count_own(search, block);
 	if (block->mark == REACH_REACHED || block->mark == REACH_POSSIBLE)
 		chain = follow(search, block);
 	key = key_of(&chain);
@@ -339,17 +231,6 @@ static void take_chains(struct search *search, struct holders *ret)
 	qsort(ret->chains, ret->count, sizeof(*ret->chains), compare_chains);
 }
 
-static void free_roots(struct search *search)
-{
-	struct root_name *root, *next;
-
-	HASH_ITER(hh, search->roots, root, next) {
-		HASH_DEL(search->roots, root);
-		free(root->name);
-		free(root);
-	}
-}
-
 int holders_find(const struct leaks *leaks, const char *whose,
 		 struct holders *ret)
 {
@@ -360,13 +241,18 @@ int holders_find(const struct leaks *leaks, const char *whose,
 	procmem_init(&constants, leaks->pid);
 	search.heads = heads_new(&leaks->mappings, &leaks->picture,
 				 &constants.memory);
-	search.images = image_cache_new();
+	search.roots = root_names_new(leaks);
 	finder_init(&search.finder, &leaks->glibc);
+	owners_find(leaks, &search.owners);
+	search.own_bytes = xcalloc(search.owners.count + 1,
+				   sizeof(*search.own_bytes));
 	ret->blocks = add_asked(&search, whose);
 	take_chains(&search, ret);
-	free_roots(&search);
+	take_owner(&search, ret);
+	owners_fini(&search.owners);
+	free(search.own_bytes);
+	root_names_free(search.roots);
 	finder_fini(&search.finder);
-	image_cache_free(search.images);
 	heads_free(search.heads);
 	procmem_fini(&constants);
 	return ret->blocks ? 0 : -ENOENT;
@@ -377,5 +263,6 @@ void holders_fini(struct holders *holders)
 	for (size_t i = 0; i < holders->count; i++)
 		free_chain(&holders->chains[i]);
 	free(holders->chains);
+	free(holders->owner);
 	*holders = (struct holders){ .chains = NULL };
 }

@@ -27,7 +27,10 @@ struct holder_chain {
 struct holders {
 	struct holder_chain *chains; /* those that hold most come first */
 	size_t count;
-	uint64_t blocks; /* that were asked for */
+	uint64_t blocks, bytes; /* that were asked for */
+	char *owner;        /* the variable through which alone most of these
+			       bytes are reached (owners.h), … */
+	uint64_t own_bytes; /* … and how many; NULL: there is none */
 };
 
 /*

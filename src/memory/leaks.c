@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/strbuf.h"
+#include "base/xalloc.h"
 #include "memory/copy.h"
 #include "memory/head.h"
 #include "sysdeps/linux/procfs.h"
@@ -24,19 +26,39 @@ static bool has_swapped(pid_t pid)
 	return !vitals_read("", pid, &vitals) && vitals.swapped_bytes;
 }
 
-static int prepare(struct leaks *leaks, bool swapped, struct copy *copy,
-		   char **message_ret)
+/* Who didn't ask for it mustn't have to wait for long. */
+static char *refuse_size(const struct leaks *leaks, uint64_t bytes,
+			 bool stopped)
 {
-	uint64_t bytes = 0;
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	strbuf_printf(&text, "process %d has ", (int)leaks->pid);
+	strbuf_add_grouped(&text, bytes);
+	strbuf_puts(&text, " bytes to be looked through");
+	if (stopped && leaks->uncopied)
+		strbuf_printf(&text, ", and would have to stand still "
+				     "meanwhile: %s", leaks->uncopied);
+	return xstrdup(strbuf_text(&text));
+}
+
+static int prepare(struct leaks *leaks, const struct leaks_options *options,
+		   bool swapped, struct copy *copy, char **message_ret)
+{
+	uint64_t bytes = 0, most = options->most;
 	int err = mappings_read(leaks->pid, swapped, &leaks->mappings);
 
 	if (err)
 		return err;
-	err = picture_prepare(&leaks->mappings, &leaks->picture, &bytes);
-	if (!err && copy)
+	if (copy)
 		leaks->uncopied = copy_refuse(leaks->pid, &leaks->mappings,
 					      copy);
+	if (!copy || leaks->uncopied)
+		most = options->most_stopped;
+	err = picture_prepare(&leaks->mappings, most, &leaks->picture, &bytes);
 	mappings_fini(&leaks->mappings);
+	if (err == -EFBIG)
+		*message_ret = refuse_size(leaks, bytes,
+					   most != options->most);
 	if (err == -ENOMEM)
 		*message_ret = xasprintf(
 			"process %d has %llu bytes to be looked through, and "
@@ -87,9 +109,12 @@ static int read_frozen(struct leaks *leaks, bool swapped, char **message_ret)
 	return err;
 }
 
-static int read_somehow(struct leaks *leaks, struct copy *copy, bool swapped,
-			char **message_ret)
+static int read_somehow(struct leaks *leaks,
+			const struct leaks_options *options,
+			struct copy *copy, bool swapped, char **message_ret)
 {
+	const uint64_t most = options->most_stopped;
+
 	leaks->copied = false;
 	if (copy && !leaks->uncopied) {
 		if (!copy_begin(copy, leaks->pid, &leaks->freeze,
@@ -97,26 +122,34 @@ static int read_somehow(struct leaks *leaks, struct copy *copy, bool swapped,
 			return read_copy(leaks, copy, swapped);
 		leaks->uncopied = "none of its tasks could make one";
 	}
+	if (most && leaks->picture.room_bytes > most) {
+		*message_ret = refuse_size(leaks, leaks->picture.room_bytes,
+					   true);
+		return -EFBIG;
+	}
 	return read_frozen(leaks, swapped, message_ret);
 }
 
 /* What grows fast is prepared for anew, so often. */
 #define ATTEMPTS 5
 
-static int take_picture(struct leaks *leaks, bool copied, char **message_ret)
+static int take_picture(struct leaks *leaks,
+			const struct leaks_options *options,
+			char **message_ret)
 {
+	bool copied = options->copy;
 	const bool swapped = has_swapped(leaks->pid);
 	struct copy copy;
 	int err = -EAGAIN;
 
 	for (unsigned i = 0; err == -EAGAIN && i < ATTEMPTS; i++) {
 		picture_fini(&leaks->picture);
-		err = prepare(leaks, swapped, copied ? &copy : NULL,
+		err = prepare(leaks, options, swapped, copied ? &copy : NULL,
 			      message_ret);
 		if (err)
 			return err;
-		err = read_somehow(leaks, copied ? &copy : NULL, swapped,
-				   message_ret);
+		err = read_somehow(leaks, options, copied ? &copy : NULL,
+				   swapped, message_ret);
 		if (!err)
 			break;
 		mappings_fini(&leaks->mappings);
@@ -227,7 +260,7 @@ static void group(struct leaks *leaks, struct memory *memory)
 static int find(struct leaks *leaks, struct memory *memory,
 		const struct leaks_options *options, char **message_ret)
 {
-	int err = take_picture(leaks, options->copy, message_ret);
+	int err = take_picture(leaks, options, message_ret);
 
 	if (err)
 		return err;

@@ -190,8 +190,8 @@ void picture_add(struct picture *picture, taddr_t start, taddr_t end,
 }
 
 /* Before the process waits: pages are made ready that it would wait for. */
-int picture_prepare(const struct mappings *mappings, struct picture *ret,
-		    uint64_t *bytes_ret)
+int picture_prepare(const struct mappings *mappings, uint64_t most,
+		    struct picture *ret, uint64_t *bytes_ret)
 {
 	int err;
 
@@ -202,6 +202,8 @@ int picture_prepare(const struct mappings *mappings, struct picture *ret,
 	picture_init(ret);
 	if (err)
 		return err;
+	if (most && *bytes_ret > most)
+		return -EFBIG;
 	/* It may have grown by then. */
 	ret->room_bytes = (*bytes_ret + *bytes_ret / 16 + PIECE) &
 			  ~(uint64_t)4095;

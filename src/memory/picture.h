@@ -35,10 +35,11 @@ void picture_add(struct picture *picture, taddr_t start, taddr_t end,
 
 /*
  * Makes room, as long as the process runs; -ENOMEM when so much isn't to be had
- * on this machine. bytes_ret: how much that is.
+ * on this machine, -EFBIG when it is more than most (0: any is fine). bytes_ret:
+ * how much that is.
  */
-int picture_prepare(const struct mappings *mappings, struct picture *ret,
-		    uint64_t *bytes_ret) MUST_CHECK;
+int picture_prepare(const struct mappings *mappings, uint64_t most,
+		    struct picture *ret, uint64_t *bytes_ret) MUST_CHECK;
 
 /*
  * original: the process of which mappings is a copy, or the same; a copy has no

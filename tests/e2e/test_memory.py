@@ -482,6 +482,8 @@ def _(case):
     h.check(names[0].startswith("table (memory_leaks .bss+0x"),
             "root: %r" % names)
     h.check_equal(names[1:], ["72 bytes"], "links")
+    h.check("100.0% of the bytes are reached only through table (memory_leaks "
+            ".bss+0x" in report, "report: " + report)
     h.check("> 72 bytes " + hex(table) in report, "report: " + report)
     # An address in its middle is as good.
     names, _ = chain_of(case, target, hex(below + 8))
@@ -518,6 +520,10 @@ def _(case):
     h.check_match(r"memory_chain \.(bss|data)\+0x", names[0], "root")
     h.check_equal(names[1:], ["40 bytes"] * 30, "links")
     h.check("and 28 more blocks like it" in report, "report: " + report)
+    h.check_match(r"memory_chain \.(bss|data)\+0x", found["owner"], "owner")
+    h.check_equal(found["own_bytes"], found["bytes"], "its bytes")
+    h.check("100.0% of the bytes are reached only through memory_chain ." in
+            report, "report: " + report)
 
 
 @h.test("waits of stopped tasks go on, and no signal is lost", users=True)

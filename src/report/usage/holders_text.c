@@ -9,15 +9,6 @@
 #include "report/format/names.h"
 #include "report/usage/leaks_text.h"
 
-static uint64_t bytes_of(const struct holders *holders)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < holders->count; i++)
-		bytes += holders->chains[i].bytes;
-	return bytes;
-}
-
 static void add_link(const struct holder_link *link, struct strbuf *out)
 {
 	names_escape(out, link->name);
@@ -58,10 +49,22 @@ static void add_chain(const struct holder_chain *chain, uint64_t all,
 	}
 }
 
+static void add_owner(const struct holders *holders, struct strbuf *out)
+{
+	if (!holders->owner)
+		return;
+	strbuf_printf(out, "%.1f%% of the bytes are reached only through ",
+		      holders->bytes ? 100.0 * (double)holders->own_bytes /
+					       (double)holders->bytes :
+				       0);
+	names_escape(out, holders->owner);
+	strbuf_putc(out, '\n');
+}
+
 void holders_text(const struct leaks *leaks, const struct holders *holders,
 		  unsigned top, struct strbuf *out)
 {
-	const uint64_t all = bytes_of(holders);
+	const uint64_t all = holders->bytes;
 	size_t rows = holders->count;
 
 	strbuf_printf(out, "process %d (", (int)leaks->pid);
@@ -70,6 +73,7 @@ void holders_text(const struct leaks *leaks, const struct holders *holders,
 	amounts_add_held(out, all, holders->blocks);
 	strbuf_puts(out, "; ");
 	leaks_add_pause(leaks, out);
+	add_owner(holders, out);
 	if (top && rows > top)
 		rows = top;
 	for (size_t i = 0; i < rows; i++)
@@ -109,6 +113,11 @@ json_t *holders_json(const struct leaks *leaks, const struct holders *holders)
 	json_set_number(root, "pid", (uint64_t)leaks->pid);
 	json_set_number(root, "pause_ns", leaks->pause_ns);
 	json_set_number(root, "blocks", holders->blocks);
+	json_set_number(root, "bytes", holders->bytes);
+	if (holders->owner) {
+		json_set_text(root, "owner", holders->owner);
+		json_set_number(root, "own_bytes", holders->own_bytes);
+	}
 	for (size_t i = 0; i < holders->count; i++)
 		json_array_append_new(chains,
 				      chain_object(&holders->chains[i]));

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/root_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/demangle.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/xalloc.h"
+#include "image/image.h"
+#include "sysdeps/linux/procmem.h"
+#include "tracee/image_cache.h"
+
+#define WHOLE_PAGES (~UINT64_C(4095))
+
+struct root_name {
+	taddr_t where;
+	char *place, *variable; /* NULL: not asked for yet */
+	UT_hash_handle hh;
+};
+
+struct root_names {
+	const struct leaks *leaks;
+	struct image_cache *images;
+	const struct mapping *last; /* module that was asked about, … */
+	struct image *last_image;   /* … and its file, or NULL */
+	struct root_name *known;
+};
+
+/* ---- data of modules ---- */
+
+/* The first piece of the file that a place in its data, or .bss, belongs to. */
+static const struct mapping *module_of(const struct mappings *mappings,
+				       const struct mapping *mapping)
+{
+	const struct mapping *first = mappings->list;
+	uint64_t inode;
+
+	while (mapping > first && !mapping->inode)
+		mapping--;
+	inode = mapping->inode;
+	while (mapping > first && mapping[-1].inode == inode)
+		mapping--;
+	return inode ? mapping : NULL;
+}
+
+/* Places come by address: the next one is mostly of the same module. */
+static struct image *image_of(struct root_names *names,
+			      const struct mapping *module)
+{
+	struct procfs_mapping line;
+
+	if (module == names->last)
+		return names->last_image;
+	if (names->last_image)
+		image_put(names->last_image);
+	names->last = module;
+	if (!procfs_find_mapping(names->leaks->pid, module->start, &line) ||
+	    image_cache_open(names->images, names->leaks->pid, &line,
+			     &names->last_image))
+		names->last_image = NULL;
+	return names->last_image;
+}
+
+/* As people write it. */
+static char *shown_name(const char *name)
+{
+	struct demangler demangler = { 0 };
+	char *shown = demangle(&demangler, name);
+
+	return shown ? shown : xstrdup(name);
+}
+
+static bool find_datum(struct root_names *names, const struct mapping *module,
+		       taddr_t where, struct image_datum *ret, char **name_ret)
+{
+	struct image *image = image_of(names, module);
+	bool known;
+
+	*name_ret = NULL;
+	if (!image)
+		return false;
+	known = image_describe_datum(
+		image, where - module->start + (image_low(image) & WHOLE_PAGES),
+		ret);
+	if (known && *ret->name)
+		*name_ret = shown_name(ret->name);
+	return known;
+}
+
+static char *name_datum(struct root_names *names, const struct mapping *module,
+			taddr_t where, bool whole)
+{
+	const char *file = file_base_name(module->path);
+	struct image_datum datum = { .offset = 0 };
+	char *name CLEANUP(xfree_cleanup) = NULL;
+
+	if (!find_datum(names, module, where, &datum, &name))
+		return xasprintf("%s+0x%" PRIx64, file,
+				 where - module->start);
+	if (!name)
+		return xasprintf("%s %s+0x%" PRIx64, file, datum.section,
+				 datum.section_offset);
+	if (whole)
+		datum.section_offset -= datum.offset;
+	return datum.offset && !whole ?
+		       xasprintf("%s+0x%" PRIx64 " (%s %s+0x%" PRIx64 ")",
+				 name, datum.offset, file, datum.section,
+				 datum.section_offset) :
+		       xasprintf("%s (%s %s+0x%" PRIx64 ")", name, file,
+				 datum.section, datum.section_offset);
+}
+
+/* ---- anything ---- */
+
+static const struct frozen_task *task_on(const struct leaks *leaks,
+					 const struct mapping *stack)
+{
+	for (size_t i = 0; i < leaks->freeze.count; i++) {
+		const struct frozen_task *task = &leaks->freeze.tasks[i];
+		const struct arch_ops *arch =
+			task->known ? arch_of_regs(&task->regs) : NULL;
+		const taddr_t sp = arch ? arch->sp(&task->regs) : 0;
+
+		if (sp >= stack->start && sp < stack->end)
+			return task;
+	}
+	return NULL;
+}
+
+static bool is_of_module(const struct mapping *mapping)
+{
+	return mapping->kind == MAPPING_PROGRAM_DATA ||
+	       mapping->kind == MAPPING_LIBRARY_DATA || mapping->inode;
+}
+
+static char *make_name(struct root_names *names, taddr_t where, bool whole)
+{
+	const struct mappings *mappings = &names->leaks->mappings;
+	const struct mapping *mapping = mappings_find(mappings, where);
+	const struct mapping *module;
+	const struct frozen_task *task;
+
+	if (!where)
+		return xstrdup("a register");
+	if (!mapping)
+		return xasprintf("0x%" PRIx64, where);
+	task = task_on(names->leaks, mapping);
+	if (task)
+		return xasprintf("stack or variables of thread %d",
+				 (int)task->tid);
+	module = is_of_module(mapping) ? module_of(mappings, mapping) : NULL;
+	if (module && !mapping->shared && mapping->kind != MAPPING_FILE)
+		return name_datum(names, module, where, whole);
+	if (whole)
+		return xasprintf("%s mapping 0x%" PRIx64,
+				 mapping_kind_name(mapping->kind),
+				 mapping->start);
+	return xasprintf("%s mapping 0x%" PRIx64 "+0x%" PRIx64,
+			 mapping_kind_name(mapping->kind), mapping->start,
+			 where - mapping->start);
+}
+
+static struct root_name *entry_of(struct root_names *names, taddr_t where)
+{
+	struct root_name *entry;
+
+	HASH_FIND(hh, names->known, &where, sizeof(where), entry);
+	if (entry)
+		return entry;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->where = where;
+	HASH_ADD(hh, names->known, where, sizeof(where), entry);
+	return entry;
+}
+
+const char *root_names_place(struct root_names *names, taddr_t where)
+{
+	struct root_name *entry = entry_of(names, where);
+
+	if (!entry->place)
+		entry->place = make_name(names, where, false);
+	return entry->place;
+}
+
+const char *root_names_variable(struct root_names *names, taddr_t where)
+{
+	struct root_name *entry = entry_of(names, where);
+
+	if (!entry->variable)
+		entry->variable = make_name(names, where, true);
+	return entry->variable;
+}
+
+bool root_names_is_of_thread(const struct root_names *names, taddr_t where)
+{
+	const struct mapping *mapping =
+		where ? mappings_find(&names->leaks->mappings, where) : NULL;
+
+	return !where || (mapping && task_on(names->leaks, mapping));
+}
+
+struct root_names *root_names_new(const struct leaks *leaks)
+{
+	struct root_names *names = xcalloc(1, sizeof(*names));
+
+	names->leaks = leaks;
+	names->images = image_cache_new();
+	return names;
+}
+
+void root_names_free(struct root_names *names)
+{
+	struct root_name *entry, *next;
+
+	HASH_ITER(hh, names->known, entry, next) {
+		HASH_DEL(names->known, entry);
+		free(entry->place);
+		free(entry->variable);
+		free(entry);
+	}
+	if (names->last_image)
+		image_put(names->last_image);
+	image_cache_free(names->images);
+	free(names);
+}
