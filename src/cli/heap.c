@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
+#include "cli/heap_reach.h"
 #include "report/heap/export.h"
 
 static struct heap_verb *verb_of(const struct session *session)
@@ -116,12 +117,25 @@ static bool is_last(const struct tracer *tracer)
 	return HASH_COUNT(tracer->tracees) <= 1 && !tracer->tasks;
 }
 
+/* As long as some of its tasks aren't let go they are still ours. */
+static bool can_be_looked_at(const struct heap_verb *verb,
+			     const struct watched *process)
+{
+	const struct options *options = verb->session->options;
+
+	return options->verb == VERB_HEAP && !options->no_reach &&
+	       heap_report_has_blocks(&options->report) &&
+	       process->state == WATCHED_LEFT && !verb->session->holds_on;
+}
+
 void heap_verb_ended(void *context, const struct watched *process)
 {
 	struct heap_verb *verb = context;
 	struct session *session = verb->session;
 	bool last = is_last(&session->tracer);
 
+	if (can_be_looked_at(verb, process))
+		heap_reach_look(process);
 	if (process->state == WATCHED_REPLACED && !process->calls &&
 	    !(process->growth && growth_site_count(process->growth)))
 		return;

@@ -292,6 +292,9 @@ const struct option_entry option_table[] = {
 	      "found: who calls it is named; with * and ? (may\n"
 	      "repeat)"),
 	FLAG(0, "histogram", report.histogram, "the sizes of blocks"),
+	FLAG(0, "no-reach", no_reach,
+	     "don't look in the end at what the process can\n"
+	     "still reach"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows; default 10, 0 = all"),
 	FLAG('C', "demangle", log.demangle,

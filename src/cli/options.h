@@ -89,6 +89,7 @@ struct options {
 	struct log_options log;
 	enum memory_freeze freeze; /* --freeze */
 	bool leaks;           /* --leaks */
+	bool no_reach;        /* --no-reach */
 	bool doctor_json;     /* doctor: --json */
 	const char *holders;  /* --holders */
 	struct heap_report_options report; /* heap: what is printed */

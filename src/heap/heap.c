@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "heap/private.h"
+#include "heap/reached.h"
 
 struct heap *heap_new(const struct heap_options *options)
 {
@@ -38,6 +39,7 @@ void heap_free(struct heap *heap)
 	doubts_fini(&heap->doubts);
 	old_releases_fini(&heap->old_releases);
 	heap_registry_fini(heap);
+	heap_reach_free(heap->reach);
 	free(heap);
 }
 

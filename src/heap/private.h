@@ -70,6 +70,7 @@ struct heap {
 	pid_t *tids; /* tids[number - 1] */
 	size_t thread_count, thread_room;
 	size_t named_count; /* of threads that were asked twice */
+	struct heap_reach *reach; /* or NULL */
 };
 
 /* registry.c: what occurs again and again, each kept once. */

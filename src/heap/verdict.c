@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "heap/verdict_reach.h"
 
 /*
  * The limits below were tuned with tests/corpus, whose programs differ in
@@ -485,7 +486,11 @@ static struct verdict verdict_by(const struct heap *heap,
 struct verdict verdict_of(const struct heap *heap, const struct site *site,
 			  const struct survey *survey)
 {
-	return verdict_by(heap, site, survey_site(survey, site), survey);
+	struct verdict verdict =
+		verdict_by(heap, site, survey_site(survey, site), survey);
+
+	verdict_heed_reach(&verdict, heap_site_reach(heap, site));
+	return verdict;
 }
 
 static void add_history(struct history *sum, const struct history *history,

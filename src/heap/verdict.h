@@ -4,12 +4,14 @@
 
 #include "base/strbuf.h"
 #include "heap/heap.h"
+#include "heap/reached.h"
 #include "heap/survey.h"
 #include "heap/trend.h"
 
 /*
- * Whether a site leaks: what the numbers say, and why. No block is ever looked
- * into; a verdict may be wrong, and is another one when more has been seen.
+ * Whether a site leaks: what the numbers say, and why. As long as no block is
+ * looked for (heap/reached.h), a verdict may be wrong, and is another one when
+ * more has been seen.
  */
 enum verdict_level {
 	VERDICT_NOT,
@@ -33,6 +35,7 @@ enum verdict_reason {
 	VERDICT_TOGETHER,     /* POSSIBLE or LIKELY: with other sites */
 	VERDICT_NEVER_FREED,  /* POSSIBLE or LIKELY: never one */
 	VERDICT_OLD_AND_MORE, /* LIKELY: old ones, and more keep coming */
+	VERDICT_UNREACHABLE,  /* LIKELY: nothing leads to them any more */
 };
 
 struct verdict {
@@ -63,6 +66,7 @@ struct verdict {
 	uint64_t interval;
 	double steadiness; /* 1: the low water has only risen */
 	bool hasty;        /* would be LIKELY, were .watched longer */
+	const struct site_reach *reach; /* NULL: wasn't looked at */
 };
 
 struct verdict verdict_of(const struct heap *heap, const struct site *site,

@@ -183,6 +183,50 @@ static void explain_not(const struct verdict *verdict, const struct site *site,
 	}
 }
 
+static void explain_unreachable(const struct verdict *verdict,
+				struct strbuf *out)
+{
+	const struct site_reach *reach = verdict->reach;
+
+	if (reach->lost_blocks == verdict->blocks) {
+		strbuf_puts(out, verdict->blocks == 1 ? "its " : "all of its ");
+		print_blocks(out, verdict->blocks);
+		strbuf_puts(out, " can't be reached any more");
+	} else {
+		strbuf_add_grouped(out, reach->lost_blocks);
+		strbuf_puts(out, " of ");
+		print_blocks(out, verdict->blocks);
+		strbuf_puts(out, ", ");
+		strbuf_add_grouped(out, reach->lost_bytes);
+		strbuf_puts(out, " bytes, can't be reached any more");
+	}
+	strbuf_puts(out, ": no pointer leads there");
+}
+
+/* What else was found by looking. */
+static void explain_reach(const struct verdict *verdict, struct strbuf *out)
+{
+	const struct site_reach *reach = verdict->reach;
+
+	if (!reach || verdict->reason == VERDICT_UNREACHABLE ||
+	    verdict->level == VERDICT_NOT)
+		return;
+	strbuf_puts(out, "; ");
+	if (reach->lost_blocks) {
+		print_blocks(out, reach->lost_blocks);
+		strbuf_puts(out, " can't be reached any more");
+	} else if (reach->blocks == verdict->blocks) {
+		strbuf_puts(out, "all can still be reached");
+	} else {
+		strbuf_puts(out, "those looked at can still be reached");
+	}
+	if (!reach->owner)
+		return;
+	strbuf_printf(out, ", %.0f %% of the bytes only through ",
+		      100.0 * (double)reach->own_bytes / (double)reach->bytes);
+	strbuf_puts(out, reach->owner);
+}
+
 void verdict_explain(const struct verdict *verdict, const struct site *site,
 		     struct strbuf *out)
 {
@@ -212,6 +256,9 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		strbuf_puts(out, "made larger again and again: ");
 		print_rate(verdict, "byte", out);
 		break;
+	case VERDICT_UNREACHABLE:
+		explain_unreachable(verdict, out);
+		break;
 	case VERDICT_SLOWED:
 		strbuf_puts(out, "none of ");
 		print_blocks(out, verdict->blocks);
@@ -222,6 +269,7 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		explain_not(verdict, site, out);
 		break;
 	}
+	explain_reach(verdict, out);
 	if (verdict->hasty)
 		strbuf_puts(out, "; too little was seen to be sure");
 	if (verdict->enough)

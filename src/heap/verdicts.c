@@ -118,6 +118,7 @@ static void raise_to(struct verdict *verdict, const struct site *site,
 		.interval = together->interval,
 		.usual_lifetime = verdict->usual_lifetime,
 		.oldest = verdict->oldest,
+		.reach = verdict->reach,
 	};
 }
 

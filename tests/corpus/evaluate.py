@@ -6,6 +6,9 @@ programs of this folder, each of which says itself what it leaks.
     evaluate.py                 by recordings of the programs, replayed, and
                                 by `calltrap heap' on the programs, live
     evaluate.py --replay        only the former
+    evaluate.py --reach         only `calltrap heap', which lets go of the
+                                programs before their end, with a look at what
+                                they can still reach and without
     evaluate.py NAME...         only these, with all that was said of them
 
 A site that is called LIKELY and is a leak's is a hit, one that isn't is a false
@@ -102,9 +105,9 @@ ROW = re.compile(r"^ *[\d,]+ .* (LIKELY|POSSIBLE|NOT) +\S.* by ")
 FRAME = re.compile(r"^ {8}(\S+)")
 
 
-def by_calltrap(folder, name, seconds):
+def by_calltrap(folder, name, seconds, options=()):
     out = os.path.join(folder, name + ".report")
-    subprocess.run([CALLTRAP, "heap", "--top", "0", "-o", out, "--",
+    subprocess.run([CALLTRAP, "heap", "--top", "0", *options, "-o", out, "--",
                     os.path.join(folder, name), str(seconds)], check=True)
     said = []
     with open(out, encoding="utf-8") as file:
@@ -153,6 +156,7 @@ class Score:
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--reach", action="store_true")
     parser.add_argument("--seconds", type=float, default=3,
                         help="that each program runs")
     parser.add_argument("--jobs", type=int, default=8)
@@ -182,6 +186,19 @@ def report(number, title, answers, verbose):
     return good
 
 
+def look(options, folder, chosen, pool):
+    print("1..2")
+    good = True
+    leave = ["--for", f"{0.9 * options.seconds}s"]
+    for number, (title, flags) in enumerate(
+            [("left, by ages alone", ["--no-reach"]),
+             ("left, with what can be reached", [])], 1):
+        found = pool.map(lambda name: by_calltrap(
+            folder, name, options.seconds, leave + flags), chosen)
+        good &= report(number, title, dict(zip(chosen, found)), options.names)
+    return good
+
+
 def main():
     options = arguments()
     chosen = options.names or names()
@@ -189,6 +206,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         compile_all(folder, chosen)
+        if options.reach:
+            return 0 if look(options, folder, chosen, pool) else 1
         print(f"1..{len(WINDOWS) + (not options.replay)}")
         list(pool.map(lambda name: record(folder, name, options.seconds),
                       chosen))

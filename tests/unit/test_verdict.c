@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "heap/forecast.h"
 #include "heap/verdict.h"
 
@@ -181,6 +182,69 @@ START_TEST(switched_off)
 	ck_assert_uint_eq(judge(1).level, VERDICT_LIKELY);
 	/* From the first block to the last. */
 	ck_assert_uint_eq(judge(1).watched, 119 * SECOND);
+}
+END_TEST
+
+static void look(uint64_t blocks, uint64_t lost, const char *owner)
+{
+	struct heap_reach *reach = xcalloc(1, sizeof(*reach));
+
+	reach->count = heap_site_count(f.heap);
+	reach->sites = xcalloc(reach->count, sizeof(*reach->sites));
+	reach->sites[0] = (struct site_reach){
+		.blocks = blocks,
+		.bytes = 4 * blocks,
+		.lost_blocks = lost,
+		.lost_bytes = 4 * lost,
+		.owner = owner ? xstrdup(owner) : NULL,
+		.own_bytes = owner ? 3 * blocks : 0,
+	};
+	heap_set_reach(f.heap, reach);
+}
+
+START_TEST(unreachable)
+{
+	acquire(&f, "malloc", 0x1000, 4);
+	acquire(&f, "malloc", 0x1010, 4);
+	f.now += SECOND;
+	check_verdict(1, VERDICT_NOT, VERDICT_FEW, NULL);
+	look(2, 1, NULL);
+	check_verdict(1, VERDICT_LIKELY, VERDICT_UNREACHABLE,
+		      "1 of 2 blocks, 4 bytes, can't be reached any more: no "
+		      "pointer leads there");
+	ck_assert_uint_eq(judge(1).leaked_bytes, 4);
+	look(2, 2, NULL);
+	check_verdict(1, VERDICT_LIKELY, VERDICT_UNREACHABLE,
+		      "all of its 2 blocks can't be reached any more: no "
+		      "pointer leads there");
+	look(0, 0, NULL);
+	check_verdict(1, VERDICT_NOT, VERDICT_FEW, NULL);
+}
+END_TEST
+
+START_TEST(reached)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		f.now += SECOND;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	look(60, 0, "cache (shop .bss+0x20)");
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
+		      "none of 60 blocks was given back in 59 s, and more "
+		      "keep coming: 1 block a second; all can still be "
+		      "reached, 75 % of the bytes only through cache (shop "
+		      ".bss+0x20)");
+	/* More is growing than is lost. */
+	look(50, 2, NULL);
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
+		      "none of 60 blocks was given back in 59 s, and more "
+		      "keep coming: 1 block a second; 2 blocks can't be "
+		      "reached any more");
+	look(50, 0, NULL);
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
+		      "none of 60 blocks was given back in 59 s, and more "
+		      "keep coming: 1 block a second; those looked at can "
+		      "still be reached");
 }
 END_TEST
 
@@ -638,6 +702,8 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, share_that_is_leaked);
 	tcase_add_test(tcase, block_that_doubles);
 	tcase_add_test(tcase, too_few_yet);
+	tcase_add_test(tcase, unreachable);
+	tcase_add_test(tcase, reached);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -211,6 +211,39 @@ static void set_verdict(json_t *object, const struct heap_row *row)
 	json_set_text(object, "evidence", strbuf_text(&why));
 }
 
+static json_t *reach_numbers(const struct site_reach *reach)
+{
+	json_t *object = json_object();
+
+	json_set_number(object, "blocks", reach->blocks);
+	json_set_number(object, "bytes", reach->bytes);
+	json_set_number(object, "lost_blocks", reach->lost_blocks);
+	json_set_number(object, "lost_bytes", reach->lost_bytes);
+	if (reach->owner) {
+		json_set_text(object, "owner", reach->owner);
+		json_set_number(object, "own_bytes", reach->own_bytes);
+	}
+	return object;
+}
+
+static json_t *reach_of(const struct heap_reach *reach)
+{
+	json_t *object;
+
+	if (!reach)
+		return json_null();
+	if (reach->why_not) {
+		object = json_object();
+		json_set_text(object, "unknown", reach->why_not);
+		return object;
+	}
+	object = reach_numbers(&reach->all);
+	json_set_number(object, "gone", reach->gone);
+	json_set_number(object, "pause", reach->pause_ns);
+	json_object_set_new(object, "copied", json_boolean(reach->copied));
+	return object;
+}
+
 static json_t *site_object(const struct heap_export *export,
 			   const struct heap_row *row)
 {
@@ -239,6 +272,9 @@ static json_t *site_object(const struct heap_export *export,
 	json_set_number(object, "failed", site->failed);
 	json_set_number(object, "oldest", row->oldest);
 	set_verdict(object, row);
+	if (row->verdict.reach)
+		json_object_set_new(object, "reach",
+				    reach_numbers(row->verdict.reach));
 	set_distributions(object, row);
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer,
@@ -276,6 +312,8 @@ static json_t *root_of(const struct heap_export *export)
 	json_object_set_new(root, "calltrap", json_string(PACKAGE_VERSION));
 	json_object_set_new(root, "process", process_of(export));
 	json_object_set_new(root, "summary", summary_of(export, &rows));
+	json_object_set_new(root, "reach",
+			    reach_of(heap_reach(export->process->heap)));
 	json_object_set_new(root, "sites", sites_of(export, &rows));
 	heap_json_set_more(root, export);
 	growth_json_set(root, export);

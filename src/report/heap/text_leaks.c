@@ -102,6 +102,41 @@ static int add_elsewhere(const struct heap_text *text,
 	return heap_text_end_line(text);
 }
 
+/* What verdicts rest upon beside numbers and ages. */
+static int add_reach(const struct heap_text *text)
+{
+	const struct heap_reach *reach = heap_reach(text->process->heap);
+	struct strbuf *out;
+	int err;
+
+	if (!reach)
+		return 0;
+	strbuf_puts(heap_text_out(text), "---- REACH");
+	err = heap_text_end_line(text);
+	if (err)
+		return err;
+	out = heap_text_out(text);
+	if (reach->why_not) {
+		strbuf_puts(out, "what can still be reached isn't known: ");
+		names_escape(out, reach->why_not);
+		return heap_text_end_line(text);
+	}
+	strbuf_puts(out, "can't be reached any more: ");
+	amounts_add_held(out, reach->all.lost_bytes, reach->all.lost_blocks);
+	strbuf_puts(out, " of ");
+	amounts_add_number(out, reach->all.blocks);
+	strbuf_puts(out, " looked at; ");
+	if (reach->gone) {
+		amounts_add_number(out, reach->gone);
+		strbuf_puts(out, " were gone by then; ");
+	}
+	strbuf_puts(out, reach->copied ?
+				 "it stood still until it was copied, " :
+				 "it stood still meanwhile, ");
+	amounts_add_duration(out, reach->pause_ns);
+	return heap_text_end_line(text);
+}
+
 int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 {
 	enum heap_by by = text->config->options->by;
@@ -120,5 +155,5 @@ int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 		err = heap_text_notes(text, rows);
 	if (!err && rows->suppressed)
 		err = add_suppressed(text, rows);
-	return err;
+	return err || !has_levels ? err : add_reach(text);
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_REACHED_H
+#define CALLTRAP_REACHED_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+/*
+ * Which of the blocks that a heap holds the process can still get at, as
+ * somebody has found out who looked through all of its memory.
+ */
+struct site_reach {
+	uint64_t blocks, bytes;           /* that were looked for, and found … */
+	uint64_t lost_blocks, lost_bytes; /* … of which nothing leads to these */
+	char *owner;        /* nothing but this variable leads to … */
+	uint64_t own_bytes; /* … so many of them; NULL: to half of them at
+			       most */
+};
+
+struct heap_reach {
+	struct site_reach *sites; /* by site->number - 1 */
+	size_t count;             /* of sites; what is newer wasn't looked for */
+	struct site_reach all;
+	uint64_t gone;            /* blocks that were no longer there */
+	uint64_t pause_ns;        /* for which the process stood still */
+	bool copied;              /* … and was read from a copy afterwards */
+	char *why_not;            /* nobody looked: a reason; else NULL */
+};
+
+/* NULL is allowed. */
+void heap_reach_free(struct heap_reach *reach);
+
+struct heap;
+struct site;
+
+/* The heap takes it over, and verdicts heed it. */
+void heap_set_reach(struct heap *heap, struct heap_reach *reach);
+
+/* NULL: nobody was asked to look. */
+const struct heap_reach *heap_reach(const struct heap *heap);
+
+/* What was found of a site's blocks; NULL: none of them was looked at. */
+const struct site_reach *heap_site_reach(const struct heap *heap,
+					 const struct site *site);
+
+#endif

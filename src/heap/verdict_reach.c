@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap/verdict_reach.h"
+
+/*
+ * What nothing leads to is never given back, however young it is. Where far
+ * more is growing beside it, that stays the reason.
+ */
+void verdict_heed_reach(struct verdict *verdict,
+			const struct site_reach *reach)
+{
+	verdict->reach = reach;
+	if (!reach || !reach->lost_blocks)
+		return;
+	if (verdict->level == VERDICT_LIKELY &&
+	    reach->lost_blocks < verdict->leaked_blocks / 2)
+		return;
+	verdict->level = VERDICT_LIKELY;
+	verdict->reason = VERDICT_UNREACHABLE;
+	verdict->leaked_blocks = reach->lost_blocks;
+	verdict->leaked_bytes = reach->lost_bytes;
+	verdict->enough = 0;
+	verdict->hasty = false;
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`calltrap heap' looks at what can still be reached when it lets go of a
+process: that tells leaks from caches, however few and young their blocks are."""
+
+import json
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+import heap_reports as hr
+
+
+def start(case, *words):
+    target = case.start([h.build("heap_reach", "heap_reach.c", "-g", "-O1"),
+                         *words])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    return target
+
+
+def order(target, letter):
+    answer = "did %s\n" % letter
+    count = target.out.count(answer)
+    target.say(letter)
+    h.wait_until(lambda: target.out.count(answer) > count, "its answer")
+
+
+def watch(case, target, letters="w", options=()):
+    """(report, JSON) of what it did meanwhile."""
+    path = case.path("heap.json")
+    tracer = hr.attach(case, target,
+                       options=["--top", "0", "--json", path, *options])
+    hr.settle(target, tracer)
+    for letter in letters:
+        order(target, letter)
+    return hr.leave(tracer), json.loads(h.read(path))
+
+
+def quit_well(target):
+    """It is as before: without children, and it answers."""
+    h.check_untouched(target.pid)
+    h.check_equal(h.read("/proc/%d/task/%d/children" %
+                         (target.pid, target.pid)), "", "its children")
+    order(target, "x")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+def site_of(found, function):
+    return next(site for site in found["sites"]
+                if any(function == frame.get("function")
+                       for frame in site["stack"]))
+
+
+def lost(found, function):
+    reach = site_of(found, function)["reach"]
+    return reach["blocks"], reach["lost_blocks"]
+
+
+@h.test("a cache and a leak of equal size are told apart", users=True)
+def _(case):
+    target = start(case)
+    report, found = watch(case, target)
+    h.check_equal({name: lost(found, name) for name in
+                   ("lose", "put", "share", "lose_for_good")},
+                  {"lose": (40, 40), "put": (40, 0), "share": (40, 0),
+                   "lose_for_good": (3, 3)}, "blocks, and lost ones")
+    h.check_equal((found["reach"]["blocks"], found["reach"]["lost_blocks"],
+                   found["reach"]["lost_bytes"]),
+                  (123, 43, 40 * 120 + 3 * 333), "in all")
+    for name in ("lose", "lose_for_good"):
+        site = site_of(found, name)
+        h.check_equal(site["verdict"], "LIKELY", "verdict of " + name)
+        h.check("can't be reached any more" in site["evidence"],
+                "evidence: " + site["evidence"])
+    for name in ("put", "share"):
+        h.check("can't be reached" not in site_of(found, name)["evidence"],
+                "evidence of " + name)
+    h.check("can't be reached any more: 5,799 bytes in 43 blocks of 123"
+            in report.text, "report: " + report.text)
+    h.check(found["reach"]["pause"] > 0, "the pause")
+    quit_well(target)
+
+
+@h.test("the variable through which alone blocks are reached is named")
+def _(case):
+    target = start(case)
+    _, found = watch(case, target)
+    reach = site_of(found, "put")["reach"]
+    h.check(reach["owner"].startswith("cache (heap_reach ."),
+            "owner: " + reach["owner"])
+    h.check_equal(reach["own_bytes"], 40 * 120, "its bytes")
+    h.check("owner" not in site_of(found, "share")["reach"],
+            "two hold what is shared")
+    quit_well(target)
+
+
+@h.test("--no-reach leaves it out, and verdicts are those of ages alone")
+def _(case):
+    target = start(case)
+    report, found = watch(case, target, options=["--no-reach"])
+    h.check_equal(found["reach"], None, "reach")
+    h.check_equal(site_of(found, "lose_for_good")["verdict"], "NOT",
+                  "verdict of three blocks")
+    h.check("can't be reached" not in report.text, "report: " + report.text)
+    quit_well(target)
+
+
+@h.test("where system calls are filtered, it stands still and isn't copied")
+def _(case):
+    target = start(case, "filter")
+    _, found = watch(case, target)
+    h.check_equal((found["reach"]["copied"], lost(found, "lose")),
+                  (False, (40, 40)), "copied, and lost")
+    quit_well(target)
+
+
+@h.test("of an overwritten heap nothing is said, and the reason is")
+def _(case):
+    target = start(case)
+    report, found = watch(case, target, "wo")
+    h.check_equal(found["reach"], {"unknown": "its heap isn't understood"},
+                  "reach")
+    h.check("what can still be reached isn't known: its heap isn't understood"
+            in report.text, "report: " + report.text)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
