@@ -22,6 +22,7 @@
 #include "sysdeps/linux/ptrace.h"
 #include "sysdeps/linux/stand_apart.h"
 #include "sysdeps/linux/vitals.h"
+#include "sysdeps/syscall_maker.h"
 
 /* ---- whether it may be ---- */
 
@@ -95,6 +96,7 @@ static bool has_other_namespace(pid_t pid)
 /* The vDSO has one that it falls back to. */
 static taddr_t find_instruction(const struct mappings *mappings)
 {
+	const size_t wanted = arch_syscall_maker.size;
 	struct procmem memory;
 	taddr_t found = 0;
 
@@ -109,8 +111,9 @@ static taddr_t find_instruction(const struct mappings *mappings)
 			continue;
 		size = memory_read_some(&memory.memory, mapping->start, code,
 					sizeof(code));
-		for (size_t at = 0; at + 2 <= size && !found; at++)
-			if (code[at] == 0x0f && code[at + 1] == 0x05)
+		for (size_t at = 0; at + wanted <= size && !found; at++)
+			if (!memcmp(code + at, arch_syscall_maker.code,
+				    wanted))
 				found = mapping->start + at;
 	}
 	procmem_fini(&memory);
@@ -123,6 +126,8 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 	struct procfs_status status;
 
 	*ret = (struct copy){ .pid = 0 };
+	if (!arch_syscall_maker.size)
+		return "calltrap can't do that on this kind of processor";
 	if (procfs_status(pid, &status))
 		return "it has ended";
 	if (status.seccomp)
@@ -143,8 +148,6 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 #define SIGNALS_HELD                                                          \
 	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) |                    \
 	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
-
-#define CODE_64 0x33 /* the segment of 64-bit code */
 
 /* Since Linux 5.13; C libraries may not know it yet. */
 #define GET_RSEQ_CONFIGURATION 0x420f
@@ -167,8 +170,8 @@ static bool is_in_sequence(const struct frozen_task *task)
 	uint64_t sequence;
 	int err;
 
-	if ((int64_t)task->regs.user.orig_rax >= 0)
-		return false; /* it stands in a system call */
+	if (arch_syscall_maker.is_in_call(&task->regs))
+		return false;
 	if (ptrace((enum __ptrace_request)GET_RSEQ_CONFIGURATION, task->tid,
 		   sizeof(rseq), &rseq) < 0)
 		return true; /* it may */
@@ -189,25 +192,11 @@ static struct frozen_task *free_task(const struct freeze *freeze)
 
 		if (task->tid && task->stopped && task->known &&
 		    task->stop.kind == STOP_INTERRUPT &&
-		    task->regs.user.cs == CODE_64 && !is_in_sequence(task))
+		    arch_of_regs(&task->regs) == arch_native &&
+		    !is_in_sequence(task))
 			return task;
 	}
 	return NULL;
-}
-
-static struct regs at_call(const struct regs *regs, taddr_t instruction,
-			   long number, const uint64_t arguments[4])
-{
-	struct regs call = *regs;
-
-	call.user.rip = instruction;
-	call.user.rax = (uint64_t)number;
-	call.user.orig_rax = (uint64_t)-1;
-	call.user.rdi = arguments[0];
-	call.user.rsi = arguments[1];
-	call.user.rdx = arguments[2];
-	call.user.r10 = arguments[3];
-	return call;
 }
 
 static struct stop step(pid_t tid)
@@ -236,33 +225,32 @@ static int run_call(struct frozen_task *task, taddr_t behind, pid_t *child_ret,
 		stop = step(task->tid);
 	}
 	if (stop.kind == STOP_TRAP && !ptrace_get_regs(task->tid, &after) &&
-	    after.user.rip == behind) {
-		*result_ret = (int64_t)after.user.rax;
+	    arch_native->ip(&after) == behind) {
+		*result_ret = (int64_t)arch_native->result(&after);
 		return 0;
 	}
 	task->stop = stop;
 	return -EINTR;
 }
 
-#define SYSCALL_SIZE 2
-
 /* All that it changes in the task is put back. */
 static int call(struct frozen_task *task, taddr_t instruction, long number,
 		const uint64_t arguments[4], int64_t *result_ret,
 		pid_t *child_ret)
 {
-	const struct regs regs =
-		at_call(&task->regs, instruction, number, arguments);
+	struct regs regs = task->regs;
 	uint64_t mask;
 	int err;
 
+	arch_syscall_maker.prepare(&regs, instruction, (uint64_t)number,
+				   arguments);
 	if (ptrace_get_signal_mask(task->tid, &mask) ||
 	    ptrace_set_signal_mask(task->tid, mask | SIGNALS_HELD))
 		return -ERR_GONE;
 	err = ptrace_set_regs(task->tid, &regs);
 	if (!err)
-		err = run_call(task, instruction + SYSCALL_SIZE, child_ret,
-			       result_ret);
+		err = run_call(task, instruction + arch_syscall_maker.size,
+			       child_ret, result_ret);
 	if (task->stop.kind == STOP_EXITED || task->stop.kind == STOP_KILLED) {
 		task->tid = 0;
 		return -ERR_GONE;
