@@ -4,7 +4,7 @@
 calltrap --ltrace=0.7.3 beside Debian's ltrace, on thirty programs of the
 system: exit status, standard output, log (-o) and the calls of -c. What differs
 is printed; addresses, process ids and times are left out, and two things that
-differ on purpose: values of functions that no ltrace.conf describes, of which
+are meant to differ: values of functions that no ltrace.conf describes, of which
 ltrace shows four registers; and calls of functions whose address the program
 takes, too, which ltrace doesn't see.
 
