@@ -1,11 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `make check-aarch64': builds calltrap for arm64 by a cross compiler, and runs
-# test_aarch64 and a few programs under calltrap in an emulated machine, with
-# Debian's kernel. Speaks TAP. What it makes first (a root folder of 700 MB and
-# an archive of that) stays in AARCH64_CACHE for the next time. Needs the
-# packages mmdebstrap, qemu-system-arm, gcc-aarch64-linux-gnu, cpio and pkg-config.
+# `make check-aarch64': builds calltrap for arm64, and runs in an emulated
+# machine, with Debian's kernel, a few programs under calltrap, the unit tests,
+# and those of the end-to-end tests that AARCH64_TESTS names ("log values"), for
+# AARCH64_SECONDS at most. Speaks TAP. What it makes (a root folder of 700 MB, an
+# archive of that, and what it has built) stays in AARCH64_CACHE for the next
+# time. Needs the packages mmdebstrap, qemu-system-arm, clang, lld, llvm, cpio and
+# pkg-config.
+#
+# The compiler is clang: Debian's gcc for arm64 and gcc-multilib, which the tests
+# of i386 programs need, can't be installed both.
 
 set -euo pipefail
 
@@ -17,7 +22,9 @@ root=$cache/root
 packages='base-files bash coreutils mount procps grep sed libc6-dbg libc6-dev
 	linux-libc-dev linux-image-cloud-arm64 libelf-dev libunwind-dev
 	libiberty-dev libjansson-dev liblzma-dev uthash-dev libdwarf-dev
-	zlib1g-dev libzstd-dev libprotobuf-c-dev check libsubunit-dev'
+	zlib1g-dev libzstd-dev libprotobuf-c-dev check libsubunit-dev
+	dash debianutils diffutils findutils gawk gcc g++ make python3
+	util-linux'
 
 skip()
 {
@@ -25,10 +32,15 @@ skip()
 	exit 0
 }
 
-for program in mmdebstrap qemu-system-aarch64 aarch64-linux-gnu-gcc cpio \
-	pkg-config; do
+for program in mmdebstrap qemu-system-aarch64 clang ld.lld llvm-strip \
+	cpio pkg-config; do
 	command -v $program >/dev/null || skip "there is no $program"
 done
+
+# A linker for another machine doesn't find what libraries need of each other.
+compiler="clang --target=aarch64-linux-gnu --sysroot=$root
+	--gcc-toolchain=$root/usr"
+linker='-fuse-ld=lld -Wl,--allow-shlib-undefined'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,7 +51,7 @@ archive()
 {
 	(cd "$1" && shift && find "$@" \
 		\( -path ./boot -o -path ./dev -o -path ./usr/share/doc -o \
-		-name modules -o -name include \) -prune -o -print |
+		-name modules \) -prune -o -print |
 		cpio --quiet -o -H newc)
 }
 
@@ -57,34 +69,44 @@ make_root()
 # Of the tree as it is, built elsewhere.
 build()
 {
-	mkdir -p "$work/source" "$work/build"
+	mkdir -p "$cache/source" "$cache/build"
 	(cd "$top" && git ls-files -co --exclude-standard -z |
-		xargs -0 cp --parents -t "$work/source" &&
-		cp --parents -r configure aclocal.m4 config.h.in Makefile.in \
-			build-aux "$work/source")
-	cd "$work/build"
+		xargs -0 cp -pu --parents -t "$cache/source" &&
+		cp -pu --parents -r configure aclocal.m4 config.h.in \
+			Makefile.in build-aux "$cache/source")
+	cd "$cache/build"
+	[ -e config.status ] ||
 	PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig \
 	PKG_CONFIG_SYSROOT_DIR=$root \
-		"$work/source/configure" --quiet --host=aarch64-linux-gnu \
-		CC="${CCACHE-} aarch64-linux-gnu-gcc --sysroot=$root" \
-		CFLAGS='-g -O2'
-	make -s -j"$(nproc)" calltrap tests/unit/test_aarch64
+		../source/configure --quiet --host=aarch64-linux-gnu \
+		CC="${CCACHE-} ${compiler//[$'\n\t']/ }" \
+		CFLAGS='-g -O2' LDFLAGS="$linker" STRIP=llvm-strip \
+		--without-ncurses
+	make -s -j"$(nproc)" calltrap
+	make -s -j"$(nproc)" check TESTS=
 }
 
 victim()
 {
 	# shellcheck disable=SC2086
-	aarch64-linux-gnu-gcc --sysroot="$root" -O1 -g $3 "$2" \
-		-o "$work/machine/calltrap/$1" -pthread
+	$compiler $linker -O1 -g $3 "$2" -o "$place/$1" -pthread
 }
 
 pack()
 {
-	local place=$work/machine/calltrap
+	local place=$work/machine/calltrap program
 	mkdir -p "$place"
-	cp calltrap tests/unit/test_aarch64 "$place"
-	aarch64-linux-gnu-strip "$place/calltrap"
-	cp -r "$top/etc" "$place/etc"
+	llvm-strip -o "$place/calltrap" calltrap
+	(cd "$cache/source" && cp --parents -r etc examples man tests/e2e \
+		tests/unit src/report/flame "$place")
+	for program in tests/unit/test_*; do
+		[ ! -x "$program" ] || [ -d "$program" ] ||
+			llvm-strip -g -o "$place/$program" "$program"
+	done
+	echo "${AARCH64_TESTS-}" >"$place/wanted"
+	# shellcheck disable=SC2086
+	clang --target=arm-linux-gnueabihf $linker -nostdlib -static \
+		"$top/tests/aarch64-narrow.c" -o "$place/narrow"
 	victim calls "$top/tests/aarch64-calls.c" ''
 	victim signed "$top/tests/aarch64-calls.c" \
 		-mbranch-protection=standard
@@ -98,7 +120,7 @@ pack()
 run()
 {
 	timeout "${AARCH64_SECONDS:-540}" qemu-system-aarch64 -M virt \
-		-cpu max,pauth-impdef=on -smp 2 -m 3072 -nographic -nic none \
+		-cpu max,pauth-impdef=on -smp 2 -m 4096 -nographic -nic none \
 		-no-reboot -kernel "$root"/boot/vmlinuz-* \
 		-initrd "$work/initrd" \
 		-append 'console=ttyAMA0 quiet panic=-1' </dev/null |
@@ -114,6 +136,6 @@ run()
 	echo 'Bail out! it does not build'
 	exit 1
 }
-cd "$work/build"
+cd "$cache/build"
 pack
 run

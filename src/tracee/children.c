@@ -395,6 +395,18 @@ static int look_at_program(struct space *space)
 	return err;
 }
 
+static const char *why_unread(int error)
+{
+	switch (error) {
+	case -EMFILE:
+		return " (too few descriptors: ulimit -n)";
+	case -ENOEXEC:
+		return " (it is for a processor that calltrap doesn't know)";
+	default:
+		return "";
+	}
+}
+
 void child_executed(struct tracer *tracer, struct task *task)
 {
 	struct tracee *tracee = task->tracee;
@@ -422,6 +434,5 @@ void child_executed(struct tracer *tracer, struct task *task)
 		diag(DIAG_WARNING, DIAG_SESSION,
 		     "process %d: the new program can't be read%s; its calls "
 		     "are not shown",
-		     (int)tracee->pid,
-		     err == -EMFILE ? " (too few descriptors: ulimit -n)" : "");
+		     (int)tracee->pid, why_unread(err));
 }

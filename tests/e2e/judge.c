@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 		return 2;
 	judge.pid = atoi(argv[1]);
 	judge.space = (struct space){ .tracer = &judge.tracer,
-				      .arch = &arch_x86_64 };
+				      .arch = arch_native };
 	procmem_init(&judge.space.memory, judge.pid);
 	add_modules(&judge);
 	judge.stacks = stacks_new();
