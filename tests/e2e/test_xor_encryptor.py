@@ -19,6 +19,8 @@ from flames import Graph
 SOURCE = os.path.join(h.HERE, "..", "..", "examples", "xor_encryptor.cc")
 SIZE, INPUTS = 200000, 40
 CHUNKS = -(-SIZE // 4096)
+# Inlined functions have it from where they were declared.
+CLASS = "(anonymous namespace)::XOREncryptor::"
 NEW, NEW_ARRAY = "operator new(unsigned long)", "operator new[](unsigned long)"
 
 
@@ -152,7 +154,7 @@ def _(case):
         graph = Graph(case.path(kind + ".svg"))
         h.check(graph.title.startswith(title + ": "), "title " + graph.title)
         h.check_equal(graph.root.unit, unit, "unit of " + kind)
-        box = graph.named(function)
+        box = graph.named(CLASS + function)
         h.check_match(r"/xor_encryptor\.cc:.*\b%d\b" % line_of(text),
                       box.more[1], "line of " + kind)
         h.check(box.weight > 0.3 * graph.root.weight, "its weight: %d of %d" %
@@ -195,7 +197,7 @@ def _(case):
                              "leaking." + kind, "fixed." + kind, log=False)
         done.check_status(0)
         graph = Graph(case.path("diff.svg"))
-        box = graph.named(function)
+        box = graph.named(CLASS + function)
         h.check(box.before > 0.3 * graph.root.before, "before: %d of %d" %
                 (box.before, graph.root.before))
         h.check(box.now < 0.1 * box.before, "%s: %d, then %d" %
@@ -221,7 +223,7 @@ def check_other_kinds(case):
 def check_pprof(case):
     h.need("go")
     for kind, (_, _, text, function) in PICTURES.items():
-        done = case.run(["go", "tool", "pprof", "-list", "^%s$" % function,
+        done = case.run(["go", "tool", "pprof", "-list", "::%s$" % function,
                          "-unit=b", "leaking." + kind],
                         env={"PPROF_TMPDIR": case.dir})
         h.check_equal((done.status, done.err), (0, ""), "pprof -list")
