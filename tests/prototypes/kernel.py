@@ -13,6 +13,18 @@ NUMBERS = {
 FOLDERS = ["/usr/include/x86_64-linux-gnu", "/usr/include/i386-linux-gnu",
            "/usr/include"]
 
+# What headers of Linux 6.1 don't have yet; those of 6.12 do.
+NEWER = {
+    "cachestat", "fchmodat2", "futex_requeue", "futex_wait", "futex_wake",
+    "listmount", "lsm_get_self_attr", "lsm_list_modules", "lsm_set_self_attr",
+    "map_shadow_stack", "mseal", "statmount", "uretprobe",
+}
+# What they don't declare any more, as 6.1 did.
+GONE = {
+    "sys_lookup_dcookie":
+        "long sys_lookup_dcookie(u64 cookie64, char *buf, size_t len);",
+}
+
 
 def names(arch):
     """All system calls of an architecture."""
@@ -49,4 +61,4 @@ def declarations():
             r"asmlinkage\s+long\s+(sys_\w+)\s*\(([^;]*?)\)\s*;", text):
         arguments = " ".join(arguments.split())
         result.setdefault(name, f"long {name}({arguments});")
-    return result
+    return {**GONE, **result}

@@ -54,6 +54,8 @@ FILES = {
 # Where some of those headers are. They are for 64 bits alone.
 PHP = "/usr/include/php/20220829"
 FOLDERS = {"php8.2.h": [f"{PHP}/{d}" for d in (".", "main", "Zend", "TSRM")]}
+# What glibc 2.36 exports, and 2.41 doesn't any more.
+GONE = {"_dl_catch_error", "__nptl_change_stack_perm"}
 # Those with the constants of all others, and of whatever calls the kernel.
 CONSTANTS = ["libc.h", "linux.h"]
 
@@ -139,6 +141,7 @@ class Check:
                    if n in wanted}
         answer = run_gdb(path, self.path(name), symbols, 8, self.directory)
         wrong = self.report(name, symbols, answer)
+        self.checked[name] |= GONE.difference(symbols)
         return wrong, len(symbols) - len(answer["unknown"])
 
     def system_calls(self, name, arch, flag):
@@ -149,7 +152,8 @@ class Check:
         wrong = [f"{name}: no {n}" for n in names if n not in functions]
         if name == "syscalls.conf":
             wrong += [f"{name}: {n} is no system call of {arch}"
-                      for n in functions if n not in names]
+                      for n in functions
+                      if n not in names and n not in kernel.NEWER]
         headers = self.headers("syscalls.h", flag)
         specific = os.path.join(HERE, "headers", f"syscalls-{arch}.h")
         headers.text += "\n".join(declared.values()) + (
@@ -169,7 +173,8 @@ class Check:
                          True)
         for file in ("syscalls.conf", "syscalls-i386.conf"):
             self.met.setdefault(file, set()).update(answer["met"])
-            self.checked.setdefault(file, set()).update(compared)
+            self.checked.setdefault(file, set()).update(
+                compared, kernel.NEWER.difference(names))
         return wrong + [f"{functions[n].file}:{functions[n].line}: {n}: {p}"
                         for n, p in answer["wrong"].items()], len(compared)
 

@@ -26,6 +26,7 @@ struct sigaction {
 #include <asm/siginfo.h>
 #include <linux/eventpoll.h>
 #include <linux/landlock.h>
+#include <linux/mman.h>
 #include <linux/openat2.h>
 #include <linux/resource.h>
 #include <linux/sched.h>
@@ -39,6 +40,12 @@ struct sigaction {
 #include <linux/uio.h>
 #include <linux/utime.h>
 #include <linux/utsname.h>
+#include <linux/version.h>
+
+/* Linux 6.1 exports it in linux/sched/types.h, 6.12 has it for itself. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+struct sched_param { int sched_priority; };
+#endif
 
 typedef __kernel_fd_set fd_set;
 typedef __kernel_pid_t pid_t;
