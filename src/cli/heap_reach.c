@@ -30,6 +30,18 @@ struct looking {
 	struct candidate *candidates; /* by site->number - 1 */
 };
 
+/* What malloc adds to a request: a few words, or the rest of a page. */
+#define ADDED        64
+#define ADDED_MAPPED 8192
+
+static bool may_have(const struct block *block, uint64_t size)
+{
+	const uint64_t usable = block_usable(block);
+
+	return usable >= size &&
+	       usable - size < (block->mapped ? ADDED_MAPPED : ADDED);
+}
+
 /* NULL: it was given back when we had left, and the place may be taken. */
 static const struct block *find(const struct looking *looking,
 				const struct heap_block *block)
@@ -38,7 +50,7 @@ static const struct block *find(const struct looking *looking,
 		blocks_at(&looking->leaks->glibc.blocks, block->handle);
 
 	return found && found->state == BLOCK_USED &&
-			       block_usable(found) >= block->size ?
+			       may_have(found, block->size) ?
 		       found :
 		       NULL;
 }
