@@ -20,6 +20,12 @@ static bool attach_to(struct session *session, pid_t pid)
 	return !err;
 }
 
+/* Large programs take a while each: the user waits for one at most. */
+static bool has_had_enough(const struct session *session)
+{
+	return session->requests->leave;
+}
+
 /* Those that a process makes from now on come to us by themselves. */
 static bool is_ours(struct session *session, pid_t pid)
 {
@@ -37,7 +43,7 @@ static bool adopt_once(struct session *session, pid_t parent)
 	long count = processes_below(parent, &pids);
 	bool any = false;
 
-	for (long i = 0; i < count; i++)
+	for (long i = 0; i < count && !has_had_enough(session); i++)
 		if (!is_ours(session, pids[i]) && attach_to(session, pids[i]))
 			any = true;
 	return any;
@@ -62,6 +68,11 @@ bool attach_all(struct session *session)
 		pid_t pid = options->pids[i];
 		unsigned round = 0;
 
+		if (any && has_had_enough(session)) {
+			complain(0, "%zu of %zu processes were not attached to",
+				 options->pid_count - i, options->pid_count);
+			break;
+		}
 		if (tracee_find(&session->tracer, pid)) {
 			any = true; /* another one's child */
 			continue;

@@ -455,6 +455,27 @@ def call_until_traced(target, tracer):
     return sent
 
 
+def interrupt_early(case, targets):
+    """Whether it left before it had attached to all."""
+    argv = [word for target in targets for word in ("-p", str(target.pid))]
+    tracer = case.start_calltrap(*argv)
+    h.wait_until(lambda: h.tracer_of(targets[0].pid) or
+                 tracer.popen.poll() is not None, "the first attach")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+    for target in targets:
+        h.check_untouched(target.pid)
+    return "processes were not attached to" in tracer.err
+
+
+@h.test("SIGINT while it attaches to many is heard before the last one")
+def interrupted(case):
+    targets = [case.start(["sleep", "1000"]) for _ in range(40)]
+    # It may be the faster one, when this here gets no processor.
+    h.check(any(interrupt_early(case, targets) for _ in range(20)),
+            "it has always attached to all of them first")
+
+
 @h.test("children that their parent wants to be untraced", users=True)
 def untraced_children(case):
     for bits in (64, 32):
