@@ -570,7 +570,8 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, ring_words, SHARED_RING_WORDS) |
 	      WRITE_GATE(agent, errno_offset, (uint64_t)agent->errno_offset) |
 	      WRITE_GATE(agent, tid_offset, (uint64_t)agent->tid_offset) |
-	      WRITE_GATE(agent, capture_bytes, agent->capture_bytes);
+	      WRITE_GATE(agent, capture_bytes, agent->capture_bytes) |
+	      WRITE_GATE(agent, depth, agent->depth);
 	if (!err)
 		err = WRITE_GATE(agent, on, 1);
 	agent->open = !err;

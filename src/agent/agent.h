@@ -55,6 +55,7 @@ struct agent {
 	uint64_t mode;	    /* AGENT_COUNTS | … */
 	uint64_t capture_bytes; /* as in struct agent_gate */
 	taddr_t base;
+	unsigned depth;	    /* as in struct agent_gate */
 	int64_t errno_offset;
 	int64_t tid_offset; /* as in struct agent_gate */
 	bool reused;	    /* an earlier calltrap has left it behind */

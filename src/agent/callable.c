@@ -6,12 +6,18 @@
 
 #include "base/types.h"
 
-/* Both in the order of strcmp(). */
+/* All in the order of strcmp(). */
 static const char *const allocators[] = {
 	"aligned_alloc",      "calloc",  "cfree",   "free",
 	"malloc",	      "malloc_usable_size", "memalign",
 	"posix_memalign",     "pvalloc", "realloc", "reallocarray",
 	"valloc",
+};
+
+static const char *const watchable[] = {
+	"aligned_alloc", "calloc",  "cfree",	"free",	  "malloc",
+	"memalign",	 "posix_memalign", "pvalloc", "realloc",
+	"reallocarray",	 "valloc",
 };
 
 static const char *const c_library[] = {
@@ -98,6 +104,11 @@ static bool is_c_library(const char *library)
 	return library && (starts_with(library, "libc.so") ||
 			   starts_with(library, "libc.musl") ||
 			   starts_with(library, "libpthread.so"));
+}
+
+bool watchable_by_agent(const char *function)
+{
+	return is_in(function, watchable, ARRAY_SIZE(watchable));
 }
 
 bool callable_by_agent(const char *function, const char *library)

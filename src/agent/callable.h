@@ -11,6 +11,9 @@
  * twice, and take no arguments on the stack. That is known of some functions
  * only: of allocators, whoever defines them, and of the C library's.
  */
+/* Allocators' functions whose acts are told by numbers alone. */
+bool watchable_by_agent(const char *function);
+
 bool callable_by_agent(const char *function, const char *library);
 
 #endif

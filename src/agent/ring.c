@@ -14,8 +14,12 @@ static unsigned length_at(const struct ring *ring, uint64_t position)
 {
 	const uint64_t header = word_at(ring, position);
 	const unsigned words = header & 0xffff;
+	const unsigned least = ring->watches ? AGENT_WATCH_FIXED :
+					       AGENT_RECORD_FIXED;
+	const unsigned most = ring->watches ? AGENT_WATCH_WORDS :
+					      AGENT_RECORD_WORDS;
 
-	if (words < AGENT_RECORD_FIXED || words > AGENT_RECORD_WORDS ||
+	if (words < least || words > most ||
 	    header != agent_record_header(position, words))
 		return 0;
 	return words;
@@ -109,18 +113,99 @@ size_t record_memory(const struct agent_record *record, uint64_t address,
 	return size;
 }
 
-bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
-	       uint64_t pieces[AGENT_PIECE_WORDS])
+/* How many words there are to be taken; 0: the record isn't whole yet. */
+static unsigned next_length(struct ring *ring, uint64_t head)
 {
 	unsigned words;
 
 	keep_up(ring, head);
 	words = length_at(ring, ring->position);
-	if (!words || words > head - ring->position)
+	return words > head - ring->position ? 0 : words;
+}
+
+bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
+	       uint64_t pieces[AGENT_PIECE_WORDS])
+{
+	const unsigned words = next_length(ring, head);
+
+	if (!words)
 		return false;
 	take(ring, words, pieces, ret);
 	ring->position += words;
 	return true;
+}
+
+/* What follows an entry's fixed words; false when that can't be right. */
+static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
+		       struct agent_watched *ret)
+{
+	uint64_t at = ring->position + AGENT_WATCH_FIXED;
+	const unsigned frames = value & 0xffff;
+	unsigned i;
+
+	words -= AGENT_WATCH_FIXED;
+	if (frames > AGENT_DEPTH_MAX || frames > words ||
+	    words - frames > AGENT_ARGUMENTS)
+		return false;
+	ret->complete = value & AGENT_COMPLETE;
+	ret->frame_count = frames;
+	ret->argument_count = words - frames;
+	for (i = 0; i < ret->argument_count; i++)
+		ret->arguments[i] = word_at(ring, at++);
+	for (i = 0; i < frames; i++)
+		ret->frames[i] = word_at(ring, at++);
+	return true;
+}
+
+static bool take_return(const struct ring *ring, unsigned words,
+			struct agent_watched *ret)
+{
+	const uint64_t at = ring->position + AGENT_WATCH_FIXED + 1;
+
+	if (words == AGENT_WATCH_STORED_WORDS) {
+		ret->stored_at = word_at(ring, at);
+		ret->stored = word_at(ring, at + 1);
+		return true;
+	}
+	return words == AGENT_WATCH_RETURN_WORDS;
+}
+
+static bool take_watched(const struct ring *ring, unsigned words,
+			 struct agent_watched *ret)
+{
+	const uint64_t at = ring->position;
+	const uint64_t stub = word_at(ring, at + AGENT_WATCH_STUB);
+	const uint64_t value = word_at(ring, at + AGENT_WATCH_VALUE);
+
+	ret->kind = (enum agent_watch_kind)(stub >> 16 & 0xffff);
+	ret->time = word_at(ring, at + AGENT_WATCH_TIME);
+	ret->slot = word_at(ring, at + AGENT_WATCH_SLOT);
+	ret->stub = stub & 0xff;
+	ret->tid = (pid_t)(stub >> 32);
+	ret->result = value;
+	ret->return_address = word_at(ring, at + AGENT_WATCH_FIXED);
+	ret->stored_at = 0;
+	if (ret->kind == AGENT_WATCH_RETURN)
+		return take_return(ring, words, ret);
+	return ret->kind == AGENT_WATCH_ENTRY &&
+	       take_entry(ring, words, value, ret);
+}
+
+bool ring_read_watched(struct ring *ring, uint64_t head,
+		       struct agent_watched *ret)
+{
+	for (;;) {
+		const unsigned words = next_length(ring, head);
+		bool right;
+
+		if (!words)
+			return false;
+		right = take_watched(ring, words, ret);
+		ring->position += words;
+		if (right)
+			return true;
+		ring->lost++;
+	}
 }
 
 void ring_pass_over(struct ring *ring, uint64_t head)

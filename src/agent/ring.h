@@ -19,6 +19,7 @@ struct ring {
 	uint64_t size;	   /* of it, a power of two */
 	uint64_t position; /* of the next record */
 	uint64_t lost;	   /* times that something was passed over */
+	bool watches;	   /* what it holds are watched calls */
 };
 
 /* One call, from its begin to its return. Times in ticks. */
@@ -36,6 +37,25 @@ struct agent_record {
 	int error; /* errno, when the call has failed; 0: not known */
 };
 
+/* The entry or the return of a watched call. */
+struct agent_watched {
+	enum agent_watch_kind kind;
+	uint64_t time; /* ticks */
+	taddr_t slot;
+	unsigned stub;
+	pid_t tid;
+	uint64_t result; /* of a return, which was to … */
+	taddr_t return_address;
+	taddr_t stored_at; /* AGENT_STORES: what lay there then; or 0 */
+	uint64_t stored;
+	/* Of an entry: */
+	uint64_t arguments[AGENT_ARGUMENTS];
+	unsigned argument_count;
+	unsigned frame_count;
+	bool complete; /* there are no further frames */
+	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
+};
+
 /*
  * The next record, of those before head (the writer's word for how much it has
  * reserved). False when there is none yet. Its memory is put into pieces, where
@@ -50,6 +70,9 @@ bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
  */
 size_t record_memory(const struct agent_record *record, uint64_t address,
 		     void *ret, size_t size);
+
+bool ring_read_watched(struct ring *ring, uint64_t head,
+		       struct agent_watched *ret);
 
 /*
  * The record at the position will never be finished (its thread has ended, or

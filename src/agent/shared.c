@@ -127,7 +127,7 @@ static int allocate_block(const struct shared *shared, unsigned block,
 		err = allocate(shared,
 			       at + offsetof(struct agent_block, histograms),
 			       stubs * sizeof(struct agent_histogram));
-	if (!err && shared->mode & AGENT_RECORDS && block)
+	if (!err && shared->mode & (AGENT_RECORDS | AGENT_WATCHES) && block)
 		err = allocate(shared, at + sizeof(struct agent_block),
 			       SHARED_RING_WORDS * sizeof(uint64_t));
 	return err;
@@ -143,6 +143,7 @@ static int add_block(struct shared *shared)
 	shared->rings[block] = (struct ring){
 		.words = block_at(shared, block)->ring,
 		.size = SHARED_RING_WORDS,
+		.watches = shared->mode & AGENT_WATCHES,
 	};
 	shared->blocks++;
 	return 0;
@@ -321,6 +322,117 @@ void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
 			read_thread(shared, entry, now, visit, context);
 }
 
+static void read_block(struct shared *shared, unsigned block, uint64_t now,
+		       shared_watcher *visit, void *context)
+{
+	struct agent_block *own = block_at(shared, block);
+	struct ring *ring = &shared->rings[block];
+	const uint64_t before = ring->position;
+	const uint64_t head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
+	struct agent_watched watched;
+
+	if (head == before)
+		return;
+	while (ring_read_watched(ring, head, &watched))
+		if (watched.stub < shared->stubs)
+			visit(context, &watched);
+	if (ring->position != before)
+		shared->stuck[block] = 0;
+	look_for_stuck(shared, block, head, now);
+	__atomic_store_n(&own->tail, ring->position, __ATOMIC_RELEASE);
+}
+
+void shared_read_watched(struct shared *shared, uint64_t now,
+			 shared_watcher *visit, void *context)
+{
+	unsigned block;
+
+	for (block = 1; block < shared->blocks; block++)
+		read_block(shared, block, now, visit, context);
+}
+
+/* ---- stacks ---- */
+
+static struct agent_thread *find_thread(const struct shared *shared,
+					taddr_t pointer, pid_t tid)
+{
+	struct agent_thread *threads = shared->memory->threads;
+	unsigned i;
+
+	for (i = 0; i < AGENT_THREADS; i++)
+		if (threads[i].pointer == pointer &&
+		    threads[i].tid == (uint32_t)tid)
+			return &threads[i];
+	return NULL;
+}
+
+bool shared_find_stack(const struct shared *shared, taddr_t pointer, pid_t tid,
+		       struct shared_stack *ret)
+{
+	const struct agent_thread *thread = find_thread(shared, pointer, tid);
+
+	*ret = (struct shared_stack){ 0 };
+	if (thread && thread->stack_tid == (uint32_t)tid)
+		*ret = (struct shared_stack){ thread->stack_low,
+					      thread->stack_high };
+	return thread;
+}
+
+void shared_set_stack(struct shared *shared, taddr_t pointer, pid_t tid,
+		      const struct shared_stack *stack)
+{
+	struct agent_thread *thread = find_thread(shared, pointer, tid);
+
+	if (!thread)
+		return;
+	thread->stack_low = stack->low;
+	thread->stack_high = stack->high;
+	__atomic_store_n(&thread->stack_tid, (uint32_t)tid, __ATOMIC_RELEASE);
+}
+
+static struct agent_row *find_row(const struct shared *shared, taddr_t address,
+				  taddr_t wanted)
+{
+	const unsigned home = agent_row_home(address);
+	unsigned i;
+
+	for (i = 0; i < AGENT_ROW_PROBING; i++) {
+		struct agent_row *row =
+			&shared->memory->rows[(home + i) % AGENT_ROWS];
+
+		if (row->address == wanted)
+			return row;
+	}
+	return NULL;
+}
+
+bool shared_has_row(const struct shared *shared, taddr_t address)
+{
+	return find_row(shared, address, address);
+}
+
+void shared_add_row(struct shared *shared, taddr_t address, uint64_t rule)
+{
+	struct agent_row *row = find_row(shared, address, 0);
+
+	if (!row || shared_has_row(shared, address))
+		return;
+	row->rule = rule;
+	__atomic_store_n(&row->address, address, __ATOMIC_RELEASE);
+}
+
+/* Whoever uses one meanwhile sees that the era is another. */
+void shared_clear_rows(struct shared *shared)
+{
+	struct agent_shared *memory = shared->memory;
+
+	__atomic_fetch_or(&memory->rows_era, 1, __ATOMIC_SEQ_CST);
+	memset(memory->rows, 0, sizeof(memory->rows));
+	__atomic_fetch_add(&memory->rows_era, 1, __ATOMIC_SEQ_CST);
+}
+
+/* ---- threads that end ---- */
+
 /* What lies there unread will never be finished. */
 static void take_back(struct shared *shared, unsigned block)
 {
@@ -346,6 +458,7 @@ static void release(struct shared *shared, unsigned entry)
 	const unsigned block = block_of(shared, entry);
 
 	__atomic_store_n(&thread->block, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread->stack_tid, 0, __ATOMIC_RELAXED);
 	if (block)
 		take_back(shared, block);
 	__atomic_store_n(&thread->pointer, 0, __ATOMIC_RELEASE);

@@ -65,6 +65,32 @@ typedef void shared_visitor(void *context, const struct agent_record *record);
 void shared_read(struct shared *shared, uint64_t now_ns,
 		 shared_visitor *visit, void *context);
 
+/* The same of watched calls: entries and returns, a thread's in their order. */
+typedef void shared_watcher(void *context,
+			    const struct agent_watched *watched);
+void shared_read_watched(struct shared *shared, uint64_t now_ns,
+			 shared_watcher *visit, void *context);
+
+/*
+ * Where the stack of a thread lies that the agent knows already: all from its
+ * stack pointer to high is mapped, and stays so for as long as it runs there.
+ * 0, 0: nowhere that it may be read.
+ */
+struct shared_stack {
+	taddr_t low, high;
+};
+
+/* False when the agent doesn't know the thread. */
+bool shared_find_stack(const struct shared *shared, taddr_t pointer, pid_t tid,
+		       struct shared_stack *ret);
+void shared_set_stack(struct shared *shared, taddr_t pointer, pid_t tid,
+		      const struct shared_stack *stack);
+
+/* Whether there is one; a rule is agent_rule()'s. */
+bool shared_has_row(const struct shared *shared, taddr_t address);
+void shared_add_row(struct shared *shared, taddr_t address, uint64_t rule);
+void shared_clear_rows(struct shared *shared);
+
 /*
  * A thread has ended, and all that it has recorded was read: others may have
  * its block.

@@ -56,7 +56,9 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 		.used = 1,
 	};
 	memcpy(ret->captures, config->captures, sizeof(ret->captures));
-	write_code(ret->code, at, config->base + header->hook);
+	write_code(ret->code, at,
+		   config->base +
+			   (config->watched ? header->watch : header->hook));
 	if (config->insn)
 		err = copy_first(config->insn, copy, ret->copy);
 	return err;

@@ -73,6 +73,13 @@ uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when)
 	return ticks->base_ns - ticks_length(ticks, ticks->base - when);
 }
 
+uint64_t ticks_at(const struct ticks *ticks, uint64_t ns)
+{
+	if (ns >= ticks->base_ns)
+		return ticks->base + ticks_in(ticks, ns - ticks->base_ns);
+	return ticks->base - ticks_in(ticks, ticks->base_ns - ns);
+}
+
 uint64_t ticks_length(const struct ticks *ticks, uint64_t count)
 {
 	/* Garbage is as good as any other number, but no undefined one. */

@@ -31,6 +31,8 @@ void ticks_adjust(struct ticks *ticks);
 
 uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when);
 
+uint64_t ticks_at(const struct ticks *ticks, uint64_t ns);
+
 /* A number of ticks. */
 uint64_t ticks_length(const struct ticks *ticks, uint64_t count);
 uint64_t ticks_in(const struct ticks *ticks, uint64_t ns);

@@ -87,12 +87,15 @@ static const char *no_agent(const struct options *options,
 {
 	if (options->engine != ENGINE_AGENT)
 		return "--engine=trap";
-	if (options->verb != VERB_TRACE)
-		return "heap";
-	if (options->log.dialect != &dialect_own)
-		return "--ltrace";
 	if (options->follow)
 		return "-f";
+	if (options->verb == VERB_HEAP)
+		return config->stack_depth > AGENT_ENGINE_DEPTH ? "--depth" :
+								  NULL;
+	if (options->verb != VERB_TRACE)
+		return "not heap";
+	if (options->log.dialect != &dialect_own)
+		return "--ltrace";
 	if (config->stack_depth)
 		return "-w";
 	if (config->scripts)
@@ -104,6 +107,14 @@ static const char *no_agent(const struct options *options,
 static void show_life(void *context)
 {
 	agent_engine_live(context);
+}
+
+static void missed(void *context, pid_t pid, uint64_t since, uint64_t now)
+{
+	struct session *session = context;
+
+	if (session->verb->unwatched)
+		session->verb->unwatched(session, pid, since, now);
 }
 
 static void open_agent(struct session *session, struct prober_config *config)
@@ -118,6 +129,9 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.durations = options->log.durations,
 		.waits = !session->policy.drops,
 		.string_bytes = options->log.limits.string_bytes,
+		.depth = options->verb == VERB_HEAP ? config->stack_depth : 0,
+		.missed = missed,
+		.context = session,
 	});
 	if (!session->agent) {
 		session->no_agent = "there is none for this processor";

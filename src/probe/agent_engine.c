@@ -63,6 +63,7 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	agent_init(&own->agent, space->space, engine->mode);
 	/* One more than is shown, to know whether there are more. */
 	own->agent.capture_bytes = engine->string_bytes + 1;
+	own->agent.depth = engine->depth;
 	own->next = engine->spaces;
 	engine->spaces = own;
 	return own;
@@ -106,17 +107,27 @@ static bool can_be_recorded(const struct agent_engine *engine,
 	       !prober->config.stack_depth;
 }
 
+/* Whose acts are numbers, and that do nothing else. */
+static bool can_be_watched(const struct function *function)
+{
+	return function->group && function->subject &&
+	       !function->within_too && !function->apart &&
+	       watchable_by_agent(function->name);
+}
+
 /* What is to be caught is no function, or not all of it. */
-static const char *why_no_function(const struct point *point)
+static const char *why_no_function(const struct agent_engine *engine,
+				   const struct point *point)
 {
 	const struct function *function = point->function;
+	const bool watches = engine->mode & AGENT_WATCHES;
 
 	if (!function || function->place != FUNCTION_ENTRY ||
-	    function->entry_only)
+	    (function->entry_only && !watches))
 		return "no whole function";
 	if (point->caller)
 		return "-l";
-	return function->group ? "heap" : NULL;
+	return function->group && !watches ? "heap" : NULL;
 }
 
 /* Why it isn't caught in the process; NULL: it may be. */
@@ -125,7 +136,7 @@ static const char *why_not(const struct agent_engine *engine,
 {
 	const struct function *function = point->function;
 	const struct probe_space *space = point->space;
-	const char *reason = why_no_function(point);
+	const char *reason = why_no_function(engine, point);
 	struct plain_prototype plain;
 
 	if (reason)
@@ -134,6 +145,8 @@ static const char *why_not(const struct agent_engine *engine,
 		return "Go";
 	if (space->space->arch != &arch_x86_64)
 		return "32 bits";
+	if (engine->mode & AGENT_WATCHES)
+		return can_be_watched(function) ? NULL : "of other kinds";
 	if (!callable_by_agent(function->name, function->library))
 		return "not known never to throw";
 	if (!prototype_plain_result(function->prototype, &plain))
@@ -189,7 +202,7 @@ static bool may_take(const struct agent_point *own, const struct task *task)
 
 	if (agent->state > AGENT_CLOSING || !is_alone(&own->owner, task))
 		return false;
-	if (agent->state == AGENT_OUTSIDE && agent->mode & AGENT_RECORDS &&
+	if (agent->state == AGENT_OUTSIDE && agent->mode & (AGENT_RECORDS | AGENT_WATCHES) &&
 	    is_in_namespace(task)) {
 		agent->state = AGENT_REFUSED;
 		agent->reason = "a namespace of process numbers";
@@ -269,6 +282,10 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 		return;
 	note_hit(own);
 	moment = moment_of_stop(task);
+	if (own->space->engine->mode & AGENT_WATCHES) {
+		agent_watch_reached(own, task, &moment);
+		return;
+	}
 	find_errno(&own->space->agent, &moment);
 	point->ops->reached(point, &moment);
 }
@@ -317,29 +334,51 @@ static bool has_other(const struct agent_point *own)
 	return false;
 }
 
+static unsigned failure_when_watched(const struct function *function)
+{
+	if (function->entry_only)
+		return AGENT_ENTRY_ONLY;
+	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
+}
+
+static int make_config(const struct agent_point *own, const struct insn *insn,
+		       struct stub_config *ret)
+{
+	const struct function *function = own->point->function;
+	struct plain_prototype plain;
+
+	*ret = (struct stub_config){
+		.function = own->point->address,
+		.insn = insn,
+	};
+	if (own->space->engine->mode & AGENT_WATCHES) {
+		ret->arguments = AGENT_WATCHED_ARGUMENTS;
+		ret->failure = failure_when_watched(function);
+		ret->watched = true;
+		return 0;
+	}
+	if (!prototype_plain_result(function->prototype, &plain))
+		return -EINVAL;
+	ret->arguments = plain.arguments;
+	ret->failure = failure_of(&plain);
+	if (own->space->agent.mode & AGENT_RECORDS)
+		(void)capture_plan(function->name, ret->captures);
+	return 0;
+}
+
 static void catch_point(struct agent_point *own)
 {
 	const struct function *function = own->point->function;
 	struct agent *agent = &own->space->agent;
 	const struct trap *trap = trap_find(agent->space, own->point->address);
-	struct plain_prototype plain;
 	struct stub_config config;
 	int stub;
 
 	if (!trap || !trap->planted)
 		return; /* it isn't there yet */
 	own->given_up = true;
-	if (has_other(own) ||
-	    !prototype_plain_result(function->prototype, &plain))
+	if (has_other(own) || make_config(own, &trap->insn, &config))
 		return;
-	config = (struct stub_config){
-		.function = own->point->address,
-		.insn = &trap->insn,
-		.arguments = plain.arguments,
-		.failure = failure_of(&plain),
-	};
-	if (agent->mode & AGENT_RECORDS)
-		(void)capture_plan(function->name, config.captures);
 	stub = agent_catch(agent, function->name, &config,
 			   &own->space->engine->ticks);
 	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name,
@@ -387,6 +426,39 @@ static bool any_inside(const struct agent_engine *engine)
 	return false;
 }
 
+/* What happened by then. Returns how much that was. */
+static size_t tell(struct agent_engine *engine, uint64_t until)
+{
+	return engine->mode & AGENT_WATCHES ?
+		       agent_watch_tell(engine, until, 0) :
+		       agent_records_tell(engine, until);
+}
+
+static void note_missed(struct agent_space *space, bool blind, uint64_t now)
+{
+	const struct agent_engine *engine = space->engine;
+	uint64_t lost;
+
+	if (!(engine->mode & AGENT_WATCHES) || !space->agent.shared.memory)
+		return;
+	lost = shared_lost(&space->agent.shared);
+	if (blind || lost > space->lost)
+		engine->missed(engine->context, space->pid, engine->drained,
+			       now);
+	space->lost = lost;
+}
+
+static void look_after(struct agent_space *space, uint64_t now)
+{
+	struct agent_engine *engine = space->engine;
+	bool blind;
+
+	catch_all(space, now);
+	blind = !agent_beat(&space->agent, &engine->ticks);
+	engine->report.blind += blind;
+	note_missed(space, blind, now);
+}
+
 static void drain(struct event_source *source, uint64_t now)
 {
 	struct agent_engine *engine = engine_of_source(source);
@@ -397,28 +469,27 @@ static void drain(struct event_source *source, uint64_t now)
 		return;
 	}
 	ticks_adjust(&engine->ticks);
-	for (space = engine->spaces; space; space = space->next) {
-		catch_all(space, now);
-		engine->report.blind +=
-			!agent_beat(&space->agent, &engine->ticks);
-	}
-	if (agent_records_tell(engine, ticks_now()) >= MANY_RECORDS)
+	for (space = engine->spaces; space; space = space->next)
+		look_after(space, now);
+	engine->drained = now;
+	if (tell(engine, ticks_now()) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
-		source->due = now + (engine->mode & AGENT_RECORDS ?
+		source->due = now + (engine->mode & (AGENT_RECORDS | AGENT_WATCHES) ?
 					     READ_EVERY :
 					     BEAT_EVERY);
 }
 
-static void catch_up(struct engine *base, uint64_t time)
+/* The clock isn't read once more: we may lose the processor in between. */
+static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 {
 	struct agent_engine *engine = engine_of(base);
-	const uint64_t now = ticks_now(), ns = clock_now();
+	const uint64_t until = ticks_at(&engine->ticks, time);
 
-	(void)agent_records_tell(engine,
-			   ns > time ? now - ticks_in(&engine->ticks,
-						      ns - time) :
-				       now);
+	if (engine->mode & AGENT_WATCHES)
+		(void)agent_watch_tell(engine, until, tid);
+	else
+		(void)agent_records_tell(engine, until);
 }
 
 /* Which slots there are is read from files: nobody is to wait for that. */
@@ -473,7 +544,7 @@ static void note_cost(struct agent_space *space)
 static void settle(struct agent_point *own)
 {
 	note_caught(own);
-	(void)agent_records_tell(own->space->engine, UINT64_MAX);
+	(void)tell(own->space->engine, UINT64_MAX);
 	agent_count_tell(own);
 }
 
@@ -502,8 +573,10 @@ static void forget_range(struct engine *base, struct probe_space *space,
 {
 	struct agent_space *own = find_space(engine_of(base), space);
 
-	if (own)
-		agent_forget_range(&own->agent, low, high);
+	if (!own)
+		return;
+	agent_forget_range(&own->agent, low, high);
+	agent_watch_forget_rows(own);
 }
 
 /*
@@ -517,11 +590,11 @@ static void read_rest(struct agent_space *space)
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	unsigned i;
 
-	(void)agent_records_tell(space->engine, UINT64_MAX);
+	(void)tell(space->engine, UINT64_MAX);
 	for (i = 0; i < LAST_READS &&
 		    !shared_is_complete(&space->agent.shared); i++) {
 		nanosleep(&moment, NULL);
-		(void)agent_records_tell(space->engine, UINT64_MAX);
+		(void)tell(space->engine, UINT64_MAX);
 	}
 	shared_give_up(&space->agent.shared);
 }
@@ -575,12 +648,27 @@ static void end(struct engine *base, struct probe_space *space)
 	}
 }
 
+static struct return_watch *watch_return(struct engine *base,
+					 struct probe_space *space UNUSED,
+					 const struct call *call UNUSED)
+{
+	struct agent_engine *engine = engine_of(base);
+
+	return engine->mode & AGENT_WATCHES ? &engine->watch : NULL;
+}
+
+static void unwatch_return(struct return_watch *watch UNUSED)
+{
+}
+
 static const struct engine_ops engine_ops = {
 	.name = "agent",
 	.promises = ENGINE_ENTRY | ENGINE_RETURN,
 	.plant = plant,
 	.unplant = unplant,
 	.prepare = prepare,
+	.watch_return = watch_return,
+	.unwatch_return = unwatch_return,
 	.forget_range = forget_range,
 	.leave = leave,
 	.end = end,
@@ -597,7 +685,7 @@ static void task_end(struct event_source *source, struct task *task)
 
 	if (!task->tracee || !engine->spaces)
 		return;
-	(void)agent_records_tell(engine, ticks_now());
+	(void)tell(engine, ticks_now());
 	space = find_space(engine, probe_space_of(task->tracee->space));
 	if (space)
 		agent_task_ended(&space->agent, task->tid);
@@ -631,8 +719,13 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 
 	engine->engine.ops = &engine_ops;
 	engine->source.ops = &source_ops;
+	engine->watch.engine = &engine->engine;
 	engine->string_bytes = config->string_bytes;
-	engine->mode = !config->counts	 ? AGENT_RECORDS :
+	engine->depth = config->depth;
+	engine->missed = config->missed;
+	engine->context = config->context;
+	engine->mode = config->depth	 ? AGENT_WATCHES :
+		       !config->counts	 ? AGENT_RECORDS :
 		       config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
 				   AGENT_COUNTS;
 	if (!config->counts && config->waits)
@@ -652,6 +745,7 @@ void agent_engine_free(struct agent_engine *engine)
 		free_space(space);
 	}
 	agent_records_forget(engine);
+	free(engine->watched.calls);
 	free(engine);
 }
 

@@ -18,7 +18,18 @@ struct agent_engine_config {
 	bool durations;	       /* … in which times, too */
 	bool waits;	       /* who finds no room for a record waits for it */
 	unsigned string_bytes; /* of texts are shown */
+	/*
+	 * Not 0: calls of allocators are watched: entries with so many frames
+	 * of the stack (at most AGENT_ENGINE_DEPTH), and returns, in the order
+	 * in which they happened.
+	 */
+	unsigned depth;
+	/* … some went by unseen since then, or an earlier time. */
+	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
+	void *context;
 };
+
+#define AGENT_ENGINE_DEPTH 128
 
 /* NULL where no agent is written for this machine. */
 struct agent_engine *

@@ -28,6 +28,8 @@ struct agent_space {
 	struct agent agent;
 	struct agent_point *points;
 	uint64_t looked; /* for slots, when */
+	uint64_t lost;	 /* that it was told of as missed */
+	uint64_t strays; /* hits on a stack that the agent doesn't know */
 	struct agent_space *next;
 };
 
@@ -36,6 +38,30 @@ struct recorded {
 	struct agent_point *point;
 	pid_t tid;
 	struct agent_record record;
+};
+
+/* Allocators' functions have no more. */
+#define AGENT_WATCHED_ARGUMENTS 3
+
+/* The entry or the return of a watched call that is still to be told of. */
+struct watched_call {
+	struct agent_point *point;
+	enum agent_watch_kind kind;
+	pid_t tid;
+	uint64_t time;	/* ticks */
+	uint64_t order; /* in which they were read */
+	taddr_t slot, return_address;
+	uint64_t result;
+	taddr_t stored_at; /* 0: nothing was looked at there */
+	uint64_t stored;
+	uint64_t arguments[AGENT_WATCHED_ARGUMENTS];
+	stack_id stack;
+};
+
+struct watched_list {
+	struct watched_call *calls;
+	size_t count, room;
+	uint64_t order; /* of the next */
 };
 
 struct agent_engine {
@@ -49,6 +75,12 @@ struct agent_engine {
 	size_t recorded_count;
 	size_t recorded_room;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
+	struct watched_list watched;
+	struct return_watch watch; /* stands for all returns of watched calls */
+	unsigned depth;			   /* of their stacks */
+	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
+	void *context;
+	uint64_t drained; /* when */
 	bool telling; /* what is told leads to nothing else being told */
 	struct shared_cost cost; /* of spaces that are over */
 	struct agent_engine_report report;
@@ -67,5 +99,22 @@ void agent_records_forget(struct agent_engine *engine);
 
 /* The point's counter: once, at the end. */
 void agent_count_tell(struct agent_point *point);
+
+/* ---- agent_watch.c ---- */
+
+/*
+ * Reads all that is there of watched calls; what happened by that time (in
+ * ticks) is told, and all of a thread that is stopped. Returns how much that
+ * was.
+ */
+size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
+			pid_t stopped);
+
+/* One has hit the point's trap: told of, and what was missing is learned. */
+void agent_watch_reached(struct agent_point *own, struct task *task,
+			 const struct moment *moment);
+
+/* Addresses mean something else now. */
+void agent_watch_forget_rows(struct agent_space *space);
 
 #endif

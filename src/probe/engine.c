@@ -144,11 +144,11 @@ void engines_prepare(struct probe_space *space)
 			engine->ops->prepare(engine, space);
 }
 
-void engines_catch_up(struct prober *prober, uint64_t time)
+void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid)
 {
 	struct engine *engine = prober->engines;
 
 	for (; engine; engine = engine->next)
 		if (engine->ops->catch_up)
-			engine->ops->catch_up(engine, time);
+			engine->ops->catch_up(engine, time, tid);
 }

@@ -120,9 +120,10 @@ struct engine_ops {
 	/*
 	 * Something that happened then is about to be told by another engine:
 	 * what is known of the time before it is to be told first. NULL: all
-	 * is told at once.
+	 * is told at once. tid: a thread that has been stopped since then, so
+	 * all that is known of it came before; or 0.
 	 */
-	void (*catch_up)(struct engine *engine, uint64_t time);
+	void (*catch_up)(struct engine *engine, uint64_t time, pid_t tid);
 };
 
 /* Embedded as first member of what implements it. */

@@ -47,6 +47,8 @@ struct moment {
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls; /* those that run on the task */
 	struct engine *engine;    /* that tells of it */
+	const uint32_t *callers;  /* the stack at an entry, a stack_id; NULL:
+				     it is to be taken */
 	bool muted;               /* nobody is to hear of this process */
 	const struct moment_ops *ops;
 };

@@ -234,6 +234,20 @@ static void drop_frame(const struct moment *moment,
 		abandon_at(moment, activation, end);
 }
 
+/*
+ * Its return got lost, or a handler has jumped out of it: what is entered there
+ * is another one. Tail callers that another engine has caught stay.
+ */
+void pairing_forget_frame(const struct moment *moment)
+{
+	const taddr_t slot = moment->arch->return_slot(moment->regs);
+	struct call_stack *stack = &moment->calls->stack;
+
+	while (stack->top && stack->top->engine == moment->engine &&
+	       !stack->top->key.stack && stack->top->key.slot == slot)
+		abandon_at(moment, stack->top, CALL_UNSEEN);
+}
+
 static bool frame_runs(const struct activation *newest,
 		       const struct function *function)
 {
@@ -381,6 +395,8 @@ void pairing_enter_call(const struct moment *moment,
 	enum call_end end;
 	bool within;
 
+	if (!moment->past)
+		engines_catch_up(prober, moment->time, moment->tid);
 	drop_dead_frames(moment, slot);
 	if (settle_frame(moment, &key, function, return_address))
 		return;
@@ -548,9 +564,13 @@ static struct activation *find_returned(const struct moment *moment,
 
 bool pairing_return(const struct moment *moment, taddr_t return_address)
 {
-	struct activation *activation = find_returned(moment, return_address);
+	struct activation *activation;
 	struct frame_key key;
 
+	if (!moment->past)
+		engines_catch_up(moment->space->prober, moment->time,
+				 moment->tid);
+	activation = find_returned(moment, return_address);
 	if (!activation)
 		return false;
 	key = activation->key;

@@ -235,7 +235,7 @@ void engines_forget_frames(const struct moment *moment, taddr_t limit);
 void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
 void engines_prepare(struct probe_space *space);
-void engines_catch_up(struct prober *prober, uint64_t time);
+void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid);
 
 /* ---- probe.c: planting ---- */
 
@@ -314,6 +314,12 @@ void pairing_enter_call(const struct moment *moment,
  */
 const struct function *pairing_jumped_to(const struct moment *moment,
 					 taddr_t return_address);
+
+/*
+ * A call is about to be entered, and those of the same frame that the moment's
+ * engine has told of will never return.
+ */
+void pairing_forget_frame(const struct moment *moment);
 
 /* As pairing_enter_call(), of an IFUNC's resolver, mostly without an event. */
 void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc);

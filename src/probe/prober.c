@@ -35,7 +35,7 @@ void prober_count(struct prober *prober, const struct call_count *count)
 
 void prober_emit(struct prober *prober, const struct event *event)
 {
-	engines_catch_up(prober, event->time);
+	engines_catch_up(prober, event->time, event->tid);
 	prober_tell(prober, event);
 }
 
@@ -47,6 +47,8 @@ stack_id prober_callers(const struct moment *moment, bool at_entry)
 
 	if (!prober->config.unwinder)
 		return STACK_NONE;
+	if (moment->callers)
+		return *moment->callers;
 	stack = unwind(prober->config.unwinder, moment->space->space,
 		       moment->memory, moment->tid, moment->regs,
 		       depth + at_entry, at_entry);

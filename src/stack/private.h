@@ -135,6 +135,17 @@ struct unwinder {
 	struct unwind_counts counts;
 	struct walk walk; /* large, so it is kept */
 	uint32_t frames[UNWIND_DEPTH_MAX];
+	taddr_t addresses[UNWIND_DEPTH_MAX + 1]; /* of these, and one more */
+	unsigned address_count;
 };
+
+/* A frame that was found so, at the site. */
+uint32_t unwind_frame_number(struct unwinder *unwinder,
+			     struct code_site *site,
+			     enum frame_method method);
+
+/* The unwinder's frames become a stack, and are counted. */
+stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
+		       enum stack_end end);
 
 #endif

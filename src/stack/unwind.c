@@ -158,17 +158,16 @@ static bool arrive(struct walk *walk, struct position *position,
 	return site->code;
 }
 
-static uint32_t frame_number(struct unwinder *unwinder,
-			     const struct position *position)
+uint32_t unwind_frame_number(struct unwinder *unwinder,
+			     struct code_site *site, enum frame_method method)
 {
-	struct code_site *site = position->site;
-	struct frame frame = { site->code, site->address, position->method };
+	struct frame frame = { site->code, site->address, method };
 
-	unwinder->counts.frames[position->method]++;
-	if (!site->numbers[position->method])
-		site->numbers[position->method] =
+	unwinder->counts.frames[method]++;
+	if (!site->numbers[method])
+		site->numbers[method] =
 			stacks_frame_number(unwinder->stacks, &frame);
-	return site->numbers[position->method];
+	return site->numbers[method];
 }
 
 /* Fills in the unwinder's frames. */
@@ -185,10 +184,12 @@ static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
 			return *count_ret && is_end_mark(walk) ?
 				       STACK_COMPLETE :
 				       STACK_BROKEN;
+		unwinder->addresses[*count_ret] = walk_ip(walk);
+		unwinder->address_count = *count_ret + 1;
 		if (*count_ret == depth)
 			return STACK_CUT;
-		unwinder->frames[(*count_ret)++] =
-			frame_number(unwinder, &position);
+		unwinder->frames[(*count_ret)++] = unwind_frame_number(
+			unwinder, position.site, position.method);
 		if (at_entry && *count_ret == 1) {
 			step = step_from_entry(walk);
 			position.method = FRAME_ENTRY;
@@ -214,7 +215,7 @@ static stack_id intern(struct unwinder *unwinder, unsigned count,
 	return stack;
 }
 
-static stack_id finish(struct unwinder *unwinder, unsigned count,
+stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end)
 {
 	unwinder->counts.stacks++;
@@ -238,7 +239,7 @@ stack_id unwind(struct unwinder *unwinder, struct space *space,
 
 	begin(&unwinder->walk, own, tid, regs, memory);
 	end = walk_outward(unwinder, limited(depth), at_entry, &count);
-	return finish(unwinder, count, end);
+	return unwind_finish(unwinder, count, end);
 }
 
 stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
@@ -254,7 +255,7 @@ stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
 	end = walk_outward(unwinder, limited(depth), false, &count);
 	if (end == STACK_BROKEN && copy->was_short)
 		end = STACK_CUT;
-	return finish(unwinder, count, end);
+	return unwind_finish(unwinder, count, end);
 }
 
 struct unwind_counts unwind_counts(const struct unwinder *unwinder)

@@ -38,6 +38,39 @@ stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
 		     const struct regs *regs, struct stack_copy *copy,
 		     unsigned depth);
 
+/*
+ * A stack whose frames are known: what each returns to, the caller's first.
+ * complete: there were no others. What is no code any more ends it as
+ * STACK_BROKEN.
+ */
+stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
+			  const taddr_t *addresses, unsigned count,
+			  bool complete);
+
+/*
+ * How a frame's caller is found, where nothing but the stack and frame pointers
+ * is needed for it; by the address that the frame returns to.
+ */
+struct unwind_rule {
+	bool outermost;	 /* there is none; the rest means nothing */
+	bool by_fp;	 /* offset is counted from the frame pointer, … */
+	bool in_memory;	 /* … and the frame's end is what lies there */
+	bool fp_saved;	 /* the caller's frame pointer lies at fp_offset … */
+	bool fp_unknown; /* … from the frame's end, or nobody knows it */
+	int32_t offset;
+	int32_t fp_offset;
+};
+
+bool unwind_rule(struct unwinder *unwinder, struct space *space,
+		 taddr_t address, struct unwind_rule *ret);
+
+/*
+ * All such addresses of the stack that was taken last, at an entry; forgotten
+ * by unwind_last_forget().
+ */
+unsigned unwind_last(const struct unwinder *unwinder, const taddr_t **ret);
+void unwind_last_forget(struct unwinder *unwinder);
+
 struct unwind_counts {
 	uint64_t stacks;
 	uint64_t cut;

@@ -4,6 +4,7 @@
 whatever happens to calltrap, the process goes on."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -475,6 +476,106 @@ def killed_on_the_way_in(case):
         h.check(status in (7, -signal.SIGTRAP),
                 "killed at %d: status %r" % (number, status))
         tracer.wait()
+
+
+# ---- heap ----
+
+def seeded():
+    return h.build("heap_seeded", "heap_seeded.c", "-g", "-O1",
+                   "-fno-builtin", "-pthread")
+
+
+COUNTS = ("blocks", "bytes", "alloc_blocks", "alloc_bytes", "freed_blocks",
+          "freed_bytes", "failed", "stack_is_whole")
+
+
+def sites_of(path):
+    """What each stack holds and has had, in every respect but time."""
+    report = json.loads(h.read(path))
+    lost = report["lost"]
+    h.check(not any(lost[what] for what in ("unreadable", "unseen", "blind",
+                                            "stacks_broken")), str(lost))
+    sites = {}
+    for site in report["sites"]:
+        stack = tuple((frame.get("function"), frame.get("address"))
+                      for frame in site["stack"])
+        key = site.get("library"), stack
+        h.check(key not in sites, "a site stands there twice: %s" % (key,))
+        sites[key] = [site[count] for count in COUNTS]
+    incidents = sorted((one["kind"], one["count"], one["bytes"])
+                       for one in report["incidents"])
+    calls = sorted((call["function"], call.get("library"), call["calls"],
+                    call["failed"], call["bytes"])
+                   for call in report["calls"])
+    return sites, incidents, calls
+
+
+def check_sites_equal(found, wanted):
+    for stack in sorted(set(found[0]) | set(wanted[0]), key=str):
+        h.check_equal(found[0].get(stack), wanted[0].get(stack),
+                      "%s of %s" % (", ".join(COUNTS), stack))
+    h.check_equal(found[1], wanted[1], "incidents")
+    h.check_equal(found[2], wanted[2], "calls")
+
+
+def heap_of(case, engine, *arguments):
+    path = case.path(engine + ".json")
+    result = case.calltrap("heap", "--engine=" + engine, "--json", path,
+                           seeded(), *arguments, log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    return sites_of(path), result
+
+
+@h.test("heap: site by site as by traps")
+def heap_is_the_same(case):
+    wanted, _ = heap_of(case, "trap", "3", "700")
+    for _ in range(ROUNDS):
+        found, result = heap_of(case, "agent", "3", "700")
+        check_sites_equal(found, wanted)
+        check_lossless(result)
+        h.check(caught(result)[0] >= 4, result.err)
+
+
+@h.test("heap: attached, site by site as by traps")
+def heap_is_the_same_attached(case):
+    results = []
+    for engine in "trap", "agent":
+        path = case.path(engine + ".json")
+        target = case.start([seeded(), "2", "700", "go"])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        tracer = case.start([h.CALLTRAP, "heap", "--engine=" + engine,
+                             "--json", path, "-p", str(target.pid)])
+        h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+        target.say("go\n")
+        h.wait_until(lambda: "done" in target.out or
+                     target.popen.poll() is not None, "the calls")
+        target.say("end\n")
+        h.check_equal(target.wait(), 7, "status of the target")
+        tracer.wait()
+        results.append(sites_of(path))
+    check_sites_equal(results[1], results[0])
+
+
+@h.test("heap: left in the middle, nothing of it stays in the way")
+def heap_is_left(case):
+    program = seeded()
+    for _ in range(ROUNDS):
+        target = case.start([program, "2", "100000", "go"])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        tracer = case.start([h.CALLTRAP, "heap", "--engine=agent",
+                             "-p", str(target.pid)])
+        h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+        target.say("go\n")
+        wait_for_slots(target, program)
+        time.sleep(random.uniform(0, 0.1))
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        tracer.wait()
+        h.check(restored(target, program), "a slot still leads to the agent")
+        h.check_untouched(target.pid)
+        h.wait_until(lambda: "done" in target.out or
+                     target.popen.poll() is not None, "the end")
+        target.say("end\n")
+        h.check_equal(target.wait(), 7, "status of the target")
 
 
 if __name__ == "__main__":

@@ -46,12 +46,16 @@ _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_header, boot_return) == AGENT_BOOT_RETURN,
 	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, function) == 24,
+	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
 _Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
 	       "as agent.ld has it");
 
 void agent_note(const struct agent_frame *frame) HIDDEN;
+unsigned agent_enter(const struct agent_frame *frame, uint64_t fp) HIDDEN;
+void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
 void agent_boot_run(void) HIDDEN;
 
 static inline uint64_t ticks(void)
@@ -123,6 +127,7 @@ struct config {
 	int64_t errno_offset;
 	int64_t tid_offset;
 	uint64_t capture_bytes;
+	uint64_t depth;
 };
 
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
@@ -141,6 +146,7 @@ static inline bool read_config(struct config *ret)
 	ret->errno_offset = READ(errno_offset);
 	ret->tid_offset = READ(tid_offset);
 	ret->capture_bytes = READ(capture_bytes);
+	ret->depth = READ(depth);
 	return READ(on);
 }
 
@@ -601,6 +607,263 @@ void agent_note(const struct agent_frame *frame)
 		record(&config, thread, frame, ended);
 	if (__builtin_expect(is_sampled(ended), 0))
 		sample(&config, thread, ended);
+}
+
+/* ---- watching ---- */
+
+/* How agent_watch goes on. */
+enum way { BY_CALL, BY_JUMP, BY_TRAP };
+
+/* What a handler needs that comes while frames are written to the stack. */
+#define STACK_SPARE 8192
+
+struct stack {
+	uint64_t frames[AGENT_DEPTH_MAX];
+	unsigned count;
+	bool complete;
+};
+
+/* A frame while it is walked over; all of the stack up to high is there. */
+struct step {
+	uint64_t address; /* in the code */
+	uint64_t sp, fp;
+	uint64_t high;
+	bool knows_fp;
+};
+
+static inline bool find_rule(uint64_t address, uint64_t *ret)
+{
+	const unsigned home = agent_row_home(address);
+	unsigned i;
+
+	for (i = 0; i < AGENT_ROW_PROBING; i++) {
+		const struct agent_row *row =
+			&agent_shared.rows[(home + i) % AGENT_ROWS];
+
+		if (__atomic_load_n(&row->address, __ATOMIC_ACQUIRE) ==
+		    address) {
+			*ret = row->rule;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A word between a frame's begin and the end of the stack. */
+static inline bool read_stack(const struct step *step, uint64_t at,
+			      uint64_t *ret)
+{
+	if (at < step->sp || at > step->high - sizeof(*ret) ||
+	    at % sizeof(*ret))
+		return false;
+	*ret = *(const uint64_t *)at;
+	return true;
+}
+
+/* To the caller's; false where that takes more than rules have. */
+static inline bool step_out(struct step *step, uint64_t rule)
+{
+	const uint64_t base = rule & AGENT_RULE_BY_FP ? step->fp : step->sp;
+	uint64_t end = base + agent_rule_offset(rule);
+	uint64_t address;
+
+	if (rule & AGENT_RULE_BY_FP && !step->knows_fp)
+		return false;
+	if (rule & AGENT_RULE_IN_MEMORY && !read_stack(step, end, &end))
+		return false;
+	if (end <= step->sp || end > step->high ||
+	    !read_stack(step, end - sizeof(address), &address))
+		return false;
+	if (rule & AGENT_RULE_FP_UNKNOWN)
+		step->knows_fp = false;
+	if (rule & AGENT_RULE_FP_SAVED) {
+		if (!read_stack(step, end + agent_rule_fp_offset(rule),
+				&step->fp))
+			return false;
+		step->knows_fp = true;
+	}
+	step->address = address;
+	step->sp = end;
+	return true;
+}
+
+/* One more than the depth is looked at: whether the stack goes on. */
+static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
+{
+	const uint64_t era = __atomic_load_n(&agent_shared.rows_era,
+					     __ATOMIC_ACQUIRE);
+	uint64_t rule;
+
+	ret->count = 0;
+	ret->complete = false;
+	if (era & 1)
+		return false;
+	for (;;) {
+		if (!find_rule(step->address, &rule))
+			return false;
+		if (ret->count == depth)
+			break;
+		ret->frames[ret->count++] = step->address;
+		ret->complete = rule & AGENT_RULE_OUTERMOST;
+		if (ret->complete)
+			break;
+		if (!step_out(step, rule))
+			return false;
+	}
+	return __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) ==
+	       era;
+}
+
+/* Of a thread whose stack is known, and that is on it. */
+static inline bool take_stack(const struct config *config,
+			      const struct agent_thread *thread,
+			      const struct agent_frame *frame, uint64_t fp,
+			      struct stack *ret)
+{
+	const uint64_t slot = (uint64_t)&frame->return_address;
+	struct step step = {
+		.address = frame->return_address,
+		.sp = slot + sizeof(slot),
+		.fp = fp,
+		.high = thread->stack_high,
+		.knows_fp = true,
+	};
+
+	return thread->stack_tid == thread->tid && slot < step.high &&
+	       slot - thread->stack_low < step.high - thread->stack_low &&
+	       slot - thread->stack_low >= STACK_SPARE && step.sp < step.high &&
+	       config->depth && config->depth <= AGENT_DEPTH_MAX &&
+	       walk(&step, config->depth, ret);
+}
+
+static void write_entry(const struct config *config, struct agent_block *block,
+			uint32_t tid, const struct agent_frame *frame,
+			const struct stack *stack)
+{
+	uint64_t *ring = block->ring;
+	const unsigned arguments = frame->stub->arguments;
+	const unsigned words = AGENT_WATCH_FIXED + arguments + stack->count;
+	const uint64_t mask = config->ring_words - 1;
+	const uint64_t position = own_add(&block->head, words);
+	const uint64_t behind = position + AGENT_WATCH_FIXED;
+	unsigned i;
+
+	ring[(position + AGENT_WATCH_TIME) & mask] = frame->began;
+	ring[(position + AGENT_WATCH_SLOT) & mask] =
+		(uint64_t)&frame->return_address;
+	ring[(position + AGENT_WATCH_STUB) & mask] = agent_record_stub(
+		frame->stub->index, 0, AGENT_WATCH_ENTRY, tid);
+	ring[(position + AGENT_WATCH_VALUE) & mask] =
+		stack->count | (stack->complete ? AGENT_COMPLETE : 0);
+	for (i = 0; i < arguments; i++)
+		ring[(behind + i) & mask] = frame->arguments[i];
+	for (i = 0; i < stack->count; i++)
+		ring[(behind + arguments + i) & mask] = stack->frames[i];
+	__atomic_store_n(&ring[position & mask],
+			 agent_record_header(position, words),
+			 __ATOMIC_RELEASE);
+}
+
+/* The return's record has its room, too, whatever handlers write meanwhile. */
+static inline bool has_room_for_both(const struct config *config,
+				     const struct agent_block *block)
+{
+	return block->head + AGENT_WATCH_WORDS + AGENT_WATCH_STORED_WORDS +
+		       AGENT_RING_SLACK -
+		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) <=
+	       config->ring_words;
+}
+
+static __attribute__((noinline)) enum way
+note_entry(const struct config *config, const struct agent_thread *thread,
+	   const struct agent_frame *frame, uint64_t fp)
+{
+	struct agent_block *block = block_at(config, thread->block);
+	struct stack stack;
+
+	if (!has_room_for_both(config, block) ||
+	    !take_stack(config, thread, frame, fp, &stack))
+		return BY_TRAP;
+	write_entry(config, block, thread->tid, frame, &stack);
+	return frame->stub->failure & AGENT_ENTRY_ONLY ? BY_JUMP : BY_CALL;
+}
+
+/*
+ * The call is about to begin. Whatever isn't plain goes by the trap: there all
+ * is known, and what was missing here is added.
+ */
+unsigned agent_enter(const struct agent_frame *frame, uint64_t fp)
+{
+	const struct agent_thread *thread;
+	struct config config;
+
+	if (!read_config(&config))
+		return BY_JUMP;
+	if ((int64_t)(frame->began - agent_shared.beat) >
+	    (int64_t)config.patience) {
+		agent_gate.on = 0;
+		return BY_JUMP;
+	}
+	if (!(config.mode & AGENT_WATCHES) || !config.tid_offset)
+		return BY_TRAP;
+	thread = find_thread(&config);
+	if (!thread || !thread->block || !config.ring_words)
+		return BY_TRAP;
+	return note_entry(&config, thread, frame, fp);
+}
+
+static void write_return(const struct config *config, struct agent_block *block,
+			 uint32_t tid, const struct agent_frame *frame,
+			 uint64_t now)
+{
+	uint64_t *ring = block->ring;
+	const uint64_t mask = config->ring_words - 1;
+	const bool stored = frame->stub->failure & AGENT_STORES &&
+			    !(uint32_t)frame->result;
+	const unsigned words = stored ? AGENT_WATCH_STORED_WORDS :
+					AGENT_WATCH_RETURN_WORDS;
+	const uint64_t position = own_add(&block->head, words);
+	const uint64_t behind = position + AGENT_WATCH_FIXED;
+
+	ring[(position + AGENT_WATCH_TIME) & mask] = now;
+	ring[(position + AGENT_WATCH_SLOT) & mask] =
+		(uint64_t)&frame->return_address;
+	ring[(position + AGENT_WATCH_STUB) & mask] = agent_record_stub(
+		frame->stub->index, 0, AGENT_WATCH_RETURN, tid);
+	ring[(position + AGENT_WATCH_VALUE) & mask] = frame->result;
+	ring[behind & mask] = frame->return_address;
+	if (stored) {
+		ring[(behind + 1) & mask] = frame->arguments[0];
+		ring[(behind + 2) & mask] =
+			*(const uint64_t *)frame->arguments[0];
+	}
+	__atomic_store_n(&ring[position & mask],
+			 agent_record_header(position, words),
+			 __ATOMIC_RELEASE);
+}
+
+/*
+ * Its entry was written down: this has its room. But all of it may have been
+ * replaced by zeros since.
+ */
+void agent_returned(const struct agent_frame *frame, uint64_t now)
+{
+	const struct agent_thread *thread;
+	struct agent_block *block;
+	struct config config;
+
+	if (!read_config(&config))
+		return;
+	thread = find_thread(&config);
+	if (!thread || !thread->block || !config.ring_words)
+		return;
+	block = block_at(&config, thread->block);
+	if (block->head + AGENT_WATCH_STORED_WORDS -
+		    __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
+	    config.ring_words)
+		own_add(&block->dropped, 1);
+	else
+		write_return(&config, block, thread->tid, frame, now);
 }
 
 /* ---- getting in ---- */

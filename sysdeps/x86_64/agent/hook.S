@@ -5,19 +5,22 @@
  * the thread): its frame goes with the stack.
  */
 #define STUB_ORIGINAL 16
-#define BOOT_RETURN   48
+#define STUB_FUNCTION 24
+#define BOOT_RETURN   56
 
 	.section .header, "ax", @progbits
 	.globl	agent_header
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	1
+	.long	2
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
 	.long	agent_errand
 	.long	agent_errand_data
+	.long	agent_watch
+	.long	0
 	.quad	0
 	.quad	0
 	.quad	0
@@ -59,6 +62,60 @@ agent_hook:
 	add	$88, %rsp
 	ret
 1:	jmp	*STUB_ORIGINAL(%r11)
+
+/*
+ * The same where calls are watched: the entry is written down before the
+ * original runs. agent_enter says how it goes on: 0 by a call, whose return is
+ * written, too; 1 by a jump; 2 by a jump to where the trap is, which tells what
+ * can't be told from here.
+ */
+	.p2align 5
+agent_watch:
+	cmpq	$0, agent_gate(%rip)
+	je	1f
+	sub	$88, %rsp
+	mov	%rdi, 0(%rsp)
+	mov	%rsi, 8(%rsp)
+	mov	%rdx, 16(%rsp)
+	mov	%rcx, 24(%rsp)
+	mov	%r8, 32(%rsp)
+	mov	%r9, 40(%rsp)
+	mov	%r11, 48(%rsp)
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, 56(%rsp)
+	mov	%rsp, %rdi
+	mov	%rbp, %rsi
+	call	agent_enter
+	mov	0(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	mov	16(%rsp), %rdx
+	mov	24(%rsp), %rcx
+	mov	32(%rsp), %r8
+	mov	40(%rsp), %r9
+	mov	48(%rsp), %r11
+	test	%eax, %eax
+	jne	2f
+	call	*STUB_ORIGINAL(%r11)
+	mov	%rax, 64(%rsp)
+	mov	%rdx, 72(%rsp)
+	lfence
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rsp, %rdi
+	mov	%rax, %rsi
+	call	agent_returned
+	mov	64(%rsp), %rax
+	mov	72(%rsp), %rdx
+	add	$88, %rsp
+	ret
+2:	add	$88, %rsp
+	cmp	$1, %eax
+	jne	3f
+1:	jmp	*STUB_ORIGINAL(%r11)
+3:	jmp	*STUB_FUNCTION(%r11)
 
 /*
  * Entered between two instructions of the program: every register and the

@@ -20,7 +20,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 1
+#define AGENT_VERSION 2
 
 #define AGENT_CODE_SIZE	    0x4000
 #define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
@@ -34,7 +34,7 @@
 #define AGENT_CAPTURE_MOST  256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
-#define AGENT_BOOT_RETURN 48 /* offset of boot_return, for assembly */
+#define AGENT_BOOT_RETURN 56 /* offset of boot_return, for assembly */
 
 struct agent_header {
 	uint64_t magic;
@@ -45,6 +45,8 @@ struct agent_header {
 	uint32_t errand;      /* offsets of code to be copied elsewhere, and of
 				 its end, where struct agent_errand follows */
 	uint32_t errand_end;
+	uint32_t watch;	      /* as .hook, where calls are watched */
+	uint32_t unused;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
@@ -112,6 +114,12 @@ enum agent_failure {
 
 #define AGENT_WIDE 0x100
 
+/* Watched calls: nobody wants to know of the return. Beside the failure. */
+#define AGENT_ENTRY_ONLY 0x200
+
+/* … it has stored a pointer where its first argument says, if it returns 0. */
+#define AGENT_STORES 0x400
+
 /* Private to the process, and zeros in a forked child. */
 struct agent_gate {
 	uint64_t on;	      /* hooks look at nothing else while this is 0 */
@@ -124,6 +132,7 @@ struct agent_gate {
 	int64_t errno_offset; /* from the thread pointer; 0: not known */
 	int64_t tid_offset;   /* … of the thread's number; likewise */
 	uint64_t capture_bytes; /* no more of each; AGENT_CAPTURE_MOST or less */
+	uint64_t depth;	      /* so many frames of each watched call's stack */
 	/* What boot has done. */
 	uint64_t booted;      /* enum agent_boot */
 	int64_t boot_result;  /* descriptor, or a negative errno */
@@ -133,6 +142,7 @@ struct agent_gate {
 #define AGENT_DURATIONS 2 /* … and how many calls took how long */
 #define AGENT_RECORDS	4 /* each call is written to the thread's ring */
 #define AGENT_WAITS	8 /* … as soon as there is room, while calltrap lives */
+#define AGENT_WATCHES	16 /* … its entry, with its stack, and its return */
 
 /*
  * Of one thread; found by its thread pointer. A cache line. Another thread may
@@ -143,7 +153,10 @@ struct agent_thread {
 	uint64_t pointer;   /* what lies at fs:0; 0: free */
 	uint32_t tid;	    /* 0: not known */
 	uint32_t block;	    /* 0: none, see agent_shared */
-	uint64_t unused[6];
+	/* Where its stack lies, as far as it may be read; of this thread: */
+	uint64_t stack_low, stack_high;
+	uint64_t stack_tid;
+	uint64_t unused[3];
 };
 
 #define AGENT_RELEASED UINT32_MAX /* a tid: calltrap is about to free it */
@@ -151,6 +164,49 @@ struct agent_thread {
 #define AGENT_THREADS 1024
 #define AGENT_OFFERS  16
 #define AGENT_PROBING 64 /* how many entries are looked at for a thread */
+
+/*
+ * Where a frame's caller is found, by the address that the frame returns to.
+ * Open addressing; one that isn't there is added when it is missed.
+ */
+struct agent_row {
+	uint64_t address; /* 0: none. Written last */
+	uint64_t rule;	  /* agent_rule() */
+};
+
+#define AGENT_ROWS	  16384
+#define AGENT_ROW_PROBING 8
+
+enum agent_rule_bits {
+	AGENT_RULE_OUTERMOST = 1,  /* nobody has called it */
+	AGENT_RULE_BY_FP = 2,	   /* the offset is from the frame pointer */
+	AGENT_RULE_IN_MEMORY = 4,  /* the frame's end is what lies there */
+	AGENT_RULE_FP_SAVED = 8,   /* the caller's frame pointer lies … */
+	AGENT_RULE_FP_UNKNOWN = 16,
+};
+
+/* fp_offset: … so far from the frame's end. It has 24 bits. */
+static inline uint64_t agent_rule(unsigned bits, int32_t offset,
+				  int32_t fp_offset)
+{
+	return bits | (uint64_t)((uint32_t)fp_offset & 0xffffff) << 8 |
+	       (uint64_t)(uint32_t)offset << 32;
+}
+
+static inline int64_t agent_rule_offset(uint64_t rule)
+{
+	return (int32_t)(rule >> 32);
+}
+
+static inline int64_t agent_rule_fp_offset(uint64_t rule)
+{
+	return (int32_t)((uint32_t)rule & 0xffffff00) >> 8;
+}
+
+static inline unsigned agent_row_home(uint64_t address)
+{
+	return address * 0x9e3779b97f4a7c15ull >> 50;
+}
 
 /*
  * Block 0 belongs to all threads that have no own one: they count there, and
@@ -166,6 +222,9 @@ struct agent_shared {
 	uint64_t unused[5];
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
+	uint64_t rows_era; /* odd while rows are taken out */
+	uint64_t unused_too[7];
+	struct agent_row rows[AGENT_ROWS];
 };
 
 /* Of one function in one block. */
@@ -244,6 +303,31 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
 {
 	return which << 16 | bytes;
 }
+
+/*
+ * Of watched calls there are two: the entry, behind which arguments and frames
+ * follow, the innermost first; and the return.
+ */
+enum agent_watch_word {
+	AGENT_WATCH_HEADER,
+	AGENT_WATCH_TIME,  /* ticks */
+	AGENT_WATCH_SLOT,  /* where the return address lies */
+	AGENT_WATCH_STUB,  /* agent_record_stub(); the second: which of them */
+	AGENT_WATCH_VALUE, /* entry: how many frames, and AGENT_COMPLETE;
+			      return: the result, and one more word: the
+			      return address */
+	AGENT_WATCH_FIXED,
+};
+
+enum agent_watch_kind { AGENT_WATCH_ENTRY = 1, AGENT_WATCH_RETURN };
+
+/* … and, of one that stores, where and what. */
+#define AGENT_WATCH_RETURN_WORDS (AGENT_WATCH_FIXED + 1)
+#define AGENT_WATCH_STORED_WORDS (AGENT_WATCH_FIXED + 3)
+
+#define AGENT_DEPTH_MAX	  128 /* of frames */
+#define AGENT_COMPLETE	  0x10000 /* that was the thread's first function */
+#define AGENT_WATCH_WORDS (AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX)
 
 /* A ring is full before its end: for handlers that come in between. */
 #define AGENT_RING_SLACK 4096

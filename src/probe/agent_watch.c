@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "probe/agent_private.h"
+#include "sysdeps/linux/procfs.h"
+
+/*
+ * Watched calls: entries and returns of all threads become moments, in the
+ * order of their stamps, and go the way that those of stops go. What the agent
+ * could not tell has hit the trap; there it is learned for the next time.
+ */
+
+/* ---- moments of what is past ---- */
+
+/* All that is known of the memory of then. */
+struct known_word {
+	struct memory memory;
+	taddr_t address;
+	uint64_t value;
+};
+
+static size_t read_known(struct memory *memory, taddr_t address, void *ret,
+			 size_t size)
+{
+	const struct known_word *word = (struct known_word *)memory;
+
+	if (address != word->address)
+		return 0;
+	if (size > sizeof(word->value))
+		size = sizeof(word->value);
+	memcpy(ret, &word->value, size);
+	return size;
+}
+
+static const struct memory_ops known_ops = { .read = read_known };
+
+static int no_fp_regs(const struct moment *moment UNUSED,
+		      struct fp_regs *ret UNUSED)
+{
+	return -ENODATA;
+}
+
+static const struct moment_ops past_ops = {
+	.fp_regs = no_fp_regs,
+	.is_one_mapping = mapping_is_one,
+};
+
+static struct regs entry_regs(const struct watched_call *call)
+{
+	return (struct regs){ .user = {
+		.rip = call->point->point->address,
+		.rsp = call->slot,
+		.rdi = call->arguments[0],
+		.rsi = call->arguments[1],
+		.rdx = call->arguments[2],
+	} };
+}
+
+static struct regs return_regs(const struct watched_call *call)
+{
+	return (struct regs){ .user = {
+		.rip = call->return_address,
+		.rsp = call->slot + sizeof(uint64_t),
+		.rax = call->result,
+	} };
+}
+
+/* ---- telling ---- */
+
+static void tell_moment(struct agent_engine *engine,
+			const struct watched_call *call, struct task *task)
+{
+	struct agent_space *space = call->point->space;
+	const bool returns = call->kind == AGENT_WATCH_RETURN;
+	const struct regs regs = returns ? return_regs(call) :
+					   entry_regs(call);
+	struct known_word word = {
+		.memory.ops = &known_ops,
+		.address = call->stored_at ? call->stored_at : call->slot,
+		.value = call->stored_at ? call->stored : call->return_address,
+	};
+	const struct moment moment = {
+		.space = space->space,
+		.pid = task->tracee->pid,
+		.tid = call->tid,
+		.arch = &arch_x86_64,
+		.regs = &regs,
+		.memory = &word.memory,
+		.past = true,
+		.time = ticks_to_ns(&engine->ticks, call->time),
+		.calls = task_calls_of(task),
+		.engine = &engine->engine,
+		.muted = task->tracee->muted,
+		.ops = &past_ops,
+		.callers = &call->stack,
+	};
+
+	if (returns) {
+		(void)pairing_return(&moment, call->return_address);
+		return;
+	}
+	pairing_forget_frame(&moment);
+	call->point->point->ops->reached(call->point->point, &moment);
+}
+
+/* Nobody knows its thread any more, or not yet. */
+static void tell_call(struct agent_engine *engine,
+		      const struct watched_call *call)
+{
+	struct agent_space *space = call->point->space;
+	struct task *task =
+		task_find(space->space->space->tracer, call->tid);
+
+	if (!task || !task->tracee ||
+	    probe_space_of(task->tracee->space) != space->space) {
+		engine->report.lost++;
+		return;
+	}
+	tell_moment(engine, call, task);
+}
+
+/* ---- reading ---- */
+
+struct watching {
+	struct agent_space *space;
+	struct agent_point *points[AGENT_STUBS];
+};
+
+static void list_points(struct agent_space *space, struct watching *ret)
+{
+	struct agent_point *point;
+
+	*ret = (struct watching){ .space = space };
+	for (point = space->points; point; point = point->next)
+		if (point->stub >= 0 && point->stub < AGENT_STUBS)
+			ret->points[point->stub] = point;
+}
+
+/* What the program has written itself may be of any time. */
+static bool is_past(struct agent_engine *engine, uint64_t time)
+{
+	if (time > engine->latest)
+		engine->latest = ticks_now();
+	return time <= engine->latest;
+}
+
+static struct watched_call *add(struct agent_engine *engine)
+{
+	struct watched_list *list = &engine->watched;
+
+	if (list->count == list->room)
+		list->calls = xgrow(list->calls, list->count, &list->room,
+				    sizeof(*list->calls));
+	return &list->calls[list->count++];
+}
+
+static stack_id stack_of(struct agent_space *space,
+			 const struct agent_watched *watched)
+{
+	struct prober *prober = space->space->prober;
+
+	if (!prober->config.unwinder)
+		return STACK_NONE;
+	return unwind_addresses(prober->config.unwinder, space->space->space,
+				watched->frames, watched->frame_count,
+				watched->complete);
+}
+
+static void keep(void *context, const struct agent_watched *watched)
+{
+	const struct watching *watching = context;
+	struct agent_space *space = watching->space;
+	struct agent_engine *engine = space->engine;
+	struct watched_call *call;
+
+	if (watched->stub >= AGENT_STUBS || !watching->points[watched->stub] ||
+	    !is_past(engine, watched->time) ||
+	    (watched->kind == AGENT_WATCH_ENTRY && !watched->frame_count))
+		return;
+	call = add(engine);
+	*call = (struct watched_call){
+		.point = watching->points[watched->stub],
+		.kind = watched->kind,
+		.tid = watched->tid,
+		.time = watched->time,
+		.order = engine->watched.order++,
+		.slot = watched->slot,
+		.result = watched->result,
+	};
+	call->return_address = watched->return_address;
+	call->stored_at = watched->stored_at;
+	call->stored = watched->stored;
+	if (watched->kind == AGENT_WATCH_RETURN)
+		return;
+	call->return_address = watched->frames[0];
+	memcpy(call->arguments, watched->arguments, sizeof(call->arguments));
+	call->stack = stack_of(space, watched);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct watched_call *one = a, *two = b;
+
+	if (one->time != two->time)
+		return one->time < two->time ? -1 : 1;
+	return (one->order > two->order) - (one->order < two->order);
+}
+
+static bool is_sorted(const struct watched_list *list)
+{
+	size_t i;
+
+	for (i = 1; i < list->count; i++)
+		if (compare_times(&list->calls[i - 1], &list->calls[i]) > 0)
+			return false;
+	return true;
+}
+
+static void read_all(struct agent_engine *engine)
+{
+	struct watched_list *list = &engine->watched;
+	struct agent_space *space;
+	struct watching watching;
+
+	for (space = engine->spaces; space; space = space->next) {
+		if (!space->agent.shared.memory)
+			continue;
+		list_points(space, &watching);
+		shared_read_watched(&space->agent.shared, clock_now(), keep,
+				    &watching);
+	}
+	if (!is_sorted(list))
+		qsort(list->calls, list->count, sizeof(*list->calls),
+		      compare_times);
+}
+
+/* The time, or later: until the thread had done all that there is of it. */
+static uint64_t last_of(const struct watched_list *list, pid_t stopped,
+			uint64_t until)
+{
+	size_t i;
+
+	for (i = list->count; stopped && i-- && list->calls[i].time > until;)
+		if (list->calls[i].tid == stopped)
+			return list->calls[i].time;
+	return until;
+}
+
+/*
+ * What somebody does who is told of a call may ask for what is known by then:
+ * that is being told.
+ */
+size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
+			pid_t stopped)
+{
+	struct watched_list *list = &engine->watched;
+	size_t told = 0;
+
+	if (engine->telling || !(engine->mode & AGENT_WATCHES))
+		return 0;
+	engine->telling = true;
+	read_all(engine);
+	until = last_of(list, stopped, until);
+	while (told < list->count && list->calls[told].time <= until)
+		tell_call(engine, &list->calls[told++]);
+	if (told)
+		memmove(list->calls, list->calls + told,
+			(list->count - told) * sizeof(*list->calls));
+	list->count -= told;
+	engine->telling = false;
+	return told;
+}
+
+/* ---- learning ---- */
+
+static uint64_t row_of(const struct unwind_rule *rule)
+{
+	const unsigned bits =
+		(rule->outermost ? AGENT_RULE_OUTERMOST : 0) |
+		(rule->by_fp ? AGENT_RULE_BY_FP : 0) |
+		(rule->in_memory ? AGENT_RULE_IN_MEMORY : 0) |
+		(rule->fp_saved ? AGENT_RULE_FP_SAVED : 0) |
+		(rule->fp_unknown ? AGENT_RULE_FP_UNKNOWN : 0);
+
+	return agent_rule(bits, rule->offset, rule->fp_offset);
+}
+
+/* The stack that was taken of the call is walked over in the process now. */
+static void learn_rows(struct agent_space *space)
+{
+	struct unwinder *unwinder = space->space->prober->config.unwinder;
+	const taddr_t *addresses;
+	unsigned i, count = unwind_last(unwinder, &addresses);
+
+	for (i = 0; i < count; i++) {
+		struct unwind_rule rule;
+
+		if (!shared_has_row(&space->agent.shared, addresses[i]) &&
+		    unwind_rule(unwinder, space->space->space, addresses[i],
+				&rule))
+			shared_add_row(&space->agent.shared, addresses[i],
+				       row_of(&rule));
+	}
+}
+
+/*
+ * The kernel's [stack] is there for as long as the program. Of other stacks we
+ * know that one is the thread's own when the thread's data lie above it, in
+ * the same mapping (glibc's, musl's): as far as these it can't go while the
+ * thread runs on it. A coroutine's may end anywhere.
+ */
+static struct shared_stack stack_around(const struct task *task, taddr_t sp)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	const taddr_t thread = task->regs.user.fs_base & -sizeof(taddr_t);
+
+	if (!procfs_find_mapping(task->tid, sp, mapping))
+		return (struct shared_stack){ 0 };
+	if (!strcmp(mapping->path, "[stack]"))
+		return (struct shared_stack){ mapping->start, mapping->end };
+	if (sp < thread && thread < mapping->end)
+		return (struct shared_stack){ mapping->start, thread };
+	return (struct shared_stack){ 0 };
+}
+
+/* Room that the agent leaves for itself; [stack] grows. */
+#define STACK_SPARE 16384
+
+/* To look at all mappings takes a while: done for the 1st, 2nd, 4th hit … */
+static void learn_stack(struct agent_space *space, const struct task *task)
+{
+	const taddr_t sp = task->regs.user.rsp;
+	const taddr_t pointer = task->regs.user.fs_base;
+	struct shared *shared = &space->agent.shared;
+	struct shared_stack stack;
+
+	if (!shared_find_stack(shared, pointer, task->tid, &stack) ||
+	    (sp < stack.high && sp >= stack.low + STACK_SPARE))
+		return;
+	space->strays++;
+	if (stack.high && space->strays & (space->strays - 1))
+		return;
+	stack = stack_around(task, sp);
+	if (stack.high)
+		shared_set_stack(shared, pointer, task->tid, &stack);
+}
+
+void agent_watch_reached(struct agent_point *own, struct task *task,
+			 const struct moment *moment)
+{
+	struct unwinder *unwinder = moment->space->prober->config.unwinder;
+	struct agent_space *space = own->space;
+
+	unwind_last_forget(unwinder);
+	own->point->ops->reached(own->point, moment);
+	if (own->stub < 0 || space->agent.state != AGENT_INSIDE)
+		return;
+	learn_rows(space);
+	learn_stack(space, task);
+}
+
+void agent_watch_forget_rows(struct agent_space *space)
+{
+	if (space->engine->mode & AGENT_WATCHES && space->agent.shared.memory)
+		shared_clear_rows(&space->agent.shared);
+}
