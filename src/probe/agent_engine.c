@@ -25,6 +25,9 @@
 /* Where there is nothing to read, only signs of life are given. */
 #define BEAT_EVERY (NS_PER_SECOND / 10)
 
+/* Modes in which threads have rings. */
+#define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
+
 /* Slots that the dynamic linker fills in when they are first called through. */
 #define LOOK_EVERY (NS_PER_SECOND / 4)
 
@@ -202,7 +205,7 @@ static bool may_take(const struct agent_point *own, const struct task *task)
 
 	if (agent->state > AGENT_CLOSING || !is_alone(&own->owner, task))
 		return false;
-	if (agent->state == AGENT_OUTSIDE && agent->mode & (AGENT_RECORDS | AGENT_WATCHES) &&
+	if (agent->state == AGENT_OUTSIDE && agent->mode & WITH_RINGS &&
 	    is_in_namespace(task)) {
 		agent->state = AGENT_REFUSED;
 		agent->reason = "a namespace of process numbers";
@@ -475,7 +478,7 @@ static void drain(struct event_source *source, uint64_t now)
 	if (tell(engine, ticks_now()) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
-		source->due = now + (engine->mode & (AGENT_RECORDS | AGENT_WATCHES) ?
+		source->due = now + (engine->mode & WITH_RINGS ?
 					     READ_EVERY :
 					     BEAT_EVERY);
 }
