@@ -97,11 +97,11 @@ pack()
 	local place=$work/machine/calltrap program
 	mkdir -p "$place"
 	llvm-strip -o "$place/calltrap" calltrap
-	(cd "$cache/source" && cp --parents -r etc examples man tests/e2e \
+	(cd "$cache/source" && cp --parents -r debian etc examples man tests/e2e \
 		tests/unit src/report/flame "$place")
 	for program in tests/unit/test_*; do
 		[ ! -x "$program" ] || [ -d "$program" ] ||
-			llvm-strip -g -o "$place/$program" "$program"
+			cp "$program" "$place/$program"
 	done
 	echo "${AARCH64_TESTS-}" >"$place/wanted"
 	# shellcheck disable=SC2086
