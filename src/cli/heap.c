@@ -175,7 +175,7 @@ static void set_alarm(struct heap_verb *verb)
 
 	if (verb->next_report && verb->next_report < then)
 		then = verb->next_report;
-	if (verb->foreseen && clock_now() + PAUSE < then)
+	if (verb->prefetch && clock_now() + PAUSE < then)
 		then = clock_now() + PAUSE;
 	if (verb->next_look && verb->next_look < then)
 		then = verb->next_look;
@@ -189,26 +189,26 @@ static void want_report(struct heap_verb *verb, uint64_t now)
 	const struct session *session = verb->session;
 	const struct watched *process;
 
-	if (verb->foreseen)
+	if (verb->prefetch)
 		return;
-	verb->foreseen = heap_foreseen_new();
+	verb->prefetch = heap_prefetch_new();
 	verb->patience = now + PATIENCE;
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process))
-		heap_foreseen_add(
-			verb->foreseen, &verb->config, process,
+		heap_prefetch_add(
+			verb->prefetch, &verb->config, process,
 			heap_time(process->heap, now),
 			heap_export_is_wanted(&session->options->export));
 }
 
 static void print_if_named(struct heap_verb *verb, uint64_t now)
 {
-	if (!verb->foreseen || (!heap_foreseen_are_named(&verb->config,
-							 verb->foreseen) &&
+	if (!verb->prefetch || (!heap_prefetch_is_done(&verb->config,
+							 verb->prefetch) &&
 				now < verb->patience))
 		return;
-	heap_foreseen_free(verb->foreseen);
-	verb->foreseen = NULL;
+	heap_prefetch_free(verb->prefetch);
+	verb->prefetch = NULL;
 	print_all(verb);
 }
 
@@ -398,7 +398,7 @@ void heap_verb_free(struct heap_verb *verb)
 	top_free(verb->top);
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
-	heap_foreseen_free(verb->foreseen);
+	heap_prefetch_free(verb->prefetch);
 	heap_verb_free_components(verb);
 	suppressions_free(verb->suppressions);
 	wrappers_free(verb->wrappers);

@@ -10,7 +10,7 @@
 #include "recording/act_stats.h"
 #include "recording/recorder.h"
 #include "report/heap/components.h"
-#include "report/heap/foreseen.h"
+#include "report/heap/prefetch.h"
 #include "report/heap/journal.h"
 #include "report/heap/report.h"
 #include "report/heap/suppressions.h"
@@ -45,7 +45,7 @@ struct heap_verb {
 	uint64_t next_sample;  /* monotonic */
 	uint64_t until_sample; /* then so long */
 	uint64_t next_report;  /* 0: never */
-	struct heap_foreseen *foreseen; /* a report is made when these have
+	struct heap_prefetch *prefetch; /* a report is made when these have
 					   names, or NULL … */
 	uint64_t patience;              /* … or then */
 	sig_atomic_t reports;  /* requests that have been heeded */

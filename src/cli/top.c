@@ -23,10 +23,10 @@ struct top {
 	struct screen *screen;
 	struct live_shared *shared;
 	struct gather *gather;
-	struct gather_wish shown; /* by the last picture */
+	struct gather_request shown; /* by the last picture */
 	uint64_t next;            /* picture */
 	unsigned marks, saves[LIVE_FILES]; /* that have been heeded */
-	struct heap_foreseen *foreseen; /* of files that are to be written */
+	struct heap_prefetch *prefetch; /* of files that are to be written */
 	uint64_t patience;
 	bool wanted[LIVE_FILES];
 };
@@ -64,7 +64,7 @@ void top_free(struct top *top)
 		return;
 	screen_free(top->screen);
 	gather_free(top->gather);
-	heap_foreseen_free(top->foreseen);
+	heap_prefetch_free(top->prefetch);
 	free(top);
 }
 
@@ -181,13 +181,13 @@ static void want_files(struct top *top, uint64_t now)
 	const struct heap_verb *verb = top->verb;
 	const struct watched *process;
 
-	if (top->foreseen)
+	if (top->prefetch)
 		return;
-	top->foreseen = heap_foreseen_new();
+	top->prefetch = heap_prefetch_new();
 	top->patience = now + PATIENCE;
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process))
-		heap_foreseen_add(top->foreseen, &verb->config, process,
+		heap_prefetch_add(top->prefetch, &verb->config, process,
 				  heap_time(process->heap, now), true);
 }
 
@@ -205,41 +205,41 @@ static void save(struct top *top, uint64_t now)
 	}
 	if (asked)
 		want_files(top, now);
-	if (!top->foreseen ||
-	    (!heap_foreseen_are_named(&top->verb->config, top->foreseen) &&
+	if (!top->prefetch ||
+	    (!heap_prefetch_is_done(&top->verb->config, top->prefetch) &&
 	     now < top->patience))
 		return;
-	heap_foreseen_free(top->foreseen);
-	top->foreseen = NULL;
+	heap_prefetch_free(top->prefetch);
+	top->prefetch = NULL;
 	write_files(top);
 }
 
 /* ---- pictures ---- */
 
 /* What another process says is looked at before it is used. */
-static struct gather_wish wish_of(struct live_shared *shared)
+static struct gather_request request_of(struct live_shared *shared)
 {
-	return (struct gather_wish){
+	return (struct gather_request){
 		.by = atomic_load(&shared->by) % LIVE_BYS,
 		.order = atomic_load(&shared->order) % LIVE_ORDERS,
 		.open = atomic_load(&shared->open),
 	};
 }
 
-static bool is_other(const struct gather_wish *a, const struct gather_wish *b)
+static bool is_other(const struct gather_request *a, const struct gather_request *b)
 {
 	return a->by != b->by || a->order != b->order || a->open != b->open;
 }
 
-static void show(struct top *top, const struct gather_wish *wish, uint64_t now)
+static void show(struct top *top, const struct gather_request *request, uint64_t now)
 {
 	struct live_picture *picture = live_blank(top->shared);
 	struct cost cost;
 
 	cost_find(&top->verb->session->tracer, 0, now, &cost);
-	gather_make(top->gather, wish, &cost, now, picture);
+	gather_make(top->gather, request, &cost, now, picture);
 	live_publish(top->shared, picture);
-	top->shown = *wish;
+	top->shown = *request;
 	top->next = now + (gather_lacks_names(top->gather) ? 2 * TICK :
 							     NS_PER_SECOND);
 }
@@ -247,7 +247,7 @@ static void show(struct top *top, const struct gather_wish *wish, uint64_t now)
 uint64_t top_look(struct top *top, uint64_t now)
 {
 	struct signal_requests *requests = top->verb->session->requests;
-	const struct gather_wish wish = wish_of(top->shared);
+	const struct gather_request request = request_of(top->shared);
 	unsigned marks = atomic_load(&top->shared->marks);
 	bool marked = marks != top->marks;
 
@@ -261,7 +261,7 @@ uint64_t top_look(struct top *top, uint64_t now)
 	top->marks = marks;
 	save(top, now);
 	if (now >= gather_next(top->gather) &&
-	    (marked || now >= top->next || is_other(&wish, &top->shown)))
-		show(top, &wish, now);
+	    (marked || now >= top->next || is_other(&request, &top->shown)))
+		show(top, &request, now);
 	return now + TICK;
 }

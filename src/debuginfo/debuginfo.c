@@ -187,7 +187,7 @@ void debuginfo_prepare_places(struct debuginfo *debuginfo,
 	ask_places(debuginfo, image, addresses, count, LIMIT);
 }
 
-bool debuginfo_foresee_places(struct debuginfo *debuginfo,
+bool debuginfo_prefetch_places(struct debuginfo *debuginfo,
 			      struct image *image, const uint64_t *addresses,
 			      size_t count)
 {

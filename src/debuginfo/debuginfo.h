@@ -77,7 +77,7 @@ void debuginfo_prepare_places(struct debuginfo *debuginfo,
  * The same without waiting: false as long as the reader is at it, and this is
  * to be called again. What has still to be fetched is not waited for.
  */
-bool debuginfo_foresee_places(struct debuginfo *debuginfo,
+bool debuginfo_prefetch_places(struct debuginfo *debuginfo,
 			      struct image *image, const uint64_t *addresses,
 			      size_t count) MUST_CHECK;
 

@@ -34,7 +34,7 @@ struct ledger {
 };
 
 /* What was looked up lately: nearly every act asks for one of few. */
-#define LATELY 16
+#define RECENT 16
 
 struct heap {
 	struct heap_options options;
@@ -57,9 +57,9 @@ struct heap {
 
 	struct library_name *libraries;
 	struct library_pointer *library_pointers;
-	const struct library_pointer *late_pointers[LATELY];
+	const struct library_pointer *recent_pointers[RECENT];
 	struct use_entry *uses;
-	struct use_entry *late_uses[LATELY];
+	struct use_entry *recent_uses[RECENT];
 	struct use_entry **use_list;
 	size_t use_count, use_room;
 	struct holder_entry *holders;

@@ -19,9 +19,9 @@ struct library_pointer {
 	UT_hash_handle hh;
 };
 
-static size_t late_place(const void *pointer)
+static size_t recent_slot(const void *pointer)
 {
-	return ((uintptr_t)pointer * 0x9e3779b97f4a7c15u) >> 32 & (LATELY - 1);
+	return ((uintptr_t)pointer * 0x9e3779b97f4a7c15u) >> 32 & (RECENT - 1);
 }
 
 /* Modules come with texts of their own for each name. */
@@ -50,14 +50,14 @@ static const struct library_pointer *find_pointer(struct heap *heap,
 
 const char *heap_library(struct heap *heap, const char *library)
 {
-	const struct library_pointer **late;
+	const struct library_pointer **recent;
 
 	if (!library)
 		return NULL;
-	late = &heap->late_pointers[late_place(library)];
-	if (!*late || (*late)->given != library)
-		*late = find_pointer(heap, library);
-	return (*late)->name;
+	recent = &heap->recent_pointers[recent_slot(library)];
+	if (!*recent || (*recent)->given != library)
+		*recent = find_pointer(heap, library);
+	return (*recent)->name;
 }
 
 struct thread_number {
@@ -176,13 +176,13 @@ struct heap_use *heap_use(struct heap *heap,
 			  const struct family_function *function,
 			  const char *library)
 {
-	size_t place = late_place(function) ^ late_place(library);
-	struct use_entry **late = &heap->late_uses[place];
+	size_t place = recent_slot(function) ^ recent_slot(library);
+	struct use_entry **recent = &heap->recent_uses[place];
 
-	if (!*late || (*late)->key.function != function ||
-	    (*late)->key.library != library)
-		*late = find_use(heap, function, library);
-	return &(*late)->use;
+	if (!*recent || (*recent)->key.function != function ||
+	    (*recent)->key.library != library)
+		*recent = find_use(heap, function, library);
+	return &(*recent)->use;
 }
 
 size_t heap_use_count(const struct heap *heap)

@@ -382,7 +382,7 @@ static bool ask(struct namer *namer, const struct frame *frames, size_t count,
 			debuginfo_prepare_places(debuginfo, wanted[i].image,
 						 addresses, n);
 		else
-			all = debuginfo_foresee_places(
+			all = debuginfo_prefetch_places(
 				debuginfo, wanted[i].image, addresses, n);
 	}
 	return all;
@@ -394,7 +394,7 @@ void namer_prepare(struct namer *namer, const struct frame *frames,
 	ask(namer, frames, count, true);
 }
 
-bool namer_foresee(struct namer *namer, const struct frame *frames,
+bool namer_prefetch(struct namer *namer, const struct frame *frames,
 		   size_t count)
 {
 	return ask(namer, frames, count, false);

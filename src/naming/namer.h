@@ -59,7 +59,7 @@ void namer_prepare(struct namer *namer, const struct frame *frames,
  * The same without waiting, which is for who must not stand still: false as
  * long as debug information is being read, and this is to be called again.
  */
-bool namer_foresee(struct namer *namer, const struct frame *frames,
+bool namer_prefetch(struct namer *namer, const struct frame *frames,
 		   size_t count) MUST_CHECK;
 
 #endif

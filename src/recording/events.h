@@ -36,7 +36,7 @@ struct event_state {
 
 /* Where handles were named last: addresses and places in the block's row of
    all that were. */
-struct late_handle {
+struct recent_handle {
 	uint64_t handle;
 	uint32_t place; /* from 1 on */
 };
@@ -47,8 +47,8 @@ struct event_block {
 	struct event_state state;
 	uint32_t count;
 	uint64_t first_time, last_time;
-	struct late_handle *late; /* a table */
-	size_t late_room, late_count;
+	struct recent_handle *recent; /* a table */
+	size_t recent_room, recent_count;
 	uint32_t named; /* how many handles were */
 };
 

@@ -10,7 +10,7 @@ void event_block_fini(struct event_block *block)
 {
 	for (unsigned i = 0; i < COLUMNS; i++)
 		strbuf_fini(&block->columns[i]);
-	free(block->late);
+	free(block->recent);
 	*block = (struct event_block){ 0 };
 }
 
@@ -24,46 +24,46 @@ static void put(struct event_block *block, enum column column, uint64_t number)
 static size_t slot_of(const struct event_block *block, uint64_t handle)
 {
 	uint64_t mixed = handle * UINT64_C(0x9e3779b97f4a7c15);
-	size_t slot = mixed >> 32 & (block->late_room - 1);
+	size_t slot = mixed >> 32 & (block->recent_room - 1);
 
-	while (block->late[slot].place && block->late[slot].handle != handle)
-		slot = (slot + 1) & (block->late_room - 1);
+	while (block->recent[slot].place && block->recent[slot].handle != handle)
+		slot = (slot + 1) & (block->recent_room - 1);
 	return slot;
 }
 
 static void make_room(struct event_block *block)
 {
-	struct late_handle *old = block->late;
-	size_t old_room = block->late_room;
+	struct recent_handle *old = block->recent;
+	size_t old_room = block->recent_room;
 
-	if (block->late_count * 2 < old_room)
+	if (block->recent_count * 2 < old_room)
 		return;
-	block->late_room = old_room ? 2 * old_room : 1024;
-	block->late = xcalloc(block->late_room, sizeof(*block->late));
+	block->recent_room = old_room ? 2 * old_room : 1024;
+	block->recent = xcalloc(block->recent_room, sizeof(*block->recent));
 	for (size_t i = 0; i < old_room; i++)
 		if (old[i].place)
-			block->late[slot_of(block, old[i].handle)] = old[i];
+			block->recent[slot_of(block, old[i].handle)] = old[i];
 	free(old);
 }
 
 /* How many handles ago it was named; 0 is for a new one. */
 static void put_handle(struct event_block *block, uint64_t handle)
 {
-	struct late_handle *late;
+	struct recent_handle *recent;
 
 	make_room(block);
-	late = &block->late[slot_of(block, handle)];
-	if (late->place) {
-		put(block, COLUMN_HANDLE, block->named - late->place + 1);
+	recent = &block->recent[slot_of(block, handle)];
+	if (recent->place) {
+		put(block, COLUMN_HANDLE, block->named - recent->place + 1);
 	} else {
 		put(block, COLUMN_HANDLE, 0);
 		put(block, COLUMN_ADDRESS,
 		    zigzag(handle - block->state.address));
 		block->state.address = handle;
-		block->late_count++;
+		block->recent_count++;
 	}
-	late->handle = handle;
-	late->place = ++block->named;
+	recent->handle = handle;
+	recent->place = ++block->named;
 }
 
 /* ---- events ---- */
@@ -170,9 +170,9 @@ void event_block_take(struct event_block *block, struct strbuf *out)
 		put_bytes(out, strbuf_text(column), column->length);
 		strbuf_clear(column);
 	}
-	if (block->late)
-		memset(block->late, 0, block->late_room * sizeof(*block->late));
-	block->late_count = 0;
+	if (block->recent)
+		memset(block->recent, 0, block->recent_room * sizeof(*block->recent));
+	block->recent_count = 0;
 	block->named = 0;
 	block->count = 0;
 	block->state = (struct event_state){ 0 };

@@ -57,14 +57,14 @@ static int open_file(struct recorder *recorder, pid_t pid,
 	uint64_t now = clock_now();
 	const struct recording_head head = { .start = now,
 					     .wall = clock_wall(now) };
-	bool foreseen;
+	bool predictable;
 	int err;
 
-	foreseen = path_pattern_expand(recorder->options.path, pid, &path);
+	predictable = path_pattern_expand(recorder->options.path, pid, &path);
 	own->pid = pid;
 	own->recorder = recorder;
 	own->dictionary.stacks = recorder->options.stacks;
-	err = sink_file_open(strbuf_text(&path), foreseen,
+	err = sink_file_open(strbuf_text(&path), predictable,
 			     recorder->options.drops, &head, &own->file);
 	HASH_ADD_INT(recorder->files, pid, own);
 	*ret = own;

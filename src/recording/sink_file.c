@@ -163,18 +163,18 @@ static int begin_thread(struct sink_file *file)
 	return -error;
 }
 
-static int open_path(const char *path, bool foreseen)
+static int open_path(const char *path, bool predictable)
 {
 	int fd;
 
-	if (foreseen && exposed_is(path))
+	if (predictable && exposed_is(path))
 		return exposed_open(path, false);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
 		  0666);
 	return fd < 0 ? -errno : fd;
 }
 
-int sink_file_open(const char *path, bool foreseen, bool drops,
+int sink_file_open(const char *path, bool predictable, bool drops,
 		   const struct recording_head *head, struct sink_file **ret)
 {
 	struct sink_file *file = xcalloc(1, sizeof(*file));
@@ -186,7 +186,7 @@ int sink_file_open(const char *path, bool foreseen, bool drops,
 	pthread_cond_init(&file->changed, NULL);
 	file->end = &file->first;
 	file->drops = drops;
-	file->fd = open_path(path, foreseen);
+	file->fd = open_path(path, predictable);
 	err = file->fd < 0 ? file->fd : 0;
 	file->is_regular = !err && !fstat(file->fd, &status) &&
 			   S_ISREG(status.st_mode);

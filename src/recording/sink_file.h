@@ -18,11 +18,11 @@ struct sink_block {
 };
 
 /*
- * Opens path, emptied, with a head. foreseen: others can know the name
+ * Opens path, emptied, with a head. predictable: others can know the name
  * beforehand (see report/file/exposed.h). drops: events for which there is no room
  * are dropped; else whoever has them waits.
  */
-int sink_file_open(const char *path, bool foreseen, bool drops,
+int sink_file_open(const char *path, bool predictable, bool drops,
 		   const struct recording_head *head,
 		   struct sink_file **ret) MUST_CHECK;
 

@@ -32,13 +32,13 @@ static bool is_plain(const struct saved_place *place)
 	return place->kind == PLACE_MEMORY && place->base == BASE_CFA;
 }
 
-static bool set_fp(const struct recipe *recipe, unsigned fp,
+static bool set_fp(const struct unwind_row *row, unsigned fp,
 		   struct unwind_rule *ret)
 {
 	unsigned i;
 
-	for (i = 0; i < recipe->count; i++) {
-		const struct saved_place *place = &recipe->places[i];
+	for (i = 0; i < row->count; i++) {
+		const struct saved_place *place = &row->places[i];
 
 		if (place->reg != fp)
 			continue;
@@ -56,24 +56,24 @@ static bool is_near(const struct unwind_rule *rule)
 	return rule->fp_offset > -(1 << 23) && rule->fp_offset < 1 << 23;
 }
 
-static bool make_rule(const struct recipe *recipe,
+static bool make_rule(const struct unwind_row *row,
 		      const struct dwarf_arch *dwarf, unsigned word,
 		      struct unwind_rule *ret)
 {
-	const struct saved_place *address = &recipe->return_address;
+	const struct saved_place *address = &row->return_address;
 
-	if (recipe->is_signal_frame || recipe->is_unlearned)
+	if (row->is_signal_frame || row->is_unlearned)
 		return false;
-	ret->outermost = recipe->is_outermost;
+	ret->outermost = row->is_outermost;
 	if (ret->outermost)
 		return true;
-	ret->by_fp = recipe->cfa_base == dwarf->fp;
-	ret->in_memory = recipe->cfa_in_memory;
-	ret->offset = recipe->cfa_offset;
-	return (ret->by_fp || recipe->cfa_base == dwarf->sp) &&
-	       !recipe->cfa_behind && is_plain(address) &&
+	ret->by_fp = row->cfa_base == dwarf->fp;
+	ret->in_memory = row->cfa_in_memory;
+	ret->offset = row->cfa_offset;
+	return (ret->by_fp || row->cfa_base == dwarf->sp) &&
+	       !row->cfa_behind && is_plain(address) &&
 	       address->offset == -(int32_t)word &&
-	       set_fp(recipe, dwarf->fp, ret) && is_near(ret);
+	       set_fp(row, dwarf->fp, ret) && is_near(ret);
 }
 
 bool unwind_rule(struct unwinder *unwinder, struct space *space,
@@ -86,9 +86,9 @@ bool unwind_rule(struct unwinder *unwinder, struct space *space,
 	*ret = (struct unwind_rule){ 0 };
 	if (!site->code || site->is_signal_return)
 		return false;
-	ret->outermost = !site->recipe && site->is_outermost;
+	ret->outermost = !site->row && site->is_outermost;
 	return ret->outermost ||
-	       (site->recipe && make_rule(site->recipe, space->arch->dwarf,
+	       (site->row && make_rule(site->row, space->arch->dwarf,
 					  space->arch->word_size, ret));
 }
 

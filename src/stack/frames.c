@@ -5,7 +5,7 @@
 
 struct known_address {
 	uint64_t address;
-	struct recipe *recipe; /* or NULL */
+	struct unwind_row *row; /* or NULL */
 	const struct cfi *cfi; /* that it is from */
 	UT_hash_handle hh;
 };
@@ -39,7 +39,7 @@ static void learn_from(struct unwinder *unwinder, struct image *image,
 {
 	ret->cfi = cfi;
 	if (cfi)
-		ret->recipe = learner_recipe(unwinder->learner, image, cfi,
+		ret->row = learner_row(unwinder->learner, image, cfi,
 					     ret->address);
 }
 
@@ -47,11 +47,11 @@ static void learn(struct unwinder *unwinder, struct known_image *known,
 		  struct known_address *ret)
 {
 	learn_from(unwinder, known->image, known->cfi, ret);
-	if (!ret->recipe && !known->debug_looked_for) {
+	if (!ret->row && !known->debug_looked_for) {
 		known->debug_looked_for = true;
 		known->cfi_debug = cfi_new_debug(known->image);
 	}
-	if (!ret->recipe)
+	if (!ret->row)
 		learn_from(unwinder, known->image, known->cfi_debug, ret);
 }
 
@@ -73,10 +73,10 @@ static struct known_address *find_address(struct unwinder *unwinder,
 	return found;
 }
 
-const struct recipe *known_recipe(struct unwinder *unwinder,
+const struct unwind_row *known_row(struct unwinder *unwinder,
 				  struct image *image, uint64_t address)
 {
-	return find_address(unwinder, image, address)->recipe;
+	return find_address(unwinder, image, address)->row;
 }
 
 bool known_step(struct unwinder *unwinder, struct image *image,
@@ -95,7 +95,7 @@ static void free_image(struct known_image *known)
 
 	HASH_ITER(hh, known->addresses, address, next) {
 		HASH_DEL(known->addresses, address);
-		free(address->recipe);
+		free(address->row);
 		free(address);
 	}
 	cfi_free(known->cfi);

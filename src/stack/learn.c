@@ -4,12 +4,12 @@
 
 #include "base/xalloc.h"
 #include "stack/libunwind.h"
-#include "stack/recipe.h"
+#include "stack/unwind_row.h"
 
 /*
  * Each register, and each word of memory that is read, has a mark for value:
  * a number far from all others, so that what was added to it can be told. Two
- * runs with other marks must come to the same recipe; what does more than add
+ * runs with other marks must come to the same row; what does more than add
  * and read (aligns, compares) doesn't, and has none.
  *
  * libunwind for x86_64 does for i386 too: rules are about numbered registers,
@@ -35,7 +35,7 @@
 
 struct learner {
 	unw_addr_space_t space;
-	/* Of one recipe: */
+	/* Of one row: */
 	const struct image *image;
 	const struct dwarf_arch *arch;
 	struct cfi_entry entry;
@@ -289,17 +289,17 @@ static struct saved_place place_of(const struct learner *learner, uint8_t reg,
 }
 
 static bool set_cfa(const struct learner *learner, uint64_t cfa,
-		    struct recipe *recipe)
+		    struct unwind_row *row)
 {
-	int number = mark_of(learner, cfa, &recipe->cfa_offset);
+	int number = mark_of(learner, cfa, &row->cfa_offset);
 
 	if (number >= FIRST_WORD) {
-		recipe->cfa_in_memory = true;
-		recipe->cfa_behind = recipe->cfa_offset;
+		row->cfa_in_memory = true;
+		row->cfa_behind = row->cfa_offset;
 		number = mark_of(learner, learner->words[number - FIRST_WORD],
-				 &recipe->cfa_offset);
+				 &row->cfa_offset);
 	}
-	recipe->cfa_base = number;
+	row->cfa_base = number;
 	return number >= 0 && number < FIRST_WORD;
 }
 
@@ -310,7 +310,7 @@ static bool is_unchanged(const struct saved_place *place)
 }
 
 static void add_places(const struct learner *learner, unw_cursor_t *cursor,
-		       uint64_t cfa, struct recipe *recipe)
+		       uint64_t cfa, struct unwind_row *row)
 {
 	const struct dwarf_arch *arch = learner->arch;
 	unw_word_t value;
@@ -325,35 +325,35 @@ static void add_places(const struct learner *learner, unw_cursor_t *cursor,
 		if (i != UNWIND_SP && !unw_get_reg(cursor, i, &value))
 			place = place_of(learner, i, value, cfa);
 		if (!is_unchanged(&place))
-			recipe->places[recipe->count++] = place;
+			row->places[row->count++] = place;
 	}
 }
 
 /* ---- a step ---- */
 
-static bool make_recipe(struct learner *learner, unw_cursor_t *cursor,
-			struct recipe *recipe)
+static bool make_row(struct learner *learner, unw_cursor_t *cursor,
+			struct unwind_row *row)
 {
 	unw_word_t cfa, value;
 
 	if (unw_get_reg(cursor, UNWIND_CFA, &cfa) ||
-	    !set_cfa(learner, cfa, recipe) ||
+	    !set_cfa(learner, cfa, row) ||
 	    unw_get_reg(cursor, learner->arch->return_address, &value))
 		return false;
-	recipe->return_address =
+	row->return_address =
 		place_of(learner, learner->arch->return_address, value, cfa);
-	if (recipe->return_address.kind == PLACE_UNKNOWN)
+	if (row->return_address.kind == PLACE_UNKNOWN)
 		return false;
-	add_places(learner, cursor, cfa, recipe);
+	add_places(learner, cursor, cfa, row);
 	return true;
 }
 
-static bool run(struct learner *learner, uint64_t salt, struct recipe *recipe)
+static bool run(struct learner *learner, uint64_t salt, struct unwind_row *row)
 {
 	unw_cursor_t cursor;
 	int step;
 
-	memset(recipe, 0, RECIPE_SIZE_MAX);
+	memset(row, 0, UNWIND_ROW_SIZE_MAX);
 	learner->salt = salt;
 	learner->word_count = 0;
 	learner->reads_left = READS_MAX;
@@ -364,9 +364,9 @@ static bool run(struct learner *learner, uint64_t salt, struct recipe *recipe)
 	/* It has ways without tables; ours are better (step.c). */
 	if (step < 0 || !learner->found)
 		return false;
-	recipe->is_outermost = step == 0;
-	recipe->is_signal_frame = learner->entry.is_signal_frame;
-	return step == 0 || make_recipe(learner, &cursor, recipe);
+	row->is_outermost = step == 0;
+	row->is_signal_frame = learner->entry.is_signal_frame;
+	return step == 0 || make_row(learner, &cursor, row);
 }
 
 /* The record begins where a table entry of 32 bits can tell. */
@@ -380,47 +380,47 @@ static bool set_table(struct learner *learner)
 }
 
 /* Zeroed beyond the places, too: they are compared as bytes. */
-union recipe_room {
-	struct recipe recipe;
-	uint8_t bytes[RECIPE_SIZE_MAX];
+union row_room {
+	struct unwind_row row;
+	uint8_t bytes[UNWIND_ROW_SIZE_MAX];
 };
 
-static struct recipe *copy(const struct recipe *recipe)
+static struct unwind_row *copy(const struct unwind_row *row)
 {
-	size_t size = sizeof(*recipe) +
-		      recipe->count * sizeof(recipe->places[0]);
-	struct recipe *copy = xmalloc(size);
+	size_t size = sizeof(*row) +
+		      row->count * sizeof(row->places[0]);
+	struct unwind_row *copy = xmalloc(size);
 
-	memcpy(copy, recipe, size);
+	memcpy(copy, row, size);
 	return copy;
 }
 
-static struct recipe *learn(struct learner *learner, uint64_t low_bits)
+static struct unwind_row *learn(struct learner *learner, uint64_t low_bits)
 {
-	union recipe_room first, second;
+	union row_room first, second;
 
-	if (run(learner, 0x23456789abcd60 + low_bits, &first.recipe) &&
-	    run(learner, 0x5a3c9612345678 + low_bits, &second.recipe) &&
+	if (run(learner, 0x23456789abcd60 + low_bits, &first.row) &&
+	    run(learner, 0x5a3c9612345678 + low_bits, &second.row) &&
 	    !memcmp(&first, &second, sizeof(first)))
-		return copy(&first.recipe);
+		return copy(&first.row);
 	return NULL;
 }
 
-/* libunwind has the record, but what it says is no recipe. */
-static struct recipe *unlearned(const struct learner *learner)
+/* libunwind has the record, but what it says is no row. */
+static struct unwind_row *unlearned(const struct learner *learner)
 {
-	struct recipe *recipe = xcalloc(1, sizeof(*recipe));
+	struct unwind_row *row = xcalloc(1, sizeof(*row));
 
-	recipe->is_unlearned = true;
-	recipe->address = learner->address;
-	recipe->is_signal_frame = learner->entry.is_signal_frame;
-	return recipe;
+	row->is_unlearned = true;
+	row->address = learner->address;
+	row->is_signal_frame = learner->entry.is_signal_frame;
+	return row;
 }
 
-struct recipe *learner_recipe(struct learner *learner, struct image *image,
+struct unwind_row *learner_row(struct learner *learner, struct image *image,
 			      const struct cfi *cfi, uint64_t address)
 {
-	struct recipe *recipe = NULL;
+	struct unwind_row *row = NULL;
 	bool found;
 
 	if (!cfi_find(cfi, address, &learner->entry))
@@ -430,18 +430,18 @@ struct recipe *learner_recipe(struct learner *learner, struct image *image,
 	learner->address = address;
 	found = set_table(learner);
 	if (found)
-		recipe = learn(learner, 0);
+		row = learn(learner, 0);
 	/*
 	 * Expressions read words in two halves, which must be those of one
 	 * mark. 32-bit code has some at the odd multiples of 4.
 	 */
-	if (found && !recipe && image_arch(image)->word_size == 4)
-		recipe = learn(learner, 4);
-	if (found && !recipe && learner->found &&
+	if (found && !row && image_arch(image)->word_size == 4)
+		row = learn(learner, 4);
+	if (found && !row && learner->found &&
 	    image_arch(image)->word_size == 8)
-		recipe = unlearned(learner);
+		row = unlearned(learner);
 	cfi_entry_fini(&learner->entry);
-	return recipe;
+	return row;
 }
 
 /* ---- a frame that there is ---- */

@@ -3,7 +3,7 @@
 #define CALLTRAP_STACK_PRIVATE_H
 
 #include "base/hash.h"
-#include "stack/recipe.h"
+#include "stack/unwind_row.h"
 #include "stack/unwind.h"
 
 /* What the files that unwind share. */
@@ -14,11 +14,11 @@
 
 struct known_image;
 
-/* The recipe for a task that stands at an address of the image, or NULL. */
-const struct recipe *known_recipe(struct unwinder *unwinder,
+/* The row for a task that stands at an address of the image, or NULL. */
+const struct unwind_row *known_row(struct unwinder *unwinder,
 				  struct image *image, uint64_t address);
 
-/* Makes a frame that of its caller, where that recipe is_unlearned. */
+/* Makes a frame that of its caller, where that row is_unlearned. */
 bool known_step(struct unwinder *unwinder, struct image *image,
 		uint64_t address, struct frame_state *frame);
 void known_images_free(struct known_image *images);
@@ -33,7 +33,7 @@ struct code_site {
 	uint64_t key; /* 0: none */
 	const struct code *code; /* NULL: it is no code */
 	uint64_t address;        /* as in struct frame */
-	const struct recipe *recipe; /* or NULL */
+	const struct unwind_row *row; /* or NULL */
 	bool is_signal_return;   /* … but its looks say that it is that */
 	bool is_outermost;       /* nobody can have called it */
 	uint32_t numbers[FRAME_METHODS]; /* of frames there, or 0 */
@@ -104,7 +104,7 @@ enum step {
 };
 
 /* By what the tables say of the site's address. */
-enum step step_by_recipe(struct walk *walk, const struct code_site *site);
+enum step step_by_row(struct walk *walk, const struct code_site *site);
 
 /* At a function's first instruction. */
 enum step step_from_entry(struct walk *walk);

@@ -185,7 +185,7 @@ static bool begins_there(const struct unwind_space *own, struct image *image,
 			 uint64_t address)
 {
 	return address - image_entry(image) < START_SIZE ||
-	       known_recipe(own->unwinder, image, address);
+	       known_row(own->unwinder, image, address);
 }
 
 static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
@@ -204,9 +204,9 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		return;
 	site->code = code_of(own, range);
 	site->address = inside;
-	site->recipe = known_recipe(own->unwinder, range->image,
+	site->row = known_row(own->unwinder, range->image,
 				    inside - !exact);
-	if (site->recipe)
+	if (site->row)
 		return;
 	site->is_outermost = begins_there(own, range->image, inside);
 	site->is_signal_return =

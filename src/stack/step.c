@@ -62,18 +62,18 @@ static bool is_known(const struct walk *walk, unsigned reg)
 	return !(walk->unknown & UINT64_C(1) << reg);
 }
 
-static bool find_cfa(struct walk *walk, const struct recipe *recipe,
+static bool find_cfa(struct walk *walk, const struct unwind_row *row,
 		     taddr_t *ret)
 {
-	if (!is_known(walk, recipe->cfa_base))
+	if (!is_known(walk, row->cfa_base))
 		return false;
-	*ret = cut_to_word(walk, walk->registers[recipe->cfa_base] +
-					 recipe->cfa_offset);
-	if (!recipe->cfa_in_memory)
+	*ret = cut_to_word(walk, walk->registers[row->cfa_base] +
+					 row->cfa_offset);
+	if (!row->cfa_in_memory)
 		return true;
 	if (!read_word(walk, *ret, ret))
 		return false;
-	*ret = cut_to_word(walk, *ret + recipe->cfa_behind);
+	*ret = cut_to_word(walk, *ret + row->cfa_behind);
 	return true;
 }
 
@@ -97,26 +97,26 @@ static bool find_value(struct walk *walk, const struct saved_place *place,
 }
 
 /* vfork() has taken its return address off the stack, which is shared. */
-static bool returns_by_register(const struct recipe *recipe)
+static bool returns_by_register(const struct unwind_row *row)
 {
-	return recipe->return_address.kind == PLACE_VALUE &&
-	       recipe->return_address.base != BASE_CFA;
+	return row->return_address.kind == PLACE_VALUE &&
+	       row->return_address.base != BASE_CFA;
 }
 
 /*
  * Callers are further up; but what a signal has interrupted may be on another
  * stack, and so may be what code that switches stacks has written down.
  */
-static bool is_above(const struct walk *walk, const struct recipe *recipe,
+static bool is_above(const struct walk *walk, const struct unwind_row *row,
 		     taddr_t cfa)
 {
 	taddr_t sp = walk->registers[walk->arch->dwarf->sp];
 
-	return recipe->is_signal_frame || recipe->cfa_in_memory || cfa > sp ||
-	       (cfa == sp && returns_by_register(recipe));
+	return row->is_signal_frame || row->cfa_in_memory || cfa > sp ||
+	       (cfa == sp && returns_by_register(row));
 }
 
-static void restore(struct walk *walk, const struct recipe *recipe,
+static void restore(struct walk *walk, const struct unwind_row *row,
 		    taddr_t cfa)
 {
 	uint64_t values[DWARF_REGISTERS_MAX];
@@ -124,11 +124,11 @@ static void restore(struct walk *walk, const struct recipe *recipe,
 	unsigned i;
 
 	/* Rules are about the registers as they were before the step. */
-	for (i = 0; i < recipe->count; i++)
-		if (!find_value(walk, &recipe->places[i], cfa, &values[i]))
+	for (i = 0; i < row->count; i++)
+		if (!find_value(walk, &row->places[i], cfa, &values[i]))
 			unknown |= UINT64_C(1) << i;
-	for (i = 0; i < recipe->count; i++) {
-		unsigned reg = recipe->places[i].reg;
+	for (i = 0; i < row->count; i++) {
+		unsigned reg = row->places[i].reg;
 
 		if (unknown & UINT64_C(1) << i) {
 			walk->unknown |= UINT64_C(1) << reg;
@@ -165,8 +165,8 @@ static enum step step_by_libunwind(struct walk *walk,
 
 	memcpy(frame.registers, walk->registers, sizeof(frame.registers));
 	if (!known_step(walk->own->unwinder, site->code->image,
-			site->recipe->address, &frame) ||
-	    !is_above(walk, site->recipe, frame.registers[sp]))
+			site->row->address, &frame) ||
+	    !is_above(walk, site->row, frame.registers[sp]))
 		return STEP_FAILED;
 	memcpy(walk->registers, frame.registers, sizeof(walk->registers));
 	walk->unknown = frame.unknown;
@@ -174,27 +174,27 @@ static enum step step_by_libunwind(struct walk *walk,
 	return STEP_DONE;
 }
 
-enum step step_by_recipe(struct walk *walk, const struct code_site *site)
+enum step step_by_row(struct walk *walk, const struct code_site *site)
 {
 	const struct dwarf_arch *dwarf = walk->arch->dwarf;
-	const struct recipe *recipe = site->recipe;
+	const struct unwind_row *row = site->row;
 	uint64_t return_address;
 	taddr_t cfa;
 
-	if (recipe->is_unlearned)
+	if (row->is_unlearned)
 		return step_by_libunwind(walk, site);
-	if (recipe->is_outermost)
+	if (row->is_outermost)
 		return STEP_OUTERMOST;
-	if (!find_cfa(walk, recipe, &cfa) || !is_above(walk, recipe, cfa) ||
-	    !find_value(walk, &recipe->return_address, cfa, &return_address))
+	if (!find_cfa(walk, row, &cfa) || !is_above(walk, row, cfa) ||
+	    !find_value(walk, &row->return_address, cfa, &return_address))
 		return STEP_FAILED;
-	restore(walk, recipe, cfa);
+	restore(walk, row, cfa);
 	walk->registers[dwarf->sp] = cfa;
 	set_ip(walk, return_address);
 	walk->unknown &= ~(UINT64_C(1) << dwarf->sp);
 	/* A caller that returned by it, too, would have lost its own. */
-	if (returns_by_register(recipe))
-		walk->unknown |= UINT64_C(1) << recipe->return_address.base;
+	if (returns_by_register(row))
+		walk->unknown |= UINT64_C(1) << row->return_address.base;
 	return STEP_DONE;
 }
 

@@ -103,13 +103,13 @@ static enum step step_without_tables(struct walk *walk,
 
 static enum step step_outward(struct walk *walk, struct position *position)
 {
-	const struct recipe *recipe = position->site->recipe;
+	const struct unwind_row *row = position->site->row;
 	enum step step;
 
-	if (!recipe)
+	if (!row)
 		return step_without_tables(walk, position);
-	step = step_by_recipe(walk, position->site);
-	position->method = recipe->is_signal_frame ? FRAME_SIGNAL : FRAME_CFI;
+	step = step_by_row(walk, position->site);
+	position->method = row->is_signal_frame ? FRAME_SIGNAL : FRAME_CFI;
 	return step;
 }
 
@@ -130,11 +130,11 @@ static void find_system_call(struct walk *walk, struct position *position)
 {
 	struct code_site *site;
 
-	if (position->site->recipe)
+	if (position->site->row)
 		return;
 	site = site_find(walk->own, walk->pid, walk_ip(walk), false);
 	/* That may have moved the other one. */
-	position->site = site->recipe ? site :
+	position->site = site->row ? site :
 					site_find(walk->own, walk->pid,
 						  walk_ip(walk), true);
 }
@@ -153,7 +153,7 @@ static bool arrive(struct walk *walk, struct position *position,
 		find_system_call(walk, position);
 	site = position->site;
 	if (site->is_signal_return ||
-	    (site->recipe && site->recipe->is_signal_frame))
+	    (site->row && site->row->is_signal_frame))
 		position->method = FRAME_HANDLED;
 	return site->code;
 }

@@ -185,7 +185,7 @@ static void begin_copy(struct tracer *tracer, struct task *task)
 	tracee->copied = false;
 	tracer->counts.unfollowed += tracer->follow && !bound;
 	if (!tracer->follow || !bound || tracer->leaving) {
-		task->wish = WISH_DETACH;
+		task->action = RESUME_DETACH;
 		return;
 	}
 	if (!linkmap_start(tracee->space, false))
@@ -269,8 +269,8 @@ static struct space *find_original(struct tracer *tracer, pid_t child)
 	struct space *best = NULL;
 	size_t most = 0, i;
 
-	for (i = 0; i < LATE_SPACES; i++)
-		take_better(tracer->late[i], child, &best, &most);
+	for (i = 0; i < KILLED_SPACES; i++)
+		take_better(tracer->killed[i], child, &best, &most);
 	HASH_ITER(hh, tracer->tracees, tracee, next)
 		take_better(tracee->space, child, &best, &most);
 	return best;
@@ -278,7 +278,7 @@ static struct space *find_original(struct tracer *tracer, pid_t child)
 
 void child_keep_space(struct tracer *tracer, struct space *space)
 {
-	struct space **oldest = &tracer->late[tracer->late_next++ % LATE_SPACES];
+	struct space **oldest = &tracer->killed[tracer->killed_next++ % KILLED_SPACES];
 
 	if (*oldest)
 		space_put(*oldest);
@@ -289,10 +289,10 @@ void child_drop_spaces(struct tracer *tracer)
 {
 	size_t i;
 
-	for (i = 0; i < LATE_SPACES; i++) {
-		if (tracer->late[i])
-			space_put(tracer->late[i]);
-		tracer->late[i] = NULL;
+	for (i = 0; i < KILLED_SPACES; i++) {
+		if (tracer->killed[i])
+			space_put(tracer->killed[i]);
+		tracer->killed[i] = NULL;
 	}
 }
 
@@ -425,7 +425,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 	tracee->copied = tracee->borrows = false;
 	space_put(old);
 	if (tracee->muted || tracer->leaving) {
-		task->wish = WISH_DETACH;
+		task->action = RESUME_DETACH;
 		return;
 	}
 	tell_lost_privileges(tracee);

@@ -91,24 +91,24 @@ static void price_way(struct tracer *tracer, struct task *task, uint64_t time)
 			   tracer->processor.near == task->tid);
 }
 
-/* Does what the handlers of the stop have wished for. */
+/* Does what the handlers of the stop have decided. */
 static void settle(struct tracer *tracer, struct task *task)
 {
 	/* Gone tasks (-ERR_GONE) still owe us their exit status. */
-	if (!task->stopped || task->queued || task->wish == WISH_HOLD)
+	if (!task->stopped || task->queued || task->action == RESUME_HOLD)
 		return;
-	if (task->wish == WISH_DETACH) {
+	if (task->action == RESUME_DETACH) {
 		detach(tracer, task);
 		return;
 	}
 	write_back(task);
 	guardian_mark_resumed(tracer->guardian, task->watch);
 	task->stopped = false;
-	if (task->listening || task->wish == WISH_LISTEN)
+	if (task->listening || task->action == RESUME_LISTEN)
 		guardian_mark_stopped(tracer->guardian, task->watch,
-				      task->wish == WISH_LISTEN);
+				      task->action == RESUME_LISTEN);
 	book_stop(tracer, task);
-	task->listening = task->wish == WISH_LISTEN;
+	task->listening = task->action == RESUME_LISTEN;
 	if (task->listening)
 		(void)ptrace_listen(task->tid);
 	else if (syscall_is_watched(tracer, task))
@@ -123,7 +123,7 @@ static void settle_waiting_child(struct tracer *tracer, struct task *child)
 {
 	if (!child || !child->newborn || !child->stopped || !child->tracee)
 		return;
-	child->wish = tracer->leaving ? WISH_DETACH : WISH_RUN;
+	child->action = tracer->leaving ? RESUME_DETACH : RESUME_RUN;
 	(void)child_first_stop(tracer, child);
 	settle(tracer, child);
 }
@@ -162,7 +162,7 @@ static bool is_superseded(const struct task *task)
 static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 {
 	if (is_superseded(task)) {
-		task->wish = WISH_HOLD;
+		task->action = RESUME_HOLD;
 		return;
 	}
 	if (sources_signal(tracer, task, signal)) {
@@ -185,7 +185,7 @@ static void handle_interrupt(struct task *task)
 static void handle_syscall(struct tracer *tracer, struct task *task)
 {
 	if (!syscall_handle(tracer, task) && is_superseded(task))
-		task->wish = WISH_HOLD;
+		task->action = RESUME_HOLD;
 }
 
 static void handle_stop(struct tracer *tracer, struct task *task,
@@ -200,7 +200,7 @@ static void handle_stop(struct tracer *tracer, struct task *task,
 		handle_signal(tracer, task, stop->signal);
 		break;
 	case STOP_GROUP:
-		task->wish = WISH_LISTEN;
+		task->action = RESUME_LISTEN;
 		break;
 	case STOP_FORK:
 	case STOP_VFORK:
@@ -244,10 +244,10 @@ static bool can_be_let_go(struct task *task)
 static void handle_known(struct tracer *tracer, struct task *task,
 			 const struct stop *stop)
 {
-	task->wish = tracer->leaving ? WISH_DETACH : WISH_RUN;
+	task->action = tracer->leaving ? RESUME_DETACH : RESUME_RUN;
 	task->deliver = 0;
 	if (task->newborn && !child_first_stop(tracer, task)) {
-		task->wish = WISH_HOLD;
+		task->action = RESUME_HOLD;
 		return;
 	}
 	task->entering = false;
@@ -256,7 +256,7 @@ static void handle_known(struct tracer *tracer, struct task *task,
 		task->asked--;
 	if (!tracer->leaving)
 		return;
-	task->wish = can_be_let_go(task) ? WISH_DETACH : WISH_RUN;
+	task->action = can_be_let_go(task) ? RESUME_DETACH : RESUME_RUN;
 }
 
 void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
@@ -491,7 +491,7 @@ static bool has_late_child(struct tracer *tracer)
 	int status;
 	pid_t tid = 0;
 
-	while (tracer->late[0] && !tid && clock_now() < deadline) {
+	while (tracer->killed[0] && !tid && clock_now() < deadline) {
 		tid = waitpid(-1, &status, __WALL | WNOHANG);
 		if (!tid)
 			nanosleep(&moment, NULL);

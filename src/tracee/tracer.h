@@ -18,11 +18,11 @@
 #include "tracee/stop.h"
 
 /* What is to become of a stopped task when its stop has been handled. */
-enum wish {
-	WISH_RUN,
-	WISH_LISTEN, /* stay stopped by job control, but hear of its end */
-	WISH_HOLD,   /* stay stopped until somebody else decides */
-	WISH_DETACH, /* let go of it */
+enum resume_action {
+	RESUME_RUN,
+	RESUME_LISTEN, /* stay stopped by job control, but hear of its end */
+	RESUME_HOLD,   /* stay stopped until somebody else decides */
+	RESUME_DETACH, /* let go of it */
 };
 
 /*
@@ -63,7 +63,7 @@ struct task {
 	bool entering;         /* stopped at a system call's entry */
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
-	enum wish wish;
+	enum resume_action action;
 	int deliver;           /* signal that goes with the resumption, or 0 */
 	int end_status;        /* as from wait(2), when it has ended */
 	uint64_t stop_time;    /* monotonic, before any work on the stop */
@@ -158,7 +158,7 @@ struct tracer_client_ops {
 	void (*leave)(struct tracer_client *, struct tracee *);
 };
 
-#define LATE_SPACES 4
+#define KILLED_SPACES 4
 
 struct tracer {
 	struct tracer_client *client;
@@ -179,8 +179,8 @@ struct tracer {
 	struct queued_stop *queue; /* statuses that are still to be handled */
 	size_t queue_count;
 	size_t queue_room;
-	struct space *late[LATE_SPACES]; /* of processes that were killed */
-	unsigned late_next;
+	struct space *killed[KILLED_SPACES]; /* of processes that were killed */
+	unsigned killed_next;
 	size_t orphans;         /* held: their parents' events are to come */
 	bool plants;            /* some space is still planting traps */
 	uint64_t plants_next;   /* monotonic: not before */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwind tables: the first byte says which kind and machine, the others are
- * the section, in an image around it. Recipes are asked for all over the code.
+ * the section, in an image around it. Rows are asked for all over the code.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "base/xalloc.h"
-#include "stack/recipe.h"
+#include "stack/unwind_row.h"
 
 #define BASE 0x10000u
 #define SECTION_AT 0x200u
@@ -132,19 +132,19 @@ static void step(struct learner *learner, struct image *image,
 static void ask(struct learner *learner, struct image *image,
 		const struct cfi *cfi, uint64_t address)
 {
-	struct recipe *recipe = learner_recipe(learner, image, cfi, address);
+	struct unwind_row *row = learner_row(learner, image, cfi, address);
 	size_t i;
 
-	if (!recipe)
+	if (!row)
 		return;
-	if (recipe->is_unlearned)
+	if (row->is_unlearned)
 		step(learner, image, cfi, address);
-	check(recipe->count <= DWARF_REGISTERS_MAX);
-	check(recipe->cfa_base < DWARF_REGISTERS_MAX);
-	check_place(&recipe->return_address);
-	for (i = 0; i < recipe->count; i++)
-		check_place(&recipe->places[i]);
-	free(recipe);
+	check(row->count <= DWARF_REGISTERS_MAX);
+	check(row->cfa_base < DWARF_REGISTERS_MAX);
+	check_place(&row->return_address);
+	for (i = 0; i < row->count; i++)
+		check_place(&row->places[i]);
+	free(row);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -303,7 +303,7 @@ START_TEST(places_are_the_same_one_by_one_and_together)
 END_TEST
 
 /* The reader stands still meanwhile: nobody waits for it. */
-START_TEST(what_is_foreseen_is_not_waited_for)
+START_TEST(prefetched_places_are_not_waited_for)
 {
 	uint64_t low = address_of("described");
 	const struct debug_place *places;
@@ -317,12 +317,12 @@ START_TEST(what_is_foreseen_is_not_waited_for)
 	ck_assert_int_gt(asked, 0);
 	ck_assert_int_eq(kill(asked, SIGSTOP), 0);
 	for (tries = 0; tries < 100; tries++) {
-		ck_assert(!debuginfo_foresee_places(debuginfo, self, &low, 1));
+		ck_assert(!debuginfo_prefetch_places(debuginfo, self, &low, 1));
 		usleep(1000);
 	}
 	ck_assert_int_eq(kill(asked, SIGCONT), 0);
 	for (tries = 0; !known && tries < 10000; tries++) {
-		known = debuginfo_foresee_places(debuginfo, self, &low, 1);
+		known = debuginfo_prefetch_places(debuginfo, self, &low, 1);
 		usleep(1000);
 	}
 	ck_assert(known);
@@ -438,7 +438,7 @@ static Suite *debuginfo_suite(void)
 	tcase_set_timeout(child, 60);
 	tcase_add_test(child, a_function_is_described);
 	tcase_add_test(child, places_are_the_same_one_by_one_and_together);
-	tcase_add_test(child, what_is_foreseen_is_not_waited_for);
+	tcase_add_test(child, prefetched_places_are_not_waited_for);
 	tcase_add_test(child, a_reader_that_was_killed_is_replaced);
 	tcase_add_test(child, a_stopped_task_waits_for_a_slow_reader_a_second);
 	tcase_add_test(child, a_reader_that_hangs_is_given_up);

@@ -235,7 +235,7 @@ END_TEST
 
 /*
  * As OpenSSL's assembler has it: the frame's address lies in memory, at the
- * stack pointer + 8 + 8 * r9, and 8 is to be added. No recipe says that. It
+ * stack pointer + 8 + 8 * r9, and 8 is to be added. No row says that. It
  * stops itself: kill(getpid(), SIGSTOP).
  */
 void stop_in_strange_frame(void);
@@ -277,7 +277,7 @@ static void run_strange(void)
 	truth->count = 0;
 }
 
-START_TEST(through_a_frame_without_a_recipe)
+START_TEST(through_a_frame_without_a_row)
 {
 	struct frame frames[FRAMES_MAX];
 	stack_id stack;
@@ -371,7 +371,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, deep_and_wide);
 	tcase_add_test(tcase, through_a_signal);
-	tcase_add_test(tcase, through_a_frame_without_a_recipe);
+	tcase_add_test(tcase, through_a_frame_without_a_row);
 	tcase_add_test(tcase, depth_cuts);
 	tcase_add_test(tcase, at_an_entry);
 	tcase_add_test(tcase, garbage_ends);

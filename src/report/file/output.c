@@ -14,13 +14,13 @@
 
 #define ENOUGH 65536
 
-static int open_path(const char *path, bool add, bool foreseen)
+static int open_path(const char *path, bool add, bool predictable)
 {
 	int fd = own_descriptor(path);
 
 	if (fd != -ENOENT)
 		return fd;
-	if (foreseen && exposed_is(path))
+	if (predictable && exposed_is(path))
 		return exposed_open(path, add);
 	fd = open(path,
 		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_APPEND * add |
@@ -30,9 +30,9 @@ static int open_path(const char *path, bool add, bool foreseen)
 }
 
 int output_open(struct output *output, const char *path, bool add,
-		bool foreseen)
+		bool predictable)
 {
-	int fd = path ? open_path(path, add, foreseen) : STDERR_FILENO;
+	int fd = path ? open_path(path, add, predictable) : STDERR_FILENO;
 	struct stat st;
 
 	if (fd < 0)

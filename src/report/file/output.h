@@ -51,11 +51,11 @@ struct output {
 #define OUTPUT_CLOSED ((struct output){ .fd = -1 })
 
 /*
- * Opens path, emptied or to add to; NULL is standard error. foreseen: others
+ * Opens path, emptied or to add to; NULL is standard error. predictable: others
  * can know the name beforehand (see exposed.h).
  */
 int output_open(struct output *output, const char *path, bool add,
-		bool foreseen) MUST_CHECK;
+		bool predictable) MUST_CHECK;
 
 /* What was not flushed stays, for when it is opened again. */
 void output_close(struct output *output);

@@ -134,7 +134,7 @@ static int write_exposed(const char *path, const struct content *content)
 }
 
 static int write_whole(const char *path, const struct content *content,
-		       bool foreseen)
+		       bool predictable)
 {
 	char *real CLEANUP(xfree_cleanup) = real_path(path);
 	const int own = own_descriptor(path);
@@ -142,7 +142,7 @@ static int write_whole(const char *path, const struct content *content,
 
 	if (own != -ENOENT)
 		return own < 0 ? own : write_and_close(own, content);
-	if (foreseen && exposed_is(path))
+	if (predictable && exposed_is(path))
 		return write_exposed(path, content);
 	if (!stat(real, &st) && !S_ISREG(st.st_mode))
 		return write_in_place(real, content);
@@ -179,15 +179,15 @@ int whole_file_try(const char *path)
 }
 
 int whole_file_write(const char *path, const void *bytes, size_t size,
-		     bool foreseen)
+		     bool predictable)
 {
 	return write_whole(path, &(struct content){ bytes, size, -1 },
-			   foreseen);
+			   predictable);
 }
 
 int whole_file_write_from(const char *path, const void *bytes, size_t size,
-			  int fd, bool foreseen)
+			  int fd, bool predictable)
 {
 	return write_whole(path, &(struct content){ bytes, size, fd },
-			   foreseen);
+			   predictable);
 }

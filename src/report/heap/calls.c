@@ -14,20 +14,20 @@
 #include "report/heap/call_frames.h"
 
 /* To find a component, patterns are held against all names of a stack. */
-struct late_component {
+struct recent_component {
 	stack_id stack;
 	const char *library;
 	unsigned number;
 };
 
-#define LATE_COMPONENTS 1024
+#define RECENT_COMPONENTS 1024
 
 struct heap_calls {
 	struct heap_calls_options options;
 	struct log_files files;
 	uint64_t wall_offset;
 	bool broken; /* it can't be written any more */
-	struct late_component late[LATE_COMPONENTS];
+	struct recent_component recent[RECENT_COMPONENTS];
 };
 
 /* ---- when, and by whom ---- */
@@ -55,18 +55,18 @@ static void add_time(const struct heap_calls *calls,
 static unsigned component_of(struct heap_calls *calls,
 			     const struct heap_act *act)
 {
-	struct late_component *late =
-		&calls->late[act->stack % LATE_COMPONENTS];
+	struct recent_component *recent =
+		&calls->recent[act->stack % RECENT_COMPONENTS];
 
-	if (late->stack != act->stack || late->library != act->library)
-		*late = (struct late_component){
+	if (recent->stack != act->stack || recent->library != act->library)
+		*recent = (struct recent_component){
 			.stack = act->stack,
 			.library = act->library,
 			.number = calls->options.component(
 				calls->options.context, act->stack,
 				act->library),
 		};
-	return late->number;
+	return recent->number;
 }
 
 static void add_component(struct heap_calls *calls,

@@ -311,14 +311,14 @@ static int write_file(const struct heap_footprint *footprint,
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf head = { 0 };
 	int err = spool_rewind(&own->spool);
-	bool foreseen;
+	bool predictable;
 
 	if (err)
 		return err;
-	foreseen = path_pattern_expand(footprint->path, own->pid, &path);
+	predictable = path_pattern_expand(footprint->path, own->pid, &path);
 	strbuf_printf(&head, "%" PRIu64 "\n\n", own->calls);
 	return whole_file_write_from(strbuf_text(&path), head.text,
-				     head.length, own->spool.fd, foreseen);
+				     head.length, own->spool.fd, predictable);
 }
 
 int heap_footprint_close(struct heap_footprint *footprint, pid_t pid)

@@ -9,10 +9,10 @@ void heap_export_write_file(const struct heap_export *export,
 			    const struct export_errors *errors)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	bool foreseen = path_pattern_expand(pattern, export->process->pid,
+	bool predictable = path_pattern_expand(pattern, export->process->pid,
 					    &path);
 	int err = whole_file_write(strbuf_text(&path), out->text, out->length,
-				   foreseen);
+				   predictable);
 
 	if (err)
 		errors->told(errors->context, strbuf_text(&path), err);

@@ -12,7 +12,7 @@ static bool ask(const struct heap_report_config *config,
 		const struct frame *frames, size_t count, bool wait)
 {
 	if (!wait)
-		return namer_foresee(config->namer, frames, count);
+		return namer_prefetch(config->namer, frames, count);
 	namer_prepare(config->namer, frames, count);
 	return true;
 }
@@ -44,7 +44,7 @@ void heap_names_prepare(const struct heap_report_config *config,
 	ask_all(config, stacks, count, depth, true);
 }
 
-bool heap_names_foresee(const struct heap_report_config *config,
+bool heap_names_prefetch(const struct heap_report_config *config,
 			const stack_id *stacks, size_t count, size_t depth)
 {
 	return ask_all(config, stacks, count, depth, false);

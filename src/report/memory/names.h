@@ -13,8 +13,8 @@ void heap_names_prepare(const struct heap_report_config *config,
 			const stack_id *stacks, size_t count, size_t depth);
 
 /* The same without waiting: false as long as some are being read; see
-   namer_foresee(). */
-bool heap_names_foresee(const struct heap_report_config *config,
+   namer_prefetch(). */
+bool heap_names_prefetch(const struct heap_report_config *config,
 			const stack_id *stacks, size_t count,
 			size_t depth) MUST_CHECK;
 

@@ -366,14 +366,14 @@ static struct tally **pointers_to(struct tallies *tallies, size_t *count_ret)
 	return list;
 }
 
-static void add_rows(struct gather *gather, const struct gather_wish *wish,
+static void add_rows(struct gather *gather, const struct gather_request *request,
 		     uint64_t now, struct live_picture *ret)
 {
-	struct tallies tallies = tallies_of(gather, wish->by);
+	struct tallies tallies = tallies_of(gather, request->by);
 	struct tally **list CLEANUP(xfree_cleanup) =
 		pointers_to(&tallies, &ret->all);
 	uint64_t until = clock_now() + NAME_TIME;
-	enum live_order order = wish->order;
+	enum live_order order = request->order;
 
 	gather->unnamed = false;
 	for (size_t i = 0; i < ret->all; i++)
@@ -388,14 +388,14 @@ static void add_rows(struct gather *gather, const struct gather_wish *wish,
 }
 
 static void add_stack(const struct gather *gather,
-		      const struct gather_wish *wish, struct live_picture *ret)
+		      const struct gather_request *request, struct live_picture *ret)
 {
 	CLEANUP(strbuf_fini) struct strbuf stack = { 0 };
 
-	if (!wish->open)
+	if (!request->open)
 		return;
-	gather_stack(gather, wish->by, wish->open, &stack);
-	ret->stack_of = wish->open;
+	gather_stack(gather, request->by, request->open, &stack);
+	ret->stack_of = request->open;
 	gather_copy(ret->stack, sizeof(ret->stack), &stack);
 }
 
@@ -422,18 +422,18 @@ void gather_mark(struct gather *gather, uint64_t now)
 	gather->is_marked = true;
 }
 
-void gather_make(struct gather *gather, const struct gather_wish *wish,
+void gather_make(struct gather *gather, const struct gather_request *request,
 		 const struct cost *cost, uint64_t now,
 		 struct live_picture *ret)
 {
 	memset(ret, 0, offsetof(struct live_picture, rows));
 	judge_all(gather, now);
 	ret->number = ++gather->number;
-	ret->by = wish->by;
-	ret->order = wish->order;
+	ret->by = request->by;
+	ret->order = request->order;
 	add_head(gather, cost, now, ret);
-	add_rows(gather, wish, now, ret);
-	add_stack(gather, wish, ret);
+	add_rows(gather, request, now, ret);
+	add_stack(gather, request, ret);
 	gather->last = now;
 	gather->next = clock_now() + (clock_now() - now) * SHARE;
 }

@@ -24,7 +24,7 @@ struct gather *gather_new(const struct gather_options *options) MUST_CHECK;
 void gather_free(struct gather *gather);
 
 /* What the next picture is to show. */
-struct gather_wish {
+struct gather_request {
 	enum live_by by;
 	enum live_order order;
 	uint64_t open; /* key of a row; 0: none */
@@ -34,7 +34,7 @@ struct gather_wish {
 void gather_mark(struct gather *gather, uint64_t now);
 
 /* now is monotonic; cost: of all that is traced. */
-void gather_make(struct gather *gather, const struct gather_wish *wish,
+void gather_make(struct gather *gather, const struct gather_request *request,
 		 const struct cost *cost, uint64_t now,
 		 struct live_picture *ret);
 

@@ -35,7 +35,7 @@ static bool are_known(const struct gather *gather, const struct site *site,
 {
 	*count_ret = stacks_frames(gather->options.stacks, site->stack, frames,
 				   room);
-	return namer_foresee(gather->options.namer, frames, *count_ret);
+	return namer_prefetch(gather->options.namer, frames, *count_ret);
 }
 
 static void add_place(const struct frame_name *name, struct strbuf *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/heap/foreseen.h"
+#include "report/heap/prefetch.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "report/heap/rows.h"
 #include "report/memory/names.h"
 
-struct heap_foreseen {
+struct heap_prefetch {
 	stack_id *stacks;
 	size_t count, room;
 	size_t depth; /* of each that is wanted */
@@ -22,20 +22,20 @@ struct heap_foreseen {
 #define BRIEFLY (NS_PER_SECOND / 250)
 #define SLICE   50
 
-static void add(struct heap_foreseen *foreseen, stack_id stack)
+static void add(struct heap_prefetch *prefetch, stack_id stack)
 {
-	foreseen->stacks = xgrow(foreseen->stacks, foreseen->count,
-				 &foreseen->room, sizeof(*foreseen->stacks));
-	foreseen->stacks[foreseen->count++] = stack;
+	prefetch->stacks = xgrow(prefetch->stacks, prefetch->count,
+				 &prefetch->room, sizeof(*prefetch->stacks));
+	prefetch->stacks[prefetch->count++] = stack;
 }
 
-static void add_sites(struct heap_foreseen *foreseen, const struct heap *heap)
+static void add_sites(struct heap_prefetch *prefetch, const struct heap *heap)
 {
 	for (size_t i = 1; i <= heap_site_count(heap); i++)
-		add(foreseen, heap_site(heap, i)->stack);
+		add(prefetch, heap_site(heap, i)->stack);
 }
 
-static void add_rows(struct heap_foreseen *foreseen,
+static void add_rows(struct heap_prefetch *prefetch,
 		     const struct heap_report_config *config,
 		     const struct heap *heap, uint64_t now)
 {
@@ -45,11 +45,11 @@ static void add_rows(struct heap_foreseen *foreseen,
 
 	for (size_t i = 0; i < limit; i++)
 		if (rows.list[i].site)
-			add(foreseen, rows.list[i].site->stack);
+			add(prefetch, rows.list[i].site->stack);
 	heap_rows_fini(&rows);
 }
 
-static void add_incidents(struct heap_foreseen *foreseen,
+static void add_incidents(struct heap_prefetch *prefetch,
 			  const struct heap_report_config *config,
 			  const struct heap *heap, enum incident_kind kind)
 {
@@ -57,67 +57,67 @@ static void add_incidents(struct heap_foreseen *foreseen,
 	size_t count = heap_incident_count(heap, kind);
 
 	for (size_t i = 0; i < count && (!top || i < top); i++) {
-		add(foreseen, heap_incident_at(heap, kind, i)->first);
-		add(foreseen, heap_incident_at(heap, kind, i)->second);
+		add(prefetch, heap_incident_at(heap, kind, i)->first);
+		add(prefetch, heap_incident_at(heap, kind, i)->second);
 	}
 }
 
-static void add_growth(struct heap_foreseen *foreseen,
+static void add_growth(struct heap_prefetch *prefetch,
 		       const struct growth *growth)
 {
 	for (size_t i = 1; i <= growth_site_count(growth); i++)
-		add(foreseen, growth_site(growth, i)->stack);
+		add(prefetch, growth_site(growth, i)->stack);
 }
 
-static void add_wrappers(struct heap_foreseen *foreseen,
+static void add_wrappers(struct heap_prefetch *prefetch,
 			 const struct heap_report_config *config,
 			 const struct heap *heap)
 {
 	if (!config->wrappers)
 		return;
-	foreseen->frames = xreallocarray(
-		foreseen->frames, foreseen->frame_count + WRAPPER_FRAMES_MAX,
-		sizeof(*foreseen->frames));
-	foreseen->frame_count +=
+	prefetch->frames = xreallocarray(
+		prefetch->frames, prefetch->frame_count + WRAPPER_FRAMES_MAX,
+		sizeof(*prefetch->frames));
+	prefetch->frame_count +=
 		wrappers_frames(heap, config->stacks,
-				foreseen->frames + foreseen->frame_count);
+				prefetch->frames + prefetch->frame_count);
 }
 
-struct heap_foreseen *heap_foreseen_new(void)
+struct heap_prefetch *heap_prefetch_new(void)
 {
-	return xcalloc(1, sizeof(struct heap_foreseen));
+	return xcalloc(1, sizeof(struct heap_prefetch));
 }
 
-void heap_foreseen_add(struct heap_foreseen *foreseen,
+void heap_prefetch_add(struct heap_prefetch *prefetch,
 		       const struct heap_report_config *config,
 		       const struct watched *process, uint64_t now, bool all)
 {
 	const struct heap *heap = process->heap;
 	enum heap_by by = config->options->by;
 
-	foreseen->depth = UNWIND_DEPTH_MAX;
-	add_wrappers(foreseen, config, heap);
+	prefetch->depth = UNWIND_DEPTH_MAX;
+	add_wrappers(prefetch, config, heap);
 	if (process->growth)
-		add_growth(foreseen, process->growth);
+		add_growth(prefetch, process->growth);
 	for (unsigned kind = 0; kind < INCIDENT_KINDS; kind++)
-		add_incidents(foreseen, config, heap, kind);
+		add_incidents(prefetch, config, heap, kind);
 	if (all || config->suppressions) {
-		add_sites(foreseen, heap);
+		add_sites(prefetch, heap);
 	} else if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE) {
-		foreseen->depth = HEAP_CALLER_DEPTH;
-		add_sites(foreseen, heap);
+		prefetch->depth = HEAP_CALLER_DEPTH;
+		add_sites(prefetch, heap);
 	} else if (by == HEAP_BY_STACK) {
-		add_rows(foreseen, config, heap, now);
+		add_rows(prefetch, config, heap, now);
 	}
 }
 
-void heap_foreseen_free(struct heap_foreseen *foreseen)
+void heap_prefetch_free(struct heap_prefetch *prefetch)
 {
-	if (!foreseen)
+	if (!prefetch)
 		return;
-	free(foreseen->stacks);
-	free(foreseen->frames);
-	free(foreseen);
+	free(prefetch->stacks);
+	free(prefetch->frames);
+	free(prefetch);
 }
 
 /* The namer has the names then; symbols and demangling take their time, too. */
@@ -134,27 +134,27 @@ static void name(const struct heap_report_config *config, stack_id stack,
 	}
 }
 
-bool heap_foreseen_are_named(const struct heap_report_config *config,
-			     struct heap_foreseen *foreseen)
+bool heap_prefetch_is_done(const struct heap_report_config *config,
+			     struct heap_prefetch *prefetch)
 {
 	const uint64_t until = clock_now() + BRIEFLY;
 
-	if (foreseen->frame_count &&
-	    !namer_foresee(config->namer, foreseen->frames,
-			   foreseen->frame_count))
+	if (prefetch->frame_count &&
+	    !namer_prefetch(config->namer, prefetch->frames,
+			   prefetch->frame_count))
 		return false;
-	foreseen->frame_count = 0;
-	while (foreseen->named < foreseen->count && clock_now() < until) {
-		size_t left = foreseen->count - foreseen->named;
+	prefetch->frame_count = 0;
+	while (prefetch->named < prefetch->count && clock_now() < until) {
+		size_t left = prefetch->count - prefetch->named;
 		size_t count = left < SLICE ? left : SLICE;
-		const stack_id *stacks = foreseen->stacks + foreseen->named;
+		const stack_id *stacks = prefetch->stacks + prefetch->named;
 
-		if (!heap_names_foresee(config, stacks, count,
-					foreseen->depth))
+		if (!heap_names_prefetch(config, stacks, count,
+					prefetch->depth))
 			return false;
 		for (size_t i = 0; i < count; i++)
-			name(config, stacks[i], foreseen->depth);
-		foreseen->named += count;
+			name(config, stacks[i], prefetch->depth);
+		prefetch->named += count;
 	}
-	return foreseen->named == foreseen->count;
+	return prefetch->named == prefetch->count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_RECIPE_H
-#define CALLTRAP_RECIPE_H
+#ifndef CALLTRAP_UNWIND_ROW_H
+#define CALLTRAP_UNWIND_ROW_H
 
 #include <stdbool.h>
 
@@ -26,7 +26,7 @@ struct saved_place {
 	int32_t offset;
 };
 
-struct recipe {
+struct unwind_row {
 	bool is_outermost;    /* the tables say that nobody has called it */
 	bool is_signal_frame; /* its caller was interrupted, anywhere */
 	bool is_unlearned;    /* it takes more than adding and reading:
@@ -43,8 +43,8 @@ struct recipe {
 	struct saved_place places[];
 };
 
-#define RECIPE_SIZE_MAX          \
-	(sizeof(struct recipe) + \
+#define UNWIND_ROW_SIZE_MAX          \
+	(sizeof(struct unwind_row) + \
 	 DWARF_REGISTERS_MAX * sizeof(struct saved_place))
 
 /*
@@ -57,10 +57,10 @@ struct learner *learner_new(void) MUST_CHECK;
 void learner_free(struct learner *learner);
 
 /*
- * The recipe for a task of the image's that stands at address, to be freed.
+ * The row for a task of the image's that stands at address, to be freed.
  * NULL when nothing is known.
  */
-struct recipe *learner_recipe(struct learner *learner, struct image *image,
+struct unwind_row *learner_row(struct learner *learner, struct image *image,
 			      const struct cfi *cfi, uint64_t address);
 
 /* A frame's registers, and how its memory is read. */
