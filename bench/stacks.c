@@ -22,9 +22,9 @@
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/tracer.h"
 
-#define FRAMES 26
+#define FRAMES             26
 #define ROUNDS_AS_IT_COMES 100
-#define ROUNDS 20000
+#define ROUNDS             20000
 
 /* ---- the process: half of its frames are the C library's ---- */
 

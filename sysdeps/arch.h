@@ -100,7 +100,7 @@ struct plt_stub {
 struct dwarf_arch {
 	uint8_t count; /* of registers that matter */
 	uint8_t sp;
-	uint8_t fp;    /* the frame pointer */
+	uint8_t fp; /* the frame pointer */
 	uint8_t ip;
 	/*
 	 * The column of the return address: ip; or the register that a call
@@ -137,9 +137,9 @@ struct dwarf_arch {
 				 int32_t offsets_ret[DWARF_REGISTERS_MAX]);
 };
 
-#define CALL_MAX 8
+#define CALL_MAX         8
 #define JUMP_TARGETS_MAX 2
-#define TRAMPOLINE_MAX 16
+#define TRAMPOLINE_MAX   16
 
 /*
  * One architecture. A port is a folder in sysdeps with this table, and its

@@ -44,9 +44,9 @@ struct scalar {
 struct flat_value {
 	uint64_t size;
 	uint32_t align;
-	bool aggregate;   /* struct or union, not a number */
-	bool complex;     /* _Complex: two numbers of one kind */
-	bool by_address;  /* C++: a pointer to it is passed in its place */
+	bool aggregate;  /* struct or union, not a number */
+	bool complex;    /* _Complex: two numbers of one kind */
+	bool by_address; /* C++: a pointer to it is passed in its place */
 	unsigned count;
 	const struct scalar *scalars;
 };
@@ -55,7 +55,7 @@ struct flat_value {
 struct argument_cursor {
 	unsigned integers; /* registers of each kind that are used up */
 	unsigned floats;
-	taddr_t stack;     /* the next argument in memory */
+	taddr_t stack; /* the next argument in memory */
 };
 
 #define PASSED_BYTES_MAX 64

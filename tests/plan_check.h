@@ -13,9 +13,9 @@
  */
 struct plan_check {
 	const struct replay_plan *plan;
-	uint8_t *blocks; /* 0: not yet; 1: held; 2: given back */
+	uint8_t *blocks;  /* 0: not yet; 1: held; 2: given back */
 	uint8_t *threads; /* 0: not yet; 1: runs; 2: was waited for */
-	uint64_t *at;    /* of each thread: how many it has done */
+	uint64_t *at;     /* of each thread: how many it has done */
 	const char *problem;
 };
 
@@ -108,8 +108,8 @@ static inline uint64_t plan_check_round(struct plan_check *check)
 
 	for (uint32_t i = 0; i < check->plan->threads; i++)
 		while (check->threads[i] && !plan_check_done(check, i) &&
-		       plan_check_step(check, &ops[threads[i].first +
-						   check->at[i]])) {
+		       plan_check_step(check,
+				       &ops[threads[i].first + check->at[i]])) {
 			check->at[i]++;
 			steps++;
 		}

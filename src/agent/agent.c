@@ -65,8 +65,8 @@ static bool read_at(struct agent *agent, taddr_t address, void *ret,
 
 static int write_gate(struct agent *agent, size_t offset, uint64_t value)
 {
-	return write_at(agent, agent->base + AGENT_GATE_OFFSET + offset,
-			&value, sizeof(value));
+	return write_at(agent, agent->base + AGENT_GATE_OFFSET + offset, &value,
+			sizeof(value));
 }
 
 #define WRITE_GATE(agent, member, value) \
@@ -192,9 +192,8 @@ static bool find_old(struct agent *agent)
 	while (agent->base &&
 	       !(is_same_code(agent) &&
 		 remains_is_whole(agent->space, agent->base, shared_size())));
-	if (!agent->base ||
-	    !read_at(agent, agent->base + AGENT_STUBS_OFFSET, agent->stubs,
-		     sizeof(agent->stubs))) {
+	if (!agent->base || !read_at(agent, agent->base + AGENT_STUBS_OFFSET,
+				     agent->stubs, sizeof(agent->stubs))) {
 		agent->base = 0;
 		return false;
 	}
@@ -252,9 +251,12 @@ static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 {
 	const struct agent_header *header = (const void *)agent_image;
 	const uint64_t told[] = {
-		what,		  shared_size(),
-		agent->place,	  (uint64_t)agent->left.number,
-		agent->left.device, agent->left.inode,
+		what,
+		shared_size(),
+		agent->place,
+		(uint64_t)agent->left.number,
+		agent->left.device,
+		agent->left.inode,
 	};
 
 	if (write_at(agent,
@@ -306,8 +308,8 @@ static void find_tid(struct agent *agent, const struct task *task)
 	if (procfs_status(task->tid, &status) || status.own_pid != task->tid ||
 	    !read_at(agent, task->regs.user.fs_base, words, sizeof(words)))
 		return;
-	agent->tid_offset = place_of((uint32_t)task->tid, words,
-				     ARRAY_SIZE(words));
+	agent->tid_offset =
+		place_of((uint32_t)task->tid, words, ARRAY_SIZE(words));
 }
 
 static bool begin(struct agent *agent, struct task *task)
@@ -437,8 +439,7 @@ static bool any_is_left(struct agent *agent)
 	int *list CLEANUP(xfree_cleanup) = NULL;
 	size_t count = 0, i;
 
-	if (!agent->reused ||
-	    procfs_descriptors(agent->tid, &list, &count))
+	if (!agent->reused || procfs_descriptors(agent->tid, &list, &count))
 		return false;
 	for (i = 0; i < count; i++)
 		if (is_left(agent, list[i]))
@@ -618,8 +619,7 @@ int agent_catch(struct agent *agent, const char *name,
 		const struct stub_config *config, const struct ticks *ticks)
 {
 	struct agent_stub stub;
-	int index = agent->retired ? -ENOTSUP :
-				     find_stub(agent, config, &stub);
+	int index = agent->retired ? -ENOTSUP : find_stub(agent, config, &stub);
 	int err;
 
 	if (index < 0)

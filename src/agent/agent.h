@@ -21,8 +21,8 @@
 enum agent_state {
 	AGENT_OUTSIDE,
 	AGENT_RESERVING, /* a task has been sent to reserve the memory */
-	AGENT_MAPPING, /* a task has been sent to map what is shared */
-	AGENT_CLOSING, /* … and to close the descriptor */
+	AGENT_MAPPING,   /* a task has been sent to map what is shared */
+	AGENT_CLOSING,   /* … and to close the descriptor */
 	AGENT_INSIDE,
 	AGENT_LEFT,
 	AGENT_REFUSED, /* for good: .reason says why */
@@ -45,29 +45,29 @@ struct agent {
 	struct space *space;
 	enum agent_state state;
 	const char *reason; /* why it isn't INSIDE, a few words; or NULL */
-	pid_t tid;	    /* of the task that is on its way … */
+	pid_t tid;          /* of the task that is on its way … */
 	taddr_t place, sp;  /* … and where it left, and will come back */
 	unsigned tries;
 	struct errand errand;
-	uint64_t hits;	    /* so often it could have been begun */
+	uint64_t hits;                /* so often it could have been begun */
 	struct agent_descriptor left; /* to be closed */
 	unsigned closings;
-	uint64_t mode;	    /* AGENT_COUNTS | … */
+	uint64_t mode;          /* AGENT_COUNTS | … */
 	uint64_t capture_bytes; /* as in struct agent_gate */
 	taddr_t base;
-	unsigned depth;	    /* as in struct agent_gate */
+	unsigned depth; /* as in struct agent_gate */
 	int64_t errno_offset;
 	int64_t tid_offset; /* as in struct agent_gate */
-	bool reused;	    /* an earlier calltrap has left it behind */
+	bool reused;        /* an earlier calltrap has left it behind */
 	struct shared shared;
 	struct agent_stub stubs[AGENT_STUBS];
 	unsigned stub_count;
 	struct agent_slot *slots;
 	size_t slot_count;
 	size_t slot_room;
-	bool open;	    /* the gate */
-	bool retired;	    /* no slot leads there, nor will */
-	uint64_t blind;	    /* how often it was found closed */
+	bool open;      /* the gate */
+	bool retired;   /* no slot leads there, nor will */
+	uint64_t blind; /* how often it was found closed */
 };
 
 void agent_init(struct agent *agent, struct space *space, uint64_t mode);

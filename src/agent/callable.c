@@ -8,16 +8,16 @@
 
 /* All in the order of strcmp(). */
 static const char *const allocators[] = {
-	"aligned_alloc",      "calloc",  "cfree",   "free",
-	"malloc",	      "malloc_usable_size", "memalign",
-	"posix_memalign",     "pvalloc", "realloc", "reallocarray",
-	"valloc",
+	"aligned_alloc", "calloc",         "cfree",
+	"free",          "malloc",         "malloc_usable_size",
+	"memalign",      "posix_memalign", "pvalloc",
+	"realloc",       "reallocarray",   "valloc",
 };
 
 static const char *const watchable[] = {
-	"aligned_alloc", "calloc",  "cfree",	"free",	  "malloc",
-	"memalign",	 "posix_memalign", "pvalloc", "realloc",
-	"reallocarray",	 "valloc",
+	"aligned_alloc", "calloc",       "cfree",          "free",
+	"malloc",        "memalign",     "posix_memalign", "pvalloc",
+	"realloc",       "reallocarray", "valloc",
 };
 
 static const char *const c_library[] = {

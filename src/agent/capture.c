@@ -9,9 +9,9 @@
 #define TEXT(which)  (BEGIN(which) | AGENT_CAPTURE_TEXT)
 #define ALL(which)   (BEGIN(which) | AGENT_CAPTURE_ALL)
 #define WHOLE(which) (TEXT(which) | AGENT_CAPTURE_ALL)
-#define RESULT	     AGENT_CAPTURE_RESULT
-#define BY_2	     AGENT_CAPTURE_BY_2
-#define BY_3	     AGENT_CAPTURE_BY_3
+#define RESULT       AGENT_CAPTURE_RESULT
+#define BY_2         AGENT_CAPTURE_BY_2
+#define BY_3         AGENT_CAPTURE_BY_3
 
 /*
  * In the order of strcmp(). Left out are those that may return without having

@@ -74,8 +74,7 @@ static void take(const struct ring *ring, unsigned words, uint64_t *pieces,
 		ret->arguments[i] = word_at(ring, at + AGENT_RECORD_FIXED + i);
 	if ((stub >> 16 & 0xffff) < 4096)
 		ret->error = (int)(stub >> 16 & 0xffff);
-	take_pieces(ring, AGENT_RECORD_FIXED + ret->argument_count, words,
-		    ret);
+	take_pieces(ring, AGENT_RECORD_FIXED + ret->argument_count, words, ret);
 }
 
 static uint64_t address_of(const struct agent_record *record, uint64_t which)
@@ -95,8 +94,7 @@ size_t record_memory(const struct agent_record *record, uint64_t address,
 	for (; at < record->piece_words; at = next) {
 		const uint64_t bytes = record->pieces[at] & 0xffff;
 		const uint64_t skip =
-			address -
-			address_of(record, record->pieces[at] >> 16);
+			address - address_of(record, record->pieces[at] >> 16);
 
 		next = at + 1 + (bytes + 7) / 8;
 		if (next > record->piece_words)

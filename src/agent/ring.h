@@ -16,10 +16,10 @@
  */
 struct ring {
 	const uint64_t *words;
-	uint64_t size;	   /* of it, a power of two */
+	uint64_t size;     /* of it, a power of two */
 	uint64_t position; /* of the next record */
-	uint64_t lost;	   /* times that something was passed over */
-	bool watches;	   /* what it holds are watched calls */
+	uint64_t lost;     /* times that something was passed over */
+	bool watches;      /* what it holds are watched calls */
 };
 
 /* One call, from its begin to its return. Times in ticks. */
@@ -52,7 +52,7 @@ struct agent_watched {
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
 	unsigned frame_count;
-	bool complete; /* there are no further frames */
+	bool complete;                   /* there are no further frames */
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
 };
 

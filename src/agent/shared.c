@@ -42,8 +42,7 @@ static uint64_t block_offset(unsigned block)
 	return shared_blocks_offset() + block * shared_block_size();
 }
 
-static struct agent_block *block_at(const struct shared *shared,
-				    unsigned block)
+static struct agent_block *block_at(const struct shared *shared, unsigned block)
 {
 	return (struct agent_block *)((char *)shared->memory +
 				      block_offset(block));
@@ -103,8 +102,7 @@ void shared_close(struct shared *shared)
 
 /* ---- blocks ---- */
 
-static int allocate(const struct shared *shared, uint64_t offset,
-		    uint64_t size)
+static int allocate(const struct shared *shared, uint64_t offset, uint64_t size)
 {
 	const uint64_t from = offset / PAGE * PAGE;
 
@@ -261,8 +259,8 @@ void shared_histogram(const struct shared *shared, unsigned stub,
 static unsigned block_of(struct shared *shared, unsigned entry)
 {
 	const struct agent_thread *thread = &shared->memory->threads[entry];
-	const uint32_t block = __atomic_load_n(&thread->block,
-					       __ATOMIC_ACQUIRE);
+	const uint32_t block =
+		__atomic_load_n(&thread->block, __ATOMIC_ACQUIRE);
 
 	if (!block || block >= shared->blocks)
 		return 0;
@@ -274,8 +272,8 @@ static unsigned block_of(struct shared *shared, unsigned entry)
 /* How long a record may be on its way before it is given up. */
 #define STUCK_TIME NS_PER_SECOND
 
-static void look_for_stuck(struct shared *shared, unsigned block,
-			   uint64_t head, uint64_t now)
+static void look_for_stuck(struct shared *shared, unsigned block, uint64_t head,
+			   uint64_t now)
 {
 	struct ring *ring = &shared->rings[block];
 
@@ -536,7 +534,6 @@ struct shared_cost shared_cost(const struct shared *shared)
 
 void shared_empty(struct shared *shared)
 {
-	(void)fallocate(shared->fd,
-			FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-			(off_t)shared_size());
+	(void)fallocate(shared->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			0, (off_t)shared_size());
 }

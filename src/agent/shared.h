@@ -14,7 +14,7 @@
  */
 
 #define SHARED_RING_WORDS (1u << 17) /* 1 MiB */
-#define SHARED_BLOCKS	  128
+#define SHARED_BLOCKS     128
 
 /* How it is laid out: the same whenever, so that who takes over may find it. */
 uint64_t shared_blocks_offset(void);
@@ -24,9 +24,9 @@ uint64_t shared_size(void);
 struct shared {
 	int fd;
 	struct agent_shared *memory;
-	uint64_t mode;	  /* AGENT_COUNTS | … */
-	unsigned stubs;	  /* those in use: so much of each block is needed */
-	unsigned blocks;  /* that have been made ready */
+	uint64_t mode;   /* AGENT_COUNTS | … */
+	unsigned stubs;  /* those in use: so much of each block is needed */
+	unsigned blocks; /* that have been made ready */
 	struct ring rings[SHARED_BLOCKS];
 	unsigned idle[SHARED_BLOCKS]; /* of those: nobody's, to be offered */
 	unsigned idle_count;
@@ -62,12 +62,11 @@ void shared_histogram(const struct shared *shared, unsigned stub,
  * one thread in the order of their returns.
  */
 typedef void shared_visitor(void *context, const struct agent_record *record);
-void shared_read(struct shared *shared, uint64_t now_ns,
-		 shared_visitor *visit, void *context);
+void shared_read(struct shared *shared, uint64_t now_ns, shared_visitor *visit,
+		 void *context);
 
 /* The same of watched calls: entries and returns, a thread's in their order. */
-typedef void shared_watcher(void *context,
-			    const struct agent_watched *watched);
+typedef void shared_watcher(void *context, const struct agent_watched *watched);
 void shared_read_watched(struct shared *shared, uint64_t now_ns,
 			 shared_watcher *visit, void *context);
 

@@ -31,8 +31,8 @@ static void remember(struct agent *agent, const struct agent_slot *slot)
 {
 	if (is_known(agent, slot->address))
 		return; /* the dynamic linker had written to it meanwhile */
-	agent->slots = xgrow(agent->slots, agent->slot_count,
-			     &agent->slot_room, sizeof(*agent->slots));
+	agent->slots = xgrow(agent->slots, agent->slot_count, &agent->slot_room,
+			     sizeof(*agent->slots));
 	agent->slots[agent->slot_count++] = *slot;
 }
 

@@ -20,7 +20,7 @@ struct stub_config {
 	unsigned arguments;
 	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
 	unsigned failure; /* enum agent_failure, and AGENT_WIDE … */
-	bool watched; /* entries and returns are recorded, with stacks */
+	bool watched;     /* entries and returns are recorded, with stacks */
 };
 
 /* Where the stub lies, and what slots of its function hold from then on. */

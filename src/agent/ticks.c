@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 #define POWER_MANAGEMENT 0x80000007u
-#define INVARIANT_TSC	 (1u << 8) /* of its edx (Intel SDM 18.17.1) */
+#define INVARIANT_TSC    (1u << 8) /* of its edx (Intel SDM 18.17.1) */
 
 bool ticks_are_steady(void)
 {

@@ -130,8 +130,9 @@ static bool is_standard_type(const char *name, const char *bracket,
 static char *redundant_end(char *name, char *s)
 {
 	static const char *const templates[] = {
-		", std::allocator<", ", std::char_traits<", ", std::less<",
-		", std::hash<", ", std::equal_to<", ", std::default_delete<",
+		", std::allocator<", ", std::char_traits<",
+		", std::less<",      ", std::hash<",
+		", std::equal_to<",  ", std::default_delete<",
 	};
 	char *first = first_argument(name, s);
 	char *end, *close;

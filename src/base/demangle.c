@@ -15,7 +15,7 @@
 
 /* libiberty recurses as deep as a symbol is long. */
 #define LONGEST_SYMBOL 4096
-#define STACK_SIZE (16 << 20)
+#define STACK_SIZE     (16 << 20)
 
 /*
  * There are symbols over which libiberty sits for ever: those of C++ with
@@ -26,9 +26,9 @@
  * over 10^8 of them).
  */
 #define HARMLESS_LENGTH 48
-#define TOO_LONG (NS_PER_SECOND / 5)
-#define PATIENCE (NS_PER_SECOND / 20)
-#define GIVE_UP_MAX 8
+#define TOO_LONG        (NS_PER_SECOND / 5)
+#define PATIENCE        (NS_PER_SECOND / 20)
+#define GIVE_UP_MAX     8
 
 struct demangling {
 	const char *symbol;
@@ -61,9 +61,10 @@ static void run(struct demangling *d)
 	if (!rust_demangle_callback(d->symbol, d->options, take, d)) {
 		d->length = 0;
 		/* Its own limit refuses names of 1024 bytes; real ones are. */
-		if (!cplus_demangle_v3_callback(
-			    d->symbol, d->options | DMGL_NO_RECURSE_LIMIT,
-			    take, d))
+		if (!cplus_demangle_v3_callback(d->symbol,
+						d->options |
+							DMGL_NO_RECURSE_LIMIT,
+						take, d))
 			return;
 	}
 	d->found = d->length > 0;
@@ -83,8 +84,7 @@ static uint64_t time_of(pthread_t thread)
 	struct timespec ts;
 	clockid_t clock;
 
-	if (pthread_getcpuclockid(thread, &clock) ||
-	    clock_gettime(clock, &ts))
+	if (pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, &ts))
 		return 0;
 	return ts.tv_sec * NS_PER_SECOND + ts.tv_nsec;
 }

@@ -19,12 +19,12 @@ enum diag_level {
 
 /* Whose message it is: the bit in the mask of -D. */
 enum diag_domain {
-	DIAG_STOP = 1,     /* stops, and how tasks are resumed */
-	DIAG_TRAP = 2,     /* traps planted, passed and removed */
-	DIAG_MODULE = 4,   /* modules, link maps, images */
-	DIAG_PROBE = 8,    /* filters, probes, pairing */
+	DIAG_STOP = 1,       /* stops, and how tasks are resumed */
+	DIAG_TRAP = 2,       /* traps planted, passed and removed */
+	DIAG_MODULE = 4,     /* modules, link maps, images */
+	DIAG_PROBE = 8,      /* filters, probes, pairing */
 	DIAG_PROTOTYPE = 16, /* prototype files */
-	DIAG_SESSION = 32, /* attaching, leaving */
+	DIAG_SESSION = 32,   /* attaching, leaving */
 };
 
 typedef void diag_receiver(enum diag_level level, enum diag_domain domain,
@@ -43,10 +43,10 @@ bool diag_debug_wanted(enum diag_domain domain);
 void diag(enum diag_level level, enum diag_domain domain, const char *format,
 	  ...) PRINTF_LIKE(3, 4);
 
-#define diag_debug(domain, ...)                                  \
-	do {                                                     \
+#define diag_debug(domain, ...)                                     \
+	do {                                                        \
 		if (__builtin_expect(diag_debug_wanted(domain), 0)) \
-			diag(DIAG_DEBUG, domain, __VA_ARGS__);   \
+			diag(DIAG_DEBUG, domain, __VA_ARGS__);      \
 	} while (0)
 
 #endif

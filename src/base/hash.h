@@ -6,7 +6,7 @@
 
 #include "base/xalloc.h"
 
-#define uthash_malloc(size) xmalloc(size)
+#define uthash_malloc(size)   xmalloc(size)
 #define uthash_fatal(message) fatal("%s", message)
 
 #include <uthash.h>

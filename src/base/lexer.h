@@ -12,8 +12,8 @@ enum token_kind {
 	TOKEN_END = 256, /* of the item's last line, or a # comment there */
 	TOKEN_NAME,
 	TOKEN_NUMBER,
-	TOKEN_STRING,    /* text and length are without the quotes */
-	TOKEN_BAD,       /* .problem says what is wrong with it */
+	TOKEN_STRING, /* text and length are without the quotes */
+	TOKEN_BAD,    /* .problem says what is wrong with it */
 };
 
 struct token {

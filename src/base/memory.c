@@ -19,8 +19,8 @@ static size_t read_before(struct memory *memory, taddr_t address, void *ret,
 	return n;
 }
 
-static int write_now(struct memory *memory, taddr_t address,
-		     const void *bytes, size_t size)
+static int write_now(struct memory *memory, taddr_t address, const void *bytes,
+		     size_t size)
 {
 	const struct memory_before *before = (struct memory_before *)memory;
 
@@ -32,13 +32,13 @@ static const struct memory_ops before_ops = { read_before, write_now };
 void memory_before_init(struct memory_before *before, struct memory *now,
 			taddr_t address, const uint8_t *bytes, size_t size)
 {
-	*before = (struct memory_before){ { &before_ops }, now, address, bytes,
-					  size };
+	*before = (struct memory_before){
+		{ &before_ops }, now, address, bytes, size
+	};
 }
 
-static size_t read_nothing(struct memory *memory UNUSED,
-			   taddr_t address UNUSED, void *ret UNUSED,
-			   size_t size UNUSED)
+static size_t read_nothing(struct memory *memory UNUSED, taddr_t address UNUSED,
+			   void *ret UNUSED, size_t size UNUSED)
 {
 	return 0;
 }
@@ -71,8 +71,8 @@ int memory_write(struct memory *memory, taddr_t address, const void *bytes,
 		       -EFAULT;
 }
 
-int memory_read_word(struct memory *memory, taddr_t address,
-		     unsigned word_size, uint64_t *ret)
+int memory_read_word(struct memory *memory, taddr_t address, unsigned word_size,
+		     uint64_t *ret)
 {
 	uint64_t value = 0;
 	int err = memory_read(memory, address, &value, word_size);

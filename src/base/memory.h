@@ -23,8 +23,8 @@ struct memory_ops {
 
 	/* Writes data (not code): all of it, or -EFAULT, or -ERR_GONE. NULL:
 	   nothing can be written. */
-	int (*write)(struct memory *memory, taddr_t address,
-		     const void *bytes, size_t size);
+	int (*write)(struct memory *memory, taddr_t address, const void *bytes,
+		     size_t size);
 };
 
 /*
@@ -55,8 +55,8 @@ int memory_write(struct memory *memory, taddr_t address, const void *bytes,
 		 size_t size) MUST_CHECK;
 
 /* A little-endian unsigned number of word_size (4 or 8) bytes. */
-int memory_read_word(struct memory *memory, taddr_t address,
-		     unsigned word_size, uint64_t *ret) MUST_CHECK;
+int memory_read_word(struct memory *memory, taddr_t address, unsigned word_size,
+		     uint64_t *ret) MUST_CHECK;
 
 /*
  * A string of at most room - 1 bytes, always NUL-terminated in ret. Returns

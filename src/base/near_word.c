@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define DISTANCE 2
-#define LENGTH 64
+#define LENGTH   64
 
 static size_t least(size_t a, size_t b, size_t c)
 {

@@ -9,7 +9,7 @@
  * kept: to read one of a process costs hardly more than to read a word of it.
  * It can't be written.
  */
-#define MEMORY_PAGE 4096
+#define MEMORY_PAGE  4096
 #define MEMORY_PAGES 12
 
 struct memory_page {

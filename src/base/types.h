@@ -14,11 +14,10 @@ typedef uint64_t taddr_t;
  */
 #define ERR_GONE 4095
 
-#define MUST_CHECK __attribute__((warn_unused_result))
-#define PRINTF_LIKE(text, first) \
-	__attribute__((format(printf, text, first)))
-#define NO_RETURN __attribute__((noreturn))
-#define UNUSED __attribute__((unused))
+#define MUST_CHECK               __attribute__((warn_unused_result))
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+#define NO_RETURN                __attribute__((noreturn))
+#define UNUSED                   __attribute__((unused))
 
 /* Calls fn(&variable) when the variable goes out of scope. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))

@@ -84,8 +84,8 @@ static void print_processes(const struct completion *completion, int settled,
 
 	while (proc && (entry = readdir(proc)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			print_process(completion, settled,
-				      atoi(entry->d_name), by_name);
+			print_process(completion, settled, atoi(entry->d_name),
+				      by_name);
 	if (proc)
 		closedir(proc);
 }
@@ -95,8 +95,7 @@ static void print_processes(const struct completion *completion, int settled,
 static void print_families_of(const struct completion *completion,
 			      const char *directory)
 {
-	CLEANUP(xfree_cleanup) char *path =
-		xasprintf("%s/families", directory);
+	CLEANUP(xfree_cleanup) char *path = xasprintf("%s/families", directory);
 	DIR *folder = opendir(path);
 	struct dirent *entry;
 
@@ -104,9 +103,10 @@ static void print_families_of(const struct completion *completion,
 		const char *end = strstr(entry->d_name, FAMILIES);
 
 		if (end && !end[strlen(FAMILIES)])
-			fprintf(completion->out, "%.*s\tfunctions that acquire "
-				"and release\n", (int)(end - entry->d_name),
-				entry->d_name);
+			fprintf(completion->out,
+				"%.*s\tfunctions that acquire "
+				"and release\n",
+				(int)(end - entry->d_name), entry->d_name);
 	}
 	if (folder)
 		closedir(folder);
@@ -143,8 +143,7 @@ static void print_values(const struct completion *completion,
 /* ---- options ---- */
 
 /* The option whose argument has to be the word that follows this one. */
-static const struct option_entry *awaits_value(enum verb verb,
-					       const char *word)
+static const struct option_entry *awaits_value(enum verb verb, const char *word)
 {
 	const struct option_entry *entry = NULL;
 
@@ -184,7 +183,7 @@ static void print_options(const struct completion *completion)
 
 	if (equals && !strncmp(completion->word, "--", 2)) {
 		entry = option_long(completion->verb, completion->word + 2,
-				  equals - completion->word - 2);
+				    equals - completion->word - 2);
 		if (entry && entry->argument)
 			print_values(completion, entry, true);
 		return;

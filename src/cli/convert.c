@@ -38,22 +38,25 @@ static void on_told(void *context, const char *path,
 
 	(void)counts;
 	if (err)
-		conversion->err = complain(err, "%s can't be written: %s",
-					   path, strerror(-err));
+		conversion->err = complain(err, "%s can't be written: %s", path,
+					   strerror(-err));
 }
 
 /* What can't be known is said. */
 static int tell_text(const char *path, const struct text_log *log, int err)
 {
 	if (err == -EBADMSG || (!err && !log->calls))
-		return complain(-EINVAL, "%s: byte 0: it is no recording, and "
+		return complain(-EINVAL,
+				"%s: byte 0: it is no recording, and "
 				"has no line of --footprint or of a log of "
-				"malloc, calloc, realloc and free", path);
+				"malloc, calloc, realloc and free",
+				path);
 	if (err)
 		return complain(err, "%s can't be read: %s", path,
 				strerror(-err));
-	complain(0, "%s: %" PRIu64 " calls; when they were, how long they took "
-		    "and who made them isn't told there",
+	complain(0,
+		 "%s: %" PRIu64 " calls; when they were, how long they took "
+		 "and who made them isn't told there",
 		 path, log->calls);
 	if (log->strange)
 		complain(0, "%s:%" PRIu64 ": can't be understood%s", path,

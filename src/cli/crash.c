@@ -12,8 +12,9 @@
 /* For the hook; besides, the kernel saves all registers there. */
 #define ROOM 65536
 
-static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT,
-			       SIGSYS };
+static const int crashes[] = {
+	SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS
+};
 
 /*
  * The default action is in place again by now (SA_RESETHAND). Raised once more,
@@ -23,7 +24,8 @@ static void on_crash(int signal)
 {
 	static const char text[] = "calltrap: internal error: a crash\n";
 
-	if (fatal_run_hook() && write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+	if (fatal_run_hook() &&
+	    write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(EXIT_FAILURE);
 	raise(signal);
 }
@@ -32,8 +34,7 @@ static bool is_taken(int signal)
 {
 	struct sigaction action;
 
-	return sigaction(signal, NULL, &action) ||
-	       action.sa_handler != SIG_DFL;
+	return sigaction(signal, NULL, &action) || action.sa_handler != SIG_DFL;
 }
 
 void crash_prepare(void)

@@ -80,8 +80,8 @@ static bool add_own(struct path_list *list)
 		return true;
 	}
 	return (folder && add_if_ours(list, xasprintf("%s/etc", folder))) ||
-	       (folder && add_if_ours(list, xasprintf("%s/../share/calltrap",
-						      folder))) ||
+	       (folder &&
+		add_if_ours(list, xasprintf("%s/../share/calltrap", folder))) ||
 	       add_if_ours(list, xstrdup(CALLTRAP_DATADIR));
 }
 

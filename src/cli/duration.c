@@ -79,11 +79,13 @@ int duration_parse(const char *text, uint64_t *ret, char **message_ret)
 						 "is expected, as in 1.5s"));
 	if (!*s)
 		return fail(message_ret, xasprintf("no unit; say %ss, or use "
-						   "ms, m or h", text));
+						   "ms, m or h",
+						   text));
 	unit = unit_of(s);
 	if (!unit)
 		return fail(message_ret, xasprintf("unknown unit '%s'; use "
-						   "ms, s, m or h", s));
+						   "ms, s, m or h",
+						   s));
 	if (__builtin_mul_overflow(whole, unit, &total) ||
 	    total / NS_PER_SECOND >= SECONDS_MAX)
 		return fail(message_ret, xstrdup("longer than a century"));

@@ -15,8 +15,8 @@
 static char *find_named(const struct data_path *where, const char *name)
 {
 	for (char **directory = where->directories; *directory; directory++) {
-		char *path = xasprintf("%s/families/%s.families", *directory,
-				       name);
+		char *path =
+			xasprintf("%s/families/%s.families", *directory, name);
 
 		if (builtin_find(path) || !access(path, F_OK))
 			return path;
@@ -29,12 +29,15 @@ static char *find_named(const struct data_path *where, const char *name)
 static int complain_missing(const struct data_path *where, const char *name)
 {
 	if (where->complete)
-		return complain(-ENOENT, "%s: there is no such file of "
+		return complain(-ENOENT,
+				"%s: there is no such file of "
 				"families, here or among those of calltrap",
 				name);
-	return complain(-ENOENT, "%s: there is no such file of families here, "
+	return complain(-ENOENT,
+			"%s: there is no such file of families here, "
 			"and those of calltrap aren't where they were "
-			"installed (%s)", name, CALLTRAP_DATADIR);
+			"installed (%s)",
+			name, CALLTRAP_DATADIR);
 }
 
 int family_path_load(struct families *families, const char *name)

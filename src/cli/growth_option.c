@@ -21,7 +21,8 @@ static int add_word(struct options *options, const struct option_entry *entry,
 		options->report.blocks_too |= !bits[i];
 		return 0;
 	}
-	return complain(-EINVAL, "--growth '%.*s': some of heap, mmap, faults "
+	return complain(-EINVAL,
+			"--growth '%.*s': some of heap, mmap, faults "
 			"and leaks are expected, with commas between them",
 			(int)length, word);
 }
@@ -42,8 +43,10 @@ int apply_growth(struct command_line *line, const struct option_entry *entry,
 			break;
 	}
 	if (!options->report.growth)
-		return complain(-EINVAL, "--growth '%s': what else? leaks are "
-				"told without it", argument);
+		return complain(-EINVAL,
+				"--growth '%s': what else? leaks are "
+				"told without it",
+				argument);
 	return 0;
 }
 
@@ -68,7 +71,8 @@ static int check_picture(const struct options *o, enum heap_file file)
 
 	if (!path || is_one(o->report.growth) || names_kind(path))
 		return 0;
-	return complain(-EINVAL, "%s %s: each kind of growth has a file of "
+	return complain(-EINVAL,
+			"%s %s: each kind of growth has a file of "
 			"its own; name one kind, or put %%k into the name",
 			heap_file_option(file), path);
 }
@@ -78,14 +82,16 @@ static int check_blocks(const struct heap_export_options *export)
 {
 	static const enum heap_file files[] = {
 		HEAP_FILE_CALLGRIND, HEAP_FILE_SPEEDSCOPE, HEAP_FILE_DHAT,
-		HEAP_FILE_MASSIF, HEAP_FILE_FIREFOX, HEAP_FILE_HTML,
+		HEAP_FILE_MASSIF,    HEAP_FILE_FIREFOX,    HEAP_FILE_HTML,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (export->files[files[i]])
-			return complain(-EINVAL, "%s: has nothing of "
+			return complain(-EINVAL,
+					"%s: has nothing of "
 					"--growth, unless leaks are watched "
-					"as well", heap_file_option(files[i]));
+					"as well",
+					heap_file_option(files[i]));
 	return 0;
 }
 
@@ -104,13 +110,14 @@ int check_growth(const struct options *o)
 	if (err)
 		return err;
 	if (o->heap_calls || o->footprint)
-		return complain(-EINVAL, "--%s: has nothing of --growth, unless "
+		return complain(-EINVAL,
+				"--%s: has nothing of --growth, unless "
 				"leaks are watched as well",
 				o->footprint ? "footprint" : "calls");
 	if (o->report.by == HEAP_BY_THREAD || o->report.by == HEAP_BY_SIZE ||
 	    o->report.by == HEAP_BY_COMPONENT)
 		return complain(-EINVAL, "--by: growth is told by stack, "
-				"function, line or library");
+					 "function, line or library");
 	err = check_picture(o, HEAP_FILE_SVG);
 	if (!err)
 		err = check_picture(o, HEAP_FILE_FOLDED);

@@ -93,8 +93,7 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 		 heap_output(verb->session), strerror(-err));
 }
 
-static void print_report(struct heap_verb *verb,
-			 const struct watched *process)
+static void print_report(struct heap_verb *verb, const struct watched *process)
 {
 	uint64_t real = process->end ? process->end : clock_now();
 	struct heap_cost cost = heap_verb_cost(verb, process, real);
@@ -195,17 +194,17 @@ static void want_report(struct heap_verb *verb, uint64_t now)
 	verb->patience = now + PATIENCE;
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process))
-		heap_prefetch_add(
-			verb->prefetch, &verb->config, process,
-			heap_time(process->heap, now),
-			heap_export_is_wanted(&session->options->export));
+		heap_prefetch_add(verb->prefetch, &verb->config, process,
+				  heap_time(process->heap, now),
+				  heap_export_is_wanted(
+					  &session->options->export));
 }
 
 static void print_if_named(struct heap_verb *verb, uint64_t now)
 {
-	if (!verb->prefetch || (!heap_prefetch_is_done(&verb->config,
-							 verb->prefetch) &&
-				now < verb->patience))
+	if (!verb->prefetch ||
+	    (!heap_prefetch_is_done(&verb->config, verb->prefetch) &&
+	     now < verb->patience))
 		return;
 	heap_prefetch_free(verb->prefetch);
 	verb->prefetch = NULL;
@@ -379,9 +378,10 @@ static void heap_finished(struct session *session)
 			    "net/http/pprof)");
 		return;
 	}
-	complain(0, "no allocator was found: none of %zu functions (malloc, "
-		    "calloc, operator new, mmap, ...; families: %s) is named "
-		    "in the program or a library of it; is it stripped?",
+	complain(0,
+		 "no allocator was found: none of %zu functions (malloc, "
+		 "calloc, operator new, mmap, ...; families: %s) is named "
+		 "in the program or a library of it; is it stripped?",
 		 functions, strbuf_text(&names));
 }
 

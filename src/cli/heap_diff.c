@@ -45,12 +45,14 @@ static int write_files(struct heap_diff *diff, const struct options *options)
 
 	if (options->export.files[HEAP_FILE_FOLDED]) {
 		heap_diff_fold(diff, &folded);
-		unwritten = write_file(options->export.files[HEAP_FILE_FOLDED], &folded);
+		unwritten = write_file(options->export.files[HEAP_FILE_FOLDED],
+				       &folded);
 	}
 	if (options->export.files[HEAP_FILE_SVG]) {
 		heap_diff_draw(diff, options->command[0], options->command[1],
 			       &picture);
-		err = write_file(options->export.files[HEAP_FILE_SVG], &picture);
+		err = write_file(options->export.files[HEAP_FILE_SVG],
+				 &picture);
 	}
 	if (options->export.files[HEAP_FILE_HTML]) {
 		heap_diff_make_page(diff, options->command[0],
@@ -96,7 +98,8 @@ static int compare(const struct options *options, struct profile *before,
 	int unwritten, err;
 
 	if (!diff)
-		return complain(-EINVAL, "%s and %s can't be compared: each is "
+		return complain(-EINVAL,
+				"%s and %s can't be compared: each is "
 				"of a heap, or of one kind of growth, and "
 				"these are not the same",
 				options->command[0], options->command[1]);

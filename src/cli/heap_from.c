@@ -38,8 +38,9 @@ int heap_from_tell_end(const char *path, const struct playback_end *end)
 	case 0:
 		return 0;
 	case -ENODATA:
-		complain(0, "%s: ends early, at byte %" PRIu64 ": it was cut, "
-			    "or is still being written; this is what is there",
+		complain(0,
+			 "%s: ends early, at byte %" PRIu64 ": it was cut, "
+			 "or is still being written; this is what is there",
 			 path, end->offset);
 		return 0;
 	case -EBADMSG:
@@ -70,8 +71,9 @@ static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 	int err = heap_from_tell_end(options->from, &end);
 
 	if (counts.dropped)
-		complain(0, "%s: %" PRIu64 " events are missing: they were "
-			    "dropped when it was written",
+		complain(0,
+			 "%s: %" PRIu64 " events are missing: they were "
+			 "dropped when it was written",
 			 options->from, counts.dropped);
 	playback_free(playback);
 	return err ? err : verb->error;

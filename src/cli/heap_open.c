@@ -64,8 +64,7 @@ static int read_suppressions(struct heap_verb *verb)
 }
 
 /* A stack ends in one library only. */
-unsigned heap_verb_component(void *context, stack_id stack,
-			     const char *library)
+unsigned heap_verb_component(void *context, stack_id stack, const char *library)
 {
 	struct heap_verb *verb = context;
 	struct component_of_stack *known;
@@ -108,8 +107,8 @@ static int open_report(struct heap_verb *verb)
 		.policy = &verb->session->report_policy,
 	};
 	if (verb->components)
-		config->components = components_names(
-			verb->components, &config->component_count);
+		config->components = components_names(verb->components,
+						      &config->component_count);
 	err = heap_report_new(config, &verb->report);
 	return err ? complain(err, "%s can't be written: %s",
 			      heap_verb_output(verb), strerror(-err)) :
@@ -152,9 +151,10 @@ static void tell_recorded(const struct sink_file_counts *counts,
 		 path, counts->events, counts->bytes,
 		 (double)counts->bytes / events);
 	if (counts->dropped)
-		complain(0, "%s: %" PRIu64 " events were dropped, as the disk "
-			    "didn't take them in time (--when-full=wait waits, "
-			    "and so does what is traced)",
+		complain(0,
+			 "%s: %" PRIu64 " events were dropped, as the disk "
+			 "didn't take them in time (--when-full=wait waits, "
+			 "and so does what is traced)",
 			 path, counts->dropped);
 	if (counts->waited_ns >= NS_PER_SECOND / 10)
 		complain(0, "%s: the disk was waited for, %.1f s in all", path,
@@ -174,9 +174,10 @@ static void recorded(void *context, const char *path,
 	if (!counts)
 		complain(err, "%s can't be written: %s", path, strerror(-err));
 	else
-		complain(err, "%s can't be written any more: %s; it has the "
-			      "first %" PRIu64 " events and can be read, %" PRIu64
-			      " are missing",
+		complain(err,
+			 "%s can't be written any more: %s; it has the "
+			 "first %" PRIu64 " events and can be read, %" PRIu64
+			 " are missing",
 			 path, strerror(-err), counts->events,
 			 counts->unwritten + counts->dropped);
 }

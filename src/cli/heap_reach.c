@@ -156,8 +156,8 @@ static void count_all(struct heap_reach *reach, const struct heap *heap,
 	reach->sites = xcalloc(reach->count + 1, sizeof(*reach->sites));
 	reach->pause_ns = leaks->pause_ns;
 	reach->copied = leaks->copied;
-	looking.candidates = xcalloc(reach->count + 1,
-				     sizeof(*looking.candidates));
+	looking.candidates =
+		xcalloc(reach->count + 1, sizeof(*looking.candidates));
 	owners_find(leaks, &looking.owners);
 	each_block(&looking, heap, count);
 	each_block(&looking, heap, count_own);
@@ -193,9 +193,11 @@ static void look(struct heap_reach *reach, const struct watched *process)
 	if (leaks_find(process->pid, &how, &leaks, &reach->why_not))
 		return;
 	if (leaks.zombie)
-		complain(0, "process %d has a copy of itself among its "
-			    "children that has ended, and that couldn't be "
-			    "reaped", (int)process->pid);
+		complain(0,
+			 "process %d has a copy of itself among its "
+			 "children that has ended, and that couldn't be "
+			 "reaped",
+			 (int)process->pid);
 	reach->why_not = refuse(&leaks);
 	if (!reach->why_not)
 		count_all(reach, process->heap, &leaks);
@@ -208,7 +210,8 @@ static bool holds_any(const struct heap *heap)
 
 	for (size_t i = 0; i < heap_family_count(heap); i++)
 		if (heap_family(heap, i)->has_size)
-			blocks += heap_total(heap, heap_family(heap, i))->blocks;
+			blocks +=
+				heap_total(heap, heap_family(heap, i))->blocks;
 	return blocks != 0;
 }
 

@@ -10,8 +10,8 @@
 #include "recording/act_stats.h"
 #include "recording/recorder.h"
 #include "report/heap/components.h"
-#include "report/heap/prefetch.h"
 #include "report/heap/journal.h"
+#include "report/heap/prefetch.h"
 #include "report/heap/report.h"
 #include "report/heap/suppressions.h"
 
@@ -28,29 +28,29 @@ struct heap_verb {
 	struct session *session;
 	struct families *families;
 	struct namer *namer;
-	struct watch *watch; /* freed as the session's sink */
-	struct faults *faults; /* or NULL */
-	struct components *components; /* or NULL */
+	struct watch *watch;               /* freed as the session's sink */
+	struct faults *faults;             /* or NULL */
+	struct components *components;     /* or NULL */
 	struct suppressions *suppressions; /* or NULL */
 	struct wrappers *wrappers;
 	struct heap_report_config config;
 	struct heap_report *report;
 	struct heap_journal *journal; /* freed as a sink, too; or NULL */
 	struct recorder *recorder;    /* likewise */
-	struct act_stats *stats;   /* convert --to stats; or NULL */
+	struct act_stats *stats;      /* convert --to stats; or NULL */
 	struct strbuf stats_text;
 	struct progress *progress;
-	struct top *top;       /* or NULL */
-	uint64_t next_look;    /* of .top */
-	uint64_t next_sample;  /* monotonic */
-	uint64_t until_sample; /* then so long */
-	uint64_t next_report;  /* 0: never */
+	struct top *top;                /* or NULL */
+	uint64_t next_look;             /* of .top */
+	uint64_t next_sample;           /* monotonic */
+	uint64_t until_sample;          /* then so long */
+	uint64_t next_report;           /* 0: never */
 	struct heap_prefetch *prefetch; /* a report is made when these have
 					   names, or NULL … */
 	uint64_t patience;              /* … or then */
-	sig_atomic_t reports;  /* requests that have been heeded */
+	sig_atomic_t reports;           /* requests that have been heeded */
 	sig_atomic_t switches;
-	int error;             /* the report can't be written */
+	int error; /* the report can't be written */
 };
 
 /* What the command line names is read, and what is written to is opened; what

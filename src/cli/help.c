@@ -68,9 +68,8 @@ static const char memory_before[] =
 	"in the heap of the C library by blocks in use and free. Nothing is "
 	"traced.\n";
 
-static const char memory_after[] =
-	"\n"
-	"Example: calltrap memory -p PID\n";
+static const char memory_after[] = "\n"
+				   "Example: calltrap memory -p PID\n";
 
 static const char convert_before[] =
 	"Usage: calltrap convert FILE --to FORMAT [-o FILE]\n"
@@ -110,9 +109,8 @@ static const char top_before[] =
 	"acquired it, how fast that grows, what leaks. h shows the keys, q "
 	"leaves.\n";
 
-static const char top_after[] =
-	"\n"
-	"Example: calltrap top -p PID\n";
+static const char top_after[] = "\n"
+				"Example: calltrap top -p PID\n";
 
 static const char doctor_before[] =
 	"Usage: calltrap doctor [-p PID] [--json]\n"
@@ -121,9 +119,8 @@ static const char doctor_before[] =
 	"Nothing is attached to. The exit status is 0 if -p PID would work, "
 	"else 1.\n";
 
-static const char doctor_after[] =
-	"\n"
-	"Example: calltrap doctor -p PID\n";
+static const char doctor_after[] = "\n"
+				   "Example: calltrap doctor -p PID\n";
 
 static const struct {
 	const char *before;

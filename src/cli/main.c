@@ -123,8 +123,7 @@ int main(int argc, char **argv)
 	}
 	err = options_parse(argc, argv, &options);
 	if (err)
-		return err == -EINVAL ? EXIT_WRONG_USAGE :
-					EXIT_NOTHING_TRACED;
+		return err == -EINVAL ? EXIT_WRONG_USAGE : EXIT_NOTHING_TRACED;
 	status = run(&options, &blocked);
 	options_fini(&options);
 	return status;

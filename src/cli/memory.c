@@ -99,9 +99,11 @@ static int find_leaks(const struct options *options, pid_t pid,
 	int err = leaks_find(pid, &how, ret, message_ret);
 
 	if (!err && ret->zombie)
-		complain(0, "process %d has a copy of itself among its "
-			    "children that has ended, and that couldn't be "
-			    "reaped", (int)pid);
+		complain(0,
+			 "process %d has a copy of itself among its "
+			 "children that has ended, and that couldn't be "
+			 "reaped",
+			 (int)pid);
 	return err;
 }
 

@@ -48,9 +48,11 @@ int apply_number(struct command_line *line, const struct option_entry *entry,
 	n = strtoul(argument, &end, 10);
 	if (*argument < '0' || *argument > '9' || *end || errno ||
 	    n < entry->min || n > entry->max)
-		return complain(-EINVAL, "%s '%s': a number from %u to %u is "
-				"expected", shown(entry, name), argument,
-				entry->min, entry->max);
+		return complain(-EINVAL,
+				"%s '%s': a number from %u to %u is "
+				"expected",
+				shown(entry, name), argument, entry->min,
+				entry->max);
 	*(unsigned *)field_of(line, entry) = n;
 	return 0;
 }
@@ -68,8 +70,8 @@ int apply_text(struct command_line *line, const struct option_entry *entry,
 	return 0;
 }
 
-static int refuse_filter(const struct option_entry *entry,
-			 const char *argument, char *message, size_t column)
+static int refuse_filter(const struct option_entry *entry, const char *argument,
+			 char *message, size_t column)
 {
 	complain(0, "-%c '%s': column %zu: %s", entry->short_name, argument,
 		 column, message);
@@ -164,8 +166,8 @@ int apply_by(struct command_line *line, const struct option_entry *entry,
 	return apply_word(line, entry, argument);
 }
 
-int apply_when_full(struct command_line *line,
-		    const struct option_entry *entry, const char *argument)
+int apply_when_full(struct command_line *line, const struct option_entry *entry,
+		    const char *argument)
 {
 	line->when_full_given = true;
 	return apply_word(line, entry, argument);
@@ -221,12 +223,12 @@ int apply_files(struct command_line *line, const struct option_entry *entry,
 }
 
 /* In the order of the option's words. */
-static const unsigned domains[] = { DIAG_STOP,  DIAG_TRAP,	DIAG_MODULE,
+static const unsigned domains[] = { DIAG_STOP,  DIAG_TRAP,      DIAG_MODULE,
 				    DIAG_PROBE, DIAG_PROTOTYPE, DIAG_SESSION };
 
 /* 0 when there is no such domain. */
-static unsigned domain_named(const struct option_entry *entry,
-			     const char *name, size_t length)
+static unsigned domain_named(const struct option_entry *entry, const char *name,
+			     size_t length)
 {
 	const int i = option_word(entry, name, length);
 
@@ -245,8 +247,7 @@ static unsigned octal_mask(const char *text)
 	return *end || mask > 077 ? 0 : mask;
 }
 
-static unsigned named_mask(const struct option_entry *entry,
-			   const char *text)
+static unsigned named_mask(const struct option_entry *entry, const char *text)
 {
 	unsigned mask = 0;
 
@@ -271,9 +272,11 @@ int apply_debug(struct command_line *line, const struct option_entry *entry,
 	if (!mask)
 		mask = named_mask(entry, argument);
 	if (!mask)
-		return complain(-EINVAL, "-D '%s': an octal mask from 1 to "
+		return complain(-EINVAL,
+				"-D '%s': an octal mask from 1 to "
 				"77, or some of stop,trap,module,probe,"
-				"prototype,session is expected", argument);
+				"prototype,session is expected",
+				argument);
 	line->options->debug |= mask;
 	return 0;
 }
@@ -327,6 +330,8 @@ int apply_convert(struct command_line *line, const struct option_entry *entry,
 		return 0;
 	}
 	list_words(entry, &all);
-	return complain(-EINVAL, "--to '%s': is no form that is known; these "
-			"are: %s", argument, strbuf_text(&all));
+	return complain(-EINVAL,
+			"--to '%s': is no form that is known; these "
+			"are: %s",
+			argument, strbuf_text(&all));
 }

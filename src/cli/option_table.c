@@ -9,6 +9,7 @@
 #include "cli/option_apply.h"
 #include "stack/unwind.h"
 
+/* clang-format off */
 static const char *const when_full_words[] = {
 	[WHEN_FULL_WAIT] = "wait",
 	[WHEN_FULL_DROP] = "drop",
@@ -412,6 +413,7 @@ const struct option_entry option_table[] = {
 	FLAG('h', "help", help, "print this"),
 	FLAG('V', "version", version, "print the version"),
 };
+/* clang-format on */
 
 const size_t option_table_size = ARRAY_SIZE(option_table);
 

@@ -9,8 +9,8 @@ struct command_line {
 	struct options *options;
 	const char **names; /* --name: looked up when all has been read */
 	size_t name_count;
-	bool by_given; /* --by */
-	bool is_ltrace; /* invoked by that name */
+	bool by_given;        /* --by */
+	bool is_ltrace;       /* invoked by that name */
 	bool when_full_given; /* --when-full */
 };
 
@@ -27,9 +27,9 @@ struct option_entry {
 	const char *help;
 	int (*apply)(struct command_line *line,
 		     const struct option_entry *entry, const char *argument);
-	size_t field;          /* of struct options, for simple ones */
-	unsigned min, max;     /* for numbers */
-	unsigned verbs;        /* of a heading: bits, 1 << enum verb */
+	size_t field;      /* of struct options, for simple ones */
+	unsigned min, max; /* for numbers */
+	unsigned verbs;    /* of a heading: bits, 1 << enum verb */
 	/* What the argument may be, to the NULL: by the values of the field's
 	   enum, for simple ones. NULL: anything. */
 	const char *const *words;
@@ -59,7 +59,7 @@ const struct option_entry *option_long(enum verb verb, const char *name,
 int option_word(const struct option_entry *entry, const char *word,
 		size_t length);
 
-#define for_each_option(verb, entry)                    \
+#define for_each_option(verb, entry)                       \
 	for ((entry) = option_next((verb), NULL); (entry); \
 	     (entry) = option_next((verb), (entry)))
 

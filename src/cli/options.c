@@ -42,8 +42,7 @@ struct getopt_tables {
 static struct getopt_tables getopt_tables(enum verb verb)
 {
 	struct getopt_tables tables = {
-		.longs = xcalloc(option_table_size + 1,
-				 sizeof(*tables.longs)),
+		.longs = xcalloc(option_table_size + 1, sizeof(*tables.longs)),
 	};
 	const struct option_entry *entry;
 	size_t count = 0;
@@ -53,8 +52,7 @@ static struct getopt_tables getopt_tables(enum verb verb)
 	strbuf_puts(&tables.shorts, verb_takes_files(verb) ? ":" : "+:");
 	for_each_option(verb, entry) {
 		if (entry->short_name)
-			strbuf_printf(&tables.shorts, "%c%s",
-				      entry->short_name,
+			strbuf_printf(&tables.shorts, "%c%s", entry->short_name,
 				      entry->argument ? ":" : "");
 		if (entry->long_name)
 			tables.longs[count++] = (struct option){
@@ -108,8 +106,10 @@ static int complain_unknown_long(enum verb verb, const char *word)
 				word, option_help(verb));
 	near = near_option(verb, word + 2, length);
 	if (near)
-		return complain(-EINVAL, "%s: unknown option; near: --%s; see "
-				"%s", word, near, option_help(verb));
+		return complain(-EINVAL,
+				"%s: unknown option; near: --%s; see "
+				"%s",
+				word, near, option_help(verb));
 	return complain(-EINVAL, "%s: unknown option; see %s", word,
 			option_help(verb));
 }
@@ -126,8 +126,10 @@ static int complain_option(enum verb verb, int answer, char **argv)
 	if (!entry)
 		return complain_unknown_short(verb, optopt);
 	if (answer == '?')
-		return complain(-EINVAL, "--%s: takes no argument; leave '=' "
-				"and what follows out", entry->long_name);
+		return complain(-EINVAL,
+				"--%s: takes no argument; leave '=' "
+				"and what follows out",
+				entry->long_name);
 	if (optopt >= LONG_OPTION)
 		return complain(-EINVAL, "--%s: a %s is missing; see %s",
 				entry->long_name, entry->argument,
@@ -178,7 +180,8 @@ static int read_late_verb(struct command_line *line,
 	if (!verb_read(1, argv + optind, &verb))
 		return 0;
 	if (verb != line->options->verb)
-		return complain(-EINVAL, "%s: a verb comes first, then its "
+		return complain(-EINVAL,
+				"%s: a verb comes first, then its "
 				"options; for a program of that name say "
 				"calltrap ./%s, or calltrap -- %s",
 				argv[optind], argv[optind], argv[optind]);
@@ -223,7 +226,8 @@ static int read_words(struct command_line *line, int argc, char **argv)
 static int check_files(const struct options *o)
 {
 	if (!o->command || !o->command[1] || o->command[2])
-		return complain(-EINVAL, "heap diff: two profiles are needed, "
+		return complain(-EINVAL,
+				"heap diff: two profiles are needed, "
 				"the old and the new one; for a program of "
 				"that name say calltrap heap -- diff");
 	return 0;
@@ -234,24 +238,30 @@ static int check_processes(const struct command_line *line, const char *verb)
 	const struct options *o = line->options;
 
 	if (o->command)
-		return complain(-EINVAL, "%s: '%s' is no option, and "
+		return complain(-EINVAL,
+				"%s: '%s' is no option, and "
 				"nothing is started: give -p PID or --name "
 				"NAME; for a program of that name say calltrap "
-				"-- %s", verb, o->command[0], verb);
+				"-- %s",
+				verb, o->command[0], verb);
 	if (!o->pid_count && !line->name_count)
-		return complain(-EINVAL, "no process to look at: give -p PID "
+		return complain(-EINVAL,
+				"no process to look at: give -p PID "
 				"or --name NAME, as in 'calltrap %s -p "
-				"4711'; see %s", verb, option_help(o->verb));
+				"4711'; see %s",
+				verb, option_help(o->verb));
 	return 0;
 }
 
 static int check_patients(const struct options *o)
 {
 	if (o->command)
-		return complain(-EINVAL, "doctor: '%s' is no option, and "
+		return complain(-EINVAL,
+				"doctor: '%s' is no option, and "
 				"nothing is started: give -p PID or --name "
 				"NAME; for a program of that name say calltrap "
-				"-- doctor", o->command[0]);
+				"-- doctor",
+				o->command[0]);
 	return 0;
 }
 
@@ -263,23 +273,20 @@ static int check_from(const struct command_line *line)
 		const char *name;
 		bool given;
 	} others[] = {
-		{ "a COMMAND", o->command },
-		{ "-p", o->pid_count },
-		{ "--name", line->name_count },
-		{ "-f", o->follow },
-		{ "--for", o->duration },
-		{ "--every", o->every },
-		{ "--growth", o->report.growth },
-		{ "--record", o->recording },
+		{ "a COMMAND", o->command },      { "-p", o->pid_count },
+		{ "--name", line->name_count },   { "-f", o->follow },
+		{ "--for", o->duration },         { "--every", o->every },
+		{ "--growth", o->report.growth }, { "--record", o->recording },
 		{ "--pool", o->pools },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i].given)
-			return complain(-EINVAL, "--from '%s': is of a "
+			return complain(-EINVAL,
+					"--from '%s': is of a "
 					"recording, in which nothing happens "
-					"any more; leave %s out", o->from,
-					others[i].name);
+					"any more; leave %s out",
+					o->from, others[i].name);
 	if (o->until && o->until <= o->since)
 		return complain(-EINVAL, "--until: comes before --since");
 	return 0;
@@ -292,11 +299,13 @@ static int check_recording(const struct command_line *line)
 	if (o->from)
 		return check_from(line);
 	if (o->since || o->until)
-		return complain(-EINVAL, "%s: is of a recording, which --from "
-				"names", o->since ? "--since" : "--until");
+		return complain(-EINVAL,
+				"%s: is of a recording, which --from "
+				"names",
+				o->since ? "--since" : "--until");
 	if (o->verb == VERB_RECORD && !o->recording)
 		return complain(-EINVAL, "-o FILE is missing: what the "
-				"recording is to be written to");
+					 "recording is to be written to");
 	return 0;
 }
 
@@ -306,12 +315,13 @@ static int check_conversion(const struct options *o)
 		return complain(-EINVAL, "convert: one file is needed; see %s",
 				option_help(o->verb));
 	if (!o->convert)
-		return complain(-EINVAL, "--to FORMAT is missing: what the "
+		return complain(-EINVAL,
+				"--to FORMAT is missing: what the "
 				"file is to become; see %s",
 				option_help(o->verb));
 	if (o->convert == CONVERT_RECORDING && !o->report.path)
 		return complain(-EINVAL, "-o FILE is missing: what the "
-				"recording is to be written to");
+					 "recording is to be written to");
 	if (o->until && o->until <= o->since)
 		return complain(-EINVAL, "--until: comes before --since");
 	return 0;
@@ -320,8 +330,10 @@ static int check_conversion(const struct options *o)
 static int check_replay(const struct options *o)
 {
 	if (!o->command || o->command[1])
-		return complain(-EINVAL, "replay: one recording is needed; "
-				"see %s", option_help(o->verb));
+		return complain(-EINVAL,
+				"replay: one recording is needed; "
+				"see %s",
+				option_help(o->verb));
 	if (o->until && o->until <= o->since)
 		return complain(-EINVAL, "--until: comes before --since");
 	return 0;
@@ -332,9 +344,10 @@ static int check_shown(const struct options *o)
 {
 	if (o->report.by == HEAP_BY_COMPONENT && !o->components)
 		return complain(-EINVAL, "--by component: --components FILE is "
-				"missing, which says what they are");
+					 "missing, which says what they are");
 	if (o->report.histogram && !heap_report_has_blocks(&o->report))
-		return complain(-EINVAL, "--histogram: is of blocks, which "
+		return complain(-EINVAL,
+				"--histogram: is of blocks, which "
 				"--growth shows with 'leaks' in its list");
 	return 0;
 }
@@ -365,7 +378,8 @@ static int check_together(const struct command_line *line)
 	if (err || o->from)
 		return err;
 	if (!o->command && !o->pid_count && !line->name_count)
-		return complain(-EINVAL, "nothing to trace: give a COMMAND, "
+		return complain(-EINVAL,
+				"nothing to trace: give a COMMAND, "
 				"-p PID or --name NAME, as in '%s'; see %s",
 				o->verb == VERB_HEAP ?
 					"calltrap heap --for 60s -p 4711" :
@@ -373,16 +387,17 @@ static int check_together(const struct command_line *line)
 					"calltrap record -o FILE -p 4711" :
 					"calltrap ls",
 				option_help(o->verb));
-	if (o->report.source && line->by_given &&
-	    o->report.by != HEAP_BY_LINE)
+	if (o->report.source && line->by_given && o->report.by != HEAP_BY_LINE)
 		return complain(-EINVAL, "--source: is for rows by line; leave "
-				"--by out, or say --by line");
+					 "--by out, or say --by line");
 	if (o->log.relative && o->log.clock != LOG_CLOCK_NONE)
 		return complain(-EINVAL, "-r: can't be used together with -t; "
-				"leave one of them out");
+					 "leave one of them out");
 	if (o->user && !o->command)
-		return complain(-EINVAL, "-u '%s': there is no COMMAND to run "
-				"as that user", o->user);
+		return complain(-EINVAL,
+				"-u '%s': there is no COMMAND to run "
+				"as that user",
+				o->user);
 	if (o->verb == VERB_HEAP)
 		return check_growth(o);
 	return 0;
@@ -470,8 +485,7 @@ static void conclude(const struct command_line *line)
  */
 static void choose_messages(const struct options *o)
 {
-	const char *path = o->verb == VERB_TRACE ? o->log.path :
-						     o->report.path;
+	const char *path = o->verb == VERB_TRACE ? o->log.path : o->report.path;
 
 	if (!o->log.dialect->explains)
 		diag_set_least(DIAG_ERROR, ~(unsigned)DIAG_PROTOTYPE);

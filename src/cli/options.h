@@ -46,7 +46,7 @@ enum when_full {
 /* memory: what keeps a process still while it is read. */
 enum memory_freeze {
 	FREEZE_NONE,
-	FREEZE_STOP, /* all tasks are stopped */
+	FREEZE_STOP,  /* all tasks are stopped */
 	FREEZE_CLONE, /* … until there is a copy, which is read */
 };
 
@@ -70,56 +70,56 @@ enum engine_choice {
 struct options {
 	enum verb verb;
 	char *files[HEAP_FILES]; /* see file_names_tell_apart() */
-	pid_t *pids;          /* -p and --name, without duplicates */
+	pid_t *pids;             /* -p and --name, without duplicates */
 	size_t pid_count;
-	char **command;       /* NULL-terminated, or NULL */
-	const char *user;     /* -u */
-	bool follow;          /* -f */
-	struct filter *calls; /* -e, -l's callers; empty unless given */
-	struct filter *libraries; /* -l */
-	struct filter *entries;   /* -x */
+	char **command;              /* NULL-terminated, or NULL */
+	const char *user;            /* -u */
+	bool follow;                 /* -f */
+	struct filter *calls;        /* -e, -l's callers; empty unless given */
+	struct filter *libraries;    /* -l */
+	struct filter *entries;      /* -x */
 	struct predicate *condition; /* --if, all of them; or NULL */
-	bool system_calls;    /* -S */
-	bool only_named;      /* -L, -g: no default @MAIN */
-	bool default_calls;   /* none of -e, -l, -L, -g: @MAIN applies */
-	bool count;           /* -c */
-	bool script;          /* --script */
-	enum engine_choice engine; /* --engine */
-	enum when_full when_full; /* --when-full */
+	bool system_calls;           /* -S */
+	bool only_named;             /* -L, -g: no default @MAIN */
+	bool default_calls;          /* none of -e, -l, -L, -g: @MAIN applies */
+	bool count;                  /* -c */
+	bool script;                 /* --script */
+	enum engine_choice engine;   /* --engine */
+	enum when_full when_full;    /* --when-full */
 	struct log_options log;
-	enum memory_freeze freeze; /* --freeze */
-	bool leaks;           /* --leaks */
-	bool no_reach;        /* --no-reach */
-	bool doctor_json;     /* doctor: --json */
-	const char *holders;  /* --holders */
+	enum memory_freeze freeze;         /* --freeze */
+	bool leaks;                        /* --leaks */
+	bool no_reach;                     /* --no-reach */
+	bool doctor_json;                  /* doctor: --json */
+	const char *holders;               /* --holders */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */
-	const char *heap_calls; /* --calls */
-	const char *footprint;  /* --footprint */
-	const char *recording;  /* --record; record: -o */
-	bool time_releases;     /* --time-releases */
-	char **families;        /* --family, NULL-terminated; or NULL */
-	const char *from;       /* --from */
-	uint64_t since, until;  /* --since, --until; 0 = not given */
-	enum convert convert;   /* --to … */
+	const char *heap_calls;            /* --calls */
+	const char *footprint;             /* --footprint */
+	const char *recording;             /* --record; record: -o */
+	bool time_releases;                /* --time-releases */
+	char **families;             /* --family, NULL-terminated; or NULL */
+	const char *from;            /* --from */
+	uint64_t since, until;       /* --since, --until; 0 = not given */
+	enum convert convert;        /* --to … */
 	enum heap_file convert_file; /* … CONVERT_FILE */
-	const char *converted;  /* where that goes */
-	char **with;          /* --with, NULL-terminated; or NULL */
-	unsigned runs;        /* --runs; 0 = not given */
-	enum replay_touch touch; /* --touch */
-	uint64_t every;       /* --every: a report each time; 0 = never */
-	enum live_by live_by;   /* top: --by … */
+	const char *converted;       /* where that goes */
+	char **with;                 /* --with, NULL-terminated; or NULL */
+	unsigned runs;               /* --runs; 0 = not given */
+	enum replay_touch touch;     /* --touch */
+	uint64_t every;             /* --every: a report each time; 0 = never */
+	enum live_by live_by;       /* top: --by … */
 	enum live_order live_order; /* … and --sort */
-	unsigned depth;       /* --depth: frames kept of a stack */
-	char **pools;         /* --pool, NULL-terminated; or NULL */
-	const char *json;     /* --json */
-	const char *components; /* --components */
-	char **suppressions;    /* --suppress, NULL-terminated; or NULL */
-	unsigned leak_status; /* --error-exitcode; 0: as without leaks */
-	char **wrappers;      /* --alloc-fn, NULL-terminated; or NULL */
-	char **configs;       /* -F, each file or directory; NULL-terminated */
-	uint64_t duration;    /* --for, in nanoseconds; 0 = no end */
-	unsigned debug;       /* -D: domains of diag.h */
+	unsigned depth;             /* --depth: frames kept of a stack */
+	char **pools;               /* --pool, NULL-terminated; or NULL */
+	const char *json;           /* --json */
+	const char *components;     /* --components */
+	char **suppressions;        /* --suppress, NULL-terminated; or NULL */
+	unsigned leak_status;       /* --error-exitcode; 0: as without leaks */
+	char **wrappers;            /* --alloc-fn, NULL-terminated; or NULL */
+	char **configs;    /* -F, each file or directory; NULL-terminated */
+	uint64_t duration; /* --for, in nanoseconds; 0 = no end */
+	unsigned debug;    /* -D: domains of diag.h */
 	bool help;
 	bool version;
 };

@@ -22,14 +22,12 @@ static void list(const struct options *o, struct output_option ret[OUTPUTS])
 	const bool heap = o->verb != VERB_TRACE;
 	size_t count = 0;
 
-	ret[count++] = (struct output_option){
-		"-o", heap ? o->report.path : o->log.path
-	};
+	ret[count++] = (struct output_option){ "-o", heap ? o->report.path :
+							    o->log.path };
 	ret[count++] = (struct output_option){ "--json", o->json };
 	for (enum heap_file file = 0; file < HEAP_FILES; file++)
-		ret[count++] = (struct output_option){
-			heap_file_option(file), o->export.files[file]
-		};
+		ret[count++] = (struct output_option){ heap_file_option(file),
+						       o->export.files[file] };
 	ret[count++] = (struct output_option){ "--calls", o->heap_calls };
 	ret[count++] = (struct output_option){ "--footprint", o->footprint };
 	ret[count++] = (struct output_option){
@@ -51,10 +49,12 @@ int outputs_check_names(const struct options *options)
 	for (size_t i = 0; i < OUTPUTS; i++)
 		for (size_t j = 0; j < i; j++)
 			if (are_one_file(all[i].path, all[j].path))
-				return complain(-EINVAL, "%s '%s': is what %s "
+				return complain(-EINVAL,
+						"%s '%s': is what %s "
 						"is written to; give another "
-						"name", all[i].option,
-						all[i].path, all[j].option);
+						"name",
+						all[i].option, all[i].path,
+						all[j].option);
 	return 0;
 }
 

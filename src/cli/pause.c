@@ -50,9 +50,9 @@ void pause_begin(struct session *session)
 	const struct tracee *tracee, *next;
 	struct pause *pause;
 
-	pause = xcalloc(1, sizeof(*pause) +
-				   HASH_COUNT(session->tracer.tracees) *
-					   sizeof(pause->processes[0]));
+	pause = xcalloc(1,
+			sizeof(*pause) + HASH_COUNT(session->tracer.tracees) *
+						 sizeof(pause->processes[0]));
 	pause->since = clock_now();
 	HASH_ITER(hh, session->tracer.tracees, tracee, next)
 		if (is_wanted(tracee))

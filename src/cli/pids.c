@@ -32,8 +32,10 @@ static int add_one(struct options *options, const char *text, size_t length)
 	pid = strtol(word, &end, 10);
 	if (*word < '0' || *word > '9' || *end || errno || pid < 1 ||
 	    pid > INT_MAX)
-		return complain(-EINVAL, "-p '%s': not a process id; for a "
-				"process's name use --name", word);
+		return complain(-EINVAL,
+				"-p '%s': not a process id; for a "
+				"process's name use --name",
+				word);
 	add(options, pid);
 	return 0;
 }
@@ -63,11 +65,15 @@ int pids_add_named(struct options *options, const char *name)
 	long count = processes_named(name, &pids);
 
 	if (count < 0)
-		return complain(-ESRCH, "--name '%s': /proc can't be read: "
-				"%s", name, strerror(-count));
+		return complain(-ESRCH,
+				"--name '%s': /proc can't be read: "
+				"%s",
+				name, strerror(-count));
 	if (!count)
-		return complain(-ESRCH, "--name '%s': no process of that name "
-				"is running", name);
+		return complain(-ESRCH,
+				"--name '%s': no process of that name "
+				"is running",
+				name);
 	for (long i = 0; i < count; i++)
 		add(options, pids[i]);
 	return 0;

@@ -119,15 +119,15 @@ static void add_time(const struct progress *progress, uint64_t now,
 		      (uint64_t)((now - progress->begin) / NS_PER_SECOND));
 	if (options->duration)
 		strbuf_printf(line, " of %" PRIu64 " s",
-			      (uint64_t)((options->duration + NS_PER_SECOND / 2)
-					 / NS_PER_SECOND));
+			      (uint64_t)((options->duration +
+					  NS_PER_SECOND / 2) /
+					 NS_PER_SECOND));
 	else if (options->interruptible)
 		strbuf_puts(line, " (Ctrl-C ends)");
 }
 
-static void add_blocks(const struct progress *progress,
-		       const struct sums *sums, uint64_t now,
-		       struct strbuf *line)
+static void add_blocks(const struct progress *progress, const struct sums *sums,
+		       uint64_t now, struct strbuf *line)
 {
 	uint64_t rate = (double)(sums->calls - progress->last_calls) *
 			NS_PER_SECOND / (now - progress->last);

@@ -19,8 +19,8 @@ struct progress_options {
 	bool interruptible;  /* Ctrl-C ends it */
 };
 
-struct progress *progress_new(const struct progress_options *options)
-	MUST_CHECK;
+struct progress *
+progress_new(const struct progress_options *options) MUST_CHECK;
 void progress_free(struct progress *progress);
 
 /* Monotonic time. */

@@ -55,9 +55,11 @@ void prototype_path_load(struct prototypes *prototypes, char *const *configs,
 	data_path_init(&path);
 	own = configs || data_path_is_configured(&path);
 	if (!path.complete)
-		complain(0, "its prototype files aren't where they were "
+		complain(0,
+			 "its prototype files aren't where they were "
 			 "installed (%s): few arguments are known; "
-			 "-F FOLDER names another place", CALLTRAP_DATADIR);
+			 "-F FOLDER names another place",
+			 CALLTRAP_DATADIR);
 	if (as_ltrace && !configs)
 		add_ltrace_files(prototypes, true);
 	configs = configs ? configs : none;

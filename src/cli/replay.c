@@ -46,8 +46,9 @@ static int play(const struct options *options, int fd, struct planner *planner)
 	int err = heap_from_tell_end(options->command[0], &end);
 
 	if (dropped)
-		complain(0, "%s: %" PRIu64 " events are missing: they were "
-			    "dropped when it was written",
+		complain(0,
+			 "%s: %" PRIu64 " events are missing: they were "
+			 "dropped when it was written",
 			 options->command[0], dropped);
 	playback_free(playback);
 	stacks_free(stacks);
@@ -66,11 +67,15 @@ static int take_plan(const struct options *options, struct planner *planner,
 	case 0:
 		return 0;
 	case -ENODATA:
-		return complain(err, "%s: has no calls of an allocator, or "
-				     "none that can be replayed", path);
+		return complain(err,
+				"%s: has no calls of an allocator, or "
+				"none that can be replayed",
+				path);
 	case -EFBIG:
-		return complain(err, "%s: has too many calls for one replay; "
-				     "take a part (--since, --until)", path);
+		return complain(err,
+				"%s: has too many calls for one replay; "
+				"take a part (--since, --until)",
+				path);
 	}
 	return complain(err, "the plan of the replay can't be kept: %s",
 			strerror(-err));
@@ -112,8 +117,10 @@ static int find_file(const char *with, const char **file_ret)
 		path[sizeof(path) - 1] = 0;
 	}
 	if (strpbrk(path, " :$"))
-		return complain(-EINVAL, "--with %s: a file with a blank, ':' "
-				"or '$' in its path can't be preloaded", with);
+		return complain(-EINVAL,
+				"--with %s: a file with a blank, ':' "
+				"or '$' in its path can't be preloaded",
+				with);
 	*file_ret = xstrdup(path);
 	return 0;
 }

@@ -319,11 +319,11 @@ static void tell_held(const struct session *session)
 		bool frozen = freezer_has_frozen("", tracee->pid);
 
 		if (is_held(tracee))
-			complain(0, "process %d can't be let go of yet: %s. "
-				    "Its code is restored; process %d ("
-				    FRONT_WORKER_NAME
-				    ") holds on to it until then, and must "
-				    "not be killed",
+			complain(0,
+				 "process %d can't be let go of yet: %s. "
+				 "Its code is restored; process %d (" FRONT_WORKER_NAME
+				 ") holds on to it until then, and must "
+				 "not be killed",
 				 (int)tracee->pid,
 				 frozen ? "it is frozen, and has to be thawed" :
 					  "some of its threads don't run, and "
@@ -399,12 +399,14 @@ static void warn_if_still(struct session *session)
 		return;
 	session->warned = cost_share(most) >= STILL_SHARE;
 	if (session->warned)
-		complain(0, "the target stands still %.0f %% of the time "
-			    "(process %d, %" PRIu64 " stops a second)%s",
+		complain(0,
+			 "the target stands still %.0f %% of the time "
+			 "(process %d, %" PRIu64 " stops a second)%s",
 			 100 * cost_share(most), (int)most->pid,
 			 (uint64_t)(most->stops * NS_PER_SECOND /
 				    most->seen_ns),
-			 options->verb == VERB_TOP ? "; q leaves" :
+			 options->verb == VERB_TOP ?
+				 "; q leaves" :
 			 options->verb == VERB_TRACE ?
 				 "; name functions with -L -x" :
 				 "; end it with SIGINT, or soon with --for");
@@ -534,15 +536,17 @@ static void report_lost_traps(const struct session *session)
 	const double blind = session->blind_ns / 1e9;
 
 	if (session->requests->lifted)
-		complain(0, "calltrap itself was stopped for longer than a "
-			    "second: its traps were lifted meanwhile, calls "
-			    "went by unseen for up to %.1f s, and what it "
-			    "traced was let go of",
+		complain(0,
+			 "calltrap itself was stopped for longer than a "
+			 "second: its traps were lifted meanwhile, calls "
+			 "went by unseen for up to %.1f s, and what it "
+			 "traced was let go of",
 			 blind);
 	else if (session->lost_traps)
-		complain(0, "%llu traps were taken away by another tool (do "
-			    "perf or bpftrace have uprobes there?) and put "
-			    "back; calls went by unseen for up to %.1f s",
+		complain(0,
+			 "%llu traps were taken away by another tool (do "
+			 "perf or bpftrace have uprobes there?) and put "
+			 "back; calls went by unseen for up to %.1f s",
 			 (unsigned long long)session->lost_traps, blind);
 }
 
@@ -552,8 +556,9 @@ static void report_stacks(const struct session *session)
 	const uint64_t *frames = counts.frames;
 
 	if (counts.broken)
-		complain(0, "%llu of %llu stack%s could not be followed to "
-			    "%s end",
+		complain(0,
+			 "%llu of %llu stack%s could not be followed to "
+			 "%s end",
 			 (unsigned long long)counts.broken,
 			 (unsigned long long)counts.stacks,
 			 counts.stacks == 1 ? "" : "s",
@@ -581,9 +586,10 @@ static void report_debuginfo(const struct session *session)
 		losses.crashed + losses.timed_out + losses.malformed;
 
 	if (lost)
-		complain(0, "the debug information of %llu file%s could not be "
-			    "read: %llu crashed its reader, %llu took too "
-			    "long, %llu can't be understood",
+		complain(0,
+			 "the debug information of %llu file%s could not be "
+			 "read: %llu crashed its reader, %llu took too "
+			 "long, %llu can't be understood",
 			 (unsigned long long)lost, lost == 1 ? "" : "s",
 			 (unsigned long long)losses.crashed,
 			 (unsigned long long)losses.timed_out,
@@ -592,31 +598,34 @@ static void report_debuginfo(const struct session *session)
 
 static void report_what_was_missed(const struct session *session)
 {
-	uint64_t dropped = session->policy.dropped +
-			   session->report_policy.dropped;
+	uint64_t dropped =
+		session->policy.dropped + session->report_policy.dropped;
 	uint64_t messages = complain_dropped();
 
 	if (dropped)
-		complain(0, "%llu lines were dropped, as nobody took them within "
-			    "0.2 s (--when-full=wait waits, and so does what "
-			    "is traced)",
+		complain(0,
+			 "%llu lines were dropped, as nobody took them within "
+			 "0.2 s (--when-full=wait waits, and so does what "
+			 "is traced)",
 			 (unsigned long long)dropped);
 	if (messages)
 		complain(0, "%llu messages were dropped, as nobody took them",
 			 (unsigned long long)messages);
 	if (session->pauses)
-		complain(0, "it was stopped %u times: for %.1f s in all nothing "
-			    "was watched",
+		complain(0,
+			 "it was stopped %u times: for %.1f s in all nothing "
+			 "was watched",
 			 session->pauses, session->paused_ns / 1e9);
 }
 
 static void report_pages(const struct session *session)
 {
 	if (session->own_pages)
-		complain(0, "%llu pages of code (%.1f MB) stay private memory "
-			    "of what was let go of: they equal their files "
-			    "again, but only the process itself could give "
-			    "them back",
+		complain(0,
+			 "%llu pages of code (%.1f MB) stay private memory "
+			 "of what was let go of: they equal their files "
+			 "again, but only the process itself could give "
+			 "them back",
 			 (unsigned long long)session->own_pages,
 			 session->own_pages * PAGE_SIZE / 1e6);
 }
@@ -637,16 +646,18 @@ static void report_losses(struct session *session)
 	CLEANUP(strbuf_fini) struct strbuf refused = { 0 };
 
 	if (counts.failed_returns)
-		complain(0, "%llu call%s seen without return: it could not be "
-			    "trapped",
+		complain(0,
+			 "%llu call%s seen without return: it could not be "
+			 "trapped",
 			 (unsigned long long)counts.failed_returns,
 			 counts.failed_returns == 1 ? " was" : "s were");
 	if (session_tell_refused(session, &refused))
 		complain(0, "%s", strbuf_text(&refused));
 	report_lost_traps(session);
 	if (session->tracer.counts.unfollowed)
-		complain(0, "%llu children could not be followed: too few "
-			    "descriptors are left (ulimit -n)",
+		complain(0,
+			 "%llu children could not be followed: too few "
+			 "descriptors are left (ulimit -n)",
 			 (unsigned long long)session->tracer.counts.unfollowed);
 	diag_debug(DIAG_SESSION,
 		   "%llu calls, %llu stops; passed: %llu emulated, %llu "
@@ -694,8 +705,9 @@ static void tell_engines(const struct session *session,
 	const struct prober_counts counts = prober_counts(session->prober);
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
-	strbuf_printf(&text, "caught: %u function%s in the process, %llu by "
-			     "traps alone",
+	strbuf_printf(&text,
+		      "caught: %u function%s in the process, %llu by "
+		      "traps alone",
 		      report->functions, plural(report->functions),
 		      (unsigned long long)(counts.probes - report->functions));
 	add_refusals(report, reason, &text);
@@ -727,12 +739,14 @@ static void report_engines(const struct session *session)
 		reason = report.reason;
 	}
 	if (report.lost)
-		complain(0, "%llu calls were not recorded, as there was no "
-			    "room for them",
+		complain(0,
+			 "%llu calls were not recorded, as there was no "
+			 "room for them",
 			 (unsigned long long)report.lost);
 	if (report.blind)
-		complain(0, "calls went by unseen %llu times, as calltrap had "
-			    "given no sign of life for a second",
+		complain(0,
+			 "calls went by unseen %llu times, as calltrap had "
+			 "given no sign of life for a second",
 			 (unsigned long long)report.blind);
 	tell_engines(session, &report, reason);
 }
@@ -745,10 +759,13 @@ static void add_hooks_cost(const struct session *session, struct strbuf *out)
 
 	if (report.ns <= 0)
 		return;
-	strbuf_printf(out, "; each call that was caught in the process took it "
-			   "%.0f ns more, in all ", report.ns);
-	amounts_add_duration(out, (uint64_t)(report.ns *
-				       (double)(report.calls + report.lost)));
+	strbuf_printf(out,
+		      "; each call that was caught in the process took it "
+		      "%.0f ns more, in all ",
+		      report.ns);
+	amounts_add_duration(out,
+			     (uint64_t)(report.ns *
+					(double)(report.calls + report.lost)));
 	strbuf_puts(out, " of its processors' time");
 	if (report.waited_ns) {
 		strbuf_puts(out, "; its threads waited ");
@@ -849,8 +866,9 @@ static int raise_file_limit(const struct inheritance *inheritance)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur >= DESCRIPTORS_MIN)
 		return 0;
-	return complain(-EMFILE, "only %llu descriptors may be had (ulimit -n):"
-				 " calltrap needs %d",
+	return complain(-EMFILE,
+			"only %llu descriptors may be had (ulimit -n):"
+			" calltrap needs %d",
 			(unsigned long long)limit.rlim_cur, DESCRIPTORS_MIN);
 }
 

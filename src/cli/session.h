@@ -95,7 +95,7 @@ struct session {
 	struct agent_engine *agent; /* or NULL: .no_agent says why */
 	const char *no_agent;
 	struct tracer tracer;
-	pid_t child;        /* the command, or 0 */
+	pid_t child; /* the command, or 0 */
 	bool child_ended;
 	int child_status;   /* as from wait(2) */
 	bool begun;         /* there was something to trace */
@@ -107,17 +107,17 @@ struct session {
 	uint64_t last_look;
 	uint64_t lost_traps; /* … how many were gone */
 	uint64_t blind_ns;   /* at most */
-	pid_t front;        /* see cli/front.h */
-	pthread_t thread;   /* the one that traces */
-	sem_t traced;       /* posted when the tracing is over, or … */
-	bool holds_on;      /* … only tasks that are late are still held */
+	pid_t front;         /* see cli/front.h */
+	pthread_t thread;    /* the one that traces */
+	sem_t traced;        /* posted when the tracing is over, or … */
+	bool holds_on;       /* … only tasks that are late are still held */
 	struct leave late;
 	struct output_policy policy; /* of what is written while tasks wait */
 	struct output_policy report_policy; /* … and of what is asked for */
-	struct pause *pause;  /* between two rounds of tracing, or NULL */
-	uint64_t own_pages;   /* of code, that stay with those let go of */
-	unsigned pauses;      /* how many there were, … */
-	uint64_t paused_ns;   /* … and how long in all */
+	struct pause *pause; /* between two rounds of tracing, or NULL */
+	uint64_t own_pages;  /* of code, that stay with those let go of */
+	unsigned pauses;     /* how many there were, … */
+	uint64_t paused_ns;  /* … and how long in all */
 	struct sink watcher;
 };
 

@@ -165,8 +165,8 @@ void signals_stop(void)
 }
 
 /* All that end a program but SIGKILL, SIGINT and those of crashes. */
-static const int ends[] = { SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
-			    SIGUSR2, SIGXCPU, SIGPWR,    SIGIO,
+static const int ends[] = { SIGTERM, SIGHUP,    SIGQUIT,  SIGUSR1,
+			    SIGUSR2, SIGXCPU,   SIGPWR,   SIGIO,
 			    SIGPROF, SIGVTALRM, SIGSTKFLT };
 
 void signals_hold(sigset_t *former_ret)

@@ -26,8 +26,8 @@ struct signal_requests {
 	volatile sig_atomic_t takes;      /* these two mean something */
 	volatile sig_atomic_t suspend;    /* SIGTSTP: see signals_take_stop() */
 	volatile sig_atomic_t ticking;
-	volatile uint64_t deadline;       /* monotonic, ns; 0 = none */
-	volatile uint64_t alarm;          /* wake then, too; 0 = never */
+	volatile uint64_t deadline; /* monotonic, ns; 0 = none */
+	volatile uint64_t alarm;    /* wake then, too; 0 = never */
 };
 
 /* From the very start until then signals wait: what they ask is done then. */

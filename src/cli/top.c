@@ -23,10 +23,10 @@ struct top {
 	struct screen *screen;
 	struct live_shared *shared;
 	struct gather *gather;
-	struct gather_request shown; /* by the last picture */
-	uint64_t next;            /* picture */
+	struct gather_request shown;       /* by the last picture */
+	uint64_t next;                     /* picture */
 	unsigned marks, saves[LIVE_FILES]; /* that have been heeded */
-	struct heap_prefetch *prefetch; /* of files that are to be written */
+	struct heap_prefetch *prefetch;    /* of files that are to be written */
 	uint64_t patience;
 	bool wanted[LIVE_FILES];
 };
@@ -130,16 +130,18 @@ static int write_other(const struct top *top, const struct watched *process,
 	int err = 0;
 
 	options.files[files[file].file] = path;
-	heap_export_write(&(const struct heap_export){
-		.config = &top->verb->config,
-		.options = &options,
-		.process = process,
-		.cost = cost,
-		.now = now,
-	}, &(const struct export_errors){
-		.told = note_error,
-		.context = &err,
-	});
+	heap_export_write(
+		&(const struct heap_export){
+			.config = &top->verb->config,
+			.options = &options,
+			.process = process,
+			.cost = cost,
+			.now = now,
+		},
+		&(const struct export_errors){
+			.told = note_error,
+			.context = &err,
+		});
 	return err;
 }
 
@@ -226,12 +228,14 @@ static struct gather_request request_of(struct live_shared *shared)
 	};
 }
 
-static bool is_other(const struct gather_request *a, const struct gather_request *b)
+static bool is_other(const struct gather_request *a,
+		     const struct gather_request *b)
 {
 	return a->by != b->by || a->order != b->order || a->open != b->open;
 }
 
-static void show(struct top *top, const struct gather_request *request, uint64_t now)
+static void show(struct top *top, const struct gather_request *request,
+		 uint64_t now)
 {
 	struct live_picture *picture = live_blank(top->shared);
 	struct cost cost;

@@ -102,8 +102,7 @@ static void trace_configure(struct session *session,
 	config->entries = options->entries;
 	config->system_entries = !options->system_calls &&
 				 filter_has_system(options->entries);
-	config->system_calls = options->system_calls ||
-			       config->system_entries;
+	config->system_calls = options->system_calls || config->system_entries;
 	config->resolvers = options->log.dialect->resolvers;
 	/* The table alone has no use for them. */
 	if (options->count && !options->json && !options->condition)

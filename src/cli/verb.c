@@ -7,14 +7,10 @@ static const struct {
 	const char *word;
 	enum verb verb;
 } verbs[] = {
-	{ "trace", VERB_TRACE },
-	{ "heap", VERB_HEAP },
-	{ "memory", VERB_MEMORY },
-	{ "record", VERB_RECORD },
-	{ "top", VERB_TOP },
-	{ "convert", VERB_CONVERT },
-	{ "replay", VERB_REPLAY },
-	{ "doctor", VERB_DOCTOR },
+	{ "trace", VERB_TRACE },   { "heap", VERB_HEAP },
+	{ "memory", VERB_MEMORY }, { "record", VERB_RECORD },
+	{ "top", VERB_TOP },       { "convert", VERB_CONVERT },
+	{ "replay", VERB_REPLAY }, { "doctor", VERB_DOCTOR },
 };
 
 const char *verb_word(size_t i)

@@ -42,8 +42,7 @@ void answers_fini(struct answers *answers)
 
 static void *keep(struct answers *answers, size_t count, size_t size)
 {
-	struct answer_block *block =
-		xcalloc(1, sizeof(*block) + count * size);
+	struct answer_block *block = xcalloc(1, sizeof(*block) + count * size);
 
 	block->previous = answers->blocks;
 	answers->blocks = block;
@@ -116,9 +115,8 @@ static struct debug_part read_part(struct answers *answers, struct cursor *c)
 	return part;
 }
 
-static const struct debug_part *read_parts(struct answers *answers,
-					   struct cursor *c,
-					   uint32_t *count_ret)
+static const struct debug_part *
+read_parts(struct answers *answers, struct cursor *c, uint32_t *count_ret)
 {
 	uint32_t count = cursor_u32(c), i;
 	struct debug_part *parts;
@@ -196,8 +194,7 @@ static bool is_closed(const struct debug_function *function)
 int answers_read_function(struct answers *answers, struct cursor *c,
 			  const struct debug_function **ret)
 {
-	struct debug_function *function =
-		keep(answers, 1, sizeof(*function));
+	struct debug_function *function = keep(answers, 1, sizeof(*function));
 	struct debug_type *types;
 	uint32_t count, i;
 

@@ -62,9 +62,8 @@ static void keep_function(struct debuginfo *debuginfo, int status,
 	known->address = question->addresses[0];
 	HASH_ADD(hh, question->record->functions, address,
 		 sizeof(known->address), known);
-	if (!status &&
-	    answers_read_function(&debuginfo->answers, body,
-				  &known->function)) {
+	if (!status && answers_read_function(&debuginfo->answers, body,
+					     &known->function)) {
 		known->function = NULL;
 		body->bad = true;
 	}
@@ -149,8 +148,8 @@ static int put_question(struct debuginfo *debuginfo, struct record *record,
 		.file = record->file,
 		.number = ++debuginfo->last_number,
 	};
-	int err = reader_ask(debuginfo->reader, &head, question->addresses,
-			     fds, fd_count);
+	int err = reader_ask(debuginfo->reader, &head, question->addresses, fds,
+			     fd_count);
 
 	if (err) {
 		stop_reader(debuginfo);

@@ -12,7 +12,7 @@
  * How long an answer is waited for: by who wants to know it, and by a task
  * that stands still meanwhile, and others with it.
  */
-#define LIMIT (12 * NS_PER_SECOND)
+#define LIMIT    (12 * NS_PER_SECOND)
 #define PATIENCE NS_PER_SECOND
 
 /* … and files from servers, all together, when nobody stands still. */
@@ -124,8 +124,8 @@ int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
 	int err = 0;
 
 	if (!known && record->state == RECORD_GOOD)
-		err = debuginfo_ask(debuginfo, record, WIRE_PLACES, &address,
-				    1, clock_now() + LIMIT);
+		err = debuginfo_ask(debuginfo, record, WIRE_PLACES, &address, 1,
+				    clock_now() + LIMIT);
 	if (!known)
 		known = places_at(record, address);
 	if (!known)
@@ -168,28 +168,25 @@ static bool ask_places(struct debuginfo *debuginfo, struct image *image,
 	size_t left = choose(record, addresses, count, wanted), i = 0;
 
 	while (i < left && record->state == RECORD_GOOD) {
-		unsigned n = left - i < WIRE_ADDRESSES_MAX ?
-				     left - i :
-				     WIRE_ADDRESSES_MAX;
+		unsigned n = left - i < WIRE_ADDRESSES_MAX ? left - i :
+							     WIRE_ADDRESSES_MAX;
 
-		if (debuginfo_ask(debuginfo, record, WIRE_PLACES, wanted + i,
-				  n, patience ? clock_now() + patience : 0))
+		if (debuginfo_ask(debuginfo, record, WIRE_PLACES, wanted + i, n,
+				  patience ? clock_now() + patience : 0))
 			return !debuginfo->pending.record;
 		i += n;
 	}
 	return true;
 }
 
-void debuginfo_prepare_places(struct debuginfo *debuginfo,
-			      struct image *image, const uint64_t *addresses,
-			      size_t count)
+void debuginfo_prepare_places(struct debuginfo *debuginfo, struct image *image,
+			      const uint64_t *addresses, size_t count)
 {
 	ask_places(debuginfo, image, addresses, count, LIMIT);
 }
 
-bool debuginfo_prefetch_places(struct debuginfo *debuginfo,
-			      struct image *image, const uint64_t *addresses,
-			      size_t count)
+bool debuginfo_prefetch_places(struct debuginfo *debuginfo, struct image *image,
+			       const uint64_t *addresses, size_t count)
 {
 	return ask_places(debuginfo, image, addresses, count, 0);
 }

@@ -53,7 +53,7 @@ struct debug_place {
 	const char *file;     /* with its directory; NULL: not known */
 	unsigned line;        /* 0: not known */
 	unsigned column;
-	unsigned start_line;  /* where the function begins; 0: not known */
+	unsigned start_line; /* where the function begins; 0: not known */
 };
 
 /*
@@ -69,17 +69,16 @@ int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
  * The same for many addresses, whose places debuginfo_places() then has at
  * hand: so each part of the debug information is read once.
  */
-void debuginfo_prepare_places(struct debuginfo *debuginfo,
-			      struct image *image, const uint64_t *addresses,
-			      size_t count);
+void debuginfo_prepare_places(struct debuginfo *debuginfo, struct image *image,
+			      const uint64_t *addresses, size_t count);
 
 /*
  * The same without waiting: false as long as the reader is at it, and this is
  * to be called again. What has still to be fetched is not waited for.
  */
-bool debuginfo_prefetch_places(struct debuginfo *debuginfo,
-			      struct image *image, const uint64_t *addresses,
-			      size_t count) MUST_CHECK;
+bool debuginfo_prefetch_places(struct debuginfo *debuginfo, struct image *image,
+			       const uint64_t *addresses,
+			       size_t count) MUST_CHECK;
 
 /* ---- types ---- */
 

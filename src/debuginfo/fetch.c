@@ -257,8 +257,7 @@ static struct file *new_file(struct fetcher *fetcher, const char *hex,
 	return file;
 }
 
-static void wait_for(struct fetcher *fetcher, struct file *file,
-		     uint64_t until)
+static void wait_for(struct fetcher *fetcher, struct file *file, uint64_t until)
 {
 	do {
 		if (file->state == FILE_WANTED)

@@ -63,8 +63,7 @@ static bool is_kept(int fd)
 {
 	struct stat status;
 
-	return !fstat(fd, &status) && S_ISREG(status.st_mode) &&
-	       status.st_size;
+	return !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size;
 }
 
 int fetch_cache_open(const char *hex)
@@ -84,8 +83,7 @@ void fetch_cache_forget(const char *hex)
 	CLEANUP(xfree_cleanup) char *path = path_of(hex);
 	struct stat status;
 
-	if (!lstat(path, &status) && S_ISREG(status.st_mode) &&
-	    !status.st_size)
+	if (!lstat(path, &status) && S_ISREG(status.st_mode) && !status.st_size)
 		(void)unlink(path);
 }
 

@@ -18,7 +18,7 @@
  * limits of its own, but no short ones for a server that can't be reached.
  */
 #define SILENCE_MAX (10 * NS_PER_SECOND)
-#define FETCH_MAX (600 * NS_PER_SECOND)
+#define FETCH_MAX   (600 * NS_PER_SECOND)
 
 /* libdebuginfod 0.192 tells of no progress before the first byte has come: what
    it doesn't look at itself by then, a timer does. */
@@ -29,8 +29,7 @@ struct debuginfod_client;
 typedef struct debuginfod_client *begin_function(void);
 typedef int find_function(struct debuginfod_client *client,
 			  const unsigned char *id, int size, char **path_ret);
-typedef int progress_function(struct debuginfod_client *client, long a,
-			      long b);
+typedef int progress_function(struct debuginfod_client *client, long a, long b);
 typedef void set_progress_function(struct debuginfod_client *client,
 				   progress_function *function);
 typedef void set_data_function(struct debuginfod_client *client, void *data);
@@ -40,11 +39,11 @@ struct fetching {
 	struct debuginfod_client *client;
 	find_function *find;
 	int socket;
-	long last;              /* bytes that had come */
-	uint64_t silent_until;  /* when it is given up */
+	long last;             /* bytes that had come */
+	uint64_t silent_until; /* when it is given up */
 	uint64_t until;
-	uint64_t looked;        /* when progress was last told of */
-	struct wire_head asked; /* what is being fetched … */
+	uint64_t looked;            /* when progress was last told of */
+	struct wire_head asked;     /* what is being fetched … */
 	volatile sig_atomic_t busy; /* … if anything is */
 	bool stopped;
 };

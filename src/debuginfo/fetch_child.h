@@ -13,7 +13,7 @@
 
 /* Of the child's answers, two mean that no other will be better: */
 #define FETCH_NO_LIBRARY (-ELIBACC)
-#define FETCH_STALLED (-ETIMEDOUT)
+#define FETCH_STALLED    (-ETIMEDOUT)
 
 /* Answers until the socket's other end is closed. */
 void fetch_serve(int socket);

@@ -11,9 +11,9 @@
 /* What those files of this room share that are calltrap's, not the child's. */
 
 enum record_state {
-	RECORD_GOOD,    /* as far as we know */
-	RECORD_NONE,    /* there is no debug information */
-	RECORD_BAD,     /* reading it went wrong */
+	RECORD_GOOD, /* as far as we know */
+	RECORD_NONE, /* there is no debug information */
+	RECORD_BAD,  /* reading it went wrong */
 };
 
 /* What an answer said of an address. */
@@ -40,7 +40,7 @@ struct record {
 				0: nothing is */
 	struct known_places *places;
 	struct known_function *functions;
-	UT_hash_handle hh;   /* by image */
+	UT_hash_handle hh; /* by image */
 };
 
 /* A question that the reader hasn't answered yet. */

@@ -50,7 +50,8 @@ int reader_ask(struct reader *reader, const struct wire_head *head,
 {
 	strbuf_clear(&reader->in);
 	return wire_send_head(reader->child.socket, head, fds, fd_count) &&
-			       wire_send(reader->child.socket, body, head->size) ?
+			       wire_send(reader->child.socket, body,
+					 head->size) ?
 		       0 :
 		       -EPIPE;
 }

@@ -38,7 +38,8 @@ static void check_kernel(const struct machine_facts *machine,
 		findings_add(findings, VERDICT_LIMITED, "kernel",
 			     "-S needs Linux 5.3, huge pages in --growth 6.7",
 			     "Linux %s: no system calls (-S), huge pages not "
-			     "told apart", release);
+			     "told apart",
+			     release);
 	else if (is_older(v, 6, 7))
 		findings_add(findings, VERDICT_LIMITED, "kernel",
 			     "that needs Linux 6.7",
@@ -62,7 +63,8 @@ static void check_yama(const struct machine_facts *machine,
 				   "set kernel.yama.ptrace_scope lower in "
 				   "/etc/sysctl.d and boot anew",
 				   "forbidden to all until the next boot (Yama: "
-				   "ptrace_scope is %d)", machine->yama);
+				   "ptrace_scope is %d)",
+				   machine->yama);
 	else if (able)
 		findings_add_vital(findings, VERDICT_OK, "ptrace", NULL,
 				   "allowed, processes of all users "
@@ -138,8 +140,10 @@ static void check_descriptors(const struct machine_facts *machine,
 	else if (machine->descriptors < few)
 		findings_add_vital(findings, VERDICT_LIMITED, "descriptors",
 				   "ulimit -n 1024",
-				   "%" PRIu64 " may be open: few processes at a "
-				   "time", machine->descriptors);
+				   "%" PRIu64
+				   " may be open: few processes at a "
+				   "time",
+				   machine->descriptors);
 	else
 		findings_add_vital(findings, VERDICT_OK, "descriptors", NULL,
 				   "%" PRIu64 " may be open",

@@ -55,18 +55,21 @@ static void check_debug(const struct machine_facts *machine,
 		findings_add(findings, VERDICT_LIMITED, what,
 			     "build it with -g",
 			     "%s: none, and no build-id to look for it by: no "
-			     "source lines, no types", path);
+			     "source lines, no types",
+			     path);
 	else if (may_fetch(machine))
 		findings_add(findings, VERDICT_LIMITED, what, NULL,
 			     "%s: not here; it will be asked for of debuginfod "
-			     "(build-id %s)", path, id);
+			     "(build-id %s)",
+			     path, id);
 	else
 		findings_add(findings, VERDICT_LIMITED, what,
 			     "install its debug symbols (Debian: "
 			     "find-dbgsym-packages FILE), or export "
 			     "DEBUGINFOD_URLS",
 			     "%s: none, so no source lines, no types (build-id "
-			     "%s)", path, id);
+			     "%s)",
+			     path, id);
 }
 
 void check_modules(const struct machine_facts *machine,

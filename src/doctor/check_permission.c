@@ -18,13 +18,15 @@ bool check_presence(const struct process_facts *process,
 	if (process->error == -ERR_GONE)
 		findings_add_vital(findings, VERDICT_NO, "process",
 				   "look for its number with pgrep, or use "
-				   "--name", "there is no process %d", pid);
+				   "--name",
+				   "there is no process %d", pid);
 	else if (process->error)
 		findings_add_vital(findings, VERDICT_NO, "process",
 				   "mount /proc without hidepid, or run "
 				   "calltrap as root",
 				   "%d: what /proc says of it can't be read: "
-				   "%s", pid, strerror(-process->error));
+				   "%s",
+				   pid, strerror(-process->error));
 	else if (status->tgid != pid)
 		findings_add_vital(findings, VERDICT_NO, "process",
 				   "give the number of the process to -p",
@@ -86,7 +88,8 @@ static void explain_unable(const struct machine_facts *machine,
 {
 	const bool root = !machine->own.uids[1];
 	const char *remedy = root ? "give the container CAP_SYS_PTRACE "
-				    "(--cap-add SYS_PTRACE)" : as_root;
+				    "(--cap-add SYS_PTRACE)" :
+				    as_root;
 
 	if (is_of_other(machine, process))
 		findings_add_vital(findings, VERDICT_NO, WHAT,
@@ -94,7 +97,8 @@ static void explain_unable(const struct machine_facts *machine,
 					  "run calltrap as that user or as "
 					  "root",
 				   "it belongs to another user or group (uid "
-				   "%u, gid %u)", process->status.uids[0],
+				   "%u, gid %u)",
+				   process->status.uids[0],
 				   process->status.gids[0]);
 	else if (process->undumpable)
 		add_no(findings, remedy,
@@ -104,12 +108,14 @@ static void explain_unable(const struct machine_facts *machine,
 		add_no(findings, remedy,
 		       "it has capabilities that calltrap hasn't");
 	else if (machine->yama == 1)
-		add_no(findings, "run calltrap as root, or sysctl "
-				 "kernel.yama.ptrace_scope=0",
+		add_no(findings,
+		       "run calltrap as root, or sysctl "
+		       "kernel.yama.ptrace_scope=0",
 		       "one's own children only (Yama: ptrace_scope is 1)");
 	else if (machine->yama == 2)
-		add_no(findings, "run calltrap as root, or sysctl "
-				 "kernel.yama.ptrace_scope=1",
+		add_no(findings,
+		       "run calltrap as root, or sysctl "
+		       "kernel.yama.ptrace_scope=1",
 		       "root only (Yama: ptrace_scope is 2)");
 	else
 		add_no(findings, remedy, "a security module forbids it");
@@ -120,8 +126,9 @@ static void explain_denial(const struct machine_facts *machine,
 			   struct findings *findings)
 {
 	if (machine->yama >= 3)
-		add_no(findings, "set kernel.yama.ptrace_scope lower in "
-				 "/etc/sysctl.d and boot anew",
+		add_no(findings,
+		       "set kernel.yama.ptrace_scope lower in "
+		       "/etc/sysctl.d and boot anew",
 		       "nobody may, until the next boot (Yama: ptrace_scope is "
 		       "3)");
 	else if (process->foreign[NS_USER] == 1 && is_able(machine))
@@ -129,8 +136,9 @@ static void explain_denial(const struct machine_facts *machine,
 		       "its user namespace isn't ours: CAP_SYS_PTRACE doesn't "
 		       "count there");
 	else if (is_able(machine))
-		add_no(findings, "look at the rules of SELinux or AppArmor, "
-				 "and at the container's settings",
+		add_no(findings,
+		       "look at the rules of SELinux or AppArmor, "
+		       "and at the container's settings",
 		       "a security module or a container's settings forbid it "
 		       "even with CAP_SYS_PTRACE");
 	else
@@ -145,7 +153,8 @@ void check_permission(const struct machine_facts *machine,
 		findings_add_vital(findings, VERDICT_NO, WHAT,
 				   "end that one first",
 				   "it is being traced already by process %d "
-				   "(%s)", (int)process->status.tracer,
+				   "(%s)",
+				   (int)process->status.tracer,
 				   process->tracer_name);
 	else if (process->access == -EACCES || process->access == -EPERM)
 		explain_denial(machine, process, findings);
@@ -159,5 +168,6 @@ void check_permission(const struct machine_facts *machine,
 		findings_add_vital(findings, VERDICT_OK, WHAT, NULL,
 				   "it may be traced%s",
 				   is_of_other(machine, process) ?
-					   " (CAP_SYS_PTRACE)" : "");
+					   " (CAP_SYS_PTRACE)" :
+					   "");
 }

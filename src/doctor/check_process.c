@@ -20,7 +20,8 @@ static void check_program(const struct process_facts *process,
 				   "trace a program for x86_64 or i386",
 				   "%d (%s): its program can't be read, or is "
 				   "for a processor that calltrap doesn't know "
-				   "(%s)", pid, process->name,
+				   "(%s)",
+				   pid, process->name,
 				   process->program_error == -ERR_GONE ?
 					   "it has ended" :
 				   process->program_error == -ETIMEDOUT ?
@@ -69,7 +70,8 @@ static void check_shadow_stack(const struct process_facts *process,
 {
 	findings_add(findings, VERDICT_OK, "shadow stack", NULL,
 		     process->status.shadow_stack ?
-			     "it has one, which is kept right" : "it has none");
+			     "it has one, which is kept right" :
+			     "it has none");
 }
 
 static void check_name_spaces(const struct process_facts *process,
@@ -120,15 +122,16 @@ static void check_room(const struct process_facts *process,
 				   "raise the limit of its cgroup, or run "
 				   "calltrap in another one",
 				   "%" PRIu64 " KiB are left, %" PRIu64
-				   " KiB have to stay free (%s)", kib(room),
-				   kib(process->spare), path);
+				   " KiB have to stay free (%s)",
+				   kib(room), kib(process->spare), path);
 	else if (room < process->spare + some * page)
 		findings_add_vital(findings, VERDICT_LIMITED, "memory limit",
 				   "name few functions, or raise the limit of "
 				   "its cgroup",
 				   "%" PRIu64 " KiB are left: traps in %" PRIu64
-				   " pages of code fit (%s)", kib(room),
-				   (room - process->spare) / page, path);
+				   " pages of code fit (%s)",
+				   kib(room), (room - process->spare) / page,
+				   path);
 	else
 		findings_add_vital(findings, VERDICT_OK, "memory limit", NULL,
 				   "%" PRIu64 " KiB are left (%s)", kib(room),

@@ -32,8 +32,8 @@ static void add(struct findings *findings, struct finding finding,
 {
 	if (vasprintf(&finding.words, format, arguments) < 0)
 		fatal("out of memory");
-	findings->list = xgrow(findings->list, findings->count,
-			       &findings->room, sizeof(*findings->list));
+	findings->list = xgrow(findings->list, findings->count, &findings->room,
+			       sizeof(*findings->list));
 	findings->list[findings->count++] = finding;
 }
 

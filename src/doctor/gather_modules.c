@@ -83,8 +83,7 @@ static bool is_known(const struct process_facts *facts, const char *path)
 	return false;
 }
 
-static void read_modules(struct process_facts *facts,
-			 struct image_cache *cache)
+static void read_modules(struct process_facts *facts, struct image_cache *cache)
 {
 	FILE *maps CLEANUP(file_close_cleanup) = procfs_maps_open(facts->live);
 	struct procfs_mapping mapping;
@@ -120,8 +119,8 @@ void modules_gather(struct process_facts *facts)
 	struct image_cache *cache = image_cache_new();
 	struct image *program = NULL;
 
-	facts->program_error = image_cache_open_exe(cache, facts->live,
-						    &program);
+	facts->program_error =
+		image_cache_open_exe(cache, facts->live, &program);
 	if (!facts->program_error)
 		facts->arch = image_arch(program)->name;
 	read_modules(facts, cache);

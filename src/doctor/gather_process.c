@@ -13,7 +13,7 @@
 #include "tracee/charge.h"
 
 const char *const name_space_names[NAME_SPACES] = {
-	[NS_PID] = "pid", [NS_MNT] = "mnt",	    [NS_USER] = "user",
+	[NS_PID] = "pid", [NS_MNT] = "mnt",       [NS_USER] = "user",
 	[NS_NET] = "net", [NS_CGROUP] = "cgroup",
 };
 
@@ -36,8 +36,8 @@ static void read_status(struct process_facts *facts)
 	if (facts->live != facts->pid && facts->status.tgid == facts->pid)
 		facts->error = procfs_status(facts->live, &facts->status);
 	/* The kernel names the thread that traces. */
-	if (!facts->status.tracer || procfs_status(facts->status.tracer,
-						   &tracer))
+	if (!facts->status.tracer ||
+	    procfs_status(facts->status.tracer, &tracer))
 		return;
 	facts->status.tracer = tracer.tgid;
 	memcpy(facts->tracer_name, tracer.name, sizeof(facts->tracer_name));
@@ -54,8 +54,9 @@ static void read_access(struct process_facts *facts)
 	facts->undumpable = !stat(path, &st) &&
 			    st.st_uid != facts->status.uids[1];
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	facts->access = fd >= 0 ? 0 :
-			errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
+	facts->access = fd >= 0                           ? 0 :
+			errno == ENOENT || errno == ESRCH ? -ERR_GONE :
+							    -errno;
 	if (fd >= 0)
 		close(fd);
 }
@@ -94,8 +95,7 @@ void process_facts_gather(pid_t pid, struct process_facts *ret)
 		return;
 	read_access(ret);
 	for (unsigned i = 0; i < NAME_SPACES; i++)
-		ret->foreign[i] = is_foreign(ret->live,
-					     name_space_names[i]);
+		ret->foreign[i] = is_foreign(ret->live, name_space_names[i]);
 	ret->frozen = freezer_has_frozen("", ret->live);
 	read_memory(ret);
 	modules_gather(ret);

@@ -17,7 +17,7 @@ enum debug_type_kind {
 	DEBUG_COMPLEX,
 	DEBUG_POINTER,
 	DEBUG_ARRAY,
-	DEBUG_STRUCT,    /* classes, too */
+	DEBUG_STRUCT, /* classes, too */
 	DEBUG_UNION,
 	DEBUG_ENUM,
 	DEBUG_FUNCTION,  /* what a pointer may point to */
@@ -29,25 +29,25 @@ enum debug_type_kind {
 
 /* A member, an enum's name, or a parameter. */
 struct debug_part {
-	const char *name;    /* or NULL */
-	uint32_t type;       /* index in debug_function.types */
-	int64_t value;       /* of an enum's name */
-	uint64_t offset;     /* of a member */
-	uint8_t bit_size;    /* of a bit-field, else 0 */
-	uint8_t bit_offset;  /* from the lowest bit of its storage unit */
+	const char *name;   /* or NULL */
+	uint32_t type;      /* index in debug_function.types */
+	int64_t value;      /* of an enum's name */
+	uint64_t offset;    /* of a member */
+	uint8_t bit_size;   /* of a bit-field, else 0 */
+	uint8_t bit_offset; /* from the lowest bit of its storage unit */
 };
 
 struct debug_type {
 	enum debug_type_kind kind;
-	const char *name;    /* or NULL */
-	uint64_t size;       /* in bytes */
-	uint32_t align;      /* 0: what is usual */
+	const char *name; /* or NULL */
+	uint64_t size;    /* in bytes */
+	uint32_t align;   /* 0: what is usual */
 	bool is_signed;
-	bool declared_only;  /* STRUCT, UNION: its members aren't known */
-	bool by_address;     /* C++: DW_CC_pass_by_reference */
-	uint32_t target;     /* POINTER, REFERENCE, ARRAY, ENUM's integer; or
+	bool declared_only; /* STRUCT, UNION: its members aren't known */
+	bool by_address;    /* C++: DW_CC_pass_by_reference */
+	uint32_t target;    /* POINTER, REFERENCE, ARRAY, ENUM's integer; or
 				DEBUG_NO_TYPE: void, or not said */
-	uint64_t length;     /* ARRAY: elements; UINT64_MAX: not known */
+	uint64_t length;    /* ARRAY: elements; UINT64_MAX: not known */
 	uint32_t part_count;
 	const struct debug_part *parts;
 };
@@ -59,10 +59,10 @@ struct debug_type {
  * the like are left out.
  */
 struct debug_function {
-	uint32_t result;     /* DEBUG_NO_TYPE: void */
-	bool prototyped;     /* false: K&R, parameters may be anything */
+	uint32_t result; /* DEBUG_NO_TYPE: void */
+	bool prototyped; /* false: K&R, parameters may be anything */
 	bool variadic;
-	bool is_method;      /* the first parameter is `this' */
+	bool is_method; /* the first parameter is `this' */
 	uint32_t parameter_count;
 	const struct debug_part *parameters;
 	uint32_t type_count;

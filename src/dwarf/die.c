@@ -50,8 +50,8 @@ bool die_to_sibling(struct die *die)
 	struct die next = { die->dwarf, NULL };
 	Dwarf_Error error = NULL;
 	bool found = is_done(die->dwarf,
-			     dwarf_siblingof_b(die->dwarf->dbg, die->handle,
-					       1, &next.handle, &error),
+			     dwarf_siblingof_b(die->dwarf->dbg, die->handle, 1,
+					       &next.handle, &error),
 			     error);
 
 	/* DW_AT_sibling might lead back. */
@@ -96,8 +96,7 @@ uint64_t die_offset(const struct die *die)
 
 /* ---- attributes ---- */
 
-static bool get(const struct die *die, unsigned attribute,
-		Dwarf_Attribute *ret)
+static bool get(const struct die *die, unsigned attribute, Dwarf_Attribute *ret)
 {
 	Dwarf_Error error = NULL;
 

@@ -32,12 +32,11 @@ bool die_first_child(const struct die *die, struct die *ret);
 bool die_to_sibling(struct die *die);
 
 /* What an attribute refers to, in the common file, too. */
-bool die_reference(const struct die *die, unsigned attribute,
-		   struct die *ret);
+bool die_reference(const struct die *die, unsigned attribute, struct die *ret);
 void die_put(struct die *die);
 
 /* Leaving such a loop by break leaves the child to be put. */
-#define for_each_child(parent, child)                                  \
+#define for_each_child(parent, child)                                        \
 	for (bool is_there_ = die_first_child((parent), (child)); is_there_; \
 	     is_there_ = die_to_sibling(child))
 

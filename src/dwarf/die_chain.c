@@ -112,8 +112,9 @@ bool die_origin(const struct die *die, struct die *ret)
 
 	if (!die_reference(die, DW_AT_abstract_origin, ret))
 		return false;
-	for (n = 0; n < CHAIN_MAX &&
-		    die_reference(ret, DW_AT_abstract_origin, &found); n++) {
+	for (n = 0;
+	     n < CHAIN_MAX && die_reference(ret, DW_AT_abstract_origin, &found);
+	     n++) {
 		die_put(ret);
 		*ret = found;
 	}

@@ -49,9 +49,10 @@ static void read_rnglist(const struct die *die, Dwarf_Attribute attribute,
 		unsigned length, code;
 		Dwarf_Bool missing;
 
-		state = dwarf_get_rnglists_entry_fields_a(
-			head, i, &length, &code, &raw1, &raw2, &missing, &low,
-			&high, &error);
+		state = dwarf_get_rnglists_entry_fields_a(head, i, &length,
+							  &code, &raw1, &raw2,
+							  &missing, &low, &high,
+							  &error);
 		forget(die, state, error);
 		if (state != DW_DLV_OK || code == DW_RLE_end_of_list)
 			break;
@@ -154,8 +155,7 @@ struct die_range *die_ranges(const struct die *die, uint64_t base,
 		forget(die, state, error);
 		if (state == DW_DLV_OK) {
 			read_list(die, attribute, base, &ranges);
-			dwarf_dealloc(die->dwarf->dbg, attribute,
-				      DW_DLA_ATTR);
+			dwarf_dealloc(die->dwarf->dbg, attribute, DW_DLA_ATTR);
 		}
 	}
 	*count_ret = ranges.count;

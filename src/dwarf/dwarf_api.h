@@ -20,8 +20,8 @@
 #ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
 
 #define OBJECT_MEMBER(name) ai_##name
-#define METHOD(name) om_##name
-#define SECTION(name) as_##name
+#define METHOD(name)        om_##name
+#define SECTION(name)       as_##name
 typedef Dwarf_Obj_Access_Interface_a dwarf_object_interface;
 typedef Dwarf_Obj_Access_Methods_a dwarf_object_methods;
 typedef Dwarf_Obj_Access_Section_a dwarf_object_section;
@@ -32,14 +32,14 @@ typedef Dwarf_Small dwarf_byte_order;
 #else
 
 #define OBJECT_MEMBER(name) name
-#define METHOD(name) name
-#define SECTION(name) name
+#define METHOD(name)        name
+#define SECTION(name)       name
 typedef Dwarf_Obj_Access_Interface dwarf_object_interface;
 typedef Dwarf_Obj_Access_Methods dwarf_object_methods;
 typedef Dwarf_Obj_Access_Section dwarf_object_section;
 typedef Dwarf_Half dwarf_section_index;
 typedef Dwarf_Endianness dwarf_byte_order;
-#define BYTE_ORDER_LITTLE DW_OBJECT_LSB
+#define BYTE_ORDER_LITTLE   DW_OBJECT_LSB
 
 #endif
 

@@ -43,8 +43,7 @@ static enum language language_of(unsigned number)
 static bool is_plain_c(unsigned number)
 {
 	return number == DW_LANG_C || number == DW_LANG_C89 ||
-	       number == DW_LANG_C99 || number == DW_LANG_C11 ||
-	       number == 0x2c;
+	       number == DW_LANG_C99 || number == DW_LANG_C11 || number == 0x2c;
 }
 
 /* Its code begins there, not only a part of it that lies apart (.cold). */
@@ -124,8 +123,8 @@ struct parameters {
  */
 static bool is_pseudo(const char *name)
 {
-	return name && (!strcmp(name, "__in_chrg") ||
-			!strcmp(name, "__vtt_parm"));
+	return name &&
+	       (!strcmp(name, "__in_chrg") || !strcmp(name, "__vtt_parm"));
 }
 
 static void add_parameter(struct parameters *parameters, struct types *types,
@@ -148,8 +147,8 @@ static void add_parameter(struct parameters *parameters, struct types *types,
 				     .type = types_of(types, die) };
 }
 
-static void read_parameters(struct parameters *parameters,
-			    struct types *types, const struct die *die)
+static void read_parameters(struct parameters *parameters, struct types *types,
+			    const struct die *die)
 {
 	struct die child;
 
@@ -237,8 +236,7 @@ static int write_function(const struct unit *unit, const struct die *die,
 	return 0;
 }
 
-int function_write(struct infofile *file, uint64_t address,
-		   struct strbuf *out)
+int function_write(struct infofile *file, uint64_t address, struct strbuf *out)
 {
 	struct unit *unit = infofile_unit(file, address);
 	struct types types;

@@ -10,7 +10,7 @@
 
 /* What is kept of units, and what the heap may hold with what libdwarf has. */
 #define UNITS_BYTES_MAX (48u << 20)
-#define HEAP_MAX (256u << 20)
+#define HEAP_MAX        (256u << 20)
 
 static int begin(struct object *object, struct dwarf *ret)
 {
@@ -197,8 +197,8 @@ static bool next_unit(struct infofile *file, struct die *ret)
 	Dwarf_Off abbrev;
 	int state = dwarf_next_cu_header_d(dbg, 1, &length, &version, &abbrev,
 					   &address_size, &length_size,
-					   &extension, &signature,
-					   &type_offset, &next, &type, &error);
+					   &extension, &signature, &type_offset,
+					   &next, &type, &error);
 
 	if (state == DW_DLV_OK)
 		state = dwarf_siblingof_b(dbg, NULL, 1, &ret->handle, &error);
@@ -230,8 +230,7 @@ static void read_all_units(struct infofile *file)
 	intervals_sort(&file->units);
 }
 
-static const struct interval *find_unit(struct infofile *file,
-					uint64_t address)
+static const struct interval *find_unit(struct infofile *file, uint64_t address)
 {
 	const struct interval *found;
 
@@ -267,8 +266,7 @@ struct unit *infofile_unit(struct infofile *file, uint64_t address)
 
 	if (!found)
 		return NULL;
-	HASH_FIND(hh, file->loaded, &found->value, sizeof(found->value),
-		  unit);
+	HASH_FIND(hh, file->loaded, &found->value, sizeof(found->value), unit);
 	if (unit) {
 		HASH_DEL(file->loaded, unit);
 		file->loaded_bytes -= unit->bytes;

@@ -12,10 +12,10 @@ struct infofile {
 	struct object *common_object; /* or NULL */
 	struct dwarf dwarf;
 	struct dwarf common;
-	bool has_aranges;             /* … were read, as far as they go */
+	bool has_aranges; /* … were read, as far as they go */
 	bool has_all_units;
-	struct intervals units;       /* value: offset of the unit's entry */
-	struct unit *loaded;          /* by offset; the last used is last */
+	struct intervals units; /* value: offset of the unit's entry */
+	struct unit *loaded;    /* by offset; the last used is last */
 	size_t loaded_bytes;
 };
 

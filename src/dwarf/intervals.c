@@ -69,8 +69,8 @@ const struct interval *intervals_find(const struct intervals *intervals,
 		const struct interval *interval = &intervals->list[i - 1];
 
 		if (interval->high > address &&
-		    (!best || interval->high - interval->low <
-				      best->high - best->low))
+		    (!best ||
+		     interval->high - interval->low < best->high - best->low))
 			best = interval;
 	}
 	return best;

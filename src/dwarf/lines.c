@@ -7,9 +7,9 @@
 #include "base/xalloc.h"
 
 /* No unit has more files or longer paths. */
-#define FILES_MAX 65536
+#define FILES_MAX       65536
 #define PATH_MAX_LENGTH 4096
-#define ROWS_MAX (1u << 26)
+#define ROWS_MAX        (1u << 26)
 
 /* While it is being read. */
 struct reading {
@@ -22,8 +22,7 @@ struct reading {
 	bool counted_from_one; /* … by libdwarf, whatever the version */
 };
 
-static bool is_done(const struct reading *reading, int state,
-		    Dwarf_Error error)
+static bool is_done(const struct reading *reading, int state, Dwarf_Error error)
 {
 	if (state == DW_DLV_ERROR && error)
 		dwarf_dealloc(reading->dbg, error, DW_DLA_ERROR);

@@ -98,8 +98,7 @@ static void add_member(struct members *members, struct types *types,
 		if (!set_bits(die, &part))
 			return;
 	} else if (die_has(die, DW_AT_data_member_location) &&
-		   !die_number(die, DW_AT_data_member_location,
-			       &part.offset)) {
+		   !die_number(die, DW_AT_data_member_location, &part.offset)) {
 		return;
 	}
 	part.type = types_behind(types, die, pointers);

@@ -62,9 +62,8 @@ static uint64_t unpacked_size(const struct object *object, struct cursor *c,
 		cursor_skip(c, 4);
 	size = cursor_word(c, word_size);
 	cursor_skip(c, word_size);
-	return c->bad || !unpack_knows(*type_ret) || size > UNPACKED_MAX ?
-		       0 :
-		       size;
+	return c->bad || !unpack_knows(*type_ret) || size > UNPACKED_MAX ? 0 :
+									   size;
 }
 
 static uint64_t section_size(const struct object *object,
@@ -137,7 +136,8 @@ static int load_section(void *context, dwarf_section_index index,
 	if (c.bad || !c.size)
 		return DW_DLV_NO_ENTRY;
 	if (is_compressed(section)) {
-		if (!object->unpacked[index].bytes && unpack_section(object, index))
+		if (!object->unpacked[index].bytes &&
+		    unpack_section(object, index))
 			return DW_DLV_ERROR;
 		*ret = object->unpacked[index].bytes;
 	} else {
@@ -198,8 +198,8 @@ static int map_file(struct object *object)
 		return -errno;
 	object->map = map;
 	sections_init(&object->sections, &object->source);
-	object->unpacked = xcalloc(object->sections.count + 1,
-				   sizeof(*object->unpacked));
+	object->unpacked =
+		xcalloc(object->sections.count + 1, sizeof(*object->unpacked));
 	return 0;
 }
 

@@ -7,9 +7,9 @@
 /* A function that the address lies in; inlined, if it isn't the first. */
 struct frame {
 	const char *name;
-	struct strbuf full;   /* with what it is declared in; or empty */
+	struct strbuf full; /* with what it is declared in; or empty */
 	uint64_t start_line;
-	uint64_t call_file;   /* where it was inlined, in the one before */
+	uint64_t call_file; /* where it was inlined, in the one before */
 	uint64_t call_line;
 	uint64_t call_column;
 };

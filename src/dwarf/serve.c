@@ -127,8 +127,7 @@ static bool serve_one(struct server *server, int socket)
 	bool going_on;
 	void *body;
 
-	if (!wire_receive_head(socket, &head, fds) ||
-	    head.size > WIRE_BODY_MAX)
+	if (!wire_receive_head(socket, &head, fds) || head.size > WIRE_BODY_MAX)
 		return false;
 	body = xmalloc(head.size + 1);
 	going_on = wire_receive(socket, body, head.size);

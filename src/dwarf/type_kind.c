@@ -6,8 +6,7 @@
 static bool is_wide_character(const char *name)
 {
 	return name && (!strcmp(name, "wchar_t") || !strcmp(name, "char8_t") ||
-			!strcmp(name, "char16_t") ||
-			!strcmp(name, "char32_t"));
+			!strcmp(name, "char16_t") || !strcmp(name, "char32_t"));
 }
 
 static void set_base(const struct die *die, struct debug_type *type)

@@ -15,7 +15,7 @@
  * DEBUG_UNKNOWN.
  */
 #define POINTERS_MAX 2
-#define TYPES_MAX 512
+#define TYPES_MAX    512
 
 /* How many typedefs, consts and the like are peeled off. */
 #define PEEL_MAX 32
@@ -33,9 +33,9 @@ struct known_type {
 };
 
 struct queued_type {
-	struct die die;      /* no handle: the unknown one */
-	const char *name;    /* of a typedef, for what has none itself */
-	unsigned pointers;   /* that lead to it */
+	struct die die;    /* no handle: the unknown one */
+	const char *name;  /* of a typedef, for what has none itself */
+	unsigned pointers; /* that lead to it */
 };
 
 void types_init(struct types *types)
@@ -183,8 +183,7 @@ static void complete(struct types *types, const struct queued_type *queued,
 	switch (type->kind) {
 	case DEBUG_POINTER:
 	case DEBUG_REFERENCE:
-		type->target =
-			types_behind(types, die, queued->pointers + 1);
+		type->target = types_behind(types, die, queued->pointers + 1);
 		break;
 	case DEBUG_ARRAY:
 		type->target = types_behind(types, die, queued->pointers);

@@ -8,10 +8,10 @@
 
 /* Types that a function is made of: each once, by number. */
 struct types {
-	struct known_type *known; /* by entry */
+	struct known_type *known;  /* by entry */
 	struct queued_type *queue; /* in the order of their numbers */
 	size_t count, room;
-	uint32_t unknown;          /* number of the type for the rest, or none */
+	uint32_t unknown; /* number of the type for the rest, or none */
 };
 
 void types_init(struct types *types);

@@ -10,16 +10,16 @@
 /* A compilation unit, as far as it was asked about. */
 struct unit {
 	struct dwarf *dwarf;
-	uint64_t offset;    /* of its entry */
-	uint64_t base;      /* its DW_AT_low_pc, or 0 */
-	unsigned language;  /* DW_LANG_…, or 0 */
+	uint64_t offset;   /* of its entry */
+	uint64_t base;     /* its DW_AT_low_pc, or 0 */
+	unsigned language; /* DW_LANG_…, or 0 */
 	bool has_functions;
-	bool has_nested;    /* … and those inside of classes and functions */
+	bool has_nested; /* … and those inside of classes and functions */
 	bool has_lines;
 	struct intervals functions; /* value: offset of the entry */
 	struct line_table lines;
-	size_t bytes;       /* what it takes, when last counted */
-	UT_hash_handle hh;  /* by offset */
+	size_t bytes;      /* what it takes, when last counted */
+	UT_hash_handle hh; /* by offset */
 };
 
 struct unit *unit_new(struct dwarf *dwarf, uint64_t offset) MUST_CHECK;
@@ -28,8 +28,7 @@ void unit_count_bytes(struct unit *unit);
 
 /* The function around an address, or the one that begins there. */
 bool unit_function_at(struct unit *unit, uint64_t address, struct die *ret);
-bool unit_function_from(struct unit *unit, uint64_t address,
-			struct die *ret);
+bool unit_function_from(struct unit *unit, uint64_t address, struct die *ret);
 const struct line_table *unit_lines(struct unit *unit);
 
 #endif

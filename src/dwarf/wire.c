@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NO_STRING UINT32_MAX
+#define NO_STRING  UINT32_MAX
 #define STRING_MAX 65536
 
 void wire_put_u8(struct strbuf *out, uint8_t value)
@@ -94,8 +94,7 @@ bool wire_send_head(int socket, const struct wire_head *head, const int *fds,
 		control.header.cmsg_level = SOL_SOCKET;
 		control.header.cmsg_type = SCM_RIGHTS;
 		control.header.cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
-		memcpy(CMSG_DATA(&control.header), fds,
-		       sizeof(int) * fd_count);
+		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * fd_count);
 		message.msg_control = &control;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
 	}
@@ -120,8 +119,7 @@ static void take_fds(struct msghdr *message, int fds_ret[WIRE_FDS])
 	memcpy(fds_ret, CMSG_DATA(c), size);
 }
 
-bool wire_receive_head(int socket, struct wire_head *ret,
-		       int fds_ret[WIRE_FDS])
+bool wire_receive_head(int socket, struct wire_head *ret, int fds_ret[WIRE_FDS])
 {
 	union control control;
 	struct iovec vector = { ret, sizeof(*ret) };

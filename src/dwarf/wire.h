@@ -19,8 +19,8 @@ enum wire_order {
 
 struct wire_head {
 	uint32_t size;
-	int32_t kind;  /* enum wire_order; of a reply 0 or a negative errno */
-	uint32_t file; /* number that the file was opened under */
+	int32_t kind;    /* enum wire_order; of a reply 0 or a negative errno */
+	uint32_t file;   /* number that the file was opened under */
 	uint32_t number; /* of the request, and of its reply */
 };
 
@@ -28,7 +28,7 @@ struct wire_head {
 
 /* Addresses in one request, places of one address. */
 #define WIRE_ADDRESSES_MAX 1024
-#define WIRE_PLACES_MAX 64
+#define WIRE_PLACES_MAX    64
 
 void wire_put_u8(struct strbuf *out, uint8_t value);
 void wire_put_u32(struct strbuf *out, uint32_t value);
@@ -50,8 +50,8 @@ bool wire_receive(int socket, void *ret, size_t size);
 /* The head, and the descriptors that came with it: -1 where none did. */
 #define WIRE_FDS 2
 
-bool wire_send_head(int socket, const struct wire_head *head,
-		    const int *fds, unsigned fd_count);
+bool wire_send_head(int socket, const struct wire_head *head, const int *fds,
+		    unsigned fd_count);
 bool wire_receive_head(int socket, struct wire_head *ret,
 		       int fds_ret[WIRE_FDS]);
 

@@ -53,14 +53,17 @@ static void add_each(struct filter *filter, struct filter_chain *chain)
 {
 	for (size_t i = 0; i < chain->count; i++) {
 		struct filter_rule *rule = xmalloc(sizeof(*rule));
-		char *text = xstrndup(chain->rules[i].text,
-				      chain->rules[i].length);
+		char *text =
+			xstrndup(chain->rules[i].text, chain->rules[i].length);
 
 		*rule = chain->rules[i];
 		rule->text = text;
 		add_chain(filter, (struct filter_chain){
-			.text = text, .rules = rule, .count = 1, .room = 1,
-		});
+					  .text = text,
+					  .rules = rule,
+					  .count = 1,
+					  .room = 1,
+				  });
 	}
 	chain->count = 0;
 	filter_chain_fini(chain);
@@ -141,8 +144,7 @@ static bool symbol_matches(const struct filter_rule *rule, const char *symbol)
 	return pattern_matches(&rule->symbol, symbol);
 }
 
-static bool chain_matches(const struct filter_chain *chain,
-			  const char *symbol,
+static bool chain_matches(const struct filter_chain *chain, const char *symbol,
 			  const struct filter_library *library)
 {
 	/* The last rule that matches decides. */

@@ -91,12 +91,14 @@ static bool path_goes_on(const char *s, const char *limit)
 static int check_symbol_character(struct reader *r, bool is_first)
 {
 	if (*r->s == ',')
-		return fail(r, r->s, "names are joined with '+', not with "
-				     "',' (a ',' in a name is written "
-				     "'\\,')");
+		return fail(r, r->s,
+			    "names are joined with '+', not with "
+			    "',' (a ',' in a name is written "
+			    "'\\,')");
 	if (*r->s == '!' && is_first)
-		return fail(r, r->s, "'!' can only begin a filter; later it "
-				     "is '-'");
+		return fail(r, r->s,
+			    "'!' can only begin a filter; later it "
+			    "is '-'");
 	return 0;
 }
 
@@ -186,17 +188,20 @@ static int read_symbol_regex(struct reader *r, struct filter_rule *rule)
 	int err = 0;
 
 	if (!end)
-		return fail(r, r->s, "no '/' ends the regular expression "
-				     "begun here");
+		return fail(r, r->s,
+			    "no '/' ends the regular expression "
+			    "begun here");
 	if (!ends_pattern(end[1]))
-		return fail(r, end + 1, "'+', '-' or '@' expected behind the "
-					"regular expression");
+		return fail(r, end + 1,
+			    "'+', '-' or '@' expected behind the "
+			    "regular expression");
 	r->s = end + 1;
 	if (!at)
 		return add_regex(r, &rule->symbol, start, end);
 	if (*r->s == '@')
-		return fail(r, r->s, "the regular expression has a library "
-				     "part already");
+		return fail(r, r->s,
+			    "the regular expression has a library "
+			    "part already");
 	if (at > start)
 		err = add_regex(r, &rule->symbol, start, at);
 	if (!err && at + 1 < end)
@@ -234,8 +239,8 @@ static int read_library(struct reader *r, struct library_pattern *library)
 	if (err || r->s == start)
 		return err;
 	err = located(r, start,
-		      pattern_init_glob(&library->pattern, start,
-					r->s - start, r->error));
+		      pattern_init_glob(&library->pattern, start, r->s - start,
+					r->error));
 	if (!err)
 		look_at_path(library);
 	return err;
@@ -247,8 +252,9 @@ static int read_rule(struct reader *r, struct filter_rule *rule)
 	int err;
 
 	if (start == r->limit || is_sign(*start))
-		return fail(r, start, "a name is missing here (a '+' or '-' "
-				      "in a name is written '\\+' or '\\-')");
+		return fail(r, start,
+			    "a name is missing here (a '+' or '-' "
+			    "in a name is written '\\+' or '\\-')");
 	err = read_symbol(r, rule);
 	if (!err)
 		source_name_init(&rule->source, &rule->symbol);
@@ -257,8 +263,9 @@ static int read_rule(struct reader *r, struct filter_rule *rule)
 		err = read_library(r, &rule->library);
 	}
 	if (!err && *r->s == '@')
-		err = fail(r, r->s, "a second '@' in a rule (versions are "
-				    "not part of a name)");
+		err = fail(r, r->s,
+			   "a second '@' in a rule (versions are "
+			   "not part of a name)");
 	rule->text = start;
 	rule->length = r->s - start;
 	return err;

@@ -18,9 +18,9 @@ struct library_pattern {
 };
 
 struct filter_rule {
-	bool add;           /* "+", or "-" */
-	const char *text;   /* where it begins in the chain's text, */
-	size_t length;      /* without its sign */
+	bool add;         /* "+", or "-" */
+	const char *text; /* where it begins in the chain's text, */
+	size_t length;    /* without its sign */
 	struct pattern symbol;
 	struct source_name source;
 	struct library_pattern library;
@@ -29,7 +29,7 @@ struct filter_rule {
 /* One filter text, read. */
 struct filter_chain {
 	char *text;
-	bool all_but;       /* begins with "-" or "!" */
+	bool all_but; /* begins with "-" or "!" */
 	struct filter_rule *rules;
 	size_t count, room;
 };

@@ -27,8 +27,8 @@ static int check_length(size_t length, struct pattern_error *error)
 {
 	if (length <= PATTERN_MAX)
 		return 0;
-	return fail(error, 0, xasprintf("pattern longer than %d bytes",
-					PATTERN_MAX));
+	return fail(error, 0,
+		    xasprintf("pattern longer than %d bytes", PATTERN_MAX));
 }
 
 /* Behind "[:alpha:]" and the like, which may contain a "]". */
@@ -136,8 +136,8 @@ static void classify_glob(struct pattern *pattern)
 	}
 }
 
-int pattern_init_glob(struct pattern *pattern, const char *text,
-		      size_t length, struct pattern_error *error)
+int pattern_init_glob(struct pattern *pattern, const char *text, size_t length,
+		      struct pattern_error *error)
 {
 	size_t start = length && text[0] == '^';
 	int err = check_length(length, error);
@@ -217,8 +217,8 @@ static int compile(regex_t *regex, const char *text,
 	return fail(error, 0, xstrdup(message));
 }
 
-int pattern_init_regex(struct pattern *pattern, const char *text,
-		       size_t length, struct pattern_error *error)
+int pattern_init_regex(struct pattern *pattern, const char *text, size_t length,
+		       struct pattern_error *error)
 {
 	CLEANUP(xfree_cleanup) char *bare = xstrndup(text, length);
 	CLEANUP(strbuf_fini) struct strbuf whole = { 0 };

@@ -29,7 +29,7 @@ enum pattern_kind {
 struct pattern {
 	enum pattern_kind kind;
 	char *text;
-	size_t prefix;   /* bytes at the start of a glob that stand for
+	size_t prefix; /* bytes at the start of a glob that stand for
 			    themselves */
 	regex_t regex;
 };
@@ -47,12 +47,12 @@ void pattern_init_any(struct pattern *pattern);
  * A glob: "*", "?", "[...]", "\" before a character that is meant literally.
  * A "^" in front and a "$" at the end may be given and change nothing.
  */
-int pattern_init_glob(struct pattern *pattern, const char *text,
-		      size_t length, struct pattern_error *error) MUST_CHECK;
+int pattern_init_glob(struct pattern *pattern, const char *text, size_t length,
+		      struct pattern_error *error) MUST_CHECK;
 
 /* A POSIX basic regular expression; "^" and "$" as above. */
-int pattern_init_regex(struct pattern *pattern, const char *text,
-		       size_t length, struct pattern_error *error) MUST_CHECK;
+int pattern_init_regex(struct pattern *pattern, const char *text, size_t length,
+		       struct pattern_error *error) MUST_CHECK;
 
 void pattern_fini(struct pattern *pattern);
 bool pattern_matches(const struct pattern *pattern, const char *name);

@@ -28,8 +28,7 @@ struct parser {
 	size_t column;
 };
 
-static unsigned fail(struct parser *parser, const char *at,
-		     const char *message)
+static unsigned fail(struct parser *parser, const char *at, const char *message)
 {
 	if (!parser->message) {
 		parser->message = xstrdup(message);
@@ -65,8 +64,8 @@ static unsigned add(struct parser *parser, enum node_kind kind, unsigned left,
 		return fail(parser, parser->at, "this is too long");
 	*node = (struct node){ .kind = kind, .left = left, .right = right };
 	predicate->counts |= kind == NODE_EVERY || kind == NODE_FIRST;
-	predicate->needs_return |= kind == NODE_RESULT ||
-				   kind == NODE_ERROR || kind == NODE_DURATION;
+	predicate->needs_return |= kind == NODE_RESULT || kind == NODE_ERROR ||
+				   kind == NODE_DURATION;
 	return predicate->count++;
 }
 
@@ -81,8 +80,8 @@ static const struct {
 	const char *name;
 	double factor;
 } units[] = {
-	{ "", 1 },	 { "K", 1024 }, { "M", 1 << 20 }, { "G", 1 << 30 },
-	{ "ns", 1 },	 { "us", 1e3 }, { "ms", 1e6 },	  { "s", 1e9 },
+	{ "", 1 },   { "K", 1024 }, { "M", 1 << 20 }, { "G", 1 << 30 },
+	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 },    { "s", 1e9 },
 };
 
 static size_t word_length(const char *at)
@@ -236,8 +235,7 @@ static unsigned parse_value(struct parser *parser)
 	skip_space(parser);
 	if (take(parser, "(")) {
 		if (parser->depth++ == DEPTH_MAX)
-			return fail(parser, parser->at,
-				    "too many parentheses");
+			return fail(parser, parser->at, "too many parentheses");
 		node = parse_or(parser);
 		parser->depth--;
 		if (node != NOTHING && !take(parser, ")"))

@@ -10,8 +10,8 @@
 
 /* Symbols have abbreviations for these (Itanium C++ ABI 5.1.10). */
 static const char *const abbreviated[] = {
-	"allocator", "basic_iostream", "basic_istream", "basic_ostream",
-	"basic_string", "operator", "std",
+	"allocator",    "basic_iostream", "basic_istream", "basic_ostream",
+	"basic_string", "operator",       "std",
 };
 
 static bool may_be_abbreviated(const char *word)

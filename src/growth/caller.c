@@ -19,10 +19,9 @@ static bool is_one_of(const char *symbol, const char *const *names,
 static bool is_way_in(const char *symbol)
 {
 	static const char *const names[] = {
-		"malloc",         "calloc",        "realloc",
-		"free",           "cfree",         "memalign",
-		"posix_memalign", "aligned_alloc", "valloc",
-		"pvalloc",        "reallocarray",
+		"malloc", "calloc",   "realloc",        "free",
+		"cfree",  "memalign", "posix_memalign", "aligned_alloc",
+		"valloc", "pvalloc",  "reallocarray",
 	};
 
 	return is_one_of(symbol, names, ARRAY_SIZE(names)) ||
@@ -34,12 +33,24 @@ static bool is_way_in(const char *symbol)
 static bool is_of_allocator(const char *symbol)
 {
 	static const char *const names[] = {
-		"brk",            "sbrk",           "mmap",
-		"mmap64",         "mremap",         "munmap",
-		"sysmalloc",      "systrim",        "munmap_chunk",
-		"mremap_chunk",   "sysmalloc_mmap", "tcache_init",
-		"new_heap",       "heap_trim",      "arena_get2",
-		"default_morecore", "glibc_morecore", "pthread_create",
+		"brk",
+		"sbrk",
+		"mmap",
+		"mmap64",
+		"mremap",
+		"munmap",
+		"sysmalloc",
+		"systrim",
+		"munmap_chunk",
+		"mremap_chunk",
+		"sysmalloc_mmap",
+		"tcache_init",
+		"new_heap",
+		"heap_trim",
+		"arena_get2",
+		"default_morecore",
+		"glibc_morecore",
+		"pthread_create",
 		"allocate_stack",
 	};
 
@@ -56,11 +67,9 @@ static const char *symbol_of(const struct frame_name *name)
 	return symbol ? symbol + strspn(symbol, "_") : "";
 }
 
-static bool is_between(const struct frame *frame,
-		       const struct frame_name *name)
+static bool is_between(const struct frame *frame, const struct frame_name *name)
 {
-	return origin_is_c_library(frame) ||
-	       origin_is_language(name) ||
+	return origin_is_c_library(frame) || origin_is_language(name) ||
 	       is_of_allocator(symbol_of(name));
 }
 
@@ -77,8 +86,8 @@ static bool is_way_in_at(struct namer *namer, const struct frame *frame)
 
 /* Without a name: of jemalloc and the like, if their file's malloc is further
    out. How many frames that are. */
-static size_t inside_allocator(struct namer *namer,
-			       const struct frame *frames, size_t count)
+static size_t inside_allocator(struct namer *namer, const struct frame *frames,
+			       size_t count)
 {
 	for (size_t i = 1; i < count && frames[i].code == frames[0].code; i++)
 		if (is_way_in_at(namer, &frames[i]))
@@ -91,17 +100,15 @@ const struct frame_name *growth_caller(const struct stacks *stacks,
 				       struct frame *ret)
 {
 	struct frame frames[UNWIND_DEPTH_MAX];
-	size_t count = stacks_frames(stacks, stack, frames,
-				     ARRAY_SIZE(frames));
+	size_t count = stacks_frames(stacks, stack, frames, ARRAY_SIZE(frames));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct frame_name *names;
-		size_t inlined = namer_names(namer, &frames[i],
-					     &names);
-		size_t inside = names->function ?
-					0 :
-					inside_allocator(namer, &frames[i],
-							 count - i);
+		size_t inlined = namer_names(namer, &frames[i], &names);
+		size_t inside =
+			names->function ?
+				0 :
+				inside_allocator(namer, &frames[i], count - i);
 
 		i += inside;
 		for (size_t k = 0; !inside && k < inlined; k++) {

@@ -22,19 +22,16 @@ static const struct {
 	const char *name;
 	enum call_kind kind;
 } functions[] = {
-	{ "brk", CALL_BRK },
-	{ "mmap", CALL_MAP },
-	{ "mmap64", CALL_MAP },
-	{ "mmap2", CALL_MAP },
-	{ "mremap", CALL_REMAP },
-	{ "munmap", CALL_UNMAP },
+	{ "brk", CALL_BRK },        { "mmap", CALL_MAP },
+	{ "mmap64", CALL_MAP },     { "mmap2", CALL_MAP },
+	{ "mremap", CALL_REMAP },   { "munmap", CALL_UNMAP },
 	{ "madvise", CALL_ADVISE },
 };
 
 static const char *const shown[] = {
-	[CALL_BRK] = "brk",       [CALL_MAP] = "mmap",
-	[CALL_OLD_MAP] = "mmap",  [CALL_REMAP] = "mremap",
-	[CALL_UNMAP] = "munmap",  [CALL_ADVISE] = "madvise",
+	[CALL_BRK] = "brk",      [CALL_MAP] = "mmap",
+	[CALL_OLD_MAP] = "mmap", [CALL_REMAP] = "mremap",
+	[CALL_UNMAP] = "munmap", [CALL_ADVISE] = "madvise",
 };
 
 #define ARGUMENTS 4
@@ -99,8 +96,9 @@ static int read_arguments(const struct call *call, uint64_t ret[ARGUMENTS])
 				       call->arch->convention;
 	const unsigned size = call->arch->word_size;
 	const struct scalar scalar = { 0, size, SCALAR_INTEGER };
-	const struct flat_value word = { .size = size, .align = size,
-					 .count = 1, .scalars = &scalar };
+	const struct flat_value word = {
+		.size = size, .align = size, .count = 1, .scalars = &scalar
+	};
 	struct argument_cursor cursor;
 
 	convention->begin(&call->entry, NULL, &cursor);
@@ -151,8 +149,7 @@ static void take(struct growth *growth, struct growth_running *running)
 {
 	const uint64_t *arguments = running->arguments;
 	const bool stays = running->kind == CALL_REMAP &&
-			   (!arguments[1] ||
-			    arguments[3] & MREMAP_DONTUNMAP);
+			   (!arguments[1] || arguments[3] & MREMAP_DONTUNMAP);
 
 	if (running->kind == CALL_UNMAP ||
 	    (running->kind == CALL_REMAP && !stays))

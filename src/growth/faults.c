@@ -22,11 +22,11 @@ struct last_fault {
 struct fault_task {
 	struct task *task;
 	struct fault_events events;
-	int error;        /* why there are none */
-	bool told;        /* of both, where the faults are booked */
-	bool early;       /* since nothing could be booked yet */
-	bool deaf;        /* it has blocked the signal: we get one instead */
-	uint64_t lost;    /* … of so many as well */
+	int error;     /* why there are none */
+	bool told;     /* of both, where the faults are booked */
+	bool early;    /* since nothing could be booked yet */
+	bool deaf;     /* it has blocked the signal: we get one instead */
+	uint64_t lost; /* … of so many as well */
 	uint64_t throttled;
 	struct last_fault last;
 	struct growth_fault held; /* until it is known what it has brought */
@@ -268,8 +268,7 @@ static void open_events(struct faults *faults, struct fault_task *own)
 	own->last = (struct last_fault){ 0 };
 	own->lost = own->throttled = 0;
 	own->error = fault_events_open(&own->events, own->task->tid,
-				       room_for_one(faults),
-				       faults->unwrapped);
+				       room_for_one(faults), faults->unwrapped);
 	if (own->error)
 		diag_debug(DIAG_SESSION, "page faults of %d: error %d",
 			   (int)own->task->tid, -own->error);

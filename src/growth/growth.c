@@ -60,8 +60,7 @@ static struct site_entry *add_entry(struct growth *growth,
 	return entry;
 }
 
-struct site_entry *growth_entry_of(struct growth *growth,
-				   enum growth_kind kind,
+struct site_entry *growth_entry_of(struct growth *growth, enum growth_kind kind,
 				   const struct growth_actor *actor)
 {
 	struct site_key key = { actor->stack, kind, actor->function };
@@ -82,8 +81,7 @@ struct extent growth_extent(taddr_t begin, uint64_t size)
 	const uint64_t low = GROWTH_PAGE - 1;
 	taddr_t end;
 
-	if (__builtin_add_overflow(begin, size, &end) ||
-	    end > UINT64_MAX - low)
+	if (__builtin_add_overflow(begin, size, &end) || end > UINT64_MAX - low)
 		end = UINT64_MAX - low;
 	return (struct extent){ begin & ~low, (end + low) & ~low };
 }

@@ -67,12 +67,12 @@ void growth_set_break(struct growth *growth, taddr_t start, taddr_t end);
 struct growth_actor {
 	const char *function; /* "mmap"; a constant. NULL: page faults */
 	stack_id stack;
-	uint64_t time;        /* monotonic, nanoseconds */
+	uint64_t time; /* monotonic, nanoseconds */
 };
 
 /* The data segment ends there now. */
-void growth_move_break(struct growth *growth,
-		       const struct growth_actor *actor, taddr_t end);
+void growth_move_break(struct growth *growth, const struct growth_actor *actor,
+		       taddr_t end);
 
 /* What was mapped there before is gone: MAP_FIXED. */
 void growth_map(struct growth *growth, const struct growth_actor *actor,
@@ -110,8 +110,8 @@ struct growth_fault {
 	stack_id stack;
 	uint64_t time;
 	taddr_t address;
-	uint64_t size;   /* of the pages that are there now; 0: of one */
-	uint64_t faults; /* that this one stands for; 0: 1 */
+	uint64_t size;        /* of the pages that are there now; 0: of one */
+	uint64_t faults;      /* that this one stands for; 0: 1 */
 	const char *function; /* NULL: the stack has touched the page. Else it
 				 has mapped the memory, by that; or the memory
 				 has that name. A constant */
@@ -123,8 +123,8 @@ void growth_fault(struct growth *growth, const struct growth_fault *fault);
 bool growth_fault_is_first(const struct growth *growth, taddr_t address);
 
 /* So many faults by a stack, at pages that nobody knows. */
-void growth_faults_in_bulk(struct growth *growth, stack_id stack,
-			   uint64_t time, uint64_t faults);
+void growth_faults_in_bulk(struct growth *growth, stack_id stack, uint64_t time,
+			   uint64_t faults);
 
 /* How page faults are seen, and how well. */
 struct growth_fault_source {
@@ -140,9 +140,9 @@ struct growth_fault_source {
 	unsigned tasks;    /* whose faults are seen */
 	unsigned refused;  /* whose are not, because of the error */
 	uint64_t in_system_calls; /* of those that are seen */
-	uint64_t in_bulk;  /* … of these, not one by one */
-	uint64_t lost;     /* are only known to have been */
-	uint64_t throttled; /* times that the kernel has kept some back */
+	uint64_t in_bulk;         /* … of these, not one by one */
+	uint64_t lost;            /* are only known to have been */
+	uint64_t throttled;       /* times that the kernel has kept some back */
 };
 
 /* To be filled in by who tells of faults. */
@@ -150,9 +150,8 @@ struct growth_fault_source *growth_fault_source(struct growth *growth);
 struct growth_fault_source growth_fault_seen(const struct growth *growth);
 
 /* madvise(MADV_DONTNEED), and the like: the mapping stays, its pages go. */
-void growth_drop_pages(struct growth *growth,
-		       const struct growth_actor *actor, taddr_t begin,
-		       uint64_t size);
+void growth_drop_pages(struct growth *growth, const struct growth_actor *actor,
+		       taddr_t begin, uint64_t size);
 
 /* ---- what it has come to ---- */
 
@@ -162,9 +161,9 @@ struct growth_site {
 	enum growth_kind kind;
 	const char *function; /* NULL: page faults, as they happened */
 	stack_id stack;
-	uint64_t calls;      /* by which it has grown; faults */
-	uint64_t bytes;      /* by so much */
-	uint64_t gone;       /* … of which was given back since, by whomever */
+	uint64_t calls; /* by which it has grown; faults */
+	uint64_t bytes; /* by so much */
+	uint64_t gone;  /* … of which was given back since, by whomever */
 	uint64_t back_calls; /* by which this stack has given back */
 	uint64_t back;       /* … so much, whoever's it was */
 	uint64_t failed;
@@ -178,12 +177,12 @@ const struct growth_site *growth_site(const struct growth *growth,
 struct growth_total {
 	uint64_t calls, bytes;     /* by which it has grown */
 	uint64_t back_calls, back; /* and become smaller */
-	uint64_t back_before;      /* … of these, there before watching began */
-	uint64_t replaced;         /* … mapped over */
+	uint64_t back_before; /* … of these, there before watching began */
+	uint64_t replaced;    /* … mapped over */
 	uint64_t failed;
-	uint64_t unknown;          /* bytes of munmap() that nothing was known
+	uint64_t unknown; /* bytes of munmap() that nothing was known
 				      to be mapped at */
-	uint64_t again;            /* FAULTS: bytes of pages that were there */
+	uint64_t again;   /* FAULTS: bytes of pages that were there */
 };
 
 struct growth_total growth_total(const struct growth *growth,

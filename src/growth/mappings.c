@@ -122,8 +122,7 @@ void growth_map(struct growth *growth, const struct growth_actor *actor,
 		taddr_t begin, uint64_t size)
 {
 	struct extent extent = growth_extent(begin, size);
-	struct site_entry *entry =
-		growth_entry_of(growth, GROWTH_MMAP, actor);
+	struct site_entry *entry = growth_entry_of(growth, GROWTH_MMAP, actor);
 
 	clear(growth, actor, extent);
 	add(growth, extent, entry->site.number);
@@ -188,8 +187,8 @@ static bool shift(const struct growth_move *move, const struct extent *to,
 	if (offset >= room)
 		return false;
 	piece->begin = to->begin + offset;
-	piece->end = piece->begin + (length < room - offset ? length :
-							       room - offset);
+	piece->end = piece->begin +
+		     (length < room - offset ? length : room - offset);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 #include "base/xalloc.h"
 
 #define PAGE_BITS 12
-#define PAGES	  512
+#define PAGES     512
 
 struct page_block {
 	uint64_t key; /* address / (PAGES pages) */

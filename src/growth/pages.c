@@ -44,8 +44,8 @@ static uint64_t add(struct growth *growth, const struct site_entry *entry,
 	uint64_t bytes = 0;
 
 	for (taddr_t at = extent.begin; at < extent.end; at += GROWTH_PAGE) {
-		uint32_t old = page_table_set(&growth->pages, at,
-					      entry->site.number);
+		uint32_t old =
+			page_table_set(&growth->pages, at, entry->site.number);
 
 		if (old)
 			bytes += drop(growth, old);
@@ -77,8 +77,8 @@ bool growth_fault_is_first(const struct growth *growth, taddr_t address)
 	return !page_table_has_near(&growth->pages, address);
 }
 
-void growth_faults_in_bulk(struct growth *growth, stack_id stack,
-			   uint64_t time, uint64_t faults)
+void growth_faults_in_bulk(struct growth *growth, stack_id stack, uint64_t time,
+			   uint64_t faults)
 {
 	const struct growth_actor actor = { NULL, stack, time };
 	struct site_entry *entry =
@@ -119,9 +119,8 @@ void growth_move_pages(struct growth *growth, const struct growth_actor *actor,
 	count_back(growth, actor, bytes);
 }
 
-void growth_drop_pages(struct growth *growth,
-		       const struct growth_actor *actor, taddr_t begin,
-		       uint64_t size)
+void growth_drop_pages(struct growth *growth, const struct growth_actor *actor,
+		       taddr_t begin, uint64_t size)
 {
 	growth_drain(growth);
 	growth_forget_pages(growth, growth_extent(begin, size), actor);

@@ -28,15 +28,15 @@ struct growth {
 	size_t count, room;
 	struct growth_total totals[GROWTH_KINDS];
 	struct growth_fault_source fault_source;
-	struct ranges memory; /* what is mapped; of site 0: since before */
+	struct ranges memory;    /* what is mapped; of site 0: since before */
 	struct page_table pages; /* that were touched while watching */
-	taddr_t break_start;  /* 0: not known */
-	taddr_t break_end;    /* of whole pages; 0: not known */
+	taddr_t break_start;     /* 0: not known */
+	taddr_t break_end;       /* of whole pages; 0: not known */
 	struct growth_running *running; /* calls: calls.c */
 	uint64_t unreadable, unfinished;
 	struct growth_view first, last; /* view.c */
-	uint64_t look_ns;     /* how long the last look took */
-	struct residency *residency; /* residency.c; or NULL */
+	uint64_t look_ns;               /* how long the last look took */
+	struct residency *residency;    /* residency.c; or NULL */
 };
 
 /* calls.c, residency.c, view.c */
@@ -47,8 +47,7 @@ void growth_view_fini(struct growth_view *view);
 /* Stacks beyond this many share a site without one. */
 #define SITES_MAX (1U << 20)
 
-struct site_entry *growth_entry_of(struct growth *growth,
-				   enum growth_kind kind,
+struct site_entry *growth_entry_of(struct growth *growth, enum growth_kind kind,
 				   const struct growth_actor *actor);
 
 /* [begin, begin + size) in whole pages. */

@@ -220,8 +220,8 @@ static void forget_gone(struct growth *growth, const struct pages *before,
 	}
 }
 
-static void look_at_all(struct growth *growth, struct pagemap *map,
-			FILE *maps, uint64_t now, struct pages *ret)
+static void look_at_all(struct growth *growth, struct pagemap *map, FILE *maps,
+			uint64_t now, struct pages *ret)
 {
 	struct growth_fault_source *source = &growth->fault_source;
 	struct residency *own = growth->residency;
@@ -286,7 +286,8 @@ bool growth_look_at_pages(struct growth *growth, pid_t pid, bool now_and_then)
 	maps = procfs_maps_open(pid);
 	if (maps) {
 		if (!growth->residency)
-			growth->residency = xcalloc(1, sizeof(struct residency));
+			growth->residency =
+				xcalloc(1, sizeof(struct residency));
 		growth->residency->pid = pid;
 		look(growth, &map, maps);
 		fclose(maps);

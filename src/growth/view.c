@@ -47,8 +47,8 @@ static void learn(struct growth *growth, FILE *maps, uint64_t *virtual_ret,
 	}
 }
 
-void growth_begin(struct growth *growth, pid_t pid,
-		  const struct vitals *vitals, uint64_t now)
+void growth_begin(struct growth *growth, pid_t pid, const struct vitals *vitals,
+		  uint64_t now)
 {
 	struct growth_view *view = &growth->first;
 	taddr_t start = 0, heap_end = 0;
@@ -79,14 +79,13 @@ static struct growth_unseen *unseen_named(struct growth_view *view,
 		return unseen_named(view, others);
 	view->unseen = xgrow(view->unseen, view->count, &view->room,
 			     sizeof(*view->unseen));
-	view->unseen[view->count] =
-		(struct growth_unseen){ xstrdup(name), 0 };
+	view->unseen[view->count] = (struct growth_unseen){ xstrdup(name), 0 };
 	return &view->unseen[view->count++];
 }
 
 /* Bytes of [begin, end) that are known; both rows are sorted. */
-static uint64_t known_in(const struct ranges *memory, size_t *at,
-			 taddr_t begin, taddr_t end)
+static uint64_t known_in(const struct ranges *memory, size_t *at, taddr_t begin,
+			 taddr_t end)
 {
 	const struct range_list *live = &memory->live;
 	uint64_t bytes = 0;
@@ -108,8 +107,8 @@ static uint64_t known_bytes(const struct ranges *memory)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < memory->live.count; i++)
-		bytes += memory->live.items[i].end -
-			 memory->live.items[i].begin;
+		bytes +=
+			memory->live.items[i].end - memory->live.items[i].begin;
 	return bytes;
 }
 
@@ -148,8 +147,8 @@ static void compare(const struct growth *growth, FILE *maps,
 		      by_bytes);
 }
 
-void growth_look(struct growth *growth, pid_t pid,
-		 const struct vitals *vitals, uint64_t now, bool now_and_then)
+void growth_look(struct growth *growth, pid_t pid, const struct vitals *vitals,
+		 uint64_t now, bool now_and_then)
 {
 	struct growth_view view = { .time = now, .vitals = *vitals };
 	uint64_t begun = clock_now();

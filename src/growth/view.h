@@ -15,7 +15,7 @@ struct growth_unseen {
 };
 
 struct growth_view {
-	uint64_t time;  /* monotonic; 0: there is none */
+	uint64_t time; /* monotonic; 0: there is none */
 	uint64_t virtual_bytes;
 	struct vitals vitals;
 	struct growth_total totals[GROWTH_KINDS];
@@ -25,15 +25,15 @@ struct growth_view {
 };
 
 /* What is there is learnt when watching begins. */
-void growth_begin(struct growth *growth, pid_t pid,
-		  const struct vitals *vitals, uint64_t now);
+void growth_begin(struct growth *growth, pid_t pid, const struct vitals *vitals,
+		  uint64_t now);
 
 /*
  * Has a look at a process that goes on: the last one counts. Now and then:
  * only if that takes no time to speak of. When it is gone: nothing happens.
  */
-void growth_look(struct growth *growth, pid_t pid,
-		 const struct vitals *vitals, uint64_t now, bool now_and_then);
+void growth_look(struct growth *growth, pid_t pid, const struct vitals *vitals,
+		 uint64_t now, bool now_and_then);
 
 /* NULL when there was none. */
 const struct growth_view *growth_first_view(const struct growth *growth);

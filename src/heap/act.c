@@ -162,7 +162,7 @@ static bool finish_resize(struct heap *heap, const struct heap_act *act,
 }
 
 static struct pending_act *find_pending(const struct heap *heap,
-				    const struct heap_act *act)
+					const struct heap_act *act)
 {
 	struct pending_key key = { act->call, act->function };
 	struct pending_act *found;

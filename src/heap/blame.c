@@ -148,8 +148,8 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		return;
 	} else if (was_inherited(heap, act, handle)) {
 		return;
-	} else if (!heap->options.complete || total->unkept ||
-		   total->dropped || heap->missed_until) {
+	} else if (!heap->options.complete || total->unkept || total->dropped ||
+		   heap->missed_until) {
 		total->unknown_frees++;
 		old_releases_add(&heap->old_releases, act->function, act->stack,
 				 act->begin);

@@ -13,8 +13,8 @@
 struct call_acts {
 	const struct stacks *stacks;
 	struct act_observer *observer; /* or NULL */
-	bool off;                /* what is acquired now isn't kept */
-	struct pending *pending; /* calls that run */
+	bool off;                      /* what is acquired now isn't kept */
+	struct pending *pending;       /* calls that run */
 };
 
 void call_acts_fini(struct call_acts *acts);

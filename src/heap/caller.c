@@ -69,8 +69,8 @@ static bool search(struct namer *namer, const struct site *site,
 /* Behind the outermost wrapper that is near. */
 static struct position behind_wrappers(const struct wrappers *wrappers,
 				       struct namer *namer,
-				       const struct frame *frames,
-				       size_t count, size_t first)
+				       const struct frame *frames, size_t count,
+				       size_t first)
 {
 	struct position result = { first, 0 };
 
@@ -87,12 +87,12 @@ static struct position behind_wrappers(const struct wrappers *wrappers,
 	return result;
 }
 
-bool heap_caller_own_frame(const struct stacks *stacks,
-			   const struct site *site, struct frame *frame_ret)
+bool heap_caller_own_frame(const struct stacks *stacks, const struct site *site,
+			   struct frame *frame_ret)
 {
 	struct frame frames[HEAP_CALLER_DEPTH];
-	size_t count = stacks_frames(stacks, site->stack, frames,
-				     ARRAY_SIZE(frames));
+	size_t count =
+		stacks_frames(stacks, site->stack, frames, ARRAY_SIZE(frames));
 	size_t own = heap_caller_first(frames, count);
 
 	/* A handle comes from the call that acquires what it needs, too. */
@@ -110,8 +110,8 @@ const struct frame_name *heap_caller(const struct stacks *stacks,
 				     struct frame *frame_ret)
 {
 	struct frame frames[HEAP_CALLER_DEPTH];
-	size_t count = stacks_frames(stacks, site->stack, frames,
-				     ARRAY_SIZE(frames));
+	size_t count =
+		stacks_frames(stacks, site->stack, frames, ARRAY_SIZE(frames));
 	const struct position first = { heap_caller_first(frames, count), 0 };
 	struct position from = first;
 	struct found found = { 0 };

@@ -14,8 +14,8 @@ size_t heap_caller_first(const struct frame *frames, size_t count);
 
 /* Where the program's own code has called what acquires in the end; false when
    it is its own code that acquires, or there is none. */
-bool heap_caller_own_frame(const struct stacks *stacks,
-			   const struct site *site, struct frame *frame_ret);
+bool heap_caller_own_frame(const struct stacks *stacks, const struct site *site,
+			   struct frame *frame_ret);
 
 /*
  * The frame credited with a site's memory. From the innermost frame of the

@@ -58,8 +58,7 @@ static void make_room(struct doubts *doubts)
 	doubts->count -= half;
 }
 
-void doubts_add(struct doubts *doubts, struct incident *incident,
-		uint64_t time)
+void doubts_add(struct doubts *doubts, struct incident *incident, uint64_t time)
 {
 	struct doubt *doubt = find(doubts, incident, time);
 
@@ -76,8 +75,7 @@ void doubts_add(struct doubts *doubts, struct incident *incident,
 
 static void withdraw(struct heap *heap, const struct doubt *doubt)
 {
-	const struct family *family =
-		doubt->incident->second_function->family;
+	const struct family *family = doubt->incident->second_function->family;
 	struct heap_total *total = &heap_ledger(heap, family)->total;
 
 	total->double_frees -= doubt->count;

@@ -73,8 +73,7 @@ static int parse_ranges(struct family_parser *parser, struct family *family)
 }
 
 /* [, shared] [, partly] */
-static int parse_properties(struct family_parser *parser,
-			    struct family *family)
+static int parse_properties(struct family_parser *parser, struct family *family)
 {
 	while (parser->lexer.token.kind == ',') {
 		lexer_next(&parser->lexer);
@@ -137,8 +136,8 @@ static int parse_family(struct family_parser *parser)
 		err = family_take_name(parser, "what is counted", &unit);
 	if (!err)
 		err = parse_ranges(parser, &wanted);
-	wanted.has_size =
-		!err && unit.length == 5 && memcmp(unit.text, "bytes", 5) == 0;
+	wanted.has_size = !err && unit.length == 5 &&
+			  memcmp(unit.text, "bytes", 5) == 0;
 	if (!err && wanted.granularity && !wanted.has_size)
 		err = lexer_expected(&parser->lexer, &unit,
 				     "'bytes', of which ranges consist");

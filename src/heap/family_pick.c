@@ -177,8 +177,8 @@ struct family_pick *family_pick_new(const struct families *families, bool timed,
 	struct family_pick *pick = xcalloc(1, sizeof(*pick));
 
 	pick->families = families;
-	pick->missing = xcalloc(families_count(families) + 1,
-				sizeof(*pick->missing));
+	pick->missing =
+		xcalloc(families_count(families) + 1, sizeof(*pick->missing));
 	pick->timed = timed;
 	pick->growth = growth;
 	pick->ops = (struct prober_pick){

@@ -127,8 +127,7 @@ static void keep(struct rise_source *ret, size_t *count, size_t room,
 	ret[i] = source;
 }
 
-static uint64_t watched_by(const struct heap *heap,
-			   const struct survey *survey)
+static uint64_t watched_by(const struct heap *heap, const struct survey *survey)
 {
 	uint64_t start = heap_start(heap), now = survey_now(survey);
 

@@ -100,8 +100,8 @@ uint64_t heap_busy_until(const struct heap *heap, const struct family *family,
 	count = history_points(&ledger->activity, since, points, &interval);
 	/* What was acquired so far never gets less: an interval ends with the
 	   low water of the next one. */
-	while (i + 1 < count && points[i + 1].low_blocks <
-					0.99 * ledger->activity.last.blocks)
+	while (i + 1 < count &&
+	       points[i + 1].low_blocks < 0.99 * ledger->activity.last.blocks)
 		i++;
 	busy = i * interval;
 	return busy < since - since / 5 ? heap->options.start + busy : now;

@@ -24,7 +24,7 @@ struct heap_act {
 	uint64_t call;
 	uint64_t begin, end; /* monotonic, nanoseconds; what lies between is
 				the call's own time */
-	int64_t correction; /* of that, where times are summed up: see
+	int64_t correction;  /* of that, where times are summed up: see
 			       event_mean_duration() */
 	pid_t tid;
 	stack_id stack;
@@ -168,8 +168,8 @@ struct heap_total {
 	uint64_t unseen_frees;  /* of what others acquire: family->partly */
 	uint64_t double_frees;
 	uint64_t doubtful_frees; /* … unless an acquisition was missed */
-	uint64_t unknown_frees; /* acquired before watching began */
-	uint64_t invalid_frees; /* … when it began with the process: never */
+	uint64_t unknown_frees;  /* acquired before watching began */
+	uint64_t invalid_frees;  /* … when it began with the process: never */
 	uint64_t unknown_resizes;
 	uint64_t mismatches;      /* released by another form's function */
 	uint64_t size_mismatches; /* … with another size than acquired */
@@ -263,7 +263,7 @@ struct heap_use {
 	const struct family_function *function;
 	const char *library;
 	uint64_t calls, failed;
-	uint64_t bytes;           /* asked for, or given back */
+	uint64_t bytes;   /* asked for, or given back */
 	uint64_t timed;   /* calls whose time is known */
 	int64_t total_ns; /* … in sum; see heap_mean_time() */
 };

@@ -13,8 +13,8 @@
  * A block may have been given back unseen if it was of an age by then at which
  * blocks of its site are given back. Of what never is, none will have been.
  */
-static bool may_be_gone(const struct site *site, uint64_t birth,
-			uint64_t since, uint64_t until)
+static bool may_be_gone(const struct site *site, uint64_t birth, uint64_t since,
+			uint64_t until)
 {
 	uint64_t usual = site_usual_lifetime(site);
 

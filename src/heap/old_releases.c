@@ -31,8 +31,8 @@ void old_releases_fini(struct old_releases *releases)
 	}
 }
 
-static struct old_release_entry *
-entry_of(struct old_releases *releases, const struct release_place *place)
+static struct old_release_entry *entry_of(struct old_releases *releases,
+					  const struct release_place *place)
 {
 	struct old_release_entry *entry;
 
@@ -75,8 +75,8 @@ struct old_release *old_releases_of(const struct old_releases *releases,
 				    const struct family *family,
 				    size_t *count_ret)
 {
-	struct old_release *ret = xcalloc(HASH_COUNT(releases->by_place) + 1,
-					  sizeof(*ret));
+	struct old_release *ret =
+		xcalloc(HASH_COUNT(releases->by_place) + 1, sizeof(*ret));
 	struct old_release_entry *entry, *next;
 	size_t n = 0;
 

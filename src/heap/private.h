@@ -38,8 +38,8 @@ struct ledger {
 
 struct heap {
 	struct heap_options options;
-	uint64_t off_since; /* monotonic; 0: counting is on */
-	uint64_t off_ns;    /* how long it had been off before that */
+	uint64_t off_since;     /* monotonic; 0: counting is on */
+	uint64_t off_ns;        /* how long it had been off before that */
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
 	struct sites sites;
@@ -51,8 +51,8 @@ struct heap {
 	struct old_releases old_releases;
 	uint64_t missed_until; /* calls may have been missed up to then; 0 */
 	struct pending_act *pending; /* by call */
-	size_t live_count;       /* in all families */
-	struct site *resizing;   /* gets the block of the resize that is being
+	size_t live_count;           /* in all families */
+	struct site *resizing; /* gets the block of the resize that is being
 				    counted */
 
 	struct library_name *libraries;
@@ -69,7 +69,7 @@ struct heap {
 	struct thread_number *last_thread;
 	pid_t *tids; /* tids[number - 1] */
 	size_t thread_count, thread_room;
-	size_t named_count; /* of threads that were asked twice */
+	size_t named_count;       /* of threads that were asked twice */
 	struct heap_reach *reach; /* or NULL */
 };
 

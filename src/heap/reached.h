@@ -11,8 +11,9 @@
  * somebody has found out who looked through all of its memory.
  */
 struct site_reach {
-	uint64_t blocks, bytes;           /* that were looked for, and found … */
-	uint64_t lost_blocks, lost_bytes; /* … of which nothing leads to these */
+	uint64_t blocks, bytes; /* that were looked for, and found … */
+	uint64_t lost_blocks,
+		lost_bytes; /* … of which nothing leads to these */
 	char *owner;        /* nothing but this variable leads to … */
 	uint64_t own_bytes; /* … so many of them; NULL: to half of them at
 			       most */
@@ -20,12 +21,12 @@ struct site_reach {
 
 struct heap_reach {
 	struct site_reach *sites; /* by site->number - 1 */
-	size_t count;             /* of sites; what is newer wasn't looked for */
+	size_t count; /* of sites; what is newer wasn't looked for */
 	struct site_reach all;
-	uint64_t gone;            /* blocks that were no longer there */
-	uint64_t pause_ns;        /* for which the process stood still */
-	bool copied;              /* … and was read from a copy afterwards */
-	char *why_not;            /* nobody looked: a reason; else NULL */
+	uint64_t gone;     /* blocks that were no longer there */
+	uint64_t pause_ns; /* for which the process stood still */
+	bool copied;       /* … and was read from a copy afterwards */
+	char *why_not;     /* nobody looked: a reason; else NULL */
 };
 
 /* NULL is allowed. */

@@ -222,9 +222,9 @@ struct heap_holder *heap_holder(struct heap *heap, const struct family *family,
 	entry->holder.library = library;
 	entry->holder.component = component;
 	HASH_ADD(hh, heap->holders, key, sizeof(key), entry);
-	heap->holder_list =
-		xgrow(heap->holder_list, heap->holder_count, &heap->holder_room,
-		      sizeof(*heap->holder_list));
+	heap->holder_list = xgrow(heap->holder_list, heap->holder_count,
+				  &heap->holder_room,
+				  sizeof(*heap->holder_list));
 	heap->holder_list[heap->holder_count++] = entry;
 	return &entry->holder;
 }

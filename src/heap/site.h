@@ -13,8 +13,8 @@ struct site {
 	uint32_t number; /* from 1 on */
 	stack_id stack;
 	const struct family_function *function;
-	const char *library; /* of the caller, or NULL */
-	unsigned component;  /* 0: none */
+	const char *library;  /* of the caller, or NULL */
+	unsigned component;   /* 0: none */
 	unsigned suppression; /* see heap_suppress() */
 	uint16_t thread;      /* see heap_site_thread() */
 
@@ -33,8 +33,8 @@ struct site {
 	struct log_histogram lifetimes; /* of those given back; ns */
 	uint64_t lifetime_ns;           /* … of all that are gone, in sum */
 	struct log_histogram times;     /* in the function; ns */
-	int64_t total_ns; /* see heap_mean_time() */
-	struct log_histogram sizes; /* of those acquired, less 1 */
+	int64_t total_ns;               /* see heap_mean_time() */
+	struct log_histogram sizes;     /* of those acquired, less 1 */
 	struct heap_holder *library_holder, *component_holder;
 	struct history history; /* nothing before there are two blocks */
 	struct timeline_cells times_of_blocks; /* struct heap_options.timeline */

@@ -70,8 +70,8 @@ struct site *sites_find(const struct sites *sites, stack_id stack,
 static void grow(struct sites *sites)
 {
 	free(sites->numbers);
-	sites->numbers_room =
-		sites->numbers_room ? sites->numbers_room * 2 : FIRST_ROOM;
+	sites->numbers_room = sites->numbers_room ? sites->numbers_room * 2 :
+						    FIRST_ROOM;
 	sites->numbers = xcalloc(sites->numbers_room, sizeof(*sites->numbers));
 	for (size_t i = 0; i < sites->count; i++) {
 		const struct site *site = sites->all[i];

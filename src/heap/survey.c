@@ -113,8 +113,8 @@ static void count_replaced(struct survey *survey, const struct heap *heap,
 	for (size_t i = 0; i < survey->count; i++) {
 		uint64_t adopted = heap_site(heap, i + 1)->adopted;
 
-		survey->sites[i].replaced = replaced[i] > adopted ? replaced[i] :
-								    adopted;
+		survey->sites[i].replaced =
+			replaced[i] > adopted ? replaced[i] : adopted;
 	}
 }
 

@@ -14,7 +14,7 @@ struct survey_site {
 	/* Blocks that were (at survey_busy_until()) 3 and 10 times
 	   as old as nearly all became that were given back; 0 where none was. */
 	uint64_t old, very_old;
-	uint64_t last_old_birth;   /* of the youngest of the old ones */
+	uint64_t last_old_birth; /* of the youngest of the old ones */
 	uint64_t old_bytes;
 	uint64_t replaced;         /* for so many of them, older ones were
 				       given back: see turnover_match() */

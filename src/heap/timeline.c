@@ -46,7 +46,8 @@ void timeline_advance(struct timeline *timeline, uint64_t since)
 static int order(const struct timeline_cell *cell, unsigned acquired,
 		 unsigned gone)
 {
-	return (cell->acquired * 256 + cell->gone) - (int)(acquired * 256 + gone);
+	return (cell->acquired * 256 + cell->gone) -
+	       (int)(acquired * 256 + gone);
 }
 
 /* Where the cell is, or belongs. */
@@ -81,8 +82,8 @@ static void make_room(struct timeline_cells *cells)
 	if (cells->count < cells->room)
 		return;
 	cells->room = cells->room ? cells->room * 2 : 2;
-	cells->list = xreallocarray(cells->list, cells->room,
-				    sizeof(*cells->list));
+	cells->list =
+		xreallocarray(cells->list, cells->room, sizeof(*cells->list));
 }
 
 static void add(struct timeline_cells *cells, unsigned acquired, unsigned gone,
@@ -95,7 +96,8 @@ static void add(struct timeline_cells *cells, unsigned acquired, unsigned gone,
 		make_room(cells);
 		memmove(&cells->list[at + 1], &cells->list[at],
 			(cells->count++ - at) * sizeof(*cells->list));
-		cells->list[at] = (struct timeline_cell){ acquired, gone, 0, 0 };
+		cells->list[at] =
+			(struct timeline_cell){ acquired, gone, 0, 0 };
 	}
 	cell = &cells->list[at];
 	cell->blocks += blocks;

@@ -101,12 +101,11 @@ struct trend trend_of(const double *numbers, size_t count)
 	half = NORMAL_95 * deviation / 2;
 	trend.slope = of_rank(slopes, pairs, pairs / 2);
 	if (pairs % 2 == 0)
-		trend.slope = (trend.slope +
-			       of_rank(slopes, pairs, pairs / 2 - 1)) /
-			      2;
+		trend.slope =
+			(trend.slope + of_rank(slopes, pairs, pairs / 2 - 1)) /
+			2;
 	trend.low = of_rank(slopes, pairs, limited(pairs / 2.0 - half, pairs));
-	trend.high =
-		of_rank(slopes, pairs, limited(pairs / 2.0 + half, pairs));
+	trend.high = of_rank(slopes, pairs, limited(pairs / 2.0 + half, pairs));
 	if (deviation > 0 && rises)
 		trend.evidence =
 			(rises > 0 ? rises - 1 : rises + 1) / deviation;

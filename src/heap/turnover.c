@@ -7,13 +7,13 @@
 #include "base/xalloc.h"
 #include "heap/private.h"
 
-#define FEW         4   /* fewer say nothing */
-#define GOES_ON     4   /* they go on: the last one in this part of the time */
-#define NOISE       1.5 /* of counts that are equal but for chance, in roots */
-#define NEARLY      0.1 /* … and besides */
-#define NEARLY_ALL  0.8
-#define DEPTH       64
-#define PAIRS_MAX   (1u << 20)
+#define FEW        4   /* fewer say nothing */
+#define GOES_ON    4   /* they go on: the last one in this part of the time */
+#define NOISE      1.5 /* of counts that are equal but for chance, in roots */
+#define NEARLY     0.1 /* … and besides */
+#define NEARLY_ALL 0.8
+#define DEPTH      64
+#define PAIRS_MAX  (1u << 20)
 
 /* A site that keeps, and a place that gives back as many old ones. */
 struct pair {
@@ -74,8 +74,7 @@ static void find_releases(struct matching *m, const struct family *family,
 }
 
 /* Frames from the outermost on that two stacks have in common. */
-static size_t common_frames(const struct stacks *stacks, stack_id a,
-			    stack_id b)
+static size_t common_frames(const struct stacks *stacks, stack_id a, stack_id b)
 {
 	struct frame x[DEPTH], y[DEPTH];
 	size_t n = stacks_frames(stacks, a, x, DEPTH);

@@ -26,7 +26,7 @@
 #define IDLE          0.01 /* of what it does else */
 #define CHANCE        0.05
 #define CHANCE_MAX    200
-#define ENOUGH        25  /* leaked blocks that are always found */
+#define ENOUGH        25 /* leaked blocks that are always found */
 #define HASTY         (NS_PER_SECOND / 2)
 
 /*
@@ -71,11 +71,11 @@ static void add_calls(const struct heap *heap, const struct site *site,
 	for (unsigned i = 0; i < lows->count; i++) {
 		uint64_t time = (first + i) * lows->interval;
 
-		lows->calls[i] = blocks_at(&acquired, time) -
-				 blocks_at(&held, time);
+		lows->calls[i] =
+			blocks_at(&acquired, time) - blocks_at(&held, time);
 	}
-	lows->last_calls = blocks_at(&acquired, since) -
-			   blocks_at(&held, since);
+	lows->last_calls =
+		blocks_at(&acquired, since) - blocks_at(&held, since);
 }
 
 /* The last interval has not ended: its low water says less. */
@@ -228,8 +228,7 @@ static bool may_be_chance(const struct lows *lows, double part)
 {
 	unsigned length = lows->count * part;
 	double first = part_of(lows, 0, length).added;
-	double last =
-		part_of(lows, lows->count - 1 - length, length).added;
+	double last = part_of(lows, lows->count - 1 - length, length).added;
 	double all = first + last, term = 1, sum = 0;
 
 	if (all > CHANCE_MAX || last < 0)
@@ -302,9 +301,8 @@ static bool old_go_on(const struct site *site, const struct survey_site *ages,
 	       !is_silent(could - born, could, born / ages->old);
 }
 
-static void judge_freed(const struct site *site,
-			const struct survey_site *ages, const struct lows *lows,
-			struct verdict *verdict)
+static void judge_freed(const struct site *site, const struct survey_site *ages,
+			const struct lows *lows, struct verdict *verdict)
 {
 	bool goes_on = old_go_on(site, ages, verdict);
 	bool stopped = stopped_rising(lows->blocks, lows, verdict);
@@ -341,7 +339,8 @@ static bool is_larger(const struct site *site, const struct lows *lows,
 	bool again = one ? site->alloc_blocks > site->blocks + 1 :
 			   site->resized >= FEW_BLOCKS;
 
-	if (!again || site->bytes < last || !rises(lows->bytes, lows, verdict) ||
+	if (!again || site->bytes < last ||
+	    !rises(lows->bytes, lows, verdict) ||
 	    verdict->steadiness < VERY_STEADY)
 		return false;
 	if (!stopped_rising(lows->bytes, lows, verdict))
@@ -460,8 +459,8 @@ static struct verdict verdict_by(const struct heap *heap,
 	struct verdict verdict = {
 		.blocks = site->blocks,
 		.bytes = site->bytes,
-		.watched =
-			until > site->first_time ? until - site->first_time : 0,
+		.watched = until > site->first_time ? until - site->first_time :
+						      0,
 		.idle = survey_now(survey) - until,
 		.usual_lifetime = site_usual_lifetime(site),
 		.oldest = age_before(ages->oldest, survey_now(survey) - until),

@@ -59,9 +59,9 @@ struct verdict {
 	   that comes from the site. */
 	uint64_t together_blocks, together_bytes;
 	double share;
-	uint64_t enough;         /* to be told by watching so long; 0: it was
+	uint64_t enough;    /* to be told by watching so long; 0: it was
 				    long enough */
-	struct trend trend;      /* of the low water of blocks, per
+	struct trend trend; /* of the low water of blocks, per
 				    .interval; LARGER: of bytes */
 	uint64_t interval;
 	double steadiness; /* 1: the low water has only risen */

@@ -5,8 +5,7 @@
  * What nothing leads to is never given back, however young it is. Where far
  * more is growing beside it, that stays the reason.
  */
-void verdict_heed_reach(struct verdict *verdict,
-			const struct site_reach *reach)
+void verdict_heed_reach(struct verdict *verdict, const struct site_reach *reach)
 {
 	verdict->reach = reach;
 	if (!reach || !reach->lost_blocks)

@@ -24,8 +24,7 @@ static double rate_of(const struct verdict *verdict)
 {
 	double slope = verdict->trend.slope / (verdict->interval / 1e9);
 
-	if (slope <= 0 && verdict->reason != VERDICT_LARGER &&
-	    verdict->watched)
+	if (slope <= 0 && verdict->reason != VERDICT_LARGER && verdict->watched)
 		return verdict->leaked_blocks / (verdict->watched / 1e9);
 	return slope;
 }
@@ -69,8 +68,8 @@ static void print_time(struct strbuf *out, const char *before,
 static uint64_t rounded_up(uint64_t time)
 {
 	uint64_t unit = time > 10 * 60 * NS_PER_SECOND ? 60 * NS_PER_SECOND :
-			time > 60 * NS_PER_SECOND ? 10 * NS_PER_SECOND :
-						    NS_PER_SECOND;
+			time > 60 * NS_PER_SECOND      ? 10 * NS_PER_SECOND :
+							 NS_PER_SECOND;
 
 	return (time + unit - 1) / unit * unit;
 }
@@ -126,9 +125,10 @@ static void explain_never_freed(const struct verdict *verdict,
 static void explain_together(const struct verdict *verdict, struct strbuf *out)
 {
 	if (verdict->share > 0) {
-		strbuf_printf(out, "too little by itself, but all that is held "
-				   "grows steadily, and %.0f %% of that comes "
-				   "from here",
+		strbuf_printf(out,
+			      "too little by itself, but all that is held "
+			      "grows steadily, and %.0f %% of that comes "
+			      "from here",
 			      100 * verdict->share);
 		return;
 	}
@@ -262,8 +262,9 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	case VERDICT_SLOWED:
 		strbuf_puts(out, "none of ");
 		print_blocks(out, verdict->blocks);
-		strbuf_puts(out, " was given back, but ever fewer are added in as "
-				 "many calls");
+		strbuf_puts(out,
+			    " was given back, but ever fewer are added in as "
+			    "many calls");
 		break;
 	default:
 		explain_not(verdict, site, out);

@@ -158,8 +158,7 @@ static double explained(const struct rise_source *sources, size_t count,
 	double share = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (verdicts[sources[i].site->number - 1].level !=
-		    VERDICT_NOT)
+		if (verdicts[sources[i].site->number - 1].level != VERDICT_NOT)
 			share += sources[i].share;
 	return share;
 }

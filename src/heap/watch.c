@@ -77,12 +77,13 @@ static void miss(const struct watch *watch, const struct watched *process,
 }
 
 /* Double frees are rare, unless a uprobe keeps malloc's hits to itself. */
-static void look_for_uprobes(const struct watch *watch,
-			     struct watched *process, uint64_t now)
+static void look_for_uprobes(const struct watch *watch, struct watched *process,
+			     uint64_t now)
 {
 	uint64_t doubts = heap_double_frees(process->heap);
 
-	if (doubts > process->double_frees && procfs_has_uprobes(process->pid)) {
+	if (doubts > process->double_frees &&
+	    procfs_has_uprobes(process->pid)) {
 		process->uprobes = true;
 		miss(watch, process, process->looked, now);
 		doubts = heap_double_frees(process->heap);
@@ -136,8 +137,8 @@ static void sample(const struct watch *watch, struct watched *process,
 	/* As the heap's, it has no time for what isn't counted. */
 	history_change(&process->resident,
 		       heap_time(process->heap, now) - process->start,
-		       (struct history_state){
-			       .bytes = vitals.resident_bytes });
+		       (struct history_state){ .bytes =
+						       vitals.resident_bytes });
 	sample_growth(process, now, now_and_then);
 	tell(watch, process, WATCH_SAMPLED, 0, now);
 }

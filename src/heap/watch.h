@@ -45,7 +45,7 @@ struct watched {
 	int *inherited; /* descriptors that it had at .start, if .complete */
 	size_t inherited_count;
 	struct growth *growth; /* or NULL */
-	uint64_t start, end; /* monotonic; end: 0 while it runs */
+	uint64_t start, end;   /* monotonic; end: 0 while it runs */
 	enum watched_state state;
 	int status;
 	uint64_t calls;      /* of functions of families */
@@ -55,17 +55,17 @@ struct watched {
 	   may have gone by unseen. */
 	uint64_t lost_traps, blind_ns;
 	uint64_t blind_until;
-	bool uprobes;        /* of another tool, which keep calls to themselves */
-	bool complete;       /* watched from its first instruction on */
+	bool uprobes;  /* of another tool, which keep calls to themselves */
+	bool complete; /* watched from its first instruction on */
 	/* What the kernel said of it when watching began, and the last time. */
 	struct vitals first_vitals, vitals;
-	uint64_t sampled;    /* monotonic: when that was */
-	unsigned samples;    /* how often that was */
+	uint64_t sampled;        /* monotonic: when that was */
+	unsigned samples;        /* how often that was */
 	struct history resident; /* bytes, in time */
-	uint64_t double_frees; /* by then */
+	uint64_t double_frees;   /* by then */
 	uint64_t looked;
 	struct watched_cost cost, first_cost; /* .first: when it began */
-	UT_hash_handle hh;   /* by pid */
+	UT_hash_handle hh;                    /* by pid */
 };
 
 struct watch_options {
@@ -86,7 +86,7 @@ struct watch_options {
 	void (*ended)(void *context, const struct watched *process);
 	void *context;
 	struct act_observer *observer; /* is told of each act; or NULL */
-	bool timeline; /* as of heap_options */
+	bool timeline;                 /* as of heap_options */
 	bool timed; /* how long each call takes is wanted, free() included: it
 		       costs a further stop */
 };

@@ -15,8 +15,8 @@
  * SHARE stacks or more, and is called from CALLERS places or more. With fewer
  * stacks than STACKS_MIN nothing is certain.
  */
-#define CALLERS	   8
-#define SHARE	   8
+#define CALLERS    8
+#define SHARE      8
 #define STACKS_MIN 16
 
 struct place {
@@ -263,8 +263,7 @@ static bool is_known(const struct wrappers *wrappers,
 	char *const *pattern = wrappers->patterns;
 
 	for (; pattern && *pattern; pattern++)
-		if ((name->function &&
-		     !fnmatch(*pattern, name->function, 0)) ||
+		if ((name->function && !fnmatch(*pattern, name->function, 0)) ||
 		    (name->linkage && !fnmatch(*pattern, name->linkage, 0)))
 			return true;
 	return false;
@@ -273,6 +272,6 @@ static bool is_known(const struct wrappers *wrappers,
 bool wrappers_have(const struct wrappers *wrappers,
 		   const struct frame_name *name)
 {
-	return wrappers && (is_known(wrappers, name) ||
-			    was_found(wrappers, name));
+	return wrappers &&
+	       (is_known(wrappers, name) || was_found(wrappers, name));
 }

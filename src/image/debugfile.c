@@ -220,8 +220,7 @@ bool image_keep_debug(const struct image *image, const struct source *source,
 
 static bool take_symbols(struct debug_search *search UNUSED,
 			 const struct image *image, const char *path UNUSED,
-			 struct source *source,
-			 const struct sections *sections)
+			 struct source *source, const struct sections *sections)
 {
 	return image_keep_debug(image, source, sections);
 }

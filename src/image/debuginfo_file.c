@@ -75,8 +75,8 @@ static int common_by_name(const struct image *image, const char *path,
 	if (*name == '/')
 		candidate = xasprintf("%s%s", image_debug_root(image), name);
 	else if (slash)
-		candidate = xasprintf("%.*s/%s", (int)(slash - path), path,
-				      name);
+		candidate =
+			xasprintf("%.*s/%s", (int)(slash - path), path, name);
 	else
 		return -1;
 	fd = try_common(image, candidate, id, size);
@@ -168,11 +168,10 @@ int image_open_debug(const struct image *image, struct debug_files *ret)
 	struct source own = image->source;
 	const char *path = tables->debug.path ? tables->debug.path :
 						image->name;
-	CLEANUP(xfree_cleanup) char *seen =
-		xasprintf("%s%s", image_debug_root(image), path);
+	CLEANUP(xfree_cleanup)
+	char *seen = xasprintf("%s%s", image_debug_root(image), path);
 
-	if (!take_info(&search.search, image, seen, &own,
-		       &tables->sections) &&
+	if (!take_info(&search.search, image, seen, &own, &tables->sections) &&
 	    !image_search_debug(image, &search.search))
 		return -ENOENT;
 	*ret = search.files;

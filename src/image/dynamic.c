@@ -23,8 +23,8 @@ static void read_entries(struct image *image)
 
 	if (size > image->dynamic_size)
 		size = image->dynamic_size;
-	image->dynamic = image_chunk(image, image->dynamic_address, size,
-				     ELF_T_DYN);
+	image->dynamic =
+		image_chunk(image, image->dynamic_address, size, ELF_T_DYN);
 	for (i = 0; read_entry(image, i, &entry); i++)
 		if (entry.d_tag == DT_NULL)
 			break;

@@ -5,7 +5,7 @@
 #include "image/private.h"
 
 #define VERSION_HIDDEN 0x8000
-#define VERSION_INDEX 0x7fff
+#define VERSION_INDEX  0x7fff
 
 /* DT_HASH has a chain entry for every symbol: nbucket, nchain, ... */
 static uint64_t count_by_hash(const struct image *image)
@@ -36,8 +36,8 @@ static uint64_t count_by_gnu_hash(const struct image *image, uint64_t limit)
 	if (!address)
 		return 0;
 	image_table(image, address, UINT64_MAX, ELF_T_WORD, &words);
-	buckets = 4 + (uint64_t)table_word(&words, 2) *
-			      image_word_size(image) / 4;
+	buckets = 4 +
+		  (uint64_t)table_word(&words, 2) * image_word_size(image) / 4;
 	chains = buckets + table_word(&words, 0);
 	first = table_word(&words, 1);
 	for (i = buckets; i < chains && i < words.count; i++)
@@ -88,8 +88,7 @@ void dynsym_init(struct dynsym *dynsym, const struct image *image)
 		   image_dynamic_value(image, DT_STRSZ), &dynsym->strings);
 	if (!versions)
 		return;
-	image_table(image, versions, UINT64_MAX, ELF_T_HALF,
-		    &dynsym->versions);
+	image_table(image, versions, UINT64_MAX, ELF_T_HALF, &dynsym->versions);
 	dynsym_read_versions(dynsym, image);
 }
 

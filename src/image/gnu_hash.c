@@ -94,8 +94,8 @@ uint64_t gnu_hash_first(const struct gnu_hash *table, uint32_t hash)
 	if (!may_have(table, hash))
 		return 0;
 	return follow(table, hash,
-		      word_at(table, table->buckets_at +
-					     hash % table->buckets * 4));
+		      word_at(table,
+			      table->buckets_at + hash % table->buckets * 4));
 }
 
 uint64_t gnu_hash_next(const struct gnu_hash *table, uint32_t hash,

@@ -28,7 +28,7 @@ struct symbol {
 	const char *name;    /* without its version */
 	const char *version; /* NULL without; from the dynamic table only */
 	uint64_t address;
-	uint64_t size;       /* 0 when unknown */
+	uint64_t size; /* 0 when unknown */
 	enum symbol_kind kind;
 	bool global;         /* global or weak, not local */
 	bool exported;       /* in the dynamic symbol table */
@@ -52,9 +52,9 @@ struct import {
 	const char *version;
 	const char *library; /* SONAME that the version is wanted of; or NULL */
 	enum import_kind kind;
-	uint64_t slot;       /* address of the GOT entry */
-	uint64_t resolver;   /* IRELATIVE: the resolver's address */
-	uint64_t stub;       /* address of the PLT stub, 0 = none (-fno-plt) */
+	uint64_t slot;     /* address of the GOT entry */
+	uint64_t resolver; /* IRELATIVE: the resolver's address */
+	uint64_t stub;     /* address of the PLT stub, 0 = none (-fno-plt) */
 	bool weak;
 	/*
 	 * The stub is the function's address as far as this program knows
@@ -68,7 +68,7 @@ struct import {
 struct image_segment {
 	uint64_t address; /* p_vaddr */
 	uint64_t memory_size;
-	uint64_t offset;  /* in the file */
+	uint64_t offset; /* in the file */
 	uint64_t file_size;
 	bool readable;
 	bool writable;
@@ -95,8 +95,8 @@ int image_open_memory(struct memory *memory, taddr_t base, const char *name,
 int image_open_bytes(const void *bytes, size_t size, const char *name,
 		     struct image **ret) MUST_CHECK;
 
-struct image *image_get(struct image *image); /* one more owner */
-void image_put(struct image *image);          /* one less; NULL is fine */
+struct image *image_get(struct image *image);    /* one more owner */
+void image_put(struct image *image);             /* one less; NULL is fine */
 bool image_is_shared(const struct image *image); /* has several owners */
 
 /*
@@ -150,7 +150,7 @@ const char *image_name(const struct image *image);
 const struct arch_ops *image_arch(const struct image *image);
 const char *image_soname(const struct image *image);      /* or NULL */
 const char *image_interpreter(const struct image *image); /* or NULL */
-bool image_is_dynamic(const struct image *image); /* has PT_DYNAMIC */
+bool image_is_dynamic(const struct image *image);         /* has PT_DYNAMIC */
 bool image_is_position_independent(const struct image *image);
 uint64_t image_entry(const struct image *image);
 uint64_t image_dynamic_address(const struct image *image); /* 0 without */
@@ -209,8 +209,8 @@ const struct symbol *image_symbols(const struct image *image,
  * is to be freed (NULL when there are none); the names in it are the image's.
  */
 struct symbol *image_symbols_named(const struct image *image,
-				   const char *const *names,
-				   size_t name_count, size_t *count_ret);
+				   const char *const *names, size_t name_count,
+				   size_t *count_ret);
 
 /* What it calls through the GOT, each with the stub that leads there. */
 const struct import *image_imports(const struct image *image,
@@ -269,7 +269,7 @@ bool image_describe_datum(const struct image *image, uint64_t address,
  * dynamic linker has written to GOT entries, if the code needs them.
  */
 struct image_thread_object {
-	uint64_t offset;       /* in the block */
+	uint64_t offset; /* in the block */
 	uint64_t block_size;
 	uint64_t block_align;
 	uint64_t number_slot;  /* the image's number (DTPMOD); 0: none */

@@ -74,8 +74,8 @@ static bool import_by_symbol(const struct image *image, uint64_t index,
  * In REL form the addend is what the slot holds, until it is relocated: an
  * image from memory doesn't tell any more.
  */
-static uint64_t resolver(const struct image *image,
-			 const GElf_Rela *relocation, bool addends)
+static uint64_t resolver(const struct image *image, const GElf_Rela *relocation,
+			 bool addends)
 {
 	uint64_t value = 0;
 
@@ -121,9 +121,9 @@ static void add_relocations(const struct image *image,
 
 	image_table(image, address, size, type, &table);
 	for (i = 0; table_relocation(&table, i, &relocation) &&
-		    imports->looked_at++ < RELOCATIONS_MAX; i++)
-		add_relocation(image, imports, &relocation,
-			       type == ELF_T_RELA);
+		    imports->looked_at++ < RELOCATIONS_MAX;
+	     i++)
+		add_relocation(image, imports, &relocation, type == ELF_T_RELA);
 }
 
 static void add_dynamic(const struct image *image, struct import_list *imports,
@@ -135,8 +135,7 @@ static void add_dynamic(const struct image *image, struct import_list *imports,
 }
 
 /* A static binary relocates itself; only section headers say with what. */
-static void add_sections(const struct image *image,
-			 struct import_list *imports)
+static void add_sections(const struct image *image, struct import_list *imports)
 {
 	const struct sections *sections = &image->tables->sections;
 	size_t i;
@@ -200,8 +199,7 @@ static void collect(const struct image *image, struct import_list *imports)
 	add_dynamic(image, imports, DT_REL, DT_RELSZ, ELF_T_REL);
 }
 
-const struct import *image_imports(const struct image *image,
-				   size_t *count_ret)
+const struct import *image_imports(const struct image *image, size_t *count_ret)
 {
 	struct tables *tables = image_basis(image);
 

@@ -12,7 +12,7 @@
  */
 
 /* A C library has two hundred. */
-#define IFUNCS_MAX 16384
+#define IFUNCS_MAX    16384
 #define NAME_MAX_SIZE 4096
 
 static bool has_irelative(const struct tables *tables)

@@ -12,7 +12,7 @@
  */
 
 #define WINDOW_SIZE (1u << 20)
-#define OVERLAP 16u
+#define OVERLAP     16u
 
 struct jump_search {
 	const struct image *image;
@@ -79,10 +79,10 @@ static void search_segment(struct jump_search *search,
 
 	while (done < segment->file_size) {
 		uint64_t left = segment->file_size - done;
-		size_t got = image_read(search->image,
-					segment->address + done, window,
-					left < WINDOW_SIZE ? left :
-							     WINDOW_SIZE);
+		size_t got =
+			image_read(search->image, segment->address + done,
+				   window,
+				   left < WINDOW_SIZE ? left : WINDOW_SIZE);
 		bool last = got < WINDOW_SIZE;
 		size_t end = last ? got : got - OVERLAP;
 
@@ -103,8 +103,8 @@ static void choose_imports(struct jump_search *search)
 	for (i = 0; i < count; i++)
 		if (!imports[i].stub)
 			search->imports[search->import_count++] = &imports[i];
-	qsort(search->imports, search->import_count,
-	      sizeof(*search->imports), compare_slots);
+	qsort(search->imports, search->import_count, sizeof(*search->imports),
+	      compare_slots);
 }
 
 struct slot_jump *image_find_slot_jumps(const struct image *image,

@@ -45,8 +45,9 @@ static uint64_t find_local_end(const struct image *image)
 	uint64_t i, end = 1;
 	GElf_Sym elf;
 
-	for (i = 1; i < dynsym->count &&
-		    table_symbol(&dynsym->symbols, i, &elf); i++) {
+	for (i = 1;
+	     i < dynsym->count && table_symbol(&dynsym->symbols, i, &elf);
+	     i++) {
 		if (GELF_ST_BIND(elf.st_info) != STB_LOCAL)
 			break;
 		if (image_is_function(image, &elf))

@@ -16,7 +16,7 @@
  */
 #define MEMORY_MAX (256u << 20)
 
-#define HEADERS_MAX 4096
+#define HEADERS_MAX  4096
 #define SEGMENTS_MAX 64
 
 struct layout {
@@ -36,7 +36,8 @@ static int read_layout(const struct source *headers, taddr_t base,
 	if (err)
 		return err;
 	for (i = 0; ret->count < SEGMENTS_MAX &&
-		    elf_program_header(headers, i, &program); i++)
+		    elf_program_header(headers, i, &program);
+	     i++)
 		if (program.p_type == PT_LOAD)
 			ret->loads[ret->count++] = program;
 	/* The segment that holds the start of the file was found at base. */
@@ -51,14 +52,13 @@ static int read_layout(const struct source *headers, taddr_t base,
 /* How much of a segment's file part is copied. */
 static uint64_t copied_size(const GElf_Phdr *load)
 {
-	uint64_t size = load->p_filesz < load->p_memsz ?
-				load->p_filesz :
-				load->p_memsz;
+	uint64_t size = load->p_filesz < load->p_memsz ? load->p_filesz :
+							 load->p_memsz;
 
 	if (load->p_offset >= MEMORY_MAX)
 		return 0;
 	return size < MEMORY_MAX - load->p_offset ? size :
-						  MEMORY_MAX - load->p_offset;
+						    MEMORY_MAX - load->p_offset;
 }
 
 /* Where the last segment ends in the file. */
@@ -78,10 +78,8 @@ static uint64_t end_of_file_parts(const struct layout *layout)
 }
 
 /* Returns how much of a segment's file part could be read. */
-static uint64_t copy_segment(struct memory *memory,
-			     const struct layout *layout,
-			     const GElf_Phdr *load,
-			     uint8_t *bytes)
+static uint64_t copy_segment(struct memory *memory, const struct layout *layout,
+			     const GElf_Phdr *load, uint8_t *bytes)
 {
 	const uint64_t size = copied_size(load);
 	const uint64_t address = layout->bias + load->p_vaddr;
@@ -146,8 +144,7 @@ static void forget_sections(uint8_t *bytes, size_t size)
 	}
 }
 
-static int read_headers(struct memory *memory, taddr_t base,
-			struct layout *ret)
+static int read_headers(struct memory *memory, taddr_t base, struct layout *ret)
 {
 	uint8_t *bytes = xmalloc(HEADERS_MAX);
 	size_t size = memory_read_some(memory, base, bytes, HEADERS_MAX);
@@ -166,8 +163,8 @@ static int read_headers(struct memory *memory, taddr_t base,
 int image_open_memory(struct memory *memory, taddr_t base, const char *name,
 		      struct image **ret)
 {
-	CLEANUP(xfree_cleanup) struct layout *layout =
-		xcalloc(1, sizeof(*layout));
+	CLEANUP(xfree_cleanup)
+	struct layout *layout = xcalloc(1, sizeof(*layout));
 	int err = read_headers(memory, base, layout);
 	struct source source;
 	uint8_t *bytes;

@@ -15,7 +15,7 @@
 
 /* xz -9 needs 65 MiB to unpack; what comes out is a few MiB at most. */
 #define DECODER_MEMORY (80ull << 20)
-#define UNPACKED_MAX (64u << 20)
+#define UNPACKED_MAX   (64u << 20)
 
 static bool run(lzma_stream *stream, uint8_t **bytes_ret, size_t *size_ret)
 {

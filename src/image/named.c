@@ -85,7 +85,8 @@ static void search_part(struct name_search *search, const char *part,
 		const size_t length = strlen(name);
 		const char *p = part;
 
-		while (length && (p = memmem(p, part + size - p, name, length)) &&
+		while (length &&
+		       (p = memmem(p, part + size - p, name, length)) &&
 		       p < part + limit) {
 			/* Linkers write foo@V and foo@@V into .symtab. */
 			if (p[length] == '\0' || p[length] == '@')
@@ -135,7 +136,7 @@ static int compare_places(const void *left, const void *right)
 }
 
 static const struct named_place *place_at(const struct name_search *search,
-				    uint64_t offset)
+					  uint64_t offset)
 {
 	struct named_place key = { .offset = offset };
 
@@ -147,8 +148,7 @@ static const struct named_place *place_at(const struct name_search *search,
 }
 
 static void look_in_symtab(struct name_search *search,
-			   const struct symtab *symtab,
-			   struct symbol_list *ret)
+			   const struct symtab *symtab, struct symbol_list *ret)
 {
 	const struct image *image = search->image;
 	CLEANUP(table_fini) struct table table = { 0 };
@@ -175,9 +175,8 @@ static void look_in_symtab(struct name_search *search,
 	}
 }
 
-static void look_in_tables(const struct image *image,
-			   const char *const *names, size_t name_count,
-			   struct symbol_list *ret)
+static void look_in_tables(const struct image *image, const char *const *names,
+			   size_t name_count, struct symbol_list *ret)
 {
 	struct name_search search = {
 		.image = image,
@@ -226,8 +225,8 @@ static void look_in_list(const struct symbol_list *symbols,
 }
 
 struct symbol *image_symbols_named(const struct image *image,
-				   const char *const *names,
-				   size_t name_count, size_t *count_ret)
+				   const char *const *names, size_t name_count,
+				   size_t *count_ret)
 {
 	struct symbol_list found = { 0 };
 
@@ -275,8 +274,8 @@ static void answer(struct asked_name *asked, const struct symbol *symbols,
 void image_find_symbols(const struct image *image, const char *const *names,
 			size_t count, const struct symbol **ret)
 {
-	CLEANUP(xfree_cleanup) const char **open =
-		xcalloc(count, sizeof(*open));
+	CLEANUP(xfree_cleanup)
+	const char **open = xcalloc(count, sizeof(*open));
 	CLEANUP(xfree_cleanup) struct symbol *found = NULL;
 	size_t i, n = 0, found_count = 0;
 
@@ -290,8 +289,8 @@ void image_find_symbols(const struct image *image, const char *const *names,
 	for (i = 0; i < n; i++)
 		answer(image_ask(image, open[i]), found, found_count);
 	for (i = 0; i < count; i++) {
-		struct asked_name *asked =
-			ret[i] ? NULL : image_ask(image, names[i]);
+		struct asked_name *asked = ret[i] ? NULL :
+						    image_ask(image, names[i]);
 
 		if (asked && asked->found)
 			ret[i] = &asked->symbol;

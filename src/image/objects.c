@@ -17,8 +17,8 @@ static bool holds(const GElf_Sym *symbol, uint64_t address)
 static void take(const char *name, const GElf_Sym *symbol, uint64_t address,
 		 struct image_datum *ret)
 {
-	snprintf(ret->name, sizeof(ret->name), "%.*s",
-		 (int)strcspn(name, "@"), name);
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)strcspn(name, "@"),
+		 name);
 	ret->offset = address - symbol->st_value;
 }
 

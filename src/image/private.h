@@ -55,9 +55,9 @@ struct symtab {
 
 /* The separate debug file. */
 struct debug_file {
-	bool wanted;     /* as image_set_debug_path() said: */
+	bool wanted; /* as image_set_debug_path() said: */
 	char *root;
-	char *path;      /* or NULL */
+	char *path;            /* or NULL */
 	struct rights *rights; /* with which it is opened; NULL: our own */
 	bool looked_for;
 	struct source source;
@@ -121,7 +121,7 @@ struct image {
 	uint64_t dynamic_size;
 	uint64_t frame_header_address; /* PT_GNU_EH_FRAME */
 	uint64_t frame_header_size;
-	uint64_t tls_size;             /* PT_TLS */
+	uint64_t tls_size; /* PT_TLS */
 	uint64_t tls_align;
 	Elf_Data *dynamic; /* its entries; the source's; or NULL */
 	size_t dynamic_count;
@@ -251,8 +251,7 @@ struct debug_search {
 };
 
 /* Offers those that belong to the image; whether one was taken. */
-bool image_search_debug(const struct image *image,
-			struct debug_search *search);
+bool image_search_debug(const struct image *image, struct debug_search *search);
 
 /*
  * Offers a file if it belongs to the image: by its CRC, or without one by its

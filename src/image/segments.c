@@ -60,11 +60,10 @@ static void read_interpreter(struct image *image, const GElf_Phdr *header)
 static void read_notes(struct image *image, const GElf_Phdr *header)
 {
 	if (!image->build_id)
-		image->build_id = elf_build_id(&image->source, header->p_offset,
-					       header->p_filesz,
-					       header->p_align,
-					       &image->notes_left,
-					       &image->build_id_size);
+		image->build_id =
+			elf_build_id(&image->source, header->p_offset,
+				     header->p_filesz, header->p_align,
+				     &image->notes_left, &image->build_id_size);
 }
 
 static void read_program_header(struct image *image, const GElf_Phdr *header)
@@ -277,8 +276,7 @@ size_t image_slack(const struct image *image, struct image_slack *ret,
 	for (i = 0; i < image->segment_count && n < room; i++) {
 		const struct image_segment *segment = &image->segments[i];
 		uint64_t end = segment->address + segment->memory_size;
-		uint64_t page_end = (end + PAGE - 1) &
-				    -(uint64_t)PAGE;
+		uint64_t page_end = (end + PAGE - 1) & -(uint64_t)PAGE;
 		uint64_t next = next_page_used(image, end);
 
 		if (!segment->executable || !segment->file_size)

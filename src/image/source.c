@@ -29,7 +29,7 @@ static uint64_t count_sections(const struct source *source,
 		return header->e_shnum;
 	(void)source_read(source, header->e_shoff, &first, sizeof(first));
 	return header->e_ident[EI_CLASS] == ELFCLASS32 ? first.narrow.sh_size :
-							  first.wide.sh_size;
+							 first.wide.sh_size;
 }
 
 /*
@@ -42,8 +42,7 @@ static bool has_few_headers(const struct source *source)
 	size_t n = source_read(source, 0, bytes, sizeof(bytes));
 	Elf *elf = elf_memory(bytes, n);
 	GElf_Ehdr header;
-	bool few = gelf_getehdr(elf, &header) &&
-		   header.e_phnum != PN_XNUM &&
+	bool few = gelf_getehdr(elf, &header) && header.e_phnum != PN_XNUM &&
 		   count_sections(source, &header) <= SECTIONS_MAX;
 
 	elf_end(elf);
@@ -52,9 +51,8 @@ static bool has_few_headers(const struct source *source)
 
 static Elf *begin(const struct source *source)
 {
-	return source->bytes ?
-		       elf_memory((char *)source->bytes, source->size) :
-		       elf_begin(source->fd, ELF_C_READ, NULL);
+	return source->bytes ? elf_memory((char *)source->bytes, source->size) :
+			       elf_begin(source->fd, ELF_C_READ, NULL);
 }
 
 static int read_headers(struct source *source)
@@ -225,8 +223,7 @@ static bool load_window(struct table *table, uint64_t index)
 	if (room > table->count - index)
 		room = table->count - index;
 	table->first = index;
-	table->loaded = source_read(table->source,
-				    table->offset + index * size,
+	table->loaded = source_read(table->source, table->offset + index * size,
 				    table->entries->d_buf, room * size) /
 			size;
 	return table->loaded;

@@ -20,7 +20,7 @@ struct source {
 	int fd;         /* ours; -1 when bytes holds it all */
 	uint8_t *bytes; /* ours */
 	uint64_t size;
-	Elf *elf;       /* ours: for headers, and chunks that are kept */
+	Elf *elf; /* ours: for headers, and chunks that are kept */
 };
 
 /* Duplicates fd. Returns 0 or -errno; -ENOEXEC when it is no ELF file. */

@@ -18,19 +18,19 @@
  * Code is read in windows that overlap: the decoder of a stub wants to see its
  * end, and perhaps the head of the table, far before it.
  */
-#define WINDOW_SIZE (1u << 20)
+#define WINDOW_SIZE   (1u << 20)
 #define MARGIN_BEFORE (64u << 10)
 #define MARGIN_BEHIND 32u
 
 /* Stubs begin at multiples of this, and tables of them follow closely. */
 #define STUB_ALIGN 8
-#define TABLE_GAP 64
+#define TABLE_GAP  64
 
 /*
  * Bounds for files made to waste time: the largest programs have 200 MiB of
  * code, and a stub or two for an import.
  */
-#define SEARCHED_MAX (1ull << 30)
+#define SEARCHED_MAX            (1ull << 30)
 #define CANDIDATES_MAX(imports) (4 * (imports) + 64)
 
 struct candidate {
@@ -48,9 +48,9 @@ struct search {
 	struct candidate *found;
 	size_t count;
 	size_t room;
-	bool *seen;      /* for each import: among found */
-	size_t awaited;  /* jump slots that aren't */
-	bool hasty;      /* nothing else is worth a search */
+	bool *seen;     /* for each import: among found */
+	size_t awaited; /* jump slots that aren't */
+	bool hasty;     /* nothing else is worth a search */
 	uint64_t searched;
 	uint8_t *window;
 };
@@ -108,8 +108,7 @@ static void search_window(struct search *search, uint64_t address, size_t size,
 	}
 }
 
-static void search_range(struct search *search, uint64_t address,
-			 uint64_t size)
+static void search_range(struct search *search, uint64_t address, uint64_t size)
 {
 	const uint64_t end = address + size;
 	uint64_t start = address;

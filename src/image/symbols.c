@@ -232,8 +232,7 @@ struct tables *image_symbol_tables(const struct image *image)
 	return tables;
 }
 
-const struct symbol *image_symbols(const struct image *image,
-				   size_t *count_ret)
+const struct symbol *image_symbols(const struct image *image, size_t *count_ret)
 {
 	struct tables *tables = image_symbol_tables(image);
 

@@ -74,8 +74,7 @@ bool image_read_export(const struct image *image, uint64_t index,
 static void read_exports(const struct image *image, struct tables *tables)
 {
 	const uint64_t count = tables->dynsym.count;
-	struct name_budget budget =
-		name_budget(count, &tables->dynsym.strings);
+	struct name_budget budget = name_budget(count, &tables->dynsym.strings);
 	uint64_t i;
 
 	for (i = 1; i < count; i++) {

@@ -76,8 +76,9 @@ static void look_in(const struct image *image, uint64_t address_tag,
 	image_table(image, image_dynamic_pointer(image, address_tag),
 		    image_dynamic_value(image, size_tag),
 		    addends ? ELF_T_RELA : ELF_T_REL, &table);
-	for (i = 0; i < RELOCATIONS_MAX &&
-		    table_relocation(&table, i, &relocation); i++)
+	for (i = 0;
+	     i < RELOCATIONS_MAX && table_relocation(&table, i, &relocation);
+	     i++)
 		look_at(image, &relocation, addends, index, ret);
 }
 

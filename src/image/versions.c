@@ -10,8 +10,8 @@
 /* Bit 15 of an index says "hidden" (gABI supplement, symbol versioning). */
 #define INDEX_MASK 0x7fff
 
-static void set_version(struct dynsym *dynsym, unsigned index,
-			uint64_t name, const char *library)
+static void set_version(struct dynsym *dynsym, unsigned index, uint64_t name,
+			const char *library)
 {
 	const char *text = blob_string(&dynsym->strings, name);
 

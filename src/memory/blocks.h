@@ -26,10 +26,10 @@ enum block_state {
 struct block {
 	taddr_t address; /* as malloc() returned it */
 	uint32_t units;
-	uint8_t state;   /* enum block_state */
-	bool own;        /* the allocator's, for itself */
-	bool mapped;     /* has a mapping of its own */
-	uint8_t mark;    /* for who asks what is reached */
+	uint8_t state; /* enum block_state */
+	bool own;      /* the allocator's, for itself */
+	bool mapped;   /* has a mapping of its own */
+	uint8_t mark;  /* for who asks what is reached */
 };
 
 /* All of a process, by address; they don't overlap. */

@@ -112,8 +112,7 @@ static taddr_t find_instruction(const struct mappings *mappings)
 		size = memory_read_some(&memory.memory, mapping->start, code,
 					sizeof(code));
 		for (size_t at = 0; at + wanted <= size && !found; at++)
-			if (!memcmp(code + at, arch_syscall_maker.code,
-				    wanted))
+			if (!memcmp(code + at, arch_syscall_maker.code, wanted))
 				found = mapping->start + at;
 	}
 	procmem_fini(&memory);
@@ -145,9 +144,10 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 /* ---- system calls in its name ---- */
 
 /* What the instruction itself may raise must come through. */
-#define SIGNALS_HELD                                                          \
-	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) |                    \
-	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
+#define SIGNALS_HELD                                       \
+	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | \
+	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |   \
+	   1ull << (SIGFPE - 1)))
 
 /* Since Linux 5.13; C libraries may not know it yet. */
 #define GET_RSEQ_CONFIGURATION 0x420f

@@ -19,7 +19,7 @@ struct copy {
 	pid_t own_pid;       /* as the process knows it */
 	taddr_t instruction; /* where the process makes system calls */
 	pid_t helper;
-	int from, to;        /* pipes from it and to it */
+	int from, to; /* pipes from it and to it */
 };
 
 /*

@@ -29,12 +29,13 @@ static uint32_t *index_part(const struct glibc *glibc,
 	blocks = &glibc->blocks.list[part->first];
 	index = xcalloc(pages, sizeof(*index));
 	for (size_t page = 0; page < pages; page++) {
-		const taddr_t start =
-			((part->start >> PAGE_BITS) + page) << PAGE_BITS;
+		const taddr_t start = ((part->start >> PAGE_BITS) + page)
+				      << PAGE_BITS;
 
 		while (block < part->count &&
-		       block_start(&blocks[block]) + block_bytes(&blocks[block]) +
-				       8 <= start)
+		       block_start(&blocks[block]) +
+				       block_bytes(&blocks[block]) + 8 <=
+			       start)
 			block++;
 		index[page] = (uint32_t)block;
 	}

@@ -9,8 +9,8 @@
 
 void glibc_add_part(struct glibc *glibc, const struct glibc_part *part)
 {
-	glibc->parts = xgrow(glibc->parts, glibc->part_count,
-			     &glibc->part_room, sizeof(*glibc->parts));
+	glibc->parts = xgrow(glibc->parts, glibc->part_count, &glibc->part_room,
+			     sizeof(*glibc->parts));
 	glibc->parts[glibc->part_count++] = *part;
 }
 

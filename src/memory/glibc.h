@@ -16,10 +16,10 @@
 
 /* A part of an arena: chunks in a row. */
 struct glibc_part {
-	taddr_t start, end;  /* of the chunks */
+	taddr_t start, end;             /* of the chunks */
 	taddr_t whole_start, whole_end; /* … and what is the allocator's
 					   beside them */
-	size_t arena;        /* index */
+	size_t arena;                   /* index */
 	bool mapped;         /* a block with a mapping of its own; no arena's */
 	size_t first, count; /* its blocks */
 };
@@ -29,7 +29,7 @@ struct glibc_arena {
 	bool main;
 	taddr_t top;
 	uint64_t system_bytes, system_most; /* as it says itself */
-	size_t tops; /* which of the parts ends in its top */
+	size_t tops;     /* which of the parts ends in its top */
 	taddr_t trouble; /* the chunks make no sense from there on, … */
 	const char *why; /* … or NULL */
 	uint64_t count[BLOCK_STATES];
@@ -47,9 +47,9 @@ struct glibc {
 					  own count */
 	uint64_t found_maps, found_map_bytes; /* … and those that were found */
 	taddr_t sbrk_base;
-	bool scrambled; /* pointers of lists (since 2.32) */
+	bool scrambled;     /* pointers of lists (since 2.32) */
 	uint64_t bad_lists; /* fastbins and caches that make no sense */
-	uint64_t caches; /* of threads, that hold something */
+	uint64_t caches;    /* of threads, that hold something */
 };
 
 /*

@@ -199,8 +199,8 @@ void glibc_find_arenas(struct memory *memory, const struct mappings *mappings,
 
 /* ---- parts of arenas ---- */
 
-static bool find_main_part(const struct mappings *mappings,
-			   struct glibc *glibc, size_t index)
+static bool find_main_part(const struct mappings *mappings, struct glibc *glibc,
+			   size_t index)
 {
 	const struct glibc_arena *arena = &glibc->arenas[index];
 	const struct mapping *mapping = mappings_find(mappings, arena->top);
@@ -213,12 +213,12 @@ static bool find_main_part(const struct mappings *mappings,
 	start = (start + 15) & ~(taddr_t)15;
 	/* Static programs keep their first thread's variables before it. */
 	glibc_add_part(glibc, &(struct glibc_part){
-		.start = start,
-		.end = mapping->end,
-		.whole_start = start,
-		.whole_end = mapping->end,
-		.arena = index,
-	});
+				      .start = start,
+				      .end = mapping->end,
+				      .whole_start = start,
+				      .whole_end = mapping->end,
+				      .arena = index,
+			      });
 	return true;
 }
 
@@ -252,13 +252,14 @@ bool glibc_find_parts(struct memory *memory, const struct mappings *mappings,
 		    words[HEAP_SIZE / 8] > HEAP_ALIGN ||
 		    words[HEAP_SIZE / 8] < start - heap)
 			return false;
-		glibc_add_part(glibc, &(struct glibc_part){
-			.start = start,
-			.end = heap + words[HEAP_SIZE / 8],
-			.whole_start = heap,
-			.whole_end = heap + words[HEAP_SIZE / 8],
-			.arena = index,
-		});
+		glibc_add_part(glibc,
+			       &(struct glibc_part){
+				       .start = start,
+				       .end = heap + words[HEAP_SIZE / 8],
+				       .whole_start = heap,
+				       .whole_end = heap + words[HEAP_SIZE / 8],
+				       .arena = index,
+			       });
 		heap = words[HEAP_PREVIOUS / 8];
 		if (!heap)
 			return true;
@@ -290,8 +291,7 @@ static uint64_t map_size(struct window *window, taddr_t page, taddr_t end)
 }
 
 /* memalign() takes a block that begins later, and says so there. */
-static taddr_t aligned_chunk(struct window *window, taddr_t page,
-			     uint64_t size)
+static taddr_t aligned_chunk(struct window *window, taddr_t page, uint64_t size)
 {
 	const taddr_t first = page + BLOCK_UNIT;
 
@@ -314,13 +314,14 @@ static taddr_t aligned_chunk(struct window *window, taddr_t page,
 static void add_map(struct window *window, struct glibc *glibc, taddr_t page,
 		    uint64_t size)
 {
-	glibc_add_part(glibc, &(struct glibc_part){
-		.start = aligned_chunk(window, page, size),
-		.end = page + size,
-		.whole_start = page,
-		.whole_end = page + size,
-		.mapped = true,
-	});
+	glibc_add_part(glibc,
+		       &(struct glibc_part){
+			       .start = aligned_chunk(window, page, size),
+			       .end = page + size,
+			       .whole_start = page,
+			       .whole_end = page + size,
+			       .mapped = true,
+		       });
 }
 
 static bool has_all(const struct glibc *glibc, uint64_t found)
@@ -354,9 +355,10 @@ static void search(struct window *window, const struct pagemap *map,
 	while (page < mapping->end && !has_all(glibc, *found) &&
 	       !pagemap_next(&copy, page, mapping->end, &run) &&
 	       run.begin < run.end) {
-		for (page = run.begin; page < run.end && *left; ++*left, --*left) {
-			taddr_t behind = take_row(window, glibc, mapping, page,
-						  found);
+		for (page = run.begin; page < run.end && *left;
+		     ++*left, --*left) {
+			taddr_t behind =
+				take_row(window, glibc, mapping, page, found);
 
 			--*left;
 			page = behind > page ? behind : page + PAGE;
@@ -388,8 +390,7 @@ void glibc_find_maps(struct window *window, const struct mappings *mappings,
 
 	for (size_t i = 0; i < mappings->count; i++)
 		if (may_have_maps(&mappings->list[i]))
-			behind[i] = take_row(window, glibc,
-					     &mappings->list[i],
+			behind[i] = take_row(window, glibc, &mappings->list[i],
 					     mappings->list[i].start, &found);
 	if (!has_all(glibc, found) && !pagemap_open(&map, mappings->pid)) {
 		for (size_t i = 0; i < mappings->count; i++)

@@ -9,15 +9,15 @@
  */
 
 /* struct malloc_state: an arena */
-#define ARENA_FLAGS	4
-#define ARENA_FAST	16 /* lists of chunks by size */
+#define ARENA_FLAGS      4
+#define ARENA_FAST       16 /* lists of chunks by size */
 #define ARENA_FAST_COUNT 10
-#define ARENA_TOP	96
-#define ARENA_BINS	112 /* pairs of pointers: rings through the arena */
-#define ARENA_BIN_COUNT 127
-#define ARENA_NEXT	2160 /* ring of all arenas */
-#define ARENA_SYSTEM	2184 /* bytes from the kernel, now; and the most */
-#define ARENA_SIZE	2200
+#define ARENA_TOP        96
+#define ARENA_BINS       112 /* pairs of pointers: rings through the arena */
+#define ARENA_BIN_COUNT  127
+#define ARENA_NEXT       2160 /* ring of all arenas */
+#define ARENA_SYSTEM     2184 /* bytes from the kernel, now; and the most */
+#define ARENA_SIZE       2200
 
 /* A bin's ring goes through a chunk that begins so far before it. */
 #define BIN_BACK 16
@@ -38,13 +38,13 @@
 #define HEAP_HEAD     48 /* since 2.35: the size of its pages */
 
 /* struct malloc_chunk */
-#define CHUNK_SIZE	  8
+#define CHUNK_SIZE        8
 #define CHUNK_PREV_IN_USE 1
-#define CHUNK_MAPPED	  2
+#define CHUNK_MAPPED      2
 #define CHUNK_OTHER_ARENA 4
-#define CHUNK_FLAGS	  7
-#define CHUNK_LEAST	  32
-#define CHUNK_FENCE	  16
+#define CHUNK_FLAGS       7
+#define CHUNK_LEAST       32
+#define CHUNK_FENCE       16
 
 /* tcache_perthread_struct, in a block of its own: 64 counts, 64 lists */
 #define CACHE_BINS  64

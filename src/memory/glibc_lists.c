@@ -32,8 +32,8 @@ static taddr_t reveal(taddr_t where, uint64_t value, bool scrambled)
 }
 
 /* Goes along a list; false when it leads to what is no such block. */
-static bool follow(struct lists *lists, const struct list *list,
-		   bool scrambled, bool mark)
+static bool follow(struct lists *lists, const struct list *list, bool scrambled,
+		   bool mark)
 {
 	taddr_t at = list->first;
 	uint64_t count = 0;
@@ -43,8 +43,8 @@ static bool follow(struct lists *lists, const struct list *list,
 			blocks_at(&lists->glibc->blocks, at + list->to_user);
 		uint64_t word;
 
-		if (!lists->steps || !block || block->units != list->units || block->mapped ||
-		    count++ >= list->most ||
+		if (!lists->steps || !block || block->units != list->units ||
+		    block->mapped || count++ >= list->most ||
 		    (block->state != BLOCK_USED && !mark) ||
 		    memory_read(&lists->window->memory, block->address, &word,
 				sizeof(word)))

@@ -32,12 +32,13 @@ static bool read_chunk(struct window *window, taddr_t address,
 static void add(struct glibc *glibc, const struct chunk *chunk,
 		enum block_state state, bool mapped)
 {
-	blocks_add(&glibc->blocks, &(struct block){
-		.address = chunk->address + BLOCK_UNIT,
-		.units = (uint32_t)(chunk->size / BLOCK_UNIT),
-		.state = state,
-		.mapped = mapped,
-	});
+	blocks_add(&glibc->blocks,
+		   &(struct block){
+			   .address = chunk->address + BLOCK_UNIT,
+			   .units = (uint32_t)(chunk->size / BLOCK_UNIT),
+			   .state = state,
+			   .mapped = mapped,
+		   });
 }
 
 /* Why a chunk can't be one, or NULL. */

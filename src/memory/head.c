@@ -8,9 +8,9 @@
 #include "base/demangle.h"
 #include "base/hash.h"
 
-#define NAME_ROOM 512
+#define NAME_ROOM  512
 #define TEXT_LEAST 4
-#define TEXT_MOST 32
+#define TEXT_MOST  32
 
 struct table {
 	taddr_t address;
@@ -27,8 +27,7 @@ struct heads {
 };
 
 struct heads *heads_new(const struct mappings *mappings,
-			const struct picture *picture,
-			struct memory *constants)
+			const struct picture *picture, struct memory *constants)
 {
 	struct heads *heads = xcalloc(1, sizeof(*heads));
 
@@ -53,14 +52,12 @@ void heads_free(struct heads *heads)
 /* Tables lie in what was mapped from a file and isn't written any more. */
 static bool is_constant(const struct heads *heads, taddr_t address)
 {
-	const struct mapping *mapping = mappings_find(heads->mappings,
-						      address);
+	const struct mapping *mapping = mappings_find(heads->mappings, address);
 
 	return mapping && mapping->inode && mapping->readable;
 }
 
-static bool read_constant(struct heads *heads, taddr_t address,
-			  uint64_t *ret)
+static bool read_constant(struct heads *heads, taddr_t address, uint64_t *ret)
 {
 	return address % 8 == 0 && is_constant(heads, address) &&
 	       !memory_read(heads->constants, address, ret, sizeof(*ret));
@@ -79,7 +76,8 @@ static char *type_name(struct heads *heads, taddr_t address)
 			       NAME_ROOM) <= 0)
 		return NULL;
 	skip = mangled[4] == '*';
-	memmove(mangled + 4, mangled + 4 + skip, strlen(mangled + 4 + skip) + 1);
+	memmove(mangled + 4, mangled + 4 + skip,
+		strlen(mangled + 4 + skip) + 1);
 	for (const char *c = mangled; *c; c++)
 		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.')
 			return NULL;
@@ -142,8 +140,8 @@ char *heads_text(struct heads *heads, taddr_t address, uint64_t size)
 
 	if (size > TEXT_MOST)
 		size = TEXT_MOST;
-	if (memory_read((struct memory *)&heads->picture->memory, address,
-			text, size))
+	if (memory_read((struct memory *)&heads->picture->memory, address, text,
+			size))
 		return NULL;
 	while (length < size && text[length] >= ' ' && text[length] <= '~')
 		length++;

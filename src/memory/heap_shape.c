@@ -10,7 +10,7 @@
 
 /* malloc/malloc.c: mtrim() leaves the chunk's head where it is, systrim() a
    chunk of the least size. */
-#define TRIM_HEAD 48
+#define TRIM_HEAD  48
 #define TRIM_LEAST 33
 
 struct pages {
@@ -50,8 +50,8 @@ static void trim_middle(struct pages *pages, taddr_t start, taddr_t end,
 	const taddr_t begin = page_up(start + TRIM_HEAD);
 
 	if (end > begin && end - begin >= PAGE)
-		ret->trim_resident += resident(pages, begin,
-					       begin + page_down(end - begin));
+		ret->trim_resident +=
+			resident(pages, begin, begin + page_down(end - begin));
 }
 
 static void trim_top(struct pages *pages, const struct glibc_arena *arena,
@@ -224,8 +224,8 @@ static void take_sizes(struct size_entry *table, struct heap_shape *ret)
 	struct size_entry *entry, *next;
 
 	HASH_ITER(hh, table, entry, next) {
-		ret->sizes = xgrow(ret->sizes, ret->size_count,
-				   &ret->size_room, sizeof(*ret->sizes));
+		ret->sizes = xgrow(ret->sizes, ret->size_count, &ret->size_room,
+				   sizeof(*ret->sizes));
 		ret->sizes[ret->size_count++] = (struct heap_size){
 			.bytes = (uint64_t)entry->units * BLOCK_UNIT,
 			.count = entry->count,
@@ -244,7 +244,8 @@ static void look_at_pages(struct pages *pages, const struct glibc *glibc,
 			  struct size_entry **sizes, struct heap_shape *ret)
 {
 	const struct block *blocks = &glibc->blocks.list[part->first];
-	struct pinned pinned = { .pages = pages, .end = part->end,
+	struct pinned pinned = { .pages = pages,
+				 .end = part->end,
 				 .shape = ret };
 	size_t at = 0;
 

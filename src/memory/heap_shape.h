@@ -16,13 +16,13 @@ struct heap_size {
 
 /* How the blocks of glibc's malloc lie in its pages. */
 struct heap_shape {
-	uint64_t trim_resident; /* what malloc_trim(0) would give back: of the
+	uint64_t trim_resident;  /* what malloc_trim(0) would give back: of the
 				   resident memory, … */
-	uint64_t trim_virtual;  /* … and of the address space */
-	uint64_t top_resident;  /* free at the tops of other arenas, which
+	uint64_t trim_virtual;   /* … and of the address space */
+	uint64_t top_resident;   /* free at the tops of other arenas, which
 				   it leaves alone */
-	uint64_t pinned_pages;  /* resident, in use to an eighth or less */
-	uint64_t pinned_used;   /* bytes in use there */
+	uint64_t pinned_pages;   /* resident, in use to an eighth or less */
+	uint64_t pinned_used;    /* bytes in use there */
 	struct heap_size *sizes; /* those that hold most come first */
 	size_t size_count, size_room;
 };

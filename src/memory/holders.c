@@ -81,8 +81,7 @@ static struct holder_chain follow(struct search *search,
 		}
 		chain.links[chain.count++] = (struct holder_link){
 			.where = where,
-			.name = xstrdup(root_names_place(search->roots,
-							 where)),
+			.name = xstrdup(root_names_place(search->roots, where)),
 		};
 	}
 	for (size_t i = 0; i < chain.count / 2; i++) {
@@ -107,8 +106,8 @@ static char *key_of(const struct holder_chain *chain)
 	struct strbuf key = { 0 };
 
 	for (size_t i = 0; i < chain->count; i++)
-		if (!i || strcmp(chain->links[i].name,
-				 chain->links[i - 1].name) != 0)
+		if (!i ||
+		    strcmp(chain->links[i].name, chain->links[i - 1].name) != 0)
 			strbuf_printf(&key, "%s\n", chain->links[i].name);
 	if (!key.text)
 		strbuf_puts(&key, "");
@@ -220,8 +219,8 @@ static void take_chains(struct search *search, struct holders *ret)
 {
 	struct chain_entry *entry, *next;
 
-	ret->chains = xcalloc(HASH_COUNT(search->chains) + 1,
-			      sizeof(*ret->chains));
+	ret->chains =
+		xcalloc(HASH_COUNT(search->chains) + 1, sizeof(*ret->chains));
 	HASH_ITER(hh, search->chains, entry, next) {
 		ret->chains[ret->count++] = entry->chain;
 		HASH_DEL(search->chains, entry);
@@ -239,13 +238,13 @@ int holders_find(const struct leaks *leaks, const char *whose,
 
 	*ret = (struct holders){ .chains = NULL };
 	procmem_init(&constants, leaks->pid);
-	search.heads = heads_new(&leaks->mappings, &leaks->picture,
-				 &constants.memory);
+	search.heads =
+		heads_new(&leaks->mappings, &leaks->picture, &constants.memory);
 	search.roots = root_names_new(leaks);
 	finder_init(&search.finder, &leaks->glibc);
 	owners_find(leaks, &search.owners);
-	search.own_bytes = xcalloc(search.owners.count + 1,
-				   sizeof(*search.own_bytes));
+	search.own_bytes =
+		xcalloc(search.owners.count + 1, sizeof(*search.own_bytes));
 	ret->blocks = add_asked(&search, whose);
 	take_chains(&search, ret);
 	take_owner(&search, ret);

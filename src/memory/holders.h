@@ -19,7 +19,7 @@ struct holder_link {
 struct holder_chain {
 	struct holder_link *links; /* the root comes first, the block last */
 	size_t count;
-	uint64_t blocks, bytes;    /* that are held in the same way: by the same
+	uint64_t blocks, bytes; /* that are held in the same way: by the same
 				      root, through blocks of the same classes */
 	enum reach kind;
 };

@@ -36,8 +36,10 @@ static char *refuse_size(const struct leaks *leaks, uint64_t bytes,
 	strbuf_add_grouped(&text, bytes);
 	strbuf_puts(&text, " bytes to be looked through");
 	if (stopped && leaks->uncopied)
-		strbuf_printf(&text, ", and would have to stand still "
-				     "meanwhile: %s", leaks->uncopied);
+		strbuf_printf(&text,
+			      ", and would have to stand still "
+			      "meanwhile: %s",
+			      leaks->uncopied);
 	return xstrdup(strbuf_text(&text));
 }
 
@@ -50,15 +52,14 @@ static int prepare(struct leaks *leaks, const struct leaks_options *options,
 	if (err)
 		return err;
 	if (copy)
-		leaks->uncopied = copy_refuse(leaks->pid, &leaks->mappings,
-					      copy);
+		leaks->uncopied =
+			copy_refuse(leaks->pid, &leaks->mappings, copy);
 	if (!copy || leaks->uncopied)
 		most = options->most_stopped;
 	err = picture_prepare(&leaks->mappings, most, &leaks->picture, &bytes);
 	mappings_fini(&leaks->mappings);
 	if (err == -EFBIG)
-		*message_ret = refuse_size(leaks, bytes,
-					   most != options->most);
+		*message_ret = refuse_size(leaks, bytes, most != options->most);
 	if (err == -ENOMEM)
 		*message_ret = xasprintf(
 			"process %d has %llu bytes to be looked through, and "
@@ -110,8 +111,8 @@ static int read_frozen(struct leaks *leaks, bool swapped, char **message_ret)
 }
 
 static int read_somehow(struct leaks *leaks,
-			const struct leaks_options *options,
-			struct copy *copy, bool swapped, char **message_ret)
+			const struct leaks_options *options, struct copy *copy,
+			bool swapped, char **message_ret)
 {
 	const uint64_t most = options->most_stopped;
 
@@ -123,8 +124,8 @@ static int read_somehow(struct leaks *leaks,
 		leaks->uncopied = "none of its tasks could make one";
 	}
 	if (most && leaks->picture.room_bytes > most) {
-		*message_ret = refuse_size(leaks, leaks->picture.room_bytes,
-					   true);
+		*message_ret =
+			refuse_size(leaks, leaks->picture.room_bytes, true);
 		return -EFBIG;
 	}
 	return read_frozen(leaks, swapped, message_ret);
@@ -134,8 +135,7 @@ static int read_somehow(struct leaks *leaks,
 #define ATTEMPTS 5
 
 static int take_picture(struct leaks *leaks,
-			const struct leaks_options *options,
-			char **message_ret)
+			const struct leaks_options *options, char **message_ret)
 {
 	bool copied = options->copy;
 	const bool swapped = has_swapped(leaks->pid);
@@ -228,8 +228,7 @@ static void take_groups(struct leaks *leaks, struct group_entry *table)
 {
 	struct group_entry *entry, *next;
 
-	leaks->groups = xcalloc(HASH_COUNT(table) + 1,
-				sizeof(*leaks->groups));
+	leaks->groups = xcalloc(HASH_COUNT(table) + 1, sizeof(*leaks->groups));
 	HASH_ITER(hh, table, entry, next) {
 		leaks->groups[leaks->group_count++] = entry->group;
 		HASH_DEL(table, entry);
@@ -269,8 +268,8 @@ static int find(struct leaks *leaks, struct memory *memory,
 	if (err) {
 		*message_ret = xasprintf(
 			"process %d (%s): no heap of glibc's malloc was found, "
-			"and no other is understood", (int)leaks->pid,
-			leaks->name);
+			"and no other is understood",
+			(int)leaks->pid, leaks->name);
 		return err;
 	}
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,

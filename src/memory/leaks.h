@@ -8,11 +8,11 @@
 /* Blocks of one verdict, one size, and one kind of contents. */
 struct leak_group {
 	enum reach kind;
-	uint64_t size;      /* of each, as the program may use it */
+	uint64_t size; /* of each, as the program may use it */
 	uint64_t blocks;
-	char *name;         /* of the class whose objects they are; or NULL */
-	char *text;         /* that the first of them begins with; or NULL */
-	taddr_t first;      /* of them */
+	char *name;    /* of the class whose objects they are; or NULL */
+	char *text;    /* that the first of them begins with; or NULL */
+	taddr_t first; /* of them */
 };
 
 struct leaks {
@@ -32,9 +32,9 @@ struct leaks {
 };
 
 struct leaks_options {
-	bool ways; /* who holds what isn't lost, too (holders.h) */
-	bool copy; /* the process is copied, if that can be, and runs on */
-	uint64_t most;         /* no more bytes are read than these, … */
+	bool ways;     /* who holds what isn't lost, too (holders.h) */
+	bool copy;     /* the process is copied, if that can be, and runs on */
+	uint64_t most; /* no more bytes are read than these, … */
 	uint64_t most_stopped; /* … while it has to wait for that; 0: any */
 };
 

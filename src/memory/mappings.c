@@ -26,8 +26,8 @@ static void add(struct mappings *mappings, const struct smaps_row *row)
 {
 	const struct procfs_mapping *from = &row->mapping;
 
-	mappings->list = xgrow(mappings->list, mappings->count,
-			       &mappings->room, sizeof(*mappings->list));
+	mappings->list = xgrow(mappings->list, mappings->count, &mappings->room,
+			       sizeof(*mappings->list));
 	mappings->list[mappings->count] = (struct mapping){
 		.start = from->start,
 		.end = from->end,
@@ -123,8 +123,7 @@ static bool is_program(const struct mappings *mappings,
 }
 
 /* .bss, where it goes on behind the pages of the file. */
-static bool goes_on(const struct mapping *before,
-		    const struct mapping *mapping)
+static bool goes_on(const struct mapping *before, const struct mapping *mapping)
 {
 	return before && before->end == mapping->start && before->writable &&
 	       mapping->writable && !mapping->shared && before->inode &&
@@ -156,8 +155,7 @@ static enum mapping_kind kind_of_file(const struct mappings *mappings,
 	return program ? MAPPING_PROGRAM_CODE : MAPPING_LIBRARY_CODE;
 }
 
-static enum mapping_kind kind_of(const struct mappings *mappings,
-				 size_t index)
+static enum mapping_kind kind_of(const struct mappings *mappings, size_t index)
 {
 	const struct mapping *mapping = &mappings->list[index];
 	const struct mapping *before = index ? mapping - 1 : NULL;

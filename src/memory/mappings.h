@@ -13,14 +13,14 @@ enum mapping_kind {
 	MAPPING_PROGRAM_DATA, /* .data and .bss */
 	MAPPING_LIBRARY_CODE,
 	MAPPING_LIBRARY_DATA,
-	MAPPING_HEAP,         /* what brk() enlarges */
-	MAPPING_ARENA,        /* where the C library's malloc serves threads */
-	MAPPING_STACK,        /* the first thread's, and the others' */
-	MAPPING_CODE,         /* code of no file */
-	MAPPING_SHARED,       /* memory shared with others, of no real file */
-	MAPPING_FILE,         /* any other file */
-	MAPPING_ANONYMOUS,    /* anything else */
-	MAPPING_KERNEL,       /* [vdso] and the like */
+	MAPPING_HEAP,      /* what brk() enlarges */
+	MAPPING_ARENA,     /* where the C library's malloc serves threads */
+	MAPPING_STACK,     /* the first thread's, and the others' */
+	MAPPING_CODE,      /* code of no file */
+	MAPPING_SHARED,    /* memory shared with others, of no real file */
+	MAPPING_FILE,      /* any other file */
+	MAPPING_ANONYMOUS, /* anything else */
+	MAPPING_KERNEL,    /* [vdso] and the like */
 	MAPPING_KINDS,
 };
 
@@ -29,8 +29,8 @@ struct mapping {
 	enum mapping_kind kind;
 	bool readable, writable, executable, shared;
 	uint64_t inode;
-	uint64_t offset;       /* in the file */
-	char *path;            /* "" when it has none; mappings share it */
+	uint64_t offset; /* in the file */
+	char *path;      /* "" when it has none; mappings share it */
 	uint64_t resident, proportional, swapped, anonymous, huge;
 };
 
@@ -51,8 +51,7 @@ int mappings_read(pid_t pid, bool figures, struct mappings *ret) MUST_CHECK;
 void mappings_fini(struct mappings *mappings);
 
 /* The mapping that holds an address, or NULL. */
-struct mapping *mappings_find(const struct mappings *mappings,
-			      taddr_t address);
+struct mapping *mappings_find(const struct mappings *mappings, taddr_t address);
 
 /* A task's stack pointer lies there. */
 void mappings_mark_stack(struct mappings *mappings, taddr_t sp);

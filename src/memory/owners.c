@@ -40,7 +40,7 @@ struct owning {
 	struct owners *result;
 	size_t name_room;
 	struct root_words words[2]; /* of variables, of threads */
-	uint32_t own;    /* whose blocks are looked through */
+	uint32_t own;               /* whose blocks are looked through */
 	bool of_threads; /* these come second, and take nothing away */
 	uint32_t first_of_threads;
 	bool too_many;
@@ -95,8 +95,9 @@ static void found_by_root(struct reacher *reacher, struct block *block,
 	}
 	words->list = xgrow(words->list, words->count, &words->room,
 			    sizeof(*words->list));
-	words->list[words->count++] = (struct root_word){
-		number_of(owning, where), index_of(reacher, block) };
+	words->list[words->count++] =
+		(struct root_word){ number_of(owning, where),
+				    index_of(reacher, block) };
 }
 
 /* Each block comes into the queue twice at most: with one, and with several. */
@@ -143,8 +144,7 @@ static void own_all(struct owning *owning)
 
 		owning->of_threads = i == 1;
 		for (size_t w = 0; w < words->count; w++)
-			own(owning, words->list[w].block,
-			    words->list[w].owner);
+			own(owning, words->list[w].block, words->list[w].owner);
 		drain(owning);
 	}
 }

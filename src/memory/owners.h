@@ -10,11 +10,11 @@
  * owns only what no variable leads to: it is mostly at work with the others.
  */
 struct owners {
-	uint32_t *of;  /* of each block of leaks->glibc.blocks: a number, or 0
+	uint32_t *of; /* of each block of leaks->glibc.blocks: a number, or 0
 			  when it is lost, or has no owner, as it is reached
 			  through several */
-	char **names;  /* names[number]; NULL for those that aren't one */
-	size_t count;  /* numbers are below */
+	char **names; /* names[number]; NULL for those that aren't one */
+	size_t count; /* numbers are below */
 };
 
 void owners_find(const struct leaks *leaks, struct owners *ret);

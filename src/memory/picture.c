@@ -20,8 +20,8 @@ static bool may_point(const struct mapping *mapping)
 {
 	if (!mapping->readable || mapping->kind == MAPPING_KERNEL)
 		return false;
-	return mapping->writable || (!mapping->shared && mapping->inode &&
-				     !mapping->executable);
+	return mapping->writable ||
+	       (!mapping->shared && mapping->inode && !mapping->executable);
 }
 
 static void append(struct picture *picture, const struct picture_run *run)

@@ -16,13 +16,13 @@ struct picture_run {
 };
 
 struct picture {
-	struct memory memory; /* of the copy; zeros where nothing was */
+	struct memory memory;     /* of the copy; zeros where nothing was */
 	struct picture_run *runs; /* by address */
 	size_t count, room;
 	uint64_t bytes;
-	uint8_t *copy;        /* room for so many: */
+	uint8_t *copy; /* room for so many: */
 	uint64_t room_bytes;
-	uint64_t unread;      /* bytes that were there and couldn't be had */
+	uint64_t unread; /* bytes that were there and couldn't be had */
 };
 
 /*

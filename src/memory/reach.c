@@ -100,8 +100,8 @@ static void drain(struct reacher *reacher, reach_found *found)
 {
 	while (reacher->head < reacher->tail)
 		reach_scan_block(reacher,
-				 &reacher->glibc->blocks.list
-					  [reacher->queue[reacher->head++]],
+				 &reacher->glibc->blocks
+					  .list[reacher->queue[reacher->head++]],
 				 found);
 	reacher->head = reacher->tail = 0;
 }
@@ -159,8 +159,8 @@ void reach_find(const struct picture *picture, const struct mappings *mappings,
 
 	*ret = (struct reach_result){ .rings = NULL };
 	if (ways)
-		ret->ways = xcalloc(glibc->blocks.count + 1,
-				    sizeof(*ret->ways));
+		ret->ways =
+			xcalloc(glibc->blocks.count + 1, sizeof(*ret->ways));
 	finder_init(&reacher.finder, glibc);
 	reach_scan_roots(&reacher, frozen, found_by_reached);
 	drain(&reacher, found_by_reached);

@@ -12,10 +12,10 @@
  * but never the other way round, unless its pointers are hidden.
  */
 enum reach {
-	REACH_LOST,       /* while it is being found out */
-	REACH_DEFINITE,   /* nothing points at it … */
-	REACH_INDIRECT,   /* … only blocks that are lost themselves do */
-	REACH_POSSIBLE,   /* only pointers into its middle lead there */
+	REACH_LOST,     /* while it is being found out */
+	REACH_DEFINITE, /* nothing points at it … */
+	REACH_INDIRECT, /* … only blocks that are lost themselves do */
+	REACH_POSSIBLE, /* only pointers into its middle lead there */
 	REACH_REACHED,
 	REACH_KINDS,
 };
@@ -32,9 +32,9 @@ struct reach_ring {
 
 struct reach_result {
 	struct reach_total totals[REACH_KINDS];
-	uint64_t root_bytes; /* that were looked through, … */
-	uint64_t block_bytes; /* … and those in blocks */
-	uint64_t scan_ns; /* of processor time */
+	uint64_t root_bytes;      /* that were looked through, … */
+	uint64_t block_bytes;     /* … and those in blocks */
+	uint64_t scan_ns;         /* of processor time */
 	struct reach_ring *rings; /* the largest comes first */
 	size_t ring_count, ring_room;
 	taddr_t *ways; /* of each block that is reached: where the pointer to it

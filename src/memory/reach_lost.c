@@ -48,14 +48,14 @@ void reach_sort_lost(struct reacher *reacher)
 struct tarjan {
 	uint32_t *order; /* of each block */
 	uint32_t *low;
-	bool *open;      /* lies on the stack of those that have no ring yet */
+	bool *open; /* lies on the stack of those that have no ring yet */
 	uint32_t *stack;
 	size_t stack_count, stack_room;
 	uint32_t met;
 	struct frame {
 		uint32_t block;
 		size_t first, next; /* of the edges below */
-	} *frames;
+	} * frames;
 	size_t frame_count, frame_room;
 	uint32_t *edges; /* of all blocks that are being looked at */
 	size_t edge_count, edge_room;

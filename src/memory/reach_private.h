@@ -46,8 +46,7 @@ struct dead_stack {
 
 /* stack: a mapping with a guard before it, which no task's stack is in. */
 bool reach_find_dead_stack(const struct reacher *reacher,
-			   const struct mapping *stack,
-			   struct dead_stack *ret);
+			   const struct mapping *stack, struct dead_stack *ret);
 
 /* Whether a pointer into the middle of a block is how a library holds it. */
 bool reach_is_usual(struct reacher *reacher, const struct block *block,

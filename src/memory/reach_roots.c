@@ -13,13 +13,13 @@
 
 /* The vector of a thread's thread-local blocks is pointed at an element past
    its beginning. */
-#define TCB_VECTOR 8
+#define TCB_VECTOR  8
 #define VECTOR_BACK 16
 
 static taddr_t sp_of(const struct frozen_task *task)
 {
-	const struct arch_ops *arch =
-		task->known ? arch_of_regs(&task->regs) : NULL;
+	const struct arch_ops *arch = task->known ? arch_of_regs(&task->regs) :
+						    NULL;
 
 	return arch ? arch->sp(&task->regs) : 0;
 }
@@ -75,8 +75,8 @@ static struct hole next_hole(const struct glibc *glibc, taddr_t from)
 	return hole;
 }
 
-static void scan_less_holes(struct reacher *reacher, taddr_t start,
-			    taddr_t end, reach_found *found)
+static void scan_less_holes(struct reacher *reacher, taddr_t start, taddr_t end,
+			    reach_found *found)
 {
 	while (start < end) {
 		const struct hole hole = next_hole(reacher->glibc, start);
@@ -102,8 +102,8 @@ static void look_at(struct reacher *reacher, uint64_t word, reach_found *found)
 		found(reacher, block, word, 0);
 }
 
-static void scan_words(struct reacher *reacher, const void *bytes,
-		       size_t size, reach_found *found)
+static void scan_words(struct reacher *reacher, const void *bytes, size_t size,
+		       reach_found *found)
 {
 	for (size_t at = 0; at + 8 <= size; at += 8) {
 		uint64_t word;

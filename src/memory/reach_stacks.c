@@ -9,11 +9,11 @@
  * pthread (nptl/descr.h; x86-64), which is believed only if it is in a list of
  * such, and says that this is its stack.
  */
-#define PD_VECTOR 8   /* as in a TCB, which it begins with */
-#define PD_SELF	  16
-#define PD_LIST	  704 /* next, previous */
-#define PD_TID	  720 /* 0: it has ended; -1: … and was joined */
-#define PD_SIZE	  2048
+#define PD_VECTOR 8 /* as in a TCB, which it begins with */
+#define PD_SELF   16
+#define PD_LIST   704 /* next, previous */
+#define PD_TID    720 /* 0: it has ended; -1: … and was joined */
+#define PD_SIZE   2048
 #define PD_ALIGN  64
 
 #define WORDS (PD_SIZE / 8)
@@ -24,8 +24,8 @@
 static bool read_word(const struct reacher *reacher, taddr_t address,
 		      uint64_t *ret)
 {
-	return !memory_read((struct memory *)&reacher->picture->memory,
-			    address, ret, sizeof(*ret));
+	return !memory_read((struct memory *)&reacher->picture->memory, address,
+			    ret, sizeof(*ret));
 }
 
 static bool is_in_list(const struct reacher *reacher, taddr_t pd,

@@ -13,8 +13,8 @@
 static bool read_words(struct reacher *reacher, taddr_t address,
 		       uint64_t *words, size_t count)
 {
-	return !memory_read((struct memory *)&reacher->picture->memory,
-			    address, words, count * sizeof(*words));
+	return !memory_read((struct memory *)&reacher->picture->memory, address,
+			    words, count * sizeof(*words));
 }
 
 static bool may_be_size(const struct block *block, uint64_t size)
@@ -47,13 +47,13 @@ static bool is_array(const struct block *block, const uint64_t *words,
 {
 	const uint64_t most = block_usable(block) - 8, count = words[0];
 
-	return offset == 8 && count && count <= most &&
-	       most % count <= SLACK && most / count >= 1;
+	return offset == 8 && count && count <= most && most % count <= SLACK &&
+	       most / count >= 1;
 }
 
 /* Aligned by hand: where the block begins is kept beside what is aligned. */
-static bool keeps_beginning(struct reacher *reacher,
-			    const struct block *block, uint64_t pointer)
+static bool keeps_beginning(struct reacher *reacher, const struct block *block,
+			    uint64_t pointer)
 {
 	uint64_t words[3];
 

@@ -81,9 +81,10 @@ static bool find_datum(struct root_names *names, const struct mapping *module,
 	*name_ret = NULL;
 	if (!image)
 		return false;
-	known = image_describe_datum(
-		image, where - module->start + (image_low(image) & WHOLE_PAGES),
-		ret);
+	known = image_describe_datum(image,
+				     where - module->start +
+					     (image_low(image) & WHOLE_PAGES),
+				     ret);
 	if (known && *ret->name)
 		*name_ret = shown_name(ret->name);
 	return known;
@@ -97,16 +98,15 @@ static char *name_datum(struct root_names *names, const struct mapping *module,
 	char *name CLEANUP(xfree_cleanup) = NULL;
 
 	if (!find_datum(names, module, where, &datum, &name))
-		return xasprintf("%s+0x%" PRIx64, file,
-				 where - module->start);
+		return xasprintf("%s+0x%" PRIx64, file, where - module->start);
 	if (!name)
 		return xasprintf("%s %s+0x%" PRIx64, file, datum.section,
 				 datum.section_offset);
 	if (whole)
 		datum.section_offset -= datum.offset;
 	return datum.offset && !whole ?
-		       xasprintf("%s+0x%" PRIx64 " (%s %s+0x%" PRIx64 ")",
-				 name, datum.offset, file, datum.section,
+		       xasprintf("%s+0x%" PRIx64 " (%s %s+0x%" PRIx64 ")", name,
+				 datum.offset, file, datum.section,
 				 datum.section_offset) :
 		       xasprintf("%s (%s %s+0x%" PRIx64 ")", name, file,
 				 datum.section, datum.section_offset);

@@ -35,8 +35,7 @@ const char *mapping_kind_name(enum mapping_kind kind)
 	return names[kind];
 }
 
-static void add_total(struct memory_total *total,
-		      const struct mapping *mapping)
+static void add_total(struct memory_total *total, const struct mapping *mapping)
 {
 	total->mappings++;
 	total->virtual_bytes += mapping->end - mapping->start;
@@ -64,8 +63,7 @@ static void sum_up(struct memory_view *view)
 	}
 }
 
-static void mark_stacks(struct mappings *mappings,
-			const struct freeze *freeze)
+static void mark_stacks(struct mappings *mappings, const struct freeze *freeze)
 {
 	for (size_t i = 0; i < freeze->count; i++) {
 		const struct frozen_task *task = &freeze->tasks[i];
@@ -113,8 +111,8 @@ static int look(struct memory_view *view, const struct freeze *freeze)
 		return -ERR_GONE;
 	}
 	procmem_init(&memory, view->pid);
-	view->has_glibc = !glibc_read(&memory.memory, &view->mappings,
-				      &view->glibc);
+	view->has_glibc =
+		!glibc_read(&memory.memory, &view->mappings, &view->glibc);
 	procmem_fini(&memory);
 	return 0;
 }

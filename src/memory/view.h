@@ -17,18 +17,18 @@ struct memory_total {
 struct memory_view {
 	pid_t pid;
 	char name[PROCFS_COMM_ROOM];
-	struct vitals vitals;   /* what the kernel says of the whole */
+	struct vitals vitals; /* what the kernel says of the whole */
 	struct mappings mappings;
 	struct memory_total kinds[MAPPING_KINDS];
 	struct memory_total all; /* the sum of these */
 	bool has_glibc;          /* these two are known */
 	struct glibc glibc;
 	struct heap_shape shape;
-	uint64_t map_resident;   /* of glibc's blocks with own mappings */
-	const char *allocator;   /* another one that is there, or NULL */
-	bool frozen;             /* no task ran while it was read … */
-	uint64_t pause_ns;       /* … which took so long */
-	unsigned attempts;       /* else: how often it was read, until all made
+	uint64_t map_resident; /* of glibc's blocks with own mappings */
+	const char *allocator; /* another one that is there, or NULL */
+	bool frozen;           /* no task ran while it was read … */
+	uint64_t pause_ns;     /* … which took so long */
+	unsigned attempts;     /* else: how often it was read, until all made
 				    sense */
 };
 

@@ -13,9 +13,8 @@ static size_t window_read(struct memory *memory, taddr_t address, void *ret,
 		return memory_read_some(window->original, address, ret, size);
 	if (behind > window->size || window->size - behind < size) {
 		window->start = address & ~(taddr_t)4095;
-		window->size = memory_read_some(window->original,
-						window->start, window->bytes,
-						WINDOW_SIZE);
+		window->size = memory_read_some(window->original, window->start,
+						window->bytes, WINDOW_SIZE);
 		behind = address - window->start;
 	}
 	if (behind >= window->size)

@@ -269,7 +269,7 @@ static struct named_key key_of(const struct frame *frame)
 		.code = frame->code,
 		.address = frame->address,
 		.how = frame->method == FRAME_HANDLED ? 2 :
-						       frame_is_exact(frame),
+							frame_is_exact(frame),
 	};
 }
 
@@ -382,8 +382,9 @@ static bool ask(struct namer *namer, const struct frame *frames, size_t count,
 			debuginfo_prepare_places(debuginfo, wanted[i].image,
 						 addresses, n);
 		else
-			all = debuginfo_prefetch_places(
-				debuginfo, wanted[i].image, addresses, n);
+			all = debuginfo_prefetch_places(debuginfo,
+							wanted[i].image,
+							addresses, n);
 	}
 	return all;
 }
@@ -395,7 +396,7 @@ void namer_prepare(struct namer *namer, const struct frame *frames,
 }
 
 bool namer_prefetch(struct namer *namer, const struct frame *frames,
-		   size_t count)
+		    size_t count)
 {
 	return ask(namer, frames, count, false);
 }

@@ -26,7 +26,7 @@ struct frame_name {
 	const char *file;     /* or NULL */
 	unsigned line;        /* 0 = not known */
 	unsigned start_line;
-	bool inlined;         /* into the next one */
+	bool inlined; /* into the next one */
 };
 
 /*
@@ -60,6 +60,6 @@ void namer_prepare(struct namer *namer, const struct frame *frames,
  * long as debug information is being read, and this is to be called again.
  */
 bool namer_prefetch(struct namer *namer, const struct frame *frames,
-		   size_t count) MUST_CHECK;
+		    size_t count) MUST_CHECK;
 
 #endif

@@ -22,8 +22,8 @@ static bool is_of_rust(const char *symbol)
 bool origin_is_language(const struct frame_name *name)
 {
 	static const char *const beginnings[] = {
-		"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
-		"__rust_", "__rdl_", "__rg_",
+		"_ZNSt",          "_ZNKSt",  "_ZSt",   "_ZN9__gnu_cxx",
+		"_ZNK9__gnu_cxx", "__rust_", "__rdl_", "__rg_",
 	};
 	static const char *const crates[] = { "_ZN5alloc", "_ZN4core",
 					      "_ZN3std" };
@@ -39,17 +39,16 @@ bool origin_is_c_library(const struct frame *frame)
 	const struct image *image = frame->code->image;
 	const char *soname = image ? image_soname(image) : NULL;
 
-	return soname && (!strncmp(soname, "libc.", 5) ||
-			  !strncmp(soname, "ld-", 3));
+	return soname &&
+	       (!strncmp(soname, "libc.", 5) || !strncmp(soname, "ld-", 3));
 }
 
 /* Whether a file was installed with the system, and is nobody's own work. */
 static bool is_installed(const char *path)
 {
-	static const char *const folders[] = { "/lib/",     "/lib32/",
-					       "/lib64/",   "/libx32/",
-					       "/usr/",     "/bin/",
-					       "/sbin/",    "/snap/" };
+	static const char *const folders[] = { "/lib/",    "/lib32/", "/lib64/",
+					       "/libx32/", "/usr/",   "/bin/",
+					       "/sbin/",   "/snap/" };
 
 	return begins(path, folders, ARRAY_SIZE(folders)) &&
 	       strncmp(path, "/usr/local/", strlen("/usr/local/")) != 0;

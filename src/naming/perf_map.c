@@ -17,8 +17,8 @@
  * Bounds of what is read of one: the largest of a browser has 100 MB, in a
  * million lines.
  */
-#define MAP_MAX (256u << 20)
-#define ENTRIES_MAX (4u << 20)
+#define MAP_MAX         (256u << 20)
+#define ENTRIES_MAX     (4u << 20)
 #define LINE_MAX_LENGTH 4096
 
 /* How many entries that begin before an address are looked at. */
@@ -33,8 +33,8 @@ struct entry {
 
 struct perf_map {
 	pid_t pid;
-	FILE *file; /* or NULL */
-	bool is_bad; /* it isn't text: the rest is not read */
+	FILE *file;       /* or NULL */
+	bool is_bad;      /* it isn't text: the rest is not read */
 	bool inside_line; /* a long one, whose beginning was read */
 	uint64_t length;
 	struct entry *entries;

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
-#include "prototype/plain.h"
 #include "probe/agent_private.h"
+#include "prototype/plain.h"
 #include "sysdeps/linux/procfs.h"
 
 /* Rings of a busy thread hold some 15,000 calls. */
@@ -113,9 +113,8 @@ static bool can_be_recorded(const struct agent_engine *engine,
 /* Whose acts are numbers, and that do nothing else. */
 static bool can_be_watched(const struct function *function)
 {
-	return function->group && function->subject &&
-	       !function->within_too && !function->apart &&
-	       watchable_by_agent(function->name);
+	return function->group && function->subject && !function->within_too &&
+	       !function->apart && watchable_by_agent(function->name);
 }
 
 /* What is to be caught is no function, or not all of it. */
@@ -157,7 +156,8 @@ static const char *why_not(const struct agent_engine *engine,
 	if (plain.arguments > AGENT_ARGUMENTS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
-			       !can_be_recorded(engine, space->prober, function) ?
+			       !can_be_recorded(engine, space->prober,
+						function) ?
 		       "arguments that lie in memory" :
 		       NULL;
 }
@@ -384,8 +384,8 @@ static void catch_point(struct agent_point *own)
 		return;
 	stub = agent_catch(agent, function->name, &config,
 			   &own->space->engine->ticks);
-	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name,
-		   stub, agent->slot_count);
+	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name, stub,
+		   agent->slot_count);
 	if (stub < 0)
 		return;
 	own->given_up = false;
@@ -478,9 +478,8 @@ static void drain(struct event_source *source, uint64_t now)
 	if (tell(engine, ticks_now()) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
-		source->due = now + (engine->mode & WITH_RINGS ?
-					     READ_EVERY :
-					     BEAT_EVERY);
+		source->due = now + (engine->mode & WITH_RINGS ? READ_EVERY :
+								 BEAT_EVERY);
 }
 
 /* The clock isn't read once more: we may lose the processor in between. */
@@ -594,8 +593,8 @@ static void read_rest(struct agent_space *space)
 	unsigned i;
 
 	(void)tell(space->engine, UINT64_MAX);
-	for (i = 0; i < LAST_READS &&
-		    !shared_is_complete(&space->agent.shared); i++) {
+	for (i = 0; i < LAST_READS && !shared_is_complete(&space->agent.shared);
+	     i++) {
 		nanosleep(&moment, NULL);
 		(void)tell(space->engine, UINT64_MAX);
 	}
@@ -629,8 +628,7 @@ static void free_space(struct agent_space *space)
 {
 	if (space->agent.shared.memory) {
 		shared_give_up(&space->agent.shared);
-		space->engine->report.lost +=
-			shared_lost(&space->agent.shared);
+		space->engine->report.lost += shared_lost(&space->agent.shared);
 		note_cost(space);
 	}
 	agent_fini(&space->agent);
@@ -696,7 +694,8 @@ static void task_end(struct event_source *source, struct task *task)
 		shared_thread_ended(&space->agent.shared, task->tid);
 }
 
-static bool on_signal(struct event_source *source, struct task *task, int signal)
+static bool on_signal(struct event_source *source, struct task *task,
+		      int signal)
 {
 	struct agent_engine *engine = engine_of_source(source);
 	struct agent_space *space;
@@ -727,10 +726,10 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->depth = config->depth;
 	engine->missed = config->missed;
 	engine->context = config->context;
-	engine->mode = config->depth	 ? AGENT_WATCHES :
-		       !config->counts	 ? AGENT_RECORDS :
+	engine->mode = config->depth     ? AGENT_WATCHES :
+		       !config->counts   ? AGENT_RECORDS :
 		       config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
-				   AGENT_COUNTS;
+					   AGENT_COUNTS;
 	if (!config->counts && config->waits)
 		engine->mode |= AGENT_WAITS;
 	ticks_gauge(&engine->ticks);

@@ -14,9 +14,9 @@
 struct agent_engine;
 
 struct agent_engine_config {
-	bool counts;	       /* calls are counted, not recorded … */
-	bool durations;	       /* … in which times, too */
-	bool waits;	       /* who finds no room for a record waits for it */
+	bool counts;           /* calls are counted, not recorded … */
+	bool durations;        /* … in which times, too */
+	bool waits;            /* who finds no room for a record waits for it */
 	unsigned string_bytes; /* of texts are shown */
 	/*
 	 * Not 0: calls of allocators are watched: entries with so many frames
@@ -32,8 +32,7 @@ struct agent_engine_config {
 #define AGENT_ENGINE_DEPTH 128
 
 /* NULL where no agent is written for this machine. */
-struct agent_engine *
-agent_engine_new(const struct agent_engine_config *config);
+struct agent_engine *agent_engine_new(const struct agent_engine_config *config);
 void agent_engine_free(struct agent_engine *engine);
 
 /* A sign of life, while we are kept from reading records for long. */
@@ -52,16 +51,16 @@ struct agent_engine_refusal {
 #define AGENT_ENGINE_REFUSALS 12
 
 struct agent_engine_report {
-	unsigned functions;   /* of which calls were caught in the process */
-	uint64_t calls;	      /* these */
-	double ns;	      /* what the hook of one took, in the mean, by its
+	unsigned functions; /* of which calls were caught in the process */
+	uint64_t calls;     /* these */
+	double ns;          /* what the hook of one took, in the mean, by its
 				 own clock; 0: not known */
-	uint64_t waited_ns;   /* for room in rings, all threads together */
-	const char *reason;   /* why it could not get in somewhere; or NULL */
+	uint64_t waited_ns; /* for room in rings, all threads together */
+	const char *reason; /* why it could not get in somewhere; or NULL */
 	struct agent_engine_refusal refusals[AGENT_ENGINE_REFUSALS];
-	uint64_t lost;        /* calls that found no room */
-	uint64_t blind;       /* how often the hooks thought we were gone */
-	bool stays;           /* code was left behind in a process that lives */
+	uint64_t lost;  /* calls that found no room */
+	uint64_t blind; /* how often the hooks thought we were gone */
+	bool stays;     /* code was left behind in a process that lives */
 };
 
 struct agent_engine_report

@@ -13,11 +13,11 @@ struct agent_point {
 	struct trap_owner owner;
 	struct point *point;
 	struct agent_space *space;
-	int stub;		   /* -1: none yet */
-	uint64_t hits;		   /* of its trap, since there is a stub */
-	bool given_up;		   /* there will be none */
-	bool told;		   /* its counter has been */
-	bool noted;		   /* in the report, or among the refusals */
+	int stub;      /* -1: none yet */
+	uint64_t hits; /* of its trap, since there is a stub */
+	bool given_up; /* there will be none */
+	bool told;     /* its counter has been */
+	bool noted;    /* in the report, or among the refusals */
 	struct agent_point *next;
 };
 
@@ -28,7 +28,7 @@ struct agent_space {
 	struct agent agent;
 	struct agent_point *points;
 	uint64_t looked; /* for slots, when */
-	uint64_t lost;	 /* that it was told of as missed */
+	uint64_t lost;   /* that it was told of as missed */
 	uint64_t strays; /* hits on a stack that the agent doesn't know */
 	struct agent_space *next;
 };
@@ -48,7 +48,7 @@ struct watched_call {
 	struct agent_point *point;
 	enum agent_watch_kind kind;
 	pid_t tid;
-	uint64_t time;	/* ticks */
+	uint64_t time;  /* ticks */
 	uint64_t order; /* in which they were read */
 	taddr_t slot, return_address;
 	uint64_t result;
@@ -77,11 +77,11 @@ struct agent_engine {
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	struct watched_list watched;
 	struct return_watch watch; /* stands for all returns of watched calls */
-	unsigned depth;			   /* of their stacks */
+	unsigned depth;            /* of their stacks */
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
 	void *context;
 	uint64_t drained; /* when */
-	bool telling; /* what is told leads to nothing else being told */
+	bool telling;     /* what is told leads to nothing else being told */
 	struct shared_cost cost; /* of spaces that are over */
 	struct agent_engine_report report;
 };

@@ -28,15 +28,15 @@ static struct regs entry_regs(const struct agent_point *point,
 			      const struct agent_record *record)
 {
 	return (struct regs){ .user = {
-		.rip = point->point->address,
-		.rsp = record->slot,
-		.rdi = record->arguments[0],
-		.rsi = record->arguments[1],
-		.rdx = record->arguments[2],
-		.rcx = record->arguments[3],
-		.r8 = record->arguments[4],
-		.r9 = record->arguments[5],
-	} };
+				      .rip = point->point->address,
+				      .rsp = record->slot,
+				      .rdi = record->arguments[0],
+				      .rsi = record->arguments[1],
+				      .rdx = record->arguments[2],
+				      .rcx = record->arguments[3],
+				      .r8 = record->arguments[4],
+				      .r9 = record->arguments[5],
+			      } };
 }
 
 /* Where records of a space go, and whose they are. */

@@ -52,21 +52,21 @@ static const struct moment_ops past_ops = {
 static struct regs entry_regs(const struct watched_call *call)
 {
 	return (struct regs){ .user = {
-		.rip = call->point->point->address,
-		.rsp = call->slot,
-		.rdi = call->arguments[0],
-		.rsi = call->arguments[1],
-		.rdx = call->arguments[2],
-	} };
+				      .rip = call->point->point->address,
+				      .rsp = call->slot,
+				      .rdi = call->arguments[0],
+				      .rsi = call->arguments[1],
+				      .rdx = call->arguments[2],
+			      } };
 }
 
 static struct regs return_regs(const struct watched_call *call)
 {
 	return (struct regs){ .user = {
-		.rip = call->return_address,
-		.rsp = call->slot + sizeof(uint64_t),
-		.rax = call->result,
-	} };
+				      .rip = call->return_address,
+				      .rsp = call->slot + sizeof(uint64_t),
+				      .rax = call->result,
+			      } };
 }
 
 /* ---- telling ---- */
@@ -76,8 +76,7 @@ static void tell_moment(struct agent_engine *engine,
 {
 	struct agent_space *space = call->point->space;
 	const bool returns = call->kind == AGENT_WATCH_RETURN;
-	const struct regs regs = returns ? return_regs(call) :
-					   entry_regs(call);
+	const struct regs regs = returns ? return_regs(call) : entry_regs(call);
 	struct known_word word = {
 		.memory.ops = &known_ops,
 		.address = call->stored_at ? call->stored_at : call->slot,
@@ -112,8 +111,7 @@ static void tell_call(struct agent_engine *engine,
 		      const struct watched_call *call)
 {
 	struct agent_space *space = call->point->space;
-	struct task *task =
-		task_find(space->space->space->tracer, call->tid);
+	struct task *task = task_find(space->space->space->tracer, call->tid);
 
 	if (!task || !task->tracee ||
 	    probe_space_of(task->tracee->space) != space->space) {
@@ -279,12 +277,11 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 
 static uint64_t row_of(const struct unwind_rule *rule)
 {
-	const unsigned bits =
-		(rule->outermost ? AGENT_RULE_OUTERMOST : 0) |
-		(rule->by_fp ? AGENT_RULE_BY_FP : 0) |
-		(rule->in_memory ? AGENT_RULE_IN_MEMORY : 0) |
-		(rule->fp_saved ? AGENT_RULE_FP_SAVED : 0) |
-		(rule->fp_unknown ? AGENT_RULE_FP_UNKNOWN : 0);
+	const unsigned bits = (rule->outermost ? AGENT_RULE_OUTERMOST : 0) |
+			      (rule->by_fp ? AGENT_RULE_BY_FP : 0) |
+			      (rule->in_memory ? AGENT_RULE_IN_MEMORY : 0) |
+			      (rule->fp_saved ? AGENT_RULE_FP_SAVED : 0) |
+			      (rule->fp_unknown ? AGENT_RULE_FP_UNKNOWN : 0);
 
 	return agent_rule(bits, rule->offset, rule->fp_offset);
 }

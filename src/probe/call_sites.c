@@ -29,8 +29,7 @@ struct module *binding_find(struct space *space, const struct module *from,
 		if (*symbol_ret)
 			return module;
 	}
-	*symbol_ret = linker ? image_find_export(linker->image, name,
-						 version) :
+	*symbol_ret = linker ? image_find_export(linker->image, name, version) :
 			       NULL;
 	return *symbol_ret ? linker : NULL;
 }
@@ -120,10 +119,10 @@ static void plant_at_definition(struct probe_space *space,
 		ifunc_follow(space, definer, symbol, function, caller, slot);
 	else
 		probe_plant(space, function,
-			    &(struct probe_place){
-				    .address = definer->bias + symbol->address,
-				    .caller = caller,
-				    .slot = slot });
+			    &(struct probe_place){ .address = definer->bias +
+							      symbol->address,
+						   .caller = caller,
+						   .slot = slot });
 }
 
 struct site_search {
@@ -204,16 +203,16 @@ static void plant_at_jump(struct site_search *search,
 
 	if (!import->name[0] || has_stub(search, import->name))
 		return;
-	if (!bind_wanted(search->space->space, prober, caller, import,
-			 &definer, &symbol) ||
+	if (!bind_wanted(search->space->space, prober, caller, import, &definer,
+			 &symbol) ||
 	    !definer)
 		return;
 	probe_plant(search->space,
 		    function_get(prober, import->name, FUNCTION_CALL_SITE,
 				 definer, caller),
-		    &(struct probe_place){
-			    .address = caller->bias + jump->address,
-			    .at_jump = true });
+		    &(struct probe_place){ .address =
+						   caller->bias + jump->address,
+					   .at_jump = true });
 }
 
 static void plant_at_jumps(struct site_search *search)

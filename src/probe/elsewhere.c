@@ -90,8 +90,7 @@ void elsewhere_report(const struct prober *prober)
 		return;
 	}
 	pattern = pattern_of(library);
-	diag(DIAG_NOTE, DIAG_PROBE,
-	     "%s: most code is in %s: try -e '%s'",
+	diag(DIAG_NOTE, DIAG_PROBE, "%s: most code is in %s: try -e '%s'",
 	     calls ? "next to no call was seen" : "no call was seen", library,
 	     pattern);
 }

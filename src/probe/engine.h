@@ -53,7 +53,7 @@ struct point {
 	struct engine *engine; /* that catches it; NULL: none */
 	void *data;            /* … and what that one keeps of it */
 	struct point *same_address;
-	UT_hash_handle hh;     /* by address; the newest */
+	UT_hash_handle hh; /* by address; the newest */
 };
 
 /*

@@ -10,8 +10,7 @@
  */
 
 static void plant_symbol(struct probe_space *space, struct module *module,
-			 struct function *function,
-			 const struct symbol *symbol)
+			 struct function *function, const struct symbol *symbol)
 {
 	if (symbol->global)
 		function_linked(space->prober, function, module);
@@ -21,8 +20,8 @@ static void plant_symbol(struct probe_space *space, struct module *module,
 	}
 	function_defined(space->prober, function, module, symbol->address);
 	probe_plant(space, function,
-		    &(struct probe_place){
-			    .address = module->bias + symbol->address });
+		    &(struct probe_place){ .address = module->bias +
+						      symbol->address });
 }
 
 static bool is_filtered(struct probe_space *space, const struct symbol *symbol,
@@ -128,8 +127,9 @@ void entries_plant(struct probe_space *space, struct module *module)
 		return;
 	names = picks ? NULL : plain_names(filter);
 	if (names)
-		symbols = named = image_symbols_named(
-			module->image, names, filter_count(filter), &count);
+		symbols = named = image_symbols_named(module->image, names,
+						      filter_count(filter),
+						      &count);
 	else
 		symbols = image_symbols(module->image, &count);
 	plant_wanted(space, module, symbols, count);

@@ -15,15 +15,15 @@
 
 /* Where a function is caught. */
 enum function_place {
-	FUNCTION_CALL_SITE, /* where one module calls it (-e, -l) */
-	FUNCTION_ENTRY,     /* at its own first instruction (-x) */
+	FUNCTION_CALL_SITE,   /* where one module calls it (-e, -l) */
+	FUNCTION_ENTRY,       /* at its own first instruction (-x) */
 	FUNCTION_SYSTEM_CALL, /* it is one of the kernel's (-S) */
 };
 
 /* What is special about a function's return. */
 enum function_return {
 	RETURNS_ONCE,
-	RETURNS_NEVER,  /* exit, longjmp, pthread_exit… */
+	RETURNS_NEVER, /* exit, longjmp, pthread_exit… */
 };
 
 /*
@@ -44,10 +44,10 @@ struct function {
 	 * the same task (malloc within operator new); 0: all are seen.
 	 */
 	uint8_t group;
-	bool within_too;     /* … except by those who look at call->within */
-	bool apart;          /* … but calls within it are no part of what it is
+	bool within_too; /* … except by those who look at call->within */
+	bool apart;      /* … but calls within it are no part of what it is
 				called by */
-	bool entry_only;     /* nobody wants to know of its return */
+	bool entry_only; /* nobody wants to know of its return */
 	const void *subject; /* whatever prober_pick has set */
 };
 
@@ -67,36 +67,36 @@ enum call_end {
 /* One activation of a function on one task. */
 struct call {
 	const struct function *function;
-	uint64_t id;     /* unique in the session */
+	uint64_t id; /* unique in the session */
 	pid_t pid, tid;
-	unsigned depth;  /* calls of its task that were running when it began */
+	unsigned depth; /* calls of its task that were running when it began */
 	const struct arch_ops *arch;
-	struct memory *memory;  /* of its task; good during an event only */
+	struct memory *memory; /* of its task; good during an event only */
 	taddr_t return_address;
-	struct regs entry;      /* registers at the first instruction */
+	struct regs entry;              /* registers at the first instruction */
 	const struct fp_regs *entry_fp; /* NULL: not needed, or not known */
-	stack_id stack;         /* who called; STACK_NONE: wasn't asked for */
+	stack_id stack; /* who called; STACK_NONE: wasn't asked for */
 	struct script_frames *script; /* where its program is, or NULL */
-	bool within;            /* another one of its function's group */
-	uint64_t time;          /* of the entry; monotonic, nanoseconds */
-	uint64_t stopped_ns;    /* how long .tid had been kept in stops before */
-	uint64_t stops;         /* … and in how many, this one included */
-	uint64_t waits_ns;      /* what it had waited because of those before */
+	bool within;                  /* another one of its function's group */
+	uint64_t time;                /* of the entry; monotonic, nanoseconds */
+	uint64_t stopped_ns; /* how long .tid had been kept in stops before */
+	uint64_t stops;      /* … and in how many, this one included */
+	uint64_t waits_ns;   /* what it had waited because of those before */
 };
 
 enum event_kind {
-	EVENT_CALL,    /* .call has begun */
-	EVENT_RETURN,  /* .call has returned; .regs are those after it */
+	EVENT_CALL,         /* .call has begun */
+	EVENT_RETURN,       /* .call has returned; .regs are those after it */
 	EVENT_CHILD_RETURN, /* … in a child that has begun within it; it will
 			       return in the parent, too */
-	EVENT_ABANDON, /* .call ends as .end says */
-	EVENT_SIGNAL,  /* .signal is about to be delivered */
-	EVENT_FORK,    /* .child: a new process that is traced */
-	EVENT_EXEC,    /* the process has begun a new program, .path */
-	EVENT_EXIT,    /* the process is gone; .status as from wait(2) */
-	EVENT_THREAD,  /* a further thread of a process was seen */
-	EVENT_THREAD_END, /* one that isn't the first is gone; .status */
-	EVENT_LEAVE,   /* the process is let go (detached) */
+	EVENT_ABANDON,      /* .call ends as .end says */
+	EVENT_SIGNAL,       /* .signal is about to be delivered */
+	EVENT_FORK,         /* .child: a new process that is traced */
+	EVENT_EXEC,         /* the process has begun a new program, .path */
+	EVENT_EXIT,         /* the process is gone; .status as from wait(2) */
+	EVENT_THREAD,       /* a further thread of a process was seen */
+	EVENT_THREAD_END,   /* one that isn't the first is gone; .status */
+	EVENT_LEAVE,        /* the process is let go (detached) */
 };
 
 /* Nanoseconds. */
@@ -117,8 +117,8 @@ struct event {
 			const struct regs *regs;
 			const struct fp_regs *fp; /* RETURN: or NULL */
 			enum call_end end;
-			bool failed;  /* RETURN: the result says so */
-			int error;    /* … and why (errno); 0: not known.
+			bool failed; /* RETURN: the result says so */
+			int error;   /* … and why (errno); 0: not known.
 					 syscall_restarts() without failed: a
 					 signal has interrupted the call */
 			struct event_cost cost; /* RETURN: of the time since
@@ -177,7 +177,7 @@ struct call_count {
 	const struct call_duration {
 		uint64_t ns;
 		uint64_t calls;
-	} *durations;
+	} * durations;
 };
 
 /*

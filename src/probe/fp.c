@@ -13,8 +13,8 @@ void fp_enter(struct activation *activation, const struct moment *moment)
 {
 	struct call *call = &activation->call;
 
-	if (!prototype_needs_fp_arguments(call->function->prototype,
-					  call->arch, &call->entry))
+	if (!prototype_needs_fp_arguments(call->function->prototype, call->arch,
+					  &call->entry))
 		return;
 	activation->fp = xmalloc(sizeof(*activation->fp));
 	if (!moment->ops->fp_regs(moment, activation->fp))

@@ -99,8 +99,7 @@ static char *copy_or_null(const char *s)
 	return s ? xstrdup(s) : NULL;
 }
 
-static struct function_entry *new_entry(struct prober *prober,
-					const char *name,
+static struct function_entry *new_entry(struct prober *prober, const char *name,
 					enum function_place place,
 					const struct module *definer,
 					const struct module *caller)
@@ -109,9 +108,8 @@ static struct function_entry *new_entry(struct prober *prober,
 	struct function *function = &entry->function;
 
 	function->name = xstrdup(name);
-	function->library = definer && !definer->is_main ?
-				    xstrdup(definer->name) :
-				    NULL;
+	function->library =
+		definer && !definer->is_main ? xstrdup(definer->name) : NULL;
 	function->caller = copy_or_null(caller ? caller->name : NULL);
 	function->place = place;
 	function->returns = how_it_returns(name);
@@ -119,8 +117,8 @@ static struct function_entry *new_entry(struct prober *prober,
 					      definer ? definer->name : NULL,
 					      name);
 	if (!function->prototype && !(definer && definer->is_main))
-		function->prototype = prototypes_find_last(
-			prober->config.prototypes, name);
+		function->prototype =
+			prototypes_find_last(prober->config.prototypes, name);
 	return entry;
 }
 
@@ -171,12 +169,13 @@ void function_linked(struct prober *prober, struct function *function,
 	if (function->prototype || !module->is_main)
 		return;
 	for (size_t i = 0; !found && i < ARRAY_SIZE(libraries); i++)
-		found = prototypes_find(prober->config.prototypes,
-					libraries[i], function->name);
+		found = prototypes_find(prober->config.prototypes, libraries[i],
+					function->name);
 	/* Not one of its own that has the name of a library's by chance. */
 	if (!found)
-		function->prototype = prototypes_find_last(
-			prober->config.prototypes, function->name);
+		function->prototype =
+			prototypes_find_last(prober->config.prototypes,
+					     function->name);
 	if (!found || !is_static_program(module))
 		return;
 	entry_of(function)->guessed = found;
@@ -193,7 +192,10 @@ void function_linked(struct prober *prober, struct function *function,
 static bool is_partial(const char *name)
 {
 	static const char *const marks[] = {
-		".cold", ".constprop.", ".isra.", ".part.",
+		".cold",
+		".constprop.",
+		".isra.",
+		".part.",
 	};
 	size_t i;
 

@@ -20,7 +20,7 @@ struct ifunc {
 	taddr_t slot;
 	const char *name;
 	const struct function *shown; /* the resolver as a call, or NULL */
-	uint64_t resolver;           /* in the image */
+	uint64_t resolver;            /* in the image */
 	struct ifunc *next;
 };
 
@@ -52,8 +52,8 @@ static const struct function *shown_as(struct probe_space *space,
 				       const char *name)
 {
 	char *full CLEANUP(xfree_cleanup) = xasprintf("%s.IFUNC", name);
-	struct function *function = function_get(space->prober, full,
-						 FUNCTION_ENTRY, module, NULL);
+	struct function *function =
+		function_get(space->prober, full, FUNCTION_ENTRY, module, NULL);
 
 	function->prototype = prototype_of_resolver();
 	return function;

@@ -38,18 +38,18 @@ struct moment {
 	pid_t pid, tid;
 	const struct arch_ops *arch;
 	const struct regs *regs;
-	struct memory *memory;    /* as it was */
-	bool past;                /* … and after this event nobody can read it */
-	uint64_t time;            /* monotonic, nanoseconds */
-	uint64_t stopped_ns;      /* how long the task had been kept in stops … */
-	uint64_t stops;           /* … and in how many, this one included */
-	uint64_t waits_ns;        /* what it had waited because of those before */
+	struct memory *memory; /* as it was */
+	bool past;             /* … and after this event nobody can read it */
+	uint64_t time;         /* monotonic, nanoseconds */
+	uint64_t stopped_ns; /* how long the task had been kept in stops … */
+	uint64_t stops;      /* … and in how many, this one included */
+	uint64_t waits_ns;   /* what it had waited because of those before */
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
-	struct task_calls *calls; /* those that run on the task */
-	struct engine *engine;    /* that tells of it */
-	const uint32_t *callers;  /* the stack at an entry, a stack_id; NULL:
+	struct task_calls *calls;       /* those that run on the task */
+	struct engine *engine;          /* that tells of it */
+	const uint32_t *callers; /* the stack at an entry, a stack_id; NULL:
 				     it is to be taken */
-	bool muted;               /* nobody is to hear of this process */
+	bool muted;              /* nobody is to hear of this process */
 	const struct moment_ops *ops;
 };
 

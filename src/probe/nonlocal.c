@@ -118,8 +118,8 @@ static void find_jumps(const struct module *module, const struct symbol **ret)
 
 	if (!module->is_main && image_is_dynamic(module->image)) {
 		for (i = 0; i < ARRAY_SIZE(jumps); i++)
-			ret[i] = image_find_export(module->image,
-						   jumps[i].name, NULL);
+			ret[i] = image_find_export(module->image, jumps[i].name,
+						   NULL);
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(jumps); i++)

@@ -34,8 +34,7 @@ static struct activation *find_own(struct probe_space *space,
 	return activation;
 }
 
-static void link_frame(struct probe_space *space,
-		       struct activation *activation)
+static void link_frame(struct probe_space *space, struct activation *activation)
 {
 	struct activation *older = find_frame(space, &activation->key);
 
@@ -208,8 +207,7 @@ static bool is_overwritten(const struct moment *moment,
  * Unless it isn't the same stack; so, without an unwinding that explains it,
  * only frames go whose return address has been overwritten.
  */
-static void drop_dead_frames(const struct moment *moment,
-			     taddr_t slot)
+static void drop_dead_frames(const struct moment *moment, taddr_t slot)
 {
 	struct task_calls *calls = moment->calls;
 	struct call_stack *stack = &calls->stack;
@@ -225,8 +223,8 @@ static void drop_dead_frames(const struct moment *moment,
 }
 
 /* Activations of the frame that is entered anew belong to the past. */
-static void drop_frame(const struct moment *moment,
-		       const struct frame_key *key, enum call_end end)
+static void drop_frame(const struct moment *moment, const struct frame_key *key,
+		       enum call_end end)
 {
 	struct activation *activation;
 
@@ -271,8 +269,7 @@ static bool settle_frame(const struct moment *moment,
 			 taddr_t return_address)
 {
 	struct task_calls *calls = moment->calls;
-	struct activation *older =
-		find_own(moment->space, key, moment->pid);
+	struct activation *older = find_own(moment->space, key, moment->pid);
 
 	if (!older)
 		return false;
@@ -306,9 +303,9 @@ static struct call_stack *stack_of(const struct moment *moment,
 	return key->stack ? &moment->space->moving : &moment->calls->stack;
 }
 
-static struct activation *
-activation_new(const struct moment *moment, const struct frame_key *key,
-	       taddr_t return_address)
+static struct activation *activation_new(const struct moment *moment,
+					 const struct frame_key *key,
+					 taddr_t return_address)
 {
 	struct activation *activation = xcalloc(1, sizeof(*activation));
 	struct call_stack *stack = stack_of(moment, key);
@@ -384,8 +381,8 @@ static enum call_end watch_return(struct probe_space *space,
 }
 
 void pairing_enter_call(const struct moment *moment,
-			const struct function *function,
-			taddr_t return_address, bool jumped)
+			const struct function *function, taddr_t return_address,
+			bool jumped)
 {
 	struct probe_space *space = moment->space;
 	struct prober *prober = space->prober;
@@ -425,8 +422,8 @@ void pairing_enter_call(const struct moment *moment,
 		start(moment, activation);
 		return;
 	}
-	emit_call(space, EVENT_ABANDON, activation, moment->tid,
-		  moment->time, end);
+	emit_call(space, EVENT_ABANDON, activation, moment->tid, moment->time,
+		  end);
 	if (end == CALL_UNWATCHED && function->group && !key.stack)
 		unwatched_note(moment, activation);
 	activation_free(activation);
@@ -437,8 +434,7 @@ const struct function *pairing_jumped_to(const struct moment *moment,
 {
 	struct frame_key key =
 		frame_key(moment, moment->arch->return_slot(moment->regs));
-	struct activation *newest =
-		find_own(moment->space, &key, moment->pid);
+	struct activation *newest = find_own(moment->space, &key, moment->pid);
 
 	return newest && newest->jumped &&
 			       newest->call.return_address == return_address ?
@@ -474,8 +470,8 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 	activation = activation_new(moment, &key, return_address);
 	activation->kind = ACTIVATION_RESOLVER;
 	activation->ifunc = ifunc;
-	activation->watch = engine_watch_return(moment->engine, space,
-						&activation->call);
+	activation->watch =
+		engine_watch_return(moment->engine, space, &activation->call);
 	if (!activation->watch) {
 		activation_free(activation);
 		return;
@@ -517,12 +513,11 @@ void pairing_watch_inherited(struct probe_space *space)
 	HASH_ITER(hh, space->activations, newest, next)
 		for (a = newest; a; a = a->same_frame)
 			if (a->inherited && !a->watch)
-				a->watch = engine_watch_return(
-					a->engine, space, &a->call);
+				a->watch = engine_watch_return(a->engine, space,
+							       &a->call);
 }
 
-static void returned(const struct moment *moment,
-		     struct activation *activation)
+static void returned(const struct moment *moment, struct activation *activation)
 {
 	struct probe_space *space = moment->space;
 

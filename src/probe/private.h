@@ -28,7 +28,7 @@ struct prober {
 	struct wanted *wanted;
 	char *interpreter; /* the first one's module, or NULL: --script */
 	bool has_places;   /* some call had one in a script */
-	char *elsewhere; /* the library with most of the code, or NULL */
+	char *elsewhere;   /* the library with most of the code, or NULL */
 	struct system_functions *system_functions;
 	struct prober_counts counts;
 	struct refusal refusals[REFUSALS]; /* the first; the rest is 0 */
@@ -65,19 +65,19 @@ struct activation {
 	struct frame_key key;
 	enum activation_kind kind;
 	struct call call;
-	struct fp_regs *fp;              /* what call.entry_fp is, or NULL */
-	uint8_t stacked_size;            /* see stacked.c */
+	struct fp_regs *fp;   /* what call.entry_fp is, or NULL */
+	uint8_t stacked_size; /* see stacked.c */
 	uint8_t stacked[STACKED_MAX];
-	bool jumped;                     /* CALL: seen at a jump */
-	bool inherited;                  /* CALL: begun by a child's parent */
-	struct ifunc *ifunc;             /* RESOLVER */
-	struct engine *engine;           /* that has caught its entry */
-	struct return_watch *watch;      /* NULL: its return isn't told of */
-	struct call_stack *stack;        /* whose list it is in */
-	struct activation *outer;        /* in that list */
+	bool jumped;                /* CALL: seen at a jump */
+	bool inherited;             /* CALL: begun by a child's parent */
+	struct ifunc *ifunc;        /* RESOLVER */
+	struct engine *engine;      /* that has caught its entry */
+	struct return_watch *watch; /* NULL: its return isn't told of */
+	struct call_stack *stack;   /* whose list it is in */
+	struct activation *outer;   /* in that list */
 	struct activation *inner;
-	struct activation *same_frame;   /* tail callers: they return with it */
-	UT_hash_handle hh;               /* by key; the newest of a frame */
+	struct activation *same_frame; /* tail callers: they return with it */
+	UT_hash_handle hh;             /* by key; the newest of a frame */
 };
 
 /* Running activations in the order of their entry. */
@@ -127,10 +127,10 @@ struct probe {
 	 * Where several imports of the point's caller lead to one function
 	 * (memcpy and memmove do) the slot tells them apart.
 	 */
-	bool is_second;              /* … of those that are probed here */
-	bool sharing_known;          /* the next is: since the first hit */
+	bool is_second;     /* … of those that are probed here */
+	bool sharing_known; /* the next is: since the first hit */
 	bool shares_target;
-	bool at_jump;                /* at a jump to it, not at its entry */
+	bool at_jump; /* at a jump to it, not at its entry */
 	struct probe *next;
 };
 
@@ -229,8 +229,7 @@ struct return_watch *engine_watch_return(struct engine *engine,
 					 const struct call *call);
 
 /* These tell all engines: see engine_ops. */
-void engines_forget_range(struct probe_space *space, taddr_t low,
-			  taddr_t high);
+void engines_forget_range(struct probe_space *space, taddr_t low, taddr_t high);
 void engines_forget_frames(const struct moment *moment, taddr_t limit);
 void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
@@ -256,8 +255,7 @@ void refusal_note(struct prober *prober, const struct function *function,
  */
 void probe_plant(struct probe_space *space, const struct function *function,
 		 const struct probe_place *place);
-void probes_forget_range(struct probe_space *space, taddr_t low,
-			 taddr_t high);
+void probes_forget_range(struct probe_space *space, taddr_t low, taddr_t high);
 
 /* The module that they were limited to is gone. */
 void probes_forget_caller(struct probe_space *space,
@@ -295,8 +293,7 @@ void ifunc_resolved(struct probe_space *space, struct ifunc *ifunc,
 		    taddr_t target);
 void ifuncs_forget_caller(struct probe_space *space,
 			  const struct module *caller);
-void ifuncs_forget_range(struct probe_space *space, taddr_t low,
-			 taddr_t high);
+void ifuncs_forget_range(struct probe_space *space, taddr_t low, taddr_t high);
 
 /* ---- pairing.c: entries ↔ returns ---- */
 
@@ -305,8 +302,8 @@ void ifuncs_forget_range(struct probe_space *space, taddr_t low,
  * may be trapped too. Emits the event.
  */
 void pairing_enter_call(const struct moment *moment,
-			const struct function *function,
-			taddr_t return_address, bool jumped);
+			const struct function *function, taddr_t return_address,
+			bool jumped);
 
 /*
  * The function that a trapped jump has led to, in the frame that is being
@@ -344,8 +341,7 @@ void pairing_inherit(const struct moment *child,
 void pairing_watch_inherited(struct probe_space *space);
 
 /* Its resolver's activations mean nothing any more. */
-void pairing_forget_ifunc(struct probe_space *space,
-			  const struct ifunc *ifunc);
+void pairing_forget_ifunc(struct probe_space *space, const struct ifunc *ifunc);
 
 /* ---- fork.c ---- */
 
@@ -358,9 +354,8 @@ struct return_watch *return_site_watch(struct engine *engine,
 				       struct probe_space *space,
 				       const struct call *call);
 void return_site_unwatch(struct return_watch *watch);
-void return_sites_forget_range(struct engine *engine,
-			       struct probe_space *space, taddr_t low,
-			       taddr_t high);
+void return_sites_forget_range(struct engine *engine, struct probe_space *space,
+			       taddr_t low, taddr_t high);
 
 /* ---- code_place.c ---- */
 
@@ -398,8 +393,7 @@ const struct fp_regs *fp_return(const struct activation *activation,
 
 /* ---- stacked.c: arguments on the stack, which callees write to ---- */
 
-void stacked_enter(struct activation *activation,
-		   const struct moment *moment);
+void stacked_enter(struct activation *activation, const struct moment *moment);
 
 /* Memory in which they are as they were, for who is told of the return. */
 struct memory *stacked_memory(const struct activation *activation,

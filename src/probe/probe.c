@@ -17,7 +17,7 @@ static struct probe *next_probe(struct point *point)
 	return (struct probe *)point;
 }
 
-#define for_each_probe_at(space, address, probe)                            \
+#define for_each_probe_at(space, address, probe)                       \
 	for ((probe) = next_probe(points_at(space, address)); (probe); \
 	     (probe) = next_probe((probe)->point.same_address))
 
@@ -38,8 +38,7 @@ static bool was_counted_at_jump(const struct moment *moment,
 }
 
 /* Slots are filled in by the time that a function is called through one. */
-static bool find_sharing(const struct point *point,
-			 const struct moment *moment)
+static bool find_sharing(const struct point *point, const struct moment *moment)
 {
 	const struct module *caller = point->caller;
 	size_t count, i;

@@ -116,8 +116,8 @@ static bool is_go_program(const struct module *module)
 	       image_find_symbol(module->image, "runtime.copystack");
 }
 
-static void on_module_mapped(struct tracer_client *client,
-			     struct space *space, struct module *module)
+static void on_module_mapped(struct tracer_client *client, struct space *space,
+			     struct module *module)
 {
 	struct probe_space *own = probe_space_of(space);
 
@@ -316,22 +316,20 @@ static void on_succeed(struct tracer_client *client, struct task *former,
 	system_call_move(former, leader);
 }
 
-static void on_syscall_entered(struct tracer_client *client,
-			       struct task *task,
+static void on_syscall_entered(struct tracer_client *client, struct task *task,
 			       const struct syscall_stop *stop)
 {
 	system_call_entered(prober_of(client), task, stop);
 }
 
-static void on_syscall_returned(struct tracer_client *client,
-				struct task *task,
+static void on_syscall_returned(struct tracer_client *client, struct task *task,
 				const struct syscall_stop *stop, bool again)
 {
 	system_call_returned(prober_of(client), task, stop, again);
 }
 
-static void on_tracee_end(struct tracer_client *client,
-			  struct tracee *tracee, int wait_status)
+static void on_tracee_end(struct tracer_client *client, struct tracee *tracee,
+			  int wait_status)
 {
 	struct event event = {
 		.kind = EVENT_EXIT,

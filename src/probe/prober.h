@@ -45,7 +45,7 @@ struct prober_config {
 	const struct filter *entries;   /* -x */
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	bool system_calls;              /* the tracer watches them: -S, … */
-	bool system_entries;            /* … those that .entries names as SYS */
+	bool system_entries; /* … those that .entries names as SYS */
 	bool resolvers; /* of IFUNCs that .entries names: calls of NAME.IFUNC */
 	struct prototypes *prototypes;
 	/* Has prototypes that no file has; NULL: nobody would see them. */
@@ -100,8 +100,8 @@ void prober_pause(struct prober *prober, bool paused);
 
 struct prober_counts {
 	uint64_t calls;
-	uint64_t probes;        /* planted */
-	uint64_t failed_probes; /* places that couldn't be trapped */
+	uint64_t probes;         /* planted */
+	uint64_t failed_probes;  /* places that couldn't be trapped */
 	uint64_t failed_returns; /* calls whose return couldn't be trapped */
 };
 

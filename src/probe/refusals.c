@@ -48,9 +48,10 @@ bool prober_tell_refused(const struct prober *prober, uint64_t unnamed,
 
 	if (!count)
 		return false;
-	strbuf_printf(out, "%" PRIu64 " function%s could not be trapped (-D "
-		      "probe names %s)", count, count == 1 ? "" : "s",
-		      count == 1 ? "it" : "them");
+	strbuf_printf(out,
+		      "%" PRIu64 " function%s could not be trapped (-D "
+		      "probe names %s)",
+		      count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
 	for (size_t i = 0; i < REFUSALS && prober->refusals[i].function; i++) {
 		const struct refusal *refusal = &prober->refusals[i];
 		const struct function *function = refusal->function;

@@ -11,7 +11,7 @@ struct return_site {
 	struct probe_space *space;
 	taddr_t address;
 	unsigned running;
-	bool in_module;  /* else the memory may come and go without a word */
+	bool in_module; /* else the memory may come and go without a word */
 	UT_hash_handle hh;
 };
 

@@ -37,8 +37,9 @@ static struct script_place find_place(const struct module *module,
 	struct script_place place = { .per_thread = object->per_thread };
 
 	if (object->per_thread)
-		place.found = image_find_thread_object(
-			module->image, object->name, &place.object);
+		place.found = image_find_thread_object(module->image,
+						       object->name,
+						       &place.object);
 	else
 		place.found = image_find_object(module->image, object->name,
 						&place.address);
@@ -77,8 +78,9 @@ static struct script_binding *bind_module(const struct prober *prober,
 	struct script_binding *binding = NULL;
 	const struct script *script;
 
-	for (size_t i = 0; !binding && (script = prototypes_script(
-						prototypes, module->name, i));
+	for (size_t i = 0;
+	     !binding &&
+	     (script = prototypes_script(prototypes, module->name, i));
 	     i++)
 		binding = bind(script, module);
 	return binding;
@@ -88,8 +90,8 @@ static struct script_binding *bind_module(const struct prober *prober,
 static bool is_interpreter(const struct module *module)
 {
 	static const char *const names[] = { "libpython3", "libperl.so",
-					     "libruby", "python3", "perl",
-					     "php" };
+					     "libruby",    "python3",
+					     "perl",       "php" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strncmp(module->name, names[i], strlen(names[i])))
@@ -173,7 +175,8 @@ static int thread_object(const struct asked_task *asked,
 			 const struct image_thread_object *object, taddr_t *ret)
 {
 	const struct module *module = asked->binding->module;
-	taddr_t pointer = asked->moment->arch->thread_pointer(asked->moment->regs);
+	taddr_t pointer =
+		asked->moment->arch->thread_pointer(asked->moment->regs);
 	uint64_t number;
 	taddr_t block;
 	int err;

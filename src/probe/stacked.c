@@ -32,8 +32,9 @@ void stacked_enter(struct activation *activation, const struct moment *moment)
 	if (size > sizeof(activation->stacked))
 		size = sizeof(activation->stacked);
 	if (size)
-		activation->stacked_size = memory_read_some(
-			moment->memory, place(call), activation->stacked, size);
+		activation->stacked_size =
+			memory_read_some(moment->memory, place(call),
+					 activation->stacked, size);
 }
 
 struct memory *stacked_memory(const struct activation *activation,

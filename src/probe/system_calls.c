@@ -28,7 +28,7 @@ struct system_functions {
  * Several times as many as there are. A program may make up numbers; the rest
  * of them are shown as one.
  */
-#define NUMBERS_MAX 4096
+#define NUMBERS_MAX  4096
 #define OTHER_NUMBER (1ull << 63)
 
 static bool never_returns(const char *name)
@@ -67,9 +67,9 @@ static struct system_functions *new_function(struct prober *prober,
 	function->place = FUNCTION_SYSTEM_CALL;
 	function->returns = never_returns(function->name) ? RETURNS_NEVER :
 							    RETURNS_ONCE;
-	function->prototype = prototypes_find_syscall(
-		prober->config.prototypes, key->arch->syscalls,
-		function->name);
+	function->prototype = prototypes_find_syscall(prober->config.prototypes,
+						      key->arch->syscalls,
+						      function->name);
 	entry->wanted = is_wanted(prober, function->name);
 	return entry;
 }
@@ -83,9 +83,9 @@ static struct system_functions *find_known(struct prober *prober,
 	return entry;
 }
 
-static const struct system_functions *
-find_function(struct prober *prober, const struct arch_ops *arch,
-	      uint64_t number)
+static const struct system_functions *find_function(struct prober *prober,
+						    const struct arch_ops *arch,
+						    uint64_t number)
 {
 	struct system_key key = { arch, number };
 	struct system_functions *entry = find_known(prober, &key);
@@ -97,8 +97,7 @@ find_function(struct prober *prober, const struct arch_ops *arch,
 	}
 	if (!entry) {
 		entry = new_function(prober, &key);
-		HASH_ADD(hh, prober->system_functions, key, sizeof(key),
-			 entry);
+		HASH_ADD(hh, prober->system_functions, key, sizeof(key), entry);
 		wanted_found_entry(prober->wanted, entry->function.name,
 				   &kernel);
 	}

@@ -32,8 +32,8 @@ static void on_clone(struct trap_owner *owner, struct task *task)
 				  &flags) ||
 	    !(flags & CLONE_UNTRACED))
 		return;
-	if (space->arch->set_argument(&task->regs, &space->memory.memory,
-				      FLAGS, flags & ~(uint64_t)CLONE_UNTRACED))
+	if (space->arch->set_argument(&task->regs, &space->memory.memory, FLAGS,
+				      flags & ~(uint64_t)CLONE_UNTRACED))
 		return;
 	task->regs_changed = true;
 	diag_debug(DIAG_TRAP, "%d: its child is to be traced", (int)task->tid);
@@ -66,8 +66,7 @@ void untraced_plant(struct probe_space *space, const struct module *module)
 	space->untraced = untraced;
 }
 
-void untraced_forget_range(struct probe_space *space, taddr_t low,
-			   taddr_t high)
+void untraced_forget_range(struct probe_space *space, taddr_t low, taddr_t high)
 {
 	struct untraced **link = &space->untraced;
 

@@ -24,8 +24,7 @@ bool unwatched_goes_on(const struct moment *moment,
 	const struct function *before = calls->unwatched.function;
 
 	if (before && function->group && before != function &&
-	    before->group == function->group &&
-	    calls->unwatched.slot == slot &&
+	    before->group == function->group && calls->unwatched.slot == slot &&
 	    calls->unwatched.return_address == return_address &&
 	    calls->unwatched.argument == first_argument(moment))
 		return true;

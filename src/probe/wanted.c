@@ -22,7 +22,7 @@ struct wanted_set {
 	const struct filter *filter;
 	const char *option;
 	const char *never; /* what it means that nothing matched */
-	bool *found; /* these two by filter_count() */
+	bool *found;       /* these two by filter_count() */
 	struct near_names *near;
 };
 
@@ -164,8 +164,8 @@ static char *near_text(const struct near_names *near)
 	size_t i;
 
 	for (i = 0; i < near->count; i++)
-		strbuf_printf(&text, "%s%s", i ? ", " : "; near: ",
-			      near->names[i]);
+		strbuf_printf(&text, "%s%s",
+			      i ? ", " : "; near: ", near->names[i]);
 	return text.text ? text.text : xstrdup("");
 }
 
@@ -213,8 +213,8 @@ static void report_never(const struct wanted_set *set)
 			continue;
 		if (filter_is_for_system(set->filter, i))
 			diag(DIAG_WARNING, DIAG_PROBE,
-			     "%s %s: no such system call was made",
-			     set->option, filter_text(set->filter, i));
+			     "%s %s: no such system call was made", set->option,
+			     filter_text(set->filter, i));
 		else
 			diag(DIAG_WARNING, DIAG_PROBE,
 			     "%s %s: never found: %s%s", set->option,

@@ -23,10 +23,10 @@ void arguments_init(struct arguments *arguments,
 	arguments->known = 0;
 	type = arguments_result_type(arguments);
 	flatten(type, values->arch->word_size, &result);
-	convention_of(values)->begin(
-		values->entry_regs,
-		type->kind == TYPE_VOID ? NULL : &result.value,
-		&arguments->cursor);
+	convention_of(values)->begin(values->entry_regs,
+				     type->kind == TYPE_VOID ? NULL :
+							       &result.value,
+				     &arguments->cursor);
 }
 
 unsigned arguments_count(const struct arguments *arguments)
@@ -112,9 +112,11 @@ int arguments_result(const struct arguments *arguments,
 	if (!values->result_regs || type->kind == TYPE_VOID)
 		return -ENODATA;
 	flatten(type, values->arch->word_size, &flat);
-	found->err = convention_of(values)->result(
-		values->entry_regs, values->result_regs, values->result_fp,
-		values->memory, &flat.value, &found->passed);
+	found->err = convention_of(values)->result(values->entry_regs,
+						   values->result_regs,
+						   values->result_fp,
+						   values->memory, &flat.value,
+						   &found->passed);
 	return place_of(arguments, found, ret);
 }
 

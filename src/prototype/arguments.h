@@ -52,8 +52,7 @@ int arguments_place(struct arguments *arguments, unsigned index,
  * is, or points to.
  */
 int arguments_further(struct arguments *arguments, const struct type *type,
-		      struct found_value *found,
-		      struct place *ret) MUST_CHECK;
+		      struct found_value *found, struct place *ret) MUST_CHECK;
 
 /* Where the result lies, likewise; -ENODATA before the return. */
 const struct type *arguments_result_type(const struct arguments *arguments);

@@ -36,9 +36,8 @@ static struct definition *find(struct definition *table, const char *name,
 }
 
 /* The entry of a name, a new one if there is none. */
-static struct definition *entry_of(struct pool *pool,
-				   struct definition **table, const char *name,
-				   size_t length)
+static struct definition *entry_of(struct pool *pool, struct definition **table,
+				   const char *name, size_t length)
 {
 	struct definition *entry = find(*table, name, length);
 
@@ -50,9 +49,8 @@ static struct definition *entry_of(struct pool *pool,
 	return entry;
 }
 
-void definitions_add_function(struct definitions *definitions,
-			      const char *name, size_t length,
-			      const struct prototype *prototype)
+void definitions_add_function(struct definitions *definitions, const char *name,
+			      size_t length, const struct prototype *prototype)
 {
 	entry_of(&definitions->pool, &definitions->functions, name, length)
 		->prototype = prototype;
@@ -86,10 +84,9 @@ void definitions_import(struct definitions *definitions,
 	for (size_t i = 0; i < definitions->import_count; i++)
 		if (definitions->imports[i] == other)
 			return;
-	definitions->imports = xgrow(definitions->imports,
-				     definitions->import_count,
-				     &definitions->import_room,
-				     sizeof(*definitions->imports));
+	definitions->imports =
+		xgrow(definitions->imports, definitions->import_count,
+		      &definitions->import_room, sizeof(*definitions->imports));
 	definitions->imports[definitions->import_count++] = other;
 	import_table(&definitions->pool, &definitions->functions,
 		     other->functions);
@@ -102,8 +99,8 @@ const struct prototype *
 definitions_find_function(const struct definitions *definitions,
 			  const char *name)
 {
-	struct definition *found = find(definitions->functions, name,
-					strlen(name));
+	struct definition *found =
+		find(definitions->functions, name, strlen(name));
 
 	return found ? found->prototype : NULL;
 }

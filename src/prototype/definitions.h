@@ -39,9 +39,8 @@ struct definitions *definitions_new(const char *path);
 void definitions_free(struct definitions *definitions);
 
 /* A later definition of a name replaces an earlier one. */
-void definitions_add_function(struct definitions *definitions,
-			      const char *name, size_t length,
-			      const struct prototype *prototype);
+void definitions_add_function(struct definitions *definitions, const char *name,
+			      size_t length, const struct prototype *prototype);
 void definitions_add_type(struct definitions *definitions, const char *name,
 			  size_t length, struct type *type);
 

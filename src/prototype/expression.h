@@ -9,8 +9,8 @@ enum expression_kind {
 	EXPRESSION_NUMBER,
 	EXPRESSION_ARGUMENT, /* .number-th, from 1 on */
 	EXPRESSION_RESULT,
-	EXPRESSION_ELEMENT,  /* .number-th of the struct around it */
-	EXPRESSION_ZERO,     /* up to a zero element, at most .limit */
+	EXPRESSION_ELEMENT, /* .number-th of the struct around it */
+	EXPRESSION_ZERO,    /* up to a zero element, at most .limit */
 };
 
 struct expression {

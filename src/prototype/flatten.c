@@ -34,8 +34,7 @@ static void add_scalar(struct flattening *flattening, uint64_t offset,
 		       uint8_t size, enum scalar_kind kind)
 {
 	struct flat_value *value = &flattening->to->value;
-	struct scalar scalar = { .offset = offset, .size = size,
-				 .kind = kind };
+	struct scalar scalar = { .offset = offset, .size = size, .kind = kind };
 	unsigned at = value->count;
 
 	if (value->count == FLAT_SCALARS_MAX || is_known(value, &scalar))
@@ -69,8 +68,8 @@ static void add_bits(struct flattening *flattening,
 		     const struct type_member *member, uint64_t offset)
 {
 	uint64_t first = offset + member->bit_offset / 8;
-	uint64_t last = offset + (member->bit_offset + member->bit_size - 1) /
-					 8;
+	uint64_t last =
+		offset + (member->bit_offset + member->bit_size - 1) / 8;
 
 	if (last >= FLAT_BYTES_MAX)
 		return;
@@ -78,8 +77,8 @@ static void add_bits(struct flattening *flattening,
 		add_scalar(flattening, at, 1, SCALAR_INTEGER);
 }
 
-static void add_members(struct flattening *flattening,
-			const struct type *type, uint64_t offset)
+static void add_members(struct flattening *flattening, const struct type *type,
+			uint64_t offset)
 {
 	struct layout_walk walk = layout_members(type, flattening->word_size);
 	const struct type_member *member;
@@ -95,8 +94,8 @@ static void add_members(struct flattening *flattening,
 	}
 }
 
-static void add_elements(struct flattening *flattening,
-			 const struct type *type, uint64_t offset)
+static void add_elements(struct flattening *flattening, const struct type *type,
+			 uint64_t offset)
 {
 	uint64_t whole = layout_of(type, flattening->word_size).size;
 	uint64_t size = layout_of(type->target, flattening->word_size).size;
@@ -152,10 +151,10 @@ static void add_type(struct flattening *flattening, const struct type *type,
 	flattening->depth--;
 }
 
-void flatten(const struct type *type, unsigned word_size,
-	     struct flattened *ret)
+void flatten(const struct type *type, unsigned word_size, struct flattened *ret)
 {
-	struct flattening flattening = { .to = ret, .word_size = word_size,
+	struct flattening flattening = { .to = ret,
+					 .word_size = word_size,
 					 .steps = STEPS_MAX };
 	struct layout layout = layout_of(type, word_size);
 

@@ -64,8 +64,10 @@ uint8_t format_read_size(struct format_reader *reader)
 
 struct type format_integer(uint8_t size, bool is_signed, enum lens lens)
 {
-	return (struct type){ .kind = TYPE_INTEGER, .size = size,
-			      .is_signed = is_signed, .lens = lens };
+	return (struct type){ .kind = TYPE_INTEGER,
+			      .size = size,
+			      .is_signed = is_signed,
+			      .lens = lens };
 }
 
 int format_add(struct format_reader *reader, unsigned position,

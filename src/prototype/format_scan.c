@@ -76,7 +76,7 @@ static void set_text(const struct conversion *conversion,
 		ret->kind = FORMAT_TEXT;
 		ret->unit = wide ? 4 : 1;
 		ret->whole = counted;
-		ret->precision = !counted	   ? UINT64_MAX :
+		ret->precision = !counted          ? UINT64_MAX :
 				 conversion->width ? conversion->width :
 						     1;
 		ret->precision_from = -1;

@@ -79,8 +79,7 @@ static const struct type *make_array(struct making *making,
 }
 
 static bool is_passed_by_address(struct making *making,
-				 const struct debug_type *from,
-				 unsigned depth)
+				 const struct debug_type *from, unsigned depth)
 {
 	bool found = from->by_address;
 	uint32_t i;
@@ -185,14 +184,12 @@ static unsigned count_values(struct making *making,
 	unsigned count = 0;
 	uint32_t i;
 
-	if (!type ||
-	    (type->kind != DEBUG_STRUCT && type->kind != DEBUG_UNION))
+	if (!type || (type->kind != DEBUG_STRUCT && type->kind != DEBUG_UNION))
 		return 1;
 	if (depth == TYPE_DEPTH_MAX || !making->steps)
 		return VALUES_BEHIND_POINTER + 1;
 	making->steps--;
-	for (i = 0; i < type->part_count && count <= VALUES_BEHIND_POINTER;
-	     i++)
+	for (i = 0; i < type->part_count && count <= VALUES_BEHIND_POINTER; i++)
 		count += count_values(making,
 				      type_at(making, type->parts[i].type),
 				      depth + 1);
@@ -259,8 +256,7 @@ static const struct type *make_pointer(struct making *making,
 
 	if (target && target->kind == DEBUG_CHARACTER)
 		return text_from_debuginfo(making->pool, target);
-	if (!target || level != LEVEL_VALUE ||
-	    !is_shown_behind(making, target))
+	if (!target || level != LEVEL_VALUE || !is_shown_behind(making, target))
 		return builtin("addr");
 	return make_behind(making, from->target);
 }
@@ -309,8 +305,7 @@ static const struct type *make(struct making *making, uint32_t number,
 }
 
 /* What `this' points to is an address to whoever reads the log. */
-static const struct type *make_parameter(struct making *making,
-					 uint32_t index)
+static const struct type *make_parameter(struct making *making, uint32_t index)
 {
 	const struct debug_function *function = making->function;
 
@@ -357,7 +352,8 @@ const struct prototype *from_debuginfo(struct pool *pool,
 				       const struct debug_function *function)
 {
 	struct prototype *prototype = pool_alloc(pool, sizeof(*prototype));
-	struct making making = { .pool = pool, .function = function,
+	struct making making = { .pool = pool,
+				 .function = function,
 				 .steps = STEPS_MAX };
 	const struct type *result;
 	bool known;

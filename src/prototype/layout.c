@@ -52,8 +52,7 @@ static uint64_t round_up(uint64_t n, uint32_t align)
 	return align ? (n + align - 1) / align * align : n;
 }
 
-static struct layout members_layout(const struct type *type,
-				    unsigned word_size)
+static struct layout members_layout(const struct type *type, unsigned word_size)
 {
 	struct layout_walk walk = layout_members(type, word_size);
 	struct layout layout;
@@ -64,8 +63,7 @@ static struct layout members_layout(const struct type *type,
 					type->align ? type->align : 1 };
 	while (layout_next(&walk, &offset))
 		;
-	layout = (struct layout){ round_up(walk.end, walk.align),
-				  walk.align };
+	layout = (struct layout){ round_up(walk.end, walk.align), walk.align };
 	if (layout.size > LAYOUT_BYTES_MAX)
 		layout.size = LAYOUT_BYTES_MAX;
 	return layout;
@@ -94,7 +92,8 @@ struct layout layout_of(const struct type *type, unsigned word_size)
 
 struct layout_walk layout_members(const struct type *type, unsigned word_size)
 {
-	return (struct layout_walk){ .type = type, .word_size = word_size,
+	return (struct layout_walk){ .type = type,
+				     .word_size = word_size,
 				     .align = 1 };
 }
 
@@ -114,7 +113,8 @@ const struct type_member *layout_next(struct layout_walk *walk,
 	}
 	layout = layout_of(member->type, walk->word_size);
 	offset = walk->type->kind == TYPE_UNION ?
-			 0 : round_up(walk->end, layout.align);
+			 0 :
+			 round_up(walk->end, layout.align);
 	if (offset + layout.size > walk->end)
 		walk->end = offset + layout.size;
 	if (walk->align < layout.align)

@@ -27,8 +27,7 @@ struct layout_walk {
 	uint32_t align; /* the largest so far */
 };
 
-struct layout_walk layout_members(const struct type *type,
-				  unsigned word_size);
+struct layout_walk layout_members(const struct type *type, unsigned word_size);
 
 /* The next member and where it lies; NULL when there is none. */
 const struct type_member *layout_next(struct layout_walk *walk,

@@ -29,8 +29,8 @@ uint64_t number_unsigned(const struct type *type, uint64_t word,
 	return cut(word, 8 * layout_of(type, word_size).size, false);
 }
 
-int number_read(struct place place, const struct type *type,
-		unsigned word_size, uint64_t *ret)
+int number_read(struct place place, const struct type *type, unsigned word_size,
+		uint64_t *ret)
 {
 	uint64_t size = layout_of(type, word_size).size;
 	uint64_t word = 0;

@@ -16,8 +16,8 @@ uint64_t number_unsigned(const struct type *type, uint64_t word,
 			 unsigned word_size);
 
 /* The value at a place, narrowed; -ENODATA when it is no such number. */
-int number_read(struct place place, const struct type *type,
-		unsigned word_size, uint64_t *ret) MUST_CHECK;
+int number_read(struct place place, const struct type *type, unsigned word_size,
+		uint64_t *ret) MUST_CHECK;
 
 /* That of a member whose struct lies there, at the offset that it has. */
 int number_read_member(struct place place, const struct type_member *member,

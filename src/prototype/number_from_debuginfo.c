@@ -14,9 +14,8 @@ static bool is_integer_size(uint64_t size)
 }
 
 /* NULL when there is no integer of that size. */
-static const struct type *make_integer(struct pool *pool,
-				       const struct debug_type *from,
-				       enum lens lens)
+static const struct type *
+make_integer(struct pool *pool, const struct debug_type *from, enum lens lens)
 {
 	const struct type type = {
 		.kind = TYPE_INTEGER,
@@ -32,12 +31,10 @@ static const struct type *make_integer(struct pool *pool,
 static const struct type *make_character(struct pool *pool,
 					 const struct debug_type *from)
 {
-	bool is_number = from->name &&
-			 (!strncmp(from->name, "unsigned", 8) ||
-			  !strncmp(from->name, "signed", 6));
+	bool is_number = from->name && (!strncmp(from->name, "unsigned", 8) ||
+					!strncmp(from->name, "signed", 6));
 
-	return make_integer(pool, from,
-			    is_number ? LENS_PLAIN : LENS_CHAR);
+	return make_integer(pool, from, is_number ? LENS_PLAIN : LENS_CHAR);
 }
 
 const struct type *text_from_debuginfo(struct pool *pool,
@@ -131,8 +128,7 @@ static const struct type *make_enum(struct pool *pool,
 		int64_t value = from->parts[i].value;
 
 		names[i] = (struct type_name){
-			.name = from->parts[i].name ? from->parts[i].name :
-						      "?",
+			.name = from->parts[i].name ? from->parts[i].name : "?",
 			.value = value,
 			.mask = value ? (uint64_t)value : UINT64_MAX,
 		};
@@ -145,12 +141,12 @@ static const struct type *make_enum(struct pool *pool,
 static const struct type *make_unknown(struct pool *pool,
 				       const struct debug_type *from)
 {
-	const struct type type = { .kind = TYPE_INTEGER, .lens = LENS_HEX,
+	const struct type type = { .kind = TYPE_INTEGER,
+				   .lens = LENS_HEX,
 				   .size = from->size ? from->size :
 							TYPE_WORD };
 
-	return !from->size || (is_integer_size(from->size) &&
-			       from->size <= 8) ?
+	return !from->size || (is_integer_size(from->size) && from->size <= 8) ?
 		       keep(pool, &type) :
 		       NULL;
 }

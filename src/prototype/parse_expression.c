@@ -4,17 +4,17 @@
 
 #include "prototype/parser.h"
 
-const struct expression *
-parser_new_expression(struct parser *parser, enum expression_kind kind,
-		      uint64_t number, const struct expression *limit)
+const struct expression *parser_new_expression(struct parser *parser,
+					       enum expression_kind kind,
+					       uint64_t number,
+					       const struct expression *limit)
 {
 	struct expression expression = { kind, number, limit, NULL };
 
 	return pool_copy(&parser->into->pool, &expression, sizeof(expression));
 }
 
-bool parser_numbered(const struct token *token, const char *stem,
-		     uint64_t *ret)
+bool parser_numbered(const struct token *token, const char *stem, uint64_t *ret)
 {
 	size_t length = strlen(stem);
 	uint64_t number = 0;
@@ -32,9 +32,8 @@ bool parser_numbered(const struct token *token, const char *stem,
 	return true;
 }
 
-const struct expression *parser_argument(struct parser *parser,
-					 const struct token *at,
-					 uint64_t number)
+const struct expression *
+parser_argument(struct parser *parser, const struct token *at, uint64_t number)
 {
 	if (number == 0)
 		return parser_new_expression(parser, EXPRESSION_RESULT, 0,

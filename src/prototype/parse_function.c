@@ -4,7 +4,7 @@
 
 #include "prototype/parser.h"
 
-#define VALUES_MAX 64
+#define VALUES_MAX       64
 #define ALTERNATIVES_MAX 16
 
 /* The parameters of the function that is being read. */
@@ -100,8 +100,7 @@ static int parse_conditional(struct parser *parser, struct parameter *ret)
 static int check_alternative(struct parser *parser, const struct token *at,
 			     const struct type *type)
 {
-	bool fits = (type->kind == TYPE_POINTER &&
-		     type->lens != LENS_FORMAT) ||
+	bool fits = (type->kind == TYPE_POINTER && type->lens != LENS_FORMAT) ||
 		    (type->kind == TYPE_INTEGER && type->size <= 4);
 
 	if (fits)
@@ -151,8 +150,8 @@ static bool needs_result(const struct parameter *parameter)
 	bool needed = parameter->type->needs_result;
 
 	for (unsigned i = 0; i < parameter->alternative_count; i++)
-		needed =
-			needed || parameter->alternatives[i].type->needs_result;
+		needed = needed ||
+			 parameter->alternatives[i].type->needs_result;
 	return needed;
 }
 
@@ -301,8 +300,8 @@ static void define_function(struct parser *parser, const struct token *name,
 {
 	struct pool *pool = &parser->into->pool;
 
-	prototype->parameters = pool_copy(pool, all->list,
-					  all->count * sizeof(*all->list));
+	prototype->parameters =
+		pool_copy(pool, all->list, all->count * sizeof(*all->list));
 	prototype->count = all->count;
 	prototype->later = all->later < all->count ? all->later : all->count;
 	prototype->variadic = all->variadic;

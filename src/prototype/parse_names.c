@@ -45,8 +45,8 @@ static int parse_name(struct parser *parser, enum lens lens,
 
 	if (token->kind != TOKEN_NAME)
 		return lexer_expected(&parser->lexer, token, "a name");
-	ret->name = pool_strndup(&parser->into->pool, token->text,
-				 token->length);
+	ret->name =
+		pool_strndup(&parser->into->pool, token->text, token->length);
 	lexer_next(&parser->lexer);
 	return lens == LENS_FLAGS ? parse_flag_value(parser, ret) :
 				    parse_enum_value(parser, ret);
@@ -81,8 +81,7 @@ static int parse_list(struct parser *parser, struct type *type)
 	return 0;
 }
 
-int parse_names(struct parser *parser, enum lens lens,
-		const struct type **ret)
+int parse_names(struct parser *parser, enum lens lens, const struct type **ret)
 {
 	const struct type *base = type_builtin("int", 3);
 	struct type type;

@@ -74,7 +74,8 @@ int parser_check_complete(struct parser *parser, const struct token *at,
 static int pointer_to(struct parser *parser, const struct type *target,
 		      enum lens lens, const struct type **ret)
 {
-	struct type type = { .kind = TYPE_POINTER, .target = target,
+	struct type type = { .kind = TYPE_POINTER,
+			     .target = target,
 			     .lens = lens };
 
 	return parser_new_type(parser, type, ret);
@@ -83,7 +84,8 @@ static int pointer_to(struct parser *parser, const struct type *target,
 static int array_of(struct parser *parser, const struct type *element,
 		    const struct expression *length, const struct type **ret)
 {
-	struct type type = { .kind = TYPE_ARRAY, .target = element,
+	struct type type = { .kind = TYPE_ARRAY,
+			     .target = element,
 			     .length = length };
 
 	return parser_new_type(parser, type, ret);
@@ -123,8 +125,8 @@ static enum lens lens_of_text(const struct type *inner, enum lens lens)
 	const struct type *array = inner->kind == TYPE_POINTER ? inner->target :
 								 inner;
 
-	if (lens == LENS_STRING && array->kind == TYPE_ARRAY &&
-	    array->length && array->length->kind != EXPRESSION_ZERO)
+	if (lens == LENS_STRING && array->kind == TYPE_ARRAY && array->length &&
+	    array->length->kind != EXPRESSION_ZERO)
 		return LENS_BYTES;
 	return lens;
 }
@@ -138,11 +140,10 @@ static int to_text(struct parser *parser, const struct token *at,
 	int err;
 
 	copy.lens = lens_of_text(inner, lens);
-	if (is_integer_array(inner) || (inner->kind == TYPE_POINTER &&
-					is_integer_array(inner->target)))
+	if (is_integer_array(inner) ||
+	    (inner->kind == TYPE_POINTER && is_integer_array(inner->target)))
 		return parser_new_type(parser, copy, ret);
-	if (inner->kind != TYPE_POINTER ||
-	    inner->target->kind != TYPE_INTEGER)
+	if (inner->kind != TYPE_POINTER || inner->target->kind != TYPE_INTEGER)
 		return lexer_expected(&parser->lexer, at,
 				      "char* or array(char, LENGTH)*");
 	err = array_of(parser, inner->target,
@@ -185,8 +186,8 @@ static int parse_addressed(struct parser *parser, const struct type **ret)
 	at = parser->lexer.token;
 	if (!err)
 		err = parse_type(parser, &inner);
-	if (!err && (inner->kind != TYPE_POINTER ||
-		     inner->target->kind != TYPE_ARRAY))
+	if (!err &&
+	    (inner->kind != TYPE_POINTER || inner->target->kind != TYPE_ARRAY))
 		err = lexer_expected(&parser->lexer, &at, "a string");
 	if (err)
 		return err;

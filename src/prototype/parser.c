@@ -23,9 +23,9 @@ int parser_take_number(struct parser *parser, int64_t *ret)
 /* Who writes one of these as a name has forgotten a comma. */
 static bool is_c_type(const struct token *token)
 {
-	static const char *const words[] = { "char",  "short",  "int",
-					     "long",  "float",  "double",
-					     "void",  "struct", "union",
+	static const char *const words[] = { "char", "short",  "int",
+					     "long", "float",  "double",
+					     "void", "struct", "union",
 					     "enum" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -82,8 +82,8 @@ static int parse_import(struct parser *parser)
 static void define_type(struct parser *parser, const struct token *name,
 			const struct type *type)
 {
-	struct type *known = definitions_find_type(parser->into, name->text,
-						   name->length);
+	struct type *known =
+		definitions_find_type(parser->into, name->text, name->length);
 	struct pool *pool = &parser->into->pool;
 
 	if (known && !type_is_complete(known) && type->kind == known->kind)

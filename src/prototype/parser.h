@@ -61,20 +61,20 @@ int parser_new_type(struct parser *parser, struct type type,
 int parser_check_complete(struct parser *parser, const struct token *at,
 			  const struct type *type) MUST_CHECK;
 
-int parse_expression(struct parser *parser, const struct expression **ret)
-	MUST_CHECK;
+int parse_expression(struct parser *parser,
+		     const struct expression **ret) MUST_CHECK;
 
 /* The number N of a word like argN; false when it isn't one. */
 bool parser_numbered(const struct token *token, const char *stem,
 		     uint64_t *ret);
 
 /* The value of an argument from 1 on, or (0) of the result. */
-const struct expression *parser_argument(struct parser *parser,
-					 const struct token *at,
-					 uint64_t number);
-
 const struct expression *
-parser_new_expression(struct parser *parser, enum expression_kind kind,
-		      uint64_t number, const struct expression *limit);
+parser_argument(struct parser *parser, const struct token *at, uint64_t number);
+
+const struct expression *parser_new_expression(struct parser *parser,
+					       enum expression_kind kind,
+					       uint64_t number,
+					       const struct expression *limit);
 
 #endif

@@ -24,8 +24,7 @@ static int count_from_argument(struct printer *printer, uint64_t number,
 	if (err)
 		return err;
 	return count_from(printer, place,
-			  arguments_type(&printer->arguments, number - 1),
-			  ret);
+			  arguments_type(&printer->arguments, number - 1), ret);
 }
 
 static int count_from_result(struct printer *printer, uint64_t *ret)
@@ -113,8 +112,7 @@ static bool has_value(struct printer *printer,
 	return false;
 }
 
-bool print_condition(struct printer *printer,
-		     const struct condition *condition)
+bool print_condition(struct printer *printer, const struct condition *condition)
 {
 	struct arguments *arguments = &printer->arguments;
 	unsigned index = condition->argument - 1;

@@ -81,8 +81,7 @@ static uint64_t precision_of(const struct rest *rest,
 static void print_printed(struct printer *printer, const struct rest *rest,
 			  unsigned index)
 {
-	const struct format_argument *argument =
-		&rest->format.arguments[index];
+	const struct format_argument *argument = &rest->format.arguments[index];
 	const struct further *further = &rest->list[index];
 
 	if (further->err)
@@ -106,8 +105,7 @@ static uint64_t stored_count(struct printer *printer)
 static void print_scanned(struct printer *printer, const struct rest *rest,
 			  unsigned index, uint64_t stored)
 {
-	const struct format_argument *argument =
-		&rest->format.arguments[index];
+	const struct format_argument *argument = &rest->format.arguments[index];
 	const struct further *further = &rest->list[index];
 
 	if (further->err)
@@ -130,8 +128,8 @@ static long read_wide(struct printer *printer, taddr_t address, unsigned unit,
 	uint32_t c = 0;
 
 	while (length < room - 1 &&
-	       memory_read(printer->values->memory, address + length * unit,
-			   &c, unit) == 0 &&
+	       memory_read(printer->values->memory, address + length * unit, &c,
+			   unit) == 0 &&
 	       c)
 		ret[length++] = c < 0x80 ? (char)c : ' ';
 	ret[length] = '\0';
@@ -186,8 +184,8 @@ void print_format_arguments(struct printer *printer, const struct type *type,
 void print_scan_arguments(struct printer *printer, const struct type *type,
 			  taddr_t format)
 {
-	struct rest *rest = read_format(printer, type, format,
-					format_read_scan);
+	struct rest *rest =
+		read_format(printer, type, format, format_read_scan);
 	uint64_t stored = stored_count(printer);
 
 	if (!rest)

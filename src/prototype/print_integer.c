@@ -115,8 +115,7 @@ static enum number_style show_flags(struct shown *shown)
 	if (!shown->text.length)
 		return show_hex(shown);
 	if (rest)
-		strbuf_printf(&shown->text, "|%#llx",
-			      (unsigned long long)rest);
+		strbuf_printf(&shown->text, "|%#llx", (unsigned long long)rest);
 	return NUMBER_NAMED;
 }
 
@@ -233,8 +232,7 @@ void print_bits(struct printer *printer, struct place place, uint64_t size)
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
 	if (memory_read(place.memory, place.address, bytes, size)) {
-		print_ops(printer)->unreadable(printer->writer,
-						 place.address);
+		print_ops(printer)->unreadable(printer->writer, place.address);
 		return;
 	}
 	show_bit_numbers(&text, bytes, size);

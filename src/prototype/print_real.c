@@ -104,8 +104,7 @@ static void print_failed(struct printer *printer, int err, struct place place)
 	if (err == -ENODATA)
 		print_ops(printer)->unknown(printer->writer);
 	else
-		print_ops(printer)->unreadable(printer->writer,
-						 place.address);
+		print_ops(printer)->unreadable(printer->writer, place.address);
 }
 
 void print_real(struct printer *printer, const struct type *type,

@@ -114,8 +114,7 @@ static void print_rest(struct printer *printer, const union address *address,
 		break;
 	case AF_INET:
 		print_plain(printer, "sin_port", ntohs(address->in.sin_port));
-		print_host(printer, "sin_addr", AF_INET,
-			   &address->in.sin_addr);
+		print_host(printer, "sin_addr", AF_INET, &address->in.sin_addr);
 		break;
 	case AF_INET6:
 		print_plain(printer, "sin6_port",

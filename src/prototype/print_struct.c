@@ -33,8 +33,8 @@ static void print_member(struct printer *printer,
 static void print_members(struct printer *printer, const struct type *type,
 			  struct place place)
 {
-	struct layout_walk walk = layout_members(type,
-						 print_word_size(printer));
+	struct layout_walk walk =
+		layout_members(type, print_word_size(printer));
 	const struct type_member *member;
 	uint64_t offset;
 
@@ -53,8 +53,7 @@ static bool same_type(const struct type *a, const struct type *b)
 }
 
 /* Lists end somewhere: -A structs of one type within each other are enough. */
-static bool is_too_deep(const struct printer *printer,
-			const struct type *type)
+static bool is_too_deep(const struct printer *printer, const struct type *type)
 {
 	unsigned count = 0;
 

@@ -52,9 +52,10 @@ static void read_characters(const struct text *text, uint64_t most,
 		char piece[4096];
 		uint64_t left = size - ret->bytes.length;
 		size_t want = left < sizeof(piece) ? left : sizeof(piece);
-		size_t got = memory_read_some(
-			text->place.memory,
-			text->place.address + ret->bytes.length, piece, want);
+		size_t got = memory_read_some(text->place.memory,
+					      text->place.address +
+						      ret->bytes.length,
+					      piece, want);
 
 		strbuf_add(&ret->bytes, piece, got);
 		count_characters(ret, text);
@@ -86,7 +87,8 @@ static struct strbuf to_utf8(const struct reading *reading, unsigned unit,
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t c = character(reading, unit, i);
 		uint32_t low = unit == 2 && i + 1 < count ?
-				       character(reading, unit, i + 1) : 0;
+				       character(reading, unit, i + 1) :
+				       0;
 
 		if (is_surrogate(c, 0xd800) && is_surrogate(low, 0xdc00)) {
 			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
@@ -134,7 +136,7 @@ void print_text(struct printer *printer, const struct text *text)
 	read_characters(text, want, &reading);
 	if (want && !reading.bytes.length)
 		print_ops(printer)->unreadable(printer->writer,
-						 text->place.address);
+					       text->place.address);
 	else if (reading.count > most)
 		write_text(printer, text, &reading, most, true);
 	else

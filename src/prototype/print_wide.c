@@ -57,8 +57,7 @@ void print_wide_integer(struct printer *printer, const struct type *type,
 	wide value;
 
 	if (memory_read(place.memory, place.address, words, sizeof(words))) {
-		print_ops(printer)->unreadable(printer->writer,
-						 place.address);
+		print_ops(printer)->unreadable(printer->writer, place.address);
 		return;
 	}
 	negative = type->is_signed && (int64_t)words[1] < 0;

@@ -25,9 +25,9 @@ struct printer {
 	struct value_writer *writer;
 	struct arguments arguments;
 	const struct open_struct *open; /* the innermost, or NULL */
-	unsigned left;  /* values that are still shown */
-	unsigned depth; /* values in values */
-	bool failed;    /* the call has, and so has filled nothing in */
+	unsigned left;                  /* values that are still shown */
+	unsigned depth;                 /* values in values */
+	bool failed; /* the call has, and so has filled nothing in */
 };
 
 unsigned print_word_size(const struct printer *printer);
@@ -70,9 +70,9 @@ void print_bits(struct printer *printer, struct place place, uint64_t size);
 /* Which characters a text has. */
 struct text {
 	struct place place;
-	uint64_t size; /* at most; UINT64_MAX: no end is known */
-	unsigned unit; /* bytes of a character: 1, or of a wide one 2 or 4 */
-	bool whole;    /* with all its NULs, else up to the first */
+	uint64_t size;  /* at most; UINT64_MAX: no end is known */
+	unsigned unit;  /* bytes of a character: 1, or of a wide one 2 or 4 */
+	bool whole;     /* with all its NULs, else up to the first */
 	bool addressed; /* where it lies is shown, too */
 };
 
@@ -84,8 +84,7 @@ void print_socket_address(struct printer *printer, struct place place,
 
 /* A string of characters of so many bytes if it looks like one, else an
    address. */
-void print_maybe_text(struct printer *printer, taddr_t address,
-		      unsigned unit);
+void print_maybe_text(struct printer *printer, taddr_t address, unsigned unit);
 
 /* How many elements; -ENODATA when that can't be known, or is negative. */
 int print_count(struct printer *printer, const struct expression *length,

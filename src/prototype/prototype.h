@@ -94,8 +94,8 @@ const struct script *prototypes_script(struct prototypes *prototypes,
 
 /* How much of a value is shown, and how. */
 struct print_limits {
-	unsigned string_bytes;   /* -s */
-	unsigned array_elements; /* -A */
+	unsigned string_bytes;           /* -s */
+	unsigned array_elements;         /* -A */
 	const struct value_style *style; /* of text; NULL: calltrap's own */
 };
 
@@ -111,8 +111,8 @@ print_style(const struct print_limits *limits)
  */
 struct call_values {
 	const struct arch_ops *arch;
-	const struct regs *entry_regs;  /* at the function's first instruction */
-	const struct regs *result_regs; /* after its return, or NULL */
+	const struct regs *entry_regs; /* at the function's first instruction */
+	const struct regs *result_regs;  /* after its return, or NULL */
 	const struct fp_regs *entry_fp;  /* of the same moments; NULL: were */
 	const struct fp_regs *result_fp; /* not read */
 	bool system_call;

@@ -17,7 +17,7 @@
 #include "prototype/from_debuginfo.h"
 #include "prototype/parser.h"
 
-#define FILE_SIZE_MAX (16u << 20)
+#define FILE_SIZE_MAX    (16u << 20)
 #define IMPORT_DEPTH_MAX 16
 
 /* Which files speak of a library. */
@@ -196,10 +196,9 @@ static int add_global(struct prototypes *prototypes, const char *path)
 	}
 	if (err)
 		return err;
-	prototypes->globals = xgrow(prototypes->globals,
-				    prototypes->global_count,
-				    &prototypes->global_room,
-				    sizeof(*prototypes->globals));
+	prototypes->globals =
+		xgrow(prototypes->globals, prototypes->global_count,
+		      &prototypes->global_room, sizeof(*prototypes->globals));
 	prototypes->globals[prototypes->global_count++] = file;
 	return 0;
 }
@@ -258,9 +257,8 @@ int prototypes_import(struct prototypes *prototypes, struct definitions *into,
 	return err;
 }
 
-static void library_add(struct prototypes *prototypes,
-			struct library *library, const char *directory,
-			size_t length)
+static void library_add(struct prototypes *prototypes, struct library *library,
+			const char *directory, size_t length)
 {
 	char *path = xasprintf("%s/%.*s.conf", directory, (int)length,
 			       library->name);
@@ -268,8 +266,7 @@ static void library_add(struct prototypes *prototypes,
 
 	if (load_found(prototypes, path, &file) == 0) {
 		library->files = xgrow(library->files, library->count,
-				       &library->room,
-				       sizeof(*library->files));
+				       &library->room, sizeof(*library->files));
 		library->files[library->count++] = file;
 	}
 	free(path);
@@ -285,8 +282,7 @@ static size_t snip_version(const char *name, size_t length)
 	return at < length && at > 1 && name[at - 1] == '.' ? at - 1 : 0;
 }
 
-static void library_load(struct prototypes *prototypes,
-			 struct library *library)
+static void library_load(struct prototypes *prototypes, struct library *library)
 {
 	size_t whole = strlen(library->name);
 
@@ -345,8 +341,7 @@ static const struct prototype *find_anywhere(struct prototypes *prototypes,
 	struct library *library, *next;
 
 	HASH_ITER(hh, prototypes->libraries, library, next) {
-		const struct prototype *found = library_find(library,
-							     function);
+		const struct prototype *found = library_find(library, function);
 
 		if (found)
 			return found;
@@ -378,7 +373,8 @@ const struct prototype *prototypes_find_last(struct prototypes *prototypes,
 		if (!last->used)
 			diag(DIAG_NOTE, DIAG_PROTOTYPE,
 			     "%s has prototypes that calltrap's own files "
-			     "lack: of %s, …", last->path, function);
+			     "lack: of %s, …",
+			     last->path, function);
 		last->used = true;
 		return found;
 	}
@@ -389,13 +385,12 @@ const struct prototype *prototypes_find(struct prototypes *prototypes,
 					const char *library,
 					const char *function)
 {
-	const struct prototype *found =
-		find_in(prototypes->globals, prototypes->global_count,
-			function);
+	const struct prototype *found = find_in(prototypes->globals,
+						prototypes->global_count,
+						function);
 
 	if (!found && library)
-		found = library_find(library_of(prototypes, library),
-				     function);
+		found = library_find(library_of(prototypes, library), function);
 	if (!found && !library)
 		found = find_anywhere(prototypes, function);
 	return found;
@@ -427,8 +422,9 @@ const struct script *prototypes_script(struct prototypes *prototypes,
 				       const char *library, size_t index)
 {
 	const struct library *own = library_of(prototypes, library);
-	const struct script *found = script_in(
-		prototypes->globals, prototypes->global_count, &index);
+	const struct script *found = script_in(prototypes->globals,
+					       prototypes->global_count,
+					       &index);
 
 	return found ? found : script_in(own->files, own->count, &index);
 }

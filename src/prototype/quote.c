@@ -38,8 +38,8 @@ static void quote_byte(struct strbuf *out, char mark, unsigned char byte,
 static bool is_shown(wint_t c)
 {
 	return iswprint(c) && !(c >= 0x200b && c <= 0x200f) &&
-	       !(c >= 0x2028 && c <= 0x202e) &&
-	       !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
+	       !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2060 && c <= 0x206f) &&
+	       c != 0xfeff;
 }
 
 /* How many bytes of a text are one character of the locale; 0: none is. */

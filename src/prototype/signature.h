@@ -31,8 +31,8 @@ struct alternative {
 
 struct parameter {
 	const struct type *type; /* type_guess if there are alternatives */
-	const char *name; /* or NULL */
-	bool unshown;     /* the name */
+	const char *name;        /* or NULL */
+	bool unshown;            /* the name */
 	struct condition when;
 	bool filled; /* by the function, if it succeeds; it reads nothing */
 	/* The first whose condition holds is it; .when doesn't count then. */

@@ -3,14 +3,17 @@
 
 #include <string.h>
 
-#define INTEGER(bytes, has_sign, how)                                \
-	{                                                            \
+#define INTEGER(bytes, has_sign, how)                                 \
+	{                                                             \
 		.kind = TYPE_INTEGER, .size = (bytes), .lens = (how), \
-		.is_signed = (has_sign)                              \
+		.is_signed = (has_sign)                               \
 	}
-#define SIGNED(bytes) INTEGER(bytes, true, LENS_PLAIN)
+#define SIGNED(bytes)   INTEGER(bytes, true, LENS_PLAIN)
 #define UNSIGNED(bytes) INTEGER(bytes, false, LENS_PLAIN)
-#define REAL(what, bytes) { .kind = (what), .size = (bytes) }
+#define REAL(what, bytes)                       \
+	{                                       \
+		.kind = (what), .size = (bytes) \
+	}
 
 static const struct type void_type = { .kind = TYPE_VOID };
 static const struct type char_type = INTEGER(1, true, LENS_CHAR);
@@ -23,18 +26,26 @@ static const struct type text_type = {
 };
 
 static const struct type address_type = {
-	.kind = TYPE_POINTER, .target = &void_type, .depth = 1,
+	.kind = TYPE_POINTER,
+	.target = &void_type,
+	.depth = 1,
 };
 static const struct type string_type = {
-	.kind = TYPE_POINTER, .target = &text_type, .lens = LENS_STRING,
+	.kind = TYPE_POINTER,
+	.target = &text_type,
+	.lens = LENS_STRING,
 	.depth = 2,
 };
 static const struct type format_type = {
-	.kind = TYPE_POINTER, .target = &text_type, .lens = LENS_FORMAT,
+	.kind = TYPE_POINTER,
+	.target = &text_type,
+	.lens = LENS_FORMAT,
 	.depth = 2,
 };
 static const struct type maybe_text_type = {
-	.kind = TYPE_POINTER, .target = &char_type, .lens = LENS_MAYBE_TEXT,
+	.kind = TYPE_POINTER,
+	.target = &char_type,
+	.lens = LENS_MAYBE_TEXT,
 	.depth = 1,
 };
 
@@ -84,9 +95,12 @@ static const struct {
 	const char *name;
 	const struct type *type;
 } builtin_pointers[] = {
-	{ "void", &void_type },     { "addr", &address_type },
-	{ "file", &address_type },  { "string", &string_type },
-	{ "format", &format_type }, { "guess", &type_guess },
+	{ "void", &void_type },
+	{ "addr", &address_type },
+	{ "file", &address_type },
+	{ "string", &string_type },
+	{ "format", &format_type },
+	{ "guess", &type_guess },
 	{ "maybe_string", &maybe_text_type },
 };
 

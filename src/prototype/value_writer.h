@@ -37,8 +37,8 @@ struct value_number {
 struct value_text {
 	const char *bytes; /* anything, NULs too */
 	size_t length;
-	bool wide; /* the program has wide characters; here it is UTF-8 */
-	bool cut;  /* it goes on */
+	bool wide;       /* the program has wide characters; here it is UTF-8 */
+	bool cut;        /* it goes on */
 	taddr_t address; /* where it lies, if that is to be seen, or 0 */
 };
 

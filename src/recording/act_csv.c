@@ -57,9 +57,9 @@ static void put(const struct act_csv *csv, const struct observed_act *told,
 	put_name(csv->file, act->function->name);
 	fprintf(csv->file, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64 ",%s,",
 		act->handle, act->old, act->size,
-		!returned	     ? "unfinished" :
+		!returned          ? "unfinished" :
 		told->outcome.done ? "done" :
-				       "failed");
+				     "failed");
 	if (returned && act->end > act->begin)
 		fprintf(csv->file, "%" PRIu64, act->end - act->begin);
 	fputc(',', csv->file);

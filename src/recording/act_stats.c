@@ -239,8 +239,8 @@ static void print_sizes(const struct stats_process *own, struct strbuf *out)
 				      100.0 * below / all,
 				      i ? 1u << (i - 1) : 0, own->sizes[i]);
 		else
-			strbuf_printf(out, "  more than %u bytes: %" PRIu64
-				      "\n",
+			strbuf_printf(out,
+				      "  more than %u bytes: %" PRIu64 "\n",
 				      1u << (POWERS - 1), own->sizes[i]);
 	}
 }
@@ -248,8 +248,9 @@ static void print_sizes(const struct stats_process *own, struct strbuf *out)
 static void print_lifetimes(const struct log_histogram *lifetimes,
 			    const char *unit, double scale, struct strbuf *out)
 {
-	strbuf_printf(out, "%" PRIu64 " given back: half within %.6g%s, "
-			   "90 %% %.6g, 99 %% %.6g, the last after %.6g",
+	strbuf_printf(out,
+		      "%" PRIu64 " given back: half within %.6g%s, "
+		      "90 %% %.6g, 99 %% %.6g, the last after %.6g",
 		      lifetimes->count,
 		      log_histogram_quantile(lifetimes, 500) * scale, unit,
 		      log_histogram_quantile(lifetimes, 900) * scale,
@@ -263,8 +264,8 @@ static void print_caller(const struct act_stats *stats, stack_id stack,
 			 struct strbuf *out)
 {
 	struct frame frames[3];
-	size_t count = stacks_frames(stats->stacks, stack, frames,
-				     ARRAY_SIZE(frames));
+	size_t count =
+		stacks_frames(stats->stacks, stack, frames, ARRAY_SIZE(frames));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct frame_name *names;
@@ -314,10 +315,10 @@ static void print_sites(const struct act_stats *stats,
 		if (stats->by_number[i]->key.pid == (uint64_t)process->pid)
 			sorted[count++] = stats->by_number[i];
 	qsort(sorted, count, sizeof(*sorted), compare_sites);
-	for (size_t i = 0; i < count && i < SITES_SHOWN &&
-			   sorted[i]->lifetimes.count; i++) {
-		const struct site *site = heap_site_at(process->heap,
-						       &sorted[i]->key);
+	for (size_t i = 0;
+	     i < count && i < SITES_SHOWN && sorted[i]->lifetimes.count; i++) {
+		const struct site *site =
+			heap_site_at(process->heap, &sorted[i]->key);
 
 		strbuf_puts(out, "at ");
 		names_escape(out, sorted[i]->key.function->name);
@@ -345,8 +346,8 @@ static void print_mistakes(const struct heap *heap, struct strbuf *out)
 		strbuf_printf(out,
 			      "%s: releases of nothing (NULL) %" PRIu64
 			      ", released twice %" PRIu64
-			      ", acquired before %" PRIu64
-			      ", failed %" PRIu64 "\n",
+			      ", acquired before %" PRIu64 ", failed %" PRIu64
+			      "\n",
 			      family->name, total->null_releases,
 			      total->double_frees + total->doubtful_frees,
 			      total->unknown_frees, total->failed);
@@ -361,9 +362,8 @@ void act_stats_print(struct act_stats *stats, const struct watched *process,
 
 	for (size_t i = 1; i <= heap_site_count(process->heap); i++)
 		if (!heap_site(process->heap, i)->function->family->granularity)
-			log_histogram_merge(
-				&times,
-				&heap_site(process->heap, i)->lifetimes);
+			log_histogram_merge(&times, &heap_site(process->heap, i)
+							     ->lifetimes);
 	strbuf_printf(out, "==== process %d\n", (int)process->pid);
 	print_sizes(own, out);
 	print_mistakes(process->heap, out);

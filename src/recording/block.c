@@ -8,19 +8,19 @@
 #include "base/cursor.h"
 #include "base/xalloc.h"
 
-#define FILE_MAGIC    "CTRECORD"
-#define TAIL_MAGIC    "CTRECEND"
-#define MAGIC_SIZE    8
-#define BLOCK_MAGIC   0x4b4c4243 /* "CBLK" */
+#define FILE_MAGIC     "CTRECORD"
+#define TAIL_MAGIC     "CTRECEND"
+#define MAGIC_SIZE     8
+#define BLOCK_MAGIC    0x4b4c4243 /* "CBLK" */
 #define FORMAT_VERSION 1
-#define ORDER         0x01020304
-#define LEVEL         3
+#define ORDER          0x01020304
+#define LEVEL          3
 
 /* What would grow more than that by reading is stored as it is: so a small file
    takes little memory. */
-#define GROWTH_MAX    256
-#define GROWTH_WORDS  32 /* … of a dictionary, which is kept */
-#define GROWTH_FREE   (1u << 14)
+#define GROWTH_MAX   256
+#define GROWTH_WORDS 32 /* … of a dictionary, which is kept */
+#define GROWTH_FREE  (1u << 14)
 
 static void add_number(struct strbuf *out, uint64_t number, unsigned size)
 {
@@ -159,8 +159,8 @@ void block_add(struct strbuf *out, const struct block_head *given,
 			     !grows_too_much(head.kind, length, size);
 	head.size = size;
 	head.stored_size = head.is_compressed ? length : size;
-	head.checksum = checksum(head.is_compressed ? packed : bytes,
-				 head.stored_size);
+	head.checksum =
+		checksum(head.is_compressed ? packed : bytes, head.stored_size);
 	add_head(out, &head);
 	strbuf_add(out, head.is_compressed ? packed : bytes, head.stored_size);
 }

@@ -26,7 +26,7 @@ struct block_head {
 	uint32_t size; /* when it is no more compressed */
 	uint32_t count;
 	uint64_t first_time, last_time; /* EVENTS: monotonic */
-	uint32_t checksum; /* of what is stored */
+	uint32_t checksum;              /* of what is stored */
 };
 
 #define BLOCK_HEAD_SIZE  52

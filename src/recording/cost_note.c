@@ -21,18 +21,13 @@ static void take_all(struct cursor *in, uint64_t *const *numbers, size_t count)
 
 #define COST_NUMBERS 9
 
-static void cost_numbers(struct heap_cost *cost,
-			 uint64_t *ret[COST_NUMBERS])
+static void cost_numbers(struct heap_cost *cost, uint64_t *ret[COST_NUMBERS])
 {
 	uint64_t *const all[COST_NUMBERS] = {
-		&cost->cost.stops,
-		&cost->stopped_ns,
-		&cost->cost.price.typical,
-		&cost->cost.price.mean,
-		&cost->cost.price.waits,
-		&cost->cost.price.resolution,
-		&cost->stacks.stacks,
-		&cost->stacks.cut,
+		&cost->cost.stops,         &cost->stopped_ns,
+		&cost->cost.price.typical, &cost->cost.price.mean,
+		&cost->cost.price.waits,   &cost->cost.price.resolution,
+		&cost->stacks.stacks,      &cost->stacks.cut,
 		&cost->stacks.broken,
 	};
 
@@ -100,9 +95,9 @@ static void vitals_numbers(struct vitals *vitals, uint64_t *ret[VITALS])
 	uint64_t *const all[VITALS] = {
 		&vitals->virtual_bytes, &vitals->resident_bytes,
 		&vitals->swapped_bytes, &vitals->minor_faults,
-		&vitals->major_faults,	&vitals->descriptors,
-		&vitals->threads,	&vitals->machine_bytes,
-		&vitals->limit_bytes,	&vitals->cgroup_bytes,
+		&vitals->major_faults,  &vitals->descriptors,
+		&vitals->threads,       &vitals->machine_bytes,
+		&vitals->limit_bytes,   &vitals->cgroup_bytes,
 		&vitals->oom_kills,
 	};
 
@@ -156,9 +151,8 @@ void sample_note_take(struct cursor *in, struct vitals *ret)
 static void loss_numbers(struct watched *process, uint64_t *ret[LOSSES])
 {
 	uint64_t *const all[LOSSES] = {
-		&process->calls,      &process->unreadable,
-		&process->unseen,     &process->lost_traps,
-		&process->blind_ns,
+		&process->calls,      &process->unreadable, &process->unseen,
+		&process->lost_traps, &process->blind_ns,
 	};
 
 	memcpy(ret, all, sizeof(all));

@@ -51,8 +51,7 @@ static struct numbered *find(const struct dictionary *dictionary,
 	return numbered;
 }
 
-static struct numbered *add(struct dictionary *dictionary,
-			    enum entry_kind kind,
+static struct numbered *add(struct dictionary *dictionary, enum entry_kind kind,
 			    const struct numbered_key *key)
 {
 	struct numbered *numbered = xcalloc(1, sizeof(*numbered));
@@ -93,11 +92,12 @@ static void put_family(struct dictionary *dictionary,
 	known->name[0] = missing;
 	put_text(&body, family->name);
 	put_text(&body, family->unit);
-	put_varint(&body, FAMILY_HAS_SIZE * family->has_size |
-			  FAMILY_NULL_IS_NOTHING * family->null_is_nothing |
-			  FAMILY_SHARED * family->shared |
-			  FAMILY_PARTLY * family->partly |
-			  FAMILY_MISSING * missing);
+	put_varint(&body,
+		   FAMILY_HAS_SIZE * family->has_size |
+			   FAMILY_NULL_IS_NOTHING * family->null_is_nothing |
+			   FAMILY_SHARED * family->shared |
+			   FAMILY_PARTLY * family->partly |
+			   FAMILY_MISSING * missing);
 	put_varint(&body, family->granularity);
 	put_entry(dictionary, ENTRY_FAMILY, known->number, &body);
 }
@@ -123,8 +123,7 @@ static unsigned flags_of(const struct family_function *function)
 	       FUNCTION_HAS_OLD * is_there(&function->old) |
 	       FUNCTION_HAS_SIZE * is_there(&function->size) |
 	       FUNCTION_HAS_OLD_SIZE * is_there(&function->old_size) |
-	       FUNCTION_HAS_PRODUCT *
-		       (function->size.kind == OPERAND_PRODUCT) |
+	       FUNCTION_HAS_PRODUCT * (function->size.kind == OPERAND_PRODUCT) |
 	       FUNCTION_HAS_FORM * (function->form != NULL);
 }
 
@@ -253,8 +252,7 @@ static uint32_t number_of_stack(struct dictionary *dictionary, stack_id stack)
 }
 
 uint32_t dictionary_site(struct dictionary *dictionary,
-			 const struct family_function *function,
-			 stack_id stack)
+			 const struct family_function *function, stack_id stack)
 {
 	const struct numbered_key key = { .first = (uintptr_t)function,
 					  .second = stack };
@@ -285,8 +283,9 @@ uint32_t dictionary_process(struct dictionary *dictionary,
 	known = add(dictionary, ENTRY_PROCESS, &key);
 	put_varint(&body, process->pid);
 	put_varint(&body, process->start);
-	put_varint(&body, PROCESS_COMPLETE * process->complete |
-			  PROCESS_INHERITED * (process->inherited != NULL));
+	put_varint(&body,
+		   PROCESS_COMPLETE * process->complete |
+			   PROCESS_INHERITED * (process->inherited != NULL));
 	put_text(&body, process->program);
 	put_text(&body, process->name);
 	put_varint(&body, process->inherited_count);

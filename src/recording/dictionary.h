@@ -12,7 +12,7 @@
 struct dictionary {
 	const struct stacks *stacks;
 	struct strbuf text;
-	uint32_t count; /* entries in it */
+	uint32_t count;                /* entries in it */
 	struct numbered *numbered[10]; /* by enum entry_kind */
 	uint32_t last[10];
 	struct frame *frames; /* by number, less 1: to be named at the end */

@@ -67,7 +67,7 @@ struct event_reader {
 	struct cursor columns[COLUMNS];
 	struct event_state state;
 	uint32_t left;
-	bool bad; /* so is one of the columns */
+	bool bad;        /* so is one of the columns */
 	uint64_t *named; /* handles in the order in which they were */
 	size_t named_count, named_room;
 };

@@ -38,8 +38,8 @@ static uint64_t take(struct event_reader *reader, enum column column)
 	return number;
 }
 
-static uint64_t take_difference(struct event_reader *reader,
-				enum column column, uint64_t *last)
+static uint64_t take_difference(struct event_reader *reader, enum column column,
+				uint64_t *last)
 {
 	*last += unzigzag(take(reader, column));
 	return *last;
@@ -72,8 +72,8 @@ static void take_times(struct event_reader *reader, struct recorded_event *ret)
 	if (!recorded_has_duration(ret->kind))
 		return;
 	ret->duration = take(reader, COLUMN_DURATION);
-	ret->correction = take_difference(reader, COLUMN_CORRECTION,
-					  &state->correction);
+	ret->correction =
+		take_difference(reader, COLUMN_CORRECTION, &state->correction);
 }
 
 static void take_operands(struct event_reader *reader, unsigned head,

@@ -26,7 +26,8 @@ static size_t slot_of(const struct event_block *block, uint64_t handle)
 	uint64_t mixed = handle * UINT64_C(0x9e3779b97f4a7c15);
 	size_t slot = mixed >> 32 & (block->recent_room - 1);
 
-	while (block->recent[slot].place && block->recent[slot].handle != handle)
+	while (block->recent[slot].place &&
+	       block->recent[slot].handle != handle)
 		slot = (slot + 1) & (block->recent_room - 1);
 	return slot;
 }
@@ -171,7 +172,8 @@ void event_block_take(struct event_block *block, struct strbuf *out)
 		strbuf_clear(column);
 	}
 	if (block->recent)
-		memset(block->recent, 0, block->recent_room * sizeof(*block->recent));
+		memset(block->recent, 0,
+		       block->recent_room * sizeof(*block->recent));
 	block->recent_count = 0;
 	block->named = 0;
 	block->count = 0;

@@ -60,11 +60,10 @@ static void *add(void *items, size_t *count, size_t *room, size_t size)
 	return grown;
 }
 
-#define ADD(glossary, items, what)                                   \
-	((glossary)->items = add((glossary)->items,                  \
-				 &(glossary)->what##_count,          \
-				 &(glossary)->what##_room,           \
-				 sizeof(*(glossary)->items)),        \
+#define ADD(glossary, items, what)                                             \
+	((glossary)->items = add((glossary)->items, &(glossary)->what##_count, \
+				 &(glossary)->what##_room,                     \
+				 sizeof(*(glossary)->items)),                  \
 	 &(glossary)->items[(glossary)->what##_count - 1])
 
 /* ---- families ---- */
@@ -84,9 +83,10 @@ static bool read_family(struct glossary *glossary, uint64_t number,
 				name.size);
 	if (draft->family.index != number - 1)
 		return false;
-	draft->family.unit = families_text(
-		glossary->families,
-		unit.size ? (const char *)unit.bytes : "", unit.size);
+	draft->family.unit =
+		families_text(glossary->families,
+			      unit.size ? (const char *)unit.bytes : "",
+			      unit.size);
 	draft->family.has_size = flags & FAMILY_HAS_SIZE;
 	draft->family.null_is_nothing = flags & FAMILY_NULL_IS_NOTHING;
 	draft->family.shared = flags & FAMILY_SHARED;
@@ -107,8 +107,7 @@ add_function(struct glossary *glossary, struct family_draft *draft,
 	     const struct family_function *function, const struct cursor *name)
 {
 	const char *text = families_text(glossary->families,
-					 (const char *)name->bytes,
-					 name->size);
+					 (const char *)name->bytes, name->size);
 	const struct family_function *added;
 
 	families_add(glossary->families, draft, function, text, strlen(text));
@@ -138,13 +137,14 @@ static bool read_function(struct glossary *glossary, uint64_t number,
 	};
 
 	if (in->bad || !name.size || memchr(name.bytes, 0, name.size) ||
-	    !family || family > glossary->family_count ||
-	    act > FAMILY_MOVE || number != glossary->function_count + 1)
+	    !family || family > glossary->family_count || act > FAMILY_MOVE ||
+	    number != glossary->function_count + 1)
 		return false;
 	if (flags & FUNCTION_HAS_FORM)
-		function.form = families_text(
-			glossary->families,
-			form.size ? (const char *)form.bytes : "", form.size);
+		function.form =
+			families_text(glossary->families,
+				      form.size ? (const char *)form.bytes : "",
+				      form.size);
 	*ADD(glossary, functions, function) =
 		add_function(glossary, glossary->families->all[family - 1],
 			     &function, &name);
@@ -298,8 +298,7 @@ static bool read_thread(struct glossary *glossary, uint64_t number,
 	if (number > glossary->thread_count)
 		*ADD(glossary, threads, thread) = thread;
 	if (name.size < sizeof(thread.name)) {
-		struct glossary_thread *known =
-			&glossary->threads[number - 1];
+		struct glossary_thread *known = &glossary->threads[number - 1];
 
 		memset(known->name, 0, sizeof(known->name));
 		if (name.size)

@@ -43,7 +43,7 @@ struct glossary {
 	struct families *families;
 	struct namer *namer; /* learns names; or NULL */
 	bool *missing;       /* by family */
-	bool complete; /* all but what may change has been read before */
+	bool complete;       /* all but what may change has been read before */
 	size_t family_count;
 	const struct family_function **functions;
 	struct glossary_process *processes;
@@ -54,8 +54,8 @@ struct glossary {
 	struct glossary_site *sites;
 	size_t function_count, process_count, thread_count, code_count,
 		frame_count, stack_count, site_count;
-	size_t function_room, process_room, thread_room, code_room,
-		frame_room, stack_room, site_room;
+	size_t function_room, process_room, thread_room, code_room, frame_room,
+		stack_room, site_room;
 };
 
 #define GLOSSARY_FAMILIES_MAX 256

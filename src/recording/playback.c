@@ -222,8 +222,7 @@ static void end_all(struct playback *playback, uint64_t now)
 
 /* ---- notes ---- */
 
-static void play_sample(struct played *played, uint64_t time,
-			struct cursor *in)
+static void play_sample(struct played *played, uint64_t time, struct cursor *in)
 {
 	struct watched *watched = &played->watched;
 	struct vitals vitals;
@@ -235,8 +234,8 @@ static void play_sample(struct played *played, uint64_t time,
 	watched->sampled = time;
 	history_change(&watched->resident,
 		       heap_time(watched->heap, time) - watched->start,
-		       (struct history_state){
-			       .bytes = vitals.resident_bytes });
+		       (struct history_state){ .bytes =
+						       vitals.resident_bytes });
 }
 
 static void play_end(struct playback *playback, struct played *played,
@@ -343,8 +342,7 @@ static struct begun *find_begun(const struct playback *playback,
 }
 
 static void play_begin(struct playback *playback, struct played *played,
-		       const struct recorded_event *event,
-		       struct heap_act *act)
+		       const struct recorded_event *event, struct heap_act *act)
 {
 	const struct act_target target = target_of(playback, played);
 	struct begun *begun = find_begun(playback, played, act, event->call);
@@ -566,8 +564,8 @@ static int play_some(struct playback *playback, struct event_reader *reader)
 	return playback->damaged ? -EBADMSG : more;
 }
 
-static int play_events(struct playback *playback,
-		       const struct block_head *head, const struct strbuf *text)
+static int play_events(struct playback *playback, const struct block_head *head,
+		       const struct strbuf *text)
 {
 	struct event_reader reader = { .left = 0 };
 	int more = 1;
@@ -587,9 +585,9 @@ static int play_block(struct playback *playback, const struct block_head *head)
 	bool wanted = head->kind == BLOCK_DICTIONARY ||
 		      (head->last_time >= playback->since &&
 		       head->first_time <= playback->until);
-	int err = wanted ? source_blocks_expand(&playback->source, head,
-						&text) :
-			   source_blocks_pass(&playback->source, head);
+	int err = wanted ?
+			  source_blocks_expand(&playback->source, head, &text) :
+			  source_blocks_pass(&playback->source, head);
 
 	if (err || !wanted)
 		return err;
@@ -659,8 +657,7 @@ struct playback_end playback_run(struct playback *playback, int fd)
 		set_part(playback);
 		read_ahead(playback);
 		end.error = play_blocks(playback);
-		end_all(playback, playback->counts.last_time <
-						  playback->until ?
+		end_all(playback, playback->counts.last_time < playback->until ?
 					  playback->counts.last_time :
 					  playback->until);
 		tell_over(playback);

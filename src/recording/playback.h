@@ -47,8 +47,8 @@ struct playback_end {
 	const char *problem; /* what is wrong there, or NULL */
 };
 
-struct playback *playback_new(const struct playback_options *options)
-	MUST_CHECK;
+struct playback *
+playback_new(const struct playback_options *options) MUST_CHECK;
 void playback_free(struct playback *playback);
 
 /* Plays all of it; ends every process. fd is closed. */

@@ -30,7 +30,7 @@ struct recorded_event {
 	int64_t correction; /* see struct heap_act */
 	uint32_t thread;
 	uint32_t site;
-	uint64_t call;      /* BEGIN, END, ABANDON: the same number; or 0 */
+	uint64_t call; /* BEGIN, END, ABANDON: the same number; or 0 */
 	uint64_t handle, old, size, old_size;
 	uint64_t count, item; /* factors of the size, or 0 */
 	/* NOTE: good as long as the block. */

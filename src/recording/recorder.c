@@ -18,7 +18,7 @@
 #define AGE_MAX    NS_PER_SECOND
 
 struct recorded_file {
-	pid_t pid; /* 0: of all */
+	pid_t pid;              /* 0: of all */
 	struct sink_file *file; /* NULL: it can't be written */
 	struct dictionary dictionary;
 	struct event_block block;

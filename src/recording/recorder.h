@@ -3,19 +3,19 @@
 #define CALLTRAP_RECORDER_H
 
 #include "heap/act_observer.h"
+#include "naming/namer.h"
 #include "recording/cost_note.h"
 #include "recording/sink_file.h"
-#include "naming/namer.h"
 
 /* Writes recordings: of all processes into one file, or one each. */
 struct recorder;
 
 struct recorder_options {
-	const char *path;  /* "%p" becomes the process id: a file each */
+	const char *path; /* "%p" becomes the process id: a file each */
 	const struct stacks *stacks;
 	const struct families *families;
-	struct namer *namer;  /* for the names of frames, at the end */
-	bool drops;           /* see sink_file_open() */
+	struct namer *namer; /* for the names of frames, at the end */
+	bool drops;          /* see sink_file_open() */
 	/* A file is finished, or can't be written any more (err < 0). */
 	void (*told)(void *context, const char *path,
 		     const struct sink_file_counts *counts, int err);

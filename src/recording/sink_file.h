@@ -37,8 +37,8 @@ int sink_file_error(struct sink_file *file);
 
 struct sink_file_counts {
 	uint64_t bytes;
-	uint64_t events;  /* that are in the file … */
-	uint64_t dropped; /* … and that aren't: no room, */
+	uint64_t events;    /* that are in the file … */
+	uint64_t dropped;   /* … and that aren't: no room, */
 	uint64_t unwritten; /* … or no disk */
 	uint64_t waited_ns; /* how long there was no room for a block */
 };

@@ -9,9 +9,9 @@ struct source_blocks {
 	int fd;
 	bool can_seek;
 	struct recording_head head;
-	uint64_t offset;     /* of the next block */
-	uint64_t at;         /* of the last one */
-	uint32_t sequence;   /* that the next block must have */
+	uint64_t offset;   /* of the next block */
+	uint64_t at;       /* of the last one */
+	uint32_t sequence; /* that the next block must have */
 	struct strbuf stored;
 	const char *problem; /* what is wrong at .at, or NULL */
 };

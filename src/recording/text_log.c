@@ -120,8 +120,8 @@ static bool name_before(const char *line, const char *end,
 		start = end - length;
 		if (memcmp(start, names[i], length) != 0)
 			continue;
-		if (start > line && (isalnum((unsigned char)start[-1]) ||
-				     start[-1] == '_'))
+		if (start > line &&
+		    (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
 			continue;
 		*ret = i;
 		return true;

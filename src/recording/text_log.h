@@ -30,8 +30,8 @@ struct text_unfinished;
 struct text_log {
 	struct text_unfinished *unfinished; /* calls that were cut in two */
 	uint64_t lines, calls;
-	uint64_t others;  /* lines of no call of these */
-	uint64_t strange; /* that look like one, and can't be read */
+	uint64_t others;        /* lines of no call of these */
+	uint64_t strange;       /* that look like one, and can't be read */
 	uint64_t first_strange; /* the first one's number */
 };
 

@@ -114,9 +114,7 @@ int text_recording_play(int fd, const struct families *families,
 	process->program = "";
 	process->start = play.now;
 	process->heap = heap_new(&(struct heap_options){
-		.families = families,
-		.start = play.now,
-		.stacks = stacks });
+		.families = families, .start = play.now, .stacks = stacks });
 	err = play_lines(&play, in, log);
 	process->end = play.now;
 	process->state = WATCHED_LEFT;

@@ -33,13 +33,16 @@ static bool check(const char *function, const char *wanted, char *problem,
 	const char *path = file_of(function);
 
 	if (!wanted)
-		snprintf(problem, room, "no other allocator can be loaded, as "
-					"calltrap is linked statically");
+		snprintf(problem, room,
+			 "no other allocator can be loaded, as "
+			 "calltrap is linked statically");
 	else if (!path)
 		snprintf(problem, room, "there is no %s()", function);
 	else if (!is_file(path, wanted))
-		snprintf(problem, room, "its %s() doesn't answer, but that of "
-					"%s", function, path);
+		snprintf(problem, room,
+			 "its %s() doesn't answer, but that of "
+			 "%s",
+			 function, path);
 	else
 		return true;
 	return false;

@@ -19,8 +19,8 @@ static struct spread figure_spread(const struct comparison *comparison,
 		xcalloc(comparison->runs, sizeof(*values));
 
 	for (unsigned i = 0; i < comparison->runs; i++)
-		values[i] = figure->of(&candidate->results[i],
-				       &comparison->counts);
+		values[i] =
+			figure->of(&candidate->results[i], &comparison->counts);
 	return spread_of(values, comparison->runs);
 }
 
@@ -119,8 +119,9 @@ static void add_figure(const struct comparison *comparison,
 {
 	strbuf_printf(out, "%-*s", LABEL_WIDTH, figure->text);
 	for (size_t i = 0; i < comparison->count; i++) {
-		const struct spread spread = figure_spread(
-			comparison, &comparison->candidates[i], figure);
+		const struct spread spread =
+			figure_spread(comparison, &comparison->candidates[i],
+				      figure);
 
 		add_cell(out, &spread, figure->unit);
 	}
@@ -137,8 +138,9 @@ static void add_times(const struct comparison *comparison,
 		      figure->text);
 	strbuf_printf(out, "%-*s", LABEL_WIDTH, strbuf_text(&label));
 	for (size_t i = 0; i < comparison->count; i++) {
-		const struct spread spread = time_spread(
-			comparison, &comparison->candidates[i], kind, figure);
+		const struct spread spread =
+			time_spread(comparison, &comparison->candidates[i],
+				    kind, figure);
 
 		add_cell(out, &spread, UNIT_NS);
 	}
@@ -201,8 +203,8 @@ void comparison_print(const struct comparison *comparison, struct strbuf *out)
 	for (size_t i = 0; i < figure_count; i++)
 		add_figure(comparison, &figures[i], out);
 	for (unsigned kind = 0; kind < REPLAY_KINDS; kind++)
-		for (size_t i = 0; comparison->counts.ops[kind] &&
-				   i < time_figure_count; i++)
+		for (size_t i = 0;
+		     comparison->counts.ops[kind] && i < time_figure_count; i++)
 			add_times(comparison, kind, &time_figures[i], out);
 }
 
@@ -243,8 +245,9 @@ static json_t *candidate_json(const struct comparison *comparison,
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "name", json_text(candidate->name,
-						      strlen(candidate->name)));
+	json_object_set_new(object, "name",
+			    json_text(candidate->name,
+				      strlen(candidate->name)));
 	if (*candidate->file)
 		json_object_set_new(object, "file",
 				    json_text(candidate->file,

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#define MEMBER(name)                                                   \
-	static double name##_of(const struct replay_result *result,    \
+#define MEMBER(name)                                                     \
+	static double name##_of(const struct replay_result *result,      \
 				const struct plan_counts *counts UNUSED) \
-	{                                                              \
-		return result->name;                                   \
+	{                                                                \
+		return result->name;                                     \
 	}
 
 MEMBER(wall)

@@ -7,8 +7,8 @@
 /* Each figure that a replay is judged by. */
 
 enum figure_unit {
-	UNIT_TIME,  /* nanoseconds, shown in any unit */
-	UNIT_NS,    /* … in nanoseconds */
+	UNIT_TIME, /* nanoseconds, shown in any unit */
+	UNIT_NS,   /* … in nanoseconds */
 	UNIT_BYTES,
 	UNIT_COUNT,
 	UNIT_RATIO,

@@ -18,8 +18,13 @@ static NO_RETURN void be_worker(int plan, int result, const char *file,
 {
 	char plan_text[16], result_text[16];
 	char *arguments[] = {
-		"calltrap", WORKER_ARGUMENT, plan_text, result_text,
-		check_only ? WORKER_CHECK : WORKER_RUN, (char *)file, NULL,
+		"calltrap",
+		WORKER_ARGUMENT,
+		plan_text,
+		result_text,
+		check_only ? WORKER_CHECK : WORKER_RUN,
+		(char *)file,
+		NULL,
 	};
 
 	snprintf(plan_text, sizeof(plan_text), "%d", plan);

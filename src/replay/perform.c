@@ -35,7 +35,7 @@ struct performance {
 	const struct replay_op *ops;
 	struct performer *performers;
 	_Atomic(void *) *blocks; /* by number; NULL: not yet */
-	uint64_t clock; /* ns that asking for the time takes */
+	uint64_t clock;          /* ns that asking for the time takes */
 	size_t page;
 };
 
@@ -337,8 +337,8 @@ bool perform(const struct replay_plan *plan, struct replay_result *result)
 		.plan = plan,
 		.result = result,
 		.ops = replay_plan_ops(plan),
-		.performers = shared_memory(plan->threads,
-					    sizeof(struct performer)),
+		.performers =
+			shared_memory(plan->threads, sizeof(struct performer)),
 		.blocks = shared_memory(plan->blocks + 1, sizeof(void *)),
 		.page = sysconf(_SC_PAGESIZE),
 		.clock = clock_cost(),

@@ -18,7 +18,7 @@ enum replay_kind {
 	REPLAY_ALIGNED, /* by posix_memalign() */
 	REPLAY_REALLOC,
 	REPLAY_FREE,
-	REPLAY_KINDS,   /* the rest are no operations: */
+	REPLAY_KINDS,                /* the rest are no operations: */
 	REPLAY_START = REPLAY_KINDS, /* of thread .block */
 	REPLAY_JOIN,                 /* waits for the end of thread .block */
 	REPLAY_NOTHING,
@@ -69,7 +69,7 @@ struct replay_times {
 /* What was measured, in other such memory. */
 struct replay_result {
 	bool done;
-	char problem[256]; /* why not; or empty */
+	char problem[256];           /* why not; or empty */
 	uint64_t wall, user, system; /* ns */
 	uint64_t peak, final;        /* resident bytes */
 	uint64_t minor_faults, major_faults;

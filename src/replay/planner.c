@@ -70,8 +70,8 @@ static struct planned_thread *add_thread(struct planned_process *own, pid_t tid)
 	thread->number = own->thread_count;
 	thread->first = own->ops;
 	thread->last = own->ops + 1; /* its start is one, too */
-	own->threads = xgrow(own->threads, own->thread_count,
-			     &own->thread_room, sizeof(*own->threads));
+	own->threads = xgrow(own->threads, own->thread_count, &own->thread_room,
+			     sizeof(*own->threads));
 	own->threads[own->thread_count++] = thread;
 	HASH_ADD_INT(own->by_tid, tid, thread);
 	return thread;
@@ -149,8 +149,8 @@ static void hold(struct planned_process *own, uint64_t handle, uint32_t block)
 {
 	const uint64_t size = own->blocks[block - 1].size;
 
-	live_add(&own->live, &(struct live_block){ .handle = handle,
-						   .site = block });
+	live_add(&own->live,
+		 &(struct live_block){ .handle = handle, .site = block });
 	own->live_size += size;
 	if (own->live_size > own->counts.peak)
 		own->counts.peak = own->live_size;
@@ -192,10 +192,9 @@ static void add_unseen(struct planned_process *own,
 		return;
 	own->counts.unseen++;
 	add_op(own, thread,
-	       &(struct replay_op){
-		       .kind = REPLAY_FREE,
-		       .block = block,
-		       .waits = is_anothers(own, block, thread) });
+	       &(struct replay_op){ .kind = REPLAY_FREE,
+				    .block = block,
+				    .waits = is_anothers(own, block, thread) });
 }
 
 /* ---- acts ---- */
@@ -416,11 +415,13 @@ static uint64_t put_joins(const struct planned_process *own,
 	uint64_t count = 0;
 
 	for (; ends->at < own->thread_count &&
-	       ends->threads[ends->at]->last <= first; ends->at++)
+	       ends->threads[ends->at]->last <= first;
+	     ends->at++)
 		if (ends->threads[ends->at]->number)
 			out[count++] = (struct replay_op){
 				.kind = REPLAY_JOIN,
-				.block = ends->threads[ends->at]->number };
+				.block = ends->threads[ends->at]->number
+			};
 	return count;
 }
 
@@ -474,8 +475,8 @@ static void put(struct planned_process *own, struct replay_plan *plan)
 	plan->blocks = own->block_count;
 	for (size_t i = 0; i < own->thread_count; i++) {
 		threads[i].first = plan->ops;
-		threads[i].count = put_ops(own, own->threads[i], &ends,
-					   ops + plan->ops);
+		threads[i].count =
+			put_ops(own, own->threads[i], &ends, ops + plan->ops);
 		plan->ops += threads[i].count;
 	}
 	free(ends.threads);

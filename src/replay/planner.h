@@ -11,16 +11,16 @@ struct planner;
 /* What the recording has, beside what is in the plan. */
 struct plan_counts {
 	pid_t pid;
-	uint64_t others;         /* processes that are left out */
+	uint64_t others; /* processes that are left out */
 	uint64_t ops[REPLAY_KINDS];
-	uint64_t operations;     /* all of them */
+	uint64_t operations; /* all of them */
 	uint64_t threads;
-	uint64_t skipped;        /* releases of blocks of before */
-	uint64_t adopted;        /* resizes of such: they acquire instead */
-	uint64_t failed;         /* acquired nothing then; left out */
-	uint64_t unseen;         /* releases that must have been: added */
-	uint64_t handed;         /* given back by another thread */
-	uint64_t peak, final;    /* bytes asked for that were live at once, and
+	uint64_t skipped;     /* releases of blocks of before */
+	uint64_t adopted;     /* resizes of such: they acquire instead */
+	uint64_t failed;      /* acquired nothing then; left out */
+	uint64_t unseen;      /* releases that must have been: added */
+	uint64_t handed;      /* given back by another thread */
+	uint64_t peak, final; /* bytes asked for that were live at once, and
 				    at the end */
 };
 

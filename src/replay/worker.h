@@ -11,8 +11,8 @@
  * malloc() must be from, "" for the C library's.
  */
 #define WORKER_ARGUMENT "--calltrap-replays-a-plan"
-#define WORKER_CHECK "check"
-#define WORKER_RUN "run"
+#define WORKER_CHECK    "check"
+#define WORKER_RUN      "run"
 
 /* Ends the process. */
 void worker_main(int argc, char **argv) NO_RETURN;

@@ -52,8 +52,8 @@ static int with(struct evaluation *evaluation, const struct script_node *node,
 	return script_evaluate(evaluation, node->operands[1], ret);
 }
 
-static int decode(struct evaluation *evaluation,
-		  const struct script_node *node, uint64_t *ret)
+static int decode(struct evaluation *evaluation, const struct script_node *node,
+		  uint64_t *ret)
 {
 	const struct script_decoder *decoder = script_decoder(node->number);
 	uint64_t operands[SCRIPT_OPERANDS_MAX];
@@ -69,8 +69,8 @@ static int decode(struct evaluation *evaluation,
 }
 
 /* Where only one operand may be looked at. */
-static int choose(struct evaluation *evaluation,
-		  const struct script_node *node, uint64_t *ret)
+static int choose(struct evaluation *evaluation, const struct script_node *node,
+		  uint64_t *ret)
 {
 	uint64_t first = 0;
 	int err = script_evaluate(evaluation, node->operands[0], &first);

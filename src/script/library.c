@@ -5,11 +5,18 @@
 
 /* Where systems and package managers of the languages put what they install. */
 static const char *const places[] = {
-	"/lib/",	   "/usr/lib/",	    "/usr/lib64/",
-	"/usr/local/lib/", "/usr/local/share/perl/", "/usr/share/",
+	"/lib/",
+	"/usr/lib/",
+	"/usr/lib64/",
+	"/usr/local/lib/",
+	"/usr/local/share/perl/",
+	"/usr/share/",
 };
 static const char *const folders[] = {
-	"/dist-packages/", "/gems/", "/site-packages/", "/vendor/",
+	"/dist-packages/",
+	"/gems/",
+	"/site-packages/",
+	"/vendor/",
 };
 
 /* Text that was never in a file: <frozen os>, <internal:kernel>, (eval 7). */

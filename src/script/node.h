@@ -7,10 +7,10 @@
 
 /* What parse_script.c makes of script items, and evaluate_script.c reads. */
 
-#define SCRIPT_ITEMS_MAX 64
-#define SCRIPT_OBJECTS_MAX 32
-#define SCRIPT_LOCALS_MAX 8    /* names for a part of an item */
-#define SCRIPT_NODES_MAX 2048  /* of all items; so deep may a tree be */
+#define SCRIPT_ITEMS_MAX    64
+#define SCRIPT_OBJECTS_MAX  32
+#define SCRIPT_LOCALS_MAX   8    /* names for a part of an item */
+#define SCRIPT_NODES_MAX    2048 /* of all items; so deep may a tree be */
 #define SCRIPT_OPERANDS_MAX 4
 
 enum script_kind {
@@ -20,13 +20,13 @@ enum script_kind {
 	SCRIPT_POINTER,  /* the thread's */
 	SCRIPT_READ,     /* .number bytes at the operand */
 	SCRIPT_READ_SIGNED,
-	SCRIPT_FIND,     /* .number is the slot; first, next, condition */
-	SCRIPT_WITH,     /* .number is the slot; its value, the result */
-	SCRIPT_DECODE,   /* by the .number-th decoder */
-	SCRIPT_TEXT,     /* address, length or NULL */
+	SCRIPT_FIND,       /* .number is the slot; first, next, condition */
+	SCRIPT_WITH,       /* .number is the slot; its value, the result */
+	SCRIPT_DECODE,     /* by the .number-th decoder */
+	SCRIPT_TEXT,       /* address, length or NULL */
 	SCRIPT_CHARACTERS, /* address, count, bytes of each */
-	SCRIPT_CHOOSE,   /* condition ? a : b */
-	SCRIPT_ELSE,     /* a ?: b */
+	SCRIPT_CHOOSE,     /* condition ? a : b */
+	SCRIPT_ELSE,       /* a ?: b */
 	SCRIPT_OR,
 	SCRIPT_AND,
 	SCRIPT_NOT,

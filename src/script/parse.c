@@ -46,14 +46,11 @@ static int check_name(struct lexer *lexer, const struct script *script,
 		      const struct token *name)
 {
 	if (name->kind != TOKEN_NAME)
-		return lexer_expected(lexer, name,
-				      "a name for the value");
+		return lexer_expected(lexer, name, "a name for the value");
 	if (is_taken(script, name) || script_is_reserved(name))
-		return lexer_expected(lexer, name,
-				      "a name that is not taken");
+		return lexer_expected(lexer, name, "a name that is not taken");
 	if (script->item_count == SCRIPT_ITEMS_MAX)
-		return lexer_expected(lexer, name,
-				      "no more script items");
+		return lexer_expected(lexer, name, "no more script items");
 	return 0;
 }
 

@@ -9,8 +9,8 @@ static const struct read {
 	enum script_kind kind;
 	unsigned bytes;
 } reads[] = {
-	{ "u8", SCRIPT_READ, 1 },	  { "u16", SCRIPT_READ, 2 },
-	{ "u32", SCRIPT_READ, 4 },	  { "u64", SCRIPT_READ, 8 },
+	{ "u8", SCRIPT_READ, 1 },         { "u16", SCRIPT_READ, 2 },
+	{ "u32", SCRIPT_READ, 4 },        { "u64", SCRIPT_READ, 8 },
 	{ "i8", SCRIPT_READ_SIGNED, 1 },  { "i16", SCRIPT_READ_SIGNED, 2 },
 	{ "i32", SCRIPT_READ_SIGNED, 4 },
 };
@@ -25,7 +25,7 @@ static const struct read *read_named(const struct token *token)
 
 bool script_is_reserved(const struct token *name)
 {
-	static const char *const words[] = { "thread", "tls",	 "find",
+	static const char *const words[] = { "thread", "tls",  "find",
 					     "with",   "text", "characters" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -52,9 +52,8 @@ static int parse_operands(struct script_reader *reader, unsigned count,
 }
 
 /* The number of an object, which is added when it is new. */
-static int object_number(struct script_reader *reader,
-			 const struct token *name, bool per_thread,
-			 uint64_t *ret)
+static int object_number(struct script_reader *reader, const struct token *name,
+			 bool per_thread, uint64_t *ret)
 {
 	struct script *script = reader->script;
 	size_t i;
@@ -67,12 +66,10 @@ static int object_number(struct script_reader *reader,
 		return lexer_expected(reader->lexer, name,
 				      "fewer variables of the interpreter");
 	if (i == script->object_count)
-		script->objects[script->object_count++] =
-			(struct script_object){
-				pool_strndup(reader->pool,
-					     name->text, name->length),
-				per_thread,
-			};
+		script->objects[script->object_count++] = (struct script_object){
+			pool_strndup(reader->pool, name->text, name->length),
+			per_thread,
+		};
 	*ret = i;
 	return 0;
 }
@@ -126,11 +123,9 @@ static int parse_local(struct script_reader *reader, struct token *name,
 
 	*name = lexer->token;
 	if (!err && reader->local_count == SCRIPT_LOCALS_MAX)
-		err = lexer_expected(lexer, name,
-				     "names nested less deeply");
+		err = lexer_expected(lexer, name, "names nested less deeply");
 	if (!err && (name->kind != TOKEN_NAME || script_is_reserved(name)))
-		err = lexer_expected(lexer, name,
-				     "a name for the value");
+		err = lexer_expected(lexer, name, "a name for the value");
 	if (err)
 		return err;
 	lexer_next(lexer);
@@ -234,8 +229,7 @@ static int parse_unary(struct script_reader *reader, enum script_kind kind,
 	node->kind = kind;
 	lexer_next(lexer);
 	if (++reader->depth > SCRIPT_DEPTH_MAX)
-		err = lexer_missing(lexer,
-				    "values nested less deeply");
+		err = lexer_missing(lexer, "values nested less deeply");
 	else
 		err = parse_script_term(reader, &node->operands[0]);
 	reader->depth--;
@@ -265,8 +259,9 @@ int parse_script_term(struct script_reader *reader,
 	if (token->kind == TOKEN_NAME) {
 		err = parse_word(reader, &node);
 	} else if (token->kind == '!' || token->kind == '-') {
-		err = parse_unary(reader, token->kind == '!' ? SCRIPT_NOT :
-							       SCRIPT_NEGATE,
+		err = parse_unary(reader,
+				  token->kind == '!' ? SCRIPT_NOT :
+						       SCRIPT_NEGATE,
 				  &node);
 	} else if (token->kind == '&') {
 		lexer_next(lexer);

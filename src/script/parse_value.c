@@ -4,25 +4,20 @@
 #include "script/reader.h"
 
 /* As in C; a mark that begins another one comes behind it. */
-static const struct operator {
+static const struct operator
+{
 	char marks[3];
 	uint8_t level;
 	enum script_kind kind;
-} operators[] = {
-	{ "||", 1, SCRIPT_OR },
-	{ "&&", 2, SCRIPT_AND },
-	{ "|", 3, SCRIPT_BIT_OR },
-	{ "&", 4, SCRIPT_BIT_AND },
-	{ "==", 5, SCRIPT_EQUAL },
-	{ "!=", 5, SCRIPT_UNEQUAL },
-	{ "<<", 7, SCRIPT_SHIFT_LEFT },
-	{ ">>", 7, SCRIPT_SHIFT_RIGHT },
-	{ "<", 6, SCRIPT_LESS },
-	{ ">", 6, SCRIPT_GREATER },
-	{ "+", 8, SCRIPT_ADD },
-	{ "-", 8, SCRIPT_SUBTRACT },
-	{ "*", 9, SCRIPT_MULTIPLY },
-	{ "/", 9, SCRIPT_DIVIDE },
+}
+operators[] = {
+	{ "||", 1, SCRIPT_OR },         { "&&", 2, SCRIPT_AND },
+	{ "|", 3, SCRIPT_BIT_OR },      { "&", 4, SCRIPT_BIT_AND },
+	{ "==", 5, SCRIPT_EQUAL },      { "!=", 5, SCRIPT_UNEQUAL },
+	{ "<<", 7, SCRIPT_SHIFT_LEFT }, { ">>", 7, SCRIPT_SHIFT_RIGHT },
+	{ "<", 6, SCRIPT_LESS },        { ">", 6, SCRIPT_GREATER },
+	{ "+", 8, SCRIPT_ADD },         { "-", 8, SCRIPT_SUBTRACT },
+	{ "*", 9, SCRIPT_MULTIPLY },    { "/", 9, SCRIPT_DIVIDE },
 	{ "%", 9, SCRIPT_REMAINDER },
 };
 
@@ -42,7 +37,7 @@ static void take(struct lexer *lexer, const char *marks)
 		lexer_next(lexer);
 }
 
-static const struct operator *next_operator(const struct lexer *lexer)
+static const struct operator* next_operator(const struct lexer *lexer)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
 		if (is_at(lexer, operators[i].marks))
@@ -67,12 +62,12 @@ int script_new_node(struct script_reader *reader,
 static int parse_binary(struct script_reader *reader, unsigned level,
 			const struct script_node **ret)
 {
-	const struct operator *operator;
+	const struct operator* operator;
 	const struct script_node *right;
 	int err = parse_script_term(reader, ret);
 
-	while (!err && (operator = next_operator(reader->lexer)) &&
-	       operator->level >= level) {
+	while (!err && (operator= next_operator(reader->lexer)) &&
+		       operator->level >= level) {
 		struct script_node node = { .kind = operator->kind };
 
 		take(reader->lexer, operator->marks);
@@ -117,8 +112,7 @@ int parse_script_value(struct script_reader *reader,
 	int err;
 
 	if (++reader->depth > SCRIPT_DEPTH_MAX)
-		err = lexer_missing(lexer,
-				    "values nested less deeply");
+		err = lexer_missing(lexer, "values nested less deeply");
 	else
 		err = parse_binary(reader, 0, ret);
 	if (!err)

@@ -34,8 +34,7 @@ static int evaluate_items(struct evaluation *evaluation,
 
 		if (i == script->file || i == script->outer)
 			continue;
-		err = script_evaluate(evaluation, script->items[i].node,
-				      value);
+		err = script_evaluate(evaluation, script->items[i].node, value);
 		if (err)
 			return err;
 		if (i == script->valid && !*value)
@@ -44,14 +43,13 @@ static int evaluate_items(struct evaluation *evaluation,
 	return 0;
 }
 
-static int add_frame(struct evaluation *evaluation,
-		     const struct script *script, struct script_frames *frames)
+static int add_frame(struct evaluation *evaluation, const struct script *script,
+		     struct script_frames *frames)
 {
 	CLEANUP(strbuf_fini) struct strbuf file = { 0 };
 	uint64_t line = evaluation->values[script->line];
 	int err = script_evaluate_text(evaluation,
-				       script->items[script->file].node,
-				       &file);
+				       script->items[script->file].node, &file);
 
 	if (err)
 		return err;
@@ -114,8 +112,7 @@ static void add_outer_frames(struct evaluation *evaluation,
 int script_ask(const struct script *script, struct script_thread *thread,
 	       size_t depth, struct script_frames **ret)
 {
-	struct evaluation evaluation = { .thread = thread,
-					 .steps = STEPS_MAX };
+	struct evaluation evaluation = { .thread = thread, .steps = STEPS_MAX };
 	struct script_frames *frames;
 	int err;
 

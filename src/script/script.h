@@ -33,8 +33,7 @@ struct script_thread {
 
 struct script_thread_ops {
 	/* Where the index-th object is, for this thread; or an error. */
-	int (*object)(struct script_thread *thread, size_t index,
-		      taddr_t *ret);
+	int (*object)(struct script_thread *thread, size_t index, taddr_t *ret);
 
 	/* What tells the thread from others: the thread pointer. */
 	int (*pointer)(struct script_thread *thread, taddr_t *ret);

@@ -119,9 +119,9 @@ static int python_line(struct memory *memory, const uint64_t *operands,
  *	u64 counts of nine bits, before the second to the eighth word
  *	u64 bits[8], set where an entry begins
  */
-#define RUBY_PLAIN 54
+#define RUBY_PLAIN       54
 #define RUBY_PLAIN_BYTES 48
-#define RUBY_BLOCK 512
+#define RUBY_BLOCK       512
 
 struct ruby_block {
 	uint32_t before;

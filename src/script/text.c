@@ -53,8 +53,7 @@ static void add_character(uint32_t c, struct strbuf *out)
 	}
 	strbuf_putc(out, (char)(first[bytes] | c >> 6 * (bytes - 1)));
 	while (--bytes)
-		strbuf_putc(out, (char)(0x80 |
-					(c >> 6 * (bytes - 1) & 0x3f)));
+		strbuf_putc(out, (char)(0x80 | (c >> 6 * (bytes - 1) & 0x3f)));
 }
 
 int script_read_characters(struct memory *memory, taddr_t address,

@@ -15,13 +15,14 @@ stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
 	if (count > UNWIND_DEPTH_MAX)
 		count = UNWIND_DEPTH_MAX;
 	for (i = 0; i < count; i++) {
-		struct code_site *site = site_find(own, space->memory.pid,
-						   addresses[i], false);
+		struct code_site *site =
+			site_find(own, space->memory.pid, addresses[i], false);
 
 		if (!site->code)
 			return unwind_finish(unwinder, i, STACK_BROKEN);
-		unwinder->frames[i] = unwind_frame_number(
-			unwinder, site, i ? FRAME_CFI : FRAME_ENTRY);
+		unwinder->frames[i] =
+			unwind_frame_number(unwinder, site,
+					    i ? FRAME_CFI : FRAME_ENTRY);
 	}
 	return unwind_finish(unwinder, count,
 			     complete ? STACK_COMPLETE : STACK_CUT);
@@ -70,9 +71,8 @@ static bool make_rule(const struct unwind_row *row,
 	ret->by_fp = row->cfa_base == dwarf->fp;
 	ret->in_memory = row->cfa_in_memory;
 	ret->offset = row->cfa_offset;
-	return (ret->by_fp || row->cfa_base == dwarf->sp) &&
-	       !row->cfa_behind && is_plain(address) &&
-	       address->offset == -(int32_t)word &&
+	return (ret->by_fp || row->cfa_base == dwarf->sp) && !row->cfa_behind &&
+	       is_plain(address) && address->offset == -(int32_t)word &&
 	       set_fp(row, dwarf->fp, ret) && is_near(ret);
 }
 
@@ -89,7 +89,7 @@ bool unwind_rule(struct unwinder *unwinder, struct space *space,
 	ret->outermost = !site->row && site->is_outermost;
 	return ret->outermost ||
 	       (site->row && make_rule(site->row, space->arch->dwarf,
-					  space->arch->word_size, ret));
+				       space->arch->word_size, ret));
 }
 
 unsigned unwind_last(const struct unwinder *unwinder, const taddr_t **ret)

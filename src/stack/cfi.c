@@ -16,7 +16,8 @@ enum {
 	HEADER_VERSION = 1,
 	ENCODED_SDATA4_DATA_RELATIVE = 0x3b,
 	ENCODED_FORMAT = 0x0f,
-	ENCODED_SIZE_8 = 4, /* the format of 8 bytes; signed ones have 8 added */
+	ENCODED_SIZE_8 =
+		4, /* the format of 8 bytes; signed ones have 8 added */
 	ENCODED_SIZE_4 = 3,
 };
 
@@ -56,8 +57,8 @@ static bool use_header(struct cfi *cfi, uint64_t address, uint64_t size)
 	uint8_t bytes[20];
 	struct cursor c;
 
-	if (size < sizeof(bytes) || !read_all(cfi, address, bytes,
-					      sizeof(bytes)))
+	if (size < sizeof(bytes) ||
+	    !read_all(cfi, address, bytes, sizeof(bytes)))
 		return false;
 	pointer_size = encoded_size(bytes[1]);
 	count_size = encoded_size(bytes[2]);
@@ -149,8 +150,7 @@ static bool load_cie(const struct cfi *cfi, struct cfi_entry *entry)
 	cursor_skip(&c, 4);
 	distance = cursor_u32(&c);
 	return distance &&
-	       load_record(cfi, entry->fde.address + 4 - distance,
-			   &entry->cie);
+	       load_record(cfi, entry->fde.address + 4 - distance, &entry->cie);
 }
 
 bool cfi_find(const struct cfi *cfi, uint64_t address, struct cfi_entry *ret)
@@ -160,8 +160,7 @@ bool cfi_find(const struct cfi *cfi, uint64_t address, struct cfi_entry *ret)
 
 	*ret = (struct cfi_entry){ 0 };
 	found = cfi->index ?
-			cfi_index_find(cfi->index, address, &ret->start,
-				       &fde) :
+			cfi_index_find(cfi->index, address, &ret->start, &fde) :
 			find_in_table(cfi, address, &ret->start, &fde);
 	if (found && load_record(cfi, fde, &ret->fde) && load_cie(cfi, ret) &&
 	    cfi_check(ret, image_arch(cfi->image)))

@@ -247,8 +247,9 @@ struct cfi_index *cfi_index_new_debug(const struct image *image)
 	index->word_size = image_arch(image)->word_size;
 	/* 4-byte addresses are nothing that libunwind for x86_64 reads. */
 	if (index->word_size == 8)
-		index->bytes = image_load_section(
-			image, ".debug_frame", &index->address, &index->size);
+		index->bytes = image_load_section(image, ".debug_frame",
+						  &index->address,
+						  &index->size);
 	if (index->bytes) {
 		index->address = address_behind(image);
 		convert(index);

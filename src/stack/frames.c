@@ -6,7 +6,7 @@
 struct known_address {
 	uint64_t address;
 	struct unwind_row *row; /* or NULL */
-	const struct cfi *cfi; /* that it is from */
+	const struct cfi *cfi;  /* that it is from */
 	UT_hash_handle hh;
 };
 
@@ -40,7 +40,7 @@ static void learn_from(struct unwinder *unwinder, struct image *image,
 	ret->cfi = cfi;
 	if (cfi)
 		ret->row = learner_row(unwinder->learner, image, cfi,
-					     ret->address);
+				       ret->address);
 }
 
 static void learn(struct unwinder *unwinder, struct known_image *known,
@@ -56,8 +56,7 @@ static void learn(struct unwinder *unwinder, struct known_image *known,
 }
 
 static struct known_address *find_address(struct unwinder *unwinder,
-					  struct image *image,
-					  uint64_t address)
+					  struct image *image, uint64_t address)
 {
 	struct known_image *known = find_image(unwinder, image);
 	struct known_address *found;
@@ -67,14 +66,13 @@ static struct known_address *find_address(struct unwinder *unwinder,
 		found = xcalloc(1, sizeof(*found));
 		found->address = address;
 		learn(unwinder, known, found);
-		HASH_ADD(hh, known->addresses, address, sizeof(address),
-			 found);
+		HASH_ADD(hh, known->addresses, address, sizeof(address), found);
 	}
 	return found;
 }
 
 const struct unwind_row *known_row(struct unwinder *unwinder,
-				  struct image *image, uint64_t address)
+				   struct image *image, uint64_t address)
 {
 	return find_address(unwinder, image, address)->row;
 }

@@ -16,15 +16,15 @@
  * and only two numbers mean something to it. 7 is the stack pointer, so edi is
  * lost; 16 is the ip, which nobody's rule has on i386.
  */
-#define MARKS 64
+#define MARKS      64
 #define FIRST_WORD DWARF_REGISTERS_MAX
 #define FIRST_MARK 0x40
 #define MARK_SHIFT 56
-#define REACH (INT64_C(1) << 31)
+#define REACH      (INT64_C(1) << 31)
 
 /* Where libunwind finds the table of one entry that leads to the record. */
 #define TABLE_ADDRESS (UINT64_C(0x3f) << MARK_SHIFT)
-#define TABLE_WORDS 1
+#define TABLE_WORDS   1
 
 /* Words of memory that one step may read: enough for a record of 64 KiB. */
 #define READS_MAX 200000
@@ -47,7 +47,7 @@ struct learner {
 	unsigned word_count;
 	unsigned reads_left;
 	unsigned words_left; /* of a frame's memory */
-	bool found; /* the record is for this address */
+	bool found;          /* the record is for this address */
 	/* Of a frame that there is; else NULL. */
 	const struct frame_state *frame;
 };
@@ -62,8 +62,9 @@ static int mark_of(const struct learner *learner, uint64_t value,
 		   int32_t *offset_ret)
 {
 	/* A negative offset borrows from the mark's number. */
-	uint64_t number = ((value - learner->salt + (uint64_t)REACH) >>
-			   MARK_SHIFT) - FIRST_MARK;
+	uint64_t number =
+		((value - learner->salt + (uint64_t)REACH) >> MARK_SHIFT) -
+		FIRST_MARK;
 	int64_t offset;
 
 	if (number >= FIRST_WORD + learner->word_count)
@@ -142,8 +143,7 @@ static bool read_mark(struct learner *learner, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-static bool read_frame(struct learner *learner, uint64_t address,
-		       uint64_t *ret)
+static bool read_frame(struct learner *learner, uint64_t address, uint64_t *ret)
 {
 	const struct frame_state *frame = learner->frame;
 
@@ -207,8 +207,7 @@ static int find_dynamic(unw_addr_space_t space UNUSED,
 }
 
 static int find_info(unw_addr_space_t space, unw_word_t ip,
-		     unw_proc_info_t *ret, int need_unwind_info,
-		     void *context)
+		     unw_proc_info_t *ret, int need_unwind_info, void *context)
 {
 	struct learner *learner = context;
 	unw_dyn_info_t table = {
@@ -222,8 +221,8 @@ static int find_info(unw_addr_space_t space, unw_word_t ip,
 		},
 	};
 
-	int err = UNW_OBJ(dwarf_search_unwind_table)(
-		space, ip, &table, ret, need_unwind_info, context);
+	int err = UNW_OBJ(dwarf_search_unwind_table)(space, ip, &table, ret,
+						     need_unwind_info, context);
 
 	learner->found = !err;
 	return err;
@@ -259,7 +258,7 @@ static bool is_near(int64_t distance)
  * which holds for frames whose address lies in memory, too.
  */
 static struct saved_place place_of(const struct learner *learner, uint8_t reg,
-			     uint64_t value, uint64_t cfa)
+				   uint64_t value, uint64_t cfa)
 {
 	struct saved_place place = { .reg = reg };
 	int32_t offset, inner;
@@ -332,7 +331,7 @@ static void add_places(const struct learner *learner, unw_cursor_t *cursor,
 /* ---- a step ---- */
 
 static bool make_row(struct learner *learner, unw_cursor_t *cursor,
-			struct unwind_row *row)
+		     struct unwind_row *row)
 {
 	unw_word_t cfa, value;
 
@@ -387,8 +386,7 @@ union row_room {
 
 static struct unwind_row *copy(const struct unwind_row *row)
 {
-	size_t size = sizeof(*row) +
-		      row->count * sizeof(row->places[0]);
+	size_t size = sizeof(*row) + row->count * sizeof(row->places[0]);
 	struct unwind_row *copy = xmalloc(size);
 
 	memcpy(copy, row, size);
@@ -418,7 +416,7 @@ static struct unwind_row *unlearned(const struct learner *learner)
 }
 
 struct unwind_row *learner_row(struct learner *learner, struct image *image,
-			      const struct cfi *cfi, uint64_t address)
+			       const struct cfi *cfi, uint64_t address)
 {
 	struct unwind_row *row = NULL;
 	bool found;
@@ -460,14 +458,13 @@ static bool step_frame(struct learner *learner, struct frame_state *frame)
 	if (unw_step(&cursor) <= 0 || !learner->found)
 		return false;
 	for (i = 0; i < arch->count; i++)
-		if (unw_get_reg(&cursor, i == arch->ip ? arch->return_address :
-							 i,
+		if (unw_get_reg(&cursor,
+				i == arch->ip ? arch->return_address : i,
 				&values[i]))
 			unknown |= UINT64_C(1) << i;
 	if (unknown & (UINT64_C(1) << arch->sp | UINT64_C(1) << arch->ip))
 		return false;
-	memcpy(frame->registers, values,
-	       arch->count * sizeof(*values));
+	memcpy(frame->registers, values, arch->count * sizeof(*values));
 	frame->unknown = unknown;
 	return true;
 }

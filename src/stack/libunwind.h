@@ -15,11 +15,8 @@
 #endif
 
 /* Not in libunwind's headers, but made for this use. */
-extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space,
-					      unw_word_t ip,
-					      unw_dyn_info_t *table,
-					      unw_proc_info_t *ret,
-					      int need_unwind_info,
-					      void *context);
+extern int UNW_OBJ(dwarf_search_unwind_table)(
+	unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *table,
+	unw_proc_info_t *ret, int need_unwind_info, void *context);
 
 #endif

@@ -3,8 +3,8 @@
 #define CALLTRAP_STACK_PRIVATE_H
 
 #include "base/hash.h"
-#include "stack/unwind_row.h"
 #include "stack/unwind.h"
+#include "stack/unwind_row.h"
 
 /* What the files that unwind share. */
 
@@ -16,7 +16,7 @@ struct known_image;
 
 /* The row for a task that stands at an address of the image, or NULL. */
 const struct unwind_row *known_row(struct unwinder *unwinder,
-				  struct image *image, uint64_t address);
+				   struct image *image, uint64_t address);
 
 /* Makes a frame that of its caller, where that row is_unlearned. */
 bool known_step(struct unwinder *unwinder, struct image *image,
@@ -30,14 +30,14 @@ void known_images_free(struct known_image *images);
  * byte before, since the next instruction may be another function's.
  */
 struct code_site {
-	uint64_t key; /* 0: none */
-	const struct code *code; /* NULL: it is no code */
-	uint64_t address;        /* as in struct frame */
+	uint64_t key;                 /* 0: none */
+	const struct code *code;      /* NULL: it is no code */
+	uint64_t address;             /* as in struct frame */
 	const struct unwind_row *row; /* or NULL */
-	bool is_signal_return;   /* … but its looks say that it is that */
-	bool is_outermost;       /* nobody can have called it */
+	bool is_signal_return; /* … but its looks say that it is that */
+	bool is_outermost;     /* nobody can have called it */
 	uint32_t numbers[FRAME_METHODS]; /* of frames there, or 0 */
-	int8_t follows_call;     /* -1: not looked yet */
+	int8_t follows_call;             /* -1: not looked yet */
 };
 
 /* A module, or the vdso. */
@@ -140,8 +140,7 @@ struct unwinder {
 };
 
 /* A frame that was found so, at the site. */
-uint32_t unwind_frame_number(struct unwinder *unwinder,
-			     struct code_site *site,
+uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
 			     enum frame_method method);
 
 /* The unwinder's frames become a stack, and are counted. */

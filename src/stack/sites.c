@@ -39,8 +39,8 @@ static const struct code *vdso_code(struct unwinder *unwinder,
 
 	for (i = 0; i < ARRAY_SIZE(unwinder->vdsos); i++) {
 		if (!unwinder->vdsos[i]) {
-			unwinder->vdsos[i] = stacks_code(
-				unwinder->stacks, image, "[vdso]", 0);
+			unwinder->vdsos[i] = stacks_code(unwinder->stacks,
+							 image, "[vdso]", 0);
 			return unwinder->vdsos[i];
 		}
 		if (same_image(unwinder->vdsos[i]->image, image))
@@ -204,13 +204,11 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		return;
 	site->code = code_of(own, range);
 	site->address = inside;
-	site->row = known_row(own->unwinder, range->image,
-				    inside - !exact);
+	site->row = known_row(own->unwinder, range->image, inside - !exact);
 	if (site->row)
 		return;
 	site->is_outermost = begins_there(own, range->image, inside);
-	site->is_signal_return =
-		looks_like_signal_return(own, address);
+	site->is_signal_return = looks_like_signal_return(own, address);
 }
 
 static struct code_site *site_slot(const struct unwind_space *own, uint64_t key)

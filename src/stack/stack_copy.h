@@ -17,7 +17,7 @@ struct stack_copy {
 	taddr_t address;
 	const uint8_t *bytes;
 	size_t size;
-	bool goes_on; /* there was more of the stack than was copied */
+	bool goes_on;   /* there was more of the stack than was copied */
 	bool was_short; /* … and somebody has asked for it */
 };
 

@@ -19,7 +19,7 @@ struct node {
 };
 
 /* Nodes never move: they lie in chunks, and only the list of these grows. */
-#define CHUNK_BITS 14
+#define CHUNK_BITS  14
 #define CHUNK_NODES (1u << CHUNK_BITS)
 
 struct stacks {
@@ -127,8 +127,8 @@ static const struct idset_ops frame_ops = { frame_equal, frame_hash };
 uint32_t stacks_frame_number(struct stacks *stacks, const struct frame *frame)
 {
 	const uint64_t hash = hash_frame(frame);
-	uint32_t number = idset_find(&stacks->frame_set, &frame_ops, stacks,
-				     frame, hash);
+	uint32_t number =
+		idset_find(&stacks->frame_set, &frame_ops, stacks, frame, hash);
 
 	if (number)
 		return number;
@@ -203,8 +203,8 @@ stack_id stacks_extend(struct stacks *stacks, stack_id outer,
 {
 	const struct node node = { outer, frame_number };
 	const uint64_t hash = hash_node(&node);
-	stack_id id = idset_find(&stacks->node_set, &node_ops, stacks, &node,
-				 hash);
+	stack_id id =
+		idset_find(&stacks->node_set, &node_ops, stacks, &node, hash);
 
 	if (!id) {
 		id = add_node(stacks, &node);

@@ -41,9 +41,9 @@ enum stack_end {
  * that belongs to no file (the vdso, what a JIT compiler has made).
  */
 struct code {
-	struct image *image;  /* NULL: no file */
-	const char *path;     /* as the program sees it; "" without */
-	pid_t pid;            /* no file: whose memory it is */
+	struct image *image; /* NULL: no file */
+	const char *path;    /* as the program sees it; "" without */
+	pid_t pid;           /* no file: whose memory it is */
 	struct code *next;
 };
 
@@ -56,7 +56,7 @@ const struct code *stacks_code(struct stacks *stacks, struct image *image,
 
 struct frame {
 	const struct code *code;
-	uint64_t address;         /* the image's own, or (no file) the
+	uint64_t address; /* the image's own, or (no file) the
 				     process's: of the instruction that runs
 				     next. A caller's lies behind the call */
 	enum frame_method method;

@@ -67,8 +67,8 @@ static bool find_cfa(struct walk *walk, const struct unwind_row *row,
 {
 	if (!is_known(walk, row->cfa_base))
 		return false;
-	*ret = cut_to_word(walk, walk->registers[row->cfa_base] +
-					 row->cfa_offset);
+	*ret = cut_to_word(walk,
+			   walk->registers[row->cfa_base] + row->cfa_offset);
 	if (!row->cfa_in_memory)
 		return true;
 	if (!read_word(walk, *ret, ret))

@@ -64,8 +64,7 @@ static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
 	walk->unknown = 0;
 	walk->pid = task && task->tracee ? task->tracee->pid : tid;
 	walk->window_address = space->arch->sp(regs);
-	walk->window_size = memory_read_some(walk->memory,
-					     walk->window_address,
+	walk->window_size = memory_read_some(walk->memory, walk->window_address,
 					     walk->window, WINDOW_SIZE);
 	space->arch->dwarf->registers(regs, walk->registers);
 }
@@ -135,31 +134,29 @@ static void find_system_call(struct walk *walk, struct position *position)
 	site = site_find(walk->own, walk->pid, walk_ip(walk), false);
 	/* That may have moved the other one. */
 	position->site = site->row ? site :
-					site_find(walk->own, walk->pid,
-						  walk_ip(walk), true);
+				     site_find(walk->own, walk->pid,
+					       walk_ip(walk), true);
 }
 
 /* The frame at which the registers are now. False when that is no code. */
-static bool arrive(struct walk *walk, struct position *position,
-		   bool at_entry)
+static bool arrive(struct walk *walk, struct position *position, bool at_entry)
 {
 	const struct code_site *site;
 
 	position->exact = position->method == FRAME_SIGNAL ||
 			  position->method == FRAME_INNERMOST;
-	position->site = site_find(walk->own, walk->pid, walk_ip(walk),
-				   position->exact);
+	position->site =
+		site_find(walk->own, walk->pid, walk_ip(walk), position->exact);
 	if (position->method == FRAME_INNERMOST && !at_entry)
 		find_system_call(walk, position);
 	site = position->site;
-	if (site->is_signal_return ||
-	    (site->row && site->row->is_signal_frame))
+	if (site->is_signal_return || (site->row && site->row->is_signal_frame))
 		position->method = FRAME_HANDLED;
 	return site->code;
 }
 
-uint32_t unwind_frame_number(struct unwinder *unwinder,
-			     struct code_site *site, enum frame_method method)
+uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
+			     enum frame_method method)
 {
 	struct frame frame = { site->code, site->address, method };
 
@@ -188,8 +185,9 @@ static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
 		unwinder->address_count = *count_ret + 1;
 		if (*count_ret == depth)
 			return STACK_CUT;
-		unwinder->frames[(*count_ret)++] = unwind_frame_number(
-			unwinder, position.site, position.method);
+		unwinder->frames[(*count_ret)++] =
+			unwind_frame_number(unwinder, position.site,
+					    position.method);
 		if (at_entry && *count_ret == 1) {
 			step = step_from_entry(walk);
 			position.method = FRAME_ENTRY;

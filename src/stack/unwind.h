@@ -52,10 +52,10 @@ stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
  * is needed for it; by the address that the frame returns to.
  */
 struct unwind_rule {
-	bool outermost;	 /* there is none; the rest means nothing */
-	bool by_fp;	 /* offset is counted from the frame pointer, … */
-	bool in_memory;	 /* … and the frame's end is what lies there */
-	bool fp_saved;	 /* the caller's frame pointer lies at fp_offset … */
+	bool outermost;  /* there is none; the rest means nothing */
+	bool by_fp;      /* offset is counted from the frame pointer, … */
+	bool in_memory;  /* … and the frame's end is what lies there */
+	bool fp_saved;   /* the caller's frame pointer lies at fp_offset … */
 	bool fp_unknown; /* … from the frame's end, or nobody knows it */
 	int32_t offset;
 	int32_t fp_offset;

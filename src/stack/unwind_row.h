@@ -61,7 +61,7 @@ void learner_free(struct learner *learner);
  * NULL when nothing is known.
  */
 struct unwind_row *learner_row(struct learner *learner, struct image *image,
-			      const struct cfi *cfi, uint64_t address);
+			       const struct cfi *cfi, uint64_t address);
 
 /* A frame's registers, and how its memory is read. */
 struct frame_state {

@@ -123,8 +123,8 @@ char *attach_explain(pid_t pid, int error)
 		name = tracer.name;
 		status.tracer = tracer.tgid;
 	}
-	return attach_diagnose(pid, &status, name, geteuid(), procfs_ptrace_scope(),
-			       error);
+	return attach_diagnose(pid, &status, name, geteuid(),
+			       procfs_ptrace_scope(), error);
 }
 
 /*
@@ -212,8 +212,10 @@ static bool let_go(pid_t tid)
 	     stop.kind == STOP_CLONE) &&
 	    !ptrace_get_event_message(tid, &child))
 		(void)let_go(child);
-	(void)ptrace_detach(tid, stop.kind == STOP_SIGNAL ||
-				 stop.kind == STOP_TRAP ? stop.signal : 0);
+	(void)ptrace_detach(tid,
+			    stop.kind == STOP_SIGNAL || stop.kind == STOP_TRAP ?
+				    stop.signal :
+				    0);
 	return true;
 }
 

@@ -15,7 +15,7 @@
  * What stays free: the kernel charges 64 pages at once for each processor, and
  * the target goes on meanwhile. A calltrap in the same cgroup takes memory, too.
  */
-#define SPARE	  (UINT64_C(1) << 20)
+#define SPARE     (UINT64_C(1) << 20)
 #define SPARE_OWN (UINT64_C(16) << 20)
 
 static taddr_t page_of(taddr_t address)

@@ -80,9 +80,8 @@ static struct tracee *new_sharer(struct tracer *tracer, struct tracee *parent,
 	return child;
 }
 
-static struct tracee *new_process(struct tracer *tracer,
-				  struct tracee *parent, pid_t pid,
-				  bool shares_memory)
+static struct tracee *new_process(struct tracer *tracer, struct tracee *parent,
+				  pid_t pid, bool shares_memory)
 {
 	struct tracee *child = shares_memory ?
 				       new_sharer(tracer, parent, pid) :
@@ -92,8 +91,7 @@ static struct tracee *new_process(struct tracer *tracer,
 	return child;
 }
 
-static struct clone_sharing sharing_of(struct task *parent,
-				       enum stop_kind kind)
+static struct clone_sharing sharing_of(struct task *parent, enum stop_kind kind)
 {
 	struct regs *regs = task_regs(parent);
 	struct memory *memory = &parent->tracee->space->memory.memory;
@@ -278,7 +276,8 @@ static struct space *find_original(struct tracer *tracer, pid_t child)
 
 void child_keep_space(struct tracer *tracer, struct space *space)
 {
-	struct space **oldest = &tracer->killed[tracer->killed_next++ % KILLED_SPACES];
+	struct space **oldest =
+		&tracer->killed[tracer->killed_next++ % KILLED_SPACES];
 
 	if (*oldest)
 		space_put(*oldest);
@@ -302,8 +301,7 @@ void child_drop_spaces(struct tracer *tracer)
 static bool is_orphan(const struct tracer *tracer, const struct task *task)
 {
 	return !task->tracee && task->newborn && task->stopped &&
-	       (tracer->leaving ||
-		clock_now() - task->stop_time > ORPHAN_AGE);
+	       (tracer->leaving || clock_now() - task->stop_time > ORPHAN_AGE);
 }
 
 struct task *child_adopt_orphan(struct tracer *tracer)
@@ -333,8 +331,8 @@ void child_released_parent(struct task *parent)
 {
 	parent->in_vfork = false;
 	if (parent->tracee->started)
-		(void)ptrace_set_options(parent->tid, SEIZE_OPTIONS |
-							      PTRACE_O_EXITKILL);
+		(void)ptrace_set_options(parent->tid,
+					 SEIZE_OPTIONS | PTRACE_O_EXITKILL);
 }
 
 static void tell_successor(struct tracer *tracer, struct task *leader)

@@ -141,8 +141,7 @@ static void add(struct cost *cost, const struct thread_cost *thread)
 		cost->more = true;
 }
 
-void cost_find(struct tracer *tracer, pid_t pid, uint64_t now,
-	       struct cost *ret)
+void cost_find(struct tracer *tracer, pid_t pid, uint64_t now, struct cost *ret)
 {
 	struct task *task, *next;
 	unsigned i;
@@ -176,8 +175,8 @@ void cost_keep(struct tracer *tracer, struct task *task)
 	cost_look(tracer, task);
 	cost = cost_of(tracer, task, clock_now());
 	procfs_comm(task->tid, cost.name);
-	(void)insert(ended->threads, &ended->count,
-		     ARRAY_SIZE(ended->threads), &cost);
+	(void)insert(ended->threads, &ended->count, ARRAY_SIZE(ended->threads),
+		     &cost);
 }
 
 void cost_begin_anew(struct tracer *tracer, struct task *leader)

@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-#include <stdbool.h>
 #include "base/types.h"
 #include "sysdeps/linux/affinity.h"
+#include <stdbool.h>
 
 /*
  * Keeps calltrap on the processor of the task that stops most: each stop then
@@ -16,8 +16,8 @@
  */
 struct follow {
 	struct affinity affinity;
-	pid_t near;       /* the task that we keep to, or 0 */
-	pid_t candidate;  /* majority vote over the stops of a window */
+	pid_t near;      /* the task that we keep to, or 0 */
+	pid_t candidate; /* majority vote over the stops of a window */
 	unsigned votes;
 	unsigned stops;
 	unsigned for_candidate;

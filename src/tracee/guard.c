@@ -26,8 +26,8 @@
 struct guard {
 	struct shared *shared;
 	int socket;
-	pthread_mutex_t lock; /* of the next, and of what is in the socket */
-	int mems[SPACES_MAX]; /* /proc/PID/mem, or -1 */
+	pthread_mutex_t lock;   /* of the next, and of what is in the socket */
+	int mems[SPACES_MAX];   /* /proc/PID/mem, or -1 */
 	uint64_t held_up_since; /* calltrap can't go on; 0: it can */
 	bool relieved;
 };
@@ -120,7 +120,7 @@ static bool receive_waiting(struct guard *guard)
 
 /* ---- while calltrap is stopped ---- */
 
-#define LOOK_EVERY_MS 200
+#define LOOK_EVERY_MS    200
 #define STOPPED_TOO_LONG NS_PER_SECOND
 
 static bool is_held_up(pid_t tid)
@@ -392,9 +392,8 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 	if (ptrace_get_regs(task->tid, &regs) ||
 	    ptrace_get_siginfo(task->tid, &info))
 		return -ERR_GONE;
-	*signal_ret = stop->kind == STOP_SIGNAL && !is_own(&info) ?
-			      stop->signal :
-			      0;
+	*signal_ret =
+		stop->kind == STOP_SIGNAL && !is_own(&info) ? stop->signal : 0;
 	if (!trapped && ptrace_has_queued_trap(task->tid))
 		return 0;
 	ip = arch_native->ip(&regs);
@@ -402,9 +401,9 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 	task->stands = 0;
 	if (trapped && !behind)
 		*signal_ret = stop->signal;
-	return behind ? ptrace_set_ip(task->tid,
-				      ip - arch_native->trap_behind) :
-			0;
+	return behind ?
+		       ptrace_set_ip(task->tid, ip - arch_native->trap_behind) :
+		       0;
 }
 
 /* Returns whether we are done with it. */
@@ -434,8 +433,8 @@ static void put_all_back(struct guard *guard)
 	stop_others(guard);
 	left = seize_chosen(guard);
 	let_processes_go_on(guard);
-	while (left && ((tid = waitpid(-1, &status, __WALL)) > 0 ||
-			errno == EINTR)) {
+	while (left &&
+	       ((tid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)) {
 		struct stop stop = stop_classify(status);
 		struct standing *task = tid > 0 ? find_chosen(guard, tid) :
 						  NULL;
@@ -495,4 +494,3 @@ void guard_run(struct shared *shared, int socket)
 	pthread_join(waiter, NULL);
 	_exit(0);
 }
-

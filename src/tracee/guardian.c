@@ -50,8 +50,8 @@ static ssize_t send_message(struct guardian *guardian,
 	return n;
 }
 
-static bool send_order(struct guardian *guardian, enum order order,
-		       int space, int fd)
+static bool send_order(struct guardian *guardian, enum order order, int space,
+		       int fd)
 {
 	struct message message = { order, space };
 	union control control;

@@ -12,9 +12,9 @@
 /* What guardian.c, in calltrap, and guard.c, in the guardian, both know. */
 
 /* Memory that isn't used costs nothing. */
-#define NOTES_MAX (1u << 20)
-#define SPACES_MAX 4096
-#define TASKS_MAX 65536
+#define NOTES_MAX   (1u << 20)
+#define SPACES_MAX  4096
+#define TASKS_MAX   65536
 #define RESUMED_MAX 8
 
 struct note {
@@ -22,7 +22,7 @@ struct note {
 	uint32_t next_free; /* the number of a free note + 1, or 0 */
 	uint32_t original;  /* what arch_native's trap has replaced */
 	uint16_t space;
-	uint8_t length;    /* of the instruction */
+	uint8_t length; /* of the instruction */
 	volatile uint8_t planted;
 };
 
@@ -32,18 +32,18 @@ struct standing {
 	int32_t tid; /* 0 = a free place */
 	volatile uint8_t stands;
 	volatile uint8_t job_stopped; /* by somebody else's signal */
-	uint8_t chosen; /* by the guardian */
+	uint8_t chosen;               /* by the guardian */
 };
 
 /* What both processes see. */
 struct shared {
-	pthread_mutex_t alive;   /* held by calltrap as long as it lives */
+	pthread_mutex_t alive; /* held by calltrap as long as it lives */
 	volatile bool dismissed;
 	int32_t calltrap;        /* its number, and … */
 	int32_t tracer;          /* … that of its thread that traces */
 	volatile uint32_t count; /* notes ever used */
 	struct note notes[NOTES_MAX];
-	volatile uint32_t task_count; /* places ever used */
+	volatile uint32_t task_count;           /* places ever used */
 	volatile uint32_t resumed[RESUMED_MAX]; /* places + 1 */
 	uint32_t next_resumed;
 	struct standing tasks[TASKS_MAX];

@@ -19,8 +19,7 @@ struct kernel_action {
 
 static bool get_action(int signal, struct kernel_action *ret)
 {
-	return !syscall(SYS_rt_sigaction, signal, NULL, ret,
-			sizeof(ret->mask));
+	return !syscall(SYS_rt_sigaction, signal, NULL, ret, sizeof(ret->mask));
 }
 
 void inheritance_save(struct inheritance *ret)

@@ -121,8 +121,7 @@ static char *explain(const char *program, const struct launch_failure *failure,
 				 "names its interpreter (#!)",
 				 program);
 	default:
-		return xasprintf("%s: %s", program,
-				 strerror(-failure->error));
+		return xasprintf("%s: %s", program, strerror(-failure->error));
 	}
 }
 
@@ -246,8 +245,7 @@ static pid_t start(const char *program, const struct launch_config *config,
 }
 
 /* Lets the child go on to its program; failure_ret says how it failed there. */
-static int follow_to_exec(struct tracer *tracer, pid_t pid,
-			  struct pipes *pipes,
+static int follow_to_exec(struct tracer *tracer, pid_t pid, struct pipes *pipes,
 			  const struct launch_config *config,
 			  struct launch_failure *failure_ret)
 {

@@ -34,8 +34,7 @@ bool leave_can_spare(struct task *task)
 	/* One that makes a child has yet to tell of it, or stands there. */
 	return !task->tracee->started && !task->listening &&
 	       procfs_blocked_in_syscall(task->tid, &number, &ip) &&
-	       !clone_is_call(number) &&
-	       procfs_state(task->tid) != 't' &&
+	       !clone_is_call(number) && procfs_state(task->tid) != 't' &&
 	       !scratch_resolve_ip(task->tracee->space, ip, &original, &done);
 }
 
@@ -174,7 +173,8 @@ static void log_late(struct tracer *tracer)
 		if (task->leaving)
 			diag_debug(DIAG_SESSION,
 				   "late: thread %d of process %d, state %c%s%s"
-				   "%s%s", (int)task->tid,
+				   "%s%s",
+				   (int)task->tid,
 				   task->tracee ? (int)task->tracee->pid : 0,
 				   procfs_state(task->tid) ?: '-',
 				   task->stopped ? ", in a stop" : "",
@@ -271,8 +271,7 @@ static void ignore_signal(struct tracer_client *client UNUSED,
 }
 
 static void ignore_fork(struct tracer_client *client UNUSED,
-			struct task *parent UNUSED,
-			struct tracee *child UNUSED)
+			struct task *parent UNUSED, struct tracee *child UNUSED)
 {
 }
 

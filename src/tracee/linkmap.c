@@ -44,9 +44,8 @@ static int check_image(struct image *image, const struct link_entry *entry,
 	return 0;
 }
 
-static int open_from_memory(struct space *space,
-			    const struct link_entry *entry, const char *name,
-			    struct image **ret)
+static int open_from_memory(struct space *space, const struct link_entry *entry,
+			    const char *name, struct image **ret)
 {
 	struct image *image;
 	int err = image_open_memory(&space->memory.memory, entry->bias, name,
@@ -71,8 +70,8 @@ static struct module *open_module(struct space *space,
 	struct image *image;
 	char name[4096];
 
-	if (!image_cache_open(space->tracer->images, space->memory.pid,
-			      mapping, &image) &&
+	if (!image_cache_open(space->tracer->images, space->memory.pid, mapping,
+			      &image) &&
 	    !check_image(image, entry, &image))
 		return module_add(space, image, entry->bias, mapping->path);
 	if (memory_read_string(&space->memory.memory, entry->name, name,
@@ -119,8 +118,7 @@ static struct module *known_module(struct space *space,
 	return module;
 }
 
-static void visit_entry(struct reading *reading,
-			const struct link_entry *entry,
+static void visit_entry(struct reading *reading, const struct link_entry *entry,
 			unsigned link_namespace)
 {
 	struct module *module = known_module(reading->space, entry);
@@ -265,7 +263,8 @@ static taddr_t find_dt_debug(struct space *space, const struct module *main)
 	unsigned size = space->arch->word_size, n;
 
 	for (n = 0; main->dynamic && n < 1024; n++) {
-		if (rdebug_read_words(space, main->dynamic + n * 2 * size, pair, 2) ||
+		if (rdebug_read_words(space, main->dynamic + n * 2 * size, pair,
+				      2) ||
 		    pair[0] == DT_NULL)
 			break;
 		if (pair[0] == DT_DEBUG)
@@ -300,8 +299,7 @@ static void find_r_debug(struct space *space)
 /* Before ld.so has run, r_brk isn't filled in: it is a function by then. */
 static taddr_t find_breakpoint(struct space *space)
 {
-	static const char *const names[] = { "_dl_debug_state",
-					     "r_debug_state",
+	static const char *const names[] = { "_dl_debug_state", "r_debug_state",
 					     "_r_debug_state",
 					     "rtld_db_dlactivity" };
 	struct module *linker = linker_of(space);
@@ -340,8 +338,7 @@ static void read_list(struct space *space, bool only_consistent)
 	struct rendezvous rendezvous;
 
 	find_r_debug(space);
-	if (map->r_debug &&
-	    !rdebug_read(space, map->r_debug, &rendezvous) &&
+	if (map->r_debug && !rdebug_read(space, map->r_debug, &rendezvous) &&
 	    (rendezvous.consistent || !only_consistent) && rendezvous.map)
 		update(space, &rendezvous);
 }
@@ -406,7 +403,8 @@ static int add_main(struct space *space)
 		image_put(image);
 		return procfs_is_alive(pid) ? -ENODATA : -ERR_GONE;
 	}
-	module = module_add(space, image, headers - image_headers_address(image),
+	module = module_add(space, image,
+			    headers - image_headers_address(image),
 			    path ? path : "");
 	module->is_main = true;
 	return 0;

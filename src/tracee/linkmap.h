@@ -15,11 +15,11 @@ struct space;
  */
 struct linkmap {
 	struct space *space;
-	taddr_t r_debug;        /* 0 = not known yet */
-	taddr_t breakpoint;     /* r_brk; 0 = not trapped */
-	taddr_t entry;          /* AT_ENTRY while that is trapped, else 0 */
-	bool complete;          /* a consistent list has been read */
-	bool broken;            /* it was garbage, and the user was told */
+	taddr_t r_debug;           /* 0 = not known yet */
+	taddr_t breakpoint;        /* r_brk; 0 = not trapped */
+	taddr_t entry;             /* AT_ENTRY while that is trapped, else 0 */
+	bool complete;             /* a consistent list has been read */
+	bool broken;               /* it was garbage, and the user was told */
 	struct trap_owner changed; /* at r_brk */
 	struct trap_owner entered; /* at AT_ENTRY */
 };

@@ -177,8 +177,8 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 static void handle_interrupt(struct task *task)
 {
 	if (task->asked)
-		task->waited = syscall_restart_wait(
-			task, task->tracee->space->arch);
+		task->waited =
+			syscall_restart_wait(task, task->tracee->space->arch);
 	task->asked = 0;
 }
 
@@ -205,8 +205,8 @@ static void handle_stop(struct tracer *tracer, struct task *task,
 	case STOP_FORK:
 	case STOP_VFORK:
 	case STOP_CLONE:
-		settle_waiting_child(tracer, child_announced(tracer, task,
-							     stop->kind));
+		settle_waiting_child(tracer,
+				     child_announced(tracer, task, stop->kind));
 		break;
 	case STOP_VFORK_DONE:
 		child_released_parent(task);

@@ -11,17 +11,17 @@
 struct module {
 	struct image *image;
 	taddr_t bias;
-	taddr_t low, high;   /* of its segments, in the process */
-	taddr_t dynamic;     /* of its PT_DYNAMIC: what tells modules apart */
-	char *path;          /* as the process sees it */
-	const char *name;    /* SONAME, or the last component of the path */
+	taddr_t low, high; /* of its segments, in the process */
+	taddr_t dynamic;   /* of its PT_DYNAMIC: what tells modules apart */
+	char *path;        /* as the process sees it */
+	const char *name;  /* SONAME, or the last component of the path */
 	unsigned link_namespace; /* 0, or one that dlmopen made */
-	bool is_main;        /* the program itself */
-	bool is_linker;      /* the dynamic linker */
-	bool listed;         /* found in the walk that is going on */
-	bool announced;      /* the client has been told of it */
-	bool sites_done;     /* these two are the client's: call sites planted, */
-	bool names_read;     /* and names compared with those that are missing */
+	bool is_main;            /* the program itself */
+	bool is_linker;          /* the dynamic linker */
+	bool listed;             /* found in the walk that is going on */
+	bool announced;          /* the client has been told of it */
+	bool sites_done; /* these two are the client's: call sites planted, */
+	bool names_read; /* and names compared with those that are missing */
 	struct module *next; /* in the order of the link map */
 };
 

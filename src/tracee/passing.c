@@ -14,9 +14,10 @@
 #include "sysdeps/linux/ptrace.h"
 
 /* Every signal but those that the instruction itself may raise. */
-#define ASYNCHRONOUS_SIGNALS                                                  \
-	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) |                    \
-	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
+#define ASYNCHRONOUS_SIGNALS                               \
+	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | \
+	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |   \
+	   1ull << (SIGFPE - 1)))
 
 static bool emulate(struct task *task, struct trap *trap, struct regs *regs)
 {
@@ -236,8 +237,7 @@ void trap_pass(struct task *task, struct trap *trap)
 		pass_by_stepping(task, trap);
 		return;
 	}
-	emulated = trap->insn.way == INSN_EMULATE &&
-		   emulate(task, trap, &regs);
+	emulated = trap->insn.way == INSN_EMULATE && emulate(task, trap, &regs);
 	if (emulated && moves_only_ip(arch, &task->regs, &regs)) {
 		arch->set_ip(&task->regs, arch->ip(&regs));
 		task->tracee->space->tracer->counts.emulated++;
@@ -265,8 +265,8 @@ static void remember_visit(struct task *task, taddr_t address, taddr_t sp)
 			sizeof(task->visits[0]) * (TASK_VISITS - 1));
 		task->visit_count--;
 	}
-	task->visits[task->visit_count++] = (struct visit){
-		address, sp, planting_of(task, address) };
+	task->visits[task->visit_count++] =
+		(struct visit){ address, sp, planting_of(task, address) };
 }
 
 /*
@@ -305,8 +305,7 @@ bool task_take_visit(struct task *task, taddr_t address, taddr_t sp)
 
 void task_forget_visits(struct task *task, taddr_t sp)
 {
-	while (task->visit_count &&
-	       task->visits[task->visit_count - 1].sp < sp)
+	while (task->visit_count && task->visits[task->visit_count - 1].sp < sp)
 		task->visit_count--;
 }
 

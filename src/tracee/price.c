@@ -35,8 +35,8 @@ static uint64_t way_of(unsigned bucket)
 {
 	uint64_t octave = 1ull << (bucket / PRICE_PARTS + PRICE_FIRST);
 
-	return octave + octave * (2 * (bucket % PRICE_PARTS) + 1) /
-				(2 * PRICE_PARTS);
+	return octave +
+	       octave * (2 * (bucket % PRICE_PARTS) + 1) / (2 * PRICE_PARTS);
 }
 
 static void halve(struct price_ways *ways)
@@ -94,8 +94,8 @@ struct stop_price price_ways_price(const struct price_ways *ways)
 	most = quantile(ways, 90);
 	price.typical = quantile(ways, 50);
 	price.resolution = most - price.typical;
-	price.mean = mean(ways, price.typical * USUAL) +
-		     ways->others / ways->count;
+	price.mean =
+		mean(ways, price.typical * USUAL) + ways->others / ways->count;
 	price.typical += ways->others / ways->count;
 	/* Nor is the price itself known any better than that. */
 	if (price.resolution < price.typical / 2)

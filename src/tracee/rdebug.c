@@ -7,7 +7,7 @@
 #include "tracee/space.h"
 
 /* Longer lists are garbage. */
-#define MODULES_MAX 16384
+#define MODULES_MAX    16384
 #define NAMESPACES_MAX 64
 
 int rdebug_read_words(struct space *space, taddr_t address, uint64_t *words,

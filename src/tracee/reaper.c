@@ -13,8 +13,8 @@
 #include "tracee/tracer.h"
 
 /* A seizure takes a few µs. */
-#define LONG        (NS_PER_SECOND / 50)
-#define STACK_SIZE  (64u << 10)
+#define LONG       (NS_PER_SECOND / 50)
+#define STACK_SIZE (64u << 10)
 
 struct fetched {
 	pid_t tid;

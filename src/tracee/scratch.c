@@ -18,11 +18,11 @@ struct scratch_area {
 
 struct scratch_copy {
 	taddr_t address;
-	taddr_t original;               /* address of the instruction */
-	uint8_t length;                 /* of the instruction */
-	uint8_t size;                   /* of the copy */
+	taddr_t original; /* address of the instruction */
+	uint8_t length;   /* of the instruction */
+	uint8_t size;     /* of the copy */
 	int8_t resume[INSN_COPY_MAX];
-	uint8_t saved[INSN_COPY_MAX];   /* what was there before */
+	uint8_t saved[INSN_COPY_MAX]; /* what was there before */
 	UT_hash_handle hh;
 };
 
@@ -109,9 +109,8 @@ static void take_place(struct scratch *scratch, struct scratch_area *area,
 	area->used += INSN_COPY_MAX;
 }
 
-static struct scratch_copy *place_in(struct space *space,
-				     struct scratch_area *area,
-				     struct trap *trap)
+static struct scratch_copy *
+place_in(struct space *space, struct scratch_area *area, struct trap *trap)
 {
 	taddr_t place = find_place(&space->scratch, area);
 	struct scratch_copy *copy;
@@ -145,8 +144,9 @@ taddr_t scratch_copy_of(struct space *space, struct trap *trap)
 	struct scratch *scratch = &space->scratch;
 	size_t i;
 
-	for (i = 0; i < scratch->area_count && !trap->copy &&
-		    !trap->copy_failed; i++) {
+	for (i = 0;
+	     i < scratch->area_count && !trap->copy && !trap->copy_failed;
+	     i++) {
 		struct scratch_area *area = &scratch->areas[i];
 		struct scratch_copy *copy;
 

@@ -25,7 +25,7 @@ struct scratch {
 	size_t area_count;
 	size_t area_room;
 	struct scratch_copy *copies; /* by address of the copy */
-	taddr_t *free; /* places of copies that are gone */
+	taddr_t *free;               /* places of copies that are gone */
 	size_t free_count;
 	size_t free_room;
 };

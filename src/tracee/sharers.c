@@ -17,8 +17,9 @@ static void seize_sharer(struct tracee *tracee, pid_t pid)
 	sharer->borrows = true;
 	if (!attach_seize(sharer) && sharer->tasks)
 		return;
-	diag_debug(DIAG_SESSION, "process %d, which shares memory with %d, "
-				 "can't be traced",
+	diag_debug(DIAG_SESSION,
+		   "process %d, which shares memory with %d, "
+		   "can't be traced",
 		   (int)pid, (int)tracee->pid);
 	tracee_free(tracer, sharer);
 }

@@ -4,9 +4,8 @@
 #include "base/clock.h"
 #include "tracee/tracer.h"
 
-#define for_each_source(tracer, source)                         \
-	for ((source) = (tracer)->sources; (source); \
-	     (source) = (source)->next)
+#define for_each_source(tracer, source) \
+	for ((source) = (tracer)->sources; (source); (source) = (source)->next)
 
 void source_add(struct tracer *tracer, struct event_source *source)
 {

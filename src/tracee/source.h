@@ -50,8 +50,7 @@ void source_add(struct tracer *tracer, struct event_source *source);
 void sources_task_begin(const struct tracer *tracer, struct task *task);
 void sources_task_end(const struct tracer *tracer, struct task *task);
 void sources_exec(const struct tracer *tracer, struct task *task);
-bool sources_signal(const struct tracer *tracer, struct task *task,
-		    int signal);
+bool sources_signal(const struct tracer *tracer, struct task *task, int signal);
 void sources_leaving(const struct tracer *tracer);
 
 /* The one place where they are drained; nothing happens within itself. */

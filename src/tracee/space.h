@@ -20,25 +20,25 @@ struct tracer;
  */
 struct space {
 	struct tracer *tracer;
-	unsigned references;       /* tracees */
+	unsigned references; /* tracees */
 	struct procmem memory;
-	uint8_t mark[SPACE_MARK];  /* of the program: see space_bind() */
+	uint8_t mark[SPACE_MARK]; /* of the program: see space_bind() */
 	size_t mark_size;
 	const struct arch_ops *arch; /* of the program */
-	struct trap *traps;        /* by address */
+	struct trap *traps;          /* by address */
 	struct scratch scratch;
-	struct charge charge;      /* the pages that we have written to */
-	struct module *modules;    /* in the order of the link map */
+	struct charge charge;   /* the pages that we have written to */
+	struct module *modules; /* in the order of the link map */
 	struct linkmap linkmap;
-	int guard;                 /* its number with the guardian, or -1 */
+	int guard; /* its number with the guardian, or -1 */
 	bool guard_asked;
-	bool defers_traps;         /* see trap_defer() */
-	struct trap *deferred;     /* those that are still to be planted */
-	bool plants;               /* see trap_plant_in_slices() */
-	struct trap_page *pages;   /* that traps were written to */
-	bool shadow_stack;         /* these two: see passing.c */
+	bool defers_traps;       /* see trap_defer() */
+	struct trap *deferred;   /* those that are still to be planted */
+	bool plants;             /* see trap_plant_in_slices() */
+	struct trap_page *pages; /* that traps were written to */
+	bool shadow_stack;       /* these two: see passing.c */
 	bool shadow_stack_known;
-	void *client;              /* of the tracer's client */
+	void *client; /* of the tracer's client */
 };
 
 /* pid: any live task of it. */

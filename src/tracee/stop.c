@@ -58,18 +58,12 @@ struct stop stop_classify(int wait_status)
 const char *stop_name(enum stop_kind kind)
 {
 	static const char *const names[] = {
-		[STOP_TRAP] = "trap",
-		[STOP_SIGNAL] = "signal",
-		[STOP_GROUP] = "group stop",
-		[STOP_INTERRUPT] = "interrupt",
-		[STOP_FORK] = "fork",
-		[STOP_VFORK] = "vfork",
-		[STOP_CLONE] = "clone",
-		[STOP_VFORK_DONE] = "vfork done",
-		[STOP_EXEC] = "exec",
-		[STOP_SYSCALL] = "system call",
-		[STOP_OTHER] = "other event",
-		[STOP_EXITED] = "exited",
+		[STOP_TRAP] = "trap",         [STOP_SIGNAL] = "signal",
+		[STOP_GROUP] = "group stop",  [STOP_INTERRUPT] = "interrupt",
+		[STOP_FORK] = "fork",         [STOP_VFORK] = "vfork",
+		[STOP_CLONE] = "clone",       [STOP_VFORK_DONE] = "vfork done",
+		[STOP_EXEC] = "exec",         [STOP_SYSCALL] = "system call",
+		[STOP_OTHER] = "other event", [STOP_EXITED] = "exited",
 		[STOP_KILLED] = "killed",
 	};
 

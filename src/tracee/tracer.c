@@ -116,8 +116,8 @@ void tracee_adopt(struct tracee *tracee, struct task *task)
 	struct tracer *tracer = tracee->space->tracer;
 
 	task->tracee = tracee;
-	task->watch = guardian_add_task(tracer->guardian, tracee->pid,
-					task->tid);
+	task->watch =
+		guardian_add_task(tracer->guardian, tracee->pid, task->tid);
 	task->next = tracee->tasks;
 	tracee->tasks = task;
 	tracer->client->ops->task_begin(tracer->client, task);
@@ -151,8 +151,7 @@ struct tracee *tracee_find(struct tracer *tracer, pid_t pid)
 	return tracee;
 }
 
-struct tracee *tracee_new(struct tracer *tracer, pid_t pid,
-			  struct space *space)
+struct tracee *tracee_new(struct tracer *tracer, pid_t pid, struct space *space)
 {
 	struct tracee *tracee = xcalloc(1, sizeof(*tracee));
 

@@ -44,7 +44,7 @@ struct task_cost {
 	uint64_t still_ns; /* in stops, and on the way there and back */
 	uint64_t ran_ns;   /* the kernel's way into stops and out included */
 	struct procfs_schedule schedule; /* when it was looked at last */
-	uint64_t scheduled; /* … and how many stops there had been */
+	uint64_t scheduled;          /* … and how many stops there had been */
 	uint64_t looked, stopped_ns; /* … when, and how long in all of them */
 };
 
@@ -64,29 +64,29 @@ struct task {
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum resume_action action;
-	int deliver;           /* signal that goes with the resumption, or 0 */
-	int end_status;        /* as from wait(2), when it has ended */
-	uint64_t stop_time;    /* monotonic, before any work on the stop */
-	uint64_t stopped_ns;   /* in stops, those that are over */
-	uint64_t stops;        /* how many */
-	uint64_t waits_ns;     /* for a processor because of them, the price's
+	int deliver;         /* signal that goes with the resumption, or 0 */
+	int end_status;      /* as from wait(2), when it has ended */
+	uint64_t stop_time;  /* monotonic, before any work on the stop */
+	uint64_t stopped_ns; /* in stops, those that are over */
+	uint64_t stops;      /* how many */
+	uint64_t waits_ns;   /* for a processor because of them, the price's
 				  .waits of each */
-	taddr_t place;         /* of the trap that it stopped at, or 0 */
-	uint64_t resumed;      /* when, the last time */
-	uint64_t worked_ns;    /* the tracer, by then */
-	bool waited;           /* it was waiting for something when it was
+	taddr_t place;       /* of the trap that it stopped at, or 0 */
+	uint64_t resumed;    /* when, the last time */
+	uint64_t worked_ns;  /* the tracer, by then */
+	bool waited;         /* it was waiting for something when it was
 				  stopped: nothing is lost */
 	struct task_cost cost;
-	struct regs regs;      /* cached while stopped */
+	struct regs regs; /* cached while stopped */
 	bool regs_known;
-	bool ip_changed;       /* these two are written back before it is */
-	bool regs_changed;     /* resumed: the ip alone, or all */
-	int watch;             /* its place with the guardian, or -1 */
-	unsigned queued;       /* statuses of it that are still to be handled */
+	bool ip_changed;   /* these two are written back before it is */
+	bool regs_changed; /* resumed: the ip alone, or all */
+	int watch;         /* its place with the guardian, or -1 */
+	unsigned queued;   /* statuses of it that are still to be handled */
 	struct visit visits[TASK_VISITS];
 	unsigned visit_count;
-	void *client;          /* of the tracer's client */
-	UT_hash_handle hh;     /* by tid */
+	void *client;      /* of the tracer's client */
+	UT_hash_handle hh; /* by tid */
 };
 
 /* A traced process (thread group). */
@@ -94,16 +94,17 @@ struct tracee {
 	pid_t pid;
 	struct space *space;
 	struct task *tasks;
-	bool started;  /* by calltrap, or descends from such: it may be killed
+	bool started; /* by calltrap, or descends from such: it may be killed
 			  with us */
-	bool muted;    /* a child that is not followed, but must be kept until
+	bool muted;   /* a child that is not followed, but must be kept until
 			  it has a space of its own */
-	bool borrows;  /* its parent's space, until exec: what is read by its
+	bool borrows; /* its parent's space, until exec: what is read by its
 			  number may be another program's at any moment */
-	bool copied;   /* its space is a copy, and it has not run yet */
+	bool copied;  /* its space is a copy, and it has not run yet */
 	struct space *unclean; /* what it is a copy of, while that is still to
 				  be cleaned of the traps; else NULL */
-	uint64_t stops, stopped_ns; /* of its tasks: how many, how long in all */
+	uint64_t stops,
+		stopped_ns; /* of its tasks: how many, how long in all */
 	void *client;
 	UT_hash_handle hh; /* by pid */
 };
@@ -181,12 +182,12 @@ struct tracer {
 	size_t queue_room;
 	struct space *killed[KILLED_SPACES]; /* of processes that were killed */
 	unsigned killed_next;
-	size_t orphans;         /* held: their parents' events are to come */
-	bool plants;            /* some space is still planting traps */
-	uint64_t plants_next;   /* monotonic: not before */
-	bool leaving;           /* every task is let go at its next stop */
-	bool keeps_tracees;     /* … and those that are gone are still there */
-	struct {                /* what the rest of the program asks about */
+	size_t orphans;       /* held: their parents' events are to come */
+	bool plants;          /* some space is still planting traps */
+	uint64_t plants_next; /* monotonic: not before */
+	bool leaving;         /* every task is let go at its next stop */
+	bool keeps_tracees;   /* … and those that are gone are still there */
+	struct {              /* what the rest of the program asks about */
 		uint64_t stops;
 		uint64_t stopped_ns; /* from stops to resumptions, in all */
 		uint64_t emulated;
@@ -220,8 +221,7 @@ void task_forget_regs(struct task *task);
 bool task_ask_to_stop(struct task *task);
 
 struct task *task_find(struct tracer *tracer, pid_t tid);
-struct task *task_new(struct tracer *tracer, pid_t tid,
-		      struct tracee *tracee);
+struct task *task_new(struct tracer *tracer, pid_t tid, struct tracee *tracee);
 void task_free(struct tracer *tracer, struct task *task);
 
 struct tracee *tracee_find(struct tracer *tracer, pid_t pid);

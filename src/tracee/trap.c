@@ -117,8 +117,8 @@ static int read_instruction(struct space *space, taddr_t address,
 {
 	const struct arch_ops *arch = space->arch;
 	uint8_t code[16];
-	size_t n = procmem_read_code(&space->memory, address, code,
-				     sizeof(code));
+	size_t n =
+		procmem_read_code(&space->memory, address, code, sizeof(code));
 	uint32_t word = 0;
 	int err;
 
@@ -270,8 +270,7 @@ bool trap_plant_slice(struct space *space, uint64_t until)
 {
 	size_t planted = 0;
 
-	while (space->deferred &&
-	       (planted++ < FEW || clock_now() < until))
+	while (space->deferred && (planted++ < FEW || clock_now() < until))
 		plant_late(space, space->deferred);
 	if (!space->deferred)
 		space->plants = false;
@@ -463,8 +462,8 @@ int trap_clean_copy(struct space *space, struct procmem *child)
 	int err = procmem_open(child);
 
 	/* Each page of it is one more. */
-	if (!err && !charge_has_room(space, HASH_COUNT(space->charge.pages),
-				     NULL))
+	if (!err &&
+	    !charge_has_room(space, HASH_COUNT(space->charge.pages), NULL))
 		err = -EDQUOT;
 	if (err)
 		return err;

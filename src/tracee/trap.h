@@ -37,15 +37,15 @@ struct trap {
 	taddr_t address;
 	unsigned planting; /* how often it was planted */
 	bool planted;
-	bool deferred;             /* to be planted later: it is in … */
-	struct trap *prev, *next;  /* … the space's list of these */
-	int note;                  /* the guardian's, while it is planted */
-	bool hit;                  /* ever */
-	uint64_t seen;             /* when it was planted or hit last */
-	uint32_t original;         /* what arch_ops' trap has replaced */
-	struct insn insn;          /* what it stands on */
-	taddr_t copy;              /* relocated insn in scratch; 0 = none */
-	bool copy_failed;          /* don't try again */
+	bool deferred;            /* to be planted later: it is in … */
+	struct trap *prev, *next; /* … the space's list of these */
+	int note;                 /* the guardian's, while it is planted */
+	bool hit;                 /* ever */
+	uint64_t seen;            /* when it was planted or hit last */
+	uint32_t original;        /* what arch_ops' trap has replaced */
+	struct insn insn;         /* what it stands on */
+	taddr_t copy;             /* relocated insn in scratch; 0 = none */
+	bool copy_failed;         /* don't try again */
 	struct trap_owner *owners;
 	UT_hash_handle hh;
 };

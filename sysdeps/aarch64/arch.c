@@ -56,13 +56,13 @@ static bool is_behind_trap(struct memory *memory, taddr_t ip)
 static bool restart_wait(struct regs *regs)
 {
 	static const uint16_t calls[] = {
-		SYS_read,	     SYS_readv,	       SYS_write,
-		SYS_writev,	     SYS_recvfrom,     SYS_recvmsg,
-		SYS_recvmmsg,	     SYS_sendto,       SYS_sendmsg,
-		SYS_sendmmsg,	     SYS_accept,       SYS_accept4,
-		SYS_epoll_pwait,     SYS_epoll_pwait2, SYS_semop,
-		SYS_semtimedop,	     SYS_rt_sigtimedwait,
-		SYS_io_getevents,    SYS_io_pgetevents,
+		SYS_read,          SYS_readv,           SYS_write,
+		SYS_writev,        SYS_recvfrom,        SYS_recvmsg,
+		SYS_recvmmsg,      SYS_sendto,          SYS_sendmsg,
+		SYS_sendmmsg,      SYS_accept,          SYS_accept4,
+		SYS_epoll_pwait,   SYS_epoll_pwait2,    SYS_semop,
+		SYS_semtimedop,    SYS_rt_sigtimedwait, SYS_io_getevents,
+		SYS_io_pgetevents,
 	};
 
 	if ((int64_t)regs->user.regs[0] != -EINTR)
@@ -83,8 +83,8 @@ static taddr_t return_slot(const struct regs *regs)
 	return regs->user.sp - WORD;
 }
 
-static int return_address(const struct regs *regs,
-			  struct memory *memory UNUSED, taddr_t *ret)
+static int return_address(const struct regs *regs, struct memory *memory UNUSED,
+			  taddr_t *ret)
 {
 	*ret = aarch64_unsigned(regs->user.regs[AARCH64_LINK]);
 	return 0;
@@ -155,9 +155,8 @@ static size_t jump_targets(const struct regs *entry, struct memory *memory,
 {
 	const taddr_t buffer = entry->user.regs[0];
 
-	return memory_read_word(memory, buffer + 13 * WORD, WORD, &ret[0]) ?
-		       0 :
-		       1;
+	return memory_read_word(memory, buffer + 13 * WORD, WORD, &ret[0]) ? 0 :
+									     1;
 }
 
 /* Go internal ABI, "arm64 architecture". */

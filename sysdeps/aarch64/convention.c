@@ -131,8 +131,7 @@ static int copied_argument(struct argument_cursor *cursor,
 
 	integer_argument(cursor, regs, WORD, WORD, &pointer);
 	if (pointer.in_memory)
-		err = memory_read_word(memory, pointer.address, WORD,
-				       &address);
+		err = memory_read_word(memory, pointer.address, WORD, &address);
 	else
 		memcpy(&address, pointer.bytes, sizeof(address));
 	if (!err)

@@ -41,8 +41,7 @@ static bool decode_address(uint32_t word, struct insn *insn)
 	insn->op.kind = AARCH64_ADDRESS;
 	insn->op.reg = (int8_t)rd(word);
 	if (is_adrp(word))
-		insn->op.immediate =
-			(int64_t)adrp_target(word, insn->address);
+		insn->op.immediate = (int64_t)adrp_target(word, insn->address);
 	else
 		set_target(insn, adr_immediate(word));
 	return true;

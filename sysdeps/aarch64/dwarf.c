@@ -45,10 +45,9 @@ static bool ends_in_call(const uint8_t *code, size_t size)
 	if (size < sizeof(word))
 		return false;
 	memcpy(&word, code + size - sizeof(word), sizeof(word));
-	return (word & 0xfc000000) == 0x94000000 || /* bl */
-	       is_blr(word) ||
-	       (word & 0xfffff81f) == 0xd63f081f || /* blraaz */
-	       (word & 0xfffff800) == 0xd73f0800;   /* blraa */
+	return (word & 0xfc000000) == 0x94000000 ||                 /* bl */
+	       is_blr(word) || (word & 0xfffff81f) == 0xd63f081f || /* blraaz */
+	       (word & 0xfffff800) == 0xd73f0800;                   /* blraa */
 }
 
 /*

@@ -10,17 +10,17 @@
  * of that matter, op.condition the condition or the bit.
  */
 enum aarch64_kind {
-	AARCH64_OTHER,      /* the same wherever it stands; not emulable */
-	AARCH64_NOP,        /* hints that tell nobody anything: bti too */
-	AARCH64_ADDRESS,    /* adr, adrp */
-	AARCH64_LOAD,       /* ldr of a literal */
-	AARCH64_LOAD_WIDE,  /* … into a vector register: not emulable */
+	AARCH64_OTHER,     /* the same wherever it stands; not emulable */
+	AARCH64_NOP,       /* hints that tell nobody anything: bti too */
+	AARCH64_ADDRESS,   /* adr, adrp */
+	AARCH64_LOAD,      /* ldr of a literal */
+	AARCH64_LOAD_WIDE, /* … into a vector register: not emulable */
 	AARCH64_PREFETCH,
 	AARCH64_B,
 	AARCH64_BL,
 	AARCH64_B_IF,
-	AARCH64_CBZ,        /* op.source: whether it is cbnz */
-	AARCH64_TBZ,        /* op.source: whether it is tbnz */
+	AARCH64_CBZ, /* op.source: whether it is cbnz */
+	AARCH64_TBZ, /* op.source: whether it is tbnz */
 	AARCH64_BR,
 	AARCH64_BLR,
 	AARCH64_RET,

@@ -20,8 +20,8 @@ enum { SIZE = 4 };
 #define BTI_C     0xd503245fu
 #define AUTIA1716 0xd503219fu
 #define BR_X17    0xd61f0220u
-#define IP0 16
-#define IP1 17
+#define IP0       16
+#define IP1       17
 
 static uint32_t word_at(const uint8_t *code, size_t size, size_t at)
 {
@@ -88,8 +88,7 @@ bool aarch64_plt_stub(const uint8_t *code, size_t size, size_t at,
 
 /* Of the words before code[at]: the last one that writes it so. */
 static bool find_back(const uint8_t *code, size_t at,
-		      bool (*is_wanted)(uint32_t), unsigned reg,
-		      size_t *at_ret)
+		      bool (*is_wanted)(uint32_t), unsigned reg, size_t *at_ret)
 {
 	for (unsigned i = 0; i < REACH && at >= SIZE; i++) {
 		uint32_t word;
@@ -139,6 +138,6 @@ bool aarch64_slot_called(struct memory *memory, taddr_t return_address,
 	if (memory_read(memory, address, code, sizeof(code)))
 		return false;
 	word = word_at(code, sizeof(code), sizeof(code) - SIZE);
-	return is_blr(word) && slot_of(code, sizeof(code) - SIZE, rn(word),
-				       address, slot_ret);
+	return is_blr(word) &&
+	       slot_of(code, sizeof(code) - SIZE, rn(word), address, slot_ret);
 }

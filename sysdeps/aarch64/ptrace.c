@@ -58,9 +58,8 @@ int arch_peek_regs(pid_t tid, struct regs *ret)
 		err = peek(tid, NT_ARM_TLS, &ret->thread, sizeof(ret->thread));
 	if (err)
 		return err;
-	ret->restart = (int64_t)ret->user.regs[0] == -EINTR ?
-			       first_argument(tid) :
-			       0;
+	ret->restart =
+		(int64_t)ret->user.regs[0] == -EINTR ? first_argument(tid) : 0;
 	return 0;
 }
 

@@ -50,8 +50,7 @@ static void put_aimed(struct copy *copy, taddr_t target, unsigned width,
 {
 	const uint32_t mask = ((UINT32_C(1) << width) - 1) << 5;
 
-	put(copy,
-	    (copy->original & ~mask) | field(copy, target, width) << 5,
+	put(copy, (copy->original & ~mask) | field(copy, target, width) << 5,
 	    resume);
 }
 
@@ -94,9 +93,10 @@ static void put_address(struct copy *copy)
 			   0x1000;
 	if (distance < -(INT64_C(1) << 20) || distance >= INT64_C(1) << 20)
 		copy->err = -ERANGE;
-	put(copy, (copy->original & 0x9f00001f) |
-			  ((uint32_t)distance & 3) << 29 |
-			  ((uint32_t)(distance >> 2) & 0x7ffff) << 5, 0);
+	put(copy,
+	    (copy->original & 0x9f00001f) | ((uint32_t)distance & 3) << 29 |
+		    ((uint32_t)(distance >> 2) & 0x7ffff) << 5,
+	    0);
 	put_way_back(copy);
 }
 

@@ -4,8 +4,7 @@
 
 #include "sysdeps/arch.h"
 
-const uint64_t arch_sample_registers =
-	(UINT64_C(2) << PERF_REG_ARM64_PC) - 1;
+const uint64_t arch_sample_registers = (UINT64_C(2) << PERF_REG_ARM64_PC) - 1;
 
 /* In the order of the mask's bits: x0 to x30, the stack pointer, pc. */
 void arch_regs_of_sample(const uint64_t values[ARCH_SAMPLE_REGISTERS],

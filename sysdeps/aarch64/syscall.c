@@ -24,8 +24,8 @@ static void found(uint64_t value, struct passed *ret)
 static int argument(struct argument_cursor *cursor, const struct regs *regs,
 		    const struct fp_regs *fp UNUSED,
 		    struct memory *memory UNUSED,
-		    const struct flat_value *value UNUSED,
-		    bool variadic UNUSED, struct passed *ret)
+		    const struct flat_value *value UNUSED, bool variadic UNUSED,
+		    struct passed *ret)
 {
 	if (cursor->integers >= ARGUMENTS)
 		return -ENODATA;
@@ -34,8 +34,7 @@ static int argument(struct argument_cursor *cursor, const struct regs *regs,
 }
 
 static int result(const struct regs *entry UNUSED, const struct regs *regs,
-		  const struct fp_regs *fp UNUSED,
-		  struct memory *memory UNUSED,
+		  const struct fp_regs *fp UNUSED, struct memory *memory UNUSED,
 		  const struct flat_value *value UNUSED, struct passed *ret)
 {
 	found(regs->user.regs[0], ret);

@@ -42,14 +42,27 @@ static bool may_restart(const struct regs *regs)
 {
 	enum { SOCKETCALL = 102, IPC = 117, CONNECT = 3 };
 	static const uint16_t calls[] = {
-		3 /* read */, 145 /* readv */, 4 /* write */, 146 /* writev */,
-		371 /* recvfrom */, 372 /* recvmsg */, 337 /* recvmmsg */,
-		417 /* recvmmsg_time64 */, 369 /* sendto */, 370 /* sendmsg */,
-		345 /* sendmmsg */, 364 /* accept4 */, 256 /* epoll_wait */,
-		319 /* epoll_pwait */, 441 /* epoll_pwait2 */,
-		420 /* semtimedop_time64 */, 177 /* rt_sigtimedwait */,
-		421 /* rt_sigtimedwait_time64 */, 247 /* io_getevents */,
-		385 /* io_pgetevents */, 416 /* io_pgetevents_time64 */,
+		3 /* read */,
+		145 /* readv */,
+		4 /* write */,
+		146 /* writev */,
+		371 /* recvfrom */,
+		372 /* recvmsg */,
+		337 /* recvmmsg */,
+		417 /* recvmmsg_time64 */,
+		369 /* sendto */,
+		370 /* sendmsg */,
+		345 /* sendmmsg */,
+		364 /* accept4 */,
+		256 /* epoll_wait */,
+		319 /* epoll_pwait */,
+		441 /* epoll_pwait2 */,
+		420 /* semtimedop_time64 */,
+		177 /* rt_sigtimedwait */,
+		421 /* rt_sigtimedwait_time64 */,
+		247 /* io_getevents */,
+		385 /* io_pgetevents */,
+		416 /* io_pgetevents_time64 */,
 	};
 	uint32_t call = regs->user.orig_rax;
 	size_t i;
@@ -116,9 +129,8 @@ static uint64_t result(const struct regs *regs)
 
 static const char *syscall_name(uint64_t number)
 {
-	return number < i386_syscall_names_count ?
-		       i386_syscall_names[number] :
-		       NULL;
+	return number < i386_syscall_names_count ? i386_syscall_names[number] :
+						   NULL;
 }
 
 /*

@@ -61,8 +61,8 @@ static int argument(struct argument_cursor *cursor, const struct regs *regs,
 {
 	uint64_t size = value->by_address ? WORD : value->size;
 	taddr_t base = (uint32_t)regs->user.rsp + WORD;
-	taddr_t address = x86_stack_argument(cursor, base, size,
-					     alignment(value), WORD);
+	taddr_t address =
+		x86_stack_argument(cursor, base, size, alignment(value), WORD);
 	int err;
 
 	(void)fp;

@@ -4,12 +4,12 @@
 
 #include "sysdeps/arch.h"
 
-bool i386_plt_stub(const uint8_t *code, size_t size, size_t at,
-		   taddr_t address, taddr_t got, struct plt_stub *ret);
+bool i386_plt_stub(const uint8_t *code, size_t size, size_t at, taddr_t address,
+		   taddr_t got, struct plt_stub *ret);
 
 bool i386_slot_jump(const uint8_t *code, size_t size, size_t at,
 		    taddr_t address, taddr_t got, taddr_t *slot_ret);
 bool i386_slot_called(struct memory *memory, taddr_t return_address,
-		        taddr_t got, taddr_t *slot_ret);
+		      taddr_t got, taddr_t *slot_ret);
 
 #endif

@@ -18,9 +18,8 @@ static int argument(struct argument_cursor *cursor, const struct regs *regs,
 		    const struct flat_value *value, bool variadic,
 		    struct passed *ret)
 {
-	static const int8_t order[] = {
-		X86_RBX, X86_RCX, X86_RDX, X86_RSI, X86_RDI, X86_RBP
-	};
+	static const int8_t order[] = { X86_RBX, X86_RCX, X86_RDX,
+					X86_RSI, X86_RDI, X86_RBP };
 	unsigned words = value->size > sizeof(uint32_t) ? 2 : 1;
 	uint64_t halves[2] = { 0 };
 

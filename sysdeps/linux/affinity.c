@@ -4,8 +4,7 @@
 void affinity_init(struct affinity *affinity)
 {
 	affinity->processor = -1;
-	if (sched_getaffinity(0, sizeof(affinity->allowed),
-			      &affinity->allowed))
+	if (sched_getaffinity(0, sizeof(affinity->allowed), &affinity->allowed))
 		CPU_ZERO(&affinity->allowed);
 }
 

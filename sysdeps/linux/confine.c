@@ -21,7 +21,7 @@
 #include "sysdeps/linux/descriptors.h"
 
 /* Beyond what files take, and in all of its life. */
-#define MEMORY_MAX (512ull << 20)
+#define MEMORY_MAX      (512ull << 20)
 #define CPU_SECONDS_MAX 600
 
 /* Debug sections are packed to a third, seldom to a tenth. */
@@ -104,8 +104,7 @@ void confine_allow(const int *fds, size_t count)
 	struct stat status;
 	size_t i;
 
-	if (getrlimit(RLIMIT_AS, &values) ||
-	    values.rlim_cur == RLIM_INFINITY)
+	if (getrlimit(RLIMIT_AS, &values) || values.rlim_cur == RLIM_INFINITY)
 		return;
 	for (i = 0; i < count; i++)
 		if (fds[i] >= 0 && !fstat(fds[i], &status))
@@ -123,12 +122,12 @@ static void drop_capabilities(void)
 	syscall(SYS_capset, &header, none);
 }
 
-#define LOAD(member)                         \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,   \
+#define LOAD(member)                       \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
 		 offsetof(struct seccomp_data, member))
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, (value))
-#define ALLOW(number)                                               \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 1),    \
+#define ALLOW(number)                                            \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 1), \
 		RETURN(SECCOMP_RET_ALLOW)
 
 /*
@@ -142,14 +141,32 @@ static bool filter_system_calls(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, arch_native->audit, 1, 0),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
-		ALLOW(recvmsg), ALLOW(sendmsg), ALLOW(recvfrom),
-		ALLOW(sendto), ALLOW(read), ALLOW(pread64), ALLOW(write),
-		ALLOW(lseek), ALLOW(fstat), ALLOW(newfstatat), ALLOW(fcntl),
-		ALLOW(close), ALLOW(brk), ALLOW(mmap), ALLOW(munmap),
-		ALLOW(mremap), ALLOW(mprotect), ALLOW(madvise), ALLOW(futex),
-		ALLOW(rt_sigaction), ALLOW(rt_sigprocmask),
-		ALLOW(rt_sigreturn), ALLOW(getrandom), ALLOW(clock_gettime),
-		ALLOW(exit), ALLOW(exit_group),
+		ALLOW(recvmsg),
+		ALLOW(sendmsg),
+		ALLOW(recvfrom),
+		ALLOW(sendto),
+		ALLOW(read),
+		ALLOW(pread64),
+		ALLOW(write),
+		ALLOW(lseek),
+		ALLOW(fstat),
+		ALLOW(newfstatat),
+		ALLOW(fcntl),
+		ALLOW(close),
+		ALLOW(brk),
+		ALLOW(mmap),
+		ALLOW(munmap),
+		ALLOW(mremap),
+		ALLOW(mprotect),
+		ALLOW(madvise),
+		ALLOW(futex),
+		ALLOW(rt_sigaction),
+		ALLOW(rt_sigprocmask),
+		ALLOW(rt_sigreturn),
+		ALLOW(getrandom),
+		ALLOW(clock_gettime),
+		ALLOW(exit),
+		ALLOW(exit_group),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 3),
 		LOAD(args[0]),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),

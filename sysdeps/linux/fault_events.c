@@ -19,8 +19,8 @@
  * processor, and RLIMIT_MEMLOCK: small ones will do, but stop the task more
  * often.
  */
-#define RING_MIN (8 * PAGE)
-#define RING_MAX (256 * PAGE)
+#define RING_MIN     (8 * PAGE)
+#define RING_MAX     (256 * PAGE)
 #define UNPRIVILEGED 16 /* … are so many times smaller */
 
 static int open_event(struct perf_event_attr *attr, pid_t tid)
@@ -230,10 +230,8 @@ bool fault_events_next(struct fault_events *events, struct fault_sample *ret)
 	if (!page)
 		return false;
 	/* The kernel may write over the one before by now: it is done with. */
-	__atomic_store_n(&page->data_tail, events->ring.tail,
-			 __ATOMIC_RELEASE);
-	events->ring.head = __atomic_load_n(&page->data_head,
-					    __ATOMIC_ACQUIRE);
+	__atomic_store_n(&page->data_tail, events->ring.tail, __ATOMIC_RELEASE);
+	events->ring.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	while (!found && perf_ring_next(&events->ring, &record))
 		found = take(events, &record, ret);
 	if (!found)
@@ -246,8 +244,7 @@ uint64_t fault_events_count(const struct fault_events *events)
 {
 	uint64_t count;
 
-	return read(events->samples, &count, sizeof(count)) ==
-			       sizeof(count) ?
+	return read(events->samples, &count, sizeof(count)) == sizeof(count) ?
 		       count :
 		       events->sampled;
 }

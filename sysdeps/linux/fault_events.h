@@ -16,17 +16,17 @@
  * SIGALRM wakes the thread that has opened the events, which may be too late.
  */
 struct fault_events {
-	int samples;   /* descriptors; or -1 */
-	int metronome; /* of the signal */
-	int waker;     /* of SIGALRM */
+	int samples;     /* descriptors; or -1 */
+	int metronome;   /* of the signal */
+	int waker;       /* of SIGALRM */
 	unsigned period; /* a signal for so many faults */
-	bool in_kernel; /* faults in system calls are seen as well */
+	bool in_kernel;  /* faults in system calls are seen as well */
 	void *ring_page;
 	size_t ring_bytes; /* of all that is mapped */
 	struct perf_ring ring;
-	uint64_t sampled; /* samples that were read */
-	uint64_t told_lost; /* by the kernel */
-	uint64_t throttled; /* times that it was */
+	uint64_t sampled;    /* samples that were read */
+	uint64_t told_lost;  /* by the kernel */
+	uint64_t throttled;  /* times that it was */
 	uint64_t unreadable; /* samples that make no sense */
 };
 

@@ -11,11 +11,11 @@
 /* One page fault, as the kernel has recorded it. */
 struct fault_sample {
 	pid_t pid, tid;
-	uint64_t time;     /* monotonic */
-	taddr_t address;   /* that was touched */
-	bool in_kernel;    /* … by the kernel, in a system call */
+	uint64_t time;   /* monotonic */
+	taddr_t address; /* that was touched */
+	bool in_kernel;  /* … by the kernel, in a system call */
 	bool has_regs;
-	struct regs regs;  /* of the program, for unwinding */
+	struct regs regs;     /* of the program, for unwinding */
 	const uint8_t *stack; /* from the stack pointer on */
 	size_t stack_size;
 	bool stack_goes_on; /* there was more than was copied */

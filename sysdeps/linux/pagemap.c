@@ -21,15 +21,15 @@ struct scan {
 	uint64_t category_return;
 };
 
-#define SCAN	     _IOWR('f', 16, struct scan)
+#define SCAN         _IOWR('f', 16, struct scan)
 #define IS_PRESENT   (1 << 3)
 #define IS_ZERO_PAGE (1 << 5)
-#define IS_HUGE	     (1 << 6)
+#define IS_HUGE      (1 << 6)
 
 /* 8 bytes an entry: for 64 GiB that takes a quarter of a second. */
 #define READ_MAX (UINT64_C(1) << 36)
 
-#define ENTRIES 4096
+#define ENTRIES       4096
 #define ENTRY_PRESENT (UINT64_C(1) << 63)
 
 int pagemap_open_plain(struct pagemap *map, pid_t pid)
@@ -87,8 +87,8 @@ void pagemap_close(struct pagemap *map)
 	map->fd = -1;
 }
 
-static int read_entries(const struct pagemap *map, taddr_t begin,
-			taddr_t end, uint64_t *entries)
+static int read_entries(const struct pagemap *map, taddr_t begin, taddr_t end,
+			uint64_t *entries)
 {
 	uint64_t count = (end - begin) / PAGE;
 	ssize_t n;
@@ -149,7 +149,7 @@ enum page_kind pagemap_kind(pid_t pid, taddr_t address)
 		return kind;
 	if (map.scans && !pagemap_next(&map, begin, begin + PAGE, &run))
 		kind = run.begin == run.end ? PAGE_ABSENT :
-		       run.huge		    ? PAGE_HUGE :
+		       run.huge             ? PAGE_HUGE :
 					      PAGE_KNOWN;
 	pagemap_close(&map);
 	return kind;

@@ -155,8 +155,7 @@ bool procfs_maps_next(FILE *maps, struct procfs_mapping *ret)
 	return procfs_mapping_parse(line, ret);
 }
 
-bool procfs_find_mapping(pid_t pid, taddr_t address,
-			 struct procfs_mapping *ret)
+bool procfs_find_mapping(pid_t pid, taddr_t address, struct procfs_mapping *ret)
 {
 	FILE *maps CLEANUP(file_close_cleanup) = procfs_maps_open(pid);
 
@@ -183,7 +182,7 @@ struct procfs_maps {
 		taddr_t start;
 		taddr_t end;
 		char *text;
-	} *lines;
+	} * lines;
 	size_t count;
 	size_t room;
 };
@@ -411,8 +410,7 @@ bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)
 	unsigned long long ran, waited, turns;
 	char line[128];
 
-	if (!read_file(tid ? tid : gettid(), "schedstat", line,
-		       sizeof(line)) ||
+	if (!read_file(tid ? tid : gettid(), "schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%llu %llu %llu", &ran, &waited, &turns) != 3)
 		return false;
 	*ret = (struct procfs_schedule){ ran, waited, turns };

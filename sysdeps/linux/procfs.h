@@ -14,21 +14,21 @@
 /* /proc/PID/status, the lines that a tracer cares about. */
 struct procfs_status {
 	char name[64];
-	char state;      /* R S D T t Z X I */
+	char state; /* R S D T t Z X I */
 	pid_t tgid;
-	pid_t own_pid;   /* the number that the process itself sees */
-	pid_t tracer;    /* 0 = nobody */
-	uid_t uids[4];   /* real, effective, saved, filesystem */
-	gid_t gids[4];   /* the same */
+	pid_t own_pid;           /* the number that the process itself sees */
+	pid_t tracer;            /* 0 = nobody */
+	uid_t uids[4];           /* real, effective, saved, filesystem */
+	gid_t gids[4];           /* the same */
 	uint64_t caps_permitted; /* bit N is capability N (<linux/capability.h>) */
 	uint64_t caps_effective;
-	bool has_memory; /* a kernel thread has none (no VmSize line) */
-	uint64_t locked; /* bytes that must be resident (mlock, mlockall) */
+	bool has_memory;   /* a kernel thread has none (no VmSize line) */
+	uint64_t locked;   /* bytes that must be resident (mlock, mlockall) */
 	bool shadow_stack; /* what calls push and returns pop is kept twice */
-	unsigned seccomp; /* 0 off, 1 strict, 2 filter */
+	unsigned seccomp;  /* 0 off, 1 strict, 2 filter */
 	uint64_t signals_blocked; /* bit N - 1 is signal N */
 	uint64_t signals_ignored;
-	uint64_t signals_pending; /* of this task alone */
+	uint64_t signals_pending;        /* of this task alone */
 	uint64_t signals_pending_shared; /* of its process */
 };
 
@@ -110,8 +110,7 @@ int procfs_descriptors(pid_t pid, int **ret, size_t *count_ret) MUST_CHECK;
 size_t procfs_auxv_bytes(pid_t pid, void *ret, size_t size);
 
 /* A value of the auxiliary vector (<elf.h>, AT_*); false when it's not there. */
-bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type,
-		 uint64_t *ret);
+bool procfs_auxv(pid_t pid, unsigned word_size, uint64_t type, uint64_t *ret);
 
 /* The path that /proc/PID/exe names, to be freed; NULL when unreadable. */
 char *procfs_exe(pid_t pid);

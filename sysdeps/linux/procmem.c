@@ -110,8 +110,8 @@ static size_t read_in_page(const struct procmem *mem, taddr_t address,
 			   0;
 }
 
-static size_t read_pages(const struct procmem *mem, taddr_t address,
-			 void *ret, size_t size)
+static size_t read_pages(const struct procmem *mem, taddr_t address, void *ret,
+			 size_t size)
 {
 	size_t done = 0;
 
@@ -157,9 +157,8 @@ static bool is_there(struct procmem *mem, taddr_t address)
  */
 static bool may_wait(struct procmem *mem, taddr_t address, size_t size)
 {
-	return !is_there(mem, address) ||
-	       (address % PAGE + size > PAGE &&
-		!is_there(mem, address + size - 1));
+	return !is_there(mem, address) || (address % PAGE + size > PAGE &&
+					   !is_there(mem, address + size - 1));
 }
 
 /* So many at a time; the kernel takes 1024 (UIO_MAXIOV). */
@@ -280,8 +279,8 @@ int procmem_open(struct procmem *mem)
 	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
 }
 
-int procmem_write_code(struct procmem *mem, taddr_t address,
-		       const void *bytes, size_t size)
+int procmem_write_code(struct procmem *mem, taddr_t address, const void *bytes,
+		       size_t size)
 {
 	int err = procmem_open(mem);
 	ssize_t n;

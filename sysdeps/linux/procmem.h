@@ -25,12 +25,12 @@ struct slow_reader;
  */
 struct procmem {
 	struct memory memory;
-	pid_t pid; /* any live task of the address space */
-	int fd;    /* /proc/PID/mem, opened when first needed; or -1 */
-	unsigned reads;            /* until mounts are looked at again */
+	pid_t pid;      /* any live task of the address space */
+	int fd;         /* /proc/PID/mem, opened when first needed; or -1 */
+	unsigned reads; /* until mounts are looked at again */
 	struct served_files *served; /* these three where there are some */
 	struct slow_reader *slow;
-	int pagemap;               /* /proc/PID/pagemap, or -1 */
+	int pagemap; /* /proc/PID/pagemap, or -1 */
 };
 
 void procmem_init(struct procmem *mem, pid_t pid);
@@ -77,7 +77,7 @@ size_t procmem_read_code(struct procmem *mem, taddr_t address, void *ret,
  * it: either the old or the new one. -EIO when the mapping is gone or can't
  * be written (shared, hugetlb).
  */
-int procmem_write_code(struct procmem *mem, taddr_t address,
-		       const void *bytes, size_t size) MUST_CHECK;
+int procmem_write_code(struct procmem *mem, taddr_t address, const void *bytes,
+		       size_t size) MUST_CHECK;
 
 #endif

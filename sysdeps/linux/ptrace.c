@@ -136,9 +136,8 @@ bool ptrace_has_queued_trap(pid_t tid)
 /* An audit architecture is an ELF machine, and bits for its class and order. */
 static const struct arch_ops *arch_of_audit(uint32_t arch)
 {
-	return arch_of_elf(arch & 0xffff, arch & __AUDIT_ARCH_64BIT ?
-						  ELFCLASS64 :
-						  ELFCLASS32);
+	return arch_of_elf(arch & 0xffff,
+			   arch & __AUDIT_ARCH_64BIT ? ELFCLASS64 : ELFCLASS32);
 }
 
 int ptrace_get_syscall(pid_t tid, struct syscall_stop *ret)

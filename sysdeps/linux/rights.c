@@ -68,8 +68,8 @@ static bool read_status(struct rights *rights)
 	file = fopen(path, "re");
 	while (file && getline(&line, &room, file) > 0) {
 		user |= sscanf(line, "Uid: %*u %*u %*u %u", &rights->user) == 1;
-		group |= sscanf(line, "Gid: %*u %*u %*u %u",
-				&rights->group) == 1;
+		group |= sscanf(line, "Gid: %*u %*u %*u %u", &rights->group) ==
+			 1;
 		if (!strncmp(line, "Groups:", 7))
 			add_groups(rights, line + 7);
 	}
@@ -98,8 +98,8 @@ static bool read_root(struct rights *rights)
 	bool known = fd >= 0 && identify(fd, &st);
 
 	if (known) {
-		rights->root_device = makedev(st.stx_dev_major,
-					      st.stx_dev_minor);
+		rights->root_device =
+			makedev(st.stx_dev_major, st.stx_dev_minor);
 		rights->root_inode = st.stx_ino;
 	}
 	if (fd >= 0)
@@ -300,8 +300,8 @@ static void try_to_read(void *context, int root)
 	read_ends(open_as(trial->rights, root, trial->path, trial->flags));
 }
 
-static int await_answer(const struct rights *rights, int root,
-			const char *path, int flags)
+static int await_answer(const struct rights *rights, int root, const char *path,
+			int flags)
 {
 	struct trial trial = { rights, path, flags };
 
@@ -342,8 +342,8 @@ static int await_exe(struct rights *rights, const char *path)
 	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
-	err = answers_try(&rights->shared->silence, root, path,
-			  try_to_read_exe, rights);
+	err = answers_try(&rights->shared->silence, root, path, try_to_read_exe,
+			  rights);
 	close(root);
 	return err;
 }

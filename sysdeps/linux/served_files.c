@@ -8,9 +8,9 @@
 
 /* Types that say no more than that, and those that end in a dot and a name. */
 static const char *const types[] = {
-	"fuse", "fuseblk", "nfs",    "nfs4",   "cifs",   "smb3",     "9p",
-	"ceph", "afs",     "coda",   "virtiofs", "lustre", "orangefs", "gpfs",
-	"beegfs", "gfs2",  "ocfs2",  "ncpfs",  "panfs",  "autofs",
+	"fuse",   "fuseblk", "nfs",   "nfs4",     "cifs",   "smb3",     "9p",
+	"ceph",   "afs",     "coda",  "virtiofs", "lustre", "orangefs", "gpfs",
+	"beegfs", "gfs2",    "ocfs2", "ncpfs",    "panfs",  "autofs",
 };
 
 static bool is_served(const char *type)

@@ -145,8 +145,8 @@ static size_t ask(struct slow_reader *reader, pid_t pid, taddr_t address,
 	return reader->size;
 }
 
-size_t slow_reader_read(struct slow_reader *reader, pid_t pid,
-			taddr_t address, void *ret, size_t size)
+size_t slow_reader_read(struct slow_reader *reader, pid_t pid, taddr_t address,
+			void *ret, size_t size)
 {
 	size_t n = 0;
 

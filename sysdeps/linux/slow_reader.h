@@ -23,7 +23,7 @@ void slow_reader_free(struct slow_reader *reader);
  * when there are none, or they didn't come within a tenth of a second; nothing
  * is asked for then for a while, or as long as they still haven't come.
  */
-size_t slow_reader_read(struct slow_reader *reader, pid_t pid,
-			taddr_t address, void *ret, size_t size);
+size_t slow_reader_read(struct slow_reader *reader, pid_t pid, taddr_t address,
+			void *ret, size_t size);
 
 #endif

@@ -84,8 +84,7 @@ static bool is_number_line(const char *line)
 bool smaps_next(struct smaps *smaps, struct smaps_row *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	while (smaps->more &&
-	       !procfs_mapping_parse(smaps->line, &ret->mapping))
+	while (smaps->more && !procfs_mapping_parse(smaps->line, &ret->mapping))
 		read_line(smaps);
 	if (!smaps->more)
 		return false;

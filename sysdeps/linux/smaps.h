@@ -10,8 +10,8 @@ struct smaps_row {
 	uint64_t resident;
 	uint64_t proportional; /* resident, each page divided by its users */
 	uint64_t swapped;
-	uint64_t anonymous;    /* of the resident: not of a file */
-	uint64_t huge;         /* of the resident: in huge pages, whosever */
+	uint64_t anonymous; /* of the resident: not of a file */
+	uint64_t huge;      /* of the resident: in huge pages, whosever */
 };
 
 /* Iterates; the reading is NULL when the process is gone, or can't be read. */

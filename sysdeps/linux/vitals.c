@@ -93,8 +93,8 @@ static void read_faults(const char *root, pid_t pid, struct vitals *ret)
 		return;
 	behind = strrchr(line, ')');
 	if (!behind ||
-	    sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64
-			       " %*u %" SCNu64,
+	    sscanf(behind + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64,
 		   &ret->minor_faults, &ret->major_faults) != 2)
 		ret->minor_faults = ret->major_faults = 0;
 }
@@ -121,7 +121,7 @@ struct hierarchy {
 	const char *events;
 	const char *swap_limit;
 	const char *swap_usage;
-	const char *clean;  /* these two of memory.stat: pages of files */
+	const char *clean; /* these two of memory.stat: pages of files */
 	const char *active;
 };
 
@@ -130,9 +130,9 @@ static const struct hierarchy hierarchies[] = {
 	  "memory.usage_in_bytes", "memory.oom_control",
 	  "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes",
 	  "total_inactive_file", "total_active_file" },
-	{ 2, "/sys/fs/cgroup", "memory.max", "memory.current",
-	  "memory.events", "memory.swap.max", "memory.swap.current",
-	  "inactive_file", "active_file" },
+	{ 2, "/sys/fs/cgroup", "memory.max", "memory.current", "memory.events",
+	  "memory.swap.max", "memory.swap.current", "inactive_file",
+	  "active_file" },
 	{ 2, "/sys/fs/cgroup/unified", "memory.max", "memory.current",
 	  "memory.events", "memory.swap.max", "memory.swap.current",
 	  "inactive_file", "active_file" },
@@ -141,8 +141,7 @@ static const struct hierarchy hierarchies[] = {
 static bool read_number(const char *root, const char *directory,
 			const char *name, uint64_t *ret)
 {
-	char *path CLEANUP(xfree_cleanup) =
-		xasprintf("%s/%s", directory, name);
+	char *path CLEANUP(xfree_cleanup) = xasprintf("%s/%s", directory, name);
 	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
 
 	return file && fscanf(file, "%" SCNu64, ret) == 1;
@@ -163,8 +162,7 @@ static bool find_kills(const char *root, const char *path, uint64_t *ret)
 static void read_kills(const char *root, const char *directory,
 		       const char *name, struct vitals *ret)
 {
-	char *path CLEANUP(xfree_cleanup) =
-		xasprintf("%s/%s", directory, name);
+	char *path CLEANUP(xfree_cleanup) = xasprintf("%s/%s", directory, name);
 
 	if (find_kills(root, path, &ret->oom_kills) &&
 	    strlen(path) < sizeof(ret->kills_path))
@@ -204,7 +202,8 @@ static uint64_t swap_room(const char *root, const struct hierarchy *hierarchy,
 	if (read_number(root, directory, "memory.swappiness", &swappiness) &&
 	    !swappiness)
 		return 0;
-	if (room && read_number(root, directory, hierarchy->swap_limit, &limit) &&
+	if (room &&
+	    read_number(root, directory, hierarchy->swap_limit, &limit) &&
 	    read_number(root, directory, hierarchy->swap_usage, &usage) &&
 	    limit < usage + room)
 		room = limit > usage ? limit - usage : 0;
@@ -223,7 +222,7 @@ static uint64_t file_room(const char *root, const struct hierarchy *hierarchy,
 	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
 
 	return file ? find_number(file, hierarchy->clean) +
-			      find_number(file, hierarchy->active) / 2 :
+			       find_number(file, hierarchy->active) / 2 :
 		      0;
 }
 

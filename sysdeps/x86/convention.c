@@ -36,8 +36,7 @@ int x86_xmm_get(const struct fp_regs *fp, unsigned number, unsigned half,
 {
 	if (!fp)
 		return -ENODATA;
-	memcpy(ret, (const uint8_t *)fp->user.xmm_space + 16 * number +
-			    8 * half,
-	       8);
+	memcpy(ret,
+	       (const uint8_t *)fp->user.xmm_space + 16 * number + 8 * half, 8);
 	return 0;
 }

@@ -27,8 +27,8 @@ struct x86_plt_shape {
 };
 
 struct x86_plt_jump {
-	size_t start;         /* of the stub */
-	size_t end;           /* of the jump */
+	size_t start; /* of the stub */
+	size_t end;   /* of the jump */
 	uint8_t modrm;
 	int32_t displacement; /* or address, as modrm says */
 	bool loads;           /* the stub is one of mold's .plt */

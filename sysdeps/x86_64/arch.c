@@ -45,13 +45,13 @@ static taddr_t thread_pointer(const struct regs *regs)
 static bool restart_wait(struct regs *regs)
 {
 	static const uint16_t calls[] = {
-		SYS_read,	     SYS_readv,	       SYS_write,
-		SYS_writev,	     SYS_recvfrom,     SYS_recvmsg,
-		SYS_recvmmsg,	     SYS_sendto,       SYS_sendmsg,
-		SYS_sendmmsg,	     SYS_accept,       SYS_accept4,
-		SYS_epoll_wait,	     SYS_epoll_pwait,  SYS_epoll_pwait2,
-		SYS_semop,	     SYS_semtimedop,   SYS_rt_sigtimedwait,
-		SYS_io_getevents,    SYS_io_pgetevents,
+		SYS_read,         SYS_readv,         SYS_write,
+		SYS_writev,       SYS_recvfrom,      SYS_recvmsg,
+		SYS_recvmmsg,     SYS_sendto,        SYS_sendmsg,
+		SYS_sendmmsg,     SYS_accept,        SYS_accept4,
+		SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,
+		SYS_semop,        SYS_semtimedop,    SYS_rt_sigtimedwait,
+		SYS_io_getevents, SYS_io_pgetevents,
 	};
 	size_t i;
 
@@ -87,9 +87,8 @@ static int relocate(const struct insn *insn, taddr_t to,
 }
 
 /* System V ABI, AMD64 supplement, 3.2.3: six in registers, then the stack. */
-static const int8_t argument_registers[] = {
-	X86_RDI, X86_RSI, X86_RDX, X86_RCX, 8, 9
-};
+static const int8_t argument_registers[] = { X86_RDI, X86_RSI, X86_RDX,
+					     X86_RCX, 8,       9 };
 
 static taddr_t stacked_argument(const struct regs *entry, unsigned index)
 {

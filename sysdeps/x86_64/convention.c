@@ -83,8 +83,8 @@ static bool add_scalar(struct classes *classes, const struct scalar *scalar)
 	if (last >= EIGHTBYTES || is_unaligned(scalar))
 		return false;
 	for (uint64_t i = first; i <= last; i++)
-		classes->of[i] = merge(classes->of[i],
-				       class_of(scalar, i == first));
+		classes->of[i] =
+			merge(classes->of[i], class_of(scalar, i == first));
 	return true;
 }
 
@@ -150,9 +150,8 @@ static int argument_in_registers(struct argument_cursor *cursor,
 				 const struct classes *classes,
 				 struct passed *ret)
 {
-	static const int8_t order[INTEGERS] = {
-		X86_RDI, X86_RSI, X86_RDX, X86_RCX, 8, 9
-	};
+	static const int8_t order[INTEGERS] = { X86_RDI, X86_RSI, X86_RDX,
+						X86_RCX, 8,       9 };
 	struct passed found = { 0 };
 	int err = 0;
 
@@ -160,14 +159,15 @@ static int argument_in_registers(struct argument_cursor *cursor,
 		uint8_t *to = found.bytes + WORD * i;
 
 		if (classes->of[i] == INTEGER) {
-			uint64_t word = x86_register_get(
-				regs, order[cursor->integers++], WORD);
+			uint64_t word =
+				x86_register_get(regs,
+						 order[cursor->integers++],
+						 WORD);
 			memcpy(to, &word, WORD);
 		} else if (classes->of[i] == SSE) {
 			err = x86_xmm_get(fp, cursor->floats++, 0, to) ?: err;
 		} else if (classes->of[i] == SSEUP) {
-			err = x86_xmm_get(fp, cursor->floats - 1, 1, to) ?:
-				      err;
+			err = x86_xmm_get(fp, cursor->floats - 1, 1, to) ?: err;
 		}
 	}
 	if (!err)

@@ -7,8 +7,22 @@
 
 /* System V ABI, AMD64 supplement, figure 3.36. */
 enum {
-	RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP,
-	R8, R9, R10, R11, R12, R13, R14, R15,
+	RAX,
+	RDX,
+	RCX,
+	RBX,
+	RSI,
+	RDI,
+	RBP,
+	RSP,
+	R8,
+	R9,
+	R10,
+	R11,
+	R12,
+	R13,
+	R14,
+	R15,
 	RETURN_ADDRESS,
 	COUNT,
 };
@@ -35,8 +49,23 @@ static void registers(const struct regs *regs,
 static void set_offsets(int32_t ret[DWARF_REGISTERS_MAX])
 {
 	static const uint8_t saved[] = {
-		R8,  R9,  R10, R11, R12, R13, R14, R15, RDI,
-		RSI, RBP, RBX, RDX, RAX, RCX, RSP, RETURN_ADDRESS,
+		R8,
+		R9,
+		R10,
+		R11,
+		R12,
+		R13,
+		R14,
+		R15,
+		RDI,
+		RSI,
+		RBP,
+		RBX,
+		RDX,
+		RAX,
+		RCX,
+		RSP,
+		RETURN_ADDRESS,
 	};
 	size_t i;
 

@@ -10,6 +10,6 @@ bool x86_64_plt_stub(const uint8_t *code, size_t size, size_t at,
 bool x86_64_slot_jump(const uint8_t *code, size_t size, size_t at,
 		      taddr_t address, taddr_t got, taddr_t *slot_ret);
 bool x86_64_slot_called(struct memory *memory, taddr_t return_address,
-		          taddr_t got, taddr_t *slot_ret);
+			taddr_t got, taddr_t *slot_ret);
 
 #endif

@@ -24,7 +24,7 @@
 #include "tracee/tracer.h"
 
 #define FRAMES_MAX 512
-#define TASKS_MAX 64
+#define TASKS_MAX  64
 
 struct stack {
 	uint64_t frames[FRAMES_MAX];
@@ -76,8 +76,7 @@ static void add_modules(struct judge *judge)
 	free(mapping);
 }
 
-static uint64_t address_of(const struct judge *judge,
-			   const struct frame *frame)
+static uint64_t address_of(const struct judge *judge, const struct frame *frame)
 {
 	const struct module *module;
 
@@ -215,8 +214,8 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	judge.pid = atoi(argv[1]);
-	judge.space = (struct space){ .tracer = &judge.tracer,
-				      .arch = arch_native };
+	judge.space =
+		(struct space){ .tracer = &judge.tracer, .arch = arch_native };
 	procmem_init(&judge.space.memory, judge.pid);
 	add_modules(&judge);
 	judge.stacks = stacks_new();
@@ -226,7 +225,7 @@ int main(int argc, char **argv)
 	seize_all(&judge);
 	for (rounds = atoi(argv[2]); rounds > 0; rounds--)
 		go_round(&judge);
-	printf("compared %u equal %u signals %u\n", judge.compared,
-	       judge.equal, judge.signals);
+	printf("compared %u equal %u signals %u\n", judge.compared, judge.equal,
+	       judge.signals);
 	return 0;
 }

@@ -53,8 +53,8 @@ static void print_places(struct debuginfo *debuginfo, struct image *image,
 	if (count <= 0)
 		printf("??\n??:0\n");
 	for (i = 0; i < count; i++) {
-		printf("%s\n%s:", places[i].function ? places[i].function :
-						       "??",
+		printf("%s\n%s:",
+		       places[i].function ? places[i].function : "??",
 		       places[i].file ? places[i].file : "??");
 		if (places[i].line)
 			printf("%u\n", places[i].line);

@@ -39,8 +39,10 @@ static void show(const struct prototype *prototype, struct input *input,
 		 const struct arch_ops *arch)
 {
 	const struct print_limits limits = { 32, 4 };
-	struct regs regs = { .user.rsp = DATA + 64, .user.rdi = DATA + 128,
-			     .user.rsi = DATA + 256, .user.rdx = DATA + 1,
+	struct regs regs = { .user.rsp = DATA + 64,
+			     .user.rdi = DATA + 128,
+			     .user.rsi = DATA + 256,
+			     .user.rdx = DATA + 1,
 			     .user.rax = DATA + 32 };
 	struct call_values values = {
 		.arch = arch,

@@ -13,7 +13,7 @@
 #include "dwarf/infofile.h"
 #include "dwarf/places.h"
 
-#define UNITS_MAX 16
+#define UNITS_MAX     16
 #define FUNCTIONS_MAX 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -31,8 +31,7 @@ static void hide_range_lists(uint8_t *bytes, size_t size)
 	static const char name[] = ".debug_rnglists";
 	uint8_t *at = bytes;
 
-	while ((at = memmem(at, size - (at - bytes), name,
-			    sizeof(name) - 1)))
+	while ((at = memmem(at, size - (at - bytes), name, sizeof(name) - 1)))
 		at[1] = 'x';
 }
 

@@ -64,12 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		check_refusal(text, message, column);
 	if (filter_add_library(filter, pattern, &message, &column))
 		check_refusal(pattern, message, column);
-	check_answers(filter, symbol, &(struct filter_library){
-		.path = path, .soname = soname });
-	check_answers(filter, symbol, &(struct filter_library){
-		.path = path, .is_main = true });
-	check_answers(filter, symbol, &(struct filter_library){
-		.soname = soname });
+	check_answers(filter, symbol,
+		      &(struct filter_library){ .path = path,
+						.soname = soname });
+	check_answers(filter, symbol,
+		      &(struct filter_library){ .path = path,
+						.is_main = true });
+	check_answers(filter, symbol,
+		      &(struct filter_library){ .soname = soname });
 	filter_free(filter);
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include "base/diag.h"
 #include "image/image.h"
 
-static void ignore(enum diag_level level UNUSED,
-		   enum diag_domain domain UNUSED, const char *message UNUSED)
+static void ignore(enum diag_level level UNUSED, enum diag_domain domain UNUSED,
+		   const char *message UNUSED)
 {
 }
 
@@ -106,8 +106,8 @@ static void ask_imports(const struct image *image)
 	imports = image_imports(image, &count);
 	for (i = 0; i < count; i++) {
 		check(!i || imports[i - 1].slot < imports[i].slot);
-		check(!imports[i].stub || image_is_code(image,
-							imports[i].stub));
+		check(!imports[i].stub ||
+		      image_is_code(image, imports[i].stub));
 		check(!imports[i].canonical || imports[i].stub);
 		length += strlen(imports[i].name);
 		if (imports[i].version)

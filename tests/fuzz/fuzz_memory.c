@@ -105,8 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fake_put_cache(fake, 3);
 	for (size_t at = 0; at + CHANGE <= size; at += CHANGE)
 		change(fake, bytes + at);
-	if (!glibc_read(&fake->picture.memory, &fake->mappings,
-			&leaks.glibc)) {
+	if (!glibc_read(&fake->picture.memory, &fake->mappings, &leaks.glibc)) {
 		check_parts(&leaks.glibc);
 		leaks.mappings = fake->mappings;
 		leaks.picture = fake->picture;

@@ -11,7 +11,7 @@
 #include "prototype/definitions.h"
 #include "prototype/parser.h"
 
-#define DATA 0x1000u
+#define DATA  0x1000u
 #define WORDS 8
 
 struct input {
@@ -66,9 +66,8 @@ static int input_find(struct memory *memory, unsigned index,
 
 static int input_argument(struct argument_cursor *cursor,
 			  const struct regs *regs, const struct fp_regs *fp,
-			  struct memory *memory,
-			  const struct flat_value *value, bool variadic,
-			  struct passed *ret)
+			  struct memory *memory, const struct flat_value *value,
+			  bool variadic, struct passed *ret)
 {
 	(void)regs;
 	(void)fp;
@@ -106,9 +105,11 @@ static const struct convention input_convention = {
 
 static const struct memory_ops input_ops = { .read = input_read };
 static const struct arch_ops machines[] = {
-	{ .word_size = 8, .convention = &input_convention,
+	{ .word_size = 8,
+	  .convention = &input_convention,
 	  .syscall_convention = &input_convention },
-	{ .word_size = 4, .convention = &input_convention,
+	{ .word_size = 4,
+	  .convention = &input_convention,
 	  .syscall_convention = &input_convention },
 };
 

@@ -22,8 +22,9 @@ static void ended(void *context, const struct watched *process,
 
 	(void)cost;
 	if (heap_family_count(process->heap))
-		*blocks += heap_total(process->heap,
-				      heap_family(process->heap, 0))->blocks;
+		*blocks +=
+			heap_total(process->heap, heap_family(process->heap, 0))
+				->blocks;
 }
 
 static void play(const void *bytes, size_t size)

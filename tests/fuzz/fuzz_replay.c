@@ -25,8 +25,8 @@ static const char text[] = "family malloc counts bytes\n"
 			   "resize realloc(old, size) = handle\n"
 			   "release free(handle)\n";
 
-static const char *const names[] = { "malloc", "calloc", "memalign",
-				     "realloc", "free" };
+static const char *const names[] = { "malloc", "calloc", "memalign", "realloc",
+				     "free" };
 
 #define BEGUN 4 /* calls that are not over */
 
@@ -66,8 +66,7 @@ static void call(struct fuzz *fuzz, const uint8_t bytes[4])
 				     .act = &begun->act };
 
 	if (begun->is_there) {
-		begun->act.handle = begun->act.old ? handle :
-						     begun->act.handle;
+		begun->act.handle = begun->act.old ? handle : begun->act.handle;
 		begun->act.failed = bytes[2] & 1;
 		tell(fuzz, begun, bytes[2] & 2);
 	}

@@ -11,9 +11,9 @@
 #include "base/xalloc.h"
 #include "stack/unwind_row.h"
 
-#define BASE 0x10000u
+#define BASE       0x10000u
 #define SECTION_AT 0x200u
-#define CODE_SIZE 0x4000u
+#define CODE_SIZE  0x4000u
 
 static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
 
@@ -34,8 +34,8 @@ static void check(bool condition)
 		abort();
 }
 
-static void ignore(enum diag_level level UNUSED,
-		   enum diag_domain domain UNUSED, const char *message UNUSED)
+static void ignore(enum diag_level level UNUSED, enum diag_domain domain UNUSED,
+		   const char *message UNUSED)
 {
 }
 
@@ -55,13 +55,17 @@ static void fill_headers(struct whole *whole, unsigned kind, size_t size)
 	whole->header.e_shnum = kind == 2 ? 0 : 3;
 	whole->header.e_shstrndx = 2;
 	whole->program[0] = (Elf64_Phdr){
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = BASE,
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_vaddr = BASE,
 		.p_filesz = SECTION_AT + size,
 		.p_memsz = SECTION_AT + size + CODE_SIZE,
 	};
 	whole->program[1] = (Elf64_Phdr){
-		.p_type = PT_GNU_EH_FRAME, .p_offset = SECTION_AT,
-		.p_vaddr = BASE + SECTION_AT, .p_filesz = size,
+		.p_type = PT_GNU_EH_FRAME,
+		.p_offset = SECTION_AT,
+		.p_vaddr = BASE + SECTION_AT,
+		.p_filesz = size,
 		.p_memsz = size,
 	};
 }
@@ -71,11 +75,14 @@ static void fill_sections(struct whole *whole, unsigned kind, size_t size)
 	memcpy(whole->names, names, sizeof(names));
 	whole->sections[1] = (Elf64_Shdr){
 		.sh_name = kind ? NAME_DEBUG_FRAME : NAME_EH_FRAME,
-		.sh_type = SHT_PROGBITS, .sh_offset = SECTION_AT,
-		.sh_addr = BASE + SECTION_AT, .sh_size = size,
+		.sh_type = SHT_PROGBITS,
+		.sh_offset = SECTION_AT,
+		.sh_addr = BASE + SECTION_AT,
+		.sh_size = size,
 	};
 	whole->sections[2] = (Elf64_Shdr){
-		.sh_name = NAME_NAMES, .sh_type = SHT_STRTAB,
+		.sh_name = NAME_NAMES,
+		.sh_type = SHT_STRTAB,
 		.sh_offset = offsetof(struct whole, names),
 		.sh_size = sizeof(whole->names),
 	};

@@ -21,8 +21,7 @@ static void nested(void *context)
 void do_calls(struct worker *worker)
 {
 	static const enum function simple[] = { LEAF, DATA, TAIL };
-	struct nest nest = { worker->stream,
-			     random_below(&worker->random, 6) };
+	struct nest nest = { worker->stream, random_below(&worker->random, 6) };
 	unsigned i;
 
 	for (i = 0; i < 20; i++)

@@ -171,8 +171,7 @@ void do_clone(struct worker *worker)
 
 	if (stack == MAP_FAILED || !order.stream)
 		return;
-	pid = clone(clone_main, stack + STACK_SIZE, CLONE_VM | SIGCHLD,
-		    &order);
+	pid = clone(clone_main, stack + STACK_SIZE, CLONE_VM | SIGCHLD, &order);
 	call(worker->stream, LEAF);
 	if (is_started("clone", pid))
 		check_child("clone", pid, 20 + order.calls, 0);

@@ -6,7 +6,7 @@
 #include <ucontext.h>
 
 #define COROUTINES 4
-#define TURNS 3
+#define TURNS      3
 #define STACK_SIZE 65536
 
 struct scheduler;
@@ -57,11 +57,11 @@ static bool begin(struct scheduler *scheduler, struct coroutine *coroutine)
 	uintptr_t address = (uintptr_t)coroutine;
 
 	coroutine->scheduler = scheduler;
-	coroutine->stack =
-		coroutine->is_mapped ?
-			mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
-			malloc(STACK_SIZE);
+	coroutine->stack = coroutine->is_mapped ?
+				   mmap(NULL, STACK_SIZE,
+					PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
+				   malloc(STACK_SIZE);
 	if (!coroutine->stack || coroutine->stack == MAP_FAILED)
 		return false;
 	getcontext(&coroutine->context);

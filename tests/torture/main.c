@@ -19,16 +19,26 @@ struct element {
 
 /* The last three are no work of the threads. */
 static const struct element elements[] = {
-	{ "calls", do_calls },         { "step", do_step },
-	{ "fork", do_fork },           { "daemon", do_daemon },
-	{ "vfork", do_vfork },         { "clone", do_clone },
-	{ "spawn", do_spawn },         { "exec", do_exec },
-	{ "exit", do_exit },           { "signals", do_signals },
-	{ "load", do_load },           { "throw", do_throw },
-	{ "jump", do_jump },           { "end", do_end },
-	{ "coroutine", do_coroutine }, { "beat", do_beat },
-	{ "rest", do_rest },           { "timer", NULL },
-	{ "stop", NULL },              { "waits", NULL },
+	{ "calls", do_calls },
+	{ "step", do_step },
+	{ "fork", do_fork },
+	{ "daemon", do_daemon },
+	{ "vfork", do_vfork },
+	{ "clone", do_clone },
+	{ "spawn", do_spawn },
+	{ "exec", do_exec },
+	{ "exit", do_exit },
+	{ "signals", do_signals },
+	{ "load", do_load },
+	{ "throw", do_throw },
+	{ "jump", do_jump },
+	{ "end", do_end },
+	{ "coroutine", do_coroutine },
+	{ "beat", do_beat },
+	{ "rest", do_rest },
+	{ "timer", NULL },
+	{ "stop", NULL },
+	{ "waits", NULL },
 };
 
 #define ELEMENTS (sizeof(elements) / sizeof(elements[0]))
@@ -51,11 +61,10 @@ static void usage(void)
 {
 	size_t i;
 
-	fprintf(stderr,
-		"usage: torture [--seed N] [--seconds S] [--rounds N] "
-		"[--threads T] [--mix LIST]\n"
-		"               --shared FILE\n"
-		"LIST is of:");
+	fprintf(stderr, "usage: torture [--seed N] [--seconds S] [--rounds N] "
+			"[--threads T] [--mix LIST]\n"
+			"               --shared FILE\n"
+			"LIST is of:");
 	for (i = 0; i < ELEMENTS; i++)
 		fprintf(stderr, " %s", elements[i].name);
 	fputc('\n', stderr);
@@ -118,8 +127,7 @@ static int read_options(int argc, char **argv)
 			usage();
 	}
 	if (!shared_path || !settings.threads ||
-	    settings.threads > THREADS_MAX ||
-	    (child < 0 && !settings.mix_size))
+	    settings.threads > THREADS_MAX || (child < 0 && !settings.mix_size))
 		usage();
 	return child;
 }
@@ -134,7 +142,8 @@ static void *work(void *context)
 	signals_begin(worker, settings.timer);
 	pthread_barrier_wait(&barrier);
 	for (i = 0; !atomic_load(&shared->stop) &&
-		    (!settings.rounds || i < settings.rounds); i++)
+		    (!settings.rounds || i < settings.rounds);
+	     i++)
 		settings.mix[random_below(&worker->random, settings.mix_size)]
 			->run(worker);
 	pthread_barrier_wait(&barrier);
@@ -213,8 +222,8 @@ static void rest_until_end(void)
 static void print_counts(void)
 {
 	static const char *const names[FUNCTIONS] = {
-		"p_leaf", "p_data", "p_step", "p_tail", "p_through", "plug_a",
-		"plug_b",
+		"p_leaf",    "p_data", "p_step", "p_tail",
+		"p_through", "plug_a", "plug_b",
 	};
 	unsigned f, i;
 

@@ -20,8 +20,8 @@ int shared_open(const char *path, bool create)
 
 	if (fd < 0 || (create && ftruncate(fd, sizeof(*shared))))
 		return -1;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED, fd, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0);
 	close(fd);
 	return shared == MAP_FAILED ? -1 : 0;
 }
@@ -90,8 +90,8 @@ static long call_step(long x)
 			 "add $128, %%rsp"
 			 : "+r"(result)
 			 : "D"(x)
-			 : "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11",
-			   "cc", "memory");
+			 : "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc",
+			   "memory");
 	return result;
 }
 

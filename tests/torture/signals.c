@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUED (SIGRTMIN + 1)
-#define TICK (SIGRTMIN + 2)
-#define TICK_VALUE 0x5eed
+#define QUEUED        (SIGRTMIN + 1)
+#define TICK          (SIGRTMIN + 2)
+#define TICK_VALUE    0x5eed
 #define ALTSTACK_SIZE 65536
-#define TICK_EVERY 1000000 /* ns */
-#define PATIENCE 20 /* seconds for signals to arrive */
+#define TICK_EVERY    1000000 /* ns */
+#define PATIENCE      20      /* seconds for signals to arrive */
 
 static __thread struct worker *self;
 
@@ -107,8 +107,8 @@ static void start_timer(struct worker *worker)
 	event.sigev_value.sival_int = TICK_VALUE;
 	event._sigev_un._tid = worker->tid;
 	worker->due = now();
-	worker->has_timer = !timer_create(CLOCK_MONOTONIC, &event,
-					  &worker->timer);
+	worker->has_timer =
+		!timer_create(CLOCK_MONOTONIC, &event, &worker->timer);
 	if (worker->has_timer)
 		set_timer(worker);
 	else
@@ -148,8 +148,7 @@ void do_signals(struct worker *worker)
 	for (i = 0; i < 8; i++) {
 		if (!queue_to(other, worker->sent)) {
 			worker->sent++;
-			if (other == worker &&
-			    worker->received != worker->sent)
+			if (other == worker && worker->received != worker->sent)
 				fail("signal %u did not come", worker->sent);
 		} else if (errno != EAGAIN) {
 			fail("sigqueue: %s", strerror(errno));

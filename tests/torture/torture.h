@@ -33,10 +33,10 @@ enum function {
 };
 
 /* A result says which function it is of, and what was its argument. */
-#define RESULT_SHIFT 56
+#define RESULT_SHIFT        56
 #define RESULT(x, function) ((x) | ((function) + 1l) << RESULT_SHIFT)
-#define NUMBER_SHIFT 32
-#define STEP_BIT (1l << 31)
+#define NUMBER_SHIFT        32
+#define STEP_BIT            (1l << 31)
 
 long p_leaf(long x);
 long p_data(long x);
@@ -52,9 +52,9 @@ long p_through(long x, void (*function)(void *), void *context);
 struct stream {
 	uint32_t number;
 	int32_t pid;
-	int32_t parent;  /* of a daemon, and gone; 0 for all others */
-	int32_t status;  /* what its process exits with; -1: not said */
-	uint64_t cut;    /* the thread was ended from without: by one less */
+	int32_t parent; /* of a daemon, and gone; 0 for all others */
+	int32_t status; /* what its process exits with; -1: not said */
+	uint64_t cut;   /* the thread was ended from without: by one less */
 	uint64_t sequence;
 	uint64_t begun[FUNCTIONS];
 	uint64_t returned[FUNCTIONS];
@@ -73,7 +73,7 @@ struct shared {
 	_Atomic(uint32_t) stop;
 	_Atomic(uint32_t) errors;
 	_Atomic(uint32_t) streams_used;
-	_Atomic(uint32_t) running;   /* the threads are all there */
+	_Atomic(uint32_t) running; /* the threads are all there */
 	struct beat beats[THREADS_MAX];
 	struct stream streams[STREAMS_MAX];
 };
@@ -86,15 +86,15 @@ struct worker {
 	unsigned index;
 	uint64_t random;
 	struct stream *stream;
-	struct stream *handler;  /* stream of its signal handlers */
+	struct stream *handler; /* stream of its signal handlers */
 	pid_t tid;
 	pthread_t thread;
 	struct worker *neighbour;
 	timer_t timer;
 	volatile bool has_timer;
-	uint64_t due;            /* when it is to tick */
+	uint64_t due; /* when it is to tick */
 	void *altstack;
-	unsigned sent;           /* to the neighbour, by this one */
+	unsigned sent;              /* to the neighbour, by this one */
 	volatile unsigned received; /* from the one before */
 	volatile unsigned ticks;
 	volatile unsigned jumps;
@@ -108,8 +108,7 @@ void call_through(struct stream *stream, void (*function)(void *),
 		  void *context);
 void call_pointer(struct stream *stream, enum function function,
 		  long (*pointer)(long));
-void fail(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 unsigned random_below(uint64_t *state, unsigned limit);
 uint64_t now(void);
 

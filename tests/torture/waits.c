@@ -44,9 +44,8 @@ static int wait_select(const struct places *places)
 
 	FD_ZERO(&set);
 	FD_SET(places->sockets[0], &set);
-	return select(places->sockets[0] + 1, &set, NULL, NULL, &time) ?
-		       errno :
-		       0;
+	return select(places->sockets[0] + 1, &set, NULL, NULL, &time) ? errno :
+									 0;
 }
 
 static int wait_nanosleep(const struct places *places)
@@ -91,9 +90,9 @@ static const struct {
 	const char *name;
 	int (*wait)(const struct places *places);
 } waits[] = {
-	{ "epoll_wait", wait_epoll },     { "poll", wait_poll },
-	{ "select", wait_select },        { "nanosleep", wait_nanosleep },
-	{ "futex", wait_futex },          { "recv", wait_receive },
+	{ "epoll_wait", wait_epoll },    { "poll", wait_poll },
+	{ "select", wait_select },       { "nanosleep", wait_nanosleep },
+	{ "futex", wait_futex },         { "recv", wait_receive },
 	{ "sigtimedwait", wait_signal },
 };
 

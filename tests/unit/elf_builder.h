@@ -15,10 +15,10 @@
  *	0x1000  0x12000  PT_DYNAMIC, GOT: read and write
  *	0x1400           section headers of a debug file, when asked for
  */
-#define BUILT_SIZE 0x2000
-#define BUILT_TEXT 0x10000
-#define BUILT_DATA 0x12000
-#define BUILT_GOT (BUILT_DATA + 0x200)
+#define BUILT_SIZE  0x2000
+#define BUILT_TEXT  0x10000
+#define BUILT_DATA  0x12000
+#define BUILT_GOT   (BUILT_DATA + 0x200)
 #define BUILT_NOTES 40 /* bytes of notes */
 
 enum {
@@ -97,9 +97,9 @@ static inline void built_header(struct built *b, unsigned programs)
 	built_put(b, 0, 2);
 }
 
-static inline void built_program(struct built *b, unsigned type,
-				 unsigned flags, uint64_t offset,
-				 uint64_t address, uint64_t size)
+static inline void built_program(struct built *b, unsigned type, unsigned flags,
+				 uint64_t offset, uint64_t address,
+				 uint64_t size)
 {
 	built_put(b, type, 4);
 	if (b->word == 8)
@@ -116,8 +116,7 @@ static inline void built_program(struct built *b, unsigned type,
 
 static inline void built_symbol(struct built *b, unsigned name,
 				unsigned binding, unsigned type,
-				unsigned section, uint64_t value,
-				uint64_t size)
+				unsigned section, uint64_t value, uint64_t size)
 {
 	built_put(b, name, 4);
 	if (b->word == 4) {
@@ -193,8 +192,8 @@ static inline void built_symbols(struct built *b)
 
 static inline uint32_t built_gnu_hash(const struct built *b, unsigned symbol)
 {
-	const uint8_t *at = b->bytes + AT_SYMBOLS +
-			    symbol * (b->word == 8 ? 24 : 16);
+	const uint8_t *at =
+		b->bytes + AT_SYMBOLS + symbol * (b->word == 8 ? 24 : 16);
 	uint32_t hash = 5381, name;
 
 	memcpy(&name, at, 4);

@@ -66,8 +66,7 @@ static inline uint8_t *fake_at(struct fake_heap *fake, taddr_t address)
 
 		if (address >= region->start &&
 		    address - region->start + 8 <= region->there)
-			return fake->bytes + before +
-			       (address - region->start);
+			return fake->bytes + before + (address - region->start);
 		before += region->there;
 	}
 	return NULL;

@@ -56,8 +56,8 @@ struct fixture {
 static inline void fixture_init(struct fixture *f,
 				const struct heap_options *options)
 {
-	struct heap_options copy =
-		options ? *options : (struct heap_options){ 0 };
+	struct heap_options copy = options ? *options :
+					     (struct heap_options){ 0 };
 
 	*f = (struct fixture){
 		.now = START, .tid = 100, .stack = 1, .library = "main"

@@ -101,16 +101,16 @@ static const struct memory_ops child_memory = { child_read, child_write };
 
 static inline void map_area(unsigned long address, size_t size)
 {
-	void *p =
-		mmap((void *)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
-		     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	void *p = mmap((void *)address, size,
+		       PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	ck_assert_ptr_eq(p, (void *)address);
 }
 
 /* What is aimed at through gs isn't where it is without. */
-#define GS_BASE    0x48
-#define TLS_ENTRY  12 /* GDT_ENTRY_TLS_MIN, arch/x86/include/asm/segment.h */
+#define GS_BASE         0x48
+#define TLS_ENTRY       12 /* GDT_ENTRY_TLS_MIN, arch/x86/include/asm/segment.h */
 #define SET_THREAD_AREA 26 /* asm/ptrace-abi.h, which sys/ptrace.h excludes */
 
 static inline void give_segment(struct machine *m)

@@ -17,7 +17,7 @@
 
 /* A process whose memory is one buffer and whose arguments are a list. */
 
-#define DATA 0x10000u
+#define DATA      0x10000u
 #define ARGUMENTS 40
 
 static uint64_t arguments[ARGUMENTS];
@@ -31,8 +31,8 @@ struct data {
 	size_t used;
 };
 
-static inline size_t data_read(struct memory *memory, taddr_t address, void *ret,
-			size_t size)
+static inline size_t data_read(struct memory *memory, taddr_t address,
+			       void *ret, size_t size)
 {
 	struct data *data = (struct data *)memory;
 	size_t room;
@@ -80,8 +80,7 @@ static inline void fake_begin(const struct regs *regs,
 
 static inline int fake_argument(struct argument_cursor *cursor,
 				const struct regs *regs,
-				const struct fp_regs *fp,
-				struct memory *memory,
+				const struct fp_regs *fp, struct memory *memory,
 				const struct flat_value *value, bool variadic,
 				struct passed *ret)
 {
@@ -106,8 +105,7 @@ static inline int fake_argument(struct argument_cursor *cursor,
 	return 0;
 }
 
-static inline int fake_result(const struct regs *entry,
-			      const struct regs *regs,
+static inline int fake_result(const struct regs *entry, const struct regs *regs,
 			      const struct fp_regs *fp, struct memory *memory,
 			      const struct flat_value *value,
 			      struct passed *ret)
@@ -122,8 +120,7 @@ static inline int fake_result(const struct regs *entry,
 	return 0;
 }
 
-static inline bool fake_needs_fp(const struct flat_value *value,
-				 bool as_result)
+static inline bool fake_needs_fp(const struct flat_value *value, bool as_result)
 {
 	for (unsigned i = 0; i < value->count; i++)
 		if (value->scalars[i].kind == SCALAR_FLOAT ||
@@ -161,7 +158,7 @@ static char said[8192];
 static unsigned warnings;
 
 static inline void hear(enum diag_level level, enum diag_domain domain,
-		 const char *message)
+			const char *message)
 {
 	size_t length = strlen(said);
 
@@ -241,13 +238,12 @@ static inline void add_text(const char *text)
 
 /* Printing. */
 
-static struct print_limits limits = { .string_bytes = 32,
-				      .array_elements = 4 };
+static struct print_limits limits = { .string_bytes = 32, .array_elements = 4 };
 
 enum part { ENTRY, LATER, RESULT };
 
 static inline struct call_values values_on(const struct arch_ops *arch,
-				    enum part part)
+					   enum part part)
 {
 	static struct regs regs;
 
@@ -262,8 +258,8 @@ static inline struct call_values values_on(const struct arch_ops *arch,
 	};
 }
 
-static inline const char *print_on(const struct arch_ops *arch, const char *function,
-			    enum part part)
+static inline const char *print_on(const struct arch_ops *arch,
+				   const char *function, enum part part)
 {
 	static struct strbuf out;
 	struct call_values values = values_on(arch, part);

@@ -124,21 +124,25 @@ START_TEST(no_instructions)
 	struct insn insn;
 
 	ck_assert_int_eq(aarch64_insn_decode(CODE, (const uint8_t *)&udf, 4,
-					     &insn), -EILSEQ);
+					     &insn),
+			 -EILSEQ);
 	ck_assert_int_eq(aarch64_insn_decode(CODE,
 					     (const uint8_t *)&unallocated, 4,
-					     &insn), -EILSEQ);
+					     &insn),
+			 -EILSEQ);
 	ck_assert_int_eq(aarch64_insn_decode(CODE, (const uint8_t *)&nop, 3,
-					     &insn), -EILSEQ);
-	ck_assert_int_eq(aarch64_insn_decode(CODE + 2, (const uint8_t *)&nop,
-					     4, &insn), -EILSEQ);
+					     &insn),
+			 -EILSEQ);
+	ck_assert_int_eq(aarch64_insn_decode(CODE + 2, (const uint8_t *)&nop, 4,
+					     &insn),
+			 -EILSEQ);
 }
 END_TEST
 
 /* ---- the processor as the reference ---- */
 
-static size_t own_read(struct memory *memory UNUSED, taddr_t address,
-		       void *ret, size_t size)
+static size_t own_read(struct memory *memory UNUSED, taddr_t address, void *ret,
+		       size_t size)
 {
 	if (address < AREA || address + size > AREA + AREA_SIZE)
 		return 0;
@@ -176,7 +180,8 @@ static void start_child(void)
 	ck_assert_ptr_eq(mmap((void *)AREA, AREA_SIZE,
 			      PROT_READ | PROT_WRITE | PROT_EXEC,
 			      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-			      -1, 0), (void *)AREA);
+			      -1, 0),
+			 (void *)AREA);
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (!child) {
@@ -260,8 +265,8 @@ static void compare(const struct form *form, const struct regs *ours,
 		      (unsigned long long)ours->user.pc,
 		      (unsigned long long)native->user.pc);
 	ck_assert_msg(ours->user.sp == native->user.sp, "%s: sp", form->text);
-	ck_assert_msg(!((ours->user.pstate ^ native->user.pstate) &
-			0xf0000000), "%s: flags", form->text);
+	ck_assert_msg(!((ours->user.pstate ^ native->user.pstate) & 0xf0000000),
+		      "%s: flags", form->text);
 }
 
 /* What is behind the instruction may be loaded. */
@@ -289,7 +294,8 @@ START_TEST(emulated_as_the_processor_does_it)
 		prepare(form);
 		ck_assert_int_eq(step(&native), SIGTRAP);
 		ck_assert_int_eq(aarch64_insn_emulate(&insn, &ours,
-						      &own_memory), 0);
+						      &own_memory),
+				 0);
 		compare(form, &ours, &native);
 	}
 	stop_child();
@@ -348,8 +354,8 @@ END_TEST
 
 START_TEST(copies_too_far_away)
 {
-	static const char *const reach[] = { "ldr q5, +8", "adr x0, +8",
-					     "b +8", "nop" };
+	static const char *const reach[] = { "ldr q5, +8", "adr x0, +8", "b +8",
+					     "nop" };
 	int8_t resume[INSN_COPY_MAX];
 	uint8_t bytes[INSN_COPY_MAX];
 
@@ -359,8 +365,10 @@ START_TEST(copies_too_far_away)
 		for (size_t j = 0; j < ARRAY_SIZE(reach); j++)
 			if (!strcmp(forms[i].text, reach[j]))
 				ck_assert_int_eq(aarch64_insn_relocate(
-					&insn, CODE + (1ul << 28), bytes,
-					resume), -ERANGE);
+							 &insn,
+							 CODE + (1ul << 28),
+							 bytes, resume),
+						 -ERANGE);
 	}
 }
 END_TEST
@@ -457,10 +465,11 @@ START_TEST(return_addresses_lose_their_signature)
 
 	/* pacia1716: signs x17 for x16; a nop where nothing is signed */
 	__asm__("mov x17, %0\n\tmov x16, #0\n\thint #8\n\tmov %0, x17"
-		: "+r"(value) : : "x16", "x17");
+		: "+r"(value)
+		:
+		: "x16", "x17");
 	regs.user.regs[AARCH64_LINK] = value;
-	ck_assert_int_eq(arch_aarch64.return_address(&regs, NULL, &address),
-			 0);
+	ck_assert_int_eq(arch_aarch64.return_address(&regs, NULL, &address), 0);
 	ck_assert_uint_eq(address, CODE);
 	ck_assert_uint_eq(arch_aarch64.dwarf->unsigned_address(value), CODE);
 }
@@ -472,9 +481,9 @@ START_TEST(traps_of_any_number)
 
 	ck_assert_uint_eq(arch_aarch64.trap, words[0]);
 	ck_assert_ptr_eq(mmap((void *)AREA, AREA_SIZE, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS |
-				      MAP_FIXED_NOREPLACE,
-			      -1, 0), (void *)AREA);
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			      -1, 0),
+			 (void *)AREA);
 	memcpy((void *)CODE, words, sizeof(words));
 	ck_assert(arch_aarch64.is_behind_trap(&own_memory, CODE));
 	ck_assert(arch_aarch64.is_behind_trap(&own_memory, CODE + 4));
@@ -537,8 +546,8 @@ static void begin_call(void)
 	for (unsigned i = 0; i < 31; i++)
 		entry.user.regs[i] = 100 + i;
 	for (unsigned i = 0; i < 32; i++)
-		vectors.user.vregs[i] =
-			(__uint128_t)(200 + i) << 64 | (200 + i);
+		vectors.user.vregs[i] = (__uint128_t)(200 + i) << 64 |
+					(200 + i);
 	entry.user.sp = STACK;
 	arch_aarch64.convention->begin(&entry, NULL, &cursor);
 }
@@ -547,9 +556,11 @@ static struct passed pass(const struct flat_value *value)
 {
 	struct passed passed = { 0 };
 
-	ck_assert_int_eq(arch_aarch64.convention->argument(
-		&cursor, &entry, &vectors, &own_memory, value, false, &passed),
-		0);
+	ck_assert_int_eq(arch_aarch64.convention->argument(&cursor, &entry,
+							   &vectors,
+							   &own_memory, value,
+							   false, &passed),
+			 0);
 	return passed;
 }
 
@@ -636,8 +647,10 @@ static struct passed result_of(const struct flat_value *value)
 	regs.user.regs[0] = 1;
 	regs.user.regs[1] = 2;
 	begin_call();
-	ck_assert_int_eq(arch_aarch64.convention->result(
-		&entry, &regs, &vectors, &own_memory, value, &passed), 0);
+	ck_assert_int_eq(arch_aarch64.convention->result(&entry, &regs,
+							 &vectors, &own_memory,
+							 value, &passed),
+			 0);
 	return passed;
 }
 

@@ -33,8 +33,8 @@ static function *volatile slot;
 
 static long volatile calls_of_original;
 
-static __attribute__((noinline)) long original(long a, long b, long c,
-					      long d, long e, long f)
+static __attribute__((noinline)) long original(long a, long b, long c, long d,
+					       long e, long f)
 {
 	__atomic_fetch_add(&calls_of_original, 1, __ATOMIC_RELAXED);
 	/* Some of them are whatever a register had: without overflow. */
@@ -260,9 +260,8 @@ START_TEST(registers_are_kept)
 		"mov %%r14, 32(%%r14)\n\tmov %%r15, 40(%%r14)\n\t"
 		"mov %%rbp, %%rsp\n\tpop %%rbp\n\t"
 		"movupd %%xmm5, %[real_after]\n\t"
-		: "+a"(result), [before] "+S"(at_before),
-		  [after] "+D"(at_after), [slot] "+d"(target),
-		  [real_after] "=m"(real_after)
+		: "+a"(result), [before] "+S"(at_before), [after] "+D"(at_after),
+		  [slot] "+d"(target), [real_after] "=m"(real_after)
 		: [real] "m"(real)
 		: "rcx", "r8", "r9", "r10", "r11", "r14", "xmm5", "memory",
 		  "cc");
@@ -454,7 +453,7 @@ END_TEST
 /* ---- threads ---- */
 
 #define THREADS 4
-#define ROUNDS	100000
+#define ROUNDS  100000
 
 static void *call_often(void *context)
 {
@@ -520,8 +519,8 @@ END_TEST
 START_TEST(what_finds_no_room_is_counted)
 {
 	/* Those of six arguments, without memory. */
-	const unsigned long room = SHARED_RING_WORDS /
-				   (AGENT_RECORD_FIXED + AGENT_ARGUMENTS);
+	const unsigned long room =
+		SHARED_RING_WORDS / (AGENT_RECORD_FIXED + AGENT_ARGUMENTS);
 	unsigned long lost;
 
 	set_up(AGENT_RECORDS);
@@ -614,7 +613,7 @@ END_TEST
 
 /* More than there are entries and blocks, each with a pointer of its own. */
 #define COMING_AND_GOING 1500
-#define STACK		 65536
+#define STACK            65536
 
 static void *call_thrice(void *context)
 {
@@ -643,7 +642,8 @@ START_TEST(threads_come_and_go)
 		pthread_attr_init(&attributes);
 		pthread_attr_setstack(&attributes, stacks + i * STACK, STACK);
 		ck_assert_int_eq(pthread_create(&thread, &attributes,
-						call_thrice, &tid), 0);
+						call_thrice, &tid),
+				 0);
 		pthread_join(thread, NULL);
 		pthread_attr_destroy(&attributes);
 		read_all();

@@ -81,10 +81,10 @@ START_TEST(before_trying)
 {
 	static const char traced[] = COMMON OF_ALICE MEMORY
 		"State:\tt (tracing stop)\nTracerPid:\t99\n";
-	static const char zombie[] =
-		COMMON OF_ALICE "State:\tZ (zombie)\nTracerPid:\t0\n";
-	static const char dead[] =
-		COMMON OF_ALICE "State:\tX (dead)\nTracerPid:\t0\n";
+	static const char zombie[] = COMMON OF_ALICE
+		"State:\tZ (zombie)\nTracerPid:\t0\n";
+	static const char dead[] = COMMON OF_ALICE
+		"State:\tX (dead)\nTracerPid:\t0\n";
 	static const char thread[] = COMMON SLEEPS OF_ROOT;
 	static const struct question questions[] = {
 		{ traced, "gdb", ALICE, NO_YAMA, 0,

@@ -28,7 +28,9 @@ END_TEST
 /* ESC, DEL, U+009B (CSI) as UTF-8 and bare, half a character, too long ones */
 START_TEST(printable_leaves_no_control_characters)
 {
-	char text[] = "\033[a\177b\xc2\x9b" "c\x9b" "d\xe2\x82 e\xc0\x9b\xc3";
+	char text[] = "\033[a\177b\xc2\x9b"
+		      "c\x9b"
+		      "d\xe2\x82 e\xc0\x9b\xc3";
 
 	printable_make(text, strlen(text));
 	ck_assert_str_eq(text, "?[a?b??c?d?? e???");
@@ -38,8 +40,12 @@ END_TEST
 /* U+202E, U+2066, U+200F, U+061C, U+2028; no others are like them. */
 START_TEST(printable_turns_no_text_around)
 {
-	char text[] = "a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\x8f"
-		      "d\xd8\x9c" "e\xe2\x80\xa8" "f";
+	char text[] = "a\xe2\x80\xae"
+		      "b\xe2\x81\xa6"
+		      "c\xe2\x80\x8f"
+		      "d\xd8\x9c"
+		      "e\xe2\x80\xa8"
+		      "f";
 	char plain[] = "\xe2\x80\x94\xe2\x80\xaf\xe2\x81\xa0\xd8\xa1";
 	char *copy = xstrdup(plain);
 
@@ -192,8 +198,8 @@ END_TEST
 
 START_TEST(cursor_reads_little_endian)
 {
-	const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-				  13, 14, 15 };
+	const uint8_t bytes[] = { 1, 2,  3,  4,  5,  6,  7, 8,
+				  9, 10, 11, 12, 13, 14, 15 };
 	struct cursor c = cursor_of(bytes, sizeof(bytes));
 
 	ck_assert_uint_eq(cursor_u8(&c), 0x01);
@@ -299,11 +305,9 @@ START_TEST(memory_words_have_two_sizes)
 	struct island island = island_of(0x1000, bytes, sizeof(bytes));
 	uint64_t word = 42;
 
-	ck_assert_int_eq(memory_read_word(&island.memory, 0x1000, 8, &word),
-			 0);
+	ck_assert_int_eq(memory_read_word(&island.memory, 0x1000, 8, &word), 0);
 	ck_assert_uint_eq(word, 0x0807060504030201);
-	ck_assert_int_eq(memory_read_word(&island.memory, 0x1008, 4, &word),
-			 0);
+	ck_assert_int_eq(memory_read_word(&island.memory, 0x1008, 4, &word), 0);
 	ck_assert_uint_eq(word, 0xffffffff);
 	ck_assert_int_eq(memory_read_word(&island.memory, 0x1008, 8, &word),
 			 -EFAULT);
@@ -346,9 +350,9 @@ START_TEST(memory_strings_cross_pages)
 
 	memset(bytes, 'x', size);
 	bytes[size - 1] = '\0';
-	ck_assert_int_eq(
-		memory_read_string(&island.memory, 0x10800, text, size),
-		(long)size - 1);
+	ck_assert_int_eq(memory_read_string(&island.memory, 0x10800, text,
+					    size),
+			 (long)size - 1);
 	ck_assert_uint_eq(strlen(text), size - 1);
 	/* No read may run into a page that is perhaps not there. */
 	ck_assert_uint_le(island.longest_read, 4096);

@@ -96,7 +96,8 @@ START_TEST(without_prototype_four_longs_are_guessed)
 	arguments[2] = -10000;
 	arguments[3] = 0xfffffffful;
 	result[0] = -1;
-	ck_assert_str_eq(print(NULL, ENTRY), "10000, 0x2711, -10000, 0xffffffff");
+	ck_assert_str_eq(print(NULL, ENTRY),
+			 "10000, 0x2711, -10000, 0xffffffff");
 	ck_assert_str_eq(print(NULL, LATER), "");
 	ck_assert_str_eq(print(NULL, RESULT), "-1");
 	result[0] = 0x7fff00000000ul;
@@ -455,16 +456,17 @@ START_TEST(floating_point_registers_are_asked_for)
 		 "int f(format);\n"
 		 "cfloat g();\n");
 	for (size_t i = 0; i < 3; i++) {
-		ck_assert(prototype_needs_fp_arguments(
-			prototypes_find(all, NULL, with[i]), &machine64,
-			&entry));
+		ck_assert(
+			prototype_needs_fp_arguments(prototypes_find(all, NULL,
+								     with[i]),
+						     &machine64, &entry));
 		ck_assert(!prototype_needs_fp_arguments(
 			prototypes_find(all, NULL, without[i]), &machine64,
 			&entry));
 	}
 	entry.user.rax = 1;
-	ck_assert(prototype_needs_fp_arguments(
-		prototypes_find(all, NULL, "f"), &machine64, &entry));
+	ck_assert(prototype_needs_fp_arguments(prototypes_find(all, NULL, "f"),
+					       &machine64, &entry));
 	ck_assert(prototype_needs_fp_result(prototypes_find(all, NULL, "c"),
 					    &machine64));
 	ck_assert(prototype_needs_fp_result(prototypes_find(all, NULL, "g"),
@@ -592,14 +594,14 @@ START_TEST(writers_get_values)
 	arguments[6] = 17;
 	arguments[7] = put((const uint32_t[]){ 0xe9, 0 }, 8);
 	arguments[9] = 1;
-	prototype_write_entry(prototypes_find(all, NULL, "f"), &values,
-			      &limits, &recorder.writer);
+	prototype_write_entry(prototypes_find(all, NULL, "f"), &values, &limits,
+			      &recorder.writer);
 	ck_assert_str_eq(strbuf_text(&recorder.text),
 			 "x:n0,-3,-3 r0.5,0.5 tab,0,0 a10 [ n4,0,A n4,1,B "
 			 "n4,0,A n4,0,A cut ] { h:n1,1,0x1 } u11 ");
 	strbuf_clear(&recorder.text);
-	prototype_write_later(prototypes_find(all, NULL, "f"), &values,
-			      &limits, &recorder.writer);
+	prototype_write_later(prototypes_find(all, NULL, "f"), &values, &limits,
+			      &recorder.writer);
 	ck_assert_str_eq(strbuf_text(&recorder.text),
 			 "t\303\251,1,0 w18446744073709551616 omitted ");
 	strbuf_clear(&recorder.text);

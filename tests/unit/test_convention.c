@@ -58,10 +58,13 @@ static void setup(void)
 }
 
 #define LIST(...) ((const struct scalar[]){ __VA_ARGS__ })
-#define VALUE(bytes, ...)                                               \
-	.size = bytes, .align = 4, .scalars = LIST(__VA_ARGS__),        \
+#define VALUE(bytes, ...)                                        \
+	.size = bytes, .align = 4, .scalars = LIST(__VA_ARGS__), \
 	.count = sizeof(LIST(__VA_ARGS__)) / sizeof(struct scalar)
-#define NUMBER(bytes, kind) { VALUE(bytes, { 0, bytes, kind }) }
+#define NUMBER(bytes, kind)                      \
+	{                                        \
+		VALUE(bytes, { 0, bytes, kind }) \
+	}
 
 static const struct flat_value byte = NUMBER(1, SCALAR_INTEGER);
 static const struct flat_value word = NUMBER(4, SCALAR_INTEGER);
@@ -71,14 +74,14 @@ static const struct flat_value twice = NUMBER(8, SCALAR_FLOAT);
 static const struct flat_value wide = NUMBER(12, SCALAR_X87);
 static const struct flat_value float128 = NUMBER(16, SCALAR_FLOAT);
 static const struct flat_value none = { .aggregate = true, .align = 1 };
-static const struct flat_value one_int = {
-	.aggregate = true, VALUE(4, { 0, 4, SCALAR_INTEGER })
-};
-static const struct flat_value one_float = {
-	.aggregate = true, VALUE(4, { 0, 4, SCALAR_FLOAT })
-};
+static const struct flat_value one_int = { .aggregate = true,
+					   VALUE(4, { 0, 4, SCALAR_INTEGER }) };
+static const struct flat_value one_float = { .aggregate = true,
+					     VALUE(4, { 0, 4, SCALAR_FLOAT }) };
 static const struct flat_value aligned = {
-	.aggregate = true, .size = 16, .align = 16,
+	.aggregate = true,
+	.size = 16,
+	.align = 16,
 };
 static const struct flat_value complex_float = {
 	.complex = true,
@@ -88,14 +91,12 @@ static const struct flat_value complex_double = {
 	.complex = true,
 	VALUE(16, { 0, 8, SCALAR_FLOAT }, { 8, 8, SCALAR_FLOAT })
 };
-static const struct flat_value complex_wide = {
-	.complex = true,
-	VALUE(24, { 0, 12, SCALAR_X87 }, { 12, 12, SCALAR_X87 })
-};
-static const struct flat_value object = {
-	.aggregate = true, .by_address = true,
-	VALUE(8, { 0, 8, SCALAR_FLOAT })
-};
+static const struct flat_value complex_wide = { .complex = true,
+						VALUE(24, { 0, 12, SCALAR_X87 },
+						      { 12, 12, SCALAR_X87 }) };
+static const struct flat_value object = { .aggregate = true,
+					  .by_address = true,
+					  VALUE(8, { 0, 8, SCALAR_FLOAT }) };
 
 static const struct convention *i386(void)
 {
@@ -144,8 +145,8 @@ static void check_next(const struct convention *how,
 START_TEST(i386_arguments)
 {
 	static const struct flat_value *const values[] = {
-		&byte, &quad, &single, &twice, &wide, &none, &aligned,
-		&complex_float, &complex_wide, &one_int, &quad,
+		&byte,    &quad,          &single,       &twice,   &wide, &none,
+		&aligned, &complex_float, &complex_wide, &one_int, &quad,
 	};
 	struct argument_cursor cursor;
 	taddr_t address = STACK + 4;
@@ -174,8 +175,8 @@ END_TEST
 START_TEST(i386_hidden_place)
 {
 	static const struct flat_value *const large[] = {
-		&one_int, &one_float, &none, &aligned, &complex_double,
-		&complex_wide, &object,
+		&one_int,        &one_float,    &none,   &aligned,
+		&complex_double, &complex_wide, &object,
 	};
 	static const struct flat_value *const small[] = {
 		NULL, &byte, &quad, &single, &twice, &wide, &complex_float,
@@ -237,18 +238,16 @@ START_TEST(unreadable)
 	struct argument_cursor cursor = { .integers = 6, .stack = 8 };
 	struct passed passed;
 
-	ck_assert_int_eq(x86_64()->argument(&cursor, &regs, NULL,
-					    &stack.memory, &object, false,
-					    &passed),
+	ck_assert_int_eq(x86_64()->argument(&cursor, &regs, NULL, &stack.memory,
+					    &object, false, &passed),
 			 -EFAULT);
 	ck_assert_int_eq(i386()->argument(&cursor, &regs, NULL, &stack.memory,
 					  &object, false, &passed),
 			 -EFAULT);
 	/* Not read, though needed; the next is found all the same. */
 	x86_64()->begin(&regs, NULL, &cursor);
-	ck_assert_int_eq(x86_64()->argument(&cursor, &regs, NULL,
-					    &stack.memory, &twice, false,
-					    &passed),
+	ck_assert_int_eq(x86_64()->argument(&cursor, &regs, NULL, &stack.memory,
+					    &twice, false, &passed),
 			 -ENODATA);
 	ck_assert_mem_eq(next(x86_64(), &cursor, &single).bytes,
 			 &fp.user.xmm_space[4], 4);
@@ -277,7 +276,9 @@ static const struct flat_value hostile[] = {
 START_TEST(hostile_values)
 {
 	const struct convention *const all[] = {
-		i386(), x86_64(), arch_i386.syscall_convention,
+		i386(),
+		x86_64(),
+		arch_i386.syscall_convention,
 		arch_x86_64.syscall_convention,
 	};
 	const struct flat_value *value = &hostile[_i];

@@ -21,11 +21,11 @@ static void check_same(const char *name)
 	check(name, name);
 }
 
-#define STRING                                                           \
-	"std::__cxx11::basic_string<char, std::char_traits<char>, "      \
+#define STRING                                                      \
+	"std::__cxx11::basic_string<char, std::char_traits<char>, " \
 	"std::allocator<char> >"
-#define LIBCXX_STRING                                                    \
-	"std::__1::basic_string<char, std::__1::char_traits<char>, "     \
+#define LIBCXX_STRING                                                \
+	"std::__1::basic_string<char, std::__1::char_traits<char>, " \
 	"std::__1::allocator<char> >"
 
 START_TEST(strings)

@@ -66,8 +66,7 @@ START_TEST(intervals_are_what_a_search_of_all_finds)
 			    one->high - one->low < best)
 				best = one->high - one->low;
 		}
-		ck_assert_uint_eq(found ? found->high - found->low :
-					  UINT64_MAX,
+		ck_assert_uint_eq(found ? found->high - found->low : UINT64_MAX,
 				  best);
 	}
 	intervals_fini(&intervals);
@@ -87,8 +86,7 @@ static void put_part(struct strbuf *out, const char *name, uint32_t type)
 }
 
 /* int f(int first), with types that are numbered up to `highest'. */
-static void put_function(struct strbuf *out, const char *name,
-			 uint32_t highest)
+static void put_function(struct strbuf *out, const char *name, uint32_t highest)
 {
 	wire_put_u32(out, 0);
 	wire_put_u8(out, 1);
@@ -126,7 +124,8 @@ START_TEST(an_answer_is_read)
 
 	put_function(&bytes, "first", 0);
 	ck_assert_int_eq(read_function(&bytes, bytes.length, &answers,
-				       &function), 0);
+				       &function),
+			 0);
 	ck_assert_uint_eq(function->parameter_count, 1);
 	ck_assert_str_eq(function->parameters[0].name, "first");
 	ck_assert_int_eq(function->types[0].kind, DEBUG_INTEGER);
@@ -146,11 +145,13 @@ START_TEST(what_is_cut_or_refers_to_nothing_is_refused)
 	put_function(&bytes, "first", 0);
 	for (size = 0; size < bytes.length; size++)
 		ck_assert_int_eq(read_function(&bytes, size, &answers,
-					       &function), -EPROTO);
+					       &function),
+				 -EPROTO);
 	strbuf_clear(&bytes);
 	put_function(&bytes, "first", 1);
 	ck_assert_int_eq(read_function(&bytes, bytes.length, &answers,
-				       &function), -EPROTO);
+				       &function),
+			 -EPROTO);
 	strbuf_fini(&bytes);
 	answers_fini(&answers);
 }
@@ -171,7 +172,8 @@ START_TEST(counts_beyond_all_bounds_are_refused)
 	wire_put_u8(&bytes, 0);
 	wire_put_u32(&bytes, UINT32_MAX);
 	ck_assert_int_eq(read_function(&bytes, bytes.length, &answers,
-				       &function), -EPROTO);
+				       &function),
+			 -EPROTO);
 	strbuf_clear(&bytes);
 	wire_put_u32(&bytes, UINT32_MAX);
 	c = cursor_of(bytes.text, bytes.length);
@@ -188,9 +190,13 @@ START_TEST(names_can_not_command_a_terminal)
 	struct answers answers = { 0 };
 	struct strbuf bytes = { 0 };
 
-	put_function(&bytes, "a\033[2Jb\177\xc2\x9b" "c", 0);
+	put_function(&bytes,
+		     "a\033[2Jb\177\xc2\x9b"
+		     "c",
+		     0);
 	ck_assert_int_eq(read_function(&bytes, bytes.length, &answers,
-				       &function), 0);
+				       &function),
+			 0);
 	ck_assert_str_eq(function->parameters[0].name, "a?[2Jb???c");
 	strbuf_fini(&bytes);
 	answers_fini(&answers);
@@ -259,8 +265,8 @@ START_TEST(a_function_is_described)
 	const struct debug_type *pointer;
 
 	ck_assert_int_eq(debuginfo_function(debuginfo, self,
-					    address_of("described"),
-					    &function), 0);
+					    address_of("described"), &function),
+			 0);
 	ck_assert_uint_eq(function->parameter_count, 2);
 	ck_assert_str_eq(function->parameters[0].name, "pair");
 	pointer = &function->types[function->parameters[0].type];
@@ -270,7 +276,8 @@ START_TEST(a_function_is_described)
 			 "right");
 	ck_assert_int_eq(debuginfo_function(debuginfo, self,
 					    address_of("described") + 1,
-					    &function), -ENOENT);
+					    &function),
+			 -ENOENT);
 }
 END_TEST
 
@@ -283,15 +290,16 @@ START_TEST(places_are_the_same_one_by_one_and_together)
 
 	for (i = 0; i < ARRAY_SIZE(addresses); i++)
 		addresses[i] = low + (i * 5) % 8;
-	debuginfo_prepare_places(other, self, addresses,
-				 ARRAY_SIZE(addresses));
+	debuginfo_prepare_places(other, self, addresses, ARRAY_SIZE(addresses));
 	for (i = 0; i < ARRAY_SIZE(addresses); i++) {
 		const struct debug_place *same;
 
-		ck_assert_int_eq(debuginfo_places(debuginfo, self,
-						  addresses[i], &places), 1);
+		ck_assert_int_eq(debuginfo_places(debuginfo, self, addresses[i],
+						  &places),
+				 1);
 		ck_assert_int_eq(debuginfo_places(other, self, addresses[i],
-						  &same), 1);
+						  &same),
+				 1);
 		ck_assert_str_eq(places->function, "described");
 		ck_assert_str_eq(same->function, "described");
 		ck_assert_uint_eq(places->line, same->line);
@@ -412,10 +420,11 @@ START_TEST(files_without_debug_information_are_no_loss)
 			 -ENOEXEC);
 	ck_assert_int_eq(image_open(fd, "true", &bare), 0);
 	close(fd);
-	ck_assert_int_eq(debuginfo_places(debuginfo, bare,
-					  image_entry(bare), &places), 0);
-	ck_assert_int_eq(debuginfo_function(debuginfo, bare,
-					    image_entry(bare), &function),
+	ck_assert_int_eq(debuginfo_places(debuginfo, bare, image_entry(bare),
+					  &places),
+			 0);
+	ck_assert_int_eq(debuginfo_function(debuginfo, bare, image_entry(bare),
+					    &function),
 			 -ENOENT);
 	ck_assert_uint_eq(debuginfo_losses(debuginfo).malformed, 0);
 	image_put(bare);

@@ -40,7 +40,10 @@ static struct process_facts process(void)
 {
 	return (struct process_facts){
 		.pid = 7,
-		.status = { .name = "x", .state = 'S', .tgid = 7, .own_pid = 7,
+		.status = { .name = "x",
+			    .state = 'S',
+			    .tgid = 7,
+			    .own_pid = 7,
 			    .uids = { 1000, 1000, 1000, 1000 },
 			    .gids = { 100, 100, 100, 100 },
 			    .has_memory = true },
@@ -92,7 +95,7 @@ static void check(const char *what, enum verdict verdict, const char *words,
 	ck_assert_msg(strstr(finding->words, words) != NULL, "%s: %s", what,
 		      finding->words);
 	ck_assert_msg(remedy ? finding->remedy &&
-			       strstr(finding->remedy, remedy) :
+				       strstr(finding->remedy, remedy) :
 			       !finding->remedy,
 		      "%s: %s", what,
 		      finding->remedy ? finding->remedy : "no remedy");
@@ -154,8 +157,7 @@ static const struct {
 } scopes[] = {
 	{ -1, false, VERDICT_OK, "of user 1000", NULL },
 	{ 0, false, VERDICT_OK, "of user 1000", NULL },
-	{ 1, false, VERDICT_LIMITED, "that calltrap starts",
-	  "ptrace_scope=0" },
+	{ 1, false, VERDICT_LIMITED, "that calltrap starts", "ptrace_scope=0" },
 	{ 2, false, VERDICT_NO, "CAP_SYS_PTRACE only", "ptrace_scope=1" },
 	{ 3, false, VERDICT_NO, "until the next boot", "boot anew" },
 	{ -1, true, VERDICT_OK, "all users", NULL },
@@ -395,8 +397,10 @@ START_TEST(name_spaces)
 	p.foreign[NS_PID] = p.foreign[NS_MNT] = 1;
 	p.status.own_pid = 3;
 	see(&m, &p);
-	check("namespaces", VERDICT_OK, "its own: pid, mnt; to itself it is "
-					"process 3", NULL);
+	check("namespaces", VERDICT_OK,
+	      "its own: pid, mnt; to itself it is "
+	      "process 3",
+	      NULL);
 	p.foreign[NS_NET] = -EACCES;
 	see(&m, &p);
 	check("namespaces", VERDICT_LIMITED, "isn't told", "permission");
@@ -423,13 +427,15 @@ START_TEST(modules)
 {
 	struct machine_facts m = machine();
 	struct process_facts p = process();
-	struct module_facts module = { (char *)"/lib/libx.so",
-				       (char *)"12ab", 0, false, false };
+	struct module_facts module = { (char *)"/lib/libx.so", (char *)"12ab",
+				       0, false, false };
 
 	p.modules = &module;
 	see(&m, &p);
-	check("debug information", VERDICT_LIMITED, "asked for of debuginfod "
-						    "(build-id 12ab)", NULL);
+	check("debug information", VERDICT_LIMITED,
+	      "asked for of debuginfod "
+	      "(build-id 12ab)",
+	      NULL);
 	m.debuginfod_urls = NULL;
 	see(&m, &p);
 	check("debug information", VERDICT_LIMITED, "/lib/libx.so: none",
@@ -444,8 +450,8 @@ START_TEST(modules)
 	p.allocator = "jemalloc";
 	see(&m, &p);
 	check("allocator", VERDICT_LIMITED, "jemalloc", "calltrap heap");
-	ck_assert_ptr_nonnull(strstr(findings.list[findings.count - 1].words,
-				     "5 further"));
+	ck_assert_ptr_nonnull(
+		strstr(findings.list[findings.count - 1].words, "5 further"));
 	p.allocator = NULL;
 	see(&m, &p);
 	check("allocator", VERDICT_NO, "no malloc", "--pool");
@@ -480,20 +486,21 @@ START_TEST(json)
 	findings_add(&findings, VERDICT_OK, "b", NULL, "w");
 	array = findings_json(&findings);
 	ck_assert_uint_eq(json_array_size(array), 2);
-	ck_assert_str_eq(json_string_value(json_object_get(
-				 json_array_get(array, 0), "remedy")),
+	ck_assert_str_eq(json_string_value(
+				 json_object_get(json_array_get(array, 0),
+						 "remedy")),
 			 "do that");
-	ck_assert_ptr_null(json_object_get(json_array_get(array, 1),
-					   "remedy"));
-	ck_assert(json_is_true(json_object_get(json_array_get(array, 0),
-					       "vital")));
+	ck_assert_ptr_null(json_object_get(json_array_get(array, 1), "remedy"));
+	ck_assert(json_is_true(
+		json_object_get(json_array_get(array, 0), "vital")));
 	json_decref(array);
 }
 END_TEST
 
 START_TEST(cpu_flags)
 {
-	const char *line = "flags\t\t: fpu nonstop_tsc_s3 constant_tsc rdtscp\n";
+	const char *line =
+		"flags\t\t: fpu nonstop_tsc_s3 constant_tsc rdtscp\n";
 
 	ck_assert(cpu_flags_have(line, "constant_tsc"));
 	ck_assert(cpu_flags_have(line, "fpu"));

@@ -89,8 +89,8 @@ static void setup(void)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	tracer = (struct tracer){ .client = &client };
-	tracee = (struct tracee){ .pid = pid,
-				  .space = space_new(&tracer, pid) };
+	tracee =
+		(struct tracee){ .pid = pid, .space = space_new(&tracer, pid) };
 	tracee.space->arch = &arch_x86_64;
 	task = (struct task){ .tid = pid, .tracee = &tracee, .watch = -1 };
 	ck_assert_ptr_nonnull(task_regs(&task));

@@ -322,13 +322,13 @@ END_TEST
 
 START_TEST(a_broken_line_is_left_out)
 {
-	struct families *families =
-		families_of(POOL "acquire g(siz) = handle\n"
-				 "acquire f(size) = handle\n"
-				 "family\n"
-				 "acquire lost(size) = handle\n"
-				 "family good counts things\n"
-				 "acquire h = handle\n");
+	struct families *families = families_of(POOL
+						"acquire g(siz) = handle\n"
+						"acquire f(size) = handle\n"
+						"family\n"
+						"acquire lost(size) = handle\n"
+						"family good counts things\n"
+						"acquire h = handle\n");
 
 	ck_assert_ptr_nonnull(families_find(families, "f"));
 	ck_assert_ptr_null(families_find(families, "g"));

@@ -13,13 +13,16 @@
 #include "filter/filter.h"
 
 static const struct filter_library program = {
-	.path = "/usr/bin/prog", .is_main = true,
+	.path = "/usr/bin/prog",
+	.is_main = true,
 };
 static const struct filter_library libt = {
-	.path = "/opt/lib/libt.so.1.2", .soname = "libt.so",
+	.path = "/opt/lib/libt.so.1.2",
+	.soname = "libt.so",
 };
 static const struct filter_library libb = {
-	.path = "/opt/lib-b/b_two.so", .soname = "b_2.so.1",
+	.path = "/opt/lib-b/b_two.so",
+	.soname = "b_2.so.1",
 };
 
 static const struct filter_library *library_named(const char *name)
@@ -59,8 +62,8 @@ static char *matches_of(const struct filter *filter)
 		for (size_t s = 0; s < ARRAY_SIZE(symbols); s++)
 			if (filter_matches(filter, symbols[s], library))
 				strbuf_printf(&out, "%s%s@%s",
-					      out.length ? " " : "",
-					      symbols[s], libraries[l]);
+					      out.length ? " " : "", symbols[s],
+					      libraries[l]);
 		if (out.length != before)
 			ck_assert(filter_may_match_library(filter, library));
 	}
@@ -72,10 +75,11 @@ struct example {
 	const char *matches;
 };
 
-#define EVERYTHING "f1@MAIN f2@MAIN f3@MAIN g1@MAIN f1@t f2@t f3@t g1@t " \
-		   "f1@b f2@b f3@b g1@b"
+#define EVERYTHING                                             \
+	"f1@MAIN f2@MAIN f3@MAIN g1@MAIN f1@t f2@t f3@t g1@t " \
+	"f1@b f2@b f3@b g1@b"
 #define ALL_BUT_F1 "f2@MAIN f3@MAIN g1@MAIN f2@t f3@t g1@t f2@b f3@b g1@b"
-#define ALL_F1 "f1@MAIN f1@t f1@b"
+#define ALL_F1     "f1@MAIN f1@t f1@b"
 
 static const struct example examples[] = {
 	/* The documented language. */
@@ -249,8 +253,7 @@ START_TEST(test_mistake)
 	char *message = NULL;
 	size_t column = 0;
 
-	ck_assert_msg(filter_add(filter, m->text, &message, &column) ==
-			      -EINVAL,
+	ck_assert_msg(filter_add(filter, m->text, &message, &column) == -EINVAL,
 		      "%s was accepted", m->text);
 	ck_assert_msg(column == m->column, "%s: column %zu (%s)", m->text,
 		      column, message);
@@ -316,12 +319,9 @@ END_TEST
 START_TEST(test_library_mistakes)
 {
 	static const struct mistake cases[] = {
-		{ "", 1, "missing" },
-		{ "lib[", 4, "no ']'" },
-		{ "//", 2, "empty regular" },
-		{ "/a[b/", 3, "no ']'" },
-		{ "/\\(b/", 2, "" },
-		{ "lib\\", 4, "nothing follows" },
+		{ "", 1, "missing" },         { "lib[", 4, "no ']'" },
+		{ "//", 2, "empty regular" }, { "/a[b/", 3, "no ']'" },
+		{ "/\\(b/", 2, "" },          { "lib\\", 4, "nothing follows" },
 	};
 	struct filter *filter = filter_new();
 
@@ -440,11 +440,14 @@ START_TEST(test_may_match_library)
 		struct filter *filter = filter_of(cases[i].text);
 
 		ck_assert_msg(filter_may_match_library(filter, &program) ==
-			      cases[i].main, "%s", cases[i].text);
+				      cases[i].main,
+			      "%s", cases[i].text);
 		ck_assert_msg(filter_may_match_library(filter, &libt) ==
-			      cases[i].t, "%s", cases[i].text);
+				      cases[i].t,
+			      "%s", cases[i].text);
 		ck_assert_msg(filter_may_match_library(filter, &libb) ==
-			      cases[i].b, "%s", cases[i].text);
+				      cases[i].b,
+			      "%s", cases[i].text);
 		filter_free(filter);
 	}
 }

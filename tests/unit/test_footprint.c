@@ -24,7 +24,8 @@ static void setup(void)
 	close(fd);
 	fixture_init(&f, NULL);
 	ck_assert_int_eq(heap_footprint_new(path, families_count(f.families),
-					    &footprint), 0);
+					    &footprint),
+			 0);
 }
 
 static void teardown(void)

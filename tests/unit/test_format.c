@@ -31,8 +31,7 @@ START_TEST(formats_call_for_arguments)
 	ck_assert_str_eq(printf_shows("%u %o|"), ", 4294967295, 0101");
 	ck_assert_str_eq(printf_shows("%ld %hhd %hu|"), ", -1, 65, 65535");
 	ck_assert_str_eq(printf_shows("%zu|"), ", 18446744073709551615");
-	ck_assert_str_eq(printf_shows("%jd %lld %td|"),
-			 ", -1, 65, 8589934591");
+	ck_assert_str_eq(printf_shows("%jd %lld %td|"), ", -1, 65, 8589934591");
 	ck_assert_str_eq(printf_shows("%*d|"), ", -1, 65");
 	arguments[4] = DATA;
 	arguments[1] = 10;
@@ -148,8 +147,7 @@ START_TEST(formats_with_positions)
 	ck_assert_str_eq(printf_shows("%2$d %1$s %2$x|"), ", \"text\", -5");
 	arguments[2] = 2;
 	arguments[3] = 9;
-	ck_assert_str_eq(printf_shows("%1$.*2$s %3$*2$d|"),
-			 ", \"te\", 2, 9");
+	ck_assert_str_eq(printf_shows("%1$.*2$s %3$*2$d|"), ", \"te\", 2, 9");
 }
 END_TEST
 

@@ -195,8 +195,7 @@ START_TEST(mapped_over)
 	check_site(GROWTH_MMAP, "mmap", A, 1, 4, 2);
 	check_site(GROWTH_MMAP, "mmap", B, 1, 3, 0);
 	check_total(GROWTH_MMAP, 7, 3);
-	ck_assert_uint_eq(growth_total(growth, GROWTH_MMAP).replaced,
-			  3 * PAGE);
+	ck_assert_uint_eq(growth_total(growth, GROWTH_MMAP).replaced, 3 * PAGE);
 	unmap(C, 0, 6);
 	check_total(GROWTH_MMAP, 7, 9);
 }
@@ -362,8 +361,8 @@ static struct call call_of(struct function *function, const char *name,
 	return call;
 }
 
-static void make(const char *name, bool by_kernel,
-		 const uint64_t arguments[4], uint64_t result)
+static void make(const char *name, bool by_kernel, const uint64_t arguments[4],
+		 uint64_t result)
 {
 	struct function function;
 	struct call call = call_of(&function, name, by_kernel, arguments);
@@ -397,8 +396,8 @@ END_TEST
 START_TEST(mappings_of_function_and_kernel)
 {
 	for (int by_kernel = 0; by_kernel < 2; by_kernel++) {
-		const uint64_t error =
-			by_kernel ? (uint64_t)-ENOMEM : UINT64_MAX;
+		const uint64_t error = by_kernel ? (uint64_t)-ENOMEM :
+						   UINT64_MAX;
 
 		MAKE("mmap", by_kernel, BASE, 0, 4 * PAGE);
 		MAKE("mmap", by_kernel, error, 0, 4 * PAGE);
@@ -462,14 +461,14 @@ END_TEST
 
 /* ---- at random, beside books that have a line for each page ---- */
 
-#define PAGES   200
-#define STACKS  4
-#define FROM_MMAP(stack) (stack)
+#define PAGES             200
+#define STACKS            4
+#define FROM_MMAP(stack)  (stack)
 #define FROM_REMAP(stack) (STACKS + (stack))
-#define OWNERS  (2 * STACKS + 1)
+#define OWNERS            (2 * STACKS + 1)
 
 struct books {
-	unsigned owner[PAGES]; /* 0: nothing is there */
+	unsigned owner[PAGES];                /* 0: nothing is there */
 	uint64_t bytes[OWNERS], gone[OWNERS]; /* in pages */
 	uint64_t back;
 };

@@ -108,7 +108,8 @@ static int plant(struct planter *p, unsigned at)
 {
 	static const uint8_t int3 = INT3;
 	taddr_t address = (uintptr_t)code + at;
-	int note = guardian_note(p->guardian, p->space, address, ORIGINAL(at), 1);
+	int note =
+		guardian_note(p->guardian, p->space, address, ORIGINAL(at), 1);
 
 	must(note >= 0);
 	must(pwrite(p->mem, &int3, 1, address) == 1);
@@ -314,7 +315,8 @@ static void come_and_go(struct planter *p)
 
 	for (unsigned i = 0; i < (1u << 20) / 8; i++) {
 		for (unsigned j = 0; j < ARRAY_SIZE(notes); j++) {
-			notes[j] = guardian_note(p->guardian, p->space, i, 0, 1);
+			notes[j] =
+				guardian_note(p->guardian, p->space, i, 0, 1);
 			must(notes[j] >= 0 && notes[j] < 1024);
 		}
 		for (unsigned j = 0; j < ARRAY_SIZE(notes); j++)

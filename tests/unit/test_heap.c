@@ -709,8 +709,7 @@ START_TEST(double_frees_in_doubt)
 	heap_missed(f.heap, f.now - SECOND / 2, f.now);
 	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 0);
 	ck_assert_uint_eq(total_of(&f, "malloc")->doubtful_frees, 1);
-	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE),
-			  0);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE), 0);
 	f.now += SECOND;
 	release(&f, "free", 0x1000, 0);
 	ck_assert_uint_eq(total_of(&f, "malloc")->doubtful_frees, 2);
@@ -718,8 +717,7 @@ START_TEST(double_frees_in_doubt)
 	f.now += SECOND;
 	release(&f, "free", 0x1000, 0);
 	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 1);
-	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE),
-			  1);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE), 1);
 }
 END_TEST
 
@@ -736,8 +734,7 @@ START_TEST(acquired_otherwise)
 	ck_assert_uint_eq(total->unseen_frees, 3);
 	ck_assert_uint_eq(total->double_frees, 0);
 	ck_assert_uint_eq(total->unknown_frees, 0);
-	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE),
-			  0);
+	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE), 0);
 }
 END_TEST
 

@@ -93,7 +93,8 @@ static void check_line(const char *wanted, uint64_t time)
 	int64_t error;
 
 	ck_assert_int_eq(sscanf(text, "%llu.%n%llu", &seconds, &digits,
-				&nanoseconds), 2);
+				&nanoseconds),
+			 2);
 	ck_assert_uint_eq(strcspn(text + digits, " "), 9);
 	/* The wall clock is read twice, and may be slewed between. */
 	error = seconds * NS_PER_SECOND + nanoseconds - (time + wall_offset);
@@ -114,7 +115,8 @@ START_TEST(acquired)
 	act.size = 64;
 	add(&act, done, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:program.main - malloc 0x1230 64 bytes "
-		   "100 ns from ?\n", START + 107);
+		   "100 ns from ?\n",
+		   START + 107);
 }
 END_TEST
 
@@ -128,7 +130,8 @@ START_TEST(failed)
 	act.failed = true;
 	add(&act, (struct heap_outcome){ 0 }, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.? - malloc 0x0 64 bytes 100 ns "
-		   "from ?\n", START + 107);
+		   "from ?\n",
+		   START + 107);
 }
 END_TEST
 
@@ -141,7 +144,8 @@ START_TEST(released)
 	act.handle = 0x1230;
 	add(&act, (struct heap_outcome){ true, true, 64 }, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.libx\\033.so - free 0x1230 64 "
-		   "bytes 100 ns from ?\n", START + 5);
+		   "bytes 100 ns from ?\n",
+		   START + 5);
 }
 END_TEST
 
@@ -153,7 +157,8 @@ START_TEST(released_from_before)
 	act.handle = 0x1230;
 	add(&act, done, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.main - free 0x1230 ? bytes 100 ns "
-		   "from ?\n", START + 5);
+		   "from ?\n",
+		   START + 5);
 }
 END_TEST
 
@@ -164,7 +169,8 @@ START_TEST(released_nothing)
 	open_calls(&(struct heap_calls_options){ 0 });
 	add(&act, done, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.main - free 0x0 0 bytes 100 ns "
-		   "from ?\n", START + 5);
+		   "from ?\n",
+		   START + 5);
 }
 END_TEST
 
@@ -178,7 +184,8 @@ START_TEST(resized)
 	act.size = 20;
 	add(&act, (struct heap_outcome){ true, true, 64 }, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.main - realloc 0x1230-0x4560 "
-		   "64-20 bytes 100 ns from ?\n", START + 107);
+		   "64-20 bytes 100 ns from ?\n",
+		   START + 107);
 }
 END_TEST
 
@@ -192,7 +199,8 @@ START_TEST(resized_from_before)
 	act.failed = true;
 	add(&act, (struct heap_outcome){ 0 }, HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.main - realloc 0x1230-0x0 ?-20 "
-		   "bytes 100 ns from ?\n", START + 107);
+		   "bytes 100 ns from ?\n",
+		   START + 107);
 }
 END_TEST
 
@@ -204,7 +212,8 @@ START_TEST(unfinished)
 	act.size = 64;
 	add(&act, (struct heap_outcome){ 0 }, HEAP_CALL_UNFINISHED);
 	check_line(" [MEM_TRACE] 100:library.main - malloc ? 64 bytes ? ns "
-		   "from ?\n", START + 5);
+		   "from ?\n",
+		   START + 5);
 }
 END_TEST
 

@@ -446,8 +446,7 @@ START_TEST(live_blocks)
 		const struct live_block block = { .handle = address(n),
 						  .size = 1 + pick(1000),
 						  .site = 1 + n };
-		const struct live_block *found =
-			live_find(&live, block.handle);
+		const struct live_block *found = live_find(&live, block.handle);
 
 		ck_assert_int_eq(found != NULL, sizes[n] != 0);
 		if (found)

@@ -82,12 +82,13 @@ static struct image *open_built(const struct built *b)
 	struct image *image;
 
 	ck_assert_int_eq(image_open_bytes(b->bytes, sizeof(b->bytes), "built",
-					  &image), 0);
+					  &image),
+			 0);
 	return image;
 }
 
-static size_t own_read(struct memory *memory UNUSED, taddr_t address,
-		       void *ret, size_t size)
+static size_t own_read(struct memory *memory UNUSED, taddr_t address, void *ret,
+		       size_t size)
 {
 	struct iovec to = { ret, size };
 	struct iovec from = { (void *)(uintptr_t)address, size };
@@ -161,13 +162,14 @@ START_TEST(read_gives_the_bytes_in_memory)
 
 		segments = image_segments(image, &count);
 		for (j = 0; j < count; j++) {
-			uint64_t end = segments[j].address +
-				       segments[j].file_size;
+			uint64_t end =
+				segments[j].address + segments[j].file_size;
 
 			if (!segments[j].executable)
 				continue;
 			ck_assert_uint_eq(image_read(image, end - 16, bytes,
-						     sizeof(bytes)), 16);
+						     sizeof(bytes)),
+					  16);
 			ck_assert_mem_eq(bytes,
 					 (void *)(uintptr_t)(module->bias +
 							     end - 16),
@@ -204,8 +206,7 @@ static unsigned check_exports(const struct module *module,
 							     symbol->address),
 			      "%s: %s@%s", module->path, symbol->name,
 			      symbol->version);
-		found = image_find_export(image, symbol->name,
-					  symbol->version);
+		found = image_find_export(image, symbol->name, symbol->version);
 		ck_assert_ptr_nonnull(found);
 		ck_assert_uint_eq(found->address, symbol->address);
 		checked++;
@@ -259,8 +260,8 @@ START_TEST(default_version_is_that_of_dlsym)
 		for (size_t j = 0; j < ARRAY_SIZE(names); j++) {
 			const struct symbol *symbol =
 				image_find_export(image, names[j], NULL);
-			uint64_t address = symbol ? symbol->address +
-						    module->bias : 0;
+			uint64_t address =
+				symbol ? symbol->address + module->bias : 0;
 
 			ck_assert_uint_eq((uintptr_t)dlsym(handle, names[j]),
 					  address);
@@ -275,8 +276,7 @@ END_TEST
 static bool check_slot(const struct module *module, const struct image *image,
 		       const struct import *import)
 {
-	uint64_t value = *(uintptr_t *)(uintptr_t)(module->bias +
-						   import->slot);
+	uint64_t value = *(uintptr_t *)(uintptr_t)(module->bias + import->slot);
 	void *wanted;
 
 	if (import->kind == IMPORT_IRELATIVE || !import->version)
@@ -328,11 +328,11 @@ START_TEST(stubs_jump_through_their_slots)
 
 			if (!import->stub)
 				continue;
-			n = image_read(image, import->stub, code,
-				       sizeof(code));
-			while (at < n && !image_arch(image)->plt_stub(
-					code, n, at, import->stub,
-					image_got_address(image), &stub))
+			n = image_read(image, import->stub, code, sizeof(code));
+			while (at < n &&
+			       !image_arch(image)->plt_stub(
+				       code, n, at, import->stub,
+				       image_got_address(image), &stub))
 				at++;
 			ck_assert_uint_lt(at, n);
 			ck_assert_uint_eq(stub.start, import->stub);
@@ -362,10 +362,8 @@ static void check_same_imports(const struct image *a, const struct image *b)
 		if (left[i].kind == IMPORT_IRELATIVE)
 			continue;
 		ck_assert_str_eq(left[i].name, right[i].name);
-		ck_assert_str_eq(text(left[i].version),
-				 text(right[i].version));
-		ck_assert_str_eq(text(left[i].library),
-				 text(right[i].library));
+		ck_assert_str_eq(text(left[i].version), text(right[i].version));
+		ck_assert_str_eq(text(left[i].library), text(right[i].library));
 	}
 }
 
@@ -405,7 +403,8 @@ START_TEST(image_in_memory_is_the_same_as_its_file)
 		const uint8_t *a, *b;
 
 		ck_assert_int_eq(image_open_memory(&memory, base, "memory",
-						   &image), 0);
+						   &image),
+				 0);
 		check_headers(module, image);
 		ck_assert_str_eq(text(image_soname(file)),
 				 text(image_soname(image)));
@@ -581,8 +580,7 @@ START_TEST(few_names_are_found_as_among_all)
 		image_set_debug_path(image, "", modules->list[i].path);
 		image_set_debug_path(all, "", modules->list[i].path);
 		checked += check_names(image, all);
-		ck_assert_ptr_null(image_symbols_named(image, NULL, 0,
-						       &count));
+		ck_assert_ptr_null(image_symbols_named(image, NULL, 0, &count));
 		ck_assert_uint_eq(count, 0);
 		image_put(image);
 		image_put(all);
@@ -591,8 +589,7 @@ START_TEST(few_names_are_found_as_among_all)
 }
 END_TEST
 
-static const struct import *import_at(const struct image *image,
-				      uint64_t slot)
+static const struct import *import_at(const struct image *image, uint64_t slot)
 {
 	const struct import *imports;
 	size_t count;
@@ -646,7 +643,8 @@ static unsigned check_against_objdump(const struct image *image,
 				      const char *path)
 {
 	FILE *output = run_tool("LC_ALL=C objdump -d --no-show-raw-insn"
-				" -j .plt -j .plt.sec -j .plt.got", path);
+				" -j .plt -j .plt.sec -j .plt.got",
+				path);
 	uint64_t address, slot, endbr = 0;
 	char line[65536];
 	unsigned n = 0;
@@ -907,8 +905,7 @@ static void relocate(struct loaded *loaded, uint64_t bias)
 	struct built *b = &loaded->built;
 	size_t at;
 
-	for (at = AT_DYNAMIC; at < AT_DYNAMIC + b->dynamic;
-	     at += 4 * b->word) {
+	for (at = AT_DYNAMIC; at < AT_DYNAMIC + b->dynamic; at += 4 * b->word) {
 		uint64_t value = 0;
 
 		memcpy(&value, b->bytes + at + b->word, b->word);
@@ -934,7 +931,8 @@ START_TEST(relocated_image_is_read_from_memory)
 	loaded.base = bias + BUILT_TEXT;
 	relocate(&loaded, bias);
 	ck_assert_int_eq(image_open_memory(&loaded.memory, loaded.base, "gone",
-					   &image), 0);
+					   &image),
+			 0);
 	ck_assert_uint_eq(image_got_address(image), BUILT_GOT);
 	check_built_symbols(image);
 	if (loaded.built.word == 8) {
@@ -949,7 +947,8 @@ START_TEST(relocated_image_is_read_from_memory)
 	}
 	image_put(image);
 	ck_assert_int_eq(image_open_memory(&loaded.memory, 0x1000, "nothing",
-					   &image), -EFAULT);
+					   &image),
+			 -EFAULT);
 }
 END_TEST
 
@@ -971,8 +970,7 @@ START_TEST(slack_ends_where_another_segment_begins)
 	image_put(image);
 	b.at = 0x40 + entry;
 	/* Mappings are of whole pages: this one takes the first's last. */
-	built_program(&b, PT_LOAD, PF_R, AT_DYNAMIC, BUILT_TEXT + 0xf80,
-		      0x400);
+	built_program(&b, PT_LOAD, PF_R, AT_DYNAMIC, BUILT_TEXT + 0xf80, 0x400);
 	image = open_built(&b);
 	ck_assert_uint_eq(image_slack(image, slack, 2), 0);
 	image_put(image);
@@ -1005,9 +1003,10 @@ START_TEST(what_is_no_elf_file_is_refused)
 		size_t at;
 		uint8_t value;
 	} wrong[] = {
-		{ 0, 0 }, { EI_CLASS, 3 }, { EI_CLASS, 0 },
-		{ EI_DATA, ELFDATA2MSB }, { EI_VERSION, 0 },
-		{ 16, ET_REL }, { 16, ET_CORE }, { 18, EM_AARCH64 },
+		{ 0, 0 },          { EI_CLASS, 3 },
+		{ EI_CLASS, 0 },   { EI_DATA, ELFDATA2MSB },
+		{ EI_VERSION, 0 }, { 16, ET_REL },
+		{ 16, ET_CORE },   { 18, EM_AARCH64 },
 		{ 18, EM_PPC },
 	};
 	struct image *image;
@@ -1019,7 +1018,8 @@ START_TEST(what_is_no_elf_file_is_refused)
 		built_init(&b, 8);
 		b.bytes[wrong[i].at] = wrong[i].value;
 		ck_assert_int_eq(image_open_bytes(b.bytes, sizeof(b.bytes),
-						  "wrong", &image), -ENOEXEC);
+						  "wrong", &image),
+				 -ENOEXEC);
 	}
 	ck_assert_int_eq(image_open_bytes("", 0, "empty", &image), -ENOEXEC);
 	ck_assert_int_eq(image_open(-1, "closed", &image), -EBADF);
@@ -1044,14 +1044,13 @@ static void ask_everything(struct image *image)
 	symbols = image_symbols(image, &count);
 	for (i = 0; i < count; i++) {
 		ck_assert(image_is_code(image, symbols[i].address));
-		ck_assert_ptr_nonnull(image_find_symbol(image,
-							symbols[i].name));
+		ck_assert_ptr_nonnull(
+			image_find_symbol(image, symbols[i].name));
 	}
 	imports = image_imports(image, &count);
 	for (i = 0; i < count; i++) {
 		ck_assert_ptr_nonnull(imports[i].name);
-		ck_assert_uint_lt(strlen(text(imports[i].version)),
-				  BUILT_SIZE);
+		ck_assert_uint_lt(strlen(text(imports[i].version)), BUILT_SIZE);
 		image_read(image, imports[i].slot, bytes, sizeof(bytes));
 	}
 	image_find_export(image, "f", "V1");
@@ -1170,7 +1169,8 @@ START_TEST(too_many_sections_are_not_read)
 	ck_assert_int_eq(image_open(fd, "sparse", &image), -ENOEXEC);
 	close(fd);
 	ck_assert_int_eq(image_open_memory(&loaded.memory, loaded.base,
-					   "sparse", &image), 0);
+					   "sparse", &image),
+			 0);
 	check_built_symbols(image);
 	image_put(image);
 }
@@ -1212,9 +1212,8 @@ static void add_mini_debug(struct built *b)
 
 	build_debug_file(&debug, b->word);
 	err = lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, debug.bytes,
-				      sizeof(debug.bytes),
-				      b->bytes + AT_EXTRA, &size,
-				      BUILT_SIZE - AT_EXTRA);
+				      sizeof(debug.bytes), b->bytes + AT_EXTRA,
+				      &size, BUILT_SIZE - AT_EXTRA);
 	ck_assert_int_eq(err, LZMA_OK);
 	memcpy(b->bytes + AT_STRTAB, names, sizeof(names));
 	built_section(b, 0, SHT_NULL, 0, 0, 0);
@@ -1451,8 +1450,7 @@ static Suite *image_suite(void)
 	tcase_add_loop_test(hostile, file_may_end_anywhere, 1, 3);
 	tcase_add_loop_test(hostile, any_byte_may_be_wrong, 1, 3);
 	tcase_add_loop_test(hostile, hostile_tables_come_to_an_end, 1, 3);
-	tcase_add_loop_test(hostile, too_many_sections_are_not_read, 1,
-			    3);
+	tcase_add_loop_test(hostile, too_many_sections_are_not_read, 1, 3);
 	suite_add_tcase(suite, hostile);
 	tcase_add_loop_test(debug, symbols_of_minidebuginfo_are_added, 1, 3);
 	tcase_add_loop_test(debug, debug_file_is_found_by_build_id, 1, 3);

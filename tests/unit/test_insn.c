@@ -83,9 +83,8 @@ static const uint16_t opcodes[] = {
 static size_t random_prefixes(struct machine *m, const struct arch_ops *arch,
 			      uint8_t *code)
 {
-	static const uint8_t prefixes[] = { 0x66, 0x66, 0x67, 0x2e, 0x3e,
-					    0xf2, 0xf3, 0xf0, 0x65, 0x65,
-					    0x64, 0x66 };
+	static const uint8_t prefixes[] = { 0x66, 0x66, 0x67, 0x2e, 0x3e, 0xf2,
+					    0xf3, 0xf0, 0x65, 0x65, 0x64, 0x66 };
 	size_t n = 0;
 
 	while (n < 3 && !random_below(m, 5))
@@ -267,8 +266,10 @@ START_TEST(each_instruction_is_passed_the_right_way_x86_64)
 		{ CODE_OF("\xff\x18"), INSN_STEP, false, false },
 		/* jmp *8(%rip): plain, bnd, notrack; jmp *%fs:8, ljmp */
 		{ CODE_OF("\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
-		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
-		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_RELOCATE, true, true },
+		{ CODE_OF("\xf2\xff\x25\x08\0\0\0"), INSN_RELOCATE, true,
+		  true },
+		{ CODE_OF("\x3e\xff\x25\x08\0\0\0"), INSN_RELOCATE, true,
+		  true },
 		{ CODE_OF("\x3e\xff\xe0"), INSN_EMULATE, true, false },
 		{ CODE_OF("\x64\xff\x24\x25\x08\0\0\0"), INSN_RELOCATE, true,
 		  false },

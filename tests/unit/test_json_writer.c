@@ -46,7 +46,8 @@ static void number(uint64_t value, bool is_signed, enum number_style style,
 
 static void text(const char *bytes, size_t length, bool cut)
 {
-	const struct value_text text = { .bytes = bytes, .length = length,
+	const struct value_text text = { .bytes = bytes,
+					 .length = length,
 					 .cut = cut };
 
 	writer->ops->text(writer, &text);
@@ -112,7 +113,9 @@ START_TEST(texts_that_go_on)
 	text("caf\xc3", 4, true);
 	ck_assert(json.cut);
 	text("\xf0\x9f\x98", 3, true);
-	text("a\xff" "b", 3, true);
+	text("a\xff"
+	     "b",
+	     3, true);
 	text("\xa9\xa9\xa9\xa9\xa9", 5, true);
 	text("", 0, true);
 	check_values("[\"caf\",\"\",{\"hex\":\"61ff62\"},"

@@ -70,8 +70,9 @@ union either32 {
 	double4 c[2];
 };
 
-#define MIXED "struct(char, short, char, llong, float, addr, bool, ldouble, char)"
-#define ARRAYS                                                      \
+#define MIXED \
+	"struct(char, short, char, llong, float, addr, bool, ldouble, char)"
+#define ARRAYS                                                          \
 	"struct(array(char, 5), array(struct(char, array(double, 2)), " \
 	"3), int128, short)"
 #define EITHER "union(array(char, 9), float, cdouble)"
@@ -132,12 +133,16 @@ START_TEST(layouts_of_debug_information_are_kept)
 	const struct type *number = type_builtin("int", 3);
 	const struct type_member members[] = {
 		{ .type = number, .offset = 3 },
-		{ .type = number, .offset = 9, .bit_size = 3,
-		  .bit_offset = 7 },
+		{ .type = number, .offset = 9, .bit_size = 3, .bit_offset = 7 },
 	};
 	const struct type packed = {
-		.kind = TYPE_STRUCT, .complete = true, .placed = true,
-		.bytes = 14, .align = 1, .count = 2, .members = members,
+		.kind = TYPE_STRUCT,
+		.complete = true,
+		.placed = true,
+		.bytes = 14,
+		.align = 1,
+		.count = 2,
+		.members = members,
 	};
 	struct layout layout = layout_of(&packed, 8);
 	struct flattened flat;
@@ -162,18 +167,28 @@ START_TEST(bit_fields_are_shown)
 	const struct type_member members[] = {
 		{ .type = none, .name = "a", .bit_size = 3 },
 		{ .type = sign, .name = "b", .bit_size = 5, .bit_offset = 3 },
-		{ .type = type_builtin("bool", 4), .name = "c", .offset = 1,
-		  .bit_size = 1, .bit_offset = 7 },
+		{ .type = type_builtin("bool", 4),
+		  .name = "c",
+		  .offset = 1,
+		  .bit_size = 1,
+		  .bit_offset = 7 },
 		{ .type = none, .name = "d", .offset = 4, .bit_size = 32 },
 	};
 	const struct type fields = {
-		.kind = TYPE_STRUCT, .complete = true, .placed = true,
-		.bytes = 8, .align = 4, .count = 4, .members = members,
+		.kind = TYPE_STRUCT,
+		.complete = true,
+		.placed = true,
+		.bytes = 8,
+		.align = 4,
+		.count = 4,
+		.members = members,
 	};
 	const struct parameter parameter = { .type = &fields };
 	const struct prototype prototype = {
 		.result = type_builtin("void", 4),
-		.parameters = &parameter, .count = 1, .later = 1,
+		.parameters = &parameter,
+		.count = 1,
+		.later = 1,
 	};
 	struct bits {
 		unsigned a : 3;
@@ -187,7 +202,8 @@ START_TEST(bit_fields_are_shown)
 
 	memcpy(&arguments[0], &bits, sizeof(bits));
 	prototype_print_entry(&prototype, &values, &limits, &out);
-	ck_assert_str_eq(strbuf_text(&out), "{a=5, b=-3, c=true, d=4000000000}");
+	ck_assert_str_eq(strbuf_text(&out),
+			 "{a=5, b=-3, c=true, d=4000000000}");
 	strbuf_fini(&out);
 }
 END_TEST
@@ -227,7 +243,8 @@ START_TEST(values_are_flat_lists_of_numbers)
 	ck_assert_str_eq(flat_text("struct(char, double)", 4),
 			 "12/4 aggregate i1@0 f8@4");
 	ck_assert_str_eq(flat_text("union(struct(int, float), double, "
-				   "array(char, 2), int)", 8),
+				   "array(char, 2), int)",
+				   8),
 			 "8/8 aggregate i4@0 f8@0 i1@0 i1@1 f4@4");
 	ck_assert_str_eq(flat_text("struct(array(long, 9))", 8),
 			 "72/8 aggregate");
@@ -237,13 +254,18 @@ END_TEST
 
 START_TEST(structs_that_hold_themselves)
 {
-	struct type type = { .kind = TYPE_STRUCT, .complete = true,
-			     .placed = true, .bytes = 8, .count = 2 };
+	struct type type = { .kind = TYPE_STRUCT,
+			     .complete = true,
+			     .placed = true,
+			     .bytes = 8,
+			     .count = 2 };
 	const struct type_member members[] = { { .type = &type },
 					       { .type = &type } };
 	const struct parameter parameter = { .type = &type };
 	const struct prototype prototype = {
-		.result = &type, .parameters = &parameter, .count = 1,
+		.result = &type,
+		.parameters = &parameter,
+		.count = 1,
 		.later = 1,
 	};
 	struct call_values values = values_on(&machine64, RESULT);

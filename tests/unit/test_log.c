@@ -19,9 +19,9 @@
 #include "base/xalloc.h"
 #include "unit.h"
 
-#define MS 1000000ull
-#define ONE 100 /* two tasks, and a process that one of them forks */
-#define TWO 101
+#define MS    1000000ull
+#define ONE   100 /* two tasks, and a process that one of them forks */
+#define TWO   101
 #define CHILD 200
 
 static const char prototypes_text[] = "int add(int, int);\n"
@@ -36,7 +36,8 @@ static struct function functions[] = {
 	{ .name = "quit", .returns = RETURNS_NEVER },
 	{ .name = "own", .place = FUNCTION_ENTRY },
 	{ .name = "_ZN3box3putEi", .caller = "app" },
-	{ .name = "e\033[2J\xc3\xa9\xc2\x9b\xff", .library = "a\nb",
+	{ .name = "e\033[2J\xc3\xa9\xc2\x9b\xff",
+	  .library = "a\nb",
 	  .place = FUNCTION_ENTRY },
 };
 
@@ -88,8 +89,8 @@ static void setup(void)
 	unlink(path);
 	free(path);
 	for (i = 0; i < ARRAY_SIZE(functions); i++)
-		functions[i].prototype = prototypes_find(prototypes, NULL,
-							 functions[i].name);
+		functions[i].prototype =
+			prototypes_find(prototypes, NULL, functions[i].name);
 	options = (struct log_options){
 		.path = path_of("log"),
 		.align = 24,
@@ -509,7 +510,7 @@ END_TEST
 START_TEST(calls_that_never_return)
 {
 	static const enum call_end ends[] = {
-		CALL_LONGJMP,	    CALL_EXCEPTION, CALL_THREAD_EXITED,
+		CALL_LONGJMP,       CALL_EXCEPTION, CALL_THREAD_EXITED,
 		CALL_NEVER_RETURNS, CALL_DETACHED,  CALL_UNSEEN,
 	};
 	struct call call;
@@ -641,8 +642,8 @@ START_TEST(wall_clock)
 {
 	/* In the middle of a second, so that jitter does not matter. */
 	uint64_t wall = clock_wall(clock_now());
-	uint64_t middle = clock_now() - wall % NS_PER_SECOND +
-			  NS_PER_SECOND / 2;
+	uint64_t middle =
+		clock_now() - wall % NS_PER_SECOND + NS_PER_SECOND / 2;
 	time_t second = wall / NS_PER_SECOND;
 	char time[16], *text, *end;
 
@@ -783,8 +784,8 @@ START_TEST(hostile_symbols)
 
 	ck_assert_ptr_null(demangle(&demangler, exponential));
 	ck_assert_uint_eq(demangler.given_up, 1);
-	ck_assert_ptr_null(demangle(&demangler,
-				    "_RNvMINvC1a1bFGzzzzzzzzz_EuEuE1x"));
+	ck_assert_ptr_null(
+		demangle(&demangler, "_RNvMINvC1a1bFGzzzzzzzzz_EuEuE1x"));
 	ck_assert_uint_eq(demangler.given_up, 2);
 	/* S_ is a; each a<…> has the one before twice. */
 	strbuf_puts(&doubling, "_Z1f1aIiiE");
@@ -932,7 +933,8 @@ static void check_lines(const char *text, int count)
 			next += number;
 		} else {
 			ck_assert_int_eq(sscanf(text, "line %d of many\n%n",
-						&number, &length), 1);
+						&number, &length),
+					 1);
 			ck_assert_int_eq(number, next++);
 		}
 		text += length;
@@ -1070,9 +1072,8 @@ START_TEST(files_that_cannot_be_opened)
 	ck_assert_int_eq(log_new(&options, &sink), -ENOENT);
 	set_path("no/such%p");
 	start();
-	ck_assert_int_eq(send((struct event){ .kind = EVENT_EXEC,
-					      .pid = ONE,
-					      .tid = ONE }),
+	ck_assert_int_eq(send((struct event){
+				 .kind = EVENT_EXEC, .pid = ONE, .tid = ONE }),
 			 -ENOENT);
 }
 END_TEST

@@ -22,7 +22,8 @@ static void setup(void)
 static void read_fake(void)
 {
 	ck_assert_int_eq(glibc_read(&fake.picture.memory, &fake.mappings,
-				    &leaks.glibc), 0);
+				    &leaks.glibc),
+			 0);
 }
 
 static void find(void)
@@ -176,7 +177,8 @@ START_TEST(ring_that_goes_on)
 	/* It never comes back to where it began: both aren't arenas. */
 	fake_put(&fake, FAKE_ARENA + ARENA_NEXT, FAKE_ARENA);
 	ck_assert_int_eq(glibc_read(&fake.picture.memory, &fake.mappings,
-				    &leaks.glibc), -ENOENT);
+				    &leaks.glibc),
+			 -ENOENT);
 }
 END_TEST
 
@@ -189,7 +191,8 @@ START_TEST(arenas_everywhere)
 	for (taddr_t at = FAKE_DATA; at < FAKE_DATA + 0x2000; at += 8)
 		fake_put(&fake, at, at - at % 16 - 16);
 	ck_assert_int_eq(glibc_read(&fake.picture.memory, &fake.mappings,
-				    &leaks.glibc), -ENOENT);
+				    &leaks.glibc),
+			 -ENOENT);
 }
 END_TEST
 
@@ -211,8 +214,8 @@ START_TEST(lost_ring)
 	ck_assert_uint_eq(leaks.reach.ring_count, 1);
 	ck_assert_uint_eq(leaks.reach.rings[0].blocks, FAKE_COUNT);
 	ck_assert_uint_eq(leaks.reach.rings[0].first, fake_block(0));
-	ck_assert_uint_eq(blocks_of(REACH_DEFINITE) +
-				  blocks_of(REACH_INDIRECT), FAKE_COUNT);
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE) + blocks_of(REACH_INDIRECT),
+			  FAKE_COUNT);
 }
 END_TEST
 
@@ -265,7 +268,8 @@ START_TEST(picture_across_runs)
 
 	fake_put(&fake, end - 8, 77);
 	ck_assert_int_eq(memory_read(&fake.picture.memory, end - 16, words,
-				     sizeof(words)), 0);
+				     sizeof(words)),
+			 0);
 	ck_assert_uint_eq(words[1], 77);
 	ck_assert_uint_eq(words[2] | words[3], 0);
 }
@@ -274,14 +278,24 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		whole_heap, caches, caches_that_never_end,
-		fastbins_that_never_end, chunk_without_size,
-		chunk_beyond_everything, chunk_longer_than_its_arena,
-		block_without_memory, heaps_that_never_end,
-		heap_shorter_than_its_head, ring_that_goes_on,
-		arenas_everywhere, lost_chain, lost_ring,
-		pointer_into_the_middle, pointer_behind_the_end,
-		long_chains_are_cut, picture_across_runs,
+		whole_heap,
+		caches,
+		caches_that_never_end,
+		fastbins_that_never_end,
+		chunk_without_size,
+		chunk_beyond_everything,
+		chunk_longer_than_its_arena,
+		block_without_memory,
+		heaps_that_never_end,
+		heap_shorter_than_its_head,
+		ring_that_goes_on,
+		arenas_everywhere,
+		lost_chain,
+		lost_ring,
+		pointer_into_the_middle,
+		pointer_behind_the_end,
+		long_chains_are_cut,
+		picture_across_runs,
 	};
 	Suite *suite = suite_create("memory");
 	TCase *tcase = tcase_create("memory");

@@ -26,8 +26,7 @@ static void setup(void)
 
 	stacks = stacks_new();
 	namer = namer_new(&options);
-	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map",
-		 (int)getpid());
+	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", (int)getpid());
 }
 
 static void teardown(void)
@@ -50,9 +49,8 @@ static struct image *open_library(const struct link_map *map)
 	return image;
 }
 
-static const struct frame_name *name_of(const struct code *code,
-					uint64_t address,
-					enum frame_method method)
+static const struct frame_name *
+name_of(const struct code *code, uint64_t address, enum frame_method method)
 {
 	const struct frame frame = { code, address, method };
 	const struct frame_name *names;
@@ -70,8 +68,9 @@ START_TEST(functions_of_a_library)
 	uint64_t address;
 	size_t known = 0;
 
-	ck_assert_int_ne(dladdr1((void *)(uintptr_t)&gnu_get_libc_version, &info,
-				 (void **)&map, RTLD_DL_LINKMAP), 0);
+	ck_assert_int_ne(dladdr1((void *)(uintptr_t)&gnu_get_libc_version,
+				 &info, (void **)&map, RTLD_DL_LINKMAP),
+			 0);
 	image = open_library(map);
 	code = stacks_code(stacks, image, map->l_name, 0);
 	for (address = image_low(image); address < image_high(image);
@@ -104,21 +103,24 @@ START_TEST(callers_and_interrupted)
 	const struct code *code;
 	const struct symbol *symbol;
 
-	ck_assert_int_ne(dladdr1((void *)(uintptr_t)&gnu_get_libc_version, &info,
-				 (void **)&map, RTLD_DL_LINKMAP), 0);
+	ck_assert_int_ne(dladdr1((void *)(uintptr_t)&gnu_get_libc_version,
+				 &info, (void **)&map, RTLD_DL_LINKMAP),
+			 0);
 	image = open_library(map);
 	code = stacks_code(stacks, image, "/lib/libx.so.1", 0);
 	symbol = image_find_symbol(image, "fputs");
-	ck_assert_str_eq(name_of(code, symbol->address, FRAME_SIGNAL)
-				 ->function, "fputs");
-	ck_assert_uint_eq(name_of(code, symbol->address, FRAME_SIGNAL)
-				  ->offset, 0);
+	ck_assert_str_eq(name_of(code, symbol->address, FRAME_SIGNAL)->function,
+			 "fputs");
+	ck_assert_uint_eq(name_of(code, symbol->address, FRAME_SIGNAL)->offset,
+			  0);
 	ck_assert_str_eq(name_of(code, symbol->address + symbol->size,
-				 FRAME_CFI)->function, "fputs");
-	ck_assert_str_eq(name_of(code, symbol->address + 4, FRAME_CFI)
-				 ->library, "/lib/libx.so.1");
-	ck_assert_str_eq(name_of(code, symbol->address, FRAME_HANDLED)
-				 ->function, "<signal handler called>");
+				 FRAME_CFI)
+				 ->function,
+			 "fputs");
+	ck_assert_str_eq(name_of(code, symbol->address + 4, FRAME_CFI)->library,
+			 "/lib/libx.so.1");
+	ck_assert_str_eq(name_of(code, symbol->address, FRAME_HANDLED)->function,
+			 "<signal handler called>");
 	image_put(image);
 }
 END_TEST
@@ -149,7 +151,8 @@ START_TEST(perf_map_names)
 		  "no address\n"
 		  "\n"
 		  "3000 0 no size\n"
-		  "5000 20 _ZN1a1bEv\n", "w");
+		  "5000 20 _ZN1a1bEv\n",
+		  "w");
 	ck_assert_str_eq(jit_name(0x1001), "first");
 	ck_assert_str_eq(jit_name(0x1100), "first");
 	ck_assert_ptr_null(jit_name(0x1000));

@@ -15,9 +15,9 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
+#include "cli/completion.h"
 #include "cli/duration.h"
 #include "cli/option_table.h"
-#include "cli/completion.h"
 #include "cli/options.h"
 #include "sysdeps/linux/process_name.h"
 
@@ -173,7 +173,8 @@ END_TEST
 START_TEST(test_short_options)
 {
 	struct words words;
-	struct options o = parsed(&words,
+	struct options o = parsed(
+		&words,
 		"-friTCb -e a -e b -l libc* -x d -n 20 -a 1 -s 0 -A 7 -u joe "
 		"-o out.%p -D 5 -F a -F b:c:: -- heap -f");
 
@@ -203,7 +204,8 @@ END_TEST
 START_TEST(test_long_options)
 {
 	struct words words;
-	struct options o = parsed(&words,
+	struct options o = parsed(
+		&words,
 		"--follow --library=libm* --config d --output=f --indent=3 "
 		"--align 60 --demangle --no-signals --debug=stop,session,trap "
 		"--for=1.5s ./heap");
@@ -248,14 +250,10 @@ static const struct {
 	const char *text;
 	bool default_calls, show_callers;
 } filters[] = {
-	{ "ls", true, false },
-	{ "-x a ls", true, false },
-	{ "-e a ls", false, true },
-	{ "-l a ls", false, true },
-	{ "-L -x a ls", false, false },
-	{ "-g -x a ls", false, false },
-	{ "-L -e a ls", false, true },
-	{ "-L -l a ls", false, true },
+	{ "ls", true, false },          { "-x a ls", true, false },
+	{ "-e a ls", false, true },     { "-l a ls", false, true },
+	{ "-L -x a ls", false, false }, { "-g -x a ls", false, false },
+	{ "-L -e a ls", false, true },  { "-L -l a ls", false, true },
 };
 
 START_TEST(test_default_calls)
@@ -372,16 +370,18 @@ START_TEST(test_help_and_version)
 }
 END_TEST
 
-#define SEE "; see calltrap --help"
-#define SEE_HEAP "; see calltrap heap --help"
+#define SEE         "; see calltrap --help"
+#define SEE_HEAP    "; see calltrap heap --help"
 #define NOTHING_BUT "nothing to trace: give a COMMAND, -p PID or --name NAME"
-#define NOTHING NOTHING_BUT ", as in 'calltrap ls'" SEE
+#define NOTHING     NOTHING_BUT ", as in 'calltrap ls'" SEE
 #define NOTHING_HEAP \
 	NOTHING_BUT ", as in 'calltrap heap --for 60s -p 4711'" SEE_HEAP
-#define TWO_FILES "heap diff: two profiles are needed, the old and the new " \
-		  "one; for a program of that name say calltrap heap -- diff"
-#define MASK "an octal mask from 1 to 77, or some of " \
-	     "stop,trap,module,probe,prototype,session is expected"
+#define TWO_FILES                                                  \
+	"heap diff: two profiles are needed, the old and the new " \
+	"one; for a program of that name say calltrap heap -- diff"
+#define MASK                                      \
+	"an octal mask from 1 to 77, or some of " \
+	"stop,trap,module,probe,prototype,session is expected"
 
 static const struct {
 	const char *text;
@@ -397,7 +397,8 @@ static const struct {
 	{ "heap", NOTHING_HEAP },
 	{ "heap --for", "--for: a DURATION is missing" SEE_HEAP },
 	{ "heap -o ~ ls", "-o '': a FILE is missing" SEE_HEAP },
-	{ "heap --suppress : ls", "--suppress ':': a FILE is missing" SEE_HEAP },
+	{ "heap --suppress : ls",
+	  "--suppress ':': a FILE is missing" SEE_HEAP },
 	{ "heap -x f -p 1", "-x: unknown option" SEE_HEAP },
 	{ "heap --json x --svg x ls", "--svg 'x': is what --json is written "
 				      "to; give another name" },
@@ -436,8 +437,9 @@ static const struct {
 	{ "heap diff a b c", TWO_FILES },
 	{ "heap diff a b -f", "-f: unknown option; see calltrap heap diff "
 			      "--help" },
-	{ "heap diff a --none b", "--none: unknown option; see calltrap heap diff "
-			      "--help" },
+	{ "heap diff a --none b",
+	  "--none: unknown option; see calltrap heap diff "
+	  "--help" },
 	{ "heap diff -f a b", "-f: unknown option; see calltrap heap diff "
 			      "--help" },
 	{ "heap --by day -p 1", "--by 'day': one of stack, function, line, "
@@ -470,9 +472,9 @@ static const struct {
 	{ "-p -1",
 	  "-p '-1': not a process id; for a process's name use --name" },
 	{ "-p 2147483648", "-p '2147483648': not a process id; for a process's "
-	  "name use --name" },
+			   "name use --name" },
 	{ "-p 99999999999999999999", "-p '99999999999999999999': not a process "
-	  "id; for a process's name use --name" },
+				     "id; for a process's name use --name" },
 	{ "-n 21 ls", "-n '21': a number from 0 to 20 is expected" },
 	{ "-n -1 ls", "-n '-1': a number from 0 to 20 is expected" },
 	{ "-n +1 ls", "-n '+1': a number from 0 to 20 is expected" },
@@ -480,24 +482,24 @@ static const struct {
 	{ "-n 1x ls", "-n '1x': a number from 0 to 20 is expected" },
 	{ "-a 10001 ls", "-a '10001': a number from 0 to 10000 is expected" },
 	{ "-s 99999999999999999999 ls", "-s '99999999999999999999': a number "
-	  "from 0 to 2147483647 is expected" },
+					"from 0 to 2147483647 is expected" },
 	{ "-A 0x3 ls", "-A '0x3': a number from 0 to 2147483647 is expected" },
 	{ "-e foo[ ls", "-e 'foo[': column 4: no ']' ends this '['" },
 	{ "-x a+/b ls", "-x 'a+/b': column 3: no '/' ends the regular "
-	  "expression begun here" },
+			"expression begun here" },
 	{ "-l lib[ ls", "-l 'lib[': column 4: no ']' ends this '['" },
 	{ "-e ~ ls", "-e '': column 1: a name is missing here (a '+' or '-' "
-	  "in a name is written '\\+' or '\\-')" },
+		     "in a name is written '\\+' or '\\-')" },
 	{ "-r -t ls",
 	  "-r: can't be used together with -t; leave one of them out" },
 	{ "-tttr ls",
 	  "-r: can't be used together with -t; leave one of them out" },
 	{ "heap --by component ls", "--by component: --components FILE is "
-	  "missing, which says what they are" },
-	{ "heap --growth mmap --histogram ls", "--histogram: is of blocks, "
+				    "missing, which says what they are" },
+	{ "heap --growth mmap --histogram ls",
+	  "--histogram: is of blocks, "
 	  "which --growth shows with 'leaks' in its list" },
-	{ "-u joe -p 12",
-	  "-u 'joe': there is no COMMAND to run as that user" },
+	{ "-u joe -p 12", "-u 'joe': there is no COMMAND to run as that user" },
 	{ "-D 100 ls", "-D '100': " MASK },
 	{ "-D 8 ls", "-D '8': " MASK },
 	{ "-D 0 ls", "-D '0': " MASK },
@@ -505,7 +507,7 @@ static const struct {
 	{ "-D stop, ls", "-D 'stop,': " MASK },
 	{ "--for 10 ls", "--for '10': no unit; say 10s, or use ms, m or h" },
 	{ "--for x ls", "--for 'x': a number with ms, s, m or h is expected, "
-	  "as in 1.5s" },
+			"as in 1.5s" },
 	{ "--name ~", "--name '': a process name is missing" },
 	{ "-e a\nb[ ls", "-e 'a?b[': column 4: no ']' ends this '['" },
 };
@@ -599,8 +601,7 @@ END_TEST
 START_TEST(test_long_name)
 {
 	char folder[] = "options-XXXXXX";
-	char *name = xasprintf("a-name-of-more-than-fifteen-%d",
-			       (int)getpid());
+	char *name = xasprintf("a-name-of-more-than-fifteen-%d", (int)getpid());
 	pid_t *pids = NULL;
 	char *path, *command;
 	long count = 0;
@@ -773,13 +774,13 @@ static void check_mentions(const char *file, enum verb verb, const char *text)
 
 		snprintf(name, sizeof(name), "-%c", entry->short_name);
 		if (entry->short_name)
-			ck_assert_msg(mentions(text, name),
-				      "%s lacks %s", file, name);
+			ck_assert_msg(mentions(text, name), "%s lacks %s", file,
+				      name);
 		snprintf(name, sizeof(name), "--%s",
 			 entry->long_name ? entry->long_name : "");
 		if (entry->long_name)
-			ck_assert_msg(mentions(text, name),
-				      "%s lacks %s", file, name);
+			ck_assert_msg(mentions(text, name), "%s lacks %s", file,
+				      name);
 	}
 }
 
@@ -922,9 +923,9 @@ END_TEST
 START_TEST(test_convert_words)
 {
 	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
-		const char *argv[] = { "calltrap", "convert", "--to",
-				       heap_file_option(file) + 2, "file",
-				       NULL };
+		const char *argv[] = { "calltrap", "convert",
+				       "--to",     heap_file_option(file) + 2,
+				       "file",     NULL };
 		struct options options;
 
 		ck_assert_int_eq(options_parse(5, (char **)argv, &options), 0);
@@ -953,8 +954,7 @@ static void undo_markup(char *text)
 	*to = '\0';
 }
 
-static void check_manual(const char *file, const enum verb *verbs,
-			 size_t count)
+static void check_manual(const char *file, const enum verb *verbs, size_t count)
 {
 	char *text = source_file(file);
 
@@ -1033,8 +1033,7 @@ static TCase *parse_tests(void)
 	tcase_add_test(tests, test_count_options);
 	tcase_add_test(tests, test_long_options);
 	tcase_add_loop_test(tests, test_clock, 0, ARRAY_SIZE(clocks));
-	tcase_add_loop_test(tests, test_default_calls, 0,
-			    ARRAY_SIZE(filters));
+	tcase_add_loop_test(tests, test_default_calls, 0, ARRAY_SIZE(filters));
 	tcase_add_test(tests, test_pids);
 	tcase_add_test(tests, test_pids_by_blanks);
 	tcase_add_test(tests, test_pid_and_command);

@@ -51,8 +51,8 @@ START_TEST(reads_the_same)
 	for (int i = 0; i < 20000; i++) {
 		taddr_t address = BASE - 200 + rand() % (SIZE + 400);
 		size_t size = rand() % (i % 8 ? 64 : sizeof(found));
-		size_t n = memory_read_some(&pages.memory, address, found,
-					    size);
+		size_t n =
+			memory_read_some(&pages.memory, address, found, size);
 
 		ck_assert_uint_eq(n, buffer_read(&buffer.memory, address,
 						 wanted, size));
@@ -68,7 +68,8 @@ START_TEST(reads_a_page_once)
 	for (unsigned i = 0; i < 1000; i++)
 		ck_assert_int_eq(memory_read(&pages.memory,
 					     BASE + i % 10 * MEMORY_PAGE + i,
-					     &word, sizeof(word)), 0);
+					     &word, sizeof(word)),
+				 0);
 	ck_assert_uint_eq(buffer.reads, 10);
 }
 END_TEST
@@ -77,10 +78,12 @@ START_TEST(the_end_of_all_addresses)
 {
 	uint8_t bytes[64];
 
-	ck_assert_uint_eq(memory_read_some(&pages.memory, UINT64_MAX - 3,
-					   bytes, sizeof(bytes)), 0);
+	ck_assert_uint_eq(memory_read_some(&pages.memory, UINT64_MAX - 3, bytes,
+					   sizeof(bytes)),
+			  0);
 	ck_assert_uint_eq(memory_read_some(&pages.memory, 0, bytes,
-					   sizeof(bytes)), 0);
+					   sizeof(bytes)),
+			  0);
 	ck_assert_int_lt(memory_write(&pages.memory, BASE, bytes, 1), 0);
 }
 END_TEST

@@ -68,7 +68,8 @@ static const struct function h = { .name = "h" };
 static const struct function outer = { .name = "outer", .group = 1 };
 static const struct function inner = { .name = "inner", .group = 1 };
 static const struct function other = { .name = "other", .group = 2 };
-static const struct function brief = { .name = "brief", .group = 1,
+static const struct function brief = { .name = "brief",
+				       .group = 1,
 				       .entry_only = true };
 static const struct function quit = { .name = "quit",
 				      .returns = RETURNS_NEVER };

@@ -18,7 +18,7 @@
 #include "sysdeps/linux/ptrace.h"
 
 #define ARGUMENTS_MAX 16
-#define VALUE_MAX 128
+#define VALUE_MAX     128
 
 /* ---- kinds of values ---- */
 
@@ -29,6 +29,7 @@ typedef long double ldouble;
 typedef __int128 int128;
 typedef __float128 float128;
 typedef float vector __attribute__((vector_size(16)));
+/* clang-format off */
 typedef struct { char a; short b; int c; } mixed_ints;
 typedef struct { char a, b, c; } three_chars;
 typedef struct { float a, b; } two_floats;
@@ -83,6 +84,7 @@ typedef union { ldouble a; double b; } wide_or_double;
 	static const struct flat_value flat_##T = { \
 		.aggregate = true, SHAPE(T, __VA_ARGS__) \
 	}
+/* clang-format on */
 
 NUMBER(_Bool, SCALAR_INTEGER);
 NUMBER(char, SCALAR_INTEGER);
@@ -101,8 +103,7 @@ static const struct flat_value flat_int128 = {
 	SHAPE(int128, BOTH(int128, SCALAR_INTEGER))
 };
 AGGREGATE(mixed_ints, I(mixed_ints, a), I(mixed_ints, b), I(mixed_ints, c));
-AGGREGATE(three_chars, I(three_chars, a), I(three_chars, b),
-	  I(three_chars, c));
+AGGREGATE(three_chars, I(three_chars, a), I(three_chars, b), I(three_chars, c));
 AGGREGATE(two_floats, F(two_floats, a), F(two_floats, b));
 AGGREGATE(three_floats, F(three_floats, a), F(three_floats, b),
 	  F(three_floats, c));
@@ -116,10 +117,8 @@ AGGREGATE(complex_pair, BOTH(complex_float, SCALAR_FLOAT),
 	  { 8, 4, SCALAR_FLOAT }, { 12, 4, SCALAR_FLOAT });
 AGGREGATE(complex_wide, BOTH(complex_ldouble, SCALAR_X87));
 AGGREGATE(packed, I(packed, a), I(packed, b));
-AGGREGATE(packed_even, I(packed_even, a), I(packed_even, b),
-	  F(packed_even, c));
-AGGREGATE(three_longs, I(three_longs, a), I(three_longs, b),
-	  I(three_longs, c));
+AGGREGATE(packed_even, I(packed_even, a), I(packed_even, b), F(packed_even, c));
+AGGREGATE(three_longs, I(three_longs, a), I(three_longs, b), I(three_longs, c));
 AGGREGATE(boxed128, BOTH(int128, SCALAR_INTEGER));
 AGGREGATE(vector_or_floats, F(vector_or_floats, a), F(vector_or_floats, b.a),
 	  F(vector_or_floats, b.b));
@@ -134,7 +133,9 @@ AGGREGATE(wide_or_double, X(wide_or_double, a), F(wide_or_double, b));
 AGGREGATE(boxed_float128, F(boxed_float128, a));
 #endif
 static const struct flat_value flat_large = {
-	.size = sizeof(large), .align = _Alignof(large), .aggregate = true,
+	.size = sizeof(large),
+	.align = _Alignof(large),
+	.aggregate = true,
 };
 static const struct flat_value flat_empty = { .align = 1, .aggregate = true };
 
@@ -195,7 +196,7 @@ static void compare(const struct flat_value *value, const uint8_t *found,
 
 struct signature {
 	const char *name;
-	void (*call)(void);    /* hands over arguments[], fills got_result */
+	void (*call)(void); /* hands over arguments[], fills got_result */
 	void *function;
 	const struct flat_value *result;
 	unsigned count, named; /* parameters, and those before "..." */
@@ -215,46 +216,46 @@ struct signature {
 #define EACH_10(m, i, a, ...) m(a, i), EACH_9(m, i##1, __VA_ARGS__)
 #define EACH_11(m, i, a, ...) m(a, i), EACH_10(m, i##1, __VA_ARGS__)
 #define EACH_12(m, i, a, ...) m(a, i), EACH_11(m, i##1, __VA_ARGS__)
-#define INDEX(i)         (sizeof(#i) - 2)
-#define PARAMETER(T, i)  T p##i UNUSED
-#define VALUE(T, i)      (*(T *)arguments[INDEX(i)])
-#define FLAT(T, i)       &flat_##T
+#define INDEX(i)              (sizeof(#i) - 2)
+#define PARAMETER(T, i)       T p##i UNUSED
+#define VALUE(T, i)           (*(T *)arguments[INDEX(i)])
+#define FLAT(T, i)            &flat_##T
 
-#define TABLE(name, R, n, fixed, ...)                                       \
-	static const struct flat_value *const parameters_##name[] = {       \
-		EACH_##n(FLAT, 1, __VA_ARGS__)                              \
-	};                                                                  \
-	static const struct signature signature_##name = {                  \
-		#name,	call_##name, function_##name, &flat_##R, n, fixed,  \
-		parameters_##name,                                          \
+#define TABLE(name, R, n, fixed, ...)                                 \
+	static const struct flat_value *const parameters_##name[] = { \
+		EACH_##n(FLAT, 1, __VA_ARGS__)                        \
+	};                                                            \
+	static const struct signature signature_##name = {            \
+		#name, call_##name, function_##name,   &flat_##R,     \
+		n,     fixed,       parameters_##name,                \
 	}
-#define CALL(name, R, n, type, ...)                                         \
-	static void call_##name(void)                                       \
-	{                                                                   \
-		R (*volatile function) type = function_##name;              \
+#define CALL(name, R, n, type, ...)                                           \
+	static void call_##name(void)                                         \
+	{                                                                     \
+		R(*volatile function) type = function_##name;                 \
 		*(R *)got_result = function(EACH_##n(VALUE, 1, __VA_ARGS__)); \
 	}
-#define SIGNATURE(name, R, n, ...)                                          \
-	static R function_##name(EACH_##n(PARAMETER, 1, __VA_ARGS__))       \
-	{                                                                   \
-		return *(R *)wanted_result;                                 \
-	}                                                                   \
+#define SIGNATURE(name, R, n, ...)                                           \
+	static R function_##name(EACH_##n(PARAMETER, 1, __VA_ARGS__))        \
+	{                                                                    \
+		return *(R *)wanted_result;                                  \
+	}                                                                    \
 	CALL(name, R, n, (EACH_##n(PARAMETER, 1, __VA_ARGS__)), __VA_ARGS__) \
 	TABLE(name, R, n, n, __VA_ARGS__)
-#define VARIADIC(name, R, n, A, ...)                                        \
-	static R function_##name(A first UNUSED, ...)                       \
-	{                                                                   \
-		return *(R *)wanted_result;                                 \
-	}                                                                   \
-	CALL(name, R, n, (A first, ...), A, __VA_ARGS__)                    \
+#define VARIADIC(name, R, n, A, ...)                     \
+	static R function_##name(A first UNUSED, ...)    \
+	{                                                \
+		return *(R *)wanted_result;              \
+	}                                                \
+	CALL(name, R, n, (A first, ...), A, __VA_ARGS__) \
 	TABLE(name, R, n, 1, A, __VA_ARGS__)
 
 SIGNATURE(numbers, long, 5, char, short, int, long, _Bool);
-SIGNATURE(many, char, 10, int, long, char, short, long, int, char, _Bool,
-	  short, long);
+SIGNATURE(many, char, 10, int, long, char, short, long, int, char, _Bool, short,
+	  long);
 SIGNATURE(floats, float, 4, float, int, double, float);
-SIGNATURE(many_floats, double, 11, float, double, double, float, float,
-	  double, double, float, double, float, float);
+SIGNATURE(many_floats, double, 11, float, double, double, float, float, double,
+	  double, float, double, float, float);
 SIGNATURE(wides, ldouble, 5, int, ldouble, char, ldouble, double);
 SIGNATURE(pair128, int128, 4, int128, char, int128, int);
 #ifndef __clang__ /* 14 splits the one, see x86_64_convention … */
@@ -265,10 +266,10 @@ SIGNATURE(boxed_floats, boxed_float128, 3, int, boxed_float128, vector);
 SIGNATURE(boxed, boxed128, 9, int, int, int, int, int, boxed128, long, char,
 	  boxed128);
 SIGNATURE(floats128, float128, 5, float, float128, double, float128, int);
-SIGNATURE(late_vectors, vector, 11, double, vector, float128, int, float, vector,
-	  float, float, int, vector, char);
-SIGNATURE(mixed_vectors, vector_or_floats, 3, vector_or_floats,
-	  vector_or_long, float);
+SIGNATURE(late_vectors, vector, 11, double, vector, float128, int, float,
+	  vector, float, float, int, vector, char);
+SIGNATURE(mixed_vectors, vector_or_floats, 3, vector_or_floats, vector_or_long,
+	  float);
 SIGNATURE(mixed_vector, vector_or_long, 3, vector_or_long, vector_or_floats,
 	  float);
 SIGNATURE(complexes, complex_float, 3, complex_float, complex_double,
@@ -288,8 +289,8 @@ SIGNATURE(three, float_int_double, 2, int, complex_pair);
 SIGNATURE(fours, complex_pair, 2, three_floats, float);
 SIGNATURE(all_or_nothing, int, 8, long, long, long, long, long, double_long,
 	  long_and_double, mixed_ints);
-SIGNATURE(nothing_left, int, 12, double, double, double, double, double,
-	  double, double, three_floats, float, double_long, int, two_floats);
+SIGNATURE(nothing_left, int, 12, double, double, double, double, double, double,
+	  double, three_floats, float, double_long, int, two_floats);
 SIGNATURE(boxed_wide, wide, 3, int, wide, double);
 SIGNATURE(memory, three_longs, 4, int, three_longs, large, long);
 SIGNATURE(big, large, 2, large, int);
@@ -302,8 +303,7 @@ SIGNATURE(over_aligned_late, aligned64, 12, long, long, long, long, long, long,
 	  long, aligned16, char, aligned64, char, aligned16);
 SIGNATURE(unions, int_or_float, 2, int_or_float, doubles);
 SIGNATURE(unions_again, doubles, 2, doubles, int);
-SIGNATURE(wide_unions, wide_or_long, 4, int, wide_or_long, wide_or_double,
-	  int);
+SIGNATURE(wide_unions, wide_or_long, 4, int, wide_or_long, wide_or_double, int);
 SIGNATURE(wide_union, wide_or_double, 1, int);
 SIGNATURE(nothing, empty, 4, int, empty, double, int);
 VARIADIC(more, int, 9, int, double, long, ldouble, double, int, int, long,
@@ -312,24 +312,49 @@ VARIADIC(more_structs, three_floats, 8, int, double_long, three_longs,
 	 complex_double, complex_float, long, long, long_and_double);
 
 static const struct signature *const signatures[] = {
-	&signature_numbers, &signature_many, &signature_floats,
-	&signature_many_floats, &signature_wides, &signature_pair128,
+	&signature_numbers,
+	&signature_many,
+	&signature_floats,
+	&signature_many_floats,
+	&signature_wides,
+	&signature_pair128,
 #ifndef __clang__
-	&signature_late128, &signature_boxed_floats,
+	&signature_late128,
+	&signature_boxed_floats,
 #endif
-	&signature_floats128, &signature_late_vectors,
-	&signature_mixed_vectors, &signature_mixed_vector,
-	&signature_boxed, &signature_complexes, &signature_complexes_late,
-	&signature_complexes_wide, &signature_small, &signature_chars,
-	&signature_pairs, &signature_triple, &signature_swapped,
-	&signature_swapped_back, &signature_three, &signature_fours,
-	&signature_all_or_nothing, &signature_nothing_left,
-	&signature_boxed_wide, &signature_memory, &signature_big,
-	&signature_unaligned, &signature_aligned_though_packed,
-	&signature_wide_struct, &signature_complex_struct,
-	&signature_over_aligned, &signature_over_aligned_late,
-	&signature_unions, &signature_unions_again, &signature_wide_unions,
-	&signature_wide_union, &signature_nothing, &signature_more,
+	&signature_floats128,
+	&signature_late_vectors,
+	&signature_mixed_vectors,
+	&signature_mixed_vector,
+	&signature_boxed,
+	&signature_complexes,
+	&signature_complexes_late,
+	&signature_complexes_wide,
+	&signature_small,
+	&signature_chars,
+	&signature_pairs,
+	&signature_triple,
+	&signature_swapped,
+	&signature_swapped_back,
+	&signature_three,
+	&signature_fours,
+	&signature_all_or_nothing,
+	&signature_nothing_left,
+	&signature_boxed_wide,
+	&signature_memory,
+	&signature_big,
+	&signature_unaligned,
+	&signature_aligned_though_packed,
+	&signature_wide_struct,
+	&signature_complex_struct,
+	&signature_over_aligned,
+	&signature_over_aligned_late,
+	&signature_unions,
+	&signature_unions_again,
+	&signature_wide_unions,
+	&signature_wide_union,
+	&signature_nothing,
+	&signature_more,
 	&signature_more_structs,
 };
 
@@ -448,10 +473,9 @@ static void check_result(const struct signature *signature,
 	bool needs_fp = convention()->needs_fp(signature->result, true);
 	struct passed passed;
 
-	ck_assert_int_eq(convention()->result(entry, regs,
-					      needs_fp ? fp : NULL,
-					      &child_memory,
-					      signature->result, &passed),
+	ck_assert_int_eq(convention()->result(entry, regs, needs_fp ? fp : NULL,
+					      &child_memory, signature->result,
+					      &passed),
 			 0);
 	check_value(signature->result, &passed, wanted_result);
 }
@@ -541,8 +565,8 @@ static void check_system_result(const struct system_call *wanted,
 
 	ck_assert_int_eq(ptrace_get_regs(child, &regs), 0);
 	ck_assert_int_eq(wanted->arch->syscall_convention->result(
-				 entry, &regs, NULL, &child_memory,
-				 &flat_long, &passed),
+				 entry, &regs, NULL, &child_memory, &flat_long,
+				 &passed),
 			 0);
 	ck_assert_int_eq((int64_t)system_call_value(&passed), -EBADF);
 }

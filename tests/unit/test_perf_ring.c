@@ -63,8 +63,7 @@ static void expect(uint32_t type, size_t size, uint8_t first)
 
 	ck_assert(perf_ring_next(&ring, &record));
 	ck_assert_uint_eq(record.type, type);
-	ck_assert_uint_eq(record.size + sizeof(struct perf_event_header),
-			  size);
+	ck_assert_uint_eq(record.size + sizeof(struct perf_event_header), size);
 	for (size_t i = 0; i < record.size; i++)
 		ck_assert_uint_eq(record.body[i], (uint8_t)(first + i));
 }
@@ -291,12 +290,10 @@ START_TEST(copy)
 	stack_copy_init(&stack, &now, 0x7000, "then", 4, true);
 	ck_assert_uint_eq(memory_read_some(&stack.memory, 0x7000, read, 4), 4);
 	ck_assert_mem_eq(read, "then", 4);
-	ck_assert_uint_eq(memory_read_some(&stack.memory, 0x7002, read, 99),
-			  2);
+	ck_assert_uint_eq(memory_read_some(&stack.memory, 0x7002, read, 99), 2);
 	ck_assert_mem_eq(read, "en", 2);
 	/* Below it: as it is now, but not into the copy. */
-	ck_assert_uint_eq(memory_read_some(&stack.memory, 0x6ffe, read, 99),
-			  2);
+	ck_assert_uint_eq(memory_read_some(&stack.memory, 0x6ffe, read, 99), 2);
 	ck_assert_mem_eq(read, "nn", 2);
 	ck_assert(!stack.was_short);
 	ck_assert_uint_eq(memory_read_some(&stack.memory, 0x7004, read, 1), 0);
@@ -327,8 +324,7 @@ START_TEST(own_faults)
 	struct fault_events events;
 	struct fault_sample sample;
 	size_t seen = 0, size = PAGES * (size_t)4096;
-	int err = fault_events_open(&events, gettid(), 1 << 20,
-				    unwrapped);
+	int err = fault_events_open(&events, gettid(), 1 << 20, unwrapped);
 	volatile char *memory;
 
 	if (err == -EACCES || err == -EPERM || err == -ENOSYS) {

@@ -253,9 +253,11 @@ static void check_built(const struct arch_ops *arch, const char *directory,
 	ck_assert_int_ge(fd, 0);
 	b.elf = elf_begin(fd, ELF_C_READ, NULL);
 	ck_assert_ptr_nonnull(b.elf);
-	for_each_section(&b, visit_tables);
+	for_each_section(&b, visit_tables)
+		;
 	scan_segments(&b);
-	for_each_section(&b, visit_text);
+	for_each_section(&b, visit_text)
+		;
 	check_each_slot_has_one_stub(&b);
 	elf_end(b.elf);
 	close(fd);
@@ -364,8 +366,8 @@ static const struct form forms_x86_64[] = {
 	  0, 0x404000 },
 	{ BYTES("\xf3\x0f\x1e\xfa\x41\xbb\x07\0\0\0\xff\x25\xf0\x2f\0\0"), 10,
 	  0, 0x404000 },
-	{ BYTES("\x41\xbb\x07\0\0\0\xff\x25\xf4\x2f\0\0\xcc\xcc\xcc\xcc"), 6,
-	  0, 0x404000 },
+	{ BYTES("\x41\xbb\x07\0\0\0\xff\x25\xf4\x2f\0\0\xcc\xcc\xcc\xcc"), 6, 0,
+	  0x404000 },
 	/* .plt.got: the second of two, not 16 but 8 aligned */
 	{ BYTES("\xff\x25\xfa\x2f\0\0\x66\x90\xff\x25\xfa\x2f\0\0\x66\x90"), 8,
 	  8, 0x404008 },

@@ -80,8 +80,8 @@ static struct predicate *parse(const char *text)
 	char *message;
 	size_t column;
 
-	ck_assert_msg(!predicate_add(&predicate, text, &message, &column),
-		      "%s", text);
+	ck_assert_msg(!predicate_add(&predicate, text, &message, &column), "%s",
+		      text);
 	return predicate;
 }
 

@@ -4,7 +4,9 @@
 #include "unit.h"
 
 static const struct price_gauge gauge = {
-	.same = { .typical = 6000, .mean = 6500, .waits = 1000,
+	.same = { .typical = 6000,
+		  .mean = 6500,
+		  .waits = 1000,
 		  .resolution = 3000 },
 	.other = { .typical = 36000, .mean = 40000, .resolution = 18000 },
 };

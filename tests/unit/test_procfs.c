@@ -42,7 +42,8 @@ static struct procfs_status parse(const char *text)
 START_TEST(shadow_stack)
 {
 	ck_assert(parse("x86_Thread_features:\tshstk \n"
-			"x86_Thread_features_locked:\t\n").shadow_stack);
+			"x86_Thread_features_locked:\t\n")
+			  .shadow_stack);
 	ck_assert(parse("x86_Thread_features:\tshstk wrss \n"
 			"x86_Thread_features_locked:\tshstk wrss \n")
 			  .shadow_stack);

@@ -14,8 +14,7 @@ static const char *from(const char *library, const char *function)
 {
 	static struct strbuf out;
 	struct call_values values = values_on(&machine64, RESULT);
-	const struct prototype *found = prototypes_find(all, library,
-							function);
+	const struct prototype *found = prototypes_find(all, library, function);
 
 	result[0] = 65;
 	strbuf_clear(&out);

@@ -32,8 +32,8 @@ static void make_list(size_t first, size_t n, size_t end)
 	size_t i;
 
 	for (i = first; i < first + n; i++)
-		maps[i] = (struct map){ .bias = i,
-					.next = place(&maps[i + 1]) };
+		maps[i] =
+			(struct map){ .bias = i, .next = place(&maps[i + 1]) };
 	maps[first + n - 1].next = end == first + n ? 0 : place(&maps[end]);
 }
 
@@ -73,8 +73,8 @@ START_TEST(plain_lists)
 
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		make_list(0, lengths[i], lengths[i]);
-		ck_assert_int_eq(walk(&debug, lengths[i], &count,
-				      &namespaces), 0);
+		ck_assert_int_eq(walk(&debug, lengths[i], &count, &namespaces),
+				 0);
 		ck_assert_uint_eq(count, lengths[i]);
 		ck_assert_uint_eq(namespaces, 1);
 	}
@@ -125,8 +125,10 @@ START_TEST(several_namespaces)
 	make_list(0, 30, 30);
 	for (i = 0; i < 3; i++) {
 		maps[i * 10 + 9].next = 0;
-		debug[i] = (struct debug){ 2, place(&maps[i * 10]), 0, 0, 0,
-					   i < 2 ? place(&debug[i + 1]) : 0 };
+		debug[i] =
+			(struct debug){ 2, place(&maps[i * 10]),
+					0, 0,
+					0, i < 2 ? place(&debug[i + 1]) : 0 };
 	}
 	ck_assert_int_eq(walk(debug, 30, &count, &namespaces), 0);
 	ck_assert_uint_eq(count, 30);
@@ -152,8 +154,9 @@ START_TEST(ring_of_namespaces)
 	for (end = 0; end < 3; end++) {
 		for (i = 0; i < 3; i++)
 			debug[i] = (struct debug){
-				2, place(&maps[i]), 0, 0, 0,
-				place(&debug[i < 2 ? i + 1 : end])
+				2, place(&maps[i]),
+				0, 0,
+				0, place(&debug[i < 2 ? i + 1 : end])
 			};
 		ck_assert_int_eq(walk(debug, 3, &count, &namespaces), 0);
 		ck_assert_uint_le(count, 14);

@@ -182,8 +182,8 @@ START_TEST(test_block)
 		bytes[bit / 8] ^= 1 << bit % 8;
 	}
 	ck_assert_ptr_null(block_head_parse((uint8_t *)file.text, &head));
-	ck_assert_ptr_null(block_expand(&head, file.text + BLOCK_HEAD_SIZE,
-					&found));
+	ck_assert_ptr_null(
+		block_expand(&head, file.text + BLOCK_HEAD_SIZE, &found));
 	ck_assert(head.is_compressed && head.sequence == 7 && head.count == 3);
 	ck_assert_uint_eq(found.length, plain.length);
 	ck_assert(!memcmp(found.text, plain.text, plain.length));
@@ -206,8 +206,8 @@ START_TEST(test_growth)
 
 		strbuf_pad(&zeros, 4 << 20);
 		block_add(&file, &given, zeros.text, zeros.length);
-		ck_assert_ptr_null(block_head_parse((uint8_t *)file.text,
-						    &head));
+		ck_assert_ptr_null(
+			block_head_parse((uint8_t *)file.text, &head));
 		ck_assert(!head.is_compressed);
 		strbuf_fini(&file);
 		strbuf_fini(&zeros);

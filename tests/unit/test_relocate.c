@@ -157,10 +157,9 @@ static void check_map(const struct insn *insn, const int8_t *resume, int size)
 	ck_assert_int_le(size, INSN_COPY_MAX);
 	ck_assert_int_eq(size > insn->length, comes_back);
 	for (int i = 0; i < INSN_COPY_MAX; i++) {
-		int expected = i == 0 ? 0 :
-			       i == insn->length && comes_back ?
-					insn->length :
-					-1;
+		int expected = i == 0                          ? 0 :
+			       i == insn->length && comes_back ? insn->length :
+								 -1;
 
 		ck_assert_int_eq(resume[i], expected);
 	}

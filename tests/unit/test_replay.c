@@ -188,8 +188,7 @@ static size_t read_and_note(struct memory *memory UNUSED, taddr_t address,
 
 	if (!n)
 		return 0;
-	ck_assert_uint_lt(looked.record.read_count,
-			  ARRAY_SIZE(looked.reads));
+	ck_assert_uint_lt(looked.record.read_count, ARRAY_SIZE(looked.reads));
 	looked.record.read_count++;
 	*read = (struct read){ address, n, xmalloc(n) };
 	memcpy(read->bytes, ret, n);
@@ -302,9 +301,9 @@ static void on_reached(struct point *point, const struct moment *moment)
 {
 	struct point *wanted = ((struct outer_point *)point)->wanted;
 
-	wanted->ops->reached(wanted, begin_look(moment, RECORD_ENTRY,
-						wanted->address,
-						wanted->function));
+	wanted->ops->reached(wanted,
+			     begin_look(moment, RECORD_ENTRY, wanted->address,
+					wanted->function));
 	end_look();
 }
 
@@ -341,8 +340,9 @@ bool __wrap_pairing_return(const struct moment *moment, taddr_t address);
 
 bool __wrap_pairing_return(const struct moment *moment, taddr_t address)
 {
-	bool waited = __real_pairing_return(
-		begin_look(moment, RECORD_RETURN, address, NULL), address);
+	bool waited = __real_pairing_return(begin_look(moment, RECORD_RETURN,
+						       address, NULL),
+					    address);
 
 	end_look();
 	return waited;
@@ -507,8 +507,8 @@ static void add_module(struct space *space, const struct module_record *record)
 	ck_assert_msg(!stat(record->path, &st), "%s", record->path);
 	mapping.inode = st.st_ino;
 	snprintf(mapping.path, sizeof(mapping.path), "%s", record->path);
-	ck_assert_int_eq(image_cache_open(run.tracer.images, getpid(),
-					  &mapping, &image),
+	ck_assert_int_eq(image_cache_open(run.tracer.images, getpid(), &mapping,
+					  &image),
 			 0);
 	module = module_add(space, image, record->bias, record->path);
 	module->is_main = record->is_main;
@@ -681,17 +681,17 @@ static struct sink *open_sinks(const char *pass, const struct sink_ops *first)
 	run.log = path_of(pass, "log");
 	run.json = path_of(pass, "json");
 	run.heap = path_of(pass, "heap");
-	ck_assert_int_eq(log_new(&(struct log_options){
-					 .path = run.log,
-					 .show_pids = true,
-					 .relative = true,
-					 .durations = true,
-					 .indent = 2,
-					 .align = 40,
-					 .where = 5,
-					 .stacks = run.stacks,
-					 .limits = limits,
-					 .dialect = &dialect_own },
+	ck_assert_int_eq(log_new(&(struct log_options){ .path = run.log,
+							.show_pids = true,
+							.relative = true,
+							.durations = true,
+							.indent = 2,
+							.align = 40,
+							.where = 5,
+							.stacks = run.stacks,
+							.limits = limits,
+							.dialect =
+								&dialect_own },
 				 &log),
 			 0);
 	ck_assert_int_eq(json_new(&(struct json_options){ .path = run.json,
@@ -715,8 +715,7 @@ static const char families_text[] = "family malloc counts bytes\n"
 static void add_prototypes(void)
 {
 	const char *top = getenv("top_srcdir");
-	char *etc CLEANUP(xfree_cleanup) =
-		xasprintf("%s/etc", top ? top : ".");
+	char *etc CLEANUP(xfree_cleanup) = xasprintf("%s/etc", top ? top : ".");
 
 	run.prototypes = prototypes_new();
 	prototypes_add_directory(run.prototypes, etc);
@@ -735,10 +734,9 @@ static void open_run(const char *pass, const struct engine_ops *ops,
 	run.stacks = stacks_new();
 	run.unwinder = unwinder_new(run.stacks);
 	run.namer = namer_new(&(struct namer_options){ .demangle = true });
-	run.watch = watch_new(&(struct watch_options){
-		.families = run.families,
-		.stacks = run.stacks,
-		.ended = print_heap });
+	run.watch = watch_new(&(struct watch_options){ .families = run.families,
+						       .stacks = run.stacks,
+						       .ended = print_heap });
 	for (size_t i = 0; i < ARRAY_SIZE(run.filters); i++)
 		run.filters[i] = filter_new();
 	add_filter(run.filters[2], "replay_*");
@@ -790,16 +788,15 @@ static pid_t trace_target(void)
 
 	ops.plant = record_plant;
 	ops.unplant = record_unplant;
-	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1),
-			 0);
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
 	inheritance_save(&inheritance);
 	open_run("live", &ops, &tap_ops);
 	tracer_init(&run.tracer, prober_client(run.prober), false);
 	ck_assert_msg(!launch(&run.tracer,
-			      &(struct launch_config){
-				      .command = command,
-				      .inheritance = &inheritance,
-				      .leave = &leave },
+			      &(struct launch_config){ .command = command,
+						       .inheritance =
+							       &inheritance,
+						       .leave = &leave },
 			      &pid, &message),
 		      "%s", message);
 	loop_handle_queued(&run.tracer);
@@ -857,8 +854,8 @@ static void compare(const char *what, const char *has)
 		a += length_of_line(a);
 		line++;
 	}
-	ck_assert_msg(!*a && !*b, "%s, line %u:\n%.300s\nis now\n%.300s",
-		      what, line, a, b);
+	ck_assert_msg(!*a && !*b, "%s, line %u:\n%.300s\nis now\n%.300s", what,
+		      line, a, b);
 }
 
 START_TEST(same_from_the_file)

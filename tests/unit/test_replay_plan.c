@@ -105,11 +105,12 @@ static struct observed_act act_of(pid_t tid, const char *function,
 	return (struct observed_act){ .process = &process, .act = act };
 }
 
-#define TAKEN(tid, name, ...)                                         \
-	planner_observer(planner)->ops->taken(                        \
-		planner_observer(planner),                            \
-		(struct observed_act[]){ act_of(tid, name,            \
-			&(struct heap_act){ __VA_ARGS__ }) })
+#define TAKEN(tid, name, ...)                  \
+	planner_observer(planner)->ops->taken( \
+		planner_observer(planner),     \
+		(struct observed_act[]){       \
+			act_of(tid, name,      \
+			       &(struct heap_act){ __VA_ARGS__ }) })
 
 static void end(uint64_t token, struct observed_act told, bool abandoned)
 {
@@ -143,8 +144,7 @@ static void take(uint64_t threads)
 /* "m1 r2<1 f2? S1 J1": ?: it is another thread's. */
 static void check_thread(uint64_t number, const char *wanted)
 {
-	const struct replay_thread *thread =
-		&replay_plan_threads(plan)[number];
+	const struct replay_thread *thread = &replay_plan_threads(plan)[number];
 	struct strbuf found = { 0 };
 
 	for (uint64_t i = 0; i < thread->count; i++) {
@@ -152,7 +152,7 @@ static void check_thread(uint64_t number, const char *wanted)
 			&replay_plan_ops(plan)[thread->first + i];
 
 		strbuf_printf(&found, "%s%c%u", i ? " " : "",
-			      "mcarfSJ"[op->kind], op->block);
+			      "mcarfSJ"[op->kind], op -> block);
 		if (op->kind == REPLAY_REALLOC)
 			strbuf_printf(&found, "<%u", op->old);
 		strbuf_puts(&found, op->waits ? "?" : "");

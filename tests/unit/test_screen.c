@@ -12,7 +12,6 @@
 #include "heap/verdict.h"
 #include "report/screen/view.h"
 
-
 #define ROWS 24
 
 static struct live_shared *shared;
@@ -76,8 +75,8 @@ static void check_drawn(const struct live_picture *picture, const char *with,
 		ck_assert_msg(strstr(text, with), "no \"%s\" in:\n%s", with,
 			      text);
 	if (without)
-		ck_assert_msg(!strstr(text, without), "\"%s\" in:\n%s",
-			      without, text);
+		ck_assert_msg(!strstr(text, without), "\"%s\" in:\n%s", without,
+			      text);
 	free(text);
 }
 
@@ -100,9 +99,8 @@ START_TEST(pictures)
 		read = &shared->pictures[atomic_load(&shared->reading)];
 		blank = live_blank(shared);
 		ck_assert_ptr_ne(blank, read);
-		ck_assert_ptr_ne(blank,
-				 &shared->pictures[atomic_load(
-					 &shared->latest)]);
+		ck_assert_ptr_ne(
+			blank, &shared->pictures[atomic_load(&shared->latest)]);
 		blank->number = number;
 		live_publish(shared, blank);
 	}
@@ -159,8 +157,10 @@ START_TEST(lines)
 	check_drawn(picture, "RSS       3.0 MiB, +1.0 MiB since the start",
 		    NULL);
 	check_drawn(picture, "leaks     1 site LIKELY (2.0 KiB)", "POSSIBLE");
-	check_drawn(picture, ">  2.0 KiB   +2.0 KiB         -    3s LIKELY    "
-			     "leak shop.c:12, malloc", NULL);
+	check_drawn(picture,
+		    ">  2.0 KiB   +2.0 KiB         -    3s LIKELY    "
+		    "leak shop.c:12, malloc",
+		    NULL);
 }
 END_TEST
 
@@ -173,8 +173,10 @@ START_TEST(sizes)
 		add_row(picture, "a_function_with_a_long_name in a library",
 			1000 - i);
 	picture->stack_of = picture->rows[0].key;
-	snprintf(picture->stack, sizeof(picture->stack), "  why: %0100d and "
-		 "%0100d\n\n  f\n", 1, 2);
+	snprintf(picture->stack, sizeof(picture->stack),
+		 "  why: %0100d and "
+		 "%0100d\n\n  f\n",
+		 1, 2);
 	for (unsigned columns = 1; columns < 140; columns += 3)
 		for (unsigned rows = 1; rows < 60; rows += 7)
 			free(drawn(picture, rows, columns));

@@ -51,8 +51,8 @@ static int ask(size_t depth, struct script_frames **ret)
 static int value_of(const char *expression, unsigned *ret)
 {
 	char *text = xasprintf("script line = %s;\n"
-			       "script file = text(0x%llx, 1);\n", expression,
-			       (unsigned long long)put_text("f"));
+			       "script file = text(0x%llx, 1);\n",
+			       expression, (unsigned long long)put_text("f"));
 	struct script_frames *frames;
 	int err;
 
@@ -71,7 +71,10 @@ static int value_of(const char *expression, unsigned *ret)
 
 /* What C makes of it is the truth, and precedence what is tested. */
 #pragma GCC diagnostic ignored "-Wparentheses"
-#define VALUE(expression) { #expression, (uint64_t)(expression) }
+#define VALUE(expression)                           \
+	{                                           \
+#expression, (uint64_t)(expression) \
+	}
 
 static const struct {
 	const char *expression;
@@ -97,8 +100,12 @@ static const struct {
 	VALUE(-3 + 10),
 	VALUE(- -7),
 	VALUE(5 - -2),
-	VALUE(1 ? 2 : 3 ? 4 : 5),
-	VALUE(0 ? 2 : 0 ? 4 : 5),
+	VALUE(1 ? 2 :
+	      3 ? 4 :
+		  5),
+	VALUE(0 ? 2 :
+	      0 ? 4 :
+		  5),
 	VALUE(0 ?: 6),
 	VALUE(3 ?: 6),
 	VALUE(2 * (1 ? 5 : 6)),
@@ -132,17 +139,23 @@ END_TEST
 
 START_TEST(reads)
 {
-	const uint8_t bytes[] = { 0x81, 0x82, 0x03, 0x00, 0xfe, 0xff, 0xff,
-				  0xff };
+	const uint8_t bytes[] = {
+		0x81, 0x82, 0x03, 0x00, 0xfe, 0xff, 0xff, 0xff
+	};
 	const struct {
 		const char *read;
 		unsigned value;
 	} cases[] = {
-		{ "u8[A]", 0x81 },	    { "u16[A]", 0x8281 },
-		{ "u32[A]", 0x38281 },	    { "u64[A] & 0xffffffff", 0x38281 },
-		{ "u64[A] >> 40", 0xffffff }, { "-i8[A]", 127 },
-		{ "-i16[A]", 0x7d7f },	    { "-i32[A + 4]", 2 },
-		{ "u8[A + 2] + 1", 4 },	    { "i32[A] == u32[A]", 1 },
+		{ "u8[A]", 0x81 },
+		{ "u16[A]", 0x8281 },
+		{ "u32[A]", 0x38281 },
+		{ "u64[A] & 0xffffffff", 0x38281 },
+		{ "u64[A] >> 40", 0xffffff },
+		{ "-i8[A]", 127 },
+		{ "-i16[A]", 0x7d7f },
+		{ "-i32[A + 4]", 2 },
+		{ "u8[A + 2] + 1", 4 },
+		{ "i32[A] == u32[A]", 1 },
 	};
 	taddr_t at = put(bytes, sizeof(bytes));
 
@@ -168,14 +181,14 @@ static const struct {
 	const char *expression;
 	int error;
 } failures[] = {
-	{ "u64[0]", -ENOENT },          /* a null pointer */
+	{ "u64[0]", -ENOENT }, /* a null pointer */
 	{ "u64[4095]", -ENOENT },
 	{ "u8[0x7777777777]", -EFAULT },
-	{ "u64[0x11ffc]", -EFAULT },    /* half of it is behind the end */
+	{ "u64[0x11ffc]", -EFAULT }, /* half of it is behind the end */
 	{ "1 / 0", -EINVAL },
 	{ "1 % 0", -EINVAL },
 	{ "&missing", -ENOENT },
-	{ "1 << 31", -EINVAL },         /* no line has that number */
+	{ "1 << 31", -EINVAL }, /* no line has that number */
 	{ "-1", -EINVAL },
 	{ "find(x = 1, x, 0)", -ELOOP },
 	{ "find(x = 1, x, 0) ?: 5", -ELOOP },
@@ -190,7 +203,8 @@ static const struct {
 	{ "ruby31_rank(0x10000, -1)", -EINVAL },
 	/* However often it can't be done, it's done soon. */
 	{ "find(x = 1, x + 1, (python311_line(0x10000, 0x1000, 9, 1) ?: 0) "
-	  "&& 0)", -ELOOP },
+	  "&& 0)",
+	  -ELOOP },
 };
 
 START_TEST(what_cannot_be_had)
@@ -212,24 +226,32 @@ START_TEST(chains)
 
 	ck_assert_uint_eq(put(members, sizeof(members)), DATA);
 	ck_assert_int_eq(value_of("u64[find(each = 0x10000, u64[each], "
-				  "u64[each + 8] > 15) + 8]", &value), 0);
+				  "u64[each + 8] > 15) + 8]",
+				  &value),
+			 0);
 	ck_assert_uint_eq(value, 20);
 	ck_assert_int_eq(value_of("find(each = 0x10000, u64[each], "
-				  "u64[each + 8] == 7)", &value), 0);
+				  "u64[each + 8] == 7)",
+				  &value),
+			 0);
 	ck_assert_uint_eq(value, 0);
 	ck_assert_int_eq(value_of("with(x = 3, x * with(x = x + 1, x) + x)",
-				  &value), 0);
+				  &value),
+			 0);
 	ck_assert_uint_eq(value, 15);
 	ck_assert_int_eq(value_of("with(x = u64[0], 5)", &value), -ENOENT);
 	ck_assert_int_eq(value_of("with(x = find(y = 0x10000, u64[y], "
-				  "u64[y + 8] == 30), u64[x + 8])", &value),
+				  "u64[y + 8] == 30), u64[x + 8])",
+				  &value),
 			 0);
 	ck_assert_uint_eq(value, 30);
 	/* The inner one hides the name, and the outer one has it back. */
 	ck_assert_int_eq(value_of("u64[find(each = 0x10000, u64[each], "
 				  "find(each = 0x10010, u64[each], "
 				  "u64[each + 8] == 30) && "
-				  "u64[each + 8] == 20) + 8]", &value), 0);
+				  "u64[each + 8] == 20) + 8]",
+				  &value),
+			 0);
 	ck_assert_uint_eq(value, 20);
 }
 END_TEST
@@ -462,17 +484,17 @@ END_TEST
 START_TEST(python_lines)
 {
 	static const uint8_t table[] = {
-		0x80 | 0 << 3 | 1, 0x12,		/* 2 units, line + 0 */
-		0x80 | 11 << 3 | 0, 3, 4,		/* 1, + 1 */
-		0x80 | 12 << 3 | 7, 3, 4,		/* 8, + 2 */
-		0x80 | 13 << 3 | 0, 7,			/* 1, - 3 */
-		0x80 | 13 << 3 | 0, 0x40 | 8, 3,	/* 1, + 100 */
-		0x80 | 15 << 3 | 2,			/* 3, no line */
-		0x80 | 14 << 3 | 0, 4, 1, 5, 6,		/* 1, + 2 */
+		0x80 | 0 << 3 | 1,  0x12,              /* 2 units, line + 0 */
+		0x80 | 11 << 3 | 0, 3,        4,       /* 1, + 1 */
+		0x80 | 12 << 3 | 7, 3,        4,       /* 8, + 2 */
+		0x80 | 13 << 3 | 0, 7,                 /* 1, - 3 */
+		0x80 | 13 << 3 | 0, 0x40 | 8, 3,       /* 1, + 100 */
+		0x80 | 15 << 3 | 2,                    /* 3, no line */
+		0x80 | 14 << 3 | 0, 4,        1, 5, 6, /* 1, + 2 */
 	};
 	static const unsigned lines[] = {
-		100, 100, 101, 103, 103, 103, 103, 103, 103, 103, 103, 100,
-		200, 0,	  0,   0,   202,
+		100, 100, 101, 103, 103, 103, 103, 103, 103,
+		103, 103, 100, 200, 0,   0,   0,   202,
 	};
 	taddr_t at = put(table, sizeof(table));
 	unsigned value, i;
@@ -522,8 +544,7 @@ static void build_ranks(const bool begins[POSITIONS], uint8_t *out)
 				ranks |= (uint64_t)before << (small - 1) * 9;
 			word = 0;
 			for (unsigned i = 0; i < 64; i++)
-				if (begins[54 + block * 512 + small * 64 +
-					   i])
+				if (begins[54 + block * 512 + small * 64 + i])
 					word |= 1ull << i;
 			before += __builtin_popcountll(word);
 			memcpy(at + 16 + small * 8, &word, 8);
@@ -549,11 +570,10 @@ START_TEST(ruby_ranks)
 
 		data.used = sizeof(table);
 		rank += begins[i];
-		sprintf(text, "ruby31_rank(0x%llx, %u)",
-			(unsigned long long)at, i);
+		sprintf(text, "ruby31_rank(0x%llx, %u)", (unsigned long long)at,
+			i);
 		ck_assert_int_eq(value_of(text, &value), 0);
-		ck_assert_msg(value == rank, "%u: %u, not %u", i, value,
-			      rank);
+		ck_assert_msg(value == rank, "%u: %u, not %u", i, value, rank);
 	}
 	ck_assert_uint_gt(rank, 200);
 }
@@ -626,8 +646,8 @@ END_TEST
 START_TEST(names_are_taken_once)
 {
 	read_script("script a = 1;\nscript a = 2;\n");
-	ck_assert_msg(strstr(said, "a name that is not taken, not 'a'") !=
-		      NULL, "%s", said);
+	ck_assert_msg(strstr(said, "a name that is not taken, not 'a'") != NULL,
+		      "%s", said);
 }
 END_TEST
 
@@ -734,8 +754,7 @@ static Suite *script_suite(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, operators, 0, ARRAY_SIZE(expressions));
 	tcase_add_test(tests, reads);
-	tcase_add_loop_test(tests, what_cannot_be_had, 0,
-			    ARRAY_SIZE(failures));
+	tcase_add_loop_test(tests, what_cannot_be_had, 0, ARRAY_SIZE(failures));
 	tcase_add_test(tests, chains);
 	tcase_add_test(tests, frames_outwards);
 	tcase_add_loop_test(tests, own_frame, 0, ARRAY_SIZE(libraries));

@@ -86,8 +86,7 @@ static void pass_trap(struct task *task, void (*function)(void))
 	/* A copy or an emulation is still to be written; a step is done. */
 	if (task->regs_known)
 		ck_assert(!ptrace_set_regs(task->tid, &task->regs));
-	ck_assert(trap_find(task->tracee->space,
-			    (uintptr_t)function)->planted);
+	ck_assert(trap_find(task->tracee->space, (uintptr_t)function)->planted);
 }
 
 static void run(bool shadow_stack, unsigned stepped)

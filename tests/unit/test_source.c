@@ -117,11 +117,10 @@ static void setup(void)
 {
 	memset(&s, 0, sizeof(s));
 	s.filter = filter_new();
-	s.prober = prober_new(&(struct prober_config){
-		.calls = s.filter,
-		.libraries = s.filter,
-		.entries = s.filter,
-		.wake = &s.wake });
+	s.prober = prober_new(&(struct prober_config){ .calls = s.filter,
+						       .libraries = s.filter,
+						       .entries = s.filter,
+						       .wake = &s.wake });
 	s.tracer.client = prober_client(s.prober);
 	s.buffer.source.ops = &ops;
 	source_add(&s.tracer, &s.buffer.source);

@@ -90,7 +90,8 @@ END_TEST
 
 START_TEST(what_terminals_show)
 {
-	open_text("\tx\n1234567\tx\n12345678\tx\nr\r\n\033[31m\x80\nna\xc3\xafve\n");
+	open_text(
+		"\tx\n1234567\tx\n12345678\tx\nr\r\n\033[31m\x80\nna\xc3\xafve\n");
 	check_line(1, "        x");
 	check_line(2, "1234567 x");
 	check_line(3, "12345678        x");
@@ -126,7 +127,8 @@ START_TEST(only_regular_files)
 {
 	ck_assert_int_eq(source_file_read("/dev/zero", NULL, &file), -EINVAL);
 	ck_assert_int_eq(source_file_read("/", NULL, &file), -EINVAL);
-	ck_assert_int_eq(source_file_read("/does/not/exist", NULL, &file), -ENOENT);
+	ck_assert_int_eq(source_file_read("/does/not/exist", NULL, &file),
+			 -ENOENT);
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_eq(source_file_read(path, NULL, &file), -EINVAL);

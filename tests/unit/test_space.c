@@ -29,7 +29,8 @@ static struct tracee tracee;
 static void begin(pid_t pid)
 {
 	tracer = (struct tracer){ .client = &client };
-	tracee = (struct tracee){ .pid = pid, .space = space_new(&tracer, pid) };
+	tracee =
+		(struct tracee){ .pid = pid, .space = space_new(&tracer, pid) };
 	HASH_ADD_INT(tracer.tracees, pid, &tracee);
 	ck_assert_int_eq(space_bind(tracee.space), 0);
 }

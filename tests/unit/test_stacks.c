@@ -7,7 +7,7 @@
 #include "base/xalloc.h"
 #include "unit.h"
 
-#define DEPTH_MAX 12
+#define DEPTH_MAX  12
 #define MODEL_SIZE 5000
 
 static struct stacks *stacks;
@@ -53,8 +53,8 @@ START_TEST(callers_end_with_the_outermost)
 	stack_id id = stacks_intern(stacks, frames, 2, STACK_COMPLETE);
 	stack_id caller = stacks_caller(stacks, id);
 
-	ck_assert_uint_eq(caller, stacks_intern(stacks, frames + 1, 1,
-						STACK_COMPLETE));
+	ck_assert_uint_eq(caller,
+			  stacks_intern(stacks, frames + 1, 1, STACK_COMPLETE));
 	ck_assert_uint_eq(stacks_caller(stacks, caller), STACK_NONE);
 	ck_assert_uint_eq(stacks_caller(stacks, STACK_NONE), STACK_NONE);
 	ck_assert_uint_eq(stacks_depth(stacks, STACK_NONE), 0);
@@ -68,15 +68,12 @@ START_TEST(what_differs_has_other_numbers)
 
 	ck_assert_uint_ne(id, stacks_intern(stacks, &frame, 1, STACK_BROKEN));
 	other.method = FRAME_POINTER;
-	ck_assert_uint_ne(id, stacks_intern(stacks, &other, 1,
-					    STACK_COMPLETE));
+	ck_assert_uint_ne(id, stacks_intern(stacks, &other, 1, STACK_COMPLETE));
 	other = frame;
 	other.code = stacks_code(stacks, NULL, "", 2);
 	ck_assert_ptr_ne(other.code, code);
-	ck_assert_uint_ne(id, stacks_intern(stacks, &other, 1,
-					    STACK_COMPLETE));
-	ck_assert_uint_eq(id, stacks_intern(stacks, &frame, 1,
-					    STACK_COMPLETE));
+	ck_assert_uint_ne(id, stacks_intern(stacks, &other, 1, STACK_COMPLETE));
+	ck_assert_uint_eq(id, stacks_intern(stacks, &frame, 1, STACK_COMPLETE));
 }
 END_TEST
 

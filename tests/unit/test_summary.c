@@ -11,14 +11,13 @@
 #include "report/log/histogram.h"
 #include "unit.h"
 
-#define US 1000ull
+#define US     1000ull
 #define SECOND 1000000000ull
 
-#define HEAD                                                          \
-	"% time     seconds  usecs/call     calls    errors  function\n" \
-	RULE
-#define RULE                                                          \
-	"------ ----------- ----------- --------- --------- "         \
+#define HEAD \
+	"% time     seconds  usecs/call     calls    errors  function\n" RULE
+#define RULE                                                  \
+	"------ ----------- ----------- --------- --------- " \
 	"--------------------\n"
 
 static const struct function scan = { .name = "fscanf" };
@@ -74,7 +73,10 @@ static void send(enum event_kind kind, const struct call *call, pid_t tid,
 		 uint64_t time)
 {
 	struct event event = {
-		.kind = kind, .pid = tid, .tid = tid, .time = time,
+		.kind = kind,
+		.pid = tid,
+		.tid = tid,
+		.time = time,
 		.call = call,
 	};
 
@@ -84,15 +86,17 @@ static void send(enum event_kind kind, const struct call *call, pid_t tid,
 static struct call called(const struct function *function, uint64_t time)
 {
 	struct call call = {
-		.function = function, .pid = 1, .tid = 1, .time = time,
+		.function = function,
+		.pid = 1,
+		.tid = 1,
+		.time = time,
 	};
 
 	send(EVENT_CALL, &call, 1, time);
 	return call;
 }
 
-static void timed(const struct function *function, uint64_t begin,
-		  uint64_t end)
+static void timed(const struct function *function, uint64_t begin, uint64_t end)
 {
 	struct call call = called(function, begin);
 

@@ -77,8 +77,7 @@ static void check_block(const char *name, const char *variable)
 		return;
 	ck_assert(image_find_thread_object(library.image, variable, &object));
 	ck_assert_uint_ne(object.number_slot, 0);
-	ck_assert_int_eq(dlinfo(library.handle, RTLD_DI_TLS_MODID, &number),
-			 0);
+	ck_assert_int_eq(dlinfo(library.handle, RTLD_DI_TLS_MODID, &number), 0);
 	ck_assert_int_eq(slot(&library, object.number_slot), number);
 	/* The first is what makes the thread's block. */
 	here = dlsym(library.handle, variable);

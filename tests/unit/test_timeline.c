@@ -83,8 +83,8 @@ START_TEST(any_range)
 			ck_assert_uint_eq(held_of_cells(first, end),
 					  held_of_range(first * interval,
 							end * interval));
-	ck_assert_uint_le(cells.count, TIMELINE_INTERVALS *
-					       (TIMELINE_INTERVALS + 3) / 2);
+	ck_assert_uint_le(cells.count,
+			  TIMELINE_INTERVALS * (TIMELINE_INTERVALS + 3) / 2);
 }
 END_TEST
 

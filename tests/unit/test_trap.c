@@ -542,8 +542,8 @@ static void remember(struct task *task, size_t at, taddr_t sp)
 {
 	if (!trap_at(at) || !trap_at(at)->planted)
 		ck_assert_int_eq(trap_plant(space, address(at), &visited), 0);
-	task->visits[task->visit_count++] = (struct visit){
-		address(at), sp, trap_at(at)->planting };
+	task->visits[task->visit_count++] =
+		(struct visit){ address(at), sp, trap_at(at)->planting };
 }
 
 START_TEST(visits)

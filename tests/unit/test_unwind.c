@@ -163,7 +163,8 @@ static size_t find_frame(const struct frame *frames, size_t count,
 static void check_like_backtrace(unsigned depth)
 {
 	struct frame frames[FRAMES_MAX];
-	stack_id stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, depth, false);
+	stack_id stack = unwind(unwinder, &space, &space.memory.memory, child,
+				&regs, depth, false);
 	size_t count = stacks_frames(stacks, stack, frames, FRAMES_MAX);
 	size_t first = count, i, skipped = 0;
 
@@ -174,9 +175,8 @@ static void check_like_backtrace(unsigned depth)
 		first = find_frame(frames, count, truth->frames[skipped]);
 	ck_assert_uint_eq(count - first, truth->count - skipped);
 	for (i = first; i < count; i++)
-		ck_assert_uint_eq(
-			address_of(&frames[i]),
-			(uintptr_t)truth->frames[skipped + i - first]);
+		ck_assert_uint_eq(address_of(&frames[i]),
+				  (uintptr_t)truth->frames[skipped + i - first]);
 }
 
 static void run_deep(void)
@@ -223,7 +223,8 @@ START_TEST(depth_cuts)
 
 	start(run_shallow);
 	for (depth = 1; depth < 10; depth++) {
-		stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, depth, false);
+		stack = unwind(unwinder, &space, &space.memory.memory, child,
+			       &regs, depth, false);
 		ck_assert_uint_eq(stacks_depth(stacks, stack), depth);
 		ck_assert_int_eq(stacks_end(stacks, stack), STACK_CUT);
 	}
@@ -284,8 +285,8 @@ START_TEST(through_a_frame_without_a_row)
 	size_t count, i;
 
 	start(run_strange);
-	stack = unwind(unwinder, &space, &space.memory.memory, child,
-		       &regs, FRAMES_MAX, false);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs,
+		       FRAMES_MAX, false);
 	count = stacks_frames(stacks, stack, frames, FRAMES_MAX);
 	ck_assert_int_eq(stacks_end(stacks, stack), STACK_COMPLETE);
 	ck_assert_uint_ge(count, 3);
@@ -293,9 +294,9 @@ START_TEST(through_a_frame_without_a_row)
 	ck_assert_int_eq(frames[1].method, FRAME_CFI);
 	/* Its own frame; then run_strange(), another place of it. */
 	for (i = 2; i < count; i++)
-		ck_assert_uint_eq(address_of(&frames[i]),
-				  (uintptr_t)truth->frames[truth->count -
-							   (count - i)]);
+		ck_assert_uint_eq(
+			address_of(&frames[i]),
+			(uintptr_t)truth->frames[truth->count - (count - i)]);
 }
 END_TEST
 
@@ -309,13 +310,15 @@ START_TEST(at_an_entry)
 	start(run_shallow);
 	return_address = (uintptr_t)truth->frames[1];
 	regs.user.rsp = 0x100;
-	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 20, true);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 20,
+		       true);
 	/* There is no stack: the function itself, and the truth about it. */
 	ck_assert_uint_eq(stacks_depth(stacks, stack), 1);
 	ck_assert_int_eq(stacks_end(stacks, stack), STACK_BROKEN);
 
 	regs.user.rsp = (uintptr_t)&truth->frames[1];
-	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 2, true);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 2,
+		       true);
 	ck_assert_uint_eq(stacks_frames(stacks, stack, frames, 2), 2);
 	ck_assert_uint_eq(address_of(&frames[1]), return_address);
 	ck_assert_int_eq(frames[1].method, FRAME_ENTRY);
@@ -339,11 +342,11 @@ START_TEST(garbage_ends)
 
 		regs = real;
 		regs.user.rsp += rand() % 20000;
-		regs.user.rip = (uintptr_t)
-			truth->frames[rand() % truth->count];
+		regs.user.rip = (uintptr_t)truth->frames[rand() % truth->count];
 		words[rand() % count] = regs.user.rsp + rand() % 4096;
 		words[rand() % count] ^= UINT64_C(1) << rand() % 64;
-		stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 200, rand() % 2);
+		stack = unwind(unwinder, &space, &space.memory.memory, child,
+			       &regs, 200, rand() % 2);
 		ck_assert_uint_le(stacks_depth(stacks, stack), 200);
 	}
 	ck_assert_uint_gt(unwind_counts(unwinder).broken, 1000);
@@ -356,7 +359,8 @@ START_TEST(nothing_at_all)
 
 	start(run_shallow);
 	memset(&regs, 0, sizeof(regs));
-	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 10, false);
+	stack = unwind(unwinder, &space, &space.memory.memory, child, &regs, 10,
+		       false);
 	ck_assert_uint_eq(stack, STACK_NONE);
 	ck_assert_uint_eq(unwind_counts(unwinder).broken, 1);
 }

@@ -22,8 +22,7 @@ END_TEST
 START_TEST(lenses_change_how_integers_are_shown)
 {
 	ck_assert_str_eq(shown("hex(int)", -1), "0xffffffff");
-	ck_assert_str_eq(shown("hex(ulong)", 0x1234567890ull),
-			 "0x1234567890");
+	ck_assert_str_eq(shown("hex(ulong)", 0x1234567890ull), "0x1234567890");
 	ck_assert_str_eq(shown("hex(char)", -1), "0xff");
 	ck_assert_str_eq(shown("hex(uint)", 0), "0");
 	ck_assert_str_eq(shown("oct(uint)", 0644), "0644");
@@ -139,8 +138,7 @@ START_TEST(strings_are_escaped)
 			 "\"say \\\"no\\\" \\\\\"");
 	ck_assert_str_eq(shown_text("\t\n\r\a\b\v\f'"),
 			 "\"\\t\\n\\r\\a\\b\\v\\f'\"");
-	ck_assert_str_eq(shown_text("\001x\0017\377"),
-			 "\"\\001x\\0017\\377\"");
+	ck_assert_str_eq(shown_text("\001x\0017\377"), "\"\\001x\\0017\\377\"");
 }
 END_TEST
 
@@ -199,8 +197,7 @@ static const char *shown_at(const char *type, const void *bytes, size_t n)
 	return printed;
 }
 
-#define SHOWN(type, ...) \
-	shown_at(type, &(__VA_ARGS__), sizeof(__VA_ARGS__))
+#define SHOWN(type, ...) shown_at(type, &(__VA_ARGS__), sizeof(__VA_ARGS__))
 
 START_TEST(real_numbers_show_what_tells_them_apart)
 {
@@ -216,10 +213,8 @@ START_TEST(real_numbers_show_what_tells_them_apart)
 			 "4.94065645841247e-324");
 	ck_assert_str_eq(SHOWN("double", (double){ 1e22 }), "1e+22");
 	ck_assert_str_eq(SHOWN("double", (double){ __builtin_inf() }), "inf");
-	ck_assert_str_eq(SHOWN("float", (float){ -__builtin_inff() }),
-			 "-inf");
-	ck_assert_str_eq(SHOWN("double", (double){ __builtin_nan("") }),
-			 "nan");
+	ck_assert_str_eq(SHOWN("float", (float){ -__builtin_inff() }), "-inf");
+	ck_assert_str_eq(SHOWN("double", (double){ __builtin_nan("") }), "nan");
 	ck_assert_str_eq(SHOWN("ldouble", (long double){ 0.1L }), "0.1");
 	ck_assert_str_eq(SHOWN("hex(float)", (float){ 1.5f }), "0x1.8p+0");
 	ck_assert_str_eq(SHOWN("hex(ldouble)", (long double){ 1.5L }),
@@ -255,8 +250,7 @@ START_TEST(integers_of_128_bits)
 	ck_assert_str_eq(SHOWN("uint128", minus),
 			 "340282366920938463463374607431768211451");
 	ck_assert_str_eq(SHOWN("int128", large), "1180591620717411303424");
-	ck_assert_str_eq(SHOWN("hex(int128)", large),
-			 "0x400000000000000000");
+	ck_assert_str_eq(SHOWN("hex(int128)", large), "0x400000000000000000");
 	ck_assert_str_eq(SHOWN("hex(int128)", minus),
 			 "0xfffffffffffffffffffffffffffffffb");
 	ck_assert_str_eq(SHOWN("int128", lowest),
@@ -284,11 +278,11 @@ START_TEST(flags_show_names_of_bits)
 	ck_assert_str_eq(shown(prot, 3), "READ|WRITE");
 	ck_assert_str_eq(shown(prot, 4), "0x4");
 	ck_assert_str_eq(shown("flags(A=1)", 0), "0");
-	ck_assert_str_eq(shown("flags(A=-2147483648, B=1)", 0x80000001),
-			 "A|B");
+	ck_assert_str_eq(shown("flags(A=-2147483648, B=1)", 0x80000001), "A|B");
 	ck_assert_str_eq(shown("flags[uchar](A=0x80)", 0x1ff), "A|0x7f");
 	ck_assert_str_eq(shown("flags[ullong](A=0x8000000000000000)",
-			       1ull << 63), "A");
+			       1ull << 63),
+			 "A");
 }
 END_TEST
 
@@ -457,8 +451,7 @@ START_TEST(large_structs_are_not_shown_whole)
 	strbuf_puts(&text, "void f(e*);\n");
 	ck_assert_uint_lt(strlen(list_shown(strbuf_text(&text), DATA)), 4000);
 	limits.array_elements = 10000;
-	ck_assert_ptr_null(strstr(list_shown(strbuf_text(&text), DATA),
-				  "..."));
+	ck_assert_ptr_null(strstr(list_shown(strbuf_text(&text), DATA), "..."));
 	limits.array_elements = 4;
 	strbuf_fini(&text);
 }
@@ -472,16 +465,15 @@ START_TEST(wide_strings)
 
 	ck_assert_str_eq(shown("string(int*)", at),
 			 "\"a\\u00e9\\U0001f600\\ufffd\"");
-	ck_assert_str_eq(shown("string(array(uint, 2)*)", at),
-			 "\"a\\u00e9\"");
+	ck_assert_str_eq(shown("string(array(uint, 2)*)", at), "\"a\\u00e9\"");
 	limits.string_bytes = 2;
 	ck_assert_str_eq(shown("string(int*)", at), "\"a\\u00e9\"...");
 	limits.string_bytes = 32;
 	ck_assert_str_eq(shown("string(ushort*)", put(text16, sizeof(text16))),
 			 "\"a\\u00e9\\U0001f600\\ufffd\"");
 	ck_assert_str_eq(shown("string(int*)", 0x42), "0x42?");
-	ck_assert_str_eq(shown("string(int*)",
-			       DATA + sizeof(data.bytes) - 2), "\"\"...");
+	ck_assert_str_eq(shown("string(int*)", DATA + sizeof(data.bytes) - 2),
+			 "\"\"...");
 }
 END_TEST
 
@@ -515,8 +507,7 @@ START_TEST(what_may_be_text)
 	limits.string_bytes = 32;
 	/* No end, and no more memory: it may be anything. */
 	memcpy(data.bytes + sizeof(data.bytes) - 3, "end", 3);
-	ck_assert_str_eq(shown(type, DATA + sizeof(data.bytes) - 3),
-			 "0x11ffd");
+	ck_assert_str_eq(shown(type, DATA + sizeof(data.bytes) - 3), "0x11ffd");
 }
 END_TEST
 
@@ -527,8 +518,9 @@ START_TEST(bit_vectors_of_many_bytes)
 	ck_assert_str_eq(SHOWN("bitvec(array(ulong, 2))", set), "<0,15,65>");
 	ck_assert_str_eq(SHOWN("bitvec(array(char, 9))", set), "<0,15,65>");
 	ck_assert_str_eq(shown("bitvec(array(char, 9)*)", 0x42), "0x42?");
-	ck_assert_ptr_nonnull(strstr(
-		shown("bitvec(array(ulong, 100000000)*)", DATA), "<0,15,65>"));
+	ck_assert_ptr_nonnull(
+		strstr(shown("bitvec(array(ulong, 100000000)*)", DATA),
+		       "<0,15,65>"));
 }
 END_TEST
 

@@ -554,10 +554,11 @@ END_TEST
 
 static void check_rise_is_of(stack_id stack)
 {
-	const struct family *family = families_find(f.families, "malloc")->family;
+	const struct family *family =
+		families_find(f.families, "malloc")->family;
 	struct survey *survey = survey_new(f.heap, f.now, 0);
-	struct rise all = rise_of(heap_total_history(f.heap, family),
-				  f.now - START);
+	struct rise all =
+		rise_of(heap_total_history(f.heap, family), f.now - START);
 	struct rise rise = all;
 	struct rise_source source;
 
@@ -598,8 +599,7 @@ START_TEST(resized_of_before)
 {
 	begin_anew();
 	for (unsigned i = 0; i < 100; i++) {
-		resize(&f, "realloc", 0x100000 + i * 64, 0x200000 + i * 64,
-		       80);
+		resize(&f, "realloc", 0x100000 + i * 64, 0x200000 + i * 64, 80);
 		f.now += SECOND / 4;
 	}
 	ck_assert_int_eq(judge(1).level, VERDICT_NOT);

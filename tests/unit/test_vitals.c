@@ -16,7 +16,8 @@ static void set_up(void)
 			      "RssFile:\t 8 kB\nVmSwap:\t 4 kB\n");
 	put("/proc/7/maps", "1000-2000 r-xp 0 00:00 0 /a\n3000-4000 rw-p 0 "
 			    "00:00 0 [heap]\n");
-	put("/proc/7/stat", "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 0 0\n");
+	put("/proc/7/stat",
+	    "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 0 0\n");
 }
 
 START_TEST(process)

@@ -10,7 +10,7 @@
 /* Added to the size of the window: gzip's head and foot, not zlib's. */
 #define GZIP_FORMAT 16
 #define WINDOW_BITS (15 + GZIP_FORMAT)
-#define PIECE 65536
+#define PIECE       65536
 
 /* zlib counts what it is given in 32 bits. */
 static void feed(z_stream *stream, const uint8_t **bytes, size_t *size)
@@ -68,8 +68,8 @@ static int expand(z_stream *stream, struct strbuf *out, const uint8_t *rest,
 			return -EFBIG;
 		if (result == Z_STREAM_END)
 			return 0;
-		if (result != Z_OK || (!stream->avail_in && !size &&
-				       stream->avail_out))
+		if (result != Z_OK ||
+		    (!stream->avail_in && !size && stream->avail_out))
 			return -EINVAL;
 	}
 }

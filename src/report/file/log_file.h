@@ -15,7 +15,7 @@
 struct log_file {
 	pid_t pid; /* 0: of all processes */
 	struct output output;
-	bool used;          /* was opened once: is added to from then on */
+	bool used; /* was opened once: is added to from then on */
 	bool show_pids;
 	pid_t first_tid;
 	uint64_t last_time; /* of the latest line, for -r */

@@ -64,7 +64,7 @@ static bool drops(const struct output *output)
 
 /* How long a reader who doesn't read is waited for: when we want to leave, and
    while tasks stand still for it. */
-#define PATIENCE      NS_PER_SECOND
+#define PATIENCE       NS_PER_SECOND
 #define SHORT_PATIENCE (NS_PER_SECOND / 5)
 
 static bool has_waited(const struct output *output, uint64_t began)
@@ -273,6 +273,5 @@ void output_pad(struct output *output, size_t column)
 	size_t now = output_column(output);
 
 	if (now < column)
-		strbuf_pad(&output->text,
-			   output->text.length + column - now);
+		strbuf_pad(&output->text, output->text.length + column - now);
 }

@@ -105,8 +105,8 @@ bool source_file_add_line(struct source_file *file, unsigned line,
 			break;
 		}
 		if (*s == '\t') {
-			strbuf_pad(out, begin + (out->length - begin) / 8 * 8 +
-						8);
+			strbuf_pad(out,
+				   begin + (out->length - begin) / 8 * 8 + 8);
 		} else if (n) {
 			strbuf_add(out, s, n);
 			s += n - 1;

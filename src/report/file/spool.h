@@ -18,8 +18,8 @@ struct spool {
 	int fd;
 	struct strbuf text; /* not written yet */
 	bool in_memory;
-	uint64_t written;   /* bytes, to .fd */
-	int error;          /* the first one; what comes later is dropped */
+	uint64_t written; /* bytes, to .fd */
+	int error;        /* the first one; what comes later is dropped */
 };
 
 #define SPOOL_CLOSED ((struct spool){ .fd = -1 })

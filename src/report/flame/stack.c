@@ -17,8 +17,8 @@ static void add_frame(struct flame_path *path, struct namer *namer,
 		strbuf_clear(&label);
 		frame_text_add(frame, name, &label);
 		flame_path_add(path, &(struct flame_place){
-				       strbuf_text(&label), name->library,
-				       name->file, name->line });
+					     strbuf_text(&label), name->library,
+					     name->file, name->line });
 	}
 }
 

@@ -43,10 +43,9 @@ static void add_total(const struct flame_picture *picture, struct strbuf *out)
 		return;
 	}
 	flame_difference_add_text(root, picture->unit, out);
-	strbuf_puts(out,
-		    "; <tspan class=\"grown\">\u25a0</tspan> more, + new; "
-		    "<tspan class=\"shrunk\">\u25a0</tspan> less, - gone; "
-		    "<tspan class=\"kept\">\u25a0</tspan> as before");
+	strbuf_puts(out, "; <tspan class=\"grown\">\u25a0</tspan> more, + new; "
+			 "<tspan class=\"shrunk\">\u25a0</tspan> less, - gone; "
+			 "<tspan class=\"kept\">\u25a0</tspan> as before");
 }
 
 static void add_subheading(const struct flame_picture *picture,
@@ -70,23 +69,22 @@ static void add_subheading(const struct flame_picture *picture,
 
 static void begin(const struct flame_picture *picture, struct strbuf *out)
 {
-	unsigned height = FLAME_HEADER + picture->tree->height * FLAME_ROW +
-			  FLAME_FOOTER;
+	unsigned height =
+		FLAME_HEADER + picture->tree->height * FLAME_ROW + FLAME_FOOTER;
 
 	strbuf_printf(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		      "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 		      "viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\">\n"
-		      "<title>%s</title>\n<style>\n%s</style>\n", FLAME_WIDTH,
-		      height, FLAME_WIDTH, height, picture->heading,
-		      flamegraph_css);
-	strbuf_puts(out,
-		    "<defs><linearGradient id=\"paper\" x2=\"0\" y2=\"1\">"
-		    "<stop class=\"top\" offset=\"0\"/>"
-		    "<stop class=\"bottom\" offset=\"1\"/>"
-		    "</linearGradient></defs>\n"
-		    "<rect fill=\"url(#paper)\" width=\"100%\" "
-		    "height=\"100%\"/>\n");
+		      "<title>%s</title>\n<style>\n%s</style>\n",
+		      FLAME_WIDTH, height, FLAME_WIDTH, height,
+		      picture->heading, flamegraph_css);
+	strbuf_puts(out, "<defs><linearGradient id=\"paper\" x2=\"0\" y2=\"1\">"
+			 "<stop class=\"top\" offset=\"0\"/>"
+			 "<stop class=\"bottom\" offset=\"1\"/>"
+			 "</linearGradient></defs>\n"
+			 "<rect fill=\"url(#paper)\" width=\"100%\" "
+			 "height=\"100%\"/>\n");
 }
 
 /* It stands behind the boxes, for it stays in view above them. */

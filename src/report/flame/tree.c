@@ -32,10 +32,10 @@ static struct flame_node *add_node(struct flame_tree *tree,
 	memcpy(node->key, key->text, key->length + 1);
 	node->name = node->key + (key->length - strlen(place->name));
 	node->library = place->library;
-	node->identity = flame_hash(
-		flame_hash(parent ? parent->identity : FLAME_HASH_BEGIN,
-			   place->library),
-		place->name);
+	node->identity = flame_hash(flame_hash(parent ? parent->identity :
+							FLAME_HASH_BEGIN,
+					       place->library),
+				    place->name);
 	if (parent) {
 		node->parent = parent;
 		node->depth = parent->depth + 1;
@@ -150,7 +150,8 @@ void flame_tree_arrange(struct flame_tree *tree)
 	HASH_ITER(hh, tree->nodes, node, next) {
 		uint64_t start = node->start;
 
-		LL_FOREACH2(node->child, child, next) {
+		LL_FOREACH2(node->child, child, next)
+		{
 			child->start = start;
 			start += child->weight;
 		}

@@ -11,21 +11,21 @@
 #define FLAME_NODE_LINES 4
 
 struct flame_node {
-	const char *name;      /* printable */
-	const char *library;   /* path, or "" */
-	const char *file;      /* or NULL */
+	const char *name;                 /* printable */
+	const char *library;              /* path, or "" */
+	const char *file;                 /* or NULL */
 	unsigned lines[FLAME_NODE_LINES]; /* from which it called; the first
 					     ones that were met */
-	unsigned line_count;   /* may be more than there is room for */
-	char *leak;            /* why what is acquired here is a LIKELY leak,
+	unsigned line_count;  /* may be more than there is room for */
+	char *leak;           /* why what is acquired here is a LIKELY leak,
 				  or NULL */
-	uint64_t weight;       /* with all that is inside */
-	uint64_t before, now;  /* of differences: what each side weighs; weight
+	uint64_t weight;      /* with all that is inside */
+	uint64_t before, now; /* of differences: what each side weighs; weight
 				  is the sum of the larger side of each stack */
-	uint64_t start;        /* the weight of all that is left of it */
-	uint64_t identity;     /* by its path and not its place, so that links
+	uint64_t start;       /* the weight of all that is left of it */
+	uint64_t identity;    /* by its path and not its place, so that links
 				  outlive what has grown */
-	unsigned depth;        /* 0: the root */
+	unsigned depth;       /* 0: the root */
 	struct flame_node *parent, *child, *next;
 	char *key;
 	UT_hash_handle hh;
@@ -35,9 +35,9 @@ struct flame_tree {
 	struct flame_node *root; /* "all" */
 	struct flame_node *nodes;
 	size_t max;
-	unsigned height;         /* of the root alone: 1 */
-	unsigned leaks;          /* LIKELY sites */
-	size_t left_out;         /* stacks */
+	unsigned height; /* of the root alone: 1 */
+	unsigned leaks;  /* LIKELY sites */
+	size_t left_out; /* stacks */
 };
 
 /* What a node stands for. The texts of all but the name outlive the tree. */

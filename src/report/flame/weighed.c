@@ -25,11 +25,11 @@ static int by_importance(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-struct flame_tree *
-weighed_plant(struct weighed_list *list, size_t max,
-	      void (*plant)(const void *context, struct flame_tree *tree,
-			    const struct weighed *weighed),
-	      const void *context)
+struct flame_tree *weighed_plant(struct weighed_list *list, size_t max,
+				 void (*plant)(const void *context,
+					       struct flame_tree *tree,
+					       const struct weighed *weighed),
+				 const void *context)
 {
 	struct flame_tree *tree = flame_tree_new(max);
 

@@ -31,8 +31,8 @@ void amounts_add_count(struct strbuf *out, uint64_t number, const char *what)
 
 void amounts_add_size(struct strbuf *out, uint64_t bytes)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB",
-					     "PiB", "EiB" };
+	static const char *const units[] = { "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB" };
 	double size = bytes / 1024.0;
 	size_t i = 0;
 
@@ -60,18 +60,19 @@ void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds)
 		strbuf_putc(out, '-');
 }
 
-void amounts_add_rate(struct strbuf *out, uint64_t number,
-		      uint64_t nanoseconds)
+void amounts_add_rate(struct strbuf *out, uint64_t number, uint64_t nanoseconds)
 {
-	double rate = nanoseconds ?
-			      (double)number * NS_PER_SECOND / nanoseconds :
-			      0;
+	double rate =
+		nanoseconds ? (double)number * NS_PER_SECOND / nanoseconds : 0;
 
 	if (rate >= 100)
 		amounts_add_number(out, rate + 0.5);
 	else
-		strbuf_printf(out, rate >= 10 || !number ? "%.0f" :
-			      rate >= 1 ? "%.1f" : "%.2f", rate);
+		strbuf_printf(out,
+			      rate >= 10 || !number ? "%.0f" :
+			      rate >= 1             ? "%.1f" :
+						      "%.2f",
+			      rate);
 }
 
 void amounts_add_time(struct strbuf *out, uint64_t nanoseconds,

@@ -25,17 +25,11 @@ const struct dialect dialect_own = {
 	.explains = true,
 };
 
-#define LTRACE_VALUES(zero)          \
-	{                            \
-		.nil = "nil",        \
-		.null = zero,        \
-		.open_struct = "{ ", \
-		.close_struct = " }", \
-		.open_array = "[ ",  \
-		.close_array = " ]", \
-		.octal_zeros = true, \
-		.fixed_reals = true, \
-		.raw_results = true, \
+#define LTRACE_VALUES(zero)                                                    \
+	{                                                                      \
+		.nil = "nil", .null = zero, .open_struct = "{ ",               \
+		.close_struct = " }", .open_array = "[ ", .close_array = " ]", \
+		.octal_zeros = true, .fixed_reals = true, .raw_results = true, \
 	}
 
 /* 0.7.3 is Debian's and Ubuntu's, 0.7.91 what others have. */
@@ -82,8 +76,7 @@ char *dialect_versions(void)
 	struct strbuf text = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ltraces); i++)
-		strbuf_printf(&text, "%s%s", i ? ", " : "",
-			      ltraces[i].version);
+		strbuf_printf(&text, "%s%s", i ? ", " : "", ltraces[i].version);
 	return text.text;
 }
 

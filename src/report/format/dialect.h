@@ -17,22 +17,22 @@ struct dialect {
 	struct value_style values;
 	const char *system_call;     /* its name for %s in the log, */
 	const char *system_call_row; /* … in the table, and when resumed */
-	const char *cut_by_call;  /* what ends a begun line when another call, */
+	const char *cut_by_call; /* what ends a begun line when another call, */
 	const char *cut_by_event; /* … or a signal, exec or exit comes */
-	unsigned align_blanks; /* how far results stand before -a's column */
-	bool columns_of_screen; /* -a is 5/8 of the screen, unless given */
-	bool tells_ends;  /* how a call without return has ended */
-	bool tells_cores; /* (core dumped) */
-	bool counts_unfinished; /* -c: calls that don't return, too */
-	bool counts_errors; /* -c has a column for them */
+	unsigned align_blanks;    /* how far results stand before -a's column */
+	bool columns_of_screen;   /* -a is 5/8 of the screen, unless given */
+	bool tells_ends;          /* how a call without return has ended */
+	bool tells_cores;         /* (core dumped) */
+	bool counts_unfinished;   /* -c: calls that don't return, too */
+	bool counts_errors;       /* -c has a column for them */
 	bool finds_tasks; /* the pid stands in front from the second task on */
 	bool all_threads; /* … are shown without -f */
 	bool thread_ends; /* +++ exited +++ of each */
 	bool start_and_end; /* what the C library's start files call, too */
-	bool resolvers;   /* -x: IFUNC's resolvers are calls: NAME.IFUNC */
-	bool debuginfo;   /* has prototypes */
-	bool keeps_status; /* calltrap exits with the program's status */
-	bool explains;    /* notes and warnings on standard error */
+	bool resolvers;     /* -x: IFUNC's resolvers are calls: NAME.IFUNC */
+	bool debuginfo;     /* has prototypes */
+	bool keeps_status;  /* calltrap exits with the program's status */
+	bool explains;      /* notes and warnings on standard error */
 };
 
 extern const struct dialect dialect_own;

@@ -41,8 +41,7 @@ static void push(struct json_writer *json)
 static void put(struct json_writer *json, json_t *value)
 {
 	struct json_level *level = &json->levels[json->depth - 1];
-	json_t *name = json->name ? json_text(json->name,
-					      strlen(json->name)) :
+	json_t *name = json->name ? json_text(json->name, strlen(json->name)) :
 				    json_null();
 
 	level->named |= json->name != NULL;
@@ -169,8 +168,8 @@ static void write_real(struct value_writer *writer, long double value,
 {
 	double real = (double)value;
 
-	put(json_of(writer), isfinite(real) ? json_real(real) :
-					      json_string(text));
+	put(json_of(writer),
+	    isfinite(real) ? json_real(real) : json_string(text));
 }
 
 static json_t *at_address(json_t *text, taddr_t address)

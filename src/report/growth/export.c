@@ -73,8 +73,8 @@ bool growth_leaf_is_missing(const struct heap_export *export,
 
 /* ---- folded stacks ---- */
 
-void growth_folded_make(const struct heap_export *export,
-			enum growth_kind kind, struct strbuf *out)
+void growth_folded_make(const struct heap_export *export, enum growth_kind kind,
+			struct strbuf *out)
 {
 	const struct heap_report_config *config = export->config;
 	const struct growth *growth = export->process->growth;
@@ -107,8 +107,8 @@ static void plant(const void *context, struct flame_tree *tree,
 	flame_stack_add(&path, export->config->namer, export->config->stacks,
 			site->stack);
 	if (growth_leaf_is_missing(export, site))
-		flame_path_add(&path, &(struct flame_place){
-					      site->function, "", NULL, 0 });
+		flame_path_add(&path, &(struct flame_place){ site->function, "",
+							     NULL, 0 });
 	(void)flame_path_weigh(&path, weighed->weight);
 }
 
@@ -122,11 +122,13 @@ static struct flame_tree *tree_of(const struct heap_export *export,
 		const struct growth_site *site = growth_site(growth, i);
 
 		if (site->kind == kind)
-			weighed_add(&list, &(struct weighed){
-				.site = site,
-				.weight = growth_weight(export, site),
-				.number = site->number,
-			});
+			weighed_add(&list,
+				    &(struct weighed){
+					    .site = site,
+					    .weight =
+						    growth_weight(export, site),
+					    .number = site->number,
+				    });
 	}
 	return weighed_plant(&list, FLAME_NODES_MAX, plant, export);
 }
@@ -141,16 +143,16 @@ void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
 	flame_svg_add_heading(text.title, export->process->program,
 			      export->process->pid, clock_wall(export->now),
 			      &heading);
-	flame_svg_add(&(struct flame_picture){
-			      .tree = tree,
-			      .unit = text.unit,
-			      .heading = strbuf_text(&heading),
-			      .note = export->options->value ==
-						      HEAP_INUSE_BYTES ?
-					      " that are still there" :
-					      NULL,
-		      },
-		      out);
+	flame_svg_add(
+		&(struct flame_picture){
+			.tree = tree,
+			.unit = text.unit,
+			.heading = strbuf_text(&heading),
+			.note = export->options->value == HEAP_INUSE_BYTES ?
+					" that are still there" :
+					NULL,
+		},
+		out);
 	flame_tree_free(tree);
 }
 

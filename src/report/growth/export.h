@@ -25,12 +25,12 @@ uint64_t growth_weight(const struct heap_export *export,
 bool growth_leaf_is_missing(const struct heap_export *export,
 			    const struct growth_site *site);
 
-void growth_folded_make(const struct heap_export *export,
-			enum growth_kind kind, struct strbuf *out);
+void growth_folded_make(const struct heap_export *export, enum growth_kind kind,
+			struct strbuf *out);
 void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
 		     struct strbuf *out);
-void growth_pprof_make(const struct heap_export *export,
-		       enum growth_kind kind, struct strbuf *out);
+void growth_pprof_make(const struct heap_export *export, enum growth_kind kind,
+		       struct strbuf *out);
 
 /* Writes all files that are wanted; as heap_export_write(). */
 void growth_export_write(const struct heap_export *export,

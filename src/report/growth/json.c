@@ -40,14 +40,12 @@ static void set_source(json_t *object, const struct growth *growth)
 	json_set_text(object, "seen_by", methods[source.method]);
 	if (source.method == FAULTS_BY_LOOKING) {
 		json_set_number(object, "looks", source.looks);
-		json_set_number(object, "not_looked_at",
-				     source.unlooked);
+		json_set_number(object, "not_looked_at", source.unlooked);
 		return;
 	}
 	json_object_set_new(object, "system_calls_too",
 			    json_boolean(source.in_kernel));
-	json_set_number(object, "in_system_calls",
-			     source.in_system_calls);
+	json_set_number(object, "in_system_calls", source.in_system_calls);
 	json_set_number(object, "in_bulk", source.in_bulk);
 	json_set_number(object, "lost", source.lost);
 	json_set_number(object, "throttled", source.throttled);
@@ -116,10 +114,10 @@ void growth_json_set(json_t *root, const struct heap_export *export)
 					    growth_kind_text(export, kind).word,
 					    kind_object(export, kind));
 	json_set_text(object, "seen_at",
-			   export->config->options->growth_by ==
-					   GROWTH_BY_SYSTEM_CALLS ?
-				   "system calls" :
-				   "functions");
+		      export->config->options->growth_by ==
+				      GROWTH_BY_SYSTEM_CALLS ?
+			      "system calls" :
+			      "functions");
 	json_set_number(object, "lost", growth_lost(growth));
 	if (first && last) {
 		json_object_set_new(object, "first", view_object(first));

@@ -67,13 +67,13 @@ static void put_site(const struct heap_export *export,
 			   &labels);
 }
 
-#define for_each_site(growth, wanted, i, site)                      \
-	for ((i) = 1; (i) <= growth_site_count(growth); (i)++)      \
-		if (((site) = growth_site((growth), (i)))->kind ==  \
-			    (wanted) && (site)->calls)
+#define for_each_site(growth, wanted, i, site)                                 \
+	for ((i) = 1; (i) <= growth_site_count(growth); (i)++)                 \
+		if (((site) = growth_site((growth), (i)))->kind == (wanted) && \
+		    (site)->calls)
 
-void growth_pprof_make(const struct heap_export *export,
-		       enum growth_kind kind, struct strbuf *out)
+void growth_pprof_make(const struct heap_export *export, enum growth_kind kind,
+		       struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf plain = { 0 };
 	const struct growth *growth = export->process->growth;

@@ -47,13 +47,13 @@ static const char *library_of(const struct frame_name *name)
 	return *name->library ? file_base_name(name->library) : "(no library)";
 }
 
-static void add_place(const struct gathering *g,
-		      const struct growth_site *site, struct strbuf *out)
+static void add_place(const struct gathering *g, const struct growth_site *site,
+		      struct strbuf *out)
 {
 	struct frame frame;
-	const struct frame_name *name =
-		growth_caller(g->config->stacks, g->config->namer,
-			      site->stack, &frame);
+	const struct frame_name *name = growth_caller(g->config->stacks,
+						      g->config->namer,
+						      site->stack, &frame);
 	const enum heap_by by = g->config->options->by;
 
 	if (site->function && site->stack == STACK_NONE)

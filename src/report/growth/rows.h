@@ -11,7 +11,7 @@ struct growth_row {
 	uint64_t calls, bytes;
 	uint64_t there; /* of bytes: not given back yet */
 	uint64_t back_calls, back;
-	uint64_t key;   /* for the order of equal ones */
+	uint64_t key;      /* for the order of equal ones */
 	UT_hash_handle hh; /* by name */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/growth/text.h"
 #include "base/file.h"
 #include "growth/caller.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
 #include "report/format/short_name.h"
 #include "report/growth/rows.h"
-#include "report/growth/text.h"
 #include "report/memory/names.h"
 
 /* What makes the process grow: of each kind the totals, and tables. */
@@ -36,7 +36,8 @@ static int add_totals(const struct heap_text *text, enum growth_kind kind)
 	strbuf_printf(out, "%s: grown by ", kinds[kind].what);
 	amounts_add_count(out, total.bytes, "byte");
 	strbuf_puts(out, " in ");
-	amounts_add_count(out, total.calls, kind == GROWTH_FAULTS ? "fault" : "call");
+	amounts_add_count(out, total.calls,
+			  kind == GROWTH_FAULTS ? "fault" : "call");
 	if (total.again) {
 		strbuf_puts(out, "; on pages that were there: ");
 		amounts_add_count(out, total.again, "byte");
@@ -74,8 +75,7 @@ static void add_library(const struct heap_text *text, stack_id stack)
 		strbuf_puts(out, "?");
 }
 
-static void add_what(const struct heap_text *text,
-		     const struct growth_row *row)
+static void add_what(const struct heap_text *text, const struct growth_row *row)
 {
 	struct strbuf *out = heap_text_out(text);
 	const struct frame_name *caller;
@@ -102,8 +102,7 @@ static void add_what(const struct heap_text *text,
 }
 
 /* What has the name of memory has no stack. */
-static int add_stack(const struct heap_text *text,
-		     const struct growth_row *row)
+static int add_stack(const struct heap_text *text, const struct growth_row *row)
 {
 	if (!row->site || (row->site->function && !row->site->stack))
 		return 0;
@@ -144,8 +143,7 @@ static int add_back_row(const struct heap_text *text,
 
 struct table {
 	const char *heading;
-	int (*add)(const struct heap_text *text,
-		   const struct growth_row *row);
+	int (*add)(const struct heap_text *text, const struct growth_row *row);
 	uint64_t (*bytes)(const struct growth_row *row);
 	bool (*belongs)(const struct growth_row *row);
 };
@@ -172,16 +170,19 @@ static bool has_given_back(const struct growth_row *row)
 
 static const struct table grown = {
 	"bytes still there        grown by     pages     calls  what",
-	add_row, bytes_there, has_grown,
+	add_row,
+	bytes_there,
+	has_grown,
 };
 
 static const struct table given_back = {
-	"      given back     pages     calls  by", add_back_row, bytes_back,
+	"      given back     pages     calls  by",
+	add_back_row,
+	bytes_back,
 	has_given_back,
 };
 
-static int add_rest(const struct heap_text *text, uint64_t rows,
-		    uint64_t bytes)
+static int add_rest(const struct heap_text *text, uint64_t rows, uint64_t bytes)
 {
 	struct strbuf *out = heap_text_out(text);
 

@@ -34,8 +34,8 @@ static int add_head(const struct heap_text *text, const char *name,
 	return heap_text_end_line(text);
 }
 
-static int add_part(const struct heap_text *text, uint64_t more,
-		    uint64_t less, const char *name)
+static int add_part(const struct heap_text *text, uint64_t more, uint64_t less,
+		    const char *name)
 {
 	struct strbuf *out = heap_text_out(text);
 
@@ -162,8 +162,7 @@ static int add_resident(const struct heap_text *text,
 			      "around, huge pages, reclaim");
 }
 
-static int add_how(const struct heap_text *text,
-		   const struct growth_view *last)
+static int add_how(const struct heap_text *text, const struct growth_view *last)
 {
 	static const char *const names[] = {
 		[GROWTH_NOT_SEEN] = "",

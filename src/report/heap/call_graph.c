@@ -37,8 +37,8 @@ void call_graph_fini(struct call_graph *graph)
 }
 
 struct graph_function *call_graph_function(struct call_graph *graph,
-					   const char *object,
-					   const char *file, const char *name)
+					   const char *object, const char *file,
+					   const char *name)
 {
 	char *key CLEANUP(xfree_cleanup) =
 		xasprintf("%s\n%s\n%s", object, file, name);
@@ -70,8 +70,7 @@ static void add_own(const struct graph_frame *frame,
 	struct graph_function *function = frame->function;
 	struct graph_line *line;
 
-	HASH_FIND(hh, function->lines, &frame->line, sizeof(frame->line),
-		  line);
+	HASH_FIND(hh, function->lines, &frame->line, sizeof(frame->line), line);
 	if (!line) {
 		line = xcalloc(1, sizeof(*line));
 		line->line = frame->line;
@@ -80,8 +79,7 @@ static void add_own(const struct graph_frame *frame,
 	add_cost(&line->cost, cost);
 }
 
-static void add_call(struct call_graph *graph,
-		     const struct graph_frame *caller,
+static void add_call(struct call_graph *graph, const struct graph_frame *caller,
 		     struct graph_function *callee, uint64_t count,
 		     const struct graph_cost *cost)
 {

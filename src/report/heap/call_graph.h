@@ -56,8 +56,8 @@ struct graph_frame {
 void call_graph_fini(struct call_graph *graph);
 
 struct graph_function *call_graph_function(struct call_graph *graph,
-					   const char *object,
-					   const char *file, const char *name);
+					   const char *object, const char *file,
+					   const char *name);
 
 /*
  * Adds a stack, innermost frame first, that has cost so much at its end in

@@ -38,9 +38,9 @@ static struct graph_frame frame_of(struct callgrind *callgrind,
 	frame_text_add(frame, name, &function);
 	names_escape(&file, name->file ? name->file : "???");
 	names_escape(&object, *name->library ? name->library : "???");
-	result.function = call_graph_function(
-		&callgrind->graph, strbuf_text(&object), strbuf_text(&file),
-		strbuf_text(&function));
+	result.function =
+		call_graph_function(&callgrind->graph, strbuf_text(&object),
+				    strbuf_text(&file), strbuf_text(&function));
 	result.function->start_line = name->start_line;
 	return result;
 }
@@ -49,8 +49,8 @@ static size_t add_frame(struct callgrind *callgrind, const struct frame *frame,
 			size_t used)
 {
 	const struct frame_name *names;
-	size_t count = namer_names(callgrind->export->config->namer, frame,
-				   &names);
+	size_t count =
+		namer_names(callgrind->export->config->namer, frame, &names);
 
 	for (size_t i = 0; i < count; i++) {
 		callgrind->frames = xgrow(callgrind->frames, used,
@@ -87,8 +87,9 @@ static void add_site(struct callgrind *callgrind, const struct site *site)
 		callgrind->frames = xgrow(callgrind->frames, used,
 					  &callgrind->room,
 					  sizeof(*callgrind->frames));
-		callgrind->frames[used++].function = call_graph_function(
-			&callgrind->graph, "???", "???", "[...]");
+		callgrind->frames[used++].function =
+			call_graph_function(&callgrind->graph, "???", "???",
+					    "[...]");
 	}
 	call_graph_add(&callgrind->graph, callgrind->frames, used,
 		       site->alloc_blocks, &cost);

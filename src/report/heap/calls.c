@@ -62,9 +62,10 @@ static unsigned component_of(struct heap_calls *calls,
 		*recent = (struct recent_component){
 			.stack = act->stack,
 			.library = act->library,
-			.number = calls->options.component(
-				calls->options.context, act->stack,
-				act->library),
+			.number =
+				calls->options.component(calls->options.context,
+							 act->stack,
+							 act->library),
 		};
 	return recent->number;
 }
@@ -83,10 +84,10 @@ static void add_component(struct heap_calls *calls,
 					  config->components[number - 1] :
 					  "other");
 	} else {
-		strbuf_puts(out, library && program &&
-						 !strcmp(library, program) ?
-					 "program" :
-					 "library");
+		strbuf_puts(out,
+			    library && program && !strcmp(library, program) ?
+				    "program" :
+				    "library");
 	}
 	strbuf_putc(out, '.');
 	names_escape(out, library && *library ? file_base_name(library) : "?");
@@ -197,7 +198,7 @@ static void add_what(const struct heap_calls *calls,
 {
 	const struct heap_act *it = act->act;
 	enum missing missing = end == HEAP_CALL_UNFINISHED ? MISSING_UNKNOWN :
-			       act->outcome.done	   ? MISSING_NOT :
+			       act->outcome.done           ? MISSING_NOT :
 							     MISSING_FAILED;
 
 	strbuf_puts(out, " - ");
@@ -290,9 +291,9 @@ int heap_calls_add(struct heap_calls *calls, const struct observed_act *act,
 
 int heap_calls_close(struct heap_calls *calls, pid_t pid)
 {
-	return calls->broken ? 0 :
-			       told_once(calls,
-					 log_files_close(&calls->files, pid));
+	return calls->broken ?
+		       0 :
+		       told_once(calls, log_files_close(&calls->files, pid));
 }
 
 int heap_calls_flush(struct heap_calls *calls)

@@ -51,8 +51,8 @@ static char *cut_name(char *line, char *colon)
 	return line;
 }
 
-static void read_line(struct components *all, const char *path,
-		      unsigned number, char *line)
+static void read_line(struct components *all, const char *path, unsigned number,
+		      char *line)
 {
 	char *colon, *name;
 

@@ -127,8 +127,7 @@ static void add_profile(struct heap_diff *diff, struct profile *profile,
 			bool is_now)
 {
 	for (size_t i = 0; i < profile_sample_count(profile); i++) {
-		const struct profile_sample sample =
-			profile_sample(profile, i);
+		const struct profile_sample sample = profile_sample(profile, i);
 		const struct diff_amount amount = amount_of(diff, &sample);
 		struct diff_site *site = site_of(diff, &sample);
 

@@ -64,8 +64,7 @@ uint64_t heap_diff_weight(const struct heap_diff *diff,
 			  const struct diff_amount *amount);
 
 bool diff_amount_is_nothing(const struct diff_amount *amount);
-void diff_amount_add(struct diff_amount *sum,
-		     const struct diff_amount *amount);
+void diff_amount_add(struct diff_amount *sum, const struct diff_amount *amount);
 
 /* What its stack ends in: "malloc", or what stands for it; nothing, for page
    faults. */

@@ -91,10 +91,10 @@ static json_t *frame_number(struct page *page, const char *function,
 		      (unsigned long long)line, strbuf_text(&name));
 	known = number_of(&page->frames, strbuf_text(&key), &is_new);
 	if (is_new)
-		json_array_append_new(
-			page->frames.list,
-			json_pack("[s, i, I, o]", strbuf_text(&name), -1,
-				  number, json_number(line)));
+		json_array_append_new(page->frames.list,
+				      json_pack("[s, i, I, o]",
+						strbuf_text(&name), -1, number,
+						json_number(line)));
 	return json_integer(known->number);
 }
 
@@ -104,10 +104,11 @@ static json_t *stack_of(struct page *page, const struct profile_sample *sample)
 	json_t *stack = json_array();
 
 	for (size_t i = sample->frame_count; i--;)
-		json_array_append_new(
-			stack, frame_number(page, sample->frames[i].function,
-					    sample->frames[i].file,
-					    sample->frames[i].line));
+		json_array_append_new(stack,
+				      frame_number(page,
+						   sample->frames[i].function,
+						   sample->frames[i].file,
+						   sample->frames[i].line));
 	heap_diff_add_allocator(page->diff, sample, &allocator);
 	if (allocator.length)
 		json_array_append_new(stack,
@@ -165,13 +166,13 @@ static json_t *sites_of(struct page *page)
 			profile_sample(site->profile, site->sample);
 
 		json_array_append_new(
-			sites, json_pack("{s:o, s:i, s:s, s:s, s:o, s:o, s:i, "
-					 "s:o}",
-					 "stack", stack_of(page, &sample),
-					 "library", -1, "verdict", "NOT", "why",
-					 "", "held", pair(&site->now), "all",
-					 pair(&site->before), "ns", 0, "cells",
-					 cells_of(site)));
+			sites,
+			json_pack("{s:o, s:i, s:s, s:s, s:o, s:o, s:i, "
+				  "s:o}",
+				  "stack", stack_of(page, &sample), "library",
+				  -1, "verdict", "NOT", "why", "", "held",
+				  pair(&site->now), "all", pair(&site->before),
+				  "ns", 0, "cells", cells_of(site)));
 	}
 	return sites;
 }

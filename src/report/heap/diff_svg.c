@@ -15,14 +15,13 @@ static void add_frame(struct flame_path *path,
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 
 	names_escape(&name, *frame->function ? frame->function : "?");
-	flame_path_add(path, &(struct flame_place){
-				     strbuf_text(&name), "",
-				     *frame->file ? frame->file : NULL,
-				     frame->line });
+	flame_path_add(path,
+		       &(struct flame_place){ strbuf_text(&name), "",
+					      *frame->file ? frame->file : NULL,
+					      frame->line });
 }
 
-static void add_allocator(const struct heap_diff *diff,
-			  struct flame_path *path,
+static void add_allocator(const struct heap_diff *diff, struct flame_path *path,
 			  const struct profile_sample *sample)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
@@ -69,10 +68,10 @@ static struct flame_tree *make_tree(struct heap_diff *diff)
 
 	HASH_ITER(hh, diff->sites, site, next)
 		weighed_add(&list, &(struct weighed){
-			.site = site,
-			.weight = width(diff, site),
-			.number = list.count,
-		});
+					   .site = site,
+					   .weight = width(diff, site),
+					   .number = list.count,
+				   });
 	return weighed_plant(&list, FLAME_NODES_MAX, plant, diff);
 }
 
@@ -112,12 +111,13 @@ void heap_diff_draw(struct heap_diff *diff, const char *old, const char *new,
 
 	add_heading(diff, old, new, &heading);
 	add_unit(diff, &unit);
-	flame_svg_add(&(struct flame_picture){
-			      .tree = tree,
-			      .unit = strbuf_text(&unit),
-			      .heading = strbuf_text(&heading),
-			      .difference = true,
-		      },
-		      out);
+	flame_svg_add(
+		&(struct flame_picture){
+			.tree = tree,
+			.unit = strbuf_text(&unit),
+			.heading = strbuf_text(&heading),
+			.difference = true,
+		},
+		out);
 	flame_tree_free(tree);
 }

@@ -107,10 +107,8 @@ static int compare(const void *a, const void *b, void *context)
 	uint64_t of_y = distance(as_long(diff, y->before.bytes), y->now.bytes);
 
 	if (!heap_diff_is_in_bytes(diff) || of_x == of_y) {
-		of_x = distance(as_long(diff, x->before.blocks),
-				x->now.blocks);
-		of_y = distance(as_long(diff, y->before.blocks),
-				y->now.blocks);
+		of_x = distance(as_long(diff, x->before.blocks), x->now.blocks);
+		of_y = distance(as_long(diff, y->before.blocks), y->now.blocks);
 	}
 	return (of_x < of_y) - (of_x > of_y);
 }
@@ -181,7 +179,7 @@ static void add_frames(const struct profile_sample *sample, struct strbuf *out)
 static void add_what(const struct heap_diff *diff,
 		     const struct profile_sample *sample, struct strbuf *out)
 {
-	const char *by = *sample->caller    ? sample->caller :
+	const char *by = *sample->caller     ? sample->caller :
 			 sample->frame_count ? sample->frames[0].function :
 					       "";
 	size_t start = out->length;
@@ -209,10 +207,8 @@ static void add_site(const struct heap_diff *diff, const struct diff_site *site,
 }
 
 static const char *const titles[CHANGES] = {
-	[CHANGE_NEW] = "new",
-	[CHANGE_GROWN] = "grown",
-	[CHANGE_SHRUNK] = "shrunk",
-	[CHANGE_GONE] = "gone",
+	[CHANGE_NEW] = "new",        [CHANGE_GROWN] = "grown",
+	[CHANGE_SHRUNK] = "shrunk",  [CHANGE_GONE] = "gone",
 	[CHANGE_NONE] = "as before",
 };
 

@@ -46,8 +46,7 @@ static void write_one(const struct heap_export *export, enum heap_file file,
 void heap_export_write(const struct heap_export *export,
 		       const struct export_errors *errors)
 {
-	const bool has_blocks =
-		heap_report_has_blocks(export->config->options);
+	const bool has_blocks = heap_report_has_blocks(export->config->options);
 	struct heap_export own = *export;
 	struct survey *survey;
 

@@ -14,10 +14,10 @@
 /* One process. */
 struct footprint {
 	pid_t pid;
-	struct live *ids;  /* by family: a block's .site is its number */
-	uint32_t *unused;  /* numbers that were given back */
+	struct live *ids; /* by family: a block's .site is its number */
+	uint32_t *unused; /* numbers that were given back */
 	size_t unused_count, unused_room;
-	uint32_t last;     /* the largest number so far */
+	uint32_t last; /* the largest number so far */
 	uint64_t calls;
 	struct spool spool;
 	UT_hash_handle hh; /* by pid */
@@ -91,8 +91,8 @@ static void put_acquisition(struct footprint *own, const struct heap_act *act,
 static void put_resize(struct footprint *own, const struct heap_act *act,
 		       uint32_t id, uint32_t old)
 {
-	strbuf_printf(&own->spool.text,
-		      "r %" PRIu32 " %" PRIu32 " %" PRIu64, id, old, act->size);
+	strbuf_printf(&own->spool.text, "r %" PRIu32 " %" PRIu32 " %" PRIu64,
+		      id, old, act->size);
 	end_line(own);
 }
 
@@ -317,8 +317,8 @@ static int write_file(const struct heap_footprint *footprint,
 		return err;
 	predictable = path_pattern_expand(footprint->path, own->pid, &path);
 	strbuf_printf(&head, "%" PRIu64 "\n\n", own->calls);
-	return whole_file_write_from(strbuf_text(&path), head.text,
-				     head.length, own->spool.fd, predictable);
+	return whole_file_write_from(strbuf_text(&path), head.text, head.length,
+				     own->spool.fd, predictable);
 }
 
 int heap_footprint_close(struct heap_footprint *footprint, pid_t pid)

@@ -11,7 +11,7 @@ struct heap_journal;
 struct heap_journal_options {
 	struct heap_calls_options calls; /* .path NULL: not wanted */
 	const char *footprint;           /* path, or NULL */
-	struct act_observer *next; /* is told of each act, too; or NULL */
+	struct act_observer *next;       /* is told of each act, too; or NULL */
 	/* A file can't be written (any more). Told once of each. */
 	void (*told)(void *context, const char *path, int err);
 	void *context;

@@ -38,8 +38,7 @@ static json_t *process_of(const struct heap_export *export)
 		json_set_number(object, "wait_status", process->status);
 	json_object_set_new(object, "from_start",
 			    json_boolean(process->complete));
-	json_set_number(object, "watched",
-			     export->now - process->start);
+	json_set_number(object, "watched", export->now - process->start);
 	json_set_number(object, "calls", process->calls);
 	return object;
 }
@@ -82,8 +81,7 @@ static json_t *family_object(const struct family *family,
 	json_set_text(object, "name", family->name);
 	json_set_text(object, "unit", family->unit);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		json_set_number(object, numbers[i].key,
-				     numbers[i].number);
+		json_set_number(object, numbers[i].key, numbers[i].number);
 	return object;
 }
 
@@ -116,8 +114,7 @@ static json_t *suppressed_of(const struct heap_rows *rows,
 	for (size_t i = 1; i <= suppressions_count(all); i++) {
 		json_t *line = sum_object(&rows->suppressed[i]);
 
-		json_set_text(line, "suppression",
-				   suppressions_text(all, i));
+		json_set_text(line, "suppression", suppressions_text(all, i));
 		json_array_append_new(lines, line);
 	}
 	json_object_set_new(object, "suppressions", lines);
@@ -174,9 +171,8 @@ static json_t *distribution(const struct log_histogram *histogram)
 
 	json_set_number(object, "count", histogram->count);
 	json_set_number(object, "median",
-			     log_histogram_quantile(histogram, 500));
-	json_set_number(object, "p99",
-			     log_histogram_quantile(histogram, 990));
+			log_histogram_quantile(histogram, 500));
+	json_set_number(object, "p99", log_histogram_quantile(histogram, 990));
 	json_set_number(object, "max", histogram->max);
 	return object;
 }
@@ -205,8 +201,7 @@ static void set_verdict(json_t *object, const struct heap_row *row)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 
-	json_set_text(object, "verdict",
-			   verdict_name(row->verdict.level));
+	json_set_text(object, "verdict", verdict_name(row->verdict.level));
 	verdict_explain(&row->verdict, row->site, &why);
 	json_set_text(object, "evidence", strbuf_text(&why));
 }
@@ -258,7 +253,7 @@ static json_t *site_object(const struct heap_export *export,
 	json_set_text(object, "library", site->library);
 	if (site->component && site->component <= config->component_count)
 		json_set_text(object, "component",
-				   config->components[site->component - 1]);
+			      config->components[site->component - 1]);
 	set_sums(object, &(struct heap_total){
 				 .blocks = held.blocks,
 				 .bytes = held.bytes,
@@ -280,9 +275,9 @@ static json_t *site_object(const struct heap_export *export,
 			    json_stack(config->stacks, config->namer,
 				       site->stack));
 	json_object_set_new(object, "stack_is_whole",
-			    json_boolean(stacks_end(config->stacks,
-						    site->stack) ==
-					 STACK_COMPLETE));
+			    json_boolean(
+				    stacks_end(config->stacks, site->stack) ==
+				    STACK_COMPLETE));
 	return object;
 }
 

@@ -19,7 +19,7 @@ static json_t *calls_of(const struct heap *heap)
 		json_set_number(object, "bytes", use->bytes);
 		json_set_number(object, "timed", use->timed);
 		json_set_number(object, "total_time",
-				     heap_mean_time(use->total_ns, 1));
+				heap_mean_time(use->total_ns, 1));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -34,7 +34,7 @@ static json_t *holder_object(const struct heap_report_config *config,
 	json_set_text(object, "library", holder->library);
 	if (holder->component && holder->component <= config->component_count)
 		json_set_text(object, "component",
-				   config->components[holder->component - 1]);
+			      config->components[holder->component - 1]);
 	json_set_number(object, "blocks", holder->blocks);
 	json_set_number(object, "bytes", holder->bytes);
 	json_set_number(object, "alloc_blocks", holder->alloc_blocks);
@@ -123,8 +123,7 @@ static json_t *vitals_object(const struct vitals *vitals)
 	json_t *object = json_object();
 
 	json_set_number(object, "virtual_bytes", vitals->virtual_bytes);
-	json_set_number(object, "resident_bytes",
-			     vitals->resident_bytes);
+	json_set_number(object, "resident_bytes", vitals->resident_bytes);
 	json_set_number(object, "swapped_bytes", vitals->swapped_bytes);
 	json_set_number(object, "anonymous_bytes", vitals->anonymous_bytes);
 	json_set_number(object, "file_bytes", vitals->file_bytes);
@@ -153,8 +152,7 @@ static void add_trend(json_t *array, const char *what,
 	json_set_text(object, "of", what);
 	json_object_set_new(object, "bytes_per_second",
 			    json_real(rise.trend.slope));
-	json_object_set_new(object, "steadiness",
-			    json_real(rise.steadiness));
+	json_object_set_new(object, "steadiness", json_real(rise.steadiness));
 	json_array_append_new(array, object);
 }
 
@@ -188,8 +186,7 @@ static json_t *lost_object(const struct heap_export *export)
 	const struct unwind_counts *stacks = &export->cost->stacks;
 	json_t *object = json_object();
 
-	json_set_number(object, "calls",
-			     process->unreadable + process->unseen);
+	json_set_number(object, "calls", process->unreadable + process->unseen);
 	json_set_number(object, "unreadable", process->unreadable);
 	json_set_number(object, "unseen", process->unseen);
 	json_set_number(object, "traps", process->lost_traps);
@@ -232,9 +229,9 @@ static json_t *cost_object(const struct heap_export *export)
 	json_set_number(object, "resolution", cost->price.resolution);
 	json_object_set_new(object, "threads", cost_threads(cost));
 	json_set_number(object, "memory",
-			     memory.block_bytes + memory.site_bytes +
-				     memory.other_bytes +
-				     stacks_bytes(export->config->stacks));
+			memory.block_bytes + memory.site_bytes +
+				memory.other_bytes +
+				stacks_bytes(export->config->stacks));
 	return object;
 }
 

@@ -99,8 +99,7 @@ void heap_leaks_gather(const struct heap_report_config *config,
 
 		if (!row->site || !row->blocks ||
 		    row->verdict.level != VERDICT_LIKELY ||
-		    !heap_caller_own_frame(config->stacks, row->site,
-					   &frame))
+		    !heap_caller_own_frame(config->stacks, row->site, &frame))
 			continue;
 		memset(&call, 0, sizeof(call));
 		call.code = frame.code;

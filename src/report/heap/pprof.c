@@ -34,9 +34,10 @@ static const struct heap *heap_of(const struct pprof *pprof)
 	return pprof->export->process->heap;
 }
 
-#define for_each_shown(pprof, i, site)                            \
+#define for_each_shown(pprof, i, site)                               \
 	for ((i) = 1; (i) <= heap_site_count(heap_of(pprof)); (i)++) \
-		if (heap_export_is_shown((site) = heap_site(heap_of(pprof), (i))))
+		if (heap_export_is_shown(                            \
+			    (site) = heap_site(heap_of(pprof), (i))))
 
 /* ---- samples ---- */
 
@@ -64,9 +65,8 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 	profile_labels_add_text(labels, writer, "verdict",
 				verdict_name(verdict.level));
 	if (site->component && site->component <= config->component_count)
-		profile_labels_add_text(
-			labels, writer, "component",
-			config->components[site->component - 1]);
+		profile_labels_add_text(labels, writer, "component",
+					config->components[site->component - 1]);
 	profile_labels_add_number(labels, writer, "bytes",
 				  site->alloc_bytes / site->alloc_blocks,
 				  "bytes");
@@ -168,13 +168,13 @@ static void put_times(struct pprof *pprof)
 	piece.period_type = &period;
 	/* Nothing is sampled: every call is seen. */
 	piece.period = 1;
-	piece.time_nanos = profile_number(
-		heap_report_wall(export->config, export->now));
+	piece.time_nanos =
+		profile_number(heap_report_wall(export->config, export->now));
 	piece.duration_nanos =
 		profile_number(export->now - export->process->start);
 	piece.drop_frames = profile_writer_text(writer, drop_frames);
-	piece.default_sample_type = profile_writer_text(
-		writer, first_type(export->options->value));
+	piece.default_sample_type =
+		profile_writer_text(writer, first_type(export->options->value));
 	profile_writer_put(writer, &piece);
 }
 
@@ -196,7 +196,8 @@ static void put_comments(struct pprof *pprof)
 	uint64_t older_than = pprof->export->config->options->older_than;
 
 	strbuf_printf(&text, "%s: heap of process %d, %s%s", PACKAGE_STRING,
-		      (int)process->pid, process->program ? process->program : "",
+		      (int)process->pid,
+		      process->program ? process->program : "",
 		      process->complete ? PROFILE_COMPLETE : "");
 	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
 	if (older_than) {

@@ -12,8 +12,8 @@
 struct heap_prefetch {
 	stack_id *stacks;
 	size_t count, room;
-	size_t depth; /* of each that is wanted */
-	size_t named; /* of them */
+	size_t depth;         /* of each that is wanted */
+	size_t named;         /* of them */
 	struct frame *frames; /* of wrappers; or NULL */
 	size_t frame_count;
 };
@@ -75,9 +75,10 @@ static void add_wrappers(struct heap_prefetch *prefetch,
 {
 	if (!config->wrappers)
 		return;
-	prefetch->frames = xreallocarray(
-		prefetch->frames, prefetch->frame_count + WRAPPER_FRAMES_MAX,
-		sizeof(*prefetch->frames));
+	prefetch->frames =
+		xreallocarray(prefetch->frames,
+			      prefetch->frame_count + WRAPPER_FRAMES_MAX,
+			      sizeof(*prefetch->frames));
 	prefetch->frame_count +=
 		wrappers_frames(heap, config->stacks,
 				prefetch->frames + prefetch->frame_count);
@@ -135,13 +136,13 @@ static void name(const struct heap_report_config *config, stack_id stack,
 }
 
 bool heap_prefetch_is_done(const struct heap_report_config *config,
-			     struct heap_prefetch *prefetch)
+			   struct heap_prefetch *prefetch)
 {
 	const uint64_t until = clock_now() + BRIEFLY;
 
 	if (prefetch->frame_count &&
 	    !namer_prefetch(config->namer, prefetch->frames,
-			   prefetch->frame_count))
+			    prefetch->frame_count))
 		return false;
 	prefetch->frame_count = 0;
 	while (prefetch->named < prefetch->count && clock_now() < until) {
@@ -150,7 +151,7 @@ bool heap_prefetch_is_done(const struct heap_report_config *config,
 		const stack_id *stacks = prefetch->stacks + prefetch->named;
 
 		if (!heap_names_prefetch(config, stacks, count,
-					prefetch->depth))
+					 prefetch->depth))
 			return false;
 		for (size_t i = 0; i < count; i++)
 			name(config, stacks[i], prefetch->depth);

@@ -22,6 +22,6 @@ void heap_prefetch_add(struct heap_prefetch *prefetch,
 
 /* Never waits. False: ask again soon. */
 bool heap_prefetch_is_done(const struct heap_report_config *config,
-			     struct heap_prefetch *prefetch) MUST_CHECK;
+			   struct heap_prefetch *prefetch) MUST_CHECK;
 
 #endif

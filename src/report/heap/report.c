@@ -76,9 +76,8 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	return err ? err : output_write(text->output);
 }
 
-int heap_report_print(struct heap_report *report,
-		      const struct watched *process, uint64_t now,
-		      const struct heap_cost *cost)
+int heap_report_print(struct heap_report *report, const struct watched *process,
+		      uint64_t now, const struct heap_cost *cost)
 {
 	struct heap_text text = {
 		.config = &report->config,

@@ -15,9 +15,8 @@ void heap_report_free(struct heap_report *report);
  * Prints what is known of a process by now. A negative errno when the output
  * can't be written.
  */
-int heap_report_print(struct heap_report *report,
-		      const struct watched *process, uint64_t now,
-		      const struct heap_cost *cost) MUST_CHECK;
+int heap_report_print(struct heap_report *report, const struct watched *process,
+		      uint64_t now, const struct heap_cost *cost) MUST_CHECK;
 
 /* Whether some of what a process holds is likely to be leaked, but for what is
    suppressed. */

@@ -350,8 +350,10 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 		survey_new(heap, now, config->options->older_than);
 	struct verdict *verdicts CLEANUP(xfree_cleanup) =
 		verdicts_of(heap, survey);
-	struct gathering g = { .config = config, .heap = heap,
-			       .survey = survey, .verdicts = verdicts,
+	struct gathering g = { .config = config,
+			       .heap = heap,
+			       .survey = survey,
+			       .verdicts = verdicts,
 			       .now = now,
 			       .result = &result };
 

@@ -9,11 +9,11 @@
 /* What one row of the report says: of a site, or of several together. */
 struct heap_row {
 	char *name;
-	const struct site *site;    /* BY_STACK; NULL: of several */
+	const struct site *site;        /* BY_STACK; NULL: of several */
 	const struct frame_name *place; /* BY_LINE, where it has a file; else
 					   NULL */
-	bool has_size;              /* what it counts are bytes */
-	uint64_t blocks, bytes;     /* of the age that counts */
+	bool has_size;                  /* what it counts are bytes */
+	uint64_t blocks, bytes;         /* of the age that counts */
 	uint64_t alloc_blocks, alloc_bytes;
 	uint64_t freed_blocks, freed_bytes;
 	uint64_t oldest;            /* age */
@@ -23,14 +23,14 @@ struct heap_row {
 	uint64_t lifetime_ns;       /* in sum; see struct site */
 	struct log_histogram times; /* in the allocator */
 	int64_t total_ns;
-	bool is_of_sites;           /* else of blocks: what is given back and
+	bool is_of_sites;       /* else of blocks: what is given back and
 				       how long that took isn't known */
-	struct verdict verdict;     /* of a site; else the worst one's level */
+	struct verdict verdict; /* of a site; else the worst one's level */
 	/* It belongs to the leak of a row before; or what belongs to this. */
 	bool is_part;
 	uint64_t parts, part_bytes, part_blocks;
-	uint64_t key;               /* for the order of equal ones */
-	UT_hash_handle hh;          /* by name */
+	uint64_t key;      /* for the order of equal ones */
+	UT_hash_handle hh; /* by name */
 };
 
 /* What several sites hold. */
@@ -53,8 +53,7 @@ struct heap_rows {
 
 /* Sorted: what leaks first, then as the options say. */
 struct heap_rows heap_rows_of(const struct heap_report_config *config,
-			      const struct heap *heap,
-			      uint64_t now) MUST_CHECK;
+			      const struct heap *heap, uint64_t now) MUST_CHECK;
 void heap_rows_fini(struct heap_rows *rows);
 
 #endif

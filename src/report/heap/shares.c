@@ -33,8 +33,8 @@ static struct heap_share *share_of(struct heap_shares *shares,
 static bool counts(const struct heap_export *export,
 		   const struct heap_block *block)
 {
-	uint64_t age =
-		export->now > block->birth ? export->now - block->birth : 0;
+	uint64_t age = export->now > block->birth ? export->now - block->birth :
+						    0;
 
 	return block->tid && age >= export->config->options->older_than &&
 	       block->site->function->family->has_size &&
@@ -51,9 +51,9 @@ struct heap_shares *heap_shares_new(const struct heap_export *export)
 	shares->first =
 		xcalloc(heap_site_count(heap) + 1, sizeof(*shares->first));
 	while (heap_next_block(heap, &walk, &block)) {
-		struct heap_share *share =
-			counts(export, &block) ? share_of(shares, &block) :
-						 NULL;
+		struct heap_share *share = counts(export, &block) ?
+						   share_of(shares, &block) :
+						   NULL;
 
 		if (!share)
 			continue;

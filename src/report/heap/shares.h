@@ -20,7 +20,8 @@ struct heap_share {
 	UT_hash_handle hh;
 };
 
-struct heap_shares *heap_shares_new(const struct heap_export *export) MUST_CHECK;
+struct heap_shares *
+heap_shares_new(const struct heap_export *export) MUST_CHECK;
 void heap_shares_free(struct heap_shares *shares);
 
 /* The shares of a site; all of its blocks but those that belong to one of very

@@ -13,7 +13,7 @@
 struct known {
 	const void *name; /* frame_name or family_function */
 	UT_hash_handle hh;
-	bool meant[];     /* by the pattern's number */
+	bool meant[]; /* by the pattern's number */
 };
 
 struct suppressions *suppressions_new(void)
@@ -107,8 +107,8 @@ static const struct known *know(struct suppressions *all, const void *name,
 	known->name = name;
 	for (size_t i = 0; i < all->count; i++)
 		for (unsigned k = 0; k < all->list[i].count; k++)
-			known->meant[number++] = is_meant(
-				aliases, all->list[i].patterns[k]);
+			known->meant[number++] =
+				is_meant(aliases, all->list[i].patterns[k]);
 	HASH_ADD_PTR(all->known, name, known);
 	return known;
 }

@@ -148,8 +148,8 @@ static void read_line(struct suppressions *all, struct reading *reading,
 		return;
 	}
 	name_line(reading, text, &found);
-	all->list = xgrow(all->list, all->count, &all->room,
-			  sizeof(*all->list));
+	all->list =
+		xgrow(all->list, all->count, &all->room, sizeof(*all->list));
 	all->list[all->count++] = found;
 	all->pattern_count += found.count;
 }

@@ -14,11 +14,12 @@ void heap_svg_make(const struct heap_export *export, struct strbuf *out)
 			      export->process->pid,
 			      heap_report_wall(export->config, export->now),
 			      &heading);
-	flame_svg_add(&(struct flame_picture){
-			      .tree = tree,
-			      .unit = value->unit,
-			      .heading = strbuf_text(&heading),
-		      },
-		      out);
+	flame_svg_add(
+		&(struct flame_picture){
+			.tree = tree,
+			.unit = value->unit,
+			.heading = strbuf_text(&heading),
+		},
+		out);
 	flame_tree_free(tree);
 }

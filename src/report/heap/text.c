@@ -41,9 +41,9 @@ static void add_end(const struct watched *process, struct strbuf *out)
 static void add_program(const struct watched *process, struct strbuf *out)
 {
 	const char *file = process->program ? process->program : "";
-	bool is_named =
-		*process->name && strncmp(file_base_name(file), process->name,
-					  PROCFS_COMM_ROOM - 1) != 0;
+	bool is_named = *process->name &&
+			strncmp(file_base_name(file), process->name,
+				PROCFS_COMM_ROOM - 1) != 0;
 
 	if (is_named) {
 		strbuf_puts(out, ", ");
@@ -94,8 +94,7 @@ int heap_text_head(const struct heap_text *text)
 
 /* ---- totals ---- */
 
-static int add_family(const struct heap_text *text,
-		      const struct family *family,
+static int add_family(const struct heap_text *text, const struct family *family,
 		      const struct heap_total *total)
 {
 	struct strbuf *out = heap_text_out(text);
@@ -128,9 +127,8 @@ static int add_family(const struct heap_text *text,
 }
 
 /* What there is none of isn't worth a line. */
-static int add_oddity(const struct heap_text *text,
-		      const struct family *family, uint64_t number,
-		      const char *what)
+static int add_oddity(const struct heap_text *text, const struct family *family,
+		      uint64_t number, const char *what)
 {
 	if (!number)
 		return 0;

@@ -45,7 +45,9 @@ static int add_use(const struct heap_text *text, const struct heap_use *use)
 	amounts_add_column(out, use->failed, 9);
 	amounts_add_column(out, use->bytes, 16);
 	if (use->timed)
-		amounts_add_time_column(out, heap_mean_time(use->total_ns, use->timed),
+		amounts_add_time_column(out,
+					heap_mean_time(use->total_ns,
+						       use->timed),
 					text->cost->cost.price.resolution, 11);
 	else
 		amounts_add_duration_column(out, 0, 11);
@@ -132,8 +134,8 @@ int heap_text_holders(const struct heap_text *text)
 /* ---- pairs of stacks ---- */
 
 static int add_half(const struct heap_text *text, const char *what,
-		    const struct family_function *function,
-		    const char *library, stack_id stack)
+		    const struct family_function *function, const char *library,
+		    stack_id stack)
 {
 	int err;
 
@@ -175,8 +177,8 @@ static int add_incident(const struct heap_text *text,
 	return err;
 }
 
-static int add_incidents(const struct heap_text *text,
-			 enum incident_kind kind, const char *title)
+static int add_incidents(const struct heap_text *text, enum incident_kind kind,
+			 const char *title)
 {
 	const struct heap *heap = text->process->heap;
 	size_t count = heap_incident_count(heap, kind);
@@ -258,9 +260,8 @@ static int add_lost_traps(const struct heap_text *text)
 
 	if (process->lost_traps) {
 		amounts_add_count(out, process->lost_traps, "trap");
-		strbuf_puts(out, process->lost_traps == 1 ?
-					 " of ours was" :
-					 " of ours were");
+		strbuf_puts(out, process->lost_traps == 1 ? " of ours was" :
+							    " of ours were");
 		strbuf_puts(out, " taken away by another tool (uprobes?) and "
 				 "put back; calls went by unseen for up to ");
 		amounts_add_duration(out, process->blind_ns);
@@ -288,7 +289,8 @@ static int add_off_time(const struct heap_text *text)
 		return 0;
 	strbuf_puts(heap_text_out(text), "counting was switched off for ");
 	amounts_add_duration(heap_text_out(text), off);
-	strbuf_puts(heap_text_out(text), ", which is no part of the times here");
+	strbuf_puts(heap_text_out(text),
+		    ", which is no part of the times here");
 	return heap_text_end_line(text);
 }
 
@@ -331,8 +333,7 @@ static int add_losses(const struct heap_text *text)
 			       "stack could not be followed to its end",
 			       "stacks could not be followed to their end");
 	return err ? err :
-		     add_loss(text, stacks->cut,
-			      "stack was cut at --depth",
+		     add_loss(text, stacks->cut, "stack was cut at --depth",
 			      "stacks were cut at --depth");
 }
 
@@ -349,9 +350,10 @@ int heap_text_foot(const struct heap_text *text)
 	strbuf_puts(out, "cost: ");
 	cost_text_add(&text->cost->cost, out);
 	strbuf_puts(out, "; calltrap holds ");
-	amounts_add_count(out, memory.block_bytes + memory.site_bytes +
-				       memory.other_bytes +
-				       stacks_bytes(text->config->stacks),
+	amounts_add_count(out,
+			  memory.block_bytes + memory.site_bytes +
+				  memory.other_bytes +
+				  stacks_bytes(text->config->stacks),
 			  "byte");
 	err = heap_text_end_line(text);
 	return err ? err : heap_text_end_line(text);

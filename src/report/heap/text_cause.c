@@ -34,8 +34,7 @@ static const struct heap_row *row_behind(const struct heap_text *text,
 {
 	const struct stacks *stacks = text->config->stacks;
 	struct frame frames[UNWIND_DEPTH_MAX], outer[UNWIND_DEPTH_MAX];
-	size_t count = stacks_frames(stacks, stack, frames,
-				     ARRAY_SIZE(frames));
+	size_t count = stacks_frames(stacks, stack, frames, ARRAY_SIZE(frames));
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct heap_row *row = &rows->list[i];

@@ -46,8 +46,7 @@ static int add_sizes(const struct heap_text *text)
 	add_changed(out, ", RSS", first->resident_bytes, now->resident_bytes);
 	if (now->machine_bytes)
 		strbuf_printf(out, ", %%MEM %.1f",
-			      100.0 * now->resident_bytes /
-				      now->machine_bytes);
+			      100.0 * now->resident_bytes / now->machine_bytes);
 	add_changed(out, ", swap", first->swapped_bytes, now->swapped_bytes);
 	add_age(text);
 	return heap_text_end_line(text);
@@ -115,8 +114,7 @@ static int add_faults(const struct heap_text *text)
 	strbuf_puts(out, "page faults: ");
 	amounts_add_number(out, now->minor_faults - first->minor_faults);
 	strbuf_puts(out, " minor (");
-	amounts_add_rate(out, now->minor_faults - first->minor_faults,
-			 watched);
+	amounts_add_rate(out, now->minor_faults - first->minor_faults, watched);
 	strbuf_puts(out, " a second), ");
 	amounts_add_number(out, now->major_faults - first->major_faults);
 	strbuf_puts(out, " major");
@@ -142,10 +140,9 @@ static int add_cgroup(const struct heap_text *text)
 	amounts_add_number(out, now->oom_kills);
 	if (now->oom_kills > text->process->first_vitals.oom_kills) {
 		strbuf_puts(out, ", ");
-		amounts_add_number(out,
-				   now->oom_kills -
-					   text->process->first_vitals
-						   .oom_kills);
+		amounts_add_number(
+			out,
+			now->oom_kills - text->process->first_vitals.oom_kills);
 		strbuf_puts(out, " of them while this was watched");
 	}
 	return heap_text_end_line(text);
@@ -240,7 +237,7 @@ static int add_trends(const struct heap_text *text)
 		if (!family->has_size)
 			continue;
 		rise = rise_of(heap_total_history(process->heap, family),
-				   watched);
+			       watched);
 		if (text->rows)
 			rise_without_replaced(&rise, process->heap, family,
 					      text->rows->survey);

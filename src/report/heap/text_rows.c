@@ -77,7 +77,8 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 	} else {
 		strbuf_printf(out, "%12s%12s %7s", "-", "-", "-");
 	}
-	amounts_add_duration_column(out, log_histogram_quantile(&row->ages, 500),
+	amounts_add_duration_column(out,
+				    log_histogram_quantile(&row->ages, 500),
 				    12);
 	amounts_add_duration_column(out, row->oldest, 12);
 	strbuf_printf(out, "  %-8s  ",
@@ -111,8 +112,7 @@ static void add_lives(const struct heap_row *row, struct strbuf *out)
 	amounts_add_duration(out, row->lifetime_ns / row->freed_blocks);
 	/* The top of a bucket. */
 	strbuf_puts(out, " (mean), up to ");
-	amounts_add_duration(out,
-			     log_histogram_quantile(&row->lifetimes, 500));
+	amounts_add_duration(out, log_histogram_quantile(&row->lifetimes, 500));
 	strbuf_puts(out, " (median) to ");
 	amounts_add_duration(out, row->lifetimes.max);
 }
@@ -165,8 +165,7 @@ static bool is_told_whole(const struct heap_text *text,
 			  const struct heap_row *row)
 {
 	return row->verdict.level == rows->list[0].verdict.level ||
-	       row->verdict.level != VERDICT_NOT ||
-	       !text->config->options->top;
+	       row->verdict.level != VERDICT_NOT || !text->config->options->top;
 }
 
 /* What the same leak holds at other stacks. */
@@ -205,8 +204,8 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 }
 
 /* What isn't shown is told all the same. */
-static int add_rest(const struct heap_text *text, uint64_t rows,
-		    uint64_t bytes, uint64_t blocks, uint64_t empty)
+static int add_rest(const struct heap_text *text, uint64_t rows, uint64_t bytes,
+		    uint64_t blocks, uint64_t empty)
 {
 	struct strbuf *out = heap_text_out(text);
 	int err = 0;

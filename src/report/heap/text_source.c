@@ -36,7 +36,7 @@ struct source_lines {
 static void add_numbers(uint64_t *sum, const struct heap_row *row)
 {
 	const uint64_t numbers[COLUMNS] = {
-		row->bytes,	   row->blocks,	     row->alloc_bytes,
+		row->bytes,        row->blocks,      row->alloc_bytes,
 		row->alloc_blocks, row->freed_bytes, row->freed_blocks,
 	};
 
@@ -225,7 +225,8 @@ static int put_lines(const struct heap_text *text, struct source_file *source,
 			while (next < count && lines[next].line < line)
 				next++;
 			err = put_line(text, source, line,
-				       next < count && lines[next].line == line ?
+				       next < count && lines[next].line ==
+							       line ?
 					       lines[next].numbers :
 					       NULL);
 		}

@@ -7,9 +7,8 @@
 #include "report/flame/weighed.h"
 #include "report/format/frame_text.h"
 
-static void mark_leak(const struct heap_export *export,
-		      struct flame_tree *tree, struct flame_node *node,
-		      const struct site *site)
+static void mark_leak(const struct heap_export *export, struct flame_tree *tree,
+		      struct flame_node *node, const struct site *site)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	struct verdict verdict;

@@ -20,7 +20,7 @@ struct kept {
 		taddr_t address;
 		size_t size;
 		uint8_t *bytes;
-	} *pieces;
+	} * pieces;
 	size_t count, room;
 };
 
@@ -200,10 +200,11 @@ static void tell(struct chosen *chosen, const struct function *function,
 	told->function = function;
 	HASH_ADD_PTR(chosen->told, function, told);
 	diag(DIAG_WARNING, DIAG_SESSION,
-	     "--if: %s has no argument that is known as '%s'%s",
-	     function->name, name,
-	     function->prototype ? "" : "; without a prototype they are arg1, "
-					"arg2, ...");
+	     "--if: %s has no argument that is known as '%s'%s", function->name,
+	     name,
+	     function->prototype ? "" :
+				   "; without a prototype they are arg1, "
+				   "arg2, ...");
 }
 
 static bool ask_named(struct predicate_call *call, const char *name,
@@ -232,8 +233,8 @@ static bool ask_result(struct predicate_call *call,
 		return false;
 	if (!asked->prototype) {
 		ret->is_signed = true;
-		ret->value = asked->values.arch->result(
-			asked->values.result_regs);
+		ret->value =
+			asked->values.arch->result(asked->values.result_regs);
 		if (asked->values.arch->word_size == 4)
 			ret->value = (int32_t)ret->value;
 		return true;
@@ -243,8 +244,7 @@ static bool ask_result(struct predicate_call *call,
 	       number_at(asked, place, arguments_result_type(&arguments), ret);
 }
 
-static bool ask_error(struct predicate_call *call,
-		      struct predicate_number *ret)
+static bool ask_error(struct predicate_call *call, struct predicate_number *ret)
 {
 	const struct asked_call *asked = asked_of(call);
 
@@ -355,8 +355,7 @@ static int on_end(struct chosen *chosen, const struct event *event)
 	HASH_FIND(hh, chosen->held, &event->call->id, sizeof(held->id), held);
 	if (!held)
 		return sinks_event(chosen->sinks, event);
-	if (!held->dropped &&
-	    ask(chosen, event, &held->kept) == ANSWER_YES) {
+	if (!held->dropped && ask(chosen, event, &held->kept) == ANSWER_YES) {
 		error = pass_begin(chosen, event, held);
 		next = sinks_event(chosen->sinks, event);
 		error = error ? error : next;

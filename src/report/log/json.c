@@ -37,8 +37,9 @@ static void add_head(struct strbuf *out, const char *kind,
 {
 	uint64_t wall = clock_wall(time);
 
-	strbuf_printf(out, "{\"event\":\"%s\",\"pid\":%d,\"tid\":%d,"
-			   "\"time\":%llu.%06llu",
+	strbuf_printf(out,
+		      "{\"event\":\"%s\",\"pid\":%d,\"tid\":%d,"
+		      "\"time\":%llu.%06llu",
 		      kind, (int)event->pid, (int)event->tid,
 		      (unsigned long long)(wall / NS_PER_SECOND),
 		      (unsigned long long)(wall % NS_PER_SECOND / 1000));

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "prototype/prototype.h"
 #include "probe/event.h"
+#include "prototype/prototype.h"
 
 struct output_policy;
 
@@ -23,10 +23,10 @@ struct output_policy;
  * events are "signal", "fork", "exec", "exit" and "detach".
  */
 struct json_options {
-	const char *path; /* "%p" becomes the process id: a file each */
-	bool demangle;    /* -C */
+	const char *path;  /* "%p" becomes the process id: a file each */
+	bool demangle;     /* -C */
 	bool hide_signals; /* -b */
-	unsigned where;   /* -w */
+	unsigned where;    /* -w */
 	const struct stacks *stacks; /* as in struct log_options */
 	struct debuginfo *debuginfo;
 	struct output_policy *policy; /* as in struct log_options */

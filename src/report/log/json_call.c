@@ -126,8 +126,7 @@ static json_t *script_frame(const struct script_frame *frame)
 
 	set_text(object, "file", frame->file);
 	if (frame->line)
-		json_object_set_new(object, "line",
-				    json_integer(frame->line));
+		json_object_set_new(object, "line", json_integer(frame->line));
 	return object;
 }
 

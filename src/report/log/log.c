@@ -24,7 +24,7 @@ struct log {
 	struct log_options options;
 	struct log_files files;
 	struct names *names;
-	struct namer *namer;  /* -w; or NULL */
+	struct namer *namer; /* -w; or NULL */
 	struct stamp stamp;
 	struct strbuf values; /* of one event */
 	int error;            /* that ended the log */
@@ -150,8 +150,7 @@ static int resume_call(struct log *log, struct log_file *file,
 {
 	int error;
 
-	*same_line_ret = file->line_begun &&
-			 file->call_id == event->call->id &&
+	*same_line_ret = file->line_begun && file->call_id == event->call->id &&
 			 file->call_tid == event->tid;
 	if (*same_line_ret) {
 		file->line_begun = false;
@@ -185,8 +184,8 @@ static void add_result(const struct log *log, const struct event *event,
 	    !log->options.dialect->values.raw_results)
 		strbuf_printf(out, "? %s", error);
 	else
-		prototype_print_result(event->call->function->prototype,
-				       values, &log->options.limits, out);
+		prototype_print_result(event->call->function->prototype, values,
+				       &log->options.limits, out);
 }
 
 /* A call's line is complete; -w: its stack follows. */
@@ -421,8 +420,9 @@ static const struct sink_ops log_ops = {
 
 static void add_gap(struct strbuf *out, uint64_t lines)
 {
-	strbuf_printf(out, "+++ %llu lines were dropped: nobody took them "
-			   "+++\n",
+	strbuf_printf(out,
+		      "+++ %llu lines were dropped: nobody took them "
+		      "+++\n",
 		      (unsigned long long)lines);
 }
 

@@ -40,22 +40,22 @@ enum log_clock {
 };
 
 struct log_options {
-	const char *path;      /* -o; "%p" becomes the process id: a file each;
+	const char *path; /* -o; "%p" becomes the process id: a file each;
 				  NULL is standard error */
-	bool show_pids;        /* from the first line on (-f, several -p),
+	bool show_pids;   /* from the first line on (-f, several -p),
 				  where a file is for all */
 	enum log_clock clock;
-	bool relative;         /* -r: seconds since the previous line */
-	bool durations;        /* -T */
-	bool ip;               /* -i */
-	unsigned indent;       /* -n: columns per nested call */
-	unsigned align;        /* -a: column of " = ", from 1 */
-	bool demangle;         /* -C */
-	bool hide_signals;     /* -b */
-	unsigned where;        /* -w: frames under each call, at most */
-	const struct stacks *stacks; /* … these are numbers in */
-	struct debuginfo *debuginfo; /* … and this has source lines */
-	bool show_callers;     /* -e or -l was given: CALLER-> */
+	bool relative;                /* -r: seconds since the previous line */
+	bool durations;               /* -T */
+	bool ip;                      /* -i */
+	unsigned indent;              /* -n: columns per nested call */
+	unsigned align;               /* -a: column of " = ", from 1 */
+	bool demangle;                /* -C */
+	bool hide_signals;            /* -b */
+	unsigned where;               /* -w: frames under each call, at most */
+	const struct stacks *stacks;  /* … these are numbers in */
+	struct debuginfo *debuginfo;  /* … and this has source lines */
+	bool show_callers;            /* -e or -l was given: CALLER-> */
 	struct output_policy *policy; /* see struct output; or NULL */
 	struct print_limits limits;
 	const struct dialect *dialect;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/log/log_script.h"
 
-
 #include "base/file.h"
 #include "report/format/names.h"
 

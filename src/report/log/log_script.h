@@ -9,7 +9,7 @@
 void log_script_add(struct strbuf *out, const struct script_frames *frames);
 
 /* The frames under a call, a line each. Returns like output_end_line(). */
-int log_script_stack(struct output *output, const struct script_frames *frames)
-	MUST_CHECK;
+int log_script_stack(struct output *output,
+		     const struct script_frames *frames) MUST_CHECK;
 
 #endif

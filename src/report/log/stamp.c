@@ -13,8 +13,7 @@ static const char *local_time(struct stamp *stamp, time_t second)
 	stamp->second = second;
 	if (!localtime_r(&second, &tm))
 		return "??:??:??";
-	strftime(stamp->clock_text, sizeof(stamp->clock_text), "%H:%M:%S",
-		 &tm);
+	strftime(stamp->clock_text, sizeof(stamp->clock_text), "%H:%M:%S", &tm);
 	return stamp->clock_text;
 }
 

@@ -17,7 +17,7 @@ struct row {
 	char *name;
 	uint64_t calls;
 	uint64_t errors;
-	int64_t time; /* nanoseconds, of those that have ended */
+	int64_t time;  /* nanoseconds, of those that have ended */
 	uint64_t blur; /* by so much it may be off: see event_is_resolved() */
 	/*
 	 * Those that have not: how many, and the sum (modulo 2^64) of the
@@ -248,8 +248,8 @@ static void end_running_calls(struct summary *summary)
 
 	for (row = summary->rows; row; row = row->hh.next) {
 		if (summary->dialect->counts_unfinished)
-			row->time += row->running * summary->last_time -
-				     row->began;
+			row->time +=
+				row->running * summary->last_time - row->began;
 		else
 			row->calls -= row->running;
 		row->running = 0;

@@ -16,9 +16,9 @@
 struct summary_options {
 	const char *path;
 	bool demangle;
-	bool quantiles; /* -T: columns p50, p99 and max */
+	bool quantiles;                /* -T: columns p50, p99 and max */
 	const struct dialect *dialect; /* NULL: our own */
-	bool first_thread; /* of each process, and no other */
+	bool first_thread;             /* of each process, and no other */
 };
 
 int summary_new(const struct summary_options *options,

@@ -33,7 +33,7 @@ enum heap_order {
 };
 
 struct heap_report_options {
-	const char *path;    /* -o; "%p" becomes the process id: a file each;
+	const char *path; /* -o; "%p" becomes the process id: a file each;
 				NULL is standard error */
 	enum heap_by by;
 	enum heap_order order;
@@ -47,8 +47,8 @@ struct heap_report_options {
 };
 
 /* Whether blocks are of interest at all. */
-static inline bool heap_report_has_blocks(
-	const struct heap_report_options *options)
+static inline bool
+heap_report_has_blocks(const struct heap_report_options *options)
 {
 	return !options->growth || options->blocks_too;
 }
@@ -73,7 +73,7 @@ struct heap_report_config {
 	char *const *components; /* names, that of number 1 first; or NULL */
 	unsigned component_count;
 	struct suppressions *suppressions; /* or NULL */
-	struct wrappers *wrappers; /* of the process reported on last, which
+	struct wrappers *wrappers;    /* of the process reported on last, which
 				      heap_names_wrappers() finds; or NULL */
 	struct output_policy *policy; /* see struct output; or NULL */
 	/* What to add to the times of acts for those of the clock when they

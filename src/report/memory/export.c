@@ -9,8 +9,8 @@ void heap_export_write_file(const struct heap_export *export,
 			    const struct export_errors *errors)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	bool predictable = path_pattern_expand(pattern, export->process->pid,
-					    &path);
+	bool predictable =
+		path_pattern_expand(pattern, export->process->pid, &path);
 	int err = whole_file_write(strbuf_text(&path), out->text, out->length,
 				   predictable);
 

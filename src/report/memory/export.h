@@ -42,7 +42,7 @@ struct heap_export {
 	const struct heap_export_options *options;
 	const struct watched *process;
 	const struct heap_cost *cost;
-	uint64_t now; /* monotonic */
+	uint64_t now;                /* monotonic */
 	const struct survey *survey; /* of the process's heap, by then; made by
 					heap_export_write() */
 };

@@ -45,7 +45,7 @@ void heap_names_prepare(const struct heap_report_config *config,
 }
 
 bool heap_names_prefetch(const struct heap_report_config *config,
-			const stack_id *stacks, size_t count, size_t depth)
+			 const stack_id *stacks, size_t count, size_t depth)
 {
 	return ask_all(config, stacks, count, depth, false);
 }

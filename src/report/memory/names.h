@@ -15,8 +15,8 @@ void heap_names_prepare(const struct heap_report_config *config,
 /* The same without waiting: false as long as some are being read; see
    namer_prefetch(). */
 bool heap_names_prefetch(const struct heap_report_config *config,
-			const stack_id *stacks, size_t count,
-			size_t depth) MUST_CHECK;
+			 const stack_id *stacks, size_t count,
+			 size_t depth) MUST_CHECK;
 
 /* Waits, for every site of a heap … */
 void heap_names_prepare_all(const struct heap_report_config *config,

@@ -37,8 +37,7 @@ static int add_frame_name(const struct heap_text *text,
 /* What called main() is the same for all. */
 static bool is_main(const struct frame_name *name, size_t count, size_t i)
 {
-	return name->linkage && !strcmp(name->linkage, "main") &&
-	       i + 1 < count;
+	return name->linkage && !strcmp(name->linkage, "main") && i + 1 < count;
 }
 
 /* Nor is it of interest where main() has no name. */
@@ -65,8 +64,8 @@ int heap_text_stack(const struct heap_text *text, stack_id stack,
 
 	for (size_t i = 0; !err && i < count; i++) {
 		const struct frame_name *names;
-		size_t inlined = namer_names(text->config->namer, &frames[i],
-					     &names);
+		size_t inlined =
+			namer_names(text->config->namer, &frames[i], &names);
 
 		if (i && is_start(&names[inlined - 1]))
 			return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/format/json_writer.h"
 #include "report/page/page.h"
+#include "report/format/json_writer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -126,8 +126,8 @@ static json_t *site_of(struct page *page, const struct viewer_site *row)
 	const struct site *site = row->site;
 	const struct verdict verdict =
 		verdict_of(export->process->heap, site, export->survey);
-	const struct heap_export_held held = viewer_held(
-		&page->viewer, row, page->viewer.timeline->count);
+	const struct heap_export_held held =
+		viewer_held(&page->viewer, row, page->viewer.timeline->count);
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	json_t *object = json_object();
 
@@ -142,8 +142,8 @@ static json_t *site_of(struct page *page, const struct viewer_site *row)
 	json_object_set_new(object, "all",
 			    pair(site->alloc_blocks, site->alloc_bytes));
 	json_object_set_new(object, "ns",
-			    json_number(site->total_ns > 0 ?
-						  site->total_ns : 0));
+			    json_number(site->total_ns > 0 ? site->total_ns :
+							     0));
 	json_object_set_new(object, "cells", cells_of(site));
 	return object;
 }
@@ -185,14 +185,13 @@ static json_t *crossings_of(struct page *page)
 	const struct heap *heap = page->viewer.export->process->heap;
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < heap_incident_count(heap, INCIDENT_CROSS);
-	     i++) {
+	for (size_t i = 0; i < heap_incident_count(heap, INCIDENT_CROSS); i++) {
 		const struct incident *incident =
 			heap_incident_at(heap, INCIDENT_CROSS, i);
-		json_t *from = path_number(&page->libraries,
-					   incident->first_library);
-		json_t *to = path_number(&page->libraries,
-					 incident->second_library);
+		json_t *from =
+			path_number(&page->libraries, incident->first_library);
+		json_t *to =
+			path_number(&page->libraries, incident->second_library);
 		json_t *row = row_of(rows, from, to);
 
 		if (!row) {
@@ -221,8 +220,9 @@ static void add_facts(const struct heap_export *export, struct strbuf *out)
 	amounts_add_count(out, process->calls, "call");
 	strbuf_puts(out, " of allocators; ");
 	if (lost || heap_unkept(process->heap))
-		strbuf_printf(out, "%" PRIu64 " calls were lost, %" PRIu64
-				   " acquisitions not kept. ",
+		strbuf_printf(out,
+			      "%" PRIu64 " calls were lost, %" PRIu64
+			      " acquisitions not kept. ",
 			      lost, heap_unkept(process->heap));
 	else
 		strbuf_puts(out, "none was lost. ");
@@ -243,8 +243,7 @@ static json_t *data_of(struct page *page)
 	json_object_set_new(root, "title", json_string(strbuf_text(&title)));
 	json_object_set_new(root, "facts", json_string(strbuf_text(&facts)));
 	json_object_set_new(root, "watched",
-			    json_number(viewer_time(viewer,
-						      timeline->count)));
+			    json_number(viewer_time(viewer, timeline->count)));
 	json_object_set_new(root, "interval",
 			    json_number(timeline_interval(timeline)));
 	json_object_set_new(root, "intervals", json_integer(timeline->count));

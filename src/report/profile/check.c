@@ -8,9 +8,9 @@
  * Of one stack, and of the text of all: a small file can ask for very much. A
  * million sites with stacks of 60 frames have less.
  */
-#define DEPTH_MAX 65536
-#define TEXT_MAX 65536
-#define STACKS_MAX (UINT64_C(6) << 30)
+#define DEPTH_MAX   65536
+#define TEXT_MAX    65536
+#define STACKS_MAX  (UINT64_C(6) << 30)
 #define FRAME_BYTES 64 /* besides its name */
 
 /* ---- references ---- */
@@ -49,9 +49,8 @@ const Pprof__Location *profile_location(const Pprof__Profile *message,
 
 	if (!message->n_locations)
 		return NULL;
-	found = bsearch(&wanted, message->locations,
-			message->n_locations, sizeof(wanted),
-			compare_locations);
+	found = bsearch(&wanted, message->locations, message->n_locations,
+			sizeof(wanted), compare_locations);
 	return found ? *found : NULL;
 }
 
@@ -62,9 +61,8 @@ const Pprof__Function *profile_function(const Pprof__Profile *message,
 
 	if (!message->n_functions)
 		return NULL;
-	found = bsearch(&wanted, message->functions,
-			message->n_functions, sizeof(wanted),
-			compare_functions);
+	found = bsearch(&wanted, message->functions, message->n_functions,
+			sizeof(wanted), compare_functions);
 	return found ? *found : NULL;
 }
 
@@ -124,7 +122,7 @@ static const char *check_locations(const Pprof__Profile *message)
 			return "locations have no numbers of their own";
 		for (size_t k = 0; k < location->n_lines; k++)
 			if (!profile_function(message,
-					 location->lines[k]->function_id))
+					      location->lines[k]->function_id))
 				return "the function of a location isn't "
 				       "there";
 	}
@@ -188,8 +186,9 @@ static uint64_t text_size(const Pprof__Profile *message,
 	uint64_t size = FRAME_BYTES;
 
 	for (size_t i = 0; i < location->n_lines; i++) {
-		const Pprof__Function *function = profile_function(
-			message, location->lines[i]->function_id);
+		const Pprof__Function *function =
+			profile_function(message,
+					 location->lines[i]->function_id);
 
 		size += FRAME_BYTES +
 			strlen(profile_text(message, function->name));

@@ -165,8 +165,8 @@ static void put_mapping(struct profile_writer *writer,
 
 	mapping->start += own->bias;
 	mapping->limit += own->bias;
-	mapping->file = profile_writer_text(
-		writer, *code->path ? code->path : "[no file]");
+	mapping->file = profile_writer_text(writer, *code->path ? code->path :
+								  "[no file]");
 	if (code->image)
 		mapping->build_id = build_id(writer, code->image);
 	mapping->has_functions = mapping->has_files = true;

@@ -108,9 +108,8 @@ static struct profile_place *find(const struct profile_places *places,
 
 static struct profile_place key_of(const struct frame *frame)
 {
-	return (struct profile_place){
-		.key = { frame->code, frame->address, frame->method }
-	};
+	return (struct profile_place){ .key = { frame->code, frame->address,
+						frame->method } };
 }
 
 static struct frame frame_at(const struct profile_place *place)

@@ -13,7 +13,7 @@
 #include "report/profile/check.h"
 
 /* A million sites with stacks of 60 frames take a tenth of this. */
-#define BYTES_MAX (size_t)(512u << 20)
+#define BYTES_MAX  (size_t)(512u << 20)
 #define MEMORY_MAX (size_t)(2048u << 20)
 
 struct profile {
@@ -98,7 +98,7 @@ int profile_parse(const void *bytes, size_t size, struct profile **ret,
 		int err = gzip_expand(&plain, bytes, size, limit_of(size));
 
 		*why_ret = err == -EFBIG ? "it is too large" :
-			   err		 ? "it is damaged, or cut off" :
+			   err           ? "it is damaged, or cut off" :
 					   NULL;
 		bytes = strbuf_text(&plain);
 		size = plain.length;
@@ -181,7 +181,8 @@ static size_t gather_frames(struct profile *profile,
 
 	for (size_t i = 0; i < sample->n_location_ids; i++) {
 		const Pprof__Location *location =
-			profile_location(profile->message, sample->location_ids[i]);
+			profile_location(profile->message,
+					 sample->location_ids[i]);
 
 		for (size_t k = 0; k < location->n_lines; k++)
 			add_frame(profile, &count, location->lines[k]);
@@ -223,7 +224,8 @@ const char *profile_build_id(const struct profile *profile)
 	const Pprof__Profile *message = profile->message;
 
 	return message->n_mappings ?
-		       profile_text(profile->message, message->mappings[0]->build_id) :
+		       profile_text(profile->message,
+				    message->mappings[0]->build_id) :
 		       "";
 }
 
@@ -231,8 +233,9 @@ const char *profile_comment(const struct profile *profile)
 {
 	const Pprof__Profile *message = profile->message;
 
-	return message->n_comments ? profile_text(profile->message, message->comments[0]) :
-				     "";
+	return message->n_comments ?
+		       profile_text(profile->message, message->comments[0]) :
+		       "";
 }
 
 static bool is_complete(const struct profile *profile)

@@ -76,14 +76,12 @@ void profile_stacks_put(struct profile_stacks *stacks, stack_id stack,
 			struct profile_labels *labels)
 {
 	size_t depth = frames_of(stacks, stack);
-	uint64_t *ids CLEANUP(xfree_cleanup) =
-		xcalloc(depth + 1, sizeof(*ids));
+	uint64_t *ids CLEANUP(xfree_cleanup) = xcalloc(depth + 1, sizeof(*ids));
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 
 	for (size_t i = 0; i < depth; i++)
-		ids[i] = profile_places_id(&stacks->places,
-					   &stacks->frames[i]);
+		ids[i] = profile_places_id(&stacks->places, &stacks->frames[i]);
 	if (stacks_end(stacks->stacks, stack) != STACK_COMPLETE)
 		ids[depth++] = stacks->places.cut_id;
 	sample.n_location_ids = depth;

@@ -21,8 +21,8 @@ static void put_string(struct profile_writer *writer, const char *text)
 
 	string->text = xstrdup(text);
 	string->number = HASH_COUNT(writer->strings);
-	HASH_ADD_KEYPTR(hh, writer->strings, string->text,
-			strlen(string->text), string);
+	HASH_ADD_KEYPTR(hh, writer->strings, string->text, strlen(string->text),
+			string);
 	piece.n_strings = 1;
 	piece.strings = &string->text;
 	profile_writer_put(writer, &piece);
@@ -84,8 +84,7 @@ void profile_writer_put_type(struct profile_writer *writer, const char *type,
 	profile_writer_put(writer, &piece);
 }
 
-void profile_writer_put_comment(struct profile_writer *writer,
-				const char *text)
+void profile_writer_put_comment(struct profile_writer *writer, const char *text)
 {
 	int64_t number = profile_writer_text(writer, text);
 	Pprof__Profile piece = PPROF__PROFILE__INIT;

@@ -123,9 +123,9 @@ static void judge_all(struct gather *gather, uint64_t now)
 		judge(gather, process);
 	gather->judged_at = clock_now();
 	took = gather->judged_at - now;
-	gather->judge_next = gather->judged_at + (took * SHARE > JUDGE_TIME ?
-							  took * SHARE :
-							  JUDGE_TIME);
+	gather->judge_next =
+		gather->judged_at +
+		(took * SHARE > JUDGE_TIME ? took * SHARE : JUDGE_TIME);
 }
 
 /* ---- the head ---- */
@@ -217,9 +217,9 @@ static void add_what(const struct gather *gather, struct live_picture *ret)
 
 static double rate_of(uint64_t now, uint64_t before, uint64_t time)
 {
-	return now > before && time ? (double)(now - before) * NS_PER_SECOND /
-					      time :
-				      0;
+	return now > before && time ?
+		       (double)(now - before) * NS_PER_SECOND / time :
+		       0;
 }
 
 static void add_rates(struct gather *gather, uint64_t acquired, uint64_t calls,
@@ -366,8 +366,9 @@ static struct tally **pointers_to(struct tallies *tallies, size_t *count_ret)
 	return list;
 }
 
-static void add_rows(struct gather *gather, const struct gather_request *request,
-		     uint64_t now, struct live_picture *ret)
+static void add_rows(struct gather *gather,
+		     const struct gather_request *request, uint64_t now,
+		     struct live_picture *ret)
 {
 	struct tallies tallies = tallies_of(gather, request->by);
 	struct tally **list CLEANUP(xfree_cleanup) =
@@ -388,7 +389,8 @@ static void add_rows(struct gather *gather, const struct gather_request *request
 }
 
 static void add_stack(const struct gather *gather,
-		      const struct gather_request *request, struct live_picture *ret)
+		      const struct gather_request *request,
+		      struct live_picture *ret)
 {
 	CLEANUP(strbuf_fini) struct strbuf stack = { 0 };
 

@@ -14,7 +14,7 @@ struct memo {
 	uint64_t acquired; /* bytes, at .since */
 	uint64_t since;
 	double rate;
-	char *name;        /* of a site; NULL: not worked out yet */
+	char *name; /* of a site; NULL: not worked out yet */
 	UT_hash_handle hh;
 };
 
@@ -32,7 +32,7 @@ struct judged {
 /* One row while it is added up. */
 struct tally {
 	struct live_row row;
-	int64_t held;      /* bytes, or blocks without a size */
+	int64_t held; /* bytes, or blocks without a size */
 	uint64_t acquired;
 	const struct watched *process; /* BY_SITE */
 	const struct site *site;

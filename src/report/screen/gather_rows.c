@@ -29,9 +29,8 @@ static uint64_t key_of_site(const struct watched *process,
 
 static const char *library_of(const struct site *site)
 {
-	return site->library && *site->library ?
-		       file_base_name(site->library) :
-		       "?";
+	return site->library && *site->library ? file_base_name(site->library) :
+						 "?";
 }
 
 static const char *text_of(enum live_by by, const struct site *site)
@@ -176,8 +175,8 @@ static void add_threads(const struct watched *process, struct tallies *tallies)
 
 	while (heap_next_block(process->heap, &walk, &block)) {
 		uint64_t key = (uint64_t)LIVE_BY_THREAD << 60 |
-			       (uint64_t)process->pid << 32 | block.tid | 1ull
-			       << 59;
+			       (uint64_t)process->pid << 32 | block.tid |
+			       1ull << 59;
 		bool has_size = block.site->function->family->has_size;
 		struct tally *tally = take(tallies, key, NULL);
 

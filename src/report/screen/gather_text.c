@@ -20,8 +20,8 @@ void gather_copy(char *ret, size_t room, const struct strbuf *text)
 
 	if (length >= room) {
 		length = room - 1;
-		while (length && ((unsigned char)text->text[length] & 0xc0) ==
-					 0x80)
+		while (length &&
+		       ((unsigned char)text->text[length] & 0xc0) == 0x80)
 			length--;
 	}
 	if (length)
@@ -83,8 +83,8 @@ static void add_callers(const struct gather *gather, const struct frame *frames,
 	for (size_t i = find_frame(frames, count, frame) + 1;
 	     i < count && added < CALLERS; i++) {
 		const struct frame_name *names;
-		size_t n = namer_names(gather->options.namer, &frames[i],
-				       &names);
+		size_t n =
+			namer_names(gather->options.namer, &frames[i], &names);
 
 		if (is_start(&names[n - 1]))
 			return;
@@ -109,8 +109,7 @@ bool gather_name(const struct gather *gather, const struct watched *process,
 		strbuf_printf(out, "[%d] ", (int)process->pid);
 	if (known)
 		caller = heap_caller(gather->options.stacks,
-				     gather->options.namer, NULL, site,
-				     &frame);
+				     gather->options.namer, NULL, site, &frame);
 	if (caller) {
 		short_name_add(out, caller->function, NAME_WIDTH);
 		if (caller->file)
@@ -153,8 +152,8 @@ static void add_frames(const struct gather *gather, const struct site *site,
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct frame_name *names;
-		size_t inlined = namer_names(gather->options.namer, &frames[i],
-					     &names);
+		size_t inlined =
+			namer_names(gather->options.namer, &frames[i], &names);
 
 		for (size_t k = 0; k < inlined; k++)
 			add_frame(&frames[i], &names[k], out);
@@ -170,8 +169,7 @@ static void add_site(const struct gather *gather, const struct watched *process,
 
 	if (judged && site->number <= judged->count && site->blocks) {
 		strbuf_puts(out, "  why: ");
-		verdict_explain(&judged->verdicts[site->number - 1], site,
-				out);
+		verdict_explain(&judged->verdicts[site->number - 1], site, out);
 		strbuf_putc(out, '\n');
 	}
 	strbuf_puts(out, "  ");
@@ -199,7 +197,8 @@ static void insert(struct largest list[SITES], const struct watched *process,
 {
 	size_t i = SITES;
 
-	while (i && (!list[i - 1].site || list[i - 1].site->bytes < site->bytes))
+	while (i &&
+	       (!list[i - 1].site || list[i - 1].site->bytes < site->bytes))
 		i--;
 	if (i == SITES)
 		return;
@@ -236,9 +235,10 @@ void gather_stack(const struct gather *gather, enum live_by by, uint64_t key,
 				insert(list, process, site);
 		}
 	if (!list[0].site)
-		strbuf_puts(out, by == LIVE_BY_THREAD ?
-				 "  (g shows sites; those have stacks)\n" :
-				 "  (it is gone)\n");
+		strbuf_puts(out,
+			    by == LIVE_BY_THREAD ?
+				    "  (g shows sites; those have stacks)\n" :
+				    "  (it is gone)\n");
 	else if (by == LIVE_BY_SITE)
 		add_site(gather, list[0].process, list[0].site, out);
 	else

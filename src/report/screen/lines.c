@@ -97,9 +97,10 @@ static void add_spark(const struct view *view, const struct live_spark *spark,
 	if (most - least < most / 100)
 		most = least;
 	for (unsigned i = first; i < spark->count; i++) {
-		unsigned level = most > least ? 7.99f *
-						(spark->points[i] - least) /
-						(most - least) : 0;
+		unsigned level = most > least ?
+					 7.99f * (spark->points[i] - least) /
+						 (most - least) :
+					 0;
 
 		strbuf_puts(out, marks_of[view->narrow][level & 7]);
 	}
@@ -113,8 +114,8 @@ static struct live_spark squeezed(const struct live_spark *spark,
 
 	while (width && ret.count > width) {
 		for (unsigned i = 0; i < ret.count / 2; i++)
-			ret.points[i] = (ret.points[2 * i] +
-					 ret.points[2 * i + 1]) / 2;
+			ret.points[i] =
+				(ret.points[2 * i] + ret.points[2 * i + 1]) / 2;
 		if (ret.count % 2)
 			ret.points[ret.count / 2] = ret.points[ret.count - 1];
 		ret.count = (ret.count + 1) / 2;
@@ -210,8 +211,9 @@ static enum line_style add_verdict(const struct live_picture *p,
 		strbuf_add_duration(out, p->judged * NS_PER_SECOND);
 		strbuf_puts(out, " ago");
 	}
-	return p->likely ? LINE_LIKELY :
-	       p->possible ? LINE_POSSIBLE : LINE_PLAIN;
+	return p->likely   ? LINE_LIKELY :
+	       p->possible ? LINE_POSSIBLE :
+			     LINE_PLAIN;
 }
 
 static void add_title(const struct view *view, const struct live_picture *p,
@@ -236,10 +238,8 @@ static const char *const names_of_by[] = {
 };
 
 static const char *const names_of_orders[] = {
-	[LIVE_ORDER_VERDICT] = "verdict",
-	[LIVE_ORDER_HELD] = "held",
-	[LIVE_ORDER_CHANGE] = "change",
-	[LIVE_ORDER_RATE] = "rate",
+	[LIVE_ORDER_VERDICT] = "verdict", [LIVE_ORDER_HELD] = "held",
+	[LIVE_ORDER_CHANGE] = "change",   [LIVE_ORDER_RATE] = "rate",
 	[LIVE_ORDER_AGE] = "age",
 };
 
@@ -311,8 +311,8 @@ static void add_row(const struct live_row *row, struct strbuf *out)
 	add_age(out, row->oldest);
 	strbuf_printf(out, " %-8s  %s",
 		      row->has_level ? row->level == VERDICT_NOT ?
-					       "ok" :
-					       verdict_name(row->level) :
+				       "ok" :
+				       verdict_name(row->level) :
 				       "-",
 		      row->name);
 }
@@ -350,11 +350,11 @@ static void put_head(struct page *page)
 		const struct live_spark *spark =
 			(const void *)((const char *)page->picture +
 				       head_lines[i].spark);
-		unsigned room = page->columns > SPARK_AT ?
-					page->columns - SPARK_AT :
-					0;
-		struct live_spark fits = squeezed(
-			spark, room < SPARK_WIDTH ? room : SPARK_WIDTH);
+		unsigned room =
+			page->columns > SPARK_AT ? page->columns - SPARK_AT : 0;
+		struct live_spark fits = squeezed(spark, room < SPARK_WIDTH ?
+								 room :
+								 SPARK_WIDTH);
 
 		strbuf_clear(&text);
 		head_lines[i].add(page->picture, &text);
@@ -362,9 +362,10 @@ static void put_head(struct page *page)
 			pad_to(&text, SPARK_AT);
 			add_spark(page->view, &fits, fits.count, &text);
 		}
-		put(page, head_lines[i].add == add_cost ?
-				  style_of_cost(page->picture) :
-				  LINE_PLAIN,
+		put(page,
+		    head_lines[i].add == add_cost ?
+			    style_of_cost(page->picture) :
+			    LINE_PLAIN,
 		    strbuf_text(&text));
 	}
 	strbuf_clear(&text);
@@ -466,8 +467,9 @@ static void put_rows(struct page *page, struct view *view,
 	}
 	if (!place)
 		put(page, LINE_FAINT,
-		    view->filter[0] ? "  no name has this text (Esc shows all)" :
-				      "  nothing has been acquired yet");
+		    view->filter[0] ?
+			    "  no name has this text (Esc shows all)" :
+			    "  nothing has been acquired yet");
 }
 
 static const char *const help[] = {
@@ -508,13 +510,16 @@ static void put_foot(struct page *page, unsigned rows)
 		put(page, LINE_KEYS, "any key leads back");
 		break;
 	case VIEW_FILTERS:
-		strbuf_printf(&text, "filter: %s_   (Enter keeps it, Esc shows "
-				     "all)", view->filter);
+		strbuf_printf(&text,
+			      "filter: %s_   (Enter keeps it, Esc shows "
+			      "all)",
+			      view->filter);
 		put(page, LINE_KEYS, strbuf_text(&text));
 		break;
 	case VIEW_SAVES:
-		put(page, LINE_KEYS, "write: t text, j JSON, p pprof, h HTML "
-				     "page; any other key: nothing");
+		put(page, LINE_KEYS,
+		    "write: t text, j JSON, p pprof, h HTML "
+		    "page; any other key: nothing");
 		break;
 	}
 }

@@ -33,8 +33,8 @@ const struct live_picture *live_read(struct live_shared *shared)
 static void halve(struct live_spark *spark)
 {
 	for (unsigned i = 0; i < LIVE_SPARK / 2; i++)
-		spark->points[i] = (spark->points[2 * i] +
-				    spark->points[2 * i + 1]) / 2;
+		spark->points[i] =
+			(spark->points[2 * i] + spark->points[2 * i + 1]) / 2;
 	spark->count = LIVE_SPARK / 2;
 	spark->merged *= 2;
 }

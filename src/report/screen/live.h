@@ -52,27 +52,27 @@ enum live_file {
 struct live_spark {
 	float points[LIVE_SPARK];
 	unsigned count;
-	unsigned merged; /* so many samples make a point */
+	unsigned merged;  /* so many samples make a point */
 	unsigned pending; /* of the one that isn't full */
 };
 
 struct live_row {
-	uint64_t key;       /* never 0; the same in every picture */
+	uint64_t key; /* never 0; the same in every picture */
 	uint64_t bytes, blocks;
-	int64_t change;     /* of the bytes, or of blocks without a size, since
+	int64_t change;  /* of the bytes, or of blocks without a size, since
 			       the mark */
-	double rate;        /* bytes acquired a second; < 0: not known */
-	uint64_t oldest;    /* age in nanoseconds; 0: not known */
-	uint8_t level;      /* enum verdict_level */
+	double rate;     /* bytes acquired a second; < 0: not known */
+	uint64_t oldest; /* age in nanoseconds; 0: not known */
+	uint8_t level;   /* enum verdict_level */
 	bool has_size;
 	bool has_level;
 	char name[LIVE_NAME];
 };
 
 struct live_picture {
-	uint64_t number;    /* from 1 on */
-	uint64_t watched;   /* nanoseconds */
-	uint64_t marked;    /* so long ago; .watched: at the start */
+	uint64_t number;  /* from 1 on */
+	uint64_t watched; /* nanoseconds */
+	uint64_t marked;  /* so long ago; .watched: at the start */
 	bool is_marked;
 	enum live_by by;
 	enum live_order order;
@@ -85,11 +85,11 @@ struct live_picture {
 	double stops;       /* a second */
 	/* The last thing known of leaks. */
 	uint64_t likely, likely_bytes, possible, possible_bytes;
-	double judged;      /* so many seconds ago; < 0: never yet */
+	double judged; /* so many seconds ago; < 0: never yet */
 	struct live_spark resident_spark, bytes_spark, rate_spark, still_spark;
-	uint64_t stack_of;  /* the key of .stack's row; 0: none */
+	uint64_t stack_of;      /* the key of .stack's row; 0: none */
 	char stack[LIVE_STACK]; /* lines */
-	size_t all;         /* rows, those that found no room too */
+	size_t all;             /* rows, those that found no room too */
 	size_t count;
 	struct live_row rows[LIVE_ROWS];
 };
@@ -100,11 +100,11 @@ struct live_shared {
 	_Atomic unsigned latest, reading;
 	/* What the reader asks for. */
 	_Atomic unsigned by, order;
-	_Atomic uint64_t open;   /* the row whose stack is wanted */
-	_Atomic unsigned marks;  /* how often it was asked to set the mark */
+	_Atomic uint64_t open;  /* the row whose stack is wanted */
+	_Atomic unsigned marks; /* how often it was asked to set the mark */
 	_Atomic unsigned saves[LIVE_FILES]; /* how often to write that */
 	_Atomic bool quit;
-	_Atomic bool raw;  /* the terminal isn't as it was before */
+	_Atomic bool raw; /* the terminal isn't as it was before */
 	/* The writer has no more to say. */
 	_Atomic bool over;
 	struct live_picture pictures[3];

@@ -14,8 +14,8 @@
 #include "base/xalloc.h"
 #include "report/screen/curses.h"
 
-#define TICK_MS  50
-#define KEPT_MAX 65536 /* of messages, while the screen is there */
+#define TICK_MS   50
+#define KEPT_MAX  65536 /* of messages, while the screen is there */
 #define LAST_ROWS 10
 
 struct player {
@@ -147,8 +147,8 @@ static void fit_lines(struct player *player)
 
 	for (unsigned i = rows; i < player->rows; i++)
 		strbuf_fini(&player->lines[i].text);
-	player->lines = xreallocarray(player->lines, rows,
-				      sizeof(*player->lines));
+	player->lines =
+		xreallocarray(player->lines, rows, sizeof(*player->lines));
 	for (unsigned i = player->rows; i < rows; i++)
 		player->lines[i] = (struct line){ 0 };
 	player->rows = rows;

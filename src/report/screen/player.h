@@ -9,9 +9,9 @@
 /* What the process of the screen does. */
 struct player_options {
 	struct live_shared *shared;
-	int messages;   /* lines to be shown and printed */
-	pid_t tracer;   /* our parent; it has died when that is another one */
-	unsigned rows;  /* as of screen_options */
+	int messages;  /* lines to be shown and printed */
+	pid_t tracer;  /* our parent; it has died when that is another one */
+	unsigned rows; /* as of screen_options */
 	uint64_t every;
 };
 

@@ -30,9 +30,9 @@ struct screen {
  */
 static void settle_signals(void)
 {
-	static const int usual[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT,
+	static const int usual[] = { SIGTSTP, SIGTTIN,  SIGTTOU, SIGCONT,
 				     SIGCHLD, SIGWINCH, SIGSEGV, SIGBUS,
-				     SIGILL,  SIGFPE,  SIGABRT, SIGTRAP };
+				     SIGILL,  SIGFPE,   SIGABRT, SIGTRAP };
 	sigset_t none;
 
 	for (int number = 1; number < NSIG; number++)
@@ -62,9 +62,9 @@ static NO_RETURN void play(const struct screen_options *options,
 static int new_shared(const struct screen_options *options,
 		      struct live_shared **ret)
 {
-	struct live_shared *shared =
-		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct live_shared *shared = mmap(NULL, sizeof(*shared),
+					  PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (shared == MAP_FAILED)
 		return -errno;

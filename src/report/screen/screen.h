@@ -11,8 +11,8 @@
 struct screen;
 
 struct screen_options {
-	unsigned rows;      /* without a terminal; 0: all */
-	uint64_t every;     /* … a text so often, in nanoseconds */
+	unsigned rows;  /* without a terminal; 0: all */
+	uint64_t every; /* … a text so often, in nanoseconds */
 	enum live_by by;
 	enum live_order order;
 };

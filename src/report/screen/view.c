@@ -60,7 +60,8 @@ static void fold(struct view *view, struct live_shared *shared,
 		     atomic_load(&shared->open) == key ? 0 : key);
 }
 
-static void pause_or_go_on(struct view *view, const struct live_picture *picture)
+static void pause_or_go_on(struct view *view,
+			   const struct live_picture *picture)
 {
 	view->paused = !view->paused;
 	if (view->paused && !view->frozen)

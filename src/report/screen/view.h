@@ -16,20 +16,20 @@
 /* What keys mean. */
 enum view_mode {
 	VIEW_ROWS,
-	VIEW_HELP,   /* any key leads back */
+	VIEW_HELP,    /* any key leads back */
 	VIEW_FILTERS, /* letters go into the filter */
-	VIEW_SAVES,  /* one says as what */
+	VIEW_SAVES,   /* one says as what */
 };
 
 struct view {
 	enum view_mode mode;
 	char filter[VIEW_FILTER];
 	char message[VIEW_MESSAGE];
-	uint64_t selected;     /* a row's key; 0: the first one */
-	size_t first;          /* row on the screen */
+	uint64_t selected; /* a row's key; 0: the first one */
+	size_t first;      /* row on the screen */
 	bool paused;
 	struct live_picture *frozen; /* … when that was; the view's own */
-	bool narrow;           /* the terminal has ASCII alone */
+	bool narrow;                 /* the terminal has ASCII alone */
 };
 
 /* Keys that are no characters. */
@@ -62,7 +62,7 @@ enum line_style {
 	LINE_HEADING, /* of columns */
 	LINE_LIKELY,
 	LINE_POSSIBLE,
-	LINE_FAINT,   /* a row's stack */
+	LINE_FAINT, /* a row's stack */
 	LINE_KEYS,
 };
 

@@ -60,8 +60,8 @@ static json_t *mappings_array(const struct memory_view *view)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < view->mappings.count; i++)
-		json_array_append_new(
-			array, mapping_object(&view->mappings.list[i]));
+		json_array_append_new(array,
+				      mapping_object(&view->mappings.list[i]));
 	return array;
 }
 
@@ -124,13 +124,11 @@ static json_t *heap_object(const struct memory_view *view)
 		json_set_number(object, "map_bytes", glibc->map_bytes);
 	}
 	json_set_number(object, "found_map_blocks", glibc->found_maps);
-	json_set_number(object, "found_map_bytes",
-			     glibc->found_map_bytes);
+	json_set_number(object, "found_map_bytes", glibc->found_map_bytes);
 	json_set_number(object, "map_resident", view->map_resident);
 	json_set_number(object, "thread_caches", glibc->caches);
 	json_set_number(object, "bad_lists", glibc->bad_lists);
-	json_set_number(object, "trim_resident",
-			     view->shape.trim_resident);
+	json_set_number(object, "trim_resident", view->shape.trim_resident);
 	json_set_number(object, "trim_virtual", view->shape.trim_virtual);
 	json_set_number(object, "top_resident", view->shape.top_resident);
 	json_set_number(object, "pinned_pages", view->shape.pinned_pages);

@@ -100,7 +100,6 @@ json_t *leaks_json(const struct leaks *leaks)
 	json_object_set_new(root, "leaks", totals_object(&leaks->reach));
 	json_object_set_new(root, "rings", rings_array(&leaks->reach));
 	json_object_set_new(root, "groups", groups_array(leaks));
-	json_object_set_new(root, "blocks",
-			    blocks_array(&leaks->glibc.blocks));
+	json_object_set_new(root, "blocks", blocks_array(&leaks->glibc.blocks));
 	return root;
 }

@@ -53,10 +53,11 @@ static void add_doubts(const struct leaks *leaks, struct strbuf *out)
 
 	for (size_t i = 0; i < glibc->arena_count; i++)
 		if (glibc->arenas[i].why)
-			strbuf_printf(out, "an arena isn't understood from "
-					   "0x%" PRIx64 " on: %s; blocks "
-					   "there aren't counted, and what "
-					   "they point at is reached\n",
+			strbuf_printf(out,
+				      "an arena isn't understood from "
+				      "0x%" PRIx64 " on: %s; blocks "
+				      "there aren't counted, and what "
+				      "they point at is reached\n",
 				      glibc->arenas[i].trouble,
 				      glibc->arenas[i].why);
 	if (glibc->known_totals && glibc->found_maps != glibc->map_count) {

@@ -47,8 +47,8 @@ static void add_row(const char *name, const struct memory_total *total,
 	strbuf_putc(out, '\n');
 }
 
-static void add_difference(struct strbuf *out, const char *what,
-			   uint64_t whole, uint64_t sum)
+static void add_difference(struct strbuf *out, const char *what, uint64_t whole,
+			   uint64_t sum)
 {
 	strbuf_puts(out, what);
 	amounts_add_change(out, sum, whole);
@@ -127,8 +127,9 @@ static void add_maps(const struct memory_view *view, struct strbuf *out)
 	strbuf_puts(out, ", ");
 	amounts_add_number(out, view->map_resident);
 	strbuf_puts(out, " resident\n");
-	if (!glibc->known_totals || (glibc->found_maps == glibc->map_count &&
-				     glibc->found_map_bytes == glibc->map_bytes))
+	if (!glibc->known_totals ||
+	    (glibc->found_maps == glibc->map_count &&
+	     glibc->found_map_bytes == glibc->map_bytes))
 		return;
 	strbuf_puts(out, "  malloc itself counts ");
 	amounts_add_held(out, glibc->map_bytes, glibc->map_count);
@@ -141,10 +142,11 @@ static void add_sums(const struct memory_view *view, struct strbuf *out)
 
 	add_held(out, "in use: ", sums.bytes[BLOCK_USED],
 		 sums.count[BLOCK_USED]);
-	add_held(out, "free, kept for threads (tcache): ",
-		 sums.bytes[BLOCK_TCACHE], sums.count[BLOCK_TCACHE]);
-	add_held(out, "free, kept by size (fastbins): ",
-		 sums.bytes[BLOCK_FAST], sums.count[BLOCK_FAST]);
+	add_held(out,
+		 "free, kept for threads (tcache): ", sums.bytes[BLOCK_TCACHE],
+		 sums.count[BLOCK_TCACHE]);
+	add_held(out, "free, kept by size (fastbins): ", sums.bytes[BLOCK_FAST],
+		 sums.count[BLOCK_FAST]);
 	add_held(out, "free, among others (bins): ", sums.bytes[BLOCK_FREE],
 		 sums.count[BLOCK_FREE]);
 	add_held(out, "free, at the top: ", sums.bytes[BLOCK_TOP],
@@ -187,8 +189,10 @@ static void add_arena(const struct glibc_arena *arena, struct strbuf *out)
 	amounts_add_column(out, arena->bytes[BLOCK_TOP], 16);
 	strbuf_putc(out, '\n');
 	if (arena->why)
-		strbuf_printf(out, "  not understood from 0x%" PRIx64 " on: "
-				   "%s\n", arena->trouble, arena->why);
+		strbuf_printf(out,
+			      "  not understood from 0x%" PRIx64 " on: "
+			      "%s\n",
+			      arena->trouble, arena->why);
 }
 
 static void add_more(struct strbuf *out, uint64_t rows)
@@ -244,8 +248,9 @@ static void add_doubts(const struct memory_view *view, struct strbuf *out)
 		strbuf_puts(out, " of free blocks; these count as in use\n");
 	}
 	if (!view->frozen && !glibc_is_understood(glibc))
-		strbuf_printf(out, "it was read %u times; --freeze stop keeps "
-				   "the process still meanwhile\n",
+		strbuf_printf(out,
+			      "it was read %u times; --freeze stop keeps "
+			      "the process still meanwhile\n",
 			      view->attempts);
 }
 
@@ -256,8 +261,9 @@ static void add_heap(const struct memory_view *view, unsigned top,
 		strbuf_puts(out, "---- HEAP\nno heap that is understood here "
 				 "(glibc's malloc of a 64-bit program)\n");
 	if (view->allocator)
-		strbuf_printf(out, "---- HEAP OF %s\nits blocks aren't read; "
-				   "its memory is among \"%s\" above\n",
+		strbuf_printf(out,
+			      "---- HEAP OF %s\nits blocks aren't read; "
+			      "its memory is among \"%s\" above\n",
 			      view->allocator,
 			      mapping_kind_name(MAPPING_ANONYMOUS));
 	if (!view->has_glibc)

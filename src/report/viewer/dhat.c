@@ -43,8 +43,7 @@ static json_t *stack_of(const struct viewer_site *row)
 	json_t *array = json_array();
 
 	for (size_t i = row->depth; i-- > 0;)
-		json_array_append_new(array,
-				      json_integer(row->frames[i] + 1));
+		json_array_append_new(array, json_integer(row->frames[i] + 1));
 	return array;
 }
 
@@ -76,8 +75,8 @@ static json_t *points_of(const struct dhat *dhat)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < dhat->viewer.count; i++)
-		json_array_append_new(
-			array, point_of(dhat, &dhat->viewer.sites[i]));
+		json_array_append_new(array,
+				      point_of(dhat, &dhat->viewer.sites[i]));
 	return array;
 }
 
@@ -116,7 +115,8 @@ static json_t *root_of(const struct dhat *dhat)
 	json_object_set_new(root, "cmd", json_string(strbuf_text(&title)));
 	json_set_number(root, "pid", viewer->export->process->pid);
 	json_set_number(root, "tg", viewer_time(viewer, dhat->peak) / UNIT);
-	json_set_number(root, "te", viewer_time(viewer, viewer->timeline->count) / UNIT);
+	json_set_number(root, "te",
+			viewer_time(viewer, viewer->timeline->count) / UNIT);
 	json_object_set_new(root, "pps", points_of(dhat));
 	json_object_set_new(root, "ftbl", frames_of(&viewer->frames));
 	return root;

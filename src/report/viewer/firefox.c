@@ -131,10 +131,10 @@ static json_t *resource_of(struct firefox *firefox, const char *path)
 
 static json_t *functions_of(struct firefox *firefox)
 {
-	static const char *const columns[] = {
-		"isJS", "relevantForJS", "name", "resource", "fileName",
-		"lineNumber", "columnNumber", NULL
-	};
+	static const char *const columns[] = { "isJS",         "relevantForJS",
+					       "name",         "resource",
+					       "fileName",     "lineNumber",
+					       "columnNumber", NULL };
 	const struct frame_table *frames = &firefox->viewer.frames;
 	json_t *table = table_of(columns);
 
@@ -146,8 +146,7 @@ static json_t *functions_of(struct firefox *firefox)
 		put(table, "name", text_number(firefox, row->function));
 		put(table, "resource", resource_of(firefox, row->library));
 		put(table, "fileName",
-		    *row->file ? text_number(firefox, row->file) :
-				 json_null());
+		    *row->file ? text_number(firefox, row->file) : json_null());
 		put(table, "lineNumber", json_null());
 		put(table, "columnNumber", json_null());
 	}
@@ -156,11 +155,17 @@ static json_t *functions_of(struct firefox *firefox)
 
 static json_t *frames_of(const struct firefox *firefox)
 {
-	static const char *const columns[] = {
-		"address", "inlineDepth", "category", "subcategory", "func",
-		"nativeSymbol", "innerWindowID", "implementation", "line",
-		"column", NULL
-	};
+	static const char *const columns[] = { "address",
+					       "inlineDepth",
+					       "category",
+					       "subcategory",
+					       "func",
+					       "nativeSymbol",
+					       "innerWindowID",
+					       "implementation",
+					       "line",
+					       "column",
+					       NULL };
 	const struct frame_table *frames = &firefox->viewer.frames;
 	json_t *table = table_of(columns);
 
@@ -193,8 +198,9 @@ static json_t *resources_of(struct firefox *firefox)
 	json_array_foreach(firefox->libs, i, lib) {
 		put(table, "lib", json_integer(i));
 		put(table, "name",
-		    text_number(firefox, json_string_value(
-						 json_object_get(lib, "name"))));
+		    text_number(firefox,
+				json_string_value(
+					json_object_get(lib, "name"))));
 		put(table, "host", json_null());
 		put(table, "type", json_integer(1)); /* a library */
 	}
@@ -339,9 +345,9 @@ static struct changes changes_of(const struct viewer *viewer,
 static json_t *allocations_of(const struct viewer *viewer,
 			      const int64_t *stacks)
 {
-	static const char *const columns[] = { "time", "weight", "stack",
-					       "memoryAddress", "threadId",
-					       NULL };
+	static const char *const columns[] = { "time",     "weight",
+					       "stack",    "memoryAddress",
+					       "threadId", NULL };
 	struct changes changes = changes_of(viewer, stacks);
 	json_t *table = table_of(columns);
 
@@ -384,7 +390,7 @@ static json_t *empty_table(const char *const *columns)
 
 static void set_tables(json_t *thread, struct firefox *firefox)
 {
-	static const char *const markers[] = { "data", "name", "startTime",
+	static const char *const markers[] = { "data",    "name",  "startTime",
 					       "endTime", "phase", "category",
 					       NULL };
 	static const char *const symbols[] = { "libIndex", "address", "name",
@@ -439,7 +445,8 @@ static json_t *meta_of(const struct viewer *viewer)
 				      1e6));
 	json_object_set_new(meta, "startTime",
 			    json_real(heap_report_wall(viewer->export->config,
-						       process->start) / 1e6));
+						       process->start) /
+				      1e6));
 	json_object_set_new(meta, "processType", json_integer(0));
 	json_object_set_new(meta, "stackwalk", json_integer(1));
 	json_object_set_new(meta, "product", json_string(strbuf_text(&title)));

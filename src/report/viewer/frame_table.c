@@ -144,8 +144,8 @@ uint32_t *frame_table_stack(struct frame_table *table, struct namer *namer,
 		size_t count = namer_names(namer, &frames[depth], &names);
 
 		while (count--)
-			append(&numbers, add_frame(table, &frames[depth],
-						   &names[count]));
+			append(&numbers,
+			       add_frame(table, &frames[depth], &names[count]));
 	}
 	append(&numbers, add_allocator(table, allocator));
 	*count_ret = numbers.count;

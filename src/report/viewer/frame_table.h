@@ -16,8 +16,8 @@ struct frame_row {
 	const char *function; /* shown; see frame_text_add() */
 	const char *library;  /* path as the program sees it; "" = not known */
 	const char *file;     /* "" = not known */
-	unsigned line;  /* 0 = not known */
-	uint64_t address; /* the file's own */
+	unsigned line;        /* 0 = not known */
+	uint64_t address;     /* the file's own */
 };
 
 struct frame_table {

@@ -37,8 +37,8 @@ static struct branch *child_of(struct branch *branch, uint32_t frame)
 	for (size_t i = 0; i < branch->count; i++)
 		if (branch->children[i]->frame == frame)
 			return branch->children[i];
-	branch->children = xgrow(branch->children, branch->count,
-				 &branch->room, sizeof(*branch->children));
+	branch->children = xgrow(branch->children, branch->count, &branch->room,
+				 sizeof(*branch->children));
 	child = xcalloc(1, sizeof(*child));
 	child->frame = frame;
 	branch->children[branch->count++] = child;
@@ -103,8 +103,7 @@ static void put_rest(const struct branch *branch, size_t first, unsigned depth,
 		      "%*sn0: %" PRIu64 " in %zu place%s, all below massif's "
 		      "threshold (%.2f%%)\n",
 		      (int)depth, "", bytes, branch->count - first,
-		      branch->count - first == 1 ? "" : "s",
-		      100. / THRESHOLD);
+		      branch->count - first == 1 ? "" : "s", 100. / THRESHOLD);
 }
 
 /* Recursion as deep as the stacks are: at most UNWIND_DEPTH_MAX. */
@@ -152,8 +151,9 @@ static void put_snapshot(const struct viewer *viewer, unsigned intervals,
 
 static void put_head(const struct viewer *viewer, struct strbuf *out)
 {
-	strbuf_puts(out, "desc: made by " PACKAGE_STRING ", from a process that "
-			 "ran\ncmd: ");
+	strbuf_puts(out,
+		    "desc: made by " PACKAGE_STRING ", from a process that "
+		    "ran\ncmd: ");
 	viewer_add_title(viewer, out);
 	strbuf_puts(out, "\ntime_unit: ms\n");
 }

@@ -67,10 +67,11 @@ static json_t *profile_of(const struct viewer *viewer, enum heap_value value)
 	json_object_set_new(profile, "name",
 			    json_sprintf("%s, %s", text->what, text->unit));
 	json_object_set_new(profile, "unit",
-			    json_string(value == HEAP_INUSE_BYTES ||
-							value == HEAP_ALLOC_BYTES ?
-						"bytes" :
-						"none"));
+			    json_string(
+				    value == HEAP_INUSE_BYTES ||
+						    value == HEAP_ALLOC_BYTES ?
+					    "bytes" :
+					    "none"));
 	json_object_set_new(profile, "startValue", json_integer(0));
 	json_object_set_new(profile, "endValue", json_number(total));
 	json_object_set_new(profile, "samples", samples);

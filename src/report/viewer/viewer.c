@@ -24,8 +24,8 @@ void viewer_init(struct viewer *viewer, const struct heap_export *export)
 	struct heap *heap = export->process->heap;
 
 	*viewer = (struct viewer){ .export = export };
-	viewer->sites = xcalloc(heap_site_count(heap) + 1,
-				sizeof(*viewer->sites));
+	viewer->sites =
+		xcalloc(heap_site_count(heap) + 1, sizeof(*viewer->sites));
 	for (size_t i = 1; i <= heap_site_count(heap); i++)
 		if (heap_export_is_shown(heap_site(heap, i)))
 			add_site(viewer, heap_site(heap, i));
@@ -41,8 +41,8 @@ void viewer_fini(struct viewer *viewer)
 }
 
 struct heap_export_held viewer_held(const struct viewer *viewer,
-			       const struct viewer_site *row,
-			       unsigned intervals)
+				    const struct viewer_site *row,
+				    unsigned intervals)
 {
 	const struct timeline_cells *cells = &row->site->times_of_blocks;
 	struct heap_export_held held = { 0 };
@@ -64,13 +64,13 @@ struct heap_export_held viewer_held(const struct viewer *viewer,
 }
 
 struct heap_export_held viewer_held_by_all(const struct viewer *viewer,
-				      unsigned intervals)
+					   unsigned intervals)
 {
 	struct heap_export_held sum = { 0 };
 
 	for (size_t i = 0; i < viewer->count; i++) {
-		struct heap_export_held held = viewer_held(
-			viewer, &viewer->sites[i], intervals);
+		struct heap_export_held held =
+			viewer_held(viewer, &viewer->sites[i], intervals);
 
 		sum.blocks += held.blocks;
 		sum.bytes += held.bytes;
@@ -106,8 +106,8 @@ void viewer_add_title(const struct viewer *viewer, struct strbuf *out)
 {
 	const struct watched *process = viewer->export->process;
 
-	names_escape(out, process->program ?
-				  file_base_name(process->program) : "?");
+	names_escape(out,
+		     process->program ? file_base_name(process->program) : "?");
 	strbuf_printf(out, " (%d)", (int)process->pid);
 }
 

@@ -31,12 +31,12 @@ void viewer_fini(struct viewer *viewer);
  * of them: now.
  */
 struct heap_export_held viewer_held(const struct viewer *viewer,
-			       const struct viewer_site *site,
-			       unsigned intervals);
+				    const struct viewer_site *site,
+				    unsigned intervals);
 
 /* The same of all sites. */
 struct heap_export_held viewer_held_by_all(const struct viewer *viewer,
-				      unsigned intervals);
+					   unsigned intervals);
 
 /* After how many intervals most was held. */
 unsigned viewer_peak(const struct viewer *viewer);

@@ -21,7 +21,7 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 #ifndef MAP_SHARED
-#define MAP_SHARED 1
+#define MAP_SHARED  1
 #define MAP_PRIVATE 2
 #endif
 
@@ -46,8 +46,7 @@ _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_header, boot_return) == AGENT_BOOT_RETURN,
 	       "as hook.S has it");
-_Static_assert(offsetof(struct agent_stub, function) == 24,
-	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, function) == 24, "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
 _Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
@@ -171,9 +170,9 @@ static void take_block(struct agent_thread *thread)
 {
 	uint32_t none = 0, offer, block = take_offer(&offer);
 
-	if (block && !__atomic_compare_exchange_n(&thread->block, &none, block,
-						  false, __ATOMIC_RELEASE,
-						  __ATOMIC_RELAXED))
+	if (block &&
+	    !__atomic_compare_exchange_n(&thread->block, &none, block, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		__atomic_store_n(&agent_shared.offers[offer], block,
 				 __ATOMIC_RELEASE);
 }
@@ -237,8 +236,8 @@ static inline struct agent_thread *find_thread(const struct config *config)
 	const uint32_t tid = own_tid(config);
 	struct agent_thread *thread = entry_at(home_of(pointer));
 
-	if (__builtin_expect(thread->pointer == pointer &&
-				     thread->tid == tid && thread->block,
+	if (__builtin_expect(thread->pointer == pointer && thread->tid == tid &&
+				     thread->block,
 			     1))
 		return thread;
 	return claim(pointer, tid);
@@ -260,9 +259,8 @@ static inline struct agent_block *block_at(const struct config *config,
 static inline bool has_failed(const struct agent_frame *frame)
 {
 	const uint32_t failure = frame->stub->failure;
-	const int64_t result = failure & AGENT_WIDE ?
-				       (int64_t)frame->result :
-				       (int32_t)frame->result;
+	const int64_t result = failure & AGENT_WIDE ? (int64_t)frame->result :
+						      (int32_t)frame->result;
 
 	switch (failure & ~AGENT_WIDE) {
 	case AGENT_FAILS_MINUS_ONE:
@@ -360,9 +358,9 @@ static inline bool is_full(const struct config *config,
  * Returns whether there is any now. The thread keeps its processor meanwhile:
  * every way to give it up is a system call, which a filter may kill for.
  */
-static __attribute__((noinline)) bool
-wait_for_room(const struct config *config, struct agent_block *block,
-	      unsigned words)
+static __attribute__((noinline)) bool wait_for_room(const struct config *config,
+						    struct agent_block *block,
+						    unsigned words)
 {
 	const uint64_t began = ticks();
 
@@ -486,8 +484,7 @@ write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
 
 static inline void write_record(const struct config *config,
 				struct agent_block *block, uint32_t tid,
-				const struct agent_frame *frame,
-				uint64_t ended)
+				const struct agent_frame *frame, uint64_t ended)
 {
 	uint64_t *ring = block->ring;
 	const unsigned arguments = frame->stub->arguments;
@@ -571,9 +568,9 @@ static inline bool is_sampled(uint64_t ended)
  * From the original's return on. What is done before it is called, and reading
  * the clock a second time, go on beside other work of the processor.
  */
-static __attribute__((noinline)) void
-sample(const struct config *config, const struct agent_thread *thread,
-       uint64_t ended)
+static __attribute__((noinline)) void sample(const struct config *config,
+					     const struct agent_thread *thread,
+					     uint64_t ended)
 {
 	const uint64_t took = ticks() - ended;
 	struct agent_block *block;
@@ -690,8 +687,8 @@ static inline bool step_out(struct step *step, uint64_t rule)
 /* One more than the depth is looked at: whether the stack goes on. */
 static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 {
-	const uint64_t era = __atomic_load_n(&agent_shared.rows_era,
-					     __ATOMIC_ACQUIRE);
+	const uint64_t era =
+		__atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE);
 	uint64_t rule;
 
 	ret->count = 0;
@@ -710,8 +707,7 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 		if (!step_out(step, rule))
 			return false;
 	}
-	return __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) ==
-	       era;
+	return __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) == era;
 }
 
 /* Of a thread whose stack is known, and that is on it. */
@@ -751,8 +747,9 @@ static void write_entry(const struct config *config, struct agent_block *block,
 	ring[(position + AGENT_WATCH_TIME) & mask] = frame->began;
 	ring[(position + AGENT_WATCH_SLOT) & mask] =
 		(uint64_t)&frame->return_address;
-	ring[(position + AGENT_WATCH_STUB) & mask] = agent_record_stub(
-		frame->stub->index, 0, AGENT_WATCH_ENTRY, tid);
+	ring[(position + AGENT_WATCH_STUB) & mask] =
+		agent_record_stub(frame->stub->index, 0, AGENT_WATCH_ENTRY,
+				  tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] =
 		stack->count | (stack->complete ? AGENT_COMPLETE : 0);
 	for (i = 0; i < arguments; i++)
@@ -828,8 +825,9 @@ static void write_return(const struct config *config, struct agent_block *block,
 	ring[(position + AGENT_WATCH_TIME) & mask] = now;
 	ring[(position + AGENT_WATCH_SLOT) & mask] =
 		(uint64_t)&frame->return_address;
-	ring[(position + AGENT_WATCH_STUB) & mask] = agent_record_stub(
-		frame->stub->index, 0, AGENT_WATCH_RETURN, tid);
+	ring[(position + AGENT_WATCH_STUB) & mask] =
+		agent_record_stub(frame->stub->index, 0, AGENT_WATCH_RETURN,
+				  tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] = frame->result;
 	ring[behind & mask] = frame->return_address;
 	if (stored) {
@@ -871,13 +869,14 @@ void agent_returned(const struct agent_frame *frame, uint64_t now)
 static long map_gate(void)
 {
 	long gate = (long)&agent_gate;
-	long err = system_call(__NR_mmap, gate, AGENT_GATE_SIZE, PROT_READ | PROT_WRITE,
+	long err = system_call(__NR_mmap, gate, AGENT_GATE_SIZE,
+			       PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
 
 	if (err != gate)
 		return err;
-	return system_call(__NR_madvise, gate, AGENT_GATE_SIZE,
-			   MADV_WIPEONFORK, 0, 0, 0);
+	return system_call(__NR_madvise, gate, AGENT_GATE_SIZE, MADV_WIPEONFORK,
+			   0, 0, 0);
 }
 
 /* Returns the descriptor, or a negative errno; then nothing is left open. */
@@ -894,7 +893,8 @@ static long map_shared(void)
 		return fd;
 	err = system_call(__NR_ftruncate, fd, size, 0, 0, 0, 0);
 	if (!err)
-		err = system_call(__NR_mmap, shared, size, PROT_READ | PROT_WRITE,
+		err = system_call(__NR_mmap, shared, size,
+				  PROT_READ | PROT_WRITE,
 				  MAP_SHARED | MAP_FIXED, fd, 0);
 	if (err == shared)
 		return fd;

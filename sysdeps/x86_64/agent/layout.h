@@ -22,15 +22,15 @@
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
 #define AGENT_VERSION 2
 
-#define AGENT_CODE_SIZE	    0x4000
+#define AGENT_CODE_SIZE     0x4000
 #define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
-#define AGENT_STUB_SIZE	    128
-#define AGENT_STUBS	    64
+#define AGENT_STUB_SIZE     128
+#define AGENT_STUBS         64
 #define AGENT_GATE_OFFSET   (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
-#define AGENT_GATE_SIZE	    0x1000
+#define AGENT_GATE_SIZE     0x1000
 #define AGENT_SHARED_OFFSET 0x10000
-#define AGENT_ARGUMENTS	    6
-#define AGENT_CAPTURES	    3
+#define AGENT_ARGUMENTS     6
+#define AGENT_CAPTURES      3
 #define AGENT_CAPTURE_MOST  256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
@@ -39,13 +39,13 @@
 struct agent_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t boot;	      /* offset of the code that maps the rest */
-	uint32_t hook;	      /* offset of what stubs jump to */
-	uint32_t code_size;   /* of the image */
-	uint32_t errand;      /* offsets of code to be copied elsewhere, and of
+	uint32_t boot;      /* offset of the code that maps the rest */
+	uint32_t hook;      /* offset of what stubs jump to */
+	uint32_t code_size; /* of the image */
+	uint32_t errand;    /* offsets of code to be copied elsewhere, and of
 				 its end, where struct agent_errand follows */
 	uint32_t errand_end;
-	uint32_t watch;	      /* as .hook, where calls are watched */
+	uint32_t watch; /* as .hook, where calls are watched */
 	uint32_t unused;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
@@ -78,15 +78,15 @@ enum agent_boot {
 #define AGENT_STUB_ORIGINAL 16 /* offset of original, for assembly */
 
 struct agent_stub {
-	uint8_t code[16];    /* loads its own address, jumps to the hook */
-	uint64_t original;   /* where the function goes on: itself, or copy */
-	uint64_t function;   /* where it begins, and was called */
+	uint8_t code[16];  /* loads its own address, jumps to the hook */
+	uint64_t original; /* where the function goes on: itself, or copy */
+	uint64_t function; /* where it begins, and was called */
 	uint32_t index;
-	uint8_t arguments;   /* how many are recorded */
+	uint8_t arguments;                /* how many are recorded */
 	uint8_t captures[AGENT_CAPTURES]; /* AGENT_CAPTURE_USED | …, or 0 */
-	uint32_t failure;    /* enum agent_failure, and AGENT_WIDE */
+	uint32_t failure; /* enum agent_failure, and AGENT_WIDE */
 	uint32_t used;
-	uint8_t copy[80];    /* its first instruction, and a jump behind that */
+	uint8_t copy[80]; /* its first instruction, and a jump behind that */
 };
 
 /*
@@ -95,11 +95,11 @@ struct agent_stub {
  * itself, what lies in the page of its first byte.
  */
 #define AGENT_CAPTURE_WHICH  7
-#define AGENT_CAPTURE_RESULT 7	 /* not an argument */
-#define AGENT_CAPTURE_TEXT   8	 /* up to a NUL */
-#define AGENT_CAPTURE_ALL    16	 /* … whatever pages it lies in */
-#define AGENT_CAPTURE_BY_2   32	 /* no more than the second argument says */
-#define AGENT_CAPTURE_BY_3   64	 /* … the third */
+#define AGENT_CAPTURE_RESULT 7  /* not an argument */
+#define AGENT_CAPTURE_TEXT   8  /* up to a NUL */
+#define AGENT_CAPTURE_ALL    16 /* … whatever pages it lies in */
+#define AGENT_CAPTURE_BY_2   32 /* no more than the second argument says */
+#define AGENT_CAPTURE_BY_3   64 /* … the third */
 #define AGENT_CAPTURE_USED   128
 
 /* Which results are failures: ints, or with AGENT_WIDE 64 bits. */
@@ -122,27 +122,27 @@ enum agent_failure {
 
 /* Private to the process, and zeros in a forked child. */
 struct agent_gate {
-	uint64_t on;	      /* hooks look at nothing else while this is 0 */
-	uint64_t mode;	      /* AGENT_COUNTS | … */
-	uint64_t patience;    /* how many ticks old the last sign of life of
+	uint64_t on;       /* hooks look at nothing else while this is 0 */
+	uint64_t mode;     /* AGENT_COUNTS | … */
+	uint64_t patience; /* how many ticks old the last sign of life of
 				 calltrap may be */
-	uint64_t blocks;      /* offset of the first, in what is shared */
+	uint64_t blocks;   /* offset of the first, in what is shared */
 	uint64_t block_size;
-	uint64_t ring_words;  /* a power of two; 0: there are none */
-	int64_t errno_offset; /* from the thread pointer; 0: not known */
-	int64_t tid_offset;   /* … of the thread's number; likewise */
+	uint64_t ring_words;    /* a power of two; 0: there are none */
+	int64_t errno_offset;   /* from the thread pointer; 0: not known */
+	int64_t tid_offset;     /* … of the thread's number; likewise */
 	uint64_t capture_bytes; /* no more of each; AGENT_CAPTURE_MOST or less */
-	uint64_t depth;	      /* so many frames of each watched call's stack */
+	uint64_t depth; /* so many frames of each watched call's stack */
 	/* What boot has done. */
-	uint64_t booted;      /* enum agent_boot */
-	int64_t boot_result;  /* descriptor, or a negative errno */
+	uint64_t booted;     /* enum agent_boot */
+	int64_t boot_result; /* descriptor, or a negative errno */
 };
 
-#define AGENT_COUNTS	1 /* counters are kept */
+#define AGENT_COUNTS    1 /* counters are kept */
 #define AGENT_DURATIONS 2 /* … and how many calls took how long */
-#define AGENT_RECORDS	4 /* each call is written to the thread's ring */
-#define AGENT_WAITS	8 /* … as soon as there is room, while calltrap lives */
-#define AGENT_WATCHES	16 /* … its entry, with its stack, and its return */
+#define AGENT_RECORDS   4 /* each call is written to the thread's ring */
+#define AGENT_WAITS     8 /* … as soon as there is room, while calltrap lives */
+#define AGENT_WATCHES   16 /* … its entry, with its stack, and its return */
 
 /*
  * Of one thread; found by its thread pointer. A cache line. Another thread may
@@ -150,9 +150,9 @@ struct agent_gate {
  * and so does calltrap that gives the block of one that has ended to others.
  */
 struct agent_thread {
-	uint64_t pointer;   /* what lies at fs:0; 0: free */
-	uint32_t tid;	    /* 0: not known */
-	uint32_t block;	    /* 0: none, see agent_shared */
+	uint64_t pointer; /* what lies at fs:0; 0: free */
+	uint32_t tid;     /* 0: not known */
+	uint32_t block;   /* 0: none, see agent_shared */
 	/* Where its stack lies, as far as it may be read; of this thread: */
 	uint64_t stack_low, stack_high;
 	uint64_t stack_tid;
@@ -171,17 +171,17 @@ struct agent_thread {
  */
 struct agent_row {
 	uint64_t address; /* 0: none. Written last */
-	uint64_t rule;	  /* agent_rule() */
+	uint64_t rule;    /* agent_rule() */
 };
 
-#define AGENT_ROWS	  16384
+#define AGENT_ROWS        16384
 #define AGENT_ROW_PROBING 8
 
 enum agent_rule_bits {
-	AGENT_RULE_OUTERMOST = 1,  /* nobody has called it */
-	AGENT_RULE_BY_FP = 2,	   /* the offset is from the frame pointer */
-	AGENT_RULE_IN_MEMORY = 4,  /* the frame's end is what lies there */
-	AGENT_RULE_FP_SAVED = 8,   /* the caller's frame pointer lies … */
+	AGENT_RULE_OUTERMOST = 1, /* nobody has called it */
+	AGENT_RULE_BY_FP = 2,     /* the offset is from the frame pointer */
+	AGENT_RULE_IN_MEMORY = 4, /* the frame's end is what lies there */
+	AGENT_RULE_FP_SAVED = 8,  /* the caller's frame pointer lies … */
 	AGENT_RULE_FP_UNKNOWN = 16,
 };
 
@@ -216,9 +216,9 @@ static inline unsigned agent_row_home(uint64_t address)
  * another calltrap takes over, or when memory is given back.
  */
 struct agent_shared {
-	uint64_t beat;	  /* calltrap's sign of life: the time stamp counter */
+	uint64_t beat;    /* calltrap's sign of life: the time stamp counter */
 	uint64_t dropped; /* records of threads without a ring */
-	uint64_t more;	  /* blocks will be offered when these are taken */
+	uint64_t more;    /* blocks will be offered when these are taken */
 	uint64_t unused[5];
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
@@ -251,13 +251,13 @@ struct agent_histogram {
  * block.
  */
 struct agent_block {
-	uint64_t head;	  /* words ever reserved in the ring … */
-	uint64_t dropped; /* records that found no room */
-	uint64_t sampled; /* calls of which it was measured … */
+	uint64_t head;          /* words ever reserved in the ring … */
+	uint64_t dropped;       /* records that found no room */
+	uint64_t sampled;       /* calls of which it was measured … */
 	uint64_t sampled_ticks; /* … what the hook itself took */
-	uint64_t waited_ticks; /* for room */
+	uint64_t waited_ticks;  /* for room */
 	uint64_t unused[3];
-	uint64_t tail;	  /* … and read */
+	uint64_t tail; /* … and read */
 	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_histogram histograms[AGENT_STUBS];
@@ -281,7 +281,7 @@ enum agent_record_word {
 	AGENT_WORD_RETURN, /* the caller's return address … */
 	AGENT_WORD_SLOT,   /* … and where it lies on the stack */
 	AGENT_WORD_RESULT,
-	AGENT_WORD_STUB,   /* agent_record_stub() */
+	AGENT_WORD_STUB, /* agent_record_stub() */
 };
 
 /*
@@ -325,9 +325,10 @@ enum agent_watch_kind { AGENT_WATCH_ENTRY = 1, AGENT_WATCH_RETURN };
 #define AGENT_WATCH_RETURN_WORDS (AGENT_WATCH_FIXED + 1)
 #define AGENT_WATCH_STORED_WORDS (AGENT_WATCH_FIXED + 3)
 
-#define AGENT_DEPTH_MAX	  128 /* of frames */
-#define AGENT_COMPLETE	  0x10000 /* that was the thread's first function */
-#define AGENT_WATCH_WORDS (AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX)
+#define AGENT_DEPTH_MAX 128     /* of frames */
+#define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
+#define AGENT_WATCH_WORDS \
+	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX)
 
 /* A ring is full before its end: for handlers that come in between. */
 #define AGENT_RING_SLACK 4096
