@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/ptrace.h"
@@ -129,6 +131,8 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 		return "calltrap can't do that on this kind of processor";
 	if (procfs_status(pid, &status))
 		return "it has ended";
+	if (freezer_has_frozen("", pid))
+		return "it is frozen (by its cgroup)";
 	if (status.seccomp)
 		return "seccomp limits its system calls";
 	if (has_userfaultfd(pid))
@@ -398,11 +402,31 @@ static bool write_all(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-static bool read_all(int fd, void *ret, size_t size)
+#define PATIENCE_MS 10000
+
+/*
+ * A process that is frozen by its cgroup in the midst of a call ends it when it
+ * is thawed: nobody knows when. Its helper stays with it, and is waited for no
+ * more.
+ */
+static bool hears_from_helper(struct copy *copy)
+{
+	struct pollfd from = { .fd = copy->from, .events = POLLIN };
+
+	if (poll(&from, 1, PATIENCE_MS) > 0)
+		return true;
+	copy->helper = 0;
+	return false;
+}
+
+static bool read_all(struct copy *copy, void *ret, size_t size)
 {
 	while (size) {
-		const ssize_t n = read(fd, ret, size);
+		ssize_t n;
 
+		if (!hears_from_helper(copy))
+			return false;
+		n = read(copy->from, ret, size);
 		if (n <= 0)
 			return false;
 		ret = (uint8_t *)ret + n;
@@ -482,12 +506,11 @@ static void dismiss(struct copy *copy)
 		(void)waitpid(copy->helper, &status, 0);
 }
 
-static bool take_tasks(const struct copy *copy, uint64_t count,
-		       struct freeze *ret)
+static bool take_tasks(struct copy *copy, uint64_t count, struct freeze *ret)
 {
 	*ret = (struct freeze){ .count = count, .room = count };
 	ret->tasks = xcalloc(count + 1, sizeof(*ret->tasks));
-	if (read_all(copy->from, ret->tasks, count * sizeof(*ret->tasks)))
+	if (read_all(copy, ret->tasks, count * sizeof(*ret->tasks)))
 		return true;
 	freeze_fini(ret);
 	return false;
@@ -501,7 +524,7 @@ int copy_begin(struct copy *copy, pid_t pid, struct freeze *ret,
 
 	if (err)
 		return err;
-	if (read_all(copy->from, &begun, sizeof(begun)) &&
+	if (read_all(copy, &begun, sizeof(begun)) &&
 	    take_tasks(copy, begun.count, ret)) {
 		copy->pid = begun.pid;
 		*pause_ret = begun.pause_ns;
@@ -518,7 +541,7 @@ uint64_t copy_end(struct copy *copy, bool *reaped_ret)
 	struct end end = { .reaped = false };
 
 	if (write_all(copy->to, "", 1))
-		(void)read_all(copy->from, &end, sizeof(end));
+		(void)read_all(copy, &end, sizeof(end));
 	dismiss(copy);
 	*reaped_ret = end.reaped;
 	return end.pause_ns;

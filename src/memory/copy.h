@@ -18,8 +18,8 @@ struct copy {
 	pid_t pid;           /* of the copy */
 	pid_t own_pid;       /* as the process knows it */
 	taddr_t instruction; /* where the process makes system calls */
-	pid_t helper;
-	int from, to; /* pipes from it and to it */
+	pid_t helper;        /* 0: it takes too long, and is left alone */
+	int from, to;        /* pipes from it and to it */
 };
 
 /*
