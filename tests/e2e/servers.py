@@ -13,7 +13,9 @@ SLOT = 0.005 # as in load_client.py
 def start_redis(case, path):
     server = case.start(["redis-server", "--port", "0", "--unixsocket", path,
                          "--dir", case.dir, "--save", "", "--appendonly",
-                         "no", "--daemonize", "no", "--loglevel", "notice"])
+                         "no", "--daemonize", "no", "--loglevel", "notice",
+                         # It keeps commands that are slow: here all may be.
+                         "--slowlog-log-slower-than", "-1"])
     h.wait_until(lambda: os.path.exists(path) or
                  server.popen.poll() is not None, "redis-server")
     h.check_equal(server.popen.poll(), None, "redis-server's end: " +
