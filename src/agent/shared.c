@@ -287,6 +287,19 @@ static void look_for_stuck(struct shared *shared, unsigned block, uint64_t head,
 	}
 }
 
+/* What was read, from before on, may be written to again. */
+static void give_room(struct shared *shared, unsigned block, uint64_t before,
+		      uint64_t head, uint64_t now)
+{
+	const struct ring *ring = &shared->rings[block];
+
+	if (ring->position != before)
+		shared->stuck[block] = 0;
+	look_for_stuck(shared, block, head, now);
+	__atomic_store_n(&block_at(shared, block)->tail, ring->position,
+			 __ATOMIC_RELEASE);
+}
+
 static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 			shared_visitor *visit, void *context)
 {
@@ -304,10 +317,7 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 	while (ring_read(ring, head, &record, pieces))
 		if (record.stub < shared->stubs)
 			visit(context, &record);
-	if (ring->position != before)
-		shared->stuck[block] = 0;
-	look_for_stuck(shared, block, head, now);
-	__atomic_store_n(&own->tail, ring->position, __ATOMIC_RELEASE);
+	give_room(shared, block, before, head, now);
 }
 
 void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
@@ -334,10 +344,7 @@ static void read_block(struct shared *shared, unsigned block, uint64_t now,
 	while (ring_read_watched(ring, head, &watched))
 		if (watched.stub < shared->stubs)
 			visit(context, &watched);
-	if (ring->position != before)
-		shared->stuck[block] = 0;
-	look_for_stuck(shared, block, head, now);
-	__atomic_store_n(&own->tail, ring->position, __ATOMIC_RELEASE);
+	give_room(shared, block, before, head, now);
 }
 
 void shared_read_watched(struct shared *shared, uint64_t now,

@@ -86,6 +86,24 @@ struct agent_engine {
 	struct agent_engine_report report;
 };
 
+/* ---- agent_reading.c ---- */
+
+/* Where what is read of a space goes. */
+struct agent_reading {
+	struct agent_space *space;
+	struct agent_point *points[AGENT_STUBS]; /* by stub */
+};
+
+/* False when there is nothing to be read: the agent isn't inside. */
+bool agent_reading_begin(struct agent_space *space, struct agent_reading *ret);
+
+/*
+ * The point that something belongs to which was over at that time (in ticks).
+ * NULL when there is none: the program can write what it likes there.
+ */
+struct agent_point *agent_reading_point(const struct agent_reading *reading,
+					unsigned stub, uint64_t time);
+
 /* ---- agent_records.c ---- */
 
 /*

@@ -39,39 +39,16 @@ static struct regs entry_regs(const struct agent_point *point,
 			      } };
 }
 
-/* Where records of a space go, and whose they are. */
-struct reading {
-	struct agent_space *space;
-	struct agent_point *points[AGENT_STUBS];
-};
-
-static void list_points(struct agent_space *space, struct reading *ret)
-{
-	struct agent_point *point;
-
-	*ret = (struct reading){ .space = space };
-	for (point = space->points; point; point = point->next)
-		if (point->stub >= 0 && point->stub < AGENT_STUBS)
-			ret->points[point->stub] = point;
-}
-
-/* What the program has written itself may be of any time. */
-static bool is_past(struct agent_engine *engine, uint64_t time)
-{
-	if (time > engine->latest)
-		engine->latest = ticks_now();
-	return time <= engine->latest;
-}
-
 static void keep(void *context, const struct agent_record *record)
 {
-	const struct reading *reading = context;
+	const struct agent_reading *reading = context;
 	struct agent_space *space = reading->space;
 	struct agent_engine *engine = space->engine;
+	struct agent_point *point =
+		agent_reading_point(reading, record->stub, record->ended);
 	struct recorded *one;
 
-	if (record->stub >= AGENT_STUBS || !reading->points[record->stub] ||
-	    record->ended < record->began || !is_past(engine, record->ended))
+	if (!point || record->ended < record->began)
 		return;
 	if (engine->recorded_count == engine->recorded_room)
 		engine->recorded = xgrow(engine->recorded,
@@ -80,7 +57,7 @@ static void keep(void *context, const struct agent_record *record)
 					 sizeof(*engine->recorded));
 	engine->report.calls++;
 	one = &engine->recorded[engine->recorded_count++];
-	one->point = reading->points[record->stub];
+	one->point = point;
 	one->tid = record->tid ? record->tid : space->pid;
 	one->record = *record;
 	one->record.pieces = NULL;
@@ -109,11 +86,10 @@ void agent_records_forget(struct agent_engine *engine)
 
 static void read_space(struct agent_space *space)
 {
-	struct reading reading;
+	struct agent_reading reading;
 
-	if (!space->agent.shared.memory)
+	if (!agent_reading_begin(space, &reading))
 		return;
-	list_points(space, &reading);
 	shared_read(&space->agent.shared, clock_now(), keep, &reading);
 }
 

@@ -123,29 +123,6 @@ static void tell_call(struct agent_engine *engine,
 
 /* ---- reading ---- */
 
-struct watching {
-	struct agent_space *space;
-	struct agent_point *points[AGENT_STUBS];
-};
-
-static void list_points(struct agent_space *space, struct watching *ret)
-{
-	struct agent_point *point;
-
-	*ret = (struct watching){ .space = space };
-	for (point = space->points; point; point = point->next)
-		if (point->stub >= 0 && point->stub < AGENT_STUBS)
-			ret->points[point->stub] = point;
-}
-
-/* What the program has written itself may be of any time. */
-static bool is_past(struct agent_engine *engine, uint64_t time)
-{
-	if (time > engine->latest)
-		engine->latest = ticks_now();
-	return time <= engine->latest;
-}
-
 static struct watched_call *add(struct agent_engine *engine)
 {
 	struct watched_list *list = &engine->watched;
@@ -170,18 +147,19 @@ static stack_id stack_of(struct agent_space *space,
 
 static void keep(void *context, const struct agent_watched *watched)
 {
-	const struct watching *watching = context;
-	struct agent_space *space = watching->space;
+	const struct agent_reading *reading = context;
+	struct agent_space *space = reading->space;
 	struct agent_engine *engine = space->engine;
+	struct agent_point *point =
+		agent_reading_point(reading, watched->stub, watched->time);
 	struct watched_call *call;
 
-	if (watched->stub >= AGENT_STUBS || !watching->points[watched->stub] ||
-	    !is_past(engine, watched->time) ||
+	if (!point ||
 	    (watched->kind == AGENT_WATCH_ENTRY && !watched->frame_count))
 		return;
 	call = add(engine);
 	*call = (struct watched_call){
-		.point = watching->points[watched->stub],
+		.point = point,
 		.kind = watched->kind,
 		.tid = watched->tid,
 		.time = watched->time,
@@ -222,15 +200,12 @@ static void read_all(struct agent_engine *engine)
 {
 	struct watched_list *list = &engine->watched;
 	struct agent_space *space;
-	struct watching watching;
+	struct agent_reading reading;
 
-	for (space = engine->spaces; space; space = space->next) {
-		if (!space->agent.shared.memory)
-			continue;
-		list_points(space, &watching);
-		shared_read_watched(&space->agent.shared, clock_now(), keep,
-				    &watching);
-	}
+	for (space = engine->spaces; space; space = space->next)
+		if (agent_reading_begin(space, &reading))
+			shared_read_watched(&space->agent.shared, clock_now(),
+					    keep, &reading);
 	if (!is_sorted(list))
 		qsort(list->calls, list->count, sizeof(*list->calls),
 		      compare_times);
