@@ -27,8 +27,8 @@ static bool is_past(struct agent_engine *engine, uint64_t time)
 struct agent_point *agent_reading_point(const struct agent_reading *reading,
 					unsigned stub, uint64_t time)
 {
-	struct agent_point *point =
-		stub < AGENT_STUBS ? reading->points[stub] : NULL;
+	struct agent_point *point = stub < AGENT_STUBS ? reading->points[stub] :
+							 NULL;
 
 	return point && is_past(reading->space->engine, time) ? point : NULL;
 }
