@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/cgroup_folder.h"
 
 /* Limits above this are v1's way to say that there is none. */
 #define NO_LIMIT (UINT64_C(1) << 60)
@@ -113,9 +114,8 @@ static void read_machine(const char *root, struct vitals *ret)
 
 /* ---- its cgroup ---- */
 
-struct hierarchy {
-	unsigned version;
-	const char *mount;
+/* What the two versions call the files of a group, and lines in them. */
+struct file_names {
 	const char *limit;
 	const char *usage;
 	const char *events;
@@ -125,32 +125,35 @@ struct hierarchy {
 	const char *active;
 };
 
-static const struct hierarchy hierarchies[] = {
-	{ 1, "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-	  "memory.usage_in_bytes", "memory.oom_control",
-	  "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes",
-	  "total_inactive_file", "total_active_file" },
-	{ 2, "/sys/fs/cgroup", "memory.max", "memory.current", "memory.events",
-	  "memory.swap.max", "memory.swap.current", "inactive_file",
-	  "active_file" },
-	{ 2, "/sys/fs/cgroup/unified", "memory.max", "memory.current",
-	  "memory.events", "memory.swap.max", "memory.swap.current",
-	  "inactive_file", "active_file" },
+static const struct file_names version_names[] = {
+	[1] = { "memory.limit_in_bytes", "memory.usage_in_bytes",
+		"memory.oom_control", "memory.memsw.limit_in_bytes",
+		"memory.memsw.usage_in_bytes", "total_inactive_file",
+		"total_active_file" },
+	[2] = { "memory.max", "memory.current", "memory.events",
+		"memory.swap.max", "memory.swap.current", "inactive_file",
+		"active_file" },
 };
 
-static bool read_number(const char *root, const char *directory,
-			const char *name, uint64_t *ret)
+/* A group whose files are read. */
+struct group {
+	const char *root;
+	const struct file_names *names;
+	struct cgroup_folder folder;
+};
+
+static bool read_number(const struct group *group, const char *name,
+			uint64_t *ret)
 {
-	char *path CLEANUP(xfree_cleanup) = xasprintf("%s/%s", directory, name);
-	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
+	FILE *file CLEANUP(file_close_cleanup) =
+		cgroup_folder_open(&group->folder, group->root, name);
 
 	return file && fscanf(file, "%" SCNu64, ret) == 1;
 }
 
 /* "oom_kill 3" among other lines. */
-static bool find_kills(const char *root, const char *path, uint64_t *ret)
+static bool find_kills(FILE *file, uint64_t *ret)
 {
-	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
 	char line[128];
 
 	while (file && fgets(line, sizeof(line), file))
@@ -159,20 +162,28 @@ static bool find_kills(const char *root, const char *path, uint64_t *ret)
 	return false;
 }
 
-static void read_kills(const char *root, const char *directory,
-		       const char *name, struct vitals *ret)
+/* What is seen through the process itself goes with it. */
+static void read_kills(const struct group *group, struct vitals *ret)
 {
-	char *path CLEANUP(xfree_cleanup) = xasprintf("%s/%s", directory, name);
+	const char *name = group->names->events;
+	FILE *file CLEANUP(file_close_cleanup) =
+		cgroup_folder_open(&group->folder, group->root, name);
+	char *path CLEANUP(xfree_cleanup) =
+		xasprintf("%s/%s", group->folder.path, name);
 
-	if (find_kills(root, path, &ret->oom_kills) &&
+	if (find_kills(file, &ret->oom_kills) && !group->folder.seer &&
 	    strlen(path) < sizeof(ret->kills_path))
 		strcpy(ret->kills_path, path);
 }
 
 void vitals_read_kills(const char *root, struct vitals *vitals)
 {
-	if (*vitals->kills_path)
-		(void)find_kills(root, vitals->kills_path, &vitals->oom_kills);
+	FILE *file CLEANUP(file_close_cleanup) = NULL;
+
+	if (!*vitals->kills_path)
+		return;
+	file = open_file(root, vitals->kills_path);
+	(void)find_kills(file, &vitals->oom_kills);
 }
 
 /* Lines "NAME NUMBER [kB]" of a file: that of one name, or 0. */
@@ -191,20 +202,17 @@ static uint64_t find_number(FILE *file, const char *name)
 }
 
 /* What the kernel can write elsewhere, if there is a place for it. */
-static uint64_t swap_room(const char *root, const struct hierarchy *hierarchy,
-			  const char *directory)
+static uint64_t swap_room(const struct group *group)
 {
 	FILE *file CLEANUP(file_close_cleanup) =
-		open_file(root, "/proc/meminfo");
+		open_file(group->root, "/proc/meminfo");
 	uint64_t room = file ? find_number(file, "SwapFree") * 1024 : 0;
 	uint64_t limit, usage, swappiness;
 
-	if (read_number(root, directory, "memory.swappiness", &swappiness) &&
-	    !swappiness)
+	if (read_number(group, "memory.swappiness", &swappiness) && !swappiness)
 		return 0;
-	if (room &&
-	    read_number(root, directory, hierarchy->swap_limit, &limit) &&
-	    read_number(root, directory, hierarchy->swap_usage, &usage) &&
+	if (room && read_number(group, group->names->swap_limit, &limit) &&
+	    read_number(group, group->names->swap_usage, &usage) &&
 	    limit < usage + room)
 		room = limit > usage ? limit - usage : 0;
 	return room;
@@ -214,74 +222,77 @@ static uint64_t swap_room(const char *root, const struct hierarchy *hierarchy,
  * What the kernel can take back: pages of files. Of those that are in use not
  * all: the program would do nothing but fetch them again.
  */
-static uint64_t file_room(const char *root, const struct hierarchy *hierarchy,
-			  const char *directory)
+static uint64_t file_room(const struct group *group)
 {
-	char *path CLEANUP(xfree_cleanup) =
-		xasprintf("%s/memory.stat", directory);
-	FILE *file CLEANUP(file_close_cleanup) = open_file(root, path);
+	FILE *file CLEANUP(file_close_cleanup) =
+		cgroup_folder_open(&group->folder, group->root, "memory.stat");
 
-	return file ? find_number(file, hierarchy->clean) +
-			       find_number(file, hierarchy->active) / 2 :
+	return file ? find_number(file, group->names->clean) +
+			       find_number(file, group->names->active) / 2 :
 		      0;
 }
 
-static void take_room(const char *root, const struct hierarchy *hierarchy,
-		      const char *directory, uint64_t room, struct vitals *ret)
+static void take_room(const struct group *group, uint64_t room,
+		      struct vitals *ret)
 {
-	room += file_room(root, hierarchy, directory) +
-		swap_room(root, hierarchy, directory);
+	char seer[32] = "";
+
+	room += file_room(group) + swap_room(group);
 	if (room >= ret->room_bytes)
 		return;
 	ret->room_bytes = room;
-	snprintf(ret->room_path, sizeof(ret->room_path), "%s", directory);
+	if (group->folder.seer)
+		snprintf(seer, sizeof(seer), "/proc/%d/root",
+			 (int)group->folder.seer);
+	snprintf(ret->room_path, sizeof(ret->room_path), "%s%s", seer,
+		 group->folder.path);
 }
 
-static void take_limit(const char *root, const struct hierarchy *hierarchy,
-		       const char *directory, struct vitals *ret)
+static void take_limit(const struct group *group, struct vitals *ret)
 {
 	uint64_t limit, usage = 0;
 
-	if (!read_number(root, directory, hierarchy->limit, &limit) ||
+	if (!read_number(group, group->names->limit, &limit) ||
 	    limit >= NO_LIMIT)
 		return;
-	if (read_number(root, directory, hierarchy->usage, &usage))
-		take_room(root, hierarchy, directory,
-			  limit > usage ? limit - usage : 0, ret);
+	if (read_number(group, group->names->usage, &usage))
+		take_room(group, limit > usage ? limit - usage : 0, ret);
 	if (ret->limit_bytes && ret->limit_bytes <= limit)
 		return;
 	ret->limit_bytes = limit;
 	ret->cgroup_bytes = usage;
 }
 
-/* The groups from the process's own up to the root. */
-static void climb(const char *root, const struct hierarchy *hierarchy,
-		  const char *group, struct vitals *ret)
+/* The groups from the process's own up to the root, or what we see of it. */
+static void climb(struct group *group, struct vitals *ret)
 {
-	const size_t mount = strlen(hierarchy->mount);
-	char *directory CLEANUP(xfree_cleanup) =
-		xasprintf("%s%s", hierarchy->mount,
-			  strcmp(group, "/") ? group : "");
+	read_kills(group, ret);
+	do
+		take_limit(group, ret);
+	while (cgroup_folder_go_up(&group->folder));
+}
 
-	read_kills(root, directory, hierarchy->events, ret);
-	for (;;) {
-		char *slash = strrchr(directory, '/');
+static void read_group(const char *root, pid_t pid, unsigned version,
+		       const char *name, struct vitals *ret)
+{
+	struct group group = { root, &version_names[version], { 0 } };
 
-		take_limit(root, hierarchy, directory, ret);
-		if (strlen(directory) <= mount || !slash)
-			return;
-		*slash = '\0';
+	if (cgroup_folder_find(&group.folder, root, pid, version, name)) {
+		ret->cgroup_version = version;
+		climb(&group, ret);
 	}
+	cgroup_folder_free(&group.folder);
 }
 
 /*
- * "4:memory:/group" (v1) or "0::/group" (v2; cgroups(7)). A container sees a
- * part of the tree only: groups that aren't there have no limit to tell.
+ * "4:memory:/group" (v1) or "0::/group" (v2; cgroups(7)). Where v1 has the
+ * memory, v2, whose line is the last, knows nothing of it.
  */
 static void read_cgroup(const char *root, pid_t pid, struct vitals *ret)
 {
 	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "cgroup");
 	char line[4096 + 128];
+	bool first = false;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		char *controllers = strchr(line, ':'), *group;
@@ -291,15 +302,11 @@ static void read_cgroup(const char *root, pid_t pid, struct vitals *ret)
 		if (!group)
 			continue;
 		*group++ = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
-			unsigned version = hierarchies[i].version;
-
-			if (version == 2 ? controllers[1] != '\0' :
-					   !strstr(controllers + 1, "memory"))
-				continue;
-			if (!ret->cgroup_version || version == 1)
-				ret->cgroup_version = version;
-			climb(root, &hierarchies[i], group, ret);
+		if (strstr(controllers + 1, "memory")) {
+			first = true;
+			read_group(root, pid, 1, group, ret);
+		} else if (!controllers[1] && !first) {
+			read_group(root, pid, 2, group, ret);
 		}
 	}
 }

@@ -580,9 +580,9 @@ def check_untouched(pid):
 class Cgroup:
     """One of its own, in the first of some hierarchies that has such files."""
 
-    def __init__(self, places, file):
+    def __init__(self, places, file, name=""):
         for place in places:
-            self.path = "%s/calltrap-test-%d" % (place, os.getpid())
+            self.path = "%s/calltrap-test-%d%s" % (place, os.getpid(), name)
             with contextlib.suppress(OSError):
                 os.mkdir(self.path)
                 if os.path.exists(os.path.join(self.path, file)):
@@ -639,8 +639,10 @@ class Freezer(Cgroup):
 class MemoryLimit(Cgroup):
     """One of v1 with so much memory, and no swap."""
 
-    def __init__(self, limit):
-        super().__init__(("/sys/fs/cgroup/memory",), "memory.limit_in_bytes")
+    PLACE = "/sys/fs/cgroup/memory"
+
+    def __init__(self, limit, name=""):
+        super().__init__((self.PLACE,), "memory.limit_in_bytes", name)
         self.limit = limit
         self.usage = os.path.join(self.path, "memory.usage_in_bytes")
         self.put("memory.limit_in_bytes", str(limit))

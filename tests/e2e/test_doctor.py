@@ -209,6 +209,60 @@ def limits(case):
         target = sleeper(case)
 
 
+# As runtimes have it: a container sees its own group alone, as if that were all.
+SEES = ('mount --make-rprivate / && mount --bind "$0" %s && exec "$@"' %
+        h.MemoryLimit.PLACE)
+ENTERS = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
+
+
+def seeing(group, *namespaces):
+    return ["unshare", "--mount", *namespaces, "sh", "-c", SEES, group.path]
+
+
+def limit_seen(case, pid, group, *namespaces):
+    """What doctor says from a container with that group."""
+    result = case.run(["sh", "-c", ENTERS, group.path,
+                       *seeing(group, *namespaces), h.CALLTRAP, "doctor", "-p",
+                       str(pid)])
+    if "unshare:" in result.err or "mount:" in result.err:
+        raise h.Skip("no namespaces here: " + result.err)
+    return verdict(result, "memory limit")
+
+
+def check_left(seen, least, most):
+    match = re.search(r"limit: (\d+) KiB are left", seen[1])
+    h.check(match and least < int(match[1]) <= most, "%d to %d KiB: %s" %
+            (least, most, seen[1]))
+
+
+@h.test("whose memory cgroup it is, from the host and from other containers")
+def others_limits(case):
+    if os.geteuid():
+        raise h.Skip("unshare needs root")
+    with h.MemoryLimit(64 << 20, "-theirs") as theirs, \
+            h.MemoryLimit(40 << 20, "-ours") as ours:
+        target = sleeper(case, *seeing(theirs))
+        plain = sleeper(case)
+        own = sleeper(case)
+        for group, process in ((theirs, target), (theirs, plain), (ours, own)):
+            group.take(process.pid)
+        for pid in target.pid, plain.pid:
+            check_left(verdict(doctor(case, "-p", str(pid)), "memory limit"),
+                       40 << 10, 64 << 10)
+        for namespaces in (), ("--cgroup",):
+            check_left(limit_seen(case, target.pid, ours, *namespaces),
+                       40 << 10, 64 << 10)
+            check_left(limit_seen(case, own.pid, ours, *namespaces),
+                       1, 40 << 10)
+        # The host's own view of the tree is the process's here.
+        check_left(limit_seen(case, plain.pid, ours), 40 << 10, 64 << 10)
+        # One that sees no more than we do.
+        blind = sleeper(case, *seeing(ours))
+        theirs.take(blind.pid)
+        seen = limit_seen(case, blind.pid, ours, "--cgroup")
+        h.check_equal(seen[0], "limited", "what can't be seen: " + seen[1])
+
+
 @h.test("namespaces of its own")
 def namespaces(case):
     h.need("unshare")

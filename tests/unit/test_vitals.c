@@ -150,6 +150,104 @@ START_TEST(odd_groups)
 }
 END_TEST
 
+static void put_group(const char *path, const char *limit)
+{
+	char *limit_file = xasprintf("%s/memory.max", path);
+	char *usage_file = xasprintf("%s/memory.current", path);
+	char *processes = xasprintf("%s/cgroup.procs", path);
+
+	put(limit_file, limit);
+	put(usage_file, "0\n");
+	put(processes, "1\n");
+	free(limit_file);
+	free(usage_file);
+	free(processes);
+}
+
+static void check_found(const char *group, uint64_t limit, const char *path)
+{
+	char *line = xasprintf("0::%s\n", group);
+	struct vitals v;
+
+	put("/proc/7/cgroup", line);
+	vitals_read_room(root, 7, &v);
+	ck_assert_msg(v.limit_bytes == limit, "%s: %ju, not %ju", group,
+		      (uintmax_t)v.limit_bytes, (uintmax_t)limit);
+	ck_assert_str_eq(v.room_path, path);
+	ck_assert_uint_eq(v.cgroup_version, limit ? 2 : 0);
+	free(line);
+}
+
+/*
+ * In a container its own group is the root of what is mounted: another one's is
+ * nowhere, and what is there isn't that one's.
+ */
+START_TEST(part_of_the_tree)
+{
+	put("/proc/self/mountinfo",
+	    "29 22 0:26 /docker/a /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
+	    "30 22 0:27 / /tmp rw shared:1 master:2 - tmpfs tmpfs rw\n");
+	put_group("/sys/fs/cgroup", "4096\n");
+	put_group("/sys/fs/cgroup/in", "2048\n");
+	check_found("/docker/a", 4096, "/sys/fs/cgroup");
+	check_found("/docker/a/in", 2048, "/sys/fs/cgroup/in");
+	check_found("/docker/b", 0, "");
+	check_found("/docker/ab", 0, "");
+	check_found("/docker/a/../b", 0, "");
+	check_found("/", 0, "");
+	/* Later the same place is another's. */
+	put("/proc/self/mountinfo",
+	    "29 22 0:26 /docker/a /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
+	    "30 29 0:27 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n");
+	check_found("/docker/a", 0, "");
+}
+END_TEST
+
+/* Paths are relative to the reader's cgroup namespace. */
+START_TEST(namespace_of_its_own)
+{
+	put("/proc/self/mountinfo",
+	    "29 22 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
+	    "30 22 0:26 /../b /in\\040b rw - cgroup2 cgroup rw,nsdelegate\n");
+	put_group("/sys/fs/cgroup", "4096\n");
+	put_group("/sys/fs", "1\n");
+	put_group("/sys/fs/c", "2\n");
+	put_group("/in b", "8192\n");
+	put_group("/in b/d", "9000\n");
+	check_found("/", 4096, "/sys/fs/cgroup");
+	check_found("/../b", 8192, "/in b");
+	check_found("/../b/d", 8192, "/in b");
+	check_found("/..", 0, "");
+	check_found("/../c", 0, "");
+}
+END_TEST
+
+/* What is no mount of a memory controller, and lines that are none. */
+START_TEST(odd_mounts)
+{
+	struct vitals v;
+
+	put("/proc/self/mountinfo",
+	    "\n - cgroup2 x y\n1 2 3 - cgroup cgroup rw,memory\n"
+	    "31 22 0:26 / /a rw - cgroup cgroup rw,cpu\n"
+	    "32 22 0:26 / /b rw - cgroup cgroup rw,memory_x\n"
+	    "33 22 0:26 / /c rw - cgroup2 cgroup rw\n"
+	    "34 22 0:26 / /d");
+	put("/proc/7/cgroup", "4:memory:/g\n0::/g\n");
+	put_group("/c", "4096\n");
+	put_group("/c/g", "2048\n");
+	vitals_read_room(root, 7, &v);
+	ck_assert_uint_eq(v.cgroup_version, 0);
+	put("/proc/self/mountinfo",
+	    "34 22 0:26 / /d rw - cgroup cgroup rw,cpu,memory\n");
+	put("/d/g/cgroup.procs", "");
+	put("/d/g/memory.limit_in_bytes", "77\n");
+	vitals_read_room(root, 7, &v);
+	ck_assert_uint_eq(v.cgroup_version, 1);
+	ck_assert_uint_eq(v.limit_bytes, 77);
+}
+END_TEST
+
 /* The real thing, against what this process knows of itself. */
 START_TEST(own)
 {
@@ -177,6 +275,9 @@ int main(void)
 	tcase_add_test(tests, version_1);
 	tcase_add_test(tests, version_2);
 	tcase_add_test(tests, odd_groups);
+	tcase_add_test(tests, part_of_the_tree);
+	tcase_add_test(tests, namespace_of_its_own);
+	tcase_add_test(tests, odd_mounts);
 	tcase_add_test(tests, own);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
