@@ -166,7 +166,7 @@ const struct option_entry option_table[] = {
 	FIELD('F', "config", "FILE", apply_files, configs,
 	      "prototypes, or a directory of them (may repeat)"),
 
-	HEADING("How calls are caught", TRACE | HEAP),
+	HEADING("How calls are caught", TRACE | HEAP | RECORD),
 	WORDS(0, "engine", "WHAT", apply_word, engine,
 	      engine_words,
 	      "how calls are caught: trap, or agent, in the\n"

@@ -78,6 +78,12 @@ static const struct sink_ops watcher_ops = {
 
 /* ---- setting up ---- */
 
+/* Releases are told before they are made, acquisitions after, with stacks. */
+static bool keeps_acts(const struct options *options)
+{
+	return options->verb == VERB_HEAP || options->verb == VERB_RECORD;
+}
+
 /*
  * Why the agent is not asked for calls; NULL: it is. Children would go on with
  * slots that lead to it, and be silent.
@@ -89,7 +95,9 @@ static const char *no_agent(const struct options *options,
 		return "--engine=trap";
 	if (options->follow)
 		return "-f";
-	if (options->verb == VERB_HEAP)
+	if (options->time_releases)
+		return "--time-releases";
+	if (keeps_acts(options))
 		return config->stack_depth > AGENT_ENGINE_DEPTH ? "--depth" :
 								  NULL;
 	if (options->verb != VERB_TRACE)
@@ -129,7 +137,7 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.durations = options->log.durations,
 		.waits = !session->policy.drops,
 		.string_bytes = options->log.limits.string_bytes,
-		.depth = options->verb == VERB_HEAP ? config->stack_depth : 0,
+		.depth = keeps_acts(options) ? config->stack_depth : 0,
 		.missed = missed,
 		.context = session,
 	});

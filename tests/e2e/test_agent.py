@@ -556,6 +556,31 @@ def heap_is_the_same_attached(case):
     check_sites_equal(results[1], results[0])
 
 
+def recorded(case, engine, *options):
+    """What heap finds in a recording, and what record has said."""
+    path = case.path(engine)
+    result = case.calltrap("record", "--engine=" + engine, "-o", path,
+                           *options, "--", seeded(), "3", "700", log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    report = case.calltrap("heap", "--from", path, "--json", path + ".json",
+                           log=False)
+    h.check_equal(report.status, 0, report.err)
+    return sites_of(path + ".json"), result
+
+
+@h.test("record: site by site as by traps")
+def recording_is_the_same(case):
+    wanted, _ = recorded(case, "trap")
+    found, result = recorded(case, "agent")
+    check_sites_equal(found, wanted)
+    check_lossless(result)
+    h.check(caught(result)[0] >= 4, result.err)
+    found, result = recorded(case, "agent", "--time-releases")
+    check_sites_equal(found, wanted)
+    h.check_equal(caught(result)[0], 0, result.err)
+    h.check("(--time-releases)" in result.err, result.err)
+
+
 @h.test("heap: left in the middle, nothing of it stays in the way")
 def heap_is_left(case):
     program = seeded()
