@@ -236,6 +236,9 @@ const struct option_entry option_table[] = {
 	      touch_words,
 	      "all (the default): write to each page of a block\n"
 	      "when it is acquired; or none"),
+	FLAG(0, "pace", pace,
+	     "each call when it was made, with the pauses\n"
+	     "between; they are left out otherwise"),
 	FIELD('o', "output", "FILE", apply_text, report.path,
 	      "write there, instead of to standard output"),
 	FIELD(0, "json", "FILE", apply_text,

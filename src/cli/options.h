@@ -107,6 +107,7 @@ struct options {
 	char **with;                 /* --with, NULL-terminated; or NULL */
 	unsigned runs;               /* --runs; 0 = not given */
 	enum replay_touch touch;     /* --touch */
+	bool pace;                   /* --pace */
 	uint64_t every;             /* --every: a report each time; 0 = never */
 	enum live_by live_by;       /* top: --by … */
 	enum live_order live_order; /* … and --sort */

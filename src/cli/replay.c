@@ -56,12 +56,18 @@ static int play(const struct options *options, int fd, struct planner *planner)
 	return err;
 }
 
+static struct plan_manner manner_of(const struct options *options)
+{
+	return (struct plan_manner){ .touch = options->touch == TOUCH_ALL,
+				     .paced = options->pace };
+}
+
 static int take_plan(const struct options *options, struct planner *planner,
 		     int *plan_ret, struct plan_counts *counts_ret)
 {
 	const char *path = options->command[0];
-	int err = planner_take(planner, options->touch == TOUCH_ALL, plan_ret,
-			       counts_ret);
+	const struct plan_manner manner = manner_of(options);
+	int err = planner_take(planner, &manner, plan_ret, counts_ret);
 
 	switch (err) {
 	case 0:
@@ -249,7 +255,7 @@ int replay_run(const struct options *options)
 {
 	struct comparison all = {
 		.recording = options->command[0],
-		.touch = options->touch == TOUCH_ALL,
+		.manner = manner_of(options),
 		.runs = options->runs ? options->runs : RUNS_DEFAULT,
 	};
 	int plan = -1;

@@ -168,7 +168,9 @@ static void add_head(const struct comparison *comparison, struct strbuf *out)
 	add_value(out, counts->peak, UNIT_BYTES);
 	strbuf_puts(out, " were asked for and live at most (ideal), ");
 	add_value(out, counts->final, UNIT_BYTES);
-	strbuf_puts(out, " at the end\n");
+	strbuf_puts(out, " at the end; recorded in ");
+	add_value(out, counts->span, UNIT_TIME);
+	strbuf_putc(out, '\n');
 	add_count(out, "releases skipped: of blocks from before the recording",
 		  counts->skipped);
 	add_count(out, "resizes of such blocks acquire new ones",
@@ -183,10 +185,14 @@ static void add_head(const struct comparison *comparison, struct strbuf *out)
 		  counts->others);
 	strbuf_printf(out, "Medians of %u run%s", comparison->runs,
 		      comparison->runs == 1 ? "" : "s");
-	strbuf_printf(out, "%s; %s\n\n",
+	strbuf_printf(out, "%s; %s%s\n\n",
 		      comparison->runs == 1 ? "" : " [least..most]",
-		      comparison->touch ? "each page of a block is touched" :
-					  "blocks aren't touched");
+		      comparison->manner.touch ?
+			      "each page of a block is touched" :
+			      "blocks aren't touched",
+		      comparison->manner.paced ?
+			      "; no call is made before its time" :
+			      "");
 }
 
 void comparison_print(const struct comparison *comparison, struct strbuf *out)
@@ -275,7 +281,11 @@ json_t *comparison_json(const struct comparison *comparison)
 	json_set_number(root, "pid", counts->pid);
 	json_set_number(root, "runs", comparison->runs);
 	json_object_set_new(root, "touch",
-			    json_string(comparison->touch ? "all" : "none"));
+			    json_string(comparison->manner.touch ? "all" :
+								   "none"));
+	json_object_set_new(root, "pace",
+			    json_boolean(comparison->manner.paced));
+	json_set_number(root, "recorded_ns", counts->span);
 	json_set_number(root, "operations", counts->operations);
 	json_set_number(root, "threads", counts->threads);
 	json_set_number(root, "skipped", counts->skipped);

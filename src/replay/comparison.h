@@ -17,7 +17,7 @@ struct candidate {
 struct comparison {
 	const char *recording;
 	struct plan_counts counts;
-	bool touch;
+	struct plan_manner manner;
 	unsigned runs;
 	size_t count;
 	struct candidate *candidates;

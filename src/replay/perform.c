@@ -36,6 +36,7 @@ struct performance {
 	struct performer *performers;
 	_Atomic(void *) *blocks; /* by number; NULL: not yet */
 	uint64_t clock;          /* ns that asking for the time takes */
+	uint64_t begin;          /* monotonic */
 	size_t page;
 };
 
@@ -178,6 +179,24 @@ static void join(struct performance *performance, uint32_t number)
 	performer->joined = true;
 }
 
+/* Less than that and a sleep is longer than what there is to wait for. */
+#define SLEEP_LEAST 50000
+
+/* It has no part in calls' times; and what came late is made up for. */
+static void wait_for_its_time(const struct performer *self,
+			      const struct replay_op *op)
+{
+	const uint64_t due = self->performance->begin + op->when;
+	const struct timespec time = { .tv_sec = due / NS_PER_SECOND,
+				       .tv_nsec = due % NS_PER_SECOND };
+
+	if (clock_now() + SLEEP_LEAST >= due)
+		return;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) ==
+	       EINTR)
+		;
+}
+
 static void perform_op(struct performer *self, const struct replay_op *op)
 {
 	switch (op->kind) {
@@ -204,8 +223,11 @@ static void *perform_thread(void *performer)
 	const struct replay_op *op =
 		self->performance->ops + self->thread->first;
 
-	for (uint64_t i = 0; i < self->thread->count; i++)
+	for (uint64_t i = 0; i < self->thread->count; i++) {
+		if (self->performance->plan->paced)
+			wait_for_its_time(self, &op[i]);
 		perform_op(self, &op[i]);
+	}
 	return NULL;
 }
 
@@ -288,6 +310,7 @@ static void measure(struct performance *performance)
 	reset_peak();
 	resident = status_bytes("VmRSS:");
 	before = usage_now();
+	performance->begin = before.time;
 	perform_thread(&performance->performers[0]);
 	for (uint64_t i = 1; i < performance->plan->threads; i++)
 		join(performance, i);

@@ -27,6 +27,7 @@ enum replay_kind {
 /* Blocks are numbered from 1 on; 0 is none. */
 struct replay_op {
 	uint64_t size;
+	uint64_t when;      /* ns after the first one, in the recording */
 	uint32_t block;     /* that comes to be; FREE: that is given back */
 	uint32_t old;       /* REALLOC: that is given back */
 	uint32_t alignment; /* ALIGNED */
@@ -45,6 +46,7 @@ struct replay_plan {
 	uint64_t threads, ops;
 	uint64_t blocks;
 	bool touch;
+	bool paced; /* nothing is done before its .when */
 	bool has_aligned;
 };
 

@@ -40,7 +40,8 @@ struct planned_block {
 struct planned_process {
 	const struct watched *process;
 	struct plan_counts counts;
-	uint64_t ops; /* in all threads */
+	uint64_t ops;                /* in all threads */
+	uint64_t now, began, latest; /* calls' entries */
 	struct planned_thread *by_tid;
 	struct planned_thread **threads;
 	size_t thread_count, thread_room;
@@ -89,6 +90,7 @@ static struct planned_process *process_of(struct planner *planner,
 	own = xcalloc(1, sizeof(*own));
 	own->process = process;
 	own->counts.pid = process->pid;
+	own->began = UINT64_MAX;
 	add_thread(own, process->pid);
 	own->next = planner->processes;
 	planner->processes = own;
@@ -102,6 +104,7 @@ static struct replay_op *add_op(struct planned_process *own,
 	thread->ops = xgrow(thread->ops, thread->count, &thread->room,
 			    sizeof(*thread->ops));
 	thread->ops[thread->count] = *op;
+	thread->ops[thread->count].when = own->now;
 	thread->last = ++own->ops;
 	if (own->ops >= OPS_MAX)
 		own->full = true;
@@ -221,6 +224,16 @@ static bool is_wanted(const struct planned_process *own,
 	       act->function->act <= FAMILY_RESIZE;
 }
 
+static void set_time(struct planned_process *own,
+		     const struct observed_act *told)
+{
+	own->now = told->entered;
+	if (own->now < own->began)
+		own->began = own->now;
+	if (own->now > own->latest)
+		own->latest = own->now;
+}
+
 /* A thread, and the operation of it that an act has become. */
 static uint64_t token_of(const struct planned_thread *thread)
 {
@@ -280,6 +293,7 @@ static uint64_t on_taken(struct act_observer *observer,
 
 	if (!is_wanted(own, act))
 		return 0;
+	set_time(own, told);
 	thread = thread_of(own, act->tid);
 	return act->function->act == FAMILY_RELEASE ?
 		       take_released(own, thread, act) :
@@ -344,6 +358,7 @@ static void on_ended(struct act_observer *observer,
 
 	if (!is_wanted(own, act))
 		return;
+	set_time(own, told);
 	if (act->function->act == FAMILY_ACQUIRE)
 		end_acquisition(own, act);
 	else if (act->function->act == FAMILY_RESIZE && told->token)
@@ -447,6 +462,7 @@ static uint64_t put_ops(struct planned_process *own,
 
 		if (op.kind == REPLAY_NOTHING || leave_out(own, &op))
 			continue;
+		op.when -= own->began;
 		if (op.kind == REPLAY_START)
 			count += put_joins(own, ends, &op, out + count);
 		else
@@ -485,7 +501,8 @@ static void put(struct planned_process *own, struct replay_plan *plan)
 	own->counts.final = own->live_size;
 }
 
-static int write_plan(struct planned_process *own, bool touch, int *fd_ret)
+static int write_plan(struct planned_process *own,
+		      const struct plan_manner *manner, int *fd_ret)
 {
 	/* A join for each thread, at most. */
 	const uint64_t size =
@@ -505,15 +522,16 @@ static int write_plan(struct planned_process *own, bool touch, int *fd_ret)
 		return err;
 	}
 	plan->size = size;
-	plan->touch = touch;
+	plan->touch = manner->touch;
+	plan->paced = manner->paced;
 	put(own, plan);
 	munmap(plan, size);
 	*fd_ret = fd;
 	return 0;
 }
 
-int planner_take(struct planner *planner, bool touch, int *fd_ret,
-		 struct plan_counts *counts_ret)
+int planner_take(struct planner *planner, const struct plan_manner *manner,
+		 int *fd_ret, struct plan_counts *counts_ret)
 {
 	struct planned_process *most = NULL;
 	uint64_t others = 0;
@@ -529,7 +547,8 @@ int planner_take(struct planner *planner, bool touch, int *fd_ret,
 		return -ENODATA;
 	if (most->full)
 		return -EFBIG;
-	err = write_plan(most, touch, fd_ret);
+	most->counts.span = most->latest - most->began;
+	err = write_plan(most, manner, fd_ret);
 	*counts_ret = most->counts;
 	counts_ret->others = others - 1;
 	return err;

@@ -22,6 +22,13 @@ struct plan_counts {
 	uint64_t handed;      /* given back by another thread */
 	uint64_t peak, final; /* bytes asked for that were live at once, and
 				    at the end */
+	uint64_t span;        /* ns from the first one to the last */
+};
+
+/* How it is to be done. */
+struct plan_manner {
+	bool touch; /* each page of a block */
+	bool paced; /* no call before its time */
 };
 
 struct planner *planner_new(void) MUST_CHECK;
@@ -32,7 +39,7 @@ struct act_observer *planner_observer(struct planner *planner);
  * The plan of the process with the most operations, in memory that a child gets
  * by its descriptor. -ENODATA: there are none; -EFBIG: they are too many.
  */
-int planner_take(struct planner *planner, bool touch, int *fd_ret,
-		 struct plan_counts *counts_ret) MUST_CHECK;
+int planner_take(struct planner *planner, const struct plan_manner *manner,
+		 int *fd_ret, struct plan_counts *counts_ret) MUST_CHECK;
 
 #endif

@@ -207,6 +207,42 @@ def memory(case):
             f"untouched: peak {own['peak_rss_bytes']}")
 
 
+NAPPER = """
+#include <stdlib.h>
+#include <time.h>
+int main(void)
+{
+	for (int i = 0; i < 8; i++) {
+		free(malloc(100 + i));
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	}
+	return 0;
+}
+"""
+
+
+@h.test("pauses are left out, or kept")
+def pace(case):
+    with open(case.path("napper.c"), "w", encoding="ascii") as file:
+        file.write(NAPPER)
+    program = h.build("napper", case.path("napper.c"), "-O0",
+                      directory=case.path(""))
+    path = record(case, program)
+    found = results(case, path, "--runs", "1", "--pace")
+    span = found["recorded_ns"]
+    h.check(span >= 7 * 50e6, f"recorded in {span} ns")
+    h.check_equal(found["pace"], True, "pace")
+    own = found["allocators"][0]
+    # What takes longest is no call, and no call begins before its time.
+    h.check(own["wall_ns"]["median"] >= span - 1e6,
+            f"{own['wall_ns']}, recorded in {span}")
+    check_operations(found, path)
+    hasty = results(case, path, "--runs", "3")
+    h.check_equal(hasty["pace"], False, "pace")
+    h.check(hasty["allocators"][0]["wall_ns"]["least"] < span / 2,
+            f"{hasty['allocators'][0]['wall_ns']}, recorded in {span}")
+
+
 @h.test("what is freed but was acquired before is skipped and counted")
 def skipped(case):
     path = text_recording(case, "m 1 100\nf 7\nr 9 8 50\nf 1\nf 9\n")

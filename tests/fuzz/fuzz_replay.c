@@ -110,12 +110,13 @@ static void read_text(struct fuzz *fuzz, const uint8_t *bytes, size_t size)
 
 static void check(struct fuzz *fuzz)
 {
+	const struct plan_manner manner = { .touch = true };
 	struct replay_plan *plan;
 	struct plan_counts counts;
 	uint64_t size;
 	int fd;
 
-	if (planner_take(fuzz->planner, true, &fd, &counts))
+	if (planner_take(fuzz->planner, &manner, &fd, &counts))
 		return;
 	if (pread(fd, &size, sizeof(size), 0) != sizeof(size))
 		__builtin_trap();

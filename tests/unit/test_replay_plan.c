@@ -73,6 +73,7 @@ static struct planner *planner;
 static struct watched process = { .pid = 1 };
 static const struct replay_plan *plan;
 static struct plan_counts counts;
+static const struct plan_manner manner = { .touch = true };
 
 static void setup(void)
 {
@@ -132,7 +133,7 @@ static void take(uint64_t threads)
 {
 	int fd;
 
-	ck_assert_int_eq(planner_take(planner, true, &fd, &counts), 0);
+	ck_assert_int_eq(planner_take(planner, &manner, &fd, &counts), 0);
 	plan = mmap(NULL, sizeof(*plan), PROT_READ, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(plan, MAP_FAILED);
 	plan = mmap(NULL, plan->size, PROT_READ, MAP_SHARED, fd, 0);
@@ -299,12 +300,47 @@ START_TEST(test_random)
 }
 END_TEST
 
+static void acquire_at(uint64_t time, pid_t tid, uint64_t handle)
+{
+	struct observed_act told =
+		act_of(tid, "malloc",
+		       &(struct heap_act){ .handle = handle, .size = 8 });
+
+	told.entered = time;
+	end(0, told, false);
+}
+
+static uint64_t when(uint64_t thread, uint64_t place)
+{
+	return replay_plan_ops(
+		       plan)[replay_plan_threads(plan)[thread].first + place]
+		.when;
+}
+
+START_TEST(test_pace)
+{
+	acquire_at(5000, 1, 0x10);
+	acquire_at(5700, 2, 0x20);
+	/* It returned later than others that were entered after it. */
+	acquire_at(4000, 2, 0x30);
+	acquire_at(9000, 1, 0x40);
+	take(2);
+	ck_assert_uint_eq(when(0, 0), 1000);
+	ck_assert_uint_eq(when(0, 1), 1700); /* the start of thread 1 */
+	ck_assert_uint_eq(when(0, 2), 5000);
+	ck_assert_uint_eq(when(1, 0), 1700);
+	ck_assert_uint_eq(when(1, 1), 0);
+	ck_assert_uint_eq(counts.span, 5000);
+}
+END_TEST
+
 START_TEST(test_nothing)
 {
 	int fd;
 
 	TAKEN(1, "free", .handle = 0x10);
-	ck_assert_int_eq(planner_take(planner, true, &fd, &counts), -ENODATA);
+	ck_assert_int_eq(planner_take(planner, &manner, &fd, &counts),
+			 -ENODATA);
 }
 END_TEST
 
@@ -321,6 +357,7 @@ int main(void)
 	tcase_add_test(tests, test_alignments);
 	tcase_add_test(tests, test_unfinished);
 	tcase_add_loop_test(tests, test_random, 0, 20);
+	tcase_add_test(tests, test_pace);
 	tcase_add_test(tests, test_nothing);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
