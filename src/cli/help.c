@@ -63,10 +63,14 @@ static const char heap_diff_after[] =
 
 static const char memory_before[] =
 	"Usage: calltrap memory [OPTION]... -p PID [-p PID]...\n"
+	"  or:  calltrap memory [OPTION]... FILE\n"
+	"  or:  calltrap memory [OPTION]... OLD NEW\n"
 	"Show where the memory of a running process is, now: by kinds of "
 	"mappings, and\n"
 	"in the heap of the C library by blocks in use and free. Nothing is "
-	"traced.\n";
+	"traced. Of\n"
+	"a FILE that --save has written: where it was then; of two: how they "
+	"differ.\n";
 
 static const char memory_after[] = "\n"
 				   "Example: calltrap memory -p PID\n";

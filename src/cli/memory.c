@@ -2,25 +2,31 @@
 #include "cli/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/outputs.h"
 #include "cli/session.h"
-#include "memory/leaks.h"
-#include "memory/view.h"
+#include "memory/holders.h"
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
 #include "report/format/json_put.h"
+#include "report/usage/difference_text.h"
 #include "report/usage/holders_text.h"
 #include "report/usage/json.h"
 #include "report/usage/leaks_text.h"
 #include "report/usage/text.h"
+#include "snapshot/difference.h"
 
 /* The verb memory: where the memory of a process is, without watching it. */
+
+/* Longer files of it aren't read. */
+#define FILE_MAX (UINT64_C(8) << 30)
 
 static int write_file(const char *path, pid_t pid, const char *text,
 		      size_t length)
@@ -68,25 +74,116 @@ static sigset_t block_signals(void)
 	return old;
 }
 
+static bool wants_json(const struct options *options)
+{
+	return options->export.files[HEAP_FILE_JSON];
+}
+
+/* ---- what is known, as it was asked for ---- */
+
+static int report_view(const struct options *options,
+		       const struct memory_view *view)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	int err = 0, failed;
+
+	if (wants_json(options))
+		err = write_json(options, view->pid, memory_json(view));
+	memory_text(view, options->report.top, &out);
+	failed = print(options, view->pid, &out);
+	return err ? err : failed;
+}
+
+static int report_leaks(const struct options *options,
+			const struct leaks *leaks)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	int err = 0, failed;
+
+	if (wants_json(options))
+		err = write_json(options, leaks->pid, leaks_json(leaks));
+	leaks_text(leaks, options->report.top, &out);
+	failed = print(options, leaks->pid, &out);
+	return err ? err : failed;
+}
+
+static int write_holders(const struct options *options,
+			 const struct leaks *leaks,
+			 const struct holders *holders)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	int err = 0, failed;
+
+	if (wants_json(options))
+		err = write_json(options, leaks->pid,
+				 holders_json(leaks, holders));
+	holders_text(leaks, holders, options->report.top, &out);
+	failed = print(options, leaks->pid, &out);
+	return err ? err : failed;
+}
+
+static int report_holders(const struct options *options,
+			  const struct leaks *leaks, struct block_names *names,
+			  const struct owners *owners)
+{
+	struct holders holders;
+	int err =
+		holders_find(leaks, names, owners, options->holders, &holders);
+
+	if (err)
+		complain(err,
+			 "--holders '%s': process %d has no such block in "
+			 "use: an address (0x...) or the name of a class "
+			 "with a virtual table is expected",
+			 options->holders, (int)leaks->pid);
+	else
+		err = write_holders(options, leaks, &holders);
+	holders_fini(&holders);
+	return err;
+}
+
+static int report_snapshot(const struct options *options,
+			   const struct snapshot *snapshot)
+{
+	if (!options->leaks && !options->holders)
+		return report_view(options, &snapshot->view);
+	if (!snapshot->has_blocks)
+		return complain(-ENOENT,
+				"process %d (%s): no heap of glibc's malloc "
+				"was found, and no other is understood",
+				(int)snapshot->view.pid, snapshot->view.name);
+	return options->holders ?
+		       report_holders(options, &snapshot->leaks,
+				      snapshot->names, &snapshot->owners) :
+		       report_leaks(options, &snapshot->leaks);
+}
+
+/* ---- of a process ---- */
+
 static int show_view(const struct options *options, pid_t pid,
 		     char **message_ret)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	const sigset_t old = block_signals();
 	struct memory_view view;
 	int err = memory_view_read(pid, options->freeze != FREEZE_NONE, &view,
 				   message_ret);
-	int unwritten = 0;
 
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return EXIT_NOTHING_TRACED;
-	if (options->export.files[HEAP_FILE_JSON])
-		unwritten = write_json(options, pid, memory_json(&view));
-	memory_text(&view, options->report.top, &out);
-	err = print(options, pid, &out);
+	err = report_view(options, &view);
 	memory_view_fini(&view);
-	return err || unwritten ? EXIT_UNWRITTEN : 0;
+	return err ? EXIT_UNWRITTEN : 0;
+}
+
+static void tell_zombie(const struct leaks *leaks)
+{
+	if (leaks->zombie)
+		complain(0,
+			 "process %d has a copy of itself among its "
+			 "children that has ended, and that couldn't be "
+			 "reaped",
+			 (int)leaks->pid);
 }
 
 static int find_leaks(const struct options *options, pid_t pid,
@@ -96,77 +193,147 @@ static int find_leaks(const struct options *options, pid_t pid,
 		.ways = options->holders != NULL,
 		.copy = options->freeze == FREEZE_CLONE,
 	};
+	const sigset_t old = block_signals();
 	int err = leaks_find(pid, &how, ret, message_ret);
 
-	if (!err && ret->zombie)
-		complain(0,
-			 "process %d has a copy of itself among its "
-			 "children that has ended, and that couldn't be "
-			 "reaped",
-			 (int)pid);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		tell_zombie(ret);
 	return err;
 }
 
-static int show_leaks(const struct options *options, pid_t pid,
-		      char **message_ret)
+/* What isn't there is no fault of the report's. */
+static int status_of(int err)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	const sigset_t old = block_signals();
-	struct leaks leaks;
-	int err = find_leaks(options, pid, &leaks, message_ret);
-	int unwritten = 0;
-
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (err)
-		return EXIT_NOTHING_TRACED;
-	if (options->export.files[HEAP_FILE_JSON])
-		unwritten = write_json(options, pid, leaks_json(&leaks));
-	leaks_text(&leaks, options->report.top, &out);
-	err = print(options, pid, &out);
-	leaks_fini(&leaks);
-	return err || unwritten ? EXIT_UNWRITTEN : 0;
+	return !err ? 0 : err == -ENOENT ? EXIT_NOTHING_TRACED : EXIT_UNWRITTEN;
 }
 
-static int show_holders(const struct options *options, pid_t pid,
-			char **message_ret)
+static int show_blocks(const struct options *options, pid_t pid,
+		       char **message_ret)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	const sigset_t old = block_signals();
-	struct holders holders;
 	struct leaks leaks;
 	int err = find_leaks(options, pid, &leaks, message_ret);
-	int unwritten = 0;
+
+	if (err)
+		return EXIT_NOTHING_TRACED;
+	if (options->holders) {
+		struct block_names *names = block_names_new(&leaks);
+		struct owners owners;
+
+		owners_find(&leaks, &owners);
+		err = report_holders(options, &leaks, names, &owners);
+		owners_fini(&owners);
+		block_names_free(names);
+	} else {
+		err = report_leaks(options, &leaks);
+	}
+	leaks_fini(&leaks);
+	return status_of(err);
+}
+
+static int save(const struct options *options, pid_t pid, char **message_ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf bytes = { 0 };
+	const sigset_t old = block_signals();
+	struct snapshot snapshot;
+	int err = snapshot_take(pid, options->freeze == FREEZE_CLONE, &snapshot,
+				message_ret);
+	int unwritten;
 
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return EXIT_NOTHING_TRACED;
-	err = holders_find(&leaks, options->holders, &holders);
-	if (err)
-		*message_ret = xasprintf(
-			"--holders '%s': process %d has no such block in use: "
-			"an address (0x...) or the name of a class with a "
-			"virtual table is expected",
-			options->holders, (int)pid);
-	if (!err && options->export.files[HEAP_FILE_JSON])
-		unwritten = write_json(options, pid,
-				       holders_json(&leaks, &holders));
-	holders_text(&leaks, &holders, options->report.top, &out);
-	err = err ? err : print(options, pid, &out);
-	holders_fini(&holders);
-	leaks_fini(&leaks);
-	return err || unwritten ? EXIT_UNWRITTEN : 0;
+	tell_zombie(&snapshot.leaks);
+	snapshot_write(&snapshot, &bytes);
+	unwritten =
+		write_file(options->snapshot, pid, bytes.text, bytes.length);
+	strbuf_fini(&bytes);
+	err = report_snapshot(options, &snapshot);
+	snapshot_fini(&snapshot);
+	return unwritten ? EXIT_UNWRITTEN : status_of(err);
 }
 
 static int show(const struct options *options, pid_t pid)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
-	int status = options->holders ? show_holders(options, pid, &message) :
-		     options->leaks   ? show_leaks(options, pid, &message) :
-					show_view(options, pid, &message);
+	int status = options->snapshot ? save(options, pid, &message) :
+		     options->holders || options->leaks ?
+					 show_blocks(options, pid, &message) :
+					 show_view(options, pid, &message);
 
 	if (message)
 		complain(0, "%s", message);
 	return status;
+}
+
+/* ---- of files ---- */
+
+static int read_snapshot(const char *path, struct snapshot *ret)
+{
+	CLEANUP(strbuf_fini) struct strbuf bytes = { 0 };
+	const char *problem;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err = fd < 0 ? -errno : strbuf_read(&bytes, fd, FILE_MAX);
+
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		return complain(err, "%s can't be read: %s", path,
+				strerror(-err));
+	problem = snapshot_read(strbuf_text(&bytes), bytes.length, ret);
+	return problem ? complain(-EBADMSG, "%s can't be read: %s", path,
+				  problem) :
+			 0;
+}
+
+static int show_file(const struct options *options)
+{
+	struct snapshot snapshot;
+	int err = read_snapshot(options->command[0], &snapshot);
+
+	if (err)
+		return EXIT_NOTHING_TRACED;
+	err = report_snapshot(options, &snapshot);
+	snapshot_fini(&snapshot);
+	return status_of(err);
+}
+
+static int report_difference(const struct options *options,
+			     const struct snapshot *old_one,
+			     const struct snapshot *new_one)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	struct difference difference;
+	int err = 0, failed;
+
+	difference_find(old_one, new_one, &difference);
+	if (wants_json(options))
+		err = write_json(options, new_one->view.pid,
+				 difference_json(old_one, new_one,
+						 &difference));
+	difference_text(old_one, new_one, &difference, options->report.top,
+			&out);
+	failed = print(options, new_one->view.pid, &out);
+	difference_fini(&difference);
+	return err ? err : failed;
+}
+
+static int show_difference(const struct options *options)
+{
+	struct snapshot old_one, new_one;
+	int err = read_snapshot(options->command[0], &old_one);
+
+	if (err)
+		return EXIT_NOTHING_TRACED;
+	err = read_snapshot(options->command[1], &new_one);
+	if (err) {
+		snapshot_fini(&old_one);
+		return EXIT_NOTHING_TRACED;
+	}
+	err = report_difference(options, &old_one, &new_one);
+	snapshot_fini(&old_one);
+	snapshot_fini(&new_one);
+	return status_of(err);
 }
 
 int memory_run(const struct options *options)
@@ -175,6 +342,9 @@ int memory_run(const struct options *options)
 
 	if (outputs_try(options))
 		return EXIT_NOTHING_TRACED;
+	if (options->command)
+		return options->command[1] ? show_difference(options) :
+					     show_file(options);
 	for (size_t i = 0; i < options->pid_count; i++) {
 		int one = show(options, options->pids[i]);
 

@@ -390,6 +390,9 @@ const struct option_entry option_table[] = {
 	FIELD(0, "holders", "WHOSE", apply_text, holders,
 	      "who holds the block at an address, 0x..., or all\n"
 	      "objects of a class: the shortest ways to them"),
+	FIELD(0, "save", "FILE", apply_text, snapshot,
+	      "keep all that is known there, to be asked later:\n"
+	      "calltrap memory FILE; %p makes one per process"),
 
 	HEADING("What to show", MEMORY),
 	FIELD('o', "output", "FILE", apply_text, report.path,

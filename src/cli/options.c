@@ -253,6 +253,40 @@ static int check_processes(const struct command_line *line, const char *verb)
 	return 0;
 }
 
+/* What was kept is asked; or two of these are compared. */
+static int check_snapshots(const struct command_line *line)
+{
+	const struct options *o = line->options;
+	const bool two = o->command[1];
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "-p", o->pid_count },
+		{ "--name", line->name_count },
+		{ "--save", o->snapshot },
+		{ "--freeze", o->freeze != FREEZE_NONE },
+		{ "--leaks", two && o->leaks },
+		{ "--holders", two && o->holders },
+	};
+
+	if (two && o->command[2])
+		return complain(-EINVAL,
+				"memory: one file, or two that are "
+				"compared; see %s",
+				option_help(o->verb));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].given)
+			return complain(-EINVAL,
+					"memory '%s': %s; leave %s out",
+					o->command[0],
+					two ? "two files are compared" :
+					      "is a file, and no process is "
+					      "looked at",
+					others[i].name);
+	return 0;
+}
+
 static int check_patients(const struct options *o)
 {
 	if (o->command)
@@ -362,6 +396,8 @@ static int check_together(const struct command_line *line)
 		return err;
 	if (o->verb == VERB_HEAP_DIFF)
 		return check_files(o);
+	if (o->verb == VERB_MEMORY && o->command)
+		return check_snapshots(line);
 	if (o->verb == VERB_MEMORY)
 		return check_processes(line, "memory");
 	if (o->verb == VERB_TOP)

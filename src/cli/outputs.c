@@ -11,7 +11,7 @@
 
 /* Besides the files for other programs: -o, --json of a log, and what is
    written as it goes. */
-#define OUTPUTS (HEAP_FILES + 5)
+#define OUTPUTS (HEAP_FILES + 6)
 
 struct output_option {
 	const char *option, *path;
@@ -30,6 +30,7 @@ static void list(const struct options *o, struct output_option ret[OUTPUTS])
 						       o->export.files[file] };
 	ret[count++] = (struct output_option){ "--calls", o->heap_calls };
 	ret[count++] = (struct output_option){ "--footprint", o->footprint };
+	ret[count++] = (struct output_option){ "--save", o->snapshot };
 	ret[count++] = (struct output_option){
 		o->verb == VERB_RECORD ? "-o" : "--record", o->recording
 	};

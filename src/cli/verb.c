@@ -37,7 +37,7 @@ int verb_read(int argc, char **argv, enum verb *ret)
 bool verb_takes_files(enum verb verb)
 {
 	return verb == VERB_HEAP_DIFF || verb == VERB_CONVERT ||
-	       verb == VERB_REPLAY;
+	       verb == VERB_REPLAY || verb == VERB_MEMORY;
 }
 
 bool verb_takes_command(enum verb verb)

@@ -45,3 +45,13 @@ struct block *blocks_at(const struct blocks *blocks, taddr_t address)
 
 	return block && block->address == address ? block : NULL;
 }
+
+struct block *blocks_around(const struct blocks *blocks, taddr_t address)
+{
+	struct block *block = blocks_before(blocks, address);
+
+	return block && block_is_used(block) &&
+			       address - block->address < block_usable(block) ?
+		       block :
+		       NULL;
+}

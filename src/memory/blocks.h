@@ -49,6 +49,9 @@ struct block *blocks_at(const struct blocks *blocks, taddr_t address);
 /* The last block that begins there or before, or NULL. */
 struct block *blocks_before(const struct blocks *blocks, taddr_t address);
 
+/* The block in use, and the program's, that an address lies in, or NULL. */
+struct block *blocks_around(const struct blocks *blocks, taddr_t address);
+
 /* What it takes, where that begins, and how much of it is the program's. */
 static inline uint64_t block_bytes(const struct block *block)
 {
@@ -64,6 +67,12 @@ static inline uint64_t block_usable(const struct block *block)
 {
 	/* The last word of a block lies in the next one, if there is one. */
 	return block_bytes(block) - (block->mapped ? 16 : 8);
+}
+
+/* Whether the program has it. */
+static inline bool block_is_used(const struct block *block)
+{
+	return block->state == BLOCK_USED && !block->own;
 }
 
 #endif

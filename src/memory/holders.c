@@ -8,11 +8,6 @@
 
 #include "base/hash.h"
 #include "base/strbuf.h"
-#include "memory/finder.h"
-#include "memory/head.h"
-#include "memory/owners.h"
-#include "memory/root_names.h"
-#include "sysdeps/linux/procmem.h"
 
 /* A longer chain is cut at the root's side. */
 #define LINKS_MAX 64
@@ -22,11 +17,9 @@
 
 struct search {
 	const struct leaks *leaks;
-	struct finder finder;
-	struct heads *heads;
-	struct root_names *roots;
+	struct block_names *names;
+	const struct owners *owners;
 	struct chain_entry *chains;
-	struct owners owners;
 	uint64_t *own_bytes; /* by owner */
 	uint64_t bytes;
 };
@@ -41,12 +34,12 @@ struct chain_entry {
 
 static char *block_name(struct search *search, const struct block *block)
 {
-	const char *class = heads_class(search->heads, block->address);
+	const char *class = block_names_class(search->names, block);
 	char *text, *name;
 
 	if (class)
 		return xstrdup(class);
-	text = heads_text(search->heads, block->address, block_usable(block));
+	text = block_names_text(search->names, block);
 	name = text ? xasprintf("\"%s\"", text) :
 		      xasprintf("%" PRIu64 " bytes", block_usable(block));
 	free(text);
@@ -74,14 +67,15 @@ static struct holder_chain follow(struct search *search,
 			.where = block->address + offset,
 			.name = block_name(search, block),
 		};
-		block = finder_look(&search->finder, where);
+		block = blocks_around(&leaks->glibc.blocks, where);
 		if (block) {
 			offset = where - block->address;
 			continue;
 		}
 		chain.links[chain.count++] = (struct holder_link){
 			.where = where,
-			.name = xstrdup(root_names_place(search->roots, where)),
+			.name = xstrdup(
+				block_names_place(search->names, where)),
 		};
 	}
 	for (size_t i = 0; i < chain.count / 2; i++) {
@@ -119,13 +113,13 @@ static void count_own(struct search *search, const struct block *block)
 	const size_t index = block - search->leaks->glibc.blocks.list;
 
 	search->bytes += block_usable(block);
-	search->own_bytes[search->owners.of[index]] += block_usable(block);
+	search->own_bytes[search->owners->of[index]] += block_usable(block);
 }
 
 /* 0 stands for those without an owner. */
 static void take_owner(const struct search *search, struct holders *ret)
 {
-	const struct owners *owners = &search->owners;
+	const struct owners *owners = search->owners;
 	size_t most = 0;
 
 	for (size_t i = 1; i < owners->count; i++)
@@ -184,8 +178,7 @@ static uint64_t add_asked(struct search *search, const char *whose)
 	taddr_t address;
 
 	if (is_address(whose, &address)) {
-		const struct block *block =
-			finder_look(&search->finder, address);
+		const struct block *block = blocks_around(blocks, address);
 
 		if (block)
 			add(search, block);
@@ -195,9 +188,9 @@ static uint64_t add_asked(struct search *search, const char *whose)
 		const struct block *block = &blocks->list[i];
 		const char *class;
 
-		if (block->state != BLOCK_USED || block->own)
+		if (!block_is_used(block))
 			continue;
-		class = heads_class(search->heads, block->address);
+		class = block_names_class(search->names, block);
 		if (!class || strcmp(class, whose) != 0)
 			continue;
 		add(search, block);
@@ -230,30 +223,23 @@ static void take_chains(struct search *search, struct holders *ret)
 	qsort(ret->chains, ret->count, sizeof(*ret->chains), compare_chains);
 }
 
-int holders_find(const struct leaks *leaks, const char *whose,
+int holders_find(const struct leaks *leaks, struct block_names *names,
+		 const struct owners *owners, const char *whose,
 		 struct holders *ret)
 {
-	struct search search = { .leaks = leaks };
-	struct procmem constants;
+	struct search search = {
+		.leaks = leaks,
+		.names = names,
+		.owners = owners,
+		.own_bytes =
+			xcalloc(owners->count + 1, sizeof(*search.own_bytes)),
+	};
 
 	*ret = (struct holders){ .chains = NULL };
-	procmem_init(&constants, leaks->pid);
-	search.heads =
-		heads_new(&leaks->mappings, &leaks->picture, &constants.memory);
-	search.roots = root_names_new(leaks);
-	finder_init(&search.finder, &leaks->glibc);
-	owners_find(leaks, &search.owners);
-	search.own_bytes =
-		xcalloc(search.owners.count + 1, sizeof(*search.own_bytes));
 	ret->blocks = add_asked(&search, whose);
 	take_chains(&search, ret);
 	take_owner(&search, ret);
-	owners_fini(&search.owners);
 	free(search.own_bytes);
-	root_names_free(search.roots);
-	finder_fini(&search.finder);
-	heads_free(search.heads);
-	procmem_fini(&constants);
 	return ret->blocks ? 0 : -ENOENT;
 }
 

@@ -2,7 +2,8 @@
 #ifndef CALLTRAP_HOLDERS_H
 #define CALLTRAP_HOLDERS_H
 
-#include "memory/leaks.h"
+#include "memory/block_names.h"
+#include "memory/owners.h"
 
 /*
  * Who holds a block: the way from a root to it, through the fewest blocks.
@@ -37,7 +38,8 @@ struct holders {
  * Whose: an address ("0x55e0c0ffee00") or a class of objects. leaks has to know
  * the ways (leaks_find()'s ways). -ENOENT when there is no such block.
  */
-int holders_find(const struct leaks *leaks, const char *whose,
+int holders_find(const struct leaks *leaks, struct block_names *names,
+		 const struct owners *owners, const char *whose,
 		 struct holders *ret) MUST_CHECK;
 void holders_fini(struct holders *holders);
 

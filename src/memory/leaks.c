@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
+#include "memory/block_names.h"
 #include "memory/copy.h"
-#include "memory/head.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/vitals.h"
@@ -182,12 +182,12 @@ struct group_entry {
 	UT_hash_handle hh;
 };
 
-static void add_to_group(struct group_entry **table, struct heads *heads,
+static void add_to_group(struct group_entry **table, struct block_names *names,
 			 const struct block *block)
 {
 	const uint64_t size = block_usable(block);
-	const char *name = heads_class(heads, block->address);
-	char *text = name ? NULL : heads_text(heads, block->address, size);
+	const char *name = block_names_class(names, block);
+	char *text = name ? NULL : block_names_text(names, block);
 	struct group_entry *entry;
 	struct group_key key;
 
@@ -238,27 +238,24 @@ static void take_groups(struct leaks *leaks, struct group_entry *table)
 	      compare_groups);
 }
 
-static void group(struct leaks *leaks, struct memory *memory)
+void leaks_group(struct leaks *leaks, struct block_names *names)
 {
-	struct heads *heads =
-		heads_new(&leaks->mappings, &leaks->picture, memory);
 	const struct blocks *blocks = &leaks->glibc.blocks;
 	struct group_entry *table = NULL;
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		const struct block *block = &blocks->list[i];
 
-		if (block->state == BLOCK_USED && !block->own &&
-		    block->mark != REACH_REACHED)
-			add_to_group(&table, heads, block);
+		if (block_is_used(block) && block->mark != REACH_REACHED)
+			add_to_group(&table, names, block);
 	}
 	take_groups(leaks, table);
-	heads_free(heads);
 }
 
-static int find(struct leaks *leaks, struct memory *memory,
-		const struct leaks_options *options, char **message_ret)
+static int find(struct leaks *leaks, const struct leaks_options *options,
+		char **message_ret)
 {
+	struct block_names *names;
 	int err = take_picture(leaks, options, message_ret);
 
 	if (err)
@@ -274,22 +271,21 @@ static int find(struct leaks *leaks, struct memory *memory,
 	}
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
 		   &leaks->glibc, options->ways, &leaks->reach);
-	group(leaks, memory);
+	names = block_names_new(leaks);
+	leaks_group(leaks, names);
+	block_names_free(names);
 	return 0;
 }
 
 int leaks_find(pid_t pid, const struct leaks_options *options,
 	       struct leaks *ret, char **message_ret)
 {
-	struct procmem memory;
 	int err;
 
 	*ret = (struct leaks){ .pid = pid };
 	*message_ret = NULL;
 	procfs_comm(pid, ret->name);
-	procmem_init(&memory, pid);
-	err = find(ret, &memory.memory, options, message_ret);
-	procmem_fini(&memory);
+	err = find(ret, options, message_ret);
 	if (!err)
 		return 0;
 	if (!*message_ret)

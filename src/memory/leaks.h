@@ -31,6 +31,8 @@ struct leaks {
 	bool zombie;          /* of the copy, something is left */
 };
 
+struct block_names;
+
 struct leaks_options {
 	bool ways;     /* who holds what isn't lost, too (holders.h) */
 	bool copy;     /* the process is copied, if that can be, and runs on */
@@ -45,5 +47,8 @@ struct leaks_options {
 int leaks_find(pid_t pid, const struct leaks_options *options,
 	       struct leaks *ret, char **message_ret) MUST_CHECK;
 void leaks_fini(struct leaks *leaks);
+
+/* Makes its groups; leaks_find() has. */
+void leaks_group(struct leaks *leaks, struct block_names *names);
 
 #endif

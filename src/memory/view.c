@@ -51,7 +51,7 @@ static bool is_apart(const struct mapping *mapping)
 	return mapping->start >> 63;
 }
 
-static void sum_up(struct memory_view *view)
+void memory_view_sum_up(struct memory_view *view)
 {
 	for (size_t i = 0; i < view->mappings.count; i++) {
 		const struct mapping *mapping = &view->mappings.list[i];
@@ -172,8 +172,49 @@ int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
 	if (ret->has_glibc)
 		ret->map_resident = resident_of_maps(&ret->glibc, pid);
 	ret->allocator = allocator_other(&ret->mappings);
-	sum_up(ret);
+	memory_view_sum_up(ret);
 	return 0;
+}
+
+static void take_kinds(struct mappings *now, const struct mappings *then)
+{
+	for (size_t i = 0; i < now->count; i++) {
+		struct mapping *mapping = &now->list[i];
+		const struct mapping *old = mappings_find(then, mapping->start);
+
+		if (old)
+			mapping->kind = old->kind;
+	}
+}
+
+int memory_view_around(pid_t pid, const struct glibc *glibc,
+		       const struct mappings *then, struct memory_view *ret)
+{
+	int err;
+
+	*ret = (struct memory_view){ .pid = pid };
+	procfs_comm(pid, ret->name);
+	err = mappings_read(pid, true, &ret->mappings);
+	if (!err && vitals_read("", pid, &ret->vitals))
+		err = -ERR_GONE;
+	if (err) {
+		mappings_fini(&ret->mappings);
+		return err;
+	}
+	take_kinds(&ret->mappings, then);
+	ret->has_glibc = true;
+	ret->glibc = *glibc;
+	heap_shape_find(glibc, pid, &ret->shape);
+	ret->map_resident = resident_of_maps(glibc, pid);
+	ret->allocator = allocator_other(&ret->mappings);
+	memory_view_sum_up(ret);
+	return 0;
+}
+
+void memory_view_leave_heap(struct memory_view *view)
+{
+	view->has_glibc = false;
+	view->glibc = (struct glibc){ .arenas = NULL };
 }
 
 void memory_view_fini(struct memory_view *view)

@@ -39,6 +39,22 @@ struct memory_view {
  */
 int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
 		     char **message_ret) MUST_CHECK;
+
+/*
+ * The same of a heap that was read before, when its mappings were as in then:
+ * what is resident, and which pages could be given back, is as it is now. The
+ * heap is shared, and stays the caller's: memory_view_leave_heap(). A negative
+ * errno.
+ */
+int memory_view_around(pid_t pid, const struct glibc *glibc,
+		       const struct mappings *then,
+		       struct memory_view *ret) MUST_CHECK;
+
+/* What was shared is no longer this one's. */
+void memory_view_leave_heap(struct memory_view *view);
+
+/* Sums of its mappings. */
+void memory_view_sum_up(struct memory_view *view);
 void memory_view_fini(struct memory_view *view);
 
 /* What a kind is called: "program code". */

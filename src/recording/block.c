@@ -168,7 +168,7 @@ void block_add(struct strbuf *out, const struct block_head *given,
 static bool is_known(enum block_kind kind)
 {
 	return kind == BLOCK_DICTIONARY || kind == BLOCK_EVENTS ||
-	       kind == BLOCK_INDEX;
+	       kind == BLOCK_INDEX || kind == BLOCK_SNAPSHOT;
 }
 
 const char *block_head_parse(const uint8_t bytes[BLOCK_HEAD_SIZE],

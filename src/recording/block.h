@@ -16,6 +16,7 @@ enum block_kind {
 	BLOCK_DICTIONARY = 'D',
 	BLOCK_EVENTS = 'E',
 	BLOCK_INDEX = 'I',
+	BLOCK_SNAPSHOT = 'S', /* of calltrap.memory(5) alone */
 };
 
 struct block_head {

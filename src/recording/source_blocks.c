@@ -76,6 +76,8 @@ int source_blocks_next(struct source_blocks *source, struct block_head *ret)
 	if (n < (ssize_t)sizeof(bytes))
 		return -ENODATA;
 	problem = block_head_parse(bytes, ret);
+	if (!problem && ret->kind == BLOCK_SNAPSHOT)
+		problem = "a block is of another kind of file";
 	if (problem)
 		return damaged(source, problem);
 	if (ret->sequence != source->sequence)

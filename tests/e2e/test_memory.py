@@ -541,4 +541,123 @@ def _(case):
                   "interrupted 0 lost 0 worked 1", "what there was")
 
 
+# ------------------------------------------------------- kept, and compared
+
+
+def keep(case, target, name, *options):
+    path = case.path(name)
+    case.calltrap("memory", "--save", path, "-p", str(target.pid), *options,
+                  log=False).check_status(0)
+    return path
+
+
+def ask(case, path, *options):
+    """(JSON, report) of what a file has."""
+    answer = case.path("answer.json")
+    result = case.calltrap("memory", path, "--json", answer, *options,
+                           log=False)
+    result.check_status(0)
+    return json.loads(h.read(answer)), result.out
+
+
+def without_times(found):
+    return {key: value for key, value in found.items()
+            if key not in ("pause_ns", "scan_ns", "copied")}
+
+
+@h.test("a file answers as the process did, when that is gone", users=True)
+def _(case):
+    _, target, said = start_leaky(case)
+    path = keep(case, target, "kept")
+    leaks, _ = look(case, target, "--leaks")
+    both, _ = look(case, target, "--holders", "Both")
+    shop, _ = look(case, target, "--holders", "Shop")
+    table = [address for address, verdict in said.items()
+             if verdict == "reached"][2]
+    chain, _ = look(case, target, "--holders", hex(table))
+    view, _ = look(case, target)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+    found, report = ask(case, path, "--leaks")
+    h.check_equal(without_times(found), without_times(leaks), "leaks")
+    h.check("12 blocks in a ring" in report, "report: " + report)
+    for before, whose in ((both, "Both"), (shop, "Shop"), (chain, hex(table))):
+        found, report = ask(case, path, "--holders", whose)
+        h.check_equal(without_times(found), without_times(before), whose)
+    h.check("only through table (memory_leaks .bss+0x" in report, report)
+    found, _ = ask(case, path)
+    h.check_equal(found["heap"]["arenas"], view["heap"]["arenas"], "arenas")
+    h.check_equal([(m["start"], m["end"], m["kind"], m["path"])
+                   for m in found["mappings"]],
+                  [(m["start"], m["end"], m["kind"], m["path"])
+                   for m in view["mappings"]], "mappings")
+    result = case.calltrap("memory", path, "--holders", "Nobody", log=False)
+    h.check_equal(result.status, 1, "status")
+    h.check("has no such block" in result.err, result.err)
+
+
+@h.test("two files compared: new, gone, survivors, and what became lost")
+def _(case):
+    program = h.build("memory_kept", "memory_kept.cc", "-O1", cc="g++")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    old = keep(case, target, "old")
+    say(target, "x")
+    new = keep(case, target, "new")
+    answer = case.path("difference.json")
+    result = case.calltrap("memory", old, new, "--json", answer, log=False)
+    result.check_status(0)
+    found = json.loads(h.read(answer))
+    rows = {(row["fate"], row["size"]): row for row in found["rows"]
+            if row["size"] in (1000, 2008, 3000, 4008) or
+            row.get("class") == "Session"}
+    h.check_equal({key: (row["blocks"], row["lost"])
+                   for key, row in rows.items() if "class" not in row},
+                  {("new", 1000): (30, 0), ("gone", 2008): (20, 0),
+                   ("survived", 3000): (40, 40), ("survived", 4008): (50, 0)},
+                  "blocks by size")
+    sessions = [row for row in rows.values() if row.get("class") == "Session"]
+    h.check_equal([(row["fate"], row["blocks"]) for row in sessions],
+                  [("new", 7), ("survived", 5)], "objects")
+    h.check_match(r"kept \(memory_kept \.bss\+0x",
+                  rows["survived", 4008]["owner"], "owner")
+    h.check_equal(found["lost_since"], {"blocks": 40, "bytes": 40 * 3000},
+                  "lost since")
+    h.check("are lost now: 120,000 bytes in 40 blocks" in result.out,
+            result.out)
+    h.check(found["same_process"], "one process")
+    found, _ = ask(case, new, "--leaks")
+    h.check_equal(found["leaks"]["definitely lost"]["blocks"], 40, "lost")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("files that are cut, changed or none are refused in words")
+def _(case):
+    _, target, _ = start_leaky(case)
+    path = keep(case, target, "kept", "--freeze", "clone")
+    with open(path, "rb") as file:
+        whole = file.read()
+    bad = case.path("bad")
+
+    def refused(content):
+        with open(bad, "wb") as file:
+            file.write(content)
+        result = case.calltrap("memory", bad, "--leaks", log=False)
+        h.check_equal(result.status, 1, "status")
+        h.check("can't be read: " in result.err, result.err)
+        h.check_equal(result.out, "", "report")
+
+    steps = int(os.environ.get("ROUNDS", "12"))
+    for i in range(steps):
+        at = len(whole) * i // steps
+        refused(whole[:at])
+        refused(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1:])
+    refused(whole + b"more")
+    refused(b"CTRECORD" + whole[8:])
+    result = case.calltrap("memory", case.path("none"), log=False)
+    h.check_equal(result.status, 1, "status")
+    h.check("No such file" in result.err, result.err)
+
+
 h.main()

@@ -54,7 +54,11 @@ static void check_parts(const struct glibc *glibc)
 static void check_holders(const struct leaks *leaks)
 {
 	const struct blocks *blocks = &leaks->glibc.blocks;
+	struct block_names *names = block_names_new(leaks);
+	struct owners owners;
 	uint64_t counted = 0;
+
+	owners_find(leaks, &owners);
 
 	for (size_t i = 0; i < REACH_KINDS; i++)
 		counted += leaks->reach.totals[i].blocks;
@@ -67,9 +71,12 @@ static void check_holders(const struct leaks *leaks)
 		counted--;
 		snprintf(whose, sizeof(whose), "0x%llx",
 			 (unsigned long long)blocks->list[i].address);
-		if (i % 16 == 0 && !holders_find(leaks, whose, &holders))
+		if (i % 16 == 0 &&
+		    !holders_find(leaks, names, &owners, whose, &holders))
 			holders_fini(&holders);
 	}
+	owners_fini(&owners);
+	block_names_free(names);
 	if (counted)
 		__builtin_trap();
 }

@@ -240,13 +240,19 @@ END_TEST
 static void check_chain(taddr_t address, uint64_t links)
 {
 	char whose[32];
+	struct block_names *names = block_names_new(&leaks);
+	struct owners owners;
 	struct holders holders;
 
+	owners_find(&leaks, &owners);
 	snprintf(whose, sizeof(whose), "0x%llx", (unsigned long long)address);
-	ck_assert_int_eq(holders_find(&leaks, whose, &holders), 0);
+	ck_assert_int_eq(holders_find(&leaks, names, &owners, whose, &holders),
+			 0);
 	ck_assert_uint_eq(holders.count, 1);
 	ck_assert_uint_eq(holders.chains[0].count, links);
 	holders_fini(&holders);
+	owners_fini(&owners);
+	block_names_free(names);
 }
 
 START_TEST(long_chains_are_cut)

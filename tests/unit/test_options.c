@@ -410,9 +410,15 @@ static const struct {
 					      "written to; give another name" },
 	{ "memory", "no process to look at: give -p PID or --name NAME, as in "
 		    "'calltrap memory -p 4711'; see calltrap memory --help" },
-	{ "memory ls -l", "memory: 'ls' is no option, and nothing is started: "
-			  "give -p PID or --name NAME; for a program of that "
-			  "name say calltrap -- memory" },
+	{ "memory f -p 1", "memory 'f': is a file, and no process is looked "
+			   "at; leave -p out" },
+	{ "memory f --save g", "memory 'f': is a file, and no process is "
+			       "looked at; leave --save out" },
+	{ "memory f g --leaks", "memory 'f': two files are compared; leave "
+				"--leaks out" },
+	{ "memory f g h", "memory: one file, or two that are compared; see "
+			  "calltrap memory --help" },
+	{ "memory ls -l", "-l: unknown option; see calltrap memory --help" },
 	{ "memory -p 1 --freeze x", "--freeze 'x': one of none, stop, clone is "
 				    "expected" },
 	{ "top", "no process to look at: give -p PID or --name NAME, as in "
@@ -865,6 +871,7 @@ START_TEST(test_completion)
 	check_offered("heap diff ", ":files", true);
 	check_offered("heap diff ", ":commands", false);
 	check_offered("convert ", ":files", true);
+	check_offered("memory ", ":files", true);
 	check_offered("memory ", ":commands", false);
 	check_offered("-", "--follow", true);
 	check_offered("-", "--sort", false);

@@ -47,19 +47,22 @@ static void add_speed(const struct leaks *leaks, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
+static void add_trouble(const struct glibc_arena *arena, struct strbuf *out)
+{
+	strbuf_printf(out, "an arena isn't understood from 0x%" PRIx64 " on: ",
+		      arena->trouble);
+	names_escape(out, arena->why);
+	strbuf_puts(out, "; blocks there aren't counted, and what they point "
+			 "at is reached\n");
+}
+
 static void add_doubts(const struct leaks *leaks, struct strbuf *out)
 {
 	const struct glibc *glibc = &leaks->glibc;
 
 	for (size_t i = 0; i < glibc->arena_count; i++)
 		if (glibc->arenas[i].why)
-			strbuf_printf(out,
-				      "an arena isn't understood from "
-				      "0x%" PRIx64 " on: %s; blocks "
-				      "there aren't counted, and what "
-				      "they point at is reached\n",
-				      glibc->arenas[i].trouble,
-				      glibc->arenas[i].why);
+			add_trouble(&glibc->arenas[i], out);
 	if (glibc->known_totals && glibc->found_maps != glibc->map_count) {
 		strbuf_puts(out, "of the blocks with mappings of their own ");
 		amounts_add_number(out, glibc->found_maps);
@@ -133,10 +136,12 @@ void leaks_add_pause(const struct leaks *leaks, struct strbuf *out)
 {
 	strbuf_puts(out, "all tasks were stopped for ");
 	amounts_add_duration(out, leaks->pause_ns);
-	if (leaks->copied)
+	if (leaks->copied) {
 		strbuf_puts(out, ", and a copy was read");
-	else if (leaks->uncopied)
-		strbuf_printf(out, "; no copy was made: %s", leaks->uncopied);
+	} else if (leaks->uncopied) {
+		strbuf_puts(out, "; no copy was made: ");
+		names_escape(out, leaks->uncopied);
+	}
 	strbuf_putc(out, '\n');
 }
 

@@ -188,11 +188,12 @@ static void add_arena(const struct glibc_arena *arena, struct strbuf *out)
 	amounts_add_column(out, free, 18);
 	amounts_add_column(out, arena->bytes[BLOCK_TOP], 16);
 	strbuf_putc(out, '\n');
-	if (arena->why)
-		strbuf_printf(out,
-			      "  not understood from 0x%" PRIx64 " on: "
-			      "%s\n",
-			      arena->trouble, arena->why);
+	if (!arena->why)
+		return;
+	strbuf_printf(out, "  not understood from 0x%" PRIx64 " on: ",
+		      arena->trouble);
+	names_escape(out, arena->why);
+	strbuf_putc(out, '\n');
 }
 
 static void add_more(struct strbuf *out, uint64_t rows)
@@ -260,12 +261,14 @@ static void add_heap(const struct memory_view *view, unsigned top,
 	if (!view->has_glibc && !view->allocator)
 		strbuf_puts(out, "---- HEAP\nno heap that is understood here "
 				 "(glibc's malloc of a 64-bit program)\n");
-	if (view->allocator)
+	if (view->allocator) {
+		strbuf_puts(out, "---- HEAP OF ");
+		names_escape(out, view->allocator);
 		strbuf_printf(out,
-			      "---- HEAP OF %s\nits blocks aren't read; "
-			      "its memory is among \"%s\" above\n",
-			      view->allocator,
+			      "\nits blocks aren't read; its memory is among "
+			      "\"%s\" above\n",
 			      mapping_kind_name(MAPPING_ANONYMOUS));
+	}
 	if (!view->has_glibc)
 		return;
 	strbuf_puts(out, "---- HEAP (malloc of glibc)\n");

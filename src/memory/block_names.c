@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/block_names.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "memory/head.h"
+#include "memory/root_names.h"
+#include "sysdeps/linux/procmem.h"
+
+struct live_names {
+	struct block_names names; /* first */
+	struct heads *heads;
+	struct root_names *roots;
+	struct procmem constants;
+};
+
+static const char *live_class(struct block_names *names,
+			      const struct block *block)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	return heads_class(live->heads, block->address);
+}
+
+static char *live_text(struct block_names *names, const struct block *block)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	return heads_text(live->heads, block->address, block_usable(block));
+}
+
+static const char *live_place(struct block_names *names, taddr_t where)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	return root_names_place(live->roots, where);
+}
+
+static void live_free(struct block_names *names)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	heads_free(live->heads);
+	root_names_free(live->roots);
+	procmem_fini(&live->constants);
+	free(live);
+}
+
+static const struct block_names_ops live_ops = {
+	.class = live_class,
+	.text = live_text,
+	.place = live_place,
+	.free = live_free,
+};
+
+struct block_names *block_names_new(const struct leaks *leaks)
+{
+	struct live_names *live = xcalloc(1, sizeof(*live));
+
+	live->names.ops = &live_ops;
+	procmem_init(&live->constants, leaks->pid);
+	live->heads = heads_new(&leaks->mappings, &leaks->picture,
+				&live->constants.memory);
+	live->roots = root_names_new(leaks);
+	return &live->names;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/graph.h"
+
+#include <stdlib.h>
+
+#include "memory/reach_private.h"
+
+struct walk {
+	struct reacher reacher; /* first: what is found comes with it */
+	const struct block *from;
+	graph_found *found;
+	void *context;
+};
+
+static void found_pointer(struct reacher *reacher, struct block *block,
+			  uint64_t pointer, taddr_t where)
+{
+	struct walk *walk = (struct walk *)reacher;
+	struct pointer found = {
+		.from = walk->from,
+		.where = where,
+		.to = block,
+		.kind = POINTER_BEGINNING,
+	};
+
+	if (pointer != block->address)
+		found.kind = reach_is_usual(reacher, block, pointer) ?
+				     POINTER_USUAL :
+				     POINTER_MIDDLE;
+	walk->found(walk->context, &found);
+}
+
+void graph_walk(const struct leaks *leaks, graph_found *found, void *context)
+{
+	const struct blocks *blocks = &leaks->glibc.blocks;
+	struct reach_result unused = { .rings = NULL };
+	struct walk walk = {
+		.reacher = {
+			.picture = &leaks->picture,
+			.mappings = &leaks->mappings,
+			/* Nothing of it is changed. */
+			.glibc = (struct glibc *)&leaks->glibc,
+			.result = &unused,
+		},
+		.found = found,
+		.context = context,
+	};
+
+	finder_init(&walk.reacher.finder, &leaks->glibc);
+	reach_scan_roots(&walk.reacher, &leaks->freeze, found_pointer);
+	for (size_t i = 0; i < blocks->count; i++) {
+		walk.from = &blocks->list[i];
+		if (block_is_used(walk.from))
+			reach_scan_block(&walk.reacher, walk.from,
+					 found_pointer);
+	}
+	finder_fini(&walk.reacher.finder);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SNAPSHOT_FORMAT_H
+#define CALLTRAP_SNAPSHOT_FORMAT_H
+
+/* What is where in a snapshot: calltrap.memory(5). */
+
+#define SNAPSHOT_MAGIC      "CTMEMORY"
+#define SNAPSHOT_MAGIC_SIZE 8
+#define SNAPSHOT_VERSION    1
+#define SNAPSHOT_HEAD_SIZE  24
+#define SNAPSHOT_ORDER      0x01020304
+
+/* Of each block of the file, the first number. */
+enum snapshot_part {
+	PART_NAMES = 1,
+	PART_PROCESS,
+	PART_MAPPINGS,
+	PART_ARENAS,
+	PART_HEAP,
+	PART_SIZES,
+	PART_OWNERS,
+	PART_BLOCKS,
+	PART_PLACES,
+	PART_ROOTS,
+	PART_POINTERS,
+	PART_RINGS,
+	PART_THREADS,
+	PART_END,
+	PARTS,
+};
+
+/* Flags of a mapping */
+#define MAPPED_READABLE   1
+#define MAPPED_WRITABLE   2
+#define MAPPED_EXECUTABLE 4
+#define MAPPED_SHARED     8
+
+/* … of a process */
+#define PROCESS_HEAP   1 /* its blocks are known */
+#define PROCESS_COPIED 2
+
+/* … of a heap */
+#define HEAP_TOTALS 1
+
+/* … of a block; above its verdict (enum reach) */
+#define KEPT_VERDICT 7
+#define KEPT_MAPPED  8
+#define KEPT_TEXT    16 /* its name is what it begins with */
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_KEPT_NAMES_H
+#define CALLTRAP_KEPT_NAMES_H
+
+#include "memory/block_names.h"
+
+/* What blocks and places were called when a file was written. */
+struct kept_place {
+	taddr_t where;
+	const char *name;
+};
+
+struct kept_names {
+	struct block_names names; /* first */
+	char **texts;             /* numbered from 1; each stands once */
+	size_t count, room;
+	const struct blocks *blocks;
+	uint32_t *of;    /* of each block: a text's number, or 0 */
+	uint8_t *is_text; /* … which is what it begins with */
+	struct kept_place *places; /* by address */
+	size_t place_count, place_room;
+	char *unknown; /* made up for a place that has none */
+};
+
+struct kept_names *kept_names_new(const struct blocks *blocks);
+
+#endif
