@@ -3,6 +3,7 @@
 its log, printing TAP. Python's standard library only."""
 
 import contextlib
+import mmap
 import os
 import pwd
 import re
@@ -433,6 +434,11 @@ def processor_time(pid):
     return int(words[11]) + int(words[12]) if len(words) > 12 else None
 
 
+def naps(pid):
+    """How often its first thread has waited for something, or was stopped."""
+    return int(status_field(pid, "voluntary_ctxt_switches", "0"))
+
+
 def task_states(pid):
     with contextlib.suppress(OSError):
         return ", ".join("%s %s" % (tid, (status_field(int(tid), "State") or
@@ -496,6 +502,20 @@ def settle(target, tracer):
     wait_until(asleep, "calltrap to settle")
 
 
+def rest(pid):
+    """Waits until a process has nothing to do: for a while all its threads
+    sleep, and none has had a processor or wants one."""
+    state = {}
+
+    def rests():
+        found = (states(pid), processor_time(pid))
+        same = state.get("last") == found and not found[0] & set("RD")
+        state["times"] = state.get("times", 0) + 1 if same else 0
+        state["last"] = found
+        return state["times"] > 20
+    wait_until(rests, "process %d to rest" % pid)
+
+
 def children_of(pid):
     """The kernel lists them by the thread that made them."""
     found = []
@@ -535,11 +555,22 @@ def differences_of(mem, mapping):
     with open(path, "rb") as file:
         file.seek(int(offset, 16))
         data = file.read(end - start).ljust(end - start, b"\0")
-    if memory == data:
-        return []
     return ["%s+0x%x: %02x, in the file %02x" %
             (path, int(offset, 16) + i, memory[i], data[i])
-            for i in range(len(memory)) if memory[i] != data[i]][:20]
+            for i in unequal(memory, data)]
+
+
+def unequal(first, second, most=20):
+    """Where they differ; page by page, as most don't, and Python is slow."""
+    found = []
+    for page in range(0, len(first), mmap.PAGESIZE):
+        rest = slice(page, page + mmap.PAGESIZE)
+        if first[rest] != second[rest]:
+            found += [page + i for i, (a, b) in
+                      enumerate(zip(first[rest], second[rest])) if a != b]
+        if len(found) >= most:
+            break
+    return found[:most]
 
 
 def code_differences(pid):

@@ -2,6 +2,7 @@
 """A terminal that a test looks at and types into: tmux."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -50,16 +51,20 @@ class Terminal:
     def text(self, *how):
         return self.tmux("capture-pane", "-p", *how, "-t", "t")
 
-    def wait_for(self, *words, without=()):
-        """Until all of these are to be seen; returns the screen."""
+    def wait_for(self, *words, matches=(), without=()):
+        """
+        Until all of these are to be seen; returns the screen. It may be drawn
+        in part only, so all that is looked for has to be named here.
+        """
         last = []
 
         def seen():
             last[:] = [self.text()]
             return (all(word in last[0] for word in words) and
-                    not any(word in last[0] for word in without))
+                    all(re.search(match, last[0], re.M) for match in matches)
+                    and not any(word in last[0] for word in without))
         try:
-            h.wait_until(seen, "%r" % (words,))
+            h.wait_until(seen, "%r" % ((words, matches, without),))
         except h.Failure as failure:
             raise h.Failure("%s; the screen:\n%s" % (failure, last[0])) \
                 from None
@@ -71,9 +76,10 @@ class Terminal:
                      "the end of " + " ".join(self.argv))
         h.check_equal(h.read(self.case.path("after")),
                       h.read(self.case.path("before")), "modes")
-        h.check_equal(self.tmux("display", "-p", "-t", "t",
-                                "#{alternate_on}#{cursor_flag}").strip(),
-                      "01", "the alternate screen, the cursor")
+        # tmux may have yet to read what the command has written.
+        h.wait_until(lambda: self.tmux("display", "-p", "-t", "t",
+                                       "#{alternate_on}#{cursor_flag}").strip()
+                     == "01", "the first screen, with a cursor")
         return int(h.read(self.case.path("status")))
 
     def command(self):

@@ -205,8 +205,8 @@ def stop_and_continue(case):
     tracer = attach(case, target)
     for _ in range(3):
         target.popen.send_signal(signal.SIGSTOP)
-        h.wait_until(lambda: state(target.pid) in "Tt", "the stop")
-        time.sleep(0.1)
+        h.wait_until(lambda: h.states(target.pid) <= set("Tt"), "the stop")
+        h.rest(tracer.pid)
         lines = h.read(tracer.log_path).count(" = ")
         time.sleep(0.2)
         h.check_equal(h.read(tracer.log_path).count(" = "), lines,

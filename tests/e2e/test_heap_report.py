@@ -509,8 +509,9 @@ def _(case):
 
 # ---------------------------------------------------------------- outputs
 
-def on_terminal(case, *arguments, seconds=3, columns=60):
-    """What calltrap writes to a terminal of its own."""
+def on_terminal(case, *arguments, wanted, columns=60):
+    """What calltrap writes to a terminal of its own. It is left when this was
+    to be seen there."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ,
                 struct.pack("HHHH", 24, columns, 0, 0))
@@ -520,10 +521,13 @@ def on_terminal(case, *arguments, seconds=3, columns=60):
         stderr=slave, stdin=slave, stdout=slave, cwd=case.dir)
     os.close(slave)
     written, end = b"", time.monotonic() + h.PATIENCE
-    beginning = time.monotonic()
+    left = False
     while time.monotonic() < end:
-        if time.monotonic() - beginning < seconds:
+        if not left:
             order(target, "ac")
+        if not left and re.search(wanted, written.decode()):
+            process.send_signal(signal.SIGINT)
+            left = True
         ready, _, _ = select.select([master], [], [], 0.1)
         try:
             data = os.read(master, 4096) if ready else b"-"
@@ -532,18 +536,21 @@ def on_terminal(case, *arguments, seconds=3, columns=60):
         if not data:
             break
         written += data if ready else b""
-    h.check_equal(process.wait(10), 0, "status of calltrap")
+    h.check(left, "never seen: %r in %r" % (wanted, written))
+    h.check_equal(process.wait(h.PATIENCE), 0, "status of calltrap")
     os.close(master)
     return written.decode()
 
 
 @h.test("a progress line on a terminal, and none elsewhere")
 def _(case):
-    text = on_terminal(case, "--for", "3s")
-    lines = re.findall(r"\r(\d+ s of 3 s, [^\r\n]*)\x1b\[K", text)
-    h.check(2 <= len(lines) <= 4, "progress lines: %r" % text[:2000])
+    line = r"\r(\d+ s of 600 s, [^\r\n]*)\x1b\[K"
+    text = on_terminal(case, "--for", "600s", wanted="(?s)" + 3 * (line + ".*"))
+    lines = re.findall(line, text)
+    seconds = [int(line.split()[0]) for line in lines]
+    h.check_equal(sorted(set(seconds)), seconds, "a line each second")
     h.check(all(len(line) < 60 for line in lines), "their length")
-    h.check_match(r"^\d+ s of 3 s, \d+ calls/s, \d+ bytes held in", lines[-1],
+    h.check_match(r"^\d+ s of 600 s, \d+ calls/s, \d+ bytes held in", lines[-1],
                   "a progress line")
     h.check_match(r"\r\x1b\[K==== heap of process", text,
                   "it is gone before the report")
@@ -561,9 +568,9 @@ def _(case):
     size = r" \d+\.\d [KM]iB \([+-]\d+(\.\d [KM]i| )B\)"
     for what, more in (("heap,mmap", r"\x1b"), ("heap,mmap,leaks",
                                                 r", \d+ calls/s, ")):
-        text = on_terminal(case, "--for", "2s", "--growth", what, columns=120)
-        h.check_match(r"\r1 s of 2 s, VIRT%s, RSS%s%s" % (size, size, more),
-                      text, what)
+        on_terminal(case, "--for", "600s", "--growth", what, columns=120,
+                    wanted=r"\r\d+ s of 600 s, VIRT%s, RSS%s%s" %
+                    (size, size, more))
 
 
 @h.test("a full disk: one clear message, the target goes on")

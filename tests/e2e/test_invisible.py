@@ -503,7 +503,7 @@ def stopped_within(case):
         before = ask(target)
         tracer = attach(case, target.pid)
         stop(target)
-        time.sleep(0.1)
+        h.rest(tracer.pid)
         lines = lines_of(tracer)
         time.sleep(0.2)
         h.check_equal(lines_of(tracer), lines, "lines while it is stopped")

@@ -119,7 +119,7 @@ def register_early(number):
             time.sleep(source.uniform(0.001, 0.02))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(tracer.pid, number)
-            tracer.wait(20)
+            tracer.wait()
 
 
 for each_number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):

@@ -171,7 +171,7 @@ def waits(case):
     target = start(case, "1", "0")
     tracer = trace(case, target, "-o", pipe.path, "--when-full=wait")
     pipe.wait_for_text()
-    time.sleep(1)
+    h.rest(tracer.pid)
     first = calls(target)
     time.sleep(1)
     h.check(calls(target) - first <= 2, "the target goes on")
