@@ -81,7 +81,7 @@ build()
 		../source/configure --quiet --host=aarch64-linux-gnu \
 		CC="${CCACHE-} ${compiler//[$'\n\t']/ }" \
 		CFLAGS='-g -O2' LDFLAGS="$linker" STRIP=llvm-strip \
-		--without-ncurses
+		--without-ncurses --without-libmicrohttpd --without-libcurl
 	make -s -j"$(nproc)" calltrap
 	make -s -j"$(nproc)" check TESTS=
 }

@@ -178,6 +178,8 @@ static void set_alarm(struct heap_verb *verb)
 		then = clock_now() + PAUSE;
 	if (verb->next_look && verb->next_look < then)
 		then = verb->next_look;
+	if (verb->serve && verb->next_serve < then)
+		then = verb->next_serve;
 	verb->session->requests->alarm = then;
 }
 
@@ -253,6 +255,8 @@ static void heap_woken(struct session *session)
 	}
 	if (verb->top)
 		verb->next_look = top_look(verb->top, now);
+	if (verb->serve)
+		verb->next_serve = serve_look(verb->serve, now);
 	set_alarm(verb);
 	signals_rest();
 }
@@ -396,6 +400,7 @@ static void heap_close(struct session *session)
 void heap_verb_free(struct heap_verb *verb)
 {
 	top_free(verb->top);
+	serve_free(verb->serve);
 	progress_free(verb->progress);
 	heap_report_free(verb->report);
 	heap_prefetch_free(verb->prefetch);

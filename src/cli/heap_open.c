@@ -241,6 +241,7 @@ static void open_watch(struct heap_verb *verb)
 		.ended = heap_verb_ended,
 		.context = verb,
 		.timeline = verb->session->options->verb == VERB_TOP ||
+			    verb->session->options->http ||
 			    heap_export_needs_timeline(
 				    &verb->session->options->export),
 		.observer = observer_of(verb),
@@ -309,6 +310,9 @@ int heap_verb_open(struct heap_verb *verb)
 	err = open_recorder(verb);
 	if (!err)
 		err = heap_verb_open_journal(verb);
+	if (err)
+		return err;
+	err = serve_new(verb, &verb->serve);
 	if (err)
 		return err;
 	open_watch(verb);

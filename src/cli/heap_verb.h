@@ -3,6 +3,7 @@
 #define CALLTRAP_HEAP_VERB_H
 
 #include "cli/progress.h"
+#include "cli/serve.h"
 #include "cli/session.h"
 #include "cli/top.h"
 #include "growth/faults.h"
@@ -41,7 +42,9 @@ struct heap_verb {
 	struct strbuf stats_text;
 	struct progress *progress;
 	struct top *top;                /* or NULL */
+	struct serve *serve;            /* or NULL */
 	uint64_t next_look;             /* of .top */
+	uint64_t next_serve;            /* of .serve */
 	uint64_t next_sample;           /* monotonic */
 	uint64_t until_sample;          /* then so long */
 	uint64_t next_report;           /* 0: never */

@@ -357,6 +357,15 @@ const struct option_entry option_table[] = {
 	FIELD(0, "footprint", "FILE", apply_text, footprint,
 	      "the same for programs that make them again"),
 
+	HEADING("Whom to tell meanwhile", HEAP),
+	FIELD(0, "http", "PORT", apply_text, http,
+	      "serve a page, /metrics and /debug/pprof/, to this\n"
+	      "machine alone; ADDR:PORT: at that address"),
+	FIELD(0, "push", "URL", apply_text, push,
+	      "post profiles to a server, as Pyroscope takes them"),
+	FIELD(0, "push-every", "DURATION", apply_duration, push_every,
+	      "how often; default 15s"),
+
 	HEADING("What to compare", HEAP_DIFF),
 	WORDS(0, "value", "WHAT", apply_word, export.value,
 	      value_words,

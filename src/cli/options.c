@@ -19,6 +19,7 @@
 #include "cli/option_table.h"
 #include "cli/outputs.h"
 #include "cli/pids.h"
+#include "cli/serve.h"
 
 /* What no -a can say. */
 #define ALIGN_UNSET UINT_MAX
@@ -307,11 +308,17 @@ static int check_from(const struct command_line *line)
 		const char *name;
 		bool given;
 	} others[] = {
-		{ "a COMMAND", o->command },      { "-p", o->pid_count },
-		{ "--name", line->name_count },   { "-f", o->follow },
-		{ "--for", o->duration },         { "--every", o->every },
-		{ "--growth", o->report.growth }, { "--record", o->recording },
+		{ "a COMMAND", o->command },
+		{ "-p", o->pid_count },
+		{ "--name", line->name_count },
+		{ "-f", o->follow },
+		{ "--for", o->duration },
+		{ "--every", o->every },
+		{ "--growth", o->report.growth },
+		{ "--record", o->recording },
 		{ "--pool", o->pools },
+		{ "--http", o->http },
+		{ "--push", o->push },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -435,8 +442,8 @@ static int check_together(const struct command_line *line)
 				"as that user",
 				o->user);
 	if (o->verb == VERB_HEAP)
-		return check_growth(o);
-	return 0;
+		err = check_growth(o);
+	return err ? err : serve_check(o);
 }
 
 /* A table has none of these; JSON beside it may have. */

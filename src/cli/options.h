@@ -98,6 +98,9 @@ struct options {
 	const char *heap_calls;            /* --calls */
 	const char *footprint;             /* --footprint */
 	const char *recording;             /* --record; record: -o */
+	const char *http;                  /* --http [ADDR:]PORT */
+	const char *push;                  /* --push URL */
+	uint64_t push_every;               /* 0 = not given */
 	bool time_releases;                /* --time-releases */
 	char **families;             /* --family, NULL-terminated; or NULL */
 	const char *from;            /* --from */

@@ -62,6 +62,14 @@ void debuginfo_free(struct debuginfo *debuginfo)
 	free(debuginfo);
 }
 
+/* What they are made of is lost, with the process, before long. */
+void debuginfo_leave_reader(struct debuginfo *debuginfo)
+{
+	debuginfo->reader = NULL;
+	debuginfo->fetcher = NULL;
+	debuginfo->pending.record = NULL;
+}
+
 void debuginfo_wait_for_fetched(struct debuginfo *debuginfo,
 				const volatile sig_atomic_t *interrupts)
 {

@@ -28,6 +28,13 @@ struct debuginfo;
 struct debuginfo *debuginfo_new(void) MUST_CHECK;
 void debuginfo_free(struct debuginfo *debuginfo);
 
+/*
+ * In a process that was forked: the child that reads, and the one that fetches,
+ * are the other process's and are left to it. This one has what is known, and
+ * starts a reader of its own when it needs one; it fetches nothing.
+ */
+void debuginfo_leave_reader(struct debuginfo *debuginfo);
+
 /* Images whose debug information could not be read to the end, and why. */
 struct debuginfo_losses {
 	uint64_t crashed;

@@ -43,31 +43,52 @@ static void write_one(const struct heap_export *export, enum heap_file file,
 			       errors);
 }
 
-void heap_export_write(const struct heap_export *export,
-		       const struct export_errors *errors)
+static void prepare_names(const struct heap_export *export)
 {
-	const bool has_blocks = heap_report_has_blocks(export->config->options);
-	struct heap_export own = *export;
-	struct survey *survey;
-
-	if (!heap_export_is_wanted(export->options))
-		return;
 	heap_names_prepare_all(export->config, export->process->heap,
 			       UNWIND_DEPTH_MAX);
 	heap_names_wrappers(export->config, export->process->heap);
 	if (export->process->growth)
 		heap_names_prepare_growth(export->config,
 					  export->process->growth);
-	survey = survey_new(export->process->heap, export->now,
-			    export->config->options->older_than);
-	own.survey = survey;
+}
+
+void heap_export_begin(struct heap_export *export, bool named)
+{
+	if (named)
+		prepare_names(export);
+	export->survey = survey_new(export->process->heap, export->now,
+				    export->config->options->older_than);
+}
+
+void heap_export_make(const struct heap_export *export, enum heap_file file,
+		      struct strbuf *out)
+{
+	formats[file].make(export, out);
+}
+
+void heap_export_end(struct heap_export *export)
+{
+	survey_free((struct survey *)export->survey);
+	export->survey = NULL;
+}
+
+void heap_export_write(const struct heap_export *export,
+		       const struct export_errors *errors)
+{
+	const bool has_blocks = heap_report_has_blocks(export->config->options);
+	struct heap_export own = *export;
+
+	if (!heap_export_is_wanted(export->options))
+		return;
+	heap_export_begin(&own, true);
 	for (enum heap_file file = 0; file < HEAP_FILES; file++)
 		if (export->options->files[file] &&
 		    (has_blocks || !formats[file].of_blocks))
 			write_one(&own, file, errors);
 	if (!has_blocks)
 		growth_export_write(&own, errors);
-	survey_free(survey);
+	heap_export_end(&own);
 }
 
 bool heap_export_is_wanted(const struct heap_export_options *options)

@@ -25,6 +25,15 @@ bool heap_export_is_wanted(const struct heap_export_options *options);
 bool heap_export_needs_timeline(const struct heap_export_options *options);
 
 /*
+ * The same step by step, for who wants texts and not files: names (if they are
+ * wanted) and .survey are made ready, and given up in the end.
+ */
+void heap_export_begin(struct heap_export *export, bool named);
+void heap_export_make(const struct heap_export *export, enum heap_file file,
+		      struct strbuf *out);
+void heap_export_end(struct heap_export *export);
+
+/*
  * Writes all files that are wanted, each whole or not at all. What goes wrong
  * with one doesn't keep the others.
  */

@@ -197,7 +197,6 @@ static uint64_t text_size(const Pprof__Profile *message,
 }
 
 static const char *check_sample(const Pprof__Profile *message,
-				const size_t columns[PROFILE_VALUES],
 				const Pprof__Sample *sample, uint64_t *total)
 {
 	size_t depth = 0;
@@ -205,10 +204,6 @@ static const char *check_sample(const Pprof__Profile *message,
 	if (sample->n_values != message->n_sample_types)
 		return "a sample has another number of values than there are "
 		       "types";
-	for (size_t i = 0; i < PROFILE_VALUES; i++)
-		if (sample->values[columns[i]] < 0)
-			return "it has negative values: is it a difference "
-			       "already?";
 	for (size_t i = 0; i < sample->n_location_ids; i++) {
 		const Pprof__Location *location =
 			profile_location(message, sample->location_ids[i]);
@@ -229,15 +224,13 @@ static const char *check_sample(const Pprof__Profile *message,
 	return NULL;
 }
 
-static const char *check_samples(const Pprof__Profile *message,
-				 const size_t columns[PROFILE_VALUES])
+static const char *check_samples(const Pprof__Profile *message)
 {
 	const char *why = NULL;
 	uint64_t total = 0;
 
 	for (size_t i = 0; !why && i < message->n_samples; i++)
-		why = check_sample(message, columns, message->samples[i],
-				   &total);
+		why = check_sample(message, message->samples[i], &total);
 	return why;
 }
 
@@ -253,5 +246,16 @@ const char *profile_check(Pprof__Profile *message,
 		why = check_locations(message);
 	if (!why)
 		why = check_types(message, types_ret);
-	return why ? why : check_samples(message, types_ret->columns);
+	return why ? why : check_samples(message);
+}
+
+const char *profile_check_signs(const Pprof__Profile *message,
+				const struct profile_types *types)
+{
+	for (size_t i = 0; i < message->n_samples; i++)
+		for (size_t k = 0; k < PROFILE_VALUES; k++)
+			if (message->samples[i]->values[types->columns[k]] < 0)
+				return "it has negative values: is it a "
+				       "difference already?";
+	return NULL;
 }

@@ -21,6 +21,10 @@ struct profile_types {
 const char *profile_check(Pprof__Profile *message,
 			  struct profile_types *types_ret);
 
+/* The same where a checked one has negative values: a difference has. */
+const char *profile_check_signs(const Pprof__Profile *message,
+				const struct profile_types *types);
+
 const char *profile_text(const Pprof__Profile *message, int64_t index);
 const Pprof__Location *profile_location(const Pprof__Profile *message,
 					uint64_t id);

@@ -58,6 +58,8 @@ void profile_free(struct profile *profile)
 static const char *unpack(struct profile *profile, const void *bytes,
 			  size_t size)
 {
+	const char *why;
+
 	profile->allocator = (ProtobufCAllocator){
 		.alloc = allocate,
 		.free = give_back,
@@ -68,7 +70,9 @@ static const char *unpack(struct profile *profile, const void *bytes,
 		pprof__profile__unpack(&profile->allocator, size, bytes);
 	if (!profile->message)
 		return "it is no profile, or too large";
-	return profile_check(profile->message, &profile->types);
+	why = profile_check(profile->message, &profile->types);
+	return why ? why :
+		     profile_check_signs(profile->message, &profile->types);
 }
 
 /*
