@@ -36,7 +36,8 @@ void glossary_fini(struct glossary *glossary)
 	free(glossary->threads);
 	free(glossary->codes);
 	free(glossary->frames);
-	free(glossary->stack_ids);
+	free(glossary->stack_list);
+	free(glossary->path);
 	free(glossary->sites);
 	*glossary = (struct glossary){ 0 };
 }
@@ -223,18 +224,47 @@ static bool read_stack(struct glossary *glossary, uint64_t number,
 		       struct cursor *in)
 {
 	uint64_t outer = take_varint(in), frame = take_varint(in);
-	stack_id id;
 
 	if (in->bad || number != glossary->stack_count + 1 || !frame ||
 	    frame > glossary->frame_count || outer == ENDS ||
-	    (outer > ENDS && outer - ENDS > glossary->stack_count))
+	    (outer > ENDS && outer - ENDS > glossary->stack_count) ||
+	    number >= UINT32_MAX - ENDS)
 		return false;
-	id = outer < ENDS ? stacks_begin(outer) :
-			    glossary->stack_ids[outer - ENDS - 1];
-	*ADD(glossary, stack_ids, stack) =
-		stacks_extend(glossary->stacks, id,
-			      glossary->frames[frame - 1].number);
+	*ADD(glossary, stack_list, stack) =
+		(struct glossary_stack){ .outer = outer, .frame = frame - 1 };
 	return true;
+}
+
+/* Its callers are of lower numbers, and at most as many as it has frames. */
+static stack_id stack_of(struct glossary *glossary, uint32_t number)
+{
+	struct glossary_stack *const list = glossary->stack_list;
+	size_t count = 0;
+	uint32_t outer = number + ENDS;
+	stack_id id;
+
+	for (; outer > ENDS && !list[outer - ENDS - 1].id;
+	     outer = list[outer - ENDS - 1].outer) {
+		glossary->path = xgrow(glossary->path, count,
+				       &glossary->path_room,
+				       sizeof(*glossary->path));
+		glossary->path[count++] = outer - ENDS - 1;
+	}
+	id = outer > ENDS ? list[outer - ENDS - 1].id : stacks_begin(outer);
+	while (count--) {
+		struct glossary_stack *stack = &list[glossary->path[count]];
+
+		id = stacks_extend(glossary->stacks, id,
+				   glossary->frames[stack->frame].number);
+		stack->id = id;
+	}
+	return id;
+}
+
+static const struct frame *innermost(const struct glossary *glossary,
+				     uint64_t stack)
+{
+	return &glossary->frames[glossary->stack_list[stack - 1].frame].frame;
 }
 
 static bool read_site(struct glossary *glossary, uint64_t number,
@@ -242,7 +272,6 @@ static bool read_site(struct glossary *glossary, uint64_t number,
 {
 	uint64_t function = take_varint(in), stack = take_varint(in);
 	struct glossary_site *added;
-	struct frame frame;
 
 	if (in->bad || number != glossary->site_count + 1 || !function ||
 	    function > glossary->function_count ||
@@ -250,9 +279,9 @@ static bool read_site(struct glossary *glossary, uint64_t number,
 		return false;
 	added = ADD(glossary, sites, site);
 	added->function = glossary->functions[function - 1];
-	added->stack = stack ? glossary->stack_ids[stack - 1] : STACK_NONE;
-	if (stacks_frames(glossary->stacks, added->stack, &frame, 1))
-		added->library = frame.code->path;
+	added->untold = stack;
+	if (stack)
+		added->library = innermost(glossary, stack)->code->path;
 	return true;
 }
 
@@ -419,10 +448,16 @@ const struct glossary_thread *glossary_thread(const struct glossary *glossary,
 		       NULL;
 }
 
-const struct glossary_site *glossary_site(const struct glossary *glossary,
+const struct glossary_site *glossary_site(struct glossary *glossary,
 					  uint64_t number)
 {
-	return number && number <= glossary->site_count ?
-		       &glossary->sites[number - 1] :
-		       NULL;
+	struct glossary_site *site;
+
+	if (!number || number > glossary->site_count)
+		return NULL;
+	site = &glossary->sites[number - 1];
+	if (site->untold)
+		site->stack = stack_of(glossary, site->untold);
+	site->untold = 0;
+	return site;
 }

@@ -26,6 +26,7 @@ struct glossary_thread {
 struct glossary_site {
 	const struct family_function *function;
 	stack_id stack;
+	uint32_t untold;     /* the stack's number; 0: .stack is known */
 	const char *library; /* of its innermost frame; or NULL */
 };
 
@@ -36,6 +37,13 @@ struct glossary_code {
 struct glossary_frame {
 	struct frame frame;
 	uint32_t number; /* in .stacks */
+};
+
+/* Most of them may never be asked for. */
+struct glossary_stack {
+	uint32_t outer; /* as in the file */
+	uint32_t frame; /* its number, less 1 */
+	stack_id id;    /* or STACK_NONE: not yet */
 };
 
 struct glossary {
@@ -50,12 +58,14 @@ struct glossary {
 	struct glossary_thread *threads;
 	struct glossary_code *codes;
 	struct glossary_frame *frames;
-	stack_id *stack_ids;
+	struct glossary_stack *stack_list;
 	struct glossary_site *sites;
 	size_t function_count, process_count, thread_count, code_count,
 		frame_count, stack_count, site_count;
 	size_t function_room, process_room, thread_room, code_room, frame_room,
 		stack_room, site_room;
+	uint32_t *path; /* from a stack to one that is known */
+	size_t path_room;
 };
 
 #define GLOSSARY_FAMILIES_MAX 256
@@ -74,7 +84,7 @@ const struct glossary_process *glossary_process(const struct glossary *glossary,
 						uint64_t number);
 const struct glossary_thread *glossary_thread(const struct glossary *glossary,
 					      uint64_t number);
-const struct glossary_site *glossary_site(const struct glossary *glossary,
+const struct glossary_site *glossary_site(struct glossary *glossary,
 					  uint64_t number);
 
 #endif

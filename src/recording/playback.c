@@ -528,7 +528,7 @@ static void play_event(struct playback *playback,
    heap is on its way meanwhile. */
 #define AHEAD 16
 
-static void expect(const struct playback *playback,
+static void expect(struct playback *playback,
 		   const struct recorded_event *event)
 {
 	const struct glossary_thread *thread =

@@ -45,8 +45,9 @@ static FILE *open_in_root(const char *root, pid_t pid, const char *path)
 FILE *cgroup_folder_open(const struct cgroup_folder *folder, const char *root,
 			 const char *name)
 {
-	char *path CLEANUP(xfree_cleanup) = xasprintf(
-		"%s%s/%s", folder->seer ? "" : root, folder->path, name);
+	char *path CLEANUP(xfree_cleanup) = xasprintf("%s%s/%s",
+						      folder->seer ? "" : root,
+						      folder->path, name);
 
 	return folder->seer ? open_in_root(root, folder->seer, path) :
 			      fopen(path, "re");
@@ -102,9 +103,9 @@ static bool is_wanted(const char *type, unsigned version)
 
 	if (sscanf(type, "- %15s %*s %1023s", name, options) != 2)
 		return false;
-	return version == 2 ? !strcmp(name, "cgroup2") :
-			      !strcmp(name, "cgroup") &&
-				      list_has(options, "memory");
+	return version == 2 ?
+		       !strcmp(name, "cgroup2") :
+		       !strcmp(name, "cgroup") && list_has(options, "memory");
 }
 
 /*
@@ -121,7 +122,7 @@ static const char *path_below(const char *group, const char *mounted)
 	if (!strcmp(rest, "/"))
 		return "";
 	return !strncmp(rest, "/..", 3) && (!rest[3] || rest[3] == '/') ? NULL :
-									 rest;
+									  rest;
 }
 
 static void take(struct cgroup_folder *folder, const char *point,
@@ -171,8 +172,7 @@ static void try_mount(struct cgroup_folder *folder, char *line,
 }
 
 static bool find_mount(struct cgroup_folder *folder, const char *root,
-		       const char *process, unsigned version,
-		       const char *group)
+		       const char *process, unsigned version, const char *group)
 {
 	char *path CLEANUP(xfree_cleanup) =
 		xasprintf("%s/proc/%s/mountinfo", root, process);

@@ -11,9 +11,9 @@
 
 /* Where the files of a cgroup are to be had. */
 struct cgroup_folder {
-	char *path;  /* as we see it, or … */
-	pid_t seer;  /* … as this process does: in its root; 0: as we do */
-	size_t top;  /* so much of the path is the mount; below it are groups */
+	char *path; /* as we see it, or … */
+	pid_t seer; /* … as this process does: in its root; 0: as we do */
+	size_t top; /* so much of the path is the mount; below it are groups */
 };
 
 /*
@@ -24,8 +24,8 @@ struct cgroup_folder {
  * root: "", or where tests have prepared /proc and /sys. False: nowhere.
  */
 bool cgroup_folder_find(struct cgroup_folder *folder, const char *root,
-			pid_t pid, unsigned version, const char *group)
-	MUST_CHECK;
+			pid_t pid, unsigned version,
+			const char *group) MUST_CHECK;
 
 /* To the group above. False: that is not to be had here. */
 bool cgroup_folder_go_up(struct cgroup_folder *folder);
