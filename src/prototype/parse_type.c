@@ -15,7 +15,7 @@ static const struct {
 	{ "oct", LENS_OCTAL },   { "octal", LENS_OCTAL },
 	{ "guess", LENS_GUESS }, { "hide", LENS_HIDE },
 	{ "char", LENS_CHAR },   { "bitvec", LENS_BITS },
-	{ "bin", LENS_BINARY },
+	{ "bin", LENS_BINARY },  { "errname", LENS_ERRNAME },
 };
 
 static bool expression_needs_result(const struct expression *expression)

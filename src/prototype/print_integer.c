@@ -76,6 +76,17 @@ static enum number_style show_guess(struct shown *shown)
 	return show_hex(shown);
 }
 
+static enum number_style show_errname(struct shown *shown)
+{
+	const char *name = error_name((int)shown->word);
+
+	(void)show_decimal(shown);
+	if (!name)
+		return NUMBER_DECIMAL;
+	strbuf_printf(&shown->text, " (%s)", name);
+	return NUMBER_NAMED;
+}
+
 static enum number_style show_enum(struct shown *shown)
 {
 	for (unsigned i = 0; i < shown->type->count; i++) {
@@ -184,6 +195,8 @@ static enum number_style show(struct shown *shown)
 		return show_guess(shown);
 	case LENS_BITS:
 		return show_bits(shown);
+	case LENS_ERRNAME:
+		return show_errname(shown);
 	case LENS_ENUM:
 		return show_enum(shown);
 	case LENS_FLAGS:
@@ -196,6 +209,7 @@ static enum number_style show(struct shown *shown)
 	case LENS_SCAN:
 	case LENS_SOCKADDR:
 	case LENS_MAYBE_TEXT:
+	case LENS_GUESS_TEXT:
 		break;
 	}
 	return show_decimal(shown);

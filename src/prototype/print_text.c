@@ -197,6 +197,28 @@ static bool looks_like_text(const struct reading *reading)
 	return true;
 }
 
+static bool is_small(taddr_t address)
+{
+	return (int64_t)address >= -10000 && (int64_t)address <= 10000;
+}
+
+/* What is there, as far as one looks; whether it is text. */
+static bool sample(struct printer *printer, struct text *text,
+		   struct reading *ret)
+{
+	uint64_t most = printer->limits->string_bytes;
+
+	if (most > TEXT_MAX)
+		most = TEXT_MAX;
+	if (most < TEXT_SAMPLE)
+		most = TEXT_SAMPLE;
+	read_characters(text, most, ret);
+	return ret->bytes.length &&
+	       (text->unit > 1 ? looks_like_wide_text(ret, text->unit) :
+				 looks_like_text(ret)) &&
+	       (ret->ended || ret->count == most);
+}
+
 void print_maybe_text(struct printer *printer, taddr_t address, unsigned unit)
 {
 	struct text text = {
@@ -204,24 +226,31 @@ void print_maybe_text(struct printer *printer, taddr_t address, unsigned unit)
 		.size = UINT64_MAX,
 		.unit = unit,
 	};
-	uint64_t most = printer->limits->string_bytes;
 	struct reading reading = { 0 };
-	bool is_text;
 
-	if (most > TEXT_MAX)
-		most = TEXT_MAX;
-	if (most < TEXT_SAMPLE)
-		most = TEXT_SAMPLE;
-	read_characters(&text, most, &reading);
-	is_text = reading.bytes.length &&
-		  (unit > 1 ? looks_like_wide_text(&reading, unit) :
-			      looks_like_text(&reading)) &&
-		  (reading.ended || reading.count == most);
-	if (is_text)
+	if (sample(printer, &text, &reading))
 		print_text(printer, &text);
 	else if (reading.bytes.length)
 		print_ops(printer)->address(printer->writer, address);
 	else
 		print_ops(printer)->unreadable(printer->writer, address);
+	strbuf_fini(&reading.bytes);
+}
+
+/* Behind a pointer to anything there is often a zero: that is no string. */
+void print_guessed_text(struct printer *printer, taddr_t address)
+{
+	struct text text = {
+		.place = place_in(printer->values->memory, address),
+		.size = UINT64_MAX,
+		.unit = 1,
+	};
+	struct reading reading = { 0 };
+
+	if (is_small(address) || !sample(printer, &text, &reading) ||
+	    !reading.count)
+		print_integer(printer, &type_guess, address);
+	else
+		print_text(printer, &text);
 	strbuf_fini(&reading.bytes);
 }

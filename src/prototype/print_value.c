@@ -35,11 +35,13 @@ void print_pointer(struct printer *printer, const struct type *type,
 {
 	const struct type *target = type->target;
 
-	if (!address && target && target->kind != TYPE_VOID)
+	if (type->lens == LENS_GUESS_TEXT)
+		print_guessed_text(printer, address);
+	else if (!address && target && target->kind != TYPE_VOID)
 		print_ops(printer)->null(printer->writer);
 	else if (!target || target->kind == TYPE_VOID)
 		print_ops(printer)->address(printer->writer, address);
-	else if (type->lens == LENS_MAYBE_TEXT)
+	else if (type->lens == LENS_MAYBE_TEXT || type->lens == LENS_GUESS_TEXT)
 		print_maybe_text(printer, address, target->size);
 	else if (is_text(type) && target->kind == TYPE_ARRAY)
 		print_text_behind(printer, type, address);

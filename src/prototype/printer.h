@@ -86,6 +86,9 @@ void print_socket_address(struct printer *printer, struct place place,
    address. */
 void print_maybe_text(struct printer *printer, taddr_t address, unsigned unit);
 
+/* A string, if that is what it looks like and not empty; else a number. */
+void print_guessed_text(struct printer *printer, taddr_t address);
+
 /* How many elements; -ENODATA when that can't be known, or is negative. */
 int print_count(struct printer *printer, const struct expression *length,
 		uint64_t *ret) MUST_CHECK;

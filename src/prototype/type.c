@@ -49,6 +49,13 @@ static const struct type maybe_text_type = {
 	.depth = 1,
 };
 
+static const struct type guess_text_type = {
+	.kind = TYPE_POINTER,
+	.target = &char_type,
+	.lens = LENS_GUESS_TEXT,
+	.depth = 1,
+};
+
 static const struct {
 	const char *name;
 	struct type type;
@@ -79,6 +86,7 @@ static const struct {
 	{ "bitvec", INTEGER(4, false, LENS_BITS) },
 	{ "hide", INTEGER(4, true, LENS_HIDE) },
 	{ "bin", INTEGER(4, false, LENS_BINARY) },
+	{ "errname", INTEGER(4, true, LENS_ERRNAME) },
 	{ "int128", SIGNED(16) },
 	{ "uint128", UNSIGNED(16) },
 	{ "float", REAL(TYPE_FLOAT, 4) },
@@ -102,6 +110,7 @@ static const struct {
 	{ "format", &format_type },
 	{ "guess", &type_guess },
 	{ "maybe_string", &maybe_text_type },
+	{ "guess_string", &guess_text_type },
 };
 
 static bool same(const char *name, const char *text, size_t length)

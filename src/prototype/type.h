@@ -27,8 +27,9 @@ enum lens {
 	LENS_OCTAL,
 	LENS_HEX,
 	LENS_BINARY,
-	LENS_GUESS, /* a number if it is small, else an address */
-	LENS_BITS,  /* the numbers of the bits that are set */
+	LENS_GUESS,   /* a number if it is small, else an address */
+	LENS_BITS,    /* the numbers of the bits that are set */
+	LENS_ERRNAME, /* an error number, with its name */
 	LENS_ENUM,
 	LENS_FLAGS, /* the names of the bits that are set */
 	LENS_HIDE,
@@ -39,6 +40,7 @@ enum lens {
 	LENS_SOCKADDR,   /* so many bytes that are a socket's address */
 	LENS_MAYBE_TEXT, /* a pointer to char of which nobody said what it
 			    is: a string when that is what it looks like */
+	LENS_GUESS_TEXT, /* the same, or a number if it is small */
 };
 
 /* How a result says that the function has failed. */

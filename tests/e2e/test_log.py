@@ -361,7 +361,7 @@ def no_pids(case):
 @h.test("-o FILE with %p: a file for each process")
 def per_process(case):
     directory = h.build_directory("log")
-    h.build_library("libflow.so", "libflow.c", directory=directory)
+    h.build_library("libt.so", "libt.c", directory=directory)
     path = h.build("spawn", "spawn.c", *h.near(directory), "-lt",
                    directory=directory)
     result = case.run([h.CALLTRAP, "-f", "-o", case.path("out-%p.log"), "-L",
@@ -374,6 +374,10 @@ def per_process(case):
                   [(0, 10)] * 3 + [(20, 0)], "calls in %r" % files)
     h.check(not any(re.search(r"^\d", log.text, re.M) for log in logs),
             "pids in a file of one process")
+    for name, log in zip(files, logs):
+        h.check_equal(log.text.splitlines()[0],
+                      "==== log of process %s, %s" %
+                      (re.search(r"\d+", name)[0], path), "the first line")
 
 
 @h.test("children that are not followed: no pids")

@@ -306,7 +306,7 @@ def thread_exec(case):
                   r"(\d+) <\.\.\. pause@SYS resumed> "
                   r"<unfinished: thread exited>\n"
                   r"\1 <\.\.\. execve@SYS resumed> .* = 0\n"
-                  r"\1 --- Called exec\(\) ---\n"
+                  r"\1 --- Called exec\(\) of /\S+ ---\n"
                   r"\1 brk@SYS\(", result.log_text, "the log")
 
 

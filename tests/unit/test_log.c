@@ -143,6 +143,20 @@ static void expect_file(const char *name, const char *expected)
 	free(text);
 }
 
+/* The first line names the process, and its program when there is one. */
+static void expect_file_of(const char *name, pid_t pid, const char *expected)
+{
+	char *head = xasprintf("==== log of process %d", (int)pid);
+	char *text = read_text(name);
+	const char *end = strchr(text, '\n');
+
+	ck_assert_str_eq(end ? end + 1 : text, expected);
+	ck_assert(!strncmp(text, head, strlen(head)));
+	ck_assert(strchr(",\n", text[strlen(head)]));
+	free(text);
+	free(head);
+}
+
 static void expect(const char *expected)
 {
 	ck_assert_int_eq(sinks_finish(sink), 0);
@@ -237,6 +251,16 @@ static void happened(enum event_kind kind, pid_t tid, uint64_t ms)
 					      .tid = tid,
 					      .time = ms * MS,
 					      .child = CHILD }),
+			 0);
+}
+
+static void executed(pid_t tid, uint64_t ms, const char *path)
+{
+	ck_assert_int_eq(send((struct event){ .kind = EVENT_EXEC,
+					      .pid = pid_of(tid),
+					      .tid = tid,
+					      .time = ms * MS,
+					      .path = path }),
 			 0);
 }
 
@@ -553,7 +577,8 @@ START_TEST(signals_and_ends)
 	signalled(ONE, 1, SIGRTMIN);
 	signalled(ONE, 1, SIGRTMIN + 3);
 	signalled(ONE, 1, 32);
-	happened(EVENT_EXEC, ONE, 1);
+	executed(ONE, 1, "");
+	executed(ONE, 1, "/bin/odd\nname");
 	happened(EVENT_LEAVE, ONE, 1);
 	ended(ONE, 2, SIGSEGV | 0x80);
 	ended(ONE, 2, SIGKILL);
@@ -562,6 +587,7 @@ START_TEST(signals_and_ends)
 	       "--- SIGRTMIN+3 (Real-time signal 3) ---\n"
 	       "--- SIG32 (Unknown signal 32) ---\n"
 	       "--- Called exec() ---\n"
+	       "--- Called exec() of /bin/odd?name ---\n"
 	       "+++ killed by SIGSEGV (core dumped) +++\n"
 	       "+++ killed by SIGKILL +++\n"
 	       "+++ exited (status 0) +++\n");
@@ -817,11 +843,13 @@ START_TEST(a_file_for_each_process)
 	signalled(CHILD, 5, SIGINT);
 	called(FILL, TWO, 0, 1, 1, 0);
 	ck_assert_int_eq(sinks_finish(sink), 0);
-	expect_file("%log.100", "add(1, 2)               = 3\n"
-				"101 fill@libc.so.6(1 <unfinished ...>\n");
-	expect_file("%log.200", "hush()                  = <void>\n"
-				"+++ exited (status 0) +++\n"
-				"--- SIGINT (Interrupt) ---\n");
+	expect_file_of("%log.100", 100,
+		       "add(1, 2)               = 3\n"
+		       "101 fill@libc.so.6(1 <unfinished ...>\n");
+	expect_file_of("%log.200", 200,
+		       "hush()                  = <void>\n"
+		       "+++ exited (status 0) +++\n"
+		       "--- SIGINT (Interrupt) ---\n");
 }
 END_TEST
 
@@ -830,7 +858,7 @@ static void expect_process_file(pid_t pid, const char *expected)
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", (int)pid);
-	expect_file(name, expected);
+	expect_file_of(name, pid, expected);
 }
 
 START_TEST(more_processes_than_descriptors)

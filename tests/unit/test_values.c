@@ -33,6 +33,12 @@ START_TEST(lenses_change_how_integers_are_shown)
 	ck_assert_str_eq(shown("hide(int)", 3), "");
 	ck_assert_str_eq(shown("hide(string)", 3), "");
 	ck_assert_str_eq(shown("guess(int)", 0xffffffff), "-1");
+	ck_assert_str_eq(shown("errname", 25), "25 (ENOTTY)");
+	ck_assert_str_eq(shown("errname", 0), "0");
+	ck_assert_str_eq(shown("errname", 0xffffffff), "-1");
+	ck_assert_str_eq(shown("errname", 99999), "99999");
+	ck_assert_str_eq(shown("guess_string", 10000), "10000");
+	ck_assert_str_eq(shown("guess_string", -1), "-1");
 }
 END_TEST
 

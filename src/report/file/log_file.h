@@ -17,6 +17,7 @@ struct log_file {
 	struct output output;
 	bool used; /* was opened once: is added to from then on */
 	bool show_pids;
+	bool headed; /* it says what it is of */
 	pid_t first_tid;
 	uint64_t last_time; /* of the latest line, for -r */
 

@@ -15,6 +15,7 @@ const struct dialect dialect_own = {
 	.align_blanks = 0,
 	.tells_ends = true,
 	.tells_cores = true,
+	.names_programs = true,
 	.counts_unfinished = true,
 	.counts_errors = true,
 	.finds_tasks = true,

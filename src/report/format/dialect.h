@@ -23,6 +23,7 @@ struct dialect {
 	bool columns_of_screen;   /* -a is 5/8 of the screen, unless given */
 	bool tells_ends;          /* how a call without return has ended */
 	bool tells_cores;         /* (core dumped) */
+	bool names_programs;      /* that are run, and that files are of */
 	bool counts_unfinished;   /* -c: calls that don't return, too */
 	bool counts_errors;       /* -c has a column for them */
 	bool finds_tasks; /* the pid stands in front from the second task on */

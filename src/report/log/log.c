@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "report/file/log_file.h"
 #include "report/format/names.h"
@@ -15,6 +16,7 @@
 #include "report/log/log_script.h"
 #include "report/log/log_stack.h"
 #include "report/log/stamp.h"
+#include "sysdeps/linux/procfs.h"
 
 /* Where nobody could read on: for recursion that has run away. */
 #define INDENT_MAX 4096
@@ -299,14 +301,45 @@ static int log_signal(struct log *log, struct log_file *file,
 	return output_end_line(&file->output);
 }
 
+/* Its name may contain anything. */
+static void add_program(struct strbuf *out, const char *before,
+			const char *path)
+{
+	const size_t begin = out->length + strlen(before);
+
+	if (!path || !*path)
+		return;
+	strbuf_printf(out, "%s%s", before, path);
+	printable_make(out->text + begin, out->length - begin);
+}
+
 static int log_exec(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
+	struct strbuf *out = &file->output.text;
 	int error = begin_event_line(log, file, event, (taddr_t)-1);
 
 	if (error)
 		return error;
-	strbuf_puts(&file->output.text, "--- Called exec() ---");
+	strbuf_puts(out, "--- Called exec()");
+	if (log->options.dialect->names_programs)
+		add_program(out, " of ", event->path);
+	strbuf_puts(out, " ---");
+	return output_end_line(&file->output);
+}
+
+/* A file of one process says of which. */
+static int log_head(struct log *log, struct log_file *file, pid_t pid)
+{
+	char *path CLEANUP(xfree_cleanup) = NULL;
+
+	if (file->headed || !log->files.per_process ||
+	    !log->options.dialect->names_programs)
+		return 0;
+	file->headed = true;
+	path = procfs_exe(pid);
+	strbuf_printf(&file->output.text, "==== log of process %d", (int)pid);
+	add_program(&file->output.text, ", ", path);
 	return output_end_line(&file->output);
 }
 
@@ -374,6 +407,8 @@ static int log_event(struct sink *sink, const struct event *event)
 			  event))
 		return 0;
 	log->error = log_files_get(&log->files, event->pid, &file);
+	if (!log->error)
+		log->error = log_head(log, file, event->pid);
 	if (!log->error)
 		log->error = log_into(log, file, event);
 	if (!log->error &&
