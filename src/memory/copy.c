@@ -22,6 +22,7 @@
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/ptrace.h"
+#include "sysdeps/linux/smaps.h"
 #include "sysdeps/linux/stand_apart.h"
 #include "sysdeps/linux/vitals.h"
 #include "sysdeps/syscall_maker.h"
@@ -82,6 +83,34 @@ static const char *lacks_room(pid_t pid)
 	return NULL;
 }
 
+/*
+ * Cryptographic libraries and calltrap's agent have a page or two that are wiped,
+ * to know that there was a fork: no more than a mark lies there.
+ */
+#define MARKS_MAX (16u << 10)
+
+static bool matters(const struct smaps_row *row)
+{
+	const uint64_t there = row->resident + row->swapped;
+
+	if (!row->mapping.writable || row->mapping.shared)
+		return false;
+	return row->dont_fork ? there : row->wipe_on_fork && there > MARKS_MAX;
+}
+
+/* Blocks that only such memory holds would look lost in the copy. */
+static bool has_memory_apart(pid_t pid)
+{
+	struct smaps *smaps = smaps_open(pid);
+	struct smaps_row row;
+	bool found = false;
+
+	while (smaps && !found && smaps_next(smaps, &row))
+		found = matters(&row);
+	smaps_close(smaps);
+	return found;
+}
+
 /* Else the copy would be the first process of another one, and end it. */
 static bool has_other_namespace(pid_t pid)
 {
@@ -139,6 +168,9 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 		return "it has a userfaultfd";
 	if (has_other_namespace(pid))
 		return "its children have process numbers of their own";
+	if (has_memory_apart(pid))
+		return "some of its memory is not for children (MADV_DONTFORK, "
+		       "MADV_WIPEONFORK)";
 	ret->instruction = find_instruction(mappings);
 	if (!ret->instruction)
 		return "it has no vDSO with a system call";

@@ -165,8 +165,8 @@ static void take_rows(struct comparing *comparing)
 	struct difference *ret = comparing->result;
 	struct row_entry *entry, *next;
 
-	ret->rows = xcalloc(HASH_COUNT(comparing->rows) + 1,
-			    sizeof(*ret->rows));
+	ret->rows =
+		xcalloc(HASH_COUNT(comparing->rows) + 1, sizeof(*ret->rows));
 	HASH_ITER(hh, comparing->rows, entry, next) {
 		ret->rows[ret->count++] = entry->row;
 		HASH_DEL(comparing->rows, entry);

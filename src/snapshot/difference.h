@@ -29,7 +29,7 @@ struct difference {
 	struct reach_total totals[FATES];
 	struct reach_total lost_since; /* of those that survived: reachable in
 					  the old one, and lost in the new one */
-	struct difference_row *rows; /* by fate; those that hold most first */
+	struct difference_row *rows;   /* by fate; those that hold most first */
 	size_t count;
 };
 

@@ -15,8 +15,8 @@ struct kept_names {
 	char **texts;             /* numbered from 1; each stands once */
 	size_t count, room;
 	const struct blocks *blocks;
-	uint32_t *of;    /* of each block: a text's number, or 0 */
-	uint8_t *is_text; /* … which is what it begins with */
+	uint32_t *of;              /* of each block: a text's number, or 0 */
+	uint8_t *is_text;          /* … which is what it begins with */
 	struct kept_place *places; /* by address */
 	size_t place_count, place_room;
 	char *unknown; /* made up for a place that has none */

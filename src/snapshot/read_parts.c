@@ -100,8 +100,8 @@ static bool read_mapping(struct reader *reader, struct cursor *in)
 	mapping.kind = kind;
 	mapping.path = xstrdup(path ? path : "");
 	reader->last = mapping.end;
-	all->list = xgrow(all->list, all->count, &all->room,
-			  sizeof(*all->list));
+	all->list =
+		xgrow(all->list, all->count, &all->room, sizeof(*all->list));
 	all->list[all->count++] = mapping;
 	return true;
 }
@@ -160,8 +160,8 @@ static bool read_size(struct reader *reader, struct cursor *in)
 	size.pinning = take_varint(in);
 	if (in->bad)
 		return false;
-	shape->sizes = xgrow(shape->sizes, shape->size_count,
-			     &shape->size_room, sizeof(*shape->sizes));
+	shape->sizes = xgrow(shape->sizes, shape->size_count, &shape->size_room,
+			     sizeof(*shape->sizes));
 	shape->sizes[shape->size_count++] = size;
 	return true;
 }
@@ -173,8 +173,8 @@ static bool read_owner(struct reader *reader, struct cursor *in)
 
 	if (in->bad || owners->count >= COUNT_MAX)
 		return false;
-	owners->names = xgrow(owners->names, owners->count,
-			      &reader->owner_room, sizeof(*owners->names));
+	owners->names = xgrow(owners->names, owners->count, &reader->owner_room,
+			      sizeof(*owners->names));
 	owners->names[owners->count++] = name ? xstrdup(name) : NULL;
 	return true;
 }
@@ -234,8 +234,7 @@ static bool read_kept(struct reader *reader, struct cursor *in)
 		return false;
 	blocks_add(blocks, &one.block);
 	reader->last = one.block.address + block_bytes(&one.block);
-	kept->of = xgrow(kept->of, index, &reader->of_room,
-			 sizeof(*kept->of));
+	kept->of = xgrow(kept->of, index, &reader->of_room, sizeof(*kept->of));
 	kept->is_text = xgrow(kept->is_text, index, &reader->text_room,
 			      sizeof(*kept->is_text));
 	reach->ways = xgrow(reach->ways, index, &reader->way_room,
@@ -259,8 +258,8 @@ static bool read_place(struct reader *reader, struct cursor *in)
 	if (in->bad || !place.name || place.where < reader->last)
 		return false;
 	reader->last = place.where;
-	kept->places = xgrow(kept->places, kept->place_count,
-			     &kept->place_room, sizeof(*kept->places));
+	kept->places = xgrow(kept->places, kept->place_count, &kept->place_room,
+			     sizeof(*kept->places));
 	kept->places[kept->place_count++] = place;
 	return true;
 }
@@ -290,7 +289,8 @@ static bool read_pointer(struct reader *reader, struct cursor *in)
 	const uint64_t difference = unzigzag(take_varint(in));
 	const uint64_t kind = take_varint(in);
 
-	if (in->bad || more > COUNT_MAX || !is_block(reader, reader->from + more))
+	if (in->bad || more > COUNT_MAX ||
+	    !is_block(reader, reader->from + more))
 		return false;
 	reader->from += more;
 	reader->snapshot->pointers++;
@@ -337,14 +337,15 @@ static bool read_end(struct reader *reader, struct cursor *in)
 bool snapshot_read_entry(struct reader *reader, enum snapshot_part part,
 			 struct cursor *in)
 {
-	static bool (*const readers[PARTS])(struct reader *, struct cursor *) = {
-		[PART_NAMES] = read_name,	[PART_PROCESS] = read_process,
+	static bool (*const readers[PARTS])(struct reader *,
+					    struct cursor *) = {
+		[PART_NAMES] = read_name,       [PART_PROCESS] = read_process,
 		[PART_MAPPINGS] = read_mapping, [PART_ARENAS] = read_arena,
-		[PART_HEAP] = read_heap,	[PART_SIZES] = read_size,
-		[PART_OWNERS] = read_owner,	[PART_BLOCKS] = read_kept,
-		[PART_PLACES] = read_place,	[PART_ROOTS] = read_root,
+		[PART_HEAP] = read_heap,        [PART_SIZES] = read_size,
+		[PART_OWNERS] = read_owner,     [PART_BLOCKS] = read_kept,
+		[PART_PLACES] = read_place,     [PART_ROOTS] = read_root,
 		[PART_POINTERS] = read_pointer, [PART_RINGS] = read_ring,
-		[PART_THREADS] = read_thread,	[PART_END] = read_end,
+		[PART_THREADS] = read_thread,   [PART_END] = read_end,
 	};
 
 	/* A part that goes on in another block is counted on. */

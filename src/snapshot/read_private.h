@@ -12,10 +12,10 @@
 struct reader {
 	struct snapshot *snapshot;
 	struct kept_names *kept;
-	uint64_t flags; /* of the process; until then, ~0 */
+	uint64_t flags;          /* of the process; until then, ~0 */
 	enum snapshot_part part; /* that is being read; they come in order */
-	uint64_t last;  /* what the next entry is counted from */
-	uint64_t from;  /* the block of which pointers are read */
+	uint64_t last;           /* what the next entry is counted from */
+	uint64_t from;           /* the block of which pointers are read */
 	size_t owner_room, kept_room, text_room, way_room, of_room;
 	bool ended; /* by what the last block says */
 };

@@ -14,9 +14,9 @@
 struct snapshot {
 	uint64_t wall; /* when it was taken, in ns since 1970 */
 	bool has_blocks;
-	struct memory_view view;   /* its heap is that of leaks, if it has one */
-	struct leaks leaks;        /* with ways; has_blocks */
-	struct owners owners;      /* of its blocks; has_blocks */
+	struct memory_view view; /* its heap is that of leaks, if it has one */
+	struct leaks leaks;      /* with ways; has_blocks */
+	struct owners owners;    /* of its blocks; has_blocks */
 	struct block_names *names; /* … likewise, or NULL */
 	uint64_t pointers, roots;  /* in the file's graph */
 };

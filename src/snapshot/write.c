@@ -280,8 +280,7 @@ static void write_blocks(struct writer *writer)
 	const struct blocks *blocks = &writer->snapshot->leaks.glibc.blocks;
 
 	begin(writer, PART_BLOCKS);
-	writer->numbers =
-		xcalloc(blocks->count + 1, sizeof(*writer->numbers));
+	writer->numbers = xcalloc(blocks->count + 1, sizeof(*writer->numbers));
 	for (size_t i = 0; i < blocks->count; i++) {
 		if (!block_is_used(&blocks->list[i]))
 			continue;
@@ -338,8 +337,8 @@ static void write_places(struct writer *writer)
 static uint32_t number_of(const struct writer *writer,
 			  const struct block *block)
 {
-	return writer->numbers[block -
-			       writer->snapshot->leaks.glibc.blocks.list];
+	return writer
+		->numbers[block - writer->snapshot->leaks.glibc.blocks.list];
 }
 
 /* Roots: where, from the one before; the block. */

@@ -73,6 +73,18 @@ static void take_number(const char *line, struct smaps_row *ret)
 	}
 }
 
+/* "VmFlags: rd wr mr mw me dc ac sd" */
+static void take_flags(const char *line, struct smaps_row *ret)
+{
+	static const char name[] = "VmFlags:";
+
+	if (strncmp(line, name, strlen(name)) != 0)
+		return;
+	line += strlen(name);
+	ret->dont_fork = strstr(line, " dc");
+	ret->wipe_on_fork = strstr(line, " wf");
+}
+
 /* A line of a mapping begins with its address, all others with a name. */
 static bool is_number_line(const char *line)
 {
@@ -89,7 +101,9 @@ bool smaps_next(struct smaps *smaps, struct smaps_row *ret)
 	if (!smaps->more)
 		return false;
 	for (read_line(smaps); smaps->more && is_number_line(smaps->line);
-	     read_line(smaps))
+	     read_line(smaps)) {
 		take_number(smaps->line, ret);
+		take_flags(smaps->line, ret);
+	}
 	return true;
 }

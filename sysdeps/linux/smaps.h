@@ -12,6 +12,8 @@ struct smaps_row {
 	uint64_t swapped;
 	uint64_t anonymous; /* of the resident: not of a file */
 	uint64_t huge;      /* of the resident: in huge pages, whosever */
+	bool dont_fork;     /* MADV_DONTFORK: children don't have it */
+	bool wipe_on_fork;  /* MADV_WIPEONFORK: they have zeros there */
 };
 
 /* Iterates; the reading is NULL when the process is gone, or can't be read. */

@@ -463,6 +463,26 @@ def _(case):
     h.check_equal(target.wait(), 0, "exit status of the target")
 
 
+@h.test("blocks that only memory holds which children don't get aren't lost",
+        users=True)
+def _(case):
+    program = h.build("memory_apart", "memory_apart.c", "-O1")
+    for how in ("mark", "dontfork", "wipeonfork"):
+        target = case.start([program, how])
+        h.wait_until(lambda: "ready" in target.out, "its blocks")
+        if how == "mark":
+            found, _ = look_at_copy(case, target)
+        else:
+            found, report = look(case, target, "--leaks", "--freeze", "clone")
+            h.check("no copy was made: some of its memory is not for children"
+                    in report, "report: " + report)
+        h.check_equal(found["copied"], how == "mark", "copied")
+        h.check_equal([group for group in found["groups"]
+                       if group["size"] == 712], [], "lost")
+        target.say("q")
+        h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 # ---------------------------------------------------------------- who holds it
 
 def chain_of(case, target, whose):

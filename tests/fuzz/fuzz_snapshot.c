@@ -41,8 +41,8 @@ static void ask_blocks(const struct snapshot *snapshot)
 	leaks_text(&snapshot->leaks, 10, &out);
 	json_decref(leaks_json(&snapshot->leaks));
 	for (size_t i = 0; i < blocks->count && i < 8; i++) {
-		const char *class = block_names_class(snapshot->names,
-						      &blocks->list[i]);
+		const char *class =
+			block_names_class(snapshot->names, &blocks->list[i]);
 		char whose[32];
 
 		snprintf(whose, sizeof(whose), "0x%llx",
