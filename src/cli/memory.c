@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/outputs.h"
@@ -17,6 +18,7 @@
 #include "report/file/whole_file.h"
 #include "report/format/json_put.h"
 #include "report/usage/difference_text.h"
+#include "report/usage/holders_flame.h"
 #include "report/usage/holders_text.h"
 #include "report/usage/json.h"
 #include "report/usage/leaks_text.h"
@@ -39,6 +41,11 @@ static int write_file(const char *path, pid_t pid, const char *text,
 	return err ? complain(err, "%s can't be written: %s",
 			      strbuf_text(&name), strerror(-err)) :
 		     0;
+}
+
+static int write_strbuf(const char *path, pid_t pid, const struct strbuf *text)
+{
+	return write_file(path, pid, text->text, text->length);
 }
 
 static int write_json(const struct options *options, pid_t pid, json_t *root)
@@ -107,16 +114,37 @@ static int report_leaks(const struct options *options,
 	return err ? err : failed;
 }
 
+static int draw_holders(const struct options *options,
+			const struct leaks *leaks,
+			const struct holders *holders, uint64_t wall)
+{
+	const char *folded = options->export.files[HEAP_FILE_FOLDED];
+	const char *picture = options->export.files[HEAP_FILE_SVG];
+	CLEANUP(strbuf_fini) struct strbuf lines = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf svg = { 0 };
+	int err = 0, failed = 0;
+
+	if (folded) {
+		holders_fold(holders, &lines);
+		err = write_strbuf(folded, leaks->pid, &lines);
+	}
+	if (picture) {
+		holders_draw(leaks, holders, wall, &svg);
+		failed = write_strbuf(picture, leaks->pid, &svg);
+	}
+	return err ? err : failed;
+}
+
 static int write_holders(const struct options *options,
 			 const struct leaks *leaks,
-			 const struct holders *holders)
+			 const struct holders *holders, uint64_t wall)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	int err = 0, failed;
+	int err = draw_holders(options, leaks, holders, wall), failed;
 
-	if (wants_json(options))
-		err = write_json(options, leaks->pid,
-				 holders_json(leaks, holders));
+	if (wants_json(options) &&
+	    write_json(options, leaks->pid, holders_json(leaks, holders)))
+		err = -EIO;
 	holders_text(leaks, holders, options->report.top, &out);
 	failed = print(options, leaks->pid, &out);
 	return err ? err : failed;
@@ -124,7 +152,7 @@ static int write_holders(const struct options *options,
 
 static int report_holders(const struct options *options,
 			  const struct leaks *leaks, struct block_names *names,
-			  const struct owners *owners)
+			  const struct owners *owners, uint64_t wall)
 {
 	struct holders holders;
 	int err =
@@ -137,7 +165,7 @@ static int report_holders(const struct options *options,
 			 "with a virtual table is expected",
 			 options->holders, (int)leaks->pid);
 	else
-		err = write_holders(options, leaks, &holders);
+		err = write_holders(options, leaks, &holders, wall);
 	holders_fini(&holders);
 	return err;
 }
@@ -154,7 +182,8 @@ static int report_snapshot(const struct options *options,
 				(int)snapshot->view.pid, snapshot->view.name);
 	return options->holders ?
 		       report_holders(options, &snapshot->leaks,
-				      snapshot->names, &snapshot->owners) :
+				      snapshot->names, &snapshot->owners,
+				      snapshot->wall) :
 		       report_leaks(options, &snapshot->leaks);
 }
 
@@ -221,7 +250,8 @@ static int show_blocks(const struct options *options, pid_t pid,
 		struct owners owners;
 
 		owners_find(&leaks, &owners);
-		err = report_holders(options, &leaks, names, &owners);
+		err = report_holders(options, &leaks, names, &owners,
+				     clock_wall(clock_now()));
 		owners_fini(&owners);
 		block_names_free(names);
 	} else {

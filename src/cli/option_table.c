@@ -409,6 +409,12 @@ const struct option_entry option_table[] = {
 	FIELD(0, "json", "FILE", apply_text,
 	      export.files[HEAP_FILE_JSON],
 	      "all that the report has, and more, as JSON"),
+	FIELD(0, "folded", "FILE", apply_text,
+	      export.files[HEAP_FILE_FOLDED],
+	      "with --holders: chains, for flamegraph.pl"),
+	FIELD(0, "svg", "FILE", apply_text,
+	      export.files[HEAP_FILE_SVG],
+	      "with --holders: a flame graph of holders"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows of each table; default 10, 0 = all"),
 

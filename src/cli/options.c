@@ -254,6 +254,19 @@ static int check_processes(const struct command_line *line, const char *verb)
 	return 0;
 }
 
+/* Chains are all that can be drawn. */
+static int check_drawn(const struct options *o)
+{
+	const bool folded = o->export.files[HEAP_FILE_FOLDED];
+
+	if (o->holders || (!folded && !o->export.files[HEAP_FILE_SVG]))
+		return 0;
+	return complain(-EINVAL,
+			"%s: is of who holds blocks; --holders WHOSE is "
+			"missing",
+			folded ? "--folded" : "--svg");
+}
+
 /* What was kept is asked; or two of these are compared. */
 static int check_snapshots(const struct command_line *line)
 {
@@ -286,6 +299,15 @@ static int check_snapshots(const struct command_line *line)
 					      "looked at",
 					others[i].name);
 	return 0;
+}
+
+static int check_memory(const struct command_line *line)
+{
+	const struct options *o = line->options;
+	int err = o->command ? check_snapshots(line) :
+			       check_processes(line, "memory");
+
+	return err ? err : check_drawn(o);
 }
 
 static int check_patients(const struct options *o)
@@ -403,10 +425,8 @@ static int check_together(const struct command_line *line)
 		return err;
 	if (o->verb == VERB_HEAP_DIFF)
 		return check_files(o);
-	if (o->verb == VERB_MEMORY && o->command)
-		return check_snapshots(line);
 	if (o->verb == VERB_MEMORY)
-		return check_processes(line, "memory");
+		return check_memory(line);
 	if (o->verb == VERB_TOP)
 		return check_processes(line, "top");
 	if (o->verb == VERB_CONVERT)

@@ -546,6 +546,28 @@ def _(case):
             report, "report: " + report)
 
 
+@h.test("who holds them, as a flame graph, of a process and of a file")
+def _(case):
+    program = h.build("memory_chain", "memory_chain.c", "-O1")
+    target = case.start([program])
+    h.wait_until(lambda: "\n" in target.out, "its blocks")
+    address = target.out.split()[0]
+    kept = keep(case, target, "kept")
+    seen = []
+    for whose in (["-p", str(target.pid)], [kept]):
+        folded, picture = case.path("folded"), case.path("holders.svg")
+        case.calltrap("memory", "--holders", address, "--folded", folded,
+                      "--svg", picture, *whose, log=False).check_status(0)
+        text = h.read(folded)
+        h.check_match(r"\w+ \(memory_chain \.(bss|data)\+0x[0-9a-f]+\);"
+                      r"40 bytes 40\n$", text, "one chain")
+        svg = h.read(picture)
+        h.check(text.split(" ")[0] in svg and "Who holds memory" in svg,
+                "picture")
+        seen.append(text)
+    h.check_equal(seen[0], seen[1], "of a file")
+
+
 @h.test("waits of stopped tasks go on, and no signal is lost", users=True)
 def _(case):
     program = h.build("memory_waits", "memory_waits.c", "-O1", "-lpthread")

@@ -416,6 +416,10 @@ static const struct {
 			       "looked at; leave --save out" },
 	{ "memory f g --leaks", "memory 'f': two files are compared; leave "
 				"--leaks out" },
+	{ "memory -p 1 --svg x", "--svg: is of who holds blocks; --holders "
+				 "WHOSE is missing" },
+	{ "memory f --folded x", "--folded: is of who holds blocks; --holders "
+				 "WHOSE is missing" },
 	{ "memory f g h", "memory: one file, or two that are compared; see "
 			  "calltrap memory --help" },
 	{ "memory ls -l", "-l: unknown option; see calltrap memory --help" },
