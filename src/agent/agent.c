@@ -33,6 +33,7 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode)
 		.space = space,
 		.mode = mode,
 		.shared.fd = -1,
+		.note = -1,
 	};
 	if (!ticks_are_steady()) {
 		agent->state = AGENT_REFUSED;
@@ -573,8 +574,15 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, tid_offset, (uint64_t)agent->tid_offset) |
 	      WRITE_GATE(agent, capture_bytes, agent->capture_bytes) |
 	      WRITE_GATE(agent, depth, agent->depth);
-	if (!err)
+	if (!err) {
+		agent->note =
+			guardian_note_gate(agent->space->tracer->guardian,
+					   space_guard(agent->space),
+					   agent->base + AGENT_GATE_OFFSET +
+						   offsetof(struct agent_gate,
+							    on));
 		err = WRITE_GATE(agent, on, 1);
+	}
 	agent->open = !err;
 	return err ? -EIO : 0;
 }
@@ -694,6 +702,13 @@ void agent_leave(struct agent *agent)
 		return;
 	slots_restore(agent);
 	(void)WRITE_GATE(agent, on, 0);
+	agent_unguard(agent);
 	agent->open = false;
 	agent->state = AGENT_LEFT;
+}
+
+void agent_unguard(struct agent *agent)
+{
+	guardian_unnote(agent->space->tracer->guardian, agent->note);
+	agent->note = -1;
 }

@@ -66,6 +66,7 @@ struct agent {
 	size_t slot_count;
 	size_t slot_room;
 	bool open;      /* the gate */
+	int note;       /* the guardian's of that, or -1 */
 	bool retired;   /* no slot leads there, nor will */
 	uint64_t blind; /* how often it was found closed */
 };
@@ -125,5 +126,8 @@ void agent_live(struct agent *agent);
  * in the process, as a thread may be in them; the next one finds them.
  */
 void agent_leave(struct agent *agent);
+
+/* The space is about to end: the guardian has nothing to close there. */
+void agent_unguard(struct agent *agent);
 
 #endif

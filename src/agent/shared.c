@@ -300,6 +300,18 @@ static void give_room(struct shared *shared, unsigned block, uint64_t before,
 			 __ATOMIC_RELEASE);
 }
 
+/* Who waits for room gets it before all is read, and sees that we live. */
+#define PART_WORDS (SHARED_RING_WORDS / 16)
+
+static void give_part(struct shared *shared, const struct ring *ring,
+		      struct agent_block *own)
+{
+	if (ring->position - own->tail < PART_WORDS)
+		return;
+	__atomic_store_n(&own->tail, ring->position, __ATOMIC_RELEASE);
+	shared_live(shared);
+}
+
 static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 			shared_visitor *visit, void *context)
 {
@@ -314,9 +326,11 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 		return;
 	/* What is written meanwhile is left for the next time. */
 	head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
-	while (ring_read(ring, head, &record, pieces))
+	while (ring_read(ring, head, &record, pieces)) {
 		if (record.stub < shared->stubs)
 			visit(context, &record);
+		give_part(shared, ring, own);
+	}
 	give_room(shared, block, before, head, now);
 }
 
@@ -341,9 +355,11 @@ static void read_block(struct shared *shared, unsigned block, uint64_t now,
 
 	if (head == before)
 		return;
-	while (ring_read_watched(ring, head, &watched))
+	while (ring_read_watched(ring, head, &watched)) {
 		if (watched.stub < shared->stubs)
 			visit(context, &watched);
+		give_part(shared, ring, own);
+	}
 	give_room(shared, block, before, head, now);
 }
 

@@ -533,6 +533,10 @@ static void conclude(const struct command_line *line)
 		o->when_full = o->pid_count || o->verb == VERB_HEAP ?
 				       WHEN_FULL_DROP :
 				       WHEN_FULL_WAIT;
+	/* By traps heap's processes wait, too; it is there to be exact. */
+	o->agent_waits = o->when_full == WHEN_FULL_WAIT ||
+			 ((o->verb == VERB_HEAP || o->verb == VERB_RECORD) &&
+			  !line->when_full_given);
 	if (o->report.source)
 		o->report.by = HEAP_BY_LINE;
 	if (o->report.growth)

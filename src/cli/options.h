@@ -86,6 +86,7 @@ struct options {
 	bool script;                 /* --script */
 	enum engine_choice engine;   /* --engine */
 	enum when_full when_full;    /* --when-full */
+	bool agent_waits;            /* … the same for the agent's rings */
 	struct log_options log;
 	enum memory_freeze freeze;         /* --freeze */
 	bool leaks;                        /* --leaks */

@@ -135,7 +135,7 @@ static void open_agent(struct session *session, struct prober_config *config)
 	session->agent = agent_engine_new(&(struct agent_engine_config){
 		.counts = sinks_take_counts(config->sinks),
 		.durations = options->log.durations,
-		.waits = !session->policy.drops,
+		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
 		.depth = keeps_acts(options) ? config->stack_depth : 0,
 		.missed = missed,

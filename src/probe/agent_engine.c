@@ -645,6 +645,7 @@ static void end(struct engine *base, struct probe_space *space)
 		struct agent_space *own = *link;
 
 		*link = own->next;
+		agent_unguard(&own->agent);
 		free_space(own);
 	}
 }
@@ -730,7 +731,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 		       !config->counts   ? AGENT_RECORDS :
 		       config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
 					   AGENT_COUNTS;
-	if (!config->counts && config->waits)
+	if (config->waits && engine->mode & WITH_RINGS)
 		engine->mode |= AGENT_WAITS;
 	ticks_gauge(&engine->ticks);
 	return engine;

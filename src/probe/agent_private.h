@@ -86,6 +86,9 @@ struct agent_engine {
 	struct agent_engine_report report;
 };
 
+/* It may take longer than hooks are patient: so many are told without a sign. */
+#define AGENT_MANY_TOLD 4096
+
 /* ---- agent_reading.c ---- */
 
 /* Where what is read of a space goes. */

@@ -258,9 +258,6 @@ static unsigned depth_of(const struct running *running, pid_t tid)
 	return depth;
 }
 
-/* It may take longer than hooks are patient: so many are told without a sign. */
-#define MANY 4096
-
 /* Sorted by their begins. */
 static void tell_all(struct agent_engine *engine, const struct recorded *list,
 		     size_t count)
@@ -271,7 +268,7 @@ static void tell_all(struct agent_engine *engine, const struct recorded *list,
 	for (i = 0; i < count; i++) {
 		unsigned depth;
 
-		if (i % MANY == MANY - 1)
+		if (i % AGENT_MANY_TOLD == AGENT_MANY_TOLD - 1)
 			agent_engine_live(engine);
 		tell_ends(&running, list[i].record.began);
 		depth = depth_of(&running, list[i].tid);

@@ -238,8 +238,11 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 	engine->telling = true;
 	read_all(engine);
 	until = last_of(list, stopped, until);
-	while (told < list->count && list->calls[told].time <= until)
+	while (told < list->count && list->calls[told].time <= until) {
 		tell_call(engine, &list->calls[told++]);
+		if (told % AGENT_MANY_TOLD == 0)
+			agent_engine_live(engine);
+	}
 	if (told)
 		memmove(list->calls, list->calls + told,
 			(list->count - told) * sizeof(*list->calls));

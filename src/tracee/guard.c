@@ -79,7 +79,20 @@ static void restore(const struct note *note, int mem)
 		return; /* the process has gone, or the mapping */
 }
 
-static void restore_all(struct guard *guard)
+/* As above: where there is no 1 there is something else by now. */
+static void close_gate(const struct note *note, int mem)
+{
+	uint64_t word = 0;
+
+	if (pread(mem, &word, sizeof(word), note->address) != sizeof(word) ||
+	    word != 1)
+		return;
+	word = 0;
+	if (pwrite(mem, &word, sizeof(word), note->address) != sizeof(word))
+		return; /* likewise */
+}
+
+static void restore_some(struct guard *guard, bool gates)
 {
 	struct shared *shared = guard->shared;
 	uint32_t i;
@@ -87,10 +100,21 @@ static void restore_all(struct guard *guard)
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
 		const struct note *note = &shared->notes[i];
 
-		if (note->planted && note->space < SPACES_MAX &&
-		    guard->mems[note->space] >= 0)
+		if (!note->planted || note->is_gate != gates ||
+		    note->space >= SPACES_MAX || guard->mems[note->space] < 0)
+			continue;
+		if (gates)
+			close_gate(note, guard->mems[note->space]);
+		else
 			restore(note, guard->mems[note->space]);
 	}
+}
+
+/* What is behind an open gate may lead to traps. */
+static void restore_all(struct guard *guard)
+{
+	restore_some(guard, true);
+	restore_some(guard, false);
 }
 
 static void drop_mem(struct guard *guard, int space)

@@ -170,21 +170,41 @@ static int take_note(struct guardian *guardian)
 	return shared->count < NOTES_MAX ? (int)shared->count++ : -1;
 }
 
-int guardian_note(struct guardian *guardian, int space, taddr_t address,
-		  uint32_t original, uint8_t length)
+static int add_note(struct guardian *guardian, const struct note *what)
 {
-	int number = guardian && space >= 0 ? take_note(guardian) : -1;
+	int number = guardian ? take_note(guardian) : -1;
 	struct note *note;
 
 	if (number < 0)
 		return -1;
 	note = &guardian->shared->notes[number];
-	note->address = address;
-	note->space = space;
-	note->original = original;
-	note->length = length;
+	*note = *what;
 	note->planted = 1;
 	return number;
+}
+
+int guardian_note(struct guardian *guardian, int space, taddr_t address,
+		  uint32_t original, uint8_t length)
+{
+	const struct note note = {
+		.address = address,
+		.space = space,
+		.original = original,
+		.length = length,
+	};
+
+	return space < 0 ? -1 : add_note(guardian, &note);
+}
+
+int guardian_note_gate(struct guardian *guardian, int space, taddr_t address)
+{
+	const struct note note = {
+		.address = address,
+		.space = space,
+		.is_gate = 1,
+	};
+
+	return space < 0 ? -1 : add_note(guardian, &note);
 }
 
 void guardian_unnote(struct guardian *guardian, int number)

@@ -48,6 +48,12 @@ int guardian_note(struct guardian *guardian, int space, taddr_t address,
 void guardian_unnote(struct guardian *guardian, int note);
 
 /*
+ * The same for a word of 8 bytes that is 1, and is to be 0 when calltrap is no
+ * more: code in the process looks there whether somebody listens.
+ */
+int guardian_note_gate(struct guardian *guardian, int space, taddr_t address);
+
+/*
  * A task that is traced. If calltrap ends when it stands behind a trap, and
  * its stop has been fetched, the kernel would let it run on from there, in the
  * middle of an instruction. Returns the number of a place for it, or -1; to be

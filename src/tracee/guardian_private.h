@@ -24,6 +24,7 @@ struct note {
 	uint16_t space;
 	uint8_t length; /* of the instruction */
 	volatile uint8_t planted;
+	uint8_t is_gate; /* no trap: a word that is to be 0 */
 };
 
 /* A task; it stands at a trap that it hasn't been brought past. */

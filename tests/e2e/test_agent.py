@@ -603,5 +603,57 @@ def heap_is_left(case):
         h.check_equal(target.wait(), 7, "status of the target")
 
 
+STORM = """
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    static volatile int over;
+    static void *run(void *number)
+    {
+            while (!over) {
+                    long *volatile block = malloc(64);
+                    *block = (long)number;
+                    if (*block != (long)number)
+                            abort();
+                    free(block);
+            }
+            return number;
+    }
+    int main(void)
+    {
+            pthread_t threads[2];
+            char line[8];
+            for (long i = 0; i < 2; i++)
+                    pthread_create(&threads[i], 0, run, (void *)i);
+            puts("ready");
+            fflush(stdout);
+            if (!fgets(line, sizeof(line), stdin))
+                    return 2;
+            over = 1;
+            for (int i = 0; i < 2; i++)
+                    pthread_join(threads[i], 0);
+            puts("done");
+            fflush(stdout);
+            return fgets(line, sizeof(line), stdin) ? 7 : 2;
+    }
+"""
+
+
+@h.test("heap: killed under nothing but malloc and free: the process goes on")
+def heap_is_killed(case):
+    program = h.build("storm", case.write("storm.c", STORM), "-O1",
+                      "-fno-builtin", "-pthread")
+    for _ in range(ROUNDS):
+        target = start(case, program=program)
+        tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-o",
+                             case.path("report"), "-p", str(target.pid)])
+        wait_for_slots(target, program)
+        time.sleep(random.uniform(0.1, 0.3))
+        os.killpg(tracer.popen.pid, signal.SIGKILL)
+        tracer.wait()
+        h.wait_until(lambda: gate_is_closed(target.pid), "the gate")
+        finish_only(target)
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

@@ -761,14 +761,31 @@ static void write_entry(const struct config *config, struct agent_block *block,
 			 __ATOMIC_RELEASE);
 }
 
-/* The return's record has its room, too, whatever handlers write meanwhile. */
-static inline bool has_room_for_both(const struct config *config,
-				     const struct agent_block *block)
+/* Of an entry and its return, whatever handlers write meanwhile. */
+#define BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_WATCH_STORED_WORDS)
+
+/* A 64th of the patience: who has given a sign of life since serves traps. */
+#define FRESH_BITS 6
+
+/*
+ * Somebody must be there for the trap, or it kills. Without a fresh sign of
+ * life, one is waited for; what is still missing at the end of the patience
+ * isn't told of.
+ */
+static __attribute__((noinline)) enum way
+go_by_trap(const struct config *config)
 {
-	return block->head + AGENT_WATCH_WORDS + AGENT_WATCH_STORED_WORDS +
-		       AGENT_RING_SLACK -
-		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) <=
-	       config->ring_words;
+	while (READ(on)) {
+		const uint64_t now = ticks();
+
+		if ((int64_t)(now - agent_shared.beat) <=
+		    (int64_t)(config->patience >> FRESH_BITS))
+			return BY_TRAP;
+		if (is_alone(config, now))
+			agent_gate.on = 0;
+		__builtin_ia32_pause();
+	}
+	return BY_JUMP;
 }
 
 static __attribute__((noinline)) enum way
@@ -778,16 +795,20 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 	struct agent_block *block = block_at(config, thread->block);
 	struct stack stack;
 
-	if (!has_room_for_both(config, block) ||
-	    !take_stack(config, thread, frame, fp, &stack))
-		return BY_TRAP;
+	if (!has_room(config, block, BOTH_WORDS)) {
+		own_add(&block->dropped, 1);
+		return BY_JUMP;
+	}
+	if (!take_stack(config, thread, frame, fp, &stack))
+		return go_by_trap(config);
 	write_entry(config, block, thread->tid, frame, &stack);
 	return frame->stub->failure & AGENT_ENTRY_ONLY ? BY_JUMP : BY_CALL;
 }
 
 /*
  * The call is about to begin. Whatever isn't plain goes by the trap: there all
- * is known, and what was missing here is added.
+ * is known, and what was missing here is added. But not for want of room: traps
+ * that nobody serves any more would be run into by whoever is busy.
  */
 unsigned agent_enter(const struct agent_frame *frame, uint64_t fp)
 {
@@ -802,10 +823,10 @@ unsigned agent_enter(const struct agent_frame *frame, uint64_t fp)
 		return BY_JUMP;
 	}
 	if (!(config.mode & AGENT_WATCHES) || !config.tid_offset)
-		return BY_TRAP;
+		return go_by_trap(&config);
 	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
-		return BY_TRAP;
+		return go_by_trap(&config);
 	return note_entry(&config, thread, frame, fp);
 }
 
