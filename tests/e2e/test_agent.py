@@ -607,17 +607,23 @@ STORM = """
     #include <pthread.h>
     #include <stdio.h>
     #include <stdlib.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
     static volatile int over;
-    static void *run(void *number)
+    static volatile long rounds[2], tids[2];
+    static void *run(void *context)
     {
+            long number = (long)context;
+            tids[number] = syscall(SYS_gettid);
             while (!over) {
                     long *volatile block = malloc(64);
-                    *block = (long)number;
-                    if (*block != (long)number)
+                    *block = number;
+                    if (*block != number)
                             abort();
                     free(block);
+                    rounds[number]++;
             }
-            return number;
+            return context;
     }
     int main(void)
     {
@@ -627,8 +633,11 @@ STORM = """
                     pthread_create(&threads[i], 0, run, (void *)i);
             puts("ready");
             fflush(stdout);
-            if (!fgets(line, sizeof(line), stdin))
-                    return 2;
+            while (fgets(line, sizeof(line), stdin) && line[0] == 'n') {
+                    printf("rounds %ld %ld %ld %ld\\n", tids[0], rounds[0],
+                           tids[1], rounds[1]);
+                    fflush(stdout);
+            }
             over = 1;
             for (int i = 0; i < 2; i++)
                     pthread_join(threads[i], 0);
@@ -639,6 +648,39 @@ STORM = """
 """
 
 
+def waits_of(pid, tid):
+    """How often a thread has stopped running by itself: at a trap, here."""
+    status = h.read("/proc/%d/task/%d/status" % (pid, tid))
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)$", status,
+                         re.M)[1])
+
+
+def rounds_of(target):
+    """Of each thread: its number, and how many rounds it has made."""
+    before = target.out.count("rounds")
+    target.say("n\n")
+    h.wait_until(lambda: target.out.count("rounds") > before and
+                 target.out.endswith("\n"), "an answer")
+    answer = target.out.splitlines()[-1].split()
+    return {int(answer[1]): int(answer[2]), int(answer[3]): int(answer[4])}
+
+
+def runs_freely(target):
+    """No thread comes to a trap any more, in more than a whole round."""
+    waits = {tid: waits_of(target.pid, tid) for tid in rounds_of(target)}
+    before = rounds_of(target)
+    time.sleep(0.05)
+    after = rounds_of(target)
+    return all(after[tid] > before[tid] + 1 and
+               waits_of(target.pid, tid) == waits[tid] for tid in after)
+
+
+def traps_in(pid):
+    """Not in what was padding: copies of instructions stay there."""
+    return [text for text in h.code_differences(pid)
+            if ": cc, " in text and not text.endswith("file 00")]
+
+
 @h.test("heap: killed under nothing but malloc and free: the process goes on")
 def heap_is_killed(case):
     program = h.build("storm", case.write("storm.c", STORM), "-O1",
@@ -647,11 +689,15 @@ def heap_is_killed(case):
         target = start(case, program=program)
         tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-o",
                              case.path("report"), "-p", str(target.pid)])
-        wait_for_slots(target, program)
-        time.sleep(random.uniform(0.1, 0.3))
+        # malloc and free: before that calls come by traps, which may kill.
+        h.wait_until(lambda: agent_ranges(target.pid) and
+                     len(slots_inside(target.pid, program)) >= 2 and
+                     runs_freely(target), "calls without traps")
+        time.sleep(random.uniform(0, 0.1))
         os.killpg(tracer.popen.pid, signal.SIGKILL)
         tracer.wait()
         h.wait_until(lambda: gate_is_closed(target.pid), "the gate")
+        h.wait_until(lambda: not traps_in(target.pid), "the code")
         finish_only(target)
 
 

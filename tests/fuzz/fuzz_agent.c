@@ -43,10 +43,38 @@ static void read_all(struct ring *ring, uint64_t head)
 	} while (ring->position != before && ring->position != head);
 }
 
+static void check_watched(const struct agent_watched *watched)
+{
+	if (watched->kind != AGENT_WATCH_ENTRY &&
+	    watched->kind != AGENT_WATCH_RETURN)
+		__builtin_trap();
+	if (watched->kind == AGENT_WATCH_ENTRY &&
+	    (watched->argument_count > AGENT_ARGUMENTS ||
+	     watched->frame_count > AGENT_DEPTH_MAX))
+		__builtin_trap();
+}
+
+static void read_watched(struct ring *ring, uint64_t head)
+{
+	struct agent_watched watched;
+	uint64_t steps = 0, before;
+
+	do {
+		before = ring->position;
+		while (ring_read_watched(ring, head, &watched)) {
+			check_watched(&watched);
+			if (++steps > WORDS)
+				__builtin_trap();
+		}
+		ring_pass_over(ring, head);
+	} while (ring->position != before && ring->position != head);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static uint64_t words[WORDS];
 	struct ring ring = { .words = words, .size = WORDS };
+	struct ring watching = { words, WORDS, .watches = true };
 	uint64_t heads[3] = { 0 };
 	unsigned i;
 
@@ -57,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	bytes += sizeof(heads);
 	size -= sizeof(heads);
 	memcpy(words, bytes, size < sizeof(words) ? size : sizeof(words));
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		read_all(&ring, heads[i]);
+		read_watched(&watching, heads[i]);
+	}
 	return 0;
 }

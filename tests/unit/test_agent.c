@@ -539,6 +539,182 @@ START_TEST(what_finds_no_room_is_counted)
 }
 END_TEST
 
+/* ---- watched calls ---- */
+
+static struct {
+	uintptr_t caller;
+	unsigned long calls;
+	uint64_t gate; /* whether it was open, at the last */
+} watched_original;
+
+static long is_watched(long a, long b, long c, long d, long e, long f)
+{
+	(void)b, (void)c, (void)d, (void)e, (void)f;
+	watched_original.caller = (uintptr_t)__builtin_return_address(0);
+	watched_original.calls++;
+	watched_original.gate = __atomic_load_n(&gate->on, __ATOMIC_ACQUIRE);
+	return a + 1;
+}
+
+/* One place that calls; returns whether all went right. */
+static __attribute__((noinline)) bool call_watched(unsigned long count)
+{
+	unsigned long i;
+	bool right = true;
+
+	for (i = 0; i < count; i++)
+		right &= slot((long)i, 2, 3, 4, 5, 6) == (long)i + 1;
+	return right;
+}
+
+static struct {
+	unsigned long entries, returns;
+	struct agent_watched entry, back; /* the last ones */
+} watched;
+
+static void see_watched(void *context, const struct agent_watched *one)
+{
+	(void)context;
+	if (one->kind == AGENT_WATCH_ENTRY) {
+		watched.entries++;
+		watched.entry = *one;
+	} else {
+		watched.returns++;
+		watched.back = *one;
+	}
+}
+
+static void read_watched(void)
+{
+	shared_read_watched(&shared, 1, see_watched, NULL);
+}
+
+static void learn_stack(void)
+{
+	const char *pointer;
+	const uint64_t here = (uint64_t)__builtin_frame_address(0);
+	const struct shared_stack stack = { here - (64 << 10), here + 4096 };
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	shared_set_stack(&shared, (uintptr_t)pointer,
+			 (pid_t)syscall(SYS_gettid), &stack);
+}
+
+/* False where the thread's number isn't to be found. */
+static bool watch(uint64_t mode)
+{
+	struct stub_config config = {
+		.function = (uintptr_t)is_watched,
+		.arguments = 3,
+		.watched = true,
+	};
+	struct agent_stub stub;
+
+	memset(&watched, 0, sizeof(watched));
+	memset(&watched_original, 0, sizeof(watched_original));
+	set_up(AGENT_WATCHES | mode);
+	gate->depth = 8;
+	config.base = (uintptr_t)base;
+	ck_assert_int_eq(stub_make(&config, &stub), 0);
+	write_code(base + AGENT_STUBS_OFFSET, &stub, sizeof(stub));
+	return gate->tid_offset;
+}
+
+/* The first call goes to the trap (here is none); then it is known. */
+static void learn(void)
+{
+	ck_assert(call_watched(1));
+	read_watched();
+	ck_assert_uint_eq(watched.entries, 0);
+	learn_stack();
+	shared_add_row(&shared, watched_original.caller,
+		       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+}
+
+START_TEST(watched_calls_are_recorded)
+{
+	if (watch(0)) {
+		uintptr_t caller;
+
+		learn();
+		caller = watched_original.caller; /* then it is the hook */
+		ck_assert(call_watched(2));
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 2);
+		ck_assert_uint_eq(watched.returns, 2);
+		ck_assert_uint_eq(watched.entry.frame_count, 1);
+		ck_assert(watched.entry.complete);
+		ck_assert_uint_eq(watched.entry.frames[0], caller);
+		ck_assert_uint_eq(watched.entry.argument_count, 3);
+		ck_assert_uint_eq(watched.entry.arguments[0], 1);
+		ck_assert_uint_eq(watched.entry.arguments[2], 3);
+		ck_assert_uint_eq(watched.back.result, 2);
+		ck_assert_uint_eq(watched.back.slot, watched.entry.slot);
+		ck_assert_uint_ge(watched.back.time, watched.entry.time);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(watched_calls_that_find_no_room_are_counted)
+{
+	if (watch(0)) {
+		learn();
+		ck_assert(call_watched(ROUNDS));
+		ck_assert_uint_eq(watched_original.calls, ROUNDS + 1);
+		ck_assert_uint_gt(shared_lost(&shared), 0);
+		read_watched();
+		ck_assert_uint_eq(watched.entries + shared_lost(&shared),
+				  ROUNDS);
+		ck_assert_uint_eq(watched.entries, watched.returns);
+	}
+	tear_down();
+}
+END_TEST
+
+static void *close_gate(void *context)
+{
+	(void)context;
+	usleep(20000);
+	__atomic_store_n(&gate->on, 0, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void check_goes_on(unsigned long count)
+{
+	pthread_t other;
+
+	ck_assert_int_eq(pthread_create(&other, NULL, close_gate, NULL), 0);
+	ck_assert(call_watched(count));
+	pthread_join(other, NULL);
+	ck_assert_uint_eq(watched_original.gate, 0);
+}
+
+START_TEST(who_waits_for_room_goes_on_when_the_gate_is_shut)
+{
+	if (watch(AGENT_WAITS)) {
+		learn();
+		check_goes_on(ROUNDS);
+		ck_assert_uint_eq(watched_original.calls, ROUNDS + 1);
+		ck_assert_uint_eq(shared_lost(&shared), 1);
+	}
+	tear_down();
+}
+END_TEST
+
+/* Nothing is known of the stack: it would go to the trap. */
+START_TEST(without_a_sign_of_life_nobody_goes_to_a_trap)
+{
+	if (watch(0)) {
+		shared.memory->beat = ticks_now() - gate->patience / 32;
+		check_goes_on(1);
+		ck_assert_uint_eq(watched_original.calls, 1);
+	}
+	tear_down();
+}
+END_TEST
+
 #define MANY (SHARED_BLOCKS + 20)
 
 static pthread_barrier_t all_there;
@@ -836,6 +1012,10 @@ int main(void)
 	tcase_add_test(tests, threads_count_each_call_once);
 	tcase_add_test(tests, threads_record_each_call_once);
 	tcase_add_test(tests, what_finds_no_room_is_counted);
+	tcase_add_test(tests, watched_calls_are_recorded);
+	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);
+	tcase_add_test(tests, who_waits_for_room_goes_on_when_the_gate_is_shut);
+	tcase_add_test(tests, without_a_sign_of_life_nobody_goes_to_a_trap);
 	tcase_add_test(tests, many_threads_count_each_call_once);
 	tcase_add_test(tests, what_is_never_finished_is_counted);
 	tcase_add_test(tests, threads_come_and_go);
