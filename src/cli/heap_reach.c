@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
@@ -28,6 +29,7 @@ struct looking {
 	const struct leaks *leaks;
 	struct owners owners;
 	struct candidate *candidates; /* by site->number - 1 */
+	uint64_t now;
 };
 
 /* What malloc adds to a request: a few words, or the rest of a page. */
@@ -87,7 +89,9 @@ static void count(struct looking *looking, const struct heap_block *block)
 	}
 	vote(&looking->candidates[number], owner_of(looking, found),
 	     block->size);
-	lost = found->mark == REACH_DEFINITE || found->mark == REACH_INDIRECT;
+	lost = (found->mark == REACH_DEFINITE ||
+		found->mark == REACH_INDIRECT) &&
+	       !heap_block_may_be_under_way(block, looking->now);
 	site->blocks++;
 	site->bytes += block->size;
 	site->lost_blocks += lost;
@@ -150,7 +154,9 @@ static void each_block(struct looking *looking, const struct heap *heap,
 static void count_all(struct heap_reach *reach, const struct heap *heap,
 		      const struct leaks *leaks)
 {
-	struct looking looking = { .reach = reach, .leaks = leaks };
+	struct looking looking = { .reach = reach,
+				   .leaks = leaks,
+				   .now = clock_now() };
 
 	reach->count = heap_site_count(heap);
 	reach->sites = xcalloc(reach->count + 1, sizeof(*reach->sites));

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "heap/private.h"
 
 void heap_reach_free(struct heap_reach *reach)
@@ -36,4 +37,18 @@ const struct site_reach *heap_site_reach(const struct heap *heap,
 	    !reach->sites[site->number - 1].blocks)
 		return NULL;
 	return &reach->sites[site->number - 1];
+}
+
+#define ENOUGH_LIFETIMES 8
+#define LONGEST_WAY      NS_PER_SECOND
+
+bool heap_block_may_be_under_way(const struct heap_block *block, uint64_t now)
+{
+	const struct log_histogram *lifetimes = &block->site->lifetimes;
+	uint64_t longest = 2 * lifetimes->max;
+
+	if (longest > LONGEST_WAY)
+		longest = LONGEST_WAY;
+	return lifetimes->count >= ENOUGH_LIFETIMES &&
+	       now < block->birth + longest;
 }

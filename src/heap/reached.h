@@ -33,7 +33,15 @@ struct heap_reach {
 void heap_reach_free(struct heap_reach *reach);
 
 struct heap;
+struct heap_block;
 struct site;
+
+/*
+ * Whether a block that nothing leads to may be on its way to somebody, with its
+ * address in a pipe, where nobody sees it: it is young, and those before it were
+ * given back at no smaller age.
+ */
+bool heap_block_may_be_under_way(const struct heap_block *block, uint64_t now);
 
 /* The heap takes it over, and verdicts heed it. */
 void heap_set_reach(struct heap *heap, struct heap_reach *reach);

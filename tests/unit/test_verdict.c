@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "heap/forecast.h"
 #include "heap/verdict.h"
@@ -219,6 +220,29 @@ START_TEST(unreachable)
 		      "pointer leads there");
 	look(0, 0, NULL);
 	check_verdict(1, VERDICT_NOT, VERDICT_FEW, NULL);
+}
+END_TEST
+
+/* Its address may lie in a pipe, as that of others did for as long. */
+START_TEST(under_way)
+{
+	const uint64_t ms = NS_PER_SECOND / 1000, now = 1000 * NS_PER_SECOND;
+	struct site site = { .number = 1 };
+	struct heap_block block = { .site = &site, .birth = now - 50 * ms };
+
+	for (int i = 0; i < 7; i++)
+		log_histogram_add(&site.lifetimes, 40 * ms);
+	ck_assert(!heap_block_may_be_under_way(&block, now));
+	log_histogram_add(&site.lifetimes, 30 * ms);
+	ck_assert(heap_block_may_be_under_way(&block, now));
+	block.birth = now - 81 * ms;
+	ck_assert(!heap_block_may_be_under_way(&block, now));
+	/* Nobody waits for a reader of pipes for ever. */
+	log_histogram_add(&site.lifetimes, 5000 * ms);
+	ck_assert(heap_block_may_be_under_way(&block, now));
+	block.birth = now - 1001 * ms;
+	ck_assert(!heap_block_may_be_under_way(&block, now));
+	log_histogram_fini(&site.lifetimes);
 }
 END_TEST
 
@@ -703,6 +727,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, block_that_doubles);
 	tcase_add_test(tcase, too_few_yet);
 	tcase_add_test(tcase, unreachable);
+	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);
 	suite_add_tcase(suite, tcase);
 	return suite;
