@@ -385,7 +385,8 @@ void recorder_ended(struct recorder *recorder, const struct watched *process,
 	put_varint(&end, number);
 	end_note_put(&end, process);
 	put_note(own, NOTE_END, process->end, &end);
-	if (recorder->per_process)
+	/* What it runs next has the same number, so the same file. */
+	if (recorder->per_process && process->state != WATCHED_REPLACED)
 		finish_file(recorder, own);
 }
 

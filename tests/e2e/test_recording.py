@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import random
+import re
 import resource
 import signal
 import struct
@@ -282,6 +283,20 @@ def processes(case):
     done = run("heap", "--from", f"{folder}/one")
     h.check_equal(done.stderr.count("HOW IT WAS SEEN"),
                   live.stderr.count("HOW IT WAS SEEN"), "reports")
+
+
+@h.test("what a process does before exec is in its file, too")
+def replaced(case):
+    folder = folder_of(case, "replaced")
+    run("record", "-o", f"{folder}/r.%p", "--", "sh", "-c",
+        f"exec {victim()} 1 5")
+    found = os.listdir(folder)
+    h.check_equal(len(found), 1, f"files: {found}")
+    report = run("heap", "--from", os.path.join(folder, found[0])).stderr
+    programs = re.findall(r"==== heap of process (\d+), (.*)", report)
+    h.check_equal(len(programs), 2, report)
+    h.check_equal(programs[0][0], programs[1][0], "process")
+    h.check(programs[0][1] != programs[1][1], report)
 
 
 @h.test("a recorder that is killed leaves all but its last second")
