@@ -108,6 +108,8 @@ def pprof_totals(case):
                  if labels["allocator"] == "mmap" and
                  labels["library"] == "heap_files"],
                 [(held["map"][0], "12288 bytes")], "what was mapped")
+    check_match("^not a sample: every allocation is in it$",
+                pprof(case, "-comments", files[0]), "-comments")
 
 
 @test("pprof shows first what --value says")

@@ -200,6 +200,8 @@ static void put_comments(struct pprof *pprof)
 		      process->program ? process->program : "",
 		      process->complete ? PROFILE_COMPLETE : "");
 	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
+	profile_writer_put_comment(&pprof->writer,
+				   "not a sample: every allocation is in it");
 	if (older_than) {
 		strbuf_clear(&text);
 		strbuf_puts(&text, "in use: only what is older than ");
