@@ -213,6 +213,36 @@ def hostile(case):
     h.check_equal(len(refused), 2, "script and picture refused")
 
 
+LOSES = """#include <stdlib.h>
+#include <unistd.h>
+static void *volatile last;
+int main(void)
+{
+	for (int i = 0; i < 500; i++) {
+		last = malloc(40); /* the confidential line */
+		usleep(2000);
+	}
+	return 0;
+}
+"""
+
+
+@h.test("source text with --source, and only then")
+def source(case):
+    program = h.build("loses", case.write("loses.c", LOSES), "-g", "-O0",
+                      directory=case.dir)
+    h.check("confidential" not in h.read(page_of(case, program)),
+            "what wasn't asked for")
+    case.calltrap("heap", "-o", "report", "--html", "page.html", "--source",
+                  program, log=False).check_status(0)
+    browser = look(case, case.path("page.html"))
+    shown = browser.value("[...document.querySelectorAll('#verdicts li')]"
+                          ".map(item => item.textContent).join(' | ')")
+    h.check("last = malloc(40); /* the confidential line */" in shown, shown)
+    h.check_equal(browser.complaints(), [], "complaints")
+    browser.close()
+
+
 @h.test("light or dark, and no more than 60 kB without the data")
 def shell(case):
     path = page_of(case)

@@ -11,6 +11,7 @@
 #include "report/format/amounts.h"
 #include "report/format/names.h"
 #include "report/page/page_text.h"
+#include "report/page/source_lines.h"
 #include "report/viewer/viewer.h"
 
 /*
@@ -31,6 +32,7 @@ struct paths {
 struct page {
 	struct viewer viewer;
 	struct paths libraries, files;
+	struct source_lines lines; /* --source; else none */
 };
 
 /* -1: there is none. The text has to live as long as the table. */
@@ -79,6 +81,10 @@ static json_t *frames_of(struct page *page)
 		json_array_append_new(frame,
 				      path_number(&page->files, row->file));
 		json_array_append_new(frame, json_integer(row->line));
+		if (i < page->lines.count && page->lines.texts[i])
+			json_array_append_new(frame,
+					      json_string(
+						      page->lines.texts[i]));
 		json_array_append_new(array, frame);
 	}
 	return array;
@@ -300,8 +306,12 @@ void page_make(const struct heap_export *export, struct strbuf *out)
 			     .files = { .list = json_array() } };
 
 	viewer_init(&page.viewer, export);
+	if (export->config->options->source)
+		source_lines_read(&page.viewer.frames, export->process->rights,
+				  &page.lines);
 	page_put(data_of(&page), out);
 	viewer_fini(&page.viewer);
 	free_paths(&page.libraries);
 	free_paths(&page.files);
+	source_lines_fini(&page.lines);
 }

@@ -79,6 +79,14 @@ function frameText(frame)
 	return place ? name + "  " + place : name;
 }
 
+/* With the text of its line, if there is one (--source). */
+function frameLine(frame)
+{
+	const text = data.frames[frame][4];
+
+	return frameText(frame) + (text ? "    " + text : "");
+}
+
 /* Lines of a function are one box: the first frame stands for all of them. */
 const firstFrames = new Map();
 const boxOf = data.frames.map(([name, library], frame) => {
@@ -562,7 +570,7 @@ function drawVerdict(site)
 		       `blocks: ${frameText(site.stack.at(-2) ??
 					    site.stack.at(-1))}; ${site.why}`);
 	for (const frame of [...site.stack].reverse())
-		list.append(element("li", frameText(frame)));
+		list.append(element("li", frameLine(frame)));
 	box.append(summary, list);
 	$("verdicts").append(box);
 }
