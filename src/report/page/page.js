@@ -351,10 +351,18 @@ function timeAt(at)
 	return Math.min(at * data.interval, data.watched);
 }
 
-const totals = [];
-for (let at = 0; at <= data.intervals; at++)
-	totals.push(data.sites.reduce((sum, site) =>
-		sum + heldAt(site, at, 3), 0));
+/* Each cell once, however many intervals there are: what it adds where it
+   begins, and takes away where it ends. */
+const totals = new Array(data.intervals + 1).fill(0);
+for (const site of data.sites)
+	for (const [acquired, gone, , size] of site.cells)
+		if (acquired < gone && acquired < data.intervals) {
+			totals[acquired + 1] += size;
+			if (gone < data.intervals)
+				totals[gone + 1] -= size;
+		}
+for (let at = 1; at <= data.intervals; at++)
+	totals[at] += totals[at - 1];
 
 function drawChart()
 {
