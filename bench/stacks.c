@@ -141,11 +141,13 @@ static double ours(pid_t pid, unsigned *frames_ret, double *first_ret)
 	if (ptrace_get_regs(pid, &regs))
 		exit(1);
 	begin = time_used();
-	unwind(unwinder, &space, pid, &regs, FRAMES, false);
+	unwind(unwinder, &space, &space.memory.memory, pid, &regs, FRAMES,
+	       false);
 	*first_ret = (time_used() - begin) / 1e3;
 	begin = time_used();
 	for (i = 0; i < ROUNDS; i++)
-		stack = unwind(unwinder, &space, pid, &regs, FRAMES, false);
+		stack = unwind(unwinder, &space, &space.memory.memory, pid,
+			       &regs, FRAMES, false);
 	begin = time_used() - begin;
 	*frames_ret = stacks_depth(stacks, stack);
 	unwinder_free(unwinder);
