@@ -186,6 +186,9 @@ size_t image_read(const struct image *image, uint64_t address, void *ret,
 bool image_frame_header(const struct image *image, uint64_t *address_ret,
 			uint64_t *size_ret);
 
+/* Whether the file's section headers name such a section. */
+bool image_has_section(const struct image *image, const char *name);
+
 /*
  * The bytes of a section of the file itself, to be freed, and its address (0
  * when it isn't loaded). NULL when there is none, or it is compressed.

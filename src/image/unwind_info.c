@@ -11,6 +11,11 @@ bool image_frame_header(const struct image *image, uint64_t *address_ret,
 	return image->frame_header_size;
 }
 
+bool image_has_section(const struct image *image, const char *name)
+{
+	return sections_find(&image_basis(image)->sections, name);
+}
+
 uint8_t *image_load_section(const struct image *image, const char *name,
 			    uint64_t *address_ret, size_t *size_ret)
 {

@@ -109,11 +109,16 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	free(own);
 }
 
-/* What marks a program whose run-time system moves stacks. */
+/* What marks a program whose run-time system moves stacks: its functions; or,
+   in one that was stripped of their names, the tables that it unwinds by. */
 static bool is_go_program(const struct module *module)
 {
-	return image_find_symbol(module->image, "runtime.newstack") &&
-	       image_find_symbol(module->image, "runtime.copystack");
+	const struct image *image = module->image;
+
+	return (image_find_symbol(image, "runtime.newstack") &&
+		image_find_symbol(image, "runtime.copystack")) ||
+	       image_has_section(image, ".gopclntab") ||
+	       image_has_section(image, ".data.rel.ro.gopclntab");
 }
 
 static void on_module_mapped(struct tracer_client *client, struct space *space,

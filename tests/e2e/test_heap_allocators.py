@@ -5,6 +5,7 @@ programs hold is what they say themselves."""
 
 import glob
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -159,6 +160,48 @@ def _(case):
     result = hr.heap(case, path, "1", "1000", input_text="ce")
     result.check_status(0)
     h.check_match("no allocator was found", result.err, "the message")
+
+
+GO = r"^calltrap: the program is Go's, .*--growth .*go tool pprof"
+
+
+@h.test("stripped, with Go's tables: says what Go has instead")
+def _(case):
+    path = case.path("tables")
+    source = case.write("tables.c", """
+        __attribute__((section(".gopclntab"), used)) static const char t = 1;
+        void _start(void) {
+            __asm__ volatile("syscall" : : "a"(231), "D"(0) : "rcx", "r11");
+        }
+    """)
+    status, said = h.command_output(["gcc", "-nostdlib", "-static", "-s",
+                                     "-o", path, source])
+    if status:
+        raise h.Skip("can't be built here: " + said)
+    result = hr.heap(case, path)
+    result.check_status(0)
+    h.check_match(GO, result.err, "the message")
+
+
+@h.test("a Go program, whole and stripped: says what Go has instead")
+def _(case):
+    h.need("go", "strip")
+    directory = h.build_directory("allocators-go")
+    path = os.path.join(directory, "calls-go")
+    environment = dict(os.environ, GOCACHE=os.path.join(directory, "cache"),
+                       GO111MODULE="off", GOFLAGS="", CGO_ENABLED="0")
+    done = subprocess.run(["go", "build", "-o", path, h.victim("stacks.go")],
+                          env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600)
+    if done.returncode:
+        raise h.Skip("go can't build here: %s" % done.stdout.decode())
+    for strip in (False, True):
+        if strip:
+            h.check_equal(h.command_output(["strip", path])[0], 0, "strip")
+        result = hr.heap(case, path)
+        result.check_status(0)
+        h.check_match(GO, result.err, "the message, strip: %s" % strip)
+        h.check("is it stripped" not in result.err, result.err)
 
 
 @h.test("the dynamic linker's own malloc isn't counted, the C library's is")
