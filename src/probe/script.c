@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/interpreter.h"
 #include "base/page_memory.h"
 #include "base/xalloc.h"
 #include "probe/private.h"
@@ -86,26 +87,13 @@ static struct script_binding *bind_module(const struct prober *prober,
 	return binding;
 }
 
-/* Whether a module is an interpreter's, of whichever version. */
-static bool is_interpreter(const struct module *module)
-{
-	static const char *const names[] = { "libpython3", "libperl.so",
-					     "libruby",    "python3",
-					     "perl",       "php" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(module->name, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
 static void find_scripts(struct probe_space *space)
 {
 	struct script_binding **end = &space->scripts;
 	struct module *module;
 
 	for (module = space->space->modules; module; module = module->next) {
-		if (!space->prober->interpreter && is_interpreter(module))
+		if (!space->prober->interpreter && interpreter_is(module->name))
 			space->prober->interpreter = xstrdup(module->name);
 		*end = bind_module(space->prober, module);
 		if (*end)

@@ -78,6 +78,8 @@ def _(case):
                 "evidence of " + name)
     h.check("can't be reached any more: 5,799 bytes in 43 blocks of 123"
             in report.text, "report: " + report.text)
+    h.check("or a cache" not in report.text,
+            "what nothing leads to is no cache: " + report.text)
     h.check(found["reach"]["pause"] > 0, "the pause")
     quit_well(target)
 

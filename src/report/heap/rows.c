@@ -161,6 +161,9 @@ static void judge(struct gathering *g, struct heap_row *row,
 	struct heap_sum *sum = &g->result->levels[verdict.level];
 
 	add_to(sum, site, ages);
+	if (verdict.level == VERDICT_LIKELY && ages->blocks &&
+	    verdict.reason != VERDICT_UNREACHABLE)
+		g->result->likely_by_growth = true;
 	if (site->function->family->has_size) {
 		sum->leaked_blocks += verdict.leaked_blocks;
 		sum->leaked_bytes += verdict.leaked_bytes;

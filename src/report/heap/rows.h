@@ -45,6 +45,7 @@ struct heap_rows {
 	struct heap_row *list;
 	size_t count;
 	struct heap_sum levels[VERDICT_LIKELY + 1]; /* NOT, POSSIBLE, LIKELY */
+	bool likely_by_growth; /* … the last of any site, which may be wrong */
 	/* What is in no row: the first all that, then by line; NULL when
 	   nothing is suppressed. */
 	struct heap_sum *suppressed;

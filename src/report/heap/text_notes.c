@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <string.h>
-
-#include "base/file.h"
+#include "base/interpreter.h"
 #include "heap/family.h"
 #include "report/heap/text.h"
 
@@ -14,26 +12,18 @@ static int add_note(const struct heap_text *text, const char *note)
 	return heap_text_end_line(text);
 }
 
-static bool is_python(const char *path)
-{
-	const char *name = file_base_name(path);
-
-	return !strncmp(name, "libpython", strlen("libpython")) ||
-	       !strncmp(name, "python", strlen("python"));
-}
-
 /* Python acquires by its own library, or is one program with it. */
 static bool has_python(const struct heap_text *text)
 {
 	const struct heap *heap = text->process->heap;
 	const char *program = text->process->program;
 
-	if (program && is_python(program))
+	if (program && interpreter_is_python(program))
 		return true;
 	for (size_t i = 1; i <= heap_site_count(heap); i++) {
 		const char *library = heap_site(heap, i)->library;
 
-		if (library && is_python(library))
+		if (library && interpreter_is_python(library))
 			return true;
 	}
 	return false;
@@ -41,10 +31,9 @@ static bool has_python(const struct heap_text *text)
 
 int heap_text_notes(const struct heap_text *text, const struct heap_rows *rows)
 {
-	const struct heap_sum *likely = &rows->levels[VERDICT_LIKELY];
 	int err = 0;
 
-	if (likely->blocks || likely->others)
+	if (rows->likely_by_growth)
 		err = add_note(text, "likely is what grows and isn't given "
 				     "back: a leak, or a cache or database "
 				     "that fills");
