@@ -148,7 +148,13 @@ void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid)
 {
 	struct engine *engine = prober->engines;
 
+	if (time && time == prober->caught_up.time &&
+	    tid == prober->caught_up.tid)
+		return;
 	for (; engine; engine = engine->next)
 		if (engine->ops->catch_up)
 			engine->ops->catch_up(engine, time, tid);
+	/* What was told meanwhile is of other times, and has been here. */
+	prober->caught_up.time = time;
+	prober->caught_up.tid = tid;
 }

@@ -31,6 +31,10 @@ struct prober {
 	char *elsewhere;   /* the library with most of the code, or NULL */
 	struct system_functions *system_functions;
 	struct prober_counts counts;
+	struct { /* engines: up to the stop of that task */
+		uint64_t time;
+		pid_t tid;
+	} caught_up;
 	struct refusal refusals[REFUSALS]; /* the first; the rest is 0 */
 	uint64_t last_call_id;
 	bool go_seen;
@@ -234,6 +238,7 @@ void engines_forget_frames(const struct moment *moment, taddr_t limit);
 void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
 void engines_prepare(struct probe_space *space);
+/* Once for each stop, however many events come of it. */
 void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid);
 
 /* ---- probe.c: planting ---- */

@@ -24,7 +24,7 @@ struct own_engine {
 	struct engine engine;
 	struct return_watch watch;
 	bool tells_returns;
-	unsigned planted, watched;
+	unsigned planted, watched, caught_up;
 	struct strbuf log;
 };
 
@@ -104,6 +104,12 @@ static void own_end(struct engine *engine, struct probe_space *space UNUSED)
 	strbuf_printf(&own_of(engine)->log, "end\n");
 }
 
+static void own_catch_up(struct engine *engine, uint64_t time UNUSED,
+			 pid_t tid UNUSED)
+{
+	own_of(engine)->caught_up++;
+}
+
 static const struct engine_ops own_ops = {
 	.name = "own",
 	.promises = ENGINE_ENTRY | ENGINE_RETURN,
@@ -114,6 +120,7 @@ static const struct engine_ops own_ops = {
 	.forget_range = own_forget_range,
 	.leave = own_leave,
 	.end = own_end,
+	.catch_up = own_catch_up,
 };
 
 /* ---- the stage ---- */
@@ -297,6 +304,22 @@ START_TEST(calls_of_records)
 }
 END_TEST
 
+/* Before the first event of each, and not again for each event. */
+START_TEST(catches_up_once_a_stop)
+{
+	plant(&own_f, 0x10);
+	tell_entry(0x10, 0x7000, 0x5000);
+	ck_assert_uint_eq(s.own.caught_up, 1);
+	tell_entry(0x10, 0x6000, 0x5100);
+	ck_assert_uint_eq(s.own.caught_up, 2);
+	/* The inner call is given up, the outer one returns. */
+	ck_assert(tell_return(0x7000, 0x5000, 42));
+	ck_assert_uint_eq(s.own.caught_up, 3);
+	expect(&s.seen, "own_f 77\nown_f 77\nown_f 77 ends 1\n"
+			"own_f 77 = 42\n");
+}
+END_TEST
+
 /* Where the engine can't tell of a return, a trap does. */
 START_TEST(return_by_trap)
 {
@@ -353,6 +376,7 @@ int main(void)
 	tcase_add_test(tcase, first_that_can);
 	tcase_add_test(tcase, only_what_is_promised);
 	tcase_add_test(tcase, calls_of_records);
+	tcase_add_test(tcase, catches_up_once_a_stop);
 	tcase_add_test(tcase, return_by_trap);
 	tcase_add_test(tcase, watch_that_ends);
 	tcase_add_test(tcase, code_that_goes);
