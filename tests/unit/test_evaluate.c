@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "quiet_client.h"
 #include "tracee/evaluate.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
@@ -13,17 +14,6 @@
 
 /* Functions are worked out for a stopped child, which has a copy of them. */
 
-static void ignore_space(struct tracer_client *client UNUSED,
-			 struct space *space UNUSED)
-{
-}
-
-static const struct tracer_client_ops client_ops = {
-	.space_begin = ignore_space,
-	.space_end = ignore_space,
-};
-
-static struct tracer_client client = { &client_ops };
 static struct tracer tracer;
 static struct tracee tracee;
 static struct task task;
@@ -88,7 +78,7 @@ static void setup(void)
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	tracer = (struct tracer){ .client = &client };
+	tracer = (struct tracer){ .client = &quiet_client };
 	tracee =
 		(struct tracee){ .pid = pid, .space = space_new(&tracer, pid) };
 	tracee.space->arch = &arch_x86_64;

@@ -6,29 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "quiet_client.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 #include "unit.h"
 
 /* The test is its own tracee, or a child of it is. */
 
-static void ignore_space(struct tracer_client *client UNUSED,
-			 struct space *space UNUSED)
-{
-}
-
-static const struct tracer_client_ops client_ops = {
-	.space_begin = ignore_space,
-	.space_end = ignore_space,
-};
-
-static struct tracer_client client = { &client_ops };
 static struct tracer tracer;
 static struct tracee tracee;
 
 static void begin(pid_t pid)
 {
-	tracer = (struct tracer){ .client = &client };
+	tracer = (struct tracer){ .client = &quiet_client };
 	tracee =
 		(struct tracee){ .pid = pid, .space = space_new(&tracer, pid) };
 	HASH_ADD_INT(tracer.tracees, pid, &tracee);

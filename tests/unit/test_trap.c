@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "quiet_client.h"
 #include "tracee/passing.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
@@ -19,17 +20,6 @@
 #define NOP  0x90
 #define INT3 0xcc
 
-static void ignore_space(struct tracer_client *client UNUSED,
-			 struct space *space UNUSED)
-{
-}
-
-static const struct tracer_client_ops client_ops = {
-	.space_begin = ignore_space,
-	.space_end = ignore_space,
-};
-
-static struct tracer_client client = { &client_ops };
 static struct tracer tracer;
 static struct space *space;
 static uint8_t *code;
@@ -54,7 +44,7 @@ static void setup(void)
 	memcpy(code + FUNCTION, function, sizeof(function));
 	memcpy(before, code, SIZE);
 	protect(PROT_READ | PROT_EXEC);
-	tracer = (struct tracer){ .client = &client };
+	tracer = (struct tracer){ .client = &quiet_client };
 	space = space_new(&tracer, getpid());
 }
 
