@@ -35,8 +35,7 @@ agent_header:
  * stub, the time, the two result registers and one word that keeps the stack
  * aligned at the call.
  */
-	.p2align 5
-agent_hook:
+.macro enter_hook
 	cmpq	$0, agent_gate(%rip)
 	je	1f
 	sub	$88, %rsp
@@ -51,6 +50,11 @@ agent_hook:
 	shl	$32, %rdx
 	or	%rdx, %rax
 	mov	%rax, 56(%rsp)
+.endm
+
+	.p2align 5
+agent_hook:
+	enter_hook
 	mov	16(%rsp), %rdx
 	call	*STUB_ORIGINAL(%r11)
 	mov	%rax, 64(%rsp)
@@ -71,20 +75,7 @@ agent_hook:
  */
 	.p2align 5
 agent_watch:
-	cmpq	$0, agent_gate(%rip)
-	je	1f
-	sub	$88, %rsp
-	mov	%rdi, 0(%rsp)
-	mov	%rsi, 8(%rsp)
-	mov	%rdx, 16(%rsp)
-	mov	%rcx, 24(%rsp)
-	mov	%r8, 32(%rsp)
-	mov	%r9, 40(%rsp)
-	mov	%r11, 48(%rsp)
-	rdtsc
-	shl	$32, %rdx
-	or	%rdx, %rax
-	mov	%rax, 56(%rsp)
+	enter_hook
 	mov	%rsp, %rdi
 	mov	%rbp, %rsi
 	call	agent_enter
