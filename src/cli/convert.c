@@ -136,8 +136,7 @@ static int play(const struct options *options, const char *from)
 
 static int play_text(const struct options *options, int fd)
 {
-	bool in_memory;
-	int file = spool_file(&in_memory);
+	int file = spool_file(NULL);
 	char *path CLEANUP(xfree_cleanup) = NULL;
 	int status = EXIT_NOTHING_TRACED;
 

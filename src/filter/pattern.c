@@ -61,7 +61,8 @@ const char *bracket_end(const char *s, const char *limit, bool is_glob)
 	return p < limit ? p + 1 : NULL;
 }
 
-void pattern_init_any(struct pattern *pattern)
+/* Matches everything; the same as a zeroed one. */
+static void pattern_init_any(struct pattern *pattern)
 {
 	*pattern = (struct pattern){ .kind = PATTERN_ANY };
 }

@@ -40,9 +40,6 @@ struct pattern_error {
 	size_t offset;
 };
 
-/* Matches everything; the same as a zeroed one. */
-void pattern_init_any(struct pattern *pattern);
-
 /*
  * A glob: "*", "?", "[...]", "\" before a character that is meant literally.
  * A "^" in front and a "$" at the end may be given and change nothing.

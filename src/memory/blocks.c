@@ -24,7 +24,8 @@ void blocks_add(struct blocks *blocks, const struct block *block)
 	blocks->list[blocks->count++] = *block;
 }
 
-struct block *blocks_before(const struct blocks *blocks, taddr_t address)
+/* The last block that begins there or before, or NULL. */
+static struct block *blocks_before(const struct blocks *blocks, taddr_t address)
 {
 	size_t low = 0, high = blocks->count;
 

@@ -46,9 +46,6 @@ void blocks_add(struct blocks *blocks, const struct block *block);
 /* The block that begins there, or NULL. */
 struct block *blocks_at(const struct blocks *blocks, taddr_t address);
 
-/* The last block that begins there or before, or NULL. */
-struct block *blocks_before(const struct blocks *blocks, taddr_t address);
-
 /* The block in use, and the program's, that an address lies in, or NULL. */
 struct block *blocks_around(const struct blocks *blocks, taddr_t address);
 

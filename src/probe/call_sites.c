@@ -11,9 +11,14 @@
  * where calls that don't return into the module are passed over.
  */
 
-struct module *binding_find(struct space *space, const struct module *from,
-			    const char *name, const char *version,
-			    const struct symbol **symbol_ret)
+/*
+ * The module that a name which `from` imports is bound to, as the dynamic
+ * linker searches: in the order of the link map. Or NULL.
+ */
+static struct module *binding_find(struct space *space,
+				   const struct module *from, const char *name,
+				   const char *version,
+				   const struct symbol **symbol_ret)
 {
 	struct module *module, *linker = NULL;
 

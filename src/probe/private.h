@@ -271,14 +271,6 @@ void probes_forget_caller(struct probe_space *space,
 void entries_plant(struct probe_space *space, struct module *module);
 void call_sites_plant(struct probe_space *space, struct module *module);
 
-/*
- * The module that a name which `from` imports is bound to, as the dynamic
- * linker searches: in the order of the link map. Or NULL.
- */
-struct module *binding_find(struct space *space, const struct module *from,
-			    const char *name, const char *version,
-			    const struct symbol **symbol_ret);
-
 /* ---- ifunc.c ---- */
 
 /*

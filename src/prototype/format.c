@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool format_is_digit(char c)
+static bool format_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }

@@ -44,8 +44,6 @@ struct format_reader {
 	unsigned next; /* argument that a conversion without n$ takes */
 };
 
-bool format_is_digit(char c);
-
 /* A number, at most INT32_MAX. */
 uint64_t format_read_number(struct format_reader *reader);
 

@@ -30,8 +30,8 @@ static void print_text_behind(struct printer *printer, const struct type *type,
 }
 
 /* What is behind it, where that can be shown. */
-void print_pointer(struct printer *printer, const struct type *type,
-		   taddr_t address)
+static void print_pointer(struct printer *printer, const struct type *type,
+			  taddr_t address)
 {
 	const struct type *target = type->target;
 

@@ -45,8 +45,6 @@ void print_value(struct printer *printer, const struct type *type,
 /* An integer or a pointer, by what has been read. */
 void print_number(struct printer *printer, const struct type *type,
 		  uint64_t word);
-void print_pointer(struct printer *printer, const struct type *type,
-		   taddr_t address);
 
 /* Other kinds of values. */
 void print_integer(struct printer *printer, const struct type *type,

@@ -87,11 +87,6 @@ struct playback_counts playback_counts(const struct playback *playback)
 	return playback->counts;
 }
 
-const struct recording_head *playback_head(const struct playback *playback)
-{
-	return &playback->source.head;
-}
-
 /* ---- processes ---- */
 
 static bool is_in_part(const struct playback *playback)

@@ -54,6 +54,5 @@ void playback_free(struct playback *playback);
 /* Plays all of it; ends every process. fd is closed. */
 struct playback_end playback_run(struct playback *playback, int fd);
 struct playback_counts playback_counts(const struct playback *playback);
-const struct recording_head *playback_head(const struct playback *playback);
 
 #endif

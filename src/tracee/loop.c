@@ -261,7 +261,9 @@ static void handle_known(struct tracer *tracer, struct task *task,
 	task->action = can_be_let_go(task) ? RESUME_DETACH : RESUME_RUN;
 }
 
-void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time)
+/* Handles one status; the time is when it was fetched. */
+static void loop_handle(struct tracer *tracer, pid_t tid, int status,
+			uint64_t time)
 {
 	struct stop stop = stop_classify(status);
 	struct task *task = task_find(tracer, tid);

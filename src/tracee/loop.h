@@ -15,9 +15,6 @@
  */
 int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake);
 
-/* Handles one status; the time is when it was fetched. */
-void loop_handle(struct tracer *tracer, pid_t tid, int status, uint64_t time);
-
 /*
  * Waits for one status, and handles it and what came with it; or for a signal.
  * False when there is nothing to wait for.

@@ -84,7 +84,7 @@ static uint64_t mean(const struct price_ways *ways, uint64_t most)
 	return count ? sum / count : 0;
 }
 
-struct stop_price price_ways_price(const struct price_ways *ways)
+static struct stop_price price_ways_price(const struct price_ways *ways)
 {
 	struct stop_price price = { 0 };
 	uint64_t most;

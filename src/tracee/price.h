@@ -76,11 +76,10 @@ void price_note_waits(struct price *price, uint64_t waits);
 /* How far off a time is from which the price of so many was subtracted. */
 uint64_t price_resolution(const struct stop_price *price, uint64_t stops);
 
-/* What a number of such ways says; for gauges. */
+/* For gauges. */
 void price_ways_add(struct price_ways *ways, uint64_t way, uint64_t others);
-struct stop_price price_ways_price(const struct price_ways *ways);
 
-/* The same as if nobody else had used the machine. */
+/* What a number of such ways says, as if nobody else had used the machine. */
 struct stop_price price_ways_bare(const struct price_ways *ways);
 
 #endif

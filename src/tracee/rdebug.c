@@ -46,8 +46,8 @@ int rdebug_read(struct space *space, taddr_t address, struct rendezvous *ret)
 	return 0;
 }
 
-int rdebug_read_entry(struct space *space, taddr_t address,
-		      struct link_entry *ret)
+static int rdebug_read_entry(struct space *space, taddr_t address,
+			     struct link_entry *ret)
 {
 	uint64_t words[4];
 	int err = rdebug_read_words(space, address, words, 4);
@@ -58,7 +58,8 @@ int rdebug_read_entry(struct space *space, taddr_t address,
 	return err;
 }
 
-bool ring_check(struct ring_check *ring, taddr_t address)
+/* Whether address, the next of a list, has been met before. */
+static bool ring_check(struct ring_check *ring, taddr_t address)
 {
 	if (address == ring->mark)
 		return true;

@@ -36,8 +36,6 @@ int rdebug_read_words(struct space *space, taddr_t address, uint64_t *words,
 		      size_t count) MUST_CHECK;
 int rdebug_read(struct space *space, taddr_t address,
 		struct rendezvous *ret) MUST_CHECK;
-int rdebug_read_entry(struct space *space, taddr_t address,
-		      struct link_entry *ret) MUST_CHECK;
 
 /* Finds out whether a list goes in a ring (Brent's algorithm). */
 struct ring_check {
@@ -45,9 +43,6 @@ struct ring_check {
 	unsigned steps;
 	unsigned limit;
 };
-
-/* Whether address, the next of a list, has been met before. */
-bool ring_check(struct ring_check *ring, taddr_t address);
 
 /* All entries of all namespaces, one after the other. */
 struct rdebug_walk {

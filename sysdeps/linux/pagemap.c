@@ -32,7 +32,8 @@ struct scan {
 #define ENTRIES       4096
 #define ENTRY_PRESENT (UINT64_C(1) << 63)
 
-int pagemap_open_plain(struct pagemap *map, pid_t pid)
+/* Without what newer kernels do. */
+static int pagemap_open_plain(struct pagemap *map, pid_t pid)
 {
 	char path[64];
 

@@ -23,8 +23,6 @@ struct pagemap {
 
 /* -ERR_GONE when the process is; -EACCES, … */
 int pagemap_open(struct pagemap *map, pid_t pid) MUST_CHECK;
-/* Without what newer kernels do. */
-int pagemap_open_plain(struct pagemap *map, pid_t pid) MUST_CHECK;
 void pagemap_close(struct pagemap *map);
 
 /*

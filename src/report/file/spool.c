@@ -33,7 +33,8 @@ int spool_file(bool *in_memory_ret)
 	int fd = make_file(directory && *directory ? directory : "/tmp",
 			   "/calltrap");
 
-	*in_memory_ret = fd < 0;
+	if (in_memory_ret)
+		*in_memory_ret = fd < 0;
 	if (fd >= 0)
 		return fd;
 	fd = memfd_create("calltrap-spool", MFD_CLOEXEC);

@@ -24,7 +24,8 @@ struct spool {
 
 #define SPOOL_CLOSED ((struct spool){ .fd = -1 })
 
-/* A file without a name in $TMPDIR or /tmp, else in memory; or -errno. */
+/* A file without a name in $TMPDIR or /tmp, else in memory; or -errno.
+   in_memory_ret: or NULL. */
 int spool_file(bool *in_memory_ret) MUST_CHECK;
 
 /* For what will be written to that path. */

@@ -35,8 +35,9 @@ struct growth_kind_text growth_kind_text(const struct heap_export *export,
 	return text;
 }
 
-uint64_t growth_weight(const struct heap_export *export,
-		       const struct growth_site *site)
+/* What one site weighs, as --value says; 0 if it has only given back. */
+static uint64_t growth_weight(const struct heap_export *export,
+			      const struct growth_site *site)
 {
 	const uint64_t unit = site->kind == GROWTH_FAULTS ? GROWTH_PAGE : 1;
 
@@ -73,8 +74,8 @@ bool growth_leaf_is_missing(const struct heap_export *export,
 
 /* ---- folded stacks ---- */
 
-void growth_folded_make(const struct heap_export *export, enum growth_kind kind,
-			struct strbuf *out)
+static void growth_folded_make(const struct heap_export *export,
+			       enum growth_kind kind, struct strbuf *out)
 {
 	const struct heap_report_config *config = export->config;
 	const struct growth *growth = export->process->growth;
@@ -133,8 +134,8 @@ static struct flame_tree *tree_of(const struct heap_export *export,
 	return weighed_plant(&list, FLAME_NODES_MAX, plant, export);
 }
 
-void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
-		     struct strbuf *out)
+static void growth_svg_make(const struct heap_export *export,
+			    enum growth_kind kind, struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf heading = { 0 };
 	const struct growth_kind_text text = growth_kind_text(export, kind);

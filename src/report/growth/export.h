@@ -16,19 +16,11 @@ struct growth_kind_text {
 struct growth_kind_text growth_kind_text(const struct heap_export *export,
 					 enum growth_kind kind);
 
-/* What one site weighs, as --value says; 0 if it has only given back. */
-uint64_t growth_weight(const struct heap_export *export,
-		       const struct growth_site *site);
-
 /* Whether the function itself has to be added to the stack: system calls are
    made within it. */
 bool growth_leaf_is_missing(const struct heap_export *export,
 			    const struct growth_site *site);
 
-void growth_folded_make(const struct heap_export *export, enum growth_kind kind,
-			struct strbuf *out);
-void growth_svg_make(const struct heap_export *export, enum growth_kind kind,
-		     struct strbuf *out);
 void growth_pprof_make(const struct heap_export *export, enum growth_kind kind,
 		       struct strbuf *out);
 

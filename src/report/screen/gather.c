@@ -63,7 +63,7 @@ struct memo *memo_find(const struct gather *gather, uint64_t key)
 	return memo;
 }
 
-struct memo *memo_take(struct gather *gather, uint64_t key)
+static struct memo *memo_take(struct gather *gather, uint64_t key)
 {
 	struct memo *memo = memo_find(gather, key);
 

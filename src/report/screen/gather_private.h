@@ -66,7 +66,6 @@ struct gather {
 
 /* NULL: nothing is kept. */
 struct memo *memo_find(const struct gather *gather, uint64_t key);
-struct memo *memo_take(struct gather *gather, uint64_t key);
 
 /* NULL: not yet, or it has begun another program since. */
 const struct judged *judged_find(const struct gather *gather,
