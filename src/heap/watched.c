@@ -50,7 +50,7 @@ void watched_sample_cost(const struct watch *watch, struct watched *process)
 }
 
 void watched_tell(const struct watch *watch, const struct watched *process,
-		 enum watch_news news, uint64_t since, uint64_t now)
+		  enum watch_news news, uint64_t since, uint64_t now)
 {
 	struct act_observer *observer = watch->options.observer;
 
@@ -59,7 +59,7 @@ void watched_tell(const struct watch *watch, const struct watched *process,
 }
 
 void watched_missed(const struct watch *watch, const struct watched *process,
-		 uint64_t since, uint64_t now)
+		    uint64_t since, uint64_t now)
 {
 	heap_missed(process->heap, since, now);
 	watched_tell(watch, process, WATCH_MISSED, since, now);
@@ -108,7 +108,7 @@ static void sample_mappings(const struct watched *process,
 }
 
 void watched_sample(const struct watch *watch, struct watched *process,
-		   uint64_t now, bool now_and_then)
+		    uint64_t now, bool now_and_then)
 {
 	struct vitals vitals;
 
@@ -142,7 +142,7 @@ static pid_t own_pid_of(pid_t pid)
 }
 
 struct watched *watched_add(struct watch *watch, pid_t pid, bool complete,
-			   uint64_t time)
+			    uint64_t time)
 {
 	struct watched *process = xcalloc(1, sizeof(*process));
 	struct heap_options options = {
