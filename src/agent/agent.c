@@ -398,10 +398,10 @@ static bool give_up(struct agent *agent, const char *reason)
 
 static bool reserved(struct agent *agent, struct task *task)
 {
+	errand_remove(agent->space, &agent->errand);
 	if (!room_is_taken(task->tid, agent->base, whole_size()))
 		return !give_up(agent, "it can't have more memory") &&
 		       begin(agent, task);
-	errand_remove(agent->space, &agent->errand);
 	if (write_at(agent, agent->base, agent_image, agent_image_size))
 		return refuse(agent, "its code can't be written");
 	return start_boot(agent, task, AGENT_BOOT_MAP);
@@ -515,6 +515,8 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 {
 	if (agent->tid != tid)
 		return;
+	if (agent->state == AGENT_RESERVING)
+		errand_remove(agent->space, &agent->errand);
 	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
 		(void)give_up(agent, "its threads end");
 	else if (agent->state == AGENT_CLOSING)
