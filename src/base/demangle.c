@@ -120,16 +120,16 @@ static bool run_bounded(struct demangling *d)
 	pthread_attr_t attr;
 	pthread_t thread;
 	sigset_t all;
-	int error;
+	int err;
 
 	/* Signals are for the thread that traces. */
 	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_attr_setsigmask_np(&attr, &all);
-	error = pthread_create(&thread, &attr, run_thread, d);
+	err = pthread_create(&thread, &attr, run_thread, d);
 	pthread_attr_destroy(&attr);
-	if (error)
+	if (err)
 		return true;
 	return join_or_cancel(thread);
 }

@@ -509,7 +509,7 @@ static int trace_in_thread(struct session *session)
 {
 	pthread_attr_t attr;
 	sigset_t all, own;
-	int error;
+	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &own);
@@ -517,17 +517,16 @@ static int trace_in_thread(struct session *session)
 	pthread_attr_setsigmask_np(&attr, &own);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sem_init(&session->traced, 0, 0);
-	error = pthread_create(&session->thread, &attr, trace, session);
+	err = pthread_create(&session->thread, &attr, trace, session);
 	pthread_attr_destroy(&attr);
-	if (!error)
+	if (!err)
 		sem_wait(&session->traced);
-	if (!error && !session->holds_on) {
+	if (!err && !session->holds_on) {
 		pthread_join(session->thread, NULL);
 		pthread_sigmask(SIG_SETMASK, &own, NULL);
 	}
-	return error ? complain(-error, "no thread can be had: %s",
-				strerror(error)) :
-		       0;
+	return err ? complain(-err, "no thread can be had: %s", strerror(err)) :
+		     0;
 }
 
 /* Somebody may have thought that it would end. */

@@ -2,29 +2,29 @@
 #include "probe/event.h"
 
 /* One sink's failure must not keep the others from what they are due. */
-static int first_error(int error, int next)
+static int first_error(int err, int next)
 {
-	return error ? error : next;
+	return err ? err : next;
 }
 
 int sinks_event(struct sink *first, const struct event *event)
 {
 	struct sink *sink;
-	int error = 0;
+	int err = 0;
 
 	for (sink = first; sink; sink = sink->next)
-		error = first_error(error, sink->ops->event(sink, event));
-	return error;
+		err = first_error(err, sink->ops->event(sink, event));
+	return err;
 }
 
 int sinks_count(struct sink *first, const struct call_count *count)
 {
 	struct sink *sink;
-	int error = 0;
+	int err = 0;
 
 	for (sink = first; sink; sink = sink->next)
-		error = first_error(error, sink->ops->count(sink, count));
-	return error;
+		err = first_error(err, sink->ops->count(sink, count));
+	return err;
 }
 
 bool sinks_take_counts(const struct sink *first)
@@ -38,22 +38,22 @@ bool sinks_take_counts(const struct sink *first)
 int sinks_flush(struct sink *first)
 {
 	struct sink *sink;
-	int error = 0;
+	int err = 0;
 
 	for (sink = first; sink; sink = sink->next)
 		if (sink->ops->flush)
-			error = first_error(error, sink->ops->flush(sink));
-	return error;
+			err = first_error(err, sink->ops->flush(sink));
+	return err;
 }
 
 int sinks_finish(struct sink *first)
 {
 	struct sink *sink;
-	int error = 0;
+	int err = 0;
 
 	for (sink = first; sink; sink = sink->next)
-		error = first_error(error, sink->ops->finish(sink));
-	return error;
+		err = first_error(err, sink->ops->finish(sink));
+	return err;
 }
 
 void sinks_free(struct sink *first)

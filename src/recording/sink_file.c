@@ -154,13 +154,13 @@ static void free_file(struct sink_file *file)
 static int begin_thread(struct sink_file *file)
 {
 	sigset_t all, own;
-	int error;
+	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &own);
-	error = pthread_create(&file->thread, NULL, write_all, file);
+	err = pthread_create(&file->thread, NULL, write_all, file);
 	pthread_sigmask(SIG_SETMASK, &own, NULL);
-	return -error;
+	return -err;
 }
 
 static int open_path(const char *path, bool predictable)

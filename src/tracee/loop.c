@@ -360,18 +360,18 @@ static pid_t wait_until(uint64_t due, int *status_ret)
 				       .tv_nsec = ns % NS_PER_SECOND };
 	sigset_t child, own;
 	pid_t tid;
-	int error = EINTR;
+	int err = EINTR;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &own);
 	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
 	if (tid < 0)
-		error = errno;
+		err = errno;
 	else if (!tid)
 		(void)sigtimedwait(&child, NULL, &rest);
 	pthread_sigmask(SIG_SETMASK, &own, NULL);
-	errno = error;
+	errno = err;
 	return tid > 0 ? tid : -1;
 }
 

@@ -52,20 +52,20 @@ static bool close_others(struct log_files *files)
 static int open_file(struct log_files *files, struct log_file *file)
 {
 	struct strbuf path = { 0 };
-	int error;
+	int err;
 
 	if (!files->path)
 		return output_open(&file->output, NULL, false, false);
 	path_pattern_expand(files->path, file->pid, &path);
-	error = output_open(&file->output, strbuf_text(&path), file->used,
-			    files->per_process);
-	if (error == -EMFILE && close_others(files))
-		error = output_open(&file->output, path.text, file->used,
-				    files->per_process);
+	err = output_open(&file->output, strbuf_text(&path), file->used,
+			  files->per_process);
+	if (err == -EMFILE && close_others(files))
+		err = output_open(&file->output, path.text, file->used,
+				  files->per_process);
 	strbuf_fini(&path);
-	if (!error)
+	if (!err)
 		file->used = true;
-	return error;
+	return err;
 }
 
 static struct log_file *add_file(struct log_files *files, pid_t pid)
@@ -104,15 +104,15 @@ int log_files_get(struct log_files *files, pid_t pid, struct log_file **ret)
 {
 	pid_t key = files->per_process ? pid : 0;
 	struct log_file *file = find_file(files, key);
-	int error;
+	int err;
 
 	if (!file)
 		file = add_file(files, key);
 	files->last = file;
 	if (file->output.fd < 0) {
-		error = open_file(files, file);
-		if (error)
-			return error;
+		err = open_file(files, file);
+		if (err)
+			return err;
 	}
 	mark_dirty(files, file);
 	*ret = file;
@@ -122,47 +122,47 @@ int log_files_get(struct log_files *files, pid_t pid, struct log_file **ret)
 int log_files_close(struct log_files *files, pid_t pid)
 {
 	struct log_file *file;
-	int error;
+	int err;
 
 	if (!files->per_process)
 		return 0;
 	file = find_file(files, pid);
 	if (!file || file->output.fd < 0)
 		return 0;
-	error = log_file_interrupt(file, files->mark);
-	if (!error)
-		error = output_flush(&file->output);
+	err = log_file_interrupt(file, files->mark);
+	if (!err)
+		err = output_flush(&file->output);
 	output_fini(&file->output);
-	return error;
+	return err;
 }
 
 int log_files_flush(struct log_files *files)
 {
 	struct log_file *file;
-	int error = 0;
+	int err = 0;
 
-	while (!error && files->dirty) {
+	while (!err && files->dirty) {
 		file = files->dirty;
 		files->dirty = file->next_dirty;
 		file->dirty = false;
-		error = output_flush(&file->output);
+		err = output_flush(&file->output);
 	}
-	return error;
+	return err;
 }
 
 int log_files_finish(struct log_files *files)
 {
 	struct log_file *file, *next;
-	int error = 0;
+	int err = 0;
 
 	HASH_ITER(hh, files->files, file, next) {
 		if (!file->line_begun)
 			continue;
-		error = log_files_get(files, file->pid, &file);
-		if (!error)
-			error = log_file_interrupt(file, files->mark);
-		if (error)
-			return error;
+		err = log_files_get(files, file->pid, &file);
+		if (!err)
+			err = log_file_interrupt(file, files->mark);
+		if (err)
+			return err;
 	}
 	return log_files_flush(files);
 }

@@ -117,31 +117,31 @@ static int wait_writable(const struct output *output)
 static int write_all(struct output *output, const char *bytes, size_t n,
 		     size_t *done_ret)
 {
-	int error = 0;
+	int err = 0;
 
 	*done_ret = 0;
-	while (*done_ret < n && !error) {
+	while (*done_ret < n && !err) {
 		bool careful = in_hurry(output) || drops(output) ||
 			       tells_of_waits(output);
 		size_t want = n - *done_ret;
 		ssize_t done;
 
 		if (careful)
-			error = wait_writable(output);
-		if (error)
+			err = wait_writable(output);
+		if (err)
 			break;
 		done = write(output->fd, bytes + *done_ret,
 			     careful && want > CHUNK ? CHUNK : want);
 		if (done > 0)
 			*done_ret += done;
 		else if (done < 0 && errno == EAGAIN)
-			error = wait_writable(output);
+			err = wait_writable(output);
 		else if (done == 0 || errno != EINTR)
-			error = done ? -errno : -EIO;
+			err = done ? -errno : -EIO;
 	}
 	if (*done_ret)
 		output->begun = bytes[*done_ret - 1] != '\n';
-	return error;
+	return err;
 }
 
 static void remove_text(struct output *output, size_t from, size_t n)
@@ -201,7 +201,7 @@ static void take_written(struct output *output, size_t done)
 static int write_first(struct output *output, size_t n)
 {
 	size_t done;
-	int error;
+	int err;
 
 	if (!n)
 		return 0;
@@ -211,14 +211,13 @@ static int write_first(struct output *output, size_t n)
 		tell_gap(output);
 		n += output->text.length - before;
 	}
-	error = write_all(output, output->text.text, n, &done);
-	output->stuck = error == -ETIMEDOUT && drops(output) &&
-			!in_hurry(output);
-	if (error && !output->stuck)
+	err = write_all(output, output->text.text, n, &done);
+	output->stuck = err == -ETIMEDOUT && drops(output) && !in_hurry(output);
+	if (err && !output->stuck)
 		done = n;
 	take_written(output, done);
 	if (!output->stuck)
-		return error;
+		return err;
 	if (output->lines >= ENOUGH)
 		drop_lines(output);
 	return 0;
@@ -247,10 +246,10 @@ int output_flush(struct output *output)
 
 int output_write(struct output *output)
 {
-	int error = write_first(output, output->text.length);
+	int err = write_first(output, output->text.length);
 
 	output->written = 0;
-	return error;
+	return err;
 }
 
 int output_end_line(struct output *output)

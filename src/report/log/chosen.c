@@ -350,18 +350,18 @@ static int pass_begin(struct chosen *chosen, const struct event *end,
 static int on_end(struct chosen *chosen, const struct event *event)
 {
 	struct held *held;
-	int error = 0, next;
+	int err = 0, next;
 
 	HASH_FIND(hh, chosen->held, &event->call->id, sizeof(held->id), held);
 	if (!held)
 		return sinks_event(chosen->sinks, event);
 	if (!held->dropped && ask(chosen, event, &held->kept) == ANSWER_YES) {
-		error = pass_begin(chosen, event, held);
+		err = pass_begin(chosen, event, held);
 		next = sinks_event(chosen->sinks, event);
-		error = error ? error : next;
+		err = err ? err : next;
 	}
 	let_go(chosen, held);
-	return error;
+	return err;
 }
 
 /* In a child: its parent's call is still to return. */

@@ -81,9 +81,9 @@ static int write_line(struct json_sink *json, const char *kind,
 {
 	bool is_call = !strcmp(kind, "call");
 	struct log_file *file;
-	int error = log_files_get(&json->files, event->pid, &file);
+	int err = log_files_get(&json->files, event->pid, &file);
 
-	if (!error) {
+	if (!err) {
 		struct strbuf *out = &file->output.text;
 
 		add_head(out, kind, event,
@@ -91,10 +91,10 @@ static int write_line(struct json_sink *json, const char *kind,
 		if (is_call)
 			add_duration(out, event);
 		add_members(out, object);
-		error = output_end_line(&file->output);
+		err = output_end_line(&file->output);
 	}
 	json_decref(object);
-	return error;
+	return err;
 }
 
 static void set_signal(json_t *object, int number)
@@ -232,7 +232,7 @@ int json_new(const struct json_options *options, struct sink **ret)
 {
 	struct json_sink *json = xcalloc(1, sizeof(*json));
 	struct log_file *file;
-	int error = 0;
+	int err = 0;
 
 	json_set_alloc_funcs(xmalloc, free);
 	json->sink.ops = &json_ops;
@@ -242,12 +242,12 @@ int json_new(const struct json_options *options, struct sink **ret)
 	json->files.policy = options->policy;
 	json->files.add_gap = add_gap;
 	if (!json->files.per_process)
-		error = log_files_get(&json->files, 0, &file);
-	if (error)
+		err = log_files_get(&json->files, 0, &file);
+	if (err)
 		json_free(&json->sink);
 	else
 		*ret = &json->sink;
-	return error;
+	return err;
 }
 
 bool json_has_failed(const struct sink *sink)

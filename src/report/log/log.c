@@ -79,10 +79,10 @@ static int begin_line(struct log *log, struct log_file *file,
 		      const struct event *event, taddr_t ip, const char *mark)
 {
 	struct strbuf *out = &file->output.text;
-	int error = log_file_interrupt(file, mark);
+	int err = log_file_interrupt(file, mark);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	note_task(log, file, event->tid);
 	add_pid(log, file, event->tid, out);
 	if (log->options.relative)
@@ -105,12 +105,12 @@ static int begin_call_line(struct log *log, struct log_file *file,
 			   const struct event *event)
 {
 	uint64_t indent = (uint64_t)event->call->depth * log->options.indent;
-	int error;
+	int err;
 
-	error = begin_line(log, file, event, event->call->return_address,
-			   log->options.dialect->cut_by_call);
-	if (error)
-		return error;
+	err = begin_line(log, file, event, event->call->return_address,
+			 log->options.dialect->cut_by_call);
+	if (err)
+		return err;
 	if (indent > INDENT_MAX)
 		indent = INDENT_MAX;
 	output_pad(&file->output, output_column(&file->output) + indent);
@@ -124,11 +124,11 @@ static int log_call(struct log *log, struct log_file *file,
 	struct strbuf *out = &file->output.text;
 	struct call_values values = event_values(event);
 	size_t before;
-	int error;
+	int err;
 
-	error = begin_call_line(log, file, event);
-	if (error)
-		return error;
+	err = begin_call_line(log, file, event);
+	if (err)
+		return err;
 	if (event->call->script)
 		log_script_add(out, event->call->script);
 	strbuf_puts(out, names_full(log->names, function));
@@ -150,7 +150,7 @@ static int log_call(struct log *log, struct log_file *file,
 static int resume_call(struct log *log, struct log_file *file,
 		       const struct event *event, bool *same_line_ret)
 {
-	int error;
+	int err;
 
 	*same_line_ret = file->line_begun && file->call_id == event->call->id &&
 			 file->call_tid == event->tid;
@@ -158,9 +158,9 @@ static int resume_call(struct log *log, struct log_file *file,
 		file->line_begun = false;
 		return 0;
 	}
-	error = begin_call_line(log, file, event);
-	if (error)
-		return error;
+	err = begin_call_line(log, file, event);
+	if (err)
+		return err;
 	strbuf_printf(&file->output.text, "<... %s resumed> ",
 		      names_short(log->names, event->call->function));
 	return 0;
@@ -194,14 +194,14 @@ static void add_result(const struct log *log, const struct event *event,
 static int end_call_line(struct log *log, struct log_file *file,
 			 const struct event *event)
 {
-	int error = output_end_line(&file->output);
+	int err = output_end_line(&file->output);
 
-	if (error || !log->namer)
-		return error;
+	if (err || !log->namer)
+		return err;
 	if (event->call->script)
-		error = log_script_stack(&file->output, event->call->script);
-	if (error)
-		return error;
+		err = log_script_stack(&file->output, event->call->script);
+	if (err)
+		return err;
 	return log_stack_add(&file->output, log->options.stacks, log->namer,
 			     event->call->stack);
 }
@@ -222,11 +222,11 @@ static int log_return(struct log *log, struct log_file *file,
 	struct call_values values = event_values(event);
 	struct strbuf *out = &file->output.text;
 	bool same_line;
-	int error;
+	int err;
 
-	error = resume_call(log, file, event, &same_line);
-	if (error)
-		return error;
+	err = resume_call(log, file, event, &same_line);
+	if (err)
+		return err;
 	strbuf_clear(&log->values);
 	prototype_print_later(prototype, &values, &log->options.limits,
 			      &log->values);
@@ -271,13 +271,13 @@ static int log_abandon(struct log *log, struct log_file *file,
 {
 	struct strbuf *out = &file->output.text;
 	bool same_line;
-	int error;
+	int err;
 
 	if (!log->options.dialect->tells_ends)
 		return 0;
-	error = resume_call(log, file, event, &same_line);
-	if (error)
-		return error;
+	err = resume_call(log, file, event, &same_line);
+	if (err)
+		return err;
 	if (same_line)
 		strbuf_putc(out, ' ');
 	strbuf_puts(out, end_text(event->end));
@@ -288,13 +288,13 @@ static int log_signal(struct log *log, struct log_file *file,
 		      const struct event *event)
 {
 	struct strbuf *out = &file->output.text;
-	int error;
+	int err;
 
 	if (log->options.hide_signals)
 		return 0;
-	error = begin_event_line(log, file, event, event->ip);
-	if (error)
-		return error;
+	err = begin_event_line(log, file, event, event->ip);
+	if (err)
+		return err;
 	strbuf_puts(out, "--- ");
 	signal_name_add(event->signal, out);
 	strbuf_printf(out, " (%s) ---", strsignal(event->signal));
@@ -317,10 +317,10 @@ static int log_exec(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
 	struct strbuf *out = &file->output.text;
-	int error = begin_event_line(log, file, event, (taddr_t)-1);
+	int err = begin_event_line(log, file, event, (taddr_t)-1);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	strbuf_puts(out, "--- Called exec()");
 	if (log->options.dialect->names_programs)
 		add_program(out, " of ", event->path);
@@ -347,10 +347,10 @@ static int log_exit(struct log *log, struct log_file *file,
 		    const struct event *event)
 {
 	struct strbuf *out = &file->output.text;
-	int error = begin_event_line(log, file, event, (taddr_t)-1);
+	int err = begin_event_line(log, file, event, (taddr_t)-1);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (WIFSIGNALED(event->status)) {
 		strbuf_puts(out, "+++ killed by ");
 		signal_name_add(WTERMSIG(event->status), out);
@@ -474,7 +474,7 @@ int log_new(const struct log_options *options, struct sink **ret)
 	};
 	struct log *log = xcalloc(1, sizeof(*log));
 	struct log_file *file;
-	int error = 0;
+	int err = 0;
 
 	log->sink.ops = &log_ops;
 	log->options = *options;
@@ -490,10 +490,10 @@ int log_new(const struct log_options *options, struct sink **ret)
 	log->files.policy = options->policy;
 	log->files.add_gap = add_gap;
 	if (!log->files.per_process)
-		error = log_files_get(&log->files, 0, &file);
-	if (error)
+		err = log_files_get(&log->files, 0, &file);
+	if (err)
 		log_free(&log->sink);
 	else
 		*ret = &log->sink;
-	return error;
+	return err;
 }

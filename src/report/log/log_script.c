@@ -24,13 +24,13 @@ void log_script_add(struct strbuf *out, const struct script_frames *frames)
 int log_script_stack(struct output *output, const struct script_frames *frames)
 {
 	struct strbuf *out = &output->text;
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < frames->count && !error; i++) {
+	for (size_t i = 0; i < frames->count && !err; i++) {
 		strbuf_puts(out, " > ");
 		names_escape(out, frames->list[i].file);
 		add_line_number(out, &frames->list[i]);
-		error = output_end_line(output);
+		err = output_end_line(output);
 	}
-	return error;
+	return err;
 }

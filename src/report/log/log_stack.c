@@ -58,11 +58,11 @@ static int add_frame(struct output *output, struct namer *namer,
 {
 	const struct frame_name *names;
 	size_t count = namer_names(namer, frame, &names), i;
-	int error = 0;
+	int err = 0;
 
-	for (i = 0; i < count && !error; i++)
-		error = add_line(output, frame, &names[i]);
-	return error;
+	for (i = 0; i < count && !err; i++)
+		err = add_line(output, frame, &names[i]);
+	return err;
 }
 
 static int add_end(struct output *output, enum stack_end end)
@@ -78,12 +78,12 @@ int log_stack_add(struct output *output, const struct stacks *stacks,
 {
 	size_t count = stacks_depth(stacks, stack), i;
 	struct frame *frames = xcalloc(count + 1, sizeof(*frames));
-	int error = 0;
+	int err = 0;
 
 	stacks_frames(stacks, stack, frames, count);
 	namer_prepare(namer, frames, count);
-	for (i = 0; i < count && !error; i++)
-		error = add_frame(output, namer, &frames[i]);
+	for (i = 0; i < count && !err; i++)
+		err = add_frame(output, namer, &frames[i]);
 	free(frames);
-	return error ? error : add_end(output, stacks_end(stacks, stack));
+	return err ? err : add_end(output, stacks_end(stacks, stack));
 }

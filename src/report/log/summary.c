@@ -322,11 +322,11 @@ int summary_new(const struct summary_options *options, struct sink **ret)
 	};
 	struct output output = OUTPUT_CLOSED;
 	struct summary *summary;
-	int error;
+	int err;
 
-	error = output_open(&output, options->path, false, false);
-	if (error)
-		return error;
+	err = output_open(&output, options->path, false, false);
+	if (err)
+		return err;
 	summary = xcalloc(1, sizeof(*summary));
 	summary->sink.ops = &summary_ops;
 	summary->output = output;
