@@ -19,14 +19,14 @@
 
 /* ---- a text becomes a recording ---- */
 
-struct conversion {
+struct file_conversion {
 	struct recorder *recorder;
 	int err;
 };
 
 static void on_ended(void *context, const struct watched *process)
 {
-	const struct conversion *conversion = context;
+	const struct file_conversion *conversion = context;
 
 	recorder_ended(conversion->recorder, process, &(struct heap_cost){ 0 });
 }
@@ -34,7 +34,7 @@ static void on_ended(void *context, const struct watched *process)
 static void on_told(void *context, const char *path,
 		    const struct sink_file_counts *counts, int err)
 {
-	struct conversion *conversion = context;
+	struct file_conversion *conversion = context;
 
 	(void)counts;
 	if (err)
@@ -69,7 +69,7 @@ static int record_text(const char *path, int fd, const char *to)
 {
 	struct families *families = families_new();
 	struct stacks *stacks = stacks_new();
-	struct conversion conversion = { .err = 0 };
+	struct file_conversion conversion = { .err = 0 };
 	struct text_log log = { .unfinished = NULL };
 	const struct recorder_options options = {
 		.path = to,

@@ -19,7 +19,7 @@
 
 /* Who may own more than half of a site's bytes: all others outvote nobody else
    (Boyer and Moore). */
-struct candidate {
+struct likely_owner {
 	uint32_t owner;
 	uint64_t weight;
 };
@@ -28,7 +28,7 @@ struct looking {
 	struct heap_reach *reach;
 	const struct leaks *leaks;
 	struct owners owners;
-	struct candidate *candidates; /* by site->number - 1 */
+	struct likely_owner *candidates; /* by site->number - 1 */
 	uint64_t now;
 };
 
@@ -63,7 +63,7 @@ static uint32_t owner_of(const struct looking *looking,
 	return looking->owners.of[block - looking->leaks->glibc.blocks.list];
 }
 
-static void vote(struct candidate *candidate, uint32_t owner, uint64_t bytes)
+static void vote(struct likely_owner *candidate, uint32_t owner, uint64_t bytes)
 {
 	if (candidate->owner == owner) {
 		candidate->weight += bytes;

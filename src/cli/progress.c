@@ -22,7 +22,7 @@ struct progress {
 };
 
 /* Over all processes. */
-struct sums {
+struct progress_sums {
 	uint64_t calls, blocks, bytes;
 	const struct site *top; /* the one that holds most */
 	struct vitals first, now;
@@ -51,7 +51,8 @@ static void add_vitals(struct vitals *sum, const struct vitals *vitals)
 	sum->resident_bytes += vitals->resident_bytes;
 }
 
-static void add_process(struct sums *sums, const struct watched *process)
+static void add_process(struct progress_sums *sums,
+			const struct watched *process)
 {
 	sums->calls += process->calls;
 	add_vitals(&sums->first, &process->first_vitals);
@@ -126,8 +127,9 @@ static void add_time(const struct progress *progress, uint64_t now,
 		strbuf_puts(line, " (Ctrl-C ends)");
 }
 
-static void add_blocks(const struct progress *progress, const struct sums *sums,
-		       uint64_t now, struct strbuf *line)
+static void add_blocks(const struct progress *progress,
+		       const struct progress_sums *sums, uint64_t now,
+		       struct strbuf *line)
 {
 	uint64_t rate = (double)(sums->calls - progress->last_calls) *
 			NS_PER_SECOND / (now - progress->last);
@@ -151,7 +153,7 @@ static void add_size(const char *name, uint64_t first, uint64_t now,
 	strbuf_putc(line, ')');
 }
 
-static void add_growth(const struct sums *sums, struct strbuf *line)
+static void add_growth(const struct progress_sums *sums, struct strbuf *line)
 {
 	add_size("VIRT", sums->first.virtual_bytes, sums->now.virtual_bytes,
 		 line);
@@ -164,7 +166,7 @@ void progress_show(struct progress *progress, const struct watch *watch,
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
 	const struct watched *process;
-	struct sums sums = { 0 };
+	struct progress_sums sums = { 0 };
 
 	if (!progress->terminal || now <= progress->last || is_held())
 		return;

@@ -54,10 +54,10 @@ struct question {
 };
 
 struct debuginfo {
-	struct reader *reader; /* NULL until it is needed */
-	uint64_t generation;   /* of readers */
-	uint32_t next_file;    /* the number that it will have of one */
-	uint32_t last_number;  /* of questions */
+	struct debug_reader *reader; /* NULL until it is needed */
+	uint64_t generation;         /* of readers */
+	uint32_t next_file;          /* the number that it will have of one */
+	uint32_t last_number;        /* of questions */
 	struct record *records;
 	struct answers answers;
 	struct question pending;

@@ -13,7 +13,7 @@
 #include "dwarf/serve.h"
 #include "sysdeps/linux/confine.h"
 
-struct reader {
+struct debug_reader {
 	struct child child;
 	struct strbuf in; /* what has come of a reply */
 };
@@ -24,10 +24,10 @@ static void live(int socket)
 		serve(CONFINED_SOCKET);
 }
 
-struct reader *reader_start(void)
+struct debug_reader *reader_start(void)
 {
 	struct child child;
-	struct reader *reader;
+	struct debug_reader *reader;
 
 	if (child_start(&child, SOCK_STREAM, live))
 		return NULL;
@@ -36,7 +36,7 @@ struct reader *reader_start(void)
 	return reader;
 }
 
-void reader_stop(struct reader *reader)
+void reader_stop(struct debug_reader *reader)
 {
 	if (!reader)
 		return;
@@ -45,7 +45,7 @@ void reader_stop(struct reader *reader)
 	free(reader);
 }
 
-int reader_ask(struct reader *reader, const struct wire_head *head,
+int reader_ask(struct debug_reader *reader, const struct wire_head *head,
 	       const void *body, const int *fds, unsigned fd_count)
 {
 	strbuf_clear(&reader->in);
@@ -57,7 +57,7 @@ int reader_ask(struct reader *reader, const struct wire_head *head,
 }
 
 /* Whether there is something to be read, or the end. */
-static bool is_ready(const struct reader *reader, uint64_t until)
+static bool is_ready(const struct debug_reader *reader, uint64_t until)
 {
 	struct pollfd pollfd = { .fd = reader->child.socket, .events = POLLIN };
 
@@ -76,7 +76,7 @@ static bool is_ready(const struct reader *reader, uint64_t until)
 }
 
 /* How many bytes the reply has, as far as that is known yet. */
-static size_t wanted(const struct reader *reader)
+static size_t wanted(const struct debug_reader *reader)
 {
 	struct wire_head head;
 
@@ -86,7 +86,7 @@ static size_t wanted(const struct reader *reader)
 	return head.size > WIRE_BODY_MAX ? 0 : sizeof(head) + head.size;
 }
 
-static int receive_some(struct reader *reader, size_t size)
+static int receive_some(struct debug_reader *reader, size_t size)
 {
 	char bytes[65536];
 	ssize_t n = recv(reader->child.socket, bytes,
@@ -101,8 +101,8 @@ static int receive_some(struct reader *reader, size_t size)
 	return 0;
 }
 
-int reader_wait(struct reader *reader, uint64_t until, struct wire_head *ret,
-		struct cursor *body_ret)
+int reader_wait(struct debug_reader *reader, uint64_t until,
+		struct wire_head *ret, struct cursor *body_ret)
 {
 	size_t size;
 

@@ -7,7 +7,7 @@
 /* No unit has so many. */
 #define RANGES_MAX (1u << 22)
 
-struct range_list {
+struct die_range_list {
 	struct die_range *list;
 	size_t count, room;
 };
@@ -16,7 +16,8 @@ struct range_list {
  * What the linker has thrown away lies at 0 or 1 (as its relocations were
  * left), or at the end of all addresses.
  */
-static void add_range(struct range_list *ranges, uint64_t low, uint64_t high)
+static void add_range(struct die_range_list *ranges, uint64_t low,
+		      uint64_t high)
 {
 	if (low <= 1 || low >= high || ranges->count == RANGES_MAX)
 		return;
@@ -34,7 +35,7 @@ static void forget(const struct die *die, int state, Dwarf_Error error)
 /* DWARF 5: .debug_rnglists */
 static void read_rnglist(const struct die *die, Dwarf_Attribute attribute,
 			 Dwarf_Half form, uint64_t value,
-			 struct range_list *ret)
+			 struct die_range_list *ret)
 {
 	Dwarf_Unsigned count, offset, i, raw1, raw2, low, high;
 	Dwarf_Rnglists_Head head;
@@ -65,7 +66,7 @@ static void read_rnglist(const struct die *die, Dwarf_Attribute attribute,
 
 /* DWARF 3 and 4: .debug_ranges */
 static void read_old_ranges(const struct die *die, uint64_t offset,
-			    uint64_t base, struct range_list *ret)
+			    uint64_t base, struct die_range_list *ret)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned bytes;
@@ -103,7 +104,7 @@ static bool offset_of(const struct die *die, Dwarf_Attribute attribute,
 }
 
 static void read_list(const struct die *die, Dwarf_Attribute attribute,
-		      uint64_t base, struct range_list *ret)
+		      uint64_t base, struct die_range_list *ret)
 {
 	Dwarf_Half form, version, offset_size;
 	Dwarf_Error error = NULL;
@@ -139,7 +140,7 @@ static bool high_address(const struct die *die, uint64_t low, uint64_t *ret)
 struct die_range *die_ranges(const struct die *die, uint64_t base,
 			     size_t *count_ret)
 {
-	struct range_list ranges = { 0 };
+	struct die_range_list ranges = { 0 };
 	Dwarf_Error error = NULL;
 	Dwarf_Attribute attribute;
 	uint64_t low, high;

@@ -110,7 +110,7 @@ static bool may_be_changed(const struct die *die)
 
 /* ---- parameters ---- */
 
-struct parameters {
+struct debug_parameters {
 	struct debug_part list[PARAMETERS_MAX];
 	unsigned count;
 	bool variadic;
@@ -127,8 +127,8 @@ static bool is_pseudo(const char *name)
 	       (!strcmp(name, "__in_chrg") || !strcmp(name, "__vtt_parm"));
 }
 
-static void add_parameter(struct parameters *parameters, struct types *types,
-			  const struct die *die)
+static void add_parameter(struct debug_parameters *parameters,
+			  struct types *types, const struct die *die)
 {
 	const char *name = die_inherited_string(die, DW_AT_name);
 	struct debug_part *part;
@@ -147,8 +147,8 @@ static void add_parameter(struct parameters *parameters, struct types *types,
 				     .type = types_of(types, die) };
 }
 
-static void read_parameters(struct parameters *parameters, struct types *types,
-			    const struct die *die)
+static void read_parameters(struct debug_parameters *parameters,
+			    struct types *types, const struct die *die)
 {
 	struct die child;
 
@@ -179,7 +179,7 @@ static unsigned count_parameters(const struct die *die)
  * A copy of a function that was inlined elsewhere has parameters of its own,
  * but compilers leave out some that they found unused.
  */
-static void choose_parameters(struct parameters *parameters,
+static void choose_parameters(struct debug_parameters *parameters,
 			      struct types *types, const struct die *die)
 {
 	struct die origin;
@@ -196,7 +196,7 @@ static void choose_parameters(struct parameters *parameters,
 }
 
 /* Those from the first on that may lie elsewhere than in C are left out. */
-static bool keep_scalars(struct parameters *parameters,
+static bool keep_scalars(struct debug_parameters *parameters,
 			 const struct types *types, uint32_t result)
 {
 	unsigned i;
@@ -215,7 +215,7 @@ static int write_function(const struct unit *unit, const struct die *die,
 			  struct types *types, struct strbuf *out)
 {
 	enum language language = language_of(unit->language);
-	struct parameters parameters = { .count = 0 };
+	struct debug_parameters parameters = { .count = 0 };
 	bool prototyped = !is_plain_c(unit->language) ||
 			  die_inherited_flag(die, DW_AT_prototyped);
 	uint32_t result = types_of(types, die);

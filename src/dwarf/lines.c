@@ -12,7 +12,7 @@
 #define ROWS_MAX        (1u << 26)
 
 /* While it is being read. */
-struct reading {
+struct line_reading {
 	struct line_table *table;
 	Dwarf_Debug dbg;
 	Dwarf_Line_Context context;
@@ -22,14 +22,15 @@ struct reading {
 	bool counted_from_one; /* … by libdwarf, whatever the version */
 };
 
-static bool is_done(const struct reading *reading, int state, Dwarf_Error error)
+static bool is_done(const struct line_reading *reading, int state,
+		    Dwarf_Error error)
 {
 	if (state == DW_DLV_ERROR && error)
 		dwarf_dealloc(reading->dbg, error, DW_DLA_ERROR);
 	return state == DW_DLV_OK;
 }
 
-static const char *directory_at(const struct reading *reading,
+static const char *directory_at(const struct line_reading *reading,
 				Dwarf_Signed index)
 {
 	Dwarf_Error error = NULL;
@@ -44,7 +45,7 @@ static const char *directory_at(const struct reading *reading,
 }
 
 /* Release 20210528 counts directories from 1 in DWARF 5, too. */
-static void look_at_directories(struct reading *reading)
+static void look_at_directories(struct line_reading *reading)
 {
 	Dwarf_Error error = NULL;
 
@@ -59,7 +60,7 @@ static void look_at_directories(struct reading *reading)
 }
 
 /* The directory that a file's number names; NULL: that of the compilation. */
-static const char *directory_of(const struct reading *reading,
+static const char *directory_of(const struct line_reading *reading,
 				Dwarf_Unsigned number)
 {
 	if (number > FILES_MAX || (!reading->from_zero && number == 0))
@@ -82,7 +83,7 @@ static char *join(const char *base, const char *directory, const char *name)
 			 name);
 }
 
-static void read_file(struct reading *reading, Dwarf_Signed number)
+static void read_file(struct line_reading *reading, Dwarf_Signed number)
 {
 	struct line_table *table = reading->table;
 	Dwarf_Unsigned directory, time, length;
@@ -103,7 +104,7 @@ static void read_file(struct reading *reading, Dwarf_Signed number)
 		table->path_bytes += strlen(table->files[number]) + 1;
 }
 
-static void read_files(struct reading *reading)
+static void read_files(struct line_reading *reading)
 {
 	Dwarf_Signed first, count, end, i;
 	Dwarf_Error error = NULL;
@@ -125,7 +126,7 @@ static void read_files(struct reading *reading)
  * Release 20210528 takes the row where an epilogue begins for the end of its
  * sequence. (A real end doesn't begin anything.)
  */
-static bool is_end(const struct reading *reading, Dwarf_Line line)
+static bool is_end(const struct line_reading *reading, Dwarf_Line line)
 {
 	Dwarf_Bool end, prologue_ends, epilogue_begins;
 	Dwarf_Unsigned isa, discriminator;
@@ -142,7 +143,7 @@ static bool is_end(const struct reading *reading, Dwarf_Line line)
 	       !epilogue_begins;
 }
 
-static bool read_row(const struct reading *reading, Dwarf_Line line,
+static bool read_row(const struct line_reading *reading, Dwarf_Line line,
 		     struct line_row *ret)
 {
 	Dwarf_Unsigned number, file, column;
@@ -192,7 +193,7 @@ static void end_sequence(struct line_table *table, size_t first)
 			      (uint64_t)first * ROWS_MAX + count);
 }
 
-static void read_rows(struct reading *reading, Dwarf_Line *lines,
+static void read_rows(struct line_reading *reading, Dwarf_Line *lines,
 		      Dwarf_Signed count)
 {
 	struct line_table *table = reading->table;
@@ -217,7 +218,8 @@ static void read_rows(struct reading *reading, Dwarf_Line *lines,
 
 void line_table_read(struct line_table *table, const struct die *die)
 {
-	struct reading reading = { .table = table, .dbg = die->dwarf->dbg };
+	struct line_reading reading = { .table = table,
+					.dbg = die->dwarf->dbg };
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned version;
 	Dwarf_Small tables;

@@ -5,7 +5,7 @@
 #include "dwarf/wire.h"
 
 /* A function that the address lies in; inlined, if it isn't the first. */
-struct frame {
+struct inlined_frame {
 	const char *name;
 	struct strbuf full; /* with what it is declared in; or empty */
 	uint64_t start_line;
@@ -15,12 +15,12 @@ struct frame {
 };
 
 struct frames {
-	struct frame list[WIRE_PLACES_MAX]; /* outermost first */
+	struct inlined_frame list[WIRE_PLACES_MAX]; /* outermost first */
 	unsigned count;
 };
 
 /* Compilers give no linkage names to what other files can't see. */
-static void add_scope(struct frame *frame, const struct die *declared)
+static void add_scope(struct inlined_frame *frame, const struct die *declared)
 {
 	scope_add(declared, &frame->full);
 	if (!frame->full.length)
@@ -31,10 +31,10 @@ static void add_scope(struct frame *frame, const struct die *declared)
 
 static void add_frame(struct frames *frames, const struct die *die)
 {
-	struct frame *frame = &frames->list[frames->count++];
+	struct inlined_frame *frame = &frames->list[frames->count++];
 	struct die declared;
 
-	*frame = (struct frame){ .name = NULL };
+	*frame = (struct inlined_frame){ .name = NULL };
 	frame->name = die_function_name(die, &frame->start_line, &declared);
 	if (declared.handle)
 		add_scope(frame, &declared);
@@ -89,7 +89,7 @@ static bool find_inlined(const struct unit *unit, const struct die *parent,
 	return found;
 }
 
-static void write_place(struct strbuf *out, const struct frame *frame,
+static void write_place(struct strbuf *out, const struct inlined_frame *frame,
 			const char *file, uint32_t line, uint32_t column)
 {
 	wire_put_string(out, frame ? frame->name : NULL);
@@ -109,7 +109,7 @@ static void write_frames(struct strbuf *out, const struct frames *frames,
 
 	wire_put_u32(out, frames->count);
 	for (i = frames->count; i-- > 0;) {
-		const struct frame *frame = &frames->list[i];
+		const struct inlined_frame *frame = &frames->list[i];
 
 		write_place(out, frame, file, line, column);
 		file = line_table_file(lines, frame->call_file);

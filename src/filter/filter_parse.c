@@ -9,14 +9,14 @@
 #include "base/xalloc.h"
 
 /* The reader stands at s, in the text that ends at limit. */
-struct reader {
+struct filter_reader {
 	const char *text;
 	const char *limit;
 	const char *s;
 	struct pattern_error *error;
 };
 
-static int fail(struct reader *r, const char *at, const char *message)
+static int fail(struct filter_reader *r, const char *at, const char *message)
 {
 	r->error->message = xstrdup(message);
 	r->error->offset = at - r->text;
@@ -24,7 +24,7 @@ static int fail(struct reader *r, const char *at, const char *message)
 }
 
 /* Makes an offset in a pattern that begins at start one in the text. */
-static int located(struct reader *r, const char *start, int err)
+static int located(struct filter_reader *r, const char *start, int err)
 {
 	if (err)
 		r->error->offset += start - r->text;
@@ -88,7 +88,7 @@ static bool path_goes_on(const char *s, const char *limit)
 }
 
 /* Characters that other tools' filters have, and that no symbol has. */
-static int check_symbol_character(struct reader *r, bool is_first)
+static int check_symbol_character(struct filter_reader *r, bool is_first)
 {
 	if (*r->s == ',')
 		return fail(r, r->s,
@@ -103,7 +103,7 @@ static int check_symbol_character(struct reader *r, bool is_first)
 }
 
 /* Behind one character, one escaped character or one [] of a glob. */
-static int skip_element(struct reader *r)
+static int skip_element(struct filter_reader *r)
 {
 	const char *end = r->s + 1;
 
@@ -117,7 +117,7 @@ static int skip_element(struct reader *r)
 	return 0;
 }
 
-static int skip_symbol_glob(struct reader *r)
+static int skip_symbol_glob(struct filter_reader *r)
 {
 	const char *start = r->s;
 	int err = 0;
@@ -130,7 +130,7 @@ static int skip_symbol_glob(struct reader *r)
 	return err;
 }
 
-static int skip_library_glob(struct reader *r)
+static int skip_library_glob(struct filter_reader *r)
 {
 	bool is_path = false;
 	int err = 0;
@@ -147,7 +147,7 @@ static int skip_library_glob(struct reader *r)
 }
 
 /* A part that is missing stays as it was made: it matches everything. */
-static int add_regex(struct reader *r, struct pattern *pattern,
+static int add_regex(struct filter_reader *r, struct pattern *pattern,
 		     const char *start, const char *end)
 {
 	return located(r, start,
@@ -169,8 +169,9 @@ static void look_at_path(struct library_pattern *library)
 		library->canonical = realpath(pattern->text, NULL);
 }
 
-static int add_library_regex(struct reader *r, struct library_pattern *library,
-			     const char *start, const char *end)
+static int add_library_regex(struct filter_reader *r,
+			     struct library_pattern *library, const char *start,
+			     const char *end)
 {
 	int err = add_regex(r, &library->pattern, start, end);
 
@@ -180,7 +181,7 @@ static int add_library_regex(struct reader *r, struct library_pattern *library,
 }
 
 /* "/a/", or "/a@b/", which is "/a/@/b/". */
-static int read_symbol_regex(struct reader *r, struct filter_rule *rule)
+static int read_symbol_regex(struct filter_reader *r, struct filter_rule *rule)
 {
 	const char *start = r->s + 1;
 	const char *at;
@@ -209,7 +210,7 @@ static int read_symbol_regex(struct reader *r, struct filter_rule *rule)
 	return err;
 }
 
-static int read_symbol(struct reader *r, struct filter_rule *rule)
+static int read_symbol(struct filter_reader *r, struct filter_rule *rule)
 {
 	const char *start = r->s;
 	int err;
@@ -224,7 +225,8 @@ static int read_symbol(struct reader *r, struct filter_rule *rule)
 					 r->error));
 }
 
-static int read_library(struct reader *r, struct library_pattern *library)
+static int read_library(struct filter_reader *r,
+			struct library_pattern *library)
 {
 	const char *start = r->s;
 	int err;
@@ -246,7 +248,7 @@ static int read_library(struct reader *r, struct library_pattern *library)
 	return err;
 }
 
-static int read_rule(struct reader *r, struct filter_rule *rule)
+static int read_rule(struct filter_reader *r, struct filter_rule *rule)
 {
 	const char *start = r->s;
 	int err;
@@ -282,11 +284,11 @@ static struct filter_rule *new_rule(struct filter_chain *chain, bool add)
 	return rule;
 }
 
-static struct reader start(struct filter_chain *chain, const char *text,
-			   struct pattern_error *error)
+static struct filter_reader start(struct filter_chain *chain, const char *text,
+				  struct pattern_error *error)
 {
 	*chain = (struct filter_chain){ .text = xstrdup(text) };
-	return (struct reader){
+	return (struct filter_reader){
 		.text = chain->text,
 		.limit = chain->text + strlen(chain->text),
 		.s = chain->text,
@@ -297,7 +299,7 @@ static struct reader start(struct filter_chain *chain, const char *text,
 int filter_chain_parse(struct filter_chain *chain, const char *text,
 		       struct pattern_error *error)
 {
-	struct reader r = start(chain, text, error);
+	struct filter_reader r = start(chain, text, error);
 	bool add = true;
 	int err;
 
@@ -320,7 +322,7 @@ int filter_chain_parse(struct filter_chain *chain, const char *text,
 int filter_chain_parse_library(struct filter_chain *chain, const char *text,
 			       struct pattern_error *error)
 {
-	struct reader r = start(chain, text, error);
+	struct filter_reader r = start(chain, text, error);
 	struct filter_rule *rule = new_rule(chain, true);
 	const char *end = regex_end(r.s, r.limit, NULL);
 	int err;

@@ -20,7 +20,7 @@
 #define DEPTH_MAX 32
 #define NOTHING   UINT_MAX
 
-struct parser {
+struct predicate_parser {
 	struct predicate *predicate;
 	const char *text, *at;
 	unsigned depth;
@@ -28,7 +28,8 @@ struct parser {
 	size_t column;
 };
 
-static unsigned fail(struct parser *parser, const char *at, const char *message)
+static unsigned fail(struct predicate_parser *parser, const char *at,
+		     const char *message)
 {
 	if (!parser->message) {
 		parser->message = xstrdup(message);
@@ -37,13 +38,13 @@ static unsigned fail(struct parser *parser, const char *at, const char *message)
 	return NOTHING;
 }
 
-static void skip_space(struct parser *parser)
+static void skip_space(struct predicate_parser *parser)
 {
 	while (isspace((unsigned char)*parser->at))
 		parser->at++;
 }
 
-static bool take(struct parser *parser, const char *mark)
+static bool take(struct predicate_parser *parser, const char *mark)
 {
 	skip_space(parser);
 	if (strncmp(parser->at, mark, strlen(mark)) != 0)
@@ -52,8 +53,8 @@ static bool take(struct parser *parser, const char *mark)
 	return true;
 }
 
-static unsigned add(struct parser *parser, enum node_kind kind, unsigned left,
-		    unsigned right)
+static unsigned add(struct predicate_parser *parser, enum node_kind kind,
+		    unsigned left, unsigned right)
 {
 	struct predicate *predicate = parser->predicate;
 	struct node *node = &predicate->nodes[predicate->count];
@@ -69,7 +70,8 @@ static unsigned add(struct parser *parser, enum node_kind kind, unsigned left,
 	return predicate->count++;
 }
 
-static struct node *node_at(const struct parser *parser, unsigned index)
+static struct node *node_at(const struct predicate_parser *parser,
+			    unsigned index)
 {
 	return &parser->predicate->nodes[index];
 }
@@ -93,7 +95,7 @@ static size_t word_length(const char *at)
 	return n;
 }
 
-static bool take_unit(struct parser *parser, double *ret)
+static bool take_unit(struct predicate_parser *parser, double *ret)
 {
 	size_t length = word_length(parser->at);
 
@@ -108,7 +110,7 @@ static bool take_unit(struct parser *parser, double *ret)
 	return false;
 }
 
-static bool parse_fraction(struct parser *parser, uint64_t *ret)
+static bool parse_fraction(struct predicate_parser *parser, uint64_t *ret)
 {
 	double number, factor;
 	char *end;
@@ -122,7 +124,7 @@ static bool parse_fraction(struct parser *parser, uint64_t *ret)
 }
 
 /* A unit is no digit of the number. */
-static bool parse_magnitude(struct parser *parser, uint64_t *ret)
+static bool parse_magnitude(struct predicate_parser *parser, uint64_t *ret)
 {
 	const char *begin = parser->at;
 	double factor;
@@ -138,7 +140,7 @@ static bool parse_magnitude(struct parser *parser, uint64_t *ret)
 	return !__builtin_mul_overflow(*ret, (uint64_t)factor, ret);
 }
 
-static unsigned parse_number(struct parser *parser)
+static unsigned parse_number(struct predicate_parser *parser)
 {
 	const char *begin = parser->at;
 	const bool negative = take(parser, "-");
@@ -194,7 +196,7 @@ static bool is_argument(const char *name, size_t length, uint64_t *ret)
 	return end == name + length;
 }
 
-static unsigned parse_name(struct parser *parser)
+static unsigned parse_name(struct predicate_parser *parser)
 {
 	const char *name = parser->at;
 	const size_t length = word_length(name);
@@ -226,9 +228,9 @@ static unsigned parse_name(struct parser *parser)
 
 /* ---- expressions ---- */
 
-static unsigned parse_or(struct parser *parser);
+static unsigned parse_or(struct predicate_parser *parser);
 
-static unsigned parse_value(struct parser *parser)
+static unsigned parse_value(struct predicate_parser *parser)
 {
 	unsigned node;
 
@@ -250,13 +252,13 @@ static unsigned parse_value(struct parser *parser)
 		    "a number, an argument, ret, errno or time is missing");
 }
 
-static bool take_bits(struct parser *parser)
+static bool take_bits(struct predicate_parser *parser)
 {
 	skip_space(parser);
 	return strncmp(parser->at, "&&", 2) != 0 && take(parser, "&");
 }
 
-static unsigned parse_bits(struct parser *parser)
+static unsigned parse_bits(struct predicate_parser *parser)
 {
 	unsigned node = parse_value(parser);
 
@@ -276,7 +278,7 @@ static const struct {
 	{ "<", NODE_LESS, false },     { ">", NODE_LESS, true },
 };
 
-static unsigned parse_compared(struct parser *parser)
+static unsigned parse_compared(struct predicate_parser *parser)
 {
 	unsigned left = parse_bits(parser), right;
 
@@ -292,14 +294,15 @@ static unsigned parse_compared(struct parser *parser)
 	return left;
 }
 
-static bool take_word(struct parser *parser, const char *word)
+static bool take_word(struct predicate_parser *parser, const char *word)
 {
 	skip_space(parser);
 	return is_word(parser->at, word_length(parser->at), word) &&
 	       take(parser, word);
 }
 
-static unsigned parse_count(struct parser *parser, enum node_kind kind)
+static unsigned parse_count(struct predicate_parser *parser,
+			    enum node_kind kind)
 {
 	uint64_t number = 0;
 	const char *begin;
@@ -316,7 +319,7 @@ static unsigned parse_count(struct parser *parser, enum node_kind kind)
 	return node;
 }
 
-static unsigned parse_not(struct parser *parser)
+static unsigned parse_not(struct predicate_parser *parser)
 {
 	unsigned node;
 
@@ -333,7 +336,7 @@ static unsigned parse_not(struct parser *parser)
 	return add(parser, NODE_NOT, node, 0);
 }
 
-static unsigned parse_and(struct parser *parser)
+static unsigned parse_and(struct predicate_parser *parser)
 {
 	unsigned node = parse_not(parser);
 
@@ -342,7 +345,7 @@ static unsigned parse_and(struct parser *parser)
 	return node;
 }
 
-static unsigned parse_or(struct parser *parser)
+static unsigned parse_or(struct predicate_parser *parser)
 {
 	unsigned node = parse_and(parser);
 
@@ -355,7 +358,7 @@ int predicate_add(struct predicate **predicate, const char *text,
 		  char **message_ret, size_t *column_ret)
 {
 	const bool is_first = !*predicate;
-	struct parser parser = { .text = text, .at = text };
+	struct predicate_parser parser = { .text = text, .at = text };
 	unsigned root;
 
 	if (is_first)

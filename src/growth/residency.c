@@ -21,7 +21,7 @@
 #define NAMES_MAX 1024
 
 /* Those that are there, sorted; the next one of a row may touch it. */
-struct pages {
+struct page_runs {
 	struct page_run *runs;
 	size_t count, room;
 };
@@ -33,7 +33,7 @@ struct name {
 
 struct residency {
 	pid_t pid;
-	struct pages pages;
+	struct page_runs pages;
 	struct name *names;
 	uint64_t next; /* not before, unless there is a reason */
 };
@@ -74,7 +74,7 @@ static const char *name_of(struct residency *own, const char *text)
 
 /* ---- looking ---- */
 
-static void add_run(struct pages *pages, const struct page_run *run)
+static void add_run(struct page_runs *pages, const struct page_run *run)
 {
 	const size_t count = pages->count;
 
@@ -89,7 +89,7 @@ static void add_run(struct pages *pages, const struct page_run *run)
 
 /* Returns false when there is more of it than can be looked at. */
 static bool look_at(struct pagemap *map, taddr_t begin, taddr_t end,
-		    struct pages *pages)
+		    struct page_runs *pages)
 {
 	struct page_run run = { begin, begin, false };
 	int err;
@@ -166,7 +166,7 @@ static void book_run(struct booking *b, taddr_t begin, taddr_t end)
 }
 
 /* What of a run is not in the other ones: at is where it may begin in them. */
-static bool next_difference(const struct pages *others, size_t *at,
+static bool next_difference(const struct page_runs *others, size_t *at,
 			    struct page_run *run, struct page_run *ret)
 {
 	while (run->begin < run->end) {
@@ -191,8 +191,8 @@ static bool next_difference(const struct pages *others, size_t *at,
 	return false;
 }
 
-static void book_new(struct booking *b, const struct pages *pages,
-		     const struct pages *before, size_t *at)
+static void book_new(struct booking *b, const struct page_runs *pages,
+		     const struct page_runs *before, size_t *at)
 {
 	for (size_t i = 0; i < pages->count; i++) {
 		struct page_run run = pages->runs[i], new;
@@ -203,8 +203,8 @@ static void book_new(struct booking *b, const struct pages *pages,
 }
 
 /* By whomever: reclaim, or a call that isn't seen. */
-static void forget_gone(struct growth *growth, const struct pages *before,
-			const struct pages *pages, uint64_t now)
+static void forget_gone(struct growth *growth, const struct page_runs *before,
+			const struct page_runs *pages, uint64_t now)
 {
 	const struct growth_actor nobody = { "unseen", STACK_NONE, now };
 	size_t at = 0;
@@ -221,7 +221,7 @@ static void forget_gone(struct growth *growth, const struct pages *before,
 }
 
 static void look_at_all(struct growth *growth, struct pagemap *map, FILE *maps,
-			uint64_t now, struct pages *ret)
+			uint64_t now, struct page_runs *ret)
 {
 	struct growth_fault_source *source = &growth->fault_source;
 	struct residency *own = growth->residency;
@@ -232,7 +232,7 @@ static void look_at_all(struct growth *growth, struct pagemap *map, FILE *maps,
 	source->unlooked = 0;
 	while (procfs_maps_next(maps, &mapping)) {
 		/* A run may go on from the mapping before. */
-		struct pages pages = { 0 };
+		struct page_runs pages = { 0 };
 
 		if (!is_counted(&mapping))
 			continue;
@@ -251,7 +251,7 @@ static void look(struct growth *growth, struct pagemap *map, FILE *maps)
 {
 	struct growth_fault_source *source = &growth->fault_source;
 	struct residency *own = growth->residency;
-	struct pages pages = { 0 };
+	struct page_runs pages = { 0 };
 	uint64_t begun = clock_now();
 
 	look_at_all(growth, map, maps, begun, &pages);

@@ -78,13 +78,13 @@ void heap_count_failed(struct heap *heap, const struct heap_act *act)
 }
 
 /* What is held, and at its most. */
-struct held {
+struct held_totals {
 	uint64_t *blocks, *bytes;
 	uint64_t *peak_blocks, *peak_bytes, *peak_time;
 };
 
-static void change(const struct held *held, int64_t blocks, int64_t bytes,
-		   bool has_size, uint64_t time)
+static void change(const struct held_totals *held, int64_t blocks,
+		   int64_t bytes, bool has_size, uint64_t time)
 {
 	bool higher;
 
@@ -107,9 +107,9 @@ static void change_holder(struct heap_holder *holder, int64_t blocks,
 		holder->alloc_blocks += blocks;
 		holder->alloc_bytes += bytes;
 	}
-	change(&(struct held){ &holder->blocks, &holder->bytes,
-			       &holder->peak_blocks, &holder->peak_bytes,
-			       &holder->peak_time },
+	change(&(struct held_totals){ &holder->blocks, &holder->bytes,
+				      &holder->peak_blocks, &holder->peak_bytes,
+				      &holder->peak_time },
 	       blocks, bytes, holder->family->has_size, time);
 }
 
@@ -139,12 +139,13 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 	struct history_state before = { site->blocks, site->bytes };
 	bool lasts = blocks > 0 || bytes > 0 || !heap->resizing;
 
-	change(&(struct held){ &site->blocks, &site->bytes, &site->peak_blocks,
-			       &site->peak_bytes, &site->peak_time },
+	change(&(struct held_totals){ &site->blocks, &site->bytes,
+				      &site->peak_blocks, &site->peak_bytes,
+				      &site->peak_time },
 	       blocks, bytes, family->has_size, time);
-	change(&(struct held){ &total->blocks, &total->bytes,
-			       &total->peak_blocks, &total->peak_bytes,
-			       &total->peak_time },
+	change(&(struct held_totals){ &total->blocks, &total->bytes,
+				      &total->peak_blocks, &total->peak_bytes,
+				      &total->peak_time },
 	       blocks, bytes, family->has_size, time);
 	if (lasts || site != heap->resizing)
 		change_history(heap, site, before, time);

@@ -19,7 +19,7 @@ enum {
 };
 
 /* What a running call will do to one family. */
-struct pending_act {
+struct awaited_act {
 	struct applied_act applied;
 	unsigned needs;
 };
@@ -30,7 +30,7 @@ struct pending_act {
 struct pending {
 	uint64_t call;
 	unsigned count;
-	struct pending_act acts[ACTS_MAX];
+	struct awaited_act acts[ACTS_MAX];
 	UT_hash_handle hh; /* by call */
 };
 
@@ -47,21 +47,21 @@ static struct call_values values_of(const struct event *event)
 }
 
 /* Who has called, as far as the stack tells. */
-struct caller {
+struct calling_library {
 	const char *library;
 	bool is_own; /* the library that defines the function itself */
 };
 
-static struct caller caller_of(const struct call_acts *acts,
-			       const struct call *call)
+static struct calling_library caller_of(const struct call_acts *acts,
+					const struct call *call)
 {
 	const char *definer = call->function->library, *soname;
 	struct frame frame;
 
 	if (!stacks_frames(acts->stacks, call->stack, &frame, 1))
-		return (struct caller){ 0 };
+		return (struct calling_library){ 0 };
 	soname = frame.code->image ? image_soname(frame.code->image) : NULL;
-	return (struct caller){
+	return (struct calling_library){
 		.library = frame.code->path,
 		.is_own = definer && soname && !strcmp(definer, soname),
 	};
@@ -83,7 +83,7 @@ static void fill_factors(struct heap_act *act, const struct call_values *values)
 }
 
 /* Reads what can be read by now; false when something never will be. */
-static bool fill(struct pending_act *pending, const struct call_values *values,
+static bool fill(struct awaited_act *pending, const struct call_values *values,
 		 unsigned which)
 {
 	struct heap_act *act = &pending->applied.act;
@@ -120,7 +120,7 @@ static bool fill(struct pending_act *pending, const struct call_values *values,
  * ones) is no business of the program's.
  */
 static bool is_wanted(const struct family_function *function,
-		      const struct caller *caller)
+		      const struct calling_library *caller)
 {
 	return !function->family->granularity || !caller->is_own;
 }
@@ -132,17 +132,17 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 	const struct call *call = event->call;
 	const struct call_values values = values_of(event);
 	const struct family_function *function = call->function->subject;
-	const struct caller caller = caller_of(acts, call);
+	const struct calling_library caller = caller_of(acts, call);
 
 	ret->call = call->id;
 	ret->count = 0;
 	for (; function && ret->count < ACTS_MAX; function = function->next) {
-		struct pending_act *pending = &ret->acts[ret->count];
+		struct awaited_act *pending = &ret->acts[ret->count];
 
 		if (!is_wanted(function, &caller) ||
 		    !family_means(function, &values))
 			continue;
-		*pending = (struct pending_act){
+		*pending = (struct awaited_act){
 			.applied.act = {
 				.function = function,
 				.call = call->id,
@@ -222,7 +222,7 @@ static struct heap_act ended_act(const struct heap_act *begun,
 }
 
 static void end_act(const struct call_acts *acts, struct watched *process,
-		    const struct pending_act *pending,
+		    const struct awaited_act *pending,
 		    const struct event *event)
 {
 	const struct act_target target = target_of(acts, process);
@@ -233,7 +233,7 @@ static void end_act(const struct call_acts *acts, struct watched *process,
 	const unsigned handles = ended.failed || !count ? 1 : count;
 
 	for (unsigned which = 0; which < handles; which++) {
-		struct pending_act each = *pending;
+		struct awaited_act each = *pending;
 		struct heap_act *act = &each.applied.act;
 
 		*act = ended;

@@ -23,7 +23,7 @@ struct found {
 #define WRAPPER_DEPTH 8
 
 /* A place in a stack: a frame, and the names that it stands for. */
-struct position {
+struct name_position {
 	size_t frame, name;
 };
 
@@ -57,7 +57,7 @@ static bool look_at(struct namer *namer, const struct site *site,
 /* Whether one was found that deserves it, not only the first with a name. */
 static bool search(struct namer *namer, const struct site *site,
 		   const struct frame *frames, size_t count,
-		   struct position from, struct found *found)
+		   struct name_position from, struct found *found)
 {
 	for (size_t i = from.frame; i < count; i++)
 		if (look_at(namer, site, &frames[i],
@@ -67,12 +67,12 @@ static bool search(struct namer *namer, const struct site *site,
 }
 
 /* Behind the outermost wrapper that is near. */
-static struct position behind_wrappers(const struct wrappers *wrappers,
-				       struct namer *namer,
-				       const struct frame *frames, size_t count,
-				       size_t first)
+static struct name_position behind_wrappers(const struct wrappers *wrappers,
+					    struct namer *namer,
+					    const struct frame *frames,
+					    size_t count, size_t first)
 {
-	struct position result = { first, 0 };
+	struct name_position result = { first, 0 };
 
 	for (size_t i = first; i < count && i < first + WRAPPER_DEPTH; i++) {
 		const struct frame_name *names;
@@ -81,8 +81,11 @@ static struct position behind_wrappers(const struct wrappers *wrappers,
 		for (size_t n = 0; n < length; n++)
 			if (wrappers_have(wrappers, &names[n]))
 				result = n + 1 < length ?
-						 (struct position){ i, n + 1 } :
-						 (struct position){ i + 1, 0 };
+						 (struct name_position){
+							 i, n + 1
+						 } :
+						 (struct name_position){ i + 1,
+									 0 };
 	}
 	return result;
 }
@@ -112,8 +115,9 @@ const struct frame_name *heap_caller(const struct stacks *stacks,
 	struct frame frames[HEAP_CALLER_DEPTH];
 	size_t count =
 		stacks_frames(stacks, site->stack, frames, ARRAY_SIZE(frames));
-	const struct position first = { heap_caller_first(frames, count), 0 };
-	struct position from = first;
+	const struct name_position first = { heap_caller_first(frames, count),
+					     0 };
+	struct name_position from = first;
 	struct found found = { 0 };
 	bool passed;
 

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 
 /* What makes two incidents the same. */
-struct pair {
+struct incident_pair {
 	enum incident_kind kind;
 	stack_id first, second;
 	const struct family_function *first_function, *second_function;
@@ -15,7 +15,7 @@ struct pair {
 };
 
 struct incident_entry {
-	struct pair pair;
+	struct incident_pair pair;
 	struct incident incident;
 	UT_hash_handle hh;
 };
@@ -32,7 +32,7 @@ void incidents_fini(struct incidents *incidents)
 }
 
 static struct incident_entry *append(struct incidents *incidents,
-				     const struct pair *pair,
+				     const struct incident_pair *pair,
 				     const struct incident *incident)
 {
 	struct incident_entry *entry = xcalloc(1, sizeof(*entry));
@@ -55,7 +55,7 @@ struct incident *incidents_add(struct incidents *incidents,
 {
 	enum incident_kind kind = incident->kind;
 	struct incident_entry *entry;
-	struct pair pair;
+	struct incident_pair pair;
 
 	/* Bytes between the members are compared, too. */
 	memset(&pair, 0, sizeof(pair));

@@ -16,7 +16,7 @@
 #define PAIRS_MAX  (1u << 20)
 
 /* A site that keeps, and a place that gives back as many old ones. */
-struct pair {
+struct turnover_pair {
 	size_t site, release; /* indexes of the lists below */
 	size_t common;        /* outer frames */
 	double difference;    /* of the numbers */
@@ -29,7 +29,7 @@ struct matching {
 	struct old_release *releases;
 	size_t release_count;
 	bool *site_done, *release_done;
-	struct pair *pairs;
+	struct turnover_pair *pairs;
 	size_t pair_count, pair_room;
 	uint64_t *ret;
 };
@@ -102,7 +102,7 @@ static void add_pair(struct matching *m, size_t site, size_t release)
 		return;
 	m->pairs = xgrow(m->pairs, m->pair_count, &m->pair_room,
 			 sizeof(*m->pairs));
-	m->pairs[m->pair_count++] = (struct pair){
+	m->pairs[m->pair_count++] = (struct turnover_pair){
 		.site = site,
 		.release = release,
 		.common = stacks ? common_frames(stacks, m->sites[site]->stack,
@@ -114,7 +114,7 @@ static void add_pair(struct matching *m, size_t site, size_t release)
 
 static int by_likeness(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const struct turnover_pair *x = a, *y = b;
 
 	if (x->common != y->common)
 		return x->common < y->common ? 1 : -1;
@@ -130,7 +130,7 @@ static void match_pairs(struct matching *m)
 	if (m->pair_count)
 		qsort(m->pairs, m->pair_count, sizeof(*m->pairs), by_likeness);
 	for (size_t i = 0; i < m->pair_count; i++) {
-		const struct pair *pair = &m->pairs[i];
+		const struct turnover_pair *pair = &m->pairs[i];
 
 		if (m->site_done[pair->site] || m->release_done[pair->release])
 			continue;

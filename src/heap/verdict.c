@@ -43,13 +43,13 @@ struct lows {
 };
 
 /* A history at one time. */
-struct view {
+struct history_view {
 	struct history_point points[HISTORY_POINTS];
 	unsigned count;
 	uint64_t interval;
 };
 
-static double blocks_at(const struct view *view, uint64_t since)
+static double blocks_at(const struct history_view *view, uint64_t since)
 {
 	uint64_t index = since / view->interval;
 
@@ -62,7 +62,7 @@ static void add_calls(const struct heap *heap, const struct site *site,
 		      uint64_t since, unsigned first, struct lows *lows)
 {
 	const struct family *family = site->function->family;
-	struct view acquired, held;
+	struct history_view acquired, held;
 
 	acquired.count = history_points(heap_activity(heap, family), since,
 					acquired.points, &acquired.interval);

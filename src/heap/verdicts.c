@@ -15,15 +15,15 @@
 
 /* ---- by the frame that called the allocator ---- */
 
-struct caller {
+struct calling_code {
 	const struct code *code;
 	uint64_t address;
 	const struct family *family;
 };
 
 /* Sites of one caller that are not called LIKELY by themselves. */
-struct group {
-	struct caller caller;
+struct caller_group {
+	struct calling_code caller;
 	const struct site **sites;
 	size_t count, room;
 	UT_hash_handle hh;
@@ -40,7 +40,7 @@ static bool is_of_c_library(const struct frame *frame)
 }
 
 static bool caller_of(const struct stacks *stacks, const struct site *site,
-		      struct caller *ret)
+		      struct calling_code *ret)
 {
 	struct frame frames[DEPTH];
 	size_t count = stacks_frames(stacks, site->stack, frames, DEPTH);
@@ -57,10 +57,11 @@ static bool caller_of(const struct stacks *stacks, const struct site *site,
 	return false;
 }
 
-static void add_to_group(struct group **groups, const struct caller *caller,
+static void add_to_group(struct caller_group **groups,
+			 const struct calling_code *caller,
 			 const struct site *site)
 {
-	struct group *group;
+	struct caller_group *group;
 
 	HASH_FIND(hh, *groups, caller, sizeof(*caller), group);
 	if (!group) {
@@ -84,7 +85,8 @@ static bool may_be_part(const struct site *site, const struct verdict *verdict)
 
 static bool is_leak_together(const struct heap *heap,
 			     const struct survey *survey,
-			     const struct group *group, struct verdict *ret)
+			     const struct caller_group *group,
+			     struct verdict *ret)
 {
 	uint64_t blocks = 0;
 
@@ -126,9 +128,9 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 			 struct verdict *verdicts)
 {
 	const struct stacks *stacks = heap_stacks(heap);
-	struct group *groups = NULL, *group, *next;
+	struct caller_group *groups = NULL, *group, *next;
 	struct verdict together;
-	struct caller caller;
+	struct calling_code caller;
 
 	for (size_t n = 1; stacks && n <= heap_site_count(heap); n++) {
 		const struct site *site = heap_site(heap, n);

@@ -19,7 +19,7 @@
 #define SHARE      8
 #define STACKS_MIN 16
 
-struct place {
+struct code_location {
 	const void *code;
 	uint64_t address;
 };
@@ -27,7 +27,7 @@ struct place {
 struct wrapper {
 	char *name;
 	size_t stacks;
-	struct place callers[CALLERS];
+	struct code_location callers[CALLERS];
 	unsigned caller_count;
 	UT_hash_handle hh;
 };
@@ -39,13 +39,13 @@ struct wrappers {
 };
 
 /* The frame that calls the allocator, behind those of the C library. */
-struct candidate {
+struct wrapper_candidate {
 	struct frame frame, caller;
 	bool has_caller;
 };
 
 struct seen {
-	struct place place;
+	struct code_location place;
 	UT_hash_handle hh;
 };
 
@@ -78,7 +78,7 @@ void wrappers_free(struct wrappers *wrappers)
 }
 
 static bool candidate_of(const struct stacks *stacks, const struct site *site,
-			 struct candidate *ret)
+			 struct wrapper_candidate *ret)
 {
 	struct frame frames[HEAP_CALLER_DEPTH];
 	size_t count, i;
@@ -98,9 +98,9 @@ static bool candidate_of(const struct stacks *stacks, const struct site *site,
 	return true;
 }
 
-static struct place place_of(const struct frame *frame)
+static struct code_location place_of(const struct frame *frame)
 {
-	struct place place;
+	struct code_location place;
 
 	/* It is a key, padding and all. */
 	memset(&place, 0, sizeof(place));
@@ -114,7 +114,7 @@ static struct place place_of(const struct frame *frame)
 /* False when it was there, or there is no room. */
 static bool see(struct seen **all, const struct frame *frame)
 {
-	const struct place place = place_of(frame);
+	const struct code_location place = place_of(frame);
 	struct seen *seen;
 
 	HASH_FIND(hh, *all, &place, sizeof(place), seen);
@@ -128,7 +128,7 @@ static bool see(struct seen **all, const struct frame *frame)
 
 static bool was_seen(struct seen *all, const struct frame *frame)
 {
-	const struct place place = place_of(frame);
+	const struct code_location place = place_of(frame);
 	struct seen *seen;
 
 	HASH_FIND(hh, all, &place, sizeof(place), seen);
@@ -148,7 +148,7 @@ static void free_seen(struct seen *all)
 static size_t gather(const struct heap *heap, const struct stacks *stacks,
 		     struct seen **all, struct frame *frames)
 {
-	struct candidate candidate;
+	struct wrapper_candidate candidate;
 	size_t used = 0;
 
 	for (size_t i = 1; i <= heap_site_count(heap); i++) {
@@ -181,7 +181,7 @@ static const char *key_of(const struct frame_name *name)
 
 static void add_caller(struct wrapper *wrapper, const struct frame *frame)
 {
-	const struct place place = place_of(frame);
+	const struct code_location place = place_of(frame);
 
 	for (unsigned i = 0; i < wrapper->caller_count; i++)
 		if (!memcmp(&wrapper->callers[i], &place, sizeof(place)))
@@ -208,7 +208,8 @@ static void add(struct wrappers *wrappers, const char *name,
 }
 
 static void add_site(struct wrappers *wrappers, const struct site *site,
-		     const struct candidate *candidate, struct namer *namer)
+		     const struct wrapper_candidate *candidate,
+		     struct namer *namer)
 {
 	const struct frame_name *names;
 	size_t count = namer_names(namer, &candidate->frame, &names);
@@ -230,7 +231,7 @@ static void add_site(struct wrappers *wrappers, const struct site *site,
 void wrappers_find(struct wrappers *wrappers, const struct heap *heap,
 		   const struct stacks *stacks, struct namer *namer)
 {
-	struct candidate candidate;
+	struct wrapper_candidate candidate;
 	struct seen *all = NULL;
 
 	forget(wrappers);

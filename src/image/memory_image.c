@@ -19,14 +19,14 @@
 #define HEADERS_MAX  4096
 #define SEGMENTS_MAX 64
 
-struct layout {
+struct loaded_layout {
 	GElf_Phdr loads[SEGMENTS_MAX];
 	size_t count;
 	uint64_t bias;
 };
 
 static int read_layout(const struct source *headers, taddr_t base,
-		       struct layout *ret)
+		       struct loaded_layout *ret)
 {
 	struct elf_header header;
 	GElf_Phdr program;
@@ -62,7 +62,7 @@ static uint64_t copied_size(const GElf_Phdr *load)
 }
 
 /* Where the last segment ends in the file. */
-static uint64_t end_of_file_parts(const struct layout *layout)
+static uint64_t end_of_file_parts(const struct loaded_layout *layout)
 {
 	uint64_t end = 0;
 	size_t i;
@@ -78,7 +78,8 @@ static uint64_t end_of_file_parts(const struct layout *layout)
 }
 
 /* Returns how much of a segment's file part could be read. */
-static uint64_t copy_segment(struct memory *memory, const struct layout *layout,
+static uint64_t copy_segment(struct memory *memory,
+			     const struct loaded_layout *layout,
 			     const GElf_Phdr *load, uint8_t *bytes)
 {
 	const uint64_t size = copied_size(load);
@@ -98,7 +99,7 @@ static uint64_t copy_segment(struct memory *memory, const struct layout *layout,
 }
 
 /* What no segment shows stays zero. */
-static uint8_t *copy(struct memory *memory, const struct layout *layout,
+static uint8_t *copy(struct memory *memory, const struct loaded_layout *layout,
 		     const char *name, uint64_t *size_ret)
 {
 	uint8_t *bytes = xcalloc(end_of_file_parts(layout), 1);
@@ -144,7 +145,8 @@ static void forget_sections(uint8_t *bytes, size_t size)
 	}
 }
 
-static int read_headers(struct memory *memory, taddr_t base, struct layout *ret)
+static int read_headers(struct memory *memory, taddr_t base,
+			struct loaded_layout *ret)
 {
 	uint8_t *bytes = xmalloc(HEADERS_MAX);
 	size_t size = memory_read_some(memory, base, bytes, HEADERS_MAX);
@@ -164,7 +166,7 @@ int image_open_memory(struct memory *memory, taddr_t base, const char *name,
 		      struct image **ret)
 {
 	CLEANUP(xfree_cleanup)
-	struct layout *layout = xcalloc(1, sizeof(*layout));
+	struct loaded_layout *layout = xcalloc(1, sizeof(*layout));
 	int err = read_headers(memory, base, layout);
 	struct source source;
 	uint8_t *bytes;

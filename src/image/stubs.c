@@ -33,19 +33,19 @@
 #define SEARCHED_MAX            (1ull << 30)
 #define CANDIDATES_MAX(imports) (4 * (imports) + 64)
 
-struct candidate {
+struct stub_candidate {
 	struct plt_stub stub;
 	struct import *import;
 	bool believed;
 };
 
-struct search {
+struct stub_search {
 	const struct image *image;
 	uint64_t got;
 	struct import *imports;
 	const uint64_t *values;
 	size_t import_count;
-	struct candidate *found;
+	struct stub_candidate *found;
 	size_t count;
 	size_t room;
 	bool *seen;     /* for each import: among found */
@@ -63,7 +63,7 @@ static int compare_slot(const void *key, const void *element)
 	return *slot < import->slot ? -1 : *slot > import->slot;
 }
 
-static struct import *import_of(const struct search *search, uint64_t slot)
+static struct import *import_of(const struct stub_search *search, uint64_t slot)
 {
 	return search->import_count ?
 		       bsearch(&slot, search->imports, search->import_count,
@@ -71,8 +71,8 @@ static struct import *import_of(const struct search *search, uint64_t slot)
 		       NULL;
 }
 
-static void add_candidate(struct search *search,
-			  const struct candidate *candidate)
+static void add_candidate(struct stub_search *search,
+			  const struct stub_candidate *candidate)
 {
 	bool *seen = &search->seen[candidate->import - search->imports];
 
@@ -87,14 +87,14 @@ static void add_candidate(struct search *search,
 }
 
 /* Finds the stubs whose jumps begin in [from, to) of the window. */
-static void search_window(struct search *search, uint64_t address, size_t size,
-			  size_t from, size_t to)
+static void search_window(struct stub_search *search, uint64_t address,
+			  size_t size, size_t from, size_t to)
 {
 	const struct arch_ops *arch = image_arch(search->image);
 	size_t at;
 
 	for (at = from; at < to; at++) {
-		struct candidate candidate = { 0 };
+		struct stub_candidate candidate = { 0 };
 
 		if (!arch->plt_stub(search->window, size, at, address,
 				    search->got, &candidate.stub))
@@ -108,7 +108,8 @@ static void search_window(struct search *search, uint64_t address, size_t size,
 	}
 }
 
-static void search_range(struct search *search, uint64_t address, uint64_t size)
+static void search_range(struct stub_search *search, uint64_t address,
+			 uint64_t size)
 {
 	const uint64_t end = address + size;
 	uint64_t start = address;
@@ -157,7 +158,7 @@ static bool holds_stubs(const struct section *section)
  * The sections from the i-th on that lie close together as one range, since
  * a stub of .plt.got may only be understood from .plt. Returns how many.
  */
-static size_t stub_range(const struct search *search, size_t i,
+static size_t stub_range(const struct stub_search *search, size_t i,
 			 struct section *ret)
 {
 	const struct sections *sections = &search->image->tables->sections;
@@ -177,7 +178,7 @@ static size_t stub_range(const struct search *search, size_t i,
 	return n;
 }
 
-static void search_sections(struct search *search)
+static void search_sections(struct stub_search *search)
 {
 	const struct sections *sections = &search->image->tables->sections;
 	struct section range;
@@ -194,7 +195,8 @@ static void search_sections(struct search *search)
 		search->found[i].believed = true;
 }
 
-static bool follows(const struct candidate *a, const struct candidate *b)
+static bool follows(const struct stub_candidate *a,
+		    const struct stub_candidate *b)
 {
 	uint64_t a_end = a->stub.start + a->stub.size;
 
@@ -203,7 +205,7 @@ static bool follows(const struct candidate *a, const struct candidate *b)
 	       b->stub.start % STUB_ALIGN == 0;
 }
 
-static void search_segments(struct search *search)
+static void search_segments(struct stub_search *search)
 {
 	const struct image_segment *segments;
 	size_t count, i;
@@ -231,7 +233,7 @@ static void search_segments(struct search *search)
  * When a slot has two stubs, the one that is the function's address is the
  * better one: pointers lead there, too.
  */
-static void assign(struct search *search)
+static void assign(struct stub_search *search)
 {
 	size_t i;
 
@@ -251,7 +253,7 @@ static void assign(struct search *search)
 }
 
 /* The symbol's value is its stub's address, also where no stub is known. */
-static void assign_values(struct search *search)
+static void assign_values(struct stub_search *search)
 {
 	size_t i;
 
@@ -280,7 +282,7 @@ static uint64_t find_got(const struct image *image)
 	return section ? section->address : 0;
 }
 
-static size_t count_jump_slots(const struct search *search)
+static size_t count_jump_slots(const struct stub_search *search)
 {
 	size_t i, n = 0;
 
@@ -292,7 +294,7 @@ static size_t count_jump_slots(const struct search *search)
 void image_find_stubs(const struct image *image, struct import *imports,
 		      const uint64_t *values, size_t count)
 {
-	struct search search = {
+	struct stub_search search = {
 		.image = image,
 		.got = find_got(image),
 		.imports = imports,

@@ -415,7 +415,7 @@ static struct end end_copy(struct copy *copy, pid_t pid)
 
 /* ---- who makes, holds and ends it ---- */
 
-struct begun {
+struct copy_begun {
 	pid_t pid;
 	uint64_t pause_ns;
 	uint64_t count; /* of tasks, which follow */
@@ -470,7 +470,7 @@ static bool read_all(struct copy *copy, void *ret, size_t size)
 static bool begin(struct copy *copy, pid_t pid, int to)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
-	struct begun begun = { .pid = 0 };
+	struct copy_begun begun = { .pid = 0 };
 	struct freeze freeze;
 	bool told;
 
@@ -551,7 +551,7 @@ static bool take_tasks(struct copy *copy, uint64_t count, struct freeze *ret)
 int copy_begin(struct copy *copy, pid_t pid, struct freeze *ret,
 	       uint64_t *pause_ret)
 {
-	struct begun begun;
+	struct copy_begun begun;
 	int err = start_helper(copy, pid);
 
 	if (err)

@@ -5,7 +5,7 @@
 
 #include "memory/reach_private.h"
 
-struct walk {
+struct graph_walk {
 	struct reacher reacher; /* first: what is found comes with it */
 	const struct block *from;
 	graph_found *found;
@@ -15,7 +15,7 @@ struct walk {
 static void found_pointer(struct reacher *reacher, struct block *block,
 			  uint64_t pointer, taddr_t where)
 {
-	struct walk *walk = (struct walk *)reacher;
+	struct graph_walk *walk = (struct graph_walk *)reacher;
 	struct pointer found = {
 		.from = walk->from,
 		.where = where,
@@ -34,7 +34,7 @@ void graph_walk(const struct leaks *leaks, graph_found *found, void *context)
 {
 	const struct blocks *blocks = &leaks->glibc.blocks;
 	struct reach_result unused = { .rings = NULL };
-	struct walk walk = {
+	struct graph_walk walk = {
 		.reacher = {
 			.picture = &leaks->picture,
 			.mappings = &leaks->mappings,

@@ -12,7 +12,7 @@
 #define TEXT_LEAST 4
 #define TEXT_MOST  32
 
-struct table {
+struct vtable {
 	taddr_t address;
 	char *name; /* NULL: it is none */
 	UT_hash_handle hh;
@@ -23,7 +23,7 @@ struct heads {
 	const struct picture *picture;
 	struct memory *constants;
 	struct demangler demangler;
-	struct table *tables;
+	struct vtable *tables;
 };
 
 struct heads *heads_new(const struct mappings *mappings,
@@ -39,7 +39,7 @@ struct heads *heads_new(const struct mappings *mappings,
 
 void heads_free(struct heads *heads)
 {
-	struct table *table, *next;
+	struct vtable *table, *next;
 
 	HASH_ITER(hh, heads->tables, table, next) {
 		HASH_DEL(heads->tables, table);
@@ -105,7 +105,7 @@ static char *table_name(struct heads *heads, taddr_t address)
 
 const char *heads_class(struct heads *heads, taddr_t address)
 {
-	struct table *table;
+	struct vtable *table;
 	uint64_t word;
 
 	if (memory_read((struct memory *)&heads->picture->memory, address,

@@ -13,7 +13,7 @@
 #define TRIM_HEAD  48
 #define TRIM_LEAST 33
 
-struct pages {
+struct shape_pages {
 	struct pagemap map;
 	bool open;
 };
@@ -28,7 +28,7 @@ static taddr_t page_down(taddr_t address)
 	return address & ~(taddr_t)(PAGE - 1);
 }
 
-static uint64_t resident(struct pages *pages, taddr_t begin, taddr_t end)
+static uint64_t resident(struct shape_pages *pages, taddr_t begin, taddr_t end)
 {
 	uint64_t bytes = 0;
 	struct page_run run;
@@ -44,7 +44,7 @@ static uint64_t resident(struct pages *pages, taddr_t begin, taddr_t end)
 
 /* ---- what malloc_trim(0) would do ---- */
 
-static void trim_middle(struct pages *pages, taddr_t start, taddr_t end,
+static void trim_middle(struct shape_pages *pages, taddr_t start, taddr_t end,
 			struct heap_shape *ret)
 {
 	const taddr_t begin = page_up(start + TRIM_HEAD);
@@ -54,7 +54,7 @@ static void trim_middle(struct pages *pages, taddr_t start, taddr_t end,
 			resident(pages, begin, begin + page_down(end - begin));
 }
 
-static void trim_top(struct pages *pages, const struct glibc_arena *arena,
+static void trim_top(struct shape_pages *pages, const struct glibc_arena *arena,
 		     taddr_t start, taddr_t end, struct heap_shape *ret)
 {
 	uint64_t bytes;
@@ -71,7 +71,7 @@ static void trim_top(struct pages *pages, const struct glibc_arena *arena,
 }
 
 /* Fastbins are emptied before, and their blocks joined with what is free. */
-static void trim_part(struct pages *pages, const struct glibc *glibc,
+static void trim_part(struct shape_pages *pages, const struct glibc *glibc,
 		      const struct glibc_part *part, struct heap_shape *ret)
 {
 	const struct block *block = &glibc->blocks.list[part->first];
@@ -107,7 +107,7 @@ static void trim_part(struct pages *pages, const struct glibc *glibc,
  * part may have far more of them than there is memory.
  */
 struct pinned {
-	struct pages *pages;
+	struct shape_pages *pages;
 	struct page_run run; /* that was looked up last */
 	taddr_t end;         /* of the part */
 	taddr_t page;        /* that the last block ends in, … */
@@ -239,7 +239,7 @@ static void take_sizes(struct size_entry *table, struct heap_shape *ret)
 		      compare_sizes);
 }
 
-static void look_at_pages(struct pages *pages, const struct glibc *glibc,
+static void look_at_pages(struct shape_pages *pages, const struct glibc *glibc,
 			  const struct glibc_part *part,
 			  struct size_entry **sizes, struct heap_shape *ret)
 {
@@ -264,7 +264,7 @@ void heap_shape_find(const struct glibc *glibc, pid_t pid,
 		     struct heap_shape *ret)
 {
 	struct size_entry *sizes = NULL;
-	struct pages pages;
+	struct shape_pages pages;
 
 	*ret = (struct heap_shape){ .sizes = NULL };
 	pages.open = !pagemap_open(&pages.map, pid);

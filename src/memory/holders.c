@@ -15,7 +15,7 @@
 /* Ways of blocks that are kept apart. */
 #define CHAINS_MAX 4096
 
-struct search {
+struct holder_search {
 	const struct leaks *leaks;
 	struct block_names *names;
 	const struct owners *owners;
@@ -32,7 +32,7 @@ struct chain_entry {
 
 /* ---- chains ---- */
 
-static char *block_name(struct search *search, const struct block *block)
+static char *block_name(struct holder_search *search, const struct block *block)
 {
 	const char *class = block_names_class(search->names, block);
 	char *text, *name;
@@ -47,7 +47,7 @@ static char *block_name(struct search *search, const struct block *block)
 }
 
 /* From the block to the root; turned round afterwards. */
-static struct holder_chain follow(struct search *search,
+static struct holder_chain follow(struct holder_search *search,
 				  const struct block *block)
 {
 	const struct leaks *leaks = search->leaks;
@@ -108,7 +108,7 @@ static char *key_of(const struct holder_chain *chain)
 	return key.text;
 }
 
-static void count_own(struct search *search, const struct block *block)
+static void count_own(struct holder_search *search, const struct block *block)
 {
 	const size_t index = block - search->leaks->glibc.blocks.list;
 
@@ -117,7 +117,7 @@ static void count_own(struct search *search, const struct block *block)
 }
 
 /* 0 stands for those without an owner. */
-static void take_owner(const struct search *search, struct holders *ret)
+static void take_owner(const struct holder_search *search, struct holders *ret)
 {
 	const struct owners *owners = search->owners;
 	size_t most = 0;
@@ -132,7 +132,7 @@ static void take_owner(const struct search *search, struct holders *ret)
 	ret->own_bytes = search->own_bytes[most];
 }
 
-static void add(struct search *search, const struct block *block)
+static void add(struct holder_search *search, const struct block *block)
 {
 	struct holder_chain chain = { .kind = block->mark };
 	struct chain_entry *entry;
@@ -171,7 +171,7 @@ static bool is_address(const char *whose, taddr_t *ret)
 	return !*end;
 }
 
-static uint64_t add_asked(struct search *search, const char *whose)
+static uint64_t add_asked(struct holder_search *search, const char *whose)
 {
 	const struct blocks *blocks = &search->leaks->glibc.blocks;
 	uint64_t count = 0;
@@ -208,7 +208,7 @@ static int compare_chains(const void *a, const void *b)
 	return x->count < y->count ? -1 : x->count > y->count;
 }
 
-static void take_chains(struct search *search, struct holders *ret)
+static void take_chains(struct holder_search *search, struct holders *ret)
 {
 	struct chain_entry *entry, *next;
 
@@ -227,7 +227,7 @@ int holders_find(const struct leaks *leaks, struct block_names *names,
 		 const struct owners *owners, const char *whose,
 		 struct holders *ret)
 {
-	struct search search = {
+	struct holder_search search = {
 		.leaks = leaks,
 		.names = names,
 		.owners = owners,

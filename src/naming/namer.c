@@ -323,14 +323,14 @@ bool namer_teach(struct namer *namer, const struct frame *frame,
 /* ---- many frames at once ---- */
 
 /* A frame whose places are to be asked for. */
-struct wanted {
+struct wanted_name {
 	struct image *image;
 	uint64_t address;
 };
 
 static int compare_wanted(const void *a, const void *b)
 {
-	const struct wanted *x = a, *y = b;
+	const struct wanted_name *x = a, *y = b;
 
 	if (x->image != y->image)
 		return (uintptr_t)x->image < (uintptr_t)y->image ? -1 : 1;
@@ -338,7 +338,7 @@ static int compare_wanted(const void *a, const void *b)
 }
 
 static size_t choose(const struct namer *namer, const struct frame *frames,
-		     size_t count, struct wanted *ret)
+		     size_t count, struct wanted_name *ret)
 {
 	size_t i, n = 0;
 
@@ -362,7 +362,7 @@ static bool ask(struct namer *namer, const struct frame *frames, size_t count,
 		bool wait)
 {
 	struct debuginfo *debuginfo = namer->options.debuginfo;
-	struct wanted *wanted CLEANUP(xfree_cleanup) = NULL;
+	struct wanted_name *wanted CLEANUP(xfree_cleanup) = NULL;
 	uint64_t *addresses CLEANUP(xfree_cleanup) = NULL;
 	size_t i, n, left;
 	bool all = true;

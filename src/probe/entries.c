@@ -47,13 +47,13 @@ static bool is_picked(struct probe_space *space, const struct symbol *symbol,
  * Of several names for one address the first that is wanted is taken: they are
  * sorted by how well they serve to print.
  */
-struct taken {
+struct taken_entry {
 	taddr_t address;
 	struct function *function; /* if it was picked */
 };
 
 static void plant_picked(struct probe_space *space, struct module *module,
-			 const struct symbol *symbol, struct taken *taken)
+			 const struct symbol *symbol, struct taken_entry *taken)
 {
 	const struct prober_pick *pick = space->prober->config.pick;
 	struct function *function;
@@ -67,14 +67,14 @@ static void plant_picked(struct probe_space *space, struct module *module,
 	if (!function->subject)
 		pick->describe(pick->context, function);
 	plant_symbol(space, module, function, symbol);
-	*taken = (struct taken){ symbol->address, function };
+	*taken = (struct taken_entry){ symbol->address, function };
 }
 
 static void plant_wanted(struct probe_space *space, struct module *module,
 			 const struct symbol *symbols, size_t count)
 {
 	struct filter_library library = filter_library_of(module);
-	struct taken taken = { .address = UINT64_MAX };
+	struct taken_entry taken = { .address = UINT64_MAX };
 	size_t i;
 
 	for (i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ static void plant_wanted(struct probe_space *space, struct module *module,
 		if (!is_filtered(space, symbol, &library) ||
 		    symbol->address == taken.address)
 			continue;
-		taken = (struct taken){ .address = symbol->address };
+		taken = (struct taken_entry){ .address = symbol->address };
 		plant_symbol(space, module,
 			     function_get(space->prober, symbol->name,
 					  FUNCTION_ENTRY, module, NULL),

@@ -4,7 +4,7 @@
 #include "prototype/format.h"
 
 /* One conversion of a scanf-style format. */
-struct conversion {
+struct scan_conversion {
 	unsigned position;
 	bool suppressed; /* %*d takes no argument */
 	bool allocated;  /* %ms: the argument is where a pointer is put */
@@ -28,9 +28,10 @@ static void skip_set(struct format_reader *reader)
 	reader->at = *at ? at + 1 : at;
 }
 
-static struct conversion read_parts(struct format_reader *reader)
+static struct scan_conversion read_parts(struct format_reader *reader)
 {
-	struct conversion found = { .position = format_read_position(reader) };
+	struct scan_conversion found = { .position =
+						 format_read_position(reader) };
 
 	for (; *reader->at && strchr("*'I", *reader->at); reader->at++)
 		if (*reader->at == '*')
@@ -50,7 +51,7 @@ static struct conversion read_parts(struct format_reader *reader)
 	return found;
 }
 
-static struct type real_type(const struct conversion *conversion)
+static struct type real_type(const struct scan_conversion *conversion)
 {
 	uint8_t size = conversion->size == TYPE_WORD ? 8 : 4;
 
@@ -60,7 +61,7 @@ static struct type real_type(const struct conversion *conversion)
 	};
 }
 
-static void set_text(const struct conversion *conversion,
+static void set_text(const struct scan_conversion *conversion,
 		     struct format_argument *ret)
 {
 	bool wide = conversion->size == TYPE_WORD ||
@@ -84,7 +85,7 @@ static void set_text(const struct conversion *conversion,
 }
 
 /* What the argument points to; false when nobody knows. */
-static bool set_target(const struct conversion *conversion,
+static bool set_target(const struct scan_conversion *conversion,
 		       struct format_argument *ret)
 {
 	ret->kind = FORMAT_VALUE;
@@ -114,7 +115,7 @@ static bool set_target(const struct conversion *conversion,
 static void read_conversion(struct format_reader *reader, unsigned *counted)
 {
 	struct format_argument argument = { .order = *counted };
-	struct conversion conversion = read_parts(reader);
+	struct scan_conversion conversion = read_parts(reader);
 
 	if (conversion.letter == '%')
 		return;

@@ -8,7 +8,7 @@
 #define ALTERNATIVES_MAX 16
 
 /* The parameters of the function that is being read. */
-struct parameters {
+struct parameter_list {
 	struct parameter list[PARAMETERS_MAX];
 	unsigned count;
 	unsigned later;
@@ -157,7 +157,7 @@ static bool needs_result(const struct parameter *parameter)
 
 /* What follows this may stand behind the parameters so far. */
 static int check_order(struct parser *parser, const struct token *at,
-		       const struct parameters *all, bool conditional)
+		       const struct parameter_list *all, bool conditional)
 {
 	const struct parameter *last;
 
@@ -216,7 +216,7 @@ static int parse_parameter_name(struct parser *parser, struct parameter *ret)
 		       lexer_expected(&parser->lexer, &at, "a name");
 }
 
-static int parse_parameter(struct parser *parser, struct parameters *all)
+static int parse_parameter(struct parser *parser, struct parameter_list *all)
 {
 	struct parameter parameter = { 0 };
 	struct token at = parser->lexer.token;
@@ -245,7 +245,7 @@ static int parse_parameter(struct parser *parser, struct parameters *all)
 	return 0;
 }
 
-static int parse_parameters(struct parser *parser, struct parameters *all)
+static int parse_parameters(struct parser *parser, struct parameter_list *all)
 {
 	const struct token *token = &parser->lexer.token;
 	int err = lexer_take(&parser->lexer, '(', "'('");
@@ -265,7 +265,7 @@ static int parse_parameters(struct parser *parser, struct parameters *all)
 
 /* One void stands for none; among others it is a word not to be shown. */
 static void settle_voids(struct parser *parser, const struct token *name,
-			 struct parameters *all)
+			 struct parameter_list *all)
 {
 	if (all->count == 1 && all->list[0].type->kind == TYPE_VOID)
 		all->count = 0;
@@ -296,7 +296,7 @@ static int parse_result(struct parser *parser, struct prototype *ret)
 
 static void define_function(struct parser *parser, const struct token *name,
 			    struct prototype *prototype,
-			    const struct parameters *all)
+			    const struct parameter_list *all)
 {
 	struct pool *pool = &parser->into->pool;
 
@@ -312,7 +312,7 @@ static void define_function(struct parser *parser, const struct token *name,
 
 int parse_function(struct parser *parser)
 {
-	struct parameters all = { .later = PARAMETERS_MAX };
+	struct parameter_list all = { .later = PARAMETERS_MAX };
 	struct prototype prototype = { 0 };
 	struct token name;
 	int err;

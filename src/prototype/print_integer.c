@@ -7,7 +7,7 @@
 #include "prototype/quote.h"
 
 /* A number, and the text that is being made of it. */
-struct shown {
+struct shown_integer {
 	const struct type *type;
 	uint64_t word;
 	uint64_t bits; /* the same without a sign: -1 as an int 0xffffffff */
@@ -16,19 +16,19 @@ struct shown {
 	struct strbuf text;
 };
 
-static uint64_t name_bits(const struct shown *shown, uint64_t value)
+static uint64_t name_bits(const struct shown_integer *shown, uint64_t value)
 {
 	return number_unsigned(shown->type, value, shown->word_size);
 }
 
-static enum number_style show_decimal(struct shown *shown)
+static enum number_style show_decimal(struct shown_integer *shown)
 {
 	strbuf_printf(&shown->text, shown->type->is_signed ? "%lld" : "%llu",
 		      (unsigned long long)shown->word);
 	return NUMBER_DECIMAL;
 }
 
-static enum number_style show_char(struct shown *shown)
+static enum number_style show_char(struct shown_integer *shown)
 {
 	int64_t value = (int64_t)shown->word;
 
@@ -41,13 +41,13 @@ static enum number_style show_char(struct shown *shown)
 	return NUMBER_CHAR;
 }
 
-static enum number_style show_hex(struct shown *shown)
+static enum number_style show_hex(struct shown_integer *shown)
 {
 	strbuf_printf(&shown->text, "%#llx", (unsigned long long)shown->bits);
 	return NUMBER_BASED;
 }
 
-static enum number_style show_octal(struct shown *shown)
+static enum number_style show_octal(struct shown_integer *shown)
 {
 	strbuf_printf(&shown->text,
 		      shown->style->octal_zeros ? "0%llo" : "%#llo",
@@ -55,7 +55,7 @@ static enum number_style show_octal(struct shown *shown)
 	return NUMBER_BASED;
 }
 
-static enum number_style show_binary(struct shown *shown)
+static enum number_style show_binary(struct shown_integer *shown)
 {
 	uint64_t bits = shown->bits;
 	int highest = bits ? 63 - __builtin_clzll(bits) : 0;
@@ -67,7 +67,7 @@ static enum number_style show_binary(struct shown *shown)
 	return NUMBER_BASED;
 }
 
-static enum number_style show_guess(struct shown *shown)
+static enum number_style show_guess(struct shown_integer *shown)
 {
 	int64_t value = (int64_t)shown->word;
 
@@ -76,7 +76,7 @@ static enum number_style show_guess(struct shown *shown)
 	return show_hex(shown);
 }
 
-static enum number_style show_errname(struct shown *shown)
+static enum number_style show_errname(struct shown_integer *shown)
 {
 	const char *name = error_name((int)shown->word);
 
@@ -87,7 +87,7 @@ static enum number_style show_errname(struct shown *shown)
 	return NUMBER_NAMED;
 }
 
-static enum number_style show_enum(struct shown *shown)
+static enum number_style show_enum(struct shown_integer *shown)
 {
 	for (unsigned i = 0; i < shown->type->count; i++) {
 		const struct type_name *name = &shown->type->names[i];
@@ -100,7 +100,7 @@ static enum number_style show_enum(struct shown *shown)
 	return show_decimal(shown);
 }
 
-static void add_flag(struct shown *shown, const char *name)
+static void add_flag(struct shown_integer *shown, const char *name)
 {
 	if (shown->text.length)
 		strbuf_putc(&shown->text, '|');
@@ -108,7 +108,7 @@ static void add_flag(struct shown *shown, const char *name)
 }
 
 /* Each bit belongs to one name, the first that fits. */
-static enum number_style show_flags(struct shown *shown)
+static enum number_style show_flags(struct shown_integer *shown)
 {
 	uint64_t taken = 0, rest;
 
@@ -130,7 +130,7 @@ static enum number_style show_flags(struct shown *shown)
 	return NUMBER_NAMED;
 }
 
-static enum number_style show_bool(struct shown *shown)
+static enum number_style show_bool(struct shown_integer *shown)
 {
 	strbuf_puts(&shown->text, shown->word ? "true" : "false");
 	return NUMBER_BOOL;
@@ -171,14 +171,14 @@ static void show_bit_numbers(struct strbuf *text, const uint8_t *bytes,
 	strbuf_putc(text, '>');
 }
 
-static enum number_style show_bits(struct shown *shown)
+static enum number_style show_bits(struct shown_integer *shown)
 {
 	show_bit_numbers(&shown->text, (const uint8_t *)&shown->bits,
 			 layout_of(shown->type, shown->word_size).size);
 	return NUMBER_BITS;
 }
 
-static enum number_style show(struct shown *shown)
+static enum number_style show(struct shown_integer *shown)
 {
 	switch (shown->type->lens) {
 	case LENS_CHAR:
@@ -219,7 +219,7 @@ void print_integer(struct printer *printer, const struct type *type,
 		   uint64_t word)
 {
 	unsigned word_size = print_word_size(printer);
-	struct shown shown = {
+	struct shown_integer shown = {
 		.type = type,
 		.word = word,
 		.bits = number_unsigned(type, word, word_size),

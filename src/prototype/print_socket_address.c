@@ -70,7 +70,7 @@ static void print_path(struct printer *printer, const union address *address,
 	print_text(printer, &text);
 }
 
-static const struct family {
+static const struct address_family {
 	int number;
 	const char *name;
 	size_t least; /* bytes that there have to be */
@@ -81,8 +81,8 @@ static const struct family {
 	{ AF_NETLINK, "AF_NETLINK", sizeof(struct sockaddr_nl) },
 };
 
-static const struct family *family_of(const union address *address,
-				      uint64_t size)
+static const struct address_family *family_of(const union address *address,
+					      uint64_t size)
 {
 	if (size < sizeof(sa_family_t))
 		return NULL;
@@ -93,7 +93,8 @@ static const struct family *family_of(const union address *address,
 	return NULL;
 }
 
-static void print_family(struct printer *printer, const struct family *family)
+static void print_family(struct printer *printer,
+			 const struct address_family *family)
 {
 	const struct value_number number = {
 		.value = family->number,
@@ -137,7 +138,7 @@ void print_socket_address(struct printer *printer, struct place place,
 {
 	const struct text bytes = { place, size, .unit = 1, .whole = true };
 	union address address = { 0 };
-	const struct family *family;
+	const struct address_family *family;
 	uint64_t most = size < sizeof(address) ? size : sizeof(address);
 
 	if (size > sizeof(struct sockaddr_storage))

@@ -10,13 +10,13 @@
 #define TEXT_SAMPLE 32
 
 /* What was read of a text. */
-struct reading {
+struct text_reading {
 	struct strbuf bytes;
 	uint64_t count; /* whole characters */
 	bool ended;     /* … and behind them is a NUL */
 };
 
-static uint32_t character(const struct reading *reading, unsigned unit,
+static uint32_t character(const struct text_reading *reading, unsigned unit,
 			  uint64_t index)
 {
 	const unsigned char *at =
@@ -29,7 +29,8 @@ static uint32_t character(const struct reading *reading, unsigned unit,
 }
 
 /* Goes on counting behind what was looked at before. */
-static void count_characters(struct reading *reading, const struct text *text)
+static void count_characters(struct text_reading *reading,
+			     const struct text *text)
 {
 	uint64_t all = reading->bytes.length / text->unit;
 
@@ -44,7 +45,7 @@ static void count_characters(struct reading *reading, const struct text *text)
 
 /* Up to so many characters; an unreadable byte ends it, too. */
 static void read_characters(const struct text *text, uint64_t most,
-			    struct reading *ret)
+			    struct text_reading *ret)
 {
 	uint64_t size = most * text->unit;
 
@@ -79,7 +80,7 @@ static bool is_surrogate(uint32_t c, uint32_t first)
 	return c >= first && c < first + 0x400;
 }
 
-static struct strbuf to_utf8(const struct reading *reading, unsigned unit,
+static struct strbuf to_utf8(const struct text_reading *reading, unsigned unit,
 			     uint64_t count)
 {
 	struct strbuf out = { 0 };
@@ -102,7 +103,8 @@ static struct strbuf to_utf8(const struct reading *reading, unsigned unit,
 }
 
 static void write_text(struct printer *printer, const struct text *text,
-		       const struct reading *reading, uint64_t count, bool cut)
+		       const struct text_reading *reading, uint64_t count,
+		       bool cut)
 {
 	unsigned unit = text->unit;
 	struct value_text shown = {
@@ -126,7 +128,7 @@ static void write_text(struct printer *printer, const struct text *text,
 void print_text(struct printer *printer, const struct text *text)
 {
 	uint64_t most = printer->limits->string_bytes;
-	struct reading reading = { 0 };
+	struct text_reading reading = { 0 };
 	uint64_t want;
 
 	if (most > TEXT_MAX)
@@ -170,7 +172,8 @@ static bool is_shown_character(uint32_t c)
 }
 
 /* Halves of pairs are taken for what they are, without their other halves. */
-static bool looks_like_wide_text(const struct reading *reading, unsigned unit)
+static bool looks_like_wide_text(const struct text_reading *reading,
+				 unsigned unit)
 {
 	for (uint64_t i = 0; i < reading->count; i++) {
 		uint32_t c = character(reading, unit, i);
@@ -182,7 +185,7 @@ static bool looks_like_wide_text(const struct reading *reading, unsigned unit)
 	return true;
 }
 
-static bool looks_like_text(const struct reading *reading)
+static bool looks_like_text(const struct text_reading *reading)
 {
 	const unsigned char *at = (const unsigned char *)reading->bytes.text;
 	uint64_t i = 0;
@@ -204,7 +207,7 @@ static bool is_small(taddr_t address)
 
 /* What is there, as far as one looks; whether it is text. */
 static bool sample(struct printer *printer, struct text *text,
-		   struct reading *ret)
+		   struct text_reading *ret)
 {
 	uint64_t most = printer->limits->string_bytes;
 
@@ -226,7 +229,7 @@ void print_maybe_text(struct printer *printer, taddr_t address, unsigned unit)
 		.size = UINT64_MAX,
 		.unit = unit,
 	};
-	struct reading reading = { 0 };
+	struct text_reading reading = { 0 };
 
 	if (sample(printer, &text, &reading))
 		print_text(printer, &text);
@@ -245,7 +248,7 @@ void print_guessed_text(struct printer *printer, taddr_t address)
 		.size = UINT64_MAX,
 		.unit = 1,
 	};
-	struct reading reading = { 0 };
+	struct text_reading reading = { 0 };
 
 	if (is_small(address) || !sample(printer, &text, &reading) ||
 	    !reading.count)

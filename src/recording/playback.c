@@ -24,7 +24,7 @@ struct begun_key {
 	const struct family_function *function;
 };
 
-struct begun {
+struct begun_act {
 	struct begun_key key;
 	struct applied_act applied;
 	UT_hash_handle hh;
@@ -36,7 +36,7 @@ struct playback {
 	struct glossary glossary;
 	struct played **all; /* by number, less 1 */
 	size_t count, room;
-	struct begun *begun;
+	struct begun_act *begun;
 	uint64_t since, until; /* monotonic */
 	uint64_t calls;        /* numbers for those that need one */
 	struct playback_counts counts;
@@ -65,7 +65,7 @@ static void forget(struct played *played)
 
 void playback_free(struct playback *playback)
 {
-	struct begun *begun, *next;
+	struct begun_act *begun, *next;
 
 	if (!playback)
 		return;
@@ -169,7 +169,7 @@ static void name_threads(const struct playback *playback,
 
 static void end_begun(struct playback *playback, const struct played *played)
 {
-	struct begun *begun, *next;
+	struct begun_act *begun, *next;
 
 	HASH_ITER(hh, playback->begun, begun, next) {
 		if (begun->key.process != played->number)
@@ -321,12 +321,12 @@ static struct heap_act entry_of(const struct heap_act *act, uint64_t time)
 	return entry;
 }
 
-static struct begun *find_begun(const struct playback *playback,
-				const struct played *played,
-				const struct heap_act *act, uint64_t call)
+static struct begun_act *find_begun(const struct playback *playback,
+				    const struct played *played,
+				    const struct heap_act *act, uint64_t call)
 {
 	struct begun_key key;
-	struct begun *begun;
+	struct begun_act *begun;
 
 	memset(&key, 0, sizeof(key));
 	key.process = played->number;
@@ -340,7 +340,8 @@ static void play_begin(struct playback *playback, struct played *played,
 		       const struct recorded_event *event, struct heap_act *act)
 {
 	const struct act_target target = target_of(playback, played);
-	struct begun *begun = find_begun(playback, played, act, event->call);
+	struct begun_act *begun =
+		find_begun(playback, played, act, event->call);
 
 	if (begun || !event->call)
 		return;
@@ -371,7 +372,8 @@ static void play_end_of_call(struct playback *playback, struct played *played,
 			     struct heap_act *act)
 {
 	const struct act_target target = target_of(playback, played);
-	struct begun *begun = find_begun(playback, played, act, event->call);
+	struct begun_act *begun =
+		find_begun(playback, played, act, event->call);
 
 	if (!begun)
 		return;
@@ -418,7 +420,8 @@ static void play_abandon(struct playback *playback, struct played *played,
 			 struct heap_act *act)
 {
 	const struct act_target target = target_of(playback, played);
-	struct begun *begun = find_begun(playback, played, act, event->call);
+	struct begun_act *begun =
+		find_begun(playback, played, act, event->call);
 	const struct applied_act applied = { .act = *act };
 
 	if (event->call && !begun)

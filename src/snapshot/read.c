@@ -39,8 +39,9 @@ static const char *check_head(const uint8_t *bytes, size_t size)
 
 /* ---- blocks ---- */
 
-static bool read_entries(struct reader *reader, enum snapshot_part part,
-			 uint32_t count, struct cursor *in)
+static bool read_entries(struct snapshot_reader *reader,
+			 enum snapshot_part part, uint32_t count,
+			 struct cursor *in)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (!snapshot_read_entry(reader, part, in) || in->bad)
@@ -48,7 +49,7 @@ static bool read_entries(struct reader *reader, enum snapshot_part part,
 	return cursor_at_end(in);
 }
 
-static const char *read_block(struct reader *reader,
+static const char *read_block(struct snapshot_reader *reader,
 			      const struct block_head *head,
 			      const uint8_t *stored)
 {
@@ -68,8 +69,8 @@ static const char *read_block(struct reader *reader,
 		       "a block makes no sense";
 }
 
-static const char *read_blocks(struct reader *reader, const uint8_t *bytes,
-			       size_t size)
+static const char *read_blocks(struct snapshot_reader *reader,
+			       const uint8_t *bytes, size_t size)
 {
 	size_t at = SNAPSHOT_HEAD_SIZE;
 
@@ -113,7 +114,7 @@ static void count_blocks(struct leaks *leaks)
 	}
 }
 
-static void conclude(struct reader *reader)
+static void conclude(struct snapshot_reader *reader)
 {
 	struct snapshot *snapshot = reader->snapshot;
 	struct leaks *leaks = &snapshot->leaks;
@@ -131,8 +132,8 @@ static void conclude(struct reader *reader)
 	leaks_group(leaks, snapshot->names);
 }
 
-static const char *read_all(struct reader *reader, const uint8_t *bytes,
-			    size_t size)
+static const char *read_all(struct snapshot_reader *reader,
+			    const uint8_t *bytes, size_t size)
 {
 	const char *problem = check_head(bytes, size);
 
@@ -143,7 +144,8 @@ static const char *read_all(struct reader *reader, const uint8_t *bytes,
 
 const char *snapshot_read(const void *bytes, size_t size, struct snapshot *ret)
 {
-	struct reader reader = { .snapshot = ret, .flags = ~UINT64_C(0) };
+	struct snapshot_reader reader = { .snapshot = ret,
+					  .flags = ~UINT64_C(0) };
 	const char *problem;
 
 	*ret = (struct snapshot){ .wall = 0 };

@@ -11,7 +11,7 @@
 /* malloc's addresses, and sums of them, stay far below. */
 #define ADDRESS_MAX (UINT64_C(1) << 63)
 
-static bool read_name(struct reader *reader, struct cursor *in)
+static bool read_name(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct kept_names *kept = reader->kept;
 	struct cursor part = take_part(in);
@@ -27,7 +27,7 @@ static bool read_name(struct reader *reader, struct cursor *in)
 }
 
 /* A name that stood before; NULL for none, and for what is none. */
-static const char *take_name(struct reader *reader, struct cursor *in)
+static const char *take_name(struct snapshot_reader *reader, struct cursor *in)
 {
 	const uint64_t number = take_varint(in);
 
@@ -38,7 +38,7 @@ static const char *take_name(struct reader *reader, struct cursor *in)
 
 /* ---- the process ---- */
 
-static bool read_process(struct reader *reader, struct cursor *in)
+static bool read_process(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct snapshot *snapshot = reader->snapshot;
 	struct memory_view *view = &snapshot->view;
@@ -76,7 +76,7 @@ static void set_flags(struct mapping *mapping, uint64_t flags)
 	mapping->shared = flags & MAPPED_SHARED;
 }
 
-static bool read_mapping(struct reader *reader, struct cursor *in)
+static bool read_mapping(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct mappings *all = &reader->snapshot->view.mappings;
 	const uint64_t gap = take_varint(in), size = take_varint(in);
@@ -108,7 +108,7 @@ static bool read_mapping(struct reader *reader, struct cursor *in)
 
 /* ---- the heap ---- */
 
-static bool read_arena(struct reader *reader, struct cursor *in)
+static bool read_arena(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct glibc *glibc = &reader->snapshot->leaks.glibc;
 	struct glibc_arena arena = { .address = take_varint(in) };
@@ -130,7 +130,7 @@ static bool read_arena(struct reader *reader, struct cursor *in)
 	return true;
 }
 
-static bool read_heap(struct reader *reader, struct cursor *in)
+static bool read_heap(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct memory_view *view = &reader->snapshot->view;
 	struct glibc *glibc = &reader->snapshot->leaks.glibc;
@@ -151,7 +151,7 @@ static bool read_heap(struct reader *reader, struct cursor *in)
 	return !in->bad;
 }
 
-static bool read_size(struct reader *reader, struct cursor *in)
+static bool read_size(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct heap_shape *shape = &reader->snapshot->view.shape;
 	struct heap_size size = { .bytes = take_varint(in) };
@@ -166,7 +166,7 @@ static bool read_size(struct reader *reader, struct cursor *in)
 	return true;
 }
 
-static bool read_owner(struct reader *reader, struct cursor *in)
+static bool read_owner(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct owners *owners = &reader->snapshot->owners;
 	const char *name = take_name(reader, in);
@@ -193,7 +193,7 @@ static bool is_owner(const struct owners *owners, uint64_t number)
 	return !number || (number < owners->count && owners->names[number]);
 }
 
-static bool take_block(struct reader *reader, struct cursor *in,
+static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 		       struct kept_block *ret)
 {
 	const uint64_t gap = take_varint(in), units = take_varint(in);
@@ -221,7 +221,7 @@ static bool take_block(struct reader *reader, struct cursor *in,
 	       is_owner(&reader->snapshot->owners, ret->owner);
 }
 
-static bool read_kept(struct reader *reader, struct cursor *in)
+static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct snapshot *snapshot = reader->snapshot;
 	struct blocks *blocks = &snapshot->leaks.glibc.blocks;
@@ -249,7 +249,7 @@ static bool read_kept(struct reader *reader, struct cursor *in)
 	return true;
 }
 
-static bool read_place(struct reader *reader, struct cursor *in)
+static bool read_place(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct kept_names *kept = reader->kept;
 	struct kept_place place = { .where = reader->last + take_varint(in) };
@@ -266,12 +266,12 @@ static bool read_place(struct reader *reader, struct cursor *in)
 
 /* ---- the graph ---- */
 
-static bool is_block(const struct reader *reader, uint64_t number)
+static bool is_block(const struct snapshot_reader *reader, uint64_t number)
 {
 	return number < reader->snapshot->leaks.glibc.blocks.count;
 }
 
-static bool read_root(struct reader *reader, struct cursor *in)
+static bool read_root(struct snapshot_reader *reader, struct cursor *in)
 {
 	uint64_t block, kind;
 
@@ -282,7 +282,7 @@ static bool read_root(struct reader *reader, struct cursor *in)
 	return !in->bad && is_block(reader, block) && kind < POINTER_KINDS;
 }
 
-static bool read_pointer(struct reader *reader, struct cursor *in)
+static bool read_pointer(struct snapshot_reader *reader, struct cursor *in)
 {
 	const struct blocks *blocks = &reader->snapshot->leaks.glibc.blocks;
 	const uint64_t more = take_varint(in), offset = take_varint(in);
@@ -299,7 +299,7 @@ static bool read_pointer(struct reader *reader, struct cursor *in)
 	       kind < POINTER_KINDS;
 }
 
-static bool read_ring(struct reader *reader, struct cursor *in)
+static bool read_ring(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct reach_result *reach = &reader->snapshot->leaks.reach;
 	struct reach_ring ring = { .blocks = take_varint(in) };
@@ -315,14 +315,15 @@ static bool read_ring(struct reader *reader, struct cursor *in)
 }
 
 /* They are for others. */
-static bool read_thread(struct reader *reader UNUSED, struct cursor *in)
+static bool read_thread(struct snapshot_reader *reader UNUSED,
+			struct cursor *in)
 {
 	for (unsigned i = 0; i < 3; i++)
 		(void)take_varint(in);
 	return !in->bad;
 }
 
-static bool read_end(struct reader *reader, struct cursor *in)
+static bool read_end(struct snapshot_reader *reader, struct cursor *in)
 {
 	const struct snapshot *snapshot = reader->snapshot;
 
@@ -334,10 +335,10 @@ static bool read_end(struct reader *reader, struct cursor *in)
 	       reader->flags != ~UINT64_C(0);
 }
 
-bool snapshot_read_entry(struct reader *reader, enum snapshot_part part,
-			 struct cursor *in)
+bool snapshot_read_entry(struct snapshot_reader *reader,
+			 enum snapshot_part part, struct cursor *in)
 {
-	static bool (*const readers[PARTS])(struct reader *,
+	static bool (*const readers[PARTS])(struct snapshot_reader *,
 					    struct cursor *) = {
 		[PART_NAMES] = read_name,       [PART_PROCESS] = read_process,
 		[PART_MAPPINGS] = read_mapping, [PART_ARENAS] = read_arena,

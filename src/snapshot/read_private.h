@@ -9,7 +9,7 @@
 #include "snapshot/snapshot.h"
 
 /* A file that is being read: nothing in it is believed. */
-struct reader {
+struct snapshot_reader {
 	struct snapshot *snapshot;
 	struct kept_names *kept;
 	uint64_t flags;          /* of the process; until then, ~0 */
@@ -22,7 +22,7 @@ struct reader {
 
 /* One entry of a part; false when it makes no sense. The number of the part is
    one that there is. */
-bool snapshot_read_entry(struct reader *reader, enum snapshot_part part,
-			 struct cursor *in);
+bool snapshot_read_entry(struct snapshot_reader *reader,
+			 enum snapshot_part part, struct cursor *in);
 
 #endif

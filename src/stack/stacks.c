@@ -13,7 +13,7 @@
  */
 #define FIRST_NODE 4
 
-struct node {
+struct stack_node {
 	stack_id outer;
 	uint32_t frame;
 };
@@ -28,7 +28,7 @@ struct stacks {
 	size_t frame_count;
 	size_t frame_room;
 	struct idset frame_set;
-	struct node **chunks;
+	struct stack_node **chunks;
 	size_t chunk_count;
 	size_t chunk_room;
 	uint32_t node_count; /* from FIRST_NODE on */
@@ -144,7 +144,7 @@ uint32_t stacks_frame_number(struct stacks *stacks, const struct frame *frame)
 
 /* ---- the trie ---- */
 
-static struct node *node_of(const struct stacks *stacks, stack_id id)
+static struct stack_node *node_of(const struct stacks *stacks, stack_id id)
 {
 	uint32_t index = id - FIRST_NODE;
 
@@ -156,7 +156,7 @@ static bool is_node(stack_id id)
 	return id >= FIRST_NODE;
 }
 
-static uint64_t hash_node(const struct node *node)
+static uint64_t hash_node(const struct stack_node *node)
 {
 	return idset_mix((uint64_t)node->outer << 32 | node->frame);
 }
@@ -168,14 +168,14 @@ static uint64_t node_hash(const void *owner, uint32_t id)
 
 static bool node_equal(const void *owner, uint32_t id, const void *key)
 {
-	const struct node *a = node_of(owner, id), *b = key;
+	const struct stack_node *a = node_of(owner, id), *b = key;
 
 	return a->outer == b->outer && a->frame == b->frame;
 }
 
 static const struct idset_ops node_ops = { node_equal, node_hash };
 
-static stack_id add_node(struct stacks *stacks, const struct node *node)
+static stack_id add_node(struct stacks *stacks, const struct stack_node *node)
 {
 	stack_id id = stacks->node_count;
 
@@ -186,7 +186,7 @@ static stack_id add_node(struct stacks *stacks, const struct node *node)
 				       &stacks->chunk_room,
 				       sizeof(*stacks->chunks));
 		stacks->chunks[stacks->chunk_count++] =
-			xmalloc(CHUNK_NODES * sizeof(struct node));
+			xmalloc(CHUNK_NODES * sizeof(struct stack_node));
 	}
 	stacks->node_count++;
 	*node_of(stacks, id) = *node;
@@ -201,7 +201,7 @@ stack_id stacks_begin(enum stack_end end)
 stack_id stacks_extend(struct stacks *stacks, stack_id outer,
 		       uint32_t frame_number)
 {
-	const struct node node = { outer, frame_number };
+	const struct stack_node node = { outer, frame_number };
 	const uint64_t hash = hash_node(&node);
 	stack_id id =
 		idset_find(&stacks->node_set, &node_ops, stacks, &node, hash);
@@ -233,7 +233,7 @@ size_t stacks_frames(const struct stacks *stacks, stack_id stack,
 	size_t count = 0;
 
 	for (; is_node(stack) && count < room; count++) {
-		const struct node *node = node_of(stacks, stack);
+		const struct stack_node *node = node_of(stacks, stack);
 
 		ret[count] = stacks->frames[node->frame];
 		stack = node->outer;
@@ -274,7 +274,7 @@ size_t stacks_nodes(const struct stacks *stacks)
 
 size_t stacks_bytes(const struct stacks *stacks)
 {
-	return stacks->chunk_count * CHUNK_NODES * sizeof(struct node) +
+	return stacks->chunk_count * CHUNK_NODES * sizeof(struct stack_node) +
 	       stacks->chunk_room * sizeof(*stacks->chunks) +
 	       stacks->node_set.room * sizeof(*stacks->node_set.slots) +
 	       stacks->frame_room * sizeof(*stacks->frames) +

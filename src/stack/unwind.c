@@ -70,14 +70,14 @@ static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
 }
 
 /* What a frame can be found by; the next one is found by one of these. */
-struct position {
+struct unwind_position {
 	struct code_site *site;
 	enum frame_method method; /* that this one was found by */
 	bool exact;
 };
 
 static enum step step_without_tables(struct walk *walk,
-				     struct position *position)
+				     struct unwind_position *position)
 {
 	enum step step;
 
@@ -100,7 +100,8 @@ static enum step step_without_tables(struct walk *walk,
 	return step;
 }
 
-static enum step step_outward(struct walk *walk, struct position *position)
+static enum step step_outward(struct walk *walk,
+			      struct unwind_position *position)
 {
 	const struct unwind_row *row = position->site->row;
 	enum step step;
@@ -125,7 +126,8 @@ static bool is_end_mark(const struct walk *walk)
  * In a system call the task stands behind the instruction that has made it:
  * where a function ends there, the tables of that instruction are those.
  */
-static void find_system_call(struct walk *walk, struct position *position)
+static void find_system_call(struct walk *walk,
+			     struct unwind_position *position)
 {
 	struct code_site *site;
 
@@ -139,7 +141,8 @@ static void find_system_call(struct walk *walk, struct position *position)
 }
 
 /* The frame at which the registers are now. False when that is no code. */
-static bool arrive(struct walk *walk, struct position *position, bool at_entry)
+static bool arrive(struct walk *walk, struct unwind_position *position,
+		   bool at_entry)
 {
 	const struct code_site *site;
 
@@ -172,7 +175,7 @@ static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
 				   bool at_entry, unsigned *count_ret)
 {
 	struct walk *walk = &unwinder->walk;
-	struct position position = { .method = FRAME_INNERMOST };
+	struct unwind_position position = { .method = FRAME_INNERMOST };
 	enum step step;
 
 	*count_ret = 0;

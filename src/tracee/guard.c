@@ -24,7 +24,7 @@
 #include "tracee/stop.h"
 
 struct guard {
-	struct shared *shared;
+	struct guardian_memory *shared;
 	int socket;
 	pthread_mutex_t lock;   /* of the next, and of what is in the socket */
 	int mems[SPACES_MAX];   /* /proc/PID/mem, or -1 */
@@ -94,7 +94,7 @@ static void close_gate(const struct note *note, int mem)
 
 static void restore_some(struct guard *guard, bool gates)
 {
-	struct shared *shared = guard->shared;
+	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
 
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
@@ -162,7 +162,7 @@ static bool is_held_up(pid_t tid)
  */
 static void relieve(struct guard *guard)
 {
-	const struct shared *shared = guard->shared;
+	const struct guardian_memory *shared = guard->shared;
 
 	pthread_mutex_lock(&guard->lock);
 	(void)receive_waiting(guard);
@@ -173,7 +173,7 @@ static void relieve(struct guard *guard)
 		kill(shared->calltrap, SIGCONT);
 }
 
-static bool has_tasks(const struct shared *shared)
+static bool has_tasks(const struct guardian_memory *shared)
 {
 	uint32_t i;
 
@@ -233,7 +233,7 @@ static void stop_task(struct standing *task)
  */
 static void stop_likely(struct guard *guard)
 {
-	struct shared *shared = guard->shared;
+	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
 
 	for (i = 0; i < RESUMED_MAX; i++) {
@@ -264,7 +264,7 @@ static bool may_stand_behind_one(pid_t tid)
 
 static void stop_others(struct guard *guard)
 {
-	struct shared *shared = guard->shared;
+	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
 
 	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
@@ -279,7 +279,7 @@ static void stop_others(struct guard *guard)
 static bool was_trapped(const struct guard *guard, uint64_t address,
 			bool stands)
 {
-	const struct shared *shared = guard->shared;
+	const struct guardian_memory *shared = guard->shared;
 	uint32_t i;
 
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
@@ -309,7 +309,7 @@ static bool seize(pid_t tid)
  */
 static size_t seize_chosen(struct guard *guard)
 {
-	struct shared *shared = guard->shared;
+	struct guardian_memory *shared = guard->shared;
 	size_t count = 0;
 	uint32_t i;
 
@@ -328,7 +328,7 @@ static size_t seize_chosen(struct guard *guard)
 	return count;
 }
 
-static bool is_job_stopped(const struct shared *shared, pid_t pid)
+static bool is_job_stopped(const struct guardian_memory *shared, pid_t pid)
 {
 	uint32_t i;
 
@@ -342,7 +342,7 @@ static bool is_job_stopped(const struct shared *shared, pid_t pid)
 /* But not who was stopped by somebody else before. */
 static void let_processes_go_on(struct guard *guard)
 {
-	struct shared *shared = guard->shared;
+	struct guardian_memory *shared = guard->shared;
 	pid_t last = 0;
 	uint32_t i;
 
@@ -359,7 +359,7 @@ static void let_processes_go_on(struct guard *guard)
 
 static struct standing *find_chosen(struct guard *guard, pid_t tid)
 {
-	struct shared *shared = guard->shared;
+	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
 
 	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
@@ -490,7 +490,7 @@ static void *await_death(void *argument)
  * In a session of its own: what is sent to calltrap's process group is not for
  * it. Pipes that calltrap writes to must end with calltrap.
  */
-void guard_run(struct shared *shared, int socket)
+void guard_run(struct guardian_memory *shared, int socket)
 {
 	const struct sched_param priority = { .sched_priority = 1 };
 	struct guard guard = {

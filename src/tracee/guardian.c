@@ -14,7 +14,7 @@
 #include "tracee/guardian_private.h"
 
 struct guardian {
-	struct shared *shared;
+	struct guardian_memory *shared;
 	int socket;
 	uint32_t next_task;
 	uint32_t first_free; /* a list of notes; see next_free */
@@ -70,7 +70,7 @@ static bool send_order(struct guardian *guardian, enum order order, int space,
 	return send_message(guardian, &header) == sizeof(message);
 }
 
-static bool hold(struct shared *shared)
+static bool hold(struct guardian_memory *shared)
 {
 	pthread_mutexattr_t attributes;
 
@@ -86,7 +86,7 @@ static bool hold(struct shared *shared)
 struct guardian *guardian_start(void)
 {
 	struct guardian *guardian;
-	struct shared *shared;
+	struct guardian_memory *shared;
 	int sockets[2];
 	pid_t pid;
 
@@ -160,7 +160,7 @@ void guardian_drop_space(struct guardian *guardian, int space)
 
 static int take_note(struct guardian *guardian)
 {
-	struct shared *shared = guardian->shared;
+	struct guardian_memory *shared = guardian->shared;
 	uint32_t first = guardian->first_free;
 
 	if (first) {
@@ -222,7 +222,7 @@ void guardian_unnote(struct guardian *guardian, int number)
 
 int guardian_add_task(struct guardian *guardian, int pid, int tid)
 {
-	struct shared *shared;
+	struct guardian_memory *shared;
 	uint32_t i;
 
 	if (!guardian)
@@ -265,7 +265,7 @@ void guardian_mark_stopped(struct guardian *guardian, int place, bool stopped)
 
 void guardian_mark_resumed(struct guardian *guardian, int place)
 {
-	struct shared *shared;
+	struct guardian_memory *shared;
 
 	if (!guardian || place < 0)
 		return;

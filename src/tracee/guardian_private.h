@@ -37,7 +37,7 @@ struct standing {
 };
 
 /* What both processes see. */
-struct shared {
+struct guardian_memory {
 	pthread_mutex_t alive; /* held by calltrap as long as it lives */
 	volatile bool dismissed;
 	int32_t calltrap;        /* its number, and … */
@@ -67,6 +67,6 @@ union control {
 };
 
 /* The life of the guardian; orders come through the socket. */
-void guard_run(struct shared *shared, int socket) NO_RETURN;
+void guard_run(struct guardian_memory *shared, int socket) NO_RETURN;
 
 #endif

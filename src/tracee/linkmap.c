@@ -16,7 +16,7 @@
 #define UNEXPLAINED_MAX 64
 
 /* One reading of the lists. */
-struct reading {
+struct linkmap_reading {
 	struct space *space;
 	struct procfs_maps *maps; /* read when first needed */
 	unsigned unexplained;     /* entries */
@@ -83,7 +83,7 @@ static struct module *open_module(struct space *space,
 }
 
 /* A module that is in the list for the first time. */
-static struct module *new_module(struct reading *reading,
+static struct module *new_module(struct linkmap_reading *reading,
 				 const struct link_entry *entry)
 {
 	struct space *space = reading->space;
@@ -118,8 +118,8 @@ static struct module *known_module(struct space *space,
 	return module;
 }
 
-static void visit_entry(struct reading *reading, const struct link_entry *entry,
-			unsigned link_namespace)
+static void visit_entry(struct linkmap_reading *reading,
+			const struct link_entry *entry, unsigned link_namespace)
 {
 	struct module *module = known_module(reading->space, entry);
 
@@ -134,7 +134,7 @@ static void visit_entry(struct reading *reading, const struct link_entry *entry,
 
 static int read_lists(struct space *space, const struct rendezvous *first)
 {
-	struct reading reading = { .space = space };
+	struct linkmap_reading reading = { .space = space };
 	struct rdebug_walk walk;
 	struct link_entry entry;
 	int more;

@@ -10,7 +10,7 @@
 enum { SIZE = 4 };
 
 /* A copy that is being written. No register is free to be used for it. */
-struct copy {
+struct relocation {
 	const struct insn *insn;
 	uint32_t original;
 	taddr_t to;
@@ -20,7 +20,7 @@ struct copy {
 	int err;
 };
 
-static void put(struct copy *copy, uint32_t word, int resume)
+static void put(struct relocation *copy, uint32_t word, int resume)
 {
 	memcpy(copy->bytes + copy->size, &word, SIZE);
 	memset(copy->resume + copy->size, -1, SIZE);
@@ -29,7 +29,7 @@ static void put(struct copy *copy, uint32_t word, int resume)
 }
 
 /* In units of 4 bytes, a number of so many bits. */
-static uint32_t field(struct copy *copy, taddr_t target, unsigned width)
+static uint32_t field(struct relocation *copy, taddr_t target, unsigned width)
 {
 	int64_t distance = (int64_t)(target - (copy->to + copy->size));
 	int64_t limit = INT64_C(2) << width;
@@ -39,13 +39,13 @@ static uint32_t field(struct copy *copy, taddr_t target, unsigned width)
 	return (uint32_t)(distance / SIZE) & ((UINT32_C(1) << width) - 1);
 }
 
-static void put_jump(struct copy *copy, taddr_t target, int resume)
+static void put_jump(struct relocation *copy, taddr_t target, int resume)
 {
 	put(copy, 0x14000000 | field(copy, target, 26), resume);
 }
 
 /* The same instruction, with another distance in its bits from 5 on. */
-static void put_aimed(struct copy *copy, taddr_t target, unsigned width,
+static void put_aimed(struct relocation *copy, taddr_t target, unsigned width,
 		      int resume)
 {
 	const uint32_t mask = ((UINT32_C(1) << width) - 1) << 5;
@@ -54,7 +54,7 @@ static void put_aimed(struct copy *copy, taddr_t target, unsigned width,
 	    resume);
 }
 
-static void put_way_back(struct copy *copy)
+static void put_way_back(struct relocation *copy)
 {
 	put_jump(copy, copy->insn->address + SIZE, SIZE);
 }
@@ -63,7 +63,7 @@ static void put_way_back(struct copy *copy)
  * A branch over the way back, to a jump that reaches farther. Who stands there
  * may as well run the original again: it changes nothing.
  */
-static void put_conditional(struct copy *copy, unsigned width)
+static void put_conditional(struct relocation *copy, unsigned width)
 {
 	put_aimed(copy, copy->to + copy->size + 2 * SIZE, width, 0);
 	put_way_back(copy);
@@ -71,7 +71,7 @@ static void put_conditional(struct copy *copy, unsigned width)
 }
 
 /* Until it jumps, another run of the original makes the same of x30. */
-static void put_call(struct copy *copy)
+static void put_call(struct relocation *copy)
 {
 	const taddr_t behind = copy->insn->address + SIZE;
 
@@ -82,7 +82,7 @@ static void put_call(struct copy *copy)
 	put(copy, (uint32_t)(behind >> 32), -1);
 }
 
-static void put_address(struct copy *copy)
+static void put_address(struct relocation *copy)
 {
 	const bool pages = is_adrp(copy->original);
 	const taddr_t target = (taddr_t)copy->insn->op.immediate;
@@ -104,7 +104,7 @@ int aarch64_insn_relocate(const struct insn *insn, taddr_t to,
 			  uint8_t ret[INSN_COPY_MAX],
 			  int8_t resume_ret[INSN_COPY_MAX])
 {
-	struct copy copy = { insn, 0, to, ret, resume_ret, 0, 0 };
+	struct relocation copy = { insn, 0, to, ret, resume_ret, 0, 0 };
 
 	memcpy(&copy.original, insn->bytes, SIZE);
 	if (to % SIZE)

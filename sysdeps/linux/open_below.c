@@ -23,7 +23,7 @@
  * Where the walk is: the folders on the way, the root first. ".." is the one
  * before, whatever was moved meanwhile.
  */
-struct walk {
+struct path_walk {
 	int *folders;
 	size_t depth;
 	char *rest;     /* of the path */
@@ -31,24 +31,24 @@ struct walk {
 	int flags;
 };
 
-static void leave_folder(struct walk *walk)
+static void leave_folder(struct path_walk *walk)
 {
 	close(walk->folders[--walk->depth]);
 }
 
-static void go_up(struct walk *walk)
+static void go_up(struct path_walk *walk)
 {
 	if (walk->depth > 1)
 		leave_folder(walk);
 }
 
-static void go_to_root(struct walk *walk)
+static void go_to_root(struct path_walk *walk)
 {
 	while (walk->depth > 1)
 		leave_folder(walk);
 }
 
-static int enter(struct walk *walk, int fd)
+static int enter(struct path_walk *walk, int fd)
 {
 	if (walk->depth == DEPTH_MAX)
 		return -ENAMETOOLONG;
@@ -59,7 +59,7 @@ static int enter(struct walk *walk, int fd)
 }
 
 /* What a link says stands in its place. */
-static int follow(struct walk *walk, int link)
+static int follow(struct path_walk *walk, int link)
 {
 	char target[PATH_MAX];
 	ssize_t length = readlinkat(link, "", target, sizeof(target) - 1);
@@ -84,7 +84,7 @@ static int follow(struct walk *walk, int link)
  * Takes the next part off the path; true: it was the last. Behind a slash at the
  * end there is one more, which is empty: the folder itself.
  */
-static bool take(struct walk *walk, char *name)
+static bool take(struct path_walk *walk, char *name)
 {
 	size_t before = strspn(walk->rest, "/");
 	size_t length = strcspn(walk->rest + before, "/");
@@ -97,7 +97,7 @@ static bool take(struct walk *walk, char *name)
 }
 
 /* One part of the path. 0: go on; 1: *found_ret is what was looked for. */
-static int step(struct walk *walk, int *found_ret)
+static int step(struct path_walk *walk, int *found_ret)
 {
 	char name[PATH_MAX + 1];
 	bool last = take(walk, name);
@@ -128,7 +128,7 @@ static int step(struct walk *walk, int *found_ret)
 	return err;
 }
 
-static int run(struct walk *walk)
+static int run(struct path_walk *walk)
 {
 	int found = -1, err = 0;
 
@@ -155,7 +155,7 @@ static int only_folder(int fd, int flags)
 
 int open_below_by_steps(int root, const char *path, int flags)
 {
-	struct walk walk = { .flags = flags };
+	struct path_walk walk = { .flags = flags };
 	int fd = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)

@@ -136,13 +136,13 @@ static const struct file_names version_names[] = {
 };
 
 /* A group whose files are read. */
-struct group {
+struct vitals_cgroup {
 	const char *root;
 	const struct file_names *names;
 	struct cgroup_folder folder;
 };
 
-static bool read_number(const struct group *group, const char *name,
+static bool read_number(const struct vitals_cgroup *group, const char *name,
 			uint64_t *ret)
 {
 	FILE *file CLEANUP(file_close_cleanup) =
@@ -163,7 +163,7 @@ static bool find_kills(FILE *file, uint64_t *ret)
 }
 
 /* What is seen through the process itself goes with it. */
-static void read_kills(const struct group *group, struct vitals *ret)
+static void read_kills(const struct vitals_cgroup *group, struct vitals *ret)
 {
 	const char *name = group->names->events;
 	FILE *file CLEANUP(file_close_cleanup) =
@@ -202,7 +202,7 @@ static uint64_t find_number(FILE *file, const char *name)
 }
 
 /* What the kernel can write elsewhere, if there is a place for it. */
-static uint64_t swap_room(const struct group *group)
+static uint64_t swap_room(const struct vitals_cgroup *group)
 {
 	FILE *file CLEANUP(file_close_cleanup) =
 		open_file(group->root, "/proc/meminfo");
@@ -222,7 +222,7 @@ static uint64_t swap_room(const struct group *group)
  * What the kernel can take back: pages of files. Of those that are in use not
  * all: the program would do nothing but fetch them again.
  */
-static uint64_t file_room(const struct group *group)
+static uint64_t file_room(const struct vitals_cgroup *group)
 {
 	FILE *file CLEANUP(file_close_cleanup) =
 		cgroup_folder_open(&group->folder, group->root, "memory.stat");
@@ -232,7 +232,7 @@ static uint64_t file_room(const struct group *group)
 		      0;
 }
 
-static void take_room(const struct group *group, uint64_t room,
+static void take_room(const struct vitals_cgroup *group, uint64_t room,
 		      struct vitals *ret)
 {
 	char seer[32] = "";
@@ -248,7 +248,7 @@ static void take_room(const struct group *group, uint64_t room,
 		 group->folder.path);
 }
 
-static void take_limit(const struct group *group, struct vitals *ret)
+static void take_limit(const struct vitals_cgroup *group, struct vitals *ret)
 {
 	uint64_t limit, usage = 0;
 
@@ -264,7 +264,7 @@ static void take_limit(const struct group *group, struct vitals *ret)
 }
 
 /* The groups from the process's own up to the root, or what we see of it. */
-static void climb(struct group *group, struct vitals *ret)
+static void climb(struct vitals_cgroup *group, struct vitals *ret)
 {
 	read_kills(group, ret);
 	do
@@ -275,7 +275,7 @@ static void climb(struct group *group, struct vitals *ret)
 static void read_group(const char *root, pid_t pid, unsigned version,
 		       const char *name, struct vitals *ret)
 {
-	struct group group = { root, &version_names[version], { 0 } };
+	struct vitals_cgroup group = { root, &version_names[version], { 0 } };
 
 	if (cgroup_folder_find(&group.folder, root, pid, version, name)) {
 		ret->cgroup_version = version;

@@ -3,13 +3,13 @@
 
 #include "sysdeps/x86/registers.h"
 
-struct known {
+struct known_mnemonic {
 	uint16_t mnemonic;
 	uint8_t kind;
 	uint8_t condition;
 };
 
-static const struct known known[] = {
+static const struct known_mnemonic known[] = {
 	{ ZYDIS_MNEMONIC_NOP, X86_NOP, 0 },
 	{ ZYDIS_MNEMONIC_ENDBR32, X86_NOP, 0 },
 	{ ZYDIS_MNEMONIC_ENDBR64, X86_NOP, 0 },
@@ -60,7 +60,7 @@ static const struct known known[] = {
 	{ ZYDIS_MNEMONIC_LOOPNE, X86_LOOP, X86_LOOP_NOT_EQUAL },
 };
 
-static const struct known *known_find(ZydisMnemonic mnemonic)
+static const struct known_mnemonic *known_find(ZydisMnemonic mnemonic)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (known[i].mnemonic == mnemonic)
@@ -303,7 +303,7 @@ bool x86_operands_take(struct x86_decoding *d)
 	const ZydisInstructionAttributes locking = ZYDIS_ATTRIB_HAS_LOCK |
 						   ZYDIS_ATTRIB_HAS_XACQUIRE |
 						   ZYDIS_ATTRIB_HAS_XRELEASE;
-	const struct known *k = known_find(d->zydis.mnemonic);
+	const struct known_mnemonic *k = known_find(d->zydis.mnemonic);
 
 	if (!k || d->zydis.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY ||
 	    (d->zydis.attributes & locking))

@@ -9,7 +9,7 @@
 #include "base/printable.h"
 #include "base/xalloc.h"
 
-struct shown {
+struct shown_name {
 	const struct function *function;
 	char *name;
 	char *full;
@@ -19,8 +19,8 @@ struct shown {
 struct names {
 	struct names_options options;
 	struct demangler demangler;
-	struct shown *shown;
-	struct shown *last; /* loops call the same function again */
+	struct shown_name *shown;
+	struct shown_name *last; /* loops call the same function again */
 };
 
 struct names *names_new(const struct names_options *options)
@@ -35,7 +35,7 @@ struct names *names_new(const struct names_options *options)
 
 void names_free(struct names *names)
 {
-	struct shown *shown, *next;
+	struct shown_name *shown, *next;
 
 	if (!names)
 		return;
@@ -118,9 +118,10 @@ static char *full_name(const struct names *names,
 	return text.text ? text.text : xstrdup("");
 }
 
-static struct shown *find(struct names *names, const struct function *function)
+static struct shown_name *find(struct names *names,
+			       const struct function *function)
 {
-	struct shown *shown = names->last;
+	struct shown_name *shown = names->last;
 
 	if (shown && shown->function == function)
 		return shown;

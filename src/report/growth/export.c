@@ -174,14 +174,14 @@ static void add_path(const char *pattern, const char *word, struct strbuf *out)
 	}
 }
 
-struct format {
+struct growth_format {
 	enum heap_file file;
 	void (*make)(const struct heap_export *export, enum growth_kind kind,
 		     struct strbuf *out);
 };
 
 static void write_one(const struct heap_export *export, enum growth_kind kind,
-		      const struct format *format,
+		      const struct growth_format *format,
 		      const struct export_errors *errors)
 {
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
@@ -196,7 +196,7 @@ static void write_one(const struct heap_export *export, enum growth_kind kind,
 void growth_export_write(const struct heap_export *export,
 			 const struct export_errors *errors)
 {
-	static const struct format formats[] = {
+	static const struct growth_format formats[] = {
 		{ HEAP_FILE_FOLDED, growth_folded_make },
 		{ HEAP_FILE_SVG, growth_svg_make },
 		{ HEAP_FILE_PPROF, growth_pprof_make },

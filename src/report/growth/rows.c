@@ -10,12 +10,13 @@
 #include "growth/caller.h"
 
 /* Rows while they are gathered. */
-struct gathering {
+struct growth_gathering {
 	const struct heap_report_config *config;
 	struct growth_row *rows; /* by name */
 };
 
-static struct growth_row *row_named(struct gathering *g, const char *name)
+static struct growth_row *row_named(struct growth_gathering *g,
+				    const char *name)
 {
 	struct growth_row *row;
 
@@ -30,7 +31,7 @@ static struct growth_row *row_named(struct gathering *g, const char *name)
 }
 
 /* The C library itself, and nobody behind it. */
-static void add_library(const struct gathering *g, stack_id stack,
+static void add_library(const struct growth_gathering *g, stack_id stack,
 			struct strbuf *out)
 {
 	struct frame frame;
@@ -47,8 +48,8 @@ static const char *library_of(const struct frame_name *name)
 	return *name->library ? file_base_name(name->library) : "(no library)";
 }
 
-static void add_place(const struct gathering *g, const struct growth_site *site,
-		      struct strbuf *out)
+static void add_place(const struct growth_gathering *g,
+		      const struct growth_site *site, struct strbuf *out)
 {
 	struct frame frame;
 	const struct frame_name *name = growth_caller(g->config->stacks,
@@ -71,7 +72,7 @@ static void add_place(const struct gathering *g, const struct growth_site *site,
 		strbuf_puts(out, library_of(name));
 }
 
-static void add_site(struct gathering *g, const struct growth_site *site)
+static void add_site(struct growth_gathering *g, const struct growth_site *site)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	const enum heap_by by = g->config->options->by;
@@ -122,7 +123,7 @@ static int by_back(const void *a, const void *b)
 	return result ? result : compare(y->key, x->key);
 }
 
-static struct growth_rows take_over(struct gathering *g)
+static struct growth_rows take_over(struct growth_gathering *g)
 {
 	enum heap_order order = g->config->options->order;
 	struct growth_rows result = {
@@ -144,7 +145,7 @@ struct growth_rows growth_rows_of(const struct heap_report_config *config,
 				  const struct growth *growth,
 				  enum growth_kind kind)
 {
-	struct gathering g = { .config = config };
+	struct growth_gathering g = { .config = config };
 
 	for (size_t i = 1; i <= growth_site_count(growth); i++) {
 		const struct growth_site *site = growth_site(growth, i);

@@ -141,7 +141,7 @@ static int add_back_row(const struct heap_text *text,
 	return err ? err : add_stack(text, row);
 }
 
-struct table {
+struct growth_table {
 	const char *heading;
 	int (*add)(const struct heap_text *text, const struct growth_row *row);
 	uint64_t (*bytes)(const struct growth_row *row);
@@ -168,14 +168,14 @@ static bool has_given_back(const struct growth_row *row)
 	return row->back_calls != 0;
 }
 
-static const struct table grown = {
+static const struct growth_table grown = {
 	"bytes still there        grown by     pages     calls  what",
 	add_row,
 	bytes_there,
 	has_grown,
 };
 
-static const struct table given_back = {
+static const struct growth_table given_back = {
 	"      given back     pages     calls  by",
 	add_back_row,
 	bytes_back,
@@ -195,7 +195,8 @@ static int add_rest(const struct heap_text *text, uint64_t rows, uint64_t bytes)
 	return heap_text_end_line(text);
 }
 
-static int add_table(const struct heap_text *text, const struct table *table,
+static int add_table(const struct heap_text *text,
+		     const struct growth_table *table,
 		     const struct growth_rows *rows)
 {
 	const unsigned top = text->config->options->top;

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 
-struct pattern {
+struct component_pattern {
 	char *text;
 	unsigned component;
 };
@@ -19,7 +19,7 @@ struct pattern {
 struct components {
 	char **names;
 	size_t name_count, name_room;
-	struct pattern *patterns;
+	struct component_pattern *patterns;
 	size_t pattern_count, pattern_room;
 };
 
@@ -34,10 +34,11 @@ static void add_patterns(struct components *all, char *words)
 		all->patterns = xgrow(all->patterns, all->pattern_count,
 				      &all->pattern_room,
 				      sizeof(*all->patterns));
-		all->patterns[all->pattern_count++] = (struct pattern){
-			.text = xstrdup(word),
-			.component = all->name_count,
-		};
+		all->patterns[all->pattern_count++] =
+			(struct component_pattern){
+				.text = xstrdup(word),
+				.component = all->name_count,
+			};
 	}
 }
 

@@ -16,27 +16,27 @@
  */
 #define HELD 64 /* as page.js has it */
 
-struct known {
+struct numbered_text {
 	char *text; /* of a frame, or a path */
 	uint32_t number;
 	UT_hash_handle hh;
 };
 
-struct numbers {
-	struct known *table;
+struct numbered_texts {
+	struct numbered_text *table;
 	json_t *list;
 };
 
-struct page {
+struct diff_page {
 	const struct heap_diff *diff;
-	struct numbers frames, files;
+	struct numbered_texts frames, files;
 };
 
 /* The number of a text; whether it is a new one. */
-static struct known *number_of(struct numbers *numbers, const char *text,
-			       bool *new_ret)
+static struct numbered_text *number_of(struct numbered_texts *numbers,
+				       const char *text, bool *new_ret)
 {
-	struct known *known;
+	struct numbered_text *known;
 
 	HASH_FIND_STR(numbers->table, text, known);
 	*new_ret = !known;
@@ -50,9 +50,9 @@ static struct known *number_of(struct numbers *numbers, const char *text,
 	return known;
 }
 
-static void free_numbers(struct numbers *numbers)
+static void free_numbers(struct numbered_texts *numbers)
 {
-	struct known *known, *next;
+	struct numbered_text *known, *next;
 
 	HASH_ITER(hh, numbers->table, known, next) {
 		HASH_DEL(numbers->table, known);
@@ -61,10 +61,10 @@ static void free_numbers(struct numbers *numbers)
 	}
 }
 
-static json_int_t file_number(struct page *page, const char *file)
+static json_int_t file_number(struct diff_page *page, const char *file)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	struct known *known;
+	struct numbered_text *known;
 	bool is_new;
 
 	if (!*file)
@@ -77,13 +77,13 @@ static json_int_t file_number(struct page *page, const char *file)
 	return known->number;
 }
 
-static json_t *frame_number(struct page *page, const char *function,
+static json_t *frame_number(struct diff_page *page, const char *function,
 			    const char *file, uint64_t line)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
 	json_int_t number = file_number(page, file);
-	struct known *known;
+	struct numbered_text *known;
 	bool is_new;
 
 	names_escape(&name, *function ? function : "?");
@@ -98,7 +98,8 @@ static json_t *frame_number(struct page *page, const char *function,
 	return json_integer(known->number);
 }
 
-static json_t *stack_of(struct page *page, const struct profile_sample *sample)
+static json_t *stack_of(struct diff_page *page,
+			const struct profile_sample *sample)
 {
 	CLEANUP(strbuf_fini) struct strbuf allocator = { 0 };
 	json_t *stack = json_array();
@@ -156,7 +157,7 @@ static json_t *pair(const struct diff_amount *amount)
 			 json_number(amount->bytes));
 }
 
-static json_t *sites_of(struct page *page)
+static json_t *sites_of(struct diff_page *page)
 {
 	const struct diff_site *site, *next;
 	json_t *sites = json_array();
@@ -201,7 +202,7 @@ static void add_facts(const struct heap_diff *diff, struct strbuf *out)
 	strbuf_puts(out, ". Made by " PACKAGE_STRING ".");
 }
 
-static json_t *data_of(struct page *page, const char *old, const char *new)
+static json_t *data_of(struct diff_page *page, const char *old, const char *new)
 {
 	CLEANUP(strbuf_fini) struct strbuf title = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf facts = { 0 };
@@ -222,7 +223,7 @@ static json_t *data_of(struct page *page, const char *old, const char *new)
 void heap_diff_make_page(const struct heap_diff *diff, const char *old,
 			 const char *new, struct strbuf *out)
 {
-	struct page page = {
+	struct diff_page page = {
 		.diff = diff,
 		.frames = { .list = json_array() },
 		.files = { .list = json_array() },

@@ -6,14 +6,14 @@
 #include "report/page/page.h"
 #include "report/viewer/formats.h"
 
-struct format {
+struct heap_format {
 	const char *option;
 	void (*make)(const struct heap_export *export, struct strbuf *out);
 	bool of_blocks; /* has nothing of growth */
 	bool needs_timeline;
 };
 
-static const struct format formats[HEAP_FILES] = {
+static const struct heap_format formats[HEAP_FILES] = {
 	[HEAP_FILE_FOLDED] = { "--folded", heap_folded_make, true, false },
 	[HEAP_FILE_PPROF] = { "--pprof", heap_pprof_make, true, false },
 	[HEAP_FILE_CALLGRIND] = { "--callgrind", heap_callgrind_make, true,

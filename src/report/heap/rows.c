@@ -14,7 +14,7 @@
 #include "report/memory/names.h"
 
 /* Rows while they are gathered. */
-struct gathering {
+struct heap_gathering {
 	const struct heap_report_config *config;
 	const struct heap *heap;
 	const struct survey *survey;
@@ -25,7 +25,7 @@ struct gathering {
 };
 
 /* The row of that name; a new one if there is none. */
-static struct heap_row *row_named(struct gathering *g, const char *name)
+static struct heap_row *row_named(struct heap_gathering *g, const char *name)
 {
 	struct heap_row *row;
 
@@ -49,7 +49,7 @@ static void add_library(const struct site *site, struct strbuf *out)
 }
 
 /* Where the memory was wanted; NULL when that isn't known. */
-static const struct frame_name *place_of(const struct gathering *g,
+static const struct frame_name *place_of(const struct heap_gathering *g,
 					 const struct site *site,
 					 struct frame *frame_ret)
 {
@@ -66,7 +66,7 @@ static const struct frame_name *place_of(const struct gathering *g,
 }
 
 /* The function, or its line. */
-static void add_place(const struct gathering *g, const struct site *site,
+static void add_place(const struct heap_gathering *g, const struct site *site,
 		      struct strbuf *out)
 {
 	struct frame frame;
@@ -89,7 +89,7 @@ static void add_place(const struct gathering *g, const struct site *site,
 					     "(no library)");
 }
 
-static void set_place(const struct gathering *g, const struct site *site,
+static void set_place(const struct heap_gathering *g, const struct site *site,
 		      struct heap_row *row)
 {
 	struct frame frame;
@@ -102,8 +102,8 @@ static void set_place(const struct gathering *g, const struct site *site,
 	row->place = name && name->file ? name : NULL;
 }
 
-static void add_component(const struct gathering *g, const struct site *site,
-			  struct strbuf *out)
+static void add_component(const struct heap_gathering *g,
+			  const struct site *site, struct strbuf *out)
 {
 	unsigned number = site->component;
 
@@ -113,7 +113,7 @@ static void add_component(const struct gathering *g, const struct site *site,
 		strbuf_puts(out, "(other)");
 }
 
-static void add_name(const struct gathering *g, const struct site *site,
+static void add_name(const struct heap_gathering *g, const struct site *site,
 		     struct strbuf *out)
 {
 	switch (g->config->options->by) {
@@ -154,7 +154,7 @@ static void add_to(struct heap_sum *sum, const struct site *site,
 	}
 }
 
-static void judge(struct gathering *g, struct heap_row *row,
+static void judge(struct heap_gathering *g, struct heap_row *row,
 		  const struct site *site, const struct survey_site *ages)
 {
 	struct verdict verdict = g->verdicts[site->number - 1];
@@ -172,7 +172,7 @@ static void judge(struct gathering *g, struct heap_row *row,
 		row->verdict = verdict;
 }
 
-static void add_site(struct gathering *g, const struct site *site)
+static void add_site(struct heap_gathering *g, const struct site *site)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	const struct survey_site *ages = survey_site(g->survey, site);
@@ -204,7 +204,7 @@ static void add_site(struct gathering *g, const struct site *site)
 	judge(g, row, site, ages);
 }
 
-static void add_all_suppressed(struct gathering *g)
+static void add_all_suppressed(struct heap_gathering *g)
 {
 	struct suppressions *all = g->config->suppressions;
 	struct heap_sum *sums;
@@ -245,7 +245,7 @@ static void add_thread(const struct heap *heap, pid_t tid, struct strbuf *out)
 		strbuf_printf(out, " (%s)", name);
 }
 
-static void add_block(struct gathering *g, const struct heap_block *block)
+static void add_block(struct heap_gathering *g, const struct heap_block *block)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	uint64_t age = g->now > block->birth ? g->now - block->birth : 0;
@@ -270,7 +270,7 @@ static void add_block(struct gathering *g, const struct heap_block *block)
 	log_histogram_add(&row->sizes, block->size ? block->size - 1 : 0);
 }
 
-static void add_blocks(struct gathering *g)
+static void add_blocks(struct heap_gathering *g)
 {
 	struct heap_walk walk = { 0 };
 	struct heap_block block;
@@ -328,7 +328,7 @@ static int compare_rows(const void *a, const void *b, void *order)
 	return result ? result : by_order(x, y, *(enum heap_order *)order);
 }
 
-static void take_over(struct gathering *g)
+static void take_over(struct heap_gathering *g)
 {
 	enum heap_order order = g->config->options->order;
 	struct heap_rows *result = g->result;
@@ -353,12 +353,12 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 		survey_new(heap, now, config->options->older_than);
 	struct verdict *verdicts CLEANUP(xfree_cleanup) =
 		verdicts_of(heap, survey);
-	struct gathering g = { .config = config,
-			       .heap = heap,
-			       .survey = survey,
-			       .verdicts = verdicts,
-			       .now = now,
-			       .result = &result };
+	struct heap_gathering g = { .config = config,
+				    .heap = heap,
+				    .survey = survey,
+				    .verdicts = verdicts,
+				    .now = now,
+				    .result = &result };
 
 	if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE)
 		heap_names_prepare_all(config, heap, HEAP_CALLER_DEPTH);

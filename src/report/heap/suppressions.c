@@ -10,7 +10,7 @@
 #include "report/memory/names.h"
 
 /* Which patterns mean a name, worked out once. */
-struct known {
+struct judged_name {
 	const void *name; /* frame_name or family_function */
 	UT_hash_handle hh;
 	bool meant[]; /* by the pattern's number */
@@ -30,7 +30,7 @@ void suppression_fini(struct suppression *suppression)
 
 void suppressions_free(struct suppressions *all)
 {
-	struct known *known, *next;
+	struct judged_name *known, *next;
 
 	if (!all)
 		return;
@@ -98,10 +98,11 @@ static bool is_meant(const struct aliases *aliases, const char *pattern)
 	return false;
 }
 
-static const struct known *know(struct suppressions *all, const void *name,
-				const struct aliases *aliases)
+static const struct judged_name *
+know(struct suppressions *all, const void *name, const struct aliases *aliases)
 {
-	struct known *known = xcalloc(1, sizeof(*known) + all->pattern_count);
+	struct judged_name *known =
+		xcalloc(1, sizeof(*known) + all->pattern_count);
 	size_t number = 0;
 
 	known->name = name;
@@ -125,15 +126,15 @@ static void add_demangled(struct suppressions *all, const char *symbol,
 			cxx_name_shorten(ret[i]);
 }
 
-static const struct known *known_frame(struct suppressions *all,
-				       const void *key,
-				       const struct frame_name *name)
+static const struct judged_name *known_frame(struct suppressions *all,
+					     const void *key,
+					     const struct frame_name *name)
 {
 	const char *library = name->library ? name->library : "";
 	char *demangled[DEMANGLED] = { NULL };
 	struct aliases aliases = { { name->function, name->linkage,
 				     file_base_name(library) } };
-	const struct known *known;
+	const struct judged_name *known;
 
 	HASH_FIND_PTR(all->known, &key, known);
 	if (known)
@@ -152,11 +153,11 @@ static const struct known *known_frame(struct suppressions *all,
 
 /* All frames of a stack, the allocator first. */
 struct trace {
-	const struct known **list;
+	const struct judged_name **list;
 	size_t count, room;
 };
 
-static void add(struct trace *trace, const struct known *known)
+static void add(struct trace *trace, const struct judged_name *known)
 {
 	trace->list = xgrow(trace->list, trace->count, &trace->room,
 			    sizeof(*trace->list));
@@ -199,7 +200,7 @@ static bool matches(const struct suppression *suppression, size_t first,
 	return next == suppression->count;
 }
 
-struct search {
+struct suppression_search {
 	struct suppressions *all;
 	const struct heap_report_config *config;
 	const struct heap *heap;
@@ -208,7 +209,7 @@ struct search {
 
 static unsigned find(void *context, const struct site *site)
 {
-	struct search *search = context;
+	struct suppression_search *search = context;
 	struct suppressions *all = search->all;
 	struct trace trace;
 	unsigned found = 0;
@@ -232,7 +233,9 @@ void suppressions_apply(struct suppressions *all,
 			const struct heap_report_config *config,
 			struct heap *heap)
 {
-	struct search search = { .all = all, .config = config, .heap = heap };
+	struct suppression_search search = { .all = all,
+					     .config = config,
+					     .heap = heap };
 
 	heap_suppress(heap, find, &search);
 }

@@ -16,13 +16,13 @@ struct suppression {
 	unsigned count;
 };
 
-struct known;
+struct judged_name;
 
 struct suppressions {
 	struct suppression *list;
 	size_t count, room;
-	size_t pattern_count; /* of all lines */
-	struct known *known;  /* by name */
+	size_t pattern_count;      /* of all lines */
+	struct judged_name *known; /* by name */
 	struct demangler demangler;
 };
 

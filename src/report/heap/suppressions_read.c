@@ -12,14 +12,14 @@
 
 #define BLANKS " \t\r\n"
 
-struct reading {
+struct suppressions_reading {
 	struct mistakes mistakes;
 	unsigned line;
 	const char *begin; /* of the line */
 	const char *at;
 };
 
-static int refuse(struct reading *reading, const char *why)
+static int refuse(struct suppressions_reading *reading, const char *why)
 {
 	mistakes_tell(&reading->mistakes, reading->line,
 		      reading->at - reading->begin + 1, why);
@@ -32,7 +32,8 @@ static void add(struct suppression *ret, const struct strbuf *pattern)
 }
 
 /* LeakSanitizer's: a part of a name, whose ends may be said to be its. */
-static int read_part(struct reading *reading, struct suppression *ret)
+static int read_part(struct suppressions_reading *reading,
+		     struct suppression *ret)
 {
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	const char *text = reading->at + strspn(reading->at, BLANKS);
@@ -56,7 +57,8 @@ static int read_part(struct reading *reading, struct suppression *ret)
 }
 
 /* A word, or with blanks between quotes. */
-static int read_pattern(struct reading *reading, struct suppression *ret)
+static int read_pattern(struct suppressions_reading *reading,
+			struct suppression *ret)
 {
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	bool quoted = *reading->at == '"';
@@ -89,7 +91,8 @@ static const char *foreign(const char *text)
 	return NULL;
 }
 
-static int read_patterns(struct reading *reading, struct suppression *ret)
+static int read_patterns(struct suppressions_reading *reading,
+			 struct suppression *ret)
 {
 	const char *problem = foreign(reading->at);
 	int err = problem ? refuse(reading, problem) : 0;
@@ -110,8 +113,8 @@ static const char *control_in(const char *line, size_t length)
 	return NULL;
 }
 
-static void name_line(const struct reading *reading, const char *text,
-		      struct suppression *ret)
+static void name_line(const struct suppressions_reading *reading,
+		      const char *text, struct suppression *ret)
 {
 	int length = strlen(text);
 
@@ -121,8 +124,9 @@ static void name_line(const struct reading *reading, const char *text,
 			      reading->line, length, text);
 }
 
-static void read_line(struct suppressions *all, struct reading *reading,
-		      const char *line, size_t length)
+static void read_line(struct suppressions *all,
+		      struct suppressions_reading *reading, const char *line,
+		      size_t length)
 {
 	struct suppression found = { 0 };
 	const char *control = control_in(line, length);
@@ -156,7 +160,7 @@ static void read_line(struct suppressions *all, struct reading *reading,
 
 int suppressions_read(struct suppressions *all, const char *path)
 {
-	struct reading reading = {
+	struct suppressions_reading reading = {
 		.mistakes = { .path = path, .domain = DIAG_SESSION },
 	};
 	FILE *file = fopen(path, "re");

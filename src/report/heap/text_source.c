@@ -25,7 +25,7 @@ struct source_line {
 	uint64_t numbers[COLUMNS];
 };
 
-struct source_lines {
+struct hot_lines {
 	struct source_line *list;
 	size_t count;
 	uint64_t total[COLUMNS];
@@ -57,7 +57,7 @@ static bool is_shown(const struct heap_text *text, const struct heap_row *row,
 }
 
 /* A file's rows stand together, where its first one stood. */
-static size_t order_of(const struct source_lines *lines, const char *file)
+static size_t order_of(const struct hot_lines *lines, const char *file)
 {
 	for (size_t i = 0; i < lines->count; i++)
 		if (!strcmp(lines->list[i].file, file))
@@ -65,7 +65,7 @@ static size_t order_of(const struct source_lines *lines, const char *file)
 	return lines->count;
 }
 
-static void add_row(struct source_lines *lines, const struct heap_row *row,
+static void add_row(struct hot_lines *lines, const struct heap_row *row,
 		    bool shown)
 {
 	struct source_line *line = &lines->list[lines->count];
@@ -94,7 +94,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Several families may have acquired at one line. */
-static void merge(struct source_lines *lines)
+static void merge(struct hot_lines *lines)
 {
 	size_t kept = 0;
 
@@ -114,10 +114,10 @@ static void merge(struct source_lines *lines)
 	lines->count = kept;
 }
 
-static struct source_lines gather(const struct heap_text *text,
-				  const struct heap_rows *rows)
+static struct hot_lines gather(const struct heap_text *text,
+			       const struct heap_rows *rows)
 {
-	struct source_lines lines = {
+	struct hot_lines lines = {
 		.list = xcalloc(rows->count + 1, sizeof(*lines.list)),
 	};
 	size_t shown = 0;
@@ -261,8 +261,7 @@ static bool has_shown(const struct source_line *lines, size_t count)
 	return false;
 }
 
-static int put_head(const struct heap_text *text,
-		    const struct source_lines *lines)
+static int put_head(const struct heap_text *text, const struct hot_lines *lines)
 {
 	static const char *const titles[COLUMNS] = {
 		"curB", "curBk", "totB", "totBk", "totFdB", "totFdBk",
@@ -292,7 +291,7 @@ static int put_head(const struct heap_text *text,
 
 int heap_text_source(const struct heap_text *text, const struct heap_rows *rows)
 {
-	struct source_lines lines;
+	struct hot_lines lines;
 	size_t begin, end;
 	int err;
 

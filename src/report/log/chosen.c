@@ -25,7 +25,7 @@ struct kept {
 };
 
 /* A call that runs, and is held back or dropped. */
-struct held {
+struct held_line {
 	uint64_t id;
 	bool dropped;
 	struct kept kept;
@@ -43,7 +43,7 @@ struct chosen {
 	struct sink *sinks;
 	struct predicate *predicate;
 	struct print_limits limits;
-	struct held *held;
+	struct held_line *held;
 	struct told *told;
 };
 
@@ -294,9 +294,9 @@ static enum answer ask(struct chosen *chosen, const struct event *event,
 
 /* ---- events ---- */
 
-static struct held *hold(struct chosen *chosen, uint64_t id, bool dropped)
+static struct held_line *hold(struct chosen *chosen, uint64_t id, bool dropped)
 {
-	struct held *held = xcalloc(1, sizeof(*held));
+	struct held_line *held = xcalloc(1, sizeof(*held));
 
 	held->id = id;
 	held->dropped = dropped;
@@ -304,7 +304,7 @@ static struct held *hold(struct chosen *chosen, uint64_t id, bool dropped)
 	return held;
 }
 
-static void let_go(struct chosen *chosen, struct held *held)
+static void let_go(struct chosen *chosen, struct held_line *held)
 {
 	HASH_DEL(chosen->held, held);
 	while (held->kept.count)
@@ -315,7 +315,7 @@ static void let_go(struct chosen *chosen, struct held *held)
 
 static int on_begin(struct chosen *chosen, const struct event *event)
 {
-	struct held *held;
+	struct held_line *held;
 
 	switch (ask(chosen, event, NULL)) {
 	case ANSWER_YES:
@@ -332,7 +332,7 @@ static int on_begin(struct chosen *chosen, const struct event *event)
 
 /* As it was when it began. */
 static int pass_begin(struct chosen *chosen, const struct event *end,
-		      struct held *held)
+		      struct held_line *held)
 {
 	struct call call = *end->call;
 	const struct event event = {
@@ -349,7 +349,7 @@ static int pass_begin(struct chosen *chosen, const struct event *end,
 
 static int on_end(struct chosen *chosen, const struct event *event)
 {
-	struct held *held;
+	struct held_line *held;
 	int err = 0, next;
 
 	HASH_FIND(hh, chosen->held, &event->call->id, sizeof(held->id), held);
@@ -367,7 +367,7 @@ static int on_end(struct chosen *chosen, const struct event *event)
 /* In a child: its parent's call is still to return. */
 static int on_child_return(struct chosen *chosen, const struct event *event)
 {
-	struct held *held;
+	struct held_line *held;
 
 	HASH_FIND(hh, chosen->held, &event->call->id, sizeof(held->id), held);
 	return held ? 0 : sinks_event(chosen->sinks, event);
@@ -404,7 +404,7 @@ static void on_free(struct sink *sink)
 {
 	struct chosen *chosen = (struct chosen *)sink;
 	struct told *told, *next;
-	struct held *held, *other;
+	struct held_line *held, *other;
 
 	HASH_ITER(hh, chosen->held, held, other)
 		let_go(chosen, held);

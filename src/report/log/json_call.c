@@ -11,7 +11,7 @@
 #include "report/log/event_values.h"
 
 /* A call that has begun: what its arguments were by then. */
-struct begun {
+struct begun_call {
 	uint64_t id;
 	struct json_writer values;
 	UT_hash_handle hh;
@@ -25,7 +25,7 @@ static void set_text(json_t *object, const char *key, const char *text)
 void json_calls_begin(struct json_calls *calls, const struct event *event)
 {
 	struct call_values values = event_values(event);
-	struct begun *begun = xcalloc(1, sizeof(*begun));
+	struct begun_call *begun = xcalloc(1, sizeof(*begun));
 
 	begun->id = event->call->id;
 	json_writer_init(&begun->values);
@@ -34,7 +34,7 @@ void json_calls_begin(struct json_calls *calls, const struct event *event)
 	HASH_ADD(hh, calls->begun, id, sizeof(begun->id), begun);
 }
 
-static void free_begun(struct json_calls *calls, struct begun *begun)
+static void free_begun(struct json_calls *calls, struct begun_call *begun)
 {
 	HASH_DEL(calls->begun, begun);
 	json_writer_fini(&begun->values);
@@ -172,7 +172,7 @@ static void set_values(const struct json_calls *calls, json_t *object,
 json_t *json_calls_end(struct json_calls *calls, const struct event *event)
 {
 	const struct call *call = event->call;
-	struct begun *begun;
+	struct begun_call *begun;
 	json_t *object;
 
 	HASH_FIND(hh, calls->begun, &call->id, sizeof(call->id), begun);
@@ -209,7 +209,7 @@ void json_calls_init(struct json_calls *calls,
 
 void json_calls_fini(struct json_calls *calls)
 {
-	struct begun *begun, *next;
+	struct begun_call *begun, *next;
 
 	HASH_ITER(hh, calls->begun, begun, next)
 		free_begun(calls, begun);

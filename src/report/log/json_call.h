@@ -7,14 +7,14 @@
 #include "report/format/names.h"
 #include "report/log/json.h"
 
-struct begun;
+struct begun_call;
 
 /* Calls as JSON: arguments are read at the entry, the rest after the return. */
 struct json_calls {
 	struct json_options options;
 	struct names *names;
-	struct namer *namer; /* -w, or NULL */
-	struct begun *begun; /* by call */
+	struct namer *namer;      /* -w, or NULL */
+	struct begun_call *begun; /* by call */
 };
 
 void json_calls_init(struct json_calls *calls,

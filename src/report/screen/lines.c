@@ -326,20 +326,21 @@ static enum line_style style_of(const struct live_row *row)
 
 /* ---- the screen ---- */
 
-struct page {
+struct screen_page {
 	const struct view *view;
 	const struct live_picture *picture;
 	struct line *lines;
 	unsigned at, end, columns;
 };
 
-static void put(struct page *page, enum line_style style, const char *text)
+static void put(struct screen_page *page, enum line_style style,
+		const char *text)
 {
 	if (page->at < page->end)
 		set(&page->lines[page->at++], style, text, page->columns);
 }
 
-static void put_head(struct page *page)
+static void put_head(struct screen_page *page)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	enum line_style style;
@@ -388,7 +389,7 @@ static size_t break_of(const char *text, size_t length, unsigned columns)
 	return text[at] == ' ' ? at : length;
 }
 
-static void put_stack(struct page *page, const char *stack)
+static void put_stack(struct screen_page *page, const char *stack)
 {
 	while (*stack) {
 		size_t length = strcspn(stack, "\n");
@@ -410,7 +411,7 @@ static void put_stack(struct page *page, const char *stack)
 	}
 }
 
-static void put_row(struct page *page, const struct live_row *row,
+static void put_row(struct screen_page *page, const struct live_row *row,
 		    bool selected, const struct live_picture *stack)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -442,7 +443,7 @@ static size_t place_of_selected(const struct view *view,
 	return 0;
 }
 
-static void put_rows(struct page *page, struct view *view,
+static void put_rows(struct screen_page *page, struct view *view,
 		     const struct live_picture *stack)
 {
 	unsigned room = page->end - page->at;
@@ -494,7 +495,7 @@ static const char keys_of_rows[] =
 	"h help  q quit  s sort  g group  / filter  Enter stack  p pause  "
 	"m mark  w write";
 
-static void put_foot(struct page *page, unsigned rows)
+static void put_foot(struct screen_page *page, unsigned rows)
 {
 	const struct view *view = page->view;
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -528,7 +529,7 @@ void view_lines(struct view *view, const struct live_picture *picture,
 		const struct live_picture *stack, unsigned rows,
 		unsigned columns, struct line *ret)
 {
-	struct page page = {
+	struct screen_page page = {
 		.view = view,
 		.picture = picture,
 		.lines = ret,

@@ -68,7 +68,7 @@ int profile_first_value(const struct strbuf *profile, const char *type,
 
 /* Samples are the same where stack and labels are, whose numbers differ from
    profile to profile: so they are compared as text. */
-struct known {
+struct keyed_sample {
 	char *key;
 	Pprof__Sample *sample;
 	bool met;
@@ -119,12 +119,12 @@ static char *key_of(const Pprof__Profile *profile, const Pprof__Sample *sample)
 	return key;
 }
 
-static struct known *know(const Pprof__Profile *profile)
+static struct keyed_sample *know(const Pprof__Profile *profile)
 {
-	struct known *table = NULL;
+	struct keyed_sample *table = NULL;
 
 	for (size_t i = 0; i < profile->n_samples; i++) {
-		struct known *known = xcalloc(1, sizeof(*known)), *same;
+		struct keyed_sample *known = xcalloc(1, sizeof(*known)), *same;
 
 		known->sample = profile->samples[i];
 		known->key = key_of(profile, known->sample);
@@ -143,9 +143,9 @@ static struct known *know(const Pprof__Profile *profile)
 	return table;
 }
 
-static void forget(struct known *table)
+static void forget(struct keyed_sample *table)
 {
-	struct known *known, *next;
+	struct keyed_sample *known, *next;
 
 	HASH_ITER(hh, table, known, next) {
 		HASH_DEL(table, known);
@@ -170,10 +170,11 @@ static bool is_acquired(const struct profile_types *types, size_t column)
 
 /* types: of what was acquired alone; or NULL. */
 static void subtract(Pprof__Profile *after, Pprof__Sample *sample,
-		     struct known *table, const struct profile_types *types)
+		     struct keyed_sample *table,
+		     const struct profile_types *types)
 {
 	char *key CLEANUP(xfree_cleanup) = key_of(after, sample);
-	struct known *known;
+	struct keyed_sample *known;
 
 	HASH_FIND_STR(table, key, known);
 	if (!known || known->met || known->sample->n_values != sample->n_values)
@@ -257,9 +258,9 @@ static void move(Pprof__Profile *profile, const struct shift *shift)
 		move_location(profile->locations[i], shift);
 }
 
-static bool have_all_been_met(const struct known *table)
+static bool have_all_been_met(const struct keyed_sample *table)
 {
-	const struct known *known;
+	const struct keyed_sample *known;
 
 	for (known = table; known; known = known->hh.next)
 		if (!known->met && !is_nothing(known->sample))
@@ -269,11 +270,11 @@ static bool have_all_been_met(const struct known *table)
 
 /* A message of pieces that are put one behind the other is one message. */
 static void add_rest(const Pprof__Profile *after, Pprof__Profile *before,
-		     struct known *table, struct strbuf *plain)
+		     struct keyed_sample *table, struct strbuf *plain)
 {
 	const struct shift shift = shift_behind(after);
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
-	const struct known *known;
+	const struct keyed_sample *known;
 	size_t size, count = 0;
 	uint8_t *bytes;
 
@@ -322,7 +323,7 @@ static void make_delta(Pprof__Profile *before, Pprof__Profile *after,
 		       const struct profile_types *types, struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf plain = { 0 };
-	struct known *table = know(before);
+	struct keyed_sample *table = know(before);
 	uint8_t *bytes;
 	size_t size;
 

@@ -147,7 +147,7 @@ static void add_real(struct metrics *metrics, enum metric metric,
 /* ---- sites ---- */
 
 /* Sites have no series of their own: there may be thousands. */
-struct group {
+struct metric_group {
 	struct group_key {
 		const struct family *family;
 		const char *library;
@@ -158,9 +158,10 @@ struct group {
 	UT_hash_handle hh;
 };
 
-static struct group *take(struct group **table, const struct group_key *key)
+static struct metric_group *take(struct metric_group **table,
+				 const struct group_key *key)
 {
-	struct group *group;
+	struct metric_group *group;
 
 	HASH_FIND(hh, *table, key, sizeof(*key), group);
 	if (group)
@@ -171,13 +172,13 @@ static struct group *take(struct group **table, const struct group_key *key)
 	return group;
 }
 
-static void add_site(struct group **held, struct group **acquired,
+static void add_site(struct metric_group **held, struct metric_group **acquired,
 		     const struct heap_export *export, const struct site *site)
 {
 	const struct verdict verdict =
 		verdict_of(export->process->heap, site, export->survey);
 	struct group_key key;
-	struct group *group;
+	struct metric_group *group;
 
 	memset(&key, 0, sizeof(key)); /* it is compared as bytes */
 	key.family = site->function->family;
@@ -198,7 +199,8 @@ static void add_site(struct group **held, struct group **acquired,
 
 static void add_group(struct metrics *metrics, enum metric metric,
 		      const struct heap_export *export,
-		      const struct group *group, bool judged, uint64_t number)
+		      const struct metric_group *group, bool judged,
+		      uint64_t number)
 {
 	struct strbuf *out = begin(metrics, metric, export);
 	const char *library = group->key.library;
@@ -216,7 +218,7 @@ static void add_group(struct metrics *metrics, enum metric metric,
 }
 
 /* Libraries of one name in two places would be one series twice. */
-static void merge(struct group *into, const struct group *group)
+static void merge(struct metric_group *into, const struct metric_group *group)
 {
 	into->blocks += group->blocks;
 	into->bytes += group->bytes;
@@ -228,7 +230,8 @@ static void merge(struct group *into, const struct group *group)
 	into->freed_bytes += group->freed_bytes;
 }
 
-static bool are_alike(const struct group *a, const struct group *b)
+static bool are_alike(const struct metric_group *a,
+		      const struct metric_group *b)
 {
 	const char *x = a->key.library ? file_base_name(a->key.library) : "";
 	const char *y = b->key.library ? file_base_name(b->key.library) : "";
@@ -237,9 +240,9 @@ static bool are_alike(const struct group *a, const struct group *b)
 	       !strcmp(x, y);
 }
 
-static void unite(struct group **table)
+static void unite(struct metric_group **table)
 {
-	struct group *group, *next, *other;
+	struct metric_group *group, *next, *other;
 
 	HASH_ITER(hh, *table, group, next) {
 		for (other = *table; other != group; other = other->hh.next)
@@ -253,9 +256,9 @@ static void unite(struct group **table)
 	}
 }
 
-static void finish(struct group *table)
+static void finish(struct metric_group *table)
 {
-	struct group *group, *next;
+	struct metric_group *group, *next;
 
 	HASH_ITER(hh, table, group, next) {
 		HASH_DEL(table, group);
@@ -264,7 +267,7 @@ static void finish(struct group *table)
 }
 
 static void add_held(struct metrics *metrics, const struct heap_export *export,
-		     const struct group *group)
+		     const struct metric_group *group)
 {
 	if (group->key.family->has_size) {
 		add_group(metrics, HELD_BYTES, export, group, true,
@@ -278,7 +281,7 @@ static void add_held(struct metrics *metrics, const struct heap_export *export,
 
 static void add_acquired(struct metrics *metrics,
 			 const struct heap_export *export,
-			 const struct group *group)
+			 const struct metric_group *group)
 {
 	if (group->key.family->has_size) {
 		add_group(metrics, ACQUIRED_BYTES, export, group, false,
@@ -295,8 +298,8 @@ static void add_acquired(struct metrics *metrics,
 static void add_sites(struct metrics *metrics, const struct heap_export *export)
 {
 	const struct heap *heap = export->process->heap;
-	struct group *held = NULL, *acquired = NULL;
-	const struct group *group;
+	struct metric_group *held = NULL, *acquired = NULL;
+	const struct metric_group *group;
 
 	for (size_t i = 1; i <= heap_site_count(heap); i++)
 		add_site(&held, &acquired, export, heap_site(heap, i));

@@ -11,14 +11,14 @@
 
 /* Profiles as net/http/pprof prints them for people and simple programs. */
 
-struct text {
+struct profile_text {
 	const Pprof__Profile *profile;
 	const struct profile_types *types;
 	struct strbuf *out;
 };
 
-static int64_t value(const struct text *text, const Pprof__Sample *sample,
-		     enum profile_value which)
+static int64_t value(const struct profile_text *text,
+		     const Pprof__Sample *sample, enum profile_value which)
 {
 	size_t column = text->types->columns[which];
 
@@ -26,7 +26,7 @@ static int64_t value(const struct text *text, const Pprof__Sample *sample,
 }
 
 /* "INUSE_N: INUSE_B [ALLOC_N: ALLOC_B] @" */
-static void add_values(const struct text *text,
+static void add_values(const struct profile_text *text,
 		       const int64_t values[PROFILE_VALUES])
 {
 	strbuf_printf(text->out,
@@ -37,7 +37,8 @@ static void add_values(const struct text *text,
 		      values[PROFILE_ALLOC_SPACE]);
 }
 
-static void add_frame(const struct text *text, const Pprof__Location *location)
+static void add_frame(const struct profile_text *text,
+		      const Pprof__Location *location)
 {
 	for (size_t i = 0; i < location->n_lines; i++) {
 		const Pprof__Line *line = location->lines[i];
@@ -55,7 +56,8 @@ static void add_frame(const struct text *text, const Pprof__Location *location)
 	}
 }
 
-static void add_sample(const struct text *text, const Pprof__Sample *sample)
+static void add_sample(const struct profile_text *text,
+		       const Pprof__Sample *sample)
 {
 	int64_t values[PROFILE_VALUES];
 
@@ -79,7 +81,7 @@ static int compare(const void *a, const void *b, void *types)
 {
 	const Pprof__Sample *x = *(Pprof__Sample *const *)a;
 	const Pprof__Sample *y = *(Pprof__Sample *const *)b;
-	const struct text text = { .types = types };
+	const struct profile_text text = { .types = types };
 	const int64_t held = value(&text, x, PROFILE_INUSE_SPACE);
 	const int64_t other = value(&text, y, PROFILE_INUSE_SPACE);
 
@@ -90,7 +92,7 @@ int profile_print(const struct strbuf *profile, struct strbuf *out)
 {
 	struct profile_types types;
 	Pprof__Profile *message = delta_unpack(profile, &types);
-	const struct text text = { message, &types, out };
+	const struct profile_text text = { message, &types, out };
 	int64_t all[PROFILE_VALUES] = { 0 };
 
 	if (!message)

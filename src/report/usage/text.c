@@ -89,14 +89,14 @@ static void add_mappings(const struct memory_view *view, struct strbuf *out)
 
 /* ---- the heap ---- */
 
-struct sums {
+struct block_sums {
 	uint64_t count[BLOCK_STATES], bytes[BLOCK_STATES];
 	uint64_t system;
 };
 
-static struct sums sum_up(const struct glibc *glibc)
+static struct block_sums sum_up(const struct glibc *glibc)
 {
-	struct sums sums = { .system = 0 };
+	struct block_sums sums = { .system = 0 };
 
 	for (size_t i = 0; i < glibc->arena_count; i++) {
 		const struct glibc_arena *arena = &glibc->arenas[i];
@@ -138,7 +138,7 @@ static void add_maps(const struct memory_view *view, struct strbuf *out)
 
 static void add_sums(const struct memory_view *view, struct strbuf *out)
 {
-	const struct sums sums = sum_up(&view->glibc);
+	const struct block_sums sums = sum_up(&view->glibc);
 
 	add_held(out, "in use: ", sums.bytes[BLOCK_USED],
 		 sums.count[BLOCK_USED]);

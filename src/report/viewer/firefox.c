@@ -19,7 +19,7 @@
 
 /* ---- text, each once ---- */
 
-struct text {
+struct firefox_text {
 	char *text;
 	uint32_t number;
 	UT_hash_handle hh;
@@ -27,15 +27,16 @@ struct text {
 
 struct firefox {
 	struct viewer viewer;
-	struct text *texts;
+	struct firefox_text *texts;
 	json_t *text_list;
 	json_t *libs;
-	struct text *lib_numbers; /* by path */
+	struct firefox_text *lib_numbers; /* by path */
 };
 
-static uint32_t number_in(struct text **table, const char *text, bool *new_ret)
+static uint32_t number_in(struct firefox_text **table, const char *text,
+			  bool *new_ret)
 {
-	struct text *found;
+	struct firefox_text *found;
 
 	HASH_FIND_STR(*table, text, found);
 	*new_ret = !found;
@@ -48,9 +49,9 @@ static uint32_t number_in(struct text **table, const char *text, bool *new_ret)
 	return found->number;
 }
 
-static void free_texts(struct text **table)
+static void free_texts(struct firefox_text **table)
 {
-	struct text *text, *next;
+	struct firefox_text *text, *next;
 
 	HASH_ITER(hh, *table, text, next) {
 		HASH_DEL(*table, text);
@@ -214,17 +215,17 @@ struct node_key {
 	uint64_t frame;
 };
 
-struct node {
+struct firefox_node {
 	struct node_key key;
 	int64_t number;
 	UT_hash_handle hh;
 };
 
-static int64_t extend(struct node **nodes, json_t *table, int64_t prefix,
-		      uint32_t frame)
+static int64_t extend(struct firefox_node **nodes, json_t *table,
+		      int64_t prefix, uint32_t frame)
 {
 	struct node_key key = { prefix, frame };
-	struct node *node;
+	struct firefox_node *node;
 
 	HASH_FIND(hh, *nodes, &key, sizeof(key), node);
 	if (node)
@@ -246,7 +247,7 @@ static json_t *stacks_of(const struct viewer *viewer, int64_t *numbers_ret)
 	static const char *const columns[] = { "frame", "prefix", "category",
 					       "subcategory", NULL };
 	json_t *table = table_of(columns);
-	struct node *nodes = NULL, *node, *next;
+	struct firefox_node *nodes = NULL, *node, *next;
 
 	for (size_t i = 0; i < viewer->count; i++) {
 		const struct viewer_site *row = &viewer->sites[i];

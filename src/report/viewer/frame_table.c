@@ -9,7 +9,7 @@
 #include "report/format/frame_text.h"
 #include "report/format/names.h"
 
-struct frame_key {
+struct frame_text {
 	char *text;
 	uint32_t number;
 	UT_hash_handle hh;
@@ -17,7 +17,7 @@ struct frame_key {
 
 void frame_table_fini(struct frame_table *table)
 {
-	struct frame_key *key, *next;
+	struct frame_text *key, *next;
 
 	HASH_ITER(hh, table->keys, key, next) {
 		HASH_DEL(table->keys, key);
@@ -42,7 +42,7 @@ static void make_key(const struct frame_row *row, struct strbuf *ret)
 
 static void add_key(struct frame_table *table, const char *text)
 {
-	struct frame_key *key = xcalloc(1, sizeof(*key));
+	struct frame_text *key = xcalloc(1, sizeof(*key));
 
 	key->text = xstrdup(text);
 	key->number = table->count;
@@ -53,7 +53,7 @@ static uint32_t number_of(struct frame_table *table,
 			  const struct frame_row *row)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	struct frame_key *key;
+	struct frame_text *key;
 
 	make_key(row, &text);
 	HASH_FIND_STR(table->keys, strbuf_text(&text), key);
@@ -115,12 +115,12 @@ void frame_row_add(const struct frame_row *row, struct strbuf *out)
 		strbuf_printf(out, " (in %s)", row->library);
 }
 
-struct numbers {
+struct number_list {
 	uint32_t *list;
 	size_t count, room;
 };
 
-static void append(struct numbers *numbers, uint32_t number)
+static void append(struct number_list *numbers, uint32_t number)
 {
 	numbers->list = xgrow(numbers->list, numbers->count, &numbers->room,
 			      sizeof(*numbers->list));
@@ -134,7 +134,7 @@ uint32_t *frame_table_stack(struct frame_table *table, struct namer *namer,
 	size_t depth = stacks_depth(stacks, stack);
 	struct frame *frames CLEANUP(xfree_cleanup) =
 		xcalloc(depth + 1, sizeof(*frames));
-	struct numbers numbers = { 0 };
+	struct number_list numbers = { 0 };
 
 	depth = stacks_frames(stacks, stack, frames, depth);
 	if (stacks_end(stacks, stack) != STACK_COMPLETE)

@@ -6,7 +6,7 @@
 #include "naming/namer.h"
 #include "stack/stacks.h"
 
-struct frame_key;
+struct frame_text;
 
 /*
  * The frames of many stacks, each kept once and numbered as they come, from 0
@@ -23,7 +23,7 @@ struct frame_row {
 struct frame_table {
 	struct frame_row *rows;
 	size_t count, room;
-	struct frame_key *keys;
+	struct frame_text *keys;
 };
 
 void frame_table_fini(struct frame_table *table);
