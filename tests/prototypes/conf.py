@@ -15,7 +15,8 @@ INTEGERS = {  # name: (size, signed)
     "llong": (8, True), "ullong": (8, False), "bool": (1, None),
     "hex": (4, None), "oct": (4, None), "octal": (4, None),
     "bin": (4, None), "bitvec": (4, None), "hide": (4, None),
-    "guess": (WORD, None), "int8": (1, True), "uint8": (1, False),
+    "guess": (WORD, None), "guess_string": (WORD, None),
+    "errname": (4, True), "int8": (1, True), "uint8": (1, False),
     "int16": (2, True), "uint16": (2, False), "int32": (4, True),
     "uint32": (4, False), "int64": (8, True), "uint64": (8, False),
     "int128": (16, True), "uint128": (16, False),
@@ -24,7 +25,7 @@ FLOATS = {"float": ("float", 4), "double": ("float", 8),
           "ldouble": ("float", "long double"), "cfloat": ("complex", 8),
           "cdouble": ("complex", 16), "cldouble": ("complex", "long double")}
 LENSES = {"hex", "oct", "octal", "bool", "bin", "guess", "hide", "char",
-          "bitvec"}
+          "bitvec", "errname"}
 RESULTS = {"errno", "errnum", "fails_zero", "fails_nonzero",
            "fails_negative"}
 
