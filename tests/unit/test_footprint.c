@@ -23,9 +23,7 @@ static void setup(void)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	fixture_init(&f, NULL);
-	ck_assert_int_eq(heap_footprint_new(path, families_count(f.families),
-					    &footprint),
-			 0);
+	ck_assert_int_eq(heap_footprint_new(path, &footprint), 0);
 }
 
 static void teardown(void)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/xalloc.h"
@@ -15,6 +16,7 @@
 struct footprint {
 	pid_t pid;
 	struct live *ids; /* by family: a block's .site is its number */
+	size_t families;
 	uint32_t *unused; /* numbers that were given back */
 	size_t unused_count, unused_room;
 	uint32_t last; /* the largest number so far */
@@ -25,7 +27,6 @@ struct footprint {
 
 struct heap_footprint {
 	char *path;
-	size_t families;
 	struct footprint *processes;
 };
 
@@ -113,7 +114,6 @@ static struct footprint *add_process(struct heap_footprint *footprint,
 	int err;
 
 	own->pid = pid;
-	own->ids = xcalloc(footprint->families, sizeof(*own->ids));
 	path_pattern_expand(footprint->path, pid, &path);
 	err = spool_open(&own->spool, strbuf_text(&path));
 	if (err)
@@ -139,10 +139,19 @@ static struct footprint *of_act(struct heap_footprint *footprint,
 	return own ? own : add_process(footprint, act->process->pid);
 }
 
-static struct live *ids_of(const struct footprint *own,
-			   const struct heap_act *act)
+/* Those of a recording become known while it is read. */
+static struct live *ids_of(struct footprint *own, const struct heap_act *act)
 {
-	return &own->ids[act->function->family->index];
+	const size_t index = act->function->family->index;
+
+	if (index >= own->families) {
+		own->ids =
+			xreallocarray(own->ids, index + 1, sizeof(*own->ids));
+		memset(&own->ids[own->families], 0,
+		       (index + 1 - own->families) * sizeof(*own->ids));
+		own->families = index + 1;
+	}
+	return &own->ids[index];
 }
 
 /* Where another block still is, its release was not seen. */
@@ -262,7 +271,7 @@ void heap_footprint_abandoned(struct heap_footprint *footprint,
 static void forget(struct heap_footprint *footprint, struct footprint *own)
 {
 	HASH_DEL(footprint->processes, own);
-	for (size_t i = 0; i < footprint->families; i++)
+	for (size_t i = 0; i < own->families; i++)
 		live_fini(&own->ids[i]);
 	spool_fini(&own->spool);
 	free(own->unused);
@@ -270,8 +279,7 @@ static void forget(struct heap_footprint *footprint, struct footprint *own)
 	free(own);
 }
 
-int heap_footprint_new(const char *path, size_t families,
-		       struct heap_footprint **ret)
+int heap_footprint_new(const char *path, struct heap_footprint **ret)
 {
 	struct heap_footprint *footprint;
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -288,7 +296,6 @@ int heap_footprint_new(const char *path, size_t families,
 		return err;
 	footprint = xcalloc(1, sizeof(*footprint));
 	footprint->path = xstrdup(path);
-	footprint->families = families;
 	*ret = footprint;
 	return 0;
 }

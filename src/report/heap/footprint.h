@@ -19,7 +19,7 @@ struct heap_footprint;
 
 /* "%p" in path becomes the process id: a file each. A negative errno when it
    can't be written. */
-int heap_footprint_new(const char *path, size_t families,
+int heap_footprint_new(const char *path,
 		       struct heap_footprint **ret) MUST_CHECK;
 void heap_footprint_free(struct heap_footprint *footprint);
 

@@ -146,9 +146,7 @@ static int open_files(struct heap_journal *journal)
 		err = heap_calls_new(&options->calls, &journal->calls);
 	if (!err && options->footprint) {
 		path = options->footprint;
-		err = heap_footprint_new(
-			path, families_count(options->calls.config->families),
-			&journal->footprint);
+		err = heap_footprint_new(path, &journal->footprint);
 	}
 	tell(journal, path, err);
 	return err;
