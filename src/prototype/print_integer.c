@@ -32,7 +32,8 @@ static enum number_style show_char(struct shown_integer *shown)
 {
 	int64_t value = (int64_t)shown->word;
 
-	if (value == -1)
+	/* No character is EOF: what says so is an int. */
+	if (value == -1 && shown->type->size > 1)
 		strbuf_puts(&shown->text, "EOF");
 	else if (value >= -128 && value <= 255)
 		quote_char(&shown->text, shown->style->quotes, (char)value);

@@ -50,7 +50,7 @@ START_TEST(characters_are_quoted)
 	ck_assert_str_eq(shown("char", '"'), "'\"'");
 	ck_assert_str_eq(shown("char", 0), "'\\0'");
 	ck_assert_str_eq(shown("char", 0x80), "'\\200'");
-	ck_assert_str_eq(shown("char", -1), "EOF");
+	ck_assert_str_eq(shown("char", -1), "'\\377'");
 	ck_assert_str_eq(shown("char(int)", 'x'), "'x'");
 	ck_assert_str_eq(shown("char(int)", 0xff), "'\\377'");
 	ck_assert_str_eq(shown("char(int)", 1000), "1000");
