@@ -3,9 +3,9 @@
 """
 What calltrap says that watching costs, beside what it has cost: redis, nginx,
 node, python3 and sqlite are worked with for a while, untraced and traced in
-turn. Printed are the share of the work that clients lost, the share of its speed
-that calltrap's report says the program lost, of the same run, and the ratio of
-the two. A program that isn't installed is left out.
+turn. Printed are the share of the work that clients lost, the share of the time
+that calltrap's report says the program stood still for, of the same run, and
+the ratio of the two. A program that isn't installed is left out.
 """
 
 import argparse
@@ -229,11 +229,10 @@ def traced(work, arguments, seconds):
         tracer.wait()
         err.seek(0)
         text = err.read().decode(errors="replace")
-    said = re.search(r"ran at (?:about|less than) (\d+(?:\.\d+)?) % of its speed",
-                     text)
+    said = re.search(r"stood still for (\d+(?:\.\d+)?) %", text)
     if not said:
         print(text[-500:], file=sys.stderr)
-    return found, 1 - float(said[1]) / 100 if said else None
+    return found, float(said[1]) / 100 if said else None
 
 
 def measure(kind, arguments, options):

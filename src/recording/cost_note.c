@@ -43,13 +43,6 @@ static void put_thread(struct strbuf *out, const struct thread_cost *thread)
 	put_varint(out, thread->seen_ns);
 }
 
-/* In thousandths, and one more; 0 where it isn't known. */
-static uint64_t speed_number(const struct thread_cost *thread)
-{
-	return thread->speed < 0 ? 0 :
-				   1 + (uint64_t)(1000 * thread->speed + 0.5);
-}
-
 void cost_note_put(struct strbuf *out, const struct heap_cost *given)
 {
 	struct heap_cost cost = *given;
@@ -61,8 +54,6 @@ void cost_note_put(struct strbuf *out, const struct heap_cost *given)
 	put_varint(out, cost.cost.thread_count);
 	for (unsigned i = 0; i < cost.cost.thread_count; i++)
 		put_thread(out, &cost.cost.threads[i]);
-	for (unsigned i = 0; i < cost.cost.thread_count; i++)
-		put_varint(out, speed_number(&cost.cost.threads[i]));
 }
 
 static void take_thread(struct cursor *in, struct thread_cost *ret)
@@ -76,16 +67,6 @@ static void take_thread(struct cursor *in, struct thread_cost *ret)
 	ret->stops = take_varint(in);
 	ret->still_ns = take_varint(in);
 	ret->seen_ns = take_varint(in);
-}
-
-/* Which came later: not in each recording. */
-static void take_speed(struct cursor *in, struct thread_cost *ret)
-{
-	uint64_t number = 0;
-
-	if (!in->bad && in->position < in->size)
-		number = take_varint(in);
-	ret->speed = number > 0 && number <= 1001 ? (number - 1) / 1000.0 : -1;
 }
 
 void cost_note_take(struct cursor *in, struct heap_cost *ret)
@@ -103,8 +84,6 @@ void cost_note_take(struct cursor *in, struct heap_cost *ret)
 	for (uint64_t i = 0; i < count; i++)
 		take_thread(in, &ret->cost.threads[i]);
 	ret->cost.thread_count = count;
-	for (uint64_t i = 0; i < count; i++)
-		take_speed(in, &ret->cost.threads[i]);
 }
 
 /* ---- what the kernel says ---- */

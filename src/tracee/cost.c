@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracee/cost.h"
 
-#include <math.h>
-
 #include "base/clock.h"
 #include "tracee/tracer.h"
 
@@ -21,54 +19,14 @@ static bool insert(struct thread_cost *threads, unsigned *count, unsigned room,
 	return fits;
 }
 
-static uint64_t ran_without(const struct task_cost *cost, uint64_t price)
-{
-	uint64_t stops = cost->stops * price;
-
-	return cost->ran_ns > stops ? cost->ran_ns - stops : 0;
-}
-
 /* While it ran it didn't stand still; half of the price of a stop is running. */
 static uint64_t time_to_stand(const struct tracer *tracer,
 			      const struct task_cost *cost, uint64_t seen)
 {
-	uint64_t ran = ran_without(cost, tracer->price.now.typical / 2);
+	uint64_t stops = cost->stops * (tracer->price.now.typical / 2);
+	uint64_t ran = cost->ran_ns > stops ? cost->ran_ns - stops : 0;
 
 	return seen > ran ? seen - ran : 0;
-}
-
-/*
- * What is enough to tell how busy a thread was before it was stopped first: it
- * had the processor that often, or never lost it, in this time; and that long.
- */
-#define BEFORE_TIME  (NS_PER_SECOND / 50)
-#define BEFORE_TURNS 16
-#define BEFORE_BUSY  0.05
-#define ALWAYS_BUSY  0.95
-/* … and for how long it has to be watched then. */
-#define SPEED_TIME (NS_PER_SECOND / 4)
-
-/*
- * A stop on the tracer's processor is running alone, the gauge's and ours. A
- * real program's own part of it is as long as both, for its caches are cold.
- */
-static double speed_of(const struct tracer *tracer,
-		       const struct task_cost *cost, uint64_t now)
-{
-	uint64_t before = cost->first_stop - cost->since, after, ran;
-	double busy;
-
-	if (!cost->first_stop || before < BEFORE_TIME ||
-	    now < cost->first_stop + SPEED_TIME)
-		return -1;
-	busy = (double)cost->ran_before / before;
-	if (busy < BEFORE_BUSY ||
-	    (busy < ALWAYS_BUSY && cost->turns_before < BEFORE_TURNS))
-		return -1;
-	after = now - cost->first_stop;
-	ran = ran_without(cost, tracer->price.gauge.same.typical);
-	ran = ran > cost->ran_before ? ran - cost->ran_before : 0;
-	return fmin((double)ran / after / busy, 1);
 }
 
 static struct thread_cost cost_of(const struct tracer *tracer,
@@ -86,7 +44,6 @@ static struct thread_cost cost_of(const struct tracer *tracer,
 	most = time_to_stand(tracer, &task->cost, cost.seen_ns);
 	if (cost.still_ns > most)
 		cost.still_ns = most;
-	cost.speed = speed_of(tracer, &task->cost, now);
 	return cost;
 }
 
@@ -96,21 +53,6 @@ void cost_begin(struct task *task)
 	task->cost.looked = task->cost.since;
 	task->cost.stopped_ns = task->stopped_ns;
 	(void)procfs_schedule(task->tid, &task->cost.schedule);
-}
-
-void cost_first_stop(struct task *task)
-{
-	struct task_cost *cost = &task->cost;
-	struct procfs_schedule now;
-
-	if (clock_now() < cost->since + BEFORE_TIME ||
-	    !procfs_schedule(task->tid, &now))
-		return;
-	cost->first_stop = clock_now();
-	cost->ran_before = now.ran_ns - cost->schedule.ran_ns;
-	cost->turns_before = now.turns - cost->schedule.turns;
-	cost->ran_ns += cost->ran_before;
-	cost->schedule = now;
 }
 
 /*
@@ -252,9 +194,4 @@ void cost_begin_anew(struct tracer *tracer, struct task *leader)
 double cost_share(const struct thread_cost *cost)
 {
 	return cost->seen_ns ? (double)cost->still_ns / cost->seen_ns : 0;
-}
-
-double cost_speed(const struct thread_cost *cost)
-{
-	return fmax(1 - cost_share(cost), cost->speed);
 }

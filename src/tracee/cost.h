@@ -18,12 +18,6 @@ struct thread_cost {
 	uint64_t stops;
 	uint64_t still_ns; /* how long it stood still because of these */
 	uint64_t seen_ns;  /* how long it has been traced */
-	/*
-	 * The processor time that it used for itself while it was stopped now
-	 * and then, in parts of what it had used before, 0 to 1; or less than
-	 * 0 where it wasn't watched for long enough before its first stop.
-	 */
-	double speed;
 };
 
 #define COST_THREADS 4
@@ -51,9 +45,6 @@ void cost_find(struct tracer *tracer, pid_t pid, uint64_t now,
 void cost_begin(struct task *task);
 void cost_look(struct tracer *tracer, struct task *task);
 
-/* It has stopped for the first time, and isn't resumed yet. */
-void cost_first_stop(struct task *task);
-
 /* Stops after which it is to be looked at. */
 #define COST_WINDOW 256
 
@@ -65,12 +56,5 @@ void cost_begin_anew(struct tracer *tracer, struct task *leader);
 
 /* How much of its time the thread stood still, 0 to 1. */
 double cost_share(const struct thread_cost *cost);
-
-/*
- * At which share of its speed it ran: at least that of its time which was left.
- * A server that would have waited for its clients, or for a processor, may stand
- * still meanwhile and lose nothing.
- */
-double cost_speed(const struct thread_cost *cost);
 
 #endif

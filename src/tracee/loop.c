@@ -76,8 +76,6 @@ static void book_stop(struct tracer *tracer, struct task *task)
 		task->tracee->stopped_ns += stopped;
 	if (!task->waited)
 		task->cost.still_ns += stopped + tracer->price.now.mean;
-	if (!task->cost.stops)
-		cost_first_stop(task);
 	if (++task->cost.stops % COST_WINDOW == 0)
 		cost_look(tracer, task);
 	task->resumed = now;

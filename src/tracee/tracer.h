@@ -46,8 +46,6 @@ struct task_cost {
 	struct procfs_schedule schedule; /* when it was looked at last */
 	uint64_t scheduled;          /* … and how many stops there had been */
 	uint64_t looked, stopped_ns; /* … when, and how long in all of them */
-	uint64_t first_stop;         /* when; what it had used until then: */
-	uint64_t ran_before, turns_before;
 };
 
 /* One thread of a tracee: the unit that the kernel stops and resumes. */

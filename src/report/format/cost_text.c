@@ -16,8 +16,10 @@ static void add_percent(double share, struct strbuf *out)
 	strbuf_printf(out, percent < 9.95 ? "%.1f %%" : "%.0f %%", percent);
 }
 
-static void add_speed(double speed, struct strbuf *out)
+static void add_speed(double share, struct strbuf *out)
 {
+	double speed = 1 - share;
+
 	strbuf_puts(out, speed < SPEED_MIN ? " at less than " : " at about ");
 	add_percent(speed < SPEED_MIN ? SPEED_MIN : speed, out);
 	strbuf_puts(out, " of its speed");
@@ -59,16 +61,15 @@ static void add_share(const struct cost *cost, struct strbuf *out)
 	const struct thread_cost *first = &cost->threads[0];
 	bool several = cost->thread_count > 1 &&
 		       cost_share(&cost->threads[1]) >= SHARE_MIN;
+	double share = cost_share(first);
 
 	strbuf_puts(out, several ? "thread " : "the program");
 	if (several)
 		add_thread(first, out);
 	strbuf_puts(out, " stood still for ");
-	add_percent(cost_share(first), out);
+	add_percent(share, out);
 	strbuf_puts(out, " of the time watched, and ran");
-	add_speed(cost_speed(first), out);
-	if (first->speed >= 0)
-		strbuf_puts(out, " before");
+	add_speed(share, out);
 	if (several)
 		add_others(cost, out);
 }

@@ -7,8 +7,8 @@
 
 /*
  * "58,866 stops; the program stood still for 93 % of the time watched, and ran
- * at about 7 % of its speed"; with several threads, each that matters. "… of its
- * speed before" where that could be compared. Then what a time has to be longer than to be told, unless that isn't known.
+ * at about 7 % of its speed"; with several threads, each that matters. Then
+ * what a time has to be longer than to be told, unless that isn't known.
  */
 void cost_text_add(const struct cost *cost, struct strbuf *out);
 

@@ -212,9 +212,6 @@ static json_t *cost_threads(const struct cost *cost)
 		json_set_number(object, "stops", thread->stops);
 		json_set_number(object, "still", thread->still_ns);
 		json_set_number(object, "seen", thread->seen_ns);
-		if (thread->speed >= 0)
-			json_object_set_new(object, "speed",
-					    json_real(thread->speed));
 		json_array_append_new(array, object);
 	}
 	return array;
