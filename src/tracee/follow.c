@@ -34,10 +34,16 @@ static void choose(struct follow *follow)
 	bool clear = follow->for_candidate > WINDOW * 3 / 4 &&
 		     leaves_room(follow->candidate);
 
-	follow->near = clear ? follow->candidate : 0;
 	affinity_keep_to(&follow->affinity,
 			 clear ? procfs_processor(follow->candidate) : -1);
 	follow->stops = follow->for_candidate = 0;
+}
+
+bool follow_is_near(pid_t tid)
+{
+	int processor = procfs_processor(tid);
+
+	return processor >= 0 && processor == sched_getcpu();
 }
 
 void follow_stop(struct follow *follow, pid_t tid)

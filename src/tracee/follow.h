@@ -16,7 +16,6 @@
  */
 struct follow {
 	struct affinity affinity;
-	pid_t near;      /* the task that we keep to, or 0 */
 	pid_t candidate; /* majority vote over the stops of a window */
 	unsigned votes;
 	unsigned stops;
@@ -27,5 +26,12 @@ void follow_init(struct follow *follow);
 
 /* A task has stopped. */
 void follow_stop(struct follow *follow, pid_t tid);
+
+/*
+ * Whether a task that has stopped ran on the processor that we run on. To keep
+ * to it doesn't say so: while another processor is idle, the kernel wakes the
+ * task there (select_idle_sibling(), kernel/sched/fair.c).
+ */
+bool follow_is_near(pid_t tid);
 
 #endif

@@ -82,13 +82,18 @@ static void book_stop(struct tracer *tracer, struct task *task)
 	task->worked_ns = tracer->worked_ns;
 }
 
+/* Stops after which it is looked where a task runs: that takes some 10 µs. */
+#define NEAR_WINDOW 32
+
 /* What the way from its last stop to this one tells of the price of stops. */
 static void price_way(struct tracer *tracer, struct task *task, uint64_t time)
 {
+	if (task->cost.stops % NEAR_WINDOW == 0)
+		task->cost.near = follow_is_near(task->tid);
 	if (task->place && time > task->resumed)
 		price_note(&tracer->price, task->place, time - task->resumed,
 			   tracer->worked_ns - task->worked_ns,
-			   tracer->processor.near == task->tid);
+			   task->cost.near);
 }
 
 /* Does what the handlers of the stop have decided. */

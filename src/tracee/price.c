@@ -120,12 +120,12 @@ struct stop_price price_ways_bare(const struct price_ways *ways)
 /* ---- all of them ---- */
 
 /* What comes often stays; what collides with it wears it off. */
-static struct price_ways *find(struct price *price, taddr_t from)
+static struct price_ways *find(struct price *price, taddr_t from, bool near)
 {
-	size_t i = from * 0x9e3779b97f4a7c15ull >> 58;
+	size_t i = (from ^ near) * 0x9e3779b97f4a7c15ull >> 58;
 	struct price_ways *ways = &price->places[i];
 
-	if (ways->from == from)
+	if (ways->from == from && ways->near == near)
 		return ways;
 	if (ways->count) {
 		if (ways->count > WAYS_MIN)
@@ -134,7 +134,7 @@ static struct price_ways *find(struct price *price, taddr_t from)
 			ways->count--;
 		return NULL;
 	}
-	*ways = (struct price_ways){ .from = from };
+	*ways = (struct price_ways){ .from = from, .near = near };
 	return ways;
 }
 
@@ -158,7 +158,7 @@ static void look(struct price *price, const struct stop_price *gauge)
 		const struct price_ways *ways = &price->places[i];
 		struct stop_price found;
 
-		if (!is_bare(ways, gauge))
+		if (ways->near != price->near || !is_bare(ways, gauge))
 			continue;
 		found = price_ways_price(ways);
 		if (!known || found.mean < now.mean)
@@ -180,7 +180,7 @@ void price_note(struct price *price, taddr_t from, uint64_t way,
 		uint64_t others, bool near)
 {
 	const struct price_gauge *gauge = &price->gauge;
-	struct price_ways *ways = find(price, from);
+	struct price_ways *ways = find(price, from, near);
 
 	if (ways)
 		price_ways_add(ways, way, others);

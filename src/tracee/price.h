@@ -40,6 +40,7 @@ struct price_gauge {
 /* The ways from one stop of a task to its next one, as counts of their time. */
 struct price_ways {
 	taddr_t from; /* where the task was stopped */
+	bool near;    /* … and whether on the processor that we run on */
 	uint32_t count;
 	uint64_t others; /* … of what we worked for others meanwhile */
 	uint16_t buckets[PRICE_BUCKETS]; /* of the ways without that */
@@ -49,7 +50,7 @@ struct price_ways {
 
 struct price {
 	struct price_gauge gauge;
-	bool near; /* we keep to the processor of the task that stopped last */
+	bool near; /* the task that stopped last runs on our processor */
 	uint64_t waits;
 	struct stop_price now;
 	unsigned samples;
@@ -62,7 +63,7 @@ void price_init(struct price *price, const struct price_gauge *gauge);
 /*
  * A task that was resumed at an address has stopped at another one after so
  * long. others: how much of that we worked for others, so it may have waited
- * for us. near: we keep to its processor.
+ * for us. near: it runs on the processor that we run on.
  */
 void price_note(struct price *price, taddr_t from, uint64_t way,
 		uint64_t others, bool near);

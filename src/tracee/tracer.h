@@ -43,6 +43,7 @@ struct task_cost {
 	uint64_t stops;
 	uint64_t still_ns; /* in stops, and on the way there and back */
 	uint64_t ran_ns;   /* the kernel's way into stops and out included */
+	bool near;         /* ran on our processor when it was looked at last */
 	struct procfs_schedule schedule; /* when it was looked at last */
 	uint64_t scheduled;          /* … and how many stops there had been */
 	uint64_t looked, stopped_ns; /* … when, and how long in all of them */

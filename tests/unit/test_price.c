@@ -46,6 +46,27 @@ START_TEST(shortest_way)
 }
 END_TEST
 
+/*
+ * One function, on our processor at first, then on another one that is idle:
+ * what the stops there cost is no work of the program's.
+ */
+START_TEST(processors)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++)
+		price_note(&price, 0x1000, 7000, 0, true);
+	check_about(price.now.mean, 7000, "near");
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, 0x1000, 45000, 0, false);
+	check_about(price.now.mean, 45000, "far");
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, 0x1000, 7000, 0, true);
+	check_about(price.now.mean, 7000, "near again");
+}
+END_TEST
+
 /* On a busy machine each second stop is dear. */
 START_TEST(uneven_ways)
 {
@@ -139,6 +160,7 @@ static Suite *price_suite(void)
 
 	tcase_add_test(tcase, gauge_until_known);
 	tcase_add_test(tcase, shortest_way);
+	tcase_add_test(tcase, processors);
 	tcase_add_test(tcase, uneven_ways);
 	tcase_add_test(tcase, work_for_others);
 	tcase_add_test(tcase, waits);
