@@ -12,6 +12,7 @@
 #include "stack/stacks.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
+#include "tracee/price.h"
 
 /* Where a function is caught. */
 enum function_place {
@@ -79,9 +80,7 @@ struct call {
 	struct script_frames *script; /* where its program is, or NULL */
 	bool within;                  /* another one of its function's group */
 	uint64_t time;                /* of the entry; monotonic, nanoseconds */
-	uint64_t stopped_ns; /* how long .tid had been kept in stops before */
-	uint64_t stops;      /* … and in how many, this one included */
-	uint64_t waits_ns;   /* what it had waited because of those before */
+	struct stop_sums stops;       /* those of .tid */
 };
 
 enum event_kind {

@@ -8,11 +8,11 @@
 #include "base/memory.h"
 #include "base/types.h"
 #include "sysdeps/arch.h"
+#include "tracee/price.h"
 
 struct engine;
 struct moment;
 struct probe_space;
-struct stop_price;
 struct task;
 struct task_calls;
 
@@ -41,9 +41,7 @@ struct moment {
 	struct memory *memory; /* as it was */
 	bool past;             /* … and after this event nobody can read it */
 	uint64_t time;         /* monotonic, nanoseconds */
-	uint64_t stopped_ns; /* how long the task had been kept in stops … */
-	uint64_t stops;      /* … and in how many, this one included */
-	uint64_t waits_ns;   /* what it had waited because of those before */
+	struct stop_sums stops; /* the task's */
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls;       /* those that run on the task */
 	struct engine *engine;          /* that tells of it */

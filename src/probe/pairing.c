@@ -321,9 +321,7 @@ static struct activation *activation_new(const struct moment *moment,
 		.return_address = return_address,
 		.entry = *moment->regs,
 		.time = moment->time,
-		.stopped_ns = moment->stopped_ns,
 		.stops = moment->stops,
-		.waits_ns = moment->waits_ns,
 	};
 	return activation;
 }
@@ -499,9 +497,7 @@ void pairing_inherit(const struct moment *child,
 	call->tid = child->tid;
 	call->memory = child->memory;
 	call->script = NULL;
-	call->stopped_ns = child->stopped_ns;
 	call->stops = child->stops;
-	call->waits_ns = child->waits_ns;
 	link_frame(child->space, copy);
 	push(&child->calls->stack, copy);
 }

@@ -59,19 +59,25 @@ struct event_cost prober_cost_since(const struct moment *moment,
 				    const struct call *call)
 {
 	const struct stop_price *price = moment->price;
-	bool same = call->tid == moment->tid;
-	uint64_t ways = same ? moment->stops - call->stops : 1;
-	uint64_t waits;
+	const struct stop_sums *now = &moment->stops, *then = &call->stops;
+	struct stop_sums ours = { .count = 1 };
 
 	if (!price)
 		return (struct event_cost){ 0 };
-	/* They come in bursts: a long call had many prices. */
-	waits = same ? moment->waits_ns - call->waits_ns : price->waits;
+	/* The waits come in bursts: a long call had many prices. */
+	ours.waits_ns = price->waits;
+	if (call->tid == moment->tid)
+		ours = (struct stop_sums){
+			.count = now->count - then->count,
+			.stopped_ns = now->stopped_ns - then->stopped_ns,
+			.waits_ns = now->waits_ns - then->waits_ns,
+			.others_ns = now->others_ns - then->others_ns,
+		};
 	return (struct event_cost){
-		.stopped_ns = same ? moment->stopped_ns - call->stopped_ns : 0,
-		.switched_ns = price->typical * ways,
-		.mean_ns = price->mean * ways + waits,
-		.resolution_ns = price_resolution(price, ways),
+		.stopped_ns = ours.stopped_ns,
+		.switched_ns = price_guess(price, ours.count, ours.others_ns),
+		.mean_ns = price->mean * ours.count + ours.waits_ns,
+		.resolution_ns = price_resolution(price, ours.count),
 	};
 }
 

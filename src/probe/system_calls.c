@@ -200,9 +200,7 @@ static void begin(struct prober *prober, struct task *task,
 		.stack = prober_callers(&moment, false),
 		.script = script_where(&moment),
 		.time = moment.time,
-		.stopped_ns = moment.stopped_ns,
 		.stops = moment.stops,
-		.waits_ns = moment.waits_ns,
 	};
 	running->cost = (struct event_cost){ 0 };
 	prober->counts.calls++;

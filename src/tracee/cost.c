@@ -51,7 +51,7 @@ void cost_begin(struct task *task)
 {
 	task->cost = (struct task_cost){ .since = clock_now() };
 	task->cost.looked = task->cost.since;
-	task->cost.stopped_ns = task->stopped_ns;
+	task->cost.stopped_ns = task->stops.stopped_ns;
 	(void)procfs_schedule(task->tid, &task->cost.schedule);
 }
 
@@ -112,9 +112,9 @@ static uint64_t room_for_waits(const struct tracer *tracer, struct task *task,
 	uint64_t now = clock_now(), left, other;
 
 	left = time_to_stand(tracer, &part, now - cost->looked);
-	other = task->stopped_ns - cost->stopped_ns + stops * price->mean;
+	other = task->stops.stopped_ns - cost->stopped_ns + stops * price->mean;
 	cost->looked = now;
-	cost->stopped_ns = task->stopped_ns;
+	cost->stopped_ns = task->stops.stopped_ns;
 	return left > other ? (left - other) / stops : 0;
 }
 

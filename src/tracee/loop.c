@@ -70,8 +70,8 @@ static void book_stop(struct tracer *tracer, struct task *task)
 	tracer->worked_ns += now - began;
 	tracer->last_resumed = now;
 	tracer->counts.stopped_ns += stopped;
-	task->stopped_ns += stopped;
-	task->waits_ns += tracer->price.now.waits;
+	task->stops.stopped_ns += stopped;
+	task->stops.waits_ns += tracer->price.now.waits;
 	if (task->tracee)
 		task->tracee->stopped_ns += stopped;
 	if (!task->waited)
@@ -291,7 +291,8 @@ static void loop_handle(struct tracer *tracer, pid_t tid, int status,
 	if (task->queued && !ended)
 		return;
 	task->stop_time = time;
-	task->stops++;
+	task->stops.count++;
+	task->stops.others_ns += tracer->worked_ns - task->worked_ns;
 	if (stop.kind == STOP_TRAP)
 		price_way(tracer, task, time);
 	task->place = 0;

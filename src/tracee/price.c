@@ -92,11 +92,12 @@ static struct stop_price price_ways_price(const struct price_ways *ways)
 	if (!ways->count)
 		return price;
 	most = quantile(ways, 90);
+	price.least = quantile(ways, 25);
 	price.typical = quantile(ways, 50);
-	price.resolution = most - price.typical;
-	price.mean =
-		mean(ways, price.typical * USUAL) + ways->others / ways->count;
-	price.typical += ways->others / ways->count;
+	price.others = ways->others / ways->count;
+	price.resolution = most - price.least;
+	price.mean = mean(ways, price.typical * USUAL) + price.others;
+	price.typical += price.others;
 	/* Nor is the price itself known any better than that. */
 	if (price.resolution < price.typical / 2)
 		price.resolution = price.typical / 2;
@@ -111,7 +112,7 @@ struct stop_price price_ways_bare(const struct price_ways *ways)
 
 	if (!ways->count)
 		return price;
-	price.typical = quantile(ways, 25);
+	price.typical = price.least;
 	price.mean = mean(ways, price.typical * 2);
 	price.resolution = price.typical / 2;
 	return price;
@@ -196,6 +197,14 @@ static uint64_t square_root(uint64_t number)
 	while (root * root < number && root < 1u << 16)
 		root++;
 	return root;
+}
+
+uint64_t price_guess(const struct stop_price *price, uint64_t stops,
+		     uint64_t others)
+{
+	uint64_t usual = price->others * stops;
+
+	return price->least * stops + (others < usual ? others : usual);
 }
 
 /* Deviations add up like those of any sum of many. */

@@ -68,10 +68,7 @@ struct task {
 	int deliver;         /* signal that goes with the resumption, or 0 */
 	int end_status;      /* as from wait(2), when it has ended */
 	uint64_t stop_time;  /* monotonic, before any work on the stop */
-	uint64_t stopped_ns; /* in stops, those that are over */
-	uint64_t stops;      /* how many */
-	uint64_t waits_ns;   /* for a processor because of them, the price's
-				  .waits of each */
+	struct stop_sums stops;
 	taddr_t place;       /* of the trap that it stopped at, or 0 */
 	uint64_t resumed;    /* when, the last time */
 	uint64_t worked_ns;  /* the tracer, by then */

@@ -4,11 +4,14 @@
 #include "unit.h"
 
 static const struct price_gauge gauge = {
-	.same = { .typical = 6000,
+	.same = { .least = 5500,
+		  .typical = 6000,
 		  .mean = 6500,
 		  .waits = 1000,
 		  .resolution = 3000 },
-	.other = { .typical = 36000, .mean = 40000, .resolution = 18000 },
+	.other = { .least = 33000,
+		   .typical = 36000,
+		   .mean = 40000, .resolution = 18000 },
 };
 
 static void check_about(uint64_t found, uint64_t wanted, const char *what)
@@ -92,6 +95,36 @@ START_TEST(work_for_others)
 }
 END_TEST
 
+/* A call is charged with what we worked for others while it ran, no more. */
+START_TEST(guess)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++)
+		price_note(&price, 0x1000, 130000, 95000, false);
+	check_about(price_guess(&price.now, 2, 190000), 260000, "waited");
+	check_about(price_guess(&price.now, 2, 50000000), 260000, "slept");
+	check_about(price_guess(&price.now, 2, 0), 70000, "was alone");
+}
+END_TEST
+
+/*
+ * On a busy machine a third of the stops cost a slice. To sleep for 50 ms takes
+ * 50 ms there, too: what it was stopped for may have been cheap.
+ */
+START_TEST(guess_is_low)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++)
+		price_note(&price, 0x1000, i % 3 ? 7000 : 10000000, 0, true);
+	ck_assert_uint_lt(price_guess(&price.now, 1, 0), 10000);
+	ck_assert_uint_gt(price.now.resolution, 40000);
+}
+END_TEST
+
 START_TEST(waits)
 {
 	struct price price;
@@ -163,6 +196,8 @@ static Suite *price_suite(void)
 	tcase_add_test(tcase, processors);
 	tcase_add_test(tcase, uneven_ways);
 	tcase_add_test(tcase, work_for_others);
+	tcase_add_test(tcase, guess);
+	tcase_add_test(tcase, guess_is_low);
 	tcase_add_test(tcase, waits);
 	tcase_add_test(tcase, many_places);
 	tcase_add_test(tcase, extremes);

@@ -114,7 +114,8 @@ struct moment_record {
 	taddr_t address;      /* of the point, or that is returned to */
 	pid_t pid, tid;
 	struct regs regs;
-	uint64_t time, stopped_ns, stops, waits_ns;
+	uint64_t time;
+	struct stop_sums stops;
 	struct stop_price price;
 	bool has_fp;
 	struct fp_regs fp;
@@ -269,9 +270,7 @@ static const struct moment *begin_look(const struct moment *moment,
 	looked.record.tid = moment->tid;
 	looked.record.regs = *moment->regs;
 	looked.record.time = moment->time;
-	looked.record.stopped_ns = moment->stopped_ns;
 	looked.record.stops = moment->stops;
-	looked.record.waits_ns = moment->waits_ns;
 	looked.record.price = *moment->price;
 	run.moments++;
 	return &looked.moment;
@@ -580,9 +579,7 @@ static void take_moment(struct space *space)
 		.memory = &past.memory,
 		.past = true,
 		.time = record->time,
-		.stopped_ns = record->stopped_ns,
 		.stops = record->stops,
-		.waits_ns = record->waits_ns,
 		.price = &record->price,
 		.calls = calls_of(record->tid),
 		.engine = &run.engine,
