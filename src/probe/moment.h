@@ -41,7 +41,7 @@ struct moment {
 	struct memory *memory; /* as it was */
 	bool past;             /* … and after this event nobody can read it */
 	uint64_t time;         /* monotonic, nanoseconds */
-	struct stop_sums stops; /* the task's */
+	struct stop_sums stops;         /* the task's */
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls;       /* those that run on the task */
 	struct engine *engine;          /* that tells of it */

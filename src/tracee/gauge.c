@@ -99,6 +99,7 @@ static struct stop_price gauge_on(int processor)
 	price = price_ways_bare(&ways);
 	if (ways.count)
 		price.waits = (waited_by(child) - waited) / ways.count;
+	price.least -= price.waits < price.least ? price.waits : price.least;
 	/* The rest is for others, who may be gone when it matters. */
 	if (price.waits > price.typical / 2)
 		price.waits = price.typical / 2;
@@ -135,4 +136,6 @@ void gauge_take(struct price_gauge *ret)
 		ret->other = ret->same;
 	if (!ret->same.typical)
 		ret->same = ret->other;
+	if (ret->other.least < ret->same.least)
+		ret->other.least = ret->same.least;
 }

@@ -113,6 +113,7 @@ struct stop_price price_ways_bare(const struct price_ways *ways)
 	if (!ways->count)
 		return price;
 	price.typical = price.least;
+	price.least = quantile(ways, 5); /* few of them, on a busy machine */
 	price.mean = mean(ways, price.typical * 2);
 	price.resolution = price.typical / 2;
 	return price;

@@ -32,8 +32,8 @@ struct stop_price {
 struct stop_sums {
 	uint64_t count;      /* this one included */
 	uint64_t stopped_ns; /* how long it was kept in those before */
-	uint64_t waits_ns;   /* … and waited for a processor because of them */
-	uint64_t others_ns;  /* we worked for others on its ways to them */
+	uint64_t waits_ns;  /* … and waited for a processor because of them */
+	uint64_t others_ns; /* we worked for others on its ways to them */
 };
 
 /* Of a process that does nothing but stop. */

@@ -65,14 +65,14 @@ struct task {
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum resume_action action;
-	int deliver;         /* signal that goes with the resumption, or 0 */
-	int end_status;      /* as from wait(2), when it has ended */
-	uint64_t stop_time;  /* monotonic, before any work on the stop */
+	int deliver;        /* signal that goes with the resumption, or 0 */
+	int end_status;     /* as from wait(2), when it has ended */
+	uint64_t stop_time; /* monotonic, before any work on the stop */
 	struct stop_sums stops;
-	taddr_t place;       /* of the trap that it stopped at, or 0 */
-	uint64_t resumed;    /* when, the last time */
-	uint64_t worked_ns;  /* the tracer, by then */
-	bool waited;         /* it was waiting for something when it was
+	taddr_t place;      /* of the trap that it stopped at, or 0 */
+	uint64_t resumed;   /* when, the last time */
+	uint64_t worked_ns; /* the tracer, by then */
+	bool waited;        /* it was waiting for something when it was
 				  stopped: nothing is lost */
 	struct task_cost cost;
 	struct regs regs; /* cached while stopped */

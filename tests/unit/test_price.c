@@ -11,7 +11,8 @@ static const struct price_gauge gauge = {
 		  .resolution = 3000 },
 	.other = { .least = 33000,
 		   .typical = 36000,
-		   .mean = 40000, .resolution = 18000 },
+		   .mean = 40000,
+		   .resolution = 18000 },
 };
 
 static void check_about(uint64_t found, uint64_t wanted, const char *what)
