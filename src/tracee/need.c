@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/hit.h"
 #include "tracee/leave.h"
+#include "tracee/syscall.h"
 
 /*
  * What leave.c does, when memory has run out or an invariant is broken, in the
@@ -79,6 +82,20 @@ static int signal_to_deliver(struct task *task)
 	return info.si_signo;
 }
 
+/* It was about to wait, or did, when a stop of ours interrupted it. */
+static void wait_again(const struct task *task)
+{
+	struct regs regs;
+	siginfo_t info;
+
+	if (task->tracee && !ptrace_get_siginfo(task->tid, &info) &&
+	    info.si_code == (SIGTRAP | PTRACE_EVENT_STOP << 8) &&
+	    !ptrace_get_regs(task->tid, &regs) &&
+	    syscall_wait_again(task->tid, task->tracee->space->arch, &regs) &&
+	    ptrace_set_regs(task->tid, &regs))
+		diag_debug(DIAG_STOP, "%d is gone", (int)task->tid);
+}
+
 /* Let go of there, it would end with EINTR: see can_be_let_go(), loop.c. */
 static bool enters_system_call(const struct task *task)
 {
@@ -91,11 +108,12 @@ static bool enters_system_call(const struct task *task)
 static void let_go(struct task *task)
 {
 	int signal = signal_to_deliver(task);
-	bool enters = enters_system_call(task);
+	bool enters = enters_system_call(task) && !ptrace_interrupt(task->tid);
 
+	wait_again(task);
 	task->stopped = false;
-	task->leaving = !enters && ptrace_has_queued_trap(task->tid);
-	if (task->leaving || enters)
+	task->leaving = enters || ptrace_has_queued_trap(task->tid);
+	if (task->leaving)
 		(void)ptrace_continue(task->tid, signal);
 	else
 		(void)ptrace_detach(task->tid, signal);

@@ -28,21 +28,12 @@ bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
 	       !task->tracee->muted;
 }
 
-static bool is_signal_pending(pid_t tid)
-{
-	struct procfs_status status;
-
-	return procfs_status(tid, &status) ||
-	       (status.signals_pending | status.signals_pending_shared) &
-		       ~status.signals_blocked;
-}
-
 bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 			struct regs *regs)
 {
 	struct regs again = *regs;
 
-	if (!arch->restart_wait(&again) || is_signal_pending(tid))
+	if (!arch->restart_wait(&again) || procfs_signal_waits(tid))
 		return false;
 	*regs = again;
 	return true;
@@ -68,7 +59,7 @@ static bool will_be_made_again(struct task *task,
 	if (!task->asked)
 		return false;
 	if (stop->failed && syscall_restarts((int)-stop->result))
-		return !is_signal_pending(task->tid);
+		return !procfs_signal_waits(task->tid);
 	return syscall_restart_wait(task, stop->arch);
 }
 

@@ -405,6 +405,25 @@ static char *find_field(char *line, int number)
 	return p ? p + 1 : NULL;
 }
 
+static bool find_mask(const char *status, const char *name, uint64_t *ret)
+{
+	const char *line = strstr(status, name);
+
+	return line && sscanf(line + strlen(name), "%" SCNx64, ret) == 1;
+}
+
+bool procfs_signal_waits(pid_t tid)
+{
+	uint64_t own, shared, blocked;
+	char status[4096];
+
+	return !read_file(tid, "status", status, sizeof(status)) ||
+	       !find_mask(status, "\nSigPnd:", &own) ||
+	       !find_mask(status, "\nShdPnd:", &shared) ||
+	       !find_mask(status, "\nSigBlk:", &blocked) ||
+	       (own | shared) & ~blocked;
+}
+
 bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)
 {
 	unsigned long long ran, waited, turns;

@@ -69,6 +69,12 @@ bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 
+/*
+ * Whether a signal that the task doesn't block waits for it or its process, as
+ * far as can be told: true if not. Without allocation.
+ */
+bool procfs_signal_waits(pid_t tid);
+
 /* Whether a uprobe has ever been hit in it: the kernel maps a page for that. */
 bool procfs_has_uprobes(pid_t pid);
 

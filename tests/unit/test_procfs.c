@@ -575,6 +575,34 @@ START_TEST(processor)
 }
 END_TEST
 
+/* A stopped task gets no signal; a blocked one doesn't count. */
+START_TEST(waiting_signals)
+{
+	sigset_t set;
+	pid_t child;
+	int status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+	ck_assert(!procfs_signal_waits(getpid()));
+	child = fork();
+	if (!child)
+		for (;;)
+			pause();
+	ck_assert_int_eq(kill(child, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+	ck_assert(!procfs_signal_waits(child));
+	ck_assert_int_eq(kill(child, SIGUSR1), 0);
+	ck_assert(!procfs_signal_waits(child));
+	ck_assert_int_eq(kill(child, SIGUSR2), 0);
+	ck_assert(procfs_signal_waits(child));
+	ck_assert_int_eq(kill(child, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(procfs_signal_waits(child));
+}
+END_TEST
+
 START_TEST(what_is_gone)
 {
 	struct procfs_mapping mapping;
@@ -689,6 +717,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, not_blocked_in_syscall);
 	tcase_add_test(tcase, live_task);
 	tcase_add_test(tcase, processor);
+	tcase_add_test(tcase, waiting_signals);
 	tcase_add_test(tcase, what_is_gone);
 	tcase_add_test(tcase, spaces);
 	suite_add_tcase(suite, tcase);
