@@ -444,7 +444,6 @@ static Suite *debuginfo_suite(void)
 	tcase_add_test(parts, counts_beyond_all_bounds_are_refused);
 	tcase_add_test(parts, names_can_not_command_a_terminal);
 	tcase_add_checked_fixture(child, open_self, close_self);
-	tcase_set_timeout(child, 60);
 	tcase_add_test(child, a_function_is_described);
 	tcase_add_test(child, places_are_the_same_one_by_one_and_together);
 	tcase_add_test(child, prefetched_places_are_not_waited_for);

@@ -485,7 +485,6 @@ static Suite *guardian_suite(void)
 	TCase *tcase = tcase_create("guardian");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, killed);
 	tcase_add_test(tcase, crashed);
 	tcase_add_test(tcase, exited);

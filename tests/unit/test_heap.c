@@ -788,7 +788,6 @@ static Suite *heap_suite(void)
 	TCase *tcase = tcase_create("heap");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, acquired_and_released);
 	tcase_add_test(tcase, failures_and_null);
 	tcase_add_test(tcase, resize_rules);

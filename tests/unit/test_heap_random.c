@@ -477,7 +477,6 @@ static Suite *random_suite(void)
 	TCase *tcase = tcase_create("heap_random");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, handles, 0, 5);
 	tcase_add_loop_test(tcase, ranges, 0, 5);
 	tcase_add_loop_test(tcase, live_blocks, 0, 5);

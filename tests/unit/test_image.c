@@ -1431,7 +1431,6 @@ static Suite *image_suite(void)
 	tcase_add_test(real, own_static_function_is_found);
 	tcase_add_test(real, few_names_are_found_as_among_all);
 	tcase_add_test(real, stubs_are_those_that_objdump_shows);
-	tcase_set_timeout(real, 60);
 	suite_add_tcase(suite, real);
 	/* 1: the 32-bit class, 2: the 64-bit class. */
 	tcase_add_loop_test(built, built_library_is_read_without_sections, 1,

@@ -374,7 +374,6 @@ static Suite *insn_suite(void)
 	tcase_add_test(emulation, emulation_is_what_the_processor_does_x86_64);
 	tcase_add_test(emulation, emulation_is_what_the_processor_does_i386);
 	suite_add_tcase(suite, emulation);
-	tcase_set_timeout(decoding, 60);
 	tcase_add_test(decoding,
 		       each_instruction_is_passed_the_right_way_x86_64);
 	tcase_add_test(decoding, each_instruction_is_passed_the_right_way_i386);

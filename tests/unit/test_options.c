@@ -1058,7 +1058,6 @@ static TCase *name_tests(void)
 {
 	TCase *tests = tcase_create("names");
 
-	tcase_set_timeout(tests, 30);
 	tcase_add_test(tests, test_name);
 	tcase_add_test(tests, test_name_of_zombie);
 	tcase_add_test(tests, test_long_name);

@@ -1129,7 +1129,6 @@ static TCase *own_tcase(Suite *suite, const char *name)
 	TCase *tcase = tcase_create(name);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return tcase;
 }

@@ -550,7 +550,6 @@ static Suite *plt_suite(void)
 	tcase_add_test(built, stubs_of_every_linker_x86_64);
 	tcase_add_test(built, stubs_of_every_linker_i386);
 	suite_add_tcase(suite, built);
-	tcase_set_timeout(forms, 60);
 	tcase_add_test(forms, forms_of_stubs);
 	tcase_add_test(forms, what_is_no_stub);
 	tcase_add_test(forms, no_base_no_stub);

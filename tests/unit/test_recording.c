@@ -447,7 +447,6 @@ int main(void)
 	tcase_add_test(tests, test_cuts);
 	tcase_add_test(tests, test_damage);
 	tcase_add_test(tests, test_notes);
-	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

@@ -372,7 +372,6 @@ int main(void)
 	TCase *tcase = tcase_create("unwind");
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, deep_and_wide);
 	tcase_add_test(tcase, through_a_signal);
 	tcase_add_test(tcase, through_a_frame_without_a_row);

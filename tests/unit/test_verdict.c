@@ -701,7 +701,6 @@ static Suite *verdict_suite(void)
 	TCase *tcase = tcase_create("verdict");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, trend_by_hand);
 	tcase_add_test(tcase, trend_of_noise);
 	tcase_add_test(tcase, trend_is_of_the_middle);
