@@ -109,6 +109,10 @@ int check_growth(const struct options *o)
 	err = check_blocks(export);
 	if (err)
 		return err;
+	if (export->value > HEAP_ALLOC_BLOCKS)
+		return complain(-EINVAL,
+				"--value: what was held at the peak, or was "
+				"temporary, isn't known of --growth");
 	if (o->heap_calls || o->footprint)
 		return complain(-EINVAL,
 				"--%s: has nothing of --growth, unless "

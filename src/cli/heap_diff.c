@@ -90,6 +90,19 @@ static int print(struct heap_diff *diff, const struct options *options,
 	return 0;
 }
 
+/* Profiles of others, and of growth, have only what is in use and was
+   allocated. */
+static int check_told(const struct options *options,
+		      const struct profile *profile, const char *path)
+{
+	if (heap_diff_is_told(profile, options->export.value))
+		return 0;
+	return complain(-EINVAL,
+			"%s doesn't tell what was held at the peak, or was "
+			"temporary: files of calltrap heap --pprof do",
+			path);
+}
+
 static int compare(const struct options *options, struct profile *before,
 		   struct profile *now)
 {
@@ -116,6 +129,10 @@ int heap_diff_run(const struct options *options)
 
 	if (!err)
 		err = read_profile(options->command[1], &now);
+	if (!err)
+		err = check_told(options, before, options->command[0]);
+	if (!err)
+		err = check_told(options, now, options->command[1]);
 	if (!err)
 		err = compare(options, before, now);
 	profile_free(before);

@@ -66,6 +66,9 @@ static const char *const value_words[] = {
 	[HEAP_INUSE_BLOCKS] = "inuse-blocks",
 	[HEAP_ALLOC_BYTES] = "alloc-bytes",
 	[HEAP_ALLOC_BLOCKS] = "alloc-blocks",
+	[HEAP_PEAK_BYTES] = "peak-bytes",
+	[HEAP_PEAK_BLOCKS] = "peak-blocks",
+	[HEAP_TEMPORARY_BLOCKS] = "temporary-blocks",
 	NULL,
 };
 
@@ -351,7 +354,9 @@ const struct option_entry option_table[] = {
 	WORDS(0, "value", "WHAT", apply_word, export.value,
 	      value_words,
 	      "what stacks weigh: inuse-bytes, inuse-blocks,\n"
-	      "alloc-bytes, alloc-blocks"),
+	      "alloc-bytes, alloc-blocks; what they held at\n"
+	      "the peak: peak-bytes, peak-blocks; what was\n"
+	      "given back at once: temporary-blocks"),
 	FIELD(0, "calls", "FILE", apply_text, heap_calls,
 	      "each call of an allocator, as it happens"),
 	FIELD(0, "footprint", "FILE", apply_text, footprint,
@@ -370,7 +375,8 @@ const struct option_entry option_table[] = {
 	WORDS(0, "value", "WHAT", apply_word, export.value,
 	      value_words,
 	      "inuse-bytes, inuse-blocks, alloc-bytes,\n"
-	      "alloc-blocks"),
+	      "alloc-blocks, peak-bytes, peak-blocks,\n"
+	      "temporary-blocks"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows of each kind; default 10, 0 = all"),
 	FIELD(0, "folded", "FILE", apply_text,

@@ -289,6 +289,7 @@ static void send_process(const struct serve *serve,
 		.process = process,
 		.cost = &cost,
 		.now = heap_time(process->heap, now),
+		.served = true,
 	};
 	struct feed_head head = { .number = serve->number,
 				  .pid = process->pid };

@@ -83,7 +83,8 @@ struct held_totals {
 	uint64_t *peak_blocks, *peak_bytes, *peak_time;
 };
 
-static void change(const struct held_totals *held, int64_t blocks,
+/* Whether there was a new peak. */
+static bool change(const struct held_totals *held, int64_t blocks,
 		   int64_t bytes, bool has_size, uint64_t time)
 {
 	bool higher;
@@ -98,6 +99,7 @@ static void change(const struct held_totals *held, int64_t blocks,
 		*held->peak_blocks = *held->blocks;
 	if (higher)
 		*held->peak_time = time;
+	return higher;
 }
 
 static void change_holder(struct heap_holder *holder, int64_t blocks,
@@ -107,10 +109,31 @@ static void change_holder(struct heap_holder *holder, int64_t blocks,
 		holder->alloc_blocks += blocks;
 		holder->alloc_bytes += bytes;
 	}
-	change(&(struct held_totals){ &holder->blocks, &holder->bytes,
-				      &holder->peak_blocks, &holder->peak_bytes,
-				      &holder->peak_time },
-	       blocks, bytes, holder->family->has_size, time);
+	(void)change(&(struct held_totals){ &holder->blocks, &holder->bytes,
+					    &holder->peak_blocks,
+					    &holder->peak_bytes,
+					    &holder->peak_time },
+		     blocks, bytes, holder->family->has_size, time);
+}
+
+/* A site that is left alone since the peak holds what it held then: only before
+   it changes for the first time this has to be kept. */
+static void keep_at_peak(const struct ledger *ledger, struct site *site)
+{
+	if (site->at_peak_number == ledger->peak_number)
+		return;
+	site->at_peak = (struct site_amount){ site->blocks, site->bytes };
+	site->at_peak_number = ledger->peak_number;
+}
+
+struct site_amount heap_at_peak(const struct heap *heap,
+				const struct site *site)
+{
+	const struct family *family = site->function->family;
+
+	if (site->at_peak_number == heap->ledgers[family->index].peak_number)
+		return site->at_peak;
+	return (struct site_amount){ site->blocks, site->bytes };
 }
 
 /* A site with a single block needs no history. */
@@ -139,14 +162,20 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 	struct history_state before = { site->blocks, site->bytes };
 	bool lasts = blocks > 0 || bytes > 0 || !heap->resizing;
 
-	change(&(struct held_totals){ &site->blocks, &site->bytes,
-				      &site->peak_blocks, &site->peak_bytes,
-				      &site->peak_time },
-	       blocks, bytes, family->has_size, time);
-	change(&(struct held_totals){ &total->blocks, &total->bytes,
-				      &total->peak_blocks, &total->peak_bytes,
-				      &total->peak_time },
-	       blocks, bytes, family->has_size, time);
+	keep_at_peak(ledger, site);
+	(void)change(&(struct held_totals){ &site->blocks, &site->bytes,
+					    &site->peak_blocks,
+					    &site->peak_bytes,
+					    &site->peak_time },
+		     blocks, bytes, family->has_size, time);
+	if (change(&(struct held_totals){ &total->blocks, &total->bytes,
+					  &total->peak_blocks,
+					  &total->peak_bytes,
+					  &total->peak_time },
+		   blocks, bytes, family->has_size, time)) {
+		ledger->peak_number++;
+		total->at_peak_blocks = total->blocks;
+	}
 	if (lasts || site != heap->resizing)
 		change_history(heap, site, before, time);
 	if (lasts)
@@ -194,6 +223,22 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 		timeline_acquired(&heap->timeline, &site->times_of_blocks,
 				  heap_since(heap, act->end), size);
 	change_all(heap, site, 1, size, act->end);
+}
+
+void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size)
+{
+	heap_ledger(heap, site->function->family)->total.temporary_blocks++;
+	site->temporary.blocks++;
+	site->temporary.bytes += size;
+}
+
+void heap_forget_latest(struct heap *heap)
+{
+	for (size_t i = 0; i < heap->ledger_count; i++) {
+		heap->ledgers[i].acquisitions++;
+		heap->ledgers[i].has_latest = false;
+		heap->ledgers[i].latest_block = NULL;
+	}
 }
 
 static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,

@@ -46,6 +46,7 @@ static void acquire_again(struct live_block *block)
 static void add(struct heap *heap, const struct heap_act *act)
 {
 	const struct family *family = act->function->family;
+	struct ledger *ledger = heap_ledger(heap, family);
 	uint64_t largest = (UINT64_C(1) << 48) - 1;
 	struct site *site = heap_site_of(heap, act);
 	struct live_block block = {
@@ -58,7 +59,9 @@ static void add(struct heap *heap, const struct heap_act *act)
 
 	if (family->shared)
 		block.size = 1;
-	live_add(&heap_ledger(heap, family)->live, &block);
+	live_add(&ledger->live, &block);
+	ledger->latest = act->handle;
+	ledger->has_latest = true;
 	heap->live_count++;
 	heap_count_acquired(heap, site, act, size_of(family, &block));
 }
@@ -77,6 +80,8 @@ void handles_acquire(struct heap *heap, const struct heap_act *act)
 	if (there && live_remove(&ledger->live, act->handle, &old))
 		evict(heap, act, &old);
 	recent_forget(&heap->recent, family, act->handle);
+	ledger->acquisitions++;
+	ledger->has_latest = false;
 	if (act->unkept)
 		ledger->total.unkept++;
 	else if (heap->live_count >= heap->options.limits.blocks)
@@ -88,24 +93,29 @@ void handles_acquire(struct heap *heap, const struct heap_act *act)
 void handles_take(struct heap *heap, const struct heap_act *act,
 		  uint64_t handle, struct taken *ret)
 {
-	const struct family *family = act->function->family;
-	struct live *live = &heap_ledger(heap, family)->live;
+	struct ledger *ledger = heap_ledger(heap, act->function->family);
 
-	ret->found = live_remove(live, handle, &ret->block);
+	ret->found = live_remove(&ledger->live, handle, &ret->block);
+	if (!ret->found || !ledger->has_latest || ledger->latest != handle)
+		return;
+	ret->latest = ledger->acquisitions;
+	ledger->has_latest = false;
 }
 
 /* It failed, so nobody can have got the same; unless something was missed. */
 void handles_put_back(struct heap *heap, const struct heap_act *act,
 		      struct taken *taken)
 {
-	struct live *live = &heap_ledger(heap, act->function->family)->live;
+	struct ledger *ledger = heap_ledger(heap, act->function->family);
 
 	if (!taken->found)
 		return;
-	if (live_find(live, taken->block.handle))
+	if (live_find(&ledger->live, taken->block.handle))
 		evict(heap, act, &taken->block);
 	else
-		live_add(live, &taken->block);
+		live_add(&ledger->live, &taken->block);
+	if (taken->latest && taken->latest == ledger->acquisitions)
+		ledger->has_latest = true;
 	taken->found = false;
 }
 
@@ -130,6 +140,8 @@ void handles_settle(struct heap *heap, const struct heap_act *act,
 	site = site_at(heap, block->site);
 	heap_judge_release(heap, act, site, handle, size_of(family, block));
 	heap_note_released(heap, act, handle);
+	if (taken->latest && !resize)
+		heap_count_temporary(heap, site, size_of(family, block));
 	heap->live_count--;
 	heap_count_gone(heap, site, act->begin, heap_birth(heap, block),
 			size_of(family, block), 1,

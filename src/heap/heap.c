@@ -47,6 +47,7 @@ void heap_switch(struct heap *heap, uint64_t now, bool on)
 {
 	if (!on && !heap->off_since) {
 		heap->off_since = now;
+		heap_forget_latest(heap);
 	} else if (on && heap->off_since) {
 		heap->off_ns += now - heap->off_since;
 		heap->off_since = 0;

@@ -161,8 +161,12 @@ struct heap_total {
 	uint64_t freed_blocks, freed_bytes; /* of those acquired before our
 					       eyes */
 	uint64_t peak_bytes, peak_blocks;
-	uint64_t peak_time;     /* when bytes (without has_size:
+	uint64_t peak_time;      /* when bytes (without has_size:
 					       blocks) were at their peak */
+	uint64_t at_peak_blocks; /* … then */
+	/* Given back before anything else of the family was acquired, by
+	   whichever thread. */
+	uint64_t temporary_blocks;
 	uint64_t failed;        /* acquisitions and resizes */
 	uint64_t null_releases; /* free(NULL) */
 	uint64_t unseen_frees;  /* of what others acquire: family->partly */
@@ -215,6 +219,14 @@ const struct history *heap_total_history(const struct heap *heap,
 /* Sites are numbered from 1 on. */
 size_t heap_site_count(const struct heap *heap);
 const struct site *heap_site(const struct heap *heap, size_t number);
+
+/*
+ * What a site held when its family was at its peak: at .peak_time, when bytes
+ * (without has_size: blocks) were so many for the first time. The sum over all
+ * sites of the family is .peak_bytes in .at_peak_blocks.
+ */
+struct site_amount heap_at_peak(const struct heap *heap,
+				const struct site *site);
 
 /*
  * Asks of each site that is new since the last time whether it is one that

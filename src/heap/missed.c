@@ -66,6 +66,7 @@ void heap_missed(struct heap *heap, uint64_t since, uint64_t until)
 	until = heap_time(heap, until);
 	doubts_withdraw(heap, since);
 	heap->missed_until = until;
+	heap_forget_latest(heap);
 	for (size_t i = 0; i < heap->ledger_count; i++) {
 		struct ledger *ledger = &heap->ledgers[i];
 		size_t count;

@@ -31,6 +31,13 @@ struct ledger {
 	struct ranges ranges;    /* of ranges */
 	uint64_t end;            /* of the range that MOVE moves */
 	bool end_known;
+	uint64_t peak_number; /* there were so many, each higher */
+	/* What was acquired last, as long as it is held. Acquisitions that
+	   aren't kept count, too: after one of these it is nothing. */
+	uint64_t acquisitions;
+	uint64_t latest; /* a handle, or */
+	bool has_latest;
+	const struct range_block *latest_block; /* … NULL */
 };
 
 /* What was looked up lately: nearly every act asks for one of few. */
@@ -97,6 +104,12 @@ void heap_count_failed(struct heap *heap, const struct heap_act *act);
 void heap_count_acquired(struct heap *heap, struct site *site,
 			 const struct heap_act *act, uint64_t size);
 
+/* A block of this size was given back before another one was acquired. */
+void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size);
+
+/* Something may have been acquired unseen. */
+void heap_forget_latest(struct heap *heap);
+
 /*
  * Bytes of a site are gone; blocks: 1 if that was the last of a block, or 0.
  * Why, and when: lifetimes are told from other ends.
@@ -126,6 +139,10 @@ struct taken {
 	bool found;
 	struct live_block block;
 	struct range_list pieces;
+	/* Of what was acquired last by then: the number of that acquisition,
+	   if it is .block, or 0; or the block of some of the pieces. */
+	uint64_t latest;
+	const struct range_block *latest_block;
 };
 
 uint64_t heap_birth(const struct heap *heap, const struct live_block *block);

@@ -26,8 +26,11 @@ static void drop(struct heap *heap, const struct range *piece, uint64_t time,
 	struct range_block block = *piece->block;
 	struct site *site = heap->sites.all[block.site - 1];
 	struct ledger *ledger = heap_ledger(heap, site->function->family);
+	bool is_latest = piece->block == ledger->latest_block;
 	bool last = ranges_drop(&ledger->ranges, piece);
 
+	if (last && is_latest)
+		ledger->latest_block = NULL;
 	if (last)
 		heap->live_count--;
 	heap_count_gone(heap, site, time, heap->options.start + block.birth,
@@ -40,13 +43,14 @@ static void add(struct heap *heap, const struct heap_act *act, uint64_t begin,
 	struct ledger *ledger = heap_ledger(heap, act->function->family);
 	struct site *site = heap_site_of(heap, act);
 
-	ranges_add(&ledger->ranges, begin, end,
-		   &(struct range_block){
-			   .birth = heap_since(heap, act->end),
-			   .size = end - begin,
-			   .site = site->number,
-			   .thread = heap_thread(heap, act->tid),
-		   });
+	ledger->latest_block =
+		ranges_add(&ledger->ranges, begin, end,
+			   &(struct range_block){
+				   .birth = heap_since(heap, act->end),
+				   .size = end - begin,
+				   .site = site->number,
+				   .thread = heap_thread(heap, act->tid),
+			   });
 	heap->live_count++;
 	heap_count_acquired(heap, site, act, end - begin);
 }
@@ -65,6 +69,7 @@ static void acquire(struct heap *heap, const struct heap_act *act,
 		drop(heap, &over.items[i], act->end, GONE_REPLACED);
 	ledger->total.replaced += over.count != 0;
 	range_list_fini(&over);
+	ledger->latest_block = NULL;
 	if (act->unkept)
 		ledger->total.unkept++;
 	else if (heap->live_count >= heap->options.limits.blocks)
@@ -90,6 +95,7 @@ void range_acts_take(struct heap *heap, const struct heap_act *act,
 	align(act->function->family, begin, size, &begin, &end);
 	ranges_cut(&ledger->ranges, begin, end, &ret->pieces);
 	ret->found = ret->pieces.count > 0;
+	ret->latest_block = ledger->latest_block;
 }
 
 /* Where another range is by now, the piece's own release was not seen. */
@@ -131,10 +137,14 @@ void range_acts_settle(struct heap *heap, const struct heap_act *act,
 		total->unknown_frees++;
 	for (size_t i = 0; i < taken->pieces.count; i++) {
 		const struct range *piece = &taken->pieces.items[i];
-		uint32_t site = piece->block->site;
+		const struct range_block *block = piece->block;
+		struct site *site = heap->sites.all[block->site - 1];
 
-		heap_judge_release(heap, act, heap->sites.all[site - 1],
-				   piece->begin, piece->end - piece->begin);
+		heap_judge_release(heap, act, site, piece->begin,
+				   piece->end - piece->begin);
+		if (block == taken->latest_block && block->pieces == 1 &&
+		    !resize)
+			heap_count_temporary(heap, site, block->size);
 		drop(heap, piece, act->begin,
 		     resize ? GONE_RESIZED : GONE_RELEASED);
 	}
@@ -145,7 +155,7 @@ static void release(struct heap *heap, const struct heap_act *act,
 		    uint64_t begin, uint64_t end)
 {
 	struct ledger *ledger = heap_ledger(heap, act->function->family);
-	struct taken taken = { 0 };
+	struct taken taken = { .latest_block = ledger->latest_block };
 
 	ranges_cut(&ledger->ranges, begin, end, &taken.pieces);
 	taken.found = taken.pieces.count > 0;

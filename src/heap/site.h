@@ -8,6 +8,10 @@
 #include "heap/timeline.h"
 #include "stack/stacks.h"
 
+struct site_amount {
+	uint64_t blocks, bytes;
+};
+
 /* A distinct call stack that acquires by one function, and what became of it. */
 struct site {
 	uint32_t number; /* from 1 on */
@@ -23,6 +27,11 @@ struct site {
 	uint64_t freed_blocks, freed_bytes;
 	uint64_t failed;
 	uint64_t peak_blocks, peak_bytes, peak_time;
+	/* Of its family's peak; what isn't up to date there, heap_at_peak()
+	   knows. */
+	struct site_amount at_peak;
+	uint64_t at_peak_number;
+	struct site_amount temporary;   /* see struct heap_total */
 	uint64_t first_time, last_time; /* of acquisitions, monotonic */
 	uint64_t last_free;             /* 0: never one */
 

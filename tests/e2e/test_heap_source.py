@@ -86,6 +86,7 @@ def annotated(case, path):
     """(totals, {text: numbers}) of callgrind_annotate."""
     h.need("callgrind_annotate")
     done = case.run(["callgrind_annotate", "--show-percs=no", "--auto=yes",
+                     "--show=curB,curBk,totB,totBk,totFdB,totFdBk",
                      "--threshold=100", path])
     done.check_status(0)
     found, total = {}, None

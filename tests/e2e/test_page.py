@@ -82,11 +82,11 @@ def drag(browser, begin, end):
                     clickCount=1)
 
 
-@h.test("the whole time: what is kept, acquired, churned, and grown")
+@h.test("the whole time: what is kept, acquired, churned, grown, and so on")
 def whole(case):
     browser = look(case, page_of(case))
     found = {metric: in_range(browser, metric) for metric in
-             ("kept", "acquired", "churn", "growth")}
+             ("kept", "acquired", "churn", "growth", "peak", "temporary")}
     facts = browser.value("document.getElementById('facts').textContent")
     complaints = browser.complaints()
     browser.close()
@@ -94,7 +94,9 @@ def whole(case):
         "kept": ["19.5 KiB", "0 B", "0 B"],
         "acquired": ["19.5 KiB", "586 KiB", "137 KiB"],
         "churn": ["0 B", "586 KiB", "137 KiB"],
-        "growth": ["19.5 KiB", "0 B", "0 B"]}, "the table")
+        "growth": ["19.5 KiB", "0 B", "0 B"],
+        "peak": ["19.5 KiB", "586 KiB", "700 B"],
+        "temporary": ["0 B", "0 B", "137 KiB"]}, "the table")
     h.check_match("process \\d+, watched for .* from its start on: .* none "
                   "was lost", facts, "facts")
     h.check_equal(complaints, [], "what went wrong")

@@ -39,7 +39,7 @@ def weights_by_function(stacks):
 
 # ---------------------------------------------------------------- speedscope
 
-@h.test("speedscope: four profiles of the same stacks, the program's numbers")
+@h.test("speedscope: profiles of the same stacks, the program's numbers")
 def speedscope(case):
     watch(case, "--speedscope", "a.json", "--value", "alloc-bytes")
     whole = load(case, "a.json")
@@ -63,7 +63,14 @@ def speedscope(case):
         ("Heap acquired, bytes", "bytes"):
             {"keep": KEPT, "pass": PASSING, "churn": CHURN},
         ("Heap acquired, blocks", "none"):
-            {"keep": 200, "pass": 200, "churn": 200}}, "profiles")
+            {"keep": 200, "pass": 200, "churn": 200},
+        # The first block of churn() makes it, and the next ones don't.
+        ("Heap at its peak, bytes", "bytes"):
+            {"keep": KEPT, "pass": PASSING, "churn": 700},
+        ("Heap at its peak, blocks", "none"):
+            {"keep": 200, "pass": 200, "churn": 1},
+        ("Heap temporarily acquired, blocks", "none"):
+            {"keep": 0, "pass": 0, "churn": 200}}, "profiles")
     shown = whole["profiles"][whole["activeProfileIndex"]]
     h.check_equal(shown["name"], "Heap acquired, bytes", "what is shown")
     sample = next(sample for sample in shown["samples"]

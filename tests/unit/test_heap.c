@@ -48,6 +48,141 @@ START_TEST(acquired_and_released)
 }
 END_TEST
 
+static void check_at_peak(stack_id stack, const char *name, uint64_t blocks,
+			  uint64_t bytes)
+{
+	struct site_amount held =
+		heap_at_peak(f.heap, site_of(&f, stack, name));
+
+	ck_assert_uint_eq(held.blocks, blocks);
+	ck_assert_uint_eq(held.bytes, bytes);
+}
+
+START_TEST(held_at_the_peak)
+{
+	acquire(&f, "malloc", 0x10, 100);
+	f.stack = 2;
+	acquire(&f, "malloc", 0x20, 50);
+	check_at_peak(1, NULL, 1, 100);
+	check_at_peak(2, NULL, 1, 50);
+	/* Nothing of that is so large again, */
+	release(&f, "free", 0x10, 0);
+	f.stack = 3;
+	acquire(&f, "malloc", 0x30, 100);
+	release(&f, "free", 0x20, 0);
+	check_at_peak(1, NULL, 1, 100);
+	check_at_peak(2, NULL, 1, 50);
+	check_at_peak(3, NULL, 0, 0);
+	/* until then, with what a stack holds that has not changed since. */
+	f.stack = 2;
+	resize(&f, "realloc", 0x30, 0x30, 151);
+	release(&f, "free", 0x30, 0);
+	check_at_peak(1, NULL, 0, 0);
+	check_at_peak(2, "malloc", 0, 0);
+	check_at_peak(2, "realloc", 1, 151);
+	check_at_peak(3, NULL, 0, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->peak_bytes, 151);
+	ck_assert_uint_eq(total_of(&f, "malloc")->peak_blocks, 2);
+	ck_assert_uint_eq(total_of(&f, "malloc")->at_peak_blocks, 1);
+}
+END_TEST
+
+/* Each family has its own; that of what has no size is in blocks. */
+START_TEST(peaks_of_families)
+{
+	acquire(&f, "mmap", 0x10000, 5000);
+	f.stack = 2;
+	acquire(&f, "open", 3, 0);
+	f.stack = 3;
+	acquire(&f, "open", 4, 0);
+	release(&f, "munmap", 0x10000, 4096);
+	acquire(&f, "malloc", 0x10, 1);
+	release(&f, "close", 3, 0);
+	check_at_peak(1, "mmap", 1, 8192);
+	check_at_peak(2, "open", 1, 0);
+	check_at_peak(3, "open", 1, 0);
+	check_at_peak(3, "malloc", 1, 1);
+	ck_assert_uint_eq(total_of(&f, "close")->at_peak_blocks, 2);
+}
+END_TEST
+
+static void check_temporary(stack_id stack, const char *name, uint64_t blocks,
+			    uint64_t bytes)
+{
+	const struct site *site = site_of(&f, stack, name);
+
+	ck_assert_uint_eq(site->temporary.blocks, blocks);
+	ck_assert_uint_eq(site->temporary.bytes, bytes);
+}
+
+START_TEST(given_back_before_the_next)
+{
+	acquire(&f, "malloc", 0x10, 100);
+	acquire(&f, "malloc", 0x20, 10);
+	/* Others may come in between, if nothing is acquired. */
+	release(&f, "free", 0x10, 0);
+	acquire(&f, "malloc", 0, 1); /* fails */
+	acquire(&f, "mmap", 0x10000, 5000);
+	release(&f, "free", 0x20, 0);
+	check_temporary(1, "malloc", 1, 10);
+	/* What the next one takes the place of isn't temporary by that. */
+	acquire(&f, "malloc", 0x10, 100);
+	f.tid = 101;
+	acquire(&f, "malloc", 0x20, 100);
+	release(&f, "free", 0x10, 0);
+	acquire(&f, "malloc", 0x10, 7);
+	release(&f, "free", 0x20, 0);
+	check_temporary(1, "malloc", 1, 10);
+	/* realloc() gives nothing back, and acquires. */
+	resize(&f, "realloc", 0x10, 0x10, 9);
+	check_temporary(1, "malloc", 1, 10);
+	release(&f, "free", 0x10, 0);
+	check_temporary(1, "malloc", 1, 10);
+	check_temporary(1, "realloc", 1, 9);
+	/* In parts. */
+	release(&f, "munmap", 0x11000, 4096);
+	release(&f, "munmap", 0x10000, 4096);
+	check_temporary(1, "mmap", 1, 8192);
+	ck_assert_uint_eq(total_of(&f, "malloc")->temporary_blocks, 2);
+}
+END_TEST
+
+/* A handle may come again before the release of the old one has returned. */
+START_TEST(temporary_when_entered)
+{
+	struct heap_act act;
+
+	acquire(&f, "open", 3, 0);
+	act = fixture_act(&f, "close");
+	act.call = 5;
+	act.handle = 3;
+	heap_begin(f.heap, &act);
+	f.stack = 2;
+	acquire(&f, "open", 3, 0);
+	heap_act(f.heap, &act);
+	check_temporary(1, "open", 1, 0);
+	/* One that fails has given nothing back: 3 is the latest still, */
+	act.call = 6;
+	act.failed = true;
+	heap_begin(f.heap, &act);
+	heap_act(f.heap, &act);
+	check_temporary(2, "open", 0, 0);
+	release(&f, "close", 3, 0);
+	check_temporary(2, "open", 1, 0);
+	/* but not when another one has come meanwhile. */
+	acquire(&f, "open", 3, 0);
+	act.call = 7;
+	heap_begin(f.heap, &act);
+	f.stack = 3;
+	acquire(&f, "open", 4, 0);
+	release(&f, "close", 4, 0);
+	heap_act(f.heap, &act);
+	release(&f, "close", 3, 0);
+	check_temporary(2, "open", 1, 0);
+	check_temporary(3, "open", 1, 0);
+}
+END_TEST
+
 START_TEST(failures_and_null)
 {
 	acquire(&f, "malloc", 0, 1ull << 60);
@@ -535,6 +670,7 @@ START_TEST(not_kept)
 	total = total_of(&f, "malloc");
 	acquire(&f, "malloc", 0x10, 1);
 	release(&f, "free", 0x10, 0);
+	acquire(&f, "malloc", 0x90, 1);
 	acquire_unkept("malloc", 0x10, 1);
 	release(&f, "free", 0x10, 0);
 	acquire_unkept("malloc", 0x20, 1);
@@ -550,6 +686,9 @@ START_TEST(not_kept)
 	acquire_unkept("malloc", 0, 1);
 	ck_assert_uint_eq(total->failed, 0);
 	ck_assert_uint_eq(heap_unkept(f.heap), 3);
+	/* Something has been acquired since. */
+	release(&f, "free", 0x90, 0);
+	ck_assert_uint_eq(total->temporary_blocks, 1);
 }
 END_TEST
 
@@ -789,6 +928,10 @@ static Suite *heap_suite(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, acquired_and_released);
+	tcase_add_test(tcase, held_at_the_peak);
+	tcase_add_test(tcase, peaks_of_families);
+	tcase_add_test(tcase, given_back_before_the_next);
+	tcase_add_test(tcase, temporary_when_entered);
 	tcase_add_test(tcase, failures_and_null);
 	tcase_add_test(tcase, resize_rules);
 	tcase_add_test(tcase, old_block_reused_before_resize_returns);

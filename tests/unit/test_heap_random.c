@@ -36,9 +36,22 @@ struct model_block {
 	uint64_t size;
 	stack_id stack;
 	uint64_t birth;
+	unsigned number; /* of the acquisition */
 };
 
 static struct model_block model[HANDLES];
+
+/* What is held of each stack, each block counted; and what was when that was
+   most. */
+struct model_held {
+	uint64_t blocks[STACKS + 1], bytes[STACKS + 1];
+};
+
+static struct {
+	struct model_held at_peak;
+	uint64_t bytes, peak, temporary[STACKS + 1];
+	unsigned acquisitions;
+} history;
 
 /* A resize that a thread is in. */
 static struct {
@@ -66,8 +79,9 @@ static bool is_free(unsigned handle)
 static void random_acquire(unsigned handle)
 {
 	f.stack = 1 + pick(STACKS);
-	model[handle] =
-		(struct model_block){ 1 + pick(100000), f.stack, f.now };
+	model[handle] = (struct model_block){ 1 + pick(100000), f.stack, f.now,
+					      ++history.acquisitions };
+	history.bytes += model[handle].size;
 	acquire(&f, "malloc", address(handle), model[handle].size);
 }
 
@@ -109,10 +123,23 @@ static void end_resize(unsigned t, unsigned handle)
 			return;
 		}
 		act->handle = address(handle);
-		model[handle] =
-			(struct model_block){ act->size, act->stack, f.now };
+		model[handle] = (struct model_block){ act->size, act->stack,
+						      f.now,
+						      ++history.acquisitions };
+		history.bytes += act->size - inside[t].old.size;
 	}
 	heap_act(f.heap, act);
+}
+
+static void random_release(unsigned handle)
+{
+	struct model_block *block = &model[handle];
+
+	history.temporary[block->stack] += block->number ==
+					   history.acquisitions;
+	history.bytes -= block->size;
+	release(&f, "free", address(handle), 0);
+	block->size = 0;
 }
 
 static void random_act(void)
@@ -125,14 +152,68 @@ static void random_act(void)
 	} else if (model[handle].size && pick(3) == 0) {
 		begin_resize(t, handle);
 	} else if (model[handle].size) {
-		release(&f, "free", address(handle), 0);
-		model[handle].size = 0;
+		random_release(handle);
 	} else if (is_free(handle)) {
 		random_acquire(handle);
 	}
 }
 
-static void compare_sites(const uint64_t *blocks, const uint64_t *bytes)
+/* Until a resize has ended, its old block counts. */
+static struct model_held held_now(void)
+{
+	struct model_held held = { 0 };
+
+	for (unsigned i = 0; i < HANDLES; i++) {
+		held.blocks[model[i].stack] += model[i].size != 0;
+		held.bytes[model[i].stack] += model[i].size;
+	}
+	for (unsigned t = 0; t < THREADS; t++) {
+		if (!inside[t].running)
+			continue;
+		held.blocks[inside[t].old.stack]++;
+		held.bytes[inside[t].old.stack] += inside[t].old.size;
+	}
+	return held;
+}
+
+static void note_peak(void)
+{
+	if (history.bytes <= history.peak)
+		return;
+	history.peak = history.bytes;
+	history.at_peak = held_now();
+}
+
+static void compare_peak(void)
+{
+	const struct heap_total *total = total_of(&f, "malloc");
+	struct model_held found = { 0 };
+	uint64_t temporary[STACKS + 1] = { 0 };
+	uint64_t held = 0, blocks = 0, all = 0;
+
+	for (size_t i = 1; i <= heap_site_count(f.heap); i++) {
+		const struct site *site = heap_site(f.heap, i);
+		struct site_amount at_peak = heap_at_peak(f.heap, site);
+
+		found.blocks[site->stack] += at_peak.blocks;
+		found.bytes[site->stack] += at_peak.bytes;
+		temporary[site->stack] += site->temporary.blocks;
+	}
+	for (stack_id s = 1; s <= STACKS; s++) {
+		ck_assert_uint_eq(found.blocks[s], history.at_peak.blocks[s]);
+		ck_assert_uint_eq(found.bytes[s], history.at_peak.bytes[s]);
+		ck_assert_uint_eq(temporary[s], history.temporary[s]);
+		held += history.at_peak.bytes[s];
+		blocks += found.blocks[s];
+		all += temporary[s];
+	}
+	ck_assert_uint_eq(held, history.peak);
+	ck_assert_uint_eq(total->peak_bytes, history.peak);
+	ck_assert_uint_eq(total->at_peak_blocks, blocks);
+	ck_assert_uint_eq(total->temporary_blocks, all);
+}
+
+static void compare_sites(const struct model_held *held)
 {
 	for (stack_id s = 1; s <= STACKS; s++) {
 		uint64_t site_blocks = 0, site_bytes = 0;
@@ -150,14 +231,14 @@ static void compare_sites(const uint64_t *blocks, const uint64_t *bytes)
 			ck_assert_uint_eq(site->alloc_bytes - site->freed_bytes,
 					  site->bytes);
 		}
-		ck_assert_uint_eq(site_blocks, blocks[s]);
-		ck_assert_uint_eq(site_bytes, bytes[s]);
+		ck_assert_uint_eq(site_blocks, held->blocks[s]);
+		ck_assert_uint_eq(site_bytes, held->bytes[s]);
 	}
 }
 
 static void compare(void)
 {
-	uint64_t blocks[STACKS + 1] = { 0 }, bytes[STACKS + 1] = { 0 };
+	const struct model_held held = held_now();
 	struct heap_walk walk = { 0 };
 	struct heap_block block;
 	unsigned count = 0, live = 0;
@@ -171,20 +252,10 @@ static void compare(void)
 		ck_assert(m->birth - block.birth < 1024);
 		count++;
 	}
-	for (unsigned i = 0; i < HANDLES; i++) {
+	for (unsigned i = 0; i < HANDLES; i++)
 		live += model[i].size != 0;
-		blocks[model[i].stack] += model[i].size != 0;
-		bytes[model[i].stack] += model[i].size;
-	}
 	ck_assert_uint_eq(count, live);
-	/* Until a resize has ended, its old block counts. */
-	for (unsigned t = 0; t < THREADS; t++) {
-		if (!inside[t].running)
-			continue;
-		blocks[inside[t].old.stack]++;
-		bytes[inside[t].old.stack] += inside[t].old.size;
-	}
-	compare_sites(blocks, bytes);
+	compare_sites(&held);
 }
 
 START_TEST(handles)
@@ -192,16 +263,22 @@ START_TEST(handles)
 	state = _i;
 	memset(model, 0, sizeof(model));
 	memset(inside, 0, sizeof(inside));
+	memset(&history, 0, sizeof(history));
 	for (unsigned i = 0; i < 60000; i++) {
 		random_act();
+		note_peak();
 		if (i % 2000 == 0)
 			compare();
+		if (i % 500 == 0)
+			compare_peak();
 	}
 	compare();
+	compare_peak();
 	ck_assert_uint_eq(total_of(&f, "malloc")->reused, 0);
 	ck_assert_uint_eq(total_of(&f, "malloc")->unknown_frees, 0);
 	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 0);
 	ck_assert_uint_gt(total_of(&f, "malloc")->in_flight, 10);
+	ck_assert_uint_gt(total_of(&f, "malloc")->temporary_blocks, 5);
 }
 END_TEST
 
@@ -211,6 +288,43 @@ END_TEST
 
 /* The number of the act that mapped a page; 0: none. */
 static unsigned page_owner[PAGES];
+
+/* … when there were most. */
+static unsigned peak_owner[PAGES], peak_pages;
+
+/* What was mapped last, and how often that went before something else came. */
+static unsigned last_owner, gone_at_once;
+
+static unsigned pages_of(const unsigned *owners, unsigned owner)
+{
+	unsigned pages = 0;
+
+	for (unsigned i = 0; i < PAGES; i++)
+		pages += owners[i] == owner;
+	return pages;
+}
+
+static void note_peak_pages(void)
+{
+	unsigned pages = PAGES - pages_of(page_owner, 0);
+
+	if (pages <= peak_pages)
+		return;
+	peak_pages = pages;
+	memcpy(peak_owner, page_owner, sizeof(peak_owner));
+}
+
+static void compare_peak_pages(void)
+{
+	for (size_t i = 1; i <= heap_site_count(f.heap); i++) {
+		const struct site *site = heap_site(f.heap, i);
+
+		ck_assert_uint_eq(heap_at_peak(f.heap, site).bytes,
+				  pages_of(peak_owner, site->stack) * PAGE);
+	}
+	ck_assert_uint_eq(total_of(&f, "mmap")->peak_bytes, peak_pages * PAGE);
+	ck_assert_uint_eq(total_of(&f, "mmap")->temporary_blocks, gone_at_once);
+}
 
 static void random_span(unsigned *first, unsigned *count)
 {
@@ -232,10 +346,12 @@ static void map(unsigned number)
 	f.stack = number;
 	acquire(&f, "mmap", BASE + first * PAGE, count * PAGE - pick(4096));
 	set_pages(first, count, number);
+	last_owner = number;
 }
 
 static void unmap(void)
 {
+	bool last_is_there = pages_of(page_owner, last_owner) > 0;
 	struct heap_act act = fixture_act(&f, "munmap");
 	unsigned first, count;
 
@@ -247,6 +363,8 @@ static void unmap(void)
 	act.failed = pick(3) == 0;
 	if (!act.failed)
 		set_pages(first, count, 0);
+	if (last_is_there && !pages_of(page_owner, last_owner))
+		gone_at_once++;
 	heap_act(f.heap, &act);
 }
 
@@ -268,6 +386,7 @@ static void remap(unsigned number)
 	if (!act.failed) {
 		set_pages(first, count, 0);
 		set_pages(to, to_count, number);
+		last_owner = number;
 	}
 	heap_act(f.heap, &act);
 }
@@ -303,6 +422,8 @@ START_TEST(ranges)
 {
 	state = _i;
 	memset(page_owner, 0, sizeof(page_owner));
+	memset(peak_owner, 0, sizeof(peak_owner));
+	peak_pages = last_owner = gone_at_once = 0;
 	for (unsigned i = 1; i <= 5000; i++) {
 		unsigned what = pick(5);
 
@@ -313,8 +434,13 @@ START_TEST(ranges)
 			unmap();
 		else
 			remap(i);
+		note_peak_pages();
 		compare_pages(i);
+		if (i % 100 == 0)
+			compare_peak_pages();
 	}
+	compare_peak_pages();
+	ck_assert_uint_gt(gone_at_once, 10);
 	ck_assert_uint_gt(total_of(&f, "mmap")->replaced, 100);
 }
 END_TEST

@@ -49,6 +49,11 @@ static uint64_t growth_weight(const struct heap_export *export,
 	case HEAP_INUSE_BLOCKS:
 	case HEAP_ALLOC_BLOCKS:
 		return site->calls;
+	case HEAP_PEAK_BYTES: /* check_growth() */
+	case HEAP_PEAK_BLOCKS:
+	case HEAP_TEMPORARY_BLOCKS:
+	case HEAP_VALUES:
+		break;
 	}
 	return 0;
 }

@@ -14,7 +14,7 @@ struct call_graph {
 	uint64_t stacks; /* added so far */
 };
 
-#define GRAPH_COSTS 6
+#define GRAPH_COSTS 9
 
 struct graph_cost {
 	uint64_t number[GRAPH_COSTS];

@@ -9,11 +9,12 @@
 #include "report/heap/export.h"
 
 /*
- * The format of callgrind, with the events of valgrind's --xtree-memory=full,
- * for callgrind_annotate and kcachegrind. A line's own cost is what it has
+ * The format of callgrind, with the events of valgrind's --xtree-memory=full
+ * and three of our own, for callgrind_annotate and kcachegrind. A line's own cost is what it has
  * asked an allocator for.
  */
-static const char events[] = "events: curB curBk totB totBk totFdB totFdBk\n";
+static const char events[] =
+	"events: curB curBk totB totBk totFdB totFdBk peakB peakBk tmpBk\n";
 
 struct callgrind {
 	const struct heap_export *export;
@@ -66,10 +67,14 @@ static struct graph_cost cost_of(const struct heap_export *export,
 				 const struct site *site)
 {
 	const struct heap_export_held held = heap_export_held(export, site);
+	const struct site_amount at_peak =
+		heap_at_peak(export->process->heap, site);
 
-	return (struct graph_cost){ { held.bytes, held.blocks,
-				      site->alloc_bytes, site->alloc_blocks,
-				      site->freed_bytes, site->freed_blocks } };
+	return (struct graph_cost){
+		{ held.bytes, held.blocks, site->alloc_bytes,
+		  site->alloc_blocks, site->freed_bytes, site->freed_blocks,
+		  at_peak.bytes, at_peak.blocks, site->temporary.blocks }
+	};
 }
 
 static void add_site(struct callgrind *callgrind, const struct site *site)
@@ -185,6 +190,9 @@ static void put_head(const struct callgrind *callgrind)
 			 "event: totBk : Total blocks\n"
 			 "event: totFdB : Total freed bytes\n"
 			 "event: totFdBk : Total freed blocks\n"
+			 "event: peakB : Bytes at the peak\n"
+			 "event: peakBk : Blocks at the peak\n"
+			 "event: tmpBk : Temporary blocks\n"
 			 "positions: line\n");
 	strbuf_puts(out, events);
 	strbuf_puts(out, "summary:");

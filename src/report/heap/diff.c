@@ -76,6 +76,32 @@ void diff_amount_add(struct diff_amount *sum, const struct diff_amount *amount)
 	saturate_add(&sum->bytes, amount->bytes);
 }
 
+/* What the blocks of a value are; those of its bytes follow. */
+static enum profile_value objects_of(enum heap_value value)
+{
+	switch (value) {
+	case HEAP_INUSE_BYTES:
+	case HEAP_INUSE_BLOCKS:
+		return PROFILE_INUSE_OBJECTS;
+	case HEAP_PEAK_BYTES:
+	case HEAP_PEAK_BLOCKS:
+		return PROFILE_PEAK_OBJECTS;
+	case HEAP_TEMPORARY_BLOCKS:
+		return PROFILE_TEMPORARY_OBJECTS;
+	case HEAP_ALLOC_BYTES:
+	case HEAP_ALLOC_BLOCKS:
+	case HEAP_VALUES:
+		break;
+	}
+	return PROFILE_ALLOC_OBJECTS;
+}
+
+bool heap_diff_is_told(const struct profile *profile, enum heap_value value)
+{
+	return profile_has(profile, objects_of(value)) &&
+	       profile_has(profile, objects_of(value) + 1);
+}
+
 bool heap_diff_is_in_use(const struct heap_diff *diff)
 {
 	return diff->value == HEAP_INUSE_BYTES ||
@@ -84,8 +110,7 @@ bool heap_diff_is_in_use(const struct heap_diff *diff)
 
 bool heap_diff_is_in_bytes(const struct heap_diff *diff)
 {
-	return diff->value == HEAP_INUSE_BYTES ||
-	       diff->value == HEAP_ALLOC_BYTES;
+	return heap_value_is_in_bytes(diff->value);
 }
 
 uint64_t heap_diff_weight(const struct heap_diff *diff,
@@ -114,13 +139,9 @@ void heap_diff_add_allocator(const struct heap_diff *diff,
 static struct diff_amount amount_of(const struct heap_diff *diff,
 				    const struct profile_sample *sample)
 {
-	const uint64_t *values = sample->values;
+	const uint64_t *values = &sample->values[objects_of(diff->value)];
 
-	if (heap_diff_is_in_use(diff))
-		return (struct diff_amount){ values[PROFILE_INUSE_OBJECTS],
-					     values[PROFILE_INUSE_SPACE] };
-	return (struct diff_amount){ values[PROFILE_ALLOC_OBJECTS],
-				     values[PROFILE_ALLOC_SPACE] };
+	return (struct diff_amount){ values[0], values[1] };
 }
 
 static void add_profile(struct heap_diff *diff, struct profile *profile,
@@ -177,7 +198,9 @@ struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 	diff->value = value;
 	diff->growth = profile_growth(now);
 	diff->by_line = *build_id && !strcmp(build_id, profile_build_id(now));
-	set_times(diff, before, now);
+	/* Who watches twice as long sees no peak that is twice as high. */
+	if (objects_of(value) != PROFILE_PEAK_OBJECTS)
+		set_times(diff, before, now);
 	add_profile(diff, before, false);
 	add_profile(diff, now, true);
 	return diff;

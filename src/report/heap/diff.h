@@ -37,12 +37,12 @@ struct heap_diff {
  * Sites are the same if their stacks have the same functions and the same
  * allocator; and the same lines, if the program is the very same one (by its
  * build-id). The profiles stay the caller's. value says what is compared: what
- * is in use, or all that was allocated; and what folded stacks weigh. NULL when
- * the two are not of one kind: of a heap, or of the same kind of growth.
+ * is in use, or all that was allocated, and so on, which both have; and what
+ * folded stacks weigh. NULL when the two are not of one kind: of a heap, or of the same kind of growth.
  *
  * Where each was watched for a time of its own, from somewhere in the middle of
  * a process's life, what it has depends on how long that was: then it is told
- * and compared per second.
+ * and compared per second; but for what was held at the peak.
  */
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 				enum heap_value value) MUST_CHECK;
@@ -55,6 +55,9 @@ static inline bool heap_diff_is_by_time(const struct heap_diff *diff)
 {
 	return diff->now_ns != 0;
 }
+
+/* Whether a profile has what is to be compared. */
+bool heap_diff_is_told(const struct profile *profile, enum heap_value value);
 
 bool heap_diff_is_in_use(const struct heap_diff *diff);
 bool heap_diff_is_in_bytes(const struct heap_diff *diff);

@@ -298,7 +298,15 @@ static const char *subject(const struct heap_diff *diff)
 {
 	if (diff->growth)
 		return heap_diff_is_in_use(diff) ? "still there" : "grown";
-	return heap_diff_is_in_use(diff) ? "in use" : "allocated";
+	switch (diff->value) {
+	case HEAP_PEAK_BYTES:
+	case HEAP_PEAK_BLOCKS:
+		return "at the peak";
+	case HEAP_TEMPORARY_BLOCKS:
+		return "temporary";
+	default:
+		return heap_diff_is_in_use(diff) ? "in use" : "allocated";
+	}
 }
 
 void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out)

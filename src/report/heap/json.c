@@ -61,6 +61,8 @@ static json_t *family_object(const struct family *family,
 		{ "freed_bytes", total->freed_bytes },
 		{ "peak_blocks", total->peak_blocks },
 		{ "peak_bytes", total->peak_bytes },
+		{ "at_peak_blocks", total->at_peak_blocks },
+		{ "temporary_blocks", total->temporary_blocks },
 		{ "failed", total->failed },
 		{ "null_frees", total->null_releases },
 		{ "unseen_frees", total->unseen_frees },
@@ -245,6 +247,8 @@ static json_t *site_object(const struct heap_export *export,
 	const struct heap_report_config *config = export->config;
 	const struct site *site = row->site;
 	const struct heap_export_held held = heap_export_held(export, site);
+	const struct site_amount at_peak =
+		heap_at_peak(export->process->heap, site);
 	json_t *object = json_object();
 
 	json_set_number(object, "number", site->number);
@@ -264,6 +268,9 @@ static json_t *site_object(const struct heap_export *export,
 			 });
 	json_set_number(object, "peak_blocks", site->peak_blocks);
 	json_set_number(object, "peak_bytes", site->peak_bytes);
+	json_set_number(object, "at_peak_blocks", at_peak.blocks);
+	json_set_number(object, "at_peak_bytes", at_peak.bytes);
+	json_set_number(object, "temporary_blocks", site->temporary.blocks);
 	json_set_number(object, "failed", site->failed);
 	json_set_number(object, "oldest", row->oldest);
 	set_verdict(object, row);

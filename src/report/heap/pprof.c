@@ -83,18 +83,21 @@ static void add_thread_labels(struct pprof *pprof, pid_t tid,
 	profile_labels_add_number(labels, &pprof->writer, "tid", tid, NULL);
 }
 
-#define VALUES 4
+/* Ours, and behind them those that Go's profiles have, too. */
+#define OURS   4
+#define VALUES 8
 
 /* tid: of those whose sample it is, or 0. */
 static void put_sample(struct pprof *pprof, const struct site *site, pid_t tid,
 		       int64_t values[VALUES])
 {
+	const size_t first = pprof->export->served ? OURS : 0;
 	struct profile_labels labels = { 0 };
 
 	add_labels(pprof, site, &labels);
 	add_thread_labels(pprof, tid, &labels);
-	profile_stacks_put(&pprof->stacks, site->stack, values, VALUES,
-			   &labels);
+	profile_stacks_put(&pprof->stacks, site->stack, values + first,
+			   VALUES - first, &labels);
 }
 
 /*
@@ -105,17 +108,22 @@ static void put_site(struct pprof *pprof, const struct site *site)
 {
 	struct heap_export_held rest = heap_export_held(pprof->export, site);
 	const struct heap_share *share = heap_shares_of(pprof->shares, site);
+	const struct site_amount at_peak = heap_at_peak(heap_of(pprof), site);
 
 	for (; share; share = share->next) {
-		int64_t values[VALUES] = { 0, 0, profile_number(share->blocks),
-					   profile_number(share->bytes) };
+		int64_t values[VALUES] = { [6] = profile_number(share->blocks),
+					   [7] = profile_number(share->bytes) };
 
 		put_sample(pprof, site, share->key.tid, values);
 		rest.blocks -= share->blocks;
 		rest.bytes -= share->bytes;
 	}
 	put_sample(pprof, site, heap_site_thread(heap_of(pprof), site),
-		   (int64_t[VALUES]){ profile_number(site->alloc_blocks),
+		   (int64_t[VALUES]){ profile_number(site->temporary.blocks),
+				      profile_number(site->temporary.bytes),
+				      profile_number(at_peak.blocks),
+				      profile_number(at_peak.bytes),
+				      profile_number(site->alloc_blocks),
 				      profile_number(site->alloc_bytes),
 				      profile_number(rest.blocks),
 				      profile_number(rest.bytes) });
@@ -142,14 +150,23 @@ static const char *first_type(enum heap_value value)
 		[HEAP_INUSE_BLOCKS] = "inuse_objects",
 		[HEAP_ALLOC_BYTES] = "alloc_space",
 		[HEAP_ALLOC_BLOCKS] = "alloc_objects",
+		[HEAP_PEAK_BYTES] = "peak_space",
+		[HEAP_PEAK_BLOCKS] = "peak_objects",
+		[HEAP_TEMPORARY_BLOCKS] = "temporary_objects",
 	};
 
 	return names[value];
 }
 
 /* Where they don't know of that, it is the last one. */
-static void put_types(struct profile_writer *writer)
+static void put_types(struct profile_writer *writer, bool served)
 {
+	if (!served) {
+		profile_writer_put_type(writer, "temporary_objects", "count");
+		profile_writer_put_type(writer, "temporary_space", "bytes");
+		profile_writer_put_type(writer, "peak_objects", "count");
+		profile_writer_put_type(writer, "peak_space", "bytes");
+	}
 	profile_writer_put_type(writer, "alloc_objects", "count");
 	profile_writer_put_type(writer, "alloc_space", "bytes");
 	profile_writer_put_type(writer, "inuse_objects", "count");
@@ -239,7 +256,7 @@ void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
 	profile_writer_init(&pprof.writer, &plain);
 	pprof.stacks.stacks = export->config->stacks;
 	pprof.stacks.writer = &pprof.writer;
-	put_types(&pprof.writer);
+	put_types(&pprof.writer, export->served);
 	put_times(&pprof);
 	put_comments(&pprof);
 	put_places(&pprof);

@@ -192,6 +192,7 @@ static void add_site(struct heap_gathering *g, const struct site *site)
 	row->alloc_bytes += site->alloc_bytes;
 	row->freed_blocks += site->freed_blocks;
 	row->freed_bytes += site->freed_bytes;
+	row->temporary_blocks += site->temporary.blocks;
 	row->lifetime_ns += site->lifetime_ns;
 	row->total_ns += site->total_ns;
 	/* With --older-than, younger ones are no part of the row. */

@@ -16,6 +16,7 @@ struct heap_row {
 	uint64_t blocks, bytes;         /* of the age that counts */
 	uint64_t alloc_blocks, alloc_bytes;
 	uint64_t freed_blocks, freed_bytes;
+	uint64_t temporary_blocks;
 	uint64_t oldest;            /* age */
 	struct log_histogram ages;  /* in nanoseconds */
 	struct log_histogram sizes; /* of live blocks, less 1 */

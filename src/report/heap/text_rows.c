@@ -97,6 +97,16 @@ static int add_evidence(const struct heap_text *text,
 	return heap_text_end_line(text);
 }
 
+/* Blocks that are given back at once may be worth a word: if most are, and if
+   they are many. */
+#define TEMPORARY_MANY 1000
+
+static bool is_temporary(const struct heap_row *row)
+{
+	return row->alloc_blocks >= TEMPORARY_MANY &&
+	       row->temporary_blocks > row->alloc_blocks / 2;
+}
+
 /* What the line above has not said already. */
 static void add_lives(const struct heap_row *row, struct strbuf *out)
 {
@@ -106,9 +116,15 @@ static void add_lives(const struct heap_row *row, struct strbuf *out)
 		strbuf_puts(out, ", given back ");
 		amounts_add_count(out, row->freed_bytes, "byte");
 	}
+	if (is_temporary(row)) {
+		strbuf_puts(out, row->has_size ? "; " : "");
+		amounts_add_number(out, row->temporary_blocks);
+		strbuf_puts(out, " temporary");
+	}
 	if (!row->lifetimes.count || !row->freed_blocks)
 		return;
-	strbuf_puts(out, row->has_size ? "; lived " : "lived ");
+	strbuf_puts(out,
+		    row->has_size || is_temporary(row) ? "; lived " : "lived ");
 	amounts_add_duration(out, row->lifetime_ns / row->freed_blocks);
 	/* The top of a bucket. */
 	strbuf_puts(out, " (mean), up to ");

@@ -10,7 +10,7 @@
 #include "report/format/names.h"
 #include "report/heap/text.h"
 
-/* The source text of lines that hold something, with the six columns that
+/* The source text of lines that hold something, with the first six columns that
    files of callgrind have. */
 
 #define CONTEXT 3

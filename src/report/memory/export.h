@@ -13,6 +13,10 @@ enum heap_value {
 	HEAP_INUSE_BLOCKS,
 	HEAP_ALLOC_BYTES,
 	HEAP_ALLOC_BLOCKS,
+	HEAP_PEAK_BYTES,
+	HEAP_PEAK_BLOCKS,
+	HEAP_TEMPORARY_BLOCKS,
+	HEAP_VALUES,
 };
 
 /* The files that there are, each named by an option. */
@@ -42,7 +46,10 @@ struct heap_export {
 	const struct heap_export_options *options;
 	const struct watched *process;
 	const struct heap_cost *cost;
-	uint64_t now;                /* monotonic */
+	uint64_t now; /* monotonic */
+	/* Profiles have only what Go's have, of which a difference in time can
+	   be told. */
+	bool served;
 	const struct survey *survey; /* of the process's heap, by then; made by
 					heap_export_write() */
 };

@@ -34,6 +34,14 @@ uint64_t heap_export_weight(const struct heap_export *export,
 		return site->alloc_bytes;
 	case HEAP_ALLOC_BLOCKS:
 		return site->alloc_blocks;
+	case HEAP_PEAK_BYTES:
+		return heap_at_peak(export->process->heap, site).bytes;
+	case HEAP_PEAK_BLOCKS:
+		return heap_at_peak(export->process->heap, site).blocks;
+	case HEAP_TEMPORARY_BLOCKS:
+		return site->temporary.blocks;
+	case HEAP_VALUES:
+		break;
 	}
 	return 0;
 }
@@ -45,7 +53,17 @@ const struct heap_value_text *heap_export_value_text(enum heap_value value)
 		[HEAP_INUSE_BLOCKS] = { "Heap in use", "blocks" },
 		[HEAP_ALLOC_BYTES] = { "Heap acquired", "bytes" },
 		[HEAP_ALLOC_BLOCKS] = { "Heap acquired", "blocks" },
+		[HEAP_PEAK_BYTES] = { "Heap at its peak", "bytes" },
+		[HEAP_PEAK_BLOCKS] = { "Heap at its peak", "blocks" },
+		[HEAP_TEMPORARY_BLOCKS] = { "Heap temporarily acquired",
+					    "blocks" },
 	};
 
 	return &texts[value];
+}
+
+bool heap_value_is_in_bytes(enum heap_value value)
+{
+	return value == HEAP_INUSE_BYTES || value == HEAP_ALLOC_BYTES ||
+	       value == HEAP_PEAK_BYTES;
 }

@@ -28,4 +28,7 @@ struct heap_value_text {
 
 const struct heap_value_text *heap_export_value_text(enum heap_value value);
 
+/* Else in blocks. */
+bool heap_value_is_in_bytes(enum heap_value value);
+
 #endif

@@ -134,6 +134,8 @@ static json_t *site_of(struct page *page, const struct viewer_site *row)
 		verdict_of(export->process->heap, site, export->survey);
 	const struct heap_export_held held =
 		viewer_held(&page->viewer, row, page->viewer.timeline->count);
+	const struct site_amount at_peak =
+		heap_at_peak(export->process->heap, site);
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	json_t *object = json_object();
 
@@ -147,6 +149,11 @@ static json_t *site_of(struct page *page, const struct viewer_site *row)
 	json_object_set_new(object, "held", pair(held.blocks, held.bytes));
 	json_object_set_new(object, "all",
 			    pair(site->alloc_blocks, site->alloc_bytes));
+	json_object_set_new(object, "peak",
+			    pair(at_peak.blocks, at_peak.bytes));
+	json_object_set_new(object, "temporary",
+			    pair(site->temporary.blocks,
+				 site->temporary.bytes));
 	json_object_set_new(object, "ns",
 			    json_number(site->total_ns > 0 ? site->total_ns :
 							     0));

@@ -128,6 +128,8 @@ function weigh(site)
 
 	if (metric === "latency")
 		return site.ns;
+	if (metric === "peak" || metric === "temporary")
+		return site[metric][unit - 2];
 	if (metric === "growth")
 		return heldAt(site, to, unit) - heldAt(site, from, unit);
 	for (const cell of site.cells) {

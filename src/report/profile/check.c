@@ -144,13 +144,19 @@ static bool find_type(const Pprof__Profile *message, const char *name,
 	return false;
 }
 
+/* False when one that is needed isn't there. */
 static bool find_types(const Pprof__Profile *message,
 		       const char *const names[PROFILE_VALUES],
 		       size_t columns[PROFILE_VALUES])
 {
-	for (int value = 0; value < PROFILE_VALUES; value++)
-		if (!find_type(message, names[value], &columns[value]))
+	for (int value = 0; value < PROFILE_VALUES; value++) {
+		columns[value] = PROFILE_NO_COLUMN;
+		if (names[value] &&
+		    find_type(message, names[value], &columns[value]))
+			continue;
+		if (value < PROFILE_NEEDED)
 			return false;
+	}
 	return true;
 }
 
@@ -162,6 +168,10 @@ static const char *check_types(const Pprof__Profile *message,
 		[PROFILE_ALLOC_SPACE] = "alloc_space",
 		[PROFILE_INUSE_OBJECTS] = "inuse_objects",
 		[PROFILE_INUSE_SPACE] = "inuse_space",
+		[PROFILE_PEAK_OBJECTS] = "peak_objects",
+		[PROFILE_PEAK_SPACE] = "peak_space",
+		[PROFILE_TEMPORARY_OBJECTS] = "temporary_objects",
+		[PROFILE_TEMPORARY_SPACE] = "temporary_space",
 	};
 	static const char *const growth[PROFILE_VALUES] = {
 		[PROFILE_ALLOC_OBJECTS] = "calls",
@@ -254,7 +264,8 @@ const char *profile_check_signs(const Pprof__Profile *message,
 {
 	for (size_t i = 0; i < message->n_samples; i++)
 		for (size_t k = 0; k < PROFILE_VALUES; k++)
-			if (message->samples[i]->values[types->columns[k]] < 0)
+			if (types->columns[k] != PROFILE_NO_COLUMN &&
+			    message->samples[i]->values[types->columns[k]] < 0)
 				return "it has negative values: is it a "
 				       "difference already?";
 	return NULL;

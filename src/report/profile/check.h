@@ -7,9 +7,11 @@
 
 #include "report/profile/reader.h"
 
+#define PROFILE_NO_COLUMN SIZE_MAX
+
 /* What a sample's values are. */
 struct profile_types {
-	size_t columns[PROFILE_VALUES]; /* the four of a heap */
+	size_t columns[PROFILE_VALUES]; /* or PROFILE_NO_COLUMN */
 	bool growth; /* what makes a process grow: calls stand for objects */
 };
 

@@ -155,6 +155,11 @@ int profile_read(const char *path, struct profile **ret, const char **why_ret)
 
 /* ---- asking ---- */
 
+bool profile_has(const struct profile *profile, enum profile_value value)
+{
+	return profile->types.columns[value] != PROFILE_NO_COLUMN;
+}
+
 size_t profile_sample_count(const struct profile *profile)
 {
 	return profile->message->n_samples;
@@ -216,8 +221,10 @@ struct profile_sample profile_sample(struct profile *profile, size_t index)
 		.caller = label_of(profile, sample, "caller"),
 	};
 
-	for (size_t i = 0; i < PROFILE_VALUES; i++)
-		result.values[i] = sample->values[profile->types.columns[i]];
+	for (enum profile_value i = 0; i < PROFILE_VALUES; i++)
+		if (profile_has(profile, i))
+			result.values[i] =
+				sample->values[profile->types.columns[i]];
 	result.frame_count = gather_frames(profile, sample);
 	result.frames = profile->frames;
 	return result;

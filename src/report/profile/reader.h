@@ -18,6 +18,11 @@ enum profile_value {
 	PROFILE_ALLOC_SPACE,
 	PROFILE_INUSE_OBJECTS,
 	PROFILE_INUSE_SPACE,
+	PROFILE_NEEDED, /* so many have all; these calltrap's alone: */
+	PROFILE_PEAK_OBJECTS = PROFILE_NEEDED,
+	PROFILE_PEAK_SPACE,
+	PROFILE_TEMPORARY_OBJECTS,
+	PROFILE_TEMPORARY_SPACE,
 	PROFILE_VALUES,
 };
 
@@ -28,9 +33,9 @@ struct profile_frame {
 };
 
 struct profile_sample {
-	uint64_t values[PROFILE_VALUES];
-	const char *allocator; /* "" when not known */
-	const char *caller;    /* who is behind it, not the innermost function;
+	uint64_t values[PROFILE_VALUES]; /* 0 where it doesn't have them */
+	const char *allocator;           /* "" when not known */
+	const char *caller; /* who is behind it, not the innermost function;
 				  or "" */
 	const struct profile_frame *frames; /* innermost first; good until the
 					       next sample is asked for */
@@ -46,6 +51,8 @@ int profile_read(const char *path, struct profile **ret,
 int profile_parse(const void *bytes, size_t size, struct profile **ret,
 		  const char **why_ret) MUST_CHECK;
 void profile_free(struct profile *profile);
+
+bool profile_has(const struct profile *profile, enum profile_value value);
 
 size_t profile_sample_count(const struct profile *profile);
 struct profile_sample profile_sample(struct profile *profile, size_t index);

@@ -67,11 +67,9 @@ static json_t *profile_of(const struct viewer *viewer, enum heap_value value)
 	json_object_set_new(profile, "name",
 			    json_sprintf("%s, %s", text->what, text->unit));
 	json_object_set_new(profile, "unit",
-			    json_string(
-				    value == HEAP_INUSE_BYTES ||
-						    value == HEAP_ALLOC_BYTES ?
-					    "bytes" :
-					    "none"));
+			    json_string(heap_value_is_in_bytes(value) ?
+						"bytes" :
+						"none"));
 	json_object_set_new(profile, "startValue", json_integer(0));
 	json_object_set_new(profile, "endValue", json_number(total));
 	json_object_set_new(profile, "samples", samples);
@@ -86,8 +84,7 @@ static json_t *root_of(const struct viewer *viewer)
 	json_t *profiles = json_array();
 
 	viewer_add_title(viewer, &title);
-	for (enum heap_value value = HEAP_INUSE_BYTES;
-	     value <= HEAP_ALLOC_BLOCKS; value++)
+	for (enum heap_value value = 0; value < HEAP_VALUES; value++)
 		json_array_append_new(profiles, profile_of(viewer, value));
 	json_object_set_new(shared, "frames", frames_of(&viewer->frames));
 	json_object_set_new(root, "$schema", json_string(schema));
