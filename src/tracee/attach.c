@@ -20,9 +20,13 @@
 #include "tracee/sharers.h"
 #include "tracee/stop.h"
 #include "tracee/syscall.h"
+#include "tracee/unborn.h"
 
 /* New threads are attached by the kernel; this only guards against a ring. */
 #define PASSES_MAX 1000
+
+/* How long children may take that were begun before their parents were seized. */
+#define UNBORN_PATIENCE NS_PER_SECOND
 
 /* How long a task may take to stop, where it shall be let go. */
 #define PATIENCE NS_PER_SECOND
@@ -340,6 +344,32 @@ static bool await_exec(struct space *space, pid_t pid)
 	return false;
 }
 
+static void seize_new_tasks(struct space *space)
+{
+	struct tracee *tracee, *next;
+
+	HASH_ITER(hh, space->tracer->tracees, tracee, next)
+		if (tracee->space == space && attach_seize(tracee))
+			diag_debug(DIAG_SESSION, "process %d is gone",
+				   (int)tracee->pid);
+}
+
+/*
+ * All who run in the memory must be ours before a trap is written there, and
+ * nobody may be about to copy it for a child that isn't.
+ */
+static void seize_everybody(struct tracee *tracee)
+{
+	uint64_t deadline = clock_now() + UNBORN_PATIENCE;
+
+	while (unborn_await(tracee->space, deadline)) {
+		seize_new_tasks(tracee->space);
+		sharers_seize(tracee);
+		if (clock_now() > deadline)
+			break;
+	}
+}
+
 /*
  * Whatever the process has run before it was bound, or runs later, only what is
  * bound is written to.
@@ -355,7 +385,7 @@ static int look_at(struct tracee *tracee)
 		return err;
 	if (!charge_has_room(space, 1, NULL))
 		return -EDQUOT;
-	sharers_seize(tracee);
+	seize_everybody(tracee);
 	err = linkmap_start(space, false);
 	if (!err)
 		trap_plant_in_slices(space);

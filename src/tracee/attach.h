@@ -6,10 +6,10 @@
 #include "tracee/tracer.h"
 
 /*
- * Attaches to all threads of a running process, without stopping one: they
- * are seized, and traps are written while they run. When it can't be traced
- * nothing was touched, and message_ret says why and what to do (to be
- * freed).
+ * Attaches to all threads of a running process, without stopping one that
+ * waits: they are seized, and traps are written while they run, once no child
+ * can come that isn't traced (tracee/unborn.h). When it can't be traced nothing
+ * was touched, and message_ret says why and what to do (to be freed).
  */
 int attach(struct tracer *tracer, pid_t pid, char **message_ret) MUST_CHECK;
 

@@ -63,6 +63,8 @@ struct task {
 				  asked for: see task_ask_to_stop() */
 	bool entering;         /* stopped at a system call's entry */
 	bool leaving;          /* was asked to stop, in order to be let go */
+	bool begets_ours;      /* no child that we don't trace can still come of
+				  it: see unborn_await() */
 	bool in_vfork;         /* waits for a vfork child: can't be stopped */
 	enum resume_action action;
 	int deliver;        /* signal that goes with the resumption, or 0 */

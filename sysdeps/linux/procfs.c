@@ -360,19 +360,36 @@ void procfs_comm(pid_t tid, char ret[PROCFS_COMM_ROOM])
 	strcpy(ret, line);
 }
 
-bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)
+/* "running", or "-1 sp ip", or "number args… sp ip". */
+enum procfs_place procfs_place_parse(const char *line, long *number_ret,
+				     taddr_t *ip_ret)
 {
-	char line[512];
-	char *ip;
+	const char *ip = strrchr(line, ' ');
+	taddr_t address;
 	long number;
 
-	/* "running", or "-1 sp ip", or "number args… sp ip". */
-	if (!read_file(tid, "syscall", line, sizeof(line)) ||
-	    sscanf(line, "%ld", &number) != 1 || number < 0)
-		return false;
-	ip = strrchr(line, ' ');
+	if (sscanf(line, "%ld", &number) != 1 || !ip ||
+	    sscanf(ip, " %" SCNx64, &address) != 1)
+		return PROCFS_ANYWHERE;
+	if (number < 0)
+		return PROCFS_OUTSIDE;
 	*number_ret = number;
-	return ip && sscanf(ip, " %" SCNx64, ip_ret) == 1;
+	*ip_ret = address;
+	return PROCFS_IN_CALL;
+}
+
+enum procfs_place procfs_place(pid_t tid, long *number_ret, taddr_t *ip_ret)
+{
+	char line[512];
+
+	return read_file(tid, "syscall", line, sizeof(line)) ?
+		       procfs_place_parse(line, number_ret, ip_ret) :
+		       PROCFS_ANYWHERE;
+}
+
+bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)
+{
+	return procfs_place(tid, number_ret, ip_ret) == PROCFS_IN_CALL;
 }
 
 int procfs_same_space(pid_t a, pid_t b)
@@ -380,6 +397,23 @@ int procfs_same_space(pid_t a, pid_t b)
 	long order = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
 
 	return order < 0 ? -errno : order == 0;
+}
+
+int procfs_shares_with_child(pid_t tid)
+{
+	FILE *file CLEANUP(file_close_cleanup) = NULL;
+	bool shares = false;
+	char path[64];
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)tid,
+		 (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (!shares && fscanf(file, "%d", &child) == 1)
+		shares = procfs_same_space(tid, child) > 0;
+	return shares;
 }
 
 char procfs_state(pid_t tid)

@@ -151,14 +151,28 @@ int procfs_ptrace_scope(void);
 void procfs_comm(pid_t tid, char ret[PROCFS_COMM_ROOM]);
 
 /*
- * Where a task that is not running stands: whether it is blocked inside a
- * system call, which, and its instruction pointer in user space. False when it is
- * running, or when that can't be told (/proc/TID/syscall).
+ * Where a task is (/proc/TID/syscall). It is told of those that aren't running
+ * alone; one of which nothing can be read may be anywhere, too.
  */
+enum procfs_place {
+	PROCFS_ANYWHERE,
+	PROCFS_OUTSIDE, /* of system calls: it waits for a page, or is stopped */
+	PROCFS_IN_CALL,
+};
+
+/* In a call, its number and the instruction pointer in user space are set. */
+enum procfs_place procfs_place(pid_t tid, long *number_ret, taddr_t *ip_ret);
+enum procfs_place procfs_place_parse(const char *line, long *number_ret,
+				     taddr_t *ip_ret);
+
+/* Whether it is PROCFS_IN_CALL. */
 bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret);
 
 /* Whether two tasks share one address space. Negative: can't be told. */
 int procfs_same_space(pid_t a, pid_t b);
+
+/* Whether a child that this very thread has made does. Negative likewise. */
+int procfs_shares_with_child(pid_t tid);
 
 /*
  * How a task has got on with its processor (/proc/TID/schedstat); 0 stands for

@@ -85,6 +85,21 @@ def brood(case):
         h.check_equal(missing - early, set(), "calls that were lost")
 
 
+@h.test("children are made as fast as can be, while it comes and goes")
+def fertile(case):
+    target = start(case, "6", name="fertile")
+    for _ in range(25):
+        result = case.calltrap("-L", "-x", "f1", "--for", "20ms", "-p",
+                               str(target.pid), log=False)
+        result.check_status(0)
+        h.check_equal(target.popen.poll(), None, "the target's end")
+        h.check_untouched(target.pid)
+    target.say("q")
+    status = target.wait()
+    h.check_equal(target.out, "ready\n", "children that ended otherwise")
+    h.check_equal(status, 7, "status of the target")
+
+
 @h.test("children that calltrap has inherited are none of its business",
         users=True)
 def inherited_children(case):

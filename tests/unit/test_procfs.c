@@ -446,6 +446,42 @@ static void end(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
+static enum procfs_place place_of(const char *line, long *number_ret,
+				  taddr_t *ip_ret)
+{
+	*number_ret = -7;
+	*ip_ret = 7;
+	return procfs_place_parse(line, number_ret, ip_ret);
+}
+
+START_TEST(places_text)
+{
+	static const char *const nowhere[] = { "",     "\n",   "running\n",
+					       "56",   "56\n", "x 0x1",
+					       "56 x", "-1 x", "-1" };
+	taddr_t ip;
+	long number;
+
+	ck_assert_int_eq(place_of("56 0x11 0x0 0x0 0x0 0x0 0x0 0x7ffe10 "
+				  "0x7f8b31b70006\n",
+				  &number, &ip),
+			 PROCFS_IN_CALL);
+	ck_assert_int_eq(number, 56);
+	ck_assert_uint_eq(ip, 0x7f8b31b70006);
+	ck_assert_int_eq(place_of("0 0x0 0x1 0x2\n", &number, &ip),
+			 PROCFS_IN_CALL);
+	ck_assert_int_eq(number, 0);
+	ck_assert_int_eq(place_of("-1 0x7ffe10 0x401000\n", &number, &ip),
+			 PROCFS_OUTSIDE);
+	for (size_t i = 0; i < sizeof(nowhere) / sizeof(*nowhere); i++) {
+		ck_assert_int_eq(place_of(nowhere[i], &number, &ip),
+				 PROCFS_ANYWHERE);
+		ck_assert_int_eq(number, -7);
+		ck_assert_uint_eq(ip, 7);
+	}
+}
+END_TEST
+
 /* A system call (pause) that lasts; where it returns to has a name. */
 void pause_here(void);
 void after_pause(void);
@@ -488,6 +524,48 @@ START_TEST(blocked_in_syscall)
 	ck_assert_int_eq(number, SYS_pause);
 	end(pid);
 	ck_assert(!procfs_blocked_in_syscall(pid, &number, &ip));
+}
+END_TEST
+
+static void rest_until_parent_ends(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void wait_for_vfork_child(void)
+{
+	if (!vfork())
+		rest_until_parent_ends();
+}
+
+static void wait_for_forked_child(void)
+{
+	if (!fork())
+		rest_until_parent_ends();
+	waitpid(-1, NULL, 0);
+}
+
+static int comes_to_share(void (*parent)(void), int patience)
+{
+	pid_t pid = start(parent);
+	int shares;
+
+	while ((shares = procfs_shares_with_child(pid)) == 0 && patience--)
+		usleep(1000);
+	end(pid);
+	return shares;
+}
+
+START_TEST(memory_shared_with_a_child)
+{
+	int shares = comes_to_share(wait_for_vfork_child, 5000);
+
+	if (shares < 0) /* without CONFIG_PROC_CHILDREN */
+		return;
+	ck_assert_int_eq(shares, 1);
+	ck_assert_int_eq(comes_to_share(wait_for_forked_child, 50), 0);
 }
 END_TEST
 
@@ -713,7 +791,9 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, auxiliary_vector);
 	tcase_add_test(tcase, executable);
 	tcase_add_test(tcase, tasks_of_threads);
+	tcase_add_test(tcase, places_text);
 	tcase_add_test(tcase, blocked_in_syscall);
+	tcase_add_test(tcase, memory_shared_with_a_child);
 	tcase_add_test(tcase, not_blocked_in_syscall);
 	tcase_add_test(tcase, live_task);
 	tcase_add_test(tcase, processor);
