@@ -82,12 +82,32 @@ static struct debug_place read_place(struct answers *answers, struct cursor *c)
 	return place;
 }
 
+static struct debug_target read_target(struct answers *answers,
+				       struct cursor *c)
+{
+	struct debug_target target = { .kind = DEBUG_TARGET_UNKNOWN };
+	uint8_t kind = cursor_u8(c);
+
+	target.address = cursor_u64(c);
+	target.name = read_string(answers, c);
+	if (kind > DEBUG_TARGET_NAME ||
+	    (kind == DEBUG_TARGET_NAME && !target.name))
+		c->bad = true;
+	else
+		target.kind = kind;
+	return target;
+}
+
 int answers_read_places(struct answers *answers, struct cursor *c,
+			struct debug_caller *caller_ret,
 			const struct debug_place **ret, unsigned *count_ret)
 {
-	uint32_t count = cursor_u32(c), i;
+	struct debug_caller caller = { .entry = cursor_u64(c) };
 	struct debug_place *places;
+	uint32_t count, i;
 
+	caller.target = read_target(answers, c);
+	count = cursor_u32(c);
 	if (c->bad || count > WIRE_PLACES_MAX)
 		return -EPROTO;
 	places = keep(answers, count, sizeof(*places));
@@ -95,6 +115,25 @@ int answers_read_places(struct answers *answers, struct cursor *c,
 		places[i] = read_place(answers, c);
 	*ret = places;
 	*count_ret = count;
+	*caller_ret = caller;
+	return c->bad ? -EPROTO : 0;
+}
+
+int answers_read_tails(struct answers *answers, struct cursor *c,
+		       struct debug_tails *ret)
+{
+	bool complete = cursor_u8(c);
+	uint32_t count = cursor_u32(c), i;
+	struct debug_tail *list;
+
+	if (c->bad || count > WIRE_TAILS_MAX)
+		return -EPROTO;
+	list = keep(answers, count, sizeof(*list));
+	for (i = 0; i < count; i++) {
+		list[i].address = cursor_u64(c);
+		list[i].target = read_target(answers, c);
+	}
+	*ret = (struct debug_tails){ complete, count, list };
 	return c->bad ? -EPROTO : 0;
 }
 

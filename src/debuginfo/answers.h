@@ -18,9 +18,13 @@ void answers_fini(struct answers *answers);
 
 /* -EPROTO when it makes no sense. Results are good until answers_fini(). */
 int answers_read_places(struct answers *answers, struct cursor *c,
+			struct debug_caller *caller_ret,
 			const struct debug_place **ret,
 			unsigned *count_ret) MUST_CHECK;
 int answers_read_function(struct answers *answers, struct cursor *c,
 			  const struct debug_function **ret) MUST_CHECK;
+
+int answers_read_tails(struct answers *answers, struct cursor *c,
+		       struct debug_tails *ret) MUST_CHECK;
 
 #endif

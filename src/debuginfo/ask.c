@@ -46,7 +46,8 @@ static void keep_places(struct debuginfo *debuginfo, struct cursor *body)
 		HASH_ADD(hh, record->places, address, sizeof(known->address),
 			 known);
 		if (answers_read_places(&debuginfo->answers, body,
-					&known->places, &known->count)) {
+					&known->caller, &known->places,
+					&known->count)) {
 			known->count = 0;
 			body->bad = true;
 		}
@@ -67,6 +68,20 @@ static void keep_function(struct debuginfo *debuginfo, int status,
 		known->function = NULL;
 		body->bad = true;
 	}
+}
+
+static void keep_tails(struct debuginfo *debuginfo, int status,
+		       struct cursor *body)
+{
+	struct question *question = &debuginfo->pending;
+	struct known_tails *known = xcalloc(1, sizeof(*known));
+
+	known->address = question->addresses[0];
+	HASH_ADD(hh, question->record->tails, address, sizeof(known->address),
+		 known);
+	if (status ||
+	    answers_read_tails(&debuginfo->answers, body, &known->tails))
+		body->bad = true;
 }
 
 static void keep_file(struct debuginfo *debuginfo, int status)
@@ -102,6 +117,9 @@ static void keep_answer(struct debuginfo *debuginfo,
 		break;
 	case WIRE_FUNCTION:
 		keep_function(debuginfo, head->kind, body);
+		break;
+	case WIRE_TAILS:
+		keep_tails(debuginfo, head->kind, body);
 		break;
 	}
 	if (body->bad)

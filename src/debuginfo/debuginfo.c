@@ -33,6 +33,7 @@ static void free_record(struct record *record)
 {
 	struct known_places *places, *next_places;
 	struct known_function *function, *next_function;
+	struct known_tails *tails, *next_tails;
 
 	HASH_ITER(hh, record->places, places, next_places) {
 		HASH_DEL(record->places, places);
@@ -41,6 +42,10 @@ static void free_record(struct record *record)
 	HASH_ITER(hh, record->functions, function, next_function) {
 		HASH_DEL(record->functions, function);
 		free(function);
+	}
+	HASH_ITER(hh, record->tails, tails, next_tails) {
+		HASH_DEL(record->tails, tails);
+		free(tails);
 	}
 	image_put(record->image);
 	free(record);
@@ -124,8 +129,9 @@ static const struct known_places *places_at(const struct record *record,
 	return known;
 }
 
-int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
-		     uint64_t address, const struct debug_place **ret)
+/* As debuginfo_places(), of which all of it is an answer. */
+static int find_places(struct debuginfo *debuginfo, struct image *image,
+		       uint64_t address, const struct known_places **ret)
 {
 	struct record *record = record_of(debuginfo, image);
 	const struct known_places *known = places_at(record, address);
@@ -138,8 +144,30 @@ int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
 		known = places_at(record, address);
 	if (!known)
 		return err == -ENOENT ? 0 : err;
-	*ret = known->places;
+	*ret = known;
 	return known->count;
+}
+
+int debuginfo_places(struct debuginfo *debuginfo, struct image *image,
+		     uint64_t address, const struct debug_place **ret)
+{
+	const struct known_places *known;
+	int count = find_places(debuginfo, image, address, &known);
+
+	if (count > 0)
+		*ret = known->places;
+	return count;
+}
+
+int debuginfo_caller(struct debuginfo *debuginfo, struct image *image,
+		     uint64_t address, const struct debug_caller **ret)
+{
+	const struct known_places *known;
+	int count = find_places(debuginfo, image, address, &known);
+
+	if (count > 0)
+		*ret = &known->caller;
+	return count;
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -197,6 +225,38 @@ bool debuginfo_prefetch_places(struct debuginfo *debuginfo, struct image *image,
 			       const uint64_t *addresses, size_t count)
 {
 	return ask_places(debuginfo, image, addresses, count, 0);
+}
+
+static const struct known_tails *tails_at(const struct record *record,
+					  uint64_t address)
+{
+	struct known_tails *known;
+
+	HASH_FIND(hh, record->tails, &address, sizeof(address), known);
+	return known;
+}
+
+int debuginfo_tails(struct debuginfo *debuginfo, struct image *image,
+		    uint64_t address, bool wait, const struct debug_tails **ret)
+{
+	struct record *record = record_of(debuginfo, image);
+	const struct known_tails *known = tails_at(record, address);
+	int err = -ENOENT;
+
+	if (!known && record->state == RECORD_GOOD)
+		err = debuginfo_ask(debuginfo, record, WIRE_TAILS, &address, 1,
+				    wait ? clock_now() + LIMIT : 0);
+	if (!known)
+		known = tails_at(record, address);
+	if (!known)
+		return err ? err : -ENOENT;
+	*ret = &known->tails;
+	return 0;
+}
+
+bool debuginfo_is_reading(const struct debuginfo *debuginfo)
+{
+	return debuginfo->pending.record;
 }
 
 static const struct known_function *function_at(const struct record *record,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/types.h"
+#include "dwarf/debug_call.h"
 #include "dwarf/debug_type.h"
 #include "image/image.h"
 
@@ -86,6 +87,26 @@ void debuginfo_prepare_places(struct debuginfo *debuginfo, struct image *image,
 bool debuginfo_prefetch_places(struct debuginfo *debuginfo, struct image *image,
 			       const uint64_t *addresses,
 			       size_t count) MUST_CHECK;
+
+/* ---- calls ---- */
+
+/*
+ * The function that an address lies in, and the call whose last byte that is.
+ * Returns as debuginfo_places(), and is prepared as that.
+ */
+int debuginfo_caller(struct debuginfo *debuginfo, struct image *image,
+		     uint64_t address, const struct debug_caller **ret);
+
+/*
+ * The tail calls of the function that begins at an address. -EAGAIN: not known
+ * yet; wait: … because the file is being fetched. -ENOENT: never.
+ */
+int debuginfo_tails(struct debuginfo *debuginfo, struct image *image,
+		    uint64_t address, bool wait,
+		    const struct debug_tails **ret) MUST_CHECK;
+
+/* Whether the reader hasn't answered the last question yet. */
+bool debuginfo_is_reading(const struct debuginfo *debuginfo);
 
 /* ---- types ---- */
 

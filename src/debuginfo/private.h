@@ -19,6 +19,7 @@ enum record_state {
 /* What an answer said of an address. */
 struct known_places {
 	uint64_t address;
+	struct debug_caller caller;
 	const struct debug_place *places;
 	unsigned count;
 	UT_hash_handle hh;
@@ -27,6 +28,12 @@ struct known_places {
 struct known_function {
 	uint64_t address;
 	const struct debug_function *function; /* NULL: there is none */
+	UT_hash_handle hh;
+};
+
+struct known_tails {
+	uint64_t address;
+	struct debug_tails tails;
 	UT_hash_handle hh;
 };
 
@@ -40,6 +47,7 @@ struct record {
 				0: nothing is */
 	struct known_places *places;
 	struct known_function *functions;
+	struct known_tails *tails;
 	UT_hash_handle hh; /* by image */
 };
 

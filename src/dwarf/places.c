@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dwarf/places.h"
 
+#include "dwarf/calls.h"
 #include "dwarf/scope.h"
 #include "dwarf/wire.h"
 
@@ -17,6 +18,7 @@ struct inlined_frame {
 struct frames {
 	struct inlined_frame list[WIRE_PLACES_MAX]; /* outermost first */
 	unsigned count;
+	struct die site; /* the call that is made there, or no handle */
 };
 
 /* Compilers give no linkage names to what other files can't see. */
@@ -61,7 +63,17 @@ static bool may_hold(const struct unit *unit, const struct die *die,
 	return false;
 }
 
-/* True when an inlined function was found: siblings needn't be looked at. */
+static void keep_site(const struct die *die, uint64_t address,
+		      struct frames *frames)
+{
+	if (!frames->site.handle && calls_is_site(die, address))
+		(void)die_at(die->dwarf, die_offset(die), &frames->site);
+}
+
+/*
+ * True when an inlined function was found: siblings needn't be looked at, but
+ * for calls, which LLVM has next to all blocks.
+ */
 static bool find_inlined(const struct unit *unit, const struct die *parent,
 			 uint64_t address, struct frames *frames,
 			 unsigned depth)
@@ -72,7 +84,8 @@ static bool find_inlined(const struct unit *unit, const struct die *parent,
 	if (depth == 2 * WIRE_PLACES_MAX)
 		return false;
 	for_each_child(parent, &die) {
-		if (!may_hold(unit, &die, address))
+		keep_site(&die, address, frames);
+		if (found || !may_hold(unit, &die, address))
 			continue;
 		if (die_tag(&die) == DW_TAG_inlined_subroutine &&
 		    frames->count < WIRE_PLACES_MAX) {
@@ -81,7 +94,7 @@ static bool find_inlined(const struct unit *unit, const struct die *parent,
 		}
 		if (find_inlined(unit, &die, address, frames, depth + 1))
 			found = true;
-		if (found) {
+		if (found && (depth || frames->site.handle)) {
 			die_put(&die);
 			break;
 		}
@@ -120,8 +133,17 @@ static void write_frames(struct strbuf *out, const struct frames *frames,
 
 static void free_frames(struct frames *frames)
 {
+	die_put(&frames->site);
 	for (unsigned i = 0; i < frames->count; i++)
 		strbuf_fini(&frames->list[i].full);
+}
+
+static void write_caller(struct unit *unit, const struct die *function,
+			 const struct frames *frames, struct strbuf *out)
+{
+	wire_put_u64(out, function ? calls_entry(unit, function) : 0);
+	calls_write_target(unit, frames->site.handle ? &frames->site : NULL,
+			   out);
 }
 
 void places_write(struct infofile *file, uint64_t address, struct strbuf *out)
@@ -133,13 +155,17 @@ void places_write(struct infofile *file, uint64_t address, struct strbuf *out)
 	struct die function;
 
 	if (!unit) {
+		write_caller(unit, NULL, &frames, out);
 		wire_put_u32(out, 0);
 		return;
 	}
 	if (unit_function_at(unit, address, &function)) {
 		add_frame(&frames, &function);
 		(void)find_inlined(unit, &function, address, &frames, 0);
+		write_caller(unit, &function, &frames, out);
 		die_put(&function);
+	} else {
+		write_caller(unit, NULL, &frames, out);
 	}
 	lines = unit_lines(unit);
 	row = line_table_find(lines, address);

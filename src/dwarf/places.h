@@ -6,8 +6,10 @@
 #include "dwarf/infofile.h"
 
 /*
- * Writes how many places an address belongs to, and each, innermost first:
- * function, file, line, column, line that the function begins at.
+ * Writes where the function around an address begins and what the call leads to
+ * whose last byte that is (see calls.h), then how many places the address
+ * belongs to, and each, innermost first: function, file, line, column, line
+ * that the function begins at.
  */
 void places_write(struct infofile *file, uint64_t address, struct strbuf *out);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "dwarf/calls.h"
 #include "dwarf/function.h"
 #include "dwarf/infofile.h"
 #include "dwarf/places.h"
@@ -84,6 +85,18 @@ static int find_function(struct infofile *file, struct cursor *body,
 	return function_write(file, address, out);
 }
 
+static int find_tails(struct infofile *file, struct cursor *body,
+		      struct strbuf *out)
+{
+	uint64_t address = cursor_u64(body);
+
+	if (!file || body->bad)
+		return -EINVAL;
+	infofile_tidy(file);
+	calls_write_tails(file, address, out);
+	return 0;
+}
+
 static int answer(struct server *server, const struct wire_head *head,
 		  struct cursor *body, const int *fds, struct strbuf *out)
 {
@@ -96,6 +109,8 @@ static int answer(struct server *server, const struct wire_head *head,
 		return find_places(file, body, out);
 	case WIRE_FUNCTION:
 		return find_function(file, body, out);
+	case WIRE_TAILS:
+		return find_tails(file, body, out);
 	}
 	return -EINVAL;
 }

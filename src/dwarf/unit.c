@@ -28,6 +28,7 @@ struct unit *unit_new(struct dwarf *dwarf, uint64_t offset)
 void unit_free(struct unit *unit)
 {
 	intervals_fini(&unit->functions);
+	free(unit->copies);
 	line_table_fini(&unit->lines);
 	free(unit);
 }
@@ -36,6 +37,7 @@ void unit_count_bytes(struct unit *unit)
 {
 	unit->bytes = sizeof(*unit) +
 		      unit->functions.room * sizeof(*unit->functions.list) +
+		      unit->copy_room * sizeof(*unit->copies) +
 		      line_table_bytes(&unit->lines);
 }
 
@@ -114,6 +116,96 @@ bool unit_function_at(struct unit *unit, uint64_t address, struct die *ret)
 bool unit_function_from(struct unit *unit, uint64_t address, struct die *ret)
 {
 	return find_function(unit, address, intervals_begin, ret);
+}
+
+/* ---- what functions are made of ---- */
+
+/* So long is a chain of them at most. */
+#define ORIGINS_MAX 4
+
+static bool next_origin(struct die *die)
+{
+	struct die found;
+
+	if (!die_reference(die, DW_AT_abstract_origin, &found) &&
+	    !die_reference(die, DW_AT_specification, &found))
+		return false;
+	die_put(die);
+	*die = found;
+	return true;
+}
+
+static void add_copy(struct unit *unit, uint64_t offset)
+{
+	uint64_t entry;
+	size_t count;
+	struct die_range *ranges;
+	struct die die;
+
+	if (!die_at(unit->dwarf, offset, &die))
+		return;
+	ranges = die_ranges(&die, unit->base, &count);
+	entry = count ? ranges[0].low : 0;
+	free(ranges);
+	for (unsigned n = 0; n < ORIGINS_MAX && next_origin(&die); n++) {
+		if (die.dwarf != unit->dwarf)
+			break;
+		unit->copies = xgrow(unit->copies, unit->copy_count,
+				     &unit->copy_room, sizeof(*unit->copies));
+		unit->copies[unit->copy_count++] =
+			(struct unit_copy){ die_offset(&die), entry };
+	}
+	die_put(&die);
+}
+
+static int compare_copies(const void *a, const void *b)
+{
+	const struct unit_copy *x = a, *y = b;
+
+	if (x->origin != y->origin)
+		return x->origin < y->origin ? -1 : 1;
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+static void read_copies(struct unit *unit)
+{
+	unit->has_copies = true;
+	if (!unit->has_functions)
+		read_functions(unit, false);
+	for (size_t i = 0; i < unit->functions.count; i++)
+		add_copy(unit, unit->functions.list[i].value);
+	if (unit->copy_count)
+		qsort(unit->copies, unit->copy_count, sizeof(*unit->copies),
+		      compare_copies);
+}
+
+uint64_t unit_function_of(struct unit *unit, const struct die *die)
+{
+	const uint64_t origin = die_offset(die);
+	size_t low = 0, high;
+	uint64_t found = 0;
+
+	if (die->dwarf != unit->dwarf)
+		return 0;
+	if (!unit->has_copies)
+		read_copies(unit);
+	high = unit->copy_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unit->copies[middle].origin < origin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* One that lies in several pieces is there several times. */
+	for (; low < unit->copy_count && unit->copies[low].origin == origin;
+	     low++) {
+		if (found && found != unit->copies[low].entry)
+			return 0;
+		found = unit->copies[low].entry;
+	}
+	return found;
 }
 
 const struct line_table *unit_lines(struct unit *unit)

@@ -13,8 +13,9 @@
  */
 enum wire_order {
 	WIRE_OPEN,     /* with one or two descriptors: {} → {} */
-	WIRE_PLACES,   /* { addresses } → { for each, count and places } */
+	WIRE_PLACES,   /* { addresses } → { for each, caller and places } */
 	WIRE_FUNCTION, /* { address } → a function */
+	WIRE_TAILS,    /* { address } → tail calls of a function */
 };
 
 struct wire_head {
@@ -26,9 +27,10 @@ struct wire_head {
 
 #define WIRE_BODY_MAX (32u << 20)
 
-/* Addresses in one request, places of one address. */
+/* Addresses in one request, places of one address, tail calls of a function. */
 #define WIRE_ADDRESSES_MAX 1024
 #define WIRE_PLACES_MAX    64
+#define WIRE_TAILS_MAX     256
 
 void wire_put_u8(struct strbuf *out, uint8_t value);
 void wire_put_u32(struct strbuf *out, uint32_t value);

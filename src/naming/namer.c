@@ -8,6 +8,8 @@
 #include "base/demangle.h"
 #include "base/hash.h"
 #include "naming/perf_map.h"
+#include "naming/symbol.h"
+#include "naming/tail.h"
 
 /* Where a task stands, or has been interrupted, is looked up as it is. */
 struct named_key {
@@ -31,6 +33,7 @@ struct namer {
 	struct demangler demangler;
 	struct perf_maps *perf_maps;
 	struct named *named;
+	struct tails *tails;
 };
 
 struct namer *namer_new(const struct namer_options *options)
@@ -39,6 +42,7 @@ struct namer *namer_new(const struct namer_options *options)
 
 	namer->options = *options;
 	namer->perf_maps = perf_maps_new();
+	namer->tails = tails_new(options->debuginfo);
 	return namer;
 }
 
@@ -70,66 +74,12 @@ void namer_free(struct namer *namer)
 		HASH_DEL(namer->named, named);
 		free_named(named);
 	}
+	tails_free(namer->tails);
 	perf_maps_free(namer->perf_maps);
 	free(namer);
 }
 
 /* ---- symbols ---- */
-
-/* How many symbols before an address are looked at for one that holds it. */
-#define NESTED_MAX 16
-
-static bool holds(const struct symbol *symbol, uint64_t address)
-{
-	return address - symbol->address < symbol->size;
-}
-
-/* Behind the last symbol that begins at the address or before. */
-static size_t bound(const struct symbol *symbols, size_t count,
-		    uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The first, which is the best, of those at the same address. */
-static size_t first_there(const struct symbol *symbols, size_t i)
-{
-	while (i && symbols[i - 1].address == symbols[i].address)
-		i--;
-	return i;
-}
-
-/*
- * What a static function of a stripped library lies behind is not its name:
- * so sizes count. Hand-written code may have none.
- */
-static const struct symbol *find_symbol(const struct image *image,
-					uint64_t address)
-{
-	size_t count, i, tries;
-	const struct symbol *symbols = image_symbols(image, &count);
-	size_t end = bound(symbols, count, address);
-
-	if (!end)
-		return NULL;
-	for (i = end, tries = 0; i && tries < NESTED_MAX; tries++) {
-		i = first_there(symbols, i - 1);
-		if (holds(&symbols[i], address))
-			return &symbols[i];
-	}
-	i = first_there(symbols, end - 1);
-	return symbols[i].size ? NULL : &symbols[i];
-}
 
 /* Stubs of the PLT are no longer. */
 #define STUB_SIZE 16
@@ -159,12 +109,12 @@ static void name_by_symbol(struct namer *namer, const struct frame *frame,
 			   bool exact, struct frame_name *ret)
 {
 	const struct symbol *symbol =
-		find_symbol(frame->code->image, frame->address - !exact);
+		symbol_around(frame->code->image, frame->address - !exact);
 	const struct import *stub = NULL;
 
 	/* Nothing ends in a call there: it is where something begins. */
 	if (!symbol && !exact)
-		symbol = find_symbol(frame->code->image, frame->address);
+		symbol = symbol_around(frame->code->image, frame->address);
 	if (!symbol || !symbol->size)
 		stub = find_stub(frame->code->image, frame->address - !exact);
 	if (stub) {
@@ -320,6 +270,52 @@ bool namer_teach(struct namer *namer, const struct frame *frame,
 	return true;
 }
 
+/* ---- tail calls ---- */
+
+_Static_assert(NAMER_TAILS_MAX == TAIL_PATH_MAX, "ways have their length");
+
+size_t namer_tails(struct namer *namer, const struct frame *outer,
+		   const struct frame *inner, const char *callee,
+		   struct frame ret[NAMER_TAILS_MAX])
+{
+	return tails_between(namer->tails, outer, inner, callee, ret);
+}
+
+void namer_teach_tails(struct namer *namer, const struct frame *outer,
+		       const struct frame *inner, const char *callee,
+		       const uint64_t *addresses, size_t count)
+{
+	(void)tails_teach(namer->tails, outer, inner, callee, addresses, count);
+}
+
+struct frame *namer_frames(struct namer *namer, const struct stacks *stacks,
+			   stack_id stack, const char *callee,
+			   size_t *count_ret)
+{
+	size_t depth = stacks_depth(stacks, stack), room = depth + 1, used = 0;
+	struct frame *found CLEANUP(xfree_cleanup) =
+		xcalloc(depth + 1, sizeof(*found));
+	struct frame *all = xcalloc(room, sizeof(*all));
+
+	depth = stacks_frames(stacks, stack, found, depth);
+	for (size_t i = 0; i < depth; i++) {
+		struct frame between[NAMER_TAILS_MAX];
+		size_t count = namer_tails(namer, &found[i],
+					   i ? &found[i - 1] : NULL, callee,
+					   between);
+
+		if (count) {
+			room += count;
+			all = xreallocarray(all, room, sizeof(*all));
+			memcpy(all + used, between, count * sizeof(*all));
+			used += count;
+		}
+		all[used++] = found[i];
+	}
+	*count_ret = used;
+	return all;
+}
+
 /* ---- many frames at once ---- */
 
 /* A frame whose places are to be asked for. */
@@ -392,11 +388,19 @@ static bool ask(struct namer *namer, const struct frame *frames, size_t count,
 void namer_prepare(struct namer *namer, const struct frame *frames,
 		   size_t count)
 {
+	tails_wait(namer->tails, true);
 	ask(namer, frames, count, true);
 }
 
 bool namer_prefetch(struct namer *namer, const struct frame *frames,
 		    size_t count)
 {
+	tails_wait(namer->tails, false);
 	return ask(namer, frames, count, false);
+}
+
+bool namer_is_reading(const struct namer *namer)
+{
+	return namer->options.debuginfo &&
+	       debuginfo_is_reading(namer->options.debuginfo);
 }

@@ -39,6 +39,32 @@ size_t namer_names(struct namer *namer, const struct frame *frame,
 		   const struct frame_name **ret);
 
 /*
+ * The frames of a stack, innermost first, and among them (as FRAME_TAIL) those
+ * of functions that have left by a tail call, as far as debug information
+ * proves that they were there. callee: the function that the stack's innermost
+ * frame has called, as the linker knows it, or NULL. To be freed.
+ */
+struct frame *namer_frames(struct namer *namer, const struct stacks *stacks,
+			   stack_id stack, const char *callee,
+			   size_t *count_ret) MUST_CHECK;
+
+/* More never lie between two frames. */
+#define NAMER_TAILS_MAX 32
+
+/*
+ * Only those between a frame and the one inside of it (or, without that,
+ * callee). Returns how many.
+ */
+size_t namer_tails(struct namer *namer, const struct frame *outer,
+		   const struct frame *inner, const char *callee,
+		   struct frame ret[NAMER_TAILS_MAX]);
+
+/* The addresses of these are known from elsewhere. */
+void namer_teach_tails(struct namer *namer, const struct frame *outer,
+		       const struct frame *inner, const char *callee,
+		       const uint64_t *addresses, size_t count);
+
+/*
  * The names of a frame are known from elsewhere. names and their texts (but
  * .library) become the namer's. False when it had others already.
  */
@@ -61,5 +87,11 @@ void namer_prepare(struct namer *namer, const struct frame *frames,
  */
 bool namer_prefetch(struct namer *namer, const struct frame *frames,
 		    size_t count) MUST_CHECK;
+
+/*
+ * After namer_prefetch() nobody waits for what namer_frames() wants to know
+ * besides, and it has fewer frames: true as long as that is being read.
+ */
+bool namer_is_reading(const struct namer *namer);
 
 #endif

@@ -352,7 +352,91 @@ static void put_name(const struct frame_name *name, struct strbuf *out)
 	put_varint(out, NAME_INLINED * name->inlined);
 }
 
+static void put_names(struct namer *namer, const struct frame *frame,
+		      struct strbuf *out)
+{
+	const struct frame_name *names;
+	size_t count = namer_names(namer, frame, &names);
+
+	put_varint(out, count);
+	for (size_t i = 0; i < count; i++)
+		put_name(&names[i], out);
+}
+
 #define NAMES_TEXT_MAX (1u << 20)
+
+static void hand_over(struct dictionary *dictionary,
+		      void (*taken)(void *context), void *context)
+{
+	if (dictionary->text.length > NAMES_TEXT_MAX)
+		taken(context);
+}
+
+static uint32_t known_frame(const struct dictionary *dictionary,
+			    const struct frame *frame)
+{
+	const struct numbered_key key = { (uintptr_t)frame->code,
+					  frame->address, frame->method };
+	const struct numbered *known = find(dictionary, ENTRY_FRAME, &key);
+
+	return known ? known->number : 0;
+}
+
+/* Between a frame and the one inside of it, or what it has called. */
+static void put_tails(struct dictionary *dictionary, struct namer *namer,
+		      const struct frame *outer, const struct frame *inner,
+		      const char *callee)
+{
+	const struct numbered_key key = {
+		.first = known_frame(dictionary, outer),
+		.second = inner ? known_frame(dictionary, inner) : 0,
+		.third = inner ? 0 : (uintptr_t)callee,
+	};
+	CLEANUP(strbuf_fini) struct strbuf body = { 0 };
+	struct frame tails[NAMER_TAILS_MAX];
+	size_t count;
+
+	if (!key.first || (inner && !key.second))
+		return;
+	count = namer_tails(namer, outer, inner, callee, tails);
+	if (!count || find(dictionary, ENTRY_TAILS, &key))
+		return;
+	put_varint(&body, key.first);
+	put_varint(&body, key.second);
+	put_text(&body, inner ? "" : callee);
+	put_varint(&body, count);
+	for (size_t i = 0; i < count; i++) {
+		put_varint(&body, tails[i].address);
+		put_names(namer, &tails[i], &body);
+	}
+	put_entry(dictionary, ENTRY_TAILS,
+		  add(dictionary, ENTRY_TAILS, &key)->number, &body);
+}
+
+static void put_all_tails(struct dictionary *dictionary, struct namer *namer,
+			  void (*taken)(void *context), void *context)
+{
+	struct numbered *each, *next;
+	struct frame frames[2];
+
+	HASH_ITER(hh, dictionary->numbered[ENTRY_STACK], each, next) {
+		if (stacks_frames(dictionary->stacks, each->key.first, frames,
+				  2) == 2)
+			put_tails(dictionary, namer, &frames[1], &frames[0],
+				  NULL);
+		hand_over(dictionary, taken, context);
+	}
+	HASH_ITER(hh, dictionary->numbered[ENTRY_SITE], each, next) {
+		const struct family_function *function =
+			(const void *)(uintptr_t)each->key.first;
+
+		if (stacks_frames(dictionary->stacks, each->key.second, frames,
+				  1))
+			put_tails(dictionary, namer, &frames[0], NULL,
+				  function->name);
+		hand_over(dictionary, taken, context);
+	}
+}
 
 void dictionary_names(struct dictionary *dictionary, struct namer *namer,
 		      void (*taken)(void *context), void *context)
@@ -362,14 +446,10 @@ void dictionary_names(struct dictionary *dictionary, struct namer *namer,
 	namer_prepare(namer, dictionary->frames, count);
 	for (uint32_t i = 0; i < count; i++) {
 		CLEANUP(strbuf_fini) struct strbuf body = { 0 };
-		const struct frame_name *names;
-		size_t n = namer_names(namer, &dictionary->frames[i], &names);
 
-		put_varint(&body, n);
-		for (size_t k = 0; k < n; k++)
-			put_name(&names[k], &body);
+		put_names(namer, &dictionary->frames[i], &body);
 		put_entry(dictionary, ENTRY_NAMES, i + 1, &body);
-		if (dictionary->text.length > NAMES_TEXT_MAX)
-			taken(context);
+		hand_over(dictionary, taken, context);
 	}
+	put_all_tails(dictionary, namer, taken, context);
 }

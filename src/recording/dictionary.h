@@ -13,8 +13,8 @@ struct dictionary {
 	const struct stacks *stacks;
 	struct strbuf text;
 	uint32_t count;                /* entries in it */
-	struct numbered *numbered[10]; /* by enum entry_kind */
-	uint32_t last[10];
+	struct numbered *numbered[11]; /* by enum entry_kind */
+	uint32_t last[11];
 	struct frame *frames; /* by number, less 1: to be named at the end */
 	size_t frame_room;
 };

@@ -362,26 +362,57 @@ static struct frame_name take_name(struct cursor *in)
 	return name;
 }
 
-static bool read_names(struct glossary *glossary, uint64_t number,
+static bool take_names(struct glossary *glossary, const struct frame *frame,
 		       struct cursor *in)
 {
 	struct frame_name *names;
 	uint64_t count = take_varint(in);
 
-	if (in->bad || !number || number > glossary->frame_count || !count ||
-	    count > NAMES_MAX)
+	if (in->bad || !count || count > NAMES_MAX)
 		return false;
 	names = xcalloc(count, sizeof(*names));
 	for (uint64_t i = 0; i < count; i++)
 		names[i] = take_name(in);
 	/* Two frames may have one place, and the same names. */
 	if (!in->bad && glossary->namer)
-		(void)namer_teach(glossary->namer,
-				  &glossary->frames[number - 1].frame, names,
-				  count);
+		(void)namer_teach(glossary->namer, frame, names, count);
 	else
 		namer_forget(names, count);
 	return !in->bad;
+}
+
+static bool read_names(struct glossary *glossary, uint64_t number,
+		       struct cursor *in)
+{
+	return number && number <= glossary->frame_count &&
+	       take_names(glossary, &glossary->frames[number - 1].frame, in);
+}
+
+static bool read_tails(struct glossary *glossary, struct cursor *in)
+{
+	uint64_t outer = take_varint(in), inner = take_varint(in), count;
+	char *callee CLEANUP(xfree_cleanup) = take_text(in);
+	uint64_t addresses[NAMER_TAILS_MAX];
+	struct frame tail = { .method = FRAME_TAIL };
+
+	count = take_varint(in);
+	if (in->bad || !outer || outer > glossary->frame_count ||
+	    inner > glossary->frame_count || !count ||
+	    count > ARRAY_SIZE(addresses))
+		return false;
+	tail.code = glossary->frames[outer - 1].frame.code;
+	for (uint64_t i = 0; i < count; i++) {
+		tail.address = addresses[i] = take_varint(in);
+		if (!take_names(glossary, &tail, in))
+			return false;
+	}
+	if (glossary->namer)
+		namer_teach_tails(glossary->namer,
+				  &glossary->frames[outer - 1].frame,
+				  inner ? &glossary->frames[inner - 1].frame :
+					  NULL,
+				  callee, addresses, count);
+	return true;
 }
 
 /* ---- */
@@ -412,6 +443,8 @@ static bool read_entry(struct glossary *glossary, uint64_t kind,
 		return read_site(glossary, number, in);
 	case ENTRY_NAMES:
 		return read_names(glossary, number, in);
+	case ENTRY_TAILS:
+		return read_tails(glossary, in);
 	}
 	/* What later versions may add. */
 	return true;

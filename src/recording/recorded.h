@@ -58,6 +58,7 @@ enum entry_kind {
 	ENTRY_STACK,
 	ENTRY_SITE,
 	ENTRY_NAMES,
+	ENTRY_TAILS, /* functions that have left by a tail call */
 };
 
 /* Bits of ENTRY_PROCESS. */

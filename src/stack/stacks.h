@@ -27,6 +27,8 @@ enum frame_method {
 	FRAME_SIGNAL,    /* what a signal interrupted */
 	FRAME_HANDLED,   /* the kernel's, that a signal handler returns to */
 	FRAME_GUESSED,   /* a return address found by its looks */
+	FRAME_TAIL,      /* of no stack: naming/ says that a function has left
+			    by the jump before the address, or around it */
 };
 
 /* Why there are no further frames outside the outermost one. */

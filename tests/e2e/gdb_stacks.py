@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Run by gdb, in it: writes the stack of each call of a function, as gdb sees
-it, less inlined functions and tail calls (which have no frames). Environment:
-STACKS_FUNCTION, STACKS_LIMIT (of calls), STACKS_OUTPUT. One line a frame:
-library, address in the file, name; a line STACK before each stack.
+it, less inlined functions, and tail calls (which have no frames) unless
+STACKS_TAILS is set. Environment: STACKS_FUNCTION, STACKS_LIMIT (of calls),
+STACKS_OUTPUT. One line a frame: library, address in the file, name; a line
+STACK before each stack.
 """
 
 import os
@@ -48,9 +49,12 @@ def place(maps, address):
 def write_stack(out):
     maps = mappings()
     frame = gdb.newest_frame().older()
+    left_out = [gdb.INLINE_FRAME]
+    if not os.environ.get("STACKS_TAILS"):
+        left_out.append(gdb.TAILCALL_FRAME)
     out.write("STACK\n")
     while frame is not None:
-        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+        if frame.type() not in left_out:
             library, address = place(maps, frame.pc())
             out.write("%s %x %s\n" % (library or "?", address,
                                       frame.name() or "?"))

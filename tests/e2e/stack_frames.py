@@ -14,9 +14,10 @@ class Frame:
         self.address = int(found["address"], 16)
         self.place = found["place"]
         self.inlined = found["what"].endswith(", inlined")
-        self.function = re.sub(r", inlined$|\+0x[0-9a-f]+$|\+0$", "",
-                               found["what"])
-        offset = re.search(r"\+(?:0x)?([0-9a-f]+)$", found["what"])
+        self.tail_call = found["what"].endswith(", tail call")
+        what = re.sub(r", tail call$", "", found["what"])
+        self.function = re.sub(r", inlined$|\+0x[0-9a-f]+$|\+0$", "", what)
+        offset = re.search(r"\+(?:0x)?([0-9a-f]+)$", what)
         self.offset = int(offset[1], 16) if offset else None
 
     def __repr__(self):

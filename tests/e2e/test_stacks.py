@@ -461,7 +461,7 @@ def same_as_gdb(case, function, limit, *command):
     deepest = 0
     for i, (our, their) in enumerate(zip(ours, theirs)):
         frames = [(frame.library, frame.address) for frame in our
-                  if not frame.inlined]
+                  if not frame.inlined and not frame.tail_call]
         h.check_equal(frames, their, "stack %d, of %s" % (i, our.line))
         h.check_equal(our.broken, False, "broken")
         deepest = max(deepest, len(frames))

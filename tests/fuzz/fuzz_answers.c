@@ -81,12 +81,27 @@ static void read_places(const struct input *input)
 	struct cursor c = cursor_of(input->bytes, input->size);
 	const struct debug_place *places;
 	struct answers answers = { 0 };
+	struct debug_caller caller;
 	unsigned count, i;
 
-	if (!answers_read_places(&answers, &c, &places, &count))
+	if (!answers_read_places(&answers, &c, &caller, &places, &count))
 		for (i = 0; i < count; i++)
 			if (places[i].function &&
 			    strchr(places[i].function, '\033'))
+				__builtin_trap();
+	answers_fini(&answers);
+}
+
+static void read_tails(const struct input *input)
+{
+	struct cursor c = cursor_of(input->bytes, input->size);
+	struct answers answers = { 0 };
+	struct debug_tails tails;
+
+	if (!answers_read_tails(&answers, &c, &tails))
+		for (unsigned i = 0; i < tails.count; i++)
+			if (tails.list[i].target.kind == DEBUG_TARGET_NAME &&
+			    strchr(tails.list[i].target.name, '\033'))
 				__builtin_trap();
 	answers_fini(&answers);
 }
@@ -97,5 +112,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	read_function(&input);
 	read_places(&input);
+	read_tails(&input);
 	return 0;
 }

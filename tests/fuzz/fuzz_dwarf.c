@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "debuginfo/answers.h"
+#include "dwarf/calls.h"
 #include "dwarf/function.h"
 #include "dwarf/infofile.h"
 #include "dwarf/places.h"
@@ -56,13 +57,20 @@ static void look_at(struct infofile *file, uint64_t address)
 	struct answers answers = { 0 };
 	const struct debug_function *function;
 	const struct debug_place *places;
+	struct debug_caller caller;
+	struct debug_tails tails;
 	struct strbuf out = { 0 };
 	struct cursor c;
 	unsigned count;
 
 	places_write(file, address, &out);
 	c = cursor_of(out.text, out.length);
-	if (answers_read_places(&answers, &c, &places, &count))
+	if (answers_read_places(&answers, &c, &caller, &places, &count))
+		__builtin_trap();
+	strbuf_clear(&out);
+	calls_write_tails(file, address, &out);
+	c = cursor_of(out.text, out.length);
+	if (answers_read_tails(&answers, &c, &tails))
 		__builtin_trap();
 	strbuf_clear(&out);
 	if (!function_write(file, address, &out)) {

@@ -163,6 +163,8 @@ START_TEST(counts_beyond_all_bounds_are_refused)
 	const struct debug_place *places;
 	struct answers answers = { 0 };
 	struct strbuf bytes = { 0 };
+	struct debug_caller caller;
+	struct debug_tails tails;
 	struct cursor c;
 	unsigned count;
 
@@ -175,10 +177,20 @@ START_TEST(counts_beyond_all_bounds_are_refused)
 				       &function),
 			 -EPROTO);
 	strbuf_clear(&bytes);
+	wire_put_u64(&bytes, 0);
+	wire_put_u8(&bytes, DEBUG_TARGET_UNKNOWN);
+	wire_put_u64(&bytes, 0);
+	wire_put_string(&bytes, NULL);
 	wire_put_u32(&bytes, UINT32_MAX);
 	c = cursor_of(bytes.text, bytes.length);
-	ck_assert_int_eq(answers_read_places(&answers, &c, &places, &count),
+	ck_assert_int_eq(answers_read_places(&answers, &c, &caller, &places,
+					     &count),
 			 -EPROTO);
+	strbuf_clear(&bytes);
+	wire_put_u8(&bytes, true);
+	wire_put_u32(&bytes, WIRE_TAILS_MAX + 1);
+	c = cursor_of(bytes.text, bytes.length);
+	ck_assert_int_eq(answers_read_tails(&answers, &c, &tails), -EPROTO);
 	strbuf_fini(&bytes);
 	answers_fini(&answers);
 }

@@ -240,6 +240,53 @@ START_TEST(perf_map_elsewhere)
 }
 END_TEST
 
+/* ---- tail calls ---- */
+
+/* Frames with these addresses, and a ' behind those of tail calls. */
+static void check_frames(stack_id stack, const char *callee, const char *wanted)
+{
+	size_t count, length = 0;
+	char text[256] = "";
+	struct frame *frames =
+		namer_frames(namer, stacks, stack, callee, &count);
+
+	for (size_t i = 0; i < count; i++)
+		length += snprintf(text + length, sizeof(text) - length,
+				   "%s%x%s", i ? " " : "",
+				   (unsigned)frames[i].address,
+				   frames[i].method == FRAME_TAIL ? "'" : "");
+	free(frames);
+	ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(tail_calls_that_are_known)
+{
+	const struct code *code = stacks_code(stacks, NULL, "/gone", 1);
+	const struct frame frames[] = {
+		{ code, 0x10, FRAME_ENTRY },
+		{ code, 0x20, FRAME_CFI },
+		{ code, 0x30, FRAME_CFI },
+		{ code, 0x20, FRAME_GUESSED },
+	};
+	const uint64_t leaf[] = { 0x11, 0x12 }, middle[] = { 0x25 };
+	stack_id stack = stacks_intern(stacks, frames, 4, STACK_COMPLETE);
+
+	check_frames(stack, "malloc", "10 20 30 20");
+	namer_free(namer);
+	namer = namer_new(&(struct namer_options){ .demangle = true });
+	namer_teach_tails(namer, &frames[0], NULL, "malloc", leaf, 2);
+	namer_teach_tails(namer, &frames[2], &frames[1], NULL, middle, 1);
+	/* What is known stays, … */
+	namer_teach_tails(namer, &frames[2], &frames[1], NULL, leaf, 2);
+	/* … and what was found by its looks is no call. */
+	namer_teach_tails(namer, &frames[3], &frames[2], NULL, leaf, 2);
+	check_frames(stack, "malloc", "11' 12' 10 20 25' 30 20");
+	check_frames(stack, "calloc", "10 20 25' 30 20");
+	check_frames(stack, NULL, "10 20 25' 30 20");
+	check_frames(STACK_NONE, "malloc", "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("namer");
@@ -253,6 +300,7 @@ int main(void)
 	tcase_add_test(tcase, perf_map_with_a_long_line);
 	tcase_add_test(tcase, perf_map_without_a_line);
 	tcase_add_test(tcase, perf_map_elsewhere);
+	tcase_add_test(tcase, tail_calls_that_are_known);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

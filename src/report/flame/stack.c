@@ -23,13 +23,13 @@ static void add_frame(struct flame_path *path, struct namer *namer,
 }
 
 void flame_stack_add(struct flame_path *path, struct namer *namer,
-		     const struct stacks *stacks, stack_id stack)
+		     const struct stacks *stacks, stack_id stack,
+		     const char *callee)
 {
-	size_t depth = stacks_depth(stacks, stack);
+	size_t depth;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(depth + 1, sizeof(*frames));
+		namer_frames(namer, stacks, stack, callee, &depth);
 
-	depth = stacks_frames(stacks, stack, frames, depth);
 	if (stacks_end(stacks, stack) != STACK_COMPLETE)
 		flame_path_add(path,
 			       &(struct flame_place){ "[...]", "", NULL, 0 });

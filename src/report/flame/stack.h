@@ -6,8 +6,10 @@
 #include "report/flame/tree.h"
 #include "stack/stacks.h"
 
-/* Adds the frames of a stack to a path, inlined ones too. */
+/* Adds the frames of a stack to a path, inlined ones too. callee: see
+   namer_frames(). */
 void flame_stack_add(struct flame_path *path, struct namer *namer,
-		     const struct stacks *stacks, stack_id stack);
+		     const struct stacks *stacks, stack_id stack,
+		     const char *callee);
 
 #endif

@@ -30,13 +30,12 @@ void folded_stack_add_leaf(const char *symbol, struct strbuf *out)
 }
 
 void folded_stack_add(struct namer *namer, const struct stacks *stacks,
-		      stack_id stack, struct strbuf *out)
+		      stack_id stack, const char *callee, struct strbuf *out)
 {
-	size_t depth = stacks_depth(stacks, stack);
+	size_t depth;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(depth + 1, sizeof(*frames));
+		namer_frames(namer, stacks, stack, callee, &depth);
 
-	depth = stacks_frames(stacks, stack, frames, depth);
 	if (stacks_end(stacks, stack) != STACK_COMPLETE)
 		strbuf_puts(out, "[...];");
 	while (depth--) {

@@ -11,9 +11,9 @@
  * theirs; a semicolon in a name would split frames, so it becomes a comma.
  */
 
-/* The frames, each with a semicolon behind it. */
+/* The frames, each with a semicolon behind it. callee: see namer_frames(). */
 void folded_stack_add(struct namer *namer, const struct stacks *stacks,
-		      stack_id stack, struct strbuf *out);
+		      stack_id stack, const char *callee, struct strbuf *out);
 
 /* The function that has acquired, a symbol. */
 void folded_stack_add_leaf(const char *symbol, struct strbuf *out);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "report/format/json_writer.h"
 
 static void set_text(json_t *object, const char *key, const char *text)
@@ -29,6 +28,8 @@ static json_t *frame_object(const struct frame *frame,
 		json_object_set_new(object, "line", json_integer(name->line));
 	if (name->inlined)
 		json_object_set_new(object, "inlined", json_true());
+	else if (frame->method == FRAME_TAIL)
+		json_object_set_new(object, "tail_call", json_true());
 	return object;
 }
 
@@ -43,13 +44,13 @@ static void add_frame(json_t *array, struct namer *namer,
 }
 
 json_t *json_stack(const struct stacks *stacks, struct namer *namer,
-		   stack_id stack)
+		   stack_id stack, const char *callee)
 {
-	size_t count = stacks_depth(stacks, stack), i;
-	struct frame *frames = xcalloc(count + 1, sizeof(*frames));
+	size_t count, i;
+	struct frame *frames =
+		namer_frames(namer, stacks, stack, callee, &count);
 	json_t *array = json_array();
 
-	stacks_frames(stacks, stack, frames, count);
 	for (i = 0; i < count; i++)
 		add_frame(array, namer, &frames[i]);
 	free(frames);

@@ -12,9 +12,11 @@
  *	{"function": "main", "offset": 30, "library": "/usr/bin/cat",
  *	 "address": "0x401136", "file": "cat.c", "line": 12, "inlined": true}
  *
+ * "tail_call" has what left by one; callee: see namer_frames().
+ *
  * What isn't known is left out.
  */
 json_t *json_stack(const struct stacks *stacks, struct namer *namer,
-		   stack_id stack);
+		   stack_id stack, const char *callee);
 
 #endif

@@ -92,7 +92,7 @@ static void growth_folded_make(const struct heap_export *export,
 		if (site->kind != kind || !weight)
 			continue;
 		folded_stack_add(config->namer, config->stacks, site->stack,
-				 out);
+				 NULL, out);
 		if (growth_leaf_is_missing(export, site))
 			folded_stack_add_leaf(site->function, out);
 		else
@@ -111,7 +111,7 @@ static void plant(const void *context, struct flame_tree *tree,
 	struct flame_path path = flame_path_begin(tree);
 
 	flame_stack_add(&path, export->config->namer, export->config->stacks,
-			site->stack);
+			site->stack, NULL);
 	if (growth_leaf_is_missing(export, site))
 		flame_path_add(&path, &(struct flame_place){ site->function, "",
 							     NULL, 0 });

@@ -24,7 +24,7 @@ static json_t *site_object(const struct heap_export *export,
 	json_set_number(object, "failed", site->failed);
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer,
-				       site->stack));
+				       site->stack, NULL));
 	return object;
 }
 

@@ -63,8 +63,8 @@ static void put_site(const struct heap_export *export,
 	if (growth_leaf_is_missing(export, site))
 		profile_labels_add_text(&labels, stacks->writer, "allocator",
 					site->function);
-	profile_stacks_put(stacks, site->stack, values, ARRAY_SIZE(values),
-			   &labels);
+	profile_stacks_put(stacks, site->stack, NULL, values,
+			   ARRAY_SIZE(values), &labels);
 }
 
 #define for_each_site(growth, wanted, i, site)                                 \
@@ -79,6 +79,7 @@ void growth_pprof_make(const struct heap_export *export, enum growth_kind kind,
 	const struct growth *growth = export->process->growth;
 	struct profile_writer writer;
 	struct profile_stacks stacks = { .stacks = export->config->stacks,
+					 .namer = export->config->namer,
 					 .writer = &writer };
 	const struct growth_site *site;
 	size_t i;
@@ -87,9 +88,8 @@ void growth_pprof_make(const struct heap_export *export, enum growth_kind kind,
 	put_types(&writer);
 	put_head(export, kind, &writer);
 	for_each_site(growth, kind, i, site)
-		profile_stacks_add(&stacks, site->stack);
-	profile_stacks_put_places(&stacks, export->config->namer,
-				  export->process->program);
+		profile_stacks_add(&stacks, site->stack, NULL);
+	profile_stacks_put_places(&stacks, export->process->program);
 	for_each_site(growth, kind, i, site)
 		put_site(export, &stacks, site);
 	profile_stacks_fini(&stacks);

@@ -106,7 +106,7 @@ static int add_stack(const struct heap_text *text, const struct growth_row *row)
 {
 	if (!row->site || (row->site->function && !row->site->stack))
 		return 0;
-	return heap_text_stack(text, row->site->stack, "        ");
+	return heap_text_stack(text, row->site->stack, NULL, "        ");
 }
 
 static int add_row(const struct heap_text *text, const struct growth_row *row)

@@ -45,6 +45,8 @@ static void add_function(const struct frame *frame,
 	names_escape(out, text_of(name, demangle));
 	if (name->inlined)
 		strbuf_puts(out, "+inlined");
+	else if (frame->method == FRAME_TAIL)
+		strbuf_puts(out, "+tail_call");
 	else if (frame->method != FRAME_HANDLED)
 		strbuf_printf(out, "+0x%" PRIx64, name->offset);
 	add_place(name, out);
@@ -57,18 +59,29 @@ static bool is_main(const struct frame_name *name)
 	return name->linkage && !strcmp(name->linkage, "main");
 }
 
-void heap_call_frames_add(const struct heap_report_config *config,
-			  stack_id stack, bool demangle, struct strbuf *out)
+static void prepare(const struct heap_report_config *config, stack_id stack)
 {
 	struct frame frames[FRAMES_SHOWN];
 	size_t count = stacks_frames(config->stacks, stack, frames,
 				     ARRAY_SIZE(frames));
+
+	namer_prepare(config->namer, frames, count);
+}
+
+void heap_call_frames_add(const struct heap_report_config *config,
+			  stack_id stack, const char *callee, bool demangle,
+			  struct strbuf *out)
+{
+	struct frame *frames CLEANUP(xfree_cleanup) = NULL;
+	size_t count;
 	unsigned shown = 0;
 
+	prepare(config, stack);
+	frames = namer_frames(config->namer, config->stacks, stack, callee,
+			      &count);
 	if (!count)
 		strbuf_puts(out, " ?");
-	namer_prepare(config->namer, frames, count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && shown < FRAMES_SHOWN; i++) {
 		const struct frame_name *names;
 		size_t inlined = namer_names(config->namer, &frames[i], &names);
 

@@ -12,10 +12,12 @@
  *	0xADDRESS@LIBRARY(FUNCTION+0xOFFSET,FILE:LINE)
  *
  * The address is that of the file, as addr2line takes it; what isn't known is
- * left out. A function that was inlined has "inlined" in place of its offset.
+ * left out. A function that was inlined has "inlined" in place of its offset,
+ * one that has left by a tail call "tail_call". callee: see namer_frames().
  * demangle: functions are as they are written, and may have blanks.
  */
 void heap_call_frames_add(const struct heap_report_config *config,
-			  stack_id stack, bool demangle, struct strbuf *out);
+			  stack_id stack, const char *callee, bool demangle,
+			  struct strbuf *out);
 
 #endif

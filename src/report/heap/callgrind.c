@@ -81,11 +81,11 @@ static void add_site(struct callgrind *callgrind, const struct site *site)
 {
 	const struct stacks *stacks = callgrind->export->config->stacks;
 	const struct graph_cost cost = cost_of(callgrind->export, site);
-	size_t depth = stacks_depth(stacks, site->stack), used = 0;
+	size_t depth, used = 0;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(depth + 1, sizeof(*frames));
+		namer_frames(callgrind->export->config->namer, stacks,
+			     site->stack, site->function->name, &depth);
 
-	depth = stacks_frames(stacks, site->stack, frames, depth);
 	for (size_t i = 0; i < depth; i++)
 		used = add_frame(callgrind, &frames[i], used);
 	if (!used) {

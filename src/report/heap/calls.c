@@ -285,7 +285,8 @@ int heap_calls_add(struct heap_calls *calls, const struct observed_act *act,
 	add_component(calls, act, out);
 	add_what(calls, act, end, out);
 	heap_call_frames_add(calls->options.config, act->act->stack,
-			     calls->options.demangle, out);
+			     act->act->function->name, calls->options.demangle,
+			     out);
 	return told_once(calls, output_end_line(&file->output));
 }
 

@@ -145,14 +145,13 @@ unsigned components_find(const struct components *components,
 			 const struct stacks *stacks, struct namer *namer,
 			 stack_id stack, const char *library)
 {
-	size_t count = stacks_depth(stacks, stack);
+	size_t count;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(count + 1, sizeof(*frames));
+		namer_frames(namer, stacks, stack, NULL, &count);
 	unsigned found = 0;
 
 	if (library)
 		found = match(components, file_base_name(library));
-	count = stacks_frames(stacks, stack, frames, count);
 	for (size_t i = 0; !found && i < count; i++)
 		found = match_frame(components, namer, &frames[i]);
 	return found;

@@ -15,7 +15,7 @@ void heap_folded_make(const struct heap_export *export, struct strbuf *out)
 		if (!weight || !site->function->family->has_size)
 			continue;
 		folded_stack_add(export->config->namer, export->config->stacks,
-				 site->stack, out);
+				 site->stack, site->function->name, out);
 		folded_stack_add_leaf(site->function->name, out);
 		strbuf_printf(out, " %" PRIu64 "\n", weight);
 	}

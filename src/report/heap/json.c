@@ -280,7 +280,7 @@ static json_t *site_object(const struct heap_export *export,
 	set_distributions(object, row);
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer,
-				       site->stack));
+				       site->stack, site->function->name));
 	json_object_set_new(object, "stack_is_whole",
 			    json_boolean(
 				    stacks_end(config->stacks, site->stack) ==

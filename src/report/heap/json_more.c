@@ -68,7 +68,8 @@ static json_t *half_object(const struct heap_report_config *config,
 		json_set_text(object, "function", function->name);
 	json_set_text(object, "library", library);
 	json_object_set_new(object, "stack",
-			    json_stack(config->stacks, config->namer, stack));
+			    json_stack(config->stacks, config->namer, stack,
+				       function ? function->name : NULL));
 	return object;
 }
 

@@ -96,8 +96,8 @@ static void put_sample(struct pprof *pprof, const struct site *site, pid_t tid,
 
 	add_labels(pprof, site, &labels);
 	add_thread_labels(pprof, tid, &labels);
-	profile_stacks_put(&pprof->stacks, site->stack, values + first,
-			   VALUES - first, &labels);
+	profile_stacks_put(&pprof->stacks, site->stack, site->function->name,
+			   values + first, VALUES - first, &labels);
 }
 
 /*
@@ -240,8 +240,9 @@ static void put_places(struct pprof *pprof)
 	size_t i;
 
 	for_each_shown(pprof, i, site)
-		profile_stacks_add(&pprof->stacks, site->stack);
-	profile_stacks_put_places(&pprof->stacks, pprof->export->config->namer,
+		profile_stacks_add(&pprof->stacks, site->stack,
+				   site->function->name);
+	profile_stacks_put_places(&pprof->stacks,
 				  pprof->export->process->program);
 }
 
@@ -255,6 +256,7 @@ void heap_pprof_make(const struct heap_export *export, struct strbuf *out)
 	pprof.shares = heap_shares_new(export);
 	profile_writer_init(&pprof.writer, &plain);
 	pprof.stacks.stacks = export->config->stacks;
+	pprof.stacks.namer = export->config->namer;
 	pprof.stacks.writer = &pprof.writer;
 	put_types(&pprof.writer, export->served);
 	put_times(&pprof);

@@ -11,7 +11,8 @@
 
 struct heap_prefetch {
 	stack_id *stacks;
-	size_t count, room;
+	const char **callees; /* of each; NULL: not known */
+	size_t count, room, callee_room;
 	size_t depth;         /* of each that is wanted */
 	size_t named;         /* of them */
 	struct frame *frames; /* of wrappers; or NULL */
@@ -22,17 +23,27 @@ struct heap_prefetch {
 #define BRIEFLY (NS_PER_SECOND / 250)
 #define SLICE   50
 
-static void add(struct heap_prefetch *prefetch, stack_id stack)
+static void add(struct heap_prefetch *prefetch, stack_id stack,
+		const char *callee)
 {
+	prefetch->callees = xgrow(prefetch->callees, prefetch->count,
+				  &prefetch->callee_room,
+				  sizeof(*prefetch->callees));
+	prefetch->callees[prefetch->count] = callee;
 	prefetch->stacks = xgrow(prefetch->stacks, prefetch->count,
 				 &prefetch->room, sizeof(*prefetch->stacks));
 	prefetch->stacks[prefetch->count++] = stack;
 }
 
+static void add_site(struct heap_prefetch *prefetch, const struct site *site)
+{
+	add(prefetch, site->stack, site->function->name);
+}
+
 static void add_sites(struct heap_prefetch *prefetch, const struct heap *heap)
 {
 	for (size_t i = 1; i <= heap_site_count(heap); i++)
-		add(prefetch, heap_site(heap, i)->stack);
+		add_site(prefetch, heap_site(heap, i));
 }
 
 static void add_rows(struct heap_prefetch *prefetch,
@@ -45,7 +56,7 @@ static void add_rows(struct heap_prefetch *prefetch,
 
 	for (size_t i = 0; i < limit; i++)
 		if (rows.list[i].site)
-			add(prefetch, rows.list[i].site->stack);
+			add_site(prefetch, rows.list[i].site);
 	heap_rows_fini(&rows);
 }
 
@@ -57,8 +68,8 @@ static void add_incidents(struct heap_prefetch *prefetch,
 	size_t count = heap_incident_count(heap, kind);
 
 	for (size_t i = 0; i < count && (!top || i < top); i++) {
-		add(prefetch, heap_incident_at(heap, kind, i)->first);
-		add(prefetch, heap_incident_at(heap, kind, i)->second);
+		add(prefetch, heap_incident_at(heap, kind, i)->first, NULL);
+		add(prefetch, heap_incident_at(heap, kind, i)->second, NULL);
 	}
 }
 
@@ -66,7 +77,7 @@ static void add_growth(struct heap_prefetch *prefetch,
 		       const struct growth *growth)
 {
 	for (size_t i = 1; i <= growth_site_count(growth); i++)
-		add(prefetch, growth_site(growth, i)->stack);
+		add(prefetch, growth_site(growth, i)->stack, NULL);
 }
 
 static void add_wrappers(struct heap_prefetch *prefetch,
@@ -117,18 +128,21 @@ void heap_prefetch_free(struct heap_prefetch *prefetch)
 	if (!prefetch)
 		return;
 	free(prefetch->stacks);
+	free(prefetch->callees);
 	free(prefetch->frames);
 	free(prefetch);
 }
 
 /* The namer has the names then; symbols and demangling take their time, too. */
 static void name(const struct heap_report_config *config, stack_id stack,
-		 size_t depth)
+		 const char *callee, size_t depth)
 {
-	struct frame frames[UNWIND_DEPTH_MAX];
-	size_t count = stacks_frames(config->stacks, stack, frames, depth);
+	size_t count;
+	struct frame *frames CLEANUP(xfree_cleanup) =
+		namer_frames(config->namer, config->stacks, stack, callee,
+			     &count);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && i < depth; i++) {
 		const struct frame_name *names;
 
 		namer_names(config->namer, &frames[i], &names);
@@ -154,7 +168,11 @@ bool heap_prefetch_is_done(const struct heap_report_config *config,
 					 prefetch->depth))
 			return false;
 		for (size_t i = 0; i < count; i++)
-			name(config, stacks[i], prefetch->depth);
+			name(config, stacks[i],
+			     prefetch->callees[prefetch->named + i],
+			     prefetch->depth);
+		if (namer_is_reading(config->namer))
+			return false;
 		prefetch->named += count;
 	}
 	return prefetch->named == prefetch->count;

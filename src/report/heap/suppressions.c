@@ -170,12 +170,12 @@ static struct trace trace_of(struct suppressions *all,
 {
 	struct trace trace = { 0 };
 	const struct frame_name allocator = { .linkage = site->function->name };
-	size_t count = stacks_depth(config->stacks, site->stack);
+	size_t count;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(count + 1, sizeof(*frames));
+		namer_frames(config->namer, config->stacks, site->stack,
+			     site->function->name, &count);
 
 	add(&trace, known_frame(all, site->function, &allocator));
-	count = stacks_frames(config->stacks, site->stack, frames, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct frame_name *names;
 		size_t inlined = namer_names(config->namer, &frames[i], &names);

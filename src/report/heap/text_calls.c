@@ -149,7 +149,10 @@ static int add_half(const struct heap_text *text, const char *what,
 		add_library(text, library);
 	}
 	err = heap_text_end_line(text);
-	return err ? err : heap_text_stack(text, stack, "        ");
+	return err ? err :
+		     heap_text_stack(text, stack,
+				     function ? function->name : NULL,
+				     "        ");
 }
 
 static int add_incident(const struct heap_text *text,

@@ -215,7 +215,8 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 	if (!err && text->config->options->histogram)
 		err = heap_text_sizes(text, &row->sizes);
 	if (!err && row->site)
-		err = heap_text_stack(text, row->site->stack, "        ");
+		err = heap_text_stack(text, row->site->stack,
+				      row->site->function->name, "        ");
 	return err;
 }
 

@@ -31,7 +31,7 @@ static void plant(const void *context, struct flame_tree *tree,
 	struct flame_node *node;
 
 	flame_stack_add(&path, export->config->namer, export->config->stacks,
-			site->stack);
+			site->stack, site->function->name);
 	frame_text_add_allocator(site->function->name, &name);
 	flame_path_add(&path, &(struct flame_place){ strbuf_text(&name), "",
 						     NULL, 0 });

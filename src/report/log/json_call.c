@@ -187,7 +187,8 @@ json_t *json_calls_end(struct json_calls *calls, const struct event *event)
 	if (calls->namer)
 		json_object_set_new(object, "stack",
 				    json_stack(calls->options.stacks,
-					       calls->namer, call->stack));
+					       calls->namer, call->stack,
+					       call->function->name));
 	free_begun(calls, begun);
 	return object;
 }

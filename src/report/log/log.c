@@ -203,7 +203,7 @@ static int end_call_line(struct log *log, struct log_file *file,
 	if (err)
 		return err;
 	return log_stack_add(&file->output, log->options.stacks, log->namer,
-			     event->call->stack);
+			     event->call->stack, event->call->function->name);
 }
 
 /* Up to the column of results. */

@@ -37,6 +37,8 @@ static void add_function(const struct frame *frame,
 			      (unsigned long long)(name->function ?
 							   name->offset :
 							   frame->address));
+	if (frame->method == FRAME_TAIL && !name->inlined)
+		strbuf_puts(out, ", tail call");
 }
 
 static int add_line(struct output *output, const struct frame *frame,
@@ -73,15 +75,26 @@ static int add_end(struct output *output, enum stack_end end)
 	return output_end_line(output);
 }
 
-int log_stack_add(struct output *output, const struct stacks *stacks,
-		  struct namer *namer, stack_id stack)
+static void prepare(const struct stacks *stacks, struct namer *namer,
+		    stack_id stack)
 {
-	size_t count = stacks_depth(stacks, stack), i;
-	struct frame *frames = xcalloc(count + 1, sizeof(*frames));
-	int err = 0;
+	size_t count = stacks_depth(stacks, stack);
+	struct frame *frames CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(*frames));
 
 	stacks_frames(stacks, stack, frames, count);
 	namer_prepare(namer, frames, count);
+}
+
+int log_stack_add(struct output *output, const struct stacks *stacks,
+		  struct namer *namer, stack_id stack, const char *callee)
+{
+	size_t count, i;
+	struct frame *frames;
+	int err = 0;
+
+	prepare(stacks, namer, stack);
+	frames = namer_frames(namer, stacks, stack, callee, &count);
 	for (i = 0; i < count && !err; i++)
 		err = add_frame(output, namer, &frames[i]);
 	free(frames);

@@ -11,10 +11,12 @@
  *	 > LIBRARY(FUNCTION+0xOFFSET) [0xADDRESS] FILE:LINE
  *
  * The address is that of the file, as addr2line takes it. Functions that were
- * inlined have a line of their own before the one they are part of. A stack
- * that could not be followed to its end says so.
+ * inlined have a line of their own before the one they are part of, and so have
+ * those that have left by a tail call. callee: see namer_frames(). A stack that
+ * could not be followed to its end says so.
  */
 int log_stack_add(struct output *output, const struct stacks *stacks,
-		  struct namer *namer, stack_id stack) MUST_CHECK;
+		  struct namer *namer, stack_id stack,
+		  const char *callee) MUST_CHECK;
 
 #endif

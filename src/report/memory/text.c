@@ -30,7 +30,11 @@ static int add_frame_name(const struct heap_text *text,
 	strbuf_puts(out, " (");
 	names_escape(out, *name->library ? file_base_name(name->library) :
 					   "no file");
-	strbuf_puts(out, name->inlined ? ", inlined)" : ")");
+	if (name->inlined)
+		strbuf_puts(out, ", inlined");
+	else if (frame->method == FRAME_TAIL)
+		strbuf_puts(out, ", tail call");
+	strbuf_putc(out, ')');
 	return heap_text_end_line(text);
 }
 
@@ -50,15 +54,16 @@ static bool is_start(const struct frame_name *name)
 }
 
 int heap_text_stack(const struct heap_text *text, stack_id stack,
-		    const char *indent)
+		    const char *callee, const char *indent)
 {
 	static const char *const ends[] = {
 		[STACK_CUT] = "... (--depth shows more)",
 		[STACK_BROKEN] = "? (what called this is not known)",
 	};
-	struct frame frames[UNWIND_DEPTH_MAX];
-	size_t count = stacks_frames(text->config->stacks, stack, frames,
-				     ARRAY_SIZE(frames));
+	size_t count;
+	struct frame *frames CLEANUP(xfree_cleanup) =
+		namer_frames(text->config->namer, text->config->stacks, stack,
+			     callee, &count);
 	enum stack_end end = stacks_end(text->config->stacks, stack);
 	int err = 0;
 

@@ -32,8 +32,8 @@ static inline int heap_text_end_line(const struct heap_text *text)
 	return output_end_line(text->output);
 }
 
-/* A stack, a frame a line, up to main(). */
+/* A stack, a frame a line, up to main(). callee: see namer_frames(). */
 int heap_text_stack(const struct heap_text *text, stack_id stack,
-		    const char *indent) MUST_CHECK;
+		    const char *callee, const char *indent) MUST_CHECK;
 
 #endif

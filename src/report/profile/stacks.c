@@ -39,31 +39,23 @@ void profile_labels_add_number(struct profile_labels *labels,
 
 /* ---- stacks ---- */
 
-static size_t frames_of(struct profile_stacks *stacks, stack_id stack)
+void profile_stacks_add(struct profile_stacks *stacks, stack_id stack,
+			const char *callee)
 {
-	size_t depth = stacks_depth(stacks->stacks, stack);
-
-	if (depth > stacks->room) {
-		free(stacks->frames);
-		stacks->frames = xcalloc(depth, sizeof(*stacks->frames));
-		stacks->room = depth;
-	}
-	return stacks_frames(stacks->stacks, stack, stacks->frames, depth);
-}
-
-void profile_stacks_add(struct profile_stacks *stacks, stack_id stack)
-{
-	size_t depth = frames_of(stacks, stack);
+	size_t depth;
+	struct frame *frames CLEANUP(xfree_cleanup) =
+		namer_frames(stacks->namer, stacks->stacks, stack, callee,
+			     &depth);
 
 	for (size_t i = 0; i < depth; i++)
-		profile_places_add(&stacks->places, &stacks->frames[i]);
+		profile_places_add(&stacks->places, &frames[i]);
 }
 
 void profile_stacks_put_places(struct profile_stacks *stacks,
-			       struct namer *namer, const char *program)
+			       const char *program)
 {
 	const struct profile_places_config config = {
-		.namer = namer,
+		.namer = stacks->namer,
 		.main = program ? program : "",
 		.writer = stacks->writer,
 	};
@@ -72,16 +64,19 @@ void profile_stacks_put_places(struct profile_stacks *stacks,
 }
 
 void profile_stacks_put(struct profile_stacks *stacks, stack_id stack,
-			int64_t *values, size_t count,
+			const char *callee, int64_t *values, size_t count,
 			struct profile_labels *labels)
 {
-	size_t depth = frames_of(stacks, stack);
+	size_t depth;
+	struct frame *frames CLEANUP(xfree_cleanup) =
+		namer_frames(stacks->namer, stacks->stacks, stack, callee,
+			     &depth);
 	uint64_t *ids CLEANUP(xfree_cleanup) = xcalloc(depth + 1, sizeof(*ids));
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 
 	for (size_t i = 0; i < depth; i++)
-		ids[i] = profile_places_id(&stacks->places, &stacks->frames[i]);
+		ids[i] = profile_places_id(&stacks->places, &frames[i]);
 	if (stacks_end(stacks->stacks, stack) != STACK_COMPLETE)
 		ids[depth++] = stacks->places.cut_id;
 	sample.n_location_ids = depth;
@@ -98,5 +93,4 @@ void profile_stacks_put(struct profile_stacks *stacks, stack_id stack,
 void profile_stacks_fini(struct profile_stacks *stacks)
 {
 	profile_places_fini(&stacks->places);
-	free(stacks->frames);
 }

@@ -12,8 +12,7 @@ struct profile_stacks {
 	const struct stacks *stacks;
 	struct profile_writer *writer;
 	struct profile_places places;
-	struct frame *frames; /* room for the deepest stack */
-	size_t room;
+	struct namer *namer;
 };
 
 #define PROFILE_LABELS_MAX 9
@@ -33,12 +32,13 @@ void profile_labels_add_number(struct profile_labels *labels,
 			       uint64_t number, const char *unit);
 
 /* First all stacks are told; then the program is, by its path, with names for
-   its frames; then all samples are written. */
-void profile_stacks_add(struct profile_stacks *stacks, stack_id stack);
+   its frames; then all samples are written. callee: see namer_frames(). */
+void profile_stacks_add(struct profile_stacks *stacks, stack_id stack,
+			const char *callee);
 void profile_stacks_put_places(struct profile_stacks *stacks,
-			       struct namer *namer, const char *program);
+			       const char *program);
 void profile_stacks_put(struct profile_stacks *stacks, stack_id stack,
-			int64_t *values, size_t count,
+			const char *callee, int64_t *values, size_t count,
 			struct profile_labels *labels);
 void profile_stacks_fini(struct profile_stacks *stacks);
 

@@ -142,14 +142,17 @@ static void add_frame(const struct frame *frame, const struct frame_name *name,
 static void add_frames(const struct gather *gather, const struct site *site,
 		       struct strbuf *out)
 {
-	struct frame frames[UNWIND_DEPTH_MAX];
+	struct frame known[UNWIND_DEPTH_MAX];
+	struct frame *frames CLEANUP(xfree_cleanup) = NULL;
 	size_t count;
 
-	if (!are_known(gather, site, frames, UNWIND_DEPTH_MAX, &count)) {
+	if (!are_known(gather, site, known, UNWIND_DEPTH_MAX, &count)) {
 		strbuf_puts(out, "  (the names of its frames are being "
 				 "read)\n");
 		return;
 	}
+	frames = namer_frames(gather->options.namer, gather->options.stacks,
+			      site->stack, site->function->name, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct frame_name *names;
 		size_t inlined =

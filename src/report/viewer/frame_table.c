@@ -131,12 +131,11 @@ uint32_t *frame_table_stack(struct frame_table *table, struct namer *namer,
 			    const struct stacks *stacks, stack_id stack,
 			    const char *allocator, size_t *count_ret)
 {
-	size_t depth = stacks_depth(stacks, stack);
+	size_t depth;
 	struct frame *frames CLEANUP(xfree_cleanup) =
-		xcalloc(depth + 1, sizeof(*frames));
+		namer_frames(namer, stacks, stack, allocator, &depth);
 	struct number_list numbers = { 0 };
 
-	depth = stacks_frames(stacks, stack, frames, depth);
 	if (stacks_end(stacks, stack) != STACK_COMPLETE)
 		append(&numbers, add_text(table, "[...]"));
 	while (depth--) {
