@@ -99,8 +99,24 @@ static void threads(void)
 	printf("getppid %d\n", 8 * count);
 }
 
+/* Whether the process's first thread sleeps; stopped for a tracer, it doesn't. */
+static int leader_sleeps(void)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (syscalls) %c", &state) != 1)
+		_exit(3);
+	fclose(file);
+	return state == 'S';
+}
+
 static void *replace(void *unused)
 {
+	while (!leader_sleeps())
+		usleep(1000);
 	execl("/bin/true", "true", (char *)NULL);
 	return unused;
 }
