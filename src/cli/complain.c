@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/writable.h"
 #include "base/xalloc.h"
+#include "cli/working.h"
 
 #define PATIENCE 200 /* ms */
 
@@ -57,10 +58,12 @@ int complain(int err, const char *format, ...)
 		fatal("out of memory (formatting a message)");
 	va_end(args);
 	printable_make(message, strlen(message));
+	working_pause();
 	if (state.hurry && !is_taken())
 		state.dropped++;
 	else
 		fprintf(stderr, "calltrap: %s\n", message);
+	working_resume();
 	free(message);
 	return err;
 }

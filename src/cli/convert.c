@@ -13,6 +13,7 @@
 #include "cli/family_path.h"
 #include "cli/heap_from.h"
 #include "cli/session.h"
+#include "cli/working.h"
 #include "recording/recorder.h"
 #include "recording/text_recording.h"
 #include "report/file/spool.h"
@@ -88,11 +89,13 @@ static int record_text(const char *path, int fd, const char *to)
 				 strerror(-err));
 	}
 	if (!err) {
-		err = tell_text(path, &log,
-				text_recording_play(
-					fd, families, stacks,
-					recorder_observer(conversion.recorder),
-					on_ended, &conversion, &log));
+		working_begin(fd, "reading %s", path);
+		err = text_recording_play(fd, families, stacks,
+					  recorder_observer(
+						  conversion.recorder),
+					  on_ended, &conversion, &log);
+		working_end();
+		err = tell_text(path, &log, err);
 		sinks_free(recorder_sink(conversion.recorder));
 	} else {
 		close(fd);

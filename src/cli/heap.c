@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/doing.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/heap_reach.h"
+#include "cli/working.h"
 #include "report/heap/export.h"
 
 static struct heap_verb *verb_of(const struct session *session)
@@ -76,15 +78,17 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 {
 	int err;
 
+	progress_clear(verb->progress);
+	working_begin(-1, "making the report of process %d", (int)process->pid);
 	if (verb->suppressions)
 		suppressions_apply(verb->suppressions, &verb->config,
 				   process->heap);
-	progress_clear(verb->progress);
 	judge(verb, process, now);
 	write_files(verb, process, cost, now);
-	if (verb->error)
-		return;
-	err = heap_report_print(verb->report, process, now, cost);
+	doing("making the report of process %d", (int)process->pid);
+	err = verb->error ? 0 :
+			    heap_report_print(verb->report, process, now, cost);
+	working_end();
 	if (!err)
 		return;
 	verb->error = err;

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/doing.h"
 #include "cli/complain.h"
 #include "cli/session.h"
+#include "cli/working.h"
 #include "report/file/whole_file.h"
 #include "report/format/names.h"
 #include "report/heap/diff.h"
@@ -15,8 +17,10 @@
 static int read_profile(const char *path, struct profile **ret)
 {
 	const char *why;
-	int err = profile_read(path, ret, &why);
+	int err;
 
+	working_begin(-1, "reading %s", path);
+	err = profile_read(path, ret, &why);
 	return err ? complain(err, "%s can't be read: %s", path,
 			      why ? why : strerror(-err)) :
 		     0;
@@ -27,7 +31,10 @@ static int read_profile(const char *path, struct profile **ret)
 static int write_file(const char *path, const struct strbuf *text)
 {
 	void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-	int err = whole_file_write(path, text->text, text->length, false);
+	int err;
+
+	doing("writing %s", path);
+	err = whole_file_write(path, text->text, text->length, false);
 
 	signal(SIGPIPE, old);
 	return err ? complain(err, "%s can't be written: %s", path,
@@ -83,6 +90,7 @@ static int print(struct heap_diff *diff, const struct options *options,
 	print_head("before", options->command[0], before, &out);
 	print_head("now", options->command[1], now, &out);
 	heap_diff_print(diff, options->report.top, &out);
+	working_end();
 	if (fwrite(out.text, 1, out.length, stdout) != out.length ||
 	    fflush(stdout))
 		return complain(-errno, "the table can't be written: %s",
@@ -106,10 +114,11 @@ static int check_told(const struct options *options,
 static int compare(const struct options *options, struct profile *before,
 		   struct profile *now)
 {
-	struct heap_diff *diff =
-		heap_diff_new(before, now, options->export.value);
+	struct heap_diff *diff;
 	int unwritten, err;
 
+	doing("comparing %s and %s", options->command[0], options->command[1]);
+	diff = heap_diff_new(before, now, options->export.value);
 	if (!diff)
 		return complain(-EINVAL,
 				"%s and %s can't be compared: each is "

@@ -13,8 +13,23 @@
 #include "cli/complain.h"
 #include "cli/heap_verb.h"
 #include "cli/outputs.h"
+#include "cli/working.h"
 #include "recording/playback.h"
 #include "report/file/own_descriptor.h"
+
+/* What goes to standard output may be shown where the line is. */
+static void begin_reading(const struct heap_verb *verb)
+{
+	const struct options *options = verb->session->options;
+
+	if (!options->converted)
+		working_begin(verb->from, "reading %s", options->from);
+	else if (strcmp(options->converted, "/dev/stdout") != 0)
+		working_begin(verb->from, "converting to %s",
+			      options->converted);
+	else if (!isatty(STDOUT_FILENO))
+		working_begin(verb->from, "converting");
+}
 
 static void on_ended(void *context, const struct watched *process,
 		     const struct heap_cost *cost)
@@ -29,6 +44,7 @@ static void on_ended(void *context, const struct watched *process,
 		act_stats_print(verb->stats, process, &verb->stats_text);
 	heap_verb_report(verb, process, cost,
 			 heap_time(process->heap, process->end));
+	begin_reading(verb);
 }
 
 /* A file that ends early has said what it could; one that is damaged hasn't. */
@@ -66,10 +82,16 @@ static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 		.ended = on_ended,
 		.context = verb,
 	});
-	const struct playback_end end = playback_run(playback, fd);
-	const struct playback_counts counts = playback_counts(playback);
-	int err = heap_from_tell_end(options->from, &end);
+	struct playback_counts counts;
+	struct playback_end end;
+	int err;
 
+	verb->from = fd;
+	begin_reading(verb);
+	end = playback_run(playback, fd);
+	working_end();
+	counts = playback_counts(playback);
+	err = heap_from_tell_end(options->from, &end);
 	if (counts.dropped)
 		complain(0,
 			 "%s: %" PRIu64 " events are missing: they were "

@@ -53,6 +53,7 @@ struct heap_verb {
 	uint64_t patience;              /* … or then */
 	sig_atomic_t reports;           /* requests that have been heeded */
 	sig_atomic_t switches;
+	int from;  /* heap --from: the file, while it is read */
 	int error; /* the report can't be written */
 };
 

@@ -20,6 +20,7 @@
 #include "cli/replay.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "cli/working.h"
 #include "replay/worker.h"
 #include "sysdeps/linux/descriptors.h"
 
@@ -125,6 +126,7 @@ int main(int argc, char **argv)
 	if (err)
 		return err == -EINVAL ? EXIT_WRONG_USAGE : EXIT_NOTHING_TRACED;
 	status = run(&options, &blocked);
+	working_end();
 	options_fini(&options);
 	return status;
 }

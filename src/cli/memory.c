@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/doing.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/outputs.h"
 #include "cli/session.h"
+#include "cli/working.h"
 #include "memory/holders.h"
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
@@ -37,6 +39,7 @@ static int write_file(const char *path, pid_t pid, const char *text,
 	int err;
 
 	path_pattern_expand(path, pid, &name);
+	doing("writing %s", strbuf_text(&name));
 	err = whole_file_write(strbuf_text(&name), text, length, false);
 	return err ? complain(err, "%s can't be written: %s",
 			      strbuf_text(&name), strerror(-err)) :
@@ -64,6 +67,7 @@ static int print(const struct options *options, pid_t pid,
 	if (options->report.path)
 		return write_file(options->report.path, pid, out->text,
 				  out->length);
+	working_end();
 	if (fwrite(out->text, 1, out->length, stdout) != out->length ||
 	    fflush(stdout))
 		return complain(-errno, "the report can't be written: %s",
@@ -286,11 +290,14 @@ static int save(const struct options *options, pid_t pid, char **message_ret)
 static int show(const struct options *options, pid_t pid)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
-	int status = options->snapshot ? save(options, pid, &message) :
-		     options->holders || options->leaks ?
-					 show_blocks(options, pid, &message) :
-					 show_view(options, pid, &message);
+	int status;
 
+	working_begin(-1, "looking at the memory of process %d", (int)pid);
+	status = options->snapshot ? save(options, pid, &message) :
+		 options->holders || options->leaks ?
+				     show_blocks(options, pid, &message) :
+				     show_view(options, pid, &message);
+	working_end();
 	if (message)
 		complain(0, "%s", message);
 	return status;
@@ -303,8 +310,11 @@ static int read_snapshot(const char *path, struct snapshot *ret)
 	CLEANUP(strbuf_fini) struct strbuf bytes = { 0 };
 	const char *problem;
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err = fd < 0 ? -errno : strbuf_read(&bytes, fd, FILE_MAX);
+	int err = fd < 0 ? -errno : 0;
 
+	working_begin(fd, "reading %s", path);
+	if (!err)
+		err = strbuf_read(&bytes, fd, FILE_MAX);
 	if (fd >= 0)
 		close(fd);
 	if (err)
@@ -336,6 +346,8 @@ static int report_difference(const struct options *options,
 	struct difference difference;
 	int err = 0, failed;
 
+	working_begin(-1, "comparing %s and %s", options->command[0],
+		      options->command[1]);
 	difference_find(old_one, new_one, &difference);
 	if (wants_json(options))
 		err = write_json(options, new_one->view.pid,

@@ -3,13 +3,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "base/writable.h"
 #include "base/xalloc.h"
+#include "cli/terminal_line.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
 
@@ -84,32 +83,6 @@ static void add_site(const struct progress *progress, const struct site *site,
 	}
 }
 
-/* Ctrl-S: tasks would stand still until Ctrl-Q. */
-static bool is_held(void)
-{
-	return writable_within(STDERR_FILENO, 0) <= 0;
-}
-
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ?
-		       size.ws_col :
-		       80;
-}
-
-static void print(struct progress *progress, struct strbuf *line)
-{
-	size_t width = terminal_width() - 1;
-
-	if (line->length > width)
-		line->length = width;
-	dprintf(STDERR_FILENO, "\r%.*s\033[K", (int)line->length,
-		strbuf_text(line));
-	progress->shown = true;
-}
-
 /* "12 s of 60 s" */
 static void add_time(const struct progress *progress, uint64_t now,
 		     struct strbuf *line)
@@ -168,7 +141,8 @@ void progress_show(struct progress *progress, const struct watch *watch,
 	const struct watched *process;
 	struct progress_sums sums = { 0 };
 
-	if (!progress->terminal || now <= progress->last || is_held())
+	if (!progress->terminal || now <= progress->last ||
+	    terminal_line_is_held())
 		return;
 	for (process = watch_next(watch, NULL); process;
 	     process = watch_next(watch, process))
@@ -180,12 +154,13 @@ void progress_show(struct progress *progress, const struct watch *watch,
 		add_blocks(progress, &sums, now, &line);
 	progress->last = now;
 	progress->last_calls = sums.calls;
-	print(progress, &line);
+	terminal_line_show(&line);
+	progress->shown = true;
 }
 
 void progress_clear(struct progress *progress)
 {
-	if (progress->shown && !is_held())
-		dprintf(STDERR_FILENO, "\r\033[K");
+	if (progress->shown)
+		terminal_line_clear();
 	progress->shown = false;
 }

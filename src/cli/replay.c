@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/doing.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/heap_from.h"
 #include "cli/session.h"
+#include "cli/working.h"
 #include "recording/playback.h"
 #include "replay/comparison.h"
 #include "replay/launch.h"
@@ -41,10 +43,15 @@ static int play(const struct options *options, int fd, struct planner *planner)
 		.observer = planner_observer(planner),
 		.ended = on_ended,
 	});
-	const struct playback_end end = playback_run(playback, fd);
-	const uint64_t dropped = playback_counts(playback).dropped;
-	int err = heap_from_tell_end(options->command[0], &end);
+	struct playback_end end;
+	uint64_t dropped;
+	int err;
 
+	working_begin(fd, "reading %s", options->command[0]);
+	end = playback_run(playback, fd);
+	working_begin(-1, "making a plan of it");
+	dropped = playback_counts(playback).dropped;
+	err = heap_from_tell_end(options->command[0], &end);
 	if (dropped)
 		complain(0,
 			 "%s: %" PRIu64 " events are missing: they were "
@@ -198,14 +205,19 @@ static int run_all(struct comparison *all, int plan)
 {
 	struct replay_result result;
 
-	for (size_t i = 0; i < all->count; i++)
+	for (size_t i = 0; i < all->count; i++) {
+		doing("trying %s", all->candidates[i].name);
 		if (launch(&all->candidates[i], plan, true, &result))
 			return -ECHILD;
+	}
 	for (unsigned run = 0; run < all->runs; run++)
-		for (size_t i = 0; i < all->count; i++)
+		for (size_t i = 0; i < all->count; i++) {
+			doing("round %u of %u, with %s", run + 1, all->runs,
+			      all->candidates[i].name);
 			if (launch(&all->candidates[i], plan, false,
 				   &all->candidates[i].results[run]))
 				return -ECHILD;
+		}
 	return 0;
 }
 
@@ -265,6 +277,7 @@ int replay_run(const struct options *options)
 		err = make_plan(options, &plan, &all.counts);
 	if (!err)
 		err = run_all(&all, plan);
+	working_end();
 	if (!err)
 		err = write_json(options, &all) | write_text(options, &all);
 	if (plan >= 0)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/doing.h"
 #include "base/xalloc.h"
 #include "debuginfo/private.h"
 
@@ -243,8 +244,11 @@ int debuginfo_ask(struct debuginfo *debuginfo, struct record *record,
 {
 	/* A stopped task never waits for another's pending query. */
 	uint64_t first = order == WIRE_FUNCTION ? 0 : until;
-	int err = settle(debuginfo, first);
+	int err;
 
+	doing_part("reading debug information of %s",
+		   image_name(record->image));
+	err = settle(debuginfo, first);
 	if (!err)
 		err = ask_once(debuginfo, record, order, addresses, count,
 			       until);
@@ -254,5 +258,6 @@ int debuginfo_ask(struct debuginfo *debuginfo, struct record *record,
 			       until);
 	if (!err && record->state != RECORD_GOOD)
 		err = -ENOENT;
+	doing_part_ended();
 	return err;
 }

@@ -6,11 +6,49 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/doing.h"
 #include "base/memory.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "unit.h"
+
+/* ---- what is being done ---- */
+
+static unsigned rooms_made;
+
+static void count_room(void)
+{
+	rooms_made++;
+}
+
+START_TEST(doing_keeps_what_was_said_last)
+{
+	struct doing place = { "", "" };
+
+	doing("nobody wants to know");
+	doing_part("of %s", "that");
+	doing_make_room();
+	doing_keep(&place, count_room);
+	doing("reading %s", "a.rec");
+	doing_part("debug information of %s", "libc.so.6");
+	ck_assert_str_eq(place.what, "reading a.rec");
+	ck_assert_str_eq(place.part, "debug information of libc.so.6");
+	doing_part_ended();
+	ck_assert_str_eq(place.part, "");
+	doing_part("x");
+	doing("making %0600d", 1);
+	ck_assert_str_eq(place.part, "");
+	ck_assert_uint_eq(strlen(place.what), DOING_MAX - 1);
+	doing_make_room();
+	ck_assert_uint_eq(rooms_made, 1);
+	doing_keep(NULL, NULL);
+	doing("no more");
+	doing_make_room();
+	ck_assert_uint_eq(rooms_made, 1);
+	ck_assert_str_ne(place.what, "no more");
+}
+END_TEST
 
 /* ---- printable ---- */
 
@@ -443,6 +481,7 @@ static TCase *strbuf_case(void)
 {
 	TCase *c = tcase_create("strbuf");
 
+	tcase_add_test(c, doing_keeps_what_was_said_last);
 	tcase_add_test(c, printable_characters_are_left);
 	tcase_add_test(c, printable_leaves_no_control_characters);
 	tcase_add_test(c, printable_turns_no_text_around);

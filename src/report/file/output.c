@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/doing.h"
 #include "base/writable.h"
 #include "report/file/exposed.h"
 #include "report/file/own_descriptor.h"
@@ -40,6 +41,7 @@ int output_open(struct output *output, const char *path, bool add,
 	output->fd = fd;
 	output->owned = path;
 	output->waits = fstat(fd, &st) || !S_ISREG(st.st_mode);
+	output->terminal = output->waits && isatty(fd);
 	output->stuck = false;
 	return 0;
 }
@@ -120,6 +122,8 @@ static int write_all(struct output *output, const char *bytes, size_t n,
 	int err = 0;
 
 	*done_ret = 0;
+	if (output->terminal && n)
+		doing_make_room();
 	while (*done_ret < n && !err) {
 		bool careful = in_hurry(output) || drops(output) ||
 			       tells_of_waits(output);

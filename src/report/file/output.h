@@ -40,9 +40,10 @@ struct output {
 	size_t lines;       /* how much of it is whole lines */
 	size_t written;     /* bytes of the unfinished line that are out */
 	bool waits;         /* a regular file takes everything at once */
-	bool stuck;         /* nothing was taken the last time */
-	bool begun;         /* the last byte that is out ends no line */
-	uint64_t gap;       /* lines dropped, which the text doesn't tell yet */
+	bool terminal;
+	bool stuck;   /* nothing was taken the last time */
+	bool begun;   /* the last byte that is out ends no line */
+	uint64_t gap; /* lines dropped, which the text doesn't tell yet */
 	/* Adds a line that does; or NULL. */
 	void (*add_gap)(struct strbuf *out, uint64_t lines);
 	struct output_policy *policy; /* NULL: wait for ever */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/doing.h"
 #include "base/xalloc.h"
 #include "report/file/exposed.h"
 #include "report/file/own_descriptor.h"
@@ -58,7 +59,11 @@ static int copy_bytes(int from, int to)
 
 static int write_content(int fd, const struct content *content)
 {
-	int err = write_bytes(fd, content->bytes, content->size);
+	int err;
+
+	if (isatty(fd))
+		doing_make_room();
+	err = write_bytes(fd, content->bytes, content->size);
 
 	return err || content->fd < 0 ? err : copy_bytes(content->fd, fd);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/heap/export.h"
 
+#include "base/doing.h"
 #include "report/growth/export.h"
 #include "report/memory/names.h"
 #include "report/page/page.h"
@@ -38,6 +39,7 @@ static void write_one(const struct heap_export *export, enum heap_file file,
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
+	doing("making %s", export->options->files[file]);
 	formats[file].make(export, &out);
 	heap_export_write_file(export, export->options->files[file], &out,
 			       errors);
