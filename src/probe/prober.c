@@ -60,24 +60,25 @@ struct event_cost prober_cost_since(const struct moment *moment,
 {
 	const struct stop_price *price = moment->price;
 	const struct stop_sums *now = &moment->stops, *then = &call->stops;
-	struct stop_sums ours = { .count = 1 };
+	uint64_t stops, mean;
 
 	if (!price)
 		return (struct event_cost){ 0 };
-	/* The waits come in bursts: a long call had many prices. */
-	ours.waits_ns = price->waits;
-	if (call->tid == moment->tid)
-		ours = (struct stop_sums){
-			.count = now->count - then->count,
-			.stopped_ns = now->stopped_ns - then->stopped_ns,
-			.waits_ns = now->waits_ns - then->waits_ns,
-			.others_ns = now->others_ns - then->others_ns,
+	/* Nobody has counted what that has had meanwhile. */
+	if (call->tid != moment->tid)
+		return (struct event_cost){
+			.switched_ns = price->least,
+			.mean_ns = price->mean + price->waits,
+			.resolution_ns = price->resolution,
 		};
+	stops = now->count - then->count;
+	mean = now->mean_ns - then->mean_ns;
 	return (struct event_cost){
-		.stopped_ns = ours.stopped_ns,
-		.switched_ns = price_guess(price, ours.count, ours.others_ns),
-		.mean_ns = price->mean * ours.count + ours.waits_ns,
-		.resolution_ns = price_resolution(price, ours.count),
+		.stopped_ns = now->stopped_ns - then->stopped_ns,
+		.switched_ns = price_guess_sum(now->least_ns - then->least_ns,
+					       mean, stops),
+		.mean_ns = mean + now->waits_ns - then->waits_ns,
+		.resolution_ns = price_resolution(price, stops),
 	};
 }
 

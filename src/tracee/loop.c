@@ -96,6 +96,15 @@ static void price_way(struct tracer *tracer, struct task *task, uint64_t time)
 			   task->cost.near);
 }
 
+static void book_way(const struct tracer *tracer, struct task *task)
+{
+	const struct stop_price *price = &tracer->price.now;
+
+	task->stops.least_ns +=
+		price_guess(price, tracer->worked_ns - task->worked_ns);
+	task->stops.mean_ns += price->mean;
+}
+
 /* Does what the handlers of the stop have decided. */
 static void settle(struct tracer *tracer, struct task *task)
 {
@@ -292,9 +301,9 @@ static void loop_handle(struct tracer *tracer, pid_t tid, int status,
 		return;
 	task->stop_time = time;
 	task->stops.count++;
-	task->stops.others_ns += tracer->worked_ns - task->worked_ns;
 	if (stop.kind == STOP_TRAP)
 		price_way(tracer, task, time);
+	book_way(tracer, task);
 	task->place = 0;
 	task->waited = false;
 	task_forget_regs(task);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracee/price.h"
 
+#include <math.h>
+
 /* A place that is asked about must be known as well as this. */
 #define WAYS_MIN 32
 /* Then older ways count half, so that what is known follows the machine. */
@@ -84,6 +86,25 @@ static uint64_t mean(const struct price_ways *ways, uint64_t most)
 	return count ? sum / count : 0;
 }
 
+static uint64_t deviation(const struct price_ways *ways, uint64_t most)
+{
+	const double middle = mean(ways, most);
+	double sum = 0;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < PRICE_BUCKETS && way_of(i) <= most; i++) {
+		sum += ways->buckets[i] * (way_of(i) - middle) *
+		       (way_of(i) - middle);
+		count += ways->buckets[i];
+	}
+	return count ? sqrt(sum / count) : 0;
+}
+
+static uint64_t between(uint64_t low, uint64_t number, uint64_t high)
+{
+	return number < low ? low : number > high ? high : number;
+}
+
 static struct stop_price price_ways_price(const struct price_ways *ways)
 {
 	struct stop_price price = { 0 };
@@ -95,14 +116,14 @@ static struct stop_price price_ways_price(const struct price_ways *ways)
 	price.least = quantile(ways, 25);
 	price.typical = quantile(ways, 50);
 	price.others = ways->others / ways->count;
-	price.resolution = most - price.least;
 	price.mean = mean(ways, price.typical * USUAL) + price.others;
+	price.deviation = deviation(ways, price.typical * USUAL);
 	price.typical += price.others;
 	/* Nor is the price itself known any better than that. */
-	if (price.resolution < price.typical / 2)
-		price.resolution = price.typical / 2;
-	if (price.resolution > price.typical * USUAL)
-		price.resolution = price.typical * USUAL;
+	price.resolution = between(price.typical / 2, most - price.least,
+				   price.typical * USUAL);
+	price.deviation =
+		between(price.typical / 2, price.deviation, price.resolution);
 	return price;
 }
 
@@ -115,7 +136,7 @@ struct stop_price price_ways_bare(const struct price_ways *ways)
 	price.typical = price.least;
 	price.least = quantile(ways, 5); /* few of them, on a busy machine */
 	price.mean = mean(ways, price.typical * 2);
-	price.resolution = price.typical / 2;
+	price.resolution = price.deviation = price.typical / 2;
 	return price;
 }
 
@@ -183,33 +204,30 @@ void price_note(struct price *price, taddr_t from, uint64_t way,
 {
 	const struct price_gauge *gauge = &price->gauge;
 	struct price_ways *ways = find(price, from, near);
+	bool moved = near != price->near;
 
 	if (ways)
 		price_ways_add(ways, way, others);
 	price->near = near;
-	if (++price->samples % WINDOW == 0)
+	if (++price->samples % WINDOW == 0 || moved)
 		look(price, near ? &gauge->same : &gauge->other);
 }
 
-static uint64_t square_root(uint64_t number)
+uint64_t price_guess(const struct stop_price *price, uint64_t others)
 {
-	uint64_t root = 1;
-
-	while (root * root < number && root < 1u << 16)
-		root++;
-	return root;
+	return price->least + (others < price->others ? others : price->others);
 }
 
-uint64_t price_guess(const struct stop_price *price, uint64_t stops,
-		     uint64_t others)
+uint64_t price_guess_sum(uint64_t least, uint64_t mean, uint64_t stops)
 {
-	uint64_t usual = price->others * stops;
-
-	return price->least * stops + (others < usual ? others : usual);
+	return mean > least && stops ? mean - (mean - least) / sqrt(stops) :
+				       least;
 }
 
 /* Deviations add up like those of any sum of many. */
 uint64_t price_resolution(const struct stop_price *price, uint64_t stops)
 {
-	return price->resolution * square_root(stops);
+	return stops ? price->resolution +
+			       price->deviation * (sqrt(stops) - 1) :
+		       0;
 }

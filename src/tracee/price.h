@@ -26,14 +26,18 @@ struct stop_price {
 	uint64_t mean;       /* without the waits for a processor */
 	uint64_t waits;      /* these, in the mean: the task's and ours */
 	uint64_t resolution; /* a time that was measured is off by so much */
+	uint64_t deviation; /* … and for each further stop; the standard one */
 };
 
 /* What a task's stops have come to, all that it has had so far. */
 struct stop_sums {
 	uint64_t count;      /* this one included */
 	uint64_t stopped_ns; /* how long it was kept in those before */
-	uint64_t waits_ns;  /* … and waited for a processor because of them */
-	uint64_t others_ns; /* we worked for others on its ways to them */
+	uint64_t waits_ns; /* … and waited for a processor because of them */
+	/* What the ways to them have cost, each by the price of its time: it
+	   changes when the task gets away to another processor. */
+	uint64_t least_ns; /* price_guess() */
+	uint64_t mean_ns;
 };
 
 /* Of a process that does nothing but stop. */
@@ -85,13 +89,14 @@ void price_note(struct price *price, taddr_t from, uint64_t way,
 void price_note_waits(struct price *price, uint64_t waits);
 
 /*
- * What a call has cost that was stopped so often: at least. What is dear is the
- * exception, and a call that sleeps for long doesn't have more of it; nor does
- * it wait for us, whatever we worked for others meanwhile, for longer than
- * others do.
+ * What a stop has cost, at least. What is dear is the exception, and a call
+ * that sleeps for long doesn't have more of it; nor does it wait for us,
+ * whatever we worked for others meanwhile, for longer than others do.
  */
-uint64_t price_guess(const struct stop_price *price, uint64_t stops,
-		     uint64_t others);
+uint64_t price_guess(const struct stop_price *price, uint64_t others);
+
+/* Of a call with so many: the more of them, the nearer they come to the mean. */
+uint64_t price_guess_sum(uint64_t least, uint64_t mean, uint64_t stops);
 
 /* How far off a time is from which the price of so many was subtracted. */
 uint64_t price_resolution(const struct stop_price *price, uint64_t stops);

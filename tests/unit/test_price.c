@@ -8,7 +8,8 @@ static const struct price_gauge gauge = {
 		  .typical = 6000,
 		  .mean = 6500,
 		  .waits = 1000,
-		  .resolution = 3000 },
+		  .resolution = 3000,
+		  .deviation = 3000 },
 	.other = { .least = 33000,
 		   .typical = 36000,
 		   .mean = 40000,
@@ -104,9 +105,9 @@ START_TEST(guess)
 	price_init(&price, &gauge);
 	for (int i = 0; i < 4096; i++)
 		price_note(&price, 0x1000, 130000, 95000, false);
-	check_about(price_guess(&price.now, 2, 190000), 260000, "waited");
-	check_about(price_guess(&price.now, 2, 50000000), 260000, "slept");
-	check_about(price_guess(&price.now, 2, 0), 70000, "was alone");
+	check_about(price_guess(&price.now, 95000), 130000, "waited");
+	check_about(price_guess(&price.now, 50000000), 130000, "slept");
+	check_about(price_guess(&price.now, 0), 35000, "was alone");
 }
 END_TEST
 
@@ -121,8 +122,33 @@ START_TEST(guess_is_low)
 	price_init(&price, &gauge);
 	for (int i = 0; i < 4096; i++)
 		price_note(&price, 0x1000, i % 3 ? 7000 : 10000000, 0, true);
-	ck_assert_uint_lt(price_guess(&price.now, 1, 0), 10000);
+	ck_assert_uint_lt(price_guess(&price.now, 0), 10000);
 	ck_assert_uint_gt(price.now.resolution, 40000);
+}
+END_TEST
+
+/*
+ * A call of 2,000 stops, of which each tenth is dear: what it worked for itself
+ * is little beside that, but can be told.
+ */
+START_TEST(many_stops)
+{
+	const uint64_t stops = 2000;
+	struct price price;
+	uint64_t cost;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 4096; i++)
+		price_note(&price, 0x1000, i % 10 ? 50000 : 400000, 0, false);
+	cost = price_guess_sum(price.now.least * stops, price.now.mean * stops,
+			       stops);
+	check_about(cost, 85000 * stops, "cost");
+	ck_assert_uint_gt(price_resolution(&price.now, 1), 200000);
+	ck_assert_uint_lt(price_resolution(&price.now, stops), 10000000);
+	ck_assert_uint_eq(price_guess_sum(100, 300, 1), 100);
+	ck_assert_uint_eq(price_guess_sum(100, 300, 4), 200);
+	ck_assert_uint_eq(price_guess_sum(300, 100, 4), 300);
+	ck_assert_uint_eq(price_guess_sum(0, 0, 0), 0);
 }
 END_TEST
 
@@ -199,6 +225,7 @@ static Suite *price_suite(void)
 	tcase_add_test(tcase, work_for_others);
 	tcase_add_test(tcase, guess);
 	tcase_add_test(tcase, guess_is_low);
+	tcase_add_test(tcase, many_stops);
 	tcase_add_test(tcase, waits);
 	tcase_add_test(tcase, many_places);
 	tcase_add_test(tcase, extremes);
