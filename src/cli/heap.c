@@ -79,7 +79,10 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 	int err;
 
 	progress_clear(verb->progress);
-	working_begin(-1, "making the report of process %d", (int)process->pid);
+	/* It forks: nobody shall wait for that at a trap. */
+	if (process->state != WATCHED_RUNNING)
+		working_begin(-1, "making the report of process %d",
+			      (int)process->pid);
 	if (verb->suppressions)
 		suppressions_apply(verb->suppressions, &verb->config,
 				   process->heap);

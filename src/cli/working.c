@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/doing.h"
+#include "base/xalloc.h"
 #include "cli/terminal_line.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
@@ -87,18 +89,43 @@ static void wait_until(uint64_t then)
 		usleep((then - now) / 1000 + 1);
 }
 
+/* Whatever happens to it, it has no target to save. */
+static void stand_apart(void)
+{
+	static const int crashes[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+				       SIGABRT, SIGALRM, SIGSYS };
+
+	fatal_set_hook(NULL, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
+		signal(crashes[i], SIG_DFL);
+	signal(SIGTTOU, SIG_IGN);
+}
+
+/* In the background the terminal is another's. */
+static bool is_in_front(void)
+{
+	pid_t front = tcgetpgrp(STDERR_FILENO);
+
+	return front < 0 || front == getpgrp();
+}
+
 static NO_RETURN void be_shower(pid_t parent)
 {
 	uint64_t next = state.begin + NS_PER_SECOND;
 
+	const struct rlimit none = { 0 };
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
+	stand_apart();
+	(void)setrlimit(RLIMIT_CORE, &none);
 	if (next < clock_now() + FIRST)
 		next = clock_now() + FIRST;
 	for (;; next += NS_PER_SECOND) {
 		wait_until(next);
-		show(state.view, state.fd);
+		if (is_in_front())
+			show(state.view, state.fd);
 	}
 }
 

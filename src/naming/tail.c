@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/xalloc.h"
 #include "naming/symbol.h"
@@ -28,6 +29,9 @@ struct tail_chain {
 	size_t count;
 	UT_hash_handle hh;
 };
+
+/* A task may stand still meanwhile, and others behind it. */
+#define PATIENCE NS_PER_SECOND
 
 /* Stacks have most of their frames in common. */
 #define RECENT 4096
@@ -81,7 +85,8 @@ struct tail_goal {
 	/* The one that runs. */
 	struct image *inner; /* NULL: … by its name only */
 	uint64_t entry;
-	const char *name; /* or NULL */
+	const char *name;  /* or NULL */
+	uint64_t deadline; /* for what may be asked, all in all */
 };
 
 /* Also of hand-written code. */
@@ -174,6 +179,8 @@ static int tails_of(void *context, uint64_t entry,
 {
 	const struct tail_goal *goal = context;
 
+	if (clock_now() > goal->deadline)
+		return -ETIMEDOUT;
 	return debuginfo_tails(goal->tails->debuginfo, goal->image, entry,
 			       goal->tails->wait, ret);
 }
@@ -209,7 +216,9 @@ static int find_chain(struct tails *tails, const struct frame *outer,
 		      const struct frame *inner, const char *callee,
 		      uint64_t ret[TAIL_PATH_MAX])
 {
-	struct tail_goal goal = { .tails = tails, .name = callee };
+	struct tail_goal goal = { .tails = tails,
+				  .name = callee,
+				  .deadline = clock_now() + PATIENCE };
 	const struct tail_map map = { tails_of, step, &goal };
 	const struct debug_caller *caller;
 	struct debug_target target;

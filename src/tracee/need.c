@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/diag.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/hit.h"
@@ -83,7 +82,7 @@ static int signal_to_deliver(struct task *task)
 }
 
 /* It was about to wait, or did, when a stop of ours interrupted it. */
-static void wait_again(const struct task *task)
+static void wait_again(struct task *task)
 {
 	struct regs regs;
 	siginfo_t info;
@@ -92,8 +91,8 @@ static void wait_again(const struct task *task)
 	    info.si_code == (SIGTRAP | PTRACE_EVENT_STOP << 8) &&
 	    !ptrace_get_regs(task->tid, &regs) &&
 	    syscall_wait_again(task->tid, task->tracee->space->arch, &regs) &&
-	    ptrace_set_regs(task->tid, &regs))
-		diag_debug(DIAG_STOP, "%d is gone", (int)task->tid);
+	    !ptrace_set_regs(task->tid, &regs))
+		task_forget_regs(task);
 }
 
 /* Let go of there, it would end with EINTR: see can_be_let_go(), loop.c. */

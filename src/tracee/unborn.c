@@ -48,7 +48,7 @@ static bool has_ended(pid_t tid)
 /* A child that shares the memory has been made: only it is waited for. */
 static bool awaits_vfork_child(pid_t tid, uint64_t waited)
 {
-	return waited > VFORK_PATIENCE && procfs_shares_with_child(tid);
+	return waited > VFORK_PATIENCE && procfs_shares_with_child(tid) > 0;
 }
 
 static bool may_make_child(pid_t tid, uint64_t waited)
@@ -94,6 +94,28 @@ static void go_on(struct task *task)
 	(void)ptrace_continue(task->tid, 0);
 }
 
+/* No trap of ours can have made it. */
+static bool is_foreign_signal(const siginfo_t *info)
+{
+	return info->si_code == CLD_TRAPPED && info->si_status < NSIG &&
+	       info->si_status != SIGTRAP;
+}
+
+/* Others may be waiting for its handler: the runtime of Go stops its threads
+   by SIGURG. */
+static void deliver(const struct task *task)
+{
+	int status;
+
+	if (waitpid(task->tid, &status, __WALL | WNOHANG) != task->tid)
+		return;
+	if (WIFSTOPPED(status) && status >> 16 == 0)
+		(void)ptrace_continue(task->tid, WSTOPSIG(status));
+	else
+		tracer_queue_stop(task->tracee->space->tracer, task->tid,
+				  status);
+}
+
 /*
  * What else it may have stopped for is the loop's, or that of who gives the
  * process back: its status isn't fetched. Our stop may then come as another
@@ -113,6 +135,8 @@ static bool has_come_out(struct task *task)
 	if (task->asked && info.si_code == CLD_TRAPPED &&
 	    info.si_status == OUR_STOP)
 		go_on(task);
+	else if (is_foreign_signal(&info))
+		deliver(task);
 	return true;
 }
 
