@@ -5,6 +5,7 @@ malloc's own mallinfo2() say the same, to the byte."""
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -242,13 +243,25 @@ def _(case):
     h.check_equal(target.wait(), 0, "exit status of the target")
 
 
+def memcheck(case, program):
+    """What memcheck says of it. Any word of its memory that happens to lie
+    between the ends of the one block of a mebibyte makes memcheck call that
+    "possibly lost" (seen once in some 300 runs): it is asked again then."""
+    for _ in range(3):
+        result = case.run(["valgrind", "--leak-check=full", program],
+                          input_text="q")
+        if not re.search(r"1,048,576 bytes in 1 blocks are possibly",
+                         result.err):
+            break
+    return result
+
+
 @h.test("the same as memcheck says, class by class")
 def _(case):
     h.need("valgrind")
     program, target, _ = start_leaky(case)
     found, _ = look(case, target, "--leaks")
-    result = case.run(["valgrind", "--leak-check=full", program],
-                      input_text="q")
+    result = memcheck(case, program)
     said = {}
     for line in result.err.splitlines():
         words = line.replace(",", "").split()
