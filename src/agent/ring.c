@@ -9,17 +9,28 @@ static uint64_t word_at(const struct ring *ring, uint64_t position)
 			       __ATOMIC_ACQUIRE);
 }
 
+static unsigned least_words(const struct ring *ring)
+{
+	return ring->watches || ring->stacks ? AGENT_WATCH_FIXED :
+					       AGENT_RECORD_FIXED;
+}
+
+_Static_assert(AGENT_WATCH_FIXED < AGENT_RECORD_FIXED, "the shorter one");
+_Static_assert(AGENT_WATCH_WORDS > AGENT_RECORD_WORDS, "the longer one");
+
+static unsigned most_words(const struct ring *ring)
+{
+	return ring->watches || ring->stacks ? AGENT_WATCH_WORDS :
+					       AGENT_RECORD_WORDS;
+}
+
 /* How many words the record at a position has; 0: it isn't written yet. */
 static unsigned length_at(const struct ring *ring, uint64_t position)
 {
 	const uint64_t header = word_at(ring, position);
 	const unsigned words = header & 0xffff;
-	const unsigned least = ring->watches ? AGENT_WATCH_FIXED :
-					       AGENT_RECORD_FIXED;
-	const unsigned most = ring->watches ? AGENT_WATCH_WORDS :
-					      AGENT_RECORD_WORDS;
 
-	if (words < least || words > most ||
+	if (words < least_words(ring) || words > most_words(ring) ||
 	    header != agent_record_header(position, words))
 		return 0;
 	return words;
@@ -121,16 +132,28 @@ static unsigned next_length(struct ring *ring, uint64_t head)
 	return words > head - ring->position ? 0 : words;
 }
 
+static bool is_at_entry(const struct ring *ring)
+{
+	return ring->stacks &&
+	       (word_at(ring, ring->position + AGENT_WATCH_STUB) >> 8 & 0xff) ==
+		       AGENT_IS_ENTRY;
+}
+
 bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
 	       uint64_t pieces[AGENT_PIECE_WORDS])
 {
-	const unsigned words = next_length(ring, head);
+	for (;;) {
+		const unsigned words = next_length(ring, head);
 
-	if (!words)
-		return false;
-	take(ring, words, pieces, ret);
-	ring->position += words;
-	return true;
+		if (!words || is_at_entry(ring))
+			return false;
+		if (words >= AGENT_RECORD_FIXED)
+			take(ring, words, pieces, ret);
+		ring->position += words;
+		if (words >= AGENT_RECORD_FIXED)
+			return true;
+		ring->lost++;
+	}
 }
 
 /* What follows an entry's fixed words; false when that can't be right. */
@@ -187,6 +210,24 @@ static bool take_watched(const struct ring *ring, unsigned words,
 		return take_return(ring, words, ret);
 	return ret->kind == AGENT_WATCH_ENTRY &&
 	       take_entry(ring, words, value, ret);
+}
+
+bool ring_read_entry(struct ring *ring, uint64_t head,
+		     struct agent_watched *ret)
+{
+	for (;;) {
+		const unsigned words = next_length(ring, head);
+		bool right;
+
+		if (!words || !is_at_entry(ring))
+			return false;
+		right = take_watched(ring, words, ret) &&
+			ret->kind == AGENT_WATCH_ENTRY;
+		ring->position += words;
+		if (right)
+			return true;
+		ring->lost++;
+	}
 }
 
 bool ring_read_watched(struct ring *ring, uint64_t head,

@@ -20,6 +20,7 @@ struct ring {
 	uint64_t position; /* of the next record */
 	uint64_t lost;     /* times that something was passed over */
 	bool watches;      /* what it holds are watched calls */
+	bool stacks;       /* … are records, and before each its entry */
 };
 
 /* One call, from its begin to its return. Times in ticks. */
@@ -63,6 +64,10 @@ struct agent_watched {
  */
 bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
 	       uint64_t pieces[AGENT_PIECE_WORDS]);
+
+/* The entry of a call whose record follows: where ring_read() found none. */
+bool ring_read_entry(struct ring *ring, uint64_t head,
+		     struct agent_watched *ret);
 
 /*
  * What a record has of the memory at an address: up to size bytes. Returns how

@@ -142,6 +142,7 @@ static int add_block(struct shared *shared)
 		.words = block_at(shared, block)->ring,
 		.size = SHARED_RING_WORDS,
 		.watches = shared->mode & AGENT_WATCHES,
+		.stacks = shared->mode & AGENT_STACKS,
 	};
 	shared->blocks++;
 	return 0;
@@ -312,36 +313,65 @@ static void give_part(struct shared *shared, const struct ring *ring,
 	shared_live(shared);
 }
 
+/* Who is told of what is read. */
+struct audience {
+	shared_visitor *visit;
+	shared_watcher *enter;
+	void *context;
+};
+
+static bool read_record(const struct shared *shared, struct ring *ring,
+			uint64_t head, const struct audience *audience)
+{
+	uint64_t pieces[AGENT_PIECE_WORDS];
+	struct agent_record record;
+
+	if (!ring_read(ring, head, &record, pieces))
+		return false;
+	if (record.stub < shared->stubs)
+		audience->visit(audience->context, &record);
+	return true;
+}
+
+static bool read_entry(const struct shared *shared, struct ring *ring,
+		       uint64_t head, const struct audience *audience)
+{
+	struct agent_watched entry;
+
+	if (!ring_read_entry(ring, head, &entry))
+		return false;
+	if (entry.stub < shared->stubs)
+		audience->enter(audience->context, &entry);
+	return true;
+}
+
 static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
-			shared_visitor *visit, void *context)
+			const struct audience *audience)
 {
 	const unsigned block = block_of(shared, entry);
 	struct agent_block *own = block_at(shared, block);
 	struct ring *ring = &shared->rings[block];
-	uint64_t pieces[AGENT_PIECE_WORDS];
-	struct agent_record record;
 	uint64_t head, before = ring->position;
 
 	if (!block)
 		return;
 	/* What is written meanwhile is left for the next time. */
 	head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
-	while (ring_read(ring, head, &record, pieces)) {
-		if (record.stub < shared->stubs)
-			visit(context, &record);
+	while (read_record(shared, ring, head, audience) ||
+	       read_entry(shared, ring, head, audience))
 		give_part(shared, ring, own);
-	}
 	give_room(shared, block, before, head, now);
 }
 
 void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
-		 void *context)
+		 shared_watcher *enter, void *context)
 {
+	const struct audience audience = { visit, enter, context };
 	unsigned entry;
 
 	for (entry = 0; entry < AGENT_THREADS; entry++)
 		if (shared->memory->threads[entry].pointer)
-			read_thread(shared, entry, now, visit, context);
+			read_thread(shared, entry, now, &audience);
 }
 
 static void read_block(struct shared *shared, unsigned block, uint64_t now,

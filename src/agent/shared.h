@@ -59,14 +59,15 @@ void shared_histogram(const struct shared *shared, unsigned stub,
 
 /*
  * Gives each record that is there to a function, thread by thread; those of
- * one thread in the order of their returns.
+ * one thread in the order of their returns. With AGENT_STACKS, enter is given
+ * the entry of each before.
  */
 typedef void shared_visitor(void *context, const struct agent_record *record);
+typedef void shared_watcher(void *context, const struct agent_watched *watched);
 void shared_read(struct shared *shared, uint64_t now_ns, shared_visitor *visit,
-		 void *context);
+		 shared_watcher *enter, void *context);
 
 /* The same of watched calls: entries and returns, a thread's in their order. */
-typedef void shared_watcher(void *context, const struct agent_watched *watched);
 void shared_read_watched(struct shared *shared, uint64_t now_ns,
 			 shared_watcher *visit, void *context);
 

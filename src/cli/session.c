@@ -97,18 +97,15 @@ static const char *no_agent(const struct options *options,
 		return "-f";
 	if (options->time_releases)
 		return "--time-releases";
+	if (config->stack_depth > AGENT_ENGINE_DEPTH)
+		return keeps_acts(options) ? "--depth" : "-w";
 	if (keeps_acts(options))
-		return config->stack_depth > AGENT_ENGINE_DEPTH ? "--depth" :
-								  NULL;
+		return NULL;
 	if (options->verb != VERB_TRACE)
 		return "not heap";
 	if (options->log.dialect != &dialect_own)
 		return "--ltrace";
-	if (config->stack_depth)
-		return "-w";
-	if (config->scripts)
-		return "--script";
-	return NULL;
+	return config->scripts ? "--script" : NULL;
 }
 
 /* A reader keeps us; hooks are not to take that for the end. */
@@ -137,7 +134,8 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.durations = options->log.durations,
 		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
-		.depth = keeps_acts(options) ? config->stack_depth : 0,
+		.watches = keeps_acts(options),
+		.depth = config->stack_depth,
 		.missed = missed,
 		.context = session,
 	});

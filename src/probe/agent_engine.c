@@ -96,9 +96,8 @@ static unsigned failure_of(const struct plain_prototype *plain)
 	return AGENT_FAILS_NEVER;
 }
 
-/* What a record doesn't hold can't be shown, and a stack isn't recorded. */
+/* What a record doesn't hold can't be shown. */
 static bool can_be_recorded(const struct agent_engine *engine,
-			    const struct prober *prober,
 			    const struct function *function)
 {
 	uint8_t captures[AGENT_CAPTURES];
@@ -106,8 +105,7 @@ static bool can_be_recorded(const struct agent_engine *engine,
 
 	if (engine->string_bytes < AGENT_CAPTURE_MOST)
 		texts = capture_plan(function->name, captures);
-	return prototype_is_plain(function->prototype, texts) &&
-	       !prober->config.stack_depth;
+	return prototype_is_plain(function->prototype, texts);
 }
 
 /* Whose acts are numbers, and that do nothing else. */
@@ -156,8 +154,7 @@ static const char *why_not(const struct agent_engine *engine,
 	if (plain.arguments > AGENT_ARGUMENTS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
-			       !can_be_recorded(engine, space->prober,
-						function) ?
+			       !can_be_recorded(engine, function) ?
 		       "arguments that lie in memory" :
 		       NULL;
 }
@@ -285,12 +282,11 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 		return;
 	note_hit(own);
 	moment = moment_of_stop(task);
-	if (own->space->engine->mode & AGENT_WATCHES) {
-		agent_watch_reached(own, task, &moment);
-		return;
-	}
 	find_errno(&own->space->agent, &moment);
-	point->ops->reached(point, &moment);
+	if (own->space->engine->mode & AGENT_WITH_ROWS)
+		agent_watch_reached(own, task, &moment);
+	else
+		point->ops->reached(point, &moment);
 }
 
 static const struct trap_owner_ops owner_ops = { .hit = on_hit };
@@ -364,6 +360,7 @@ static int make_config(const struct agent_point *own, const struct insn *insn,
 		return -EINVAL;
 	ret->arguments = plain.arguments;
 	ret->failure = failure_of(&plain);
+	ret->watched = own->space->agent.mode & AGENT_STACKS;
 	if (own->space->agent.mode & AGENT_RECORDS)
 		(void)capture_plan(function->name, ret->captures);
 	return 0;
@@ -631,6 +628,7 @@ static void free_space(struct agent_space *space)
 		space->engine->report.lost += shared_lost(&space->agent.shared);
 		note_cost(space);
 	}
+	agent_entries_forget(space->engine, space);
 	agent_fini(&space->agent);
 	free(space);
 }
@@ -691,6 +689,7 @@ static void task_end(struct event_source *source, struct task *task)
 	space = find_space(engine, probe_space_of(task->tracee->space));
 	if (space)
 		agent_task_ended(&space->agent, task->tid);
+	agent_entries_forget_task(engine, task->tid);
 	if (space && space->agent.shared.memory)
 		shared_thread_ended(&space->agent.shared, task->tid);
 }
@@ -716,6 +715,16 @@ static const struct event_source_ops source_ops = {
 	.drain = drain,
 };
 
+static uint64_t mode_of(const struct agent_engine_config *config)
+{
+	if (config->watches)
+		return AGENT_WATCHES;
+	if (config->counts)
+		return config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
+					   AGENT_COUNTS;
+	return config->depth ? AGENT_RECORDS | AGENT_STACKS : AGENT_RECORDS;
+}
+
 struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 {
 	struct agent_engine *engine = xcalloc(1, sizeof(*engine));
@@ -727,10 +736,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->depth = config->depth;
 	engine->missed = config->missed;
 	engine->context = config->context;
-	engine->mode = config->depth     ? AGENT_WATCHES :
-		       !config->counts   ? AGENT_RECORDS :
-		       config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
-					   AGENT_COUNTS;
+	engine->mode = mode_of(config);
 	if (config->waits && engine->mode & WITH_RINGS)
 		engine->mode |= AGENT_WAITS;
 	ticks_gauge(&engine->ticks);
@@ -748,6 +754,7 @@ void agent_engine_free(struct agent_engine *engine)
 		free_space(space);
 	}
 	agent_records_forget(engine);
+	agent_entries_forget(engine, NULL);
 	free(engine->watched.calls);
 	free(engine);
 }

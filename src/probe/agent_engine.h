@@ -19,11 +19,11 @@ struct agent_engine_config {
 	bool waits;            /* who finds no room for a record waits for it */
 	unsigned string_bytes; /* of texts are shown */
 	/*
-	 * Not 0: calls of allocators are watched: entries with so many frames
-	 * of the stack (at most AGENT_ENGINE_DEPTH), and returns, in the order
-	 * in which they happened.
+	 * Calls of allocators are watched: entries with their stack, and
+	 * returns, in the order in which they happened.
 	 */
-	unsigned depth;
+	bool watches;
+	unsigned depth; /* of stacks: AGENT_ENGINE_DEPTH at most; 0: none */
 	/* … some went by unseen since then, or an earlier time. */
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
 	void *context;

@@ -37,7 +37,23 @@ struct agent_space {
 struct recorded {
 	struct agent_point *point;
 	pid_t tid;
+	stack_id stack;
 	struct agent_record record;
+};
+
+/* A call that has begun, and isn't recorded yet: its stack. */
+struct entered {
+	const struct agent_space *space;
+	pid_t tid;
+	uint64_t began; /* ticks */
+	taddr_t slot;
+	stack_id stack;
+};
+
+/* In the order in which they were read. */
+struct entered_list {
+	struct entered *list;
+	size_t count, room;
 };
 
 /* Allocators' functions have no more. */
@@ -64,6 +80,9 @@ struct watched_list {
 	uint64_t order; /* of the next */
 };
 
+/* Modes in which stacks are walked over in the process. */
+#define AGENT_WITH_ROWS (AGENT_WATCHES | AGENT_STACKS)
+
 struct agent_engine {
 	struct engine engine;
 	struct event_source source;
@@ -74,10 +93,11 @@ struct agent_engine {
 	struct recorded *recorded;
 	size_t recorded_count;
 	size_t recorded_room;
+	struct entered_list entered;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	struct watched_list watched;
 	struct return_watch watch; /* stands for all returns of watched calls */
-	unsigned depth;            /* of their stacks */
+	unsigned depth;            /* of stacks */
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
 	void *context;
 	uint64_t drained; /* when */
@@ -120,6 +140,23 @@ void agent_records_forget(struct agent_engine *engine);
 
 /* The point's counter: once, at the end. */
 void agent_count_tell(struct agent_point *point);
+
+/* ---- agent_entries.c ---- */
+
+/* The frames of an entry as a stack; STACK_NONE when nobody asked for it. */
+stack_id agent_entry_stack(struct agent_space *space,
+			   const struct agent_watched *entry);
+
+/* It will be asked for when the call is recorded: once. */
+void agent_entry_keep(struct agent_space *space,
+		      const struct agent_watched *entry);
+stack_id agent_entry_take(struct agent_space *space,
+			  const struct agent_record *record);
+
+/* Those of a task, of a space, or all (NULL), will never be asked for. */
+void agent_entries_forget_task(struct agent_engine *engine, pid_t tid);
+void agent_entries_forget(struct agent_engine *engine,
+			  const struct agent_space *space);
 
 /* ---- agent_watch.c ---- */
 

@@ -39,6 +39,13 @@ static struct regs entry_regs(const struct agent_point *point,
 			      } };
 }
 
+static void enter(void *context, const struct agent_watched *entry)
+{
+	const struct agent_reading *reading = context;
+
+	agent_entry_keep(reading->space, entry);
+}
+
 static void keep(void *context, const struct agent_record *record)
 {
 	const struct agent_reading *reading = context;
@@ -46,6 +53,9 @@ static void keep(void *context, const struct agent_record *record)
 	struct agent_engine *engine = space->engine;
 	struct agent_point *point =
 		agent_reading_point(reading, record->stub, record->ended);
+	const stack_id stack = engine->mode & AGENT_STACKS ?
+				       agent_entry_take(space, record) :
+				       STACK_NONE;
 	struct recorded *one;
 
 	if (!point || record->ended < record->began)
@@ -59,6 +69,7 @@ static void keep(void *context, const struct agent_record *record)
 	one = &engine->recorded[engine->recorded_count++];
 	one->point = point;
 	one->tid = record->tid ? record->tid : space->pid;
+	one->stack = stack;
 	one->record = *record;
 	one->record.pieces = NULL;
 	if (!record->piece_words)
@@ -90,7 +101,7 @@ static void read_space(struct agent_space *space)
 
 	if (!agent_reading_begin(space, &reading))
 		return;
-	shared_read(&space->agent.shared, clock_now(), keep, &reading);
+	shared_read(&space->agent.shared, clock_now(), keep, enter, &reading);
 }
 
 /* ---- telling ---- */
@@ -123,7 +134,7 @@ static void begin(struct telling *telling, unsigned depth)
 		.memory = &telling->captured.memory,
 		.return_address = record->return_address,
 		.entry = entry_regs(one->point, record),
-		.stack = STACK_NONE,
+		.stack = one->stack,
 		.time = ticks_to_ns(&engine->ticks, record->began),
 	};
 	function_called(prober, function);

@@ -133,18 +133,6 @@ static struct watched_call *add(struct agent_engine *engine)
 	return &list->calls[list->count++];
 }
 
-static stack_id stack_of(struct agent_space *space,
-			 const struct agent_watched *watched)
-{
-	struct prober *prober = space->space->prober;
-
-	if (!prober->config.unwinder)
-		return STACK_NONE;
-	return unwind_addresses(prober->config.unwinder, space->space->space,
-				watched->frames, watched->frame_count,
-				watched->complete);
-}
-
 static void keep(void *context, const struct agent_watched *watched)
 {
 	const struct agent_reading *reading = context;
@@ -174,7 +162,7 @@ static void keep(void *context, const struct agent_watched *watched)
 		return;
 	call->return_address = watched->frames[0];
 	memcpy(call->arguments, watched->arguments, sizeof(call->arguments));
-	call->stack = stack_of(space, watched);
+	call->stack = agent_entry_stack(space, watched);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -341,6 +329,6 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 
 void agent_watch_forget_rows(struct agent_space *space)
 {
-	if (space->engine->mode & AGENT_WATCHES && space->agent.shared.memory)
+	if (space->engine->mode & AGENT_WITH_ROWS && space->agent.shared.memory)
 		shared_clear_rows(&space->agent.shared);
 }

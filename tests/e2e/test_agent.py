@@ -332,6 +332,44 @@ def texts(case):
             "more than there is room for")
 
 
+def stacks_of(case, engine, program, *options):
+    result = case.calltrap("--engine=" + engine, "--when-full=wait", "-w", "9",
+                           "-L", "-x", "malloc+free+calloc+strlen@libc.so.6",
+                           *options, program, "1", "300")
+    h.check_equal(result.status, 7, "status, with " + engine)
+    return [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
+            for line in result.log_text.splitlines()], result
+
+
+@h.test("log: -w: each call's stack, as by traps")
+def stacks(case):
+    wanted, _ = stacks_of(case, "trap", seeded())
+    lines, result = stacks_of(case, "agent", seeded())
+    for i, (one, other) in enumerate(zip(lines, wanted)):
+        h.check_equal(one, other, "line %d" % i)
+    h.check_equal(len(lines), len(wanted), "lines")
+    check_lossless(result)
+    calls = sum(not line.startswith(" > ") for line in lines)
+    h.check(number(r"; ([\d,]+) calls? in the process", result.err) >
+            calls / 2, "most by traps: " + result.err)
+    result = case.calltrap("--engine=agent", "-w", "300", "-x", "labs",
+                           "true")
+    h.check_match(r"by traps alone \(-w", result.err, "too deep a stack")
+
+
+@h.test("log: -w of threads, with handlers in between")
+def stacks_of_threads(case):
+    target = start(case, "3", "3000", "handlers")
+    tracer = attach(case, target, "-w", "5", "--when-full=wait")
+    lines = finish(target, tracer).splitlines()
+    check_lossless(tracer)
+    h.check_equal(logged("\n".join(lines)), made(target), "calls in the log")
+    for i in [i for i, line in enumerate(lines)
+              if re.match(r"(\d+ )?(<\.\.\. )?labs.*\) *= ", line)]:
+        h.check(lines[i + 1].startswith(" > slots"),
+                "no stack: %r" % lines[i:i + 2])
+
+
 @h.test("exec: nothing is left of it")
 def program_runs_another(case):
     target = start(case, "1", "500", "exec")

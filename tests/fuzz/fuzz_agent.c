@@ -24,25 +24,6 @@ static void check(const struct agent_record *record)
 		__builtin_trap();
 }
 
-static void read_all(struct ring *ring, uint64_t head)
-{
-	uint64_t pieces[AGENT_PIECE_WORDS];
-	struct agent_record record;
-	uint64_t steps = 0, before;
-
-	do {
-		before = ring->position;
-		while (ring_read(ring, head, &record, pieces)) {
-			check(&record);
-			if (++steps > WORDS)
-				__builtin_trap();
-		}
-		if (head - ring->position > WORDS)
-			__builtin_trap();
-		ring_pass_over(ring, head);
-	} while (ring->position != before && ring->position != head);
-}
-
 static void check_watched(const struct agent_watched *watched)
 {
 	if (watched->kind != AGENT_WATCH_ENTRY &&
@@ -52,6 +33,39 @@ static void check_watched(const struct agent_watched *watched)
 	    (watched->argument_count > AGENT_ARGUMENTS ||
 	     watched->frame_count > AGENT_DEPTH_MAX))
 		__builtin_trap();
+}
+
+static bool read_one(struct ring *ring, uint64_t head)
+{
+	uint64_t pieces[AGENT_PIECE_WORDS];
+	struct agent_watched entry;
+	struct agent_record record;
+
+	if (ring_read(ring, head, &record, pieces)) {
+		check(&record);
+		return true;
+	}
+	if (!ring_read_entry(ring, head, &entry))
+		return false;
+	check_watched(&entry);
+	if (entry.kind != AGENT_WATCH_ENTRY)
+		__builtin_trap();
+	return true;
+}
+
+static void read_all(struct ring *ring, uint64_t head)
+{
+	uint64_t steps = 0, before;
+
+	do {
+		before = ring->position;
+		while (read_one(ring, head))
+			if (++steps > WORDS)
+				__builtin_trap();
+		if (head - ring->position > WORDS)
+			__builtin_trap();
+		ring_pass_over(ring, head);
+	} while (ring->position != before && ring->position != head);
 }
 
 static void read_watched(struct ring *ring, uint64_t head)
@@ -74,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static uint64_t words[WORDS];
 	struct ring ring = { .words = words, .size = WORDS };
+	struct ring stacks = { words, WORDS, .stacks = true };
 	struct ring watching = { words, WORDS, .watches = true };
 	uint64_t heads[3] = { 0 };
 	unsigned i;
@@ -87,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	memcpy(words, bytes, size < sizeof(words) ? size : sizeof(words));
 	for (i = 0; i < 3; i++) {
 		read_all(&ring, heads[i]);
+		read_all(&stacks, heads[i]);
 		read_watched(&watching, heads[i]);
 	}
 	return 0;

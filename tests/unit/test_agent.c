@@ -201,7 +201,7 @@ static void see(void *context, const struct agent_record *record)
 
 static void read_all(void)
 {
-	shared_read(&shared, 1, see, NULL);
+	shared_read(&shared, 1, see, NULL, NULL);
 }
 
 START_TEST(a_call_is_recorded)
@@ -601,7 +601,7 @@ static void learn_stack(void)
 }
 
 /* False where the thread's number isn't to be found. */
-static bool watch(uint64_t mode)
+static bool set_up_watched(uint64_t mode)
 {
 	struct stub_config config = {
 		.function = (uintptr_t)is_watched,
@@ -612,7 +612,7 @@ static bool watch(uint64_t mode)
 
 	memset(&watched, 0, sizeof(watched));
 	memset(&watched_original, 0, sizeof(watched_original));
-	set_up(AGENT_WATCHES | mode);
+	set_up(mode);
 	gate->depth = 8;
 	config.base = (uintptr_t)base;
 	ck_assert_int_eq(stub_make(&config, &stub), 0);
@@ -620,12 +620,15 @@ static bool watch(uint64_t mode)
 	return gate->tid_offset;
 }
 
+static bool watch(uint64_t mode)
+{
+	return set_up_watched(AGENT_WATCHES | mode);
+}
+
 /* The first call goes to the trap (here is none); then it is known. */
 static void learn(void)
 {
 	ck_assert(call_watched(1));
-	read_watched();
-	ck_assert_uint_eq(watched.entries, 0);
 	learn_stack();
 	shared_add_row(&shared, watched_original.caller,
 		       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
@@ -637,6 +640,8 @@ START_TEST(watched_calls_are_recorded)
 		uintptr_t caller;
 
 		learn();
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 0);
 		caller = watched_original.caller; /* then it is the hook */
 		ck_assert(call_watched(2));
 		read_watched();
@@ -651,6 +656,31 @@ START_TEST(watched_calls_are_recorded)
 		ck_assert_uint_eq(watched.back.result, 2);
 		ck_assert_uint_eq(watched.back.slot, watched.entry.slot);
 		ck_assert_uint_ge(watched.back.time, watched.entry.time);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(calls_are_recorded_with_their_stacks)
+{
+	memset(&seen, 0, sizeof(seen));
+	if (set_up_watched(AGENT_RECORDS | AGENT_STACKS)) {
+		uintptr_t caller;
+
+		learn();
+		caller = watched_original.caller; /* then it is the hook */
+		ck_assert(call_watched(2));
+		shared_read(&shared, 1, see, see_watched, NULL);
+		ck_assert_uint_eq(watched.entries, 2);
+		ck_assert_uint_eq(watched.entry.frame_count, 1);
+		ck_assert_uint_eq(watched.entry.frames[0], caller);
+		ck_assert_uint_eq(seen.count, 2);
+		ck_assert_uint_eq(seen.records[1].argument_count, 3);
+		ck_assert_uint_eq(seen.records[1].arguments[0], 1);
+		ck_assert_uint_eq(seen.records[1].result, 2);
+		ck_assert_uint_eq(seen.records[1].began, watched.entry.time);
+		ck_assert_uint_eq(seen.records[1].slot, watched.entry.slot);
 		ck_assert_uint_eq(shared_lost(&shared), 0);
 	}
 	tear_down();
@@ -888,7 +918,7 @@ START_TEST(handlers_jump_out_of_hooks)
 	tick(0);
 	/* Twice: it may be noticed at one time and given up at another. */
 	for (unsigned i = 1; i < 100; i++)
-		shared_read(&shared, i * 2000000000ull, see, NULL);
+		shared_read(&shared, i * 2000000000ull, see, NULL, NULL);
 	before = seen.count;
 	slot(1, 0, 0, 0, 0, 0);
 	read_all();
@@ -921,7 +951,7 @@ START_TEST(garbage_is_survived)
 	for (round = 0; round < 300; round++) {
 		scribble(&seed, shared.memory, sizeof(*shared.memory));
 		scribble(&seed, (void *)shared.rings[1].words, 65536);
-		shared_read(&shared, round * 2000000000ull, see, NULL);
+		shared_read(&shared, round * 2000000000ull, see, NULL, NULL);
 		shared_counter(&shared, 0, &counter);
 		shared_thread_ended(&shared, 5);
 		shared_beat(&shared);
@@ -1013,6 +1043,7 @@ int main(void)
 	tcase_add_test(tests, threads_record_each_call_once);
 	tcase_add_test(tests, what_finds_no_room_is_counted);
 	tcase_add_test(tests, watched_calls_are_recorded);
+	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);
 	tcase_add_test(tests, who_waits_for_room_goes_on_when_the_gate_is_shut);
 	tcase_add_test(tests, without_a_sign_of_life_nobody_goes_to_a_trap);

@@ -582,28 +582,32 @@ static __attribute__((noinline)) void sample(const struct config *config,
 	own_add(&block->sampled_ticks, took);
 }
 
-/* The call has returned. */
-void agent_note(const struct agent_frame *frame)
+static inline void note(const struct config *config,
+			const struct agent_frame *frame, uint64_t ended)
 {
 	struct agent_thread *thread;
-	struct config config;
-	uint64_t ended;
 
-	/* Behind a closed gate the clock isn't read: it may be forbidden. */
-	if (!read_config(&config))
-		return;
-	ended = ticks();
-	if (is_alone(&config, ended)) {
+	if (is_alone(config, ended)) {
 		agent_gate.on = 0;
 		return;
 	}
-	thread = find_thread(&config);
-	if (config.mode & AGENT_COUNTS)
-		count(&config, thread, frame, ended - frame->began);
-	if (config.mode & AGENT_RECORDS)
-		record(&config, thread, frame, ended);
+	thread = find_thread(config);
+	if (config->mode & AGENT_COUNTS)
+		count(config, thread, frame, ended - frame->began);
+	if (config->mode & AGENT_RECORDS)
+		record(config, thread, frame, ended);
 	if (__builtin_expect(is_sampled(ended), 0))
-		sample(&config, thread, ended);
+		sample(config, thread, ended);
+}
+
+/* The call has returned. */
+void agent_note(const struct agent_frame *frame)
+{
+	struct config config;
+
+	/* Behind a closed gate the clock isn't read: it may be forbidden. */
+	if (read_config(&config))
+		note(&config, frame, ticks());
 }
 
 /* ---- watching ---- */
@@ -737,7 +741,8 @@ static void write_entry(const struct config *config, struct agent_block *block,
 			const struct stack *stack)
 {
 	uint64_t *ring = block->ring;
-	const unsigned arguments = frame->stub->arguments;
+	const unsigned arguments =
+		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
 	const unsigned words = AGENT_WATCH_FIXED + arguments + stack->count;
 	const uint64_t mask = config->ring_words - 1;
 	const uint64_t position = own_add(&block->head, words);
@@ -748,8 +753,8 @@ static void write_entry(const struct config *config, struct agent_block *block,
 	ring[(position + AGENT_WATCH_SLOT) & mask] =
 		(uint64_t)&frame->return_address;
 	ring[(position + AGENT_WATCH_STUB) & mask] =
-		agent_record_stub(frame->stub->index, 0, AGENT_WATCH_ENTRY,
-				  tid);
+		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY,
+				  AGENT_WATCH_ENTRY, tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] =
 		stack->count | (stack->complete ? AGENT_COMPLETE : 0);
 	for (i = 0; i < arguments; i++)
@@ -762,7 +767,9 @@ static void write_entry(const struct config *config, struct agent_block *block,
 }
 
 /* Of an entry and its return, whatever handlers write meanwhile. */
-#define BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_WATCH_STORED_WORDS)
+#define BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_RECORD_WORDS)
+
+_Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
 
 /* A 64th of the patience: who has given a sign of life since serves traps. */
 #define FRESH_BITS 6
@@ -822,7 +829,8 @@ unsigned agent_enter(const struct agent_frame *frame, uint64_t fp)
 		agent_gate.on = 0;
 		return BY_JUMP;
 	}
-	if (!(config.mode & AGENT_WATCHES) || !config.tid_offset)
+	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)) ||
+	    !config.tid_offset)
 		return go_by_trap(&config);
 	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
@@ -865,24 +873,33 @@ static void write_return(const struct config *config, struct agent_block *block,
  * Its entry was written down: this has its room. But all of it may have been
  * replaced by zeros since.
  */
+static inline void note_return(const struct config *config,
+			       const struct agent_frame *frame, uint64_t now)
+{
+	const struct agent_thread *thread = find_thread(config);
+	struct agent_block *block;
+
+	if (!thread || !thread->block || !config->ring_words)
+		return;
+	block = block_at(config, thread->block);
+	if (block->head + AGENT_WATCH_STORED_WORDS -
+		    __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
+	    config->ring_words)
+		own_add(&block->dropped, 1);
+	else
+		write_return(config, block, thread->tid, frame, now);
+}
+
 void agent_returned(const struct agent_frame *frame, uint64_t now)
 {
-	const struct agent_thread *thread;
-	struct agent_block *block;
 	struct config config;
 
 	if (!read_config(&config))
 		return;
-	thread = find_thread(&config);
-	if (!thread || !thread->block || !config.ring_words)
-		return;
-	block = block_at(&config, thread->block);
-	if (block->head + AGENT_WATCH_STORED_WORDS -
-		    __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
-	    config.ring_words)
-		own_add(&block->dropped, 1);
+	if (config.mode & AGENT_WATCHES)
+		note_return(&config, frame, now);
 	else
-		write_return(&config, block, thread->tid, frame, now);
+		note(&config, frame, now);
 }
 
 /* ---- getting in ---- */

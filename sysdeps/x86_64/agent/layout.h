@@ -143,6 +143,7 @@ struct agent_gate {
 #define AGENT_RECORDS   4 /* each call is written to the thread's ring */
 #define AGENT_WAITS     8 /* … as soon as there is room, while calltrap lives */
 #define AGENT_WATCHES   16 /* … its entry, with its stack, and its return */
+#define AGENT_STACKS    32 /* RECORDS: its stack is written when it begins */
 
 /*
  * Of one thread; found by its thread pointer. A cache line. Another thread may
@@ -295,6 +296,9 @@ static inline uint64_t agent_record_stub(uint32_t stub, uint32_t arguments,
 	       (uint64_t)(error & 0xffff) << 16 | (uint64_t)tid << 32;
 }
 
+/* Instead of a number of arguments: an entry, see below, among the records. */
+#define AGENT_IS_ENTRY 0x80
+
 /*
  * Behind the arguments: pieces of memory. The first word of each says which
  * argument (or AGENT_CAPTURE_RESULT) leads there, and how many bytes follow.
@@ -306,7 +310,8 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
 
 /*
  * Of watched calls there are two: the entry, behind which arguments and frames
- * follow, the innermost first; and the return.
+ * follow, the innermost first; and the return. Of one that is recorded with its
+ * stack, the entry comes without arguments, and the record is its return.
  */
 enum agent_watch_word {
 	AGENT_WATCH_HEADER,

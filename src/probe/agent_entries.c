@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "probe/agent_private.h"
+
+/*
+ * A call's stack is read before its record: when it has begun. Of some calls
+ * no record comes, as a handler has jumped out of them, or their thread ends.
+ */
+
+stack_id agent_entry_stack(struct agent_space *space,
+			   const struct agent_watched *entry)
+{
+	struct prober *prober = space->space->prober;
+
+	if (!prober->config.unwinder)
+		return STACK_NONE;
+	return unwind_addresses(prober->config.unwinder, space->space->space,
+				entry->frames, entry->frame_count,
+				entry->complete);
+}
+
+/* More can't run at once, but what the program has written itself. */
+#define ENTERED_MOST 4096
+
+static void take_out(struct entered_list *entered, size_t i)
+{
+	entered->count--;
+	memmove(&entered->list[i], &entered->list[i + 1],
+		(entered->count - i) * sizeof(*entered->list));
+}
+
+/*
+ * It has ended without a record: its place on the stack is another's. (Those
+ * above on the stack needn't have: a handler may run on another one.)
+ */
+static bool is_over(const struct entered *one, const struct entered *newer)
+{
+	return one->space == newer->space && one->tid == newer->tid &&
+	       one->slot == newer->slot;
+}
+
+static void drop_over(struct entered_list *entered, const struct entered *newer)
+{
+	size_t i;
+
+	for (i = entered->count; i--;)
+		if (is_over(&entered->list[i], newer))
+			take_out(entered, i);
+}
+
+void agent_entry_keep(struct agent_space *space,
+		      const struct agent_watched *entry)
+{
+	struct entered_list *entered = &space->engine->entered;
+	const struct entered one = {
+		.space = space,
+		.tid = entry->tid,
+		.began = entry->time,
+		.slot = entry->slot,
+		.stack = agent_entry_stack(space, entry),
+	};
+
+	drop_over(entered, &one);
+	if (entered->count == ENTERED_MOST)
+		take_out(entered, 0);
+	if (entered->count == entered->room)
+		entered->list = xgrow(entered->list, entered->count,
+				      &entered->room, sizeof(*entered->list));
+	entered->list[entered->count++] = one;
+}
+
+stack_id agent_entry_take(struct agent_space *space,
+			  const struct agent_record *record)
+{
+	struct entered_list *entered = &space->engine->entered;
+	size_t i;
+
+	for (i = entered->count; i--;) {
+		const struct entered one = entered->list[i];
+
+		if (one.space != space || one.tid != record->tid ||
+		    one.slot != record->slot || one.began != record->began)
+			continue;
+		take_out(entered, i);
+		return one.stack;
+	}
+	return STACK_NONE;
+}
+
+void agent_entries_forget_task(struct agent_engine *engine, pid_t tid)
+{
+	struct entered_list *entered = &engine->entered;
+	size_t i;
+
+	for (i = entered->count; i--;)
+		if (entered->list[i].tid == tid)
+			take_out(entered, i);
+}
+
+void agent_entries_forget(struct agent_engine *engine,
+			  const struct agent_space *space)
+{
+	struct entered_list *entered = &engine->entered;
+	size_t i;
+
+	for (i = entered->count; i--;)
+		if (!space || entered->list[i].space == space)
+			take_out(entered, i);
+	if (entered->count)
+		return;
+	free(entered->list);
+	*entered = (struct entered_list){ 0 };
+}
