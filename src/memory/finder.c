@@ -5,41 +5,41 @@
 
 #include "base/xalloc.h"
 
-#define PAGE_BITS 12
+#define WORD_BITS  64
+#define WORD_BYTES (WORD_BITS * BLOCK_UNIT)
 
 /* A part may claim far more address space than there is memory in it. */
-#define PAGES_A_BLOCK 64
+#define WORDS_A_BLOCK 256
 
-static size_t page_of(const struct glibc_part *part, taddr_t address)
+static uint64_t unit_of(const struct glibc_part *part, taddr_t address)
 {
-	return (address >> PAGE_BITS) - (part->start >> PAGE_BITS);
+	return (address - (part->start & ~(taddr_t)(BLOCK_UNIT - 1))) /
+	       BLOCK_UNIT;
 }
 
-/* NULL: few blocks in many pages, or one, need no index. */
-static uint32_t *index_part(const struct glibc *glibc,
-			    const struct glibc_part *part)
+/* NULL: few blocks in much memory, or one, need no index. */
+static struct finder_word *index_part(const struct glibc *glibc,
+				      const struct glibc_part *part)
 {
-	const size_t pages = page_of(part, part->end) + 2;
+	const size_t count = (part->end - part->start) / WORD_BYTES + 2;
 	const struct block *blocks;
-	uint32_t *index;
-	size_t block = 0;
+	struct finder_word *words;
+	size_t word = 0;
 
-	if (part->count < 2 || pages / PAGES_A_BLOCK > part->count)
+	if (part->count < 2 || count / WORDS_A_BLOCK > part->count)
 		return NULL;
 	blocks = &glibc->blocks.list[part->first];
-	index = xcalloc(pages, sizeof(*index));
-	for (size_t page = 0; page < pages; page++) {
-		const taddr_t start = ((part->start >> PAGE_BITS) + page)
-				      << PAGE_BITS;
+	words = xcalloc(count, sizeof(*words));
+	for (size_t i = 0; i < part->count; i++) {
+		const uint64_t unit = unit_of(part, blocks[i].address);
 
-		while (block < part->count &&
-		       block_start(&blocks[block]) +
-				       block_bytes(&blocks[block]) + 8 <=
-			       start)
-			block++;
-		index[page] = (uint32_t)block;
+		while (word < unit / WORD_BITS)
+			words[++word].before = (uint32_t)i;
+		words[word].begins |= UINT64_C(1) << unit % WORD_BITS;
 	}
-	return index;
+	while (++word < count)
+		words[word].before = (uint32_t)part->count;
+	return words;
 }
 
 void finder_init(struct finder *finder, const struct glibc *glibc)
@@ -47,18 +47,18 @@ void finder_init(struct finder *finder, const struct glibc *glibc)
 	*finder = (struct finder){ .glibc = glibc };
 	if (!glibc->part_count)
 		return;
-	finder->pages = xcalloc(glibc->part_count, sizeof(*finder->pages));
+	finder->words = xcalloc(glibc->part_count, sizeof(*finder->words));
 	for (size_t i = 0; i < glibc->part_count; i++)
-		finder->pages[i] = index_part(glibc, &glibc->parts[i]);
+		finder->words[i] = index_part(glibc, &glibc->parts[i]);
 	finder->low = glibc->parts[0].start;
 	finder->span = glibc->parts[glibc->part_count - 1].end - finder->low;
 }
 
 void finder_fini(struct finder *finder)
 {
-	for (size_t i = 0; finder->pages && i < finder->glibc->part_count; i++)
-		free(finder->pages[i]);
-	free(finder->pages);
+	for (size_t i = 0; finder->words && i < finder->glibc->part_count; i++)
+		free(finder->words[i]);
+	free(finder->words);
 	*finder = (struct finder){ .glibc = NULL };
 }
 
@@ -89,50 +89,52 @@ static bool find_part(struct finder *finder, taddr_t address)
 	return false;
 }
 
-/* The last of [low, high) that begins at the address or before, or low. */
-static size_t search(const struct block *blocks, size_t low, size_t high,
-		     taddr_t address)
+/* How many begin at the address or before. */
+static size_t count_until(const struct finder_word *words, uint64_t unit)
 {
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
+	const struct finder_word *word = &words[unit / WORD_BITS];
+	const uint64_t until = word->begins
+			       << (WORD_BITS - 1 - unit % WORD_BITS);
+
+	return word->before + (unsigned)__builtin_popcountll(until);
+}
+
+/* The same, where there is no index. */
+static size_t search(const struct block *blocks, size_t count, taddr_t address)
+{
+	size_t low = 0;
+
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
 
 		if (blocks[middle].address <= address)
-			low = middle;
+			low = middle + 1;
 		else
-			high = middle;
+			count = middle;
 	}
 	return low;
 }
 
-struct block *finder_look(struct finder *finder, taddr_t address)
+struct block *finder_guess(struct finder *finder, taddr_t address)
 {
 	const struct glibc_part *part;
-	const uint32_t *index;
+	const struct finder_word *words;
 	struct block *blocks;
-	size_t i, end;
+	size_t count;
 
 	if (!finder_may_have(finder, address) || !find_part(finder, address))
 		return NULL;
 	part = &finder->glibc->parts[finder->last];
-	if (!part->count)
-		return NULL;
+	words = finder->words[finder->last];
 	blocks = &finder->glibc->blocks.list[part->first];
-	index = finder->pages[finder->last];
-	if (index) {
-		const size_t page = page_of(part, address);
+	count = words ? count_until(words, unit_of(part, address)) :
+			search(blocks, part->count, address);
+	return count ? &blocks[count - 1] : NULL;
+}
 
-		end = index[page + 1] + 1;
-		if (end > part->count)
-			end = part->count;
-		if (index[page] >= end)
-			return NULL;
-		i = search(blocks, index[page], end, address);
-	} else {
-		i = search(blocks, 0, part->count, address);
-	}
-	return blocks[i].state == BLOCK_USED && !blocks[i].own &&
-			       address - blocks[i].address <
-				       block_usable(&blocks[i]) ?
-		       &blocks[i] :
-		       NULL;
+struct block *finder_look(struct finder *finder, taddr_t address)
+{
+	struct block *block = finder_guess(finder, address);
+
+	return block && finder_is_in(block, address) ? block : NULL;
 }

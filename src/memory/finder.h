@@ -4,13 +4,23 @@
 
 #include "memory/glibc.h"
 
-/* Finds the block in use that an address lies in, for millions of addresses. */
+/* Which of 64 addresses, 16 bytes apart, blocks begin at; and how many of the
+   part's blocks do before these. */
+struct finder_word {
+	uint64_t begins;
+	uint32_t before;
+};
+
+/*
+ * Finds the block in use that an address lies in, for millions of addresses.
+ * What is looked at for most of them should fit into the processor's caches: a
+ * bit for 16 bytes tells which block it may be, and of that one it is asked.
+ */
 struct finder {
 	const struct glibc *glibc;
-	taddr_t low, span; /* of all blocks: others need no look */
-	uint32_t **pages;  /* of each part: the first block that ends behind
-				  the page's beginning */
-	size_t last;       /* the part that was found last */
+	taddr_t low, span;          /* of all blocks: others need no look */
+	struct finder_word **words; /* of each part, or NULL */
+	size_t last;                /* the part that was found last */
 };
 
 void finder_init(struct finder *finder, const struct glibc *glibc);
@@ -18,6 +28,15 @@ void finder_fini(struct finder *finder);
 
 /* NULL when there is none: it is free, the allocator's, or no block at all. */
 struct block *finder_look(struct finder *finder, taddr_t address);
+
+/* The one that it lies in if it lies in any; that isn't looked at yet. */
+struct block *finder_guess(struct finder *finder, taddr_t address);
+
+static inline bool finder_is_in(const struct block *block, taddr_t address)
+{
+	return block_is_used(block) &&
+	       address - block->address < block_usable(block);
+}
 
 static inline bool finder_may_have(const struct finder *finder, uint64_t value)
 {

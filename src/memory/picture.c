@@ -189,6 +189,20 @@ void picture_add(struct picture *picture, taddr_t start, taddr_t end,
 	picture->bytes += end - start;
 }
 
+/* In huge pages, if that can be: what is looked through is all over it. */
+static uint8_t *make_room(uint64_t bytes)
+{
+	uint8_t *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room == MAP_FAILED)
+		return NULL;
+	madvise(room, bytes, MADV_HUGEPAGE);
+	for (uint64_t at = 0; at < bytes; at += 4096)
+		((volatile uint8_t *)room)[at] = 0;
+	return room;
+}
+
 /* Before the process waits: pages are made ready that it would wait for. */
 int picture_prepare(const struct mappings *mappings, uint64_t most,
 		    struct picture *ret, uint64_t *bytes_ret)
@@ -209,12 +223,8 @@ int picture_prepare(const struct mappings *mappings, uint64_t most,
 			  ~(uint64_t)4095;
 	if (!can_have(ret->room_bytes))
 		return -ENOMEM;
-	ret->copy = mmap(NULL, ret->room_bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (ret->copy != MAP_FAILED)
-		return 0;
-	ret->copy = NULL;
-	return -ENOMEM;
+	ret->copy = make_room(ret->room_bytes);
+	return ret->copy ? 0 : -ENOMEM;
 }
 
 int picture_take(struct memory *memory, const struct mappings *mappings,
@@ -242,10 +252,24 @@ void picture_fini(struct picture *picture)
 	*picture = (struct picture){ .count = 0 };
 }
 
-bool picture_next(const struct picture *picture, taddr_t start, taddr_t end,
-		  struct picture_part *ret)
+static const struct picture_run *find_near(const struct picture *picture,
+					   size_t *hint, taddr_t address)
 {
-	const struct picture_run *run = find(picture, start);
+	const struct picture_run *run = &picture->runs[*hint];
+
+	if (*hint < picture->count && address >= run->start &&
+	    address < run->end)
+		return run;
+	run = find(picture, address);
+	if (run)
+		*hint = run - picture->runs;
+	return run;
+}
+
+bool picture_next(const struct picture *picture, size_t *hint, taddr_t start,
+		  taddr_t end, struct picture_part *ret)
+{
+	const struct picture_run *run = find_near(picture, hint, start);
 
 	if (!run || run->start >= end || start >= end)
 		return false;
@@ -257,4 +281,12 @@ bool picture_next(const struct picture *picture, taddr_t start, taddr_t end,
 		.bytes = run->bytes + (start - run->start),
 	};
 	return true;
+}
+
+void picture_fetch(const struct picture *picture, size_t *hint, taddr_t address)
+{
+	const struct picture_run *run = find_near(picture, hint, address);
+
+	if (run && run->start <= address)
+		__builtin_prefetch(run->bytes + (address - run->start));
 }

@@ -50,14 +50,20 @@ int picture_take(struct memory *memory, const struct mappings *mappings,
 		 pid_t original, struct picture *picture) MUST_CHECK;
 void picture_fini(struct picture *picture);
 
-/* What is there of [start, end), as a row of runs: the first of them, NULL at
-   the end; clipped to the range. */
+/*
+ * What is there of [start, end), as a row of runs: the first of them; false at
+ * the end; clipped to the range. hint: the run that was found last, 0 at first.
+ */
 struct picture_part {
 	taddr_t start, end;
 	const uint8_t *bytes;
 };
 
-bool picture_next(const struct picture *picture, taddr_t start, taddr_t end,
-		  struct picture_part *ret);
+bool picture_next(const struct picture *picture, size_t *hint, taddr_t start,
+		  taddr_t end, struct picture_part *ret);
+
+/* What is at an address will be looked at soon. */
+void picture_fetch(const struct picture *picture, size_t *hint,
+		   taddr_t address);
 
 #endif

@@ -16,6 +16,39 @@ void reach_push(struct reacher *reacher, const struct block *block)
 		(uint32_t)(block - reacher->glibc->blocks.list);
 }
 
+/* ---- words ---- */
+
+static void settle_first(struct reacher *reacher, reach_found *found)
+{
+	const struct reach_pending first =
+		reacher->pending[reacher->pending_first];
+
+	reacher->pending_first = (reacher->pending_first + 1) % REACH_PENDING;
+	reacher->pending_count--;
+	if (finder_is_in(first.block, first.word))
+		found(reacher, first.block, first.word, first.where);
+}
+
+static void settle(struct reacher *reacher, reach_found *found)
+{
+	while (reacher->pending_count)
+		settle_first(reacher, found);
+}
+
+/* A look at a block is a wait for memory: others are fetched meanwhile. */
+static void defer(struct reacher *reacher, struct block *block, uint64_t word,
+		  taddr_t where, reach_found *found)
+{
+	unsigned last;
+
+	__builtin_prefetch(block);
+	if (reacher->pending_count == REACH_PENDING)
+		settle_first(reacher, found);
+	last = (reacher->pending_first + reacher->pending_count++) %
+	       REACH_PENDING;
+	reacher->pending[last] = (struct reach_pending){ block, word, where };
+}
+
 static void scan_bytes(struct reacher *reacher, taddr_t where,
 		       const uint8_t *bytes, size_t size, reach_found *found)
 {
@@ -28,23 +61,31 @@ static void scan_bytes(struct reacher *reacher, taddr_t where,
 		memcpy(&word, bytes + at, sizeof(word));
 		if (__builtin_expect(!finder_may_have(finder, word), 1))
 			continue;
-		block = finder_look(&reacher->finder, word);
+		block = finder_guess(&reacher->finder, word);
 		if (block)
-			found(reacher, block, word, where + at);
+			defer(reacher, block, word, where + at, found);
+	}
+}
+
+static void scan(struct reacher *reacher, taddr_t start, taddr_t end,
+		 reach_found *found)
+{
+	struct picture_part part;
+
+	start = (start + 7) & ~(taddr_t)7;
+	while (picture_next(reacher->picture, &reacher->run, start, end,
+			    &part)) {
+		scan_bytes(reacher, part.start, part.bytes,
+			   part.end - part.start, found);
+		start = part.end;
 	}
 }
 
 void reach_scan(struct reacher *reacher, taddr_t start, taddr_t end,
 		reach_found *found)
 {
-	struct picture_part part;
-
-	start = (start + 7) & ~(taddr_t)7;
-	while (picture_next(reacher->picture, start, end, &part)) {
-		scan_bytes(reacher, part.start, part.bytes,
-			   part.end - part.start, found);
-		start = part.end;
-	}
+	scan(reacher, start, end, found);
+	settle(reacher, found);
 }
 
 void reach_scan_block(struct reacher *reacher, const struct block *block,
@@ -96,13 +137,41 @@ static void found_by_possible(struct reacher *reacher, struct block *block,
 	reach_push(reacher, block);
 }
 
+/* So far ahead in the queue blocks are fetched, and what they hold. */
+#define AHEAD_BLOCK   32
+#define AHEAD_CONTENT 16
+
+static void fetch_ahead(struct reacher *reacher)
+{
+	const struct block *blocks = reacher->glibc->blocks.list;
+	const size_t left = reacher->tail - reacher->head;
+
+	if (left > AHEAD_BLOCK)
+		__builtin_prefetch(
+			&blocks[reacher->queue[reacher->head + AHEAD_BLOCK]]);
+	if (left > AHEAD_CONTENT)
+		picture_fetch(
+			reacher->picture, &reacher->run,
+			blocks[reacher->queue[reacher->head + AHEAD_CONTENT]]
+				.address);
+}
+
 static void drain(struct reacher *reacher, reach_found *found)
 {
-	while (reacher->head < reacher->tail)
-		reach_scan_block(reacher,
-				 &reacher->glibc->blocks
-					  .list[reacher->queue[reacher->head++]],
-				 found);
+	const struct blocks *blocks = &reacher->glibc->blocks;
+
+	for (;;) {
+		const struct block *block;
+
+		if (reacher->head == reacher->tail)
+			settle(reacher, found);
+		if (reacher->head == reacher->tail)
+			break;
+		fetch_ahead(reacher);
+		block = &blocks->list[reacher->queue[reacher->head++]];
+		scan(reacher, block->address,
+		     block->address + block_usable(block), found);
+	}
 	reacher->head = reacher->tail = 0;
 }
 

@@ -7,15 +7,28 @@
 
 struct tarjan;
 
+/* Words that may point at blocks wait for these to come into the processor's
+   caches: so many of them. */
+#define REACH_PENDING 32
+
+struct reach_pending {
+	struct block *block;
+	uint64_t word;
+	taddr_t where;
+};
+
 /* While it is being found out. */
 struct reacher {
 	const struct picture *picture;
 	const struct mappings *mappings;
 	struct glibc *glibc;
 	struct finder finder;
+	size_t run; /* of the picture, that was looked through last */
 	struct reach_result *result;
 	uint32_t *queue; /* blocks whose contents are to be looked through */
 	size_t head, tail, room;
+	struct reach_pending pending[REACH_PENDING]; /* a ring */
+	unsigned pending_first, pending_count;
 	uint32_t *seeds; /* … and those that were pointed into */
 	size_t seed_count, seed_room;
 	struct tarjan *tarjan; /* while rings are looked for */

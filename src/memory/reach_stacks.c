@@ -81,8 +81,10 @@ bool reach_find_dead_stack(const struct reacher *reacher,
 {
 	taddr_t start = stack->start;
 	struct picture_part part;
+	size_t hint = 0;
 
-	while (picture_next(reacher->picture, start, stack->end, &part)) {
+	while (picture_next(reacher->picture, &hint, start, stack->end,
+			    &part)) {
 		taddr_t at = (part.start + PD_ALIGN - 1) &
 			     ~(taddr_t)(PD_ALIGN - 1);
 
