@@ -15,11 +15,14 @@
 #include "cli/outputs.h"
 #include "cli/session.h"
 #include "cli/working.h"
+#include "memory/held.h"
 #include "memory/holders.h"
 #include "report/file/path_pattern.h"
 #include "report/file/whole_file.h"
 #include "report/format/json_put.h"
 #include "report/usage/difference_text.h"
+#include "report/usage/held_flame.h"
+#include "report/usage/held_text.h"
 #include "report/usage/holders_flame.h"
 #include "report/usage/holders_text.h"
 #include "report/usage/json.h"
@@ -118,6 +121,57 @@ static int report_leaks(const struct options *options,
 	return err ? err : failed;
 }
 
+static int draw_owners(const struct options *options, const struct leaks *leaks,
+		       const struct held_tree *tree, uint64_t wall)
+{
+	const char *folded = options->export.files[HEAP_FILE_FOLDED];
+	const char *picture = options->export.files[HEAP_FILE_SVG];
+	CLEANUP(strbuf_fini) struct strbuf lines = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf svg = { 0 };
+	int err = 0, failed = 0;
+
+	if (folded) {
+		held_fold(tree, &lines);
+		err = write_strbuf(folded, leaks->pid, &lines);
+	}
+	if (picture) {
+		held_draw(leaks, tree, wall, &svg);
+		failed = write_strbuf(picture, leaks->pid, &svg);
+	}
+	return err ? err : failed;
+}
+
+static int write_owners(const struct options *options,
+			const struct leaks *leaks, const struct held_tree *tree,
+			uint64_t wall)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	int err = draw_owners(options, leaks, tree, wall), failed;
+
+	if (wants_json(options) &&
+	    write_json(options, leaks->pid, held_json(leaks, tree)))
+		err = -EIO;
+	held_text(leaks, tree, options->report.top, &out);
+	failed = print(options, leaks->pid, &out);
+	return err ? err : failed;
+}
+
+static int report_owners(const struct options *options,
+			 const struct leaks *leaks, struct block_names *names)
+{
+	struct held_tree tree;
+	int err = held_find(leaks, names, &tree);
+
+	if (err)
+		return complain(err,
+				"process %d has more pointers than can be "
+				"counted",
+				(int)leaks->pid);
+	err = write_owners(options, leaks, &tree, clock_wall(clock_now()));
+	held_fini(&tree);
+	return err;
+}
+
 static int draw_holders(const struct options *options,
 			const struct leaks *leaks,
 			const struct holders *holders, uint64_t wall)
@@ -177,13 +231,16 @@ static int report_holders(const struct options *options,
 static int report_snapshot(const struct options *options,
 			   const struct snapshot *snapshot)
 {
-	if (!options->leaks && !options->holders)
+	if (!options->leaks && !options->holders && !options->owners)
 		return report_view(options, &snapshot->view);
 	if (!snapshot->has_blocks)
 		return complain(-ENOENT,
 				"process %d (%s): no heap of glibc's malloc "
 				"was found, and no other is understood",
 				(int)snapshot->view.pid, snapshot->view.name);
+	if (options->owners)
+		return report_owners(options, &snapshot->leaks,
+				     snapshot->names);
 	return options->holders ?
 		       report_holders(options, &snapshot->leaks,
 				      snapshot->names, &snapshot->owners,
@@ -241,26 +298,33 @@ static int status_of(int err)
 	return !err ? 0 : err == -ENOENT ? EXIT_NOTHING_TRACED : EXIT_UNWRITTEN;
 }
 
+static int show_holders(const struct options *options,
+			const struct leaks *leaks, struct block_names *names)
+{
+	struct owners owners;
+	int err;
+
+	owners_find(leaks, &owners);
+	err = report_holders(options, leaks, names, &owners,
+			     clock_wall(clock_now()));
+	owners_fini(&owners);
+	return err;
+}
+
 static int show_blocks(const struct options *options, pid_t pid,
 		       char **message_ret)
 {
+	struct block_names *names;
 	struct leaks leaks;
 	int err = find_leaks(options, pid, &leaks, message_ret);
 
 	if (err)
 		return EXIT_NOTHING_TRACED;
-	if (options->holders) {
-		struct block_names *names = block_names_new(&leaks);
-		struct owners owners;
-
-		owners_find(&leaks, &owners);
-		err = report_holders(options, &leaks, names, &owners,
-				     clock_wall(clock_now()));
-		owners_fini(&owners);
-		block_names_free(names);
-	} else {
-		err = report_leaks(options, &leaks);
-	}
+	names = block_names_new(&leaks);
+	err = options->owners  ? report_owners(options, &leaks, names) :
+	      options->holders ? show_holders(options, &leaks, names) :
+				 report_leaks(options, &leaks);
+	block_names_free(names);
 	leaks_fini(&leaks);
 	return status_of(err);
 }
@@ -294,7 +358,7 @@ static int show(const struct options *options, pid_t pid)
 
 	working_begin(-1, "looking at the memory of process %d", (int)pid);
 	status = options->snapshot ? save(options, pid, &message) :
-		 options->holders || options->leaks ?
+		 options->holders || options->leaks || options->owners ?
 				     show_blocks(options, pid, &message) :
 				     show_view(options, pid, &message);
 	working_end();

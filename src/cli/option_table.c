@@ -398,13 +398,16 @@ const struct option_entry option_table[] = {
 	      "none: the process runs on while it is read;\n"
 	      "stop: all of its tasks are stopped meanwhile;\n"
 	      "clone: until there is a copy of it, which is read\n"
-	      "(for --leaks and --holders)"),
+	      "(for --leaks, --holders, --owners)"),
 	FLAG(0, "leaks", leaks,
 	     "which blocks it can't reach any more; its tasks\n"
 	     "are stopped while its memory is copied"),
 	FIELD(0, "holders", "WHOSE", apply_text, holders,
 	      "who holds the block at an address, 0x..., or all\n"
 	      "objects of a class: the shortest ways to them"),
+	FLAG(0, "owners", owners,
+	     "who alone holds its blocks: variables, their\n"
+	     "members, blocks below blocks, with their shares"),
 	FIELD(0, "save", "FILE", apply_text, snapshot,
 	      "keep all that is known there, to be asked later:\n"
 	      "calltrap memory FILE; %p makes one per process"),
@@ -417,10 +420,10 @@ const struct option_entry option_table[] = {
 	      "all that the report has, and more, as JSON"),
 	FIELD(0, "folded", "FILE", apply_text,
 	      export.files[HEAP_FILE_FOLDED],
-	      "with --holders: chains, for flamegraph.pl"),
+	      "with --holders, --owners: for flamegraph.pl"),
 	FIELD(0, "svg", "FILE", apply_text,
 	      export.files[HEAP_FILE_SVG],
-	      "with --holders: a flame graph of holders"),
+	      "with --holders, --owners: a flame graph of them"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows of each table; default 10, 0 = all"),
 

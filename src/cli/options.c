@@ -259,11 +259,12 @@ static int check_drawn(const struct options *o)
 {
 	const bool folded = o->export.files[HEAP_FILE_FOLDED];
 
-	if (o->holders || (!folded && !o->export.files[HEAP_FILE_SVG]))
+	if (o->holders || o->owners ||
+	    (!folded && !o->export.files[HEAP_FILE_SVG]))
 		return 0;
 	return complain(-EINVAL,
-			"%s: is of who holds blocks; --holders WHOSE is "
-			"missing",
+			"%s: is of who holds blocks; --holders WHOSE or "
+			"--owners is missing",
 			folded ? "--folded" : "--svg");
 }
 
@@ -282,6 +283,7 @@ static int check_snapshots(const struct command_line *line)
 		{ "--freeze", o->freeze != FREEZE_NONE },
 		{ "--leaks", two && o->leaks },
 		{ "--holders", two && o->holders },
+		{ "--owners", o->owners },
 	};
 
 	if (two && o->command[2])

@@ -93,6 +93,7 @@ struct options {
 	bool no_reach;                     /* --no-reach */
 	bool doctor_json;                  /* doctor: --json */
 	const char *holders;               /* --holders */
+	bool owners;                       /* --owners */
 	const char *snapshot;              /* --save */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */

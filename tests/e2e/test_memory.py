@@ -581,6 +581,61 @@ def _(case):
     h.check_equal(seen[0], seen[1], "of a file")
 
 
+def branches(found):
+    """{names from a variable down, without places: the row}"""
+    rows, names = {}, []
+    for row in found["held"]:
+        name = row["name"].split(" (")[0].split("+0x")[0]
+        above = names[row["above"]] if names else ()
+        names.append(above + (name,) if names else ())
+        rows[names[-1]] = row
+    return rows
+
+
+@h.test("who alone holds what: a cache, members, both; and a leak beside them",
+        users=True)
+def _(case):
+    program = h.build("memory_owners", "memory_owners.cc", "-g", "-O1",
+                      cc="g++")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    folded, picture = case.path("folded"), case.path("owners.svg")
+    found, report = look(case, target, "--owners", "--folded", folded, "--svg",
+                         picture)
+    rows = branches(found)
+    cache = rows[("cache",)]
+    h.check_equal(cache["all_blocks"], 1501, "blocks of the cache")
+    sessions = [row for names, row in rows.items()
+                if names[:1] == ("cache",) and names[-1] == "session"]
+    h.check_equal([(row["blocks"], row["all_blocks"]) for row in sessions],
+                  [(500, 1000)], "its sessions, and with their names")
+    h.check_equal(rows[("server",)]["all_blocks"], 301, "of the server")
+    members = {row["all_blocks"]: row["name"] for row in found["held"]
+               if row["name"].startswith("server+")}
+    h.check_match(r"server\+0x8 \(memory_owners \.bss\+0x", members[1], "log")
+    h.check_match(r"server\+0x10 \(memory_owners \.bss\+0x", members[300],
+                  "queue")
+    both = [row for names, row in rows.items()
+            if names[:1] == ("several of them",) and len(names) == 2 and
+            30000 <= row["bytes"] < 30100]
+    h.check_equal([row["blocks"] for row in both], [1], "held by two")
+    h.check("nobody: definitely lost (--leaks)" in report, "report: " + report)
+    leaks, _ = look(case, target, "--leaks")
+    h.check_equal(leaks["leaks"]["definitely lost"]["blocks"], 500, "lost")
+    h.check_equal(sum(row["bytes"] for row in found["held"]) +
+                  sum(leaks["leaks"][verdict]["bytes"] for verdict in
+                      ("definitely lost", "indirectly lost",
+                       "possibly lost")), found["bytes"], "all of them")
+    text = h.read(folded)
+    h.check_match(r"(?m)^cache [^;]*;.*;session \d+$", text, "folded")
+    h.check_equal(sum(int(line.rpartition(" ")[2])
+                      for line in text.splitlines()),
+                  sum(row["bytes"] for row in found["held"]), "its sum")
+    h.check("Who alone holds memory" in h.read(picture), "picture")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 @h.test("waits of stopped tasks go on, and no signal is lost", users=True)
 def _(case):
     program = h.build("memory_waits", "memory_waits.c", "-O1", "-lpthread")

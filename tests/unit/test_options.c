@@ -417,9 +417,11 @@ static const struct {
 	{ "memory f g --leaks", "memory 'f': two files are compared; leave "
 				"--leaks out" },
 	{ "memory -p 1 --svg x", "--svg: is of who holds blocks; --holders "
-				 "WHOSE is missing" },
+				 "WHOSE or --owners is missing" },
 	{ "memory f --folded x", "--folded: is of who holds blocks; --holders "
-				 "WHOSE is missing" },
+				 "WHOSE or --owners is missing" },
+	{ "memory f --owners", "memory 'f': is a file, and no process is "
+			       "looked at; leave --owners out" },
 	{ "memory f g h", "memory: one file, or two that are compared; see "
 			  "calltrap memory --help" },
 	{ "memory ls -l", "-l: unknown option; see calltrap memory --help" },
