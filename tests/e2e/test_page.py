@@ -128,9 +128,28 @@ def dragged(case):
     h.check_equal(moved, 1, "an arrow key")
 
 
-BOXES = """[...document.querySelectorAll("#flames button")].map(box =>
-    [box.textContent, Math.round(box.getBoundingClientRect().width),
-     box.className])"""
+# [name, width, colour]: the colour is that of the canvas, between the box's
+# edge and its name.
+BOXES = """(() => { const canvas = document.getElementById("flames");
+    const copy = document.createElement("canvas");
+    const pen = copy.getContext("2d", { willReadFrequently: true });
+    const scale = canvas.width / drawnWidth;
+    copy.width = canvas.width; copy.height = canvas.height;
+    pen.drawImage(canvas, 0, 0);
+    return levels.flat().map(box => [nameOf(box.node), Math.round(box.width),
+        "#" + [...pen.getImageData((box.left + 1) * scale,
+                                   (topOf(box.node) + 8) * scale, 1, 1).data]
+        .map(byte => byte.toString(16).padStart(2, "0")).join("")]) })()"""
+FOUND, LESS = "#e64fe6ff", "#8fb8ffff"
+# Of a box, what browser.click() asks elements for.
+BOX = """(() => { const box = levels.flat().find(
+    box => nameOf(box.node) === '%s');
+    const { x, y, width } = document.getElementById("flames")
+        .getBoundingClientRect();
+    const scale = width / drawnWidth;
+    return { getBoundingClientRect: () => ({ x: x + box.left * scale,
+        y: y + topOf(box.node), width: box.width * scale,
+        height: 16 }) } })()"""
 
 
 def named(browser, name):
@@ -141,29 +160,27 @@ def named(browser, name):
 def flames(case):
     browser = look(case, page_of(case))
     choose(browser, "metric", "acquired")
-    browser.wait("[...document.querySelectorAll('#flames button')].some("
-                 "box => box.textContent === 'pass')", True)
+    browser.wait("levels.flat().some(box => nameOf(box.node) === 'pass')",
+                 True)
     full = named(browser, "main")[1]
-    part = named(browser, "pass")[1]
+    part, colour = named(browser, "pass")[1:]
     h.check(abs(part / full - 600 / 760) < .02, "its share: %r" % [part, full])
-    box = "[...document.querySelectorAll('#flames button')].find(" \
-          "box => box.textContent === 'pass')"
-    browser.click(box)
-    browser.wait("%s.getBoundingClientRect().width > %d" % (box, full - 3),
-                 True)
-    h.check_equal((named(browser, "keep"), named(browser, "main")[2]),
-                  (None, "outer"), "zoomed")
+    width = "levels.flat().find(box => nameOf(box.node) === 'pass').width"
+    browser.click(BOX % "pass")
+    browser.wait("%s > %d" % (width, full - 3), True)
+    h.check_equal((named(browser, "keep"), named(browser, "pass")[2],
+                   named(browser, "main")[2] == named(browser, "pass")[2]),
+                  (None, colour, False), "zoomed")
     browser.key("Escape")
-    browser.wait("%s.getBoundingClientRect().width < %d" % (box, full - 3),
-                 True)
+    browser.wait("%s < %d" % (width, full - 3), True)
     browser.key("/")
     browser.type("^pa")
     browser.wait("/1 stacks match: 586 KiB, 7/.test("
                  "document.getElementById('found').textContent)", True)
-    h.check_equal((named(browser, "pass")[2], named(browser, "churn")[2],
+    h.check_equal((named(browser, "pass")[2],
+                   named(browser, "churn")[2] == FOUND,
                    {"pass", "churn"} & set(rows(browser))),
-                  ("found", "", {"pass"}),
-                  "marked, and in the table")
+                  (FOUND, False, {"pass"}), "marked, and in the table")
     browser.value("document.getElementById('search').value = '('; later()")
     browser.wait("document.getElementById('found').textContent",
                  "no regular expression")
@@ -171,8 +188,7 @@ def flames(case):
     browser.wait("document.getElementById('search').value + "
                  "document.getElementById('metric').value", "kept")
     browser.value("document.getElementById('reverse').click()")
-    browser.wait("document.querySelectorAll('#flames button')[1]"
-                 ".textContent.endsWith('malloc')", True)
+    browser.wait("nameOf(levels[1][0].node).endsWith('malloc')", True)
     complaints = browser.complaints()
     browser.close()
     h.check_equal(complaints, [], "what went wrong")
@@ -265,6 +281,99 @@ def shell(case):
                   "backgrounds")
 
 
+# 4,096 places: at each of twelve levels one of two functions is called.
+MANY = """
+#include <stdlib.h>
+#include <unistd.h>
+static void *volatile last;
+static unsigned path;
+#define LEAF __attribute__((noinline)) static void
+LEAF deep_0(void) { last = malloc(16 + path % 7); __asm__ volatile(""); }
+#define LEVEL(n, below) \\
+    LEAF left_##n(void) { below(); __asm__ volatile(""); } \\
+    LEAF right_##n(void) { below(); __asm__ volatile(""); } \\
+    LEAF deep_##n(void) { if (path >> n & 1) left_##n(); else right_##n(); \\
+                          __asm__ volatile(""); }
+LEVEL(1, deep_0) LEVEL(2, deep_1) LEVEL(3, deep_2) LEVEL(4, deep_3)
+LEVEL(5, deep_4) LEVEL(6, deep_5) LEVEL(7, deep_6) LEVEL(8, deep_7)
+LEVEL(9, deep_8) LEVEL(10, deep_9) LEVEL(11, deep_10) LEVEL(12, deep_11)
+int main(int argc, char **argv)
+{
+    for (int round = 0; round <= argc; round++)
+        for (path = 0; path < 8192; path += 2) {
+            deep_12();
+            if (path & 2) free(last);
+        }
+    return 0;
+}
+"""
+
+
+@h.test("thousands of stacks: only what is to be seen is made")
+def many(case):
+    program = h.build("many", case.write("many.c", MANY), "-g", "-O1",
+                      "-fno-builtin", "-fno-optimize-sibling-calls",
+                      directory=case.dir)
+    path = page_of(case, program)
+    text = h.read(path)
+    h.check(len(text) < 60000 + 200 * 4096, "its size: %d" % len(text))
+    browser = look(case, path)
+    counts = "[document.querySelectorAll('*').length, " \
+             "document.querySelectorAll('#table tbody tr').length]"
+    first = browser.value(counts)
+    kept = sum(16 + at % 7 for at in range(0, 8192, 4)) * 2
+    held = browser.value("sum(site.held.bytes)")
+    sites = browser.value("SITES")
+    # The table comes into sight, and is read on and on.
+    browser.value("document.getElementById('table').scrollIntoView()")
+    browser.wait("document.querySelectorAll('#table tbody tr').length > 0",
+                 True)
+    browser.value("document.getElementById('more').scrollIntoView()")
+    browser.wait("document.querySelectorAll('#table tbody tr').length >= 100",
+                 True)
+    some = browser.value("document.querySelectorAll('#table tbody tr').length")
+    more = browser.value("document.getElementById('more').textContent")
+    function = rows(browser)["right_12"]
+    complaints = browser.complaints()
+    browser.close()
+    h.check_equal((sites, held, complaints), (4096, kept, []), "all of it")
+    h.check(first[0] < 2000 and first[1] == 0, "elements: %r" % first)
+    h.check(some < 1000, "rows: %d" % some)
+    h.check_match("^[0-9,]+ more rows$", more, "what is not shown")
+    h.check_equal(function[3], number(sum(1 for at in range(0, 4096, 4)) * 2),
+                  "blocks below right_12")
+
+
+def number(value):
+    return format(value, ",")
+
+
+@h.test("the flame graph by keyboard: along the boxes, in, out")
+def keyboard(case):
+    browser = look(case, page_of(case))
+    choose(browser, "metric", "acquired")
+    browser.wait("levels.flat().some(box => nameOf(box.node) === 'pass')",
+                 True)
+    browser.value("document.getElementById('flames').focus()")
+    at = "pointed && nameOf(pointed.node)"
+    seen = []
+    for key in (["ArrowUp"] * 5 + ["ArrowRight", "ArrowLeft", "ArrowDown"]):
+        browser.key(key)
+        seen.append(browser.value(at))
+    said = browser.value("document.getElementById('detail').textContent")
+    browser.key("ArrowUp")
+    browser.key("Enter")
+    browser.wait("state.zoom > 0 && levels[0].length", 1)
+    zoomed = browser.value("nameOf(state.zoom)")
+    browser.key("Escape")
+    browser.wait("state.zoom", 0)
+    browser.close()
+    h.check_equal(seen[-5:], ["main", "pass", "churn", "pass", "main"],
+                  "the way: %r" % seen)
+    h.check_match("^main  742 KiB, 100.0 %", said, "what it says")
+    h.check_equal(zoomed, "pass", "zoomed to")
+
+
 CHANGES = """
 #include <stdlib.h>
 void *volatile kept[1000];
@@ -294,8 +403,7 @@ def difference(case):
     table = rows(browser)
     heading = browser.value(
         "[...document.querySelectorAll('#table th')].map(h => h.textContent)")
-    less = browser.value("[...document.querySelectorAll('#flames .less')]"
-                         ".map(box => box.textContent)")
+    less = [name for name, _, colour in browser.value(BOXES) if colour == LESS]
     choose(browser, "search", "grows")
     browser.wait("document.getElementById('found').textContent.length > 0",
                  True)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "report/format/amounts.h"
-#include "report/format/json_writer.h"
 #include "report/format/names.h"
 #include "report/heap/diff.h"
 #include "report/page/page.h"
@@ -16,117 +16,86 @@
  */
 #define HELD 64 /* as page.js has it */
 
-struct numbered_text {
-	char *text; /* of a frame, or a path */
+/* A frame of a profile by its text. */
+struct known_frame {
+	char *text;
 	uint32_t number;
 	UT_hash_handle hh;
 };
 
-struct numbered_texts {
-	struct numbered_text *table;
-	json_t *list;
-};
-
 struct diff_page {
 	const struct heap_diff *diff;
-	struct numbered_texts frames, files;
+	struct page_data data;
+	struct known_frame *frames;
 };
 
-/* The number of a text; whether it is a new one. */
-static struct numbered_text *number_of(struct numbered_texts *numbers,
-				       const char *text, bool *new_ret)
+static void free_frames(struct diff_page *page)
 {
-	struct numbered_text *known;
+	struct known_frame *known, *next;
 
-	HASH_FIND_STR(numbers->table, text, known);
-	*new_ret = !known;
-	if (known)
-		return known;
-	known = xcalloc(1, sizeof(*known));
-	known->text = xstrdup(text);
-	known->number = HASH_COUNT(numbers->table);
-	HASH_ADD_KEYPTR(hh, numbers->table, known->text, strlen(known->text),
-			known);
-	return known;
-}
-
-static void free_numbers(struct numbered_texts *numbers)
-{
-	struct numbered_text *known, *next;
-
-	HASH_ITER(hh, numbers->table, known, next) {
-		HASH_DEL(numbers->table, known);
+	HASH_ITER(hh, page->frames, known, next) {
+		HASH_DEL(page->frames, known);
 		free(known->text);
 		free(known);
 	}
 }
 
-static json_int_t file_number(struct diff_page *page, const char *file)
+static uint32_t frame_number(struct diff_page *page, const char *function,
+			     const char *file, uint64_t line)
 {
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	struct numbered_text *known;
-	bool is_new;
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct known_frame *known;
+	int number;
 
-	if (!*file)
-		return -1;
-	names_escape(&text, file);
-	known = number_of(&page->files, strbuf_text(&text), &is_new);
-	if (is_new)
-		json_array_append_new(page->files.list,
-				      json_string(known->text));
+	names_escape(&name, *function ? function : "?");
+	names_escape(&path, file);
+	number = page_data_path(&page->data.files, strbuf_text(&path));
+	strbuf_printf(&key, "%d %" PRIu64 " %s", number, line,
+		      strbuf_text(&name));
+	HASH_FIND_STR(page->frames, strbuf_text(&key), known);
+	if (known)
+		return known->number;
+	known = xcalloc(1, sizeof(*known));
+	known->text = xstrdup(strbuf_text(&key));
+	known->number = HASH_COUNT(page->frames);
+	HASH_ADD_KEYPTR(hh, page->frames, known->text, strlen(known->text),
+			known);
+	page_data_add_frame(&page->data, strbuf_text(&name), -1, number, line,
+			    NULL);
 	return known->number;
 }
 
-static json_t *frame_number(struct diff_page *page, const char *function,
-			    const char *file, uint64_t line)
-{
-	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
-	json_int_t number = file_number(page, file);
-	struct numbered_text *known;
-	bool is_new;
-
-	names_escape(&name, *function ? function : "?");
-	strbuf_printf(&key, "%lld %llu %s", (long long)number,
-		      (unsigned long long)line, strbuf_text(&name));
-	known = number_of(&page->frames, strbuf_text(&key), &is_new);
-	if (is_new)
-		json_array_append_new(page->frames.list,
-				      json_pack("[s, i, I, o]",
-						strbuf_text(&name), -1, number,
-						json_number(line)));
-	return json_integer(known->number);
-}
-
-static json_t *stack_of(struct diff_page *page,
+static uint32_t node_of(struct diff_page *page,
 			const struct profile_sample *sample)
 {
 	CLEANUP(strbuf_fini) struct strbuf allocator = { 0 };
-	json_t *stack = json_array();
+	uint32_t *frames CLEANUP(xfree_cleanup) =
+		xcalloc(sample->frame_count + 1, sizeof(*frames));
+	size_t depth = 0;
 
 	for (size_t i = sample->frame_count; i--;)
-		json_array_append_new(stack,
-				      frame_number(page,
-						   sample->frames[i].function,
-						   sample->frames[i].file,
-						   sample->frames[i].line));
+		frames[depth++] = frame_number(page, sample->frames[i].function,
+					       sample->frames[i].file,
+					       sample->frames[i].line);
 	heap_diff_add_allocator(page->diff, sample, &allocator);
 	if (allocator.length)
-		json_array_append_new(stack,
-				      frame_number(page,
-						   strbuf_text(&allocator), "",
-						   0));
-	return stack;
+		frames[depth++] =
+			frame_number(page, strbuf_text(&allocator), "", 0);
+	return page_data_stack(&page->data, frames, depth);
 }
 
-static void add_cell(json_t *cells, int acquired, int gone,
-		     const struct diff_amount *amount)
+static unsigned add_cell(struct page_data *data, int acquired, int gone,
+			 const struct diff_amount *amount)
 {
-	if (!diff_amount_is_nothing(amount))
-		json_array_append_new(cells,
-				      json_pack("[i, i, o, o]", acquired, gone,
-						json_number(amount->blocks),
-						json_number(amount->bytes)));
+	if (diff_amount_is_nothing(amount))
+		return 0;
+	page_data_add(data, PAGE_ACQUIRED, acquired);
+	page_data_add(data, PAGE_GONE, gone);
+	page_data_add(data, PAGE_BLOCKS, amount->blocks);
+	page_data_add(data, PAGE_BYTES, amount->bytes);
+	return 1;
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -134,7 +103,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static json_t *cells_of(const struct diff_site *site)
+static void add_cells(struct page_data *data, const struct diff_site *site)
 {
 	const struct diff_amount *b = &site->before, *n = &site->now;
 	const struct diff_amount gone = { less(b->blocks, n->blocks),
@@ -143,39 +112,27 @@ static json_t *cells_of(const struct diff_site *site)
 					  less(n->bytes, b->bytes) };
 	const struct diff_amount stays = { b->blocks - gone.blocks,
 					   b->bytes - gone.bytes };
-	json_t *cells = json_array();
 
-	add_cell(cells, 0, HELD, &stays);
-	add_cell(cells, 0, 1, &gone);
-	add_cell(cells, 1, HELD, &more);
-	return cells;
+	page_data_add(data, PAGE_CELLS,
+		      add_cell(data, 0, HELD, &stays) +
+			      add_cell(data, 0, 1, &gone) +
+			      add_cell(data, 1, HELD, &more));
 }
 
-static json_t *pair(const struct diff_amount *amount)
+static void add_site(struct diff_page *page, const struct diff_site *site)
 {
-	return json_pack("[o, o]", json_number(amount->blocks),
-			 json_number(amount->bytes));
-}
+	const struct profile_sample sample =
+		profile_sample(site->profile, site->sample);
+	struct page_data *data = &page->data;
 
-static json_t *sites_of(struct diff_page *page)
-{
-	const struct diff_site *site, *next;
-	json_t *sites = json_array();
-
-	HASH_ITER(hh, page->diff->sites, site, next) {
-		const struct profile_sample sample =
-			profile_sample(site->profile, site->sample);
-
-		json_array_append_new(
-			sites,
-			json_pack("{s:o, s:i, s:s, s:s, s:o, s:o, s:i, "
-				  "s:o}",
-				  "stack", stack_of(page, &sample), "library",
-				  -1, "verdict", "NOT", "why", "", "held",
-				  pair(&site->now), "all", pair(&site->before),
-				  "ns", 0, "cells", cells_of(site)));
-	}
-	return sites;
+	page_data_add(data, PAGE_NODE, node_of(page, &sample));
+	page_data_add(data, PAGE_LIBRARY, -1);
+	page_data_add(data, PAGE_VERDICT, 0);
+	page_data_add(data, PAGE_HELD_BLOCKS, site->now.blocks);
+	page_data_add(data, PAGE_HELD_BYTES, site->now.bytes);
+	page_data_add(data, PAGE_ALL_BLOCKS, site->before.blocks);
+	page_data_add(data, PAGE_ALL_BYTES, site->before.bytes);
+	add_cells(data, site);
 }
 
 static void add_title(const char *old, const char *new, struct strbuf *out)
@@ -202,36 +159,34 @@ static void add_facts(const struct heap_diff *diff, struct strbuf *out)
 	strbuf_puts(out, ". Made by " PACKAGE_STRING ".");
 }
 
-static json_t *data_of(struct diff_page *page, const char *old, const char *new)
+static void add_about(struct diff_page *page, const char *old, const char *new)
 {
 	CLEANUP(strbuf_fini) struct strbuf title = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf facts = { 0 };
-	json_t *sites = sites_of(page);
+	json_t *about;
 
 	add_title(old, new, &title);
 	add_facts(page->diff, &facts);
-	return json_pack("{s:s, s:s, s:b, s:s, s:i, s:i, s:i, s:O, s:o, s:[], "
-			 "s:[], s:O}",
-			 "title", strbuf_text(&title), "facts",
-			 strbuf_text(&facts), "difference", 1, "counted",
-			 heap_diff_counted(page->diff), "watched", 2,
-			 "interval", 1, "intervals", 2, "frames",
-			 page->frames.list, "sites", sites, "cross",
-			 "libraries", "files", page->files.list);
+	about = json_pack("{s:s, s:s, s:b, s:s, s:i, s:i, s:i, s:[], s:{}}",
+			  "title", strbuf_text(&title), "facts",
+			  strbuf_text(&facts), "difference", 1, "counted",
+			  heap_diff_counted(page->diff), "watched", 2,
+			  "interval", 1, "intervals", 2, "cross", "why");
+	json_object_update(page->data.root, about);
+	json_decref(about);
 }
 
 void heap_diff_make_page(const struct heap_diff *diff, const char *old,
 			 const char *new, struct strbuf *out)
 {
-	struct diff_page page = {
-		.diff = diff,
-		.frames = { .list = json_array() },
-		.files = { .list = json_array() },
-	};
+	struct diff_page page = { .diff = diff };
+	const struct diff_site *site, *next;
 
-	page_put(data_of(&page, old, new), out);
-	json_decref(page.frames.list);
-	json_decref(page.files.list);
-	free_numbers(&page.frames);
-	free_numbers(&page.files);
+	page_data_init(&page.data);
+	HASH_ITER(hh, diff->sites, site, next)
+		add_site(&page, site);
+	add_about(&page, old, new);
+	page_put(&page.data, out);
+	page_data_fini(&page.data);
+	free_frames(&page);
 }

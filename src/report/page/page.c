@@ -3,10 +3,9 @@
 #include "report/format/json_writer.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "heap/verdict.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
@@ -14,176 +13,111 @@
 #include "report/page/source_lines.h"
 #include "report/viewer/viewer.h"
 
-/*
- * The page's data is one object, in an element that isn't run; see page.js for
- * what becomes of it. Numbers stand for paths, which come again and again.
- */
-struct path {
-	const char *text;
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
-struct paths {
-	struct path *table;
-	json_t *list;
-};
-
 struct page {
 	struct viewer viewer;
-	struct paths libraries, files;
+	struct page_data data;
 	struct source_lines lines; /* --source; else none */
+	json_t *why;               /* by the site's number, from 0 on */
 };
-
-/* -1: there is none. The text has to live as long as the table. */
-static json_t *path_number(struct paths *paths, const char *text)
-{
-	struct path *path;
-
-	if (!text || !*text)
-		return json_integer(-1);
-	HASH_FIND_STR(paths->table, text, path);
-	if (path)
-		return json_integer(path->number);
-	path = xcalloc(1, sizeof(*path));
-	path->text = text;
-	path->number = HASH_COUNT(paths->table);
-	HASH_ADD_KEYPTR(hh, paths->table, path->text, strlen(path->text), path);
-	json_array_append_new(paths->list, json_string(text));
-	return json_integer(path->number);
-}
-
-static void free_paths(struct paths *paths)
-{
-	struct path *path, *next;
-
-	HASH_ITER(hh, paths->table, path, next) {
-		HASH_DEL(paths->table, path);
-		free(path);
-	}
-	json_decref(paths->list);
-}
 
 /* ---- frames and sites ---- */
 
-static json_t *frames_of(struct page *page)
+static void add_frames(struct page *page)
 {
 	const struct frame_table *table = &page->viewer.frames;
-	json_t *array = json_array();
+	struct page_data *data = &page->data;
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct frame_row *row = &table->rows[i];
-		json_t *frame = json_array();
 
-		json_array_append_new(frame, json_string(row->function));
-		json_array_append_new(frame, path_number(&page->libraries,
-							 row->library));
-		json_array_append_new(frame,
-				      path_number(&page->files, row->file));
-		json_array_append_new(frame, json_integer(row->line));
-		if (i < page->lines.count && page->lines.texts[i])
-			json_array_append_new(frame,
-					      json_string(
-						      page->lines.texts[i]));
-		json_array_append_new(array, frame);
+		page_data_add_frame(
+			data, row->function,
+			page_data_path(&data->libraries, row->library),
+			page_data_path(&data->files, row->file), row->line,
+			i < page->lines.count ? page->lines.texts[i] : NULL);
 	}
-	return array;
 }
 
-static json_t *pair(uint64_t blocks, uint64_t bytes)
-{
-	json_t *array = json_array();
-
-	json_array_append_new(array, json_number(blocks));
-	json_array_append_new(array, json_number(bytes));
-	return array;
-}
-
-static json_t *stack_of(const struct viewer_site *row)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < row->depth; i++)
-		json_array_append_new(array, json_integer(row->frames[i]));
-	return array;
-}
-
-static json_t *cells_of(const struct site *site)
+static void add_cells(struct page_data *data, const struct site *site)
 {
 	const struct timeline_cells *cells = &site->times_of_blocks;
-	json_t *array = json_array();
 
+	page_data_add(data, PAGE_CELLS, cells->count);
 	for (uint32_t i = 0; i < cells->count; i++) {
-		const struct timeline_cell *cell = &cells->list[i];
-		json_t *numbers = json_array();
-
-		json_array_append_new(numbers, json_integer(cell->acquired));
-		json_array_append_new(numbers, json_integer(cell->gone));
-		json_array_append_new(numbers, json_number(cell->blocks));
-		json_array_append_new(numbers, json_number(cell->bytes));
-		json_array_append_new(array, numbers);
+		page_data_add(data, PAGE_ACQUIRED, cells->list[i].acquired);
+		page_data_add(data, PAGE_GONE, cells->list[i].gone);
+		page_data_add(data, PAGE_BLOCKS, cells->list[i].blocks);
+		page_data_add(data, PAGE_BYTES, cells->list[i].bytes);
 	}
-	return array;
 }
 
-static json_t *site_of(struct page *page, const struct viewer_site *row)
+/* Of most sites there is nothing to be said. */
+static void add_verdict(struct page *page, size_t i)
 {
 	const struct heap_export *export = page->viewer.export;
-	const struct site *site = row->site;
+	const struct site *site = page->viewer.sites[i].site;
 	const struct verdict verdict =
 		verdict_of(export->process->heap, site, export->survey);
-	const struct heap_export_held held =
-		viewer_held(&page->viewer, row, page->viewer.timeline->count);
-	const struct site_amount at_peak =
-		heap_at_peak(export->process->heap, site);
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	json_t *object = json_object();
+	char key[24];
 
+	page_data_add(&page->data, PAGE_VERDICT, verdict.level);
+	if (verdict.level == VERDICT_NOT)
+		return;
 	verdict_explain(&verdict, site, &why);
-	json_object_set_new(object, "stack", stack_of(row));
-	json_object_set_new(object, "library",
-			    path_number(&page->libraries, site->library));
-	json_object_set_new(object, "verdict",
-			    json_string(verdict_name(verdict.level)));
-	json_object_set_new(object, "why", json_string(strbuf_text(&why)));
-	json_object_set_new(object, "held", pair(held.blocks, held.bytes));
-	json_object_set_new(object, "all",
-			    pair(site->alloc_blocks, site->alloc_bytes));
-	json_object_set_new(object, "peak",
-			    pair(at_peak.blocks, at_peak.bytes));
-	json_object_set_new(object, "temporary",
-			    pair(site->temporary.blocks,
-				 site->temporary.bytes));
-	json_object_set_new(object, "ns",
-			    json_number(site->total_ns > 0 ? site->total_ns :
-							     0));
-	json_object_set_new(object, "cells", cells_of(site));
-	return object;
+	snprintf(key, sizeof(key), "%zu", i);
+	json_object_set_new(page->why, key, json_string(strbuf_text(&why)));
 }
 
-static json_t *sites_of(struct page *page)
+static void add_amounts(struct page *page, const struct viewer_site *row)
 {
-	json_t *array = json_array();
+	const struct heap *heap = page->viewer.export->process->heap;
+	const struct site *site = row->site;
+	const struct heap_export_held held =
+		viewer_held(&page->viewer, row, page->viewer.timeline->count);
+	const struct site_amount at_peak = heap_at_peak(heap, site);
+	struct page_data *data = &page->data;
 
-	for (size_t i = 0; i < page->viewer.count; i++)
-		json_array_append_new(array,
-				      site_of(page, &page->viewer.sites[i]));
-	return array;
+	page_data_add(data, PAGE_HELD_BLOCKS, held.blocks);
+	page_data_add(data, PAGE_HELD_BYTES, held.bytes);
+	page_data_add(data, PAGE_ALL_BLOCKS, site->alloc_blocks);
+	page_data_add(data, PAGE_ALL_BYTES, site->alloc_bytes);
+	page_data_add(data, PAGE_PEAK_BLOCKS, at_peak.blocks);
+	page_data_add(data, PAGE_PEAK_BYTES, at_peak.bytes);
+	page_data_add(data, PAGE_TEMPORARY_BLOCKS, site->temporary.blocks);
+	page_data_add(data, PAGE_TEMPORARY_BYTES, site->temporary.bytes);
+	page_data_add(data, PAGE_NS, site->total_ns > 0 ? site->total_ns : 0);
+}
+
+static void add_site(struct page *page, size_t i)
+{
+	const struct viewer_site *row = &page->viewer.sites[i];
+	struct page_data *data = &page->data;
+
+	page_data_add(data, PAGE_NODE,
+		      page_data_stack(data, row->frames, row->depth));
+	page_data_add(data, PAGE_LIBRARY,
+		      page_data_path(&data->libraries, row->site->library));
+	add_verdict(page, i);
+	add_amounts(page, row);
+	add_cells(data, row->site);
 }
 
 /* ---- from library to library ---- */
 
 /* Incidents are by pairs of stacks: those of two libraries are one row. */
-static json_t *row_of(json_t *rows, const json_t *from, const json_t *to)
+static json_t *row_of(json_t *rows, int from, int to)
 {
 	json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row)
-		if (json_equal(json_array_get(row, 0), from) &&
-		    json_equal(json_array_get(row, 1), to))
+		if (json_integer_value(json_array_get(row, 0)) == from &&
+		    json_integer_value(json_array_get(row, 1)) == to)
 			return row;
-	return NULL;
+	row = json_pack("[i, i, i, i]", from, to, 0, 0);
+	json_array_append_new(rows, row);
+	return row;
 }
 
 static void add_to(json_t *row, size_t column, uint64_t number)
@@ -196,25 +130,20 @@ static void add_to(json_t *row, size_t column, uint64_t number)
 static json_t *crossings_of(struct page *page)
 {
 	const struct heap *heap = page->viewer.export->process->heap;
+	struct page_texts *libraries = &page->data.libraries;
 	json_t *rows = json_array();
 
 	for (size_t i = 0; i < heap_incident_count(heap, INCIDENT_CROSS); i++) {
 		const struct incident *incident =
 			heap_incident_at(heap, INCIDENT_CROSS, i);
-		json_t *from =
-			path_number(&page->libraries, incident->first_library);
-		json_t *to =
-			path_number(&page->libraries, incident->second_library);
-		json_t *row = row_of(rows, from, to);
+		json_t *row = row_of(rows,
+				     page_data_path(libraries,
+						    incident->first_library),
+				     page_data_path(libraries,
+						    incident->second_library));
 
-		if (!row) {
-			row = json_pack("[O, O, i, i]", from, to, 0, 0);
-			json_array_append_new(rows, row);
-		}
 		add_to(row, 2, incident->count);
 		add_to(row, 3, incident->bytes);
-		json_decref(from);
-		json_decref(to);
 	}
 	return rows;
 }
@@ -242,13 +171,13 @@ static void add_facts(const struct heap_export *export, struct strbuf *out)
 	strbuf_puts(out, "Made by " PACKAGE_STRING ".");
 }
 
-static json_t *data_of(struct page *page)
+static void add_about(struct page *page)
 {
 	CLEANUP(strbuf_fini) struct strbuf title = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf facts = { 0 };
 	const struct viewer *viewer = &page->viewer;
 	const struct timeline *timeline = viewer->timeline;
-	json_t *root = json_object();
+	json_t *root = page->data.root;
 
 	strbuf_puts(&title, "Heap of ");
 	viewer_add_title(viewer, &title);
@@ -260,31 +189,11 @@ static json_t *data_of(struct page *page)
 	json_object_set_new(root, "interval",
 			    json_number(timeline_interval(timeline)));
 	json_object_set_new(root, "intervals", json_integer(timeline->count));
-	json_object_set_new(root, "frames", frames_of(page));
-	json_object_set_new(root, "sites", sites_of(page));
 	json_object_set_new(root, "cross", crossings_of(page));
-	json_object_set(root, "libraries", page->libraries.list);
-	json_object_set(root, "files", page->files.list);
-	return root;
+	json_object_set(root, "why", page->why);
 }
 
-/* "</script>" in a name would end the element: in JSON '<' occurs in texts
-   alone, where it may be written otherwise. */
-static void add_data(json_t *data, struct strbuf *out)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	const char *rest, *next;
-
-	viewer_put_json(data, &text);
-	for (rest = strbuf_text(&text); (next = strchr(rest, '<'));
-	     rest = next + 1) {
-		strbuf_printf(out, "%.*s", (int)(next - rest), rest);
-		strbuf_puts(out, "\\u003c");
-	}
-	strbuf_puts(out, rest);
-}
-
-void page_put(json_t *data, struct strbuf *out)
+void page_put(struct page_data *data, struct strbuf *out)
 {
 	strbuf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 			 "<meta charset=\"utf-8\">\n");
@@ -301,7 +210,7 @@ void page_put(json_t *data, struct strbuf *out)
 	strbuf_puts(out, "</style>\n</head>\n<body>\n");
 	strbuf_puts(out, page_html);
 	strbuf_puts(out, "<script id=\"data\" type=\"application/json\">\n");
-	add_data(data, out);
+	page_data_put(data, out);
 	strbuf_puts(out, "</script>\n<script>");
 	strbuf_puts(out, page_js);
 	strbuf_puts(out, "</script>\n</body>\n</html>\n");
@@ -309,16 +218,20 @@ void page_put(json_t *data, struct strbuf *out)
 
 void page_make(const struct heap_export *export, struct strbuf *out)
 {
-	struct page page = { .libraries = { .list = json_array() },
-			     .files = { .list = json_array() } };
+	struct page page = { .why = json_object() };
 
 	viewer_init(&page.viewer, export);
+	page_data_init(&page.data);
 	if (export->config->options->source)
 		source_lines_read(&page.viewer.frames, export->process->rights,
 				  &page.lines);
-	page_put(data_of(&page), out);
+	add_frames(&page);
+	for (size_t i = 0; i < page.viewer.count; i++)
+		add_site(&page, i);
+	add_about(&page);
+	page_put(&page.data, out);
+	page_data_fini(&page.data);
 	viewer_fini(&page.viewer);
-	free_paths(&page.libraries);
-	free_paths(&page.files);
 	source_lines_fini(&page.lines);
+	json_decref(page.why);
 }

@@ -2,10 +2,9 @@
 #ifndef CALLTRAP_PAGE_H
 #define CALLTRAP_PAGE_H
 
-#include <jansson.h>
-
 #include "base/strbuf.h"
 #include "report/memory/export.h"
+#include "report/page/page_data.h"
 
 /*
  * One HTML page with everything about a heap, that needs no other file and no
@@ -14,8 +13,8 @@
  */
 void page_make(const struct heap_export *export, struct strbuf *out);
 
-/* The page of data that somebody else has put together as page.js reads it;
-   frees them. With "difference": of two profiles. */
-void page_put(json_t *data, struct strbuf *out);
+/* The page of data that somebody else has put together as page.js reads it.
+   With "difference": of two profiles. */
+void page_put(struct page_data *data, struct strbuf *out);
 
 #endif

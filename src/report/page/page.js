@@ -1,19 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The script of calltrap's page about a heap. The page's data is one JSON
- * object. Of each site it has cells (interval in which blocks were acquired,
- * interval in which they went, blocks, bytes); everything about a range of time
- * follows from these. No text of the program is ever made into markup.
+ * object (report/page/page_data.h): columns of numbers, and a few texts. Of each
+ * site there are cells (interval in which blocks were acquired, interval in
+ * which they went, blocks, bytes); everything about a range of time follows from
+ * these. No text of the program is ever made into markup.
+ *
+ * There may be ten thousand sites, and a range is dragged over with the mouse:
+ * all of them are walked through in arrays of numbers only, and nothing is made
+ * of what isn't to be seen.
+ *
+ * (This becomes a C string, where two question marks and = are a trigraph.)
  */
 "use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const HELD = 64, ROW = 17, ROWS_SHOWN = 200, SMALLEST = 1.5;
+const columns = JSON.parse(document.getElementById("data").textContent);
+const data = columns.about;
+const ROW = 17, ROWS_AT_ONCE = 50, SMALLEST = 1.5;
+const LEVELS = ["NOT", "POSSIBLE", "LIKELY"], LIKELY = 2;
 const $ = id => document.getElementById(id);
 /* Of two profiles; the second interval is what has changed. */
 const FIRST = data.difference ? 1 : 0;
 const METRIC = data.difference ? "growth" : "kept";
-const state = { from: FIRST, to: data.intervals, zoom: null, sort: "value",
-		down: true };
+const state = { from: FIRST, to: data.intervals, zoom: 0, sort: "value",
+		down: true, rows: ROWS_AT_ONCE };
+
+/* ---- the columns ---- */
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" +
+	"0123456789+/";
+const digitOf = new Uint8Array(128);
+for (let i = 0; i < DIGITS.length; i++)
+	digitOf[DIGITS.charCodeAt(i)] = i;
+
+/* The numbers of a column. */
+function numbersOf(text)
+{
+	const numbers = new Float64Array(text.length);
+	let count = 0, last = 0, number = 0, unit = 1;
+
+	for (let i = 0; i < text.length; i++) {
+		const digit = digitOf[text.charCodeAt(i) & 127];
+
+		number += (digit & 31) * unit;
+		unit *= 32;
+		if (digit & 32)
+			continue;
+		last += number % 2 ? -(number + 1) / 2 : number / 2;
+		numbers[count++] = last;
+		number = 0;
+		unit = 1;
+	}
+	return numbers.slice(0, count);
+}
+
+for (const [name, text] of Object.entries(columns))
+	if (name !== "about")
+		columns[name] = numbersOf(text);
+
+/* Of two profiles there are no numbers of some columns. */
+const SITES = columns.node.length;
+const ofSites = name => columns[name].length ? columns[name] :
+	new Float64Array(SITES);
+const site = {
+	node: new Int32Array(columns.node),
+	library: new Int32Array(columns.library),
+	verdict: new Uint8Array(columns.verdict),
+	held: { blocks: ofSites("heldBlocks"), bytes: ofSites("heldBytes") },
+	all: { blocks: ofSites("allBlocks"), bytes: ofSites("allBytes") },
+	peak: { blocks: ofSites("peakBlocks"), bytes: ofSites("peakBytes") },
+	temporary: { blocks: ofSites("temporaryBlocks"),
+		     bytes: ofSites("temporaryBytes") },
+	ns: ofSites("ns"),
+	weight: new Float64Array(SITES),
+};
+const CELLS = columns.acquired.length;
+const cell = {
+	site: new Int32Array(CELLS),
+	acquired: new Uint8Array(columns.acquired),
+	gone: new Uint8Array(columns.gone),
+	blocks: columns.blocks,
+	bytes: columns.bytes,
+};
+for (let at = 0, i = 0; i < SITES; i++)
+	cell.site.fill(i, at, at += columns.cells[i]);
+
+/* Nodes of stacks: 0 is the root, a parent comes before its children. */
+const NODES = columns.back.length + 1;
+const stacks = { parent: new Int32Array(NODES), frame: new Int32Array(NODES) };
+stacks.frame.set(columns.frame, 1);
+for (let i = 1; i < NODES; i++)
+	stacks.parent[i] = i - columns.back[i - 1];
+
+/* The frames of a site, the allocator first. */
+function stackOf(i)
+{
+	const frames = [];
+
+	for (let node = site.node[i]; node; node = stacks.parent[node])
+		frames.push(stacks.frame[node]);
+	return frames;
+}
 
 /* ---- text ---- */
 
@@ -87,15 +173,28 @@ function frameLine(frame)
 	return frameText(frame) + (text ? "    " + text : "");
 }
 
-/* Lines of a function are one box: the first frame stands for all of them. */
-const firstFrames = new Map();
-const boxOf = data.frames.map(([name, library], frame) => {
-	const key = library + " " + name;
+/* The number of a text for each frame, and how many there are. */
+function numbered(textOf)
+{
+	const known = new Map();
+	const numbers = Int32Array.from(data.frames, frame => {
+		const text = textOf(frame);
 
-	if (!firstFrames.has(key))
-		firstFrames.set(key, frame);
-	return firstFrames.get(key);
-});
+		if (!known.has(text))
+			known.set(text, known.size);
+		return known.get(text);
+	});
+
+	return { numbers, texts: [...known.keys()] };
+}
+
+const functions = numbered(([name]) => name);
+
+/* Lines of a function are one box: the first frame stands for all of them. */
+const boxes = numbered(([name, library]) => library + " " + name);
+const firstFrames = [];
+for (let frame = data.frames.length - 1; frame >= 0; frame--)
+	firstFrames[boxes.numbers[frame]] = frame;
 
 /* What a search sees. */
 function frameSought(frame)
@@ -106,115 +205,157 @@ function frameSought(frame)
 		file >= 0 ? data.files[file] : ""].join("\n");
 }
 
+/*
+ * What is searched for: nothing (.nodes and .wrong are not there), no regular
+ * expression, or the frames that match, and the nodes at or below which they
+ * are.
+ */
+function search(text)
+{
+	let sought;
+
+	if (!text)
+		return { text };
+	try {
+		sought = new RegExp(text, "i");
+	} catch {
+		return { text, wrong: true };
+	}
+	const frames = data.frames.map((_, frame) =>
+				       sought.test(frameSought(frame)));
+	const nodes = new Uint8Array(NODES);
+
+	for (let i = 1; i < NODES; i++)
+		nodes[i] = nodes[stacks.parent[i]] | frames[stacks.frame[i]];
+	return { text, frames, nodes };
+}
+
+let sought = search("");
+
 /* ---- what sites have, in a range of intervals ---- */
 
-function heldAt(site, at, unit)
+/* How often a cell's blocks count. */
+function counts(metric)
 {
-	let sum = 0;
+	const { from, to } = state;
+	const isHeld = (acquired, gone, at) => acquired < at && gone >= at;
 
-	for (const cell of site.cells)
-		if (cell[0] < at && cell[1] >= at)
-			sum += cell[unit];
-	return sum;
+	return {
+		acquired: acquired => acquired >= from && acquired < to,
+		kept: (acquired, gone) => acquired >= from && acquired < to &&
+			gone >= to,
+		churn: (acquired, gone) => acquired >= from && gone < to,
+		growth: (acquired, gone) => isHeld(acquired, gone, to) -
+			isHeld(acquired, gone, from),
+	}[metric];
 }
 
 /* What is held after the last interval is exact even where cells aren't. */
-function weigh(site)
+function weigh()
 {
-	const metric = $("metric").value;
-	const unit = $("unit").value === "bytes" ? 3 : 2;
-	const { from, to } = state;
-	let sum = 0;
+	const metric = $("metric").value, unit = $("unit").value;
+	const { weight } = site;
 
 	if (metric === "latency")
-		return site.ns;
+		return weight.set(site.ns);
 	if (metric === "peak" || metric === "temporary")
-		return site[metric][unit - 2];
-	if (metric === "growth")
-		return heldAt(site, to, unit) - heldAt(site, from, unit);
-	for (const cell of site.cells) {
-		if (cell[0] < from || cell[0] >= to)
-			continue;
-		if (metric === "acquired" ||
-		    (metric === "kept") === (cell[1] >= to))
-			sum += cell[unit];
-	}
-	return sum;
+		return weight.set(site[metric][unit]);
+	const often = counts(metric), size = cell[unit];
+
+	weight.fill(0);
+	for (let i = 0; i < CELLS; i++)
+		weight[cell.site[i]] += size[i] *
+			often(cell.acquired[i], cell.gone[i]);
 }
 
-/* ---- the flame graph: a tree of frames, merged where they are the same ---- */
+/* ---- the flame graph: a tree of boxes, merged where they are the same ---- */
 
-function pathOf(site)
-{
-	let path = site.stack.map(frame => boxOf[frame]);
-
-	if ($("collapse").checked)
-		path = path.filter((frame, i) => frame !== path[i - 1]);
-	return $("reverse").checked ? path.reverse() : path;
-}
-
-function newNode(parent, frame)
-{
-	return { parent, frame, weight: 0, size: 0, children: new Map(),
-		 sites: 0, likely: false, depth: parent ? parent.depth + 1 : 0 };
-}
-
-/* Boxes are as wide as the sum of what is more and what is less. */
+/*
+ * The tree of all sites, whatever they weigh. Node 0 is the root, a parent comes
+ * before its children; these are a list (first, next). leaf: where a site ends.
+ */
 function plant()
 {
-	const root = newNode(null, -1);
+	const parent = [0], box = [-1], known = new Map();
+	const once = $("collapse").checked;
+	const leaf = new Int32Array(SITES);
+	const childOf = (node, wanted) => {
+		const key = node * boxes.texts.length + wanted;
 
-	for (const site of data.sites) {
-		if (!site.weight)
-			continue;
-		let node = root;
-
-		for (const frame of [-1, ...pathOf(site)]) {
-			if (frame >= 0) {
-				if (!node.children.has(frame))
-					node.children.set(frame,
-							  newNode(node, frame));
-				node = node.children.get(frame);
-			}
-			node.weight += site.weight;
-			node.size += Math.abs(site.weight);
-			node.sites++;
-			node.likely ||= site.verdict === "LIKELY";
+		if (once && box[node] === wanted)
+			return node;
+		if (!known.has(key)) {
+			known.set(key, parent.length);
+			parent.push(node);
+			box.push(wanted);
 		}
+		return known.get(key);
+	};
+
+	if ($("reverse").checked) {
+		for (let i = 0; i < SITES; i++)
+			for (const frame of stackOf(i))
+				leaf[i] = childOf(leaf[i],
+						  boxes.numbers[frame]);
+	} else {
+		const nodes = new Int32Array(NODES);
+
+		for (let i = 1; i < NODES; i++)
+			nodes[i] = childOf(nodes[stacks.parent[i]],
+					   boxes.numbers[stacks.frame[i]]);
+		for (let i = 0; i < SITES; i++)
+			leaf[i] = nodes[site.node[i]];
 	}
-	return root;
+	return grow(Int32Array.from(parent), Int32Array.from(box), leaf);
 }
 
-/* The same place in a new tree, or as far as it goes. */
-function findAgain(root, path)
+function grow(parent, box, leaf)
 {
-	let node = root;
+	const count = parent.length;
+	const tree = { count, parent, box, leaf };
 
-	for (const frame of path) {
-		if (!node.children.has(frame))
-			break;
-		node = node.children.get(frame);
+	for (const name of ["first", "next", "depth"])
+		tree[name] = new Int32Array(count);
+	tree.weight = new Float64Array(count);
+	tree.size = new Float64Array(count);
+	tree.likely = new Uint8Array(count);
+	for (let i = count - 1; i > 0; i--) {
+		tree.next[i] = tree.first[parent[i]];
+		tree.first[parent[i]] = i;
 	}
-	return node;
+	for (let i = 1; i < count; i++)
+		tree.depth[i] = tree.depth[parent[i]] + 1;
+	return tree;
 }
 
-function pathTo(node)
-{
-	const path = [];
+let tree = plant();
+let rows = 1;
 
-	for (; node?.parent; node = node.parent)
-		path.unshift(node.frame);
-	return path;
-}
-
-function pattern()
+/* Boxes are as wide as the sum of what is more and what is less. */
+function load()
 {
-	try {
-		return $("search").value ? new RegExp($("search").value, "i") :
-			null;
-	} catch {
-		return null;
+	const { parent, weight, size, likely, depth, leaf } = tree;
+
+	for (const sums of [weight, size, likely])
+		sums.fill(0);
+	for (let i = 0; i < SITES; i++) {
+		if (!site.weight[i])
+			continue;
+		weight[leaf[i]] += site.weight[i];
+		size[leaf[i]] += Math.abs(site.weight[i]);
+		likely[leaf[i]] |= site.verdict[i] === LIKELY;
 	}
+	rows = 1;
+	for (let i = tree.count - 1; i > 0; i--) {
+		if (!size[i])
+			continue;
+		weight[parent[i]] += weight[i];
+		size[parent[i]] += size[i];
+		likely[parent[i]] |= likely[i];
+		rows = Math.max(rows, depth[i] + 1);
+	}
+	while (!size[state.zoom] && state.zoom)
+		state.zoom = parent[state.zoom];
 }
 
 /* Warm colours by name, always the same for a name. */
@@ -227,84 +368,187 @@ function colour(name)
 	return `hsl(${20 + hash % 70} ${55 + hash % 30}% ${68 + hash % 12}%)`;
 }
 
+const frameOf = node => firstFrames[tree.box[node]];
+const nameOf = node => node ? data.frames[frameOf(node)][0] : "all";
+const colours = boxes.texts.map((_, box) =>
+				colour(data.frames[firstFrames[box]][0]));
+
 function nodeText(node)
 {
-	const share = 100 * node.size / (tree.size || 1);
+	const share = 100 * tree.size[node] / (tree.size[0] || 1);
 
-	return (node.frame < 0 ? "all" : data.frames[node.frame][0]) + "  " +
-		amount(node.weight) + ", " + share.toFixed(1) + " %" +
-		(node.likely ? ", has a LIKELY leak" : "");
+	return nameOf(node) + "  " + amount(tree.weight[node]) + ", " +
+		share.toFixed(1) + " %" +
+		(tree.likely[node] ? ", has a LIKELY leak" : "");
 }
 
-let tree = newNode(null, -1);
-let rows = 1;
+/* What is drawn: rows of { node, left, width, colour }, from left to right; for
+   a graph that is so wide. */
+let levels = [], drawnWidth = 0;
 
-function drawBox(out, node, left, width, outer)
+function colourOf(node)
 {
-	const name = node.frame < 0 ? "all" : data.frames[node.frame][0];
-	const box = element("button", (node.likely ? "! " : "") + name,
-			    { type: "button", role: "treeitem" });
-	const sought = pattern();
-	const level = $("icicle").checked ? node.depth :
-		rows - 1 - node.depth;
-
-	box.style.cssText = `left:${left}px;width:${Math.max(width, 1)}px;` +
-		`top:${level * ROW}px;background:${colour(name)}`;
-	box.title = nodeText(node);
-	if (outer)
-		box.classList.add("outer");
-	if (node.weight < 0)
-		box.classList.add("less");
-	if (sought && node.frame >= 0 && sought.test(frameSought(node.frame)))
-		box.classList.add("found");
-	box.addEventListener("click", () => { state.zoom = node; draw(); });
-	box.addEventListener("mouseenter", () => detail(node));
-	box.addEventListener("focus", () => detail(node));
-	out.append(box);
+	if (!node)
+		return colour("all");
+	if (tree.weight[node] < 0)
+		return "#8fb8ff";
+	if (sought.frames?.[frameOf(node)])
+		return "#e64fe6";
+	return colours[tree.box[node]];
 }
 
-function drawBelow(out, node, left, width)
+function place(node, left, width)
 {
-	let at = left;
+	const depth = tree.depth[node];
 
-	for (const child of [...node.children.values()].sort(
-		(a, b) => b.size - a.size || a.frame - b.frame)) {
-		const share = width * child.size / (node.size || 1);
+	levels[depth] ||= [];
+	levels[depth].push({ node, left, width: Math.max(width, 1),
+		     colour: colourOf(node) });
+}
 
-		if (share < SMALLEST)
-			break;
-		drawBox(out, child, at, share, false);
-		drawBelow(out, child, at, share);
-		at += share;
+function placeBelow(node, left, width)
+{
+	const scale = width / (tree.size[node] || 1), shown = [];
+
+	for (let child = tree.first[node]; child; child = tree.next[child])
+		if (tree.size[child] * scale >= SMALLEST)
+			shown.push(child);
+	shown.sort((a, b) => tree.size[b] - tree.size[a] || a - b);
+	for (const child of shown) {
+		const share = tree.size[child] * scale;
+
+		place(child, left, share);
+		placeBelow(child, left, share);
+		left += share;
 	}
 }
 
-function deepest(node)
-{
-	let depth = node.depth;
+const topOf = node => ROW * ($("icicle").checked ? tree.depth[node] :
+			     rows - 1 - tree.depth[node]);
 
-	for (const child of node.children.values())
-		depth = Math.max(depth, deepest(child));
-	return depth;
+/* A canvas has no more than 32767 pixels a side. */
+function prepareCanvas(width)
+{
+	const canvas = $("flames"), height = rows * ROW;
+	const scale = Math.min(devicePixelRatio || 1, 32767 / height);
+	const pen = canvas.getContext("2d");
+
+	canvas.width = Math.round(width * scale);
+	canvas.height = Math.floor(height * scale);
+	canvas.style.height = height + "px";
+	pen.scale(scale, scale);
+	pen.font = "11px ui-monospace, monospace";
+	pen.textBaseline = "middle";
+	return pen;
+}
+
+function drawBox(pen, box, letter)
+{
+	const top = topOf(box.node), room = (box.width - 6) / letter;
+
+	pen.globalAlpha = tree.depth[box.node] < tree.depth[state.zoom] ? .5 : 1;
+	pen.fillStyle = box.colour;
+	pen.fillRect(box.left, top, box.width - (box.width > 2 ? 1 : 0),
+		     ROW - 1);
+	if (room < 2)
+		return;
+	pen.fillStyle = "#111";
+	pen.fillText(((tree.likely[box.node] ? "! " : "") + nameOf(box.node))
+		     .slice(0, room), box.left + 3, top + ROW / 2);
 }
 
 function drawFlames()
 {
-	const flames = $("flames"), width = flames.clientWidth || 1000;
-	const out = document.createDocumentFragment();
-	const zoom = state.zoom || tree;
+	const width = $("graph").clientWidth || 1000;
+	const pen = prepareCanvas(width), letter = pen.measureText("m").width;
 
-	rows = deepest(tree) + 1;
-	for (let node = zoom; node; node = node.parent)
-		drawBox(out, node, 0, width, node !== zoom);
-	drawBelow(out, zoom, 0, width);
-	flames.style.height = rows * ROW + "px";
-	flames.replaceChildren(out);
+	levels = [];
+	drawnWidth = width;
+	for (let node = state.zoom; node; node = tree.parent[node])
+		place(node, 0, width);
+	place(0, 0, width);
+	placeBelow(state.zoom, 0, width);
+	for (const level of levels)
+		for (const box of level)
+			drawBox(pen, box, letter);
+	point(null);
+}
+
+/* ---- the flame graph: pointing at a box, by mouse or keys ---- */
+
+let pointed = null;
+
+function point(box)
+{
+	const mark = $("mark");
+
+	pointed = box;
+	mark.hidden = !box;
+	if (!box)
+		return;
+	mark.style.cssText = `left:${box.left}px;width:${box.width}px;` +
+		`top:${topOf(box.node)}px`;
+	$("flames").title = nodeText(box.node);
+	detail(box.node);
+}
+
+function boxAt(x, y)
+{
+	const row = Math.floor(y / ROW);
+	const level = levels[$("icicle").checked ? row : rows - 1 - row] ?? [];
+
+	return level.find(box => x >= box.left && x < box.left + box.width) ??
+		null;
+}
+
+function zoom(box)
+{
+	if (!box)
+		return;
+	state.zoom = box.node;
+	later();
+}
+
+/* To the box beside, the one that it is called by, the first that it calls. */
+function step(key)
+{
+	const { node } = pointed ?? levels[0][0];
+	const level = levels[tree.depth[node]];
+	const at = level.findIndex(box => box.node === node);
+	const up = (key === "ArrowUp") !== $("icicle").checked;
+
+	if (key === "ArrowLeft" || key === "ArrowRight")
+		return level[at + (key === "ArrowLeft" ? -1 : 1)];
+	return up ? levels[tree.depth[node] + 1]?.find(
+			box => tree.parent[box.node] === node) :
+		levels[tree.depth[node] - 1]?.find(
+			box => box.node === tree.parent[node]);
+}
+
+function listenToFlames()
+{
+	const flames = $("flames");
+	const at = event => boxAt(event.offsetX * drawnWidth /
+				  flames.clientWidth, event.offsetY);
+
+	flames.addEventListener("mousemove", event => point(at(event)));
+	flames.addEventListener("mouseleave", () => point(null));
+	flames.addEventListener("click", event => zoom(at(event)));
+	flames.addEventListener("focus", () => point(levels[0][0]));
+	flames.addEventListener("keydown", event => {
+		if (event.key === "Enter")
+			zoom(pointed);
+		else if (event.key.startsWith("Arrow"))
+			point(step(event.key) ?? pointed ?? levels[0][0]);
+		else
+			return;
+		event.preventDefault();
+	});
 }
 
 function detail(node)
 {
-	const [, library, file] = data.frames[node.frame] ?? [0, -1, -1];
+	const [, library, file] = data.frames[frameOf(node)] ?? [0, -1, -1];
 
 	$("detail").textContent = nodeText(node) +
 		(file >= 0 ? "  " + data.files[file] : "") +
@@ -314,23 +558,21 @@ function detail(node)
 /* What a search has found: stacks count once, however often they match. */
 function tellFound()
 {
-	const sought = pattern();
 	let sum = 0, all = 0, count = 0;
 
-	if (!$("search").value) {
-		$("found").textContent = "";
+	if (!sought.nodes) {
+		$("found").textContent = sought.wrong ?
+			"no regular expression" : "";
 		return;
 	}
-	if (!sought) {
-		$("found").textContent = "no regular expression";
-		return;
-	}
-	for (const site of data.sites) {
-		all += Math.abs(site.weight);
-		if (!site.stack.some(frame => sought.test(frameSought(frame))))
+	for (let i = 0; i < SITES; i++) {
+		const size = Math.abs(site.weight[i]);
+
+		all += size;
+		if (!sought.nodes[site.node[i]])
 			continue;
-		sum += Math.abs(site.weight);
-		count += site.weight ? 1 : 0;
+		sum += size;
+		count += size ? 1 : 0;
 	}
 	$("found").textContent = `${number(count)} stacks match: ` +
 		`${amount(sum)}, ${(100 * sum / (all || 1)).toFixed(1)} %`;
@@ -356,13 +598,15 @@ function timeAt(at)
 /* Each cell once, however many intervals there are: what it adds where it
    begins, and takes away where it ends. */
 const totals = new Array(data.intervals + 1).fill(0);
-for (const site of data.sites)
-	for (const [acquired, gone, , size] of site.cells)
-		if (acquired < gone && acquired < data.intervals) {
-			totals[acquired + 1] += size;
-			if (gone < data.intervals)
-				totals[gone + 1] -= size;
-		}
+for (let i = 0; i < CELLS; i++) {
+	const acquired = cell.acquired[i], gone = cell.gone[i];
+
+	if (acquired >= gone || acquired >= data.intervals)
+		continue;
+	totals[acquired + 1] += cell.bytes[i];
+	if (gone < data.intervals)
+		totals[gone + 1] -= cell.bytes[i];
+}
 for (let at = 1; at <= data.intervals; at++)
 	totals[at] += totals[at - 1];
 
@@ -445,46 +689,68 @@ const COLUMNS = data.difference ?
 	[["value", "In the range"], ["held", "Held now"],
 		 ["acquired", "Acquired"], ["blocks", "Blocks now"],
 		 ["verdict", "Verdict"]];
-const LEVELS = ["NOT", "POSSIBLE", "LIKELY"];
+/*
+ * What rows are: how many, the rows of a site (called for each of them), and
+ * the name of one.
+ */
+const KINDS = {
+	stack: () => ({
+		count: SITES,
+		each: (i, add) => add(i),
+		name: row => stackOf(row).map(frameText).join(" < "),
+	}),
+	library: () => ({
+		count: data.libraries.length + 1,
+		each: (i, add) => add(site.library[i] + 1),
+		name: row => row ? data.libraries[row - 1] : "?",
+	}),
+	function: () => {
+		const last = new Int32Array(functions.texts.length).fill(-1);
 
-function add(sums, key, name, site)
-{
-	const row = sums.get(key) ||
-		{ name, value: 0, held: 0, acquired: 0, blocks: 0, verdict: 0 };
+		return {
+			count: functions.texts.length,
+			each: (i, add) => {
+				for (let node = site.node[i]; node;
+				     node = stacks.parent[node]) {
+					const row = functions.numbers[
+						stacks.frame[node]];
 
-	row.value += site.weight;
-	row.held += site.held[1];
-	row.acquired += site.all[1];
-	row.blocks += site.held[0];
-	row.verdict = Math.max(row.verdict, LEVELS.indexOf(site.verdict));
-	sums.set(key, row);
-}
-
-function stackText(site)
-{
-	return [...site.stack].reverse().map(frameText).join(" < ");
-}
+					if (last[row] !== i)
+						add(row);
+					last[row] = i;
+				}
+			},
+			name: row => functions.texts[row],
+		};
+	},
+};
 
 function tableRows()
 {
-	const sums = new Map(), by = $("by").value, sought = pattern();
+	const { count, each, name } = KINDS[$("by").value]();
+	const there = new Uint8Array(count);
+	const of = { name, verdict: new Uint8Array(count) };
+	const sums = Object.entries({ value: site.weight, held: site.held.bytes,
+				      acquired: site.all.bytes,
+				      blocks: site.held.blocks })
+		.map(([key, from]) => [of[key] = new Float64Array(count), from]);
 
-	data.sites.forEach((site, i) => {
-		if (sought && !site.stack.some(
-			frame => sought.test(frameSought(frame))))
-			return;
-		if (by === "stack")
-			add(sums, i, () => stackText(site), site);
-		else if (by === "library")
-			add(sums, site.library, () => site.library < 0 ? "?" :
-			    data.libraries[site.library], site);
-		else
-			for (const name of new Set(site.stack.map(
-				frame => data.frames[frame][0])))
-				add(sums, name, () => name, site);
-	});
-	return [...sums.values()].sort((a, b) =>
-		(state.down ? 1 : -1) * (b[state.sort] - a[state.sort]));
+	for (let i = 0; i < SITES; i++) {
+		if (sought.nodes && !sought.nodes[site.node[i]])
+			continue;
+		each(i, row => {
+			there[row] = 1;
+			for (const [sum, from] of sums)
+				sum[row] += from[i];
+			of.verdict[row] = Math.max(of.verdict[row],
+						   site.verdict[i]);
+		});
+	}
+	const sign = state.down ? 1 : -1, key = of[state.sort];
+
+	of.order = Int32Array.from(there.keys()).filter(row => there[row])
+		.sort((a, b) => sign * (key[b] - key[a]) || a - b);
+	return of;
 }
 
 function drawHead()
@@ -513,28 +779,66 @@ function drawHead()
 	$("table").tHead.replaceChildren(line);
 }
 
+function tableLine(of, row)
+{
+	const line = document.createElement("tr");
+	const verdict = LEVELS[of.verdict[row]];
+
+	line.append(element("td", of.name(row), { class: "name" }),
+		    element("td", amount(of.value[row])),
+		    element("td", bytes(of.held[row])),
+		    element("td", bytes(of.acquired[row])),
+		    element("td", number(of.blocks[row])));
+	if (!data.difference)
+		line.append(element("td", verdict, { class: verdict }));
+	return line;
+}
+
+/* The table is made when it comes near what is in sight, and only as much of
+   it; pixels. */
+const AHEAD = 200;
+let table = { order: [] };
+let isStale = true;
+
+function drawRows(from)
+{
+	const shown = table.order.slice(from, state.rows);
+	const left = table.order.length - from - shown.length;
+
+	$("table").tBodies[0].append(...Array.from(shown, row =>
+						   tableLine(table, row)));
+	$("more").hidden = !left;
+	$("more").textContent = `${number(left)} more rows`;
+}
+
 function drawTable()
 {
-	const all = tableRows(), out = document.createDocumentFragment();
-
+	isStale = false;
+	table = tableRows();
 	drawHead();
-	for (const row of all.slice(0, ROWS_SHOWN)) {
-		const line = document.createElement("tr");
-		const verdict = LEVELS[row.verdict];
+	$("table").tBodies[0].replaceChildren();
+	drawRows(0);
+}
 
-		line.append(element("td", row.name(), { class: "name" }),
-			    element("td", amount(row.value)),
-			    element("td", bytes(row.held)),
-			    element("td", bytes(row.acquired)),
-			    element("td", number(row.blocks)));
-		if (!data.difference)
-			line.append(element("td", verdict,
-					    { class: verdict }));
-		out.append(line);
-	}
-	$("table").tBodies[0].replaceChildren(out);
-	$("table").caption.textContent = all.length > ROWS_SHOWN ?
-		`The first ${ROWS_SHOWN} of ${number(all.length)} rows` : "";
+function moreRows()
+{
+	state.rows += ROWS_AT_ONCE;
+	drawRows(state.rows - ROWS_AT_ONCE);
+}
+
+function isInSight(found)
+{
+	const { top, bottom } = found.getBoundingClientRect();
+
+	return top < innerHeight + AHEAD && bottom > -AHEAD;
+}
+
+function look()
+{
+	if (isStale && isInSight($("table").parentElement))
+		drawTable();
+	while (!$("more").hidden && isInSight($("more")))
+		moreRows();
 }
 
 function drawMatrix()
@@ -569,100 +873,96 @@ function drawMatrix()
 
 /* ---- the answer ---- */
 
-function drawVerdict(site)
+/* The caller of the allocator, or what there is. */
+const callerOf = i => frameText(stackOf(i)[1] ?? stackOf(i)[0]);
+
+function drawSite(i, line, lineOf)
 {
 	const box = document.createElement("details");
 	const summary = document.createElement("summary");
 	const list = document.createElement("ol");
 
-	summary.append(element("span", site.verdict, { class: site.verdict }),
-		       ` ${bytes(site.held[1])} in ${number(site.held[0])} ` +
-		       `blocks: ${frameText(site.stack.at(-2) ??
-					    site.stack.at(-1))}; ${site.why}`);
-	for (const frame of [...site.stack].reverse())
-		list.append(element("li", frameLine(frame)));
+	summary.append(...line);
+	list.append(...stackOf(i).map(frame => element("li", lineOf(frame))));
 	box.append(summary, list);
 	$("verdicts").append(box);
 }
 
-function drawChange(site)
+function drawVerdict(i)
 {
-	const box = document.createElement("details");
-	const list = document.createElement("ol");
+	const level = LEVELS[site.verdict[i]];
 
-	box.append(element("summary", `${amount(site.weight)}: ` +
-			   frameText(site.stack.at(-2) ?? site.stack.at(-1)) +
-			   `; ${bytes(site.all[1])} before, ` +
-			   `${bytes(site.held[1])} now`), list);
-	for (const frame of [...site.stack].reverse())
-		list.append(element("li", frameText(frame)));
-	$("verdicts").append(box);
+	drawSite(i, [element("span", level, { class: level }),
+		     ` ${bytes(site.held.bytes[i])} in ` +
+		     `${number(site.held.blocks[i])} blocks: ${callerOf(i)}; ` +
+		     (data.why[i] ?? "")], frameLine);
 }
+
+function drawChange(i)
+{
+	drawSite(i, [`${amount(site.weight[i])}: ${callerOf(i)}; ` +
+		     `${bytes(site.all.bytes[i])} before, ` +
+		     `${bytes(site.held.bytes[i])} now`], frameText);
+}
+
+const sum = list => list.reduce((all, size) => all + size, 0);
+const allSites = [...Array(SITES).keys()];
 
 function drawDifference()
 {
-	const sum = key => data.sites.reduce((all, site) => all + site[key][1],
-					     0);
-	const before = sum("all"), now = sum("held");
+	const before = sum(site.all.bytes), now = sum(site.held.bytes);
+	const change = i => site.held.bytes[i] - site.all.bytes[i];
 
-	document.title = $("title").textContent = data.title;
-	$("facts").textContent = data.facts;
 	$("leaks").textContent = "What has changed most";
-	$("answer").textContent = `${bytes(before)} before, ${bytes(now)} ` +
-		`now: ${amount(now - before)}.`;
-	for (const site of data.sites)
-		site.weight = site.held[1] - site.all[1];
-	[...data.sites].filter(site => site.weight)
-		.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight))
-		.slice(0, 30).forEach(drawChange);
 	$("time").parentElement.hidden = true;
 	$("metric").parentElement.hidden = true;
 	$("metric").value = METRIC;
+	$("answer").textContent = `${bytes(before)} before, ${bytes(now)} ` +
+		`now: ${amount(now - before)}.`;
+	site.weight.set(allSites.map(change));
+	allSites.filter(change)
+		.sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
+		.slice(0, 30).forEach(drawChange);
 	$("by").querySelector("[value=library]").remove();
 }
 
 function drawAnswer()
 {
-	if (data.difference)
-		return drawDifference();
-	const of = level => data.sites.filter(site => site.verdict === level)
-		.sort((a, b) => b.held[1] - a.held[1]);
-	const likely = of("LIKELY"), possible = of("POSSIBLE");
-	const sum = sites => bytes(sites.reduce((total, site) =>
-						total + site.held[1], 0));
-	const hold = sites => (sites.length === 1 ? "1 place holds " :
-			       sites.length + " places hold ") + sum(sites);
-
 	document.title = $("title").textContent = data.title;
 	$("facts").textContent = data.facts;
+	if (data.difference)
+		return drawDifference();
+	const held = site.held.bytes;
+	const of = level => allSites.filter(i => site.verdict[i] === level)
+		.sort((a, b) => held[b] - held[a]);
+	const likely = of(LIKELY), possible = of(1);
+	const hold = found => (found.length === 1 ? "1 place holds " :
+			       number(found.length) + " places hold ") +
+		bytes(sum(found.map(i => held[i])));
+
 	$("answer").textContent =
 		(likely.length ? `Likely: ${hold(likely)}.` :
 		 "Nothing that is likely to be a leak.") +
 		(possible.length ? ` Possible: ${hold(possible)}.` : "");
 	[...likely, ...possible].slice(0, 30).forEach(drawVerdict);
-	if (likely[0])
+	if (likely.length)
 		$("verdicts").firstElementChild.open = true;
 }
 
 /* ---- all of it ---- */
 
-function draw()
-{
-	drawFlames();
-	tellFound();
-}
-
 function update()
 {
-	const path = pathTo(state.zoom);
-
-	for (const site of data.sites)
-		site.weight = weigh(site);
-	tree = plant();
-	state.zoom = findAgain(tree, path);
+	if (sought.text !== $("search").value)
+		sought = search($("search").value);
+	weigh();
+	load();
 	drawChart();
-	draw();
-	drawTable();
+	drawFlames();
+	tellFound();
+	isStale = true;
+	state.rows = ROWS_AT_ONCE;
+	look();
 }
 
 /* Once a frame of the screen, however fast the mouse moves. */
@@ -676,33 +976,51 @@ function later()
 	requestAnimationFrame(() => { waits = false; update(); });
 }
 
+/* Other boxes: what was zoomed to is no more. */
+function replant()
+{
+	state.zoom = 0;
+	tree = plant();
+	later();
+}
+
 function reset()
 {
-	state.zoom = null;
 	$("search").value = "";
 	$("metric").value = METRIC;
 	$("unit").value = "bytes";
 	for (const id of ["icicle", "reverse", "collapse"])
 		$(id).checked = false;
+	replant();
 	choose(FIRST, data.intervals);
 }
 
-for (const id of ["metric", "unit", "reverse", "collapse"])
-	$(id).addEventListener("change", () => { state.zoom = null; later(); });
-$("icicle").addEventListener("change", later);
+for (const id of ["reverse", "collapse"])
+	$(id).addEventListener("change", replant);
+for (const id of ["metric", "unit", "icicle"])
+	$(id).addEventListener("change", later);
 $("by").addEventListener("change", drawTable);
+$("more").addEventListener("click", moreRows);
 $("search").addEventListener("input", later);
 $("reset").addEventListener("click", reset);
-addEventListener("resize", later);
+new ResizeObserver(() => {
+	if ($("graph").clientWidth !== drawnWidth)
+		later();
+}).observe($("graph"));
+addEventListener("beforeprint", () => isStale && drawTable());
 addEventListener("keydown", event => {
 	if (event.key === "Escape") {
-		state.zoom = null;
+		state.zoom = 0;
 		later();
 	} else if (event.key === "/" && event.target.tagName !== "INPUT") {
 		$("search").focus();
 		event.preventDefault();
 	}
 });
+listenToFlames();
+for (const seen of [$("table").parentElement, $("more")])
+	new IntersectionObserver(look, { rootMargin: AHEAD + "px" })
+		.observe(seen);
 listenToChart();
 drawAnswer();
 drawMatrix();
