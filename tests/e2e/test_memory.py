@@ -446,10 +446,27 @@ def _(case):
                   "strange 0 wrong 0 unheard 0 unwaited 0", "what there was")
 
 
+def makers_of(case):
+    """Of copies, of this case: they have its directory from calltrap."""
+    found, directory = [], os.path.realpath(case.dir)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if h.read("/proc/%s/comm" % pid).strip() not in ("calltrap",
+                                                         "memory-copy"):
+            continue
+        try:
+            if os.readlink("/proc/%s/cwd" % pid) == directory:
+                found.append(pid)
+        except OSError:  # it has ended, or is another user's
+            pass
+    return found
+
+
 @h.test("calltrap is killed while it makes, reads or ends a copy", users=True)
 def _(case):
     _, target, _ = start_leaky(case)
     look_at_copy(case, target)
+    # Who makes the copy stands apart, outlives calltrap, and may come to the
+    # process only then.
     for delay in range(int(os.environ.get("ROUNDS", "6"))):
         tracer_process = case.start([h.CALLTRAP, "memory", "--leaks",
                                      "--freeze", "clone", "-p",
@@ -457,6 +474,7 @@ def _(case):
         time.sleep(0.005 + delay * 0.007)
         tracer_process.popen.kill()
         tracer_process.wait()
+        h.wait_until(lambda: not makers_of(case), "the end of who makes it")
         h.wait_until(lambda: tracer(target.pid) == 0 and
                      not children(target.pid), "the end of the copy")
     look_at_copy(case, target)
