@@ -40,6 +40,7 @@ struct holding {
 	size_t key_room;
 	struct held_tree *tree;
 	uint32_t *of; /* of each node of the graph: which of the tree's */
+	size_t run;   /* of the picture */
 };
 
 static size_t add(struct holding *holding, const struct held_key *key,
@@ -121,12 +122,24 @@ static size_t find(struct holding *holding, const struct held_key *key)
 	return entry->index;
 }
 
+static void add_block(struct holding *holding, const struct block *block,
+		      struct held *held)
+{
+	const uint64_t bytes = block_usable(block);
+
+	if (!held->first)
+		held->first = block->address;
+	held->blocks++;
+	held->bytes += bytes;
+	held->resident += picture_count(&holding->leaks->picture, &holding->run,
+					block->address, block->address + bytes);
+}
+
 static void take(struct holding *holding, uint32_t node, uint32_t dominator)
 {
 	const bool block = is_block(holding, node);
 	size_t above = holding->of[dominator];
 	struct held_key key;
-	struct held *held;
 
 	if (block && !dominator) {
 		key = (struct held_key){ 0, HELD_SEVERAL, 0 };
@@ -134,13 +147,9 @@ static void take(struct holding *holding, uint32_t node, uint32_t dominator)
 	}
 	key = key_of(holding, node, above);
 	holding->of[node] = (uint32_t)find(holding, &key);
-	if (!block)
-		return;
-	held = &holding->tree->list[holding->of[node]];
-	if (!held->first)
-		held->first = block_of(holding, node)->address;
-	held->blocks++;
-	held->bytes += block_usable(block_of(holding, node));
+	if (block)
+		add_block(holding, block_of(holding, node),
+			  &holding->tree->list[holding->of[node]]);
 }
 
 static void sum_up(struct held_tree *tree)
@@ -150,10 +159,12 @@ static void sum_up(struct held_tree *tree)
 
 		held->all_blocks += held->blocks;
 		held->all_bytes += held->bytes;
+		held->all_resident += held->resident;
 		if (!i)
 			break;
 		tree->list[held->above].all_blocks += held->all_blocks;
 		tree->list[held->above].all_bytes += held->all_bytes;
+		tree->list[held->above].all_resident += held->all_resident;
 	}
 }
 
@@ -193,7 +204,7 @@ int held_find(const struct leaks *leaks, struct block_names *names,
 	};
 	int err = held_graph_make(leaks, places, &graph);
 
-	*ret = (struct held_tree){ .list = NULL };
+	*ret = (struct held_tree){ .resident_known = !leaks->swapped };
 	if (!err) {
 		holding.of = xcalloc(graph.edges.count, sizeof(*holding.of));
 		dominators_find(&graph.edges, &dominators);

@@ -142,6 +142,7 @@ static int take_picture(struct leaks *leaks,
 	struct copy copy;
 	int err = -EAGAIN;
 
+	leaks->swapped = swapped;
 	for (unsigned i = 0; err == -EAGAIN && i < ATTEMPTS; i++) {
 		picture_fini(&leaks->picture);
 		err = prepare(leaks, options, swapped, copied ? &copy : NULL,

@@ -28,7 +28,8 @@ struct leaks {
 	uint64_t pause_ns;
 	bool copied;          /* it ran on while it was read … */
 	const char *uncopied; /* … or why not, if that was wanted; else NULL */
-	bool zombie;          /* of the copy, something is left */
+	bool swapped; /* the picture has pages that were swapped out, too */
+	bool zombie;  /* of the copy, something is left */
 };
 
 struct block_names;

@@ -283,6 +283,19 @@ bool picture_next(const struct picture *picture, size_t *hint, taddr_t start,
 	return true;
 }
 
+uint64_t picture_count(const struct picture *picture, size_t *hint,
+		       taddr_t start, taddr_t end)
+{
+	struct picture_part part;
+	uint64_t bytes = 0;
+
+	while (picture_next(picture, hint, start, end, &part)) {
+		bytes += part.end - part.start;
+		start = part.end;
+	}
+	return bytes;
+}
+
 void picture_fetch(const struct picture *picture, size_t *hint, taddr_t address)
 {
 	const struct picture_run *run = find_near(picture, hint, address);

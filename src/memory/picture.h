@@ -62,6 +62,10 @@ struct picture_part {
 bool picture_next(const struct picture *picture, size_t *hint, taddr_t start,
 		  taddr_t end, struct picture_part *ret);
 
+/* How many bytes of [start, end) are in it. */
+uint64_t picture_count(const struct picture *picture, size_t *hint,
+		       taddr_t start, taddr_t end);
+
 /* What is at an address will be looked at soon. */
 void picture_fetch(const struct picture *picture, size_t *hint,
 		   taddr_t address);

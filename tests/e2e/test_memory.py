@@ -637,6 +637,14 @@ def _(case):
             if names[:1] == ("several of them",) and len(names) == 2 and
             30000 <= row["bytes"] < 30100]
     h.check_equal([row["blocks"] for row in both], [1], "held by two")
+    # Of much that was asked for, little was ever used: pages have no more than
+    # one end each that something else has made be there.
+    sparse = rows[("sparse",)]
+    if "resident" in sparse:
+        h.check(1 << 20 <= sparse["all_resident"] < 12 << 20,
+                "resident: %r" % sparse)
+        h.check(rows[()]["all_resident"] < rows[()]["all_bytes"] - (50 << 20),
+                "resident, of all: %r" % rows[()])
     h.check("nobody: definitely lost (--leaks)" in report, "report: " + report)
     leaks, _ = look(case, target, "--leaks")
     h.check_equal(leaks["leaks"]["definitely lost"]["blocks"], 500, "lost")

@@ -23,17 +23,26 @@ struct held_telling {
 	struct strbuf *out;
 };
 
-static void add_row(struct held_telling *telling, uint64_t bytes,
-		    uint64_t blocks, unsigned depth)
+struct held_row {
+	uint64_t bytes, resident, blocks;
+	bool resident_known;
+};
+
+static void add_row(struct held_telling *telling, const struct held_row *row,
+		    unsigned depth)
 {
 	struct strbuf *out = telling->out;
 
-	amounts_add_column(out, bytes, 18);
+	amounts_add_column(out, row->bytes, 18);
 	strbuf_printf(out, "%7.1f%%",
-		      telling->all ?
-			      100.0 * (double)bytes / (double)telling->all :
-			      0);
-	amounts_add_column(out, blocks, 13);
+		      telling->all ? 100.0 * (double)row->bytes /
+					     (double)telling->all :
+				     0);
+	if (row->resident_known)
+		amounts_add_column(out, row->resident, 18);
+	else
+		strbuf_puts(out, "                 -");
+	amounts_add_column(out, row->blocks, 13);
 	strbuf_pad(out, out->length + 2 + 2 * (size_t)depth);
 	if (depth)
 		strbuf_puts(out, "> ");
@@ -89,7 +98,11 @@ static void add_branch(struct held_telling *telling, size_t at, unsigned depth)
 
 	at = only_one(telling, at);
 	held = &telling->tree->list[at];
-	add_row(telling, held->all_bytes, held->all_blocks, depth);
+	add_row(telling,
+		&(struct held_row){ held->all_bytes, held->all_resident,
+				    held->all_blocks,
+				    telling->tree->resident_known },
+		depth);
 	add_name(held, telling->out);
 	if (depth < DEPTH_MOST)
 		add_below(telling, at, depth + 1);
@@ -97,23 +110,27 @@ static void add_branch(struct held_telling *telling, size_t at, unsigned depth)
 
 static void add_below(struct held_telling *telling, size_t at, unsigned depth)
 {
-	uint64_t bytes = 0, blocks = 0, rows = 0;
+	struct held_row others = { .resident_known =
+					   telling->tree->resident_known };
+	uint64_t rows = 0;
 
 	for (size_t i = 0; i < count_below(telling, at); i++) {
 		const size_t next = below(telling, at, i);
+		const struct held *held = &telling->tree->list[next];
 
 		if (is_told(telling, next, i)) {
 			add_branch(telling, next, depth);
 			continue;
 		}
 		rows++;
-		bytes += telling->tree->list[next].all_bytes;
-		blocks += telling->tree->list[next].all_blocks;
+		others.bytes += held->all_bytes;
+		others.resident += held->all_resident;
+		others.blocks += held->all_blocks;
 	}
 	/* Crumbs below a branch follow from its own line. */
 	if (!rows || depth)
 		return;
-	add_row(telling, bytes, blocks, depth);
+	add_row(telling, &others, depth);
 	amounts_add_count(telling->out, rows, "more row");
 	strbuf_puts(telling->out, " (--top)\n");
 }
@@ -125,7 +142,10 @@ static void add_lost(struct held_telling *telling, const struct leaks *leaks)
 
 		if (!total->blocks)
 			continue;
-		add_row(telling, total->bytes, total->blocks, 0);
+		add_row(telling,
+			&(struct held_row){ .bytes = total->bytes,
+					    .blocks = total->blocks },
+			0);
 		strbuf_printf(telling->out, "nobody: %s (--leaks)\n",
 			      leaks_kind_name(kind));
 	}
@@ -152,8 +172,8 @@ void held_text(const struct leaks *leaks, const struct held_tree *tree,
 	names_escape(out, leaks->name);
 	strbuf_puts(out, "): who alone holds its blocks; ");
 	leaks_add_pause(leaks, out);
-	strbuf_puts(out, "             bytes   share       blocks  are reached "
-			 "only through\n");
+	strbuf_puts(out, "             bytes   share          resident       "
+			 "blocks  are reached only through\n");
 	add_below(&telling, 0, 0);
 	add_lost(&telling, leaks);
 	if (tree->simplified)
@@ -165,7 +185,7 @@ void held_text(const struct leaks *leaks, const struct held_tree *tree,
 /* ---- JSON ---- */
 
 /* A row for each, as a tree of it might be too deep for whoever reads it. */
-static json_t *held_object(const struct held *held)
+static json_t *held_object(const struct held *held, bool resident_known)
 {
 	json_t *object = json_object();
 
@@ -176,6 +196,10 @@ static json_t *held_object(const struct held *held)
 	json_set_number(object, "bytes", held->bytes);
 	json_set_number(object, "all_blocks", held->all_blocks);
 	json_set_number(object, "all_bytes", held->all_bytes);
+	if (resident_known) {
+		json_set_number(object, "resident", held->resident);
+		json_set_number(object, "all_resident", held->all_resident);
+	}
 	if (held->blocks)
 		json_object_set_new(object, "first", json_address(held->first));
 	return object;
@@ -189,7 +213,8 @@ json_t *held_json(const struct leaks *leaks, const struct held_tree *tree)
 	json_set_number(root, "pause_ns", leaks->pause_ns);
 	json_set_number(root, "bytes", sum_of(leaks));
 	for (size_t i = 0; i < tree->count; i++)
-		json_array_append_new(rows, held_object(&tree->list[i]));
+		json_array_append_new(rows, held_object(&tree->list[i],
+							tree->resident_known));
 	json_object_set_new(root, "held", rows);
 	return root;
 }

@@ -26,7 +26,7 @@ struct server {
 	struct chunk *queue;
 } server;
 
-char *one, *other;
+char *one, *other, *sparse;
 
 __attribute__((noinline)) static void fill(void)
 {
@@ -41,6 +41,8 @@ __attribute__((noinline)) static void fill(void)
 		server.queue = chunk;
 	}
 	one = other = (char *)calloc(1, 30000);
+	sparse = (char *)malloc(64 << 20);
+	memset(sparse + (8 << 20), 1, 1 << 20);
 }
 
 __attribute__((noinline)) static void leak(void)
