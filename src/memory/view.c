@@ -113,12 +113,15 @@ static int look(struct memory_view *view, const struct freeze *freeze)
 	procmem_init(&memory, view->pid);
 	view->has_glibc =
 		!glibc_read(&memory.memory, &view->mappings, &view->glibc);
+	view->has_python = !python_heap_read(&memory.memory, &view->mappings,
+					     &view->glibc, &view->python);
 	procmem_fini(&memory);
 	return 0;
 }
 
 static void forget(struct memory_view *view)
 {
+	python_heap_fini(&view->python);
 	glibc_fini(&view->glibc);
 	mappings_fini(&view->mappings);
 }

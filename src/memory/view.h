@@ -5,6 +5,7 @@
 #include "memory/glibc.h"
 #include "memory/heap_shape.h"
 #include "memory/mappings.h"
+#include "memory/python.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/vitals.h"
 
@@ -24,11 +25,13 @@ struct memory_view {
 	bool has_glibc;          /* these two are known */
 	struct glibc glibc;
 	struct heap_shape shape;
-	uint64_t map_resident; /* of glibc's blocks with own mappings */
-	const char *allocator; /* another one that is there, or NULL */
-	bool frozen;           /* no task ran while it was read … */
-	uint64_t pause_ns;     /* … which took so long */
-	unsigned attempts;     /* else: how often it was read, until all made
+	bool has_python;
+	struct python_heap python; /* has_python */
+	uint64_t map_resident;     /* of glibc's blocks with own mappings */
+	const char *allocator;     /* another one that is there, or NULL */
+	bool frozen;               /* no task ran while it was read … */
+	uint64_t pause_ns;         /* … which took so long */
+	unsigned attempts; /* else: how often it was read, until all made
 				    sense */
 };
 

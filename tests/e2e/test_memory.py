@@ -176,6 +176,59 @@ def _(case):
     check_mappings(found, target.pid)
 
 
+PYTHON = """
+import gc, sys
+class Session:
+    def __init__(self, i):
+        self.name, self.numbers = "user %d" % i, [i] * 5
+class Slim:
+    __slots__ = ("one", "two")
+class Wide(tuple):
+    pass
+sessions = {i: Session(i) for i in range(2000)}
+slim = [Slim() for i in range(777)]
+wide = [Wide(range(1000)) for i in range(33)]
+holes = [Slim() for i in range(5000)]
+holes = holes[::2]
+gc.collect()
+gc.disable()
+print("ready", sum(type(o) is list for o in gc.get_objects()), flush=True)
+sys.stdin.read()
+"""
+
+
+@h.test("objects of Python by type, as many as it has itself", users=True)
+def _(case):
+    version = case.run(["python3", "-c", "import sys, sysconfig; print("
+                        "(3, 7) <= sys.version_info < (3, 14) and "
+                        "not sysconfig.get_config_var('Py_GIL_DISABLED'))"])
+    if version.out.strip() != "True":
+        raise h.Skip("no Python whose objects are known")
+    target = case.start(["python3", "-c", PYTHON])
+    h.wait_until(lambda: target.out.endswith("\n"), "its objects")
+    lists = int(target.out.split()[1])
+    for options in ([], ["--freeze", "stop"]):
+        found, report = look(case, target, "--top", "0", *options)
+        python = found["python"]
+        types = {row["name"]: row for row in python["types"]}
+        h.check_equal({name: types[name]["objects"]
+                       for name in ("Session", "Slim", "Wide")},
+                      {"Session": 2000, "Slim": 3277, "Wide": 33}, "objects")
+        # Each is a block of malloc's: too large for Python's own pools.
+        h.check(33 * 8000 <= types["Wide"]["bytes"] < 33 * 8300,
+                "large ones: %r" % types["Wide"])
+        # Where it has gone on to read, it may have made some.
+        h.check(abs(types["list"]["objects"] - lists) <= 5,
+                "lists: %d, it said %d" % (types["list"]["objects"], lists))
+        h.check_equal(sum(row["objects"] for row in python["types"]),
+                      python["objects"]["count"], "all objects")
+        h.check_equal(python["broken"]["count"], 0, "pools not understood")
+        h.check(python["free"]["bytes"] > 60000,
+                "what was given back: %r" % python)
+        h.check_match(r"(?m)^ +[0-9,]+ +2,000  Session$", report, "report")
+    target.say("q")
+
+
 @h.test("what isn't there, or is in the way, is told")
 def _(case):
     target, _ = start(case)

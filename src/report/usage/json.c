@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/format/json_writer.h"
+#include "report/usage/python_text.h"
 
 static json_t *total_object(const struct memory_total *total)
 {
@@ -155,5 +156,7 @@ json_t *memory_json(const struct memory_view *view)
 		json_set_text(root, "other_allocator", view->allocator);
 	if (view->has_glibc)
 		json_object_set_new(root, "heap", heap_object(view));
+	if (view->has_python)
+		json_object_set_new(root, "python", python_json(&view->python));
 	return root;
 }

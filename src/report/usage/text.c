@@ -5,6 +5,7 @@
 
 #include "report/format/amounts.h"
 #include "report/format/names.h"
+#include "report/usage/python_text.h"
 
 #define NAME_WIDTH 22
 
@@ -285,4 +286,6 @@ void memory_text(const struct memory_view *view, unsigned top,
 	add_head(view, out);
 	add_mappings(view, out);
 	add_heap(view, top, out);
+	if (view->has_python)
+		python_text(&view->python, top, out);
 }

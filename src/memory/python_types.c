@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/python_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/xalloc.h"
+
+/* struct _typeobject, Include/cpython/object.h */
+#define TYPE_OF          8
+#define TYPE_NAME        24
+#define TYPE_BASIC_SIZE  32
+#define TYPE_FLAGS       168
+#define TYPE_SIZE        176
+#define FLAG_READY       (UINT64_C(1) << 12)
+#define FLAG_OF_TYPES    (UINT64_C(1) << 31)
+#define BASIC_SIZE_LEAST 16
+#define BASIC_SIZE_MOST  (1 << 20)
+
+#define NAME_MOST 256
+
+/* More aren't told apart. */
+#define TYPES_MAX 100000
+
+struct type_entry {
+	taddr_t address;
+	char *name; /* NULL: it is none */
+	bool of_types;
+	struct python_type counted;
+	UT_hash_handle hh;
+};
+
+struct python_types {
+	struct memory *memory;
+	const struct mappings *mappings;
+	struct type_entry *known;
+};
+
+struct python_types *python_types_new(struct memory *memory,
+				      const struct mappings *mappings)
+{
+	struct python_types *types = xcalloc(1, sizeof(*types));
+
+	types->memory = memory;
+	types->mappings = mappings;
+	return types;
+}
+
+void python_types_free(struct python_types *types)
+{
+	struct type_entry *entry, *next;
+
+	HASH_ITER(hh, types->known, entry, next) {
+		HASH_DEL(types->known, entry);
+		free(entry->name);
+		free(entry);
+	}
+	free(types);
+}
+
+static uint64_t word_at(const void *bytes, size_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)bytes + offset, sizeof(word));
+	return word;
+}
+
+/* ---- types ---- */
+
+static bool may_be_type(const struct python_types *types, taddr_t address)
+{
+	const struct mapping *mapping;
+
+	if (!address || address % 8)
+		return false;
+	mapping = mappings_find(types->mappings, address);
+	return mapping && mapping->readable && mapping->writable;
+}
+
+static bool read_type(struct python_types *types, taddr_t address,
+		      uint8_t bytes[TYPE_SIZE])
+{
+	uint64_t flags, size;
+
+	if (!may_be_type(types, address) ||
+	    memory_read(types->memory, address, bytes, TYPE_SIZE))
+		return false;
+	flags = word_at(bytes, TYPE_FLAGS);
+	size = word_at(bytes, TYPE_BASIC_SIZE);
+	return flags & FLAG_READY && size >= BASIC_SIZE_LEAST &&
+	       size <= BASIC_SIZE_MOST;
+}
+
+/* A type of types says so, and so does its own type; type's own is itself. */
+static bool is_of_types(struct python_types *types, taddr_t address)
+{
+	uint8_t bytes[TYPE_SIZE];
+
+	if (!read_type(types, address, bytes) ||
+	    !(word_at(bytes, TYPE_FLAGS) & FLAG_OF_TYPES))
+		return false;
+	return word_at(bytes, TYPE_OF) == address ||
+	       (read_type(types, word_at(bytes, TYPE_OF), bytes) &&
+		word_at(bytes, TYPE_FLAGS) & FLAG_OF_TYPES);
+}
+
+static struct type_entry *entry_of(struct python_types *types, taddr_t address)
+{
+	struct type_entry *entry;
+
+	HASH_FIND(hh, types->known, &address, sizeof(address), entry);
+	if (entry || HASH_COUNT(types->known) >= TYPES_MAX)
+		return entry;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->address = address;
+	HASH_ADD(hh, types->known, address, sizeof(address), entry);
+	return entry;
+}
+
+static char *read_name(struct python_types *types, taddr_t address)
+{
+	char name[NAME_MOST];
+
+	if (memory_read_string(types->memory, address, name, sizeof(name)) <= 0)
+		return NULL;
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			return NULL;
+	return xstrdup(name);
+}
+
+/* Objects of few types follow each other, but other words are of all kinds: only
+   what is a type, or is the type of something, is kept. */
+static struct type_entry *find_type(struct python_types *types, taddr_t address)
+{
+	struct type_entry *entry, *of;
+	uint8_t bytes[TYPE_SIZE];
+	taddr_t above;
+	char *name;
+
+	HASH_FIND(hh, types->known, &address, sizeof(address), entry);
+	if (entry && entry->name)
+		return entry;
+	if (!read_type(types, address, bytes))
+		return NULL;
+	above = word_at(bytes, TYPE_OF);
+	HASH_FIND(hh, types->known, &above, sizeof(above), of);
+	if (!of) {
+		if (!is_of_types(types, above))
+			return NULL;
+		of = entry_of(types, above);
+		if (of)
+			of->of_types = true;
+	}
+	if (!of || !of->of_types)
+		return NULL;
+	name = read_name(types, word_at(bytes, TYPE_NAME));
+	entry = name ? entry_of(types, address) : NULL;
+	if (!entry) {
+		free(name);
+		return NULL;
+	}
+	entry->name = name;
+	return entry;
+}
+
+/* ---- objects ---- */
+
+/* Nothing, what the collector of rings needs, and a dictionary besides. */
+static const size_t in_front[] = { 0, 16, 32 };
+
+bool python_types_count(struct python_types *types, const void *head,
+			size_t size, uint64_t bytes)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(in_front); i++) {
+		struct type_entry *entry;
+		uint64_t references;
+
+		if (in_front[i] + 16 > size)
+			break;
+		/* Immortal ones have all bits of half a word. */
+		references = word_at(head, in_front[i]);
+		if (!references || references > UINT32_MAX)
+			continue;
+		entry = find_type(types, word_at(head, in_front[i] + TYPE_OF));
+		if (!entry)
+			continue;
+		entry->counted.objects++;
+		entry->counted.bytes += bytes;
+		return true;
+	}
+	return false;
+}
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct python_type *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+struct python_type *python_types_list(const struct python_types *types,
+				      size_t *count_ret)
+{
+	struct python_type *list =
+		xcalloc(HASH_COUNT(types->known) + 1, sizeof(*list));
+	struct type_entry *entry, *next;
+	size_t count = 0;
+
+	HASH_ITER(hh, types->known, entry, next) {
+		if (!entry->name || !entry->counted.objects)
+			continue;
+		list[count] = entry->counted;
+		list[count++].name = entry->name;
+	}
+	qsort(list, count, sizeof(*list), compare_types);
+	*count_ret = count;
+	return list;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PYTHON_TYPES_H
+#define CALLTRAP_PYTHON_TYPES_H
+
+#include "base/memory.h"
+#include "memory/mappings.h"
+
+/*
+ * Which addresses are types of CPython's objects: they are objects themselves,
+ * whose type is a type of types (64 bits; the same from 3.7 to 3.13).
+ */
+struct python_types;
+
+/* One that objects were found of. */
+struct python_type {
+	const char *name;
+	uint64_t objects, bytes;
+};
+
+struct python_types *python_types_new(struct memory *memory,
+				      const struct mappings *mappings);
+void python_types_free(struct python_types *types);
+
+/* The most that an object has in front, and its own first words. */
+#define PYTHON_HEAD_SIZE 48
+
+/* Whether memory that begins so, as it was acquired, holds an object; then it
+   is counted with its type. */
+bool python_types_count(struct python_types *types, const void *head,
+			size_t size, uint64_t bytes);
+
+/* Those that were counted, the largest first; to be freed. Names are types'. */
+struct python_type *python_types_list(const struct python_types *types,
+				      size_t *count_ret);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/usage/python_text.h"
+
+#include <string.h>
+
+#include "report/format/amounts.h"
+#include "report/format/json_writer.h"
+#include "report/format/names.h"
+
+struct python_line {
+	const char *text, *key, *unit;
+	const struct python_sum *sum;
+};
+
+#define LINES 5
+
+static void list_lines(const struct python_heap *heap,
+		       struct python_line ret[LINES])
+{
+	const struct python_line lines[LINES] = {
+		{ "objects: ", "objects", "object", &heap->objects },
+		{ "what these keep apart, and others: ", "others", "piece",
+		  &heap->others },
+		{ "free, beside pieces in use: ", "free", "piece",
+		  &heap->free },
+		{ "free, whole pools: ", "empty", "pool", &heap->empty },
+		{ "pools that weren't understood: ", "broken", "pool",
+		  &heap->broken },
+	};
+
+	memcpy(ret, lines, sizeof(lines));
+}
+
+void python_text(const struct python_heap *heap, unsigned top,
+		 struct strbuf *out)
+{
+	struct python_line lines[LINES];
+	size_t rows = heap->type_count;
+
+	list_lines(heap, lines);
+	strbuf_puts(out, "---- OBJECTS OF PYTHON\n");
+	for (size_t i = 0; i < LINES; i++) {
+		strbuf_puts(out, lines[i].text);
+		amounts_add_count(out, lines[i].sum->bytes, "byte");
+		strbuf_puts(out, " in ");
+		amounts_add_count(out, lines[i].sum->count, lines[i].unit);
+		strbuf_putc(out, '\n');
+	}
+	strbuf_puts(out, "             bytes       objects  of type\n");
+	if (top && rows > top)
+		rows = top;
+	for (size_t i = 0; i < rows; i++) {
+		amounts_add_column(out, heap->types[i].bytes, 18);
+		amounts_add_column(out, heap->types[i].objects, 14);
+		strbuf_puts(out, "  ");
+		names_escape(out, heap->types[i].name);
+		strbuf_putc(out, '\n');
+	}
+	if (rows == heap->type_count)
+		return;
+	amounts_add_count(out, heap->type_count - rows, "more row");
+	strbuf_puts(out, " (--top)\n");
+}
+
+json_t *python_json(const struct python_heap *heap)
+{
+	json_t *object = json_object(), *types = json_array();
+	struct python_line lines[LINES];
+
+	list_lines(heap, lines);
+	for (size_t i = 0; i < LINES; i++) {
+		json_t *sum = json_object();
+
+		json_set_number(sum, "count", lines[i].sum->count);
+		json_set_number(sum, "bytes", lines[i].sum->bytes);
+		json_object_set_new(object, lines[i].key, sum);
+	}
+	for (size_t i = 0; i < heap->type_count; i++) {
+		json_t *type = json_object();
+		const char *name = heap->types[i].name;
+
+		json_object_set_new(type, "name",
+				    json_text(name, strlen(name)));
+		json_set_number(type, "objects", heap->types[i].objects);
+		json_set_number(type, "bytes", heap->types[i].bytes);
+		json_array_append_new(types, type);
+	}
+	json_object_set_new(object, "types", types);
+	return object;
+}
