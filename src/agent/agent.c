@@ -156,7 +156,7 @@ static bool has_safe_stack(struct agent *agent, const struct task *task)
 	const taddr_t sp = agent->space->arch->sp(&task->regs);
 
 	agent->hits++;
-	if (agent->hits & (agent->hits - 1))
+	if (agent->hits < agent->least_hits || agent->hits & (agent->hits - 1))
 		return false;
 	if (procfs_find_mapping(task->tid, sp, mapping) &&
 	    is_safe(mapping, sp, task->regs.user.fs_base))
@@ -696,6 +696,11 @@ void agent_live(struct agent *agent)
 {
 	if (agent->state == AGENT_INSIDE && agent->open)
 		shared_live(&agent->shared);
+}
+
+void agent_leave_copy(const struct agent *agent, struct space *copy)
+{
+	slots_restore_copy(agent, copy);
 }
 
 void agent_leave(struct agent *agent)

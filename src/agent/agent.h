@@ -49,7 +49,8 @@ struct agent {
 	taddr_t place, sp;  /* … and where it left, and will come back */
 	unsigned tries;
 	struct errand errand;
-	uint64_t hits;                /* so often it could have been begun */
+	uint64_t hits;       /* so often it could have been begun … */
+	uint64_t least_hits; /* … which isn't before that */
 	struct agent_descriptor left; /* to be closed */
 	unsigned closings;
 	uint64_t mode;          /* AGENT_COUNTS | … */
@@ -120,6 +121,12 @@ bool agent_beat(struct agent *agent, const struct ticks *ticks);
 
 /* A sign of life, and nothing else. */
 void agent_live(struct agent *agent);
+
+/*
+ * A forked child has a copy of the memory, in which the gate is closed: there
+ * nothing leads to the agent until it gets in by itself.
+ */
+void agent_leave_copy(const struct agent *agent, struct space *copy);
 
 /*
  * Slots lead where they led before, and the gate is closed. Code and gate stay

@@ -42,8 +42,14 @@ static void remember(struct agent *agent, const struct agent_slot *slot)
  */
 static bool is_for_calls(const struct import *import)
 {
-	return import->kind == IMPORT_JUMP_SLOT ||
-	       (import->kind == IMPORT_GLOB_DAT && import->stub);
+	return import->kind == IMPORT_JUMP_SLOT || import->stub;
+}
+
+/* What an IFUNC's slot in its own library leads to, only the slot itself knows. */
+static bool may_lead_to(const struct import *import, const char *name)
+{
+	return !name || import->kind == IMPORT_IRELATIVE ||
+	       !strcmp(import->name, name);
 }
 
 typedef bool slot_visitor(void *context, taddr_t address);
@@ -59,7 +65,7 @@ static size_t visit_slots(const struct module *module, const char *name,
 		const taddr_t address = module->bias + imports[i].slot;
 
 		if (is_for_calls(&imports[i]) && address % 8 == 0 &&
-		    (!name || !strcmp(imports[i].name, name)))
+		    may_lead_to(&imports[i], name))
 			done += visit(context, address);
 	}
 	return done;
@@ -110,6 +116,15 @@ void slots_restore(struct agent *agent)
 		(void)replace(agent->space, slot->address, slot->hook,
 			      slot->original);
 	}
+}
+
+void slots_restore_copy(const struct agent *agent, struct space *copy)
+{
+	size_t i;
+
+	for (i = 0; i < agent->slot_count; i++)
+		(void)replace(copy, agent->slots[i].address,
+			      agent->slots[i].hook, agent->slots[i].original);
 }
 
 struct repair {

@@ -20,6 +20,9 @@ size_t slots_hook(struct agent *agent, const char *name,
 /* All that still hold the hook get their original. */
 void slots_restore(struct agent *agent);
 
+/* The same in a copy of the memory, that of a forked child. */
+void slots_restore_copy(const struct agent *agent, struct space *copy);
+
 /* The same, of all slots of a space that hold a hook that nobody knows of. */
 size_t slots_repair(struct space *space, taddr_t hook, taddr_t original);
 

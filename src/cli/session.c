@@ -84,23 +84,18 @@ static bool keeps_acts(const struct options *options)
 	return options->verb == VERB_HEAP || options->verb == VERB_RECORD;
 }
 
-/*
- * Why the agent is not asked for calls; NULL: it is. Children would go on with
- * slots that lead to it, and be silent.
- */
+/* Why the agent is not asked for calls; NULL: it is. */
 static const char *no_agent(const struct options *options,
 			    const struct prober_config *config)
 {
 	if (options->engine != ENGINE_AGENT)
 		return "--engine=trap";
-	if (options->follow)
-		return "-f";
 	if (options->time_releases)
 		return "--time-releases";
 	if (config->stack_depth > AGENT_ENGINE_DEPTH)
 		return keeps_acts(options) ? "--depth" : "-w";
 	if (keeps_acts(options))
-		return NULL;
+		return options->follow ? "-f" : NULL;
 	if (options->verb != VERB_TRACE)
 		return "not heap";
 	if (options->log.dialect != &dialect_own)
@@ -132,6 +127,7 @@ static void open_agent(struct session *session, struct prober_config *config)
 	session->agent = agent_engine_new(&(struct agent_engine_config){
 		.counts = sinks_take_counts(config->sinks),
 		.durations = options->log.durations,
+		.follows = options->follow,
 		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),

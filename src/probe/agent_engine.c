@@ -28,6 +28,12 @@
 /* Modes in which threads have rings. */
 #define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
 
+/*
+ * With -f: processes that end soon are not worth the way in, which takes some
+ * ten stops' time. A power of two.
+ */
+#define LEAST_HITS 32
+
 /* Slots that the dynamic linker fills in when they are first called through. */
 #define LOOK_EVERY (NS_PER_SECOND / 4)
 
@@ -67,6 +73,7 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	/* One more than is shown, to know whether there are more. */
 	own->agent.capture_bytes = engine->string_bytes + 1;
 	own->agent.depth = engine->depth;
+	own->agent.least_hits = engine->follows ? LEAST_HITS : 0;
 	own->next = engine->spaces;
 	engine->spaces = own;
 	return own;
@@ -598,6 +605,15 @@ static void read_rest(struct agent_space *space)
 	shared_give_up(&space->agent.shared);
 }
 
+static void forked(struct engine *base, struct probe_space *parent,
+		   struct probe_space *child)
+{
+	const struct agent_space *own = find_space(engine_of(base), parent);
+
+	if (own)
+		agent_leave_copy(&own->agent, child->space);
+}
+
 static void leave(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = engine_of(base);
@@ -672,6 +688,7 @@ static const struct engine_ops engine_ops = {
 	.forget_range = forget_range,
 	.leave = leave,
 	.end = end,
+	.forked = forked,
 	.catch_up = catch_up,
 };
 
@@ -734,6 +751,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->watch.engine = &engine->engine;
 	engine->string_bytes = config->string_bytes;
 	engine->depth = config->depth;
+	engine->follows = config->follows;
 	engine->missed = config->missed;
 	engine->context = config->context;
 	engine->mode = mode_of(config);

@@ -16,6 +16,7 @@ struct agent_engine;
 struct agent_engine_config {
 	bool counts;           /* calls are counted, not recorded … */
 	bool durations;        /* … in which times, too */
+	bool follows;          /* children are traced, too */
 	bool waits;            /* who finds no room for a record waits for it */
 	unsigned string_bytes; /* of texts are shown */
 	/*

@@ -98,6 +98,7 @@ struct agent_engine {
 	struct watched_list watched;
 	struct return_watch watch; /* stands for all returns of watched calls */
 	unsigned depth;            /* of stacks */
+	bool follows;              /* children, too */
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
 	void *context;
 	uint64_t drained; /* when */

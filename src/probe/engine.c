@@ -135,6 +135,15 @@ void engines_end(struct probe_space *space)
 			engine->ops->end(engine, space);
 }
 
+void engines_forked(struct probe_space *parent, struct probe_space *child)
+{
+	struct engine *engine = parent->prober->engines;
+
+	for (; engine; engine = engine->next)
+		if (engine->ops->forked)
+			engine->ops->forked(engine, parent, child);
+}
+
 void engines_prepare(struct probe_space *space)
 {
 	struct engine *engine = space->prober->engines;

@@ -118,6 +118,13 @@ struct engine_ops {
 	void (*end)(struct engine *engine, struct probe_space *space);
 
 	/*
+	 * A child was made that is traced as well, with a copy of the memory;
+	 * it hasn't run yet. NULL: that has nothing that would do harm.
+	 */
+	void (*forked)(struct engine *engine, struct probe_space *parent,
+		       struct probe_space *child);
+
+	/*
 	 * Something that happened then is about to be told by another engine:
 	 * what is known of the time before it is to be told first. NULL: all
 	 * is told at once. tid: a thread that has been stopped since then, so

@@ -238,6 +238,7 @@ void engines_forget_frames(const struct moment *moment, taddr_t limit);
 void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
 void engines_prepare(struct probe_space *space);
+void engines_forked(struct probe_space *parent, struct probe_space *child);
 /* Once for each stop, however many events come of it. */
 void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid);
 

@@ -283,6 +283,13 @@ static void on_signal(struct tracer_client *client, struct task *task,
 		prober_emit(prober_of(client), &event);
 }
 
+/* What engines have put into its parent is taken out by them. */
+static void copy_begin(struct probe_space *parent, struct probe_space *child)
+{
+	engines_forked(parent, child);
+	child->repaired = parent->repaired;
+}
+
 static void on_fork(struct tracer_client *client, struct task *parent,
 		    struct tracee *child)
 {
@@ -295,6 +302,9 @@ static void on_fork(struct tracer_client *client, struct task *parent,
 	};
 
 	prober_emit(prober_of(client), &event);
+	if (child->space != parent->tracee->space)
+		copy_begin(probe_space_of(parent->tracee->space),
+			   probe_space_of(child->space));
 	fork_begin(parent, child);
 }
 

@@ -3,6 +3,7 @@
 """--engine=agent: calls are recorded in the process itself, each once, and
 whatever happens to calltrap, the process goes on."""
 
+import collections
 import contextlib
 import json
 import os
@@ -31,10 +32,17 @@ def start(case, *arguments, program=None):
     return target
 
 
-def attach(case, target, *options):
+def attach_busy(case, target, *options):
     tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
                                  *options, "-p", str(target.pid))
     h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    return tracer
+
+
+def attach(case, target, *options):
+    """The first trap is not the last: calls may come before that."""
+    tracer = attach_busy(case, target, *options)
+    h.settle(target, tracer)
     return tracer
 
 
@@ -138,6 +146,26 @@ def failures(case):
                      result.log_text.splitlines()
                      if line.endswith(("malloc", "free"))])
     h.check_equal(sorted(rows[0]), sorted(rows[1]), "the table's rows")
+
+
+@h.test("-c: what the C library chose for itself, and calls")
+def library_calls_itself(case):
+    program = h.build("itself", case.write("itself.c", """
+        #include <stdlib.h>
+        int main(void)
+        {
+                for (int i = 0; i < 3000; i++)
+                        getenv("PATH");
+                return 7;
+        }"""), "-O1", "-fno-builtin", "-w")
+    result = case.calltrap("--engine=agent", "-c", "-L", "-x",
+                           "strlen@libc.so.6", program)
+    calls = [int(line.split()[3]) for line in result.log_text.splitlines()
+             if line.endswith("strlen")]
+    if not calls or calls[0] < 3000:
+        raise h.Skip("getenv() doesn't call strlen()")
+    own = number(r"; ([\d,]+) calls? in the process", result.err)
+    h.check(own > calls[0] - 100, result.err)
 
 
 def least(cell):
@@ -259,7 +287,7 @@ def nobody_reads(case):
     tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
                                  "--when-full=wait", "-o", path, "-p",
                                  str(target.pid), log=False)
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
     target.say("go\n")
     # Longer than hooks are patient.
     time.sleep(2)
@@ -370,6 +398,26 @@ def stacks_of_threads(case):
                 "no stack: %r" % lines[i:i + 2])
 
 
+@h.test("log: -f: each call of each child, in order")
+def children(case):
+    for options in [], ["-w", "3"]:
+        target = start(case, "1", "700", "fork")
+        tracer = attach(case, target, "-f", "--when-full=wait", *options)
+        log = finish(target, tracer)
+        check_lossless(tracer)
+        calls = collections.defaultdict(list)
+        for pid, argument in re.findall(r"^(\d+) labs@libc[^(]*\((-?\d+)",
+                                        log, re.M):
+            calls[int(pid)].append(-int(argument))
+        h.check_equal(calls.pop(target.pid), list(range(700)) * 20,
+                      "the parent's calls")
+        h.check_equal(len(calls), 20, "children that call")
+        for pid, found in calls.items():
+            h.check_equal(found, list(range(1000)), "calls of %d" % pid)
+        own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+        h.check(own > 20 * 1500, "most by traps: " + tracer.err)
+
+
 @h.test("exec: nothing is left of it")
 def program_runs_another(case):
     target = start(case, "1", "500", "exec")
@@ -439,7 +487,7 @@ def come_and_go(case):
     target.say("go\n")
     sizes = set()
     for _ in range(ROUNDS):
-        tracer = attach(case, target, "-c")
+        tracer = attach_busy(case, target, "-c")
         wait_for_slots(target, program)
         time.sleep(random.uniform(0, 0.05))
         os.kill(tracer.popen.pid, signal.SIGINT)
@@ -470,14 +518,14 @@ def killed(case):
         # Few calls come by traps, of which a process may die.
         target = start(case, "2", "0", "slots")
         target.say("go\n")
-        tracer = attach(case, target, "-c")
+        tracer = attach_busy(case, target, "-c")
         wait_for_slots(target, program)
         time.sleep(random.uniform(0, 0.1))
         os.killpg(tracer.popen.pid, signal.SIGKILL)
         tracer.wait()
         h.wait_until(lambda: gate_is_closed(target.pid), "the gate")
         h.check(not restored(target, program), "nobody restores slots yet")
-        again = attach(case, target, "-c")
+        again = attach_busy(case, target, "-c")
         h.wait_until(lambda: not gate_is_closed(target.pid), "the next one")
         time.sleep(0.05)
         os.kill(again.popen.pid, signal.SIGINT)
@@ -583,7 +631,7 @@ def heap_is_the_same_attached(case):
         h.wait_until(lambda: "ready" in target.out, "the target")
         tracer = case.start([h.CALLTRAP, "heap", "--engine=" + engine,
                              "--json", path, "-p", str(target.pid)])
-        h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+        h.settle(target, tracer)
         target.say("go\n")
         h.wait_until(lambda: "done" in target.out or
                      target.popen.poll() is not None, "the calls")

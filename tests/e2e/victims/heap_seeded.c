@@ -16,6 +16,7 @@
 #define CREW   64
 
 static unsigned rounds;
+static pthread_barrier_t all_are_there; /* none gets the stack of one before */
 static void *shared[SHARED];
 
 static unsigned next(unsigned *seed)
@@ -73,6 +74,7 @@ static void *work(void *argument)
 	unsigned seed = (unsigned)(size_t)argument, i;
 	void *own[OWN] = { 0 };
 
+	pthread_barrier_wait(&all_are_there);
 	for (i = 0; i < rounds; i++) {
 		unsigned r = next(&seed), which = r % OWN;
 
@@ -116,7 +118,10 @@ int main(int argc, char **argv)
 	puts("ready");
 	if (argc > 3)
 		wait_for_line();
-	for (i = 0; i < threads && i < CREW; i++)
+	if (threads > CREW)
+		threads = CREW;
+	pthread_barrier_init(&all_are_there, NULL, (unsigned)threads);
+	for (i = 0; i < threads; i++)
 		if (pthread_create(&crew[i], NULL, work, (void *)(i + 1)))
 			return 1;
 	while (i--)
