@@ -88,6 +88,15 @@ static sigset_t block_signals(void)
 	return old;
 }
 
+/* Where nothing is paused, we may be interrupted. */
+static sigset_t keep_signals(void)
+{
+	sigset_t now;
+
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	return now;
+}
+
 static bool wants_json(const struct options *options)
 {
 	return options->export.files[HEAP_FILE_JSON];
@@ -253,9 +262,10 @@ static int report_snapshot(const struct options *options,
 static int show_view(const struct options *options, pid_t pid,
 		     char **message_ret)
 {
-	const sigset_t old = block_signals();
+	const bool freeze = options->freeze != FREEZE_NONE;
+	const sigset_t old = freeze ? block_signals() : keep_signals();
 	struct memory_view view;
-	int err = memory_view_read(pid, options->freeze != FREEZE_NONE, &view,
+	int err = memory_view_read(pid, options->touched, freeze, &view,
 				   message_ret);
 
 	sigprocmask(SIG_SETMASK, &old, NULL);

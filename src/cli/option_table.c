@@ -408,6 +408,9 @@ const struct option_entry option_table[] = {
 	FLAG(0, "owners", owners,
 	     "who alone holds its blocks: variables, their\n"
 	     "members, blocks below blocks, with their shares"),
+	FIELD(0, "touched", "DURATION", apply_duration, touched,
+	      "watch for so long how much is read or written of\n"
+	      "what is resident: 10s, 5m; nothing is stopped"),
 	FIELD(0, "save", "FILE", apply_text, snapshot,
 	      "keep all that is known there, to be asked later:\n"
 	      "calltrap memory FILE; %p makes one per process"),

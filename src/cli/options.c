@@ -284,6 +284,7 @@ static int check_snapshots(const struct command_line *line)
 		{ "--leaks", two && o->leaks },
 		{ "--holders", two && o->holders },
 		{ "--owners", o->owners },
+		{ "--touched", o->touched },
 	};
 
 	if (two && o->command[2])
@@ -303,12 +304,37 @@ static int check_snapshots(const struct command_line *line)
 	return 0;
 }
 
+/* Mappings are all that the kernel tells it of. */
+static int check_touched(const struct options *o)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "--leaks", o->leaks },
+		{ "--holders", o->holders },
+		{ "--owners", o->owners },
+		{ "--save", o->snapshot },
+		{ "--freeze", o->freeze != FREEZE_NONE },
+	};
+
+	for (size_t i = 0; o->touched && i < ARRAY_SIZE(others); i++)
+		if (others[i].given)
+			return complain(-EINVAL,
+					"--touched is of mappings, while "
+					"nothing is stopped; leave %s out",
+					others[i].name);
+	return 0;
+}
+
 static int check_memory(const struct command_line *line)
 {
 	const struct options *o = line->options;
 	int err = o->command ? check_snapshots(line) :
 			       check_processes(line, "memory");
 
+	if (!err)
+		err = check_touched(o);
 	return err ? err : check_drawn(o);
 }
 

@@ -94,6 +94,7 @@ struct options {
 	bool doctor_json;                  /* doctor: --json */
 	const char *holders;               /* --holders */
 	bool owners;                       /* --owners */
+	uint64_t touched;                  /* --touched; 0 = not given */
 	const char *snapshot;              /* --save */
 	struct heap_report_options report; /* heap: what is printed */
 	struct heap_export_options export; /* … and written to files */

@@ -63,6 +63,24 @@ void memory_view_sum_up(struct memory_view *view)
 	}
 }
 
+void memory_view_sum_touched(const struct memory_view *view,
+			     struct memory_use ret[MAPPING_KINDS + 1])
+{
+	memset(ret, 0, (MAPPING_KINDS + 1) * sizeof(*ret));
+	for (size_t i = 0; i < view->mappings.count; i++) {
+		const struct mapping *mapping = &view->mappings.list[i];
+		const struct touched_part *part =
+			touched_at(&view->touched, mapping->start);
+
+		if (!part || is_apart(mapping))
+			continue;
+		ret[mapping->kind].resident += part->resident;
+		ret[mapping->kind].touched += part->touched;
+		ret[MAPPING_KINDS].resident += part->resident;
+		ret[MAPPING_KINDS].touched += part->touched;
+	}
+}
+
 static void mark_stacks(struct mappings *mappings, const struct freeze *freeze)
 {
 	for (size_t i = 0; i < freeze->count; i++) {
@@ -156,16 +174,22 @@ static int look_frozen(struct memory_view *view, char **message_ret)
 	return err;
 }
 
-int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
-		     char **message_ret)
+int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
+		     struct memory_view *ret, char **message_ret)
 {
-	int err;
+	int err = 0;
 
 	*ret = (struct memory_view){ .pid = pid };
 	*message_ret = NULL;
 	procfs_comm(pid, ret->name);
-	err = freeze ? look_frozen(ret, message_ret) : look_until_sure(ret);
+	/* First, as what we read counts as touched, too. */
+	if (touched)
+		err = touched_watch(pid, touched, &ret->touched);
+	if (!err)
+		err = freeze ? look_frozen(ret, message_ret) :
+			       look_until_sure(ret);
 	if (err) {
+		touched_fini(&ret->touched);
 		if (!*message_ret)
 			*message_ret = attach_explain(pid, err);
 		return err;
@@ -223,5 +247,6 @@ void memory_view_leave_heap(struct memory_view *view)
 void memory_view_fini(struct memory_view *view)
 {
 	heap_shape_fini(&view->shape);
+	touched_fini(&view->touched);
 	forget(view);
 }

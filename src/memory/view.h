@@ -6,6 +6,7 @@
 #include "memory/heap_shape.h"
 #include "memory/mappings.h"
 #include "memory/python.h"
+#include "memory/touched.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/vitals.h"
 
@@ -13,6 +14,11 @@
 struct memory_total {
 	uint64_t mappings;
 	uint64_t virtual_bytes, resident, swapped, proportional, huge;
+};
+
+/* What mappings of a kind had when it was known what is touched of it. */
+struct memory_use {
+	uint64_t resident, touched;
 };
 
 struct memory_view {
@@ -29,19 +35,21 @@ struct memory_view {
 	struct python_heap python; /* has_python */
 	uint64_t map_resident;     /* of glibc's blocks with own mappings */
 	const char *allocator;     /* another one that is there, or NULL */
-	bool frozen;               /* no task ran while it was read … */
-	uint64_t pause_ns;         /* … which took so long */
-	unsigned attempts; /* else: how often it was read, until all made
+	struct touched touched; /* … of its mappings, if that was watched */
+	bool frozen;            /* no task ran while it was read … */
+	uint64_t pause_ns;      /* … which took so long */
+	unsigned attempts;      /* else: how often it was read, until all made
 				    sense */
 };
 
 /*
- * freeze: all tasks are stopped meanwhile; else none is, and what changes
+ * touched: how long it is watched before, or 0. freeze: all tasks are stopped
+ * meanwhile; else none is, and what changes
  * while it is read is read again. When it can't be read message_ret (to be
  * freed) says why.
  */
-int memory_view_read(pid_t pid, bool freeze, struct memory_view *ret,
-		     char **message_ret) MUST_CHECK;
+int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
+		     struct memory_view *ret, char **message_ret) MUST_CHECK;
 
 /*
  * The same of a heap that was read before, when its mappings were as in then:
@@ -55,6 +63,10 @@ int memory_view_around(pid_t pid, const struct glibc *glibc,
 
 /* What was shared is no longer this one's. */
 void memory_view_leave_heap(struct memory_view *view);
+
+/* What was touched, of mappings of each kind, and of all behind these. */
+void memory_view_sum_touched(const struct memory_view *view,
+			     struct memory_use ret[MAPPING_KINDS + 1]);
 
 /* Sums of its mappings. */
 void memory_view_sum_up(struct memory_view *view);

@@ -12,7 +12,7 @@ static int take_view(pid_t pid, struct snapshot *ret, char **message_ret)
 {
 	free(*message_ret);
 	*message_ret = NULL;
-	return memory_view_read(pid, false, &ret->view, message_ret);
+	return memory_view_read(pid, 0, false, &ret->view, message_ret);
 }
 
 static int take_blocks(pid_t pid, struct snapshot *ret, char **message_ret)

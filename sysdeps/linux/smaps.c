@@ -56,6 +56,7 @@ static void take_number(const char *line, struct smaps_row *ret)
 		{ "Pss:", &ret->proportional },
 		{ "Swap:", &ret->swapped },
 		{ "Anonymous:", &ret->anonymous },
+		{ "Referenced:", &ret->referenced },
 		{ "AnonHugePages:", &ret->huge },
 		{ "ShmemPmdMapped:", &ret->huge },
 		{ "FilePmdMapped:", &ret->huge },
@@ -83,6 +84,7 @@ static void take_flags(const char *line, struct smaps_row *ret)
 	line += strlen(name);
 	ret->dont_fork = strstr(line, " dc");
 	ret->wipe_on_fork = strstr(line, " wf");
+	ret->soft_dirty = strstr(line, " sd");
 }
 
 /* A line of a mapping begins with its address, all others with a name. */

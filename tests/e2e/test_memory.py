@@ -176,6 +176,29 @@ def _(case):
     check_mappings(found, target.pid)
 
 
+@h.test("what was read or written meanwhile, of what is resident", users=True)
+def _(case):
+    target = case.start([h.build("memory_touched", "memory_touched.c", "-O1")])
+    h.wait_until(lambda: "ready" in target.out, "its pages")
+    seen = []
+
+    def has_read_all():
+        """It may not have had a processor at all meanwhile."""
+        found, report = look(case, target, "--touched", "300ms")
+        h.check("---- TOUCHED in 300 ms" in report, "report: " + report)
+        h.check_equal(found["touched"]["resident"], found["all"]["resident"],
+                      "resident")
+        seen.append(found["touched"]["kinds"]["other anonymous"])
+        return seen[-1]["touched"] >= 4 << 20
+
+    h.wait_until(has_read_all, "what it reads")
+    for kind in seen:
+        h.check(kind["resident"] >= 20 << 20, "resident: %r" % kind)
+        h.check(kind["touched"] < 8 << 20, "of what it left alone: %r" % kind)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 PYTHON = """
 import gc, sys
 class Session:

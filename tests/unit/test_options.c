@@ -420,6 +420,9 @@ static const struct {
 				 "WHOSE or --owners is missing" },
 	{ "memory f --folded x", "--folded: is of who holds blocks; --holders "
 				 "WHOSE or --owners is missing" },
+	{ "memory -p 1 --touched 1s --leaks",
+	  "--touched is of mappings, while nothing is stopped; leave --leaks "
+	  "out" },
 	{ "memory f --owners", "memory 'f': is a file, and no process is "
 			       "looked at; leave --owners out" },
 	{ "memory f g h", "memory: one file, or two that are compared; see "

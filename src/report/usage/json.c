@@ -138,6 +138,27 @@ static json_t *heap_object(const struct memory_view *view)
 	return object;
 }
 
+static json_t *touched_object(const struct memory_view *view)
+{
+	json_t *object = json_object(), *kinds = json_object();
+	struct memory_use uses[MAPPING_KINDS + 1];
+
+	memory_view_sum_touched(view, uses);
+	json_set_number(object, "wait_ns", view->touched.wait_ns);
+	json_object_set_new(object, "sure", json_boolean(view->touched.sure));
+	json_set_number(object, "resident", uses[MAPPING_KINDS].resident);
+	json_set_number(object, "touched", uses[MAPPING_KINDS].touched);
+	for (unsigned i = 0; i < MAPPING_KINDS; i++) {
+		json_t *use = json_object();
+
+		json_set_number(use, "resident", uses[i].resident);
+		json_set_number(use, "touched", uses[i].touched);
+		json_object_set_new(kinds, mapping_kind_name(i), use);
+	}
+	json_object_set_new(object, "kinds", kinds);
+	return object;
+}
+
 json_t *memory_json(const struct memory_view *view)
 {
 	json_t *root = json_object();
@@ -156,6 +177,8 @@ json_t *memory_json(const struct memory_view *view)
 		json_set_text(root, "other_allocator", view->allocator);
 	if (view->has_glibc)
 		json_object_set_new(root, "heap", heap_object(view));
+	if (view->touched.wait_ns)
+		json_object_set_new(root, "touched", touched_object(view));
 	if (view->has_python)
 		json_object_set_new(root, "python", python_json(&view->python));
 	return root;

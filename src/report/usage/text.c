@@ -88,6 +88,41 @@ static void add_mappings(const struct memory_view *view, struct strbuf *out)
 	add_remainder(view, out);
 }
 
+/* ---- what is in use ---- */
+
+static void add_use(const char *name, const struct memory_use *use,
+		    struct strbuf *out)
+{
+	const size_t start = out->length;
+
+	strbuf_puts(out, name);
+	strbuf_pad(out, start + NAME_WIDTH);
+	amounts_add_column(out, use->resident, 20);
+	amounts_add_column(out, use->touched, 20);
+	add_share(out, use->touched, use->resident);
+	strbuf_putc(out, '\n');
+}
+
+static void add_touched(const struct memory_view *view, struct strbuf *out)
+{
+	struct memory_use uses[MAPPING_KINDS + 1];
+
+	if (!view->touched.wait_ns)
+		return;
+	memory_view_sum_touched(view, uses);
+	strbuf_puts(out, "---- TOUCHED in ");
+	amounts_add_duration(out, view->touched.wait_ns);
+	if (!view->touched.sure)
+		strbuf_puts(out, ", at least");
+	strbuf_putc(out, '\n');
+	strbuf_pad(out, out->length + NAME_WIDTH);
+	strbuf_puts(out, "            resident     read or written  share\n");
+	for (unsigned i = 0; i < MAPPING_KINDS; i++)
+		if (uses[i].resident)
+			add_use(mapping_kind_name(i), &uses[i], out);
+	add_use("all", &uses[MAPPING_KINDS], out);
+}
+
 /* ---- the heap ---- */
 
 struct block_sums {
@@ -285,6 +320,7 @@ void memory_text(const struct memory_view *view, unsigned top,
 {
 	add_head(view, out);
 	add_mappings(view, out);
+	add_touched(view, out);
 	add_heap(view, top, out);
 	if (view->has_python)
 		python_text(&view->python, top, out);
