@@ -68,6 +68,16 @@ def _(case):
     h.check_equal((found["reach"]["blocks"], found["reach"]["lost_blocks"],
                    found["reach"]["lost_bytes"]),
                   (123, 43, 40 * 120 + 3 * 333), "in all")
+    short = "\n".join(report.sections["IN SHORT"])
+    for wanted in (r"^leak: likely: 5,799 bytes in 43 blocks at 2 sites"
+                   r"(; grows by \S+ bytes a second)?$",
+                   r"^    4,800 bytes in 40 blocks(, (about )?\S+ bytes a "
+                   r"second)?, since (before it was watched|[0-9:]{8}): calloc "
+                   r"by lose \(stack \d+\)$",
+                   r"^not seen: what was acquired before \(RSS \S+ .iB\)$",
+                   r"^next: calltrap heap --source -p %d shows the lines of "
+                   "code$" % target.pid):
+        h.check_match("(?m)" + wanted, short, "in short")
     for name in ("lose", "lose_for_good"):
         site = site_of(found, name)
         h.check_equal(site["verdict"], "LIKELY", "verdict of " + name)

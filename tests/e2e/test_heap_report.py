@@ -841,6 +841,49 @@ def _(case):
     hr.heap(case, "--from", recording).check_status(0)
 
 
+def in_short(report):
+    """{"leak": text, ...}, and the lines of places."""
+    lines = report.sections["IN SHORT"]
+    return (dict(line.split(": ", 1) for line in lines
+                 if not line.startswith(" ")),
+            [line.strip() for line in lines if line.startswith(" ")])
+
+
+@h.test("in short: what leaks and where, how sure, what wasn't seen, what next")
+def _(case):
+    program = h.build("exits", case.write("exits.c", EXITS),
+                      directory=case.dir)
+    report = hr.heap(case, program).report
+    said, places = in_short(report)
+    row = report.rows[0]
+    likely = next(line for line in report.sections["LEAK SUMMARY"]
+                  if line.startswith("likely: "))
+    h.check_equal(list(report.sections)[:3],
+                  ["HEAD", "IN SHORT", "HEAP SUMMARY"], "where it stands")
+    h.check_equal(list(said), ["leak", "limit", "sure", "not seen", "next"],
+                  "what is told")
+    h.check_equal(said["leak"].split("; grows")[0], likely, "leak")
+    h.check_equal(len(places), 1, "places: %r" % places)
+    h.check_match(r"^%s bytes in %s blocks, .*since \d\d:\d\d:\d\d: %s "
+                  r"\(stack \d+\)$" % (format(row.bytes, ","),
+                                       format(row.blocks, ","), row.what),
+                  places[0], "the place")
+    reason = row.lines[0].split(": ", 1)[1]
+    h.check_equal(said["sure"], reason + "; a cache that fills looks the same",
+                  "how sure")
+    h.check_equal((said["not seen"], said["next"]),
+                  ("nothing is missing",
+                   "the same with --source shows the lines of code"),
+                  "not seen, next")
+    said, places = in_short(hr.heap(case, program, "frees").report)
+    h.check_equal((said["leak"], places, said["next"]),
+                  ("none is seen", [], "watch longer: the same with --for 10m"),
+                  "nothing leaks")
+    for option in "--by=size", "--by=thread":
+        report = hr.heap(case, option, program).report
+        h.check("IN SHORT" not in report.sections, "no verdicts " + option)
+
+
 @h.test("what grows may be a cache, and Python keeps its own objects")
 def _(case):
     result = hr.heap(case, things())

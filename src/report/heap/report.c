@@ -63,6 +63,8 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	const bool has_blocks = heap_report_has_blocks(text->config->options);
 	int err = heap_text_head(text);
 
+	if (!err && has_blocks && heap_rows_have_levels(text->config->options))
+		err = heap_text_short(text, rows);
 	if (!err && has_blocks)
 		err = heap_text_summary(text, rows);
 	if (!err)

@@ -53,6 +53,13 @@ struct heap_rows {
 	struct survey *survey;
 };
 
+/* Rows of blocks, not of sites, have no verdicts. */
+static inline bool
+heap_rows_have_levels(const struct heap_report_options *options)
+{
+	return options->by != HEAP_BY_THREAD && options->by != HEAP_BY_SIZE;
+}
+
 /* Sorted: what leaks first, then as the options say. */
 struct heap_rows heap_rows_of(const struct heap_report_config *config,
 			      const struct heap *heap, uint64_t now) MUST_CHECK;

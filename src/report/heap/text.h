@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_HEAP_TEXT_H
 #define CALLTRAP_HEAP_TEXT_H
 
+#include "heap/forecast.h"
 #include "report/heap/rows.h"
 #include "report/memory/text.h"
 
@@ -12,6 +13,10 @@
 
 /* Which process, how long, how often. */
 int heap_text_head(const struct heap_text *text) MUST_CHECK;
+
+/* What somebody has to know first. */
+int heap_text_short(const struct heap_text *text,
+		    const struct heap_rows *rows) MUST_CHECK;
 
 /* Each family's totals, and what is wrong. */
 int heap_text_summary(const struct heap_text *text,
@@ -25,8 +30,18 @@ int heap_text_leaks(const struct heap_text *text,
 int heap_text_notes(const struct heap_text *text,
 		    const struct heap_rows *rows) MUST_CHECK;
 
+/* Python acquires by its own library, or is one program with it. */
+bool heap_text_has_python(const struct heap_text *text);
+
 /* What the kernel says of the process, and where that leads. */
 int heap_text_process(const struct heap_text *text) MUST_CHECK;
+
+/* How what a family holds grows; NULL: the process's RSS. */
+struct rise heap_text_rise(const struct heap_text *text,
+			   const struct family *family);
+
+/* What the process may still grow by, and what ends there. */
+uint64_t heap_text_room(const struct vitals *now, const char **what_ret);
 
 int heap_text_rows(const struct heap_text *text,
 		   const struct heap_rows *rows) MUST_CHECK;
@@ -56,6 +71,12 @@ void heap_text_function(const struct heap_text *text,
  * heap_caller()).
  */
 void heap_text_site(const struct heap_text *text, const struct site *site);
+
+/* … or what a row is called. */
+void heap_text_what(const struct heap_text *text, const struct heap_row *row);
+
+/* "80 bytes in 20 blocks at 1 site", and what of it is leaked. */
+void heap_text_sum(const struct heap_text *text, const struct heap_sum *sum);
 
 /* Sizes of blocks in powers of two; nothing if there are none. */
 int heap_text_sizes(const struct heap_text *text,

@@ -17,11 +17,10 @@ static void add_leaked(const struct heap_text *text, const struct heap_sum *sum)
 	strbuf_puts(out, " leaked");
 }
 
-static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
+void heap_text_sum(const struct heap_text *text, const struct heap_sum *sum)
 {
 	struct strbuf *out = heap_text_out(text);
 
-	strbuf_puts(out, ": ");
 	amounts_add_held(out, sum->bytes, sum->blocks);
 	strbuf_puts(out, " at ");
 	amounts_add_count(out, sum->sites, "site");
@@ -32,6 +31,12 @@ static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
 		amounts_add_count(out, sum->other_sites, "site");
 	}
 	add_leaked(text, sum);
+}
+
+static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
+{
+	strbuf_puts(heap_text_out(text), ": ");
+	heap_text_sum(text, sum);
 	return heap_text_end_line(text);
 }
 
@@ -139,8 +144,7 @@ static int add_reach(const struct heap_text *text)
 
 int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 {
-	enum heap_by by = text->config->options->by;
-	bool has_levels = by != HEAP_BY_THREAD && by != HEAP_BY_SIZE;
+	bool has_levels = heap_rows_have_levels(text->config->options);
 	int err = 0;
 
 	if (has_levels || rows->suppressed) {

@@ -12,8 +12,7 @@ static int add_note(const struct heap_text *text, const char *note)
 	return heap_text_end_line(text);
 }
 
-/* Python acquires by its own library, or is one program with it. */
-static bool has_python(const struct heap_text *text)
+bool heap_text_has_python(const struct heap_text *text)
 {
 	const struct heap *heap = text->process->heap;
 	const char *program = text->process->program;
@@ -37,7 +36,7 @@ int heap_text_notes(const struct heap_text *text, const struct heap_rows *rows)
 		err = add_note(text, "likely is what grows and isn't given "
 				     "back: a leak, or a cache or database "
 				     "that fills");
-	if (!err && has_python(text))
+	if (!err && heap_text_has_python(text))
 		err = add_note(text, "Python's objects of up to 512 bytes "
 				     "lie in arenas, and are not among the "
 				     "blocks, unless it was started with "

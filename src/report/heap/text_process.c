@@ -150,8 +150,7 @@ static int add_cgroup(const struct heap_text *text)
 
 /* ---- where it leads ---- */
 
-/* What the process may still grow by, and what ends there. */
-static uint64_t room_of(const struct vitals *now, const char **what_ret)
+uint64_t heap_text_room(const struct vitals *now, const char **what_ret)
 {
 	if (now->limit_bytes) {
 		*what_ret = "the cgroup's limit";
@@ -213,7 +212,8 @@ static int add_trend(const struct heap_text *text, const char *name,
 	strbuf_printf(out, "%s grows by ", name);
 	amounts_add_number(out, rise->trend.slope);
 	strbuf_puts(out, " bytes a second");
-	forecast = forecast_of(rise, room_of(&text->process->vitals, &what));
+	forecast = forecast_of(rise,
+			       heap_text_room(&text->process->vitals, &what));
 	if (forecast.certain) {
 		strbuf_printf(out, ": %s ", what);
 		forecast_print(&forecast, out);
@@ -223,12 +223,26 @@ static int add_trend(const struct heap_text *text, const char *name,
 	return heap_text_end_line(text);
 }
 
-static int add_trends(const struct heap_text *text)
+struct rise heap_text_rise(const struct heap_text *text,
+			   const struct family *family)
 {
 	const struct watched *process = text->process;
-	const struct families *families = text->config->families;
 	uint64_t watched = text->now - process->start;
-	struct rise rise = rise_of(&process->resident, watched);
+	struct rise rise;
+
+	if (!family)
+		return rise_of(&process->resident, watched);
+	rise = rise_of(heap_total_history(process->heap, family), watched);
+	if (text->rows)
+		rise_without_replaced(&rise, process->heap, family,
+				      text->rows->survey);
+	return rise;
+}
+
+static int add_trends(const struct heap_text *text)
+{
+	const struct families *families = text->config->families;
+	struct rise rise = heap_text_rise(text, NULL);
 	int err = add_trend(text, "RSS", &rise, NULL);
 
 	for (size_t i = 0; !err && i < families_count(families); i++) {
@@ -236,11 +250,7 @@ static int add_trends(const struct heap_text *text)
 
 		if (!family->has_size)
 			continue;
-		rise = rise_of(heap_total_history(process->heap, family),
-			       watched);
-		if (text->rows)
-			rise_without_replaced(&rise, process->heap, family,
-					      text->rows->survey);
+		rise = heap_text_rise(text, family);
 		err = add_trend(text, family->name, &rise, family);
 	}
 	return err;

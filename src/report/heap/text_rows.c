@@ -56,7 +56,7 @@ static void add_rate_column(const struct heap_text *text,
 }
 
 /* What was called, and by whom. */
-static void add_what(const struct heap_text *text, const struct heap_row *row)
+void heap_text_what(const struct heap_text *text, const struct heap_row *row)
 {
 	if (!row->site)
 		names_escape(heap_text_out(text), row->name);
@@ -84,7 +84,7 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 	strbuf_printf(out, "  %-8s  ",
 		      row->is_of_sites ? verdict_name(row->verdict.level) :
 					 "-");
-	add_what(text, row);
+	heap_text_what(text, row);
 	return heap_text_end_line(text);
 }
 
