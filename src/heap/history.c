@@ -59,6 +59,9 @@ static void advance(struct history *history, uint64_t since)
 	struct history_state last = history->last;
 	struct history_point same = { last.blocks, last.bytes };
 
+	/* Nearly always: it is the last interval's, and needs no division. */
+	if (since < history->count * history->interval)
+		return;
 	while (since / history->interval >= HISTORY_POINTS) {
 		halve(history->points, &history->count);
 		history->interval *= 2;

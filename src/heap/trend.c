@@ -2,6 +2,7 @@
 #include "heap/trend.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define PAIRS     (TREND_POINTS * (TREND_POINTS - 1) / 2)
@@ -78,6 +79,16 @@ static double of_rank(double *numbers, size_t count, size_t rank)
 	return numbers[rank];
 }
 
+/* As are those of most sites, of which there are thousands: all is given back,
+   or nothing is added. */
+static bool are_equal(const double *numbers, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (numbers[i] != numbers[0])
+			return false;
+	return true;
+}
+
 struct trend trend_of(const double *numbers, size_t count)
 {
 	struct trend trend = { 0 };
@@ -87,7 +98,7 @@ struct trend trend_of(const double *numbers, size_t count)
 
 	if (count > TREND_POINTS)
 		count = TREND_POINTS;
-	if (count < 3)
+	if (count < 3 || are_equal(numbers, count))
 		return trend;
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = i + 1; j < count; j++) {
