@@ -73,11 +73,23 @@ static void judge(struct heap_verb *verb, const struct watched *process,
 		verb->session->leaks = true;
 }
 
-void heap_verb_report(struct heap_verb *verb, const struct watched *process,
-		      const struct heap_cost *cost, uint64_t now)
+static void output_failed(struct heap_verb *verb, int err)
 {
+	if (!err)
+		return;
+	verb->error = err;
+	verb->session->unwritten = true;
+	complain(0, "%s can't be written any more: %s",
+		 heap_output(verb->session), strerror(-err));
+}
+
+void heap_verb_report(struct heap_verb *verb, const struct watched *process,
+		      const struct heap_cost *cost_before, uint64_t now)
+{
+	struct heap_cost cost = *cost_before;
 	int err;
 
+	cost.report_began = clock_now();
 	progress_clear(verb->progress);
 	/* It forks: nobody shall wait for that at a trap. */
 	if (process->state != WATCHED_RUNNING)
@@ -87,17 +99,13 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 		suppressions_apply(verb->suppressions, &verb->config,
 				   process->heap);
 	judge(verb, process, now);
-	write_files(verb, process, cost, now);
+	write_files(verb, process, &cost, now);
 	doing("making the report of process %d", (int)process->pid);
-	err = verb->error ? 0 :
-			    heap_report_print(verb->report, process, now, cost);
+	err = verb->error ?
+		      0 :
+		      heap_report_print(verb->report, process, now, &cost);
 	working_end();
-	if (!err)
-		return;
-	verb->error = err;
-	verb->session->unwritten = true;
-	complain(0, "%s can't be written any more: %s",
-		 heap_output(verb->session), strerror(-err));
+	output_failed(verb, err);
 }
 
 static void print_report(struct heap_verb *verb, const struct watched *process)
@@ -153,6 +161,22 @@ void heap_verb_ended(void *context, const struct watched *process)
 	print_report(verb, process);
 	if (last)
 		debuginfo_wait_for_fetched(session->debuginfo, NULL);
+}
+
+/* A line has no names that would have to be asked for. */
+static void print_lines(struct heap_verb *verb, uint64_t now)
+{
+	const char *tag = verb->session->options->tag;
+	const struct watched *process;
+
+	progress_clear(verb->progress);
+	watch_sample(verb->watch, now, true);
+	for (process = watch_next(verb->watch, NULL); process && !verb->error;
+	     process = watch_next(verb->watch, process))
+		output_failed(verb,
+			      heap_report_line(verb->report, process,
+					       heap_time(process->heap, now),
+					       tag));
 }
 
 static void print_all(struct heap_verb *verb)
@@ -246,7 +270,10 @@ static void heap_woken(struct session *session)
 
 	heed_signals(verb);
 	if (verb->next_report && now >= verb->next_report) {
-		want_report(verb, now);
+		if (session->options->tag)
+			print_lines(verb, now);
+		else
+			want_report(verb, now);
 		verb->next_report += session->options->every;
 		if (verb->next_report < now)
 			verb->next_report = now + session->options->every;

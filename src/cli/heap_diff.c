@@ -11,7 +11,6 @@
 #include "cli/session.h"
 #include "cli/working.h"
 #include "report/file/whole_file.h"
-#include "report/format/names.h"
 #include "report/heap/diff.h"
 
 static int read_profile(const char *path, struct profile **ret)
@@ -70,25 +69,13 @@ static int write_files(struct heap_diff *diff, const struct options *options)
 	return unwritten ? unwritten : err ? err : paged;
 }
 
-static void print_head(const char *what, const char *path,
-		       const struct profile *profile, struct strbuf *out)
-{
-	strbuf_printf(out, "%s: %s", what, path);
-	if (*profile_comment(profile)) {
-		strbuf_puts(out, " (");
-		names_escape(out, profile_comment(profile));
-		strbuf_putc(out, ')');
-	}
-	strbuf_putc(out, '\n');
-}
-
 static int print(struct heap_diff *diff, const struct options *options,
 		 const struct profile *before, const struct profile *now)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
-	print_head("before", options->command[0], before, &out);
-	print_head("now", options->command[1], now, &out);
+	heap_diff_add_profile("before", options->command[0], before, &out);
+	heap_diff_add_profile("now", options->command[1], now, &out);
 	heap_diff_print(diff, options->report.top, &out);
 	working_end();
 	if (fwrite(out.text, 1, out.length, stdout) != out.length ||
@@ -111,6 +98,30 @@ static int check_told(const struct options *options,
 			path);
 }
 
+static int check_components(const struct options *options,
+			    const struct profile *profile, const char *path)
+{
+	if (options->diff_by != HEAP_DIFF_BY_COMPONENT ||
+	    profile_has_components(profile))
+		return 0;
+	return complain(-EINVAL,
+			"--by component: %s was written without --components",
+			path);
+}
+
+/* Stacks and pictures are of stacks, whatever a row of the table is. */
+static int write_stacks(const struct options *options, struct profile *before,
+			struct profile *now)
+{
+	struct heap_diff *diff = heap_diff_new(before, now,
+					       options->export.value,
+					       HEAP_DIFF_BY_STACK);
+	int err = write_files(diff, options);
+
+	heap_diff_free(diff);
+	return err;
+}
+
 static int compare(const struct options *options, struct profile *before,
 		   struct profile *now)
 {
@@ -118,14 +129,17 @@ static int compare(const struct options *options, struct profile *before,
 	int unwritten, err;
 
 	doing("comparing %s and %s", options->command[0], options->command[1]);
-	diff = heap_diff_new(before, now, options->export.value);
+	diff = heap_diff_new(before, now, options->export.value,
+			     options->diff_by);
 	if (!diff)
 		return complain(-EINVAL,
 				"%s and %s can't be compared: each is "
 				"of a heap, or of one kind of growth, and "
 				"these are not the same",
 				options->command[0], options->command[1]);
-	unwritten = write_files(diff, options);
+	unwritten = diff->by == HEAP_DIFF_BY_STACK ?
+			    write_files(diff, options) :
+			    write_stacks(options, before, now);
 	err = print(diff, options, before, now);
 	heap_diff_free(diff);
 	return err ? err : unwritten;
@@ -142,6 +156,10 @@ int heap_diff_run(const struct options *options)
 		err = check_told(options, before, options->command[0]);
 	if (!err)
 		err = check_told(options, now, options->command[1]);
+	if (!err)
+		err = check_components(options, before, options->command[0]);
+	if (!err)
+		err = check_components(options, now, options->command[1]);
 	if (!err)
 		err = compare(options, before, now);
 	profile_free(before);

@@ -36,6 +36,13 @@ static const char *const by_words[] = {
 	NULL,
 };
 
+static const char *const diff_by_words[] = {
+	[HEAP_DIFF_BY_STACK] = "stack",
+	[HEAP_DIFF_BY_LIBRARY] = "library",
+	[HEAP_DIFF_BY_COMPONENT] = "component",
+	NULL,
+};
+
 static const char *const order_words[] = {
 	[HEAP_ORDER_BYTES] = "bytes",
 	[HEAP_ORDER_BLOCKS] = "blocks",
@@ -279,6 +286,9 @@ const struct option_entry option_table[] = {
 	      "write there; %p in it makes a file per process"),
 	FIELD(0, "every", "DURATION", apply_duration, every,
 	      "print a report each time, too"),
+	FIELD(0, "tag", "TAG", apply_text, tag,
+	      "... a line instead: time, [MEM_DUMP TAG], who\n"
+	      "holds how much"),
 	WORDS(0, "by", "WHAT", apply_by, report.by,
 	      by_words,
 	      "what a row is: stack, function, line, library,\n"
@@ -377,6 +387,8 @@ const struct option_entry option_table[] = {
 	      "inuse-bytes, inuse-blocks, alloc-bytes,\n"
 	      "alloc-blocks, peak-bytes, peak-blocks,\n"
 	      "temporary-blocks"),
+	WORDS(0, "by", "WHAT", apply_word, diff_by, diff_by_words,
+	      "what a row is: stack, library, component"),
 	NUMBER(0, "top", report.top, 0, INT_MAX,
 	       "rows of each kind; default 10, 0 = all"),
 	FIELD(0, "folded", "FILE", apply_text,

@@ -440,6 +440,10 @@ static int check_shown(const struct options *o)
 		return complain(-EINVAL,
 				"--histogram: is of blocks, which "
 				"--growth shows with 'leaks' in its list");
+	if (o->tag && (!o->every || !heap_report_has_blocks(&o->report)))
+		return complain(-EINVAL,
+				"--tag: is for the lines of --every, about "
+				"blocks");
 	return 0;
 }
 

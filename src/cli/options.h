@@ -8,6 +8,7 @@
 
 #include "filter/filter.h"
 #include "filter/predicate.h"
+#include "report/heap/diff.h"
 #include "report/heap/export.h"
 #include "report/log/log.h"
 #include "report/screen/live.h"
@@ -116,6 +117,8 @@ struct options {
 	enum replay_touch touch;     /* --touch */
 	bool pace;                   /* --pace */
 	uint64_t every;             /* --every: a report each time; 0 = never */
+	const char *tag;            /* … a line with that; or NULL */
+	enum heap_diff_by diff_by;  /* heap diff: --by … */
 	enum live_by live_by;       /* top: --by … */
 	enum live_order live_order; /* … and --sort */
 	unsigned depth;             /* --depth: frames kept of a stack */

@@ -105,14 +105,14 @@ static void vitals_numbers(struct vitals *vitals, uint64_t *ret[VITALS])
 }
 
 /* Which came later, and stand behind the others. */
-#define MORE_VITALS 3
+#define MORE_VITALS 5
 
 static void more_vitals(struct vitals *vitals, uint64_t *ret[MORE_VITALS])
 {
 	uint64_t *const all[MORE_VITALS] = {
-		&vitals->anonymous_bytes,
-		&vitals->file_bytes,
-		&vitals->mappings,
+		&vitals->anonymous_bytes, &vitals->file_bytes,
+		&vitals->mappings,        &vitals->age_ns,
+		&vitals->processor_ns,
 	};
 
 	memcpy(ret, all, sizeof(all));
@@ -138,10 +138,10 @@ void sample_note_take(struct cursor *in, struct vitals *ret)
 	vitals_numbers(ret, numbers);
 	take_all(in, numbers, VITALS);
 	ret->cgroup_version = take_varint(in);
-	if (in->bad || in->position == in->size)
-		return;
 	more_vitals(ret, numbers);
-	take_all(in, numbers, MORE_VITALS);
+	for (size_t i = 0;
+	     i < MORE_VITALS && !in->bad && in->position < in->size; i++)
+		*numbers[i] = take_varint(in);
 }
 
 /* ---- the end ---- */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/xalloc.h"
@@ -84,20 +85,50 @@ uint64_t vitals_count_mappings(const char *root, pid_t pid)
 }
 
 /* Fields 10 and 12; behind the name, which may contain anything. */
-static void read_faults(const char *root, pid_t pid, struct vitals *ret)
+/* Since the machine was started. */
+static uint64_t read_uptime(const char *root)
+{
+	FILE *file CLEANUP(file_close_cleanup) =
+		open_file(root, "/proc/uptime");
+	double seconds = 0;
+
+	if (!file || fscanf(file, "%lf", &seconds) != 1 || !(seconds > 0))
+		return 0;
+	return seconds * 1e9;
+}
+
+static uint64_t of_ticks(uint64_t ticks)
+{
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* See proc(5), /proc/pid/stat. */
+static void read_stat(const char *root, pid_t pid, struct vitals *ret)
 {
 	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "stat");
+	uint64_t user = 0, system = 0, start = 0, uptime;
 	char line[1024];
 	const char *behind;
+	int count;
 
 	if (!file || !fgets(line, sizeof(line), file))
 		return;
 	behind = strrchr(line, ')');
-	if (!behind ||
-	    sscanf(behind + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64,
-		   &ret->minor_faults, &ret->major_faults) != 2)
+	if (!behind)
+		return;
+	count = sscanf(behind + 1,
+		       " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64
+		       " %*u %" SCNu64 " %" SCNu64
+		       " %*d %*d %*d %*d %*d %*d %" SCNu64,
+		       &ret->minor_faults, &ret->major_faults, &user, &system,
+		       &start);
+	if (count < 2)
 		ret->minor_faults = ret->major_faults = 0;
+	uptime = count == 5 ? read_uptime(root) : 0;
+	if (uptime <= of_ticks(start))
+		return;
+	ret->age_ns = uptime - of_ticks(start);
+	ret->processor_ns = of_ticks(user + system);
 }
 
 static void read_machine(const char *root, struct vitals *ret)
@@ -322,7 +353,7 @@ int vitals_read(const char *root, pid_t pid, struct vitals *ret)
 	*ret = (struct vitals){ .room_bytes = UINT64_MAX };
 	if (!read_status(root, pid, ret))
 		return -ERR_GONE;
-	read_faults(root, pid, ret);
+	read_stat(root, pid, ret);
 	count_descriptors(root, pid, ret);
 	read_machine(root, ret);
 	read_cgroup(root, pid, ret);

@@ -15,7 +15,10 @@ struct vitals {
 	/* What the resident ones are: 0 and 0, where there is no telling. */
 	uint64_t anonymous_bytes, file_bytes;
 	uint64_t minor_faults, major_faults; /* since its start */
-	uint64_t descriptors;                /* 0: not known */
+	/* For how long it has run, and used a processor: nanoseconds, in steps
+	   of some ten milliseconds. .age_ns 0: neither is known */
+	uint64_t age_ns, processor_ns;
+	uint64_t descriptors; /* 0: not known */
 	uint64_t threads;
 	uint64_t mappings;       /* 0: not known; vitals_count_mappings() */
 	uint64_t machine_bytes;  /* all that there is; 0: not known */

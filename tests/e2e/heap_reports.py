@@ -7,13 +7,14 @@ import signal
 import harness as h
 
 HEAD = re.compile(r"^==== heap of process (\d+)(?: \(to itself \d+\))?(?:, (.*))?$", re.M)
-HELD = r"([\d,]+) bytes? in ([\d,]+) blocks?"
+BYTES = r"([\d,]+) bytes?(?: \([\d.]+ [KMGT]iB\))?"
+HELD = BYTES + r" in ([\d,]+) blocks?"
 SIZED = re.compile(r"^(.+): in use: " + HELD + r"; total: ([\d,]+) allocs?, "
-                   r"([\d,]+) frees?, ([\d,]+) bytes? allocated; peak: "
-                   r"([\d,]+) bytes?")
+                   r"([\d,]+) frees?, " + BYTES + r" allocated; peak: " +
+                   BYTES)
 COUNTED = re.compile(r"^(.+): in use: ([\d,]+); total: ([\d,]+) allocs?, "
                      r"([\d,]+) frees?; peak: ([\d,]+)")
-ODDITY = re.compile(r"^(.+): (.+): ([\d,]+)$")
+ODDITY = re.compile(r"^([^:]+): (.+): ([\d,]+)$")
 LEVEL = re.compile(r"^(likely|possible|no leak|suppressed): " + HELD +
                    r" at ([\d,]+) sites?(?:; ([\d,]+) others? at "
                    r"([\d,]+) sites?)?(?:, of which about " + HELD +

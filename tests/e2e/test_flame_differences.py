@@ -112,8 +112,8 @@ def _(case):
     h.check_equal((graph.named("map").text, graph.named("churn").text,
                    graph.named("leak").text), ("+ map", "- churn", "leak"),
                   "marks")
-    h.check_equal(graph.title, "Heap acquired, differences: old.pb.gz and then "
-                  "new.pb.gz", "title")
+    h.check_equal(graph.title, "Heap Acquired Flame Graph, differences: "
+                  "old.pb.gz and then new.pb.gz", "title")
     header = "".join(graph.tree.getroot().itertext())
     h.check("more, + new; \u25a0 less, - gone; \u25a0 as before" in header,
             "legend")

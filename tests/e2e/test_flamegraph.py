@@ -79,14 +79,14 @@ def _(case):
 @h.test("--value chooses what they weigh, and the title says so")
 def _(case):
     for value, key, number, title, unit in (
-            ("inuse-bytes", "kept", 0, "Heap in use", "bytes"),
-            ("inuse-blocks", "kept", 1, "Heap in use", "blocks"),
-            ("alloc-bytes", "acquired", 0, "Heap acquired", "bytes"),
-            ("alloc-blocks", "acquired", 1, "Heap acquired", "blocks")):
+            ("inuse-bytes", "kept", 0, "Heap in Use", "bytes"),
+            ("inuse-blocks", "kept", 1, "Heap in Use", "blocks"),
+            ("alloc-bytes", "acquired", 0, "Heap Acquired", "bytes"),
+            ("alloc-blocks", "acquired", 1, "Heap Acquired", "blocks")):
         graph, _, numbers = run(case, [program(), "50"], "--value", value)
         h.check_equal(graph.root.weight, numbers[key][number], value)
         h.check_equal(graph.root.unit, unit, "unit of " + value)
-        h.check_match(r"^%s: \S*/flames \(pid \d+\), \d{4}-\d\d-\d\d "
+        h.check_match(r"^%s Flame Graph: \S*/flames \(pid \d+\), \d{4}-\d\d-\d\d "
                       r"\d\d:\d\d:\d\d$" % title, graph.title, "title")
 
 
@@ -118,7 +118,7 @@ def _(case):
     h.check_equal(scripts[0].text.split(), written_script().split(), "script")
     h.check_equal({e.tag.replace(SVG, "") for e in root.iter()},
                   {"svg", "title", "style", "defs", "linearGradient", "stop",
-                   "g", "rect", "text", "script"}, "elements")
+                   "g", "rect", "text", "tspan", "script"}, "elements")
     h.check(not [name for e in root.iter() for name in e.attrib
                  if name.lower().startswith("on") or "href" in name],
             "attributes that do something")
@@ -308,6 +308,36 @@ def _(case):
                          element(box), "! " * box.likely + box.name)
     browser.wait(width_of(graph.root), 1200)
     browser.close()
+
+
+HEADING = "document.querySelector('.heading')"
+FITS = ("(box => box.x >= 0 && box.x + box.width <= innerWidth)"
+        "(%s.getBBox())" % HEADING)
+
+
+@h.test("the title fits into a narrow window, and is whole in a wide one")
+def _(case):
+    graph, _, browser = look(case)
+    browser.wait(HEADING + ".textContent", graph.title)
+    for width in (500, 300):
+        browser.ask("Emulation.setDeviceMetricsOverride", width=width,
+                    height=400, deviceScaleFactor=1, mobile=False)
+        browser.wait(FITS, True)
+        title = browser.value(HEADING + ".textContent")
+        h.check_match(r"^Heap in Use .*:\d\d$", title, "title")
+    h.check("..." in title, "the middle is there in 300 pixels: " + title)
+    browser.ask("Emulation.clearDeviceMetricsOverride")
+    browser.wait(HEADING + ".textContent", graph.title)
+    browser.wait(FITS, True)
+    browser.close()
+
+
+@h.test("the legend names the libraries of most boxes, in their hues")
+def _(case):
+    graph, _, _ = run(case, [program(), "50"])
+    header = "".join(graph.tree.getroot().itertext())
+    h.check("\u25a0 flames \u25a0 libc.so.6" in header or
+            "\u25a0 libc.so.6 \u25a0 flames" in header, "legend: " + header)
 
 
 @h.test("a hostile program's graph does nothing in a browser")

@@ -354,7 +354,8 @@ def _(case):
         h.check(int(found[2].replace(",", "")) > 3000 * 3000 / 2,
                 "most of the growth is seen in its name: " + found[2])
         h.check_match(r"brk by leaks\n +stack \d+ of malloc, (LIKELY|POSSIBLY) "
-                      r"a leak: it holds 9,000,000 bytes in 3,000 blocks$",
+                      r"a leak: it holds 9,000,000 bytes \(8\.6 MiB\) in "
+                      r"3,000 blocks$",
                       text, "the leak")
 
 
@@ -436,9 +437,9 @@ def _(case):
         h.wait_until(lambda: "step done" in target.out, "the step")
         tracer.popen.send_signal(signal.SIGINT)
         h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
-        found = re.findall(r"^RSS: \+([\d,]+) bytes: it grows within what it "
-                           r"has: --growth faults", h.read(tracer.report_path),
-                           re.M)
+        found = re.findall(r"^RSS: \+([\d,]+) bytes \([\d.]+ MiB\): it grows "
+                           r"within what it has: --growth faults",
+                           h.read(tracer.report_path), re.M)
         h.check_equal(bool(found), said, "the advice with " + kinds)
         h.check(not found or int(found[0].replace(",", "")) >= 8 << 20, "RSS")
 

@@ -529,6 +529,44 @@ def rates(text):
     return {kind: rest for kind, *rest in found}
 
 
+@test("heap diff: when each was written, and how fast it acquired")
+def diff_heads(case):
+    watched(case, "old", 1000, 8, {"leak": (800, 80)})
+    watched(case, "new", 2000, 16, {"leak": (32000, 160)})
+    text = diff(case, "old", "new")
+    when = r"\n    1970-01-0[12] \d\d:\d\d:\d\d, watched for "
+    check_match(r"^before: \S*old \(heap of process 7\)" + when + r"8 s, "
+                r"80 allocations \(10 a second\), 800 bytes \(100 a second\)$",
+                text, "before")
+    check_match(r"^now: \S*new \(heap of process 7\)" + when + r"16 s, "
+                r"160 allocations \(10 a second\), 32,000 bytes \(2,000 a "
+                r"second\)$", text, "now")
+
+
+@test("heap diff --by library, --by component")
+def diff_groups(case):
+    program = build("heap_deep-g", "heap_deep.c", "-O1", "-g")
+    case.write("parts", "big: large\nsmall: small\n")
+    case.write("others", "big: large\n")
+    for name, parts in (("old", "parts"), ("new", "others"), ("bare", None)):
+        options = ("--components", case.path(parts)) if parts else ()
+        case.calltrap("heap", "--pprof", case.path(name), *options, program,
+                      log=False).check_status(0)
+    text = diff(case, "old", "new", "--by", "component")
+    check_match(r"^as before: 1 component, 0 bytes, 0 blocks$", text, "big")
+    check_match(r"^---- new\n.*\n +\+6,000 +\+3 +0 +6,000  \(other\)\n"
+                r"---- gone\n.*\n +-6,000 +-3 +6,000 +0  small\n\Z", text,
+                "rows")
+    folded = case.path("folded")
+    text = diff(case, "old", "bare", "--by", "library", "--folded", folded)
+    check_match(r"^as before: 1 library, 0 bytes, 0 blocks$", text, "library")
+    check(";first;second;third;fourth;large" in read(folded), "stacks")
+    result = case.calltrap("heap", "diff", "--by", "component",
+                           case.path("old"), case.path("bare"), log=False)
+    result.check_status(1)
+    check_match(r"bare was written without --components$", result.err, "why")
+
+
 @test("heap diff: watches of their own are compared per second")
 def diff_rates(case):
     watched(case, "old", 1000, 8, {"steady": (8000, 80), "faster": (800, 80),

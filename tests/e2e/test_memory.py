@@ -669,7 +669,7 @@ def _(case):
         h.check_match(r"\w+ \(memory_chain \.(bss|data)\+0x[0-9a-f]+\);"
                       r"40 bytes 40\n$", text, "one chain")
         svg = h.read(picture)
-        h.check(text.split(" ")[0] in svg and "Who holds memory" in svg,
+        h.check(text.split(" ")[0] in svg and "Memory Holders" in svg,
                 "picture")
         seen.append(text)
     h.check_equal(seen[0], seen[1], "of a file")
@@ -733,7 +733,7 @@ def _(case):
     h.check_equal(sum(int(line.rpartition(" ")[2])
                       for line in text.splitlines()),
                   sum(row["bytes"] for row in found["held"]), "its sum")
-    h.check("Who alone holds memory" in h.read(picture), "picture")
+    h.check("Memory Held by One Alone" in h.read(picture), "picture")
     target.say("q")
     h.check_equal(target.wait(), 0, "exit status of the target")
 

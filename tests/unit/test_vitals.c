@@ -17,7 +17,9 @@ static void set_up(void)
 	put("/proc/7/maps", "1000-2000 r-xp 0 00:00 0 /a\n3000-4000 rw-p 0 "
 			    "00:00 0 [heap]\n");
 	put("/proc/7/stat",
-	    "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 0 0\n");
+	    "7 (a) b (c) S 1 7 7 0 -1 4194560 111 5 22 6 300 100 9 9 20 0 1 0 "
+	    "5000 80000\n");
+	put("/proc/uptime", "70.50 100.25\n");
 }
 
 START_TEST(process)
@@ -35,8 +37,31 @@ START_TEST(process)
 	ck_assert_uint_eq(v.machine_bytes, 1000 * 1024);
 	ck_assert_uint_eq(v.minor_faults, 111);
 	ck_assert_uint_eq(v.major_faults, 22);
+	/* 50 s after the machine's start, if a tick is a 100th. */
+	ck_assert_uint_eq(v.age_ns,
+			  70500000000 -
+				  5000 * (1000000000 / sysconf(_SC_CLK_TCK)));
+	ck_assert_uint_eq(v.processor_ns,
+			  400 * (1000000000 / sysconf(_SC_CLK_TCK)));
 	ck_assert_uint_eq(v.cgroup_version, 0);
 	ck_assert_int_eq(vitals_read(root, 8, &v), -ERR_GONE);
+}
+END_TEST
+
+/* One that has begun later than now is none that can be timed. */
+START_TEST(process_without_an_age)
+{
+	struct vitals v;
+
+	put("/proc/uptime", "1.00 1.00\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.minor_faults, 111);
+	ck_assert_uint_eq(v.age_ns, 0);
+	put("/proc/7/stat", "7 (a) S 1 7 7 0 -1 4194560 111 5 22 6 3\n");
+	put("/proc/uptime", "70.50 100.25\n");
+	ck_assert_int_eq(vitals_read(root, 7, &v), 0);
+	ck_assert_uint_eq(v.major_faults, 22);
+	ck_assert_uint_eq(v.age_ns, 0);
 }
 END_TEST
 
@@ -269,6 +294,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, set_up, remove_files);
 	tcase_add_test(tests, process);
+	tcase_add_test(tests, process_without_an_age);
 	tcase_add_test(tests, zombie);
 	tcase_add_test(tests, kills_afterwards);
 	tcase_add_test(tests, room_is_the_least_of_all);

@@ -118,6 +118,39 @@ function place(frame, width)
 	frame.text.textContent = label(frame, right - left);
 }
 
+/* Smaller where the window is narrow, and cut in the middle in the end: its
+   ends say what it is, and when. */
+const FONT = 15, FONT_SMALLEST = 9, FONT_ASPECT = 0.603;
+const heading = header.querySelector(".heading");
+const subheading = header.querySelector(".subheading");
+const fullHeading = heading.textContent;
+
+function fontFor(text, width, size)
+{
+	const room = (width - 16) / (text.length * FONT_ASPECT);
+
+	return Math.max(FONT_SMALLEST, Math.min(size, room));
+}
+
+function cutTo(text, room)
+{
+	const half = Math.floor((room - 3) / 2);
+
+	return text.length <= room ? text :
+	       text.slice(0, half) + "..." + text.slice(-half);
+}
+
+function fitHeading(width)
+{
+	const size = fontFor(fullHeading, width, FONT);
+	const room = Math.round((width - 16) / (size * FONT_ASPECT));
+
+	heading.style.fontSize = size + "px";
+	heading.textContent = cutTo(fullHeading, room);
+	subheading.style.fontSize =
+		fontFor(subheading.textContent, width, 12) + "px";
+}
+
 function draw()
 {
 	const height = HEADER + rows * ROW + FOOTER;
@@ -127,6 +160,7 @@ function draw()
 	graph.setAttribute("width", "100%");
 	graph.setAttribute("height", height);
 	width = Math.max(graph.getBoundingClientRect().width, 200);
+	fitHeading(width);
 	for (const frame of frames)
 		place(frame, width);
 }

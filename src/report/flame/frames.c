@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/flame/difference.h"
+#include "report/flame/hues.h"
 #include "report/format/amounts.h"
 #include "report/format/xml.h"
 
@@ -16,12 +17,6 @@ struct painting {
 	const struct flame_picture *picture;
 	struct strbuf *out;
 };
-
-/* 0 to 1, exclusive. */
-static double spread(const char *text)
-{
-	return (flame_hash(FLAME_HASH_BEGIN, text) >> 20) % 1000 / 1000.0;
-}
 
 static double share(const struct painting *p, uint64_t weight)
 {
@@ -103,14 +98,15 @@ static void add_text(const struct painting *p, const struct flame_node *node,
 	strbuf_puts(p->out, "</text>");
 }
 
-/* What flame graphs of memory use: red 0, green 190 to 240, blue 0 to 210. */
 static void add_rect(const struct painting *p, const struct flame_node *node)
 {
+	const struct flame_colour colour =
+		flame_colour(node->library, node->name);
+
 	strbuf_printf(p->out,
 		      "<rect width=\"100%%\" height=\"100%%\" "
-		      "fill=\"rgb(0,%d,%d)\"/>",
-		      190 + (int)(50 * spread(node->name)),
-		      (int)(210 * spread(node->library)));
+		      "fill=\"rgb(%d,%d,%d)\"/>",
+		      colour.red, colour.green, colour.blue);
 }
 
 static void begin_frame(const struct painting *p, const struct flame_node *node)

@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/flame/svg.h"
 
-#include <time.h>
-
-#include "base/clock.h"
+#include "base/file.h"
 #include "report/flame/difference.h"
 #include "report/flame/flamegraph_text.h"
 #include "report/flame/frames.h"
+#include "report/flame/hues.h"
 #include "report/format/amounts.h"
+#include "report/format/names.h"
 #include "report/format/xml.h"
 
 #define PROGRAM_MAX 90
 #define NOTE_MAX    150
+#define LIBRARY_MAX 24
 
-static void add_time(uint64_t wall, struct strbuf *out)
+void flame_svg_add_heading(const char *title, const char *program,
+			   const char *name, pid_t pid, uint64_t wall,
+			   struct strbuf *out)
 {
-	time_t second = wall / NS_PER_SECOND;
-	char text[32] = "";
-	struct tm tm;
+	const bool named = names_differ(program, name);
 
-	if (localtime_r(&second, &tm))
-		strftime(text, sizeof(text), "%F %T", &tm);
-	strbuf_puts(out, text);
-}
-
-void flame_svg_add_heading(const char *what, const char *program, pid_t pid,
-			   uint64_t wall, struct strbuf *out)
-{
-	strbuf_printf(out, "%s: ", what);
+	strbuf_printf(out, "%s Flame Graph: ", title);
+	if (named) {
+		xml_add(out, name, PROGRAM_MAX);
+		strbuf_puts(out, " (");
+	}
 	xml_add(out, program, PROGRAM_MAX);
-	strbuf_printf(out, " (pid %d), ", (int)pid);
-	add_time(wall, out);
+	strbuf_printf(out, "%spid %d), ", named ? ", " : " (", (int)pid);
+	amounts_add_date(out, wall);
 }
 
 static void add_total(const struct flame_picture *picture, struct strbuf *out)
@@ -48,6 +45,23 @@ static void add_total(const struct flame_picture *picture, struct strbuf *out)
 			 "<tspan class=\"kept\">\u25a0</tspan> as before");
 }
 
+static void add_hues(const struct flame_tree *tree, struct strbuf *out)
+{
+	struct flame_hue hues[FLAME_HUES_MAX];
+	const size_t count = flame_hues(tree, hues);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct flame_colour colour =
+			flame_colour(hues[i].library, "");
+
+		strbuf_printf(out,
+			      "%s<tspan fill=\"rgb(%d,%d,%d)\">\u25a0</tspan> ",
+			      i ? " " : "; ", colour.red, colour.green,
+			      colour.blue);
+		xml_add(out, file_base_name(hues[i].library), LIBRARY_MAX);
+	}
+}
+
 static void add_subheading(const struct flame_picture *picture,
 			   struct strbuf *out)
 {
@@ -60,6 +74,8 @@ static void add_subheading(const struct flame_picture *picture,
 		strbuf_puts(out, "; ! marks ");
 		amounts_add_count(out, tree->leaks, "LIKELY leak");
 	}
+	if (!picture->difference)
+		add_hues(tree, out);
 	if (tree->left_out) {
 		strbuf_puts(out, "; ");
 		amounts_add_count(out, tree->left_out, "smaller site");

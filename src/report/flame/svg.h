@@ -25,9 +25,13 @@ struct flame_picture {
 	bool difference;     /* nodes weigh something before, and now */
 };
 
-/* "WHAT: PROGRAM (pid N), DATE TIME" */
-void flame_svg_add_heading(const char *what, const char *program, pid_t pid,
-			   uint64_t wall, struct strbuf *out);
+/*
+ * "TITLE Flame Graph: PROGRAM (pid N), DATE TIME"; where people know it by
+ * another name than its file's, that: "NAME (PROGRAM, pid N)".
+ */
+void flame_svg_add_heading(const char *title, const char *program,
+			   const char *name, pid_t pid, uint64_t wall,
+			   struct strbuf *out);
 
 void flame_svg_add(const struct flame_picture *picture, struct strbuf *out);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/format/amounts.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 
 void amounts_add_number(struct strbuf *out, uint64_t number)
@@ -45,11 +47,36 @@ void amounts_add_size(struct strbuf *out, uint64_t bytes)
 	strbuf_printf(out, "%.1f %s", size, units[i]);
 }
 
-void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks)
+#define LARGE (UINT64_C(1) << 20) /* nobody reads such numbers at a glance */
+
+void amounts_add_bytes(struct strbuf *out, uint64_t bytes)
 {
 	amounts_add_count(out, bytes, "byte");
+	if (bytes < LARGE)
+		return;
+	strbuf_puts(out, " (");
+	amounts_add_size(out, bytes);
+	strbuf_putc(out, ')');
+}
+
+void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks)
+{
+	amounts_add_bytes(out, bytes);
 	strbuf_puts(out, " in ");
 	amounts_add_count(out, blocks, "block");
+}
+
+void amounts_add_date(struct strbuf *out, uint64_t wall)
+{
+	const time_t seconds = (time_t)(wall / NS_PER_SECOND);
+	struct tm parts;
+	char text[32];
+
+	if (localtime_r(&seconds, &parts) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts))
+		strbuf_puts(out, text);
+	else
+		strbuf_puts(out, "an unknown time");
 }
 
 void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds)

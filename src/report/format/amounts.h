@@ -18,11 +18,17 @@ void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width);
 /* "712 B", "61.6 MiB": about so many bytes. */
 void amounts_add_size(struct strbuf *out, uint64_t bytes);
 
+/* "1,036 bytes", "64,592,281 bytes (61.6 MiB)" */
+void amounts_add_bytes(struct strbuf *out, uint64_t bytes);
+
 /* "1,036 bytes in 3 blocks", "1 byte in 1 block". */
 void amounts_add_held(struct strbuf *out, uint64_t bytes, uint64_t blocks);
 
 /* "1 site", "2 sites" */
 void amounts_add_count(struct strbuf *out, uint64_t number, const char *what);
+
+/* "2026-11-21 09:30:00", local time: nanoseconds since 1970. */
+void amounts_add_date(struct strbuf *out, uint64_t wall);
 
 /* "12.3 s", "310 µs"; "-" for 0. */
 void amounts_add_duration(struct strbuf *out, uint64_t nanoseconds);

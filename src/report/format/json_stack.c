@@ -12,6 +12,14 @@ static void set_text(json_t *object, const char *key, const char *text)
 		json_object_set_new(object, key, json_text(text, strlen(text)));
 }
 
+/* What led to a frame from the one inside of it. */
+static const char *const methods[] = {
+	[FRAME_INNERMOST] = "registers", [FRAME_ENTRY] = "return address",
+	[FRAME_CFI] = "unwind tables",   [FRAME_POINTER] = "frame pointer",
+	[FRAME_SIGNAL] = "signal frame", [FRAME_HANDLED] = "signal handler",
+	[FRAME_GUESSED] = "guess",
+};
+
 static json_t *frame_object(const struct frame *frame,
 			    const struct frame_name *name)
 {
@@ -30,6 +38,8 @@ static json_t *frame_object(const struct frame *frame,
 		json_object_set_new(object, "inlined", json_true());
 	else if (frame->method == FRAME_TAIL)
 		json_object_set_new(object, "tail_call", json_true());
+	else
+		set_text(object, "found_by", methods[frame->method]);
 	return object;
 }
 

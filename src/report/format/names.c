@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/printable.h"
 #include "base/xalloc.h"
@@ -145,4 +146,11 @@ const char *names_short(struct names *names, const struct function *function)
 const char *names_full(struct names *names, const struct function *function)
 {
 	return find(names, function)->full;
+}
+
+#define KEPT 15
+
+bool names_differ(const char *file, const char *name)
+{
+	return *name && strncmp(file_base_name(file), name, KEPT) != 0;
 }

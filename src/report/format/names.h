@@ -30,6 +30,10 @@ const char *names_short(struct names *names, const struct function *function);
 /* [CALLER->]name[@library]. */
 const char *names_full(struct names *names, const struct function *function);
 
+/* Whether people know a process by another name than its file's: the kernel
+   keeps 15 bytes of it. */
+bool names_differ(const char *file, const char *name);
+
 /*
  * Adds a text of a traced program to one that terminals show: control
  * characters and what is no UTF-8 come out as \ooo, and a text of more than

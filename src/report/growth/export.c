@@ -22,11 +22,9 @@ struct growth_kind_text growth_kind_text(const struct heap_export *export,
 					 enum growth_kind kind)
 {
 	static const struct growth_kind_text texts[] = {
-		[GROWTH_HEAP] = { "heap", "Heap Expansion Flame Graph",
-				  "bytes" },
-		[GROWTH_MMAP] = { "mmap", "mmap() Flame Graph", "bytes" },
-		[GROWTH_FAULTS] = { "faults", "Page Fault Flame Graph",
-				    "pages" },
+		[GROWTH_HEAP] = { "heap", "Heap Expansion", "bytes" },
+		[GROWTH_MMAP] = { "mmap", "mmap()", "bytes" },
+		[GROWTH_FAULTS] = { "faults", "Page Fault", "pages" },
 	};
 	struct growth_kind_text text = texts[kind];
 
@@ -147,8 +145,8 @@ static void growth_svg_make(const struct heap_export *export,
 	struct flame_tree *tree = tree_of(export, kind);
 
 	flame_svg_add_heading(text.title, export->process->program,
-			      export->process->pid, clock_wall(export->now),
-			      &heading);
+			      export->process->name, export->process->pid,
+			      clock_wall(export->now), &heading);
 	flame_svg_add(
 		&(struct flame_picture){
 			.tree = tree,

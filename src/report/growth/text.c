@@ -34,17 +34,17 @@ static int add_totals(const struct heap_text *text, enum growth_kind kind)
 	struct strbuf *out = heap_text_out(text);
 
 	strbuf_printf(out, "%s: grown by ", kinds[kind].what);
-	amounts_add_count(out, total.bytes, "byte");
+	amounts_add_bytes(out, total.bytes);
 	strbuf_puts(out, " in ");
 	amounts_add_count(out, total.calls,
 			  kind == GROWTH_FAULTS ? "fault" : "call");
 	if (total.again) {
 		strbuf_puts(out, "; on pages that were there: ");
-		amounts_add_count(out, total.again, "byte");
+		amounts_add_bytes(out, total.again);
 	}
 	if (total.back) {
 		strbuf_puts(out, "; given back ");
-		amounts_add_count(out, total.back, "byte");
+		amounts_add_bytes(out, total.back);
 		strbuf_puts(out, " in ");
 		amounts_add_count(out, total.back_calls, "call");
 	}
@@ -102,14 +102,19 @@ static void add_what(const struct heap_text *text, const struct growth_row *row)
 }
 
 /* What has the name of memory has no stack. */
-static int add_stack(const struct heap_text *text, const struct growth_row *row)
+static int add_stack(const struct heap_text *text, const struct growth_row *row,
+		     struct heap_text_shown *shown)
 {
 	if (!row->site || (row->site->function && !row->site->stack))
 		return 0;
-	return heap_text_stack(text, row->site->stack, NULL, "        ");
+	return heap_text_next_stack(text,
+				    &(struct heap_text_shown){
+					    .stack = row->site->stack },
+				    "        ", shown);
 }
 
-static int add_row(const struct heap_text *text, const struct growth_row *row)
+static int add_row(const struct heap_text *text, const struct growth_row *row,
+		   struct heap_text_shown *shown)
 {
 	struct strbuf *out = heap_text_out(text);
 	int err;
@@ -123,11 +128,12 @@ static int add_row(const struct heap_text *text, const struct growth_row *row)
 	err = heap_text_end_line(text);
 	if (!err && row->site)
 		err = text->add_cause(text, row->site);
-	return err ? err : add_stack(text, row);
+	return err ? err : add_stack(text, row, shown);
 }
 
 static int add_back_row(const struct heap_text *text,
-			const struct growth_row *row)
+			const struct growth_row *row,
+			struct heap_text_shown *shown)
 {
 	struct strbuf *out = heap_text_out(text);
 	int err;
@@ -138,12 +144,13 @@ static int add_back_row(const struct heap_text *text,
 	strbuf_puts(out, "  ");
 	add_what(text, row);
 	err = heap_text_end_line(text);
-	return err ? err : add_stack(text, row);
+	return err ? err : add_stack(text, row, shown);
 }
 
 struct growth_table {
 	const char *heading;
-	int (*add)(const struct heap_text *text, const struct growth_row *row);
+	int (*add)(const struct heap_text *text, const struct growth_row *row,
+		   struct heap_text_shown *shown);
 	uint64_t (*bytes)(const struct growth_row *row);
 	bool (*belongs)(const struct growth_row *row);
 };
@@ -201,7 +208,8 @@ static int add_table(const struct heap_text *text,
 {
 	const unsigned top = text->config->options->top;
 	uint64_t left = 0, left_bytes = 0;
-	unsigned shown = 0;
+	struct heap_text_shown shown = { 0 };
+	unsigned count = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < rows->count; i++) {
@@ -209,17 +217,17 @@ static int add_table(const struct heap_text *text,
 
 		if (!table->belongs(row))
 			continue;
-		if (top && shown >= top) {
+		if (top && count >= top) {
 			left++;
 			left_bytes += table->bytes(row);
 			continue;
 		}
-		if (!shown++) {
+		if (!count++) {
 			strbuf_puts(heap_text_out(text), table->heading);
 			err = heap_text_end_line(text);
 		}
 		if (!err)
-			err = table->add(text, row);
+			err = table->add(text, row, &shown);
 	}
 	return err ? err : add_rest(text, left, left_bytes);
 }

@@ -130,7 +130,7 @@ static int add_where_it_grows(const struct heap_text *text,
 		    more / 2)
 		return 0;
 	strbuf_puts(out, "RSS: +");
-	amounts_add_count(out, more, "byte");
+	amounts_add_bytes(out, more);
 	strbuf_puts(out, ": it grows within what it has: --growth faults shows "
 			 "who touches it");
 	return heap_text_end_line(text);

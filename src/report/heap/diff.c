@@ -29,8 +29,28 @@ static uint64_t name_number(struct heap_diff *diff, const char *text)
 	return name->number;
 }
 
-static uint64_t *key_of(struct heap_diff *diff,
-			const struct profile_sample *sample, size_t *size_ret)
+const char *heap_diff_group(const struct heap_diff *diff,
+			    const struct profile_sample *sample)
+{
+	if (diff->by == HEAP_DIFF_BY_LIBRARY)
+		return *sample->library ? sample->library : "(no library)";
+	return *sample->component ? sample->component : "(other)";
+}
+
+static uint64_t *group_key(struct heap_diff *diff,
+			   const struct profile_sample *sample,
+			   size_t *size_ret)
+{
+	uint64_t *key = xcalloc(1, sizeof(*key));
+
+	*key = name_number(diff, heap_diff_group(diff, sample));
+	*size_ret = sizeof(*key);
+	return key;
+}
+
+static uint64_t *stack_key(struct heap_diff *diff,
+			   const struct profile_sample *sample,
+			   size_t *size_ret)
 {
 	uint64_t *key = xcalloc(sample->frame_count + 1, sizeof(*key));
 
@@ -44,6 +64,14 @@ static uint64_t *key_of(struct heap_diff *diff,
 	}
 	*size_ret = (sample->frame_count + 1) * sizeof(*key);
 	return key;
+}
+
+static uint64_t *key_of(struct heap_diff *diff,
+			const struct profile_sample *sample, size_t *size_ret)
+{
+	return diff->by == HEAP_DIFF_BY_STACK ?
+		       stack_key(diff, sample, size_ret) :
+		       group_key(diff, sample, size_ret);
 }
 
 static struct diff_site *site_of(struct heap_diff *diff,
@@ -187,7 +215,7 @@ static void set_times(struct heap_diff *diff, const struct profile *before,
 }
 
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
-				enum heap_value value)
+				enum heap_value value, enum heap_diff_by by)
 {
 	const char *build_id = profile_build_id(before);
 	struct heap_diff *diff;
@@ -196,6 +224,7 @@ struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
 		return NULL;
 	diff = xcalloc(1, sizeof(*diff));
 	diff->value = value;
+	diff->by = by;
 	diff->growth = profile_growth(now);
 	diff->by_line = *build_id && !strcmp(build_id, profile_build_id(now));
 	/* Who watches twice as long sees no peak that is twice as high. */

@@ -22,8 +22,16 @@ struct diff_site {
 	UT_hash_handle hh;
 };
 
+/* What is compared. */
+enum heap_diff_by {
+	HEAP_DIFF_BY_STACK,
+	HEAP_DIFF_BY_LIBRARY,
+	HEAP_DIFF_BY_COMPONENT,
+};
+
 struct heap_diff {
 	enum heap_value value;
+	enum heap_diff_by by;
 	const char *growth; /* its kind: profile_growth(); or NULL */
 	bool by_line;
 	struct diff_name *names;
@@ -43,9 +51,12 @@ struct heap_diff {
  * Where each was watched for a time of its own, from somewhere in the middle of
  * a process's life, what it has depends on how long that was: then it is told
  * and compared per second; but for what was held at the peak.
+ *
+ * By library or component, a site is all that has the same.
  */
 struct heap_diff *heap_diff_new(struct profile *before, struct profile *now,
-				enum heap_value value) MUST_CHECK;
+				enum heap_value value,
+				enum heap_diff_by by) MUST_CHECK;
 void heap_diff_free(struct heap_diff *diff);
 
 /* What the numbers of blocks are: "block", "call" or "fault". */
@@ -62,6 +73,10 @@ bool heap_diff_is_told(const struct profile *profile, enum heap_value value);
 bool heap_diff_is_in_use(const struct heap_diff *diff);
 bool heap_diff_is_in_bytes(const struct heap_diff *diff);
 
+/* Of a difference by that: the name of what a sample belongs to. */
+const char *heap_diff_group(const struct heap_diff *diff,
+			    const struct profile_sample *sample);
+
 /* The one of the two numbers that the value means. */
 uint64_t heap_diff_weight(const struct heap_diff *diff,
 			  const struct diff_amount *amount);
@@ -74,6 +89,11 @@ void diff_amount_add(struct diff_amount *sum, const struct diff_amount *amount);
 void heap_diff_add_allocator(const struct heap_diff *diff,
 			     const struct profile_sample *sample,
 			     struct strbuf *out);
+
+/* What a profile is of, and how much was acquired meanwhile: two lines. what is
+   "before" or "now". */
+void heap_diff_add_profile(const char *what, const char *path,
+			   const struct profile *profile, struct strbuf *out);
 
 /* A table of what has changed, at most top rows of each kind (0: all). */
 void heap_diff_print(struct heap_diff *diff, unsigned top, struct strbuf *out);

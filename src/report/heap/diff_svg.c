@@ -78,17 +78,17 @@ static struct flame_tree *make_tree(struct heap_diff *diff)
 static const char *subject(const struct heap_diff *diff)
 {
 	if (!diff->growth)
-		return heap_export_value_text(diff->value)->what;
-	return !strcmp(diff->growth, "heap")   ? "Heap expansion" :
+		return heap_export_value_text(diff->value)->title;
+	return !strcmp(diff->growth, "heap")   ? "Heap Expansion" :
 	       !strcmp(diff->growth, "mmap")   ? "mmap()" :
-	       !strcmp(diff->growth, "faults") ? "Page faults" :
+	       !strcmp(diff->growth, "faults") ? "Page Fault" :
 						 "Growth";
 }
 
 static void add_heading(const struct heap_diff *diff, const char *old,
 			const char *new, struct strbuf *out)
 {
-	strbuf_printf(out, "%s, differences: ", subject(diff));
+	strbuf_printf(out, "%s Flame Graph, differences: ", subject(diff));
 	xml_add(out, old, PATH_MAX_SHOWN);
 	strbuf_puts(out, " and then ");
 	xml_add(out, new, PATH_MAX_SHOWN);

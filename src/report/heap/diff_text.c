@@ -176,8 +176,8 @@ static void add_frames(const struct profile_sample *sample, struct strbuf *out)
 }
 
 /* "malloc by leak" */
-static void add_what(const struct heap_diff *diff,
-		     const struct profile_sample *sample, struct strbuf *out)
+static void add_caller(const struct heap_diff *diff,
+		       const struct profile_sample *sample, struct strbuf *out)
 {
 	const char *by = *sample->caller     ? sample->caller :
 			 sample->frame_count ? sample->frames[0].function :
@@ -201,9 +201,13 @@ static void add_site(const struct heap_diff *diff, const struct diff_site *site,
 	add_bytes_column(diff, out, site->before.bytes, diff->before_ns, 14);
 	add_bytes_column(diff, out, site->now.bytes, diff->now_ns, 14);
 	strbuf_puts(out, "  ");
-	add_what(diff, &sample, out);
+	if (diff->by == HEAP_DIFF_BY_STACK)
+		add_caller(diff, &sample, out);
+	else
+		names_escape(out, heap_diff_group(diff, &sample));
 	strbuf_putc(out, '\n');
-	add_frames(&sample, out);
+	if (diff->by == HEAP_DIFF_BY_STACK)
+		add_frames(&sample, out);
 }
 
 static const char *const titles[CHANGES] = {
@@ -256,6 +260,22 @@ static void add_changes(const struct heap_diff *diff,
 		      heap_diff_is_by_time(diff) ? " a second" : "");
 }
 
+static void add_groups(const struct heap_diff *diff, uint64_t number,
+		       struct strbuf *out)
+{
+	static const struct {
+		const char *one, *many;
+	} words[] = {
+		[HEAP_DIFF_BY_STACK] = { "site", "sites" },
+		[HEAP_DIFF_BY_LIBRARY] = { "library", "libraries" },
+		[HEAP_DIFF_BY_COMPONENT] = { "component", "components" },
+	};
+
+	amounts_add_number(out, number);
+	strbuf_printf(out, " %s",
+		      number == 1 ? words[diff->by].one : words[diff->by].many);
+}
+
 static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 {
 	struct change_sum sums[CHANGES] = { 0 };
@@ -275,7 +295,7 @@ static void add_sums(const struct heap_diff *diff, struct strbuf *out)
 		const struct change_sum *sum = &sums[change];
 
 		strbuf_printf(out, "%s: ", titles[change]);
-		amounts_add_count(out, sum->sites, "site");
+		add_groups(diff, sum->sites, out);
 		strbuf_puts(out, ", ");
 		add_changes(diff, &sum->before, &sum->now, out);
 	}
@@ -285,7 +305,7 @@ static void add_amount(const struct heap_diff *diff,
 		       const struct diff_amount *amount, uint64_t ns,
 		       struct strbuf *out)
 {
-	amounts_add_count(out, amount->bytes, "byte");
+	amounts_add_bytes(out, amount->bytes);
 	strbuf_puts(out, diff->growth ? " by " : " in ");
 	amounts_add_count(out, amount->blocks, heap_diff_counted(diff));
 	if (!heap_diff_is_by_time(diff))

@@ -11,6 +11,7 @@
 #include "report/heap/export.h"
 #include "report/heap/json.h"
 #include "report/heap/rows.h"
+#include "report/heap/sizes.h"
 #include "report/heap/suppressions.h"
 
 /* One object with all that the report has. Times are in nanoseconds. */
@@ -199,6 +200,33 @@ static void set_distributions(json_t *object, const struct heap_row *row)
 				row->lifetime_ns / row->freed_blocks);
 }
 
+static json_t *sizes_array(const struct log_histogram *sizes)
+{
+	struct size_row rows[SIZE_CLASSES];
+	size_t count = size_rows(sizes, rows);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *object = json_object();
+
+		json_set_number(object, "up_to", rows[i].up_to);
+		json_set_number(object, "blocks", rows[i].blocks);
+		json_object_set_new(object, "percent_up_to",
+				    json_real(rows[i].percent));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *all_sizes(const struct heap *heap)
+{
+	struct log_histogram sizes = sizes_of_all(heap);
+	json_t *array = sizes_array(&sizes);
+
+	log_histogram_fini(&sizes);
+	return array;
+}
+
 static void set_verdict(json_t *object, const struct heap_row *row)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
@@ -278,6 +306,8 @@ static json_t *site_object(const struct heap_export *export,
 		json_object_set_new(object, "reach",
 				    reach_numbers(row->verdict.reach));
 	set_distributions(object, row);
+	if (config->options->histogram)
+		json_object_set_new(object, "sizes", sizes_array(&row->sizes));
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer,
 				       site->stack, site->function->name));
@@ -314,6 +344,9 @@ static json_t *root_of(const struct heap_export *export)
 	json_object_set_new(root, "calltrap", json_string(PACKAGE_VERSION));
 	json_object_set_new(root, "process", process_of(export));
 	json_object_set_new(root, "summary", summary_of(export, &rows));
+	if (config.options->histogram)
+		json_object_set_new(root, "sizes",
+				    all_sizes(export->process->heap));
 	json_object_set_new(root, "reach",
 			    reach_of(heap_reach(export->process->heap)));
 	json_object_set_new(root, "sites", sites_of(export, &rows));

@@ -128,6 +128,10 @@ static json_t *vitals_object(const struct vitals *vitals)
 	json_set_number(object, "swapped_bytes", vitals->swapped_bytes);
 	json_set_number(object, "anonymous_bytes", vitals->anonymous_bytes);
 	json_set_number(object, "file_bytes", vitals->file_bytes);
+	if (vitals->age_ns) {
+		json_set_number(object, "age", vitals->age_ns);
+		json_set_number(object, "processor_time", vitals->processor_ns);
+	}
 	json_set_number(object, "descriptors", vitals->descriptors);
 	json_set_number(object, "threads", vitals->threads);
 	json_set_number(object, "mappings", vitals->mappings);

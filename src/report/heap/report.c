@@ -52,6 +52,8 @@ static int print_blocks(const struct heap_text *text,
 	if (!err)
 		err = heap_text_source(text, rows);
 	if (!err)
+		err = heap_text_all_sizes(text);
+	if (!err)
 		err = heap_text_calls(text);
 	if (!err)
 		err = heap_text_holders(text);
@@ -104,6 +106,24 @@ int heap_report_print(struct heap_report *report, const struct watched *process,
 	err = print(&text, &rows);
 	heap_rows_fini(&rows);
 	return err;
+}
+
+int heap_report_line(struct heap_report *report, const struct watched *process,
+		     uint64_t now, const char *tag)
+{
+	struct heap_text text = {
+		.config = &report->config,
+		.process = process,
+		.now = now,
+	};
+	struct log_file *file;
+	int err = log_files_get(&report->files, process->pid, &file);
+
+	if (err)
+		return err;
+	text.output = &file->output;
+	err = heap_text_dump_line(&text, tag);
+	return err ? err : output_write(text.output);
 }
 
 bool heap_report_has_leaks(const struct heap_report_config *config,

@@ -18,6 +18,10 @@ void heap_report_free(struct heap_report *report);
 int heap_report_print(struct heap_report *report, const struct watched *process,
 		      uint64_t now, const struct heap_cost *cost) MUST_CHECK;
 
+/* One line instead: the time, the tag, and who holds how much. */
+int heap_report_line(struct heap_report *report, const struct watched *process,
+		     uint64_t now, const char *tag) MUST_CHECK;
+
 /* Whether some of what a process holds is likely to be leaked, but for what is
    suppressed. */
 bool heap_report_has_leaks(const struct heap_report_config *config,

@@ -10,8 +10,8 @@ void heap_svg_make(const struct heap_export *export, struct strbuf *out)
 		heap_export_value_text(export->options->value);
 	struct flame_tree *tree = heap_tree_new(export, FLAME_NODES_MAX);
 
-	flame_svg_add_heading(value->what, export->process->program,
-			      export->process->pid,
+	flame_svg_add_heading(value->title, export->process->program,
+			      export->process->name, export->process->pid,
 			      heap_report_wall(export->config, export->now),
 			      &heading);
 	flame_svg_add(

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
 #include "report/format/signal_name.h"
@@ -41,9 +40,7 @@ static void add_end(const struct watched *process, struct strbuf *out)
 static void add_program(const struct watched *process, struct strbuf *out)
 {
 	const char *file = process->program ? process->program : "";
-	bool is_named = *process->name &&
-			strncmp(file_base_name(file), process->name,
-				PROCFS_COMM_ROOM - 1) != 0;
+	const bool is_named = names_differ(file, process->name);
 
 	if (is_named) {
 		strbuf_puts(out, ", ");
@@ -110,12 +107,12 @@ static int add_family(const struct heap_text *text, const struct family *family,
 	amounts_add_count(out, total->freed_blocks, "free");
 	if (family->has_size) {
 		strbuf_puts(out, ", ");
-		amounts_add_count(out, total->alloc_bytes, "byte");
+		amounts_add_bytes(out, total->alloc_bytes);
 		strbuf_puts(out, " allocated");
 	}
 	strbuf_puts(out, "; peak: ");
 	if (family->has_size)
-		amounts_add_count(out, total->peak_bytes, "byte");
+		amounts_add_bytes(out, total->peak_bytes);
 	else
 		amounts_add_number(out, total->peak_blocks);
 	if (total->peak_time) {
@@ -202,29 +199,4 @@ int heap_text_summary(const struct heap_text *text,
 			err = add_oddities(text, family, total);
 	}
 	return err ? err : heap_text_leaks(text, rows);
-}
-
-/* ---- sizes ---- */
-
-int heap_text_sizes(const struct heap_text *text,
-		    const struct log_histogram *sizes)
-{
-	uint64_t classes[SIZE_CLASSES];
-	uint64_t below = 0;
-	int err = 0;
-
-	log_histogram_classes(sizes, classes);
-	for (unsigned i = 0; !err && i < SIZE_CLASSES - 1; i++) {
-		if (!classes[i])
-			continue;
-		below += classes[i];
-		strbuf_puts(heap_text_out(text), "        up to ");
-		amounts_add_column(heap_text_out(text), UINT64_C(1) << i, 14);
-		strbuf_puts(heap_text_out(text), " bytes: ");
-		amounts_add_column(heap_text_out(text), classes[i], 12);
-		strbuf_printf(heap_text_out(text), " %5.1f %%",
-			      100.0 * below / sizes->count);
-		err = heap_text_end_line(text);
-	}
-	return err;
 }

@@ -78,9 +78,16 @@ void heap_text_what(const struct heap_text *text, const struct heap_row *row);
 /* "80 bytes in 20 blocks at 1 site", and what of it is leaked. */
 void heap_text_sum(const struct heap_text *text, const struct heap_sum *sum);
 
+/* All of it in one line instead, with that tag. */
+int heap_text_dump_line(const struct heap_text *text,
+			const char *tag) MUST_CHECK;
+
 /* Sizes of blocks in powers of two; nothing if there are none. */
 int heap_text_sizes(const struct heap_text *text,
 		    const struct log_histogram *sizes) MUST_CHECK;
+
+/* The same of all that was acquired, if that is wanted. */
+int heap_text_all_sizes(const struct heap_text *text) MUST_CHECK;
 
 /* What is acquired at a stack that makes the process grow, if that is known:
    what text->rows have. */

@@ -109,23 +109,34 @@ static int add_holder(const struct heap_text *text,
 	return heap_text_end_line(text);
 }
 
+static int add_holders_head(const struct heap_text *text)
+{
+	int err = add_title(text, "---- PEAKS");
+
+	return err ? err :
+		     add_title(text, "   bytes held   blocks    acquired"
+				     "    peak bytes  who");
+}
+
 int heap_text_holders(const struct heap_text *text)
 {
 	const struct heap *heap = text->process->heap;
 	bool components = text->config->options->by == HEAP_BY_COMPONENT;
 	size_t count = heap_holder_count(heap);
-	int err;
+	bool begun = false;
+	int err = 0;
 
 	if (text->config->options->by != HEAP_BY_LIBRARY && !components)
 		return 0;
-	err = add_title(text, "---- PEAKS");
-	if (!err)
-		err = add_title(text, "   bytes held   blocks    acquired"
-				      "    peak bytes  who");
 	for (size_t i = 0; !err && i < count; i++) {
 		const struct heap_holder *holder = heap_holder_at(heap, i);
 
-		if (!!holder->component == components)
+		if (!!holder->component != components)
+			continue;
+		if (!begun)
+			err = add_holders_head(text);
+		begun = true;
+		if (!err)
 			err = add_holder(text, holder);
 	}
 	return err;
@@ -353,11 +364,11 @@ int heap_text_foot(const struct heap_text *text)
 	strbuf_puts(out, "cost: ");
 	cost_text_add(&text->cost->cost, out);
 	strbuf_puts(out, "; calltrap holds ");
-	amounts_add_count(out,
-			  memory.block_bytes + memory.site_bytes +
-				  memory.other_bytes +
-				  stacks_bytes(text->config->stacks),
-			  "byte");
+	amounts_add_bytes(out, memory.block_bytes + memory.site_bytes +
+				       memory.other_bytes +
+				       stacks_bytes(text->config->stacks));
+	strbuf_puts(out, "; this report took ");
+	amounts_add_duration(out, clock_now() - text->cost->report_began);
 	err = heap_text_end_line(text);
 	return err ? err : heap_text_end_line(text);
 }

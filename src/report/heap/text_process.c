@@ -121,6 +121,46 @@ static int add_faults(const struct heap_text *text)
 	return heap_text_end_line(text);
 }
 
+/* "98 %": of one processor. */
+static void add_share(struct strbuf *out, uint64_t processor_ns, uint64_t ns)
+{
+	strbuf_printf(out, "%.0f %% of a processor",
+		      ns ? 100.0 * processor_ns / ns : 0);
+}
+
+static int add_processor(const struct heap_text *text)
+{
+	const struct vitals *first = &text->process->first_vitals;
+	const struct vitals *now = &text->process->vitals;
+
+	if (!first->age_ns || now->age_ns <= first->age_ns)
+		return 0;
+	strbuf_puts(heap_text_out(text), "it used ");
+	add_share(heap_text_out(text), now->processor_ns - first->processor_ns,
+		  now->age_ns - first->age_ns);
+	return heap_text_end_line(text);
+}
+
+#define AGE_TOLD NS_PER_SECOND /* of less there is no average */
+
+/* What it was like without us, to compare with. */
+static int add_before(const struct heap_text *text)
+{
+	const struct vitals *first = &text->process->first_vitals;
+	struct strbuf *out = heap_text_out(text);
+
+	if (text->process->complete || first->age_ns < AGE_TOLD)
+		return 0;
+	strbuf_puts(out, "before that, in ");
+	amounts_add_duration(out, first->age_ns);
+	strbuf_puts(out, " since its start: ");
+	amounts_add_rate(out, first->minor_faults + first->major_faults,
+			 first->age_ns);
+	strbuf_puts(out, " page faults a second, ");
+	add_share(out, first->processor_ns, first->age_ns);
+	return heap_text_end_line(text);
+}
+
 static int add_cgroup(const struct heap_text *text)
 {
 	const struct vitals *now = &text->process->vitals;
@@ -130,9 +170,9 @@ static int add_cgroup(const struct heap_text *text)
 		return 0;
 	strbuf_printf(out, "cgroup v%u: ", now->cgroup_version);
 	if (now->limit_bytes) {
-		amounts_add_number(out, now->cgroup_bytes);
-		strbuf_puts(out, " bytes of at most ");
-		amounts_add_number(out, now->limit_bytes);
+		amounts_add_bytes(out, now->cgroup_bytes);
+		strbuf_puts(out, " of at most ");
+		amounts_add_bytes(out, now->limit_bytes);
 	} else {
 		strbuf_puts(out, "no limit");
 	}
@@ -200,8 +240,8 @@ static void add_sources(const struct heap_text *text,
 	}
 }
 
-static int add_trend(const struct heap_text *text, const char *name,
-		     const struct rise *rise, const struct family *family)
+static int add_trend(const struct heap_text *text, const struct rise *rise,
+		     const struct family *family)
 {
 	struct forecast forecast;
 	const char *what;
@@ -209,9 +249,12 @@ static int add_trend(const struct heap_text *text, const char *name,
 
 	if (!rise->certain)
 		return 0;
-	strbuf_printf(out, "%s grows by ", name);
-	amounts_add_number(out, rise->trend.slope);
-	strbuf_puts(out, " bytes a second");
+	if (family)
+		strbuf_printf(out, "memory of %s grows by ", family->name);
+	else
+		strbuf_puts(out, "RSS grows by ");
+	amounts_add_bytes(out, rise->trend.slope);
+	strbuf_puts(out, " a second");
 	forecast = forecast_of(rise,
 			       heap_text_room(&text->process->vitals, &what));
 	if (forecast.certain) {
@@ -243,7 +286,7 @@ static int add_trends(const struct heap_text *text)
 {
 	const struct families *families = text->config->families;
 	struct rise rise = heap_text_rise(text, NULL);
-	int err = add_trend(text, "RSS", &rise, NULL);
+	int err = add_trend(text, &rise, NULL);
 
 	for (size_t i = 0; !err && i < families_count(families); i++) {
 		const struct family *family = families_at(families, i);
@@ -251,7 +294,7 @@ static int add_trends(const struct heap_text *text)
 		if (!family->has_size)
 			continue;
 		rise = heap_text_rise(text, family);
-		err = add_trend(text, family->name, &rise, family);
+		err = add_trend(text, &rise, family);
 	}
 	return err;
 }
@@ -273,6 +316,10 @@ int heap_text_process(const struct heap_text *text)
 		err = add_others(text);
 	if (!err)
 		err = add_faults(text);
+	if (!err)
+		err = add_processor(text);
+	if (!err)
+		err = add_before(text);
 	if (!err)
 		err = add_cgroup(text);
 	return err ? err : add_trends(text);

@@ -28,7 +28,6 @@ static int add_heading(const struct heap_text *text)
 		[HEAP_ORDER_AGE] = "age",
 	};
 	const struct heap_report_options *options = text->config->options;
-	int err;
 
 	strbuf_printf(heap_text_out(text), "---- %s, by verdict and %s",
 		      what[options->by], order[options->order]);
@@ -36,12 +35,20 @@ static int add_heading(const struct heap_text *text)
 		strbuf_puts(heap_text_out(text), ", older than ");
 		amounts_add_duration(heap_text_out(text), options->older_than);
 	}
-	err = heap_text_end_line(text);
-	if (err)
-		return err;
+	return heap_text_end_line(text);
+}
+
+static int add_columns(const struct heap_text *text)
+{
 	strbuf_puts(heap_text_out(text),
 		    "   bytes held   blocks    acquired  given back   per s  "
 		    "median age      oldest  verdict   what");
+	return heap_text_end_line(text);
+}
+
+static int add_nothing(const struct heap_text *text)
+{
+	strbuf_puts(heap_text_out(text), "nothing was acquired");
 	return heap_text_end_line(text);
 }
 
@@ -199,8 +206,20 @@ static int add_parts(const struct heap_text *text, const struct heap_row *row)
 	return heap_text_end_line(text);
 }
 
+static int add_stack(const struct heap_text *text, const struct site *site,
+		     struct heap_text_shown *shown)
+{
+	const struct heap_text_shown stack = {
+		.stack = site->stack,
+		.callee = site->function->name,
+		.number = site->number,
+	};
+
+	return heap_text_next_stack(text, &stack, "        ", shown);
+}
+
 static int add_row(const struct heap_text *text, const struct heap_rows *rows,
-		   const struct heap_row *row)
+		   const struct heap_row *row, struct heap_text_shown *shown)
 {
 	int err = add_line(text, row);
 
@@ -215,8 +234,7 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 	if (!err && text->config->options->histogram)
 		err = heap_text_sizes(text, &row->sizes);
 	if (!err && row->site)
-		err = heap_text_stack(text, row->site->stack,
-				      row->site->function->name, "        ");
+		err = add_stack(text, row->site, shown);
 	return err;
 }
 
@@ -272,7 +290,8 @@ static void prepare_names(const struct heap_text *text,
 int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 {
 	uint64_t left = 0, left_bytes = 0, left_blocks = 0, empty = 0;
-	unsigned top = text->config->options->top, shown = 0;
+	unsigned top = text->config->options->top, count = 0;
+	struct heap_text_shown shown = { 0 };
 	int err = add_heading(text);
 
 	prepare_names(text, rows);
@@ -283,14 +302,18 @@ int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 			empty++;
 		} else if (row->is_part && top) {
 			continue;
-		} else if (!top || shown < top) {
-			shown++;
-			err = add_row(text, rows, row);
+		} else if (!top || count < top) {
+			if (!count++)
+				err = add_columns(text);
+			if (!err)
+				err = add_row(text, rows, row, &shown);
 		} else {
 			left++;
 			left_bytes += row->bytes;
 			left_blocks += row->blocks;
 		}
 	}
+	if (!err && !rows->count)
+		err = add_nothing(text);
 	return err ? err : add_rest(text, left, left_bytes, left_blocks, empty);
 }

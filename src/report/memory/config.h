@@ -58,7 +58,8 @@ struct heap_cost {
 	struct cost cost;
 	uint64_t stopped_ns; /* of all tasks, from stop to resumption */
 	struct unwind_counts stacks;
-	const char *refused; /* functions that could not be trapped, and why;
+	uint64_t report_began; /* monotonic: when it was begun to be made */
+	const char *refused;   /* functions that could not be trapped, and why;
 				NULL: none, or not known any more */
 };
 

@@ -49,14 +49,20 @@ uint64_t heap_export_weight(const struct heap_export *export,
 const struct heap_value_text *heap_export_value_text(enum heap_value value)
 {
 	static const struct heap_value_text texts[] = {
-		[HEAP_INUSE_BYTES] = { "Heap in use", "bytes" },
-		[HEAP_INUSE_BLOCKS] = { "Heap in use", "blocks" },
-		[HEAP_ALLOC_BYTES] = { "Heap acquired", "bytes" },
-		[HEAP_ALLOC_BLOCKS] = { "Heap acquired", "blocks" },
-		[HEAP_PEAK_BYTES] = { "Heap at its peak", "bytes" },
-		[HEAP_PEAK_BLOCKS] = { "Heap at its peak", "blocks" },
+		[HEAP_INUSE_BYTES] = { "Heap in use", "bytes", "Heap in Use" },
+		[HEAP_INUSE_BLOCKS] = { "Heap in use", "blocks",
+					"Heap in Use" },
+		[HEAP_ALLOC_BYTES] = { "Heap acquired", "bytes",
+				       "Heap Acquired" },
+		[HEAP_ALLOC_BLOCKS] = { "Heap acquired", "blocks",
+					"Heap Acquired" },
+		[HEAP_PEAK_BYTES] = { "Heap at its peak", "bytes",
+				      "Heap at Its Peak" },
+		[HEAP_PEAK_BLOCKS] = { "Heap at its peak", "blocks",
+				       "Heap at Its Peak" },
 		[HEAP_TEMPORARY_BLOCKS] = { "Heap temporarily acquired",
-					    "blocks" },
+					    "blocks",
+					    "Heap Temporarily Acquired" },
 	};
 
 	return &texts[value];

@@ -20,10 +20,11 @@ bool heap_export_is_shown(const struct site *site);
 uint64_t heap_export_weight(const struct heap_export *export,
 			    const struct site *site);
 
-/* "Heap in use", "bytes" */
+/* "Heap in use", "bytes", "Heap in Use" */
 struct heap_value_text {
 	const char *what;
 	const char *unit;
+	const char *title;
 };
 
 const struct heap_value_text *heap_export_value_text(enum heap_value value);

@@ -32,8 +32,29 @@ static inline int heap_text_end_line(const struct heap_text *text)
 	return output_end_line(text->output);
 }
 
-/* A stack, a frame a line, up to main(). callee: see namer_frames(). */
+/*
+ * A stack, a frame a line, up to main(). callee: see namer_frames(). Many frames
+ * of one file that have no names are counted, unless everything is wanted
+ * (--top=0).
+ */
 int heap_text_stack(const struct heap_text *text, stack_id stack,
 		    const char *callee, const char *indent) MUST_CHECK;
+
+/* A stack of a table. */
+struct heap_text_shown {
+	stack_id stack;
+	const char *callee;
+	unsigned number; /* of its site; 0: has none */
+};
+
+/*
+ * The next stack of a table. shown: the last one that was told whole, at first
+ * all 0; outer frames that stand there already are not told again (but with
+ * --top=0).
+ */
+int heap_text_next_stack(const struct heap_text *text,
+			 const struct heap_text_shown *stack,
+			 const char *indent,
+			 struct heap_text_shown *shown) MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/saturate.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "report/file/gzip.h"
@@ -219,6 +220,8 @@ struct profile_sample profile_sample(struct profile *profile, size_t index)
 	struct profile_sample result = {
 		.allocator = label_of(profile, sample, "allocator"),
 		.caller = label_of(profile, sample, "caller"),
+		.library = label_of(profile, sample, "library"),
+		.component = label_of(profile, sample, "component"),
 	};
 
 	for (enum profile_value i = 0; i < PROFILE_VALUES; i++)
@@ -258,18 +261,54 @@ static bool is_complete(const struct profile *profile)
 	       !strcmp(comment + length - end, PROFILE_COMPLETE);
 }
 
+static uint64_t positive(int64_t number)
+{
+	return number > 0 ? number : 0;
+}
+
+struct profile_times profile_times(const struct profile *profile)
+{
+	return (struct profile_times){
+		.wall = positive(profile->message->time_nanos),
+		.watched = positive(profile->message->duration_nanos),
+	};
+}
+
 bool profile_watch(const struct profile *profile, uint64_t *start_ret,
 		   uint64_t *duration_ret)
 {
+	const struct profile_times times = profile_times(profile);
+
+	if (profile->types.growth || is_complete(profile) || !times.watched ||
+	    times.wall < times.watched)
+		return false;
+	*start_ret = times.wall - times.watched;
+	*duration_ret = times.watched;
+	return true;
+}
+
+uint64_t profile_total(const struct profile *profile, enum profile_value value)
+{
+	const Pprof__Profile *message = profile->message;
+	uint64_t total = 0;
+
+	if (!profile_has(profile, value))
+		return 0;
+	for (size_t i = 0; i < message->n_samples; i++)
+		saturate_add(&total,
+			     message->samples[i]
+				     ->values[profile->types.columns[value]]);
+	return total;
+}
+
+bool profile_has_components(const struct profile *profile)
+{
 	const Pprof__Profile *message = profile->message;
 
-	if (profile->types.growth || is_complete(profile) ||
-	    message->duration_nanos <= 0 ||
-	    message->time_nanos < message->duration_nanos)
-		return false;
-	*start_ret = message->time_nanos - message->duration_nanos;
-	*duration_ret = message->duration_nanos;
-	return true;
+	for (size_t i = 0; i < message->n_samples; i++)
+		if (*label_of(profile, message->samples[i], "component"))
+			return true;
+	return false;
 }
 
 const char *profile_growth(const struct profile *profile)

@@ -35,8 +35,10 @@ struct profile_frame {
 struct profile_sample {
 	uint64_t values[PROFILE_VALUES]; /* 0 where it doesn't have them */
 	const char *allocator;           /* "" when not known */
-	const char *caller; /* who is behind it, not the innermost function;
+	const char *caller;    /* who is behind it, not the innermost function;
 				  or "" */
+	const char *library;   /* that has acquired it; or "" */
+	const char *component; /* …, as --components has it; or "" */
 	const struct profile_frame *frames; /* innermost first; good until the
 					       next sample is asked for */
 	size_t frame_count;
@@ -73,6 +75,20 @@ bool profile_watch(const struct profile *profile, uint64_t *start_ret,
 
 /* Ends what the profile of such a process says of itself. */
 #define PROFILE_COMPLETE ", from its start"
+
+/* When it was written (since 1970), and how long was watched for it, in
+   nanoseconds; 0: it isn't told. */
+struct profile_times {
+	uint64_t wall, watched;
+};
+
+struct profile_times profile_times(const struct profile *profile);
+
+/* Of all samples. */
+uint64_t profile_total(const struct profile *profile, enum profile_value value);
+
+/* Whether any sample belongs to a component. */
+bool profile_has_components(const struct profile *profile);
 
 /* What the profile says of itself; "" if nothing. */
 const char *profile_comment(const struct profile *profile);

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "report/format/amounts.h"
 #include "report/format/json_writer.h"
@@ -17,15 +16,7 @@ static const char *const fates[] = {
 
 void difference_add_time(const struct snapshot *snapshot, struct strbuf *out)
 {
-	const time_t seconds = (time_t)(snapshot->wall / 1000000000);
-	struct tm parts;
-	char text[32];
-
-	if (localtime_r(&seconds, &parts) &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts))
-		strbuf_puts(out, text);
-	else
-		strbuf_puts(out, "an unknown time");
+	amounts_add_date(out, snapshot->wall);
 }
 
 static void add_process(const char *what, const struct snapshot *snapshot,

@@ -118,8 +118,8 @@ void held_draw(const struct leaks *leaks, const struct held_tree *tree,
 
 	each_stack(tree, draw, flames);
 	flame_tree_arrange(flames);
-	flame_svg_add_heading("Who alone holds memory", name, leaks->pid, wall,
-			      &heading);
+	flame_svg_add_heading("Memory Held by One Alone", name, "", leaks->pid,
+			      wall, &heading);
 	flame_svg_add(&(struct flame_picture){ .tree = flames,
 					       .unit = "bytes",
 					       .heading =

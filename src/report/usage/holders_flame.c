@@ -83,7 +83,7 @@ void holders_draw(const struct leaks *leaks, const struct holders *holders,
 	for (size_t i = 0; i < holders->count; i++)
 		add_chain(tree, &holders->chains[i]);
 	flame_tree_arrange(tree);
-	flame_svg_add_heading("Who holds memory", name, leaks->pid, wall,
+	flame_svg_add_heading("Memory Holders", name, "", leaks->pid, wall,
 			      &heading);
 	flame_svg_add(&(struct flame_picture){ .tree = tree,
 					       .unit = "bytes",
