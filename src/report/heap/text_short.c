@@ -36,9 +36,9 @@ static struct answer answer_of(const struct heap_text *text,
 		       holds(&rows->levels[VERDICT_POSSIBLE]) ?
 							      VERDICT_POSSIBLE :
 							      VERDICT_NOT;
-	answer.is_elsewhere =
-		heap_grows_elsewhere(text->config, text->process, rows->survey,
-				     text->now, &answer.elsewhere);
+	answer.is_elsewhere = heap_grows_elsewhere(text->config, text->process,
+						   rows->survey, text->now,
+						   &answer.elsewhere);
 	return answer;
 }
 
