@@ -7,6 +7,7 @@
 #include "../unit/fake_heap.h"
 #include "memory/head.h"
 #include "memory/heap_shape.h"
+#include "memory/held.h"
 #include "memory/holders.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -81,6 +82,24 @@ static void check_holders(const struct leaks *leaks)
 		__builtin_trap();
 }
 
+/* All that is reached is somewhere in the tree, once. */
+static void check_held(const struct leaks *leaks)
+{
+	const struct reach_total *all = &leaks->reach.totals[REACH_REACHED];
+	struct block_names *names = block_names_new(leaks);
+	struct held_tree tree;
+
+	if (held_find(leaks, names, &tree) || !tree.count ||
+	    tree.list[0].all_blocks != all->blocks ||
+	    tree.list[0].all_bytes != all->bytes)
+		__builtin_trap();
+	for (size_t i = 1; i < tree.count; i++)
+		if (tree.list[i].above >= i)
+			__builtin_trap();
+	held_fini(&tree);
+	block_names_free(names);
+}
+
 static void look(struct fake_heap *fake, struct leaks *leaks)
 {
 	struct heads *heads = heads_new(&leaks->mappings, &leaks->picture,
@@ -99,6 +118,7 @@ static void look(struct fake_heap *fake, struct leaks *leaks)
 					block_usable(block)));
 	}
 	check_holders(leaks);
+	check_held(leaks);
 	reach_result_fini(&leaks->reach);
 	heads_free(heads);
 }
