@@ -259,6 +259,11 @@ int output_write(struct output *output)
 int output_end_line(struct output *output)
 {
 	strbuf_putc(&output->text, '\n');
+	return output_end_lines(output);
+}
+
+int output_end_lines(struct output *output)
+{
 	output->lines = output->text.length;
 	output->written = 0;
 	if (output->lines < ENOUGH || in_hurry(output))

@@ -65,6 +65,9 @@ void output_fini(struct output *output);
 /* Ends the line that text ends in; writes when much has gathered. */
 int output_end_line(struct output *output) MUST_CHECK;
 
+/* The same of text that ends in a whole line already. */
+int output_end_lines(struct output *output) MUST_CHECK;
+
 /* Length of the unfinished line. */
 size_t output_column(const struct output *output);
 void output_pad(struct output *output, size_t column);

@@ -26,7 +26,8 @@ struct log {
 	struct log_options options;
 	struct log_files files;
 	struct names *names;
-	struct namer *namer; /* -w; or NULL */
+	struct namer *namer; /* these two: -w; or NULL */
+	struct log_stacks *stacks;
 	struct stamp stamp;
 	struct strbuf values; /* of one event */
 	int error;            /* that ended the log */
@@ -202,8 +203,8 @@ static int end_call_line(struct log *log, struct log_file *file,
 		err = log_script_stack(&file->output, event->call->script);
 	if (err)
 		return err;
-	return log_stack_add(&file->output, log->options.stacks, log->namer,
-			     event->call->stack, event->call->function->name);
+	return log_stacks_add(log->stacks, &file->output, event->call->stack,
+			      event->call->function->name);
 }
 
 /* Up to the column of results. */
@@ -441,6 +442,7 @@ static void log_free(struct sink *sink)
 
 	log_files_fini(&log->files);
 	names_free(log->names);
+	log_stacks_free(log->stacks);
 	namer_free(log->namer);
 	strbuf_fini(&log->values);
 	free(log);
@@ -483,8 +485,10 @@ int log_new(const struct log_options *options, struct sink **ret)
 	log->options.limits.style = &log->options.dialect->values;
 	log->stamp.clock = options->clock;
 	log->names = names_new(&names);
-	if (options->where)
+	if (options->where) {
 		log->namer = namer_new(&namer);
+		log->stacks = log_stacks_new(options->stacks, log->namer);
+	}
 	log_files_init(&log->files, options->path);
 	log->files.mark = log->options.dialect->cut_by_event;
 	log->files.policy = options->policy;

@@ -5,6 +5,13 @@
 #include "naming/namer.h"
 #include "report/file/output.h"
 
+/* How stacks are written in a log. Most come again and again: texts are kept. */
+struct log_stacks;
+
+struct log_stacks *log_stacks_new(const struct stacks *stacks,
+				  struct namer *namer) MUST_CHECK;
+void log_stacks_free(struct log_stacks *stacks);
+
 /*
  * Adds a stack to the log, a line for each frame:
  *
@@ -15,8 +22,7 @@
  * those that have left by a tail call. callee: see namer_frames(). A stack that
  * could not be followed to its end says so.
  */
-int log_stack_add(struct output *output, const struct stacks *stacks,
-		  struct namer *namer, stack_id stack,
-		  const char *callee) MUST_CHECK;
+int log_stacks_add(struct log_stacks *stacks, struct output *output,
+		   stack_id stack, const char *callee) MUST_CHECK;
 
 #endif
