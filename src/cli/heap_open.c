@@ -191,7 +191,8 @@ static int open_recorder(struct heap_verb *verb)
 		.stacks = session->stacks,
 		.families = verb->families,
 		.namer = verb->namer,
-		.drops = session->policy.drops,
+		.policy = { .drops = session->policy.drops,
+			    .hurry = session->policy.hurry },
 		.told = recorded,
 		.context = verb,
 	};

@@ -65,7 +65,7 @@ static int open_file(struct recorder *recorder, pid_t pid,
 	own->recorder = recorder;
 	own->dictionary.stacks = recorder->options.stacks;
 	err = sink_file_open(strbuf_text(&path), predictable,
-			     recorder->options.drops, &head, &own->file);
+			     &recorder->options.policy, &head, &own->file);
 	HASH_ADD_INT(recorder->files, pid, own);
 	*ret = own;
 	return err;

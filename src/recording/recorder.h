@@ -15,7 +15,7 @@ struct recorder_options {
 	const struct stacks *stacks;
 	const struct families *families;
 	struct namer *namer; /* for the names of frames, at the end */
-	bool drops;          /* see sink_file_open() */
+	struct sink_file_policy policy;
 	/* A file is finished, or can't be written any more (err < 0). */
 	void (*told)(void *context, const char *path,
 		     const struct sink_file_counts *counts, int err);

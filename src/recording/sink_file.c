@@ -25,7 +25,7 @@ struct queued {
 
 struct sink_file {
 	int fd;
-	bool drops;
+	struct sink_file_policy policy;
 	bool is_regular;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -33,7 +33,10 @@ struct sink_file {
 	/* Under the lock. */
 	struct queued *first, **end;
 	size_t queued_bytes;
-	bool closing;
+	bool closing, done;
+	uint64_t under_way; /* events of the block that is being written */
+	uint64_t hurried; /* since when nothing was taken, in a hurry; 0: not */
+	uint64_t hurried_bytes;
 	int error;
 	struct sink_file_counts counts;
 	/* The thread's own. */
@@ -90,19 +93,25 @@ static int write_block(struct sink_file *file, struct sink_block *block)
 	return 0;
 }
 
-static void write_one(struct sink_file *file, struct queued *queued)
+static uint64_t events_of(const struct queued *queued)
 {
 	const struct block_head *head = &queued->block.head;
-	const bool events = head->kind == BLOCK_EVENTS;
+
+	return head->kind == BLOCK_EVENTS ? head->count : 0;
+}
+
+static void write_one(struct sink_file *file, struct queued *queued)
+{
 	int err = file->error ? 0 : write_block(file, &queued->block);
 
 	pthread_mutex_lock(&file->lock);
 	if (err)
 		file->error = err;
-	if (events && file->error)
-		file->counts.unwritten += head->count;
-	else if (events)
-		file->counts.events += head->count;
+	if (file->error)
+		file->counts.unwritten += events_of(queued);
+	else
+		file->counts.events += events_of(queued);
+	file->under_way = 0;
 	file->counts.bytes = file->offset;
 	file->queued_bytes -= queued->block.text.length;
 	pthread_cond_broadcast(&file->changed);
@@ -117,8 +126,10 @@ static struct queued *next_of(struct sink_file *file)
 	while (!file->first && !file->closing)
 		pthread_cond_wait(&file->changed, &file->lock);
 	queued = file->first;
-	if (queued)
+	if (queued) {
 		file->first = queued->next;
+		file->under_way = events_of(queued);
+	}
 	if (!file->first)
 		file->end = &file->first;
 	pthread_mutex_unlock(&file->lock);
@@ -135,6 +146,10 @@ static void *write_all(void *context)
 		strbuf_fini(&queued->block.text);
 		free(queued);
 	}
+	pthread_mutex_lock(&file->lock);
+	file->done = true;
+	pthread_cond_broadcast(&file->changed);
+	pthread_mutex_unlock(&file->lock);
 	return NULL;
 }
 
@@ -174,7 +189,8 @@ static int open_path(const char *path, bool predictable)
 	return fd < 0 ? -errno : fd;
 }
 
-int sink_file_open(const char *path, bool predictable, bool drops,
+int sink_file_open(const char *path, bool predictable,
+		   const struct sink_file_policy *policy,
 		   const struct recording_head *head, struct sink_file **ret)
 {
 	struct sink_file *file = xcalloc(1, sizeof(*file));
@@ -185,7 +201,7 @@ int sink_file_open(const char *path, bool predictable, bool drops,
 	pthread_mutex_init(&file->lock, NULL);
 	pthread_cond_init(&file->changed, NULL);
 	file->end = &file->first;
-	file->drops = drops;
+	file->policy = *policy;
 	file->fd = open_path(path, predictable);
 	err = file->fd < 0 ? file->fd : 0;
 	file->is_regular = !err && !fstat(file->fd, &status) &&
@@ -202,20 +218,45 @@ int sink_file_open(const char *path, bool predictable, bool drops,
 	return err;
 }
 
+#define LOOK_NS  (NS_PER_SECOND / 10) /* for a signal, while it waits */
+#define HURRY_NS (2 * NS_PER_SECOND)
+
+/* Under the lock: until something has changed, or for a moment. False: that has
+   been in vain for too long. */
+static bool wait_for_thread(struct sink_file *file)
+{
+	const volatile sig_atomic_t *hurry = file->policy.hurry;
+	const uint64_t now = clock_now(), end = now + LOOK_NS;
+
+	if (!hurry || !*hurry || file->hurried_bytes != file->counts.bytes)
+		file->hurried = 0;
+	else if (!file->hurried)
+		file->hurried = now;
+	else if (now - file->hurried > HURRY_NS)
+		return false;
+	file->hurried_bytes = file->counts.bytes;
+	pthread_cond_clockwait(&file->changed, &file->lock, CLOCK_MONOTONIC,
+			       &(struct timespec){ end / NS_PER_SECOND,
+						   end % NS_PER_SECOND });
+	return true;
+}
+
 /* Under the lock: waits until there is room, where that is wanted. */
 static bool has_room(struct sink_file *file, size_t size)
 {
+	bool waits = true;
 	uint64_t begin;
 
 	if (file->queued_bytes + size <= QUEUE_MAX || !file->queued_bytes)
 		return true;
-	if (file->drops)
+	if (file->policy.drops)
 		return false;
 	begin = clock_now();
-	while (file->queued_bytes + size > QUEUE_MAX && file->queued_bytes)
-		pthread_cond_wait(&file->changed, &file->lock);
+	while (waits && file->queued_bytes + size > QUEUE_MAX &&
+	       file->queued_bytes)
+		waits = wait_for_thread(file);
 	file->counts.waited_ns += clock_now() - begin;
-	return true;
+	return waits;
 }
 
 bool sink_file_add(struct sink_file *file, struct sink_block *block)
@@ -247,7 +288,7 @@ bool sink_file_add(struct sink_file *file, struct sink_block *block)
 void sink_file_wait(struct sink_file *file)
 {
 	pthread_mutex_lock(&file->lock);
-	file->drops = false;
+	file->policy.drops = false;
 	pthread_mutex_unlock(&file->lock);
 }
 
@@ -275,22 +316,43 @@ static int write_end(struct sink_file *file)
 	return err ? err : write_packed(file, &tail);
 }
 
-int sink_file_close(struct sink_file *file, struct sink_file_counts *ret)
+/* False: it still tries to write, and so has the file for itself. */
+static bool end_thread(struct sink_file *file, struct sink_file_counts *ret)
 {
-	int err;
+	bool waits = true;
 
 	pthread_mutex_lock(&file->lock);
 	file->closing = true;
 	pthread_cond_broadcast(&file->changed);
+	while (waits && !file->done)
+		waits = wait_for_thread(file);
+	*ret = file->counts;
+	ret->unwritten += file->under_way;
+	for (const struct queued *queued = file->first; !waits && queued;
+	     queued = queued->next)
+		ret->unwritten += events_of(queued);
 	pthread_mutex_unlock(&file->lock);
-	pthread_join(file->thread, NULL);
-	err = file->error ? file->error : write_end(file);
-	if (close(file->fd) && !err)
-		err = -errno;
-	file->fd = -1;
-	file->counts.bytes = file->offset;
+	if (waits)
+		pthread_join(file->thread, NULL);
+	else
+		pthread_detach(file->thread);
+	return waits;
+}
+
+int sink_file_close(struct sink_file *file, struct sink_file_counts *ret)
+{
+	struct sink_file_counts counts;
+	int err = -ETIMEDOUT;
+
+	if (end_thread(file, &counts)) {
+		err = file->error ? file->error : write_end(file);
+		if (close(file->fd) && !err)
+			err = -errno;
+		file->fd = -1;
+		counts.bytes = file->offset;
+		free_file(file);
+	}
 	if (ret)
-		*ret = file->counts;
-	free_file(file);
+		*ret = counts;
 	return err;
 }

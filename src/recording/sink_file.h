@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_SINK_FILE_H
 #define CALLTRAP_SINK_FILE_H
 
+#include <signal.h>
+
 #include "recording/block.h"
 
 /*
@@ -19,10 +21,19 @@ struct sink_block {
 
 /*
  * Opens path, emptied, with a head. predictable: others can know the name
- * beforehand (see report/file/exposed.h). drops: events for which there is no room
- * are dropped; else whoever has them waits.
+ * beforehand (see report/file/exposed.h).
  */
-int sink_file_open(const char *path, bool predictable, bool drops,
+struct sink_file_policy {
+	/* Events for which there is no room are dropped; else whoever has them
+	   waits, */
+	bool drops;
+	/* … until this is set (by a signal handler): a disk that takes nothing
+	   for two seconds then keeps nobody any longer. NULL: for ever. */
+	const volatile sig_atomic_t *hurry;
+};
+
+int sink_file_open(const char *path, bool predictable,
+		   const struct sink_file_policy *policy,
 		   const struct recording_head *head,
 		   struct sink_file **ret) MUST_CHECK;
 
@@ -46,6 +57,7 @@ struct sink_file_counts {
 /*
  * Waits until everything is written, ends the file with its index, and frees
  * it. A negative errno when that failed: what is in the file stays readable.
+ * -ETIMEDOUT: nothing was taken any more, and the thread still tries.
  */
 int sink_file_close(struct sink_file *file, struct sink_file_counts *ret);
 

@@ -3,6 +3,8 @@
 """Recordings: that they tell what live reports tell, to a reader that was
 written from the page alone, too; and what is left of damaged ones."""
 
+import array
+import fcntl
 import gzip
 import json
 import os
@@ -13,6 +15,7 @@ import signal
 import struct
 import subprocess
 import sys
+import termios
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -340,6 +343,50 @@ def full(case):
     h.check_equal(len(events), first, "events in the file")
     done = run("heap", "--from", path, "-o", "/dev/null")
     h.check_match("ends early", done.stderr, "message")
+
+
+def bytes_in(pipe):
+    size = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, size)
+    return size[0]
+
+
+def fill(pipe):
+    """To the last byte."""
+    for size in (4096, 1):
+        try:
+            while True:
+                os.write(pipe, bytes(size))
+        except BlockingIOError:
+            pass
+
+
+@h.test("a disk that takes nothing keeps nobody who wants to leave")
+def stuck(case):
+    folder = folder_of(case, "stuck")
+    path = os.path.join(folder, "fifo")
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    churn = subprocess.Popen([victim(), "1", "1000000000"])
+    recorder = subprocess.Popen([h.CALLTRAP, "record", "-o", path, "-p",
+                                 str(churn.pid)], stderr=subprocess.PIPE,
+                                text=True)
+    try:
+        h.wait_until(lambda: bytes_in(pipe) and "TracerPid:\t0\n" not in
+                     h.read(f"/proc/{churn.pid}/status"), "the recorder")
+        fill(pipe)
+        recorder.send_signal(signal.SIGINT)
+        err = recorder.communicate(timeout=h.PATIENCE)[1]
+        h.check_untouched(churn.pid)
+        h.check_equal(churn.poll(), None, "the target's end")
+    finally:
+        recorder.kill()
+        recorder.wait()
+        churn.kill()
+        churn.wait()
+        os.close(pipe)
+    h.check_match(r"can't be written any more: .*; it has the first \d+ events "
+                  r"and can be read, \d+ are missing", err, "message")
 
 
 def convert(path, form, *more):
