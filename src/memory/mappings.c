@@ -122,13 +122,20 @@ static bool is_program(const struct mappings *mappings,
 	return mappings->program && !strcmp(mappings->program, mapping->path);
 }
 
-/* .bss, where it goes on behind the pages of the file. */
-static bool goes_on(const struct mapping *before, const struct mapping *mapping)
+/* .bss, where it goes on behind the pages of the file; some linkers put what is
+   read-only after relocation last of these. */
+static bool goes_on(const struct mappings *mappings,
+		    const struct mapping *before, const struct mapping *mapping)
 {
-	return before && before->end == mapping->start && before->writable &&
-	       mapping->writable && !mapping->shared && before->inode &&
-	       (before->kind == MAPPING_PROGRAM_DATA ||
-		before->kind == MAPPING_LIBRARY_DATA);
+	if (!before || before->end != mapping->start || !mapping->writable ||
+	    mapping->shared || !before->inode || before->shared)
+		return false;
+	if (before->writable)
+		return before->kind == MAPPING_PROGRAM_DATA ||
+		       before->kind == MAPPING_LIBRARY_DATA;
+	return before->kind == MAPPING_PROGRAM_CODE && !before->executable &&
+	       before > mappings->list && before[-1].end == before->start &&
+	       before[-1].kind == MAPPING_PROGRAM_DATA;
 }
 
 /* What guards a stack from below. */
@@ -170,8 +177,9 @@ static enum mapping_kind kind_of(const struct mappings *mappings, size_t index)
 		return MAPPING_STACK;
 	if (mapping->shared)
 		return MAPPING_SHARED;
-	if (goes_on(before, mapping))
-		return before->kind;
+	if (goes_on(mappings, before, mapping))
+		return is_program(mappings, before) ? MAPPING_PROGRAM_DATA :
+						      MAPPING_LIBRARY_DATA;
 	if (mapping->executable)
 		return MAPPING_CODE;
 	return mapping->writable && is_guard(before, mapping) ?

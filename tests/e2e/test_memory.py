@@ -675,6 +675,19 @@ def _(case):
     h.check_equal(seen[0], seen[1], "of a file")
 
 
+@h.test("variables behind data that can't be written have their names")
+def _(case):
+    program = h.build("memory_bss", "memory_bss.c", "-O1")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its block")
+    found, _ = look(case, target, "--owners")
+    names = [row["name"] for row in found["held"] if row["all_bytes"] == 5000]
+    h.check(any(name.startswith("kept (memory_bss .bss+0x")
+                for name in names), "names: %r" % names)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 def branches(found):
     """{names from a variable down, without places: the row}"""
     rows, names = {}, []
