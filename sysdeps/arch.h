@@ -247,6 +247,14 @@ struct arch_ops {
 	bool (*restart_wait)(struct regs *regs);
 
 	/*
+	 * If these are the registers of a task that the kernel is about to send
+	 * back to its wait by restart_syscall(): sets them to make the call
+	 * itself again, for all of its time. Else returns false. NULL: they
+	 * don't tell.
+	 */
+	bool (*wait_from_start)(struct regs *regs);
+
+	/*
 	 * At a function's first instruction: the word below what the stack
 	 * pointer will be when it has returned, which calls are paired by; its
 	 * arguments on the stack are above it. The return address lies there,

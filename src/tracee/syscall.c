@@ -28,12 +28,28 @@ bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
 	       !task->tracee->muted;
 }
 
+/*
+ * The kernel goes on with some waits by restart_syscall(), which the program
+ * has never made, and which a filter may forbid: that kills it, or ends the
+ * wait. The call that it has made is allowed.
+ */
+static bool is_filtered(pid_t tid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(tid, &status) && status.seccomp;
+}
+
 bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 			struct regs *regs)
 {
 	struct regs again = *regs;
 
-	if (!arch->restart_wait(&again) || procfs_signal_waits(tid))
+	if (!arch->restart_wait(&again) &&
+	    !(arch->wait_from_start && arch->wait_from_start(&again) &&
+	      is_filtered(tid)))
+		return false;
+	if (procfs_signal_waits(tid))
 		return false;
 	*regs = again;
 	return true;
@@ -58,9 +74,10 @@ static bool will_be_made_again(struct task *task,
 {
 	if (!task->asked)
 		return false;
-	if (stop->failed && syscall_restarts((int)-stop->result))
-		return !procfs_signal_waits(task->tid);
-	return syscall_restart_wait(task, stop->arch);
+	if (syscall_restart_wait(task, stop->arch))
+		return true;
+	return stop->failed && syscall_restarts((int)-stop->result) &&
+	       !procfs_signal_waits(task->tid);
 }
 
 static void give_up(struct tracer *tracer, int err)

@@ -21,7 +21,8 @@ bool syscall_handle(struct tracer *tracer, struct task *task);
 
 /*
  * A stop of ours ends some waits with EINTR, though no signal came. The
- * program must not see that: the call is made again, with all of its time.
+ * program must not see that: the call is made again, with all of its time; so
+ * are waits that a filter might keep the kernel from going on with.
  */
 bool syscall_restart_wait(struct task *task, const struct arch_ops *arch);
 

@@ -13,6 +13,7 @@
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/jump.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86/syscall.h"
 #include "sysdeps/x86/trap.h"
 
 enum { WORD = 4 };
@@ -82,6 +83,20 @@ static bool restart_wait(struct regs *regs)
 	regs->user.rax = regs->user.orig_rax;
 	regs->user.rip -= 2; /* int 0x80: also where sysenter comes back */
 	return true;
+}
+
+static bool wait_from_start(struct regs *regs)
+{
+	static const uint16_t calls[] = {
+		162 /* nanosleep */,
+		168 /* poll */,
+		240 /* futex */,
+		267 /* clock_nanosleep */,
+		407 /* clock_nanosleep_time64 */,
+		422 /* futex_time64 */,
+	};
+
+	return x86_syscall_wait_from_start(regs, calls, ARRAY_SIZE(calls));
 }
 
 static int decode(taddr_t address, const uint8_t *code, size_t n,
@@ -196,6 +211,7 @@ const struct arch_ops arch_i386 = {
 	.thread_vector = 4,
 	.jump_targets = jump_targets,
 	.restart_wait = restart_wait,
+	.wait_from_start = wait_from_start,
 	.return_slot = sp,
 	.return_address = return_address,
 	.insn_decode = decode,

@@ -10,6 +10,7 @@
 #include "sysdeps/x86/insn.h"
 #include "sysdeps/x86/jump.h"
 #include "sysdeps/x86/registers.h"
+#include "sysdeps/x86/syscall.h"
 #include "sysdeps/x86/trap.h"
 #include "sysdeps/x86_64/convention.h"
 #include "sysdeps/x86_64/dwarf.h"
@@ -65,6 +66,14 @@ static bool restart_wait(struct regs *regs)
 	regs->user.rax = regs->user.orig_rax;
 	regs->user.rip -= 2; /* syscall */
 	return true;
+}
+
+static bool wait_from_start(struct regs *regs)
+{
+	static const uint16_t calls[] = { SYS_poll, SYS_nanosleep, SYS_futex,
+					  SYS_clock_nanosleep };
+
+	return x86_syscall_wait_from_start(regs, calls, ARRAY_SIZE(calls));
 }
 
 static int decode(taddr_t address, const uint8_t *code, size_t n,
@@ -204,6 +213,7 @@ const struct arch_ops arch_x86_64 = {
 	.jump_targets = jump_targets,
 	.goroutine = goroutine,
 	.restart_wait = restart_wait,
+	.wait_from_start = wait_from_start,
 	.return_slot = sp,
 	.return_address = return_address,
 	.insn_decode = decode,

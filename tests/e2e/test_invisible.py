@@ -244,6 +244,19 @@ def filtered(case):
     finish(target)
 
 
+@h.test("a filter kills it for other system calls than those that are traced",
+        users=True)
+def filtered_traced(case):
+    """Each thread is stopped in its wait; restart_syscall is none of its own."""
+    target = start(case, 2, 200, "filter")
+    for _ in range(3):
+        tracer = attach(case, target.pid, ways=("-S",) + tuple(F1))
+        wait_for_threads(tracer, 2)
+        leave(tracer)
+        check_goes_on(target, target.pid)
+    finish(target)
+
+
 @h.test("a busy target with a filter", users=True)
 def filtered_busy(case):
     target = start(case, 4, 0, "filter")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "sysdeps/arch.h"
@@ -82,6 +83,41 @@ START_TEST(results_that_are_known_before)
 }
 END_TEST
 
+/* The kernel shows -ERESTART_RESTARTBLOCK to tracers only. */
+START_TEST(waits_made_from_their_start)
+{
+	static const struct {
+		const struct arch_ops *arch;
+		uint64_t call, result;
+		bool again;
+	} stops[] = {
+		{ &arch_x86_64, SYS_clock_nanosleep, -516, true },
+		{ &arch_x86_64, SYS_poll, -516, true },
+		{ &arch_x86_64, SYS_poll, -EINTR, false },
+		{ &arch_x86_64, SYS_restart_syscall, -516, false },
+		{ &arch_x86_64, -1, -516, false },
+		{ &arch_i386, 162 /* nanosleep */, (uint32_t)-516, true },
+		{ &arch_i386, 0xffffffff, (uint32_t)-516, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
+		struct regs regs = { .user = { .orig_rax = stops[i].call,
+					       .rax = stops[i].result,
+					       .rip = 1002 } };
+		const struct regs before = regs;
+
+		ck_assert(stops[i].arch->wait_from_start(&regs) ==
+			  stops[i].again);
+		if (!stops[i].again) {
+			ck_assert(!memcmp(&regs, &before, sizeof(regs)));
+			continue;
+		}
+		ck_assert_uint_eq(regs.user.rax, stops[i].call);
+		ck_assert_uint_eq(regs.user.rip, 1000);
+	}
+}
+END_TEST
+
 static Suite *syscalls_suite(void)
 {
 	Suite *suite = suite_create("syscalls");
@@ -91,6 +127,7 @@ static Suite *syscalls_suite(void)
 	tcase_add_test(tcase, names_x32);
 	tcase_add_test(tcase, names_i386);
 	tcase_add_test(tcase, what_is_made_again);
+	tcase_add_test(tcase, waits_made_from_their_start);
 	tcase_add_test(tcase, results_that_are_known_before);
 	suite_add_tcase(suite, tcase);
 	return suite;
