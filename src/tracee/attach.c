@@ -144,7 +144,19 @@ static bool is_ours(const struct tracee *tracee, pid_t tid)
 		status.tracer);
 }
 
-/* Seizes what isn't ours yet; returns how many there were, or an error. */
+/* It lives, and isn't ours by the clone event of a seized sibling, either. */
+static bool is_stranger(pid_t tid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(tid, &status) && status.state != 'Z' &&
+	       status.state != 'X' && status.tracer != gettid();
+}
+
+/*
+ * Seizes what isn't ours yet; returns how many there were, or an error: -EBUSY
+ * when somebody stays out of reach, who would die of the first trap.
+ */
 static int seize_pass(struct tracee *tracee)
 {
 	struct tracer *tracer = tracee->space->tracer;
@@ -166,13 +178,13 @@ static int seize_pass(struct tracee *tracee)
 			if (!task_find(tracer, tids[i]))
 				task_new(tracer, tids[i], tracee);
 			added++;
+		} else if (err == -EPERM && is_stranger(tids[i])) {
+			tracee->space->stranger = tids[i];
 		}
-		/*
-		 * -EPERM: ours already, by the clone event of a seized
-		 * sibling; or a zombie leader. -ERR_GONE: it has ended.
-		 */
 	}
 	reaper_end(reaper, tracer);
+	if (tracee->space->stranger)
+		return -EBUSY;
 	return added ? added : tracee->tasks ? 0 : err;
 }
 
@@ -268,10 +280,27 @@ static char *tell_no_room(const struct tracee *tracee)
 			 pages * (PAGE_SIZE / 1024));
 }
 
+/* Alone it is told of as what the process is. */
+static char *tell_stranger(const struct tracee *tracee)
+{
+	const pid_t stranger = tracee->space->stranger;
+	char *why = attach_explain(stranger, -EPERM), *text;
+
+	if (stranger == tracee->pid)
+		return why;
+	text = xasprintf("process %d: %d runs in its memory, too, and would "
+			 "run into its traps: %s",
+			 (int)tracee->pid, (int)stranger, why);
+	free(why);
+	return text;
+}
+
 static char *tell_unreadable(const struct tracee *tracee, int error)
 {
 	pid_t pid = tracee->pid;
 
+	if (error == -EBUSY)
+		return tell_stranger(tracee);
 	if (error == -EDQUOT)
 		return tell_no_room(tracee);
 	if (error == -ENODATA)
@@ -386,6 +415,8 @@ static int look_at(struct tracee *tracee)
 	if (!charge_has_room(space, 1, NULL))
 		return -EDQUOT;
 	seize_everybody(tracee);
+	if (space->stranger)
+		return -EBUSY;
 	err = linkmap_start(space, false);
 	if (!err)
 		trap_plant_in_slices(space);
@@ -403,7 +434,8 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	tracee = tracee_new(tracer, pid, space_new(tracer, pid));
 	err = attach_seize(tracee);
 	if (err) {
-		*message_ret = attach_explain(pid, err);
+		*message_ret = err == -EBUSY ? tell_stranger(tracee) :
+					       attach_explain(pid, err);
 	} else {
 		err = look_at(tracee);
 		if (err)

@@ -15,13 +15,14 @@ static void seize_sharer(struct tracee *tracee, pid_t pid)
 
 	sharer->muted = !tracer->follow;
 	sharer->borrows = true;
-	if (!attach_seize(sharer) && sharer->tasks)
-		return;
-	diag_debug(DIAG_SESSION,
-		   "process %d, which shares memory with %d, "
-		   "can't be traced",
-		   (int)pid, (int)tracee->pid);
-	tracee_free(tracer, sharer);
+	if (attach_seize(sharer))
+		diag_debug(DIAG_SESSION,
+			   "process %d, which shares memory with %d, can't be "
+			   "traced",
+			   (int)pid, (int)tracee->pid);
+	/* Some of its threads may be ours all the same. */
+	if (!sharer->tasks)
+		tracee_free(tracer, sharer);
 }
 
 void sharers_seize(struct tracee *tracee)

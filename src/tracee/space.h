@@ -25,7 +25,8 @@ struct space {
 	uint8_t mark[SPACE_MARK]; /* of the program: see space_bind() */
 	size_t mark_size;
 	const struct arch_ops *arch; /* of the program */
-	struct trap *traps;          /* by address */
+	pid_t stranger;     /* it runs in the memory, and can't be ours; or 0 */
+	struct trap *traps; /* by address */
 	struct scratch scratch;
 	struct charge charge;   /* the pages that we have written to */
 	struct module *modules; /* in the order of the link map */

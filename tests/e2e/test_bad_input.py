@@ -286,6 +286,37 @@ def already_traced(case):
     check_alive(process)
 
 
+def refused_beside(case, process, stranger):
+    """What runs into traps there is somebody else's, who would pass them on."""
+    tracer = case.start([program("tracer"), str(stranger)])
+    h.wait_until(lambda: "tracing" in tracer.out or
+                 tracer.popen.poll() is not None, "the other tracer")
+    check_refused(case, "-x", "f1", "-p", str(process.pid),
+                  holding=[r"\b%d\b" % number for number in
+                           (process.pid, stranger, tracer.pid)])
+    h.check_equal((h.tracer_of(stranger), h.tracer_of(process.pid)),
+                  (tracer.pid, 0), "tracers")
+    tracer.say("q")
+    tracer.wait()
+    check_alive(process)
+
+
+@h.test("a process one of whose threads is traced", users=True)
+def thread_traced(case):
+    process = case.start([program("target"), "2", "1000"])
+    tasks = "/proc/%d/task" % process.pid
+    h.wait_until(lambda: process.out and len(os.listdir(tasks)) > 1,
+                 "the target")
+    refused_beside(case, process, max({int(tid) for tid in os.listdir(tasks)} -
+                                      {process.pid}))
+
+
+@h.test("a process whose memory somebody shares who is traced", users=True)
+def sharer_traced(case):
+    process = target(case, "sharer")
+    refused_beside(case, process, int(process.out))
+
+
 @h.test("a process traced by another calltrap")
 def two_calltraps(case):
     process = case.start([program("target"), "2", "1000"])
