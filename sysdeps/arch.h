@@ -228,10 +228,11 @@ struct arch_ops {
 	/*
 	 * At the entry of longjmp(): the stack pointers that its jmp_buf may
 	 * stand for, one for each way in which C libraries keep it. Returns
-	 * how many there are.
+	 * how many there are. random is where the kernel has put random bytes
+	 * for the program (AT_RANDOM), which they mix it with; 0: not known.
 	 */
 	size_t (*jump_targets)(const struct regs *entry, struct memory *memory,
-			       taddr_t ret[JUMP_TARGETS_MAX]);
+			       taddr_t random, taddr_t ret[JUMP_TARGETS_MAX]);
 
 	/*
 	 * In a function of Go's: where the goroutine's data are, which begin

@@ -142,7 +142,8 @@ static taddr_t find_instruction(const struct mappings *mappings)
 			continue;
 		size = memory_read_some(&memory.memory, mapping->start, code,
 					sizeof(code));
-		for (size_t at = 0; at + wanted <= size && !found; at++)
+		for (size_t at = 0; at + wanted <= size && !found;
+		     at += arch_syscall_maker.align)
 			if (!memcmp(code + at, arch_syscall_maker.code, wanted))
 				found = mapping->start + at;
 	}
@@ -220,7 +221,7 @@ static bool is_in_sequence(const struct frozen_task *task)
 	return err || sequence;
 }
 
-/* One that stands at nothing else than our own request. */
+/* One that stands at nothing else than our own request, and can go on. */
 static struct frozen_task *free_task(const struct freeze *freeze)
 {
 	for (size_t i = 0; i < freeze->count; i++) {
@@ -229,6 +230,7 @@ static struct frozen_task *free_task(const struct freeze *freeze)
 		if (task->tid && task->stopped && task->known &&
 		    task->stop.kind == STOP_INTERRUPT &&
 		    arch_of_regs(&task->regs) == arch_native &&
+		    arch_syscall_maker.goes_on(&task->regs) &&
 		    !is_in_sequence(task))
 			return task;
 	}
@@ -313,8 +315,8 @@ static void offer_to_killer(pid_t pid)
 	fclose(file);
 }
 
-/* clone() takes 0 for its caller's own. */
-#define NO_STACK 8
+/* clone() takes 0 for its caller's own, and arm64 no other multiple of 8. */
+#define NO_STACK 16
 
 static void hold(pid_t child)
 {

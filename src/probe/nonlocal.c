@@ -40,6 +40,7 @@ static bool read_target(const struct moment *moment, taddr_t now, taddr_t *ret)
 {
 	taddr_t targets[JUMP_TARGETS_MAX];
 	size_t count = moment->arch->jump_targets(moment->regs, moment->memory,
+						  moment->space->space->random,
 						  targets);
 
 	for (size_t i = 0; i < count; i++) {

@@ -403,6 +403,8 @@ static int add_main(struct space *space)
 		image_put(image);
 		return procfs_is_alive(pid) ? -ENODATA : -ERR_GONE;
 	}
+	(void)procfs_auxv(pid, space->arch->word_size, AT_RANDOM,
+			  &space->random);
 	module = module_add(space, image,
 			    headers - image_headers_address(image),
 			    path ? path : "");

@@ -24,6 +24,7 @@ struct space {
 	struct procmem memory;
 	uint8_t mark[SPACE_MARK]; /* of the program: see space_bind() */
 	size_t mark_size;
+	taddr_t random; /* where the kernel gave it random bytes; 0: nowhere */
 	const struct arch_ops *arch; /* of the program */
 	pid_t stranger;     /* it runs in the memory, and can't be ours; or 0 */
 	struct trap *traps; /* by address */

@@ -14,7 +14,7 @@
 #include "sysdeps/aarch64/registers.h"
 #include "sysdeps/aarch64/syscall_names.h"
 
-enum { WORD = 8, ARGUMENTS = 8, NUMBER = 8, GOROUTINE = 28 };
+enum { WORD = 8, ARGUMENTS = 8, GOROUTINE = 28 };
 
 #define BRK 0xd4200000u /* brk #0 */
 
@@ -68,7 +68,7 @@ static bool restart_wait(struct regs *regs)
 	if ((int64_t)regs->user.regs[0] != -EINTR)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		if (regs->user.regs[NUMBER] != calls[i])
+		if (regs->user.regs[AARCH64_NUMBER] != calls[i])
 			continue;
 		regs->user.regs[0] = regs->restart;
 		regs->user.pc -= 4; /* svc */
@@ -145,18 +145,23 @@ static enum child_call child_call(uint64_t number)
 }
 
 /*
- * The word that both C libraries keep the stack pointer in (glibc's
- * sysdeps/aarch64/jmpbuf-offsets.h). glibc mixes it with a number that isn't
- * the thread's here, but a variable of the dynamic linker's: only musl's is
- * understood.
+ * The word that both C libraries keep the stack pointer in. glibc mixes it
+ * (sysdeps/aarch64/jmpbuf-offsets.h, setjmp.S) with a variable of the dynamic
+ * linker's, which is the second half of the kernel's random bytes
+ * (_dl_setup_pointer_guard); musl has it as it is.
  */
 static size_t jump_targets(const struct regs *entry, struct memory *memory,
-			   taddr_t ret[JUMP_TARGETS_MAX])
+			   taddr_t random, taddr_t ret[JUMP_TARGETS_MAX])
 {
 	const taddr_t buffer = entry->user.regs[0];
+	uint64_t guard;
 
-	return memory_read_word(memory, buffer + 13 * WORD, WORD, &ret[0]) ? 0 :
-									     1;
+	if (memory_read_word(memory, buffer + 13 * WORD, WORD, &ret[0]))
+		return 0;
+	if (!random || memory_read_word(memory, random + WORD, WORD, &guard))
+		return 1;
+	ret[1] = ret[0] ^ guard;
+	return 2;
 }
 
 /* Go internal ABI, "arm64 architecture". */

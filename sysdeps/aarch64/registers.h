@@ -4,9 +4,10 @@
 
 #include "sysdeps/arch.h"
 
-#define AARCH64_FP   29
-#define AARCH64_LINK 30
-#define AARCH64_ZERO 31 /* in most instructions; in others it is sp */
+#define AARCH64_NUMBER 8 /* of a system call */
+#define AARCH64_FP     29
+#define AARCH64_LINK   30
+#define AARCH64_ZERO   31 /* in most instructions; in others it is sp */
 
 /*
  * PSTATE.BTYPE: how the task has come where it is; in guarded pages only some

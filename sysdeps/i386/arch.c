@@ -154,7 +154,7 @@ static const char *syscall_name(uint64_t number)
  * place, as it is.
  */
 static size_t jump_targets(const struct regs *entry, struct memory *memory,
-			   taddr_t ret[JUMP_TARGETS_MAX])
+			   taddr_t random UNUSED, taddr_t ret[JUMP_TARGETS_MAX])
 {
 	static const struct x86_jump jump = { WORD, 4, 0x18, 9 };
 	uint64_t buffer;

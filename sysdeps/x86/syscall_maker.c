@@ -21,9 +21,17 @@ static bool is_in_call(const struct regs *regs)
 	return (int64_t)regs->user.orig_rax >= 0;
 }
 
+/* The kernel makes calls again when all is put back, by what is in rax. */
+static bool goes_on(const struct regs *regs UNUSED)
+{
+	return true;
+}
+
 const struct syscall_maker arch_syscall_maker = {
 	.code = { 0x0f, 0x05 },
 	.size = 2,
+	.align = 1,
 	.prepare = prepare,
 	.is_in_call = is_in_call,
+	.goes_on = goes_on,
 };

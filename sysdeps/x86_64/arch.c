@@ -149,7 +149,7 @@ static const char *syscall_name(uint64_t number)
  * place, as it is.
  */
 static size_t jump_targets(const struct regs *entry, struct memory *memory,
-			   taddr_t ret[JUMP_TARGETS_MAX])
+			   taddr_t random UNUSED, taddr_t ret[JUMP_TARGETS_MAX])
 {
 	static const struct x86_jump jump = { WORD, 6, 0x30, 17 };
 	uint64_t buffer;

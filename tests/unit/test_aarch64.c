@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <elf.h>
 #include <errno.h>
+#include <linux/futex.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sysdeps/aarch64/insn.h"
 #include "sysdeps/aarch64/registers.h"
+#include "sysdeps/syscall_maker.h"
 #include "unit.h"
 
 /* The same in parent and child. */
@@ -535,6 +540,83 @@ START_TEST(system_calls)
 }
 END_TEST
 
+static size_t any_read(struct memory *memory UNUSED, taddr_t address, void *ret,
+		       size_t size)
+{
+	memcpy(ret, (const void *)address, size);
+	return size;
+}
+
+static const struct memory_ops any_ops = { any_read, own_write };
+static struct memory any_memory = { &any_ops };
+
+/* This C library's own, and where it is to go on: in this very frame. */
+START_TEST(jumps_out_of_calls)
+{
+	taddr_t targets[JUMP_TARGETS_MAX], here;
+	struct regs regs = { 0 };
+	jmp_buf buffer;
+
+	__asm__ volatile("mov %0, sp" : "=r"(here));
+	if (setjmp(buffer))
+		return;
+	regs.user.regs[0] = (uintptr_t)buffer;
+	ck_assert_uint_eq(arch_aarch64.jump_targets(&regs, &any_memory,
+						    getauxval(AT_RANDOM),
+						    targets),
+			  2);
+	ck_assert_uint_eq(targets[1], here);
+	ck_assert_uint_eq(arch_aarch64.jump_targets(&regs, &any_memory, 0,
+						    targets),
+			  1);
+	regs.user.regs[0] = 8;
+	ck_assert_uint_eq(arch_aarch64.jump_targets(&regs, &own_memory, 0,
+						    targets),
+			  0);
+}
+END_TEST
+
+static bool goes_on(uint64_t number, uint64_t operation, uint64_t timeout)
+{
+	struct regs regs = { 0 };
+
+	regs.user.regs[1] = operation;
+	regs.user.regs[3] = timeout;
+	regs.user.regs[AARCH64_NUMBER] = number;
+	return arch_syscall_maker.goes_on(&regs);
+}
+
+/* What waits for a length of time would begin that anew. */
+START_TEST(calls_that_go_on)
+{
+	ck_assert(goes_on(SYS_read, 0, 0));
+	ck_assert(goes_on(SYS_epoll_pwait, 0, 1));
+	ck_assert(!goes_on(SYS_nanosleep, 0, 0));
+	ck_assert(!goes_on(SYS_clock_nanosleep, 0, 0));
+	ck_assert(!goes_on(SYS_restart_syscall, 0, 0));
+	ck_assert(goes_on(SYS_futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0));
+	ck_assert(!goes_on(SYS_futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 8));
+	ck_assert(goes_on(SYS_futex, FUTEX_WAIT_BITSET, 8));
+}
+END_TEST
+
+START_TEST(calls_made_for_others)
+{
+	const uint64_t arguments[4] = { 1, 2, 3, 4 };
+	struct regs regs = { 0 };
+
+	ck_assert_uint_eq(arch_syscall_maker.size, 4);
+	regs.user.pstate = AARCH64_BTYPE;
+	regs.user.regs[4] = 5;
+	arch_syscall_maker.prepare(&regs, CODE, SYS_clone, arguments);
+	ck_assert_uint_eq(regs.user.pc, CODE);
+	ck_assert_uint_eq(regs.user.pstate, 0);
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_uint_eq(regs.user.regs[i], i + 1);
+	ck_assert_uint_eq(arch_aarch64.syscall_number(&regs), SYS_clone);
+}
+END_TEST
+
 /* ---- arguments: x0 is 100, x1 101 …; v0 is { 200, 200 }, v1 … ---- */
 
 static struct regs entry;
@@ -689,6 +771,9 @@ int main(void)
 	tcase_add_test(tests, calls_are_known);
 	tcase_add_test(tests, ports);
 	tcase_add_test(tests, system_calls);
+	tcase_add_test(tests, jumps_out_of_calls);
+	tcase_add_test(tests, calls_that_go_on);
+	tcase_add_test(tests, calls_made_for_others);
 	tcase_add_test(tests, arguments_by_register);
 	tcase_add_test(tests, homogeneous_aggregates);
 	tcase_add_test(tests, results);
