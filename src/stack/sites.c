@@ -93,8 +93,6 @@ static void make_ranges(struct unwind_space *own)
 		add_module(own, module);
 	if (!own->has_vdso)
 		find_vdso(own);
-	if (own->vdso.code)
-		own->ranges[own->range_count++] = own->vdso;
 	qsort(own->ranges, own->range_count, sizeof(*own->ranges),
 	      compare_ranges);
 }
@@ -109,11 +107,17 @@ static const struct code *code_of(struct unwind_space *own,
 	return range->code;
 }
 
-static struct code_range *find_range(const struct unwind_space *own,
-				     taddr_t address)
+/*
+ * The vDSO comes first: of libraries whose segments are 64 KiB apart, as on
+ * arm64, the kernel puts it between those of the dynamic linker.
+ */
+static struct code_range *find_range(struct unwind_space *own, taddr_t address)
 {
 	size_t low = 0, high = own->range_count;
 
+	if (own->vdso.code && own->vdso.low <= address &&
+	    address < own->vdso.high)
+		return &own->vdso;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -108,9 +108,14 @@ static enum step step_outward(struct walk *walk,
 
 	if (!row)
 		return step_without_tables(walk, position);
-	step = step_by_row(walk, position->site);
 	position->method = row->is_signal_frame ? FRAME_SIGNAL : FRAME_CFI;
-	return step;
+	step = step_by_row(walk, position->site);
+	if (step != STEP_FAILED ||
+	    !(walk->unknown & UINT64_C(1) << walk->arch->dwarf->sp))
+		return step;
+	/* Who has come here by frame pointers goes on by them. */
+	position->method = FRAME_POINTER;
+	return step_by_frame_pointer(walk);
 }
 
 /*
