@@ -32,6 +32,7 @@ int main(void)
 	pthread_t threads[4];
 	char byte;
 
+	keep(); /* there is a heap */
 	if (read(STDIN_FILENO, &byte, 1) != 1)
 		return 1;
 	for (int i = 0; i < 4; i++)

@@ -59,6 +59,9 @@ HERE, CALLTRAP = where_all_can_read(
     os.path.abspath(os.environ.get("CALLTRAP") or os.path.join(
         os.path.dirname(__file__), "..", "..", "calltrap")))
 VICTIMS = os.path.join(HERE, "victims")
+X86 = os.uname().machine == "x86_64"
+# The compiler's flags for programs of each size of words that are traced here.
+WIDTHS = ([], ["-m32"]) if X86 else ([],)
 PATIENCE = float(os.environ.get("E2E_PATIENCE", "120"))
 
 
@@ -690,6 +693,11 @@ def need(*tools):
     for tool in tools:
         if not shutil.which(tool):
             raise Skip(tool + " isn't installed")
+
+
+def need_x86(what):
+    if not X86:
+        raise Skip("x86's alone: " + what)
 
 
 def need_ruby_with_places():

@@ -232,6 +232,7 @@ def register_steppers(protection, machine):
     @h.test("a program that steps itself sees each step: %s, protection: %s" %
             (machine, protection))
     def run(case):
+        h.need_x86("a flag that programs step themselves by")
         path = stepper(protection, machine)
         plain = case.run([path])
         h.check_equal(plain.status, 7, "status of the untraced program")

@@ -12,12 +12,13 @@ sys.dont_write_bytecode = True
 import harness as h
 from stack_frames import stacks_of
 
-WORDS = {"x86_64": [], "i386": ["-m32"]}
+MACHINE = os.uname().machine
+WORDS = {MACHINE: [], "i386": ["-m32"]} if h.X86 else {MACHINE: []}
 PLAIN = ["-O2", "-fomit-frame-pointer", "-lpthread"]
 TO_MAIN = ["main", "__libc_start_call_main", "__libc_start_main", "_start"]
 
 
-def program(arch="x86_64", *flags):
+def program(arch=MACHINE, *flags):
     name = "-".join(["stacks", arch] + [re.sub(r"\W+", "_", flag)
                                         for flag in flags])
     path = h.build(name, "stacks.c", *WORDS[arch], *PLAIN, *flags,
@@ -52,7 +53,7 @@ def check_begins(stack, functions):
 
 
 def check_whole(stack, functions, result):
-    """x86_64: the frames that we know, and those of the C library's start."""
+    """64 bits: the frames that we know, and those of the C library's start."""
     names = [re.sub(r"_impl$", "", name) for name in stack.functions()]
     h.check_equal(stack.broken, False, "broken")
     check_begins(stack, functions)
@@ -94,7 +95,7 @@ for each_arch in WORDS:
 @h.test("compiled with frame pointers, and without optimisation")
 def frame_pointers(case):
     for flags in (["-fno-omit-frame-pointer"], ["-O0"]):
-        stacks, result = run(case, "plain", program("x86_64", *flags))
+        stacks, result = run(case, "plain", program(MACHINE, *flags))
         for stack in stacks:
             check_whole(stack, KINDS["plain"],
                         result)
@@ -102,7 +103,7 @@ def frame_pointers(case):
 
 @h.test("no unwind tables, but frame pointers")
 def no_tables(case):
-    path = program("x86_64", "-fno-omit-frame-pointer",
+    path = program(MACHINE, "-fno-omit-frame-pointer",
                    "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
     stacks, result = run(case, "plain", path)
     for stack in stacks:
@@ -120,7 +121,7 @@ def odd_tables(case):
                            "-fno-unwind-tables"],
     }
     for flags in odd.values():
-        stacks, result = run(case, "plain", program("x86_64", *flags))
+        stacks, result = run(case, "plain", program(MACHINE, *flags))
         for stack in stacks:
             check_begins(stack, KINDS["plain"] + ["main"])
 
@@ -128,7 +129,7 @@ def odd_tables(case):
 @h.test("stripped: module and offset, which addr2line takes")
 def stripped(case):
     h.need("addr2line")
-    whole = program("x86_64", "-g")
+    whole = program(MACHINE, "-g")
     bare = case.path("bare")
     subprocess.run(["strip", "-o", bare, whole], check=True)
     result = case.calltrap("-w", "9", "-e", "getpid", bare, "jit")
@@ -148,7 +149,7 @@ def stripped(case):
 
 @h.test("names from a separate file of debug information")
 def separate(case):
-    whole = program("x86_64", "-g")
+    whole = program(MACHINE, "-g")
     bare = case.copy(whole, "separate")
     subprocess.run("objcopy --only-keep-debug separate separate.debug && "
                    "strip separate && objcopy --add-gnu-debuglink="
@@ -170,7 +171,7 @@ def line_of(text):
 
 @h.test("inlined functions, and lines")
 def inlined(case):
-    stack, result = one(case, "inlined", program("x86_64", "-g"))
+    stack, result = one(case, "inlined", program(MACHINE, "-g"))
     check_whole(stack, ["inner_inlined", "outer_inlined", "not_inlined"],
                 result)
     h.check_equal([frame.inlined for frame in stack[:3]],
@@ -235,7 +236,7 @@ def smashed(case):
                       (["smashes"], True), "the stack")
         h.check_match("1 of 1 stack could not be followed to its end", result.err,
                       "messages")
-    path = program("x86_64", "-fno-omit-frame-pointer",
+    path = program(MACHINE, "-fno-omit-frame-pointer",
                    "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
                    "-fno-unwind-tables")
     stack, result = one(case, "circled", path, depth=1000)
@@ -254,7 +255,7 @@ def jit(case):
         remove_perf_maps(pid)
         stack = stacks_of(text, "probe_here")[0]
         check_begins(stack, ["made_at_run_time"])
-        h.check_equal((stack[0].library, stack[0].offset), ("[jit]", 6),
+        h.check_equal((stack[0].library, stack[0].offset), ("[jit]", 6 if h.X86 else 12),
                       "the frame")
         h.check("main" in stack.functions(), "%r" % stack)
 
@@ -298,7 +299,7 @@ def deleted(case):
 @h.test("calls through the PLT, lazily bound, and without")
 def plt(case):
     for flags in (["-Wl,-z,lazy"], ["-Wl,-z,now"], ["-fno-plt"]):
-        path = program("x86_64", *flags)
+        path = program(MACHINE, *flags)
         result = case.calltrap("-w", "3", "-e", "fopen", path, "jit")
         stacks = stacks_of(result.log_text, "fopen")
         h.check_equal(len(stacks), 1, "stacks with %s" % flags)

@@ -215,8 +215,9 @@ def build_id(case):
 
 def check_libc_debug(case):
     """libc6-dbg: a function that only the debug file of libc names."""
-    status, text = h.command_output(["readelf", "-n",
-                                     "/lib/x86_64-linux-gnu/libc.so.6"])
+    status, text = h.command_output([
+        "readelf", "-n",
+        "/lib/%s-linux-gnu/libc.so.6" % os.uname().machine])
     found = h.re.search(r"Build ID: ([0-9a-f]+)", text)
     if status or not found:
         raise h.Skip("libc has no build-id")
@@ -349,7 +350,7 @@ def ifunc_entry(case):
 
 @h.test("an IFUNC that its own library calls by a lazy PLT, from the first call")
 def own_lazy_ifunc(case):
-    for flags in ([], ["-m32"]):
+    for flags in h.WIDTHS:
         for binding in ("lazy", "now"):
             directory = h.build_directory("own-ifunc" + "".join(flags) +
                                           binding)

@@ -8,8 +8,8 @@ import os
 import re
 import sys
 
-from harness import (HERE, Failure, Skip, build, build_directory, build_library,
-                     check, check_equal, main, near, read, test)
+from harness import (HERE, WIDTHS, Failure, Skip, build, build_directory,
+                     build_library, check, check_equal, main, near, read, test)
 
 CONF = """\
 typedef small = struct(char c, short s);
@@ -155,19 +155,19 @@ void k_out(addr, hide(long), hide(long), hide(long), hide(long), hide(long),
 @test("arguments on the stack that the function has used up")
 def used_up(case):
     conf = case.write("stacked.conf", STACKED)
-    for bits in ("-m64", "-m32"):
-        directory = build_directory("stacked" + bits)
-        build_library("libstacked.so", "libstacked.c", bits, "-O0",
+    for flags in WIDTHS:
+        directory = build_directory("stacked" + "".join(flags))
+        build_library("libstacked.so", "libstacked.c", *flags, "-O0",
                       directory=directory)
-        victim = build("stacked", "stacked.c", bits, *near(directory),
+        victim = build("stacked", "stacked.c", *flags, *near(directory),
                        "-lstacked", directory=directory)
         result = case.calltrap("-F", conf, "-e", "k_*", victim)
         result.check_status(0)
         check_equal([result.log.named(name)[0].result
                      for name in ("k_last", "k_seventh")],
-                    ["[3, 2, 1]", "[5, 4, 3, 2]"], "results, " + bits)
+                    ["[3, 2, 1]", "[5, 4, 3, 2]"], "results %s" % flags)
         check("5" == result.log.named("k_out")[0].arguments.split(", ")[-1],
-              "%s: %s" % (bits, result.log.named("k_out")[0].text))
+              "%s: %s" % (flags, result.log.named("k_out")[0].text))
 
 
 if __name__ == "__main__":

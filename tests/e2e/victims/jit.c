@@ -18,6 +18,19 @@ long f1(long i);
 
 typedef long made(long i);
 
+#ifdef __aarch64__
+/* stp x29, x30, [sp, #-16]!; ldr x9, 1f; blr x9; ldp x29, x30, [sp], #16; ret */
+static void make(unsigned char *code)
+{
+	static const unsigned words[] = { 0xa9bf7bfd, 0x580000a9, 0xd63f0120,
+					  0xa8c17bfd, 0xd65f03c0, 0xd503201f };
+	made *function = f1;
+
+	memcpy(code, words, sizeof(words));
+	memcpy(code + sizeof(words), &function, 8);
+	__builtin___clear_cache((char *)code, (char *)code + SIZE);
+}
+#else
 /* sub $8, %rsp; movabs $f1, %rax; call *%rax; add $8, %rsp; ret */
 static void make(unsigned char *code)
 {
@@ -31,6 +44,7 @@ static void make(unsigned char *code)
 	memcpy(code + sizeof(before), &function, 8);
 	memcpy(code + sizeof(before) + 8, after, sizeof(after));
 }
+#endif
 
 static unsigned char *map(int flags)
 {
@@ -52,19 +66,31 @@ static int run(unsigned char *code)
 }
 
 __asm__(".globl own_getpid\n"
-	".type own_getpid, @function\n"
+	".type own_getpid, %function\n"
 	"own_getpid:\n"
+#ifdef __aarch64__
+	"	svc #0\n"
+#else
 	"	syscall\n"
+#endif
 	"	ret\n"
 	".size own_getpid, . - own_getpid\n");
 long own_getpid(void);
 
 static long call_own_getpid(void)
 {
+#ifdef __aarch64__
+	register long number __asm__("x8") = SYS_getpid;
+	register long result __asm__("x0");
+
+	__asm__ volatile("bl own_getpid" : "=r"(result) : "r"(number)
+			 : "x30", "memory");
+#else
 	long result;
 
 	__asm__ volatile("call own_getpid" : "=a"(result) : "a"(SYS_getpid)
 			 : "rcx", "r11", "memory");
+#endif
 	return result;
 }
 

@@ -138,10 +138,14 @@ static void handler(void)
 
 extern void faults_at_once(void);
 __asm__(".text\n"
-	".type faults_at_once, @function\n"
+	".type faults_at_once, %function\n"
 	"faults_at_once:\n"
 	".cfi_startproc\n"
+#ifdef __aarch64__
+	"	udf #0\n"
+#else
 	"	ud2\n"
+#endif
 	"	ret\n"
 	".cfi_endproc\n"
 	".size faults_at_once, .-faults_at_once\n");
@@ -298,6 +302,9 @@ static void jit(void)
 #ifdef __x86_64__
 	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7,
 					0x5d, 0xc3 };
+#elif defined(__aarch64__)
+	static const uint32_t code[] = { 0xa9bf7bfd, 0x910003fd, 0xd63f0000,
+					 0xa8c17bfd, 0xd65f03c0 };
 #else
 	static const uint8_t code[] = { 0x55, 0x89, 0xe5, 0xff, 0x55, 0x08,
 					0x5d, 0xc3 };
@@ -306,6 +313,7 @@ static void jit(void)
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memcpy(room + 16, code, sizeof(code));
+	__builtin___clear_cache((char *)room, (char *)room + 4096);
 	write_perf_map(room + 16, sizeof(code));
 	((void (*)(void (*)(void)))(uintptr_t)(room + 16))(probe_here);
 }

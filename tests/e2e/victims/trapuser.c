@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Programs that use SIGTRAP themselves.
- * handle: a handler for its own int3s. ignore: SIGTRAP ignored.
+ * handle: a handler for its own trap instructions. ignore: SIGTRAP ignored.
  * block: SIGTRAP blocked. Each calls f1 1000 times meanwhile; the last two say
  * whether SIGTRAP is still as they made it.
  */
@@ -9,14 +9,28 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 
 long f1(long i);
 
 static volatile int traps;
 
-static void on_trap(int signal)
+#ifdef __aarch64__
+#define TRAP "brk #7"
+#else
+#define TRAP "int3"
+#endif
+
+/* Who has run into a brk still stands there. */
+static void on_trap(int signal, siginfo_t *info, void *context)
 {
+#ifdef __aarch64__
+	if (info->si_code == TRAP_BRKPT)
+		((ucontext_t *)context)->uc_mcontext.pc += 4;
+#endif
 	(void)signal;
+	(void)info;
+	(void)context;
 	traps++;
 }
 
@@ -27,7 +41,7 @@ static long calls(int with_traps)
 	for (long i = 0; i < 1000; i++) {
 		wrong += f1(i) != i + 1;
 		if (with_traps && i % 10 == 0)
-			__asm__ volatile("int3");
+			__asm__ volatile(TRAP);
 		if (with_traps && i % 10 == 5)
 			raise(SIGTRAP);
 	}
@@ -36,9 +50,11 @@ static long calls(int with_traps)
 
 static long handle(void)
 {
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_RESTART };
 	long wrong;
 
-	signal(SIGTRAP, on_trap);
+	action.sa_sigaction = on_trap;
+	sigaction(SIGTRAP, &action, NULL);
 	wrong = calls(1);
 	return wrong + (traps != 200);
 }
