@@ -162,9 +162,23 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		doubts_add(&heap->doubts, added, act->begin);
 }
 
-void heap_note_released(struct heap *heap, const struct heap_act *act,
-			uint64_t handle)
+/*
+ * How often a handle had been acquired before our time, nobody knows; so not of
+ * what was there, nor of what was acquired once more before all else.
+ */
+static bool knows_count(const struct heap *heap, const struct family *family,
+			const struct site *site)
 {
+	return !family->shared || heap->options.complete ||
+	       (site && site->function->handle.kind != OPERAND_ARGUMENT);
+}
+
+void heap_note_released(struct heap *heap, const struct heap_act *act,
+			const struct site *site, uint64_t handle)
+{
+	/* It may be released again. */
+	if (!knows_count(heap, act->function->family, site))
+		return;
 	/* Only the first one was right. */
 	if (recent_find(&heap->recent, act->function->family, handle))
 		return;

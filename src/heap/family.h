@@ -103,7 +103,8 @@ struct family {
 	/* A handle may be acquired again, and is then released as often. */
 	bool shared;
 	/* Its functions release what none of them has acquired, too: what is
-	   part of something larger, or was made within the library. */
+	   part of something larger, or was made within the library; and that
+	   releases by other ways. */
 	bool partly;
 	/*
 	 * Not 0: handles are beginnings of ranges, parts of which can be given

@@ -27,7 +27,7 @@ static void evict(struct heap *heap, const struct heap_act *act,
 	const struct family *family = act->function->family;
 	struct heap_total *total = &heap_ledger(heap, family)->total;
 
-	if (act->function->act == FAMILY_REPLACE)
+	if (act->function->act == FAMILY_REPLACE || family->partly)
 		total->replaced++;
 	else
 		total->reused++;
@@ -129,7 +129,7 @@ void handles_settle(struct heap *heap, const struct heap_act *act,
 
 	if (!taken->found) {
 		heap_judge_unknown(heap, act, handle);
-		heap_note_released(heap, act, handle);
+		heap_note_released(heap, act, NULL, handle);
 		return;
 	}
 	if (family->shared && !resize && block->size > 1) {
@@ -139,7 +139,7 @@ void handles_settle(struct heap *heap, const struct heap_act *act,
 	}
 	site = site_at(heap, block->site);
 	heap_judge_release(heap, act, site, handle, size_of(family, block));
-	heap_note_released(heap, act, handle);
+	heap_note_released(heap, act, site, handle);
 	if (taken->latest && !resize)
 		heap_count_temporary(heap, site, size_of(family, block));
 	heap->live_count--;

@@ -131,7 +131,7 @@ void heap_judge_release(struct heap *heap, const struct heap_act *act,
 void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 			uint64_t handle);
 void heap_note_released(struct heap *heap, const struct heap_act *act,
-			uint64_t handle);
+			const struct site *site, uint64_t handle);
 
 /* handles.c and range_acts.c: acts on the two kinds of families. What a call
    has taken out of the live blocks: */

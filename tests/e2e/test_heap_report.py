@@ -667,7 +667,13 @@ def _(case):
                   "memory")
     row = report.row("^fopen by leak_fopen$")
     h.check_equal(row.blocks, each, "files")
-    h.check_equal(report.totals["files"].blocks, each, "files in all")
+    files = report.totals["files"]
+    h.check_equal(files.blocks, each, "files in all")
+    h.check_equal(tallies(report, "^popen by leak_nothing$"),
+                  [(0, each, each)], "pipes")
+    for odd in "frees of what was never acquired", "double frees", \
+            "freed by a function of another kind":
+        h.check_equal(files.odd(odd), 0, odd)
     h.check_equal(report.totals["directories"].blocks, 0, "directories")
 
 

@@ -38,6 +38,7 @@ static const char fixture_text[] =
 	"release close(int handle) = 0\n"
 	"family refs counts objects, shared\n"
 	"acquire get = handle\n"
+	"acquire up_ref(handle) = 1\n"
 	"release put(handle)\n"
 	"family parts counts parts, partly\n"
 	"acquire make = handle\n"

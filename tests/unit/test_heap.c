@@ -559,6 +559,22 @@ START_TEST(shared_handles)
 }
 END_TEST
 
+/* They had been acquired more than once before. */
+START_TEST(shared_handles_from_before)
+{
+	for (int i = 0; i < 3; i++)
+		release(&f, "put", 0x30, 0);
+	ck_assert_uint_eq(total_of(&f, "get")->unknown_frees, 3);
+	acquire(&f, "up_ref", 0x40, 0);
+	check_live("get", 1, 0);
+	for (int i = 0; i < 3; i++)
+		release(&f, "put", 0x40, 0);
+	check_live("get", 0, 0);
+	ck_assert_uint_eq(total_of(&f, "get")->unknown_frees, 5);
+	ck_assert_uint_eq(total_of(&f, "get")->double_frees, 0);
+}
+END_TEST
+
 START_TEST(parts_of_mappings)
 {
 	const struct site *site;
@@ -874,6 +890,10 @@ START_TEST(acquired_otherwise)
 	ck_assert_uint_eq(total->double_frees, 0);
 	ck_assert_uint_eq(total->unknown_frees, 0);
 	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE), 0);
+	acquire(&f, "make", 0x2000, 0);
+	acquire(&f, "make", 0x2000, 0);
+	ck_assert_uint_eq(total->replaced, 1);
+	ck_assert_uint_eq(total->reused, 0);
 }
 END_TEST
 
@@ -950,6 +970,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, inherited_descriptors);
 	tcase_add_test(tcase, reused_and_replaced);
 	tcase_add_test(tcase, shared_handles);
+	tcase_add_test(tcase, shared_handles_from_before);
 	tcase_add_test(tcase, parts_of_mappings);
 	tcase_add_test(tcase, mappings_moved_and_replaced);
 	tcase_add_test(tcase, program_break);
