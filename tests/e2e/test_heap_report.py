@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report of `calltrap heap`: its rows, its options, when it is printed."""
 
+import json
 import os
 import pty
 import re
@@ -904,6 +905,55 @@ def _(case):
     h.check_match(r"^note: Python's objects .* PYTHONMALLOC=malloc$",
                   "\n".join(result.report.sections["LEAK SUMMARY"]),
                   "the note")
+
+
+SLICES = """\
+import ctypes, os
+glib = ctypes.CDLL("libglib-2.0.so.0")
+glib.g_slice_alloc.restype = ctypes.c_void_p
+kept = [glib.g_slice_alloc(ctypes.c_size_t(48)) for _ in range(3000)]
+os._exit(0)
+"""
+ARENAS = """\
+import os
+kept = [(i,) for i in range(100000)]
+os._exit(0)
+"""
+
+
+def slabs(case, *argv, **how):
+    """The inside of each row's slab, by the report and by JSON."""
+    path = case.path("json")
+    result = hr.heap(case, "--top", "0", "--json", path, *argv, **how)
+    told = re.findall(r"^    each is an? .*, for whichever stack needed the "
+                      r"next one; with (\S+) each object is seen$",
+                      result.report.text, re.M)
+    sites = json.loads(h.read(path))["sites"]
+    h.check_equal(sorted(told),
+                  sorted(site["slab"]["inside"] for site in sites
+                         if "slab" in site), "slabs in JSON")
+    return told, result
+
+
+@h.test("slabs of Perl, of Python and of GLib are told from what lies in them")
+def _(case):
+    h.need("perl")
+    told, _ = slabs(case, "perl", "-e", "push @a, {n => $_} for 1 .. 1000")
+    h.check("-DPURIFY" in told, "Perl: %r" % told)
+    python = "/usr/bin/python3"
+    if not os.access(python, os.X_OK):
+        raise h.Skip("there is no " + python)
+    told, _ = slabs(case, python, "-c", ARENAS)
+    h.check("PYTHONMALLOC=malloc" in told, "Python: %r" % told)
+    told, result = slabs(case, python, "-c", SLICES)
+    if not any(row.what.startswith("posix_memalign") and
+               "g_slice_alloc" in row.functions()
+               for row in result.report.rows):
+        raise h.Skip("GLib has no slices here")
+    h.check("G_SLICE=always-malloc" in told, "GLib: %r" % told)
+    told, _ = slabs(case, python, "-c", SLICES,
+                    env={"G_SLICE": "always-malloc"})
+    h.check("G_SLICE=always-malloc" not in told, "not GLib: %r" % told)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "heap/slab.h"
 #include "report/format/json_put.h"
 #include "report/format/json_stack.h"
 #include "report/format/json_writer.h"
@@ -236,6 +237,20 @@ static void set_verdict(json_t *object, const struct heap_row *row)
 	json_set_text(object, "evidence", strbuf_text(&why));
 }
 
+static void set_slab(json_t *object, const struct heap_export *export,
+		     const struct site *site)
+{
+	const struct slab *slab =
+		slab_of(export->config->stacks, export->config->namer, site);
+
+	if (!slab)
+		return;
+	json_object_set_new(object, "slab", json_object());
+	object = json_object_get(object, "slab");
+	json_set_text(object, "what", slab->what);
+	json_set_text(object, "inside", slab->inside);
+}
+
 static json_t *reach_numbers(const struct site_reach *reach)
 {
 	json_t *object = json_object();
@@ -302,6 +317,7 @@ static json_t *site_object(const struct heap_export *export,
 	json_set_number(object, "failed", site->failed);
 	json_set_number(object, "oldest", row->oldest);
 	set_verdict(object, row);
+	set_slab(object, export, site);
 	if (row->verdict.reach)
 		json_object_set_new(object, "reach",
 				    reach_numbers(row->verdict.reach));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "heap/slab.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
 #include "report/heap/text.h"
@@ -101,6 +102,22 @@ static int add_evidence(const struct heap_text *text,
 	strbuf_printf(heap_text_out(text),
 		      "    stack %u: ", (unsigned)row->site->number);
 	verdict_explain(&row->verdict, row->site, heap_text_out(text));
+	return heap_text_end_line(text);
+}
+
+/* What its blocks are isn't what the program has asked for. */
+static int add_slab(const struct heap_text *text, const struct site *site)
+{
+	const struct slab *slab =
+		slab_of(text->config->stacks, text->config->namer, site);
+	struct strbuf *out = heap_text_out(text);
+
+	if (!slab)
+		return 0;
+	strbuf_printf(out,
+		      "    each is %s, for whichever stack needed the next one; "
+		      "with %s each object is seen",
+		      slab->what, slab->inside);
 	return heap_text_end_line(text);
 }
 
@@ -229,6 +246,8 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 		return err;
 	if (!err && row->site)
 		err = add_evidence(text, row);
+	if (!err && row->site)
+		err = add_slab(text, row->site);
 	if (!err && row->site)
 		err = add_times(text, row);
 	if (!err && text->config->options->histogram)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_SLAB_H
+#define CALLTRAP_SLAB_H
+
+#include "heap/site.h"
+#include "naming/namer.h"
+
+/*
+ * Some allocators acquire large blocks and cut them into small ones. The stack
+ * of such a block is that of whoever happened to need the next one, and what
+ * keeps it is any of those that lie in it.
+ */
+struct slab {
+	const char *what;   /* … it is */
+	const char *inside; /* how to see what lies in it */
+};
+
+/* NULL: the blocks of a site are no slabs, as far as is known. */
+const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,
+			   const struct site *site);
+
+#endif
