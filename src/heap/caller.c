@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "naming/origin.h"
 
 size_t heap_caller_first(const struct frame *frames, size_t count)
@@ -112,15 +113,18 @@ const struct frame_name *heap_caller(const struct stacks *stacks,
 				     const struct site *site,
 				     struct frame *frame_ret)
 {
-	struct frame frames[HEAP_CALLER_DEPTH];
-	size_t count =
-		stacks_frames(stacks, site->stack, frames, ARRAY_SIZE(frames));
-	const struct name_position first = { heap_caller_first(frames, count),
-					     0 };
-	struct name_position from = first;
+	size_t count;
+	struct frame *frames CLEANUP(xfree_cleanup) =
+		namer_frames(namer, stacks, site->stack, site->function->name,
+			     &count);
+	struct name_position first = { 0 }, from;
 	struct found found = { 0 };
 	bool passed;
 
+	if (count > HEAP_CALLER_DEPTH)
+		count = HEAP_CALLER_DEPTH;
+	first.frame = heap_caller_first(frames, count);
+	from = first;
 	if (wrappers)
 		from = behind_wrappers(wrappers, namer, frames, count,
 				       first.frame);

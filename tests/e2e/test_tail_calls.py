@@ -188,6 +188,14 @@ def heap(case):
                       [program(), "reserve"])
     h.check_equal(result.status, 0, result.err)
     check_reserve(h.read(report), "the report")
+    h.check_match(r" malloc by reserve$", h.read(report), "who has acquired")
+    for options, what in (["--by=function"], "  reserve in "), \
+            (["--source"], r" return malloc\("):
+        path = case.path("credited")
+        result = case.run([h.CALLTRAP, "heap", *options, "-o", path, program(),
+                           "reserve"])
+        h.check_equal(result.status, 0, result.err)
+        h.check_match("^ +42 +1 .*" + what, h.read(path), "who is credited")
     h.check_match(r"main;reserve;malloc 42\n", h.read(names["folded"]),
                   "folded stacks")
     for kind in "svg", "callgrind", "html":
