@@ -40,7 +40,7 @@ void file_names_tell_apart(struct options *options)
 			continue;
 		options->files[file] = with_process(*path);
 		*path = options->files[file];
-		diag(DIAG_NOTE, DIAG_SESSION,
+		diag(DIAG_WARNING, DIAG_SESSION,
 		     "there may be several processes: %s writes %s",
 		     heap_file_option(file), *path);
 	}
