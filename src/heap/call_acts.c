@@ -46,25 +46,15 @@ static struct call_values values_of(const struct event *event)
 	};
 }
 
-/* Who has called, as far as the stack tells. */
-struct calling_library {
-	const char *library;
-	bool is_own; /* the library that defines the function itself */
-};
-
-static struct calling_library caller_of(const struct call_acts *acts,
-					const struct call *call)
+/* Where it was called, as far as the stack tells; or NULL. */
+static const struct code *caller_of(const struct call_acts *acts,
+				    const struct call *call)
 {
-	const char *definer = call->function->library, *soname;
 	struct frame frame;
 
-	if (!stacks_frames(acts->stacks, call->stack, &frame, 1))
-		return (struct calling_library){ 0 };
-	soname = frame.code->image ? image_soname(frame.code->image) : NULL;
-	return (struct calling_library){
-		.library = frame.code->path,
-		.is_own = definer && soname && !strcmp(definer, soname),
-	};
+	return stacks_frames(acts->stacks, call->stack, &frame, 1) ?
+		       frame.code :
+		       NULL;
 }
 
 /* Both factors of a product, for those who tell of the call as it was. */
@@ -115,14 +105,25 @@ static bool fill(struct awaited_act *pending, const struct call_values *values,
 	return true;
 }
 
+/* The library that defines the function has called it. */
+static bool is_definer(const struct code *caller,
+		       const struct function *function)
+{
+	const char *definer = function->library, *soname;
+
+	soname = caller && caller->image ? image_soname(caller->image) : NULL;
+	return definer && soname && !strcmp(definer, soname);
+}
+
 /*
  * What libc maps for itself (the stacks of threads, which it keeps for later
  * ones) is no business of the program's.
  */
 static bool is_wanted(const struct family_function *function,
-		      const struct calling_library *caller)
+		      const struct call *call, const struct code *caller)
 {
-	return !function->family->granularity || !caller->is_own;
+	return !function->family->granularity ||
+	       !is_definer(caller, call->function);
 }
 
 /* The acts of a call that has begun. */
@@ -132,14 +133,14 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 	const struct call *call = event->call;
 	const struct call_values values = values_of(event);
 	const struct family_function *function = call->function->subject;
-	const struct calling_library caller = caller_of(acts, call);
+	const struct code *caller = caller_of(acts, call);
 
 	ret->call = call->id;
 	ret->count = 0;
 	for (; function && ret->count < ACTS_MAX; function = function->next) {
 		struct awaited_act *pending = &ret->acts[ret->count];
 
-		if (!is_wanted(function, &caller) ||
+		if (!is_wanted(function, call, caller) ||
 		    !family_means(function, &values))
 			continue;
 		*pending = (struct awaited_act){
@@ -149,7 +150,7 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 				.begin = call->time,
 				.tid = call->tid,
 				.stack = call->stack,
-				.library = caller.library,
+				.library = caller ? caller->path : NULL,
 				.unkept = acts->off,
 			},
 			.needs = NEED_ALL,
@@ -188,8 +189,11 @@ void call_acts_begin(struct call_acts *acts, struct watched *process,
 	}
 	if (at_once || !begun.count)
 		return;
-	pending = xmalloc(sizeof(*pending));
-	*pending = begun;
+	pending = acts->spare ? acts->spare : xmalloc(sizeof(*pending));
+	acts->spare = NULL;
+	pending->call = begun.call;
+	pending->count = begun.count;
+	memcpy(pending->acts, begun.acts, begun.count * sizeof(*begun.acts));
 	HASH_ADD(hh, acts->pending, call, sizeof(pending->call), pending);
 }
 
@@ -202,6 +206,15 @@ static struct pending *take(struct call_acts *acts, const struct event *event)
 	if (pending)
 		HASH_DEL(acts->pending, pending);
 	return pending;
+}
+
+/* Mostly the next one is begun before any other is over. */
+static void give_back(struct call_acts *acts, struct pending *pending)
+{
+	if (acts->spare)
+		free(pending);
+	else
+		acts->spare = pending;
 }
 
 /* What the return tells, but for its handles. */
@@ -253,7 +266,7 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 
 	for (unsigned i = 0; pending && i < pending->count; i++)
 		end_act(acts, process, &pending->acts[i], event);
-	free(pending);
+	give_back(acts, pending);
 }
 
 void call_acts_abandon(struct call_acts *acts, struct watched *process,
@@ -268,7 +281,7 @@ void call_acts_abandon(struct call_acts *acts, struct watched *process,
 	for (unsigned i = 0; pending && i < pending->count; i++)
 		apply_abandon(&target, &pending->acts[i].applied, event->time,
 			      event->end == CALL_EXCEPTION);
-	free(pending);
+	give_back(acts, pending);
 }
 
 void call_acts_fini(struct call_acts *acts)
@@ -279,4 +292,5 @@ void call_acts_fini(struct call_acts *acts)
 		HASH_DEL(acts->pending, pending);
 		free(pending);
 	}
+	free(acts->spare);
 }

@@ -15,6 +15,7 @@ struct call_acts {
 	struct act_observer *observer; /* or NULL */
 	bool off;                      /* what is acquired now isn't kept */
 	struct pending *pending;       /* calls that run */
+	struct pending *spare;         /* of one that is over, or NULL */
 };
 
 void call_acts_fini(struct call_acts *acts);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "probe/private.h"
@@ -137,11 +138,27 @@ static void emit_return(const struct moment *moment,
 	activation->call.memory = moment->memory;
 }
 
-static void activation_free(struct activation *activation)
+/* Most calls are over before the next one begins: one is kept for that. */
+static struct activation *take_activation(struct prober *prober)
+{
+	struct activation *spare = prober->spare;
+
+	if (!spare)
+		return xcalloc(1, sizeof(*spare));
+	prober->spare = NULL;
+	memset(spare, 0, sizeof(*spare));
+	return spare;
+}
+
+static void activation_free(struct prober *prober,
+			    struct activation *activation)
 {
 	script_frames_free(activation->call.script);
 	free(activation->fp);
-	free(activation);
+	if (prober->spare)
+		free(activation);
+	else
+		prober->spare = activation;
 }
 
 /* Whether it is a call, for sinks. */
@@ -157,7 +174,7 @@ static void abandon(struct probe_space *space, struct activation *activation,
 	if (is_shown(activation) && !activation->inherited)
 		emit_call(space, EVENT_ABANDON, activation,
 			  activation->call.tid, time, end);
-	activation_free(activation);
+	activation_free(space->prober, activation);
 }
 
 void pairing_abandon_stack(struct probe_space *space, struct call_stack *stack,
@@ -307,7 +324,7 @@ static struct activation *activation_new(const struct moment *moment,
 					 const struct frame_key *key,
 					 taddr_t return_address)
 {
-	struct activation *activation = xcalloc(1, sizeof(*activation));
+	struct activation *activation = take_activation(moment->space->prober);
 	struct call_stack *stack = stack_of(moment, key);
 
 	activation->key = *key;
@@ -424,7 +441,7 @@ void pairing_enter_call(const struct moment *moment,
 		  end);
 	if (end == CALL_UNWATCHED && function->group && !key.stack)
 		unwatched_note(moment, activation);
-	activation_free(activation);
+	activation_free(prober, activation);
 }
 
 const struct function *pairing_jumped_to(const struct moment *moment,
@@ -471,7 +488,7 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 	activation->watch =
 		engine_watch_return(moment->engine, space, &activation->call);
 	if (!activation->watch) {
-		activation_free(activation);
+		activation_free(space->prober, activation);
 		return;
 	}
 	show_resolver(space, activation, ifunc);
@@ -523,7 +540,7 @@ static void returned(const struct moment *moment, struct activation *activation)
 	if (activation->ifunc)
 		ifunc_resolved(space, activation->ifunc,
 			       moment->arch->result(moment->regs));
-	activation_free(activation);
+	activation_free(space->prober, activation);
 }
 
 /*

@@ -37,6 +37,7 @@ struct prober {
 	} caught_up;
 	struct refusal refusals[REFUSALS]; /* the first; the rest is 0 */
 	uint64_t last_call_id;
+	struct activation *spare; /* see pairing.c; or NULL */
 	bool go_seen;
 	int error;
 	bool paused;

@@ -416,6 +416,7 @@ void prober_free(struct prober *prober)
 	wanted_free(prober->wanted);
 	free(prober->elsewhere);
 	free(prober->interpreter);
+	free(prober->spare);
 	free(prober);
 }
 

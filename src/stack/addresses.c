@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "base/xalloc.h"
+#include "stack/idset.h"
 #include "stack/private.h"
 
 /* Stacks that somebody else has walked over, and what that takes. */
 
-stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
-			  const taddr_t *addresses, unsigned count,
-			  bool complete)
+/*
+ * Programs come by the same stacks again and again: one that was seen a while
+ * ago isn't put together frame by frame.
+ */
+#define KNOWN_STACKS 8192
+
+static struct known_stack *known_stack(struct unwind_space *own, uint64_t hash)
 {
-	struct unwind_space *own = unwind_space_get(unwinder, space);
+	if (!own->known)
+		own->known = xcalloc(KNOWN_STACKS, sizeof(*own->known));
+	return &own->known[hash % KNOWN_STACKS];
+}
+
+static uint64_t hash_of(const taddr_t *addresses, unsigned count, bool complete)
+{
+	uint64_t hash = idset_mix((uint64_t)count << 1 | complete);
 	unsigned i;
 
-	if (count > UNWIND_DEPTH_MAX)
-		count = UNWIND_DEPTH_MAX;
 	for (i = 0; i < count; i++) {
-		struct code_site *site =
-			site_find(own, space->memory.pid, addresses[i], false);
+		hash = (hash ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return idset_mix(hash);
+}
+
+static stack_id put_together(struct unwinder *unwinder,
+			     struct unwind_space *own, const taddr_t *addresses,
+			     unsigned count, enum stack_end end)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		struct code_site *site = site_find(own, own->space->memory.pid,
+						   addresses[i], false);
 
 		if (!site->code)
 			return unwind_finish(unwinder, i, STACK_BROKEN);
@@ -24,8 +48,29 @@ stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
 			unwind_frame_number(unwinder, site,
 					    i ? FRAME_CFI : FRAME_ENTRY);
 	}
-	return unwind_finish(unwinder, count,
-			     complete ? STACK_COMPLETE : STACK_CUT);
+	return unwind_finish(unwinder, count, end);
+}
+
+stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
+			  const taddr_t *addresses, unsigned count,
+			  bool complete)
+{
+	struct unwind_space *own = unwind_space_get(unwinder, space);
+	const uint64_t hash = hash_of(addresses, count, complete);
+	struct known_stack *known = known_stack(own, hash);
+
+	if (count > UNWIND_DEPTH_MAX)
+		count = UNWIND_DEPTH_MAX;
+	if (known->stack && known->hash == hash) {
+		unwind_count_again(unwinder, known);
+		return known->stack;
+	}
+	known->stack = put_together(unwinder, own, addresses, count,
+				    complete ? STACK_COMPLETE : STACK_CUT);
+	known->hash = hash;
+	known->depth = stacks_depth(unwinder->stacks, known->stack);
+	known->end = stacks_end(unwinder->stacks, known->stack);
+	return known->stack;
 }
 
 static bool is_plain(const struct saved_place *place)

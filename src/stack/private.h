@@ -48,6 +48,14 @@ struct code_range {
 	const struct code *code; /* NULL until a frame was seen there */
 };
 
+/* A stack that was made of addresses: see addresses.c. */
+struct known_stack {
+	uint64_t hash;
+	stack_id stack; /* STACK_NONE: none is known */
+	unsigned depth;
+	enum stack_end end;
+};
+
 struct unwind_space {
 	struct unwinder *unwinder;
 	struct space *space;
@@ -59,6 +67,7 @@ struct unwind_space {
 	struct code_site *sites;
 	size_t site_room; /* a power of two */
 	size_t site_count;
+	struct known_stack *known;     /* NULL, or KNOWN_STACKS of them */
 	taddr_t stack_low, stack_high; /* a mapping that holds stacks */
 	UT_hash_handle hh;
 };
@@ -146,5 +155,9 @@ uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
 /* The unwinder's frames become a stack, and are counted. */
 stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end);
+
+/* One that was made of addresses before has come again. */
+void unwind_count_again(struct unwinder *unwinder,
+			const struct known_stack *known);
 
 #endif

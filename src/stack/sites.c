@@ -301,6 +301,8 @@ struct unwind_space *unwind_space_get(struct unwinder *unwinder,
 	}
 	if (own->stale) {
 		own->stale = false;
+		free(own->known);
+		own->known = NULL;
 		make_ranges(own);
 		forget_sites(own);
 	}
@@ -311,5 +313,6 @@ void unwind_space_free(struct unwind_space *own)
 {
 	free(own->ranges);
 	free(own->sites);
+	free(own->known);
 	free(own);
 }

@@ -221,13 +221,26 @@ static stack_id intern(struct unwinder *unwinder, unsigned count,
 	return stack;
 }
 
-stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
-		       enum stack_end end)
+static void count_stack(struct unwinder *unwinder, enum stack_end end)
 {
 	unwinder->counts.stacks++;
 	unwinder->counts.cut += end == STACK_CUT;
 	unwinder->counts.broken += end == STACK_BROKEN;
+}
+
+stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
+		       enum stack_end end)
+{
+	count_stack(unwinder, end);
 	return intern(unwinder, count, end);
+}
+
+void unwind_count_again(struct unwinder *unwinder,
+			const struct known_stack *known)
+{
+	unwinder->counts.frames[FRAME_ENTRY]++;
+	unwinder->counts.frames[FRAME_CFI] += known->depth - 1;
+	count_stack(unwinder, known->end);
 }
 
 static unsigned limited(unsigned depth)
