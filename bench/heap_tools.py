@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What it costs to watch every allocation: programs are run alone, under calltrap
+heap by each engine, and under heaptrack, in turn. Printed for each are medians
+(lowest to highest) of: requests a second and the 99th percentile of their times,
+as redis-benchmark has them; processor seconds of the program, and of all else;
+resident memory of all else, MiB; calls that weren't seen. What isn't installed
+is left out. A machine that does other things as well makes times longer for all.
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
+                           os.path.join(HERE, "..", "calltrap"))
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGESIZE")
+
+PYTHON = """
+import json, sys
+text = json.dumps([{'a': i, 'b': str(i)} for i in range(100)])
+for _ in range(int(sys.argv[1])):
+    json.dumps(json.loads(text))
+"""
+
+CXX = """
+#include <map>
+#include <regex>
+#include <string>
+int main() { std::map<std::string, std::regex> m; return m.size(); }
+"""
+
+STORM = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#define OWN 256
+static unsigned long rounds;
+static __attribute__((noinline)) void *deep(unsigned depth, size_t size)
+{
+        volatile char here = (char)depth;
+        void *block = depth ? deep(depth - 1, size) : malloc(size);
+        here++;
+        return block;
+}
+static void *work(void *argument)
+{
+        unsigned seed = (unsigned)(size_t)argument;
+        void *own[OWN] = { 0 };
+        for (unsigned long i = 0; i < rounds; i++) {
+                unsigned which = (seed = seed * 1103515245 + 12345) >> 8;
+                free(own[which % OWN]);
+                own[which % OWN] = deep(which % 8, 16 + which % 200);
+        }
+        for (unsigned i = 0; i < OWN; i++)
+                free(own[i]);
+        return NULL;
+}
+int main(int argc, char **argv)
+{
+        pthread_t crew[16];
+        rounds = strtoul(argv[argc - 1], NULL, 10);
+        for (size_t i = 0; i < 16; i++)
+                pthread_create(&crew[i], NULL, work, (void *)(i + 1));
+        for (size_t i = 0; i < 16; i++)
+                pthread_join(crew[i], NULL);
+        return 0;
+}
+"""
+
+
+# ---- what there is of processes ----
+
+def stat_of(pid):
+    """(parent, processor seconds, resident bytes), or None."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return (int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS,
+            int(fields[21]) * PAGE)
+
+
+def family_of(pid):
+    """The process, and what it and its children have made."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        found = stat_of(int(name)) if name.isdigit() else None
+        if found:
+            parents.setdefault(found[0], []).append(int(name))
+    family = [pid]
+    for one in family:
+        family += parents.get(one, [])
+    return family
+
+
+def memory_of(pids):
+    return sum(found[2] for found in map(stat_of, pids) if found)
+
+
+# ---- tools ----
+
+def calltrap(engine):
+    def command(directory, program):
+        return [CALLTRAP, "heap", "--engine=" + engine, "-o",
+                os.path.join(directory, "report"), *program]
+    return command
+
+
+def heaptrack(directory, program):
+    return ["heaptrack", "-o", os.path.join(directory, "heaptrack"), *program]
+
+
+TOOLS = {
+    "none": lambda directory, program: program,
+    "agent": calltrap("agent"),
+    "trap": calltrap("trap"),
+    "heaptrack": heaptrack,
+}
+
+
+def lost_of(directory):
+    """What calltrap says; other tools don't."""
+    try:
+        with open(os.path.join(directory, "report")) as file:
+            found = re.search(r"calls lost: ([\d,]+)", file.read())
+    except OSError:
+        return None
+    return int(found[1].replace(",", "")) if found else None
+
+
+def start(tool, directory, program):
+    return subprocess.Popen(TOOLS[tool](directory, program),
+                            stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+# ---- programs ----
+
+def ask(path, *words):
+    return subprocess.run(["redis-cli", "-s", path, *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          universal_newlines=True).stdout
+
+
+def until(condition):
+    for _ in range(3000):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    sys.exit("a program isn't ready after a minute")
+
+
+def redis(pipelined):
+    def run(tool, directory, options):
+        path = os.path.join(directory, "socket")
+        started = start(tool, directory, [
+            "redis-server", "--port", "0", "--unixsocket", path, "--save", "",
+            "--dir", directory])
+        pid = int(until(lambda: re.search(r"process_id:(\d+)",
+                                          ask(path, "info", "server")))[1])
+        load = ["redis-benchmark", "-s", path, "-t", "set", "-r", "10000",
+                "-P", str(pipelined), "--csv", "-n"]
+        subprocess.run(load + ["20000"], stdout=subprocess.DEVNULL)
+        before = stat_of(pid)[1]
+        text = subprocess.run(load + [str(options.requests * pipelined)],
+                              stdout=subprocess.PIPE,
+                              universal_newlines=True).stdout
+        others = [one for one in family_of(started.pid) if one != pid]
+        found = {"program": stat_of(pid)[1] - before,
+                 "memory": memory_of(others) / 2**20 if tool != "none" else 0}
+        total = stat_of(pid)[1]
+        row = next(csv.DictReader(io.StringIO(text)))
+        found["rate"] = float(row["rps"])
+        found["p99"] = float(row["p99_latency_ms"])
+        ask(path, "shutdown", "nosave")
+        found["else"] = max(os.wait4(started.pid, 0)[2].ru_utime - total, 0)
+        return found
+    return run
+
+
+def to_the_end(program):
+    """How long it takes in all; what is the tool's isn't told from its own."""
+    def run(tool, directory, options):
+        began = time.monotonic()
+        started = start(tool, directory, program(options))
+        usage = os.wait4(started.pid, 0)[2]
+        return {"seconds": time.monotonic() - began,
+                "all": usage.ru_utime + usage.ru_stime}
+    return run
+
+
+def python(options):
+    return ["/usr/bin/python3", "-c", PYTHON, str(options.requests // 500)]
+
+
+def cc1plus(options):
+    program = subprocess.run(["g++", "-print-prog-name=cc1plus"],
+                             stdout=subprocess.PIPE,
+                             universal_newlines=True).stdout.strip()
+    return [program, "-quiet", "-O1", options.source, "-o", "/dev/null"]
+
+
+def storm(options):
+    return [options.storm, str(options.requests)]
+
+
+PROGRAMS = {
+    "redis -P 1": redis(1),
+    "redis -P 16": redis(16),
+    "python3": to_the_end(python),
+    "storm, 16 threads": to_the_end(storm),
+    "cc1plus": to_the_end(cc1plus),
+}
+COLUMNS = ["rate", "p99", "program", "else", "memory", "seconds", "all", "lost"]
+
+
+def prepare(directory, options):
+    source = os.path.join(directory, "storm.c")
+    options.storm = os.path.join(directory, "storm")
+    with open(source, "w") as file:
+        file.write(STORM)
+    subprocess.run(["cc", "-O1", "-g", "-fno-builtin", "-pthread", source,
+                    "-o", options.storm], check=True)
+    with open(os.path.join(directory, "t.cpp"), "w") as file:
+        file.write(CXX)
+    options.source = os.path.join(directory, "t.ii")
+    subprocess.run(["g++", "-E", file.name, "-o", options.source], check=True)
+
+
+def show(numbers):
+    if not numbers:
+        return "-"
+    digits = 0 if min(numbers) >= 100 else 2
+    return "%.*f (%.*f-%.*f)" % (digits, statistics.median(numbers), digits,
+                                 min(numbers), digits, max(numbers))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--requests", type=int, default=50000)
+    parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--json", help="all rounds, there")
+    parser.add_argument("names", nargs="*", default=list(PROGRAMS))
+    options = parser.parse_args()
+    rounds = {}
+    with tempfile.TemporaryDirectory(prefix="calltrap-bench.") as directory:
+        prepare(directory, options)
+        for name in options.names:
+            tools = [tool for tool in options.tools.split(",")
+                     if tool != "heaptrack" or shutil.which(tool)]
+            for _ in range(options.rounds):
+                for tool in tools:
+                    with tempfile.TemporaryDirectory(dir=directory) as own:
+                        found = PROGRAMS[name](tool, own, options)
+                        found["lost"] = lost_of(own)
+                    rounds.setdefault((name, tool), []).append(found)
+            for tool in tools:
+                line = ["%-18s%-10s" % (name, tool)]
+                for column in COLUMNS:
+                    numbers = [one[column] for one in rounds[name, tool]
+                               if one.get(column) is not None]
+                    if numbers:
+                        line.append("%s %s" % (column, show(numbers)))
+                print("  ".join(line), flush=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump([[*key, value] for key, value in rounds.items()], file)
+
+
+if __name__ == "__main__":
+    main()
