@@ -238,8 +238,10 @@ stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 void unwind_count_again(struct unwinder *unwinder,
 			const struct known_stack *known)
 {
-	unwinder->counts.frames[FRAME_ENTRY]++;
-	unwinder->counts.frames[FRAME_CFI] += known->depth - 1;
+	if (known->depth) {
+		unwinder->counts.frames[FRAME_ENTRY]++;
+		unwinder->counts.frames[FRAME_CFI] += known->depth - 1;
+	}
 	count_stack(unwinder, known->end);
 }
 
