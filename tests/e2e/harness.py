@@ -485,10 +485,11 @@ def states(pid):
     return found
 
 
-def settle(target, tracer):
+def settle(target, tracer, state_of_rest="S"):
     """
     Waits until calltrap itself waits: its traps are planted. On a busy machine
-    it may seem to rest before it has begun.
+    it may seem to rest before it has begun. Of a target that was stopped by a
+    signal, the state of rest is "t" when it is traced.
     """
     state = {}
     wait_until(lambda: tracer_of(target.pid) or
@@ -498,7 +499,7 @@ def settle(target, tracer):
         found = (states(tracer.pid), processor_time(tracer.pid),
                  status_field(target.pid, "State", "")[:1])
         same = state.get("last") == found and found[0] == {"S"} and \
-            found[2] == "S"
+            found[2] == state_of_rest
         state["times"] = state.get("times", 0) + 1 if same else 0
         state["last"] = found
         return state["times"] > 20 or tracer.popen.poll() is not None

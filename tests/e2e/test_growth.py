@@ -405,7 +405,7 @@ def _(case):
     target = case.start([path])
     h.wait_until(lambda: "step ready" in target.out, "the target")
     tracer = hr.attach(case, target, options=["--growth", "heap,mmap"])
-    h.wait_until(lambda: hr.planted(target.pid), "traps")
+    hr.settle(target, tracer)
     order(target, "sm")
     tracer.popen.send_signal(signal.SIGINT)
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)

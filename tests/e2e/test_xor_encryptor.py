@@ -45,13 +45,20 @@ def begin(case, name):
     return process
 
 
+def go_on(process, tracer):
+    """Lets it run when all traps are there: calls between the first trap and the
+    last one have other callers than they should."""
+    h.wait_until(lambda: hr.planted(process.pid), "traps")
+    h.settle(process, tracer, "t")
+    os.kill(process.pid, signal.SIGCONT)
+
+
 def watch(case, name, *options):
     """One run from its first allocations to its end; what calltrap heap with
     these options says of it."""
     process = begin(case, name)
     tracer = hr.attach(case, process, options=list(options))
-    h.wait_until(lambda: hr.planted(process.pid), "traps")
-    os.kill(process.pid, signal.SIGCONT)
+    go_on(process, tracer)
     h.check_equal(tracer.wait(), 0, "status of calltrap: " + tracer.err)
     h.check_equal(process.wait(), 0, "status of the program")
     h.check_match("^sum [0-9a-f]{8}$", process.out, "what it computes")
@@ -173,8 +180,7 @@ def _(case):
     tracer = hr.attach(case, process, pass_fds=(ours,), options=[
         "--growth", "mmap", "--svg", "/dev/full", "--pprof", "/dev/fd/%d" % ours, "--json", "whole"])
     os.close(ours)
-    h.wait_until(lambda: hr.planted(process.pid), "traps")
-    os.kill(process.pid, signal.SIGCONT)
+    go_on(process, tracer)
     h.check_equal((tracer.wait(), process.wait()), (1, 0), "status of both")
     h.check_equal(sorted(tracer.err.splitlines()), [
         "calltrap: /dev/fd/%d can't be written: Broken pipe" % ours,
@@ -317,9 +323,8 @@ def count_together(case, name):
     bpftrace = start_bpftrace(case, process.pid)
     tracer = hr.attach(case, process,
                        options=["--growth", "heap,mmap,faults"])
-    h.wait_until(lambda: hr.planted(process.pid) and watches(tracer.pid),
-                 "traps")
-    os.kill(process.pid, signal.SIGCONT)
+    h.wait_until(lambda: watches(tracer.pid), "what is to be watched")
+    go_on(process, tracer)
     h.check_equal(tracer.wait(), 0, "status of calltrap: " + tracer.err)
     h.check_equal(process.wait(), 0, "status of the program")
     perf.wait()
