@@ -289,16 +289,19 @@ static bool was_trapped(const struct guard *guard, uint64_t address,
 	return false;
 }
 
-/* The kernel lets go of calltrap's tasks a moment after it has told us. */
-static bool seize(pid_t tid)
+/*
+ * The kernel lets go of calltrap's tasks a moment after it has told us; that is
+ * long where calltrap, dying, gets no processor.
+ */
+static bool seize(const struct guardian_memory *shared, pid_t tid)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
-	int err = -EPERM, tries;
+	int err, tries = 0;
 
-	for (tries = 0; err == -EPERM && tries < 1000; tries++) {
-		err = ptrace_seize(tid, 0);
-		if (err == -EPERM)
-			nanosleep(&moment, NULL);
+	while ((err = ptrace_seize(tid, 0)) == -EPERM && tries < 1000) {
+		if (procfs_tracer(tid) != shared->tracer)
+			tries++;
+		nanosleep(&moment, NULL);
 	}
 	return !err && !ptrace_interrupt(tid);
 }
@@ -318,12 +321,11 @@ static size_t seize_chosen(struct guard *guard)
 
 		if (!task->tid || !task->chosen)
 			continue;
-		if (seize(task->tid)) {
+		task->seized = seize(shared, task->tid);
+		if (task->seized)
 			count++;
-			continue;
-		}
-		syscall(SYS_tgkill, task->pid, task->tid, SIGTRAP);
-		task->chosen = 0;
+		else
+			syscall(SYS_tgkill, task->pid, task->tid, SIGTRAP);
 	}
 	return count;
 }
@@ -339,7 +341,10 @@ static bool is_job_stopped(const struct guardian_memory *shared, pid_t pid)
 	return false;
 }
 
-/* But not who was stopped by somebody else before. */
+/*
+ * Those that are to die as well: stopped, they would not. But not who was
+ * stopped by somebody else before.
+ */
 static void let_processes_go_on(struct guard *guard)
 {
 	struct guardian_memory *shared = guard->shared;
@@ -357,13 +362,13 @@ static void let_processes_go_on(struct guard *guard)
 	}
 }
 
-static struct standing *find_chosen(struct guard *guard, pid_t tid)
+static struct standing *find_seized(struct guard *guard, pid_t tid)
 {
 	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
 
 	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
-		if (shared->tasks[i].tid == tid && shared->tasks[i].chosen)
+		if (shared->tasks[i].tid == tid && shared->tasks[i].seized)
 			return &shared->tasks[i];
 	return NULL;
 }
@@ -460,11 +465,11 @@ static void put_all_back(struct guard *guard)
 	while (left &&
 	       ((tid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)) {
 		struct stop stop = stop_classify(status);
-		struct standing *task = tid > 0 ? find_chosen(guard, tid) :
+		struct standing *task = tid > 0 ? find_seized(guard, tid) :
 						  NULL;
 
 		if (task && put_back(guard, task, &stop)) {
-			task->chosen = 0;
+			task->seized = 0;
 			left--;
 		}
 	}

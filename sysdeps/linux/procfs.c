@@ -446,6 +446,17 @@ static bool find_mask(const char *status, const char *name, uint64_t *ret)
 	return line && sscanf(line + strlen(name), "%" SCNx64, ret) == 1;
 }
 
+pid_t procfs_tracer(pid_t tid)
+{
+	static const char name[] = "\nTracerPid:";
+	const char *line = NULL;
+	char status[4096];
+
+	if (read_file(tid, "status", status, sizeof(status)))
+		line = strstr(status, name);
+	return line ? atoi(line + strlen(name)) : 0;
+}
+
 bool procfs_signal_waits(pid_t tid)
 {
 	uint64_t own, shared, blocked;

@@ -69,6 +69,9 @@ bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 
+/* Who traces it, without allocation; 0 = nobody. */
+pid_t procfs_tracer(pid_t tid);
+
 /*
  * Whether a signal that the task doesn't block waits for it or its process, as
  * far as can be told: true if not. Without allocation.

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sysdeps/linux/procfs.h"
 #include "tracee/guardian.h"
 #include "unit.h"
 
@@ -429,7 +431,7 @@ static bool is_guardian(pid_t pid)
 		*name = '\0';
 	if (file)
 		fclose(file);
-	return !strcmp(name, "calltrap-guard");
+	return !strcmp(name, "ctrap-guardian");
 }
 
 /* It has become a child of the test, as its parent has. */
@@ -469,6 +471,65 @@ START_TEST(stopped_it_keeps_nobody_waiting)
 }
 END_TEST
 
+/* ---- tasks ---- */
+
+/* It was resumed just now: the guardian will stop it first. */
+static void add_victim(struct planter *p)
+{
+	int place = guardian_add_task(p->guardian, victim, victim);
+
+	must(place >= 0);
+	guardian_mark_resumed(p->guardian, place);
+}
+
+/* As one that dies and gets no processor: all but the tracing ends. */
+static void die_slowly(struct planter *p)
+{
+	must(!ptrace(PTRACE_SEIZE, victim, NULL, NULL));
+	add_victim(p);
+	execlp("sleep", "sleep", "3", (char *)NULL);
+	must(false);
+}
+
+START_TEST(slow_to_die)
+{
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		struct planter planter;
+
+		planter_init(&planter);
+		die_slowly(&planter);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && !WEXITSTATUS(status));
+	expect_guardian_end();
+	ck_assert_int_eq(waitpid(victim, NULL, WNOHANG), 0);
+	ck_assert_int_eq(procfs_tracer(victim), 0);
+	ck_assert_int_ne(procfs_state(victim), 'T');
+}
+END_TEST
+
+/* It can't be put back, and has to die: it must not stay stopped instead. */
+START_TEST(traced_by_another)
+{
+	pid_t pid = start(add_victim);
+	int status;
+
+	ck_assert(!ptrace(PTRACE_SEIZE, victim, NULL, NULL));
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(waitpid(victim, &status, 0), victim);
+	ck_assert(WIFSTOPPED(status));
+	expect_guardian_end();
+	ck_assert(!ptrace(PTRACE_DETACH, victim, NULL, WSTOPSIG(status)));
+	ck_assert_int_eq(waitpid(victim, &status, 0), victim);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+}
+END_TEST
+
 START_TEST(nobody)
 {
 	guardian_dismiss(NULL);
@@ -497,6 +558,8 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, space_number_used_again);
 	tcase_add_test(tcase, victim_gone);
 	tcase_add_test(tcase, stopped_it_keeps_nobody_waiting);
+	tcase_add_test(tcase, slow_to_die);
+	tcase_add_test(tcase, traced_by_another);
 	tcase_add_test(tcase, nobody);
 	suite_add_tcase(suite, tcase);
 	return suite;
