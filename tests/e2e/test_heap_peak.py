@@ -124,7 +124,7 @@ def weights(case):
         graph = flames.Graph(case.path("svg"))
         h.check_equal((graph.root.weight, graph.root.unit),
                       (own["all"][column], value.split("-")[1]), "the picture")
-        h.check_match(r"^Heap (at its peak|temporarily acquired): ",
+        h.check_match(r"^Heap (at Its Peak|Temporarily Acquired) Flame Graph: ",
                       graph.title, "its title")
         scope = load(case.path("speedscope"))
         shown = scope["profiles"][scope["activeProfileIndex"]]

@@ -141,6 +141,8 @@ def at_ceiling(case, group, left, functions):
     if tracer.popen.poll() is None:
         tracer.popen.send_signal(signal.SIGINT)
     status = tracer.wait()
+    if "has ended already" in tracer.err:
+        return None  # so it did, before anything was done to it
     target.popen.send_signal(signal.SIGTERM)
     return (target.wait(), status, "f1@" in h.read(tracer.log_path),
             tracer.err)
