@@ -394,6 +394,8 @@ static void heap_finished(struct session *session)
 
 	if (verb->recorder)
 		recorder_finish(verb->recorder);
+	if (!verb->error)
+		output_failed(verb, heap_report_finish(verb->report));
 	if (watch_has_found(verb->watch) ||
 	    options->growth_by == GROWTH_BY_SYSTEM_CALLS)
 		return;

@@ -6,6 +6,7 @@ import signal
 
 import harness as h
 
+TOGETHER = re.compile(r"^==== heap of \d+ processes together$", re.M)
 HEAD = re.compile(r"^==== heap of process (\d+)(?: \(to itself \d+\))?(?:, (.*))?$", re.M)
 BYTES = r"([\d,]+) bytes?(?: \([\d.]+ [KMGT]iB\))?"
 HELD = BYTES + r" in ([\d,]+) blocks?"
@@ -179,6 +180,7 @@ class Report:
 
 
 def reports(text):
+    text = TOGETHER.split(text)[0]
     starts = [found.start() for found in HEAD.finditer(text)]
     return [Report(text[start:end])
             for start, end in zip(starts, starts[1:] + [len(text)])]

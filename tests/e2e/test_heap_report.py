@@ -343,7 +343,8 @@ def _(case):
 def own_files(case):
     for option in ("--folded", "--json", "--svg", "--pprof", "--callgrind"):
         name = case.path("held" + option + ".out")
-        result = case.calltrap("heap", "-f", option + "=" + name, "sh", "-c",
+        result = case.calltrap("heap", "-f", "-o", case.path("report"),
+                               option + "=" + name, "sh", "-c",
                                "true; /bin/true; /bin/true", log=False)
         found = sorted(path for path in os.listdir(case.dir)
                        if path.startswith("held" + option))
@@ -483,6 +484,13 @@ def _(case):
     h.check_equal([report.malloc.held() for report in found],
                   [(3, 21), (2, 60), (15, 6000)], "held by each")
     h.check_equal(len({report.pid for report in found}), 3, "processes")
+    together = h.check_match(r"^==== heap of 3 processes together\n"
+                             r"malloc: in use: 6,081 bytes in 20 blocks; total: "
+                             r".*[^k]\n(?:.*\n)*?likely: ([\d,]+) bytes.*\n"
+                             r"possible: ([\d,]+) .*\nno leak: ([\d,]+) .*\n\Z",
+                             h.read(tracer.report_path), "the sum")
+    h.check_equal(sum(map(hr.number, together.groups())), 6081,
+                  "the sum, by verdict")
     for report in found:
         share = h.check_match(r"^cost: .*; the program stood still for ([\d.]+) "
                               r"% of the time watched, and ran at .*% of its "

@@ -8,11 +8,13 @@
 #include "report/file/log_file.h"
 #include "report/growth/text.h"
 #include "report/heap/text.h"
+#include "report/heap/together.h"
 #include "report/memory/names.h"
 
 struct heap_report {
 	struct heap_report_config config;
 	struct log_files files;
+	struct together together;
 };
 
 int heap_report_new(const struct heap_report_config *config,
@@ -40,6 +42,7 @@ void heap_report_free(struct heap_report *report)
 {
 	if (!report)
 		return;
+	together_fini(&report->together);
 	log_files_fini(&report->files);
 	free(report);
 }
@@ -104,6 +107,9 @@ int heap_report_print(struct heap_report *report, const struct watched *process,
 	if (heap_report_has_blocks(report->config.options))
 		text.rows = &rows;
 	err = print(&text, &rows);
+	if (text.rows && process->state != WATCHED_RUNNING)
+		together_add(&report->together, &report->config, process,
+			     &rows);
 	heap_rows_fini(&rows);
 	return err;
 }
@@ -123,6 +129,23 @@ int heap_report_line(struct heap_report *report, const struct watched *process,
 		return err;
 	text.output = &file->output;
 	err = heap_text_dump_line(&text, tag);
+	return err ? err : output_write(text.output);
+}
+
+int heap_report_finish(struct heap_report *report)
+{
+	struct heap_text text = { .config = &report->config };
+	struct log_file *file;
+	int err;
+
+	if (report->files.per_process || report->together.processes < 2 ||
+	    !heap_rows_have_levels(report->config.options))
+		return 0;
+	err = log_files_get(&report->files, 0, &file);
+	if (err)
+		return err;
+	text.output = &file->output;
+	err = together_text(&report->together, &text);
 	return err ? err : output_write(text.output);
 }
 

@@ -22,6 +22,9 @@ int heap_report_print(struct heap_report *report, const struct watched *process,
 int heap_report_line(struct heap_report *report, const struct watched *process,
 		     uint64_t now, const char *tag) MUST_CHECK;
 
+/* All processes together, where there were several, and all in one file. */
+int heap_report_finish(struct heap_report *report) MUST_CHECK;
+
 /* Whether some of what a process holds is likely to be leaked, but for what is
    suppressed. */
 bool heap_report_has_leaks(const struct heap_report_config *config,

@@ -91,8 +91,25 @@ int heap_text_head(const struct heap_text *text)
 
 /* ---- totals ---- */
 
-static int add_family(const struct heap_text *text, const struct family *family,
-		      const struct heap_total *total)
+static void add_peak(const struct heap_text *text, const struct family *family,
+		     const struct heap_total *total)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	strbuf_puts(out, "; peak: ");
+	if (family->has_size)
+		amounts_add_bytes(out, total->peak_bytes);
+	else
+		amounts_add_number(out, total->peak_blocks);
+	if (total->peak_time) {
+		strbuf_puts(out, " after ");
+		amounts_add_duration(out,
+				     total->peak_time - text->process->start);
+	}
+}
+
+int heap_text_family(const struct heap_text *text, const struct family *family,
+		     const struct heap_total *total)
 {
 	struct strbuf *out = heap_text_out(text);
 
@@ -110,16 +127,9 @@ static int add_family(const struct heap_text *text, const struct family *family,
 		amounts_add_bytes(out, total->alloc_bytes);
 		strbuf_puts(out, " allocated");
 	}
-	strbuf_puts(out, "; peak: ");
-	if (family->has_size)
-		amounts_add_bytes(out, total->peak_bytes);
-	else
-		amounts_add_number(out, total->peak_blocks);
-	if (total->peak_time) {
-		strbuf_puts(out, " after ");
-		amounts_add_duration(out,
-				     total->peak_time - text->process->start);
-	}
+	/* Several processes have none together. */
+	if (text->process)
+		add_peak(text, family, total);
 	return heap_text_end_line(text);
 }
 
@@ -194,7 +204,7 @@ int heap_text_summary(const struct heap_text *text,
 
 		if (!is_used(total) && i)
 			continue;
-		err = add_family(text, family, total);
+		err = heap_text_family(text, family, total);
 		if (!err)
 			err = add_oddities(text, family, total);
 	}

@@ -22,7 +22,14 @@ int heap_text_short(const struct heap_text *text,
 int heap_text_summary(const struct heap_text *text,
 		      const struct heap_rows *rows) MUST_CHECK;
 
-/* What is held, by verdict, and what is suppressed. */
+int heap_text_family(const struct heap_text *text, const struct family *family,
+		     const struct heap_total *total) MUST_CHECK;
+
+/* What is held, by verdict. */
+int heap_text_levels(const struct heap_text *text,
+		     const struct heap_sum *levels) MUST_CHECK;
+
+/* The same, what is suppressed and what can still be reached. */
 int heap_text_leaks(const struct heap_text *text,
 		    const struct heap_rows *rows) MUST_CHECK;
 

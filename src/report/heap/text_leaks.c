@@ -40,8 +40,8 @@ static int add_sum(const struct heap_text *text, const struct heap_sum *sum)
 	return heap_text_end_line(text);
 }
 
-static int add_levels(const struct heap_text *text,
-		      const struct heap_rows *rows)
+int heap_text_levels(const struct heap_text *text,
+		     const struct heap_sum *levels)
 {
 	static const char *const names[] = {
 		[VERDICT_NOT] = "no leak",
@@ -53,7 +53,7 @@ static int add_levels(const struct heap_text *text,
 	for (int level = VERDICT_LIKELY; !err && level >= VERDICT_NOT;
 	     level--) {
 		strbuf_puts(heap_text_out(text), names[level]);
-		err = add_sum(text, &rows->levels[level]);
+		err = add_sum(text, &levels[level]);
 	}
 	return err;
 }
@@ -152,7 +152,7 @@ int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 		err = heap_text_end_line(text);
 	}
 	if (!err && has_levels)
-		err = add_levels(text, rows);
+		err = heap_text_levels(text, rows->levels);
 	if (!err && has_levels)
 		err = add_elsewhere(text, rows);
 	if (!err && has_levels)
