@@ -243,10 +243,11 @@ static int report_snapshot(const struct options *options,
 	if (!options->leaks && !options->holders && !options->owners)
 		return report_view(options, &snapshot->view);
 	if (!snapshot->has_blocks)
-		return complain(-ENOENT,
-				"process %d (%s): no heap of glibc's malloc "
-				"was found, and no other is understood",
-				(int)snapshot->view.pid, snapshot->view.name);
+		return complain(
+			-ENOENT,
+			"process %d (%s): no heap of glibc's or "
+			"musl's malloc was found, and no other is understood",
+			(int)snapshot->view.pid, snapshot->view.name);
 	if (options->owners)
 		return report_owners(options, &snapshot->leaks,
 				     snapshot->names);

@@ -13,7 +13,7 @@ static bool is_musl(const char *path, const char *name)
 }
 
 /* What they keep of their memory is not for others to see. */
-const char *allocator_other(const struct mappings *mappings)
+const char *allocator_other(const struct mappings *mappings, bool musl)
 {
 	static const char *const known[][2] = {
 		{ "libjemalloc", "jemalloc" },
@@ -25,7 +25,7 @@ const char *allocator_other(const struct mappings *mappings)
 		const char *path = mappings->list[m].path;
 		const char *name = file_base_name(path);
 
-		if (is_musl(path, name))
+		if (musl && is_musl(path, name))
 			return "musl's malloc";
 
 		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
@@ -37,7 +37,7 @@ const char *allocator_other(const struct mappings *mappings)
 
 const char *allocator_by_file(const struct mappings *mappings)
 {
-	const char *other = allocator_other(mappings);
+	const char *other = allocator_other(mappings, true);
 
 	for (size_t m = 0; !other && m < mappings->count; m++) {
 		const char *name = file_base_name(mappings->list[m].path);

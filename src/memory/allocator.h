@@ -10,7 +10,7 @@
  */
 const char *allocator_by_file(const struct mappings *mappings);
 
-/* The same without glibc's. */
-const char *allocator_other(const struct mappings *mappings);
+/* The same without glibc's, and musl's if that isn't asked for. */
+const char *allocator_other(const struct mappings *mappings, bool musl);
 
 #endif

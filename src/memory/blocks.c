@@ -51,8 +51,7 @@ struct block *blocks_around(const struct blocks *blocks, taddr_t address)
 {
 	struct block *block = blocks_before(blocks, address);
 
-	return block && block_is_used(block) &&
-			       address - block->address < block_usable(block) ?
+	return block && block_is_used(block) && block_has(block, address) ?
 		       block :
 		       NULL;
 }

@@ -26,10 +26,11 @@ enum block_state {
 struct block {
 	taddr_t address; /* as malloc() returned it */
 	uint32_t units;
-	uint8_t state; /* enum block_state */
-	bool own;      /* the allocator's, for itself */
-	bool mapped;   /* has a mapping of its own */
-	uint8_t mark;  /* for who asks what is reached */
+	uint8_t state;   /* enum block_state */
+	uint8_t behind;  /* bytes at its end that aren't the program's */
+	bool own : 1;    /* the allocator's, for itself */
+	bool mapped : 1; /* has a mapping of its own */
+	uint8_t mark;    /* for who asks what is reached */
 };
 
 /* All of a process, by address; they don't overlap. */
@@ -62,8 +63,14 @@ static inline taddr_t block_start(const struct block *block)
 
 static inline uint64_t block_usable(const struct block *block)
 {
-	/* The last word of a block lies in the next one, if there is one. */
-	return block_bytes(block) - (block->mapped ? 16 : 8);
+	return block_bytes(block) - block->behind;
+}
+
+/* Whether an address lies in it. A block of no bytes has its own, too. */
+static inline bool block_has(const struct block *block, taddr_t address)
+{
+	return address == block->address ||
+	       address - block->address < block_usable(block);
 }
 
 /* Whether the program has it. */

@@ -34,8 +34,7 @@ struct block *finder_guess(struct finder *finder, taddr_t address);
 
 static inline bool finder_is_in(const struct block *block, taddr_t address)
 {
-	return block_is_used(block) &&
-	       address - block->address < block_usable(block);
+	return block_is_used(block) && block_has(block, address);
 }
 
 static inline bool finder_may_have(const struct finder *finder, uint64_t value)

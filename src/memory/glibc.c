@@ -122,6 +122,7 @@ void glibc_fini(struct glibc *glibc)
 	blocks_fini(&glibc->blocks);
 	free(glibc->arenas);
 	free(glibc->parts);
+	free(glibc->coming);
 	*glibc = (struct glibc){ .arenas = NULL };
 }
 

@@ -26,6 +26,7 @@ struct glibc_part {
 
 struct glibc_arena {
 	taddr_t address;
+	uint64_t size; /* of what is known of it there */
 	bool main;
 	taddr_t top;
 	uint64_t system_bytes, system_most; /* as it says itself */
@@ -37,11 +38,14 @@ struct glibc_arena {
 };
 
 struct glibc {
+	bool musl; /* it is musl's, see mallocng.h */
 	struct glibc_arena *arenas;
 	size_t arena_count, arena_room;
 	struct glibc_part *parts; /* by address */
 	size_t part_count, part_room;
 	struct blocks blocks;
+	taddr_t *coming; /* blocks that a thread may be about to get */
+	size_t coming_count, coming_room;
 	bool known_totals;             /* these two were found */
 	uint64_t map_count, map_bytes; /* blocks that have mappings, by glibc's
 					  own count */

@@ -4,6 +4,7 @@
 
 #include "base/xalloc.h"
 #include "memory/glibc_private.h"
+#include "memory/module_data.h"
 #include "sysdeps/linux/pagemap.h"
 
 /* Where arenas are: the first one in the C library's data (or, when linked
@@ -17,9 +18,6 @@
 
 /* Words can be laid so that an arena seems to begin at each of them. */
 #define LOOKS_MAX (16 * ARENAS_MAX)
-
-/* A module with more data than this isn't looked through. */
-#define DATA_MAX (UINT64_C(64) << 20)
 
 static uint64_t word_at(const uint8_t *bytes, size_t offset)
 {
@@ -66,6 +64,7 @@ static bool read_arena(struct memory *memory, taddr_t address,
 		return false;
 	*ret = (struct glibc_arena){
 		.address = address,
+		.size = ARENA_SIZE,
 		.top = word_at(bytes, ARENA_TOP),
 		.system_bytes = word_at(bytes, ARENA_SYSTEM),
 		.system_most = word_at(bytes, ARENA_SYSTEM + 8),
@@ -162,38 +161,17 @@ static void look_through(struct memory *memory, struct glibc *glibc,
 			take_par(glibc, bytes, at);
 }
 
-static bool is_data(const struct mapping *mapping)
-{
-	return (mapping->kind == MAPPING_PROGRAM_DATA ||
-		mapping->kind == MAPPING_LIBRARY_DATA) &&
-	       mapping->writable && mapping->readable;
-}
-
 void glibc_find_arenas(struct memory *memory, const struct mappings *mappings,
 		       struct glibc *glibc)
 {
 	unsigned looks = LOOKS_MAX;
+	struct module_data data;
+	size_t at = 0;
 
-	for (size_t i = 0; i < mappings->count; i++) {
-		const struct mapping *mapping = &mappings->list[i];
-		const taddr_t start = mapping->start;
-		taddr_t end = mapping->end;
-		uint8_t *bytes;
-
-		if (!is_data(mapping))
-			continue;
-		while (i + 1 < mappings->count &&
-		       mappings->list[i + 1].start == end &&
-		       is_data(&mappings->list[i + 1]))
-			end = mappings->list[++i].end;
-		if (end - start > DATA_MAX)
-			end = start + DATA_MAX;
-		bytes = xmalloc(end - start);
-		look_through(memory, glibc, start, bytes,
-			     memory_read_some(memory, start, bytes,
-					      end - start),
+	while (module_data_next(memory, mappings, &at, &data)) {
+		look_through(memory, glibc, data.start, data.bytes, data.size,
 			     &looks);
-		free(bytes);
+		free(data.bytes);
 	}
 }
 

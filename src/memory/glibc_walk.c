@@ -37,6 +37,9 @@ static void add(struct glibc *glibc, const struct chunk *chunk,
 			   .address = chunk->address + BLOCK_UNIT,
 			   .units = (uint32_t)(chunk->size / BLOCK_UNIT),
 			   .state = state,
+			   /* The last word lies in the next block, if there
+			      is one. */
+			   .behind = mapped ? 16 : 8,
 			   .mapped = mapped,
 		   });
 }

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "memory/block_names.h"
 #include "memory/copy.h"
+#include "memory/heap_read.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/vitals.h"
@@ -261,12 +262,12 @@ static int find(struct leaks *leaks, const struct leaks_options *options,
 
 	if (err)
 		return err;
-	err = glibc_read(&leaks->picture.memory, &leaks->mappings,
-			 &leaks->glibc);
+	err = heap_read(&leaks->picture.memory, &leaks->mappings,
+			&leaks->glibc);
 	if (err) {
 		*message_ret = xasprintf(
-			"process %d (%s): no heap of glibc's malloc was found, "
-			"and no other is understood",
+			"process %d (%s): no heap of glibc's or musl's malloc was "
+			"found, and no other is understood",
 			(int)leaks->pid, leaks->name);
 		return err;
 	}

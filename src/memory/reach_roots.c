@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "memory/glibc_layout.h"
 #include "memory/reach_private.h"
 
 /* Where a program's pointers begin: all that it can read and isn't the
@@ -71,7 +70,7 @@ static struct hole next_hole(const struct glibc *glibc, taddr_t from)
 		      glibc->parts[low].whole_end);
 	for (size_t i = 0; i < glibc->arena_count; i++)
 		lower(&hole, from, glibc->arenas[i].address,
-		      glibc->arenas[i].address + ARENA_SIZE);
+		      glibc->arenas[i].address + glibc->arenas[i].size);
 	return hole;
 }
 
@@ -158,6 +157,8 @@ void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 {
 	const struct mappings *mappings = reacher->mappings;
 
+	for (size_t i = 0; i < reacher->glibc->coming_count; i++)
+		look_at(reacher, reacher->glibc->coming[i], found);
 	for (size_t i = 0; i < frozen->count; i++)
 		if (frozen->tasks[i].known)
 			scan_task(reacher, &frozen->tasks[i], found);

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "memory/allocator.h"
 #include "memory/freeze.h"
+#include "memory/heap_read.h"
 #include "sysdeps/linux/pagemap.h"
 #include "sysdeps/linux/procmem.h"
 #include "tracee/attach.h"
@@ -130,7 +131,7 @@ static int look(struct memory_view *view, const struct freeze *freeze)
 	}
 	procmem_init(&memory, view->pid);
 	view->has_glibc =
-		!glibc_read(&memory.memory, &view->mappings, &view->glibc);
+		!heap_read(&memory.memory, &view->mappings, &view->glibc);
 	view->has_python = !python_heap_read(&memory.memory, &view->mappings,
 					     &view->glibc, &view->python);
 	procmem_fini(&memory);
@@ -198,7 +199,7 @@ int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
 		heap_shape_find(&ret->glibc, pid, &ret->shape);
 	if (ret->has_glibc)
 		ret->map_resident = resident_of_maps(&ret->glibc, pid);
-	ret->allocator = allocator_other(&ret->mappings);
+	ret->allocator = allocator_other(&ret->mappings, !ret->glibc.musl);
 	memory_view_sum_up(ret);
 	return 0;
 }
@@ -233,7 +234,7 @@ int memory_view_around(pid_t pid, const struct glibc *glibc,
 	ret->glibc = *glibc;
 	heap_shape_find(glibc, pid, &ret->shape);
 	ret->map_resident = resident_of_maps(glibc, pid);
-	ret->allocator = allocator_other(&ret->mappings);
+	ret->allocator = allocator_other(&ret->mappings, !ret->glibc.musl);
 	memory_view_sum_up(ret);
 	return 0;
 }

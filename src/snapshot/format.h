@@ -41,10 +41,12 @@ enum snapshot_part {
 
 /* … of a heap */
 #define HEAP_TOTALS 1
+#define HEAP_MUSL   2 /* it is of musl's malloc */
 
 /* … of a block; above its verdict (enum reach) */
 #define KEPT_VERDICT 7
 #define KEPT_MAPPED  8
-#define KEPT_TEXT    16 /* its name is what it begins with */
+#define KEPT_TEXT    16  /* its name is what it begins with */
+#define KEPT_BEHIND  32u /* times the bytes at its end that aren't its own */
 
 #endif

@@ -134,8 +134,10 @@ static bool read_heap(struct snapshot_reader *reader, struct cursor *in)
 {
 	struct memory_view *view = &reader->snapshot->view;
 	struct glibc *glibc = &reader->snapshot->leaks.glibc;
+	const uint64_t flags = take_varint(in);
 
-	glibc->known_totals = take_varint(in) & HEAP_TOTALS;
+	glibc->known_totals = flags & HEAP_TOTALS;
+	glibc->musl = flags & HEAP_MUSL;
 	glibc->map_count = take_varint(in);
 	glibc->map_bytes = take_varint(in);
 	glibc->found_maps = take_varint(in);
@@ -193,6 +195,16 @@ static bool is_owner(const struct owners *owners, uint64_t number)
 	return !number || (number < owners->count && owners->names[number]);
 }
 
+/* Files say it only where it isn't what glibc has. */
+static uint8_t behind_of(uint64_t flags)
+{
+	const uint64_t behind = flags / KEPT_BEHIND;
+
+	if (behind)
+		return behind < BLOCK_UNIT ? (uint8_t)behind : BLOCK_UNIT;
+	return flags & KEPT_MAPPED ? 16 : 8;
+}
+
 static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 		       struct kept_block *ret)
 {
@@ -206,6 +218,7 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 			.state = BLOCK_USED,
 			.mark = flags & KEPT_VERDICT,
 			.mapped = flags & KEPT_MAPPED,
+			.behind = behind_of(flags),
 		},
 		.text = flags & KEPT_TEXT,
 	};

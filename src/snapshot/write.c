@@ -212,7 +212,8 @@ static void write_shape(struct writer *writer)
 	const struct glibc *glibc = &writer->snapshot->view.glibc;
 
 	begin(writer, PART_HEAP);
-	put(writer, glibc->known_totals ? HEAP_TOTALS : 0);
+	put(writer, (glibc->known_totals ? HEAP_TOTALS : 0) |
+			    (glibc->musl ? HEAP_MUSL : 0));
 	put(writer, glibc->map_count);
 	put(writer, glibc->map_bytes);
 	put(writer, glibc->found_maps);
@@ -264,12 +265,14 @@ static void write_one(struct writer *writer, size_t index)
 {
 	const struct snapshot *snapshot = writer->snapshot;
 	const struct block *block = &snapshot->leaks.glibc.blocks.list[index];
+	const bool musl = snapshot->leaks.glibc.musl;
 
 	put(writer, block->address - writer->last);
 	put(writer, block->units);
 	writer->last = block->address + block_bytes(block);
 	put_block_name(writer, block,
-		       block->mark | (block->mapped ? KEPT_MAPPED : 0));
+		       block->mark | (block->mapped ? KEPT_MAPPED : 0) |
+			       (musl ? block->behind * KEPT_BEHIND : 0));
 	put(writer, snapshot->owners.of[index]);
 	put(writer, zigzag(snapshot->leaks.reach.ways[index] - block->address));
 	end_entry(writer);

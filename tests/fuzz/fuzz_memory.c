@@ -2,10 +2,12 @@
 /*
  * The heap of a process that lies to us: words of one without a fault are
  * changed, then all is found out that can be. A change takes eleven bytes: which
- * word (two), what with (one), and eight more of that.
+ * word (two), what with (one), and eight more of that. One byte that is left over
+ * makes it musl's heap.
  */
-#include "../unit/fake_heap.h"
+#include "../unit/fake_mallocng.h"
 #include "memory/head.h"
+#include "memory/heap_read.h"
 #include "memory/heap_shape.h"
 #include "memory/held.h"
 #include "memory/holders.h"
@@ -50,6 +52,16 @@ static void check_parts(const struct glibc *glibc)
 		if (i && glibc->blocks.list[i].address <=
 				 glibc->blocks.list[i - 1].address)
 			__builtin_trap();
+	/* Each of musl's belongs to one part. */
+	for (size_t i = 0, all = 0; glibc->musl && i < glibc->part_count; i++) {
+		const struct glibc_part *part = &glibc->parts[i];
+
+		all += part->count;
+		if (part->first + part->count != all ||
+		    (i && part->start < glibc->parts[i - 1].end) ||
+		    (i + 1 == glibc->part_count && all != glibc->blocks.count))
+			__builtin_trap();
+	}
 }
 
 static void check_holders(const struct leaks *leaks)
@@ -128,11 +140,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct fake_heap *fake = xmalloc(sizeof(*fake));
 	struct leaks leaks = { .pid = 0 };
 
-	fake_init(fake);
-	fake_put_cache(fake, 3);
+	if (size % CHANGE == 1) {
+		fake_init_mallocng(fake);
+	} else {
+		fake_init(fake);
+		fake_put_cache(fake, 3);
+	}
 	for (size_t at = 0; at + CHANGE <= size; at += CHANGE)
 		change(fake, bytes + at);
-	if (!glibc_read(&fake->picture.memory, &fake->mappings, &leaks.glibc)) {
+	if (!heap_read(&fake->picture.memory, &fake->mappings, &leaks.glibc)) {
 		check_parts(&leaks.glibc);
 		leaks.mappings = fake->mappings;
 		leaks.picture = fake->picture;

@@ -117,6 +117,7 @@ static json_t *heap_object(const struct memory_view *view)
 
 	for (size_t i = 0; i < glibc->arena_count; i++)
 		json_array_append_new(arenas, arena_object(&glibc->arenas[i]));
+	json_set_text(object, "malloc", glibc->musl ? "musl" : "glibc");
 	json_object_set_new(object, "arenas", arenas);
 	json_object_set_new(object, "understood",
 			    json_boolean(glibc_is_understood(glibc)));

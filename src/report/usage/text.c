@@ -178,6 +178,12 @@ static void add_sums(const struct memory_view *view, struct strbuf *out)
 
 	add_held(out, "in use: ", sums.bytes[BLOCK_USED],
 		 sums.count[BLOCK_USED]);
+	if (view->glibc.musl) {
+		add_held(out, "free slots: ", sums.bytes[BLOCK_FREE],
+			 sums.count[BLOCK_FREE]);
+		add_maps(view, out);
+		return;
+	}
 	add_held(out,
 		 "free, kept for threads (tcache): ", sums.bytes[BLOCK_TCACHE],
 		 sums.count[BLOCK_TCACHE]);
@@ -190,7 +196,7 @@ static void add_sums(const struct memory_view *view, struct strbuf *out)
 	add_maps(view, out);
 }
 
-static void add_advice(const struct heap_shape *shape, struct strbuf *out)
+static void add_trim(const struct heap_shape *shape, struct strbuf *out)
 {
 	strbuf_puts(out, "malloc_trim(0) would return about ");
 	amounts_add_number(out, shape->trim_resident);
@@ -201,6 +207,10 @@ static void add_advice(const struct heap_shape *shape, struct strbuf *out)
 		strbuf_puts(out, " at the tops of threads' arenas");
 	}
 	strbuf_putc(out, '\n');
+}
+
+static void add_pinned(const struct heap_shape *shape, struct strbuf *out)
+{
 	if (!shape->pinned_pages)
 		return;
 	strbuf_puts(out, "pages in use to an eighth or less: ");
@@ -295,8 +305,9 @@ static void add_heap(const struct memory_view *view, unsigned top,
 		     struct strbuf *out)
 {
 	if (!view->has_glibc && !view->allocator)
-		strbuf_puts(out, "---- HEAP\nno heap that is understood here "
-				 "(glibc's malloc of a 64-bit program)\n");
+		strbuf_puts(out,
+			    "---- HEAP\nno heap that is understood here "
+			    "(malloc of glibc or musl, of a 64-bit program)\n");
 	if (view->allocator) {
 		strbuf_puts(out, "---- HEAP OF ");
 		names_escape(out, view->allocator);
@@ -307,9 +318,12 @@ static void add_heap(const struct memory_view *view, unsigned top,
 	}
 	if (!view->has_glibc)
 		return;
-	strbuf_puts(out, "---- HEAP (malloc of glibc)\n");
+	strbuf_printf(out, "---- HEAP (malloc of %s)\n",
+		      view->glibc.musl ? "musl" : "glibc");
 	add_sums(view, out);
-	add_advice(&view->shape, out);
+	if (!view->glibc.musl)
+		add_trim(&view->shape, out);
+	add_pinned(&view->shape, out);
 	add_doubts(view, out);
 	add_arenas(&view->glibc, top, out);
 	add_sizes(&view->shape, top, out);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/heap_read.h"
+
+#include "memory/mallocng.h"
+
+int heap_read(struct memory *memory, struct mappings *mappings,
+	      struct glibc *ret)
+{
+	const int err = glibc_read(memory, mappings, ret);
+
+	return err ? mallocng_read(memory, mappings, ret) : 0;
+}
