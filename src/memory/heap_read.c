@@ -8,5 +8,8 @@ int heap_read(struct memory *memory, struct mappings *mappings,
 {
 	const int err = glibc_read(memory, mappings, ret);
 
-	return err ? mallocng_read(memory, mappings, ret) : 0;
+	if (!err)
+		return 0;
+	glibc_fini(ret);
+	return mallocng_read(memory, mappings, ret);
 }
