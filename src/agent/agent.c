@@ -222,6 +222,12 @@ static void remember_way(struct agent *agent, const struct task *task)
 	agent->sp = arch->sp(&task->regs);
 }
 
+/*
+ * The agent's are a handful; the program may be about to need others. To try
+ * in vain costs a look at all of them each time, and a thread waits meanwhile.
+ */
+#define MAPPINGS_LEFT 256
+
 /* All of it, readable and executable; boot maps what is to be written. */
 static bool reserve(struct agent *agent, struct task *task)
 {
@@ -235,8 +241,12 @@ static bool reserve(struct agent *agent, struct task *task)
 		},
 		.place = agent->place,
 	};
-	const taddr_t room = room_find(task->tid, whole_size());
+	size_t mappings;
+	const taddr_t room = room_find(task->tid, whole_size(), &mappings);
 
+	if (mappings + MAPPINGS_LEFT > procfs_max_mappings())
+		return refuse(agent, "it may have few more mappings "
+				     "(vm.max_map_count)");
 	errand.arguments[0] = agent->base = room;
 	if (!room)
 		return refuse(agent, "it can't have more memory");

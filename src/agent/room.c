@@ -13,13 +13,14 @@ static bool may_be_above(const struct procfs_mapping *mapping)
 	return mapping->path[0] != '[';
 }
 
-taddr_t room_find(pid_t pid, uint64_t size)
+taddr_t room_find(pid_t pid, uint64_t size, size_t *mappings_ret)
 {
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
 		xmalloc(sizeof(*mapping));
 	FILE *maps = procfs_maps_open(pid);
 	taddr_t end = 0, found = 0;
 
+	*mappings_ret = 0;
 	while (maps && procfs_maps_next(maps, mapping)) {
 		const uint64_t gap = mapping->start - end;
 
@@ -30,6 +31,7 @@ taddr_t room_find(pid_t pid, uint64_t size)
 		else if (!found)
 			found = end + (gap - size) / 2 / DISTANCE * DISTANCE;
 		end = mapping->end;
+		++*mappings_ret;
 	}
 	if (maps)
 		fclose(maps);

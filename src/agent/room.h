@@ -9,8 +9,8 @@
 
 /* Where in a process's address space memory for the agent may lie. */
 
-/* An address where so many bytes are free now; 0: nowhere. */
-taddr_t room_find(pid_t pid, uint64_t size);
+/* An address where so many bytes are free now; 0: nowhere. Counts mappings. */
+taddr_t room_find(pid_t pid, uint64_t size, size_t *mappings_ret);
 
 /*
  * Whether that is one mapping now, as the agent's is: private, of no file,

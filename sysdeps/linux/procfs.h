@@ -148,6 +148,9 @@ int procfs_processes(pid_t **ret, size_t *count_ret) MUST_CHECK;
 /* Yama's ptrace_scope; -1 where there is none. */
 int procfs_ptrace_scope(void);
 
+/* How many mappings a process may have; SIZE_MAX where that isn't known. */
+size_t procfs_max_mappings(void);
+
 /* What a task calls itself (proc(5), comm); "" when it is gone. */
 #define PROCFS_COMM_ROOM 16
 

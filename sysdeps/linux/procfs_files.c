@@ -82,15 +82,27 @@ int procfs_processes(pid_t **ret, size_t *count_ret)
 	return 0;
 }
 
-int procfs_ptrace_scope(void)
+static int read_number(const char *path, int otherwise)
 {
-	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = -1;
+	FILE *file = fopen(path, "re");
+	int number;
 
 	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &scope) != 1)
-		scope = -1;
+		return otherwise;
+	if (fscanf(file, "%d", &number) != 1)
+		number = otherwise;
 	fclose(file);
-	return scope;
+	return number;
+}
+
+int procfs_ptrace_scope(void)
+{
+	return read_number("/proc/sys/kernel/yama/ptrace_scope", -1);
+}
+
+size_t procfs_max_mappings(void)
+{
+	int number = read_number("/proc/sys/vm/max_map_count", -1);
+
+	return number < 0 ? SIZE_MAX : (size_t)number;
 }

@@ -17,10 +17,10 @@ ROUNDS = int(os.environ.get("ROUNDS") or 2)
 FILES = int(os.environ.get("FILES") or 64)
 
 
-def program(name):
+def program(name, *flags):
     directory = h.build_directory("limits")
     h.build_library("libt.so", "libt.c", directory=directory)
-    return h.build(name, name + ".c", "-O1", *h.near(directory), "-lt",
+    return h.build(name, name + ".c", "-O1", *flags, *h.near(directory), "-lt",
                    directory=directory)
 
 
@@ -168,6 +168,48 @@ def ceiling(case):
             h.check(calls or left < 16000, "refused: " + words)
     print("# refused %d, traced %d, deaths %d" % (refused, traced, len(dead)))
     h.check_equal(dead, [], "targets that came to harm")
+
+
+# ---------------------------------------------------------------- mappings
+
+def mappings(pid):
+    return h.read("/proc/%d/maps" % pid).count("\n")
+
+
+def all_mapped(case, engine, function, *words):
+    """Calls of a process that may have no mapping more are seen, words said,
+    and it is as it was. Returns what was said."""
+    if int(h.read("/proc/sys/vm/max_map_count")) > 100000:
+        raise h.Skip("too many mappings may be had")
+    target = case.start([program("mapped", "-fno-builtin", "-pthread")])
+    h.wait_until(lambda: "ready" in target.out or
+                 target.popen.poll() is not None, "the target")
+    before = mappings(target.pid)
+    tracer = case.start_calltrap("--engine=" + engine, "-L", "-x", function,
+                                 "-D", "trap", "-p", str(target.pid))
+    h.wait_until(lambda: tracer.popen.poll() is not None or
+                 h.read(tracer.log_path).count(function) > 20 and
+                 all(word in tracer.err for word in words), "calls, and words")
+    h.check_equal(mappings(target.pid), before, "mappings of the target")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status; " + h.shorten(tracer.err))
+    h.check_untouched(target.pid)
+    target.popen.stdin.close()
+    h.check_equal(target.wait(), 7, "status of the target")
+    return tracer.err
+
+
+@h.test("the target has all the mappings that it may have")
+def no_mapping(case):
+    all_mapped(case, "trap", "f1")
+
+
+@h.test("the target has all the mappings that it may have: no agent is tried")
+def no_mapping_for_agent(case):
+    h.need_x86("the agent")
+    said = all_mapped(case, "agent", "labs", "agent: not in process")
+    h.check("it may have few more mappings" in said, "said: " +
+            h.shorten(said))
 
 
 if __name__ == "__main__":
