@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -66,20 +67,27 @@ static void end_by_pid(pid_t pid)
 		;
 }
 
-static void end_by_pidfd(int pidfd)
+/*
+ * False if one of these calls isn't there: they came one after another, and
+ * filters of containers know some of them only.
+ */
+static bool end_by_pidfd(int pidfd)
 {
 	siginfo_t info;
+	int status;
 
-	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-	while (waitid(P_PIDFD, pidfd, &info, WEXITED) && errno == EINTR)
-		;
+	if (syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) &&
+	    errno != ESRCH)
+		return false;
+	do
+		status = waitid(P_PIDFD, pidfd, &info, WEXITED);
+	while (status && errno == EINTR);
+	return !status || errno == ECHILD;
 }
 
 void child_end(struct child *child)
 {
-	if (child->pidfd >= 0)
-		end_by_pidfd(child->pidfd);
-	else
+	if (child->pidfd < 0 || !end_by_pidfd(child->pidfd))
 		end_by_pid(child->pid);
 	child_leave(child);
 }
