@@ -61,9 +61,9 @@ static bool is_of_other(const struct machine_facts *machine,
 	return false;
 }
 
-static bool is_able(const struct machine_facts *machine)
+static bool is_able(const struct machine_facts *machine, int capability)
 {
-	return machine->own.caps_effective >> CAP_SYS_PTRACE & 1;
+	return machine->own.caps_effective >> capability & 1;
 }
 
 /* Capabilities that it may have, and we may not: __ptrace_may_access(). */
@@ -131,11 +131,18 @@ static void explain_denial(const struct machine_facts *machine,
 		       "/etc/sysctl.d and boot anew",
 		       "nobody may, until the next boot (Yama: ptrace_scope is "
 		       "3)");
-	else if (process->foreign[NS_USER] == 1 && is_able(machine))
+	else if (process->foreign[NS_USER] == 1 &&
+		 is_able(machine, CAP_SYS_PTRACE))
 		add_no(findings, "run calltrap outside of the container",
 		       "its user namespace isn't ours: CAP_SYS_PTRACE doesn't "
 		       "count there");
-	else if (is_able(machine))
+	else if (is_able(machine, CAP_SYS_PTRACE) &&
+		 is_of_other(machine, process) &&
+		 !is_able(machine, CAP_DAC_OVERRIDE))
+		add_no(findings, "give calltrap CAP_DAC_OVERRIDE, too",
+		       "it belongs to another user, whose alone its memory's "
+		       "file is");
+	else if (is_able(machine, CAP_SYS_PTRACE))
 		add_no(findings,
 		       "look at the rules of SELinux or AppArmor, "
 		       "and at the container's settings",

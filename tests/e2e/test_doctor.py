@@ -128,6 +128,24 @@ def incapable(case):
     h.check_equal(tracer.status, 1, "what -p does: " + tracer.err)
 
 
+@h.test("root without CAP_DAC_OVERRIDE, and another user's process")
+def without_override(case):
+    h.need("setpriv")
+    if os.geteuid():
+        raise h.Skip("root alone has capabilities to lose")
+    if int(h.status_field(os.getpid(), "CapPrm"), 16) & 0x80002 != 0x80002:
+        raise h.Skip("there are no CAP_SYS_PTRACE and CAP_DAC_OVERRIDE")
+    target = sleeper(case, "setpriv", "--reuid", "65534", "--regid", "65534",
+                     "--clear-groups")
+    lose = ["setpriv", "--bounding-set", "-dac_override", h.CALLTRAP]
+    result = case.run([*lose, "doctor", "-p", str(target.pid)])
+    result.check_status(1)
+    found, line = verdict(result, "permission")
+    h.check(found == "no" and "; give calltrap CAP_DAC_OVERRIDE" in line, line)
+    tracer = case.run([*lose, "-c", "--for", "50ms", "-p", str(target.pid)])
+    h.check_equal(tracer.status, 1, "what -p does: " + tracer.err)
+
+
 @h.test("one that isn't dumpable", users=True)
 def undumpable(case):
     target, _ = victim(case, "undumpable")

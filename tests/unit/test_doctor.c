@@ -317,6 +317,8 @@ START_TEST(denied_to_root)
 	p.access = -EACCES;
 	see_denied(&m, &p, "another user", "--cap-add SYS_PTRACE");
 	m.own.caps_effective = UINT64_C(1) << CAP_SYS_PTRACE;
+	see_denied(&m, &p, "another user", "CAP_DAC_OVERRIDE, too");
+	m.own.caps_effective |= UINT64_C(1) << CAP_DAC_OVERRIDE;
 	see_denied(&m, &p, "even with CAP_SYS_PTRACE", "SELinux");
 	p.foreign[NS_USER] = 1;
 	see_denied(&m, &p, "user namespace", "outside of the container");
