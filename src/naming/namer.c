@@ -34,6 +34,7 @@ struct namer {
 	struct perf_maps *perf_maps;
 	struct named *named;
 	struct tails *tails;
+	uint64_t unfinished; /* names that were told, and may change */
 };
 
 struct namer *namer_new(const struct namer_options *options)
@@ -163,6 +164,7 @@ static void add_places(struct namer *namer, const struct frame *frame,
 	count = debuginfo_places(namer->options.debuginfo, frame->code->image,
 				 frame->address - !exact, &places);
 	named->unfinished = count == -EAGAIN;
+	namer->unfinished += named->unfinished;
 	if (count <= 0)
 		return;
 	names = xcalloc(count, sizeof(*names));
@@ -314,6 +316,11 @@ struct frame *namer_frames(struct namer *namer, const struct stacks *stacks,
 	}
 	*count_ret = used;
 	return all;
+}
+
+uint64_t namer_unfinished(const struct namer *namer)
+{
+	return namer->unfinished + tails_unfinished(namer->tails);
 }
 
 /* ---- many frames at once ---- */

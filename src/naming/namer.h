@@ -48,6 +48,13 @@ struct frame *namer_frames(struct namer *namer, const struct stacks *stacks,
 			   stack_id stack, const char *callee,
 			   size_t *count_ret) MUST_CHECK;
 
+/*
+ * How many of the answers of these two, so far, may be others later, as debug
+ * information is still to come. Who keeps what is made of them looks whether
+ * there are more now.
+ */
+uint64_t namer_unfinished(const struct namer *namer);
+
 /* More never lie between two frames. */
 #define NAMER_TAILS_MAX 32
 

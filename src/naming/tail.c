@@ -39,6 +39,7 @@ struct tail_chain {
 struct tails {
 	struct debuginfo *debuginfo; /* or NULL */
 	bool wait;
+	uint64_t unfinished; /* answers that were not known yet */
 	struct tail_chain *recent[RECENT];
 	struct callee_name *callees;
 	struct tail_chain *chains;
@@ -328,8 +329,10 @@ static const struct tail_chain *make_chain(struct tails *tails,
 
 	if (tails->debuginfo && outer->code->image)
 		count = find_chain(tails, outer, inner, callee, addresses);
-	if (count == -EAGAIN)
+	if (count == -EAGAIN) {
+		tails->unfinished++;
 		return NULL;
+	}
 	chain = add_chain(tails, key, count > 0 ? count : 0);
 	for (size_t i = 0; i < chain->count; i++)
 		chain->addresses[i] = addresses[chain->count - 1 - i];
@@ -353,6 +356,11 @@ size_t tails_between(struct tails *tails, const struct frame *outer,
 		ret[i] = (struct frame){ outer->code, chain->addresses[i],
 					 FRAME_TAIL };
 	return chain ? chain->count : 0;
+}
+
+uint64_t tails_unfinished(const struct tails *tails)
+{
+	return tails->unfinished;
 }
 
 bool tails_teach(struct tails *tails, const struct frame *outer,

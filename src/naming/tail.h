@@ -28,6 +28,9 @@ size_t tails_between(struct tails *tails, const struct frame *outer,
 		     const struct frame *inner, const char *callee,
 		     struct frame ret[TAIL_PATH_MAX]);
 
+/* How many answers of tails_between() may be others later. */
+uint64_t tails_unfinished(const struct tails *tails);
+
 /* They are known from elsewhere. False when they were known before. */
 bool tails_teach(struct tails *tails, const struct frame *outer,
 		 const struct frame *inner, const char *callee,

@@ -137,6 +137,7 @@ static void prepare(const struct log_stacks *own, stack_id stack)
 static void write_stack(struct log_stacks *own, const struct stack_key *key,
 			struct strbuf *out)
 {
+	const uint64_t unfinished = namer_unfinished(own->namer);
 	const stack_id stack = (stack_id)key->stack;
 	size_t count, i;
 	struct frame *frames;
@@ -148,6 +149,8 @@ static void write_stack(struct log_stacks *own, const struct stack_key *key,
 	for (i = 0; i < count; i++)
 		add_frame(own, &frames[i], out);
 	free(frames);
+	/* Debug information that is being fetched may be there the next time. */
+	own->lasting &= namer_unfinished(own->namer) == unfinished;
 	add_end(stacks_end(own->stacks, stack), out);
 }
 
