@@ -58,10 +58,11 @@ def in_range(browser, metric):
     return [found[name][0] for name in ("keep", "pass", "churn")]
 
 
-# The part of the chart whose interval lies there: what passes is held then.
+# The part of the chart whose interval lies there: what passes is held then, all
+# of it (an interval may end in the midst of giving it back).
 WHERE = """(() => { const most = totals.map((total, at) => [total, at])
-    .filter(([total]) => total > 600000).map(([, at]) => at);
-    return [most[0], most.at(-1), data.intervals] })()"""
+    .filter(([total]) => total >= %d).map(([, at]) => at);
+    return [most[0], most.at(-1), data.intervals] })()""" % (KEPT + PASSING)
 
 
 def drag(browser, begin, end):
