@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/ring.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
 #include "agent/ticks.h"
@@ -687,6 +688,26 @@ START_TEST(calls_are_recorded_with_their_stacks)
 }
 END_TEST
 
+/* Whatever a record's own words look like, it is no entry. */
+START_TEST(records_among_entries_are_told_by_their_stub)
+{
+	uint64_t words[64], pieces[AGENT_PIECE_WORDS];
+	struct ring ring = { .words = words, .size = 64, .stacks = true };
+	struct agent_record record;
+	struct agent_watched entry;
+	unsigned i;
+
+	for (i = 0; i < AGENT_RECORD_FIXED; i++)
+		words[i] = AGENT_IS_ENTRY << 8;
+	words[AGENT_WORD_HEADER] = agent_record_header(0, AGENT_RECORD_FIXED);
+	words[AGENT_WORD_STUB] = agent_record_stub(0, 0, 0, 1);
+	ck_assert(!ring_read_entry(&ring, AGENT_RECORD_FIXED, &entry));
+	ck_assert(ring_read(&ring, AGENT_RECORD_FIXED, &record, pieces));
+	ck_assert_uint_eq(record.return_address, AGENT_IS_ENTRY << 8);
+	ck_assert_uint_eq(ring.lost, 0);
+}
+END_TEST
+
 START_TEST(watched_calls_that_find_no_room_are_counted)
 {
 	if (watch(0)) {
@@ -1044,6 +1065,7 @@ int main(void)
 	tcase_add_test(tests, what_finds_no_room_is_counted);
 	tcase_add_test(tests, watched_calls_are_recorded);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
+	tcase_add_test(tests, records_among_entries_are_told_by_their_stub);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);
 	tcase_add_test(tests, who_waits_for_room_goes_on_when_the_gate_is_shut);
 	tcase_add_test(tests, without_a_sign_of_life_nobody_goes_to_a_trap);

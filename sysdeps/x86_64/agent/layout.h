@@ -279,10 +279,10 @@ enum agent_record_word {
 	AGENT_WORD_HEADER, /* agent_record_header() */
 	AGENT_WORD_BEGAN,  /* ticks */
 	AGENT_WORD_ENDED,
+	AGENT_WORD_STUB,   /* agent_record_stub() */
 	AGENT_WORD_RETURN, /* the caller's return address … */
 	AGENT_WORD_SLOT,   /* … and where it lies on the stack */
 	AGENT_WORD_RESULT,
-	AGENT_WORD_STUB, /* agent_record_stub() */
 };
 
 /*
@@ -323,6 +323,9 @@ enum agent_watch_word {
 			      return address */
 	AGENT_WATCH_FIXED,
 };
+
+/* What is among the records is told from them by that word. */
+_Static_assert((int)AGENT_WATCH_STUB == (int)AGENT_WORD_STUB, "in both");
 
 enum agent_watch_kind { AGENT_WATCH_ENTRY = 1, AGENT_WATCH_RETURN };
 
