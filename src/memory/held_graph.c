@@ -35,20 +35,6 @@ struct held_making {
 	uint64_t lost; /* edges that there was no room for */
 };
 
-static uint32_t index_of(const struct reacher *reacher,
-			 const struct block *block)
-{
-	return (uint32_t)(block - reacher->glibc->blocks.list);
-}
-
-static bool holds(struct reacher *reacher, const struct block *block,
-		  uint64_t pointer)
-{
-	return block->mark == REACH_REACHED &&
-	       (pointer == block->address ||
-		reach_is_usual(reacher, block, pointer));
-}
-
 /* ---- what isn't in a block ---- */
 
 static uint32_t add_variable(struct held_graph *graph, const char *name,
@@ -93,7 +79,7 @@ static void found_by_root(struct reacher *reacher, struct block *block,
 	struct held_graph *graph = making->graph;
 	uint32_t variable;
 
-	if (!holds(reacher, block, pointer))
+	if (!reach_holds(reacher, block, pointer))
 		return;
 	if (graph->pointer_count >= EDGES_MAX) {
 		making->lost++;
@@ -106,7 +92,7 @@ static void found_by_root(struct reacher *reacher, struct block *block,
 	graph->pointers[graph->pointer_count++] = (struct held_pointer){
 		.where = where,
 		.variable = variable,
-		.block = index_of(reacher, block),
+		.block = reach_index(reacher, block),
 	};
 }
 
@@ -128,9 +114,9 @@ static void add_edge(struct held_making *making, uint32_t to)
 static void found_by_block(struct reacher *reacher, struct block *block,
 			   uint64_t pointer, taddr_t where UNUSED)
 {
-	if (holds(reacher, block, pointer))
+	if (reach_holds(reacher, block, pointer))
 		add_edge((struct held_making *)reacher,
-			 index_of(reacher, block) + 1);
+			 reach_index(reacher, block) + 1);
 }
 
 /* Those of variables first. */

@@ -65,28 +65,13 @@ static uint32_t number_of(struct owning *owning, taddr_t where)
 	return entry->number;
 }
 
-static uint32_t index_of(const struct reacher *reacher,
-			 const struct block *block)
-{
-	return (uint32_t)(block - reacher->glibc->blocks.list);
-}
-
-/* Whether that is how it is held: as reach_find() has seen it. */
-static bool holds(struct reacher *reacher, const struct block *block,
-		  uint64_t pointer)
-{
-	return block->mark == REACH_REACHED &&
-	       (pointer == block->address ||
-		reach_is_usual(reacher, block, pointer));
-}
-
 static void found_by_root(struct reacher *reacher, struct block *block,
 			  uint64_t pointer, taddr_t where)
 {
 	struct owning *owning = (struct owning *)reacher;
 	struct root_words *words;
 
-	if (!holds(reacher, block, pointer))
+	if (!reach_holds(reacher, block, pointer))
 		return;
 	words = &owning->words[root_names_is_of_thread(owning->names, where)];
 	if (words->count >= WORDS_MAX) {
@@ -97,7 +82,7 @@ static void found_by_root(struct reacher *reacher, struct block *block,
 			    sizeof(*words->list));
 	words->list[words->count++] =
 		(struct root_word){ number_of(owning, where),
-				    index_of(reacher, block) };
+				    reach_index(reacher, block) };
 }
 
 /* Each block comes into the queue twice at most: with one, and with several. */
@@ -119,8 +104,8 @@ static void found_by_block(struct reacher *reacher, struct block *block,
 {
 	struct owning *owning = (struct owning *)reacher;
 
-	if (holds(reacher, block, pointer))
-		own(owning, index_of(reacher, block), owning->own);
+	if (reach_holds(reacher, block, pointer))
+		own(owning, reach_index(reacher, block), owning->own);
 }
 
 static void drain(struct owning *owning)

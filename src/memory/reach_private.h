@@ -65,6 +65,13 @@ bool reach_find_dead_stack(const struct reacher *reacher,
 bool reach_is_usual(struct reacher *reacher, const struct block *block,
 		    uint64_t pointer);
 
+/* Whether that is how a reached block is held: as reach_find() has seen it. */
+bool reach_holds(struct reacher *reacher, const struct block *block,
+		 uint64_t pointer);
+
+/* Its number on the list of blocks. */
+uint32_t reach_index(const struct reacher *reacher, const struct block *block);
+
 /* Among the lost: which are so by themselves, and which are in rings. */
 void reach_sort_lost(struct reacher *reacher);
 void reach_find_rings(struct reacher *reacher);

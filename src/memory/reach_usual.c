@@ -97,3 +97,16 @@ bool reach_is_usual(struct reacher *reacher, const struct block *block,
 	       is_base(reacher, block, words, pointer) ||
 	       keeps_beginning(reacher, block, pointer);
 }
+
+bool reach_holds(struct reacher *reacher, const struct block *block,
+		 uint64_t pointer)
+{
+	return block->mark == REACH_REACHED &&
+	       (pointer == block->address ||
+		reach_is_usual(reacher, block, pointer));
+}
+
+uint32_t reach_index(const struct reacher *reacher, const struct block *block)
+{
+	return (uint32_t)(block - reacher->glibc->blocks.list);
+}
