@@ -38,7 +38,7 @@ static const struct memory_ops input_ops = { .read = input_read };
 static void show(const struct prototype *prototype, struct input *input,
 		 const struct arch_ops *arch)
 {
-	const struct print_limits limits = { 32, 4 };
+	const struct print_limits limits = { 32, 4, NULL };
 	struct regs regs = { .user.rsp = DATA + 64,
 			     .user.rdi = DATA + 128,
 			     .user.rsi = DATA + 256,

@@ -8,9 +8,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static void compare(struct profile *profile, enum heap_value value)
+static void compare(struct profile *profile, enum heap_value value,
+		    enum heap_diff_by by)
 {
-	struct heap_diff *diff = heap_diff_new(profile, profile, value);
+	struct heap_diff *diff = heap_diff_new(profile, profile, value, by);
 	struct strbuf out = { 0 };
 
 	heap_diff_print(diff, 0, &out);
@@ -33,8 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			__builtin_trap();
 		return 0;
 	}
-	compare(profile, HEAP_INUSE_BYTES);
-	compare(profile, HEAP_ALLOC_BLOCKS);
+	compare(profile, HEAP_INUSE_BYTES, HEAP_DIFF_BY_STACK);
+	compare(profile, HEAP_ALLOC_BLOCKS, HEAP_DIFF_BY_LIBRARY);
+	compare(profile, HEAP_INUSE_BLOCKS, HEAP_DIFF_BY_COMPONENT);
 	profile_free(profile);
 	return 0;
 }

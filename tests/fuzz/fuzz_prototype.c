@@ -116,7 +116,7 @@ static const struct arch_ops machines[] = {
 static void print_call(const struct prototype *prototype,
 		       const struct call_values *values, struct strbuf *out)
 {
-	const struct print_limits limits = { 32, 4 };
+	const struct print_limits limits = { 32, 4, NULL };
 
 	strbuf_clear(out);
 	prototype_print_entry(prototype, values, &limits, out);
