@@ -166,7 +166,8 @@ static int write_owners(const struct options *options,
 }
 
 static int report_owners(const struct options *options,
-			 const struct leaks *leaks, struct block_names *names)
+			 const struct leaks *leaks, struct block_names *names,
+			 uint64_t wall)
 {
 	struct held_tree tree;
 	int err = held_find(leaks, names, &tree);
@@ -176,7 +177,7 @@ static int report_owners(const struct options *options,
 				"process %d has more pointers than can be "
 				"counted",
 				(int)leaks->pid);
-	err = write_owners(options, leaks, &tree, clock_wall(clock_now()));
+	err = write_owners(options, leaks, &tree, wall);
 	held_fini(&tree);
 	return err;
 }
@@ -248,9 +249,15 @@ static int report_snapshot(const struct options *options,
 			"process %d (%s): no heap of glibc's or "
 			"musl's malloc was found, and no other is understood",
 			(int)snapshot->view.pid, snapshot->view.name);
+	if (options->owners && !snapshot->has_graph)
+		return complain(-ENOENT,
+				"%s was written by an older calltrap, and "
+				"doesn't say in which variables pointers are: "
+				"--owners can't be told",
+				options->command[0]);
 	if (options->owners)
-		return report_owners(options, &snapshot->leaks,
-				     snapshot->names);
+		return report_owners(options, &snapshot->leaks, snapshot->names,
+				     snapshot->wall);
 	return options->holders ?
 		       report_holders(options, &snapshot->leaks,
 				      snapshot->names, &snapshot->owners,
@@ -332,7 +339,8 @@ static int show_blocks(const struct options *options, pid_t pid,
 	if (err)
 		return EXIT_NOTHING_TRACED;
 	names = block_names_new(&leaks);
-	err = options->owners  ? report_owners(options, &leaks, names) :
+	err = options->owners  ? report_owners(options, &leaks, names,
+					       clock_wall(clock_now())) :
 	      options->holders ? show_holders(options, &leaks, names) :
 				 report_leaks(options, &leaks);
 	block_names_free(names);
@@ -345,7 +353,8 @@ static int save(const struct options *options, pid_t pid, char **message_ret)
 	CLEANUP(strbuf_fini) struct strbuf bytes = { 0 };
 	const sigset_t old = block_signals();
 	struct snapshot snapshot;
-	int err = snapshot_take(pid, options->freeze == FREEZE_CLONE, &snapshot,
+	int err = snapshot_take(pid, options->touched,
+				options->freeze == FREEZE_CLONE, &snapshot,
 				message_ret);
 	int unwritten;
 

@@ -283,7 +283,7 @@ static int check_snapshots(const struct command_line *line)
 		{ "--freeze", o->freeze != FREEZE_NONE },
 		{ "--leaks", two && o->leaks },
 		{ "--holders", two && o->holders },
-		{ "--owners", o->owners },
+		{ "--owners", two && o->owners },
 		{ "--touched", o->touched },
 	};
 
@@ -314,8 +314,7 @@ static int check_touched(const struct options *o)
 		{ "--leaks", o->leaks },
 		{ "--holders", o->holders },
 		{ "--owners", o->owners },
-		{ "--save", o->snapshot },
-		{ "--freeze", o->freeze != FREEZE_NONE },
+		{ "--freeze", o->freeze != FREEZE_NONE && !o->snapshot },
 	};
 
 	for (size_t i = 0; o->touched && i < ARRAY_SIZE(others); i++)

@@ -37,6 +37,20 @@ static const char *live_place(struct block_names *names, taddr_t where)
 	return root_names_place(live->roots, where);
 }
 
+static const char *live_variable(struct block_names *names, taddr_t where)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	return root_names_variable(live->roots, where);
+}
+
+static bool live_is_of_thread(struct block_names *names, taddr_t where)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	return root_names_is_of_thread(live->roots, where);
+}
+
 static void live_free(struct block_names *names)
 {
 	struct live_names *live = (struct live_names *)names;
@@ -51,6 +65,8 @@ static const struct block_names_ops live_ops = {
 	.class = live_class,
 	.text = live_text,
 	.place = live_place,
+	.variable = live_variable,
+	.is_of_thread = live_is_of_thread,
 	.free = live_free,
 };
 

@@ -18,8 +18,10 @@ struct block_names_ops {
 			     const struct block *block);
 	/* As heads_text(): to be freed, or NULL. */
 	char *(*text)(struct block_names *names, const struct block *block);
-	/* As root_names_place(). */
+	/* As root_names_place() and its like. */
 	const char *(*place)(struct block_names *names, taddr_t where);
+	const char *(*variable)(struct block_names *names, taddr_t where);
+	bool (*is_of_thread)(struct block_names *names, taddr_t where);
 	void (*free)(struct block_names *names);
 };
 
@@ -42,6 +44,18 @@ static inline const char *block_names_place(struct block_names *names,
 					    taddr_t where)
 {
 	return names->ops->place(names, where);
+}
+
+static inline const char *block_names_variable(struct block_names *names,
+					       taddr_t where)
+{
+	return names->ops->variable(names, where);
+}
+
+static inline bool block_names_is_of_thread(struct block_names *names,
+					    taddr_t where)
+{
+	return names->ops->is_of_thread(names, where);
 }
 
 static inline void block_names_free(struct block_names *names)

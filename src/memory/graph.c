@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "memory/kept_graph.h"
 #include "memory/reach_private.h"
 
 struct graph_walk {
@@ -30,7 +31,8 @@ static void found_pointer(struct reacher *reacher, struct block *block,
 	walk->found(walk->context, &found);
 }
 
-void graph_walk(const struct leaks *leaks, graph_found *found, void *context)
+static void walk_picture(const struct leaks *leaks, graph_found *found,
+			 void *context)
 {
 	const struct blocks *blocks = &leaks->glibc.blocks;
 	struct reach_result unused = { .rings = NULL };
@@ -55,4 +57,13 @@ void graph_walk(const struct leaks *leaks, graph_found *found, void *context)
 					 found_pointer);
 	}
 	finder_fini(&walk.reacher.finder);
+}
+
+void graph_walk(const struct leaks *leaks, graph_found *found, void *context)
+{
+	if (leaks->kept)
+		kept_graph_walk(leaks->kept, &leaks->glibc.blocks, found,
+				context);
+	else
+		walk_picture(leaks, found, context);
 }

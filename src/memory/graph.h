@@ -19,6 +19,13 @@ struct pointer {
 	enum pointer_kind kind;
 };
 
+/* Whether that is how a reached block is held. */
+static inline bool pointer_holds(const struct pointer *pointer)
+{
+	return pointer->to->mark == REACH_REACHED &&
+	       pointer->kind != POINTER_MIDDLE;
+}
+
 typedef void graph_found(void *context, const struct pointer *pointer);
 
 /* Each pointer at a block: those of roots first, then those in blocks, by

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/xalloc.h"
 #include "memory/held_graph.h"
-#include "memory/root_names.h"
 
 /* Names below names; what is more counts with what is above it. */
 #define HELD_MAX (1u << 18)
@@ -131,8 +130,7 @@ static void add_block(struct holding *holding, const struct block *block,
 		held->first = block->address;
 	held->blocks++;
 	held->bytes += bytes;
-	held->resident += picture_count(&holding->leaks->picture, &holding->run,
-					block->address, block->address + bytes);
+	held->resident += leaks_resident(holding->leaks, block, &holding->run);
 }
 
 static void take(struct holding *holding, uint32_t node, uint32_t dominator)
@@ -196,13 +194,12 @@ static void free_holding(struct holding *holding)
 int held_find(const struct leaks *leaks, struct block_names *names,
 	      struct held_tree *ret)
 {
-	struct root_names *places = root_names_new(leaks);
 	struct held_graph graph;
 	struct dominators dominators;
 	struct holding holding = {
 		.leaks = leaks, .names = names, .graph = &graph, .tree = ret
 	};
-	int err = held_graph_make(leaks, places, &graph);
+	int err = held_graph_make(leaks, names, &graph);
 
 	*ret = (struct held_tree){ .resident_known = !leaks->swapped };
 	if (!err) {
@@ -213,7 +210,6 @@ int held_find(const struct leaks *leaks, struct block_names *names,
 		held_graph_fini(&graph);
 		free_holding(&holding);
 	}
-	root_names_free(places);
 	return err;
 }
 

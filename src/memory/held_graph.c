@@ -7,8 +7,7 @@
 
 #include "base/hash.h"
 #include "base/xalloc.h"
-#include "memory/reach_private.h"
-#include "memory/root_names.h"
+#include "memory/graph.h"
 
 /* So many pointers outside of blocks have variables with names. */
 #define NAMED_MAX (1u << 18)
@@ -27,8 +26,9 @@ struct variable_entry {
 };
 
 struct held_making {
-	struct reacher reacher; /* first: what is found comes with it */
 	struct held_graph *graph;
+	const struct blocks *all;
+	uint32_t begun; /* of so many blocks the edges have begun */
 	struct variable_entry *variables;
 	uint32_t edge_count;
 	size_t edge_room;
@@ -54,7 +54,7 @@ static uint32_t variable_of(struct held_making *making, taddr_t where)
 {
 	struct held_graph *graph = making->graph;
 	const bool named = graph->pointer_count < NAMED_MAX;
-	const char *name = named ? root_names_variable(graph->names, where) :
+	const char *name = named ? block_names_variable(graph->names, where) :
 				   "other places";
 	struct variable_entry *entry;
 
@@ -65,34 +65,37 @@ static uint32_t variable_of(struct held_making *making, taddr_t where)
 	entry->name = name;
 	entry->number =
 		add_variable(graph, name,
-			     named && root_names_is_of_thread(graph->names,
-							      where));
+			     named && block_names_is_of_thread(graph->names,
+							       where));
 	HASH_ADD_KEYPTR(hh, making->variables, entry->name, strlen(name),
 			entry);
 	return entry->number;
 }
 
-static void found_by_root(struct reacher *reacher, struct block *block,
-			  uint64_t pointer, taddr_t where)
+static uint32_t number_of(const struct held_making *making,
+			  const struct block *block)
 {
-	struct held_making *making = (struct held_making *)reacher;
+	return (uint32_t)(block - making->all->list);
+}
+
+static void found_in_root(struct held_making *making,
+			  const struct pointer *pointer)
+{
 	struct held_graph *graph = making->graph;
 	uint32_t variable;
 
-	if (!reach_holds(reacher, block, pointer))
-		return;
 	if (graph->pointer_count >= EDGES_MAX) {
 		making->lost++;
 		return;
 	}
-	variable = variable_of(making, where);
+	variable = variable_of(making, pointer->where);
 	graph->variables[variable].pointers++;
 	graph->pointers = xgrow(graph->pointers, graph->pointer_count,
 				&graph->pointer_room, sizeof(*graph->pointers));
 	graph->pointers[graph->pointer_count++] = (struct held_pointer){
-		.where = where,
+		.where = pointer->where,
 		.variable = variable,
-		.block = reach_index(reacher, block),
+		.block = number_of(making, pointer->to),
 	};
 }
 
@@ -111,14 +114,6 @@ static void add_edge(struct held_making *making, uint32_t to)
 	edges->to[making->edge_count++] = to;
 }
 
-static void found_by_block(struct reacher *reacher, struct block *block,
-			   uint64_t pointer, taddr_t where UNUSED)
-{
-	if (reach_holds(reacher, block, pointer))
-		add_edge((struct held_making *)reacher,
-			 reach_index(reacher, block) + 1);
-}
-
 /* Those of variables first. */
 static void lead_to_variables(struct held_making *making)
 {
@@ -134,17 +129,39 @@ static void lead_to_variables(struct held_making *making)
 	}
 }
 
-static void lead_from_blocks(struct held_making *making)
+static void begin_blocks(struct held_making *making)
 {
 	struct held_graph *graph = making->graph;
-	const struct blocks *blocks = &making->reacher.glibc->blocks;
 
-	for (uint32_t i = 0; i < graph->blocks; i++) {
-		graph->edges.first[i + 1] = making->edge_count;
-		if (block_is_used(&blocks->list[i]) &&
-		    blocks->list[i].mark == REACH_REACHED)
-			reach_scan_block(&making->reacher, &blocks->list[i],
-					 found_by_block);
+	graph->edges.count = 1 + graph->blocks +
+			     (uint32_t)graph->variable_count +
+			     (uint32_t)graph->pointer_count;
+	graph->edges.first = xcalloc((size_t)graph->edges.count + 1,
+				     sizeof(*graph->edges.first));
+	lead_to_variables(making);
+}
+
+/* Those before it that haven't begun have no edges. */
+static void begin_until(struct held_making *making, uint32_t blocks)
+{
+	if (!making->graph->edges.first)
+		begin_blocks(making);
+	while (making->begun < blocks)
+		making->graph->edges.first[++making->begun] =
+			making->edge_count;
+}
+
+static void found(void *context, const struct pointer *pointer)
+{
+	struct held_making *making = context;
+
+	if (!pointer_holds(pointer))
+		return;
+	if (!pointer->from) {
+		found_in_root(making, pointer);
+	} else if (pointer->from->mark == REACH_REACHED) {
+		begin_until(making, number_of(making, pointer->from) + 1);
+		add_edge(making, number_of(making, pointer->to) + 1);
 	}
 }
 
@@ -190,23 +207,6 @@ static void lead_from_variables(struct held_making *making)
 	graph->edges.first[graph->edges.count] = making->edge_count;
 }
 
-static void make(struct held_making *making, const struct freeze *frozen)
-{
-	struct held_graph *graph = making->graph;
-
-	finder_init(&making->reacher.finder, making->reacher.glibc);
-	reach_scan_roots(&making->reacher, frozen, found_by_root);
-	graph->edges.count = 1 + graph->blocks +
-			     (uint32_t)graph->variable_count +
-			     (uint32_t)graph->pointer_count;
-	graph->edges.first = xcalloc((size_t)graph->edges.count + 1,
-				     sizeof(*graph->edges.first));
-	lead_to_variables(making);
-	lead_from_blocks(making);
-	lead_from_variables(making);
-	finder_fini(&making->reacher.finder);
-}
-
 static void free_entries(struct variable_entry *entries)
 {
 	struct variable_entry *entry, *next;
@@ -217,26 +217,21 @@ static void free_entries(struct variable_entry *entries)
 	}
 }
 
-int held_graph_make(const struct leaks *leaks, struct root_names *names,
+int held_graph_make(const struct leaks *leaks, struct block_names *names,
 		    struct held_graph *ret)
 {
-	struct reach_result unused = { .rings = NULL };
 	struct held_making making = {
-		.reacher = {
-			.picture = &leaks->picture,
-			.mappings = &leaks->mappings,
-			/* Nothing of it is changed. */
-			.glibc = (struct glibc *)&leaks->glibc,
-			.result = &unused,
-		},
 		.graph = ret,
+		.all = &leaks->glibc.blocks,
 	};
 
 	*ret = (struct held_graph){ .names = names };
 	if (leaks->glibc.blocks.count >= EDGES_MAX)
 		return -EFBIG;
 	ret->blocks = (uint32_t)leaks->glibc.blocks.count;
-	make(&making, &leaks->freeze);
+	graph_walk(leaks, found, &making);
+	begin_until(&making, ret->blocks);
+	lead_from_variables(&making);
 	free_entries(making.variables);
 	if (!making.lost)
 		return 0;
@@ -259,7 +254,7 @@ const char *held_graph_name(const struct held_graph *graph, uint32_t node)
 
 	if (index < graph->variable_count)
 		return graph->variables[index].name;
-	return root_names_place(
+	return block_names_place(
 		graph->names,
 		graph->pointers[index - graph->variable_count].where);
 }

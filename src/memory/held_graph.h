@@ -2,14 +2,12 @@
 #ifndef CALLTRAP_HELD_GRAPH_H
 #define CALLTRAP_HELD_GRAPH_H
 
+#include "memory/block_names.h"
 #include "memory/dominators.h"
-#include "memory/leaks.h"
-
-struct root_names;
 
 /* What has pointers outside of blocks: a variable, a thread, a mapping. */
 struct held_variable {
-	const char *name; /* as root_names has it */
+	const char *name; /* as block_names has it */
 	uint32_t pointers;
 	bool of_thread;
 };
@@ -27,7 +25,7 @@ struct held_pointer {
 struct held_graph {
 	struct directed edges;
 	uint32_t blocks;
-	struct root_names *names;
+	struct block_names *names;
 	struct held_variable *variables;
 	struct held_pointer *pointers;
 	size_t variable_count, variable_room;
@@ -35,7 +33,7 @@ struct held_graph {
 };
 
 /* names have to last as long. -EFBIG: there are too many edges. */
-int held_graph_make(const struct leaks *leaks, struct root_names *names,
+int held_graph_make(const struct leaks *leaks, struct block_names *names,
 		    struct held_graph *ret) MUST_CHECK;
 void held_graph_fini(struct held_graph *graph);
 

@@ -11,6 +11,7 @@
 #include "memory/block_names.h"
 #include "memory/copy.h"
 #include "memory/heap_read.h"
+#include "memory/kept_graph.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/vitals.h"
@@ -296,8 +297,18 @@ int leaks_find(pid_t pid, const struct leaks_options *options,
 	return err;
 }
 
+uint64_t leaks_resident(const struct leaks *leaks, const struct block *block,
+			size_t *hint)
+{
+	if (leaks->kept)
+		return leaks->kept->resident[block - leaks->glibc.blocks.list];
+	return picture_count(&leaks->picture, hint, block->address,
+			     block->address + block_usable(block));
+}
+
 void leaks_fini(struct leaks *leaks)
 {
+	kept_graph_free(leaks->kept);
 	for (size_t i = 0; i < leaks->group_count; i++) {
 		free(leaks->groups[i].name);
 		free(leaks->groups[i].text);

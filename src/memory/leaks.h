@@ -15,6 +15,8 @@ struct leak_group {
 	taddr_t first; /* of them */
 };
 
+struct kept_graph;
+
 struct leaks {
 	pid_t pid;
 	char name[PROCFS_COMM_ROOM];
@@ -30,6 +32,8 @@ struct leaks {
 	const char *uncopied; /* … or why not, if that was wanted; else NULL */
 	bool swapped; /* the picture has pages that were swapped out, too */
 	bool zombie;  /* of the copy, something is left */
+	struct kept_graph *kept; /* of a file: its pointers, as there is no
+				    picture; or NULL */
 };
 
 struct block_names;
@@ -48,6 +52,11 @@ struct leaks_options {
 int leaks_find(pid_t pid, const struct leaks_options *options,
 	       struct leaks *ret, char **message_ret) MUST_CHECK;
 void leaks_fini(struct leaks *leaks);
+
+/* How many bytes of a block are in pages that are there, or swapped out. hint: 0
+   at first, for blocks by address. */
+uint64_t leaks_resident(const struct leaks *leaks, const struct block *block,
+			size_t *hint);
 
 /* Makes its groups; leaks_find() has. */
 void leaks_group(struct leaks *leaks, struct block_names *names);

@@ -6,7 +6,7 @@
 
 #define SNAPSHOT_MAGIC      "CTMEMORY"
 #define SNAPSHOT_MAGIC_SIZE 8
-#define SNAPSHOT_VERSION    1
+#define SNAPSHOT_VERSION    2
 #define SNAPSHOT_HEAD_SIZE  24
 #define SNAPSHOT_ORDER      0x01020304
 
@@ -38,6 +38,9 @@ enum snapshot_part {
 /* … of a process */
 #define PROCESS_HEAP   1 /* its blocks are known */
 #define PROCESS_COPIED 2
+/* … and since version 2 */
+#define PROCESS_SWAPPED 4 /* what is swapped out counts as resident */
+#define PROCESS_SURE    8 /* all of what was touched was noticed */
 
 /* … of a heap */
 #define HEAP_TOTALS 1

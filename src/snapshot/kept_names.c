@@ -29,9 +29,9 @@ static char *kept_text(struct block_names *names, const struct block *block)
 	return text ? xstrdup(text) : NULL;
 }
 
-static const char *kept_place(struct block_names *names, taddr_t where)
+static const struct kept_place *find_place(const struct kept_names *kept,
+					   taddr_t where)
 {
-	struct kept_names *kept = (struct kept_names *)names;
 	size_t low = 0, high = kept->place_count;
 
 	while (low < high) {
@@ -42,11 +42,37 @@ static const char *kept_place(struct block_names *names, taddr_t where)
 		else
 			high = middle;
 	}
-	if (low < kept->place_count && kept->places[low].where == where)
-		return kept->places[low].name;
+	return low < kept->place_count && kept->places[low].where == where ?
+		       &kept->places[low] :
+		       NULL;
+}
+
+static const char *kept_place(struct block_names *names, taddr_t where)
+{
+	struct kept_names *kept = (struct kept_names *)names;
+	const struct kept_place *place = find_place(kept, where);
+
+	if (place)
+		return place->name;
 	free(kept->unknown);
 	kept->unknown = xasprintf("0x%" PRIx64, where);
 	return kept->unknown;
+}
+
+static const char *kept_variable(struct block_names *names, taddr_t where)
+{
+	const struct kept_place *place =
+		find_place((struct kept_names *)names, where);
+
+	return place && place->variable ? place->variable : "other places";
+}
+
+static bool kept_is_of_thread(struct block_names *names, taddr_t where)
+{
+	const struct kept_place *place =
+		find_place((struct kept_names *)names, where);
+
+	return place && place->of_thread;
 }
 
 static void kept_free(struct block_names *names)
@@ -67,6 +93,8 @@ static const struct block_names_ops kept_ops = {
 	.class = kept_class,
 	.text = kept_text,
 	.place = kept_place,
+	.variable = kept_variable,
+	.is_of_thread = kept_is_of_thread,
 	.free = kept_free,
 };
 

@@ -8,6 +8,8 @@
 struct kept_place {
 	taddr_t where;
 	const char *name;
+	const char *variable; /* NULL: not kept */
+	bool of_thread;
 };
 
 struct kept_names {

@@ -14,7 +14,8 @@ bool snapshot_is(const void *bytes, size_t size)
 	       !memcmp(bytes, SNAPSHOT_MAGIC, SNAPSHOT_MAGIC_SIZE);
 }
 
-static const char *check_head(const uint8_t *bytes, size_t size)
+static const char *check_head(const uint8_t *bytes, size_t size,
+			      unsigned *version_ret)
 {
 	struct cursor in = cursor_of(bytes, size);
 	uint16_t version, length;
@@ -31,7 +32,8 @@ static const char *check_head(const uint8_t *bytes, size_t size)
 		return "it is of a newer version than this calltrap";
 	length = cursor_u16(&in);
 	(void)cursor_u32(&in);
-	if (version != SNAPSHOT_VERSION || length != SNAPSHOT_HEAD_SIZE ||
+	*version_ret = version;
+	if (!version || length != SNAPSHOT_HEAD_SIZE ||
 	    cursor_u32(&in) != crc32(0, bytes, SNAPSHOT_HEAD_SIZE - 4))
 		return "its head is damaged";
 	return NULL;
@@ -126,6 +128,8 @@ static void conclude(struct snapshot_reader *reader)
 	leaks->pid = snapshot->view.pid;
 	memcpy(leaks->name, snapshot->view.name, sizeof(leaks->name));
 	leaks->copied = reader->flags & PROCESS_COPIED;
+	leaks->swapped = reader->flags & PROCESS_SWAPPED;
+	snapshot->has_graph = reader->graph;
 	snapshot->view.has_glibc = true;
 	snapshot->view.glibc = leaks->glibc;
 	count_blocks(leaks);
@@ -135,8 +139,11 @@ static void conclude(struct snapshot_reader *reader)
 static const char *read_all(struct snapshot_reader *reader,
 			    const uint8_t *bytes, size_t size)
 {
-	const char *problem = check_head(bytes, size);
+	const char *problem = check_head(bytes, size, &reader->version);
 
+	if (!problem && reader->version > 1)
+		reader->graph = reader->snapshot->leaks.kept =
+			xcalloc(1, sizeof(*reader->graph));
 	if (!problem)
 		problem = read_blocks(reader, bytes, size);
 	return problem;

@@ -61,6 +61,9 @@ static bool read_process(struct snapshot_reader *reader, struct cursor *in)
 	view->vitals.virtual_bytes = take_varint(in);
 	view->vitals.resident_bytes = take_varint(in);
 	view->vitals.swapped_bytes = take_varint(in);
+	if (reader->version > 1)
+		view->touched.wait_ns = take_varint(in);
+	view->touched.sure = reader->flags & PROCESS_SURE;
 	if (in->bad || reader->flags == ~UINT64_C(0))
 		return false;
 	strncpy(view->name, name ? name : "", sizeof(view->name) - 1);
@@ -74,6 +77,21 @@ static void set_flags(struct mapping *mapping, uint64_t flags)
 	mapping->writable = flags & MAPPED_WRITABLE;
 	mapping->executable = flags & MAPPED_EXECUTABLE;
 	mapping->shared = flags & MAPPED_SHARED;
+}
+
+static void read_touched(struct snapshot_reader *reader, struct cursor *in,
+			 taddr_t start)
+{
+	struct touched *touched = &reader->snapshot->view.touched;
+	struct touched_part part = { .start = start };
+
+	part.resident = take_varint(in);
+	part.touched = take_varint(in);
+	if (in->bad || !part.resident)
+		return;
+	touched->list = xgrow(touched->list, touched->count, &touched->room,
+			      sizeof(*touched->list));
+	touched->list[touched->count++] = part;
 }
 
 static bool read_mapping(struct snapshot_reader *reader, struct cursor *in)
@@ -94,6 +112,8 @@ static bool read_mapping(struct snapshot_reader *reader, struct cursor *in)
 	mapping.swapped = take_varint(in);
 	mapping.anonymous = take_varint(in);
 	mapping.huge = take_varint(in);
+	if (reader->version > 1)
+		read_touched(reader, in, mapping.start);
 	if (in->bad || kind >= MAPPING_KINDS || mapping.start < reader->last ||
 	    mapping.end < mapping.start)
 		return false;
@@ -185,7 +205,7 @@ static bool read_owner(struct snapshot_reader *reader, struct cursor *in)
 
 struct kept_block {
 	struct block block;
-	uint64_t name, owner, way;
+	uint64_t name, owner, way, absent;
 	bool text;
 };
 
@@ -225,13 +245,23 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 	ret->name = take_varint(in);
 	ret->owner = take_varint(in);
 	ret->way = ret->block.address + unzigzag(take_varint(in));
+	ret->absent = reader->version > 1 ? take_varint(in) : 0;
 	return !in->bad && gap < ADDRESS_MAX && units && units <= UINT32_MAX &&
 	       ret->block.address < ADDRESS_MAX &&
 	       ret->block.address >= reader->last &&
 	       ret->block.address >= BLOCK_UNIT &&
 	       ret->block.mark < REACH_KINDS &&
+	       ret->absent <= block_usable(&ret->block) &&
 	       ret->name <= reader->kept->count &&
 	       is_owner(&reader->snapshot->owners, ret->owner);
+}
+
+static void keep_resident(struct kept_graph *graph, size_t index,
+			  const struct kept_block *one)
+{
+	graph->resident = xgrow(graph->resident, index, &graph->resident_room,
+				sizeof(*graph->resident));
+	graph->resident[index] = block_usable(&one->block) - one->absent;
 }
 
 static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
@@ -259,6 +289,8 @@ static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
 	kept->is_text[index] = one.text;
 	reach->ways[index] = one.way;
 	snapshot->owners.of[index] = (uint32_t)one.owner;
+	if (reader->graph)
+		keep_resident(reader->graph, index, &one);
 	return true;
 }
 
@@ -268,6 +300,10 @@ static bool read_place(struct snapshot_reader *reader, struct cursor *in)
 	struct kept_place place = { .where = reader->last + take_varint(in) };
 
 	place.name = take_name(reader, in);
+	if (reader->version > 1) {
+		place.variable = take_name(reader, in);
+		place.of_thread = take_varint(in);
+	}
 	if (in->bad || !place.name || place.where < reader->last)
 		return false;
 	reader->last = place.where;
@@ -292,7 +328,16 @@ static bool read_root(struct snapshot_reader *reader, struct cursor *in)
 	block = take_varint(in);
 	kind = take_varint(in);
 	reader->snapshot->roots++;
-	return !in->bad && is_block(reader, block) && kind < POINTER_KINDS;
+	if (in->bad || !is_block(reader, block) || kind >= POINTER_KINDS)
+		return false;
+	if (reader->graph)
+		kept_graph_add_root(reader->graph,
+				    &(struct kept_root){
+					    .where = reader->last,
+					    .to = (uint32_t)block,
+					    .kind = kind,
+				    });
+	return true;
 }
 
 static bool read_pointer(struct snapshot_reader *reader, struct cursor *in)
@@ -307,9 +352,20 @@ static bool read_pointer(struct snapshot_reader *reader, struct cursor *in)
 		return false;
 	reader->from += more;
 	reader->snapshot->pointers++;
-	return is_block(reader, reader->from + difference) &&
-	       offset < block_usable(&blocks->list[reader->from]) &&
-	       kind < POINTER_KINDS;
+	if (!is_block(reader, reader->from + difference) ||
+	    offset >= block_usable(&blocks->list[reader->from]) ||
+	    kind >= POINTER_KINDS)
+		return false;
+	if (reader->graph)
+		kept_graph_add_pointer(reader->graph,
+				       &(struct kept_pointer){
+					       .from = (uint32_t)reader->from,
+					       .to = (uint32_t)(reader->from +
+								difference),
+					       .offset = offset,
+					       .kind = kind,
+				       });
+	return true;
 }
 
 static bool read_ring(struct snapshot_reader *reader, struct cursor *in)

@@ -24,7 +24,7 @@ static int take_blocks(pid_t pid, struct snapshot *ret, char **message_ret)
 	err = memory_view_around(pid, &ret->leaks.glibc, &ret->leaks.mappings,
 				 &ret->view);
 	if (!err) {
-		ret->has_blocks = true;
+		ret->has_blocks = ret->has_graph = true;
 		return 0;
 	}
 	*message_ret = attach_explain(pid, err);
@@ -34,8 +34,7 @@ static int take_blocks(pid_t pid, struct snapshot *ret, char **message_ret)
 	return err;
 }
 
-int snapshot_take(pid_t pid, bool copy, struct snapshot *ret,
-		  char **message_ret)
+static int take(pid_t pid, bool copy, struct snapshot *ret, char **message_ret)
 {
 	const struct leaks_options how = { .ways = true, .copy = copy };
 	int err;
@@ -45,6 +44,26 @@ int snapshot_take(pid_t pid, bool copy, struct snapshot *ret,
 	if (err == -ENOENT)
 		return take_view(pid, ret, message_ret);
 	return err ? err : take_blocks(pid, ret, message_ret);
+}
+
+int snapshot_take(pid_t pid, uint64_t touched, bool copy, struct snapshot *ret,
+		  char **message_ret)
+{
+	struct touched use = { .wait_ns = 0 };
+	int err = 0;
+
+	/* First, as what we read counts as touched, too. */
+	if (touched)
+		err = touched_watch(pid, touched, &use);
+	if (err)
+		*message_ret = attach_explain(pid, err);
+	else
+		err = take(pid, copy, ret, message_ret);
+	if (err)
+		touched_fini(&use);
+	else
+		ret->view.touched = use;
+	return err;
 }
 
 void snapshot_fini(struct snapshot *snapshot)

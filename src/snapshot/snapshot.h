@@ -14,6 +14,7 @@
 struct snapshot {
 	uint64_t wall; /* when it was taken, in ns since 1970 */
 	bool has_blocks;
+	bool has_graph; /* who alone holds what can be told; has_blocks */
 	struct memory_view view; /* its heap is that of leaks, if it has one */
 	struct leaks leaks;      /* with ways; has_blocks */
 	struct owners owners;    /* of its blocks; has_blocks */
@@ -21,8 +22,9 @@ struct snapshot {
 	uint64_t pointers, roots;  /* in the file's graph */
 };
 
-/* copy: leaks_options'. When it can't be taken message_ret (to be freed) says why. */
-int snapshot_take(pid_t pid, bool copy, struct snapshot *ret,
+/* touched, copy: as memory_view_read() and leaks_options have them. When it can't
+   be taken message_ret (to be freed) says why. */
+int snapshot_take(pid_t pid, uint64_t touched, bool copy, struct snapshot *ret,
 		  char **message_ret) MUST_CHECK;
 void snapshot_fini(struct snapshot *snapshot);
 

@@ -13,13 +13,19 @@
 /* A part that has more goes on in another block. */
 #define PIECE (1u << 20)
 
-/* So many places are called by a name. */
+/* So many places have names. */
 #define PLACES_MAX (1u << 18)
 
 struct known_name {
 	char *text;
 	uint64_t number;
 	UT_hash_handle hh;
+};
+
+struct root {
+	taddr_t where;
+	uint32_t to;
+	uint8_t kind;
 };
 
 struct writer {
@@ -31,7 +37,12 @@ struct writer {
 	enum snapshot_part part;
 	uint32_t *numbers; /* of the heap's blocks: those that are kept */
 	uint32_t blocks;
-	uint64_t pointers, roots, places;
+	taddr_t *places; /* that have names, by address */
+	size_t place_count, place_room;
+	struct root *found; /* pointers outside of blocks, until these are
+			       written */
+	size_t found_count, found_room;
+	uint64_t pointers, roots;
 	uint64_t last; /* what the next entry is counted from */
 	uint64_t from; /* the block of which pointers are being added */
 };
@@ -136,7 +147,9 @@ static void write_process(struct writer *writer)
 
 	begin(writer, PART_PROCESS);
 	put(writer, (snapshot->has_blocks ? PROCESS_HEAP : 0) |
-			    (leaks->copied ? PROCESS_COPIED : 0));
+			    (leaks->copied ? PROCESS_COPIED : 0) |
+			    (leaks->swapped ? PROCESS_SWAPPED : 0) |
+			    (view->touched.sure ? PROCESS_SURE : 0));
 	put(writer, view->pid);
 	put(writer, snapshot->wall);
 	put_name(writer, view->name);
@@ -150,7 +163,17 @@ static void write_process(struct writer *writer)
 	put(writer, view->vitals.virtual_bytes);
 	put(writer, view->vitals.resident_bytes);
 	put(writer, view->vitals.swapped_bytes);
+	put(writer, view->touched.wait_ns);
 	end_entry(writer);
+}
+
+static void put_touched(struct writer *writer, const struct mapping *mapping)
+{
+	const struct touched_part *part =
+		touched_at(&writer->snapshot->view.touched, mapping->start);
+
+	put(writer, part ? part->resident : 0);
+	put(writer, part ? part->touched : 0);
 }
 
 static void write_mappings(struct writer *writer)
@@ -178,6 +201,7 @@ static void write_mappings(struct writer *writer)
 		put(writer, mapping->swapped);
 		put(writer, mapping->anonymous);
 		put(writer, mapping->huge);
+		put_touched(writer, mapping);
 		end_entry(writer);
 	}
 }
@@ -261,7 +285,7 @@ static void put_block_name(struct writer *writer, const struct block *block,
 	put_name(writer, class ? class : text);
 }
 
-static void write_one(struct writer *writer, size_t index)
+static void write_one(struct writer *writer, size_t index, size_t *hint)
 {
 	const struct snapshot *snapshot = writer->snapshot;
 	const struct block *block = &snapshot->leaks.glibc.blocks.list[index];
@@ -275,12 +299,15 @@ static void write_one(struct writer *writer, size_t index)
 			       (musl ? block->behind * KEPT_BEHIND : 0));
 	put(writer, snapshot->owners.of[index]);
 	put(writer, zigzag(snapshot->leaks.reach.ways[index] - block->address));
+	put(writer, block_usable(block) -
+			    leaks_resident(&snapshot->leaks, block, hint));
 	end_entry(writer);
 }
 
 static void write_blocks(struct writer *writer)
 {
 	const struct blocks *blocks = &writer->snapshot->leaks.glibc.blocks;
+	size_t hint = 0;
 
 	begin(writer, PART_BLOCKS);
 	writer->numbers = xcalloc(blocks->count + 1, sizeof(*writer->numbers));
@@ -288,7 +315,7 @@ static void write_blocks(struct writer *writer)
 		if (!block_is_used(&blocks->list[i]))
 			continue;
 		writer->numbers[i] = writer->blocks++;
-		write_one(writer, i);
+		write_one(writer, i, &hint);
 	}
 }
 
@@ -305,32 +332,61 @@ static bool is_held(const struct block *block)
 	       (block->mark == REACH_REACHED || block->mark == REACH_POSSIBLE);
 }
 
-/* What ways begin at. */
-static void write_places(struct writer *writer)
+static void add_place(struct writer *writer, taddr_t where)
+{
+	writer->places = xgrow(writer->places, writer->place_count,
+			       &writer->place_room, sizeof(*writer->places));
+	writer->places[writer->place_count++] = where;
+}
+
+/* Those that there is no room for, as what comes first is asked for more, have
+   no names. */
+static void sort_places(struct writer *writer)
+{
+	size_t count = 0;
+
+	if (writer->place_count)
+		qsort(writer->places, writer->place_count,
+		      sizeof(*writer->places), compare_addresses);
+	for (size_t i = 0; i < writer->place_count && count < PLACES_MAX; i++)
+		if (!i || writer->places[i] != writer->places[i - 1])
+			writer->places[count++] = writer->places[i];
+	writer->place_count = count;
+}
+
+/* What ways begin at, and then the pointers that aren't in blocks. */
+static void find_places(struct writer *writer)
 {
 	const struct snapshot *snapshot = writer->snapshot;
 	const struct blocks *blocks = &snapshot->leaks.glibc.blocks;
-	taddr_t *all CLEANUP(xfree_cleanup) = NULL;
-	size_t count = 0, room = 0;
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		const taddr_t way = snapshot->leaks.reach.ways[i];
 
-		if (!is_held(&blocks->list[i]) || blocks_around(blocks, way))
-			continue;
-		all = xgrow(all, count, &room, sizeof(*all));
-		all[count++] = way;
+		if (is_held(&blocks->list[i]) && !blocks_around(blocks, way))
+			add_place(writer, way);
 	}
-	if (count)
-		qsort(all, count, sizeof(*all), compare_addresses);
+	sort_places(writer);
+	for (size_t i = 0;
+	     i < writer->found_count && writer->place_count < PLACES_MAX; i++)
+		add_place(writer, writer->found[i].where);
+	sort_places(writer);
+}
+
+static void write_places(struct writer *writer)
+{
+	struct block_names *names = writer->snapshot->names;
+
+	find_places(writer);
 	begin(writer, PART_PLACES);
-	for (size_t i = 0; i < count && writer->places < PLACES_MAX; i++) {
-		if (i && all[i] == all[i - 1])
-			continue;
-		put(writer, all[i] - writer->last);
-		writer->last = all[i];
-		put_name(writer, block_names_place(snapshot->names, all[i]));
-		writer->places++;
+	for (size_t i = 0; i < writer->place_count; i++) {
+		const taddr_t where = writer->places[i];
+
+		put(writer, where - writer->last);
+		writer->last = where;
+		put_name(writer, block_names_place(names, where));
+		put_name(writer, block_names_variable(names, where));
+		put(writer, block_names_is_of_thread(names, where));
 		end_entry(writer);
 	}
 }
@@ -344,27 +400,51 @@ static uint32_t number_of(const struct writer *writer,
 		->numbers[block - writer->snapshot->leaks.glibc.blocks.list];
 }
 
-/* Roots: where, from the one before; the block. */
-static void put_root(struct writer *writer, const struct pointer *pointer)
+/* Where, from the one before; the block. */
+static void write_roots(struct writer *writer)
 {
-	put(writer, zigzag(pointer->where - writer->last));
-	writer->last = pointer->where;
-	put(writer, number_of(writer, pointer->to));
-	put(writer, pointer->kind);
-	writer->roots++;
-	end_entry(writer);
+	begin(writer, PART_ROOTS);
+	for (size_t i = 0; i < writer->found_count; i++) {
+		const struct root *root = &writer->found[i];
+
+		put(writer, zigzag(root->where - writer->last));
+		writer->last = root->where;
+		put(writer, root->to);
+		put(writer, root->kind);
+		writer->roots++;
+		end_entry(writer);
+	}
 }
 
-/* Others: the block that it is in, from the one before; where in there, and to
-   which block, seen from there. */
+static void keep_root(struct writer *writer, const struct pointer *pointer)
+{
+	writer->found = xgrow(writer->found, writer->found_count,
+			      &writer->found_room, sizeof(*writer->found));
+	writer->found[writer->found_count++] = (struct root){
+		.where = pointer->where,
+		.to = number_of(writer, pointer->to),
+		.kind = pointer->kind,
+	};
+}
+
+/* All roots are known by now. */
+static void begin_pointers(struct writer *writer)
+{
+	if (writer->part == PART_POINTERS)
+		return;
+	write_places(writer);
+	write_roots(writer);
+	begin(writer, PART_POINTERS);
+	writer->from = 0;
+}
+
+/* The block that it is in, from the one before; where in there, and to which
+   block, seen from there. */
 static void put_pointer(struct writer *writer, const struct pointer *pointer)
 {
 	const uint64_t from = number_of(writer, pointer->from);
 
-	if (writer->part != PART_POINTERS) {
-		begin(writer, PART_POINTERS);
-		writer->from = 0;
-	}
+	begin_pointers(writer);
 	put(writer, from - writer->from);
 	writer->from = from;
 	put(writer, pointer->where - pointer->from->address);
@@ -379,7 +459,13 @@ static void found(void *context, const struct pointer *pointer)
 	if (pointer->from)
 		put_pointer(context, pointer);
 	else
-		put_root(context, pointer);
+		keep_root(context, pointer);
+}
+
+static void write_graph(struct writer *writer)
+{
+	graph_walk(&writer->snapshot->leaks, found, writer);
+	begin_pointers(writer);
 }
 
 static void write_rings(struct writer *writer)
@@ -439,6 +525,8 @@ static void forget(struct writer *writer)
 	strbuf_fini(&writer->names);
 	strbuf_fini(&writer->body);
 	free(writer->numbers);
+	free(writer->places);
+	free(writer->found);
 }
 
 void snapshot_write(const struct snapshot *snapshot, struct strbuf *out)
@@ -453,9 +541,7 @@ void snapshot_write(const struct snapshot *snapshot, struct strbuf *out)
 		write_shape(&writer);
 		write_owners(&writer);
 		write_blocks(&writer);
-		write_places(&writer);
-		begin(&writer, PART_ROOTS);
-		graph_walk(&snapshot->leaks, found, &writer);
+		write_graph(&writer);
 		write_rings(&writer);
 		write_threads(&writer);
 	}

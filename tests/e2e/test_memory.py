@@ -812,6 +812,43 @@ def _(case):
     h.check("has no such block" in result.err, result.err)
 
 
+@h.test("a file tells who alone holds what, and what was touched", users=True)
+def _(case):
+    program = h.build("memory_owners", "memory_owners.cc", "-g", "-O1",
+                      cc="g++")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    answer = case.path("then.json")
+    path = keep(case, target, "kept", "--owners", "--json", answer)
+    then = json.loads(h.read(answer))
+    mapped = keep(case, target, "mapped", "--touched", "10ms", "--json",
+                  answer)
+    touched = json.loads(h.read(answer))["touched"]
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+    folded = case.path("folded")
+    found, report = ask(case, path, "--owners", "--folded", folded)
+    h.check_equal(found, then, "who alone holds what")
+    rows = branches(found)
+    h.check_equal(rows[("cache",)]["all_blocks"], 1501, "of the cache")
+    h.check("nobody: definitely lost (--leaks)" in report, "report: " + report)
+    h.check_match(r"(?m)^cache [^;]*;.*;session \d+$", h.read(folded), "folded")
+    found, report = ask(case, mapped)
+    h.check("---- TOUCHED in 10 ms" in report, "report: " + report)
+    h.check_equal(found["touched"], touched, "touched")
+
+
+@h.test("a file of the first version can be read")
+def _(case):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                        "fuzz", "snapshot", "file")
+    found, report = ask(case, path, "--leaks")
+    h.check("definitely lost" in report, "report: " + report)
+    result = case.calltrap("memory", path, "--owners", log=False)
+    h.check_equal(result.status, 1, "status")
+    h.check("was written by an older calltrap" in result.err, result.err)
+
+
 @h.test("two files compared: new, gone, survivors, and what became lost")
 def _(case):
     program = h.build("memory_kept", "memory_kept.cc", "-O1", cc="g++")

@@ -7,9 +7,12 @@
  */
 #include <string.h>
 
+#include "memory/held.h"
 #include "memory/holders.h"
 #include "recording/block.h"
 #include "report/usage/difference_text.h"
+#include "report/usage/held_flame.h"
+#include "report/usage/held_text.h"
 #include "report/usage/holders_text.h"
 #include "report/usage/json.h"
 #include "report/usage/leaks_text.h"
@@ -32,6 +35,20 @@ static void ask_for(const struct snapshot *snapshot, const char *whose)
 	strbuf_fini(&out);
 }
 
+static void ask_owners(const struct snapshot *snapshot)
+{
+	struct strbuf out = { 0 };
+	struct held_tree tree;
+
+	if (held_find(&snapshot->leaks, snapshot->names, &tree))
+		return;
+	held_text(&snapshot->leaks, &tree, 10, &out);
+	json_decref(held_json(&snapshot->leaks, &tree));
+	held_fold(&tree, &out);
+	held_fini(&tree);
+	strbuf_fini(&out);
+}
+
 static void ask_blocks(const struct snapshot *snapshot)
 {
 	const struct blocks *blocks = &snapshot->leaks.glibc.blocks;
@@ -51,6 +68,8 @@ static void ask_blocks(const struct snapshot *snapshot)
 		if (class)
 			ask_for(snapshot, class);
 	}
+	if (snapshot->has_graph)
+		ask_owners(snapshot);
 	difference_find(snapshot, snapshot, &difference);
 	difference_text(snapshot, snapshot, &difference, 10, &out);
 	json_decref(difference_json(snapshot, snapshot, &difference));

@@ -423,8 +423,10 @@ static const struct {
 	{ "memory -p 1 --touched 1s --leaks",
 	  "--touched is of mappings, while nothing is stopped; leave --leaks "
 	  "out" },
-	{ "memory f --owners", "memory 'f': is a file, and no process is "
-			       "looked at; leave --owners out" },
+	{ "memory f g --owners", "memory 'f': two files are compared; leave "
+				 "--owners out" },
+	{ "memory f --touched 1s", "memory 'f': is a file, and no process is "
+				   "looked at; leave --touched out" },
 	{ "memory f g h", "memory: one file, or two that are compared; see "
 			  "calltrap memory --help" },
 	{ "memory ls -l", "-l: unknown option; see calltrap memory --help" },
