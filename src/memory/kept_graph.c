@@ -7,8 +7,8 @@
 
 void kept_graph_add_root(struct kept_graph *graph, const struct kept_root *root)
 {
-	graph->roots = xgrow(graph->roots, graph->root_count,
-			     &graph->root_room, sizeof(*graph->roots));
+	graph->roots = xgrow(graph->roots, graph->root_count, &graph->root_room,
+			     sizeof(*graph->roots));
 	graph->roots[graph->root_count++] = *root;
 }
 
