@@ -53,6 +53,20 @@ static bool read_target(const struct moment *moment, taddr_t now, taddr_t *ret)
 	return false;
 }
 
+/*
+ * A thread that ends is taken off its stack by the C library's own longjmp, from
+ * below where the unwinding began: on arm64 it is the exported one.
+ */
+static enum call_end why_jumped(const struct task_calls *calls, taddr_t now,
+				taddr_t target)
+{
+	return calls->unwinding == CALL_THREAD_EXITED &&
+			       now < calls->unwind_sp &&
+			       calls->unwind_sp < target ?
+		       CALL_THREAD_EXITED :
+		       CALL_LONGJMP;
+}
+
 static void on_jump(struct point *point, const struct moment *moment)
 {
 	struct nonlocal *jump = (struct nonlocal *)point;
@@ -65,7 +79,8 @@ static void on_jump(struct point *point, const struct moment *moment)
 	if (jump->kind == JUMP_LONGJMP) {
 		if (!read_target(moment, now, &target))
 			return; /* to another stack: nothing is lost */
-		pairing_abandon_frames(moment, now, target, CALL_LONGJMP);
+		pairing_abandon_frames(moment, now, target,
+				       why_jumped(calls, now, target));
 		engines_forget_frames(moment, target);
 		return;
 	}
