@@ -207,12 +207,18 @@ static int open_recorder(struct heap_verb *verb)
 static struct watched_cost find_cost(void *context, pid_t pid)
 {
 	const struct heap_verb *verb = context;
-	const struct tracee *tracee;
+	struct tracee *tracee = tracee_find(&verb->session->tracer, pid);
+	const struct standstill *still;
 
-	HASH_FIND_INT(verb->session->tracer.tracees, &pid, tracee);
-	return tracee ? (struct watched_cost){ tracee->stops,
-					       tracee->stopped_ns } :
-			(struct watched_cost){ 0 };
+	if (!tracee)
+		return (struct watched_cost){ 0 };
+	still = standstill_look(tracee, clock_now());
+	return (struct watched_cost){
+		.stops = tracee->stops,
+		.stopped_ns = tracee->stopped_ns,
+		.held_ns = still->ns,
+		.held_until = still->until,
+	};
 }
 
 static void drain(void *context)

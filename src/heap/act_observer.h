@@ -24,6 +24,7 @@ enum watch_news {
 	WATCH_SAMPLED,  /* its .vitals are new */
 	WATCH_SWITCHED, /* counting; since: whether it is on now */
 	WATCH_MISSED,   /* as heap_missed() was told */
+	WATCH_HELD_UP,  /* its .held_up is new */
 };
 
 struct act_observer_ops {

@@ -26,6 +26,7 @@ void heap_free(struct heap *heap)
 	if (!heap)
 		return;
 	heap_pending_fini(heap);
+	history_fini(&heap->held_up);
 	for (size_t i = 0; i < heap->ledger_count; i++) {
 		live_fini(&heap->ledgers[i].live);
 		ranges_fini(&heap->ledgers[i].ranges);
@@ -66,6 +67,42 @@ uint64_t heap_off_time(const struct heap *heap)
 	return heap->off_ns;
 }
 
+/* Recordings may say anything. */
+#define TIME_MAX (UINT64_MAX / 4)
+
+/* As if it had been so throughout that time. A history knows what was so at the
+   beginning of an interval: what had changed last before. */
+void heap_held_up(struct heap *heap, const struct heap_held_up *held_up)
+{
+	struct history *history = &heap->held_up;
+	uint64_t since = heap_since(heap, heap_time(heap, held_up->since));
+	uint64_t until = heap_since(heap, heap_time(heap, held_up->until));
+	struct history_state held = history->last;
+	double share, before = held.blocks;
+
+	if (since < heap->held_until)
+		since = heap->held_until;
+	if (until <= since || until > TIME_MAX)
+		return;
+	heap->held_until = until;
+	share = (double)held_up->ns / (until - since);
+	if (share > 1)
+		share = 1;
+	history_change(history, since, held);
+	for (uint64_t time = since; time < until;) {
+		time = (time / history->interval + 1) * history->interval;
+		if (time > until)
+			time = until;
+		held.blocks = before + share * (time - since);
+		history_change(history, time - 1, held);
+	}
+}
+
+const struct history *heap_held_history(const struct heap *heap)
+{
+	return &heap->held_up;
+}
+
 uint64_t heap_start(const struct heap *heap)
 {
 	return heap->options.start;
@@ -88,6 +125,18 @@ const struct family *heap_family(const struct heap *heap, size_t index)
 	return heap->ledgers[index].family;
 }
 
+static uint64_t held_since(const struct heap *heap, uint64_t time,
+			   uint64_t until)
+{
+	struct history_point points[HISTORY_POINTS];
+	uint64_t interval, held = heap->held_up.last.blocks;
+	unsigned count =
+		history_points(&heap->held_up, until, points, &interval);
+	uint64_t index = time / interval;
+
+	return index < count ? held - points[index].low_blocks : 0;
+}
+
 uint64_t heap_busy_until(const struct heap *heap, const struct family *family,
 			 uint64_t now)
 {
@@ -105,7 +154,9 @@ uint64_t heap_busy_until(const struct heap *heap, const struct family *family,
 	       points[i + 1].low_blocks < 0.99 * ledger->activity.last.blocks)
 		i++;
 	busy = i * interval;
-	return busy < since - since / 5 ? heap->options.start + busy : now;
+	return since - busy > held_since(heap, busy, since) + since / 5 ?
+		       heap->options.start + busy :
+		       now;
 }
 
 const struct heap_total *heap_total(const struct heap *heap,

@@ -110,6 +110,18 @@ uint64_t heap_time(const struct heap *heap, uint64_t monotonic);
 /* How long it was switched off, until it was switched on again. */
 uint64_t heap_off_time(const struct heap *heap);
 
+/*
+ * For some of this time the process could not run although it would have, for
+ * whatever reason. Its clock goes on, but that nothing happened then says
+ * nothing. These come in order.
+ */
+struct heap_held_up {
+	uint64_t since, until; /* monotonic */
+	uint64_t ns;
+};
+
+void heap_held_up(struct heap *heap, const struct heap_held_up *held_up);
+
 /* An act on this handle is known to come: to say so early makes it faster. */
 void heap_expect(const struct heap *heap, const struct family *family,
 		 uint64_t handle);
@@ -207,6 +219,9 @@ const bool *heap_missing(const struct heap *heap);
 
 /* Where the frames of its stacks are; or NULL. */
 const struct stacks *heap_stacks(const struct heap *heap);
+
+/* For how long it could not run by then, as .blocks in nanoseconds. */
+const struct history *heap_held_history(const struct heap *heap);
 
 /* What a family had acquired by then, as .blocks. */
 const struct history *heap_activity(const struct heap *heap,

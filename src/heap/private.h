@@ -47,6 +47,8 @@ struct heap {
 	struct heap_options options;
 	uint64_t off_since;     /* monotonic; 0: counting is on */
 	uint64_t off_ns;        /* how long it had been off before that */
+	struct history held_up; /* .blocks: nanoseconds so far, … */
+	uint64_t held_until;    /* … by then, since .start */
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
 	struct sites sites;

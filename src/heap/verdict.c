@@ -26,7 +26,8 @@
 #define IDLE          0.01 /* of what it does else */
 #define CHANCE        0.05
 #define CHANCE_MAX    200
-#define ENOUGH        25 /* leaked blocks that are always found */
+#define EVENLY        0.75 /* of the time a process could run */
+#define ENOUGH        25   /* leaked blocks that are always found */
 #define HASTY         (NS_PER_SECOND / 2)
 
 /*
@@ -40,6 +41,7 @@ struct lows {
 	double last_calls; /* at the end */
 	unsigned count;
 	uint64_t interval;
+	uint64_t left_out; /* time in which the process could not run */
 };
 
 /* A history at one time. */
@@ -78,6 +80,74 @@ static void add_calls(const struct heap *heap, const struct site *site,
 		blocks_at(&acquired, since) - blocks_at(&held, since);
 }
 
+/* How much of its time the process could run, by the beginning of each interval
+   and at the end. */
+static void find_runs(const struct heap *heap, uint64_t since, unsigned first,
+		      const struct lows *lows, double *runs)
+{
+	const struct history *history = heap_held_history(heap);
+	uint64_t start = first * lows->interval;
+	struct history_view held;
+	double before;
+
+	held.count =
+		history_points(history, since, held.points, &held.interval);
+	before = blocks_at(&held, start);
+	for (unsigned i = 0; i <= lows->count; i++) {
+		uint64_t time = i * lows->interval;
+
+		runs[i] = time - (blocks_at(&held, start + time) - before);
+	}
+}
+
+/* So many of as long intervals as there were, or more of shorter ones. */
+static unsigned run_count(const double *runs, unsigned count)
+{
+	double longest = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (runs[i + 1] - runs[i] > longest)
+			longest = runs[i + 1] - runs[i];
+	return longest > 0 ? fmax(ceil(runs[count] / longest), POINTS_MIN) :
+			     count;
+}
+
+/*
+ * Where a process could not run, nothing says anything: intervals are made anew,
+ * of the time in which it could. If that went on all the time, or for little of
+ * it, it makes no difference.
+ */
+static void leave_out_held(const struct heap *heap, uint64_t since,
+			   unsigned first, struct lows *lows)
+{
+	double runs[TREND_POINTS + 1], step;
+	const struct lows old = *lows;
+	unsigned count, next = 0;
+
+	if (old.count <= POINTS_MIN)
+		return;
+	find_runs(heap, since, first, lows, runs);
+	count = run_count(runs, old.count);
+	if (count > old.count * EVENLY)
+		return;
+	step = runs[old.count] / count;
+	for (unsigned i = 0; i < count; i++) {
+		while (next + 1 < old.count && runs[next + 1] <= i * step)
+			next++;
+		lows->blocks[i] = old.blocks[next];
+		lows->bytes[i] = old.bytes[next];
+		lows->calls[i] = old.calls[next];
+		for (unsigned k = next + 1;
+		     k < old.count && runs[k] < (i + 1) * step; k++) {
+			lows->blocks[i] = fmin(lows->blocks[i], old.blocks[k]);
+			lows->bytes[i] = fmin(lows->bytes[i], old.bytes[k]);
+		}
+	}
+	lows->count = count;
+	lows->interval = step;
+	lows->left_out = old.count * old.interval - runs[old.count];
+}
+
 /* The last interval has not ended: its low water says less. */
 static struct lows lows_of(const struct heap *heap, const struct site *site,
 			   uint64_t now)
@@ -97,6 +167,7 @@ static struct lows lows_of(const struct heap *heap, const struct site *site,
 		lows.bytes[lows.count++] = points[i].low_bytes;
 	}
 	add_calls(heap, site, now - start, first, &lows);
+	leave_out_held(heap, now - start, first, &lows);
 	return lows;
 }
 
@@ -170,9 +241,12 @@ static bool stopped_rising(const double *numbers, const struct lows *lows,
 {
 	unsigned last, found = records(numbers, lows->count, &last);
 	double gap = found ? (double)last * lows->interval / found : 0;
+	double watched = verdict->watched > lows->left_out ?
+				 verdict->watched - lows->left_out :
+				 0;
 
 	verdict->silence = (uint64_t)(lows->count - last) * lows->interval;
-	return is_silent(verdict->silence, verdict->watched, gap) &&
+	return is_silent(verdict->silence, watched, gap) &&
 	       is_silent_by_calls(lows, last, found);
 }
 
@@ -449,6 +523,13 @@ static uint64_t age_before(uint64_t age, uint64_t idle)
 	return age > idle ? age - idle : 0;
 }
 
+/* Rates are told for all of the time. */
+static uint64_t interval_in_all(const struct lows *lows)
+{
+	return lows->interval +
+	       (lows->count ? lows->left_out / lows->count : 0);
+}
+
 static struct verdict verdict_by(const struct heap *heap,
 				 const struct site *site,
 				 const struct survey_site *ages,
@@ -466,7 +547,7 @@ static struct verdict verdict_by(const struct heap *heap,
 		.oldest = age_before(ages->oldest, survey_now(survey) - until),
 		.old_blocks = ages->old,
 		.replaced = ages->replaced,
-		.interval = lows.interval,
+		.interval = interval_in_all(&lows),
 	};
 
 	if (!site->blocks) {

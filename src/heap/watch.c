@@ -61,8 +61,11 @@ static struct watched *of_event(struct watch *watch, const struct event *event)
 {
 	struct watched *process = watched_find(watch, event->pid);
 
-	return process ? process :
-			 watched_add(watch, event->pid, false, event->time);
+	if (!process)
+		return watched_add(watch, event->pid, false, event->time);
+	if (event->time >= process->held_next)
+		watched_look_held(watch, process);
+	return process;
 }
 
 static void end(struct watch *watch, const struct event *event,

@@ -30,6 +30,9 @@ enum watched_state {
 struct watched_cost {
 	uint64_t stops;
 	uint64_t stopped_ns; /* of all its tasks, from stop to resumption */
+	/* For how long it could not run although it would have, for whatever
+	   reason; and by when that was known. */
+	uint64_t held_ns, held_until;
 };
 
 /* A process, from when it was first seen or began its present program. */
@@ -65,6 +68,9 @@ struct watched {
 	uint64_t double_frees;   /* by then */
 	uint64_t looked;
 	struct watched_cost cost, first_cost; /* .first: when it began */
+	uint64_t held_ns, held_until;         /* of .cost, when looked at */
+	uint64_t held_next;                   /* when to look again */
+	struct heap_held_up held_up;          /* what was told last */
 	UT_hash_handle hh;                    /* by pid */
 };
 

@@ -30,6 +30,9 @@ void watched_sample(const struct watch *watch, struct watched *process,
 		    uint64_t now, bool now_and_then);
 void watched_sample_cost(const struct watch *watch, struct watched *process);
 
+/* Looks whether it could run; what it does next has not been booked yet. */
+void watched_look_held(const struct watch *watch, struct watched *process);
+
 /* Its calls since then may not have been seen. */
 void watched_missed(const struct watch *watch, const struct watched *process,
 		    uint64_t since, uint64_t now);

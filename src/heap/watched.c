@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "growth/view.h"
 #include "heap/act_observer.h"
@@ -37,10 +38,45 @@ static void sample_growth(struct watched *process, uint64_t now,
 			    now, now_and_then);
 }
 
+/* Trends are told from intervals: twice as many looks are enough. */
+#define HELD_LOOKS (2 * HISTORY_POINTS)
+#define HELD_PAUSE (NS_PER_SECOND / 64)
+
+static void note_held(const struct watch *watch, struct watched *process,
+		      const struct watched_cost *cost)
+{
+	const struct heap_held_up held_up = {
+		.since = process->held_until,
+		.until = cost->held_until,
+		.ns = cost->held_ns - process->held_ns,
+	};
+
+	if (held_up.until <= held_up.since)
+		return;
+	process->held_ns = cost->held_ns;
+	process->held_until = cost->held_until;
+	process->held_next = held_up.until + HELD_PAUSE +
+			     (held_up.until - process->start) / HELD_LOOKS;
+	if (!held_up.since || !held_up.ns)
+		return;
+	process->held_up = held_up;
+	heap_held_up(process->heap, &held_up);
+	watched_tell(watch, process, WATCH_HELD_UP, held_up.since,
+		     held_up.until);
+}
+
+void watched_look_held(const struct watch *watch, struct watched *process)
+{
+	const struct watched_cost cost = cost_of(watch, process->pid);
+
+	note_held(watch, process, &cost);
+}
+
 void watched_sample_cost(const struct watch *watch, struct watched *process)
 {
 	const struct watched_cost cost = cost_of(watch, process->pid);
 
+	note_held(watch, process, &cost);
 	/* One that is gone keeps what was known of it last. */
 	if (cost.stops > process->first_cost.stops) {
 		process->cost.stops = cost.stops - process->first_cost.stops;

@@ -233,6 +233,17 @@ static void play_sample(struct played *played, uint64_t time, struct cursor *in)
 						       vitals.resident_bytes });
 }
 
+static void play_held_up(struct played *played, uint64_t time,
+			 struct cursor *in)
+{
+	struct heap_held_up held_up = { .until = time };
+
+	held_up.since = take_varint(in);
+	held_up.ns = take_varint(in);
+	if (!in->bad && held_up.since < time)
+		heap_held_up(played->watched.heap, &held_up);
+}
+
 static void play_end(struct playback *playback, struct played *played,
 		     uint64_t time, struct cursor *in)
 {
@@ -268,7 +279,7 @@ static void play_note(struct playback *playback,
 		play_dropped(playback, &in);
 		return;
 	}
-	if (event->note > NOTE_COST)
+	if (event->note > NOTE_HELD_UP)
 		return;
 	played = find(playback, take_varint(&in));
 	if (!played)
@@ -284,6 +295,9 @@ static void play_note(struct playback *playback,
 	case NOTE_MISSED:
 		heap_missed(played->watched.heap, take_varint(&in),
 			    event->time);
+		break;
+	case NOTE_HELD_UP:
+		play_held_up(played, event->time, &in);
 		break;
 	case NOTE_COST:
 		cost_note_take(&in, &played->cost);

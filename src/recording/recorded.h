@@ -46,6 +46,7 @@ enum recorded_note {
 	NOTE_END,        /* a process has come to its end */
 	NOTE_DROPPED,    /* events that were not kept */
 	NOTE_COST,       /* what being traced has cost a process */
+	NOTE_HELD_UP,    /* for some of a time a process could not run */
 };
 
 enum entry_kind {

@@ -332,6 +332,11 @@ static void on_news(struct act_observer *observer,
 		put_varint(&body, since);
 		put_note(own, NOTE_MISSED, now, &body);
 		break;
+	case WATCH_HELD_UP:
+		put_varint(&body, since);
+		put_varint(&body, process->held_up.ns);
+		put_note(own, NOTE_HELD_UP, now, &body);
+		break;
 	}
 }
 

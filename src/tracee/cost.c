@@ -53,6 +53,7 @@ void cost_begin(struct task *task)
 	task->cost.looked = task->cost.since;
 	task->cost.stopped_ns = task->stops.stopped_ns;
 	(void)procfs_schedule(task->tid, &task->cost.schedule);
+	task->standstill.schedule = task->cost.schedule;
 }
 
 /*

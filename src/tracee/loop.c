@@ -123,6 +123,7 @@ static void settle(struct tracer *tracer, struct task *task)
 				      task->action == RESUME_LISTEN);
 	book_stop(tracer, task);
 	task->listening = task->action == RESUME_LISTEN;
+	standstill_note_listening(task);
 	if (task->listening)
 		(void)ptrace_listen(task->tid);
 	else if (syscall_is_watched(tracer, task))

@@ -15,6 +15,7 @@
 #include "tracee/image_cache.h"
 #include "tracee/source.h"
 #include "tracee/space.h"
+#include "tracee/standstill.h"
 #include "tracee/stop.h"
 
 /* What is to become of a stopped task when its stop has been handled. */
@@ -77,6 +78,7 @@ struct task {
 	bool waited;        /* it was waiting for something when it was
 				  stopped: nothing is lost */
 	struct task_cost cost;
+	struct task_standstill standstill;
 	struct regs regs; /* cached while stopped */
 	bool regs_known;
 	bool ip_changed;   /* these two are written back before it is */
@@ -105,6 +107,7 @@ struct tracee {
 				  be cleaned of the traps; else NULL */
 	uint64_t stops,
 		stopped_ns; /* of its tasks: how many, how long in all */
+	struct standstill standstill;
 	void *client;
 	UT_hash_handle hh; /* by pid */
 };

@@ -392,6 +392,61 @@ def off_time(case):
     h.check(report.row("beta").verdict != "NOT", "beta: " + report.text)
 
 
+def stand_still(tracer, target):
+    """A steady leak, stopped for most of the time. Returns for how long."""
+    def go_on(count):
+        before = len(target.out)
+        h.wait_until(lambda: len(target.out) >= before + count or
+                     target.popen.poll() is not None, "additions")
+
+    hr.settle(target, tracer)
+    began = time.monotonic()
+    go_on(150)
+    stopped = time.monotonic()
+    target.popen.send_signal(signal.SIGSTOP)
+    time.sleep(3 * (stopped - began) + 1)
+    target.popen.send_signal(signal.SIGCONT)
+    stopped = time.monotonic() - stopped
+    go_on(75)
+    return stopped
+
+
+def check_stood_still(report, stopped):
+    said = h.check_match(r"^it could not run for (?:(\d+) min )?([\d.]+) s",
+                         report.text, "how long it stood still")
+    held = 60 * float(said[1] or 0) + float(said[2])
+    h.check(held > stopped / 2, "%g s: %s" % (stopped, said[0]))
+    h.check_equal(report.row("add").verdict, "LIKELY", "add: " + report.text)
+
+
+def steady(case):
+    return case.start([h.build("heap_steady", "heap_steady.c", "-O1", "-g")])
+
+
+@h.test("a leak of a process that stands still for long is as likely as ever",
+        users=True)
+def _(case):
+    target = steady(case)
+    tracer = hr.attach(case, target, options=["--no-reach"])
+    stopped = stand_still(tracer, target)
+    report = hr.leave(tracer)
+    h.check_untouched(target.pid)
+    check_stood_still(report, stopped)
+
+
+@h.test("... and its recording says so, too")
+def _(case):
+    target, path = steady(case), case.path("recording")
+    tracer = case.start_calltrap("record", "-o", path, "-p", str(target.pid),
+                                 log=False)
+    stopped = stand_still(tracer, target)
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    played = case.calltrap("heap", "--from", path, log=False)
+    played.check_status(0)
+    check_stood_still(hr.only_report(played.err), stopped)
+
+
 @h.test("--every prints each time, --for ends")
 def _(case):
     target = start(case)

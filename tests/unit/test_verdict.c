@@ -186,6 +186,106 @@ START_TEST(switched_off)
 }
 END_TEST
 
+/* It stands still for so long, seen by looks that are a second apart. */
+static void stand_still(unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds; i++) {
+		f.now += SECOND;
+		heap_held_up(f.heap, &(struct heap_held_up){ f.now - SECOND,
+							     f.now, SECOND });
+	}
+}
+
+/* A block each 20 ms. */
+static void leak_until(unsigned blocks)
+{
+	for (; f.call < blocks; f.call++) {
+		f.now += SECOND / 50;
+		acquire(&f, "malloc", 0x1000 + f.call * 16, 4);
+	}
+}
+
+/* As by SIGSTOP, in the midst of a steady leak and elsewhere. */
+START_TEST(stood_still)
+{
+	leak_until(_i * 50);
+	stand_still(12);
+	leak_until(400);
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED, NULL);
+}
+END_TEST
+
+/* It may as well have given up what it did. */
+START_TEST(slept)
+{
+	leak_until(250);
+	f.now += 12 * SECOND;
+	leak_until(400);
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_SLOWED, NULL);
+}
+END_TEST
+
+/* It comes to a full store as soon as it runs, however long it stands. */
+START_TEST(stood_still_and_full)
+{
+	leak_until(100);
+	stand_still(12);
+	leak_until(120);
+	for (unsigned i = 0; i < 10; i++) {
+		f.now += SECOND;
+		heap_held_up(f.heap, &(struct heap_held_up){ f.now - SECOND,
+							     f.now, 0 });
+	}
+	check_verdict(1, VERDICT_NOT, VERDICT_KEPT, NULL);
+}
+END_TEST
+
+/* It gets ever less of a processor, and does all the less. */
+START_TEST(starves)
+{
+	for (unsigned i = 0; i < 400; i++) {
+		const uint64_t waited = SECOND / 50 * (i / 40);
+		const struct heap_held_up held_up = {
+			f.now, f.now + SECOND / 50 + waited, waited
+		};
+
+		f.now = held_up.until;
+		heap_held_up(f.heap, &held_up);
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED, NULL);
+}
+END_TEST
+
+/* As many are added in ever more of its own time: the waits don't matter. */
+START_TEST(slows_and_starves)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		const uint64_t own = SECOND / 50 * (1 + i / 20);
+		const struct heap_held_up held_up = { f.now, f.now + 2 * own,
+						      own };
+
+		f.now = held_up.until;
+		heap_held_up(f.heap, &held_up);
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_SLOWED, NULL);
+}
+END_TEST
+
+/* Whoever attached to it and finds it stopped does not think it idle. */
+START_TEST(is_still_stopped)
+{
+	struct heap_options options = { 0 };
+
+	fixture_fini(&f);
+	fixture_init(&f, &options);
+	leak_until(400);
+	stand_still(12);
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED, NULL);
+}
+END_TEST
+
 static void look(uint64_t blocks, uint64_t lost, const char *owner)
 {
 	struct heap_reach *reach = xcalloc(1, sizeof(*reach));
@@ -707,6 +807,12 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, trend_of_nothing);
 	tcase_add_test(tcase, never_freed_and_taken_back);
 	tcase_add_test(tcase, switched_off);
+	tcase_add_loop_test(tcase, stood_still, 1, 9);
+	tcase_add_test(tcase, slept);
+	tcase_add_test(tcase, stood_still_and_full);
+	tcase_add_test(tcase, starves);
+	tcase_add_test(tcase, slows_and_starves);
+	tcase_add_test(tcase, is_still_stopped);
 	tcase_add_test(tcase, some_are_forgotten);
 	tcase_add_test(tcase, a_few_stay_while_fewer_come);
 	tcase_add_test(tcase, kept);

@@ -308,6 +308,24 @@ static int add_off_time(const struct heap_text *text)
 	return heap_text_end_line(text);
 }
 
+/* Less makes no difference to anything. */
+#define HELD_PART 10
+
+static int add_held_time(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+	uint64_t held = heap_held_history(process->heap)->last.blocks;
+
+	if (held < (text->now - process->start) / HELD_PART)
+		return 0;
+	strbuf_puts(heap_text_out(text), "it could not run for ");
+	amounts_add_duration(heap_text_out(text), held);
+	strbuf_puts(heap_text_out(text),
+		    " (stopped, frozen, or no processor to be had), which is "
+		    "no part of the trends here");
+	return heap_text_end_line(text);
+}
+
 static int add_losses(const struct heap_text *text)
 {
 	const struct watched *process = text->process;
@@ -342,6 +360,8 @@ static int add_losses(const struct heap_text *text)
 			       "switched off");
 	if (!err)
 		err = add_off_time(text);
+	if (!err)
+		err = add_held_time(text);
 	if (!err)
 		err = add_loss(text, stacks->broken,
 			       "stack could not be followed to its end",
