@@ -83,6 +83,12 @@ static void output_failed(struct heap_verb *verb, int err)
 		 heap_output(verb->session), strerror(-err));
 }
 
+void heap_verb_finish_reports(struct heap_verb *verb)
+{
+	if (!verb->error)
+		output_failed(verb, heap_report_finish(verb->report));
+}
+
 void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 		      const struct heap_cost *cost_before, uint64_t now)
 {
@@ -394,8 +400,7 @@ static void heap_finished(struct session *session)
 
 	if (verb->recorder)
 		recorder_finish(verb->recorder);
-	if (!verb->error)
-		output_failed(verb, heap_report_finish(verb->report));
+	heap_verb_finish_reports(verb);
 	if (watch_has_found(verb->watch) ||
 	    options->growth_by == GROWTH_BY_SYSTEM_CALLS)
 		return;

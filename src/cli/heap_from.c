@@ -193,6 +193,10 @@ static int open_and_play(struct heap_verb *verb, int fd)
 			   verb->journal ?
 				   heap_journal_observer(verb->journal) :
 				   NULL);
+	if (!err) {
+		heap_verb_finish_reports(verb);
+		err = verb->error;
+	}
 	if (verb->journal) {
 		struct sink *sink = heap_journal_sink(verb->journal);
 

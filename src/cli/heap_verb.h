@@ -78,6 +78,9 @@ void heap_verb_ended(void *verb, const struct watched *process);
 void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 		      const struct heap_cost *cost, uint64_t now);
 
+/* Behind the last one: what there is to say of all of them. */
+void heap_verb_finish_reports(struct heap_verb *verb);
+
 /* What of heap_verb_open() has nothing to do with tracing. The families are
    there, or will be. */
 int heap_verb_open_reports(struct heap_verb *verb) MUST_CHECK;

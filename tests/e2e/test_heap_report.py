@@ -527,6 +527,31 @@ def _(case):
                   "rows of children")
 
 
+def check_together(text):
+    together = h.check_match(r"^==== heap of 3 processes together\n"
+                             r"malloc: in use: 6,081 bytes in 20 blocks; total: "
+                             r".*[^k]\n(?:.*\n)*?likely: ([\d,]+) bytes.*\n"
+                             r"possible: ([\d,]+) .*\nno leak: ([\d,]+) .*\n\Z",
+                             text, "the sum")
+    h.check_equal(sum(map(hr.number, together.groups())), 6081,
+                  "the sum, by verdict")
+
+
+@h.test("with -f: a recording of several processes has their sum, too")
+def _(case):
+    target, path = start(case), case.path("recording")
+    tracer = case.start_calltrap("record", "-f", "-o", path, "-p",
+                                 str(target.pid), log=False)
+    hr.settle(target, tracer)
+    order(target, "afvb")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    played = case.calltrap("heap", "--from", path, log=False)
+    played.check_status(0)
+    h.check_equal(len(hr.reports(played.err)), 3, "reports")
+    check_together(played.err)
+
+
 @h.test("with -f: a report a process")
 def _(case):
     target = start(case)
@@ -539,13 +564,7 @@ def _(case):
     h.check_equal([report.malloc.held() for report in found],
                   [(3, 21), (2, 60), (15, 6000)], "held by each")
     h.check_equal(len({report.pid for report in found}), 3, "processes")
-    together = h.check_match(r"^==== heap of 3 processes together\n"
-                             r"malloc: in use: 6,081 bytes in 20 blocks; total: "
-                             r".*[^k]\n(?:.*\n)*?likely: ([\d,]+) bytes.*\n"
-                             r"possible: ([\d,]+) .*\nno leak: ([\d,]+) .*\n\Z",
-                             h.read(tracer.report_path), "the sum")
-    h.check_equal(sum(map(hr.number, together.groups())), 6081,
-                  "the sum, by verdict")
+    check_together(h.read(tracer.report_path))
     for report in found:
         share = h.check_match(r"^cost: .*; the program stood still for ([\d.]+) "
                               r"% of the time watched, and ran at .*% of its "

@@ -32,20 +32,30 @@ static void add_sum(struct heap_sum *sum, const struct heap_sum *other)
 	sum->others += other->others;
 }
 
+/* A recording may name more families as it goes on. */
+static void make_room(struct together *together, size_t count)
+{
+	if (count <= together->count)
+		return;
+	together->totals = xreallocarray(together->totals, count,
+					 sizeof(*together->totals));
+	for (; together->count < count; together->count++)
+		together->totals[together->count] = (struct heap_total){ 0 };
+}
+
 void together_add(struct together *together,
 		  const struct heap_report_config *config,
 		  const struct watched *process, const struct heap_rows *rows)
 {
-	const size_t count = families_count(config->families);
+	const size_t count = heap_family_count(process->heap);
 
-	if (!together->totals)
-		together->totals = xcalloc(count, sizeof(*together->totals));
+	make_room(together, count);
 	together->families = config->families;
 	together->processes++;
 	for (size_t i = 0; i < count; i++)
 		add_total(&together->totals[i],
 			  heap_total(process->heap,
-				     families_at(config->families, i)));
+				     heap_family(process->heap, i)));
 	for (unsigned i = 0; i <= VERDICT_LIKELY; i++)
 		add_sum(&together->levels[i], &rows->levels[i]);
 }
@@ -64,8 +74,7 @@ int together_text(const struct together *together, const struct heap_text *text)
 	int err;
 
 	err = add_head(together, text);
-	for (size_t i = 0; !err && i < families_count(together->families);
-	     i++) {
+	for (size_t i = 0; !err && i < together->count; i++) {
 		const struct heap_total *total = &together->totals[i];
 
 		if (total->alloc_blocks)

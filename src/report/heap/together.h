@@ -9,7 +9,8 @@
 struct together {
 	unsigned processes;
 	const struct families *families;
-	struct heap_total *totals; /* by family->index */
+	struct heap_total *totals; /* by family->index, … */
+	size_t count;              /* … so many */
 	struct heap_sum levels[VERDICT_LIKELY + 1];
 };
 
