@@ -67,6 +67,15 @@ int heap_from_tell_end(const char *path, const struct playback_end *end)
 			strerror(-end->error));
 }
 
+void heap_from_tell_dropped(const char *path, uint64_t events)
+{
+	if (events)
+		complain(0,
+			 "%s: %" PRIu64 " %s missing: dropped when it was "
+			 "written",
+			 path, events, events == 1 ? "event is" : "events are");
+}
+
 static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 {
 	const struct options *options = verb->session->options;
@@ -92,11 +101,7 @@ static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 	working_end();
 	counts = playback_counts(playback);
 	err = heap_from_tell_end(options->from, &end);
-	if (counts.dropped)
-		complain(0,
-			 "%s: %" PRIu64 " events are missing: they were "
-			 "dropped when it was written",
-			 options->from, counts.dropped);
+	heap_from_tell_dropped(options->from, counts.dropped);
 	playback_free(playback);
 	return err ? err : verb->error;
 }

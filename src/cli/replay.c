@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +51,7 @@ static int play(const struct options *options, int fd, struct planner *planner)
 	working_begin(-1, "making a plan of it");
 	dropped = playback_counts(playback).dropped;
 	err = heap_from_tell_end(options->command[0], &end);
-	if (dropped)
-		complain(0,
-			 "%s: %" PRIu64 " events are missing: they were "
-			 "dropped when it was written",
-			 options->command[0], dropped);
+	heap_from_tell_dropped(options->command[0], dropped);
 	playback_free(playback);
 	stacks_free(stacks);
 	families_free(families);

@@ -545,10 +545,12 @@ static void report_lost_traps(const struct session *session)
 			 blind);
 	else if (session->lost_traps)
 		complain(0,
-			 "%llu traps were taken away by another tool (do "
-			 "perf or bpftrace have uprobes there?) and put "
-			 "back; calls went by unseen for up to %.1f s",
-			 (unsigned long long)session->lost_traps, blind);
+			 "%llu %s taken away by another tool (do perf or "
+			 "bpftrace have uprobes there?) and put back; "
+			 "calls went by unseen for up to %.1f s",
+			 (unsigned long long)session->lost_traps,
+			 session->lost_traps == 1 ? "trap was" : "traps were",
+			 blind);
 }
 
 static void report_stacks(const struct session *session)
@@ -740,10 +742,9 @@ static void report_engines(const struct session *session)
 		reason = report.reason;
 	}
 	if (report.lost)
-		complain(0,
-			 "%llu calls were not recorded, as there was no "
-			 "room for them",
-			 (unsigned long long)report.lost);
+		complain(0, "%llu %s not recorded, as there was no room",
+			 (unsigned long long)report.lost,
+			 report.lost == 1 ? "call was" : "calls were");
 	if (report.blind)
 		complain(0,
 			 "calls went by unseen %llu times, as calltrap had "
