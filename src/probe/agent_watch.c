@@ -313,16 +313,32 @@ static void learn_stack(struct agent_space *space, const struct task *task)
 		shared_set_stack(shared, pointer, task->tid, &stack);
 }
 
+/* A frame of the agent's, which nobody can unwind, is on the stack. */
+static bool is_within_hook(const struct agent_engine *engine,
+			   const struct moment *moment)
+{
+	const struct activation *outer = moment->calls->stack.top;
+
+	while (outer && outer->engine != &engine->engine)
+		outer = outer->outer;
+	return outer;
+}
+
 void agent_watch_reached(struct agent_point *own, struct task *task,
 			 const struct moment *moment)
 {
 	struct unwinder *unwinder = moment->space->prober->config.unwinder;
 	struct agent_space *space = own->space;
+	const taddr_t *addresses;
 
 	unwind_last_forget(unwinder);
 	own->point->ops->reached(own->point, moment);
 	if (own->stub < 0 || space->agent.state != AGENT_INSIDE)
 		return;
+	/* Within a call that stands for it nobody has asked for its stack. */
+	if (!unwind_last(unwinder, &addresses) &&
+	    !is_within_hook(space->engine, moment))
+		(void)prober_callers(moment, true);
 	learn_rows(space);
 	learn_stack(space, task);
 }
