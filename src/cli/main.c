@@ -23,6 +23,7 @@
 #include "cli/working.h"
 #include "replay/worker.h"
 #include "sysdeps/linux/descriptors.h"
+#include "sysdeps/linux/newer_calls.h"
 
 static void receive(enum diag_level level, enum diag_domain domain,
 		    const char *message)
@@ -111,6 +112,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], WORKER_ARGUMENT) &&
 	    !has_others_rights())
 		worker_main(argc, argv);
+	threads_allow();
 	signals_hold(&blocked);
 	/* What a text looks like; numbers stay as they are. */
 	setlocale(LC_CTYPE, "");

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
+#include "sysdeps/linux/newer_calls.h"
 #include "tracee/attach.h"
 
 /* A process that was traced; its number may be another's later. */
@@ -39,7 +40,7 @@ static int hold(pid_t pid)
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	char path[32];
 
-	if (fd >= 0 || errno != ENOSYS)
+	if (fd >= 0 || !call_is_missing(errno))
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

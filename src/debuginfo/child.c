@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sysdeps/linux/newer_calls.h"
+
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
@@ -27,7 +29,7 @@ static int fork_child(int socket, void (*live)(int socket), pid_t *pid_ret)
 	}
 	/* Nobody has reaped it yet: nothing was waited for since. */
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	return pidfd < 0 && errno != ENOSYS ? -errno : pidfd;
+	return pidfd < 0 && !call_is_missing(errno) ? -errno : pidfd;
 }
 
 /*

@@ -107,6 +107,29 @@ static void check_ptrace(const struct machine_facts *machine,
 		check_yama(machine, findings);
 }
 
+/* The one that traces; others write, and guard. */
+static void check_threads(const struct machine_facts *machine,
+			  struct findings *findings)
+{
+	if (machine->thread_error == -EPERM)
+		findings_add_vital(findings, VERDICT_NO, "threads",
+				   "let the container's filter allow clone3, or "
+				   "say ENOSYS to it (--security-opt "
+				   "seccomp=unconfined)",
+				   "the system call is filtered (%s)",
+				   strerror(EPERM));
+	else if (machine->thread_error)
+		findings_add_vital(findings, VERDICT_NO, "threads",
+				   "raise the limits of processes (ulimit -u, "
+				   "pids.max of the cgroup) or of memory "
+				   "(ulimit -v)",
+				   "none can be had: %s",
+				   strerror(-machine->thread_error));
+	else
+		findings_add_vital(findings, VERDICT_OK, "threads", NULL,
+				   "calltrap may have them");
+}
+
 static void check_code(const struct machine_facts *machine,
 		       struct findings *findings)
 {
@@ -249,6 +272,7 @@ void check_machine(const struct machine_facts *machine,
 {
 	check_kernel(machine, findings);
 	check_ptrace(machine, findings);
+	check_threads(machine, findings);
 	check_code(machine, findings);
 	check_descriptors(machine, findings);
 	check_perf(machine, findings);

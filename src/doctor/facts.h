@@ -16,6 +16,7 @@ struct machine_facts {
 	struct procfs_status own;
 	int yama;              /* its ptrace_scope; -1: there is none */
 	int ptrace_error;      /* of calling ptrace() at all */
+	int thread_error;      /* of starting a thread */
 	int perf_error;        /* of looking at our own page faults … */
 	int perf_kernel_error; /* … and those that system calls take */
 	int perf_paranoid;     /* kernel.perf_event_paranoid; -1: not known */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,21 @@ static int try_ptrace(void)
 	errno = 0;
 	(void)ptrace(PTRACE_CONT, 0, NULL, NULL);
 	return errno == ESRCH ? 0 : -errno;
+}
+
+static void *end_at_once(void *context)
+{
+	return context;
+}
+
+static int try_thread(void)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, end_at_once, NULL);
+
+	if (!error)
+		pthread_join(thread, NULL);
+	return -error;
 }
 
 static int try_perf(bool in_kernel)
@@ -167,6 +183,7 @@ void machine_facts_gather(struct machine_facts *ret)
 	read_cpu(ret);
 	read_environment(ret);
 	ret->ptrace_error = try_ptrace();
+	ret->thread_error = try_thread();
 	ret->perf_error = try_perf(false);
 	ret->perf_kernel_error = try_perf(true);
 	ret->code_error = try_code();

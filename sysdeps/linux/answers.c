@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "sysdeps/linux/confine.h"
+#include "sysdeps/linux/newer_calls.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/served_files.h"
 
@@ -25,8 +26,8 @@ static bool lies_on_one(const struct served_files *files, int fd)
 {
 	struct statx st;
 
-	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-		     &st) ||
+	return statx_anyhow(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			    STATX_INO, &st) ||
 	       served_files_include(files, st.stx_dev_major, st.stx_dev_minor);
 }
 
@@ -58,7 +59,7 @@ bool answers_surely(pid_t pid, int root, const char *path)
 		return true;
 	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (fd < 0)
-		return errno != EXDEV && errno != ENOSYS;
+		return errno != EXDEV && !call_is_missing(errno);
 	close(fd);
 	return true;
 }

@@ -14,6 +14,7 @@
 
 #include "base/types.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/newer_calls.h"
 
 /* As many as the kernel follows, and folders deeper than any path can name. */
 #define LINKS_MAX 40
@@ -182,7 +183,7 @@ int open_below(int root, const char *path, int flags)
 	};
 	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	if (fd < 0 && errno == ENOSYS)
+	if (fd < 0 && call_is_missing(errno))
 		return open_below_by_steps(root, path, flags);
 	return fd < 0 ? -errno : fd;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "sysdeps/linux/newer_calls.h"
 #include "sysdeps/linux/procfs.h"
 
 /* Files that /proc leads to, and who is in it. */
@@ -52,7 +53,7 @@ bool procfs_exe_mode(pid_t pid, unsigned *ret)
 	struct statx st;
 
 	procfs_exe_link(pid, path);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MODE, &st))
+	if (statx_anyhow(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MODE, &st))
 		return false;
 	*ret = st.stx_mode;
 	return true;

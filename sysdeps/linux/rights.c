@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/answers.h"
+#include "sysdeps/linux/newer_calls.h"
 #include "sysdeps/linux/open_below.h"
 #include "sysdeps/linux/procfs.h"
 
@@ -87,8 +88,8 @@ static int open_root(pid_t pid)
 /* Its file system isn't asked: it may not answer. */
 static bool identify(int fd, struct statx *ret)
 {
-	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-		      ret);
+	return !statx_anyhow(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			     STATX_INO, ret);
 }
 
 static bool read_root(struct rights *rights)

@@ -80,12 +80,12 @@ def captive(case, *words):
 def machine(case):
     result = case.calltrap("doctor", log=False)
     names = [what for _, what, _ in lines_of(result.out)]
-    h.check_equal(names, ["kernel", "ptrace", "traps", "descriptors",
+    h.check_equal(names, ["kernel", "ptrace", "threads", "traps", "descriptors",
                           "page faults", "pagemap", "debuginfod",
                           "processor clock", "shadow stacks"], "checks")
     h.check(os.uname().release in result.out, result.out)
     vital = [v for v, what, _ in lines_of(result.out)
-             if what in ("kernel", "ptrace", "traps", "descriptors")]
+             if what in ("kernel", "ptrace", "threads", "traps", "descriptors")]
     h.check_equal(result.status, int("no" in vital), "status")
 
 
@@ -126,6 +126,8 @@ def incapable(case):
     h.check_equal(verdict(result, "ptrace")[0], "limited", result.out)
     tracer = case.run([*lose, "-c", "--for", "50ms", "-p", str(target.pid)])
     h.check_equal(tracer.status, 1, "what -p does: " + tracer.err)
+    h.check_match(r"needs CAP_SYS_PTRACE.*--cap-add SYS_PTRACE", tracer.err,
+                  "what -p says")
 
 
 @h.test("root without CAP_DAC_OVERRIDE, and another user's process")

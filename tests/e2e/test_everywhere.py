@@ -234,17 +234,17 @@ def footprint(case):
 # Of system calls. 4.18 ends with 334, rseq().
 PIDFD_SEND_SIGNAL = FIRST_NEW = 424
 LAST = 9999
+MEMFD_CREATE, STATX = 319, 332
 
 
-def without(first, last):
-    return [h.build("old_kernel", "old_kernel.c"), str(first), str(last)]
+def without(*ranges, error="ENOSYS"):
+    return [h.build("old_kernel", "old_kernel.c"), error,
+            ",".join("%d-%d" % each for each in ranges)]
 
 
-@h.test("where the calls that are newer than Linux 4.18 aren't there")
-def old_kernel(case):
-    old = without(FIRST_NEW, LAST)
+def check_works(case, old, programs):
     target = case.start([h.build("loses", "loses.c", "-g")])
-    for program_ in (h.CALLTRAP, program()):
+    for program_ in programs:
         result = case.run([*old, program_, "-p", str(target.pid), "--for",
                            "1s", "-e", "access"])
         result.check_status(0)
@@ -255,6 +255,28 @@ def old_kernel(case):
         result.check_status(0)
         h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
     h.check_untouched(target.pid)
+    result = case.run([*old, h.CALLTRAP, "doctor", "-p", str(target.pid)])
+    result.check_status(0)
+    h.check_match(r"^ok +threads", result.out, "the answer")
+
+
+@h.test("where the calls that are newer than Linux 4.18 aren't there")
+def old_kernel(case):
+    check_works(case, without((FIRST_NEW, LAST)), (h.CALLTRAP, program()))
+
+
+@h.test("where a filter refuses them with EPERM, as it does what it forbids")
+def old_filter(case):
+    """The C library makes no thread there: it takes only ENOSYS of clone3()
+    for an order to call clone()."""
+    old = without((MEMFD_CREATE, MEMFD_CREATE), (STATX, STATX),
+                  (FIRST_NEW, LAST), error="EPERM")
+    check_works(case, old, [h.CALLTRAP])
+    result = case.run([*old, h.CALLTRAP, "-L", "-x", "inner",
+                       h.build("nest", "nest.c", "-g", "-O1"), "3"])
+    result.check_status(0)
+    h.check_equal(len(re.findall(r"^inner\(\)", result.err, re.M)), 3,
+                  result.err)
 
 
 @h.test("where a filter lets one of the new calls through, and not the next")
@@ -262,7 +284,7 @@ def half_a_filter(case):
     """A process can be named by a descriptor there, and not be ended by it:
     that which reads debug information has to end all the same."""
     target = case.start([h.build("loses", "loses.c", "-g")])
-    result = case.run([*without(PIDFD_SEND_SIGNAL, PIDFD_SEND_SIGNAL),
+    result = case.run([*without((PIDFD_SEND_SIGNAL, PIDFD_SEND_SIGNAL)),
                        h.CALLTRAP, "heap", "-p", str(target.pid), "--for",
                        "1500ms"])
     result.check_status(0)

@@ -190,6 +190,15 @@ START_TEST(machine_without)
 	check("ptrace", VERDICT_NO, "filtered", "--cap-add SYS_PTRACE");
 	ck_assert(!findings_allow_tracing(&findings));
 	m = machine();
+	m.thread_error = -EPERM;
+	see_machine(&m);
+	check("threads", VERDICT_NO, "filtered", "clone3");
+	ck_assert(!findings_allow_tracing(&findings));
+	m.thread_error = -EAGAIN;
+	see_machine(&m);
+	check("threads", VERDICT_NO, "Resource temporarily", "ulimit -u");
+	ck_assert(!findings_allow_tracing(&findings));
+	m = machine();
 	memset(m.own.uids, 0, sizeof(m.own.uids));
 	see_machine(&m);
 	check("ptrace", VERDICT_LIMITED, "root without CAP_SYS_PTRACE",
