@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -40,13 +41,23 @@ static const char *const yama_advice[] = {
 };
 
 static char *diagnose_permission(pid_t pid, const struct procfs_status *status,
-				 uid_t own_uid, int yama)
+				 const struct attach_rights *own)
 {
+	const uid_t own_uid = own->uid;
+	const int yama = own->yama;
+
 	if (own_uid && status->uids[0] != own_uid)
 		return xasprintf("process %d (%s) belongs to another user "
 				 "(uid %u): run calltrap as that user or as "
 				 "root",
 				 (int)pid, status->name, status->uids[0]);
+	/* Containers have such roots, and take it away by default. */
+	if (!own_uid && !own->able && yama < 3)
+		return xasprintf("process %d (%s) can't be traced: root needs "
+				 "CAP_SYS_PTRACE for that, and calltrap hasn't "
+				 "got it: give it to the container (--cap-add "
+				 "SYS_PTRACE)",
+				 (int)pid, status->name);
 	/* Root is kept from it by the last of these only. */
 	if (yama < (int)ARRAY_SIZE(yama_advice) && yama > (own_uid ? 0 : 2))
 		return xasprintf("process %d (%s): %s "
@@ -65,7 +76,7 @@ static char *diagnose_permission(pid_t pid, const struct procfs_status *status,
 }
 
 char *attach_diagnose(pid_t pid, const struct procfs_status *status,
-		      const char *tracer_name, uid_t own_uid, int yama,
+		      const char *tracer_name, const struct attach_rights *own,
 		      int error)
 {
 	if (status->tracer)
@@ -82,7 +93,7 @@ char *attach_diagnose(pid_t pid, const struct procfs_status *status,
 				 "no library calls",
 				 (int)pid, status->name);
 	if (error == -EPERM || error == -EACCES)
-		return diagnose_permission(pid, status, own_uid, yama);
+		return diagnose_permission(pid, status, own);
 	if (error == -ERR_GONE)
 		return xasprintf("process %d has just ended", (int)pid);
 	if (error)
@@ -110,9 +121,21 @@ static int read_status(pid_t pid, struct procfs_status *ret)
 	return 0;
 }
 
+/* Where it isn't told, root is taken for able. */
+static void own_rights(struct attach_rights *ret)
+{
+	struct procfs_status own;
+
+	*ret = (struct attach_rights){ geteuid(), !geteuid(),
+				       procfs_ptrace_scope() };
+	if (!procfs_status(getpid(), &own))
+		ret->able = own.caps_effective >> CAP_SYS_PTRACE & 1;
+}
+
 char *attach_explain(pid_t pid, int error)
 {
 	struct procfs_status status, tracer;
+	struct attach_rights own;
 	const char *name = NULL;
 	int err = read_status(pid, &status);
 
@@ -127,8 +150,8 @@ char *attach_explain(pid_t pid, int error)
 		name = tracer.name;
 		status.tracer = tracer.tgid;
 	}
-	return attach_diagnose(pid, &status, name, geteuid(),
-			       procfs_ptrace_scope(), error);
+	own_rights(&own);
+	return attach_diagnose(pid, &status, name, &own, error);
 }
 
 /*

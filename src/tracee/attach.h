@@ -23,15 +23,20 @@ int attach_seize(struct tracee *tracee) MUST_CHECK;
 char *attach_refuse(pid_t pid);
 char *attach_explain(pid_t pid, int error);
 
+/* What the one has who traces. */
+struct attach_rights {
+	uid_t uid; /* the effective one */
+	bool able; /* CAP_SYS_PTRACE */
+	int yama;  /* /proc/sys/kernel/yama/ptrace_scope, -1 without */
+};
+
 /*
  * Why a process can't be traced, from what /proc says of it, before and
  * (error: what PTRACE_SEIZE said, or 0) after having tried. NULL when there
- * is no reason to be seen. yama is the value of
- * /proc/sys/kernel/yama/ptrace_scope, -1 without. A pure function; the result
- * is to be freed.
+ * is no reason to be seen. A pure function; the result is to be freed.
  */
 char *attach_diagnose(pid_t pid, const struct procfs_status *status,
-		      const char *tracer_name, uid_t own_uid, int yama,
+		      const char *tracer_name, const struct attach_rights *own,
 		      int error);
 
 #endif

@@ -55,11 +55,14 @@ static void check_form(const char *message)
 	ck_assert_ptr_null(strstr(message, strerror(EPERM)));
 }
 
+/* Root, and nobody else, has the capability. */
+#define AS(uid, yama) (&(const struct attach_rights){ (uid), !(uid), (yama) })
+
 static void ask(const struct question *q)
 {
 	struct procfs_status status = parse(q->status);
 	char *message = attach_diagnose(PID, &status, q->tracer_name,
-					q->own_uid, q->yama, q->error);
+					AS(q->own_uid, q->yama), q->error);
 
 	check_form(message);
 	ck_assert_msg(strstr(message, "(victim)") != NULL, "%s", message);
@@ -139,16 +142,31 @@ START_TEST(yama)
 }
 END_TEST
 
+/* As root of a container, who has lost it. */
+START_TEST(root_without_capability)
+{
+	const struct attach_rights own = { 0, false, 1 };
+	struct procfs_status status = parse(ALIVE);
+	char *message = attach_diagnose(PID, &status, NULL, &own, -EPERM);
+
+	check_form(message);
+	ck_assert_ptr_nonnull(strstr(message, "root needs CAP_SYS_PTRACE"));
+	ck_assert_ptr_nonnull(strstr(message, "--cap-add SYS_PTRACE"));
+	free(message);
+}
+END_TEST
+
 /* Several may hold: the message has the one that has to go first. */
 START_TEST(one_reason_at_a_time)
 {
 	struct procfs_status status = parse(ALIVE);
-	char *message = attach_diagnose(PID, &status, NULL, 1001, 1, -EPERM);
+	char *message =
+		attach_diagnose(PID, &status, NULL, AS(1001, 1), -EPERM);
 
 	check_form(message);
 	ck_assert_ptr_null(strstr(message, "ptrace_scope"));
 	free(message);
-	message = attach_diagnose(PID, &status, NULL, ALICE, 1, -EPERM);
+	message = attach_diagnose(PID, &status, NULL, AS(ALICE, 1), -EPERM);
 	check_form(message);
 	ck_assert_ptr_null(strstr(message, "another user"));
 	free(message);
@@ -159,23 +177,26 @@ START_TEST(no_reason_to_be_seen)
 {
 	struct procfs_status status = parse(ALIVE);
 
-	ck_assert_ptr_null(attach_diagnose(PID, &status, NULL, ALICE, 0, 0));
+	ck_assert_ptr_null(
+		attach_diagnose(PID, &status, NULL, AS(ALICE, 0), 0));
 	/* Yama may allow it (prctl); that is for PTRACE_SEIZE to say. */
-	ck_assert_ptr_null(attach_diagnose(PID, &status, NULL, ALICE, 1, 0));
-	ck_assert_ptr_null(attach_diagnose(PID, &status, NULL, 1001, 0, 0));
+	ck_assert_ptr_null(
+		attach_diagnose(PID, &status, NULL, AS(ALICE, 1), 0));
+	ck_assert_ptr_null(attach_diagnose(PID, &status, NULL, AS(1001, 0), 0));
 }
 END_TEST
 
 START_TEST(gone_while_trying)
 {
 	struct procfs_status status = parse(ALIVE);
-	char *message =
-		attach_diagnose(PID, &status, NULL, ALICE, NO_YAMA, -ERR_GONE);
+	char *message = attach_diagnose(PID, &status, NULL, AS(ALICE, NO_YAMA),
+					-ERR_GONE);
 
 	check_form(message);
 	ck_assert_ptr_nonnull(strstr(message, "ended"));
 	free(message);
-	message = attach_diagnose(PID, &status, NULL, ALICE, NO_YAMA, -ENOMEM);
+	message = attach_diagnose(PID, &status, NULL, AS(ALICE, NO_YAMA),
+				  -ENOMEM);
 	check_form(message);
 	ck_assert_ptr_nonnull(strstr(message, strerror(ENOMEM)));
 	free(message);
@@ -188,7 +209,7 @@ START_TEST(name_with_newline)
 	struct procfs_status status =
 		parse("Name:\ttwo\\nlines (x)\n" SLEEPS OF_ROOT MEMORY);
 	char *message =
-		attach_diagnose(PID, &status, NULL, ALICE, NO_YAMA, -EPERM);
+		attach_diagnose(PID, &status, NULL, AS(ALICE, NO_YAMA), -EPERM);
 
 	check_form(message);
 	ck_assert_ptr_nonnull(strstr(message, "(two\\nlines (x))"));
@@ -297,6 +318,7 @@ static Suite *attach_suite(void)
 	tcase_add_test(tcase, before_trying);
 	tcase_add_test(tcase, permission);
 	tcase_add_test(tcase, yama);
+	tcase_add_test(tcase, root_without_capability);
 	tcase_add_test(tcase, one_reason_at_a_time);
 	tcase_add_test(tcase, no_reason_to_be_seen);
 	tcase_add_test(tcase, gone_while_trying);
