@@ -73,7 +73,7 @@ def long_calls(case):
     nest = [h.build("nest", "nest.c", "-g", "-O1"), "300"]
 
     def untraced():
-        return int(re.search(r"^took (\d+)$", case.run(nest).out, re.M)[1])
+        return int(re.search(r"^ran (\d+)$", case.run(nest).out, re.M)[1])
     before = min(untraced() for _ in range(3)) / 300 / 1e6
     result = case.calltrap("-T", "-L", "-x", "inner", *nest)
     times = [float(call.duration) for call in result.log.named("inner")]
