@@ -137,6 +137,21 @@ int answers_read_tails(struct answers *answers, struct cursor *c,
 	return c->bad ? -EPROTO : 0;
 }
 
+int answers_read_way(struct answers *answers, struct cursor *c,
+		     struct debug_step *steps_ret, unsigned *count_ret)
+{
+	const uint32_t count = cursor_u32(c);
+
+	if (c->bad || count > DEBUG_STEPS_MAX)
+		return -EPROTO;
+	for (uint32_t i = 0; i < count; i++) {
+		steps_ret[i].path = read_string(answers, c);
+		steps_ret[i].type = read_string(answers, c);
+	}
+	*count_ret = count;
+	return c->bad ? -EPROTO : 0;
+}
+
 /* ---- functions ---- */
 
 static struct debug_part read_part(struct answers *answers, struct cursor *c)

@@ -27,4 +27,9 @@ int answers_read_function(struct answers *answers, struct cursor *c,
 int answers_read_tails(struct answers *answers, struct cursor *c,
 		       struct debug_tails *ret) MUST_CHECK;
 
+/* steps_ret has room for DEBUG_STEPS_MAX. */
+int answers_read_way(struct answers *answers, struct cursor *c,
+		     struct debug_step *steps_ret,
+		     unsigned *count_ret) MUST_CHECK;
+
 #endif

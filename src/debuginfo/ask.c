@@ -85,6 +85,18 @@ static void keep_tails(struct debuginfo *debuginfo, int status,
 		body->bad = true;
 }
 
+static void keep_way(struct debuginfo *debuginfo, int status,
+		     struct cursor *body)
+{
+	struct told_way *way = &debuginfo->way;
+
+	if (status || answers_read_way(&debuginfo->answers, body, way->steps,
+				       &way->count)) {
+		way->count = 0;
+		body->bad = true;
+	}
+}
+
 static void keep_file(struct debuginfo *debuginfo, int status)
 {
 	struct record *record = debuginfo->pending.record;
@@ -121,6 +133,9 @@ static void keep_answer(struct debuginfo *debuginfo,
 		break;
 	case WIRE_TAILS:
 		keep_tails(debuginfo, head->kind, body);
+		break;
+	case WIRE_WAY:
+		keep_way(debuginfo, head->kind, body);
 		break;
 	}
 	if (body->bad)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
@@ -286,4 +287,26 @@ int debuginfo_function(struct debuginfo *debuginfo, struct image *image,
 		return -ENOENT;
 	*ret = known->function;
 	return 0;
+}
+
+int debuginfo_way(struct debuginfo *debuginfo, struct image *image,
+		  uint64_t variable, const uint64_t *offsets, unsigned count,
+		  struct debug_step ret[DEBUG_STEPS_MAX])
+{
+	struct record *record = record_of(debuginfo, image);
+	struct told_way *way = &debuginfo->way;
+	uint64_t question[1 + DEBUG_STEPS_MAX] = { variable };
+	int err = -ENOENT;
+
+	if (count > DEBUG_STEPS_MAX)
+		count = DEBUG_STEPS_MAX;
+	memcpy(question + 1, offsets, count * sizeof(*offsets));
+	way->count = 0;
+	if (record->state == RECORD_GOOD)
+		err = debuginfo_ask(debuginfo, record, WIRE_WAY, question,
+				    1 + count, clock_now() + LIMIT);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	memcpy(ret, way->steps, way->count * sizeof(*ret));
+	return way->count < count ? (int)way->count : (int)count;
 }

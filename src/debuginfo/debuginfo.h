@@ -122,4 +122,16 @@ int debuginfo_function(struct debuginfo *debuginfo, struct image *image,
 		       uint64_t address,
 		       const struct debug_function **ret) MUST_CHECK;
 
+/* ---- variables ---- */
+
+/*
+ * Along pointers: from the variable that begins at an address, to the pointer at
+ * the first offset in it, in what that points at to the one at the next, and so
+ * on. Returns how many of these are told, 0 when nothing is known, or a negative
+ * errno, as debuginfo_places(). Strings are the reader's.
+ */
+int debuginfo_way(struct debuginfo *debuginfo, struct image *image,
+		  uint64_t variable, const uint64_t *offsets, unsigned count,
+		  struct debug_step ret[DEBUG_STEPS_MAX]) MUST_CHECK;
+
 #endif

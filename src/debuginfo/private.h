@@ -61,6 +61,12 @@ struct question {
 	unsigned count;
 };
 
+/* The last way that was asked about. */
+struct told_way {
+	struct debug_step steps[DEBUG_STEPS_MAX];
+	unsigned count;
+};
+
 struct debuginfo {
 	struct debug_reader *reader; /* NULL until it is needed */
 	uint64_t generation;         /* of readers */
@@ -69,6 +75,7 @@ struct debuginfo {
 	struct record *records;
 	struct answers answers;
 	struct question pending;
+	struct told_way way;
 	struct debuginfo_losses losses;
 	struct fetcher *fetcher; /* NULL: nothing is fetched */
 	uint64_t fetch_until;    /* what is fetched may be waited for until

@@ -69,4 +69,14 @@ struct debug_function {
 	const struct debug_type *types;
 };
 
+/* Steps of one way. */
+#define DEBUG_STEPS_MAX 64
+
+/* A step along pointers, from a variable on. */
+struct debug_step {
+	const char *path; /* what leads to the pointer: ".list[3].first", or
+			     NULL: it is all there is, or not known */
+	const char *type; /* of what it points at, or NULL */
+};
+
 #endif

@@ -99,6 +99,7 @@ void infofile_close(struct infofile *file)
 	if (file->object)
 		object_close(file->object);
 	intervals_fini(&file->units);
+	intervals_fini(&file->data);
 	free(file);
 }
 
@@ -186,8 +187,7 @@ static void add_unit(struct infofile *file, const struct die *die,
 	free(ranges);
 }
 
-/* False at the end. */
-static bool next_unit(struct infofile *file, struct die *ret)
+bool infofile_next_unit(struct infofile *file, struct die *ret)
 {
 	Dwarf_Half version, address_size, length_size, extension, type;
 	Dwarf_Unsigned length, type_offset, next;
@@ -218,7 +218,7 @@ static void read_all_units(struct infofile *file)
 	uint64_t *known = known_units(file);
 	struct die die;
 
-	while (next_unit(file, &die)) {
+	while (infofile_next_unit(file, &die)) {
 		uint64_t offset = die_offset(&die);
 
 		if (!bsearch(&offset, known, known_count, sizeof(*known),

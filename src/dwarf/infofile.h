@@ -15,7 +15,9 @@ struct infofile {
 	bool has_aranges; /* … were read, as far as they go */
 	bool has_all_units;
 	struct intervals units; /* value: offset of the unit's entry */
-	struct unit *loaded;    /* by offset; the last used is last */
+	bool has_data;
+	struct intervals data; /* variables; value: offset of its entry */
+	struct unit *loaded;   /* by offset; the last used is last */
 	size_t loaded_bytes;
 };
 
@@ -30,6 +32,9 @@ void infofile_close(struct infofile *file);
  * The unit that holds an address, or NULL. Good until the next is asked for.
  */
 struct unit *infofile_unit(struct infofile *file, uint64_t address);
+
+/* Each unit's entry, in a row; false at the end, up to which it must be gone. */
+bool infofile_next_unit(struct infofile *file, struct die *ret);
 
 /*
  * libdwarf keeps something of every unit that it has ever looked at: begins

@@ -7,9 +7,11 @@
 
 #include "base/xalloc.h"
 #include "dwarf/calls.h"
+#include "dwarf/debug_type.h"
 #include "dwarf/function.h"
 #include "dwarf/infofile.h"
 #include "dwarf/places.h"
+#include "dwarf/way.h"
 #include "dwarf/wire.h"
 #include "sysdeps/linux/confine.h"
 
@@ -97,6 +99,22 @@ static int find_tails(struct infofile *file, struct cursor *body,
 	return 0;
 }
 
+static int find_way(struct infofile *file, struct cursor *body,
+		    struct strbuf *out)
+{
+	const uint64_t variable = cursor_u64(body);
+	uint64_t offsets[DEBUG_STEPS_MAX];
+	unsigned count = 0;
+
+	while (!cursor_at_end(body) && count < DEBUG_STEPS_MAX)
+		offsets[count++] = cursor_u64(body);
+	if (!file || body->bad)
+		return -EINVAL;
+	infofile_tidy(file);
+	way_write(file, variable, offsets, count, out);
+	return 0;
+}
+
 static int answer(struct server *server, const struct wire_head *head,
 		  struct cursor *body, const int *fds, struct strbuf *out)
 {
@@ -111,6 +129,8 @@ static int answer(struct server *server, const struct wire_head *head,
 		return find_function(file, body, out);
 	case WIRE_TAILS:
 		return find_tails(file, body, out);
+	case WIRE_WAY:
+		return find_way(file, body, out);
 	}
 	return -EINVAL;
 }

@@ -91,11 +91,7 @@ static bool is_another_name(unsigned tag)
 	return false;
 }
 
-/*
- * Replaces the type by what it stands for; false (and it is put) when that is
- * nothing: void.
- */
-static bool peel(struct die *type, const char **name_ret)
+bool types_peel(struct die *type, const char **name_ret)
 {
 	unsigned n = 0;
 
@@ -147,7 +143,7 @@ uint32_t types_behind(struct types *types, const struct die *die,
 	struct die type;
 
 	if (!die_inherited_reference(die, DW_AT_type, &type) ||
-	    !peel(&type, &name))
+	    !types_peel(&type, &name))
 		return DEBUG_NO_TYPE;
 	return number_of(types, &type, name, pointers);
 }

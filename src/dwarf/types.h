@@ -23,6 +23,12 @@ void types_fini(struct types *types);
  */
 uint32_t types_of(struct types *types, const struct die *die);
 
+/*
+ * Replaces a type by what typedefs and the like stand for, the first of which may
+ * have the name; false (and it is put) when that is nothing: void.
+ */
+bool types_peel(struct die *type, const char **name_ret);
+
 /* Writes them all, those that they refer to included. */
 void types_write(struct types *types, struct strbuf *out);
 

@@ -16,6 +16,7 @@ enum wire_order {
 	WIRE_PLACES,   /* { addresses } → { for each, caller and places } */
 	WIRE_FUNCTION, /* { address } → a function */
 	WIRE_TAILS,    /* { address } → tail calls of a function */
+	WIRE_WAY, /* { address of a variable, offsets } → how they are told */
 };
 
 struct wire_head {

@@ -51,6 +51,15 @@ static bool live_is_of_thread(struct block_names *names, taddr_t where)
 	return root_names_is_of_thread(live->roots, where);
 }
 
+static unsigned live_way(struct block_names *names, taddr_t where,
+			 const uint64_t *offsets, unsigned count,
+			 struct debug_step *ret)
+{
+	struct live_names *live = (struct live_names *)names;
+
+	return root_names_way(live->roots, where, offsets, count, ret);
+}
+
 static void live_free(struct block_names *names)
 {
 	struct live_names *live = (struct live_names *)names;
@@ -67,6 +76,7 @@ static const struct block_names_ops live_ops = {
 	.place = live_place,
 	.variable = live_variable,
 	.is_of_thread = live_is_of_thread,
+	.way = live_way,
 	.free = live_free,
 };
 

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_BLOCK_NAMES_H
 #define CALLTRAP_BLOCK_NAMES_H
 
+#include "dwarf/debug_type.h"
 #include "memory/leaks.h"
 
 /*
@@ -22,6 +23,10 @@ struct block_names_ops {
 	const char *(*place)(struct block_names *names, taddr_t where);
 	const char *(*variable)(struct block_names *names, taddr_t where);
 	bool (*is_of_thread)(struct block_names *names, taddr_t where);
+	/* As root_names_way(). */
+	unsigned (*way)(struct block_names *names, taddr_t where,
+			const uint64_t *offsets, unsigned count,
+			struct debug_step *ret);
 	void (*free)(struct block_names *names);
 };
 
@@ -56,6 +61,13 @@ static inline bool block_names_is_of_thread(struct block_names *names,
 					    taddr_t where)
 {
 	return names->ops->is_of_thread(names, where);
+}
+
+static inline unsigned block_names_way(struct block_names *names, taddr_t where,
+				       const uint64_t *offsets, unsigned count,
+				       struct debug_step ret[DEBUG_STEPS_MAX])
+{
+	return names->ops->way(names, where, offsets, count, ret);
 }
 
 static inline void block_names_free(struct block_names *names)

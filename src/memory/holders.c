@@ -32,16 +32,19 @@ struct chain_entry {
 
 /* ---- chains ---- */
 
-static char *block_name(struct holder_search *search, const struct block *block)
+static char *block_name(struct holder_search *search, const struct block *block,
+			bool *nameless_ret)
 {
 	const char *class = block_names_class(search->names, block);
 	char *text, *name;
 
+	*nameless_ret = false;
 	if (class)
 		return xstrdup(class);
 	text = block_names_text(search->names, block);
 	name = text ? xasprintf("\"%s\"", text) :
 		      xasprintf("%" PRIu64 " bytes", block_usable(block));
+	*nameless_ret = !text;
 	free(text);
 	return name;
 }
@@ -60,13 +63,14 @@ static struct holder_chain follow(struct holder_search *search,
 	while (block && chain.count < LINKS_MAX - 1) {
 		const taddr_t where =
 			leaks->reach.ways[block - leaks->glibc.blocks.list];
+		struct holder_link *link = &chain.links[chain.count++];
 
-		chain.links[chain.count++] = (struct holder_link){
+		*link = (struct holder_link){
 			.block = block->address,
 			.offset = offset,
 			.where = block->address + offset,
-			.name = block_name(search, block),
 		};
+		link->name = block_name(search, block, &link->nameless);
 		block = blocks_around(&leaks->glibc.blocks, where);
 		if (block) {
 			offset = where - block->address;
@@ -89,8 +93,10 @@ static struct holder_chain follow(struct holder_search *search,
 
 static void free_chain(struct holder_chain *chain)
 {
-	for (size_t i = 0; i < chain->count; i++)
+	for (size_t i = 0; i < chain->count; i++) {
 		free(chain->links[i].name);
+		free(chain->links[i].members);
+	}
 	free(chain->links);
 }
 
@@ -159,6 +165,61 @@ static void add(struct holder_search *search, const struct block *block)
 	entry->chain.bytes += block_usable(block);
 }
 
+/* ---- types and members ---- */
+
+/* How many pointers in a row, from the root's on, lead to where blocks begin:
+   only what is there has the type that they are declared with. */
+static unsigned count_plain(struct holder_search *search,
+			    const struct holder_chain *chain)
+{
+	struct picture *picture = (struct picture *)&search->leaks->picture;
+	unsigned count = 0;
+
+	while (count + 1 < chain->count) {
+		uint64_t word = 0;
+
+		if (memory_read(&picture->memory, chain->links[count].where,
+				&word, sizeof(word)) ||
+		    word != chain->links[count + 1].block)
+			break;
+		count++;
+	}
+	return count;
+}
+
+static void set_type(struct holder_link *link, const char *type)
+{
+	if (!type || !link->nameless)
+		return;
+	free(link->name);
+	link->name = xstrdup(type);
+	link->nameless = false;
+}
+
+/* What the program calls the blocks, and the pointers in them. */
+static void tell_members(struct holder_search *search,
+			 struct holder_chain *chain)
+{
+	struct debug_step steps[DEBUG_STEPS_MAX];
+	uint64_t offsets[LINKS_MAX];
+	unsigned count, told;
+
+	if (!chain->count || chain->links[0].block)
+		return;
+	count = count_plain(search, chain);
+	for (unsigned i = 1; i < count; i++)
+		offsets[i - 1] = chain->links[i].offset;
+	if (!count)
+		return;
+	told = block_names_way(search->names, chain->links[0].where, offsets,
+			       count - 1, steps);
+	for (unsigned i = 0; i < told; i++) {
+		set_type(&chain->links[i + 1], steps[i].type);
+		if (i && steps[i].path)
+			chain->links[i].members = xstrdup(steps[i].path);
+	}
+}
+
 /* ---- what was asked for ---- */
 
 static bool is_address(const char *whose, taddr_t *ret)
@@ -215,6 +276,7 @@ static void take_chains(struct holder_search *search, struct holders *ret)
 	ret->chains =
 		xcalloc(HASH_COUNT(search->chains) + 1, sizeof(*ret->chains));
 	HASH_ITER(hh, search->chains, entry, next) {
+		tell_members(search, &entry->chain);
 		ret->chains[ret->count++] = entry->chain;
 		HASH_DEL(search->chains, entry);
 		free(entry->key);

@@ -15,6 +15,9 @@ struct holder_link {
 	taddr_t where;   /* 0: in a register */
 	char *name;      /* "g_cache (shop .bss+0x20)", "Session"; to be
 			    freed */
+	bool nameless;   /* … is its size, as nothing else is known */
+	char *members;   /* what leads to that pointer in it: ".name"; to be
+			    freed; NULL: not known, or in the name */
 };
 
 struct holder_chain {

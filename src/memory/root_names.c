@@ -3,16 +3,22 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/xalloc.h"
+#include "debuginfo/debuginfo.h"
 #include "image/image.h"
 #include "sysdeps/linux/procmem.h"
 #include "tracee/image_cache.h"
 
 #define WHOLE_PAGES (~UINT64_C(4095))
+
+/* So many questions are asked: each is one to the process that reads debug
+   information. */
+#define ASKED_MAX (1u << 14)
 
 struct root_name {
 	taddr_t where;
@@ -26,6 +32,8 @@ struct root_names {
 	const struct mapping *last; /* module that was asked about, … */
 	struct image *last_image;   /* … and its file, or NULL */
 	struct root_name *known;
+	struct debuginfo *debuginfo;
+	unsigned asked;
 };
 
 /* ---- data of modules ---- */
@@ -72,6 +80,13 @@ static char *shown_name(const char *name)
 	return shown ? shown : xstrdup(name);
 }
 
+/* An address as the file has it. */
+static uint64_t in_image(struct image *image, const struct mapping *module,
+			 taddr_t where)
+{
+	return where - module->start + (image_low(image) & WHOLE_PAGES);
+}
+
 static bool find_datum(struct root_names *names, const struct mapping *module,
 		       taddr_t where, struct image_datum *ret, char **name_ret)
 {
@@ -81,13 +96,39 @@ static bool find_datum(struct root_names *names, const struct mapping *module,
 	*name_ret = NULL;
 	if (!image)
 		return false;
-	known = image_describe_datum(image,
-				     where - module->start +
-					     (image_low(image) & WHOLE_PAGES),
+	known = image_describe_datum(image, in_image(image, module, where),
 				     ret);
 	if (known && *ret->name)
 		*name_ret = shown_name(ret->name);
 	return known;
+}
+
+/* How the pointer in a variable is told, and those behind it. */
+static unsigned ask_way(struct root_names *names, const struct mapping *module,
+			taddr_t variable, const uint64_t *offsets,
+			unsigned count, struct debug_step *ret)
+{
+	struct image *image = image_of(names, module);
+	int told;
+
+	if (!image || names->asked++ >= ASKED_MAX)
+		return 0;
+	told = debuginfo_way(names->debuginfo, image,
+			     in_image(image, module, variable), offsets, count,
+			     ret);
+	return told > 0 ? (unsigned)told : 0;
+}
+
+/* ".list[3]", or NULL. */
+static const char *members_at(struct root_names *names,
+			      const struct mapping *module, taddr_t where,
+			      uint64_t offset)
+{
+	struct debug_step steps[DEBUG_STEPS_MAX];
+
+	return ask_way(names, module, where - offset, &offset, 1, steps) ?
+		       steps[0].path :
+		       NULL;
 }
 
 static char *name_datum(struct root_names *names, const struct mapping *module,
@@ -96,12 +137,17 @@ static char *name_datum(struct root_names *names, const struct mapping *module,
 	const char *file = file_base_name(module->path);
 	struct image_datum datum = { .offset = 0 };
 	char *name CLEANUP(xfree_cleanup) = NULL;
+	const char *members;
 
 	if (!find_datum(names, module, where, &datum, &name))
 		return xasprintf("%s+0x%" PRIx64, file, where - module->start);
 	if (!name)
 		return xasprintf("%s %s+0x%" PRIx64, file, datum.section,
 				 datum.section_offset);
+	members = whole ? NULL : members_at(names, module, where, datum.offset);
+	if (members)
+		return xasprintf("%s%s (%s %s+0x%" PRIx64 ")", name, members,
+				 file, datum.section, datum.section_offset);
 	if (whole)
 		datum.section_offset -= datum.offset;
 	return datum.offset && !whole ?
@@ -135,6 +181,16 @@ static bool is_of_module(const struct mapping *mapping)
 	       mapping->kind == MAPPING_LIBRARY_DATA || mapping->inode;
 }
 
+/* In whose data a place is; or NULL. */
+static const struct mapping *module_with(const struct mappings *mappings,
+					 const struct mapping *mapping)
+{
+	if (!is_of_module(mapping) || mapping->shared ||
+	    mapping->kind == MAPPING_FILE)
+		return NULL;
+	return module_of(mappings, mapping);
+}
+
 static char *make_name(struct root_names *names, taddr_t where, bool whole)
 {
 	const struct mappings *mappings = &names->leaks->mappings;
@@ -150,8 +206,8 @@ static char *make_name(struct root_names *names, taddr_t where, bool whole)
 	if (task)
 		return xasprintf("stack or variables of thread %d",
 				 (int)task->tid);
-	module = is_of_module(mapping) ? module_of(mappings, mapping) : NULL;
-	if (module && !mapping->shared && mapping->kind != MAPPING_FILE)
+	module = module_with(mappings, mapping);
+	if (module)
 		return name_datum(names, module, where, whole);
 	if (whole)
 		return xasprintf("%s mapping 0x%" PRIx64,
@@ -193,6 +249,29 @@ const char *root_names_variable(struct root_names *names, taddr_t where)
 	return entry->variable;
 }
 
+unsigned root_names_way(struct root_names *names, taddr_t where,
+			const uint64_t *offsets, unsigned count,
+			struct debug_step ret[DEBUG_STEPS_MAX])
+{
+	const struct mappings *mappings = &names->leaks->mappings;
+	const struct mapping *mapping = mappings_find(mappings, where);
+	const struct mapping *module =
+		mapping ? module_with(mappings, mapping) : NULL;
+	uint64_t way[DEBUG_STEPS_MAX];
+	struct image_datum datum;
+	char *name CLEANUP(xfree_cleanup) = NULL;
+
+	if (!module || !find_datum(names, module, where, &datum, &name) ||
+	    !name)
+		return 0;
+	if (count >= DEBUG_STEPS_MAX)
+		count = DEBUG_STEPS_MAX - 1;
+	way[0] = datum.offset;
+	memcpy(way + 1, offsets, count * sizeof(*offsets));
+	return ask_way(names, module, where - datum.offset, way, count + 1,
+		       ret);
+}
+
 bool root_names_is_of_thread(const struct root_names *names, taddr_t where)
 {
 	const struct mapping *mapping =
@@ -207,6 +286,7 @@ struct root_names *root_names_new(const struct leaks *leaks)
 
 	names->leaks = leaks;
 	names->images = image_cache_new();
+	names->debuginfo = debuginfo_new();
 	return names;
 }
 
@@ -222,6 +302,7 @@ void root_names_free(struct root_names *names)
 	}
 	if (names->last_image)
 		image_put(names->last_image);
+	debuginfo_free(names->debuginfo);
 	image_cache_free(names->images);
 	free(names);
 }

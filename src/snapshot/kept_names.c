@@ -75,6 +75,14 @@ static bool kept_is_of_thread(struct block_names *names, taddr_t where)
 	return place && place->of_thread;
 }
 
+/* Types aren't kept. */
+static unsigned kept_way(struct block_names *names UNUSED, taddr_t where UNUSED,
+			 const uint64_t *offsets UNUSED, unsigned count UNUSED,
+			 struct debug_step *ret UNUSED)
+{
+	return 0;
+}
+
 static void kept_free(struct block_names *names)
 {
 	struct kept_names *kept = (struct kept_names *)names;
@@ -95,6 +103,7 @@ static const struct block_names_ops kept_ops = {
 	.place = kept_place,
 	.variable = kept_variable,
 	.is_of_thread = kept_is_of_thread,
+	.way = kept_way,
 	.free = kept_free,
 };
 

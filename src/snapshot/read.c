@@ -156,6 +156,8 @@ const char *snapshot_read(const void *bytes, size_t size, struct snapshot *ret)
 	const char *problem;
 
 	*ret = (struct snapshot){ .wall = 0 };
+	/* Of which nothing is there. */
+	picture_init(&ret->leaks.picture);
 	blocks_init(&ret->leaks.glibc.blocks);
 	reader.kept = kept_names_new(&ret->leaks.glibc.blocks);
 	ret->names = &reader.kept->names;

@@ -6,6 +6,7 @@ malloc's own mallinfo2() say the same, to the byte."""
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -709,9 +710,9 @@ def _(case):
                   [(500, 1000)], "its sessions, and with their names")
     h.check_equal(rows[("server",)]["all_blocks"], 301, "of the server")
     members = {row["all_blocks"]: row["name"] for row in found["held"]
-               if row["name"].startswith("server+")}
-    h.check_match(r"server\+0x8 \(memory_owners \.bss\+0x", members[1], "log")
-    h.check_match(r"server\+0x10 \(memory_owners \.bss\+0x", members[300],
+               if row["name"].startswith("server.")}
+    h.check_match(r"server\.log \(memory_owners \.bss\+0x", members[1], "log")
+    h.check_match(r"server\.queue \(memory_owners \.bss\+0x", members[300],
                   "queue")
     both = [row for names, row in rows.items()
             if names[:1] == ("several of them",) and len(names) == 2 and
@@ -740,6 +741,38 @@ def _(case):
     h.check("Memory Held by One Alone" in h.read(picture), "picture")
     target.say("q")
     h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("members have their names, in variables and in blocks", users=True)
+def _(case):
+    for compiler, *flags in (("g++", "-g"), ("g++", "-gdwarf-4"),
+                             ("clang++", "-g")):
+        if not shutil.which(compiler):
+            continue
+        name = "memory_members" + "-".join([compiler, *flags])
+        program = h.build(name, "memory_members.cc", *flags, "-O0",
+                          cc=compiler)
+        target = case.start([program])
+        h.wait_until(lambda: "ready" in target.out, "its blocks")
+        said = dict(line.split() for line in target.out.splitlines()[:-1])
+        chains = {}
+        for what, address in said.items():
+            found, _ = look(case, target, "--holders", address)
+            links = found["chains"][0]["links"]
+            chains[what] = [re.sub(r" \(.*", "", link["name"]) +
+                            link.get("members", "") for link in links]
+        h.check_equal(chains, {
+            "name": ["shop::cache.first", "shop::session.next",
+                     "shop::session.name", chains["name"][-1]],
+            "bucket": ["shop::cache.buckets", "shop::session *[3]",
+                       "shop::session"],
+            "inner": ["shop::cache.extra.inner", chains["inner"][-1]],
+            "cell": ["table[2].cells[1]", chains["cell"][-1]],
+            "derived": ["base.here", "derived", chains["derived"][-1]],
+            "node": ["shop::all+0x10", chains["node"][-1]],
+        }, "chains, by %s %s" % (compiler, flags))
+        target.say("q")
+        h.check_equal(target.wait(), 0, "exit status of the target")
 
 
 @h.test("waits of stopped tasks go on, and no signal is lost", users=True)

@@ -106,6 +106,20 @@ static void read_tails(const struct input *input)
 	answers_fini(&answers);
 }
 
+static void read_way(const struct input *input)
+{
+	struct cursor c = cursor_of(input->bytes, input->size);
+	struct debug_step steps[DEBUG_STEPS_MAX];
+	struct answers answers = { 0 };
+	unsigned count, i;
+
+	if (!answers_read_way(&answers, &c, steps, &count))
+		for (i = 0; i < count; i++)
+			if (steps[i].path && strchr(steps[i].path, '\033'))
+				__builtin_trap();
+	answers_fini(&answers);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct input input = { { &input_ops }, bytes, size };
@@ -113,5 +127,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	read_function(&input);
 	read_places(&input);
 	read_tails(&input);
+	read_way(&input);
 	return 0;
 }

@@ -10,12 +10,15 @@
 
 #include "debuginfo/answers.h"
 #include "dwarf/calls.h"
+#include "dwarf/data.h"
 #include "dwarf/function.h"
 #include "dwarf/infofile.h"
 #include "dwarf/places.h"
+#include "dwarf/way.h"
 
 #define UNITS_MAX     16
 #define FUNCTIONS_MAX 16
+#define DATA_MAX      64
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 const char *__asan_default_options(void);
@@ -82,6 +85,29 @@ static void look_at(struct infofile *file, uint64_t address)
 	answers_fini(&answers);
 }
 
+/* Of whatever it says that variables are. */
+static void look_at_data(struct infofile *file)
+{
+	const uint64_t offsets[] = { 8, 0, 16, 0 };
+	struct debug_step steps[DEBUG_STEPS_MAX];
+	struct answers answers = { 0 };
+	unsigned count;
+
+	for (size_t i = 0; i < file->data.count && i < DATA_MAX; i++)
+		for (unsigned skip = 0; skip < 2; skip++) {
+			struct strbuf out = { 0 };
+			struct cursor c;
+
+			way_write(file, file->data.list[i].low, offsets + skip,
+				  3, &out);
+			c = cursor_of(out.text, out.length);
+			if (answers_read_way(&answers, &c, steps, &count))
+				__builtin_trap();
+			strbuf_fini(&out);
+		}
+	answers_fini(&answers);
+}
+
 static void look_at_unit(struct infofile *file, uint64_t low)
 {
 	struct unit *unit = infofile_unit(file, low);
@@ -104,11 +130,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	uint64_t lows[UNITS_MAX];
 	struct infofile *file;
 	int fd = file_of(bytes, size);
+	struct die die;
 	size_t count = 0, i;
 
 	if (fd < 0 || infofile_open(fd, -1, &file))
 		return 0;
 	look_at(file, 0x1000);
+	if (!data_find(file, 0x1000, &die))
+		look_at_data(file);
+	else
+		die_put(&die);
 	for (i = 0; i < file->units.count && count < UNITS_MAX; i++)
 		lows[count++] = file->units.list[i].low;
 	for (i = 0; i < count; i++)

@@ -12,6 +12,8 @@
 static void add_link(const struct holder_link *link, struct strbuf *out)
 {
 	names_escape(out, link->name);
+	if (link->members)
+		names_escape(out, link->members);
 	if (link->block)
 		strbuf_printf(out, " 0x%" PRIx64, link->block);
 	if (link->block && link->offset)
@@ -97,6 +99,10 @@ static json_t *chain_object(const struct holder_chain *chain)
 
 		json_object_set_new(one, "name",
 				    json_text(link->name, strlen(link->name)));
+		if (link->members)
+			json_object_set_new(one, "members",
+					    json_text(link->members,
+						      strlen(link->members)));
 		json_object_set_new(one, "block", json_address(link->block));
 		json_set_number(one, "offset", link->offset);
 		json_object_set_new(one, "where", json_address(link->where));
