@@ -41,15 +41,20 @@ struct wants {
 	double wanted, held;
 };
 
-/* Who wanted more counts for more; who slept doesn't count at all. */
+/* Who wanted more counts for more; who slept doesn't count at all, nor who was
+   not looked at the last time. */
 static void add_task(struct wants *wants, struct task *task, uint64_t length,
 		     uint64_t now)
 {
 	struct task_standstill *own = &task->standstill;
 	struct procfs_schedule before = own->schedule;
 	double waited = newly_listened(own, now), wanted;
+	bool known = own->look + 1 == task->tracee->standstill.looks;
 
+	own->look = task->tracee->standstill.looks;
 	(void)procfs_schedule(task->tid, &own->schedule);
+	if (!known)
+		return;
 	waited += grown(own->schedule.waited_ns, before.waited_ns);
 	if (waited > length)
 		waited = length;
@@ -72,14 +77,23 @@ static uint64_t own_waits(struct standstill *still, uint64_t stops)
 	return stopped ? grown(own.waited_ns, before) : 0;
 }
 
+static void add_tasks(struct wants *wants, struct tracee *tracee,
+		      uint64_t length, uint64_t now)
+{
+	unsigned count = 0;
+	struct task *task;
+
+	tracee->standstill.looks++;
+	for_each_task_of(tracee, task)
+		if (count++ < THREADS_MAX)
+			add_task(wants, task, length, now);
+}
+
 static void begin(struct tracee *tracee, uint64_t now)
 {
 	struct standstill *still = &tracee->standstill;
-	struct wants wants = { 0 };
-	struct task *task;
 
-	for_each_task_of(tracee, task)
-		add_task(&wants, task, 1, now);
+	add_tasks(&(struct wants){ 0 }, tracee, 1, now);
 	(void)own_waits(still, tracee->stops);
 	still->until = now;
 }
@@ -99,16 +113,14 @@ const struct standstill *standstill_look(struct tracee *tracee, uint64_t now)
 	struct standstill *still = &tracee->standstill;
 	uint64_t length = grown(now, still->until);
 	struct wants wants = { 0 };
-	unsigned count = 0;
-	struct task *task;
 
-	if (!still->until)
+	if (!still->until) {
 		begin(tracee, now);
-	if (!still->until || !length)
 		return still;
-	for_each_task_of(tracee, task)
-		if (count++ < THREADS_MAX)
-			add_task(&wants, task, length, now);
+	}
+	if (!length)
+		return still;
+	add_tasks(&wants, tracee, length, now);
 	if (wants.wanted > 0)
 		book(still,
 		     length * wants.held / wants.wanted +

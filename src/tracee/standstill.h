@@ -17,10 +17,12 @@ struct standstill {
 	uint64_t ns;    /* in all */
 	uint64_t until; /* monotonic: by then; 0: it wasn't looked at yet */
 	uint64_t stops, own_waits_ns; /* by then */
+	unsigned looks;
 };
 
 struct task_standstill {
-	struct procfs_schedule schedule; /* when it was looked at last */
+	struct procfs_schedule schedule; /* when it was looked at last … */
+	unsigned look;                   /* … as the process was, then */
 	uint64_t listened_ns;            /* stopped by job control, so long */
 	uint64_t listens_since;          /* … and since then; 0: it isn't */
 	uint64_t looked_listened_ns;
