@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What it costs to watch every allocation: programs are run alone, under calltrap
-heap by each engine, and under heaptrack, in turn. Printed for each are medians
-(lowest to highest) of: requests a second and the 99th percentile of their times,
-as redis-benchmark has them; processor seconds of the program, and of all else;
-resident memory of all else, MiB; calls that weren't seen. What isn't installed
-is left out. A machine that does other things as well makes times longer for all.
+heap by each engine, by samples, and under heaptrack, in turn. Printed for each
+are medians (lowest to highest) of: requests a second and the 99th percentile of
+their times, as redis-benchmark has them; processor seconds of the program, and
+of all else; resident memory of all else, MiB; calls that weren't seen. What
+isn't installed is left out. A machine that does other things as well makes times
+longer for all.
 """
 
 import argparse
@@ -112,9 +113,9 @@ def memory_of(pids):
 
 # ---- tools ----
 
-def calltrap(engine):
+def calltrap(engine, *options):
     def command(directory, program):
-        return [CALLTRAP, "heap", "--engine=" + engine, "-o",
+        return [CALLTRAP, "heap", "--engine=" + engine, *options, "-o",
                 os.path.join(directory, "report"), *program]
     return command
 
@@ -126,6 +127,7 @@ def heaptrack(directory, program):
 TOOLS = {
     "none": lambda directory, program: program,
     "agent": calltrap("agent"),
+    "sample": calltrap("agent", "--sample=512k"),
     "trap": calltrap("trap"),
     "heaptrack": heaptrack,
 }

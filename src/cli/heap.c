@@ -143,7 +143,9 @@ static bool can_be_looked_at(const struct heap_verb *verb,
 {
 	const struct options *options = verb->session->options;
 
+	/* What leads to a block may lie in one that isn't kept. */
 	return options->verb == VERB_HEAP && !options->no_reach &&
+	       options->sample <= 1 &&
 	       heap_report_has_blocks(&options->report) &&
 	       process->state == WATCHED_LEFT && !verb->session->holds_on;
 }

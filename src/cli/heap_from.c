@@ -86,6 +86,8 @@ static int play(struct heap_verb *verb, int fd, struct act_observer *observer)
 		.since = options->since,
 		.until = options->until,
 		.timeline = heap_export_needs_timeline(&options->export),
+		.sample = options->sample,
+		.seed = clock_now(),
 		.component = verb->components ? heap_verb_component : NULL,
 		.observer = observer,
 		.ended = on_ended,

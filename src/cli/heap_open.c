@@ -251,6 +251,7 @@ static void open_watch(struct heap_verb *verb)
 			    verb->session->options->http ||
 			    heap_export_needs_timeline(
 				    &verb->session->options->export),
+		.sample = verb->session->options->sample,
 		.observer = observer_of(verb),
 		.timed = verb->session->options->heap_calls ||
 			 verb->session->options->time_releases,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/option_apply.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,6 +307,36 @@ int apply_duration(struct command_line *line, const struct option_entry *entry,
 	complain(0, "--%s '%s': %s", entry->long_name, argument, message);
 	free(message);
 	return -EINVAL;
+}
+
+/* "512k" */
+static bool parse_bytes(const char *text, uint64_t *ret)
+{
+	static const char units[] = "kmg";
+	const char *unit;
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno || number > INT64_MAX >> 30)
+		return false;
+	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (*end && (!unit || end[1]))
+		return false;
+	*ret = number << (unit ? 10 * (unit - units + 1) : 0);
+	return number > 0;
+}
+
+int apply_bytes(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
+{
+	if (parse_bytes(argument, field_of(line, entry)))
+		return 0;
+	return complain(-EINVAL,
+			"--%s '%s': a number of bytes is expected, as 4096 or "
+			"512k (k, m, g: 1024 of each other)",
+			entry->long_name, argument);
 }
 
 /* First the files for other programs, then what convert alone makes. */

@@ -278,6 +278,9 @@ const struct option_entry option_table[] = {
 	FLAG('S', NULL, system_calls,
 	     "--growth: seen at system calls, not at functions\n"
 	     "of the C library"),
+	FIELD(0, "sample", "BYTES", apply_bytes, sample,
+	      "keep one block in so many bytes, on average, as\n"
+	      "512k, and estimate all numbers from these"),
 	FIELD(0, "components", "FILE", apply_text, components,
 	      "groups of libraries and functions, by name"),
 

@@ -429,6 +429,29 @@ static int check_replay(const struct options *o)
 	return 0;
 }
 
+/* What needs every call. */
+static int check_sample(const struct options *o)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "--calls", o->heap_calls },
+		{ "--footprint", o->footprint },
+		{ "--record", o->recording },
+		{ "--value temporary-blocks",
+		  o->export.value == HEAP_TEMPORARY_BLOCKS },
+	};
+
+	for (size_t i = 0; o->sample > 1 && i < ARRAY_SIZE(others); i++)
+		if (others[i].given)
+			return complain(-EINVAL,
+					"--sample: keeps some blocks, and %s "
+					"needs all; leave one of them out",
+					others[i].name);
+	return 0;
+}
+
 /* What would leave something out without a word. */
 static int check_shown(const struct options *o)
 {
@@ -467,6 +490,8 @@ static int check_together(const struct command_line *line)
 	if (o->verb == VERB_DOCTOR)
 		return check_patients(o);
 	err = o->verb == VERB_HEAP ? check_shown(o) : 0;
+	if (!err)
+		err = check_sample(o);
 	if (!err)
 		err = check_recording(line);
 	if (err || o->from)

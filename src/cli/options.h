@@ -106,6 +106,7 @@ struct options {
 	const char *push;                  /* --push URL */
 	uint64_t push_every;               /* 0 = not given */
 	bool time_releases;                /* --time-releases */
+	uint64_t sample;                   /* --sample: bytes; 0 = not given */
 	char **families;             /* --family, NULL-terminated; or NULL */
 	const char *from;            /* --from */
 	uint64_t since, until;       /* --since, --until; 0 = not given */

@@ -46,17 +46,17 @@ struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
 }
 
 void heap_count_use(struct heap *heap, const struct heap_act *act,
-		    uint64_t bytes)
+		    uint64_t bytes, uint64_t calls)
 {
 	struct heap_use *use =
 		heap_use(heap, act->function, heap_library(heap, act->library));
 
 	use->failed += act->failed;
 	if (!act->failed)
-		use->bytes += bytes;
+		use->bytes += bytes * calls;
 	if (act->is_further)
 		return;
-	use->calls++;
+	use->calls += calls;
 	heap_count_time(heap, act);
 }
 
@@ -197,9 +197,19 @@ static void note_thread(struct heap *heap, struct site *site, pid_t tid)
 		site->thread = 0;
 }
 
-void heap_count_acquired(struct heap *heap, struct site *site,
-			 const struct heap_act *act, uint64_t size)
+static void count_sample(struct site *site, uint64_t size,
+			 const struct sample_weight *weight)
 {
+	site->samples++;
+	sample_spread_add(&site->block_spread, weight, 1);
+	sample_spread_add(&site->byte_spread, weight, size);
+}
+
+void heap_count_acquired(struct heap *heap, struct site *site,
+			 const struct heap_act *act, uint64_t size,
+			 const struct sample_weight *weight)
+{
+	const uint64_t blocks = weight->count, bytes = blocks * size;
 	struct ledger *ledger = heap_ledger(heap, site->function->family);
 	struct heap_total *total = &ledger->total;
 
@@ -207,22 +217,25 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 	if (!site->alloc_blocks)
 		site->first_time = act->end;
 	site->last_time = act->end;
-	site->alloc_blocks++;
-	site->alloc_bytes += size;
-	total->alloc_blocks++;
-	total->alloc_bytes += size;
+	site->alloc_blocks += blocks;
+	site->alloc_bytes += bytes;
+	total->alloc_blocks += blocks;
+	total->alloc_bytes += bytes;
+	if (heap_is_sampled(heap, site->function->family))
+		count_sample(site, size, weight);
 	history_change(&ledger->activity, heap_since(heap, act->end),
 		       (struct history_state){ total->alloc_blocks, 0 });
 	if (site->function->family->has_size)
-		log_histogram_add(&site->sizes, size ? size - 1 : 0);
+		log_histogram_add_many(&site->sizes, size ? size - 1 : 0,
+				       blocks);
 	if (act->end > act->begin) {
 		log_histogram_add(&site->times, act->end - act->begin);
 		site->total_ns += act->end - act->begin + act->correction;
 	}
 	if (heap->options.timeline)
 		timeline_acquired(&heap->timeline, &site->times_of_blocks,
-				  heap_since(heap, act->end), size);
-	change_all(heap, site, 1, size, act->end);
+				  heap_since(heap, act->end), blocks, bytes);
+	change_all(heap, site, blocks, bytes, act->end);
 }
 
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size)
@@ -242,11 +255,11 @@ void heap_forget_latest(struct heap *heap)
 }
 
 static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,
-			 enum gone why)
+			 uint64_t blocks, enum gone why)
 {
 	uint64_t lifetime = time > birth ? time - birth : 0;
 
-	site->lifetime_ns += lifetime;
+	site->lifetime_ns += (double)lifetime * (double)blocks;
 	if (why == GONE_RELEASED) {
 		log_histogram_add(&site->lifetimes, lifetime);
 		site->last_free = time;
@@ -256,7 +269,7 @@ static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,
 }
 
 void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
-		     uint64_t birth, uint64_t bytes, unsigned blocks,
+		     uint64_t birth, uint64_t bytes, uint64_t blocks,
 		     enum gone why)
 {
 	struct heap_total *total =
@@ -267,7 +280,7 @@ void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 	total->freed_blocks += blocks;
 	total->freed_bytes += bytes;
 	if (blocks)
-		end_lifetime(site, time, birth, why);
+		end_lifetime(site, time, birth, blocks, why);
 	if (heap->options.timeline)
 		timeline_gone(&heap->timeline, &site->times_of_blocks,
 			      heap_since(heap, birth), heap_since(heap, time),

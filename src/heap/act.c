@@ -62,7 +62,7 @@ static bool acquire(struct heap *heap, const struct heap_act *act)
 {
 	bool failed = act->failed || is_null(act, act->handle);
 
-	if (failed && !act->unkept)
+	if (failed && !act->unkept && act->sampling != SAMPLING_LEFT)
 		heap_count_failed(heap, act);
 	else if (failed)
 		return false;
@@ -105,13 +105,27 @@ static struct heap_outcome outcome_of(const struct heap_act *act,
 	};
 }
 
+/* Of those that gave back what isn't known, there may have been any number. */
+static uint64_t calls_of_release(const struct heap *heap,
+				 const struct heap_act *act,
+				 const struct taken *taken)
+{
+	const struct family *family = act->function->family;
+
+	if (!heap_is_sampled(heap, family))
+		return 1;
+	return taken->found ? heap_weight(heap, family, &taken->block).count :
+			      0;
+}
+
 static bool finish_release(struct heap *heap, const struct heap_act *act,
 			   struct taken *taken)
 {
 	struct heap_total *total =
 		&heap_ledger(heap, act->function->family)->total;
 
-	heap_count_use(heap, act, released_bytes(act, taken));
+	heap_count_use(heap, act, released_bytes(act, taken),
+		       calls_of_release(heap, act, taken));
 	if (act->failed)
 		put_back(heap, act, taken);
 	else if (is_null(act, act->handle) && !taken->found)
@@ -145,15 +159,17 @@ static bool finish_resize(struct heap *heap, const struct heap_act *act,
 	/* What was kept before goes on to be. */
 	copy.unkept = act->unkept && !taken->found;
 	copy.failed = !released && (act->failed || is_null(act, act->handle));
-	heap_count_use(heap, &copy, act->size);
+	heap_count_use(heap, &copy, act->size, heap_act_weight(heap, act));
 	if (copy.failed) {
 		put_back(heap, &copy, taken);
-		heap_count_failed(heap, &copy);
+		if (act->sampling != SAMPLING_LEFT)
+			heap_count_failed(heap, &copy);
 		return false;
 	}
-	if (!released)
+	if (!released && act->sampling != SAMPLING_LEFT)
 		heap->resizing = heap_site_of(heap, act);
-	if (heap->resizing && !taken->found && gives_back(act))
+	if (heap->resizing && !taken->found && gives_back(act) &&
+	    !heap_is_sampled(heap, act->function->family))
 		heap->resizing->adopted++;
 	if (taken->found || gives_back(act))
 		settle(heap, &copy, act->old, taken);
@@ -228,6 +244,23 @@ static struct heap_outcome act_on_blocks(struct heap *heap,
 	return outcome;
 }
 
+static bool acquires(const struct heap_act *act)
+{
+	return act->function->act == FAMILY_ACQUIRE ||
+	       act->function->act == FAMILY_RESIZE ||
+	       act->function->act == FAMILY_REPLACE;
+}
+
+/* Nobody has chosen yet. */
+static enum heap_sampling choose(struct heap *heap, const struct heap_act *act)
+{
+	if (act->sampling != SAMPLING_OPEN || !acquires(act) ||
+	    !heap_is_sampled(heap, act->function->family))
+		return act->sampling;
+	return sampler_takes(&heap->sampler, act->size) ? SAMPLING_KEPT :
+							  SAMPLING_LEFT;
+}
+
 /* The time of an act is never 0: that would be long before the start. */
 static struct heap_act with_times(const struct heap *heap,
 				  const struct heap_act *act)
@@ -245,6 +278,7 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 	struct heap_act act = with_times(heap, given);
 	struct heap_outcome outcome = { 0 };
 
+	act.sampling = choose(heap, &act);
 	switch (act.function->act) {
 	case FAMILY_RELEASE:
 	case FAMILY_RESIZE:
@@ -252,11 +286,12 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 	case FAMILY_ACQUIRE:
 	case FAMILY_REPLACE:
 		if (!act.unkept)
-			heap_count_use(heap, &act, act.size);
+			heap_count_use(heap, &act, act.size,
+				       heap_act_weight(heap, &act));
 		outcome.done = acquire(heap, &act);
 		break;
 	case FAMILY_MOVE:
-		heap_count_use(heap, &act, act.size);
+		heap_count_use(heap, &act, act.size, 1);
 		outcome.done = !act.failed;
 		if (act.failed)
 			heap_count_failed(heap, &act);

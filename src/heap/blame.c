@@ -127,6 +127,9 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		incident_at(heap, act, INCIDENT_INVALID_FREE, handle);
 	struct incident *added;
 
+	/* It isn't among what is kept, as most aren't. */
+	if (heap_is_sampled(heap, family))
+		return;
 	if (!was_inherited(heap, act, handle) &&
 	    was_acquired_unseen(heap, act->function, earlier)) {
 		total->unseen_frees++;

@@ -19,6 +19,38 @@ static uint64_t size_of(const struct family *family,
 	return family->has_size ? block->size : 0;
 }
 
+/* ---- what is sampled ---- */
+
+bool heap_is_sampled(const struct heap *heap, const struct family *family)
+{
+	return heap->sampler.mean && family->has_size && !family->granularity &&
+	       !family->shared;
+}
+
+struct sample_weight heap_weight(const struct heap *heap,
+				 const struct family *family,
+				 const struct live_block *block)
+{
+	if (!heap_is_sampled(heap, family))
+		return WEIGHT_OF_ONE;
+	return sample_weigh(heap->sampler.mean, block->size,
+			    heap->options.seed ^ block->handle ^
+				    (uint64_t)block->birth << 20);
+}
+
+void handles_gone(struct heap *heap, const struct family *family,
+		  const struct live_block *block, uint64_t time, enum gone why)
+{
+	const uint64_t blocks = heap_weight(heap, family, block).count;
+
+	heap->live_count--;
+	heap_count_gone(heap, site_at(heap, block->site), time,
+			heap_birth(heap, block),
+			blocks * size_of(family, block), blocks, why);
+}
+
+/* ---- what acts do ---- */
+
 /* Something else lives where the block was: its release was not seen, or not
    needed. */
 static void evict(struct heap *heap, const struct heap_act *act,
@@ -31,10 +63,7 @@ static void evict(struct heap *heap, const struct heap_act *act,
 		total->replaced++;
 	else
 		total->reused++;
-	heap->live_count--;
-	heap_count_gone(heap, site_at(heap, block->site), act->end,
-			heap_birth(heap, block), size_of(family, block), 1,
-			GONE_REPLACED);
+	handles_gone(heap, family, block, act->end, GONE_REPLACED);
 }
 
 static void acquire_again(struct live_block *block)
@@ -43,27 +72,46 @@ static void acquire_again(struct live_block *block)
 		block->size++;
 }
 
+static struct live_block block_of(const struct heap *heap,
+				  const struct heap_act *act)
+{
+	const uint64_t largest = (UINT64_C(1) << 48) - 1;
+
+	return (struct live_block){
+		.handle = act->handle,
+		.size = act->size < largest ? act->size : largest,
+		.birth = heap_since(heap, act->end) >> BIRTH_SHIFT,
+	};
+}
+
+uint64_t heap_act_weight(const struct heap *heap, const struct heap_act *act)
+{
+	const struct live_block block = block_of(heap, act);
+
+	if (act->sampling == SAMPLING_LEFT)
+		return 0;
+	return heap_weight(heap, act->function->family, &block).count;
+}
+
+/* What came before the next acquisition isn't known where not all are. */
 static void add(struct heap *heap, const struct heap_act *act)
 {
 	const struct family *family = act->function->family;
 	struct ledger *ledger = heap_ledger(heap, family);
-	uint64_t largest = (UINT64_C(1) << 48) - 1;
 	struct site *site = heap_site_of(heap, act);
-	struct live_block block = {
-		.handle = act->handle,
-		.size = act->size < largest ? act->size : largest,
-		.birth = heap_since(heap, act->end) >> BIRTH_SHIFT,
-		.site = site->number,
-		.thread = heap_thread(heap, act->tid),
-	};
+	struct live_block block = block_of(heap, act);
+	struct sample_weight weight;
 
+	block.site = site->number;
+	block.thread = heap_thread(heap, act->tid);
 	if (family->shared)
 		block.size = 1;
 	live_add(&ledger->live, &block);
 	ledger->latest = act->handle;
-	ledger->has_latest = true;
+	ledger->has_latest = !heap_is_sampled(heap, family);
 	heap->live_count++;
-	heap_count_acquired(heap, site, act, size_of(family, &block));
+	weight = heap_weight(heap, family, &block);
+	heap_count_acquired(heap, site, act, size_of(family, &block), &weight);
 }
 
 void handles_acquire(struct heap *heap, const struct heap_act *act)
@@ -82,6 +130,8 @@ void handles_acquire(struct heap *heap, const struct heap_act *act)
 	recent_forget(&heap->recent, family, act->handle);
 	ledger->acquisitions++;
 	ledger->has_latest = false;
+	if (act->sampling == SAMPLING_LEFT)
+		return;
 	if (act->unkept)
 		ledger->total.unkept++;
 	else if (heap->live_count >= heap->options.limits.blocks)
@@ -142,8 +192,6 @@ void handles_settle(struct heap *heap, const struct heap_act *act,
 	heap_note_released(heap, act, site, handle);
 	if (taken->latest && !resize)
 		heap_count_temporary(heap, site, size_of(family, block));
-	heap->live_count--;
-	heap_count_gone(heap, site, act->begin, heap_birth(heap, block),
-			size_of(family, block), 1,
-			resize ? GONE_RESIZED : GONE_RELEASED);
+	handles_gone(heap, family, block, act->begin,
+		     resize ? GONE_RESIZED : GONE_RELEASED);
 }

@@ -13,6 +13,8 @@ struct heap *heap_new(const struct heap_options *options)
 	heap->options = *options;
 	if (!heap->options.limits.blocks)
 		heap->options.limits = HEAP_LIMITS_DEFAULT;
+	if (options->sample > 1)
+		sampler_init(&heap->sampler, options->sample, options->seed);
 	heap->incidents.limit = heap->options.limits.incidents;
 	heap->ledger_count = families_count(options->families);
 	heap->ledgers = xcalloc(heap->ledger_count, sizeof(*heap->ledgers));
@@ -42,6 +44,11 @@ void heap_free(struct heap *heap)
 	heap_registry_fini(heap);
 	heap_reach_free(heap->reach);
 	free(heap);
+}
+
+uint64_t heap_sample(const struct heap *heap)
+{
+	return heap->sampler.mean;
 }
 
 void heap_switch(struct heap *heap, uint64_t now, bool on)
@@ -293,6 +300,7 @@ static bool next_range(const struct heap *heap, const struct ledger *ledger,
 		.size = range->end - range->begin,
 		.birth = heap->options.start + range->block->birth,
 		.tid = tid_of(heap, range->block->thread),
+		.weight = WEIGHT_OF_ONE,
 	};
 	return true;
 }
@@ -316,6 +324,8 @@ static bool next_handle(const struct heap *heap, const struct ledger *ledger,
 								   0,
 				.birth = heap_birth(heap, block),
 				.tid = tid_of(heap, block->thread),
+				.weight = heap_weight(heap, ledger->family,
+						      block),
 			};
 			return true;
 		}

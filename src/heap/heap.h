@@ -17,6 +17,13 @@
  */
 struct heap;
 
+/* Whether what is acquired is among what is sampled. */
+enum heap_sampling {
+	SAMPLING_OPEN, /* that is the heap's business */
+	SAMPLING_KEPT,
+	SAMPLING_LEFT,
+};
+
 struct heap_act {
 	const struct family_function *function;
 	/* With .function, pairs heap_begin() with heap_act(). 0: there was no
@@ -35,9 +42,10 @@ struct heap_act {
 	uint64_t count, item; /* … as the call has it, where it is a product;
 				 else 0 */
 	uint64_t old_size;
-	bool failed;         /* by family_succeeded() */
-	bool unkept;         /* what it acquires isn't to be kept */
-	bool is_further;     /* another handle of a call that was told */
+	bool failed;     /* by family_succeeded() */
+	bool unkept;     /* what it acquires isn't to be kept */
+	bool is_further; /* another handle of a call that was told */
+	enum heap_sampling sampling;
 	const char *library; /* of the caller; lives as long as the session,
 				 NULL = not known */
 };
@@ -64,7 +72,14 @@ struct heap_limits {
 struct heap_options {
 	const struct families *families;
 	struct heap_limits limits; /* zeroed: the default */
-	uint64_t start;            /* when watching began */
+	/*
+	 * In so many bytes, on average, one block is kept, of families that
+	 * have sizes, and all numbers are estimates (heap/sampling.h). 0 or 1:
+	 * every block is.
+	 */
+	uint64_t sample;
+	uint64_t seed;  /* of the choice */
+	uint64_t start; /* when watching began */
 	/* The process is watched from its first instruction on: what is not
 	   known was never acquired. */
 	bool complete;
@@ -98,6 +113,9 @@ struct heap_outcome {
 	bool known;    /* RELEASE, RESIZE: what is given back was held */
 	uint64_t size; /* … and so large, in bytes */
 };
+
+/* As of heap_options: bytes a sample; 0: every block is kept. */
+uint64_t heap_sample(const struct heap *heap);
 
 /*
  * Its clock. While counting is switched off it stands still, so that nobody
@@ -274,6 +292,7 @@ struct heap_block {
 	uint64_t size;
 	uint64_t birth; /* monotonic, nanoseconds (to 1 µs) */
 	pid_t tid;      /* 0: one of very many threads */
+	struct sample_weight weight;
 };
 
 /* Where a walk through all live blocks is; zeroed: at the beginning. */

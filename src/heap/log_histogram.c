@@ -121,8 +121,14 @@ static void add(struct log_histogram *histogram, unsigned bucket, uint64_t more)
 
 void log_histogram_add(struct log_histogram *histogram, uint64_t number)
 {
-	add(histogram, bucket_of(number), 1);
-	histogram->count++;
+	log_histogram_add_many(histogram, number, 1);
+}
+
+void log_histogram_add_many(struct log_histogram *histogram, uint64_t number,
+			    uint64_t count)
+{
+	add(histogram, bucket_of(number), count);
+	histogram->count += count;
 	if (number > histogram->max)
 		histogram->max = number;
 }

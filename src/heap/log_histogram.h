@@ -24,6 +24,10 @@ struct log_histogram {
 void log_histogram_fini(struct log_histogram *histogram);
 void log_histogram_add(struct log_histogram *histogram, uint64_t number);
 
+/* The same number so many times. */
+void log_histogram_add_many(struct log_histogram *histogram, uint64_t number,
+			    uint64_t count);
+
 /* Adds all numbers of another one. */
 void log_histogram_merge(struct log_histogram *histogram,
 			 const struct log_histogram *other);

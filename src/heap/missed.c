@@ -52,12 +52,8 @@ static void forget(struct heap *heap, struct ledger *ledger, uint64_t handle,
 
 	if (!live_remove(&ledger->live, handle, &block))
 		return;
-	heap->live_count--;
 	ledger->total.forgotten++;
-	heap_count_gone(heap, heap->sites.all[block.site - 1], time,
-			heap_birth(heap, &block),
-			ledger->family->has_size ? block.size : 0, 1,
-			GONE_REPLACED);
+	handles_gone(heap, ledger->family, &block, time, GONE_REPLACED);
 }
 
 void heap_missed(struct heap *heap, uint64_t since, uint64_t until)

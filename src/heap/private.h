@@ -51,6 +51,7 @@ struct heap {
 	uint64_t held_until;    /* … by then, since .start */
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
+	struct sampler sampler; /* .mean 0: every block is kept */
 	struct sites sites;
 	struct timeline timeline; /* of their cells */
 	size_t suppression_count; /* sites that were asked about */
@@ -98,13 +99,28 @@ struct site *heap_site_of(struct heap *heap, const struct heap_act *act);
 struct ledger *heap_ledger(struct heap *heap, const struct family *family);
 uint64_t heap_since(const struct heap *heap, uint64_t time);
 void heap_count_use(struct heap *heap, const struct heap_act *act,
-		    uint64_t bytes);
+		    uint64_t bytes, uint64_t calls);
 void heap_count_time(struct heap *heap, const struct heap_act *act);
 void heap_count_failed(struct heap *heap, const struct heap_act *act);
 
+/* Of what isn't sampled. */
+#define WEIGHT_OF_ONE ((struct sample_weight){ .count = 1 })
+
+/* Not every block of the family is kept. */
+bool heap_is_sampled(const struct heap *heap, const struct family *family);
+
+/* How many blocks one stands for … */
+struct sample_weight heap_weight(const struct heap *heap,
+				 const struct family *family,
+				 const struct live_block *block);
+
+/* … that comes of this act; 0: it won't be kept. */
+uint64_t heap_act_weight(const struct heap *heap, const struct heap_act *act);
+
 /* A block of this size is new at the site. */
 void heap_count_acquired(struct heap *heap, struct site *site,
-			 const struct heap_act *act, uint64_t size);
+			 const struct heap_act *act, uint64_t size,
+			 const struct sample_weight *weight);
 
 /* A block of this size was given back before another one was acquired. */
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size);
@@ -113,7 +129,8 @@ void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size);
 void heap_forget_latest(struct heap *heap);
 
 /*
- * Bytes of a site are gone; blocks: 1 if that was the last of a block, or 0.
+ * Bytes of a site are gone; blocks: 0 if that wasn't the last of a block, else
+ * 1, or as many as that stood for.
  * Why, and when: lifetimes are told from other ends.
  */
 enum gone {
@@ -123,7 +140,7 @@ enum gone {
 };
 
 void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
-		     uint64_t birth, uint64_t bytes, unsigned blocks,
+		     uint64_t birth, uint64_t bytes, uint64_t blocks,
 		     enum gone why);
 
 /* blame.c: whether a release fits the acquisition. */
@@ -148,6 +165,10 @@ struct taken {
 };
 
 uint64_t heap_birth(const struct heap *heap, const struct live_block *block);
+
+/* The last of a block is gone. */
+void handles_gone(struct heap *heap, const struct family *family,
+		  const struct live_block *block, uint64_t time, enum gone why);
 void handles_acquire(struct heap *heap, const struct heap_act *act);
 void handles_take(struct heap *heap, const struct heap_act *act,
 		  uint64_t handle, struct taken *ret);

@@ -5,6 +5,7 @@
 #include "heap/family.h"
 #include "heap/history.h"
 #include "heap/log_histogram.h"
+#include "heap/sampling.h"
 #include "heap/timeline.h"
 #include "stack/stacks.h"
 
@@ -25,6 +26,10 @@ struct site {
 	uint64_t blocks, bytes; /* outstanding */
 	uint64_t alloc_blocks, alloc_bytes;
 	uint64_t freed_blocks, freed_bytes;
+	/* Where not all is kept: acquisitions that were, and how far
+	   .alloc_blocks and .alloc_bytes may be off. */
+	uint64_t samples;
+	struct sample_spread block_spread, byte_spread;
 	uint64_t failed;
 	uint64_t peak_blocks, peak_bytes, peak_time;
 	/* Of its family's peak; what isn't up to date there, heap_at_peak()
@@ -40,7 +45,7 @@ struct site {
 	uint64_t resized;
 	uint64_t adopted; /* blocks of before that were resized here */
 	struct log_histogram lifetimes; /* of those given back; ns */
-	uint64_t lifetime_ns;           /* … of all that are gone, in sum */
+	double lifetime_ns;             /* … of all that are gone, in sum */
 	struct log_histogram times;     /* in the function; ns */
 	int64_t total_ns;               /* see heap_mean_time() */
 	struct log_histogram sizes;     /* of those acquired, less 1 */

@@ -36,20 +36,29 @@ static void count_old(struct survey_site *ret, const struct heap_block *block,
 		      uint64_t birth, uint64_t now)
 {
 	const struct site *site = block->site;
+	const uint64_t blocks = block->weight.count;
 	uint64_t limit = site_old_age(site);
 	uint64_t age = now > birth ? now - birth : 0, ended;
 
 	if (!limit || age <= limit)
 		return;
-	ret->old++;
-	ret->old_bytes += block->size;
+	ret->old += blocks;
+	ret->old_bytes += blocks * block->size;
 	if (age / 10 > site_usual_lifetime(site))
-		ret->very_old++;
+		ret->very_old += blocks;
 	if (birth > ret->last_old_birth)
 		ret->last_old_birth = birth;
 	ended = now - limit;
 	if (birth >= site->first_time + (ended - site->first_time) / 2)
-		ret->old_in_last_half++;
+		ret->old_in_last_half += blocks;
+}
+
+static void count_held(struct survey_site *ret, const struct heap_block *block)
+{
+	ret->blocks += block->weight.count;
+	ret->bytes += block->weight.count * block->size;
+	sample_spread_add(&ret->block_spread, &block->weight, 1);
+	sample_spread_add(&ret->byte_spread, &block->weight, block->size);
 }
 
 static void count(struct survey *survey, const struct heap_block *block,
@@ -60,9 +69,8 @@ static void count(struct survey *survey, const struct heap_block *block,
 	uint64_t age = now - birth;
 
 	if (age >= min_age) {
-		ret->blocks++;
-		ret->bytes += block->size;
-		log_histogram_add(&ret->ages, age);
+		count_held(ret, block);
+		log_histogram_add_many(&ret->ages, age, block->weight.count);
 	}
 	if (age > ret->oldest)
 		ret->oldest = age;

@@ -128,11 +128,11 @@ void timeline_settle(const struct timeline *timeline,
 }
 
 void timeline_acquired(struct timeline *timeline, struct timeline_cells *cells,
-		       uint64_t since, uint64_t bytes)
+		       uint64_t since, uint64_t blocks, uint64_t bytes)
 {
 	timeline_advance(timeline, since);
 	timeline_settle(timeline, cells);
-	add(cells, interval_of(timeline, since), TIMELINE_HELD, 1, bytes);
+	add(cells, interval_of(timeline, since), TIMELINE_HELD, blocks, bytes);
 }
 
 static uint64_t take(uint64_t *from, uint64_t number)

@@ -41,7 +41,7 @@ uint64_t timeline_interval(const struct timeline *timeline);
 /* Times are nanoseconds since watching began. */
 void timeline_advance(struct timeline *timeline, uint64_t since);
 void timeline_acquired(struct timeline *timeline, struct timeline_cells *cells,
-		       uint64_t since, uint64_t bytes);
+		       uint64_t since, uint64_t blocks, uint64_t bytes);
 
 /*
  * Bytes of a block that was acquired at birth, and blocks: 0 when some of it

@@ -493,10 +493,11 @@ static void estimate_leaked(const struct site *site,
 }
 
 /* How long it takes until enough are there, if they go on coming like this. */
-static void judge_patience(const struct site *site, struct verdict *verdict)
+static void judge_patience(const struct site *site,
+			   const struct survey_site *ages,
+			   struct verdict *verdict)
 {
-	uint64_t seen = site->lifetimes.count ? verdict->old_blocks :
-						site->blocks;
+	uint64_t seen = site->lifetimes.count ? ages->old : site->blocks;
 	bool open = verdict->level == VERDICT_POSSIBLE ||
 		    verdict->reason == VERDICT_FEW ||
 		    verdict->reason == VERDICT_TOO_EARLY;
@@ -530,13 +531,70 @@ static uint64_t interval_in_all(const struct lows *lows)
 	       (lows->count ? lows->left_out / lows->count : 0);
 }
 
+/* What decides: of a site of which not all is kept, what was. */
+struct evidence {
+	struct site site;
+	struct survey_site ages;
+	struct lows lows;
+	double each; /* a block of these stands for so many */
+};
+
+static void scale(uint64_t *number, double each)
+{
+	*number = *number / each + 0.5;
+}
+
+static void scale_lows(struct lows *lows, double each)
+{
+	for (unsigned i = 0; i < lows->count; i++) {
+		lows->blocks[i] /= each;
+		lows->calls[i] /= each;
+	}
+	lows->last_calls /= each;
+}
+
+/*
+ * How many blocks are enough to be sure counts those that were seen, not those
+ * that they stand for. (Bytes are compared with bytes alone.)
+ */
+static void scale_evidence(struct evidence *evidence)
+{
+	struct site *site = &evidence->site;
+	struct survey_site *ages = &evidence->ages;
+
+	if (!site->samples)
+		return;
+	evidence->each = (double)site->alloc_blocks / site->samples;
+	scale(&site->blocks, evidence->each);
+	scale(&site->alloc_blocks, evidence->each);
+	scale(&ages->old, evidence->each);
+	scale(&ages->very_old, evidence->each);
+	scale(&ages->old_in_last_half, evidence->each);
+	scale_lows(&evidence->lows, evidence->each);
+}
+
+/* Back to the number of blocks. */
+static void scale_trend(struct verdict *verdict, double each)
+{
+	if (verdict->reason == VERDICT_LARGER)
+		return;
+	verdict->trend.slope *= each;
+	verdict->trend.low *= each;
+	verdict->trend.high *= each;
+}
+
 static struct verdict verdict_by(const struct heap *heap,
 				 const struct site *site,
 				 const struct survey_site *ages,
 				 const struct survey *survey)
 {
 	uint64_t until = survey_busy_until(survey, site->function->family);
-	struct lows lows = lows_of(heap, site, until);
+	struct evidence seen = {
+		.site = *site,
+		.ages = *ages,
+		.lows = lows_of(heap, site, until),
+		.each = 1,
+	};
 	struct verdict verdict = {
 		.blocks = site->blocks,
 		.bytes = site->bytes,
@@ -547,19 +605,21 @@ static struct verdict verdict_by(const struct heap *heap,
 		.oldest = age_before(ages->oldest, survey_now(survey) - until),
 		.old_blocks = ages->old,
 		.replaced = ages->replaced,
-		.interval = interval_in_all(&lows),
+		.interval = interval_in_all(&seen.lows),
 	};
 
 	if (!site->blocks) {
 		say(&verdict, VERDICT_NOT, VERDICT_ALL_FREED);
 		return verdict;
 	}
-	judge_number(site, ages, &lows, &verdict);
-	judge_size(site, &lows, &verdict);
+	scale_evidence(&seen);
+	judge_number(&seen.site, &seen.ages, &seen.lows, &verdict);
+	judge_size(&seen.site, &seen.lows, &verdict);
 	judge_haste(&verdict);
 	judge_replaced(site, ages, &verdict);
 	estimate_leaked(site, ages, &verdict);
-	judge_patience(site, &verdict);
+	judge_patience(&seen.site, &seen.ages, &verdict);
+	scale_trend(&verdict, seen.each);
 	return verdict;
 }
 
@@ -605,6 +665,7 @@ static void add_site(struct site *sum, const struct site *site, uint64_t since)
 	sum->blocks += site->blocks;
 	sum->bytes += site->bytes;
 	sum->alloc_blocks += site->alloc_blocks;
+	sum->samples += site->samples;
 	/* One block has no history. */
 	if (site->history.points)
 		add_history(&sum->history, &site->history, since);

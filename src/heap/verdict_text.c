@@ -154,8 +154,12 @@ static void explain_not(const struct verdict *verdict, const struct site *site,
 		strbuf_puts(out, " were given back");
 		break;
 	case VERDICT_FEW:
-		strbuf_printf(out, "no more than %" PRIu64 " at a time",
-			      site->blocks);
+		if (site->samples)
+			strbuf_puts(out, "too few of them are among what is "
+					 "sampled");
+		else
+			strbuf_printf(out, "no more than %" PRIu64 " at a time",
+				      site->blocks);
 		break;
 	case VERDICT_TOO_EARLY:
 		print_time(out, "began only ", verdict->watched, " ago");
@@ -227,6 +231,13 @@ static void explain_reach(const struct verdict *verdict, struct strbuf *out)
 	strbuf_puts(out, reach->owner);
 }
 
+static void explain_samples(const struct site *site, struct strbuf *out)
+{
+	strbuf_puts(out, "; estimated from ");
+	strbuf_add_grouped(out, site->samples);
+	strbuf_puts(out, site->samples == 1 ? " sample" : " samples");
+}
+
 void verdict_explain(const struct verdict *verdict, const struct site *site,
 		     struct strbuf *out)
 {
@@ -273,6 +284,8 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	explain_reach(verdict, out);
 	if (verdict->hasty)
 		strbuf_puts(out, "; too little was seen to be sure");
+	if (site->samples)
+		explain_samples(site, out);
 	if (verdict->enough)
 		print_time(out, "; too few yet: watch at least ",
 			   rounded_up(verdict->enough), "");

@@ -92,7 +92,8 @@ struct watch_options {
 	void (*ended)(void *context, const struct watched *process);
 	void *context;
 	struct act_observer *observer; /* is told of each act; or NULL */
-	bool timeline;                 /* as of heap_options */
+	bool timeline;                 /* as of heap_options, as this is: */
+	uint64_t sample;
 	bool timed; /* how long each call takes is wanted, free() included: it
 		       costs a further stop */
 };

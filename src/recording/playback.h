@@ -20,7 +20,8 @@ struct playback_options {
 	struct namer *namer;       /* or NULL */
 	/* A part of the time, since recording began; until 0: to the end. */
 	uint64_t since, until;
-	bool timeline; /* as of heap_options, as this is: */
+	bool timeline; /* as of heap_options, as these are: */
+	uint64_t sample, seed;
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
 	struct act_observer *observer; /* or NULL */

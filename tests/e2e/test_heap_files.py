@@ -112,6 +112,16 @@ def pprof_totals(case):
                 pprof(case, "-comments", files[0]), "-comments")
 
 
+@test("pprof: a profile of samples says so")
+def pprof_sampled(case):
+    gather(case, "--pprof", "some.pb.gz", "--sample", "4k")
+    check_match(r"^PeriodType: space bytes\nPeriod: 4096$",
+                pprof(case, "-raw", "some.pb.gz"), "the period")
+    comments = pprof(case, "-comments", "some.pb.gz")
+    check_match("estimated by samples", comments, "-comments")
+    check("not a sample" not in comments, comments)
+
+
 @test("pprof shows first what --value says")
 def pprof_first(case):
     program = own_build(case)

@@ -59,7 +59,7 @@ static void run(uint64_t step)
 
 		now += random() % step;
 		blocks[i] = (struct block){ now, 0, random() % 1000 };
-		timeline_acquired(&timeline, &cells, now, blocks[i].bytes);
+		timeline_acquired(&timeline, &cells, now, 1, blocks[i].bytes);
 		if (old > i || blocks[old].end)
 			continue;
 		now += random() % step;
@@ -90,7 +90,7 @@ END_TEST
 
 START_TEST(part_of_a_block)
 {
-	timeline_acquired(&timeline, &cells, 0, 100);
+	timeline_acquired(&timeline, &cells, 0, 1, 100);
 	timeline_gone(&timeline, &cells, 0, SECOND / 4, 0, 30);
 	ck_assert_uint_eq(cells.count, 2);
 	ck_assert_uint_eq(held_of_cells(0, timeline.count), 70);
@@ -105,7 +105,7 @@ START_TEST(more_than_there_is)
 {
 	timeline_gone(&timeline, &cells, 0, SECOND, 1, 10);
 	ck_assert_uint_eq(cells.count, 0);
-	timeline_acquired(&timeline, &cells, SECOND, 10);
+	timeline_acquired(&timeline, &cells, SECOND, 1, 10);
 	timeline_gone(&timeline, &cells, SECOND, SECOND, 5, 50);
 	ck_assert_uint_eq(cells.list[0].bytes + cells.list[1].bytes, 10);
 	ck_assert_uint_eq(cells.list[0].blocks + cells.list[1].blocks, 1);

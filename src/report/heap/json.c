@@ -45,6 +45,36 @@ static json_t *process_of(const struct heap_export *export)
 	return object;
 }
 
+/* ---- estimates ---- */
+
+static void set_range(json_t *object, const char *key,
+		      const struct estimate_range *range)
+{
+	json_t *array = json_array();
+
+	json_array_append_new(array, json_integer(range->low));
+	json_array_append_new(array, json_integer(range->high));
+	json_object_set_new(object, key, array);
+}
+
+/* Not where every block was kept. */
+static void set_estimates(json_t *object, const struct estimates *estimates)
+{
+	const struct estimate_ranges ranges = estimates_ranges(estimates);
+	json_t *intervals = json_object();
+
+	if (!estimates->samples) {
+		json_decref(intervals);
+		return;
+	}
+	json_set_number(object, "samples", estimates->samples);
+	set_range(intervals, "blocks", &ranges.blocks);
+	set_range(intervals, "bytes", &ranges.bytes);
+	set_range(intervals, "alloc_blocks", &ranges.alloc_blocks);
+	set_range(intervals, "alloc_bytes", &ranges.alloc_bytes);
+	json_object_set_new(object, "interval_95", intervals);
+}
+
 /* ---- totals ---- */
 
 static json_t *family_object(const struct family *family,
@@ -147,7 +177,12 @@ static json_t *summary_of(const struct heap_export *export,
 		const struct family *family = heap_family(heap, i);
 		const struct heap_total *total = heap_total(heap, family);
 
-		json_array_append_new(families, family_object(family, total));
+		const struct estimates estimates =
+			estimates_of_family(heap, family, rows->survey);
+		json_t *told = family_object(family, total);
+
+		set_estimates(told, &estimates);
+		json_array_append_new(families, told);
 		if (!family->has_size)
 			continue;
 		sums.blocks += total->blocks;
@@ -309,6 +344,7 @@ static json_t *site_object(const struct heap_export *export,
 				 .freed_blocks = site->freed_blocks,
 				 .freed_bytes = site->freed_bytes,
 			 });
+	set_estimates(object, &row->estimates);
 	json_set_number(object, "peak_blocks", site->peak_blocks);
 	json_set_number(object, "peak_bytes", site->peak_bytes);
 	json_set_number(object, "at_peak_blocks", at_peak.blocks);
@@ -359,6 +395,9 @@ static json_t *root_of(const struct heap_export *export)
 	rows = heap_rows_of(&config, export->process->heap, export->now);
 	json_object_set_new(root, "calltrap", json_string(PACKAGE_VERSION));
 	json_object_set_new(root, "process", process_of(export));
+	if (heap_sample(export->process->heap))
+		json_set_number(root, "sample",
+				heap_sample(export->process->heap));
 	json_object_set_new(root, "summary", summary_of(export, &rows));
 	if (config.options->histogram)
 		json_object_set_new(root, "sizes",

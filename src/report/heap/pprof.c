@@ -179,12 +179,12 @@ static void put_times(struct pprof *pprof)
 	struct profile_writer *writer = &pprof->writer;
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__ValueType period = PPROF__VALUE_TYPE__INIT;
+	const uint64_t sample = heap_sample(heap_of(pprof));
 
 	period.type = profile_writer_text(writer, "space");
 	period.unit = profile_writer_text(writer, "bytes");
 	piece.period_type = &period;
-	/* Nothing is sampled: every call is seen. */
-	piece.period = 1;
+	piece.period = sample ? profile_number(sample) : 1;
 	piece.time_nanos =
 		profile_number(heap_report_wall(export->config, export->now));
 	piece.duration_nanos =
@@ -212,13 +212,17 @@ static void put_comments(struct pprof *pprof)
 	const struct unwind_counts *stacks = &pprof->export->cost->stacks;
 	uint64_t older_than = pprof->export->config->options->older_than;
 
-	strbuf_printf(&text, "%s: heap of process %d, %s%s", PACKAGE_STRING,
+	strbuf_printf(&text, "%s: heap of process %d, %s%s%s", PACKAGE_STRING,
 		      (int)process->pid,
 		      process->program ? process->program : "",
+		      heap_sample(process->heap) ? ", estimated by samples" :
+						   "",
 		      process->complete ? PROFILE_COMPLETE : "");
 	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
-	profile_writer_put_comment(&pprof->writer,
-				   "not a sample: every allocation is in it");
+	if (!heap_sample(process->heap))
+		profile_writer_put_comment(
+			&pprof->writer,
+			"not a sample: every allocation is in it");
 	if (older_than) {
 		strbuf_clear(&text);
 		strbuf_puts(&text, "in use: only what is older than ");

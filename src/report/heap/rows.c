@@ -186,6 +186,7 @@ static void add_site(struct heap_gathering *g, const struct site *site)
 		row->site = site;
 	set_place(g, site, row);
 	row->is_of_sites = true;
+	estimates_add_site(&row->estimates, site, ages);
 	row->blocks += ages->blocks;
 	row->bytes += ages->bytes;
 	row->alloc_blocks += site->alloc_blocks;
@@ -263,12 +264,14 @@ static void add_block(struct heap_gathering *g, const struct heap_block *block)
 	else
 		strbuf_puts(&name, "(other threads)");
 	row = row_named(g, strbuf_text(&name));
-	row->blocks++;
-	row->bytes += block->size;
+	estimates_add_block(&row->estimates, block);
+	row->blocks += block->weight.count;
+	row->bytes += block->weight.count * block->size;
 	if (age > row->oldest)
 		row->oldest = age;
-	log_histogram_add(&row->ages, age);
-	log_histogram_add(&row->sizes, block->size ? block->size - 1 : 0);
+	log_histogram_add_many(&row->ages, age, block->weight.count);
+	log_histogram_add_many(&row->sizes, block->size ? block->size - 1 : 0,
+			       block->weight.count);
 }
 
 static void add_blocks(struct heap_gathering *g)

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_HEAP_ROWS_H
 #define CALLTRAP_HEAP_ROWS_H
 
+#include "heap/estimates.h"
 #include "heap/verdict.h"
 #include "heap/watch.h"
 #include "report/memory/config.h"
@@ -17,11 +18,12 @@ struct heap_row {
 	uint64_t alloc_blocks, alloc_bytes;
 	uint64_t freed_blocks, freed_bytes;
 	uint64_t temporary_blocks;
+	struct estimates estimates; /* .samples 0: every block was kept */
 	uint64_t oldest;            /* age */
 	struct log_histogram ages;  /* in nanoseconds */
 	struct log_histogram sizes; /* of live blocks, less 1 */
 	struct log_histogram lifetimes;
-	uint64_t lifetime_ns;       /* in sum; see struct site */
+	double lifetime_ns;         /* in sum; see struct site */
 	struct log_histogram times; /* in the allocator */
 	int64_t total_ns;
 	bool is_of_sites;       /* else of blocks: what is given back and

@@ -57,8 +57,8 @@ struct heap_shares *heap_shares_new(const struct heap_export *export)
 
 		if (!share)
 			continue;
-		share->blocks++;
-		share->bytes += block.size;
+		share->blocks += block.weight.count;
+		share->bytes += block.weight.count * block.size;
 	}
 	return shares;
 }

@@ -86,7 +86,8 @@ int heap_text_head(const struct heap_text *text)
 	add_end(process, out);
 	if (blocks)
 		add_calls(text);
-	return heap_text_end_line(text);
+	err = heap_text_end_line(text);
+	return err || !blocks ? err : heap_text_sampling(text);
 }
 
 /* ---- totals ---- */
@@ -183,6 +184,16 @@ static int add_oddities(const struct heap_text *text,
 	return err;
 }
 
+static int add_family_estimates(const struct heap_text *text,
+				const struct family *family,
+				const struct heap_rows *rows)
+{
+	const struct estimates estimates =
+		estimates_of_family(text->process->heap, family, rows->survey);
+
+	return heap_text_estimates(text, &estimates, "    ");
+}
+
 static bool is_used(const struct heap_total *total)
 {
 	return total->alloc_blocks || total->unknown_frees ||
@@ -205,6 +216,8 @@ int heap_text_summary(const struct heap_text *text,
 		if (!is_used(total) && i)
 			continue;
 		err = heap_text_family(text, family, total);
+		if (!err)
+			err = add_family_estimates(text, family, rows);
 		if (!err)
 			err = add_oddities(text, family, total);
 	}

@@ -14,6 +14,14 @@
 /* Which process, how long, how often. */
 int heap_text_head(const struct heap_text *text) MUST_CHECK;
 
+/* That not every block is kept, where it is so. */
+int heap_text_sampling(const struct heap_text *text) MUST_CHECK;
+
+/* In which ranges the truth lies; nothing where every block is kept. */
+int heap_text_estimates(const struct heap_text *text,
+			const struct estimates *estimates,
+			const char *indent) MUST_CHECK;
+
 /* What somebody has to know first. */
 int heap_text_short(const struct heap_text *text,
 		    const struct heap_rows *rows) MUST_CHECK;

@@ -241,6 +241,8 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 	int err = add_line(text, row);
 
 	if (!err)
+		err = heap_text_estimates(text, &row->estimates, "    ");
+	if (!err)
 		err = add_parts(text, row);
 	if (err || !is_told_whole(text, rows, row))
 		return err;

@@ -329,6 +329,9 @@ static int add_unseen(const struct answer *answer)
 
 	add_before(text, &parts);
 	add_lost(text, &parts);
+	if (heap_sample(text->process->heap))
+		strbuf_puts(begin_part(text, &parts),
+			    "blocks that aren't among what is sampled");
 	if (answer->rows->suppressed && holds(&answer->rows->suppressed[0]))
 		strbuf_puts(begin_part(text, &parts), "what is suppressed");
 	if (heap_text_has_python(text))

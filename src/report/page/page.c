@@ -168,6 +168,12 @@ static void add_facts(const struct heap_export *export, struct strbuf *out)
 			      lost, heap_unkept(process->heap));
 	else
 		strbuf_puts(out, "none was lost. ");
+	if (heap_sample(process->heap)) {
+		strbuf_puts(out, "One block in ");
+		amounts_add_count(out, heap_sample(process->heap), "byte");
+		strbuf_puts(out, " was kept, on average: numbers are "
+				 "estimates. ");
+	}
 	strbuf_puts(out, "Made by " PACKAGE_STRING ".");
 }
 

@@ -178,14 +178,15 @@ static void add_threads(const struct watched *process, struct tallies *tallies)
 			       (uint64_t)process->pid << 32 | block.tid |
 			       1ull << 59;
 		bool has_size = block.site->function->family->has_size;
+		uint64_t held = block.weight.count * block.size;
 		struct tally *tally = take(tallies, key, NULL);
 
 		if (!tally->row.name[0])
 			name_thread(process, block.tid, tally);
-		tally->row.blocks++;
-		tally->row.bytes += block.size * has_size;
+		tally->row.blocks += block.weight.count;
+		tally->row.bytes += held * has_size;
 		tally->row.has_size |= has_size;
-		tally->held += has_size ? block.size : 1;
+		tally->held += has_size ? held : 1;
 		tally->row.rate = -1;
 		add_age(tally, block.birth, now);
 	}

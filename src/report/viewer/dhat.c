@@ -19,7 +19,7 @@
 
 struct dhat {
 	struct viewer viewer;
-	uint64_t *ages; /* of blocks that are held, in sum; by site number */
+	double *ages; /* of blocks that are held, in sum; by site number */
 	unsigned peak;
 };
 
@@ -32,9 +32,10 @@ static void sum_ages(struct dhat *dhat)
 
 	dhat->ages = xcalloc(heap_site_count(heap) + 1, sizeof(*dhat->ages));
 	while (heap_next_block(heap, &walk, &block))
-		dhat->ages[block.site->number] +=
-			export->now > block.birth ? export->now - block.birth :
-						    0;
+		if (export->now > block.birth)
+			dhat->ages[block.site->number] +=
+				(double)(export->now - block.birth) *
+				(double)block.weight.count;
 }
 
 /* Frame 0 is the root; a stack begins with its innermost frame. */

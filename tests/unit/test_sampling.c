@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "heap_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "heap/estimates.h"
+#include "heap/verdict.h"
+
+/* All choices are made by fixed seeds: what passes once passes always. */
+
+static unsigned state;
+
+static unsigned pick(unsigned n)
+{
+	state = state * 1103515245 + 12345;
+	return (state >> 16) % n;
+}
+
+/* ---- one block ---- */
+
+#define DRAWS 100000
+
+static const uint64_t sizes[] = { 0, 1, 16, 100, 511, 4096, 10000, 100000 };
+
+/* A block of that size is taken as often as one of its bytes is marked. */
+START_TEST(chance)
+{
+	const uint64_t mean = 512, size = sizes[_i];
+	const double expected = -expm1(-(double)(size ? size : 1) / mean);
+	const double deviation = sqrt(DRAWS * expected * (1 - expected));
+	struct sampler sampler;
+	unsigned taken = 0;
+
+	sampler_init(&sampler, mean, 1);
+	for (unsigned i = 0; i < DRAWS; i++)
+		taken += sampler_takes(&sampler, size);
+	ck_assert_double_le(fabs(taken - DRAWS * expected), 4 * deviation + 1);
+}
+END_TEST
+
+/* The weights of those that are taken add up to as many as there were. */
+START_TEST(weight)
+{
+	const uint64_t mean = 512, size = sizes[_i];
+	double sum = 0, variance = 0;
+	struct sampler sampler;
+
+	sampler_init(&sampler, mean, 2);
+	for (uint64_t i = 0; i < DRAWS; i++) {
+		struct sample_weight got = sample_weigh(mean, size, i);
+
+		ck_assert_uint_ge(got.count, 1);
+		if (!sampler_takes(&sampler, size))
+			continue;
+		sum += got.count;
+		variance += got.variance;
+	}
+	ck_assert_double_le(fabs(sum - DRAWS), 4 * sqrt(variance) + 1);
+	/* Always the same for the same block. */
+	ck_assert_uint_eq(sample_weigh(mean, size, 7).count,
+			  sample_weigh(mean, size, 7).count);
+}
+END_TEST
+
+START_TEST(every_one)
+{
+	struct sampler sampler;
+
+	for (uint64_t mean = 0; mean < 2; mean++) {
+		sampler_init(&sampler, mean, 1);
+		for (unsigned i = 0; i < 100; i++)
+			ck_assert(sampler_takes(&sampler, i));
+		ck_assert_uint_eq(sample_weigh(mean, 16, 1).count, 1);
+		ck_assert(sample_weigh(mean, 16, 1).variance == 0);
+	}
+}
+END_TEST
+
+/* ---- a program ---- */
+
+#define BLOCKS 600
+#define STACKS 3
+#define EQUAL  2 /* one where all blocks have the same size */
+#define MEAN   2048
+
+static uint64_t size_at(stack_id stack)
+{
+	switch (stack) {
+	case 1:
+		return 1 + pick(4000);
+	case 2:
+		return 64;
+	default:
+		return 8 << pick(10);
+	}
+}
+
+/* The same each time; what is kept of it depends on the seed alone. */
+static void run(struct fixture *f, const struct heap_options *options)
+{
+	fixture_init(f, options);
+	state = 1;
+	for (uint64_t i = 0; i < BLOCKS; i++) {
+		const uint64_t handle = 0x10000 * (i + 1);
+
+		f->now += SECOND / 100;
+		f->stack = 1 + i % STACKS;
+		if (i % 5 || i < 100)
+			acquire(f, "malloc", handle, size_at(f->stack));
+		else
+			resize(f, "realloc", handle - 0x400000, handle,
+			       size_at(f->stack));
+		if (i % 3 == 1 && i > 100)
+			release(f, "free", handle - 0x500000, 0);
+	}
+}
+
+struct totals {
+	uint64_t numbers[4];
+};
+
+static struct totals totals_of(const struct estimates *estimates)
+{
+	return (struct totals){
+		{ estimates->blocks.total, estimates->bytes.total,
+		  estimates->alloc_blocks.total, estimates->alloc_bytes.total }
+	};
+}
+
+/* Of a stack, whose malloc and realloc are two sites; 0: of all. */
+static struct estimates estimates_at(struct fixture *f, stack_id stack)
+{
+	struct survey *survey = survey_new(f->heap, f->now, 0);
+	struct estimates sum = { 0 };
+
+	for (size_t n = 1; n <= heap_site_count(f->heap); n++) {
+		const struct site *site = heap_site(f->heap, n);
+
+		if (!stack || site->stack == stack)
+			estimates_add_site(&sum, site,
+					   survey_site(survey, site));
+	}
+	survey_free(survey);
+	return sum;
+}
+
+static struct totals truth_at(stack_id stack)
+{
+	struct totals truth = { { 0 } };
+	struct fixture f;
+
+	run(&f, NULL);
+	for (size_t n = 1; n <= heap_site_count(f.heap); n++) {
+		const struct site *site = heap_site(f.heap, n);
+
+		if (stack && site->stack != stack)
+			continue;
+		truth.numbers[0] += site->blocks;
+		truth.numbers[1] += site->bytes;
+		truth.numbers[2] += site->alloc_blocks;
+		truth.numbers[3] += site->alloc_bytes;
+	}
+	fixture_fini(&f);
+	return truth;
+}
+
+#define RUNS 1000
+
+/* Of 1,000 runs 950 are expected, with a standard deviation of 7. */
+#define INSIDE_LEAST 922
+#define INSIDE_MOST  978
+
+START_TEST(intervals_hold_the_truth)
+{
+	const stack_id stack = _i;
+	const struct totals truth = truth_at(stack);
+	const bool is_of_bytes[4] = { false, true, false, true };
+	unsigned inside[4] = { 0 };
+	double sum[4] = { 0 }, squares[4] = { 0 };
+
+	for (uint64_t seed = 1; seed <= RUNS; seed++) {
+		struct heap_options options = { .sample = MEAN, .seed = seed };
+		struct estimates estimates;
+		struct estimate_ranges ranges;
+		struct fixture f;
+
+		run(&f, &options);
+		estimates = estimates_at(&f, stack);
+		ranges = estimates_ranges(&estimates);
+		for (unsigned i = 0; i < 4; i++) {
+			const struct estimate_range *range =
+				(const struct estimate_range *[]){
+					&ranges.blocks, &ranges.bytes,
+					&ranges.alloc_blocks,
+					&ranges.alloc_bytes
+				}[i];
+			const double off =
+				(double)totals_of(&estimates).numbers[i] -
+				(double)truth.numbers[i];
+
+			inside[i] += range->low <= truth.numbers[i] &&
+				     truth.numbers[i] <= range->high;
+			sum[i] += off;
+			squares[i] += off * off;
+		}
+		fixture_fini(&f);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		/* Right in the mean. */
+		ck_assert_double_le(fabs(sum[i]), 4 * sqrt(squares[i]));
+		/* How many small blocks there are among large ones isn't known
+		   when none of these is seen. */
+		if (!is_of_bytes[i] && stack != EQUAL)
+			continue;
+		ck_assert_uint_ge(inside[i], INSIDE_LEAST);
+		ck_assert_uint_le(inside[i], INSIDE_MOST);
+	}
+}
+END_TEST
+
+/* What isn't kept is given back, too, and no harm in that. */
+START_TEST(unkept_ones_come_and_go)
+{
+	struct heap_options options = { .sample = MEAN, .complete = true };
+	const struct heap_total *total;
+	struct fixture f;
+
+	for (options.seed = 1; options.seed <= 20; options.seed++) {
+		run(&f, &options);
+		/* One address, again and again: free() of it is right. */
+		for (unsigned i = 0; i < 1000; i++) {
+			acquire(&f, "malloc", 0x10, 1000);
+			release(&f, "free", 0x10, 0);
+		}
+		total = total_of(&f, "malloc");
+		ck_assert_uint_eq(total->double_frees, 0);
+		ck_assert_uint_eq(total->doubtful_frees, 0);
+		ck_assert_uint_eq(total->invalid_frees, 0);
+		ck_assert_uint_eq(total->unknown_frees, 0);
+		ck_assert_uint_eq(total->unknown_resizes, 0);
+		ck_assert_uint_eq(total->reused, 0);
+		ck_assert_uint_eq(total->alloc_blocks,
+				  total->blocks + total->freed_blocks);
+		ck_assert_uint_eq(total->alloc_bytes,
+				  total->bytes + total->freed_bytes);
+		/* Everything is given back: nothing is left over. */
+		for (uint64_t i = 0; i < BLOCKS; i++)
+			release(&f, "free", 0x10000 * (i + 1), 0);
+		ck_assert_uint_eq(total->blocks, 0);
+		ck_assert_uint_eq(total->bytes, 0);
+		fixture_fini(&f);
+	}
+}
+END_TEST
+
+/* What was chosen elsewhere isn't chosen again. */
+START_TEST(chosen_elsewhere)
+{
+	struct heap_options options = { .sample = 1 << 20, .seed = 1 };
+	struct heap_act act;
+	struct fixture f;
+
+	fixture_init(&f, &options);
+	for (unsigned i = 1; i <= 100; i++) {
+		act = fixture_act(&f, "malloc");
+		act.handle = 16 * i;
+		act.size = 8;
+		act.sampling = i % 2 ? SAMPLING_KEPT : SAMPLING_LEFT;
+		heap_act(f.heap, &act);
+	}
+	ck_assert_uint_eq(site_of(&f, 1, NULL)->samples, 50);
+	/* A realloc() that failed has given nothing back. */
+	act = fixture_act(&f, "realloc");
+	act.old = 16;
+	act.size = 1 << 30;
+	act.failed = true;
+	act.sampling = SAMPLING_LEFT;
+	heap_act(f.heap, &act);
+	ck_assert_uint_eq(total_of(&f, "malloc")->freed_blocks, 0);
+	fixture_fini(&f);
+}
+END_TEST
+
+/* Descriptors and mappings are kept, each of them. */
+START_TEST(other_families)
+{
+	struct heap_options options = { .sample = 1 << 30, .seed = 1 };
+	struct fixture f;
+
+	fixture_init(&f, &options);
+	for (unsigned i = 1; i <= 100; i++) {
+		acquire(&f, "open", i, 0);
+		acquire(&f, "mmap", 0x10000 * i, 4096);
+	}
+	ck_assert_uint_eq(total_of(&f, "close")->blocks, 100);
+	ck_assert_uint_eq(total_of(&f, "mmap")->bytes, 100 * 4096);
+	ck_assert_uint_eq(site_of(&f, 1, "mmap")->samples, 0);
+	fixture_fini(&f);
+}
+END_TEST
+
+/* ---- verdicts ---- */
+
+static struct verdict judge(struct fixture *f, struct strbuf *why)
+{
+	struct survey *survey = survey_new(f->heap, f->now, 0);
+	const struct site *site = site_of(f, 1, NULL);
+	struct verdict verdict = verdict_of(f->heap, site, survey);
+
+	verdict_explain(&verdict, site, why);
+	survey_free(survey);
+	return verdict;
+}
+
+/* 40 are enough to be sure, whatever they stand for; 2 aren't. */
+START_TEST(verdict_by_samples)
+{
+	struct heap_options options = { .sample = 16000, .complete = true };
+	const unsigned blocks = _i ? 40000 : 2500;
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	struct verdict verdict;
+	struct fixture f;
+
+	options.seed = 1;
+	fixture_init(&f, &options);
+	for (uint64_t i = 1; i <= blocks; i++) {
+		f.now += 60 * SECOND / blocks;
+		acquire(&f, "malloc", 0x10 * i, 16);
+	}
+	verdict = judge(&f, &why);
+	ck_assert_uint_eq(verdict.blocks, site_of(&f, 1, NULL)->blocks);
+	ck_assert_ptr_nonnull(strstr(strbuf_text(&why), "estimated from "));
+	if (_i) {
+		ck_assert_int_eq(verdict.level, VERDICT_LIKELY);
+		ck_assert_int_eq(verdict.reason, VERDICT_NEVER_FREED);
+		ck_assert_uint_eq(verdict.leaked_blocks, verdict.blocks);
+		/* A second: blocks, not samples. */
+		ck_assert_double_gt(verdict.trend.slope * 1e9 /
+					    verdict.interval,
+				    blocks / 60.0 / 2);
+	} else {
+		ck_assert_uint_ge(verdict.blocks, 1000);
+		ck_assert_int_eq(verdict.reason, VERDICT_FEW);
+	}
+	fixture_fini(&f);
+}
+END_TEST
+
+static Suite *sampling_suite(void)
+{
+	Suite *suite = suite_create("sampling");
+	TCase *tcase = tcase_create("sampling");
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, chance, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tcase, weight, 0, ARRAY_SIZE(sizes));
+	tcase_add_test(tcase, every_one);
+	tcase_add_loop_test(tcase, intervals_hold_the_truth, 0, STACKS + 1);
+	tcase_add_test(tcase, unkept_ones_come_and_go);
+	tcase_add_test(tcase, chosen_elsewhere);
+	tcase_add_test(tcase, other_families);
+	tcase_add_loop_test(tcase, verdict_by_samples, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(sampling_suite());
+}
