@@ -90,6 +90,7 @@ static void free_tables(struct tables *tables)
 	free(tables->symbols.list);
 	asked_names_free(tables->asked);
 	free(tables->imports);
+	free(tables->slot_jumps);
 	free(tables);
 }
 

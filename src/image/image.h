@@ -225,12 +225,9 @@ struct slot_jump {
 	const struct import *import;
 };
 
-/*
- * Searches all code for them, which takes its time; the array is to be freed
- * (NULL when there are none), the imports are the image's.
- */
-struct slot_jump *image_find_slot_jumps(const struct image *image,
-					size_t *count_ret);
+/* All code is searched for them, once, which takes its time. */
+const struct slot_jump *image_slot_jumps(const struct image *image,
+					 size_t *count_ret);
 
 /*
  * The exported definition of a name, as the dynamic linker would choose it:

@@ -107,8 +107,7 @@ static void choose_imports(struct jump_search *search)
 	      compare_slots);
 }
 
-struct slot_jump *image_find_slot_jumps(const struct image *image,
-					size_t *count_ret)
+static void search_all(const struct image *image, struct tables *tables)
 {
 	struct jump_search search = { .image = image };
 	size_t count, i;
@@ -119,6 +118,18 @@ struct slot_jump *image_find_slot_jumps(const struct image *image,
 		if (segments[i].executable)
 			search_segment(&search, &segments[i]);
 	free(search.imports);
-	*count_ret = search.count;
-	return search.found;
+	tables->slot_jumps = search.found;
+	tables->slot_jump_count = search.count;
+}
+
+const struct slot_jump *image_slot_jumps(const struct image *image,
+					 size_t *count_ret)
+{
+	struct tables *tables = image_basis(image);
+
+	if (!tables->has_slot_jumps)
+		search_all(image, tables);
+	tables->has_slot_jumps = true;
+	*count_ret = tables->slot_jump_count;
+	return tables->slot_jumps;
 }

@@ -87,6 +87,7 @@ struct tables {
 	bool has_index; /* of exports: hash, or what follows it */
 	bool has_symbols;
 	bool has_imports;
+	bool has_slot_jumps;
 	struct sections sections;
 	struct dynsym dynsym;
 	struct symtab symtab;
@@ -104,6 +105,8 @@ struct tables {
 	struct asked_name *asked;
 	struct import *imports;
 	size_t import_count;
+	struct slot_jump *slot_jumps;
+	size_t slot_jump_count;
 };
 
 struct image {

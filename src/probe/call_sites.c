@@ -223,12 +223,11 @@ static void plant_at_jump(struct site_search *search,
 static void plant_at_jumps(struct site_search *search)
 {
 	size_t count, i;
-	struct slot_jump *jumps =
-		image_find_slot_jumps(search->caller->image, &count);
+	const struct slot_jump *jumps =
+		image_slot_jumps(search->caller->image, &count);
 
 	for (i = 0; i < count; i++)
 		plant_at_jump(search, &jumps[i]);
-	free(jumps);
 }
 
 static bool may_be_wanted(const struct prober *prober,
