@@ -59,7 +59,7 @@ static bool adopts(const struct options *options)
 		options->verb == VERB_TOP);
 }
 
-bool attach_all(struct session *session)
+static bool attach_each(struct session *session)
 {
 	const struct options *options = session->options;
 	bool any = false;
@@ -84,5 +84,15 @@ bool attach_all(struct session *session)
 		       adopt_once(session, pid))
 			;
 	}
+	return any;
+}
+
+bool attach_all(struct session *session)
+{
+	bool any;
+
+	attach_begin(&session->tracer);
+	any = attach_each(session);
+	attach_end(&session->tracer);
 	return any;
 }

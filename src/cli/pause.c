@@ -155,8 +155,10 @@ int pause_end(struct session *session)
 	struct pause *pause = session->pause;
 	double seconds = (clock_now() - pause->since) / 1e9;
 
+	attach_begin(&session->tracer);
 	for (size_t i = 0; i < pause->count; i++)
 		attach_again(session, &pause->processes[i]);
+	attach_end(&session->tracer);
 	pause_free(pause);
 	session->pause = NULL;
 	session->left = false;

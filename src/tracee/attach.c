@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/loop.h"
 #include "tracee/reaper.h"
 #include "tracee/seize.h"
 #include "tracee/sharers.h"
@@ -468,8 +469,19 @@ int attach(struct tracer *tracer, pid_t pid, char **message_ret)
 	if (err && err != -EDQUOT) {
 		give_back(tracer, tracee);
 	} else if (!err) {
-		syscall_watch_attached(tracee);
 		tell_if_frozen(pid);
 	}
+	loop_serve(tracer);
 	return err;
+}
+
+void attach_begin(struct tracer *tracer)
+{
+	tracer->attaching = true;
+}
+
+void attach_end(struct tracer *tracer)
+{
+	tracer->attaching = false;
+	syscall_watch_attached(tracer);
 }

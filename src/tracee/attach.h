@@ -13,6 +13,15 @@
  */
 int attach(struct tracer *tracer, pid_t pid, char **message_ret) MUST_CHECK;
 
+/*
+ * All that are attached to together are so between these two. Those that are
+ * ours by then don't stop at system calls before the last one is, for nobody
+ * looks after them while another one is read; who stops otherwise goes on when
+ * that has been read.
+ */
+void attach_begin(struct tracer *tracer);
+void attach_end(struct tracer *tracer);
+
 /* Seizes all tasks of a process that aren't ours yet. */
 int attach_seize(struct tracee *tracee) MUST_CHECK;
 

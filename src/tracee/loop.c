@@ -483,6 +483,36 @@ void loop_handle_queued(struct tracer *tracer)
 	tracer->queue_count = 0;
 }
 
+static void fetch_stops(struct tracer *tracer)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	while (!waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | __WALL) &&
+	       info.si_pid) {
+		/* Not a child of our own that somebody has stopped. */
+		if (info.si_code == CLD_TRAPPED)
+			tracer_queue_stop(tracer, info.si_pid,
+					  info.si_status << 8 | 0x7f);
+		info.si_pid = 0;
+	}
+}
+
+void loop_serve(struct tracer *tracer)
+{
+	size_t i, kept = 0;
+
+	fetch_stops(tracer);
+	for (i = 0; i < tracer->queue_count; i++) {
+		struct queued_stop stop = tracer->queue[i];
+
+		if (WIFSTOPPED(stop.status))
+			loop_handle(tracer, stop.tid, stop.status, stop.time);
+		else
+			tracer->queue[kept++] = stop;
+	}
+	tracer->queue_count = kept;
+}
+
 bool loop_once(struct tracer *tracer)
 {
 	int status;

@@ -24,6 +24,12 @@ bool loop_once(struct tracer *tracer);
 /* Keeps every status that is there for loop_handle_queued(); returns how many. */
 size_t loop_fetch_all(struct tracer *tracer);
 
+/*
+ * Has the stops handled that there are, and returns; for who has other things
+ * to do meanwhile. Ends are left for loop_run(): nobody waits for their sake.
+ */
+void loop_serve(struct tracer *tracer);
+
 /* Lets go of children that are held and whose parents are gone. */
 void loop_settle_orphans(struct tracer *tracer);
 

@@ -24,8 +24,8 @@ bool syscall_restarts(int error)
 
 bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
 {
-	return tracer->system_calls && !tracer->leaving && task->tracee &&
-	       !task->tracee->muted;
+	return tracer->system_calls && !tracer->attaching && !tracer->leaving &&
+	       task->tracee && !task->tracee->muted;
 }
 
 /*
@@ -112,13 +112,11 @@ bool syscall_handle(struct tracer *tracer, struct task *task)
 	return true;
 }
 
-void syscall_watch_attached(struct tracee *tracee)
+void syscall_watch_attached(struct tracer *tracer)
 {
-	struct tracer *tracer = tracee->space->tracer;
 	struct task *task, *next;
 
 	HASH_ITER(hh, tracer->tasks, task, next)
-		if (syscall_is_watched(tracer, task) &&
-		    task->tracee->space == tracee->space && !task->stopped)
+		if (syscall_is_watched(tracer, task) && !task->stopped)
 			(void)task_ask_to_stop(task);
 }

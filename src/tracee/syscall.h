@@ -31,10 +31,9 @@ bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 			struct regs *regs);
 
 /*
- * A process was attached to (and those that share its memory), which stops
- * none of its tasks. But a task that runs on by itself stops at no system
- * calls: each is stopped once.
+ * Processes were attached to, which stops none of their tasks. But a task that
+ * runs on by itself stops at no system calls: each is stopped once.
  */
-void syscall_watch_attached(struct tracee *tracee);
+void syscall_watch_attached(struct tracer *tracer);
 
 #endif

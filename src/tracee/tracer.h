@@ -170,6 +170,7 @@ struct tracer {
 	bool draining;
 	bool follow;
 	bool system_calls;      /* tasks stop at them */
+	bool attaching;         /* … but not yet: see attach_begin() */
 	struct task *tasks;     /* by tid */
 	struct tracee *tracees; /* by pid */
 	struct image_cache *images;

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tracee/attach.h"
+#include "tracee/loop.h"
+#include "unit.h"
+
+/*
+ * Two processes are attached to, one after the other, and nobody runs the loop
+ * yet: what becomes of the first one meanwhile.
+ */
+
+#define PATIENCE_S 45
+#define ROUNDS     4
+#define MANY       20
+
+struct counting_client {
+	struct tracer_client base;
+	unsigned signals, system_calls;
+};
+
+static struct counting_client *counting(struct tracer_client *client)
+{
+	return (struct counting_client *)client;
+}
+
+static void ignore_space(struct tracer_client *client UNUSED,
+			 struct space *space UNUSED)
+{
+}
+
+static void ignore_module(struct tracer_client *client UNUSED,
+			  struct space *space UNUSED,
+			  struct module *module UNUSED)
+{
+}
+
+static void ignore_task(struct tracer_client *client UNUSED,
+			struct task *task UNUSED)
+{
+}
+
+static void count_signal(struct tracer_client *client, struct task *task UNUSED,
+			 int signal UNUSED)
+{
+	counting(client)->signals++;
+}
+
+static void count_entry(struct tracer_client *client, struct task *task UNUSED,
+			const struct syscall_stop *stop UNUSED)
+{
+	counting(client)->system_calls++;
+}
+
+static void ignore_return(struct tracer_client *client UNUSED,
+			  struct task *task UNUSED,
+			  const struct syscall_stop *stop UNUSED,
+			  bool again UNUSED)
+{
+}
+
+static const struct tracer_client_ops counting_ops = {
+	.space_begin = ignore_space,
+	.space_end = ignore_space,
+	.module_mapped = ignore_module,
+	.module_unmapped = ignore_module,
+	.modules_consistent = ignore_space,
+	.space_relocated = ignore_space,
+	.task_begin = ignore_task,
+	.task_end = ignore_task,
+	.signal = count_signal,
+	.syscall_entered = count_entry,
+	.syscall_returned = ignore_return,
+};
+
+/* ---- the two processes ---- */
+
+static volatile unsigned *turns; /* of the first, shared with it */
+static pid_t first, second;
+
+static void on_signal(int signal UNUSED)
+{
+	++*turns;
+}
+
+static void send_signals(void)
+{
+	signal(SIGUSR1, on_signal);
+	for (;;)
+		raise(SIGUSR1);
+}
+
+static void rest(void)
+{
+	for (;;)
+		pause();
+}
+
+static pid_t start(void (*work)(void))
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		work();
+	}
+	return pid;
+}
+
+static struct counting_client client;
+static struct tracer tracer;
+
+static void begin(void (*work)(void))
+{
+	turns = mmap(NULL, sizeof(*turns), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne((void *)turns, MAP_FAILED);
+	client = (struct counting_client){ .base.ops = &counting_ops };
+	tracer_init(&tracer, &client.base, false);
+	first = start(work);
+	second = start(rest);
+	attach_begin(&tracer);
+}
+
+static void end(void)
+{
+	kill(first, SIGKILL);
+	kill(second, SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	tracer_fini(&tracer);
+}
+
+static void attach_to(pid_t pid)
+{
+	char *message;
+
+	ck_assert_msg(!attach(&tracer, pid, &message), "%s", message);
+}
+
+static void wait_a_moment(uint64_t since)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	ck_assert_uint_lt(clock_now() - since, PATIENCE_S * NS_PER_SECOND);
+	nanosleep(&moment, NULL);
+}
+
+static void await_stop(pid_t pid)
+{
+	uint64_t since = clock_now();
+
+	while (procfs_state(pid) != 't')
+		wait_a_moment(since);
+}
+
+/* A first stop may be the one that attaching has asked for. */
+START_TEST(stops_are_served_in_between)
+{
+	begin(send_signals);
+	attach_to(first);
+	await_stop(first);
+	client.signals = 0;
+	attach_to(second);
+	for (int i = 0; i < ROUNDS && !client.signals; i++) {
+		await_stop(first);
+		kill(second, SIGKILL);
+		second = start(rest);
+		attach_to(second);
+	}
+	ck_assert_uint_gt(client.signals, 0);
+	end();
+}
+END_TEST
+
+static void serve_until(const volatile unsigned *counter, unsigned value)
+{
+	uint64_t since = clock_now();
+
+	while (*counter < value) {
+		wait_a_moment(since);
+		loop_serve(&tracer);
+	}
+}
+
+START_TEST(system_calls_are_watched_when_all_are_there)
+{
+	begin(send_signals);
+	tracer.system_calls = true;
+	attach_to(first);
+	attach_to(second);
+	serve_until(turns, *turns + MANY);
+	ck_assert_uint_eq(client.system_calls, 0);
+	attach_end(&tracer);
+	serve_until(&client.system_calls, 1);
+	end();
+}
+END_TEST
+
+/* A report on it is made when all have been attached to. */
+static bool has_end_to_tell(pid_t pid, int options)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return !waitid(P_PID, pid, &info, WEXITED | WNOWAIT | options) &&
+	       info.si_pid == pid;
+}
+
+START_TEST(ends_are_left_to_the_loop)
+{
+	begin(rest);
+	attach_to(first);
+	kill(first, SIGKILL);
+	ck_assert(has_end_to_tell(first, 0));
+	attach_to(second);
+	ck_assert(has_end_to_tell(first, WNOHANG));
+	ck_assert_ptr_nonnull(tracee_find(&tracer, first));
+	end();
+}
+END_TEST
+
+static Suite *together_suite(void)
+{
+	Suite *suite = suite_create("attach_together");
+	TCase *tcase = tcase_create("before the loop runs");
+
+	tcase_add_test(tcase, stops_are_served_in_between);
+	tcase_add_test(tcase, system_calls_are_watched_when_all_are_there);
+	tcase_add_test(tcase, ends_are_left_to_the_loop);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return unit_run(together_suite());
+}
