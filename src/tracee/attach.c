@@ -289,19 +289,28 @@ char *attach_refuse(pid_t pid)
 	return attach_explain(pid, 0);
 }
 
+/* Without any there is no room for the first one. */
+static char *tell_pages(size_t pages)
+{
+	return pages ? xasprintf("traps in %zu pages of code would take %zu "
+				 "KiB. Name fewer functions, or raise the limit",
+				 pages, pages * (PAGE_SIZE / 1024)) :
+		       xasprintf("there is none for traps. Raise the limit");
+}
+
 static char *tell_no_room(const struct tracee *tracee)
 {
 	struct space *space = tracee->space;
 	size_t pages = charge_count_deferred(space);
-	uint64_t room = 0;
+	char *what CLEANUP(xfree_cleanup) = tell_pages(pages);
+	struct charge_room room = { 0, 0 };
 
 	(void)charge_has_room(space, pages, &room);
 	return xasprintf("process %d: its memory cgroup has %" PRIu64
-			 " KiB left: traps in %zu pages of code would take %zu "
-			 "KiB, and the kernel might kill it for that. Name "
-			 "fewer functions, or raise the limit",
-			 (int)tracee->pid, room / 1024, pages,
-			 pages * (PAGE_SIZE / 1024));
+			 " KiB left, and %" PRIu64 " KiB have to stay free, or "
+			 "the kernel might kill it: %s",
+			 (int)tracee->pid, room.left / 1024, room.spare / 1024,
+			 what);
 }
 
 /* Alone it is told of as what the process is. */

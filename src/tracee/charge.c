@@ -56,9 +56,11 @@ uint64_t charge_spare(const struct vitals *target)
 	return is_ours(target) ? SPARE_OWN : SPARE;
 }
 
-bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret)
+bool charge_has_room(struct space *space, size_t pages,
+		     struct charge_room *room_ret)
 {
 	struct charge *charge = &space->charge;
+	struct charge_room room;
 	struct vitals now;
 
 	if (charge->known && !charge->limited)
@@ -68,10 +70,10 @@ bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret)
 	charge->limited = now.room_bytes != UINT64_MAX;
 	if (!charge->limited)
 		return true;
+	room = (struct charge_room){ now.room_bytes, charge_spare(&now) };
 	if (room_ret)
-		*room_ret = now.room_bytes;
-	return now.room_bytes >=
-	       charge_spare(&now) + pages * (uint64_t)PAGE_SIZE;
+		*room_ret = room;
+	return room.left >= room.spare + pages * (uint64_t)PAGE_SIZE;
 }
 
 int charge_page(struct space *space, taddr_t address)

@@ -28,11 +28,14 @@ struct charge {
 	bool refused;               /* ever: a page */
 };
 
-/*
- * Whether so many more pages can be written to. room_ret, if any: how many
- * bytes the cgroup has left.
- */
-bool charge_has_room(struct space *space, size_t pages, uint64_t *room_ret);
+struct charge_room {
+	uint64_t left;  /* bytes that the cgroup may still take */
+	uint64_t spare; /* … of which so many have to stay free */
+};
+
+/* Whether so many more pages can be written to; room_ret may be NULL. */
+bool charge_has_room(struct space *space, size_t pages,
+		     struct charge_room *room_ret);
 
 /* What has to stay free in a target's cgroup, in bytes, by its vitals. */
 uint64_t charge_spare(const struct vitals *target);

@@ -166,6 +166,8 @@ def ceiling(case):
             h.check(calls or "memory cgroup" in words or end != 7,
                     "no calls, and why isn't told: " + words)
             h.check(calls or left < 16000, "refused: " + words)
+            h.check(" 0 pages" not in words and " 0 KiB." not in words,
+                    "what traps would take: " + words)
     print("# refused %d, traced %d, deaths %d" % (refused, traced, len(dead)))
     h.check_equal(dead, [], "targets that came to harm")
 
