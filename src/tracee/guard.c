@@ -17,11 +17,15 @@
 
 #include "base/clock.h"
 #include "sysdeps/linux/freezer.h"
+#include "sysdeps/linux/last_signal.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "sysdeps/linux/stand_apart.h"
 #include "tracee/guardian.h"
 #include "tracee/stop.h"
+
+/* Processes that were stopped: more have no last signal. */
+#define STOPPED_MAX 512
 
 struct guard {
 	struct guardian_memory *shared;
@@ -30,6 +34,9 @@ struct guard {
 	int mems[SPACES_MAX];   /* /proc/PID/mem, or -1 */
 	uint64_t held_up_since; /* calltrap can't go on; 0: it can */
 	bool relieved;
+	/* That they go on, also when the guardian is killed. */
+	struct last_signal promises[STOPPED_MAX];
+	size_t ready, promised;
 };
 
 /*
@@ -221,8 +228,38 @@ static void serve(struct guard *guard)
 
 /* ---- when calltrap is dead ---- */
 
-static void stop_task(struct standing *task)
+static bool make_ready(struct guard *guard)
 {
+	if (guard->ready < STOPPED_MAX &&
+	    !last_signal_init(&guard->promises[guard->ready], SIGCONT))
+		guard->ready++;
+	return guard->promised < guard->ready;
+}
+
+static void promise(struct guard *guard, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < guard->promised; i++)
+		if (guard->promises[i].pid == pid)
+			return;
+	if (guard->promised < guard->ready || make_ready(guard))
+		last_signal_promise(&guard->promises[guard->promised++], pid);
+}
+
+/* Who has gone on isn't woken once more when somebody stops it. */
+static void end_promises(struct guard *guard)
+{
+	size_t i;
+
+	for (i = 0; i < guard->promised; i++)
+		last_signal_promise(&guard->promises[i], 0);
+}
+
+static void stop_task(struct guard *guard, struct standing *task)
+{
+	if (!task->job_stopped)
+		promise(guard, task->pid);
 	syscall(SYS_tgkill, task->pid, task->tid, SIGSTOP);
 	task->chosen = 1;
 }
@@ -241,7 +278,7 @@ static void stop_likely(struct guard *guard)
 
 		if (place < TASKS_MAX && shared->tasks[place].tid &&
 		    !shared->tasks[place].chosen)
-			stop_task(&shared->tasks[place]);
+			stop_task(guard, &shared->tasks[place]);
 	}
 }
 
@@ -272,7 +309,7 @@ static void stop_others(struct guard *guard)
 
 		if (task->tid && !task->chosen &&
 		    may_stand_behind_one(task->tid))
-			stop_task(task);
+			stop_task(guard, task);
 	}
 }
 
@@ -462,6 +499,7 @@ static void put_all_back(struct guard *guard)
 	stop_others(guard);
 	left = seize_chosen(guard);
 	let_processes_go_on(guard);
+	end_promises(guard);
 	while (left &&
 	       ((tid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)) {
 		struct stop stop = stop_classify(status);
@@ -517,6 +555,8 @@ void guard_run(struct guardian_memory *shared, int socket)
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
 	closefrom(guard.socket + 1);
+	while (guard.ready < RESUMED_MAX && make_ready(&guard))
+		;
 	if (pthread_create(&waiter, NULL, await_death, &guard))
 		_exit(1);
 	serve(&guard);

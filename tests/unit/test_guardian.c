@@ -435,14 +435,14 @@ static bool is_guardian(pid_t pid)
 }
 
 /* It has become a child of the test, as its parent has. */
-static pid_t find_guardian(void)
+static pid_t find_guardian(pid_t parent)
 {
 	char path[64];
 	FILE *file;
 	int pid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
-		 (int)getppid(), (int)getppid());
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent,
+		 (int)parent);
 	file = fopen(path, "r");
 	must(file != NULL);
 	while (fscanf(file, "%d", &pid) == 1)
@@ -455,7 +455,7 @@ static pid_t find_guardian(void)
 /* More orders than a socket has room for. */
 static void go_on_without(struct planter *p)
 {
-	pid_t guardian = find_guardian();
+	pid_t guardian = find_guardian(getppid());
 
 	must(!kill(guardian, SIGSTOP));
 	for (unsigned i = 0; i < 4000; i++)
@@ -512,6 +512,45 @@ START_TEST(slow_to_die)
 }
 END_TEST
 
+static void die_when_killed(struct planter *p)
+{
+	must(!ptrace(PTRACE_SEIZE, victim, NULL, NULL));
+	add_victim(p);
+	execlp("sleep", "sleep", "1000", (char *)NULL);
+	must(false);
+}
+
+static void await_state(pid_t pid, char state)
+{
+	while (procfs_state(pid) != state)
+		usleep(1000);
+}
+
+/* It has sent its SIGSTOP by then, and waits for the end of the dying one. */
+START_TEST(killed_as_well)
+{
+	pid_t pid = fork(), guardian;
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		struct planter planter;
+
+		planter_init(&planter);
+		die_when_killed(&planter);
+	}
+	await_state(victim, 't');
+	guardian = find_guardian(getpid());
+	kill(guardian, SIGKILL);
+	ck_assert_int_eq(waitpid(guardian, NULL, 0), guardian);
+	ck_assert_int_eq(procfs_state(victim), 't');
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	/* It rests as before. If it stopped, that would be for ever. */
+	await_state(victim, 'S');
+	ck_assert_int_eq(procfs_tracer(victim), 0);
+}
+END_TEST
+
 /* It can't be put back, and has to die: it must not stay stopped instead. */
 START_TEST(traced_by_another)
 {
@@ -559,6 +598,7 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, victim_gone);
 	tcase_add_test(tcase, stopped_it_keeps_nobody_waiting);
 	tcase_add_test(tcase, slow_to_die);
+	tcase_add_test(tcase, killed_as_well);
 	tcase_add_test(tcase, traced_by_another);
 	tcase_add_test(tcase, nobody);
 	suite_add_tcase(suite, tcase);
