@@ -234,6 +234,20 @@ static bool wait_for_stop(pid_t tid, int *status_ret)
 	return found == tid;
 }
 
+/* A wait that our stop has ended is begun anew: no EINTR. */
+static void wait_again(pid_t tid)
+{
+	const struct arch_ops *arch;
+	struct regs regs;
+
+	if (ptrace_get_regs(tid, &regs))
+		return;
+	arch = arch_of_regs(&regs);
+	if (arch && syscall_wait_again(tid, arch, &regs) &&
+	    ptrace_set_regs(tid, &regs))
+		diag_debug(DIAG_STOP, "%d is gone", (int)tid);
+}
+
 /*
  * Detaches a task that was told to stop, and the child that it may have begun
  * meanwhile, which the kernel has attached to us. No trap has been planted
@@ -252,6 +266,8 @@ static bool let_go(pid_t tid)
 	     stop.kind == STOP_CLONE) &&
 	    !ptrace_get_event_message(tid, &child))
 		(void)let_go(child);
+	if (stop.kind == STOP_INTERRUPT)
+		wait_again(tid);
 	(void)ptrace_detach(tid,
 			    stop.kind == STOP_SIGNAL || stop.kind == STOP_TRAP ?
 				    stop.signal :
@@ -265,7 +281,7 @@ static void give_back(struct tracer *tracer, struct tracee *tracee)
 	struct task *task, *next;
 
 	for_each_task_of(tracee, task)
-		(void)ptrace_interrupt(task->tid);
+		(void)task_ask_to_stop(task);
 	for (task = tracee->tasks; task; task = next) {
 		next = task->next;
 		if (let_go(task->tid))

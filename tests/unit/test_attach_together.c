@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +18,7 @@
 
 /*
  * Two processes are attached to, one after the other, and nobody runs the loop
- * yet: what becomes of the first one meanwhile.
+ * yet: what becomes of the first one meanwhile. And of one that is given back.
  */
 
 #define PATIENCE_S 45
@@ -103,6 +107,30 @@ static void rest(void)
 		pause();
 }
 
+static volatile pid_t *thread;
+
+static void *rest_in_thread(void *unused)
+{
+	*thread = gettid();
+	rest();
+	return unused;
+}
+
+/* Its turns are waits that have ended. */
+static void wait_for_ever(void)
+{
+	struct epoll_event event;
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	pthread_t other;
+
+	/* Where only parents may trace (Yama). */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (epoll < 0 || pthread_create(&other, NULL, rest_in_thread, NULL))
+		_exit(1);
+	for (;; ++*turns)
+		(void)epoll_wait(epoll, &event, 1, -1);
+}
+
 static pid_t start(void (*work)(void))
 {
 	pid_t pid = fork();
@@ -120,9 +148,10 @@ static struct tracer tracer;
 
 static void begin(void (*work)(void))
 {
-	turns = mmap(NULL, sizeof(*turns), PROT_READ | PROT_WRITE,
+	turns = mmap(NULL, 2 * sizeof(*turns), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne((void *)turns, MAP_FAILED);
+	thread = (volatile pid_t *)turns + 1;
 	client = (struct counting_client){ .base.ops = &counting_ops };
 	tracer_init(&tracer, &client.base, false);
 	first = start(work);
@@ -227,6 +256,53 @@ START_TEST(ends_are_left_to_the_loop)
 }
 END_TEST
 
+static void trace_thread(void)
+{
+	if (ptrace(PTRACE_SEIZE, *thread, 0, 0))
+		_exit(1);
+	*thread = 0;
+	rest();
+}
+
+static void await_number(pid_t before)
+{
+	uint64_t since = clock_now();
+
+	while (*thread == before)
+		wait_a_moment(since);
+}
+
+static void await_rest(pid_t pid)
+{
+	uint64_t since = clock_now();
+
+	while (procfs_state(pid) != 'S') {
+		wait_a_moment(since);
+		loop_serve(&tracer);
+	}
+}
+
+START_TEST(waits_go_on_when_given_back)
+{
+	char *message;
+	pid_t other;
+
+	begin(wait_for_ever);
+	await_number(0);
+	await_rest(first);
+	other = *thread;
+	kill(second, SIGKILL);
+	second = start(trace_thread);
+	await_number(other);
+	ck_assert_int_eq(attach(&tracer, first, &message), -EBUSY);
+	free(message);
+	/* It may stop later than it is waited for. */
+	await_rest(first);
+	ck_assert_uint_eq(*turns, 0);
+	end();
+}
+END_TEST
+
 static Suite *together_suite(void)
 {
 	Suite *suite = suite_create("attach_together");
@@ -235,6 +311,7 @@ static Suite *together_suite(void)
 	tcase_add_test(tcase, stops_are_served_in_between);
 	tcase_add_test(tcase, system_calls_are_watched_when_all_are_there);
 	tcase_add_test(tcase, ends_are_left_to_the_loop);
+	tcase_add_test(tcase, waits_go_on_when_given_back);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
