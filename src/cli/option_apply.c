@@ -309,6 +309,9 @@ int apply_duration(struct command_line *line, const struct option_entry *entry,
 	return -EINVAL;
 }
 
+/* What stands for more than a sample of that can't be added up. */
+#define BYTES_MAX (UINT64_C(1) << 40)
+
 /* "512k" */
 static bool parse_bytes(const char *text, uint64_t *ret)
 {
@@ -325,7 +328,7 @@ static bool parse_bytes(const char *text, uint64_t *ret)
 	if (*end && (!unit || end[1]))
 		return false;
 	*ret = number << (unit ? 10 * (unit - units + 1) : 0);
-	return number > 0;
+	return *ret > 0 && *ret <= BYTES_MAX;
 }
 
 int apply_bytes(struct command_line *line, const struct option_entry *entry,

@@ -118,7 +118,7 @@ def refused(case):
         result.check_status(2)
         h.check_match(r"--sample: keeps some blocks, and " + other[0],
                       result.err, "the message")
-    for wrong in "0", "", "k", "-1", "4kb", "1e3", "99999999999999":
+    for wrong in "0", "", "k", "-1", "4kb", "1e3", "1025g", "99999999999999":
         result = case.calltrap("heap", "--sample", wrong, "true", log=False)
         result.check_status(2)
         h.check_match("a number of bytes is expected", result.err, wrong)
