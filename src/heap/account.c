@@ -201,7 +201,6 @@ static void count_sample(struct site *site, uint64_t size,
 			 const struct sample_weight *weight)
 {
 	site->samples++;
-	sample_spread_add(&site->block_spread, weight, 1);
 	sample_spread_add(&site->byte_spread, weight, size);
 }
 

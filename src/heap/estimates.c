@@ -15,9 +15,9 @@ void estimates_add_site(struct estimates *sum, const struct site *site,
 	if (!site->samples)
 		return;
 	sum->samples += site->samples;
-	add(&sum->blocks, found->blocks, &found->block_spread);
+	sum->blocks += found->blocks;
+	sum->alloc_blocks += site->alloc_blocks;
 	add(&sum->bytes, found->bytes, &found->byte_spread);
-	add(&sum->alloc_blocks, site->alloc_blocks, &site->block_spread);
 	add(&sum->alloc_bytes, site->alloc_bytes, &site->byte_spread);
 }
 
@@ -28,9 +28,8 @@ void estimates_add_block(struct estimates *sum, const struct heap_block *block)
 	if (!block->site->samples)
 		return;
 	sum->samples++;
-	sum->blocks.total += weight->count;
+	sum->blocks += weight->count;
 	sum->bytes.total += weight->count * block->size;
-	sample_spread_add(&sum->blocks.spread, weight, 1);
 	sample_spread_add(&sum->bytes.spread, weight, block->size);
 }
 
@@ -53,13 +52,10 @@ struct estimates estimates_of_family(const struct heap *heap,
 /* Of what is held there may be no sample any more. */
 struct estimate_ranges estimates_ranges(const struct estimates *estimates)
 {
-	const double blocks = estimate_unit(&estimates->alloc_blocks);
 	const double bytes = estimate_unit(&estimates->alloc_bytes);
 
 	return (struct estimate_ranges){
-		.blocks = estimate_range(&estimates->blocks, blocks),
 		.bytes = estimate_range(&estimates->bytes, bytes),
-		.alloc_blocks = estimate_range(&estimates->alloc_blocks, 0),
 		.alloc_bytes = estimate_range(&estimates->alloc_bytes, 0),
 	};
 }

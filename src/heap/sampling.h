@@ -41,7 +41,7 @@ struct sample_spread {
 	double variance, third;
 };
 
-/* Of numbers of blocks; and, with the size of each, of their bytes. */
+/* Of bytes. */
 void sample_spread_add(struct sample_spread *sum,
 		       const struct sample_weight *weight, uint64_t size);
 

@@ -29,7 +29,7 @@ struct site {
 	/* Where not all is kept: acquisitions that were, and how far
 	   .alloc_blocks and .alloc_bytes may be off. */
 	uint64_t samples;
-	struct sample_spread block_spread, byte_spread;
+	struct sample_spread byte_spread;
 	uint64_t failed;
 	uint64_t peak_blocks, peak_bytes, peak_time;
 	/* Of its family's peak; what isn't up to date there, heap_at_peak()

@@ -57,7 +57,6 @@ static void count_held(struct survey_site *ret, const struct heap_block *block)
 {
 	ret->blocks += block->weight.count;
 	ret->bytes += block->weight.count * block->size;
-	sample_spread_add(&ret->block_spread, &block->weight, 1);
 	sample_spread_add(&ret->byte_spread, &block->weight, block->size);
 }
 

@@ -9,7 +9,7 @@ struct survey;
 
 struct survey_site {
 	uint64_t blocks, bytes; /* of at least the age asked for */
-	struct sample_spread block_spread, byte_spread;
+	struct sample_spread byte_spread;
 	uint64_t oldest; /* age, in nanoseconds */
 	struct log_histogram ages;
 	/* Blocks that were (at survey_busy_until()) 3 and 10 times

@@ -68,9 +68,7 @@ static void set_estimates(json_t *object, const struct estimates *estimates)
 		return;
 	}
 	json_set_number(object, "samples", estimates->samples);
-	set_range(intervals, "blocks", &ranges.blocks);
 	set_range(intervals, "bytes", &ranges.bytes);
-	set_range(intervals, "alloc_blocks", &ranges.alloc_blocks);
 	set_range(intervals, "alloc_bytes", &ranges.alloc_bytes);
 	json_object_set_new(object, "interval_95", intervals);
 }

@@ -36,15 +36,11 @@ int heap_text_estimates(const struct heap_text *text,
 	strbuf_puts(out, indent);
 	strbuf_puts(out, "with 95 %: ");
 	add_range(out, &ranges.bytes);
-	strbuf_puts(out, " bytes in ");
-	add_range(out, &ranges.blocks);
-	strbuf_puts(out, " blocks held");
-	if (estimates->alloc_blocks.total) {
+	strbuf_puts(out, " bytes held");
+	if (estimates->alloc_bytes.total) {
 		strbuf_puts(out, "; ");
 		add_range(out, &ranges.alloc_bytes);
-		strbuf_puts(out, " bytes in ");
-		add_range(out, &ranges.alloc_blocks);
-		strbuf_puts(out, " acquired");
+		strbuf_puts(out, " bytes acquired");
 	}
 	strbuf_puts(out, "; by ");
 	amounts_add_count(out, estimates->samples, "sample");
