@@ -202,6 +202,29 @@ def made_code(case):
             in said, "said: " + said)
 
 
+def contents(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+@h.test("code that is mapped shared with its file, which is never written to")
+def shared_with_its_file(case):
+    path = case.copy(program("shared_text"))
+    library = case.copy(os.path.join(h.build_directory("harm"), "libt.so"))
+    before = contents(library)
+    target = case.start([path])
+    h.wait_until(lambda: "ready" in target.out or
+                 target.popen.poll() is not None, "the target")
+    for where in ["-L"], []:
+        result = case.calltrap(*where, "-x", "f1", "--for", "200ms", "-p",
+                               str(target.pid))
+        result.check_status(0)
+        h.check_match("1 function could not be trapped", result.err,
+                      "the messages")
+        h.check(contents(library) == before, "the file was written to")
+    finish(target)
+
+
 def set_user_id(case):
     """A copy of a program that belongs to root and is set-user-ID."""
     if os.geteuid() != 0:
