@@ -33,13 +33,6 @@ bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
  * has never made, and which a filter may forbid: that kills it, or ends the
  * wait. The call that it has made is allowed.
  */
-static bool is_filtered(pid_t tid)
-{
-	struct procfs_status status;
-
-	return !procfs_status(tid, &status) && status.seccomp;
-}
-
 bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 			struct regs *regs)
 {
@@ -47,7 +40,7 @@ bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 
 	if (!arch->restart_wait(&again) &&
 	    !(arch->wait_from_start && arch->wait_from_start(&again) &&
-	      is_filtered(tid)))
+	      procfs_is_filtered(tid)))
 		return false;
 	if (procfs_signal_waits(tid))
 		return false;

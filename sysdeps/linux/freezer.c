@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/linux/freezer.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/file.h"
-#include "base/xalloc.h"
+#include "base/types.h"
 
 /* A file that says it, and how its line begins then. */
 struct sign {
@@ -39,18 +40,76 @@ static const struct hierarchy hierarchies[] = {
 	{ 2, "/sys/fs/cgroup/unified", signs_v2 },
 };
 
+/* ---- files, without allocation ---- */
+
+/* The path of a group, and what else a line has. */
+#define LINE_ROOM (PATH_MAX + 128)
+
+struct lines {
+	int fd;
+	size_t length; /* of what was read and not taken yet */
+	char text[LINE_ROOM];
+	char line[LINE_ROOM];
+};
+
+static bool lines_open(struct lines *lines, const char *path)
+{
+	lines->length = 0;
+	lines->fd = open(path, O_RDONLY | O_CLOEXEC);
+	return lines->fd >= 0;
+}
+
+static char *find_end(struct lines *lines)
+{
+	const size_t most = sizeof(lines->text) - 1;
+	char *end;
+
+	while (!(end = memchr(lines->text, '\n', lines->length)) &&
+	       lines->length < most) {
+		ssize_t n = read(lines->fd, lines->text + lines->length,
+				 most - lines->length);
+
+		if (n <= 0)
+			break;
+		lines->length += n;
+	}
+	return end;
+}
+
+/* Without its end; NULL: there is none any more. */
+static char *lines_next(struct lines *lines)
+{
+	const char *end = find_end(lines);
+	size_t taken = end ? (size_t)(end - lines->text) : lines->length;
+	size_t behind = taken + (end != NULL);
+
+	if (!lines->length)
+		return NULL;
+	memcpy(lines->line, lines->text, taken);
+	lines->line[taken] = '\0';
+	lines->length -= behind;
+	memmove(lines->text, lines->text + behind, lines->length);
+	return lines->line;
+}
+
+/* ---- groups ---- */
+
 static bool shows(const char *root, const char *directory,
 		  const struct sign *sign)
 {
-	char *path CLEANUP(xfree_cleanup) =
-		xasprintf("%s%s/%s", root, directory, sign->file);
-	FILE *file CLEANUP(file_close_cleanup) = fopen(path, "re");
-	char line[128];
+	char path[2 * PATH_MAX];
+	struct lines lines;
+	bool found = false;
+	const char *line;
 
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, sign->line, strlen(sign->line)))
-			return true;
-	return false;
+	if (snprintf(path, sizeof(path), "%s%s/%s", root, directory,
+		     sign->file) >= (int)sizeof(path) ||
+	    !lines_open(&lines, path))
+		return false;
+	while (!found && (line = lines_next(&lines)))
+		found = !strncmp(line, sign->line, strlen(sign->line));
+	close(lines.fd);
+	return found;
 }
 
 /* The groups from the task's own up to the root. */
@@ -58,10 +117,11 @@ static bool climb(const char *root, const struct hierarchy *hierarchy,
 		  const char *group)
 {
 	const size_t mount = strlen(hierarchy->mount);
-	char *directory CLEANUP(xfree_cleanup) =
-		xasprintf("%s%s", hierarchy->mount,
-			  strcmp(group, "/") ? group : "");
+	char directory[2 * PATH_MAX];
 
+	if (snprintf(directory, sizeof(directory), "%s%s", hierarchy->mount,
+		     strcmp(group, "/") ? group : "") >= (int)sizeof(directory))
+		return false;
 	for (;;) {
 		char *slash = strrchr(directory, '/');
 		const struct sign *sign;
@@ -95,7 +155,6 @@ static bool is_frozen_by(const char *root, char *line)
 	char *controllers = strchr(line, ':'), *group;
 	size_t i;
 
-	line[strcspn(line, "\n")] = '\0';
 	group = controllers ? strchr(controllers + 1, ':') : NULL;
 	if (!group)
 		return false;
@@ -114,13 +173,17 @@ static bool is_frozen_by(const char *root, char *line)
 
 bool freezer_has_frozen(const char *root, pid_t tid)
 {
-	char *path CLEANUP(xfree_cleanup) =
-		xasprintf("%s/proc/%d/cgroup", root, (int)tid);
-	FILE *file CLEANUP(file_close_cleanup) = fopen(path, "re");
-	char line[4096 + 128];
+	char path[PATH_MAX];
+	struct lines lines;
+	bool found = false;
+	char *line;
 
-	while (file && fgets(line, sizeof(line), file))
-		if (is_frozen_by(root, line))
-			return true;
-	return false;
+	if (snprintf(path, sizeof(path), "%s/proc/%d/cgroup", root, (int)tid) >=
+		    (int)sizeof(path) ||
+	    !lines_open(&lines, path))
+		return false;
+	while (!found && (line = lines_next(&lines)))
+		found = is_frozen_by(root, line);
+	close(lines.fd);
+	return found;
 }

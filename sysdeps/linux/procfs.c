@@ -457,6 +457,20 @@ pid_t procfs_tracer(pid_t tid)
 	return line ? atoi(line + strlen(name)) : 0;
 }
 
+/* Behind the groups, of which there may be very many. */
+bool procfs_is_filtered(pid_t tid)
+{
+	static const char name[] = "\nSeccomp:";
+	char status[4096];
+	const char *line;
+
+	if (!read_file(tid, "status", status, sizeof(status)))
+		return false;
+	line = strstr(status, name);
+	return line ? atoi(line + strlen(name)) :
+		      strlen(status) == sizeof(status) - 1;
+}
+
 bool procfs_signal_waits(pid_t tid)
 {
 	uint64_t own, shared, blocked;

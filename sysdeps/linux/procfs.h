@@ -69,6 +69,12 @@ bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 
+/*
+ * Whether its system calls are filtered (seccomp), without allocation; so they
+ * are as well where that can't be known.
+ */
+bool procfs_is_filtered(pid_t tid);
+
 /* Who traces it, without allocation; 0 = nobody. */
 pid_t procfs_tracer(pid_t tid);
 

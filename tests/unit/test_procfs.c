@@ -2,6 +2,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -765,6 +767,24 @@ START_TEST(served_files_garbage)
 }
 END_TEST
 
+/* The test may itself run where system calls are filtered. */
+START_TEST(filtered)
+{
+	struct sock_filter allow[] = {
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(allow), allow };
+	struct procfs_status status;
+
+	ck_assert_int_eq(procfs_status(getpid(), &status), 0);
+	ck_assert(procfs_is_filtered(getpid()) == (status.seccomp != 0));
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return; /* a kernel without */
+	ck_assert(procfs_is_filtered(getpid()));
+}
+END_TEST
+
 static Suite *procfs_suite(void)
 {
 	Suite *suite = suite_create("procfs");
@@ -776,6 +796,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, status_names);
 	tcase_add_test(tcase, status_garbage);
 	tcase_add_test(tcase, status_of_real_tasks);
+	tcase_add_test(tcase, filtered);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("maps");
 	tcase_add_test(tcase, maps_text);
