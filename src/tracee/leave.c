@@ -12,6 +12,7 @@
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/deaf_client.h"
 #include "tracee/loop.h"
 
 /* How long the user waits for them; see leave_late(). */
@@ -249,81 +250,7 @@ bool leave_all(struct tracer *tracer, struct leave *ret)
 
 /* ---- those that are late ---- */
 
-static void ignore_space(struct tracer_client *client UNUSED,
-			 struct space *space UNUSED)
-{
-}
-
-static void ignore_module(struct tracer_client *client UNUSED,
-			  struct space *space UNUSED,
-			  struct module *module UNUSED)
-{
-}
-
-static void ignore_task(struct tracer_client *client UNUSED,
-			struct task *task UNUSED)
-{
-}
-
-static void ignore_signal(struct tracer_client *client UNUSED,
-			  struct task *task UNUSED, int signal UNUSED)
-{
-}
-
-static void ignore_fork(struct tracer_client *client UNUSED,
-			struct task *parent UNUSED, struct tracee *child UNUSED)
-{
-}
-
-static void ignore_succession(struct tracer_client *client UNUSED,
-			      struct task *former UNUSED,
-			      struct task *leader UNUSED)
-{
-}
-
-static void ignore_entry(struct tracer_client *client UNUSED,
-			 struct task *task UNUSED,
-			 const struct syscall_stop *stop UNUSED)
-{
-}
-
-static void ignore_return(struct tracer_client *client UNUSED,
-			  struct task *task UNUSED,
-			  const struct syscall_stop *stop UNUSED,
-			  bool again UNUSED)
-{
-}
-
-static void ignore_end(struct tracer_client *client UNUSED,
-		       struct tracee *tracee UNUSED, int wait_status UNUSED)
-{
-}
-
-static void ignore_tracee(struct tracer_client *client UNUSED,
-			  struct tracee *tracee UNUSED)
-{
-}
-
-static const struct tracer_client_ops deaf_ops = {
-	.space_begin = ignore_space,
-	.space_end = ignore_space,
-	.module_mapped = ignore_module,
-	.module_unmapped = ignore_module,
-	.modules_consistent = ignore_space,
-	.space_relocated = ignore_space,
-	.task_begin = ignore_task,
-	.task_end = ignore_task,
-	.signal = ignore_signal,
-	.fork = ignore_fork,
-	.succeed = ignore_succession,
-	.exec = ignore_task,
-	.syscall_entered = ignore_entry,
-	.syscall_returned = ignore_return,
-	.tracee_end = ignore_end,
-	.leave = ignore_tracee,
-};
-
-static struct tracer_client deaf = { &deaf_ops };
+static struct tracer_client deaf = { &deaf_client_ops };
 
 void leave_late(struct tracer *tracer, struct leave *leave)
 {

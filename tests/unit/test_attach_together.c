@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "tracee/attach.h"
+#include "tracee/deaf_client.h"
 #include "tracee/loop.h"
 #include "unit.h"
 
@@ -35,22 +36,6 @@ static struct counting_client *counting(struct tracer_client *client)
 	return (struct counting_client *)client;
 }
 
-static void ignore_space(struct tracer_client *client UNUSED,
-			 struct space *space UNUSED)
-{
-}
-
-static void ignore_module(struct tracer_client *client UNUSED,
-			  struct space *space UNUSED,
-			  struct module *module UNUSED)
-{
-}
-
-static void ignore_task(struct tracer_client *client UNUSED,
-			struct task *task UNUSED)
-{
-}
-
 static void count_signal(struct tracer_client *client, struct task *task UNUSED,
 			 int signal UNUSED)
 {
@@ -63,26 +48,20 @@ static void count_entry(struct tracer_client *client, struct task *task UNUSED,
 	counting(client)->system_calls++;
 }
 
-static void ignore_return(struct tracer_client *client UNUSED,
-			  struct task *task UNUSED,
-			  const struct syscall_stop *stop UNUSED,
-			  bool again UNUSED)
+static struct tracer_client_ops counting_ops(void)
 {
-}
+	struct tracer_client_ops own = deaf_client_ops;
 
-static const struct tracer_client_ops counting_ops = {
-	.space_begin = ignore_space,
-	.space_end = ignore_space,
-	.module_mapped = ignore_module,
-	.module_unmapped = ignore_module,
-	.modules_consistent = ignore_space,
-	.space_relocated = ignore_space,
-	.task_begin = ignore_task,
-	.task_end = ignore_task,
-	.signal = count_signal,
-	.syscall_entered = count_entry,
-	.syscall_returned = ignore_return,
-};
+	own.signal = count_signal;
+	own.syscall_entered = count_entry;
+	/* None of these comes. */
+	own.fork = NULL;
+	own.succeed = NULL;
+	own.exec = NULL;
+	own.tracee_end = NULL;
+	own.leave = NULL;
+	return own;
+}
 
 /* ---- the two processes ---- */
 
@@ -143,6 +122,7 @@ static pid_t start(void (*work)(void))
 	return pid;
 }
 
+static struct tracer_client_ops ops;
 static struct counting_client client;
 static struct tracer tracer;
 
@@ -152,7 +132,8 @@ static void begin(void (*work)(void))
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne((void *)turns, MAP_FAILED);
 	thread = (volatile pid_t *)turns + 1;
-	client = (struct counting_client){ .base.ops = &counting_ops };
+	ops = counting_ops();
+	client = (struct counting_client){ .base.ops = &ops };
 	tracer_init(&tracer, &client.base, false);
 	first = start(work);
 	second = start(rest);
