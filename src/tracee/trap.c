@@ -331,9 +331,11 @@ void trap_lift_all(struct space *space)
 {
 	struct trap *trap, *next;
 
-	HASH_ITER(hh, space->traps, trap, next)
+	HASH_ITER(hh, space->traps, trap, next) {
+		set_deferred(space, trap, false);
 		if (trap->planted)
 			(void)trap_set_planted(space, trap, false);
+	}
 }
 
 /* What lies there may be another library's by now, which has a trap, too. */

@@ -87,7 +87,10 @@ void trap_unplant(struct space *space, taddr_t address,
 
 struct trap *trap_find(struct space *space, taddr_t address);
 
-/* Puts back all original code; owners stay, but nothing is hit any more. */
+/*
+ * Puts back all original code; owners stay, but nothing is hit any more. What
+ * was still to be planted never will be.
+ */
 void trap_lift_all(struct space *space);
 
 /* Whether the code in [low, high) still has one of its traps. */

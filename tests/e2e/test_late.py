@@ -114,6 +114,23 @@ def frozen_before(case):
         goes_on(target)
 
 
+@h.test("frozen when it is attached to, and left before all traps are there")
+def frozen_before_the_traps(case):
+    with h.Freezer(1) as group:
+        for _ in range(ROUNDS):
+            target = churn(case)
+            group.take(target.pid)
+            group.freeze()
+            tracer = case.start_calltrap("-L", "-c", "-x", "*@libc.so*", "-p",
+                                         str(target.pid))
+            h.wait_until(lambda: "is frozen" in tracer.err or
+                         tracer.popen.poll() is not None, "a word of it")
+            tracer.popen.send_signal(signal.SIGTERM)
+            h.check_equal(tracer.wait(), HOLDS_ON, "status: " + tracer.err)
+            group.freeze(False)
+            goes_on(target)
+
+
 @h.test("calltrap's second process is killed while it holds on")
 def frozen_and_killed(case):
     with h.Freezer(1) as group:

@@ -305,6 +305,23 @@ START_TEST(many_in_slices)
 }
 END_TEST
 
+/* Whoever waits for late tasks goes on running the loop, slices and all. */
+START_TEST(lifted_before_the_first_slice)
+{
+	struct trap_owner owners[10] = { { 0 } };
+
+	trap_defer(space);
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		plant(8 * i, &owners[i]);
+	trap_plant_in_slices(space);
+	trap_lift_all(space);
+	ck_assert(!trap_plant_slice(space, 0));
+	CHECK_UNTOUCHED();
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		unplant(8 * i, &owners[i]);
+}
+END_TEST
+
 START_TEST(forgotten_range)
 {
 	struct trap_owner owners[4] = { 0 };
@@ -599,6 +616,7 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, all_lifted);
 	tcase_add_test(tcase, few_at_once);
 	tcase_add_test(tcase, many_in_slices);
+	tcase_add_test(tcase, lifted_before_the_first_slice);
 	tcase_add_test(tcase, forgotten_range);
 	tcase_add_test(tcase, visits);
 	tcase_add_test(tcase, visit_of_a_trap_that_was_lifted);
