@@ -13,8 +13,12 @@ sys.dont_write_bytecode = True
 import harness as h
 
 CHILDREN = int(os.environ.get("CHILDREN") or 100)
-ROUNDS = int(os.environ.get("ROUNDS") or 2)
+ROUNDS = os.environ.get("ROUNDS")
 FILES = int(os.environ.get("FILES") or 64)
+
+
+def rounds(otherwise):
+    return range(int(ROUNDS or otherwise))
 
 
 def program(name, *flags):
@@ -35,14 +39,14 @@ def limited(case, limits, *arguments):
     return tracer
 
 
-def swarm(case, options, rounds):
+def swarm(case, options, generations):
     target = case.start([program("swarm"), str(CHILDREN)])
     h.wait_until(lambda: "ready" in target.out, "the target")
     tracer = limited(case, "-n %d" % FILES, *options, "-x", "f1", "-p",
                      str(target.pid))
     h.wait_until(lambda: "f1@" in h.read(tracer.log_path) or
                  tracer.popen.poll() is not None, "calls")
-    for i in range(rounds):
+    for i in range(generations):
         target.say("g")
         h.wait_until(lambda: target.out.count("live") > i or
                      target.popen.poll() is not None, "the children")
@@ -59,17 +63,24 @@ def swarm(case, options, rounds):
     return tracer
 
 
+def swarms(case, options):
+    """Returns what calltrap has said in each round."""
+    said = [swarm(case, options, 3).err for _ in rounds(1)]
+    print("# %d rounds, 3 times %d children, 0 deaths" % (len(said), CHILDREN))
+    return said
+
+
 @h.test("children that live, more than there are descriptors: followed",
         users=True)
 def many_followed(case):
-    tracer = swarm(case, ["-f"], 3)
-    h.check("could not be followed" in tracer.err, "said: " + tracer.err)
+    for said in swarms(case, ["-f"]):
+        h.check("could not be followed" in said, "said: " + said)
 
 
 @h.test("children that live, more than there are descriptors: not followed")
 def many_unfollowed(case):
-    tracer = swarm(case, [], 3)
-    h.check("could not be followed" not in tracer.err, "said: " + tracer.err)
+    for said in swarms(case, []):
+        h.check("could not be followed" not in said, "said: " + said)
 
 
 @h.test("eight descriptors: that is what is said")
@@ -151,7 +162,7 @@ def at_ceiling(case, group, left, functions):
 @h.test("the target's memory cgroup is at its limit")
 def ceiling(case):
     dead, refused, traced = [], 0, 0
-    for i in range(ROUNDS):
+    for i in rounds(2):
         for left in (0, 300, 700, 1500, 16000):
             functions = ("f1", "f1+*@libc.so*")[i % 2]
             with h.MemoryLimit(40 << 20) as group:
