@@ -259,6 +259,9 @@ def check_alive(process):
 @h.test("a process of another user")
 def other_user(case):
     if os.geteuid() != 0:
+        # In a container it may be our own: all there would end with it.
+        if os.stat("/proc/1").st_uid == os.geteuid():
+            raise h.Skip("process 1 is ours")
         check_refused(case, "-p", "1", holding=[r"\b1\b", "user|permi"])
         return
     process = target(case)
