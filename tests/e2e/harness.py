@@ -603,6 +603,13 @@ def lasting_differences(pid, mem, mapping):
     return found
 
 
+def traps_in(pid):
+    """Besides them there may be copies of instructions, where the file has
+    zeros; any byte may be one of the addresses in them."""
+    return [text for text in code_differences(pid)
+            if ": cc," in text and not text.endswith(" 00")]
+
+
 def check_untouched(pid):
     """A process that nobody traces, with the code of its files."""
     check_equal(tracer_of(pid), 0, "tracer of the target")

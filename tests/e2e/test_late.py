@@ -26,13 +26,6 @@ def churn(case, threads=4):
     return target
 
 
-def traps(pid):
-    """Besides them there may be copies of instructions, where the file has
-    zeros; any byte may be one of the addresses in them."""
-    return [text for text in h.code_differences(pid)
-            if ": cc," in text and not text.endswith(" 00")]
-
-
 def tracers_of(pid):
     """Of all its threads."""
     return {h.tracer_of(int(tid)) for tid in os.listdir("/proc/%d/task" % pid)}
@@ -43,7 +36,7 @@ def attach(case, target, options):
     tracer = case.start([h.CALLTRAP] + options +
                         ["-o", case.path("log.%d" % case.number()), "-p",
                          str(target.pid)])
-    h.wait_until(lambda: traps(target.pid) or
+    h.wait_until(lambda: h.traps_in(target.pid) or
                  tracer.popen.poll() is not None, "traps")
     tracer.pid = h.worker_of(tracer.popen)
     time.sleep(random.uniform(0.05, 0.2))
@@ -106,10 +99,10 @@ def frozen_before(case):
         tracer = case.start_calltrap(*CALLS, "-p", str(target.pid))
         h.wait_until(lambda: "frozen" in tracer.err or
                      tracer.popen.poll() is not None, "a word of it")
-        h.wait_until(lambda: traps(target.pid), "traps")
+        h.wait_until(lambda: h.traps_in(target.pid), "traps")
         tracer.popen.send_signal(signal.SIGTERM)
         h.check_equal(tracer.wait(), HOLDS_ON, "status: " + tracer.err)
-        h.check(not traps(target.pid), "code isn't restored")
+        h.check(not h.traps_in(target.pid), "code isn't restored")
         group.freeze(False)
         goes_on(target)
 
@@ -258,7 +251,7 @@ def front_stopped(case):
     tracer = attach(case, target, CALLS)
     os.kill(tracer.popen.pid, signal.SIGSTOP)
     time.sleep(1.5)
-    h.check(traps(target.pid), "traps are gone")
+    h.check(h.traps_in(target.pid), "traps are gone")
     os.kill(tracer.popen.pid, signal.SIGCONT)
     tracer.popen.send_signal(signal.SIGTERM)
     h.check_equal(tracer.wait(), 0, "status: " + tracer.err)
@@ -273,7 +266,7 @@ def frozen_itself(case):
         tracer = attach(case, target, CALLS)
         group.take(tracer.pid)
         group.freeze()
-        h.wait_until(lambda: not traps(target.pid), "the traps to be lifted")
+        h.wait_until(lambda: not h.traps_in(target.pid), "the traps to be lifted")
         group.freeze(False)
         h.check_equal(tracer.wait(), 0, "status: " + tracer.err)
         h.check("was stopped" in tracer.err, "calltrap said: " + tracer.err)
