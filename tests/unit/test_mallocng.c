@@ -233,12 +233,7 @@ int main(void)
 		slot_that_spares_more_than_it_has,
 		group_without_memory,
 	};
-	Suite *suite = suite_create("mallocng");
-	TCase *tcase = tcase_create("mallocng");
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return unit_run(suite);
+	return unit_run_tests("mallocng", setup, teardown, tests,
+			      ARRAY_SIZE(tests));
 }

@@ -303,12 +303,7 @@ int main(void)
 		long_chains_are_cut,
 		picture_across_runs,
 	};
-	Suite *suite = suite_create("memory");
-	TCase *tcase = tcase_create("memory");
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return unit_run(suite);
+	return unit_run_tests("memory", setup, teardown, tests,
+			      ARRAY_SIZE(tests));
 }

@@ -28,4 +28,18 @@ static inline int unit_run(Suite *suite)
 	return failed ? 1 : 0;
 }
 
+/* A suite of one case: these tests, each between both. */
+static inline int unit_run_tests(const char *name, SFun setup, SFun teardown,
+				 const TTest *const *tests, size_t count)
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	for (size_t i = 0; i < count; i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
+
 #endif
