@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/option_apply.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/size_unit.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
@@ -315,20 +315,18 @@ int apply_duration(struct command_line *line, const struct option_entry *entry,
 /* "512k" */
 static bool parse_bytes(const char *text, uint64_t *ret)
 {
-	static const char units[] = "kmg";
-	const char *unit;
 	unsigned long long number;
+	uint64_t unit = 1;
 	char *end;
 
 	errno = 0;
 	number = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno || number > INT64_MAX >> 30)
+	if (*text < '0' || *text > '9' || errno)
 		return false;
-	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	if (*end && (!unit || end[1]))
-		return false;
-	*ret = number << (unit ? 10 * (unit - units + 1) : 0);
-	return *ret > 0 && *ret <= BYTES_MAX;
+	if (*end)
+		unit = end[1] ? 0 : size_unit(*end);
+	return !__builtin_mul_overflow(number, unit, ret) && *ret > 0 &&
+	       *ret <= BYTES_MAX;
 }
 
 int apply_bytes(struct command_line *line, const struct option_entry *entry,

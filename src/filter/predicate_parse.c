@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size_unit.h"
 #include "base/xalloc.h"
 #include "filter/predicate_node.h"
 
@@ -82,8 +83,7 @@ static const struct {
 	const char *name;
 	double factor;
 } units[] = {
-	{ "", 1 },   { "K", 1024 }, { "M", 1 << 20 }, { "G", 1 << 30 },
-	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 },    { "s", 1e9 },
+	{ "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
 };
 
 static size_t word_length(const char *at)
@@ -99,15 +99,13 @@ static bool take_unit(struct predicate_parser *parser, double *ret)
 {
 	size_t length = word_length(parser->at);
 
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (strlen(units[i].name) != length ||
-		    strncmp(units[i].name, parser->at, length) != 0)
-			continue;
-		parser->at += length;
-		*ret = units[i].factor;
-		return true;
-	}
-	return false;
+	*ret = length == 1 ? size_unit(*parser->at) : 0;
+	for (size_t i = 0; !*ret && i < ARRAY_SIZE(units); i++)
+		if (strlen(units[i].name) == length &&
+		    strncmp(units[i].name, parser->at, length) == 0)
+			*ret = units[i].factor;
+	parser->at += *ret ? length : 0;
+	return *ret;
 }
 
 static bool parse_fraction(struct predicate_parser *parser, uint64_t *ret)

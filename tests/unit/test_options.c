@@ -379,6 +379,9 @@ END_TEST
 #define TWO_FILES                                                  \
 	"heap diff: two profiles are needed, the old and the new " \
 	"one; for a program of that name say calltrap heap -- diff"
+#define BYTES(text)                                               \
+	"--sample '" text "': a number of bytes is expected, as " \
+	"4096 or 512k (k, m, g: 1024 of each other)"
 #define MASK                                      \
 	"an octal mask from 1 to 77, or some of " \
 	"stop,trap,module,probe,prototype,session is expected"
@@ -462,6 +465,13 @@ static const struct {
 	{ "heap --by day -p 1", "--by 'day': one of stack, function, line, "
 				"library, thread, size, component is "
 				"expected" },
+	{ "heap --sample 512kB -p 1", BYTES("512kB") },
+	{ "heap --sample 5X -p 1", BYTES("5X") },
+	{ "heap --sample K -p 1", BYTES("K") },
+	{ "heap --sample 0 -p 1", BYTES("0") },
+	{ "heap --sample 1025G -p 1", BYTES("1025G") },
+	{ "heap --sample 99999999999999999G -p 1",
+	  BYTES("99999999999999999G") },
 	{ "heap --every 0s -p 1", "--every '0s': this is no time at all" },
 	{ "-Z ls", "-Z: unknown option" SEE },
 	{ "-ttZ ls", "-Z: unknown option" SEE },
@@ -722,6 +732,29 @@ static const struct {
 	{ "99999999999h", "century" },
 	{ "900000h", "century" },
 };
+
+START_TEST(test_bytes)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} given[] = {
+		{ "1", 1 },         { "4096", 4096 },
+		{ "512k", 524288 }, { "512K", 524288 },
+		{ "3m", 3145728 },  { "1024G", UINT64_C(1) << 40 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		char *line = xasprintf("heap --sample %s -p 1", given[i].text);
+		struct words words;
+		struct options o = parsed(&words, line);
+
+		ck_assert_uint_eq(o.sample, given[i].bytes);
+		done(&o, &words);
+		free(line);
+	}
+}
+END_TEST
 
 START_TEST(test_bad_duration)
 {
@@ -1079,6 +1112,7 @@ static TCase *duration_tests(void)
 	tcase_add_loop_test(tests, test_duration, 0, ARRAY_SIZE(durations));
 	tcase_add_loop_test(tests, test_bad_duration, 0,
 			    ARRAY_SIZE(bad_durations));
+	tcase_add_test(tests, test_bytes);
 	return tests;
 }
 

@@ -106,6 +106,7 @@ START_TEST(answers)
 	check("size >= 2M", YES, YES);
 	check("size > 2M", NO, NO);
 	check("arg2 == 0x200000", YES, YES);
+	check("size == 2m && size == 2048k && size < 1g", YES, YES);
 	check("size == 2048K && 1.5K == 1536", YES, YES);
 	check("arg1 < 0", YES, YES);
 	check("arg1 == -1 && arg1 < size", YES, YES);
