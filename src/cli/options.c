@@ -268,15 +268,27 @@ static int check_drawn(const struct options *o)
 			folded ? "--folded" : "--svg");
 }
 
+/* What another option, or what is given, leaves no sense in. */
+struct excluded {
+	const char *name;
+	bool given;
+};
+
+/* The first one that was given; NULL: none was. */
+static const char *find_excluded(const struct excluded *others, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (others[i].given)
+			return others[i].name;
+	return NULL;
+}
+
 /* What was kept is asked; or two of these are compared. */
 static int check_snapshots(const struct command_line *line)
 {
 	const struct options *o = line->options;
 	const bool two = o->command[1];
-	const struct {
-		const char *name;
-		bool given;
-	} others[] = {
+	const struct excluded others[] = {
 		{ "-p", o->pid_count },
 		{ "--name", line->name_count },
 		{ "--save", o->snapshot },
@@ -286,44 +298,38 @@ static int check_snapshots(const struct command_line *line)
 		{ "--owners", two && o->owners },
 		{ "--touched", o->touched },
 	};
+	const char *other = find_excluded(others, ARRAY_SIZE(others));
 
 	if (two && o->command[2])
 		return complain(-EINVAL,
 				"memory: one file, or two that are "
 				"compared; see %s",
 				option_help(o->verb));
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (others[i].given)
-			return complain(-EINVAL,
-					"memory '%s': %s; leave %s out",
-					o->command[0],
-					two ? "two files are compared" :
-					      "is a file, and no process is "
-					      "looked at",
-					others[i].name);
-	return 0;
+	if (!other)
+		return 0;
+	return complain(-EINVAL, "memory '%s': %s; leave %s out", o->command[0],
+			two ? "two files are compared" :
+			      "is a file, and no process is looked at",
+			other);
 }
 
 /* Mappings are all that the kernel tells it of. */
 static int check_touched(const struct options *o)
 {
-	const struct {
-		const char *name;
-		bool given;
-	} others[] = {
+	const struct excluded others[] = {
 		{ "--leaks", o->leaks },
 		{ "--holders", o->holders },
 		{ "--owners", o->owners },
 		{ "--freeze", o->freeze != FREEZE_NONE && !o->snapshot },
 	};
+	const char *other = find_excluded(others, ARRAY_SIZE(others));
 
-	for (size_t i = 0; o->touched && i < ARRAY_SIZE(others); i++)
-		if (others[i].given)
-			return complain(-EINVAL,
-					"--touched is of mappings, while "
-					"nothing is stopped; leave %s out",
-					others[i].name);
-	return 0;
+	if (!o->touched || !other)
+		return 0;
+	return complain(-EINVAL,
+			"--touched is of mappings, while nothing is stopped; "
+			"leave %s out",
+			other);
 }
 
 static int check_memory(const struct command_line *line)
@@ -353,10 +359,7 @@ static int check_patients(const struct options *o)
 static int check_from(const struct command_line *line)
 {
 	const struct options *o = line->options;
-	const struct {
-		const char *name;
-		bool given;
-	} others[] = {
+	const struct excluded others[] = {
 		{ "a COMMAND", o->command },
 		{ "-p", o->pid_count },
 		{ "--name", line->name_count },
@@ -369,14 +372,13 @@ static int check_from(const struct command_line *line)
 		{ "--http", o->http },
 		{ "--push", o->push },
 	};
+	const char *other = find_excluded(others, ARRAY_SIZE(others));
 
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (others[i].given)
-			return complain(-EINVAL,
-					"--from '%s': is of a "
-					"recording, in which nothing happens "
-					"any more; leave %s out",
-					o->from, others[i].name);
+	if (other)
+		return complain(-EINVAL,
+				"--from '%s': is of a recording, in which "
+				"nothing happens any more; leave %s out",
+				o->from, other);
 	if (o->until && o->until <= o->since)
 		return complain(-EINVAL, "--until: comes before --since");
 	return 0;
@@ -432,24 +434,21 @@ static int check_replay(const struct options *o)
 /* What needs every call. */
 static int check_sample(const struct options *o)
 {
-	const struct {
-		const char *name;
-		bool given;
-	} others[] = {
+	const struct excluded others[] = {
 		{ "--calls", o->heap_calls },
 		{ "--footprint", o->footprint },
 		{ "--record", o->recording },
 		{ "--value temporary-blocks",
 		  o->export.value == HEAP_TEMPORARY_BLOCKS },
 	};
+	const char *other = find_excluded(others, ARRAY_SIZE(others));
 
-	for (size_t i = 0; o->sample > 1 && i < ARRAY_SIZE(others); i++)
-		if (others[i].given)
-			return complain(-EINVAL,
-					"--sample: keeps some blocks, and %s "
-					"needs all; leave one of them out",
-					others[i].name);
-	return 0;
+	if (o->sample <= 1 || !other)
+		return 0;
+	return complain(-EINVAL,
+			"--sample: keeps some blocks, and %s needs all; leave "
+			"one of them out",
+			other);
 }
 
 /* What would leave something out without a word. */
