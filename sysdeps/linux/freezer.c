@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/linux/freezer.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/types.h"
+#include "sysdeps/linux/lines.h"
 
 /* A file that says it, and how its line begins then. */
 struct sign {
@@ -40,60 +39,6 @@ static const struct hierarchy hierarchies[] = {
 	{ 2, "/sys/fs/cgroup/unified", signs_v2 },
 };
 
-/* ---- files, without allocation ---- */
-
-/* The path of a group, and what else a line has. */
-#define LINE_ROOM (PATH_MAX + 128)
-
-struct lines {
-	int fd;
-	size_t length; /* of what was read and not taken yet */
-	char text[LINE_ROOM];
-	char line[LINE_ROOM];
-};
-
-static bool lines_open(struct lines *lines, const char *path)
-{
-	lines->length = 0;
-	lines->fd = open(path, O_RDONLY | O_CLOEXEC);
-	return lines->fd >= 0;
-}
-
-static char *find_end(struct lines *lines)
-{
-	const size_t most = sizeof(lines->text) - 1;
-	char *end;
-
-	while (!(end = memchr(lines->text, '\n', lines->length)) &&
-	       lines->length < most) {
-		ssize_t n = read(lines->fd, lines->text + lines->length,
-				 most - lines->length);
-
-		if (n <= 0)
-			break;
-		lines->length += n;
-	}
-	return end;
-}
-
-/* Without its end; NULL: there is none any more. */
-static char *lines_next(struct lines *lines)
-{
-	const char *end = find_end(lines);
-	size_t taken = end ? (size_t)(end - lines->text) : lines->length;
-	size_t behind = taken + (end != NULL);
-
-	if (!lines->length)
-		return NULL;
-	memcpy(lines->line, lines->text, taken);
-	lines->line[taken] = '\0';
-	lines->length -= behind;
-	memmove(lines->text, lines->text + behind, lines->length);
-	return lines->line;
-}
-
-/* ---- groups ---- */
-
 static bool shows(const char *root, const char *directory,
 		  const struct sign *sign)
 {
@@ -108,7 +53,7 @@ static bool shows(const char *root, const char *directory,
 		return false;
 	while (!found && (line = lines_next(&lines)))
 		found = !strncmp(line, sign->line, strlen(sign->line));
-	close(lines.fd);
+	lines_close(&lines);
 	return found;
 }
 
@@ -184,6 +129,6 @@ bool freezer_has_frozen(const char *root, pid_t tid)
 		return false;
 	while (!found && (line = lines_next(&lines)))
 		found = is_frozen_by(root, line);
-	close(lines.fd);
+	lines_close(&lines);
 	return found;
 }

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/linux/lines.h"
 
 /* Of maps: the path, which the kernel cuts at a page, and what precedes it. */
 #define MAPS_LINE (4096 + 256)
@@ -97,22 +98,25 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 		ret->shadow_stack = strstr(line, "shstk ");
 }
 
-void procfs_status_parse(FILE *file, struct procfs_status *ret)
+void procfs_status_parse(struct lines *lines, struct procfs_status *ret)
 {
-	char line[1024];
+	const char *line;
 
 	*ret = (struct procfs_status){ 0 };
-	while (fgets(line, sizeof(line), file))
+	while ((line = lines_next(lines)))
 		parse_status_line(line, ret);
 }
 
 int procfs_status(pid_t pid, struct procfs_status *ret)
 {
-	FILE *file CLEANUP(file_close_cleanup) = open_file(pid, "status");
+	struct lines lines;
+	char path[64];
 
-	if (!file)
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (!lines_open(&lines, path))
 		return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -errno;
-	procfs_status_parse(file, ret);
+	procfs_status_parse(&lines, ret);
+	lines_close(&lines);
 	return ret->state ? 0 : -ERR_GONE;
 }
 
@@ -439,48 +443,55 @@ static char *find_field(char *line, int number)
 	return p ? p + 1 : NULL;
 }
 
-static bool find_mask(const char *status, const char *name, uint64_t *ret)
+/*
+ * Numbers of a task's own status by the words before them, in the order of the
+ * file; true: all were found.
+ */
+static bool find_numbers(pid_t tid, int base, const char *const *words,
+			 size_t count, uint64_t *ret)
 {
-	const char *line = strstr(status, name);
+	struct lines lines;
+	const char *line;
+	size_t found = 0;
+	char path[64];
 
-	return line && sscanf(line + strlen(name), "%" SCNx64, ret) == 1;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tid,
+		 (int)tid);
+	if (!lines_open(&lines, path))
+		return false;
+	while (found < count && (line = lines_next(&lines))) {
+		const size_t n = strlen(words[found]);
+
+		if (!strncmp(line, words[found], n))
+			ret[found++] = strtoull(line + n, NULL, base);
+	}
+	lines_close(&lines);
+	return found == count;
 }
 
 pid_t procfs_tracer(pid_t tid)
 {
-	static const char name[] = "\nTracerPid:";
-	const char *line = NULL;
-	char status[4096];
+	static const char *const word = "TracerPid:";
+	uint64_t tracer;
 
-	if (read_file(tid, "status", status, sizeof(status)))
-		line = strstr(status, name);
-	return line ? atoi(line + strlen(name)) : 0;
+	return find_numbers(tid, 10, &word, 1, &tracer) ? (pid_t)tracer : 0;
 }
 
-/* Behind the groups, of which there may be very many. */
 bool procfs_is_filtered(pid_t tid)
 {
-	static const char name[] = "\nSeccomp:";
-	char status[4096];
-	const char *line;
+	static const char *const word = "Seccomp:";
+	uint64_t mode;
 
-	if (!read_file(tid, "status", status, sizeof(status)))
-		return false;
-	line = strstr(status, name);
-	return line ? atoi(line + strlen(name)) :
-		      strlen(status) == sizeof(status) - 1;
+	return find_numbers(tid, 10, &word, 1, &mode) && mode;
 }
 
 bool procfs_signal_waits(pid_t tid)
 {
-	uint64_t own, shared, blocked;
-	char status[4096];
+	static const char *const words[] = { "SigPnd:", "ShdPnd:", "SigBlk:" };
+	uint64_t masks[ARRAY_SIZE(words)];
 
-	return !read_file(tid, "status", status, sizeof(status)) ||
-	       !find_mask(status, "\nSigPnd:", &own) ||
-	       !find_mask(status, "\nShdPnd:", &shared) ||
-	       !find_mask(status, "\nSigBlk:", &blocked) ||
-	       (own | shared) & ~blocked;
+	return !find_numbers(tid, 16, words, ARRAY_SIZE(words), masks) ||
+	       (masks[0] | masks[1]) & ~masks[2];
 }
 
 bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)

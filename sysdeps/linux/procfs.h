@@ -9,6 +9,8 @@
 
 #include "base/types.h"
 
+struct lines;
+
 /* What /proc/PID says. Formats: proc(5). */
 
 /* /proc/PID/status, the lines that a tracer cares about. */
@@ -35,8 +37,8 @@ struct procfs_status {
 /* -ERR_GONE when there is no such task. */
 int procfs_status(pid_t pid, struct procfs_status *ret) MUST_CHECK;
 
-/* The same from the text of a status file. */
-void procfs_status_parse(FILE *file, struct procfs_status *ret);
+/* The same from the lines of a status file. */
+void procfs_status_parse(struct lines *lines, struct procfs_status *ret);
 
 /* One line of /proc/PID/maps. */
 struct procfs_mapping {
@@ -69,10 +71,7 @@ bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 
-/*
- * Whether its system calls are filtered (seccomp), without allocation; so they
- * are as well where that can't be known.
- */
+/* Whether its system calls are filtered (seccomp), without allocation. */
 bool procfs_is_filtered(pid_t tid);
 
 /* Who traces it, without allocation; 0 = nobody. */

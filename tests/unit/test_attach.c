@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "status_text.h"
 #include "tracee/attach.h"
 #include "unit.h"
 
@@ -34,17 +35,6 @@ struct question {
 	const char *remedy;
 };
 
-static struct procfs_status parse(const char *text)
-{
-	struct procfs_status status;
-	FILE *file = fmemopen((void *)text, strlen(text), "r");
-
-	ck_assert_ptr_nonnull(file);
-	procfs_status_parse(file, &status);
-	fclose(file);
-	return status;
-}
-
 /* One line about the process, without the words of an errno. */
 static void check_form(const char *message)
 {
@@ -60,7 +50,7 @@ static void check_form(const char *message)
 
 static void ask(const struct question *q)
 {
-	struct procfs_status status = parse(q->status);
+	struct procfs_status status = status_of(q->status);
 	char *message = attach_diagnose(PID, &status, q->tracer_name,
 					AS(q->own_uid, q->yama), q->error);
 
@@ -146,7 +136,7 @@ END_TEST
 START_TEST(root_without_capability)
 {
 	const struct attach_rights own = { 0, false, 1 };
-	struct procfs_status status = parse(ALIVE);
+	struct procfs_status status = status_of(ALIVE);
 	char *message = attach_diagnose(PID, &status, NULL, &own, -EPERM);
 
 	check_form(message);
@@ -159,7 +149,7 @@ END_TEST
 /* Several may hold: the message has the one that has to go first. */
 START_TEST(one_reason_at_a_time)
 {
-	struct procfs_status status = parse(ALIVE);
+	struct procfs_status status = status_of(ALIVE);
 	char *message =
 		attach_diagnose(PID, &status, NULL, AS(1001, 1), -EPERM);
 
@@ -175,7 +165,7 @@ END_TEST
 
 START_TEST(no_reason_to_be_seen)
 {
-	struct procfs_status status = parse(ALIVE);
+	struct procfs_status status = status_of(ALIVE);
 
 	ck_assert_ptr_null(
 		attach_diagnose(PID, &status, NULL, AS(ALICE, 0), 0));
@@ -188,7 +178,7 @@ END_TEST
 
 START_TEST(gone_while_trying)
 {
-	struct procfs_status status = parse(ALIVE);
+	struct procfs_status status = status_of(ALIVE);
 	char *message = attach_diagnose(PID, &status, NULL, AS(ALICE, NO_YAMA),
 					-ERR_GONE);
 
@@ -207,7 +197,7 @@ END_TEST
 START_TEST(name_with_newline)
 {
 	struct procfs_status status =
-		parse("Name:\ttwo\\nlines (x)\n" SLEEPS OF_ROOT MEMORY);
+		status_of("Name:\ttwo\\nlines (x)\n" SLEEPS OF_ROOT MEMORY);
 	char *message =
 		attach_diagnose(PID, &status, NULL, AS(ALICE, NO_YAMA), -EPERM);
 

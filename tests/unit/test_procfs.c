@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "status_text.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/served_files.h"
 #include "unit.h"
@@ -30,44 +31,85 @@ static FILE *open_text(const char *text)
 	return file;
 }
 
-static struct procfs_status parse(const char *text)
+/* Many of them, of all lengths up to that of the room, are more than is read at
+   a time. */
+START_TEST(each_line_of_a_long_file)
 {
-	struct procfs_status status;
-	FILE *file = open_text(text);
+	struct lines lines;
+	char *text, *end;
+	const char *line;
 
-	procfs_status_parse(file, &status);
-	fclose(file);
-	return status;
+	text = end = calloc(sizeof(lines.text) / 13 + 1, sizeof(lines.text));
+	ck_assert_ptr_nonnull(text);
+	for (size_t n = 0; n < sizeof(lines.text); n += 13) {
+		memset(end, 'a' + n % 26, n);
+		end[n] = '\n';
+		end += n + 1;
+	}
+	open_lines(text, &lines);
+	for (size_t n = 0; n < sizeof(lines.text); n += 13) {
+		line = lines_next(&lines);
+		ck_assert_ptr_nonnull(line);
+		ck_assert_uint_eq(strlen(line), n);
+		ck_assert_uint_eq(strspn(line, (char[]){ 'a' + n % 26, 0 }), n);
+	}
+	ck_assert_ptr_null(lines_next(&lines));
+	ck_assert_ptr_null(lines_next(&lines));
+	lines_close(&lines);
+	free(text);
 }
+END_TEST
+
+START_TEST(lines_without_end)
+{
+	struct lines lines;
+	char text[2 * sizeof(lines.text)];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	open_lines(text, &lines);
+	ck_assert_uint_eq(strlen(lines_next(&lines)), sizeof(lines.text) - 1);
+	ck_assert_uint_eq(strlen(lines_next(&lines)), sizeof(lines.text) - 1);
+	ck_assert_str_eq(lines_next(&lines), "x");
+	ck_assert_ptr_null(lines_next(&lines));
+	lines_close(&lines);
+	open_lines("\n\nlast", &lines);
+	ck_assert_str_eq(lines_next(&lines), "");
+	ck_assert_str_eq(lines_next(&lines), "");
+	ck_assert_str_eq(lines_next(&lines), "last");
+	ck_assert_ptr_null(lines_next(&lines));
+	lines_close(&lines);
+}
+END_TEST
 
 /* As the kernel writes them: arch/x86/kernel/cpu/proc.c. */
 START_TEST(shadow_stack)
 {
-	ck_assert(parse("x86_Thread_features:\tshstk \n"
-			"x86_Thread_features_locked:\t\n")
+	ck_assert(status_of("x86_Thread_features:\tshstk \n"
+			    "x86_Thread_features_locked:\t\n")
 			  .shadow_stack);
-	ck_assert(parse("x86_Thread_features:\tshstk wrss \n"
-			"x86_Thread_features_locked:\tshstk wrss \n")
+	ck_assert(status_of("x86_Thread_features:\tshstk wrss \n"
+			    "x86_Thread_features_locked:\tshstk wrss \n")
 			  .shadow_stack);
-	ck_assert(!parse("x86_Thread_features:\t\n"
-			 "x86_Thread_features_locked:\tshstk \n")
+	ck_assert(!status_of("x86_Thread_features:\t\n"
+			     "x86_Thread_features_locked:\tshstk \n")
 			   .shadow_stack);
-	ck_assert(!parse("Name:\tshstk \n").shadow_stack);
+	ck_assert(!status_of("Name:\tshstk \n").shadow_stack);
 }
 END_TEST
 
 START_TEST(status_text)
 {
-	struct procfs_status status =
-		parse("Name:\tworker\nUmask:\t0022\nState:\tt (tracing stop)\n"
-		      "Tgid:\t100\nNgid:\t0\nPid:\t101\nPPid:\t1\n"
-		      "TracerPid:\t77\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n"
-		      "Groups:\t \nKthread:\t0\nVmPeak:\t 3060 kB\n"
-		      "VmSize:\t 3060 kB\nThreads:\t2\nSigQ:\t2/96551\n"
-		      "SigPnd:\t0000000000000001\nShdPnd:\tffffffffffffffff\n"
-		      "SigBlk:\t8000000000000000\nSigIgn:\t0000000000001000\n"
-		      "SigCgt:\tffffffffffffffff\nSeccomp:\t2\n"
-		      "Seccomp_filters:\t1\n");
+	struct procfs_status status = status_of(
+		"Name:\tworker\nUmask:\t0022\nState:\tt (tracing stop)\n"
+		"Tgid:\t100\nNgid:\t0\nPid:\t101\nPPid:\t1\n"
+		"TracerPid:\t77\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n"
+		"Groups:\t \nKthread:\t0\nVmPeak:\t 3060 kB\n"
+		"VmSize:\t 3060 kB\nThreads:\t2\nSigQ:\t2/96551\n"
+		"SigPnd:\t0000000000000001\nShdPnd:\tffffffffffffffff\n"
+		"SigBlk:\t8000000000000000\nSigIgn:\t0000000000001000\n"
+		"SigCgt:\tffffffffffffffff\nSeccomp:\t2\n"
+		"Seccomp_filters:\t1\n");
 
 	ck_assert_str_eq(status.name, "worker");
 	ck_assert_int_eq(status.state, 't');
@@ -87,8 +129,8 @@ END_TEST
 START_TEST(status_of_kernel_thread)
 {
 	struct procfs_status status =
-		parse("Name:\tkworker/u8:2-events (x)\nState:\tI (idle)\n"
-		      "Tgid:\t9\nTracerPid:\t0\nUid:\t0\t0\t0\t0\n");
+		status_of("Name:\tkworker/u8:2-events (x)\nState:\tI (idle)\n"
+			  "Tgid:\t9\nTracerPid:\t0\nUid:\t0\t0\t0\t0\n");
 
 	ck_assert(!status.has_memory);
 	ck_assert_int_eq(status.state, 'I');
@@ -114,7 +156,7 @@ START_TEST(status_names)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct procfs_status status = parse(names[i].text);
+		struct procfs_status status = status_of(names[i].text);
 
 		ck_assert_str_eq(status.name, names[i].name);
 		ck_assert_int_eq(status.state, 'R');
@@ -138,13 +180,13 @@ START_TEST(status_garbage)
 	struct procfs_status status;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		status = parse(texts[i]);
+		status = status_of(texts[i]);
 		ck_assert(!status.tgid && !status.has_memory);
 	}
 	memset(endless, 'n', sizeof(endless));
 	memcpy(endless, "Name:\t", 6);
 	endless[sizeof(endless) - 1] = '\0';
-	status = parse(endless);
+	status = status_of(endless);
 	ck_assert_uint_eq(strlen(status.name), sizeof(status.name) - 1);
 }
 END_TEST
@@ -791,6 +833,8 @@ static Suite *procfs_suite(void)
 	TCase *tcase = tcase_create("status");
 
 	tcase_add_test(tcase, status_text);
+	tcase_add_test(tcase, each_line_of_a_long_file);
+	tcase_add_test(tcase, lines_without_end);
 	tcase_add_test(tcase, shadow_stack);
 	tcase_add_test(tcase, status_of_kernel_thread);
 	tcase_add_test(tcase, status_names);
