@@ -402,6 +402,31 @@ void shared_read_watched(struct shared *shared, uint64_t now,
 		read_block(shared, block, now, visit, context);
 }
 
+/* It waits until we make room, and so does nothing else meanwhile. */
+static bool has_no_room(const struct agent_block *block)
+{
+	const uint64_t head = __atomic_load_n(&block->head, __ATOMIC_ACQUIRE);
+	const uint64_t tail = __atomic_load_n(&block->tail, __ATOMIC_RELAXED);
+
+	return head + AGENT_BOTH_WORDS + AGENT_RING_SLACK - tail >
+	       SHARED_RING_WORDS;
+}
+
+void shared_visit_waiting(const struct shared *shared, shared_waiter *visit,
+			  void *context)
+{
+	unsigned block;
+
+	for (block = 1; block < shared->blocks; block++) {
+		const struct agent_block *own = block_at(shared, block);
+		const uint64_t tid =
+			__atomic_load_n(&own->waiting, __ATOMIC_ACQUIRE);
+
+		if (tid && tid <= INT32_MAX && has_no_room(own))
+			visit(context, (pid_t)tid);
+	}
+}
+
 /* ---- stacks ---- */
 
 static struct agent_thread *find_thread(const struct shared *shared,
@@ -498,6 +523,7 @@ static void take_back(struct shared *shared, unsigned block)
 	ring->position = head;
 	shared->stuck[block] = 0;
 	shared->readers[block] = 0;
+	__atomic_store_n(&own->waiting, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&own->tail, head, __ATOMIC_RELEASE);
 	shared->is_idle[block] = true;
 	shared->idle[shared->idle_count++] = block;

@@ -72,6 +72,15 @@ void shared_read_watched(struct shared *shared, uint64_t now_ns,
 			 shared_watcher *visit, void *context);
 
 /*
+ * Calls visit with the number of each thread that says it waits for room, where
+ * there is none: it can't go on (into a system call, maybe) before more is read.
+ * The program may have written any number.
+ */
+typedef void shared_waiter(void *context, pid_t tid);
+void shared_visit_waiting(const struct shared *shared, shared_waiter *visit,
+			  void *context);
+
+/*
  * Where the stack of a thread lies that the agent knows already: all from its
  * stack pointer to high is mapped, and stays so for as long as it runs there.
  * 0, 0: nowhere that it may be read.

@@ -774,6 +774,7 @@ void agent_engine_free(struct agent_engine *engine)
 	agent_records_forget(engine);
 	agent_entries_forget(engine, NULL);
 	free(engine->watched.calls);
+	free(engine->watched.spare);
 	free(engine);
 }
 

@@ -64,8 +64,7 @@ struct watched_call {
 	struct agent_point *point;
 	enum agent_watch_kind kind;
 	pid_t tid;
-	uint64_t time;  /* ticks */
-	uint64_t order; /* in which they were read */
+	uint64_t time; /* ticks */
 	taddr_t slot, return_address;
 	uint64_t result;
 	taddr_t stored_at; /* 0: nothing was looked at there */
@@ -77,7 +76,8 @@ struct watched_call {
 struct watched_list {
 	struct watched_call *calls;
 	size_t count, room;
-	uint64_t order; /* of the next */
+	struct watched_call *spare; /* to put them in order with */
+	size_t spare_room;
 };
 
 /* Modes in which stacks are walked over in the process. */
@@ -128,6 +128,13 @@ bool agent_reading_begin(struct agent_space *space, struct agent_reading *ret);
 struct agent_point *agent_reading_point(const struct agent_reading *reading,
 					unsigned stub, uint64_t time);
 
+/*
+ * Has threads stopped that wait for room, where calls are watched: they would
+ * keep processors busy that we need in order to tell of what was read. They go
+ * on when the loop hears of their stops, which is after that.
+ */
+void agent_hold_waiting(struct agent_engine *engine);
+
 /* ---- agent_records.c ---- */
 
 /*
@@ -158,6 +165,11 @@ stack_id agent_entry_take(struct agent_space *space,
 void agent_entries_forget_task(struct agent_engine *engine, pid_t tid);
 void agent_entries_forget(struct agent_engine *engine,
 			  const struct agent_space *space);
+
+/* ---- agent_order.c ---- */
+
+/* All of the list, by time. */
+void agent_watch_order(struct watched_list *list);
 
 /* ---- agent_watch.c ---- */
 

@@ -32,3 +32,28 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
 
 	return point && is_past(reading->space->engine, time) ? point : NULL;
 }
+
+/* One that has been asked before isn't asked again until it has gone on. */
+static void hold(void *context, pid_t tid)
+{
+	struct agent_space *own = context;
+	struct space *space = own->space->space;
+	struct task *task = task_find(space->tracer, tid);
+
+	if (task && task->tracee && task->tracee->space == space &&
+	    !task->stopped && !task->asked && !task->in_vfork &&
+	    !space->tracer->leaving)
+		(void)task_ask_to_stop(task);
+}
+
+void agent_hold_waiting(struct agent_engine *engine)
+{
+	struct agent_space *space;
+
+	if (!(engine->mode & AGENT_WATCHES))
+		return;
+	for (space = engine->spaces; space; space = space->next)
+		if (space->agent.state == AGENT_INSIDE &&
+		    space->agent.shared.memory)
+			shared_visit_waiting(&space->agent.shared, hold, space);
+}

@@ -106,12 +106,22 @@ static void tell_moment(struct agent_engine *engine,
 	call->point->point->ops->reached(call->point->point, &moment);
 }
 
+/* Mostly the one of the call before. */
+static struct task *task_of(const struct watched_call *call,
+			    struct task *former)
+{
+	struct space *space = call->point->space->space->space;
+
+	return former && former->tid == call->tid ?
+		       former :
+		       task_find(space->tracer, call->tid);
+}
+
 /* Nobody knows its thread any more, or not yet. */
 static void tell_call(struct agent_engine *engine,
-		      const struct watched_call *call)
+		      const struct watched_call *call, struct task *task)
 {
 	struct agent_space *space = call->point->space;
-	struct task *task = task_find(space->space->space->tracer, call->tid);
 
 	if (!task || !task->tracee ||
 	    probe_space_of(task->tracee->space) != space->space) {
@@ -151,7 +161,6 @@ static void keep(void *context, const struct agent_watched *watched)
 		.kind = watched->kind,
 		.tid = watched->tid,
 		.time = watched->time,
-		.order = engine->watched.order++,
 		.slot = watched->slot,
 		.result = watched->result,
 	};
@@ -165,28 +174,8 @@ static void keep(void *context, const struct agent_watched *watched)
 	call->stack = agent_entry_stack(space, watched);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	const struct watched_call *one = a, *two = b;
-
-	if (one->time != two->time)
-		return one->time < two->time ? -1 : 1;
-	return (one->order > two->order) - (one->order < two->order);
-}
-
-static bool is_sorted(const struct watched_list *list)
-{
-	size_t i;
-
-	for (i = 1; i < list->count; i++)
-		if (compare_times(&list->calls[i - 1], &list->calls[i]) > 0)
-			return false;
-	return true;
-}
-
 static void read_all(struct agent_engine *engine)
 {
-	struct watched_list *list = &engine->watched;
 	struct agent_space *space;
 	struct agent_reading reading;
 
@@ -194,9 +183,7 @@ static void read_all(struct agent_engine *engine)
 		if (agent_reading_begin(space, &reading))
 			shared_read_watched(&space->agent.shared, clock_now(),
 					    keep, &reading);
-	if (!is_sorted(list))
-		qsort(list->calls, list->count, sizeof(*list->calls),
-		      compare_times);
+	agent_watch_order(&engine->watched);
 }
 
 /* The time, or later: until the thread had done all that there is of it. */
@@ -219,6 +206,7 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 			pid_t stopped)
 {
 	struct watched_list *list = &engine->watched;
+	struct task *task = NULL;
 	size_t told = 0;
 
 	if (engine->telling || !(engine->mode & AGENT_WATCHES))
@@ -227,9 +215,12 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 	read_all(engine);
 	until = last_of(list, stopped, until);
 	while (told < list->count && list->calls[told].time <= until) {
-		tell_call(engine, &list->calls[told++]);
-		if (told % AGENT_MANY_TOLD == 0)
-			agent_engine_live(engine);
+		task = task_of(&list->calls[told], task);
+		tell_call(engine, &list->calls[told++], task);
+		if (told % AGENT_MANY_TOLD)
+			continue;
+		agent_engine_live(engine);
+		agent_hold_waiting(engine);
 	}
 	if (told)
 		memmove(list->calls, list->calls + told,

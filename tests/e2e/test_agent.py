@@ -683,6 +683,46 @@ def recording_is_the_same(case):
     h.check("(--time-releases)" in result.err, result.err)
 
 
+def made_by_seeded(threads, rounds):
+    """Acquisitions and releases by heap_seeded's own loop, and what it loses."""
+    acquired = released = 0
+    for seed in range(1, threads + 1):
+        held = set()
+        for i in range(rounds):
+            seed = (seed * 1103515245 + 12345) & 0xffffffff
+            r = seed >> 8
+            again = r % 512 in held and r % 7 == 0
+            for _ in range(1 if again else 2):
+                seed = (seed * 1103515245 + 12345) & 0xffffffff
+            acquired += 1
+            if not again:
+                released += 1
+                held.add(r % 512)
+        released += 512 + (rounds + 49) // 50
+        acquired += (rounds + 99) // 100
+    return acquired, released, threads * ((rounds + 99) // 100)
+
+
+@h.test("heap: threads that are faster than they are read")
+def heap_keeps_up(case):
+    threads, rounds = 3, 40000
+    path = case.path("fast.json")
+    result = case.calltrap("heap", "--engine=agent", "--json", path, seeded(),
+                           str(threads), str(rounds), log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    check_lossless(result)
+    sites, _, calls = sites_of(path)
+    by_program = [call for call in calls
+                  if (call[1] or "").endswith("heap_seeded")]
+    found = (sum(call[2] for call in by_program if call[0] != "free"),
+             sum(call[2] for call in by_program if call[0] == "free"),
+             sum(blocks for (_, stack), (blocks, *_) in sites.items()
+                 if any(frame[0] == "work" for frame in stack) and
+                 not any(frame[0] == "hand_over" for frame in stack)))
+    h.check_equal(found, made_by_seeded(threads, rounds),
+                  "acquired, released, lost")
+
+
 @h.test("heap: left in the middle, nothing of it stays in the way")
 def heap_is_left(case):
     program = seeded()

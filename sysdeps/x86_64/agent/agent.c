@@ -356,7 +356,8 @@ static inline bool is_full(const struct config *config,
 
 /*
  * Returns whether there is any now. The thread keeps its processor meanwhile:
- * every way to give it up is a system call, which a filter may kill for.
+ * every way to give it up is a system call, which a filter may kill for. But it
+ * says that it waits, and calltrap may stop it for as long as it reads.
  */
 static __attribute__((noinline)) bool wait_for_room(const struct config *config,
 						    struct agent_block *block,
@@ -364,11 +365,13 @@ static __attribute__((noinline)) bool wait_for_room(const struct config *config,
 {
 	const uint64_t began = ticks();
 
+	__atomic_store_n(&block->waiting, own_tid(config), __ATOMIC_RELAXED);
 	while (is_full(config, block, words) && READ(on)) {
 		if (is_alone(config, ticks()))
 			agent_gate.on = 0;
 		__builtin_ia32_pause();
 	}
+	__atomic_store_n(&block->waiting, 0, __ATOMIC_RELAXED);
 	own_add(&block->waited_ticks, ticks() - began);
 	return READ(on);
 }
@@ -766,9 +769,6 @@ static void write_entry(const struct config *config, struct agent_block *block,
 			 __ATOMIC_RELEASE);
 }
 
-/* Of an entry and its return, whatever handlers write meanwhile. */
-#define BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_RECORD_WORDS)
-
 _Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
 
 /* A 64th of the patience: who has given a sign of life since serves traps. */
@@ -802,7 +802,7 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 	struct agent_block *block = block_at(config, thread->block);
 	struct stack stack;
 
-	if (!has_room(config, block, BOTH_WORDS)) {
+	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
 		own_add(&block->dropped, 1);
 		return BY_JUMP;
 	}

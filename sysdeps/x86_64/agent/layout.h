@@ -257,7 +257,8 @@ struct agent_block {
 	uint64_t sampled;       /* calls of which it was measured … */
 	uint64_t sampled_ticks; /* … what the hook itself took */
 	uint64_t waited_ticks;  /* for room */
-	uint64_t unused[3];
+	uint64_t waiting;       /* for it now: the thread's number; 0: nobody */
+	uint64_t unused[2];
 	uint64_t tail; /* … and read */
 	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
@@ -337,6 +338,9 @@ enum agent_watch_kind { AGENT_WATCH_ENTRY = 1, AGENT_WATCH_RETURN };
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
 #define AGENT_WATCH_WORDS \
 	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX)
+
+/* Of an entry and its return, which a watched call needs room for. */
+#define AGENT_BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_RECORD_WORDS)
 
 /* A ring is full before its end: for handlers that come in between. */
 #define AGENT_RING_SLACK 4096
