@@ -483,34 +483,59 @@ void loop_handle_queued(struct tracer *tracer)
 	tracer->queue_count = 0;
 }
 
-static void fetch_stops(struct tracer *tracer)
+/* False when there is none. */
+static bool fetch_stop(struct tracer *tracer, idtype_t which, pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	while (!waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | __WALL) &&
-	       info.si_pid) {
-		/* Not a child of our own that somebody has stopped. */
-		if (info.si_code == CLD_TRAPPED)
-			tracer_queue_stop(tracer, info.si_pid,
-					  info.si_status << 8 | 0x7f);
-		info.si_pid = 0;
-	}
+	if (waitid(which, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) ||
+	    !info.si_pid)
+		return false;
+	/* Not a child of our own that somebody has stopped. */
+	if (info.si_code == CLD_TRAPPED)
+		tracer_queue_stop(tracer, info.si_pid,
+				  info.si_status << 8 | 0x7f);
+	return true;
 }
 
-void loop_serve(struct tracer *tracer)
+static bool is_elsewhere(const struct task *task, const struct space *space)
+{
+	return task && task->tracee && task->tracee->space != space;
+}
+
+/* Those of a task that isn't known, or of the space, are left if there is one. */
+static void handle_stops(struct tracer *tracer, const struct space *except)
 {
 	size_t i, kept = 0;
 
-	fetch_stops(tracer);
 	for (i = 0; i < tracer->queue_count; i++) {
 		struct queued_stop stop = tracer->queue[i];
 
-		if (WIFSTOPPED(stop.status))
+		if (WIFSTOPPED(stop.status) &&
+		    (!except ||
+		     is_elsewhere(task_find(tracer, stop.tid), except)))
 			loop_handle(tracer, stop.tid, stop.status, stop.time);
 		else
 			tracer->queue[kept++] = stop;
 	}
 	tracer->queue_count = kept;
+}
+
+void loop_serve(struct tracer *tracer)
+{
+	while (fetch_stop(tracer, P_ALL, 0))
+		;
+	handle_stops(tracer, NULL);
+}
+
+void loop_serve_others(struct tracer *tracer, const struct space *space)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next)
+		if (!task->stopped && is_elsewhere(task, space))
+			(void)fetch_stop(tracer, P_PID, task->tid);
+	handle_stops(tracer, space);
 }
 
 bool loop_once(struct tracer *tracer)

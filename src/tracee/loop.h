@@ -30,6 +30,9 @@ size_t loop_fetch_all(struct tracer *tracer);
  */
 void loop_serve(struct tracer *tracer);
 
+/* The same, but for the tasks of that space, which nothing is done to. */
+void loop_serve_others(struct tracer *tracer, const struct space *space);
+
 /* Lets go of children that are held and whose parents are gone. */
 void loop_settle_orphans(struct tracer *tracer);
 

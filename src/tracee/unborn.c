@@ -14,6 +14,7 @@
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/loop.h"
 #include "tracee/syscall.h"
 
 /*
@@ -184,9 +185,11 @@ static size_t ask(struct task **tasks, size_t count)
 	return asked;
 }
 
+/* What else is traced doesn't stand still as long. */
 static void await(struct task **tasks, size_t count, uint64_t deadline)
 {
 	struct timespec pause = { .tv_nsec = FIRST_PAUSE };
+	struct space *space = tasks[0]->tracee->space;
 	uint64_t since = clock_now(), now;
 
 	while ((now = clock_now()) < deadline) {
@@ -196,6 +199,7 @@ static void await(struct task **tasks, size_t count, uint64_t deadline)
 		if (!count ||
 		    (waited > LATE && freezer_has_frozen("", tasks[0]->tid)))
 			break;
+		loop_serve_others(space->tracer, space);
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < LAST_PAUSE)
 			pause.tv_nsec *= 2;

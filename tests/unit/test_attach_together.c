@@ -15,6 +15,8 @@
 #include "tracee/attach.h"
 #include "tracee/deaf_client.h"
 #include "tracee/loop.h"
+#include "tracee/space.h"
+#include "tracee/unborn.h"
 #include "unit.h"
 
 /*
@@ -191,6 +193,48 @@ START_TEST(stops_are_served_in_between)
 }
 END_TEST
 
+/* As long as its child lives it can't be stopped, and is waited for. */
+static void rest_in_vfork(void)
+{
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		rest();
+	}
+	rest();
+}
+
+static struct space *begin_anew(pid_t pid)
+{
+	struct tracee *tracee = tracee_find(&tracer, pid);
+	struct task *task;
+
+	ck_assert_ptr_nonnull(tracee);
+	for_each_task_of(tracee, task)
+		task->begets_ours = false;
+	return tracee->space;
+}
+
+START_TEST(stops_are_served_while_others_are_awaited)
+{
+	uint64_t since = clock_now(), deadline;
+
+	begin(send_signals);
+	kill(second, SIGKILL);
+	second = start(rest_in_vfork);
+	while (procfs_state(second) != 'D')
+		wait_a_moment(since);
+	attach_to(first);
+	attach_to(second);
+	client.signals = 0;
+	while (client.signals < MANY) {
+		wait_a_moment(since);
+		deadline = clock_now() + NS_PER_SECOND;
+		ck_assert(unborn_await(begin_anew(second), deadline));
+	}
+	end();
+}
+END_TEST
+
 static void serve_until(const volatile unsigned *counter, unsigned value)
 {
 	uint64_t since = clock_now();
@@ -290,6 +334,7 @@ static Suite *together_suite(void)
 	TCase *tcase = tcase_create("before the loop runs");
 
 	tcase_add_test(tcase, stops_are_served_in_between);
+	tcase_add_test(tcase, stops_are_served_while_others_are_awaited);
 	tcase_add_test(tcase, system_calls_are_watched_when_all_are_there);
 	tcase_add_test(tcase, ends_are_left_to_the_loop);
 	tcase_add_test(tcase, waits_go_on_when_given_back);
