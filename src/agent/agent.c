@@ -564,10 +564,14 @@ bool agent_fault(struct agent *agent, struct task *task)
 	regs->user.rdx = now >> 32;
 	regs->user.rip += 2;
 	task->regs_changed = true;
-	agent->retired = true;
 	agent->reason = "its threads may not read the time stamp counter";
-	slots_restore(agent);
 	return true;
+}
+
+void agent_retire(struct agent *agent)
+{
+	agent->retired = true;
+	slots_restore(agent);
 }
 
 /* ---- catching ---- */
@@ -599,6 +603,12 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	return err ? -EIO : 0;
 }
 
+static uint64_t bit_of(unsigned stub)
+{
+	_Static_assert(AGENT_STUBS <= 64, "a bit each");
+	return 1ull << stub;
+}
+
 /* An old one that does the same, or the next that is free. */
 static int find_stub(const struct agent *agent,
 		     const struct stub_config *config, struct agent_stub *ret)
@@ -608,6 +618,8 @@ static int find_stub(const struct agent *agent,
 	for (own.index = 0; own.index < AGENT_STUBS; own.index++) {
 		int err;
 
+		if (agent->in_use & bit_of(own.index))
+			continue;
 		own.base = agent->base;
 		err = stub_make(&own, ret);
 		if (err)
@@ -635,8 +647,8 @@ static int add_stub(struct agent *agent, int index,
 	return 0;
 }
 
-int agent_catch(struct agent *agent, const char *name,
-		const struct stub_config *config, const struct ticks *ticks)
+int agent_make_stub(struct agent *agent, const struct stub_config *config,
+		    const struct ticks *ticks)
 {
 	struct agent_stub stub;
 	int index = agent->retired ? -ENOTSUP : find_stub(agent, config, &stub);
@@ -651,8 +663,44 @@ int agent_catch(struct agent *agent, const char *name,
 		err = open_gate(agent, ticks);
 	if (err)
 		return err;
-	(void)agent_find_slots(agent, name, (unsigned)index);
+	agent->in_use |= bit_of((unsigned)index);
 	return index;
+}
+
+void agent_release(struct agent *agent, unsigned stub)
+{
+	agent->in_use &= ~bit_of(stub);
+}
+
+int agent_catch(struct agent *agent, const char *name,
+		const struct stub_config *config, const struct ticks *ticks)
+{
+	const int index = agent_make_stub(agent, config, ticks);
+
+	if (index >= 0)
+		(void)agent_find_slots(agent, name, (unsigned)index);
+	return index;
+}
+
+taddr_t agent_hook_of(const struct agent *agent, unsigned stub)
+{
+	return stub_address(agent->base, stub);
+}
+
+bool agent_read_slot(struct agent *agent, taddr_t slot, taddr_t *ret)
+{
+	return read_at(agent, slot, ret, sizeof(*ret));
+}
+
+bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub)
+{
+	const struct agent_slot wanted = {
+		.address = slot,
+		.original = agent->stubs[stub].function,
+		.hook = agent_hook_of(agent, stub),
+	};
+
+	return !agent->retired && slots_hook_one(agent, &wanted);
 }
 
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)

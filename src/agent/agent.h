@@ -63,6 +63,7 @@ struct agent {
 	struct shared shared;
 	struct agent_stub stubs[AGENT_STUBS];
 	unsigned stub_count;
+	uint64_t in_use; /* those of our own, a bit each */
 	struct agent_slot *slots;
 	size_t slot_count;
 	size_t slot_room;
@@ -90,10 +91,12 @@ void agent_task_ended(struct agent *agent, pid_t tid);
 /*
  * A task has got a SIGSEGV. Returns whether that was for reading the time stamp
  * counter in the agent, which the program has forbidden it (PR_SET_TSC): then
- * it has been given it, is not to get the signal, and the agent retires. No
- * slot leads there any more, and none will.
+ * it has been given it, is not to get the signal, and the agent is to retire.
  */
 bool agent_fault(struct agent *agent, struct task *task);
+
+/* No slot leads there any more, and none will. */
+void agent_retire(struct agent *agent);
 
 /*
  * INSIDE: has calls of a function caught that come through slots, of modules
@@ -103,6 +106,22 @@ bool agent_fault(struct agent *agent, struct task *task);
 int agent_catch(struct agent *agent, const char *name,
 		const struct stub_config *config,
 		const struct ticks *ticks) MUST_CHECK;
+
+/*
+ * The same, of calls that come through one slot alone, where the function
+ * itself has no trap. The slot may have changed meanwhile: it leads to the stub
+ * only when agent_hook_slot() says so.
+ */
+int agent_make_stub(struct agent *agent, const struct stub_config *config,
+		    const struct ticks *ticks) MUST_CHECK;
+bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub);
+
+/* What the slot holds now, and what it holds while it leads to the stub. */
+bool agent_read_slot(struct agent *agent, taddr_t slot, taddr_t *ret);
+taddr_t agent_hook_of(const struct agent *agent, unsigned stub);
+
+/* Nothing is told of it any more: it may be used for another function. */
+void agent_release(struct agent *agent, unsigned stub);
 
 /* Looks for slots of a stub that have been filled in since, or restored. */
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub);

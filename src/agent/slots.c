@@ -87,16 +87,21 @@ struct hooking {
 	const struct agent_slot *wanted;
 };
 
+bool slots_hook_one(struct agent *agent, const struct agent_slot *slot)
+{
+	if (!replace(agent->space, slot->address, slot->original, slot->hook))
+		return false;
+	remember(agent, slot);
+	return true;
+}
+
 static bool hook(void *context, taddr_t address)
 {
 	const struct hooking *hooking = context;
 	struct agent_slot slot = *hooking->wanted;
 
 	slot.address = address;
-	if (!replace(hooking->agent->space, address, slot.original, slot.hook))
-		return false;
-	remember(hooking->agent, &slot);
-	return true;
+	return slots_hook_one(hooking->agent, &slot);
 }
 
 size_t slots_hook(struct agent *agent, const char *name,

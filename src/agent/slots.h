@@ -17,6 +17,9 @@
 size_t slots_hook(struct agent *agent, const char *name,
 		  const struct agent_slot *wanted);
 
+/* The same of the one at wanted->address; whether it held the original. */
+bool slots_hook_one(struct agent *agent, const struct agent_slot *wanted);
+
 /* All that still hold the hook get their original. */
 void slots_restore(struct agent *agent);
 

@@ -122,6 +122,16 @@ static bool can_be_watched(const struct function *function)
 	       !function->apart && watchable_by_agent(function->name);
 }
 
+/* Stacks that can't be walked over are looked at by a trap at the function. */
+static const char *why_no_site(const struct agent_engine *engine,
+			       const struct point *point)
+{
+	if (!point->slot)
+		return "no slot for calls alone";
+	return engine->mode & AGENT_WITH_ROWS ? "-w of one library's calls" :
+						NULL;
+}
+
 /* What is to be caught is no function, or not all of it. */
 static const char *why_no_function(const struct agent_engine *engine,
 				   const struct point *point)
@@ -129,11 +139,15 @@ static const char *why_no_function(const struct agent_engine *engine,
 	const struct function *function = point->function;
 	const bool watches = engine->mode & AGENT_WATCHES;
 
-	if (!function || function->place != FUNCTION_ENTRY ||
+	if (!function ||
+	    (function->place != FUNCTION_ENTRY &&
+	     function->place != FUNCTION_CALL_SITE) ||
 	    (function->entry_only && !watches))
 		return "no whole function";
 	if (point->caller)
-		return "-l";
+		return "calls of one library, not by a slot of its own";
+	if (function->place == FUNCTION_CALL_SITE)
+		return why_no_site(engine, point);
 	return function->group && !watches ? "heap" : NULL;
 }
 
@@ -290,10 +304,14 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	note_hit(own);
 	moment = moment_of_stop(task);
 	find_errno(&own->space->agent, &moment);
+	if (agent_is_site(own) && agent_site_pass(own, task))
+		return;
 	if (own->space->engine->mode & AGENT_WITH_ROWS)
 		agent_watch_reached(own, task, &moment);
 	else
 		point->ops->reached(point, &moment);
+	if (agent_is_site(own))
+		agent_site_told(own, task);
 }
 
 static const struct trap_owner_ops owner_ops = { .hit = on_hit };
@@ -347,14 +365,14 @@ static unsigned failure_when_watched(const struct function *function)
 	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
 }
 
-static int make_config(const struct agent_point *own, const struct insn *insn,
-		       struct stub_config *ret)
+int agent_point_config(const struct agent_point *own, taddr_t address,
+		       const struct insn *insn, struct stub_config *ret)
 {
 	const struct function *function = own->point->function;
 	struct plain_prototype plain;
 
 	*ret = (struct stub_config){
-		.function = own->point->address,
+		.function = address,
 		.insn = insn,
 	};
 	if (own->space->engine->mode & AGENT_WATCHES) {
@@ -384,7 +402,8 @@ static void catch_point(struct agent_point *own)
 	if (!trap || !trap->planted)
 		return; /* it isn't there yet */
 	own->given_up = true;
-	if (has_other(own) || make_config(own, &trap->insn, &config))
+	if (has_other(own) ||
+	    agent_point_config(own, own->point->address, &trap->insn, &config))
 		return;
 	stub = agent_catch(agent, function->name, &config,
 			   &own->space->engine->ticks);
@@ -403,7 +422,7 @@ static void look_again(struct agent_space *space, uint64_t now)
 
 	space->looked = now;
 	for (own = space->points; own; own = own->next)
-		if (own->stub >= 0)
+		if (own->stub >= 0 && !agent_is_site(own))
 			(void)agent_find_slots(&space->agent,
 					       own->point->function->name,
 					       (unsigned)own->stub);
@@ -417,7 +436,9 @@ static void catch_all(struct agent_space *space, uint64_t now)
 	    space->space->space->tracer->leaving)
 		return;
 	for (own = space->points; own; own = own->next)
-		if (own->stub < 0 && !own->given_up)
+		if (agent_is_site(own))
+			agent_site_look(own);
+		else if (own->stub < 0 && !own->given_up)
 			catch_point(own);
 	if (now - space->looked > LOOK_EVERY)
 		look_again(space, now);
@@ -569,7 +590,9 @@ static void unplant(struct engine *base UNUSED, struct point *point, bool gone)
 
 	settle(own);
 	take_off_list(own);
-	if (!gone)
+	if (own->stub >= 0)
+		agent_release(&own->space->agent, (unsigned)own->stub);
+	if (!gone && !own->lifted)
 		trap_unplant(point->space->space, point->address, &own->owner);
 	free(own);
 }
@@ -711,6 +734,18 @@ static void task_end(struct event_source *source, struct task *task)
 		shared_thread_ended(&space->agent.shared, task->tid);
 }
 
+/* Traps stand where they are needed before no slot leads to a hook any more. */
+static void retire(struct agent_space *space)
+{
+	struct agent_point *own;
+
+	space->engine->report.reason = space->agent.reason;
+	for (own = space->points; own; own = own->next)
+		if (agent_is_site(own))
+			agent_site_retire(own);
+	agent_retire(&space->agent);
+}
+
 static bool on_signal(struct event_source *source, struct task *task,
 		      int signal)
 {
@@ -722,7 +757,7 @@ static bool on_signal(struct event_source *source, struct task *task,
 	space = find_space(engine, probe_space_of(task->tracee->space));
 	if (!space || !agent_fault(&space->agent, task))
 		return false;
-	engine->report.reason = space->agent.reason;
+	retire(space);
 	return true;
 }
 

@@ -8,16 +8,21 @@
 
 /* What the files of the engine share. */
 
-/* A point that is caught: by its trap, and by slots once .stub is set. */
+/*
+ * A point that is caught: by its trap, and by slots once .stub is set. That of
+ * a call site is caught by one or the other.
+ */
 struct agent_point {
 	struct trap_owner owner;
 	struct point *point;
 	struct agent_space *space;
-	int stub;      /* -1: none yet */
-	uint64_t hits; /* of its trap, since there is a stub */
-	bool given_up; /* there will be none */
-	bool told;     /* its counter has been */
-	bool noted;    /* in the report, or among the refusals */
+	taddr_t target; /* of a call site: where its slot led */
+	bool lifted;    /* … its trap is gone */
+	int stub;       /* -1: none yet */
+	uint64_t hits;  /* of its trap, since there is a stub */
+	bool given_up;  /* there will be none */
+	bool told;      /* its counter has been */
+	bool noted;     /* in the report, or among the refusals */
 	struct agent_point *next;
 };
 
@@ -134,6 +139,30 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
  * on when the loop hears of their stops, which is after that.
  */
 void agent_hold_waiting(struct agent_engine *engine);
+
+/* ---- agent_engine.c ---- */
+
+int agent_point_config(const struct agent_point *own, taddr_t function,
+		       const struct insn *insn, struct stub_config *ret);
+
+/* ---- agent_site.c ---- */
+
+bool agent_is_site(const struct agent_point *own);
+
+/*
+ * A task has hit the trap of a call site. Returns whether the agent will tell
+ * of the call: the task is on its way there.
+ */
+bool agent_site_pass(struct agent_point *own, struct task *task);
+
+/* … or the trap has told of it: the task goes to the function itself. */
+void agent_site_told(struct agent_point *own, struct task *task);
+
+/* Now and then: whether it still needs its trap. */
+void agent_site_look(struct agent_point *own);
+
+/* Nothing is caught by the agent any more. */
+void agent_site_retire(struct agent_point *own);
 
 /* ---- agent_records.c ---- */
 

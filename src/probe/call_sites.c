@@ -101,18 +101,22 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/*
+ * A canonical stub is the function's address for the whole process: other
+ * modules come through it by pointer. Of the slots that stubs jump through,
+ * those of another kind have their address taken as well.
+ */
 static void plant_at_stub(struct probe_space *space, struct module *caller,
 			  const struct import *import,
 			  const struct function *function)
 {
-	/*
-	 * A canonical stub is the function's address for the whole process:
-	 * other modules come through it by pointer.
-	 */
-	probe_plant(space, function,
-		    &(struct probe_place){
-			    .address = caller->bias + import->stub,
-			    .caller = import->canonical ? caller : NULL });
+	struct probe_place place = { .address = caller->bias + import->stub };
+
+	if (import->canonical)
+		place.caller = caller;
+	else if (import->kind == IMPORT_JUMP_SLOT)
+		place.slot = caller->bias + import->slot;
+	probe_plant(space, function, &place);
 }
 
 static void plant_at_definition(struct probe_space *space,

@@ -45,7 +45,9 @@ struct point {
 	const struct function *function; /* that begins there; or NULL */
 	/*
 	 * Only calls that return there are wanted, made through the GOT entry
-	 * at slot (0: it isn't known). NULL: all calls.
+	 * at slot (0: it isn't known). NULL: all calls; if there is a slot, it
+	 * is what the code at the address jumps through, and nothing else
+	 * does.
 	 */
 	const struct module *caller;
 	taddr_t slot;

@@ -321,6 +321,82 @@ def told(case):
     h.check(own > 0, tracer.err)
 
 
+def attach_to_calls(case, target, *options):
+    """Calls of one module: those that it makes by pointer are none of them."""
+    tracer = case.start_calltrap("--engine=agent", "-e", "labs", *options,
+                                 "-p", str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
+    return tracer
+
+
+def count_calls(words, threads, calls, *arguments, flags=(), inside=1,
+                pointers=0.02):
+    @h.test("-e, -c: each call of the program once: " + words)
+    def run(case):
+        target = start(case, str(threads), str(calls), *arguments,
+                       program=slots(*flags))
+        tracer = attach_to_calls(case, target, "-c")
+        log = finish(target, tracer)
+        check_lossless(tracer)
+        h.check_equal(counted(log),
+                      made(target) - int(threads * calls * pointers), "calls")
+        h.check_equal(caught(tracer)[0], inside, "functions inside")
+        if inside:
+            own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+            h.check(own > counted(log) / 2, "most by traps: " + tracer.err)
+
+
+count_calls("one thread", 1, 20000)
+count_calls("four threads", 4, 20000)
+count_calls("signal handlers", 2, 20000, "handlers")
+count_calls("a signal handler wherever one can be", 2, 2000, "storm")
+count_calls("the clock is forbidden later", 2, 2000, "later", inside=0)
+count_calls("slots bound at the start", 2, 5000,
+            flags=("-Wl,-z,now",))
+# What is called by pointer returns into the program, too.
+count_calls("no stubs: by traps", 2, 500, flags=("-fno-plt",), inside=0,
+            pointers=0)
+count_calls("a program at a fixed address", 2, 5000, flags=("-no-pie",))
+count_calls("seccomp: by traps", 1, 500, "seccomp", inside=0)
+
+
+@h.test("-e: the same lines as by traps, of the program's calls")
+def lines_of_calls(case):
+    program = h.build("texts", "texts.c", "-O1", "-fno-builtin", "-w")
+    found = {}
+    for engine in "trap", "agent":
+        result = case.calltrap("--engine=" + engine, "--when-full=wait",
+                               program, "50")
+        h.check_equal(result.status, 7, "status, with " + engine)
+        found[engine] = [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
+                         for line in result.log_text.splitlines()]
+    for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
+        h.check_equal(one, other, "line %d" % i)
+    h.check_equal(len(found["agent"]), len(found["trap"]), "lines")
+    own = number(r"; ([\d,]+) calls? in the process", result.err)
+    h.check(own > len(found["agent"]) / 2, "most by traps: " + result.err)
+
+
+@h.test("-e, -f: each call of each child, in order")
+def calls_of_children(case):
+    target = start(case, "1", "700", "fork")
+    tracer = attach_to_calls(case, target, "-f", "--when-full=wait")
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    calls = collections.defaultdict(list)
+    for pid, argument in re.findall(r"^(\d+) \S+->labs\((-?\d+)",
+                                    log, re.M):
+        calls[int(pid)].append(-int(argument))
+
+    def own(count):
+        return [n for n in range(count) if n % 50 != 49]
+    h.check_equal(calls.pop(target.pid), own(700) * 20, "the parent's calls")
+    h.check_equal(len(calls), 20, "children that call")
+    for pid, found in calls.items():
+        h.check_equal(found, own(1000), "calls of %d" % pid)
+
+
 TEXTS = ("strlen+strnlen+atoi+atol+strcmp+strncmp+strcasecmp+strncasecmp+"
          "memcmp+strchr+strrchr+memchr+strcspn+strcpy+stpcpy+memcpy")
 # They call others of these.

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/callable.h"
+#include "base/diag.h"
+#include "probe/agent_private.h"
+
+/*
+ * -e and -l: calls through the slot of one module. Its stub has a trap until
+ * the slot leads to the agent, and none from then on. So that each call is told
+ * of once, whoever has hit the trap is sent on to where the slot leads: to the
+ * hook, which tells of the call, or to the function (or the dynamic linker,
+ * which is to look for it), when the trap has told of it. The slot isn't read
+ * again in either case.
+ */
+
+bool agent_is_site(const struct agent_point *own)
+{
+	return own->point->function->place == FUNCTION_CALL_SITE;
+}
+
+static bool is_inside(const struct agent_point *own)
+{
+	const struct agent *agent = &own->space->agent;
+
+	return agent->state == AGENT_INSIDE && !agent->retired;
+}
+
+static bool read_slot(const struct agent_point *own, taddr_t *ret)
+{
+	return agent_read_slot(&own->space->agent, own->point->slot, ret);
+}
+
+static bool leads_to_hook(const struct agent_point *own, taddr_t value)
+{
+	return own->stub >= 0 &&
+	       value == agent_hook_of(&own->space->agent, (unsigned)own->stub);
+}
+
+static bool hook(const struct agent_point *own)
+{
+	return agent_hook_slot(&own->space->agent, own->point->slot,
+			       (unsigned)own->stub);
+}
+
+/* Before it is bound, a slot leads back into its own module. */
+static struct module *definer_of(const struct agent_point *own, taddr_t value)
+{
+	struct space *space = own->space->space->space;
+	struct module *definer = module_find(space, value);
+
+	return definer && !module_holds(definer, own->point->slot) ? definer :
+								     NULL;
+}
+
+static void send_to(struct task *task, taddr_t address)
+{
+	task->tracee->space->arch->set_ip(&task->regs, address);
+	task->ip_changed = true;
+}
+
+/* ---- catching ---- */
+
+/* The function is entered as it is: nothing may stand on it. */
+static bool may_catch(const struct agent_point *own, taddr_t value)
+{
+	const struct module *definer = definer_of(own, value);
+
+	return definer && !own->given_up &&
+	       !trap_find(own->space->space->space, value) &&
+	       callable_by_agent(own->point->function->name, definer->name);
+}
+
+static void catch_site(struct agent_point *own, taddr_t value)
+{
+	struct agent *agent = &own->space->agent;
+	struct stub_config config;
+	int stub;
+
+	if (!may_catch(own, value))
+		return;
+	own->given_up = true;
+	if (agent_point_config(own, value, NULL, &config))
+		return;
+	stub = agent_make_stub(agent, &config, &own->space->engine->ticks);
+	diag_debug(DIAG_PROBE, "agent: %s of %s: %d",
+		   own->point->function->name, own->point->function->caller,
+		   stub);
+	if (stub < 0)
+		return;
+	own->given_up = false;
+	own->stub = stub;
+	own->target = value;
+}
+
+bool agent_site_pass(struct agent_point *own, struct task *task)
+{
+	taddr_t value;
+
+	if (!is_inside(own) || !read_slot(own, &value))
+		return false;
+	if (own->stub < 0)
+		catch_site(own, value);
+	if (own->stub < 0 || (!leads_to_hook(own, value) &&
+			      (value != own->target || !hook(own))))
+		return false;
+	send_to(task, agent_hook_of(&own->space->agent, (unsigned)own->stub));
+	return true;
+}
+
+void agent_site_told(struct agent_point *own, struct task *task)
+{
+	taddr_t value;
+
+	if (!own->given_up && own->space->agent.state != AGENT_REFUSED &&
+	    read_slot(own, &value) && module_find(task->tracee->space, value))
+		send_to(task, value);
+}
+
+/* ---- its trap ---- */
+
+static void lift(struct agent_point *own)
+{
+	struct point *point = own->point;
+
+	trap_unplant(point->space->space, point->address, &own->owner);
+	own->lifted = true;
+}
+
+/*
+ * Calls that the trap has told of may have found the slot unbound: the dynamic
+ * linker is about to write to it.
+ */
+static bool may_be_bound(const struct agent_point *own)
+{
+	struct activation *activation, *next;
+
+	HASH_ITER(hh, own->space->space->activations, activation, next)
+		if (activation->call.function == own->point->function)
+			return true;
+	return false;
+}
+
+/* A call from before we came may be binding it still. */
+void agent_site_look(struct agent_point *own)
+{
+	taddr_t value;
+
+	if (!is_inside(own) || own->stub < 0 || !read_slot(own, &value))
+		return;
+	if (value == own->target)
+		(void)hook(own);
+	else if (!own->lifted && leads_to_hook(own, value) &&
+		 !may_be_bound(own))
+		lift(own);
+}
+
+void agent_site_retire(struct agent_point *own)
+{
+	struct point *point = own->point;
+
+	own->given_up = true;
+	if (own->lifted &&
+	    !trap_plant(point->space->space, point->address, &own->owner))
+		own->lifted = false;
+}
