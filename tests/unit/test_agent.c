@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/callable.h"
 #include "agent/ring.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
@@ -1031,6 +1032,29 @@ START_TEST(the_first_instruction_is_copied)
 }
 END_TEST
 
+/*
+ * Those that may throw, be cancelled, return twice or look at who has called
+ * them are not among them.
+ */
+START_TEST(what_may_be_called_is_known)
+{
+	static const char *const may[] = { "__ctype_b_loc", "abs", "free",
+					   "strlen", "wmemset" };
+	static const char *const may_not[] = { "dlsym",  "execve", "printf",
+					       "qsort",  "raise",  "read",
+					       "setjmp", "vfork" };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(may); i++)
+		ck_assert_msg(callable_by_agent(may[i], "libc.so.6"), "%s",
+			      may[i]);
+	for (unsigned i = 0; i < ARRAY_SIZE(may_not); i++)
+		ck_assert_msg(!callable_by_agent(may_not[i], "libc.so.6"), "%s",
+			      may_not[i]);
+	ck_assert(!callable_by_agent("strlen", "libother.so"));
+	ck_assert(callable_by_agent("free", "libother.so"));
+}
+END_TEST
+
 START_TEST(a_call_is_no_first_instruction)
 {
 	const uint8_t code[16] = { 0xe8, 1, 2, 3, 4 };
@@ -1078,6 +1102,7 @@ int main(void)
 	tcase_add_test(tests, a_file_that_shrinks_is_refused);
 	tcase_add_test(tests, the_first_instruction_is_copied);
 	tcase_add_test(tests, a_call_is_no_first_instruction);
+	tcase_add_test(tests, what_may_be_called_is_known);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
