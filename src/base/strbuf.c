@@ -52,7 +52,9 @@ void strbuf_puts(struct strbuf *buf, const char *s)
 
 void strbuf_putc(struct strbuf *buf, char c)
 {
-	strbuf_add(buf, &c, 1);
+	reserve(buf, 1);
+	buf->text[buf->length++] = c;
+	buf->text[buf->length] = '\0';
 }
 
 void strbuf_printf(struct strbuf *buf, const char *format, ...)

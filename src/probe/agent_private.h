@@ -38,12 +38,16 @@ struct agent_space {
 	struct agent_space *next;
 };
 
+/* Pieces of memory that need none of their own: most strings are short. */
+#define RECORDED_FEW 6
+
 /* A record that is still to be told of. Small: there are many at once. */
 struct recorded {
 	struct agent_point *point;
 	pid_t tid;
 	stack_id stack;
-	struct agent_record record;
+	struct agent_record record; /* its pieces: NULL where they are few */
+	uint64_t few[RECORDED_FEW];
 };
 
 /* A call that has begun, and isn't recorded yet: its stack. */

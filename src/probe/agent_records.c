@@ -46,6 +46,24 @@ static void enter(void *context, const struct agent_watched *entry)
 	agent_entry_keep(reading->space, entry);
 }
 
+static void keep_pieces(struct recorded *one, const uint64_t *pieces)
+{
+	const size_t size = one->record.piece_words * sizeof(*pieces);
+	uint64_t *to = one->few;
+
+	if (one->record.piece_words > RECORDED_FEW)
+		to = one->record.pieces = xmalloc(size);
+	if (size)
+		memcpy(to, pieces, size);
+}
+
+/* It stays where it is from now on. */
+static void find_pieces(struct recorded *one)
+{
+	if (one->record.piece_words <= RECORDED_FEW)
+		one->record.pieces = one->few;
+}
+
 static void keep(void *context, const struct agent_record *record)
 {
 	const struct agent_reading *reading = context;
@@ -72,11 +90,7 @@ static void keep(void *context, const struct agent_record *record)
 	one->stack = stack;
 	one->record = *record;
 	one->record.pieces = NULL;
-	if (!record->piece_words)
-		return;
-	one->record.pieces = xcalloc(record->piece_words, sizeof(uint64_t));
-	memcpy(one->record.pieces, record->pieces,
-	       record->piece_words * sizeof(uint64_t));
+	keep_pieces(one, record->pieces);
 }
 
 static void free_pieces(const struct recorded *list, size_t count)
@@ -84,7 +98,8 @@ static void free_pieces(const struct recorded *list, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		free(list[i].record.pieces);
+		if (list[i].record.piece_words > RECORDED_FEW)
+			free(list[i].record.pieces);
 }
 
 void agent_records_forget(struct agent_engine *engine)
@@ -270,7 +285,7 @@ static unsigned depth_of(const struct running *running, pid_t tid)
 }
 
 /* Sorted by their begins. */
-static void tell_all(struct agent_engine *engine, const struct recorded *list,
+static void tell_all(struct agent_engine *engine, struct recorded *list,
 		     size_t count)
 {
 	struct running running = { 0 };
@@ -281,6 +296,7 @@ static void tell_all(struct agent_engine *engine, const struct recorded *list,
 
 		if (i % AGENT_MANY_TOLD == AGENT_MANY_TOLD - 1)
 			agent_engine_live(engine);
+		find_pieces(&list[i]);
 		tell_ends(&running, list[i].record.began);
 		depth = depth_of(&running, list[i].tid);
 		tell_begin(add(&running, &list[i]), depth);

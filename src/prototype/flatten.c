@@ -151,6 +151,13 @@ static void add_type(struct flattening *flattening, const struct type *type,
 	flattening->depth--;
 }
 
+/* One number, as nearly all arguments are: there is nothing to walk over. */
+static bool is_word(const struct type *type, const struct layout *layout)
+{
+	return (type->kind == TYPE_POINTER || type->kind == TYPE_INTEGER) &&
+	       layout->size && layout->size <= 8;
+}
+
 void flatten(const struct type *type, unsigned word_size, struct flattened *ret)
 {
 	struct flattening flattening = { .to = ret,
@@ -168,6 +175,8 @@ void flatten(const struct type *type, unsigned word_size, struct flattened *ret)
 		.by_address = type->in_memory,
 		.scalars = ret->scalars,
 	};
-	if (layout.size <= FLAT_BYTES_MAX)
+	if (is_word(type, &layout))
+		add_scalar(&flattening, 0, layout.size, SCALAR_INTEGER);
+	else if (layout.size <= FLAT_BYTES_MAX)
 		add_type(&flattening, type, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "base/decimal.h"
 #include "prototype/layout.h"
 #include "prototype/number.h"
 #include "prototype/printer.h"
@@ -23,8 +24,10 @@ static uint64_t name_bits(const struct shown_integer *shown, uint64_t value)
 
 static enum number_style show_decimal(struct shown_integer *shown)
 {
-	strbuf_printf(&shown->text, shown->type->is_signed ? "%lld" : "%llu",
-		      (unsigned long long)shown->word);
+	char digits[DECIMAL_SIZE];
+
+	strbuf_puts(&shown->text,
+		    decimal_text(shown->word, shown->type->is_signed, digits));
 	return NUMBER_DECIMAL;
 }
 
@@ -68,11 +71,14 @@ static enum number_style show_binary(struct shown_integer *shown)
 	return NUMBER_BASED;
 }
 
+static bool is_guessed_decimal(uint64_t word)
+{
+	return (int64_t)word >= -10000 && (int64_t)word <= 10000;
+}
+
 static enum number_style show_guess(struct shown_integer *shown)
 {
-	int64_t value = (int64_t)shown->word;
-
-	if (value >= -10000 && value <= 10000)
+	if (is_guessed_decimal(shown->word))
 		return show_decimal(shown);
 	return show_hex(shown);
 }
@@ -216,8 +222,8 @@ static enum number_style show(struct shown_integer *shown)
 	return show_decimal(shown);
 }
 
-void print_integer(struct printer *printer, const struct type *type,
-		   uint64_t word)
+static void print_shown(struct printer *printer, const struct type *type,
+			uint64_t word)
 {
 	unsigned word_size = print_word_size(printer);
 	struct shown_integer shown = {
@@ -237,6 +243,36 @@ void print_integer(struct printer *printer, const struct type *type,
 
 	print_ops(printer)->number(printer->writer, &number);
 	strbuf_fini(&shown.text);
+}
+
+/* Most numbers: no text is made of them by other means. */
+static bool is_plain(const struct type *type, uint64_t word)
+{
+	return type->lens == LENS_PLAIN ||
+	       (type->lens == LENS_GUESS && is_guessed_decimal(word));
+}
+
+static void print_plain(struct printer *printer, const struct type *type,
+			uint64_t word)
+{
+	char digits[DECIMAL_SIZE];
+	struct value_number number = {
+		.value = word,
+		.is_signed = type->is_signed,
+		.style = NUMBER_DECIMAL,
+		.text = decimal_text(word, type->is_signed, digits),
+	};
+
+	print_ops(printer)->number(printer->writer, &number);
+}
+
+void print_integer(struct printer *printer, const struct type *type,
+		   uint64_t word)
+{
+	if (is_plain(type, word))
+		print_plain(printer, type, word);
+	else
+		print_shown(printer, type, word);
 }
 
 void print_bits(struct printer *printer, struct place place, uint64_t size)

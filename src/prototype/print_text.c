@@ -28,12 +28,26 @@ static uint32_t character(const struct text_reading *reading, unsigned unit,
 	return c;
 }
 
+static void count_bytes(struct text_reading *reading, const struct text *text)
+{
+	const char *from = strbuf_text(&reading->bytes) + reading->count;
+	const uint64_t left = reading->bytes.length - reading->count;
+	const char *end = text->whole ? NULL : memchr(from, '\0', left);
+
+	reading->count += end ? (uint64_t)(end - from) : left;
+	reading->ended = end;
+}
+
 /* Goes on counting behind what was looked at before. */
 static void count_characters(struct text_reading *reading,
 			     const struct text *text)
 {
 	uint64_t all = reading->bytes.length / text->unit;
 
+	if (text->unit == 1) {
+		count_bytes(reading, text);
+		return;
+	}
 	while (reading->count < all && !reading->ended) {
 		if (!text->whole &&
 		    !character(reading, text->unit, reading->count))

@@ -65,19 +65,31 @@ void quote_char(struct strbuf *out, bool marked, char c)
 	strbuf_putc(out, '\'');
 }
 
+/* How many bytes stand for themselves: mostly it is all of them. */
+static size_t plain_length(char mark, const char *bytes, size_t n)
+{
+	size_t length = 0;
+
+	while (length < n && bytes[length] >= 0x20 && bytes[length] < 0x7f &&
+	       bytes[length] != '\\' && bytes[length] != mark)
+		length++;
+	return length;
+}
+
 void quote_text(struct strbuf *out, bool marked, const char *bytes, size_t n)
 {
+	const char mark = marked ? '"' : 0;
+
 	strbuf_putc(out, '"');
 	while (n) {
-		size_t length = (unsigned char)*bytes < 0x80 ?
-					0 :
-					local_length(bytes, n);
+		size_t length = plain_length(mark, bytes, n);
 
+		if (!length && (unsigned char)*bytes >= 0x80)
+			length = local_length(bytes, n);
 		if (length)
 			strbuf_add(out, bytes, length);
 		else
-			quote_byte(out, marked ? '"' : 0, *bytes,
-				   next_is_digit(bytes, n));
+			quote_byte(out, mark, *bytes, next_is_digit(bytes, n));
 		bytes += length ? length : 1;
 		n -= length ? length : 1;
 	}

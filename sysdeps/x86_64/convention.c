@@ -94,11 +94,21 @@ static bool is_complex_x87(const struct flat_value *value)
 	       value->scalars[0].kind == SCALAR_X87;
 }
 
+/* One number, as nearly all values are. */
+static bool is_integer(const struct flat_value *value)
+{
+	return value->count == 1 && value->size <= WORD &&
+	       value->scalars[0].kind == SCALAR_INTEGER &&
+	       !value->scalars[0].offset && value->scalars[0].size;
+}
+
 static struct classes classify(const struct flat_value *value)
 {
 	static const struct classes memory = { { MEMORY, MEMORY } };
 	struct classes classes = { { NO_CLASS, NO_CLASS } };
 
+	if (is_integer(value))
+		return (struct classes){ { INTEGER, NO_CLASS } };
 	if (is_complex_x87(value))
 		return (struct classes){ { COMPLEX_X87, NO_CLASS } };
 	if (value->size > EIGHTBYTES * WORD)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/decimal.h"
 #include "base/doing.h"
 #include "base/memory.h"
 #include "base/printable.h"
@@ -214,6 +216,25 @@ START_TEST(strbuf_takes_nul_bytes)
 	ck_assert_uint_eq(buf.length, 3);
 	ck_assert_mem_eq(buf.text, "a\0b", 4);
 	strbuf_fini(&buf);
+}
+END_TEST
+
+START_TEST(decimals_are_as_printf_has_them)
+{
+	static const uint64_t words[] = { 0,    1,         9,         10,
+					  4711, INT64_MAX, UINT64_MAX };
+	char found[DECIMAL_SIZE], wanted[32];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(words) * 2; i++) {
+		/* Those that are negative with a sign, too. */
+		uint64_t word = words[i / 2] + (i % 2 ? 1ull << 63 : 0);
+
+		snprintf(wanted, sizeof(wanted), "%lld", (long long)word);
+		ck_assert_str_eq(decimal_text(word, true, found), wanted);
+		snprintf(wanted, sizeof(wanted), "%llu",
+			 (unsigned long long)word);
+		ck_assert_str_eq(decimal_text(word, false, found), wanted);
+	}
 }
 END_TEST
 
@@ -490,6 +511,7 @@ static TCase *strbuf_case(void)
 	tcase_add_test(c, strbuf_clear_keeps_the_room);
 	tcase_add_test(c, strbuf_grows_at_any_length);
 	tcase_add_test(c, strbuf_takes_nul_bytes);
+	tcase_add_test(c, decimals_are_as_printf_has_them);
 	tcase_add_test(c, strbuf_pads_up_to_a_column);
 	return c;
 }
