@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "base/xalloc.h"
+#include "recording/numbers.h"
 
 #define FILE_MAGIC     "CTRECORD"
 #define TAIL_MAGIC     "CTRECEND"
@@ -134,16 +135,72 @@ static bool grows_too_much(enum block_kind kind, size_t stored, size_t size)
 	return size > GROWTH_FREE && size / most > stored;
 }
 
+/* Less is not worth a code of its own. */
+#define APART 1024
+
+/*
+ * Columns of events have nothing in common: each is compressed with a code of
+ * its own (a block of the frame), so it is given alone. What isn't columns is
+ * one part.
+ */
+static size_t next_part(enum block_kind kind, struct cursor *in)
+{
+	const size_t begin = in->position;
+
+	if (kind == BLOCK_EVENTS && !begin)
+		take_varint(in);
+	while (kind == BLOCK_EVENTS && !in->bad && !cursor_at_end(in) &&
+	       in->position - begin < APART)
+		take_part(in);
+	if (kind != BLOCK_EVENTS || in->bad)
+		in->position = in->size;
+	return in->position - begin;
+}
+
+static bool compress_part(ZSTD_CCtx *context, ZSTD_inBuffer *in,
+			  ZSTD_outBuffer *out, bool is_last)
+{
+	const ZSTD_EndDirective end = is_last ? ZSTD_e_end : ZSTD_e_flush;
+	size_t left;
+
+	do {
+		left = ZSTD_compressStream2(context, out, in, end);
+	} while ((left || in->pos < in->size) && !ZSTD_isError(left) &&
+		 out->pos < out->size);
+	return !left && in->pos == in->size;
+}
+
+/* How many bytes were put to *packed; 0: it would be no smaller. */
+static size_t pack(enum block_kind kind, const void *bytes, size_t size,
+		   void *packed)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_outBuffer out = { packed, size, 0 };
+	struct cursor in = cursor_of(bytes, size);
+	bool good = context && size;
+
+	if (good) {
+		ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+		ZSTD_CCtx_setPledgedSrcSize(context, size);
+	}
+	while (good && in.position < size) {
+		const char *from = (const char *)bytes + in.position;
+		ZSTD_inBuffer part = { from, next_part(kind, &in), 0 };
+
+		good = compress_part(context, &part, &out, in.position == size);
+	}
+	ZSTD_freeCCtx(context);
+	return good && out.pos < size ? out.pos : 0;
+}
+
 void block_add(struct strbuf *out, const struct block_head *given,
 	       const void *bytes, size_t size)
 {
-	size_t room = ZSTD_compressBound(size);
-	char *packed CLEANUP(xfree_cleanup) = xmalloc(room);
-	size_t length = ZSTD_compress(packed, room, bytes, size, LEVEL);
+	char *packed CLEANUP(xfree_cleanup) = xmalloc(size + 1);
+	size_t length = pack(given->kind, bytes, size, packed);
 	struct block_head head = *given;
 
-	head.is_compressed = !ZSTD_isError(length) && length < size &&
-			     !grows_too_much(head.kind, length, size);
+	head.is_compressed = length && !grows_too_much(head.kind, length, size);
 	head.size = size;
 	head.stored_size = head.is_compressed ? length : size;
 	head.checksum =

@@ -215,6 +215,37 @@ START_TEST(test_growth)
 }
 END_TEST
 
+/* Numbers of 16 values and of 128 others: with a code for both it is 13 bits for
+   two of them, with one each 11; and each must come back. */
+START_TEST(test_columns)
+{
+	const size_t size = 1 << 16;
+	const struct block_head given = { .kind = BLOCK_EVENTS };
+	struct strbuf file = { 0 }, plain = { 0 }, found = { 0 };
+	struct block_head head;
+
+	put_varint(&plain, 2);
+	for (unsigned column = 0; column < 2; column++) {
+		put_varint(&plain, size);
+		for (size_t i = 0; i < size; i++) {
+			state = state * UINT64_C(6364136223846793005) + 1;
+			strbuf_putc(&plain, (char)(column ? 128 | state >> 57 :
+							    state >> 60));
+		}
+	}
+	block_add(&file, &given, plain.text, plain.length);
+	ck_assert_ptr_null(block_head_parse((uint8_t *)file.text, &head));
+	ck_assert_uint_lt(head.stored_size, plain.length / 4 * 3);
+	ck_assert_ptr_null(
+		block_expand(&head, file.text + BLOCK_HEAD_SIZE, &found));
+	ck_assert_uint_eq(found.length, plain.length);
+	ck_assert(!memcmp(found.text, plain.text, plain.length));
+	strbuf_fini(&file);
+	strbuf_fini(&plain);
+	strbuf_fini(&found);
+}
+END_TEST
+
 /* ---- files ---- */
 
 static void put_entry(struct strbuf *out, unsigned kind,
@@ -444,6 +475,7 @@ int main(void)
 	tcase_add_test(tests, test_events);
 	tcase_add_test(tests, test_block);
 	tcase_add_test(tests, test_growth);
+	tcase_add_test(tests, test_columns);
 	tcase_add_test(tests, test_cuts);
 	tcase_add_test(tests, test_damage);
 	tcase_add_test(tests, test_notes);
