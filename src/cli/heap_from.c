@@ -182,9 +182,11 @@ static int play_to_stats(struct heap_verb *verb, int fd)
 static int open_and_play(struct heap_verb *verb, int fd)
 {
 	const struct recording_head head = head_of(fd);
-	int err = heap_verb_open_reports(verb);
+	int err;
 
+	/* Reports are told what they have to add when they are opened. */
 	verb->config.wall_offset = head.wall - head.start;
+	err = heap_verb_open_reports(verb);
 	if (!err)
 		err = heap_verb_open_journal(verb);
 	if (err) {

@@ -98,6 +98,7 @@ static int open_report(struct heap_verb *verb)
 	int err;
 
 	*config = (struct heap_report_config){
+		.wall_offset = config->wall_offset,
 		.options = &verb->session->options->report,
 		.stacks = verb->session->stacks,
 		.families = verb->families,

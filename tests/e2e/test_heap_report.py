@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 import time
+import zlib
 
 sys.dont_write_bytecode = True
 import fcntl
@@ -444,7 +445,11 @@ def _(case):
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
     played = case.calltrap("heap", "--from", path, log=False)
     played.check_status(0)
-    check_stood_still(hr.only_report(played.err), stopped)
+    report = hr.only_report(played.err)
+    check_stood_still(report, stopped)
+    following = in_short(report)[0]["next"]
+    h.check("-p" not in following or following.startswith("watch longer"),
+            "what to do with a recording: " + following)
 
 
 @h.test("--every prints each time, --for ends")
@@ -971,6 +976,36 @@ def _(case):
     for option in "--by=size", "--by=thread":
         report = hr.heap(case, option, program).report
         h.check("IN SHORT" not in report.sections, "no verdicts " + option)
+
+
+def begun_at(case, recording, seconds):
+    """When the first place has begun, by the clock of a recording that says it
+    was made so much later: seconds of a day."""
+    data = bytearray(recording)
+    wall = int.from_bytes(data[16:24], "little") + seconds * 1000000000
+    data[16:24] = wall.to_bytes(8, "little")
+    data[36:40] = zlib.crc32(data[:36]).to_bytes(4, "little")
+    with open(case.path("moved"), "wb") as file:
+        file.write(data)
+    report = hr.heap(case, "--from", case.path("moved"),
+                     env={**os.environ, "TZ": "UTC"}).report
+    place = in_short(report)[1][0]
+    hours, minutes, rest = map(int, re.search(r"since (\d+):(\d+):(\d+)",
+                                              place).groups())
+    return (hours * 60 + minutes) * 60 + rest
+
+
+@h.test("in short: when it began, by the clock of when it was recorded")
+def _(case):
+    program = h.build("exits", case.write("exits.c", EXITS),
+                      directory=case.dir)
+    path = case.path("recording")
+    case.calltrap("record", "-o", path, program, log=False).check_status(5)
+    with open(path, "rb") as file:
+        recording = file.read()
+    first, moved = (begun_at(case, recording, seconds) for seconds in
+                    (0, 5 * 3600))
+    h.check_equal((moved - first) % 86400, 5 * 3600, "five hours later")
 
 
 @h.test("what grows may be a cache, and Python keeps its own objects")

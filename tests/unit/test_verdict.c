@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "heap/forecast.h"
 #include "heap/verdict.h"
+#include "report/heap/text.h"
 
 static struct fixture f;
 static unsigned state;
@@ -541,6 +542,38 @@ START_TEST(growth_and_forecast)
 }
 END_TEST
 
+/* Where it leads is only told if somebody has seen how much there is; of one that
+   has ended, where it would have led. */
+START_TEST(room_and_end)
+{
+	const struct forecast forecast = { true, 60 * SECOND, 59 * SECOND,
+					   61 * SECOND };
+	struct watched process = { .state = WATCHED_LEFT };
+	struct output output = { .fd = -1 };
+	const struct heap_text text = { .process = &process,
+					.output = &output };
+	struct vitals vitals = { .resident_bytes = 10 };
+	struct heap_text_room room;
+
+	ck_assert(!heap_text_room(&vitals, &room));
+	vitals.machine_bytes = 100;
+	ck_assert(heap_text_room(&vitals, &room) && room.bytes == 90);
+	vitals.limit_bytes = 50;
+	vitals.cgroup_bytes = 51;
+	ck_assert(heap_text_room(&vitals, &room) && room.bytes == 0);
+	heap_text_forecast(&text, "", &room, &forecast);
+	ck_assert_str_eq(strbuf_text(&output.text),
+			 "the cgroup's limit in 60 s ± 1 s");
+	strbuf_clear(&output.text);
+	process.state = WATCHED_EXITED;
+	heap_text_forecast(&text, ": ", &room, &forecast);
+	ck_assert_str_eq(strbuf_text(&output.text),
+			 ": the cgroup's limit in 60 s ± 1 s if it had "
+			 "not ended");
+	strbuf_fini(&output.text);
+}
+END_TEST
+
 /* What goes up and down foretells nothing. */
 START_TEST(silence_without_a_trend)
 {
@@ -821,6 +854,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, blocks_made_in_steps);
 	tcase_add_test(tcase, no_haste);
 	tcase_add_test(tcase, growth_and_forecast);
+	tcase_add_test(tcase, room_and_end);
 	tcase_add_test(tcase, silence_without_a_trend);
 	tcase_add_test(tcase, durations);
 	tcase_add_test(tcase, fewer_and_fewer);

@@ -55,8 +55,19 @@ int heap_text_process(const struct heap_text *text) MUST_CHECK;
 struct rise heap_text_rise(const struct heap_text *text,
 			   const struct family *family);
 
-/* What the process may still grow by, and what ends there. */
-uint64_t heap_text_room(const struct vitals *now, const char **what_ret);
+/* What the process may still grow by, and what ends there. False: nobody has
+   seen how much there is. */
+struct heap_text_room {
+	uint64_t bytes;
+	const char *what;
+};
+
+bool heap_text_room(const struct vitals *now, struct heap_text_room *ret);
+
+/* When it ends there, or would have; nothing if that isn't certain. */
+void heap_text_forecast(const struct heap_text *text, const char *before,
+			const struct heap_text_room *room,
+			const struct forecast *forecast);
 
 int heap_text_rows(const struct heap_text *text,
 		   const struct heap_rows *rows) MUST_CHECK;

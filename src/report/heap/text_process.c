@@ -190,18 +190,18 @@ static int add_cgroup(const struct heap_text *text)
 
 /* ---- where it leads ---- */
 
-uint64_t heap_text_room(const struct vitals *now, const char **what_ret)
+bool heap_text_room(const struct vitals *now, struct heap_text_room *ret)
 {
+	uint64_t most = now->machine_bytes, used = now->resident_bytes;
+
+	ret->what = "all of this machine's memory";
 	if (now->limit_bytes) {
-		*what_ret = "the cgroup's limit";
-		return now->limit_bytes > now->cgroup_bytes ?
-			       now->limit_bytes - now->cgroup_bytes :
-			       0;
+		ret->what = "the cgroup's limit";
+		most = now->limit_bytes;
+		used = now->cgroup_bytes;
 	}
-	*what_ret = "all of this machine's memory";
-	return now->machine_bytes > now->resident_bytes ?
-		       now->machine_bytes - now->resident_bytes :
-		       0;
+	ret->bytes = most > used ? most - used : 0;
+	return most;
 }
 
 #define SOURCES 2
@@ -240,11 +240,25 @@ static void add_sources(const struct heap_text *text,
 	}
 }
 
+void heap_text_forecast(const struct heap_text *text, const char *before,
+			const struct heap_text_room *room,
+			const struct forecast *forecast)
+{
+	struct strbuf *out = heap_text_out(text);
+
+	if (!forecast->certain)
+		return;
+	strbuf_printf(out, "%s%s ", before, room->what);
+	forecast_print(forecast, out);
+	if (text->process->state == WATCHED_EXITED)
+		strbuf_puts(out, " if it had not ended");
+}
+
 static int add_trend(const struct heap_text *text, const struct rise *rise,
 		     const struct family *family)
 {
 	struct forecast forecast;
-	const char *what;
+	struct heap_text_room room;
 	struct strbuf *out = heap_text_out(text);
 
 	if (!rise->certain)
@@ -255,11 +269,9 @@ static int add_trend(const struct heap_text *text, const struct rise *rise,
 		strbuf_puts(out, "RSS grows by ");
 	amounts_add_bytes(out, rise->trend.slope);
 	strbuf_puts(out, " a second");
-	forecast = forecast_of(rise,
-			       heap_text_room(&text->process->vitals, &what));
-	if (forecast.certain) {
-		strbuf_printf(out, ": %s ", what);
-		forecast_print(&forecast, out);
+	if (heap_text_room(&text->process->vitals, &room)) {
+		forecast = forecast_of(rise, room.bytes);
+		heap_text_forecast(text, ": ", &room, &forecast);
 	}
 	if (family && text->rows)
 		add_sources(text, family);

@@ -230,7 +230,8 @@ static int add_limit(const struct heap_text *text)
 	struct strbuf *out = heap_text_out(text);
 	struct rise rise;
 	struct forecast forecast;
-	const char *what, *name = steady_rise(text, &rise);
+	struct heap_text_room room;
+	const char *name = steady_rise(text, &rise);
 
 	strbuf_puts(out, "limit: ");
 	if (!name) {
@@ -238,13 +239,13 @@ static int add_limit(const struct heap_text *text)
 				 "told");
 		return heap_text_end_line(text);
 	}
-	forecast = forecast_of(&rise,
-			       heap_text_room(&text->process->vitals, &what));
-	if (forecast.certain) {
-		strbuf_printf(out, "%s ", what);
-		forecast_print(&forecast, out);
+	if (!heap_text_room(&text->process->vitals, &room)) {
+		strbuf_puts(out, "how much memory there is was not seen");
 	} else {
-		strbuf_puts(out, "far away");
+		forecast = forecast_of(&rise, room.bytes);
+		heap_text_forecast(text, "", &room, &forecast);
+		if (!forecast.certain)
+			strbuf_puts(out, "far away");
 	}
 	strbuf_printf(out, ", as %s grows by ", name);
 	amounts_add_number(out, rise.trend.slope);
@@ -344,18 +345,28 @@ static int add_unseen(const struct answer *answer)
 
 /* ---- what to type next ---- */
 
-/* With what else to look at it: at the process, while there is one. */
-static void add_command(const struct heap_text *text, const char *command,
-			const char *option)
+static void add_same(const struct heap_text *text, const char *option)
 {
-	const struct watched *process = text->process;
-	struct strbuf *out = heap_text_out(text);
+	strbuf_printf(heap_text_out(text), "the same with %s", option);
+}
 
-	if (process->state == WATCHED_EXITED)
-		strbuf_printf(out, "the same with %s", option);
+/* What has to be watched for it: the process, while there is one. */
+static void add_watch(const struct heap_text *text, const char *option)
+{
+	if (text->process->state == WATCHED_EXITED)
+		add_same(text, option);
 	else
-		strbuf_printf(out, "calltrap %s %s -p %d", command, option,
-			      (int)process->pid);
+		strbuf_printf(heap_text_out(text), "calltrap heap %s -p %d",
+			      option, (int)text->process->pid);
+}
+
+/* What a recording has, too. */
+static void add_look(const struct heap_text *text, const char *option)
+{
+	if (text->config->wall_offset)
+		add_same(text, option);
+	else
+		add_watch(text, option);
 }
 
 static int add_next(const struct answer *answer)
@@ -366,16 +377,16 @@ static int add_next(const struct answer *answer)
 
 	strbuf_puts(out, "next: ");
 	if (answer->is_elsewhere) {
-		add_command(text, "heap", "--growth faults");
+		add_watch(text, "--growth faults");
 		strbuf_puts(out, " shows where from");
 	} else if (!row || row->verdict.enough) {
 		strbuf_puts(out, "watch longer: ");
-		add_command(text, "heap", "--for 10m");
+		add_watch(text, "--for 10m");
 	} else if (text->config->options->source) {
-		add_command(text, "heap", "--html FILE");
+		add_look(text, "--html FILE");
 		strbuf_puts(out, " makes a page with what was held when");
 	} else {
-		add_command(text, "heap", "--source");
+		add_look(text, "--source");
 		strbuf_puts(out, " shows the lines of code");
 	}
 	return heap_text_end_line(text);
