@@ -106,6 +106,16 @@ void recording_tail_add(struct strbuf *out, uint64_t index)
 	add_checksum(out, from);
 }
 
+bool recording_tail_parse(const uint8_t bytes[RECORDING_TAIL_SIZE],
+			  uint64_t *index_ret)
+{
+	struct cursor in = cursor_of(bytes, RECORDING_TAIL_SIZE);
+
+	*index_ret = cursor_u64(&in);
+	return !memcmp(bytes + in.position, TAIL_MAGIC, MAGIC_SIZE) &&
+	       has_checksum(bytes, RECORDING_TAIL_SIZE);
+}
+
 /* ---- blocks ---- */
 
 static void add_head(struct strbuf *out, const struct block_head *head)

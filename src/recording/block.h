@@ -66,10 +66,11 @@ const char *block_head_parse(const uint8_t bytes[BLOCK_HEAD_SIZE],
 const char *block_expand(const struct block_head *head, const void *stored,
 			 struct strbuf *out);
 
-/*
- * The last bytes of a file that was finished: where its index is. (Ours reads
- * all heads of blocks, as of a file that was cut: that takes no longer.)
- */
+/* The last bytes of a file that was finished: where its index is. */
 void recording_tail_add(struct strbuf *out, uint64_t index);
+
+/* False: they are none. */
+bool recording_tail_parse(const uint8_t bytes[RECORDING_TAIL_SIZE],
+			  uint64_t *index_ret);
 
 #endif

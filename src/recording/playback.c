@@ -593,12 +593,42 @@ static int play_events(struct playback *playback, const struct block_head *head,
 	return more;
 }
 
+static bool is_wanted(const struct playback *playback, enum block_kind kind,
+		      uint64_t first_time, uint64_t last_time)
+{
+	return kind == BLOCK_DICTIONARY ||
+	       (last_time >= playback->since && first_time <= playback->until);
+}
+
+static bool is_wanted_block(const void *playback,
+			    const struct indexed_block *block)
+{
+	return is_wanted(playback, block->kind, block->first_time,
+			 block->last_time);
+}
+
+static bool is_dictionary(const void *context UNUSED,
+			  const struct indexed_block *block)
+{
+	return block->kind == BLOCK_DICTIONARY;
+}
+
+/* As source_blocks_next(), past what the index says isn't wanted. */
+static int next_block(struct playback *playback,
+		      bool (*wanted)(const void *context,
+				     const struct indexed_block *block),
+		      struct block_head *ret)
+{
+	int err = source_blocks_skip(&playback->source, wanted, playback);
+
+	return err ? err : source_blocks_next(&playback->source, ret);
+}
+
 static int play_block(struct playback *playback, const struct block_head *head)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	bool wanted = head->kind == BLOCK_DICTIONARY ||
-		      (head->last_time >= playback->since &&
-		       head->first_time <= playback->until);
+	bool wanted = is_wanted(playback, head->kind, head->first_time,
+				head->last_time);
 	int err = wanted ?
 			  source_blocks_expand(&playback->source, head, &text) :
 			  source_blocks_pass(&playback->source, head);
@@ -629,7 +659,9 @@ static void read_ahead(struct playback *playback)
 
 	if (!source->can_seek)
 		return;
-	while (!err && source_blocks_next(source, &head) > 0)
+	if (is_in_part(playback))
+		source_blocks_use_index(source);
+	while (!err && next_block(playback, is_dictionary, &head) > 0)
 		err = head.kind == BLOCK_DICTIONARY ?
 			      play_block(playback, &head) :
 			      source_blocks_pass(source, &head);
@@ -642,7 +674,7 @@ static int play_blocks(struct playback *playback)
 	struct block_head head;
 	int err;
 
-	while ((err = source_blocks_next(&playback->source, &head)) > 0) {
+	while ((err = next_block(playback, is_wanted_block, &head)) > 0) {
 		err = play_block(playback, &head);
 		if (err)
 			break;

@@ -2,6 +2,7 @@
 #include "recording/source_blocks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,7 @@ void source_blocks_fini(struct source_blocks *source)
 	if (source->fd >= 0)
 		close(source->fd);
 	strbuf_fini(&source->stored);
+	source_index_fini(&source->index);
 	*source = (struct source_blocks){ .fd = -1 };
 }
 
@@ -131,6 +133,34 @@ int source_blocks_pass(struct source_blocks *source,
 		return -errno;
 	source->offset += head->stored_size;
 	return 0;
+}
+
+void source_blocks_use_index(struct source_blocks *source)
+{
+	if (!source->can_seek || source->index.list ||
+	    !source_index_read(source->fd, &source->index))
+		return;
+	/* What is passed by isn't to be read ahead. */
+	(void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
+int source_blocks_skip(struct source_blocks *source,
+		       bool (*wanted)(const void *context,
+				      const struct indexed_block *block),
+		       const void *context)
+{
+	const struct source_index *index = &source->index;
+	const uint32_t before = source->sequence;
+
+	while (source->sequence < index->count &&
+	       !wanted(context, &index->list[source->sequence]))
+		source->sequence++;
+	if (source->sequence == before)
+		return 0;
+	source->offset = source->sequence < index->count ?
+				 index->list[source->sequence].offset :
+				 index->end;
+	return lseek(source->fd, source->offset, SEEK_SET) < 0 ? -errno : 0;
 }
 
 int source_blocks_again(struct source_blocks *source)

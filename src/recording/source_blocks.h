@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_SOURCE_BLOCKS_H
 #define CALLTRAP_SOURCE_BLOCKS_H
 
-#include "recording/block.h"
+#include "recording/source_index.h"
 
 /* A recording being read, block by block. Zeroed: not open. */
 struct source_blocks {
@@ -13,7 +13,8 @@ struct source_blocks {
 	uint64_t at;       /* of the last one */
 	uint32_t sequence; /* that the next block must have */
 	struct strbuf stored;
-	const char *problem; /* what is wrong at .at, or NULL */
+	struct source_index index; /* where it is used */
+	const char *problem;       /* what is wrong at .at, or NULL */
 };
 
 /*
@@ -38,6 +39,17 @@ int source_blocks_expand(struct source_blocks *source,
 			 struct strbuf *out) MUST_CHECK;
 int source_blocks_pass(struct source_blocks *source,
 		       const struct block_head *head) MUST_CHECK;
+
+/*
+ * Before that: passes by what the index says isn't wanted, so that not even the
+ * heads are read, and a large file's early part stays on its disk. Does nothing
+ * where there is no index.
+ */
+void source_blocks_use_index(struct source_blocks *source);
+int source_blocks_skip(struct source_blocks *source,
+		       bool (*wanted)(const void *context,
+				      const struct indexed_block *block),
+		       const void *context) MUST_CHECK;
 
 /* Goes back to the first block; of a file only. */
 int source_blocks_again(struct source_blocks *source) MUST_CHECK;

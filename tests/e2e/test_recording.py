@@ -180,6 +180,65 @@ def part(case):
     h.check_match("--until: comes before --since", done.stderr, "message")
 
 
+@h.test("a part of the time is found by the index; without one, by each block")
+def indexed(case):
+    folder = folder_of(case, "indexed")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "30", "2500")
+    data = read_bytes(path)
+    blocks = list(rec.blocks(data))
+    events = [block for block in blocks if block.kind == "E"]
+    h.check(len(events) > 1, f"{len(events)} blocks of events")
+    start = struct.unpack_from("<Q", data, 24)[0]
+    late = f"{(events[-1].first - start) // 1000000}ms"
+
+    def told(name, bytes_, status=0):
+        done = run("heap", "--from", write_bytes(f"{folder}/{name}", bytes_),
+                   "--since", late, "-o", "/dev/null", "--json",
+                   f"{folder}/{name}.json", status=status)
+        return done.stderr, status or sites_of(f"{folder}/{name}.json")
+
+    whole = told("whole", data)
+    h.check_equal(whole[0], "", "what is said of it")
+    # Nobody has to look at what is early: so it isn't noticed, either.
+    at = events[0].at
+    bad = data[:at] + bytes(52) + data[at + 52:]
+    h.check_equal(told("early", bad), whole, "early blocks damaged")
+    h.check_match(f"byte {at}: no block begins there", told(
+        "untailed", bad[:-1], status=1)[0], "... and no tail")
+    h.check_equal(told("cut", data[:-1]), whole, "without a tail")
+    # An index that says something else of the place where blocks are.
+    for wrong in (index_with(data, blocks, lambda at: at + 1),
+                  index_with(data, blocks, lambda at: at * 2)):
+        run("heap", "--from", write_bytes(f"{folder}/wrong", wrong),
+            "--since", late, "-o", "/dev/null", status=None)
+
+
+def number(value):
+    more = []
+    while value > 127:
+        more.append(value & 127 | 128)
+        value >>= 7
+    return bytes(more + [value])
+
+
+def index_with(data, blocks, place):
+    """The recording with an index whose blocks are elsewhere."""
+    index, text, before, time = blocks[-1], b"", 0, 0
+    for block in blocks[:-1]:
+        step = block.first - time
+        text += number(place(block.at) - before) + number(ord(block.kind))
+        text += number(block.count)
+        text += number(2 * step if step >= 0 else -2 * step - 1)
+        text += number(block.last - block.first)
+        before, time = place(block.at), block.first
+    head = struct.pack("<4sBBHIIIIQQII", b"CBLK", ord("I"), 0, 0,
+                       index.sequence, len(text), len(text), index.count, 0,
+                       0, zlib.crc32(text), 0)
+    return (data[:index.at] + head + struct.pack("<I", zlib.crc32(head)) +
+            text + data[index.end:])
+
+
 @h.test("a recording that was cut anywhere tells all of its whole blocks")
 def cut(case):
     folder = folder_of(case, "cut")
