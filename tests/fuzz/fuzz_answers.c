@@ -39,11 +39,8 @@ static void show(const struct prototype *prototype, struct input *input,
 		 const struct arch_ops *arch)
 {
 	const struct print_limits limits = { 32, 4, NULL };
-	struct regs regs = { .user.rsp = DATA + 64,
-			     .user.rdi = DATA + 128,
-			     .user.rsi = DATA + 256,
-			     .user.rdx = DATA + 1,
-			     .user.rax = DATA + 32 };
+	uint64_t words[sizeof(struct user_regs_struct) / sizeof(uint64_t)];
+	struct regs regs = { 0 };
 	struct call_values values = {
 		.arch = arch,
 		.entry_regs = &regs,
@@ -52,6 +49,9 @@ static void show(const struct prototype *prototype, struct input *input,
 	};
 	struct strbuf out = { 0 };
 
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		words[i] = DATA + 33 * i;
+	memcpy(&regs.user, words, sizeof(regs.user));
 	prototype_print_entry(prototype, &values, &limits, &out);
 	prototype_print_result(prototype, &values, &limits, &out);
 	if (strlen(strbuf_text(&out)) != out.length)
@@ -69,8 +69,8 @@ static void read_function(struct input *input)
 
 	if (!answers_read_function(&answers, &c, &function)) {
 		prototype = from_debuginfo(&pool, function);
-		show(prototype, input, &arch_x86_64);
-		show(prototype, input, &arch_i386);
+		for (size_t i = 0; arch_ports[i]; i++)
+			show(prototype, input, arch_ports[i]);
 	}
 	pool_fini(&pool);
 	answers_fini(&answers);

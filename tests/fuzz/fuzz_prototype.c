@@ -92,7 +92,7 @@ static bool input_needs_fp(const struct flat_value *value, bool as_result)
 
 static bool input_variadic_needs_fp(const struct regs *regs)
 {
-	return regs->user.rax;
+	return arch_native->result(regs);
 }
 
 static const struct convention input_convention = {
@@ -132,7 +132,7 @@ static void print_call(const struct prototype *prototype,
 static void print_all(const struct definitions *file, struct input *input,
 		      const struct arch_ops *arch)
 {
-	struct regs regs = { .user.rax = input->size };
+	struct regs regs = { 0 };
 	struct call_values values = {
 		.arch = arch,
 		.entry_regs = &regs,
@@ -143,6 +143,7 @@ static void print_all(const struct definitions *file, struct input *input,
 	struct definition *function, *next;
 	struct strbuf out = { 0 };
 
+	arch_native->syscall_set_result(&regs, input->size);
 	HASH_ITER(hh, file->functions, function, next) {
 		values.system_call = !values.system_call;
 		print_call(function->prototype, &values, &out);

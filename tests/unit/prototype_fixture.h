@@ -22,6 +22,7 @@
 
 static uint64_t arguments[ARGUMENTS];
 static uint64_t result[2];
+static unsigned word_size;
 static int error;
 static bool system_call;
 
@@ -84,10 +85,10 @@ static inline int fake_argument(struct argument_cursor *cursor,
 				const struct flat_value *value, bool variadic,
 				struct passed *ret)
 {
-	unsigned word_size = regs->user.r15;
 	bool by_address = value->size > 16;
 	uint64_t size = by_address ? word_size : value->size;
 
+	(void)regs;
 	(void)fp;
 	(void)memory;
 	(void)variadic;
@@ -131,7 +132,7 @@ static inline bool fake_needs_fp(const struct flat_value *value, bool as_result)
 
 static inline bool fake_variadic_needs_fp(const struct regs *regs)
 {
-	return regs->user.rax;
+	return arch_native->result(regs);
 }
 
 static const struct convention fake_convention = {
@@ -247,7 +248,7 @@ static inline struct call_values values_on(const struct arch_ops *arch,
 {
 	static struct regs regs;
 
-	regs.user.r15 = arch->word_size;
+	word_size = arch->word_size;
 	return (struct call_values){
 		.arch = arch,
 		.entry_regs = &regs,

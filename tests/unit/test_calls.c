@@ -464,7 +464,7 @@ START_TEST(floating_point_registers_are_asked_for)
 			prototypes_find(all, NULL, without[i]), &machine64,
 			&entry));
 	}
-	entry.user.rax = 1;
+	arch_native->syscall_set_result(&entry, 1);
 	ck_assert(prototype_needs_fp_arguments(prototypes_find(all, NULL, "f"),
 					       &machine64, &entry));
 	ck_assert(prototype_needs_fp_result(prototypes_find(all, NULL, "c"),

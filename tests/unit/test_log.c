@@ -176,22 +176,23 @@ static pid_t pid_of(pid_t tid)
 static struct call call_of(int which, pid_t tid, unsigned depth, uint64_t ms,
 			   long a, long b)
 {
+	const uint64_t arguments[] = { a, b, 3, 4 };
 	struct call call = {
 		.function = &functions[which],
 		.id = ++next_id,
 		.pid = pid_of(tid),
 		.tid = tid,
 		.depth = depth,
-		.arch = &arch_x86_64,
+		.arch = arch_native,
 		.memory = &memory,
 		.return_address = 0x401136,
 		.time = ms * MS,
 	};
 
-	call.entry.user.rdi = a;
-	call.entry.user.rsi = b;
-	call.entry.user.rdx = 3;
-	call.entry.user.rcx = 4;
+	for (unsigned i = 0; i < ARRAY_SIZE(arguments); i++)
+		ck_assert_int_eq(arch_native->set_argument(&call.entry, &memory,
+							   i, arguments[i]),
+				 0);
 	return call;
 }
 
@@ -218,7 +219,7 @@ static void returned_on(const struct call *call, pid_t tid, uint64_t ms,
 {
 	struct regs regs = call->entry;
 
-	regs.user.rax = result;
+	arch_native->syscall_set_result(&regs, result);
 	ck_assert_int_eq(send((struct event){ .kind = EVENT_RETURN,
 					      .pid = pid_of(tid),
 					      .tid = tid,

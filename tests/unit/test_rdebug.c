@@ -41,7 +41,7 @@ static void make_list(size_t first, size_t n, size_t end)
 static int walk(const struct debug *debug, size_t n, unsigned *count_ret,
 		unsigned *namespaces_ret)
 {
-	struct space space = { .arch = &arch_x86_64 };
+	struct space space = { .arch = arch_native };
 	struct rendezvous first;
 	struct rdebug_walk walk;
 	struct link_entry entry;
