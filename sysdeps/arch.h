@@ -19,7 +19,8 @@ struct regs {
 	struct user_regs_struct user;
 #ifdef __aarch64__
 	uint64_t thread;  /* tpidr_el0 */
-	uint64_t restart; /* when x0 is -EINTR: what it was before the call */
+	bool interrupted; /* a system call has just ended with EINTR … */
+	uint64_t restart; /* … and what x0 was before it */
 #endif
 };
 
@@ -176,6 +177,10 @@ struct dwarf_arch {
  * - Copies of instructions lie at multiples of 4 (tracee/scratch.c), and
  *   nothing is known there of pages that only some jumps may lead into: what
  *   set_ip() and insn_emulate() leave must be good anywhere.
+ * - A stop that is asked for ends some waits with EINTR (signal(7)), which the
+ *   program doesn't see if restart_wait() can tell from the registers what the
+ *   call was. Where it can't, it must say so, not guess: the program then sees
+ *   what it may see of any signal.
  * - insn.op has the operands of x86, which others use as they like.
  * - DWARF_REGISTERS_MAX is less than the 64 bits of a mask (stack/private.h,
  *   unknown), and than the marks of stack/learn.c.

@@ -65,13 +65,14 @@ static bool restart_wait(struct regs *regs)
 		SYS_io_pgetevents,
 	};
 
-	if ((int64_t)regs->user.regs[0] != -EINTR)
+	if (!regs->interrupted)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (regs->user.regs[AARCH64_NUMBER] != calls[i])
 			continue;
 		regs->user.regs[0] = regs->restart;
 		regs->user.pc -= 4; /* svc */
+		regs->interrupted = false;
 		return true;
 	}
 	return false;

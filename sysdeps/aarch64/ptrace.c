@@ -29,14 +29,15 @@ static int poke(pid_t tid, long set, const void *bytes, size_t size)
 }
 
 /*
- * A call's first argument, which its result is in now: "NUMBER 0xARGUMENT …".
- * No set of registers has it.
+ * A call's first argument, which its result is in now: no set of registers has
+ * it. /proc has ("NUMBER 0xARGUMENT …") at the call's own end; but in a stop that
+ * has ended it the kernel has forgotten the call already ("-1 0xSP 0xPC").
  */
-static uint64_t first_argument(pid_t tid)
+static bool first_argument(pid_t tid, int number, uint64_t *ret)
 {
 	char path[32], line[256];
-	const char *space;
 	ssize_t n = -1;
+	char *end;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
@@ -46,8 +47,10 @@ static uint64_t first_argument(pid_t tid)
 		close(fd);
 	}
 	line[n > 0 ? n : 0] = '\0';
-	space = strchr(line, ' ');
-	return space ? strtoull(space, NULL, 16) : 0;
+	if (strtol(line, &end, 10) != number || *end != ' ')
+		return false;
+	*ret = strtoull(end, NULL, 16);
+	return true;
 }
 
 int arch_peek_regs(pid_t tid, struct regs *ret)
@@ -58,8 +61,10 @@ int arch_peek_regs(pid_t tid, struct regs *ret)
 		err = peek(tid, NT_ARM_TLS, &ret->thread, sizeof(ret->thread));
 	if (err)
 		return err;
-	ret->restart =
-		(int64_t)ret->user.regs[0] == -EINTR ? first_argument(tid) : 0;
+	ret->interrupted = (int64_t)ret->user.regs[0] == -EINTR &&
+			   first_argument(tid,
+					  (int)ret->user.regs[AARCH64_NUMBER],
+					  &ret->restart);
 	return 0;
 }
 

@@ -109,7 +109,8 @@ static void wait_for_ever(void)
 	if (epoll < 0 || pthread_create(&other, NULL, rest_in_thread, NULL))
 		_exit(1);
 	for (;; ++*turns)
-		(void)epoll_wait(epoll, &event, 1, -1);
+		if (epoll_wait(epoll, &event, 1, -1) < 0 && errno != EINTR)
+			_exit(1);
 }
 
 static pid_t start(void (*work)(void))
@@ -307,6 +308,13 @@ static void await_rest(pid_t pid)
 	}
 }
 
+/* On arm64 the kernel forgets what the call was about: sysdeps/NOTES. */
+#ifdef __aarch64__
+#define INTERRUPTED_MAX 1u
+#else
+#define INTERRUPTED_MAX 0u
+#endif
+
 START_TEST(waits_go_on_when_given_back)
 {
 	char *message;
@@ -323,7 +331,7 @@ START_TEST(waits_go_on_when_given_back)
 	free(message);
 	/* It may stop later than it is waited for. */
 	await_rest(first);
-	ck_assert_uint_eq(*turns, 0);
+	ck_assert_uint_le(*turns, INTERRUPTED_MAX);
 	end();
 }
 END_TEST
