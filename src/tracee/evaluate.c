@@ -6,7 +6,7 @@
 
 #define LONGEST_FUNCTION 32
 
-/* Where it returns to: nowhere that it could go by itself. */
+/* Where it returns to: nowhere that it could go by itself … */
 #define END 0
 
 /* The task's memory but for the top of the stack, which is a copy. */
@@ -52,6 +52,16 @@ static int draft_write(struct memory *memory, taddr_t address,
 
 static const struct memory_ops draft_ops = { draft_read, draft_write };
 
+/* … or where whoever has called returns to, in the register for that. */
+static int find_end(const struct arch_ops *arch, const struct regs *regs,
+		    struct memory *memory, taddr_t *ret)
+{
+	*ret = END;
+	return arch->returns_by_register ?
+		       arch->return_address(regs, memory, ret) :
+		       0;
+}
+
 /* As if the function had just been called: END is the return address. */
 static int draft_init(struct draft *draft, const struct arch_ops *arch,
 		      struct memory *original, taddr_t sp)
@@ -89,14 +99,17 @@ int evaluate_function(struct space *space, const struct regs *start,
 	const struct arch_ops *arch = space->arch;
 	struct regs regs = *start;
 	struct draft draft;
+	taddr_t end;
 	unsigned i;
 	int err;
 
-	err = draft_init(&draft, arch, memory, arch->sp(&regs));
+	err = find_end(arch, start, memory, &end);
+	if (!err)
+		err = draft_init(&draft, arch, memory, arch->sp(&regs));
 	arch->set_ip(&regs, function);
 	for (i = 0; i < LONGEST_FUNCTION && !err; i++) {
 		err = carry_out(space, &regs, &draft.memory);
-		if (!err && arch->ip(&regs) == END) {
+		if (!err && arch->ip(&regs) == end) {
 			*ret = arch->result(&regs);
 			return 0;
 		}

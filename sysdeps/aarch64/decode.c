@@ -47,6 +47,35 @@ static bool decode_address(uint32_t word, struct insn *insn)
 	return true;
 }
 
+static bool decode_sum(uint32_t word, struct insn *insn)
+{
+	insn->op.reg = (int8_t)rd(word);
+	insn->op.base = (int8_t)rn(word);
+	insn->op.source = (int8_t)bits(word, 30, 1);
+	if ((word & 0xdf800000) == 0xd2800000) {
+		insn->op.kind = AARCH64_MOVE;
+		insn->op.source = (int8_t)bits(word, 29, 1);
+		insn->op.scale = (uint8_t)(bits(word, 21, 2) * 16);
+		insn->op.immediate = (int64_t)bits(word, 5, 16);
+	} else if ((word & 0xffffffe0) == 0xd53bd040) {
+		insn->op.kind = AARCH64_THREAD;
+	} else if (is_ldr(word)) {
+		insn->op.kind = AARCH64_LOAD_AT;
+		insn->op.displacement = ldr_offset(word);
+	} else if ((word & 0xbf800000) == 0x91000000) {
+		insn->op.kind = AARCH64_ADD_IMMEDIATE;
+		insn->op.displacement = (int64_t)bits(word, 10, 12)
+					<< bits(word, 22, 1) * 12;
+	} else if ((word & 0xbfe00000) == 0x8b000000) {
+		insn->op.kind = AARCH64_ADD;
+		insn->op.index = (int8_t)bits(word, 16, 5);
+		insn->op.scale = (uint8_t)bits(word, 10, 6);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* b, bl, b.cond (and bc.cond), cbz, cbnz, tbz, tbnz. */
 static bool decode_branch(uint32_t word, struct insn *insn)
 {
@@ -145,8 +174,9 @@ int aarch64_insn_decode(taddr_t address, const uint8_t *code, size_t n,
 		insn.way = INSN_STEP;
 	else if ((word & 0xfe000000) == 0xd6000000)
 		decode_indirect(word, &insn);
-	else if (!decode_branch(word, &insn) && !decode_address(word, &insn))
-		(void)decode_literal(word, &insn);
+	else if (!decode_branch(word, &insn) && !decode_address(word, &insn) &&
+		 !decode_literal(word, &insn))
+		(void)decode_sum(word, &insn);
 	insn.emulable = can_emulate(insn.op.kind);
 	if (insn.emulable)
 		insn.way = INSN_EMULATE;

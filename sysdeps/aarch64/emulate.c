@@ -65,6 +65,58 @@ static int load(const struct insn *insn, struct regs *regs,
 	return 0;
 }
 
+static void move(const struct insn *insn, struct regs *regs)
+{
+	const uint64_t kept =
+		insn->op.source ? ~(UINT64_C(0xffff) << insn->op.scale) : 0;
+
+	aarch64_register_set(regs, insn->op.reg,
+			     (aarch64_register_get(regs, insn->op.reg) & kept) |
+				     (uint64_t)insn->op.immediate
+					     << insn->op.scale);
+}
+
+/* Where 31 is the stack pointer. */
+static uint64_t base(const struct insn *insn, const struct regs *regs)
+{
+	return insn->op.base == AARCH64_ZERO ? regs->user.sp :
+					       regs->user.regs[insn->op.base];
+}
+
+static int load_at(const struct insn *insn, struct regs *regs,
+		   struct memory *memory)
+{
+	uint64_t value;
+	int err = memory_read(memory, base(insn, regs) + insn->op.displacement,
+			      &value, sizeof(value));
+
+	if (!err)
+		aarch64_register_set(regs, insn->op.reg, value);
+	return err;
+}
+
+static void add_immediate(const struct insn *insn, struct regs *regs)
+{
+	const uint64_t number = insn->op.displacement;
+	const uint64_t sum =
+		base(insn, regs) + (insn->op.source ? -number : number);
+
+	if (insn->op.reg == AARCH64_ZERO)
+		regs->user.sp = sum;
+	else
+		regs->user.regs[insn->op.reg] = sum;
+}
+
+static void add(const struct insn *insn, struct regs *regs)
+{
+	const uint64_t number = aarch64_register_get(regs, insn->op.index)
+				<< insn->op.scale;
+
+	aarch64_register_set(regs, insn->op.reg,
+			     aarch64_register_get(regs, insn->op.base) +
+				     (insn->op.source ? -number : number));
+}
+
 static bool branches(const struct insn *insn, const struct regs *regs)
 {
 	uint64_t value = aarch64_register_get(regs, insn->op.reg);
@@ -114,6 +166,21 @@ int aarch64_insn_emulate(const struct insn *insn, struct regs *regs,
 		break;
 	case AARCH64_LOAD:
 		err = load(insn, regs, memory);
+		break;
+	case AARCH64_MOVE:
+		move(insn, regs);
+		break;
+	case AARCH64_THREAD:
+		aarch64_register_set(regs, insn->op.reg, regs->thread);
+		break;
+	case AARCH64_LOAD_AT:
+		err = load_at(insn, regs, memory);
+		break;
+	case AARCH64_ADD_IMMEDIATE:
+		add_immediate(insn, regs);
+		break;
+	case AARCH64_ADD:
+		add(insn, regs);
 		break;
 	case AARCH64_B:
 	case AARCH64_BL:

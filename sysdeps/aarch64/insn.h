@@ -7,7 +7,8 @@
 /*
  * What op.kind holds. op.immediate is the address that the instruction speaks
  * of, op.reg the register that it changes or looks at, op.size how many bytes
- * of that matter, op.condition the condition or the bit.
+ * of that matter, op.condition the condition or the bit; op.base and op.index are
+ * what is added to op.displacement, op.source says that it is subtracted.
  */
 enum aarch64_kind {
 	AARCH64_OTHER,     /* the same wherever it stands; not emulable */
@@ -16,6 +17,12 @@ enum aarch64_kind {
 	AARCH64_LOAD,      /* ldr of a literal */
 	AARCH64_LOAD_WIDE, /* … into a vector register: not emulable */
 	AARCH64_PREFETCH,
+	/* What small functions find a thread's variable by; errno's place. */
+	AARCH64_MOVE,          /* movz; movk, if op.source; of 64 bits */
+	AARCH64_THREAD,        /* mrs Xt, tpidr_el0 */
+	AARCH64_LOAD_AT,       /* ldr Xt, [Xn, #offset] */
+	AARCH64_ADD_IMMEDIATE, /* add, sub of 64 bits, without flags */
+	AARCH64_ADD,           /* … of a register, shifted to the left */
 	AARCH64_B,
 	AARCH64_BL,
 	AARCH64_B_IF,

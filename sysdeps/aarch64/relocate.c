@@ -111,6 +111,11 @@ int aarch64_insn_relocate(const struct insn *insn, taddr_t to,
 		return -ERANGE;
 	switch ((enum aarch64_kind)insn->op.kind) {
 	case AARCH64_OTHER:
+	case AARCH64_MOVE:
+	case AARCH64_THREAD:
+	case AARCH64_LOAD_AT:
+	case AARCH64_ADD_IMMEDIATE:
+	case AARCH64_ADD:
 		if (insn->way == INSN_STEP)
 			return -EINVAL;
 		put(&copy, copy.original, 0);

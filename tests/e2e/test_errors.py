@@ -80,7 +80,7 @@ def stripped(case):
     path = case.copy(program("errors_static", "-static"))
     case.run(["strip", path])
     result = case.calltrap("-L", "-S", path)
-    h.check_match(r"access@SYS\(.*= -1 ENOENT$", result.log_text,
+    h.check_match(r"access(at)?@SYS\(.*= -1 ENOENT$", result.log_text,
                   "a system call")
 
 
