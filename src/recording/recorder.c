@@ -17,6 +17,11 @@
 #define BYTES_MAX  (4u << 20)
 #define AGE_MAX    NS_PER_SECOND
 
+struct dropped {
+	uint64_t count;        /* of events; 0: none */
+	uint64_t since, until; /* their times */
+};
+
 struct recorded_file {
 	pid_t pid;              /* 0: of all */
 	struct sink_file *file; /* NULL: it can't be written */
@@ -25,7 +30,9 @@ struct recorded_file {
 	struct recorded_event begun; /* the last entry, which may become one
 					event with its return */
 	bool has_begun;
-	uint64_t dropped, dropped_since, dropped_until;
+	struct dropped dropped; /* what the file doesn't tell of yet */
+	struct dropped told;    /* … and what the block tells of that is being
+				   filled, and may be dropped itself */
 	struct recorder *recorder;
 	UT_hash_handle hh;
 };
@@ -115,13 +122,24 @@ static void write_dictionary(struct recorded_file *own)
 		strbuf_fini(&block.text);
 }
 
+static void add_dropped(struct dropped *sum, const struct dropped *more)
+{
+	if (!more->count)
+		return;
+	if (!sum->count || more->since < sum->since)
+		sum->since = more->since;
+	if (!sum->count || more->until > sum->until)
+		sum->until = more->until;
+	sum->count += more->count;
+}
+
 static void count_dropped(struct recorded_file *own,
 			  const struct block_head *head)
 {
-	if (!own->dropped)
-		own->dropped_since = head->first_time;
-	own->dropped += head->count;
-	own->dropped_until = head->last_time;
+	add_dropped(&own->dropped, &own->told);
+	add_dropped(&own->dropped,
+		    &(struct dropped){ head->count, head->first_time,
+				       head->last_time });
 }
 
 static void write_events(struct recorded_file *own)
@@ -141,6 +159,7 @@ static void write_events(struct recorded_file *own)
 		strbuf_fini(&block.text);
 	else if (!sink_file_add(own->file, &block))
 		count_dropped(own, &block.head);
+	own->told = (struct dropped){ 0 };
 }
 
 /* ---- events ---- */
@@ -159,15 +178,16 @@ static void put_at_last(struct recorded_file *own,
 static void put_dropped(struct recorded_file *own)
 {
 	CLEANUP(strbuf_fini) struct strbuf body = { 0 };
-	uint64_t count = own->dropped;
+	const struct dropped dropped = own->dropped;
 
-	own->dropped = 0;
-	put_varint(&body, count);
-	put_varint(&body, own->dropped_since);
-	put_varint(&body, own->dropped_until);
+	own->dropped = (struct dropped){ 0 };
+	add_dropped(&own->told, &dropped);
+	put_varint(&body, dropped.count);
+	put_varint(&body, dropped.since);
+	put_varint(&body, dropped.until);
 	put_at_last(own, &(struct recorded_event){
 				 .kind = RECORDED_NOTE,
-				 .time = own->dropped_until,
+				 .time = dropped.until,
 				 .note = NOTE_DROPPED,
 				 .body = (const uint8_t *)body.text,
 				 .body_size = body.length });
@@ -175,7 +195,7 @@ static void put_dropped(struct recorded_file *own)
 
 static void put_begun(struct recorded_file *own)
 {
-	if (own->dropped)
+	if (own->dropped.count)
 		put_dropped(own);
 	if (own->has_begun)
 		put_at_last(own, &own->begun);
@@ -359,9 +379,9 @@ static void finish_file(struct recorder *recorder, struct recorded_file *own)
 	struct sink_file_counts counts;
 	int err;
 
-	put_begun(own);
 	if (own->file)
 		sink_file_wait(own->file);
+	put_begun(own);
 	write_events(own);
 	if (own->file) {
 		dictionary_names(&own->dictionary, recorder->options.namer,

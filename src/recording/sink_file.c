@@ -15,8 +15,7 @@
 #include "report/file/exposed.h"
 #include "report/file/whole_file.h"
 
-/* Bytes, not compressed, that may wait. */
-#define QUEUE_MAX (32u << 20)
+#define ROOM (32u << 20)
 
 struct queued {
 	struct sink_block block;
@@ -202,6 +201,8 @@ int sink_file_open(const char *path, bool predictable,
 	pthread_cond_init(&file->changed, NULL);
 	file->end = &file->first;
 	file->policy = *policy;
+	if (!file->policy.room)
+		file->policy.room = ROOM;
 	file->fd = open_path(path, predictable);
 	err = file->fd < 0 ? file->fd : 0;
 	file->is_regular = !err && !fstat(file->fd, &status) &&
@@ -247,12 +248,13 @@ static bool has_room(struct sink_file *file, size_t size)
 	bool waits = true;
 	uint64_t begin;
 
-	if (file->queued_bytes + size <= QUEUE_MAX || !file->queued_bytes)
+	if (file->queued_bytes + size <= file->policy.room ||
+	    !file->queued_bytes)
 		return true;
 	if (file->policy.drops)
 		return false;
 	begin = clock_now();
-	while (waits && file->queued_bytes + size > QUEUE_MAX &&
+	while (waits && file->queued_bytes + size > file->policy.room &&
 	       file->queued_bytes)
 		waits = wait_for_thread(file);
 	file->counts.waited_ns += clock_now() - begin;

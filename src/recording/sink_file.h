@@ -30,6 +30,8 @@ struct sink_file_policy {
 	/* … until this is set (by a signal handler): a disk that takes nothing
 	   for two seconds then keeps nobody any longer. NULL: for ever. */
 	const volatile sig_atomic_t *hurry;
+	/* Bytes, not compressed, that may wait; 0: many. */
+	size_t room;
 };
 
 int sink_file_open(const char *path, bool predictable,

@@ -11,7 +11,7 @@ struct source_index {
 		uint64_t offset;
 		enum block_kind kind;
 		uint64_t first_time, last_time;
-	} *list;
+	} * list;
 	size_t count;
 	uint64_t end; /* where the index itself begins */
 };

@@ -2,9 +2,12 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "heap/families.h"
@@ -13,6 +16,8 @@
 #include "recording/events.h"
 #include "recording/numbers.h"
 #include "recording/playback.h"
+#include "recording/recorder.h"
+#include "recording/text_recording.h"
 #include "report/file/whole_file.h"
 
 static uint64_t state = 1;
@@ -351,7 +356,7 @@ static unsigned make_file(struct strbuf *file, size_t ends[PARTS + 1],
 
 struct played_file {
 	struct playback_end end;
-	uint64_t events, live;
+	uint64_t events, live, dropped;
 };
 
 static void count_live(void *live, const struct watched *process,
@@ -378,6 +383,7 @@ static struct played_file play(const void *bytes, size_t size)
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 	played.end = playback_run(playback, fd);
 	played.events = playback_counts(playback).events;
+	played.dropped = playback_counts(playback).dropped;
 	playback_free(playback);
 	stacks_free(options.stacks);
 	families_free(options.families);
@@ -413,6 +419,126 @@ START_TEST(test_cuts)
 		ck_assert_uint_eq(played.live, live_after(count));
 	}
 	strbuf_fini(&file);
+}
+END_TEST
+
+/* ---- a disk that is too slow ---- */
+
+static const char malloc_text[] = "family malloc counts bytes\n"
+				  "acquire malloc(size) = handle\n"
+				  "acquire calloc(count, size) = handle\n"
+				  "resize realloc(old, size) = handle\n"
+				  "release free(handle)\n";
+
+#define SLOW_CALLS 300000
+
+/* Sizes by chance: no block of them goes into a pipe. */
+static int slow_calls(void)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	const int fd = memfd_create("calls", MFD_CLOEXEC);
+
+	for (unsigned i = 1; i <= SLOW_CALLS; i++)
+		strbuf_printf(&text, "m %u %u\n", i,
+			      (unsigned)(random_number() & 0xffffff));
+	ck_assert_int_eq(write_bytes(fd, text.text, text.length), 0);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+struct slow_disk {
+	char path[64];
+	int fd;
+	pthread_t thread;
+	struct strbuf file;
+	struct recorder *recorder;
+	struct sink_file_counts counts;
+};
+
+static void slow_told(void *context, const char *path UNUSED,
+		      const struct sink_file_counts *counts, int err)
+{
+	struct slow_disk *disk = context;
+
+	ck_assert_int_eq(err, 0);
+	disk->counts = *counts;
+}
+
+static void slow_ended(void *context, const struct watched *process)
+{
+	const struct slow_disk *disk = context;
+
+	recorder_ended(disk->recorder, process, &(struct heap_cost){ 0 });
+}
+
+static void *slow_take(void *context)
+{
+	struct slow_disk *disk = context;
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = read(disk->fd, bytes, sizeof(bytes))) > 0)
+		strbuf_add(&disk->file, bytes, n);
+	return NULL;
+}
+
+/* Nothing is taken as long as there is something to record; all of it then. */
+static void slow_record(struct slow_disk *disk, const struct families *families)
+{
+	struct stacks *stacks = stacks_new();
+	struct namer *namer = namer_new(&(struct namer_options){ 0 });
+	struct text_log log = { 0 };
+	const struct recorder_options options = {
+		.path = disk->path,
+		.stacks = stacks,
+		.families = families,
+		.namer = namer,
+		.policy = { .drops = true, .room = 1 },
+		.told = slow_told,
+		.context = disk,
+	};
+
+	ck_assert_int_eq(recorder_new(&options, &disk->recorder), 0);
+	ck_assert_int_eq(text_recording_play(slow_calls(), families, stacks,
+					     recorder_observer(disk->recorder),
+					     slow_ended, disk, &log),
+			 0);
+	ck_assert_int_eq(fcntl(disk->fd, F_SETFL, 0), 0);
+	ck_assert_int_eq(pthread_create(&disk->thread, NULL, slow_take, disk),
+			 0);
+	sinks_free(recorder_sink(disk->recorder));
+	ck_assert_int_eq(pthread_join(disk->thread, NULL), 0);
+	text_log_fini(&log);
+	namer_free(namer);
+	stacks_free(stacks);
+}
+
+/* The file tells of each event that it hasn't got: what tells of blocks that were
+   dropped may be in one that is dropped itself. */
+START_TEST(test_dropped)
+{
+	struct families *families = families_new();
+	struct slow_disk disk = { .fd = -1 };
+	struct played_file played;
+
+	families_parse(families, "test", malloc_text, strlen(malloc_text));
+	snprintf(disk.path, sizeof(disk.path), "/tmp/calltrap-unit.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(disk.path));
+	strcat(disk.path, "/disk");
+	ck_assert_int_eq(mkfifo(disk.path, 0600), 0);
+	disk.fd = open(disk.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ck_assert_int_ge(disk.fd, 0);
+	slow_record(&disk, families);
+	played = play(disk.file.text, disk.file.length);
+	ck_assert_int_eq(played.end.error, 0);
+	ck_assert_uint_gt(disk.counts.dropped, 2 * 65536);
+	ck_assert_uint_eq(played.dropped, disk.counts.dropped);
+	unlink(disk.path);
+	*strrchr(disk.path, '/') = 0;
+	rmdir(disk.path);
+	close(disk.fd);
+	strbuf_fini(&disk.file);
+	families_free(families);
 }
 END_TEST
 
@@ -478,6 +604,7 @@ int main(void)
 	tcase_add_test(tests, test_columns);
 	tcase_add_test(tests, test_cuts);
 	tcase_add_test(tests, test_damage);
+	tcase_add_test(tests, test_dropped);
 	tcase_add_test(tests, test_notes);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
