@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What it costs to watch every allocation: programs are run alone, under calltrap
-heap by each engine, by samples, and under heaptrack, in turn. Printed for each
-are medians (lowest to highest) of: requests a second and the 99th percentile of
-their times, as redis-benchmark has them; processor seconds of the program, and
-of all else; resident memory of all else, MiB; calls that weren't seen. What
-isn't installed is left out. A machine that does other things as well makes times
-longer for all.
+heap by each engine, by samples, under heaptrack and (once, as long as --patience
+lasts) valgrind, in turn, until there are enough rounds or the minutes are over.
+Printed for each are medians (lowest to highest) of: requests a second and the
+99th percentile of their times, ms; nanoseconds of a malloc and of a free;
+processor seconds of the program, and of all else; resident memory of all else, or
+at its most of the largest process, MiB; seconds, and processor seconds of all;
+calls that weren't seen. What isn't installed is left out. A machine that does
+other things as well makes times longer for all.
 """
 
 import argparse
@@ -17,6 +19,8 @@ import json
 import os
 import re
 import shutil
+import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -41,6 +45,64 @@ CXX = """
 #include <regex>
 #include <string>
 int main() { std::map<std::string, std::regex> m; return m.size(); }
+"""
+
+# Median nanoseconds of a malloc and a free, of a thousand each at a time.
+PAIRS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#define ROUNDS 4000
+#define BLOCKS 1000
+static void *blocks[BLOCKS];
+static double taken[2][ROUNDS];
+static double now(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return t.tv_sec * 1e9 + t.tv_nsec;
+}
+static int compare(const void *a, const void *b)
+{
+        return (*(double *)a > *(double *)b) - (*(double *)a < *(double *)b);
+}
+int main(int argc, char **argv)
+{
+        FILE *file = fopen(argv[argc - 1], "w");
+        for (unsigned round = 0; round < ROUNDS; round++) {
+                double begun = now(), half;
+                for (unsigned i = 0; i < BLOCKS; i++)
+                        blocks[i] = malloc(48);
+                half = now();
+                for (unsigned i = 0; i < BLOCKS; i++)
+                        free(blocks[i]);
+                taken[0][round] = (half - begun) / BLOCKS;
+                taken[1][round] = (now() - half) / BLOCKS;
+        }
+        for (unsigned i = 0; i < 2; i++) {
+                qsort(taken[i], ROUNDS, sizeof(double), compare);
+                fprintf(file, "%f ", taken[i][ROUNDS / 2]);
+        }
+        return fclose(file);
+}
+"""
+
+NGINX = """
+daemon off;
+master_process off;
+pid {0}/pid;
+error_log /dev/null;
+events {{ }}
+http {{
+    access_log off;
+    keepalive_requests 1000000;
+    client_body_temp_path {0};
+    proxy_temp_path {0};
+    fastcgi_temp_path {0};
+    uwsgi_temp_path {0};
+    scgi_temp_path {0};
+    server {{ listen unix:{0}/socket; location / {{ return 200 "hello"; }} }}
+}}
 """
 
 STORM = r"""
@@ -130,7 +192,10 @@ TOOLS = {
     "sample": calltrap("agent", "--sample=512k"),
     "trap": calltrap("trap"),
     "heaptrack": heaptrack,
+    "valgrind": lambda directory, program: ["valgrind", "-q", "--leak-check=no",
+                                            *program],
 }
+ONCE = "valgrind"  # it is slow, and hardly varies
 
 
 def lost_of(directory):
@@ -195,15 +260,89 @@ def redis(pipelined):
     return run
 
 
+def connect(path):
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def ask_many(path, requests):
+    """How long each took, of eight that are under way at a time."""
+    crew = [until(lambda: connect(path)) for _ in range(8)]
+    times = []
+    for _ in range(requests // len(crew)):
+        began = time.monotonic()
+        for one in crew:
+            one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        for one in crew:
+            while not one.recv(4096).endswith(b"hello"):
+                pass
+            times.append(time.monotonic() - began)
+    for one in crew:
+        one.close()
+    return times
+
+
+def nginx(tool, directory, options):
+    path = os.path.join(directory, "nginx.conf")
+    with open(path, "w") as file:
+        file.write(NGINX.format(directory))
+    started = start(tool, directory, ["nginx", "-p", directory, "-c", path])
+    ask_many(os.path.join(directory, "socket"), 800)
+    pid = int(open(os.path.join(directory, "pid")).read())
+    before, began = stat_of(pid)[1], time.monotonic()
+    times = ask_many(os.path.join(directory, "socket"), options.requests)
+    found = {"rate": len(times) / (time.monotonic() - began),
+             "p99": 1000 * statistics.quantiles(times, n=100)[98],
+             "program": stat_of(pid)[1] - before,
+             "memory": memory_of(one for one in family_of(started.pid)
+                                 if one != pid) / 2**20}
+    total = stat_of(pid)[1]
+    os.kill(pid, signal.SIGTERM)
+    usage = os.wait4(started.pid, 0)[2]
+    found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
+    return found
+
+
+def wait_for(started, patience):
+    """What it has used, or None: it took longer, and was ended."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        pid, _, usage = os.wait4(started.pid, os.WNOHANG)
+        if pid:
+            return usage
+        time.sleep(0.005)
+    started.kill()
+    os.wait4(started.pid, 0)
+    return None
+
+
 def to_the_end(program):
     """How long it takes in all; what is the tool's isn't told from its own."""
     def run(tool, directory, options):
         began = time.monotonic()
         started = start(tool, directory, program(options))
-        usage = os.wait4(started.pid, 0)[2]
+        usage = wait_for(started, options.patience)
+        if not usage:
+            return {}
         return {"seconds": time.monotonic() - began,
+                "largest": usage.ru_maxrss / 1024,
                 "all": usage.ru_utime + usage.ru_stime}
     return run
+
+
+def pairs(tool, directory, options):
+    path = os.path.join(directory, "pairs")
+    started = start(tool, directory, [options.pairs, path])
+    if not wait_for(started, options.patience):
+        return {}
+    with open(path) as file:
+        acquired, released = map(float, file.read().split())
+    return {"malloc": acquired, "free": released}
 
 
 def python(options):
@@ -224,20 +363,28 @@ def storm(options):
 PROGRAMS = {
     "redis -P 1": redis(1),
     "redis -P 16": redis(16),
+    "nginx": nginx,
+    "malloc and free": pairs,
     "python3": to_the_end(python),
     "storm, 16 threads": to_the_end(storm),
     "cc1plus": to_the_end(cc1plus),
 }
-COLUMNS = ["rate", "p99", "program", "else", "memory", "seconds", "all", "lost"]
+COLUMNS = ["rate", "p99", "malloc", "free", "program", "else", "memory", "seconds",
+           "all", "largest", "lost"]
+
+
+def build(directory, name, text):
+    path = os.path.join(directory, name)
+    with open(path + ".c", "w") as file:
+        file.write(text)
+    subprocess.run(["cc", "-O1", "-g", "-fno-builtin", "-pthread", path + ".c",
+                    "-o", path], check=True)
+    return path
 
 
 def prepare(directory, options):
-    source = os.path.join(directory, "storm.c")
-    options.storm = os.path.join(directory, "storm")
-    with open(source, "w") as file:
-        file.write(STORM)
-    subprocess.run(["cc", "-O1", "-g", "-fno-builtin", "-pthread", source,
-                    "-o", options.storm], check=True)
+    options.storm = build(directory, "storm", STORM)
+    options.pairs = build(directory, "pairs", PAIRS)
     with open(os.path.join(directory, "t.cpp"), "w") as file:
         file.write(CXX)
     options.source = os.path.join(directory, "t.ii")
@@ -252,34 +399,58 @@ def show(numbers):
                                  min(numbers), digits, max(numbers))
 
 
+def is_there(name):
+    return bool(shutil.which({"redis": "redis-server", "nginx": "nginx"}.get(
+        name.split()[0], "cc")))
+
+
+def tools_of(number, options):
+    return [tool for tool in options.tools.split(",")
+            if (tool not in ("heaptrack", "valgrind") or shutil.which(tool)) and
+            (tool != ONCE or not number)]
+
+
+def measure(directory, options):
+    """In turns, so that what else the machine does comes to all alike."""
+    rounds, end = {}, time.monotonic() + 60 * options.minutes
+    for number in range(options.rounds):
+        for name in filter(is_there, options.names):
+            for tool in tools_of(number, options):
+                if time.monotonic() > end:
+                    return rounds
+                with tempfile.TemporaryDirectory(dir=directory) as own:
+                    found = PROGRAMS[name](tool, own, options)
+                    found["lost"] = lost_of(own)
+                rounds.setdefault((name, tool), []).append(found)
+    return rounds
+
+
+def print_line(name, tool, found, options):
+    line = ["%-18s%-10s" % (name, tool)]
+    for column in COLUMNS:
+        numbers = [one[column] for one in found if one.get(column) is not None]
+        if numbers:
+            line.append("%s %s" % (column, show(numbers)))
+    if len(line) == 1:
+        line.append("not within %g s" % options.patience)
+    print("  ".join(line), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--patience", type=float, default=60)
     parser.add_argument("--requests", type=int, default=50000)
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--json", help="all rounds, there")
     parser.add_argument("names", nargs="*", default=list(PROGRAMS))
     options = parser.parse_args()
-    rounds = {}
     with tempfile.TemporaryDirectory(prefix="calltrap-bench.") as directory:
         prepare(directory, options)
-        for name in options.names:
-            tools = [tool for tool in options.tools.split(",")
-                     if tool != "heaptrack" or shutil.which(tool)]
-            for _ in range(options.rounds):
-                for tool in tools:
-                    with tempfile.TemporaryDirectory(dir=directory) as own:
-                        found = PROGRAMS[name](tool, own, options)
-                        found["lost"] = lost_of(own)
-                    rounds.setdefault((name, tool), []).append(found)
-            for tool in tools:
-                line = ["%-18s%-10s" % (name, tool)]
-                for column in COLUMNS:
-                    numbers = [one[column] for one in rounds[name, tool]
-                               if one.get(column) is not None]
-                    if numbers:
-                        line.append("%s %s" % (column, show(numbers)))
-                print("  ".join(line), flush=True)
+        rounds = measure(directory, options)
+    for (name, tool), found in rounds.items():
+        print_line(name, tool, found, options)
     if options.json:
         with open(options.json, "w") as file:
             json.dump([[*key, value] for key, value in rounds.items()], file)
