@@ -109,8 +109,9 @@ static int record_text(const char *path, int fd, const char *to)
 
 /* ---- a recording becomes something else ---- */
 
-static int play(const struct options *options, const char *from)
+static int play(const struct options *options, char *recording)
 {
+	char *from[] = { recording, NULL };
 	struct options copy = *options;
 	const char *path = copy.report.path ? copy.report.path : "/dev/stdout";
 
@@ -166,7 +167,7 @@ static bool is_recording(int fd)
 
 int convert_run(const struct options *options)
 {
-	const char *path = options->command[0];
+	char *path = options->command[0];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool recording;
 

@@ -27,11 +27,8 @@ static char *with_process(const char *path)
 	return xasprintf("%.*s.%%p%s", (int)length, path, path + length);
 }
 
-void file_names_tell_apart(struct options *options)
+void file_names_add_process(struct options *options)
 {
-	if ((options->verb != VERB_HEAP && options->verb != VERB_MEMORY) ||
-	    (!options->follow && options->pid_count + !!options->command < 2))
-		return;
 	for (enum heap_file file = 0; file < HEAP_FILES; file++) {
 		const char **path = &options->export.files[file];
 
@@ -44,6 +41,14 @@ void file_names_tell_apart(struct options *options)
 		     "there may be several processes: %s writes %s",
 		     heap_file_option(file), *path);
 	}
+}
+
+/* Of recordings, that is known when they have been read. */
+void file_names_tell_apart(struct options *options)
+{
+	if ((options->verb == VERB_HEAP || options->verb == VERB_MEMORY) &&
+	    (options->follow || options->pid_count + !!options->command > 1))
+		file_names_add_process(options);
 }
 
 void file_names_fini(struct options *options)

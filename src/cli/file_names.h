@@ -10,6 +10,10 @@
  * ("heap.svg" becomes "heap.%p.svg"), which is told.
  */
 void file_names_tell_apart(struct options *options);
+
+/* The same, where it is known that there are. */
+void file_names_add_process(struct options *options);
+
 void file_names_fini(struct options *options);
 
 #endif

@@ -53,8 +53,8 @@ struct heap_verb {
 	uint64_t patience;              /* … or then */
 	sig_atomic_t reports;           /* requests that have been heeded */
 	sig_atomic_t switches;
-	int from;  /* heap --from: the file, while it is read */
-	int error; /* the report can't be written */
+	struct heap_from *from; /* heap --from, or NULL */
+	int error;              /* the report can't be written */
 };
 
 /* What the command line names is read, and what is written to is opened; what

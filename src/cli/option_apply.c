@@ -189,7 +189,12 @@ int apply_list(struct command_line *line, const struct option_entry *entry,
 {
 	char ***list = field_of(line, entry);
 	size_t count = 0;
+	char name[24];
 
+	if (!*argument)
+		return complain(-EINVAL, "%s '': a %s is missing; see %s",
+				shown(entry, name), entry->argument,
+				option_help(line->options->verb));
 	while (*list && (*list)[count])
 		count++;
 	*list = xreallocarray(*list, count + 2, sizeof(**list));

@@ -225,8 +225,9 @@ const struct option_entry option_table[] = {
 	HEADING("A recording", HEAP),
 	FIELD(0, "record", "FILE", apply_text, recording,
 	      "write one as well, as calltrap record does"),
-	FIELD(0, "from", "FILE", apply_text, from,
-	      "the report of a recording, instead of a process"),
+	FIELD(0, "from", "FILE", apply_list, from,
+	      "the report of a recording, instead of a process;\n"
+	      "of several their sum, too (may repeat)"),
 
 	HEADING("What to make of it", CONVERT),
 	WORDS(0, "to", "FORMAT", apply_convert, convert,

@@ -378,7 +378,11 @@ static int check_from(const struct command_line *line)
 		return complain(-EINVAL,
 				"--from '%s': is of a recording, in which "
 				"nothing happens any more; leave %s out",
-				o->from, other);
+				*o->from, other);
+	if (o->from[1] && (o->heap_calls || o->footprint))
+		return complain(-EINVAL,
+				"%s: of one recording only; give --from once",
+				o->heap_calls ? "--calls" : "--footprint");
 	if (o->until && o->until <= o->since)
 		return complain(-EINVAL, "--until: comes before --since");
 	return 0;
@@ -676,6 +680,7 @@ void options_fini(struct options *options)
 	strings_free(options->configs);
 	strings_free(options->pools);
 	strings_free(options->families);
+	strings_free(options->from);
 	strings_free(options->with);
 	strings_free(options->suppressions);
 	strings_free(options->wrappers);

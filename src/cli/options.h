@@ -108,7 +108,7 @@ struct options {
 	bool time_releases;                /* --time-releases */
 	uint64_t sample;                   /* --sample: bytes; 0 = not given */
 	char **families;             /* --family, NULL-terminated; or NULL */
-	const char *from;            /* --from */
+	char **from;                 /* --from, NULL-terminated; or NULL */
 	uint64_t since, until;       /* --since, --until; 0 = not given */
 	enum convert convert;        /* --to … */
 	enum heap_file convert_file; /* … CONVERT_FILE */

@@ -31,6 +31,7 @@ void glossary_fini(struct glossary *glossary)
 		free(glossary->processes[i].inherited);
 	}
 	free(glossary->missing);
+	free(glossary->drafts);
 	free(glossary->functions);
 	free(glossary->processes);
 	free(glossary->threads);
@@ -69,6 +70,35 @@ static void *add(void *items, size_t *count, size_t *room, size_t size)
 
 /* ---- families ---- */
 
+static bool is_told(const struct glossary *glossary,
+		    const struct family_draft *draft)
+{
+	for (size_t i = 0; i < glossary->family_count; i++)
+		if (glossary->drafts[i] == draft)
+			return true;
+	return false;
+}
+
+/* The next one, or again one that was told. Others may have been there before,
+   of another recording. NULL: it is neither. */
+static struct family_draft *told_family(struct glossary *glossary,
+					uint64_t number,
+					const struct cursor *name)
+{
+	struct family_draft *draft = families_family(glossary->families,
+						     (const char *)name->bytes,
+						     name->size);
+
+	if (draft->family.index >= GLOSSARY_FAMILIES_MAX)
+		return NULL;
+	if (number <= glossary->family_count)
+		return glossary->drafts[number - 1] == draft ? draft : NULL;
+	if (is_told(glossary, draft))
+		return NULL;
+	*ADD(glossary, drafts, family) = draft;
+	return draft;
+}
+
 static bool read_family(struct glossary *glossary, uint64_t number,
 			struct cursor *in)
 {
@@ -77,12 +107,10 @@ static bool read_family(struct glossary *glossary, uint64_t number,
 	struct family_draft *draft;
 
 	if (in->bad || !name.size || granularity & (granularity - 1) ||
-	    number > GLOSSARY_FAMILIES_MAX ||
-	    number > families_count(glossary->families) + 1)
+	    !number || number > glossary->family_count + 1)
 		return false;
-	draft = families_family(glossary->families, (const char *)name.bytes,
-				name.size);
-	if (draft->family.index != number - 1)
+	draft = told_family(glossary, number, &name);
+	if (!draft)
 		return false;
 	draft->family.unit =
 		families_text(glossary->families,
@@ -93,8 +121,7 @@ static bool read_family(struct glossary *glossary, uint64_t number,
 	draft->family.shared = flags & FAMILY_SHARED;
 	draft->family.partly = flags & FAMILY_PARTLY;
 	draft->family.granularity = granularity;
-	glossary->missing[number - 1] = flags & FAMILY_MISSING;
-	glossary->family_count = families_count(glossary->families);
+	glossary->missing[draft->family.index] = flags & FAMILY_MISSING;
 	return true;
 }
 
@@ -147,8 +174,8 @@ static bool read_function(struct glossary *glossary, uint64_t number,
 				      form.size ? (const char *)form.bytes : "",
 				      form.size);
 	*ADD(glossary, functions, function) =
-		add_function(glossary, glossary->families->all[family - 1],
-			     &function, &name);
+		add_function(glossary, glossary->drafts[family - 1], &function,
+			     &name);
 	return glossary->functions[number - 1] != NULL;
 }
 

@@ -50,9 +50,9 @@ struct glossary {
 	struct stacks *stacks;
 	struct families *families;
 	struct namer *namer; /* learns names; or NULL */
-	bool *missing;       /* by family */
+	bool *missing;       /* by family->index */
 	bool complete;       /* all but what may change has been read before */
-	size_t family_count;
+	struct family_draft **drafts;
 	const struct family_function **functions;
 	struct glossary_process *processes;
 	struct glossary_thread *threads;
@@ -60,17 +60,17 @@ struct glossary {
 	struct glossary_frame *frames;
 	struct glossary_stack *stack_list;
 	struct glossary_site *sites;
-	size_t function_count, process_count, thread_count, code_count,
-		frame_count, stack_count, site_count;
-	size_t function_room, process_room, thread_room, code_room, frame_room,
-		stack_room, site_room;
+	size_t family_count, function_count, process_count, thread_count,
+		code_count, frame_count, stack_count, site_count;
+	size_t family_room, function_room, process_room, thread_room, code_room,
+		frame_room, stack_room, site_room;
 	uint32_t *path; /* from a stack to one that is known */
 	size_t path_room;
 };
 
 #define GLOSSARY_FAMILIES_MAX 256
 
-/* stacks and families are the caller's. */
+/* stacks and families are the caller's, and may have some already. */
 void glossary_init(struct glossary *glossary, struct stacks *stacks,
 		   struct families *families, struct namer *namer);
 void glossary_fini(struct glossary *glossary);

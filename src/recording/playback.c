@@ -191,8 +191,20 @@ static void end(struct playback *playback, struct played *played)
 	playback->end_over = &played->next;
 }
 
+static void tell_read(const struct playback *playback)
+{
+	const struct played *first = playback->first_over;
+	bool several = false;
+
+	for (const struct played *played = first; played; played = played->next)
+		several |= played->watched.pid != first->watched.pid;
+	if (playback->options.read)
+		playback->options.read(playback->options.context, several);
+}
+
 static void tell_over(const struct playback *playback)
 {
+	tell_read(playback);
 	for (struct played *played = playback->first_over; played;
 	     played = played->next) {
 		name_threads(playback, played);

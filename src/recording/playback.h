@@ -16,7 +16,7 @@ struct playback;
 
 struct playback_options {
 	struct stacks *stacks;
-	struct families *families; /* filled by the recording */
+	struct families *families; /* the recording adds its own */
 	struct namer *namer;       /* or NULL */
 	/* A part of the time, since recording began; until 0: to the end. */
 	uint64_t since, until;
@@ -25,6 +25,9 @@ struct playback_options {
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
 	struct act_observer *observer; /* or NULL */
+	/* All has been read, of one process or several, which will be told of.
+	   Or NULL. */
+	void (*read)(void *context, bool several);
 	/* A process that has come to its end, or was there at the end of the
 	   recording or of its part. Told when all has been read. */
 	void (*ended)(void *context, const struct watched *process,

@@ -345,6 +345,11 @@ def processes(case):
     done = run("heap", "--from", f"{folder}/one")
     h.check_equal(done.stderr.count("HOW IT WAS SEEN"),
                   live.stderr.count("HOW IT WAS SEEN"), "reports")
+    done = run("heap", "--from", f"{folder}/one", "-o", "/dev/null",
+               "--json", f"{folder}/out.json")
+    h.check_match(r"--json writes .*/out\.%p\.json", done.stderr, "message")
+    found = [name for name in os.listdir(folder) if name.startswith("out.")]
+    h.check(len(found) > 1, f"files: {found}")
 
 
 @h.test("what a process does before exec is in its file, too")
@@ -359,6 +364,57 @@ def replaced(case):
     h.check_equal(len(programs), 2, report)
     h.check_equal(programs[0][0], programs[1][0], "process")
     h.check(programs[0][1] != programs[1][1], report)
+
+
+def totals(report):
+    """In use and acquired, by family: of each process, and of all."""
+    return [{family: [int(number.replace(",", "")) for number in numbers]
+             for family, *numbers in re.findall(
+                 r"^(malloc|descriptors): in use: ([\d,]+).*; total: ([\d,]+) "
+                 r"allocs, ([\d,]+) frees", part, re.M)}
+            for part in report.split("==== heap of ")[1:]]
+
+
+def added(one, other):
+    return {family: [a + b for a, b in zip(one[family], other[family])]
+            for family in one}
+
+
+@h.test("several recordings: a report of each, and the sum; files for each")
+def several(case):
+    folder = folder_of(case, "several")
+    orders = (["malloc", "descriptors"], ["descriptors", "malloc"])
+    paths = [f"{folder}/one", f"{folder}/two"]
+    for path, order in zip(paths, orders):
+        named = [f"--family={name}" for name in order]
+        run("record", "-o", path, *named, "--", "cat", __file__)
+    one, two = (totals(run("heap", "--from", path).stderr)[0] for path in paths)
+    done = run("heap", "--from", paths[0], "--from", paths[1],
+               "--json", f"{folder}/out.json", "--folded", f"{folder}/%p.out")
+    h.check_match(r"\n==== heap of 2 processes together\n", done.stderr, "sum")
+    h.check_equal(set(one), {"malloc", "descriptors"}, "families")
+    h.check_equal(totals(done.stderr), [one, two, added(one, two)], "totals")
+    h.check_match(r"--json writes .*/out\.%p\.json", done.stderr, "message")
+    pids = re.findall(r"==== heap of process (\d+)", done.stderr)
+    wanted = {f"out.{pid}.json" for pid in pids} | {f"{pid}.out" for pid in pids}
+    h.check_equal(set(os.listdir(folder)), wanted | {"one", "two"}, "files")
+
+
+@h.test("several recordings: what is of one only, or can't be read, is refused")
+def several_refused(case):
+    folder = folder_of(case, "refused")
+    path = f"{folder}/file"
+    run("record", "-o", path, "--", victim(), "1", "5")
+    done = run("heap", "--from", path, "--from", path, "--calls",
+               f"{folder}/calls", status=2)
+    h.check_match("--calls: of one recording only", done.stderr, "message")
+    done = run("heap", "--from", path, "--from", f"{folder}/none", status=1)
+    h.check_match("none can't be read: No such file", done.stderr, "message")
+    h.check("==== heap" not in done.stderr, done.stderr)
+    done = run("heap", "--from", path, "--from", path, "--json",
+               f"{folder}/out.json")
+    h.check_match(r"its process \d+ has the number of one of another recording",
+                  done.stderr, "message")
 
 
 @h.test("a recorder that is killed leaves all but its last second")

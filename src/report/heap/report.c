@@ -47,6 +47,11 @@ void heap_report_free(struct heap_report *report)
 	free(report);
 }
 
+void heap_report_set_wall(struct heap_report *report, uint64_t offset)
+{
+	report->config.wall_offset = offset;
+}
+
 static int print_blocks(const struct heap_text *text,
 			const struct heap_rows *rows)
 {

@@ -11,6 +11,9 @@ int heap_report_new(const struct heap_report_config *config,
 		    struct heap_report **ret) MUST_CHECK;
 void heap_report_free(struct heap_report *report);
 
+/* What follows is of a recording that was made at another time. */
+void heap_report_set_wall(struct heap_report *report, uint64_t offset);
+
 /*
  * Prints what is known of a process by now. A negative errno when the output
  * can't be written.
