@@ -96,6 +96,7 @@ static void count(struct looking *looking, const struct heap_block *block)
 	site->bytes += block->size;
 	site->lost_blocks += lost;
 	site->lost_bytes += lost ? block->size : 0;
+	site->listed_blocks += !lost && found->listed;
 }
 
 static void count_own(struct looking *looking, const struct heap_block *block)
@@ -137,6 +138,7 @@ static void sum_up(struct heap_reach *reach)
 		reach->all.bytes += site->bytes;
 		reach->all.lost_blocks += site->lost_blocks;
 		reach->all.lost_bytes += site->lost_bytes;
+		reach->all.listed_blocks += site->listed_blocks;
 	}
 }
 
@@ -190,6 +192,7 @@ static char *refuse(const struct leaks *leaks)
 static void look(struct heap_reach *reach, const struct watched *process)
 {
 	const struct leaks_options how = {
+		.listed = true,
 		.copy = true,
 		.most = MOST,
 		.most_stopped = MOST_STOPPED,

@@ -389,8 +389,8 @@ static void judge_freed(const struct site *site, const struct survey_site *ages,
 		 verdict->oldest > verdict->watched / BACKLOG_PART &&
 		 late_share(lows, 0.4) >= SLOWED)
 		say(verdict, VERDICT_POSSIBLE, VERDICT_BACKLOG);
-	else if (ages->very_old >= FEW_BLOCKS - 1 && ages->old_in_last_half &&
-		 (!stopped || goes_on))
+	else if (goes_on || (ages->very_old >= FEW_BLOCKS - 1 &&
+			     ages->old_in_last_half && !stopped))
 		say(verdict, VERDICT_POSSIBLE, VERDICT_OLD_ONES);
 	else if (stopped && ages->old)
 		say(verdict, VERDICT_NOT, VERDICT_KEPT);
@@ -451,7 +451,7 @@ static void judge_size(const struct site *site, const struct lows *lows,
 }
 
 /* A store that was full before, and lives on: what is new in it makes up for
-   what was old. */
+   what was old. Few may be as many by chance. */
 static void judge_replaced(const struct site *site,
 			   const struct survey_site *found,
 			   struct verdict *verdict)
@@ -459,7 +459,9 @@ static void judge_replaced(const struct site *site,
 	if (verdict->level != VERDICT_NOT &&
 	    verdict->reason != VERDICT_LARGER &&
 	    survey_replaces(found, site->blocks))
-		say(verdict, VERDICT_NOT, VERDICT_REPLACED);
+		say(verdict,
+		    site->blocks < ENOUGH ? VERDICT_POSSIBLE : VERDICT_NOT,
+		    VERDICT_REPLACED);
 }
 
 /*

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/verdict_reach.h"
 
+#define LISTED 0.6 /* of what seems to be leaked */
+
+/* What a program has dropped is no leak of it. But the collector that will take
+   it may be switched off. */
+static void heed_listed(struct verdict *verdict, const struct site_reach *reach)
+{
+	if (verdict->level == VERDICT_NOT || !reach->listed_blocks ||
+	    reach->listed_blocks < LISTED * verdict->leaked_blocks)
+		return;
+	verdict->level = VERDICT_POSSIBLE;
+	verdict->reason = VERDICT_LISTED;
+	verdict->hasty = false;
+}
+
 /*
  * What nothing leads to is never given back, however young it is. Where far
  * more is growing beside it, that stays the reason.
@@ -8,7 +22,10 @@
 void verdict_heed_reach(struct verdict *verdict, const struct site_reach *reach)
 {
 	verdict->reach = reach;
-	if (!reach || !reach->lost_blocks)
+	if (!reach)
+		return;
+	heed_listed(verdict, reach);
+	if (!reach->lost_blocks)
 		return;
 	if (verdict->level == VERDICT_LIKELY &&
 	    reach->lost_blocks < verdict->leaked_blocks / 2)

@@ -207,13 +207,24 @@ static void explain_unreachable(const struct verdict *verdict,
 	strbuf_puts(out, ": no pointer leads there");
 }
 
+static void explain_listed(const struct verdict *verdict, struct strbuf *out)
+{
+	strbuf_add_grouped(out, verdict->reach->listed_blocks);
+	strbuf_puts(out, " of ");
+	print_blocks(out, verdict->blocks);
+	strbuf_puts(out,
+		    " are garbage that Python's collector hasn't come to: "
+		    "nothing else leads there, and they will be given back "
+		    "unless gc is disabled");
+}
+
 /* What else was found by looking. */
 static void explain_reach(const struct verdict *verdict, struct strbuf *out)
 {
 	const struct site_reach *reach = verdict->reach;
 
 	if (!reach || verdict->reason == VERDICT_UNREACHABLE ||
-	    verdict->level == VERDICT_NOT)
+	    verdict->reason == VERDICT_LISTED || verdict->level == VERDICT_NOT)
 		return;
 	strbuf_puts(out, "; ");
 	if (reach->lost_blocks) {
@@ -262,6 +273,9 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		strbuf_puts(out, "all are given back in time, but they get "
 				 "more: ");
 		print_rate(verdict, "block", out);
+		break;
+	case VERDICT_LISTED:
+		explain_listed(verdict, out);
 		break;
 	case VERDICT_LARGER:
 		strbuf_puts(out, "made larger again and again: ");

@@ -79,6 +79,7 @@ static bool may_be_part(const struct site *site, const struct verdict *verdict)
 {
 	return site->blocks && verdict->level != VERDICT_LIKELY &&
 	       verdict->reason != VERDICT_REPLACED &&
+	       verdict->reason != VERDICT_LISTED &&
 	       verdict->reason != VERDICT_TURNOVER &&
 	       verdict->reason != VERDICT_UP_AND_DOWN;
 }

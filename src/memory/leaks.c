@@ -12,6 +12,7 @@
 #include "memory/copy.h"
 #include "memory/heap_read.h"
 #include "memory/kept_graph.h"
+#include "memory/python_garbage.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/vitals.h"
@@ -272,6 +273,9 @@ static int find(struct leaks *leaks, const struct leaks_options *options,
 			(int)leaks->pid, leaks->name);
 		return err;
 	}
+	if (options->listed)
+		python_garbage_find(&leaks->picture, &leaks->mappings,
+				    &leaks->freeze, &leaks->glibc);
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
 		   &leaks->glibc, options->ways, &leaks->reach);
 	names = block_names_new(leaks);

@@ -40,6 +40,7 @@ struct block_names;
 
 struct leaks_options {
 	bool ways;     /* who holds what isn't lost, too (holders.h) */
+	bool listed;   /* blocks that a collector will take are marked */
 	bool copy;     /* the process is copied, if that can be, and runs on */
 	uint64_t most; /* no more bytes are read than these, … */
 	uint64_t most_stopped; /* … while it has to wait for that; 0: any */

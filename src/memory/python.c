@@ -33,7 +33,7 @@ struct python_look {
 	size_t pool_size; /* 0: none was found yet */
 };
 
-static bool is_python(const struct mappings *mappings)
+bool python_is_there(const struct mappings *mappings)
 {
 	for (size_t i = 0; i < mappings->count; i++) {
 		const char *name = file_base_name(mappings->list[i].path);
@@ -216,7 +216,7 @@ int python_heap_read(struct memory *memory, const struct mappings *mappings,
 	struct python_look look = { .mappings = mappings, .heap = ret };
 
 	*ret = (struct python_heap){ .types = NULL };
-	if (!is_python(mappings))
+	if (!python_is_there(mappings))
 		return -ENOENT;
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);

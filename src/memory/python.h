@@ -26,6 +26,9 @@ struct python_heap {
 	uint64_t pools;
 };
 
+/* Whether the process has such an interpreter, by names of files. */
+bool python_is_there(const struct mappings *mappings);
+
 /* -ENOENT when the process has no such interpreter, or no pools are found. */
 int python_heap_read(struct memory *memory, const struct mappings *mappings,
 		     const struct glibc *glibc,

@@ -15,6 +15,7 @@
 #define TYPE_SIZE        176
 #define FLAG_READY       (UINT64_C(1) << 12)
 #define FLAG_OF_TYPES    (UINT64_C(1) << 31)
+#define FLAG_OF_LISTS    (UINT64_C(1) << 25)
 #define BASIC_SIZE_LEAST 16
 #define BASIC_SIZE_MOST  (1 << 20)
 
@@ -25,8 +26,8 @@
 
 struct type_entry {
 	taddr_t address;
-	char *name; /* NULL: it is none */
-	bool of_types;
+	char *name; /* NULL: it is none, or nobody has asked */
+	bool is_type, of_types, of_lists;
 	struct python_type counted;
 	UT_hash_handle hh;
 };
@@ -131,30 +132,58 @@ static char *read_name(struct python_types *types, taddr_t address)
 	return xstrdup(name);
 }
 
+static bool is_type(struct python_types *types, taddr_t address,
+		    uint8_t bytes[TYPE_SIZE])
+{
+	struct type_entry *of;
+	taddr_t above;
+
+	if (!read_type(types, address, bytes))
+		return false;
+	above = word_at(bytes, TYPE_OF);
+	HASH_FIND(hh, types->known, &above, sizeof(above), of);
+	if (!of) {
+		if (!is_of_types(types, above))
+			return false;
+		of = entry_of(types, above);
+		if (of)
+			of->of_types = true;
+	}
+	return of && of->of_types;
+}
+
+bool python_types_has(struct python_types *types, taddr_t address,
+		      bool *of_lists_ret)
+{
+	uint8_t bytes[TYPE_SIZE];
+	struct type_entry *entry;
+
+	HASH_FIND(hh, types->known, &address, sizeof(address), entry);
+	if (!entry || !entry->is_type) {
+		if (!is_type(types, address, bytes))
+			return false;
+		entry = entry_of(types, address);
+		if (!entry)
+			return false;
+		entry->is_type = true;
+		entry->of_lists = word_at(bytes, TYPE_FLAGS) & FLAG_OF_LISTS;
+	}
+	*of_lists_ret = entry->of_lists;
+	return true;
+}
+
 /* Objects of few types follow each other, but other words are of all kinds: only
    what is a type, or is the type of something, is kept. */
 static struct type_entry *find_type(struct python_types *types, taddr_t address)
 {
-	struct type_entry *entry, *of;
+	struct type_entry *entry;
 	uint8_t bytes[TYPE_SIZE];
-	taddr_t above;
 	char *name;
 
 	HASH_FIND(hh, types->known, &address, sizeof(address), entry);
 	if (entry && entry->name)
 		return entry;
-	if (!read_type(types, address, bytes))
-		return NULL;
-	above = word_at(bytes, TYPE_OF);
-	HASH_FIND(hh, types->known, &above, sizeof(above), of);
-	if (!of) {
-		if (!is_of_types(types, above))
-			return NULL;
-		of = entry_of(types, above);
-		if (of)
-			of->of_types = true;
-	}
-	if (!of || !of->of_types)
+	if (!is_type(types, address, bytes))
 		return NULL;
 	name = read_name(types, word_at(bytes, TYPE_NAME));
 	entry = name ? entry_of(types, address) : NULL;

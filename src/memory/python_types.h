@@ -21,6 +21,11 @@ struct python_types *python_types_new(struct memory *memory,
 				      const struct mappings *mappings);
 void python_types_free(struct python_types *types);
 
+/* Whether there is a type, and whether its objects are lists; its name isn't
+   looked at. */
+bool python_types_has(struct python_types *types, taddr_t address,
+		      bool *of_lists_ret);
+
 /* The most that an object has in front, and its own first words. */
 #define PYTHON_HEAD_SIZE 48
 

@@ -106,10 +106,19 @@ static void note_way(struct reacher *reacher, const struct block *block,
 		ways[block - reacher->glibc->blocks.list] = where;
 }
 
+static bool is_passed_over(const struct reacher *reacher, uint64_t pointer,
+			   taddr_t where)
+{
+	const struct reach_rule *rule = reacher->rule;
+
+	return rule && rule->passes_over(rule->context, pointer, where);
+}
+
 static void found_by_reached(struct reacher *reacher, struct block *block,
 			     uint64_t pointer, taddr_t where)
 {
-	if (block->mark == REACH_REACHED)
+	if (block->mark == REACH_REACHED ||
+	    is_passed_over(reacher, pointer, where))
 		return;
 	if (pointer == block->address ||
 	    reach_is_usual(reacher, block, pointer)) {
@@ -128,9 +137,10 @@ static void found_by_reached(struct reacher *reacher, struct block *block,
 }
 
 static void found_by_possible(struct reacher *reacher, struct block *block,
-			      uint64_t pointer UNUSED, taddr_t where)
+			      uint64_t pointer, taddr_t where)
 {
-	if (block->mark != REACH_LOST)
+	if (block->mark != REACH_LOST ||
+	    is_passed_over(reacher, pointer, where))
 		return;
 	block->mark = REACH_POSSIBLE;
 	note_way(reacher, block, where);
@@ -214,6 +224,38 @@ static void count(struct reacher *reacher)
 	}
 }
 
+static void mark_all(struct reacher *reacher, const struct freeze *frozen)
+{
+	reach_scan_roots(reacher, frozen, found_by_reached);
+	drain(reacher, found_by_reached);
+	follow_seeds(reacher);
+}
+
+static void reacher_fini(struct reacher *reacher)
+{
+	finder_fini(&reacher->finder);
+	free(reacher->queue);
+	free(reacher->seeds);
+}
+
+void reach_mark(const struct picture *picture, const struct mappings *mappings,
+		const struct freeze *frozen, struct glibc *glibc,
+		const struct reach_rule *rule)
+{
+	struct reach_result none = { .rings = NULL };
+	struct reacher reacher = {
+		.picture = picture,
+		.mappings = mappings,
+		.glibc = glibc,
+		.result = &none,
+		.rule = rule,
+	};
+
+	finder_init(&reacher.finder, glibc);
+	mark_all(&reacher, frozen);
+	reacher_fini(&reacher);
+}
+
 void reach_find(const struct picture *picture, const struct mappings *mappings,
 		const struct freeze *frozen, struct glibc *glibc, bool ways,
 		struct reach_result *ret)
@@ -231,16 +273,12 @@ void reach_find(const struct picture *picture, const struct mappings *mappings,
 		ret->ways =
 			xcalloc(glibc->blocks.count + 1, sizeof(*ret->ways));
 	finder_init(&reacher.finder, glibc);
-	reach_scan_roots(&reacher, frozen, found_by_reached);
-	drain(&reacher, found_by_reached);
-	follow_seeds(&reacher);
+	mark_all(&reacher, frozen);
 	ret->scan_ns = processor_time() - begin;
 	reach_find_rings(&reacher);
 	reach_sort_lost(&reacher);
 	count(&reacher);
-	finder_fini(&reacher.finder);
-	free(reacher.queue);
-	free(reacher.seeds);
+	reacher_fini(&reacher);
 }
 
 void reach_result_fini(struct reach_result *result)

@@ -48,6 +48,18 @@ struct reach_result {
 void reach_find(const struct picture *picture, const struct mappings *mappings,
 		const struct freeze *frozen, struct glibc *glibc, bool ways,
 		struct reach_result *ret);
+/*
+ * The same for one question: what could not be got at, were it not for pointers
+ * that are passed over. Sets marks to REACHED, POSSIBLE or LOST.
+ */
+struct reach_rule {
+	bool (*passes_over)(void *context, uint64_t pointer, taddr_t where);
+	void *context;
+};
+
+void reach_mark(const struct picture *picture, const struct mappings *mappings,
+		const struct freeze *frozen, struct glibc *glibc,
+		const struct reach_rule *rule);
 void reach_result_fini(struct reach_result *result);
 
 #endif

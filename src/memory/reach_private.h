@@ -31,7 +31,8 @@ struct reacher {
 	unsigned pending_first, pending_count;
 	uint32_t *seeds; /* … and those that were pointed into */
 	size_t seed_count, seed_room;
-	struct tarjan *tarjan; /* while rings are looked for */
+	struct tarjan *tarjan;         /* while rings are looked for */
+	const struct reach_rule *rule; /* or NULL */
 };
 
 /* A word that points into a block; where it lies. */

@@ -94,6 +94,31 @@ def _(case):
     quit_well(target)
 
 
+RINGS = """
+import gc, os
+gc.disable()
+kept = []
+print('ready', flush=True)
+while letter := os.read(0, 1).decode():
+    for i in range(200):
+        ring = [None] * 50
+        ring[0] = ring
+        kept.append([None] * 50)
+    print('did ' + letter, flush=True)
+"""
+
+
+@h.test("rings that Python has dropped are told from what it keeps")
+def _(case):
+    target = case.start(["env", "PYTHONMALLOC=malloc", sys.executable, "-c",
+                         RINGS])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    _, found = watch(case, target)
+    # A word that was a pointer once may still lead to some.
+    dropped = found["reach"].get("garbage_blocks", 0)
+    h.check(150 <= dropped <= 420, f"{dropped} blocks of garbage")
+
+
 @h.test("the variable through which alone blocks are reached is named")
 def _(case):
     target = start(case)

@@ -292,6 +292,8 @@ static json_t *reach_numbers(const struct site_reach *reach)
 	json_set_number(object, "bytes", reach->bytes);
 	json_set_number(object, "lost_blocks", reach->lost_blocks);
 	json_set_number(object, "lost_bytes", reach->lost_bytes);
+	if (reach->listed_blocks)
+		json_set_number(object, "garbage_blocks", reach->listed_blocks);
 	if (reach->owner) {
 		json_set_text(object, "owner", reach->owner);
 		json_set_number(object, "own_bytes", reach->own_bytes);
