@@ -268,6 +268,7 @@ static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 		(uint64_t)agent->left.number,
 		agent->left.device,
 		agent->left.inode,
+		agent->page_wanted,
 	};
 
 	if (write_at(agent,
@@ -329,7 +330,8 @@ static bool begin(struct agent *agent, struct task *task)
 
 	if (reason)
 		return refuse(agent, reason);
-	if (!has_safe_stack(agent, task))
+	/* So early threads' data isn't there yet, by which rings are found. */
+	if (!task->regs.user.fs_base || !has_safe_stack(agent, task))
 		return false;
 	find_tid(agent, task);
 	remember_way(agent, task);
@@ -521,10 +523,50 @@ bool agent_take(struct agent *agent, struct task *task)
 	return false;
 }
 
+/* ---- memory for trampolines ---- */
+
+/* The task has come back, or never will. */
+static void page_is_settled(struct agent *agent, pid_t pid)
+{
+	if (room_is_taken(pid, agent->page_wanted, AGENT_PAGE_SIZE))
+		agent->pages[agent->page_count++] = agent->page_wanted;
+	agent->page_wanted = 0;
+	agent->page_pending = false;
+}
+
+static bool is_on_safe_stack(struct agent *agent, const struct task *task)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	const taddr_t sp = agent->space->arch->sp(&task->regs);
+
+	return procfs_find_mapping(task->tid, sp, mapping) &&
+	       is_safe(mapping, sp, task->regs.user.fs_base);
+}
+
+bool agent_fetch_page(struct agent *agent, struct task *task)
+{
+	if (agent->state != AGENT_INSIDE || !agent->page_wanted)
+		return false;
+	if (agent->page_pending) {
+		if (is_back(agent, task))
+			page_is_settled(agent, task->tid);
+		return false;
+	}
+	if (agent->page_tries == TRIES || !is_on_safe_stack(agent, task))
+		return false;
+	agent->page_tries++;
+	remember_way(agent, task);
+	agent->page_pending = set_boot(agent, task, AGENT_BOOT_PAGE);
+	return agent->page_pending;
+}
+
 void agent_task_ended(struct agent *agent, pid_t tid)
 {
 	if (agent->tid != tid)
 		return;
+	if (agent->page_pending)
+		page_is_settled(agent, agent->space->memory.pid);
 	if (agent->state == AGENT_RESERVING)
 		errand_remove(agent->space, &agent->errand);
 	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
@@ -631,13 +673,28 @@ static int find_stub(const struct agent *agent,
 	return -ENOSPC;
 }
 
+/* The way on of an earlier one may have been its trampoline's. */
+static int use_again(struct agent *agent, int index,
+		     const struct agent_stub *stub)
+{
+	struct agent_stub *own = &agent->stubs[index];
+	const taddr_t at = stub_address(agent->base, index);
+
+	own->original = stub->original;
+	own->door = stub->door;
+	return write_at(agent, at + offsetof(struct agent_stub, original),
+			&own->original, sizeof(own->original)) |
+	       write_at(agent, at + offsetof(struct agent_stub, door),
+			&own->door, sizeof(own->door));
+}
+
 static int add_stub(struct agent *agent, int index,
 		    const struct agent_stub *stub)
 {
 	int err;
 
 	if ((unsigned)index < agent->stub_count)
-		return 0;
+		return use_again(agent, index, stub);
 	err = write_at(agent, stub_address(agent->base, index), stub,
 		       sizeof(*stub));
 	if (err)

@@ -41,6 +41,9 @@ struct agent_descriptor {
 	uint64_t device, inode;
 };
 
+/* Of trampolines; more than any program has modules that need one. */
+#define AGENT_PAGES 64
+
 struct agent {
 	struct space *space;
 	enum agent_state state;
@@ -67,6 +70,12 @@ struct agent {
 	struct agent_slot *slots;
 	size_t slot_count;
 	size_t slot_room;
+	/* For trampolines: those that are there, and the one to be had next. */
+	taddr_t pages[AGENT_PAGES];
+	unsigned page_count;
+	taddr_t page_wanted;
+	bool page_pending; /* a task is on its way for it */
+	unsigned page_tries;
 	bool open;      /* the gate */
 	int note;       /* the guardian's of that, or -1 */
 	bool retired;   /* no slot leads there, nor will */
@@ -84,6 +93,12 @@ void agent_fini(struct agent *agent);
  * work for the agent: it will hit the trap again, and this is no call.
  */
 bool agent_take(struct agent *agent, struct task *task);
+
+/*
+ * The same, INSIDE, for memory that patches_apply() wants; done once the task
+ * is back. Both return whether the task has gone.
+ */
+bool agent_fetch_page(struct agent *agent, struct task *task);
 
 /* A task has ended, which may have been on its way. */
 void agent_task_ended(struct agent *agent, pid_t tid);

@@ -14,6 +14,9 @@
 /* Allocators' functions whose acts are told by numbers alone. */
 bool watchable_by_agent(const char *function);
 
+/* library: that it is defined in; CALLABLE_LINKED_IN: a static program's. */
+#define CALLABLE_LINKED_IN ""
+
 bool callable_by_agent(const char *function, const char *library);
 
 #endif

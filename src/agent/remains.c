@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/patches.h"
 #include "agent/slots.h"
 #include "agent/stub.h"
 #include "base/diag.h"
@@ -55,7 +56,11 @@ static bool is_known(struct space *space, taddr_t base)
 	       header.magic == AGENT_MAGIC && header.version == AGENT_VERSION;
 }
 
-static size_t repair_agent(struct space *space, taddr_t base)
+/* What leads to the stub at the address is put back. Returns how much. */
+typedef size_t mender(struct space *space, taddr_t address,
+		      const struct agent_stub *stub);
+
+static size_t mend_agent(struct space *space, taddr_t base, mender *mend)
 {
 	struct agent_stub stubs[AGENT_STUBS];
 	size_t i, done = 0;
@@ -65,12 +70,11 @@ static size_t repair_agent(struct space *space, taddr_t base)
 			      sizeof(stubs)) != sizeof(stubs))
 		return 0;
 	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++)
-		done += slots_repair(space, stub_address(base, i),
-				     stubs[i].function);
+		done += mend(space, stub_address(base, i), &stubs[i]);
 	return done;
 }
 
-size_t remains_repair(struct space *space)
+static size_t mend_all(struct space *space, mender *mend)
 {
 	taddr_t base = 0;
 	size_t done = 0;
@@ -80,8 +84,39 @@ size_t remains_repair(struct space *space)
 		base = remains_find(space, base);
 		if (!base)
 			break;
-		done += repair_agent(space, base);
+		done += mend_agent(space, base, mend);
 	}
+	return done;
+}
+
+static size_t mend_code(struct space *space, taddr_t address UNUSED,
+			const struct agent_stub *stub)
+{
+	return patches_repair(space, stub);
+}
+
+size_t remains_repair_code(struct space *space)
+{
+	const size_t done = mend_all(space, mend_code);
+
+	if (done)
+		diag(DIAG_NOTE, DIAG_TRAP,
+		     "process %d had %zu functions with a jump of a calltrap "
+		     "that was killed: repaired",
+		     (int)space->memory.pid, done);
+	return done;
+}
+
+static size_t mend_slots(struct space *space, taddr_t address,
+			 const struct agent_stub *stub)
+{
+	return slots_repair(space, address, stub->function);
+}
+
+size_t remains_repair(struct space *space)
+{
+	const size_t done = mend_all(space, mend_slots);
+
 	if (done)
 		diag(DIAG_NOTE, DIAG_TRAP,
 		     "process %d had %zu slots of a calltrap that was killed: "

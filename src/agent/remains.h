@@ -17,6 +17,13 @@ taddr_t remains_find(const struct space *space, taddr_t after);
 bool remains_is_whole(const struct space *space, taddr_t base, uint64_t size);
 
 /*
+ * The bytes of functions over which such ones have left a jump are the
+ * functions' again: before anybody reads them, as whoever is to be trapped
+ * there is told by them. All that run there are ours. Returns how many.
+ */
+size_t remains_repair_code(struct space *space);
+
+/*
  * Slots that lead to such ones, of a calltrap that was killed, lead again where
  * they led before. Returns how many did not.
  */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sysdeps/x86/insn.h"
 #include "sysdeps/x86_64/agent/image.h"
 
 taddr_t stub_address(taddr_t base, unsigned index)
@@ -28,11 +29,24 @@ static bool can_be_copied(const struct insn *insn)
 	return insn->way != INSN_STEP && !insn->pushes_or_pops_return;
 }
 
+/* notrack jmp *0(%rip) */
+static void put_far_jump(uint8_t *ret, taddr_t target)
+{
+	static const uint8_t jump[] = { 0x3e, 0xff, 0x25, 0, 0, 0, 0 };
+
+	memcpy(ret, jump, sizeof(jump));
+	memcpy(ret + sizeof(jump), &target, sizeof(target));
+}
+
 static int copy_first(const struct insn *insn, taddr_t to, uint8_t *ret)
 {
 	int8_t resume[INSN_COPY_MAX];
 	int size;
 
+	if (insn->op.kind == X86_JUMP && insn->op.source == X86_IMMEDIATE) {
+		put_far_jump(ret, (taddr_t)insn->op.immediate);
+		return 0;
+	}
 	if (!can_be_copied(insn))
 		return -EINVAL;
 	size = arch_x86_64.insn_relocate(insn, to, ret, resume);
@@ -54,6 +68,7 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 		.arguments = (uint8_t)config->arguments,
 		.failure = config->failure,
 		.used = 1,
+		.door = config->function,
 	};
 	memcpy(ret->captures, config->captures, sizeof(ret->captures));
 	write_code(ret->code, at,
@@ -64,7 +79,18 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	return err;
 }
 
+/* What is different while a jump leads there. */
+static void forget_patch(struct agent_stub *stub)
+{
+	stub->original = stub->door = stub->trampoline = 0;
+	memset(stub->before, 0, sizeof(stub->before));
+}
+
 bool stub_equals(const struct agent_stub *a, const struct agent_stub *b)
 {
-	return !memcmp(a, b, sizeof(*a));
+	struct agent_stub own = *a, other = *b;
+
+	forget_patch(&own);
+	forget_patch(&other);
+	return !memcmp(&own, &other, sizeof(own));
 }

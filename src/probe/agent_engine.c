@@ -9,6 +9,7 @@
 
 #include "agent/callable.h"
 #include "agent/capture.h"
+#include "agent/patches.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
@@ -151,6 +152,18 @@ static const char *why_no_function(const struct agent_engine *engine,
 	return function->group && !watches ? "heap" : NULL;
 }
 
+static bool is_callable(const struct point *point)
+{
+	const struct function *function = point->function;
+	const struct module *module =
+		module_find(point->space->space, point->address);
+	const bool linked_in = module && function_is_linked_in(module);
+
+	return callable_by_agent(function->name, linked_in ?
+							 CALLABLE_LINKED_IN :
+							 function->library);
+}
+
 /* Why it isn't caught in the process; NULL: it may be. */
 static const char *why_not(const struct agent_engine *engine,
 			   const struct point *point)
@@ -168,7 +181,7 @@ static const char *why_not(const struct agent_engine *engine,
 		return "32 bits";
 	if (engine->mode & AGENT_WATCHES)
 		return can_be_watched(function) ? NULL : "of other kinds";
-	if (!callable_by_agent(function->name, function->library))
+	if (!is_callable(point))
 		return "not known never to throw";
 	if (!prototype_plain_result(function->prototype, &plain))
 		return "result is no number";
@@ -263,6 +276,9 @@ static bool take(struct agent_point *own, struct task *task)
 	struct agent_space *space = own->space;
 	struct agent_engine *engine = space->engine;
 
+	if (space->agent.state == AGENT_INSIDE && is_alone(&own->owner, task) &&
+	    agent_fetch_page(&space->agent, task))
+		return true;
 	if (!may_take(own, task)) {
 		note_refusal(space);
 		return false;
@@ -316,6 +332,22 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 
 static const struct trap_owner_ops owner_ops = { .hit = on_hit };
 
+/* One that the agent could not tell of: it stands for the function's entry. */
+static void on_door(struct trap_owner *owner, struct task *task)
+{
+	struct agent_point *own =
+		(struct agent_point *)((char *)owner -
+				       offsetof(struct agent_point, door));
+	struct regs regs = task->regs;
+	struct moment moment = moment_of_stop(task);
+
+	regs.user.rip = own->point->address;
+	moment.regs = &regs;
+	agent_watch_reached(own, task, &moment);
+}
+
+static const struct trap_owner_ops door_ops = { .hit = on_door };
+
 /* ---- catching ---- */
 
 static int plant(struct engine *base, struct point *point)
@@ -332,6 +364,7 @@ static int plant(struct engine *base, struct point *point)
 	}
 	own = xcalloc(1, sizeof(*own));
 	own->owner.ops = &owner_ops;
+	own->door.ops = &door_ops;
 	own->point = point;
 	own->stub = -1;
 	err = trap_plant(point->space->space, point->address, &own->owner);
@@ -428,6 +461,43 @@ static void look_again(struct agent_space *space, uint64_t now)
 					       (unsigned)own->stub);
 }
 
+/* So often it was called directly, or by pointer, since there is a stub. */
+#define MANY_HITS 64
+
+static struct trap_owner *door_of(struct agent_point *own)
+{
+	return own->space->engine->mode & AGENT_WITH_ROWS ? &own->door : NULL;
+}
+
+static void patch_point(struct agent_point *own)
+{
+	struct agent *agent = &own->space->agent;
+	int err = patches_apply(agent, (unsigned)own->stub, door_of(own));
+
+	own->patched = !err;
+	own->refused = err && err != -EAGAIN && err != -EBUSY;
+	/* To look at all code that may lead there takes a while. */
+	own->patch_at = 2 * own->hits;
+	if (err != -EAGAIN)
+		diag_debug(DIAG_PROBE, "agent: jump over %s: %d",
+			   own->point->function->name, err);
+}
+
+static bool may_be_patched(const struct agent_point *own)
+{
+	return own->stub >= 0 && !own->patched && !own->refused &&
+	       !agent_is_site(own) && own->hits >= MANY_HITS &&
+	       own->hits >= own->patch_at;
+}
+
+static void unpatch_point(struct agent_point *own)
+{
+	if (own->patched)
+		patches_remove(&own->space->agent, (unsigned)own->stub,
+			       door_of(own));
+	own->patched = false;
+}
+
 static void catch_all(struct agent_space *space, uint64_t now)
 {
 	struct agent_point *own;
@@ -440,6 +510,9 @@ static void catch_all(struct agent_space *space, uint64_t now)
 			agent_site_look(own);
 		else if (own->stub < 0 && !own->given_up)
 			catch_point(own);
+	for (own = space->points; own; own = own->next)
+		if (may_be_patched(own))
+			patch_point(own);
 	if (now - space->looked > LOOK_EVERY)
 		look_again(space, now);
 }
@@ -551,7 +624,8 @@ static void note_caught(struct agent_point *own)
 		return;
 	own->noted = true;
 	if (own->stub >= 0 &&
-	    agent_has_slots(&space->agent, (unsigned)own->stub))
+	    (own->patched ||
+	     agent_has_slots(&space->agent, (unsigned)own->stub)))
 		space->engine->report.functions++;
 	else
 		note_trap(space->engine, why_by_trap(own));
@@ -584,12 +658,28 @@ static void take_off_list(struct agent_point *own)
 	*link = own->next;
 }
 
+/* The function's code is gone; that of the trampoline isn't. */
+static void forget_door(struct agent_point *own)
+{
+	struct agent *agent = &own->space->agent;
+
+	if (door_of(own) && agent->state == AGENT_INSIDE)
+		trap_unplant(agent->space,
+			     agent->stubs[own->stub].trampoline +
+				     offsetof(struct agent_trampoline, door),
+			     &own->door);
+}
+
 static void unplant(struct engine *base UNUSED, struct point *point, bool gone)
 {
 	struct agent_point *own = point->data;
 
 	settle(own);
 	take_off_list(own);
+	if (!gone)
+		unpatch_point(own);
+	else if (own->patched)
+		forget_door(own);
 	if (own->stub >= 0)
 		agent_release(&own->space->agent, (unsigned)own->stub);
 	if (!gone && !own->lifted)
@@ -649,6 +739,8 @@ static void leave(struct engine *base, struct probe_space *space)
 		return;
 	for (point = own->points; point; point = point->next)
 		note_caught(point);
+	for (point = own->points; point; point = point->next)
+		unpatch_point(point);
 	agent_leave(&own->agent);
 	read_rest(own);
 	for (point = own->points; point; point = point->next)
@@ -743,6 +835,8 @@ static void retire(struct agent_space *space)
 	for (own = space->points; own; own = own->next)
 		if (agent_is_site(own))
 			agent_site_retire(own);
+		else
+			unpatch_point(own);
 	agent_retire(&space->agent);
 }
 

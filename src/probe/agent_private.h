@@ -14,15 +14,19 @@
  */
 struct agent_point {
 	struct trap_owner owner;
+	struct trap_owner door; /* of the trap in its trampoline */
 	struct point *point;
 	struct agent_space *space;
-	taddr_t target; /* of a call site: where its slot led */
-	bool lifted;    /* … its trap is gone */
-	int stub;       /* -1: none yet */
-	uint64_t hits;  /* of its trap, since there is a stub */
-	bool given_up;  /* there will be none */
-	bool told;      /* its counter has been */
-	bool noted;     /* in the report, or among the refusals */
+	taddr_t target;    /* of a call site: where its slot led */
+	bool lifted;       /* … its trap is gone */
+	int stub;          /* -1: none yet */
+	uint64_t hits;     /* of its trap, since there is a stub */
+	uint64_t patch_at; /* so many hits: a jump is tried */
+	bool patched;      /* its first bytes are a jump to the agent … */
+	bool refused;      /* … and never will be */
+	bool given_up;     /* there will be none */
+	bool told;         /* its counter has been */
+	bool noted;        /* in the report, or among the refusals */
 	struct agent_point *next;
 };
 

@@ -153,7 +153,7 @@ static struct function_entry *entry_of(const struct function *function)
 						  function));
 }
 
-static bool is_static_program(const struct module *module)
+bool function_is_linked_in(const struct module *module)
 {
 	return module->is_main && !image_interpreter(module->image) &&
 	       image_find_symbol(module->image, "__libc_start_main");
@@ -176,7 +176,7 @@ void function_linked(struct prober *prober, struct function *function,
 		function->prototype =
 			prototypes_find_last(prober->config.prototypes,
 					     function->name);
-	if (!found || !is_static_program(module))
+	if (!found || !function_is_linked_in(module))
 		return;
 	entry_of(function)->guessed = found;
 	if (!prober->config.debuginfo)

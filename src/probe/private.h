@@ -151,10 +151,11 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	struct untraced *untraced;
-	bool repaired;                  /* what another calltrap left there */
-	bool is_go;                     /* stacks are moved */
-	taddr_t errno_function;         /* 0: there is none, or … */
-	bool errno_searched;            /* … nobody has looked yet */
+	bool code_repaired;     /* what another calltrap left in code … */
+	bool repaired;          /* … and in slots */
+	bool is_go;             /* stacks are moved */
+	taddr_t errno_function; /* 0: there is none, or … */
+	bool errno_searched;    /* … nobody has looked yet */
 	struct script_binding *scripts; /* its interpreters', if somebody … */
 	bool scripts_searched;          /* … has looked for them */
 	taddr_t mapping_low, mapping_high; /* see mapping_is_one() */
@@ -423,6 +424,9 @@ struct function *function_get(struct prober *prober, const char *name,
 			      enum function_place place,
 			      const struct module *definer,
 			      const struct module *caller);
+
+/* Whether the C library is part of this module: a static program. */
+bool function_is_linked_in(const struct module *module);
 
 /*
  * It is a global symbol of this module. In a static program it may come from

@@ -134,6 +134,10 @@ static void on_module_mapped(struct tracer_client *client, struct space *space,
 	struct probe_space *own = probe_space_of(space);
 
 	flush_unwinder(prober_of(client), space);
+	/* Before the first trap: what it stands on is read from the code. */
+	if (!own->code_repaired)
+		(void)remains_repair_code(space);
+	own->code_repaired = true;
 	if (module->is_main)
 		own->is_go = is_go_program(module);
 	own->prober->go_seen |= own->is_go;
@@ -288,6 +292,7 @@ static void copy_begin(struct probe_space *parent, struct probe_space *child)
 {
 	engines_forked(parent, child);
 	child->repaired = parent->repaired;
+	child->code_repaired = parent->code_repaired;
 }
 
 static void on_fork(struct tracer_client *client, struct task *parent,

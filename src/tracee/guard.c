@@ -82,6 +82,9 @@ static void restore(const struct note *note, int mem)
 	if (pread(mem, &found, size, note->address) != size ||
 	    found != arch_native->trap)
 		return;
+	if (note->tail_size && pwrite(mem, note->tail, note->tail_size,
+				      note->address + size) != note->tail_size)
+		return;
 	if (pwrite(mem, &note->original, size, note->address) != size)
 		return; /* the process has gone, or the mapping */
 }
@@ -99,7 +102,8 @@ static void close_gate(const struct note *note, int mem)
 		return; /* likewise */
 }
 
-static void restore_some(struct guard *guard, bool gates)
+/* lives: calltrap does, and will go on with what it is writing. */
+static void restore_some(struct guard *guard, bool gates, bool lives)
 {
 	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
@@ -108,7 +112,8 @@ static void restore_some(struct guard *guard, bool gates)
 		const struct note *note = &shared->notes[i];
 
 		if (!note->planted || note->is_gate != gates ||
-		    note->space >= SPACES_MAX || guard->mems[note->space] < 0)
+		    (lives && note->is_written) || note->space >= SPACES_MAX ||
+		    guard->mems[note->space] < 0)
 			continue;
 		if (gates)
 			close_gate(note, guard->mems[note->space]);
@@ -118,10 +123,10 @@ static void restore_some(struct guard *guard, bool gates)
 }
 
 /* What is behind an open gate may lead to traps. */
-static void restore_all(struct guard *guard)
+static void restore_all(struct guard *guard, bool lives)
 {
-	restore_some(guard, true);
-	restore_some(guard, false);
+	restore_some(guard, true, lives);
+	restore_some(guard, false, lives);
 }
 
 static void drop_mem(struct guard *guard, int space)
@@ -173,7 +178,7 @@ static void relieve(struct guard *guard)
 
 	pthread_mutex_lock(&guard->lock);
 	(void)receive_waiting(guard);
-	restore_all(guard);
+	restore_all(guard, true);
 	pthread_mutex_unlock(&guard->lock);
 	kill(shared->calltrap, GUARDIAN_LIFTED);
 	if (procfs_state(shared->tracer) == 'T')
@@ -495,7 +500,7 @@ static void put_all_back(struct guard *guard)
 	int status;
 	pid_t tid;
 
-	restore_all(guard);
+	restore_all(guard, false);
 	stop_others(guard);
 	left = seize_chosen(guard);
 	let_processes_go_on(guard);

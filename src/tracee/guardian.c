@@ -207,6 +207,25 @@ int guardian_note_gate(struct guardian *guardian, int space, taddr_t address)
 	return space < 0 ? -1 : add_note(guardian, &note);
 }
 
+void guardian_note_tail(struct guardian *guardian, int number,
+			const uint8_t *original, uint8_t size)
+{
+	struct note *note;
+
+	if (!guardian || number < 0 || size > GUARDIAN_TAIL)
+		return;
+	note = &guardian->shared->notes[number];
+	memcpy(note->tail, original, size);
+	__atomic_store_n(&note->tail_size, size, __ATOMIC_RELEASE);
+}
+
+void guardian_note_writing(struct guardian *guardian, int number, bool is)
+{
+	if (guardian && number >= 0)
+		__atomic_store_n(&guardian->shared->notes[number].is_written,
+				 is, __ATOMIC_SEQ_CST);
+}
+
 void guardian_unnote(struct guardian *guardian, int number)
 {
 	struct note *note;

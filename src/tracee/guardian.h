@@ -48,6 +48,20 @@ int guardian_note(struct guardian *guardian, int space, taddr_t address,
 void guardian_unnote(struct guardian *guardian, int note);
 
 /*
+ * The bytes behind the trap will be written to as well: where it still stands,
+ * they are restored before it is lifted.
+ */
+#define GUARDIAN_TAIL 4
+void guardian_note_tail(struct guardian *guardian, int note,
+			const uint8_t *original, uint8_t size);
+
+/*
+ * Whether they are being written to. Then the trap is to stay, and who runs
+ * into it waits, as long as calltrap lives, even if it is stopped.
+ */
+void guardian_note_writing(struct guardian *guardian, int note, bool is);
+
+/*
  * The same for a word of 8 bytes that is 1, and is to be 0 when calltrap is no
  * more: code in the process looks there whether somebody listens.
  */

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/types.h"
+#include "tracee/guardian.h"
 
 /* What guardian.c, in calltrap, and guard.c, in the guardian, both know. */
 
@@ -24,7 +25,10 @@ struct note {
 	uint16_t space;
 	uint8_t length; /* of the instruction */
 	volatile uint8_t planted;
-	uint8_t is_gate; /* no trap: a word that is to be 0 */
+	uint8_t is_gate;             /* no trap: a word that is to be 0 */
+	volatile uint8_t is_written; /* what is behind the trap, just now */
+	volatile uint8_t tail_size;  /* of that; see … */
+	uint8_t tail[GUARDIAN_TAIL]; /* … guardian_note_tail() */
 };
 
 /* A task; it stands at a trap that it hasn't been brought past. */

@@ -2,10 +2,12 @@
 #include "tracee/hit.h"
 
 #include <inttypes.h>
+#include <signal.h>
 
 #include "base/diag.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/passing.h"
+#include "tracee/patch.h"
 
 static bool caused_by_trap(struct task *task)
 {
@@ -60,6 +62,12 @@ static void visit(struct task *task, struct trap *trap)
 	struct space *space = task->tracee->space;
 	taddr_t address = trap->address;
 
+	/* A jump by now, which it had come too early for. */
+	if (patch_stands(trap)) {
+		space->arch->set_ip(&task->regs, trap->patch->target);
+		task->ip_changed = true;
+		return;
+	}
 	trap->hit = true;
 	trap->seen = task->stop_time;
 	space->arch->set_ip(&task->regs, address);
@@ -109,5 +117,5 @@ bool hit_handle(struct task *task)
 		visit(task, trap);
 		return true;
 	}
-	return hit_take_back(task);
+	return hit_take_back(task) || patch_catch(task, SIGTRAP);
 }

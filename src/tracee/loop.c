@@ -15,6 +15,7 @@
 #include "tracee/children.h"
 #include "tracee/hit.h"
 #include "tracee/passing.h"
+#include "tracee/patch.h"
 #include "tracee/syscall.h"
 
 /* Forgets a task that is ours no more; with the last one goes its process. */
@@ -180,6 +181,8 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 		task->action = RESUME_HOLD;
 		return;
 	}
+	if (patch_catch(task, signal))
+		return;
 	if (sources_signal(tracer, task, signal)) {
 		(void)syscall_restart_wait(task, task->tracee->space->arch);
 		return;

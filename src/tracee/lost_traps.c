@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "tracee/patch.h"
 
 /* All traps that should be in the code. Memory outside of modules may hold
    something else by now. */
@@ -16,7 +17,8 @@ static struct trap **planted_traps(struct space *space, size_t *count_ret)
 
 	all = xcalloc(HASH_COUNT(space->traps) + 1, sizeof(struct trap *));
 	HASH_ITER(hh, space->traps, trap, next)
-		if (trap->planted && module_find(space, trap->address))
+		if (trap->planted && !patch_stands(trap) &&
+		    module_find(space, trap->address))
 			all[n++] = trap;
 	*count_ret = n;
 	return all;

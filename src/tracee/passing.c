@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/patch.h"
 
 /* Every signal but those that the instruction itself may raise. */
 #define ASYNCHRONOUS_SIGNALS                               \
@@ -313,12 +314,19 @@ void task_leave_scratch(struct task *task)
 {
 	struct space *space = task->tracee->space;
 	struct regs *regs = task_regs(task);
+	const struct trap *trap;
 	taddr_t ip;
 	bool done;
 
 	if (!regs ||
 	    !scratch_resolve_ip(space, space->arch->ip(regs), &ip, &done))
 		return;
+	trap = done ? NULL : trap_find(space, ip);
+	if (trap && patch_stands(trap)) {
+		/* It was told of: not again by the jump. */
+		ip = trap->patch->places[0];
+		done = true;
+	}
 	space->arch->set_ip(regs, ip);
 	task->ip_changed = true;
 	if (!done)

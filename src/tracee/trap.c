@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/patch.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 
@@ -80,6 +81,8 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 	uint32_t word = planted ? space->arch->trap : trap->original;
 	int err;
 
+	if (!planted)
+		patch_remove(space, trap);
 	if (!planted && is_replaced(space, trap)) {
 		trap->planted = false;
 		guardian_unnote(guardian, trap->note);
@@ -126,7 +129,7 @@ static int read_instruction(struct space *space, taddr_t address,
 		return -EIO;
 	memcpy(&word, code, arch->trap_size);
 	/* A debugger or the program itself was here first. */
-	if (word == arch->trap)
+	if (word == arch->trap || patch_covers(space, address))
 		return -EEXIST;
 	*original_ret = word;
 	trap_hide(space, address, code, n);
@@ -160,6 +163,7 @@ static void trap_free(struct space *space, struct trap *trap)
 	set_deferred(space, trap, false);
 	guardian_unnote(space->tracer->guardian, trap->note);
 	HASH_DEL(space->traps, trap);
+	free(trap->patch);
 	free(trap);
 }
 
@@ -331,6 +335,7 @@ void trap_lift_all(struct space *space)
 {
 	struct trap *trap, *next;
 
+	patch_remove_all(space);
 	HASH_ITER(hh, space->traps, trap, next) {
 		set_deferred(space, trap, false);
 		if (trap->planted)
@@ -344,6 +349,10 @@ static bool stands(struct space *space, const struct trap *trap)
 	uint8_t code[sizeof(trap->insn.bytes)];
 	const size_t n = trap->insn.length, size = space->arch->trap_size;
 
+	if (patch_stands(trap))
+		return !memory_read(&space->memory.memory, trap->address, code,
+				    PATCH_SIZE) &&
+		       !memcmp(code, trap->patch->after, PATCH_SIZE);
 	return n >= size && n <= sizeof(code) &&
 	       !memory_read(&space->memory.memory, trap->address, code, n) &&
 	       !memcmp(code, &space->arch->trap, size) &&
@@ -384,7 +393,9 @@ void trap_inherit(struct space *child, struct space *parent)
 		copy->original = trap->original;
 		copy->insn = trap->insn;
 		copy->copy = trap->copy;
+		copy->patch = patch_copy(trap->patch);
 	}
+	child->has_patches = parent->has_patches;
 	scratch_inherit(child, parent);
 }
 
@@ -398,6 +409,7 @@ void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
 	const struct arch_ops *arch = space->arch;
 	size_t i;
 
+	patch_hide(space, address, code, n);
 	for (i = 0; i + arch->trap_size <= n; i++) {
 		struct trap *trap;
 
@@ -434,6 +446,8 @@ static size_t clean_page(struct cleaning *cleaning, struct trap **traps,
 	for (i = 0; i < n && traps[i]->address - page < PAGE_SIZE; i++) {
 		uint8_t *at = &code[traps[i]->address - page];
 
+		if (patch_clean(cleaning->original, traps[i], at))
+			changed = true;
 		if (memcmp(at, &arch->trap, arch->trap_size) != 0)
 			continue;
 		memcpy(at, &traps[i]->original, arch->trap_size);

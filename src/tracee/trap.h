@@ -8,6 +8,7 @@
 #include "base/types.h"
 #include "sysdeps/arch.h"
 
+struct patch;
 struct space;
 struct task;
 struct trap_owner;
@@ -44,6 +45,7 @@ struct trap {
 	uint64_t seen;            /* when it was planted or hit last */
 	uint32_t original;        /* what arch_ops' trap has replaced */
 	struct insn insn;         /* what it stands on */
+	struct patch *patch;      /* that stands, or has stood, here */
 	taddr_t copy;             /* relocated insn in scratch; 0 = none */
 	bool copy_failed;         /* don't try again */
 	struct trap_owner *owners;

@@ -377,6 +377,38 @@ static void drop_space(struct planter *p)
 	settle(p);
 }
 
+/* What is behind the trap is being written to; and a jump that is whole. */
+static void write_jumps(struct planter *p)
+{
+	static const uint8_t tail[] = { 1, 2, 3, 4 };
+	static const uint8_t jump[] = { 0xe9, 1, 2, 3, 4 };
+	const uint8_t before[] = { ORIGINAL(9), ORIGINAL(10), ORIGINAL(11),
+				   ORIGINAL(12) };
+	int note = plant(p, 8);
+
+	guardian_note_tail(p->guardian, note, before, sizeof(before));
+	must(pwrite(p->mem, tail, sizeof(tail), (uintptr_t)code + 9) ==
+	     sizeof(tail));
+	note = plant(p, 32);
+	guardian_note_tail(p->guardian, note, before, sizeof(before));
+	must(pwrite(p->mem, jump, sizeof(jump), (uintptr_t)code + 32) ==
+	     sizeof(jump));
+}
+
+START_TEST(jumps_are_whole_or_gone)
+{
+	pid_t pid = start(write_jumps);
+
+	end(pid, SIGKILL);
+	look();
+	for (unsigned i = 0; i < 32; i++)
+		ck_assert_uint_eq(seen[i], ORIGINAL(i));
+	ck_assert_uint_eq(seen[32], 0xe9);
+	for (unsigned i = 33; i < 37; i++)
+		ck_assert_uint_eq(seen[i], i - 32);
+}
+END_TEST
+
 /* A space that was left, or is gone, is nobody's to write to. */
 START_TEST(dropped_space)
 {
@@ -593,6 +625,7 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, changed_since);
 	tcase_add_test(tcase, notes_used_again);
 	tcase_add_test(tcase, notes_used_up);
+	tcase_add_test(tcase, jumps_are_whole_or_gone);
 	tcase_add_test(tcase, dropped_space);
 	tcase_add_test(tcase, space_number_used_again);
 	tcase_add_test(tcase, victim_gone);

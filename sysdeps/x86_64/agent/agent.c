@@ -46,7 +46,8 @@ _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_header, boot_return) == AGENT_BOOT_RETURN,
 	       "as hook.S has it");
-_Static_assert(offsetof(struct agent_stub, function) == 24, "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, door) == AGENT_STUB_DOOR,
+	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
 _Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
@@ -953,6 +954,16 @@ static void map(bool gate)
 			 __ATOMIC_RELEASE);
 }
 
+/* Calltrap looks whether it is there. */
+static void map_page(void)
+{
+	system_call(__NR_mmap, agent_header.boot_page, AGENT_PAGE_SIZE,
+		    PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			    MAP_FIXED_NOREPLACE,
+		    -1, 0);
+}
+
 /*
  * The program may have closed it, and be using its number for something else.
  * (It still may between the two calls, which nobody can prevent.)
@@ -973,11 +984,13 @@ void agent_boot_run(void)
 {
 	const uint64_t what = agent_header.boot_what;
 
-	if (what != AGENT_BOOT_CLOSE) {
+	if (what == AGENT_BOOT_MAP || what == AGENT_BOOT_SHARE) {
 		map(what == AGENT_BOOT_MAP);
 		return;
 	}
-	close_own();
-	__atomic_store_n(&agent_gate.booted, AGENT_BOOT_CLOSE,
-			 __ATOMIC_RELEASE);
+	if (what == AGENT_BOOT_PAGE)
+		map_page();
+	else
+		close_own();
+	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
 }

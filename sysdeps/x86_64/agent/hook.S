@@ -5,7 +5,7 @@
  * the thread): its frame goes with the stack.
  */
 #define STUB_ORIGINAL 16
-#define STUB_FUNCTION 24
+#define STUB_DOOR     48
 #define BOOT_RETURN   56
 
 	.section .header, "ax", @progbits
@@ -13,7 +13,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	2
+	.long	3
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -21,6 +21,7 @@ agent_header:
 	.long	agent_errand_data
 	.long	agent_watch
 	.long	0
+	.quad	0
 	.quad	0
 	.quad	0
 	.quad	0
@@ -106,7 +107,7 @@ agent_watch:
 	cmp	$1, %eax
 	jne	3f
 1:	jmp	*STUB_ORIGINAL(%r11)
-3:	jmp	*STUB_FUNCTION(%r11)
+3:	jmp	*STUB_DOOR(%r11)
 
 /*
  * Entered between two instructions of the program: every register and the

@@ -20,7 +20,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 2
+#define AGENT_VERSION 3
 
 #define AGENT_CODE_SIZE     0x4000
 #define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
@@ -54,7 +54,11 @@ struct agent_header {
 	uint64_t boot_fd;     /* CLOSE: which, … */
 	uint64_t boot_device; /* … if it is still this file */
 	uint64_t boot_inode;
+	uint64_t boot_page; /* PAGE: where */
 };
+
+/* Of what is mapped for jumps over functions' first bytes, each time. */
+#define AGENT_PAGE_SIZE 0x2000
 
 /* One system call, and where to go on. */
 struct agent_errand {
@@ -68,6 +72,7 @@ enum agent_boot {
 	AGENT_BOOT_SHARE,   /* the latter alone, where an old one lies: the rest
 			       was left behind by a calltrap that is gone */
 	AGENT_BOOT_CLOSE,   /* a descriptor: calltrap has its own by now */
+	AGENT_BOOT_PAGE,    /* for trampolines */
 };
 
 /*
@@ -75,7 +80,9 @@ enum agent_boot {
  * memory that the program can't write and that a forked child keeps, so a hook
  * finds its way to the original whatever has become of the rest.
  */
-#define AGENT_STUB_ORIGINAL 16 /* offset of original, for assembly */
+#define AGENT_STUB_ORIGINAL 16 /* offset of original, for assembly, … */
+#define AGENT_STUB_DOOR     48 /* … and of door */
+#define AGENT_PATCH_SIZE    5
 
 struct agent_stub {
 	uint8_t code[16];  /* loads its own address, jumps to the hook */
@@ -86,7 +93,22 @@ struct agent_stub {
 	uint8_t captures[AGENT_CAPTURES]; /* AGENT_CAPTURE_USED | …, or 0 */
 	uint32_t failure; /* enum agent_failure, and AGENT_WIDE */
 	uint32_t used;
-	uint8_t copy[80]; /* its first instruction, and a jump behind that */
+	/* Where the trap is that tells what can't be told from here. */
+	uint64_t door;
+	uint64_t trampoline; /* struct agent_trampoline, or 0; … */
+	uint8_t before[8]; /* … AGENT_PATCH_SIZE bytes that its jump replaces */
+	uint8_t copy[56]; /* its first instruction, and a jump behind that */
+};
+
+/*
+ * Near a function that is called directly: a jump over its first bytes leads
+ * here. Written once, before anything leads there.
+ */
+struct agent_trampoline {
+	uint8_t jump[16]; /* to the stub */
+	uint8_t copy[80]; /* of the first instructions, and a jump behind them */
+	uint8_t door[8];  /* a jump to the copy, for a trap to stand on */
+	uint8_t unused[24];
 };
 
 /*

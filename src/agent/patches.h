@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_PATCHES_H
+#define CALLTRAP_PATCHES_H
+
+#include "agent/agent.h"
+
+/*
+ * Functions that are called directly: a jump over their first bytes leads to a
+ * trampoline nearby, and from there to the stub.
+ */
+
+/*
+ * Has calls of a stub's function caught by a jump, where its trap stands now.
+ * door: told of calls that the agent sends to a trap, which stands in the
+ * trampoline then; or NULL. -EAGAIN when memory must be had first, for which a
+ * task is to be sent (agent_fetch_page()).
+ */
+int patches_apply(struct agent *agent, unsigned stub,
+		  struct trap_owner *door) MUST_CHECK;
+
+/* The function's trap is there again. */
+void patches_remove(struct agent *agent, unsigned stub,
+		    struct trap_owner *door);
+
+/* Whether the jump is there now. */
+bool patches_stand(const struct agent *agent, unsigned stub);
+
+/*
+ * The same of one whose jump was left behind. Returns whether it was.
+ */
+bool patches_repair(struct space *space, const struct agent_stub *stub);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tracee/patch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+#include "sysdeps/linux/ptrace.h"
+#include "tracee/space.h"
+#include "tracee/tracer.h"
+
+/* linux/membarrier.h; older systems lack it. */
+#define QUERY  0
+#define GLOBAL 1
+
+static long membarrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0);
+}
+
+bool patch_is_possible(void)
+{
+	const long known = membarrier(QUERY);
+
+	return known > 0 && known & GLOBAL;
+}
+
+/*
+ * Each processor has been in the kernel since, and fetches what it goes on with
+ * anew.
+ */
+static int wait_for_processors(void)
+{
+	return membarrier(GLOBAL) ? -errno : 0;
+}
+
+static int write_byte(struct space *space, taddr_t address, uint8_t byte)
+{
+	return procmem_write_code(&space->memory, address, &byte, 1);
+}
+
+/* The bytes behind the first: those at which instructions begin, or others. */
+static int write_tail(struct space *space, taddr_t address,
+		      const struct patch *patch, const uint8_t *bytes,
+		      bool begins)
+{
+	unsigned i;
+	int err = 0;
+
+	for (i = 1; i < PATCH_SIZE && !err; i++)
+		if (!patch->places[i] == !begins)
+			err = write_byte(space, address + i, bytes[i]);
+	return err;
+}
+
+static bool is_there(struct space *space, taddr_t address, uint8_t first,
+		     const uint8_t *bytes)
+{
+	uint8_t code[PATCH_SIZE];
+
+	return procmem_read_code(&space->memory, address, code, sizeof(code)) ==
+		       sizeof(code) &&
+	       code[0] == first && !memcmp(code + 1, bytes + 1, PATCH_SIZE - 1);
+}
+
+static int put_back_tail(struct space *space, taddr_t address,
+			 const struct patch *patch)
+{
+	/* An instruction is whole again as soon as its first byte is. */
+	return write_tail(space, address, patch, patch->before, false) |
+	       write_tail(space, address, patch, patch->before, true);
+}
+
+static int write_patch(struct space *space, taddr_t address,
+		       const struct patch *patch)
+{
+	int err = write_tail(space, address, patch, patch->after, true);
+
+	if (!err)
+		err = wait_for_processors();
+	if (!err)
+		err = write_tail(space, address, patch, patch->after, false);
+	if (!err)
+		err = write_byte(space, address, patch->after[0]);
+	if (err)
+		(void)put_back_tail(space, address, patch);
+	return err;
+}
+
+struct patch *patch_copy(const struct patch *patch)
+{
+	struct patch *copy;
+
+	if (!patch)
+		return NULL;
+	copy = xmalloc(sizeof(*copy));
+	*copy = *patch;
+	return copy;
+}
+
+/* A handler runs on a task, which will be back at the trap. */
+static bool is_awaited(struct space *space, taddr_t address)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, space->tracer->tasks, task, next)
+		for (unsigned i = 0; i < task->visit_count; i++)
+			if (task->visits[i].address == address)
+				return true;
+	return false;
+}
+
+int patch_apply(struct space *space, taddr_t address, const struct patch *patch)
+{
+	struct trap *trap = trap_find(space, address);
+	const uint8_t first = (uint8_t)space->arch->trap;
+	int err;
+
+	if (!trap || !trap->planted || patch_stands(trap) || !trap->owners ||
+	    trap->owners->next || is_awaited(space, address))
+		return -EBUSY;
+	if (!is_there(space, address, first, patch->before) ||
+	    (uint8_t)trap->original != patch->before[0])
+		return -EEXIST;
+	free(trap->patch);
+	trap->patch = patch_copy(patch);
+	space->has_patches = true;
+	guardian_note_tail(space->tracer->guardian, trap->note,
+			   patch->before + 1, PATCH_SIZE - 1);
+	guardian_note_writing(space->tracer->guardian, trap->note, true);
+	err = is_there(space, address, first, patch->before) ?
+		      write_patch(space, address, patch) :
+		      -EEXIST;
+	guardian_note_writing(space->tracer->guardian, trap->note, false);
+	trap->patch->stands = !err;
+	diag_debug(DIAG_TRAP, "patch %#" PRIx64 ": %d", address, err);
+	return err;
+}
+
+/* From now on nobody comes in by the jump. */
+static bool close_door(struct space *space, struct trap *trap)
+{
+	struct patch *patch = trap->patch;
+
+	patch->stands = false;
+	return is_there(space, trap->address, patch->after[0], patch->after) &&
+	       !write_byte(space, trap->address, (uint8_t)space->arch->trap);
+}
+
+static void put_back(struct space *space, const struct trap *trap)
+{
+	int err = put_back_tail(space, trap->address, trap->patch);
+
+	diag_debug(DIAG_TRAP, "patch %#" PRIx64 " gone: %d", trap->address,
+		   err);
+}
+
+void patch_remove(struct space *space, struct trap *trap)
+{
+	if (!patch_stands(trap) || !close_door(space, trap))
+		return;
+	(void)wait_for_processors();
+	put_back(space, trap);
+}
+
+void patch_remove_all(struct space *space)
+{
+	struct trap *trap, *next;
+	bool any = false;
+
+	HASH_ITER(hh, space->traps, trap, next)
+		if (patch_stands(trap)) {
+			trap->patch->leaving = close_door(space, trap);
+			any |= trap->patch->leaving;
+		}
+	if (!any)
+		return;
+	(void)wait_for_processors();
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->patch && trap->patch->leaving) {
+			put_back(space, trap);
+			trap->patch->leaving = false;
+		}
+}
+
+int patch_restore(struct space *space, taddr_t address,
+		  const uint8_t before[PATCH_SIZE])
+{
+	struct guardian *guardian = space->tracer->guardian;
+	const int note = guardian_note(guardian, space_guard(space), address,
+				       before[0], PATCH_SIZE);
+	int err;
+
+	guardian_note_tail(guardian, note, before + 1, PATCH_SIZE - 1);
+	err = write_byte(space, address, (uint8_t)space->arch->trap);
+	if (!err)
+		err = wait_for_processors();
+	if (!err)
+		err = procmem_write_code(&space->memory, address + 1,
+					 before + 1, PATCH_SIZE - 1);
+	if (!err)
+		err = write_byte(space, address, before[0]);
+	guardian_unnote(guardian, note);
+	return err;
+}
+
+bool patch_clean(const struct space *space, const struct trap *trap,
+		 uint8_t *code)
+{
+	const struct patch *patch = trap->patch;
+	unsigned i;
+
+	if (!patch || (code[0] != patch->after[0] &&
+		       code[0] != (uint8_t)space->arch->trap))
+		return false;
+	for (i = 1; i < PATCH_SIZE; i++)
+		if (code[i] != patch->before[i] && code[i] != patch->after[i])
+			return false;
+	memcpy(code, patch->before, PATCH_SIZE);
+	return true;
+}
+
+/* ---- who was within ---- */
+
+static struct trap *find_around(struct space *space, taddr_t address,
+				unsigned *offset_ret)
+{
+	unsigned i;
+
+	for (i = 1; i < PATCH_SIZE && space->has_patches; i++) {
+		struct trap *trap = trap_find(space, address - i);
+
+		*offset_ret = i;
+		if (trap && trap->patch)
+			return trap;
+	}
+	return NULL;
+}
+
+bool patch_covers(struct space *space, taddr_t address)
+{
+	unsigned offset;
+	const struct trap *trap = find_around(space, address, &offset);
+
+	return trap && patch_stands(trap);
+}
+
+static bool was_raised(const struct task *task, int signal)
+{
+	siginfo_t info;
+
+	if (ptrace_get_siginfo(task->tid, &info) || info.si_signo != signal)
+		return false;
+	return signal == SIGTRAP ?
+		       info.si_code == task->tracee->space->arch->trap_code :
+		       info.si_code > 0 && info.si_code != SI_KERNEL;
+}
+
+bool patch_catch(struct task *task, int signal)
+{
+	struct space *space = task->tracee ? task->tracee->space : NULL;
+	const struct trap *trap;
+	struct regs *regs;
+	unsigned offset;
+	taddr_t ip;
+
+	if (!space || (signal != SIGTRAP && signal != SIGILL))
+		return false;
+	regs = task_regs(task);
+	if (!regs)
+		return false;
+	ip = space->arch->ip(regs);
+	if (signal == SIGTRAP)
+		ip -= space->arch->trap_behind;
+	trap = find_around(space, ip, &offset);
+	if (!trap || !trap->patch->places[offset] || !was_raised(task, signal))
+		return false;
+	/* Also when it has gone meanwhile: copies stay. */
+	space->arch->set_ip(regs, trap->patch->places[offset]);
+	task->ip_changed = true;
+	diag_debug(DIAG_TRAP, "%d: within patch %#" PRIx64 " at +%u, by %d",
+		   (int)task->tid, trap->address, offset, signal);
+	return true;
+}
+
+/* ---- what others see ---- */
+
+static void hide(const struct patch *patch, taddr_t from, taddr_t address,
+		 uint8_t *code, size_t n)
+{
+	unsigned i;
+
+	for (i = 0; i < PATCH_SIZE; i++)
+		if (from + i - address < n)
+			code[from + i - address] = patch->before[i];
+}
+
+void patch_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
+{
+	taddr_t at;
+
+	if (!space->has_patches)
+		return;
+	for (at = address - (PATCH_SIZE - 1); at != address + n; at++) {
+		const struct trap *trap = trap_find(space, at);
+
+		if (trap && patch_stands(trap))
+			hide(trap->patch, at, address, code, n);
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracee/patch.h"
+#include "tracee/space.h"
+#include "unit.h"
+
+#define TRAP 0xcc
+
+static struct space space;
+
+static const struct patch the_patch = {
+	.before = { 0x55, 0x48, 0x89, 0xe5, 0x90 },
+	.after = { 0xe9, TRAP, 0x11, 0x22, 0xcc },
+};
+
+static bool clean(const uint8_t code[PATCH_SIZE], uint8_t ret[PATCH_SIZE])
+{
+	struct trap trap = { .patch = patch_copy(&the_patch) };
+	const bool is = patch_clean(&space, &trap, memcpy(ret, code, 5));
+
+	free(trap.patch);
+	return is;
+}
+
+/* In the order in which they are written, and back. */
+static const uint8_t moments[][PATCH_SIZE] = {
+	{ TRAP, 0x48, 0x89, 0xe5, 0x90 }, { TRAP, TRAP, 0x89, 0xe5, 0x90 },
+	{ TRAP, TRAP, 0x89, 0xe5, 0xcc }, { TRAP, TRAP, 0x11, 0xe5, 0xcc },
+	{ TRAP, TRAP, 0x11, 0x22, 0xcc }, { 0xe9, TRAP, 0x11, 0x22, 0xcc },
+	{ TRAP, TRAP, 0x89, 0xe5, 0xcc },
+};
+
+START_TEST(copies_are_cleaned)
+{
+	uint8_t code[PATCH_SIZE];
+
+	ck_assert(clean(moments[_i], code));
+	ck_assert_mem_eq(code, the_patch.before, PATCH_SIZE);
+}
+END_TEST
+
+static const uint8_t others[][PATCH_SIZE] = {
+	{ 0x55, 0x48, 0x89, 0xe5, 0x90 }, /* the function's */
+	{ TRAP, 0x49, 0x89, 0xe5, 0x90 }, /* another one's trap */
+	{ 0xe9, TRAP, 0x11, 0x23, 0xcc }, /* another jump */
+};
+
+START_TEST(what_is_something_else_stays)
+{
+	uint8_t code[PATCH_SIZE];
+
+	ck_assert(!clean(others[_i], code));
+	ck_assert_mem_eq(code, others[_i], PATCH_SIZE);
+}
+END_TEST
+
+START_TEST(without_a_patch_nothing_is_cleaned)
+{
+	const struct trap trap = { 0 };
+	uint8_t code[PATCH_SIZE] = { TRAP };
+
+	ck_assert(!patch_clean(&space, &trap, code));
+	ck_assert_ptr_null(patch_copy(NULL));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("patch");
+	TCase *tests = tcase_create("patch");
+
+	space.arch = &arch_x86_64;
+	tcase_add_loop_test(tests, copies_are_cleaned, 0, ARRAY_SIZE(moments));
+	tcase_add_loop_test(tests, what_is_something_else_stays, 0,
+			    ARRAY_SIZE(others));
+	tcase_add_test(tests, without_a_patch_nothing_is_cleaned);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
