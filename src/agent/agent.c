@@ -631,7 +631,8 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, errno_offset, (uint64_t)agent->errno_offset) |
 	      WRITE_GATE(agent, tid_offset, (uint64_t)agent->tid_offset) |
 	      WRITE_GATE(agent, capture_bytes, agent->capture_bytes) |
-	      WRITE_GATE(agent, depth, agent->depth);
+	      WRITE_GATE(agent, depth, agent->depth) |
+	      WRITE_GATE(agent, mean, agent->mean);
 	if (!err) {
 		agent->note =
 			guardian_note_gate(agent->space->tracer->guardian,

@@ -59,7 +59,8 @@ struct agent {
 	uint64_t mode;          /* AGENT_COUNTS | … */
 	uint64_t capture_bytes; /* as in struct agent_gate */
 	taddr_t base;
-	unsigned depth; /* as in struct agent_gate */
+	unsigned depth; /* these two as in struct agent_gate */
+	uint64_t mean;
 	int64_t errno_offset;
 	int64_t tid_offset; /* as in struct agent_gate */
 	bool reused;        /* an earlier calltrap has left it behind */

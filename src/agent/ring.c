@@ -169,6 +169,7 @@ static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
 	    words - frames > AGENT_ARGUMENTS)
 		return false;
 	ret->complete = value & AGENT_COMPLETE;
+	ret->choice = agent_choice_of(value);
 	ret->frame_count = frames;
 	ret->argument_count = words - frames;
 	for (i = 0; i < ret->argument_count; i++)
@@ -206,6 +207,9 @@ static bool take_watched(const struct ring *ring, unsigned words,
 	ret->result = value;
 	ret->return_address = word_at(ring, at + AGENT_WATCH_FIXED);
 	ret->stored_at = 0;
+	ret->unmarked = ret->kind == AGENT_WATCH_UNMARKED;
+	if (ret->unmarked)
+		ret->kind = AGENT_WATCH_RETURN;
 	if (ret->kind == AGENT_WATCH_RETURN)
 		return take_return(ring, words, ret);
 	return ret->kind == AGENT_WATCH_ENTRY &&

@@ -41,6 +41,7 @@ struct agent_record {
 /* The entry or the return of a watched call. */
 struct agent_watched {
 	enum agent_watch_kind kind;
+	bool unmarked; /* of a return: instead of another kind */
 	uint64_t time; /* ticks */
 	taddr_t slot;
 	unsigned stub;
@@ -53,7 +54,8 @@ struct agent_watched {
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
 	unsigned frame_count;
-	bool complete;                   /* there are no further frames */
+	bool complete; /* there are no further frames */
+	enum agent_choice choice;
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
 };
 

@@ -187,7 +187,7 @@ int shared_prepare(struct shared *shared, unsigned stubs)
 	int err = 0;
 
 	if (!shared->blocks) {
-		err = allocate(shared, 0, sizeof(struct agent_shared));
+		err = allocate(shared, 0, offsetof(struct agent_shared, marks));
 		shared->stubs = stubs;
 		/* The first one is for those who have none. */
 		if (!err)
@@ -505,6 +505,118 @@ void shared_clear_rows(struct shared *shared)
 	__atomic_fetch_or(&memory->rows_era, 1, __ATOMIC_SEQ_CST);
 	memset(memory->rows, 0, sizeof(memory->rows));
 	__atomic_fetch_add(&memory->rows_era, 1, __ATOMIC_SEQ_CST);
+}
+
+/* ---- marks ---- */
+
+int shared_begin_marks(struct shared *shared)
+{
+	int err = allocate(shared, offsetof(struct agent_shared, marks),
+			   sizeof(shared->memory->marks));
+
+	if (!err)
+		__atomic_store_n(&shared->memory->dice,
+				 ticks_now() ^ (uint64_t)getpid() << 40,
+				 __ATOMIC_RELAXED);
+	return err;
+}
+
+static struct agent_mark_line *line_at(const struct shared *shared, unsigned at)
+{
+	return &shared->memory->marks[at % AGENT_MARK_LINES];
+}
+
+/* Whether it has the address by now. */
+static bool add_to_line(struct agent_mark_line *line, uint64_t address)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_MARKS; i++) {
+		uint64_t empty = 0;
+
+		if (line->marks[i] == address ||
+		    __atomic_compare_exchange_n(&line->marks[i], &empty,
+						address, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+bool shared_mark(struct shared *shared, taddr_t address)
+{
+	const unsigned home = agent_mark_home(address);
+	struct agent_mark_line *own = line_at(shared, home);
+	unsigned i;
+
+	if (add_to_line(own, address))
+		return true;
+	__atomic_fetch_add(&own->elsewhere, 1, __ATOMIC_ACQ_REL);
+	for (i = 1; i < AGENT_MARK_PROBING; i++)
+		if (add_to_line(line_at(shared, home + i), address))
+			return true;
+	__atomic_fetch_sub(&own->elsewhere, 1, __ATOMIC_ACQ_REL);
+	return false;
+}
+
+static bool take_from_line(struct agent_mark_line *line, uint64_t address)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_MARKS; i++) {
+		uint64_t expected = address;
+
+		if (__atomic_compare_exchange_n(&line->marks[i], &expected, 0,
+						false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+void shared_unmark(struct shared *shared, taddr_t address)
+{
+	const unsigned home = agent_mark_home(address);
+	struct agent_mark_line *own = line_at(shared, home);
+	unsigned i;
+
+	if (!address || take_from_line(own, address))
+		return;
+	for (i = 1; i < AGENT_MARK_PROBING; i++) {
+		if (!take_from_line(line_at(shared, home + i), address))
+			continue;
+		__atomic_fetch_sub(&own->elsewhere, 1, __ATOMIC_ACQ_REL);
+		return;
+	}
+}
+
+uint64_t shared_unmarked(const struct shared *shared)
+{
+	return shared->memory->unmarked;
+}
+
+enum agent_choice shared_take_choice(struct shared *shared, taddr_t pointer,
+				     pid_t tid, taddr_t slot)
+{
+	struct agent_thread *thread = find_thread(shared, pointer, tid);
+	const uint64_t trapped =
+		thread ? __atomic_exchange_n(&thread->trapped, 0,
+					     __ATOMIC_ACQ_REL) :
+			 0;
+
+	if ((trapped & ~(uint64_t)AGENT_CHOICES) != slot)
+		return AGENT_CHOICE_OPEN;
+	return (enum agent_choice)(trapped & AGENT_CHOICES);
+}
+
+bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
+		      taddr_t slot)
+{
+	const struct agent_thread *thread = find_thread(shared, pointer, tid);
+
+	return thread &&
+	       __atomic_load_n(&thread->within, __ATOMIC_ACQUIRE) > slot;
 }
 
 /* ---- threads that end ---- */

@@ -101,6 +101,31 @@ void shared_add_row(struct shared *shared, taddr_t address, uint64_t rule);
 void shared_clear_rows(struct shared *shared);
 
 /*
+ * SAMPLES: what the agent knows of blocks that are kept, see struct
+ * agent_mark_line. To begin with there is no memory for it, and none is chosen.
+ */
+int shared_begin_marks(struct shared *shared) MUST_CHECK;
+
+/* Returns false when there is no place. One that is there stays. */
+bool shared_mark(struct shared *shared, taddr_t address);
+
+/* It is about to be released. */
+void shared_unmark(struct shared *shared, taddr_t address);
+
+/* For how many there was no place: the agent's own word. */
+uint64_t shared_unmarked(const struct shared *shared);
+
+/*
+ * What the thread says of the call whose return address lies at slot, and that
+ * has come to the trap: what was chosen of it; that it is within another one,
+ * which stands for it.
+ */
+enum agent_choice shared_take_choice(struct shared *shared, taddr_t pointer,
+				     pid_t tid, taddr_t slot);
+bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
+		      taddr_t slot);
+
+/*
  * A thread has ended, and all that it has recorded was read: others may have
  * its block.
  */

@@ -53,9 +53,25 @@ static int copy_first(const struct insn *insn, taddr_t to, uint8_t *ret)
 	return size < 0 ? size : 0;
 }
 
-int stub_make(const struct stub_config *config, struct agent_stub *ret)
+static uint32_t hook_of(enum stub_way way)
 {
 	const struct agent_header *header = (const void *)agent_image;
+
+	switch (way) {
+	case STUB_WATCHES:
+		return header->watch;
+	case STUB_SAMPLES:
+		return header->sample;
+	case STUB_RELEASES:
+		return header->release;
+	case STUB_NOTES:
+		break;
+	}
+	return header->hook;
+}
+
+int stub_make(const struct stub_config *config, struct agent_stub *ret)
+{
 	const taddr_t at = stub_address(config->base, config->index);
 	const taddr_t copy = at + offsetof(struct agent_stub, copy);
 	int err = 0;
@@ -71,9 +87,7 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 		.door = config->function,
 	};
 	memcpy(ret->captures, config->captures, sizeof(ret->captures));
-	write_code(ret->code, at,
-		   config->base +
-			   (config->watched ? header->watch : header->hook));
+	write_code(ret->code, at, config->base + hook_of(config->way));
 	if (config->insn)
 		err = copy_first(config->insn, copy, ret->copy);
 	return err;

@@ -12,6 +12,13 @@
  * What is caught, and how. insn is the function's first instruction where a
  * trap stands on it, so that the agent enters behind that; else NULL.
  */
+enum stub_way {
+	STUB_NOTES,    /* returns are recorded */
+	STUB_WATCHES,  /* … and entries, with stacks */
+	STUB_SAMPLES,  /* … of some, which agent_act() says how to choose */
+	STUB_RELEASES, /* … which may give back what was acquired by these */
+};
+
 struct stub_config {
 	taddr_t base; /* of the agent */
 	unsigned index;
@@ -20,7 +27,7 @@ struct stub_config {
 	unsigned arguments;
 	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
 	unsigned failure; /* enum agent_failure, and AGENT_WIDE … */
-	bool watched;     /* entries and returns are recorded, with stacks */
+	enum stub_way way;
 };
 
 /* Where the stub lies, and what slots of its function hold from then on. */

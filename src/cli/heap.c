@@ -334,6 +334,13 @@ static void heap_unwatched(struct session *session, pid_t pid, uint64_t since,
 	watch_missed(verb_of(session)->watch, pid, 0, since, now);
 }
 
+static void heap_held(struct session *session, pid_t pid,
+		      void (*visit)(void *visitor, uint64_t handle),
+		      void *visitor)
+{
+	watch_visit_held(verb_of(session)->watch, pid, visit, visitor);
+}
+
 static void heap_leaving(struct session *session)
 {
 	watch_leave(verb_of(session)->watch, clock_now());
@@ -464,6 +471,7 @@ const struct verb_ops heap_verb = {
 	.woken = heap_woken,
 	.missed = heap_missed_calls,
 	.unwatched = heap_unwatched,
+	.held = heap_held,
 	.leaving = heap_leaving,
 	.in_need = heap_in_need,
 	.finished = heap_finished,

@@ -237,6 +237,14 @@ static struct act_observer *observer_of(const struct heap_verb *verb)
 	return verb->recorder ? recorder_observer(verb->recorder) : NULL;
 }
 
+static void kept(void *context, pid_t pid, uint64_t handle, bool gone)
+{
+	const struct heap_verb *verb = context;
+
+	if (verb->session->agent)
+		agent_engine_kept(verb->session->agent, pid, handle, gone);
+}
+
 static void open_watch(struct heap_verb *verb)
 {
 	struct heap_journal *journal = verb->journal;
@@ -253,6 +261,7 @@ static void open_watch(struct heap_verb *verb)
 			    heap_export_needs_timeline(
 				    &verb->session->options->export),
 		.sample = verb->session->options->sample,
+		.kept = verb->session->options->sample > 1 ? kept : NULL,
 		.observer = observer_of(verb),
 		.timed = verb->session->options->heap_calls ||
 			 verb->session->options->time_releases,

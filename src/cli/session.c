@@ -117,6 +117,21 @@ static void missed(void *context, pid_t pid, uint64_t since, uint64_t now)
 		session->verb->unwatched(session, pid, since, now);
 }
 
+static void held(void *context, pid_t pid, agent_engine_visitor *visit,
+		 void *visitor)
+{
+	struct session *session = context;
+
+	if (session->verb->held)
+		session->verb->held(session, pid, visit, visitor);
+}
+
+/* One in so many bytes; 0: everything. */
+static uint64_t sample_of(const struct options *options)
+{
+	return keeps_acts(options) && options->sample > 1 ? options->sample : 0;
+}
+
 static void open_agent(struct session *session, struct prober_config *config)
 {
 	const struct options *options = session->options;
@@ -131,6 +146,8 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),
+		.sample = sample_of(options),
+		.held = held,
 		.depth = config->stack_depth,
 		.missed = missed,
 		.context = session,
@@ -745,6 +762,11 @@ static void report_engines(const struct session *session)
 		complain(0, "%llu %s not recorded, as there was no room",
 			 (unsigned long long)report.lost,
 			 report.lost == 1 ? "call was" : "calls were");
+	if (report.unmarked)
+		complain(0,
+			 "%llu blocks could not be marked, as there were too "
+			 "many: of some it isn't known when they were released",
+			 (unsigned long long)report.unmarked);
 	if (report.blind)
 		complain(0,
 			 "calls went by unseen %llu times, as calltrap had "

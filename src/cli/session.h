@@ -58,6 +58,11 @@ struct verb_ops {
 	void (*unwatched)(struct session *session, pid_t pid, uint64_t since,
 			  uint64_t now);
 
+	/* Calls visit with all that a process is known to hold. Or NULL. */
+	void (*held)(struct session *session, pid_t pid,
+		     void (*visit)(void *visitor, uint64_t handle),
+		     void *visitor);
+
 	/* All processes are about to be let go of; what is asked of them must
 	   not take long. Or NULL. */
 	void (*leaving)(struct session *session);

@@ -273,32 +273,42 @@ static struct heap_act with_times(const struct heap *heap,
 	return copy;
 }
 
+static struct heap_outcome act_as_chosen(struct heap *heap,
+					 const struct heap_act *act)
+{
+	struct heap_outcome outcome = { 0 };
+
+	switch (act->function->act) {
+	case FAMILY_RELEASE:
+	case FAMILY_RESIZE:
+		return act_on_blocks(heap, act);
+	case FAMILY_ACQUIRE:
+	case FAMILY_REPLACE:
+		if (!act->unkept)
+			heap_count_use(heap, act, act->size,
+				       heap_act_weight(heap, act));
+		outcome.done = acquire(heap, act);
+		break;
+	case FAMILY_MOVE:
+		heap_count_use(heap, act, act->size, 1);
+		outcome.done = !act->failed;
+		if (act->failed)
+			heap_count_failed(heap, act);
+		else
+			range_acts_move(heap, act);
+		break;
+	}
+	return outcome;
+}
+
 struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 {
 	struct heap_act act = with_times(heap, given);
-	struct heap_outcome outcome = { 0 };
+	struct heap_outcome outcome;
 
 	act.sampling = choose(heap, &act);
-	switch (act.function->act) {
-	case FAMILY_RELEASE:
-	case FAMILY_RESIZE:
-		return act_on_blocks(heap, &act);
-	case FAMILY_ACQUIRE:
-	case FAMILY_REPLACE:
-		if (!act.unkept)
-			heap_count_use(heap, &act, act.size,
-				       heap_act_weight(heap, &act));
-		outcome.done = acquire(heap, &act);
-		break;
-	case FAMILY_MOVE:
-		heap_count_use(heap, &act, act.size, 1);
-		outcome.done = !act.failed;
-		if (act.failed)
-			heap_count_failed(heap, &act);
-		else
-			range_acts_move(heap, &act);
-		break;
-	}
+	outcome = act_as_chosen(heap, &act);
+	outcome.kept = outcome.done && act.sampling == SAMPLING_KEPT;
 	return outcome;
 }
 

@@ -41,16 +41,19 @@ void apply_begin(const struct act_target *target, struct applied_act *applied)
 	tell_taken(target, applied);
 }
 
-void apply_end(const struct act_target *target,
+bool apply_end(const struct act_target *target,
 	       const struct applied_act *applied, uint64_t entered)
 {
 	struct applied_act ended = *applied;
+	const struct heap_outcome outcome =
+		heap_act(target->process->heap, &ended.act);
 
-	ended.outcome.done = heap_act(target->process->heap, &ended.act).done;
+	ended.outcome.done = outcome.done;
 	tell_ended(target, &ended, entered);
+	return outcome.kept;
 }
 
-void apply_at_once(const struct act_target *target, const struct heap_act *act)
+bool apply_at_once(const struct act_target *target, const struct heap_act *act)
 {
 	struct applied_act applied = { .act = *act };
 
@@ -58,6 +61,7 @@ void apply_at_once(const struct act_target *target, const struct heap_act *act)
 	applied.outcome = heap_act(target->process->heap, &applied.act);
 	tell_taken(target, &applied);
 	tell_ended(target, &applied, act->begin);
+	return applied.outcome.known;
 }
 
 void apply_abandon(const struct act_target *target,

@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_APPLY_H
 #define CALLTRAP_APPLY_H
 
+#include <stdbool.h>
+
 #include "heap/act_observer.h"
 
 /*
@@ -27,13 +29,17 @@ void apply_begin(const struct act_target *target, struct applied_act *applied);
 
 /*
  * The call has returned: .act of what was begun, with all that the return has
- * told; once for each handle. entered: as of struct observed_act.
+ * told; once for each handle. entered: as of struct observed_act. Returns
+ * whether that is now one of the blocks that are sampled.
  */
-void apply_end(const struct act_target *target,
+bool apply_end(const struct act_target *target,
 	       const struct applied_act *applied, uint64_t entered);
 
-/* Nobody waits for its return: what it does is done. */
-void apply_at_once(const struct act_target *target, const struct heap_act *act);
+/*
+ * Nobody waits for its return: what it does is done. Returns whether what it
+ * gives back was held.
+ */
+bool apply_at_once(const struct act_target *target, const struct heap_act *act);
 
 /*
  * It won't return; time: when that was seen. thrown: an exception says that it

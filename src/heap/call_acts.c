@@ -126,6 +126,19 @@ static bool is_wanted(const struct family_function *function,
 	       !is_definer(caller, call->function);
 }
 
+static enum heap_sampling sampling_of(const struct call *call)
+{
+	switch (call->choice) {
+	case CALL_KEPT:
+		return SAMPLING_KEPT;
+	case CALL_LEFT:
+		return SAMPLING_LEFT;
+	case CALL_OPEN:
+		break;
+	}
+	return SAMPLING_OPEN;
+}
+
 /* The acts of a call that has begun. */
 static void begin_acts(struct call_acts *acts, struct watched *process,
 		       const struct event *event, struct pending *ret)
@@ -152,6 +165,7 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 				.stack = call->stack,
 				.library = caller ? caller->path : NULL,
 				.unkept = acts->off,
+				.sampling = sampling_of(call),
 			},
 			.needs = NEED_ALL,
 		};
@@ -170,6 +184,18 @@ static struct act_target target_of(const struct call_acts *acts,
 	return (struct act_target){ process, acts->observer };
 }
 
+static void tell_kept(const struct call_acts *acts,
+		      const struct watched *process, uint64_t handle, bool gone)
+{
+	if (acts->kept)
+		acts->kept(acts->context, process->pid, handle, gone);
+}
+
+static uint64_t given_back(const struct heap_act *act)
+{
+	return act->function->act == FAMILY_RESIZE ? act->old : act->handle;
+}
+
 void call_acts_begin(struct call_acts *acts, struct watched *process,
 		     const struct event *event)
 {
@@ -181,11 +207,17 @@ void call_acts_begin(struct call_acts *acts, struct watched *process,
 	begin_acts(acts, process, event, &begun);
 	for (unsigned i = 0; i < begun.count; i++) {
 		struct applied_act *applied = &begun.acts[i].applied;
+		bool known;
 
-		if (at_once)
-			apply_at_once(&target, &applied->act);
-		else
+		if (at_once) {
+			known = apply_at_once(&target, &applied->act);
+		} else {
 			apply_begin(&target, applied);
+			known = applied->outcome.known;
+		}
+		if (known)
+			tell_kept(acts, process, given_back(&applied->act),
+				  true);
 	}
 	if (at_once || !begun.count)
 		return;
@@ -228,6 +260,7 @@ static struct heap_act ended_act(const struct heap_act *begun,
 
 	act.begin = event->time - duration;
 	act.end = event->time;
+	act.sampling = sampling_of(event->call);
 	act.correction = event_mean_duration(event) - (int64_t)duration;
 	act.failed = !family_succeeded(act.function, arch->result(event->regs),
 				       arch->word_size);
@@ -255,7 +288,10 @@ static void end_act(const struct call_acts *acts, struct watched *process,
 			process->unreadable++;
 			act->failed = true;
 		}
-		apply_end(&target, &each.applied, begun->begin);
+		if (apply_end(&target, &each.applied, begun->begin))
+			tell_kept(acts, process, act->handle, false);
+		else if (act->failed && each.applied.outcome.known)
+			tell_kept(acts, process, given_back(act), false);
 	}
 }
 

@@ -14,8 +14,10 @@ struct call_acts {
 	const struct stacks *stacks;
 	struct act_observer *observer; /* or NULL */
 	bool off;                      /* what is acquired now isn't kept */
-	struct pending *pending;       /* calls that run */
-	struct pending *spare;         /* of one that is over, or NULL */
+	watch_kept *kept;              /* is told of samples; or NULL */
+	void *context;
+	struct pending *pending; /* calls that run */
+	struct pending *spare;   /* of one that is over, or NULL */
 };
 
 void call_acts_fini(struct call_acts *acts);

@@ -107,6 +107,62 @@ static unsigned group_of(const struct family *family)
 	return family->has_size ? 1 : 1 + (1 + family->index) % UINT8_MAX;
 }
 
+static bool is_argument(const struct operand *operand, unsigned index)
+{
+	return operand->kind == OPERAND_ARGUMENT && operand->index == index &&
+	       !operand->width;
+}
+
+/* What a call asks for, where engines can tell. */
+static bool sampled_size(const struct operand *size, struct sampled_by *ret)
+{
+	const bool is_product = size->kind == OPERAND_PRODUCT;
+
+	ret->size = size->index;
+	ret->factor = is_product ? size->second : SAMPLED_NO_ARGUMENT;
+	return (is_product || size->kind == OPERAND_ARGUMENT) && !size->width &&
+	       size->index < SAMPLED_NO_ARGUMENT &&
+	       (!is_product || size->second < SAMPLED_NO_ARGUMENT);
+}
+
+static bool is_result(const struct operand *operand)
+{
+	return operand->kind == OPERAND_RESULT && !operand->width;
+}
+
+/* One pointer, where the first argument says. */
+static bool is_stored(const struct operand *operand)
+{
+	return operand->kind == OPERAND_STORED && !operand->index &&
+	       operand->count <= 1 && !operand->width;
+}
+
+/* By the bytes that it asks for; .act 0: only who keeps books can do that. */
+static struct sampled_by sampled_by(const struct family_function *function)
+{
+	const struct family *family = function->family;
+	struct sampled_by by = { .act = SAMPLED_NOT };
+
+	if (function->next || function->choice.count || !family->has_size ||
+	    family->granularity || family->shared)
+		return by;
+	if (function->act == FAMILY_RELEASE) {
+		by.size = by.factor = SAMPLED_NO_ARGUMENT;
+		if (is_argument(&function->handle, 0))
+			by.act = SAMPLED_RELEASE;
+	} else if (sampled_size(&function->size, &by)) {
+		if (function->act == FAMILY_ACQUIRE &&
+		    (is_result(&function->handle) ||
+		     is_stored(&function->handle)))
+			by.act = SAMPLED_ACQUIRE;
+		if (function->act == FAMILY_RESIZE &&
+		    is_result(&function->handle) &&
+		    is_argument(&function->old, 0))
+			by.act = SAMPLED_RESIZE;
+	}
+	return by;
+}
+
 static void describe(void *context, struct function *function)
 {
 	struct family_pick *pick = context;
@@ -128,6 +184,7 @@ static void describe(void *context, struct function *function)
 	}
 	pick->found = true;
 	function->subject = first;
+	function->sampled = sampled_by(first);
 	function->group = group_of(first->family);
 	function->entry_only = !pick->timed && is_done_at_entry(first);
 }

@@ -112,6 +112,7 @@ struct heap_outcome {
 	bool done;     /* it has had its effect */
 	bool known;    /* RELEASE, RESIZE: what is given back was held */
 	uint64_t size; /* … and so large, in bytes */
+	bool kept;     /* what was acquired is one of those that are sampled */
 };
 
 /* As of heap_options: bytes a sample; 0: every block is kept. */

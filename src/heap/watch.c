@@ -230,6 +230,8 @@ struct watch *watch_new(const struct watch_options *options)
 				      options->growth_by);
 	watch->acts.stacks = options->stacks;
 	watch->acts.observer = options->observer;
+	watch->acts.kept = options->kept;
+	watch->acts.context = options->context;
 	return watch;
 }
 
@@ -259,6 +261,19 @@ const struct watched *watch_next(const struct watch *watch,
 				 const struct watched *after)
 {
 	return after ? after->hh.next : watch->processes;
+}
+
+void watch_visit_held(const struct watch *watch, pid_t pid,
+		      void (*visit)(void *visitor, uint64_t handle),
+		      void *visitor)
+{
+	const struct watched *process = watched_find(watch, pid);
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	while (process && heap_next_block(process->heap, &walk, &block))
+		if (block.site->function->family->has_size)
+			visit(visitor, block.handle);
 }
 
 bool watch_has_found(const struct watch *watch)

@@ -74,6 +74,12 @@ struct watched {
 	UT_hash_handle hh;                    /* by pid */
 };
 
+/*
+ * A block is kept, one of those that .sample has chosen; or (gone) what was is
+ * about to be given back.
+ */
+typedef void watch_kept(void *context, pid_t pid, uint64_t handle, bool gone);
+
 struct watch_options {
 	const struct families *families;
 	const struct stacks *stacks;
@@ -94,6 +100,7 @@ struct watch_options {
 	struct act_observer *observer; /* is told of each act; or NULL */
 	bool timeline;                 /* as of heap_options, as this is: */
 	uint64_t sample;
+	watch_kept *kept; /* or NULL */
 	bool timed; /* how long each call takes is wanted, free() included: it
 		       costs a further stop */
 };
@@ -132,6 +139,11 @@ bool watch_is_on(const struct watch *watch);
 /* Those that run, by pid. NULL: the first; NULL behind the last. */
 const struct watched *watch_next(const struct watch *watch,
 				 const struct watched *after);
+
+/* All blocks of families with sizes that a process holds. */
+void watch_visit_held(const struct watch *watch, pid_t pid,
+		      void (*visit)(void *visitor, uint64_t handle),
+		      void *visitor);
 
 /* Whether any function of any family was found in any process. */
 bool watch_has_found(const struct watch *watch);

@@ -74,6 +74,7 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	/* One more than is shown, to know whether there are more. */
 	own->agent.capture_bytes = engine->string_bytes + 1;
 	own->agent.depth = engine->depth;
+	own->agent.mean = engine->sample;
 	own->agent.least_hits = engine->follows ? LEAST_HITS : 0;
 	own->next = engine->spaces;
 	engine->spaces = own;
@@ -117,10 +118,12 @@ static bool can_be_recorded(const struct agent_engine *engine,
 }
 
 /* Whose acts are numbers, and that do nothing else. */
-static bool can_be_watched(const struct function *function)
+static bool can_be_watched(const struct agent_engine *engine,
+			   const struct function *function)
 {
 	return function->group && function->subject && !function->within_too &&
-	       !function->apart && watchable_by_agent(function->name);
+	       !function->apart && watchable_by_agent(function->name) &&
+	       (function->sampled.act || !(engine->mode & AGENT_SAMPLES));
 }
 
 /* Stacks that can't be walked over are looked at by a trap at the function. */
@@ -180,7 +183,8 @@ static const char *why_not(const struct agent_engine *engine,
 	if (space->space->arch != &arch_x86_64)
 		return "32 bits";
 	if (engine->mode & AGENT_WATCHES)
-		return can_be_watched(function) ? NULL : "of other kinds";
+		return can_be_watched(engine, function) ? NULL :
+							  "of other kinds";
 	if (!is_callable(point))
 		return "not known never to throw";
 	if (!prototype_plain_result(function->prototype, &plain))
@@ -319,6 +323,7 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 		return;
 	note_hit(own);
 	moment = moment_of_stop(task);
+	moment.choice = agent_choice_at(own->space, &moment);
 	find_errno(&own->space->agent, &moment);
 	if (agent_is_site(own) && agent_site_pass(own, task))
 		return;
@@ -363,6 +368,8 @@ static int plant(struct engine *base, struct point *point)
 		return -ENOTSUP;
 	}
 	own = xcalloc(1, sizeof(*own));
+	if (engine->mode & AGENT_SAMPLES)
+		engine->group = point->function->group;
 	own->owner.ops = &owner_ops;
 	own->door.ops = &door_ops;
 	own->point = point;
@@ -398,6 +405,15 @@ static unsigned failure_when_watched(const struct function *function)
 	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
 }
 
+static enum stub_way way_when_watched(const struct agent_engine *engine,
+				      const struct function *function)
+{
+	if (!(engine->mode & AGENT_SAMPLES))
+		return STUB_WATCHES;
+	return function->sampled.act == SAMPLED_RELEASE ? STUB_RELEASES :
+							  STUB_SAMPLES;
+}
+
 int agent_point_config(const struct agent_point *own, taddr_t address,
 		       const struct insn *insn, struct stub_config *ret)
 {
@@ -410,15 +426,17 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	};
 	if (own->space->engine->mode & AGENT_WATCHES) {
 		ret->arguments = AGENT_WATCHED_ARGUMENTS;
-		ret->failure = failure_when_watched(function);
-		ret->watched = true;
+		ret->failure = failure_when_watched(function) |
+			       agent_sampled_act(function);
+		ret->way = way_when_watched(own->space->engine, function);
 		return 0;
 	}
 	if (!prototype_plain_result(function->prototype, &plain))
 		return -EINVAL;
 	ret->arguments = plain.arguments;
 	ret->failure = failure_of(&plain);
-	ret->watched = own->space->agent.mode & AGENT_STACKS;
+	if (own->space->agent.mode & AGENT_STACKS)
+		ret->way = STUB_WATCHES;
 	if (own->space->agent.mode & AGENT_RECORDS)
 		(void)capture_plan(function->name, ret->captures);
 	return 0;
@@ -503,7 +521,7 @@ static void catch_all(struct agent_space *space, uint64_t now)
 	struct agent_point *own;
 
 	if (space->agent.state != AGENT_INSIDE ||
-	    space->space->space->tracer->leaving)
+	    space->space->space->tracer->leaving || !agent_samples_begin(space))
 		return;
 	for (own = space->points; own; own = own->next)
 		if (agent_is_site(own))
@@ -746,6 +764,7 @@ static void leave(struct engine *base, struct probe_space *space)
 	for (point = own->points; point; point = point->next)
 		settle(point);
 	engine->report.lost += shared_lost(&own->agent.shared);
+	engine->report.unmarked += agent_unmarked(own);
 	note_cost(own);
 	engine->report.stays = true;
 	shared_empty(&own->agent.shared);
@@ -757,6 +776,7 @@ static void free_space(struct agent_space *space)
 	if (space->agent.shared.memory) {
 		shared_give_up(&space->agent.shared);
 		space->engine->report.lost += shared_lost(&space->agent.shared);
+		space->engine->report.unmarked += agent_unmarked(space);
 		note_cost(space);
 	}
 	agent_entries_forget(space->engine, space);
@@ -792,6 +812,14 @@ static void unwatch_return(struct return_watch *watch UNUSED)
 {
 }
 
+static unsigned passed_over(struct engine *base, const struct moment *moment)
+{
+	const struct agent_engine *engine = engine_of(base);
+	const struct agent_space *own = find_space(engine, moment->space);
+
+	return own && agent_passes_over(own, moment) ? engine->group : 0;
+}
+
 static const struct engine_ops engine_ops = {
 	.name = "agent",
 	.promises = ENGINE_ENTRY | ENGINE_RETURN,
@@ -805,6 +833,7 @@ static const struct engine_ops engine_ops = {
 	.end = end,
 	.forked = forked,
 	.catch_up = catch_up,
+	.passed_over = passed_over,
 };
 
 /* ---- tasks ---- */
@@ -864,7 +893,8 @@ static const struct event_source_ops source_ops = {
 static uint64_t mode_of(const struct agent_engine_config *config)
 {
 	if (config->watches)
-		return AGENT_WATCHES;
+		return config->sample ? AGENT_WATCHES | AGENT_SAMPLES :
+					AGENT_WATCHES;
 	if (config->counts)
 		return config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
 					   AGENT_COUNTS;
@@ -881,6 +911,8 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->string_bytes = config->string_bytes;
 	engine->depth = config->depth;
 	engine->follows = config->follows;
+	engine->sample = config->sample;
+	engine->held = config->held;
 	engine->missed = config->missed;
 	engine->context = config->context;
 	engine->mode = mode_of(config);

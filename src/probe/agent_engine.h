@@ -13,6 +13,13 @@
  */
 struct agent_engine;
 
+/* A block of a process that is held. */
+typedef void agent_engine_visitor(void *context, uint64_t handle);
+
+/* Calls visit with each block that is known to be held by the process. */
+typedef void agent_engine_held(void *context, pid_t pid,
+			       agent_engine_visitor *visit, void *visitor);
+
 struct agent_engine_config {
 	bool counts;           /* calls are counted, not recorded … */
 	bool durations;        /* … in which times, too */
@@ -25,6 +32,14 @@ struct agent_engine_config {
 	 */
 	bool watches;
 	unsigned depth; /* of stacks: AGENT_ENGINE_DEPTH at most; 0: none */
+	/*
+	 * … but only of some, that are chosen in the process: one in so many
+	 * bytes. Of the others nobody hears, but for releases of blocks that
+	 * are kept: those that these have acquired, the others that .held
+	 * knows, and all that agent_engine_kept() is told of. 0: all are.
+	 */
+	uint64_t sample;
+	agent_engine_held *held;
 	/* … some went by unseen since then, or an earlier time. */
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
 	void *context;
@@ -38,6 +53,13 @@ void agent_engine_free(struct agent_engine *engine);
 
 /* A sign of life, while we are kept from reading records for long. */
 void agent_engine_live(struct agent_engine *engine);
+
+/*
+ * A block is kept, or (gone) one that was is about to be released. What the
+ * agent has told of itself it knows.
+ */
+void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
+		       bool gone);
 
 /* For the prober, and for the tracer: records are read now and then. */
 struct engine *agent_engine_base(struct agent_engine *engine);
@@ -59,9 +81,10 @@ struct agent_engine_report {
 	uint64_t waited_ns; /* for room in rings, all threads together */
 	const char *reason; /* why it could not get in somewhere; or NULL */
 	struct agent_engine_refusal refusals[AGENT_ENGINE_REFUSALS];
-	uint64_t lost;  /* calls that found no room */
-	uint64_t blind; /* how often the hooks thought we were gone */
-	bool stays;     /* code was left behind in a process that lives */
+	uint64_t lost;     /* calls that found no room */
+	uint64_t unmarked; /* blocks that could have been kept, likewise */
+	uint64_t blind;    /* how often the hooks thought we were gone */
+	bool stays;        /* code was left behind in a process that lives */
 };
 
 struct agent_engine_report

@@ -17,6 +17,11 @@ void agent_engine_live(struct agent_engine *engine UNUSED)
 {
 }
 
+void agent_engine_kept(struct agent_engine *engine UNUSED, pid_t pid UNUSED,
+		       uint64_t handle UNUSED, bool gone UNUSED)
+{
+}
+
 struct engine *agent_engine_base(struct agent_engine *engine UNUSED)
 {
 	return NULL;

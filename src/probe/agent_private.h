@@ -36,9 +36,11 @@ struct agent_space {
 	pid_t pid;
 	struct agent agent;
 	struct agent_point *points;
-	uint64_t looked; /* for slots, when */
-	uint64_t lost;   /* that it was told of as missed */
-	uint64_t strays; /* hits on a stack that the agent doesn't know */
+	uint64_t looked;   /* for slots, when */
+	uint64_t lost;     /* that it was told of as missed */
+	uint64_t strays;   /* hits on a stack that the agent doesn't know */
+	bool marks;        /* what was kept by then is marked */
+	uint64_t unmarked; /* … and for this there was no place */
 	struct agent_space *next;
 };
 
@@ -84,6 +86,7 @@ struct watched_call {
 	uint64_t stored;
 	uint64_t arguments[AGENT_WATCHED_ARGUMENTS];
 	stack_id stack;
+	enum call_choice choice;
 };
 
 struct watched_list {
@@ -112,6 +115,9 @@ struct agent_engine {
 	struct return_watch watch; /* stands for all returns of watched calls */
 	unsigned depth;            /* of stacks */
 	bool follows;              /* children, too */
+	uint64_t sample;           /* AGENT_SAMPLES: one in so many bytes … */
+	unsigned group;            /* … of these functions */
+	agent_engine_held *held;
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
 	void *context;
 	uint64_t drained; /* when */
@@ -207,6 +213,28 @@ void agent_entries_forget(struct agent_engine *engine,
 
 /* All of the list, by time. */
 void agent_watch_order(struct watched_list *list);
+
+/* ---- agent_samples.c ---- */
+
+/* How its calls are chosen, for its stub: agent_act(). */
+unsigned agent_sampled_act(const struct function *function);
+
+/*
+ * Before the first call goes by unseen. Returns false when there is no memory
+ * for it; all calls go by traps then.
+ */
+bool agent_samples_begin(struct agent_space *space);
+
+/* What was chosen of a call that has come to its trap. */
+enum call_choice agent_choice_at(struct agent_space *space,
+				 const struct moment *moment);
+
+/* As engine_ops' passed_over. */
+bool agent_passes_over(const struct agent_space *space,
+		       const struct moment *moment);
+
+/* Blocks whose releases won't be seen. */
+uint64_t agent_unmarked(const struct agent_space *space);
 
 /* ---- agent_watch.c ---- */
 

@@ -94,6 +94,7 @@ static void tell_moment(struct agent_engine *engine,
 		.calls = task_calls_of(task),
 		.engine = &engine->engine,
 		.muted = task->tracee->muted,
+		.choice = call->choice,
 		.ops = &past_ops,
 		.callers = &call->stack,
 	};
@@ -143,6 +144,22 @@ static struct watched_call *add(struct agent_engine *engine)
 	return &list->calls[list->count++];
 }
 
+/* What can't be marked is left after all: nobody would hear of its release. */
+static enum call_choice choice_of(const struct agent_watched *watched)
+{
+	if (watched->kind == AGENT_WATCH_RETURN)
+		return watched->unmarked ? CALL_LEFT : CALL_OPEN;
+	switch (watched->choice) {
+	case AGENT_CHOICE_KEPT:
+		return CALL_KEPT;
+	case AGENT_CHOICE_LEFT:
+		return CALL_LEFT;
+	case AGENT_CHOICE_OPEN:
+		break;
+	}
+	return CALL_OPEN;
+}
+
 static void keep(void *context, const struct agent_watched *watched)
 {
 	const struct agent_reading *reading = context;
@@ -167,6 +184,7 @@ static void keep(void *context, const struct agent_watched *watched)
 	call->return_address = watched->return_address;
 	call->stored_at = watched->stored_at;
 	call->stored = watched->stored;
+	call->choice = choice_of(watched);
 	if (watched->kind == AGENT_WATCH_RETURN)
 		return;
 	call->return_address = watched->frames[0];
@@ -328,7 +346,8 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 		return;
 	/* Within a call that stands for it nobody has asked for its stack. */
 	if (!unwind_last(unwinder, &addresses) &&
-	    !is_within_hook(space->engine, moment))
+	    !is_within_hook(space->engine, moment) &&
+	    !agent_passes_over(space, moment))
 		(void)prober_callers(moment, true);
 	learn_rows(space);
 	learn_stack(space, task);

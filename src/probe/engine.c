@@ -167,3 +167,16 @@ void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid)
 	prober->caught_up.time = time;
 	prober->caught_up.tid = tid;
 }
+
+bool engines_passed_over(const struct moment *moment, unsigned group)
+{
+	struct engine *engine = moment->space->prober->engines;
+
+	if (!group || moment->past)
+		return false;
+	for (; engine; engine = engine->next)
+		if (engine->ops->passed_over &&
+		    engine->ops->passed_over(engine, moment) == group)
+			return true;
+	return false;
+}

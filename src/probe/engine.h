@@ -133,6 +133,13 @@ struct engine_ops {
 	 * all that is known of it came before; or 0.
 	 */
 	void (*catch_up)(struct engine *engine, uint64_t time, pid_t tid);
+
+	/*
+	 * The group of a function that runs on the moment's thread, and that
+	 * nobody was told of; 0: there is none. NULL: all are told.
+	 */
+	unsigned (*passed_over)(struct engine *engine,
+				const struct moment *moment);
 };
 
 /* Embedded as first member of what implements it. */

@@ -28,6 +28,33 @@ enum function_return {
 };
 
 /*
+ * How some of a function's calls can be chosen by who catches them: by the bytes
+ * that they ask for. .size and .factor (of it) are arguments, or
+ * SAMPLED_NO_ARGUMENT. What the others give back is their first argument; what
+ * is acquired is the result, or lies where the first argument says.
+ */
+enum sampled_act {
+	SAMPLED_NOT, /* that can't be done */
+	SAMPLED_ACQUIRE,
+	SAMPLED_RELEASE,
+	SAMPLED_RESIZE,
+};
+
+#define SAMPLED_NO_ARGUMENT 3
+
+struct sampled_by {
+	enum sampled_act act;
+	uint8_t size, factor;
+};
+
+/* What became of a call where some are chosen. */
+enum call_choice {
+	CALL_OPEN, /* nobody has chosen */
+	CALL_KEPT,
+	CALL_LEFT, /* but what it gives back may have been kept */
+};
+
+/*
  * A function that the user wants to see, as one module defines or calls it.
  * Lives as long as the session.
  */
@@ -50,6 +77,7 @@ struct function {
 				called by */
 	bool entry_only; /* nobody wants to know of its return */
 	const void *subject; /* whatever prober_pick has set */
+	struct sampled_by sampled;
 };
 
 /* Why a call will never be seen to return. */
@@ -79,8 +107,9 @@ struct call {
 	stack_id stack; /* who called; STACK_NONE: wasn't asked for */
 	struct script_frames *script; /* where its program is, or NULL */
 	bool within;                  /* another one of its function's group */
-	uint64_t time;                /* of the entry; monotonic, nanoseconds */
-	struct stop_sums stops;       /* those of .tid */
+	enum call_choice choice;
+	uint64_t time;          /* of the entry; monotonic, nanoseconds */
+	struct stop_sums stops; /* those of .tid */
 };
 
 enum event_kind {

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/types.h"
+#include "probe/event.h"
 #include "sysdeps/arch.h"
 #include "tracee/price.h"
 
@@ -48,6 +49,7 @@ struct moment {
 	const uint32_t *callers; /* the stack at an entry, a stack_id; NULL:
 				     it is to be taken */
 	bool muted;              /* nobody is to hear of this process */
+	enum call_choice choice; /* of the call that begins or returns */
 	const struct moment_ops *ops;
 };
 

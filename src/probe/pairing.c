@@ -339,6 +339,7 @@ static struct activation *activation_new(const struct moment *moment,
 		.entry = *moment->regs,
 		.time = moment->time,
 		.stops = moment->stops,
+		.choice = moment->choice,
 	};
 	return activation;
 }
@@ -413,7 +414,8 @@ void pairing_enter_call(const struct moment *moment,
 	if (settle_frame(moment, &key, function, return_address))
 		return;
 	end_unwinding(moment, slot);
-	within = !key.stack && is_inner(&moment->calls->stack, function);
+	within = !key.stack && (is_inner(&moment->calls->stack, function) ||
+				engines_passed_over(moment, function->group));
 	if (within && !function->within_too)
 		return;
 	if (unwatched_goes_on(moment, function, slot, return_address))
@@ -535,6 +537,8 @@ static void returned(const struct moment *moment, struct activation *activation)
 	struct probe_space *space = moment->space;
 
 	finish(space, activation);
+	if (moment->choice)
+		activation->call.choice = moment->choice;
 	if (is_shown(activation))
 		emit_return(moment, activation);
 	if (activation->ifunc)

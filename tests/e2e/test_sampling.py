@@ -6,6 +6,7 @@ are made by chance, and all that is asked for is what no chance can change."""
 
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -105,6 +106,32 @@ def live(case):
         for fault in ("double_frees", "invalid_frees", "unknown_frees",
                       "reused"):
             h.check_equal(found[fault], 0, fault)
+
+
+def kinds(case, path, *options):
+    program = h.build("heap_kinds", "heap_kinds.cc", "-g", "-O1",
+                      "-fno-builtin", "-pthread", cc="g++")
+    result = case.calltrap("heap", "--engine=agent", "--json", path, *options,
+                           program, "500", log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    return load(case.path(path)), result.err
+
+
+@h.test("chosen in the process, and at traps: functions of all kinds")
+def all_kinds(case):
+    whole, _ = kinds(case, "whole")
+    some, err = kinds(case, "some", "--sample", "1k")
+    truth, found = malloc_of(whole), malloc_of(some)
+    check_near(found, truth, "alloc_bytes")
+    check_near(found, truth, "bytes")
+    h.check_equal(found["blocks"] + found["freed_blocks"],
+                  found["alloc_blocks"], "blocks")
+    for fault in ("double_frees", "invalid_frees", "unknown_frees", "reused"):
+        h.check_equal(found[fault], 0, fault)
+    if re.search(r"caught: [1-9]", err):
+        h.check(some["process"]["calls"] < whole["process"]["calls"],
+                "%d calls were told of, of %d" %
+                (some["process"]["calls"], whole["process"]["calls"]))
 
 
 @h.test("what needs every call is refused")

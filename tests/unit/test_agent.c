@@ -608,7 +608,7 @@ static bool set_up_watched(uint64_t mode)
 	struct stub_config config = {
 		.function = (uintptr_t)is_watched,
 		.arguments = 3,
-		.watched = true,
+		.way = STUB_WATCHES,
 	};
 	struct agent_stub stub;
 
@@ -1070,6 +1070,254 @@ START_TEST(a_call_is_no_first_instruction)
 }
 END_TEST
 
+/* ---- calls of which some are chosen ---- */
+
+#define SURELY (1l << 40) /* bytes that some mark lies in */
+#define MEAN   4096
+
+/* What asks for bytes, and gets them there; which may ask for more. */
+static long acquired;
+static bool asks_within;
+
+static long acquires(long bytes, long b, long c, long d, long e, long f)
+{
+	(void)bytes, (void)b, (void)c, (void)d, (void)e, (void)f;
+	watched_original.caller = (uintptr_t)__builtin_return_address(0);
+	watched_original.calls++;
+	if (!asks_within)
+		return acquired;
+	asks_within = false;
+	return slot(SURELY, 0, 0, 0, 0, 0);
+}
+
+static unsigned long released;
+
+static long releases(long address, long b, long c, long d, long e, long f)
+{
+	(void)address, (void)b, (void)c, (void)d, (void)e, (void)f;
+	watched_original.caller = (uintptr_t)__builtin_return_address(0);
+	released++;
+	return 0;
+}
+
+static function *volatile release_slot;
+
+static void add_sampled(unsigned index, function *original_function,
+			enum stub_way way, unsigned failure)
+{
+	const struct stub_config config = {
+		.base = (uintptr_t)base,
+		.index = index,
+		.function = (uintptr_t)original_function,
+		.arguments = 3,
+		.failure = failure,
+		.way = way,
+	};
+	struct agent_stub stub;
+
+	ck_assert_int_eq(stub_make(&config, &stub), 0);
+	write_code(base + AGENT_STUBS_OFFSET + index * AGENT_STUB_SIZE, &stub,
+		   sizeof(stub));
+}
+
+static __attribute__((noinline)) long acquire(long bytes)
+{
+	const long address = slot(bytes, 0, 0, 0, 0, 0);
+
+	__asm__ volatile("");
+	return address;
+}
+
+static __attribute__((noinline)) void release(long address)
+{
+	release_slot(address, 0, 0, 0, 0, 0);
+	__asm__ volatile("");
+}
+
+static struct agent_thread *own_entry(void)
+{
+	uint64_t pointer;
+	unsigned i;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	for (i = 0; i < AGENT_THREADS; i++)
+		if (shared.memory->threads[i].pointer == pointer)
+			return &shared.memory->threads[i];
+	return NULL;
+}
+
+static void learn_caller(void)
+{
+	shared_add_row(&shared, watched_original.caller,
+		       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+}
+
+/* Both ways are known then. False where threads' numbers aren't. */
+static bool set_up_sampled(void)
+{
+	memset(&watched, 0, sizeof(watched));
+	memset(&watched_original, 0, sizeof(watched_original));
+	released = 0;
+	asks_within = false;
+	acquired = 0x123450;
+	set_up(AGENT_WATCHES | AGENT_SAMPLES);
+	gate->depth = 8;
+	gate->mean = MEAN;
+	ck_assert_int_eq(shared_begin_marks(&shared), 0);
+	add_sampled(0, acquires, STUB_SAMPLES,
+		    agent_act(AGENT_ACQUIRES, 0, AGENT_NO_ARGUMENT));
+	add_sampled(1, releases, STUB_RELEASES,
+		    AGENT_ENTRY_ONLY |
+			    agent_act(AGENT_RELEASES, AGENT_NO_ARGUMENT,
+				      AGENT_NO_ARGUMENT));
+	slot = (function *)stub_address((uintptr_t)base, 0);
+	release_slot = (function *)stub_address((uintptr_t)base, 1);
+	if (!gate->tid_offset)
+		return false;
+	ck_assert_int_eq(acquire(SURELY), acquired);
+	learn_stack();
+	learn_caller();
+	ck_assert(shared_mark(&shared, 0x1000));
+	release(0x1000);
+	learn_caller();
+	release(0x1000);
+	read_watched();
+	memset(&watched, 0, sizeof(watched));
+	released = 0;
+	return true;
+}
+
+START_TEST(what_is_chosen_is_told_and_marked)
+{
+	if (set_up_sampled()) {
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 1);
+		ck_assert_uint_eq(watched.returns, 1);
+		ck_assert_int_eq(watched.entry.choice, AGENT_CHOICE_KEPT);
+		ck_assert_uint_eq(watched.entry.arguments[0], SURELY);
+		ck_assert_uint_eq(watched.back.result, acquired);
+		ck_assert(!watched.back.unmarked);
+		release(acquired + 16);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 1);
+		release(acquired);
+		release(acquired);
+		release(0);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 2);
+		ck_assert_uint_eq(watched.entry.stub, 1);
+		ck_assert_uint_eq(watched.entry.arguments[0], acquired);
+		ck_assert_uint_eq(released, 4);
+		ck_assert_uint_eq(shared_unmarked(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+/* One of so many bytes is, in the mean; nothing is written of the others. */
+START_TEST(bytes_are_marked_at_random)
+{
+	const unsigned long calls = 100000, bytes = 64;
+	unsigned long i;
+
+	if (set_up_sampled()) {
+		for (i = 0; i < calls; i++) {
+			ck_assert_int_eq(acquire((long)bytes), acquired);
+			if (i % 64 == 0)
+				read_watched();
+		}
+		read_watched();
+		/* 1550, and never so far from that by chance */
+		ck_assert_uint_gt(watched.entries, 1200);
+		ck_assert_uint_lt(watched.entries, 1900);
+		ck_assert_uint_eq(watched.returns, watched.entries);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(what_is_asked_for_within_another_call_is_none)
+{
+	if (set_up_sampled()) {
+		own_entry()->left = 1000;
+		asks_within = true;
+		ck_assert_int_eq(acquire(1), acquired);
+		ck_assert(!asks_within);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 0);
+		ck_assert_uint_eq(own_entry()->left, 999);
+		ck_assert_uint_eq(own_entry()->within, 0);
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 1);
+	}
+	tear_down();
+}
+END_TEST
+
+/* It can't be walked over: who stands at the trap is told what was chosen. */
+START_TEST(what_is_chosen_is_known_at_the_trap)
+{
+	if (set_up_sampled()) {
+		const struct agent_thread *own = own_entry();
+		uint64_t place;
+
+		shared_clear_rows(&shared);
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 0);
+		place = own->trapped & ~(uint64_t)AGENT_CHOICES;
+		ck_assert_int_eq(shared_take_choice(&shared, own->pointer,
+						    (pid_t)own->tid, place + 8),
+				 AGENT_CHOICE_OPEN);
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		ck_assert_int_eq(shared_take_choice(&shared, own->pointer,
+						    (pid_t)own->tid, place),
+				 AGENT_CHOICE_KEPT);
+		ck_assert_int_eq(shared_take_choice(&shared, own->pointer,
+						    (pid_t)own->tid, place),
+				 AGENT_CHOICE_OPEN);
+	}
+	tear_down();
+}
+END_TEST
+
+/* Blocks of one page have one line, and some of the next. */
+START_TEST(marks_find_no_place)
+{
+	const long page = 0x700000, most = AGENT_MARKS * AGENT_MARK_PROBING;
+	long i;
+
+	if (set_up_sampled()) {
+		for (i = 0; i < most; i++)
+			ck_assert(shared_mark(&shared, page + 16 * i));
+		ck_assert(!shared_mark(&shared, page + 16 * most));
+		shared_unmark(&shared, page + 16 * most);
+		shared_unmark(&shared, page + 16 * (most - 1));
+		ck_assert(shared_mark(&shared, page + 16 * (most - 1)));
+		acquired = page + 16 * most;
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.returns, 1);
+		ck_assert(watched.back.unmarked);
+		ck_assert_uint_eq(shared_unmarked(&shared), 1);
+		for (i = most; i--;) {
+			release(page + 16 * i);
+			read_watched();
+		}
+		ck_assert_uint_eq(watched.entries, 1 + most);
+		for (i = 0; i < AGENT_MARK_LINES; i++)
+			ck_assert_uint_eq(shared.memory->marks[i].elsewhere, 0);
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		read_watched();
+		ck_assert(!watched.back.unmarked);
+	}
+	tear_down();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -1103,6 +1351,11 @@ int main(void)
 	tcase_add_test(tests, the_first_instruction_is_copied);
 	tcase_add_test(tests, a_call_is_no_first_instruction);
 	tcase_add_test(tests, what_may_be_called_is_known);
+	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
+	tcase_add_test(tests, bytes_are_marked_at_random);
+	tcase_add_test(tests, what_is_asked_for_within_another_call_is_none);
+	tcase_add_test(tests, what_is_chosen_is_known_at_the_trap);
+	tcase_add_test(tests, marks_find_no_place);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

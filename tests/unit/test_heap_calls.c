@@ -142,7 +142,8 @@ START_TEST(released)
 	open_calls(&(struct heap_calls_options){ 0 });
 	act.library = "/lib/libx\033.so";
 	act.handle = 0x1230;
-	add(&act, (struct heap_outcome){ true, true, 64 }, HEAP_CALL_RETURNED);
+	add(&act, (struct heap_outcome){ true, true, 64, false },
+	    HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.libx\\033.so - free 0x1230 64 "
 		   "bytes 100 ns from ?\n",
 		   START + 5);
@@ -182,7 +183,8 @@ START_TEST(resized)
 	act.old = 0x1230;
 	act.handle = 0x4560;
 	act.size = 20;
-	add(&act, (struct heap_outcome){ true, true, 64 }, HEAP_CALL_RETURNED);
+	add(&act, (struct heap_outcome){ true, true, 64, false },
+	    HEAP_CALL_RETURNED);
 	check_line(" [MEM_TRACE] 100:library.main - realloc 0x1230-0x4560 "
 		   "64-20 bytes 100 ns from ?\n",
 		   START + 107);

@@ -6,6 +6,7 @@
 
 #include "heap/estimates.h"
 #include "heap/verdict.h"
+#include "sysdeps/x86_64/agent/dice.h"
 
 /* All choices are made by fixed seeds: what passes once passes always. */
 
@@ -36,6 +37,40 @@ START_TEST(chance)
 	for (unsigned i = 0; i < DRAWS; i++)
 		taken += sampler_takes(&sampler, size);
 	ck_assert_double_le(fabs(taken - DRAWS * expected), 4 * deviation + 1);
+}
+END_TEST
+
+/* The same by whole numbers alone, as in traced processes. */
+START_TEST(chance_by_dice)
+{
+	const uint64_t mean = 512, size = sizes[_i];
+	const double expected = -expm1(-(double)size / mean);
+	const double deviation = sqrt(DRAWS * expected * (1 - expected));
+	unsigned taken = 0;
+
+	for (uint64_t i = 0; i < DRAWS; i++)
+		taken += dice_distance(dice_throw(i * DICE_STEP), mean) < size;
+	ck_assert_double_le(fabs(taken - DRAWS * expected), 4 * deviation + 1);
+}
+END_TEST
+
+static const uint64_t means[] = { 2, 512, 1 << 19, UINT64_C(1) << 40 };
+
+/* Each is what the logarithm says, but for the last bits. */
+START_TEST(dice_are_exponential)
+{
+	const uint64_t mean = means[_i];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		const uint64_t random = dice_throw(i * DICE_STEP);
+		const double expected = -log(ldexp((double)random, -64)) * mean;
+
+		ck_assert_double_le(fabs(dice_distance(random, mean) -
+					 expected),
+				    1 + expected * 1e-7 + mean * 1e-8);
+	}
+	ck_assert_uint_gt(dice_distance(0, mean), 40 * mean);
+	ck_assert_uint_eq(dice_distance(UINT64_MAX, 512), 0);
 }
 END_TEST
 
@@ -350,6 +385,8 @@ static Suite *sampling_suite(void)
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, chance, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tcase, chance_by_dice, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tcase, dice_are_exponential, 0, ARRAY_SIZE(means));
 	tcase_add_loop_test(tcase, weight, 0, ARRAY_SIZE(sizes));
 	tcase_add_test(tcase, every_one);
 	tcase_add_loop_test(tcase, intervals_hold_the_truth, 0, STACKS + 1);

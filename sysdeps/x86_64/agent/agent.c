@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sysdeps/x86_64/agent/dice.h"
 #include "sysdeps/x86_64/agent/layout.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -36,7 +37,7 @@ struct agent_frame {
 	uint64_t began;
 	uint64_t result;
 	uint64_t second_result;
-	uint64_t padding;
+	uint64_t chosen; /* SAMPLES: the thread, and enum chosen_bits */
 	uint64_t return_address;
 };
 
@@ -50,12 +51,17 @@ _Static_assert(offsetof(struct agent_stub, door) == AGENT_STUB_DOOR,
 	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
+_Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
+_Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
+_Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");
 _Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
 	       "as agent.ld has it");
 
 void agent_note(const struct agent_frame *frame) HIDDEN;
 unsigned agent_enter(const struct agent_frame *frame, uint64_t fp) HIDDEN;
 void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
+unsigned agent_choose(struct agent_frame *frame, uint64_t fp) HIDDEN;
+void agent_chosen(const struct agent_frame *frame) HIDDEN;
 void agent_boot_run(void) HIDDEN;
 
 static inline uint64_t ticks(void)
@@ -128,6 +134,7 @@ struct config {
 	int64_t tid_offset;
 	uint64_t capture_bytes;
 	uint64_t depth;
+	uint64_t mean;
 };
 
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
@@ -147,6 +154,7 @@ static inline bool read_config(struct config *ret)
 	ret->tid_offset = READ(tid_offset);
 	ret->capture_bytes = READ(capture_bytes);
 	ret->depth = READ(depth);
+	ret->mean = READ(mean);
 	return READ(on);
 }
 
@@ -188,6 +196,10 @@ static struct agent_thread *adopt(struct agent_thread *thread, uint32_t tid)
 	     !__atomic_compare_exchange_n(&thread->tid, &former, tid, false,
 					  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
 		return NULL;
+	if (former != tid) {
+		thread->within = 0;
+		thread->trapped = 0;
+	}
 	if (!thread->block)
 		take_block(thread);
 	return thread;
@@ -742,7 +754,7 @@ static inline bool take_stack(const struct config *config,
 
 static void write_entry(const struct config *config, struct agent_block *block,
 			uint32_t tid, const struct agent_frame *frame,
-			const struct stack *stack)
+			const struct stack *stack, enum agent_choice choice)
 {
 	uint64_t *ring = block->ring;
 	const unsigned arguments =
@@ -760,7 +772,8 @@ static void write_entry(const struct config *config, struct agent_block *block,
 		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY,
 				  AGENT_WATCH_ENTRY, tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] =
-		stack->count | (stack->complete ? AGENT_COMPLETE : 0);
+		stack->count | (stack->complete ? AGENT_COMPLETE : 0) |
+		agent_choice_bits(choice);
 	for (i = 0; i < arguments; i++)
 		ring[(behind + i) & mask] = frame->arguments[i];
 	for (i = 0; i < stack->count; i++)
@@ -809,7 +822,8 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 	}
 	if (!take_stack(config, thread, frame, fp, &stack))
 		return go_by_trap(config);
-	write_entry(config, block, thread->tid, frame, &stack);
+	write_entry(config, block, thread->tid, frame, &stack,
+		    AGENT_CHOICE_OPEN);
 	return frame->stub->failure & AGENT_ENTRY_ONLY ? BY_JUMP : BY_CALL;
 }
 
@@ -841,7 +855,7 @@ unsigned agent_enter(const struct agent_frame *frame, uint64_t fp)
 
 static void write_return(const struct config *config, struct agent_block *block,
 			 uint32_t tid, const struct agent_frame *frame,
-			 uint64_t now)
+			 uint64_t now, enum agent_watch_kind kind)
 {
 	uint64_t *ring = block->ring;
 	const uint64_t mask = config->ring_words - 1;
@@ -856,8 +870,7 @@ static void write_return(const struct config *config, struct agent_block *block,
 	ring[(position + AGENT_WATCH_SLOT) & mask] =
 		(uint64_t)&frame->return_address;
 	ring[(position + AGENT_WATCH_STUB) & mask] =
-		agent_record_stub(frame->stub->index, 0, AGENT_WATCH_RETURN,
-				  tid);
+		agent_record_stub(frame->stub->index, 0, kind, tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] = frame->result;
 	ring[behind & mask] = frame->return_address;
 	if (stored) {
@@ -875,7 +888,8 @@ static void write_return(const struct config *config, struct agent_block *block,
  * replaced by zeros since.
  */
 static inline void note_return(const struct config *config,
-			       const struct agent_frame *frame, uint64_t now)
+			       const struct agent_frame *frame, uint64_t now,
+			       enum agent_watch_kind kind)
 {
 	const struct agent_thread *thread = find_thread(config);
 	struct agent_block *block;
@@ -888,7 +902,7 @@ static inline void note_return(const struct config *config,
 	    config->ring_words)
 		own_add(&block->dropped, 1);
 	else
-		write_return(config, block, thread->tid, frame, now);
+		write_return(config, block, thread->tid, frame, now, kind);
 }
 
 void agent_returned(const struct agent_frame *frame, uint64_t now)
@@ -898,9 +912,329 @@ void agent_returned(const struct agent_frame *frame, uint64_t now)
 	if (!read_config(&config))
 		return;
 	if (config.mode & AGENT_WATCHES)
-		note_return(&config, frame, now);
+		note_return(&config, frame, now, AGENT_WATCH_RETURN);
 	else
 		note(&config, frame, now);
+}
+
+/* ---- marks ---- */
+
+static inline struct agent_mark_line *line_at(unsigned at)
+{
+	return &agent_shared.marks[at % AGENT_MARK_LINES];
+}
+
+/* The place where a line has the address; or, of 0, an empty one. */
+static inline uint64_t *find_mark(struct agent_mark_line *line,
+				  uint64_t address)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_MARKS; i++)
+		if (__atomic_load_n(&line->marks[i], __ATOMIC_ACQUIRE) ==
+		    address)
+			return &line->marks[i];
+	return NULL;
+}
+
+static bool add_to_line(struct agent_mark_line *line, uint64_t address)
+{
+	uint64_t *place;
+
+	while ((place = find_mark(line, 0))) {
+		uint64_t empty = 0;
+
+		if (__atomic_compare_exchange_n(place, &empty, address, false,
+						__ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static bool is_marked(uint64_t address)
+{
+	const unsigned home = agent_mark_home(address);
+	struct agent_mark_line *own = line_at(home);
+	unsigned i;
+
+	if (!address)
+		return false;
+	if (find_mark(own, address))
+		return true;
+	for (i = 1; own->elsewhere && i < AGENT_MARK_PROBING; i++)
+		if (find_mark(line_at(home + i), address))
+			return true;
+	return false;
+}
+
+/* Returns false when there is no place. Nobody else adds the same. */
+static bool add_mark(uint64_t address)
+{
+	const unsigned home = agent_mark_home(address);
+	struct agent_mark_line *own = line_at(home);
+	unsigned i;
+
+	if (is_marked(address) || add_to_line(own, address))
+		return true;
+	common_add(&own->elsewhere, 1);
+	for (i = 1; i < AGENT_MARK_PROBING; i++)
+		if (add_to_line(line_at(home + i), address))
+			return true;
+	common_add(&own->elsewhere, -1ull);
+	return false;
+}
+
+static bool take_from_line(struct agent_mark_line *line, uint64_t address)
+{
+	uint64_t *place = find_mark(line, address);
+
+	return place &&
+	       __atomic_compare_exchange_n(place, &address, 0, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void remove_mark(uint64_t address)
+{
+	const unsigned home = agent_mark_home(address);
+	struct agent_mark_line *own = line_at(home);
+	unsigned i;
+
+	if (take_from_line(own, address))
+		return;
+	for (i = 1; i < AGENT_MARK_PROBING; i++) {
+		if (!take_from_line(line_at(home + i), address))
+			continue;
+		common_add(&own->elsewhere, -1ull);
+		return;
+	}
+}
+
+/* ---- sampling ---- */
+
+/* Beside the thread, whose address ends in zeros. */
+enum chosen_bits {
+	CHOSEN = 3, /* enum agent_choice */
+	WAS_MARKED = 4,
+};
+
+static inline enum agent_act act_of(const struct agent_frame *frame)
+{
+	return (enum agent_act)(frame->stub->failure >> AGENT_ACT_SHIFT & 3);
+}
+
+static inline uint64_t argument(const struct agent_frame *frame, unsigned shift)
+{
+	return frame->arguments[frame->stub->failure >> shift & 3];
+}
+
+/* Bytes; what has none is taken for one. No sum of these is ever too large. */
+static inline int64_t asked_for(const struct agent_frame *frame)
+{
+	const uint32_t plan = frame->stub->failure;
+	uint64_t bytes = argument(frame, AGENT_SIZE_SHIFT);
+
+	if ((plan >> AGENT_FACTOR_SHIFT & 3) != AGENT_NO_ARGUMENT &&
+	    __builtin_mul_overflow(bytes, argument(frame, AGENT_FACTOR_SHIFT),
+				   &bytes))
+		return INT64_MAX;
+	if (bytes > INT64_MAX)
+		return INT64_MAX;
+	return bytes ? (int64_t)bytes : 1;
+}
+
+/* All within is no call of the program's. */
+static inline void go_in(struct agent_frame *frame, struct agent_thread *thread,
+			 unsigned chosen)
+{
+	frame->chosen = (uint64_t)thread | chosen;
+	thread->within = (uint64_t)&frame->return_address;
+}
+
+static uint64_t next_distance(uint64_t mean)
+{
+	const uint64_t state = __atomic_fetch_add(&agent_shared.dice, DICE_STEP,
+						  __ATOMIC_RELAXED);
+
+	return 1 + dice_distance(dice_throw(state), mean);
+}
+
+/* What is left behind a mark is as random as if nothing had been before. */
+static bool hits_mark(struct agent_thread *thread, uint64_t mean, int64_t bytes)
+{
+	if (!thread->left)
+		thread->left = next_distance(mean);
+	if ((int64_t)thread->left > bytes) {
+		own_add(&thread->left, -(uint64_t)bytes);
+		return false;
+	}
+	thread->left = next_distance(mean);
+	return true;
+}
+
+/* It is told of at the trap; what was chosen is to be known there. */
+static enum way go_chosen_by_trap(const struct config *config,
+				  struct agent_thread *thread,
+				  const struct agent_frame *frame,
+				  enum agent_choice choice)
+{
+	enum way way;
+
+	thread->trapped = (uint64_t)&frame->return_address | choice;
+	way = go_by_trap(config);
+	if (way != BY_TRAP)
+		thread->trapped = 0;
+	return way;
+}
+
+static enum way note_chosen(const struct config *config,
+			    struct agent_thread *thread,
+			    struct agent_frame *frame, uint64_t fp,
+			    unsigned chosen)
+{
+	const enum agent_choice choice = chosen & CHOSEN;
+	struct agent_block *block = block_at(config, thread->block);
+	struct stack stack;
+
+	if (!thread->block || !config->ring_words)
+		return go_chosen_by_trap(config, thread, frame, choice);
+	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
+		own_add(&block->dropped, 1);
+		return BY_JUMP;
+	}
+	if (!take_stack(config, thread, frame, fp, &stack))
+		return go_chosen_by_trap(config, thread, frame, choice);
+	if (chosen & WAS_MARKED)
+		remove_mark(frame->arguments[0]);
+	write_entry(config, block, thread->tid, frame, &stack, choice);
+	if (frame->stub->failure & AGENT_ENTRY_ONLY)
+		return BY_JUMP;
+	go_in(frame, thread, chosen);
+	return BY_CALL;
+}
+
+/* What is not to be told goes on as agent_choose() has it. */
+static enum way choose(const struct config *config, struct agent_frame *frame,
+		       uint64_t fp)
+{
+	const enum agent_act act = act_of(frame);
+	struct agent_thread *thread;
+	unsigned chosen = 0;
+
+	thread = config->tid_offset ? find_thread(config) : NULL;
+	if (!thread)
+		return go_by_trap(config);
+	if (thread->within > (uint64_t)&frame->return_address)
+		return BY_JUMP;
+	if (act != AGENT_ACQUIRES && is_marked(frame->arguments[0]))
+		chosen = AGENT_CHOICE_LEFT | WAS_MARKED;
+	if (act != AGENT_RELEASES &&
+	    hits_mark(thread, config->mean, asked_for(frame)))
+		chosen = AGENT_CHOICE_KEPT | (chosen & WAS_MARKED);
+	if (chosen)
+		return note_chosen(config, thread, frame, fp, chosen);
+	frame->began = 0;
+	if (act == AGENT_RELEASES)
+		return BY_JUMP;
+	go_in(frame, thread, 0);
+	return BY_CALL;
+}
+
+static __attribute__((noinline)) enum way
+choose_slowly(struct agent_frame *frame, uint64_t fp)
+{
+	struct config config;
+
+	if (!read_config(&config))
+		return BY_JUMP;
+	frame->began = ticks();
+	if (is_alone(&config, frame->began)) {
+		agent_gate.on = 0;
+		return BY_JUMP;
+	}
+	return choose(&config, frame, fp);
+}
+
+/* If it is where it is looked for first. */
+static inline struct agent_thread *known_thread(void)
+{
+	const uint64_t pointer = thread_pointer();
+	const int64_t tid_offset = READ(tid_offset);
+	struct agent_thread *thread = entry_at(home_of(pointer));
+
+	return thread->pointer == pointer && tid_offset &&
+			       thread->tid == *(const uint32_t *)(pointer +
+								  tid_offset) ?
+		       thread :
+		       NULL;
+}
+
+/* The clock isn't read, and nothing is looked at, for what is passed over. */
+unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
+{
+	const enum agent_act act = act_of(frame);
+	struct agent_thread *thread = known_thread();
+	int64_t bytes;
+
+	if (!thread || act == AGENT_RELEASES)
+		return choose_slowly(frame, fp);
+	bytes = asked_for(frame);
+	if (thread->within > (uint64_t)&frame->return_address)
+		return BY_JUMP;
+	if ((int64_t)thread->left <= bytes ||
+	    (act == AGENT_RESIZES && is_marked(frame->arguments[0])))
+		return choose_slowly(frame, fp);
+	own_add(&thread->left, -(uint64_t)bytes);
+	frame->began = 0;
+	go_in(frame, thread, 0);
+	return BY_CALL;
+}
+
+/* What the call has given back lives on. */
+static inline bool has_not_resized(const struct agent_frame *frame)
+{
+	return act_of(frame) == AGENT_RESIZES && !frame->result &&
+	       argument(frame, AGENT_SIZE_SHIFT);
+}
+
+static uint64_t acquired_by(const struct agent_frame *frame)
+{
+	if (!(frame->stub->failure & AGENT_STORES))
+		return frame->result;
+	return (uint32_t)frame->result ? 0 :
+					 *(const uint64_t *)frame->arguments[0];
+}
+
+/* Before anybody else can know of it, and give it back. */
+static enum agent_watch_kind mark_chosen(const struct agent_frame *frame)
+{
+	uint64_t address = 0;
+
+	if (frame->chosen & WAS_MARKED && has_not_resized(frame))
+		address = frame->arguments[0];
+	else if ((frame->chosen & CHOSEN) == AGENT_CHOICE_KEPT)
+		address = acquired_by(frame);
+	if (!address || add_mark(address))
+		return AGENT_WATCH_RETURN;
+	common_add(&agent_shared.unmarked, 1);
+	return AGENT_WATCH_UNMARKED;
+}
+
+/* A call that was told of has returned. */
+void agent_chosen(const struct agent_frame *frame)
+{
+	const uint64_t bits = CHOSEN | WAS_MARKED;
+	struct agent_thread *thread =
+		(struct agent_thread *)(frame->chosen & ~bits);
+	struct config config;
+	enum agent_watch_kind kind;
+
+	thread->within = 0;
+	if (!read_config(&config))
+		return;
+	kind = mark_chosen(frame);
+	__asm__ volatile("lfence" : : : "memory");
+	note_return(&config, frame, ticks(), kind);
 }
 
 /* ---- getting in ---- */

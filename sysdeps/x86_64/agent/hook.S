@@ -6,7 +6,9 @@
  */
 #define STUB_ORIGINAL 16
 #define STUB_DOOR     48
-#define BOOT_RETURN   56
+#define BOOT_RETURN   64
+#define MARKS         327872
+#define WITHIN        48
 
 	.section .header, "ax", @progbits
 	.globl	agent_header
@@ -20,6 +22,8 @@ agent_header:
 	.long	agent_errand
 	.long	agent_errand_data
 	.long	agent_watch
+	.long	agent_sample
+	.long	agent_release
 	.long	0
 	.quad	0
 	.quad	0
@@ -108,6 +112,81 @@ agent_watch:
 	jne	3f
 1:	jmp	*STUB_ORIGINAL(%r11)
 3:	jmp	*STUB_DOOR(%r11)
+
+/*
+ * The same where some calls are chosen: of the others nothing is written, and
+ * the clock isn't read (a time of 0 says so). The frame's last word is where
+ * the thread has that a call of it stands for all within, and the choice.
+ */
+	.p2align 5
+agent_sample:
+	cmpq	$0, agent_gate(%rip)
+	je	1b
+	sub	$88, %rsp
+	mov	%rdi, 0(%rsp)
+	mov	%rsi, 8(%rsp)
+	mov	%rdx, 16(%rsp)
+	mov	%r11, 48(%rsp)
+	mov	%rsp, %rdi
+	mov	%rbp, %rsi
+	call	agent_choose
+	mov	0(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	mov	16(%rsp), %rdx
+	mov	48(%rsp), %r11
+	test	%eax, %eax
+	jne	2b
+	call	*STUB_ORIGINAL(%r11)
+	cmpq	$0, 56(%rsp)
+	jne	4f
+	mov	80(%rsp), %rcx
+	movq	$0, WITHIN(%rcx)
+	add	$88, %rsp
+	ret
+4:	mov	%rax, 64(%rsp)
+	mov	%rdx, 72(%rsp)
+	mov	%rsp, %rdi
+	call	agent_chosen
+	mov	64(%rsp), %rax
+	mov	72(%rsp), %rdx
+	add	$88, %rsp
+	ret
+
+/*
+ * … and of releases only those of blocks that are marked. The functions have
+ * three arguments at most, so other registers are free.
+ */
+	.p2align 5
+agent_release:
+	cmpq	$0, agent_gate(%rip)
+	je	5f
+	test	%rdi, %rdi
+	je	5f
+	mov	%rdi, %rax
+	shr	$12, %rax
+	movabs	$0x9e3779b97f4a7c15, %r10
+	imul	%r10, %rax
+	shr	$49, %rax
+	shl	$6, %rax
+	lea	agent_shared + MARKS(%rip), %r10
+	add	%r10, %rax
+	cmp	%rdi, 8(%rax)
+	je	agent_sample
+	cmp	%rdi, 16(%rax)
+	je	agent_sample
+	cmp	%rdi, 24(%rax)
+	je	agent_sample
+	cmp	%rdi, 32(%rax)
+	je	agent_sample
+	cmp	%rdi, 40(%rax)
+	je	agent_sample
+	cmp	%rdi, 48(%rax)
+	je	agent_sample
+	cmp	%rdi, 56(%rax)
+	je	agent_sample
+	cmpq	$0, 0(%rax)
+	jne	agent_sample
+5:	jmp	*STUB_ORIGINAL(%r11)
 
 /*
  * Entered between two instructions of the program: every register and the

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_AGENT_LAYOUT_H
 #define CALLTRAP_AGENT_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -34,7 +35,7 @@
 #define AGENT_CAPTURE_MOST  256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
-#define AGENT_BOOT_RETURN 56 /* offset of boot_return, for assembly */
+#define AGENT_BOOT_RETURN 64 /* offset of boot_return, for assembly */
 
 struct agent_header {
 	uint64_t magic;
@@ -45,7 +46,9 @@ struct agent_header {
 	uint32_t errand;    /* offsets of code to be copied elsewhere, and of
 				 its end, where struct agent_errand follows */
 	uint32_t errand_end;
-	uint32_t watch; /* as .hook, where calls are watched */
+	uint32_t watch;   /* as .hook, where calls are watched */
+	uint32_t sample;  /* … some of them, … */
+	uint32_t release; /* … which gives back the first argument */
 	uint32_t unused;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
@@ -142,6 +145,30 @@ enum agent_failure {
 /* … it has stored a pointer where its first argument says, if it returns 0. */
 #define AGENT_STORES 0x400
 
+/*
+ * Watched calls of which some are chosen: what they do, and which arguments
+ * hold the size that they ask for (the second is a factor of it). What a resize
+ * or a release gives back is the first argument.
+ */
+enum agent_act {
+	AGENT_NO_ACT,
+	AGENT_ACQUIRES,
+	AGENT_RELEASES,
+	AGENT_RESIZES,
+};
+
+#define AGENT_ACT_SHIFT    12
+#define AGENT_SIZE_SHIFT   14
+#define AGENT_FACTOR_SHIFT 16
+#define AGENT_NO_ARGUMENT  3
+
+static inline uint32_t agent_act(enum agent_act act, unsigned size,
+				 unsigned factor)
+{
+	return (uint32_t)act << AGENT_ACT_SHIFT | size << AGENT_SIZE_SHIFT |
+	       factor << AGENT_FACTOR_SHIFT;
+}
+
 /* Private to the process, and zeros in a forked child. */
 struct agent_gate {
 	uint64_t on;       /* hooks look at nothing else while this is 0 */
@@ -155,6 +182,7 @@ struct agent_gate {
 	int64_t tid_offset;     /* … of the thread's number; likewise */
 	uint64_t capture_bytes; /* no more of each; AGENT_CAPTURE_MOST or less */
 	uint64_t depth; /* so many frames of each watched call's stack */
+	uint64_t mean;  /* SAMPLES: bytes from one mark to the next */
 	/* What boot has done. */
 	uint64_t booted;     /* enum agent_boot */
 	int64_t boot_result; /* descriptor, or a negative errno */
@@ -166,6 +194,7 @@ struct agent_gate {
 #define AGENT_WAITS     8 /* … as soon as there is room, while calltrap lives */
 #define AGENT_WATCHES   16 /* … its entry, with its stack, and its return */
 #define AGENT_STACKS    32 /* RECORDS: its stack is written when it begins */
+#define AGENT_SAMPLES   64 /* WATCHES: some, that are chosen in the process */
 
 /*
  * Of one thread; found by its thread pointer. A cache line. Another thread may
@@ -179,8 +208,23 @@ struct agent_thread {
 	/* Where its stack lies, as far as it may be read; of this thread: */
 	uint64_t stack_low, stack_high;
 	uint64_t stack_tid;
-	uint64_t unused[3];
+	/* SAMPLES: */
+	uint64_t left;    /* one more than bytes before the next mark; 0: nobody
+			  has thrown the dice */
+	uint64_t within;  /* the slot of the call that stands for all within it;
+			    0: there is none */
+	uint64_t trapped; /* the slot of one that goes by the trap, and what
+			     was chosen (enum agent_choice); 0: there is none */
 };
+
+/* Of a call, whether what it acquires is kept. */
+enum agent_choice {
+	AGENT_CHOICE_OPEN,
+	AGENT_CHOICE_KEPT,
+	AGENT_CHOICE_LEFT, /* … but it gives back what was */
+};
+
+#define AGENT_CHOICES 3 /* of a slot's bits */
 
 #define AGENT_RELEASED UINT32_MAX /* a tid: calltrap is about to free it */
 
@@ -232,6 +276,29 @@ static inline unsigned agent_row_home(uint64_t address)
 }
 
 /*
+ * SAMPLES: addresses of the blocks that were kept, so that of all releases only
+ * theirs are told. A hash table of cache lines: blocks of one page have one, as
+ * that is where the program is busy. What has no place there lies in one of the
+ * next lines, and is counted in its own. An address that stays there for nothing
+ * costs a record when somebody releases another block of that address, no more.
+ */
+#define AGENT_MARKS        7
+#define AGENT_MARK_LINES   32768 /* 2 MiB in all */
+#define AGENT_MARK_PROBING 16
+
+struct agent_mark_line {
+	uint64_t elsewhere; /* so many of its own lie in others */
+	uint64_t marks[AGENT_MARKS];
+};
+
+static inline unsigned agent_mark_home(uint64_t address)
+{
+	return (address >> 12) * 0x9e3779b97f4a7c15ull >> 49;
+}
+
+#define AGENT_MARKS_OFFSET 327872 /* for assembly */
+
+/*
  * Block 0 belongs to all threads that have no own one: they count there, and
  * have no ring.
  *
@@ -239,16 +306,22 @@ static inline unsigned agent_row_home(uint64_t address)
  * another calltrap takes over, or when memory is given back.
  */
 struct agent_shared {
-	uint64_t beat;    /* calltrap's sign of life: the time stamp counter */
-	uint64_t dropped; /* records of threads without a ring */
-	uint64_t more;    /* blocks will be offered when these are taken */
-	uint64_t unused[5];
+	uint64_t beat;     /* calltrap's sign of life: the time stamp counter */
+	uint64_t dropped;  /* records of threads without a ring */
+	uint64_t more;     /* blocks will be offered when these are taken */
+	uint64_t dice;     /* SAMPLES: the state of random numbers */
+	uint64_t unmarked; /* … blocks for which there was no place */
+	uint64_t unused[3];
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
 	uint64_t rows_era; /* odd while rows are taken out */
 	uint64_t unused_too[7];
 	struct agent_row rows[AGENT_ROWS];
+	struct agent_mark_line marks[AGENT_MARK_LINES];
 };
+
+_Static_assert(offsetof(struct agent_shared, marks) == AGENT_MARKS_OFFSET,
+	       "as hook.S has it");
 
 /* Of one function in one block. */
 struct agent_counter {
@@ -341,7 +414,8 @@ enum agent_watch_word {
 	AGENT_WATCH_TIME,  /* ticks */
 	AGENT_WATCH_SLOT,  /* where the return address lies */
 	AGENT_WATCH_STUB,  /* agent_record_stub(); the second: which of them */
-	AGENT_WATCH_VALUE, /* entry: how many frames, and AGENT_COMPLETE;
+	AGENT_WATCH_VALUE, /* entry: how many frames, and AGENT_COMPLETE, and
+			      agent_choice_bits();
 			      return: the result, and one more word: the
 			      return address */
 	AGENT_WATCH_FIXED,
@@ -350,7 +424,11 @@ enum agent_watch_word {
 /* What is among the records is told from them by that word. */
 _Static_assert((int)AGENT_WATCH_STUB == (int)AGENT_WORD_STUB, "in both");
 
-enum agent_watch_kind { AGENT_WATCH_ENTRY = 1, AGENT_WATCH_RETURN };
+enum agent_watch_kind {
+	AGENT_WATCH_ENTRY = 1,
+	AGENT_WATCH_RETURN,
+	AGENT_WATCH_UNMARKED, /* a return; what it acquired could not be marked */
+};
 
 /* … and, of one that stores, where and what. */
 #define AGENT_WATCH_RETURN_WORDS (AGENT_WATCH_FIXED + 1)
@@ -358,6 +436,17 @@ enum agent_watch_kind { AGENT_WATCH_ENTRY = 1, AGENT_WATCH_RETURN };
 
 #define AGENT_DEPTH_MAX 128     /* of frames */
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
+
+static inline uint64_t agent_choice_bits(enum agent_choice choice)
+{
+	return (uint64_t)choice << 20;
+}
+
+static inline enum agent_choice agent_choice_of(uint64_t value)
+{
+	return (enum agent_choice)(value >> 20 & 3);
+}
+
 #define AGENT_WATCH_WORDS \
 	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX)
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/agent_private.h"
+
+/*
+ * Calls of which some are chosen in the process, by the bytes that they ask for.
+ * All that is held of what was chosen is marked there, so that its release is
+ * told: by the agent, of what it has chosen itself; by us, of the rest.
+ */
+
+static enum agent_act act_of(const struct function *function)
+{
+	switch (function->sampled.act) {
+	case SAMPLED_ACQUIRE:
+		return AGENT_ACQUIRES;
+	case SAMPLED_RELEASE:
+		return AGENT_RELEASES;
+	case SAMPLED_RESIZE:
+		return AGENT_RESIZES;
+	case SAMPLED_NOT:
+		break;
+	}
+	return AGENT_NO_ACT;
+}
+
+unsigned agent_sampled_act(const struct function *function)
+{
+	_Static_assert(SAMPLED_NO_ARGUMENT == AGENT_NO_ARGUMENT, "passed on");
+	return agent_act(act_of(function), function->sampled.size,
+			 function->sampled.factor);
+}
+
+static void mark(void *context, uint64_t handle)
+{
+	struct agent_space *space = context;
+
+	if (handle && !shared_mark(&space->agent.shared, handle))
+		space->unmarked++;
+}
+
+bool agent_samples_begin(struct agent_space *space)
+{
+	const struct agent_engine *engine = space->engine;
+
+	if (space->marks || !(engine->mode & AGENT_SAMPLES))
+		return true;
+	if (shared_begin_marks(&space->agent.shared))
+		return false;
+	space->marks = true;
+	engine->held(engine->context, space->pid, mark, space);
+	return true;
+}
+
+static bool is_asked(const struct agent_space *space)
+{
+	return space->marks && space->agent.state == AGENT_INSIDE;
+}
+
+void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
+		       bool gone)
+{
+	struct agent_space *space;
+
+	/* It has marked that, and another block may be there by now. */
+	if (engine->telling)
+		return;
+	for (space = engine->spaces; space; space = space->next) {
+		if (space->pid != pid || !is_asked(space))
+			continue;
+		if (gone)
+			shared_unmark(&space->agent.shared, handle);
+		else
+			mark(space, handle);
+	}
+}
+
+enum call_choice agent_choice_at(struct agent_space *space,
+				 const struct moment *moment)
+{
+	const taddr_t slot = moment->arch->return_slot(moment->regs);
+
+	if (!is_asked(space))
+		return CALL_OPEN;
+	switch (shared_take_choice(&space->agent.shared,
+				   moment->regs->user.fs_base, moment->tid,
+				   slot)) {
+	case AGENT_CHOICE_KEPT:
+		return CALL_KEPT;
+	case AGENT_CHOICE_LEFT:
+		return CALL_LEFT;
+	case AGENT_CHOICE_OPEN:
+		break;
+	}
+	return CALL_OPEN;
+}
+
+bool agent_passes_over(const struct agent_space *space,
+		       const struct moment *moment)
+{
+	return is_asked(space) &&
+	       shared_is_within(&space->agent.shared,
+				moment->regs->user.fs_base, moment->tid,
+				moment->arch->return_slot(moment->regs));
+}
+
+uint64_t agent_unmarked(const struct agent_space *space)
+{
+	return space->marks ?
+		       space->unmarked + shared_unmarked(&space->agent.shared) :
+		       0;
+}
