@@ -87,11 +87,15 @@ static void *run(void *context)
 static void run_threads(int count)
 {
 	pthread_t threads[THREADS];
+	pthread_attr_t small;
 	char line[64];
 	int i;
 
+	/* An ordinary user may lock 8 MiB, which is one stack. */
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 256 << 10);
 	for (i = 0; i < count; i++)
-		pthread_create(&threads[i], NULL, run, NULL);
+		pthread_create(&threads[i], &small, run, NULL);
 	if (!calls && !fgets(line, sizeof(line), stdin))
 		_exit(2);
 	over = 1;
