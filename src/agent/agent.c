@@ -556,6 +556,8 @@ bool agent_fetch_page(struct agent *agent, struct task *task)
 	if (agent->page_tries == TRIES || !is_on_safe_stack(agent, task))
 		return false;
 	agent->page_tries++;
+	if (why_not(task))
+		return false; /* it has a filter since the agent got in */
 	remember_way(agent, task);
 	agent->page_pending = set_boot(agent, task, AGENT_BOOT_PAGE);
 	return agent->page_pending;

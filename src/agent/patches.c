@@ -127,6 +127,7 @@ static bool is_reached_within(struct agent *agent, const struct module *module,
 
 		if (procmem_read_code(&agent->space->memory, low, code, n) != n)
 			return true;
+		trap_hide(agent->space, low, code, n);
 		while ((at = x86_entry_find_branch(entry, low, code, n, at)))
 			if (is_branch(agent, module, low + at))
 				return true;

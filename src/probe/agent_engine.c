@@ -16,6 +16,7 @@
 #include "probe/agent_private.h"
 #include "prototype/plain.h"
 #include "sysdeps/linux/procfs.h"
+#include "tracee/patch.h"
 
 /* Rings of a busy thread hold some 15,000 calls. */
 #define READ_EVERY (2 * 1000 * 1000)
@@ -348,6 +349,7 @@ static void on_door(struct trap_owner *owner, struct task *task)
 
 	regs.user.rip = own->point->address;
 	moment.regs = &regs;
+	moment.choice = agent_choice_at(own->space, &moment);
 	agent_watch_reached(own, task, &moment);
 }
 
@@ -472,6 +474,7 @@ static void look_again(struct agent_space *space, uint64_t now)
 	struct agent_point *own;
 
 	space->looked = now;
+	patch_look(space->space->space);
 	for (own = space->points; own; own = own->next)
 		if (own->stub >= 0 && !agent_is_site(own))
 			(void)agent_find_slots(&space->agent,
@@ -529,8 +532,10 @@ static void catch_all(struct agent_space *space, uint64_t now)
 		else if (own->stub < 0 && !own->given_up)
 			catch_point(own);
 	for (own = space->points; own; own = own->next)
-		if (may_be_patched(own))
+		if (may_be_patched(own)) {
 			patch_point(own);
+			break; /* the next one another time: threads wait */
+		}
 	if (now - space->looked > LOOK_EVERY)
 		look_again(space, now);
 }
@@ -757,6 +762,7 @@ static void leave(struct engine *base, struct probe_space *space)
 		return;
 	for (point = own->points; point; point = point->next)
 		note_caught(point);
+	patch_remove_all(space->space); /* with one wait for all of them */
 	for (point = own->points; point; point = point->next)
 		unpatch_point(point);
 	agent_leave(&own->agent);
@@ -861,6 +867,7 @@ static void retire(struct agent_space *space)
 	struct agent_point *own;
 
 	space->engine->report.reason = space->agent.reason;
+	patch_remove_all(space->agent.space);
 	for (own = space->points; own; own = own->next)
 		if (agent_is_site(own))
 			agent_site_retire(own);

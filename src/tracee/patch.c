@@ -147,10 +147,17 @@ int patch_apply(struct space *space, taddr_t address, const struct patch *patch)
 static bool close_door(struct space *space, struct trap *trap)
 {
 	struct patch *patch = trap->patch;
+	const uint8_t shut = (uint8_t)space->arch->trap;
+	const taddr_t address = trap->address;
 
 	patch->stands = false;
-	return is_there(space, trap->address, patch->after[0], patch->after) &&
-	       !write_byte(space, trap->address, (uint8_t)space->arch->trap);
+	/* A uprobe has come: when it goes, the kernel puts the file's first byte
+	   there, before our tail; or it has done so already. */
+	if (is_there(space, address, shut, patch->after))
+		return true;
+	return (is_there(space, address, patch->after[0], patch->after) ||
+		is_there(space, address, patch->before[0], patch->after)) &&
+	       !write_byte(space, address, shut);
 }
 
 static void put_back(struct space *space, const struct trap *trap)
@@ -189,14 +196,29 @@ void patch_remove_all(struct space *space)
 		}
 }
 
+void patch_look(struct space *space)
+{
+	struct trap *trap, *next;
+
+	if (!space->has_patches)
+		return;
+	HASH_ITER(hh, space->traps, trap, next)
+		if (patch_stands(trap) &&
+		    !is_there(space, trap->address, trap->patch->after[0],
+			      trap->patch->after))
+			patch_remove(space, trap);
+}
+
 int patch_restore(struct space *space, taddr_t address,
 		  const uint8_t before[PATCH_SIZE])
 {
 	struct guardian *guardian = space->tracer->guardian;
-	const int note = guardian_note(guardian, space_guard(space), address,
-				       before[0], PATCH_SIZE);
-	int err;
+	int note, err;
 
+	if (!patch_is_possible())
+		return -ENOTSUP;
+	note = guardian_note(guardian, space_guard(space), address, before[0],
+			     PATCH_SIZE);
 	guardian_note_tail(guardian, note, before + 1, PATCH_SIZE - 1);
 	err = write_byte(space, address, (uint8_t)space->arch->trap);
 	if (!err)

@@ -50,6 +50,9 @@ int patch_restore(struct space *space, taddr_t address,
 /* The same of all, with one wait. */
 void patch_remove_all(struct space *space);
 
+/* The same of those whose first byte somebody else has changed (a uprobe). */
+void patch_look(struct space *space);
+
 /*
  * The trap's bytes in a copy of the code that nobody runs in, which may have
  * been made while a patch was being written, become the function's. Returns

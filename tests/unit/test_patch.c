@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tracee/patch.h"
 #include "tracee/space.h"
@@ -66,6 +67,30 @@ START_TEST(without_a_patch_nothing_is_cleaned)
 }
 END_TEST
 
+/* What a uprobe makes of the jump, and what it leaves when it goes. */
+static const uint8_t by_others[] = { TRAP, 0x55 };
+
+START_TEST(a_uprobe_gets_the_function_back)
+{
+	static uint8_t code[PATCH_SIZE];
+	struct trap trap = { .address = (uintptr_t)code, .planted = true };
+
+	memcpy(code, the_patch.after, PATCH_SIZE);
+	code[0] = by_others[_i];
+	trap.patch = patch_copy(&the_patch);
+	trap.patch->stands = true;
+	space.has_patches = true;
+	procmem_init(&space.memory, getpid());
+	HASH_ADD(hh, space.traps, address, sizeof(trap.address), &trap);
+	patch_look(&space);
+	ck_assert(!patch_stands(&trap));
+	ck_assert_uint_eq(code[0], TRAP);
+	ck_assert_mem_eq(code + 1, the_patch.before + 1, PATCH_SIZE - 1);
+	HASH_DEL(space.traps, &trap);
+	free(trap.patch);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("patch");
@@ -76,6 +101,8 @@ int main(void)
 	tcase_add_loop_test(tests, what_is_something_else_stays, 0,
 			    ARRAY_SIZE(others));
 	tcase_add_test(tests, without_a_patch_nothing_is_cleaned);
+	tcase_add_loop_test(tests, a_uprobe_gets_the_function_back, 0,
+			    ARRAY_SIZE(by_others));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
