@@ -615,8 +615,9 @@ bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
 {
 	const struct agent_thread *thread = find_thread(shared, pointer, tid);
 
-	return thread &&
-	       __atomic_load_n(&thread->within, __ATOMIC_ACQUIRE) > slot;
+	return thread && agent_is_within(__atomic_load_n(&thread->within,
+							 __ATOMIC_ACQUIRE),
+					 slot);
 }
 
 /* ---- threads that end ---- */

@@ -215,7 +215,7 @@ static void explain_listed(const struct verdict *verdict, struct strbuf *out)
 	strbuf_puts(out,
 		    " are garbage that Python's collector hasn't come to: "
 		    "nothing else leads there, and they will be given back "
-		    "unless gc is disabled");
+		    "unless gc is disabled or a reference was never dropped");
 }
 
 /* What else was found by looking. */

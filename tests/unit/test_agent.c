@@ -1238,6 +1238,18 @@ START_TEST(bytes_are_marked_at_random)
 }
 END_TEST
 
+/* Not for ever where a handler has jumped out of it. */
+START_TEST(within_a_call_is_not_far_below_it)
+{
+	ck_assert(agent_is_within(0x7fff1000, 0x7fff0ff8));
+	ck_assert(agent_is_within(0x7fff1000, 0x7fff1000 - AGENT_WITHIN_MOST));
+	ck_assert(!agent_is_within(0x7fff1000, 0x7fff0fff - AGENT_WITHIN_MOST));
+	ck_assert(!agent_is_within(0x7fff1000, 0x7fff1000));
+	ck_assert(!agent_is_within(0x7fff1000, 0x7fff1008));
+	ck_assert(!agent_is_within(0, 0x7fff1000));
+}
+END_TEST
+
 START_TEST(what_is_asked_for_within_another_call_is_none)
 {
 	if (set_up_sampled()) {
@@ -1354,6 +1366,7 @@ int main(void)
 	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
 	tcase_add_test(tests, bytes_are_marked_at_random);
 	tcase_add_test(tests, what_is_asked_for_within_another_call_is_none);
+	tcase_add_test(tests, within_a_call_is_not_far_below_it);
 	tcase_add_test(tests, what_is_chosen_is_known_at_the_trap);
 	tcase_add_test(tests, marks_find_no_place);
 	suite_add_tcase(suite, tests);

@@ -1124,7 +1124,7 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 	thread = config->tid_offset ? find_thread(config) : NULL;
 	if (!thread)
 		return go_by_trap(config);
-	if (thread->within > (uint64_t)&frame->return_address)
+	if (agent_is_within(thread->within, (uint64_t)&frame->return_address))
 		return BY_JUMP;
 	if (act != AGENT_ACQUIRES && is_marked(frame->arguments[0]))
 		chosen = AGENT_CHOICE_LEFT | WAS_MARKED;
@@ -1179,7 +1179,7 @@ unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
 	if (!thread || act == AGENT_RELEASES)
 		return choose_slowly(frame, fp);
 	bytes = asked_for(frame);
-	if (thread->within > (uint64_t)&frame->return_address)
+	if (agent_is_within(thread->within, (uint64_t)&frame->return_address))
 		return BY_JUMP;
 	if ((int64_t)thread->left <= bytes ||
 	    (act == AGENT_RESIZES && is_marked(frame->arguments[0])))

@@ -226,6 +226,18 @@ enum agent_choice {
 
 #define AGENT_CHOICES 3 /* of a slot's bits */
 
+/*
+ * Whether a call lies within the one that thread->within says. No allocator
+ * needs more stack: who is far below came there after a handler has jumped out
+ * of that call.
+ */
+#define AGENT_WITHIN_MOST 0x10000
+
+static inline int agent_is_within(uint64_t within, uint64_t slot)
+{
+	return within - slot - 1 < AGENT_WITHIN_MOST;
+}
+
 #define AGENT_RELEASED UINT32_MAX /* a tid: calltrap is about to free it */
 
 #define AGENT_THREADS 1024
