@@ -22,6 +22,8 @@ void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width)
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
 	amounts_add_number(&text, number);
+	if (out->length && text.length >= width)
+		strbuf_putc(out, ' ');
 	strbuf_printf(out, "%*s", (int)width, strbuf_text(&text));
 }
 

@@ -12,7 +12,8 @@ void amounts_add_number(struct strbuf *out, uint64_t number);
 /* "+766", "-1,036", "0": from one number to the other. */
 void amounts_add_change(struct strbuf *out, uint64_t before, uint64_t now);
 
-/* A number, on the right of a column so wide; longer ones push it. */
+/* A number, on the right of a column so wide; longer ones push it, with a space
+   between it and what is before. */
 void amounts_add_column(struct strbuf *out, uint64_t number, unsigned width);
 
 /* "712 B", "61.6 MiB": about so many bytes. */
