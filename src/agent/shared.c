@@ -10,6 +10,7 @@
 
 #include "agent/ticks.h"
 #include "base/clock.h"
+#include "sysdeps/x86_64/agent/marks.h"
 
 #define PAGE 4096u
 
@@ -521,74 +522,15 @@ int shared_begin_marks(struct shared *shared)
 	return err;
 }
 
-static struct agent_mark_line *line_at(const struct shared *shared, unsigned at)
-{
-	return &shared->memory->marks[at % AGENT_MARK_LINES];
-}
-
-/* Whether it has the address by now. */
-static bool add_to_line(struct agent_mark_line *line, uint64_t address)
-{
-	unsigned i;
-
-	for (i = 0; i < AGENT_MARKS; i++) {
-		uint64_t empty = 0;
-
-		if (line->marks[i] == address ||
-		    __atomic_compare_exchange_n(&line->marks[i], &empty,
-						address, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
-}
-
 bool shared_mark(struct shared *shared, taddr_t address)
 {
-	const unsigned home = agent_mark_home(address);
-	struct agent_mark_line *own = line_at(shared, home);
-	unsigned i;
-
-	if (add_to_line(own, address))
-		return true;
-	__atomic_fetch_add(&own->elsewhere, 1, __ATOMIC_ACQ_REL);
-	for (i = 1; i < AGENT_MARK_PROBING; i++)
-		if (add_to_line(line_at(shared, home + i), address))
-			return true;
-	__atomic_fetch_sub(&own->elsewhere, 1, __ATOMIC_ACQ_REL);
-	return false;
-}
-
-static bool take_from_line(struct agent_mark_line *line, uint64_t address)
-{
-	unsigned i;
-
-	for (i = 0; i < AGENT_MARKS; i++) {
-		uint64_t expected = address;
-
-		if (__atomic_compare_exchange_n(&line->marks[i], &expected, 0,
-						false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
+	return agent_add_mark(shared->memory->marks, address);
 }
 
 void shared_unmark(struct shared *shared, taddr_t address)
 {
-	const unsigned home = agent_mark_home(address);
-	struct agent_mark_line *own = line_at(shared, home);
-	unsigned i;
-
-	if (!address || take_from_line(own, address))
-		return;
-	for (i = 1; i < AGENT_MARK_PROBING; i++) {
-		if (!take_from_line(line_at(shared, home + i), address))
-			continue;
-		__atomic_fetch_sub(&own->elsewhere, 1, __ATOMIC_ACQ_REL);
-		return;
-	}
+	if (address)
+		agent_remove_mark(shared->memory->marks, address);
 }
 
 uint64_t shared_unmarked(const struct shared *shared)

@@ -18,6 +18,7 @@
 
 #include "sysdeps/x86_64/agent/dice.h"
 #include "sysdeps/x86_64/agent/layout.h"
+#include "sysdeps/x86_64/agent/marks.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -917,99 +918,6 @@ void agent_returned(const struct agent_frame *frame, uint64_t now)
 		note(&config, frame, now);
 }
 
-/* ---- marks ---- */
-
-static inline struct agent_mark_line *line_at(unsigned at)
-{
-	return &agent_shared.marks[at % AGENT_MARK_LINES];
-}
-
-/* The place where a line has the address; or, of 0, an empty one. */
-static inline uint64_t *find_mark(struct agent_mark_line *line,
-				  uint64_t address)
-{
-	unsigned i;
-
-	for (i = 0; i < AGENT_MARKS; i++)
-		if (__atomic_load_n(&line->marks[i], __ATOMIC_ACQUIRE) ==
-		    address)
-			return &line->marks[i];
-	return NULL;
-}
-
-static bool add_to_line(struct agent_mark_line *line, uint64_t address)
-{
-	uint64_t *place;
-
-	while ((place = find_mark(line, 0))) {
-		uint64_t empty = 0;
-
-		if (__atomic_compare_exchange_n(place, &empty, address, false,
-						__ATOMIC_RELEASE,
-						__ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
-}
-
-static bool is_marked(uint64_t address)
-{
-	const unsigned home = agent_mark_home(address);
-	struct agent_mark_line *own = line_at(home);
-	unsigned i;
-
-	if (!address)
-		return false;
-	if (find_mark(own, address))
-		return true;
-	for (i = 1; own->elsewhere && i < AGENT_MARK_PROBING; i++)
-		if (find_mark(line_at(home + i), address))
-			return true;
-	return false;
-}
-
-/* Returns false when there is no place. Nobody else adds the same. */
-static bool add_mark(uint64_t address)
-{
-	const unsigned home = agent_mark_home(address);
-	struct agent_mark_line *own = line_at(home);
-	unsigned i;
-
-	if (is_marked(address) || add_to_line(own, address))
-		return true;
-	common_add(&own->elsewhere, 1);
-	for (i = 1; i < AGENT_MARK_PROBING; i++)
-		if (add_to_line(line_at(home + i), address))
-			return true;
-	common_add(&own->elsewhere, -1ull);
-	return false;
-}
-
-static bool take_from_line(struct agent_mark_line *line, uint64_t address)
-{
-	uint64_t *place = find_mark(line, address);
-
-	return place &&
-	       __atomic_compare_exchange_n(place, &address, 0, false,
-					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-static void remove_mark(uint64_t address)
-{
-	const unsigned home = agent_mark_home(address);
-	struct agent_mark_line *own = line_at(home);
-	unsigned i;
-
-	if (take_from_line(own, address))
-		return;
-	for (i = 1; i < AGENT_MARK_PROBING; i++) {
-		if (!take_from_line(line_at(home + i), address))
-			continue;
-		common_add(&own->elsewhere, -1ull);
-		return;
-	}
-}
-
 /* ---- sampling ---- */
 
 /* Beside the thread, whose address ends in zeros. */
@@ -1105,7 +1013,7 @@ static enum way note_chosen(const struct config *config,
 	if (!take_stack(config, thread, frame, fp, &stack))
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
-		remove_mark(frame->arguments[0]);
+		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
 	write_entry(config, block, thread->tid, frame, &stack, choice);
 	if (frame->stub->failure & AGENT_ENTRY_ONLY)
 		return BY_JUMP;
@@ -1126,7 +1034,8 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 		return go_by_trap(config);
 	if (agent_is_within(thread->within, (uint64_t)&frame->return_address))
 		return BY_JUMP;
-	if (act != AGENT_ACQUIRES && is_marked(frame->arguments[0]))
+	if (act != AGENT_ACQUIRES &&
+	    agent_is_marked(agent_shared.marks, frame->arguments[0]))
 		chosen = AGENT_CHOICE_LEFT | WAS_MARKED;
 	if (act != AGENT_RELEASES &&
 	    hits_mark(thread, config->mean, asked_for(frame)))
@@ -1182,7 +1091,8 @@ unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
 	if (agent_is_within(thread->within, (uint64_t)&frame->return_address))
 		return BY_JUMP;
 	if ((int64_t)thread->left <= bytes ||
-	    (act == AGENT_RESIZES && is_marked(frame->arguments[0])))
+	    (act == AGENT_RESIZES &&
+	     agent_is_marked(agent_shared.marks, frame->arguments[0])))
 		return choose_slowly(frame, fp);
 	own_add(&thread->left, -(uint64_t)bytes);
 	frame->began = 0;
@@ -1214,7 +1124,7 @@ static enum agent_watch_kind mark_chosen(const struct agent_frame *frame)
 		address = frame->arguments[0];
 	else if ((frame->chosen & CHOSEN) == AGENT_CHOICE_KEPT)
 		address = acquired_by(frame);
-	if (!address || add_mark(address))
+	if (!address || agent_add_mark(agent_shared.marks, address))
 		return AGENT_WATCH_RETURN;
 	common_add(&agent_shared.unmarked, 1);
 	return AGENT_WATCH_UNMARKED;
