@@ -51,14 +51,13 @@ void agent_fini(struct agent *agent)
 
 /* ---- memory of the process ---- */
 
-static int write_at(struct agent *agent, taddr_t address, const void *bytes,
-		    size_t size)
+int agent_write(struct agent *agent, taddr_t address, const void *bytes,
+		size_t size)
 {
 	return procmem_write_code(&agent->space->memory, address, bytes, size);
 }
 
-static bool read_at(struct agent *agent, taddr_t address, void *ret,
-		    size_t size)
+bool agent_read(struct agent *agent, taddr_t address, void *ret, size_t size)
 {
 	return procmem_read_code(&agent->space->memory, address, ret, size) ==
 	       size;
@@ -66,8 +65,8 @@ static bool read_at(struct agent *agent, taddr_t address, void *ret,
 
 static int write_gate(struct agent *agent, size_t offset, uint64_t value)
 {
-	return write_at(agent, agent->base + AGENT_GATE_OFFSET + offset, &value,
-			sizeof(value));
+	return agent_write(agent, agent->base + AGENT_GATE_OFFSET + offset,
+			   &value, sizeof(value));
 }
 
 #define WRITE_GATE(agent, member, value) \
@@ -75,8 +74,8 @@ static int write_gate(struct agent *agent, size_t offset, uint64_t value)
 
 static bool read_gate(struct agent *agent, struct agent_gate *ret)
 {
-	return read_at(agent, agent->base + AGENT_GATE_OFFSET, ret,
-		       sizeof(*ret));
+	return agent_read(agent, agent->base + AGENT_GATE_OFFSET, ret,
+			  sizeof(*ret));
 }
 
 static bool refuse(struct agent *agent, const char *reason)
@@ -173,7 +172,7 @@ static bool is_same_code(struct agent *agent)
 	uint8_t *code CLEANUP(xfree_cleanup) = xmalloc(agent_image_size);
 	const size_t told = offsetof(struct agent_header, boot_what);
 
-	return read_at(agent, agent->base, code, agent_image_size) &&
+	return agent_read(agent, agent->base, code, agent_image_size) &&
 	       !memcmp(code, agent_image, told) &&
 	       !memcmp(code + sizeof(struct agent_header),
 		       agent_image + sizeof(struct agent_header),
@@ -193,8 +192,8 @@ static bool find_old(struct agent *agent)
 	while (agent->base &&
 	       !(is_same_code(agent) &&
 		 remains_is_whole(agent->space, agent->base, shared_size())));
-	if (!agent->base || !read_at(agent, agent->base + AGENT_STUBS_OFFSET,
-				     agent->stubs, sizeof(agent->stubs))) {
+	if (!agent->base || !agent_read(agent, agent->base + AGENT_STUBS_OFFSET,
+					agent->stubs, sizeof(agent->stubs))) {
 		agent->base = 0;
 		return false;
 	}
@@ -271,9 +270,9 @@ static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 		agent->page_wanted,
 	};
 
-	if (write_at(agent,
-		     agent->base + offsetof(struct agent_header, boot_what),
-		     told, sizeof(told)) ||
+	if (agent_write(agent,
+			agent->base + offsetof(struct agent_header, boot_what),
+			told, sizeof(told)) ||
 	    WRITE_GATE(agent, booted, 0))
 		return false;
 	agent->space->arch->set_ip(&task->regs, agent->base + header->boot);
@@ -318,7 +317,7 @@ static void find_tid(struct agent *agent, const struct task *task)
 	struct procfs_status status;
 
 	if (procfs_status(task->tid, &status) || status.own_pid != task->tid ||
-	    !read_at(agent, task->regs.user.fs_base, words, sizeof(words)))
+	    !agent_read(agent, task->regs.user.fs_base, words, sizeof(words)))
 		return;
 	agent->tid_offset =
 		place_of((uint32_t)task->tid, words, ARRAY_SIZE(words));
@@ -414,7 +413,7 @@ static bool reserved(struct agent *agent, struct task *task)
 	if (!room_is_taken(task->tid, agent->base, whole_size()))
 		return !give_up(agent, "it can't have more memory") &&
 		       begin(agent, task);
-	if (write_at(agent, agent->base, agent_image, agent_image_size))
+	if (agent_write(agent, agent->base, agent_image, agent_image_size))
 		return refuse(agent, "its code can't be written");
 	return start_boot(agent, task, AGENT_BOOT_MAP);
 }
@@ -584,7 +583,7 @@ static bool is_at_clock(struct agent *agent, taddr_t ip)
 
 	return agent->state == AGENT_INSIDE &&
 	       ip - agent->base < AGENT_CODE_SIZE &&
-	       read_at(agent, ip, code, sizeof(code)) &&
+	       agent_read(agent, ip, code, sizeof(code)) &&
 	       !memcmp(code, rdtsc, sizeof(code));
 }
 
@@ -685,10 +684,10 @@ static int use_again(struct agent *agent, int index,
 
 	own->original = stub->original;
 	own->door = stub->door;
-	return write_at(agent, at + offsetof(struct agent_stub, original),
-			&own->original, sizeof(own->original)) |
-	       write_at(agent, at + offsetof(struct agent_stub, door),
-			&own->door, sizeof(own->door));
+	return agent_write(agent, at + offsetof(struct agent_stub, original),
+			   &own->original, sizeof(own->original)) |
+	       agent_write(agent, at + offsetof(struct agent_stub, door),
+			   &own->door, sizeof(own->door));
 }
 
 static int add_stub(struct agent *agent, int index,
@@ -698,8 +697,8 @@ static int add_stub(struct agent *agent, int index,
 
 	if ((unsigned)index < agent->stub_count)
 		return use_again(agent, index, stub);
-	err = write_at(agent, stub_address(agent->base, index), stub,
-		       sizeof(*stub));
+	err = agent_write(agent, stub_address(agent->base, index), stub,
+			  sizeof(*stub));
 	if (err)
 		return err;
 	agent->stubs[index] = *stub;
@@ -749,7 +748,7 @@ taddr_t agent_hook_of(const struct agent *agent, unsigned stub)
 
 bool agent_read_slot(struct agent *agent, taddr_t slot, taddr_t *ret)
 {
-	return read_at(agent, slot, ret, sizeof(*ret));
+	return agent_read(agent, slot, ret, sizeof(*ret));
 }
 
 bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub)

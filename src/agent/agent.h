@@ -136,6 +136,12 @@ bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub);
 bool agent_read_slot(struct agent *agent, taddr_t slot, taddr_t *ret);
 taddr_t agent_hook_of(const struct agent *agent, unsigned stub);
 
+/* The process' memory, whatever its protection: all of it, or an error. */
+int agent_write(struct agent *agent, taddr_t address, const void *bytes,
+		size_t size) MUST_CHECK;
+bool agent_read(struct agent *agent, taddr_t address, void *ret,
+		size_t size) MUST_CHECK;
+
 /* Nothing is told of it any more: it may be used for another function. */
 void agent_release(struct agent *agent, unsigned stub);
 

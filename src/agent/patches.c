@@ -18,19 +18,6 @@ _Static_assert(X86_ENTRY_COPY_MAX <=
 		       sizeof(((struct agent_trampoline *)0)->copy),
 	       "it has its place");
 
-static int write_at(struct agent *agent, taddr_t address, const void *bytes,
-		    size_t size)
-{
-	return procmem_write_code(&agent->space->memory, address, bytes, size);
-}
-
-static bool read_at(struct agent *agent, taddr_t address, void *ret,
-		    size_t size)
-{
-	return procmem_read_code(&agent->space->memory, address, ret, size) ==
-	       size;
-}
-
 /* ---- which functions ---- */
 
 /* What is fetched at once: no jump is ever seen in part. */
@@ -298,7 +285,7 @@ static bool is_as_before(struct agent *agent, const struct x86_entry *entry,
 	uint8_t jump[PATCH_SIZE];
 
 	if (!at || make(entry, hook, at, ret) ||
-	    !read_at(agent, at, &code, sizeof(code)) ||
+	    !agent_read(agent, at, &code, sizeof(code)) ||
 	    memcmp(&code, &ret->code, sizeof(code)) != 0)
 		return false;
 	x86_entry_jump(entry, at, jump);
@@ -320,14 +307,14 @@ static int write_stub(struct agent *agent, unsigned stub)
 	const taddr_t at = stub_address(agent->base, stub);
 
 	/* Each word by itself: hooks read them meanwhile. */
-	return write_at(agent, at + offsetof(struct agent_stub, before),
-			own->before, sizeof(own->before)) |
-	       write_at(agent, at + offsetof(struct agent_stub, trampoline),
-			&own->trampoline, sizeof(own->trampoline)) |
-	       write_at(agent, at + offsetof(struct agent_stub, door),
-			&own->door, sizeof(own->door)) |
-	       write_at(agent, at + offsetof(struct agent_stub, original),
-			&own->original, sizeof(own->original));
+	return agent_write(agent, at + offsetof(struct agent_stub, before),
+			   own->before, sizeof(own->before)) |
+	       agent_write(agent, at + offsetof(struct agent_stub, trampoline),
+			   &own->trampoline, sizeof(own->trampoline)) |
+	       agent_write(agent, at + offsetof(struct agent_stub, door),
+			   &own->door, sizeof(own->door)) |
+	       agent_write(agent, at + offsetof(struct agent_stub, original),
+			   &own->original, sizeof(own->original));
 }
 
 static int get_trampoline(struct agent *agent, unsigned stub,
@@ -343,7 +330,8 @@ static int get_trampoline(struct agent *agent, unsigned stub,
 	if (!at)
 		return want_page(agent, entry);
 	err = make(entry, hook, at, ret);
-	return err ? err : write_at(agent, at, &ret->code, sizeof(ret->code));
+	return err ? err :
+		     agent_write(agent, at, &ret->code, sizeof(ret->code));
 }
 
 /* ---- patches ---- */

@@ -74,7 +74,7 @@ static size_t mend_agent(struct space *space, taddr_t base, mender *mend)
 	return done;
 }
 
-static size_t mend_all(struct space *space, mender *mend)
+static size_t mend_all(struct space *space, mender *mend, const char *what)
 {
 	taddr_t base = 0;
 	size_t done = 0;
@@ -86,6 +86,11 @@ static size_t mend_all(struct space *space, mender *mend)
 			break;
 		done += mend_agent(space, base, mend);
 	}
+	if (done)
+		diag(DIAG_NOTE, DIAG_TRAP,
+		     "process %d had %zu %s of a calltrap that was killed: "
+		     "repaired",
+		     (int)space->memory.pid, done, what);
 	return done;
 }
 
@@ -97,14 +102,7 @@ static size_t mend_code(struct space *space, taddr_t address UNUSED,
 
 size_t remains_repair_code(struct space *space)
 {
-	const size_t done = mend_all(space, mend_code);
-
-	if (done)
-		diag(DIAG_NOTE, DIAG_TRAP,
-		     "process %d had %zu functions with a jump of a calltrap "
-		     "that was killed: repaired",
-		     (int)space->memory.pid, done);
-	return done;
+	return mend_all(space, mend_code, "functions with a jump");
 }
 
 static size_t mend_slots(struct space *space, taddr_t address,
@@ -115,12 +113,5 @@ static size_t mend_slots(struct space *space, taddr_t address,
 
 size_t remains_repair(struct space *space)
 {
-	const size_t done = mend_all(space, mend_slots);
-
-	if (done)
-		diag(DIAG_NOTE, DIAG_TRAP,
-		     "process %d had %zu slots of a calltrap that was killed: "
-		     "repaired",
-		     (int)space->memory.pid, done);
-	return done;
+	return mend_all(space, mend_slots, "slots");
 }

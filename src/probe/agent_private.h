@@ -225,6 +225,8 @@ unsigned agent_sampled_act(const struct function *function);
  */
 bool agent_samples_begin(struct agent_space *space);
 
+enum call_choice agent_call_choice(enum agent_choice choice);
+
 /* What was chosen of a call that has come to its trap. */
 enum call_choice agent_choice_at(struct agent_space *space,
 				 const struct moment *moment);

@@ -73,16 +73,9 @@ void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
 	}
 }
 
-enum call_choice agent_choice_at(struct agent_space *space,
-				 const struct moment *moment)
+enum call_choice agent_call_choice(enum agent_choice choice)
 {
-	const taddr_t slot = moment->arch->return_slot(moment->regs);
-
-	if (!is_asked(space))
-		return CALL_OPEN;
-	switch (shared_take_choice(&space->agent.shared,
-				   moment->regs->user.fs_base, moment->tid,
-				   slot)) {
+	switch (choice) {
 	case AGENT_CHOICE_KEPT:
 		return CALL_KEPT;
 	case AGENT_CHOICE_LEFT:
@@ -91,6 +84,18 @@ enum call_choice agent_choice_at(struct agent_space *space,
 		break;
 	}
 	return CALL_OPEN;
+}
+
+enum call_choice agent_choice_at(struct agent_space *space,
+				 const struct moment *moment)
+{
+	const taddr_t slot = moment->arch->return_slot(moment->regs);
+
+	if (!is_asked(space))
+		return CALL_OPEN;
+	return agent_call_choice(shared_take_choice(&space->agent.shared,
+						    moment->regs->user.fs_base,
+						    moment->tid, slot));
 }
 
 bool agent_passes_over(const struct agent_space *space,

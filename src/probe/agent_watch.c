@@ -149,15 +149,7 @@ static enum call_choice choice_of(const struct agent_watched *watched)
 {
 	if (watched->kind == AGENT_WATCH_RETURN)
 		return watched->unmarked ? CALL_LEFT : CALL_OPEN;
-	switch (watched->choice) {
-	case AGENT_CHOICE_KEPT:
-		return CALL_KEPT;
-	case AGENT_CHOICE_LEFT:
-		return CALL_LEFT;
-	case AGENT_CHOICE_OPEN:
-		break;
-	}
-	return CALL_OPEN;
+	return agent_call_choice(watched->choice);
 }
 
 static void keep(void *context, const struct agent_watched *watched)
