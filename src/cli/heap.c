@@ -368,6 +368,7 @@ static void heap_configure(struct session *session,
 	config->system_calls = session->options->report.growth_by ==
 			       GROWTH_BY_SYSTEM_CALLS;
 	config->stack_depth = session->options->depth;
+	config->script_stacks = session->options->script;
 }
 
 static struct growth *find_growth(void *context, pid_t pid)

@@ -270,6 +270,9 @@ const struct option_entry option_table[] = {
 	      "with calltrap (may repeat)"),
 	NUMBER(0, "depth", depth, 1, UNWIND_DEPTH_MAX,
 	       "frames kept of each stack; default 64"),
+	FLAG(0, "script", script,
+	     "stacks of the script (Perl, PHP, Python, Ruby)\n"
+	     "instead of its interpreter's"),
 
 	HEADING("What else to gather", HEAP),
 	WORDS(0, "growth", "WHAT", apply_growth, report.growth,

@@ -369,6 +369,7 @@ static int check_from(const struct command_line *line)
 		{ "--growth", o->report.growth },
 		{ "--record", o->recording },
 		{ "--pool", o->pools },
+		{ "--script", o->script },
 		{ "--http", o->http },
 		{ "--push", o->push },
 	};

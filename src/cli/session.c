@@ -146,6 +146,7 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),
+		.stops = config->script_stacks,
 		.sample = sample_of(options),
 		.held = held,
 		.depth = config->stack_depth,

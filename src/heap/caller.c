@@ -11,6 +11,9 @@ size_t heap_caller_first(const struct frame *frames, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (origin_is_own(&frames[i]))
 			return i;
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].method == FRAME_SCRIPT)
+			return i;
 	return 0;
 }
 

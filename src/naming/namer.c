@@ -2,10 +2,12 @@
 #include "naming/namer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "naming/perf_map.h"
 #include "naming/symbol.h"
@@ -193,6 +195,25 @@ static void name_by_perf_map(struct namer *namer, const struct frame *frame,
 	ret->offset = frame->address - start;
 }
 
+/* ---- scripts ---- */
+
+/* What is in no function has the name of its place. */
+static void name_script(const struct frame *frame, struct frame_name *ret)
+{
+	const struct code *code = frame->code;
+
+	const char *file = file_base_name(code->path);
+
+	if (code->function)
+		ret->function = xstrdup(code->function);
+	else if (frame->address)
+		ret->function = xasprintf("%s:%" PRIu64, file, frame->address);
+	else
+		ret->function = xstrdup(file);
+	ret->file = xstrdup(code->path);
+	ret->line = frame->address;
+}
+
 /* ---- frames ---- */
 
 static void find_names(struct namer *namer, const struct frame *frame,
@@ -207,6 +228,8 @@ static void find_names(struct namer *namer, const struct frame *frame,
 	name->library = frame->code->path;
 	if (frame->method == FRAME_HANDLED) {
 		name->function = xstrdup("<signal handler called>");
+	} else if (frame->method == FRAME_SCRIPT) {
+		name_script(frame, name);
 	} else if (frame->code->image) {
 		name_by_symbol(namer, frame, exact, name);
 		add_places(namer, frame, exact, named);

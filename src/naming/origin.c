@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "script/script.h"
+
 static bool begins(const char *symbol, const char *const *with, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -58,5 +60,7 @@ bool origin_is_own(const struct frame *frame)
 {
 	const char *path = frame->code->path;
 
+	if (frame->method == FRAME_SCRIPT)
+		return !script_is_library(path);
 	return *path == '/' && !is_installed(path);
 }

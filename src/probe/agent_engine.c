@@ -900,8 +900,8 @@ static const struct event_source_ops source_ops = {
 static uint64_t mode_of(const struct agent_engine_config *config)
 {
 	if (config->watches)
-		return config->sample ? AGENT_WATCHES | AGENT_SAMPLES :
-					AGENT_WATCHES;
+		return AGENT_WATCHES | (config->sample ? AGENT_SAMPLES : 0) |
+		       (config->stops ? AGENT_STOPS : 0);
 	if (config->counts)
 		return config->durations ? AGENT_COUNTS | AGENT_DURATIONS :
 					   AGENT_COUNTS;

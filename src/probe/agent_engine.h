@@ -31,6 +31,8 @@ struct agent_engine_config {
 	 * returns, in the order in which they happened.
 	 */
 	bool watches;
+	bool stops; /* … but what acquires something stops, as by a trap, for
+		       all that can be known then */
 	unsigned depth; /* of stacks: AGENT_ENGINE_DEPTH at most; 0: none */
 	/*
 	 * … but only of some, that are chosen in the process: one in so many

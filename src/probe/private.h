@@ -466,6 +466,13 @@ void errno_forget(struct probe_space *space);
  */
 struct script_frames *script_where(const struct moment *moment);
 
+/*
+ * The stack of the script that calls at the moment: in place of the
+ * interpreter's own frames, behind the innermost of these. The native one if no
+ * script is there.
+ */
+stack_id script_stack(const struct moment *moment, stack_id native);
+
 /* The list of modules has changed. */
 void scripts_forget(struct probe_space *space);
 

@@ -52,7 +52,10 @@ stack_id prober_callers(const struct moment *moment, bool at_entry)
 	stack = unwind(prober->config.unwinder, moment->space->space,
 		       moment->memory, moment->tid, moment->regs,
 		       depth + at_entry, at_entry);
-	return at_entry ? stacks_caller(prober->config.stacks, stack) : stack;
+	if (at_entry)
+		stack = stacks_caller(prober->config.stacks, stack);
+	return prober->config.script_stacks ? script_stack(moment, stack) :
+					      stack;
 }
 
 struct event_cost prober_cost_since(const struct moment *moment,

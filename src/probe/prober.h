@@ -55,6 +55,7 @@ struct prober_config {
 	struct stacks *stacks;
 	unsigned stack_depth;
 	bool scripts; /* asks interpreters where in their programs they are */
+	bool script_stacks; /* stacks are those of the programs that they run */
 	struct sink *sinks;
 	/* What is to catch calls where it can, traps apart; or NULL. They are
 	   the caller's, and live longer. */

@@ -238,28 +238,79 @@ static struct script_frames *ask(const struct moment *moment,
 	return frames;
 }
 
-struct script_frames *script_where(const struct moment *moment)
+/* The interpreter that answers, or NULL. */
+static const struct script_binding *ask_all(const struct moment *moment,
+					    struct script_frames **ret)
 {
 	struct probe_space *space = moment->space;
 	const struct script_binding *binding;
-	struct script_frames *frames = NULL;
 
-	if (!space->prober->config.scripts)
-		return NULL;
 	if (!space->scripts_searched)
 		find_scripts(space);
 	space->scripts_searched = true;
-	for (binding = space->scripts; binding && !frames;
-	     binding = binding->next)
-		frames = ask(moment, binding);
-	space->prober->has_places |= frames != NULL;
+	*ret = NULL;
+	for (binding = space->scripts; binding; binding = binding->next) {
+		*ret = ask(moment, binding);
+		if (*ret)
+			break;
+	}
+	space->prober->has_places |= *ret != NULL;
+	return binding;
+}
+
+struct script_frames *script_where(const struct moment *moment)
+{
+	struct script_frames *frames;
+
+	if (!moment->space->prober->config.scripts)
+		return NULL;
+	(void)ask_all(moment, &frames);
 	return frames;
+}
+
+/* How many frames there are up to the first one of the interpreter's. */
+static size_t count_inner(const struct frame *frames, size_t count,
+			  const struct module *interpreter)
+{
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].code->image == interpreter->image)
+			return i + 1;
+	return count;
+}
+
+stack_id script_stack(const struct moment *moment, stack_id native)
+{
+	const struct prober_config *config = &moment->space->prober->config;
+	struct stacks *stacks = config->stacks;
+	const size_t depth = config->stack_depth;
+	struct script_frames *script;
+	const struct script_binding *binding = ask_all(moment, &script);
+	struct frame *frames CLEANUP(xfree_cleanup) = NULL;
+	size_t count, i;
+
+	if (!binding)
+		return native;
+	frames = xcalloc(depth + 1, sizeof(*frames));
+	count = count_inner(frames,
+			    stacks_frames(stacks, native, frames, depth),
+			    binding->module);
+	for (i = 0; i < script->count && count < depth; i++)
+		frames[count++] = (struct frame){
+			stacks_script(stacks, script->list[i].file,
+				      script->list[i].function),
+			script->list[i].line,
+			FRAME_SCRIPT,
+		};
+	native = stacks_intern(stacks, frames, count,
+			       i < script->count ? STACK_CUT : STACK_COMPLETE);
+	script_frames_free(script);
+	return native;
 }
 
 void script_report(const struct prober *prober)
 {
-	if (!prober->config.scripts || prober->has_places ||
-	    !prober->counts.calls)
+	if (!(prober->config.scripts || prober->config.script_stacks) ||
+	    prober->has_places || !prober->counts.calls)
 		return;
 	if (prober->interpreter)
 		diag(DIAG_NOTE, DIAG_PROBE,

@@ -236,7 +236,8 @@ static bool read_frame(struct glossary *glossary, uint64_t number,
 	struct glossary_frame *added;
 
 	if (in->bad || number != glossary->frame_count + 1 || !code ||
-	    code > glossary->code_count || method > FRAME_GUESSED)
+	    code > glossary->code_count ||
+	    (method > FRAME_GUESSED && method != FRAME_SCRIPT))
 		return false;
 	added = ADD(glossary, frames, frame);
 	added->frame = (struct frame){ glossary->codes[code - 1].code, address,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "script/node.h"
+#include "base/types.h"
+#include "script/script.h"
 
 /* Where systems and package managers of the languages put what they install. */
 static const char *const places[] = {

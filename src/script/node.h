@@ -67,14 +67,8 @@ struct script {
 	size_t object_count;
 	size_t node_count;
 	/* The items of these names, or SCRIPT_NONE. */
-	size_t valid, frame, outer, file, line;
+	size_t valid, frame, outer, file, line, function;
 };
-
-/*
- * script_library.c: whether a file belongs to a library in the script's
- * language, or is none.
- */
-bool script_is_library(const char *file);
 
 /* Tables that interpreters keep lines in. What is read counts as steps. */
 struct script_decoder {

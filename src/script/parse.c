@@ -19,6 +19,8 @@ static size_t *special_item(struct script *script, const struct token *name)
 		return &script->file;
 	if (token_is(name, "line"))
 		return &script->line;
+	if (token_is(name, "function"))
+		return &script->function;
 	return NULL;
 }
 
@@ -39,6 +41,7 @@ static struct script *new_script(struct pool *pool)
 	script->outer = SCRIPT_NONE;
 	script->file = SCRIPT_NONE;
 	script->line = SCRIPT_NONE;
+	script->function = SCRIPT_NONE;
 	return script;
 }
 
@@ -68,6 +71,12 @@ static void add_item(const struct script_reader *reader,
 	};
 }
 
+/* The others are numbers. */
+static bool is_text(const struct token *name)
+{
+	return token_is(name, "file") || token_is(name, "function");
+}
+
 int script_parse_item(struct lexer *lexer, struct pool *pool,
 		      struct script **script)
 {
@@ -86,7 +95,7 @@ int script_parse_item(struct lexer *lexer, struct pool *pool,
 		return err;
 	lexer_next(lexer);
 	err = lexer_take(lexer, '=', "'='");
-	if (!err && token_is(&name, "file"))
+	if (!err && is_text(&name))
 		err = parse_script_text(&reader, &node);
 	else if (!err)
 		err = parse_script_value(&reader, &node);

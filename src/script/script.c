@@ -32,7 +32,8 @@ static int evaluate_items(struct evaluation *evaluation,
 		uint64_t *value = &evaluation->values[i];
 		int err;
 
-		if (i == script->file || i == script->outer)
+		if (i == script->file || i == script->function ||
+		    i == script->outer)
 			continue;
 		err = script_evaluate(evaluation, script->items[i].node, value);
 		if (err)
@@ -41,6 +42,20 @@ static int evaluate_items(struct evaluation *evaluation,
 			return -ENOENT;
 	}
 	return 0;
+}
+
+/* Or NULL: a script's outermost code is in none. */
+static char *function_of(struct evaluation *evaluation,
+			 const struct script *script)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+	if (script->function == SCRIPT_NONE ||
+	    script_evaluate_text(evaluation,
+				 script->items[script->function].node, &name) ||
+	    !*strbuf_text(&name))
+		return NULL;
+	return xstrdup(strbuf_text(&name));
 }
 
 static int add_frame(struct evaluation *evaluation, const struct script *script,
@@ -59,6 +74,7 @@ static int add_frame(struct evaluation *evaluation, const struct script *script,
 				     sizeof(*frames->list));
 	frames->list[frames->known++] = (struct script_frame){
 		.file = xstrdup(strbuf_text(&file)),
+		.function = function_of(evaluation, script),
 		.line = line,
 	};
 	return 0;
@@ -137,8 +153,10 @@ void script_frames_free(struct script_frames *frames)
 {
 	if (!frames)
 		return;
-	for (size_t i = 0; i < frames->known; i++)
+	for (size_t i = 0; i < frames->known; i++) {
 		free((char *)frames->list[i].file);
+		free((char *)frames->list[i].function);
+	}
 	free(frames->list);
 	free(frames);
 }

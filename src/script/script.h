@@ -41,7 +41,8 @@ struct script_thread_ops {
 
 struct script_frame {
 	const char *file;
-	unsigned line; /* 0: not known */
+	const char *function; /* NULL: not known, or in none */
+	unsigned line;        /* 0: not known */
 };
 
 /* From the innermost one outwards; there is at least one. */
@@ -63,5 +64,11 @@ struct script_frames {
 int script_ask(const struct script *script, struct script_thread *thread,
 	       size_t depth, struct script_frames **ret) MUST_CHECK;
 void script_frames_free(struct script_frames *frames);
+
+/*
+ * Whether a file belongs to a library in the script's language, or is none
+ * (library.c).
+ */
+bool script_is_library(const char *file);
 
 #endif

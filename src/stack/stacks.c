@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "stack/idset.h"
 
@@ -22,8 +24,16 @@ struct stack_node {
 #define CHUNK_BITS  14
 #define CHUNK_NODES (1u << CHUNK_BITS)
 
+/* By file and function. There may be thousands. */
+struct script_code {
+	struct code code;
+	UT_hash_handle hh;
+	char key[];
+};
+
 struct stacks {
 	struct code *codes;
+	struct script_code *scripts;
 	struct frame *frames; /* by number; there is no number 0 */
 	size_t frame_count;
 	size_t frame_room;
@@ -56,6 +66,16 @@ static void free_codes(struct code *code)
 	}
 }
 
+static void free_scripts(struct script_code *scripts)
+{
+	struct script_code *script, *next;
+
+	HASH_ITER(hh, scripts, script, next) {
+		HASH_DEL(scripts, script);
+		free(script);
+	}
+}
+
 void stacks_free(struct stacks *stacks)
 {
 	size_t i;
@@ -63,6 +83,7 @@ void stacks_free(struct stacks *stacks)
 	if (!stacks)
 		return;
 	free_codes(stacks->codes);
+	free_scripts(stacks->scripts);
 	free(stacks->frames);
 	idset_fini(&stacks->frame_set);
 	for (i = 0; i < stacks->chunk_count; i++)
@@ -96,6 +117,35 @@ const struct code *stacks_code(struct stacks *stacks, struct image *image,
 	code->next = stacks->codes;
 	stacks->codes = code;
 	return code;
+}
+
+static struct script_code *add_script(struct stacks *stacks,
+				      const struct strbuf *key, size_t file)
+{
+	const size_t length = key->length;
+	struct script_code *script = xcalloc(1, sizeof(*script) + length + 1);
+
+	memcpy(script->key, strbuf_text(key), length + 1);
+	script->code.path = script->key;
+	script->code.function = length > file + 1 ? script->key + file + 1 :
+						    NULL;
+	HASH_ADD(hh, stacks->scripts, key, length, script);
+	return script;
+}
+
+const struct code *stacks_script(struct stacks *stacks, const char *file,
+				 const char *function)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct script_code *script;
+
+	strbuf_puts(&key, file);
+	strbuf_putc(&key, '\0');
+	strbuf_puts(&key, function ? function : "");
+	HASH_FIND(hh, stacks->scripts, strbuf_text(&key), key.length, script);
+	if (!script)
+		script = add_script(stacks, &key, strlen(file));
+	return &script->code;
 }
 
 /* ---- frames ---- */

@@ -29,6 +29,8 @@ enum frame_method {
 	FRAME_GUESSED,   /* a return address found by its looks */
 	FRAME_TAIL,      /* of no stack: naming/ says that a function has left
 			    by the jump before the address, or around it */
+	FRAME_SCRIPT,    /* of a program that an interpreter runs: the address
+			    is the line, 0 where it isn't known */
 };
 
 /* Why there are no further frames outside the outermost one. */
@@ -43,9 +45,10 @@ enum stack_end {
  * that belongs to no file (the vdso, what a JIT compiler has made).
  */
 struct code {
-	struct image *image; /* NULL: no file */
-	const char *path;    /* as the program sees it; "" without */
-	pid_t pid;           /* no file: whose memory it is */
+	struct image *image;  /* NULL: no file */
+	const char *path;     /* as the program sees it; "" without */
+	const char *function; /* of a script; NULL: not known, or none */
+	pid_t pid;            /* no file: whose memory it is */
 	struct code *next;
 };
 
@@ -55,6 +58,13 @@ struct code {
  */
 const struct code *stacks_code(struct stacks *stacks, struct image *image,
 			       const char *path, pid_t pid);
+
+/*
+ * The same for what an interpreter runs: a function (or NULL) of a file, which
+ * frames of FRAME_SCRIPT lie in.
+ */
+const struct code *stacks_script(struct stacks *stacks, const char *file,
+				 const char *function);
 
 struct frame {
 	const struct code *code;

@@ -290,5 +290,113 @@ def system_calls(case):
     h.check_equal(sorted(found), [(False, 3), (True, 3)], "both calls")
 
 
+# What each keeps until it is killed, how often it acquires that, and where.
+KEEPERS = {
+    "py": ("""import os
+class Kept:
+    list = []
+    def put(self, size):
+        self.list.append(bytearray(size))
+def fill(kept, times):
+    for i in range(times):
+        kept.put(5000)
+fill(Kept(), 60)
+os.kill(os.getpid(), 9)
+""", 60, 5000, [("Kept.put", 5), ("fill", 8), ("<module>", 9)]),
+    "rb": ("""class Kept
+  def initialize; @list = []; end
+  def put(size)
+    @list << ("x" * size)
+  end
+end
+def fill(kept, times)
+  times.times { kept.put(5000) }
+end
+fill(Kept.new, 60)
+Process.kill(9, $$)
+""", 60, 5000, [("put", 4), ("block in fill", 8), ("fill", 8),
+                ("<main>", 10)]),
+    "php": ("""<?php
+class Kept {
+    public $list = [];
+    function put($size) {
+        $this->list[] = str_repeat("x", $size);
+    }
+}
+function fill($kept, $times) {
+    for ($i = 0; $i < $times; $i++)
+        $kept->put(3 << 20);
+}
+fill(new Kept, 10);
+posix_kill(posix_getpid(), 9);
+""", 10, 3 << 20, [("put", 5), ("fill", 10), ("kept.php:12", 12)]),
+    "pl": ("""my @list;
+sub put {
+    push @list, "x" x $_[0];
+}
+sub fill {
+    put(5000) for 1 .. $_[0];
+}
+fill(60);
+kill 9, $$;
+""", 60, 5000, [("kept.pl:3", 3), ("kept.pl:6", 6), ("kept.pl:8", 8)]),
+}
+
+
+def script_sites(path):
+    """{(function, line) of the script's frames: bytes, blocks acquired}"""
+    found = {}
+    for site in json.loads(h.read(path))["sites"]:
+        key = tuple((f["function"], f.get("line", 0)) for f in site["stack"]
+                    if f.get("found_by") == "interpreter")
+        bytes_, blocks = found.get(key, (0, 0))
+        found[key] = (bytes_ + site["alloc_bytes"],
+                      blocks + site["alloc_blocks"])
+    return found
+
+
+def heap_by_script(kind, command, engine):
+    @h.test("whose lines acquire memory, %s, %s" % (kind, engine))
+    def run(case):
+        need(kind)
+        text, times, size, wanted = KEEPERS[kind]
+        path = case.write("kept." + kind, text)
+        files = [case.path(name) for name in ("live.json", "recording",
+                                              "later.json")]
+        done = case.calltrap("heap", "--script", "--engine", engine,
+                             "--json", files[0], "--record", files[1],
+                             "--top", "0", "--", command, path, log=False)
+        done.check_status(137)
+        sites = script_sites(files[0])
+        bytes_, blocks = sites.get(tuple(wanted), (0, 0))
+        h.check(blocks >= times and bytes_ >= times * size,
+                "%d blocks, %d bytes at %r of %r" % (blocks, bytes_, wanted,
+                                                     sites))
+        h.check("by " + wanted[0][0] in done.out + done.err,
+                "the row's name:\n" + done.out + done.err)
+        later = case.calltrap("heap", "--from", files[1], "--json", files[2],
+                              log=False)
+        later.check_status(0)
+        h.check_equal(script_sites(files[2]), sites, "of the recording")
+
+
+for engine in ("trap", "agent"):
+    heap_by_script("py", PYTHON, engine)
+    heap_by_script("pl", "perl", engine)
+    heap_by_script("rb", "ruby", engine)
+    heap_by_script("php", "php", engine)
+
+
+@h.test("heap without --script has no lines of scripts")
+def heap_unasked(case):
+    h.need("perl")
+    path = case.write("kept.pl", KEEPERS["pl"][0])
+    done = case.calltrap("heap", "--json", case.path("heap.json"), "perl",
+                         path, log=False)
+    done.check_status(137)
+    h.check_equal(list(script_sites(case.path("heap.json"))), [()],
+                  "frames of scripts")
+
+
 if __name__ == "__main__":
     sys.exit(h.main())

@@ -84,6 +84,10 @@ def php(c):
         "name": name,
         "file": f"text({c.member('name', 'zend_string', 'val')}, "
                 f"{c.read('name', 'zend_string', 'len')})",
+        "called": c.read(frame("frame", "func"), "zend_function",
+                         "common.function_name") + " ?: 0",
+        "function": f"text({c.member('called', 'zend_string', 'val')}, "
+                    f"{c.read('called', 'zend_string', 'len')})",
     }
 
 
@@ -178,15 +182,25 @@ def python(c, cframe=True):
         "state": states("interpreter", "each"),
         "table": code,
         "name": of("PyCodeObject", "co_filename", "code"),
-        # Its bits are checked below.
-        "flags": f"u32[{c.member('name', 'PyASCIIObject', 'state')}]",
-        "file": f"characters(name + (flags & 0x{c('ascii_bit()'):x} ? "
-                f"{c('sizeof(PyASCIIObject)')} : "
-                f"{c('sizeof(PyCompactUnicodeObject)')}), "
-                f"{of('PyASCIIObject', 'length', 'name')}, "
-                f"flags & 0x{c('compact_bit()'):x} ? "
-                f"flags >> {c('kind_shift()')} & {c('kind_mask()')} : 0)",
+        "flags": python_bits(c, "name"),
+        "file": python_text(c, "name", "flags"),
+        "called": of("PyCodeObject", "co_qualname", "code") + " ?: 0",
+        "kind": python_bits(c, "called") + " ?: 0",
+        "function": python_text(c, "called", "kind"),
     }
+
+
+def python_bits(c, text):
+    return f"u32[{c.member(text, 'PyASCIIObject', 'state')}]"
+
+
+def python_text(c, text, bits):
+    return (f"characters({text} + ({bits} & 0x{c('ascii_bit()'):x} ? "
+            f"{c('sizeof(PyASCIIObject)')} : "
+            f"{c('sizeof(PyCompactUnicodeObject)')}), "
+            f"{c.read(text, 'PyASCIIObject', 'length')}, "
+            f"{bits} & 0x{c('compact_bit()'):x} ? "
+            f"{bits} >> {c('kind_shift()')} & {c('kind_mask()')} : 0)")
 
 
 def python312(c):
@@ -239,6 +253,10 @@ PYTHON_BITS = r"""
 """
 
 
+def choose(condition, one, other):
+    return f"{condition} ? {one} : {other}"
+
+
 def ruby(c):
     def control(base, member):
         return c.read(base, "rb_control_frame_t", member)
@@ -283,6 +301,16 @@ def ruby(c):
                 f"{c.member('path', 'struct RString', 'as.embed.ary')}, "
                 f"far ? {length} : flags >> {c('RSTRING_EMBED_LEN_SHIFT')} & "
                 f"0x{embedded:x})",
+        "label": body("location.label") + " ?: 0",
+        "kind": c.read("label", "struct RBasic", "flags") + " ?: 0",
+        "function": "text(" + choose(
+            f"kind & 0x{c('RSTRING_NOEMBED'):x}",
+            c.read("label", "struct RString", "as.heap.ptr"),
+            c.member("label", "struct RString", "as.embed.ary")) + ", " +
+            choose(
+            f"kind & 0x{c('RSTRING_NOEMBED'):x}",
+            c.read("label", "struct RString", "as.heap.len"),
+            f"kind >> {c('RSTRING_EMBED_LEN_SHIFT')} & 0x{embedded:x}") + ")",
     }
 
 

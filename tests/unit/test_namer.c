@@ -125,6 +125,22 @@ START_TEST(callers_and_interrupted)
 }
 END_TEST
 
+START_TEST(names_of_scripts)
+{
+	const struct code *code = stacks_script(stacks, "/srv/a.py", "f");
+	const struct frame_name *name = name_of(code, 12, FRAME_SCRIPT);
+
+	ck_assert_str_eq(name->function, "f");
+	ck_assert_str_eq(name->file, "/srv/a.py");
+	ck_assert_str_eq(name->library, "/srv/a.py");
+	ck_assert_uint_eq(name->line, 12);
+	code = stacks_script(stacks, "/srv/a.py", NULL);
+	name = name_of(code, 12, FRAME_SCRIPT);
+	ck_assert_str_eq(name->function, "a.py:12");
+	ck_assert_str_eq(name_of(code, 0, FRAME_SCRIPT)->function, "a.py");
+}
+END_TEST
+
 /* ---- perf maps ---- */
 
 static void write_map(const char *text, const char *mode)
@@ -295,6 +311,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, functions_of_a_library);
 	tcase_add_test(tcase, callers_and_interrupted);
+	tcase_add_test(tcase, names_of_scripts);
 	tcase_add_test(tcase, perf_map_names);
 	tcase_add_test(tcase, perf_map_grows);
 	tcase_add_test(tcase, perf_map_with_a_long_line);

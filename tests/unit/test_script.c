@@ -746,6 +746,40 @@ START_TEST(which_file)
 }
 END_TEST
 
+/* Outside of all functions there is no name; nothing else is told for it. */
+START_TEST(functions)
+{
+	static const struct {
+		const char *name;
+		const char *wanted;
+	} names[] = {
+		{ "text(0x%llx, 3)", "abc" },
+		{ "text(0x%llx, 0)", NULL },
+		{ "text(0x%llx & 1)", NULL },
+		{ "characters(0x%llx, 4, 1)", "abcd" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		unsigned long long at = put_text("abcd");
+		char *name = xasprintf(names[i].name, at);
+		char *text = xasprintf("script line = 7;\n"
+				       "script function = %s;\n"
+				       "script file = text(0x%llx, 2);\n",
+				       name, at);
+		struct script_frames *frames;
+
+		read_script(text);
+		ck_assert_str_eq(said, "");
+		ck_assert_int_eq(ask(1, &frames), 0);
+		ck_assert_pstr_eq(frames->list[0].function, names[i].wanted);
+		ck_assert_str_eq(frames->list[0].file, "ab");
+		script_frames_free(frames);
+		free(text);
+		free(name);
+	}
+}
+END_TEST
+
 static Suite *script_suite(void)
 {
 	Suite *suite = suite_create("script");
@@ -772,6 +806,7 @@ static Suite *script_suite(void)
 	tcase_add_test(tests, too_many);
 	tcase_add_test(tests, a_long_one);
 	tcase_add_test(tests, which_file);
+	tcase_add_test(tests, functions);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -171,6 +171,23 @@ START_TEST(a_node_takes_less_than_20_bytes)
 }
 END_TEST
 
+START_TEST(a_script_is_there_once)
+{
+	const struct code *script = stacks_script(stacks, "/a.py", "f");
+
+	ck_assert_ptr_eq(stacks_script(stacks, "/a.py", "f"), script);
+	ck_assert_ptr_ne(stacks_script(stacks, "/a.py", "g"), script);
+	ck_assert_ptr_ne(stacks_script(stacks, "/b.py", "f"), script);
+	ck_assert_ptr_ne(stacks_script(stacks, "/a.p", "yf"), script);
+	ck_assert_str_eq(script->path, "/a.py");
+	ck_assert_str_eq(script->function, "f");
+	ck_assert_ptr_null(script->image);
+	script = stacks_script(stacks, "/a.py", NULL);
+	ck_assert_ptr_null(script->function);
+	ck_assert_str_eq(script->path, "/a.py");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stacks");
@@ -182,6 +199,7 @@ int main(void)
 	tcase_add_test(tcase, what_differs_has_other_numbers);
 	tcase_add_test(tcase, random_stacks_are_kept_once);
 	tcase_add_test(tcase, a_node_takes_less_than_20_bytes);
+	tcase_add_test(tcase, a_script_is_there_once);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -17,7 +17,7 @@ static const char *const methods[] = {
 	[FRAME_INNERMOST] = "registers", [FRAME_ENTRY] = "return address",
 	[FRAME_CFI] = "unwind tables",   [FRAME_POINTER] = "frame pointer",
 	[FRAME_SIGNAL] = "signal frame", [FRAME_HANDLED] = "signal handler",
-	[FRAME_GUESSED] = "guess",
+	[FRAME_GUESSED] = "guess",       [FRAME_SCRIPT] = "interpreter",
 };
 
 static json_t *frame_object(const struct frame *frame,

@@ -731,6 +731,14 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 	return __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) == era;
 }
 
+/* More is wanted of who acquires than can be known here. */
+static inline bool is_to_stop(const struct config *config,
+			      const struct agent_frame *frame)
+{
+	return config->mode & AGENT_STOPS &&
+	       !(frame->stub->failure & AGENT_ENTRY_ONLY);
+}
+
 /* Of a thread whose stack is known, and that is on it. */
 static inline bool take_stack(const struct config *config,
 			      const struct agent_thread *thread,
@@ -821,7 +829,8 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 		own_add(&block->dropped, 1);
 		return BY_JUMP;
 	}
-	if (!take_stack(config, thread, frame, fp, &stack))
+	if (is_to_stop(config, frame) ||
+	    !take_stack(config, thread, frame, fp, &stack))
 		return go_by_trap(config);
 	write_entry(config, block, thread->tid, frame, &stack,
 		    AGENT_CHOICE_OPEN);
@@ -1010,7 +1019,8 @@ static enum way note_chosen(const struct config *config,
 		own_add(&block->dropped, 1);
 		return BY_JUMP;
 	}
-	if (!take_stack(config, thread, frame, fp, &stack))
+	if (is_to_stop(config, frame) ||
+	    !take_stack(config, thread, frame, fp, &stack))
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
 		agent_remove_mark(agent_shared.marks, frame->arguments[0]);

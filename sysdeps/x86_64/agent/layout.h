@@ -192,9 +192,10 @@ struct agent_gate {
 #define AGENT_DURATIONS 2 /* … and how many calls took how long */
 #define AGENT_RECORDS   4 /* each call is written to the thread's ring */
 #define AGENT_WAITS     8 /* … as soon as there is room, while calltrap lives */
-#define AGENT_WATCHES   16 /* … its entry, with its stack, and its return */
-#define AGENT_STACKS    32 /* RECORDS: its stack is written when it begins */
-#define AGENT_SAMPLES   64 /* WATCHES: some, that are chosen in the process */
+#define AGENT_WATCHES   16  /* … its entry, with its stack, and its return */
+#define AGENT_STACKS    32  /* RECORDS: its stack is written when it begins */
+#define AGENT_SAMPLES   64  /* WATCHES: some, that are chosen in the process */
+#define AGENT_STOPS     128 /* WATCHES: what acquires is told of at its trap */
 
 /*
  * Of one thread; found by its thread pointer. A cache line. Another thread may
