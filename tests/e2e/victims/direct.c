@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define THREADS 16
 
@@ -94,5 +95,7 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 	say_rounds(count);
 	printf("done\n");
-	return wrong ? 1 : 7;
+	fflush(stdout);
+	/* exit() would run libgcc's destructors, which call free as well. */
+	_exit(wrong ? 1 : 7);
 }
