@@ -11,17 +11,25 @@ uint64_t heap_since(const struct heap *heap, uint64_t time)
 	return time > heap->options.start ? time - heap->options.start : 0;
 }
 
+unsigned heap_component(const struct heap *heap, stack_id stack,
+			const char *library)
+{
+	const struct heap_options *options = &heap->options;
+
+	/* Which isn't the stack of one place. */
+	if (!options->component || stack == STACK_NONE)
+		return 0;
+	return options->component(options->context, stack, library);
+}
+
 static struct site *new_site(struct heap *heap, stack_id stack,
 			     const struct family_function *function,
 			     const char *library)
 {
-	const struct heap_options *options = &heap->options;
 	struct site *site = sites_add(&heap->sites, stack, function, library);
 
 	site->library_holder = heap_holder(heap, function->family, library, 0);
-	if (options->component)
-		site->component =
-			options->component(options->context, stack, library);
+	site->component = heap_component(heap, stack, library);
 	if (site->component)
 		site->component_holder = heap_holder(heap, function->family,
 						     NULL, site->component);
@@ -45,11 +53,18 @@ struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
 	return site ? site : new_site(heap, stack, act->function, library);
 }
 
+static struct heap_use *use_of(struct heap *heap, const struct heap_act *act)
+{
+	const char *library = heap_library(heap, act->library);
+
+	return heap_use(heap, act->function, library,
+			heap_component(heap, act->stack, library));
+}
+
 void heap_count_use(struct heap *heap, const struct heap_act *act,
 		    uint64_t bytes, uint64_t calls)
 {
-	struct heap_use *use =
-		heap_use(heap, act->function, heap_library(heap, act->library));
+	struct heap_use *use = use_of(heap, act);
 
 	use->failed += act->failed;
 	if (!act->failed)
@@ -66,7 +81,7 @@ void heap_count_time(struct heap *heap, const struct heap_act *act)
 
 	if (act->end <= act->begin)
 		return;
-	use = heap_use(heap, act->function, heap_library(heap, act->library));
+	use = use_of(heap, act);
 	use->timed++;
 	use->total_ns += act->end - act->begin + act->correction;
 }

@@ -10,6 +10,8 @@ static struct incident incident_at(struct heap *heap,
 		.second = act->stack,
 		.second_function = act->function,
 		.second_library = heap_library(heap, act->library),
+		.second_component =
+			heap_component(heap, act->stack, act->library),
 		.first_time = act->begin,
 		.handle = handle,
 	};
@@ -24,6 +26,7 @@ static void add_pair(struct heap *heap, const struct heap_act *act,
 	incident.first = site->stack;
 	incident.first_function = site->function;
 	incident.first_library = site->library;
+	incident.first_component = site->component;
 	incident.bytes = size;
 	incident.size = size;
 	incidents_add(&heap->incidents, &incident);
@@ -42,13 +45,9 @@ static bool forms_differ(const struct family_function *a,
 static bool crosses(struct heap *heap, const struct heap_act *act,
 		    const struct site *site)
 {
-	const struct heap_options *options = &heap->options;
-	unsigned component = 0;
+	unsigned component = heap_component(heap, act->stack, act->library);
 
-	if (site->component)
-		component = options->component(options->context, act->stack,
-					       act->library);
-	if (component)
+	if (site->component && component)
 		return component != site->component;
 	return site->library && act->library &&
 	       site->library != heap_library(heap, act->library);
@@ -146,6 +145,8 @@ void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 		incident.first = earlier->stack;
 		incident.first_function = earlier->function;
 		incident.first_library = earlier->library;
+		incident.first_component =
+			heap_component(heap, earlier->stack, earlier->library);
 	} else if (act->function->act == FAMILY_RESIZE) {
 		total->unknown_resizes++;
 		return;

@@ -87,8 +87,7 @@ struct heap_options {
 	bool timeline;
 	/*
 	 * The number of the component that a call stack and the library at
-	 * its end belong to, or 0. Asked once a site, and at releases of what
-	 * a component holds; NULL: there are none.
+	 * its end belong to, or 0. Asked at each act; NULL: there are none.
 	 */
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
@@ -305,10 +304,12 @@ struct heap_walk {
 bool heap_next_block(const struct heap *heap, struct heap_walk *walk,
 		     struct heap_block *ret);
 
-/* What calls of one function made by one library came to. */
+/* What calls of one function made by one library, and of that by one
+   component, came to. */
 struct heap_use {
 	const struct family_function *function;
 	const char *library;
+	unsigned component; /* 0: none */
 	uint64_t calls, failed;
 	uint64_t bytes;   /* asked for, or given back */
 	uint64_t timed;   /* calls whose time is known */
@@ -346,6 +347,7 @@ struct incident {
 	const struct family_function *first_function, *second_function;
 	stack_id first, second;
 	const char *first_library, *second_library;
+	unsigned first_component, second_component; /* 0: none */
 	uint64_t count, bytes;
 	uint64_t first_time, last_time;
 	uint64_t handle, size; /* of the last one */

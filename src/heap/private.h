@@ -86,9 +86,12 @@ struct heap {
 /* registry.c: what occurs again and again, each kept once. */
 const char *heap_library(struct heap *heap, const char *library);
 uint16_t heap_thread(struct heap *heap, pid_t tid);
+/* What the one that has made an act belongs to; 0: no component. */
+unsigned heap_component(const struct heap *heap, stack_id stack,
+			const char *library);
 struct heap_use *heap_use(struct heap *heap,
 			  const struct family_function *function,
-			  const char *library);
+			  const char *library, unsigned component);
 struct heap_holder *heap_holder(struct heap *heap, const struct family *family,
 				const char *library, unsigned component);
 void heap_registry_fini(struct heap *heap);

@@ -143,6 +143,7 @@ uint16_t heap_thread(struct heap *heap, pid_t tid)
 struct use_key {
 	const struct family_function *function;
 	const char *library;
+	uint64_t component;
 };
 
 struct use_entry {
@@ -153,9 +154,9 @@ struct use_entry {
 
 static struct use_entry *find_use(struct heap *heap,
 				  const struct family_function *function,
-				  const char *library)
+				  const char *library, unsigned component)
 {
-	struct use_key key = { function, library };
+	struct use_key key = { function, library, component };
 	struct use_entry *entry;
 
 	HASH_FIND(hh, heap->uses, &key, sizeof(key), entry);
@@ -165,6 +166,7 @@ static struct use_entry *find_use(struct heap *heap,
 	entry->key = key;
 	entry->use.function = function;
 	entry->use.library = library;
+	entry->use.component = component;
 	HASH_ADD(hh, heap->uses, key, sizeof(key), entry);
 	heap->use_list = xgrow(heap->use_list, heap->use_count, &heap->use_room,
 			       sizeof(*heap->use_list));
@@ -174,14 +176,15 @@ static struct use_entry *find_use(struct heap *heap,
 
 struct heap_use *heap_use(struct heap *heap,
 			  const struct family_function *function,
-			  const char *library)
+			  const char *library, unsigned component)
 {
 	size_t place = recent_slot(function) ^ recent_slot(library);
 	struct use_entry **recent = &heap->recent_uses[place];
 
 	if (!*recent || (*recent)->key.function != function ||
-	    (*recent)->key.library != library)
-		*recent = find_use(heap, function, library);
+	    (*recent)->key.library != library ||
+	    (*recent)->key.component != component)
+		*recent = find_use(heap, function, library, component);
 	return &(*recent)->use;
 }
 

@@ -152,6 +152,24 @@ def _(case):
     check_sums(report)
 
 
+@h.test("calls by component, and what one acquires and another gives back")
+def _(case):
+    path = case.write("components", "front: alpha\nback: beta\nrest: main\n")
+    report = watch(case, "abg", "--by", "component", "--components", path)
+    calls = "\n".join(report.sections["CALLS"])
+    for what in (r" 10 +0 +1,000 .* malloc by heap_steps \(front\)$",
+                 r" 5 +0 +5,000 .* malloc by heap_steps \(back\)$",
+                 r" 10 +0 +1,000 .* free by heap_steps \(rest\)$"):
+        h.check_match(what, calls, "calls")
+    pairs = "\n".join(report.sections["ACQUIRED BY ONE COMPONENT, GIVEN BACK "
+                                      "BY ANOTHER"])
+    h.check_match(r"^10 times, 1,000 bytes\n"
+                  r" +acquired by malloc in heap_steps \(front\)\n", pairs,
+                  "who acquires")
+    h.check_match(r"^ +given back by free in heap_steps \(rest\)$", pairs,
+                  "who gives back")
+
+
 @h.test("a components file with a line that is none, and one that isn't there")
 def _(case):
     path = case.write("components", "front alpha\nback: beta\n")

@@ -76,13 +76,13 @@ static void add_component(struct heap_calls *calls,
 	const struct heap_report_config *config = calls->options.config;
 	const char *library = act->act->library;
 	const char *program = act->process->program;
+	const char *name;
 	unsigned number;
 
 	if (calls->options.component) {
 		number = component_of(calls, act->act);
-		names_escape(out, number && number <= config->component_count ?
-					  config->components[number - 1] :
-					  "other");
+		name = heap_report_component(config, number);
+		names_escape(out, name ? name : "other");
 	} else {
 		strbuf_puts(out,
 			    library && program && !strcmp(library, program) ?

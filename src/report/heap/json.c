@@ -333,9 +333,8 @@ static json_t *site_object(const struct heap_export *export,
 	json_set_text(object, "allocator", site->function->name);
 	json_set_text(object, "family", site->function->family->name);
 	json_set_text(object, "library", site->library);
-	if (site->component && site->component <= config->component_count)
-		json_set_text(object, "component",
-			      config->components[site->component - 1]);
+	json_set_text(object, "component",
+		      heap_report_component(config, site->component));
 	set_sums(object, &(struct heap_total){
 				 .blocks = held.blocks,
 				 .bytes = held.bytes,

@@ -4,8 +4,9 @@
 #include "report/format/json_writer.h"
 #include "report/heap/json.h"
 
-static json_t *calls_of(const struct heap *heap)
+static json_t *calls_of(const struct heap_export *export)
 {
+	const struct heap *heap = export->process->heap;
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < heap_use_count(heap); i++) {
@@ -14,6 +15,9 @@ static json_t *calls_of(const struct heap *heap)
 
 		json_set_text(object, "function", use->function->name);
 		json_set_text(object, "library", use->library);
+		json_set_text(object, "component",
+			      heap_report_component(export->config,
+						    use->component));
 		json_set_number(object, "calls", use->calls);
 		json_set_number(object, "failed", use->failed);
 		json_set_number(object, "bytes", use->bytes);
@@ -32,9 +36,8 @@ static json_t *holder_object(const struct heap_report_config *config,
 
 	json_set_text(object, "family", holder->family->name);
 	json_set_text(object, "library", holder->library);
-	if (holder->component && holder->component <= config->component_count)
-		json_set_text(object, "component",
-			      config->components[holder->component - 1]);
+	json_set_text(object, "component",
+		      heap_report_component(config, holder->component));
 	json_set_number(object, "blocks", holder->blocks);
 	json_set_number(object, "bytes", holder->bytes);
 	json_set_number(object, "alloc_blocks", holder->alloc_blocks);
@@ -60,13 +63,16 @@ static json_t *holders_of(const struct heap_export *export)
 
 static json_t *half_object(const struct heap_report_config *config,
 			   const struct family_function *function,
-			   const char *library, stack_id stack)
+			   const char *library, unsigned component,
+			   stack_id stack)
 {
 	json_t *object = json_object();
 
 	if (function)
 		json_set_text(object, "function", function->name);
 	json_set_text(object, "library", library);
+	json_set_text(object, "component",
+		      heap_report_component(config, component));
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer, stack,
 				       function ? function->name : NULL));
@@ -94,10 +100,12 @@ static json_t *incident_object(const struct heap_report_config *config,
 				    half_object(config,
 						incident->first_function,
 						incident->first_library,
+						incident->first_component,
 						incident->first));
 	json_object_set_new(object, "second",
 			    half_object(config, incident->second_function,
 					incident->second_library,
+					incident->second_component,
 					incident->second));
 	return object;
 }
@@ -242,7 +250,7 @@ static json_t *cost_object(const struct heap_export *export)
 
 void heap_json_set_more(json_t *root, const struct heap_export *export)
 {
-	json_object_set_new(root, "calls", calls_of(export->process->heap));
+	json_object_set_new(root, "calls", calls_of(export));
 	json_object_set_new(root, "holders", holders_of(export));
 	json_object_set_new(root, "incidents", incidents_of(export));
 	json_object_set_new(root, "growth", growth_object(export));

@@ -48,6 +48,7 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 	struct profile_writer *writer = &pprof->writer;
 	struct verdict verdict =
 		verdict_of(heap_of(pprof), site, pprof->export->survey);
+	const char *component = heap_report_component(config, site->component);
 	const struct frame_name *caller;
 	struct frame frame;
 
@@ -64,9 +65,8 @@ static void add_labels(struct pprof *pprof, const struct site *site,
 				file_base_name(site->library));
 	profile_labels_add_text(labels, writer, "verdict",
 				verdict_name(verdict.level));
-	if (site->component && site->component <= config->component_count)
-		profile_labels_add_text(labels, writer, "component",
-					config->components[site->component - 1]);
+	if (component)
+		profile_labels_add_text(labels, writer, "component", component);
 	profile_labels_add_number(labels, writer, "bytes",
 				  site->alloc_bytes / site->alloc_blocks,
 				  "bytes");

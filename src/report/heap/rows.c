@@ -105,12 +105,9 @@ static void set_place(const struct heap_gathering *g, const struct site *site,
 static void add_component(const struct heap_gathering *g,
 			  const struct site *site, struct strbuf *out)
 {
-	unsigned number = site->component;
+	const char *name = heap_report_component(g->config, site->component);
 
-	if (number && number <= g->config->component_count)
-		strbuf_puts(out, g->config->components[number - 1]);
-	else
-		strbuf_puts(out, "(other)");
+	strbuf_puts(out, name ? name : "(other)");
 }
 
 static void add_name(const struct heap_gathering *g, const struct site *site,

@@ -26,6 +26,17 @@ static void add_library(const struct heap_text *text, const char *library)
 		     known ? file_base_name(library) : "(not known)");
 }
 
+static void add_component(const struct heap_text *text, unsigned number)
+{
+	const char *name = heap_report_component(text->config, number);
+
+	if (!name)
+		return;
+	strbuf_puts(heap_text_out(text), " (");
+	names_escape(heap_text_out(text), name);
+	strbuf_putc(heap_text_out(text), ')');
+}
+
 /* ---- calls ---- */
 
 static int by_calls(const void *a, const void *b)
@@ -55,6 +66,7 @@ static int add_use(const struct heap_text *text, const struct heap_use *use)
 	heap_text_function(text, use->function);
 	strbuf_puts(out, " by ");
 	add_library(text, use->library);
+	add_component(text, use->component);
 	return heap_text_end_line(text);
 }
 
@@ -91,6 +103,8 @@ int heap_text_calls(const struct heap_text *text)
 static int add_holder(const struct heap_text *text,
 		      const struct heap_holder *holder)
 {
+	const char *component =
+		heap_report_component(text->config, holder->component);
 	struct strbuf *out = heap_text_out(text);
 
 	amounts_add_column(out, holder->bytes, 13);
@@ -98,10 +112,8 @@ static int add_holder(const struct heap_text *text,
 	amounts_add_column(out, holder->alloc_blocks, 12);
 	amounts_add_column(out, holder->peak_bytes, 14);
 	strbuf_puts(out, "  ");
-	if (holder->component &&
-	    holder->component <= text->config->component_count)
-		names_escape(out,
-			     text->config->components[holder->component - 1]);
+	if (component)
+		names_escape(out, component);
 	else
 		add_library(text, holder->library);
 	if (!holder->family->has_size)
@@ -146,7 +158,7 @@ int heap_text_holders(const struct heap_text *text)
 
 static int add_half(const struct heap_text *text, const char *what,
 		    const struct family_function *function, const char *library,
-		    stack_id stack)
+		    unsigned component, stack_id stack)
 {
 	int err;
 
@@ -158,6 +170,7 @@ static int add_half(const struct heap_text *text, const char *what,
 	if (library) {
 		strbuf_puts(heap_text_out(text), " in ");
 		add_library(text, library);
+		add_component(text, component);
 	}
 	err = heap_text_end_line(text);
 	return err ? err :
@@ -184,10 +197,12 @@ static int add_incident(const struct heap_text *text,
 				       "first given back" :
 				       "acquired",
 			       incident->first_function,
-			       incident->first_library, incident->first);
+			       incident->first_library,
+			       incident->first_component, incident->first);
 	if (!err)
 		err = add_half(text, "given back", incident->second_function,
-			       incident->second_library, incident->second);
+			       incident->second_library,
+			       incident->second_component, incident->second);
 	return err;
 }
 

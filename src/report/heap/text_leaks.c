@@ -133,7 +133,8 @@ static int add_reach(const struct heap_text *text)
 	strbuf_puts(out, " looked at; ");
 	if (reach->gone) {
 		amounts_add_number(out, reach->gone);
-		strbuf_puts(out, " were gone by then; ");
+		strbuf_puts(out, reach->gone == 1 ? " was gone by then; " :
+						    " were gone by then; ");
 	}
 	strbuf_puts(out, reach->copied ?
 				 "it stood still until it was copied, " :

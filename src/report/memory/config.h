@@ -82,6 +82,15 @@ struct heap_report_config {
 	uint64_t wall_offset;
 };
 
+/* The name of a component; NULL: that is none. */
+static inline const char *
+heap_report_component(const struct heap_report_config *config, unsigned number)
+{
+	return number && number <= config->component_count ?
+		       config->components[number - 1] :
+		       NULL;
+}
+
 /* The clock at a monotonic time, in nanoseconds since 1970. */
 static inline uint64_t heap_report_wall(const struct heap_report_config *config,
 					uint64_t monotonic)
