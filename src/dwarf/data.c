@@ -3,8 +3,12 @@
 
 #include <string.h>
 
-/* How deep namespaces are nested at most. */
+/* How deep namespaces and blocks are nested at most. */
 #define DEPTH_MAX 32
+
+/* So many entries are looked at, and then none in functions any more: they are
+   most of debug information. */
+#define ENTRIES_MAX 3000000
 
 static uint64_t read_leb(const uint8_t *bytes, Dwarf_Unsigned size)
 {
@@ -60,20 +64,33 @@ static bool location(const struct die *die, uint64_t *ret)
 	return found;
 }
 
+/* Static variables are within functions, and blocks of these. */
+static bool is_around(const struct die *die, unsigned *left)
+{
+	switch (die_tag(die)) {
+	case DW_TAG_namespace:
+		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return *left;
+	}
+	return false;
+}
+
 static void walk(struct infofile *file, const struct die *parent,
-		 unsigned depth)
+		 unsigned depth, unsigned *left)
 {
 	struct die die;
 
 	for_each_child(parent, &die) {
-		const unsigned tag = die_tag(&die);
 		uint64_t address;
 
-		if (tag == DW_TAG_namespace && depth < DEPTH_MAX)
-			walk(file, &die, depth + 1);
+		*left -= *left > 0;
+		if (depth < DEPTH_MAX && is_around(&die, left))
+			walk(file, &die, depth + 1, left);
 		/* What the linker has thrown away lies at 0. */
-		if (tag == DW_TAG_variable && location(&die, &address) &&
-		    address)
+		if (die_tag(&die) == DW_TAG_variable &&
+		    location(&die, &address) && address)
 			intervals_add(&file->data, address, address + 1,
 				      die_offset(&die));
 	}
@@ -81,10 +98,11 @@ static void walk(struct infofile *file, const struct die *parent,
 
 static void read_data(struct infofile *file)
 {
+	unsigned left = ENTRIES_MAX;
 	struct die unit;
 
 	while (infofile_next_unit(file, &unit)) {
-		walk(file, &unit, 0);
+		walk(file, &unit, 0, &left);
 		die_put(&unit);
 	}
 	intervals_sort(&file->data);

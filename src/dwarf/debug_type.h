@@ -74,8 +74,8 @@ struct debug_function {
 
 /* A step along pointers, from a variable on. */
 struct debug_step {
-	const char *path; /* what leads to the pointer: ".list[3].first", or
-			     NULL: it is all there is, or not known */
+	const char *path; /* what leads to the pointer: ".list[3].first", "":
+			     it is all there is; NULL: not known */
 	const char *type; /* of what it points at, or NULL */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "dwarf/container.h"
 #include "dwarf/data.h"
 #include "dwarf/scope.h"
 #include "dwarf/type_kind.h"
@@ -19,6 +20,13 @@
 struct spot {
 	struct die type; /* what is there: a pointer, or what can't be divided */
 	uint64_t offset; /* … and how far in it */
+};
+
+/* How far a way has been followed. */
+struct walker {
+	struct die type;            /* of what was come to last */
+	struct container container; /* … that one of these has led to */
+	struct strbuf path;         /* of members, in there */
 };
 
 static bool type_of(const struct die *die, struct die *ret)
@@ -67,7 +75,8 @@ static bool is_part(const struct die *die)
 	       !die_has(die, DW_AT_virtuality) && !die_has(die, DW_AT_bit_size);
 }
 
-/* Whether an offset lies in it; then the spot is within its type. */
+/* Whether the pointer at an offset lies in it; then the spot is within its type.
+   Empty base classes are where members are. */
 static bool covers(const struct die *part, uint64_t offset, struct spot *ret)
 {
 	uint64_t start = 0;
@@ -78,15 +87,33 @@ static bool covers(const struct die *part, uint64_t offset, struct spot *ret)
 	if (offset < start || !type_of(part, &ret->type))
 		return false;
 	ret->offset = offset - start;
-	if (ret->offset < size_of(&ret->type))
+	if (ret->offset + part->dwarf->word_size <= size_of(&ret->type))
 		return true;
 	die_put(&ret->type);
 	return false;
 }
 
+/* Members of the library's are passed through, and not told, as what they are
+   inherited from isn't. */
+static bool add_member(struct walker *walker, const struct die *type,
+		       const char *name, const struct die *inner)
+{
+	struct container *container = &walker->container;
+
+	if (is_reserved(name))
+		return container_enter(container, type, name);
+	if (name) {
+		container_fini(container);
+		strbuf_printf(&walker->path, ".%s", name);
+	} else if (is_reserved(die_string(inner, DW_AT_name))) {
+		(void)container_enter(container, type, "");
+	}
+	return true;
+}
+
 /* Into the member; false (and nothing is changed) when none is to be told. Of a
    union any of them might be meant. */
-static bool enter_struct(struct spot *spot, struct strbuf *path)
+static bool enter_struct(struct walker *walker, struct spot *spot)
 {
 	struct die part;
 
@@ -100,14 +127,11 @@ static bool enter_struct(struct spot *spot, struct strbuf *path)
 
 		if (!is_part(&part) || !covers(&part, spot->offset, &inner))
 			continue;
-		if (is_reserved(name)) {
+		die_put(&part);
+		if (!add_member(walker, &spot->type, name, &inner.type)) {
 			die_put(&inner.type);
-			die_put(&part);
 			return false;
 		}
-		if (name)
-			strbuf_printf(path, ".%s", name);
-		die_put(&part);
 		die_put(&spot->type);
 		*spot = inner;
 		return true;
@@ -126,7 +150,7 @@ static bool has_one_dimension(const struct die *array)
 	return count == 1;
 }
 
-static bool enter_array(struct spot *spot, struct strbuf *path)
+static bool enter_array(struct walker *walker, struct spot *spot)
 {
 	struct die element;
 	uint64_t size;
@@ -138,7 +162,7 @@ static bool enter_array(struct spot *spot, struct strbuf *path)
 		die_put(&element);
 		return false;
 	}
-	strbuf_printf(path, "[%" PRIu64 "]", spot->offset / size);
+	strbuf_printf(&walker->path, "[%" PRIu64 "]", spot->offset / size);
 	die_put(&spot->type);
 	*spot = (struct spot){ element, spot->offset % size };
 	return true;
@@ -153,16 +177,16 @@ static enum debug_type_kind kind_of(const struct die *type)
 }
 
 /* As far as it can be told; whether that is a pointer's beginning. */
-static bool descend(struct spot *spot, struct strbuf *path)
+static bool descend(struct walker *walker, struct spot *spot)
 {
 	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
 		switch (kind_of(&spot->type)) {
 		case DEBUG_STRUCT:
-			if (!enter_struct(spot, path))
+			if (!enter_struct(walker, spot))
 				return false;
 			break;
 		case DEBUG_ARRAY:
-			if (!enter_array(spot, path))
+			if (!enter_array(walker, spot))
 				return false;
 			break;
 		case DEBUG_POINTER:
@@ -175,104 +199,144 @@ static bool descend(struct spot *spot, struct strbuf *path)
 	return false;
 }
 
+static bool copy_spot(const struct die *type, uint64_t offset, struct spot *ret)
+{
+	ret->offset = offset;
+	return die_at(type->dwarf, die_offset(type), &ret->type);
+}
+
+static bool enter_node(struct walker *walker, uint64_t offset, struct spot *ret)
+{
+	struct container *container = &walker->container;
+	const uint64_t size = size_of(&walker->type);
+	const uint64_t value = container_value_offset(container, size);
+	bool found;
+
+	if (offset < size)
+		return copy_spot(&walker->type, offset, ret);
+	found = offset >= value &&
+		copy_spot(&container->value, offset - value, ret);
+	container_fini(container);
+	return found;
+}
+
 /*
  * What a pointer leads to may go on behind the type that it is declared with: it
  * may be an array of these, or an object of a derived class, or begin with one.
- * Only an array of pointers is sure.
+ * Only an array of pointers is sure, and what a container has in a row.
  */
-static bool enter_block(const struct die *type, uint64_t offset,
-			struct spot *ret, struct strbuf *path)
+static bool enter_block(struct walker *walker, uint64_t offset,
+			struct spot *ret)
 {
-	const uint64_t size = size_of(type);
-	const enum debug_type_kind kind = kind_of(type);
-	const bool pointers = kind == DEBUG_POINTER;
+	struct container *container = &walker->container;
+	const uint64_t size = size_of(&walker->type);
+	const bool pointers = kind_of(&walker->type) == DEBUG_POINTER;
+	const bool array = pointers || container->row;
 
-	if (!size || (offset >= size && !pointers) ||
-	    !die_at(type->dwarf, die_offset(type), &ret->type))
+	if (container_is_node(container, &walker->type))
+		return enter_node(walker, offset, ret);
+	/* Nodes are mostly still to come. */
+	if (!pointers || !container->node)
+		container_fini(container);
+	if (!size || (offset >= size && !array))
 		return false;
-	ret->offset = offset;
-	if (!pointers)
-		return true;
-	strbuf_printf(path, "[%" PRIu64 "]", offset / size);
-	ret->offset = offset % size;
-	return true;
+	if (array) {
+		strbuf_printf(&walker->path, "[%" PRIu64 "]", offset / size);
+		offset %= size;
+	}
+	return copy_spot(&walker->type, offset, ret);
 }
 
-static bool add_name(const struct die *type, struct strbuf *out)
+static bool add_type(const struct walker *walker, const struct die *type,
+		     struct strbuf *out)
 {
 	const enum debug_type_kind kind = kind_of(type);
 	const char *name = die_string(type, DW_AT_name);
 
 	if (!name || (kind != DEBUG_STRUCT && kind != DEBUG_UNION))
 		return false;
+	if (is_reserved(name) && walker->container.name.length)
+		return false;
 	scope_add(type, out);
 	strbuf_puts(out, name);
 	return true;
 }
 
-/* "session", "session *"; what has no name is none. */
-static void write_name(const struct die *type, struct strbuf *out)
+/* "session", "session *", "std::map node"; what has no name is none. */
+static void write_name(const struct walker *walker, struct strbuf *out)
 {
+	const struct die *type = &walker->type;
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	struct die target;
 
 	if (kind_of(type) == DEBUG_POINTER && type_of(type, &target)) {
-		if (add_name(&target, &name))
+		if (add_type(walker, &target, &name))
 			strbuf_puts(&name, " *");
 		die_put(&target);
 	} else {
-		(void)add_name(type, &name);
+		(void)add_type(walker, type, &name);
 	}
+	if (!name.length)
+		container_add_name(&walker->container, type, &name);
 	wire_put_string(out, name.text);
 }
 
-/* One step; false when the way can't be followed any further. type: of what is
-   gone through, and then of what the pointer there leads to. */
-static bool step(struct die *type, struct spot *spot, struct strbuf *path,
-		 struct strbuf *out)
+/* One step; false when the way can't be followed any further. */
+static bool step(struct walker *walker, struct spot *spot, struct strbuf *out)
 {
 	struct die target;
-	bool found = descend(spot, path);
+	bool found = descend(walker, spot);
 
-	wire_put_string(out, path->length ? path->text : NULL);
+	wire_put_string(out, found || walker->path.length ?
+				     strbuf_text(&walker->path) :
+				     NULL);
 	found = found && type_of(&spot->type, &target);
 	die_put(&spot->type);
-	die_put(type);
 	if (!found) {
 		wire_put_string(out, NULL);
 		return false;
 	}
-	*type = target;
-	write_name(type, out);
+	die_put(&walker->type);
+	walker->type = target;
+	write_name(walker, out);
 	return true;
+}
+
+static bool begin(struct infofile *file, uint64_t variable,
+		  struct walker *walker)
+{
+	struct die die;
+	bool found = data_find(file, variable, &die);
+
+	if (found) {
+		found = type_of(&die, &walker->type);
+		die_put(&die);
+	}
+	return found;
 }
 
 void way_write(struct infofile *file, uint64_t variable,
 	       const uint64_t *offsets, unsigned count, struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf steps = { 0 };
-	struct die die, type = { .handle = NULL };
-	bool going_on = data_find(file, variable, &die);
+	struct walker walker = { .path = { 0 } };
+	bool going_on = begin(file, variable, &walker);
 	unsigned told = 0;
 
-	if (going_on) {
-		going_on = type_of(&die, &type);
-		die_put(&die);
-	}
 	while (going_on && told < count) {
-		CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-		struct spot spot = { .offset = offsets[told] };
+		struct spot spot;
 
-		going_on =
-			told ? enter_block(&type, offsets[told], &spot, &path) :
-			       die_at(type.dwarf, die_offset(&type),
-				      &spot.type);
+		strbuf_clear(&walker.path);
+		going_on = told ? enter_block(&walker, offsets[told], &spot) :
+				  copy_spot(&walker.type, offsets[0], &spot);
 		if (!going_on)
 			break;
-		going_on = step(&type, &spot, &path, &steps);
+		going_on = step(&walker, &spot, &steps);
 		told++;
 	}
-	die_put(&type);
+	die_put(&walker.type);
+	container_fini(&walker.container);
+	strbuf_fini(&walker.path);
 	wire_put_u32(out, told);
 	strbuf_add(out, strbuf_text(&steps), steps.length);
 }

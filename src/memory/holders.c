@@ -215,7 +215,7 @@ static void tell_members(struct holder_search *search,
 			       count - 1, steps);
 	for (unsigned i = 0; i < told; i++) {
 		set_type(&chain->links[i + 1], steps[i].type);
-		if (i && steps[i].path)
+		if (i && steps[i].path && *steps[i].path)
 			chain->links[i].members = xstrdup(steps[i].path);
 	}
 }

@@ -743,24 +743,35 @@ def _(case):
     h.check_equal(target.wait(), 0, "exit status of the target")
 
 
+def chains_of(case, target):
+    """Who holds what a program has told the addresses of, by its words."""
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    chains = {}
+    for line in target.out.splitlines()[:-1]:
+        what, address = line.split()
+        found, _ = look(case, target, "--holders", address)
+        chains[what] = [re.sub(r" \(.*", "", link["name"]) +
+                        link.get("members", "")
+                        for link in found["chains"][0]["links"]]
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+    return chains
+
+
+def built_by_all(source):
+    """A program by each compiler that there is, with debug information."""
+    for compiler, *flags in (("g++", "-g"), ("g++", "-gdwarf-4"),
+                             ("clang++", "-g", "-fstandalone-debug")):
+        if shutil.which(compiler):
+            name = os.path.splitext(source)[0]
+            yield h.build(name + "-".join([compiler, *flags]), source, *flags,
+                          "-O0", "-std=c++17", cc=compiler)
+
+
 @h.test("members have their names, in variables and in blocks", users=True)
 def _(case):
-    for compiler, *flags in (("g++", "-g"), ("g++", "-gdwarf-4"),
-                             ("clang++", "-g")):
-        if not shutil.which(compiler):
-            continue
-        name = "memory_members" + "-".join([compiler, *flags])
-        program = h.build(name, "memory_members.cc", *flags, "-O0",
-                          cc=compiler)
-        target = case.start([program])
-        h.wait_until(lambda: "ready" in target.out, "its blocks")
-        said = dict(line.split() for line in target.out.splitlines()[:-1])
-        chains = {}
-        for what, address in said.items():
-            found, _ = look(case, target, "--holders", address)
-            links = found["chains"][0]["links"]
-            chains[what] = [re.sub(r" \(.*", "", link["name"]) +
-                            link.get("members", "") for link in links]
+    for program in built_by_all("memory_members.cc"):
+        chains = chains_of(case, case.start([program]))
         h.check_equal(chains, {
             "name": ["shop::cache.first", "shop::session.next",
                      "shop::session.name", chains["name"][-1]],
@@ -769,10 +780,37 @@ def _(case):
             "inner": ["shop::cache.extra.inner", chains["inner"][-1]],
             "cell": ["table[2].cells[1]", chains["cell"][-1]],
             "derived": ["base.here", "derived", chains["derived"][-1]],
-            "node": ["shop::all+0x10", chains["node"][-1]],
-        }, "chains, by %s %s" % (compiler, flags))
-        target.say("q")
-        h.check_equal(target.wait(), 0, "exit status of the target")
+            "node": ["shop::all", "std::map node"],
+        }, "chains, by " + program)
+
+
+@h.test("what is in containers has its names; and static variables", users=True)
+def _(case):
+    block = "104 bytes"
+    user = "shop::user.name"
+    of_store = {
+        "map": ["by_number", "std::map node.second", user, block],
+        "wide": ["by_width", "std::map node.second.name", block],
+        "unordered_map": ["by_name", "std::unordered_map node.second.name",
+                          block],
+        "set": ["names", "std::set node", block],
+        "list": ["in_order", "std::list node.name", block],
+        "forward_list": ["back", "std::forward_list node.name", block],
+        "vector": ["row", "shop::user[2].name", block],
+        "inner": ["row", "shop::user[1].words", "std::vector[2]", block],
+        "deque": ["both", "shop::user[1].name", block],
+        "unique_ptr": ["one", user, block],
+        "shared_ptr": ["shared", user, block],
+        "numbers": ["numbers", "std::vector"],
+        "text": ["text", "std::string"],
+    }
+    expected = {what: ["shop::all", "shop::store." + path[0], *path[1:]]
+                for what, path in of_store.items()}
+    expected["static"] = ["fill()::inside", "std::map node.second", block]
+    expected["last"] = ["fill()::last", user, block]
+    for program in built_by_all("memory_containers.cc"):
+        h.check_equal(chains_of(case, case.start([program])), expected,
+                      "chains, by " + program)
 
 
 @h.test("waits of stopped tasks go on, and no signal is lost", users=True)
