@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "heap/reached.h"
+#include "heap/survey.h"
 #include "memory/owners.h"
 
 /* Nobody has asked for a long wait, nor for much memory of this machine. */
@@ -26,6 +27,7 @@ struct likely_owner {
 
 struct looking {
 	struct heap_reach *reach;
+	const struct heap *heap;
 	const struct leaks *leaks;
 	struct owners owners;
 	struct likely_owner *candidates; /* by site->number - 1 */
@@ -75,6 +77,18 @@ static void vote(struct likely_owner *candidate, uint32_t owner, uint64_t bytes)
 	}
 }
 
+/* As verdicts count it. */
+static bool is_old(const struct looking *looking,
+		   const struct heap_block *block)
+{
+	const struct site *site = block->site;
+	const uint64_t until = heap_busy_until(looking->heap,
+					       site->function->family,
+					       looking->now);
+
+	return block->birth + site_old_age(site) < until;
+}
+
 static void count(struct looking *looking, const struct heap_block *block)
 {
 	const size_t number = block->site->number - 1;
@@ -97,6 +111,7 @@ static void count(struct looking *looking, const struct heap_block *block)
 	site->lost_blocks += lost;
 	site->lost_bytes += lost ? block->size : 0;
 	site->listed_blocks += !lost && found->listed;
+	site->listed_old += !lost && found->listed && is_old(looking, block);
 }
 
 static void count_own(struct looking *looking, const struct heap_block *block)
@@ -156,9 +171,9 @@ static void each_block(struct looking *looking, const struct heap *heap,
 static void count_all(struct heap_reach *reach, const struct heap *heap,
 		      const struct leaks *leaks)
 {
-	struct looking looking = { .reach = reach,
-				   .leaks = leaks,
-				   .now = clock_now() };
+	struct looking looking = {
+		.reach = reach, .heap = heap, .leaks = leaks, .now = clock_now()
+	};
 
 	reach->count = heap_site_count(heap);
 	reach->sites = xcalloc(reach->count + 1, sizeof(*reach->sites));

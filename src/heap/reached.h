@@ -15,10 +15,11 @@ struct site_reach {
 	uint64_t lost_blocks,
 		lost_bytes; /* … of which nothing leads to these */
 	/* What is found only by an interpreter's collector of rings, which will
-	   give it back when it comes by. */
+	   give it back when it comes by, or is kept for new objects. */
 	uint64_t listed_blocks;
-	char *owner;        /* nothing but this variable leads to … */
-	uint64_t own_bytes; /* … so many of them; NULL: to half of them at
+	uint64_t listed_old; /* … of which so many are far older than usual */
+	char *owner;         /* nothing but this variable leads to … */
+	uint64_t own_bytes;  /* … so many of them; NULL: to half of them at
 			       most */
 };
 

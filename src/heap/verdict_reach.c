@@ -3,12 +3,23 @@
 
 #define LISTED 0.6 /* of what seems to be leaked */
 
+/* Whether that is of what seems to be leaked. Where others are given back, only
+   old ones seem so, and much that was dropped may be young. */
+static bool is_listed(const struct verdict *verdict,
+		      const struct site_reach *reach)
+{
+	if (verdict->reason == VERDICT_OLD_ONES ||
+	    verdict->reason == VERDICT_OLD_AND_MORE)
+		return reach->listed_old >= LISTED * verdict->old_blocks;
+	return reach->listed_blocks >= LISTED * verdict->leaked_blocks;
+}
+
 /* What a program has dropped is no leak of it. But the collector that will take
    it may be switched off. */
 static void heed_listed(struct verdict *verdict, const struct site_reach *reach)
 {
 	if (verdict->level == VERDICT_NOT || !reach->listed_blocks ||
-	    reach->listed_blocks < LISTED * verdict->leaked_blocks)
+	    !is_listed(verdict, reach))
 		return;
 	verdict->level = VERDICT_POSSIBLE;
 	verdict->reason = VERDICT_LISTED;

@@ -213,9 +213,9 @@ static void explain_listed(const struct verdict *verdict, struct strbuf *out)
 	strbuf_puts(out, " of ");
 	print_blocks(out, verdict->blocks);
 	strbuf_puts(out,
-		    " are garbage that Python's collector hasn't come to: "
-		    "nothing else leads there, and they will be given back "
-		    "unless gc is disabled or a reference was never dropped");
+		    " are what Python has dropped: kept for new objects, or "
+		    "garbage that its collector hasn't come to, and will give "
+		    "back unless gc is disabled");
 }
 
 /* What else was found by looking. */

@@ -30,7 +30,7 @@ struct block {
 	uint8_t behind;  /* bytes at its end that aren't the program's */
 	bool own : 1;    /* the allocator's, for itself */
 	bool mapped : 1; /* has a mapping of its own */
-	bool listed : 1; /* only a collector's lists lead to it */
+	bool listed : 1; /* an interpreter has dropped it */
 	uint8_t mark;    /* for who asks what is reached */
 };
 

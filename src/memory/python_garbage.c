@@ -5,6 +5,7 @@
 
 #include "base/xalloc.h"
 #include "memory/python.h"
+#include "memory/python_references.h"
 
 /* PyGC_Head, Include/internal/pycore_gc.h: what is in front of an object that is
    on a list. The lowest bits of both words say something else. */
@@ -13,11 +14,6 @@ struct list_link {
 };
 
 #define LINK_BITS 3
-
-struct object_head {
-	uint64_t references;
-	taddr_t type;
-};
 
 struct object_lists {
 	struct memory *memory;
@@ -28,7 +24,7 @@ struct object_lists {
 static bool is_object(const struct object_lists *lists, taddr_t address,
 		      bool *of_lists_ret)
 {
-	struct object_head head;
+	struct python_object head;
 
 	return !memory_read(lists->memory, address, &head, sizeof(head)) &&
 	       python_types_has(lists->types, head.type, of_lists_ret);
@@ -56,7 +52,7 @@ static bool is_link(void *context, uint64_t pointer, taddr_t where)
 /* PyListObject; behind its last item are pointers of who had that memory
    before, which lead to much that is garbage. */
 struct list_object {
-	struct object_head head;
+	struct python_object head;
 	uint64_t count;
 	taddr_t items;
 	uint64_t room;
@@ -130,6 +126,34 @@ static void restore(const struct shortened *shortened, size_t count)
 		shortened[count].block->behind = shortened[count].behind;
 }
 
+/* ---- what is kept for new objects ---- */
+
+/* Tuples, lists and others that were dropped: nobody refers to them, and no
+   collector has them on a list. */
+static bool is_free(const struct object_lists *lists, const struct block *block)
+{
+	struct {
+		struct list_link link;
+		struct python_object object;
+	} head;
+	bool of_lists;
+
+	return block_is_used(block) && sizeof(head) <= block_usable(block) &&
+	       !memory_read(lists->memory, block->address, &head,
+			    sizeof(head)) &&
+	       !head.link.next &&
+	       !(head.link.previous & ~(uint64_t)LINK_BITS) &&
+	       !head.object.references &&
+	       python_types_has(lists->types, head.object.type, &of_lists);
+}
+
+static void list_free(const struct object_lists *lists, struct blocks *blocks)
+{
+	for (size_t i = 0; i < blocks->count; i++)
+		if (is_free(lists, &blocks->list[i]))
+			blocks->list[i].listed = true;
+}
+
 /* ---- */
 
 /* What only these lead to would be lost; the marks are for others to make. */
@@ -165,8 +189,10 @@ void python_garbage_find(const struct picture *picture,
 	lists.types = python_types_new(lists.memory, mappings);
 	shortened = shorten_all(&lists, &glibc->blocks, &count);
 	reach_mark(picture, mappings, frozen, glibc, &rule);
-	restore(shortened, count);
 	take_marks(&glibc->blocks);
+	python_references_check(picture, lists.types, &rule, glibc);
+	list_free(&lists, &glibc->blocks);
+	restore(shortened, count);
 	python_types_free(lists.types);
 	free(shortened);
 }

@@ -7,7 +7,8 @@
 /*
  * CPython has all objects that may be part of a ring on lists. So whatever the
  * program has dropped can be got at, until its collector of rings comes by:
- * blocks that only these lists lead to are marked as .listed. Does nothing to
+ * blocks that only these lists lead to are marked as .listed, and what it keeps
+ * for new objects; but not what that collector won't give back. Does nothing to
  * other programs, and leaves .mark as it was, 0.
  */
 void python_garbage_find(const struct picture *picture,

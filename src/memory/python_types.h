@@ -11,6 +11,12 @@
  */
 struct python_types;
 
+/* What all objects begin with: PyObject, Include/object.h. */
+struct python_object {
+	uint64_t references;
+	taddr_t type;
+};
+
 /* One that objects were found of. */
 struct python_type {
 	const char *name;

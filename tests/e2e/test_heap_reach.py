@@ -4,6 +4,7 @@
 process: that tells leaks from caches, however few and young their blocks are."""
 
 import json
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -95,28 +96,47 @@ def _(case):
 
 
 RINGS = """
-import gc, os
+import gc, os, sys
 gc.disable()
+if forgotten := sys.argv[1] == 'forgotten':
+    import ctypes
+    refer = ctypes.pythonapi.Py_IncRef
+    refer.argtypes = [ctypes.py_object]
 kept = []
 print('ready', flush=True)
 while letter := os.read(0, 1).decode():
     for i in range(200):
         ring = [None] * 50
         ring[0] = ring
+        if forgotten:
+            refer(ring)
         kept.append([None] * 50)
     print('did ' + letter, flush=True)
 """
 
 
-@h.test("rings that Python has dropped are told from what it keeps")
-def _(case):
+def garbage_of_rings(case, how):
+    if subprocess.run([sys.executable, "-c", "import ctypes"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        raise h.Skip("this Python has no ctypes")
     target = case.start(["env", "PYTHONMALLOC=malloc", sys.executable, "-c",
-                         RINGS])
+                         RINGS, how])
     h.wait_until(lambda: "ready" in target.out, "the target")
     _, found = watch(case, target)
+    return found["reach"].get("garbage_blocks", 0)
+
+
+@h.test("rings that Python has dropped are told from what it keeps")
+def _(case):
     # A word that was a pointer once may still lead to some.
-    dropped = found["reach"].get("garbage_blocks", 0)
+    dropped = garbage_of_rings(case, "dropped")
     h.check(150 <= dropped <= 420, f"{dropped} blocks of garbage")
+
+
+@h.test("a ring with a reference that was never dropped is no garbage")
+def _(case):
+    dropped = garbage_of_rings(case, "forgotten")
+    h.check(dropped < 100, f"{dropped} blocks of garbage")
 
 
 @h.test("the variable through which alone blocks are reached is named")
