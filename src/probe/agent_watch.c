@@ -314,17 +314,6 @@ static void learn_stack(struct agent_space *space, const struct task *task)
 		shared_set_stack(shared, pointer, task->tid, &stack);
 }
 
-/* A frame of the agent's, which nobody can unwind, is on the stack. */
-static bool is_within_hook(const struct agent_engine *engine,
-			   const struct moment *moment)
-{
-	const struct activation *outer = moment->calls->stack.top;
-
-	while (outer && outer->engine != &engine->engine)
-		outer = outer->outer;
-	return outer;
-}
-
 void agent_watch_reached(struct agent_point *own, struct task *task,
 			 const struct moment *moment)
 {
@@ -338,9 +327,10 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 		return;
 	/* Within a call that stands for it nobody has asked for its stack. */
 	if (!unwind_last(unwinder, &addresses) &&
-	    !is_within_hook(space->engine, moment) &&
 	    !agent_passes_over(space, moment))
-		(void)prober_callers(moment, true);
+		unwind_look(unwinder, moment->space->space, moment->memory,
+			    moment->tid, moment->regs,
+			    space->engine->depth + 1);
 	learn_rows(space);
 	learn_stack(space, task);
 }

@@ -263,6 +263,19 @@ stack_id unwind(struct unwinder *unwinder, struct space *space,
 	return unwind_finish(unwinder, count, end);
 }
 
+void unwind_look(struct unwinder *unwinder, struct space *space,
+		 struct memory *memory, pid_t tid, const struct regs *regs,
+		 unsigned depth)
+{
+	struct unwind_space *own = unwind_space_get(unwinder, space);
+	const struct unwind_counts counts = unwinder->counts;
+	unsigned count;
+
+	begin(&unwinder->walk, own, tid, regs, memory);
+	(void)walk_outward(unwinder, limited(depth), true, &count);
+	unwinder->counts = counts;
+}
+
 stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
 		     const struct regs *regs, struct stack_copy *copy,
 		     unsigned depth)

@@ -30,6 +30,11 @@ stack_id unwind(struct unwinder *unwinder, struct space *space,
 		struct memory *memory, pid_t tid, const struct regs *regs,
 		unsigned depth, bool at_entry);
 
+/* As far as it can be followed, for unwind_last() alone: nothing is counted. */
+void unwind_look(struct unwinder *unwinder, struct space *space,
+		 struct memory *memory, pid_t tid, const struct regs *regs,
+		 unsigned depth);
+
 /*
  * The stack as it was when it was copied, with the registers of then; cut where
  * the copy ends.

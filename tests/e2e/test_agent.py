@@ -746,6 +746,63 @@ def heap_is_the_same_attached(case):
     check_sites_equal(results[1], results[0])
 
 
+WRAPPING = """
+#include <errno.h>
+#include <stdlib.h>
+static _Alignas(64) char memory[1 << 24];
+static size_t used;
+void *malloc(size_t size)
+{
+        void *block = memory + used;
+        used += (size + 63) / 64 * 64;
+        return used > sizeof(memory) ? NULL : block;
+}
+static volatile size_t freed;
+void free(void *block) { freed += block != NULL; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size) { (void)block; return malloc(size); }
+int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+        *ret = alignment <= 64 ? malloc(size) : NULL;
+        return *ret ? 0 : ENOMEM;
+}
+"""
+WRAPPED = """
+#include <stdlib.h>
+int main(void)
+{
+        for (int i = 0; i < 30000; i++) {
+                void *block;
+                if (posix_memalign(&block, 16, 100))
+                        return 1;
+                free(block);
+        }
+        return 7;
+}
+"""
+
+
+@h.test("heap: an allocator's calls within its own stop nobody")
+def heap_within(case):
+    directory = case.path("wrapping")
+    os.mkdir(directory)
+    h.build_library("liballoc.so", case.write("alloc.c", WRAPPING),
+                    "-fno-builtin", directory=directory)
+    program = h.build("wrapped", case.write("wrapped.c", WRAPPED), "-O1",
+                      *h.near(directory), "-lalloc", directory=directory)
+    path = case.path("within.json")
+    result = case.calltrap("heap", "--engine=agent", "--json", path, program,
+                           log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    check_lossless(result)
+    calls = {call[0]: call[2] for call in sites_of(path)[2]
+             if (call[1] or "").endswith("wrapped")}
+    h.check_equal((calls.get("posix_memalign"), calls.get("free"),
+                   calls.get("malloc")), (30000, 30000, None), "calls")
+    stops = json.loads(h.read(path))["cost"]["stops"]
+    h.check(stops < 15000, "%d stops for 60000 calls" % stops)
+
+
 def recorded(case, engine, *options):
     """What heap finds in a recording, and what record has said."""
     path = case.path(engine)

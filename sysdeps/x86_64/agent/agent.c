@@ -28,6 +28,7 @@
 #endif
 
 extern struct agent_header agent_header HIDDEN;
+extern const char agent_end[] HIDDEN;
 extern struct agent_gate agent_gate HIDDEN;
 extern struct agent_shared agent_shared HIDDEN;
 
@@ -639,6 +640,7 @@ struct stack {
 	uint64_t frames[AGENT_DEPTH_MAX];
 	unsigned count;
 	bool complete;
+	bool within; /* a call that a hook has made: it ends there */
 };
 
 /* A frame while it is walked over; all of the stack up to high is there. */
@@ -648,6 +650,12 @@ struct step {
 	uint64_t high;
 	bool knows_fp;
 };
+
+static inline bool is_hook(uint64_t address)
+{
+	return address >= (uint64_t)&agent_header &&
+	       address < (uint64_t)agent_end;
+}
 
 static inline bool find_rule(uint64_t address, uint64_t *ret)
 {
@@ -713,12 +721,14 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 	uint64_t rule;
 
 	ret->count = 0;
-	ret->complete = false;
+	ret->complete = ret->within = false;
 	if (era & 1)
 		return false;
 	for (;;) {
-		if (!find_rule(step->address, &rule))
+		if (!find_rule(step->address, &rule)) {
+			ret->within = is_hook(step->address);
 			return false;
+		}
 		if (ret->count == depth)
 			break;
 		ret->frames[ret->count++] = step->address;
@@ -818,6 +828,10 @@ go_by_trap(const struct config *config)
 	return BY_JUMP;
 }
 
+/*
+ * What an allocator calls within itself (malloc within posix_memalign) is no
+ * call of the program's, and nobody is told of it at the trap either.
+ */
 static __attribute__((noinline)) enum way
 note_entry(const struct config *config, const struct agent_thread *thread,
 	   const struct agent_frame *frame, uint64_t fp)
@@ -829,9 +843,12 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 		own_add(&block->dropped, 1);
 		return BY_JUMP;
 	}
+	stack.within = false;
 	if (is_to_stop(config, frame) ||
 	    !take_stack(config, thread, frame, fp, &stack))
-		return go_by_trap(config);
+		return stack.within && config->mode & AGENT_WATCHES ?
+			       BY_JUMP :
+			       go_by_trap(config);
 	write_entry(config, block, thread->tid, frame, &stack,
 		    AGENT_CHOICE_OPEN);
 	return frame->stub->failure & AGENT_ENTRY_ONLY ? BY_JUMP : BY_CALL;
