@@ -168,6 +168,11 @@ static int settle(struct debuginfo *debuginfo, uint64_t until)
 	return question->record ? -EAGAIN : 0;
 }
 
+void debuginfo_take(struct debuginfo *debuginfo)
+{
+	(void)settle(debuginfo, 0);
+}
+
 /* ---- questions ---- */
 
 /* -EPIPE: the reader had died before. */

@@ -135,9 +135,11 @@ static int find_places(struct debuginfo *debuginfo, struct image *image,
 		       uint64_t address, const struct known_places **ret)
 {
 	struct record *record = record_of(debuginfo, image);
-	const struct known_places *known = places_at(record, address);
+	const struct known_places *known;
 	int err = 0;
 
+	debuginfo_take(debuginfo);
+	known = places_at(record, address);
 	if (!known && record->state == RECORD_GOOD)
 		err = debuginfo_ask(debuginfo, record, WIRE_PLACES, &address, 1,
 				    clock_now() + LIMIT);
@@ -202,8 +204,10 @@ static bool ask_places(struct debuginfo *debuginfo, struct image *image,
 	struct record *record = record_of(debuginfo, image);
 	uint64_t *wanted CLEANUP(xfree_cleanup) =
 		xcalloc(count + 1, sizeof(*wanted));
-	size_t left = choose(record, addresses, count, wanted), i = 0;
+	size_t left, i = 0;
 
+	debuginfo_take(debuginfo);
+	left = choose(record, addresses, count, wanted);
 	while (i < left && record->state == RECORD_GOOD) {
 		unsigned n = left - i < WIRE_ADDRESSES_MAX ? left - i :
 							     WIRE_ADDRESSES_MAX;
@@ -241,9 +245,11 @@ int debuginfo_tails(struct debuginfo *debuginfo, struct image *image,
 		    uint64_t address, bool wait, const struct debug_tails **ret)
 {
 	struct record *record = record_of(debuginfo, image);
-	const struct known_tails *known = tails_at(record, address);
+	const struct known_tails *known;
 	int err = -ENOENT;
 
+	debuginfo_take(debuginfo);
+	known = tails_at(record, address);
 	if (!known && record->state == RECORD_GOOD)
 		err = debuginfo_ask(debuginfo, record, WIRE_TAILS, &address, 1,
 				    wait ? clock_now() + LIMIT : 0);
@@ -255,8 +261,9 @@ int debuginfo_tails(struct debuginfo *debuginfo, struct image *image,
 	return 0;
 }
 
-bool debuginfo_is_reading(const struct debuginfo *debuginfo)
+bool debuginfo_is_reading(struct debuginfo *debuginfo)
 {
+	debuginfo_take(debuginfo);
 	return debuginfo->pending.record;
 }
 
@@ -273,9 +280,11 @@ int debuginfo_function(struct debuginfo *debuginfo, struct image *image,
 		       uint64_t address, const struct debug_function **ret)
 {
 	struct record *record = record_of(debuginfo, image);
-	const struct known_function *known = function_at(record, address);
+	const struct known_function *known;
 	int err = -ENOENT;
 
+	debuginfo_take(debuginfo);
+	known = function_at(record, address);
 	if (!known && record->state == RECORD_GOOD)
 		err = debuginfo_ask(debuginfo, record, WIRE_FUNCTION, &address,
 				    1, clock_now() + PATIENCE);

@@ -106,7 +106,7 @@ int debuginfo_tails(struct debuginfo *debuginfo, struct image *image,
 		    const struct debug_tails **ret) MUST_CHECK;
 
 /* Whether the reader hasn't answered the last question yet. */
-bool debuginfo_is_reading(const struct debuginfo *debuginfo);
+bool debuginfo_is_reading(struct debuginfo *debuginfo);
 
 /* ---- types ---- */
 

@@ -100,4 +100,10 @@ int debuginfo_ask(struct debuginfo *debuginfo, struct record *record,
 		  enum wire_order order, const uint64_t *addresses,
 		  unsigned count, uint64_t until) MUST_CHECK;
 
+/*
+ * Keeps the answer that has come meanwhile, if any: before one looks what is
+ * known, lest it be asked for again.
+ */
+void debuginfo_take(struct debuginfo *debuginfo);
+
 #endif

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,6 +374,16 @@ START_TEST(a_reader_that_was_killed_is_replaced)
 }
 END_TEST
 
+START_TEST(an_answer_that_has_come_is_not_asked_for_again)
+{
+	uint64_t low = address_of("described");
+
+	while (!debuginfo_prefetch_places(debuginfo, self, &low, 1))
+		poll(NULL, 0, 1);
+	ck_assert(!debuginfo_is_reading(debuginfo));
+}
+END_TEST
+
 /* How long a function whose answer doesn't come is waited for. */
 static uint64_t vain_wait(uint64_t address)
 {
@@ -468,6 +479,7 @@ static Suite *debuginfo_suite(void)
 	tcase_add_test(child, places_are_the_same_one_by_one_and_together);
 	tcase_add_test(child, prefetched_places_are_not_waited_for);
 	tcase_add_test(child, a_reader_that_was_killed_is_replaced);
+	tcase_add_test(child, an_answer_that_has_come_is_not_asked_for_again);
 	tcase_add_test(child, a_stopped_task_waits_for_a_slow_reader_a_second);
 	tcase_add_test(child, a_reader_that_hangs_is_given_up);
 	tcase_add_test(child, files_without_debug_information_are_no_loss);
