@@ -13,6 +13,10 @@ static void check_allocator(const struct process_facts *process,
 		findings_add(findings, VERDICT_LIMITED, "allocator",
 			     "get the permission to trace it",
 			     "not known: its mappings can't be read");
+	else if (!name && process->program_error)
+		findings_add(findings, VERDICT_LIMITED, "allocator",
+			     "get the permission to trace it",
+			     "not known: its program can't be read");
 	else if (!name)
 		findings_add(findings, VERDICT_NO, "allocator",
 			     "name its functions in a file for --pool",

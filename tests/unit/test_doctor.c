@@ -467,6 +467,9 @@ START_TEST(modules)
 	see(&m, &p);
 	check("allocator", VERDICT_NO, "no malloc", "--pool");
 	ck_assert(findings_allow_tracing(&findings));
+	p.program_error = -EACCES;
+	see(&m, &p);
+	check("allocator", VERDICT_LIMITED, "not known", "permission");
 }
 END_TEST
 
