@@ -495,6 +495,25 @@ def _(case):
     h.check_untouched(target.pid)
 
 
+@h.test("--every: a file that is moved away is followed by another")
+def _(case):
+    target = start(case)
+    tracer = hr.attach(case, target, options=["--every", "300ms"])
+    hr.settle(target, tracer)
+    order(target, "a")
+    h.wait_until(lambda: hr.reports(h.read(tracer.report_path)), "a report")
+    moved = tracer.report_path + ".1"
+    os.rename(tracer.report_path, moved)
+    h.wait_until(lambda: len(hr.reports(h.read(tracer.report_path))) > 1 or
+                 tracer.popen.poll() is not None, "reports")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    for path in moved, tracer.report_path:
+        h.check(h.read(path).startswith("===="), "begins with a report")
+        h.check(h.read(path).endswith("\n"), "ends with a line")
+    h.check_untouched(target.pid)
+
+
 @h.test("SIGTERM and SIGINT: a report, and the target goes on")
 def _(case):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

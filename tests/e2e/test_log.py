@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The look of the log, the exit status, leaving."""
 
+import json
 import os
 import pty
 import re
@@ -697,6 +698,64 @@ def help_text(case):
     result.check_status(0)
     h.check_match(r"^calltrap \d", result.out, "--version")
     h.check_equal(result.err, "", "standard error")
+
+
+ENDURING = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+        int calls = 0;
+        for (; access(argv[1], F_OK); usleep(2000), calls++)
+                abs(rand());
+        printf("%d calls\\n", calls);
+        return 7;
+}
+"""
+
+
+@h.test("a log that is moved away goes on under its name")
+def rotated(case):
+    source = case.write("enduring.c", ENDURING)
+    binary = h.build("enduring", source, "-O1")
+    end = case.path("end")
+    names = [case.path(name) for name in ("log", "log.1", "log.2")]
+    jsons = [case.path(name) for name in ("json", "json.1", "json.2")]
+    tracer = case.start([h.CALLTRAP, "-o", names[0], "--json", jsons[0], "-L",
+                         "-x", "rand", binary, end])
+    for moved in 2, 1:
+        for path in names[0], jsons[0]:
+            h.wait_until(lambda: h.read(path).count("rand") > 3, path)
+            os.rename(path, "%s.%d" % (path, moved))
+    for path in names[0], jsons[0]:
+        h.wait_until(lambda: h.read(path).count("rand") > 3, path)
+    case.write("end", "")
+    h.check_equal(tracer.wait(), 7, "status; " + tracer.err)
+    calls = int(tracer.out.split()[0])
+    logs = [h.read(name) for name in names]
+    for log in logs:
+        h.check(log.endswith("\n"), "whole lines: %r" % log[-100:])
+    h.check_equal(sum(log.count("rand@") for log in logs), calls, "calls")
+    events = [json.loads(line) for name in jsons
+              for line in h.read(name).splitlines()]
+    h.check_equal(len([e for e in events if e["event"] == "call"]), calls,
+                  "calls as JSON")
+
+
+@h.test("a log that is emptied meanwhile has no hole")
+def emptied(case):
+    source = case.write("enduring.c", ENDURING)
+    binary = h.build("enduring", source, "-O1")
+    end, log = case.path("end"), case.path("log")
+    tracer = case.start([h.CALLTRAP, "-o", log, "-L", "-x", "rand", binary,
+                         end])
+    h.wait_until(lambda: h.read(log).count("rand") > 3, "a log")
+    os.truncate(log, 0)
+    h.wait_until(lambda: h.read(log).count("rand") > 3, "a log again")
+    case.write("end", "")
+    h.check_equal(tracer.wait(), 7, "status; " + tracer.err)
+    h.check("\0" not in h.read(log), "zeros in the log")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ bool exposed_is(const char *path)
 	return !stat(directory, &st) && st.st_mode & S_IWOTH;
 }
 
-#define FLAGS (O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+#define FLAGS                                                          \
+	(O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
 
 static bool is_ours(int fd)
 {
@@ -31,7 +32,7 @@ static bool is_ours(int fd)
 
 static int open_own(const char *path, bool add)
 {
-	int fd = open(path, FLAGS | O_APPEND * add);
+	int fd = open(path, FLAGS);
 
 	if (fd < 0)
 		return -EEXIST;
@@ -43,7 +44,7 @@ static int open_own(const char *path, bool add)
 
 int exposed_open(const char *path, bool add)
 {
-	int fd = open(path, FLAGS | O_CREAT | O_EXCL | O_APPEND * add, 0666);
+	int fd = open(path, FLAGS | O_CREAT | O_EXCL, 0666);
 
 	if (fd >= 0)
 		return fd;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "report/file/path_pattern.h"
 
@@ -136,8 +137,34 @@ int log_files_close(struct log_files *files, pid_t pid)
 	return err;
 }
 
+void log_files_renew(struct log_files *files, struct log_file *file)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+
+	if (!files->path || file->output.fd < 0 || file->line_begun)
+		return;
+	path_pattern_expand(files->path, file->pid, &path);
+	if (output_is_at(&file->output, strbuf_text(&path)))
+		return;
+	output_close(&file->output);
+	file->headed = false;
+}
+
+#define LOOK_EVERY NS_PER_SECOND
+
+static bool is_time_to_look(struct log_files *files)
+{
+	const uint64_t now = clock_now();
+
+	if (now - files->looked < LOOK_EVERY)
+		return false;
+	files->looked = now;
+	return true;
+}
+
 int log_files_flush(struct log_files *files)
 {
+	const bool look = files->dirty && is_time_to_look(files);
 	struct log_file *file;
 	int err = 0;
 
@@ -146,6 +173,8 @@ int log_files_flush(struct log_files *files)
 		files->dirty = file->next_dirty;
 		file->dirty = false;
 		err = output_flush(&file->output);
+		if (!err && look)
+			log_files_renew(files, file);
 	}
 	return err;
 }

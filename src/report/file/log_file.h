@@ -41,6 +41,7 @@ struct log_files {
 	struct log_file *files;
 	struct log_file *last;
 	struct log_file *dirty;
+	uint64_t looked; /* for such that were moved away */
 };
 
 void log_files_init(struct log_files *files, const char *path);
@@ -56,7 +57,14 @@ int log_files_close(struct log_files *files, pid_t pid) MUST_CHECK;
 /* Writes what was added since the last time. */
 int log_files_flush(struct log_files *files) MUST_CHECK;
 
-/* The same, and ends begun lines. */
+/*
+ * A file that was moved away or removed since, as logs are that are rotated, is
+ * left, and another one begun by that name when there is a next line. Flushing
+ * does that once a second.
+ */
+void log_files_renew(struct log_files *files, struct log_file *file);
+
+/* The same as flushing, and ends begun lines. */
 int log_files_finish(struct log_files *files) MUST_CHECK;
 
 /*

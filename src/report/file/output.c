@@ -15,6 +15,7 @@
 
 #define ENOUGH 65536
 
+/* Who rotates logs may empty one that is written: then its end is elsewhere. */
 static int open_path(const char *path, bool add, bool predictable)
 {
 	int fd = own_descriptor(path);
@@ -24,7 +25,7 @@ static int open_path(const char *path, bool add, bool predictable)
 	if (predictable && exposed_is(path))
 		return exposed_open(path, add);
 	fd = open(path,
-		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_APPEND * add |
+		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_APPEND |
 			  O_TRUNC * !add,
 		  0666);
 	return fd < 0 ? -errno : fd;
@@ -44,6 +45,16 @@ int output_open(struct output *output, const char *path, bool add,
 	output->terminal = output->waits && isatty(fd);
 	output->stuck = false;
 	return 0;
+}
+
+bool output_is_at(const struct output *output, const char *path)
+{
+	struct stat own, there;
+
+	if (output->waits || fstat(output->fd, &own))
+		return true;
+	return !stat(path, &there) && own.st_dev == there.st_dev &&
+	       own.st_ino == there.st_ino;
 }
 
 void output_close(struct output *output)

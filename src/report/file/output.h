@@ -58,6 +58,9 @@ struct output {
 int output_open(struct output *output, const char *path, bool add,
 		bool predictable) MUST_CHECK;
 
+/* Whether that is still the file that path names; others than files always. */
+bool output_is_at(const struct output *output, const char *path);
+
 /* What was not flushed stays, for when it is opened again. */
 void output_close(struct output *output);
 void output_fini(struct output *output);

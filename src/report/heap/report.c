@@ -88,6 +88,18 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	return err ? err : output_write(text->output);
 }
 
+/* Reports are hours apart, and their file may be another day's by then. */
+static int report_file(struct heap_report *report, pid_t pid,
+		       struct log_file **ret)
+{
+	int err = log_files_get(&report->files, pid, ret);
+
+	if (err)
+		return err;
+	log_files_renew(&report->files, *ret);
+	return log_files_get(&report->files, pid, ret);
+}
+
 int heap_report_print(struct heap_report *report, const struct watched *process,
 		      uint64_t now, const struct heap_cost *cost)
 {
@@ -102,7 +114,7 @@ int heap_report_print(struct heap_report *report, const struct watched *process,
 	struct heap_rows rows;
 	int err;
 
-	err = log_files_get(&report->files, process->pid, &file);
+	err = report_file(report, process->pid, &file);
 	if (err)
 		return err;
 	text.output = &file->output;
@@ -128,7 +140,7 @@ int heap_report_line(struct heap_report *report, const struct watched *process,
 		.now = now,
 	};
 	struct log_file *file;
-	int err = log_files_get(&report->files, process->pid, &file);
+	int err = report_file(report, process->pid, &file);
 
 	if (err)
 		return err;
@@ -146,7 +158,7 @@ int heap_report_finish(struct heap_report *report)
 	if (report->files.per_process || report->together.processes < 2 ||
 	    !heap_rows_have_levels(report->config.options))
 		return 0;
-	err = log_files_get(&report->files, 0, &file);
+	err = report_file(report, 0, &file);
 	if (err)
 		return err;
 	text.output = &file->output;
