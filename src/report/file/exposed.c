@@ -19,7 +19,7 @@ bool exposed_is(const char *path)
 	return !stat(directory, &st) && st.st_mode & S_IWOTH;
 }
 
-#define FLAGS                                                          \
+#define FLAGS \
 	(O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
 
 static bool is_ours(int fd)
