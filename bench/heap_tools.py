@@ -40,6 +40,44 @@ for _ in range(int(sys.argv[1])):
     json.dumps(json.loads(text))
 """
 
+NODE = """
+let kept = [];
+for (let i = 0; i < +process.argv[1]; i++) {
+    kept[i % 500] = Buffer.alloc(2000 + i % 7000);
+    JSON.stringify(JSON.parse('{"a": [1, 2, ' + i + ']}'));
+}
+"""
+
+GO = """
+package main
+
+// #include <stdlib.h>
+import "C"
+import (
+	"os"
+	"strconv"
+	"sync"
+	"unsafe"
+)
+
+func main() {
+	rounds, _ := strconv.Atoi(os.Args[len(os.Args)-1])
+	var crew sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		crew.Add(1)
+		go func() {
+			defer crew.Done()
+			for i := 0; i < rounds; i++ {
+				text := C.CString(strconv.Itoa(i))
+				C.free(C.malloc(C.size_t(16 + i%1000)))
+				C.free(unsafe.Pointer(text))
+			}
+		}()
+	}
+	crew.Wait()
+}
+"""
+
 CXX = """
 #include <map>
 #include <regex>
@@ -308,6 +346,37 @@ def nginx(tool, directory, options):
     return found
 
 
+def mariadbd(tool, directory, options):
+    data, path = (os.path.join(directory, name) for name in ("data", "socket"))
+    subprocess.run(["mariadb-install-db", "--no-defaults", "--force",
+                    "--skip-test-db", "--auth-root-authentication-method=normal",
+                    "--datadir=" + data], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    started = start(tool, directory, [
+        "mariadbd", "--no-defaults", "--datadir=" + data, "--socket=" + path,
+        "--skip-networking", "--user=root", "--pid-file=" + path + ".pid"])
+    client = ["mariadb-admin", "--no-defaults", "-uroot", "-S", path]
+    until(lambda: not subprocess.run([*client, "ping"], check=False,
+                                     stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL).returncode)
+    pid = int(open(path + ".pid").read())
+    load = ["mariadb-slap", "--no-defaults", "-uroot", "-S", path, "--csv",
+            "--auto-generate-sql", "--auto-generate-sql-load-type=mixed",
+            "--concurrency=4", "--number-of-queries=%d" % (options.requests // 10)]
+    before = stat_of(pid)[1]
+    text = subprocess.run(load, stdout=subprocess.PIPE, check=True,
+                          universal_newlines=True).stdout
+    found = {"rate": options.requests // 10 / float(text.split(",")[2]),
+             "program": stat_of(pid)[1] - before,
+             "memory": memory_of(one for one in family_of(started.pid)
+                                 if one != pid) / 2**20}
+    total = stat_of(pid)[1]
+    subprocess.run([*client, "shutdown"], check=False)
+    usage = os.wait4(started.pid, 0)[2]
+    found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
+    return found
+
+
 def wait_for(started, patience):
     """What it has used, or None: it took longer, and was ended."""
     end = time.monotonic() + patience
@@ -356,6 +425,14 @@ def cc1plus(options):
     return [program, "-quiet", "-O1", options.source, "-o", "/dev/null"]
 
 
+def node(options):
+    return ["node", "-e", NODE, str(4 * options.requests)]
+
+
+def go(options):
+    return [options.go, str(options.requests)]
+
+
 def storm(options):
     return [options.storm, str(options.requests)]
 
@@ -368,6 +445,9 @@ PROGRAMS = {
     "python3": to_the_end(python),
     "storm, 16 threads": to_the_end(storm),
     "cc1plus": to_the_end(cc1plus),
+    "mariadbd": mariadbd,
+    "node": to_the_end(node),
+    "go, cgo": to_the_end(go),
 }
 COLUMNS = ["rate", "p99", "malloc", "free", "program", "else", "memory", "seconds",
            "all", "largest", "lost"]
@@ -382,9 +462,21 @@ def build(directory, name, text):
     return path
 
 
+def build_go(directory):
+    path = os.path.join(directory, "cgo")
+    with open(path + ".go", "w") as file:
+        file.write(GO)
+    subprocess.run(["go", "build", "-o", path, path + ".go"], check=True,
+                   env={**os.environ, "GOCACHE": directory + "/go",
+                        "GO111MODULE": "off"})
+    return path
+
+
 def prepare(directory, options):
     options.storm = build(directory, "storm", STORM)
     options.pairs = build(directory, "pairs", PAIRS)
+    if shutil.which("go"):
+        options.go = build_go(directory)
     with open(os.path.join(directory, "t.cpp"), "w") as file:
         file.write(CXX)
     options.source = os.path.join(directory, "t.ii")
@@ -400,8 +492,9 @@ def show(numbers):
 
 
 def is_there(name):
-    return bool(shutil.which({"redis": "redis-server", "nginx": "nginx"}.get(
-        name.split()[0], "cc")))
+    return bool(shutil.which({
+        "redis": "redis-server", "nginx": "nginx", "mariadbd": "mariadb-slap",
+        "node": "node", "go,": "go"}.get(name.split()[0], "cc")))
 
 
 def tools_of(number, options):
