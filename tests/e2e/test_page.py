@@ -262,6 +262,31 @@ def source(case):
     browser.close()
 
 
+WRAPS = LOSES.replace("static void *volatile last;", """
+static void *volatile last;
+static __attribute__((noinline)) void *wrapper(size_t size)
+{
+	void *block = malloc(size);
+	__asm__ volatile("" : : "r"(block) : "memory");
+	return block;
+}""").replace("last = malloc(40)", "last = wrapper(40)")
+
+
+@h.test("a leak is whose the report says it is, behind wrappers")
+def whose(case):
+    program = h.build("wraps", case.write("wraps.c", WRAPS), "-g", "-O0",
+                      directory=case.dir)
+    case.calltrap("heap", "-o", "report", "--html", case.path("page.html"),
+                  "--alloc-fn", "wrapper", program,
+                  log=False).check_status(0)
+    browser = look(case, case.path("page.html"))
+    shown = browser.value("document.querySelector('#verdicts summary')"
+                          ".textContent")
+    h.check_match(r"LIKELY 19\.5 KiB in 500 blocks: main  wraps\.c:\d+; none",
+                  shown, "the first leak")
+    browser.close()
+
+
 @h.test("light or dark, and no more than 60 kB without the data")
 def shell(case):
     path = page_of(case)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "heap/caller.h"
 #include "heap/verdict.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
@@ -17,7 +19,7 @@ struct page {
 	struct viewer viewer;
 	struct page_data data;
 	struct source_lines lines; /* --source; else none */
-	json_t *why;               /* by the site's number, from 0 on */
+	json_t *who, *why;         /* by the site's number, from 0 on */
 };
 
 /* ---- frames and sites ---- */
@@ -51,6 +53,28 @@ static void add_cells(struct page_data *data, const struct site *site)
 	}
 }
 
+/* Who is named for it in the report, too; and where that is. */
+static void add_who(struct page *page, const struct site *site, const char *key)
+{
+	const struct heap_report_config *config = page->viewer.export->config;
+	CLEANUP(strbuf_fini) struct strbuf who = { 0 };
+	const struct frame_name *name;
+	struct frame frame;
+
+	name = heap_caller(config->stacks, config->namer, config->wrappers,
+			   site, &frame);
+	if (!name)
+		return;
+	names_escape(&who, name->function);
+	strbuf_puts(&who, "  ");
+	names_escape(&who,
+		     file_base_name(name->file ? name->file : name->library));
+	if (name->file)
+		strbuf_printf(&who, ":%u", name->line);
+	json_object_set_new(page->who, key,
+			    json_text(who.text, who.length));
+}
+
 /* Of most sites there is nothing to be said. */
 static void add_verdict(struct page *page, size_t i)
 {
@@ -67,6 +91,7 @@ static void add_verdict(struct page *page, size_t i)
 	verdict_explain(&verdict, site, &why);
 	snprintf(key, sizeof(key), "%zu", i);
 	json_object_set_new(page->why, key, json_string(strbuf_text(&why)));
+	add_who(page, site, key);
 }
 
 static void add_amounts(struct page *page, const struct viewer_site *row)
@@ -196,6 +221,7 @@ static void add_about(struct page *page)
 			    json_number(timeline_interval(timeline)));
 	json_object_set_new(root, "intervals", json_integer(timeline->count));
 	json_object_set_new(root, "cross", crossings_of(page));
+	json_object_set(root, "who", page->who);
 	json_object_set(root, "why", page->why);
 }
 
@@ -224,7 +250,7 @@ void page_put(struct page_data *data, struct strbuf *out)
 
 void page_make(const struct heap_export *export, struct strbuf *out)
 {
-	struct page page = { .why = json_object() };
+	struct page page = { .who = json_object(), .why = json_object() };
 
 	viewer_init(&page.viewer, export);
 	page_data_init(&page.data);
@@ -239,5 +265,6 @@ void page_make(const struct heap_export *export, struct strbuf *out)
 	page_data_fini(&page.data);
 	viewer_fini(&page.viewer);
 	source_lines_fini(&page.lines);
+	json_decref(page.who);
 	json_decref(page.why);
 }

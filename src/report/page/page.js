@@ -151,6 +151,8 @@ function amount(value)
 		(Math.abs(value) === 1 ? "" : "s"));
 }
 
+const blocks = value => number(value) + (value === 1 ? " block" : " blocks");
+
 function baseName(path)
 {
 	return path.slice(path.lastIndexOf("/") + 1);
@@ -873,8 +875,9 @@ function drawMatrix()
 
 /* ---- the answer ---- */
 
-/* The caller of the allocator, or what there is. */
-const callerOf = i => frameText(stackOf(i)[1] ?? stackOf(i)[0]);
+/* Who is named for it, or the caller of the allocator, or what there is. */
+const callerOf = i => data.who?.[i] ??
+	frameText(stackOf(i)[1] ?? stackOf(i)[0]);
 
 function drawSite(i, line, lineOf)
 {
@@ -894,7 +897,7 @@ function drawVerdict(i)
 
 	drawSite(i, [element("span", level, { class: level }),
 		     ` ${bytes(site.held.bytes[i])} in ` +
-		     `${number(site.held.blocks[i])} blocks: ${callerOf(i)}; ` +
+		     `${blocks(site.held.blocks[i])}: ${callerOf(i)}; ` +
 		     (data.why[i] ?? "")], frameLine);
 }
 
