@@ -257,25 +257,39 @@ static bool reserve(struct agent *agent, struct task *task)
 	return true;
 }
 
+/*
+ * A thread that another calltrap has sent may still be about to enter boot, if
+ * it got no processor: its turn isn't used again before seven others were.
+ */
+static bool write_boot(struct agent *agent, uint64_t what,
+		       struct agent_header *header)
+{
+	const size_t told = offsetof(struct agent_header, boot_what);
+
+	if (!agent_read(agent, agent->base, header, sizeof(*header)))
+		return false;
+	header->boot_what = what;
+	header->boot_turn = (header->boot_turn + 1) % AGENT_BOOTS;
+	header->shared_size = shared_size();
+	header->boot_returns[header->boot_turn] = agent->place;
+	header->boot_fd = (uint64_t)agent->left.number;
+	header->boot_device = agent->left.device;
+	header->boot_inode = agent->left.inode;
+	header->boot_page = agent->page_wanted;
+	return !agent_write(agent, agent->base + told, (char *)header + told,
+			    sizeof(*header) - told);
+}
+
 static bool set_boot(struct agent *agent, struct task *task, uint64_t what)
 {
-	const struct agent_header *header = (const void *)agent_image;
-	const uint64_t told[] = {
-		what,
-		shared_size(),
-		agent->place,
-		(uint64_t)agent->left.number,
-		agent->left.device,
-		agent->left.inode,
-		agent->page_wanted,
-	};
+	const struct agent_header *image = (const void *)agent_image;
+	struct agent_header header;
 
-	if (agent_write(agent,
-			agent->base + offsetof(struct agent_header, boot_what),
-			told, sizeof(told)) ||
-	    WRITE_GATE(agent, booted, 0))
+	if (!write_boot(agent, what, &header) || WRITE_GATE(agent, booted, 0))
 		return false;
-	agent->space->arch->set_ip(&task->regs, agent->base + header->boot);
+	agent->space->arch->set_ip(&task->regs,
+				   agent->base + image->boot +
+					   header.boot_turn * AGENT_BOOT_SIZE);
 	task->ip_changed = true;
 	return true;
 }

@@ -423,14 +423,13 @@ static bool leads_to(const struct agent_stub *stub, const uint8_t *code)
 	return !memcmp(code, jump, sizeof(jump));
 }
 
-bool patches_repair(struct space *space, const struct agent_stub *stub)
+bool patches_adopt(struct space *space, const struct agent_stub *stub)
 {
 	uint8_t code[PATCH_SIZE];
 
-	if (!stub->trampoline ||
-	    procmem_read_code(&space->memory, stub->function, code,
-			      sizeof(code)) != sizeof(code) ||
-	    !leads_to(stub, code))
-		return false;
-	return !patch_restore(space, stub->function, stub->before);
+	return stub->trampoline &&
+	       procmem_read_code(&space->memory, stub->function, code,
+				 sizeof(code)) == sizeof(code) &&
+	       leads_to(stub, code) &&
+	       patch_adopt(space, stub->function, stub->before, code);
 }

@@ -26,8 +26,9 @@ void patches_remove(struct agent *agent, unsigned stub,
 bool patches_stand(const struct agent *agent, unsigned stub);
 
 /*
- * The same of one whose jump was left behind. Returns whether it was.
+ * If the stub's function has a jump that was left behind, that is to be taken
+ * out by patch_restore_adopted(). Returns whether it has.
  */
-bool patches_repair(struct space *space, const struct agent_stub *stub);
+bool patches_adopt(struct space *space, const struct agent_stub *stub);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
+#include "tracee/patch.h"
 
 /* So many are looked at: there is one for each build that was ever killed. */
 #define AGENTS_MAX 64
@@ -97,12 +98,16 @@ static size_t mend_all(struct space *space, mender *mend, const char *what)
 static size_t mend_code(struct space *space, taddr_t address UNUSED,
 			const struct agent_stub *stub)
 {
-	return patches_repair(space, stub);
+	return patches_adopt(space, stub);
 }
 
 size_t remains_repair_code(struct space *space)
 {
-	return mend_all(space, mend_code, "functions with a jump");
+	const size_t done = mend_all(space, mend_code, "functions with a jump");
+
+	if (done)
+		patch_restore_adopted(space);
+	return done;
 }
 
 static size_t mend_slots(struct space *space, taddr_t address,

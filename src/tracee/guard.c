@@ -82,8 +82,9 @@ static void restore(const struct note *note, int mem)
 	if (pread(mem, &found, size, note->address) != size ||
 	    found != arch_native->trap)
 		return;
-	if (note->tail_size && pwrite(mem, note->tail, note->tail_size,
-				      note->address + size) != note->tail_size)
+	if (note->has_tail &&
+	    pwrite(mem, note->tail, sizeof(note->tail), note->address + size) !=
+		    sizeof(note->tail))
 		return;
 	if (pwrite(mem, &note->original, size, note->address) != size)
 		return; /* the process has gone, or the mapping */
@@ -109,11 +110,11 @@ static void restore_some(struct guard *guard, bool gates, bool lives)
 	uint32_t i;
 
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
-		const struct note *note = &shared->notes[i];
+		struct note *note = &shared->notes[i];
 
 		if (!note->planted || note->is_gate != gates ||
-		    (lives && note->is_written) || note->space >= SPACES_MAX ||
-		    guard->mems[note->space] < 0)
+		    (lives && !guardian_claim(note, CLAIM_GUARDIAN)) ||
+		    note->space >= SPACES_MAX || guard->mems[note->space] < 0)
 			continue;
 		if (gates)
 			close_gate(note, guard->mems[note->space]);
@@ -318,6 +319,36 @@ static void stop_others(struct guard *guard)
 	}
 }
 
+static bool shows_jump(pid_t tid, const struct jump *jump)
+{
+	uint64_t word;
+
+	_Static_assert(PATCH_SIZE <= sizeof(word), "it is seen at once");
+	errno = 0;
+	word = (uint64_t)ptrace(PTRACE_PEEKTEXT, tid, jump->address, NULL);
+	return !errno && !memcmp(&word, jump->code, PATCH_SIZE);
+}
+
+/*
+ * Where a task goes on that was about to run an instruction in whose midst, or
+ * at whose begin, a byte of a jump stands by now; 0: it wasn't.
+ */
+static taddr_t way_out(const struct guard *guard, pid_t tid, taddr_t ip)
+{
+	const struct guardian_memory *shared = guard->shared;
+	uint32_t i;
+
+	for (i = 0; i < shared->next_jump && i < JUMPS_MAX; i++) {
+		const struct jump *jump = &shared->jumps[i];
+		const uint64_t offset = ip - jump->address;
+
+		if (offset && offset < PATCH_SIZE && jump->places[offset] &&
+		    shows_jump(tid, jump))
+			return jump->places[offset];
+	}
+	return 0;
+}
+
 static bool was_trapped(const struct guard *guard, uint64_t address,
 			bool stands)
 {
@@ -448,6 +479,34 @@ static bool is_own(const siginfo_t *info)
 	       info->si_pid == getpid();
 }
 
+/* Whether a byte of code has stopped it, which it stands at or behind. */
+static bool is_stopped_by_code(const struct stop *stop, const siginfo_t *info)
+{
+	return stop->kind == STOP_TRAP ?
+		       info->si_code == arch_native->trap_code :
+		       stop->kind == STOP_SIGNAL && stop->signal == SIGILL &&
+			       info->si_code > 0;
+}
+
+/* See way_out(). Its stop tells of the byte, or did so to calltrap. */
+static taddr_t way_out_of_stop(const struct guard *guard,
+			       const struct standing *task, taddr_t ip,
+			       const struct stop *stop, const siginfo_t *info,
+			       int *signal_ret)
+{
+	const bool by_code = is_stopped_by_code(stop, info);
+	const bool trapped = by_code && stop->kind == STOP_TRAP;
+	taddr_t out = 0;
+
+	if (trapped || task->stands)
+		out = way_out(guard, task->tid, ip - arch_native->trap_behind);
+	if (!out && !trapped)
+		out = way_out(guard, task->tid, ip);
+	if (out && by_code)
+		*signal_ret = 0;
+	return out;
+}
+
 /*
  * Puts it back if it is behind a trap; *signal_ret is what it has to get. One
  * that has yet to tell of a trap is put back then.
@@ -458,7 +517,7 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 	bool trapped = stop->kind == STOP_TRAP, behind;
 	struct regs regs;
 	siginfo_t info;
-	taddr_t ip;
+	taddr_t ip, out;
 
 	if (ptrace_get_regs(task->tid, &regs) ||
 	    ptrace_get_siginfo(task->tid, &info))
@@ -468,6 +527,9 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 	if (!trapped && ptrace_has_queued_trap(task->tid))
 		return 0;
 	ip = arch_native->ip(&regs);
+	out = way_out_of_stop(guard, task, ip, stop, &info, signal_ret);
+	if (out)
+		return ptrace_set_ip(task->tid, out);
 	behind = is_behind_one(guard, task, ip, trapped ? &info : NULL);
 	task->stands = 0;
 	if (trapped && !behind)

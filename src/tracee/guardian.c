@@ -207,23 +207,41 @@ int guardian_note_gate(struct guardian *guardian, int space, taddr_t address)
 	return space < 0 ? -1 : add_note(guardian, &note);
 }
 
-void guardian_note_tail(struct guardian *guardian, int number,
-			const uint8_t *original, uint8_t size)
+static void note_jump(struct guardian_memory *shared, taddr_t address,
+		      const struct patch *patch)
+{
+	struct jump *jump = &shared->jumps[shared->next_jump++ % JUMPS_MAX];
+
+	__atomic_store_n(&jump->address, 0, __ATOMIC_RELEASE);
+	memcpy(jump->code, patch->after, PATCH_SIZE);
+	memcpy(jump->places, patch->places, sizeof(jump->places));
+	__atomic_store_n(&jump->address, address, __ATOMIC_RELEASE);
+}
+
+void guardian_note_patch(struct guardian *guardian, int number, taddr_t address,
+			 const struct patch *patch)
 {
 	struct note *note;
 
-	if (!guardian || number < 0 || size > GUARDIAN_TAIL)
+	if (!guardian || number < 0)
 		return;
 	note = &guardian->shared->notes[number];
-	memcpy(note->tail, original, size);
-	__atomic_store_n(&note->tail_size, size, __ATOMIC_RELEASE);
+	memcpy(note->tail, patch->before + 1, sizeof(note->tail));
+	__atomic_store_n(&note->has_tail, 1, __ATOMIC_RELEASE);
+	note_jump(guardian->shared, address, patch);
 }
 
-void guardian_note_writing(struct guardian *guardian, int number, bool is)
+bool guardian_begin_writing(struct guardian *guardian, int number)
+{
+	return !guardian || number < 0 ||
+	       guardian_claim(&guardian->shared->notes[number], CLAIM_CALLTRAP);
+}
+
+void guardian_end_writing(struct guardian *guardian, int number)
 {
 	if (guardian && number >= 0)
-		__atomic_store_n(&guardian->shared->notes[number].is_written,
-				 is, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&guardian->shared->notes[number].claim,
+				 CLAIM_NONE, __ATOMIC_SEQ_CST);
 }
 
 void guardian_unnote(struct guardian *guardian, int number)
@@ -234,6 +252,9 @@ void guardian_unnote(struct guardian *guardian, int number)
 		return;
 	note = &guardian->shared->notes[number];
 	note->planted = 0;
+	/* The guardian may still be at work with it. */
+	if (note->claim == CLAIM_GUARDIAN)
+		return;
 	/* No memory is taken: traps are lifted when there is none left, too. */
 	note->next_free = guardian->first_free;
 	guardian->first_free = number + 1;

@@ -7,6 +7,8 @@
 
 #include "base/types.h"
 
+struct patch;
+
 /*
  * A small process that restores the code of attached processes when calltrap
  * is killed (SIGKILL, the OOM killer). It waits for a robust mutex that
@@ -49,17 +51,19 @@ void guardian_unnote(struct guardian *guardian, int note);
 
 /*
  * The bytes behind the trap will be written to as well: where it still stands,
- * they are restored before it is lifted.
+ * they are restored before it is lifted. Where the jump does, who is within it
+ * goes on at a copy.
  */
-#define GUARDIAN_TAIL 4
-void guardian_note_tail(struct guardian *guardian, int note,
-			const uint8_t *original, uint8_t size);
+void guardian_note_patch(struct guardian *guardian, int note, taddr_t address,
+			 const struct patch *patch);
 
 /*
- * Whether they are being written to. Then the trap is to stay, and who runs
- * into it waits, as long as calltrap lives, even if it is stopped.
+ * They are being written to from here on. Then the trap is to stay, and who
+ * runs into it waits, as long as calltrap lives, even if it is stopped. Returns
+ * false when the guardian has lifted it, or is about to.
  */
-void guardian_note_writing(struct guardian *guardian, int note, bool is);
+bool guardian_begin_writing(struct guardian *guardian, int note) MUST_CHECK;
+void guardian_end_writing(struct guardian *guardian, int note);
 
 /*
  * The same for a word of 8 bytes that is 1, and is to be 0 when calltrap is no

@@ -9,6 +9,7 @@
 
 #include "base/types.h"
 #include "tracee/guardian.h"
+#include "tracee/patch.h"
 
 /* What guardian.c, in calltrap, and guard.c, in the guardian, both know. */
 
@@ -17,6 +18,15 @@
 #define SPACES_MAX  4096
 #define TASKS_MAX   65536
 #define RESUMED_MAX 8
+#define JUMPS_MAX   16384
+
+/* Whose business what a note tells of is. While calltrap lives, nobody takes it
+   from the other. */
+enum claim {
+	CLAIM_NONE,
+	CLAIM_CALLTRAP, /* it writes behind the trap */
+	CLAIM_GUARDIAN, /* it lifts the trap */
+};
 
 struct note {
 	uint64_t address;
@@ -25,10 +35,20 @@ struct note {
 	uint16_t space;
 	uint8_t length; /* of the instruction */
 	volatile uint8_t planted;
-	uint8_t is_gate;             /* no trap: a word that is to be 0 */
-	volatile uint8_t is_written; /* what is behind the trap, just now */
-	volatile uint8_t tail_size;  /* of that; see … */
-	uint8_t tail[GUARDIAN_TAIL]; /* … guardian_note_tail() */
+	uint8_t is_gate; /* no trap: a word that is to be 0 */
+	uint8_t claim;
+	uint8_t has_tail;             /* the bytes behind the trap: see … */
+	uint8_t tail[PATCH_SIZE - 1]; /* … guardian_note_patch() */
+};
+
+/*
+ * A jump that may stand somewhere: wherever it does, as where it leads says
+ * where copies are.
+ */
+struct jump {
+	uint64_t address; /* written last */
+	uint8_t code[PATCH_SIZE];
+	uint64_t places[PATCH_SIZE]; /* struct patch has them */
 };
 
 /* A task; it stands at a trap that it hasn't been brought past. */
@@ -49,6 +69,8 @@ struct guardian_memory {
 	int32_t tracer;          /* … that of its thread that traces */
 	volatile uint32_t count; /* notes ever used */
 	struct note notes[NOTES_MAX];
+	struct jump jumps[JUMPS_MAX]; /* the last ones */
+	volatile uint32_t next_jump;
 	volatile uint32_t task_count;           /* places ever used */
 	volatile uint32_t resumed[RESUMED_MAX]; /* places + 1 */
 	uint32_t next_resumed;
@@ -70,6 +92,16 @@ union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
+
+static inline bool guardian_claim(struct note *note, uint8_t claim)
+{
+	uint8_t found = CLAIM_NONE;
+
+	return __atomic_compare_exchange_n(&note->claim, &found, claim, false,
+					   __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST) ||
+	       found == claim;
+}
 
 /* The life of the guardian; orders come through the socket. */
 void guard_run(struct guardian_memory *shared, int socket) NO_RETURN;

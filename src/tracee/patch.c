@@ -59,14 +59,31 @@ static int write_tail(struct space *space, taddr_t address,
 	return err;
 }
 
+static bool read_code(struct space *space, taddr_t address,
+		      uint8_t ret[PATCH_SIZE])
+{
+	return procmem_read_code(&space->memory, address, ret, PATCH_SIZE) ==
+	       PATCH_SIZE;
+}
+
 static bool is_there(struct space *space, taddr_t address, uint8_t first,
 		     const uint8_t *bytes)
 {
 	uint8_t code[PATCH_SIZE];
 
-	return procmem_read_code(&space->memory, address, code, sizeof(code)) ==
-		       sizeof(code) &&
-	       code[0] == first && !memcmp(code + 1, bytes + 1, PATCH_SIZE - 1);
+	return read_code(space, address, code) && code[0] == first &&
+	       !memcmp(code + 1, bytes + 1, PATCH_SIZE - 1);
+}
+
+/* Whatever of it has been written, or put back. */
+static bool has_tail(const struct patch *patch, const uint8_t *code)
+{
+	unsigned i;
+
+	for (i = 1; i < PATCH_SIZE; i++)
+		if (code[i] != patch->before[i] && code[i] != patch->after[i])
+			return false;
+	return true;
 }
 
 static int put_back_tail(struct space *space, taddr_t address,
@@ -78,10 +95,12 @@ static int put_back_tail(struct space *space, taddr_t address,
 }
 
 static int write_patch(struct space *space, taddr_t address,
-		       const struct patch *patch)
+		       struct patch *patch)
 {
-	int err = write_tail(space, address, patch, patch->after, true);
+	int err;
 
+	patch->state = PATCH_HALF;
+	err = write_tail(space, address, patch, patch->after, true);
 	if (!err)
 		err = wait_for_processors();
 	if (!err)
@@ -90,6 +109,7 @@ static int write_patch(struct space *space, taddr_t address,
 		err = write_byte(space, address, patch->after[0]);
 	if (err)
 		(void)put_back_tail(space, address, patch);
+	patch->state = err ? PATCH_GONE : PATCH_STANDS;
 	return err;
 }
 
@@ -102,6 +122,20 @@ struct patch *patch_copy(const struct patch *patch)
 	copy = xmalloc(sizeof(*copy));
 	*copy = *patch;
 	return copy;
+}
+
+/* Whatever happens on the way, the trap has one that is whole. */
+static void set_patch(struct space *space, struct trap *trap,
+		      const struct patch *patch)
+{
+	struct patch *copy = patch_copy(patch), *old = trap->patch;
+
+	copy->state = PATCH_GONE;
+	trap->patch = copy;
+	free(old);
+	space->has_patches = true;
+	guardian_note_patch(space->tracer->guardian, trap->note, trap->address,
+			    copy);
 }
 
 /* A handler runs on a task, which will be back at the trap. */
@@ -128,17 +162,13 @@ int patch_apply(struct space *space, taddr_t address, const struct patch *patch)
 	if (!is_there(space, address, first, patch->before) ||
 	    (uint8_t)trap->original != patch->before[0])
 		return -EEXIST;
-	free(trap->patch);
-	trap->patch = patch_copy(patch);
-	space->has_patches = true;
-	guardian_note_tail(space->tracer->guardian, trap->note,
-			   patch->before + 1, PATCH_SIZE - 1);
-	guardian_note_writing(space->tracer->guardian, trap->note, true);
+	set_patch(space, trap, patch);
+	if (!guardian_begin_writing(space->tracer->guardian, trap->note))
+		return -EBUSY;
 	err = is_there(space, address, first, patch->before) ?
-		      write_patch(space, address, patch) :
+		      write_patch(space, address, trap->patch) :
 		      -EEXIST;
-	guardian_note_writing(space->tracer->guardian, trap->note, false);
-	trap->patch->stands = !err;
+	guardian_end_writing(space->tracer->guardian, trap->note);
 	diag_debug(DIAG_TRAP, "patch %#" PRIx64 ": %d", address, err);
 	return err;
 }
@@ -146,31 +176,48 @@ int patch_apply(struct space *space, taddr_t address, const struct patch *patch)
 /* From now on nobody comes in by the jump. */
 static bool close_door(struct space *space, struct trap *trap)
 {
-	struct patch *patch = trap->patch;
+	const struct patch *patch = trap->patch;
 	const uint8_t shut = (uint8_t)space->arch->trap;
-	const taddr_t address = trap->address;
+	uint8_t code[PATCH_SIZE];
 
-	patch->stands = false;
+	if (!read_code(space, trap->address, code) || !has_tail(patch, code))
+		return false;
 	/* A uprobe has come: when it goes, the kernel puts the file's first byte
 	   there, before our tail; or it has done so already. */
-	if (is_there(space, address, shut, patch->after))
+	if (code[0] == shut)
 		return true;
-	return (is_there(space, address, patch->after[0], patch->after) ||
-		is_there(space, address, patch->before[0], patch->after)) &&
-	       !write_byte(space, address, shut);
+	return (code[0] == patch->after[0] || code[0] == patch->before[0]) &&
+	       !write_byte(space, trap->address, shut);
 }
 
-static void put_back(struct space *space, const struct trap *trap)
+static bool any_is_there(const struct trap *trap)
+{
+	return trap->patch && trap->patch->state != PATCH_GONE;
+}
+
+/* Returns whether there is something to be put back. */
+static bool begin_removal(struct space *space, struct trap *trap)
+{
+	if (!any_is_there(trap))
+		return false;
+	trap->patch->state = PATCH_HALF;
+	if (!close_door(space, trap))
+		trap->patch->state = PATCH_GONE;
+	return any_is_there(trap);
+}
+
+static void put_back(struct space *space, struct trap *trap)
 {
 	int err = put_back_tail(space, trap->address, trap->patch);
 
+	trap->patch->state = PATCH_GONE;
 	diag_debug(DIAG_TRAP, "patch %#" PRIx64 " gone: %d", trap->address,
 		   err);
 }
 
 void patch_remove(struct space *space, struct trap *trap)
 {
-	if (!patch_stands(trap) || !close_door(space, trap))
+	if (!begin_removal(space, trap))
 		return;
 	(void)wait_for_processors();
 	put_back(space, trap);
@@ -182,18 +229,13 @@ void patch_remove_all(struct space *space)
 	bool any = false;
 
 	HASH_ITER(hh, space->traps, trap, next)
-		if (patch_stands(trap)) {
-			trap->patch->leaving = close_door(space, trap);
-			any |= trap->patch->leaving;
-		}
+		any |= begin_removal(space, trap);
 	if (!any)
 		return;
 	(void)wait_for_processors();
 	HASH_ITER(hh, space->traps, trap, next)
-		if (trap->patch && trap->patch->leaving) {
+		if (any_is_there(trap))
 			put_back(space, trap);
-			trap->patch->leaving = false;
-		}
 }
 
 void patch_look(struct space *space)
@@ -209,41 +251,46 @@ void patch_look(struct space *space)
 			patch_remove(space, trap);
 }
 
-int patch_restore(struct space *space, taddr_t address,
-		  const uint8_t before[PATCH_SIZE])
+/* Nobody knows who is within: so nobody is, who hasn't come in by it. */
+bool patch_adopt(struct space *space, taddr_t address,
+		 const uint8_t before[PATCH_SIZE],
+		 const uint8_t after[PATCH_SIZE])
 {
-	struct guardian *guardian = space->tracer->guardian;
-	int note, err;
+	struct patch patch = { 0 };
+	struct trap *trap;
 
 	if (!patch_is_possible())
-		return -ENOTSUP;
-	note = guardian_note(guardian, space_guard(space), address, before[0],
-			     PATCH_SIZE);
-	guardian_note_tail(guardian, note, before + 1, PATCH_SIZE - 1);
-	err = write_byte(space, address, (uint8_t)space->arch->trap);
-	if (!err)
-		err = wait_for_processors();
-	if (!err)
-		err = procmem_write_code(&space->memory, address + 1,
-					 before + 1, PATCH_SIZE - 1);
-	if (!err)
-		err = write_byte(space, address, before[0]);
-	guardian_unnote(guardian, note);
-	return err;
+		return false;
+	trap = trap_adopt(space, address, before, PATCH_SIZE);
+	if (!trap)
+		return false;
+	memcpy(patch.before, before, PATCH_SIZE);
+	memcpy(patch.after, after, PATCH_SIZE);
+	set_patch(space, trap, &patch);
+	trap->patch->state = PATCH_STANDS;
+	return true;
+}
+
+void patch_restore_adopted(struct space *space)
+{
+	struct trap *trap, *next;
+
+	patch_remove_all(space);
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->planted && !trap->owners)
+			(void)trap_set_planted(space, trap, false);
 }
 
 bool patch_clean(const struct space *space, const struct trap *trap,
 		 uint8_t *code)
 {
 	const struct patch *patch = trap->patch;
-	unsigned i;
 
-	if (!patch || (code[0] != patch->after[0] &&
-		       code[0] != (uint8_t)space->arch->trap))
+	if (!patch ||
+	    (code[0] != patch->after[0] &&
+	     code[0] != (uint8_t)space->arch->trap) ||
+	    !has_tail(patch, code))
 		return false;
-	for (i = 1; i < PATCH_SIZE; i++)
-		if (code[i] != patch->before[i] && code[i] != patch->after[i])
-			return false;
 	memcpy(code, patch->before, PATCH_SIZE);
 	return true;
 }

@@ -10,6 +10,12 @@ struct task;
 
 #define PATCH_SIZE 5
 
+enum patch_state {
+	PATCH_GONE,
+	PATCH_HALF, /* some of its bytes are there, behind the trap */
+	PATCH_STANDS,
+};
+
 /*
  * A jump that stands where a trap was, for as long as that is planted. It is
  * written, and taken out, while tasks run: behind the trap, and so that each
@@ -22,8 +28,7 @@ struct patch {
 	taddr_t target; /* where the jump leads */
 	/* Copies: of the instruction that begins so far behind; or 0. */
 	taddr_t places[PATCH_SIZE];
-	bool stands;
-	bool leaving; /* it is being taken out */
+	enum patch_state state;
 };
 
 /* Whether this kernel can be waited for until all processors have seen code. */
@@ -37,18 +42,25 @@ bool patch_is_possible(void);
 int patch_apply(struct space *space, taddr_t address,
 		const struct patch *patch) MUST_CHECK;
 
-/* It is a trap again. */
+/* It is a trap again. Also one that is half written: calltrap may crash then. */
 void patch_remove(struct space *space, struct trap *trap);
-
-/*
- * One that somebody has left behind who is gone: nobody knows who is within,
- * and so nobody is, who hasn't come in by it.
- */
-int patch_restore(struct space *space, taddr_t address,
-		  const uint8_t before[PATCH_SIZE]) MUST_CHECK;
 
 /* The same of all, with one wait. */
 void patch_remove_all(struct space *space);
+
+/*
+ * One that somebody has left behind who is gone becomes that of a trap which
+ * nobody owns. Returns false when it has to stay.
+ */
+bool patch_adopt(struct space *space, taddr_t address,
+		 const uint8_t before[PATCH_SIZE],
+		 const uint8_t after[PATCH_SIZE]);
+
+/*
+ * The functions of all of those get their bytes back. The traps are remembered:
+ * a child that is born meanwhile has a copy.
+ */
+void patch_restore_adopted(struct space *space);
 
 /* The same of those whose first byte somebody else has changed (a uprobe). */
 void patch_look(struct space *space);
@@ -66,7 +78,7 @@ struct patch *patch_copy(const struct patch *patch);
 
 static inline bool patch_stands(const struct trap *trap)
 {
-	return trap->patch && trap->patch->stands;
+	return trap->patch && trap->patch->state == PATCH_STANDS;
 }
 
 /*

@@ -200,6 +200,36 @@ int trap_plant_now(struct space *space, taddr_t address)
 	return err;
 }
 
+/* Its length is told to the guardian. */
+static void decode_original(struct space *space, struct trap *trap,
+			    const uint8_t *original, size_t n)
+{
+	uint8_t code[16];
+	const size_t read = procmem_read_code(&space->memory, trap->address,
+					      code, sizeof(code));
+
+	memcpy(&trap->original, original, space->arch->trap_size);
+	memcpy(code, original, n);
+	if (space->arch->insn_decode(trap->address, code, read > n ? read : n,
+				     &trap->insn))
+		trap->insn.length = 0;
+}
+
+struct trap *trap_adopt(struct space *space, taddr_t address,
+			const uint8_t *original, size_t n)
+{
+	struct trap *trap = trap_find(space, address);
+
+	if (trap)
+		return NULL;
+	trap = trap_new(space, address);
+	decode_original(space, trap, original, n);
+	trap->note = guardian_note(space->tracer->guardian, space_guard(space),
+				   address, trap->original, trap->insn.length);
+	trap->planted = true;
+	return trap;
+}
+
 static void plant_late(struct space *space, struct trap *trap)
 {
 	set_deferred(space, trap, false);

@@ -80,6 +80,14 @@ bool trap_plant_slice(struct space *space, uint64_t until);
 /* How many pages of code have become the process's own for its traps. */
 size_t trap_pages(const struct space *space);
 
+/*
+ * Code that somebody else has changed, at an address where there was n bytes of
+ * original: from now on that is a trap of ours without an owner, as if it had
+ * been planted, to be lifted. NULL when there is one already.
+ */
+struct trap *trap_adopt(struct space *space, taddr_t address,
+			const uint8_t *original, size_t n);
+
 /* The one at an address is needed now. */
 int trap_plant_now(struct space *space, taddr_t address) MUST_CHECK;
 

@@ -22,6 +22,7 @@ PROGRAMS = {
     "static": ("gcc", "-static"),
     "static-pie": ("gcc", "-static-pie", "-fPIE"),
     "musl": ("musl-gcc", "-static"),
+    "forks": ("gcc", "-static", "-DFORKS"),
 }
 JUMP = 0xe9
 MEMBARRIER, QUERY, GLOBAL = 324, 0, 1
@@ -245,6 +246,26 @@ def killed(case):
 def killed_with_musl(case):
     for _ in range(ROUNDS // 3 or 1):
         repair(case, "musl")
+
+
+@h.test("children that are made while an earlier one's jumps are taken out")
+def children(case):
+    target = Target(case, "forks", 5)
+    target.process.say("go\n")
+    for _ in range(ROUNDS):
+        before = leave_behind(case, target, kill_worker)
+        target.process.say("forks\n")
+        target.get_on(5)
+        tracer = attach(case, target, "-c", log=False)[1]
+        h.wait_until(lambda: "killed: repaired" in tracer.err, "the repair")
+        target.get_on(5)
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        h.check_equal(target.code(target.process.pid), before,
+                      "their first bytes")
+        target.process.say("forks\n")
+        target.get_on(5)  # the last children are over
+    target.finish()
 
 
 def heap_counts(case, engine):

@@ -57,21 +57,28 @@ static void write_code(void *to, const void *bytes, size_t size)
 	close(fd);
 }
 
+static char *boot_of(uint64_t turn)
+{
+	return base + ((struct agent_header *)base)->boot +
+	       turn * AGENT_BOOT_SIZE;
+}
+
 static void boot(uint64_t what)
 {
-	struct agent_header *header = (void *)base;
+	struct agent_header header = *(struct agent_header *)base;
 	struct stat file = { 0 };
-	uint64_t value[6] = { what, shared_size(), (uintptr_t)returns };
 
-	if (what == AGENT_BOOT_CLOSE) {
+	if (what == AGENT_BOOT_CLOSE)
 		ck_assert_int_eq(fstat(shared.fd, &file), 0);
-		value[3] = (uint64_t)gate->boot_result;
-		value[4] = file.st_dev;
-		value[5] = file.st_ino;
-	}
-
-	write_code(&header->boot_what, value, sizeof(value));
-	((void (*)(void))(base + header->boot))();
+	header.boot_what = what;
+	header.shared_size = shared_size();
+	header.boot_fd = (uint64_t)gate->boot_result;
+	header.boot_device = file.st_dev;
+	header.boot_inode = file.st_ino;
+	header.boot_turn = (header.boot_turn + 1) % AGENT_BOOTS;
+	header.boot_returns[header.boot_turn] = (uintptr_t)returns;
+	write_code(base, &header, sizeof(header));
+	((void (*)(void))boot_of(header.boot_turn))();
 }
 
 static void map_agent(void)
@@ -323,6 +330,46 @@ __asm__(".text\n"
 void through_errand(const void *errand);
 extern char behind_errand[];
 
+static void check_registers(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 15; i++)
+		ck_assert_uint_eq(seen_regs[i], i + 1);
+	ck_assert_int_eq((int64_t)seen_regs[15], -1);
+	ck_assert_uint_eq(seen_regs[16], 77);
+	ck_assert_uint_eq(seen_regs[17], 78);
+	memset(seen_regs, 0, sizeof(seen_regs));
+}
+
+/* In each turn, whether it is still the one that counts or not. */
+START_TEST(boot_goes_back_to_where_it_was_sent_from)
+{
+	struct agent_header header;
+	uint64_t turn;
+
+	map_agent();
+	header = *(struct agent_header *)base;
+	for (turn = 0; turn < AGENT_BOOTS; turn++)
+		header.boot_returns[turn] = turn == (uint64_t)_i ?
+						    (uintptr_t)behind_errand :
+						    (uintptr_t)abort;
+	header.boot_what = AGENT_BOOT_CLOSE;
+	header.boot_fd = UINT64_MAX;
+	for (turn = 0; turn < AGENT_BOOTS; turn++) {
+		header.boot_turn = turn;
+		write_code(base, &header, sizeof(header));
+		gate->booted = 0;
+		through_errand(boot_of((uint64_t)_i));
+		check_registers();
+		ck_assert_uint_eq(gate->booted,
+				  turn == (uint64_t)_i ? AGENT_BOOT_CLOSE : 0);
+	}
+	close((int)gate->boot_result);
+	munmap(base, AGENT_SHARED_OFFSET + shared_size());
+}
+END_TEST
+
 START_TEST(an_errand_keeps_all_registers)
 {
 	const struct agent_header *header = (const void *)agent_image;
@@ -337,16 +384,11 @@ START_TEST(an_errand_keeps_all_registers)
 	};
 	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	unsigned i;
 
 	write_code(code, agent_image + header->errand, size);
 	write_code(code + size, &errand, sizeof(errand));
 	through_errand(code);
-	for (i = 0; i < 15; i++)
-		ck_assert_uint_eq(seen_regs[i], i + 1);
-	ck_assert_int_eq((int64_t)seen_regs[15], -1);
-	ck_assert_uint_eq(seen_regs[16], 77);
-	ck_assert_uint_eq(seen_regs[17], 78);
+	check_registers();
 	ck_assert_int_eq(munmap((void *)0x10000000000, 4096), 0);
 	munmap(code, 4096);
 }
@@ -1338,6 +1380,8 @@ int main(void)
 	tcase_add_test(tests, a_call_is_recorded);
 	tcase_add_test(tests, registers_are_kept);
 	tcase_add_test(tests, an_errand_keeps_all_registers);
+	tcase_add_loop_test(tests, boot_goes_back_to_where_it_was_sent_from, 0,
+			    AGENT_BOOTS);
 	tcase_add_test(tests, what_the_program_has_opened_stays_open);
 	tcase_add_test(tests, nothing_happens_behind_a_closed_gate);
 	tcase_add_test(tests, the_gate_is_closed_without_a_sign_of_life);

@@ -8,11 +8,13 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sysdeps/linux/procfs.h"
 #include "tracee/guardian.h"
+#include "tracee/patch.h"
 #include "unit.h"
 
 /*
@@ -377,20 +379,30 @@ static void drop_space(struct planter *p)
 	settle(p);
 }
 
+static const uint8_t jump[] = { 0xe9, 1, INT3, 3, 4 };
+
+/* Of which there is one copy, of the instruction that begins at the int3. */
+static void note_patch(struct planter *p, int note, unsigned at, taddr_t copy)
+{
+	struct patch patch = { .places[2] = copy };
+
+	for (unsigned i = 0; i < PATCH_SIZE; i++)
+		patch.before[i] = ORIGINAL(at + i);
+	memcpy(patch.after, jump, PATCH_SIZE);
+	guardian_note_patch(p->guardian, note, (uintptr_t)code + at, &patch);
+}
+
 /* What is behind the trap is being written to; and a jump that is whole. */
 static void write_jumps(struct planter *p)
 {
 	static const uint8_t tail[] = { 1, 2, 3, 4 };
-	static const uint8_t jump[] = { 0xe9, 1, 2, 3, 4 };
-	const uint8_t before[] = { ORIGINAL(9), ORIGINAL(10), ORIGINAL(11),
-				   ORIGINAL(12) };
 	int note = plant(p, 8);
 
-	guardian_note_tail(p->guardian, note, before, sizeof(before));
+	note_patch(p, note, 8, 0);
 	must(pwrite(p->mem, tail, sizeof(tail), (uintptr_t)code + 9) ==
 	     sizeof(tail));
 	note = plant(p, 32);
-	guardian_note_tail(p->guardian, note, before, sizeof(before));
+	note_patch(p, note, 32, 0);
 	must(pwrite(p->mem, jump, sizeof(jump), (uintptr_t)code + 32) ==
 	     sizeof(jump));
 }
@@ -403,9 +415,7 @@ START_TEST(jumps_are_whole_or_gone)
 	look();
 	for (unsigned i = 0; i < 32; i++)
 		ck_assert_uint_eq(seen[i], ORIGINAL(i));
-	ck_assert_uint_eq(seen[32], 0xe9);
-	for (unsigned i = 33; i < 37; i++)
-		ck_assert_uint_eq(seen[i], i - 32);
+	ck_assert_mem_eq(seen + 32, jump, PATCH_SIZE);
 }
 END_TEST
 
@@ -601,12 +611,118 @@ START_TEST(traced_by_another)
 }
 END_TEST
 
+#ifdef __x86_64__
+
+/* Where it goes on in a copy of what a jump stands over: exit_group(42). */
+__asm__(".text\narrive:\n\tmov $42, %edi\n\tmov $231, %eax\n\tsyscall\n");
+extern char arrive[];
+
+static void set_victim(taddr_t ip)
+{
+	struct user_regs_struct regs;
+
+	must(!ptrace(PTRACE_GETREGS, victim, NULL, &regs));
+	regs.rip = ip;
+	regs.orig_rax = (unsigned long long)-1; /* pause() is over */
+	must(!ptrace(PTRACE_SETREGS, victim, NULL, &regs));
+}
+
+static void stop_victim(void)
+{
+	int status;
+
+	must(!ptrace(PTRACE_SEIZE, victim, NULL, NULL));
+	must(!ptrace(PTRACE_INTERRUPT, victim, NULL, NULL));
+	must(waitpid(victim, &status, 0) == victim && WIFSTOPPED(status));
+}
+
+#define JUMP_AT 32
+
+static void jump_over_victim(struct planter *p)
+{
+	const int note = plant(p, JUMP_AT);
+
+	note_patch(p, note, JUMP_AT, (uintptr_t)arrive);
+	must(pwrite(p->mem, jump, sizeof(jump), (uintptr_t)code + JUMP_AT) ==
+	     sizeof(jump));
+	stop_victim();
+	add_victim(p);
+	set_victim((uintptr_t)code + JUMP_AT + 2);
+}
+
+/* It stands there when calltrap is killed. */
+static void leave_within(struct planter *p)
+{
+	jump_over_victim(p);
+}
+
+/* … has run into that byte, and calltrap knows. */
+static void leave_behind(struct planter *p)
+{
+	int status;
+
+	jump_over_victim(p);
+	must(!ptrace(PTRACE_CONT, victim, NULL, NULL));
+	must(waitpid(victim, &status, 0) == victim && WIFSTOPPED(status) &&
+	     WSTOPSIG(status) == SIGTRAP);
+	guardian_mark_task(p->guardian, 0, true);
+}
+
+static void (*const within[])(struct planter *) = { leave_within,
+						    leave_behind };
+
+START_TEST(who_is_within_a_jump_goes_on)
+{
+	pid_t pid = start(within[_i]);
+	int status;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(waitpid(victim, &status, 0), victim);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 42,
+		      "its status is %#x", status);
+	expect_guardian_end();
+}
+END_TEST
+
+#endif
+
+/*
+ * Stopped for long: the guardian lifts what it isn't writing behind just then,
+ * and it may not begin to any more when it goes on.
+ */
+static void be_stopped(struct planter *p)
+{
+	const int lifted = plant(p, 100), written = plant(p, 200);
+
+	signal(GUARDIAN_LIFTED, SIG_IGN);
+	add_victim(p);
+	must(guardian_begin_writing(p->guardian, written));
+	must(!raise(SIGSTOP)); /* the guardian sends SIGCONT */
+	must(!guardian_begin_writing(p->guardian, lifted));
+	guardian_end_writing(p->guardian, written);
+	must(guardian_begin_writing(p->guardian, written));
+	guardian_end_writing(p->guardian, written);
+}
+
+START_TEST(nobody_writes_where_it_lifts)
+{
+	pid_t pid = start(be_stopped);
+
+	check_victim(200, 201);
+	end(pid, SIGKILL);
+	check_victim(0, 0);
+}
+END_TEST
+
 START_TEST(nobody)
 {
 	guardian_dismiss(NULL);
 	ck_assert_int_eq(guardian_add_space(NULL, 0), -1);
 	ck_assert_int_eq(guardian_note(NULL, 0, 0, 0, 1), -1);
 	guardian_unnote(NULL, 0);
+	ck_assert(guardian_begin_writing(NULL, 0));
+	guardian_end_writing(NULL, 0);
 	guardian_drop_space(NULL, 0);
 }
 END_TEST
@@ -633,6 +749,11 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, slow_to_die);
 	tcase_add_test(tcase, killed_as_well);
 	tcase_add_test(tcase, traced_by_another);
+#ifdef __x86_64__
+	tcase_add_loop_test(tcase, who_is_within_a_jump_goes_on, 0,
+			    ARRAY_SIZE(within));
+#endif
+	tcase_add_test(tcase, nobody_writes_where_it_lifts);
 	tcase_add_test(tcase, nobody);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -5,6 +5,7 @@
 
 #include "tracee/patch.h"
 #include "tracee/space.h"
+#include "tracee/tracer.h"
 #include "unit.h"
 
 #define TRAP 0xcc
@@ -78,7 +79,7 @@ START_TEST(a_uprobe_gets_the_function_back)
 	memcpy(code, the_patch.after, PATCH_SIZE);
 	code[0] = by_others[_i];
 	trap.patch = patch_copy(&the_patch);
-	trap.patch->stands = true;
+	trap.patch->state = PATCH_STANDS;
 	space.has_patches = true;
 	procmem_init(&space.memory, getpid());
 	HASH_ADD(hh, space.traps, address, sizeof(trap.address), &trap);
@@ -88,6 +89,53 @@ START_TEST(a_uprobe_gets_the_function_back)
 	ck_assert_mem_eq(code + 1, the_patch.before + 1, PATCH_SIZE - 1);
 	HASH_DEL(space.traps, &trap);
 	free(trap.patch);
+}
+END_TEST
+
+static uint8_t half_written[PATCH_SIZE];
+
+/* calltrap crashes at any moment of it, and lifts all traps. */
+START_TEST(what_is_half_written_is_taken_out)
+{
+	struct trap trap = { .address = (uintptr_t)half_written,
+			     .planted = true };
+
+	memcpy(half_written, moments[_i], PATCH_SIZE);
+	trap.patch = patch_copy(&the_patch);
+	trap.patch->state = PATCH_HALF;
+	procmem_init(&space.memory, getpid());
+	HASH_ADD(hh, space.traps, address, sizeof(trap.address), &trap);
+	patch_remove_all(&space);
+	ck_assert_uint_eq(half_written[0], TRAP);
+	ck_assert_mem_eq(half_written + 1, the_patch.before + 1,
+			 PATCH_SIZE - 1);
+	ck_assert_int_eq(trap.patch->state, PATCH_GONE);
+	HASH_DEL(space.traps, &trap);
+	free(trap.patch);
+}
+END_TEST
+
+/* What a child has that was made while it was put back. */
+START_TEST(an_old_jump_is_known_to_children)
+{
+	static uint8_t code[16];
+	struct tracer tracer = { 0 };
+	const struct trap *trap;
+	uint8_t copy[PATCH_SIZE];
+
+	memcpy(code, the_patch.after, PATCH_SIZE);
+	space.tracer = &tracer;
+	procmem_init(&space.memory, getpid());
+	ck_assert(patch_adopt(&space, (uintptr_t)code, the_patch.before,
+			      the_patch.after));
+	patch_restore_adopted(&space);
+	ck_assert_mem_eq(code, the_patch.before, PATCH_SIZE);
+	trap = trap_find(&space, (uintptr_t)code);
+	ck_assert(trap && !trap->planted && !trap->owners);
+	memcpy(copy, moments[_i], PATCH_SIZE);
+	ck_assert(patch_clean(&space, trap, copy));
+	ck_assert_mem_eq(copy, the_patch.before, PATCH_SIZE);
+	trap_free_all(&space);
 }
 END_TEST
 
@@ -103,6 +151,11 @@ int main(void)
 	tcase_add_test(tests, without_a_patch_nothing_is_cleaned);
 	tcase_add_loop_test(tests, a_uprobe_gets_the_function_back, 0,
 			    ARRAY_SIZE(by_others));
+	tcase_add_loop_test(tests, what_is_half_written_is_taken_out, 0,
+			    ARRAY_SIZE(moments));
+	if (patch_is_possible())
+		tcase_add_loop_test(tests, an_old_jump_is_known_to_children, 0,
+				    ARRAY_SIZE(moments));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

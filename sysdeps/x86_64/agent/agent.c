@@ -47,8 +47,10 @@ _Static_assert(offsetof(struct agent_frame, return_address) == 88,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
-_Static_assert(offsetof(struct agent_header, boot_return) == AGENT_BOOT_RETURN,
+_Static_assert(offsetof(struct agent_header, boot_returns) ==
+		       AGENT_BOOT_RETURNS,
 	       "as hook.S has it");
+_Static_assert(AGENT_BOOTS == 8 && AGENT_BOOT_SIZE == 32, "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, door) == AGENT_STUB_DOOR,
 	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
@@ -64,7 +66,7 @@ unsigned agent_enter(const struct agent_frame *frame, uint64_t fp) HIDDEN;
 void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
 unsigned agent_choose(struct agent_frame *frame, uint64_t fp) HIDDEN;
 void agent_chosen(const struct agent_frame *frame) HIDDEN;
-void agent_boot_run(void) HIDDEN;
+void agent_boot_run(uint64_t turn) HIDDEN;
 
 static inline uint64_t ticks(void)
 {
@@ -1243,18 +1245,21 @@ static void close_own(void)
 {
 	/* The kernel's struct stat: st_dev and st_ino come first. */
 	uint64_t file[18];
+	const long fd = agent_header.boot_fd;
 
-	if (!system_call(__NR_fstat, agent_header.boot_fd, (long)file, 0, 0, 0,
-			 0) &&
+	if (!system_call(__NR_fstat, fd, (long)file, 0, 0, 0, 0) &&
 	    file[0] == agent_header.boot_device &&
 	    file[1] == agent_header.boot_inode)
-		system_call(__NR_close, agent_header.boot_fd, 0, 0, 0, 0, 0);
+		system_call(__NR_close, fd, 0, 0, 0, 0, 0);
 }
 
-void agent_boot_run(void)
+void agent_boot_run(uint64_t turn)
 {
 	const uint64_t what = agent_header.boot_what;
 
+	/* Whoever has sent it was killed: this is meant for another thread. */
+	if (turn != agent_header.boot_turn)
+		return;
 	if (what == AGENT_BOOT_MAP || what == AGENT_BOOT_SHARE) {
 		map(what == AGENT_BOOT_MAP);
 		return;

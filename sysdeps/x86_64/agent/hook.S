@@ -6,7 +6,8 @@
  */
 #define STUB_ORIGINAL 16
 #define STUB_DOOR     48
-#define BOOT_RETURN   64
+#define BOOT_RETURNS  104
+#define BOOTS         8
 #define MARKS         327872
 #define WITHIN        48
 
@@ -15,7 +16,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	3
+	.long	4
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -25,13 +26,7 @@ agent_header:
 	.long	agent_sample
 	.long	agent_release
 	.long	0
-	.quad	0
-	.quad	0
-	.quad	0
-	.quad	0
-	.quad	0
-	.quad	0
-	.quad	0
+	.fill	7 + BOOTS, 8, 0
 
 	.text
 /*
@@ -190,11 +185,22 @@ agent_release:
 
 /*
  * Entered between two instructions of the program: every register and the
- * 128 bytes below the stack pointer are the program's.
+ * 128 bytes below the stack pointer are the program's. Where it goes on is
+ * taken along at once, from a place of this turn's own: when calltrap was
+ * killed meanwhile the next one sends another thread.
  */
-	.p2align 4
+	.p2align 5
 agent_boot:
+	.set	turn, 0
+	.rept	BOOTS
 	lea	-128(%rsp), %rsp
+	push	agent_header + BOOT_RETURNS + 8 * turn(%rip)
+	push	$turn
+	jmp	boot_of_turn
+	.p2align 5
+	.set	turn, turn + 1
+	.endr
+boot_of_turn:
 	pushfq
 	push	%rax
 	push	%rbx
@@ -213,6 +219,7 @@ agent_boot:
 	push	%r15
 	cld
 	mov	%rsp, %rbp
+	mov	128(%rbp), %rdi
 	and	$-16, %rsp
 	call	agent_boot_run
 	mov	%rbp, %rsp
@@ -232,8 +239,8 @@ agent_boot:
 	pop	%rbx
 	pop	%rax
 	popfq
-	lea	128(%rsp), %rsp
-	jmp	*agent_header + BOOT_RETURN(%rip)
+	lea	8(%rsp), %rsp
+	ret	$128
 
 /*
  * A copy of this runs in the unused end of a page of code, before anything is

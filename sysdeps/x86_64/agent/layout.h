@@ -21,7 +21,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 3
+#define AGENT_VERSION 4
 
 #define AGENT_CODE_SIZE     0x4000
 #define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
@@ -35,7 +35,9 @@
 #define AGENT_CAPTURE_MOST  256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
-#define AGENT_BOOT_RETURN 64 /* offset of boot_return, for assembly */
+#define AGENT_BOOTS        8   /* turns; each is entered … */
+#define AGENT_BOOT_SIZE    32  /* … so far behind the one before */
+#define AGENT_BOOT_RETURNS 104 /* offset of boot_returns, for assembly */
 
 struct agent_header {
 	uint64_t magic;
@@ -53,11 +55,12 @@ struct agent_header {
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
-	uint64_t boot_return; /* where it goes on */
 	uint64_t boot_fd;     /* CLOSE: which, … */
 	uint64_t boot_device; /* … if it is still this file */
 	uint64_t boot_inode;
 	uint64_t boot_page; /* PAGE: where */
+	uint64_t boot_turn; /* who was sent in another one does nothing */
+	uint64_t boot_returns[AGENT_BOOTS]; /* where each goes on */
 };
 
 /* Of what is mapped for jumps over functions' first bytes, each time. */

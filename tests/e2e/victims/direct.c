@@ -4,11 +4,14 @@
  * too), directly where it is linked so, from one line of the input to the next.
  * Says where they are, answers further lines with how many rounds each has
  * made, and ends at "end". 7 = all blocks held what was written to them.
+ * Built with FORKS, from one line "forks" to the next all threads but the first make
+ * their rounds in children.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define THREADS 16
@@ -46,13 +49,35 @@ static void make_round(unsigned char i)
 	free(block);
 }
 
+#ifdef FORKS
+static volatile int forks;
+
+static void make_child(unsigned char i)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		make_round(i);
+		_exit(wrong ? 1 : 7);
+	}
+	check(child > 0 && waitpid(child, &status, 0) == child &&
+	      WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+#endif
+
 static void *run(void *context)
 {
 	volatile long *own = context;
 
 	pthread_barrier_wait(&begin);
 	while (!over) {
-		make_round((unsigned char)*own);
+#ifdef FORKS
+		if (forks && own != rounds)
+			make_child((unsigned char)*own);
+		else
+#endif
+			make_round((unsigned char)*own);
 		++*own;
 	}
 	return NULL;
@@ -88,8 +113,15 @@ int main(int argc, char **argv)
 	if (!fgets(line, sizeof(line), stdin))
 		return 1;
 	pthread_barrier_wait(&begin);
-	while (fgets(line, sizeof(line), stdin) && strcmp(line, "end\n"))
+	while (fgets(line, sizeof(line), stdin) && strcmp(line, "end\n")) {
+#ifdef FORKS
+		if (!strcmp(line, "forks\n")) {
+			forks = !forks;
+			continue;
+		}
+#endif
 		say_rounds(count);
+	}
 	over = 1;
 	for (i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
