@@ -71,8 +71,7 @@ static void add_who(struct page *page, const struct site *site, const char *key)
 		     file_base_name(name->file ? name->file : name->library));
 	if (name->file)
 		strbuf_printf(&who, ":%u", name->line);
-	json_object_set_new(page->who, key,
-			    json_text(who.text, who.length));
+	json_object_set_new(page->who, key, json_text(who.text, who.length));
 }
 
 /* Of most sites there is nothing to be said. */
