@@ -38,6 +38,7 @@ struct playback {
 	size_t count, room;
 	struct begun_act *begun;
 	uint64_t since, until; /* monotonic */
+	bool is_past;          /* a block that begins after that was played */
 	uint64_t calls;        /* numbers for those that need one */
 	struct playback_counts counts;
 	struct played *first_over, **end_over;
@@ -276,6 +277,10 @@ static void play_dropped(struct playback *playback, struct cursor *in)
 	uint64_t count = take_varint(in), since = take_varint(in);
 	uint64_t until = take_varint(in);
 
+	if (since > playback->until)
+		return;
+	if (until > playback->until)
+		until = playback->until;
 	playback->counts.dropped += count;
 	for (size_t i = 0; i < playback->count; i++)
 		if (playback->all[i] && !playback->all[i]->over)
@@ -536,13 +541,25 @@ static void play_act(struct playback *playback,
 
 /* ---- blocks ---- */
 
+/* What was dropped is told when there is room again. */
+static void play_late(struct playback *playback,
+		      const struct recorded_event *event)
+{
+	if (event->kind == RECORDED_NOTE && event->note == NOTE_DROPPED)
+		play_note(playback, event);
+}
+
 static void play_event(struct playback *playback,
 		       const struct recorded_event *event)
 {
 	if (event->time > playback->counts.last_time)
 		playback->counts.last_time = event->time;
-	if (event->time < playback->since || event->time > playback->until)
+	if (event->time < playback->since)
 		return;
+	if (event->time > playback->until) {
+		play_late(playback, event);
+		return;
+	}
 	playback->counts.events++;
 	if (event->kind == RECORDED_NOTE)
 		play_note(playback, event);
@@ -609,7 +626,8 @@ static bool is_wanted(const struct playback *playback, enum block_kind kind,
 		      uint64_t first_time, uint64_t last_time)
 {
 	return kind == BLOCK_DICTIONARY ||
-	       (last_time >= playback->since && first_time <= playback->until);
+	       (last_time >= playback->since &&
+		(first_time <= playback->until || !playback->is_past));
 }
 
 static bool is_wanted_block(const void *playback,
@@ -648,6 +666,8 @@ static int play_block(struct playback *playback, const struct block_head *head)
 	if (err || !wanted)
 		return err;
 	playback->counts.blocks++;
+	if (head->kind == BLOCK_EVENTS && head->first_time > playback->until)
+		playback->is_past = true;
 	if (head->kind == BLOCK_EVENTS)
 		err = play_events(playback, head, &text);
 	else if (!glossary_read(&playback->glossary, strbuf_text(&text),

@@ -367,13 +367,15 @@ static void count_live(void *live, const struct watched *process,
 	*(uint64_t *)live += heap_total(process->heap, family)->blocks;
 }
 
-static struct played_file play(const void *bytes, size_t size)
+static struct played_file play_until(const void *bytes, size_t size,
+				     uint64_t until)
 {
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 	struct played_file played = { .live = 0 };
 	struct playback_options options = {
 		.stacks = stacks_new(),
 		.families = families_new(),
+		.until = until,
 		.ended = count_live,
 		.context = &played.live,
 	};
@@ -388,6 +390,11 @@ static struct played_file play(const void *bytes, size_t size)
 	stacks_free(options.stacks);
 	families_free(options.families);
 	return played;
+}
+
+static struct played_file play(const void *bytes, size_t size)
+{
+	return play_until(bytes, size, 0);
 }
 
 /* Of so many events: acquired less given back. */
@@ -542,6 +549,62 @@ START_TEST(test_dropped)
 }
 END_TEST
 
+static void add_dropped(struct event_block *events, uint64_t count,
+			uint64_t since, uint64_t until)
+{
+	CLEANUP(strbuf_fini) struct strbuf body = { 0 };
+
+	put_varint(&body, count);
+	put_varint(&body, since);
+	put_varint(&body, until);
+	event_block_add(events, &(struct recorded_event){
+					.kind = RECORDED_NOTE,
+					.time = until,
+					.note = NOTE_DROPPED,
+					.body = (const uint8_t *)body.text,
+					.body_size = body.length,
+				});
+}
+
+/* Where a part of the time is asked for, what was dropped in it may be told of
+   behind its end; what was dropped behind that isn't missing. */
+START_TEST(test_dropped_at_the_end)
+{
+	struct event_block events = { 0 };
+	struct strbuf file = { 0 }, text = { 0 };
+	const struct recorded_event first = event_of(0), second = event_of(1);
+	struct block_head head = { .kind = BLOCK_EVENTS };
+	struct played_file played;
+
+	recording_head_add(&file, &(struct recording_head){ .start = 1 });
+	put_dictionary(&text);
+	add_block(&file, BLOCK_DICTIONARY, 0, 7, &text);
+	event_block_add(&events, &first);
+	event_block_add(&events, &second);
+	event_block_take(&events, &text);
+	add_block(&file, BLOCK_EVENTS, 1, 2, &text);
+	add_dropped(&events, 77, 1500, 5000);
+	add_dropped(&events, 5, 6000, 7000);
+	event_block_take(&events, &text);
+	head.sequence = 2;
+	head.count = 2;
+	head.first_time = 5000;
+	head.last_time = 7000;
+	block_add(&file, &head, text.text, text.length);
+	played = play_until(file.text, file.length, 2000);
+	ck_assert_uint_eq(played.events, 2);
+	ck_assert_uint_eq(played.dropped, 77);
+	played = play_until(file.text, file.length, 1200);
+	ck_assert_uint_eq(played.events, 2);
+	ck_assert_uint_eq(played.dropped, 0);
+	played = play(file.text, file.length);
+	ck_assert_uint_eq(played.dropped, 82);
+	event_block_fini(&events);
+	strbuf_fini(&file);
+	strbuf_fini(&text);
+}
+END_TEST
+
 /* Nothing of a block that was damaged is played, nor what comes after it. */
 START_TEST(test_damage)
 {
@@ -605,6 +668,7 @@ int main(void)
 	tcase_add_test(tests, test_cuts);
 	tcase_add_test(tests, test_damage);
 	tcase_add_test(tests, test_dropped);
+	tcase_add_test(tests, test_dropped_at_the_end);
 	tcase_add_test(tests, test_notes);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
