@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "memory/glibc_private.h"
 
 /* Lists of free blocks of one size, which look used otherwise: the fastbins of
@@ -160,6 +161,46 @@ static void take_cache(struct lists *lists, struct block *block)
 	}
 }
 
+static bool is_cache_size(const struct block *block)
+{
+	return block->units == CACHE_SIZE / BLOCK_UNIT + 1 &&
+	       block->state == BLOCK_USED;
+}
+
+/* One that has nothing has no lists to know it by. But it is what a thread acquires
+   first of all, and so first in its arena. */
+static void take_empty_cache(struct lists *lists, struct block *block)
+{
+	static const struct cache empty;
+	struct cache cache;
+
+	if (!is_cache_size(block) || block->own ||
+	    memory_read(&lists->window->memory, block->address, &cache,
+			sizeof(cache)) ||
+	    memcmp(&cache, &empty, sizeof(cache)) != 0)
+		return;
+	block->own = true;
+	lists->glibc->caches++;
+}
+
+static void take_empty_caches(struct lists *lists)
+{
+	struct glibc *glibc = lists->glibc;
+	bool *seen CLEANUP(xfree_cleanup) =
+		xcalloc(glibc->arena_count + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < glibc->part_count; i++) {
+		const struct glibc_part *part = &glibc->parts[i];
+
+		if (part->mapped || seen[part->arena])
+			continue;
+		seen[part->arena] = true;
+		if (part->count)
+			take_empty_cache(lists,
+					 &glibc->blocks.list[part->first]);
+	}
+}
+
 void glibc_mark_lists(struct window *window, struct glibc *glibc)
 {
 	struct blocks *blocks = &glibc->blocks;
@@ -173,7 +214,7 @@ void glibc_mark_lists(struct window *window, struct glibc *glibc)
 	for (size_t i = 0; i < glibc->arena_count; i++)
 		take_fastbins(&lists, &glibc->arenas[i]);
 	for (size_t i = 0; i < blocks->count; i++)
-		if (blocks->list[i].units == CACHE_SIZE / BLOCK_UNIT + 1 &&
-		    blocks->list[i].state == BLOCK_USED)
+		if (is_cache_size(&blocks->list[i]))
 			take_cache(&lists, &blocks->list[i]);
+	take_empty_caches(&lists);
 }
