@@ -107,7 +107,8 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 	judge(verb, process, now);
 	write_files(verb, process, &cost, now);
 	doing("making the report of process %d", (int)process->pid);
-	err = verb->error ?
+	/* What is converted has no other text. */
+	err = verb->error || verb->session->options->converted ?
 		      0 :
 		      heap_report_print(verb->report, process, now, &cost);
 	working_end();

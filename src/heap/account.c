@@ -39,7 +39,7 @@ static struct site *new_site(struct heap *heap, stack_id stack,
 /* When there are too many sites, those of a function share one. */
 struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
 {
-	const char *library = heap_library(heap, act->library);
+	const char *library = act->library;
 	stack_id stack = act->stack;
 	struct site *site =
 		sites_find(&heap->sites, stack, act->function, library);
@@ -55,10 +55,16 @@ struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
 
 static struct heap_use *use_of(struct heap *heap, const struct heap_act *act)
 {
-	const char *library = heap_library(heap, act->library);
+	return heap_use(heap, act->function, act->library,
+			heap_component(heap, act->stack, act->library));
+}
 
-	return heap_use(heap, act->function, library,
-			heap_component(heap, act->stack, library));
+static void count_time(struct heap_use *use, const struct heap_act *act)
+{
+	if (act->end <= act->begin)
+		return;
+	use->timed++;
+	use->total_ns += act->end - act->begin + act->correction;
 }
 
 void heap_count_use(struct heap *heap, const struct heap_act *act,
@@ -72,18 +78,12 @@ void heap_count_use(struct heap *heap, const struct heap_act *act,
 	if (act->is_further)
 		return;
 	use->calls += calls;
-	heap_count_time(heap, act);
+	count_time(use, act);
 }
 
 void heap_count_time(struct heap *heap, const struct heap_act *act)
 {
-	struct heap_use *use;
-
-	if (act->end <= act->begin)
-		return;
-	use = use_of(heap, act);
-	use->timed++;
-	use->total_ns += act->end - act->begin + act->correction;
+	count_time(use_of(heap, act), act);
 }
 
 void heap_count_failed(struct heap *heap, const struct heap_act *act)

@@ -261,15 +261,16 @@ static enum heap_sampling choose(struct heap *heap, const struct heap_act *act)
 							  SAMPLING_LEFT;
 }
 
-/* The time of an act is never 0: that would be long before the start. */
-static struct heap_act with_times(const struct heap *heap,
-				  const struct heap_act *act)
+/* As the heap keeps it: libraries are compared by address, and the time of an
+   act is never 0, which would be long before the start. */
+static struct heap_act translated(struct heap *heap, const struct heap_act *act)
 {
 	uint64_t end = act->end > act->begin ? act->end : act->begin;
 	struct heap_act copy = *act;
 
 	copy.end = heap_time(heap, end);
 	copy.begin = copy.end - (end - act->begin);
+	copy.library = heap_library(heap, act->library);
 	return copy;
 }
 
@@ -303,7 +304,7 @@ static struct heap_outcome act_as_chosen(struct heap *heap,
 
 struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 {
-	struct heap_act act = with_times(heap, given);
+	struct heap_act act = translated(heap, given);
 	struct heap_outcome outcome;
 
 	act.sampling = choose(heap, &act);

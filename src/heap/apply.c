@@ -19,20 +19,25 @@ static void tell_taken(const struct act_target *target,
 {
 	struct act_observer *observer = target->observer;
 	enum family_act act = applied->act.function->act;
-	struct observed_act told =
-		observed(target, applied, applied->act.begin);
+	struct observed_act told;
 
-	if (observer && (act == FAMILY_RELEASE || act == FAMILY_RESIZE))
-		applied->token = observer->ops->taken(observer, &told);
+	if (!observer || (act != FAMILY_RELEASE && act != FAMILY_RESIZE))
+		return;
+	told = observed(target, applied, applied->act.begin);
+	applied->token = observer->ops->taken(observer, &told);
 }
 
 static void tell_ended(const struct act_target *target,
-		       const struct applied_act *applied, uint64_t entered)
+		       const struct applied_act *applied, bool done,
+		       uint64_t entered)
 {
-	struct observed_act told = observed(target, applied, entered);
+	struct observed_act told;
 
-	if (target->observer)
-		target->observer->ops->ended(target->observer, &told);
+	if (!target->observer)
+		return;
+	told = observed(target, applied, entered);
+	told.outcome.done = done;
+	target->observer->ops->ended(target->observer, &told);
 }
 
 void apply_begin(const struct act_target *target, struct applied_act *applied)
@@ -44,12 +49,10 @@ void apply_begin(const struct act_target *target, struct applied_act *applied)
 bool apply_end(const struct act_target *target,
 	       const struct applied_act *applied, uint64_t entered)
 {
-	struct applied_act ended = *applied;
 	const struct heap_outcome outcome =
-		heap_act(target->process->heap, &ended.act);
+		heap_act(target->process->heap, &applied->act);
 
-	ended.outcome.done = outcome.done;
-	tell_ended(target, &ended, entered);
+	tell_ended(target, applied, outcome.done, entered);
 	return outcome.kept;
 }
 
@@ -60,7 +63,7 @@ bool apply_at_once(const struct act_target *target, const struct heap_act *act)
 	applied.act.call = 0;
 	applied.outcome = heap_act(target->process->heap, &applied.act);
 	tell_taken(target, &applied);
-	tell_ended(target, &applied, act->begin);
+	tell_ended(target, &applied, applied.outcome.done, act->begin);
 	return applied.outcome.known;
 }
 
@@ -76,7 +79,7 @@ void apply_abandon(const struct act_target *target,
 	ended.outcome.done = false;
 	if (thrown) {
 		heap_act(target->process->heap, &ended.act);
-		tell_ended(target, &ended, ended.act.begin);
+		tell_ended(target, &ended, false, ended.act.begin);
 		return;
 	}
 	heap_abandon(target->process->heap, &ended.act);

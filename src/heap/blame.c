@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/private.h"
 
-static struct incident incident_at(struct heap *heap,
+static struct incident incident_at(const struct heap *heap,
 				   const struct heap_act *act,
 				   enum incident_kind kind, uint64_t handle)
 {
@@ -9,7 +9,7 @@ static struct incident incident_at(struct heap *heap,
 		.kind = kind,
 		.second = act->stack,
 		.second_function = act->function,
-		.second_library = heap_library(heap, act->library),
+		.second_library = act->library,
 		.second_component =
 			heap_component(heap, act->stack, act->library),
 		.first_time = act->begin,
@@ -49,8 +49,7 @@ static bool crosses(struct heap *heap, const struct heap_act *act,
 
 	if (site->component && component)
 		return component != site->component;
-	return site->library && act->library &&
-	       site->library != heap_library(heap, act->library);
+	return site->library && act->library && site->library != act->library;
 }
 
 void heap_judge_release(struct heap *heap, const struct heap_act *act,
@@ -186,12 +185,11 @@ void heap_note_released(struct heap *heap, const struct heap_act *act,
 	/* Only the first one was right. */
 	if (recent_find(&heap->recent, act->function->family, handle))
 		return;
-	recent_add(&heap->recent,
-		   &(struct recent_release){
-			   .handle = handle,
-			   .function = act->function,
-			   .library = heap_library(heap, act->library),
-			   .stack = act->stack,
-			   .time = act->begin,
-		   });
+	recent_add(&heap->recent, &(struct recent_release){
+					  .handle = handle,
+					  .function = act->function,
+					  .library = act->library,
+					  .stack = act->stack,
+					  .time = act->begin,
+				  });
 }

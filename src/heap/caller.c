@@ -6,11 +6,21 @@
 #include "base/xalloc.h"
 #include "naming/origin.h"
 
+/* Neighbours are of one file most of the time: what is true of one is of both. */
+static bool are_alike(const struct frame *a, const struct frame *b)
+{
+	return a->code == b->code &&
+	       (a->method == FRAME_SCRIPT) == (b->method == FRAME_SCRIPT);
+}
+
 size_t heap_caller_first(const struct frame *frames, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (i && are_alike(&frames[i], &frames[i - 1]))
+			continue;
 		if (origin_is_own(&frames[i]))
 			return i;
+	}
 	for (size_t i = 0; i < count; i++)
 		if (frames[i].method == FRAME_SCRIPT)
 			return i;

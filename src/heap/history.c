@@ -82,8 +82,11 @@ void history_change(struct history *history, uint64_t since,
 		history->interval = FIRST_INTERVAL;
 	advance(history, since);
 	point = &history->points[history->count - 1];
-	point->low_blocks = lower(point->low_blocks, state.blocks);
-	point->low_bytes = lower(point->low_bytes, state.bytes);
+	/* What was there last was no lower than the lowest. */
+	if (state.blocks < history->last.blocks)
+		point->low_blocks = lower(point->low_blocks, state.blocks);
+	if (state.bytes < history->last.bytes)
+		point->low_bytes = lower(point->low_bytes, state.bytes);
 	history->last = state;
 }
 

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/decimal.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "recording/act_stats.h"
+
+/* Stacks that were written lately, as text: most come again soon. */
+#define KNOWN 4096
+
+struct known_text {
+	stack_id stack; /* STACK_NONE: none yet */
+	struct strbuf text;
+};
 
 struct act_csv {
 	struct act_observer observer;
 	FILE *file;
 	const struct stacks *stacks;
 	uint64_t start;
+	struct strbuf line;
+	struct known_text *known; /* by stack */
 };
 
 static const char *const acts[] = {
@@ -20,51 +30,112 @@ static const char *const acts[] = {
 };
 
 /* What is no plain text is left out: quotes, commas and ends of lines. */
-static void put_name(FILE *file, const char *name)
+static void add_name(struct strbuf *out, const char *name)
 {
 	for (; *name; name++)
-		fputc((unsigned char)*name < ' ' || *name == '"' ||
-				      *name == ',' || *name == ';' ?
-			      '_' :
-			      *name,
-		      file);
+		strbuf_putc(out, (unsigned char)*name < ' ' || *name == '"' ||
+						 *name == ',' || *name == ';' ?
+					 '_' :
+					 *name);
+}
+
+static void add_number(struct strbuf *out, uint64_t number)
+{
+	char digits[DECIMAL_SIZE];
+
+	strbuf_puts(out, decimal_text(number, false, digits));
+}
+
+static void add_address(struct strbuf *out, uint64_t number)
+{
+	char digits[2 + 2 * sizeof(number)];
+	char *at = digits + sizeof(digits);
+
+	do
+		*--at = "0123456789abcdef"[number & 15];
+	while (number >>= 4);
+	*--at = 'x';
+	*--at = '0';
+	strbuf_add(out, at, digits + sizeof(digits) - at);
 }
 
 #define FRAMES 64
 
-static void put_stack(const struct act_csv *csv, stack_id stack)
+static void add_frames(const struct stacks *stacks, stack_id stack,
+		       struct strbuf *out)
 {
 	struct frame frames[FRAMES];
-	size_t count = stacks_frames(csv->stacks, stack, frames, FRAMES);
+	size_t count = stacks_frames(stacks, stack, frames, FRAMES);
 
 	for (size_t i = 0; i < count; i++) {
 		if (i)
-			fputc(';', csv->file);
-		put_name(csv->file, file_base_name(frames[i].code->path));
-		fprintf(csv->file, "+0x%" PRIx64, frames[i].address);
+			strbuf_putc(out, ';');
+		add_name(out, file_base_name(frames[i].code->path));
+		strbuf_putc(out, '+');
+		add_address(out, frames[i].address);
 	}
 }
 
-static void put(const struct act_csv *csv, const struct observed_act *told,
+static void add_stack(struct act_csv *csv, stack_id stack)
+{
+	struct known_text *known = &csv->known[stack % KNOWN];
+
+	if (stack == STACK_NONE)
+		return;
+	if (known->stack != stack) {
+		strbuf_clear(&known->text);
+		add_frames(csv->stacks, stack, &known->text);
+		known->stack = stack;
+	}
+	strbuf_add(&csv->line, strbuf_text(&known->text), known->text.length);
+}
+
+static const char *result_of(const struct observed_act *told, bool returned)
+{
+	if (!returned)
+		return "unfinished";
+	return told->outcome.done ? "done" : "failed";
+}
+
+static void add_act(const struct observed_act *told, uint64_t start,
+		    struct strbuf *out)
+{
+	const struct heap_act *act = told->act;
+
+	add_number(out, (act->end ? act->end : act->begin) - start);
+	strbuf_putc(out, ',');
+	add_number(out, told->process->pid);
+	strbuf_putc(out, ',');
+	add_number(out, act->tid);
+	strbuf_putc(out, ',');
+	strbuf_puts(out, acts[act->function->act]);
+	strbuf_putc(out, ',');
+	add_name(out, act->function->name);
+	strbuf_putc(out, ',');
+	add_address(out, act->handle);
+	strbuf_putc(out, ',');
+	add_address(out, act->old);
+	strbuf_putc(out, ',');
+	add_number(out, act->size);
+}
+
+static void put(struct act_csv *csv, const struct observed_act *told,
 		bool returned)
 {
 	const struct heap_act *act = told->act;
-	uint64_t time = act->end ? act->end : act->begin;
+	struct strbuf *line = &csv->line;
 
-	fprintf(csv->file, "%" PRIu64 ",%d,%d,%s,", time - csv->start,
-		(int)told->process->pid, (int)act->tid,
-		acts[act->function->act]);
-	put_name(csv->file, act->function->name);
-	fprintf(csv->file, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64 ",%s,",
-		act->handle, act->old, act->size,
-		!returned          ? "unfinished" :
-		told->outcome.done ? "done" :
-				     "failed");
+	strbuf_clear(line);
+	add_act(told, csv->start, line);
+	strbuf_putc(line, ',');
+	strbuf_puts(line, result_of(told, returned));
+	strbuf_putc(line, ',');
 	if (returned && act->end > act->begin)
-		fprintf(csv->file, "%" PRIu64, act->end - act->begin);
-	fputc(',', csv->file);
-	put_stack(csv, act->stack);
-	fputc('\n', csv->file);
+		add_number(line, act->end - act->begin);
+	strbuf_putc(line, ',');
+	add_stack(csv, act->stack);
+	strbuf_putc(line, '\n');
+	fwrite(line->text, 1, line->length, csv->file);
 }
 
 static uint64_t on_taken(struct act_observer *observer UNUSED,
@@ -100,6 +171,7 @@ struct act_csv *act_csv_new(FILE *file, const struct stacks *stacks,
 	csv->file = file;
 	csv->stacks = stacks;
 	csv->start = start;
+	csv->known = xcalloc(KNOWN, sizeof(*csv->known));
 	fputs("nanoseconds,process,thread,act,function,handle,old,size,"
 	      "result,duration,stack\n",
 	      file);
@@ -108,6 +180,10 @@ struct act_csv *act_csv_new(FILE *file, const struct stacks *stacks,
 
 void act_csv_free(struct act_csv *csv)
 {
+	for (size_t i = 0; i < KNOWN; i++)
+		strbuf_fini(&csv->known[i].text);
+	free(csv->known);
+	strbuf_fini(&csv->line);
 	free(csv);
 }
 

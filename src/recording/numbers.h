@@ -62,12 +62,30 @@ static inline uint64_t take_long_varint(struct cursor *in)
 	return 0;
 }
 
-/* Most have one byte. */
+/* The same, where as many bytes are left as one can have. */
+static inline uint64_t take_near_varint(struct cursor *in)
+{
+	const uint8_t *at = in->bytes + in->position;
+	uint64_t number = *at & 0x7f;
+	unsigned shift = 0;
+
+	while (*at++ & 0x80) {
+		shift += 7;
+		if (shift == 63 && *at > 1) {
+			in->bad = true;
+			return 0;
+		}
+		number |= (uint64_t)(*at & 0x7f) << shift;
+	}
+	in->position = at - in->bytes;
+	return number;
+}
+
+/* Few are near the end. */
 static inline uint64_t take_varint(struct cursor *in)
 {
-	if (!in->bad && in->position < in->size &&
-	    in->bytes[in->position] < 0x80)
-		return in->bytes[in->position++];
+	if (!in->bad && in->size - in->position >= VARINT_MAX)
+		return take_near_varint(in);
 	return take_long_varint(in);
 }
 

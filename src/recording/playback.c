@@ -370,7 +370,8 @@ static struct begun_act *find_begun(const struct playback *playback,
 }
 
 static void play_begin(struct playback *playback, struct played *played,
-		       const struct recorded_event *event, struct heap_act *act)
+		       const struct recorded_event *event,
+		       const struct heap_act *act)
 {
 	const struct act_target target = target_of(playback, played);
 	struct begun_act *begun =
@@ -382,61 +383,59 @@ static void play_begin(struct playback *playback, struct played *played,
 	begun->key.process = played->number;
 	begun->key.call = event->call;
 	begun->key.function = act->function;
-	act->call = ++playback->calls;
 	begun->applied.act = entry_of(act, event->time);
+	begun->applied.act.call = ++playback->calls;
 	apply_begin(&target, &begun->applied);
 	HASH_ADD(hh, playback->begun, key, sizeof(begun->key), begun);
 }
 
-/* What was begun, with all that the return has told. */
+/* All that the return has told, of what was begun. */
 static void finish(const struct act_target *target,
-		   const struct applied_act *begun, const struct heap_act *act,
+		   const struct applied_act *begun, struct applied_act *ended,
 		   uint64_t entered)
 {
-	struct applied_act ended = *begun;
-
-	ended.act = *act;
-	apply_end(target, &ended, entered);
+	ended->act.call = begun->act.call;
+	ended->outcome = begun->outcome;
+	ended->token = begun->token;
+	apply_end(target, ended, entered);
 }
 
 /* One that was entered before the part that is wanted is none of it. */
 static void play_end_of_call(struct playback *playback, struct played *played,
 			     const struct recorded_event *event,
-			     struct heap_act *act)
+			     struct applied_act *ended)
 {
 	const struct act_target target = target_of(playback, played);
 	struct begun_act *begun =
-		find_begun(playback, played, act, event->call);
+		find_begun(playback, played, &ended->act, event->call);
 
 	if (!begun)
 		return;
-	act->call = begun->applied.act.call;
-	finish(&target, &begun->applied, act, begun->applied.act.begin);
+	finish(&target, &begun->applied, ended, begun->applied.act.begin);
 	HASH_DEL(playback->begun, begun);
 	free(begun);
 }
 
 static void play_call(struct playback *playback, struct played *played,
-		      const struct recorded_event *event, struct heap_act *act)
+		      const struct recorded_event *event,
+		      struct applied_act *ended)
 {
 	const struct act_target target = target_of(playback, played);
 	const uint64_t entered = event->time - event->wait;
-	struct applied_act applied = { .token = 0 };
+	struct applied_act begun = { .act = entry_of(&ended->act, entered) };
 
-	act->call = ++playback->calls;
-	applied.act = entry_of(act, entered);
-	apply_begin(&target, &applied);
-	finish(&target, &applied, act, entered);
+	begun.act.call = ++playback->calls;
+	apply_begin(&target, &begun);
+	finish(&target, &begun, ended, entered);
 }
 
 static void play_return(struct playback *playback, struct played *played,
-			struct heap_act *act)
+			struct applied_act *ended)
 {
 	const struct act_target target = target_of(playback, played);
-	const struct applied_act applied = { .token = 0 };
 
-	act->call = ++playback->calls;
-	finish(&target, &applied, act, act->begin);
+	ended->act.call = ++playback->calls;
+	apply_end(&target, ended, ended->act.begin);
 }
 
 static void play_entry(struct playback *playback, struct played *played,
@@ -450,16 +449,15 @@ static void play_entry(struct playback *playback, struct played *played,
 
 static void play_abandon(struct playback *playback, struct played *played,
 			 const struct recorded_event *event,
-			 struct heap_act *act)
+			 const struct applied_act *applied)
 {
 	const struct act_target target = target_of(playback, played);
 	struct begun_act *begun =
-		find_begun(playback, played, act, event->call);
-	const struct applied_act applied = { .act = *act };
+		find_begun(playback, played, &applied->act, event->call);
 
 	if (event->call && !begun)
 		return;
-	apply_abandon(&target, begun ? &begun->applied : &applied, event->time,
+	apply_abandon(&target, begun ? &begun->applied : applied, event->time,
 		      false);
 	if (begun)
 		HASH_DEL(playback->begun, begun);
@@ -503,7 +501,7 @@ static void play_act(struct playback *playback,
 	const struct glossary_site *site =
 		glossary_site(&playback->glossary, event->site);
 	struct played *played;
-	struct heap_act act;
+	struct applied_act applied = { .token = 0 };
 
 	if (!thread || !site) {
 		playback->damaged = true;
@@ -513,25 +511,25 @@ static void play_act(struct playback *playback,
 	if (!played)
 		return;
 	played->watched.calls += is_call(event);
-	act = act_of(event, site, thread->tid);
+	applied.act = act_of(event, site, thread->tid);
 	switch (event->kind) {
 	case RECORDED_ENTRY:
-		play_entry(playback, played, &act);
+		play_entry(playback, played, &applied.act);
 		break;
 	case RECORDED_RETURN:
-		play_return(playback, played, &act);
+		play_return(playback, played, &applied);
 		break;
 	case RECORDED_CALL:
-		play_call(playback, played, event, &act);
+		play_call(playback, played, event, &applied);
 		break;
 	case RECORDED_BEGIN:
-		play_begin(playback, played, event, &act);
+		play_begin(playback, played, event, &applied.act);
 		break;
 	case RECORDED_END:
-		play_end_of_call(playback, played, event, &act);
+		play_end_of_call(playback, played, event, &applied);
 		break;
 	case RECORDED_ABANDON:
-		play_abandon(playback, played, event, &act);
+		play_abandon(playback, played, event, &applied);
 		break;
 	case RECORDED_NOTE:
 	case RECORDED_KINDS:
