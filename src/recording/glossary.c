@@ -221,9 +221,11 @@ static bool read_code(struct glossary *glossary, uint64_t number,
 	if (flags & CODE_HAS_IMAGE)
 		image = find_image(path, &id);
 	/* Processes have no negative numbers: nobody will look for maps of
-	   theirs. */
+	   theirs. What another recording has at this path may be another
+	   file. */
 	ADD(glossary, codes, code)->code =
-		stacks_code(glossary->stacks, image, path, -(pid_t)number);
+		stacks_code(glossary->stacks, image, path,
+			    -(pid_t)stacks_code_count(glossary->stacks) - 1);
 	image_put(image);
 	return true;
 }

@@ -33,6 +33,7 @@ struct script_code {
 
 struct stacks {
 	struct code *codes;
+	size_t code_count;
 	struct script_code *scripts;
 	struct frame *frames; /* by number; there is no number 0 */
 	size_t frame_count;
@@ -116,6 +117,7 @@ const struct code *stacks_code(struct stacks *stacks, struct image *image,
 	code->pid = pid;
 	code->next = stacks->codes;
 	stacks->codes = code;
+	stacks->code_count++;
 	return code;
 }
 
@@ -146,6 +148,11 @@ const struct code *stacks_script(struct stacks *stacks, const char *file,
 	if (!script)
 		script = add_script(stacks, &key, strlen(file));
 	return &script->code;
+}
+
+size_t stacks_code_count(const struct stacks *stacks)
+{
+	return stacks->code_count;
 }
 
 /* ---- frames ---- */

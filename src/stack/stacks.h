@@ -52,6 +52,9 @@ struct code {
 	struct code *next;
 };
 
+/* How many there are. Each one that is made is one more. */
+size_t stacks_code_count(const struct stacks *stacks);
+
 /*
  * The code object of these; made when it is not there yet. Keeps the image
  * (and its names) after the module is gone. Good as long as stacks is.

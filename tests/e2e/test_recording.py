@@ -400,6 +400,32 @@ def several(case):
     h.check_equal(set(os.listdir(folder)), wanted | {"one", "two"}, "files")
 
 
+NAMED = """
+#include <stdlib.h>
+__attribute__((noinline)) void *NAME(void) { return malloc(1000 + SIZE); }
+int main(void) { return NAME() == NULL; }
+"""
+
+
+@h.test("several recordings: of programs that were at one path, one after the other")
+def several_at_one_path(case):
+    folder = folder_of(case, "one-path")
+    program, paths = f"{folder}/program", []
+    for name, size in (("first_one", 11), ("other_one", 22)):
+        with open(f"{folder}/source.c", "w") as file:
+            file.write(NAMED.replace("NAME", name).replace("SIZE", str(size)))
+        subprocess.run(["gcc", "-g", "-O1", "-o", program,
+                        f"{folder}/source.c"], check=True)
+        paths.append(f"{folder}/{name}")
+        run("record", "-o", paths[-1], "--", program)
+    os.unlink(program)
+    done = run("heap", "--from", paths[0], "--from", paths[1],
+               "--by", "function")
+    for name, size in (("first_one", 1011), ("other_one", 1022)):
+        h.check_match(rf"\n +{size:,} +1 .*{name} in program",
+                      done.stderr, f"what {name} holds")
+
+
 @h.test("several recordings: what is of one only, or can't be read, is refused")
 def several_refused(case):
     folder = folder_of(case, "refused")
