@@ -44,6 +44,8 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode)
 void agent_fini(struct agent *agent)
 {
 	shared_close(&agent->shared);
+	if (agent->space->replaced == &agent->returns.replaced)
+		agent->space->replaced = NULL;
 	free(agent->slots);
 	agent->slots = NULL;
 	agent->slot_count = agent->slot_room = 0;
@@ -434,10 +436,14 @@ static bool reserved(struct agent *agent, struct task *task)
 
 static bool inside(struct agent *agent)
 {
+	const struct agent_header *header = (const void *)agent_image;
+
 	if (!agent->shared.memory)
 		return refuse(agent, agent->reason);
 	agent->reason = NULL;
 	agent->state = AGENT_INSIDE;
+	returns_init(&agent->returns, agent->space, agent->base, header->back);
+	agent->space->replaced = &agent->returns.replaced;
 	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
 		   (int)agent->space->memory.pid, agent->base,
 		   agent->reused ? ", again" : "");

@@ -3,6 +3,7 @@
 #define CALLTRAP_AGENT_H
 
 #include "agent/errand.h"
+#include "agent/returns.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
 #include "agent/ticks.h"
@@ -65,6 +66,7 @@ struct agent {
 	int64_t tid_offset; /* as in struct agent_gate */
 	bool reused;        /* an earlier calltrap has left it behind */
 	struct shared shared;
+	struct returns returns;
 	struct agent_stub stubs[AGENT_STUBS];
 	unsigned stub_count;
 	uint64_t in_use; /* those of our own, a bit each */

@@ -236,9 +236,22 @@ static bool is_c_library(const char *library)
 			   starts_with(library, "libpthread.so"));
 }
 
+/*
+ * operator new and delete. The latter throws nothing, but calls free(), whose
+ * stack can't be walked over where a frame of the agent's is on it.
+ */
+bool replaced_by_agent(const char *function)
+{
+	return starts_with(function, "_Znwm") ||
+	       starts_with(function, "_Znam") ||
+	       starts_with(function, "_ZdlPv") ||
+	       starts_with(function, "_ZdaPv");
+}
+
 bool watchable_by_agent(const char *function)
 {
-	return is_in(function, watchable, ARRAY_SIZE(watchable));
+	return is_in(function, watchable, ARRAY_SIZE(watchable)) ||
+	       replaced_by_agent(function);
 }
 
 bool callable_by_agent(const char *function, const char *library)

@@ -12,6 +12,9 @@
  * only: of allocators, whoever defines them, and of the C library's.
  */
 /* Allocators' functions whose acts are told by numbers alone. */
+/* One of these that isn't called: its return address is replaced. */
+bool replaced_by_agent(const char *function);
+
 bool watchable_by_agent(const char *function);
 
 /* library: that it is defined in; CALLABLE_LINKED_IN: a static program's. */

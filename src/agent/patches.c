@@ -357,7 +357,7 @@ static int open_door(struct agent *agent, unsigned stub,
 		return err;
 	own->trampoline = trampoline->at;
 	memcpy(own->before, trampoline->patch.before, PATCH_SIZE);
-	own->original = copy_at(trampoline->at);
+	own->original = own->door = copy_at(trampoline->at);
 	if (door)
 		own->door = door_at(trampoline->at);
 	return write_stub(agent, stub);
@@ -370,7 +370,7 @@ static void shut_door(struct agent *agent, unsigned stub,
 
 	own->original = stub_address(agent->base, stub) +
 			offsetof(struct agent_stub, copy);
-	own->door = own->function;
+	own->door = own->failure & AGENT_WALKS ? own->original : own->function;
 	(void)write_stub(agent, stub);
 	if (door && own->trampoline)
 		trap_unplant(agent->space, door_at(own->trampoline), door);
@@ -410,6 +410,18 @@ void patches_remove(struct agent *agent, unsigned stub, struct trap_owner *door)
 	if (trap)
 		patch_remove(agent->space, trap);
 	shut_door(agent, stub, door);
+}
+
+void patches_keep(struct agent *agent, unsigned stub, struct trap_owner *door)
+{
+	struct agent_stub *own = &agent->stubs[stub];
+	struct trap *trap = trap_find(agent->space, own->function);
+
+	if (trap)
+		patch_keep(trap);
+	own->door = own->original;
+	(void)write_stub(agent, stub);
+	trap_unplant(agent->space, door_at(own->trampoline), door);
 }
 
 /* ---- what was left behind ---- */

@@ -22,6 +22,9 @@ int patches_apply(struct agent *agent, unsigned stub,
 void patches_remove(struct agent *agent, unsigned stub,
 		    struct trap_owner *door);
 
+/* The jump stays, and nobody is told of who comes by it. */
+void patches_keep(struct agent *agent, unsigned stub, struct trap_owner *door);
+
 /* Whether the jump is there now. */
 bool patches_stand(const struct agent *agent, unsigned stub);
 

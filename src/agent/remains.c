@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/patches.h"
+#include "agent/returns.h"
 #include "agent/slots.h"
 #include "agent/stub.h"
 #include "base/diag.h"
@@ -48,13 +49,22 @@ bool remains_is_whole(const struct space *space, taddr_t base, uint64_t size)
 	       mapping->end == shared + size;
 }
 
-static bool is_known(struct space *space, taddr_t base)
+static bool is_known(struct space *space, taddr_t base,
+		     struct agent_header *ret)
 {
-	struct agent_header header;
+	return procmem_read_code(&space->memory, base, ret, sizeof(*ret)) ==
+		       sizeof(*ret) &&
+	       ret->magic == AGENT_MAGIC && ret->version == AGENT_VERSION;
+}
 
-	return procmem_read_code(&space->memory, base, &header,
-				 sizeof(header)) == sizeof(header) &&
-	       header.magic == AGENT_MAGIC && header.version == AGENT_VERSION;
+/* Whether calls will still return there: who walks over stacks must know. */
+static bool is_awaited(struct space *space, taddr_t base,
+		       const struct agent_header *header)
+{
+	struct returns returns;
+
+	returns_init(&returns, space, base, header->back);
+	return returns_outstanding(&returns);
 }
 
 /* What leads to the stub at the address is put back. Returns how much. */
@@ -64,14 +74,18 @@ typedef size_t mender(struct space *space, taddr_t address,
 static size_t mend_agent(struct space *space, taddr_t base, mender *mend)
 {
 	struct agent_stub stubs[AGENT_STUBS];
+	struct agent_header header;
 	size_t i, done = 0;
+	bool awaited;
 
-	if (!is_known(space, base) ||
+	if (!is_known(space, base, &header) ||
 	    procmem_read_code(&space->memory, base + AGENT_STUBS_OFFSET, stubs,
 			      sizeof(stubs)) != sizeof(stubs))
 		return 0;
+	awaited = is_awaited(space, base, &header);
 	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++)
-		done += mend(space, stub_address(base, i), &stubs[i]);
+		if (!awaited || !(stubs[i].failure & AGENT_WALKS))
+			done += mend(space, stub_address(base, i), &stubs[i]);
 	return done;
 }
 

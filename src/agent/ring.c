@@ -169,6 +169,7 @@ static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
 	    words - frames > AGENT_ARGUMENTS)
 		return false;
 	ret->complete = value & AGENT_COMPLETE;
+	ret->tail_call = value & AGENT_TAIL_CALL;
 	ret->choice = agent_choice_of(value);
 	ret->frame_count = frames;
 	ret->argument_count = words - frames;

@@ -54,7 +54,8 @@ struct agent_watched {
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
 	unsigned frame_count;
-	bool complete; /* there are no further frames */
+	bool complete;  /* there are no further frames */
+	bool tail_call; /* its caller will return with it */
 	enum agent_choice choice;
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
 };

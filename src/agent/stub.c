@@ -53,21 +53,23 @@ static int copy_first(const struct insn *insn, taddr_t to, uint8_t *ret)
 	return size < 0 ? size : 0;
 }
 
-static uint32_t hook_of(enum stub_way way)
+static uint32_t hook_of(const struct stub_config *config)
 {
 	const struct agent_header *header = (const void *)agent_image;
 
-	switch (way) {
+	switch (config->way) {
 	case STUB_WATCHES:
 		return header->watch;
 	case STUB_SAMPLES:
 		return header->sample;
 	case STUB_RELEASES:
 		return header->release;
+	case STUB_WALKS:
+		return header->unwind;
 	case STUB_NOTES:
 		break;
 	}
-	return header->hook;
+	return config->failure & AGENT_REPLACES ? header->watch : header->hook;
 }
 
 int stub_make(const struct stub_config *config, struct agent_stub *ret)
@@ -87,7 +89,9 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 		.door = config->function,
 	};
 	memcpy(ret->captures, config->captures, sizeof(ret->captures));
-	write_code(ret->code, at, config->base + hook_of(config->way));
+	if (config->failure & AGENT_WALKS)
+		ret->door = ret->original;
+	write_code(ret->code, at, config->base + hook_of(config));
 	if (config->insn)
 		err = copy_first(config->insn, copy, ret->copy);
 	return err;

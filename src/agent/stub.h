@@ -17,6 +17,7 @@ enum stub_way {
 	STUB_WATCHES,  /* … and entries, with stacks */
 	STUB_SAMPLES,  /* … of some, which agent_act() says how to choose */
 	STUB_RELEASES, /* … which may give back what was acquired by these */
+	STUB_WALKS,    /* nothing; it looks at return addresses itself */
 };
 
 struct stub_config {

@@ -168,6 +168,15 @@ static bool is_callable(const struct point *point)
 							 function->library);
 }
 
+/* Who walks over stacks is to find there what he would without us. */
+static const char *why_no_walk(const struct agent_engine *engine,
+			       const struct point *point)
+{
+	if (point->space->space->arch != &arch_x86_64)
+		return "32 bits";
+	return engine->mode & AGENT_WATCHES ? NULL : "nothing is replaced";
+}
+
 /* Why it isn't caught in the process; NULL: it may be. */
 static const char *why_not(const struct agent_engine *engine,
 			   const struct point *point)
@@ -177,6 +186,8 @@ static const char *why_not(const struct agent_engine *engine,
 	const char *reason = why_no_function(engine, point);
 	struct plain_prototype plain;
 
+	if (point->walks)
+		return why_no_walk(engine, point);
 	if (reason)
 		return reason;
 	if (space->is_go)
@@ -314,6 +325,26 @@ static void note_hit(struct agent_point *own)
 	own->space->engine->source.due = clock_now();
 }
 
+static void tell_walk(struct agent_point *own, struct task *task)
+{
+	struct moment moment = moment_of_stop(task);
+
+	own->point->ops->reached(own->point, &moment);
+}
+
+/* It goes on by the stub, which puts return addresses back. */
+static void on_walk(struct agent_point *own, struct task *task)
+{
+	const struct agent *agent = &own->space->agent;
+
+	tell_walk(own, task);
+	if (own->stub < 0 || agent->state != AGENT_INSIDE)
+		return;
+	agent->space->arch->set_ip(&task->regs,
+				   agent_hook_of(agent, (unsigned)own->stub));
+	task->ip_changed = true;
+}
+
 static void on_hit(struct trap_owner *owner, struct task *task)
 {
 	struct agent_point *own = (struct agent_point *)owner;
@@ -322,6 +353,10 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 
 	if (take(own, task))
 		return;
+	if (point->walks) {
+		on_walk(own, task);
+		return;
+	}
 	note_hit(own);
 	moment = moment_of_stop(task);
 	moment.choice = agent_choice_at(own->space, &moment);
@@ -347,6 +382,10 @@ static void on_door(struct trap_owner *owner, struct task *task)
 	struct regs regs = task->regs;
 	struct moment moment = moment_of_stop(task);
 
+	if (own->point->walks) {
+		tell_walk(own, task);
+		return;
+	}
 	regs.user.rip = own->point->address;
 	moment.regs = &regs;
 	moment.choice = agent_choice_at(own->space, &moment);
@@ -370,7 +409,7 @@ static int plant(struct engine *base, struct point *point)
 		return -ENOTSUP;
 	}
 	own = xcalloc(1, sizeof(*own));
-	if (engine->mode & AGENT_SAMPLES)
+	if (engine->mode & AGENT_SAMPLES && point->function)
 		engine->group = point->function->group;
 	own->owner.ops = &owner_ops;
 	own->door.ops = &door_ops;
@@ -402,6 +441,8 @@ static bool has_other(const struct agent_point *own)
 
 static unsigned failure_when_watched(const struct function *function)
 {
+	if (replaced_by_agent(function->name))
+		return AGENT_REPLACES;
 	if (function->entry_only)
 		return AGENT_ENTRY_ONLY;
 	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
@@ -426,6 +467,11 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 		.function = address,
 		.insn = insn,
 	};
+	if (own->point->walks) {
+		ret->failure = AGENT_WALKS;
+		ret->way = STUB_WALKS;
+		return 0;
+	}
 	if (own->space->engine->mode & AGENT_WATCHES) {
 		ret->arguments = AGENT_WATCHED_ARGUMENTS;
 		ret->failure = failure_when_watched(function) |
@@ -444,6 +490,53 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	return 0;
 }
 
+static bool any_is_hidden(const struct space *space)
+{
+	const struct module *module;
+
+	for (module = space->modules; module; module = module->next)
+		if (nonlocals_are_hidden(module))
+			return true;
+	return false;
+}
+
+/* Why no return address may be replaced there; NULL: it may be. */
+static const char *why_not_replaced(struct agent_space *space)
+{
+	const struct agent_point *own;
+
+	if (!space->knows_walkers)
+		space->hides_walkers = any_is_hidden(space->space->space);
+	space->knows_walkers = true;
+	if (space->hides_walkers)
+		return "exceptions that are thrown by nobody knows whom";
+	for (own = space->points; own; own = own->next)
+		if (own->point->walks && (own->refused || own->given_up))
+			return "exceptions";
+	return NULL;
+}
+
+static bool any_walker_is_met(const struct agent_space *space)
+{
+	const struct agent_point *own;
+
+	for (own = space->points; own; own = own->next)
+		if (own->point->walks && own->patched)
+			return true;
+	return false;
+}
+
+/* Whoever walks over a stack comes by the agent first. */
+static bool walkers_are_met(const struct agent_space *space)
+{
+	const struct agent_point *own;
+
+	for (own = space->points; own; own = own->next)
+		if (own->point->walks && !own->patched)
+			return false;
+	return true;
+}
+
 static void catch_point(struct agent_point *own)
 {
 	const struct function *function = own->point->function;
@@ -458,9 +551,18 @@ static void catch_point(struct agent_point *own)
 	if (has_other(own) ||
 	    agent_point_config(own, own->point->address, &trap->insn, &config))
 		return;
-	stub = agent_catch(agent, function->name, &config,
-			   &own->space->engine->ticks);
-	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots", function->name, stub,
+	if (config.failure & AGENT_REPLACES) {
+		own->reason = why_not_replaced(own->space);
+		own->given_up = own->reason;
+		if (own->reason || !walkers_are_met(own->space))
+			return;
+	}
+	stub = function ? agent_catch(agent, function->name, &config,
+				      &own->space->engine->ticks) :
+			  agent_make_stub(agent, &config,
+					  &own->space->engine->ticks);
+	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots",
+		   function ? function->name : "unwinding", stub,
 		   agent->slot_count);
 	if (stub < 0)
 		return;
@@ -476,7 +578,7 @@ static void look_again(struct agent_space *space, uint64_t now)
 	space->looked = now;
 	patch_look(space->space->space);
 	for (own = space->points; own; own = own->next)
-		if (own->stub >= 0 && !agent_is_site(own))
+		if (own->stub >= 0 && !agent_is_site(own) && !own->point->walks)
 			(void)agent_find_slots(&space->agent,
 					       own->point->function->name,
 					       (unsigned)own->stub);
@@ -487,7 +589,9 @@ static void look_again(struct agent_space *space, uint64_t now)
 
 static struct trap_owner *door_of(struct agent_point *own)
 {
-	return own->space->engine->mode & AGENT_WITH_ROWS ? &own->door : NULL;
+	return own->space->engine->mode & AGENT_WITH_ROWS || own->point->walks ?
+		       &own->door :
+		       NULL;
 }
 
 static void patch_point(struct agent_point *own)
@@ -501,14 +605,17 @@ static void patch_point(struct agent_point *own)
 	own->patch_at = 2 * own->hits;
 	if (err != -EAGAIN)
 		diag_debug(DIAG_PROBE, "agent: jump over %s: %d",
-			   own->point->function->name, err);
+			   own->point->function ? own->point->function->name :
+						  "unwinding",
+			   err);
 }
 
 static bool may_be_patched(const struct agent_point *own)
 {
 	return own->stub >= 0 && !own->patched && !own->refused &&
-	       !agent_is_site(own) && own->hits >= MANY_HITS &&
-	       own->hits >= own->patch_at;
+	       (own->point->walks ||
+		(!agent_is_site(own) && own->hits >= MANY_HITS &&
+		 own->hits >= own->patch_at));
 }
 
 static void unpatch_point(struct agent_point *own)
@@ -618,11 +725,13 @@ static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 /* Which slots there are is read from files: nobody is to wait for that. */
 static void prepare(struct engine *base, struct probe_space *space)
 {
+	struct agent_space *own = find_space(engine_of(base), space);
 	const struct module *module = space->space->modules;
 	size_t count;
 
-	if (!find_space(engine_of(base), space))
+	if (!own)
 		return;
+	own->knows_walkers = false;
 	for (; module; module = module->next)
 		(void)image_imports(module->image, &count);
 }
@@ -633,6 +742,8 @@ static const char *why_by_trap(const struct agent_point *own)
 {
 	const struct agent *agent = &own->space->agent;
 
+	if (own->reason)
+		return own->reason;
 	if (agent->reason)
 		return agent->reason;
 	return agent->state == AGENT_INSIDE ? "no slot leads there" :
@@ -643,7 +754,7 @@ static void note_caught(struct agent_point *own)
 {
 	struct agent_space *space = own->space;
 
-	if (own->noted)
+	if (own->noted || own->point->walks)
 		return;
 	own->noted = true;
 	if (own->stub >= 0 &&
@@ -669,7 +780,8 @@ static void settle(struct agent_point *own)
 {
 	note_caught(own);
 	(void)tell(own->space->engine, UINT64_MAX);
-	agent_count_tell(own);
+	if (!own->point->walks)
+		agent_count_tell(own);
 }
 
 static void take_off_list(struct agent_point *own)
@@ -718,6 +830,7 @@ static void forget_range(struct engine *base, struct probe_space *space,
 	if (!own)
 		return;
 	agent_forget_range(&own->agent, low, high);
+	own->knows_walkers = false;
 	agent_watch_forget_rows(own);
 }
 
@@ -741,6 +854,40 @@ static void read_rest(struct agent_space *space)
 	shared_give_up(&space->agent.shared);
 }
 
+/*
+ * Whoever walks over stacks comes by the agent as long as calls are to return
+ * there. Most of them do at once; none begins once the gate is shut.
+ */
+#define WAITS_FOR_RETURNS 10
+
+static void keep_walkers(struct agent_space *space)
+{
+	struct agent_point *own;
+
+	for (own = space->points; own; own = own->next) {
+		if (!own->point->walks || !own->patched)
+			continue;
+		patches_keep(&space->agent, (unsigned)own->stub, &own->door);
+		own->patched = false;
+	}
+}
+
+static void leave_walkers(struct agent_space *space)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct agent *agent = &space->agent;
+	unsigned i;
+
+	if (!any_walker_is_met(space))
+		return;
+	agent_leave(agent);
+	for (i = 0;
+	     i < WAITS_FOR_RETURNS && returns_outstanding(&agent->returns); i++)
+		nanosleep(&moment, NULL);
+	if (i == WAITS_FOR_RETURNS)
+		keep_walkers(space);
+}
+
 static void forked(struct engine *base, struct probe_space *parent,
 		   struct probe_space *child)
 {
@@ -762,6 +909,7 @@ static void leave(struct engine *base, struct probe_space *space)
 		return;
 	for (point = own->points; point; point = point->next)
 		note_caught(point);
+	leave_walkers(own);
 	patch_remove_all(space->space); /* with one wait for all of them */
 	for (point = own->points; point; point = point->next)
 		unpatch_point(point);
@@ -828,7 +976,7 @@ static unsigned passed_over(struct engine *base, const struct moment *moment)
 
 static const struct engine_ops engine_ops = {
 	.name = "agent",
-	.promises = ENGINE_ENTRY | ENGINE_RETURN,
+	.promises = ENGINE_ENTRY | ENGINE_RETURN | ENGINE_MEMORY | ENGINE_WALK,
 	.plant = plant,
 	.unplant = unplant,
 	.prepare = prepare,

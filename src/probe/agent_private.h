@@ -17,16 +17,17 @@ struct agent_point {
 	struct trap_owner door; /* of the trap in its trampoline */
 	struct point *point;
 	struct agent_space *space;
-	taddr_t target;    /* of a call site: where its slot led */
-	bool lifted;       /* … its trap is gone */
-	int stub;          /* -1: none yet */
-	uint64_t hits;     /* of its trap, since there is a stub */
-	uint64_t patch_at; /* so many hits: a jump is tried */
-	bool patched;      /* its first bytes are a jump to the agent … */
-	bool refused;      /* … and never will be */
-	bool given_up;     /* there will be none */
-	bool told;         /* its counter has been */
-	bool noted;        /* in the report, or among the refusals */
+	taddr_t target;     /* of a call site: where its slot led */
+	bool lifted;        /* … its trap is gone */
+	int stub;           /* -1: none yet */
+	uint64_t hits;      /* of its trap, since there is a stub */
+	uint64_t patch_at;  /* so many hits: a jump is tried */
+	bool patched;       /* its first bytes are a jump to the agent … */
+	bool refused;       /* … and never will be */
+	bool given_up;      /* there will be none */
+	bool told;          /* its counter has been */
+	bool noted;         /* in the report, or among the refusals */
+	const char *reason; /* why it isn't caught in the process; or NULL */
 	struct agent_point *next;
 };
 
@@ -36,9 +37,11 @@ struct agent_space {
 	pid_t pid;
 	struct agent agent;
 	struct agent_point *points;
-	uint64_t looked;   /* for slots, when */
-	uint64_t lost;     /* that it was told of as missed */
-	uint64_t strays;   /* hits on a stack that the agent doesn't know */
+	uint64_t looked; /* for slots, when */
+	uint64_t lost;   /* that it was told of as missed */
+	uint64_t strays; /* hits on a stack that the agent doesn't know */
+	/* Whether some module throws exceptions by code that isn't found. */
+	bool hides_walkers, knows_walkers;
 	bool marks;        /* what was kept by then is marked */
 	uint64_t unmarked; /* … and for this there was no place */
 	struct agent_space *next;
@@ -87,6 +90,7 @@ struct watched_call {
 	uint64_t arguments[AGENT_WATCHED_ARGUMENTS];
 	stack_id stack;
 	enum call_choice choice;
+	bool tail_call;
 };
 
 struct watched_list {

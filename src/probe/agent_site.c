@@ -14,7 +14,9 @@
 
 bool agent_is_site(const struct agent_point *own)
 {
-	return own->point->function->place == FUNCTION_CALL_SITE;
+	const struct function *function = own->point->function;
+
+	return function && function->place == FUNCTION_CALL_SITE;
 }
 
 static bool is_inside(const struct agent_point *own)

@@ -103,7 +103,8 @@ static void tell_moment(struct agent_engine *engine,
 		(void)pairing_return(&moment, call->return_address);
 		return;
 	}
-	pairing_forget_frame(&moment);
+	if (!call->tail_call)
+		pairing_forget_frame(&moment);
 	call->point->point->ops->reached(call->point->point, &moment);
 }
 
@@ -177,6 +178,7 @@ static void keep(void *context, const struct agent_watched *watched)
 	call->stored_at = watched->stored_at;
 	call->stored = watched->stored;
 	call->choice = choice_of(watched);
+	call->tail_call = watched->tail_call;
 	if (watched->kind == AGENT_WATCH_RETURN)
 		return;
 	call->return_address = watched->frames[0];

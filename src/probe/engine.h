@@ -26,6 +26,7 @@ enum {
 	ENGINE_ANY = 2,    /* … or comes to any other instruction */
 	ENGINE_RETURN = 4, /* when the function returns that was begun there */
 	ENGINE_MEMORY = 8, /* all registers and memory, as they are then */
+	ENGINE_WALK = 16,  /* what it has put on stacks, for who walks there */
 };
 
 struct point_ops {
@@ -43,6 +44,8 @@ struct point {
 	struct probe_space *space;
 	taddr_t address;
 	const struct function *function; /* that begins there; or NULL */
+	/* What begins there walks over the stack, or throws it away. */
+	bool walks;
 	/*
 	 * Only calls that return there are wanted, made through the GOT entry
 	 * at slot (0: it isn't known). NULL: all calls; if there is a slot, it

@@ -14,6 +14,17 @@ static const struct moment_ops stop_ops = {
 	.is_one_mapping = mapping_is_one,
 };
 
+int moment_return_address(const struct moment *moment, uint64_t *ret)
+{
+	const struct arch_ops *arch = moment->arch;
+	int err = arch->return_address(moment->regs, moment->memory, ret);
+
+	if (!err)
+		*ret = space_true_return(engine_space(moment->space),
+					 arch->return_slot(moment->regs), *ret);
+	return err;
+}
+
 struct moment moment_of_stop(struct task *task)
 {
 	struct space *space = task->tracee->space;

@@ -53,6 +53,10 @@ struct moment {
 	const struct moment_ops *ops;
 };
 
+/* Where the function returns to that begins there. */
+int moment_return_address(const struct moment *moment,
+			  uint64_t *ret) MUST_CHECK;
+
 /* Of a stopped task whose registers have been read. */
 struct moment moment_of_stop(struct task *task);
 

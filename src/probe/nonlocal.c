@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "probe/private.h"
@@ -13,6 +14,7 @@ enum jump_kind {
 	JUMP_LONGJMP, /* the target stands in the jmp_buf */
 	JUMP_UNWIND,  /* the target isn't known before it is reached */
 	JUMP_EXIT,    /* the same, when a thread ends (pthread_exit) */
+	JUMP_NOT,     /* looks at return addresses, or leads to who does */
 };
 
 struct nonlocal {
@@ -33,6 +35,9 @@ static const struct {
 	{ "_Unwind_Resume", JUMP_UNWIND },
 	{ "_Unwind_Resume_or_Rethrow", JUMP_UNWIND },
 	{ "_Unwind_ForcedUnwind", JUMP_EXIT },
+	{ "_Unwind_Backtrace", JUMP_NOT },
+	{ "__cxa_throw", JUMP_NOT },
+	{ "__cxa_rethrow", JUMP_NOT },
 };
 
 /* Where on this stack the program goes on, further out than now. */
@@ -74,7 +79,7 @@ static void on_jump(struct point *point, const struct moment *moment)
 	taddr_t now = moment->arch->sp(moment->regs);
 	taddr_t target;
 
-	if (moment->muted)
+	if (moment->muted || jump->kind == JUMP_NOT)
 		return;
 	if (jump->kind == JUMP_LONGJMP) {
 		if (!read_target(moment, now, &target))
@@ -103,6 +108,11 @@ static bool is_planted(const struct probe_space *space, taddr_t address)
 	return point;
 }
 
+static unsigned needs_of(enum jump_kind kind)
+{
+	return ENGINE_ENTRY | (kind == JUMP_NOT ? ENGINE_WALK : ENGINE_MEMORY);
+}
+
 static void plant(struct probe_space *space, taddr_t address,
 		  enum jump_kind kind)
 {
@@ -114,8 +124,9 @@ static void plant(struct probe_space *space, taddr_t address,
 	jump->point.ops = &jump_ops;
 	jump->point.space = space;
 	jump->point.address = address;
+	jump->point.walks = kind != JUMP_LONGJMP;
 	jump->kind = kind;
-	if (point_plant(&jump->point, ENGINE_ENTRY | ENGINE_MEMORY)) {
+	if (point_plant(&jump->point, needs_of(kind))) {
 		free(jump);
 		return;
 	}
@@ -153,6 +164,32 @@ void nonlocals_plant(struct probe_space *space, struct module *module)
 		if (found[i] && found[i]->kind == SYMBOL_FUNCTION)
 			plant(space, module->bias + found[i]->address,
 			      jumps[i].kind);
+}
+
+/*
+ * Its exceptions are thrown by code of its own, which has no names: not that of
+ * a library, nor is it found by who calls it.
+ */
+bool nonlocals_are_hidden(const struct module *module)
+{
+	const struct symbol *found[ARRAY_SIZE(jumps)];
+	const struct import *imports;
+	size_t count, i;
+
+	/* glibc's asks the library when the first thread is cancelled. */
+	if (!image_has_section(module->image, ".gcc_except_table") ||
+	    image_find_export(module->image, "__libc_start_main", NULL))
+		return false;
+	imports = image_imports(module->image, &count);
+	for (i = 0; i < count; i++)
+		if (imports[i].name &&
+		    !strcmp(imports[i].name, "_Unwind_Resume"))
+			return false;
+	find_jumps(module, found);
+	for (i = 0; i < ARRAY_SIZE(jumps); i++)
+		if (found[i] && jumps[i].kind != JUMP_LONGJMP)
+			return false;
+	return true;
 }
 
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,

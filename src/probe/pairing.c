@@ -216,7 +216,9 @@ static bool is_overwritten(const struct moment *moment,
 		return false;
 	return memory_read_word(moment->memory, activation->key.slot,
 				moment->arch->word_size, &word) ||
-	       word != activation->call.return_address;
+	       space_true_return(engine_space(moment->space),
+				 activation->key.slot,
+				 word) != activation->call.return_address;
 }
 
 /*
@@ -481,8 +483,7 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 	struct activation *activation;
 	uint64_t return_address;
 
-	if (moment->arch->return_address(moment->regs, moment->memory,
-					 &return_address))
+	if (moment_return_address(moment, &return_address))
 		return;
 	activation = activation_new(moment, &key, return_address);
 	activation->kind = ACTIVATION_RESOLVER;

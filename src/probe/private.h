@@ -405,6 +405,7 @@ struct memory *stacked_memory(const struct activation *activation,
 /* ---- nonlocal.c: longjmp and exceptions ---- */
 
 void nonlocals_plant(struct probe_space *space, struct module *module);
+bool nonlocals_are_hidden(const struct module *module);
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,
 			    taddr_t high);
 

@@ -104,8 +104,7 @@ static void on_entry(struct point *point, const struct moment *moment)
 
 	if (moment->muted)
 		return;
-	if (moment->arch->return_address(moment->regs, moment->memory,
-					 &return_address))
+	if (moment_return_address(moment, &return_address))
 		return; /* no stack: it will die of the same */
 	if (point->caller && !is_callers(moment, probe, return_address))
 		return;

@@ -47,6 +47,7 @@ static bool read_word(struct walk *walk, taddr_t address, uint64_t *ret)
 		memcpy(&half, bytes, 4);
 		*ret = half;
 	}
+	*ret = space_true_return(walk->own->space, address, *ret);
 	return true;
 }
 

@@ -31,6 +31,14 @@ static void keep_child(struct tracee *child, struct space *parent)
 	child->copied = false;
 }
 
+/* Whoever walks over stacks in the child finds what he would without us. */
+static void put_returns_back(const struct space *parent, struct tracee *child)
+{
+	if (parent->replaced)
+		parent->replaced->put_back(parent->replaced,
+					   &child->space->memory.memory);
+}
+
 /* Without descriptors it is done when the child has stopped. */
 static void clean_child(struct tracee *child, struct space *parent)
 {
@@ -40,6 +48,8 @@ static void clean_child(struct tracee *child, struct space *parent)
 		child->unclean = space_get(parent);
 	else if (err && err != -ERR_GONE)
 		keep_child(child, parent);
+	else if (!err)
+		put_returns_back(parent, child);
 }
 
 static void clean_stopped_child(struct tracee *child)
@@ -53,6 +63,8 @@ static void clean_stopped_child(struct tracee *child)
 	err = trap_clean_stopped_copy(parent, &child->space->memory);
 	if (err && err != -ERR_GONE)
 		keep_child(child, parent);
+	else if (!err)
+		put_returns_back(parent, child);
 	space_put(parent);
 }
 

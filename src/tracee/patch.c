@@ -223,6 +223,14 @@ void patch_remove(struct space *space, struct trap *trap)
 	put_back(space, trap);
 }
 
+void patch_keep(struct trap *trap)
+{
+	if (!patch_stands(trap))
+		return;
+	trap->patch->state = PATCH_GONE;
+	trap->patch->stays = true;
+}
+
 void patch_remove_all(struct space *space)
 {
 	struct trap *trap, *next;

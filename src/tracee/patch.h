@@ -29,6 +29,7 @@ struct patch {
 	/* Copies: of the instruction that begins so far behind; or 0. */
 	taddr_t places[PATCH_SIZE];
 	enum patch_state state;
+	bool stays; /* it is somebody else's business from now on */
 };
 
 /* Whether this kernel can be waited for until all processors have seen code. */
@@ -44,6 +45,9 @@ int patch_apply(struct space *space, taddr_t address,
 
 /* It is a trap again. Also one that is half written: calltrap may crash then. */
 void patch_remove(struct space *space, struct trap *trap);
+
+/* The trap goes, and the jump doesn't. */
+void patch_keep(struct trap *trap);
 
 /* The same of all, with one wait. */
 void patch_remove_all(struct space *space);
@@ -79,6 +83,11 @@ struct patch *patch_copy(const struct patch *patch);
 static inline bool patch_stands(const struct trap *trap)
 {
 	return trap->patch && trap->patch->state == PATCH_STANDS;
+}
+
+static inline bool patch_stays(const struct trap *trap)
+{
+	return trap->patch && trap->patch->stays;
 }
 
 /*

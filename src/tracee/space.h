@@ -14,6 +14,16 @@ struct tracer;
 
 #define SPACE_MARK 512
 
+/* Return addresses for which something else stands on stacks. */
+struct replaced_returns {
+	taddr_t place; /* … this */
+	/* For which; 0: nobody knows. */
+	taddr_t (*original)(struct replaced_returns *replaced, taddr_t slot);
+	/* In a copy of the memory that nobody has run in yet. */
+	void (*put_back)(struct replaced_returns *replaced,
+			 struct memory *copy);
+};
+
 /*
  * An address space. Tracees share one after vfork and clone(CLONE_VM): what
  * belongs to memory belongs here, never to a task.
@@ -41,8 +51,21 @@ struct space {
 	struct trap_page *pages; /* that traps were written to */
 	bool shadow_stack;       /* these two: see passing.c */
 	bool shadow_stack_known;
-	void *client; /* of the tracer's client */
+	struct replaced_returns *replaced; /* NULL: none */
+	void *client;                      /* of the tracer's client */
 };
+
+/* What lies at the slot, or the return address for which that stands. */
+static inline taddr_t space_true_return(const struct space *space, taddr_t slot,
+					taddr_t address)
+{
+	taddr_t original;
+
+	if (!space->replaced || address != space->replaced->place)
+		return address;
+	original = space->replaced->original(space->replaced, slot);
+	return original ? original : address;
+}
 
 /* pid: any live task of it. */
 struct space *space_new(struct tracer *tracer, pid_t pid);

@@ -83,7 +83,7 @@ int trap_set_planted(struct space *space, struct trap *trap, bool planted)
 
 	if (!planted)
 		patch_remove(space, trap);
-	if (!planted && is_replaced(space, trap)) {
+	if (!planted && (patch_stays(trap) || is_replaced(space, trap))) {
 		trap->planted = false;
 		guardian_unnote(guardian, trap->note);
 		trap->note = -1;

@@ -538,7 +538,7 @@ def agent_ranges(pid):
     for i, line in enumerate(lines):
         if "calltrap-agent" in line:
             shared = int(line.split("-")[0], 16)
-            return [(shared - 0x10000, shared)]
+            return [(shared - 0x120000, shared)]
     return []
 
 

@@ -1372,6 +1372,226 @@ START_TEST(marks_find_no_place)
 }
 END_TEST
 
+/* ---- replaced returns ---- */
+
+static function *volatile walker;
+static uintptr_t place_of_returns;
+
+/* Whatever it returns to lies there. */
+static uintptr_t return_slot(const uintptr_t *frame)
+{
+	return (uintptr_t)(frame + 1);
+}
+
+static long looks(long at, long b, long c, long d, long e, long f)
+{
+	(void)b, (void)c, (void)d, (void)e, (void)f;
+	return *(volatile long *)at;
+}
+
+static struct {
+	uintptr_t before, after; /* what lies at its slot, for a walker */
+	long deeper;             /* how often it calls itself first */
+	void (*does)(void);
+} within;
+
+static __attribute__((noinline)) long replaced(long a, long b, long c, long d,
+					       long e, long f)
+{
+	const uintptr_t own = return_slot(__builtin_frame_address(0));
+
+	within.before = *(volatile uintptr_t *)own;
+	if (within.does)
+		within.does();
+	if (walker)
+		within.after = (uintptr_t)walker((long)own, 0, 0, 0, 0, 0);
+	if (a > within.deeper)
+		return original(a, b, c, d, e, f);
+	return slot(a + 1, b, c, d, e, f) + 1;
+}
+
+static void put_stub(unsigned index, void *target, unsigned failure,
+		     enum stub_way way)
+{
+	struct stub_config config = {
+		.base = (uintptr_t)base,
+		.index = index,
+		.function = (uintptr_t)target,
+		.arguments = 6,
+		.failure = failure,
+		.way = way,
+	};
+	struct agent_stub stub;
+
+	ck_assert_int_eq(stub_make(&config, &stub), 0);
+	write_code(base + AGENT_STUBS_OFFSET + index * AGENT_STUB_SIZE, &stub,
+		   sizeof(stub));
+}
+
+static void set_up_replaced(uint64_t mode)
+{
+	memset(&within, 0, sizeof(within));
+	memset(&seen, 0, sizeof(seen));
+	set_up(mode);
+	put_stub(0, replaced, AGENT_REPLACES, STUB_NOTES);
+	put_stub(1, looks, AGENT_WALKS, STUB_WALKS);
+	walker = NULL;
+	place_of_returns =
+		(uintptr_t)base + ((struct agent_header *)base)->back;
+}
+
+static void use_walker(void)
+{
+	walker = (function *)stub_address((uintptr_t)base, 1);
+}
+
+START_TEST(a_call_whose_return_is_replaced_is_recorded)
+{
+	set_up_replaced(AGENT_RECORDS);
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	read_all();
+	ck_assert_uint_eq(seen.count, 1);
+	ck_assert_uint_eq(seen.records[0].result, 654321);
+	ck_assert_uint_eq(seen.records[0].arguments[5], 6);
+	ck_assert(
+		seen.records[0].return_address -
+			(uintptr_t)
+				a_call_whose_return_is_replaced_is_recorded_fn <
+		4096);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	tear_down();
+}
+END_TEST
+
+START_TEST(who_walks_over_the_stack_finds_what_was_there)
+{
+	set_up_replaced(AGENT_RECORDS);
+	use_walker();
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_ne(within.after, place_of_returns);
+	read_all();
+	ck_assert_uint_eq(seen.count, 0); /* nobody sees it return */
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	tear_down();
+}
+END_TEST
+
+static void shut(void)
+{
+	gate->on = 0;
+}
+
+START_TEST(behind_a_closed_gate_calls_return)
+{
+	set_up_replaced(AGENT_RECORDS);
+	within.does = shut;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	gate->on = 1;
+	use_walker();
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_ne(within.after, place_of_returns);
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_ne(within.before, place_of_returns);
+	tear_down();
+}
+END_TEST
+
+/* More than there are places for; those that find none go to the trap. */
+START_TEST(calls_within_calls_return_one_by_one)
+{
+	const long depth = AGENT_RETURNS + 100;
+
+	set_up_replaced(AGENT_COUNTS);
+	within.deeper = depth;
+	ck_assert_int_eq(slot(1, 0, 0, 0, 0, 0), depth + 1 + depth);
+	ck_assert_uint_gt(counted(0), 1000);
+	ck_assert_uint_le(counted(0), depth + 1);
+	within.deeper = 0;
+	ck_assert_int_eq(slot(1, 0, 0, 0, 0, 0), 1);
+	tear_down();
+}
+END_TEST
+
+/* What replaced jumps to: the same return, for both. */
+__asm__(".text\njumps_on:\n\tjmp *jumps_to(%rip)\n"
+	".local jumps_to\n.comm jumps_to,8,8\n");
+extern char jumps_on[];
+extern void *jumps_to;
+
+START_TEST(tail_callers_return_together)
+{
+	set_up_replaced(AGENT_RECORDS);
+	put_stub(1, jumps_on, AGENT_REPLACES, STUB_NOTES);
+	jumps_to = (void *)(uintptr_t)stub_address((uintptr_t)base, 0);
+	slot = (function *)stub_address((uintptr_t)base, 1);
+	within.deeper = -1;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	read_all();
+	ck_assert_uint_eq(seen.count, 2);
+	ck_assert_uint_eq(seen.records[0].stub, 0);
+	ck_assert_uint_eq(seen.records[1].stub, 1);
+	ck_assert_uint_eq(seen.records[0].slot, seen.records[1].slot);
+	ck_assert_uint_eq(seen.records[0].return_address,
+			  seen.records[1].return_address);
+	ck_assert_uint_ne(seen.records[0].return_address, place_of_returns);
+	tear_down();
+}
+END_TEST
+
+static pid_t made;
+
+static void forks(void)
+{
+	made = fork();
+}
+
+START_TEST(a_forked_child_returns)
+{
+	int status;
+
+	set_up_replaced(AGENT_RECORDS);
+	within.does = forks;
+	if (slot(1, 2, 3, 4, 5, 6) != 654321)
+		_exit(1);
+	if (!made)
+		_exit(0);
+	ck_assert_int_gt(made, 0);
+	ck_assert_int_eq(waitpid(made, &status, 0), made);
+	ck_assert_int_eq(status, 0);
+	tear_down();
+}
+END_TEST
+
+static jmp_buf far_back;
+
+static void jumps_back(void)
+{
+	longjmp(far_back, 1);
+}
+
+START_TEST(a_call_that_is_jumped_out_of_leaves_nothing)
+{
+	volatile unsigned i = 0;
+
+	set_up_replaced(AGENT_RECORDS);
+	within.does = jumps_back;
+	if (setjmp(far_back))
+		i++;
+	if (i < 1000)
+		slot(1, 2, 3, 4, 5, 6);
+	within.does = NULL;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	read_all();
+	ck_assert_uint_eq(seen.count, 1);
+	tear_down();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -1413,6 +1633,13 @@ int main(void)
 	tcase_add_test(tests, within_a_call_is_not_far_below_it);
 	tcase_add_test(tests, what_is_chosen_is_known_at_the_trap);
 	tcase_add_test(tests, marks_find_no_place);
+	tcase_add_test(tests, a_call_whose_return_is_replaced_is_recorded);
+	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);
+	tcase_add_test(tests, behind_a_closed_gate_calls_return);
+	tcase_add_test(tests, calls_within_calls_return_one_by_one);
+	tcase_add_test(tests, tail_callers_return_together);
+	tcase_add_test(tests, a_forked_child_returns);
+	tcase_add_test(tests, a_call_that_is_jumped_out_of_leaves_nothing);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

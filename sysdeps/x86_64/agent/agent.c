@@ -10,6 +10,7 @@
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
 
+#include <asm/errno.h>
 #include <asm/mman.h>
 #include <asm/unistd_64.h>
 #include <linux/memfd.h>
@@ -30,7 +31,9 @@
 extern struct agent_header agent_header HIDDEN;
 extern const char agent_end[] HIDDEN;
 extern struct agent_gate agent_gate HIDDEN;
+extern struct agent_returns agent_returns HIDDEN;
 extern struct agent_shared agent_shared HIDDEN;
+extern const char agent_back[] HIDDEN;
 
 /* What agent_hook (hook.S) has on the stack; the return address follows. */
 struct agent_frame {
@@ -40,10 +43,12 @@ struct agent_frame {
 	uint64_t result;
 	uint64_t second_result;
 	uint64_t chosen; /* SAMPLES: the thread, and enum chosen_bits */
-	uint64_t return_address;
+	uint64_t slot;   /* where the return address lies on the stack */
+	uint64_t unused;
+	uint64_t return_address; /* … or what stands for it, see caller_of() */
 };
 
-_Static_assert(offsetof(struct agent_frame, return_address) == 88,
+_Static_assert(offsetof(struct agent_frame, return_address) == 104,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
@@ -57,12 +62,24 @@ _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
 _Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
+_Static_assert(offsetof(struct agent_frame, slot) == 88, "as hook.S has it");
 _Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");
-_Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_SHARED_OFFSET == 0x10000,
+_Static_assert(AGENT_GATE_OFFSET == 0x6000 && AGENT_RETURNS_OFFSET == 0x10000 &&
+		       AGENT_SHARED_OFFSET == 0x120000,
 	       "as agent.ld has it");
 
+/* What agent_back has there: registers, and the slot. */
+struct agent_result {
+	uint64_t others[7];
+	uint64_t second;
+	uint64_t result;
+	uint64_t slot;
+};
+
 void agent_note(const struct agent_frame *frame) HIDDEN;
-unsigned agent_enter(const struct agent_frame *frame, uint64_t fp) HIDDEN;
+unsigned agent_enter(struct agent_frame *frame, uint64_t fp) HIDDEN;
+unsigned agent_put_back(const struct agent_frame *frame) HIDDEN;
+void agent_come_back(struct agent_result *result) HIDDEN;
 void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
 unsigned agent_choose(struct agent_frame *frame, uint64_t fp) HIDDEN;
 void agent_chosen(const struct agent_frame *frame) HIDDEN;
@@ -271,6 +288,229 @@ static inline struct agent_block *block_at(const struct config *config,
 				      number * config->block_size);
 }
 
+/* ---- replaced returns ---- */
+
+#define PLACE ((uint64_t)agent_back)
+
+static inline bool is_at(uint64_t word, uint64_t slot)
+{
+	return (word & ~(uint64_t)AGENT_RETURN_STATES) == slot;
+}
+
+/* All of it is there. */
+static inline bool is_set(uint64_t word)
+{
+	return (word & AGENT_RETURN_STATES) >= AGENT_RETURN_SET;
+}
+
+/* Of those that have the slot the one that returns next; or NULL. */
+static struct agent_return *newest_return(uint64_t slot)
+{
+	const unsigned home = agent_return_home(slot);
+	struct agent_return *newest = NULL;
+	unsigned i;
+
+	for (i = home; i < home + AGENT_RETURN_WAYS; i++) {
+		struct agent_return *one = &agent_returns.list[i];
+		const uint64_t word = __atomic_load_n(&agent_returns.slots[i],
+						      __ATOMIC_ACQUIRE);
+
+		if (is_at(word, slot) && is_set(word) &&
+		    (!newest || one->level > newest->level))
+			newest = one;
+	}
+	return newest;
+}
+
+/* What lies at the slot, or what that stands for. */
+static inline uint64_t true_return(uint64_t slot, uint64_t address)
+{
+	const struct agent_return *own;
+
+	if (__builtin_expect(address != PLACE, 1))
+		return address;
+	own = newest_return(slot);
+	return own ? own->caller : address;
+}
+
+static inline uint64_t caller_of(const struct agent_frame *frame)
+{
+	return true_return(frame->slot, frame->return_address);
+}
+
+static inline bool change_word(uint64_t *word, uint64_t from, uint64_t to)
+{
+	return __atomic_compare_exchange_n(word, &from, to, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* Who has claimed one needs some instructions. In a forked child it is gone. */
+#define CLAIMED_MOST (1u << 20)
+
+static void free_return(unsigned i, uint64_t slot)
+{
+	uint64_t *word = &agent_returns.slots[i];
+	unsigned tries;
+
+	for (tries = 0; tries < CLAIMED_MOST; tries++) {
+		const uint64_t found = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+		if ((found & AGENT_RETURN_STATES) == AGENT_RETURN_CLAIMED)
+			__builtin_ia32_pause();
+		else if (!is_at(found, slot) || change_word(word, found, 0))
+			return;
+	}
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+/* The slot is another call's: what was there never came back. */
+static void forget_returns(uint64_t slot)
+{
+	const unsigned home = agent_return_home(slot);
+	unsigned i;
+
+	for (i = home; i < home + AGENT_RETURN_WAYS; i++)
+		if (is_at(agent_returns.slots[i], slot))
+			free_return(i, slot);
+}
+
+/*
+ * Of a call deeper in the thread's own stack, which has never come back; what
+ * lies in its slot says so, too: on what looks like one stack there may be two.
+ */
+static bool is_over(const struct agent_thread *thread, uint64_t word,
+		    uint64_t now)
+{
+	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
+
+	return thread && thread->stack_tid == thread->tid &&
+	       (word & AGENT_RETURN_STATES) == AGENT_RETURN_SET && slot < now &&
+	       slot >= thread->stack_low && now < thread->stack_high &&
+	       *(const volatile uint64_t *)slot != PLACE;
+}
+
+static struct agent_return *take_return(const struct agent_thread *thread,
+					uint64_t slot)
+{
+	const unsigned home = agent_return_home(slot);
+	const uint64_t own = slot | AGENT_RETURN_NEW;
+	unsigned i;
+
+	for (i = home; i < home + AGENT_RETURN_WAYS; i++)
+		if (!agent_returns.slots[i] &&
+		    change_word(&agent_returns.slots[i], 0, own))
+			return &agent_returns.list[i];
+	for (i = home; i < home + AGENT_RETURN_WAYS; i++) {
+		const uint64_t word = agent_returns.slots[i];
+
+		if (is_over(thread, word, slot) &&
+		    change_word(&agent_returns.slots[i], word, own))
+			return &agent_returns.list[i];
+	}
+	return NULL;
+}
+
+static void fill_return(struct agent_return *ret,
+			const struct agent_frame *frame, uint64_t address,
+			const struct agent_return *outer)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_ARGUMENTS; i++)
+		ret->arguments[i] = frame->arguments[i];
+	ret->stub = (uint64_t)frame->stub;
+	ret->began = frame->began;
+	ret->chosen = frame->chosen;
+	ret->address = address;
+	ret->caller = outer ? outer->caller : address;
+	ret->thread = thread_pointer();
+	ret->level = outer ? outer->level + 1 : 0;
+}
+
+/*
+ * The call will return to agent_back. False when there is no place to remember
+ * it, or the gate is shut: who has shut it looks which returns are still to
+ * come, and sees either this one or none.
+ */
+static __attribute__((noinline)) bool
+replace_return(const struct agent_thread *thread, struct agent_frame *frame)
+{
+	uint64_t *at = (uint64_t *)frame->slot;
+	const uint64_t address = *at;
+	const struct agent_return *outer = NULL;
+	struct agent_return *own;
+	unsigned i;
+
+	if (frame->slot & AGENT_RETURN_STATES)
+		return false;
+	if (address == PLACE)
+		outer = newest_return(frame->slot);
+	else
+		forget_returns(frame->slot);
+	own = address != PLACE || outer ? take_return(thread, frame->slot) :
+					  NULL;
+	if (!own)
+		return false;
+	fill_return(own, frame, address, outer);
+	i = (unsigned)(own - agent_returns.list);
+	__atomic_store_n(at, PLACE, __ATOMIC_RELEASE);
+	__atomic_exchange_n(&agent_returns.slots[i],
+			    frame->slot | AGENT_RETURN_SET, __ATOMIC_SEQ_CST);
+	if (__builtin_expect(READ(on), 1))
+		return true;
+	__atomic_store_n(at, address, __ATOMIC_RELEASE);
+	free_return(i, frame->slot);
+	return false;
+}
+
+/* Without a fault where there is nothing: the kernel reads a set there first. */
+static bool is_mapped(uint64_t address)
+{
+	const long no_such_way = 100;
+
+	return system_call(__NR_rt_sigprocmask, no_such_way, (long)address, 0,
+			   8, 0, 0) != -EFAULT;
+}
+
+/* That of a tail caller is the outermost's; others who are there stay. */
+static void put_back(unsigned i, uint64_t word)
+{
+	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
+
+	if (!change_word(&agent_returns.slots[i], word,
+			 slot | AGENT_RETURN_CLAIMED))
+		return;
+	if (!agent_returns.list[i].level && is_mapped(slot))
+		(void)change_word((uint64_t *)slot, PLACE,
+				  agent_returns.list[i].address);
+	__atomic_store_n(&agent_returns.slots[i], word, __ATOMIC_RELEASE);
+}
+
+/* A coroutine's stack may have begun in another thread; few are larger. */
+#define NEAR (1u << 20)
+
+static bool may_be_ours(unsigned i, uint64_t word, uint64_t sp)
+{
+	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
+
+	return (word & AGENT_RETURN_STATES) == AGENT_RETURN_SET && slot >= sp &&
+	       (slot - sp < NEAR ||
+		agent_returns.list[i].thread == thread_pointer());
+}
+
+static void put_all_back(uint64_t sp)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_RETURNS; i++) {
+		const uint64_t word = __atomic_load_n(&agent_returns.slots[i],
+						      __ATOMIC_ACQUIRE);
+
+		if (word && may_be_ours(i, word, sp))
+			put_back(i, word);
+	}
+}
+
 /* ---- counting ---- */
 
 static inline bool has_failed(const struct agent_frame *frame)
@@ -279,7 +519,7 @@ static inline bool has_failed(const struct agent_frame *frame)
 	const int64_t result = failure & AGENT_WIDE ? (int64_t)frame->result :
 						      (int32_t)frame->result;
 
-	switch (failure & ~AGENT_WIDE) {
+	switch (failure & AGENT_FAILURE) {
 	case AGENT_FAILS_MINUS_ONE:
 		return result == -1;
 	case AGENT_FAILS_POINTER:
@@ -525,9 +765,8 @@ static inline void write_record(const struct config *config,
 	position = own_add(&block->head, words);
 	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
-	ring[(position + AGENT_WORD_RETURN) & mask] = frame->return_address;
-	ring[(position + AGENT_WORD_SLOT) & mask] =
-		(uint64_t)&frame->return_address;
+	ring[(position + AGENT_WORD_RETURN) & mask] = caller_of(frame);
+	ring[(position + AGENT_WORD_SLOT) & mask] = frame->slot;
 	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
 	ring[(position + AGENT_WORD_STUB) & mask] =
 		agent_record_stub(frame->stub->index, arguments,
@@ -656,7 +895,7 @@ struct step {
 static inline bool is_hook(uint64_t address)
 {
 	return address >= (uint64_t)&agent_header &&
-	       address < (uint64_t)agent_end;
+	       address < (uint64_t)agent_end && address != PLACE;
 }
 
 static inline bool find_rule(uint64_t address, uint64_t *ret)
@@ -710,7 +949,7 @@ static inline bool step_out(struct step *step, uint64_t rule)
 			return false;
 		step->knows_fp = true;
 	}
-	step->address = address;
+	step->address = true_return(end - sizeof(address), address);
 	step->sp = end;
 	return true;
 }
@@ -757,9 +996,9 @@ static inline bool take_stack(const struct config *config,
 			      const struct agent_frame *frame, uint64_t fp,
 			      struct stack *ret)
 {
-	const uint64_t slot = (uint64_t)&frame->return_address;
+	const uint64_t slot = frame->slot;
 	struct step step = {
-		.address = frame->return_address,
+		.address = caller_of(frame),
 		.sp = slot + sizeof(slot),
 		.fp = fp,
 		.high = thread->stack_high,
@@ -775,7 +1014,7 @@ static inline bool take_stack(const struct config *config,
 
 static void write_entry(const struct config *config, struct agent_block *block,
 			uint32_t tid, const struct agent_frame *frame,
-			const struct stack *stack, enum agent_choice choice)
+			const struct stack *stack, uint64_t flags)
 {
 	uint64_t *ring = block->ring;
 	const unsigned arguments =
@@ -787,14 +1026,12 @@ static void write_entry(const struct config *config, struct agent_block *block,
 	unsigned i;
 
 	ring[(position + AGENT_WATCH_TIME) & mask] = frame->began;
-	ring[(position + AGENT_WATCH_SLOT) & mask] =
-		(uint64_t)&frame->return_address;
+	ring[(position + AGENT_WATCH_SLOT) & mask] = frame->slot;
 	ring[(position + AGENT_WATCH_STUB) & mask] =
 		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY,
 				  AGENT_WATCH_ENTRY, tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] =
-		stack->count | (stack->complete ? AGENT_COMPLETE : 0) |
-		agent_choice_bits(choice);
+		stack->count | (stack->complete ? AGENT_COMPLETE : 0) | flags;
 	for (i = 0; i < arguments; i++)
 		ring[(behind + i) & mask] = frame->arguments[i];
 	for (i = 0; i < stack->count; i++)
@@ -830,15 +1067,36 @@ go_by_trap(const struct config *config)
 	return BY_JUMP;
 }
 
+static inline uint64_t tail_flag(const struct agent_frame *frame)
+{
+	return frame->return_address == PLACE ? AGENT_TAIL_CALL : 0;
+}
+
+/* Whether its return is to be told, and how. */
+static inline bool may_go_on(const struct agent_thread *thread,
+			     struct agent_frame *frame)
+{
+	return !(frame->stub->failure & AGENT_REPLACES) ||
+	       replace_return(thread, frame);
+}
+
+static inline enum way way_on(const struct agent_frame *frame)
+{
+	return frame->stub->failure & (AGENT_ENTRY_ONLY | AGENT_REPLACES) ?
+		       BY_JUMP :
+		       BY_CALL;
+}
+
 /*
  * What an allocator calls within itself (malloc within posix_memalign) is no
  * call of the program's, and nobody is told of it at the trap either.
  */
 static __attribute__((noinline)) enum way
 note_entry(const struct config *config, const struct agent_thread *thread,
-	   const struct agent_frame *frame, uint64_t fp)
+	   struct agent_frame *frame, uint64_t fp)
 {
 	struct agent_block *block = block_at(config, thread->block);
+	const uint64_t tail = tail_flag(frame);
 	struct stack stack;
 
 	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
@@ -847,13 +1105,13 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 	}
 	stack.within = false;
 	if (is_to_stop(config, frame) ||
-	    !take_stack(config, thread, frame, fp, &stack))
+	    !take_stack(config, thread, frame, fp, &stack) ||
+	    !may_go_on(thread, frame))
 		return stack.within && config->mode & AGENT_WATCHES ?
 			       BY_JUMP :
 			       go_by_trap(config);
-	write_entry(config, block, thread->tid, frame, &stack,
-		    AGENT_CHOICE_OPEN);
-	return frame->stub->failure & AGENT_ENTRY_ONLY ? BY_JUMP : BY_CALL;
+	write_entry(config, block, thread->tid, frame, &stack, tail);
+	return way_on(frame);
 }
 
 /*
@@ -861,20 +1119,23 @@ note_entry(const struct config *config, const struct agent_thread *thread,
  * is known, and what was missing here is added. But not for want of room: traps
  * that nobody serves any more would be run into by whoever is busy.
  */
-unsigned agent_enter(const struct agent_frame *frame, uint64_t fp)
+unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 {
 	const struct agent_thread *thread;
 	struct config config;
 
 	if (!read_config(&config))
 		return BY_JUMP;
+	frame->chosen = 0;
 	if ((int64_t)(frame->began - agent_shared.beat) >
 	    (int64_t)config.patience) {
 		agent_gate.on = 0;
 		return BY_JUMP;
 	}
-	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)) ||
-	    !config.tid_offset)
+	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
+		return may_go_on(NULL, frame) ? way_on(frame) :
+						go_by_trap(&config);
+	if (!config.tid_offset)
 		return go_by_trap(&config);
 	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
@@ -896,12 +1157,11 @@ static void write_return(const struct config *config, struct agent_block *block,
 	const uint64_t behind = position + AGENT_WATCH_FIXED;
 
 	ring[(position + AGENT_WATCH_TIME) & mask] = now;
-	ring[(position + AGENT_WATCH_SLOT) & mask] =
-		(uint64_t)&frame->return_address;
+	ring[(position + AGENT_WATCH_SLOT) & mask] = frame->slot;
 	ring[(position + AGENT_WATCH_STUB) & mask] =
 		agent_record_stub(frame->stub->index, 0, kind, tid);
 	ring[(position + AGENT_WATCH_VALUE) & mask] = frame->result;
-	ring[behind & mask] = frame->return_address;
+	ring[behind & mask] = caller_of(frame);
 	if (stored) {
 		ring[(behind + 1) & mask] = frame->arguments[0];
 		ring[(behind + 2) & mask] =
@@ -979,12 +1239,17 @@ static inline int64_t asked_for(const struct agent_frame *frame)
 	return bytes ? (int64_t)bytes : 1;
 }
 
-/* All within is no call of the program's. */
-static inline void go_in(struct agent_frame *frame, struct agent_thread *thread,
+/* All within is no call of the program's, if its return will be seen. */
+static inline bool go_in(struct agent_frame *frame, struct agent_thread *thread,
 			 unsigned chosen)
 {
 	frame->chosen = (uint64_t)thread | chosen;
-	thread->within = (uint64_t)&frame->return_address;
+	if (frame->stub->failure & AGENT_ENTRY_ONLY)
+		return true;
+	if (!may_go_on(thread, frame))
+		return false;
+	thread->within = frame->slot;
+	return true;
 }
 
 static uint64_t next_distance(uint64_t mean)
@@ -1016,7 +1281,7 @@ static enum way go_chosen_by_trap(const struct config *config,
 {
 	enum way way;
 
-	thread->trapped = (uint64_t)&frame->return_address | choice;
+	thread->trapped = frame->slot | choice;
 	way = go_by_trap(config);
 	if (way != BY_TRAP)
 		thread->trapped = 0;
@@ -1029,6 +1294,7 @@ static enum way note_chosen(const struct config *config,
 			    unsigned chosen)
 {
 	const enum agent_choice choice = chosen & CHOSEN;
+	const uint64_t tail = tail_flag(frame);
 	struct agent_block *block = block_at(config, thread->block);
 	struct stack stack;
 
@@ -1039,15 +1305,22 @@ static enum way note_chosen(const struct config *config,
 		return BY_JUMP;
 	}
 	if (is_to_stop(config, frame) ||
-	    !take_stack(config, thread, frame, fp, &stack))
+	    !take_stack(config, thread, frame, fp, &stack) ||
+	    !go_in(frame, thread, chosen))
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
 		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
-	write_entry(config, block, thread->tid, frame, &stack, choice);
-	if (frame->stub->failure & AGENT_ENTRY_ONLY)
-		return BY_JUMP;
-	go_in(frame, thread, chosen);
-	return BY_CALL;
+	write_entry(config, block, thread->tid, frame, &stack,
+		    tail | agent_choice_bits(choice));
+	return way_on(frame);
+}
+
+/* Whose return can't be seen is passed over, and what is within it isn't. */
+static inline enum way pass_over(struct agent_frame *frame,
+				 struct agent_thread *thread)
+{
+	frame->began = 0;
+	return go_in(frame, thread, 0) ? way_on(frame) : BY_JUMP;
 }
 
 /* What is not to be told goes on as agent_choose() has it. */
@@ -1061,7 +1334,7 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 	thread = config->tid_offset ? find_thread(config) : NULL;
 	if (!thread)
 		return go_by_trap(config);
-	if (agent_is_within(thread->within, (uint64_t)&frame->return_address))
+	if (agent_is_within(thread->within, frame->slot))
 		return BY_JUMP;
 	if (act != AGENT_ACQUIRES &&
 	    agent_is_marked(agent_shared.marks, frame->arguments[0]))
@@ -1071,11 +1344,9 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 		chosen = AGENT_CHOICE_KEPT | (chosen & WAS_MARKED);
 	if (chosen)
 		return note_chosen(config, thread, frame, fp, chosen);
-	frame->began = 0;
 	if (act == AGENT_RELEASES)
 		return BY_JUMP;
-	go_in(frame, thread, 0);
-	return BY_CALL;
+	return pass_over(frame, thread);
 }
 
 static __attribute__((noinline)) enum way
@@ -1117,16 +1388,14 @@ unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
 	if (!thread || act == AGENT_RELEASES)
 		return choose_slowly(frame, fp);
 	bytes = asked_for(frame);
-	if (agent_is_within(thread->within, (uint64_t)&frame->return_address))
+	if (agent_is_within(thread->within, frame->slot))
 		return BY_JUMP;
 	if ((int64_t)thread->left <= bytes ||
 	    (act == AGENT_RESIZES &&
 	     agent_is_marked(agent_shared.marks, frame->arguments[0])))
 		return choose_slowly(frame, fp);
 	own_add(&thread->left, -(uint64_t)bytes);
-	frame->began = 0;
-	go_in(frame, thread, 0);
-	return BY_CALL;
+	return pass_over(frame, thread);
 }
 
 /* What the call has given back lives on. */
@@ -1176,16 +1445,98 @@ void agent_chosen(const struct agent_frame *frame)
 	note_return(&config, frame, ticks(), kind);
 }
 
+/* ---- coming back ---- */
+
+static void tell_return(const struct agent_frame *frame)
+{
+	struct agent_thread *thread =
+		(struct agent_thread *)(frame->chosen & -sizeof(*thread));
+	struct config config;
+	uint64_t now;
+
+	/* Nothing is shared with a forked child. */
+	if (!read_config(&config))
+		return;
+	if (frame->chosen && frame->began) {
+		agent_chosen(frame);
+		return;
+	}
+	if (frame->chosen) {
+		thread->within = 0;
+		return;
+	}
+	__asm__ volatile("lfence" : : : "memory");
+	now = ticks();
+	if (config.mode & AGENT_WATCHES)
+		note_return(&config, frame, now, AGENT_WATCH_RETURN);
+	else
+		note(&config, frame, now);
+}
+
+/* Whatever has become of calltrap: the call must return where it would have. */
+void agent_come_back(struct agent_result *result)
+{
+	const uint64_t slot = (uint64_t)&result->slot;
+	const struct agent_return *own = newest_return(slot);
+	struct agent_frame frame;
+	unsigned i;
+
+	if (!own)
+		__builtin_trap();
+	for (i = 0; i < AGENT_ARGUMENTS; i++)
+		frame.arguments[i] = own->arguments[i];
+	frame.stub = (const struct agent_stub *)own->stub;
+	frame.began = own->began;
+	frame.result = result->result;
+	frame.second_result = result->second;
+	frame.chosen = own->chosen;
+	frame.slot = slot;
+	frame.return_address = own->caller;
+	result->slot = own->address;
+	free_return((unsigned)(own - agent_returns.list), slot);
+	tell_return(&frame);
+}
+
+/*
+ * A function is about to walk over this stack. Where nobody wants to know of
+ * its calls, the door leads where the original does.
+ */
+unsigned agent_put_back(const struct agent_frame *frame)
+{
+	struct agent_thread *thread;
+	struct config config;
+
+	put_all_back(frame->slot);
+	if (!read_config(&config))
+		return BY_JUMP;
+	thread = config.mode & AGENT_SAMPLES ? known_thread() : NULL;
+	if (thread)
+		thread->within = 0;
+	return frame->stub->door == frame->stub->original ? BY_JUMP :
+							    go_by_trap(&config);
+}
+
 /* ---- getting in ---- */
+
+static long map_own(void *at, long size)
+{
+	long err = system_call(__NR_mmap, (long)at, size,
+			       PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS |
+				       MAP_NORESERVE,
+			       -1, 0);
+
+	return err == (long)at ? 0 : err;
+}
 
 static long map_gate(void)
 {
 	long gate = (long)&agent_gate;
-	long err = system_call(__NR_mmap, gate, AGENT_GATE_SIZE,
-			       PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+	long err = map_own(&agent_returns, sizeof(agent_returns));
 
-	if (err != gate)
+	if (!err)
+		err = map_own(&agent_gate, AGENT_GATE_SIZE);
+	if (err)
 		return err;
 	return system_call(__NR_madvise, gate, AGENT_GATE_SIZE, MADV_WIPEONFORK,
 			   0, 0, 0);

@@ -2,11 +2,13 @@
 /*
  * What stubs jump to. The original is called, so nothing has to be remembered
  * of a call that never comes back (longjmp out of a signal handler, the end of
- * the thread): its frame goes with the stack.
+ * the thread): its frame goes with the stack. But no exception passes that
+ * frame: where one may come, the original is jumped to, and returns to
+ * agent_back.
  */
 #define STUB_ORIGINAL 16
 #define STUB_DOOR     48
-#define BOOT_RETURNS  104
+#define BOOT_RETURNS  112
 #define BOOTS         8
 #define MARKS         327872
 #define WITHIN        48
@@ -16,7 +18,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	4
+	.long	5
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -25,6 +27,8 @@ agent_header:
 	.long	agent_watch
 	.long	agent_sample
 	.long	agent_release
+	.long	agent_unwind
+	.long	agent_back
 	.long	0
 	.fill	7 + BOOTS, 8, 0
 
@@ -32,13 +36,14 @@ agent_header:
 /*
  * r11: the stub. Arguments are where the caller has put them; none is on the
  * stack. The frame is struct agent_frame (agent.c): the six arguments, the
- * stub, the time, the two result registers and one word that keeps the stack
- * aligned at the call.
+ * stub, the time, the two result registers (until there is a result, rax and
+ * r10, which are the caller's too), what was chosen, where the return address
+ * lies, and one word that keeps the stack aligned at the call.
  */
 .macro enter_hook
 	cmpq	$0, agent_gate(%rip)
 	je	1f
-	sub	$88, %rsp
+	sub	$104, %rsp
 	mov	%rdi, 0(%rsp)
 	mov	%rsi, 8(%rsp)
 	mov	%rdx, 16(%rsp)
@@ -46,6 +51,10 @@ agent_header:
 	mov	%r8, 32(%rsp)
 	mov	%r9, 40(%rsp)
 	mov	%r11, 48(%rsp)
+	mov	%rax, 64(%rsp)
+	mov	%r10, 72(%rsp)
+	lea	104(%rsp), %rax
+	mov	%rax, 88(%rsp)
 	rdtsc
 	shl	$32, %rdx
 	or	%rdx, %rax
@@ -63,7 +72,7 @@ agent_hook:
 	call	agent_note
 	mov	64(%rsp), %rax
 	mov	72(%rsp), %rdx
-	add	$88, %rsp
+	add	$104, %rsp
 	ret
 1:	jmp	*STUB_ORIGINAL(%r11)
 
@@ -100,10 +109,12 @@ agent_watch:
 	call	agent_returned
 	mov	64(%rsp), %rax
 	mov	72(%rsp), %rdx
-	add	$88, %rsp
+	add	$104, %rsp
 	ret
-2:	add	$88, %rsp
-	cmp	$1, %eax
+2:	cmp	$1, %eax
+	mov	64(%rsp), %rax
+	mov	72(%rsp), %r10
+	lea	104(%rsp), %rsp
 	jne	3f
 1:	jmp	*STUB_ORIGINAL(%r11)
 3:	jmp	*STUB_DOOR(%r11)
@@ -117,11 +128,15 @@ agent_watch:
 agent_sample:
 	cmpq	$0, agent_gate(%rip)
 	je	1b
-	sub	$88, %rsp
+	sub	$104, %rsp
 	mov	%rdi, 0(%rsp)
 	mov	%rsi, 8(%rsp)
 	mov	%rdx, 16(%rsp)
 	mov	%r11, 48(%rsp)
+	mov	%rax, 64(%rsp)
+	mov	%r10, 72(%rsp)
+	lea	104(%rsp), %rax
+	mov	%rax, 88(%rsp)
 	mov	%rsp, %rdi
 	mov	%rbp, %rsi
 	call	agent_choose
@@ -136,7 +151,7 @@ agent_sample:
 	jne	4f
 	mov	80(%rsp), %rcx
 	movq	$0, WITHIN(%rcx)
-	add	$88, %rsp
+	add	$104, %rsp
 	ret
 4:	mov	%rax, 64(%rsp)
 	mov	%rdx, 72(%rsp)
@@ -144,7 +159,7 @@ agent_sample:
 	call	agent_chosen
 	mov	64(%rsp), %rax
 	mov	72(%rsp), %rdx
-	add	$88, %rsp
+	add	$104, %rsp
 	ret
 
 /*
@@ -182,6 +197,68 @@ agent_release:
 	cmpq	$0, 0(%rax)
 	jne	agent_sample
 5:	jmp	*STUB_ORIGINAL(%r11)
+
+/*
+ * Functions that walk over stacks, or throw what is on them away: what stands
+ * there for return addresses is taken away first, whoever is there to watch.
+ */
+	.p2align 5
+agent_unwind:
+	sub	$104, %rsp
+	mov	%rdi, 0(%rsp)
+	mov	%rsi, 8(%rsp)
+	mov	%rdx, 16(%rsp)
+	mov	%rcx, 24(%rsp)
+	mov	%r8, 32(%rsp)
+	mov	%r9, 40(%rsp)
+	mov	%r11, 48(%rsp)
+	mov	%rax, 64(%rsp)
+	mov	%r10, 72(%rsp)
+	lea	104(%rsp), %rax
+	mov	%rax, 88(%rsp)
+	mov	%rsp, %rdi
+	call	agent_put_back
+	mov	0(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	mov	16(%rsp), %rdx
+	mov	24(%rsp), %rcx
+	mov	32(%rsp), %r8
+	mov	40(%rsp), %r9
+	mov	48(%rsp), %r11
+	jmp	2b
+
+/*
+ * Where calls return whose return address was replaced. The slot is on the
+ * stack again before anything else is, and what it leads to is jumped to: a
+ * ret, too many by one, would have the processor guess each caller wrong.
+ */
+	.p2align 5
+	.globl	agent_back
+	.hidden	agent_back
+agent_back:
+	lea	-8(%rsp), %rsp
+	push	%rax
+	push	%rdx
+	push	%rcx
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	mov	%rsp, %rdi
+	call	agent_come_back
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	pop	%rcx
+	pop	%rdx
+	pop	%rax
+	lea	8(%rsp), %rsp
+	jmp	*-8(%rsp)
 
 /*
  * Entered between two instructions of the program: every register and the

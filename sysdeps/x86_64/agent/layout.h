@@ -14,6 +14,7 @@
  *	stubs   one for each function that is caught    r-x, private
  *	gate    whether hooks do anything, and how      rw-, private; zeros in a
  *	                                                forked child
+ *	returns calls whose return address is replaced  rw-, private
  *	shared  threads and their blocks                rw-, shared with calltrap
  *
  * Code and stubs are written by calltrap alone, through /proc/PID/mem. What is
@@ -21,23 +22,24 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 4
+#define AGENT_VERSION 5
 
-#define AGENT_CODE_SIZE     0x4000
-#define AGENT_STUBS_OFFSET  AGENT_CODE_SIZE
-#define AGENT_STUB_SIZE     128
-#define AGENT_STUBS         64
-#define AGENT_GATE_OFFSET   (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
-#define AGENT_GATE_SIZE     0x1000
-#define AGENT_SHARED_OFFSET 0x10000
-#define AGENT_ARGUMENTS     6
-#define AGENT_CAPTURES      3
-#define AGENT_CAPTURE_MOST  256 /* bytes of each */
+#define AGENT_CODE_SIZE      0x4000
+#define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
+#define AGENT_STUB_SIZE      128
+#define AGENT_STUBS          64
+#define AGENT_GATE_OFFSET    (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
+#define AGENT_GATE_SIZE      0x1000
+#define AGENT_RETURNS_OFFSET 0x10000
+#define AGENT_SHARED_OFFSET  0x120000
+#define AGENT_ARGUMENTS      6
+#define AGENT_CAPTURES       3
+#define AGENT_CAPTURE_MOST   256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
 #define AGENT_BOOTS        8   /* turns; each is entered … */
 #define AGENT_BOOT_SIZE    32  /* … so far behind the one before */
-#define AGENT_BOOT_RETURNS 104 /* offset of boot_returns, for assembly */
+#define AGENT_BOOT_RETURNS 112 /* offset of boot_returns, for assembly */
 
 struct agent_header {
 	uint64_t magic;
@@ -51,6 +53,8 @@ struct agent_header {
 	uint32_t watch;   /* as .hook, where calls are watched */
 	uint32_t sample;  /* … some of them, … */
 	uint32_t release; /* … which gives back the first argument */
+	uint32_t unwind;  /* … of functions that walk over stacks */
+	uint32_t back;    /* what stands for replaced return addresses */
 	uint32_t unused;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
@@ -147,6 +151,15 @@ enum agent_failure {
 
 /* … it has stored a pointer where its first argument says, if it returns 0. */
 #define AGENT_STORES 0x400
+
+/* The call may end by an exception: its return address is replaced. */
+#define AGENT_REPLACES 0x800
+
+/* No call is told of: it walks over the stack, whose returns are put back. */
+#define AGENT_WALKS 0x40000
+
+/* Of the above, what says which results are failures. */
+#define AGENT_FAILURE 0xff
 
 /*
  * Watched calls of which some are chosen: what they do, and which arguments
@@ -315,6 +328,49 @@ static inline unsigned agent_mark_home(uint64_t address)
 #define AGENT_MARKS_OFFSET 327872 /* for assembly */
 
 /*
+ * Calls whose return address something else stands for: found by where that
+ * lies on the stack, as a coroutine may go on in another thread. Private to the
+ * process: a forked child returns by its copy.
+ */
+struct agent_return {
+	uint64_t arguments[AGENT_ARGUMENTS];
+	uint64_t stub, began, chosen;
+	uint64_t address; /* what lay there: it goes on with that … */
+	uint64_t caller;  /* … which is this, or a tail caller's return */
+	uint64_t thread;  /* pointer of the one that called */
+	uint64_t level;   /* so many tail callers have the same place */
+	uint64_t unused[3];
+};
+
+#define AGENT_RETURNS     8192
+#define AGENT_RETURN_WAYS 8 /* a place has so many, in one cache line */
+
+/* Beside a slot, whose address ends in zeros. */
+enum agent_return_state {
+	AGENT_RETURN_NEW = 1, /* the slot isn't written yet */
+	AGENT_RETURN_SET,
+	AGENT_RETURN_CLAIMED, /* somebody puts the address back */
+	AGENT_RETURN_STATES = 7,
+};
+
+struct agent_returns {
+	uint64_t slots[AGENT_RETURNS]; /* 0: free */
+	struct agent_return list[AGENT_RETURNS];
+};
+
+static inline unsigned agent_return_home(uint64_t slot)
+{
+	return (slot >> 3) * 0x9e3779b97f4a7c15ull >> 54 << 3;
+}
+
+_Static_assert(AGENT_RETURNS / AGENT_RETURN_WAYS == 1 << (64 - 54) &&
+		       AGENT_RETURN_WAYS == 1 << 3,
+	       "as agent_return_home() has it");
+_Static_assert(AGENT_RETURNS_OFFSET + sizeof(struct agent_returns) <=
+		       AGENT_SHARED_OFFSET,
+	       "it has its place");
+
+/*
  * Block 0 belongs to all threads that have no own one: they count there, and
  * have no ring.
  *
@@ -430,8 +486,8 @@ enum agent_watch_word {
 	AGENT_WATCH_TIME,  /* ticks */
 	AGENT_WATCH_SLOT,  /* where the return address lies */
 	AGENT_WATCH_STUB,  /* agent_record_stub(); the second: which of them */
-	AGENT_WATCH_VALUE, /* entry: how many frames, and AGENT_COMPLETE, and
-			      agent_choice_bits();
+	AGENT_WATCH_VALUE, /* entry: how many frames, AGENT_COMPLETE,
+			      AGENT_TAIL_CALL, and agent_choice_bits();
 			      return: the result, and one more word: the
 			      return address */
 	AGENT_WATCH_FIXED,
@@ -452,6 +508,7 @@ enum agent_watch_kind {
 
 #define AGENT_DEPTH_MAX 128     /* of frames */
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
+#define AGENT_TAIL_CALL 0x20000 /* it returns for its caller, too */
 
 static inline uint64_t agent_choice_bits(enum agent_choice choice)
 {

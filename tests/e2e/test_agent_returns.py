@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--engine=agent: operator new is caught in the process, whatever way a call of
+it ends; also where calltrap leaves, or is killed, while calls are under way."""
+
+import json
+import os
+import platform
+import random
+import re
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import harness as h
+
+ALONE = "200"
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+
+
+def program():
+    if platform.machine() != "x86_64":
+        raise h.Skip("no agent is written for this machine")
+    h.need("g++")
+    return h.build("refused", "refused.cc", "-O1", "-pthread", cc="g++")
+
+
+def watched(case, engine, *options):
+    """What one thread does that many times: the report, and what was said."""
+    report = case.path("heap." + engine + ".json")
+    tracer = case.start([h.CALLTRAP, "heap", "--engine=" + engine, *options,
+                         "-o", case.path("heap.txt"), "--json", report,
+                         program(), ALONE, "alone"])
+    h.check_equal(tracer.wait(), 0, "status of calltrap")
+    h.check("right" in tracer.out, tracer.out + tracer.err)
+    return json.loads(h.read(report)), tracer.err
+
+
+def calls_of(report):
+    return sorted((one["function"], one["calls"], one["bytes"])
+                  for one in report["calls"] if one["function"].startswith("_Z"))
+
+
+@h.test("each call of operator new and delete, as by traps")
+def counted(case):
+    by_agent, said = watched(case, "agent")
+    h.check(re.search(r"caught: [1-9]\d* functions in the process", said), said)
+    h.check_equal(by_agent["lost"]["calls"], 0, "lost calls")
+    h.check(len(calls_of(by_agent)) >= 4, calls_of(by_agent))
+    h.check_equal(calls_of(by_agent), calls_of(watched(case, "trap")[0]),
+                  "calls")
+
+
+class Target:
+    def __init__(self, case):
+        self.process = case.start([program(), "0"])
+        self.get_on()
+
+    def get_on(self):
+        """All of its threads do, and what they see is right."""
+        before = len(self.process.out)
+        h.wait_until(lambda: self.process.popen.poll() is not None or
+                     self.process.out[before:].count("\n") > 2, "the target")
+        h.check(self.process.popen.poll() is None,
+                "%s, %s" % (self.process.popen.poll(), self.process.err))
+
+
+def attach(case, target):
+    tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-o",
+                         case.path("heap.txt"), "-p", str(target.process.pid)])
+    h.wait_until(lambda: h.tracer_of(target.process.pid), "the tracer")
+    target.get_on()
+    time.sleep(random.uniform(0, 0.3))
+    return tracer
+
+
+@h.test("left and attached to again while calls are under way")
+def left(case):
+    target = Target(case)
+    for _ in range(ROUNDS):
+        tracer = attach(case, target)
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        target.get_on()
+
+
+@h.test("calltrap's first process killed while calls are under way")
+def killed(case):
+    target = Target(case)
+    for _ in range(ROUNDS):
+        tracer = attach(case, target)
+        tracer.popen.kill()
+        tracer.wait()
+        target.get_on()
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())
