@@ -121,8 +121,8 @@ def dragged(case):
     moved = browser.value("state.from")
     browser.close()
     h.check_equal(early, ["19.5 KiB", "586 KiB", "0 B"], "until it passes")
-    h.check_match("^0 ns to .* of .*: held 0 B at its beginning, 605 KiB at "
-                  "its end$", text, "what it says of the range")
+    h.check_match("^the start to .* of .*: held 0 B at its beginning, "
+                  "605 KiB at its end$", text, "what it says of the range")
     h.check_equal(late, [["0 B", "0 B", "0 B"], ["0 B", "-586 KiB", "0 B"]],
                   "from then on")
     h.check_equal(again, ["19.5 KiB", "0 B", "0 B"], "the whole time again")

@@ -630,7 +630,7 @@ function drawChart()
 			`0,${height} ${points.join(" ")} ${width},${height}` }),
 		label);
 	$("range").textContent =
-		`${duration(timeAt(state.from))} to ` +
+		`${state.from ? duration(timeAt(state.from)) : "the start"} to ` +
 		`${duration(timeAt(state.to))} of ${duration(data.watched)}: ` +
 		`held ${bytes(totals[state.from])} at its beginning, ` +
 		`${bytes(totals[state.to])} at its end`;
@@ -929,10 +929,23 @@ function drawDifference()
 	$("by").querySelector("[value=library]").remove();
 }
 
+/* What is held at the end, less what was in the middle. */
+function growth()
+{
+	const middle = Math.floor(data.intervals / 2);
+	const time = data.watched - timeAt(middle);
+	const more = totals[data.intervals] - totals[middle];
+
+	return time > 0 && more > 0 ?
+		` What is held grew by ${bytes(more * 1e9 / time)} a second ` +
+		"in the second half of the time." : "";
+}
+
 function drawAnswer()
 {
 	document.title = $("title").textContent = data.title;
 	$("facts").textContent = data.facts;
+	$("legend").hidden = true;
 	if (data.difference)
 		return drawDifference();
 	const held = site.held.bytes;
@@ -946,7 +959,9 @@ function drawAnswer()
 	$("answer").textContent =
 		(likely.length ? `Likely: ${hold(likely)}.` :
 		 "Nothing that is likely to be a leak.") +
-		(possible.length ? ` Possible: ${hold(possible)}.` : "");
+		(possible.length ? ` Possible: ${hold(possible)}.` : "") +
+		growth();
+	$("legend").hidden = !likely.length;
 	[...likely, ...possible].slice(0, 30).forEach(drawVerdict);
 	if (likely.length)
 		$("verdicts").firstElementChild.open = true;
