@@ -655,6 +655,7 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, depth, agent->depth) |
 	      WRITE_GATE(agent, mean, agent->mean);
 	if (!err) {
+		agent->blind = shared_closings(&agent->shared);
 		agent->note =
 			guardian_note_gate(agent->space->tracer->guardian,
 					   space_guard(agent->space),
@@ -823,7 +824,7 @@ bool agent_beat(struct agent *agent, const struct ticks *ticks)
 	shared_beat(&agent->shared);
 	if (!read_gate(agent, &gate) || gate.on)
 		return true;
-	agent->blind++;
+	agent->blind = shared_closings(&agent->shared);
 	(void)WRITE_GATE(agent, patience, ticks_in(ticks, PATIENCE));
 	(void)WRITE_GATE(agent, on, 1);
 	return false;

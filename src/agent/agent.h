@@ -82,7 +82,7 @@ struct agent {
 	bool open;      /* the gate */
 	int note;       /* the guardian's of that, or -1 */
 	bool retired;   /* no slot leads there, nor will */
-	uint64_t blind; /* how often it was found closed */
+	uint64_t blind; /* shared_closings(), when it was found closed */
 };
 
 void agent_init(struct agent *agent, struct space *space, uint64_t mode);

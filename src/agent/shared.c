@@ -643,6 +643,11 @@ void shared_give_up(struct shared *shared)
 	}
 }
 
+uint64_t shared_closings(const struct shared *shared)
+{
+	return __atomic_load_n(&shared->memory->closed, __ATOMIC_ACQUIRE);
+}
+
 uint64_t shared_lost(const struct shared *shared)
 {
 	uint64_t lost = shared->memory->dropped;

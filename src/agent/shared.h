@@ -140,6 +140,9 @@ void shared_give_up(struct shared *shared);
 /* Records that found no room, or were never finished. */
 uint64_t shared_lost(const struct shared *shared);
 
+/* How often the hooks have thought that we are gone, and closed the gate. */
+uint64_t shared_closings(const struct shared *shared);
+
 /*
  * What hooks took beside the originals: of some calls, in ticks. They were
  * measured in the process, so it may be anything.

@@ -897,6 +897,20 @@ static void forked(struct engine *base, struct probe_space *parent,
 		agent_leave_copy(&own->agent, child->space);
 }
 
+/* A process that has ended can't be asked any more whether its gate is shut. */
+static void note_last(struct agent_space *space)
+{
+	struct agent_engine_report *report = &space->engine->report;
+
+	if (shared_closings(&space->agent.shared) != space->agent.blind) {
+		report->blind++;
+		note_missed(space, true, clock_now());
+	}
+	report->lost += shared_lost(&space->agent.shared);
+	report->unmarked += agent_unmarked(space);
+	note_cost(space);
+}
+
 static void leave(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = engine_of(base);
@@ -917,9 +931,7 @@ static void leave(struct engine *base, struct probe_space *space)
 	read_rest(own);
 	for (point = own->points; point; point = point->next)
 		settle(point);
-	engine->report.lost += shared_lost(&own->agent.shared);
-	engine->report.unmarked += agent_unmarked(own);
-	note_cost(own);
+	note_last(own);
 	engine->report.stays = true;
 	shared_empty(&own->agent.shared);
 	shared_close(&own->agent.shared);
@@ -929,9 +941,7 @@ static void free_space(struct agent_space *space)
 {
 	if (space->agent.shared.memory) {
 		shared_give_up(&space->agent.shared);
-		space->engine->report.lost += shared_lost(&space->agent.shared);
-		space->engine->report.unmarked += agent_unmarked(space);
-		note_cost(space);
+		note_last(space);
 	}
 	agent_entries_forget(space->engine, space);
 	agent_fini(&space->agent);

@@ -411,9 +411,11 @@ START_TEST(the_gate_is_closed_without_a_sign_of_life)
 	set_up(AGENT_COUNTS);
 	slot(1, 0, 0, 0, 0, 0);
 	ck_assert_uint_eq(counted(0), 1);
+	ck_assert_uint_eq(shared_closings(&shared), 0);
 	gate->patience = 1;
 	ck_assert_int_eq(slot(1, 0, 0, 0, 0, 0), 1);
 	ck_assert_uint_eq(gate->on, 0);
+	ck_assert_uint_eq(shared_closings(&shared), 1);
 	ck_assert_uint_eq(counted(0), 1);
 	tear_down();
 }

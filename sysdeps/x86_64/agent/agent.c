@@ -127,6 +127,13 @@ static inline void common_add(uint64_t *number, uint64_t by)
 	__atomic_fetch_add(number, by, __ATOMIC_RELAXED);
 }
 
+/* Nobody is there; if somebody is, he shall know that calls went by. */
+static inline void close_gate(void)
+{
+	common_add(&agent_shared.closed, 1);
+	agent_gate.on = 0;
+}
+
 /* ---- threads ---- */
 
 static inline uint64_t thread_pointer(void)
@@ -625,7 +632,7 @@ static __attribute__((noinline)) bool wait_for_room(const struct config *config,
 	__atomic_store_n(&block->waiting, own_tid(config), __ATOMIC_RELAXED);
 	while (is_full(config, block, words) && READ(on)) {
 		if (is_alone(config, ticks()))
-			agent_gate.on = 0;
+			close_gate();
 		__builtin_ia32_pause();
 	}
 	__atomic_store_n(&block->waiting, 0, __ATOMIC_RELAXED);
@@ -847,7 +854,7 @@ static inline void note(const struct config *config,
 	struct agent_thread *thread;
 
 	if (is_alone(config, ended)) {
-		agent_gate.on = 0;
+		close_gate();
 		return;
 	}
 	thread = find_thread(config);
@@ -1061,7 +1068,7 @@ go_by_trap(const struct config *config)
 		    (int64_t)(config->patience >> FRESH_BITS))
 			return BY_TRAP;
 		if (is_alone(config, now))
-			agent_gate.on = 0;
+			close_gate();
 		__builtin_ia32_pause();
 	}
 	return BY_JUMP;
@@ -1129,7 +1136,7 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	frame->chosen = 0;
 	if ((int64_t)(frame->began - agent_shared.beat) >
 	    (int64_t)config.patience) {
-		agent_gate.on = 0;
+		close_gate();
 		return BY_JUMP;
 	}
 	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
@@ -1358,7 +1365,7 @@ choose_slowly(struct agent_frame *frame, uint64_t fp)
 		return BY_JUMP;
 	frame->began = ticks();
 	if (is_alone(&config, frame->began)) {
-		agent_gate.on = 0;
+		close_gate();
 		return BY_JUMP;
 	}
 	return choose(&config, frame, fp);

@@ -383,7 +383,8 @@ struct agent_shared {
 	uint64_t more;     /* blocks will be offered when these are taken */
 	uint64_t dice;     /* SAMPLES: the state of random numbers */
 	uint64_t unmarked; /* … blocks for which there was no place */
-	uint64_t unused[3];
+	uint64_t closed;   /* how often hooks have closed the gate */
+	uint64_t unused[2];
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
 	uint64_t rows_era; /* odd while rows are taken out */
