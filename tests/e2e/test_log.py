@@ -743,6 +743,62 @@ def rotated(case):
                   "calls as JSON")
 
 
+BLOCKING = """
+#include <unistd.h>
+int main(void)
+{
+        char line[64];
+        while (read(0, line, sizeof(line)) > 0)
+                ;
+        return 7;
+}
+"""
+
+
+def start_blocking(case):
+    binary = h.build("blocking", case.write("blocking.c", BLOCKING), "-O1")
+    log = case.path("log")
+    tracer = case.start([h.CALLTRAP, "-o", log, "-L", "-x", "read@libc.so.6",
+                         binary])
+    h.wait_until(lambda: h.read(log).count("read@") == 1, "a call")
+    return tracer, log
+
+
+def end_blocking(tracer):
+    tracer.popen.stdin.close()
+    h.check_equal(tracer.wait(), 7, "status; " + tracer.err)
+
+
+@h.test("a log that is moved away in the midst of a line")
+def rotated_in_a_line(case):
+    tracer, log = start_blocking(case)
+    os.rename(log, log + ".1")
+    time.sleep(1.2)  # once a second it is looked
+    tracer.say("a\n")
+    h.wait_until(lambda: os.path.exists(log), "the new log")
+    tracer.say("b\n")
+    h.wait_until(lambda: "resumed" in h.read(log), "its first line")
+    end_blocking(tracer)
+    h.check(h.read(log + ".1").endswith("<unfinished ...>\n"),
+            "the old one: " + h.read(log + ".1"))
+    h.check_equal((h.read(log + ".1") + h.read(log)).count("read@"), 3,
+                  "calls in both")
+
+
+@h.test("where a log was, somebody else's file isn't written to")
+def rotated_to_another(case):
+    tracer, log = start_blocking(case)
+    precious = case.write("precious", "precious\n")
+    os.rename(log, log + ".1")
+    os.symlink(precious, log)
+    time.sleep(1.2)
+    tracer.say("a\n")
+    h.wait_until(lambda: "= 2" in h.read(log + ".1"), "the old log")
+    end_blocking(tracer)
+    h.check_equal(h.read(precious), "precious\n", "what lies there")
+    h.check("was moved away" in tracer.err, tracer.err)
+
+
 @h.test("a log that is emptied meanwhile has no hole")
 def emptied(case):
     source = case.write("enduring.c", ENDURING)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/xalloc.h"
 #include "report/file/path_pattern.h"
 
@@ -137,34 +138,58 @@ int log_files_close(struct log_files *files, pid_t pid)
 	return err;
 }
 
+/* A line that is begun in the old one ends there. */
+static int move_file(struct log_files *files, struct log_file *file,
+		     const char *path)
+{
+	int err;
+
+	if (file->output.begun) {
+		err = log_file_interrupt(file, files->mark);
+		if (err)
+			return err;
+	}
+	err = output_move(&file->output, path);
+	if (!err)
+		file->headed = false;
+	return err;
+}
+
 void log_files_renew(struct log_files *files, struct log_file *file)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	int err;
 
-	if (!files->path || file->output.fd < 0 || file->line_begun)
+	if (!files->path || file->output.fd < 0 || file->stays)
 		return;
 	path_pattern_expand(files->path, file->pid, &path);
-	if (output_is_at(&file->output, strbuf_text(&path)))
+	if (!output_has_moved(&file->output, strbuf_text(&path)))
 		return;
-	output_close(&file->output);
-	file->headed = false;
+	err = move_file(files, file, strbuf_text(&path));
+	file->stays = err;
+	if (err)
+		diag(DIAG_WARNING, DIAG_SESSION,
+		     "%s was moved away, and another one can't be written (%s): "
+		     "what comes goes to the old one",
+		     strbuf_text(&path), strerror(-err));
 }
 
 #define LOOK_EVERY NS_PER_SECOND
 
-static bool is_time_to_look(struct log_files *files)
+/* Looked first: what has gathered since is not for the old file. */
+static int flush_file(struct log_files *files, struct log_file *file,
+		      uint64_t now)
 {
-	const uint64_t now = clock_now();
-
-	if (now - files->looked < LOOK_EVERY)
-		return false;
-	files->looked = now;
-	return true;
+	if (now - file->looked >= LOOK_EVERY) {
+		file->looked = now;
+		log_files_renew(files, file);
+	}
+	return output_flush(&file->output);
 }
 
 int log_files_flush(struct log_files *files)
 {
-	const bool look = files->dirty && is_time_to_look(files);
+	const uint64_t now = files->dirty ? clock_now() : 0;
 	struct log_file *file;
 	int err = 0;
 
@@ -172,9 +197,7 @@ int log_files_flush(struct log_files *files)
 		file = files->dirty;
 		files->dirty = file->next_dirty;
 		file->dirty = false;
-		err = output_flush(&file->output);
-		if (!err && look)
-			log_files_renew(files, file);
+		err = flush_file(files, file, now);
 	}
 	return err;
 }

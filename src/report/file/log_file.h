@@ -27,7 +27,9 @@ struct log_file {
 	uint64_t call_id;
 	pid_t call_tid;
 
-	bool dirty; /* in the list of those to flush */
+	uint64_t looked; /* whether it has been moved away */
+	bool stays;      /* it has, and there can't be another */
+	bool dirty;      /* in the list of those to flush */
 	struct log_file *next_dirty;
 	UT_hash_handle hh;
 };
@@ -41,7 +43,6 @@ struct log_files {
 	struct log_file *files;
 	struct log_file *last;
 	struct log_file *dirty;
-	uint64_t looked; /* for such that were moved away */
 };
 
 void log_files_init(struct log_files *files, const char *path);
@@ -59,8 +60,8 @@ int log_files_flush(struct log_files *files) MUST_CHECK;
 
 /*
  * A file that was moved away or removed since, as logs are that are rotated, is
- * left, and another one begun by that name when there is a next line. Flushing
- * does that once a second.
+ * left, and another one by that name gets what comes. Flushing does that, once a
+ * second for each.
  */
 void log_files_renew(struct log_files *files, struct log_file *file);
 

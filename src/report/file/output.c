@@ -47,16 +47,6 @@ int output_open(struct output *output, const char *path, bool add,
 	return 0;
 }
 
-bool output_is_at(const struct output *output, const char *path)
-{
-	struct stat own, there;
-
-	if (output->waits || fstat(output->fd, &own))
-		return true;
-	return !stat(path, &there) && own.st_dev == there.st_dev &&
-	       own.st_ino == there.st_ino;
-}
-
 void output_close(struct output *output)
 {
 	if (output->owned && output->fd >= 0)
@@ -235,6 +225,32 @@ static int write_first(struct output *output, size_t n)
 		return err;
 	if (output->lines >= ENOUGH)
 		drop_lines(output);
+	return 0;
+}
+
+bool output_has_moved(const struct output *output, const char *path)
+{
+	struct stat own, there;
+
+	if (output->waits || !output->owned || fstat(output->fd, &own))
+		return false;
+	if (stat(path, &there))
+		return errno == ENOENT;
+	return own.st_dev != there.st_dev || own.st_ino != there.st_ino;
+}
+
+/* Whoever may write there had time to prepare something: the name is known. */
+int output_move(struct output *output, const char *path)
+{
+	int fd = exposed_open(path, true);
+
+	if (fd < 0)
+		return fd;
+	/* What is lost with a full disk is the old file's. */
+	if (output->begun && output_flush(output))
+		output->begun = false;
+	close(output->fd);
+	output->fd = fd;
 	return 0;
 }
 

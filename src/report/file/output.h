@@ -58,8 +58,15 @@ struct output {
 int output_open(struct output *output, const char *path, bool add,
 		bool predictable) MUST_CHECK;
 
-/* Whether that is still the file that path names; others than files always. */
-bool output_is_at(const struct output *output, const char *path);
+/* Whether path names another file by now, or none; of files alone. */
+bool output_has_moved(const struct output *output, const char *path);
+
+/*
+ * What comes from now on goes to the file of that name, a new one or one of our
+ * own (see exposed.h); what was not flushed, too, unless its line is begun in the
+ * old one. A negative errno when there can't be any; then all stays as it is.
+ */
+int output_move(struct output *output, const char *path) MUST_CHECK;
 
 /* What was not flushed stays, for when it is opened again. */
 void output_close(struct output *output);

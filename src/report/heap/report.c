@@ -94,10 +94,9 @@ static int report_file(struct heap_report *report, pid_t pid,
 {
 	int err = log_files_get(&report->files, pid, ret);
 
-	if (err)
-		return err;
-	log_files_renew(&report->files, *ret);
-	return log_files_get(&report->files, pid, ret);
+	if (!err)
+		log_files_renew(&report->files, *ret);
+	return err;
 }
 
 int heap_report_print(struct heap_report *report, const struct watched *process,
