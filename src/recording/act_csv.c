@@ -29,10 +29,15 @@ static const char *const acts[] = {
 	[FAMILY_MOVE] = "move",
 };
 
+/* A file may have names of any length, in as many frames as it likes. */
+#define NAME_MAX_WRITTEN 1024
+
 /* What is no plain text is left out: quotes, commas and ends of lines. */
 static void add_name(struct strbuf *out, const char *name)
 {
-	for (; *name; name++)
+	const char *end = name + NAME_MAX_WRITTEN;
+
+	for (; *name && name < end; name++)
 		strbuf_putc(out, (unsigned char)*name < ' ' || *name == '"' ||
 						 *name == ',' || *name == ';' ?
 					 '_' :
@@ -71,8 +76,11 @@ static void add_frames(const struct stacks *stacks, stack_id stack,
 		if (i)
 			strbuf_putc(out, ';');
 		add_name(out, file_base_name(frames[i].code->path));
-		strbuf_putc(out, '+');
-		add_address(out, frames[i].address);
+		strbuf_putc(out, frames[i].method == FRAME_SCRIPT ? ':' : '+');
+		if (frames[i].method == FRAME_SCRIPT)
+			add_number(out, frames[i].address);
+		else
+			add_address(out, frames[i].address);
 	}
 }
 

@@ -220,12 +220,9 @@ static bool read_code(struct glossary *glossary, uint64_t number,
 		return false;
 	if (flags & CODE_HAS_IMAGE)
 		image = find_image(path, &id);
-	/* Processes have no negative numbers: nobody will look for maps of
-	   theirs. What another recording has at this path may be another
-	   file. */
 	ADD(glossary, codes, code)->code =
-		stacks_code(glossary->stacks, image, path,
-			    -(pid_t)stacks_code_count(glossary->stacks) - 1);
+		image ? stacks_code(glossary->stacks, image, path, 0) :
+			stacks_lost_code(glossary->stacks, path);
 	image_put(image);
 	return true;
 }

@@ -35,6 +35,7 @@ struct stacks {
 	struct code *codes;
 	size_t code_count;
 	struct script_code *scripts;
+	size_t script_bytes;
 	struct frame *frames; /* by number; there is no number 0 */
 	size_t frame_count;
 	size_t frame_room;
@@ -103,15 +104,11 @@ static bool is_code_of(const struct code *code, const struct image *image,
 	       !strcmp(code->path, path);
 }
 
-const struct code *stacks_code(struct stacks *stacks, struct image *image,
-			       const char *path, pid_t pid)
+static struct code *add_code(struct stacks *stacks, struct image *image,
+			     const char *path, pid_t pid)
 {
-	struct code *code;
+	struct code *code = xcalloc(1, sizeof(*code));
 
-	for (code = stacks->codes; code; code = code->next)
-		if (is_code_of(code, image, path, pid))
-			return code;
-	code = xcalloc(1, sizeof(*code));
 	code->image = image ? image_get(image) : NULL;
 	code->path = xstrdup(path);
 	code->pid = pid;
@@ -121,12 +118,36 @@ const struct code *stacks_code(struct stacks *stacks, struct image *image,
 	return code;
 }
 
+const struct code *stacks_code(struct stacks *stacks, struct image *image,
+			       const char *path, pid_t pid)
+{
+	struct code *code;
+
+	for (code = stacks->codes; code; code = code->next)
+		if (is_code_of(code, image, path, pid))
+			return code;
+	return add_code(stacks, image, path, pid);
+}
+
+const struct code *stacks_lost_code(struct stacks *stacks, const char *path)
+{
+	return add_code(stacks, NULL, path, -(pid_t)stacks->code_count - 1);
+}
+
+/*
+ * The names are what lies in the process's memory: it could show others at each
+ * call, and fill ours. No program has so many.
+ */
+#define SCRIPT_BYTES_MAX (32u << 20)
+
 static struct script_code *add_script(struct stacks *stacks,
 				      const struct strbuf *key, size_t file)
 {
 	const size_t length = key->length;
-	struct script_code *script = xcalloc(1, sizeof(*script) + length + 1);
+	const size_t size = sizeof(struct script_code) + length + 1;
+	struct script_code *script = xcalloc(1, size);
 
+	stacks->script_bytes += size;
 	memcpy(script->key, strbuf_text(key), length + 1);
 	script->code.path = script->key;
 	script->code.function = length > file + 1 ? script->key + file + 1 :
@@ -141,6 +162,10 @@ const struct code *stacks_script(struct stacks *stacks, const char *file,
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
 	struct script_code *script;
 
+	if (stacks->script_bytes > SCRIPT_BYTES_MAX) {
+		file = "(other scripts)";
+		function = NULL;
+	}
 	strbuf_puts(&key, file);
 	strbuf_putc(&key, '\0');
 	strbuf_puts(&key, function ? function : "");
@@ -148,11 +173,6 @@ const struct code *stacks_script(struct stacks *stacks, const char *file,
 	if (!script)
 		script = add_script(stacks, &key, strlen(file));
 	return &script->code;
-}
-
-size_t stacks_code_count(const struct stacks *stacks)
-{
-	return stacks->code_count;
 }
 
 /* ---- frames ---- */

@@ -52,15 +52,19 @@ struct code {
 	struct code *next;
 };
 
-/* How many there are. Each one that is made is one more. */
-size_t stacks_code_count(const struct stacks *stacks);
-
 /*
  * The code object of these; made when it is not there yet. Keeps the image
  * (and its names) after the module is gone. Good as long as stacks is.
  */
 const struct code *stacks_code(struct stacks *stacks, struct image *image,
 			       const char *path, pid_t pid);
+
+/*
+ * A new one, of a file that isn't there any more: what has been at one path
+ * needn't have been the same. Processes have no negative numbers, which these
+ * have, so nobody will look for maps of theirs.
+ */
+const struct code *stacks_lost_code(struct stacks *stacks, const char *path);
 
 /*
  * The same for what an interpreter runs: a function (or NULL) of a file, which

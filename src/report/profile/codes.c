@@ -17,6 +17,7 @@ struct profile_code {
 	const struct code *code;
 	uint64_t low, high; /* pages, by the addresses of frames */
 	uint64_t bias;      /* to be added to these */
+	bool is_script;     /* addresses are lines */
 	bool fixed;         /* that is none */
 	uint64_t first_id;  /* of its mappings; one for each code segment */
 	UT_hash_handle hh;
@@ -35,7 +36,10 @@ static uint64_t page_after(uint64_t address)
 /* Of the call, where that is known. */
 static uint64_t address_of(const struct frame *frame)
 {
-	return frame->address - !frame_is_exact(frame);
+	const bool is_call = !frame_is_exact(frame) &&
+			     frame->method != FRAME_SCRIPT;
+
+	return frame->address - is_call;
 }
 
 void profile_codes_fini(struct profile_codes *codes)
@@ -79,6 +83,7 @@ void profile_codes_add(struct profile_codes *codes, const struct frame *frame)
 
 	if (!own)
 		own = add_code(codes, frame->code);
+	own->is_script = frame->method == FRAME_SCRIPT;
 	if (frame->code->image)
 		return;
 	if (address < own->low)
@@ -110,8 +115,9 @@ static void choose_fixed(struct profile_codes *codes, const char *main)
 	struct profile_code *own, *next;
 
 	HASH_ITER(hh, codes->all, own, next)
-		own->fixed = !own->code->image ||
-			     !image_is_position_independent(own->code->image);
+		own->fixed = own->code->image ? !image_is_position_independent(
+							own->code->image) :
+						!own->is_script;
 	HASH_ITER(hh, codes->all, own, next)
 		if (!strcmp(own->code->path, main) &&
 		    !in_the_way(codes, own->low, own->high))
