@@ -238,14 +238,35 @@ static bool is_c_library(const char *library)
 
 /*
  * operator new and delete. The latter throws nothing, but calls free(), whose
- * stack can't be walked over where a frame of the agent's is on it.
+ * stack can't be walked over where a frame of the agent's is on it. Not those
+ * that a program has with arguments of its own: the hook keeps no more than three.
  */
 bool replaced_by_agent(const char *function)
 {
-	return starts_with(function, "_Znwm") ||
-	       starts_with(function, "_Znam") ||
-	       starts_with(function, "_ZdlPv") ||
-	       starts_with(function, "_ZdaPv");
+	static const char *const operators[] = {
+		"_ZdaPv",
+		"_ZdaPvRKSt9nothrow_t",
+		"_ZdaPvSt11align_val_t",
+		"_ZdaPvSt11align_val_tRKSt9nothrow_t",
+		"_ZdaPvm",
+		"_ZdaPvmSt11align_val_t",
+		"_ZdlPv",
+		"_ZdlPvRKSt9nothrow_t",
+		"_ZdlPvSt11align_val_t",
+		"_ZdlPvSt11align_val_tRKSt9nothrow_t",
+		"_ZdlPvm",
+		"_ZdlPvmSt11align_val_t",
+		"_Znam",
+		"_ZnamRKSt9nothrow_t",
+		"_ZnamSt11align_val_t",
+		"_ZnamSt11align_val_tRKSt9nothrow_t",
+		"_Znwm",
+		"_ZnwmRKSt9nothrow_t",
+		"_ZnwmSt11align_val_t",
+		"_ZnwmSt11align_val_tRKSt9nothrow_t",
+	};
+
+	return is_in(function, operators, ARRAY_SIZE(operators));
 }
 
 bool watchable_by_agent(const char *function)

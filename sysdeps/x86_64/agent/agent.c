@@ -470,26 +470,49 @@ replace_return(const struct agent_thread *thread, struct agent_frame *frame)
 	return false;
 }
 
-/* Without a fault where there is nothing: the kernel reads a set there first. */
+/*
+ * Without a fault where there is nothing: the kernel reads a set there first,
+ * and then doesn't know the way. Any other answer is a filter's.
+ */
 static bool is_mapped(uint64_t address)
 {
 	const long no_such_way = 100;
 
 	return system_call(__NR_rt_sigprocmask, no_such_way, (long)address, 0,
-			   8, 0, 0) != -EFAULT;
+			   8, 0, 0) == -EINVAL;
 }
 
-/* That of a tail caller is the outermost's; others who are there stay. */
-static void put_back(unsigned i, uint64_t word)
+/* What lies between a thread's stack pointer and the end of its stack is there. */
+static inline bool is_on_stack(const struct agent_thread *thread, uint64_t slot,
+			       uint64_t sp)
+{
+	return thread && thread->stack_tid == thread->tid &&
+	       sp >= thread->stack_low && slot >= sp &&
+	       slot < thread->stack_high;
+}
+
+/*
+ * That of a tail caller is the outermost's; others who are there stay. What
+ * never came back may be another's memory by now, which can only be read: so it
+ * is read first, and forgotten.
+ */
+static void put_back(const struct agent_thread *thread, unsigned i,
+		     uint64_t word, uint64_t sp)
 {
 	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
 
 	if (!change_word(&agent_returns.slots[i], word,
 			 slot | AGENT_RETURN_CLAIMED))
 		return;
-	if (!agent_returns.list[i].level && is_mapped(slot))
-		(void)change_word((uint64_t *)slot, PLACE,
-				  agent_returns.list[i].address);
+	if (!agent_returns.list[i].level) {
+		if (!is_on_stack(thread, slot, sp) && !is_mapped(slot))
+			word = 0;
+		else if (*(const volatile uint64_t *)slot != PLACE)
+			word = 0;
+		else
+			(void)change_word((uint64_t *)slot, PLACE,
+					  agent_returns.list[i].address);
+	}
 	__atomic_store_n(&agent_returns.slots[i], word, __ATOMIC_RELEASE);
 }
 
@@ -505,7 +528,7 @@ static bool may_be_ours(unsigned i, uint64_t word, uint64_t sp)
 		agent_returns.list[i].thread == thread_pointer());
 }
 
-static void put_all_back(uint64_t sp)
+static void put_all_back(const struct agent_thread *thread, uint64_t sp)
 {
 	unsigned i;
 
@@ -514,7 +537,7 @@ static void put_all_back(uint64_t sp)
 						      __ATOMIC_ACQUIRE);
 
 		if (word && may_be_ours(i, word, sp))
-			put_back(i, word);
+			put_back(thread, i, word, sp);
 	}
 }
 
@@ -1461,9 +1484,12 @@ static void tell_return(const struct agent_frame *frame)
 	struct config config;
 	uint64_t now;
 
-	/* Nothing is shared with a forked child. */
-	if (!read_config(&config))
+	if (!read_config(&config)) {
+		/* In a forked child, whose gate is all zeros, that is another's. */
+		if (frame->chosen && READ(patience))
+			thread->within = 0;
 		return;
+	}
 	if (frame->chosen && frame->began) {
 		agent_chosen(frame);
 		return;
@@ -1510,14 +1536,13 @@ void agent_come_back(struct agent_result *result)
  */
 unsigned agent_put_back(const struct agent_frame *frame)
 {
-	struct agent_thread *thread;
+	struct agent_thread *thread = known_thread();
 	struct config config;
 
-	put_all_back(frame->slot);
+	put_all_back(thread, frame->slot);
 	if (!read_config(&config))
 		return BY_JUMP;
-	thread = config.mode & AGENT_SAMPLES ? known_thread() : NULL;
-	if (thread)
+	if (thread && config.mode & AGENT_SAMPLES)
 		thread->within = 0;
 	return frame->stub->door == frame->stub->original ? BY_JUMP :
 							    go_by_trap(&config);
