@@ -57,6 +57,25 @@ static bool is_known(struct space *space, taddr_t base,
 	       ret->magic == AGENT_MAGIC && ret->version == AGENT_VERSION;
 }
 
+/*
+ * Who has opened it is dead, and so may its guardian be: from here on no return
+ * address is replaced. Where there is no 1 there is something else.
+ */
+static void shut_gate(struct space *space, taddr_t base)
+{
+	const taddr_t on =
+		base + AGENT_GATE_OFFSET + offsetof(struct agent_gate, on);
+	uint64_t word = 0;
+
+	if (procmem_read_code(&space->memory, on, &word, sizeof(word)) !=
+		    sizeof(word) ||
+	    word != 1)
+		return;
+	word = 0;
+	if (procmem_write_code(&space->memory, on, &word, sizeof(word)))
+		return; /* the process is gone */
+}
+
 /* Whether calls will still return there: who walks over stacks must know. */
 static bool is_awaited(struct space *space, taddr_t base,
 		       const struct agent_header *header)
@@ -82,6 +101,7 @@ static size_t mend_agent(struct space *space, taddr_t base, mender *mend)
 	    procmem_read_code(&space->memory, base + AGENT_STUBS_OFFSET, stubs,
 			      sizeof(stubs)) != sizeof(stubs))
 		return 0;
+	shut_gate(space, base);
 	awaited = is_awaited(space, base, &header);
 	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++)
 		if (!awaited || !(stubs[i].failure & AGENT_WALKS))

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/callable.h"
+#include "agent/remains.h"
 #include "agent/ring.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
@@ -1503,6 +1504,30 @@ START_TEST(behind_a_closed_gate_calls_return)
 }
 END_TEST
 
+/* Calltrap and its guardian were killed; the next one comes at once. */
+static void repair(void)
+{
+	struct space space = { 0 };
+
+	procmem_init(&space.memory, getpid());
+	ck_assert_uint_eq(remains_repair_code(&space), 0);
+	procmem_fini(&space.memory);
+}
+
+START_TEST(the_gate_of_a_dead_calltrap_is_shut)
+{
+	set_up_replaced(AGENT_RECORDS);
+	within.does = repair;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_eq(gate->on, 0);
+	within.does = NULL;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_ne(within.before, place_of_returns);
+	tear_down();
+}
+END_TEST
+
 /* More than there are places for; those that find none go to the trap. */
 START_TEST(calls_within_calls_return_one_by_one)
 {
@@ -1638,6 +1663,7 @@ int main(void)
 	tcase_add_test(tests, a_call_whose_return_is_replaced_is_recorded);
 	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);
 	tcase_add_test(tests, behind_a_closed_gate_calls_return);
+	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
 	tcase_add_test(tests, a_forked_child_returns);
