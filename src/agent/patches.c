@@ -421,7 +421,8 @@ void patches_keep(struct agent *agent, unsigned stub, struct trap_owner *door)
 		patch_keep(trap);
 	own->door = own->original;
 	(void)write_stub(agent, stub);
-	trap_unplant(agent->space, door_at(own->trampoline), door);
+	if (door)
+		trap_unplant(agent->space, door_at(own->trampoline), door);
 }
 
 /* ---- what was left behind ---- */

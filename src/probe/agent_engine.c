@@ -587,11 +587,14 @@ static void look_again(struct agent_space *space, uint64_t now)
 /* So often it was called directly, or by pointer, since there is a stub. */
 #define MANY_HITS 64
 
+/* Where nobody wants to be told of anything there is no trap to stop at. */
 static struct trap_owner *door_of(struct agent_point *own)
 {
-	return own->space->engine->mode & AGENT_WITH_ROWS || own->point->walks ?
-		       &own->door :
-		       NULL;
+	const bool told = own->point->walks ?
+				  !own->point->unheard :
+				  own->space->engine->mode & AGENT_WITH_ROWS;
+
+	return told ? &own->door : NULL;
 }
 
 static void patch_point(struct agent_point *own)
@@ -867,7 +870,7 @@ static void keep_walkers(struct agent_space *space)
 	for (own = space->points; own; own = own->next) {
 		if (!own->point->walks || !own->patched)
 			continue;
-		patches_keep(&space->agent, (unsigned)own->stub, &own->door);
+		patches_keep(&space->agent, (unsigned)own->stub, door_of(own));
 		own->patched = false;
 	}
 }

@@ -44,8 +44,9 @@ struct point {
 	struct probe_space *space;
 	taddr_t address;
 	const struct function *function; /* that begins there; or NULL */
-	/* What begins there walks over the stack, or throws it away. */
+	/* What begins there walks over the stack, or throws it away; … */
 	bool walks;
+	bool unheard; /* … only engines need it, and nobody is to be told */
 	/*
 	 * Only calls that return there are wanted, made through the GOT entry
 	 * at slot (0: it isn't known). NULL: all calls; if there is a slot, it

@@ -125,6 +125,7 @@ static void plant(struct probe_space *space, taddr_t address,
 	jump->point.space = space;
 	jump->point.address = address;
 	jump->point.walks = kind != JUMP_LONGJMP;
+	jump->point.unheard = kind == JUMP_NOT;
 	jump->kind = kind;
 	if (point_plant(&jump->point, needs_of(kind))) {
 		free(jump);
