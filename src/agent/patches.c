@@ -396,6 +396,7 @@ int patches_apply(struct agent *agent, unsigned stub, struct trap_owner *door)
 		err = open_door(agent, stub, &trampoline, door);
 	if (err)
 		return err;
+	trampoline.patch.serves = own->failure & AGENT_WALKS;
 	err = patch_apply(agent->space, own->function, &trampoline.patch);
 	if (err)
 		shut_door(agent, stub, door);

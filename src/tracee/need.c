@@ -8,6 +8,7 @@
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/hit.h"
 #include "tracee/leave.h"
+#include "tracee/patch.h"
 #include "tracee/syscall.h"
 
 /*
@@ -176,10 +177,20 @@ static bool wait_for_all(struct tracer *tracer)
 	return true;
 }
 
+/* Whether anybody needs them still can't be found out now. */
+static void keep_serving(struct tracer *tracer)
+{
+	struct tracee *tracee, *next;
+
+	HASH_ITER(hh, tracer->tracees, tracee, next)
+		patch_keep_serving(tracee->space);
+}
+
 void leave_in_need(struct tracer *tracer)
 {
 	struct task *task, *next;
 
+	keep_serving(tracer);
 	leave_lift_traps(tracer);
 	HASH_ITER(hh, tracer->tasks, task, next)
 		ask_to_leave(task);

@@ -231,6 +231,15 @@ void patch_keep(struct trap *trap)
 	trap->patch->stays = true;
 }
 
+void patch_keep_serving(struct space *space)
+{
+	struct trap *trap, *next;
+
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->patch && trap->patch->serves)
+			patch_keep(trap);
+}
+
 void patch_remove_all(struct space *space)
 {
 	struct trap *trap, *next;

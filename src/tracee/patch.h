@@ -29,7 +29,8 @@ struct patch {
 	/* Copies: of the instruction that begins so far behind; or 0. */
 	taddr_t places[PATCH_SIZE];
 	enum patch_state state;
-	bool stays; /* it is somebody else's business from now on */
+	bool serves; /* who comes by it needs it, whether we live or not */
+	bool stays;  /* it is somebody else's business from now on */
 };
 
 /* Whether this kernel can be waited for until all processors have seen code. */
@@ -48,6 +49,9 @@ void patch_remove(struct space *space, struct trap *trap);
 
 /* The trap goes, and the jump doesn't. */
 void patch_keep(struct trap *trap);
+
+/* The same of all that serve. No memory is taken. */
+void patch_keep_serving(struct space *space);
 
 /* The same of all, with one wait. */
 void patch_remove_all(struct space *space);

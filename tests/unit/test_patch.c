@@ -115,6 +115,34 @@ START_TEST(what_is_half_written_is_taken_out)
 }
 END_TEST
 
+/* calltrap crashes: nobody can say whether it is still needed. */
+START_TEST(what_serves_stays_when_all_traps_are_lifted)
+{
+	static uint8_t code[2][16];
+	struct tracer tracer = { 0 };
+	const struct patch *patch;
+	unsigned i;
+
+	space.tracer = &tracer;
+	procmem_init(&space.memory, getpid());
+	for (i = 0; i < 2; i++) {
+		const taddr_t at = (uintptr_t)code[i];
+
+		memcpy(code[i], the_patch.after, PATCH_SIZE);
+		ck_assert(patch_adopt(&space, at, the_patch.before,
+				      the_patch.after));
+		trap_find(&space, at)->patch->serves = i;
+	}
+	patch_keep_serving(&space);
+	trap_lift_all(&space);
+	ck_assert_mem_eq(code[0], the_patch.before, PATCH_SIZE);
+	ck_assert_mem_eq(code[1], the_patch.after, PATCH_SIZE);
+	patch = trap_find(&space, (uintptr_t)code[1])->patch;
+	ck_assert_int_eq(patch->state, PATCH_GONE);
+	trap_free_all(&space);
+}
+END_TEST
+
 /* What a child has that was made while it was put back. */
 START_TEST(an_old_jump_is_known_to_children)
 {
@@ -153,6 +181,9 @@ int main(void)
 			    ARRAY_SIZE(by_others));
 	tcase_add_loop_test(tests, what_is_half_written_is_taken_out, 0,
 			    ARRAY_SIZE(moments));
+	if (patch_is_possible())
+		tcase_add_test(tests,
+			       what_serves_stays_when_all_traps_are_lifted);
 	if (patch_is_possible())
 		tcase_add_loop_test(tests, an_old_jump_is_known_to_children, 0,
 				    ARRAY_SIZE(moments));
