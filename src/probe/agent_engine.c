@@ -597,15 +597,28 @@ static struct trap_owner *door_of(struct agent_point *own)
 	return told ? &own->door : NULL;
 }
 
-static void patch_point(struct agent_point *own)
+/* Of those whose hits nobody counts, and that others wait for. */
+#define FIRST_WAIT     (NS_PER_SECOND / 100)
+#define MOST_DOUBLINGS 7
+
+/* To look at all code that may lead there takes a while. */
+static void put_off(struct agent_point *own, uint64_t now)
+{
+	own->patch_at = 2 * own->hits;
+	own->retry_at = now + (FIRST_WAIT << own->doublings);
+	if (own->doublings < MOST_DOUBLINGS)
+		own->doublings++;
+}
+
+static void patch_point(struct agent_point *own, uint64_t now)
 {
 	struct agent *agent = &own->space->agent;
 	int err = patches_apply(agent, (unsigned)own->stub, door_of(own));
 
 	own->patched = !err;
 	own->refused = err && err != -EAGAIN && err != -EBUSY;
-	/* To look at all code that may lead there takes a while. */
-	own->patch_at = 2 * own->hits;
+	if (err != -EAGAIN || !own->point->walks)
+		put_off(own, now);
 	if (err != -EAGAIN)
 		diag_debug(DIAG_PROBE, "agent: jump over %s: %d",
 			   own->point->function ? own->point->function->name :
@@ -613,12 +626,13 @@ static void patch_point(struct agent_point *own)
 			   err);
 }
 
-static bool may_be_patched(const struct agent_point *own)
+static bool may_be_patched(const struct agent_point *own, uint64_t now)
 {
 	return own->stub >= 0 && !own->patched && !own->refused &&
-	       (own->point->walks ||
-		(!agent_is_site(own) && own->hits >= MANY_HITS &&
-		 own->hits >= own->patch_at));
+	       (own->point->walks ?
+			now >= own->retry_at :
+			!agent_is_site(own) && own->hits >= MANY_HITS &&
+				own->hits >= own->patch_at);
 }
 
 static void unpatch_point(struct agent_point *own)
@@ -642,8 +656,8 @@ static void catch_all(struct agent_space *space, uint64_t now)
 		else if (own->stub < 0 && !own->given_up)
 			catch_point(own);
 	for (own = space->points; own; own = own->next)
-		if (may_be_patched(own)) {
-			patch_point(own);
+		if (may_be_patched(own, now)) {
+			patch_point(own, now);
 			break; /* the next one another time: threads wait */
 		}
 	if (now - space->looked > LOOK_EVERY)

@@ -21,7 +21,9 @@ struct agent_point {
 	bool lifted;        /* … its trap is gone */
 	int stub;           /* -1: none yet */
 	uint64_t hits;      /* of its trap, since there is a stub */
-	uint64_t patch_at;  /* so many hits: a jump is tried */
+	uint64_t patch_at;  /* so many hits: a jump is tried; … */
+	uint64_t retry_at;  /* … who walks over stacks: not before, … */
+	unsigned doublings; /* … and ever later */
 	bool patched;       /* its first bytes are a jump to the agent … */
 	bool refused;       /* … and never will be */
 	bool given_up;      /* there will be none */
