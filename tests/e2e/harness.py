@@ -3,6 +3,7 @@
 its log, printing TAP. Python's standard library only."""
 
 import contextlib
+import ctypes
 import mmap
 import os
 import pwd
@@ -701,6 +702,16 @@ def need(*tools):
     for tool in tools:
         if not shutil.which(tool):
             raise Skip(tool + " isn't installed")
+
+
+def need_jumps():
+    """Of the agent's; where processors can't be waited for, traps stay."""
+    membarrier, query, is_global = 324, 0, 1
+    if not X86:
+        raise Skip("no agent is written for this machine")
+    known = ctypes.CDLL(None).syscall(membarrier, query, 0)
+    if known < 0 or not known & is_global:
+        raise Skip("this kernel can't be asked to wait for all processors")
 
 
 def need_x86(what):

@@ -3,9 +3,7 @@
 """--engine=agent: functions that are called directly are caught by a jump over
 their first bytes, each call once; and the bytes are there again afterwards."""
 
-import ctypes
 import os
-import platform
 import random
 import re
 import signal
@@ -25,20 +23,10 @@ PROGRAMS = {
     "forks": ("gcc", "-static", "-DFORKS"),
 }
 JUMP = 0xe9
-MEMBARRIER, QUERY, GLOBAL = 324, 0, 1
-
-
-def need_jumps():
-    """Where processors can't be waited for, traps stay."""
-    if platform.machine() != "x86_64":
-        raise h.Skip("no agent is written for this machine")
-    known = ctypes.CDLL(None).syscall(MEMBARRIER, QUERY, 0)
-    if known < 0 or not known & GLOBAL:
-        raise h.Skip("this kernel can't be asked to wait for all processors")
 
 
 def program(kind):
-    need_jumps()
+    h.need_jumps()
     cc, *flags = PROGRAMS[kind]
     h.need(cc)
     return h.build("direct-" + kind, "direct.c", "-O1", "-fno-builtin",

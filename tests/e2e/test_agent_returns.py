@@ -5,7 +5,6 @@ it ends; also where calltrap leaves, or is killed, while calls are under way."""
 
 import json
 import os
-import platform
 import random
 import re
 import signal
@@ -20,10 +19,14 @@ ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 
 def program():
-    if platform.machine() != "x86_64":
-        raise h.Skip("no agent is written for this machine")
+    h.need_jumps()
     h.need("g++")
     return h.build("refused", "refused.cc", "-O1", "-pthread", cc="g++")
+
+
+def is_in(said):
+    """Whether calls of operator new are caught in the process."""
+    return re.search(r"agent: _Znwm: \d+, ", said)
 
 
 def watched(case, engine, *options):
@@ -44,7 +47,8 @@ def calls_of(report):
 
 @h.test("each call of operator new and delete, as by traps")
 def counted(case):
-    by_agent, said = watched(case, "agent")
+    by_agent, said = watched(case, "agent", "-D", "probe")
+    h.check(is_in(said), said)
     h.check(re.search(r"caught: [1-9]\d* functions in the process", said), said)
     h.check_equal(by_agent["lost"]["calls"], 0, "lost calls")
     h.check(len(calls_of(by_agent)) >= 4, calls_of(by_agent))
@@ -67,9 +71,12 @@ class Target:
 
 
 def attach(case, target):
-    tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-o",
-                         case.path("heap.txt"), "-p", str(target.process.pid)])
-    h.wait_until(lambda: h.tracer_of(target.process.pid), "the tracer")
+    tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-D", "probe",
+                         "-o", case.path("heap.txt"), "-p",
+                         str(target.process.pid)])
+    h.wait_until(lambda: is_in(tracer.err) or
+                 tracer.popen.poll() is not None, "the agent")
+    h.check_equal(tracer.popen.poll(), None, tracer.err)
     target.get_on()
     time.sleep(random.uniform(0, 0.3))
     return tracer
@@ -90,9 +97,13 @@ def killed(case):
     target = Target(case)
     for _ in range(ROUNDS):
         tracer = attach(case, target)
+        worker = h.tracer_of(target.process.pid)
+        h.check(worker, "nobody traces the target")
         tracer.popen.kill()
         tracer.wait()
         target.get_on()
+        h.wait_until(lambda: h.tracer_of(target.process.pid) != worker,
+                     "the end of its second process")
 
 
 if __name__ == "__main__":
