@@ -208,6 +208,8 @@ static bool take_watched(const struct ring *ring, unsigned words,
 	ret->result = value;
 	ret->return_address = word_at(ring, at + AGENT_WATCH_FIXED);
 	ret->stored_at = 0;
+	ret->tail_call = false;
+	ret->choice = AGENT_CHOICE_OPEN;
 	ret->unmarked = ret->kind == AGENT_WATCH_UNMARKED;
 	if (ret->unmarked)
 		ret->kind = AGENT_WATCH_RETURN;
