@@ -40,9 +40,7 @@ agent_header:
  * r10, which are the caller's too), what was chosen, where the return address
  * lies, and one word that keeps the stack aligned at the call.
  */
-.macro enter_hook
-	cmpq	$0, agent_gate(%rip)
-	je	1f
+.macro make_frame
 	sub	$104, %rsp
 	mov	%rdi, 0(%rsp)
 	mov	%rsi, 8(%rsp)
@@ -55,10 +53,34 @@ agent_header:
 	mov	%r10, 72(%rsp)
 	lea	104(%rsp), %rax
 	mov	%rax, 88(%rsp)
+.endm
+
+.macro enter_hook
+	cmpq	$0, agent_gate(%rip)
+	je	1f
+	make_frame
 	rdtsc
 	shl	$32, %rdx
 	or	%rdx, %rax
 	mov	%rax, 56(%rsp)
+.endm
+
+/* What the original is called with, after code of ours has run. */
+.macro take_arguments
+	mov	0(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	mov	16(%rsp), %rdx
+	mov	24(%rsp), %rcx
+	mov	32(%rsp), %r8
+	mov	40(%rsp), %r9
+	mov	48(%rsp), %r11
+.endm
+
+.macro return_result
+	mov	64(%rsp), %rax
+	mov	72(%rsp), %rdx
+	add	$104, %rsp
+	ret
 .endm
 
 	.p2align 5
@@ -70,10 +92,7 @@ agent_hook:
 	mov	%rdx, 72(%rsp)
 	mov	%rsp, %rdi
 	call	agent_note
-	mov	64(%rsp), %rax
-	mov	72(%rsp), %rdx
-	add	$104, %rsp
-	ret
+	return_result
 1:	jmp	*STUB_ORIGINAL(%r11)
 
 /*
@@ -88,13 +107,7 @@ agent_watch:
 	mov	%rsp, %rdi
 	mov	%rbp, %rsi
 	call	agent_enter
-	mov	0(%rsp), %rdi
-	mov	8(%rsp), %rsi
-	mov	16(%rsp), %rdx
-	mov	24(%rsp), %rcx
-	mov	32(%rsp), %r8
-	mov	40(%rsp), %r9
-	mov	48(%rsp), %r11
+	take_arguments
 	test	%eax, %eax
 	jne	2f
 	call	*STUB_ORIGINAL(%r11)
@@ -107,10 +120,7 @@ agent_watch:
 	mov	%rsp, %rdi
 	mov	%rax, %rsi
 	call	agent_returned
-	mov	64(%rsp), %rax
-	mov	72(%rsp), %rdx
-	add	$104, %rsp
-	ret
+	return_result
 2:	cmp	$1, %eax
 	mov	64(%rsp), %rax
 	mov	72(%rsp), %r10
@@ -157,10 +167,7 @@ agent_sample:
 	mov	%rdx, 72(%rsp)
 	mov	%rsp, %rdi
 	call	agent_chosen
-	mov	64(%rsp), %rax
-	mov	72(%rsp), %rdx
-	add	$104, %rsp
-	ret
+	return_result
 
 /*
  * … and of releases only those of blocks that are marked. The functions have
@@ -204,27 +211,10 @@ agent_release:
  */
 	.p2align 5
 agent_unwind:
-	sub	$104, %rsp
-	mov	%rdi, 0(%rsp)
-	mov	%rsi, 8(%rsp)
-	mov	%rdx, 16(%rsp)
-	mov	%rcx, 24(%rsp)
-	mov	%r8, 32(%rsp)
-	mov	%r9, 40(%rsp)
-	mov	%r11, 48(%rsp)
-	mov	%rax, 64(%rsp)
-	mov	%r10, 72(%rsp)
-	lea	104(%rsp), %rax
-	mov	%rax, 88(%rsp)
+	make_frame
 	mov	%rsp, %rdi
 	call	agent_put_back
-	mov	0(%rsp), %rdi
-	mov	8(%rsp), %rsi
-	mov	16(%rsp), %rdx
-	mov	24(%rsp), %rcx
-	mov	32(%rsp), %r8
-	mov	40(%rsp), %r9
-	mov	48(%rsp), %r11
+	take_arguments
 	jmp	2b
 
 /*
