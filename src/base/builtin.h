@@ -3,13 +3,14 @@
 #define CALLTRAP_BUILTIN_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "base/strbuf.h"
 
 /* A data file that is part of the program. */
 struct builtin_file {
-	const char *name; /* below etc/ */
-	const char *text; /* with a NUL behind it */
-	size_t size;      /* without that */
+	const char *name;          /* below etc/ */
+	const unsigned char *gzip; /* its text, as gzip(1) writes it */
+	size_t size;               /* of that */
 };
 
 /*
@@ -24,7 +25,10 @@ extern const struct builtin_file builtin_files[];
 /* Whether a path leads into that folder. */
 bool builtin_owns(const char *path);
 
-/* The file of a path in that folder; NULL: there is none, or it leads elsewhere. */
-const struct builtin_file *builtin_find(const char *path);
+/* Whether a path leads to a file there. */
+bool builtin_has(const char *path);
+
+/* Adds the text of a path in that folder; -ENOENT when there is no such file. */
+int builtin_read(const char *path, struct strbuf *text) MUST_CHECK;
 
 #endif

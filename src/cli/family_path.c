@@ -18,7 +18,7 @@ static char *find_named(const struct data_path *where, const char *name)
 		char *path =
 			xasprintf("%s/families/%s.families", *directory, name);
 
-		if (builtin_find(path) || !access(path, F_OK))
+		if (builtin_has(path) || !access(path, F_OK))
 			return path;
 		free(path);
 	}

@@ -133,22 +133,25 @@ void families_add(struct families *families, struct family_draft *draft,
 	added->next = following;
 }
 
-/* A file that the user named: a pipe will do, too. */
-int families_read(struct families *families, const char *path)
+/* Of a file that the user named: a pipe will do, too. */
+static int read_file(const char *path, struct strbuf *text)
 {
-	const struct builtin_file *builtin = builtin_find(path);
-	struct strbuf text = { 0 };
-	int fd, err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err;
 
-	if (builtin) {
-		families_parse(families, path, builtin->text, builtin->size);
-		return 0;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = strbuf_read(&text, fd, FILE_SIZE_MAX);
+	err = strbuf_read(text, fd, FILE_SIZE_MAX);
 	close(fd);
+	return err;
+}
+
+int families_read(struct families *families, const char *path)
+{
+	struct strbuf text = { 0 };
+	int err = builtin_owns(path) ? builtin_read(path, &text) :
+				       read_file(path, &text);
+
 	if (!err)
 		families_parse(families, path, strbuf_text(&text), text.length);
 	strbuf_fini(&text);

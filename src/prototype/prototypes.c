@@ -129,12 +129,14 @@ static int load(struct prototypes *prototypes, const char *path, int fd,
 static int load_builtin(struct prototypes *prototypes, const char *path,
 			struct definitions **ret)
 {
-	const struct builtin_file *file = builtin_find(path);
+	struct strbuf text = { 0 };
+	int err = builtin_read(path, &text);
 
-	if (!file)
-		return -ENOENT;
-	*ret = read_text(prototypes, path, file->text, file->size);
-	return 0;
+	if (!err)
+		*ret = read_text(prototypes, path, strbuf_text(&text),
+				 text.length);
+	strbuf_fini(&text);
+	return err;
 }
 
 /* A file of the search path; -ENOENT when it isn't there. */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/file/gzip.h"
+#include "base/gzip.h"
 #include "report/profile/writer.h"
 #include "report/serve/delta.h"
 #include "report/serve/host.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/gzip.h"
 #include "growth/caller.h"
-#include "report/file/gzip.h"
 #include "report/growth/export.h"
 #include "report/growth/rows.h"
 #include "report/profile/stacks.h"

@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/gzip.h"
 #include "base/xalloc.h"
 #include "heap/caller.h"
 #include "heap/verdict.h"
-#include "report/file/gzip.h"
 #include "report/format/amounts.h"
 #include "report/heap/export.h"
 #include "report/heap/shares.h"

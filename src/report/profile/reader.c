@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/gzip.h"
 #include "base/saturate.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
-#include "report/file/gzip.h"
 #include "report/profile/check.h"
 
 /* A million sites with stacks of 60 frames take a tenth of this. */

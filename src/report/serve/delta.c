@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gzip.h"
 #include "base/hash.h"
 #include "base/xalloc.h"
-#include "report/file/gzip.h"
 #include "report/serve/private.h"
 
 #define BYTES_MAX ((size_t)1 << 30)
