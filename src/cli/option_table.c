@@ -19,6 +19,7 @@ static const char *const when_full_words[] = {
 static const char *const engine_words[] = {
 	[ENGINE_TRAP] = "trap",
 	[ENGINE_AGENT] = "agent",
+	[ENGINE_AUTO] = "auto",
 	NULL,
 };
 
@@ -179,8 +180,8 @@ const struct option_entry option_table[] = {
 	HEADING("How calls are caught", TRACE | HEAP | RECORD),
 	WORDS(0, "engine", "WHAT", apply_word, engine,
 	      engine_words,
-	      "how calls are caught: trap, or agent, in the\n"
-	      "process itself where that can be done"),
+	      "how calls are caught: trap, agent (in the process\n"
+	      "itself where that can be done), or auto"),
 
 	HEADING("What to show", TRACE),
 	FIELD('o', "output", "FILE", apply_text, log.path,

@@ -61,6 +61,7 @@ enum replay_touch {
 enum engine_choice {
 	ENGINE_TRAP,  /* by stops alone */
 	ENGINE_AGENT, /* in the process where that can be done */
+	ENGINE_AUTO,  /* the same; what can't be done is no news */
 };
 
 /*

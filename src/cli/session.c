@@ -88,10 +88,13 @@ static bool keeps_acts(const struct options *options)
 static const char *no_agent(const struct options *options,
 			    const struct prober_config *config)
 {
-	if (options->engine != ENGINE_AGENT)
+	if (options->engine == ENGINE_TRAP)
 		return "--engine=trap";
 	if (options->time_releases)
 		return "--time-releases";
+	/* Its own memory would be told of as the program's. */
+	if (options->engine == ENGINE_AUTO && options->report.growth)
+		return "--growth";
 	if (config->stack_depth > AGENT_ENGINE_DEPTH)
 		return keeps_acts(options) ? "--depth" : "-w";
 	if (keeps_acts(options))
@@ -744,7 +747,11 @@ static void tell_engines(const struct session *session,
 	if (report->stays)
 		strbuf_puts(&text, "; 36 KiB of code and some 170 MB of "
 				   "addresses stay there, unused");
-	complain(0, "%s", strbuf_text(&text));
+	/* Who has asked for the agent is to know in any case. */
+	if (session->options->engine == ENGINE_AGENT)
+		complain(0, "%s", strbuf_text(&text));
+	else if (report->functions || report->reason)
+		diag(DIAG_NOTE, DIAG_SESSION, "%s", strbuf_text(&text));
 }
 
 /* How many ways calls were caught, if there was more than one to choose. */
@@ -753,7 +760,7 @@ static void report_engines(const struct session *session)
 	struct agent_engine_report report = { 0 };
 	const char *reason = session->no_agent;
 
-	if (session->options->engine != ENGINE_AGENT)
+	if (session->options->engine == ENGINE_TRAP)
 		return;
 	if (session->agent) {
 		report = agent_engine_report(session->agent);

@@ -81,6 +81,8 @@ static void on_jump(struct point *point, const struct moment *moment)
 
 	if (moment->muted || jump->kind == JUMP_NOT)
 		return;
+	/* What it leaves may have begun in the process, and isn't told yet. */
+	engines_catch_up(moment->space->prober, moment->time, moment->tid);
 	if (jump->kind == JUMP_LONGJMP) {
 		if (!read_target(moment, now, &target))
 			return; /* to another stack: nothing is lost */

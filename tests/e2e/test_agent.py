@@ -125,6 +125,29 @@ count_exactly("no large files: by traps", "1", "500", "files", inside=0)
 count_exactly("all is locked: by traps", "1", "500", "locked", inside=0)
 
 
+@h.test("auto: by the agent where it can go")
+def auto(case):
+    target = start(case, "2", "5000")
+    tracer = case.start_calltrap("--engine=auto", "-c", "-L", "-x", "labs",
+                                 "-p", str(target.pid), log=False)
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
+    finish_only(target)
+    tracer.wait()
+    check_lossless(tracer)
+    h.check_equal(counted(tracer.err), made(target), "calls")
+    h.check_equal(caught(tracer)[0], 1, "functions inside")
+
+
+@h.test("auto: by traps where it can't, which is no news")
+def auto_by_traps(case):
+    target = start(case, "1", "500", "seccomp")
+    tracer = attach(case, target, "-c", "--engine=auto")
+    log = finish(target, tracer)
+    h.check_equal(counted(log), made(target), "calls")
+    h.check_equal(h.but_cost(tracer.err.splitlines()), [], "what is said")
+
+
 @h.test("-c: each call once: the clock is forbidden later")
 def clock_is_forbidden(case):
     target = start(case, "2", "4000", "later")

@@ -328,7 +328,8 @@ def _(case):
 @h.test("beside leaks: neither report changes the other")
 def _(case):
     _, alone, _ = attach(case, "smbt")
-    _, both, text = attach(case, "smbt", kinds="heap,leaks,mmap")
+    _, both, text = attach(case, "smbt", "--engine=auto",
+                           kinds="heap,leaks,mmap")
     for word in ("heap", "mmap"):
         for key in ("calls", "bytes", "back_calls", "back", "failed"):
             h.check_equal(both[word][key], alone[word][key], word + " " + key)

@@ -33,9 +33,9 @@ def newer():
                    "-fno-builtin", "-w", cc="g++")
 
 
-def faults(case, name, status=0):
+def faults(case, name, status=0, options=()):
     """Of a program started by calltrap."""
-    result = hr.heap(case, "--top", "0", faulty(), name)
+    result = hr.heap(case, "--top", "0", *options, faulty(), name)
     result.check_status(status)
     h.check_equal(result.report.lost(), 0, "lost")
     return result.report
@@ -92,9 +92,10 @@ def _(case):
 
 @h.test("longjmp out of malloc, and malloc again from the same place")
 def _(case):
-    report = faults(case, "longjmps")
-    check_odd(report, in_flight=5)
-    h.check_equal(report.malloc.held(), (6, 150), "held")
+    for engine in "trap", "agent":
+        report = faults(case, "longjmps", options=["--engine=" + engine])
+        check_odd(report, in_flight=5)
+        h.check_equal(report.malloc.held(), (6, 150), "held, by " + engine)
 
 
 @h.test("a thread that ends in malloc")

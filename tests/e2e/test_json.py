@@ -52,6 +52,7 @@ def check_as_log(result, found):
 def real_programs(case):
     path = case.write("text", "some text\n" * 3)
     for argv in (["ls", "-l", "/etc"], ["-S", "cat", path],
+                 ["--engine=agent", "ls", "-l", "/etc"],
                  ["-f", "-S", "sh", "-c", "ls /nowhere | cat; exec true"],
                  ["-S", "/usr/bin/python3", "-S", "-c", "print('\u00e9')"]):
         result, found = trace(case, *argv)

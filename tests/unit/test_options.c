@@ -941,6 +941,7 @@ START_TEST(test_completed_values)
 	check_offered("top -", "--follow", true);
 	check_offered("heap --by stack ", ":commands", true);
 	check_offered("--engine ", "agent", true);
+	check_offered("--engine au", "auto", true);
 	check_offered("-ttTgx ", ":commands", false);
 	check_offered("-ttTgxmalloc ", ":commands", true);
 	check_offered("-ttTo ", ":files", true);

@@ -55,7 +55,7 @@ static void add_seconds(struct strbuf *out, const char *key, uint64_t ns)
 /* A call that nobody will see return is told of as soon as it begins. */
 static void add_duration(struct strbuf *out, const struct event *event)
 {
-	if (event->time <= event->call->time)
+	if (event->end != CALL_RETURNED && event->time <= event->call->time)
 		return;
 	add_seconds(out, "duration", event_duration(event));
 	if (!event_is_resolved(event))
