@@ -9,6 +9,7 @@ LeakSanitizer and heaptrack, where these are installed."""
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import sys
@@ -28,6 +29,8 @@ def arguments():
                         help="that calltrap watches; default 30")
     parser.add_argument("-j", "--jobs", type=int, default=1,
                         help="programs at a time; default 1")
+    parser.add_argument("--options", action="append", metavar="TEXT",
+                        help="of calltrap heap; several times: a column each")
     parser.add_argument("--peers", action="store_true",
                         help="other tools as well")
     parser.add_argument("--only-peers", action="store_true",
@@ -55,8 +58,9 @@ def chosen_programs(args, folder):
 
 def chosen_tools(args, folder):
     found = []
-    kinds = [] if args.only_peers else [tools.Calltrap]
-    for kind in kinds + tools.PEERS * (args.peers or args.only_peers):
+    ours = [functools.partial(tools.Calltrap, options)
+            for options in args.options or [""]]
+    for kind in ours * (not args.only_peers) + tools.PEERS * (args.peers or args.only_peers):
         try:
             tool = kind()
         except programs.Missing as missing:
@@ -104,7 +108,8 @@ def print_table(chosen, with_tools, said):
     """A row for each function; an exclamation mark where it isn't LIKELY or
     LEAK and should be, or the other way round."""
     row = "%-22s %-18s %-8s" + " %-11s" * len(with_tools)
-    print(row % ("program", "function", "key", *(t.name for t in with_tools)))
+    print(row % ("program", "function", "key",
+                 *(t.name.split()[-1] for t in with_tools)))
     for program in chosen:
         answers = [said[program.name, tool.name] for tool in with_tools]
         functions = dict(program.key)

@@ -64,7 +64,7 @@ class Tool:
 
     def prepare(self, folder):
         """Makes the folder that programs are built in for this tool."""
-        self.folder = os.path.join(folder, self.name)
+        self.folder = os.path.join(folder, self.name.replace(" ", ""))
         os.mkdir(self.folder)
         build_modules(self.folder)
 
@@ -75,8 +75,12 @@ class Tool:
 
 
 class Calltrap(Tool):
-    name = "calltrap"
     words = ("LIKELY", "POSSIBLE")
+
+    def __init__(self, options=""):
+        super().__init__()
+        self.options = options.split()
+        self.name = " ".join(["calltrap"] + self.options)
 
     def run(self, program, command, seconds, scratch):
         with open(os.path.join(scratch, "out"), "w", encoding="utf-8") as log:
@@ -92,8 +96,8 @@ class Calltrap(Tool):
         path = os.path.join(scratch, "json")
         log_path = os.path.join(scratch, "log")
         status = finish([CALLTRAP, "heap", "-p", str(child.pid), "--for",
-                         "%gs" % seconds, "--json", path, "-o", "/dev/null"],
-                        seconds, self.folder, log_path)
+                         "%gs" % seconds, "--json", path, "-o", "/dev/null"]
+                        + self.options, seconds, self.folder, log_path)
         if child.poll() is not None:
             raise Failed("the program has ended: %d" % child.returncode)
         if status or not os.path.exists(path):
