@@ -313,16 +313,19 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 	return outcome;
 }
 
-void heap_abandon(struct heap *heap, const struct heap_act *act)
+bool heap_abandon(struct heap *heap, const struct heap_act *act)
 {
 	struct pending_act *pending = find_pending(heap, act);
+	bool held;
 
 	heap_ledger(heap, act->function->family)->total.in_flight++;
 	if (!act->call || !pending)
-		return;
+		return false;
+	held = pending->taken.found;
 	put_back(heap, act, &pending->taken);
 	HASH_DEL(heap->pending, pending);
 	free(pending);
+	return held;
 }
 
 /* Blocks of ranges have their memory from their pieces. */

@@ -67,23 +67,26 @@ bool apply_at_once(const struct act_target *target, const struct heap_act *act)
 	return applied.outcome.known;
 }
 
-void apply_abandon(const struct act_target *target,
+bool apply_abandon(const struct act_target *target,
 		   const struct applied_act *applied, uint64_t time,
 		   bool thrown)
 {
 	struct applied_act ended = *applied;
 	struct observed_act told;
+	struct heap_outcome outcome;
+	bool held;
 
 	ended.act.end = time;
 	ended.act.failed = true;
 	ended.outcome.done = false;
 	if (thrown) {
-		heap_act(target->process->heap, &ended.act);
+		outcome = heap_act(target->process->heap, &ended.act);
 		tell_ended(target, &ended, false, ended.act.begin);
-		return;
+		return outcome.known && !outcome.done;
 	}
-	heap_abandon(target->process->heap, &ended.act);
+	held = heap_abandon(target->process->heap, &ended.act);
 	told = observed(target, &ended, ended.act.begin);
 	if (target->observer)
 		target->observer->ops->abandoned(target->observer, &told);
+	return held;
 }

@@ -43,9 +43,9 @@ bool apply_at_once(const struct act_target *target, const struct heap_act *act);
 
 /*
  * It won't return; time: when that was seen. thrown: an exception says that it
- * has failed.
+ * has failed. Returns whether what it was about to give back is held again.
  */
-void apply_abandon(const struct act_target *target,
+bool apply_abandon(const struct act_target *target,
 		   const struct applied_act *applied, uint64_t time,
 		   bool thrown);
 

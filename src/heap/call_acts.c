@@ -314,9 +314,14 @@ void call_acts_abandon(struct call_acts *acts, struct watched *process,
 	if (event->end == CALL_UNSEEN)
 		process->unseen++;
 	/* Of operator new an exception says that it has failed. */
-	for (unsigned i = 0; pending && i < pending->count; i++)
-		apply_abandon(&target, &pending->acts[i].applied, event->time,
-			      event->end == CALL_EXCEPTION);
+	for (unsigned i = 0; pending && i < pending->count; i++) {
+		const struct applied_act *applied = &pending->acts[i].applied;
+
+		if (apply_abandon(&target, applied, event->time,
+				  event->end == CALL_EXCEPTION))
+			tell_kept(acts, process, given_back(&applied->act),
+				  false);
+	}
 	give_back(acts, pending);
 }
 

@@ -162,8 +162,9 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act);
 /*
  * A call will not return (its thread has ended, the process has died, it was
  * left by longjmp): what it had begun is not known, and counted as in flight.
+ * Returns whether what it was about to give back is held again.
  */
-void heap_abandon(struct heap *heap, const struct heap_act *act);
+bool heap_abandon(struct heap *heap, const struct heap_act *act);
 
 /*
  * Calls may have gone by unseen between these times. What was held by then and

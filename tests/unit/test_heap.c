@@ -254,9 +254,10 @@ START_TEST(resize_that_never_returns)
 	act.size = 200;
 	heap_begin(f.heap, &act);
 	check_live("malloc", 1, 100);
-	heap_abandon(f.heap, &act);
+	ck_assert(heap_abandon(f.heap, &act));
 	check_live("malloc", 1, 100);
 	ck_assert_uint_eq(total_of(&f, "malloc")->in_flight, 1);
+	ck_assert(!heap_abandon(f.heap, &act));
 	release(&f, "free", 0x10, 0);
 	check_live("malloc", 0, 0);
 	act.call = 6; /* still pending when the heap is freed */
