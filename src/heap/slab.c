@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/interpreter.h"
+#include "naming/symbol.h"
 
 /* What cuts slabs is so near to what acquires them. */
 #define SLAB_DEPTH 6
@@ -12,6 +13,18 @@
 static const struct slab python_arena = {
 	"an arena of Python's, in which objects of up to 512 bytes lie",
 	"PYTHONMALLOC=malloc",
+};
+
+static const struct slab v8_heap = {
+	"a piece of V8's heap, in which JavaScript's objects lie",
+	"--heapsnapshot-signal=SIGUSR2",
+};
+
+/* How the names of those begin, for the linker, that get V8 its memory: pages, and
+   what it notes about each; address space for them. */
+static const char *const v8_allocators[] = {
+	"_ZN2v88internal15MemoryAllocator",
+	"_ZN2v88internal17VirtualMemoryCage",
 };
 
 /* Who asks for a slab, in whose code, by what. */
@@ -73,9 +86,38 @@ static bool is_python_arena(const struct site *site)
 		site->alloc_bytes == site->alloc_blocks << 18);
 }
 
+static bool is_of_v8(const struct frame *frame)
+{
+	const struct image *image = frame->code->image;
+	const struct symbol *symbol =
+		image ? symbol_around(image, frame->address) : NULL;
+
+	for (size_t i = 0; symbol && i < ARRAY_SIZE(v8_allocators); i++)
+		if (!strncmp(symbol->name, v8_allocators[i],
+			     strlen(v8_allocators[i])))
+			return true;
+	return false;
+}
+
+const struct slab *slab_of_collector(const struct stacks *stacks,
+				     const struct site *site)
+{
+	struct frame frames[SLAB_DEPTH];
+	size_t count = 0;
+
+	if (stacks)
+		count = stacks_frames(stacks, site->stack, frames,
+				      ARRAY_SIZE(frames));
+	for (size_t i = 0; i < count; i++)
+		if (is_of_v8(&frames[i]))
+			return &v8_heap;
+	return NULL;
+}
+
 const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,
 			   const struct site *site)
 {
+	const struct slab *collected;
 	struct frame frames[SLAB_DEPTH];
 	size_t count;
 
@@ -83,6 +125,9 @@ const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,
 		return NULL;
 	if (is_python_arena(site))
 		return &python_arena;
+	collected = slab_of_collector(stacks, site);
+	if (collected)
+		return collected;
 	count = stacks_frames(stacks, site->stack, frames, ARRAY_SIZE(frames));
 	for (size_t i = 0; i < count; i++) {
 		const struct slab *slab = of_frame(namer, site, &frames[i]);

@@ -15,6 +15,13 @@ struct slab {
 	const char *inside; /* how to see what lies in it */
 };
 
+/*
+ * The same of a heap whose collector gives back what isn't used any more, in its
+ * own time: that it grows says nothing. Known by its code's symbols alone.
+ */
+const struct slab *slab_of_collector(const struct stacks *stacks,
+				     const struct site *site);
+
 /* NULL: the blocks of a site are no slabs, as far as is known. */
 const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,
 			   const struct site *site);

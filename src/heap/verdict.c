@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "heap/slab.h"
 #include "heap/verdict_reach.h"
 
 /*
@@ -585,35 +586,42 @@ static void scale_trend(struct verdict *verdict, double each)
 	verdict->trend.high *= each;
 }
 
+/* Of what is sampled, the first one that is seen needn't be the first. */
+static uint64_t begin_of(const struct heap *heap, const struct site *site)
+{
+	return site->samples ? heap_start(heap) : site->first_time;
+}
+
 static struct verdict verdict_by(const struct heap *heap,
 				 const struct site *site,
 				 const struct survey_site *ages,
 				 const struct survey *survey)
 {
 	uint64_t until = survey_busy_until(survey, site->function->family);
+	uint64_t begin = begin_of(heap, site);
 	struct evidence seen = {
 		.site = *site,
 		.ages = *ages,
-		.lows = lows_of(heap, site, until),
 		.each = 1,
 	};
 	struct verdict verdict = {
 		.blocks = site->blocks,
 		.bytes = site->bytes,
-		.watched = until > site->first_time ? until - site->first_time :
-						      0,
+		.watched = until > begin ? until - begin : 0,
 		.idle = survey_now(survey) - until,
 		.usual_lifetime = site_usual_lifetime(site),
 		.oldest = age_before(ages->oldest, survey_now(survey) - until),
 		.old_blocks = ages->old,
 		.replaced = ages->replaced,
-		.interval = interval_in_all(&seen.lows),
 	};
 
 	if (!site->blocks) {
 		say(&verdict, VERDICT_NOT, VERDICT_ALL_FREED);
 		return verdict;
 	}
+	seen.site.first_time = begin;
+	seen.lows = lows_of(heap, &seen.site, until);
+	verdict.interval = interval_in_all(&seen.lows);
 	scale_evidence(&seen);
 	judge_number(&seen.site, &seen.ages, &seen.lows, &verdict);
 	judge_size(&seen.site, &seen.lows, &verdict);
@@ -631,6 +639,9 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 	struct verdict verdict =
 		verdict_by(heap, site, survey_site(survey, site), survey);
 
+	if (verdict.level == VERDICT_LIKELY &&
+	    slab_of_collector(heap_stacks(heap), site))
+		say(&verdict, VERDICT_POSSIBLE, VERDICT_COLLECTED);
 	verdict_heed_reach(&verdict, heap_site_reach(heap, site));
 	return verdict;
 }

@@ -32,6 +32,7 @@ enum verdict_reason {
 	VERDICT_OLD_ONES,     /* POSSIBLE: some are far older than usual */
 	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
 	VERDICT_LISTED,       /* POSSIBLE: a collector will take them */
+	VERDICT_COLLECTED,    /* POSSIBLE: its collector may give it back */
 	VERDICT_LARGER,       /* POSSIBLE: what is resized grows and grows */
 	VERDICT_TOGETHER,     /* POSSIBLE or LIKELY: with other sites */
 	VERDICT_NEVER_FREED,  /* POSSIBLE or LIKELY: never one */

@@ -218,6 +218,13 @@ static void explain_listed(const struct verdict *verdict, struct strbuf *out)
 		    "back unless gc is disabled");
 }
 
+static void explain_collected(const struct verdict *verdict, struct strbuf *out)
+{
+	print_blocks(out, verdict->blocks);
+	strbuf_puts(out, " more, but what lies in them is given back by a "
+			 "collector, in its own time");
+}
+
 /* What else was found by looking. */
 static void explain_reach(const struct verdict *verdict, struct strbuf *out)
 {
@@ -276,6 +283,9 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		break;
 	case VERDICT_LISTED:
 		explain_listed(verdict, out);
+		break;
+	case VERDICT_COLLECTED:
+		explain_collected(verdict, out);
 		break;
 	case VERDICT_LARGER:
 		strbuf_puts(out, "made larger again and again: ");

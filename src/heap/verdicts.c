@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/xalloc.h"
 #include "heap/forecast.h"
+#include "heap/slab.h"
 
 #define DEPTH       16
 #define BLOCKS_MIN  25  /* together, for LIKELY */
@@ -75,9 +76,11 @@ static void add_to_group(struct caller_group **groups,
 }
 
 /* What is known to be none isn't made one by its neighbours. */
-static bool may_be_part(const struct site *site, const struct verdict *verdict)
+static bool may_be_part(const struct stacks *stacks, const struct site *site,
+			const struct verdict *verdict)
 {
-	return site->blocks && verdict->level != VERDICT_LIKELY &&
+	return site->blocks && !slab_of_collector(stacks, site) &&
+	       verdict->level != VERDICT_LIKELY &&
 	       verdict->reason != VERDICT_REPLACED &&
 	       verdict->reason != VERDICT_LISTED &&
 	       verdict->reason != VERDICT_TURNOVER &&
@@ -145,7 +148,7 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 	for (size_t n = 1; stacks && n <= heap_site_count(heap); n++) {
 		const struct site *site = heap_site(heap, n);
 
-		if (may_be_part(site, &verdicts[n - 1]) &&
+		if (may_be_part(stacks, site, &verdicts[n - 1]) &&
 		    caller_of(stacks, site, &caller))
 			add_to_group(&groups, &caller, site);
 	}

@@ -1110,5 +1110,20 @@ def _(case):
     h.check("G_SLICE=always-malloc" not in told, "not GLib: %r" % told)
 
 
+@h.test("the heap of a collector is told from what leaks, however it grows")
+def _(case):
+    program = h.build("heap_collected", "heap_collected.cc", "-g", "-O1",
+                      cc="g++")
+    told, result = slabs(case, program)
+    h.check_equal(told, ["--heapsnapshot-signal=SIGUSR2"], "slabs")
+    rows = result.report.rows
+    by_caller = {name: row for row in rows for name in ("AllocatePage", "leak")
+                 if name in row.functions()[0]}
+    h.check_equal({name: row.verdict for name, row in by_caller.items()},
+                  {"AllocatePage": "POSSIBLE", "leak": "LIKELY"},
+                  "verdicts: " + result.text)
+    h.check("given back by a collector" in result.text, result.text)
+
+
 if __name__ == "__main__":
     sys.exit(h.main())
