@@ -230,7 +230,7 @@ static int report_holders(const struct options *options,
 		complain(err,
 			 "--holders '%s': process %d has no such block in "
 			 "use: an address (0x...) or the name of a class "
-			 "with a virtual table is expected",
+			 "or structure is expected",
 			 options->holders, (int)leaks->pid);
 	else
 		err = write_holders(options, leaks, &holders, wall);

@@ -424,7 +424,7 @@ const struct option_entry option_table[] = {
 	     "are stopped while its memory is copied"),
 	FIELD(0, "holders", "WHOSE", apply_text, holders,
 	      "who holds the block at an address, 0x..., or all\n"
-	      "objects of a class: the shortest ways to them"),
+	      "objects of a type: the shortest ways to them"),
 	FLAG(0, "owners", owners,
 	     "who alone holds its blocks: variables, their\n"
 	     "members, blocks below blocks, with their shares"),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "memory/block_types.h"
 #include "memory/head.h"
 #include "memory/root_names.h"
 #include "sysdeps/linux/procmem.h"
@@ -12,6 +13,8 @@ struct live_names {
 	struct block_names names; /* first */
 	struct heads *heads;
 	struct root_names *roots;
+	struct block_types *types; /* once somebody has asked */
+	const struct leaks *leaks;
 	struct procmem constants;
 };
 
@@ -51,19 +54,21 @@ static bool live_is_of_thread(struct block_names *names, taddr_t where)
 	return root_names_is_of_thread(live->roots, where);
 }
 
-static unsigned live_way(struct block_names *names, taddr_t where,
-			 const uint64_t *offsets, unsigned count,
-			 struct debug_step *ret)
+static struct debug_step live_step(struct block_names *names,
+				   const struct block *block)
 {
 	struct live_names *live = (struct live_names *)names;
 
-	return root_names_way(live->roots, where, offsets, count, ret);
+	if (!live->types)
+		live->types = block_types_new(live->leaks, live->roots);
+	return block_types_step(live->types, block);
 }
 
 static void live_free(struct block_names *names)
 {
 	struct live_names *live = (struct live_names *)names;
 
+	block_types_free(live->types);
 	heads_free(live->heads);
 	root_names_free(live->roots);
 	procmem_fini(&live->constants);
@@ -76,7 +81,7 @@ static const struct block_names_ops live_ops = {
 	.place = live_place,
 	.variable = live_variable,
 	.is_of_thread = live_is_of_thread,
-	.way = live_way,
+	.step = live_step,
 	.free = live_free,
 };
 
@@ -85,6 +90,7 @@ struct block_names *block_names_new(const struct leaks *leaks)
 	struct live_names *live = xcalloc(1, sizeof(*live));
 
 	live->names.ops = &live_ops;
+	live->leaks = leaks;
 	procmem_init(&live->constants, leaks->pid);
 	live->heads = heads_new(&leaks->mappings, &leaks->picture,
 				&live->constants.memory);

@@ -23,10 +23,9 @@ struct block_names_ops {
 	const char *(*place)(struct block_names *names, taddr_t where);
 	const char *(*variable)(struct block_names *names, taddr_t where);
 	bool (*is_of_thread)(struct block_names *names, taddr_t where);
-	/* As root_names_way(). */
-	unsigned (*way)(struct block_names *names, taddr_t where,
-			const uint64_t *offsets, unsigned count,
-			struct debug_step *ret);
+	/* As block_types_step(). */
+	struct debug_step (*step)(struct block_names *names,
+				  const struct block *block);
 	void (*free)(struct block_names *names);
 };
 
@@ -63,11 +62,10 @@ static inline bool block_names_is_of_thread(struct block_names *names,
 	return names->ops->is_of_thread(names, where);
 }
 
-static inline unsigned block_names_way(struct block_names *names, taddr_t where,
-				       const uint64_t *offsets, unsigned count,
-				       struct debug_step ret[DEBUG_STEPS_MAX])
+static inline struct debug_step block_names_step(struct block_names *names,
+						 const struct block *block)
 {
-	return names->ops->way(names, where, offsets, count, ret);
+	return names->ops->step(names, block);
 }
 
 static inline void block_names_free(struct block_names *names)

@@ -167,26 +167,6 @@ static void add(struct holder_search *search, const struct block *block)
 
 /* ---- types and members ---- */
 
-/* How many pointers in a row, from the root's on, lead to where blocks begin:
-   only what is there has the type that they are declared with. */
-static unsigned count_plain(struct holder_search *search,
-			    const struct holder_chain *chain)
-{
-	struct picture *picture = (struct picture *)&search->leaks->picture;
-	unsigned count = 0;
-
-	while (count + 1 < chain->count) {
-		uint64_t word = 0;
-
-		if (memory_read(&picture->memory, chain->links[count].where,
-				&word, sizeof(word)) ||
-		    word != chain->links[count + 1].block)
-			break;
-		count++;
-	}
-	return count;
-}
-
 static void set_type(struct holder_link *link, const char *type)
 {
 	if (!type || !link->nameless)
@@ -200,23 +180,20 @@ static void set_type(struct holder_link *link, const char *type)
 static void tell_members(struct holder_search *search,
 			 struct holder_chain *chain)
 {
-	struct debug_step steps[DEBUG_STEPS_MAX];
-	uint64_t offsets[LINKS_MAX];
-	unsigned count, told;
+	const struct blocks *blocks = &search->leaks->glibc.blocks;
 
 	if (!chain->count || chain->links[0].block)
 		return;
-	count = count_plain(search, chain);
-	for (unsigned i = 1; i < count; i++)
-		offsets[i - 1] = chain->links[i].offset;
-	if (!count)
-		return;
-	told = block_names_way(search->names, chain->links[0].where, offsets,
-			       count - 1, steps);
-	for (unsigned i = 0; i < told; i++) {
-		set_type(&chain->links[i + 1], steps[i].type);
-		if (i && steps[i].path && *steps[i].path)
-			chain->links[i].members = xstrdup(steps[i].path);
+	for (size_t i = 1; i < chain->count; i++) {
+		const struct debug_step step =
+			block_names_step(search->names,
+					 blocks_at(blocks,
+						   chain->links[i].block));
+
+		set_type(&chain->links[i], step.type);
+		/* A variable's are in its name. */
+		if (i > 1 && step.path && *step.path)
+			chain->links[i - 1].members = xstrdup(step.path);
 	}
 }
 
@@ -232,32 +209,55 @@ static bool is_address(const char *whose, taddr_t *ret)
 	return !*end;
 }
 
-static uint64_t add_asked(struct holder_search *search, const char *whose)
+static const char *class_of(struct block_names *names,
+			    const struct block *block)
+{
+	return block_names_class(names, block);
+}
+
+/* Of what is no object of a class with a virtual table. */
+static const char *type_of(struct block_names *names, const struct block *block)
+{
+	return block_names_step(names, block).type;
+}
+
+static uint64_t add_all(struct holder_search *search, const char *whose,
+			const char *(*name_of)(struct block_names *,
+					       const struct block *))
 {
 	const struct blocks *blocks = &search->leaks->glibc.blocks;
 	uint64_t count = 0;
-	taddr_t address;
 
-	if (is_address(whose, &address)) {
-		const struct block *block = blocks_around(blocks, address);
-
-		if (block)
-			add(search, block);
-		return block != NULL;
-	}
 	for (size_t i = 0; i < blocks->count; i++) {
 		const struct block *block = &blocks->list[i];
-		const char *class;
+		const char *name;
 
 		if (!block_is_used(block))
 			continue;
-		class = block_names_class(search->names, block);
-		if (!class || strcmp(class, whose) != 0)
+		name = name_of(search->names, block);
+		if (!name || strcmp(name, whose) != 0)
 			continue;
 		add(search, block);
 		count++;
 	}
 	return count;
+}
+
+static uint64_t add_asked(struct holder_search *search, const char *whose)
+{
+	taddr_t address;
+	uint64_t count;
+
+	if (is_address(whose, &address)) {
+		const struct block *block =
+			blocks_around(&search->leaks->glibc.blocks, address);
+
+		if (block)
+			add(search, block);
+		return block != NULL;
+	}
+	count = add_all(search, whose, class_of);
+	return count ? count : add_all(search, whose, type_of);
 }
 
 static int compare_chains(const void *a, const void *b)

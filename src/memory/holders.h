@@ -38,8 +38,9 @@ struct holders {
 };
 
 /*
- * Whose: an address ("0x55e0c0ffee00") or a class of objects. leaks has to know
- * the ways (leaks_find()'s ways). -ENOENT when there is no such block.
+ * Whose: an address ("0x55e0c0ffee00"), a class of objects, or else a type that
+ * blocks are declared with. leaks has to know the ways (leaks_find()'s ways).
+ * -ENOENT when there is no such block.
  */
 int holders_find(const struct leaks *leaks, struct block_names *names,
 		 const struct owners *owners, const char *whose,

@@ -16,8 +16,8 @@
 
 #define WHOLE_PAGES (~UINT64_C(4095))
 
-/* So many questions are asked: each is one to the process that reads debug
-   information. */
+/* So many places get the names of members: each is a question to the process
+   that reads debug information. */
 #define ASKED_MAX (1u << 14)
 
 struct root_name {
@@ -111,7 +111,7 @@ static unsigned ask_way(struct root_names *names, const struct mapping *module,
 	struct image *image = image_of(names, module);
 	int told;
 
-	if (!image || names->asked++ >= ASKED_MAX)
+	if (!image)
 		return 0;
 	told = debuginfo_way(names->debuginfo, image,
 			     in_image(image, module, variable), offsets, count,
@@ -126,7 +126,9 @@ static const char *members_at(struct root_names *names,
 {
 	struct debug_step steps[DEBUG_STEPS_MAX];
 
-	return ask_way(names, module, where - offset, &offset, 1, steps) ?
+	return names->asked++ < ASKED_MAX &&
+			       ask_way(names, module, where - offset, &offset,
+				       1, steps) ?
 		       steps[0].path :
 		       NULL;
 }

@@ -75,12 +75,23 @@ static bool kept_is_of_thread(struct block_names *names, taddr_t where)
 	return place && place->of_thread;
 }
 
-/* Types aren't kept. */
-static unsigned kept_way(struct block_names *names UNUSED, taddr_t where UNUSED,
-			 const uint64_t *offsets UNUSED, unsigned count UNUSED,
-			 struct debug_step *ret UNUSED)
+static const char *text_of(const struct kept_names *kept, uint32_t number)
 {
-	return 0;
+	return number ? kept->texts[number - 1] : NULL;
+}
+
+static struct debug_step kept_step(struct block_names *names,
+				   const struct block *block)
+{
+	struct kept_names *kept = (struct kept_names *)names;
+	const size_t index = block - kept->blocks->list;
+
+	if (index >= kept->step_count)
+		return (struct debug_step){ .path = NULL };
+	return (struct debug_step){
+		.path = text_of(kept, kept->steps[index].path),
+		.type = text_of(kept, kept->steps[index].type),
+	};
 }
 
 static void kept_free(struct block_names *names)
@@ -92,6 +103,7 @@ static void kept_free(struct block_names *names)
 	free(kept->texts);
 	free(kept->of);
 	free(kept->is_text);
+	free(kept->steps);
 	free(kept->places);
 	free(kept->unknown);
 	free(kept);
@@ -103,7 +115,7 @@ static const struct block_names_ops kept_ops = {
 	.place = kept_place,
 	.variable = kept_variable,
 	.is_of_thread = kept_is_of_thread,
-	.way = kept_way,
+	.step = kept_step,
 	.free = kept_free,
 };
 

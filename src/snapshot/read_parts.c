@@ -205,7 +205,7 @@ static bool read_owner(struct snapshot_reader *reader, struct cursor *in)
 
 struct kept_block {
 	struct block block;
-	uint64_t name, owner, way, absent;
+	uint64_t name, owner, way, absent, path, type;
 	bool text;
 };
 
@@ -246,6 +246,10 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 	ret->owner = take_varint(in);
 	ret->way = ret->block.address + unzigzag(take_varint(in));
 	ret->absent = reader->version > 1 ? take_varint(in) : 0;
+	if (reader->version > 2) {
+		ret->path = take_varint(in);
+		ret->type = take_varint(in);
+	}
 	return !in->bad && gap < ADDRESS_MAX && units && units <= UINT32_MAX &&
 	       ret->block.address < ADDRESS_MAX &&
 	       ret->block.address >= reader->last &&
@@ -253,6 +257,8 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 	       ret->block.mark < REACH_KINDS &&
 	       ret->absent <= block_usable(&ret->block) &&
 	       ret->name <= reader->kept->count &&
+	       ret->path <= reader->kept->count &&
+	       ret->type <= reader->kept->count &&
 	       is_owner(&reader->snapshot->owners, ret->owner);
 }
 
@@ -262,6 +268,21 @@ static void keep_resident(struct kept_graph *graph, size_t index,
 	graph->resident = xgrow(graph->resident, index, &graph->resident_room,
 				sizeof(*graph->resident));
 	graph->resident[index] = block_usable(&one->block) - one->absent;
+}
+
+/* Most blocks of most files have none. */
+static void keep_step(struct kept_names *kept, size_t index,
+		      const struct kept_block *one)
+{
+	if (!one->path && !one->type)
+		return;
+	while (kept->step_count <= index) {
+		kept->steps = xgrow(kept->steps, kept->step_count,
+				    &kept->step_room, sizeof(*kept->steps));
+		kept->steps[kept->step_count++] = (struct kept_step){ 0 };
+	}
+	kept->steps[index] =
+		(struct kept_step){ (uint32_t)one->path, (uint32_t)one->type };
 }
 
 static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
@@ -289,6 +310,7 @@ static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
 	kept->is_text[index] = one.text;
 	reach->ways[index] = one.way;
 	snapshot->owners.of[index] = (uint32_t)one.owner;
+	keep_step(kept, index, &one);
 	if (reader->graph)
 		keep_resident(reader->graph, index, &one);
 	return true;

@@ -285,6 +285,16 @@ static void put_block_name(struct writer *writer, const struct block *block,
 	put_name(writer, class ? class : text);
 }
 
+/* Types and members, as they can't be asked for later. */
+static void put_step(struct writer *writer, const struct block *block)
+{
+	const struct debug_step step =
+		block_names_step(writer->snapshot->names, block);
+
+	put_name(writer, step.path && *step.path ? step.path : NULL);
+	put_name(writer, step.type);
+}
+
 static void write_one(struct writer *writer, size_t index, size_t *hint)
 {
 	const struct snapshot *snapshot = writer->snapshot;
@@ -301,6 +311,7 @@ static void write_one(struct writer *writer, size_t index, size_t *hint)
 	put(writer, zigzag(snapshot->leaks.reach.ways[index] - block->address));
 	put(writer, block_usable(block) -
 			    leaks_resident(&snapshot->leaks, block, hint));
+	put_step(writer, block);
 	end_entry(writer);
 }
 

@@ -744,17 +744,23 @@ def _(case):
 
 
 def chains_of(case, target):
-    """Who holds what a program has told the addresses of, by its words."""
+    """Who holds what a program has told the addresses of, by its words; a file
+    has to say the same when the program has ended."""
     h.wait_until(lambda: "ready" in target.out, "its blocks")
-    chains = {}
+    path = keep(case, target, "chains")
+    chains, answers = {}, {}
     for line in target.out.splitlines()[:-1]:
         what, address = line.split()
         found, _ = look(case, target, "--holders", address)
+        answers[address] = without_times(found)
         chains[what] = [re.sub(r" \(.*", "", link["name"]) +
                         link.get("members", "")
                         for link in found["chains"][0]["links"]]
     target.say("q")
     h.check_equal(target.wait(), 0, "exit status of the target")
+    for address, answer in answers.items():
+        h.check_equal(without_times(ask(case, path, "--holders", address)[0]),
+                      answer, "what the file says of " + address)
     return chains
 
 
@@ -782,6 +788,28 @@ def _(case):
             "derived": ["base.here", "derived", chains["derived"][-1]],
             "node": ["shop::all", "std::map node"],
         }, "chains, by " + program)
+
+
+@h.test("objects of a structure, by its name, of a process and of a file",
+        users=True)
+def _(case):
+    program = h.build("memory_members", "memory_members.cc", "-g", "-O0",
+                      "-std=c++17", cc="g++")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    whose = "--holders", "shop::session"
+    path = keep(case, target, "kept", *whose)
+    live, report = look(case, target, *whose)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+    h.check_equal(live["blocks"], 3, "sessions")
+    h.check("shop::cache.first" in report and
+            "shop::session *[3]" in report, "report: " + report)
+    h.check_equal(without_times(ask(case, path, *whose)[0]),
+                  without_times(live), "what the file says")
+    result = case.calltrap("memory", path, "--holders", "shop", log=False)
+    h.check_equal(result.status, 1, "status")
+    h.check("has no such block" in result.err, result.err)
 
 
 @h.test("what is in containers has its names; and static variables", users=True)
@@ -909,10 +937,30 @@ def _(case):
     h.check_equal(found["touched"], touched, "touched")
 
 
+def of_version(number):
+    """A file that a calltrap of then has written, of a C++ program."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                        "fuzz", "snapshot",
+                        "file-%d" % number if number > 1 else "file")
+    with open(path, "rb") as file:
+        head = file.read(14)
+    h.check_equal(head[8 + 4], number, "its version")
+    return path
+
+
+@h.test("a file of the second version can be read")
+def _(case):
+    path = of_version(2)
+    report = ask(case, path, "--owners")[1]
+    h.check("who alone holds its blocks" in report, "report: " + report)
+    table = re.search(r"0x[0-9a-f]+", report).group()
+    report = ask(case, path, "--holders", table)[1]
+    h.check("who holds" in report, "report: " + report)
+
+
 @h.test("a file of the first version can be read")
 def _(case):
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                        "fuzz", "snapshot", "file")
+    path = of_version(1)
     found, report = ask(case, path, "--leaks")
     h.check("definitely lost" in report, "report: " + report)
     result = case.calltrap("memory", path, "--owners", log=False)

@@ -60,6 +60,8 @@ static void ask_blocks(const struct snapshot *snapshot)
 	for (size_t i = 0; i < blocks->count && i < 8; i++) {
 		const char *class =
 			block_names_class(snapshot->names, &blocks->list[i]);
+		const struct debug_step step =
+			block_names_step(snapshot->names, &blocks->list[i]);
 		char whose[32];
 
 		snprintf(whose, sizeof(whose), "0x%llx",
@@ -67,6 +69,8 @@ static void ask_blocks(const struct snapshot *snapshot)
 		ask_for(snapshot, whose);
 		if (class)
 			ask_for(snapshot, class);
+		if (step.type)
+			ask_for(snapshot, step.type);
 	}
 	if (snapshot->has_graph)
 		ask_owners(snapshot);
