@@ -12,6 +12,9 @@
 #define UNITS_BYTES_MAX (48u << 20)
 #define HEAP_MAX        (256u << 20)
 
+/* To look at the heap takes longer than most questions: it is done so often. */
+#define TIDY_EACH 32
+
 static int begin(struct object *object, struct dwarf *ret)
 {
 	Dwarf_Error error = NULL;
@@ -105,8 +108,11 @@ void infofile_close(struct infofile *file)
 
 void infofile_tidy(struct infofile *file)
 {
-	struct mallinfo2 heap = mallinfo2();
+	struct mallinfo2 heap;
 
+	if (file->questions++ % TIDY_EACH)
+		return;
+	heap = mallinfo2();
 	if (heap.uordblks + heap.hblkhd < HEAP_MAX)
 		return;
 	end_all(file);

@@ -16,6 +16,7 @@ struct infofile {
 	bool has_all_units;
 	struct intervals units; /* value: offset of the unit's entry */
 	bool has_data;
+	unsigned questions;
 	struct intervals data; /* variables; value: offset of its entry */
 	struct unit *loaded;   /* by offset; the last used is last */
 	size_t loaded_bytes;

@@ -9,7 +9,7 @@
 
 /* So many pointers are told apart: each may be a question to the process that
    reads debug information. */
-#define POINTERS_MAX (1u << 16)
+#define POINTERS_MAX (1u << 14)
 
 /* Numbers that are no declared pointer's: nobody has looked, nothing is known. */
 #define UNSEEN  0
