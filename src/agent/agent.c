@@ -39,6 +39,7 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode)
 		agent->state = AGENT_REFUSED;
 		agent->reason = "the processor's clock isn't steady";
 	}
+	errand_keep_room(space, agent->state == AGENT_OUTSIDE);
 }
 
 void agent_fini(struct agent *agent)
@@ -80,10 +81,11 @@ static bool read_gate(struct agent *agent, struct agent_gate *ret)
 			  sizeof(*ret));
 }
 
-static bool refuse(struct agent *agent, const char *reason)
+bool agent_refuse(struct agent *agent, const char *reason)
 {
 	agent->state = AGENT_REFUSED;
 	agent->reason = reason;
+	errand_keep_room(agent->space, false);
 	diag_debug(DIAG_TRAP, "agent: not in process %d: %s",
 		   (int)agent->space->memory.pid, reason);
 	return false;
@@ -246,13 +248,13 @@ static bool reserve(struct agent *agent, struct task *task)
 	const taddr_t room = room_find(task->tid, whole_size(), &mappings);
 
 	if (mappings + MAPPINGS_LEFT > procfs_max_mappings())
-		return refuse(agent, "it may have few more mappings "
-				     "(vm.max_map_count)");
+		return agent_refuse(agent, "it may have few more mappings "
+					   "(vm.max_map_count)");
 	errand.arguments[0] = agent->base = room;
 	if (!room)
-		return refuse(agent, "it can't have more memory");
+		return agent_refuse(agent, "it can't have more memory");
 	if (errand_write(agent->space, &errand, &agent->errand))
-		return refuse(agent, "there is no room for code");
+		return agent_refuse(agent, "there is no room for code");
 	agent->space->arch->set_ip(&task->regs, agent->errand.place);
 	task->ip_changed = true;
 	agent->state = AGENT_RESERVING;
@@ -300,7 +302,7 @@ static bool start_boot(struct agent *agent, struct task *task, uint64_t what)
 {
 	agent->state = AGENT_MAPPING;
 	return set_boot(agent, task, what) ||
-	       refuse(agent, "its code can't be written");
+	       agent_refuse(agent, "its code can't be written");
 }
 
 /* Where glibc's struct pthread has it. */
@@ -344,7 +346,7 @@ static bool begin(struct agent *agent, struct task *task)
 	const char *reason = why_not(task);
 
 	if (reason)
-		return refuse(agent, reason);
+		return agent_refuse(agent, reason);
 	/* So early threads' data isn't there yet, by which rings are found. */
 	if (!task->regs.user.fs_base || !has_safe_stack(agent, task))
 		return false;
@@ -418,7 +420,7 @@ static bool give_up(struct agent *agent, const char *reason)
 	agent->stub_count = 0;
 	agent->reused = false;
 	if (++agent->tries == TRIES)
-		return !refuse(agent, reason);
+		return !agent_refuse(agent, reason);
 	agent->state = AGENT_OUTSIDE;
 	return false;
 }
@@ -430,7 +432,7 @@ static bool reserved(struct agent *agent, struct task *task)
 		return !give_up(agent, "it can't have more memory") &&
 		       begin(agent, task);
 	if (agent_write(agent, agent->base, agent_image, agent_image_size))
-		return refuse(agent, "its code can't be written");
+		return agent_refuse(agent, "its code can't be written");
 	return start_boot(agent, task, AGENT_BOOT_MAP);
 }
 
@@ -439,9 +441,10 @@ static bool inside(struct agent *agent)
 	const struct agent_header *header = (const void *)agent_image;
 
 	if (!agent->shared.memory)
-		return refuse(agent, agent->reason);
+		return agent_refuse(agent, agent->reason);
 	agent->reason = NULL;
 	agent->state = AGENT_INSIDE;
+	errand_keep_room(agent->space, false);
 	returns_init(&agent->returns, agent->space, agent->base, header->back);
 	agent->space->replaced = &agent->returns.replaced;
 	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
@@ -483,7 +486,7 @@ static bool send_to_close(struct agent *agent, struct task *task)
 {
 	agent->state = AGENT_CLOSING;
 	return set_boot(agent, task, AGENT_BOOT_CLOSE) ||
-	       refuse(agent, "its code can't be written");
+	       agent_refuse(agent, "its code can't be written");
 }
 
 static bool closed(struct agent *agent, struct task *task)
@@ -498,11 +501,11 @@ static bool mapped(struct agent *agent, struct task *task)
 	struct agent_gate gate;
 
 	if (!read_gate(agent, &gate))
-		return refuse(agent, "it can't have more memory");
+		return agent_refuse(agent, "it can't have more memory");
 	if (!gate.booted)
 		return !give_up(agent, HANDLERS) && begin(agent, task);
 	if (gate.boot_result < 0)
-		return refuse(agent, "no memory can be shared with it");
+		return agent_refuse(agent, "no memory can be shared with it");
 	if (!open_shared(agent, gate.boot_result))
 		agent->reason = "no memory can be shared with it";
 	if (!is_left(agent, gate.boot_result))

@@ -90,6 +90,9 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode);
 /* Forgets all; what lies in the process stays as it is. */
 void agent_fini(struct agent *agent);
 
+/* For good. Returns false. */
+bool agent_refuse(struct agent *agent, const char *reason);
+
 /*
  * A task has hit a trap that stands on a function's first instruction, and
  * nothing else was done about it yet. Returns true when the task was sent to

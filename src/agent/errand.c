@@ -8,11 +8,24 @@
 #include "base/diag.h"
 #include "sysdeps/x86_64/agent/image.h"
 
+static size_t code_size(void)
+{
+	const struct agent_header *header = (const void *)agent_image;
+
+	return header->errand_end - header->errand;
+}
+
+void errand_keep_room(struct space *space, bool needed)
+{
+	scratch_keep(space,
+		     needed ? code_size() + sizeof(struct agent_errand) : 0);
+}
+
 int errand_write(struct space *space, const struct agent_errand *what,
 		 struct errand *ret)
 {
 	const struct agent_header *header = (const void *)agent_image;
-	const size_t code = header->errand_end - header->errand;
+	const size_t code = code_size();
 	uint8_t bytes[ERRAND_SIZE];
 
 	*ret = (struct errand){ .size = code + sizeof(*what) };

@@ -18,6 +18,9 @@ struct errand {
 	uint8_t before[ERRAND_SIZE];
 };
 
+/* Copies of instructions leave room for an errand, until there need be none. */
+void errand_keep_room(struct space *space, bool needed);
+
 /* Returns a negative errno when there is no room for it. */
 int errand_write(struct space *space, const struct agent_errand *what,
 		 struct errand *ret) MUST_CHECK;

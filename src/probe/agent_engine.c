@@ -253,11 +253,8 @@ static bool may_take(const struct agent_point *own, const struct task *task)
 	if (agent->state > AGENT_CLOSING || !is_alone(&own->owner, task))
 		return false;
 	if (agent->state == AGENT_OUTSIDE && agent->mode & WITH_RINGS &&
-	    is_in_namespace(task)) {
-		agent->state = AGENT_REFUSED;
-		agent->reason = "a namespace of process numbers";
-		return false;
-	}
+	    is_in_namespace(task))
+		return agent_refuse(agent, "a namespace of process numbers");
 	return true;
 }
 

@@ -74,12 +74,36 @@ void scratch_forget_range(struct space *space, taddr_t low, taddr_t high)
 		else
 			i++;
 	}
+	if (scratch->kept_place >= low && scratch->kept_place < high)
+		scratch->kept_place = 0;
 	HASH_ITER(hh, scratch->copies, copy, next)
 		if (copy->address >= low && copy->address < high)
 			drop_copy(scratch, copy);
 	HASH_ITER(hh, space->traps, trap, next_trap)
 		if (trap->copy >= low && trap->copy < high)
 			trap->copy = 0;
+}
+
+static bool has_room(const struct scratch_area *area, uint64_t size)
+{
+	return area->size - area->used >= size;
+}
+
+/* The only area that has room for what is to be taken, and not for more. */
+static bool is_kept(const struct scratch *scratch,
+		    const struct scratch_area *area)
+{
+	const uint64_t kept = scratch->kept;
+	size_t i;
+
+	if (!kept || scratch->kept_place || !has_room(area, kept) ||
+	    has_room(area, kept + INSN_COPY_MAX))
+		return false;
+	for (i = 0; i < scratch->area_count; i++)
+		if (&scratch->areas[i] != area &&
+		    has_room(&scratch->areas[i], kept))
+			return false;
+	return true;
 }
 
 /* The place of a copy whose trap is gone, or one that was never used. */
@@ -90,7 +114,7 @@ static taddr_t find_place(struct scratch *scratch, struct scratch_area *area)
 	for (i = 0; i < scratch->free_count; i++)
 		if (scratch->free[i] - area->address < area->size)
 			return scratch->free[i];
-	return area->size - area->used < INSN_COPY_MAX ?
+	return !has_room(area, INSN_COPY_MAX) || is_kept(scratch, area) ?
 		       0 :
 		       area->address + area->used;
 }
@@ -154,9 +178,17 @@ taddr_t scratch_copy_of(struct space *space, struct trap *trap)
 		if (copy)
 			trap->copy = copy->address;
 	}
+	/* What is kept now may be had later. */
 	if (!trap->copy)
-		trap->copy_failed = true;
+		trap->copy_failed = !scratch->kept;
 	return trap->copy;
+}
+
+static void add_free(struct scratch *scratch, taddr_t place)
+{
+	scratch->free = xgrow(scratch->free, scratch->free_count,
+			      &scratch->free_room, sizeof(*scratch->free));
+	scratch->free[scratch->free_count++] = place;
 }
 
 void scratch_release(struct space *space, struct trap *trap)
@@ -174,9 +206,7 @@ void scratch_release(struct space *space, struct trap *trap)
 			       copy->size))
 		diag_debug(DIAG_TRAP, "copy at %#" PRIx64 " stays",
 			   copy->address);
-	scratch->free = xgrow(scratch->free, scratch->free_count,
-			      &scratch->free_room, sizeof(*scratch->free));
-	scratch->free[scratch->free_count++] = copy->address;
+	add_free(scratch, copy->address);
 	drop_copy(scratch, copy);
 }
 
@@ -256,6 +286,7 @@ void scratch_restore(struct space *space)
 	for (i = 0; i < scratch->area_count; i++)
 		scratch->areas[i].used = 0;
 	scratch->free_count = 0;
+	scratch->kept_place = 0;
 }
 
 /* Copies have their places side by side. */
@@ -264,25 +295,49 @@ static uint64_t whole_places(uint64_t size)
 	return (size + INSN_COPY_MAX - 1) / INSN_COPY_MAX * INSN_COPY_MAX;
 }
 
+void scratch_keep(struct space *space, uint64_t size)
+{
+	struct scratch *scratch = &space->scratch;
+	uint64_t i;
+
+	if (scratch->kept_place)
+		for (i = 0; i < scratch->kept; i += INSN_COPY_MAX)
+			add_free(scratch, scratch->kept_place + i);
+	scratch->kept_place = 0;
+	scratch->kept = whole_places(size);
+}
+
+/* What was given back, but not as the last of its area. */
+static taddr_t take_kept(struct scratch *scratch, uint64_t size)
+{
+	const taddr_t place =
+		whole_places(size) <= scratch->kept ? scratch->kept_place : 0;
+
+	if (place)
+		scratch->kept_place = 0;
+	return place;
+}
+
 taddr_t scratch_take(struct space *space, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
+	const taddr_t kept = take_kept(scratch, size);
 	size_t i;
 
-	for (i = 0; i < scratch->area_count; i++) {
+	for (i = 0; i < scratch->area_count && !kept; i++) {
 		struct scratch_area *area = &scratch->areas[i];
 		const taddr_t place = area->address + area->used;
 
-		if (area->size - area->used < whole_places(size) ||
+		if (!has_room(area, whole_places(size)) ||
 		    charge_page(space, place))
 			continue;
 		area->used += whole_places(size);
 		return place;
 	}
-	return 0;
+	return kept;
 }
 
-/* Only what was taken last can be taken again. */
+/* What was taken last can be taken again, and what is kept for that. */
 void scratch_give_back(struct space *space, taddr_t place, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
@@ -291,9 +346,13 @@ void scratch_give_back(struct space *space, taddr_t place, uint64_t size)
 	for (i = 0; i < scratch->area_count; i++) {
 		struct scratch_area *area = &scratch->areas[i];
 
-		if (place + whole_places(size) == area->address + area->used)
-			area->used = place - area->address;
+		if (place + whole_places(size) != area->address + area->used)
+			continue;
+		area->used = place - area->address;
+		return;
 	}
+	if (whole_places(size) == scratch->kept)
+		scratch->kept_place = place;
 }
 
 void scratch_free(struct space *space)

@@ -28,6 +28,8 @@ struct scratch {
 	taddr_t *free;               /* places of copies that are gone */
 	size_t free_count;
 	size_t free_room;
+	uint64_t kept; /* for what is to be taken later; no copy takes that */
+	taddr_t kept_place; /* of that size, taken once and given back */
 };
 
 /* Adds the slack of a module's image. */
@@ -67,6 +69,9 @@ void scratch_release(struct space *space, struct trap *trap);
  * to give back, with the bytes that were there before.
  */
 taddr_t scratch_take(struct space *space, uint64_t size);
+
+/* From now on copies leave room for that, where there is some. 0: no longer. */
+void scratch_keep(struct space *space, uint64_t size);
 void scratch_give_back(struct space *space, taddr_t place, uint64_t size);
 
 void scratch_free(struct space *space);

@@ -490,6 +490,69 @@ START_TEST(no_room_for_copies)
 }
 END_TEST
 
+START_TEST(room_that_is_kept)
+{
+	struct trap_owner owner = { 0 };
+
+	scratch_keep(space, 3 * INSN_COPY_MAX - 1);
+	scratch_add_area(space, address(AREA), 4 * INSN_COPY_MAX);
+	plant(0, &owner);
+	plant(8, &owner);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(0)), 0);
+	ck_assert_uint_eq(scratch_copy_of(space, trap_at(8)), 0);
+	ck_assert_uint_ne(scratch_take(space, 3 * INSN_COPY_MAX - 1), 0);
+	scratch_give_back(space, address(AREA) + INSN_COPY_MAX,
+			  3 * INSN_COPY_MAX - 1);
+	/* Nobody needs it any more. */
+	scratch_keep(space, 0);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(8)), 0);
+}
+END_TEST
+
+/* As by an errand that has to be run once more. */
+START_TEST(kept_room_is_taken_twice)
+{
+	struct trap_owner owner = { 0 };
+	taddr_t place;
+
+	scratch_keep(space, 2 * INSN_COPY_MAX);
+	scratch_add_area(space, address(AREA), 3 * INSN_COPY_MAX);
+	place = scratch_take(space, 2 * INSN_COPY_MAX);
+	ck_assert_uint_ne(place, 0);
+	plant(0, &owner);
+	plant(8, &owner);
+	plant(16, &owner);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(0)), 0);
+	scratch_give_back(space, place, 2 * INSN_COPY_MAX);
+	ck_assert_uint_eq(scratch_copy_of(space, trap_at(8)), 0);
+	ck_assert_uint_eq(scratch_take(space, 2 * INSN_COPY_MAX), place);
+	ck_assert_uint_eq(scratch_take(space, 2 * INSN_COPY_MAX), 0);
+	scratch_give_back(space, place, 2 * INSN_COPY_MAX);
+	scratch_keep(space, 0);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(8)), 0);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(16)), 0);
+}
+END_TEST
+
+/* What is too small to be kept is there for copies, and so are others. */
+START_TEST(room_that_is_not_kept)
+{
+	struct trap_owner owner = { 0 };
+
+	scratch_keep(space, 4 * INSN_COPY_MAX);
+	scratch_add_area(space, address(AREA), 2 * INSN_COPY_MAX);
+	plant(0, &owner);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(0)), 0);
+	scratch_add_area(space, address(AREA) + 256, 4 * INSN_COPY_MAX);
+	plant(8, &owner);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(8)), 0);
+	plant(16, &owner);
+	ck_assert_uint_eq(scratch_copy_of(space, trap_at(16)), 0);
+	scratch_add_area(space, address(AREA) + 512, 4 * INSN_COPY_MAX);
+	ck_assert_uint_ne(scratch_copy_of(space, trap_at(16)), 0);
+}
+END_TEST
+
 START_TEST(copies_share_an_area)
 {
 	struct trap_owner owners[4] = { 0 };
@@ -628,6 +691,9 @@ static Suite *trap_suite(void)
 	tcase = own_tcase(suite, "scratch");
 	tcase_add_test(tcase, copy_of_instruction);
 	tcase_add_test(tcase, no_room_for_copies);
+	tcase_add_test(tcase, room_that_is_kept);
+	tcase_add_test(tcase, kept_room_is_taken_twice);
+	tcase_add_test(tcase, room_that_is_not_kept);
 	tcase_add_test(tcase, copies_share_an_area);
 	tcase_add_test(tcase, copies_cleaned_in_child);
 	return suite;
