@@ -229,6 +229,25 @@ const char *filter_plain_name(const struct filter *filter, size_t i)
 	return chain->rules[0].symbol.text;
 }
 
+char *filter_written_name(const struct filter *filter, size_t i)
+{
+	const struct filter_chain *chain = &filter->chains[i];
+	const char *plain = filter_plain_name(filter, i), *text;
+	size_t length;
+
+	if (plain)
+		return xstrdup(plain);
+	if (chain->count != 1 || !chain->rules[0].add ||
+	    !chain->rules[0].source.is_one ||
+	    chain->rules[0].symbol.kind == PATTERN_REGEX)
+		return NULL;
+	text = chain->rules[0].symbol.text;
+	length = strcspn(text, "*?[\\");
+	return !text[length] || !strcmp(text + length, "*") ?
+		       xstrndup(text, length) :
+		       NULL;
+}
+
 bool filter_matches_one(const struct filter *filter, size_t i,
 			const char *symbol,
 			const struct filter_library *library)

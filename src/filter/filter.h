@@ -86,6 +86,13 @@ size_t filter_count(const struct filter *filter);
 const char *filter_text(const struct filter *filter, size_t i);
 const char *filter_plain_name(const struct filter *filter, size_t i);
 
+/*
+ * What to look for near ones of, when nothing matched: such a name, or one as
+ * sources have it, also with a "*" at its end ("operator nwe*"). To be freed;
+ * NULL when there is none.
+ */
+char *filter_written_name(const struct filter *filter, size_t i);
+
 /* Whether text i by itself wants the symbol. */
 bool filter_matches_one(const struct filter *filter, size_t i,
 			const char *symbol,

@@ -120,6 +120,32 @@ static void take_if_near(struct near_names *near, const char *name,
 		near->names[near->count++] = xstrdup(other);
 }
 
+/*
+ * Operators have other names in sources. What else has, isn't looked at: to
+ * demangle all symbols takes seconds.
+ */
+static void take_symbol(struct near_names *near, const char *name,
+			const char *symbol)
+{
+	static const struct {
+		const char *symbol;
+		const char *name;
+	} operators[] = {
+		{ "_Znwm", "operator new" },
+		{ "_Znam", "operator new[]" },
+		{ "_ZdlPv", "operator delete" },
+		{ "_ZdaPv", "operator delete[]" },
+		{ "_Znwj", "operator new" },
+		{ "_Znaj", "operator new[]" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(operators); i++)
+		if (!strcmp(symbol, operators[i].symbol))
+			take_if_near(near, name, operators[i].name);
+	take_if_near(near, name, symbol);
+}
+
 /* -x: what the module has. */
 static void look_in_symbols(struct near_names *near, const char *name,
 			    const struct module *module)
@@ -128,7 +154,7 @@ static void look_in_symbols(struct near_names *near, const char *name,
 	const struct symbol *symbols = image_symbols(module->image, &count);
 
 	for (i = 0; i < count; i++)
-		take_if_near(near, name, symbols[i].name);
+		take_symbol(near, name, symbols[i].name);
 }
 
 /* -e: what it calls. */
@@ -139,7 +165,7 @@ static void look_in_imports(struct near_names *near, const char *name,
 	const struct import *imports = image_imports(module->image, &count);
 
 	for (i = 0; i < count; i++)
-		take_if_near(near, name, imports[i].name);
+		take_symbol(near, name, imports[i].name);
 }
 
 static void look_for_near(struct wanted_set *set, const struct module *module,
@@ -150,7 +176,8 @@ static void look_for_near(struct wanted_set *set, const struct module *module,
 	size_t i;
 
 	for (i = 0; i < filter_count(set->filter); i++) {
-		const char *name = filter_plain_name(set->filter, i);
+		char *name CLEANUP(xfree_cleanup) =
+			filter_written_name(set->filter, i);
 
 		if (name && !set->found[i])
 			look(&set->near[i], name, module);

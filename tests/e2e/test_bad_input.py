@@ -476,6 +476,17 @@ def near_words(case):
                    "calltrap --help"], "messages")
 
 
+@h.test("operators of C++ that are misspelt: the near ones are named")
+def near_operators(case):
+    h.need("g++")
+    source = case.write("new.cc", "int main() { delete new int; }\n")
+    built = h.build("new", source, "-O0", cc="g++", directory=case.dir)
+    for option in ("-x", "-e"):
+        result = case.calltrap(option, "operator nwe*", built)
+        h.check_match(r"^calltrap: %s operator nwe\*: never found: .*; near: "
+                      r"operator new\b" % option, result.err, "messages")
+
+
 @h.test("-x of a misspelt name: the near ones are named")
 def near_names(case):
     result = case.calltrap("-L", "-x", "u_wrok", program())

@@ -36,6 +36,7 @@ static void check_answers(const struct filter *filter, const char *symbol,
 	for (size_t i = 0; i < filter_count(filter); i++) {
 		const char *plain = filter_plain_name(filter, i);
 
+		free(filter_written_name(filter, i));
 		if (!filter_matches_one(filter, i, symbol, library))
 			continue;
 		by_one = true;

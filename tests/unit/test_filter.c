@@ -454,6 +454,29 @@ START_TEST(test_may_match_library)
 }
 END_TEST
 
+static void check_written(const char *pattern, const char *wanted)
+{
+	struct filter *one = filter_of(pattern);
+	char *name = filter_written_name(one, 0);
+
+	ck_assert_pstr_eq(name, wanted);
+	free(name);
+	filter_free(one);
+}
+
+START_TEST(name_to_suggest_for)
+{
+	check_written("f1", "f1");
+	check_written("f1*", NULL);
+	check_written("operator nwe", "operator nwe");
+	check_written("operator nwe*", "operator nwe");
+	check_written("operator n?e*", NULL);
+	check_written("operator *e*", NULL);
+	check_written("-operator nwe", NULL);
+	check_written("/operator nwe/", NULL);
+}
+END_TEST
+
 START_TEST(test_texts)
 {
 	struct filter *filter = filter_of("+f1+f*@libt.so");
@@ -635,6 +658,7 @@ static Suite *filter_suite(void)
 	tcase_add_test(tests, test_long_names);
 	tcase_add_test(tests, test_long_pattern);
 	tcase_add_test(tests, test_no_blow_up);
+	tcase_add_test(tests, name_to_suggest_for);
 	tcase_add_test(tests, test_speed);
 	suite_add_tcase(suite, tests);
 	return suite;
