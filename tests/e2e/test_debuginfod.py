@@ -404,14 +404,25 @@ def no_library(case):
     program = Stripped(case)
     case.write("libdebuginfod.so.1", "no library")
     with serving_debug(program) as server:
-        for debug in (False, True):
-            env = environment(case, server.url)
-            env["LD_LIBRARY_PATH"] = case.dir
-            result = case.calltrap(*(["-D", "module"] if debug else []),
-                                   *SHOWN, program.path, "20", env=env)
-            check_undescribed(result)
-            check_equal(result.err.count("there is no libdebuginfod.so.1"),
-                        int(debug), "messages")
+        env = environment(case, server.url)
+        env["LD_LIBRARY_PATH"] = case.dir
+        result = case.calltrap(*SHOWN, program.path, "20", env=env)
+        check_undescribed(result)
+        check("libdebuginfod" not in result.err, result.err)
+        # However long its process takes to look for it.
+        target = case.start([program.path, "100000"])
+        tracer = case.start_calltrap("-D", "module", *SHOWN, "-p",
+                                     str(target.pid),
+                                     env=env)
+        said = "there is no libdebuginfod.so.1"
+        wait_until(lambda: said in tracer.err, "the message")
+        before = read(tracer.log_path).count("where(")
+        wait_until(lambda: read(tracer.log_path).count("where(") > before + 20,
+                   "more calls")
+        tracer.popen.send_signal(signal.SIGINT)
+        check_equal(tracer.wait(), 0, "calltrap's exit status")
+        check_equal(tracer.err.count(said), 1, "messages")
+        check("stripped.c" not in read(tracer.log_path), "it was found")
         check_equal(server.asked, [], "what the server was asked")
 
 
