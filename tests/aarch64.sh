@@ -4,10 +4,10 @@
 # `make check-aarch64': builds calltrap for arm64, and runs in an emulated
 # machine, with Debian's kernel, a few programs under calltrap, the unit tests
 # (or those that AARCH64_UNITS names: "aarch64 memory"), and those of the
-# end-to-end tests that AARCH64_TESTS names ("log values"). Speaks TAP. What it
-# makes (a root folder of 600 MB, an archive of that, and what it has built) stays
-# in AARCH64_CACHE for the next time. Needs the packages mmdebstrap,
-# qemu-system-arm, clang, lld, llvm, cpio and pkg-config.
+# end-to-end tests that AARCH64_TESTS names ("log values"), AARCH64_TEST_SECONDS
+# of each. Speaks TAP. What it makes (a root folder of 600 MB, an archive of that,
+# and what it has built) stays in AARCH64_CACHE for the next time. Needs the
+# packages mmdebstrap, qemu-system-arm, clang, lld, llvm, cpio and pkg-config.
 #
 # What the machine hasn't come to in AARCH64_SECONDS is skipped: how fast it is
 # nobody knows. So is everything where there is no such machine to be had.
@@ -139,7 +139,7 @@ pack()
 		name=tests/unit/test_${name#test_}
 		[ ! -x "$name" ] || [ -d "$name" ] || cp "$name" "$place/$name"
 	done
-	echo "${AARCH64_TESTS-}" >"$place/wanted"
+	echo "${AARCH64_TEST_SECONDS:-1200} ${AARCH64_TESTS-}" >"$place/wanted"
 	victims
 	cp "$top/tests/aarch64-inside.sh" "$work/machine/init"
 	chmod +x "$work/machine/init"

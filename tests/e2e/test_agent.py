@@ -1018,4 +1018,4 @@ def heap_is_killed(case):
 
 
 if __name__ == "__main__":
-    sys.exit(h.main())
+    sys.exit(h.main(of_x86="the agent"))

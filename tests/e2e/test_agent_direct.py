@@ -286,4 +286,4 @@ def heap(case):
 
 
 if __name__ == "__main__":
-    sys.exit(h.main())
+    sys.exit(h.main(of_x86="the agent"))

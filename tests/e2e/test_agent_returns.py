@@ -107,4 +107,4 @@ def killed(case):
 
 
 if __name__ == "__main__":
-    sys.exit(h.main())
+    sys.exit(h.main(of_x86="the agent"))

@@ -124,4 +124,4 @@ def mixed(case):
 
 
 if __name__ == "__main__":
-    sys.exit(h.main())
+    sys.exit(h.main(of_x86="i386 programs"))
