@@ -101,6 +101,7 @@ def _(case):
 @h.test("how each frame was found: by frame pointers, marked in the text")
 def _(case):
     report, frames = frames_of(case, "-fno-asynchronous-unwind-tables",
+                               "-fno-unwind-tables",
                                "-fno-omit-frame-pointer")
     h.check_equal([frame["found_by"] for frame in frames[:6]],
                   ["return address"] + 5 * ["frame pointer"], "in JSON")
