@@ -41,9 +41,11 @@ struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
 {
 	const char *library = act->library;
 	stack_id stack = act->stack;
-	struct site *site =
-		sites_find(&heap->sites, stack, act->function, library);
+	struct site *site;
 
+	if (act->site)
+		return heap->sites.all[act->site - 1];
+	site = sites_find(&heap->sites, stack, act->function, library);
 	if (!site && heap->sites.count >= heap->options.limits.sites) {
 		heap_ledger(heap, act->function->family)->total.merged++;
 		stack = STACK_NONE;

@@ -115,13 +115,6 @@ uint64_t heap_start(const struct heap *heap)
 	return heap->options.start;
 }
 
-void heap_expect(const struct heap *heap, const struct family *family,
-		 uint64_t handle)
-{
-	live_expect(&heap->ledgers[family->index].live, handle);
-	recent_expect(&heap->recent, family, handle);
-}
-
 size_t heap_family_count(const struct heap *heap)
 {
 	return heap->ledger_count;

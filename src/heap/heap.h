@@ -46,6 +46,7 @@ struct heap_act {
 	bool unkept;     /* what it acquires isn't to be kept */
 	bool is_further; /* another handle of a call that was told */
 	enum heap_sampling sampling;
+	uint32_t site;       /* as heap_site_number() has said; or 0 */
 	const char *library; /* of the caller; lives as long as the session,
 				 NULL = not known */
 };
@@ -140,9 +141,25 @@ struct heap_held_up {
 
 void heap_held_up(struct heap *heap, const struct heap_held_up *held_up);
 
-/* An act on this handle is known to come: to say so early makes it faster. */
+/*
+ * An act is known to come: to say so early makes it faster, as what it needs of
+ * memory is on its way meanwhile. Each step finds what the one before has asked
+ * for, if others were done in between. First, that it is on this handle.
+ */
 void heap_expect(const struct heap *heap, const struct family *family,
 		 uint64_t handle);
+
+/* … then, where a block of this handle was acquired, as things are now: a site's
+   number, or 0; */
+uint32_t heap_expect_block(const struct heap *heap, const struct family *family,
+			   uint64_t handle);
+
+/* … then that it is on this site (0: none), and what that has elsewhere. */
+void heap_expect_site(const struct heap *heap, uint32_t number);
+void heap_expect_details(const struct heap *heap, uint32_t number);
+
+/* The number of the site of what acquires so; 0: there is none yet. */
+uint32_t heap_site_number(struct heap *heap, const struct heap_act *act);
 
 /*
  * A release or a resize has been entered. What it gives back may come to

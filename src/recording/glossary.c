@@ -508,8 +508,13 @@ const struct glossary_thread *glossary_thread(const struct glossary *glossary,
 		       NULL;
 }
 
-const struct glossary_site *glossary_site(struct glossary *glossary,
-					  uint64_t number)
+void glossary_expect_site(const struct glossary *glossary, uint64_t number)
+{
+	if (number && number <= glossary->site_count)
+		__builtin_prefetch(&glossary->sites[number - 1]);
+}
+
+struct glossary_site *glossary_site(struct glossary *glossary, uint64_t number)
 {
 	struct glossary_site *site;
 

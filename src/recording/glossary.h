@@ -28,6 +28,8 @@ struct glossary_site {
 	stack_id stack;
 	uint32_t untold;     /* the stack's number; 0: .stack is known */
 	const char *library; /* of its innermost frame; or NULL */
+	/* What the heap of the process that had it last calls it; or 0. */
+	uint32_t process, known;
 };
 
 struct glossary_code {
@@ -84,7 +86,9 @@ const struct glossary_process *glossary_process(const struct glossary *glossary,
 						uint64_t number);
 const struct glossary_thread *glossary_thread(const struct glossary *glossary,
 					      uint64_t number);
-const struct glossary_site *glossary_site(struct glossary *glossary,
-					  uint64_t number);
+struct glossary_site *glossary_site(struct glossary *glossary, uint64_t number);
+
+/* It will be asked for soon. */
+void glossary_expect_site(const struct glossary *glossary, uint64_t number);
 
 #endif

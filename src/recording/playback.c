@@ -464,6 +464,22 @@ static void play_abandon(struct playback *playback, struct played *played,
 	free(begun);
 }
 
+static bool acquires(const struct family_function *function)
+{
+	return function->act != FAMILY_RELEASE && function->act != FAMILY_MOVE;
+}
+
+/* What this process's heap calls it, or 0: nobody has said yet. */
+static uint32_t known_site(const struct played *played,
+			   struct glossary_site *site)
+{
+	if (site->process != played->number) {
+		site->process = played->number;
+		site->known = 0;
+	}
+	return site->known;
+}
+
 static struct heap_act act_of(const struct recorded_event *event,
 			      const struct glossary_site *site, pid_t tid)
 {
@@ -484,7 +500,16 @@ static struct heap_act act_of(const struct recorded_event *event,
 		.unkept = event->unkept,
 		.is_further = event->further,
 		.library = site->library,
+		.site = site->known,
 	};
+}
+
+/* Once it is there: as a rule, when its first act was played. */
+static void learn_site(const struct played *played, struct glossary_site *site,
+		       const struct heap_act *act)
+{
+	if (!site->known && acquires(site->function))
+		site->known = heap_site_number(played->watched.heap, act);
 }
 
 static bool is_call(const struct recorded_event *event)
@@ -498,7 +523,7 @@ static void play_act(struct playback *playback,
 {
 	const struct glossary_thread *thread =
 		glossary_thread(&playback->glossary, event->thread);
-	const struct glossary_site *site =
+	struct glossary_site *site =
 		glossary_site(&playback->glossary, event->site);
 	struct played *played;
 	struct applied_act applied = { .token = 0 };
@@ -511,6 +536,7 @@ static void play_act(struct playback *playback,
 	if (!played)
 		return;
 	played->watched.calls += is_call(event);
+	(void)known_site(played, site);
 	applied.act = act_of(event, site, thread->tid);
 	switch (event->kind) {
 	case RECORDED_ENTRY:
@@ -535,6 +561,7 @@ static void play_act(struct playback *playback,
 	case RECORDED_KINDS:
 		break;
 	}
+	learn_site(played, site, &applied.act);
 }
 
 /* ---- blocks ---- */
@@ -566,42 +593,95 @@ static void play_event(struct playback *playback,
 }
 
 /* So many are read before the first of them is played: what they need of the
-   heap is on its way meanwhile. */
-#define AHEAD 16
+   heap is on its way meanwhile, step by step. */
+#define AHEAD 32
 
-static void expect(struct playback *playback,
-		   const struct recorded_event *event)
+struct coming {
+	struct recorded_event event;
+	struct heap *heap; /* that it will be told to, or NULL */
+	const struct family *family;
+	uint32_t from, to; /* sites that lose, and get, a block; or 0 */
+};
+
+static void expect_handle(const struct coming *coming, uint64_t handle)
 {
+	if (handle)
+		heap_expect(coming->heap, coming->family, handle);
+}
+
+static void expect(struct playback *playback, struct coming *coming)
+{
+	const struct recorded_event *event = &coming->event;
 	const struct glossary_thread *thread =
 		glossary_thread(&playback->glossary, event->thread);
-	const struct glossary_site *site =
+	struct glossary_site *site =
 		glossary_site(&playback->glossary, event->site);
-	const struct played *played;
+	struct played *played;
 
 	if (!thread || !site || thread->process > playback->count)
 		return;
 	played = playback->all[thread->process - 1];
 	if (!played)
 		return;
-	if (event->handle)
-		heap_expect(played->watched.heap, site->function->family,
-			    event->handle);
-	if (event->old)
-		heap_expect(played->watched.heap, site->function->family,
-			    event->old);
+	coming->heap = played->watched.heap;
+	coming->family = site->function->family;
+	if (acquires(site->function))
+		coming->to = known_site(played, site);
+	expect_handle(coming, event->handle);
+	expect_handle(coming, event->old);
+}
+
+static void expect_block(struct coming *coming)
+{
+	const struct recorded_event *event = &coming->event;
+	const uint64_t handle = event->old ? event->old : event->handle;
+
+	if (!coming->heap)
+		return;
+	if (handle && (event->old || !coming->to))
+		coming->from =
+			heap_expect_block(coming->heap, coming->family, handle);
+	heap_expect_site(coming->heap, coming->from);
+	heap_expect_site(coming->heap, coming->to);
+}
+
+static void expect_details(const struct coming *coming)
+{
+	if (!coming->heap)
+		return;
+	heap_expect_details(coming->heap, coming->from);
+	heap_expect_details(coming->heap, coming->to);
+}
+
+static void expect_all(struct playback *playback, struct coming *list,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		expect(playback, &list[i]);
+	for (size_t i = 0; i < count; i++)
+		expect_block(&list[i]);
+	for (size_t i = 0; i < count; i++)
+		expect_details(&list[i]);
 }
 
 static int play_some(struct playback *playback, struct event_reader *reader)
 {
-	struct recorded_event events[AHEAD];
+	struct coming list[AHEAD];
 	size_t count = 0;
 	int more = 1;
 
-	while (count < AHEAD &&
-	       (more = event_reader_next(reader, &events[count])) > 0)
-		expect(playback, &events[count++]);
+	for (; count < AHEAD; count++) {
+		list[count].heap = NULL;
+		list[count].from = list[count].to = 0;
+		more = event_reader_next(reader, &list[count].event);
+		if (more <= 0)
+			break;
+		glossary_expect_site(&playback->glossary,
+				     list[count].event.site);
+	}
+	expect_all(playback, list, count);
 	for (size_t i = 0; i < count && !playback->damaged; i++)
-		play_event(playback, &events[i]);
+		play_event(playback, &list[i].event);
 	return playback->damaged ? -EBADMSG : more;
 }
 
