@@ -344,6 +344,35 @@ static struct verdict judge(struct fixture *f, struct strbuf *why)
 	return verdict;
 }
 
+/* Its first samples may come late by chance: what was before is looked at, too. */
+START_TEST(verdict_since_the_beginning)
+{
+	struct heap_options options = { .sample = 1 << 16, .seed = 1 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	struct verdict verdict;
+	struct fixture f;
+
+	fixture_init(&f, &options);
+	for (uint64_t i = 1; i <= 30; i++) {
+		struct heap_act act;
+
+		f.now += SECOND;
+		act = fixture_act(&f, "malloc");
+		act.handle = 0x10 * i;
+		act.size = 56;
+		act.sampling = i > 20 && i % 2 ? SAMPLING_KEPT : SAMPLING_LEFT;
+		heap_act(f.heap, &act);
+	}
+	verdict = judge(&f, &why);
+	ck_assert_uint_eq(site_of(&f, 1, NULL)->samples, 5);
+	ck_assert_uint_ge(verdict.watched, 29 * SECOND);
+	/* A second. */
+	ck_assert_double_lt(verdict.trend.slope * 1e9 / verdict.interval,
+			    verdict.blocks / 30.0 * 2);
+	fixture_fini(&f);
+}
+END_TEST
+
 /* 40 are enough to be sure, whatever they stand for; 2 aren't. */
 START_TEST(verdict_by_samples)
 {
@@ -393,6 +422,7 @@ static Suite *sampling_suite(void)
 	tcase_add_test(tcase, unkept_ones_come_and_go);
 	tcase_add_test(tcase, chosen_elsewhere);
 	tcase_add_test(tcase, other_families);
+	tcase_add_test(tcase, verdict_since_the_beginning);
 	tcase_add_loop_test(tcase, verdict_by_samples, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite;
