@@ -642,6 +642,13 @@ void agent_retire(struct agent *agent)
 
 /* ---- catching ---- */
 
+void agent_set_rate(struct agent *agent, unsigned rate)
+{
+	agent->rate = rate;
+	if (agent->state == AGENT_INSIDE)
+		(void)WRITE_GATE(agent, rate, rate);
+}
+
 static int open_gate(struct agent *agent, const struct ticks *ticks)
 {
 	int err;
@@ -656,7 +663,8 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, tid_offset, (uint64_t)agent->tid_offset) |
 	      WRITE_GATE(agent, capture_bytes, agent->capture_bytes) |
 	      WRITE_GATE(agent, depth, agent->depth) |
-	      WRITE_GATE(agent, mean, agent->mean);
+	      WRITE_GATE(agent, mean, agent->mean) |
+	      WRITE_GATE(agent, rate, agent->rate);
 	if (!err) {
 		agent->blind = shared_closings(&agent->shared);
 		agent->note =

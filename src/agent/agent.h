@@ -62,6 +62,7 @@ struct agent {
 	taddr_t base;
 	unsigned depth; /* these two as in struct agent_gate */
 	uint64_t mean;
+	unsigned rate;
 	int64_t errno_offset;
 	int64_t tid_offset; /* as in struct agent_gate */
 	bool reused;        /* an earlier calltrap has left it behind */
@@ -118,6 +119,9 @@ bool agent_fault(struct agent *agent, struct task *task);
 
 /* No slot leads there any more, and none will. */
 void agent_retire(struct agent *agent);
+
+/* SAMPLES: how often the mean is doubled from now on. */
+void agent_set_rate(struct agent *agent, unsigned rate);
 
 /*
  * INSIDE: has calls of a function caught that come through slots, of modules

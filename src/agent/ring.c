@@ -171,6 +171,7 @@ static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
 	ret->complete = value & AGENT_COMPLETE;
 	ret->tail_call = value & AGENT_TAIL_CALL;
 	ret->choice = agent_choice_of(value);
+	ret->rate = agent_rate_of(value);
 	ret->frame_count = frames;
 	ret->argument_count = words - frames;
 	for (i = 0; i < ret->argument_count; i++)

@@ -57,6 +57,7 @@ struct agent_watched {
 	bool complete;  /* there are no further frames */
 	bool tail_call; /* its caller will return with it */
 	enum agent_choice choice;
+	unsigned rate;                   /* … made at this one */
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
 };
 

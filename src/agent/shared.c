@@ -539,7 +539,8 @@ uint64_t shared_unmarked(const struct shared *shared)
 }
 
 enum agent_choice shared_take_choice(struct shared *shared, taddr_t pointer,
-				     pid_t tid, taddr_t slot)
+				     pid_t tid, taddr_t slot,
+				     unsigned *rate_ret)
 {
 	struct agent_thread *thread = find_thread(shared, pointer, tid);
 	const uint64_t trapped =
@@ -547,9 +548,10 @@ enum agent_choice shared_take_choice(struct shared *shared, taddr_t pointer,
 					     __ATOMIC_ACQ_REL) :
 			 0;
 
-	if ((trapped & ~(uint64_t)AGENT_CHOICES) != slot)
-		return AGENT_CHOICE_OPEN;
-	return (enum agent_choice)(trapped & AGENT_CHOICES);
+	*rate_ret = agent_trapped_rate(trapped);
+	return agent_trapped_slot(trapped) == slot ?
+		       agent_trapped_choice(trapped) :
+		       AGENT_CHOICE_OPEN;
 }
 
 bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
@@ -667,7 +669,9 @@ struct shared_cost shared_cost(const struct shared *shared)
 		cost.calls += block_at(shared, i)->sampled;
 		cost.ticks += block_at(shared, i)->sampled_ticks;
 		cost.waited += block_at(shared, i)->waited_ticks;
+		cost.hooks += block_at(shared, i)->entry_ticks;
 	}
+	cost.hooks += cost.ticks * AGENT_MEASURED;
 	return cost;
 }
 

@@ -121,7 +121,8 @@ uint64_t shared_unmarked(const struct shared *shared);
  * which stands for it.
  */
 enum agent_choice shared_take_choice(struct shared *shared, taddr_t pointer,
-				     pid_t tid, taddr_t slot);
+				     pid_t tid, taddr_t slot,
+				     unsigned *rate_ret);
 bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
 		      taddr_t slot);
 
@@ -151,6 +152,7 @@ struct shared_cost {
 	uint64_t calls;
 	uint64_t ticks;
 	uint64_t waited; /* for room in rings, in ticks: of all calls */
+	uint64_t hooks;  /* SAMPLES: all that the hooks took, in ticks */
 };
 
 struct shared_cost shared_cost(const struct shared *shared);

@@ -146,7 +146,7 @@ static bool can_be_looked_at(const struct heap_verb *verb,
 
 	/* What leads to a block may lie in one that isn't kept. */
 	return options->verb == VERB_HEAP && !options->no_reach &&
-	       options->sample <= 1 &&
+	       !options_sample(options) &&
 	       heap_report_has_blocks(&options->report) &&
 	       process->state == WATCHED_LEFT && !verb->session->holds_on;
 }
@@ -218,6 +218,8 @@ static void set_alarm(struct heap_verb *verb)
 		then = clock_now() + PAUSE;
 	if (verb->next_look && verb->next_look < then)
 		then = verb->next_look;
+	if (verb->next_overhead && verb->next_overhead < then)
+		then = verb->next_overhead;
 	if (verb->serve && verb->next_serve < then)
 		then = verb->next_serve;
 	verb->session->requests->alarm = then;
@@ -278,6 +280,7 @@ static void heap_woken(struct session *session)
 	uint64_t now = clock_now();
 
 	heed_signals(verb);
+	heap_overhead_look(verb, now);
 	if (verb->next_report && now >= verb->next_report) {
 		if (session->options->tag)
 			print_lines(verb, now);
@@ -312,6 +315,7 @@ static void heap_begun(struct session *session)
 	HASH_ITER(hh, session->tracer.tracees, tracee, next)
 		watch_add(verb->watch, tracee->pid,
 			  tracee->pid == session->child);
+	heap_overhead_look(verb, clock_now());
 	verb->until_sample = FIRST_SAMPLE;
 	verb->next_sample = clock_now() + verb->until_sample;
 	if (verb->top)
@@ -412,6 +416,7 @@ static void heap_finished(struct session *session)
 	if (verb->recorder)
 		recorder_finish(verb->recorder);
 	heap_verb_finish_reports(verb);
+	heap_overhead_tell(verb);
 	if (watch_has_found(verb->watch) ||
 	    options->growth_by == GROWTH_BY_SYSTEM_CALLS)
 		return;

@@ -260,8 +260,9 @@ static void open_watch(struct heap_verb *verb)
 			    verb->session->options->http ||
 			    heap_export_needs_timeline(
 				    &verb->session->options->export),
-		.sample = verb->session->options->sample,
-		.kept = verb->session->options->sample > 1 ? kept : NULL,
+		.sample = options_sample(verb->session->options),
+		.adapts = verb->session->options->max_overhead,
+		.kept = options_sample(verb->session->options) ? kept : NULL,
 		.observer = observer_of(verb),
 		.timed = verb->session->options->heap_calls ||
 			 verb->session->options->time_releases,
@@ -271,6 +272,7 @@ static void open_watch(struct heap_verb *verb)
 	};
 
 	verb->watch = watch_new(&options);
+	heap_overhead_begin(verb);
 	verb->session->sinks = watch_sink(verb->watch);
 	end = &verb->session->sinks->next;
 	if (journal) {

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_HEAP_VERB_H
 #define CALLTRAP_HEAP_VERB_H
 
+#include "cli/overhead.h"
 #include "cli/progress.h"
 #include "cli/serve.h"
 #include "cli/session.h"
@@ -41,13 +42,18 @@ struct heap_verb {
 	struct act_stats *stats;      /* convert --to stats; or NULL */
 	struct strbuf stats_text;
 	struct progress *progress;
-	struct top *top;                /* or NULL */
-	struct serve *serve;            /* or NULL */
-	uint64_t next_look;             /* of .top */
-	uint64_t next_serve;            /* of .serve */
-	uint64_t next_sample;           /* monotonic */
-	uint64_t until_sample;          /* then so long */
-	uint64_t next_report;           /* 0: never */
+	struct top *top;          /* or NULL */
+	struct serve *serve;      /* or NULL */
+	uint64_t next_look;       /* of .top */
+	uint64_t next_serve;      /* of .serve */
+	uint64_t next_sample;     /* monotonic */
+	uint64_t until_sample;    /* then so long */
+	uint64_t next_report;     /* 0: never */
+	struct overhead overhead; /* .most 0: it may be any */
+	uint64_t next_overhead;
+	struct stop_sums overhead_stops; /* of all */
+	uint64_t overhead_calls,
+		overhead_calls_ns;      /* that were kept by stops */
 	struct heap_prefetch *prefetch; /* a report is made when these have
 					   names, or NULL … */
 	uint64_t patience;              /* … or then */
@@ -60,6 +66,12 @@ struct heap_verb {
 /* What the command line names is read, and what is written to is opened; what
    goes wrong has been told. */
 int heap_verb_open(struct heap_verb *verb) MUST_CHECK;
+
+/* --max-overhead: heap_overhead.c. Before any process is there, now and then,
+   and in the end. */
+void heap_overhead_begin(struct heap_verb *verb);
+void heap_overhead_look(struct heap_verb *verb, uint64_t now);
+void heap_overhead_tell(const struct heap_verb *verb);
 
 void heap_verb_free_components(struct heap_verb *verb);
 

@@ -345,6 +345,22 @@ int apply_bytes(struct command_line *line, const struct option_entry *entry,
 			entry->long_name, argument);
 }
 
+int apply_percent(struct command_line *line, const struct option_entry *entry,
+		  const char *argument)
+{
+	char *end;
+	unsigned long n = strtoul(argument, &end, 10);
+
+	end += *end == '%';
+	if (*argument < '0' || *argument > '9' || *end || !n || n > 100)
+		return complain(-EINVAL,
+				"--%s '%s': a number from 1 to 100 is expected, "
+				"as 2%%",
+				entry->long_name, argument);
+	*(unsigned *)field_of(line, entry) = (unsigned)n;
+	return 0;
+}
+
 /* First the files for other programs, then what convert alone makes. */
 static void choose_conversion(struct options *options, size_t word)
 {

@@ -30,6 +30,7 @@ apply_option apply_list;
 apply_option apply_debug;
 apply_option apply_duration;
 apply_option apply_bytes;
+apply_option apply_percent;
 apply_option apply_ltrace;
 apply_option apply_convert;
 

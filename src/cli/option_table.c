@@ -286,6 +286,9 @@ const struct option_entry option_table[] = {
 	FIELD(0, "sample", "BYTES", apply_bytes, sample,
 	      "keep one block in so many bytes, on average, as\n"
 	      "512k, and estimate all numbers from these"),
+	FIELD(0, "max-overhead", "PERCENT", apply_percent, max_overhead,
+	      "... as many as can be had for so much of the\n"
+	      "program's processor time, as 2%, under any load"),
 	FIELD(0, "components", "FILE", apply_text, components,
 	      "groups of libraries and functions, by name"),
 

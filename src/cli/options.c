@@ -436,6 +436,28 @@ static int check_replay(const struct options *o)
 	return 0;
 }
 
+uint64_t options_sample(const struct options *options)
+{
+	if (options->max_overhead)
+		return options->sample ? options->sample : 1;
+	return options->sample > 1 ? options->sample : 0;
+}
+
+/* By stops all calls cost alike, whatever is kept of them. */
+static int check_overhead(const struct options *o)
+{
+	if (!o->max_overhead)
+		return 0;
+	if (o->from)
+		return complain(-EINVAL, "--max-overhead: is for programs that "
+					 "run, not for recordings");
+	if (o->engine == ENGINE_TRAP)
+		return complain(-EINVAL,
+				"--max-overhead: needs --engine=agent, as stops "
+				"cost the same whatever is kept");
+	return 0;
+}
+
 /* What needs every call. */
 static int check_sample(const struct options *o)
 {
@@ -448,12 +470,12 @@ static int check_sample(const struct options *o)
 	};
 	const char *other = find_excluded(others, ARRAY_SIZE(others));
 
-	if (o->sample <= 1 || !other)
+	if (!options_sample(o) || !other)
 		return 0;
 	return complain(-EINVAL,
-			"--sample: keeps some blocks, and %s needs all; leave "
+			"%s: keeps some blocks, and %s needs all; leave "
 			"one of them out",
-			other);
+			o->max_overhead ? "--max-overhead" : "--sample", other);
 }
 
 /* What would leave something out without a word. */
@@ -496,6 +518,8 @@ static int check_together(const struct command_line *line)
 	err = o->verb == VERB_HEAP ? check_shown(o) : 0;
 	if (!err)
 		err = check_sample(o);
+	if (!err)
+		err = check_overhead(o);
 	if (!err)
 		err = check_recording(line);
 	if (err || o->from)

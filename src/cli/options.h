@@ -108,6 +108,7 @@ struct options {
 	uint64_t push_every;               /* 0 = not given */
 	bool time_releases;                /* --time-releases */
 	uint64_t sample;                   /* --sample: bytes; 0 = not given */
+	unsigned max_overhead;             /* %; 0 = not given */
 	char **families;             /* --family, NULL-terminated; or NULL */
 	char **from;                 /* --from, NULL-terminated; or NULL */
 	uint64_t since, until;       /* --since, --until; 0 = not given */
@@ -145,5 +146,8 @@ struct options {
 int options_parse(int argc, char **argv, struct options *ret) MUST_CHECK;
 void options_fini(struct options *options);
 void options_print_help(enum verb verb, FILE *out);
+
+/* One block in so many bytes is kept, or more with --max-overhead; 0: each. */
+uint64_t options_sample(const struct options *options);
 
 #endif

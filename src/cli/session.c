@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/session.h"
+#include "cli/overhead.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -129,12 +130,6 @@ static void held(void *context, pid_t pid, agent_engine_visitor *visit,
 		session->verb->held(session, pid, visit, visitor);
 }
 
-/* One in so many bytes; 0: everything. */
-static uint64_t sample_of(const struct options *options)
-{
-	return keeps_acts(options) && options->sample > 1 ? options->sample : 0;
-}
-
 static void open_agent(struct session *session, struct prober_config *config)
 {
 	const struct options *options = session->options;
@@ -150,7 +145,10 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),
 		.stops = config->script_stacks,
-		.sample = sample_of(options),
+		.sample = keeps_acts(options) ? options_sample(options) : 0,
+		.rate = options->max_overhead ?
+				overhead_first_rate(options_sample(options)) :
+				0,
 		.held = held,
 		.depth = config->stack_depth,
 		.missed = missed,

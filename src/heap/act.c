@@ -252,13 +252,15 @@ static bool acquires(const struct heap_act *act)
 }
 
 /* Nobody has chosen yet. */
-static enum heap_sampling choose(struct heap *heap, const struct heap_act *act)
+static void choose(struct heap *heap, struct heap_act *act)
 {
 	if (act->sampling != SAMPLING_OPEN || !acquires(act) ||
 	    !heap_is_sampled(heap, act->function->family))
-		return act->sampling;
-	return sampler_takes(&heap->sampler, act->size) ? SAMPLING_KEPT :
-							  SAMPLING_LEFT;
+		return;
+	act->rate = heap->rate;
+	act->sampling = sampler_takes(&heap->sampler, act->size) ?
+				SAMPLING_KEPT :
+				SAMPLING_LEFT;
 }
 
 /* As the heap keeps it: libraries are compared by address, and the time of an
@@ -307,7 +309,7 @@ struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
 	struct heap_act act = translated(heap, given);
 	struct heap_outcome outcome;
 
-	act.sampling = choose(heap, &act);
+	choose(heap, &act);
 	outcome = act_as_chosen(heap, &act);
 	outcome.kept = outcome.done && act.sampling == SAMPLING_KEPT;
 	return outcome;

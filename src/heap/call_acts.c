@@ -128,7 +128,7 @@ static bool is_wanted(const struct family_function *function,
 
 static enum heap_sampling sampling_of(const struct call *call)
 {
-	switch (call->choice) {
+	switch (call->chosen.choice) {
 	case CALL_KEPT:
 		return SAMPLING_KEPT;
 	case CALL_LEFT:
@@ -166,6 +166,7 @@ static void begin_acts(struct call_acts *acts, struct watched *process,
 				.library = caller ? caller->path : NULL,
 				.unkept = acts->off,
 				.sampling = sampling_of(call),
+				.rate = call->chosen.rate,
 			},
 			.needs = NEED_ALL,
 		};
@@ -261,6 +262,7 @@ static struct heap_act ended_act(const struct heap_act *begun,
 	act.begin = event->time - duration;
 	act.end = event->time;
 	act.sampling = sampling_of(event->call);
+	act.rate = event->call->chosen.rate;
 	act.correction = event_mean_duration(event) - (int64_t)duration;
 	act.failed = !family_succeeded(act.function, arch->result(event->regs),
 				       arch->word_size);

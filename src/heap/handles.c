@@ -33,7 +33,7 @@ struct sample_weight heap_weight(const struct heap *heap,
 {
 	if (!heap_is_sampled(heap, family))
 		return WEIGHT_OF_ONE;
-	return sample_weigh(heap->sampler.mean, block->size,
+	return sample_weigh(heap->options.sample << block->rate, block->size,
 			    heap->options.seed ^ block->handle ^
 				    (uint64_t)block->birth << 20);
 }
@@ -68,18 +68,19 @@ static void evict(struct heap *heap, const struct heap_act *act,
 
 static void acquire_again(struct live_block *block)
 {
-	if (block->size < (UINT64_C(1) << 48) - 1)
+	if (block->size < (UINT64_C(1) << LIVE_SIZE_BITS) - 1)
 		block->size++;
 }
 
 static struct live_block block_of(const struct heap *heap,
 				  const struct heap_act *act)
 {
-	const uint64_t largest = (UINT64_C(1) << 48) - 1;
+	const uint64_t largest = (UINT64_C(1) << LIVE_SIZE_BITS) - 1;
 
 	return (struct live_block){
 		.handle = act->handle,
 		.size = act->size < largest ? act->size : largest,
+		.rate = act->rate,
 		.birth = heap_since(heap, act->end) >> BIRTH_SHIFT,
 	};
 }

@@ -6,6 +6,11 @@
 #include "heap/private.h"
 #include "heap/reached.h"
 
+static uint64_t mean_at(const struct heap *heap, unsigned rate)
+{
+	return heap->options.sample << rate;
+}
+
 struct heap *heap_new(const struct heap_options *options)
 {
 	struct heap *heap = xcalloc(1, sizeof(*heap));
@@ -13,8 +18,11 @@ struct heap *heap_new(const struct heap_options *options)
 	heap->options = *options;
 	if (!heap->options.limits.blocks)
 		heap->options.limits = HEAP_LIMITS_DEFAULT;
-	if (options->sample > 1)
-		sampler_init(&heap->sampler, options->sample, options->seed);
+	heap->rate = options->rate;
+	heap->rate_since = options->start;
+	if (options->sample > 1 || options->adapts)
+		sampler_init(&heap->sampler, mean_at(heap, options->rate),
+			     options->seed);
 	heap->incidents.limit = heap->options.limits.incidents;
 	heap->ledger_count = families_count(options->families);
 	heap->ledgers = xcalloc(heap->ledger_count, sizeof(*heap->ledgers));
@@ -49,6 +57,32 @@ void heap_free(struct heap *heap)
 uint64_t heap_sample(const struct heap *heap)
 {
 	return heap->sampler.mean;
+}
+
+void heap_set_rate(struct heap *heap, unsigned rate, uint64_t now)
+{
+	const uint64_t time = heap_time(heap, now);
+
+	if (rate == heap->rate)
+		return;
+	heap->rate_ns[heap->rate] += time - heap->rate_since;
+	heap->rate_since = time;
+	heap->rate = rate;
+	sampler_set_mean(&heap->sampler, mean_at(heap, rate));
+}
+
+struct heap_rate heap_rate(const struct heap *heap, unsigned rate, uint64_t now)
+{
+	struct heap_rate ret = { mean_at(heap, rate), heap->rate_ns[rate] };
+
+	if (rate == heap->rate && now > heap->rate_since)
+		ret.ns += now - heap->rate_since;
+	return ret;
+}
+
+size_t heap_live_count(const struct heap *heap)
+{
+	return heap->live_count;
 }
 
 void heap_switch(struct heap *heap, uint64_t now, bool on)

@@ -46,6 +46,7 @@ struct heap_act {
 	bool unkept;     /* what it acquires isn't to be kept */
 	bool is_further; /* another handle of a call that was told */
 	enum heap_sampling sampling;
+	unsigned rate;       /* … KEPT: at this one, see heap_set_rate() */
 	uint32_t site;       /* as heap_site_number() has said; or 0 */
 	const char *library; /* of the caller; lives as long as the session,
 				 NULL = not known */
@@ -79,7 +80,9 @@ struct heap_options {
 	 * every block is.
 	 */
 	uint64_t sample;
-	uint64_t seed;  /* of the choice */
+	bool adapts;   /* … doubled as heap_set_rate() says: always sampled */
+	unsigned rate; /* … to begin with */
+	uint64_t seed; /* of the choice */
 	uint64_t start; /* when watching began */
 	/* The process is watched from its first instruction on: what is not
 	   known was never acquired. */
@@ -115,8 +118,27 @@ struct heap_outcome {
 	bool kept;     /* what was acquired is one of those that are sampled */
 };
 
-/* As of heap_options: bytes a sample; 0: every block is kept. */
+/* As of heap_options: bytes a sample, by now; 0: every block is kept. */
 uint64_t heap_sample(const struct heap *heap);
+
+/*
+ * That number is the one of heap_options, doubled so often from now on. What
+ * blocks stand for is settled when they are acquired.
+ */
+#define HEAP_RATES 32
+void heap_set_rate(struct heap *heap, unsigned rate, uint64_t now);
+
+/* What it was for how long. */
+struct heap_rate {
+	uint64_t sample;
+	uint64_t ns;
+};
+
+struct heap_rate heap_rate(const struct heap *heap, unsigned rate,
+			   uint64_t now);
+
+/* Blocks that are held, of all families. */
+size_t heap_live_count(const struct heap *heap);
 
 /*
  * Its clock. While counting is switched off it stands still, so that nobody

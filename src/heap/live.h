@@ -15,13 +15,18 @@
  */
 #define LIVE_PARTS 64
 
+#define LIVE_SIZE_BITS 47
+
 struct live_block {
 	uint64_t handle;
-	uint64_t size : 48;  /* shared: how often it was acquired */
-	uint64_t birth : 48; /* since watching began, in 1024 ns */
+	uint64_t size : LIVE_SIZE_BITS; /* shared: how often it was acquired */
+	uint64_t birth : 44; /* since watching began, in 1024 ns: 200 days */
+	uint64_t rate : 5;   /* of sampling, when it was acquired */
 	uint32_t site;       /* 0: the slot is empty */
 	uint16_t thread;
 } __attribute__((packed));
+
+_Static_assert(sizeof(struct live_block) == 26, "as it says");
 
 struct live_part {
 	struct live_block *slots;

@@ -52,6 +52,9 @@ struct heap {
 	struct ledger *ledgers; /* by family->index */
 	size_t ledger_count;
 	struct sampler sampler; /* .mean 0: every block is kept */
+	unsigned rate;
+	uint64_t rate_since;          /* on the heap's clock */
+	uint64_t rate_ns[HEAP_RATES]; /* of those before */
 	struct sites sites;
 	struct timeline timeline; /* of their cells */
 	size_t suppression_count; /* sites that were asked about */

@@ -27,7 +27,13 @@ static uint64_t next_distance(struct sampler *sampler)
 
 void sampler_init(struct sampler *sampler, uint64_t mean, uint64_t seed)
 {
-	*sampler = (struct sampler){ .mean = mean, .state = mix(seed) };
+	*sampler = (struct sampler){ .state = mix(seed) };
+	sampler_set_mean(sampler, mean);
+}
+
+void sampler_set_mean(struct sampler *sampler, uint64_t mean)
+{
+	sampler->mean = mean;
 	if (mean > 1)
 		sampler->left = next_distance(sampler);
 }

@@ -22,6 +22,9 @@ struct sampler {
 void sampler_init(struct sampler *sampler, uint64_t mean, uint64_t seed);
 bool sampler_takes(struct sampler *sampler, uint64_t size);
 
+/* From now on; what was before is no matter. */
+void sampler_set_mean(struct sampler *sampler, uint64_t mean);
+
 /*
  * What a sampled block stands for: so many of its size, in the mean the inverse
  * of the probability of being sampled, so that sums are right in the mean. A

@@ -252,6 +252,15 @@ void watch_switch(struct watch *watch, bool on, uint64_t now)
 	}
 }
 
+void watch_set_rate(struct watch *watch, unsigned rate, uint64_t now)
+{
+	struct watched *process, *next;
+
+	watch->rate = rate;
+	HASH_ITER(hh, watch->processes, process, next)
+		heap_set_rate(process->heap, rate, now);
+}
+
 bool watch_is_on(const struct watch *watch)
 {
 	return !watch->acts.off;

@@ -100,6 +100,7 @@ struct watch_options {
 	struct act_observer *observer; /* is told of each act; or NULL */
 	bool timeline;                 /* as of heap_options, as this is: */
 	uint64_t sample;
+	bool adapts;
 	watch_kept *kept; /* or NULL */
 	bool timed; /* how long each call takes is wanted, free() included: it
 		       costs a further stop */
@@ -135,6 +136,9 @@ void watch_leave(struct watch *watch, uint64_t now);
  */
 void watch_switch(struct watch *watch, bool on, uint64_t now);
 bool watch_is_on(const struct watch *watch);
+
+/* As heap_set_rate(), of all that run and all that will. */
+void watch_set_rate(struct watch *watch, unsigned rate, uint64_t now);
 
 /* Those that run, by pid. NULL: the first; NULL behind the last. */
 const struct watched *watch_next(const struct watch *watch,

@@ -12,6 +12,7 @@ struct watch {
 	struct family_pick *pick;
 	struct call_acts acts;
 	struct watched *processes;
+	unsigned rate;
 };
 
 /* watched.c: the processes of a watch. */

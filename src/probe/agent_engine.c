@@ -76,6 +76,7 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	own->agent.capture_bytes = engine->string_bytes + 1;
 	own->agent.depth = engine->depth;
 	own->agent.mean = engine->sample;
+	own->agent.rate = engine->rate;
 	own->agent.least_hits = engine->follows ? LEAST_HITS : 0;
 	own->next = engine->spaces;
 	engine->spaces = own;
@@ -356,7 +357,7 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	}
 	note_hit(own);
 	moment = moment_of_stop(task);
-	moment.choice = agent_choice_at(own->space, &moment);
+	moment.chosen = agent_chosen_at(own->space, &moment);
 	find_errno(&own->space->agent, &moment);
 	if (agent_is_site(own) && agent_site_pass(own, task))
 		return;
@@ -385,7 +386,7 @@ static void on_door(struct trap_owner *owner, struct task *task)
 	}
 	regs.user.rip = own->point->address;
 	moment.regs = &regs;
-	moment.choice = agent_choice_at(own->space, &moment);
+	moment.chosen = agent_chosen_at(own->space, &moment);
 	agent_watch_reached(own, task, &moment);
 }
 
@@ -787,6 +788,7 @@ static void note_cost(struct agent_space *space)
 	space->engine->cost.calls += cost.calls;
 	space->engine->cost.ticks += cost.ticks;
 	space->engine->cost.waited += cost.waited;
+	space->engine->cost.hooks += cost.hooks;
 }
 
 /* What is told of it before it goes. */
@@ -1091,6 +1093,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->depth = config->depth;
 	engine->follows = config->follows;
 	engine->sample = config->sample;
+	engine->rate = config->rate;
 	engine->held = config->held;
 	engine->missed = config->missed;
 	engine->context = config->context;
@@ -1126,6 +1129,22 @@ struct engine *agent_engine_base(struct agent_engine *engine)
 struct event_source *agent_engine_source(struct agent_engine *engine)
 {
 	return &engine->source;
+}
+
+uint64_t agent_engine_lost_ns(const struct agent_engine *engine)
+{
+	uint64_t ticks = engine->cost.hooks + engine->cost.waited;
+	const struct agent_space *space;
+
+	for (space = engine->spaces; space; space = space->next) {
+		struct shared_cost cost;
+
+		if (space->agent.state != AGENT_INSIDE)
+			continue;
+		cost = shared_cost(&space->agent.shared);
+		ticks += cost.hooks + cost.waited;
+	}
+	return ticks_length(&engine->ticks, ticks);
 }
 
 struct agent_engine_report

@@ -41,6 +41,7 @@ struct agent_engine_config {
 	 * knows, and all that agent_engine_kept() is told of. 0: all are.
 	 */
 	uint64_t sample;
+	unsigned rate; /* see agent_engine_set_rate() */
 	agent_engine_held *held;
 	/* … some went by unseen since then, or an earlier time. */
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
@@ -62,6 +63,23 @@ void agent_engine_live(struct agent_engine *engine);
  */
 void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
 		       bool gone);
+
+/*
+ * How often .sample is doubled from now on, AGENT_ENGINE_RATES - 1 at most. Each
+ * call says at which rate it was chosen.
+ */
+#define AGENT_ENGINE_RATES 32
+void agent_engine_set_rate(struct agent_engine *engine, unsigned rate);
+
+/* Where some calls are chosen: how long, by its own clock, all that were told
+   of took it, with the waits for room. */
+uint64_t agent_engine_lost_ns(const struct agent_engine *engine);
+
+/* … and how many calls that were chosen went by a trap nevertheless. */
+uint64_t agent_engine_chosen_stops(const struct agent_engine *engine);
+
+/* So many blocks can be kept at a time, where some are chosen. */
+#define AGENT_ENGINE_MARKS 200000
 
 /* For the prober, and for the tracer: records are read now and then. */
 struct engine *agent_engine_base(struct agent_engine *engine);

@@ -22,6 +22,21 @@ void agent_engine_kept(struct agent_engine *engine UNUSED, pid_t pid UNUSED,
 {
 }
 
+void agent_engine_set_rate(struct agent_engine *engine UNUSED,
+			   unsigned rate UNUSED)
+{
+}
+
+uint64_t agent_engine_lost_ns(const struct agent_engine *engine UNUSED)
+{
+	return 0;
+}
+
+uint64_t agent_engine_chosen_stops(const struct agent_engine *engine UNUSED)
+{
+	return 0;
+}
+
 struct engine *agent_engine_base(struct agent_engine *engine UNUSED)
 {
 	return NULL;

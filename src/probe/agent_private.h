@@ -91,7 +91,7 @@ struct watched_call {
 	uint64_t stored;
 	uint64_t arguments[AGENT_WATCHED_ARGUMENTS];
 	stack_id stack;
-	enum call_choice choice;
+	struct call_chosen chosen;
 	bool tail_call;
 };
 
@@ -122,6 +122,8 @@ struct agent_engine {
 	unsigned depth;            /* of stacks */
 	bool follows;              /* children, too */
 	uint64_t sample;           /* AGENT_SAMPLES: one in so many bytes … */
+	unsigned rate;             /* … doubled so often */
+	uint64_t chosen_stops;     /* … told of at traps */
 	unsigned group;            /* … of these functions */
 	agent_engine_held *held;
 	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
@@ -231,11 +233,11 @@ unsigned agent_sampled_act(const struct function *function);
  */
 bool agent_samples_begin(struct agent_space *space);
 
-enum call_choice agent_call_choice(enum agent_choice choice);
+struct call_chosen agent_call_chosen(enum agent_choice choice, unsigned rate);
 
 /* What was chosen of a call that has come to its trap. */
-enum call_choice agent_choice_at(struct agent_space *space,
-				 const struct moment *moment);
+struct call_chosen agent_chosen_at(struct agent_space *space,
+				   const struct moment *moment);
 
 /* As engine_ops' passed_over. */
 bool agent_passes_over(const struct agent_space *space,

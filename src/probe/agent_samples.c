@@ -73,7 +73,7 @@ void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
 	}
 }
 
-enum call_choice agent_call_choice(enum agent_choice choice)
+static enum call_choice call_choice(enum agent_choice choice)
 {
 	switch (choice) {
 	case AGENT_CHOICE_KEPT:
@@ -86,16 +86,42 @@ enum call_choice agent_call_choice(enum agent_choice choice)
 	return CALL_OPEN;
 }
 
-enum call_choice agent_choice_at(struct agent_space *space,
-				 const struct moment *moment)
+struct call_chosen agent_call_chosen(enum agent_choice choice, unsigned rate)
+{
+	return (struct call_chosen){
+		.choice = call_choice(choice),
+		.rate = rate,
+	};
+}
+
+struct call_chosen agent_chosen_at(struct agent_space *space,
+				   const struct moment *moment)
 {
 	const taddr_t slot = moment->arch->return_slot(moment->regs);
+	enum agent_choice choice;
+	unsigned rate;
 
 	if (!is_asked(space))
-		return CALL_OPEN;
-	return agent_call_choice(shared_take_choice(&space->agent.shared,
-						    moment->regs->user.fs_base,
-						    moment->tid, slot));
+		return (struct call_chosen){ 0 };
+	choice = shared_take_choice(&space->agent.shared,
+				    moment->regs->user.fs_base, moment->tid,
+				    slot, &rate);
+	space->engine->chosen_stops += choice != AGENT_CHOICE_OPEN;
+	return agent_call_chosen(choice, rate);
+}
+
+uint64_t agent_engine_chosen_stops(const struct agent_engine *engine)
+{
+	return engine->chosen_stops;
+}
+
+void agent_engine_set_rate(struct agent_engine *engine, unsigned rate)
+{
+	struct agent_space *space;
+
+	engine->rate = rate;
+	for (space = engine->spaces; space; space = space->next)
+		agent_set_rate(&space->agent, rate);
 }
 
 bool agent_passes_over(const struct agent_space *space,

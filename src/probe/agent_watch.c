@@ -94,7 +94,7 @@ static void tell_moment(struct agent_engine *engine,
 		.calls = task_calls_of(task),
 		.engine = &engine->engine,
 		.muted = task->tracee->muted,
-		.choice = call->choice,
+		.chosen = call->chosen,
 		.ops = &past_ops,
 		.callers = &call->stack,
 	};
@@ -146,11 +146,13 @@ static struct watched_call *add(struct agent_engine *engine)
 }
 
 /* What can't be marked is left after all: nobody would hear of its release. */
-static enum call_choice choice_of(const struct agent_watched *watched)
+static struct call_chosen chosen_of(const struct agent_watched *watched)
 {
 	if (watched->kind == AGENT_WATCH_RETURN)
-		return watched->unmarked ? CALL_LEFT : CALL_OPEN;
-	return agent_call_choice(watched->choice);
+		return (struct call_chosen){
+			.choice = watched->unmarked ? CALL_LEFT : CALL_OPEN,
+		};
+	return agent_call_chosen(watched->choice, watched->rate);
 }
 
 static void keep(void *context, const struct agent_watched *watched)
@@ -177,7 +179,7 @@ static void keep(void *context, const struct agent_watched *watched)
 	call->return_address = watched->return_address;
 	call->stored_at = watched->stored_at;
 	call->stored = watched->stored;
-	call->choice = choice_of(watched);
+	call->chosen = chosen_of(watched);
 	call->tail_call = watched->tail_call;
 	if (watched->kind == AGENT_WATCH_RETURN)
 		return;

@@ -54,6 +54,12 @@ enum call_choice {
 	CALL_LEFT, /* but what it gives back may have been kept */
 };
 
+/* … and at which rate that was, see agent_engine_set_rate(). */
+struct call_chosen {
+	enum call_choice choice;
+	unsigned rate;
+};
+
 /*
  * A function that the user wants to see, as one module defines or calls it.
  * Lives as long as the session.
@@ -107,7 +113,7 @@ struct call {
 	stack_id stack; /* who called; STACK_NONE: wasn't asked for */
 	struct script_frames *script; /* where its program is, or NULL */
 	bool within;                  /* another one of its function's group */
-	enum call_choice choice;
+	struct call_chosen chosen;
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 	struct stop_sums stops; /* those of .tid */
 };

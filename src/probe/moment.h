@@ -46,10 +46,10 @@ struct moment {
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls;       /* those that run on the task */
 	struct engine *engine;          /* that tells of it */
-	const uint32_t *callers; /* the stack at an entry, a stack_id; NULL:
+	const uint32_t *callers;   /* the stack at an entry, a stack_id; NULL:
 				     it is to be taken */
-	bool muted;              /* nobody is to hear of this process */
-	enum call_choice choice; /* of the call that begins or returns */
+	bool muted;                /* nobody is to hear of this process */
+	struct call_chosen chosen; /* of the call that begins or returns */
 	const struct moment_ops *ops;
 };
 

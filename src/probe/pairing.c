@@ -341,7 +341,7 @@ static struct activation *activation_new(const struct moment *moment,
 		.entry = *moment->regs,
 		.time = moment->time,
 		.stops = moment->stops,
-		.choice = moment->choice,
+		.chosen = moment->chosen,
 	};
 	return activation;
 }
@@ -538,8 +538,8 @@ static void returned(const struct moment *moment, struct activation *activation)
 	struct probe_space *space = moment->space;
 
 	finish(space, activation);
-	if (moment->choice)
-		activation->call.choice = moment->choice;
+	if (moment->chosen.choice)
+		activation->call.chosen = moment->chosen;
 	if (is_shown(activation))
 		emit_return(moment, activation);
 	if (activation->ifunc)

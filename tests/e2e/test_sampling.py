@@ -76,7 +76,7 @@ def of_a_recording(case):
                         (number, site))
     text = h.read(case.path("report"))
     h.check_match(r"^sampled: one block in 2,048 bytes", text, "the head")
-    h.check_match("One block in 2,048 bytes was kept, on average: numbers are "
+    h.check_match("Kept was one block in 2,048 bytes.*, on average: numbers are "
                   "estimates", h.read(case.path("page")), "the page")
     h.check_match(r"^    with 95 %: .* bytes acquired; by [\d,]+ samples$", text,
                   "the total's interval")
@@ -132,6 +132,58 @@ def all_kinds(case):
         h.check(some["process"]["calls"] < whole["process"]["calls"],
                 "%d calls were told of, of %d" %
                 (some["process"]["calls"], whole["process"]["calls"]))
+
+
+# Longer ones, so that the rate changes, and with intervals counted: ROUNDS=100.
+ROUNDS = int(os.environ.get("ROUNDS", "1"))
+
+
+def look_at(case, work):
+    result = case.calltrap("heap", "--engine=agent", "--max-overhead", "2%",
+                           "--json", "json", "-o", "report", *work, log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    whole = load(case.path("json"))
+    h.check(whole["rates"], "which rates held")
+    h.check_match(r"^sampled: one block in ", h.read(case.path("report")),
+                  "the head")
+    return whole
+
+
+@h.test("as many samples as can be had for 2 %")
+def at_a_price(case):
+    if ROUNDS < 100:  # how many samples there are is the load's business
+        look_at(case, (seeded(), "2", "8000"))
+        return
+    work = (seeded(), "2", "400000")
+    case.calltrap("heap", "--engine=agent", "--json", "whole", *work,
+                  log=False)
+    truth = malloc_of(load(case.path("whole")))
+    inside = dict.fromkeys(NUMBERS, 0)
+    changed = 0
+    for _ in range(ROUNDS):
+        whole = look_at(case, work)
+        found = malloc_of(whole)
+        changed += len(whole["rates"]) > 1
+        for number in NUMBERS:
+            low, high = found["interval_95"][number]
+            inside[number] += low <= truth[number] <= high
+    print("# inside: %s of %d, the rate changed in %d" %
+          (inside, ROUNDS, changed))
+    for number in NUMBERS:
+        h.check(inside[number] >= 0.86 * ROUNDS, "inside: %s" % inside)
+
+
+@h.test("a price is asked for where it can be paid")
+def refused_prices(case):
+    for wrong in "0", "101", "x", "", "2%%", "-1", "1.5":
+        result = case.calltrap("heap", "--engine=agent", "--max-overhead",
+                               wrong, "true", log=False)
+        result.check_status(2)
+        h.check_match("a number from 1 to 100 is expected", result.err, wrong)
+    result = case.calltrap("heap", "--engine=trap", "--max-overhead", "2",
+                           "true", log=False)
+    result.check_status(2)
+    h.check_match("--max-overhead: needs --engine=agent", result.err, "why")
 
 
 @h.test("what needs every call is refused")

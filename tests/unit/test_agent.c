@@ -1232,6 +1232,36 @@ static bool set_up_sampled(void)
 	return true;
 }
 
+/* Each says at which rate it was chosen; the next one's is another. */
+START_TEST(rate_changes_at_once)
+{
+	if (set_up_sampled()) {
+		ck_assert_int_eq(acquire(SURELY), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entry.rate, 0);
+		gate->mean = 1;
+		gate->rate = 38 % AGENT_RATES;
+		ck_assert_int_eq(acquire(SURELY << 20), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entry.rate, 6);
+		gate->rate = 0;
+		memset(&watched, 0, sizeof(watched));
+		for (unsigned i = 0; i < 100; i++)
+			ck_assert_int_eq(acquire(1), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 100);
+		ck_assert_uint_eq(watched.entry.rate, 0);
+		gate->rate = 31;
+		memset(&watched, 0, sizeof(watched));
+		for (unsigned i = 0; i < 100; i++)
+			ck_assert_int_eq(acquire(1), acquired);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 0);
+	}
+	tear_down();
+}
+END_TEST
+
 START_TEST(what_is_chosen_is_told_and_marked)
 {
 	if (set_up_sampled()) {
@@ -1320,21 +1350,25 @@ START_TEST(what_is_chosen_is_known_at_the_trap)
 	if (set_up_sampled()) {
 		const struct agent_thread *own = own_entry();
 		uint64_t place;
+		unsigned rate;
 
 		shared_clear_rows(&shared);
 		ck_assert_int_eq(acquire(SURELY), acquired);
 		read_watched();
 		ck_assert_uint_eq(watched.entries, 0);
-		place = own->trapped & ~(uint64_t)AGENT_CHOICES;
+		place = agent_trapped_slot(own->trapped);
 		ck_assert_int_eq(shared_take_choice(&shared, own->pointer,
-						    (pid_t)own->tid, place + 8),
+						    (pid_t)own->tid, place + 8,
+						    &rate),
 				 AGENT_CHOICE_OPEN);
 		ck_assert_int_eq(acquire(SURELY), acquired);
 		ck_assert_int_eq(shared_take_choice(&shared, own->pointer,
-						    (pid_t)own->tid, place),
+						    (pid_t)own->tid, place,
+						    &rate),
 				 AGENT_CHOICE_KEPT);
 		ck_assert_int_eq(shared_take_choice(&shared, own->pointer,
-						    (pid_t)own->tid, place),
+						    (pid_t)own->tid, place,
+						    &rate),
 				 AGENT_CHOICE_OPEN);
 	}
 	tear_down();
@@ -1654,6 +1688,7 @@ int main(void)
 	tcase_add_test(tests, the_first_instruction_is_copied);
 	tcase_add_test(tests, a_call_is_no_first_instruction);
 	tcase_add_test(tests, what_may_be_called_is_known);
+	tcase_add_test(tests, rate_changes_at_once);
 	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
 	tcase_add_test(tests, bytes_are_marked_at_random);
 	tcase_add_test(tests, what_is_asked_for_within_another_call_is_none);

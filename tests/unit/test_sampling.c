@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/overhead.h"
 #include "heap/estimates.h"
 #include "heap/verdict.h"
 #include "sysdeps/x86_64/agent/dice.h"
@@ -132,6 +133,8 @@ static uint64_t size_at(stack_id stack)
 }
 
 /* The same each time; what is kept of it depends on the seed alone. */
+static bool changes; /* the rate does, meanwhile */
+
 static void run(struct fixture *f, const struct heap_options *options)
 {
 	fixture_init(f, options);
@@ -140,6 +143,8 @@ static void run(struct fixture *f, const struct heap_options *options)
 		const uint64_t handle = 0x10000 * (i + 1);
 
 		f->now += SECOND / 100;
+		if (changes)
+			heap_set_rate(f->heap, i / 32 % 3, f->now);
 		f->stack = 1 + i % STACKS;
 		if (i % 5 || i < 100)
 			acquire(f, "malloc", handle, size_at(f->stack));
@@ -207,13 +212,18 @@ static struct totals truth_at(stack_id stack)
 
 START_TEST(intervals_hold_the_truth)
 {
-	const stack_id stack = _i;
+	const stack_id stack = _i % (STACKS + 1);
 	const struct totals truth = truth_at(stack);
 	unsigned inside[4] = { 0 };
 	double sum[4] = { 0 }, squares[4] = { 0 };
 
+	changes = _i > STACKS;
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
-		struct heap_options options = { .sample = MEAN, .seed = seed };
+		struct heap_options options = {
+			.sample = changes ? MEAN / 2 : MEAN,
+			.seed = seed,
+			.adapts = changes,
+		};
 		struct estimates estimates;
 		struct estimate_ranges ranges;
 		struct fixture f;
@@ -239,6 +249,7 @@ START_TEST(intervals_hold_the_truth)
 		}
 		fixture_fini(&f);
 	}
+	changes = false;
 	for (unsigned i = 0; i < 4; i++) {
 		/* Right in the mean. */
 		ck_assert_double_le(fabs(sum[i]), 4 * sqrt(squares[i]));
@@ -247,6 +258,81 @@ START_TEST(intervals_hold_the_truth)
 		ck_assert_uint_ge(inside[i], INSIDE_LEAST);
 		ck_assert_uint_le(inside[i], INSIDE_MOST);
 	}
+}
+END_TEST
+
+/* A block stands for what it did when it was acquired, whatever comes later. */
+START_TEST(rates_have_their_time)
+{
+	struct heap_options options = { .sample = 1, .adapts = true };
+	struct fixture f;
+
+	fixture_init(&f, &options);
+	for (uint64_t i = 1; i <= 10; i++)
+		acquire(&f, "malloc", 16 * i, 100);
+	f.now += SECOND;
+	heap_set_rate(f.heap, 20, f.now);
+	f.now += 2 * SECOND;
+	ck_assert_uint_eq(heap_sample(f.heap), 1 << 20);
+	ck_assert_uint_eq(heap_rate(f.heap, 0, f.now).sample, 1);
+	ck_assert_uint_ge(heap_rate(f.heap, 0, f.now).ns, SECOND);
+	ck_assert_uint_eq(heap_rate(f.heap, 20, f.now).ns, 2 * SECOND);
+	ck_assert_uint_eq(heap_rate(f.heap, 1, f.now).ns, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->blocks, 10);
+	for (uint64_t i = 1; i <= 10; i++)
+		release(&f, "free", 16 * i, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->blocks, 0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->freed_bytes, 1000);
+	fixture_fini(&f);
+}
+END_TEST
+
+/* Of 100 ms of a program's time, what was kept took so many tenths. */
+static unsigned rate_after(struct overhead *overhead, unsigned tenths)
+{
+	struct overhead_sums sums = overhead->then;
+
+	sums.used_ns += (1000 + tenths) * (SECOND / 10000);
+	sums.cost_ns += tenths * (SECOND / 10000);
+	overhead_look(overhead, &sums);
+	return overhead->rate;
+}
+
+START_TEST(price_decides_the_rate)
+{
+	struct overhead overhead = {
+		.most = 0.02,
+		.rate = 10,
+		.rates = 16,
+		.room = 1000,
+	};
+	struct overhead_sums sums;
+
+	ck_assert_uint_eq(rate_after(&overhead, 20), 10);
+	ck_assert_uint_eq(rate_after(&overhead, 6), 10);
+	ck_assert_uint_eq(rate_after(&overhead, 4), 9);
+	ck_assert_uint_eq(rate_after(&overhead, 1), 7);
+	ck_assert_uint_eq(rate_after(&overhead, 70), 9);
+	ck_assert_uint_eq(rate_after(&overhead, 5000), 12);
+	ck_assert_uint_eq(rate_after(&overhead, 5000), 15);
+	ck_assert_uint_eq(rate_after(&overhead, 5000), 15);
+	/* Hardly any time, less than before: nothing is known. */
+	sums = overhead.then;
+	sums.used_ns += SECOND / 1000;
+	ck_assert(!overhead_look(&overhead, &sums));
+	ck_assert(!overhead_look(&overhead, &(struct overhead_sums){ 0 }));
+	for (unsigned i = 0; i < 100; i++)
+		rate_after(&overhead, 0);
+	ck_assert_uint_eq(overhead.rate, 0);
+	/* There is little room for more. */
+	sums = overhead.then;
+	sums.used_ns += SECOND;
+	sums.held = 501;
+	ck_assert(overhead_look(&overhead, &sums));
+	ck_assert_uint_eq(overhead.rate, 1);
+	sums.used_ns += SECOND;
+	sums.held = 300;
+	ck_assert(!overhead_look(&overhead, &sums));
 }
 END_TEST
 
@@ -418,7 +504,10 @@ static Suite *sampling_suite(void)
 	tcase_add_loop_test(tcase, dice_are_exponential, 0, ARRAY_SIZE(means));
 	tcase_add_loop_test(tcase, weight, 0, ARRAY_SIZE(sizes));
 	tcase_add_test(tcase, every_one);
-	tcase_add_loop_test(tcase, intervals_hold_the_truth, 0, STACKS + 1);
+	/* With rates that change: of all, and where there are many samples. */
+	tcase_add_loop_test(tcase, intervals_hold_the_truth, 0, STACKS + 3);
+	tcase_add_test(tcase, rates_have_their_time);
+	tcase_add_test(tcase, price_decides_the_rate);
 	tcase_add_test(tcase, unkept_ones_come_and_go);
 	tcase_add_test(tcase, chosen_elsewhere);
 	tcase_add_test(tcase, other_families);

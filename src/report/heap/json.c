@@ -382,6 +382,27 @@ static json_t *sites_of(const struct heap_export *export,
 
 /* ---- the whole ---- */
 
+/* The last one, and which were before. */
+static void add_sampling(json_t *root, const struct heap_export *export)
+{
+	const struct heap *heap = export->process->heap;
+	json_t *rates = json_array();
+
+	for (unsigned rate = 0; rate < HEAP_RATES; rate++) {
+		const struct heap_rate held =
+			heap_rate(heap, rate, export->now);
+		json_t *object = held.ns ? json_object() : NULL;
+
+		if (!object)
+			continue;
+		json_set_number(object, "sample", held.sample);
+		json_set_number(object, "time", held.ns);
+		json_array_append_new(rates, object);
+	}
+	json_set_number(root, "sample", heap_sample(heap));
+	json_object_set_new(root, "rates", rates);
+}
+
 static json_t *root_of(const struct heap_export *export)
 {
 	struct heap_report_options options = *export->config->options;
@@ -395,8 +416,7 @@ static json_t *root_of(const struct heap_export *export)
 	json_object_set_new(root, "calltrap", json_string(PACKAGE_VERSION));
 	json_object_set_new(root, "process", process_of(export));
 	if (heap_sample(export->process->heap))
-		json_set_number(root, "sample",
-				heap_sample(export->process->heap));
+		add_sampling(root, export);
 	json_object_set_new(root, "summary", summary_of(export, &rows));
 	if (config.options->histogram)
 		json_object_set_new(root, "sizes",

@@ -11,6 +11,7 @@
 #include "report/format/amounts.h"
 #include "report/heap/export.h"
 #include "report/heap/shares.h"
+#include "report/memory/heap_rates.h"
 #include "report/profile/reader.h"
 #include "report/profile/stacks.h"
 
@@ -219,10 +220,12 @@ static void put_comments(struct pprof *pprof)
 						   "",
 		      process->complete ? PROFILE_COMPLETE : "");
 	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
-	if (!heap_sample(process->heap))
-		profile_writer_put_comment(
-			&pprof->writer,
-			"not a sample: every allocation is in it");
+	strbuf_clear(&text);
+	if (heap_sample(process->heap))
+		heap_rates_add(process->heap, pprof->export->now, &text);
+	else
+		strbuf_puts(&text, "not a sample: every allocation is in it");
+	profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
 	if (older_than) {
 		strbuf_clear(&text);
 		strbuf_puts(&text, "in use: only what is older than ");

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/format/amounts.h"
 #include "report/heap/text.h"
+#include "report/memory/heap_rates.h"
 
 /* Where not every block is kept: that it is so, and how good numbers are. */
 
 int heap_text_sampling(const struct heap_text *text)
 {
-	const uint64_t sample = heap_sample(text->process->heap);
+	const struct heap *heap = text->process->heap;
 	struct strbuf *out = heap_text_out(text);
 
-	if (!sample)
+	if (!heap_sample(heap))
 		return 0;
-	strbuf_puts(out, "sampled: one block in ");
-	amounts_add_bytes(out, sample);
+	strbuf_puts(out, "sampled: ");
+	heap_rates_add(heap, text->now, out);
 	strbuf_puts(out, ", on average; what is said of blocks is estimated "
 			 "from these");
 	return heap_text_end_line(text);

@@ -11,6 +11,7 @@
 #include "heap/verdict.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
+#include "report/memory/heap_rates.h"
 #include "report/page/page_text.h"
 #include "report/page/source_lines.h"
 #include "report/viewer/viewer.h"
@@ -193,10 +194,9 @@ static void add_facts(const struct heap_export *export, struct strbuf *out)
 	else
 		strbuf_puts(out, "none was lost. ");
 	if (heap_sample(process->heap)) {
-		strbuf_puts(out, "One block in ");
-		amounts_add_count(out, heap_sample(process->heap), "byte");
-		strbuf_puts(out, " was kept, on average: numbers are "
-				 "estimates. ");
+		strbuf_puts(out, "Kept was ");
+		heap_rates_add(process->heap, export->now, out);
+		strbuf_puts(out, ", on average: numbers are estimates. ");
 	}
 	strbuf_puts(out, "Made by " PACKAGE_STRING ".");
 }

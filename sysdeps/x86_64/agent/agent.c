@@ -163,6 +163,7 @@ struct config {
 	uint64_t capture_bytes;
 	uint64_t depth;
 	uint64_t mean;
+	uint64_t rate;
 };
 
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
@@ -183,6 +184,7 @@ static inline bool read_config(struct config *ret)
 	ret->capture_bytes = READ(capture_bytes);
 	ret->depth = READ(depth);
 	ret->mean = READ(mean);
+	ret->rate = READ(rate) % AGENT_RATES;
 	return READ(on);
 }
 
@@ -842,15 +844,12 @@ static inline void record(const struct config *config,
 
 /* ---- what it costs ---- */
 
-/* Calls that are measured, one of so many: any, so what repeats is no matter. */
-#define SAMPLE_BITS 6
-
 /* Who takes longer has lost the processor, which would have happened anyway. */
 #define SAMPLE_MOST (1u << 16)
 
 static inline bool is_sampled(uint64_t ended)
 {
-	return !(ended * 0x9e3779b97f4a7c15ull >> (64 - SAMPLE_BITS));
+	return ended * 0x9e3779b97f4a7c15ull < UINT64_MAX / AGENT_MEASURED;
 }
 
 /*
@@ -1287,20 +1286,39 @@ static uint64_t next_distance(uint64_t mean)
 	const uint64_t state = __atomic_fetch_add(&agent_shared.dice, DICE_STEP,
 						  __ATOMIC_RELAXED);
 
-	return 1 + dice_distance(dice_throw(state), mean);
+	return mean > 1 ? 1 + dice_distance(dice_throw(state), mean) : 1;
 }
 
-/* What is left behind a mark is as random as if nothing had been before. */
-static bool hits_mark(struct agent_thread *thread, uint64_t mean, int64_t bytes)
+/*
+ * What is left behind a mark is as random as if nothing had been before. So
+ * what is left before one can be thrown away when the mean is another.
+ */
+static bool hits_mark(const struct config *config, struct agent_thread *thread,
+		      int64_t bytes)
 {
-	if (!thread->left)
+	const uint64_t mean = config->mean << config->rate;
+
+	if (!thread->left || thread->rate != config->rate) {
+		thread->rate = (uint32_t)config->rate;
 		thread->left = next_distance(mean);
+	}
 	if ((int64_t)thread->left > bytes) {
 		own_add(&thread->left, -(uint64_t)bytes);
 		return false;
 	}
 	thread->left = next_distance(mean);
 	return true;
+}
+
+/* From when it was clear that it is told of. */
+static void measure_entry(const struct config *config,
+			  const struct agent_thread *thread,
+			  const struct agent_frame *frame)
+{
+	const uint64_t took = ticks() - frame->began;
+
+	if (took <= SAMPLE_MOST)
+		own_add(&block_at(config, thread->block)->entry_ticks, took);
 }
 
 /* It is told of at the trap; what was chosen is to be known there. */
@@ -1311,7 +1329,8 @@ static enum way go_chosen_by_trap(const struct config *config,
 {
 	enum way way;
 
-	thread->trapped = frame->slot | choice;
+	thread->trapped =
+		agent_trapped(frame->slot, choice, (unsigned)config->rate);
 	way = go_by_trap(config);
 	if (way != BY_TRAP)
 		thread->trapped = 0;
@@ -1341,7 +1360,8 @@ static enum way note_chosen(const struct config *config,
 	if (chosen & WAS_MARKED)
 		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
 	write_entry(config, block, thread->tid, frame, &stack,
-		    tail | agent_choice_bits(choice));
+		    tail | agent_choice_bits(choice, (unsigned)config->rate));
+	measure_entry(config, thread, frame);
 	return way_on(frame);
 }
 
@@ -1370,7 +1390,7 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 	    agent_is_marked(agent_shared.marks, frame->arguments[0]))
 		chosen = AGENT_CHOICE_LEFT | WAS_MARKED;
 	if (act != AGENT_RELEASES &&
-	    hits_mark(thread, config->mean, asked_for(frame)))
+	    hits_mark(config, thread, asked_for(frame)))
 		chosen = AGENT_CHOICE_KEPT | (chosen & WAS_MARKED);
 	if (chosen)
 		return note_chosen(config, thread, frame, fp, chosen);
@@ -1420,7 +1440,7 @@ unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
 	bytes = asked_for(frame);
 	if (agent_is_within(thread->within, frame->slot))
 		return BY_JUMP;
-	if ((int64_t)thread->left <= bytes ||
+	if ((int64_t)thread->left <= bytes || thread->rate != READ(rate) ||
 	    (act == AGENT_RESIZES &&
 	     agent_is_marked(agent_shared.marks, frame->arguments[0])))
 		return choose_slowly(frame, fp);

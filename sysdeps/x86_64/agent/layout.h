@@ -198,7 +198,10 @@ struct agent_gate {
 	int64_t tid_offset;     /* … of the thread's number; likewise */
 	uint64_t capture_bytes; /* no more of each; AGENT_CAPTURE_MOST or less */
 	uint64_t depth; /* so many frames of each watched call's stack */
-	uint64_t mean;  /* SAMPLES: bytes from one mark to the next */
+	/* SAMPLES: bytes from one mark to the next, and how often that is
+	   doubled: it may change while hooks run. */
+	uint64_t mean;
+	uint64_t rate;
 	/* What boot has done. */
 	uint64_t booted;     /* enum agent_boot */
 	int64_t boot_result; /* descriptor, or a negative errno */
@@ -224,14 +227,15 @@ struct agent_thread {
 	uint32_t block;   /* 0: none, see agent_shared */
 	/* Where its stack lies, as far as it may be read; of this thread: */
 	uint64_t stack_low, stack_high;
-	uint64_t stack_tid;
+	uint32_t stack_tid;
 	/* SAMPLES: */
+	uint32_t rate;    /* the one that .left is of */
 	uint64_t left;    /* one more than bytes before the next mark; 0: nobody
 			  has thrown the dice */
 	uint64_t within;  /* the slot of the call that stands for all within it;
 			    0: there is none */
-	uint64_t trapped; /* the slot of one that goes by the trap, and what
-			     was chosen (enum agent_choice); 0: there is none */
+	uint64_t trapped; /* agent_trapped() of one that goes by the trap; 0:
+			     there is none */
 };
 
 /* Of a call, whether what it acquires is kept. */
@@ -241,7 +245,30 @@ enum agent_choice {
 	AGENT_CHOICE_LEFT, /* … but it gives back what was */
 };
 
-#define AGENT_CHOICES 3 /* of a slot's bits */
+/* … and at which rate that was. */
+#define AGENT_RATES 32
+
+/* A return address's slot, which ends in zeros, and what was chosen. */
+static inline uint64_t agent_trapped(uint64_t slot, enum agent_choice choice,
+				     unsigned rate)
+{
+	return slot | (uint64_t)choice | (uint64_t)rate << 56;
+}
+
+static inline uint64_t agent_trapped_slot(uint64_t trapped)
+{
+	return trapped & 0x00fffffffffffff8;
+}
+
+static inline enum agent_choice agent_trapped_choice(uint64_t trapped)
+{
+	return (enum agent_choice)(trapped & 3);
+}
+
+static inline unsigned agent_trapped_rate(uint64_t trapped)
+{
+	return (unsigned)(trapped >> 56) % AGENT_RATES;
+}
 
 /*
  * Whether a call lies within the one that thread->within says. No allocator
@@ -396,6 +423,9 @@ struct agent_shared {
 _Static_assert(offsetof(struct agent_shared, marks) == AGENT_MARKS_OFFSET,
 	       "as hook.S has it");
 
+/* One return of so many is measured: any, so what repeats is no matter. */
+#define AGENT_MEASURED 64
+
 /* Of one function in one block. */
 struct agent_counter {
 	uint64_t calls;
@@ -426,7 +456,8 @@ struct agent_block {
 	uint64_t sampled_ticks; /* … what the hook itself took */
 	uint64_t waited_ticks;  /* for room */
 	uint64_t waiting;       /* for it now: the thread's number; 0: nobody */
-	uint64_t unused[2];
+	uint64_t entry_ticks;   /* SAMPLES: of all entries that were told */
+	uint64_t unused[1];
 	uint64_t tail; /* … and read */
 	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
@@ -511,14 +542,20 @@ enum agent_watch_kind {
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
 #define AGENT_TAIL_CALL 0x20000 /* it returns for its caller, too */
 
-static inline uint64_t agent_choice_bits(enum agent_choice choice)
+static inline uint64_t agent_choice_bits(enum agent_choice choice,
+					 unsigned rate)
 {
-	return (uint64_t)choice << 20;
+	return (uint64_t)choice << 20 | (uint64_t)rate << 24;
 }
 
 static inline enum agent_choice agent_choice_of(uint64_t value)
 {
 	return (enum agent_choice)(value >> 20 & 3);
+}
+
+static inline unsigned agent_rate_of(uint64_t value)
+{
+	return (unsigned)(value >> 24) % AGENT_RATES;
 }
 
 #define AGENT_WATCH_WORDS \

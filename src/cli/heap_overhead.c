@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <time.h>
+
+#include "cli/complain.h"
+#include "cli/heap_verb.h"
+#include "heap/watch.h"
+#include "probe/agent_engine.h"
+#include "tracee/tracer.h"
+
+/* --max-overhead: what it costs is looked at so often. */
+#define PAUSE (NS_PER_SECOND / 16)
+
+/* No mean is larger: dice know numbers of 40 bits. */
+#define MOST (UINT64_C(1) << 39)
+
+static uint64_t used_by(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* A call that goes by a trap stops twice, most often. */
+static uint64_t price_of_calls(const struct heap_verb *verb, uint64_t calls)
+{
+	const struct stop_sums *sums = &verb->overhead_stops;
+	const uint64_t kept = sums->count ? sums->stopped_ns / sums->count : 0;
+
+	return calls * 2 * (kept + verb->session->tracer.price.now.mean);
+}
+
+/* … since it was asked last. */
+static uint64_t new_calls(struct heap_verb *verb)
+{
+	const struct agent_engine *agent = verb->session->agent;
+	const uint64_t before = verb->overhead_calls;
+
+	if (agent)
+		verb->overhead_calls = agent_engine_chosen_stops(agent);
+	return verb->overhead_calls - before;
+}
+
+static void add_stops(struct heap_verb *verb)
+{
+	const struct tracee *tracee, *next;
+	struct stop_sums sums = { 0 };
+
+	HASH_ITER(hh, verb->session->tracer.tracees, tracee, next) {
+		sums.count += tracee->stops;
+		sums.stopped_ns += tracee->stopped_ns;
+	}
+	if (sums.count)
+		verb->overhead_stops = sums;
+}
+
+/*
+ * What is kept alone: by the hooks' own clock, and by ours where calls that
+ * were chosen stopped. Other stops are the same whatever the rate is.
+ */
+static struct overhead_sums sums_of(struct heap_verb *verb)
+{
+	const struct agent_engine *agent = verb->session->agent;
+	struct overhead_sums sums = { 0 };
+	const struct watched *process;
+
+	add_stops(verb);
+	if (agent)
+		sums.cost_ns = agent_engine_lost_ns(agent);
+	verb->overhead_calls_ns += price_of_calls(verb, new_calls(verb));
+	sums.cost_ns += verb->overhead_calls_ns;
+	for (process = watch_next(verb->watch, NULL); process;
+	     process = watch_next(verb->watch, process)) {
+		const size_t held = heap_live_count(process->heap);
+
+		sums.used_ns += used_by(process->pid);
+		sums.held = held > sums.held ? held : sums.held;
+	}
+	return sums;
+}
+
+static void set_rate(struct heap_verb *verb, uint64_t now)
+{
+	const unsigned rate = verb->overhead.rate;
+
+	watch_set_rate(verb->watch, rate, now);
+	if (verb->session->agent)
+		agent_engine_set_rate(verb->session->agent, rate);
+}
+
+void heap_overhead_begin(struct heap_verb *verb)
+{
+	const struct options *options = verb->session->options;
+	struct overhead *overhead = &verb->overhead;
+	const uint64_t sample = options_sample(options);
+
+	if (!options->max_overhead)
+		return;
+	*overhead = (struct overhead){
+		.most = options->max_overhead / 100.0,
+		.rate = overhead_first_rate(sample),
+		.rates = AGENT_ENGINE_RATES,
+		.room = AGENT_ENGINE_MARKS,
+	};
+	while (overhead->rates > 1 && sample > MOST >> (overhead->rates - 1))
+		overhead->rates--;
+	watch_set_rate(verb->watch, overhead->rate, clock_now());
+}
+
+void heap_overhead_look(struct heap_verb *verb, uint64_t now)
+{
+	struct overhead_sums sums;
+
+	if (!verb->overhead.most || now < verb->next_overhead)
+		return;
+	sums = sums_of(verb);
+	if (!verb->next_overhead)
+		verb->overhead.then = sums;
+	else if (overhead_look(&verb->overhead, &sums))
+		set_rate(verb, now);
+	verb->next_overhead = now + PAUSE;
+}
+
+void heap_overhead_tell(const struct heap_verb *verb)
+{
+	const struct overhead *overhead = &verb->overhead;
+
+	if (overhead->own_ns)
+		complain(0,
+			 "cost: %.2f %% of the program's time on processors, "
+			 "of %u %% allowed",
+			 100.0 * (double)overhead->cost_ns /
+				 (double)overhead->own_ns,
+			 verb->session->options->max_overhead);
+}
