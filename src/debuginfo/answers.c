@@ -146,7 +146,12 @@ int answers_read_way(struct answers *answers, struct cursor *c,
 		return -EPROTO;
 	for (uint32_t i = 0; i < count; i++) {
 		steps_ret[i].path = read_string(answers, c);
+		steps_ret[i].row.start = cursor_u64(c);
+		steps_ret[i].row.size = cursor_u64(c);
+		steps_ret[i].row.bytes = cursor_u64(c);
 		steps_ret[i].type = read_string(answers, c);
+		steps_ret[i].kind = read_string(answers, c);
+		steps_ret[i].end = cursor_u64(c);
 	}
 	*count_ret = count;
 	return c->bad ? -EPROTO : 0;

@@ -315,7 +315,7 @@ int debuginfo_way(struct debuginfo *debuginfo, struct image *image,
 		err = debuginfo_ask(debuginfo, record, WIRE_WAY, question,
 				    1 + count, clock_now() + LIMIT);
 	if (err)
-		return err == -ENOENT ? 0 : err;
+		return err;
 	memcpy(ret, way->steps, way->count * sizeof(*ret));
 	return way->count < count ? (int)way->count : (int)count;
 }

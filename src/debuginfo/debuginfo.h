@@ -128,7 +128,8 @@ int debuginfo_function(struct debuginfo *debuginfo, struct image *image,
  * Along pointers: from the variable that begins at an address, to the pointer at
  * the first offset in it, in what that points at to the one at the next, and so
  * on. Returns how many of these are told, 0 when nothing is known, or a negative
- * errno, as debuginfo_places(). Strings are the reader's.
+ * errno, as debuginfo_places(); -ENOENT when there is nothing to ask. Strings are
+ * the reader's.
  */
 int debuginfo_way(struct debuginfo *debuginfo, struct image *image,
 		  uint64_t variable, const uint64_t *offsets, unsigned count,

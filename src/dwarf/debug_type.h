@@ -72,11 +72,23 @@ struct debug_function {
 /* Steps of one way. */
 #define DEBUG_STEPS_MAX 64
 
+/* Elements of one type, one after the other; where they are told, the first
+   number in brackets is theirs. */
+struct debug_row {
+	uint64_t start; /* from the beginning of what they are in */
+	uint64_t size;  /* of each; 0: there are none */
+	uint64_t bytes; /* of all; UINT64_MAX: they have no known end */
+};
+
 /* A step along pointers, from a variable on. */
 struct debug_step {
 	const char *path; /* what leads to the pointer: ".list[3].first", "":
 			     it is all there is; NULL: not known */
 	const char *type; /* of what it points at, or NULL */
+	const char *kind; /* of one file, where this is equal, ways go on
+			     equally; NULL: it doesn't go on */
+	uint64_t end;     /* it goes on from offsets below that only */
+	struct debug_row row; /* that the pointer is in */
 };
 
 #endif

@@ -26,7 +26,9 @@ struct spot {
 struct walker {
 	struct die type;            /* of what was come to last */
 	struct container container; /* … that one of these has led to */
-	struct strbuf path;         /* of members, in there */
+	uint64_t at;                /* … where the pointer is in there, … */
+	struct strbuf path;         /* … of members */
+	struct debug_row row;       /* … the first that it is in */
 };
 
 static bool type_of(const struct die *die, struct die *ret)
@@ -139,6 +141,15 @@ static bool enter_struct(struct walker *walker, struct spot *spot)
 	return false;
 }
 
+static void add_index(struct walker *walker, uint64_t offset, uint64_t size,
+		      uint64_t bytes)
+{
+	strbuf_printf(&walker->path, "[%" PRIu64 "]", offset / size);
+	if (!walker->row.size)
+		walker->row =
+			(struct debug_row){ walker->at - offset, size, bytes };
+}
+
 /* One of several dimensions isn't told by one number. */
 static bool has_one_dimension(const struct die *array)
 {
@@ -162,7 +173,7 @@ static bool enter_array(struct walker *walker, struct spot *spot)
 		die_put(&element);
 		return false;
 	}
-	strbuf_printf(&walker->path, "[%" PRIu64 "]", spot->offset / size);
+	add_index(walker, spot->offset, size, size_of(&spot->type));
 	die_put(&spot->type);
 	*spot = (struct spot){ element, spot->offset % size };
 	return true;
@@ -220,6 +231,12 @@ static bool enter_node(struct walker *walker, uint64_t offset, struct spot *ret)
 	return found;
 }
 
+/* Whether what a pointer leads to is surely an array. */
+static bool is_row(const struct walker *walker)
+{
+	return walker->container.row || kind_of(&walker->type) == DEBUG_POINTER;
+}
+
 /*
  * What a pointer leads to may go on behind the type that it is declared with: it
  * may be an array of these, or an object of a derived class, or begin with one.
@@ -231,7 +248,7 @@ static bool enter_block(struct walker *walker, uint64_t offset,
 	struct container *container = &walker->container;
 	const uint64_t size = size_of(&walker->type);
 	const bool pointers = kind_of(&walker->type) == DEBUG_POINTER;
-	const bool array = pointers || container->row;
+	const bool array = is_row(walker);
 
 	if (container_is_node(container, &walker->type))
 		return enter_node(walker, offset, ret);
@@ -241,7 +258,7 @@ static bool enter_block(struct walker *walker, uint64_t offset,
 	if (!size || (offset >= size && !array))
 		return false;
 	if (array) {
-		strbuf_printf(&walker->path, "[%" PRIu64 "]", offset / size);
+		add_index(walker, offset, size, UINT64_MAX);
 		offset %= size;
 	}
 	return copy_spot(&walker->type, offset, ret);
@@ -281,6 +298,40 @@ static void write_name(const struct walker *walker, struct strbuf *out)
 	wire_put_string(out, name.text);
 }
 
+static void add_entry(const struct die *die, struct strbuf *out)
+{
+	strbuf_printf(out, "%s%" PRIx64, die->dwarf->common ? "" : "=",
+		      die_offset(die));
+}
+
+/* All that enter_block() and write_name() go by. */
+static void write_kind(const struct walker *walker, struct strbuf *out)
+{
+	const struct container *container = &walker->container;
+	CLEANUP(strbuf_fini) struct strbuf kind = { 0 };
+
+	add_entry(&walker->type, &kind);
+	if (container->name.length)
+		strbuf_printf(&kind, " %s%s", container->name.text,
+			      container->row ? "[]" : "");
+	if (container->node) {
+		strbuf_printf(&kind, " %s ", container->node);
+		add_entry(&container->value, &kind);
+	}
+	wire_put_string(out, kind.text);
+	if (container_is_node(container, &walker->type) || is_row(walker))
+		wire_put_u64(out, UINT64_MAX);
+	else
+		wire_put_u64(out, size_of(&walker->type));
+}
+
+static void write_row(const struct debug_row *row, struct strbuf *out)
+{
+	wire_put_u64(out, row->start);
+	wire_put_u64(out, row->size);
+	wire_put_u64(out, row->bytes);
+}
+
 /* One step; false when the way can't be followed any further. */
 static bool step(struct walker *walker, struct spot *spot, struct strbuf *out)
 {
@@ -290,15 +341,19 @@ static bool step(struct walker *walker, struct spot *spot, struct strbuf *out)
 	wire_put_string(out, found || walker->path.length ?
 				     strbuf_text(&walker->path) :
 				     NULL);
+	write_row(&walker->row, out);
 	found = found && type_of(&spot->type, &target);
 	die_put(&spot->type);
 	if (!found) {
 		wire_put_string(out, NULL);
+		wire_put_string(out, NULL);
+		wire_put_u64(out, 0);
 		return false;
 	}
 	die_put(&walker->type);
 	walker->type = target;
 	write_name(walker, out);
+	write_kind(walker, out);
 	return true;
 }
 
@@ -327,6 +382,8 @@ void way_write(struct infofile *file, uint64_t variable,
 		struct spot spot;
 
 		strbuf_clear(&walker.path);
+		walker.row = (struct debug_row){ .size = 0 };
+		walker.at = offsets[told];
 		going_on = told ? enter_block(&walker, offsets[told], &spot) :
 				  copy_spot(&walker.type, offsets[0], &spot);
 		if (!going_on)

@@ -19,7 +19,7 @@ void block_types_free(struct block_types *types);
 /*
  * Of the pointer on that way that leads to a block: the members that lead to it
  * in the block that it is in, and the type of what it points at; NULL for what
- * isn't known. What is returned belongs to root_names.
+ * isn't known. What is returned is good until the next is asked for.
  */
 struct debug_step block_types_step(struct block_types *types,
 				   const struct block *block);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "memory/root_names.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,19 +105,17 @@ static bool find_datum(struct root_names *names, const struct mapping *module,
 }
 
 /* How the pointer in a variable is told, and those behind it. */
-static unsigned ask_way(struct root_names *names, const struct mapping *module,
-			taddr_t variable, const uint64_t *offsets,
-			unsigned count, struct debug_step *ret)
+static int ask_way(struct root_names *names, const struct mapping *module,
+		   taddr_t variable, const uint64_t *offsets, unsigned count,
+		   struct debug_step *ret)
 {
 	struct image *image = image_of(names, module);
-	int told;
 
 	if (!image)
-		return 0;
-	told = debuginfo_way(names->debuginfo, image,
+		return -ENOENT;
+	return debuginfo_way(names->debuginfo, image,
 			     in_image(image, module, variable), offsets, count,
 			     ret);
-	return told > 0 ? (unsigned)told : 0;
 }
 
 /* ".list[3]", or NULL. */
@@ -128,7 +127,7 @@ static const char *members_at(struct root_names *names,
 
 	return names->asked++ < ASKED_MAX &&
 			       ask_way(names, module, where - offset, &offset,
-				       1, steps) ?
+				       1, steps) > 0 ?
 		       steps[0].path :
 		       NULL;
 }
@@ -251,27 +250,28 @@ const char *root_names_variable(struct root_names *names, taddr_t where)
 	return entry->variable;
 }
 
-unsigned root_names_way(struct root_names *names, taddr_t where,
-			const uint64_t *offsets, unsigned count,
-			struct debug_step ret[DEBUG_STEPS_MAX])
+const struct mapping *root_names_variable_at(struct root_names *names,
+					     taddr_t where, taddr_t *start_ret)
 {
 	const struct mappings *mappings = &names->leaks->mappings;
 	const struct mapping *mapping = mappings_find(mappings, where);
 	const struct mapping *module =
 		mapping ? module_with(mappings, mapping) : NULL;
-	uint64_t way[DEBUG_STEPS_MAX];
 	struct image_datum datum;
 	char *name CLEANUP(xfree_cleanup) = NULL;
 
 	if (!module || !find_datum(names, module, where, &datum, &name) ||
 	    !name)
-		return 0;
-	if (count >= DEBUG_STEPS_MAX)
-		count = DEBUG_STEPS_MAX - 1;
-	way[0] = datum.offset;
-	memcpy(way + 1, offsets, count * sizeof(*offsets));
-	return ask_way(names, module, where - datum.offset, way, count + 1,
-		       ret);
+		return NULL;
+	*start_ret = where - datum.offset;
+	return module;
+}
+
+int root_names_way(struct root_names *names, const struct mapping *module,
+		   taddr_t variable, const uint64_t *offsets, unsigned count,
+		   struct debug_step ret[DEBUG_STEPS_MAX])
+{
+	return ask_way(names, module, variable, offsets, count, ret);
 }
 
 bool root_names_is_of_thread(const struct root_names *names, taddr_t where)

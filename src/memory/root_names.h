@@ -22,14 +22,16 @@ const char *root_names_place(struct root_names *names, taddr_t where);
    isn't known, the mapping, or the place. */
 const char *root_names_variable(struct root_names *names, taddr_t where);
 
-/*
- * From the pointer at that place on, along those at offsets in the blocks that
- * they lead to: how each of them is told, the first one included. Returns how
- * many are; what they refer to belongs to names.
- */
-unsigned root_names_way(struct root_names *names, taddr_t where,
-			const uint64_t *offsets, unsigned count,
-			struct debug_step ret[DEBUG_STEPS_MAX]);
+/* The module that a place is in a variable of, and where that begins; NULL: it is
+   in none that has a name. */
+const struct mapping *root_names_variable_at(struct root_names *names,
+					     taddr_t where, taddr_t *start_ret);
+
+/* As debuginfo_way(). What the steps refer to belongs to names; equal kinds are
+   one pointer. */
+int root_names_way(struct root_names *names, const struct mapping *module,
+		   taddr_t variable, const uint64_t *offsets, unsigned count,
+		   struct debug_step ret[DEBUG_STEPS_MAX]) MUST_CHECK;
 
 /* Whether it is in a register, or where a running thread has its stack. */
 bool root_names_is_of_thread(const struct root_names *names, taddr_t where);

@@ -812,6 +812,24 @@ def _(case):
     h.check("has no such block" in result.err, result.err)
 
 
+@h.test("types of very many blocks, and of a list to its end", users=True)
+def _(case):
+    program = h.build("memory_many", "memory_many.c", "-g", "-O0")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "its blocks")
+    path = keep(case, target, "many")
+    for whose, count in ("session", 20000), ("user", 20000), ("node", 200):
+        live, _ = look(case, target, "--holders", whose)
+        h.check_equal(live["blocks"], count, "blocks of type " + whose)
+        kept, _ = ask(case, path, "--holders", whose)
+        h.check_equal(without_times(kept), without_times(live),
+                      "what the file says of " + whose)
+    h.check_equal(chains_of(case, target), {
+        "name": ["buckets", "session *[19999]", "session.name", "104 bytes"],
+        "user": ["table.slots[12345].user", "user"],
+    }, "chains")
+
+
 @h.test("what is in containers has its names; and static variables", users=True)
 def _(case):
     block = "104 bytes"
