@@ -65,8 +65,11 @@ void heap_set_rate(struct heap *heap, unsigned rate, uint64_t now)
 
 	if (rate == heap->rate)
 		return;
-	heap->rate_ns[heap->rate] += time - heap->rate_since;
-	heap->rate_since = time;
+	/* A look at the clock before the last switch may be told after it. */
+	if (time > heap->rate_since) {
+		heap->rate_ns[heap->rate] += time - heap->rate_since;
+		heap->rate_since = time;
+	}
 	heap->rate = rate;
 	sampler_set_mean(&heap->sampler, mean_at(heap, rate));
 }

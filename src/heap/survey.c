@@ -42,15 +42,16 @@ static void count_old(struct survey_site *ret, const struct heap_block *block,
 
 	if (!limit || age <= limit)
 		return;
+	ret->seen_old++;
 	ret->old += blocks;
 	ret->old_bytes += blocks * block->size;
 	if (age / 10 > site_usual_lifetime(site))
-		ret->very_old += blocks;
+		ret->seen_very_old++;
 	if (birth > ret->last_old_birth)
 		ret->last_old_birth = birth;
 	ended = now - limit;
 	if (birth >= site->first_time + (ended - site->first_time) / 2)
-		ret->old_in_last_half += blocks;
+		ret->seen_old_in_last_half++;
 }
 
 static void count_held(struct survey_site *ret, const struct heap_block *block)
@@ -67,6 +68,7 @@ static void count(struct survey *survey, const struct heap_block *block,
 	uint64_t birth = block->birth < now ? block->birth : now;
 	uint64_t age = now - birth;
 
+	ret->seen++;
 	if (age >= min_age) {
 		count_held(ret, block);
 		log_histogram_add_many(&ret->ages, age, block->weight.count);
@@ -96,6 +98,12 @@ uint64_t survey_busy_until(const struct survey *survey,
 			   const struct family *family)
 {
 	return survey->busy_until[family->index];
+}
+
+/* Ranges are cut up and joined: where all is kept, the site knows. */
+uint64_t survey_seen(const struct survey *survey, const struct site *site)
+{
+	return site->samples ? survey_site(survey, site)->seen : site->blocks;
 }
 
 #define REPLACED 0.6

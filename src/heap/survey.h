@@ -4,23 +4,28 @@
 
 #include "heap/heap.h"
 
-/* What one walk through all live blocks says about the ages at each site. */
+/*
+ * What one walk through all live blocks says about the ages at each site. Where
+ * not all is kept, a block that was seen stands for several.
+ */
 struct survey;
 
 struct survey_site {
 	uint64_t blocks, bytes; /* of at least the age asked for */
 	struct sample_spread byte_spread;
+	uint64_t seen;   /* of any age, whatever they stand for */
 	uint64_t oldest; /* age, in nanoseconds */
 	struct log_histogram ages;
 	/* Blocks that were (at survey_busy_until()) 3 and 10 times
 	   as old as nearly all became that were given back; 0 where none was. */
-	uint64_t old, very_old;
+	uint64_t old, old_bytes;
+	uint64_t seen_old, seen_very_old;
 	uint64_t last_old_birth; /* of the youngest of the old ones */
-	uint64_t old_bytes;
-	uint64_t replaced;         /* for so many of them, older ones were
-				       given back: see turnover_match() */
-	uint64_t old_in_last_half; /* those born in the last half of the time
-				       in which they could have become old */
+	uint64_t replaced; /* for so many of them, older ones were given back:
+			      see turnover_match() */
+	/* Those seen that were born in the last half of the time in which they
+	   could have become old. */
+	uint64_t seen_old_in_last_half;
 };
 
 /* min_age: blocks that are younger are left out of .blocks, .bytes, .ages. */
@@ -30,6 +35,9 @@ void survey_free(struct survey *survey);
 
 const struct survey_site *survey_site(const struct survey *survey,
 				      const struct site *site);
+
+/* How many of the blocks that the site holds were seen. */
+uint64_t survey_seen(const struct survey *survey, const struct site *site);
 
 /* Whether nearly all that the site holds makes up for older blocks. */
 bool survey_is_replaced(const struct survey *survey, const struct site *site);

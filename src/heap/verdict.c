@@ -372,7 +372,7 @@ static bool old_go_on(const struct site *site, const struct survey_site *ages,
 			      ages->last_old_birth - site->first_time :
 			      0;
 
-	return ages->old >= FEW_BLOCKS && ages->old_in_last_half &&
+	return ages->old >= FEW_BLOCKS && ages->seen_old_in_last_half &&
 	       !is_silent(could - born, could, born / ages->old);
 }
 
@@ -384,14 +384,14 @@ static void judge_freed(const struct site *site, const struct survey_site *ages,
 	bool rising = rises(lows->blocks, lows, verdict);
 
 	if (rising && !stopped && ages->old >= FEW_BLOCKS - 1 &&
-	    ages->old_in_last_half)
+	    ages->seen_old_in_last_half)
 		say(verdict, VERDICT_LIKELY, VERDICT_OLD_AND_MORE);
 	else if (rising && !stopped && verdict->steadiness >= VERY_STEADY &&
 		 verdict->oldest > verdict->watched / BACKLOG_PART &&
 		 late_share(lows, 0.4) >= SLOWED)
 		say(verdict, VERDICT_POSSIBLE, VERDICT_BACKLOG);
-	else if (goes_on || (ages->very_old >= FEW_BLOCKS - 1 &&
-			     ages->old_in_last_half && !stopped))
+	else if (goes_on || (ages->seen_very_old >= FEW_BLOCKS - 1 &&
+			     ages->seen_old_in_last_half && !stopped))
 		say(verdict, VERDICT_POSSIBLE, VERDICT_OLD_ONES);
 	else if (stopped && ages->old)
 		say(verdict, VERDICT_NOT, VERDICT_KEPT);
@@ -539,41 +539,42 @@ struct evidence {
 	struct site site;
 	struct survey_site ages;
 	struct lows lows;
-	double each; /* a block of these stands for so many */
+	double each; /* a block that is held stands for so many */
 };
 
-static void scale(uint64_t *number, double each)
-{
-	*number = *number / each + 0.5;
-}
-
-static void scale_lows(struct lows *lows, double each)
+/* As so many are to so many: what is still held comes out whole. */
+static void scale_lows(struct lows *lows, double seen, double blocks)
 {
 	for (unsigned i = 0; i < lows->count; i++) {
-		lows->blocks[i] /= each;
-		lows->calls[i] /= each;
+		lows->blocks[i] = lows->blocks[i] * seen / blocks;
+		lows->calls[i] = lows->calls[i] * seen / blocks;
 	}
-	lows->last_calls /= each;
+	lows->last_calls = lows->last_calls * seen / blocks;
 }
 
 /*
  * How many blocks are enough to be sure counts those that were seen, not those
- * that they stand for. (Bytes are compared with bytes alone.)
+ * that they stand for. (Bytes are compared with bytes alone.) A block that is
+ * held may stand for far more, or fewer, than those that have come and gone: the
+ * rate was another one.
  */
 static void scale_evidence(struct evidence *evidence)
 {
 	struct site *site = &evidence->site;
 	struct survey_site *ages = &evidence->ages;
+	double seen = ages->seen, blocks = site->blocks;
 
 	if (!site->samples)
 		return;
-	evidence->each = (double)site->alloc_blocks / site->samples;
-	scale(&site->blocks, evidence->each);
-	scale(&site->alloc_blocks, evidence->each);
-	scale(&ages->old, evidence->each);
-	scale(&ages->very_old, evidence->each);
-	scale(&ages->old_in_last_half, evidence->each);
-	scale_lows(&evidence->lows, evidence->each);
+	if (!ages->seen) {
+		seen = site->samples;
+		blocks = site->alloc_blocks;
+	}
+	evidence->each = blocks / seen;
+	site->blocks = site->blocks * seen / blocks + 0.5;
+	site->alloc_blocks = site->samples;
+	ages->old = ages->seen_old;
+	scale_lows(&evidence->lows, seen, blocks);
 }
 
 /* Back to the number of blocks. */
@@ -698,6 +699,7 @@ struct verdict verdict_together(const struct heap *heap,
 	for (size_t i = 0; i < count; i++) {
 		add_site(&sum, sites[i], since);
 		ages.replaced += survey_site(survey, sites[i])->replaced;
+		ages.seen += survey_site(survey, sites[i])->seen;
 	}
 	if (!sum.history.count)
 		return (struct verdict){ .blocks = sum.blocks };

@@ -87,15 +87,6 @@ static bool may_be_part(const struct stacks *stacks, const struct site *site,
 	       verdict->reason != VERDICT_UP_AND_DOWN;
 }
 
-/* Of what is sampled: about so many of those held were. */
-static uint64_t blocks_seen(const struct site *site)
-{
-	const double samples = site->samples;
-
-	return samples ? site->blocks * samples / site->alloc_blocks + 0.5 :
-			 site->blocks;
-}
-
 static bool is_leak_together(const struct heap *heap,
 			     const struct survey *survey,
 			     const struct caller_group *group,
@@ -106,7 +97,7 @@ static bool is_leak_together(const struct heap *heap,
 	if (group->count < 2)
 		return false;
 	for (size_t i = 0; i < group->count; i++) {
-		blocks += blocks_seen(group->sites[i]);
+		blocks += survey_seen(survey, group->sites[i]);
 		if (group->sites[i]->lifetimes.count)
 			return false;
 	}

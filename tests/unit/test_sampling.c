@@ -7,6 +7,7 @@
 #include "cli/overhead.h"
 #include "heap/estimates.h"
 #include "heap/verdict.h"
+#include "report/memory/heap_rates.h"
 #include "sysdeps/x86_64/agent/dice.h"
 
 /* All choices are made by fixed seeds: what passes once passes always. */
@@ -287,6 +288,36 @@ START_TEST(rates_have_their_time)
 }
 END_TEST
 
+static const char *rates_text(struct fixture *f, struct strbuf *text)
+{
+	strbuf_clear(text);
+	heap_rates_add(f->heap, f->now, text);
+	return strbuf_text(text);
+}
+
+/* One that has just begun was held for no time yet. */
+START_TEST(rates_are_told)
+{
+	struct heap_options options = { .sample = 2048, .adapts = true };
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct fixture f;
+
+	fixture_init(&f, &options);
+	ck_assert_str_eq(rates_text(&f, &text), "one block in 2,048 bytes");
+	/* By a clock that was looked at before. */
+	heap_set_rate(f.heap, 3, f.now - 1);
+	ck_assert_uint_eq(heap_rate(f.heap, 0, f.now).ns, 0);
+	heap_set_rate(f.heap, 1, f.now);
+	f.now += SECOND;
+	heap_set_rate(f.heap, 9, f.now);
+	ck_assert_str_eq(rates_text(&f, &text), "one block in 4,096 bytes");
+	f.now += SECOND;
+	ck_assert_str_eq(rates_text(&f, &text),
+			 "one block in 4.0 KiB for 1 s, 1.0 MiB for 1 s");
+	fixture_fini(&f);
+}
+END_TEST
+
 /* Of 100 ms of a program's time, what was kept took so many tenths. */
 static unsigned rate_after(struct overhead *overhead, unsigned tenths)
 {
@@ -493,6 +524,108 @@ START_TEST(verdict_by_samples)
 }
 END_TEST
 
+static void keep(struct fixture *f, uint64_t handle, unsigned rate)
+{
+	struct heap_act act = fixture_act(f, "malloc");
+
+	act.handle = handle;
+	act.size = 64;
+	act.sampling = SAMPLING_KEPT;
+	act.rate = rate;
+	heap_act(f->heap, &act);
+}
+
+#define RISEN 19 /* a block of 64 bytes stands for 8192.5 */
+
+/* So many blocks at each of two stacks, by a rate that wasn't the first. */
+static void run_up(struct fixture *f, unsigned blocks)
+{
+	const struct heap_options options = {
+		.sample = 1,
+		.seed = 1,
+		.adapts = true,
+	};
+
+	fixture_init(f, &options);
+	for (unsigned i = 0; i < 1000; i++) {
+		f->stack = 1 + i % 2;
+		keep(f, 0x10, 0);
+		f->now += SECOND / 100;
+		release(f, "free", 0x10, 0);
+	}
+	heap_set_rate(f->heap, RISEN, f->now);
+	for (unsigned i = 1; i <= blocks; i++) {
+		f->now += 30 * SECOND / blocks;
+		for (f->stack = 1; f->stack <= 2; f->stack++)
+			keep(f, 0x1000 * i + 0x10 * f->stack, RISEN);
+	}
+	f->now += 5 * SECOND;
+}
+
+static struct verdict judge_one(unsigned blocks)
+{
+	struct survey *survey;
+	struct verdict verdict;
+	const struct site *site;
+	struct fixture f;
+
+	run_up(&f, blocks);
+	site = site_of(&f, 1, NULL);
+	ck_assert_uint_eq(site->samples, 500 + blocks);
+	/* A report of old blocks alone judges by all of them. */
+	survey = survey_new(f.heap, f.now, 3600 * SECOND);
+	ck_assert_uint_eq(survey_seen(survey, site), blocks);
+	verdict = verdict_of(f.heap, site, survey);
+	survey_free(survey);
+	fixture_fini(&f);
+	return verdict;
+}
+
+static struct verdict judge_together(unsigned blocks)
+{
+	const struct site *sites[2];
+	struct survey *survey;
+	struct verdict verdict;
+	struct fixture f;
+
+	run_up(&f, blocks);
+	survey = survey_new(f.heap, f.now, 0);
+	sites[0] = site_of(&f, 1, NULL);
+	sites[1] = site_of(&f, 2, NULL);
+	verdict = verdict_together(f.heap, sites, 2, survey);
+	survey_free(survey);
+	fixture_fini(&f);
+	return verdict;
+}
+
+/* What has come and gone before at another rate makes no more of three blocks,
+   and no less of 40. */
+START_TEST(verdict_where_the_rate_rises)
+{
+	const unsigned blocks = _i ? 40 : 3;
+	const struct verdict verdict = judge_one(blocks);
+
+	ck_assert_uint_ge(verdict.blocks, 8192 * blocks);
+	ck_assert_uint_ge(verdict.old_blocks, 8192 * blocks);
+	ck_assert_int_eq(verdict.level, _i ? VERDICT_LIKELY : VERDICT_POSSIBLE);
+	ck_assert_int_eq(verdict.reason,
+			 _i ? VERDICT_OLD_AND_MORE : VERDICT_LARGER);
+}
+END_TEST
+
+/* Of several stacks it is the sum. */
+START_TEST(verdict_together_where_the_rate_rises)
+{
+	const unsigned blocks = _i ? 20 : 1;
+	const struct verdict verdict = judge_together(blocks);
+
+	ck_assert_uint_ge(verdict.blocks, 2 * 8192 * blocks);
+	ck_assert_int_eq(verdict.level, _i ? VERDICT_LIKELY : VERDICT_NOT);
+	ck_assert_int_eq(verdict.reason,
+			 _i ? VERDICT_NEVER_FREED : VERDICT_FEW);
+}
+END_TEST
+
 static Suite *sampling_suite(void)
 {
 	Suite *suite = suite_create("sampling");
@@ -507,12 +640,15 @@ static Suite *sampling_suite(void)
 	/* With rates that change: of all, and where there are many samples. */
 	tcase_add_loop_test(tcase, intervals_hold_the_truth, 0, STACKS + 3);
 	tcase_add_test(tcase, rates_have_their_time);
+	tcase_add_test(tcase, rates_are_told);
 	tcase_add_test(tcase, price_decides_the_rate);
 	tcase_add_test(tcase, unkept_ones_come_and_go);
 	tcase_add_test(tcase, chosen_elsewhere);
 	tcase_add_test(tcase, other_families);
 	tcase_add_test(tcase, verdict_since_the_beginning);
 	tcase_add_loop_test(tcase, verdict_by_samples, 0, 2);
+	tcase_add_loop_test(tcase, verdict_where_the_rate_rises, 0, 2);
+	tcase_add_loop_test(tcase, verdict_together_where_the_rate_rises, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -3,13 +3,23 @@
 
 #include "report/format/amounts.h"
 
-bool heap_rates_differ(const struct heap *heap, uint64_t now)
+/* How many were used for any time. *sample_ret is the last of these, or the one
+   of now if there is none: that may have only just begun. */
+static unsigned rates_used(const struct heap *heap, uint64_t now,
+			   uint64_t *sample_ret)
 {
 	unsigned used = 0;
 
-	for (unsigned rate = 0; rate < HEAP_RATES; rate++)
-		used += heap_rate(heap, rate, now).ns > 0;
-	return used > 1;
+	*sample_ret = heap_sample(heap);
+	for (unsigned rate = 0; rate < HEAP_RATES; rate++) {
+		const struct heap_rate held = heap_rate(heap, rate, now);
+
+		if (!held.ns)
+			continue;
+		*sample_ret = held.sample;
+		used++;
+	}
+	return used;
 }
 
 static void add_sample(const struct heap_rate *held, struct strbuf *out)
@@ -25,10 +35,11 @@ static void add_sample(const struct heap_rate *held, struct strbuf *out)
 void heap_rates_add(const struct heap *heap, uint64_t now, struct strbuf *out)
 {
 	const char *between = "";
+	uint64_t sample;
 
 	strbuf_puts(out, "one block in ");
-	if (!heap_rates_differ(heap, now)) {
-		amounts_add_bytes(out, heap_sample(heap));
+	if (rates_used(heap, now, &sample) < 2) {
+		amounts_add_bytes(out, sample);
 		return;
 	}
 	for (unsigned rate = 0; rate < HEAP_RATES; rate++) {

@@ -9,7 +9,4 @@
    was one in how many. */
 void heap_rates_add(const struct heap *heap, uint64_t now, struct strbuf *out);
 
-/* Whether it has changed. */
-bool heap_rates_differ(const struct heap *heap, uint64_t now);
-
 #endif
