@@ -99,18 +99,31 @@ static struct family_draft *told_family(struct glossary *glossary,
 	return draft;
 }
 
+/* What blocks are kept by doesn't change while some are. */
+static bool is_as_before(const struct family *family, uint64_t flags,
+			 uint64_t granularity)
+{
+	return family->has_size == !!(flags & FAMILY_HAS_SIZE) &&
+	       family->null_is_nothing == !!(flags & FAMILY_NULL_IS_NOTHING) &&
+	       family->shared == !!(flags & FAMILY_SHARED) &&
+	       family->partly == !!(flags & FAMILY_PARTLY) &&
+	       family->granularity == granularity;
+}
+
 static bool read_family(struct glossary *glossary, uint64_t number,
 			struct cursor *in)
 {
 	struct cursor name = take_part(in), unit = take_part(in);
 	uint64_t flags = take_varint(in), granularity = take_varint(in);
+	const bool again = number <= glossary->family_count;
 	struct family_draft *draft;
 
 	if (in->bad || !name.size || granularity & (granularity - 1) ||
 	    !number || number > glossary->family_count + 1)
 		return false;
 	draft = told_family(glossary, number, &name);
-	if (!draft)
+	if (!draft ||
+	    (again && !is_as_before(&draft->family, flags, granularity)))
 		return false;
 	draft->family.unit =
 		families_text(glossary->families,

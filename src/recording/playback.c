@@ -518,6 +518,13 @@ static bool is_call(const struct recorded_event *event)
 	       !(event->kind == RECORDED_ABANDON && event->call);
 }
 
+/* A family that was told of when the heap was there already has no place in it. */
+static bool knows(const struct played *played, const struct glossary_site *site)
+{
+	return site->function->family->index <
+	       heap_family_count(played->watched.heap);
+}
+
 static void play_act(struct playback *playback,
 		     const struct recorded_event *event)
 {
@@ -535,6 +542,10 @@ static void play_act(struct playback *playback,
 	played = find(playback, thread->process);
 	if (!played)
 		return;
+	if (!knows(played, site)) {
+		playback->damaged = true;
+		return;
+	}
 	played->watched.calls += is_call(event);
 	(void)known_site(played, site);
 	applied.act = act_of(event, site, thread->tid);
@@ -621,7 +632,7 @@ static void expect(struct playback *playback, struct coming *coming)
 	if (!thread || !site || thread->process > playback->count)
 		return;
 	played = playback->all[thread->process - 1];
-	if (!played)
+	if (!played || !knows(played, site))
 		return;
 	coming->heap = played->watched.heap;
 	coming->family = site->function->family;
