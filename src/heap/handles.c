@@ -76,12 +76,15 @@ static struct live_block block_of(const struct heap *heap,
 				  const struct heap_act *act)
 {
 	const uint64_t largest = (UINT64_C(1) << LIVE_SIZE_BITS) - 1;
+	const uint64_t latest = (UINT64_C(1) << LIVE_BIRTH_BITS) - 1;
+	const uint64_t birth = heap_since(heap, act->end) >> BIRTH_SHIFT;
 
+	_Static_assert(HEAP_RATES == 1 << LIVE_RATE_BITS, "any is kept");
 	return (struct live_block){
 		.handle = act->handle,
 		.size = act->size < largest ? act->size : largest,
 		.rate = act->rate,
-		.birth = heap_since(heap, act->end) >> BIRTH_SHIFT,
+		.birth = birth < latest ? birth : latest,
 	};
 }
 

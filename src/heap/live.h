@@ -15,14 +15,17 @@
  */
 #define LIVE_PARTS 64
 
-#define LIVE_SIZE_BITS 47
+#define LIVE_SIZE_BITS  47
+#define LIVE_BIRTH_BITS 44
+#define LIVE_RATE_BITS  5
 
 struct live_block {
 	uint64_t handle;
 	uint64_t size : LIVE_SIZE_BITS; /* shared: how often it was acquired */
-	uint64_t birth : 44; /* since watching began, in 1024 ns: 200 days */
-	uint64_t rate : 5;   /* of sampling, when it was acquired */
-	uint32_t site;       /* 0: the slot is empty */
+	uint64_t birth
+	    : LIVE_BIRTH_BITS; /* since watching began, in 1024 ns: 200 days */
+	uint64_t rate : LIVE_RATE_BITS; /* of sampling, when it was acquired */
+	uint32_t site;                  /* 0: the slot is empty */
 	uint16_t thread;
 } __attribute__((packed));
 
