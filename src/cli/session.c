@@ -748,7 +748,7 @@ static void tell_engines(const struct session *session,
 	/* Who has asked for the agent is to know in any case. */
 	if (session->options->engine == ENGINE_AGENT)
 		complain(0, "%s", strbuf_text(&text));
-	else if (report->functions || report->reason)
+	else if (report->functions || report->reason || report->stays)
 		diag(DIAG_NOTE, DIAG_SESSION, "%s", strbuf_text(&text));
 }
 
