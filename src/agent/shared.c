@@ -669,9 +669,8 @@ struct shared_cost shared_cost(const struct shared *shared)
 		cost.calls += block_at(shared, i)->sampled;
 		cost.ticks += block_at(shared, i)->sampled_ticks;
 		cost.waited += block_at(shared, i)->waited_ticks;
-		cost.hooks += block_at(shared, i)->entry_ticks;
+		cost.hooks += block_at(shared, i)->told_ticks;
 	}
-	cost.hooks += cost.ticks * AGENT_MEASURED;
 	return cost;
 }
 

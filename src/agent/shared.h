@@ -152,7 +152,7 @@ struct shared_cost {
 	uint64_t calls;
 	uint64_t ticks;
 	uint64_t waited; /* for room in rings, in ticks: of all calls */
-	uint64_t hooks;  /* SAMPLES: all that the hooks took, in ticks */
+	uint64_t hooks;  /* SAMPLES: of all calls that were told of */
 };
 
 struct shared_cost shared_cost(const struct shared *shared);

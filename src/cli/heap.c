@@ -336,7 +336,10 @@ static void heap_missed_calls(struct session *session, pid_t pid,
 static void heap_unwatched(struct session *session, pid_t pid, uint64_t since,
 			   uint64_t now)
 {
-	watch_missed(verb_of(session)->watch, pid, 0, since, now);
+	struct heap_verb *verb = verb_of(session);
+
+	verb->next_overhead = 0;
+	watch_missed(verb->watch, pid, 0, since, now);
 }
 
 static void heap_held(struct session *session, pid_t pid,

@@ -23,54 +23,54 @@ static uint64_t used_by(pid_t pid)
 	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* A call that goes by a trap stops twice, most often. */
-static uint64_t price_of_calls(const struct heap_verb *verb, uint64_t calls)
+static struct stop_sums stops_of(const struct tracer *tracer)
 {
-	const struct stop_sums *sums = &verb->overhead_stops;
-	const uint64_t kept = sums->count ? sums->stopped_ns / sums->count : 0;
+	const struct tracee *tracee, *next;
+	struct stop_sums sums = { 0 };
 
-	return calls * 2 * (kept + verb->session->tracer.price.now.mean);
+	HASH_ITER(hh, tracer->tracees, tracee, next) {
+		sums.count += tracee->stops;
+		sums.stopped_ns += tracee->stopped_ns;
+	}
+	return sums;
+}
+
+/* Of late: those of the attach, in which symbols are read, take a thousand times
+   as long. One that has ended is in no sum any more. */
+static uint64_t price_of_stop(struct heap_verb *verb)
+{
+	const struct stop_sums then = verb->overhead_stops;
+	const struct stop_sums now = stops_of(&verb->session->tracer);
+
+	verb->overhead_stops = now;
+	if (now.count > then.count && now.stopped_ns >= then.stopped_ns)
+		verb->overhead_stop_ns = (now.stopped_ns - then.stopped_ns) /
+					 (now.count - then.count);
+	return verb->overhead_stop_ns + verb->session->tracer.price.now.mean;
 }
 
 /* … since it was asked last. */
 static uint64_t new_calls(struct heap_verb *verb)
 {
-	const struct agent_engine *agent = verb->session->agent;
 	const uint64_t before = verb->overhead_calls;
 
-	if (agent)
-		verb->overhead_calls = agent_engine_chosen_stops(agent);
+	verb->overhead_calls = agent_engine_chosen_stops(verb->session->agent);
 	return verb->overhead_calls - before;
-}
-
-static void add_stops(struct heap_verb *verb)
-{
-	const struct tracee *tracee, *next;
-	struct stop_sums sums = { 0 };
-
-	HASH_ITER(hh, verb->session->tracer.tracees, tracee, next) {
-		sums.count += tracee->stops;
-		sums.stopped_ns += tracee->stopped_ns;
-	}
-	if (sums.count)
-		verb->overhead_stops = sums;
 }
 
 /*
  * What is kept alone: by the hooks' own clock, and by ours where calls that
- * were chosen stopped. Other stops are the same whatever the rate is.
+ * were chosen stopped: twice each, most often. Other stops are the same whatever
+ * the rate is.
  */
 static struct overhead_sums sums_of(struct heap_verb *verb)
 {
-	const struct agent_engine *agent = verb->session->agent;
 	struct overhead_sums sums = { 0 };
 	const struct watched *process;
 
-	add_stops(verb);
-	if (agent)
-		sums.cost_ns = agent_engine_lost_ns(agent);
-	verb->overhead_calls_ns += price_of_calls(verb, new_calls(verb));
-	sums.cost_ns += verb->overhead_calls_ns;
+	verb->overhead_calls_ns += new_calls(verb) * 2 * price_of_stop(verb);
+	sums.cost_ns = agent_engine_lost_ns(verb->session->agent) +
+		       verb->overhead_calls_ns;
 	for (process = watch_next(verb->watch, NULL); process;
 	     process = watch_next(verb->watch, process)) {
 		const size_t held = heap_live_count(process->heap);
@@ -86,8 +86,7 @@ static void set_rate(struct heap_verb *verb, uint64_t now)
 	const unsigned rate = verb->overhead.rate;
 
 	watch_set_rate(verb->watch, rate, now);
-	if (verb->session->agent)
-		agent_engine_set_rate(verb->session->agent, rate);
+	agent_engine_set_rate(verb->session->agent, rate);
 }
 
 void heap_overhead_begin(struct heap_verb *verb)
@@ -113,7 +112,8 @@ void heap_overhead_look(struct heap_verb *verb, uint64_t now)
 {
 	struct overhead_sums sums;
 
-	if (!verb->overhead.most || now < verb->next_overhead)
+	if (!verb->overhead.most || !verb->session->agent ||
+	    now < verb->next_overhead)
 		return;
 	sums = sums_of(verb);
 	if (!verb->next_overhead)
@@ -123,11 +123,22 @@ void heap_overhead_look(struct heap_verb *verb, uint64_t now)
 	verb->next_overhead = now + PAUSE;
 }
 
+/* Where the agent has caught nothing, calls stopped whatever was kept of them. */
+static bool is_by_agent(const struct agent_engine *agent)
+{
+	return agent && agent_engine_report(agent).functions;
+}
+
 void heap_overhead_tell(const struct heap_verb *verb)
 {
 	const struct overhead *overhead = &verb->overhead;
 
-	if (overhead->own_ns)
+	if (!overhead->most)
+		return;
+	if (!is_by_agent(verb->session->agent))
+		complain(0, "--max-overhead: all calls were caught by traps, "
+			    "which cost the same whatever is kept");
+	else if (overhead->own_ns)
 		complain(0,
 			 "cost: %.2f %% of the program's time on processors, "
 			 "of %u %% allowed",

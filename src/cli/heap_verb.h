@@ -52,6 +52,7 @@ struct heap_verb {
 	struct overhead overhead; /* .most 0: it may be any */
 	uint64_t next_overhead;
 	struct stop_sums overhead_stops; /* of all */
+	uint64_t overhead_stop_ns;       /* one, of late */
 	uint64_t overhead_calls,
 		overhead_calls_ns;      /* that were kept by stops */
 	struct heap_prefetch *prefetch; /* a report is made when these have

@@ -453,8 +453,13 @@ static int check_overhead(const struct options *o)
 					 "run, not for recordings");
 	if (o->engine == ENGINE_TRAP)
 		return complain(-EINVAL,
-				"--max-overhead: needs --engine=agent, as stops "
-				"cost the same whatever is kept");
+				"--max-overhead: needs --engine=agent or auto, "
+				"as stops cost the same whatever is kept");
+	if (o->follow)
+		return complain(-EINVAL,
+				"--max-overhead: with -f all calls stop, which "
+				"costs the same whatever is kept; leave one of "
+				"them out");
 	return 0;
 }
 

@@ -43,14 +43,28 @@ static unsigned more_often(const struct overhead *overhead, double share)
 	return overhead->rate > steps ? overhead->rate - steps : 0;
 }
 
-static unsigned rate_for(const struct overhead *overhead, double share,
-			 size_t held)
+/* Those that are held stay whatever the rate is: only more are a reason. */
+static bool fills(struct overhead *overhead, size_t held)
+{
+	const size_t least = overhead->held_at ?
+				     overhead->held_at + overhead->room / 16 :
+				     overhead->room / 2;
+
+	if (held < overhead->room / 4)
+		overhead->held_at = 0;
+	if (held <= least)
+		return false;
+	overhead->held_at = held;
+	return true;
+}
+
+static unsigned rate_for(struct overhead *overhead, double share, size_t held)
 {
 	const bool is_last = overhead->rate + 1 == overhead->rates;
 
 	if (share > overhead->most)
 		return rarer(overhead, share);
-	if (held > overhead->room / 2)
+	if (fills(overhead, held))
 		return overhead->rate + !is_last;
 	if (share * SPARE < overhead->most && held < overhead->room / 4)
 		return more_often(overhead, share);

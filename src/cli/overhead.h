@@ -22,7 +22,8 @@ struct overhead_sums {
 struct overhead {
 	double most; /* of the time that is the program's own; 0: any */
 	unsigned rate, rates;
-	size_t room;               /* blocks that can be held */
+	size_t room;    /* blocks that can be held */
+	size_t held_at; /* so many had it rise last; 0: they are few */
 	struct overhead_sums then; /* when it was looked at last */
 	/* In all. */
 	uint64_t own_ns, cost_ns;

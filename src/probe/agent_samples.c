@@ -25,6 +25,9 @@ static enum agent_act act_of(const struct function *function)
 unsigned agent_sampled_act(const struct function *function)
 {
 	_Static_assert(SAMPLED_NO_ARGUMENT == AGENT_NO_ARGUMENT, "passed on");
+	_Static_assert(AGENT_ENGINE_RATES == AGENT_RATES, "passed on");
+	_Static_assert(AGENT_ENGINE_MARKS < AGENT_MARKS * AGENT_MARK_LINES,
+		       "they have room");
 	return agent_act(act_of(function), function->sampled.size,
 			 function->sampled.factor);
 }

@@ -364,6 +364,15 @@ START_TEST(price_decides_the_rate)
 	sums.used_ns += SECOND;
 	sums.held = 300;
 	ck_assert(!overhead_look(&overhead, &sums));
+	ck_assert_uint_eq(overhead.rate, 1);
+	/* They stay: that it was raised once is enough until there are more. */
+	for (sums.held = 501; sums.used_ns < 100 * SECOND;
+	     sums.used_ns += SECOND)
+		overhead_look(&overhead, &sums);
+	ck_assert_uint_eq(overhead.rate, 1);
+	sums.held = 600;
+	ck_assert(overhead_look(&overhead, &sums));
+	ck_assert_uint_eq(overhead.rate, 2);
 }
 END_TEST
 

@@ -1299,8 +1299,10 @@ static bool hits_mark(const struct config *config, struct agent_thread *thread,
 	const uint64_t mean = config->mean << config->rate;
 
 	if (!thread->left || thread->rate != config->rate) {
-		thread->rate = (uint32_t)config->rate;
+		/* A handler's call in between throws this one away as well. */
 		thread->left = next_distance(mean);
+		__asm__ volatile("" : : : "memory");
+		thread->rate = (uint32_t)config->rate;
 	}
 	if ((int64_t)thread->left > bytes) {
 		own_add(&thread->left, -(uint64_t)bytes);
@@ -1310,15 +1312,14 @@ static bool hits_mark(const struct config *config, struct agent_thread *thread,
 	return true;
 }
 
-/* From when it was clear that it is told of. */
-static void measure_entry(const struct config *config,
-			  const struct agent_thread *thread,
-			  const struct agent_frame *frame)
+/* Of what is told of. */
+static void measure_hook(const struct config *config,
+			 const struct agent_thread *thread, uint64_t began)
 {
-	const uint64_t took = ticks() - frame->began;
+	const uint64_t took = ticks() - began;
 
-	if (took <= SAMPLE_MOST)
-		own_add(&block_at(config, thread->block)->entry_ticks, took);
+	if (thread->block && took <= SAMPLE_MOST)
+		own_add(&block_at(config, thread->block)->told_ticks, took);
 }
 
 /* It is told of at the trap; what was chosen is to be known there. */
@@ -1361,7 +1362,7 @@ static enum way note_chosen(const struct config *config,
 		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
 	write_entry(config, block, thread->tid, frame, &stack,
 		    tail | agent_choice_bits(choice, (unsigned)config->rate));
-	measure_entry(config, thread, frame);
+	measure_hook(config, thread, frame->began);
 	return way_on(frame);
 }
 
@@ -1484,6 +1485,7 @@ void agent_chosen(const struct agent_frame *frame)
 	const uint64_t bits = CHOSEN | WAS_MARKED;
 	struct agent_thread *thread =
 		(struct agent_thread *)(frame->chosen & ~bits);
+	const uint64_t began = ticks();
 	struct config config;
 	enum agent_watch_kind kind;
 
@@ -1493,6 +1495,7 @@ void agent_chosen(const struct agent_frame *frame)
 	kind = mark_chosen(frame);
 	__asm__ volatile("lfence" : : : "memory");
 	note_return(&config, frame, ticks(), kind);
+	measure_hook(&config, thread, began);
 }
 
 /* ---- coming back ---- */

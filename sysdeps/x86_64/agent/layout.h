@@ -456,7 +456,7 @@ struct agent_block {
 	uint64_t sampled_ticks; /* … what the hook itself took */
 	uint64_t waited_ticks;  /* for room */
 	uint64_t waiting;       /* for it now: the thread's number; 0: nobody */
-	uint64_t entry_ticks;   /* SAMPLES: of all entries that were told */
+	uint64_t told_ticks;    /* SAMPLES: of all hooks that told of a call */
 	uint64_t unused[1];
 	uint64_t tail; /* … and read */
 	uint64_t unused_too[7];
