@@ -21,7 +21,7 @@ uint32_t heap_expect_block(const struct heap *heap, const struct family *family,
 
 static const struct site *site_at(const struct heap *heap, uint32_t number)
 {
-	return number ? heap->sites.all[number - 1] : NULL;
+	return number ? heap_site(heap, number) : NULL;
 }
 
 void heap_expect_site(const struct heap *heap, uint32_t number)

@@ -79,12 +79,13 @@ static void add_to_group(struct caller_group **groups,
 static bool may_be_part(const struct stacks *stacks, const struct site *site,
 			const struct verdict *verdict)
 {
-	return site->blocks && !slab_of_collector(stacks, site) &&
-	       verdict->level != VERDICT_LIKELY &&
+	/* Names are looked up for the last: for few that have got so far. */
+	return site->blocks && verdict->level != VERDICT_LIKELY &&
 	       verdict->reason != VERDICT_REPLACED &&
 	       verdict->reason != VERDICT_LISTED &&
 	       verdict->reason != VERDICT_TURNOVER &&
-	       verdict->reason != VERDICT_UP_AND_DOWN;
+	       verdict->reason != VERDICT_UP_AND_DOWN &&
+	       !slab_of_collector(stacks, site);
 }
 
 static bool is_leak_together(const struct heap *heap,
