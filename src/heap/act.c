@@ -244,17 +244,10 @@ static struct heap_outcome act_on_blocks(struct heap *heap,
 	return outcome;
 }
 
-static bool acquires(const struct heap_act *act)
-{
-	return act->function->act == FAMILY_ACQUIRE ||
-	       act->function->act == FAMILY_RESIZE ||
-	       act->function->act == FAMILY_REPLACE;
-}
-
 /* Nobody has chosen yet. */
 static void choose(struct heap *heap, struct heap_act *act)
 {
-	if (act->sampling != SAMPLING_OPEN || !acquires(act) ||
+	if (act->sampling != SAMPLING_OPEN || !family_acquires(act->function) ||
 	    !heap_is_sampled(heap, act->function->family))
 		return;
 	act->rate = heap->rate;

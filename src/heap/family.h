@@ -92,6 +92,14 @@ struct family_function {
 	const struct family_function *next;
 };
 
+/* Whether something with a handle of its own may be held after it. */
+static inline bool family_acquires(const struct family_function *function)
+{
+	return function->act == FAMILY_ACQUIRE ||
+	       function->act == FAMILY_RESIZE ||
+	       function->act == FAMILY_REPLACE;
+}
+
 /* One kind of thing that can leak. */
 struct family {
 	const char *name; /* "malloc", "descriptors", … */

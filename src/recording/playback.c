@@ -464,11 +464,6 @@ static void play_abandon(struct playback *playback, struct played *played,
 	free(begun);
 }
 
-static bool acquires(const struct family_function *function)
-{
-	return function->act != FAMILY_RELEASE && function->act != FAMILY_MOVE;
-}
-
 /* What this process's heap calls it, or 0: nobody has said yet. */
 static uint32_t known_site(const struct played *played,
 			   struct glossary_site *site)
@@ -508,7 +503,7 @@ static struct heap_act act_of(const struct recorded_event *event,
 static void learn_site(const struct played *played, struct glossary_site *site,
 		       const struct heap_act *act)
 {
-	if (!site->known && acquires(site->function))
+	if (!site->known && family_acquires(site->function))
 		site->known = heap_site_number(played->watched.heap, act);
 }
 
@@ -636,7 +631,7 @@ static void expect(struct playback *playback, struct coming *coming)
 		return;
 	coming->heap = played->watched.heap;
 	coming->family = site->function->family;
-	if (acquires(site->function))
+	if (family_acquires(site->function))
 		coming->to = known_site(played, site);
 	expect_handle(coming, event->handle);
 	expect_handle(coming, event->old);
