@@ -232,6 +232,15 @@ def hostile(case):
     h.check_equal(len(refused), 2, "script and picture refused")
 
 
+@h.test("a program has the name that it runs by")
+def known_as(case):
+    program = h.build("heap_times", "heap_times.c", "-g", "-O1",
+                      "-fno-builtin", directory=case.dir)
+    os.symlink(program, case.path("known"))
+    text = h.read(page_of(case, case.path("known"), "1"))
+    h.check_match(r'"title":"Heap of known \(\d+\)"', text, "title")
+
+
 LOSES = """#include <stdlib.h>
 #include <unistd.h>
 static void *volatile last;

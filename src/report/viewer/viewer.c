@@ -105,9 +105,12 @@ uint64_t viewer_time(const struct viewer *viewer, unsigned intervals)
 void viewer_add_title(const struct viewer *viewer, struct strbuf *out)
 {
 	const struct watched *process = viewer->export->process;
+	const char *program = process->program ? process->program : "";
 
-	names_escape(out,
-		     process->program ? file_base_name(process->program) : "?");
+	if (names_differ(program, process->name))
+		names_escape(out, process->name);
+	else
+		names_escape(out, *program ? file_base_name(program) : "?");
 	strbuf_printf(out, " (%d)", (int)process->pid);
 }
 
