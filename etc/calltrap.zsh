@@ -22,7 +22,7 @@ for line in ${(f)"$(${(Q)words[1]} --complete "${(@Q)words[2,CURRENT]}" \
 		options+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
 		;;
 	*)
-		others+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+		others+=("${${line%%$'\t'*}//:/\\:}${${line#*$'\t'}:+:${line#*$'\t'}}")
 		;;
 	esac
 done
