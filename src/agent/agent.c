@@ -649,6 +649,16 @@ void agent_set_rate(struct agent *agent, unsigned rate)
 		(void)WRITE_GATE(agent, rate, rate);
 }
 
+void agent_set_detail(struct agent *agent, uint64_t capture_bytes,
+		      unsigned depth)
+{
+	agent->capture_bytes = capture_bytes;
+	agent->depth = depth;
+	if (agent->state == AGENT_INSIDE)
+		(void)(WRITE_GATE(agent, capture_bytes, capture_bytes) |
+		       WRITE_GATE(agent, depth, depth));
+}
+
 static int open_gate(struct agent *agent, const struct ticks *ticks)
 {
 	int err;

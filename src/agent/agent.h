@@ -123,6 +123,10 @@ void agent_retire(struct agent *agent);
 /* SAMPLES: how often the mean is doubled from now on. */
 void agent_set_rate(struct agent *agent, unsigned rate);
 
+/* As in struct agent_gate, from now on. */
+void agent_set_detail(struct agent *agent, uint64_t capture_bytes,
+		      unsigned depth);
+
 /*
  * INSIDE: has calls of a function caught that come through slots, of modules
  * that are there now. Returns the stub's number, or a negative errno. The gate

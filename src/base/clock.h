@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_CLOCK_H
 #define CALLTRAP_CLOCK_H
 
+#include <sys/types.h>
+
 #include "base/types.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -11,5 +13,8 @@ uint64_t clock_now(void);
 
 /* The wall clock, in nanoseconds since 1970, at a monotonic time. */
 uint64_t clock_wall(uint64_t monotonic);
+
+/* How long a process has been on processors, in nanoseconds; 0: not known. */
+uint64_t clock_of_process(pid_t pid);
 
 #endif

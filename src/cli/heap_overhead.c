@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <time.h>
-
+#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/heap_verb.h"
 #include "heap/watch.h"
@@ -12,16 +11,6 @@
 
 /* No mean is larger: dice know numbers of 40 bits. */
 #define MOST (UINT64_C(1) << 39)
-
-static uint64_t used_by(pid_t pid)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
-		return 0;
-	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
-}
 
 static struct stop_sums stops_of(const struct tracer *tracer)
 {
@@ -75,7 +64,7 @@ static struct overhead_sums sums_of(struct heap_verb *verb)
 	     process = watch_next(verb->watch, process)) {
 		const size_t held = heap_live_count(process->heap);
 
-		sums.used_ns += used_by(process->pid);
+		sums.used_ns += clock_of_process(process->pid);
 		sums.held = held > sums.held ? held : sums.held;
 	}
 	return sums;

@@ -197,6 +197,9 @@ const struct option_entry option_table[] = {
 	FLAG('i', NULL, log.ip, "the address that each call returns to"),
 	NUMBER('w', "where", log.where, 0, UNWIND_DEPTH_MAX - 1,
 	       "the stack of each call, up to N frames"),
+	FIELD(0, "max-overhead", "PERCENT", apply_percent, max_overhead,
+	      "leave out what arguments point to, then stacks, so\n"
+	      "that calls cost no more of the program's time"),
 	FLAG(0, "script", script,
 	     "file and line of the script that makes each call\n"
 	     "(Perl, PHP, Python, Ruby)"),

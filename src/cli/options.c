@@ -455,7 +455,7 @@ static int check_overhead(const struct options *o)
 		return complain(-EINVAL,
 				"--max-overhead: needs --engine=agent or auto, "
 				"as stops cost the same whatever is kept");
-	if (o->follow)
+	if (o->follow && o->verb == VERB_HEAP)
 		return complain(-EINVAL,
 				"--max-overhead: with -f all calls stop, which "
 				"costs the same whatever is kept; leave one of "

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/session.h"
+#include "cli/trace_detail.h"
 #include "report/log/chosen.h"
 #include "report/log/json.h"
 #include "report/log/log.h"
 #include "report/log/summary.h"
 
 /* The default verb: a log of calls, or a table of them. */
+struct trace_verb {
+	struct sink *json; /* freed as the session's sink; or NULL */
+	struct trace_detail detail;
+};
+
+static struct trace_verb *verb_of(const struct session *session)
+{
+	return session->verb_data;
+}
 
 static const char *log_output(const struct session *session)
 {
@@ -20,7 +32,7 @@ static const char *log_output(const struct session *session)
 /* The one that can't be written. */
 static const char *trace_output(const struct session *session)
 {
-	const struct sink *json = session->verb_data;
+	const struct sink *json = verb_of(session)->json;
 
 	return json && json_has_failed(json) ? session->options->json :
 					       log_output(session);
@@ -50,7 +62,7 @@ static int open_json(struct session *session)
 				strerror(-err));
 	sink->next = session->sinks;
 	session->sinks = sink;
-	session->verb_data = sink;
+	verb_of(session)->json = sink;
 	return 0;
 }
 
@@ -77,6 +89,7 @@ static int trace_open(struct session *session)
 	};
 	int err;
 
+	session->verb_data = xcalloc(1, sizeof(struct trace_verb));
 	log.policy = &session->policy;
 	log.stacks = session->stacks;
 	log.debuginfo = session->debuginfo;
@@ -113,8 +126,32 @@ static void trace_configure(struct session *session,
 	config->scripts = options->script;
 }
 
+static void trace_begun(struct session *session)
+{
+	trace_detail_begin(&verb_of(session)->detail, session);
+}
+
+static void trace_woken(struct session *session)
+{
+	trace_detail_look(&verb_of(session)->detail, session);
+}
+
+static void trace_finished(struct session *session)
+{
+	trace_detail_tell(&verb_of(session)->detail, session);
+}
+
+static void trace_close(struct session *session)
+{
+	free(session->verb_data);
+}
+
 const struct verb_ops trace_verb = {
 	.open = trace_open,
 	.configure = trace_configure,
+	.begun = trace_begun,
+	.woken = trace_woken,
+	.finished = trace_finished,
+	.close = trace_close,
 	.output = trace_output,
 };

@@ -61,6 +61,18 @@ static struct agent_space *find_space(const struct agent_engine *engine,
 	return NULL;
 }
 
+/* One byte more than is shown, to know whether there are more. One frame costs
+   no walk, and without any the call would go by its trap. */
+static void set_detail(struct agent_space *space)
+{
+	const struct agent_engine *engine = space->engine;
+
+	agent_set_detail(
+		&space->agent,
+		engine->without_pointed_to ? 0 : engine->string_bytes + 1,
+		engine->without_stacks && engine->depth ? 1 : engine->depth);
+}
+
 static struct agent_space *get_space(struct agent_engine *engine,
 				     struct probe_space *space)
 {
@@ -72,9 +84,7 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	own->engine = engine;
 	own->space = space;
 	agent_init(&own->agent, space->space, engine->mode);
-	/* One more than is shown, to know whether there are more. */
-	own->agent.capture_bytes = engine->string_bytes + 1;
-	own->agent.depth = engine->depth;
+	set_detail(own);
 	own->agent.mean = engine->sample;
 	own->agent.rate = engine->rate;
 	own->agent.least_hits = engine->follows ? LEAST_HITS : 0;
@@ -780,15 +790,20 @@ static void note_caught(struct agent_point *own)
 		note_trap(space->engine, why_by_trap(own));
 }
 
+static void add_cost(struct shared_cost *sum, const struct shared_cost *cost)
+{
+	sum->calls += cost->calls;
+	sum->ticks += cost->ticks;
+	sum->waited += cost->waited;
+	sum->hooks += cost->hooks;
+}
+
 /* What its hooks have measured is kept. */
 static void note_cost(struct agent_space *space)
 {
 	const struct shared_cost cost = shared_cost(&space->agent.shared);
 
-	space->engine->cost.calls += cost.calls;
-	space->engine->cost.ticks += cost.ticks;
-	space->engine->cost.waited += cost.waited;
-	space->engine->cost.hooks += cost.hooks;
+	add_cost(&space->engine->cost, &cost);
 }
 
 /* What is told of it before it goes. */
@@ -1131,9 +1146,21 @@ struct event_source *agent_engine_source(struct agent_engine *engine)
 	return &engine->source;
 }
 
-uint64_t agent_engine_lost_ns(const struct agent_engine *engine)
+void agent_engine_leave_out(struct agent_engine *engine, bool pointed_to,
+			    bool stacks)
 {
-	uint64_t ticks = engine->cost.hooks + engine->cost.waited;
+	struct agent_space *space;
+
+	engine->without_pointed_to = pointed_to;
+	engine->without_stacks = stacks;
+	for (space = engine->spaces; space; space = space->next)
+		set_detail(space);
+}
+
+/* Of those that are over, and of those that aren't. */
+static struct shared_cost cost_so_far(const struct agent_engine *engine)
+{
+	struct shared_cost sum = engine->cost;
 	const struct agent_space *space;
 
 	for (space = engine->spaces; space; space = space->next) {
@@ -1142,9 +1169,24 @@ uint64_t agent_engine_lost_ns(const struct agent_engine *engine)
 		if (space->agent.state != AGENT_INSIDE)
 			continue;
 		cost = shared_cost(&space->agent.shared);
-		ticks += cost.hooks + cost.waited;
+		add_cost(&sum, &cost);
 	}
-	return ticks_length(&engine->ticks, ticks);
+	return sum;
+}
+
+uint64_t agent_engine_lost_ns(const struct agent_engine *engine)
+{
+	const struct shared_cost cost = cost_so_far(engine);
+
+	return ticks_length(&engine->ticks, cost.hooks + cost.waited);
+}
+
+uint64_t agent_engine_spent_ns(const struct agent_engine *engine)
+{
+	const struct shared_cost cost = cost_so_far(engine);
+
+	return ticks_length(&engine->ticks,
+			    cost.ticks * AGENT_MEASURED + cost.waited);
 }
 
 struct agent_engine_report

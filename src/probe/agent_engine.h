@@ -78,6 +78,17 @@ uint64_t agent_engine_lost_ns(const struct agent_engine *engine);
 /* … and how many calls that were chosen went by a trap nevertheless. */
 uint64_t agent_engine_chosen_stops(const struct agent_engine *engine);
 
+/*
+ * RECORDS: from now on calls are told of without what their arguments point to,
+ * and with the first frame of their stack alone; or with these again.
+ */
+void agent_engine_leave_out(struct agent_engine *engine, bool pointed_to,
+			    bool stacks);
+
+/* How long, by its own clock, it took to tell of calls so far, with the waits for
+   room: an estimate, from one call in some. */
+uint64_t agent_engine_spent_ns(const struct agent_engine *engine);
+
 /* So many blocks can be kept at a time, where some are chosen. */
 #define AGENT_ENGINE_MARKS 200000
 

@@ -27,6 +27,16 @@ void agent_engine_set_rate(struct agent_engine *engine UNUSED,
 {
 }
 
+void agent_engine_leave_out(struct agent_engine *engine UNUSED,
+			    bool pointed_to UNUSED, bool stacks UNUSED)
+{
+}
+
+uint64_t agent_engine_spent_ns(const struct agent_engine *engine UNUSED)
+{
+	return 0;
+}
+
 uint64_t agent_engine_lost_ns(const struct agent_engine *engine UNUSED)
 {
 	return 0;

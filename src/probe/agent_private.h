@@ -110,6 +110,7 @@ struct agent_engine {
 	struct event_source source;
 	uint64_t mode; /* AGENT_COUNTS | … */
 	unsigned string_bytes;
+	bool without_pointed_to, without_stacks;
 	struct ticks ticks;
 	struct agent_space *spaces;
 	struct recorded *recorded;

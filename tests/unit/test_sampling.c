@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/detail.h"
 #include "cli/overhead.h"
 #include "heap/estimates.h"
 #include "heap/verdict.h"
@@ -376,6 +377,48 @@ START_TEST(price_decides_the_rate)
 }
 END_TEST
 
+/* The same of what is left out of calls in a log. */
+static enum detail_level level_after(struct detail *detail, unsigned tenths,
+				     unsigned times)
+{
+	while (times--)
+		detail_look(detail,
+			    detail->used_ns +
+				    (1000 + tenths) * (SECOND / 10000),
+			    detail->spent_ns + tenths * (SECOND / 10000));
+	return detail->level;
+}
+
+START_TEST(price_decides_what_is_left_out)
+{
+	struct detail detail = { .most = 0.02, .least = DETAIL_NO_STACKS };
+
+	ck_assert_uint_eq(level_after(&detail, 20, 100), DETAIL_ALL);
+	ck_assert_uint_eq(level_after(&detail, 21, 1), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 19, 100), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 21, 1), DETAIL_NO_STACKS);
+	ck_assert_uint_eq(level_after(&detail, 5000, 9), DETAIL_NO_STACKS);
+	/* It was left out twice: twice as long. */
+	ck_assert_uint_eq(level_after(&detail, 4, 31), DETAIL_NO_STACKS);
+	ck_assert_uint_eq(level_after(&detail, 4, 1), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 4, 31), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 6, 1), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 4, 31), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 4, 1), DETAIL_ALL);
+	ck_assert_uint_eq(level_after(&detail, 0, 100), DETAIL_ALL);
+	/* Hardly any time, less than before: nothing is known. */
+	ck_assert(!detail_look(&detail, detail.used_ns + SECOND / 1000,
+			       detail.spent_ns + SECOND / 2000));
+	ck_assert(!detail_look(&detail, 0, 0));
+	ck_assert_uint_eq(detail.looks, detail.at[DETAIL_ALL] +
+						detail.at[DETAIL_NO_TEXTS] +
+						detail.at[DETAIL_NO_STACKS]);
+	/* Who asks for no stacks has none to leave out. */
+	detail.least = DETAIL_NO_TEXTS;
+	ck_assert_uint_eq(level_after(&detail, 5000, 9), DETAIL_NO_TEXTS);
+}
+END_TEST
+
 /* What isn't kept is given back, too, and no harm in that. */
 START_TEST(unkept_ones_come_and_go)
 {
@@ -651,6 +694,7 @@ static Suite *sampling_suite(void)
 	tcase_add_test(tcase, rates_have_their_time);
 	tcase_add_test(tcase, rates_are_told);
 	tcase_add_test(tcase, price_decides_the_rate);
+	tcase_add_test(tcase, price_decides_what_is_left_out);
 	tcase_add_test(tcase, unkept_ones_come_and_go);
 	tcase_add_test(tcase, chosen_elsewhere);
 	tcase_add_test(tcase, other_families);

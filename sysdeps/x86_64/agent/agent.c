@@ -870,6 +870,17 @@ static __attribute__((noinline)) void sample(const struct config *config,
 	own_add(&block->sampled_ticks, took);
 }
 
+/* RECORDS: the walk over the stack goes on beside nothing. */
+static __attribute__((noinline)) void
+sample_entry(const struct config *config, const struct agent_thread *thread,
+	     uint64_t began)
+{
+	const uint64_t took = ticks() - began;
+
+	if (config->mode & AGENT_RECORDS && took <= SAMPLE_MOST)
+		own_add(&block_at(config, thread->block)->sampled_ticks, took);
+}
+
 static inline void note(const struct config *config,
 			const struct agent_frame *frame, uint64_t ended)
 {
@@ -1140,6 +1151,8 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 			       BY_JUMP :
 			       go_by_trap(config);
 	write_entry(config, block, thread->tid, frame, &stack, tail);
+	if (__builtin_expect(is_sampled(frame->began), 0))
+		sample_entry(config, thread, frame->began);
 	return way_on(frame);
 }
 
