@@ -159,6 +159,20 @@ static int move(struct machine *m)
 	return operand_set(m, insn->op.reg, insn->op.size, value);
 }
 
+/* The source is read in any case, and a target of half a word widened. */
+static int move_if(struct machine *m)
+{
+	const struct insn *insn = m->insn;
+	const bool holds =
+		x86_condition(insn->op.condition, m->regs.user.eflags);
+	uint64_t value;
+	int err = source_get(m, &value);
+
+	if (!err && !holds)
+		err = operand_get(m, insn->op.reg, insn->op.size, &value);
+	return err ? err : operand_set(m, insn->op.reg, insn->op.size, value);
+}
+
 static int calculate(struct machine *m)
 {
 	const struct insn *insn = m->insn;
@@ -270,6 +284,8 @@ static int execute(struct machine *m)
 	case X86_MOVE:
 	case X86_SIGN_EXTEND:
 		return move(m);
+	case X86_MOVE_IF:
+		return move_if(m);
 	case X86_ADDRESS:
 		return operand_set(m, insn->op.reg, insn->op.size,
 				   effective_address(m));

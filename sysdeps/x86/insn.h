@@ -17,6 +17,7 @@ enum x86_kind {
 	X86_OTHER, /* not emulable */
 	X86_NOP,
 	X86_MOVE,
+	X86_MOVE_IF, /* op.condition as of X86_JUMP_IF */
 	X86_SIGN_EXTEND,
 	X86_ADDRESS, /* lea */
 	X86_ADD,

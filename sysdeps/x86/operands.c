@@ -22,6 +22,22 @@ static const struct known_mnemonic known[] = {
 	{ ZYDIS_MNEMONIC_CBW, X86_SIGN_EXTEND, 0 },
 	{ ZYDIS_MNEMONIC_CWDE, X86_SIGN_EXTEND, 0 },
 	{ ZYDIS_MNEMONIC_CDQE, X86_SIGN_EXTEND, 0 },
+	{ ZYDIS_MNEMONIC_CMOVO, X86_MOVE_IF, 0 },
+	{ ZYDIS_MNEMONIC_CMOVNO, X86_MOVE_IF, 1 },
+	{ ZYDIS_MNEMONIC_CMOVB, X86_MOVE_IF, 2 },
+	{ ZYDIS_MNEMONIC_CMOVNB, X86_MOVE_IF, 3 },
+	{ ZYDIS_MNEMONIC_CMOVZ, X86_MOVE_IF, 4 },
+	{ ZYDIS_MNEMONIC_CMOVNZ, X86_MOVE_IF, 5 },
+	{ ZYDIS_MNEMONIC_CMOVBE, X86_MOVE_IF, 6 },
+	{ ZYDIS_MNEMONIC_CMOVNBE, X86_MOVE_IF, 7 },
+	{ ZYDIS_MNEMONIC_CMOVS, X86_MOVE_IF, 8 },
+	{ ZYDIS_MNEMONIC_CMOVNS, X86_MOVE_IF, 9 },
+	{ ZYDIS_MNEMONIC_CMOVP, X86_MOVE_IF, 10 },
+	{ ZYDIS_MNEMONIC_CMOVNP, X86_MOVE_IF, 11 },
+	{ ZYDIS_MNEMONIC_CMOVL, X86_MOVE_IF, 12 },
+	{ ZYDIS_MNEMONIC_CMOVNL, X86_MOVE_IF, 13 },
+	{ ZYDIS_MNEMONIC_CMOVLE, X86_MOVE_IF, 14 },
+	{ ZYDIS_MNEMONIC_CMOVNLE, X86_MOVE_IF, 15 },
 	{ ZYDIS_MNEMONIC_LEA, X86_ADDRESS, 0 },
 	{ ZYDIS_MNEMONIC_ADD, X86_ADD, 0 },
 	{ ZYDIS_MNEMONIC_SUB, X86_SUB, 0 },
@@ -248,9 +264,12 @@ static bool take_count(struct x86_decoding *d)
 	return take_branch(d);
 }
 
-/* 0x90 swaps rax with itself unless a prefix makes it another's. */
+/* 0x90 swaps rax with itself unless a prefix makes it another's, which Zydis
+   overlooks behind the one for pause. */
 static bool is_plain_nop(const struct x86_decoding *d)
 {
+	if (d->zydis.mnemonic == ZYDIS_MNEMONIC_PAUSE)
+		return !d->zydis.raw.rex.B;
 	return d->zydis.mnemonic != ZYDIS_MNEMONIC_XCHG ||
 	       (d->zydis.opcode == 0x90 &&
 		register_number(d->operands[0].reg.value) == X86_RAX &&
@@ -267,6 +286,7 @@ static bool take_operands(struct x86_decoding *d)
 			return take_accumulator(d);
 		return take_both(d);
 	case X86_MOVE:
+	case X86_MOVE_IF:
 	case X86_ADDRESS:
 		return take_both(d);
 	case X86_ADD:
