@@ -368,10 +368,11 @@ static void heap_configure(struct session *session,
 {
 	struct heap_verb *verb = verb_of(session);
 
-	/* Nobody has named any: these are empty. */
+	/* Nobody has named any: these are empty, but for --per. */
 	config->calls = session->options->calls;
 	config->libraries = session->options->libraries;
 	config->entries = session->options->entries;
+	config->entries_option = "--per";
 	config->pick = watch_pick(verb->watch);
 	config->system_calls = session->options->report.growth_by ==
 			       GROWTH_BY_SYSTEM_CALLS;
@@ -467,6 +468,7 @@ void heap_verb_free(struct heap_verb *verb)
 	heap_verb_free_components(verb);
 	suppressions_free(verb->suppressions);
 	wrappers_free(verb->wrappers);
+	per_file_free(verb->per_file);
 	namer_free(verb->namer);
 	families_free(verb->families);
 	faults_free(verb->faults);

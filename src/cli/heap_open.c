@@ -105,6 +105,7 @@ static int open_report(struct heap_verb *verb)
 		.namer = verb->namer,
 		.suppressions = verb->suppressions,
 		.wrappers = verb->wrappers,
+		.per = verb->per,
 		.policy = &verb->session->report_policy,
 	};
 	if (verb->components)
@@ -245,10 +246,76 @@ static void kept(void *context, pid_t pid, uint64_t handle, bool gone)
 		agent_engine_kept(verb->session->agent, pid, handle, gone);
 }
 
+/* ---- --per ---- */
+
+static bool usable(void *context, const struct event *event, uint64_t block,
+		   uint64_t *ret)
+{
+	const struct heap_verb *verb = context;
+	const struct tracee *tracee =
+		tracee_find(&verb->session->tracer, event->pid);
+
+	return tracee && tracee->space &&
+	       prober_usable_size(tracee->space, event, block, ret);
+}
+
+static void per_unwritten(struct heap_verb *verb, int err)
+{
+	if (err)
+		heap_verb_unwritten(verb, verb->session->options->per_json,
+				    err);
+}
+
+static void per_told(void *context, const struct per_call *call)
+{
+	struct heap_verb *verb = context;
+
+	per_unwritten(verb, per_file_add(verb->per_file, call));
+}
+
+static void per_flush(void *context, pid_t gone)
+{
+	struct heap_verb *verb = context;
+
+	per_unwritten(verb, per_file_flush(verb->per_file, gone));
+}
+
+static int open_per(struct heap_verb *verb)
+{
+	const struct options *options = verb->session->options;
+	const bool has_file = options->per_json;
+	int err = 0;
+
+	if (options->verb != VERB_HEAP || filter_is_empty(options->entries))
+		return 0;
+	if (has_file)
+		err = per_file_new(options->per_json, &verb->session->policy,
+				   &verb->per_file);
+	if (err)
+		return complain(err, "%s can't be written: %s",
+				options->per_json, strerror(-err));
+	verb->per = per_calls_new(&(struct per_calls_options){
+		.functions = options->entries,
+		.usable = usable,
+		.told = has_file ? per_told : NULL,
+		.flush = has_file ? per_flush : NULL,
+		.context = verb,
+	});
+	verb->session->sinks = per_calls_sink(verb->per);
+	return 0;
+}
+
+static void add_sink(struct session *session, struct sink *sink)
+{
+	struct sink **end = &session->sinks;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = sink;
+}
+
 static void open_watch(struct heap_verb *verb)
 {
-	struct heap_journal *journal = verb->journal;
-	struct sink **end;
 	const struct watch_options options = {
 		.families = verb->families,
 		.stacks = verb->session->stacks,
@@ -266,6 +333,7 @@ static void open_watch(struct heap_verb *verb)
 		.observer = observer_of(verb),
 		.timed = verb->session->options->heap_calls ||
 			 verb->session->options->time_releases,
+		.waits = verb->per,
 		.growth = verb->session->options->report.growth,
 		.growth_by = verb->session->options->report.growth_by,
 		.drain = drain,
@@ -273,14 +341,13 @@ static void open_watch(struct heap_verb *verb)
 
 	verb->watch = watch_new(&options);
 	heap_overhead_begin(verb);
+	/* Whose reports are made before others forget a process. */
+	watch_sink(verb->watch)->next = verb->session->sinks;
 	verb->session->sinks = watch_sink(verb->watch);
-	end = &verb->session->sinks->next;
-	if (journal) {
-		*end = heap_journal_sink(journal);
-		end = &(*end)->next;
-	}
+	if (verb->journal)
+		add_sink(verb->session, heap_journal_sink(verb->journal));
 	if (verb->recorder)
-		*end = recorder_sink(verb->recorder);
+		add_sink(verb->session, recorder_sink(verb->recorder));
 }
 
 static struct progress *new_progress(const struct heap_verb *verb)
@@ -322,6 +389,8 @@ int heap_verb_open(struct heap_verb *verb)
 
 	verb->families = families_new();
 	err = read_families(verb);
+	if (!err)
+		err = open_per(verb);
 	if (!err)
 		err = heap_verb_open_reports(verb);
 	if (err)

@@ -8,11 +8,13 @@
 #include "cli/session.h"
 #include "cli/top.h"
 #include "growth/faults.h"
+#include "heap/per_calls.h"
 #include "heap/watch.h"
 #include "recording/act_stats.h"
 #include "recording/recorder.h"
 #include "report/heap/components.h"
 #include "report/heap/journal.h"
+#include "report/heap/per_file.h"
 #include "report/heap/prefetch.h"
 #include "report/heap/report.h"
 #include "report/heap/suppressions.h"
@@ -38,6 +40,8 @@ struct heap_verb {
 	struct heap_report_config config;
 	struct heap_report *report;
 	struct heap_journal *journal; /* freed as a sink, too; or NULL */
+	struct per_calls *per;        /* likewise */
+	struct per_file *per_file;    /* or NULL */
 	struct recorder *recorder;    /* likewise */
 	struct act_stats *stats;      /* convert --to stats; or NULL */
 	struct strbuf stats_text;

@@ -74,7 +74,9 @@ int apply_text(struct command_line *line, const struct option_entry *entry,
 static int refuse_filter(const struct option_entry *entry, const char *argument,
 			 char *message, size_t column)
 {
-	complain(0, "-%c '%s': column %zu: %s", entry->short_name, argument,
+	char name[24];
+
+	complain(0, "%s '%s': column %zu: %s", shown(entry, name), argument,
 		 column, message);
 	free(message);
 	return -EINVAL;

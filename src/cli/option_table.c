@@ -294,6 +294,9 @@ const struct option_entry option_table[] = {
 	      "program's processor time, as 2%, under any load"),
 	FIELD(0, "components", "FILE", apply_text, components,
 	      "groups of libraries and functions, by name"),
+	FIELD(0, "per", "FUNCTION", apply_filter, entries,
+	      "what each call of it acquires and waits for, as a\n"
+	      "function that answers a request (may repeat)"),
 
 	HEADING("What to show", HEAP),
 	FIELD('o', "output", "FILE", apply_text, report.path,
@@ -383,6 +386,8 @@ const struct option_entry option_table[] = {
 	      "given back at once: temporary-blocks"),
 	FIELD(0, "calls", "FILE", apply_text, heap_calls,
 	      "each call of an allocator, as it happens"),
+	FIELD(0, "per-json", "FILE", apply_text, per_json,
+	      "each call of --per, a JSON object a line"),
 	FIELD(0, "footprint", "FILE", apply_text, footprint,
 	      "the same for programs that make them again"),
 

@@ -370,6 +370,7 @@ static int check_from(const struct command_line *line)
 		{ "--record", o->recording },
 		{ "--pool", o->pools },
 		{ "--script", o->script },
+		{ "--per", !filter_is_empty(o->entries) },
 		{ "--http", o->http },
 		{ "--push", o->push },
 	};
@@ -469,6 +470,8 @@ static int check_sample(const struct options *o)
 	const struct excluded others[] = {
 		{ "--calls", o->heap_calls },
 		{ "--footprint", o->footprint },
+		{ "--per",
+		  o->verb == VERB_HEAP && !filter_is_empty(o->entries) },
 		{ "--record", o->recording },
 		{ "--value temporary-blocks",
 		  o->export.value == HEAP_TEMPORARY_BLOCKS },
@@ -489,6 +492,9 @@ static int check_shown(const struct options *o)
 	if (o->report.by == HEAP_BY_COMPONENT && !o->components)
 		return complain(-EINVAL, "--by component: --components FILE is "
 					 "missing, which says what they are");
+	if (o->per_json && filter_is_empty(o->entries))
+		return complain(-EINVAL, "--per-json: is for the calls that "
+					 "--per FUNCTION names");
 	if (o->report.histogram && !heap_report_has_blocks(&o->report))
 		return complain(-EINVAL,
 				"--histogram: is of blocks, which "

@@ -102,6 +102,7 @@ struct options {
 	struct heap_export_options export; /* … and written to files */
 	const char *heap_calls;            /* --calls */
 	const char *footprint;             /* --footprint */
+	const char *per_json;              /* --per-json */
 	const char *recording;             /* --record; record: -o */
 	const char *http;                  /* --http [ADDR:]PORT */
 	const char *push;                  /* --push URL */

@@ -11,7 +11,7 @@
 
 /* Besides the files for other programs: -o, --json of a log, and what is
    written as it goes. */
-#define OUTPUTS (HEAP_FILES + 6)
+#define OUTPUTS (HEAP_FILES + 7)
 
 struct output_option {
 	const char *option, *path;
@@ -30,6 +30,7 @@ static void list(const struct options *o, struct output_option ret[OUTPUTS])
 						       o->export.files[file] };
 	ret[count++] = (struct output_option){ "--calls", o->heap_calls };
 	ret[count++] = (struct output_option){ "--footprint", o->footprint };
+	ret[count++] = (struct output_option){ "--per-json", o->per_json };
 	ret[count++] = (struct output_option){ "--save", o->snapshot };
 	ret[count++] = (struct output_option){
 		o->verb == VERB_RECORD ? "-o" : "--record", o->recording
@@ -97,7 +98,8 @@ int outputs_try(const struct options *options)
 				   path == options->report.path ||
 				   path == options->json ||
 				   path == options->recording ||
-				   path == options->heap_calls;
+				   path == options->heap_calls ||
+				   path == options->per_json;
 		int err;
 
 		if (!path)

@@ -144,7 +144,9 @@ static void open_agent(struct session *session, struct prober_config *config)
 		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),
-		.stops = config->script_stacks,
+		.stops = config->script_stacks ||
+			 (keeps_acts(options) &&
+			  !filter_is_empty(options->entries)),
 		.sample = keeps_acts(options) ? options_sample(options) : 0,
 		.rate = options->max_overhead ?
 				overhead_first_rate(options_sample(options)) :
@@ -168,6 +170,7 @@ static void open_prober(struct session *session)
 {
 	struct prober_config config = {
 		.prototypes = session->prototypes,
+		.entries_option = "-x",
 		.sinks = &session->watcher,
 		.wake = &session->requests->wake,
 	};

@@ -19,6 +19,7 @@ struct family_pick {
 	struct formless *formless;
 	bool *missing; /* by family->index: some acquisitions aren't seen */
 	bool timed;
+	bool waits;
 	bool found;
 };
 
@@ -54,12 +55,42 @@ static bool grows(const struct family_pick *pick, const char *symbol)
 	       (growth_wants(symbol) || growth_is_end(symbol));
 }
 
+/* Where a call waits for somebody else. */
+static const char *const waits[] = {
+	"accept",   "accept4",    "connect",  "epoll_pwait", "epoll_wait",
+	"fsync",    "poll",       "ppoll",    "pread",       "pread64",
+	"pselect",  "pwrite",     "pwrite64", "read",        "readv",
+	"recv",     "recvfrom",   "recvmsg",  "select",      "send",
+	"sendfile", "sendfile64", "sendmsg",  "sendto",      "write",
+	"writev",
+};
+
+static int compare_names(const void *key, const void *element)
+{
+	return strcmp(key, *(const char *const *)element);
+}
+
+static bool is_wait(const struct family_pick *pick, const char *symbol)
+{
+	return pick->waits && bsearch(symbol, waits, ARRAY_SIZE(waits),
+				      sizeof(*waits), compare_names);
+}
+
+/* glibc's, which was two libraries once, and musl's. */
+static bool is_c_library(const struct module *module)
+{
+	return !strncmp(module->name, "libc.", 5) ||
+	       !strncmp(module->name, "libpthread.so", 13) ||
+	       !strncmp(module->name, "ld-musl-", 8);
+}
+
 static bool wants(void *context, const char *symbol,
 		  const struct module *module)
 {
 	const struct family_pick *pick = context;
 
-	if (grows(pick, symbol))
+	if (grows(pick, symbol) ||
+	    (is_wait(pick, symbol) && is_c_library(module)))
 		return true;
 	return families_count(pick->families) &&
 	       (families_find(pick->families, symbol) || is_apart(symbol) ||
@@ -174,7 +205,8 @@ static void describe(void *context, struct function *function)
 		pick->found |= growth_wants(function->name);
 	}
 	if (!first) {
-		if (grows(pick, function->name))
+		if (grows(pick, function->name) ||
+		    is_wait(pick, function->name))
 			return;
 		function->apart = is_apart(function->name);
 		if (!function->apart)
@@ -229,7 +261,7 @@ const bool *family_pick_missing(const struct family_pick *pick)
 }
 
 struct family_pick *family_pick_new(const struct families *families, bool timed,
-				    enum growth_by growth)
+				    bool waits_too, enum growth_by growth)
 {
 	struct family_pick *pick = xcalloc(1, sizeof(*pick));
 
@@ -237,6 +269,7 @@ struct family_pick *family_pick_new(const struct families *families, bool timed,
 	pick->missing =
 		xcalloc(families_count(families) + 1, sizeof(*pick->missing));
 	pick->timed = timed;
+	pick->waits = waits_too;
 	pick->growth = growth;
 	pick->ops = (struct prober_pick){
 		.wants = wants,

@@ -104,6 +104,7 @@ struct watch_options {
 	watch_kept *kept; /* or NULL */
 	bool timed; /* how long each call takes is wanted, free() included: it
 		       costs a further stop */
+	bool waits; /* calls that wait are seen, for who else looks at events */
 };
 
 struct watch *watch_new(const struct watch_options *options) MUST_CHECK;

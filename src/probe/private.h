@@ -139,6 +139,19 @@ struct probe {
 	struct probe *next;
 };
 
+/* Functions of the process that are asked something. */
+enum asked {
+	ASKED_ERRNO,       /* where errno is */
+	ASKED_USABLE_SIZE, /* how large a block really is */
+	ASKED_FUNCTIONS,
+};
+
+struct asked_function {
+	const struct module *module; /* that defines it; NULL: none, or … */
+	taddr_t address;
+	bool searched; /* … nobody has looked yet */
+};
+
 /* Of a space: struct space's client member. */
 struct probe_space {
 	struct prober *prober;
@@ -151,11 +164,10 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	struct untraced *untraced;
-	bool code_repaired;     /* what another calltrap left in code … */
-	bool repaired;          /* … and in slots */
-	bool is_go;             /* stacks are moved */
-	taddr_t errno_function; /* 0: there is none, or … */
-	bool errno_searched;    /* … nobody has looked yet */
+	bool code_repaired; /* what another calltrap left in code … */
+	bool repaired;      /* … and in slots */
+	bool is_go;         /* stacks are moved */
+	struct asked_function asked[ASKED_FUNCTIONS];
 	struct script_binding *scripts; /* its interpreters', if somebody … */
 	bool scripts_searched;          /* … has looked for them */
 	taddr_t mapping_low, mapping_high; /* see mapping_is_one() */
@@ -456,8 +468,18 @@ bool errno_place(const struct moment *moment, taddr_t *ret);
 /* errno of that moment, or 0 when it can't be known. */
 int errno_read(const struct moment *moment);
 
+/* ---- asked.c ---- */
+
+/*
+ * What such a function would return to a task with these registers. False: there
+ * is none, it does too much, or the memory can't be read (any more).
+ */
+bool asked_evaluate(struct probe_space *space, enum asked which,
+		    const struct regs *regs, struct memory *memory,
+		    const uint64_t *argument, uint64_t *ret);
+
 /* The list of modules has changed. */
-void errno_forget(struct probe_space *space);
+void asked_forget(struct probe_space *space);
 
 /* ---- script.c: where interpreters are in their programs ---- */
 

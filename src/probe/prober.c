@@ -163,7 +163,7 @@ static void on_module_unmapped(struct tracer_client *client,
 	ifuncs_forget_caller(own, module);
 	nonlocals_forget_range(own, module->low, module->high);
 	untraced_forget_range(own, module->low, module->high);
-	errno_forget(own);
+	asked_forget(own);
 	scripts_forget(own);
 }
 
@@ -186,7 +186,7 @@ static void on_modules_consistent(struct tracer_client *client,
 	engines_prepare(own);
 	pairing_watch_inherited(own);
 	ifuncs_read_slots(own);
-	errno_forget(own);
+	asked_forget(own);
 	scripts_forget(own);
 	wanted_modules(prober->wanted, space);
 	elsewhere_look(prober, space);

@@ -42,7 +42,8 @@ struct prober_config {
 	const struct filter *calls;     /* -e: by calling module */
 	bool default_calls;             /* no -e, -l, -L: calls of MAIN */
 	const struct filter *libraries; /* -l: by defining module */
-	const struct filter *entries;   /* -x */
+	const struct filter *entries;   /* -x … */
+	const char *entries_option;     /* … or what they were named by */
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
 	bool system_calls;              /* the tracer watches them: -S, … */
 	bool system_entries; /* … those that .entries names as SYS */
@@ -92,6 +93,14 @@ bool prober_tell_refused(const struct prober *prober, uint64_t unnamed,
 
 /* Ends every running call as CALL_DETACHED: before leaving. */
 void prober_abandon_all(struct prober *prober, struct tracer *tracer);
+
+/*
+ * How large the process says that a block is which a call has just acquired,
+ * by its malloc_usable_size(): worked out at the call's return, without running
+ * it. False: it can't be, or what is told of is past.
+ */
+bool prober_usable_size(struct space *space, const struct event *event,
+			uint64_t block, uint64_t *ret);
 
 /*
  * While it is paused nobody is told that processes are let go of: they will be

@@ -58,7 +58,7 @@ struct wanted *wanted_new(const struct prober_config *config)
 {
 	struct wanted *wanted = xcalloc(1, sizeof(*wanted));
 
-	set_init(&wanted->entries, config->entries, "-x",
+	set_init(&wanted->entries, config->entries, config->entries_option,
 		 "no such function in any library that was loaded");
 	set_init(&wanted->calls, config->calls, "-e",
 		 "no module that was loaded calls such a function of another "

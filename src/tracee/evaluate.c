@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define LONGEST_FUNCTION 32
+#define LONGEST_FUNCTION 64
 
 /* Where it returns to: nowhere that it could go by itself … */
 #define END 0
@@ -62,7 +62,8 @@ static int find_end(const struct arch_ops *arch, const struct regs *regs,
 		       0;
 }
 
-/* As if the function had just been called: END is the return address. */
+/* As if the function had just been called: END is the return address, and what
+   may be an argument stands behind it. */
 static int draft_init(struct draft *draft, const struct arch_ops *arch,
 		      struct memory *original, taddr_t sp)
 {
@@ -71,7 +72,7 @@ static int draft_init(struct draft *draft, const struct arch_ops *arch,
 	*draft = (struct draft){
 		.memory.ops = &draft_ops,
 		.original = original,
-		.low = sp + arch->word_size - sizeof(draft->bytes),
+		.low = sp + 2 * arch->word_size - sizeof(draft->bytes),
 	};
 	return memory_write(&draft->memory, sp, &end, arch->word_size);
 }
@@ -94,7 +95,8 @@ static int carry_out(struct space *space, struct regs *regs,
 }
 
 int evaluate_function(struct space *space, const struct regs *start,
-		      struct memory *memory, taddr_t function, uint64_t *ret)
+		      struct memory *memory, taddr_t function,
+		      const uint64_t *argument, uint64_t *ret)
 {
 	const struct arch_ops *arch = space->arch;
 	struct regs regs = *start;
@@ -106,6 +108,8 @@ int evaluate_function(struct space *space, const struct regs *start,
 	err = find_end(arch, start, memory, &end);
 	if (!err)
 		err = draft_init(&draft, arch, memory, arch->sp(&regs));
+	if (!err && argument)
+		err = arch->set_argument(&regs, &draft.memory, 0, *argument);
 	arch->set_ip(&regs, function);
 	for (i = 0; i < LONGEST_FUNCTION && !err; i++) {
 		err = carry_out(space, &regs, &draft.memory);

@@ -506,6 +506,22 @@ bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)
 	return true;
 }
 
+bool procfs_faults(pid_t tid, struct procfs_faults *ret)
+{
+	char line[1024];
+	char *minor, *major;
+
+	if (!read_file(tid, "stat", line, sizeof(line)))
+		return false;
+	minor = find_field(line, 10);
+	major = find_field(line, 12);
+	if (!minor || !major)
+		return false;
+	ret->minor = strtoull(minor, NULL, 10);
+	ret->major = strtoull(major, NULL, 10);
+	return true;
+}
+
 int procfs_processor(pid_t tid)
 {
 	char line[1024];

@@ -197,6 +197,13 @@ struct procfs_schedule {
 
 bool procfs_schedule(pid_t tid, struct procfs_schedule *ret);
 
+/* The page faults of a single task; false when it is gone. */
+struct procfs_faults {
+	uint64_t minor, major;
+};
+
+bool procfs_faults(pid_t tid, struct procfs_faults *ret);
+
 /* The processor that a task ran on last, or -1. */
 int procfs_processor(pid_t tid);
 

@@ -109,17 +109,19 @@ static void check_untouched(const struct regs *before)
 	ck_assert(!memcmp(stack, stack_before, sizeof(stack)));
 }
 
-static int evaluate_at(const void *function, uint64_t *ret)
+static int evaluate_at(const void *function, const uint64_t *argument,
+		       uint64_t *ret)
 {
 	return evaluate_function(tracee.space, &task.regs,
 				 &tracee.space->memory.memory,
-				 (uintptr_t)function, ret);
+				 (uintptr_t)function, argument, ret);
 }
 
-static int evaluate(const void *function, uint64_t *ret)
+static int evaluate(const void *function, const uint64_t *argument,
+		    uint64_t *ret)
 {
 	struct regs before = task.regs;
-	int err = evaluate_at(function, ret);
+	int err = evaluate_at(function, argument, ret);
 
 	check_untouched(&before);
 	return err;
@@ -129,7 +131,7 @@ static void check_value(const void *function, uint64_t value)
 {
 	uint64_t found = 0;
 
-	ck_assert_int_eq(evaluate(function, &found), 0);
+	ck_assert_int_eq(evaluate(function, NULL, &found), 0);
 	ck_assert_uint_eq(found, value);
 }
 
@@ -146,13 +148,28 @@ START_TEST(calls)
 }
 END_TEST
 
+static LEAF long larger_by_two(long number)
+{
+	return number + 2;
+}
+
+START_TEST(an_argument)
+{
+	const uint64_t number = 40;
+	uint64_t found = 0;
+
+	ck_assert_int_eq(evaluate(larger_by_two, &number, &found), 0);
+	ck_assert_uint_eq(found, 42);
+}
+END_TEST
+
 START_TEST(below_a_trap)
 {
 	struct trap_owner owner = { 0 };
 	uint64_t found;
 
 	ck_assert(!trap_plant(tracee.space, (uintptr_t)address_of_own, &owner));
-	ck_assert_int_eq(evaluate_at(address_of_own, &found), 0);
+	ck_assert_int_eq(evaluate_at(address_of_own, NULL, &found), 0);
 	ck_assert_uint_eq(found, (uintptr_t)&own);
 	trap_unplant(tracee.space, (uintptr_t)address_of_own, &owner);
 }
@@ -166,7 +183,8 @@ START_TEST(what_is_not_done)
 	uint64_t found = 77;
 
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-		ck_assert_msg(evaluate(functions[i], &found) < 0, "%zu", i);
+		ck_assert_msg(evaluate(functions[i], NULL, &found) < 0, "%zu",
+			      i);
 	ck_assert_uint_eq(found, 77);
 	ck_assert_int_eq(shared, 5);
 }
@@ -180,6 +198,7 @@ static Suite *evaluate_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, thread_local_variables);
 	tcase_add_test(tcase, calls);
+	tcase_add_test(tcase, an_argument);
 	tcase_add_test(tcase, below_a_trap);
 	tcase_add_test(tcase, what_is_not_done);
 	suite_add_tcase(suite, tcase);

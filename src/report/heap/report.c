@@ -80,6 +80,8 @@ static int print(const struct heap_text *text, const struct heap_rows *rows)
 	if (!err)
 		err = heap_text_process(text);
 	if (!err)
+		err = heap_text_per(text);
+	if (!err)
 		err = growth_text(text);
 	if (!err && has_blocks)
 		err = print_blocks(text, rows);

@@ -79,6 +79,9 @@ int heap_text_source(const struct heap_text *text,
 /* Which functions were called, and by which libraries. */
 int heap_text_calls(const struct heap_text *text) MUST_CHECK;
 
+/* What each call has done that --per names. */
+int heap_text_per(const struct heap_text *text) MUST_CHECK;
+
 /* What libraries and components hold, and held at most. */
 int heap_text_holders(const struct heap_text *text) MUST_CHECK;
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "heap/per_calls.h"
 #include "heap/watch.h"
 #include "heap/wrappers.h"
 #include "naming/namer.h"
@@ -76,6 +77,7 @@ struct heap_report_config {
 	struct suppressions *suppressions; /* or NULL */
 	struct wrappers *wrappers;    /* of the process reported on last, which
 				      heap_names_wrappers() finds; or NULL */
+	const struct per_calls *per;  /* --per; or NULL */
 	struct output_policy *policy; /* see struct output; or NULL */
 	/* What to add to the times of acts for those of the clock when they
 	   happened; 0: that is now. */
