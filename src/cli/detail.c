@@ -27,8 +27,7 @@ static bool too_dear(struct detail *detail)
 
 static bool cheap(struct detail *detail)
 {
-	if (detail->level == DETAIL_ALL ||
-	    ++detail->calm < detail->patience)
+	if (detail->level == DETAIL_ALL || ++detail->calm < detail->patience)
 		return false;
 	detail->calm = 0;
 	detail->level--;

@@ -50,10 +50,10 @@ void trace_detail_look(struct trace_detail *own, struct session *session)
 	if (now >= own->next) {
 		if (detail_look(&own->detail, used_ns(session),
 				agent_engine_spent_ns(session->agent)))
-			agent_engine_leave_out(
-				session->agent,
-				detail->level >= DETAIL_NO_TEXTS,
-				detail->level >= DETAIL_NO_STACKS);
+			agent_engine_leave_out(session->agent,
+					       detail->level >= DETAIL_NO_TEXTS,
+					       detail->level >=
+						       DETAIL_NO_STACKS);
 		own->next = now + PAUSE;
 	}
 	session->requests->alarm = own->next;
@@ -90,8 +90,7 @@ void trace_detail_tell(const struct trace_detail *own,
 
 	if (!session->options->max_overhead)
 		return;
-	if (!session->agent ||
-	    !agent_engine_report(session->agent).functions) {
+	if (!session->agent || !agent_engine_report(session->agent).functions) {
 		complain(0, "--max-overhead: all calls were caught by traps, "
 			    "which cost the same whatever is left out");
 		return;
