@@ -60,7 +60,11 @@ HERE, CALLTRAP = where_all_can_read(
     os.path.abspath(os.environ.get("CALLTRAP") or os.path.join(
         os.path.dirname(__file__), "..", "..", "calltrap")))
 VICTIMS = os.path.join(HERE, "victims")
-X86 = os.uname().machine == "x86_64"
+MACHINE = os.uname().machine
+X86 = MACHINE == "x86_64"
+LIBRARIES = "/usr/lib/%s-linux-gnu" % MACHINE
+# int3, or brk #0.
+TRAP = b"\xcc" if X86 else b"\0\0\x20\xd4"
 # The compiler's flags for programs of each size of words that are traced here.
 WIDTHS = ([], ["-m32"]) if X86 else ([],)
 PATIENCE = float(os.environ.get("E2E_PATIENCE", "120"))
@@ -243,11 +247,8 @@ class Result:
         return counts_in(self.out, who)
 
     def messages(self):
-        return [line for line in self.err.splitlines()
-                if line.startswith("calltrap: ")]
-
-    def messages_but_cost(self):
-        return but_cost(self.messages())
+        return but_cost(line for line in self.err.splitlines()
+                        if line.startswith("calltrap: "))
 
     def check_status(self, wanted):
         if self.status != wanted:
@@ -255,7 +256,7 @@ class Result:
                           (self.status, wanted, shorten(self.err)))
 
     def check_quiet(self):
-        """calltrap itself said nothing."""
+        """calltrap itself said nothing, but what it has cost."""
         check_equal(self.messages(), [], "calltrap's messages")
 
 
@@ -605,10 +606,10 @@ def lasting_differences(pid, mem, mapping):
 
 
 def traps_in(pid):
-    """Besides them there may be copies of instructions, where the file has
-    zeros; any byte may be one of the addresses in them."""
+    """Their last bytes. Besides them there may be copies of instructions, where
+    the file has zeros; any byte may be one of the addresses in them."""
     return [text for text in code_differences(pid)
-            if ": cc," in text and not text.endswith(" 00")]
+            if ": %02x," % TRAP[-1] in text and not text.endswith(" 00")]
 
 
 def check_untouched(pid):

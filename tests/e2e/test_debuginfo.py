@@ -14,10 +14,10 @@ import shutil
 import subprocess
 import time
 
-from harness import (Failure, Skip, build, build_directory, check,
+from harness import (LIBRARIES, Failure, Skip, build, build_directory, check,
                      check_equal, children_of, command_output, has_ended,
-                     has_sanitizer, main, near,
-                     need, read, test, victim, wait_until)
+                     has_sanitizer, main, near, need, read, test, victim,
+                     wait_until)
 
 PLACES = os.path.join(os.environ.get("builddir") or
                       os.path.join(os.path.dirname(__file__), "..", ".."),
@@ -558,8 +558,7 @@ def killed(case):
 # ------------------------------------------------- libraries of the system
 
 def has_libc_debug():
-    text = command_output(["readelf", "-n",
-                           "/lib/x86_64-linux-gnu/libc.so.6"])[1]
+    text = command_output(["readelf", "-n", LIBRARIES + "/libc.so.6"])[1]
     found = re.search(r"Build ID: (\w\w)(\w+)", text)
     return found and os.path.exists("/usr/lib/debug/.build-id/%s/%s.debug" %
                                     found.groups())

@@ -26,7 +26,7 @@ def build(name, *flags, **how):
 
 
 def library(pattern):
-    for directory in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"):
+    for directory in (h.LIBRARIES, "/usr/lib64", "/usr/lib"):
         found = sorted(glob.glob(os.path.join(directory, pattern)))
         if found:
             return found[0]
@@ -171,7 +171,11 @@ def _(case):
     source = case.write("tables.c", """
         __attribute__((section(".gopclntab"), used)) static const char t = 1;
         void _start(void) {
+        #ifdef __aarch64__
+            __asm__ volatile("mov x0, 0; mov x8, 94; svc 0");
+        #else
             __asm__ volatile("syscall" : : "a"(231), "D"(0) : "rcx", "r11");
+        #endif
         }
     """)
     status, said = h.command_output(["gcc", "-nostdlib", "-static", "-s",

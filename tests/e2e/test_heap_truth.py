@@ -30,7 +30,7 @@ def start(case, *argv, **how):
 
 # ---------------------------------------------------------------- lost traps
 
-TRAP = re.compile(r"^(/\S+)\+0x([0-9a-f]+): cc, in the file ([0-9a-f]{2})$")
+PLACE = re.compile(r"^(/\S+)\+0x([0-9a-f]+): ")
 
 
 def mapped_at(pid, path, offset):
@@ -46,17 +46,18 @@ def mapped_at(pid, path, offset):
 
 
 def traps_of(pid):
-    """Copies of instructions lie where the file has zeros."""
-    found = map(TRAP.match, h.code_differences(pid))
-    return {each.groups() for each in found if each and each[3] != "00"}
+    """Files, and where in them."""
+    return {(path, int(last, 16) + 1 - len(h.TRAP)) for path, last in
+            (PLACE.match(text).groups() for text in h.traps_in(pid))}
 
 
 def take_away(pid, traps):
-    """As the kernel does when a uprobe is removed: the file's byte is there."""
+    """As the kernel does when a uprobe is removed: the file's bytes are there."""
     mem = os.open("/proc/%d/mem" % pid, os.O_WRONLY)
-    for path, offset, byte in traps:
-        os.pwrite(mem, bytes([int(byte, 16)]),
-                  mapped_at(pid, path, int(offset, 16)))
+    for path, offset in traps:
+        with open(path, "rb") as file:
+            code = os.pread(file.fileno(), len(h.TRAP), offset)
+        os.pwrite(mem, code, mapped_at(pid, path, offset))
     os.close(mem)
 
 

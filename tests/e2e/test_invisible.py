@@ -67,8 +67,16 @@ def check_waits(case, period, seconds, duration, ways=F1):
     return waits
 
 
+# What begins again after no stop (signal(7)). On arm64 nobody can tell what
+# these were asked with, so that they end with EINTR (BUGS in the manual).
+ENDED = () if h.X86 else (
+    "accept", "epoll_pwait2", "epoll_wait", "epoll_wait-forever", "recv",
+    "recvmsg", "semop", "semtimedop", "sigtimedwait")
+
+
 def check_unseen(waits):
-    seen = {name: counts for name, counts in waits.items() if any(counts[1:4])}
+    seen = {name: counts for name, counts in waits.items()
+            if any(counts[2:4]) or counts[1] and name not in ENDED}
     h.check_equal(seen, {}, "waits that saw something (waits, interrupted, "
                   "early, ended otherwise, error)")
 

@@ -90,6 +90,8 @@ def remove_section_headers(path):
 def program(cc, linker, variant, *more, name=""):
     h.need(cc, "ld." + linker if linker != "mold" else "mold")
     cflags, ldflags, shown = VARIANTS[variant]
+    if "IBT" in ldflags:
+        h.need_x86("IBT")
     directory = libraries()
     output = "-".join(filter(None, [cc, linker, name,
                                     variant.replace(" ", "_")]))

@@ -19,10 +19,11 @@ FUNCTION = """\
 	.type {0}, @function
 	.p2align 6
 {0}:
-	lea 1(%rdi), %rax
+	{1}
 	ret
 	.size {0}, . - {0}
 """
+PLUS_ONE = "lea 1(%rdi), %rax" if h.X86 else "add x0, x0, 1"
 
 
 def library(directory):
@@ -32,7 +33,7 @@ def library(directory):
     names = ["f1", "f2"] + ["many_%d" % i for i in range(FUNCTIONS)]
     with open(source, "w") as file:
         file.write("\t.text\n")
-        file.writelines(FUNCTION.format(name) for name in names)
+        file.writelines(FUNCTION.format(name, PLUS_ONE) for name in names)
         file.write('\t.section .note.GNU-stack, "", @progbits\n')
     h.build("libt.so", source, "-shared", "-Wl,-soname,libt.so",
             directory=directory)

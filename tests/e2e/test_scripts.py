@@ -108,7 +108,7 @@ def perl(case):
 
 @h.test("Perl as a library")
 def libperl(case):
-    found = glob.glob("/usr/bin/perl5.*-x86_64-linux-gnu")
+    found = glob.glob("/usr/bin/perl5.*-%s-linux-gnu" % h.MACHINE)
     if not found:
         raise h.Skip("there is no perl with a library")
     done, calls = trace(case, [found[0], h.victim("scripts.pl")], "-w", "60")

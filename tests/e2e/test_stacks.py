@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 import harness as h
 from stack_frames import stacks_of
 
-MACHINE = os.uname().machine
+MACHINE = h.MACHINE
 WORDS = {MACHINE: [], "i386": ["-m32"]} if h.X86 else {MACHINE: []}
 PLAIN = ["-O2", "-fomit-frame-pointer", "-lpthread"]
 TO_MAIN = ["main", "__libc_start_call_main", "__libc_start_main", "_start"]

@@ -217,7 +217,7 @@ def check_libc_debug(case):
     """libc6-dbg: a function that only the debug file of libc names."""
     status, text = h.command_output([
         "readelf", "-n",
-        "/lib/%s-linux-gnu/libc.so.6" % os.uname().machine])
+        h.LIBRARIES + "/libc.so.6"])
     found = h.re.search(r"Build ID: ([0-9a-f]+)", text)
     if status or not found:
         raise h.Skip("libc has no build-id")

@@ -59,6 +59,14 @@ name_of(const struct code *code, uint64_t address, enum frame_method method)
 	return names;
 }
 
+/* Where code and constants share a segment, dladdr() names those, too. */
+static bool is_function(const ElfW(Sym) *symbol)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
 START_TEST(functions_of_a_library)
 {
 	struct link_map *map;
@@ -81,7 +89,7 @@ START_TEST(functions_of_a_library)
 		if (!image_is_code(image, address) ||
 		    !dladdr1((void *)(address + map->l_addr), &info,
 			     (void **)&symbol, RTLD_DL_SYMENT) ||
-		    !symbol || !symbol->st_size)
+		    !symbol || !symbol->st_size || !is_function(symbol))
 			continue;
 		name = name_of(code, address, FRAME_INNERMOST);
 		ck_assert_ptr_nonnull(name->function);

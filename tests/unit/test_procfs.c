@@ -527,8 +527,8 @@ START_TEST(places_text)
 END_TEST
 
 /* A system call that lasts; where it returns to has a name. */
-void pause_here(void);
-void after_pause(void);
+void pause_here(void) __attribute__((visibility("hidden")));
+void after_pause(void) __attribute__((visibility("hidden")));
 #ifdef __aarch64__
 #define SYS_LASTING SYS_ppoll /* of nothing */
 #define RELAX       "yield"

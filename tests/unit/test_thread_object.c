@@ -77,6 +77,13 @@ START_TEST(errno_of_the_c_library)
 }
 END_TEST
 
+/* arm64 has descriptors in their stead, which aren't read (BUGS, -script). */
+#ifdef __aarch64__
+static const bool has_numbers = false;
+#else
+static const bool has_numbers = true;
+#endif
+
 static void check_block(const char *name, const char *variable)
 {
 	struct image_thread_object object;
@@ -85,7 +92,7 @@ static void check_block(const char *name, const char *variable)
 	void *here;
 	char *block;
 
-	if (!library_open(&library, name))
+	if (!has_numbers || !library_open(&library, name))
 		return;
 	ck_assert(image_find_thread_object(library.image, variable, &object));
 	ck_assert_uint_ne(object.number_slot, 0);
