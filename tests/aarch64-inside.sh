@@ -9,13 +9,22 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mkdir -p /tmp /root /dev/pts /dev/shm
+ln -s /proc/self/fd /dev/fd
+ln -s fd/0 /dev/stdin
+ln -s fd/1 /dev/stdout
+ln -s fd/2 /dev/stderr
 chmod 1777 /tmp
 chmod 755 / /calltrap
 mount -t devpts pts /dev/pts
 mount -t tmpfs shm /dev/shm
+mount -t cgroup2 cgroup /sys/fs/cgroup
 printf '%s\n' root:x:0:0::/root:/bin/bash nobody:x:65534:65534::/:/bin/sh \
 	>/etc/passwd
 printf '%s\n' root:x:0: nogroup:x:65534: >/etc/group
+echo 127.0.0.1 localhost >/etc/hosts
+# There is no ip(8); SIOCSIFFLAGS, IFF_UP.
+python3 -c 'import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 1))'
 exec </dev/null >/dev/console 2>&1
 cd /calltrap || exit
 echo 'calltrap: begun'

@@ -5,9 +5,10 @@
 # machine, with Debian's kernel, a few programs under calltrap, the unit tests
 # (or those that AARCH64_UNITS names: "aarch64 memory"), and those of the
 # end-to-end tests that AARCH64_TESTS names ("log values"), AARCH64_TEST_SECONDS
-# of each. Speaks TAP. What it makes (a root folder of 600 MB, an archive of that,
-# and what it has built) stays in AARCH64_CACHE for the next time. Needs the
-# packages mmdebstrap, qemu-system-arm, clang, lld, llvm, cpio and pkg-config.
+# of each, with AARCH64_PACKAGES besides its own. Speaks TAP. What it makes (a
+# root folder of 600 MB, an archive of that, and what it has built) stays in
+# AARCH64_CACHE for the next time. Needs the packages mmdebstrap,
+# qemu-system-arm, clang, lld, llvm, cpio and pkg-config.
 #
 # What the machine hasn't come to in AARCH64_SECONDS is skipped: how fast it is
 # nobody knows. So is everything where there is no such machine to be had.
@@ -22,12 +23,12 @@ cache=${AARCH64_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/calltrap-aarch64}
 root=$cache/root
 
 # What configure asks for, and what the machine runs.
-packages='base-files bash coreutils mount procps grep sed libc6-dbg libc6-dev
+packages="base-files bash coreutils mount procps grep sed libc6-dbg libc6-dev
 	linux-libc-dev linux-image-cloud-arm64 libelf-dev libunwind-dev
 	libiberty-dev libjansson-dev liblzma-dev uthash-dev libdwarf-dev
 	zlib1g-dev libzstd-dev libprotobuf-c-dev check libsubunit-dev
 	dash debianutils diffutils findutils gawk gcc g++ make python3
-	util-linux'
+	util-linux ${AARCH64_PACKAGES-}"
 
 skip()
 {
@@ -134,7 +135,7 @@ pack()
 	mkdir -p "$place/tests/unit"
 	llvm-strip -o "$place/calltrap" calltrap
 	(cd "$cache/source" && cp --parents -r debian etc examples man tests/e2e \
-		tests/aarch64-programs.py src/report/flame "$place")
+		tests/torture tests/aarch64-programs.py src/report/flame "$place")
 	for name in ${AARCH64_UNITS:-$(cd tests/unit && echo test_*)}; do
 		name=tests/unit/test_${name#test_}
 		[ ! -x "$name" ] || [ -d "$name" ] || cp "$name" "$place/$name"
