@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "probe/agent_private.h"
 
@@ -88,6 +90,8 @@ void agent_watch_order(struct watched_list *list)
 {
 	struct runs runs = { 0 };
 
+	if (list->count > list->most)
+		list->most = list->count;
 	if (!list->count)
 		return;
 	find_runs(list, &runs);
@@ -96,4 +100,26 @@ void agent_watch_order(struct watched_list *list)
 		take_spare(list);
 	}
 	free(runs.ends);
+}
+
+/* The whole pages behind so many calls; they are zeros from then on. */
+static void forget_pages(struct watched_call *calls, size_t from, size_t room)
+{
+	const uintptr_t page = PAGE_SIZE;
+	const uintptr_t low = ((uintptr_t)(calls + from) + page - 1) & -page;
+	const uintptr_t high = (uintptr_t)(calls + room) & -page;
+
+	if (calls && low < high)
+		(void)madvise((void *)low, high - low, MADV_DONTNEED);
+}
+
+/* After a while without a processor there was more than ever. */
+void agent_watch_trim(struct watched_list *list, uint64_t now)
+{
+	if (now - list->trimmed < NS_PER_SECOND)
+		return;
+	forget_pages(list->calls, list->most, list->room);
+	forget_pages(list->spare, list->most, list->spare_room);
+	list->most = list->count;
+	list->trimmed = now;
 }

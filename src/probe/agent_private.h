@@ -100,6 +100,8 @@ struct watched_list {
 	size_t count, room;
 	struct watched_call *spare; /* to put them in order with */
 	size_t spare_room;
+	size_t most;      /* that there were at a time, … */
+	uint64_t trimmed; /* … since then */
 };
 
 /* Modes in which stacks are walked over in the process. */
@@ -222,6 +224,9 @@ void agent_entries_forget(struct agent_engine *engine,
 
 /* All of the list, by time. */
 void agent_watch_order(struct watched_list *list);
+
+/* Now and then: gives back the memory that nobody has needed for a second. */
+void agent_watch_trim(struct watched_list *list, uint64_t now);
 
 /* ---- agent_samples.c ---- */
 

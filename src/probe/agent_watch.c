@@ -240,6 +240,7 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 		memmove(list->calls, list->calls + told,
 			(list->count - told) * sizeof(*list->calls));
 	list->count -= told;
+	agent_watch_trim(list, clock_now());
 	engine->telling = false;
 	return told;
 }

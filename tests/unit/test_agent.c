@@ -19,6 +19,8 @@
 #include "agent/shared.h"
 #include "agent/stub.h"
 #include "agent/ticks.h"
+#include "base/clock.h"
+#include "probe/agent_private.h"
 #include "sysdeps/x86_64/agent/image.h"
 #include "unit.h"
 
@@ -1656,6 +1658,34 @@ START_TEST(a_call_that_is_jumped_out_of_leaves_nothing)
 }
 END_TEST
 
+START_TEST(what_one_busy_second_has_needed_is_given_back)
+{
+	const size_t many = 10000;
+	struct watched_list list = {
+		.calls = calloc(many, sizeof(*list.calls)),
+		.count = many,
+		.room = many,
+	};
+
+	for (size_t i = 0; i < many; i++)
+		list.calls[i].time = many - i;
+	agent_watch_order(&list);
+	list.count = 3;
+	agent_watch_trim(&list, NS_PER_SECOND);
+	for (size_t i = 0; i < many; i++)
+		ck_assert_uint_eq(list.calls[i].time, i + 1);
+	agent_watch_order(&list);
+	agent_watch_trim(&list, 2 * NS_PER_SECOND - 1);
+	ck_assert_uint_eq(list.calls[many / 2].time, many / 2 + 1);
+	agent_watch_trim(&list, 2 * NS_PER_SECOND);
+	ck_assert_uint_eq(list.calls[many / 2].time, 0);
+	for (size_t i = 0; i < list.count; i++)
+		ck_assert_uint_eq(list.calls[i].time, i + 1);
+	free(list.calls);
+	free(list.spare);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -1677,6 +1707,7 @@ int main(void)
 	tcase_add_test(tests, what_finds_no_room_is_counted);
 	tcase_add_test(tests, watched_calls_are_recorded);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
+	tcase_add_test(tests, what_one_busy_second_has_needed_is_given_back);
 	tcase_add_test(tests, records_among_entries_are_told_by_their_stub);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);
 	tcase_add_test(tests, who_waits_for_room_goes_on_when_the_gate_is_shut);
