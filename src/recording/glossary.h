@@ -53,7 +53,7 @@ struct glossary {
 	struct families *families;
 	struct namer *namer; /* learns names; or NULL */
 	bool *missing;       /* by family->index */
-	bool complete;       /* all but what may change has been read before */
+	bool complete;       /* what comes was read before, but may change */
 	struct family_draft **drafts;
 	const struct family_function **functions;
 	struct glossary_process *processes;

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "heap/apply.h"
-#include "recording/events.h"
+#include "recording/decoder.h"
 #include "recording/numbers.h"
 
 /* A process of the recording. */
@@ -34,11 +34,11 @@ struct playback {
 	struct playback_options options;
 	struct source_blocks source;
 	struct glossary glossary;
+	uint64_t read_ahead; /* dictionaries before that were */
 	struct played **all; /* by number, less 1 */
 	size_t count, room;
 	struct begun_act *begun;
 	uint64_t since, until; /* monotonic */
-	bool is_past;          /* a block that begins after that was played */
 	uint64_t calls;        /* numbers for those that need one */
 	struct playback_counts counts;
 	struct played *first_over, **end_over;
@@ -598,12 +598,12 @@ static void play_event(struct playback *playback,
 		play_act(playback, event);
 }
 
-/* So many are read before the first of them is played: what they need of the
-   heap is on its way meanwhile, step by step. */
+/* So many are looked at before the first of them is played: what they need of
+   the heap is on its way meanwhile, step by step. */
 #define AHEAD 32
 
 struct coming {
-	struct recorded_event event;
+	const struct recorded_event *event;
 	struct heap *heap; /* that it will be told to, or NULL */
 	const struct family *family;
 	uint32_t from, to; /* sites that lose, and get, a block; or 0 */
@@ -617,7 +617,7 @@ static void expect_handle(const struct coming *coming, uint64_t handle)
 
 static void expect(struct playback *playback, struct coming *coming)
 {
-	const struct recorded_event *event = &coming->event;
+	const struct recorded_event *event = coming->event;
 	const struct glossary_thread *thread =
 		glossary_thread(&playback->glossary, event->thread);
 	struct glossary_site *site =
@@ -639,7 +639,7 @@ static void expect(struct playback *playback, struct coming *coming)
 
 static void expect_block(struct coming *coming)
 {
-	const struct recorded_event *event = &coming->event;
+	const struct recorded_event *event = coming->event;
 	const uint64_t handle = event->old ? event->old : event->handle;
 
 	if (!coming->heap)
@@ -670,55 +670,68 @@ static void expect_all(struct playback *playback, struct coming *list,
 		expect_details(&list[i]);
 }
 
-static int play_some(struct playback *playback, struct event_reader *reader)
+static void play_some(struct playback *playback,
+		      const struct recorded_event *events, size_t count)
 {
 	struct coming list[AHEAD];
-	size_t count = 0;
-	int more = 1;
 
-	for (; count < AHEAD; count++) {
-		list[count].heap = NULL;
-		list[count].from = list[count].to = 0;
-		more = event_reader_next(reader, &list[count].event);
-		if (more <= 0)
-			break;
-		glossary_expect_site(&playback->glossary,
-				     list[count].event.site);
+	for (size_t i = 0; i < count; i++) {
+		list[i] = (struct coming){ .event = &events[i] };
+		glossary_expect_site(&playback->glossary, events[i].site);
 	}
 	expect_all(playback, list, count);
 	for (size_t i = 0; i < count && !playback->damaged; i++)
-		play_event(playback, &list[i].event);
-	return playback->damaged ? -EBADMSG : more;
+		play_event(playback, &events[i]);
 }
 
-static int play_events(struct playback *playback, const struct block_head *head,
-		       const struct strbuf *text)
+static void play_events(struct playback *playback,
+			const struct decoded *decoded)
 {
-	struct event_reader reader = { .left = 0 };
-	int more = 1;
+	for (size_t i = 0; i < decoded->count && !playback->damaged;
+	     i += AHEAD) {
+		const size_t left = decoded->count - i;
 
-	if (!event_reader_begin(&reader, strbuf_text(text), text->length,
-				head->count))
-		return -EBADMSG;
-	while (more > 0)
-		more = play_some(playback, &reader);
-	event_reader_fini(&reader);
-	return more;
+		play_some(playback, decoded->events + i,
+			  left < AHEAD ? left : AHEAD);
+	}
 }
 
-static bool is_wanted(const struct playback *playback, enum block_kind kind,
-		      uint64_t first_time, uint64_t last_time)
+/* at: where the block is. Of those that were read ahead, what may change is read
+   again. */
+static void read_dictionary(struct playback *playback, uint64_t at,
+			    const struct strbuf *text, uint32_t entries)
 {
-	return kind == BLOCK_DICTIONARY ||
-	       (last_time >= playback->since &&
-		(first_time <= playback->until || !playback->is_past));
+	playback->glossary.complete = at < playback->read_ahead;
+	if (!glossary_read(&playback->glossary, strbuf_text(text), text->length,
+			   entries))
+		playback->damaged = true;
 }
 
-static bool is_wanted_block(const void *playback,
-			    const struct indexed_block *block)
+static struct playback_end play_blocks(struct playback *playback)
 {
-	return is_wanted(playback, block->kind, block->first_time,
-			 block->last_time);
+	struct decoder *decoder =
+		decoder_new(&playback->source,
+			    &(struct decoder_part){ playback->since,
+						    playback->until });
+	const struct decoded *decoded;
+	struct playback_end end;
+
+	do {
+		decoded = decoder_next(decoder);
+		if (decoded->kind == BLOCK_DICTIONARY)
+			read_dictionary(playback, decoded->at, &decoded->text,
+					decoded->entries);
+		else
+			play_events(playback, decoded);
+	} while (decoded->kind != BLOCK_INDEX && !playback->damaged);
+	end = (struct playback_end){ decoded->error, decoded->at,
+				     decoded->problem };
+	if (playback->damaged) {
+		end.error = -EBADMSG;
+		end.problem = "a block makes no sense";
+	}
+	decoder_free(decoder);
+	return end;
 }
 
 static bool is_dictionary(const void *context UNUSED,
@@ -727,45 +740,26 @@ static bool is_dictionary(const void *context UNUSED,
 	return block->kind == BLOCK_DICTIONARY;
 }
 
-/* As source_blocks_next(), past what the index says isn't wanted. */
-static int next_block(struct playback *playback,
-		      bool (*wanted)(const void *context,
-				     const struct indexed_block *block),
-		      struct block_head *ret)
-{
-	int err = source_blocks_skip(&playback->source, wanted, playback);
-
-	return err ? err : source_blocks_next(&playback->source, ret);
-}
-
-static int play_block(struct playback *playback, const struct block_head *head)
+/* That of the block whose head was read, if it is one. */
+static int read_dictionary_block(struct playback *playback,
+				 const struct block_head *head)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	bool wanted = is_wanted(playback, head->kind, head->first_time,
-				head->last_time);
-	int err = wanted ?
-			  source_blocks_expand(&playback->source, head, &text) :
-			  source_blocks_pass(&playback->source, head);
+	int err;
 
-	if (err || !wanted)
-		return err;
-	playback->counts.blocks++;
-	if (head->kind == BLOCK_EVENTS && head->first_time > playback->until)
-		playback->is_past = true;
-	if (head->kind == BLOCK_EVENTS)
-		err = play_events(playback, head, &text);
-	else if (!glossary_read(&playback->glossary, strbuf_text(&text),
-				text.length, head->count))
-		err = -EBADMSG;
-	if (err == -EBADMSG && !playback->source.problem)
-		playback->source.problem = "a block makes no sense";
+	if (head->kind != BLOCK_DICTIONARY)
+		return source_blocks_pass(&playback->source, head);
+	err = source_blocks_expand(&playback->source, head, &text);
+	if (!err)
+		read_dictionary(playback, playback->source.at, &text,
+				head->count);
 	return err;
 }
 
 /*
  * Names come at the end, and are wanted while events are played: so where one
- * can go back, the dictionary is read beforehand. What is damaged is found
- * again.
+ * can go back, the dictionary is read beforehand, up to what is damaged, which
+ * is found again; or to the end of a file that still grows.
  */
 static void read_ahead(struct playback *playback)
 {
@@ -777,25 +771,15 @@ static void read_ahead(struct playback *playback)
 		return;
 	if (is_in_part(playback))
 		source_blocks_use_index(source);
-	while (!err && next_block(playback, is_dictionary, &head) > 0)
-		err = head.kind == BLOCK_DICTIONARY ?
-			      play_block(playback, &head) :
-			      source_blocks_pass(source, &head);
-	playback->glossary.complete = !source_blocks_again(source);
-	playback->counts.blocks = 0;
-}
-
-static int play_blocks(struct playback *playback)
-{
-	struct block_head head;
-	int err;
-
-	while ((err = next_block(playback, is_wanted_block, &head)) > 0) {
-		err = play_block(playback, &head);
-		if (err)
+	while (!err && !playback->damaged) {
+		err = source_blocks_skip(source, is_dictionary, NULL);
+		if (err || source_blocks_next(source, &head) <= 0)
 			break;
+		err = read_dictionary_block(playback, &head);
 	}
-	return err;
+	playback->damaged = false;
+	if (!source_blocks_again(source))
+		playback->read_ahead = source->at;
 }
 
 static void set_part(struct playback *playback)
@@ -815,17 +799,17 @@ struct playback_end playback_run(struct playback *playback, int fd)
 		.error = source_blocks_open(&playback->source, fd),
 	};
 
-	if (!end.error) {
-		set_part(playback);
-		read_ahead(playback);
-		end.error = play_blocks(playback);
-		end_all(playback, playback->counts.last_time < playback->until ?
-					  playback->counts.last_time :
-					  playback->until);
-		tell_over(playback);
+	if (end.error) {
+		end.offset = playback->source.at;
+		end.problem = playback->source.problem;
+		return end;
 	}
-	end.offset = playback->source.at;
-	end.problem = playback->source.problem;
-	playback->counts.bytes = playback->source.offset;
+	set_part(playback);
+	read_ahead(playback);
+	end = play_blocks(playback);
+	end_all(playback, playback->counts.last_time < playback->until ?
+				  playback->counts.last_time :
+				  playback->until);
+	tell_over(playback);
 	return end;
 }

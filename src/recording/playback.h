@@ -9,7 +9,7 @@
 
 /*
  * Plays a recording: what it tells happens again to heaps, and to whoever
- * observes acts, as it did when it was written. One block at a time is in
+ * observes acts, as it did when it was written. A few blocks at a time are in
  * memory.
  */
 struct playback;
@@ -37,7 +37,7 @@ struct playback_options {
 
 /* What was played. */
 struct playback_counts {
-	uint64_t bytes, blocks, events;
+	uint64_t events;
 	uint64_t dropped; /* events that the recording hasn't got, as it says */
 	uint64_t first_time, last_time;
 };

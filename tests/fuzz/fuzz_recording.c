@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A recording that nobody vouches for: as a file; and (most are refused by their
- * checksums) as what is in its blocks: a byte for how many entries there are, two
- * for how long the dictionary is, the dictionary, then events.
+ * checksums) as what is in its blocks. A byte says whether it comes through a
+ * pipe, where a dictionary is read only after the events before it. Then, in
+ * turns, there are dictionaries and blocks of events: a byte for how many entries
+ * or events there are, two for how many bytes, and these.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
+#include "base/cursor.h"
 #include "heap/families.h"
 #include "recording/playback.h"
 #include "report/file/whole_file.h"
@@ -27,9 +30,8 @@ static void ended(void *context, const struct watched *process,
 				->blocks;
 }
 
-static void play(const void *bytes, size_t size)
+static void play(int fd)
 {
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	uint64_t blocks = 0;
 	struct playback_options options = {
 		.stacks = stacks_new(),
@@ -39,11 +41,8 @@ static void play(const void *bytes, size_t size)
 		.context = &blocks,
 	};
 	struct playback *playback = playback_new(&options);
-	struct playback_end end;
+	struct playback_end end = playback_run(playback, fd);
 
-	if (write_bytes(fd, bytes, size) || lseek(fd, 0, SEEK_SET))
-		__builtin_trap();
-	end = playback_run(playback, fd);
 	if (end.error == -EBADMSG && !end.problem)
 		__builtin_trap();
 	playback_free(playback);
@@ -52,33 +51,61 @@ static void play(const void *bytes, size_t size)
 	families_free(options.families);
 }
 
+static void play_file(const void *bytes, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (write_bytes(fd, bytes, size) || lseek(fd, 0, SEEK_SET))
+		__builtin_trap();
+	play(fd);
+}
+
+#define PIPE_MAX 65536 /* it takes so much without a reader */
+
+static void play_pipe(const void *bytes, size_t size)
+{
+	int ends[2];
+
+	if (size > PIPE_MAX)
+		return;
+	if (pipe2(ends, O_CLOEXEC) || write_bytes(ends[1], bytes, size))
+		__builtin_trap();
+	close(ends[1]);
+	play(ends[0]);
+}
+
 static void add_block(struct strbuf *out, enum block_kind kind,
-		      uint32_t sequence, uint32_t count, const uint8_t *bytes,
-		      size_t size)
+		      uint32_t sequence, struct cursor *in)
 {
 	const struct block_head head = { .kind = kind,
 					 .sequence = sequence,
-					 .count = count };
+					 .count = cursor_u8(in) };
+	size_t size = cursor_u16(in);
 
-	block_add(out, &head, bytes, size);
+	if (in->bad)
+		return;
+	if (size > in->size - in->position)
+		size = in->size - in->position;
+	block_add(out, &head, in->bytes + in->position, size);
+	cursor_skip(in, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+	struct cursor in = cursor_of(bytes, size);
 	struct strbuf file = { 0 };
-	size_t length;
+	bool through_pipe;
 
-	play(bytes, size);
-	if (size < 4)
-		return 0;
-	length = bytes[1] | bytes[2] << 8;
-	if (length > size - 4)
-		length = size - 4;
+	play_file(bytes, size);
+	through_pipe = cursor_u8(&in) & 1;
 	recording_head_add(&file, &(struct recording_head){ .start = 1 });
-	add_block(&file, BLOCK_DICTIONARY, 0, bytes[0], bytes + 4, length);
-	add_block(&file, BLOCK_EVENTS, 1, bytes[3], bytes + 4 + length,
-		  size - 4 - length);
-	play(file.text, file.length);
+	for (uint32_t i = 0; !in.bad && !cursor_at_end(&in); i++)
+		add_block(&file, i % 2 ? BLOCK_EVENTS : BLOCK_DICTIONARY, i,
+			  &in);
+	if (through_pipe)
+		play_pipe(file.text, file.length);
+	else
+		play_file(file.text, file.length);
 	strbuf_fini(&file);
 	return 0;
 }

@@ -367,22 +367,20 @@ static void count_live(void *live, const struct watched *process,
 	*(uint64_t *)live += heap_total(process->heap, family)->blocks;
 }
 
-static struct played_file play_until(const void *bytes, size_t size,
-				     uint64_t until)
+static struct played_file play_observed(int fd, uint64_t until,
+					struct act_observer *observer)
 {
-	int fd = memfd_create("recording", MFD_CLOEXEC);
 	struct played_file played = { .live = 0 };
 	struct playback_options options = {
 		.stacks = stacks_new(),
 		.families = families_new(),
 		.until = until,
+		.observer = observer,
 		.ended = count_live,
 		.context = &played.live,
 	};
 	struct playback *playback = playback_new(&options);
 
-	ck_assert_int_eq(write_bytes(fd, bytes, size), 0);
-	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 	played.end = playback_run(playback, fd);
 	played.events = playback_counts(playback).events;
 	played.dropped = playback_counts(playback).dropped;
@@ -392,9 +390,35 @@ static struct played_file play_until(const void *bytes, size_t size,
 	return played;
 }
 
+static struct played_file play_until(int fd, uint64_t until)
+{
+	return play_observed(fd, until, NULL);
+}
+
+static int file_of(const void *bytes, size_t size)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	ck_assert_int_eq(write_bytes(fd, bytes, size), 0);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+/* So little that it needs no reader yet. */
+static int pipe_of(const void *bytes, size_t size)
+{
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_lt(size, 4096);
+	ck_assert_int_eq(write_bytes(ends[1], bytes, size), 0);
+	close(ends[1]);
+	return ends[0];
+}
+
 static struct played_file play(const void *bytes, size_t size)
 {
-	return play_until(bytes, size, 0);
+	return play_until(file_of(bytes, size), 0);
 }
 
 /* Of so many events: acquired less given back. */
@@ -591,10 +615,10 @@ START_TEST(test_dropped_at_the_end)
 	head.first_time = 5000;
 	head.last_time = 7000;
 	block_add(&file, &head, text.text, text.length);
-	played = play_until(file.text, file.length, 2000);
+	played = play_until(file_of(file.text, file.length), 2000);
 	ck_assert_uint_eq(played.events, 2);
 	ck_assert_uint_eq(played.dropped, 77);
-	played = play_until(file.text, file.length, 1200);
+	played = play_until(file_of(file.text, file.length), 1200);
 	ck_assert_uint_eq(played.events, 2);
 	ck_assert_uint_eq(played.dropped, 0);
 	played = play(file.text, file.length);
@@ -630,6 +654,235 @@ START_TEST(test_damage)
 		ck_assert_uint_eq(played.events, k ? counts[k - 1] : 0);
 	}
 	strbuf_fini(&file);
+}
+END_TEST
+
+/* ---- families that are told of later ---- */
+
+static void put_family(struct strbuf *out, unsigned number, const char *name,
+		       unsigned flags, unsigned granularity)
+{
+	struct strbuf rest = { 0 };
+
+	put_varint(&rest, number);
+	put_text(&rest, name);
+	put_text(&rest, "bytes");
+	put_varint(&rest, flags);
+	put_varint(&rest, granularity);
+	put_entry(out, ENTRY_FAMILY, &rest);
+	strbuf_fini(&rest);
+}
+
+/* A block of one event, of that site. */
+static void add_event(struct strbuf *file, uint32_t sequence, unsigned i,
+		      uint32_t site)
+{
+	struct event_block events = { 0 };
+	struct recorded_event event = event_of(i);
+	struct strbuf text = { 0 };
+
+	event.site = site;
+	event_block_add(&events, &event);
+	event_block_take(&events, &text);
+	add_block(file, BLOCK_EVENTS, sequence, 1, &text);
+	event_block_fini(&events);
+	strbuf_fini(&text);
+}
+
+static void begin_file(struct strbuf *file)
+{
+	struct strbuf text = { 0 };
+
+	recording_head_add(file, &(struct recording_head){ .start = 1 });
+	put_dictionary(&text);
+	add_block(file, BLOCK_DICTIONARY, 0, 7, &text);
+	add_event(file, 1, 0, 1);
+	strbuf_fini(&text);
+}
+
+/* malloc's family of the file above has no flags. */
+static void check_told_again(unsigned flags, unsigned granularity, int error)
+{
+	struct strbuf file = { 0 }, text = { 0 };
+	size_t place;
+
+	begin_file(&file);
+	place = file.length;
+	put_family(&text, 1, "malloc", flags, granularity);
+	add_block(&file, BLOCK_DICTIONARY, 2, 1, &text);
+	add_event(&file, 3, 3, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		int fd = i ? pipe_of(file.text, file.length) :
+			     file_of(file.text, file.length);
+		struct played_file played = play_until(fd, 0);
+
+		ck_assert_int_eq(played.end.error, error);
+		ck_assert_uint_eq(played.events, error == -EBADMSG ? 1 : 2);
+		if (error == -EBADMSG)
+			ck_assert_uint_eq(played.end.offset, place);
+	}
+	strbuf_fini(&file);
+	strbuf_fini(&text);
+}
+
+/* Blocks go on to be kept as they were. */
+START_TEST(test_told_again)
+{
+	check_told_again(FAMILY_MISSING, 0, -ENODATA);
+	check_told_again(FAMILY_HAS_SIZE, 0, -EBADMSG);
+	check_told_again(FAMILY_NULL_IS_NOTHING, 0, -EBADMSG);
+	check_told_again(FAMILY_SHARED, 0, -EBADMSG);
+	check_told_again(FAMILY_PARTLY, 0, -EBADMSG);
+	check_told_again(0, 4096, -EBADMSG);
+}
+END_TEST
+
+/* Its second half tells of another family, and of what that acquires. */
+static void make_late_file(struct strbuf *file, size_t *place_ret)
+{
+	struct strbuf text = { 0 }, rest = { 0 };
+
+	begin_file(file);
+	put_family(&text, 2, "late", 0, 0);
+	put_varint(&rest, 3);
+	put_varint(&rest, 2);
+	put_varint(&rest, FAMILY_ACQUIRE);
+	put_varint(&rest, FUNCTION_HAS_HANDLE);
+	put_text(&rest, "acquire");
+	put_text(&rest, "");
+	put_entry(&text, ENTRY_FUNCTION, &rest);
+	strbuf_clear(&rest);
+	put_varint(&rest, 3);
+	put_varint(&rest, 3);
+	put_varint(&rest, 0);
+	put_entry(&text, ENTRY_SITE, &rest);
+	add_block(file, BLOCK_DICTIONARY, 2, 3, &text);
+	*place_ret = file->length;
+	add_event(file, 3, 1, 3);
+	strbuf_fini(&text);
+	strbuf_fini(&rest);
+}
+
+/* Of a file the dictionary is known beforehand. The books of a process that were
+   begun without the family have no place for it. */
+START_TEST(test_told_late)
+{
+	struct strbuf file = { 0 };
+	struct played_file played;
+	size_t place;
+
+	make_late_file(&file, &place);
+	played = play(file.text, file.length);
+	ck_assert_int_eq(played.end.error, -ENODATA);
+	ck_assert_uint_eq(played.events, 2);
+	played = play_until(pipe_of(file.text, file.length), 0);
+	ck_assert_int_eq(played.end.error, -EBADMSG);
+	ck_assert_ptr_nonnull(played.end.problem);
+	ck_assert_uint_eq(played.end.offset, place);
+	strbuf_fini(&file);
+}
+END_TEST
+
+/* ---- dictionaries that are read ahead ---- */
+
+/* The names of a frame that there is none of; nothing else needs it. */
+START_TEST(test_bad_dictionary)
+{
+	struct strbuf file = { 0 }, text = { 0 }, rest = { 0 };
+	struct played_file played;
+	size_t place;
+
+	begin_file(&file);
+	place = file.length;
+	put_varint(&rest, 5);
+	put_entry(&text, ENTRY_NAMES, &rest);
+	add_block(&file, BLOCK_DICTIONARY, 2, 1, &text);
+	add_event(&file, 3, 1, 1);
+	played = play(file.text, file.length);
+	ck_assert_int_eq(played.end.error, -EBADMSG);
+	ck_assert_uint_eq(played.end.offset, place);
+	ck_assert_uint_eq(played.events, 1);
+	strbuf_fini(&file);
+	strbuf_fini(&text);
+	strbuf_fini(&rest);
+}
+END_TEST
+
+/* Something is added to a file while its first event is played. */
+struct growing_file {
+	struct act_observer observer;
+	int fd;
+	size_t size;
+	struct strbuf rest; /* what is added */
+};
+
+static void grow(struct act_observer *observer,
+		 const struct observed_act *act UNUSED)
+{
+	struct growing_file *file = (struct growing_file *)observer;
+
+	if (!file->rest.length)
+		return;
+	ck_assert_int_eq(pwrite(file->fd, file->rest.text, file->rest.length,
+				file->size),
+			 file->rest.length);
+	strbuf_clear(&file->rest);
+}
+
+static uint64_t take_nothing(struct act_observer *observer UNUSED,
+			     const struct observed_act *act UNUSED)
+{
+	return 0;
+}
+
+#define MANY 20000 /* more than are decoded before the first one is played */
+
+static void make_growing_file(struct strbuf *file, struct strbuf *rest)
+{
+	struct event_block events = { 0 };
+	struct strbuf text = { 0 }, site = { 0 };
+
+	recording_head_add(file, &(struct recording_head){ .start = 1 });
+	put_dictionary(&text);
+	add_block(file, BLOCK_DICTIONARY, 0, 7, &text);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct recorded_event event = event_of(i);
+
+		event_block_add(&events, &event);
+	}
+	event_block_take(&events, &text);
+	add_block(file, BLOCK_EVENTS, 1, MANY, &text);
+	put_varint(&site, 3);
+	put_varint(&site, 1);
+	put_varint(&site, 0);
+	put_entry(&text, ENTRY_SITE, &site);
+	add_block(rest, BLOCK_DICTIONARY, 2, 1, &text);
+	add_event(rest, 3, MANY, 3);
+	event_block_fini(&events);
+	strbuf_fini(&text);
+	strbuf_fini(&site);
+}
+
+/* Its dictionary was read to the end that it had then. */
+START_TEST(test_growing)
+{
+	static const struct act_observer_ops ops = { .taken = take_nothing,
+						     .ended = grow };
+	struct growing_file growing = { .observer = { .ops = &ops } };
+	struct strbuf file = { 0 };
+	struct played_file played;
+	int fd;
+
+	make_growing_file(&file, &growing.rest);
+	fd = file_of(file.text, file.length);
+	growing.fd = dup(fd);
+	growing.size = file.length;
+	played = play_observed(fd, 0, &growing.observer);
+	ck_assert_int_eq(played.end.error, -ENODATA);
+	ck_assert_uint_eq(played.events, MANY + 1);
+	close(growing.fd);
+	strbuf_fini(&file);
+	strbuf_fini(&growing.rest);
 }
 END_TEST
 
@@ -669,6 +922,10 @@ int main(void)
 	tcase_add_test(tests, test_damage);
 	tcase_add_test(tests, test_dropped);
 	tcase_add_test(tests, test_dropped_at_the_end);
+	tcase_add_test(tests, test_told_again);
+	tcase_add_test(tests, test_told_late);
+	tcase_add_test(tests, test_bad_dictionary);
+	tcase_add_test(tests, test_growing);
 	tcase_add_test(tests, test_notes);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
