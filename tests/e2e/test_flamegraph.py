@@ -332,6 +332,19 @@ def _(case):
     browser.close()
 
 
+@h.test("it begins at the root, but where nobody can scroll at the top")
+def _(case):
+    graph, _, browser = look(case)
+    browser.ask("Emulation.setDeviceMetricsOverride", width=900, height=100,
+                deviceScaleFactor=1, mobile=False)
+    for can in (False, True):
+        browser.ask("Emulation.setTouchEmulationEnabled", enabled=can)
+        browser.open(graph.address)
+        browser.wait("document.querySelectorAll('button').length > 1", True)
+        browser.wait("scrollY > 0", can)
+    browser.close()
+
+
 @h.test("the legend names the libraries of most boxes, in their hues")
 def _(case):
     graph, _, _ = run(case, [program(), "50"])

@@ -16,7 +16,10 @@ const differs = "before" in root.element.dataset;
 /* Whose weights a difference shows; by default the larger one's. */
 const SIDES = { "": "Both", before: "Before", now: "Now" };
 const rows = Math.max(...frames.map(frame => frame.depth)) + 1;
-let state = {};
+/* It is turned the first time, too, and then scrolls to the root. Not where nobody
+   could scroll back: in a part of a page, and where a picture is made of it. */
+let state = self == top && !matchMedia("(any-pointer: none)").matches ?
+	    {} : { icicle: "" };
 let zoom = root;
 
 function readFrame(element)
