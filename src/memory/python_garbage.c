@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "memory/python.h"
+#include "memory/python_heap.h"
 #include "memory/python_references.h"
 
 /* PyGC_Head, Include/internal/pycore_gc.h: what is in front of an object that is

@@ -28,7 +28,7 @@ struct type_entry {
 	taddr_t address;
 	char *name; /* NULL: it is none, or nobody has asked */
 	bool is_type, of_types, of_lists;
-	struct python_type counted;
+	struct object_type counted;
 	UT_hash_handle hh;
 };
 
@@ -223,19 +223,10 @@ bool python_types_count(struct python_types *types, const void *head,
 	return false;
 }
 
-static int compare_types(const void *a, const void *b)
-{
-	const struct python_type *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-struct python_type *python_types_list(const struct python_types *types,
+struct object_type *python_types_list(const struct python_types *types,
 				      size_t *count_ret)
 {
-	struct python_type *list =
+	struct object_type *list =
 		xcalloc(HASH_COUNT(types->known) + 1, sizeof(*list));
 	struct type_entry *entry, *next;
 	size_t count = 0;
@@ -244,9 +235,9 @@ struct python_type *python_types_list(const struct python_types *types,
 		if (!entry->name || !entry->counted.objects)
 			continue;
 		list[count] = entry->counted;
-		list[count++].name = entry->name;
+		list[count++].name = xstrdup(entry->name);
 	}
-	qsort(list, count, sizeof(*list), compare_types);
+	object_types_sort(list, count);
 	*count_ret = count;
 	return list;
 }

@@ -3,7 +3,7 @@
 #define CALLTRAP_PYTHON_TYPES_H
 
 #include "base/memory.h"
-#include "memory/mappings.h"
+#include "memory/object_types.h"
 
 /*
  * Which addresses are types of CPython's objects: they are objects themselves,
@@ -15,12 +15,6 @@ struct python_types;
 struct python_object {
 	uint64_t references;
 	taddr_t type;
-};
-
-/* One that objects were found of. */
-struct python_type {
-	const char *name;
-	uint64_t objects, bytes;
 };
 
 struct python_types *python_types_new(struct memory *memory,
@@ -40,8 +34,8 @@ bool python_types_has(struct python_types *types, taddr_t address,
 bool python_types_count(struct python_types *types, const void *head,
 			size_t size, uint64_t bytes);
 
-/* Those that were counted, the largest first; to be freed. Names are types'. */
-struct python_type *python_types_list(const struct python_types *types,
+/* Those that were counted, the largest first; to be freed with their names. */
+struct object_type *python_types_list(const struct python_types *types,
 				      size_t *count_ret);
 
 #endif

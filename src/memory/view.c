@@ -24,7 +24,7 @@ const char *mapping_kind_name(enum mapping_kind kind)
 		[MAPPING_LIBRARY_CODE] = "library code",
 		[MAPPING_LIBRARY_DATA] = "library data",
 		[MAPPING_HEAP] = "heap (brk)",
-		[MAPPING_ARENA] = "heap (thread arenas)",
+		[MAPPING_ARENA] = "heap (mapped)",
 		[MAPPING_STACK] = "stacks",
 		[MAPPING_CODE] = "code of no file",
 		[MAPPING_SHARED] = "shared memory",
@@ -132,15 +132,15 @@ static int look(struct memory_view *view, const struct freeze *freeze)
 	procmem_init(&memory, view->pid);
 	view->has_glibc =
 		!heap_read(&memory.memory, &view->mappings, &view->glibc);
-	view->has_python = !python_heap_read(&memory.memory, &view->mappings,
-					     &view->glibc, &view->python);
+	object_heaps_read(&memory.memory, &view->mappings, &view->glibc,
+			  view->objects);
 	procmem_fini(&memory);
 	return 0;
 }
 
 static void forget(struct memory_view *view)
 {
-	python_heap_fini(&view->python);
+	object_heaps_fini(view->objects);
 	glibc_fini(&view->glibc);
 	mappings_fini(&view->mappings);
 }

@@ -5,7 +5,7 @@
 #include "memory/glibc.h"
 #include "memory/heap_shape.h"
 #include "memory/mappings.h"
-#include "memory/python.h"
+#include "memory/object_heap.h"
 #include "memory/touched.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/vitals.h"
@@ -31,10 +31,9 @@ struct memory_view {
 	bool has_glibc;          /* these two are known */
 	struct glibc glibc;
 	struct heap_shape shape;
-	bool has_python;
-	struct python_heap python; /* has_python */
-	uint64_t map_resident;     /* of glibc's blocks with own mappings */
-	const char *allocator;     /* another one that is there, or NULL */
+	struct object_heap objects[OBJECT_LANGUAGES];
+	uint64_t map_resident;  /* of glibc's blocks with own mappings */
+	const char *allocator;  /* another one that is there, or NULL */
 	struct touched touched; /* … of its mappings, if that was watched */
 	bool frozen;            /* no task ran while it was read … */
 	uint64_t pause_ns;      /* … which took so long */

@@ -255,6 +255,126 @@ def _(case):
     target.say("q")
 
 
+RUBY = """
+class Session
+  def initialize(i)
+    @name, @numbers = "user #{i}", [i] * 5
+  end
+end
+module Shop
+  Order = Struct.new(:number)
+  class Empty; end
+end
+$sessions = Array.new(2000) { |i| Session.new(i) }
+$orders = Array.new(777) { |i| Shop::Order.new(i) }
+$empty = Array.new(333) { Shop::Empty.new }
+$empty.each { |one| def one.own; end }
+Shop.freeze
+GC.start
+GC.disable
+counts = ObjectSpace.count_objects
+puts counts.to_a.flatten.join(" ") + " ready"
+$stdout.flush
+$stdin.read
+"""
+
+
+@h.test("objects of Ruby by type, as many as it has itself", users=True)
+def _(case):
+    if not shutil.which("ruby") or not case.run(
+            ["ruby", "-e", "print RUBY_VERSION"]).out.startswith("3.1."):
+        raise h.Skip("no Ruby whose objects are known")
+    target = case.start(["ruby", "--disable-gems", "-e", RUBY])
+    h.wait_until(lambda: target.out.endswith("ready\n"), "its objects")
+    words = target.out.split()[:-1]
+    said = dict(zip(words[::2], map(int, words[1::2])))
+    for options in ([], ["--freeze", "stop"]):
+        found, report = look(case, target, "--top", "0", *options)
+        ruby, kinds = found["ruby"], {}
+        for row in ruby["types"]:
+            kind = row["name"].split()[0]
+            kinds[kind] = kinds.get(kind, 0) + row["objects"]
+        types = {row["name"]: row["objects"] for row in ruby["types"]}
+        # The last ones have classes of their own, each.
+        h.check_equal({name: types[name] for name in
+                       ("T_OBJECT Session", "T_STRUCT Shop::Order",
+                        "T_OBJECT Shop::Empty")},
+                      {"T_OBJECT Session": 2000, "T_STRUCT Shop::Order": 777,
+                       "T_OBJECT Shop::Empty": 333}, "objects")
+        # What it has needed to say so are texts, lists, and the like.
+        for kind in ("T_OBJECT", "T_CLASS", "T_MODULE", "T_STRUCT",
+                     "T_ICLASS"):
+            h.check_equal(kinds[kind], said[kind], kind)
+        h.check(said["T_STRING"] <= kinds["T_STRING"] <= said["T_STRING"] + 200,
+                "T_STRING: %d, it said %d" % (kinds["T_STRING"],
+                                              said["T_STRING"]))
+        h.check_equal(ruby["objects"]["count"], sum(kinds.values()), "sum")
+        slots = ruby["objects"]["count"] + ruby["free"]["count"]
+        h.check(said["TOTAL"] <= slots <= said["TOTAL"] + 1000,
+                "slots: %d, it said %d" % (slots, said["TOTAL"]))
+        h.check_equal(ruby["broken"]["count"], 0, "pages not understood")
+        h.check_match(r"(?m)^ +[0-9,]+ +2,000  T_OBJECT Session$", report,
+                      "report")
+    target.say("q")
+
+
+PHP = """
+class Session {
+    public $name, $numbers;
+    function __construct($i) {
+        $this->name = "user $i";
+        $this->numbers = [$i, $i + 1, $i + 2];
+    }
+}
+function fill() {
+    global $sessions, $wrapped, $large, $huge;
+    for ($i = 0; $i < 2000; $i++)
+        $sessions[] = new Session($i);
+    for ($i = 0; $i < 777; $i++)
+        $wrapped[] = new ArrayObject([$i]);
+    for ($i = 0; $i < 500; $i++)
+        unset($sessions[$i * 2]);
+    $large = str_repeat("x", 100000);
+    $huge = str_repeat("y", 5000000);
+}
+fill();
+$used = 0;
+$used = memory_get_usage();
+echo $used, " ", spl_object_id(new ArrayObject()), " ready\n";
+while (true)
+    sleep(1000);
+"""
+
+
+@h.test("objects of PHP by class, and what it has in use", users=True)
+def _(case):
+    if not shutil.which("php") or not case.run(
+            ["php", "-n", "-r", "print PHP_VERSION;"]).out.startswith("8.2."):
+        raise h.Skip("no PHP whose objects are known")
+    target = case.start(["php", "-n", "-r", PHP])
+    h.wait_until(lambda: target.out.endswith("ready\n"), "its objects")
+    used = int(target.out.split()[0])
+    for options in ([], ["--freeze", "stop"]):
+        found, report = look(case, target, "--top", "0", *options)
+        php = found["php"]
+        types = {row["name"]: row for row in php["types"]}
+        h.check_equal({name: types[name]["objects"] for name in
+                       ("Session", "ArrayObject")},
+                      {"Session": 1500, "ArrayObject": 777}, "objects")
+        # One in each of them; those that are constant lie elsewhere.
+        h.check(types["array"]["objects"] >= 1500 + 777,
+                "arrays: %r" % types["array"])
+        h.check(1500 <= types["string"]["objects"] < 3000 and
+                5100000 <= types["string"]["bytes"] < 5400000,
+                "strings: %r" % types["string"])
+        # As it counts itself, but for what it has needed to say that.
+        bytes_in_use = php["objects"]["bytes"] + php["others"]["bytes"]
+        h.check(abs(bytes_in_use - used) < 8192,
+                "in use: %d, it said %d" % (bytes_in_use, used))
+        h.check_equal(php["broken"]["count"], 0, "pages not understood")
+        h.check_match(r"(?m)^ +[0-9,]+ +1,500  Session$", report, "report")
+
+
 @h.test("what isn't there, or is in the way, is told")
 def _(case):
     target, _ = start(case)

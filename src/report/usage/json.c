@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/format/json_writer.h"
-#include "report/usage/python_text.h"
+#include "report/usage/objects_text.h"
 
 static json_t *total_object(const struct memory_total *total)
 {
@@ -180,7 +180,6 @@ json_t *memory_json(const struct memory_view *view)
 		json_object_set_new(root, "heap", heap_object(view));
 	if (view->touched.wait_ns)
 		json_object_set_new(root, "touched", touched_object(view));
-	if (view->has_python)
-		json_object_set_new(root, "python", python_json(&view->python));
+	objects_json(view->objects, root);
 	return root;
 }

@@ -5,7 +5,7 @@
 
 #include "report/format/amounts.h"
 #include "report/format/names.h"
-#include "report/usage/python_text.h"
+#include "report/usage/objects_text.h"
 
 #define NAME_WIDTH 22
 
@@ -336,6 +336,5 @@ void memory_text(const struct memory_view *view, unsigned top,
 	add_mappings(view, out);
 	add_touched(view, out);
 	add_heap(view, top, out);
-	if (view->has_python)
-		python_text(&view->python, top, out);
+	objects_text(view->objects, top, out);
 }

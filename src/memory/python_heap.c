@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "memory/python.h"
+#include "memory/python_heap.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/xalloc.h"
+#include "memory/python_types.h"
 #include "memory/window.h"
-#include "sysdeps/linux/pagemap.h"
 
 /* struct pool_header, Objects/obmalloc.c; pools have 16 KiB since 3.10, 4 KiB
    before. */
@@ -26,23 +24,17 @@ struct pool_head {
 #define PIECES_MOST (POOL_NEW / PIECE)
 
 struct python_look {
-	const struct mappings *mappings;
 	struct window *window;
 	struct python_types *types;
-	struct python_heap *heap;
+	struct object_heap *heap;
 	size_t pool_size; /* 0: none was found yet */
 };
 
 bool python_is_there(const struct mappings *mappings)
 {
-	for (size_t i = 0; i < mappings->count; i++) {
-		const char *name = file_base_name(mappings->list[i].path);
+	static const char *const files[] = { "libpython3", "python3" };
 
-		if (!strncmp(name, "libpython3", 10) ||
-		    !strncmp(name, "python3", 7))
-			return true;
-	}
-	return false;
+	return object_heap_has_file(mappings, files, ARRAY_SIZE(files));
 }
 
 /* ---- pools ---- */
@@ -97,16 +89,10 @@ static bool mark_free(const uint8_t *pool, taddr_t at,
 	return !left;
 }
 
-static void add(struct python_sum *sum, uint64_t bytes)
-{
-	sum->count++;
-	sum->bytes += bytes;
-}
-
 static void count_pieces(struct python_look *look, const uint8_t *pool,
 			 const struct pool_head *head, const bool *free)
 {
-	struct python_heap *heap = look->heap;
+	struct object_heap *heap = look->heap;
 	const size_t piece = piece_size(head);
 	const size_t carved = (head->carved - POOL_HEAD) / piece;
 
@@ -114,11 +100,11 @@ static void count_pieces(struct python_look *look, const uint8_t *pool,
 		const uint8_t *at = pool + POOL_HEAD + i * piece;
 
 		if (free[i])
-			add(&heap->free, piece);
+			object_sum_add(&heap->free, piece);
 		else if (python_types_count(look->types, at, piece, piece))
-			add(&heap->objects, piece);
+			object_sum_add(&heap->objects, piece);
 		else
-			add(&heap->others, piece);
+			object_sum_add(&heap->others, piece);
 	}
 }
 
@@ -130,19 +116,21 @@ static void count_pool(struct python_look *look, taddr_t at,
 
 	look->heap->pools++;
 	if (!(uint32_t)head->used) {
-		add(&look->heap->empty, size);
+		object_sum_add(&look->heap->empty, size);
 		return;
 	}
 	if (memory_read(&look->window->memory, at, pool, size) ||
 	    !mark_free(pool, at, head, free)) {
-		add(&look->heap->broken, size);
+		object_sum_add(&look->heap->broken, size);
 		return;
 	}
 	count_pieces(look, pool, head, free);
 }
 
-static void look_through(struct python_look *look, taddr_t at, taddr_t end)
+static void look_through(void *context, taddr_t at, taddr_t end)
 {
+	struct python_look *look = context;
+
 	while (at < end) {
 		struct pool_head head;
 		size_t size = 0;
@@ -156,37 +144,6 @@ static void look_through(struct python_look *look, taddr_t at, taddr_t end)
 		}
 		at += size ? size : POOL_OLD;
 	}
-}
-
-/* The kernel joins them with what lies beside them: .bss, a stack. */
-static bool may_have_pools(const struct mapping *mapping)
-{
-	return mapping->kind != MAPPING_HEAP &&
-	       mapping->kind != MAPPING_ARENA && mapping->readable &&
-	       mapping->writable && !mapping->shared && !mapping->inode &&
-	       !*mapping->path;
-}
-
-static void find_pools(struct python_look *look)
-{
-	const struct mappings *mappings = look->mappings;
-	struct pagemap map;
-
-	if (pagemap_open(&map, mappings->pid))
-		return;
-	for (size_t i = 0; i < mappings->count; i++) {
-		const struct mapping *mapping = &mappings->list[i];
-		taddr_t at = mapping->start;
-		struct page_run run;
-
-		while (may_have_pools(mapping) &&
-		       !pagemap_next(&map, at, mapping->end, &run) &&
-		       run.begin < run.end) {
-			look_through(look, run.begin, run.end);
-			at = run.end;
-		}
-	}
-	pagemap_close(&map);
 }
 
 /* ---- larger objects ---- */
@@ -206,36 +163,23 @@ static void find_large(struct python_look *look, const struct glibc *glibc)
 				 bytes) &&
 		    python_types_count(look->types, head, bytes,
 				       block_usable(block)))
-			add(&look->heap->objects, block_usable(block));
+			object_sum_add(&look->heap->objects,
+				       block_usable(block));
 	}
 }
 
-int python_heap_read(struct memory *memory, const struct mappings *mappings,
-		     const struct glibc *glibc, struct python_heap *ret)
+void python_heap_read(struct memory *memory, const struct mappings *mappings,
+		      const struct glibc *glibc, struct object_heap *ret)
 {
-	struct python_look look = { .mappings = mappings, .heap = ret };
+	struct python_look look = { .heap = ret };
 
-	*ret = (struct python_heap){ .types = NULL };
-	if (!python_is_there(mappings))
-		return -ENOENT;
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);
-	look.types = ret->keeper = python_types_new(memory, mappings);
-	find_pools(&look);
+	look.types = python_types_new(memory, mappings);
+	object_heap_scan(mappings, false, look_through, &look);
 	if (ret->pools)
 		find_large(&look, glibc);
 	ret->types = python_types_list(look.types, &ret->type_count);
+	python_types_free(look.types);
 	free(look.window);
-	if (ret->pools)
-		return 0;
-	python_heap_fini(ret);
-	return -ENOENT;
-}
-
-void python_heap_fini(struct python_heap *heap)
-{
-	free(heap->types);
-	if (heap->keeper)
-		python_types_free(heap->keeper);
-	*heap = (struct python_heap){ .types = NULL };
 }

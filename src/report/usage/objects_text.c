@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/usage/python_text.h"
+#include "report/usage/objects_text.h"
 
 #include <string.h>
 
@@ -7,38 +7,48 @@
 #include "report/format/json_writer.h"
 #include "report/format/names.h"
 
-struct python_line {
+/* What pieces of memory are called that an interpreter gets at once. */
+static const struct language {
+	const char *name, *key, *pool;
+} languages[OBJECT_LANGUAGES] = {
+	[OBJECTS_OF_PYTHON] = { "PYTHON", "python", "pool" },
+	[OBJECTS_OF_RUBY] = { "RUBY", "ruby", "page" },
+	[OBJECTS_OF_PHP] = { "PHP", "php", "page" },
+};
+
+struct object_line {
 	const char *text, *key, *unit;
-	const struct python_sum *sum;
+	const struct object_sum *sum;
 };
 
 #define LINES 5
 
-static void list_lines(const struct python_heap *heap,
-		       struct python_line ret[LINES])
+static void list_lines(const struct object_heap *heap,
+		       const struct language *language,
+		       struct object_line ret[LINES])
 {
-	const struct python_line lines[LINES] = {
+	const struct object_line lines[LINES] = {
 		{ "objects: ", "objects", "object", &heap->objects },
 		{ "what these keep apart, and others: ", "others", "piece",
 		  &heap->others },
 		{ "free, beside pieces in use: ", "free", "piece",
 		  &heap->free },
-		{ "free, whole pools: ", "empty", "pool", &heap->empty },
-		{ "pools that weren't understood: ", "broken", "pool",
-		  &heap->broken },
+		{ "free as a whole: ", "empty", language->pool, &heap->empty },
+		{ "not understood: ", "broken", language->pool, &heap->broken },
 	};
 
 	memcpy(ret, lines, sizeof(lines));
 }
 
-void python_text(const struct python_heap *heap, unsigned top,
-		 struct strbuf *out)
+static void add_heap(const struct object_heap *heap,
+		     const struct language *language, unsigned top,
+		     struct strbuf *out)
 {
-	struct python_line lines[LINES];
+	struct object_line lines[LINES];
 	size_t rows = heap->type_count;
 
-	list_lines(heap, lines);
-	strbuf_puts(out, "---- OBJECTS OF PYTHON\n");
+	list_lines(heap, language, lines);
+	strbuf_printf(out, "---- OBJECTS OF %s\n", language->name);
 	for (size_t i = 0; i < LINES; i++) {
 		strbuf_puts(out, lines[i].text);
 		amounts_add_count(out, lines[i].sum->bytes, "byte");
@@ -62,12 +72,21 @@ void python_text(const struct python_heap *heap, unsigned top,
 	strbuf_puts(out, " (--top)\n");
 }
 
-json_t *python_json(const struct python_heap *heap)
+void objects_text(const struct object_heap heaps[OBJECT_LANGUAGES],
+		  unsigned top, struct strbuf *out)
+{
+	for (size_t i = 0; i < OBJECT_LANGUAGES; i++)
+		if (heaps[i].pools)
+			add_heap(&heaps[i], &languages[i], top, out);
+}
+
+static json_t *heap_object(const struct object_heap *heap,
+			   const struct language *language)
 {
 	json_t *object = json_object(), *types = json_array();
-	struct python_line lines[LINES];
+	struct object_line lines[LINES];
 
-	list_lines(heap, lines);
+	list_lines(heap, language, lines);
 	for (size_t i = 0; i < LINES; i++) {
 		json_t *sum = json_object();
 
@@ -87,4 +106,14 @@ json_t *python_json(const struct python_heap *heap)
 	}
 	json_object_set_new(object, "types", types);
 	return object;
+}
+
+void objects_json(const struct object_heap heaps[OBJECT_LANGUAGES],
+		  json_t *object)
+{
+	for (size_t i = 0; i < OBJECT_LANGUAGES; i++)
+		if (heaps[i].pools)
+			json_object_set_new(object, languages[i].key,
+					    heap_object(&heaps[i],
+							&languages[i]));
 }

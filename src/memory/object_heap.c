@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/object_heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "memory/php_heap.h"
+#include "memory/python_heap.h"
+#include "memory/ruby_heap.h"
+#include "sysdeps/linux/pagemap.h"
+
+bool object_heap_has_file(const struct mappings *mappings,
+			  const char *const *beginnings, size_t count)
+{
+	for (size_t i = 0; i < mappings->count; i++) {
+		const char *name = file_base_name(mappings->list[i].path);
+
+		for (size_t b = 0; b < count; b++)
+			if (!strncmp(name, beginnings[b],
+				     strlen(beginnings[b])))
+				return true;
+	}
+	return false;
+}
+
+void object_sum_add(struct object_sum *sum, uint64_t bytes)
+{
+	sum->count++;
+	sum->bytes += bytes;
+}
+
+/* The kernel joins them with what lies beside them: .bss, a stack. */
+static bool may_have_pools(const struct mapping *mapping, bool malloc)
+{
+	if (mapping->kind == MAPPING_HEAP || mapping->kind == MAPPING_ARENA)
+		return malloc;
+	return mapping->readable && mapping->writable && !mapping->shared &&
+	       !mapping->inode && !*mapping->path;
+}
+
+void object_heap_scan(const struct mappings *mappings, bool malloc,
+		      object_scan_seen *seen, void *context)
+{
+	struct pagemap map;
+
+	if (pagemap_open(&map, mappings->pid))
+		return;
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct mapping *mapping = &mappings->list[i];
+		taddr_t at = mapping->start;
+		struct page_run run;
+
+		while (may_have_pools(mapping, malloc) &&
+		       !pagemap_next(&map, at, mapping->end, &run) &&
+		       run.begin < run.end) {
+			seen(context, run.begin, run.end);
+			at = run.end;
+		}
+	}
+	pagemap_close(&map);
+}
+
+void object_heaps_read(struct memory *memory, const struct mappings *mappings,
+		       const struct glibc *glibc,
+		       struct object_heap ret[OBJECT_LANGUAGES])
+{
+	memset(ret, 0, OBJECT_LANGUAGES * sizeof(*ret));
+	if (python_is_there(mappings))
+		python_heap_read(memory, mappings, glibc,
+				 &ret[OBJECTS_OF_PYTHON]);
+	if (ruby_is_there(mappings))
+		ruby_heap_read(memory, mappings, &ret[OBJECTS_OF_RUBY]);
+	if (php_is_there(mappings))
+		php_heap_read(memory, mappings, &ret[OBJECTS_OF_PHP]);
+}
+
+void object_heaps_fini(struct object_heap heaps[OBJECT_LANGUAGES])
+{
+	for (size_t i = 0; i < OBJECT_LANGUAGES; i++) {
+		for (size_t t = 0; t < heaps[i].type_count; t++)
+			free(heaps[i].types[t].name);
+		free(heaps[i].types);
+		heaps[i] = (struct object_heap){ .types = NULL };
+	}
+}

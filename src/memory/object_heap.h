@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_OBJECT_HEAP_H
+#define CALLTRAP_OBJECT_HEAP_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "memory/glibc.h"
+
+/* What an interpreter's own allocator has: its objects by type, and the rest. */
+struct object_sum {
+	uint64_t count, bytes;
+};
+
+struct object_type {
+	char *name;
+	uint64_t objects, bytes;
+};
+
+struct object_heap {
+	struct object_type *types; /* the largest come first */
+	size_t type_count;
+	struct object_sum objects; /* … of all types */
+	struct object_sum others;  /* pieces in use that are none: what objects
+				      keep apart, as lists do */
+	struct object_sum free;    /* pieces beside others in use */
+	struct object_sum empty;   /* whole pools, or pages */
+	struct object_sum broken;  /* … that make no sense any more */
+	uint64_t pools;
+};
+
+enum object_language {
+	OBJECTS_OF_PYTHON,
+	OBJECTS_OF_RUBY,
+	OBJECTS_OF_PHP,
+	OBJECT_LANGUAGES,
+};
+
+/* Of each interpreter that the process has; others have no pools. */
+void object_heaps_read(struct memory *memory, const struct mappings *mappings,
+		       const struct glibc *glibc,
+		       struct object_heap ret[OBJECT_LANGUAGES]);
+void object_heaps_fini(struct object_heap heaps[OBJECT_LANGUAGES]);
+
+/* Whether a file is mapped whose name begins with one of these. */
+bool object_heap_has_file(const struct mappings *mappings,
+			  const char *const *beginnings, size_t count);
+
+void object_sum_add(struct object_sum *sum, uint64_t bytes);
+
+/* What may hold pools, piece by piece: memory of no file that can be written and
+   is there. malloc: the C library's, too. */
+typedef void object_scan_seen(void *context, taddr_t begin, taddr_t end);
+
+void object_heap_scan(const struct mappings *mappings, bool malloc,
+		      object_scan_seen *seen, void *context);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/php_heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/xalloc.h"
+#include "memory/php_objects.h"
+
+/* struct _zend_mm_chunk and _zend_mm_heap, Zend/zend_alloc.c of PHP 8.2; the
+   first chunk has the heap in it, of which patches have enlarged the middle. */
+#define CHUNK_SIZE  ((uint64_t)2 << 20)
+#define PAGE        4096
+#define PAGES       (CHUNK_SIZE / PAGE)
+#define CHUNK_NEXT  8
+#define CHUNK_HEAP  64
+#define CHUNK_WORDS 96 /* that these and where the map begins are among */
+#define HEAP_FREE   32
+#define HEAP_LISTS  (HEAP_FREE + 8 * 30)
+#define PAGE_SMALL  0x80000000
+#define PAGE_LARGE  0x40000000
+#define LARGE_PAGES 0x3ff
+#define SMALL_BIN   0x1f
+#define FIRST_PAGE  (PAGE_LARGE | 1)
+
+#define UNIT        8
+#define CHUNKS_MOST (1 << 14)
+#define HUGE_MOST   (1 << 20)
+#define RUN_MOST    (7 * PAGE)
+
+/* Sizes of pieces, and pages of a run of these: zend_alloc_sizes.h. */
+static const struct php_bin {
+	uint16_t size, pages;
+} bins[] = {
+	{ 8, 1 },    { 16, 1 },   { 24, 1 },   { 32, 1 },   { 40, 1 },
+	{ 48, 1 },   { 56, 1 },   { 64, 1 },   { 80, 1 },   { 96, 1 },
+	{ 112, 1 },  { 128, 1 },  { 160, 1 },  { 192, 1 },  { 224, 1 },
+	{ 256, 1 },  { 320, 5 },  { 384, 3 },  { 448, 1 },  { 512, 1 },
+	{ 640, 5 },  { 768, 3 },  { 896, 2 },  { 1024, 2 }, { 1280, 5 },
+	{ 1536, 3 }, { 1792, 7 }, { 2048, 4 }, { 2560, 5 }, { 3072, 3 },
+};
+
+struct php_chunk {
+	taddr_t address;
+	uint32_t map[PAGES];
+	uint8_t *free; /* a bit for each unit; NULL: none is */
+	UT_hash_handle hh;
+};
+
+struct php_look {
+	struct memory *memory;
+	taddr_t first; /* chunk … */
+	uint64_t huge; /* … and where in it the list is of what is larger … */
+	uint64_t map; /* … and a map of pages, as in all */
+	struct php_chunk *chunks;
+	struct php_objects objects;
+	struct object_heap *heap;
+};
+
+bool php_is_there(const struct mappings *mappings)
+{
+	static const char *const files[] = { "php", "libphp" };
+
+	return object_heap_has_file(mappings, files, ARRAY_SIZE(files));
+}
+
+static uint64_t word_at(const struct php_look *look, taddr_t address)
+{
+	uint64_t word;
+
+	return memory_read(look->memory, address, &word, sizeof(word)) ? 0 :
+									 word;
+}
+
+/* ---- chunks ---- */
+
+/* The heap names its own chunk right behind that list; the map has, as its first
+   page, the one with all this. */
+static bool is_first(struct php_look *look, taddr_t at)
+{
+	uint64_t words[CHUNK_WORDS];
+	size_t i = (CHUNK_HEAP + HEAP_LISTS) / 8 + 1;
+
+	if (word_at(look, at) != at + CHUNK_HEAP ||
+	    memory_read(look->memory, at, words, sizeof(words)))
+		return false;
+	while (i < CHUNK_WORDS && words[i] != at)
+		i++;
+	look->huge = (i - 1) * 8;
+	while (i < CHUNK_WORDS && (uint32_t)words[i] != FIRST_PAGE)
+		i++;
+	look->map = i * 8;
+	return i < CHUNK_WORDS;
+}
+
+static void look_for_first(void *context, taddr_t begin, taddr_t end)
+{
+	struct php_look *look = context;
+	taddr_t at = (begin + CHUNK_SIZE - 1) & -CHUNK_SIZE;
+
+	for (; !look->first && at >= begin && at < end; at += CHUNK_SIZE)
+		if (is_first(look, at))
+			look->first = at;
+}
+
+static struct php_chunk *chunk_at(const struct php_look *look, taddr_t address)
+{
+	struct php_chunk *chunk;
+
+	HASH_FIND(hh, look->chunks, &address, sizeof(address), chunk);
+	return chunk;
+}
+
+static bool add_chunk(struct php_look *look, taddr_t address)
+{
+	struct php_chunk *chunk;
+
+	if (!address || address % CHUNK_SIZE || chunk_at(look, address) ||
+	    word_at(look, address) != look->first + CHUNK_HEAP)
+		return false;
+	chunk = xcalloc(1, sizeof(*chunk));
+	chunk->address = address;
+	HASH_ADD(hh, look->chunks, address, sizeof(address), chunk);
+	if (!memory_read(look->memory, address + look->map, chunk->map,
+			 sizeof(chunk->map)) &&
+	    chunk->map[0] == FIRST_PAGE)
+		return true;
+	memset(chunk->map, 0, sizeof(chunk->map));
+	object_sum_add(&look->heap->broken, CHUNK_SIZE);
+	return true;
+}
+
+static void find_chunks(struct php_look *look)
+{
+	taddr_t at = look->first;
+
+	while (HASH_COUNT(look->chunks) < CHUNKS_MOST && add_chunk(look, at)) {
+		look->heap->pools++;
+		at = word_at(look, at + CHUNK_NEXT);
+	}
+}
+
+/* ---- free pieces ---- */
+
+/* False where they come again, or lead elsewhere. */
+static bool mark_free(struct php_look *look, taddr_t piece)
+{
+	struct php_chunk *chunk = chunk_at(look, piece & -CHUNK_SIZE);
+	const uint64_t unit = piece % CHUNK_SIZE / UNIT;
+
+	if (!chunk || piece % UNIT)
+		return false;
+	if (!chunk->free)
+		chunk->free = xcalloc(1, CHUNK_SIZE / UNIT / 8);
+	if (chunk->free[unit / 8] & 1u << unit % 8)
+		return false;
+	chunk->free[unit / 8] |= (uint8_t)(1u << unit % 8);
+	return true;
+}
+
+static void mark_all_free(struct php_look *look)
+{
+	const taddr_t lists = look->first + CHUNK_HEAP + HEAP_FREE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bins); i++) {
+		taddr_t piece = word_at(look, lists + i * sizeof(taddr_t));
+
+		while (piece && mark_free(look, piece))
+			piece = word_at(look, piece);
+		if (piece)
+			object_sum_add(&look->heap->broken, bins[i].size);
+	}
+}
+
+static bool is_free(const struct php_chunk *chunk, uint64_t offset)
+{
+	const uint64_t unit = offset / UNIT;
+
+	return chunk->free && chunk->free[unit / 8] & 1u << unit % 8;
+}
+
+/* ---- pieces in use ---- */
+
+static void take_piece(struct php_look *look, taddr_t where,
+		       const uint8_t *piece, uint64_t bytes)
+{
+	struct object_heap *heap = look->heap;
+
+	object_sum_add(php_objects_count(&look->objects, where, piece, bytes) ?
+			       &heap->objects :
+			       &heap->others,
+		       bytes);
+}
+
+/* One that is larger than what a run has. */
+static void take_large(struct php_look *look, taddr_t where, uint64_t bytes)
+{
+	uint8_t piece[PHP_LOOKED_AT] = { 0 };
+
+	if (memory_read(look->memory, where, piece, sizeof(piece)))
+		memset(piece, 0, sizeof(piece));
+	take_piece(look, where, piece, bytes);
+}
+
+static void take_run(struct php_look *look, const struct php_chunk *chunk,
+		     uint64_t offset, const struct php_bin *bin)
+{
+	uint8_t run[RUN_MOST];
+	const uint64_t bytes = (uint64_t)bin->pages * PAGE;
+
+	if (memory_read(look->memory, chunk->address + offset, run, bytes)) {
+		object_sum_add(&look->heap->broken, bytes);
+		return;
+	}
+	for (uint64_t at = 0; at + bin->size <= bytes; at += bin->size) {
+		if (is_free(chunk, offset + at))
+			object_sum_add(&look->heap->free, bin->size);
+		else
+			take_piece(look, chunk->address + offset + at, run + at,
+				   bin->size);
+	}
+}
+
+/* Returns how many pages it has taken. */
+static uint64_t take_pages(struct php_look *look, const struct php_chunk *chunk,
+			   uint64_t page)
+{
+	const uint32_t info = chunk->map[page];
+	const uint64_t bin = info & SMALL_BIN, count = info & LARGE_PAGES;
+
+	if (!(info & (PAGE_SMALL | PAGE_LARGE))) {
+		object_sum_add(&look->heap->empty, PAGE);
+		return 1;
+	}
+	if (info & PAGE_SMALL && !(info & PAGE_LARGE) &&
+	    bin < ARRAY_SIZE(bins) && page + bins[bin].pages <= PAGES) {
+		take_run(look, chunk, page * PAGE, &bins[bin]);
+		return bins[bin].pages;
+	}
+	if (!(info & PAGE_SMALL) && count && page + count <= PAGES) {
+		take_large(look, chunk->address + page * PAGE, count * PAGE);
+		return count;
+	}
+	object_sum_add(&look->heap->broken, PAGE);
+	return 1;
+}
+
+static void take_chunk(struct php_look *look, const struct php_chunk *chunk)
+{
+	if (!chunk->map[0])
+		return;
+	for (uint64_t page = 1; page < PAGES;)
+		page += take_pages(look, chunk, page);
+}
+
+/* What has memory of its own: address, size, next. */
+static void take_huge(struct php_look *look)
+{
+	taddr_t at = word_at(look, look->first + look->huge);
+
+	for (unsigned i = 0; at && i < HUGE_MOST; i++) {
+		take_large(look, word_at(look, at), word_at(look, at + 8));
+		at = word_at(look, at + 16);
+	}
+}
+
+static void forget(struct php_look *look)
+{
+	struct php_chunk *chunk, *next;
+
+	HASH_ITER(hh, look->chunks, chunk, next) {
+		HASH_DEL(look->chunks, chunk);
+		free(chunk->free);
+		free(chunk);
+	}
+	php_objects_fini(&look->objects);
+}
+
+void php_heap_read(struct memory *memory, const struct mappings *mappings,
+		   struct object_heap *ret)
+{
+	struct php_look look = { .memory = memory, .heap = ret };
+
+	php_objects_init(&look.objects, memory);
+	object_heap_scan(mappings, false, look_for_first, &look);
+	if (look.first) {
+		find_chunks(&look);
+		mark_all_free(&look);
+		for (const struct php_chunk *chunk = look.chunks; chunk;
+		     chunk = chunk->hh.next)
+			take_chunk(&look, chunk);
+		take_huge(&look);
+	}
+	object_types_take(&look.objects.types, ret);
+	forget(&look);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/ruby_heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "memory/ruby_classes.h"
+#include "memory/window.h"
+
+/* A page begins with the address of its struct heap_page (gc.c of Ruby 3.1). */
+#define PAGE_SIZE  16384
+#define SLOT_LEAST 40
+
+struct ruby_page {
+	int16_t slot_size, total, free, pinned, final;
+	int16_t flags[3];
+	uint64_t pool, next;
+	taddr_t start;
+};
+
+struct ruby_look {
+	struct window *window;
+	struct ruby_classes classes;
+	struct object_heap *heap;
+	void (*slot)(struct ruby_look *look, taddr_t address,
+		     const struct ruby_head *head, uint64_t size);
+};
+
+bool ruby_is_there(const struct mappings *mappings)
+{
+	static const char *const files[] = { "libruby", "ruby" };
+
+	return object_heap_has_file(mappings, files, ARRAY_SIZE(files));
+}
+
+static bool is_page(struct ruby_look *look, taddr_t at, struct ruby_page *ret)
+{
+	struct memory *memory = &look->window->memory;
+	taddr_t page;
+	uint64_t behind;
+
+	if (memory_read(memory, at, &page, sizeof(page)) || !page || page % 8 ||
+	    memory_read(look->window->original, page, ret, sizeof(*ret)))
+		return false;
+	behind = ret->start - at;
+	return ret->start % 8 == 0 && behind >= sizeof(page) &&
+	       behind < PAGE_SIZE && ret->slot_size >= SLOT_LEAST &&
+	       ret->slot_size % 8 == 0 && ret->total > 0 && ret->free >= 0 &&
+	       ret->free <= ret->total &&
+	       behind + (uint64_t)ret->total * (uint64_t)ret->slot_size <=
+		       PAGE_SIZE;
+}
+
+static void look_through_page(struct ruby_look *look, taddr_t at,
+			      const struct ruby_page *page)
+{
+	const uint64_t size = (uint64_t)page->slot_size;
+	uint8_t bytes[PAGE_SIZE];
+
+	if (memory_read(&look->window->memory, at, bytes, sizeof(bytes)))
+		return;
+	look->heap->pools++;
+	for (int16_t i = 0; i < page->total; i++) {
+		const uint64_t offset = page->start - at + (uint64_t)i * size;
+		struct ruby_head head;
+
+		memcpy(&head, bytes + offset, sizeof(head));
+		look->slot(look, at + offset, &head, size);
+	}
+}
+
+static void look_through(void *context, taddr_t begin, taddr_t end)
+{
+	struct ruby_look *look = context;
+	taddr_t at = (begin + PAGE_SIZE - 1) & -(taddr_t)PAGE_SIZE;
+	struct ruby_page page;
+
+	for (; at >= begin && at < end; at += PAGE_SIZE)
+		if (is_page(look, at, &page))
+			look_through_page(look, at, &page);
+}
+
+static void learn(struct ruby_look *look, taddr_t address,
+		  const struct ruby_head *head, uint64_t size UNUSED)
+{
+	if (ruby_kind_of(head) == RUBY_CLASS)
+		ruby_classes_add(&look->classes, address);
+}
+
+static void count(struct ruby_look *look, taddr_t address UNUSED,
+		  const struct ruby_head *head, uint64_t size)
+{
+	if (!head->flags) {
+		object_sum_add(&look->heap->free, size);
+		return;
+	}
+	object_sum_add(&look->heap->objects, size);
+	ruby_classes_count(&look->classes, head, size);
+}
+
+void ruby_heap_read(struct memory *memory, const struct mappings *mappings,
+		    struct object_heap *ret)
+{
+	struct ruby_look look = { .heap = ret, .slot = learn };
+
+	look.window = xmalloc(sizeof(*look.window));
+	window_init(look.window, memory);
+	ruby_classes_init(&look.classes, memory);
+	object_heap_scan(mappings, true, look_through, &look);
+	ruby_classes_learn(&look.classes);
+	look.slot = count;
+	ret->pools = 0;
+	window_forget(look.window);
+	object_heap_scan(mappings, true, look_through, &look);
+	object_types_take(&look.classes.types, ret);
+	ruby_classes_fini(&look.classes);
+	free(look.window);
+}
