@@ -49,11 +49,6 @@ static int write_file(const char *path, pid_t pid, const char *text,
 		     0;
 }
 
-static int write_strbuf(const char *path, pid_t pid, const struct strbuf *text)
-{
-	return write_file(path, pid, text->text, text->length);
-}
-
 static int write_json(const struct options *options, pid_t pid, json_t *root)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -97,72 +92,79 @@ static sigset_t keep_signals(void)
 	return now;
 }
 
-static bool wants_json(const struct options *options)
+/* ---- what is known, as it was asked for ---- */
+
+/* In each form that was asked for. */
+struct memory_answer {
+	struct strbuf text, folded, svg;
+	json_t *json;
+};
+
+static bool wants(const struct options *options, enum heap_file file)
 {
-	return options->export.files[HEAP_FILE_JSON];
+	return options->export.files[file];
 }
 
-/* ---- what is known, as it was asked for ---- */
+static bool write_asked(const struct options *options, enum heap_file file,
+			pid_t pid, const struct strbuf *text)
+{
+	return !wants(options, file) ||
+	       !write_file(options->export.files[file], pid, strbuf_text(text),
+			   text->length);
+}
+
+static int write_answer(const struct options *options, pid_t pid,
+			struct memory_answer *answer)
+{
+	bool whole =
+		write_asked(options, HEAP_FILE_FOLDED, pid, &answer->folded);
+
+	whole &= write_asked(options, HEAP_FILE_SVG, pid, &answer->svg);
+	if (answer->json)
+		whole &= !write_json(options, pid, answer->json);
+	whole &= !print(options, pid, &answer->text);
+	strbuf_fini(&answer->text);
+	strbuf_fini(&answer->folded);
+	strbuf_fini(&answer->svg);
+	return whole ? 0 : -EIO;
+}
 
 static int report_view(const struct options *options,
 		       const struct memory_view *view)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	int err = 0, failed;
+	struct memory_answer answer = { .json = NULL };
 
-	if (wants_json(options))
-		err = write_json(options, view->pid, memory_json(view));
-	memory_text(view, options->report.top, &out);
-	failed = print(options, view->pid, &out);
-	return err ? err : failed;
+	if (wants(options, HEAP_FILE_JSON))
+		answer.json = memory_json(view);
+	memory_text(view, options->report.top, &answer.text);
+	return write_answer(options, view->pid, &answer);
 }
 
 static int report_leaks(const struct options *options,
 			const struct leaks *leaks)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	int err = 0, failed;
+	struct memory_answer answer = { .json = NULL };
 
-	if (wants_json(options))
-		err = write_json(options, leaks->pid, leaks_json(leaks));
-	leaks_text(leaks, options->report.top, &out);
-	failed = print(options, leaks->pid, &out);
-	return err ? err : failed;
-}
-
-static int draw_owners(const struct options *options, const struct leaks *leaks,
-		       const struct held_tree *tree, uint64_t wall)
-{
-	const char *folded = options->export.files[HEAP_FILE_FOLDED];
-	const char *picture = options->export.files[HEAP_FILE_SVG];
-	CLEANUP(strbuf_fini) struct strbuf lines = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf svg = { 0 };
-	int err = 0, failed = 0;
-
-	if (folded) {
-		held_fold(tree, &lines);
-		err = write_strbuf(folded, leaks->pid, &lines);
-	}
-	if (picture) {
-		held_draw(leaks, tree, wall, &svg);
-		failed = write_strbuf(picture, leaks->pid, &svg);
-	}
-	return err ? err : failed;
+	if (wants(options, HEAP_FILE_JSON))
+		answer.json = leaks_json(leaks);
+	leaks_text(leaks, options->report.top, &answer.text);
+	return write_answer(options, leaks->pid, &answer);
 }
 
 static int write_owners(const struct options *options,
 			const struct leaks *leaks, const struct held_tree *tree,
 			uint64_t wall)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	int err = draw_owners(options, leaks, tree, wall), failed;
+	struct memory_answer answer = { .json = NULL };
 
-	if (wants_json(options) &&
-	    write_json(options, leaks->pid, held_json(leaks, tree)))
-		err = -EIO;
-	held_text(leaks, tree, options->report.top, &out);
-	failed = print(options, leaks->pid, &out);
-	return err ? err : failed;
+	if (wants(options, HEAP_FILE_FOLDED))
+		held_fold(tree, &answer.folded);
+	if (wants(options, HEAP_FILE_SVG))
+		held_draw(leaks, tree, wall, &answer.svg);
+	if (wants(options, HEAP_FILE_JSON))
+		answer.json = held_json(leaks, tree);
+	held_text(leaks, tree, options->report.top, &answer.text);
+	return write_answer(options, leaks->pid, &answer);
 }
 
 static int report_owners(const struct options *options,
@@ -182,40 +184,20 @@ static int report_owners(const struct options *options,
 	return err;
 }
 
-static int draw_holders(const struct options *options,
-			const struct leaks *leaks,
-			const struct holders *holders, uint64_t wall)
-{
-	const char *folded = options->export.files[HEAP_FILE_FOLDED];
-	const char *picture = options->export.files[HEAP_FILE_SVG];
-	CLEANUP(strbuf_fini) struct strbuf lines = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf svg = { 0 };
-	int err = 0, failed = 0;
-
-	if (folded) {
-		holders_fold(holders, &lines);
-		err = write_strbuf(folded, leaks->pid, &lines);
-	}
-	if (picture) {
-		holders_draw(leaks, holders, wall, &svg);
-		failed = write_strbuf(picture, leaks->pid, &svg);
-	}
-	return err ? err : failed;
-}
-
 static int write_holders(const struct options *options,
 			 const struct leaks *leaks,
 			 const struct holders *holders, uint64_t wall)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	int err = draw_holders(options, leaks, holders, wall), failed;
+	struct memory_answer answer = { .json = NULL };
 
-	if (wants_json(options) &&
-	    write_json(options, leaks->pid, holders_json(leaks, holders)))
-		err = -EIO;
-	holders_text(leaks, holders, options->report.top, &out);
-	failed = print(options, leaks->pid, &out);
-	return err ? err : failed;
+	if (wants(options, HEAP_FILE_FOLDED))
+		holders_fold(holders, &answer.folded);
+	if (wants(options, HEAP_FILE_SVG))
+		holders_draw(leaks, holders, wall, &answer.svg);
+	if (wants(options, HEAP_FILE_JSON))
+		answer.json = holders_json(leaks, holders);
+	holders_text(leaks, holders, options->report.top, &answer.text);
+	return write_answer(options, leaks->pid, &answer);
 }
 
 static int report_holders(const struct options *options,
@@ -426,22 +408,18 @@ static int report_difference(const struct options *options,
 			     const struct snapshot *old_one,
 			     const struct snapshot *new_one)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	struct memory_answer answer = { .json = NULL };
 	struct difference difference;
-	int err = 0, failed;
 
 	working_begin(-1, "comparing %s and %s", options->command[0],
 		      options->command[1]);
 	difference_find(old_one, new_one, &difference);
-	if (wants_json(options))
-		err = write_json(options, new_one->view.pid,
-				 difference_json(old_one, new_one,
-						 &difference));
+	if (wants(options, HEAP_FILE_JSON))
+		answer.json = difference_json(old_one, new_one, &difference);
 	difference_text(old_one, new_one, &difference, options->report.top,
-			&out);
-	failed = print(options, new_one->view.pid, &out);
+			&answer.text);
 	difference_fini(&difference);
-	return err ? err : failed;
+	return write_answer(options, new_one->view.pid, &answer);
 }
 
 static int show_difference(const struct options *options)

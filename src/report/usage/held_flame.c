@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "report/flame/svg.h"
-#include "report/format/names.h"
+#include "report/usage/frames.h"
 
 /* What is deeper counts with what is above it. */
 #define DEPTH_MOST 64
@@ -58,33 +57,15 @@ static void each_stack(const struct held_tree *tree, stack_seen *seen,
 	free(bytes);
 }
 
-/* Names as they may stand in any file: printable. */
-static char *shown(const char *name)
-{
-	struct strbuf text = { 0 };
-
-	names_escape(&text, name);
-	if (!text.text)
-		strbuf_puts(&text, "");
-	return text.text;
-}
-
 static void fold(void *context, const struct held_tree *tree,
 		 const struct held_stack *stack)
 {
 	struct strbuf *out = context;
 
 	for (unsigned i = 0; i < stack->count; i++) {
-		char *name CLEANUP(xfree_cleanup) =
-			shown(tree->list[stack->nodes[i]].name);
-
-		/* A semicolon would split it. */
-		for (char *c = name; *c; c++)
-			if (*c == ';')
-				*c = ',';
 		if (i)
 			strbuf_putc(out, ';');
-		strbuf_puts(out, name);
+		frames_fold(tree->list[stack->nodes[i]].name, out);
 	}
 	strbuf_printf(out, " %" PRIu64 "\n", stack->bytes);
 }
@@ -99,31 +80,16 @@ static void draw(void *context, const struct held_tree *tree,
 {
 	struct flame_path path = flame_path_begin(context);
 
-	for (unsigned i = 0; i < stack->count; i++) {
-		char *name CLEANUP(xfree_cleanup) =
-			shown(tree->list[stack->nodes[i]].name);
-
-		flame_path_add(&path, &(struct flame_place){ .name = name,
-							     .library = "" });
-	}
+	for (unsigned i = 0; i < stack->count; i++)
+		frames_add(&path, tree->list[stack->nodes[i]].name);
 	(void)flame_path_weigh(&path, stack->bytes);
 }
 
 void held_draw(const struct leaks *leaks, const struct held_tree *tree,
 	       uint64_t wall, struct strbuf *out)
 {
-	CLEANUP(strbuf_fini) struct strbuf heading = { 0 };
 	struct flame_tree *flames = flame_tree_new(FLAME_NODES_MAX);
-	char *name CLEANUP(xfree_cleanup) = shown(leaks->name);
 
 	each_stack(tree, draw, flames);
-	flame_tree_arrange(flames);
-	flame_svg_add_heading("Memory Held by One Alone", name, "", leaks->pid,
-			      wall, &heading);
-	flame_svg_add(&(struct flame_picture){ .tree = flames,
-					       .unit = "bytes",
-					       .heading =
-						       strbuf_text(&heading) },
-		      out);
-	flame_tree_free(flames);
+	frames_draw(flames, "Memory Held by One Alone", leaks, wall, out);
 }
