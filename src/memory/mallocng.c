@@ -7,6 +7,8 @@
 #include "base/xalloc.h"
 #include "memory/mallocng_private.h"
 
+#define PAGE 4096
+
 /* Those that others lie in come first. */
 static int compare_groups(const void *a, const void *b)
 {
@@ -112,7 +114,32 @@ static void open_up(struct glibc *heap)
 		heap->parts[i].whole_end = heap->parts[i].whole_start;
 }
 
-static void read_all(struct ng_heap *ng)
+/* The kernel joins mappings: one in which there is anything else isn't the heap's. */
+static void mark_mappings(const struct glibc *heap,
+			  const struct mappings *mappings)
+{
+	const taddr_t pages = ~(taddr_t)(PAGE - 1);
+	const struct mapping *last = NULL;
+	taddr_t covered = 0;
+
+	for (size_t i = 0; i < heap->part_count; i++) {
+		const struct glibc_part *part = &heap->parts[i];
+		struct mapping *mapping =
+			mappings_find(mappings, part->whole_start);
+
+		if (!mapping || mapping->kind != MAPPING_ANONYMOUS)
+			continue;
+		if (mapping != last)
+			covered = mapping->start;
+		last = mapping;
+		if ((part->whole_start & pages) <= covered)
+			covered = (part->whole_end + PAGE - 1) & pages;
+		if (covered >= mapping->end)
+			mapping->kind = MAPPING_ARENA;
+	}
+}
+
+static void read_all(struct ng_heap *ng, const struct mappings *mappings)
 {
 	struct blocks *blocks = &ng->heap->blocks;
 
@@ -130,6 +157,8 @@ static void read_all(struct ng_heap *ng)
 	share_out(ng->heap);
 	if (ng->heap->arenas[0].why)
 		open_up(ng->heap);
+	else
+		mark_mappings(ng->heap, mappings);
 }
 
 int mallocng_read(struct memory *memory, const struct mappings *mappings,
@@ -145,7 +174,7 @@ int mallocng_read(struct memory *memory, const struct mappings *mappings,
 	if (found) {
 		ret->musl = true;
 		blocks_init(&ret->blocks);
-		read_all(&ng);
+		read_all(&ng, mappings);
 	}
 	free(ng.groups);
 	free(window);

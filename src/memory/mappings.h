@@ -14,7 +14,8 @@ enum mapping_kind {
 	MAPPING_LIBRARY_CODE,
 	MAPPING_LIBRARY_DATA,
 	MAPPING_HEAP,      /* what brk() enlarges */
-	MAPPING_ARENA,     /* where the C library's malloc serves threads */
+	MAPPING_ARENA,     /* what the C library's malloc has mapped to share
+			      out */
 	MAPPING_STACK,     /* the first thread's, and the others' */
 	MAPPING_CODE,      /* code of no file */
 	MAPPING_SHARED,    /* memory shared with others, of no real file */
