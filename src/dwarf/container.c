@@ -115,14 +115,98 @@ bool container_is_node(const struct container *container,
 	return name && !strcmp(name, container->node);
 }
 
-/* Pointers lie at multiples of their size, and so does what has some. */
+/* ---- where values begin ---- */
+
+/* No type that lies in a container is deeper, or has more parts. */
+#define DEPTH_MOST 16
+#define PARTS_MOST 1024
+
+static uint64_t alignment_of(const struct die *type, unsigned depth,
+			     unsigned *parts);
+
+static uint64_t larger(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+/* A member, a base class, or what an array is of; alignas() may say more. */
+static uint64_t alignment_of_part(const struct die *part, unsigned depth,
+				  unsigned *parts)
+{
+	uint64_t align = 1;
+	const char *unused = NULL;
+	struct die type;
+
+	(void)die_number(part, DW_AT_alignment, &align);
+	if (!die_reference(part, DW_AT_type, &type) ||
+	    !types_peel(&type, &unused))
+		return align;
+	align = larger(align, alignment_of(&type, depth, parts));
+	die_put(&type);
+	return align;
+}
+
+static uint64_t alignment_of_parts(const struct die *type, unsigned depth,
+				   unsigned *parts)
+{
+	uint64_t align = 1;
+	struct die child;
+
+	for_each_child(type, &child) {
+		const unsigned tag = die_tag(&child);
+
+		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+		    !die_has(&child, DW_AT_declaration))
+			align = larger(align,
+				       alignment_of_part(&child, depth, parts));
+	}
+	return align;
+}
+
+/* Numbers lie at multiples of their size, pairs of them at those of one. */
+static uint64_t alignment_of_number(const struct die *type)
+{
+	uint64_t size = 1, encoding = 0;
+
+	(void)die_number(type, DW_AT_byte_size, &size);
+	if (die_number(type, DW_AT_encoding, &encoding) &&
+	    encoding == DW_ATE_complex_float)
+		size /= 2;
+	return size && !(size & (size - 1)) ? size : 1;
+}
+
+static uint64_t alignment_of(const struct die *type, unsigned depth,
+			     unsigned *parts)
+{
+	uint64_t align = 1;
+
+	if (depth >= DEPTH_MOST || ++*parts > PARTS_MOST)
+		return align;
+	(void)die_number(type, DW_AT_alignment, &align);
+	switch (die_tag(type)) {
+	case DW_TAG_base_type:
+		return larger(align, alignment_of_number(type));
+	case DW_TAG_array_type:
+		return larger(align, alignment_of_part(type, depth + 1, parts));
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return larger(align,
+			      alignment_of_parts(type, depth + 1, parts));
+	default:
+		return align;
+	}
+}
+
+/* What is asked for has pointers in it, which lie at multiples of their size. */
 uint64_t container_value_offset(const struct container *container,
 				uint64_t size)
 {
-	uint64_t align = 0;
+	unsigned parts = 0;
+	uint64_t align = larger(container->value.dwarf->word_size,
+				alignment_of(&container->value, 0, &parts));
 
-	(void)die_number(&container->value, DW_AT_alignment, &align);
-	if (align < container->value.dwarf->word_size || align > 4096)
+	if (align > 4096 || align & (align - 1))
 		align = container->value.dwarf->word_size;
 	return (size + align - 1) / align * align;
 }

@@ -959,6 +959,7 @@ def _(case):
         "wide": ["by_width", "std::map node.second.name", block],
         "unordered_map": ["by_name", "std::unordered_map node.second.name",
                           block],
+        "exact": ["by_amount", "std::unordered_map node.second.name", block],
         "set": ["names", "std::set node", block],
         "list": ["in_order", "std::list node.name", block],
         "forward_list": ["back", "std::forward_list node.name", block],

@@ -24,11 +24,17 @@ struct alignas(32) wide {
 	char *name;
 };
 
+struct exact {
+	long double amount;
+	char *name;
+};
+
 struct store {
 	long unused;
 	std::map<int, user *> by_number;
 	std::map<int, wide> by_width;
 	std::unordered_map<std::string, user> by_name;
+	std::unordered_map<int, exact> by_amount;
 	std::set<char *> names;
 	std::list<user> in_order;
 	std::forward_list<user> back;
@@ -62,6 +68,7 @@ static void fill()
 	all->by_number[1]->name = say("map");
 	all->by_width[1].name = say("wide");
 	all->by_name["a"].name = say("unordered_map");
+	all->by_amount[1].name = say("exact");
 	all->names.insert(say("set"));
 	all->in_order.emplace_back().name = say("list");
 	all->back.emplace_front().name = say("forward_list");
