@@ -91,7 +91,7 @@ static void add_run(struct page_runs *pages, const struct page_run *run)
 static bool look_at(struct pagemap *map, taddr_t begin, taddr_t end,
 		    struct page_runs *pages)
 {
-	struct page_run run = { begin, begin, false };
+	struct page_run run = { .begin = begin, .end = begin };
 	int err;
 
 	while (run.end < end) {
@@ -183,7 +183,8 @@ static bool next_difference(const struct page_runs *others, size_t *at,
 			++*at;
 			continue;
 		}
-		*ret = (struct page_run){ run->begin, other->begin, false };
+		*ret = (struct page_run){ .begin = run->begin,
+					  .end = other->begin };
 		run->begin = other->end;
 		if (ret->begin < ret->end)
 			return true;

@@ -64,6 +64,14 @@ static struct debug_step live_step(struct block_names *names,
 	return block_types_step(live->types, block);
 }
 
+static bool live_is_curtailed(struct block_names *names)
+{
+	const struct live_names *live = (const struct live_names *)names;
+
+	return root_names_are_curtailed(live->roots) ||
+	       (live->types && block_types_are_curtailed(live->types));
+}
+
 static void live_free(struct block_names *names)
 {
 	struct live_names *live = (struct live_names *)names;
@@ -82,6 +90,7 @@ static const struct block_names_ops live_ops = {
 	.variable = live_variable,
 	.is_of_thread = live_is_of_thread,
 	.step = live_step,
+	.is_curtailed = live_is_curtailed,
 	.free = live_free,
 };
 

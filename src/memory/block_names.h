@@ -26,6 +26,9 @@ struct block_names_ops {
 	/* As block_types_step(). */
 	struct debug_step (*step)(struct block_names *names,
 				  const struct block *block);
+	/* Whether there were more questions than debug information is asked, so that
+	   names are missing; NULL: there never are. */
+	bool (*is_curtailed)(struct block_names *names);
 	void (*free)(struct block_names *names);
 };
 
@@ -66,6 +69,11 @@ static inline struct debug_step block_names_step(struct block_names *names,
 						 const struct block *block)
 {
 	return names->ops->step(names, block);
+}
+
+static inline bool block_names_is_curtailed(struct block_names *names)
+{
+	return names->ops->is_curtailed && names->ops->is_curtailed(names);
 }
 
 static inline void block_names_free(struct block_names *names)

@@ -59,6 +59,7 @@ struct block_types {
 	struct told_pointer **pointers; /* by number */
 	size_t count, room;
 	unsigned questions;
+	bool curtailed;
 	uint32_t *of; /* of each block: the number of the pointer to it */
 	char *path;   /* that was told last */
 	/* What is being followed: from a block back to what is known. */
@@ -318,7 +319,9 @@ static uint32_t step_on(struct block_types *types, size_t from, uint32_t above)
 	pointer = pointer_at(types, kind, place_in(types, block, kind));
 	if (pointer)
 		return pointer->number;
-	if (types->questions >= QUESTIONS_MAX || kind->depth >= DEBUG_STEPS_MAX)
+	if (types->questions >= QUESTIONS_MAX)
+		types->curtailed = true;
+	if (types->curtailed || kind->depth >= DEBUG_STEPS_MAX)
 		return UNKNOWN;
 	return ask(types, kind, at, places_on(types, from, kind, at))->number;
 }
@@ -368,6 +371,11 @@ struct debug_step block_types_step(struct block_types *types,
 	step = pointer->step;
 	step.path = path_to(types, block, pointer);
 	return step;
+}
+
+bool block_types_are_curtailed(const struct block_types *types)
+{
+	return types->curtailed;
 }
 
 struct block_types *block_types_new(const struct leaks *leaks,

@@ -24,4 +24,7 @@ void block_types_free(struct block_types *types);
 struct debug_step block_types_step(struct block_types *types,
 				   const struct block *block);
 
+/* Whether some have none as there were too many questions. */
+bool block_types_are_curtailed(const struct block_types *types);
+
 #endif

@@ -124,13 +124,14 @@ static size_t find(struct holding *holding, const struct held_key *key)
 static void add_block(struct holding *holding, const struct block *block,
 		      struct held *held)
 {
-	const uint64_t bytes = block_usable(block);
+	const struct page_sums pages =
+		leaks_pages(holding->leaks, block, &holding->run);
 
 	if (!held->first)
 		held->first = block->address;
 	held->blocks++;
-	held->bytes += bytes;
-	held->resident += leaks_resident(holding->leaks, block, &holding->run);
+	held->bytes += block_usable(block);
+	page_sums_add(&held->pages, &pages);
 }
 
 static void take(struct holding *holding, uint32_t node, uint32_t dominator)
@@ -157,12 +158,13 @@ static void sum_up(struct held_tree *tree)
 
 		held->all_blocks += held->blocks;
 		held->all_bytes += held->bytes;
-		held->all_resident += held->resident;
+		page_sums_add(&held->all_pages, &held->pages);
 		if (!i)
 			break;
 		tree->list[held->above].all_blocks += held->all_blocks;
 		tree->list[held->above].all_bytes += held->all_bytes;
-		tree->list[held->above].all_resident += held->all_resident;
+		page_sums_add(&tree->list[held->above].all_pages,
+			      &held->all_pages);
 	}
 }
 
@@ -201,11 +203,12 @@ int held_find(const struct leaks *leaks, struct block_names *names,
 	};
 	int err = held_graph_make(leaks, names, &graph);
 
-	*ret = (struct held_tree){ .resident_known = !leaks->swapped };
+	*ret = (struct held_tree){ .pages_known = leaks_pages_known(leaks) };
 	if (!err) {
 		holding.of = xcalloc(graph.edges.count, sizeof(*holding.of));
 		dominators_find(&graph.edges, &dominators);
 		make(&holding, &dominators);
+		ret->curtailed = block_names_is_curtailed(names);
 		dominators_fini(&dominators);
 		held_graph_fini(&graph);
 		free_holding(&holding);

@@ -15,15 +15,17 @@ struct held {
 	size_t above;  /* index, lower than its own */
 	taddr_t first; /* one of its blocks; 0: it has none */
 	uint64_t blocks, bytes;
-	uint64_t resident; /* bytes in pages that are there */
-	uint64_t all_blocks, all_bytes, all_resident; /* with all below */
+	struct page_sums pages;
+	uint64_t all_blocks, all_bytes; /* with all below */
+	struct page_sums all_pages;
 };
 
 struct held_tree {
 	struct held *list; /* the first one stands for all that is reached */
 	size_t count, room;
-	bool resident_known; /* else swapped pages count with these */
-	bool simplified; /* some blocks count with what is above them, as there
+	bool pages_known; /* what is resident, and so on */
+	bool curtailed;   /* names are missing (block_names.h) */
+	bool simplified;  /* some blocks count with what is above them, as there
 			    are too many names */
 };
 

@@ -22,6 +22,8 @@ struct holder_search {
 	struct chain_entry *chains;
 	uint64_t *own_bytes; /* by owner */
 	uint64_t bytes;
+	struct page_sums pages;
+	size_t run; /* of the picture */
 };
 
 struct chain_entry {
@@ -117,7 +119,10 @@ static char *key_of(const struct holder_chain *chain)
 static void count_own(struct holder_search *search, const struct block *block)
 {
 	const size_t index = block - search->leaks->glibc.blocks.list;
+	const struct page_sums pages =
+		leaks_pages(search->leaks, block, &search->run);
 
+	page_sums_add(&search->pages, &pages);
 	search->bytes += block_usable(block);
 	search->own_bytes[search->owners->of[index]] += block_usable(block);
 }
@@ -131,7 +136,6 @@ static void take_owner(const struct holder_search *search, struct holders *ret)
 	for (size_t i = 1; i < owners->count; i++)
 		if (search->own_bytes[i] > search->own_bytes[most] || !most)
 			most = i;
-	ret->bytes = search->bytes;
 	if (!most || !search->own_bytes[most])
 		return;
 	ret->owner = xstrdup(owners->names[most]);
@@ -299,8 +303,11 @@ int holders_find(const struct leaks *leaks, struct block_names *names,
 
 	*ret = (struct holders){ .chains = NULL };
 	ret->blocks = add_asked(&search, whose);
+	ret->bytes = search.bytes;
+	ret->pages = search.pages;
 	take_chains(&search, ret);
 	take_owner(&search, ret);
+	ret->curtailed = block_names_is_curtailed(names);
 	free(search.own_bytes);
 	return ret->blocks ? 0 : -ENOENT;
 }

@@ -32,9 +32,11 @@ struct holders {
 	struct holder_chain *chains; /* those that hold most come first */
 	size_t count;
 	uint64_t blocks, bytes; /* that were asked for */
+	struct page_sums pages; /* leaks_pages_known(): … of these */
 	char *owner;        /* the variable through which alone most of these
 			       bytes are reached (owners.h), … */
 	uint64_t own_bytes; /* … and how many; NULL: there is none */
+	bool curtailed;     /* names are missing (block_names.h) */
 };
 
 /*

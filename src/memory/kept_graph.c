@@ -20,6 +20,33 @@ void kept_graph_add_pointer(struct kept_graph *graph,
 	graph->pointers[graph->pointer_count++] = *pointer;
 }
 
+/* Most processes have neither huge pages nor anything in swap. */
+void kept_graph_add_pages(struct kept_graph *graph, size_t block,
+			  const struct page_sums *pages)
+{
+	graph->resident = xgrow(graph->resident, block, &graph->resident_room,
+				sizeof(*graph->resident));
+	graph->resident[block] = pages->resident;
+	if (!pages->huge && !pages->swapped)
+		return;
+	while (graph->page_count <= block) {
+		graph->pages = xgrow(graph->pages, graph->page_count,
+				     &graph->page_room, sizeof(*graph->pages));
+		graph->pages[graph->page_count] = (struct page_sums){
+			.resident = graph->resident[graph->page_count]
+		};
+		graph->page_count++;
+	}
+	graph->pages[block] = *pages;
+}
+
+struct page_sums kept_graph_pages(const struct kept_graph *graph, size_t block)
+{
+	return block < graph->page_count ?
+		       graph->pages[block] :
+		       (struct page_sums){ .resident = graph->resident[block] };
+}
+
 void kept_graph_walk(const struct kept_graph *graph,
 		     const struct blocks *blocks, graph_found *found,
 		     void *context)
@@ -53,5 +80,6 @@ void kept_graph_free(struct kept_graph *graph)
 	free(graph->roots);
 	free(graph->pointers);
 	free(graph->resident);
+	free(graph->pages);
 	free(graph);
 }

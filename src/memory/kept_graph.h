@@ -4,9 +4,10 @@
 
 #include "memory/blocks.h"
 #include "memory/graph.h"
+#include "memory/picture.h"
 
-/* The pointers of a process of which there is no picture any more, and what was
-   resident of its blocks; these by their numbers on the list of blocks. */
+/* The pointers of a process of which there is no picture any more, and where the
+   pages of its blocks were; these by their numbers on the list of blocks. */
 struct kept_root {
 	taddr_t where; /* 0: in a register */
 	uint32_t to;
@@ -23,15 +24,23 @@ struct kept_graph {
 	struct kept_root *roots;
 	struct kept_pointer *pointers; /* by the block that they are in */
 	uint64_t *resident;            /* bytes of each block */
+	struct page_sums *pages; /* … and all, up to the last block that has
+					  more than these */
 	size_t root_count, root_room;
 	size_t pointer_count, pointer_room;
 	size_t resident_room;
+	size_t page_count, page_room;
 };
 
 void kept_graph_add_root(struct kept_graph *graph,
 			 const struct kept_root *root);
 void kept_graph_add_pointer(struct kept_graph *graph,
 			    const struct kept_pointer *pointer);
+
+/* For each block, by their numbers. */
+void kept_graph_add_pages(struct kept_graph *graph, size_t block,
+			  const struct page_sums *pages);
+struct page_sums kept_graph_pages(const struct kept_graph *graph, size_t block);
 
 /* As graph_walk(). */
 void kept_graph_walk(const struct kept_graph *graph,

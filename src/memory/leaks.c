@@ -145,7 +145,6 @@ static int take_picture(struct leaks *leaks,
 	struct copy copy;
 	int err = -EAGAIN;
 
-	leaks->swapped = swapped;
 	for (unsigned i = 0; err == -EAGAIN && i < ATTEMPTS; i++) {
 		picture_fini(&leaks->picture);
 		err = prepare(leaks, options, swapped, copied ? &copy : NULL,
@@ -301,11 +300,17 @@ int leaks_find(pid_t pid, const struct leaks_options *options,
 	return err;
 }
 
-uint64_t leaks_resident(const struct leaks *leaks, const struct block *block,
-			size_t *hint)
+bool leaks_pages_known(const struct leaks *leaks)
+{
+	return !leaks->swapped && (leaks->kept || leaks->picture.count);
+}
+
+struct page_sums leaks_pages(const struct leaks *leaks,
+			     const struct block *block, size_t *hint)
 {
 	if (leaks->kept)
-		return leaks->kept->resident[block - leaks->glibc.blocks.list];
+		return kept_graph_pages(leaks->kept,
+					block - leaks->glibc.blocks.list);
 	return picture_count(&leaks->picture, hint, block->address,
 			     block->address + block_usable(block));
 }

@@ -30,8 +30,8 @@ struct leaks {
 	uint64_t pause_ns;
 	bool copied;          /* it ran on while it was read … */
 	const char *uncopied; /* … or why not, if that was wanted; else NULL */
-	bool swapped; /* the picture has pages that were swapped out, too */
-	bool zombie;  /* of the copy, something is left */
+	bool swapped; /* of an old file: what is swapped out counts as resident */
+	bool zombie;             /* of the copy, something is left */
 	struct kept_graph *kept; /* of a file: its pointers, as there is no
 				    picture; or NULL */
 };
@@ -54,10 +54,12 @@ int leaks_find(pid_t pid, const struct leaks_options *options,
 	       struct leaks *ret, char **message_ret) MUST_CHECK;
 void leaks_fini(struct leaks *leaks);
 
-/* How many bytes of a block are in pages that are there, or swapped out. hint: 0
-   at first, for blocks by address. */
-uint64_t leaks_resident(const struct leaks *leaks, const struct block *block,
-			size_t *hint);
+/* Where the pages of a block are. hint: 0 at first, for blocks by address. */
+struct page_sums leaks_pages(const struct leaks *leaks,
+			     const struct block *block, size_t *hint);
+
+/* Whether that is known: files of older versions don't have it. */
+bool leaks_pages_known(const struct leaks *leaks);
 
 /* Makes its groups; leaks_find() has. */
 void leaks_group(struct leaks *leaks, struct block_names *names);

@@ -31,36 +31,41 @@ static void append(struct picture *picture, const struct picture_run *run)
 	picture->runs[picture->count++] = *run;
 }
 
-static void add_run(struct picture *picture, taddr_t start, taddr_t end)
+static void add_run(struct picture *picture, const struct page_run *run)
 {
 	struct picture_run *last =
 		picture->count ? &picture->runs[picture->count - 1] : NULL;
 
-	picture->bytes += end - start;
-	if (last && last->end == start) {
-		last->end = end;
+	picture->bytes += run->end - run->begin;
+	if (last && last->end == run->begin && last->huge == run->huge &&
+	    last->swapped == run->swapped) {
+		last->end = run->end;
 		return;
 	}
-	append(picture, &(struct picture_run){ .start = start, .end = end });
+	append(picture, &(struct picture_run){ .start = run->begin,
+					       .end = run->end,
+					       .huge = run->huge,
+					       .swapped = run->swapped });
 }
 
-/* Of a process that has swapped, everything is read. */
+/* Of shared memory that is swapped out, everything is read: no page says so. */
 static bool add_mapping(struct picture *picture, struct pagemap *map,
-			const struct mapping *mapping, bool swapped)
+			const struct mapping *mapping)
 {
 	taddr_t at = mapping->start;
 	struct page_run run;
 	int err;
 
-	if (swapped) {
-		add_run(picture, mapping->start, mapping->end);
+	if (mapping->swapped && mapping->shared) {
+		add_run(picture, &(struct page_run){ .begin = mapping->start,
+						     .end = mapping->end });
 		return true;
 	}
 	while (at < mapping->end) {
-		err = pagemap_next(map, at, mapping->end, &run);
+		err = pagemap_next_kept(map, at, mapping->end, &run);
 		if (err || run.begin >= run.end)
 			return !err;
-		add_run(picture, run.begin, run.end);
+		add_run(picture, &run);
 		at = run.end;
 	}
 	return true;
@@ -74,7 +79,7 @@ static void choose_from(const struct mappings *mappings, struct pagemap *own,
 
 		if (may_point(mapping) &&
 		    !add_mapping(picture, mapping->shared ? shared : own,
-				 mapping, mapping->swapped))
+				 mapping))
 			picture->unread += mapping->end - mapping->start;
 	}
 }
@@ -185,7 +190,8 @@ void picture_init(struct picture *ret)
 void picture_add(struct picture *picture, taddr_t start, taddr_t end,
 		 uint8_t *bytes)
 {
-	append(picture, &(struct picture_run){ start, end, bytes });
+	append(picture, &(struct picture_run){
+				.start = start, .end = end, .bytes = bytes });
 	picture->bytes += end - start;
 }
 
@@ -279,21 +285,27 @@ bool picture_next(const struct picture *picture, size_t *hint, taddr_t start,
 		.start = start,
 		.end = end < run->end ? end : run->end,
 		.bytes = run->bytes + (start - run->start),
+		.huge = run->huge,
+		.swapped = run->swapped,
 	};
 	return true;
 }
 
-uint64_t picture_count(const struct picture *picture, size_t *hint,
-		       taddr_t start, taddr_t end)
+struct page_sums picture_count(const struct picture *picture, size_t *hint,
+			       taddr_t start, taddr_t end)
 {
+	struct page_sums sums = { 0 };
 	struct picture_part part;
-	uint64_t bytes = 0;
 
 	while (picture_next(picture, hint, start, end, &part)) {
-		bytes += part.end - part.start;
+		const uint64_t bytes = part.end - part.start;
+
+		sums.resident += part.swapped ? 0 : bytes;
+		sums.swapped += part.swapped ? bytes : 0;
+		sums.huge += part.huge ? bytes : 0;
 		start = part.end;
 	}
-	return bytes;
+	return sums;
 }
 
 void picture_fetch(const struct picture *picture, size_t *hint, taddr_t address)

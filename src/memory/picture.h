@@ -13,6 +13,7 @@
 struct picture_run {
 	taddr_t start, end;
 	uint8_t *bytes;
+	bool huge, swapped; /* as its pages were in the process */
 };
 
 struct picture {
@@ -57,14 +58,29 @@ void picture_fini(struct picture *picture);
 struct picture_part {
 	taddr_t start, end;
 	const uint8_t *bytes;
+	bool huge, swapped;
 };
 
 bool picture_next(const struct picture *picture, size_t *hint, taddr_t start,
 		  taddr_t end, struct picture_part *ret);
 
-/* How many bytes of [start, end) are in it. */
-uint64_t picture_count(const struct picture *picture, size_t *hint,
-		       taddr_t start, taddr_t end);
+/* Bytes in pages that are in memory, those of them in huge pages, and those in
+   pages that are swapped out. */
+struct page_sums {
+	uint64_t resident, huge, swapped;
+};
+
+/* Of what is in it of [start, end). */
+struct page_sums picture_count(const struct picture *picture, size_t *hint,
+			       taddr_t start, taddr_t end);
+
+static inline void page_sums_add(struct page_sums *to,
+				 const struct page_sums *more)
+{
+	to->resident += more->resident;
+	to->huge += more->huge;
+	to->swapped += more->swapped;
+}
 
 /* What is at an address will be looked at soon. */
 void picture_fetch(const struct picture *picture, size_t *hint,

@@ -282,6 +282,11 @@ bool root_names_is_of_thread(const struct root_names *names, taddr_t where)
 	return !where || (mapping && task_on(names->leaks, mapping));
 }
 
+bool root_names_are_curtailed(const struct root_names *names)
+{
+	return names->asked > ASKED_MAX;
+}
+
 struct root_names *root_names_new(const struct leaks *leaks)
 {
 	struct root_names *names = xcalloc(1, sizeof(*names));

@@ -33,6 +33,9 @@ int root_names_way(struct root_names *names, const struct mapping *module,
 		   taddr_t variable, const uint64_t *offsets, unsigned count,
 		   struct debug_step ret[DEBUG_STEPS_MAX]) MUST_CHECK;
 
+/* Whether places were told without their members, as there were too many. */
+bool root_names_are_curtailed(const struct root_names *names);
+
 /* Whether it is in a register, or where a running thread has its stack. */
 bool root_names_is_of_thread(const struct root_names *names, taddr_t where);
 

@@ -6,7 +6,7 @@
 
 #define SNAPSHOT_MAGIC      "CTMEMORY"
 #define SNAPSHOT_MAGIC_SIZE 8
-#define SNAPSHOT_VERSION    3
+#define SNAPSHOT_VERSION    4
 #define SNAPSHOT_HEAD_SIZE  24
 #define SNAPSHOT_ORDER      0x01020304
 
@@ -39,8 +39,10 @@ enum snapshot_part {
 #define PROCESS_HEAP   1 /* its blocks are known */
 #define PROCESS_COPIED 2
 /* … and since version 2 */
-#define PROCESS_SWAPPED 4 /* what is swapped out counts as resident */
-#define PROCESS_SURE    8 /* all of what was touched was noticed */
+#define PROCESS_SWAPPED \
+	4 /* before version 4: what is swapped out counts as resident
+			   */
+#define PROCESS_SURE 8 /* all of what was touched was noticed */
 
 /* … of a heap */
 #define HEAP_TOTALS 1

@@ -205,7 +205,7 @@ static bool read_owner(struct snapshot_reader *reader, struct cursor *in)
 
 struct kept_block {
 	struct block block;
-	uint64_t name, owner, way, absent, path, type;
+	uint64_t name, owner, way, absent, swapped, huge, path, type;
 	bool text;
 };
 
@@ -246,6 +246,10 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 	ret->owner = take_varint(in);
 	ret->way = ret->block.address + unzigzag(take_varint(in));
 	ret->absent = reader->version > 1 ? take_varint(in) : 0;
+	if (reader->version > 3) {
+		ret->swapped = take_varint(in);
+		ret->huge = take_varint(in);
+	}
 	if (reader->version > 2) {
 		ret->path = take_varint(in);
 		ret->type = take_varint(in);
@@ -256,18 +260,24 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 	       ret->block.address >= BLOCK_UNIT &&
 	       ret->block.mark < REACH_KINDS &&
 	       ret->absent <= block_usable(&ret->block) &&
+	       ret->swapped <= ret->absent &&
+	       ret->huge <= block_usable(&ret->block) - ret->absent &&
 	       ret->name <= reader->kept->count &&
 	       ret->path <= reader->kept->count &&
 	       ret->type <= reader->kept->count &&
 	       is_owner(&reader->snapshot->owners, ret->owner);
 }
 
-static void keep_resident(struct kept_graph *graph, size_t index,
-			  const struct kept_block *one)
+static void keep_pages(struct kept_graph *graph, size_t index,
+		       const struct kept_block *one)
 {
-	graph->resident = xgrow(graph->resident, index, &graph->resident_room,
-				sizeof(*graph->resident));
-	graph->resident[index] = block_usable(&one->block) - one->absent;
+	const struct page_sums pages = {
+		.resident = block_usable(&one->block) - one->absent,
+		.huge = one->huge,
+		.swapped = one->swapped,
+	};
+
+	kept_graph_add_pages(graph, index, &pages);
 }
 
 /* Most blocks of most files have none. */
@@ -312,7 +322,7 @@ static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
 	snapshot->owners.of[index] = (uint32_t)one.owner;
 	keep_step(kept, index, &one);
 	if (reader->graph)
-		keep_resident(reader->graph, index, &one);
+		keep_pages(reader->graph, index, &one);
 	return true;
 }
 

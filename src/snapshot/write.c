@@ -148,7 +148,6 @@ static void write_process(struct writer *writer)
 	begin(writer, PART_PROCESS);
 	put(writer, (snapshot->has_blocks ? PROCESS_HEAP : 0) |
 			    (leaks->copied ? PROCESS_COPIED : 0) |
-			    (leaks->swapped ? PROCESS_SWAPPED : 0) |
 			    (view->touched.sure ? PROCESS_SURE : 0));
 	put(writer, view->pid);
 	put(writer, snapshot->wall);
@@ -295,6 +294,17 @@ static void put_step(struct writer *writer, const struct block *block)
 	put_name(writer, step.type);
 }
 
+static void put_pages(struct writer *writer, const struct block *block,
+		      size_t *hint)
+{
+	const struct page_sums pages =
+		leaks_pages(&writer->snapshot->leaks, block, hint);
+
+	put(writer, block_usable(block) - pages.resident);
+	put(writer, pages.swapped);
+	put(writer, pages.huge);
+}
+
 static void write_one(struct writer *writer, size_t index, size_t *hint)
 {
 	const struct snapshot *snapshot = writer->snapshot;
@@ -309,8 +319,7 @@ static void write_one(struct writer *writer, size_t index, size_t *hint)
 			       (musl ? block->behind * KEPT_BEHIND : 0));
 	put(writer, snapshot->owners.of[index]);
 	put(writer, zigzag(snapshot->leaks.reach.ways[index] - block->address));
-	put(writer, block_usable(block) -
-			    leaks_resident(&snapshot->leaks, block, hint));
+	put_pages(writer, block, hint);
 	put_step(writer, block);
 	end_entry(writer);
 }

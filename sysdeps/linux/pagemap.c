@@ -23,6 +23,7 @@ struct scan {
 
 #define SCAN         _IOWR('f', 16, struct scan)
 #define IS_PRESENT   (1 << 3)
+#define IS_SWAPPED   (1 << 4)
 #define IS_ZERO_PAGE (1 << 5)
 #define IS_HUGE      (1 << 6)
 
@@ -31,6 +32,7 @@ struct scan {
 
 #define ENTRIES       4096
 #define ENTRY_PRESENT (UINT64_C(1) << 63)
+#define ENTRY_SWAPPED (UINT64_C(1) << 62)
 
 /* Without what newer kernels do. */
 static int pagemap_open_plain(struct pagemap *map, pid_t pid)
@@ -45,7 +47,7 @@ static int pagemap_open_plain(struct pagemap *map, pid_t pid)
 }
 
 static int scan(const struct pagemap *map, taddr_t begin, taddr_t end,
-		struct page_run *ret)
+		bool kept, struct page_run *ret)
 {
 	struct scan_region region = { 0 };
 	struct scan request = {
@@ -56,17 +58,22 @@ static int scan(const struct pagemap *map, taddr_t begin, taddr_t end,
 		.region_room = 1,
 		/* A page of zeros is everybody's, and no memory. */
 		.category_inverted = IS_ZERO_PAGE,
-		.category_mask = IS_PRESENT | IS_ZERO_PAGE,
-		.category_return = IS_PRESENT | IS_HUGE,
+		.category_mask = IS_ZERO_PAGE,
+		.category_any = IS_PRESENT | (kept ? IS_SWAPPED : 0),
+		.category_return = IS_PRESENT | IS_SWAPPED | IS_HUGE,
 	};
 	int found = ioctl(map->fd, SCAN, &request);
 
 	if (found < 0)
 		return -errno;
-	*ret = (struct page_run){ end, end, false };
+	*ret = (struct page_run){ .begin = end, .end = end };
 	if (found)
-		*ret = (struct page_run){ region.start, region.end,
-					  region.categories & IS_HUGE };
+		*ret = (struct page_run){
+			.begin = region.start,
+			.end = region.end,
+			.huge = region.categories & IS_HUGE,
+			.swapped = region.categories & IS_SWAPPED,
+		};
 	return 0;
 }
 
@@ -77,7 +84,7 @@ int pagemap_open(struct pagemap *map, pid_t pid)
 
 	if (err)
 		return err;
-	map->scans = !scan(map, 0, PAGE, &run);
+	map->scans = !scan(map, 0, PAGE, false, &run);
 	return 0;
 }
 
@@ -104,24 +111,26 @@ static int read_entries(const struct pagemap *map, taddr_t begin, taddr_t end,
 }
 
 static int read_run(const struct pagemap *map, taddr_t begin, taddr_t end,
-		    struct page_run *ret)
+		    uint64_t wanted, struct page_run *ret)
 {
-	uint64_t entries[ENTRIES];
+	uint64_t entries[ENTRIES], state;
 	int count, first, last;
 
-	*ret = (struct page_run){ end, end, false };
+	*ret = (struct page_run){ .begin = end, .end = end };
 	for (; begin < end; begin += (taddr_t)count * PAGE) {
 		count = read_entries(map, begin, end, entries);
 		if (count <= 0)
 			return count;
 		first = 0;
-		while (first < count && !(entries[first] & ENTRY_PRESENT))
+		while (first < count && !(entries[first] & wanted))
 			first++;
 		if (first == count)
 			continue;
+		state = entries[first] & wanted;
 		last = first;
-		while (last < count && entries[last] & ENTRY_PRESENT)
+		while (last < count && (entries[last] & wanted) == state)
 			last++;
+		ret->swapped = state & ENTRY_SWAPPED;
 		ret->begin = begin + (taddr_t)first * PAGE;
 		ret->end = begin + (taddr_t)last * PAGE;
 		return 0;
@@ -129,14 +138,27 @@ static int read_run(const struct pagemap *map, taddr_t begin, taddr_t end,
 	return 0;
 }
 
+static int next(const struct pagemap *map, taddr_t begin, taddr_t end,
+		bool kept, struct page_run *ret)
+{
+	if (map->scans)
+		return scan(map, begin, end, kept, ret);
+	if (end - begin > READ_MAX)
+		return -EFBIG;
+	return read_run(map, begin, end,
+			ENTRY_PRESENT | (kept ? ENTRY_SWAPPED : 0), ret);
+}
+
 int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
 		 struct page_run *ret)
 {
-	if (map->scans)
-		return scan(map, begin, end, ret);
-	if (end - begin > READ_MAX)
-		return -EFBIG;
-	return read_run(map, begin, end, ret);
+	return next(map, begin, end, false, ret);
+}
+
+int pagemap_next_kept(struct pagemap *map, taddr_t begin, taddr_t end,
+		      struct page_run *ret)
+{
+	return next(map, begin, end, true, ret);
 }
 
 enum page_kind pagemap_kind(pid_t pid, taddr_t address)

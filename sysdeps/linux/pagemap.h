@@ -12,7 +12,8 @@
 /* Pages in a row that are there, or (begin == end) none. */
 struct page_run {
 	taddr_t begin, end;
-	bool huge; /* by one entry of a page directory: 2 MiB each */
+	bool huge;    /* by one entry of a page directory: 2 MiB each */
+	bool swapped; /* not there, but in swap */
 };
 
 struct pagemap {
@@ -32,6 +33,11 @@ void pagemap_close(struct pagemap *map);
  */
 int pagemap_next(struct pagemap *map, taddr_t begin, taddr_t end,
 		 struct page_run *ret) MUST_CHECK;
+
+/* The same of pages that are there or in swap; of shared memory the kernel doesn't
+   say of a page that it is in swap. */
+int pagemap_next_kept(struct pagemap *map, taddr_t begin, taddr_t end,
+		      struct page_run *ret) MUST_CHECK;
 
 /* What is at an address. PAGE_KNOWN is all that older kernels tell. */
 enum page_kind { PAGE_KNOWN, PAGE_ABSENT, PAGE_HUGE };

@@ -2,9 +2,13 @@
 #include "fake_heap.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "memory/heap_shape.h"
 #include "memory/holders.h"
+#include "sysdeps/linux/pagemap.h"
 #include "unit.h"
 
 /* What is made of a heap, also of one that somebody has damaged, or built so
@@ -282,6 +286,81 @@ START_TEST(picture_across_runs)
 }
 END_TEST
 
+/* Of each page, whether it is there and whether it is in swap. */
+START_TEST(picture_by_kinds_of_pages)
+{
+	const taddr_t start = FAKE_HEAP + 0x1000;
+	size_t hint = 0;
+	struct page_sums sums =
+		picture_count(&fake.picture, &hint, start, start + 0x1800);
+
+	ck_assert_uint_eq(sums.resident, 0x1800);
+	ck_assert_uint_eq(sums.huge | sums.swapped, 0);
+	for (size_t i = 0; i < fake.picture.count; i++)
+		fake.picture.runs[i].huge = true;
+	sums = picture_count(&fake.picture, &hint, start, start + 0x1800);
+	ck_assert_uint_eq(sums.huge, 0x1800);
+	for (size_t i = 0; i < fake.picture.count; i++)
+		fake.picture.runs[i] = (struct picture_run){
+			.start = fake.picture.runs[i].start,
+			.end = fake.picture.runs[i].end,
+			.bytes = fake.picture.runs[i].bytes,
+			.swapped = true,
+		};
+	sums = picture_count(&fake.picture, &hint, start, start + 0x1800);
+	ck_assert_uint_eq(sums.swapped, 0x1800);
+	ck_assert_uint_eq(sums.huge | sums.resident, 0);
+}
+END_TEST
+
+/* /proc/PID/pagemap, as proc(5) has its words. */
+#define THERE   (UINT64_C(1) << 63 | 0x1234)
+#define SWAPPED (UINT64_C(1) << 62 | 0x60)
+
+struct told_run {
+	taddr_t begin, end;
+	bool swapped;
+};
+
+static void check_runs(struct pagemap *map, taddr_t end,
+		       int (*next)(struct pagemap *, taddr_t, taddr_t,
+				   struct page_run *),
+		       const struct told_run *told, size_t count)
+{
+	struct page_run run = { .end = 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_int_eq(next(map, run.end, end, &run), 0);
+		ck_assert_uint_eq(run.begin, told[i].begin * 4096);
+		ck_assert_uint_eq(run.end, told[i].end * 4096);
+		ck_assert_int_eq(run.swapped, told[i].swapped);
+		ck_assert(!run.huge);
+	}
+	ck_assert_int_eq(next(map, run.end, end, &run), 0);
+	ck_assert_uint_eq(run.begin, run.end);
+}
+
+START_TEST(pages_that_are_swapped_out)
+{
+	const uint64_t words[] = { 0,       THERE, THERE, SWAPPED, SWAPPED, 0,
+				   SWAPPED, THERE, 0,     SWAPPED, 0,       0 };
+	const taddr_t end = ARRAY_SIZE(words) * 4096;
+	const struct told_run there[] = { { 1, 3, false }, { 7, 8, false } };
+	const struct told_run kept[] = { { 1, 3, false },
+					 { 3, 5, true },
+					 { 6, 7, true },
+					 { 7, 8, false },
+					 { 9, 10, true } };
+	struct pagemap map = { .fd = memfd_create("pagemap", MFD_CLOEXEC) };
+
+	ck_assert_int_ge(map.fd, 0);
+	ck_assert_int_eq(write(map.fd, words, sizeof(words)), sizeof(words));
+	check_runs(&map, end, pagemap_next, there, ARRAY_SIZE(there));
+	check_runs(&map, end, pagemap_next_kept, kept, ARRAY_SIZE(kept));
+	pagemap_close(&map);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -303,6 +382,8 @@ int main(void)
 		pointer_behind_the_end,
 		long_chains_are_cut,
 		picture_across_runs,
+		picture_by_kinds_of_pages,
+		pages_that_are_swapped_out,
 	};
 
 	return unit_run_tests("memory", setup, teardown, tests,

@@ -20,13 +20,23 @@ struct held_telling {
 	struct held_branches branches;
 	unsigned top;
 	uint64_t all, lost;
+	bool huge, swapped; /* these columns are there */
 	struct strbuf *out;
 };
 
 struct held_row {
-	uint64_t bytes, resident, blocks;
-	bool resident_known;
+	uint64_t bytes, blocks;
+	struct page_sums pages;
+	bool pages_known;
 };
+
+static void add_pages(struct held_telling *telling, uint64_t bytes, bool known)
+{
+	if (known)
+		amounts_add_column(telling->out, bytes, 18);
+	else
+		strbuf_puts(telling->out, "                 -");
+}
 
 static void add_row(struct held_telling *telling, const struct held_row *row,
 		    unsigned depth)
@@ -38,10 +48,11 @@ static void add_row(struct held_telling *telling, const struct held_row *row,
 		      telling->all ? 100.0 * (double)row->bytes /
 					     (double)telling->all :
 				     0);
-	if (row->resident_known)
-		amounts_add_column(out, row->resident, 18);
-	else
-		strbuf_puts(out, "                 -");
+	add_pages(telling, row->pages.resident, row->pages_known);
+	if (telling->huge)
+		add_pages(telling, row->pages.huge, row->pages_known);
+	if (telling->swapped)
+		add_pages(telling, row->pages.swapped, row->pages_known);
 	amounts_add_column(out, row->blocks, 13);
 	strbuf_pad(out, out->length + 2 + 2 * (size_t)depth);
 	if (depth)
@@ -99,9 +110,9 @@ static void add_branch(struct held_telling *telling, size_t at, unsigned depth)
 	at = only_one(telling, at);
 	held = &telling->tree->list[at];
 	add_row(telling,
-		&(struct held_row){ held->all_bytes, held->all_resident,
-				    held->all_blocks,
-				    telling->tree->resident_known },
+		&(struct held_row){ held->all_bytes, held->all_blocks,
+				    held->all_pages,
+				    telling->tree->pages_known },
 		depth);
 	add_name(held, telling->out);
 	if (depth < DEPTH_MOST)
@@ -110,8 +121,7 @@ static void add_branch(struct held_telling *telling, size_t at, unsigned depth)
 
 static void add_below(struct held_telling *telling, size_t at, unsigned depth)
 {
-	struct held_row others = { .resident_known =
-					   telling->tree->resident_known };
+	struct held_row others = { .pages_known = telling->tree->pages_known };
 	uint64_t rows = 0;
 
 	for (size_t i = 0; i < count_below(telling, at); i++) {
@@ -124,7 +134,7 @@ static void add_below(struct held_telling *telling, size_t at, unsigned depth)
 		}
 		rows++;
 		others.bytes += held->all_bytes;
-		others.resident += held->all_resident;
+		page_sums_add(&others.pages, &held->all_pages);
 		others.blocks += held->all_blocks;
 	}
 	/* Crumbs below a branch follow from its own line. */
@@ -160,11 +170,27 @@ static uint64_t sum_of(const struct leaks *leaks)
 	return bytes;
 }
 
+static void add_heading(const struct held_telling *telling)
+{
+	strbuf_puts(telling->out,
+		    "             bytes   share          resident");
+	if (telling->huge)
+		strbuf_puts(telling->out, "     in huge pages");
+	if (telling->swapped)
+		strbuf_puts(telling->out, "       swapped out");
+	strbuf_puts(telling->out, "       blocks  are reached only through\n");
+}
+
 void held_text(const struct leaks *leaks, const struct held_tree *tree,
 	       unsigned top, struct strbuf *out)
 {
 	struct held_telling telling = {
-		.tree = tree, .top = top, .all = sum_of(leaks), .out = out
+		.tree = tree,
+		.top = top,
+		.all = sum_of(leaks),
+		.huge = tree->list->all_pages.huge,
+		.swapped = tree->list->all_pages.swapped,
+		.out = out,
 	};
 
 	held_branches_make(tree, &telling.branches);
@@ -172,20 +198,21 @@ void held_text(const struct leaks *leaks, const struct held_tree *tree,
 	names_escape(out, leaks->name);
 	strbuf_puts(out, "): who alone holds its blocks; ");
 	leaks_add_pause(leaks, out);
-	strbuf_puts(out, "             bytes   share          resident       "
-			 "blocks  are reached only through\n");
+	add_heading(&telling);
 	add_below(&telling, 0, 0);
 	add_lost(&telling, leaks);
 	if (tree->simplified)
 		strbuf_puts(out, "there are too many names: some blocks count "
 				 "with what holds them\n");
+	if (tree->curtailed)
+		leaks_add_curtailed(out);
 	held_branches_fini(&telling.branches);
 }
 
 /* ---- JSON ---- */
 
 /* A row for each, as a tree of it might be too deep for whoever reads it. */
-static json_t *held_object(const struct held *held, bool resident_known)
+static json_t *held_object(const struct held *held, bool pages_known)
 {
 	json_t *object = json_object();
 
@@ -196,9 +223,14 @@ static json_t *held_object(const struct held *held, bool resident_known)
 	json_set_number(object, "bytes", held->bytes);
 	json_set_number(object, "all_blocks", held->all_blocks);
 	json_set_number(object, "all_bytes", held->all_bytes);
-	if (resident_known) {
-		json_set_number(object, "resident", held->resident);
-		json_set_number(object, "all_resident", held->all_resident);
+	if (pages_known) {
+		json_set_number(object, "resident", held->pages.resident);
+		json_set_number(object, "huge", held->pages.huge);
+		json_set_number(object, "swapped", held->pages.swapped);
+		json_set_number(object, "all_resident",
+				held->all_pages.resident);
+		json_set_number(object, "all_huge", held->all_pages.huge);
+		json_set_number(object, "all_swapped", held->all_pages.swapped);
 	}
 	if (held->blocks)
 		json_object_set_new(object, "first", json_address(held->first));
@@ -212,9 +244,11 @@ json_t *held_json(const struct leaks *leaks, const struct held_tree *tree)
 	json_set_number(root, "pid", (uint64_t)leaks->pid);
 	json_set_number(root, "pause_ns", leaks->pause_ns);
 	json_set_number(root, "bytes", sum_of(leaks));
+	if (tree->curtailed)
+		json_object_set_new(root, "curtailed", json_true());
 	for (size_t i = 0; i < tree->count; i++)
 		json_array_append_new(rows, held_object(&tree->list[i],
-							tree->resident_known));
+							tree->pages_known));
 	json_object_set_new(root, "held", rows);
 	return root;
 }

@@ -63,6 +63,21 @@ static void add_owner(const struct holders *holders, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
+/* Of much that was asked for, little may ever have been used. */
+static void add_pages(const struct leaks *leaks, const struct page_sums *pages,
+		      struct strbuf *out)
+{
+	if (!leaks_pages_known(leaks))
+		return;
+	strbuf_puts(out, "of these are resident: ");
+	amounts_add_number(out, pages->resident);
+	strbuf_puts(out, " (in huge pages ");
+	amounts_add_number(out, pages->huge);
+	strbuf_puts(out, "); swapped out: ");
+	amounts_add_number(out, pages->swapped);
+	strbuf_puts(out, " bytes\n");
+}
+
 void holders_text(const struct leaks *leaks, const struct holders *holders,
 		  unsigned top, struct strbuf *out)
 {
@@ -75,11 +90,14 @@ void holders_text(const struct leaks *leaks, const struct holders *holders,
 	amounts_add_held(out, all, holders->blocks);
 	strbuf_puts(out, "; ");
 	leaks_add_pause(leaks, out);
+	add_pages(leaks, &holders->pages, out);
 	add_owner(holders, out);
 	if (top && rows > top)
 		rows = top;
 	for (size_t i = 0; i < rows; i++)
 		add_chain(&holders->chains[i], all, out);
+	if (holders->curtailed)
+		leaks_add_curtailed(out);
 	if (rows == holders->count)
 		return;
 	amounts_add_count(out, holders->count - rows, "more chain");
@@ -120,6 +138,13 @@ json_t *holders_json(const struct leaks *leaks, const struct holders *holders)
 	json_set_number(root, "pause_ns", leaks->pause_ns);
 	json_set_number(root, "blocks", holders->blocks);
 	json_set_number(root, "bytes", holders->bytes);
+	if (leaks_pages_known(leaks)) {
+		json_set_number(root, "resident", holders->pages.resident);
+		json_set_number(root, "huge", holders->pages.huge);
+		json_set_number(root, "swapped", holders->pages.swapped);
+	}
+	if (holders->curtailed)
+		json_object_set_new(root, "curtailed", json_true());
 	if (holders->owner) {
 		json_set_text(root, "owner", holders->owner);
 		json_set_number(root, "own_bytes", holders->own_bytes);

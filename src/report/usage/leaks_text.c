@@ -157,3 +157,10 @@ void leaks_text(const struct leaks *leaks, unsigned top, struct strbuf *out)
 	add_rings(&leaks->reach, top, out);
 	add_groups(leaks, top, out);
 }
+
+void leaks_add_curtailed(struct strbuf *out)
+{
+	strbuf_puts(out,
+		    "debug information isn't asked so many questions: some "
+		    "types and members aren't told\n");
+}

@@ -19,4 +19,7 @@ const char *leaks_kind_name(enum reach kind);
 /* For how long the process was stopped, and whether a copy of it was read. */
 void leaks_add_pause(const struct leaks *leaks, struct strbuf *out);
 
+/* That names are missing which debug information has. */
+void leaks_add_curtailed(struct strbuf *out);
+
 #endif
