@@ -71,6 +71,8 @@ def check(case, linkage):
             "HEAP (malloc of musl)" in report, "report: " + report)
     h.check_equal(heap["arenas"][0]["used"]["blocks"] +
                   heap["found_map_blocks"], int(said["blocks"]), "in use")
+    h.check(found["kinds"]["heap (mapped)"]["resident"] > 0,
+            "what it has mapped is the heap's: " + report)
     h.check_equal(sum(size["blocks"] for size in heap["sizes"]),
                   int(said["blocks"]), "blocks by size")
     return target, said
