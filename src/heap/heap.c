@@ -251,6 +251,11 @@ const struct stacks *heap_stacks(const struct heap *heap)
 	return heap->options.stacks;
 }
 
+struct namer *heap_namer(const struct heap *heap)
+{
+	return heap->options.namer;
+}
+
 size_t heap_site_count(const struct heap *heap)
 {
 	return heap->sites.count;

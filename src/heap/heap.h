@@ -96,6 +96,9 @@ struct heap_options {
 	unsigned (*component)(void *context, stack_id stack,
 			      const char *library);
 	const struct stacks *stacks; /* or NULL */
+	/* Who was told the names of code whose file isn't there (that of a
+	   recording); or NULL. */
+	struct namer *namer;
 	/* By family->index: whether some of its acquisitions can't be seen at
 	   all. NULL: of none. */
 	const bool *missing;
@@ -277,6 +280,9 @@ const bool *heap_missing(const struct heap *heap);
 
 /* Where the frames of its stacks are; or NULL. */
 const struct stacks *heap_stacks(const struct heap *heap);
+
+/* As of heap_options; or NULL. */
+struct namer *heap_namer(const struct heap *heap);
 
 /* For how long it could not run by then, as .blocks in nanoseconds. */
 const struct history *heap_held_history(const struct heap *heap);

@@ -86,20 +86,35 @@ static bool is_python_arena(const struct site *site)
 		site->alloc_bytes == site->alloc_blocks << 18);
 }
 
-static bool is_of_v8(const struct frame *frame)
+/* As the linker knows it. Nobody waits for debug information: without a file
+   there is none. */
+static const char *symbol_of(struct namer *namer, const struct frame *frame)
 {
 	const struct image *image = frame->code->image;
-	const struct symbol *symbol =
-		image ? symbol_around(image, frame->address) : NULL;
+	const struct frame_name *names;
+	const struct symbol *symbol;
+	size_t count;
 
-	for (size_t i = 0; symbol && i < ARRAY_SIZE(v8_allocators); i++)
-		if (!strncmp(symbol->name, v8_allocators[i],
-			     strlen(v8_allocators[i])))
+	if (image) {
+		symbol = symbol_around(image, frame->address);
+		return symbol ? symbol->name : NULL;
+	}
+	count = namer ? namer_names(namer, frame, &names) : 0;
+	return count ? names[count - 1].linkage : NULL;
+}
+
+static bool is_of_v8(struct namer *namer, const struct frame *frame)
+{
+	const char *name = symbol_of(namer, frame);
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(v8_allocators); i++)
+		if (!strncmp(name, v8_allocators[i], strlen(v8_allocators[i])))
 			return true;
 	return false;
 }
 
 const struct slab *slab_of_collector(const struct stacks *stacks,
+				     struct namer *namer,
 				     const struct site *site)
 {
 	struct frame frames[SLAB_DEPTH];
@@ -109,7 +124,7 @@ const struct slab *slab_of_collector(const struct stacks *stacks,
 		count = stacks_frames(stacks, site->stack, frames,
 				      ARRAY_SIZE(frames));
 	for (size_t i = 0; i < count; i++)
-		if (is_of_v8(&frames[i]))
+		if (is_of_v8(namer, &frames[i]))
 			return &v8_heap;
 	return NULL;
 }
@@ -125,7 +140,7 @@ const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,
 		return NULL;
 	if (is_python_arena(site))
 		return &python_arena;
-	collected = slab_of_collector(stacks, site);
+	collected = slab_of_collector(stacks, namer, site);
 	if (collected)
 		return collected;
 	count = stacks_frames(stacks, site->stack, frames, ARRAY_SIZE(frames));

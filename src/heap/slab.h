@@ -17,9 +17,11 @@ struct slab {
 
 /*
  * The same of a heap whose collector gives back what isn't used any more, in its
- * own time: that it grows says nothing. Known by its code's symbols alone.
+ * own time: that it grows says nothing. Known by its code's symbols alone; where
+ * its file isn't there, by what namer was told. That may be NULL.
  */
 const struct slab *slab_of_collector(const struct stacks *stacks,
+				     struct namer *namer,
 				     const struct site *site);
 
 /* NULL: the blocks of a site are no slabs, as far as is known. */

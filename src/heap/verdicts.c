@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "heap/forecast.h"
 #include "heap/slab.h"
+#include "naming/origin.h"
 
 #define DEPTH       16
 #define BLOCKS_MIN  25  /* together, for LIKELY */
@@ -30,14 +31,12 @@ struct caller_group {
 	UT_hash_handle hh;
 };
 
-static bool is_of_c_library(const struct frame *frame)
+static bool is_of_language(const struct frame *frame)
 {
-	const struct image *image = frame->code->image;
-	const char *soname = image ? image_soname(image) : NULL;
+	const char *soname = origin_soname(frame->code);
 
-	return soname && (!strncmp(soname, "libc.", 5) ||
-			  !strncmp(soname, "libstdc++.", 10) ||
-			  !strncmp(soname, "ld-", 3));
+	return origin_is_c_library(frame) ||
+	       (soname && !strncmp(soname, "libstdc++.", 10));
 }
 
 static bool caller_of(const struct stacks *stacks, const struct site *site,
@@ -49,7 +48,7 @@ static bool caller_of(const struct stacks *stacks, const struct site *site,
 	memset(ret, 0, sizeof(*ret));
 	ret->family = site->function->family;
 	for (size_t i = 0; i < count; i++) {
-		if (is_of_c_library(&frames[i]))
+		if (is_of_language(&frames[i]))
 			continue;
 		ret->code = frames[i].code;
 		ret->address = frames[i].address;
@@ -76,7 +75,7 @@ static void add_to_group(struct caller_group **groups,
 }
 
 /* What is known to be none isn't made one by its neighbours. */
-static bool may_be_part(const struct stacks *stacks, const struct site *site,
+static bool may_be_part(const struct heap *heap, const struct site *site,
 			const struct verdict *verdict)
 {
 	/* Names are looked up for the last: for few that have got so far. */
@@ -85,7 +84,7 @@ static bool may_be_part(const struct stacks *stacks, const struct site *site,
 	       verdict->reason != VERDICT_LISTED &&
 	       verdict->reason != VERDICT_TURNOVER &&
 	       verdict->reason != VERDICT_UP_AND_DOWN &&
-	       !slab_of_collector(stacks, site);
+	       !slab_of_collector(heap_stacks(heap), heap_namer(heap), site);
 }
 
 static bool is_leak_together(const struct heap *heap,
@@ -140,7 +139,7 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 	for (size_t n = 1; stacks && n <= heap_site_count(heap); n++) {
 		const struct site *site = heap_site(heap, n);
 
-		if (may_be_part(stacks, site, &verdicts[n - 1]) &&
+		if (may_be_part(heap, site, &verdicts[n - 1]) &&
 		    caller_of(stacks, site, &caller))
 			add_to_group(&groups, &caller, site);
 	}

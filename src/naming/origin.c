@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "script/script.h"
 
 static bool begins(const char *symbol, const char *const *with, size_t count)
@@ -36,10 +37,15 @@ bool origin_is_language(const struct frame_name *name)
 		 begins(name->linkage, crates, ARRAY_SIZE(crates))));
 }
 
+const char *origin_soname(const struct code *code)
+{
+	return code->image ? image_soname(code->image) :
+			     file_base_name(code->path);
+}
+
 bool origin_is_c_library(const struct frame *frame)
 {
-	const struct image *image = frame->code->image;
-	const char *soname = image ? image_soname(image) : NULL;
+	const char *soname = origin_soname(frame->code);
 
 	return soname &&
 	       (!strncmp(soname, "libc.", 5) || !strncmp(soname, "ld-", 3));

@@ -14,6 +14,10 @@
  */
 bool origin_is_language(const struct frame_name *name);
 
+/* What the linker knows a library by, or NULL. Where its file isn't there: what
+   that is called. */
+const char *origin_soname(const struct code *code);
+
 /* libc or the dynamic linker. */
 bool origin_is_c_library(const struct frame *frame);
 

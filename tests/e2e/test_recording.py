@@ -11,6 +11,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -424,6 +425,27 @@ def several_at_one_path(case):
     for name, size in (("first_one", 1011), ("other_one", 1022)):
         h.check_match(rf"\n +{size:,} +1 .*{name} in program",
                       done.stderr, f"what {name} holds")
+
+
+@h.test("what is said of a program that is gone by now is what was said of it")
+def program_is_gone(case):
+    folder = folder_of(case, "gone")
+    program = h.build("heap_collected", "heap_collected.cc", "-g", "-O1",
+                      cc="g++")
+    # Built anew for others: that one stays.
+    program = shutil.copy(program, folder)
+    path = record_live(folder, program, options=("--top", "0"))
+    os.unlink(program)
+    run("heap", "--from", path, "--top", "0", "--json", f"{folder}/from.json",
+        "-o", "/dev/null")
+    said = [{(tuple(frame.get("function") for frame in site["stack"]),
+              site["allocator"]): (site["verdict"], site.get("slab"))
+             for site in json.loads(h.read(f"{folder}/{name}.json"))["sites"]}
+            for name in ("live", "from")]
+    h.check_equal(said[1], said[0], "verdicts")
+    h.check_equal(sorted(verdict for verdict, _ in said[0].values()
+                         if verdict != "NOT"), ["LIKELY", "POSSIBLE"],
+                  "verdicts of both")
 
 
 @h.test("several recordings: what is of one only, or can't be read, is refused")

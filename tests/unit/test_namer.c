@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "naming/origin.h"
 #include "naming/perf_map.h"
 #include "unit.h"
 
@@ -311,6 +312,32 @@ START_TEST(tail_calls_that_are_known)
 }
 END_TEST
 
+/* A recording that is read elsewhere has no files. */
+START_TEST(libraries_whose_file_is_gone)
+{
+	static const struct {
+		const char *path;
+		bool is_c_library;
+	} codes[] = {
+		{ "/usr/lib/libc.so.6", true },
+		{ "/lib64/ld-linux-x86-64.so.2", true },
+		{ "/usr/lib/libcrypto.so.3", false },
+		{ "/srv/libc.so.6/shop", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		const struct frame frame = {
+			.code = stacks_lost_code(stacks, codes[i].path),
+		};
+
+		ck_assert_msg(origin_is_c_library(&frame) ==
+				      codes[i].is_c_library,
+			      "%s", codes[i].path);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("namer");
@@ -326,6 +353,7 @@ int main(void)
 	tcase_add_test(tcase, perf_map_without_a_line);
 	tcase_add_test(tcase, perf_map_elsewhere);
 	tcase_add_test(tcase, tail_calls_that_are_known);
+	tcase_add_test(tcase, libraries_whose_file_is_gone);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
