@@ -402,9 +402,31 @@ static void judge_freed(const struct site *site, const struct survey_site *ages,
 }
 
 /*
+ * What is made twice as large takes twice as long to fill, if as much comes as
+ * before: until then, that nothing happens says nothing.
+ */
+static bool may_be_filling(const struct lows *lows)
+{
+	double bytes = 0, before = 0, filled = 0;
+	unsigned last = 0, gap = 0;
+
+	for (unsigned i = 0; i < lows->count; i++) {
+		if (lows->bytes[i] <= bytes)
+			continue;
+		filled = bytes - before;
+		before = bytes;
+		bytes = lows->bytes[i];
+		gap = i - last;
+		last = i;
+	}
+	/* When something happens is known to one interval. */
+	return filled > 0 &&
+	       lows->count - last <= (gap + 1) * (bytes - before) / filled;
+}
+
+/*
  * What is resized again and again may be one block that never ends; so may
- * one that is replaced by a larger one each time. If it doubles, it does so
- * ever more rarely.
+ * one that is replaced by a larger one each time.
  */
 static bool is_larger(const struct site *site, const struct lows *lows,
 		      struct verdict *verdict)
@@ -420,8 +442,7 @@ static bool is_larger(const struct site *site, const struct lows *lows,
 		return false;
 	if (!stopped_rising(lows->bytes, lows, verdict))
 		return true;
-	return one && last > first * LARGER_MUCH &&
-	       verdict->silence < verdict->watched / 2;
+	return one && last > first * LARGER_MUCH && may_be_filling(lows);
 }
 
 static void judge_number(const struct site *site,
@@ -438,6 +459,24 @@ static void judge_number(const struct site *site,
 		judge_never_freed(site, lows, verdict);
 }
 
+/*
+ * As if each piece that is added were a block of its own: so many were, none was
+ * given back, and no fewer come by now (that is a matter of time: most calls may
+ * be the resizes themselves). What doubles takes few steps.
+ */
+static bool grows_on(const struct site *site, const struct lows *lows,
+		     struct verdict *verdict)
+{
+	const double *bytes = lows->bytes;
+	unsigned last = lows->count - 1, third = lows->count / 3;
+
+	return site->blocks < FEW_BLOCKS && site->alloc_blocks >= ENOUGH &&
+	       !site->lifetimes.count &&
+	       !stopped_rising(bytes, lows, verdict) &&
+	       bytes[last] - bytes[last - third] >=
+		       SLOWED * (bytes[third] - bytes[0]);
+}
+
 /* Blocks that get more are worse than blocks that get larger. */
 static void judge_size(const struct site *site, const struct lows *lows,
 		       struct verdict *verdict)
@@ -448,7 +487,30 @@ static void judge_size(const struct site *site, const struct lows *lows,
 	    !is_larger(site, lows, &larger))
 		return;
 	*verdict = larger;
-	say(verdict, VERDICT_POSSIBLE, VERDICT_LARGER);
+	say(verdict,
+	    grows_on(site, lows, verdict) && !verdict->idle ? VERDICT_LIKELY :
+							      VERDICT_POSSIBLE,
+	    VERDICT_LARGER);
+}
+
+/* How many blocks were seen that speak for a leak. */
+static uint64_t witnesses(const struct site *site,
+			  const struct survey_site *ages)
+{
+	return site->lifetimes.count ? ages->old : site->blocks;
+}
+
+/*
+ * Each sample stands for very many: of a few, none was given back by chance, and
+ * the longest lifetime is no longest one. How large a block is needs no samples.
+ */
+static void judge_samples(const struct site *site,
+			  const struct survey_site *ages,
+			  struct verdict *verdict)
+{
+	if (verdict->level == VERDICT_LIKELY && site->samples &&
+	    verdict->reason != VERDICT_LARGER && witnesses(site, ages) < ENOUGH)
+		verdict->level = VERDICT_POSSIBLE;
 }
 
 /* A store that was full before, and lives on: what is new in it makes up for
@@ -459,7 +521,7 @@ static void judge_replaced(const struct site *site,
 {
 	if (verdict->level != VERDICT_NOT &&
 	    verdict->reason != VERDICT_LARGER &&
-	    survey_replaces(found, site->blocks))
+	    survey_replaces(found, verdict->blocks))
 		say(verdict,
 		    site->blocks < ENOUGH ? VERDICT_POSSIBLE : VERDICT_NOT,
 		    VERDICT_REPLACED);
@@ -500,7 +562,7 @@ static void judge_patience(const struct site *site,
 			   const struct survey_site *ages,
 			   struct verdict *verdict)
 {
-	uint64_t seen = site->lifetimes.count ? ages->old : site->blocks;
+	uint64_t seen = witnesses(site, ages);
 	bool open = verdict->level == VERDICT_POSSIBLE ||
 		    verdict->reason == VERDICT_FEW ||
 		    verdict->reason == VERDICT_TOO_EARLY;
@@ -627,7 +689,8 @@ static struct verdict verdict_by(const struct heap *heap,
 	judge_number(&seen.site, &seen.ages, &seen.lows, &verdict);
 	judge_size(&seen.site, &seen.lows, &verdict);
 	judge_haste(&verdict);
-	judge_replaced(site, ages, &verdict);
+	judge_samples(&seen.site, &seen.ages, &verdict);
+	judge_replaced(&seen.site, ages, &verdict);
 	estimate_leaked(site, ages, &verdict);
 	judge_patience(&seen.site, &seen.ages, &verdict);
 	scale_trend(&verdict, seen.each);

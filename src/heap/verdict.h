@@ -33,7 +33,8 @@ enum verdict_reason {
 	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
 	VERDICT_LISTED,       /* POSSIBLE: a collector will take them */
 	VERDICT_COLLECTED,    /* POSSIBLE: its collector may give it back */
-	VERDICT_LARGER,       /* POSSIBLE: what is resized grows and grows */
+	VERDICT_LARGER,       /* POSSIBLE or LIKELY: what is resized grows and
+				 grows */
 	VERDICT_TOGETHER,     /* POSSIBLE or LIKELY: with other sites */
 	VERDICT_NEVER_FREED,  /* POSSIBLE or LIKELY: never one */
 	VERDICT_OLD_AND_MORE, /* LIKELY: old ones, and more keep coming */

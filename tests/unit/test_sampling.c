@@ -576,6 +576,36 @@ START_TEST(verdict_by_samples)
 }
 END_TEST
 
+/* None of a dozen was given back, which may be chance; it is said how long it
+   takes to know. */
+START_TEST(verdict_by_a_handful_of_samples)
+{
+	struct heap_options options = { .sample = 1 << 16, .seed = 1 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	const unsigned samples = _i ? 25 : 12;
+	struct verdict verdict;
+	struct fixture f;
+
+	fixture_init(&f, &options);
+	for (uint64_t i = 1; i <= samples; i++) {
+		struct heap_act act;
+
+		f.now += 30 * SECOND / samples;
+		act = fixture_act(&f, "malloc");
+		act.handle = 0x10 * i;
+		act.size = 56;
+		act.sampling = SAMPLING_KEPT;
+		heap_act(f.heap, &act);
+	}
+	verdict = judge(&f, &why);
+	ck_assert_uint_ge(verdict.blocks, 1000 * samples);
+	ck_assert_int_eq(verdict.level, _i ? VERDICT_LIKELY : VERDICT_POSSIBLE);
+	ck_assert_int_eq(verdict.reason, VERDICT_NEVER_FREED);
+	ck_assert_int_eq(verdict.enough > 0, !_i);
+	fixture_fini(&f);
+}
+END_TEST
+
 static void keep(struct fixture *f, uint64_t handle, unsigned rate)
 {
 	struct heap_act act = fixture_act(f, "malloc");
@@ -700,6 +730,7 @@ static Suite *sampling_suite(void)
 	tcase_add_test(tcase, other_families);
 	tcase_add_test(tcase, verdict_since_the_beginning);
 	tcase_add_loop_test(tcase, verdict_by_samples, 0, 2);
+	tcase_add_loop_test(tcase, verdict_by_a_handful_of_samples, 0, 2);
 	tcase_add_loop_test(tcase, verdict_where_the_rate_rises, 0, 2);
 	tcase_add_loop_test(tcase, verdict_together_where_the_rate_rises, 0, 2);
 	suite_add_tcase(suite, tcase);

@@ -513,12 +513,54 @@ START_TEST(turnover)
 }
 END_TEST
 
-START_TEST(one_block_made_larger)
+/* By as much each time, for 50 seconds. */
+static void make_larger(unsigned times)
 {
 	acquire(&f, "malloc", 0x1000, 100);
 	f.stack = 2;
-	for (unsigned i = 1; i < 500; i++) {
-		f.now += SECOND / 10;
+	for (unsigned i = 1; i <= times; i++) {
+		f.now += 50 * SECOND / times;
+		resize(&f, "realloc", 0x1000 + (i - 1) * 16, 0x1000 + i * 16,
+		       100 + i * 50);
+	}
+}
+
+/* As a leak of so many blocks. */
+START_TEST(one_block_made_larger)
+{
+	make_larger(500);
+	check_verdict(2, VERDICT_LIKELY, VERDICT_LARGER, NULL);
+	ck_assert_uint_eq(judge(2).leaked_bytes, 100 + 500 * 50);
+}
+END_TEST
+
+START_TEST(one_block_made_larger_in_few_steps)
+{
+	make_larger(20);
+	check_verdict(2, VERDICT_POSSIBLE, VERDICT_LARGER, NULL);
+}
+END_TEST
+
+/* One was given back before: this one may be. */
+START_TEST(one_block_made_larger_as_another_was)
+{
+	f.stack = 2;
+	resize(&f, "realloc", 0, 0x100, 10);
+	f.now += SECOND;
+	release(&f, "free", 0x100, 0);
+	f.stack = 1;
+	make_larger(500);
+	check_verdict(2, VERDICT_POSSIBLE, VERDICT_LARGER, NULL);
+}
+END_TEST
+
+/* Ever fewer pieces come. */
+START_TEST(one_block_made_larger_ever_more_rarely)
+{
+	acquire(&f, "malloc", 0x1000, 100);
+	f.stack = 2;
+	for (unsigned i = 1; i <= 100; i++) {
+		f.now += i * SECOND / 100;
 		resize(&f, "realloc", 0x1000 + (i - 1) * 16, 0x1000 + i * 16,
 		       100 + i * 50);
 	}
@@ -881,6 +923,28 @@ START_TEST(block_that_doubles)
 }
 END_TEST
 
+/* It was seen to double twice, and is nearly full again; or nothing has come for
+   long. */
+START_TEST(block_that_doubled)
+{
+	const unsigned seconds = _i ? 60 : 31;
+
+	acquire(&f, "malloc", 0x1000, 10);
+	f.stack = 2;
+	for (unsigned second = 1; second < seconds; second++) {
+		f.now += SECOND;
+		if (second == 4)
+			resize(&f, "realloc", 0, 0x2000, 8000);
+		else if (second == 8)
+			resize(&f, "realloc", 0x2000, 0x2000, 16000);
+		else if (second == 16)
+			resize(&f, "realloc", 0x2000, 0x2000, 32000);
+	}
+	check_verdict(2, _i ? VERDICT_NOT : VERDICT_POSSIBLE,
+		      _i ? VERDICT_FEW : VERDICT_LARGER, NULL);
+}
+END_TEST
+
 /* Few were seen: it is said how long to watch; and no rate is 0. */
 START_TEST(too_few_yet)
 {
@@ -933,6 +997,9 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, kept);
 	tcase_add_test(tcase, turnover);
 	tcase_add_test(tcase, one_block_made_larger);
+	tcase_add_test(tcase, one_block_made_larger_in_few_steps);
+	tcase_add_test(tcase, one_block_made_larger_as_another_was);
+	tcase_add_test(tcase, one_block_made_larger_ever_more_rarely);
 	tcase_add_test(tcase, blocks_made_in_steps);
 	tcase_add_test(tcase, no_haste);
 	tcase_add_test(tcase, growth_and_forecast);
@@ -946,6 +1013,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, resized_of_before);
 	tcase_add_test(tcase, share_that_is_leaked);
 	tcase_add_test(tcase, block_that_doubles);
+	tcase_add_loop_test(tcase, block_that_doubled, 0, 2);
 	tcase_add_test(tcase, too_few_yet);
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
