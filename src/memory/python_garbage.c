@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "memory/python_garbage.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -32,9 +33,9 @@ static bool is_object(const struct object_lists *lists, taddr_t address,
 
 /* Whether a word is the link to an object from the one before it on its list,
    or from the one behind; either may be the list itself. */
-static bool is_link(void *context, uint64_t pointer, taddr_t where)
+static bool is_link(const struct object_lists *lists, uint64_t pointer,
+		    taddr_t where)
 {
-	const struct object_lists *lists = context;
 	const taddr_t at = pointer & ~(uint64_t)LINK_BITS;
 	struct list_link link;
 	bool of_lists;
@@ -45,6 +46,61 @@ static bool is_link(void *context, uint64_t pointer, taddr_t where)
 		(link.next & ~(uint64_t)LINK_BITS) ==
 			where - sizeof(link.next)) &&
 	       is_object(lists, at + sizeof(link), &of_lists);
+}
+
+/* ---- weak references ---- */
+
+/* PyWeakReference, Include/cpython/weakrefobject.h: those of an object are on a
+   list, which begins in that. */
+struct weak_reference {
+	struct python_object head;
+	taddr_t object, callback;
+	uint64_t hash;
+	taddr_t previous, next;
+};
+
+static bool is_on_list_of(const struct object_lists *lists, taddr_t address,
+			  const struct weak_reference *weak)
+{
+	struct weak_reference previous;
+	struct python_object object;
+	int64_t offset;
+	taddr_t first;
+
+	if (weak->previous)
+		return !memory_read(lists->memory, weak->previous, &previous,
+				    sizeof(previous)) &&
+		       previous.next == address &&
+		       previous.object == weak->object;
+	if (memory_read(lists->memory, weak->object, &object, sizeof(object)))
+		return false;
+	offset = python_types_weak_list(lists->types, object.type);
+	return offset &&
+	       !memory_read(lists->memory, weak->object + offset, &first,
+			    sizeof(first)) &&
+	       first == address;
+}
+
+/* Whether a word is what a weak reference refers to, which doesn't keep it: a set
+   of such (asyncio's of all tasks) led to each ring that was in it once. */
+static bool is_weak(const struct object_lists *lists, uint64_t pointer,
+		    taddr_t where)
+{
+	const taddr_t address = where - offsetof(struct weak_reference, object);
+	struct weak_reference weak;
+	bool of_lists;
+
+	return where &&
+	       !memory_read(lists->memory, address, &weak, sizeof(weak)) &&
+	       weak.object == pointer &&
+	       python_types_has(lists->types, weak.head.type, &of_lists) &&
+	       is_on_list_of(lists, address, &weak);
+}
+
+static bool is_no_reference(void *context, uint64_t pointer, taddr_t where)
+{
+	return is_link(context, pointer, where) ||
+	       is_weak(context, pointer, where);
 }
 
 /* ---- what lists keep room for ---- */
@@ -177,7 +233,7 @@ void python_garbage_find(const struct picture *picture,
 		.memory = (struct memory *)&picture->memory
 	};
 	const struct reach_rule rule = {
-		.passes_over = is_link,
+		.passes_over = is_no_reference,
 		.context = &lists,
 	};
 

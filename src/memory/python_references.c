@@ -44,13 +44,14 @@ static uint32_t find_object(struct checking *checking,
 }
 
 static void found_by_garbage(struct reacher *reacher, struct block *block,
-			     uint64_t pointer, taddr_t where UNUSED)
+			     uint64_t pointer, taddr_t where)
 {
 	struct checking *checking = (struct checking *)reacher;
 	const uint32_t index = reach_index(reacher, block);
 	const uint32_t object = checking->objects[index];
 
-	if (object && pointer == block->address + object - 1)
+	if (object && pointer == block->address + object - 1 &&
+	    !reacher->rule->passes_over(reacher->rule->context, pointer, where))
 		checking->found[index]++;
 }
 

@@ -12,7 +12,8 @@
 #define TYPE_NAME        24
 #define TYPE_BASIC_SIZE  32
 #define TYPE_FLAGS       168
-#define TYPE_SIZE        176
+#define TYPE_WEAK_LIST   208
+#define TYPE_SIZE        216
 #define FLAG_READY       (UINT64_C(1) << 12)
 #define FLAG_OF_TYPES    (UINT64_C(1) << 31)
 #define FLAG_OF_LISTS    (UINT64_C(1) << 25)
@@ -28,6 +29,7 @@ struct type_entry {
 	taddr_t address;
 	char *name; /* NULL: it is none, or nobody has asked */
 	bool is_type, of_types, of_lists;
+	int64_t weak_list;
 	struct object_type counted;
 	UT_hash_handle hh;
 };
@@ -152,24 +154,41 @@ static bool is_type(struct python_types *types, taddr_t address,
 	return of && of->of_types;
 }
 
-bool python_types_has(struct python_types *types, taddr_t address,
-		      bool *of_lists_ret)
+static const struct type_entry *known_type(struct python_types *types,
+					   taddr_t address)
 {
 	uint8_t bytes[TYPE_SIZE];
 	struct type_entry *entry;
 
 	HASH_FIND(hh, types->known, &address, sizeof(address), entry);
-	if (!entry || !entry->is_type) {
-		if (!is_type(types, address, bytes))
-			return false;
-		entry = entry_of(types, address);
-		if (!entry)
-			return false;
-		entry->is_type = true;
-		entry->of_lists = word_at(bytes, TYPE_FLAGS) & FLAG_OF_LISTS;
-	}
-	*of_lists_ret = entry->of_lists;
-	return true;
+	if (entry && entry->is_type)
+		return entry;
+	if (!is_type(types, address, bytes))
+		return NULL;
+	entry = entry_of(types, address);
+	if (!entry)
+		return NULL;
+	entry->is_type = true;
+	entry->of_lists = word_at(bytes, TYPE_FLAGS) & FLAG_OF_LISTS;
+	entry->weak_list = word_at(bytes, TYPE_WEAK_LIST);
+	return entry;
+}
+
+bool python_types_has(struct python_types *types, taddr_t address,
+		      bool *of_lists_ret)
+{
+	const struct type_entry *entry = known_type(types, address);
+
+	if (entry)
+		*of_lists_ret = entry->of_lists;
+	return entry;
+}
+
+int64_t python_types_weak_list(struct python_types *types, taddr_t address)
+{
+	const struct type_entry *entry = known_type(types, address);
+
+	return entry ? entry->weak_list : 0;
 }
 
 /* Objects of few types follow each other, but other words are of all kinds: only

@@ -26,6 +26,10 @@ void python_types_free(struct python_types *types);
 bool python_types_has(struct python_types *types, taddr_t address,
 		      bool *of_lists_ret);
 
+/* Where, from its beginning on, an object of a type has the first of its weak
+   references; 0: nowhere, or that is no type. */
+int64_t python_types_weak_list(struct python_types *types, taddr_t address);
+
 /* The most that an object has in front, and its own first words. */
 #define PYTHON_HEAD_SIZE 48
 

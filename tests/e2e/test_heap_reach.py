@@ -96,17 +96,23 @@ def _(case):
 
 
 RINGS = """
-import gc, os, sys
+import gc, os, sys, weakref
 gc.disable()
 if forgotten := sys.argv[1] == 'forgotten':
     import ctypes
     refer = ctypes.pythonapi.Py_IncRef
     refer.argtypes = [ctypes.py_object]
+class Ring(list):
+    __hash__ = object.__hash__
+known = weakref.WeakSet() if sys.argv[1] == 'known' else None
 kept = []
 print('ready', flush=True)
 while letter := os.read(0, 1).decode():
     for i in range(200):
         ring = [None] * 50
+        if known is not None:
+            ring = Ring(ring)
+            known.add(ring)
         ring[0] = ring
         if forgotten:
             refer(ring)
@@ -131,6 +137,12 @@ def _(case):
     # A word that was a pointer once may still lead to some.
     dropped = garbage_of_rings(case, "dropped")
     h.check(150 <= dropped <= 420, f"{dropped} blocks of garbage")
+
+
+@h.test("a set of weak references keeps nothing that was dropped")
+def _(case):
+    dropped = garbage_of_rings(case, "known")
+    h.check(150 <= dropped <= 620, f"{dropped} blocks of garbage")
 
 
 @h.test("a ring with a reference that was never dropped is no garbage")
