@@ -159,7 +159,7 @@ class Node(Http):
 
 
 class Python(Work):
-    rare = "memchr"
+    rare = "strchr"
     needs = ("/usr/bin/python3",)
 
     def begin(self):
