@@ -42,6 +42,11 @@ def _(case):
     result.check_status(0)
     h.check(result.log.count("mmap", library="SYS") > 3,
             "log:\n" + result.log_text)
+    # Both differ from x86's.
+    h.check_match(r'^openat@SYS\(AT_FDCWD, "/usr", O_RDONLY\|O_NONBLOCK\|'
+                  r'O_DIRECTORY\|O_CLOEXEC\) += 3$', result.log_text, "flags")
+    h.check_match(r'^newfstatat@SYS\(3, "", {st_mode=040755, st_uid=0, ',
+                  result.log_text, "a struct stat")
 
 
 def register_calls(name):

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "cli/complain.h"
 #include "cli/data_path.h"
+#include "sysdeps/arch.h"
 
 /* A script that names a file of another machine still gets its log. */
 static void add_file(struct prototypes *prototypes, const char *path)
@@ -44,6 +45,16 @@ static void add_ltrace_files(struct prototypes *prototypes, bool first)
 	}
 }
 
+/* What a machine has otherwise goes before what most have. */
+static void add_folder(struct prototypes *prototypes, const char *path)
+{
+	char *own CLEANUP(xfree_cleanup) =
+		xasprintf("%s/%s", path, arch_native->name);
+
+	prototypes_add_directory(prototypes, own);
+	prototypes_add_directory(prototypes, path);
+}
+
 /* Files come last: they may import from any of the directories. */
 void prototype_path_load(struct prototypes *prototypes, char *const *configs,
 			 bool as_ltrace)
@@ -65,9 +76,9 @@ void prototype_path_load(struct prototypes *prototypes, char *const *configs,
 	configs = configs ? configs : none;
 	for (char *const *config = configs; *config; config++)
 		if (data_path_is_directory(*config))
-			prototypes_add_directory(prototypes, *config);
+			add_folder(prototypes, *config);
 	for (char **directory = path.directories; *directory; directory++)
-		prototypes_add_directory(prototypes, *directory);
+		add_folder(prototypes, *directory);
 	for (char *const *config = configs; *config; config++)
 		if (!data_path_is_directory(*config))
 			add_file(prototypes, *config);

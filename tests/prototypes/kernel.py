@@ -44,17 +44,22 @@ def exported_version():
             for part in ("MAJOR", "PATCHLEVEL")]
 
 
-def declarations():
-    """{name: C declaration} of sys_...; None without the package."""
+def folder():
+    """The package's; None without it. Other kernels have other system calls:
+    best is that of the same version."""
     found = {}
-    for path in glob.glob("/usr/src/linux-headers-*-common/include/linux/"
-                          "syscalls.h"):
+    for path in glob.glob("/usr/src/linux-headers-*-common"):
         version = [int(n) for n in re.findall(r"\d+", path)]
         found[version[:2] == exported_version(), tuple(version)] = path
-    if not found:
+    return found[max(found)] if found else None
+
+
+def declarations():
+    """{name: C declaration} of sys_...; None without the package."""
+    if not folder():
         return None
-    # Other kernels have other system calls: best is that of the same version.
-    with open(found[max(found)], encoding="utf-8") as file:
+    path = os.path.join(folder(), "include", "linux", "syscalls.h")
+    with open(path, encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     result = {}
     for name, arguments in re.findall(

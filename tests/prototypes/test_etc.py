@@ -303,6 +303,34 @@ def wrong_signal(name, value, known):
     return None if good else f"{name} isn't {value:#x} in a set of signals"
 
 
+# ---------------------------------------------------------------- arm64
+
+def check_arm64(check, name):
+    """Its constants, as its kernel's headers for programs have them."""
+    path = os.path.join("aarch64", name)
+    with open(check.path(path), encoding="ascii") as file:
+        text = file.read()
+    reader = conf.Reader(check.path(path), re.sub("^import.*", "", text,
+                                                  flags=re.M))
+    reader.types.update(check.read(name).types)
+    shared = dict(reader.types)
+    reader.read()
+    wanted = {constant: value for typedef, kind in reader.types.items()
+              if kind is not shared.get(typedef)
+              for each in named_types(kind)
+              for constant, value, _ in each.names}
+    own = os.path.join(kernel.folder() or "", "arch", "arm64", "include", "uapi")
+    if not os.path.exists(os.path.join(own, "asm", "fcntl.h")):
+        result(path, [], "no linux-headers-*-common for arm64")
+        return
+    known = truth.Headers(os.path.join(HERE, "headers", "aarch64.h"),
+                          ["-m64", "-I" + own],
+                          check.directory).constants(wanted)
+    wrong = [f"{path}: {n} is {known.get(n)}, not {value}"
+             for n, value in wanted.items() if known.get(n) != value]
+    result(f"{path}: {len(wanted)} constants", wrong)
+
+
 # ---------------------------------------------------------------- main
 
 def files_of(etc):
@@ -384,6 +412,8 @@ def main():
                 continue
             wrong, count = check.system_calls(name, arch, flag)
             result(f"{name}: {count} system calls of {arch}", wrong)
+        for name in ("linux-types.conf", "syscalls.conf"):
+            check_arm64(check, name)
         for name in files:
             if name in check.skipped:
                 continue
