@@ -95,7 +95,8 @@ def system_calls(case):
         # glibc's fstat() before and since 2.39.
         r"(newfstatat@SYS\(\d+, \"\", {.*st_mode=0100\d\d\d,.*}, "
         r"AT_EMPTY_PATH|fstat@SYS\(\d+, {.*st_mode=0100\d\d\d,.*})\) += 0$",
-        r'access@SYS\("/etc/ld.so.preload", R_OK\) += -1 ENOENT$',
+        r'access(?:@SYS\(|at@SYS\(AT_FDCWD, )"/etc/ld.so.preload", R_OK\) += '
+        r"-1 ENOENT$",
     ])
 
 

@@ -308,7 +308,7 @@ def thread_exec(case):
     result = case.calltrap(*SYSTEM_CALLS, program(), "thread_exec")
     result.check_status(0)
     h.check_match(r"^\d+ execve@SYS\(.* <unfinished \.\.\.>\n"
-                  r"(\d+) <\.\.\. pause@SYS resumed> "
+                  r"(\d+) <\.\.\. p(?:ause|poll)@SYS resumed> "
                   r"<unfinished: thread exited>\n"
                   r"\1 <\.\.\. execve@SYS resumed> .* = 0\n"
                   r"\1 --- Called exec\(\) of /\S+ ---\n"
