@@ -305,9 +305,9 @@ class Process:
         try:
             return self.popen.wait(patience or PATIENCE)
         except subprocess.TimeoutExpired:
-            state = task_states(self.pid)
+            state = family_states(self.pid)
             self.end()
-            raise Failure("%s hung (tasks: %s); standard error:\n%s" %
+            raise Failure("%s hung; its processes:\n%s\nstandard error:\n%s" %
                           (" ".join(self.argv), state, shorten(self.err)))
 
     def end(self):
@@ -450,6 +450,38 @@ def task_states(pid):
                                           "gone"))
                          for tid in os.listdir("/proc/%d/task" % pid))
     return "gone"
+
+
+def task_line(pid, tid):
+    """What a thread does, waits for and has used, as far as the kernel tells."""
+    task = "/proc/%d/task/%s/" % (pid, tid)
+    words = read(task + "stat").rpartition(")")[2].split()
+    waits = ""
+    with contextlib.suppress(OSError):
+        waits = read(task + "wchan") + " in " + read(task + "syscall").strip()
+    return "  %s %s, %s+%s ticks, %s" % (tid, read(task + "comm").strip(),
+                                        *(words[11:13] or "??"),
+                                        words[0] + " " + waits if words else
+                                        "gone")
+
+
+def family_states(pid):
+    """Of a process and all that descend from it: who waits for whom."""
+    children = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        parent = int(status_field(int(name), "PPid", "0"))
+        children.setdefault(parent, []).append(int(name))
+    lines, left = [], [pid]
+    while left:
+        each = left.pop(0)
+        left += children.get(each, [])
+        lines.append("%d, child of %s, traced by %s" %
+                     (each, status_field(each, "PPid"),
+                      status_field(each, "TracerPid")))
+        with contextlib.suppress(OSError):
+            lines += [task_line(each, tid)
+                      for tid in os.listdir("/proc/%d/task" % each)]
+    return "\n".join(lines)
 
 
 def tracer_of(pid):
