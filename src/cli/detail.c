@@ -3,8 +3,13 @@
 
 #include "base/clock.h"
 
-/* Of less time nothing can be said. */
-#define LEAST (NS_PER_SECOND / 100)
+/*
+ * Of less time, or of fewer calls unless they are few in much time, nothing can
+ * be said: one that found its memory elsewhere may have taken a hundred times as
+ * long as others.
+ */
+#define LEAST          (NS_PER_SECOND / 100)
+#define LEAST_MEASURED 32
 
 /* What a call costs falls to a third at most when something is left out. */
 #define SPARE 4
@@ -17,45 +22,57 @@ static bool too_dear(struct detail *detail)
 	detail->calm = 0;
 	if (detail->level == detail->least)
 		return false;
-	detail->level++;
-	if (detail->patience < PATIENCE_LEAST)
+	if (!detail->patience)
 		detail->patience = PATIENCE_LEAST;
-	else if (detail->patience < PATIENCE_MOST)
+	else if (detail->came_back && detail->patience < PATIENCE_MOST)
 		detail->patience *= 2;
+	detail->came_back = false;
+	detail->level++;
 	return true;
 }
 
 static bool cheap(struct detail *detail)
 {
-	if (detail->level == DETAIL_ALL || ++detail->calm < detail->patience)
+	detail->calm++;
+	if (detail->level == DETAIL_ALL) {
+		if (detail->calm > PATIENCE_MOST)
+			detail->patience = PATIENCE_LEAST;
+		return false;
+	}
+	if (detail->calm < detail->patience)
 		return false;
 	detail->calm = 0;
+	detail->came_back = true;
 	detail->level--;
 	return true;
 }
 
-bool detail_look(struct detail *detail, uint64_t used_ns, uint64_t spent_ns)
+static bool is_enough(uint64_t used, uint64_t measured)
 {
-	const uint64_t spent = spent_ns - detail->spent_ns;
-	uint64_t used = used_ns - detail->used_ns;
+	return used >= NS_PER_SECOND ||
+	       (used >= LEAST && measured >= LEAST_MEASURED);
+}
+
+bool detail_look(struct detail *detail, const struct detail_sums *now)
+{
+	const struct detail_sums then = detail->then;
+	const uint64_t spent = now->spent_ns - then.spent_ns;
+	uint64_t used = now->used_ns - then.used_ns;
 	double share;
 
-	/* A process that has ended is in no sum any more. */
-	if (used_ns < detail->used_ns || spent_ns < detail->spent_ns) {
-		detail->used_ns = used_ns;
-		detail->spent_ns = spent_ns;
+	/* A process that has ended may be in no sum any more. */
+	if (now->used_ns < then.used_ns || now->spent_ns < then.spent_ns) {
+		detail->then = *now;
 		return false;
 	}
-	if (used < LEAST)
+	if (!is_enough(used, now->measured - then.measured))
 		return false;
-	detail->used_ns = used_ns;
-	detail->spent_ns = spent_ns;
+	detail->then = *now;
 	/* Not all of it is time on a processor. */
 	used = used > spent + used / 8 ? used - spent : used / 8;
 	detail->own_ns += used;
 	detail->cost_ns += spent;
-	detail->looks++;
-	detail->at[detail->level]++;
+	detail->at_ns[detail->level] += used;
 	share = (double)spent / (double)used;
 	if (share > detail->most)
 		return too_dear(detail);

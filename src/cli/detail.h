@@ -18,21 +18,26 @@ enum detail_level {
 	DETAIL_LEVELS
 };
 
+/* Of all processes, up to now. */
+struct detail_sums {
+	uint64_t used_ns; /* processors' time */
+	uint64_t spent_ns; /* what telling of calls took of it, or had it wait … */
+	uint64_t measured; /* … as estimated from so many calls */
+};
+
 struct detail {
 	double most;             /* of the time that is the program's own */
 	enum detail_level least; /* it goes as far as this */
 	enum detail_level level;
-	unsigned calm, patience;    /* looks in a row */
-	uint64_t used_ns, spent_ns; /* at the last look */
+	unsigned calm, patience; /* looks in a row */
+	bool came_back;          /* since more was left out last */
+	struct detail_sums then; /* at the last look */
 	/* In all. */
 	uint64_t own_ns, cost_ns;
-	uint64_t looks, at[DETAIL_LEVELS]; /* … with which level before */
+	uint64_t at_ns[DETAIL_LEVELS]; /* … of that, at each level */
 };
 
-/*
- * used_ns: processors' time of all processes; spent_ns: what telling of calls
- * took of it, or made it wait. Returns whether the level is another one now.
- */
-bool detail_look(struct detail *detail, uint64_t used_ns, uint64_t spent_ns);
+/* Returns whether the level is another one now. */
+bool detail_look(struct detail *detail, const struct detail_sums *now);
 
 #endif

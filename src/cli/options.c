@@ -574,6 +574,7 @@ static void tell_what_is_in_vain(const struct options *o)
 		{ "-n", o->log.indent > 0 },
 		{ "-w", o->log.where && !o->json },
 		{ "--script", o->script && !o->json },
+		{ "--max-overhead", o->max_overhead && !o->json },
 	};
 
 	for (size_t i = 0; o->count && i < ARRAY_SIZE(in_vain); i++)

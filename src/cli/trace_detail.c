@@ -5,17 +5,23 @@
 #include "base/strbuf.h"
 #include "cli/complain.h"
 #include "probe/agent_engine.h"
+#include "sysdeps/linux/procfs.h"
 
 #define PAUSE (NS_PER_SECOND / 16)
 
-static uint64_t used_ns(const struct session *session)
+/* Children that were traced and have ended are in their parents' sums. */
+static struct detail_sums sums_of(const struct session *session)
 {
 	const struct tracee *tracee, *next;
-	uint64_t sum = 0;
+	struct detail_sums sums = { 0 };
 
-	HASH_ITER(hh, session->tracer.tracees, tracee, next)
-		sum += clock_of_process(tracee->pid);
-	return sum;
+	HASH_ITER(hh, session->tracer.tracees, tracee, next) {
+		sums.used_ns += clock_of_process(tracee->pid);
+		if (session->options->follow)
+			sums.used_ns += procfs_children_ns(tracee->pid);
+	}
+	sums.spent_ns = agent_engine_spent_ns(session->agent, &sums.measured);
+	return sums;
 }
 
 /* A table has neither texts nor stacks. */
@@ -34,8 +40,7 @@ void trace_detail_begin(struct trace_detail *own, struct session *session)
 		return;
 	own->detail.most = options->max_overhead / 100.0;
 	own->detail.least = least_for(options);
-	own->detail.used_ns = used_ns(session);
-	own->detail.spent_ns = agent_engine_spent_ns(session->agent);
+	own->detail.then = sums_of(session);
 	own->next = clock_now() + PAUSE;
 	session->requests->alarm = own->next;
 }
@@ -48,8 +53,9 @@ void trace_detail_look(struct trace_detail *own, struct session *session)
 	if (!own->next)
 		return;
 	if (now >= own->next) {
-		if (detail_look(&own->detail, used_ns(session),
-				agent_engine_spent_ns(session->agent)))
+		const struct detail_sums sums = sums_of(session);
+
+		if (detail_look(&own->detail, &sums))
 			agent_engine_leave_out(session->agent,
 					       detail->level >= DETAIL_NO_TEXTS,
 					       detail->level >=
@@ -66,8 +72,8 @@ static double percent(uint64_t part, uint64_t all)
 
 static void add_left_out(const struct detail *detail, struct strbuf *out)
 {
-	const uint64_t stacks = detail->at[DETAIL_NO_STACKS];
-	const uint64_t texts = detail->at[DETAIL_NO_TEXTS] + stacks;
+	const uint64_t stacks = detail->at_ns[DETAIL_NO_STACKS];
+	const uint64_t texts = detail->at_ns[DETAIL_NO_TEXTS] + stacks;
 
 	if (!texts) {
 		strbuf_puts(out, "; nothing was left out");
@@ -76,10 +82,10 @@ static void add_left_out(const struct detail *detail, struct strbuf *out)
 	strbuf_printf(out,
 		      "; left out: what arguments point to, %.0f %% of the "
 		      "time",
-		      percent(texts, detail->looks));
+		      percent(texts, detail->own_ns));
 	if (stacks)
 		strbuf_printf(out, ", stacks beyond the caller, %.0f %%",
-			      percent(stacks, detail->looks));
+			      percent(stacks, detail->own_ns));
 }
 
 void trace_detail_tell(const struct trace_detail *own,
@@ -95,9 +101,10 @@ void trace_detail_tell(const struct trace_detail *own,
 			    "which cost the same whatever is left out");
 		return;
 	}
-	if (!detail->looks) {
-		complain(0, "--max-overhead: the program used too little time "
-			    "for it");
+	if (!detail->own_ns) {
+		complain(0,
+			 "--max-overhead: the program used too little time, or "
+			 "made too few calls, to say what they cost");
 		return;
 	}
 	strbuf_printf(&text,
@@ -107,7 +114,8 @@ void trace_detail_tell(const struct trace_detail *own,
 		      session->options->max_overhead);
 	add_left_out(detail, &text);
 	if ((double)detail->cost_ns > detail->most * (double)detail->own_ns)
-		strbuf_puts(&text, "; for less, name fewer functions (-x), or "
-				   "count them (-c)");
+		strbuf_printf(&text, "; for less, name fewer functions (-x)%s",
+			      session->options->count ? "" :
+							", or count them (-c)");
 	complain(0, "%s", strbuf_text(&text));
 }

@@ -1181,10 +1181,12 @@ uint64_t agent_engine_lost_ns(const struct agent_engine *engine)
 	return ticks_length(&engine->ticks, cost.hooks + cost.waited);
 }
 
-uint64_t agent_engine_spent_ns(const struct agent_engine *engine)
+uint64_t agent_engine_spent_ns(const struct agent_engine *engine,
+			       uint64_t *measured_ret)
 {
 	const struct shared_cost cost = cost_so_far(engine);
 
+	*measured_ret = cost.calls;
 	return ticks_length(&engine->ticks,
 			    cost.ticks * AGENT_MEASURED + cost.waited);
 }

@@ -86,8 +86,9 @@ void agent_engine_leave_out(struct agent_engine *engine, bool pointed_to,
 			    bool stacks);
 
 /* How long, by its own clock, it took to tell of calls so far, with the waits for
-   room: an estimate, from one call in some. */
-uint64_t agent_engine_spent_ns(const struct agent_engine *engine);
+   room: an estimate, from so many calls. */
+uint64_t agent_engine_spent_ns(const struct agent_engine *engine,
+			       uint64_t *measured_ret);
 
 /* So many blocks can be kept at a time, where some are chosen. */
 #define AGENT_ENGINE_MARKS 200000

@@ -506,6 +506,21 @@ bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)
 	return true;
 }
 
+uint64_t procfs_children_ns(pid_t pid)
+{
+	char line[1024];
+	char *user, *system;
+
+	if (!read_file(pid, "stat", line, sizeof(line)))
+		return 0;
+	user = find_field(line, 16);
+	system = find_field(line, 17);
+	if (!user || !system)
+		return 0;
+	return (strtoull(user, NULL, 10) + strtoull(system, NULL, 10)) *
+	       (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 bool procfs_faults(pid_t tid, struct procfs_faults *ret)
 {
 	char line[1024];

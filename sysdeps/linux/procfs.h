@@ -197,6 +197,10 @@ struct procfs_schedule {
 
 bool procfs_schedule(pid_t tid, struct procfs_schedule *ret);
 
+/* How long children of a process were on processors that have ended, and been
+   waited for by it, with theirs; 0: not known. In steps of a clock tick. */
+uint64_t procfs_children_ns(pid_t pid);
+
 /* The page faults of a single task; false when it is gone. */
 struct procfs_faults {
 	uint64_t minor, major;

@@ -497,8 +497,8 @@ def stacks(case):
 @h.test("log: --max-overhead leaves out texts, then stacks, and says so")
 def dear(case):
     program = h.build("dear", "dear.c", "-O1", "-fno-builtin")
-    for allowed, work in ("1%", "1500"), ("100%", "100000"):
-        calls = 300000 if allowed == "1%" else 2000
+    for allowed, work in ("1%", "2000"), ("100%", "20000"):
+        calls = 150000 if allowed == "1%" else 20000
         result = case.calltrap("--engine=agent", "--when-full=wait",
                                "--max-overhead", allowed, "-w", "9", "-L", "-x",
                                "strlen@libc.so.6", program, str(calls), work)
@@ -515,10 +515,13 @@ def dear(case):
             h.check_match(r"left out: what arguments point to, \d+ % of the "
                           r"time, stacks beyond the caller, \d+ %", result.err,
                           "what was left out")
-            h.check_match(r"^ > dear\(deep.*\n(?! > )", result.log_text,
+            h.check_match(r"^strlen.*\n > dear\(deep.*\n(?! > )",
+                          result.log_text,
                           "a stack of one frame")
         else:
             h.check_equal(texts, calls, "texts")
+            h.check_equal(result.log_text.count("\n > dear(deep"), 9 * calls,
+                          "frames")
             h.check_match("; nothing was left out", result.err, "the rest")
 
 

@@ -12,7 +12,7 @@ import time
 sys.dont_write_bytecode = True
 import harness as h
 
-ROUNDS = int(os.environ.get("ROUNDS") or (12 if "CI" in os.environ else 4))
+ROUNDS = int(os.environ.get("ROUNDS") or (12 if os.environ.get("CI") else 4))
 SEED = int(os.environ.get("SEED") or 1)
 
 

@@ -883,7 +883,7 @@ def smaps_of(pid, start, size):
 
 @h.test("of a block, what is resident and what is in huge pages", users=True)
 def _(case):
-    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 7):
+    if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 7):
         raise h.Skip("the kernel doesn't tell which pages are huge")
     program = h.build("memory_pages", "memory_pages.c", "-O1")
     target = case.start([program])

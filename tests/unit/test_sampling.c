@@ -381,11 +381,14 @@ END_TEST
 static enum detail_level level_after(struct detail *detail, unsigned tenths,
 				     unsigned times)
 {
-	while (times--)
-		detail_look(detail,
-			    detail->used_ns +
-				    (1000 + tenths) * (SECOND / 10000),
-			    detail->spent_ns + tenths * (SECOND / 10000));
+	while (times--) {
+		struct detail_sums sums = detail->then;
+
+		sums.used_ns += (1000 + tenths) * (SECOND / 10000);
+		sums.spent_ns += tenths * (SECOND / 10000);
+		sums.measured += 32;
+		detail_look(detail, &sums);
+	}
 	return detail->level;
 }
 
@@ -398,24 +401,50 @@ START_TEST(price_decides_what_is_left_out)
 	ck_assert_uint_eq(level_after(&detail, 19, 100), DETAIL_NO_TEXTS);
 	ck_assert_uint_eq(level_after(&detail, 21, 1), DETAIL_NO_STACKS);
 	ck_assert_uint_eq(level_after(&detail, 5000, 9), DETAIL_NO_STACKS);
-	/* It was left out twice: twice as long. */
-	ck_assert_uint_eq(level_after(&detail, 4, 31), DETAIL_NO_STACKS);
+	ck_assert_uint_eq(level_after(&detail, 4, 15), DETAIL_NO_STACKS);
+	ck_assert_uint_eq(level_after(&detail, 6, 1), DETAIL_NO_STACKS);
+	ck_assert_uint_eq(level_after(&detail, 4, 15), DETAIL_NO_STACKS);
 	ck_assert_uint_eq(level_after(&detail, 4, 1), DETAIL_NO_TEXTS);
-	ck_assert_uint_eq(level_after(&detail, 4, 31), DETAIL_NO_TEXTS);
-	ck_assert_uint_eq(level_after(&detail, 6, 1), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 4, 16), DETAIL_ALL);
+	/* That was too soon: twice as long. */
+	ck_assert_uint_eq(level_after(&detail, 21, 1), DETAIL_NO_TEXTS);
 	ck_assert_uint_eq(level_after(&detail, 4, 31), DETAIL_NO_TEXTS);
 	ck_assert_uint_eq(level_after(&detail, 4, 1), DETAIL_ALL);
-	ck_assert_uint_eq(level_after(&detail, 0, 100), DETAIL_ALL);
-	/* Hardly any time, less than before: nothing is known. */
-	ck_assert(!detail_look(&detail, detail.used_ns + SECOND / 1000,
-			       detail.spent_ns + SECOND / 2000));
-	ck_assert(!detail_look(&detail, 0, 0));
-	ck_assert_uint_eq(detail.looks, detail.at[DETAIL_ALL] +
-						detail.at[DETAIL_NO_TEXTS] +
-						detail.at[DETAIL_NO_STACKS]);
+	/* … but not for ever. */
+	ck_assert_uint_eq(level_after(&detail, 0, 1100), DETAIL_ALL);
+	detail.came_back = false;
+	ck_assert_uint_eq(level_after(&detail, 21, 1), DETAIL_NO_TEXTS);
+	ck_assert_uint_eq(level_after(&detail, 4, 16), DETAIL_ALL);
 	/* Who asks for no stacks has none to leave out. */
 	detail.least = DETAIL_NO_TEXTS;
 	ck_assert_uint_eq(level_after(&detail, 5000, 9), DETAIL_NO_TEXTS);
+}
+END_TEST
+
+START_TEST(of_little_nothing_is_said)
+{
+	struct detail detail = { .most = 0.02, .least = DETAIL_NO_STACKS };
+
+	level_after(&detail, 1, 10);
+	/* Hardly any time; few calls that were measured; less than before. */
+	for (unsigned i = 0; i < 3; i++) {
+		struct detail_sums sums = detail.then;
+
+		sums.used_ns += i ? SECOND / 2 : SECOND / 1000;
+		sums.spent_ns += SECOND / 2000;
+		sums.measured += i ? 31 : 100;
+		if (i == 2)
+			sums.used_ns = 0;
+		ck_assert(!detail_look(&detail, &sums));
+	}
+	ck_assert_uint_eq(detail.level, DETAIL_ALL);
+	ck_assert_uint_eq(detail.at_ns[DETAIL_ALL], detail.own_ns);
+	/* Few calls in much time are enough. */
+	detail.then = (struct detail_sums){ 0 };
+	ck_assert(detail_look(&detail,
+			      &(struct detail_sums){ .used_ns = 2 * SECOND,
+						     .spent_ns = SECOND / 10,
+						     .measured = 3 }));
 }
 END_TEST
 
@@ -725,6 +754,7 @@ static Suite *sampling_suite(void)
 	tcase_add_test(tcase, rates_are_told);
 	tcase_add_test(tcase, price_decides_the_rate);
 	tcase_add_test(tcase, price_decides_what_is_left_out);
+	tcase_add_test(tcase, of_little_nothing_is_said);
 	tcase_add_test(tcase, unkept_ones_come_and_go);
 	tcase_add_test(tcase, chosen_elsewhere);
 	tcase_add_test(tcase, other_families);
