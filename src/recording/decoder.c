@@ -204,14 +204,24 @@ static void *decode_all(void *context)
 
 /* ---- who plays ---- */
 
-/* Signals are for who plays. */
+/* Signals are for who plays, but for those that tell of a crash. */
+static void fill_mask(sigset_t *mask)
+{
+	static const int crashes[] = { SIGSEGV, SIGBUS,  SIGILL,
+				       SIGFPE,  SIGABRT, SIGSYS };
+
+	sigfillset(mask);
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
+		sigdelset(mask, crashes[i]);
+}
+
 static bool begin_thread(struct decoder *decoder)
 {
-	sigset_t all, own;
+	sigset_t mask, own;
 	int error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &own);
+	fill_mask(&mask);
+	pthread_sigmask(SIG_SETMASK, &mask, &own);
 	error = pthread_create(&decoder->thread, NULL, decode_all, decoder);
 	pthread_sigmask(SIG_SETMASK, &own, NULL);
 	return !error;
