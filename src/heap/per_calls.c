@@ -12,7 +12,7 @@
 struct per_running {
 	uint64_t id; /* its call's */
 	pid_t tid;
-	struct per_call so_far;
+	struct per_call so_far;    /* without those within that still run */
 	struct per_running *outer; /* of the same thread */
 	UT_hash_handle hh;         /* by tid; the innermost */
 };
@@ -93,29 +93,58 @@ static void add_figure(struct per_call *call, enum per_figure figure,
 		*sum = number == PER_UNKNOWN ? PER_UNKNOWN : *sum + number;
 }
 
-static struct per_use *use_of(struct per_uses *uses,
+static struct per_use *use_of(struct per_use **uses,
 			      const struct function *function)
 {
-	for (size_t i = 0; i < uses->count; i++)
-		if (uses->list[i].function == function)
-			return &uses->list[i];
-	uses->list = xgrow(uses->list, uses->count, &uses->room,
-			   sizeof(*uses->list));
-	uses->list[uses->count] = (struct per_use){ .function = function };
-	return &uses->list[uses->count++];
+	struct per_use *use;
+
+	HASH_FIND_PTR(*uses, &function, use);
+	if (use)
+		return use;
+	use = xcalloc(1, sizeof(*use));
+	use->function = function;
+	HASH_ADD_PTR(*uses, function, use);
+	return use;
 }
 
-static void add_uses(struct per_uses *to, const struct per_uses *from)
+static void add_uses(struct per_use **to, const struct per_use *from)
 {
-	for (size_t i = 0; i < from->count; i++) {
-		const struct per_use *each = &from->list[i];
-		struct per_use *use = use_of(to, each->function);
+	for (; from; from = from->hh.next) {
+		struct per_use *use = use_of(to, from->function);
 
-		use->calls += each->calls;
-		use->timed += each->timed;
-		use->ns += each->ns;
-		use->bytes += each->bytes;
+		use->calls += from->calls;
+		use->timed += from->timed;
+		use->ns += from->ns;
+		use->bytes += from->bytes;
 	}
+}
+
+static void free_uses(struct per_use **uses)
+{
+	struct per_use *use, *next;
+
+	HASH_ITER(hh, *uses, use, next) {
+		HASH_DEL(*uses, use);
+		free(use);
+	}
+}
+
+/* What was done within it, its outer one has done, too. */
+static void end_running(struct per_running *running)
+{
+	static const enum per_figure sums[] = { PER_BLOCKS, PER_BYTES,
+						PER_USABLE, PER_RELEASES };
+	struct per_call *call = &running->so_far;
+
+	if (running->outer) {
+		struct per_call *outer = &running->outer->so_far;
+
+		for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
+			add_figure(outer, sums[i], call->figures[sums[i]]);
+		add_uses(&outer->uses, call->uses);
+	}
+	free_uses(&call->uses);
+	free(running);
 }
 
 /* ---- what is called within ---- */
@@ -146,11 +175,11 @@ static void on_begun(struct per_running *running, const struct event *event)
 	const struct family_function *allocator =
 		event->call->function->subject;
 
-	for (; running; running = running->outer) {
-		use_of(&running->so_far.uses, event->call->function)->calls++;
-		if (allocator && releases(allocator))
-			add_figure(&running->so_far, PER_RELEASES, 1);
-	}
+	if (!running)
+		return;
+	use_of(&running->so_far.uses, event->call->function)->calls++;
+	if (allocator && releases(allocator))
+		add_figure(&running->so_far, PER_RELEASES, 1);
 }
 
 /* A block that was acquired. */
@@ -186,24 +215,22 @@ static bool acquired_by(const struct per_calls *calls,
 static void on_returned(const struct per_calls *calls,
 			struct per_running *running, const struct event *event)
 {
-	struct acquired acquired = { 0 };
-	const bool has_acquired = running &&
-				  acquired_by(calls, event, &acquired);
+	struct acquired acquired;
+	struct per_call *call;
+	struct per_use *use;
 
-	for (; running; running = running->outer) {
-		struct per_call *call = &running->so_far;
-		struct per_use *use =
-			use_of(&call->uses, event->call->function);
-
-		use->timed++;
-		use->ns += event_mean_duration(event);
-		if (!has_acquired)
-			continue;
-		use->bytes += acquired.bytes;
-		add_figure(call, PER_BLOCKS, 1);
-		add_figure(call, PER_BYTES, acquired.bytes);
-		add_figure(call, PER_USABLE, acquired.usable);
-	}
+	if (!running)
+		return;
+	call = &running->so_far;
+	use = use_of(&call->uses, event->call->function);
+	use->timed++;
+	use->ns += event_mean_duration(event);
+	if (!acquired_by(calls, event, &acquired))
+		return;
+	use->bytes += acquired.bytes;
+	add_figure(call, PER_BLOCKS, 1);
+	add_figure(call, PER_BYTES, acquired.bytes);
+	add_figure(call, PER_USABLE, acquired.usable);
 }
 
 /* ---- calls that are measured ---- */
@@ -236,8 +263,7 @@ static struct per_running *take(struct per_calls *calls,
 		struct per_running *inner = first;
 
 		first = first->outer;
-		free(inner->so_far.uses.list);
-		free(inner);
+		end_running(inner);
 	}
 	if (each->outer)
 		HASH_ADD_INT(calls->running, tid, each->outer);
@@ -247,17 +273,16 @@ static struct per_running *take(struct per_calls *calls,
 static struct per_total *total_of(struct per_calls *calls,
 				  const struct call *call)
 {
-	struct per_total **each = &calls->totals;
+	const struct per_total_of of = { call->function, call->pid };
+	struct per_total *total;
 
-	while (*each && ((*each)->pid != call->pid ||
-			 (*each)->function != call->function))
-		each = &(*each)->next;
-	if (!*each) {
-		*each = xcalloc(1, sizeof(**each));
-		(*each)->pid = call->pid;
-		(*each)->function = call->function;
-	}
-	return *each;
+	HASH_FIND(hh, calls->totals, &of, sizeof(of), total);
+	if (total)
+		return total;
+	total = xcalloc(1, sizeof(*total));
+	total->of = of;
+	HASH_ADD(hh, calls->totals, of, sizeof(of), total);
+	return total;
 }
 
 /* Of one that was left otherwise nobody knows how far it had come. */
@@ -273,7 +298,7 @@ static void sum_up(struct per_total *total, const struct per_call *call)
 		log_histogram_add(&total->figures[i], call->figures[i]);
 		total->sums[i] += call->figures[i];
 	}
-	add_uses(&total->uses, &call->uses);
+	add_uses(&total->uses, call->uses);
 }
 
 static void end(struct per_calls *calls, const struct event *event)
@@ -292,8 +317,7 @@ static void end(struct per_calls *calls, const struct event *event)
 	sum_up(total_of(calls, event->call), call);
 	if (calls->options.told)
 		calls->options.told(calls->options.context, call);
-	free(call->uses.list);
-	free(running);
+	end_running(running);
 }
 
 /* ---- the sink ---- */
@@ -317,29 +341,23 @@ static void on_call_event(struct per_calls *calls, const struct event *event)
 		on_returned(calls, innermost(calls, call->tid), event);
 }
 
-static void total_free(struct per_total *total)
+static void remove_total(struct per_calls *calls, struct per_total *total)
 {
+	HASH_DEL(calls->totals, total);
 	for (size_t i = 0; i < PER_FIGURES; i++)
 		log_histogram_fini(&total->figures[i]);
-	free(total->uses.list);
+	free_uses(&total->uses);
 	free(total);
 }
 
 /* Who is told that the process is over has made a report of it. */
 static void forget(struct per_calls *calls, pid_t pid)
 {
-	struct per_total **each = &calls->totals;
+	struct per_total *total, *next;
 
-	while (*each) {
-		struct per_total *total = *each;
-
-		if (total->pid != pid) {
-			each = &total->next;
-			continue;
-		}
-		*each = total->next;
-		total_free(total);
-	}
+	HASH_ITER(hh, calls->totals, total, next)
+		if (total->of.pid == (uint64_t)pid)
+			remove_total(calls, total);
 	if (calls->options.flush)
 		calls->options.flush(calls->options.context, pid);
 }
@@ -378,14 +396,14 @@ static void on_free(struct sink *sink)
 	struct per_calls *calls = (struct per_calls *)sink;
 	struct per_running *running, *next;
 	struct per_function *known, *further;
+	struct per_total *total, *other;
 
 	HASH_ITER(hh, calls->running, running, next) {
 		HASH_DEL(calls->running, running);
 		while (running) {
 			struct per_running *outer = running->outer;
 
-			free(running->so_far.uses.list);
-			free(running);
+			end_running(running);
 			running = outer;
 		}
 	}
@@ -393,12 +411,8 @@ static void on_free(struct sink *sink)
 		HASH_DEL(calls->known, known);
 		free(known);
 	}
-	while (calls->totals) {
-		struct per_total *total = calls->totals;
-
-		calls->totals = total->next;
-		total_free(total);
-	}
+	HASH_ITER(hh, calls->totals, total, other)
+		remove_total(calls, total);
 	free(calls);
 }
 
@@ -426,9 +440,9 @@ struct sink *per_calls_sink(struct per_calls *calls)
 const struct per_total *per_calls_next(const struct per_calls *calls, pid_t pid,
 				       const struct per_total *after)
 {
-	const struct per_total *each = after ? after->next : calls->totals;
+	const struct per_total *each = after ? after->hh.next : calls->totals;
 
-	while (each && each->pid != pid)
-		each = each->next;
+	while (each && each->of.pid != (uint64_t)pid)
+		each = each->hh.next;
 	return each;
 }

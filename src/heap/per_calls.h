@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_PER_CALLS_H
 #define CALLTRAP_PER_CALLS_H
 
+#include "base/hash.h"
 #include "heap/log_histogram.h"
 #include "probe/prober.h"
 
@@ -33,14 +34,10 @@ enum per_figure {
 struct per_use {
 	const struct function *function;
 	uint64_t calls;
-	uint64_t timed; /* of these the time is known … */
-	int64_t ns;     /* … in sum; see heap_mean_time() */
-	uint64_t bytes; /* that were asked for */
-};
-
-struct per_uses {
-	struct per_use *list;
-	size_t count, room;
+	uint64_t timed;    /* of these the time is known … */
+	int64_t ns;        /* … in sum; see heap_mean_time() */
+	uint64_t bytes;    /* that were asked for */
+	UT_hash_handle hh; /* by function; in the order of the first calls */
 };
 
 /* One call that is over. */
@@ -48,20 +45,24 @@ struct per_call {
 	const struct call *call;
 	bool returned;
 	uint64_t figures[PER_FIGURES];
-	struct per_uses uses;
+	struct per_use *uses;
 };
 
 /* All calls of one function in one process. */
-struct per_total {
-	pid_t pid;
+struct per_total_of {
 	const struct function *function;
+	uint64_t pid; /* of 64 bits: there is no padding */
+};
+
+struct per_total {
+	struct per_total_of of;
 	uint64_t calls;    /* that are over, … */
 	uint64_t returned; /* … by a return */
 	/* … of those, as far as they are known */
 	struct log_histogram figures[PER_FIGURES];
 	uint64_t sums[PER_FIGURES];
-	struct per_uses uses;
-	struct per_total *next;
+	struct per_use *uses;
+	UT_hash_handle hh; /* by .of */
 };
 
 struct per_calls_options {

@@ -44,14 +44,15 @@ static json_t *use_object(const struct per_use *use)
 static json_t *call_object(const struct per_call *call)
 {
 	json_t *object = json_object(), *uses = json_array();
+	const struct per_use *use;
 
 	json_set_text(object, "function", call->call->function->name);
 	json_object_set_new(object, "returned", json_boolean(call->returned));
 	for (size_t i = 0; i < PER_FIGURES; i++)
 		if (call->figures[i] != PER_UNKNOWN)
 			json_set_number(object, keys[i], call->figures[i]);
-	for (size_t i = 0; i < call->uses.count; i++)
-		json_array_append_new(uses, use_object(&call->uses.list[i]));
+	for (use = call->uses; use; use = use->hh.next)
+		json_array_append_new(uses, use_object(use));
 	json_object_set_new(object, "calls", uses);
 	return object;
 }

@@ -54,7 +54,8 @@ static int add_figure(const struct heap_text *text,
 
 static int by_calls(const void *a, const void *b)
 {
-	const struct per_use *x = a, *y = b;
+	const struct per_use *x = *(const struct per_use *const *)a;
+	const struct per_use *y = *(const struct per_use *const *)b;
 	int result = (x->calls < y->calls) - (x->calls > y->calls);
 
 	return result ? result : strcmp(x->function->name, y->function->name);
@@ -75,25 +76,34 @@ static int add_use(const struct heap_text *text, const struct per_total *total,
 	return heap_text_end_line(text);
 }
 
+static void sort_uses(const struct per_total *total, const struct per_use **ret)
+{
+	const struct per_use *use;
+	size_t i = 0;
+
+	for (use = total->uses; use; use = use->hh.next)
+		ret[i++] = use;
+	qsort(ret, i, sizeof(const struct per_use *), by_calls);
+}
+
 static int add_uses(const struct heap_text *text, const struct per_total *total)
 {
-	const size_t count = total->uses.count;
+	const size_t count = HASH_COUNT(total->uses);
 	const unsigned top = text->config->options->top;
-	struct per_use *uses CLEANUP(xfree_cleanup) =
-		xcalloc(count + 1, sizeof(*uses));
+	const struct per_use **uses CLEANUP(xfree_cleanup) =
+		xcalloc(count + 1, sizeof(const struct per_use *));
 	size_t i;
 	int err;
 
 	if (!count)
 		return 0;
-	memcpy(uses, total->uses.list, count * sizeof(*uses));
-	qsort(uses, count, sizeof(*uses), by_calls);
+	sort_uses(total, uses);
 	strbuf_puts(heap_text_out(text),
 		    "        calls     per call           bytes  mean time  "
 		    "function");
 	err = heap_text_end_line(text);
 	for (i = 0; !err && i < count && (!top || i < top); i++)
-		err = add_use(text, total, &uses[i]);
+		err = add_use(text, total, uses[i]);
 	if (err || i == count)
 		return err;
 	amounts_add_count(heap_text_out(text), count - i, "more row");
@@ -108,7 +118,7 @@ static int add_total(const struct heap_text *text,
 	int err;
 
 	strbuf_puts(out, "---- EACH CALL OF ");
-	names_escape(out, total->function->name);
+	names_escape(out, total->of.function->name);
 	strbuf_puts(out, ": ");
 	amounts_add_count(out, total->calls, "call");
 	if (total->calls > total->returned) {
