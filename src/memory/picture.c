@@ -302,7 +302,7 @@ struct page_sums picture_count(const struct picture *picture, size_t *hint,
 
 		sums.resident += part.swapped ? 0 : bytes;
 		sums.swapped += part.swapped ? bytes : 0;
-		sums.huge += part.huge ? bytes : 0;
+		sums.huge += part.huge && !part.swapped ? bytes : 0;
 		start = part.end;
 	}
 	return sums;

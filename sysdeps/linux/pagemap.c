@@ -71,7 +71,9 @@ static int scan(const struct pagemap *map, taddr_t begin, taddr_t end,
 		*ret = (struct page_run){
 			.begin = region.start,
 			.end = region.end,
-			.huge = region.categories & IS_HUGE,
+			/* One that is being moved is both. */
+			.huge = region.categories & IS_HUGE &&
+				!(region.categories & IS_SWAPPED),
 			.swapped = region.categories & IS_SWAPPED,
 		};
 	return 0;

@@ -305,6 +305,7 @@ START_TEST(picture_by_kinds_of_pages)
 			.start = fake.picture.runs[i].start,
 			.end = fake.picture.runs[i].end,
 			.bytes = fake.picture.runs[i].bytes,
+			.huge = true, /* the kernel was moving it */
 			.swapped = true,
 		};
 	sums = picture_count(&fake.picture, &hint, start, start + 0x1800);
