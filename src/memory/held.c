@@ -203,7 +203,8 @@ int held_find(const struct leaks *leaks, struct block_names *names,
 	};
 	int err = held_graph_make(leaks, names, &graph);
 
-	*ret = (struct held_tree){ .pages_known = leaks_pages_known(leaks) };
+	*ret = (struct held_tree){ .pages_known = leaks_pages_known(leaks),
+				   .huge_known = leaks_huge_known(leaks) };
 	if (!err) {
 		holding.of = xcalloc(graph.edges.count, sizeof(*holding.of));
 		dominators_find(&graph.edges, &dominators);

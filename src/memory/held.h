@@ -24,6 +24,7 @@ struct held_tree {
 	struct held *list; /* the first one stands for all that is reached */
 	size_t count, room;
 	bool pages_known; /* what is resident, and so on */
+	bool huge_known;  /* … and what is in huge pages */
 	bool curtailed;   /* names are missing (block_names.h) */
 	bool simplified;  /* some blocks count with what is above them, as there
 			    are too many names */

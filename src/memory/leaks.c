@@ -305,6 +305,11 @@ bool leaks_pages_known(const struct leaks *leaks)
 	return !leaks->swapped && (leaks->kept || leaks->picture.count);
 }
 
+bool leaks_huge_known(const struct leaks *leaks)
+{
+	return leaks_pages_known(leaks) && leaks->picture.huge_known;
+}
+
 struct page_sums leaks_pages(const struct leaks *leaks,
 			     const struct block *block, size_t *hint)
 {

@@ -61,6 +61,9 @@ struct page_sums leaks_pages(const struct leaks *leaks,
 /* Whether that is known: files of older versions don't have it. */
 bool leaks_pages_known(const struct leaks *leaks);
 
+/* … and which of them are huge: kernels before Linux 6.7 don't say that. */
+bool leaks_huge_known(const struct leaks *leaks);
+
 /* Makes its groups; leaks_find() has. */
 void leaks_group(struct leaks *leaks, struct block_names *names);
 

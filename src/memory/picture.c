@@ -94,6 +94,7 @@ static int choose(const struct mappings *mappings, pid_t original,
 		return err;
 	err = pagemap_open(&shared, original);
 	if (!err) {
+		picture->huge_known = own.scans && shared.scans;
 		choose_from(mappings, &own, &shared, picture);
 		pagemap_close(&shared);
 	}

@@ -24,6 +24,7 @@ struct picture {
 	uint8_t *copy; /* room for so many: */
 	uint64_t room_bytes;
 	uint64_t unread; /* bytes that were there and couldn't be had */
+	bool huge_known; /* the kernel tells which pages are huge */
 };
 
 /*

@@ -42,7 +42,8 @@ enum snapshot_part {
 #define PROCESS_SWAPPED \
 	4 /* before version 4: what is swapped out counts as resident
 			   */
-#define PROCESS_SURE 8 /* all of what was touched was noticed */
+#define PROCESS_SURE 8  /* all of what was touched was noticed */
+#define PROCESS_HUGE 16 /* since version 4: blocks tell what is huge of them */
 
 /* … of a heap */
 #define HEAP_TOTALS 1

@@ -129,6 +129,8 @@ static void conclude(struct snapshot_reader *reader)
 	memcpy(leaks->name, snapshot->view.name, sizeof(leaks->name));
 	leaks->copied = reader->flags & PROCESS_COPIED;
 	leaks->swapped = reader->flags & PROCESS_SWAPPED;
+	leaks->picture.huge_known = reader->version > 3 &&
+				    reader->flags & PROCESS_HUGE;
 	snapshot->has_graph = reader->graph;
 	snapshot->view.has_glibc = true;
 	snapshot->view.glibc = leaks->glibc;

@@ -148,7 +148,8 @@ static void write_process(struct writer *writer)
 	begin(writer, PART_PROCESS);
 	put(writer, (snapshot->has_blocks ? PROCESS_HEAP : 0) |
 			    (leaks->copied ? PROCESS_COPIED : 0) |
-			    (view->touched.sure ? PROCESS_SURE : 0));
+			    (view->touched.sure ? PROCESS_SURE : 0) |
+			    (leaks->picture.huge_known ? PROCESS_HUGE : 0));
 	put(writer, view->pid);
 	put(writer, snapshot->wall);
 	put_name(writer, view->name);

@@ -940,6 +940,39 @@ def _(case):
     h.check_equal(target.wait(), 0, "exit status of the target")
 
 
+@h.test("nothing is said of huge pages where the kernel doesn't tell",
+        users=True)
+def _(case):
+    target, address = start_sparse(case)
+    path, kept = case.path("memory.json"), case.path("kept")
+
+    def without_scan(*options):
+        result = case.run([h.build("no_scan", "no_scan.c"), h.CALLTRAP,
+                           "memory", "-p", str(target.pid), *options])
+        result.check_status(0)
+        return result.out
+
+    asked_for = ["--holders", hex(address)]
+    lines = without_scan(*asked_for, "--json", path)
+    asked = json.loads(h.read(path))
+    report = without_scan("--owners", "--json", path)
+    held = json.loads(h.read(path))
+    without_scan("--save", kept)
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+    for held, report, (asked, lines) in (
+            (held, report, (asked, lines)),
+            (*ask(case, kept, "--owners"), ask(case, kept, *asked_for))):
+        row = sparse_row(held)
+        for sums, before in ((row, "all_"), (asked, "")):
+            h.check(sums[before + "resident"] + sums[before + "swapped"] >=
+                    7 << 20, "resident: %r" % sums)
+            h.check(before + "huge" not in sums, "huge: %r" % sums)
+        h.check("in huge pages" not in report, report)
+        h.check_match(r"of these are resident: [0-9,]+; swapped out: ", lines,
+                      "what is asked for")
+
+
 def chains_of(case, target):
     """Who holds what a program has told the addresses of, by its words; a file
     has to say the same when the program has ended."""
@@ -1166,8 +1199,9 @@ def of_version(number):
 
 @h.test("files of the second and third version can be read")
 def _(case):
-    report = ask(case, of_version(3), "--owners")[1]
+    found, report = ask(case, of_version(3), "--owners")
     h.check("who alone holds its blocks" in report, "report: " + report)
+    h.check(not any("huge" in row for row in found["held"]), "huge pages")
     path = of_version(2)
     report = ask(case, path, "--owners")[1]
     h.check("who alone holds its blocks" in report, "report: " + report)

@@ -188,7 +188,7 @@ void held_text(const struct leaks *leaks, const struct held_tree *tree,
 		.tree = tree,
 		.top = top,
 		.all = sum_of(leaks),
-		.huge = tree->list->all_pages.huge,
+		.huge = tree->huge_known && tree->list->all_pages.huge,
 		.swapped = tree->list->all_pages.swapped,
 		.out = out,
 	};
@@ -212,7 +212,8 @@ void held_text(const struct leaks *leaks, const struct held_tree *tree,
 /* ---- JSON ---- */
 
 /* A row for each, as a tree of it might be too deep for whoever reads it. */
-static json_t *held_object(const struct held *held, bool pages_known)
+static json_t *held_object(const struct held *held,
+			   const struct held_tree *tree)
 {
 	json_t *object = json_object();
 
@@ -223,14 +224,16 @@ static json_t *held_object(const struct held *held, bool pages_known)
 	json_set_number(object, "bytes", held->bytes);
 	json_set_number(object, "all_blocks", held->all_blocks);
 	json_set_number(object, "all_bytes", held->all_bytes);
-	if (pages_known) {
+	if (tree->pages_known) {
 		json_set_number(object, "resident", held->pages.resident);
-		json_set_number(object, "huge", held->pages.huge);
 		json_set_number(object, "swapped", held->pages.swapped);
 		json_set_number(object, "all_resident",
 				held->all_pages.resident);
-		json_set_number(object, "all_huge", held->all_pages.huge);
 		json_set_number(object, "all_swapped", held->all_pages.swapped);
+	}
+	if (tree->huge_known) {
+		json_set_number(object, "huge", held->pages.huge);
+		json_set_number(object, "all_huge", held->all_pages.huge);
 	}
 	if (held->blocks)
 		json_object_set_new(object, "first", json_address(held->first));
@@ -247,8 +250,7 @@ json_t *held_json(const struct leaks *leaks, const struct held_tree *tree)
 	if (tree->curtailed)
 		json_object_set_new(root, "curtailed", json_true());
 	for (size_t i = 0; i < tree->count; i++)
-		json_array_append_new(rows, held_object(&tree->list[i],
-							tree->pages_known));
+		json_array_append_new(rows, held_object(&tree->list[i], tree));
 	json_object_set_new(root, "held", rows);
 	return root;
 }

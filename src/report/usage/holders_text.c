@@ -71,9 +71,12 @@ static void add_pages(const struct leaks *leaks, const struct page_sums *pages,
 		return;
 	strbuf_puts(out, "of these are resident: ");
 	amounts_add_number(out, pages->resident);
-	strbuf_puts(out, " (in huge pages ");
-	amounts_add_number(out, pages->huge);
-	strbuf_puts(out, "); swapped out: ");
+	if (leaks_huge_known(leaks)) {
+		strbuf_puts(out, " (in huge pages ");
+		amounts_add_number(out, pages->huge);
+		strbuf_putc(out, ')');
+	}
+	strbuf_puts(out, "; swapped out: ");
 	amounts_add_number(out, pages->swapped);
 	strbuf_puts(out, " bytes\n");
 }
@@ -140,9 +143,10 @@ json_t *holders_json(const struct leaks *leaks, const struct holders *holders)
 	json_set_number(root, "bytes", holders->bytes);
 	if (leaks_pages_known(leaks)) {
 		json_set_number(root, "resident", holders->pages.resident);
-		json_set_number(root, "huge", holders->pages.huge);
 		json_set_number(root, "swapped", holders->pages.swapped);
 	}
+	if (leaks_huge_known(leaks))
+		json_set_number(root, "huge", holders->pages.huge);
 	if (holders->curtailed)
 		json_object_set_new(root, "curtailed", json_true());
 	if (holders->owner) {
