@@ -34,6 +34,17 @@ bool ruby_is_there(const struct mappings *mappings)
 	return object_heap_has_file(mappings, files, ARRAY_SIZE(files));
 }
 
+/* 40 bytes, or twice that so many times; the same structure has other numbers
+   there in Ruby 2.7 and 3.0. */
+static bool is_slot_size(int size)
+{
+	int one = SLOT_LEAST;
+
+	while (one < size)
+		one *= 2;
+	return one == size;
+}
+
 static bool is_page(struct ruby_look *look, taddr_t at, struct ruby_page *ret)
 {
 	struct memory *memory = &look->window->memory;
@@ -45,9 +56,8 @@ static bool is_page(struct ruby_look *look, taddr_t at, struct ruby_page *ret)
 		return false;
 	behind = ret->start - at;
 	return ret->start % 8 == 0 && behind >= sizeof(page) &&
-	       behind < PAGE_SIZE && ret->slot_size >= SLOT_LEAST &&
-	       ret->slot_size % 8 == 0 && ret->total > 0 && ret->free >= 0 &&
-	       ret->free <= ret->total &&
+	       behind < PAGE_SIZE && is_slot_size(ret->slot_size) &&
+	       ret->total > 0 && ret->free >= 0 && ret->free <= ret->total &&
 	       behind + (uint64_t)ret->total * (uint64_t)ret->slot_size <=
 		       PAGE_SIZE;
 }
