@@ -48,12 +48,26 @@ struct php_chunk {
 	UT_hash_handle hh;
 };
 
+/* An entry of the list of what has memory of its own, as PHP has it. */
+struct php_entry {
+	taddr_t block;
+	uint64_t bytes;
+	taddr_t next;
+};
+
+struct php_seen {
+	taddr_t address;
+	UT_hash_handle hh;
+};
+
 struct php_look {
 	struct memory *memory;
+	const struct mappings *mappings;
 	taddr_t first; /* chunk … */
 	uint64_t huge; /* … and where in it the list is of what is larger … */
 	uint64_t map; /* … and a map of pages, as in all */
 	struct php_chunk *chunks;
+	struct php_seen *seen; /* entries of that list */
 	struct php_objects objects;
 	struct object_heap *heap;
 };
@@ -254,25 +268,89 @@ static void take_chunk(struct php_look *look, const struct php_chunk *chunk)
 		page += take_pages(look, chunk, page);
 }
 
-/* What has memory of its own: address, size, next. */
+/* ---- what has memory of its own ---- */
+
+static bool is_mapped(const struct mappings *mappings, taddr_t address,
+		      uint64_t bytes)
+{
+	const struct mapping *mapping = mappings_find(mappings, address);
+
+	while (mapping && mapping->writable && bytes > mapping->end - address) {
+		bytes -= mapping->end - address;
+		address = mapping->end;
+		mapping = mappings_find(mappings, address);
+	}
+	return mapping && mapping->writable;
+}
+
+static bool is_huge(const struct php_look *look, const struct php_entry *entry)
+{
+	return entry->block && entry->block % CHUNK_SIZE == 0 && entry->bytes &&
+	       entry->bytes % PAGE == 0 && !chunk_at(look, entry->block) &&
+	       is_mapped(look->mappings, entry->block, entry->bytes);
+}
+
+/* False where the list comes to an entry again, or can't be read. */
+static bool read_entry(struct php_look *look, taddr_t address,
+		       struct php_entry *ret)
+{
+	struct php_seen *seen;
+
+	HASH_FIND(hh, look->seen, &address, sizeof(address), seen);
+	if (seen || HASH_COUNT(look->seen) >= HUGE_MOST ||
+	    memory_read(look->memory, address, ret, sizeof(*ret)))
+		return false;
+	seen = xcalloc(1, sizeof(*seen));
+	seen->address = address;
+	HASH_ADD(hh, look->seen, address, sizeof(address), seen);
+	return true;
+}
+
+static uint64_t sum_of(const struct mappings *mappings)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < mappings->count; i++)
+		bytes += mappings->list[i].end - mappings->list[i].start;
+	return bytes;
+}
+
+/* No list that is right has more than what the process has. */
 static void take_huge(struct php_look *look)
 {
+	uint64_t left = sum_of(look->mappings);
 	taddr_t at = word_at(look, look->first + look->huge);
+	struct php_entry entry;
 
-	for (unsigned i = 0; at && i < HUGE_MOST; i++) {
-		take_large(look, word_at(look, at), word_at(look, at + 8));
-		at = word_at(look, at + 16);
+	for (; at; at = entry.next) {
+		if (!read_entry(look, at, &entry))
+			break;
+		if (!is_huge(look, &entry)) {
+			object_sum_add(&look->heap->broken, 0);
+			continue;
+		}
+		if (entry.bytes > left)
+			break;
+		left -= entry.bytes;
+		take_large(look, entry.block, entry.bytes);
 	}
+	if (at)
+		object_sum_add(&look->heap->broken, 0);
 }
 
 static void forget(struct php_look *look)
 {
 	struct php_chunk *chunk, *next;
+	struct php_seen *seen, *other;
 
 	HASH_ITER(hh, look->chunks, chunk, next) {
 		HASH_DEL(look->chunks, chunk);
 		free(chunk->free);
 		free(chunk);
+	}
+	HASH_ITER(hh, look->seen, seen, other) {
+		HASH_DEL(look->seen, seen);
+		free(seen);
 	}
 	php_objects_fini(&look->objects);
 }
@@ -280,7 +358,9 @@ static void forget(struct php_look *look)
 void php_heap_read(struct memory *memory, const struct mappings *mappings,
 		   struct object_heap *ret)
 {
-	struct php_look look = { .memory = memory, .heap = ret };
+	struct php_look look = { .memory = memory,
+				 .mappings = mappings,
+				 .heap = ret };
 
 	php_objects_init(&look.objects, memory);
 	object_heap_scan(mappings, false, look_for_first, &look);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/php_heap.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+/* What is made of PHP's memory, also of one that is damaged. It is ours, so that
+   the kernel says what is there of it. */
+
+#define CHUNK     ((size_t)2 << 20)
+#define CHUNKS    4
+#define PAGE      4096
+#define HEAP      64
+#define LISTS     (HEAP + 32)
+#define HUGE      (LISTS + 8 * 30)
+#define FIRST     (HUGE + 8)
+#define MAP       (FIRST + 64)
+#define SMALL     0x80000000u
+#define LARGE     0x40000000u
+#define BIN       2 /* pieces of 24 bytes, on the second page */
+#define PIECE     24
+#define PIECES    (PAGE / PIECE)
+#define IN_PIECES ((uint64_t)PIECES * PIECE)
+
+static struct memory memory;
+static unsigned reads;
+static uint8_t *area; /* chunks, in a mapping of their own */
+static struct mapping mapping;
+static struct mappings mappings;
+static struct object_heap heap;
+
+static size_t read_area(struct memory *memory_ UNUSED, taddr_t address,
+			void *ret, size_t size)
+{
+	const uint64_t at = address - (uintptr_t)area;
+
+	reads++;
+	if (at >= CHUNKS * CHUNK || size > CHUNKS * CHUNK - at)
+		return 0;
+	memcpy(ret, area + at, size);
+	return size;
+}
+
+static const struct memory_ops area_ops = { .read = read_area };
+
+static taddr_t at(size_t offset)
+{
+	return (uintptr_t)area + offset;
+}
+
+static void put(size_t offset, uint64_t word)
+{
+	memcpy(area + offset, &word, sizeof(word));
+}
+
+static void put_chunk(size_t chunk, size_t next)
+{
+	const uint32_t map[] = { LARGE | 1, SMALL | BIN };
+
+	put(chunk, at(HEAP));
+	put(chunk + 8, at(next));
+	memcpy(area + chunk + MAP, map, sizeof(map));
+}
+
+static size_t piece(size_t i)
+{
+	return PAGE + i * PIECE;
+}
+
+/* Of the list of what is larger than a chunk. */
+static void put_entry(size_t i, taddr_t block, uint64_t bytes, taddr_t next)
+{
+	put(piece(i), block);
+	put(piece(i) + 8, bytes);
+	put(piece(i) + 16, next);
+}
+
+static void setup(void)
+{
+	uint8_t *all = mmap(NULL, (CHUNKS + 1) * CHUNK, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(all, MAP_FAILED);
+	area = all + (-(uintptr_t)all & (CHUNK - 1));
+	mapping = (struct mapping){
+		.start = at(0),
+		.end = at(CHUNKS * CHUNK),
+		.readable = true,
+		.writable = true,
+		.path = (char[]){ "" },
+	};
+	mappings = (struct mappings){ .list = &mapping,
+				      .count = 1,
+				      .pid = getpid() };
+	memory = (struct memory){ .ops = &area_ops };
+	put_chunk(0, 0);
+	put(FIRST, at(0));
+	put(HUGE, at(piece(0)));
+}
+
+static void look(void)
+{
+	struct object_heap heaps[OBJECT_LANGUAGES] = { 0 };
+
+	reads = 0;
+	heap = (struct object_heap){ .pools = 0 };
+	php_heap_read(&memory, &mappings, &heap);
+	heaps[OBJECTS_OF_PHP] = heap;
+	object_heaps_fini(heaps);
+	ck_assert_uint_ge(heap.pools, 1);
+}
+
+static void check_huge(uint64_t bytes, uint64_t broken)
+{
+	look();
+	ck_assert_uint_eq(heap.others.bytes, IN_PIECES + bytes);
+	ck_assert_uint_eq(heap.broken.count, broken);
+}
+
+START_TEST(huge_blocks)
+{
+	put_entry(0, at(CHUNK), CHUNK + PAGE, at(piece(1)));
+	put_entry(1, at(3 * CHUNK), PAGE, 0);
+	check_huge(CHUNK + 2 * PAGE, 0);
+}
+END_TEST
+
+START_TEST(huge_blocks_that_are_none)
+{
+	const struct {
+		taddr_t block;
+		uint64_t bytes;
+	} wrong[] = {
+		{ 0, PAGE },
+		{ at(CHUNK + PAGE), PAGE },
+		{ at(0), PAGE },
+		{ at(CHUNK), 0 },
+		{ at(CHUNK), PAGE + 1 },
+		{ at(CHUNK), 3 * CHUNK + PAGE },
+		{ at(CHUNK), -(uint64_t)PAGE },
+		{ at(16 * CHUNK), PAGE },
+	};
+
+	put_entry(1, at(3 * CHUNK), PAGE, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		put_entry(0, wrong[i].block, wrong[i].bytes, at(piece(1)));
+		check_huge(PAGE, 1);
+	}
+}
+END_TEST
+
+START_TEST(huge_blocks_that_never_end)
+{
+	put_entry(0, at(CHUNK), PAGE, at(piece(1)));
+	put_entry(1, at(2 * CHUNK), PAGE, at(piece(0)));
+	check_huge(2 * PAGE, 1);
+	put_entry(1, at(2 * CHUNK), PAGE, at(CHUNKS * CHUNK));
+	check_huge(2 * PAGE, 1);
+}
+END_TEST
+
+START_TEST(huge_blocks_beyond_everything)
+{
+	for (size_t i = 0; i < 3; i++)
+		put_entry(i, at(CHUNK), 2 * CHUNK, at(piece(i + 1)));
+	check_huge(4 * CHUNK, 1);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		huge_blocks,
+		huge_blocks_that_are_none,
+		huge_blocks_that_never_end,
+		huge_blocks_beyond_everything,
+	};
+
+	return unit_run_tests("php_heap", setup, NULL, tests,
+			      ARRAY_SIZE(tests));
+}
