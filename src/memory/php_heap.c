@@ -27,6 +27,7 @@
 #define UNIT        8
 #define CHUNKS_MOST (1 << 14)
 #define HUGE_MOST   (1 << 20)
+#define KEPT_MOST   64 /* 128 MiB, PHP's own limit by default */
 #define RUN_MOST    (7 * PAGE)
 
 /* Sizes of pieces, and pages of a run of these: zend_alloc_sizes.h. */
@@ -45,6 +46,8 @@ struct php_chunk {
 	taddr_t address;
 	uint32_t map[PAGES];
 	uint8_t *free; /* a bit for each unit; NULL: none is */
+	uint8_t *runs; /* all of it, of which only runs are read; or NULL */
+	bool unread;   /* … as they can't be */
 	UT_hash_handle hh;
 };
 
@@ -67,6 +70,7 @@ struct php_look {
 	uint64_t huge; /* … and where in it the list is of what is larger … */
 	uint64_t map; /* … and a map of pages, as in all */
 	struct php_chunk *chunks;
+	size_t kept;           /* of these, so many have runs */
 	struct php_seen *seen; /* entries of that list */
 	struct php_objects objects;
 	struct object_heap *heap;
@@ -155,6 +159,56 @@ static void find_chunks(struct php_look *look)
 	}
 }
 
+/* ---- runs of pieces ---- */
+
+static bool is_run(const struct php_chunk *chunk, uint64_t page, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		if (page + i >= PAGES || !(chunk->map[page + i] & PAGE_SMALL))
+			return false;
+	return true;
+}
+
+/* Those that follow each other at once: the process may have to wait. */
+static bool read_runs(struct php_look *look, const struct php_chunk *chunk)
+{
+	for (uint64_t page = 0, count; page < PAGES; page += count) {
+		for (count = 0; is_run(chunk, page + count, 1);)
+			count++;
+		if (count &&
+		    memory_read(look->memory, chunk->address + page * PAGE,
+				chunk->runs + page * PAGE, count * PAGE))
+			return false;
+		count += !count;
+	}
+	return true;
+}
+
+static void drop_runs(struct php_look *look, struct php_chunk *chunk)
+{
+	if (!chunk->runs)
+		return;
+	free(chunk->runs);
+	chunk->runs = NULL;
+	look->kept--;
+}
+
+/* False: they have to be read one by one. */
+static bool have_runs(struct php_look *look, struct php_chunk *chunk)
+{
+	if (chunk->runs)
+		return true;
+	if (chunk->unread || look->kept >= KEPT_MOST)
+		return false;
+	chunk->runs = xcalloc(1, CHUNK_SIZE);
+	look->kept++;
+	if (read_runs(look, chunk))
+		return true;
+	chunk->unread = true;
+	drop_runs(look, chunk);
+	return false;
+}
+
 /* ---- free pieces ---- */
 
 /* False where they come again, or lead elsewhere. */
@@ -173,6 +227,18 @@ static bool mark_free(struct php_look *look, taddr_t piece)
 	return true;
 }
 
+static taddr_t free_behind(struct php_look *look, taddr_t piece)
+{
+	struct php_chunk *chunk = chunk_at(look, piece & -CHUNK_SIZE);
+	const uint64_t offset = piece % CHUNK_SIZE;
+	taddr_t next;
+
+	if (!is_run(chunk, offset / PAGE, 1) || !have_runs(look, chunk))
+		return word_at(look, piece);
+	memcpy(&next, chunk->runs + offset, sizeof(next));
+	return next;
+}
+
 static void mark_all_free(struct php_look *look)
 {
 	const taddr_t lists = look->first + CHUNK_HEAP + HEAP_FREE;
@@ -181,7 +247,7 @@ static void mark_all_free(struct php_look *look)
 		taddr_t piece = word_at(look, lists + i * sizeof(taddr_t));
 
 		while (piece && mark_free(look, piece))
-			piece = word_at(look, piece);
+			piece = free_behind(look, piece);
 		if (piece)
 			object_sum_add(&look->heap->broken, bins[i].size);
 	}
@@ -196,34 +262,38 @@ static bool is_free(const struct php_chunk *chunk, uint64_t offset)
 
 /* ---- pieces in use ---- */
 
-static void take_piece(struct php_look *look, taddr_t where,
-		       const uint8_t *piece, uint64_t bytes)
+static void take_piece(struct php_look *look, const struct php_piece *piece)
 {
 	struct object_heap *heap = look->heap;
 
-	object_sum_add(php_objects_count(&look->objects, where, piece, bytes) ?
+	object_sum_add(php_objects_count(&look->objects, piece) ?
 			       &heap->objects :
 			       &heap->others,
-		       bytes);
+		       piece->bytes);
 }
 
 /* One that is larger than what a run has. */
-static void take_large(struct php_look *look, taddr_t where, uint64_t bytes)
+static void take_large(struct php_look *look, taddr_t address, uint64_t bytes)
 {
-	uint8_t piece[PHP_LOOKED_AT] = { 0 };
+	uint8_t begin[PHP_LOOKED_AT] = { 0 };
 
-	if (memory_read(look->memory, where, piece, sizeof(piece)))
-		memset(piece, 0, sizeof(piece));
-	take_piece(look, where, piece, bytes);
+	if (memory_read(look->memory, address, begin, sizeof(begin)))
+		memset(begin, 0, sizeof(begin));
+	take_piece(look,
+		   &(struct php_piece){ address, bytes, begin, sizeof(begin) });
 }
 
-static void take_run(struct php_look *look, const struct php_chunk *chunk,
+static void take_run(struct php_look *look, struct php_chunk *chunk,
 		     uint64_t offset, const struct php_bin *bin)
 {
-	uint8_t run[RUN_MOST];
+	uint8_t own[RUN_MOST];
+	const uint8_t *run = own;
 	const uint64_t bytes = (uint64_t)bin->pages * PAGE;
 
-	if (memory_read(look->memory, chunk->address + offset, run, bytes)) {
+	if (have_runs(look, chunk)) {
+		run = chunk->runs + offset;
+	} else if (memory_read(look->memory, chunk->address + offset, own,
+			       bytes)) {
 		object_sum_add(&look->heap->broken, bytes);
 		return;
 	}
@@ -231,13 +301,15 @@ static void take_run(struct php_look *look, const struct php_chunk *chunk,
 		if (is_free(chunk, offset + at))
 			object_sum_add(&look->heap->free, bin->size);
 		else
-			take_piece(look, chunk->address + offset + at, run + at,
-				   bin->size);
+			take_piece(look,
+				   &(struct php_piece){
+					   chunk->address + offset + at,
+					   bin->size, run + at, bin->size });
 	}
 }
 
 /* Returns how many pages it has taken. */
-static uint64_t take_pages(struct php_look *look, const struct php_chunk *chunk,
+static uint64_t take_pages(struct php_look *look, struct php_chunk *chunk,
 			   uint64_t page)
 {
 	const uint32_t info = chunk->map[page];
@@ -248,7 +320,7 @@ static uint64_t take_pages(struct php_look *look, const struct php_chunk *chunk,
 		return 1;
 	}
 	if (info & PAGE_SMALL && !(info & PAGE_LARGE) &&
-	    bin < ARRAY_SIZE(bins) && page + bins[bin].pages <= PAGES) {
+	    bin < ARRAY_SIZE(bins) && is_run(chunk, page, bins[bin].pages)) {
 		take_run(look, chunk, page * PAGE, &bins[bin]);
 		return bins[bin].pages;
 	}
@@ -260,12 +332,13 @@ static uint64_t take_pages(struct php_look *look, const struct php_chunk *chunk,
 	return 1;
 }
 
-static void take_chunk(struct php_look *look, const struct php_chunk *chunk)
+static void take_chunk(struct php_look *look, struct php_chunk *chunk)
 {
 	if (!chunk->map[0])
 		return;
 	for (uint64_t page = 1; page < PAGES;)
 		page += take_pages(look, chunk, page);
+	drop_runs(look, chunk);
 }
 
 /* ---- what has memory of its own ---- */
@@ -346,6 +419,7 @@ static void forget(struct php_look *look)
 	HASH_ITER(hh, look->chunks, chunk, next) {
 		HASH_DEL(look->chunks, chunk);
 		free(chunk->free);
+		free(chunk->runs);
 		free(chunk);
 	}
 	HASH_ITER(hh, look->seen, seen, other) {
@@ -367,7 +441,7 @@ void php_heap_read(struct memory *memory, const struct mappings *mappings,
 	if (look.first) {
 		find_chunks(&look);
 		mark_all_free(&look);
-		for (const struct php_chunk *chunk = look.chunks; chunk;
+		for (struct php_chunk *chunk = look.chunks; chunk;
 		     chunk = chunk->hh.next)
 			take_chunk(&look, chunk);
 		take_huge(&look);

@@ -55,6 +55,7 @@ struct php_class {
 #define REFERENCES_MOST (1u << 28)
 #define NAME_MOST       200
 #define HANDLERS_MOST   10000
+#define NO_OFFSET       UINT32_MAX
 
 /* Keys that are no class's address. */
 enum {
@@ -102,15 +103,18 @@ static bool has_offset(struct php_objects *objects, taddr_t address,
 	HASH_FIND(hh, objects->handlers, &address, sizeof(address), handlers);
 	if (handlers)
 		return handlers->offset == offset;
-	if (!address || address % 8 ||
-	    memory_read(objects->memory, address, &its, sizeof(its)) ||
-	    its != offset || HASH_COUNT(objects->handlers) >= HANDLERS_MOST)
+	if (!address || address % 8)
 		return false;
-	handlers = xcalloc(1, sizeof(*handlers));
-	handlers->address = address;
-	handlers->offset = offset;
-	HASH_ADD(hh, objects->handlers, address, sizeof(address), handlers);
-	return true;
+	if (memory_read(objects->memory, address, &its, sizeof(its)))
+		its = NO_OFFSET;
+	if (HASH_COUNT(objects->handlers) < HANDLERS_MOST) {
+		handlers = xcalloc(1, sizeof(*handlers));
+		handlers->address = address;
+		handlers->offset = its;
+		HASH_ADD(hh, objects->handlers, address, sizeof(address),
+			 handlers);
+	}
+	return its == offset;
 }
 
 static bool is_name(const char *name)
@@ -157,13 +161,14 @@ static bool is_class(struct php_objects *objects, taddr_t address)
 }
 
 static uint64_t class_of_object(struct php_objects *objects,
-				const uint8_t *piece, uint64_t bytes)
+				const struct php_piece *piece)
 {
-	const uint64_t seen = bytes < PHP_LOOKED_AT ? bytes : PHP_LOOKED_AT;
+	const uint64_t seen = piece->seen < PHP_LOOKED_AT ? piece->seen :
+							    PHP_LOOKED_AT;
 	struct php_object object;
 
 	for (uint32_t at = 0; at + sizeof(object) <= seen; at += 8) {
-		memcpy(&object, piece + at, sizeof(object));
+		memcpy(&object, piece->begin + at, sizeof(object));
 		if (TYPE_OF(&object.head) == TYPE_OBJECT &&
 		    object.head.references &&
 		    object.head.references < REFERENCES_MOST &&
@@ -176,68 +181,70 @@ static uint64_t class_of_object(struct php_objects *objects,
 
 /* ---- others ---- */
 
-static bool is_string(const struct php_objects *objects, taddr_t where,
-		      const uint8_t *piece, uint64_t bytes)
+static bool is_string(const struct php_objects *objects,
+		      const struct php_piece *piece)
 {
 	struct php_string string;
+	uint64_t length;
 	char end = 1;
 
-	memcpy(&string, piece, sizeof(string));
-	if (string.length >= bytes - sizeof(string))
+	memcpy(&string, piece->begin, sizeof(string));
+	if (string.length >= piece->bytes - sizeof(string))
 		return false;
-	if (sizeof(string) + string.length < PHP_LOOKED_AT)
-		return !piece[sizeof(string) + string.length];
-	return !memory_read(objects->memory,
-			    where + sizeof(string) + string.length, &end, 1) &&
+	length = sizeof(string) + string.length;
+	if (length < piece->seen)
+		return !piece->begin[length];
+	return !memory_read(objects->memory, piece->address + length, &end,
+			    1) &&
 	       !end;
 }
 
-static bool is_array(const uint8_t *piece, uint64_t bytes)
+static bool is_array(const struct php_piece *piece)
 {
 	struct php_array array;
 
-	if (bytes != sizeof(array))
+	if (piece->bytes != sizeof(array))
 		return false;
-	memcpy(&array, piece, sizeof(array));
+	memcpy(&array, piece->begin, sizeof(array));
 	return array.room >= 2 && !(array.room & (array.room - 1)) &&
 	       array.used <= array.room && array.elements <= array.used &&
 	       array.data && array.data % 8 == 0;
 }
 
-static uint64_t kind_of(const struct php_objects *objects, taddr_t where,
-			const uint8_t *piece, uint64_t bytes)
+static uint64_t kind_of(const struct php_objects *objects,
+			const struct php_piece *piece)
 {
 	struct php_head head;
 
-	memcpy(&head, piece, sizeof(head));
+	memcpy(&head, piece->begin, sizeof(head));
 	if (!head.references || head.references >= REFERENCES_MOST)
 		return 0;
 	switch (TYPE_OF(&head)) {
 	case TYPE_STRING:
-		return is_string(objects, where, piece, bytes) ? KEY_STRING : 0;
+		return is_string(objects, piece) ? KEY_STRING : 0;
 	case TYPE_ARRAY:
-		return is_array(piece, bytes) ? KEY_ARRAY : 0;
+		return is_array(piece) ? KEY_ARRAY : 0;
 	case TYPE_RESOURCE:
-		return bytes == RESOURCE_SIZE ? KEY_RESOURCE : 0;
+		return piece->bytes == RESOURCE_SIZE ? KEY_RESOURCE : 0;
 	case TYPE_REFERENCE:
-		return bytes == REFERENCE_SIZE ? KEY_REFERENCE : 0;
+		return piece->bytes == REFERENCE_SIZE ? KEY_REFERENCE : 0;
 	default:
 		return 0;
 	}
 }
 
-bool php_objects_count(struct php_objects *objects, taddr_t where,
-		       const uint8_t *piece, uint64_t bytes)
+bool php_objects_count(struct php_objects *objects,
+		       const struct php_piece *piece)
 {
 	uint64_t key = 0;
 
-	if (bytes <= sizeof(struct php_string))
+	if (piece->bytes <= sizeof(struct php_string))
 		return false;
-	key = class_of_object(objects, piece, bytes);
+	key = class_of_object(objects, piece);
 	if (!key)
-		key = kind_of(objects, where, piece, bytes);
+		key = kind_of(objects, piece);
 	if (!key)
 		return false;
-	object_types_count(&objects->types, key, bytes);
+	object_types_count(&objects->types, key, piece->bytes);
 	return true;
 }

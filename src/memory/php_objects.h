@@ -14,14 +14,18 @@ struct php_objects {
 void php_objects_init(struct php_objects *objects, struct memory *memory);
 void php_objects_fini(struct php_objects *objects);
 
-/* As much of a piece as is looked at. */
+/* As much of a piece has to be there. */
 #define PHP_LOOKED_AT 320
 
-/*
- * Whether a piece of so many bytes, which begins so (PHP_LOOKED_AT of them, or
- * all), holds something that has a type; then it is counted. where: its address.
- */
-bool php_objects_count(struct php_objects *objects, taddr_t where,
-		       const uint8_t *piece, uint64_t bytes);
+struct php_piece {
+	taddr_t address;
+	uint64_t bytes;
+	const uint8_t *begin; /* what it begins with, … */
+	uint64_t seen; /* … so many bytes: PHP_LOOKED_AT or more, or all */
+};
+
+/* Whether it holds something that has a type; then that is counted. */
+bool php_objects_count(struct php_objects *objects,
+		       const struct php_piece *piece);
 
 #endif

@@ -170,6 +170,53 @@ START_TEST(huge_blocks_beyond_everything)
 }
 END_TEST
 
+/* Of so many pieces of both chunks in turn. */
+static void put_free(size_t count)
+{
+	size_t where = LISTS + 8 * BIN;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t next = i % 2 * CHUNK + piece(i / 2);
+
+		put(where, at(next));
+		where = next;
+	}
+	put(where, 0);
+}
+
+static void check_free(uint64_t count, uint64_t broken)
+{
+	look();
+	ck_assert_uint_eq(heap.free.count, count);
+	ck_assert_uint_eq(heap.free.bytes, count * PIECE);
+	ck_assert_uint_eq(heap.others.count, 2 * PIECES - count);
+	ck_assert_uint_eq(heap.broken.count, broken);
+}
+
+/* The process may have to wait, so no word is read by itself. */
+START_TEST(free_pieces)
+{
+	unsigned before;
+
+	put(HUGE, 0);
+	put_chunk(0, CHUNK);
+	put_chunk(CHUNK, 0);
+	put_free(2);
+	check_free(2, 0);
+	before = reads;
+	put_free(2 * PIECES);
+	check_free(2 * PIECES, 0);
+	ck_assert_uint_eq(reads, before);
+	put_free(3);
+	put(piece(1), at(piece(0)));
+	check_free(3, 1);
+	put(piece(1), at(CHUNK + PAGE + 4));
+	check_free(3, 1);
+	put(piece(1), at(2 * CHUNK));
+	check_free(3, 1);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -177,6 +224,7 @@ int main(void)
 		huge_blocks_that_are_none,
 		huge_blocks_that_never_end,
 		huge_blocks_beyond_everything,
+		free_pieces,
 	};
 
 	return unit_run_tests("php_heap", setup, NULL, tests,
