@@ -134,24 +134,28 @@ static char *read_name(struct python_types *types, taddr_t address)
 	return xstrdup(name);
 }
 
+/* What is known as a type may be asked for the first time whether it is one of
+   types: those of its objects that come first may be classes. */
+static bool makes_types(struct python_types *types, taddr_t address)
+{
+	struct type_entry *entry;
+
+	HASH_FIND(hh, types->known, &address, sizeof(address), entry);
+	if (entry && entry->of_types)
+		return true;
+	if (!is_of_types(types, address))
+		return false;
+	entry = entry_of(types, address);
+	if (entry)
+		entry->of_types = true;
+	return entry;
+}
+
 static bool is_type(struct python_types *types, taddr_t address,
 		    uint8_t bytes[TYPE_SIZE])
 {
-	struct type_entry *of;
-	taddr_t above;
-
-	if (!read_type(types, address, bytes))
-		return false;
-	above = word_at(bytes, TYPE_OF);
-	HASH_FIND(hh, types->known, &above, sizeof(above), of);
-	if (!of) {
-		if (!is_of_types(types, above))
-			return false;
-		of = entry_of(types, above);
-		if (of)
-			of->of_types = true;
-	}
-	return of && of->of_types;
+	return read_type(types, address, bytes) &&
+	       makes_types(types, word_at(bytes, TYPE_OF));
 }
 
 static const struct type_entry *known_type(struct python_types *types,

@@ -210,7 +210,10 @@ class Session:
         self.name, self.numbers = "user %d" % i, [i] * 5
 class Slim:
     __slots__ = ("one", "two")
-class Wide(tuple):
+class Meta(type):
+    pass
+early = [Meta("Early", (), {}) for i in range(200)]
+class Wide(tuple, metaclass=Meta):
     pass
 sessions = {i: Session(i) for i in range(2000)}
 slim = [Slim() for i in range(777)]
@@ -239,8 +242,9 @@ def _(case):
         python = found["python"]
         types = {row["name"]: row for row in python["types"]}
         h.check_equal({name: types[name]["objects"]
-                       for name in ("Session", "Slim", "Wide")},
-                      {"Session": 2000, "Slim": 3277, "Wide": 33}, "objects")
+                       for name in ("Session", "Slim", "Wide", "Meta")},
+                      {"Session": 2000, "Slim": 3277, "Wide": 33,
+                       "Meta": 201}, "objects")
         # Each is a block of malloc's: too large for Python's own pools.
         h.check(33 * 8000 <= types["Wide"]["bytes"] < 33 * 8300,
                 "large ones: %r" % types["Wide"])
