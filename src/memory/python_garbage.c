@@ -83,8 +83,7 @@ static bool is_on_list_of(const struct object_lists *lists, taddr_t address,
 
 /* Whether a word is what a weak reference refers to, which doesn't keep it: a set
    of such (asyncio's of all tasks) led to each ring that was in it once. */
-static bool is_weak(const struct object_lists *lists, uint64_t pointer,
-		    taddr_t where)
+static bool is_weak(const struct object_lists *lists, taddr_t where)
 {
 	const taddr_t address = where - offsetof(struct weak_reference, object);
 	struct weak_reference weak;
@@ -92,15 +91,13 @@ static bool is_weak(const struct object_lists *lists, uint64_t pointer,
 
 	return where &&
 	       !memory_read(lists->memory, address, &weak, sizeof(weak)) &&
-	       weak.object == pointer &&
 	       python_types_has(lists->types, weak.head.type, &of_lists) &&
 	       is_on_list_of(lists, address, &weak);
 }
 
 static bool is_no_reference(void *context, uint64_t pointer, taddr_t where)
 {
-	return is_link(context, pointer, where) ||
-	       is_weak(context, pointer, where);
+	return is_link(context, pointer, where) || is_weak(context, where);
 }
 
 /* ---- what lists keep room for ---- */
