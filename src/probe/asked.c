@@ -17,6 +17,7 @@ static const char *const names[ASKED_FUNCTIONS][ASKED_NAMES] = {
 		"__errno",           /* bionic */
 	},
 	[ASKED_USABLE_SIZE] = { "malloc_usable_size" },
+	[ASKED_MALLOC] = { "malloc" },
 };
 
 static size_t count_names(const char *const *list)
@@ -85,7 +86,8 @@ bool asked_evaluate(struct probe_space *space, enum asked which,
 	return true;
 }
 
-/* C++'s own operators acquire by malloc(), those of others in any way. */
+/* C++'s own operators acquire by the process's malloc(), those of others in any
+   way. */
 static bool is_cxx_library(const char *library)
 {
 	return library && (!strncmp(library, "libstdc++.so", 12) ||
@@ -93,10 +95,11 @@ static bool is_cxx_library(const char *library)
 }
 
 /* One allocator's blocks aren't to be looked at by another's function. */
-static bool is_of(const struct module *module, const char *library)
+static bool is_of(struct probe_space *space, const struct module *module,
+		  const char *library)
 {
 	if (is_cxx_library(library))
-		return true;
+		return ask(space, ASKED_MALLOC)->module == module;
 	return library ? !module->is_main && !strcmp(module->name, library) :
 			 module->is_main;
 }
@@ -108,7 +111,7 @@ bool prober_usable_size(struct space *space, const struct event *event,
 	const struct asked_function *asked = ask(own, ASKED_USABLE_SIZE);
 
 	return asked->module &&
-	       is_of(asked->module, event->call->function->library) &&
+	       is_of(own, asked->module, event->call->function->library) &&
 	       asked_evaluate(own, ASKED_USABLE_SIZE, event->regs,
 			      event->call->memory, &block, ret);
 }

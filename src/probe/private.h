@@ -143,6 +143,7 @@ struct probe {
 enum asked {
 	ASKED_ERRNO,       /* where errno is */
 	ASKED_USABLE_SIZE, /* how large a block really is */
+	ASKED_MALLOC,      /* nothing: whose it is tells whose blocks are */
 	ASKED_FUNCTIONS,
 };
 

@@ -14,7 +14,7 @@
  * "request THREAD NUMBER blocks BYTES usable releases reads writes faults".
  */
 
-#define NAP_US 20000
+#define NAP_US 50000
 
 struct counts {
 	unsigned long blocks, bytes, usable, releases, reads, writes;
