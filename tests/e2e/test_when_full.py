@@ -326,7 +326,8 @@ def stopped_heap(case):
     churn = h.build("heap_churn", "heap_churn.c", "-g", "-O1", "-lpthread")
     target = case.start([churn, "2", "1000"])
     target.say("r")
-    tracer = Job(case, target, "heap", "-o", "report", "--json", "json")
+    tracer = Job(case, target, "heap", "-o", "report", "--json", "json",
+                 "--record", "recording")
     h.wait_until(lambda: h.tracer_of(target.pid), "the attach")
     time.sleep(1)
     tracer.stop()
@@ -345,6 +346,12 @@ def stopped_heap(case):
     h.check_equal(found["incidents"] if "incidents" in found else [], [],
                   "incidents")
     h.check_untouched(target.pid)
+    again = case.calltrap("heap", "--from", case.path("recording"), log=False)
+    for report in h.read(case.path("report")), again.err:
+        h.check_match(r"(?m)^not seen: .*; calls of up to \d", report,
+                      "in short")
+        h.check_match(r"(?m)^calls went by unseen for up to \d", report,
+                      "the foot of the report")
 
 
 if __name__ == "__main__":

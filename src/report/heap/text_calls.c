@@ -280,8 +280,9 @@ static uint64_t forgotten_blocks(const struct heap *heap)
 	return ret;
 }
 
-/* What another tool's uprobes did to ours. */
-static int add_lost_traps(const struct heap_text *text)
+/* What went by unseen, as another tool's uprobes were in our traps' place, or
+   the agent had no room. */
+static int add_blind_time(const struct heap_text *text)
 {
 	const struct watched *process = text->process;
 	struct strbuf *out = heap_text_out(text);
@@ -292,7 +293,10 @@ static int add_lost_traps(const struct heap_text *text)
 		strbuf_puts(out, process->lost_traps == 1 ? " of ours was" :
 							    " of ours were");
 		strbuf_puts(out, " taken away by another tool (uprobes?) and "
-				 "put back; calls went by unseen for up to ");
+				 "put back; ");
+	}
+	if (process->lost_traps || process->blind_ns) {
+		strbuf_puts(out, "calls went by unseen for up to ");
 		amounts_add_duration(out, process->blind_ns);
 		err = heap_text_end_line(text);
 	}
@@ -366,7 +370,7 @@ static int add_losses(const struct heap_text *text)
 			       "call had a return that could not be seen",
 			       "calls had returns that could not be seen");
 	if (!err)
-		err = add_lost_traps(text);
+		err = add_blind_time(text);
 	if (!err)
 		err = add_loss(text, heap_unkept(process->heap),
 			       "acquisition was not kept, as that was "

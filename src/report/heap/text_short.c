@@ -316,6 +316,10 @@ static void add_lost(const struct heap_text *text, unsigned *parts)
 	if (process->lost_traps || process->uprobes)
 		strbuf_puts(begin_part(text, parts),
 			    "calls that other tools' uprobes caught");
+	else if (process->blind_ns) {
+		strbuf_puts(begin_part(text, parts), "calls of up to ");
+		amounts_add_duration(heap_text_out(text), process->blind_ns);
+	}
 	if (heap_unkept(process->heap) || heap_off_time(process->heap))
 		strbuf_puts(begin_part(text, parts),
 			    "what came while counting was switched off");
