@@ -39,26 +39,36 @@ static bool may_have_pools(const struct mapping *mapping, bool malloc)
 	       !mapping->inode && !*mapping->path;
 }
 
+static int scan(struct pagemap *map, const struct mapping *mapping,
+		object_scan_seen *seen, void *context)
+{
+	struct page_run run = { .end = mapping->start };
+	int err;
+
+	for (;;) {
+		err = pagemap_next_kept(map, run.end, mapping->end, &run);
+		if (err || run.begin >= run.end)
+			return err;
+		seen(context, run.begin, run.end);
+	}
+}
+
 void object_heap_scan(const struct mappings *mappings, bool malloc,
-		      object_scan_seen *seen, void *context)
+		      object_scan_seen *seen, void *context,
+		      struct object_sum *unread)
 {
 	struct pagemap map;
+	const int err = pagemap_open(&map, mappings->pid);
 
-	if (pagemap_open(&map, mappings->pid))
-		return;
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->list[i];
-		taddr_t at = mapping->start;
-		struct page_run run;
 
-		while (may_have_pools(mapping, malloc) &&
-		       !pagemap_next(&map, at, mapping->end, &run) &&
-		       run.begin < run.end) {
-			seen(context, run.begin, run.end);
-			at = run.end;
-		}
+		if (may_have_pools(mapping, malloc) &&
+		    (err || scan(&map, mapping, seen, context)))
+			object_sum_add(unread, mapping->end - mapping->start);
 	}
-	pagemap_close(&map);
+	if (!err)
+		pagemap_close(&map);
 }
 
 void object_heaps_read(struct memory *memory, const struct mappings *mappings,

@@ -26,6 +26,8 @@ struct object_heap {
 	struct object_sum free;    /* pieces beside others in use */
 	struct object_sum empty;   /* whole pools, or pages */
 	struct object_sum broken;  /* … that make no sense any more */
+	struct object_sum unread;  /* mappings of which the kernel doesn't tell
+				      what is there */
 	uint64_t pools;
 };
 
@@ -49,10 +51,12 @@ bool object_heap_has_file(const struct mappings *mappings,
 void object_sum_add(struct object_sum *sum, uint64_t bytes);
 
 /* What may hold pools, piece by piece: memory of no file that can be written and
-   is there. malloc: the C library's, too. */
+   is there, or swapped out. malloc: the C library's, too. unread: what couldn't be
+   looked through is added. */
 typedef void object_scan_seen(void *context, taddr_t begin, taddr_t end);
 
 void object_heap_scan(const struct mappings *mappings, bool malloc,
-		      object_scan_seen *seen, void *context);
+		      object_scan_seen *seen, void *context,
+		      struct object_sum *unread);
 
 #endif

@@ -437,7 +437,7 @@ void php_heap_read(struct memory *memory, const struct mappings *mappings,
 				 .heap = ret };
 
 	php_objects_init(&look.objects, memory);
-	object_heap_scan(mappings, false, look_for_first, &look);
+	object_heap_scan(mappings, false, look_for_first, &look, &ret->unread);
 	if (look.first) {
 		find_chunks(&look);
 		mark_all_free(&look);

@@ -176,7 +176,7 @@ void python_heap_read(struct memory *memory, const struct mappings *mappings,
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);
 	look.types = python_types_new(memory, mappings);
-	object_heap_scan(mappings, false, look_through, &look);
+	object_heap_scan(mappings, false, look_through, &look, &ret->unread);
 	if (ret->pools)
 		find_large(&look, glibc);
 	ret->types = python_types_list(look.types, &ret->type_count);

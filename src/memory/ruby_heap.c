@@ -117,12 +117,12 @@ void ruby_heap_read(struct memory *memory, const struct mappings *mappings,
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);
 	ruby_classes_init(&look.classes, memory);
-	object_heap_scan(mappings, true, look_through, &look);
+	object_heap_scan(mappings, true, look_through, &look, &ret->unread);
 	ruby_classes_learn(&look.classes);
 	look.slot = count;
-	ret->pools = 0;
+	*ret = (struct object_heap){ .pools = 0 };
 	window_forget(look.window);
-	object_heap_scan(mappings, true, look_through, &look);
+	object_heap_scan(mappings, true, look_through, &look, &ret->unread);
 	object_types_take(&look.classes.types, ret);
 	ruby_classes_fini(&look.classes);
 	free(look.window);

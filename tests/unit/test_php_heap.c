@@ -110,7 +110,6 @@ static void look(void)
 	php_heap_read(&memory, &mappings, &heap);
 	heaps[OBJECTS_OF_PHP] = heap;
 	object_heaps_fini(heaps);
-	ck_assert_uint_ge(heap.pools, 1);
 }
 
 static void check_huge(uint64_t bytes, uint64_t broken)
@@ -217,6 +216,20 @@ START_TEST(free_pieces)
 }
 END_TEST
 
+START_TEST(pages_that_nobody_tells_of)
+{
+	put(HUGE, 0);
+	look();
+	ck_assert_uint_eq(heap.pools, 1);
+	ck_assert_uint_eq(heap.unread.count, 0);
+	mappings.pid = 0; /* nobody's */
+	look();
+	ck_assert_uint_eq(heap.pools, 0);
+	ck_assert_uint_eq(heap.unread.count, 1);
+	ck_assert_uint_eq(heap.unread.bytes, CHUNKS * CHUNK);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -225,6 +238,7 @@ int main(void)
 		huge_blocks_that_never_end,
 		huge_blocks_beyond_everything,
 		free_pieces,
+		pages_that_nobody_tells_of,
 	};
 
 	return unit_run_tests("php_heap", setup, NULL, tests,

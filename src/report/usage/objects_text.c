@@ -21,7 +21,7 @@ struct object_line {
 	const struct object_sum *sum;
 };
 
-#define LINES 5
+#define LINES 6
 
 static void list_lines(const struct object_heap *heap,
 		       const struct language *language,
@@ -35,9 +35,16 @@ static void list_lines(const struct object_heap *heap,
 		  &heap->free },
 		{ "free as a whole: ", "empty", language->pool, &heap->empty },
 		{ "not understood: ", "broken", language->pool, &heap->broken },
+		{ "not looked through: ", "unread", "mapping", &heap->unread },
 	};
 
 	memcpy(ret, lines, sizeof(lines));
+}
+
+/* A process may have no such interpreter, whatever its files are called. */
+static bool is_told(const struct object_heap *heap)
+{
+	return heap->pools || heap->unread.count;
 }
 
 static void add_heap(const struct object_heap *heap,
@@ -76,7 +83,7 @@ void objects_text(const struct object_heap heaps[OBJECT_LANGUAGES],
 		  unsigned top, struct strbuf *out)
 {
 	for (size_t i = 0; i < OBJECT_LANGUAGES; i++)
-		if (heaps[i].pools)
+		if (is_told(&heaps[i]))
 			add_heap(&heaps[i], &languages[i], top, out);
 }
 
@@ -112,7 +119,7 @@ void objects_json(const struct object_heap heaps[OBJECT_LANGUAGES],
 		  json_t *object)
 {
 	for (size_t i = 0; i < OBJECT_LANGUAGES; i++)
-		if (heaps[i].pools)
+		if (is_told(&heaps[i]))
 			json_object_set_new(object, languages[i].key,
 					    heap_object(&heaps[i],
 							&languages[i]));
