@@ -262,11 +262,11 @@ void picture_fini(struct picture *picture)
 static const struct picture_run *find_near(const struct picture *picture,
 					   size_t *hint, taddr_t address)
 {
-	const struct picture_run *run = &picture->runs[*hint];
+	const struct picture_run *run = picture->runs;
 
-	if (*hint < picture->count && address >= run->start &&
-	    address < run->end)
-		return run;
+	if (*hint < picture->count && address >= run[*hint].start &&
+	    address < run[*hint].end)
+		return &run[*hint];
 	run = find(picture, address);
 	if (run)
 		*hint = run - picture->runs;
