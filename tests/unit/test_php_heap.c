@@ -28,6 +28,7 @@
 static struct memory memory;
 static unsigned reads;
 static uint8_t *area; /* chunks, in a mapping of their own */
+static char no_path[] = "";
 static struct mapping mapping;
 static struct mappings mappings;
 static struct object_heap heap;
@@ -90,7 +91,7 @@ static void setup(void)
 		.end = at(CHUNKS * CHUNK),
 		.readable = true,
 		.writable = true,
-		.path = (char[]){ "" },
+		.path = no_path,
 	};
 	mappings = (struct mappings){ .list = &mapping,
 				      .count = 1,
