@@ -578,6 +578,14 @@ static void catch_point(struct agent_point *own)
 	own->stub = stub;
 }
 
+/* Whoever calls through a slot that leads to the function itself hits its trap:
+   where nobody has, there is none. */
+static bool may_have_slots(const struct agent_point *own)
+{
+	return own->stub >= 0 && own->hits != own->hits_looked &&
+	       !agent_is_site(own) && !own->point->walks;
+}
+
 /* Calls through slots that came to be since. */
 static void look_again(struct agent_space *space, uint64_t now)
 {
@@ -585,11 +593,14 @@ static void look_again(struct agent_space *space, uint64_t now)
 
 	space->looked = now;
 	patch_look(space->space->space);
-	for (own = space->points; own; own = own->next)
-		if (own->stub >= 0 && !agent_is_site(own) && !own->point->walks)
-			(void)agent_find_slots(&space->agent,
-					       own->point->function->name,
-					       (unsigned)own->stub);
+	for (own = space->points; own; own = own->next) {
+		if (!may_have_slots(own))
+			continue;
+		own->hits_looked = own->hits;
+		(void)agent_find_slots(&space->agent,
+				       own->point->function->name,
+				       (unsigned)own->stub);
+	}
 }
 
 /* So often it was called directly, or by pointer, since there is a stub. */

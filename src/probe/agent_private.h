@@ -17,19 +17,20 @@ struct agent_point {
 	struct trap_owner door; /* of the trap in its trampoline */
 	struct point *point;
 	struct agent_space *space;
-	taddr_t target;     /* of a call site: where its slot led */
-	bool lifted;        /* … its trap is gone */
-	int stub;           /* -1: none yet */
-	uint64_t hits;      /* of its trap, since there is a stub */
-	uint64_t patch_at;  /* so many hits: a jump is tried; … */
-	uint64_t retry_at;  /* … who walks over stacks: not before, … */
-	unsigned doublings; /* … and ever later */
-	bool patched;       /* its first bytes are a jump to the agent … */
-	bool refused;       /* … and never will be */
-	bool given_up;      /* there will be none */
-	bool told;          /* its counter has been */
-	bool noted;         /* in the report, or among the refusals */
-	const char *reason; /* why it isn't caught in the process; or NULL */
+	taddr_t target;       /* of a call site: where its slot led */
+	bool lifted;          /* … its trap is gone */
+	int stub;             /* -1: none yet */
+	uint64_t hits;        /* of its trap, since there is a stub */
+	uint64_t hits_looked; /* … when slots were looked for last */
+	uint64_t patch_at;    /* so many hits: a jump is tried; … */
+	uint64_t retry_at;    /* … who walks over stacks: not before, … */
+	unsigned doublings;   /* … and ever later */
+	bool patched;         /* its first bytes are a jump to the agent … */
+	bool refused;         /* … and never will be */
+	bool given_up;        /* there will be none */
+	bool told;            /* its counter has been */
+	bool noted;           /* in the report, or among the refusals */
+	const char *reason;   /* why it isn't caught in the process; or NULL */
 	struct agent_point *next;
 };
 
