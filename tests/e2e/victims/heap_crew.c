@@ -22,9 +22,11 @@ __attribute__((noinline)) static void grab(int count)
 __attribute__((noinline)) static void alone(void)
 {
 	for (int i = 0; i < 10; i++) {
-		keeper = malloc(30);
+		void *block = malloc(30);
+
+		keeper = block; /* which another thread may overwrite */
 		if (i >= 4)
-			free(keeper);
+			free(block);
 	}
 	__asm__ volatile("");
 }
