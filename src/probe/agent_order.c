@@ -105,9 +105,10 @@ void agent_watch_order(struct watched_list *list)
 /* The whole pages behind so many calls; they are zeros from then on. */
 static void forget_pages(struct watched_call *calls, size_t from, size_t room)
 {
-	const uintptr_t page = PAGE_SIZE;
-	const uintptr_t low = ((uintptr_t)(calls + from) + page - 1) & -page;
-	const uintptr_t high = (uintptr_t)(calls + room) & -page;
+	const uintptr_t page = PAGE_SIZE, start = (uintptr_t)calls;
+	const uintptr_t low = (start + from * sizeof(*calls) + page - 1) &
+			      -page;
+	const uintptr_t high = (start + room * sizeof(*calls)) & -page;
 
 	if (calls && low < high)
 		(void)madvise((void *)low, high - low, MADV_DONTNEED);
