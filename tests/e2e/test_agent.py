@@ -494,38 +494,6 @@ def stacks(case):
     h.check_match(r"by traps alone \(-w", result.err, "too deep a stack")
 
 
-@h.test("log: --max-overhead leaves out texts, then stacks, and says so")
-def dear(case):
-    program = h.build("dear", "dear.c", "-O1", "-fno-builtin")
-    for allowed, work in ("1%", "2000"), ("100%", "150000"):
-        # These few find room without a wait, which would be dear.
-        calls = 150000 if allowed == "1%" else 4000
-        result = case.calltrap("--engine=agent", "--when-full=wait",
-                               "--max-overhead", allowed, "-w", "9", "-L", "-x",
-                               "strlen@libc.so.6", program, str(calls), work)
-        h.check_equal(result.status, 7, "status")
-        check_lossless(result)
-        lines = [line for line in result.log_text.splitlines()
-                 if line.startswith("strlen")]
-        h.check_equal(len(lines), calls, "lines of calls")
-        texts = sum('"a text"' in line for line in lines)
-        h.check_match(r"cost [\d.]+ % of its time on processors, of " +
-                      allowed[:-1] + " % allowed", result.err, "the cost")
-        if allowed == "1%":
-            h.check(calls > texts, "no text is left out")
-            h.check_match(r"left out: what arguments point to, \d+ % of the "
-                          r"time, stacks beyond the caller, \d+ %", result.err,
-                          "what was left out")
-            h.check_match(r"^strlen.*\n > dear\(deep.*\n(?! > )",
-                          result.log_text,
-                          "a stack of one frame")
-        else:
-            h.check_equal(texts, calls, "texts")
-            h.check_equal(result.log_text.count("\n > dear(deep"), 9 * calls,
-                          "frames")
-            h.check_match("; nothing was left out", result.err, "the rest")
-
-
 @h.test("log: -w of threads, with handlers in between")
 def stacks_of_threads(case):
     target = start(case, "3", "3000", "handlers")
