@@ -119,7 +119,7 @@ int check_growth(const struct options *o)
 				"leaks are watched as well",
 				o->footprint ? "footprint" : "calls");
 	if (o->report.by == HEAP_BY_THREAD || o->report.by == HEAP_BY_SIZE ||
-	    o->report.by == HEAP_BY_COMPONENT)
+	    o->report.by == HEAP_BY_COMPONENT || o->report.by == HEAP_BY_SCRIPT)
 		return complain(-EINVAL, "--by: growth is told by stack, "
 					 "function, line or library");
 	err = check_picture(o, HEAP_FILE_SVG);

@@ -8,6 +8,7 @@
 #include "base/doing.h"
 #include "base/xalloc.h"
 #include "cli/complain.h"
+#include "cli/heap_look.h"
 #include "cli/heap_reach.h"
 #include "cli/working.h"
 #include "report/heap/export.h"
@@ -125,6 +126,10 @@ static void print_report(struct heap_verb *verb, const struct watched *process)
 		cost.refused = strbuf_text(&refused);
 	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
 		heap_name_threads(process->heap, true);
+	if (verb->session->options->verb == VERB_HEAP &&
+	    (process->state == WATCHED_RUNNING ||
+	     process->state == WATCHED_LEFT))
+		heap_look_at(process, verb->session->options->script);
 	if (verb->session->options->verb == VERB_HEAP)
 		heap_verb_report(verb, process, &cost,
 				 heap_time(process->heap, real));

@@ -31,6 +31,7 @@ struct looking {
 	const struct leaks *leaks;
 	struct owners owners;
 	struct likely_owner *candidates; /* by site->number - 1 */
+	uint64_t *found, *gone;          /* by family->index */
 	uint64_t now;
 };
 
@@ -98,9 +99,10 @@ static void count(struct looking *looking, const struct heap_block *block)
 	bool lost;
 
 	if (!found) {
-		reach->gone++;
+		looking->gone[block->site->function->family->index]++;
 		return;
 	}
+	looking->found[block->site->function->family->index]++;
 	vote(&looking->candidates[number], owner_of(looking, found),
 	     block->size);
 	lost = (found->mark == REACH_DEFINITE ||
@@ -157,6 +159,14 @@ static void sum_up(struct heap_reach *reach)
 	}
 }
 
+/* Blocks of an allocator that lies within another one's are none of these. */
+static void count_gone(struct looking *looking)
+{
+	for (size_t i = 0; i < heap_family_count(looking->heap); i++)
+		if (!i || looking->found[i])
+			looking->reach->gone += looking->gone[i];
+}
+
 static void each_block(struct looking *looking, const struct heap *heap,
 		       void (*act)(struct looking *, const struct heap_block *))
 {
@@ -181,12 +191,19 @@ static void count_all(struct heap_reach *reach, const struct heap *heap,
 	reach->copied = leaks->copied;
 	looking.candidates =
 		xcalloc(reach->count + 1, sizeof(*looking.candidates));
+	looking.found =
+		xcalloc(heap_family_count(heap) + 1, sizeof(*looking.found));
+	looking.gone =
+		xcalloc(heap_family_count(heap) + 1, sizeof(*looking.gone));
 	owners_find(leaks, &looking.owners);
 	each_block(&looking, heap, count);
+	count_gone(&looking);
 	each_block(&looking, heap, count_own);
 	name_owners(&looking);
 	owners_fini(&looking.owners);
 	free(looking.candidates);
+	free(looking.found);
+	free(looking.gone);
 	sum_up(reach);
 }
 

@@ -34,6 +34,7 @@ static const char *const by_words[] = {
 	[HEAP_BY_LINE] = "line",     [HEAP_BY_LIBRARY] = "library",
 	[HEAP_BY_THREAD] = "thread", [HEAP_BY_SIZE] = "size",
 	[HEAP_BY_COMPONENT] = "component",
+	[HEAP_BY_SCRIPT] = "script",
 	NULL,
 };
 
@@ -104,6 +105,7 @@ static const char *const convert_words[] = {
 	[HEAP_FILE_MASSIF] = "massif",
 	[HEAP_FILE_FIREFOX] = "firefox",
 	[HEAP_FILE_HTML] = "html",
+	[HEAP_FILE_OBJECTS] = "objects",
 #define CONVERTED(what) [HEAP_FILES + (what) - CONVERT_FOOTPRINT]
 	CONVERTED(CONVERT_FOOTPRINT) = "footprint",
 	CONVERTED(CONVERT_CALLS) = "calls",
@@ -237,7 +239,7 @@ const struct option_entry option_table[] = {
 	WORDS(0, "to", "FORMAT", apply_convert, convert,
 	      convert_words,
 		"footprint, calls, csv, stats, recording, pprof,\n"
-		"folded, callgrind, json, svg, ..."),
+		"folded, callgrind, json, objects, svg, ..."),
 	FIELD('o', "output", "FILE", apply_text, report.path,
 	      "write there, instead of to standard output"),
 
@@ -309,7 +311,8 @@ const struct option_entry option_table[] = {
 	WORDS(0, "by", "WHAT", apply_by, report.by,
 	      by_words,
 	      "what a row is: stack, function, line, library,\n"
-	      "thread, size, component"),
+	      "thread, size, component, script (its line, and\n"
+	      "what type the object has)"),
 	FLAG(0, "source", report.source,
 	     "the source text of rows by line, with numbers"),
 	WORDS(0, "sort", "WHAT", apply_word, report.order,
@@ -384,6 +387,10 @@ const struct option_entry option_table[] = {
 	      "alloc-bytes, alloc-blocks; what they held at\n"
 	      "the peak: peak-bytes, peak-blocks; what was\n"
 	      "given back at once: temporary-blocks"),
+	FIELD(0, "objects", "FILE", apply_text,
+	      export.files[HEAP_FILE_OBJECTS],
+	      "each block that is held, a JSON object a line:\n"
+	      "address, size, age, type, line"),
 	FIELD(0, "calls", "FILE", apply_text, heap_calls,
 	      "each call of an allocator, as it happens"),
 	FIELD(0, "per-json", "FILE", apply_text, per_json,

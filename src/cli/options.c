@@ -635,6 +635,8 @@ static void conclude(const struct command_line *line)
 			  !line->when_full_given);
 	if (o->report.source)
 		o->report.by = HEAP_BY_LINE;
+	if (o->report.by == HEAP_BY_SCRIPT && !o->from)
+		o->script = true;
 	if (o->report.growth)
 		o->report.growth_by = o->system_calls ? GROWTH_BY_SYSTEM_CALLS :
 							GROWTH_BY_FUNCTIONS;

@@ -211,6 +211,8 @@ void call_acts_begin(struct call_acts *acts, struct watched *process,
 		bool known;
 
 		if (at_once) {
+			if (family_acquires(applied->act.function))
+				applied->act.end = event->time;
 			known = apply_at_once(&target, &applied->act);
 		} else {
 			apply_begin(&target, applied);

@@ -114,6 +114,9 @@ struct family {
 	   part of something larger, or was made within the library; and that
 	   releases by other ways. */
 	bool partly;
+	/* A collector gives them back in its own time, and nobody calls anything
+	   for that: see heap_set_look(). */
+	bool collected;
 	/*
 	 * Not 0: handles are beginnings of ranges, parts of which can be given
 	 * back; beginnings and sizes are multiples of this many bytes.

@@ -72,21 +72,25 @@ static int parse_ranges(struct family_parser *parser, struct family *family)
 	return err;
 }
 
-/* [, shared] [, partly] */
+/* [, shared] [, partly] [, collected] */
 static int parse_properties(struct family_parser *parser, struct family *family)
 {
 	while (parser->lexer.token.kind == ',') {
 		lexer_next(&parser->lexer);
 		if (lexer_take_word(&parser->lexer, "partly"))
 			family->partly = true;
+		else if (lexer_take_word(&parser->lexer, "collected"))
+			family->collected = true;
 		else if (family->has_size)
 			return lexer_missing(&parser->lexer,
-					     "'partly': bytes are never shared");
+					     "'partly' or 'collected': "
+					     "bytes are never shared");
 		else if (lexer_take_word(&parser->lexer, "shared"))
 			family->shared = true;
 		else
 			return lexer_missing(&parser->lexer,
-					     "'shared' or 'partly'");
+					     "'shared', 'partly' or "
+					     "'collected'");
 	}
 	return 0;
 }
@@ -107,11 +111,13 @@ static int begin_family(struct family_parser *parser, const struct token *name,
 		family->granularity = wanted->granularity;
 		family->shared = wanted->shared;
 		family->partly = wanted->partly;
+		family->collected = wanted->collected;
 		family->null_is_nothing = !wanted->granularity;
 	} else if (family->unit != text ||
 		   family->granularity != wanted->granularity ||
 		   family->shared != wanted->shared ||
-		   family->partly != wanted->partly) {
+		   family->partly != wanted->partly ||
+		   family->collected != wanted->collected) {
 		return lexer_expected(&parser->lexer, name,
 				      "what was said of this family before");
 	}
@@ -119,7 +125,7 @@ static int begin_family(struct family_parser *parser, const struct token *name,
 	return 0;
 }
 
-/* family NAME counts UNIT [in ranges of NUMBER] [, shared] [, partly] */
+/* family NAME counts UNIT [in ranges of NUMBER] [, PROPERTY]... */
 static int parse_family(struct family_parser *parser)
 {
 	struct family wanted = { 0 };

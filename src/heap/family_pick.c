@@ -113,6 +113,21 @@ static bool is_basic(const struct family_function *function)
 	return same_form(function->form, function->family->functions[0]->form);
 }
 
+/* An object that is being made ready has been there before. */
+static bool is_there_already(const struct family_function *function)
+{
+	return function->act == FAMILY_ACQUIRE && function->family->collected &&
+	       function->handle.kind == OPERAND_ARGUMENT;
+}
+
+static bool is_told_by_entry(const struct family_function *function)
+{
+	return function->success.compare == COMPARE_ALWAYS &&
+	       (is_there_already(function) ||
+		(function->act == FAMILY_RELEASE &&
+		 function->size.kind == OPERAND_NONE && is_basic(function)));
+}
+
 /*
  * A release is told by its entry, unless it may fail, or is of a form that
  * stands upon another: operator delete calls free, which must not count then.
@@ -120,22 +135,23 @@ static bool is_basic(const struct family_function *function)
 static bool is_done_at_entry(const struct family_function *function)
 {
 	for (; function; function = function->next)
-		if (function->act != FAMILY_RELEASE ||
-		    function->success.compare != COMPARE_ALWAYS ||
-		    function->size.kind != OPERAND_NONE || !is_basic(function))
+		if (!is_told_by_entry(function))
 			return false;
 	return true;
 }
 
 /*
  * Functions that call others stand for them: all of a family, and all that
- * count bytes (operator new for malloc, malloc for mmap). A handle of another
+ * count bytes (operator new for malloc, malloc for mmap), but for objects, which
+ * come with pages that serve many. A handle of another
  * family is one of its own, however it is called: an EVP_PKEY_CTX has an
  * EVP_MD_CTX, and both count contexts.
  */
 static unsigned group_of(const struct family *family)
 {
-	return family->has_size ? 1 : 1 + (1 + family->index) % UINT8_MAX;
+	return family->has_size && !family->collected ?
+		       1 :
+		       1 + (1 + family->index) % UINT8_MAX;
 }
 
 static bool is_argument(const struct operand *operand, unsigned index)

@@ -59,7 +59,8 @@ static void evict(struct heap *heap, const struct heap_act *act,
 	const struct family *family = act->function->family;
 	struct heap_total *total = &heap_ledger(heap, family)->total;
 
-	if (act->function->act == FAMILY_REPLACE || family->partly)
+	if (act->function->act == FAMILY_REPLACE || family->partly ||
+	    family->collected)
 		total->replaced++;
 	else
 		total->reused++;
@@ -154,6 +155,19 @@ void handles_take(struct heap *heap, const struct heap_act *act,
 		return;
 	ret->latest = ledger->acquisitions;
 	ledger->has_latest = false;
+}
+
+void handles_collected(struct heap *heap, const struct family *family,
+		       uint64_t handle, uint64_t time)
+{
+	struct ledger *ledger = heap_ledger(heap, family);
+	struct live_block block;
+
+	if (!live_remove(&ledger->live, handle, &block))
+		return;
+	if (ledger->has_latest && ledger->latest == handle)
+		ledger->has_latest = false;
+	handles_gone(heap, family, &block, time, GONE_REPLACED);
 }
 
 /* It failed, so nobody can have got the same; unless something was missed. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "heap/look.h"
 #include "heap/private.h"
 #include "heap/reached.h"
 
@@ -51,6 +52,7 @@ void heap_free(struct heap *heap)
 	old_releases_fini(&heap->old_releases);
 	heap_registry_fini(heap);
 	heap_reach_free(heap->reach);
+	heap_look_free(heap->look);
 	free(heap);
 }
 

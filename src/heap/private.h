@@ -83,7 +83,8 @@ struct heap {
 	pid_t *tids; /* tids[number - 1] */
 	size_t thread_count, thread_room;
 	size_t named_count;       /* of threads that were asked twice */
-	struct heap_reach *reach; /* or NULL */
+	struct heap_reach *reach; /* or NULL, … */
+	struct heap_look *look;   /* … as this */
 };
 
 /* registry.c: what occurs again and again, each kept once. */
@@ -178,6 +179,9 @@ void handles_gone(struct heap *heap, const struct family *family,
 void handles_acquire(struct heap *heap, const struct heap_act *act);
 void handles_take(struct heap *heap, const struct heap_act *act,
 		  uint64_t handle, struct taken *ret);
+/* A collector has taken it, if it is held. */
+void handles_collected(struct heap *heap, const struct family *family,
+		       uint64_t handle, uint64_t time);
 void handles_put_back(struct heap *heap, const struct heap_act *act,
 		      struct taken *taken);
 void handles_settle(struct heap *heap, const struct heap_act *act,

@@ -704,7 +704,8 @@ struct verdict verdict_of(const struct heap *heap, const struct site *site,
 		verdict_by(heap, site, survey_site(survey, site), survey);
 
 	if (verdict.level == VERDICT_LIKELY &&
-	    slab_of_collector(heap_stacks(heap), heap_namer(heap), site))
+	    (site->function->family->collected ||
+	     slab_of_collector(heap_stacks(heap), heap_namer(heap), site)))
 		say(&verdict, VERDICT_POSSIBLE, VERDICT_COLLECTED);
 	verdict_heed_reach(&verdict, heap_site_reach(heap, site));
 	return verdict;

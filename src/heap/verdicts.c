@@ -84,6 +84,7 @@ static bool may_be_part(const struct heap *heap, const struct site *site,
 	       verdict->reason != VERDICT_LISTED &&
 	       verdict->reason != VERDICT_TURNOVER &&
 	       verdict->reason != VERDICT_UP_AND_DOWN &&
+	       !site->function->family->collected &&
 	       !slab_of_collector(heap_stacks(heap), heap_namer(heap), site);
 }
 

@@ -72,17 +72,19 @@ void object_heap_scan(const struct mappings *mappings, bool malloc,
 }
 
 void object_heaps_read(struct memory *memory, const struct mappings *mappings,
-		       const struct glibc *glibc,
+		       const struct blocks *blocks,
+		       const struct object_observer *observer,
 		       struct object_heap ret[OBJECT_LANGUAGES])
 {
 	memset(ret, 0, OBJECT_LANGUAGES * sizeof(*ret));
 	if (python_is_there(mappings))
-		python_heap_read(memory, mappings, glibc,
+		python_heap_read(memory, mappings, blocks, observer,
 				 &ret[OBJECTS_OF_PYTHON]);
 	if (ruby_is_there(mappings))
-		ruby_heap_read(memory, mappings, &ret[OBJECTS_OF_RUBY]);
+		ruby_heap_read(memory, mappings, observer,
+			       &ret[OBJECTS_OF_RUBY]);
 	if (php_is_there(mappings))
-		php_heap_read(memory, mappings, &ret[OBJECTS_OF_PHP]);
+		php_heap_read(memory, mappings, observer, &ret[OBJECTS_OF_PHP]);
 }
 
 void object_heaps_fini(struct object_heap heaps[OBJECT_LANGUAGES])

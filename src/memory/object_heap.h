@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "memory/glibc.h"
+#include "memory/blocks.h"
+#include "memory/mappings.h"
 
 /* What an interpreter's own allocator has: its objects by type, and the rest. */
 struct object_sum {
@@ -38,11 +39,39 @@ enum object_language {
 	OBJECT_LANGUAGES,
 };
 
-/* Of each interpreter that the process has; others have no pools. */
+/* An object, as it was found. */
+struct object_found {
+	taddr_t address;      /* where its memory begins, … */
+	const uint8_t *bytes; /* … with these, … */
+	size_t seen;          /* … of which so many are known */
+	const char *type;
+	taddr_t apart; /* what it keeps elsewhere begins there, as no pointer of
+			  it says; 0: nothing does */
+};
+
+/* Who wants to hear of each. */
+struct object_observer {
+	void (*found)(void *context, const struct object_found *object);
+	/* A place for an object that has none. */
+	void (*empty)(void *context, taddr_t address);
+	void *context;
+};
+
+/* Of each interpreter that the process has; others have no pools. blocks: of the C
+   library, which may be objects, too. observer: or NULL. */
 void object_heaps_read(struct memory *memory, const struct mappings *mappings,
-		       const struct glibc *glibc,
+		       const struct blocks *blocks,
+		       const struct object_observer *observer,
 		       struct object_heap ret[OBJECT_LANGUAGES]);
 void object_heaps_fini(struct object_heap heaps[OBJECT_LANGUAGES]);
+
+/* Tells who wants to hear of it, if it has a type. */
+static inline void object_tell(const struct object_observer *observer,
+			       const struct object_found *object)
+{
+	if (observer && object->type)
+		observer->found(observer->context, object);
+}
 
 /* Whether a file is mapped whose name begins with one of these. */
 bool object_heap_has_file(const struct mappings *mappings,

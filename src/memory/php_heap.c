@@ -74,6 +74,7 @@ struct php_look {
 	struct php_seen *seen; /* entries of that list */
 	struct php_objects objects;
 	struct object_heap *heap;
+	const struct object_observer *observer; /* or NULL */
 };
 
 bool php_is_there(const struct mappings *mappings)
@@ -265,11 +266,13 @@ static bool is_free(const struct php_chunk *chunk, uint64_t offset)
 static void take_piece(struct php_look *look, const struct php_piece *piece)
 {
 	struct object_heap *heap = look->heap;
+	const char *type = php_objects_count(&look->objects, piece);
 
-	object_sum_add(php_objects_count(&look->objects, piece) ?
-			       &heap->objects :
-			       &heap->others,
-		       piece->bytes);
+	object_sum_add(type ? &heap->objects : &heap->others, piece->bytes);
+	object_tell(look->observer,
+		    &(struct object_found){ piece->address, piece->begin,
+					    piece->seen, type,
+					    php_objects_apart(piece) });
 }
 
 /* One that is larger than what a run has. */
@@ -430,9 +433,11 @@ static void forget(struct php_look *look)
 }
 
 void php_heap_read(struct memory *memory, const struct mappings *mappings,
+		   const struct object_observer *observer,
 		   struct object_heap *ret)
 {
 	struct php_look look = { .memory = memory,
+				 .observer = observer,
 				 .mappings = mappings,
 				 .heap = ret };
 

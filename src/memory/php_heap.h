@@ -12,6 +12,7 @@ bool php_is_there(const struct mappings *mappings);
  * of their pages; and what is larger.
  */
 void php_heap_read(struct memory *memory, const struct mappings *mappings,
+		   const struct object_observer *observer,
 		   struct object_heap *ret);
 
 #endif

@@ -211,6 +211,17 @@ static bool is_array(const struct php_piece *piece)
 	       array.data && array.data % 8 == 0;
 }
 
+/* Elements have numbers of four bytes in front; the mask says how many. */
+taddr_t php_objects_apart(const struct php_piece *piece)
+{
+	struct php_array array;
+
+	if (!is_array(piece))
+		return 0;
+	memcpy(&array, piece->begin, sizeof(array));
+	return array.data - (uint64_t)-array.mask * sizeof(uint32_t);
+}
+
 static uint64_t kind_of(const struct php_objects *objects,
 			const struct php_piece *piece)
 {
@@ -233,18 +244,18 @@ static uint64_t kind_of(const struct php_objects *objects,
 	}
 }
 
-bool php_objects_count(struct php_objects *objects,
-		       const struct php_piece *piece)
+const char *php_objects_count(struct php_objects *objects,
+			      const struct php_piece *piece)
 {
 	uint64_t key = 0;
 
 	if (piece->bytes <= sizeof(struct php_string))
-		return false;
+		return NULL;
 	key = class_of_object(objects, piece);
 	if (!key)
 		key = kind_of(objects, piece);
 	if (!key)
-		return false;
+		return NULL;
 	object_types_count(&objects->types, key, piece->bytes);
-	return true;
+	return object_types_name(&objects->types, key);
 }

@@ -24,8 +24,11 @@ struct php_piece {
 	uint64_t seen; /* … so many bytes: PHP_LOOKED_AT or more, or all */
 };
 
-/* Whether it holds something that has a type; then that is counted. */
-bool php_objects_count(struct php_objects *objects,
-		       const struct php_piece *piece);
+/* The type of what it holds, if that has one; then it is counted. Else NULL. */
+const char *php_objects_count(struct php_objects *objects,
+			      const struct php_piece *piece);
+
+/* Where the memory begins that an array's elements are in, if it is one. */
+taddr_t php_objects_apart(const struct php_piece *piece);
 
 #endif

@@ -27,7 +27,8 @@ struct python_look {
 	struct window *window;
 	struct python_types *types;
 	struct object_heap *heap;
-	size_t pool_size; /* 0: none was found yet */
+	const struct object_observer *observer; /* or NULL */
+	size_t pool_size;                       /* 0: none was found yet */
 };
 
 bool python_is_there(const struct mappings *mappings)
@@ -89,22 +90,35 @@ static bool mark_free(const uint8_t *pool, taddr_t at,
 	return !left;
 }
 
-static void count_pieces(struct python_look *look, const uint8_t *pool,
-			 const struct pool_head *head, const bool *free)
+static void count_piece(struct python_look *look,
+			const struct object_found *piece)
 {
 	struct object_heap *heap = look->heap;
+	struct object_found found = *piece;
+
+	found.type = python_types_count(look->types, piece->bytes, piece->seen,
+					piece->seen);
+	object_sum_add(found.type ? &heap->objects : &heap->others,
+		       piece->seen);
+	object_tell(look->observer, &found);
+}
+
+static void count_pieces(struct python_look *look, const uint8_t *pool,
+			 taddr_t address, const struct pool_head *head,
+			 const bool *free)
+{
 	const size_t piece = piece_size(head);
 	const size_t carved = (head->carved - POOL_HEAD) / piece;
 
 	for (size_t i = 0; i < carved; i++) {
-		const uint8_t *at = pool + POOL_HEAD + i * piece;
+		const size_t at = POOL_HEAD + i * piece;
 
 		if (free[i])
-			object_sum_add(&heap->free, piece);
-		else if (python_types_count(look->types, at, piece, piece))
-			object_sum_add(&heap->objects, piece);
+			object_sum_add(&look->heap->free, piece);
 		else
-			object_sum_add(&heap->others, piece);
+			count_piece(look, &(struct object_found){
+						  address + at, pool + at,
+						  piece, NULL, 0 });
 	}
 }
 
@@ -124,7 +138,7 @@ static void count_pool(struct python_look *look, taddr_t at,
 		object_sum_add(&look->heap->broken, size);
 		return;
 	}
-	count_pieces(look, pool, head, free);
+	count_pieces(look, pool, at, head, free);
 }
 
 static void look_through(void *context, taddr_t at, taddr_t end)
@@ -148,37 +162,47 @@ static void look_through(void *context, taddr_t at, taddr_t end)
 
 /* ---- larger objects ---- */
 
-static void find_large(struct python_look *look, const struct glibc *glibc)
-{
-	for (size_t i = 0; i < glibc->blocks.count; i++) {
-		const struct block *block = &glibc->blocks.list[i];
-		uint8_t head[PYTHON_HEAD_SIZE];
-		uint64_t bytes = block_usable(block);
+#define LOOKED_AT 256
 
-		if (!block_is_used(block))
-			continue;
-		if (bytes > sizeof(head))
-			bytes = sizeof(head);
-		if (!memory_read(&look->window->memory, block->address, head,
-				 bytes) &&
-		    python_types_count(look->types, head, bytes,
-				       block_usable(block)))
-			object_sum_add(&look->heap->objects,
-				       block_usable(block));
-	}
+static void look_at_block(struct python_look *look, const struct block *block)
+{
+	uint8_t bytes[LOOKED_AT];
+	size_t size = block_usable(block);
+	const char *type;
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	if (memory_read(&look->window->memory, block->address, bytes, size))
+		return;
+	type = python_types_count(look->types, bytes, size,
+				  block_usable(block));
+	if (!type)
+		return;
+	object_sum_add(&look->heap->objects, block_usable(block));
+	object_tell(look->observer,
+		    &(struct object_found){ block->address, bytes, size, type,
+					    0 });
+}
+
+static void find_large(struct python_look *look, const struct blocks *blocks)
+{
+	for (size_t i = 0; i < blocks->count; i++)
+		if (block_is_used(&blocks->list[i]))
+			look_at_block(look, &blocks->list[i]);
 }
 
 void python_heap_read(struct memory *memory, const struct mappings *mappings,
-		      const struct glibc *glibc, struct object_heap *ret)
+		      const struct blocks *blocks,
+		      const struct object_observer *observer,
+		      struct object_heap *ret)
 {
-	struct python_look look = { .heap = ret };
+	struct python_look look = { .heap = ret, .observer = observer };
 
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);
 	look.types = python_types_new(memory, mappings);
 	object_heap_scan(mappings, false, look_through, &look, &ret->unread);
-	if (ret->pools)
-		find_large(&look, glibc);
+	find_large(&look, blocks);
 	ret->types = python_types_list(look.types, &ret->type_count);
 	python_types_free(look.types);
 	free(look.window);

@@ -12,6 +12,8 @@ bool python_is_there(const struct mappings *mappings);
  * by what they say of themselves, and the objects there and in malloc's blocks.
  */
 void python_heap_read(struct memory *memory, const struct mappings *mappings,
-		      const struct glibc *glibc, struct object_heap *ret);
+		      const struct blocks *blocks,
+		      const struct object_observer *observer,
+		      struct object_heap *ret);
 
 #endif

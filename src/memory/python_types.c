@@ -223,8 +223,8 @@ static struct type_entry *find_type(struct python_types *types, taddr_t address)
 /* Nothing, what the collector of rings needs, and a dictionary besides. */
 static const size_t in_front[] = { 0, 16, 32 };
 
-bool python_types_count(struct python_types *types, const void *head,
-			size_t size, uint64_t bytes)
+const char *python_types_count(struct python_types *types, const void *head,
+			       size_t size, uint64_t bytes)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(in_front); i++) {
 		struct type_entry *entry;
@@ -241,9 +241,9 @@ bool python_types_count(struct python_types *types, const void *head,
 			continue;
 		entry->counted.objects++;
 		entry->counted.bytes += bytes;
-		return true;
+		return entry->name;
 	}
-	return false;
+	return NULL;
 }
 
 struct object_type *python_types_list(const struct python_types *types,

@@ -30,13 +30,10 @@ bool python_types_has(struct python_types *types, taddr_t address,
    references; 0: nowhere, or that is no type. */
 int64_t python_types_weak_list(struct python_types *types, taddr_t address);
 
-/* The most that an object has in front, and its own first words. */
-#define PYTHON_HEAD_SIZE 48
-
-/* Whether memory that begins so, as it was acquired, holds an object; then it
-   is counted with its type. */
-bool python_types_count(struct python_types *types, const void *head,
-			size_t size, uint64_t bytes);
+/* The type of the object in memory that begins so, as it was acquired; it is
+   counted with that. NULL: there is none. */
+const char *python_types_count(struct python_types *types, const void *head,
+			       size_t size, uint64_t bytes);
 
 /* Those that were counted, the largest first; to be freed with their names. */
 struct object_type *python_types_list(const struct python_types *types,

@@ -226,8 +226,15 @@ static uint64_t key_of(const struct ruby_head *head)
 	return (has_class(kind) ? head->class << 5 : 0) | kind;
 }
 
-void ruby_classes_count(struct ruby_classes *classes,
-			const struct ruby_head *head, uint64_t bytes)
+static const char *without_kind(const char *name)
+{
+	const char *space = name ? strchr(name, ' ') : NULL;
+
+	return space ? space + 1 : name;
+}
+
+const char *ruby_classes_count(struct ruby_classes *classes,
+			       const struct ruby_head *head, uint64_t bytes)
 {
 	const uint64_t key = key_of(head);
 	const enum ruby_kind kind = ruby_kind_of(head);
@@ -244,4 +251,5 @@ void ruby_classes_count(struct ruby_classes *classes,
 		object_types_keep(&classes->types, key, whole);
 	}
 	object_types_count(&classes->types, key, bytes);
+	return without_kind(object_types_name(&classes->types, key));
 }

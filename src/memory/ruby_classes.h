@@ -43,7 +43,9 @@ void ruby_classes_fini(struct ruby_classes *classes);
 void ruby_classes_add(struct ruby_classes *classes, taddr_t class);
 void ruby_classes_learn(struct ruby_classes *classes);
 
-void ruby_classes_count(struct ruby_classes *classes,
-			const struct ruby_head *head, uint64_t bytes);
+/* Returns what its type is called, without its kind if it has a class; NULL: there
+   are too many. */
+const char *ruby_classes_count(struct ruby_classes *classes,
+			       const struct ruby_head *head, uint64_t bytes);
 
 #endif

@@ -23,8 +23,9 @@ struct ruby_look {
 	struct window *window;
 	struct ruby_classes classes;
 	struct object_heap *heap;
+	const struct object_observer *observer; /* or NULL */
 	void (*slot)(struct ruby_look *look, taddr_t address,
-		     const struct ruby_head *head, uint64_t size);
+		     const uint8_t *bytes, uint64_t size);
 };
 
 bool ruby_is_there(const struct mappings *mappings)
@@ -73,10 +74,8 @@ static void look_through_page(struct ruby_look *look, taddr_t at,
 	look->heap->pools++;
 	for (int16_t i = 0; i < page->total; i++) {
 		const uint64_t offset = page->start - at + (uint64_t)i * size;
-		struct ruby_head head;
 
-		memcpy(&head, bytes + offset, sizeof(head));
-		look->slot(look, at + offset, &head, size);
+		look->slot(look, at + offset, bytes + offset, size);
 	}
 }
 
@@ -91,28 +90,49 @@ static void look_through(void *context, taddr_t begin, taddr_t end)
 			look_through_page(look, at, &page);
 }
 
-static void learn(struct ruby_look *look, taddr_t address,
-		  const struct ruby_head *head, uint64_t size UNUSED)
+static struct ruby_head head_of(const uint8_t *bytes)
 {
-	if (ruby_kind_of(head) == RUBY_CLASS)
+	struct ruby_head head;
+
+	memcpy(&head, bytes, sizeof(head));
+	return head;
+}
+
+static void learn(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
+		  uint64_t size UNUSED)
+{
+	const struct ruby_head head = head_of(bytes);
+
+	if (ruby_kind_of(&head) == RUBY_CLASS)
 		ruby_classes_add(&look->classes, address);
 }
 
-static void count(struct ruby_look *look, taddr_t address UNUSED,
-		  const struct ruby_head *head, uint64_t size)
+static void count(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
+		  uint64_t size)
 {
-	if (!head->flags) {
+	const struct object_observer *observer = look->observer;
+	const struct ruby_head head = head_of(bytes);
+	const char *type;
+
+	if (!head.flags) {
 		object_sum_add(&look->heap->free, size);
+		if (observer)
+			observer->empty(observer->context, address);
 		return;
 	}
 	object_sum_add(&look->heap->objects, size);
-	ruby_classes_count(&look->classes, head, size);
+	type = ruby_classes_count(&look->classes, &head, size);
+	object_tell(observer,
+		    &(struct object_found){ address, bytes, size, type, 0 });
 }
 
 void ruby_heap_read(struct memory *memory, const struct mappings *mappings,
+		    const struct object_observer *observer,
 		    struct object_heap *ret)
 {
-	struct ruby_look look = { .heap = ret, .slot = learn };
+	struct ruby_look look = { .heap = ret,
+				  .observer = observer,
+				  .slot = learn };
 
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);

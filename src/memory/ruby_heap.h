@@ -12,6 +12,7 @@ bool ruby_is_there(const struct mappings *mappings);
  * C structure that each of them names say of each other.
  */
 void ruby_heap_read(struct memory *memory, const struct mappings *mappings,
+		    const struct object_observer *observer,
 		    struct object_heap *ret);
 
 #endif

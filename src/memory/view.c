@@ -132,8 +132,8 @@ static int look(struct memory_view *view, const struct freeze *freeze)
 	procmem_init(&memory, view->pid);
 	view->has_glibc =
 		!heap_read(&memory.memory, &view->mappings, &view->glibc);
-	object_heaps_read(&memory.memory, &view->mappings, &view->glibc,
-			  view->objects);
+	object_heaps_read(&memory.memory, &view->mappings, &view->glibc.blocks,
+			  NULL, view->objects);
 	procmem_fini(&memory);
 	return 0;
 }

@@ -97,6 +97,7 @@ static void put_family(struct dictionary *dictionary,
 			   FAMILY_NULL_IS_NOTHING * family->null_is_nothing |
 			   FAMILY_SHARED * family->shared |
 			   FAMILY_PARTLY * family->partly |
+			   FAMILY_COLLECTED * family->collected |
 			   FAMILY_MISSING * missing);
 	put_varint(&body, family->granularity);
 	put_entry(dictionary, ENTRY_FAMILY, known->number, &body);

@@ -107,6 +107,7 @@ static bool is_as_before(const struct family *family, uint64_t flags,
 	       family->null_is_nothing == !!(flags & FAMILY_NULL_IS_NOTHING) &&
 	       family->shared == !!(flags & FAMILY_SHARED) &&
 	       family->partly == !!(flags & FAMILY_PARTLY) &&
+	       family->collected == !!(flags & FAMILY_COLLECTED) &&
 	       family->granularity == granularity;
 }
 
@@ -133,6 +134,7 @@ static bool read_family(struct glossary *glossary, uint64_t number,
 	draft->family.null_is_nothing = flags & FAMILY_NULL_IS_NOTHING;
 	draft->family.shared = flags & FAMILY_SHARED;
 	draft->family.partly = flags & FAMILY_PARTLY;
+	draft->family.collected = flags & FAMILY_COLLECTED;
 	draft->family.granularity = granularity;
 	glossary->missing[draft->family.index] = flags & FAMILY_MISSING;
 	return true;

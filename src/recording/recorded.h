@@ -75,6 +75,7 @@ enum {
 	FAMILY_SHARED = 4,
 	FAMILY_MISSING = 8, /* some acquisitions can't be seen at all */
 	FAMILY_PARTLY = 16,
+	FAMILY_COLLECTED = 32,
 };
 
 /* … of ENTRY_FUNCTION: what of a call is known, and from where. */

@@ -7,10 +7,12 @@ import glob
 import json
 import os
 import re
+import signal
 import sys
 
 sys.dont_write_bytecode = True
 import harness as h
+import heap_reports as hr
 
 # Debian's, of a release that there is a file for; or another one.
 PYTHON = os.environ.get("SCRIPTS_PYTHON") or next(
@@ -385,6 +387,132 @@ for engine in ("trap", "agent"):
     heap_by_script("pl", "perl", engine)
     heap_by_script("rb", "ruby", engine)
     heap_by_script("php", "php", engine)
+
+
+# Which objects are kept: each is 500 sessions in one line, and then 50 of them.
+OBJECTS = {
+    "py": ("""import sys
+class Session:
+    def __init__(self, n):
+        self.name = "x%d" % n * 30
+        self.data = bytearray(5000)
+kept = []
+print("ready", flush=True); sys.stdin.readline()
+for i in range(500):
+    kept.append(Session(i))
+print("done", flush=True); sys.stdin.readline()
+del kept[50:]
+print("dropped", flush=True); sys.stdin.readline()
+""", 9, [(4, "str", "type", 1), (5, "bytearray", "type", 1),
+         (5, "bytearray", "part_of", 1)]),
+    "rb": ("""$stdout.sync = true
+class Session
+  def initialize(n)
+    @name = "x" * 100
+    @n = n
+  end
+end
+$kept = []
+puts "ready"; gets
+500.times do |i|
+  $kept << Session.new(i)
+end
+puts "done"; gets
+$kept = (0...50).map { |i| $kept[i] }
+GC.start
+puts "dropped"; gets
+""", 11, [(4, "String", "part_of", 1)]),
+    "php": ("""<?php
+class Session {
+    public $name; public $n;
+    function __construct($n) {
+        $this->name = str_repeat("x", 100 + $n);
+        $this->n = [$n];
+    }
+}
+$kept = [];
+echo "ready\\n"; fgets(STDIN);
+for ($i = 0; $i < 500; $i++)
+    $kept[] = new Session($i);
+echo "done\\n"; fgets(STDIN);
+array_splice($kept, 50);
+echo "dropped\\n"; fgets(STDIN);
+""", 12, [(5, "string", "type", 1), (6, "array", "type", 1),
+          (6, "array", "part_of", 1)]),
+}
+
+
+def objects_by_line(path):
+    """{(line, type, whether it is that or a part of it): how many}"""
+    found = {}
+    for line in h.read(path).splitlines():
+        block = json.loads(line)
+        h.check(block["size"] > 0 and block["age"] >= 0 and
+                int(block["address"], 16) and block["site"], line)
+        for how in "type", "part_of":
+            key = block.get("line"), block.get(how), how
+            if how in block:
+                found[key] = found.get(key, 0) + 1
+    return found
+
+
+def is_known(kind):
+    """Whether the memory of this release's objects is understood."""
+    if kind == "php":
+        version = h.command_output(["php", "-r", "echo PHP_VERSION;"])[1]
+    elif kind == "rb":
+        version = h.command_output(["ruby", "-e", "print RUBY_VERSION"])[1]
+    return kind == "py" or version.startswith({"php": "8.2.",
+                                               "rb": "3.1."}[kind])
+
+
+def check_objects(found, count, exact, kind):
+    line, others = OBJECTS[kind][1:]
+    for place in [(line, "Session", "type", 1)] + others:
+        blocks = found.get(place[:3], 0)
+        wanted = count * place[3]
+        h.check(blocks == wanted if exact else wanted <= blocks < 250,
+                "%r: %d, wanted: %d; all: %r" % (place, blocks, wanted, found))
+
+
+def objects(kind, command, library, *pools):
+    @h.test("which objects a line has made, and which of them are left, " +
+            kind)
+    def run(case):
+        need(kind)
+        if not is_known(kind):
+            raise h.Skip("the memory of another release is known")
+        path = case.write("kept." + kind, OBJECTS[kind][0])
+        file = case.path("objects.json")
+        target = case.start([command, path],
+                            env={"PYTHONMALLOC": "malloc"})
+        h.wait_until(lambda: "ready" in target.out, "the script")
+        tracer = hr.attach(case, target, options=[
+            "--script", "--by", "script", "--top", "0", "--objects", file,
+            *pools])
+        h.wait_until(lambda: hr.planted(target.pid, library=library) or
+                     tracer.popen.poll() is not None, "the traps")
+        h.settle(target, tracer)
+        target.say("\n")
+        h.wait_until(lambda: "done" in target.out, "the objects")
+        tracer.popen.send_signal(signal.SIGQUIT)
+        h.wait_until(lambda: "cost: " in h.read(tracer.report_path),
+                     "a report")
+        check_objects(objects_by_line(file), 500, True, kind)
+        h.check_match(r" 500 .*kept\.%s:%d:Session$" %
+                      (kind, OBJECTS[kind][1]), h.read(tracer.report_path),
+                      "the row")
+        target.say("\n")
+        h.wait_until(lambda: "dropped" in target.out, "what is left")
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+        # Ruby's collector takes what looks like an address for one.
+        check_objects(objects_by_line(file), 50, kind != "rb", kind)
+
+
+objects("py", PYTHON, "libc.so.6")
+objects("rb", "ruby", "libruby", "--pool", "ruby")
+objects("php", "php", "/php", "--pool", "php")
 
 
 @h.test("heap without --script has no lines of scripts")

@@ -42,7 +42,9 @@ static const char fixture_text[] =
 	"release put(handle)\n"
 	"family parts counts parts, partly\n"
 	"acquire make = handle\n"
-	"release drop(handle)\n";
+	"release drop(handle)\n"
+	"family objects counts bytes, collected\n"
+	"acquire new_object(size) = handle\n";
 
 struct fixture {
 	struct families *families;

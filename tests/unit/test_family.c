@@ -257,7 +257,7 @@ static const struct mistake mistakes[] = {
 	{ "family a counts cats in ranges of 16\n",
 	  "x:1:17: expected 'bytes', of which ranges consist, not 'cats'\n" },
 	{ "family a counts bytes, shared\n",
-	  "x:1:24: expected 'partly': bytes are never shared, not "
+	  "x:1:24: expected 'partly' or 'collected': bytes are never shared, not "
 	  "'shared'\n" },
 	{ "family a counts cats\nacquire f(1|2|3|4|5) = handle\n",
 	  "x:2:19: expected fewer numbers, not '5'\n" },
@@ -266,7 +266,7 @@ static const struct mistake mistakes[] = {
 	{ "family a counts cats\nacquire f(1|x) = handle\n",
 	  "x:2:13: expected a number, not 'x'\n" },
 	{ "family a counts cats, spotted\n",
-	  "x:1:23: expected 'shared' or 'partly', not 'spotted'\n" },
+	  "x:1:23: expected 'shared', 'partly' or 'collected', not 'spotted'\n" },
 	{ "family a counts\nacquire f = handle\n",
 	  "x:1:16: expected what is counted before the end of the line\n" },
 	{ POOL "acquire f(size) =\n",
@@ -339,8 +339,8 @@ START_TEST(a_broken_line_is_left_out)
 END_TEST
 
 static const char *const shipped[] = {
-	"curl",     "descriptors", "files",   "malloc",
-	"mappings", "openssl",     "sqlite3", "threads",
+	"curl",    "descriptors", "files", "malloc",  "mappings",
+	"openssl", "php",         "ruby",  "sqlite3", "threads",
 };
 
 /* All of them at once, without a word. */

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "heap/look.h"
+
 static struct fixture f;
 
 static void setup(void)
@@ -544,6 +546,69 @@ START_TEST(reused_and_replaced)
 }
 END_TEST
 
+static void check_type(const struct site_look *look, size_t index,
+		       const char *name, uint64_t blocks, uint64_t bytes)
+{
+	ck_assert_uint_lt(index, look->type_count);
+	ck_assert_str_eq(look->types[index].name, name);
+	ck_assert_uint_eq(look->types[index].blocks, blocks);
+	ck_assert_uint_eq(look->types[index].bytes, bytes);
+}
+
+/* What is known better stays, and what isn't held is nobody's. */
+START_TEST(types_of_blocks)
+{
+	struct heap_look *look;
+	const struct site_look *found;
+
+	for (uint64_t i = 1; i <= 20; i++)
+		acquire(&f, "malloc", i * 0x10, i);
+	look = heap_look_new(f.heap, true);
+	ck_assert(heap_look_has(look, 0x20));
+	ck_assert(!heap_look_has(look, 0x28));
+	for (uint64_t i = 1; i <= 5; i++)
+		heap_look_tell(look, i * 0x10, LOOK_HELD, "list");
+	heap_look_tell(look, 0x10, LOOK_OWN, "str");
+	heap_look_tell(look, 0x10, LOOK_HELD, "dict");
+	heap_look_tell(look, 0x10, LOOK_OWN, "dict");
+	heap_look_tell(look, 0x1000, LOOK_OWN, "dict");
+	heap_look_tell(look, 0, LOOK_OWN, "dict");
+	heap_set_look(f.heap, look, f.now);
+	found = heap_site_look(f.heap, site_of(&f, 1, NULL));
+	ck_assert_uint_eq(found->type_count, 2);
+	check_type(found, 0, "list", 4, 2 + 3 + 4 + 5);
+	check_type(found, 1, "str", 1, 1);
+	ck_assert_str_eq(heap_look_type(heap_looked(f.heap), 0x10), "str");
+	ck_assert_ptr_null(heap_look_type(heap_looked(f.heap), 0x60));
+	check_live("malloc", 20, 210);
+}
+END_TEST
+
+/* Places without an object are given back, but not a block of malloc there. */
+START_TEST(collected_objects)
+{
+	struct heap_look *look;
+
+	acquire(&f, "new_object", 0x10, 40);
+	acquire(&f, "new_object", 0x10, 50);
+	ck_assert_uint_eq(total_of(&f, "new_object")->reused, 0);
+	ck_assert_uint_eq(total_of(&f, "new_object")->replaced, 1);
+	acquire(&f, "new_object", 0x20, 40);
+	acquire(&f, "malloc", 0x30, 7);
+	look = heap_look_new(f.heap, true);
+	heap_look_tell(look, 0x10, LOOK_OWN, "String");
+	heap_look_tell(look, 0x20, LOOK_EMPTY, NULL);
+	heap_look_tell(look, 0x30, LOOK_EMPTY, NULL);
+	heap_set_look(f.heap, look, f.now);
+	check_live("new_object", 1, 50);
+	check_live("malloc", 1, 7);
+	ck_assert_uint_eq(heap_live_count(f.heap), 2);
+	f.stack = 2;
+	acquire(&f, "malloc", 0x40, 7);
+	ck_assert_ptr_null(heap_site_look(f.heap, site_of(&f, 2, NULL)));
+}
+END_TEST
+
 START_TEST(shared_handles)
 {
 	acquire(&f, "get", 0x10, 0);
@@ -977,6 +1042,8 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, crossed_components);
 	tcase_add_test(tcase, inherited_descriptors);
 	tcase_add_test(tcase, reused_and_replaced);
+	tcase_add_test(tcase, types_of_blocks);
+	tcase_add_test(tcase, collected_objects);
 	tcase_add_test(tcase, shared_handles);
 	tcase_add_test(tcase, shared_handles_from_before);
 	tcase_add_test(tcase, parts_of_mappings);

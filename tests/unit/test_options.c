@@ -463,8 +463,8 @@ static const struct {
 	{ "heap diff -f a b", "-f: unknown option; see calltrap heap diff "
 			      "--help" },
 	{ "heap --by day -p 1", "--by 'day': one of stack, function, line, "
-				"library, thread, size, component is "
-				"expected" },
+				"library, thread, size, component, "
+				"script is expected" },
 	{ "heap --sample 512kB -p 1", BYTES("512kB") },
 	{ "heap --sample 5X -p 1", BYTES("5X") },
 	{ "heap --sample K -p 1", BYTES("K") },

@@ -108,7 +108,7 @@ static void look(void)
 
 	reads = 0;
 	heap = (struct object_heap){ .pools = 0 };
-	php_heap_read(&memory, &mappings, &heap);
+	php_heap_read(&memory, &mappings, NULL, &heap);
 	heaps[OBJECTS_OF_PHP] = heap;
 	object_heaps_fini(heaps);
 }

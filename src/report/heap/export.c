@@ -20,6 +20,7 @@ static const struct heap_format formats[HEAP_FILES] = {
 	[HEAP_FILE_CALLGRIND] = { "--callgrind", heap_callgrind_make, true,
 				  false },
 	[HEAP_FILE_JSON] = { "--json", heap_json_make, false, false },
+	[HEAP_FILE_OBJECTS] = { "--objects", heap_objects_make, true, false },
 	[HEAP_FILE_SVG] = { "--svg", heap_svg_make, true, false },
 	[HEAP_FILE_SPEEDSCOPE] = { "--speedscope", speedscope_make, true,
 				   false },

@@ -13,6 +13,7 @@
 void heap_folded_make(const struct heap_export *export, struct strbuf *out);
 void heap_callgrind_make(const struct heap_export *export, struct strbuf *out);
 void heap_json_make(const struct heap_export *export, struct strbuf *out);
+void heap_objects_make(const struct heap_export *export, struct strbuf *out);
 void heap_pprof_make(const struct heap_export *export, struct strbuf *out);
 void heap_svg_make(const struct heap_export *export, struct strbuf *out);
 /* "--svg" */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "heap/look.h"
 #include "heap/slab.h"
 #include "report/format/json_put.h"
 #include "report/format/json_stack.h"
@@ -319,6 +320,41 @@ static json_t *reach_of(const struct heap_reach *reach)
 	return object;
 }
 
+static json_t *types_array(const struct site_look *look)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < look->type_count; i++) {
+		const struct look_type *type = &look->types[i];
+		json_t *object = json_object();
+
+		json_set_text(object, "type", type->name);
+		json_set_number(object, "blocks", type->blocks);
+		json_set_number(object, "bytes", type->bytes);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *pages_object(const struct site_look *look)
+{
+	json_t *object = json_object();
+
+	json_set_number(object, "bytes", look->bytes);
+	json_set_number(object, "resident", look->resident);
+	json_set_number(object, "huge", look->huge);
+	json_set_number(object, "swapped", look->swapped);
+	return object;
+}
+
+static void set_look(json_t *object, const struct site_look *look)
+{
+	if (look && look->type_count)
+		json_object_set_new(object, "types", types_array(look));
+	if (look && look->bytes)
+		json_object_set_new(object, "pages", pages_object(look));
+}
+
 static json_t *site_object(const struct heap_export *export,
 			   const struct heap_row *row)
 {
@@ -353,6 +389,7 @@ static json_t *site_object(const struct heap_export *export,
 	json_set_number(object, "oldest", row->oldest);
 	set_verdict(object, row);
 	set_slab(object, export, site);
+	set_look(object, heap_site_look(export->process->heap, site));
 	if (row->verdict.reach)
 		json_object_set_new(object, "reach",
 				    reach_numbers(row->verdict.reach));

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "heap/caller.h"
+#include "heap/look.h"
 #include "heap/verdicts.h"
 #include "report/heap/leaks.h"
 #include "report/heap/suppressions.h"
@@ -65,6 +66,11 @@ static const struct frame_name *place_of(const struct heap_gathering *g,
 	return name;
 }
 
+static bool tells_lines(const struct heap_report_options *options)
+{
+	return options->by == HEAP_BY_LINE || options->by == HEAP_BY_SCRIPT;
+}
+
 /* The function, or its line. */
 static void add_place(const struct heap_gathering *g, const struct site *site,
 		      struct strbuf *out)
@@ -76,7 +82,7 @@ static void add_place(const struct heap_gathering *g, const struct site *site,
 		strbuf_puts(out, "?");
 		return;
 	}
-	if (g->config->options->by == HEAP_BY_LINE && name->file) {
+	if (tells_lines(g->config->options) && name->file) {
 		strbuf_printf(out, "%s:%u", name->file, name->line);
 		return;
 	}
@@ -129,6 +135,7 @@ static void add_name(const struct heap_gathering *g, const struct site *site,
 		break;
 	case HEAP_BY_THREAD:
 	case HEAP_BY_SIZE:
+	case HEAP_BY_SCRIPT:
 		break;
 	}
 	/* What is held of several families can't be added up. */
@@ -244,6 +251,32 @@ static void add_thread(const struct heap *heap, pid_t tid, struct strbuf *out)
 		strbuf_printf(out, " (%s)", name);
 }
 
+/* "test.rb:11:String" */
+static void add_object(const struct heap_gathering *g,
+		       const struct heap_block *block, struct strbuf *out)
+{
+	const struct heap_look *look = heap_looked(g->heap);
+	const char *type = look ? heap_look_type(look, block->handle) : NULL;
+
+	add_place(g, block->site, out);
+	if (look && heap_look_is_typed(look))
+		strbuf_printf(out, ":%s", type ? type : "?");
+}
+
+static void add_block_name(const struct heap_gathering *g,
+			   const struct heap_block *block, struct strbuf *out)
+{
+	if (g->config->options->by == HEAP_BY_SIZE)
+		strbuf_printf(out, "up to %" PRIu64 " bytes",
+			      size_class(block->size));
+	else if (g->config->options->by == HEAP_BY_SCRIPT)
+		add_object(g, block, out);
+	else if (block->tid)
+		add_thread(g->heap, block->tid, out);
+	else
+		strbuf_puts(out, "(other threads)");
+}
+
 static void add_block(struct heap_gathering *g, const struct heap_block *block)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
@@ -253,13 +286,7 @@ static void add_block(struct heap_gathering *g, const struct heap_block *block)
 	if (age < g->config->options->older_than || block->site->suppression ||
 	    !block->site->function->family->has_size)
 		return;
-	if (g->config->options->by == HEAP_BY_SIZE)
-		strbuf_printf(&name, "up to %" PRIu64 " bytes",
-			      size_class(block->size));
-	else if (block->tid)
-		add_thread(g->heap, block->tid, &name);
-	else
-		strbuf_puts(&name, "(other threads)");
+	add_block_name(g, block, &name);
 	row = row_named(g, strbuf_text(&name));
 	estimates_add_block(&row->estimates, block);
 	row->blocks += block->weight.count;
@@ -361,9 +388,9 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 				    .now = now,
 				    .result = &result };
 
-	if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE)
+	if (by == HEAP_BY_FUNCTION || tells_lines(config->options))
 		heap_names_prepare_all(config, heap, HEAP_CALLER_DEPTH);
-	if (by == HEAP_BY_THREAD || by == HEAP_BY_SIZE)
+	if (heap_rows_are_of_blocks(config->options))
 		add_blocks(&g);
 	else
 		for (size_t i = 1; i <= heap_site_count(heap); i++)

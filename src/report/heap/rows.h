@@ -55,11 +55,18 @@ struct heap_rows {
 	struct survey *survey;
 };
 
+static inline bool
+heap_rows_are_of_blocks(const struct heap_report_options *options)
+{
+	return options->by == HEAP_BY_THREAD || options->by == HEAP_BY_SIZE ||
+	       options->by == HEAP_BY_SCRIPT;
+}
+
 /* Rows of blocks, not of sites, have no verdicts. */
 static inline bool
 heap_rows_have_levels(const struct heap_report_options *options)
 {
-	return options->by != HEAP_BY_THREAD && options->by != HEAP_BY_SIZE;
+	return !heap_rows_are_of_blocks(options);
 }
 
 /* Sorted: what leaks first, then as the options say. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "heap/look.h"
 #include "heap/slab.h"
 #include "report/format/amounts.h"
 #include "report/format/names.h"
@@ -21,6 +22,7 @@ static int add_heading(const struct heap_text *text)
 		[HEAP_BY_THREAD] = "THREADS",
 		[HEAP_BY_SIZE] = "SIZES",
 		[HEAP_BY_COMPONENT] = "COMPONENTS",
+		[HEAP_BY_SCRIPT] = "SCRIPT LINES AND TYPES",
 	};
 	static const char *const order[] = {
 		[HEAP_ORDER_BYTES] = "bytes",
@@ -118,6 +120,62 @@ static int add_slab(const struct heap_text *text, const struct site *site)
 		      "    each is %s, for whichever stack needed the next one; "
 		      "with %s each object is seen",
 		      slab->what, slab->inside);
+	return heap_text_end_line(text);
+}
+
+/* So many are told. */
+#define TYPES_TOLD 8
+
+static int add_types(const struct heap_text *text, const struct heap_row *row)
+{
+	const struct site_look *look =
+		heap_site_look(text->process->heap, row->site);
+	struct strbuf *out = heap_text_out(text);
+
+	if (!look || !look->type_count)
+		return 0;
+	strbuf_puts(out, "    objects: ");
+	for (size_t i = 0; i < look->type_count && i < TYPES_TOLD; i++) {
+		strbuf_puts(out, i ? ", " : "");
+		amounts_add_number(out, look->types[i].blocks);
+		strbuf_putc(out, ' ');
+		names_escape(out, look->types[i].name);
+	}
+	if (look->type_count > TYPES_TOLD) {
+		strbuf_puts(out, " and ");
+		amounts_add_count(out, look->type_count - TYPES_TOLD,
+				  "more type");
+	}
+	return heap_text_end_line(text);
+}
+
+/* What is mostly in memory, as usual, is nothing to tell. */
+#define PAGES_LEAST (1u << 20)
+
+static int add_pages(const struct heap_text *text, const struct heap_row *row)
+{
+	const struct site_look *look =
+		heap_site_look(text->process->heap, row->site);
+	struct strbuf *out = heap_text_out(text);
+
+	if (!look || look->bytes < PAGES_LEAST ||
+	    (look->resident >= look->bytes / 2 && !look->swapped))
+		return 0;
+	strbuf_puts(out, "    asked ");
+	amounts_add_count(out, look->bytes, "byte");
+	strbuf_puts(out, ", of which ");
+	amounts_add_number(out, look->resident);
+	strbuf_puts(out, " are resident");
+	if (look->huge) {
+		strbuf_puts(out, " (in huge pages ");
+		amounts_add_number(out, look->huge);
+		strbuf_putc(out, ')');
+	}
+	if (look->swapped) {
+		strbuf_puts(out, ", ");
+		amounts_add_number(out, look->swapped);
+		strbuf_puts(out, " swapped out");
+	}
 	return heap_text_end_line(text);
 }
 
@@ -250,6 +308,10 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 		err = add_evidence(text, row);
 	if (!err && row->site)
 		err = add_slab(text, row->site);
+	if (!err && row->site)
+		err = add_types(text, row);
+	if (!err && row->site)
+		err = add_pages(text, row);
 	if (!err && row->site)
 		err = add_times(text, row);
 	if (!err && text->config->options->histogram)

@@ -23,6 +23,7 @@ enum heap_by {
 	HEAP_BY_THREAD,
 	HEAP_BY_SIZE,
 	HEAP_BY_COMPONENT,
+	HEAP_BY_SCRIPT,
 };
 
 /* What comes first. */

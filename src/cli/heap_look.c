@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/heap_look.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "heap/look.h"
+#include "memory/object_heap.h"
+#include "memory/pages.h"
+#include "sysdeps/linux/procmem.h"
+
+/* To look at more while the process runs would keep it waiting at its calls. */
+#define MOST_RUNNING ((size_t)1 << 20)
+
+struct glance {
+	const struct heap *heap;
+	struct heap_look *look;
+	struct memory *memory;
+	const struct mappings *mappings;
+};
+
+/* ---- types ---- */
+
+#define WORD sizeof(uint64_t)
+
+static void tell_held(struct glance *glance, const uint8_t *bytes,
+		      size_t size, const char *type)
+{
+	uint64_t word;
+
+	for (size_t at = 0; at + WORD <= size; at += WORD) {
+		memcpy(&word, bytes + at, WORD);
+		heap_look_tell(glance->look, word, LOOK_HELD, type);
+	}
+}
+
+static void found(void *context, const struct object_found *object)
+{
+	struct glance *glance = context;
+
+	heap_look_tell(glance->look, object->address, LOOK_OWN, object->type);
+	tell_held(glance, object->bytes, object->seen, object->type);
+	heap_look_tell(glance->look, object->apart, LOOK_HELD, object->type);
+}
+
+static void found_empty(void *context, taddr_t address)
+{
+	struct glance *glance = context;
+
+	heap_look_tell(glance->look, address, LOOK_EMPTY, NULL);
+}
+
+static bool has_handle(const struct heap_block *block)
+{
+	const struct family *family = block->site->function->family;
+
+	return family->has_size && !family->granularity;
+}
+
+/* Those of the C library may be large objects of Python's. */
+static void add_blocks(const struct heap *heap, struct blocks *ret)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	while (heap_next_block(heap, &walk, &block)) {
+		const uint64_t units =
+			(block.size + BLOCK_UNIT - 1) / BLOCK_UNIT;
+
+		if (has_handle(&block) && units <= UINT32_MAX)
+			blocks_add(ret, &(struct block){
+						.address = block.handle,
+						.units = units,
+						.behind = units * BLOCK_UNIT -
+							  block.size,
+					});
+	}
+}
+
+/* What objects keep apart may have parts itself: a table of Ruby's its entries. */
+#define PART_MOST 256
+
+static void tell_parts(struct glance *glance)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+	uint8_t bytes[PART_MOST];
+
+	while (heap_next_block(glance->heap, &walk, &block))
+		if (has_handle(&block) && block.size <= PART_MOST &&
+		    heap_look_how(glance->look, block.handle) == LOOK_HELD &&
+		    !memory_read(glance->memory, block.handle, bytes,
+				 block.size))
+			tell_held(glance, bytes, block.size,
+				  heap_look_type(glance->look, block.handle));
+}
+
+static void look_for_types(struct glance *glance)
+{
+	const struct object_observer observer = {
+		.found = found,
+		.empty = found_empty,
+		.context = glance,
+	};
+	struct object_heap heaps[OBJECT_LANGUAGES];
+	struct blocks blocks;
+
+	blocks_init(&blocks);
+	add_blocks(glance->heap, &blocks);
+	object_heaps_read(glance->memory, glance->mappings, &blocks,
+			  &observer, heaps);
+	object_heaps_fini(heaps);
+	blocks_fini(&blocks);
+	tell_parts(glance);
+}
+
+/* ---- pages ---- */
+
+static void look_for_pages(struct glance *glance, const struct pages *pages)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	while (heap_next_block(glance->heap, &walk, &block)) {
+		const uint64_t count = block.weight.count;
+		struct site_look *site =
+			heap_look_site(glance->look, block.site);
+		struct page_sums sums;
+
+		if (!site || !block.site->function->family->has_size)
+			continue;
+		sums = pages_count(pages, block.handle,
+				   block.handle + block.size);
+		site->bytes += count * block.size;
+		site->resident += count * sums.resident;
+		site->huge += count * sums.huge;
+		site->swapped += count * sums.swapped;
+	}
+}
+
+void heap_look_at(const struct watched *process, bool typed)
+{
+	const bool runs = process->state == WATCHED_RUNNING;
+	struct glance glance = { .heap = process->heap };
+	struct mappings mappings;
+	struct procmem memory;
+	struct pages pages;
+
+	if ((runs && heap_live_count(process->heap) > MOST_RUNNING) ||
+	    mappings_read(process->pid, false, &mappings))
+		return;
+	procmem_init(&memory, process->pid);
+	glance.look = heap_look_new(process->heap, typed);
+	glance.memory = &memory.memory;
+	glance.mappings = &mappings;
+	if (typed)
+		look_for_types(&glance);
+	if (!pages_read(&mappings, &pages)) {
+		if (!pages.unknown)
+			look_for_pages(&glance, &pages);
+		pages_fini(&pages);
+	}
+	heap_set_look(process->heap, glance.look,
+		      heap_time(process->heap, clock_now()));
+	procmem_fini(&memory);
+	mappings_fini(&mappings);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_CLI_HEAP_LOOK_H
+#define CALLTRAP_CLI_HEAP_LOOK_H
+
+#include "heap/watch.h"
+
+/*
+ * Looks at the memory of a process that runs: where its blocks are, and (typed)
+ * which objects of interpreters they are, or belong to. Nothing is stopped. The
+ * heap has the answer then.
+ */
+void heap_look_at(const struct watched *process, bool typed);
+
+#endif
