@@ -28,6 +28,8 @@ static bool too_dear(struct detail *detail)
 		detail->patience *= 2;
 	detail->came_back = false;
 	detail->level++;
+	if (detail->level > detail->deepest)
+		detail->deepest = detail->level;
 	return true;
 }
 

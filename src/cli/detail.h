@@ -29,6 +29,7 @@ struct detail {
 	double most;             /* of the time that is the program's own */
 	enum detail_level least; /* it goes as far as this */
 	enum detail_level level;
+	enum detail_level deepest; /* that there was */
 	unsigned calm, patience; /* looks in a row */
 	bool came_back;          /* since more was left out last */
 	struct detail_sums then; /* at the last look */

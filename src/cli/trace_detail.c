@@ -70,22 +70,32 @@ static double percent(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
+/* What began behind the last look has no time that could be told. */
+static void add_share(const struct detail *detail, uint64_t ns, bool is_first,
+		      struct strbuf *out)
+{
+	if (!ns)
+		strbuf_puts(out, ", at the end");
+	else
+		strbuf_printf(out, ", %.0f %%%s", percent(ns, detail->own_ns),
+			      is_first ? " of the time" : "");
+}
+
 static void add_left_out(const struct detail *detail, struct strbuf *out)
 {
 	const uint64_t stacks = detail->at_ns[DETAIL_NO_STACKS];
 	const uint64_t texts = detail->at_ns[DETAIL_NO_TEXTS] + stacks;
 
-	if (!texts) {
+	if (detail->deepest == DETAIL_ALL) {
 		strbuf_puts(out, "; nothing was left out");
 		return;
 	}
-	strbuf_printf(out,
-		      "; left out: what arguments point to, %.0f %% of the "
-		      "time",
-		      percent(texts, detail->own_ns));
-	if (stacks)
-		strbuf_printf(out, ", stacks beyond the caller, %.0f %%",
-			      percent(stacks, detail->own_ns));
+	strbuf_puts(out, "; left out: what arguments point to");
+	add_share(detail, texts, true, out);
+	if (detail->deepest < DETAIL_NO_STACKS)
+		return;
+	strbuf_puts(out, ", stacks beyond the caller");
+	add_share(detail, stacks, false, out);
 }
 
 void trace_detail_tell(const struct trace_detail *own,

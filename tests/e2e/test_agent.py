@@ -494,6 +494,59 @@ def stacks(case):
     h.check_match(r"by traps alone \(-w", result.err, "too deep a stack")
 
 
+class Growing:
+    """What a log has, read once, however fast it grows."""
+
+    def __init__(self, path):
+        self.path, self.offset, self.rest = path, 0, ""
+
+    def lines(self):
+        """Whole ones, since the last time."""
+        with contextlib.suppress(FileNotFoundError), open(self.path) as file:
+            file.seek(self.offset)
+            text = self.rest + file.read()
+            self.offset = file.tell()
+            *lines, self.rest = text.split("\n")
+            return lines
+        return []
+
+
+def leaves_out(growing, seen):
+    """Whether calls have come without their text, and then with one frame."""
+    for line in growing.lines():
+        if line.startswith("strlen"):
+            seen["calls"] += 1
+            seen["texts"] += '"a text"' in line
+            seen["short"] |= seen["frames"] == 1 and seen["textless"]
+            seen["textless"], seen["frames"] = '"a text"' not in line, 0
+        else:
+            seen["frames"] += line.startswith(" > ")
+    return seen["short"]
+
+
+@h.test("log: --max-overhead leaves out texts, then stacks, and says so")
+def dear(case):
+    program = h.build("dear", "dear.c", "-O1", "-fno-builtin")
+    tracer = case.start_calltrap("--engine=agent", "--when-full=wait",
+                                 "--max-overhead", "1%", "-w", "9", "-L", "-x",
+                                 "strlen@libc.so.6", program)
+    growing = Growing(tracer.log_path)
+    seen = {"calls": 0, "texts": 0, "frames": 0, "short": False,
+            "textless": False}
+    h.wait_until(lambda: leaves_out(growing, seen) or
+                 tracer.popen.poll() is not None, "what is left out")
+    os.kill(int(re.match(r"pid (\d+)$", tracer.out, re.M)[1]),
+            signal.SIGUSR1)
+    h.check_equal(tracer.wait(), 7, "status; " + tracer.err)
+    leaves_out(growing, seen)
+    h.check_equal(seen["calls"], int(tracer.out.split()[-1]), "calls")
+    h.check(0 < seen["texts"] < seen["calls"], "texts: %r" % seen)
+    h.check_match(r"cost [\d.]+ % of its time on processors, of 1 % allowed; "
+                  r"left out: what arguments point to, (\d+ % of the time|at "
+                  r"the end), stacks beyond the caller, (\d+ %|at the end)",
+                  tracer.err, "what was left out")
+
+
 @h.test("log: -w of threads, with handlers in between")
 def stacks_of_threads(case):
     target = start(case, "3", "3000", "handlers")
