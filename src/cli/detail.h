@@ -30,9 +30,9 @@ struct detail {
 	enum detail_level least; /* it goes as far as this */
 	enum detail_level level;
 	enum detail_level deepest; /* that there was */
-	unsigned calm, patience; /* looks in a row */
-	bool came_back;          /* since more was left out last */
-	struct detail_sums then; /* at the last look */
+	unsigned calm, patience;   /* looks in a row */
+	bool came_back;            /* since more was left out last */
+	struct detail_sums then;   /* at the last look */
 	/* In all. */
 	uint64_t own_ns, cost_ns;
 	uint64_t at_ns[DETAIL_LEVELS]; /* … of that, at each level */

@@ -23,8 +23,8 @@ struct glance {
 
 #define WORD sizeof(uint64_t)
 
-static void tell_held(struct glance *glance, const uint8_t *bytes,
-		      size_t size, const char *type)
+static void tell_held(struct glance *glance, const uint8_t *bytes, size_t size,
+		      const char *type)
 {
 	uint64_t word;
 
@@ -107,8 +107,8 @@ static void look_for_types(struct glance *glance)
 
 	blocks_init(&blocks);
 	add_blocks(glance->heap, &blocks);
-	object_heaps_read(glance->memory, glance->mappings, &blocks,
-			  &observer, heaps);
+	object_heaps_read(glance->memory, glance->mappings, &blocks, &observer,
+			  heaps);
 	object_heaps_fini(heaps);
 	blocks_fini(&blocks);
 	tell_parts(glance);

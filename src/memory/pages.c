@@ -7,8 +7,8 @@
 
 static void add(struct pages *pages, const struct page_run *run)
 {
-	struct page_run *last =
-		pages->count ? &pages->runs[pages->count - 1] : NULL;
+	struct page_run *last = pages->count ? &pages->runs[pages->count - 1] :
+					       NULL;
 
 	if (last && last->end == run->begin && last->huge == run->huge &&
 	    last->swapped == run->swapped) {

@@ -10,7 +10,7 @@ struct pages {
 	struct page_run *runs; /* by address */
 	size_t count, room;
 	bool huge_known; /* the kernel tells which pages are huge */
-	bool unknown;    /* of some it doesn't tell even whether they are there */
+	bool unknown; /* of some it doesn't tell even whether they are there */
 };
 
 /* A negative errno when nothing can be known. */
