@@ -4,6 +4,8 @@
 process: that tells leaks from caches, however few and young their blocks are."""
 
 import json
+import os
+import struct
 import subprocess
 import sys
 
@@ -194,6 +196,32 @@ def _(case):
             in report.text, "report: " + report.text)
     target.say("q")
     h.check_equal(target.wait(), 0, "exit status of the target")
+
+
+@h.test("what a stack has asked for, and what of that is in memory")
+def resident(case):
+    target = case.start([h.build("sparse", "sparse.c", "-g", "-O1",
+                                 "-fno-builtin")])
+    h.wait_until(lambda: "ready" in target.out, "the victim")
+    path = case.path("heap.json")
+    tracer = hr.attach(case, target, options=["--json", path])
+    hr.settle(target, tracer)
+    target.say("\n")
+    h.wait_until(lambda: "done" in target.out, "its blocks")
+    hr.leave(tracer)
+    sites = {site["stack"][0]["function"]: site["pages"]
+             for site in json.loads(h.read(path))["sites"] if "pages" in site}
+    page = os.sysconf("SC_PAGE_SIZE")
+    in_front = 2 * struct.calcsize("P")  # malloc's own, of each mapping
+    written = -(-((512 << 10) + in_front) // page) * page - in_front
+    for function, size, there in (("reserve", 16 << 20, written),
+                                  ("fill", 1 << 20, 1 << 20)):
+        pages = sites[function]
+        h.check_equal(pages["bytes"], 16 * size, function + ": asked")
+        h.check_equal(pages["resident"] + pages["swapped"], 16 * there,
+                      function + ": in memory, or swapped out")
+    h.check_match(r"^    asked 268,435,456 bytes, of which [\d,]+ are resident",
+                  h.read(tracer.report_path), "the report")
 
 
 if __name__ == "__main__":
