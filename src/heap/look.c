@@ -57,13 +57,26 @@ static struct looked_block *find(const struct heap_look *look, uint64_t handle)
 	return block->handle ? block : NULL;
 }
 
+/* A mapping that was cut up is several. */
+static size_t count_blocks(const struct heap *heap)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+	size_t count = 0;
+
+	while (heap_next_block(heap, &walk, &block))
+		count++;
+	return count;
+}
+
 static void fill(struct heap_look *look, const struct heap *heap)
 {
+	const size_t count = count_blocks(heap);
 	struct heap_walk walk = { 0 };
 	struct heap_block block;
 	size_t places = 16;
 
-	while (places / 2 <= heap_live_count(heap))
+	while (places / 2 <= count)
 		places *= 2;
 	look->blocks = xcalloc(places, sizeof(*look->blocks));
 	look->mask = places - 1;

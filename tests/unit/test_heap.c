@@ -584,6 +584,24 @@ START_TEST(types_of_blocks)
 }
 END_TEST
 
+/* There are more pieces than blocks. */
+START_TEST(types_of_pieces)
+{
+	struct heap_look *look;
+
+	acquire(&f, "mmap", 4096, 4096 * 999);
+	for (uint64_t i = 2; i < 1000; i += 2)
+		release(&f, "munmap", i * 4096, 4096);
+	look = heap_look_new(f.heap, true);
+	for (uint64_t i = 1; i < 1000; i += 2)
+		heap_look_tell(look, i * 4096, LOOK_OWN, "string");
+	ck_assert(!heap_look_has(look, UINT64_C(2) * 4096));
+	heap_set_look(f.heap, look, f.now);
+	check_type(heap_site_look(f.heap, site_of(&f, 1, NULL)), 0, "string",
+		   500, UINT64_C(500) * 4096);
+}
+END_TEST
+
 /* Places without an object are given back, but not a block of malloc there. */
 START_TEST(collected_objects)
 {
@@ -1043,6 +1061,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, inherited_descriptors);
 	tcase_add_test(tcase, reused_and_replaced);
 	tcase_add_test(tcase, types_of_blocks);
+	tcase_add_test(tcase, types_of_pieces);
 	tcase_add_test(tcase, collected_objects);
 	tcase_add_test(tcase, shared_handles);
 	tcase_add_test(tcase, shared_handles_from_before);
