@@ -239,6 +239,7 @@ static void put_modules(const struct space *space)
 		return;
 	module_count = count;
 	put(&kind, sizeof(kind));
+	put(&space->random, sizeof(space->random));
 	put(&count, sizeof(count));
 	for (module = space->modules; module; module = module->next) {
 		struct module_record record = {
@@ -523,6 +524,7 @@ static void take_modules(struct space *space)
 	struct module_record record;
 	size_t count;
 
+	take(&space->random, sizeof(space->random));
 	take(&count, sizeof(count));
 	while (count--) {
 		take(&record, sizeof(record));
