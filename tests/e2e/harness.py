@@ -651,6 +651,21 @@ def check_untouched(pid):
     check(not differences, "bytes left behind:\n" + "\n".join(differences))
 
 
+@contextlib.contextmanager
+def same_addresses():
+    """What is started lies where it has lain before, if that can be had: how
+    often the dynamic linker of arm64 unmaps depends on where 64 KiB begin."""
+    no_random, ask = 0x40000, 0xffffffff
+    personality = ctypes.CDLL(None).personality
+    personality.argtypes = [ctypes.c_ulong]
+    before = personality(ask)
+    personality(before | no_random)
+    try:
+        yield
+    finally:
+        personality(before)
+
+
 # ---------------------------------------------------------------- cgroups
 
 class Cgroup:

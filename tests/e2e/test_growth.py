@@ -188,8 +188,9 @@ def strace(case, argv):
 
 
 def check_as_strace(case, argv, *options, unseen=0):
-    grown = growth(case, argv, *options)
-    expected = strace(case, argv)
+    with h.same_addresses():
+        grown = growth(case, argv, *options)
+        expected = strace(case, argv)
     expected.heap["calls"] -= unseen
     found = {key: grown["heap"][key] for key in expected.heap}
     h.check_equal(found, expected.heap, "brk")

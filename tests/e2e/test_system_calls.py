@@ -127,7 +127,8 @@ def first_difference(found, wanted):
 
 
 def check_same(case, argv, calls=10, ignore=()):
-    wanted, found = strace(case, argv), calltrap(case, argv)
+    with h.same_addresses():
+        wanted, found = strace(case, argv), calltrap(case, argv)
     compare(argv, found, wanted, calls, ignore)
 
 
