@@ -81,6 +81,22 @@ static void end(struct stream *stream, enum function function, long x,
 	stream->returned[function]++;
 }
 
+#ifdef __aarch64__
+static long call_step(long x)
+{
+	register long result __asm__("x0") = x;
+	register long number __asm__("x8") = SYS_gettid;
+	register long same __asm__("x9") = x;
+
+	__asm__ volatile("bl p_step"
+			 : "+r"(result), "+r"(number), "+r"(same)
+			 :
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x10",
+			   "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+			   "x30", "cc", "memory");
+	return result;
+}
+#else
 static long call_step(long x)
 {
 	register long result __asm__("rax") = SYS_gettid;
@@ -94,6 +110,7 @@ static long call_step(long x)
 			   "memory");
 	return result;
 }
+#endif
 
 void call(struct stream *stream, enum function function)
 {
