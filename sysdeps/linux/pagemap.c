@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define PAGE 4096
@@ -33,6 +34,7 @@ struct scan {
 #define ENTRIES       4096
 #define ENTRY_PRESENT (UINT64_C(1) << 63)
 #define ENTRY_SWAPPED (UINT64_C(1) << 62)
+#define ENTRY_FRAME   ((UINT64_C(1) << 55) - 1)
 
 /* Without what newer kernels do. */
 static int pagemap_open_plain(struct pagemap *map, pid_t pid)
@@ -79,17 +81,6 @@ static int scan(const struct pagemap *map, taddr_t begin, taddr_t end,
 	return 0;
 }
 
-int pagemap_open(struct pagemap *map, pid_t pid)
-{
-	struct page_run run;
-	int err = pagemap_open_plain(map, pid);
-
-	if (err)
-		return err;
-	map->scans = !scan(map, 0, PAGE, false, &run);
-	return 0;
-}
-
 void pagemap_close(struct pagemap *map)
 {
 	if (map->fd >= 0)
@@ -112,6 +103,49 @@ static int read_entries(const struct pagemap *map, taddr_t begin, taddr_t end,
 	return (int)((size_t)n / sizeof(*entries));
 }
 
+/* Where the page of zeros is that all read who have written nothing yet: told to
+   root alone. */
+static uint64_t zero_frame(void)
+{
+	const volatile char *page =
+		mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const taddr_t address = (uintptr_t)page;
+	struct pagemap own = { .fd = -1 };
+	uint64_t entry = 0;
+
+	if (page == MAP_FAILED)
+		return 0;
+	(void)*page;
+	if (!pagemap_open_plain(&own, getpid()) &&
+	    read_entries(&own, address, address + PAGE, &entry) != 1)
+		entry = 0;
+	pagemap_close(&own);
+	munmap((void *)page, PAGE);
+	return entry & ENTRY_FRAME;
+}
+
+int pagemap_open(struct pagemap *map, pid_t pid)
+{
+	struct page_run run;
+	int err = pagemap_open_plain(map, pid);
+
+	if (err)
+		return err;
+	map->scans = !scan(map, 0, PAGE, false, &run);
+	map->zero_frame = map->scans ? 0 : zero_frame();
+	return 0;
+}
+
+/* A page of zeros is no memory, where it is known. */
+static uint64_t state_of(const struct pagemap *map, uint64_t entry,
+			 uint64_t wanted)
+{
+	const bool is_zero = map->zero_frame && entry & ENTRY_PRESENT &&
+			     (entry & ENTRY_FRAME) == map->zero_frame;
+
+	return is_zero ? 0 : entry & wanted;
+}
+
 static int read_run(const struct pagemap *map, taddr_t begin, taddr_t end,
 		    uint64_t wanted, struct page_run *ret)
 {
@@ -124,13 +158,14 @@ static int read_run(const struct pagemap *map, taddr_t begin, taddr_t end,
 		if (count <= 0)
 			return count;
 		first = 0;
-		while (first < count && !(entries[first] & wanted))
+		while (first < count && !state_of(map, entries[first], wanted))
 			first++;
 		if (first == count)
 			continue;
-		state = entries[first] & wanted;
+		state = state_of(map, entries[first], wanted);
 		last = first;
-		while (last < count && (entries[last] & wanted) == state)
+		while (last < count &&
+		       state_of(map, entries[last], wanted) == state)
 			last++;
 		ret->swapped = state & ENTRY_SWAPPED;
 		ret->begin = begin + (taddr_t)first * PAGE;

@@ -20,6 +20,7 @@ struct pagemap {
 	int fd;
 	bool scans; /* the kernel does, since Linux 6.7; else every entry is
 		       read, and no page is known to be huge */
+	uint64_t zero_frame; /* without scans: that is no memory; 0: untold */
 };
 
 /* -ERR_GONE when the process is; -EACCES, … */

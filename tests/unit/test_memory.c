@@ -315,7 +315,8 @@ START_TEST(picture_by_kinds_of_pages)
 END_TEST
 
 /* /proc/PID/pagemap, as proc(5) has its words. */
-#define THERE   (UINT64_C(1) << 63 | 0x1234)
+#define PRESENT (UINT64_C(1) << 63)
+#define THERE   (PRESENT | 0x1234)
 #define SWAPPED (UINT64_C(1) << 62 | 0x60)
 
 struct told_run {
@@ -362,6 +363,27 @@ START_TEST(pages_that_are_swapped_out)
 }
 END_TEST
 
+/* Whose entry has the frame of a page of zeros is as if nothing were there. */
+START_TEST(pages_that_are_zeros)
+{
+	const uint64_t words[] = { PRESENT | 7, PRESENT | 5, PRESENT | 7,
+				   SWAPPED | 7, PRESENT | 6, PRESENT | 7 };
+	const taddr_t end = ARRAY_SIZE(words) * 4096;
+	const struct told_run there[] = { { 1, 2, false }, { 4, 5, false } };
+	const struct told_run kept[] = { { 1, 2, false },
+					 { 3, 4, true },
+					 { 4, 5, false } };
+	struct pagemap map = { .fd = memfd_create("pagemap", MFD_CLOEXEC),
+			       .zero_frame = 7 };
+
+	ck_assert_int_ge(map.fd, 0);
+	ck_assert_int_eq(write(map.fd, words, sizeof(words)), sizeof(words));
+	check_runs(&map, end, pagemap_next, there, ARRAY_SIZE(there));
+	check_runs(&map, end, pagemap_next_kept, kept, ARRAY_SIZE(kept));
+	pagemap_close(&map);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -385,6 +407,7 @@ int main(void)
 		picture_across_runs,
 		picture_by_kinds_of_pages,
 		pages_that_are_swapped_out,
+		pages_that_are_zeros,
 	};
 
 	return unit_run_tests("memory", setup, teardown, tests,
