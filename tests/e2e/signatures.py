@@ -393,10 +393,10 @@ class Program:
 
     def build(self, case, *flags):
         suffix = ".cc" if self.kind.classes else ".c"
-        flags = ["-w", "-m%d" % self.kind.bits, *flags]
+        flags = ["-w", *flags]
         # Loads of the x87 change signalling NaNs: some unions would be others.
         if self.kind.bits == 32:
-            flags += ["-msse2", "-mfpmath=sse"]
+            flags += ["-m32", "-msse2", "-mfpmath=sse"]
         # Clang only declares a class whose constructor is elsewhere.
         if "clang" in self.kind.cc:
             flags.append("-fstandalone-debug")

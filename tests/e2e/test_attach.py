@@ -435,10 +435,10 @@ def early_interrupt(case):
     h.check_untouched(target.pid)
 
 
-def untraced_program(bits):
-    directory = h.build_directory("untraced%d" % bits)
-    h.build_library("libt.so", "libt.c", "-m%d" % bits, directory=directory)
-    return h.build("untraced", "untraced.c", "-m%d" % bits, "-O1",
+def untraced_program(flags):
+    directory = h.build_directory("untraced" + "".join(flags))
+    h.build_library("libt.so", "libt.c", *flags, directory=directory)
+    return h.build("untraced", "untraced.c", *flags, "-O1",
                    *h.near(directory), "-lt", directory=directory)
 
 
@@ -479,9 +479,9 @@ def interrupted(case):
 
 @h.test("children that their parent wants to be untraced", users=True)
 def untraced_children(case):
-    for bits in (64, 32):
+    for flags in h.WIDTHS:
         for follow in (False, True):
-            target = case.start([untraced_program(bits)])
+            target = case.start([untraced_program(flags)])
             h.wait_until(lambda: "ready" in target.out, "the target")
             tracer = case.start_calltrap(*(["-f"] if follow else []), "-L",
                                          "-x", "f2", "-p", str(target.pid))
@@ -495,12 +495,12 @@ def untraced_children(case):
             leave(tracer)
             h.check_untouched(target.pid)
             target.say("q")
-            h.check_equal(target.wait(), 7, "status of the target, %d bits, %s"
-                          % (bits, target.out))
+            h.check_equal(target.wait(), 7, "status of the target, %s, %s"
+                          % (flags, target.out))
             callers = re.findall(r"^(\d+) f2@", h.read(tracer.log_path), re.M)
             calls = len(callers) - callers.count(str(target.pid))
             h.check_equal(calls, 20 if follow else 0,
-                          "calls of children, %d bits" % bits)
+                          "calls of children, %s" % flags)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def register(cc, bits, level, debug=False, **how):
         trace(case, s.Kind(cc, bits, rich=debug, **how), level, debug)
 
 
-for bits in (64, 32):
+for bits in (64, 32) if h.X86 else (64,):
     for level in ("-O0", "-O2"):
         register("gcc", bits, level)
         register("clang", bits, level)
