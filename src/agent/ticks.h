@@ -15,6 +15,9 @@ struct ticks {
 	double ns_per_tick;
 };
 
+/* By an agent, which isn't written for every machine. */
+bool ticks_are_used(void);
+
 /* Whether it counts evenly, on all processors, whatever they do. */
 bool ticks_are_steady(void);
 

@@ -245,7 +245,13 @@ static void check_cpu(const struct machine_facts *machine,
 {
 	const char *source = machine->clock_source;
 
-	if (!machine->steady_tsc)
+	if (!machine->has_agent)
+		findings_add(findings, VERDICT_LIMITED, "processor clock",
+			     "--engine=trap, the default, works",
+			     "no --engine=agent is written for this "
+			     "processor; clock source %s",
+			     *source ? source : "unknown");
+	else if (!machine->steady_tsc)
 		findings_add(findings, VERDICT_LIMITED, "processor clock",
 			     "--engine=trap, the default, works",
 			     "no invariant TSC: no --engine=agent");

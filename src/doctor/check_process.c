@@ -47,7 +47,9 @@ static void check_agent(const struct machine_facts *machine,
 {
 	const char *why = NULL;
 
-	if (!machine->steady_tsc)
+	if (!machine->has_agent)
+		why = "there is none for this processor";
+	else if (!machine->steady_tsc)
 		why = "the processor's clock isn't steady";
 	else if (process->arch && strcmp(process->arch, "x86_64") != 0)
 		why = "it isn't a program of 64 bits";

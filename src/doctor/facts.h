@@ -27,6 +27,7 @@ struct machine_facts {
 	uint64_t descriptors;  /* how many we may have */
 	bool has_debuginfod;   /* the library */
 	const char *debuginfod_urls;    /* NULL: none */
+	bool has_agent;                 /* for this kind of processor */
 	bool constant_tsc, nonstop_tsc; /* as the kernel tells */
 	bool steady_tsc;                /* as the processor does */
 	bool shadow_stacks;             /* for programs that ask for them */

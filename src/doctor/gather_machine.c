@@ -141,6 +141,7 @@ static void read_cpu(struct machine_facts *facts)
 		facts->shadow_stacks = cpu_flags_have(line, "user_shstk");
 		break;
 	}
+	facts->has_agent = ticks_are_used();
 	facts->steady_tsc = ticks_are_steady();
 	read_line("/sys/devices/system/clocksource/clocksource0/"
 		  "current_clocksource",

@@ -27,6 +27,7 @@ static struct machine_facts machine(void)
 		.descriptors = 1024,
 		.has_debuginfod = true,
 		.debuginfod_urls = "https://example.org",
+		.has_agent = true,
 		.constant_tsc = true,
 		.nonstop_tsc = true,
 		.steady_tsc = true,
@@ -245,6 +246,9 @@ START_TEST(features)
 	check("pagemap", VERDICT_NO, "isn't told", "PAGE_MONITOR");
 	check("debuginfod", VERDICT_LIMITED, "no library", "libdebuginfod1");
 	check("processor clock", VERDICT_LIMITED, "no invariant TSC", "trap");
+	m.has_agent = false;
+	see_machine(&m);
+	check("processor clock", VERDICT_LIMITED, "this processor", "trap");
 	m.perf_error = -ENOSYS;
 	see_machine(&m);
 	check("page faults", VERDICT_NO, "no perf events", "a kernel with");
@@ -368,6 +372,9 @@ START_TEST(agent)
 	m.steady_tsc = false;
 	see(&m, &p);
 	check("agent", VERDICT_NO, "isn't steady", "trap");
+	m.has_agent = false;
+	see(&m, &p);
+	check("agent", VERDICT_NO, "none for this processor", "trap");
 	ck_assert(findings_allow_tracing(&findings));
 }
 END_TEST
