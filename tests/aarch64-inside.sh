@@ -17,11 +17,21 @@ chmod 1777 /tmp
 chmod 755 / /calltrap
 mount -t devpts pts /dev/pts
 mount -t tmpfs shm /dev/shm
-mount -t cgroup2 cgroup /sys/fs/cgroup
+# Both versions have what the tests freeze and limit with.
+mount -t tmpfs cgroups /sys/fs/cgroup
+mkdir /sys/fs/cgroup/freezer /sys/fs/cgroup/memory /sys/fs/cgroup/unified
+mount -t cgroup -o freezer freezer /sys/fs/cgroup/freezer
+mount -t cgroup -o memory memory /sys/fs/cgroup/memory
+mount -t cgroup2 unified /sys/fs/cgroup/unified
 printf '%s\n' root:x:0:0::/root:/bin/bash nobody:x:65534:65534::/:/bin/sh \
 	>/etc/passwd
 printf '%s\n' root:x:0: nogroup:x:65534: >/etc/group
 echo 127.0.0.1 localhost >/etc/hosts
+insmod /fuse.ko
+# Nobody has chosen these: packages are unpacked, and that is all.
+for pair in awk:gawk cc:gcc c++:g++ php:php8.2; do
+	[ -e "/usr/bin/${pair%:*}" ] || ln -s "${pair#*:}" "/usr/bin/${pair%:*}"
+done
 # There is no ip(8); SIOCSIFFLAGS, IFF_UP.
 python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 1))'
@@ -62,13 +72,16 @@ for program in tests/unit/test_*; do
 	esac
 done
 
-# As many at a time as there are processors. None keeps the others from being run.
+# As many at a time as there are processors, each on one: a tracer and its target
+# are five times as fast where neither has to wake an emulated processor. None
+# keeps the others from being run.
 read -r limit scripts <wanted
 export limit
 export -f every
 # shellcheck disable=SC2016
-printf '%s\n' $scripts | xargs -r -n 1 -P "$(nproc)" bash -c '
-	every "$1" timeout -k 60 "$limit" python3 "tests/e2e/test_$1.py"' bash
+printf '%s\n' $scripts | xargs -r -n 1 -P "$(nproc)" --process-slot-var=slot bash -c '
+	every "$1" timeout -k 60 "$limit" \
+		taskset -c "$slot" python3 "tests/e2e/test_$1.py"' bash
 
 echo 'calltrap: done'
 sync
