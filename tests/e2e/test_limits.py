@@ -5,12 +5,14 @@ mappings. The target lives, and what is said is true."""
 
 import gzip
 import os
+import re
 import signal
 import sys
 import time
 
 sys.dont_write_bytecode = True
 import harness as h
+import heap_reports as hr
 
 CHILDREN = int(os.environ.get("CHILDREN") or 100)
 ROUNDS = os.environ.get("ROUNDS")
@@ -157,6 +159,52 @@ def at_ceiling(case, group, left, functions):
     target.popen.send_signal(signal.SIGTERM)
     return (target.wait(), status, "f1@" in h.read(tracer.log_path),
             tracer.err)
+
+
+EATER = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	printf("ready\\n");
+	fflush(stdout);
+	getchar();
+	for (int i = 0; i < 4096; i++) {
+		char *p = malloc(1 << 16);
+		if (!p)
+			return 3;
+		memset(p, i | 1, 1 << 16);
+	}
+	return 4;
+}
+"""
+
+
+@h.test("a target that its memory cgroup has no more for: the kill is counted")
+def oom_kill(case):
+    with h.MemoryLimit(40 << 20) as group:
+        counter = os.path.join(group.path, "memory.oom_control")
+        if "oom_kill 0" not in h.read(counter):
+            raise h.Skip("this kernel doesn't count who is killed in a group")
+        target = case.start(
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$@"', group.path,
+             h.build("eater", case.write("eater.c", EATER), "-O0",
+                     directory=case.dir)])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        tracer = hr.attach(case, target)
+        hr.settle(target, tracer)
+        target.say("g")
+        status = target.wait()
+        h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+        if status == 4:
+            raise h.Skip("the group has more memory than it was given")
+        h.check_equal(status, -signal.SIGKILL, "end of the target")
+        text = h.read(tracer.report_path)
+        h.check("until it was killed by SIGKILL" in text, "its end:\n" + text)
+        kills = re.search(r"oom_kill (\d+)", h.read(counter))[1]
+        h.check_match("; OOM kills: %s, %s of them while this was watched$" %
+                      (kills, kills), text, "kills that are counted")
 
 
 @h.test("the target's memory cgroup is at its limit")
