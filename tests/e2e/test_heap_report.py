@@ -827,6 +827,73 @@ def _(case):
                       if re.search(pool, row.what)), 200, "their bytes")
 
 
+BIOS = """\
+#include <stdlib.h>
+#define API __attribute__((noinline, visibility("default")))
+typedef struct bio { int references; struct bio *next; } BIO;
+API void CRYPTO_free_ex_data(int index, void *object, void *data)
+{
+	__asm__ volatile("" : : "r"(index), "r"(object), "r"(data) : "memory");
+}
+API BIO *BIO_new(void *method)
+{
+	BIO *bio = calloc(1, sizeof(*bio));
+	__asm__ volatile("" : : "r"(method) : "memory");
+	bio->references = 1;
+	return bio;
+}
+API int BIO_up_ref(BIO *bio)
+{
+	return ++bio->references > 1;
+}
+static inline __attribute__((always_inline)) void end(BIO *bio)
+{
+	if (--bio->references)
+		return;
+	CRYPTO_free_ex_data(12, bio, NULL);
+	free(bio);
+}
+API int BIO_free(BIO *bio)
+{
+	end(bio);
+	return 1;
+}
+API void BIO_free_all(BIO *bio)
+{
+	while (bio) {
+		BIO *next = bio->next;
+		end(bio);
+		bio = next;
+	}
+}
+int main(void)
+{
+	for (int i = 0; i < 10; i++) {
+		BIO *bio = BIO_new(NULL);
+		CRYPTO_free_ex_data(3, bio, NULL); /* another kind's */
+		BIO_up_ref(bio);
+		BIO_free(bio);
+		bio->next = BIO_new(NULL);
+		BIO_free_all(bio);
+		BIO_free(BIO_new(NULL));
+	}
+	BIO_new(NULL);
+}
+"""
+
+
+@h.test("BIOs end, also where BIO_free was put into BIO_free_all")
+def _(case):
+    program = h.build("bios", case.write("bios.c", BIOS), "-O0",
+                      directory=case.dir)
+    result = hr.heap(case, "--pool", "openssl", program)
+    result.check_status(0)
+    total = result.report.totals["BIO"]
+    h.check_equal((total.blocks, total.allocs, total.frees), (1, 31, 30),
+                  "BIOs, acquired and given back")
+    h.check_equal(total.oddities, {}, "oddities")
+
+
 @h.test("a family file that is wrong: where, and what was expected")
 def _(case):
     path = case.write("bad.families", POOL + "acquire pool_more(size = x\n")
