@@ -3,9 +3,10 @@
 """
 Whether the families that are shipped say nothing of programs that are healthy:
 each file of etc/families is used on real ones, which are worked with for a
-while. Printed are, for each family, what was acquired and given back, how many
-sites are LIKELY and POSSIBLE, and all that is said to be wrong (double frees
-and so on). A program that isn't installed is left out.
+while. Printed are, for each family, what was acquired and given back (of that,
+what had been there before), how many sites are LIKELY and POSSIBLE, and all that
+is said to be wrong (double frees and so on). The status is 1 if anything was, or
+is LIKELY. A program that isn't installed is left out.
 """
 
 import argparse
@@ -26,8 +27,9 @@ import time
 sys.dont_write_bytecode = True
 from cost import CALLTRAP, PATH, Work
 
-WRONG = ("double_frees", "doubtful_frees", "unknown_frees", "unknown_resizes",
-         "invalid_frees", "mismatches", "size_mismatches", "reused", "dropped")
+BEFORE = ("unknown_frees", "unknown_resizes", "unseen_frees")
+WRONG = ("double_frees", "doubtful_frees", "invalid_frees", "mismatches",
+         "size_mismatches", "reused", "dropped")
 
 NGINX = """
 daemon off; worker_processes 1; pid {0}/pid; error_log {0}/error;
@@ -334,22 +336,27 @@ def watch(kind, pool, seconds, keep):
 
 
 def print_report(name, pool, report, text):
+    """How much of it should not have been said."""
     if isinstance(report, str):
         print("%-13s%-14s%s" % (pool, name, report.strip()))
-        return
+        return 1
+    bad = 0
     for family in report["summary"]["families"]:
         if not family["alloc_blocks"] and not family["freed_blocks"]:
             continue
         said = [site["verdict"] for site in report["sites"]
                 if site["family"] == family["name"]]
-        wrong = ", ".join("%s %d" % (key.replace("_", " "), family[key])
-                          for key in WRONG if family[key])
-        print("%-13s%-14s%-22s%9d%9d%7d%7d%6d  %s" %
+        wrong = ["%s %d" % (key.replace("_", " "), family[key])
+                 for key in WRONG if family[key]]
+        print("%-13s%-14s%-22s%9d%9d%8d%7d%7d%6d  %s" %
               (pool, name, family["name"], family["alloc_blocks"],
                family["freed_blocks"] + family["unseen_frees"],
+               sum(family[key] for key in BEFORE),
                said.count("LIKELY"), said.count("POSSIBLE"),
-               text.count("\n"), wrong or "-"))
+               text.count("\n"), ", ".join(wrong) or "-"))
+        bad += said.count("LIKELY") + len(wrong)
     sys.stdout.flush()
+    return bad
 
 
 def main():
@@ -361,17 +368,18 @@ def main():
                         help="where reports stay")
     parser.add_argument("names", nargs="*", default=list(USES))
     options = parser.parse_args()
-    print("%-13s%-14s%-22s%9s%9s%7s%7s%6s  %s" %
-          ("file", "program", "family", "acquired", "released", "LIKELY",
-           "POSS.", "lines", "wrong"))
+    print("%-13s%-14s%-22s%9s%9s%8s%7s%7s%6s  %s" %
+          ("file", "program", "family", "acquired", "released", "before",
+           "LIKELY", "POSS.", "lines", "wrong"))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         asked = [(kind, name, pool.submit(watch, kind, name, options.seconds,
                                           options.keep))
                  for name in options.names for kind in USES[name]
                  if all(shutil.which(tool, path=PATH) for tool in kind.needs)]
-        for kind, name, future in asked:
-            print_report(kind.__name__, name, *future.result())
+        bad = sum([print_report(kind.__name__, name, *future.result())
+                   for kind, name, future in asked])
+    return bad > 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
