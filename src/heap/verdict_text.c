@@ -216,6 +216,8 @@ static void explain_listed(const struct verdict *verdict, struct strbuf *out)
 		    " are what Python has dropped: kept for new objects, or "
 		    "garbage that its collector hasn't come to, and will give "
 		    "back unless gc is disabled");
+	if (2 * verdict->reach->listed_blocks < verdict->blocks)
+		strbuf_puts(out, "; others may be, too");
 }
 
 static void explain_collected(const struct verdict *verdict, struct strbuf *out)
