@@ -8,7 +8,8 @@
 #include "naming/symbol.h"
 
 /* What cuts slabs is so near to what acquires them. */
-#define SLAB_DEPTH 6
+#define SLAB_DEPTH  6
+#define OWNER_DEPTH 32 /* and who asks for an object's memory, to its maker */
 
 static const struct slab python_arena = {
 	"an arena of Python's, in which objects of up to 512 bytes lie",
@@ -21,10 +22,24 @@ static const struct slab v8_heap = {
 };
 
 /* How the names of those begin, for the linker, that get V8 its memory: pages, and
-   what it notes about each; address space for them. */
+   what it notes about each, at first and when pointers are written into it; address
+   space for them. */
 static const char *const v8_allocators[] = {
 	"_ZN2v88internal15MemoryAllocator",
 	"_ZN2v88internal17VirtualMemoryCage",
+	"_ZN2v88internal11MemoryChunk",
+	"_ZN2v88internal45Heap_CombinedGenerationalAndSharedBarrierSlow",
+	"_ZN2v88internal4Heap40CombinedGenerationalAndSharedBarrierSlow",
+	"_ZN2v88internal4Heap31InsertIntoRememberedSetFromCode",
+	NULL,
+};
+
+/* Those by which JavaScript calls what is written in C++, and what node makes for
+   objects of JavaScript. */
+static const char *const v8_owners[] = {
+	"_ZN2v88internal21Builtin_HandleApiCall",
+	"_ZN4node10BaseObject",
+	NULL,
 };
 
 /* Who asks for a slab, in whose code, by what. */
@@ -103,13 +118,29 @@ static const char *symbol_of(struct namer *namer, const struct frame *frame)
 	return count ? names[count - 1].linkage : NULL;
 }
 
-static bool is_of_v8(struct namer *namer, const struct frame *frame)
+static bool begins_with_any(const char *name, const char *const *heads)
 {
-	const char *name = symbol_of(namer, frame);
-
-	for (size_t i = 0; name && i < ARRAY_SIZE(v8_allocators); i++)
-		if (!strncmp(name, v8_allocators[i], strlen(v8_allocators[i])))
+	for (; *heads; heads++)
+		if (!strncmp(name, *heads, strlen(*heads)))
 			return true;
+	return false;
+}
+
+/* Whether one of the innermost frames is of a function whose name begins so. */
+static bool is_below(const struct stacks *stacks, struct namer *namer,
+		     const struct site *site, size_t depth,
+		     const char *const *heads)
+{
+	struct frame frames[OWNER_DEPTH];
+	size_t count =
+		stacks ? stacks_frames(stacks, site->stack, frames, depth) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = symbol_of(namer, &frames[i]);
+
+		if (name && begins_with_any(name, heads))
+			return true;
+	}
 	return false;
 }
 
@@ -117,16 +148,15 @@ const struct slab *slab_of_collector(const struct stacks *stacks,
 				     struct namer *namer,
 				     const struct site *site)
 {
-	struct frame frames[SLAB_DEPTH];
-	size_t count = 0;
+	return is_below(stacks, namer, site, SLAB_DEPTH, v8_allocators) ?
+		       &v8_heap :
+		       NULL;
+}
 
-	if (stacks)
-		count = stacks_frames(stacks, site->stack, frames,
-				      ARRAY_SIZE(frames));
-	for (size_t i = 0; i < count; i++)
-		if (is_of_v8(namer, &frames[i]))
-			return &v8_heap;
-	return NULL;
+bool slab_owner_is_collected(const struct stacks *stacks, struct namer *namer,
+			     const struct site *site)
+{
+	return is_below(stacks, namer, site, OWNER_DEPTH, v8_owners);
 }
 
 const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,

@@ -24,6 +24,11 @@ const struct slab *slab_of_collector(const struct stacks *stacks,
 				     struct namer *namer,
 				     const struct site *site);
 
+/* Whether it is asked for by somebody whom a language with a collector has called:
+   it may be given back together with an object of that language. */
+bool slab_owner_is_collected(const struct stacks *stacks, struct namer *namer,
+			     const struct site *site);
+
 /* NULL: the blocks of a site are no slabs, as far as is known. */
 const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,
 			   const struct site *site);

@@ -11,8 +11,9 @@
  * The limits below were tuned with tests/corpus, whose programs differ in
  * kind; tests/corpus/evaluate.py prints what they come to.
  */
-#define FEW_BLOCKS    4    /* a leak leaves as many */
-#define POINTS_MIN    8    /* of a history that says something */
+#define FEW_BLOCKS    4 /* a leak leaves as many */
+#define SURE_BLOCKS   8 /* what a program needs once rarely comes to as many */
+#define POINTS_MIN    8 /* of a history that says something */
 #define RISES         2.33 /* evidence: 99 % */
 #define STEADY        0.5
 #define VERY_STEADY   0.75
@@ -337,6 +338,16 @@ static bool has_slowed(const struct lows *lows, double limit)
 	       !may_be_chance(lows, 1.0 / 3);
 }
 
+/*
+ * Code that runs for the first time keeps some blocks, a few here and there, and
+ * that may take as long as is watched. Nobody opens descriptors, connections and
+ * the like by the way.
+ */
+static bool are_enough(const struct site *site)
+{
+	return site->blocks >= SURE_BLOCKS || !site->function->family->has_size;
+}
+
 /* In an idle process, it may have been the end of a growth or of all work. */
 static void judge_never_freed(const struct site *site, const struct lows *lows,
 			      struct verdict *verdict)
@@ -353,8 +364,9 @@ static void judge_never_freed(const struct site *site, const struct lows *lows,
 		say(verdict, VERDICT_POSSIBLE, VERDICT_SLOWED);
 	else
 		say(verdict,
-		    rising && !verdict->idle ? VERDICT_LIKELY :
-					       VERDICT_POSSIBLE,
+		    rising && !verdict->idle && are_enough(site) ?
+			    VERDICT_LIKELY :
+			    VERDICT_POSSIBLE,
 		    VERDICT_NEVER_FREED);
 }
 
@@ -424,6 +436,16 @@ static bool may_be_filling(const struct lows *lows)
 	       lows->count - last <= (gap + 1) * (bytes - before) / filled;
 }
 
+/* One that wasn't there yet isn't made larger by being acquired. */
+static double first_held(const struct lows *lows)
+{
+	unsigned first = 0;
+
+	while (first + 1 < lows->count && !lows->bytes[first])
+		first++;
+	return lows->bytes[first];
+}
+
 /*
  * What is resized again and again may be one block that never ends; so may
  * one that is replaced by a larger one each time.
@@ -432,11 +454,11 @@ static bool is_larger(const struct site *site, const struct lows *lows,
 		      struct verdict *verdict)
 {
 	bool one = site->blocks < FEW_BLOCKS;
-	double first = lows->bytes[0], last = lows->bytes[lows->count - 1];
+	double first = first_held(lows), last = lows->bytes[lows->count - 1];
 	bool again = one ? site->alloc_blocks > site->blocks + 1 :
 			   site->resized >= FEW_BLOCKS;
 
-	if (!again || site->bytes < last ||
+	if (!again || site->bytes < last || last <= first ||
 	    !rises(lows->bytes, lows, verdict) ||
 	    verdict->steadiness < VERY_STEADY)
 		return false;
@@ -697,16 +719,47 @@ static struct verdict verdict_by(const struct heap *heap,
 	return verdict;
 }
 
+/*
+ * What outlives its kind among what JavaScript has asked for has only outlived the
+ * collections of young objects: old ones go when all are collected, which may take
+ * minutes. And as its code is compiled anew it comes by new stacks, by which none was
+ * given back yet.
+ */
+static void heed_owner(const struct site *site, const struct survey *survey,
+		       struct verdict *verdict)
+{
+	uint64_t seen = survey_seen(survey, site);
+
+	if (verdict->reason == VERDICT_OLD_AND_MORE) {
+		say(verdict, VERDICT_POSSIBLE, VERDICT_OWNED);
+	} else if (verdict->reason == VERDICT_NEVER_FREED && seen < ENOUGH) {
+		verdict->level = VERDICT_POSSIBLE;
+		verdict->enough = verdict->watched / seen * ENOUGH;
+	}
+}
+
+static void heed_collector(const struct heap *heap, const struct site *site,
+			   const struct survey *survey, struct verdict *verdict)
+{
+	const struct stacks *stacks = heap_stacks(heap);
+	struct namer *namer = heap_namer(heap);
+
+	if (verdict->level != VERDICT_LIKELY)
+		return;
+	if (site->function->family->collected ||
+	    slab_of_collector(stacks, namer, site))
+		say(verdict, VERDICT_POSSIBLE, VERDICT_COLLECTED);
+	else if (slab_owner_is_collected(stacks, namer, site))
+		heed_owner(site, survey, verdict);
+}
+
 struct verdict verdict_of(const struct heap *heap, const struct site *site,
 			  const struct survey *survey)
 {
 	struct verdict verdict =
 		verdict_by(heap, site, survey_site(survey, site), survey);
 
-	if (verdict.level == VERDICT_LIKELY &&
-	    (site->function->family->collected ||
-	     slab_of_collector(heap_stacks(heap), heap_namer(heap), site)))
-		say(&verdict, VERDICT_POSSIBLE, VERDICT_COLLECTED);
+	heed_collector(heap, site, survey, &verdict);
 	verdict_heed_reach(&verdict, heap_site_reach(heap, site));
 	return verdict;
 }

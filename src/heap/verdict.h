@@ -33,6 +33,7 @@ enum verdict_reason {
 	VERDICT_BACKLOG,      /* POSSIBLE: more and more, of usual age */
 	VERDICT_LISTED,       /* POSSIBLE: a collector will take them */
 	VERDICT_COLLECTED,    /* POSSIBLE: its collector may give it back */
+	VERDICT_OWNED,        /* POSSIBLE: it goes with what is collected */
 	VERDICT_LARGER,       /* POSSIBLE or LIKELY: what is resized grows and
 				 grows */
 	VERDICT_TOGETHER,     /* POSSIBLE or LIKELY: with other sites */

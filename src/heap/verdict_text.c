@@ -289,6 +289,11 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 	case VERDICT_COLLECTED:
 		explain_collected(verdict, out);
 		break;
+	case VERDICT_OWNED:
+		explain_old(verdict, out);
+		strbuf_puts(out, ", but go with objects of JavaScript, which "
+				 "its collector takes in its own time");
+		break;
 	case VERDICT_LARGER:
 		strbuf_puts(out, "made larger again and again: ");
 		print_rate(verdict, "byte", out);

@@ -12,6 +12,7 @@
 
 #define DEPTH       16
 #define BLOCKS_MIN  25  /* together, for LIKELY */
+#define AGAIN       0.5 /* of them, by stacks that came more than once */
 #define SOURCES_MAX 8   /* of a family's growth */
 #define EXPLAINED   0.5 /* of it, by sites that are called something already */
 
@@ -88,24 +89,52 @@ static bool may_be_part(const struct heap *heap, const struct site *site,
 	       !slab_of_collector(heap_stacks(heap), heap_namer(heap), site);
 }
 
+/*
+ * Where each block comes by another stack, that is code which runs for the first
+ * time; a leak comes by the same stacks again.
+ */
 static bool is_leak_together(const struct heap *heap,
 			     const struct survey *survey,
 			     const struct caller_group *group,
 			     struct verdict *ret)
 {
-	uint64_t blocks = 0;
+	uint64_t blocks = 0, again = 0;
 
 	if (group->count < 2)
 		return false;
 	for (size_t i = 0; i < group->count; i++) {
-		blocks += survey_seen(survey, group->sites[i]);
-		if (group->sites[i]->lifetimes.count)
+		const struct site *site = group->sites[i];
+		uint64_t seen = survey_seen(survey, site);
+
+		if (site->lifetimes.count)
 			return false;
+		blocks += seen;
+		again += site->alloc_blocks > 1 ? seen : 0;
 	}
-	if (blocks < BLOCKS_MIN)
+	if (blocks < BLOCKS_MIN || again < AGAIN * blocks)
 		return false;
 	*ret = verdict_together(heap, group->sites, group->count, survey);
 	return ret->level == VERDICT_LIKELY;
+}
+
+/* JavaScript that is compiled anew comes by new stacks: by those of before, what
+   belongs to its objects may have been given back. */
+static bool was_given_back(const struct heap *heap,
+			   const struct caller_group *group)
+{
+	const struct stacks *stacks = heap_stacks(heap);
+	struct calling_code caller;
+
+	if (!slab_owner_is_collected(stacks, heap_namer(heap), group->sites[0]))
+		return false;
+	for (size_t n = 1; n <= heap_site_count(heap); n++) {
+		const struct site *site = heap_site(heap, n);
+
+		if (site->lifetimes.count && caller_of(stacks, site, &caller) &&
+		    !memcmp(&caller, &group->caller, sizeof(caller)))
+			return true;
+	}
+	return false;
 }
 
 static void raise_to(struct verdict *verdict, const struct site *site,
@@ -147,6 +176,7 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 	HASH_ITER(hh, groups, group, next) {
 		bool leaks = is_leak_together(heap, survey, group, &together);
 
+		leaks = leaks && !was_given_back(heap, group);
 		for (size_t i = 0; leaks && i < group->count; i++)
 			raise_to(&verdicts[group->sites[i]->number - 1],
 				 group->sites[i], VERDICT_LIKELY, &together);

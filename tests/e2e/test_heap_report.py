@@ -1184,11 +1184,14 @@ def _(case):
     told, result = slabs(case, program)
     h.check_equal(told, ["--heapsnapshot-signal=SIGUSR2"], "slabs")
     rows = result.report.rows
-    by_caller = {name: row for row in rows for name in ("AllocatePage", "leak")
+    names = "AllocatePage", "leak", "wrap", "forget"
+    by_caller = {name: row for row in rows for name in names
                  if name in row.functions()[0]}
     h.check_equal({name: row.verdict for name, row in by_caller.items()},
-                  {"AllocatePage": "POSSIBLE", "leak": "LIKELY"},
+                  {"AllocatePage": "POSSIBLE", "leak": "LIKELY",
+                   "wrap": "POSSIBLE", "forget": "LIKELY"},
                   "verdicts: " + result.text)
+    h.check("go with objects of JavaScript" in result.text, result.text)
     h.check("given back by a collector" in result.text, result.text)
 
 

@@ -965,7 +965,7 @@ START_TEST(too_few_yet)
 	check_verdict(1, VERDICT_NOT, VERDICT_FEW,
 		      "no more than 3 at a time; too few yet: watch at least "
 		      "4 min 10 s");
-	for (unsigned i = 3; i < 6; i++) {
+	for (unsigned i = 3; i < 10; i++) {
 		acquire(&f, "malloc", 0x1000 + i * 16, 4);
 		f.now += 10 * SECOND;
 	}
@@ -974,6 +974,38 @@ START_TEST(too_few_yet)
 	verdict_explain(&verdict, site_of(&f, 1, NULL), &text);
 	ck_assert_ptr_null(strstr(strbuf_text(&text), ": 0 blocks"));
 	strbuf_fini(&text);
+}
+END_TEST
+
+/* What runs for the first time keeps a few blocks; descriptors are opened on
+   purpose. */
+START_TEST(few_that_stay)
+{
+	for (unsigned i = 0; i < 7; i++) {
+		f.stack = 1;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+		f.stack = 2;
+		acquire(&f, "open", 3 + i, 0);
+		f.now += 10 * SECOND;
+	}
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_NEVER_FREED, NULL);
+	ck_assert_uint_gt(judge(1).enough, 70 * SECOND);
+	check_verdict(2, VERDICT_LIKELY, VERDICT_NEVER_FREED, NULL);
+}
+END_TEST
+
+/* Of one size each time, until one stays: that is none made larger. */
+START_TEST(one_block_again)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		f.now += SECOND;
+		if (i >= 30)
+			continue;
+		acquire(&f, "malloc", 0x1000, 192);
+		if (i < 29)
+			release(&f, "free", 0x1000, 0);
+	}
+	check_verdict(1, VERDICT_NOT, VERDICT_FEW, NULL);
 }
 END_TEST
 
@@ -1022,6 +1054,8 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, block_that_doubles);
 	tcase_add_loop_test(tcase, block_that_doubled, 0, 2);
 	tcase_add_test(tcase, too_few_yet);
+	tcase_add_test(tcase, few_that_stay);
+	tcase_add_test(tcase, one_block_again);
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);

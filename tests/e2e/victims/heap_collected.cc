@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two that only get more: pages of a heap, as V8 acquires them; and a leak. */
+/* Two that only get more: pages of a heap, as V8 acquires them; and a leak. Two that
+   keep one block in ten: who is called by JavaScript, and who isn't. */
 #include <cstdlib>
 #include <unistd.h>
 
@@ -19,8 +20,29 @@ class MemoryAllocator {
 	}
 };
 
+__attribute__((noinline)) void Builtin_HandleApiCall(void (*function)(bool),
+						     bool keeps)
+{
+	function(keeps);
+	__asm__ volatile("");
+}
+
 } // namespace internal
 } // namespace v8
+
+__attribute__((noinline)) static void wrap(bool keeps)
+{
+	kept = malloc(100);
+	if (!keeps)
+		free(kept);
+}
+
+__attribute__((noinline)) static void forget(bool keeps)
+{
+	kept = malloc(100);
+	if (!keeps)
+		free(kept);
+}
 
 __attribute__((noinline)) static void leak()
 {
@@ -33,6 +55,8 @@ int main()
 	for (int i = 0; i < 400; i++) {
 		v8::internal::MemoryAllocator::AllocatePage();
 		leak();
+		v8::internal::Builtin_HandleApiCall(wrap, i % 10 == 0);
+		forget(i % 10 == 0);
 		usleep(5000);
 	}
 	_exit(0);
