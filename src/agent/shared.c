@@ -29,6 +29,9 @@ uint64_t shared_blocks_offset(void)
 
 uint64_t shared_block_size(void)
 {
+	_Static_assert(AGENT_STUBS * sizeof(struct agent_histogram) <=
+			       SHARED_RING_WORDS * sizeof(uint64_t),
+		       "they have one place");
 	return whole_pages(sizeof(struct agent_block) +
 			   SHARED_RING_WORDS * sizeof(uint64_t));
 }
@@ -123,8 +126,7 @@ static int allocate_block(const struct shared *shared, unsigned block,
 		       offsetof(struct agent_block, counters) +
 			       stubs * sizeof(struct agent_counter));
 	if (!err && shared->mode & AGENT_DURATIONS)
-		err = allocate(shared,
-			       at + offsetof(struct agent_block, histograms),
+		err = allocate(shared, at + sizeof(struct agent_block),
 			       stubs * sizeof(struct agent_histogram));
 	if (!err && shared->mode & (AGENT_RECORDS | AGENT_WATCHES) && block)
 		err = allocate(shared, at + sizeof(struct agent_block),
@@ -247,7 +249,7 @@ void shared_histogram(const struct shared *shared, unsigned stub,
 	memset(ret, 0, AGENT_OCTAVES * sizeof(*ret));
 	for (block = 0; block < shared->blocks; block++) {
 		const struct agent_histogram *own =
-			&block_at(shared, block)->histograms[stub];
+			&agent_histograms(block_at(shared, block))[stub];
 
 		for (octave = 0; octave < AGENT_OCTAVES; octave++)
 			for (part = 0; part < AGENT_PARTS; part++)

@@ -373,6 +373,16 @@ START_TEST(boot_goes_back_to_where_it_was_sent_from)
 }
 END_TEST
 
+/* By which what a killed one has left is known again. */
+START_TEST(the_image_has_its_version)
+{
+	const struct agent_header *header = (const void *)agent_image;
+
+	ck_assert_uint_eq(header->magic, AGENT_MAGIC);
+	ck_assert_uint_eq(header->version, AGENT_VERSION);
+}
+END_TEST
+
 START_TEST(an_errand_keeps_all_registers)
 {
 	const struct agent_header *header = (const void *)agent_image;
@@ -1693,6 +1703,7 @@ int main(void)
 
 	tcase_add_test(tests, a_call_is_recorded);
 	tcase_add_test(tests, registers_are_kept);
+	tcase_add_test(tests, the_image_has_its_version);
 	tcase_add_test(tests, an_errand_keeps_all_registers);
 	tcase_add_loop_test(tests, boot_goes_back_to_where_it_was_sent_from, 0,
 			    AGENT_BOOTS);

@@ -356,7 +356,11 @@ static inline bool change_word(uint64_t *word, uint64_t from, uint64_t to)
 /* Who has claimed one needs some instructions. In a forked child it is gone. */
 #define CLAIMED_MOST (1u << 20)
 
-static void free_return(unsigned i, uint64_t slot)
+/*
+ * False when it is still claimed, by a thread that gets no processor: that one
+ * may write to the slot yet, and the place stays its own.
+ */
+static bool free_return(unsigned i, uint64_t slot)
 {
 	uint64_t *word = &agent_returns.slots[i];
 	unsigned tries;
@@ -367,20 +371,22 @@ static void free_return(unsigned i, uint64_t slot)
 		if ((found & AGENT_RETURN_STATES) == AGENT_RETURN_CLAIMED)
 			__builtin_ia32_pause();
 		else if (!is_at(found, slot) || change_word(word, found, 0))
-			return;
+			return true;
 	}
-	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+	return false;
 }
 
 /* The slot is another call's: what was there never came back. */
-static void forget_returns(uint64_t slot)
+static bool forget_returns(uint64_t slot)
 {
 	const unsigned home = agent_return_home(slot);
+	bool all = true;
 	unsigned i;
 
 	for (i = home; i < home + AGENT_RETURN_WAYS; i++)
 		if (is_at(agent_returns.slots[i], slot))
-			free_return(i, slot);
+			all &= free_return(i, slot);
+	return all;
 }
 
 /*
@@ -454,8 +460,8 @@ replace_return(const struct agent_thread *thread, struct agent_frame *frame)
 		return false;
 	if (address == PLACE)
 		outer = newest_return(frame->slot);
-	else
-		forget_returns(frame->slot);
+	else if (!forget_returns(frame->slot))
+		return false;
 	own = address != PLACE || outer ? take_return(thread, frame->slot) :
 					  NULL;
 	if (!own)
@@ -468,7 +474,7 @@ replace_return(const struct agent_thread *thread, struct agent_frame *frame)
 	if (__builtin_expect(READ(on), 1))
 		return true;
 	__atomic_store_n(at, address, __ATOMIC_RELEASE);
-	free_return(i, frame->slot);
+	(void)free_return(i, frame->slot);
 	return false;
 }
 
@@ -585,7 +591,7 @@ static void count_duration(struct agent_block *block, unsigned index,
 {
 	uint32_t *part;
 
-	part = part_of(&block->histograms[index], took);
+	part = part_of(&agent_histograms(block)[index], took);
 	__atomic_fetch_add(part, 1, __ATOMIC_RELAXED);
 	if (took > block->counters[index].longest)
 		block->counters[index].longest = took;
@@ -1562,7 +1568,7 @@ void agent_come_back(struct agent_result *result)
 	frame.slot = slot;
 	frame.return_address = own->caller;
 	result->slot = own->address;
-	free_return((unsigned)(own - agent_returns.list), slot);
+	(void)free_return((unsigned)(own - agent_returns.list), slot);
 	tell_return(&frame);
 }
 

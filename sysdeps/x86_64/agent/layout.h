@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 5
+#define AGENT_VERSION 6
 
 #define AGENT_CODE_SIZE      0x4000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -461,9 +461,15 @@ struct agent_block {
 	uint64_t tail; /* … and read */
 	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
-	struct agent_histogram histograms[AGENT_STUBS];
-	uint64_t ring[];
+	uint64_t ring[]; /* or histograms, where there are durations */
 };
+
+/* AGENT_STUBS of them. What is counted isn't recorded. */
+static inline struct agent_histogram *
+agent_histograms(const struct agent_block *block)
+{
+	return (struct agent_histogram *)(uintptr_t)block->ring;
+}
 
 /*
  * A record in a ring: words of 8 bytes, at positions that count up and are
