@@ -22,6 +22,7 @@
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "sysdeps/x86_64/agent/image.h"
+#include "tracee/charge.h"
 #include "tracee/tracer.h"
 
 /* How old the last sign of life may be. */
@@ -108,8 +109,11 @@ static bool is_limited(pid_t pid, enum __rlimit_resource what, uint64_t least)
  */
 static const char *why_no_memory(const struct task *task, uint64_t locked)
 {
+	struct space *space = task->tracee->space;
 	const pid_t pid = task->tracee->pid;
 
+	if (!charge_has_room_for(space, AGENT_SHARED_OFFSET, shared_size()))
+		return "its cgroup has little memory left";
 	if (is_limited(pid, RLIMIT_FSIZE, shared_size()))
 		return "the size of its files is limited (ulimit -f)";
 	if (is_limited(pid, RLIMIT_AS, UINT64_MAX))
@@ -117,7 +121,10 @@ static const char *why_no_memory(const struct task *task, uint64_t locked)
 	return locked ? "it locks its memory" : NULL;
 }
 
-static const char *why_not(const struct task *task)
+/* Modes in which threads have rings, and say who they are. */
+#define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
+
+static const char *why_not(const struct agent *agent, const struct task *task)
 {
 	struct procfs_status status;
 
@@ -131,6 +138,8 @@ static const char *why_not(const struct task *task)
 		return "seccomp";
 	if (status.shadow_stack)
 		return "it has shadow stacks";
+	if (agent->mode & WITH_RINGS && status.own_pid != task->tid)
+		return "a namespace of process numbers";
 	return why_no_memory(task, status.locked);
 }
 
@@ -151,16 +160,20 @@ static bool is_safe(const struct procfs_mapping *mapping, taddr_t sp,
 	       thread < mapping->end;
 }
 
-/* To look at all mappings takes a while: done for the 1st, 2nd, 4th hit … */
+/* To look at all that takes a while: done for the 1st, 2nd, 4th hit … */
+static bool is_due(struct agent *agent)
+{
+	agent->hits++;
+	return agent->hits >= agent->least_hits &&
+	       !(agent->hits & (agent->hits - 1));
+}
+
 static bool has_safe_stack(struct agent *agent, const struct task *task)
 {
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
 		xmalloc(sizeof(*mapping));
 	const taddr_t sp = agent->space->arch->sp(&task->regs);
 
-	agent->hits++;
-	if (agent->hits < agent->least_hits || agent->hits & (agent->hits - 1))
-		return false;
 	if (procfs_find_mapping(task->tid, sp, mapping) &&
 	    is_safe(mapping, sp, task->regs.user.fs_base))
 		return true;
@@ -210,7 +223,7 @@ static bool find_old(struct agent *agent)
 
 /* ---- getting in ---- */
 
-static uint64_t whole_size(void)
+uint64_t agent_addresses(void)
 {
 	return AGENT_SHARED_OFFSET + shared_size();
 }
@@ -237,7 +250,7 @@ static bool reserve(struct agent *agent, struct task *task)
 	struct agent_errand errand = {
 		.number = SYS_mmap,
 		.arguments = {
-			0, whole_size(), PROT_READ | PROT_EXEC,
+			0, agent_addresses(), PROT_READ | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 				MAP_FIXED_NOREPLACE,
 			UINT64_MAX, 0,
@@ -245,7 +258,8 @@ static bool reserve(struct agent *agent, struct task *task)
 		.place = agent->place,
 	};
 	size_t mappings;
-	const taddr_t room = room_find(task->tid, whole_size(), &mappings);
+	const taddr_t room = room_find(task->tid, agent_addresses(), &mappings);
+	taddr_t place;
 
 	if (mappings + MAPPINGS_LEFT > procfs_max_mappings())
 		return agent_refuse(agent, "it may have few more mappings "
@@ -253,9 +267,9 @@ static bool reserve(struct agent *agent, struct task *task)
 	errand.arguments[0] = agent->base = room;
 	if (!room)
 		return agent_refuse(agent, "it can't have more memory");
-	if (errand_write(agent->space, &errand, &agent->errand))
+	if (errand_write(task, &errand, &place))
 		return agent_refuse(agent, "there is no room for code");
-	agent->space->arch->set_ip(&task->regs, agent->errand.place);
+	agent->space->arch->set_ip(&task->regs, place);
 	task->ip_changed = true;
 	agent->state = AGENT_RESERVING;
 	return true;
@@ -343,12 +357,15 @@ static void find_tid(struct agent *agent, const struct task *task)
 
 static bool begin(struct agent *agent, struct task *task)
 {
-	const char *reason = why_not(task);
+	const char *reason;
 
+	/* So early threads' data isn't there yet, by which rings are found. */
+	if (!task->regs.user.fs_base || !is_due(agent))
+		return false;
+	reason = why_not(agent, task);
 	if (reason)
 		return agent_refuse(agent, reason);
-	/* So early threads' data isn't there yet, by which rings are found. */
-	if (!task->regs.user.fs_base || !has_safe_stack(agent, task))
+	if (!has_safe_stack(agent, task))
 		return false;
 	find_tid(agent, task);
 	remember_way(agent, task);
@@ -427,8 +444,8 @@ static bool give_up(struct agent *agent, const char *reason)
 
 static bool reserved(struct agent *agent, struct task *task)
 {
-	errand_remove(agent->space, &agent->errand);
-	if (!room_is_taken(task->tid, agent->base, whole_size()))
+	scratch_end_guest(agent->space);
+	if (!room_is_taken(task->tid, agent->base, agent_addresses()))
 		return !give_up(agent, "it can't have more memory") &&
 		       begin(agent, task);
 	if (agent_write(agent, agent->base, agent_image, agent_image_size))
@@ -578,7 +595,7 @@ bool agent_fetch_page(struct agent *agent, struct task *task)
 	if (agent->page_tries == TRIES || !is_on_safe_stack(agent, task))
 		return false;
 	agent->page_tries++;
-	if (why_not(task))
+	if (why_not(agent, task))
 		return false; /* it has a filter since the agent got in */
 	remember_way(agent, task);
 	agent->page_pending = set_boot(agent, task, AGENT_BOOT_PAGE);
@@ -592,7 +609,7 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 	if (agent->page_pending)
 		page_is_settled(agent, agent->space->memory.pid);
 	if (agent->state == AGENT_RESERVING)
-		errand_remove(agent->space, &agent->errand);
+		scratch_end_guest(agent->space);
 	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
 		(void)give_up(agent, "its threads end");
 	else if (agent->state == AGENT_CLOSING)

@@ -52,7 +52,6 @@ struct agent {
 	pid_t tid;          /* of the task that is on its way … */
 	taddr_t place, sp;  /* … and where it left, and will come back */
 	unsigned tries;
-	struct errand errand;
 	uint64_t hits;       /* so often it could have been begun … */
 	uint64_t least_hits; /* … which isn't before that */
 	struct agent_descriptor left; /* to be closed */
@@ -87,6 +86,9 @@ struct agent {
 };
 
 void agent_init(struct agent *agent, struct space *space, uint64_t mode);
+
+/* Bytes of the process's address space that it takes. */
+uint64_t agent_addresses(void);
 
 /* Forgets all; what lies in the process stays as it is. */
 void agent_fini(struct agent *agent);

@@ -2,11 +2,10 @@
 #include "agent/errand.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "sysdeps/x86_64/agent/image.h"
+#include "tracee/tracer.h"
 
 static size_t code_size(void)
 {
@@ -21,39 +20,23 @@ void errand_keep_room(struct space *space, bool needed)
 		     needed ? code_size() + sizeof(struct agent_errand) : 0);
 }
 
-int errand_write(struct space *space, const struct agent_errand *what,
-		 struct errand *ret)
+int errand_write(const struct task *task, const struct agent_errand *what,
+		 taddr_t *place_ret)
 {
 	const struct agent_header *header = (const void *)agent_image;
-	const size_t code = code_size();
-	uint8_t bytes[ERRAND_SIZE];
+	struct space *space = task->tracee->space;
+	const size_t code = code_size(), size = code + sizeof(*what);
+	uint8_t bytes[SCRATCH_GUEST_MAX];
+	int err = size > sizeof(bytes) ? -E2BIG :
+					 scratch_begin_guest(space, task, size);
 
-	*ret = (struct errand){ .size = code + sizeof(*what) };
-	if (ret->size > sizeof(bytes))
-		return -E2BIG;
+	if (err)
+		return err;
 	memcpy(bytes, agent_image + header->errand, code);
 	memcpy(bytes + code, what, sizeof(*what));
-	ret->place = scratch_take(space, ret->size);
-	if (!ret->place)
-		return -ENOSPC;
-	if (procmem_read_code(&space->memory, ret->place, ret->before,
-			      ret->size) == ret->size &&
-	    !procmem_write_code(&space->memory, ret->place, bytes, ret->size))
-		return 0;
-	scratch_give_back(space, ret->place, ret->size);
-	ret->place = 0;
-	return -EIO;
-}
-
-void errand_remove(struct space *space, struct errand *errand)
-{
-	if (!errand->place)
-		return;
-	if (procmem_write_code(&space->memory, errand->place, errand->before,
-			       errand->size))
-		diag_debug(DIAG_TRAP, "errand at %#" PRIx64 " stays",
-			   errand->place);
-	else
-		scratch_give_back(space, errand->place, errand->size);
-	errand->place = 0;
+	*place_ret = space->scratch.guest.place;
+	err = scratch_write_guest(space, bytes);
+	if (err)
+		scratch_end_guest(space);
+	return err;
 }

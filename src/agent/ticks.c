@@ -52,14 +52,25 @@ static struct look look(void)
 	return best;
 }
 
-void ticks_gauge(struct ticks *ret)
+void ticks_begin(struct ticks *ret)
 {
-	const struct timespec moment = { .tv_nsec = 2000000 };
 	const struct look now = look();
 
 	*ret = (struct ticks){ now.ticks, now.ns, 0 };
-	nanosleep(&moment, NULL);
-	ticks_adjust(ret);
+}
+
+#define GAUGED_FOR 2000000
+
+void ticks_gauge(struct ticks *ticks)
+{
+	const uint64_t passed = clock_now() - ticks->base_ns;
+	const struct timespec rest = {
+		.tv_nsec = passed < GAUGED_FOR ? GAUGED_FOR - passed : 0,
+	};
+
+	if (rest.tv_nsec)
+		nanosleep(&rest, NULL);
+	ticks_adjust(ticks);
 }
 
 void ticks_adjust(struct ticks *ticks)

@@ -23,8 +23,11 @@ bool ticks_are_steady(void);
 
 uint64_t ticks_now(void);
 
-/* Takes some milliseconds. */
-void ticks_gauge(struct ticks *ret);
+/* A first look at both clocks: they can't be compared yet. */
+void ticks_begin(struct ticks *ret);
+
+/* From now on they can; takes two milliseconds, less what has passed since. */
+void ticks_gauge(struct ticks *ticks);
 
 /*
  * Looks at both clocks again: what was taken over a longer time is better.

@@ -211,15 +211,19 @@ static struct watched_cost find_cost(void *context, pid_t pid)
 	const struct heap_verb *verb = context;
 	struct tracee *tracee = tracee_find(&verb->session->tracer, pid);
 	const struct standstill *still;
+	uint64_t addresses = 0;
 
 	if (!tracee)
 		return (struct watched_cost){ 0 };
+	if (verb->session->agent)
+		addresses = agent_engine_addresses(verb->session->agent, pid);
 	still = standstill_look(tracee, clock_now());
 	return (struct watched_cost){
 		.stops = tracee->stops,
 		.stopped_ns = tracee->stopped_ns,
 		.held_ns = still->ns,
 		.held_until = still->until,
+		.addresses = addresses,
 	};
 }
 
@@ -238,12 +242,16 @@ static struct act_observer *observer_of(const struct heap_verb *verb)
 	return verb->recorder ? recorder_observer(verb->recorder) : NULL;
 }
 
-static void kept(void *context, pid_t pid, uint64_t handle, bool gone)
+static void kept(void *context, pid_t pid, uint64_t handle,
+		 enum watch_keeping keeping)
 {
 	const struct heap_verb *verb = context;
+	struct agent_engine *agent = verb->session->agent;
 
-	if (verb->session->agent)
-		agent_engine_kept(verb->session->agent, pid, handle, gone);
+	if (agent && keeping == WATCH_KEPT_AGAIN)
+		agent_engine_kept_again(agent, pid, handle);
+	else if (agent)
+		agent_engine_kept(agent, pid, handle, keeping == WATCH_GONE);
 }
 
 /* ---- --per ---- */

@@ -61,7 +61,8 @@ enum replay_touch {
 enum engine_choice {
 	ENGINE_TRAP,  /* by stops alone */
 	ENGINE_AGENT, /* in the process where that can be done */
-	ENGINE_AUTO,  /* the same; what can't be done is no news */
+	ENGINE_AUTO,  /* the same, where it is worth the way in; what can't be
+			 done is no news */
 };
 
 /*

@@ -130,6 +130,22 @@ static void held(void *context, pid_t pid, agent_engine_visitor *visit,
 		session->verb->held(session, pid, visit, visitor);
 }
 
+/*
+ * By then traps have cost about as much as the way in does: who makes fewer calls
+ * is left alone, and nobody pays more than twice for it.
+ */
+#define AUTO_LEAST_HITS 256
+
+/* Of children: most end before the way in, some ten stops' time, is worth it. */
+#define FOLLOWED_LEAST_HITS 32
+
+static unsigned least_hits(const struct options *options)
+{
+	if (options->engine == ENGINE_AUTO)
+		return AUTO_LEAST_HITS;
+	return options->follow ? FOLLOWED_LEAST_HITS : 0;
+}
+
 static void open_agent(struct session *session, struct prober_config *config)
 {
 	const struct options *options = session->options;
@@ -140,7 +156,7 @@ static void open_agent(struct session *session, struct prober_config *config)
 	session->agent = agent_engine_new(&(struct agent_engine_config){
 		.counts = sinks_take_counts(config->sinks),
 		.durations = options->log.durations,
-		.follows = options->follow,
+		.least_hits = least_hits(options),
 		.waits = options->agent_waits,
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),
@@ -723,6 +739,22 @@ static void add_refusals(const struct agent_engine_report *report,
 		strbuf_putc(out, ')');
 }
 
+/*
+ * Whoever has asked for the agent is to know in any case; of programs that were
+ * started for their log it says nothing that matters, unless something stays.
+ */
+static bool wants_engines(const struct session *session,
+			  const struct agent_engine_report *report)
+{
+	const struct options *options = session->options;
+
+	if (options->engine == ENGINE_AGENT || report->stays)
+		return true;
+	return (report->functions || report->reason) &&
+	       (options->verb != VERB_TRACE || options->count ||
+		options->pid_count);
+}
+
 static void tell_engines(const struct session *session,
 			 const struct agent_engine_report *report,
 			 const char *reason)
@@ -746,12 +778,11 @@ static void tell_engines(const struct session *session,
 		strbuf_puts(&text, " by traps");
 	}
 	if (report->stays)
-		strbuf_puts(&text, "; 36 KiB of code and some 170 MB of "
+		strbuf_puts(&text, "; 36 KiB of code and some 140 MB of "
 				   "addresses stay there, unused");
-	/* Who has asked for the agent is to know in any case. */
 	if (session->options->engine == ENGINE_AGENT)
 		complain(0, "%s", strbuf_text(&text));
-	else if (report->functions || report->reason || report->stays)
+	else if (wants_engines(session, report))
 		diag(DIAG_NOTE, DIAG_SESSION, "%s", strbuf_text(&text));
 }
 

@@ -186,10 +186,11 @@ static struct act_target target_of(const struct call_acts *acts,
 }
 
 static void tell_kept(const struct call_acts *acts,
-		      const struct watched *process, uint64_t handle, bool gone)
+		      const struct watched *process, uint64_t handle,
+		      enum watch_keeping keeping)
 {
 	if (acts->kept)
-		acts->kept(acts->context, process->pid, handle, gone);
+		acts->kept(acts->context, process->pid, handle, keeping);
 }
 
 static uint64_t given_back(const struct heap_act *act)
@@ -220,7 +221,7 @@ void call_acts_begin(struct call_acts *acts, struct watched *process,
 		}
 		if (known)
 			tell_kept(acts, process, given_back(&applied->act),
-				  true);
+				  WATCH_GONE);
 	}
 	if (at_once || !begun.count)
 		return;
@@ -293,9 +294,9 @@ static void end_act(const struct call_acts *acts, struct watched *process,
 			act->failed = true;
 		}
 		if (apply_end(&target, &each.applied, begun->begin))
-			tell_kept(acts, process, act->handle, false);
+			tell_kept(acts, process, act->handle, WATCH_KEPT);
 		else if (act->failed && each.applied.outcome.known)
-			tell_kept(acts, process, given_back(act), false);
+			tell_kept(acts, process, given_back(act), WATCH_KEPT);
 	}
 }
 
@@ -324,7 +325,7 @@ void call_acts_abandon(struct call_acts *acts, struct watched *process,
 		if (apply_abandon(&target, applied, event->time,
 				  event->end == CALL_EXCEPTION))
 			tell_kept(acts, process, given_back(&applied->act),
-				  false);
+				  WATCH_KEPT_AGAIN);
 	}
 	give_back(acts, pending);
 }

@@ -33,6 +33,7 @@ struct watched_cost {
 	/* For how long it could not run although it would have, for whatever
 	   reason; and by when that was known. */
 	uint64_t held_ns, held_until;
+	uint64_t addresses; /* bytes of its address space that are ours */
 };
 
 /* A process, from when it was first seen or began its present program. */
@@ -74,11 +75,15 @@ struct watched {
 	UT_hash_handle hh;                    /* by pid */
 };
 
-/*
- * A block is kept, one of those that .sample has chosen; or (gone) what was is
- * about to be given back.
- */
-typedef void watch_kept(void *context, pid_t pid, uint64_t handle, bool gone);
+/* Of a block, one of those that .sample has chosen: … */
+enum watch_keeping {
+	WATCH_KEPT,
+	WATCH_KEPT_AGAIN, /* … the call that was to give it back never came back */
+	WATCH_GONE,       /* … it is about to be given back */
+};
+
+typedef void watch_kept(void *context, pid_t pid, uint64_t handle,
+			enum watch_keeping keeping);
 
 struct watch_options {
 	const struct families *families;

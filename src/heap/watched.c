@@ -78,6 +78,8 @@ void watched_sample_cost(const struct watch *watch, struct watched *process)
 
 	note_held(watch, process, &cost);
 	/* One that is gone keeps what was known of it last. */
+	if (cost.addresses)
+		process->cost.addresses = cost.addresses;
 	if (cost.stops > process->first_cost.stops) {
 		process->cost.stops = cost.stops - process->first_cost.stops;
 		process->cost.stopped_ns =

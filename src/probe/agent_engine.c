@@ -15,7 +15,6 @@
 #include "base/xalloc.h"
 #include "probe/agent_private.h"
 #include "prototype/plain.h"
-#include "sysdeps/linux/procfs.h"
 #include "tracee/patch.h"
 
 /* Rings of a busy thread hold some 15,000 calls. */
@@ -29,12 +28,6 @@
 
 /* Modes in which threads have rings. */
 #define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
-
-/*
- * With -f: processes that end soon are not worth the way in, which takes some
- * ten stops' time. A power of two.
- */
-#define LEAST_HITS 32
 
 /* Slots that the dynamic linker fills in when they are first called through. */
 #define LOOK_EVERY (NS_PER_SECOND / 4)
@@ -87,7 +80,7 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	set_detail(own);
 	own->agent.mean = engine->sample;
 	own->agent.rate = engine->rate;
-	own->agent.least_hits = engine->follows ? LEAST_HITS : 0;
+	own->agent.least_hits = engine->least_hits;
 	own->next = engine->spaces;
 	engine->spaces = own;
 	return own;
@@ -248,25 +241,10 @@ static bool is_alone(const struct trap_owner *owner, const struct task *task)
 	       space->linkmap.complete;
 }
 
-/* Its threads call themselves by other numbers than we do. */
-static bool is_in_namespace(const struct task *task)
-{
-	struct procfs_status status;
-
-	return !procfs_status(task->tid, &status) &&
-	       status.own_pid != task->tid;
-}
-
 static bool may_take(const struct agent_point *own, const struct task *task)
 {
-	struct agent *agent = &own->space->agent;
-
-	if (agent->state > AGENT_CLOSING || !is_alone(&own->owner, task))
-		return false;
-	if (agent->state == AGENT_OUTSIDE && agent->mode & WITH_RINGS &&
-	    is_in_namespace(task))
-		return agent_refuse(agent, "a namespace of process numbers");
-	return true;
+	return own->space->agent.state <= AGENT_CLOSING &&
+	       is_alone(&own->owner, task);
 }
 
 /* Of the libraries that a program begins with, all in all. */
@@ -312,6 +290,7 @@ static bool take(struct agent_point *own, struct task *task)
 		return true;
 	note_refusal(space);
 	if (space->agent.state == AGENT_INSIDE) {
+		ticks_gauge(&engine->ticks);
 		engine->report.reason = NULL;
 		engine->source.due = clock_now(); /* the rest, at leisure */
 	}
@@ -635,7 +614,8 @@ static void patch_point(struct agent_point *own, uint64_t now)
 	int err = patches_apply(agent, (unsigned)own->stub, door_of(own));
 
 	own->patched = !err;
-	own->refused = err && err != -EAGAIN && err != -EBUSY;
+	/* -EEXIST: others write there, too (a uprobe, a debugger), for a while. */
+	own->refused = err && err != -EAGAIN && err != -EBUSY && err != -EEXIST;
 	if (err != -EAGAIN || !own->point->walks)
 		put_off(own, now);
 	if (err != -EAGAIN)
@@ -782,8 +762,9 @@ static const char *why_by_trap(const struct agent_point *own)
 		return own->reason;
 	if (agent->reason)
 		return agent->reason;
-	return agent->state == AGENT_INSIDE ? "no slot leads there" :
-					      "not called";
+	if (agent->state == AGENT_INSIDE)
+		return "no slot leads there";
+	return agent->hits ? "few calls" : "not called";
 }
 
 static void note_caught(struct agent_point *own)
@@ -1117,7 +1098,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->watch.engine = &engine->engine;
 	engine->string_bytes = config->string_bytes;
 	engine->depth = config->depth;
-	engine->follows = config->follows;
+	engine->least_hits = config->least_hits;
 	engine->sample = config->sample;
 	engine->rate = config->rate;
 	engine->held = config->held;
@@ -1126,7 +1107,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->mode = mode_of(config);
 	if (config->waits && engine->mode & WITH_RINGS)
 		engine->mode |= AGENT_WAITS;
-	ticks_gauge(&engine->ticks);
+	ticks_begin(&engine->ticks);
 	return engine;
 }
 
@@ -1200,6 +1181,17 @@ uint64_t agent_engine_spent_ns(const struct agent_engine *engine,
 	*measured_ret = cost.calls;
 	return ticks_length(&engine->ticks,
 			    cost.ticks * AGENT_MEASURED + cost.waited);
+}
+
+uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid)
+{
+	const struct agent_space *space;
+
+	for (space = engine->spaces; space; space = space->next)
+		if (space->pid == pid && (space->agent.state == AGENT_INSIDE ||
+					  space->agent.state == AGENT_LEFT))
+			return agent_addresses();
+	return 0;
 }
 
 struct agent_engine_report

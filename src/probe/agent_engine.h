@@ -21,9 +21,11 @@ typedef void agent_engine_held(void *context, pid_t pid,
 			       agent_engine_visitor *visit, void *visitor);
 
 struct agent_engine_config {
-	bool counts;           /* calls are counted, not recorded … */
-	bool durations;        /* … in which times, too */
-	bool follows;          /* children are traced, too */
+	bool counts;    /* calls are counted, not recorded … */
+	bool durations; /* … in which times, too */
+	/* A power of two: by so many calls that came by traps a process has to
+	   have shown that it is worth the way in; or 0. */
+	unsigned least_hits;
 	bool waits;            /* who finds no room for a record waits for it */
 	unsigned string_bytes; /* of texts are shown */
 	/*
@@ -64,6 +66,10 @@ void agent_engine_live(struct agent_engine *engine);
 void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
 		       bool gone);
 
+/* It was to be released, which hasn't come about: nobody else has told that. */
+void agent_engine_kept_again(struct agent_engine *engine, pid_t pid,
+			     uint64_t handle);
+
 /*
  * How often .sample is doubled from now on, AGENT_ENGINE_RATES - 1 at most. Each
  * call says at which rate it was chosen.
@@ -75,7 +81,10 @@ void agent_engine_set_rate(struct agent_engine *engine, unsigned rate);
    of took it, with the waits for room. */
 uint64_t agent_engine_lost_ns(const struct agent_engine *engine);
 
-/* … and how many calls that were chosen went by a trap nevertheless. */
+/* Bytes of the process's address space that the agent takes. */
+uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid);
+
+/* Where some are chosen: how many that were went by a trap nevertheless. */
 uint64_t agent_engine_chosen_stops(const struct agent_engine *engine);
 
 /*

@@ -22,6 +22,11 @@ void agent_engine_kept(struct agent_engine *engine UNUSED, pid_t pid UNUSED,
 {
 }
 
+void agent_engine_kept_again(struct agent_engine *engine UNUSED,
+			     pid_t pid UNUSED, uint64_t handle UNUSED)
+{
+}
+
 void agent_engine_set_rate(struct agent_engine *engine UNUSED,
 			   unsigned rate UNUSED)
 {
@@ -40,6 +45,12 @@ uint64_t agent_engine_spent_ns(const struct agent_engine *engine UNUSED,
 }
 
 uint64_t agent_engine_lost_ns(const struct agent_engine *engine UNUSED)
+{
+	return 0;
+}
+
+uint64_t agent_engine_addresses(const struct agent_engine *engine UNUSED,
+				pid_t pid UNUSED)
 {
 	return 0;
 }

@@ -124,7 +124,7 @@ struct agent_engine {
 	struct watched_list watched;
 	struct return_watch watch; /* stands for all returns of watched calls */
 	unsigned depth;            /* of stacks */
-	bool follows;              /* children, too */
+	unsigned least_hits;       /* before the agent gets in */
 	uint64_t sample;           /* AGENT_SAMPLES: one in so many bytes … */
 	unsigned rate;             /* … doubled so often */
 	uint64_t chosen_stops;     /* … told of at traps */

@@ -58,22 +58,38 @@ static bool is_asked(const struct agent_space *space)
 	return space->marks && space->agent.state == AGENT_INSIDE;
 }
 
-void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
-		       bool gone)
+static struct agent_space *find_asked(const struct agent_engine *engine,
+				      pid_t pid)
 {
 	struct agent_space *space;
 
+	for (space = engine->spaces; space; space = space->next)
+		if (space->pid == pid && is_asked(space))
+			return space;
+	return NULL;
+}
+
+void agent_engine_kept(struct agent_engine *engine, pid_t pid, uint64_t handle,
+		       bool gone)
+{
+	struct agent_space *space = find_asked(engine, pid);
+
 	/* It has marked that, and another block may be there by now. */
-	if (engine->telling)
+	if (engine->telling || !space)
 		return;
-	for (space = engine->spaces; space; space = space->next) {
-		if (space->pid != pid || !is_asked(space))
-			continue;
-		if (gone)
-			shared_unmark(&space->agent.shared, handle);
-		else
-			mark(space, handle);
-	}
+	if (gone)
+		shared_unmark(&space->agent.shared, handle);
+	else
+		mark(space, handle);
+}
+
+void agent_engine_kept_again(struct agent_engine *engine, pid_t pid,
+			     uint64_t handle)
+{
+	struct agent_space *space = find_asked(engine, pid);
+
+	if (space)
+		mark(space, handle);
 }
 
 static enum call_choice call_choice(enum agent_choice choice)

@@ -76,6 +76,17 @@ bool charge_has_room(struct space *space, size_t pages,
 	return room.left >= room.spare + pages * (uint64_t)PAGE_SIZE;
 }
 
+bool charge_has_room_for(struct space *space, uint64_t its, uint64_t ours)
+{
+	struct vitals now;
+
+	vitals_read_room("", space->memory.pid, &now);
+	if (now.room_bytes == UINT64_MAX)
+		return true;
+	return now.room_bytes >=
+	       its + (is_ours(&now) ? ours + SPARE_OWN : SPARE);
+}
+
 int charge_page(struct space *space, taddr_t address)
 {
 	struct charge *charge = &space->charge;

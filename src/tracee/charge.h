@@ -37,6 +37,12 @@ struct charge_room {
 bool charge_has_room(struct space *space, size_t pages,
 		     struct charge_room *room_ret);
 
+/*
+ * Whether its cgroup can take so many bytes more of the target's own, and, if we
+ * are charged to it as well, so many of ours.
+ */
+bool charge_has_room_for(struct space *space, uint64_t its, uint64_t ours);
+
 /* What has to stay free in a target's cgroup, in bytes, by its vitals. */
 uint64_t charge_spare(const struct vitals *target);
 

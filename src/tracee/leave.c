@@ -36,7 +36,8 @@ bool leave_can_spare(struct task *task)
 	return !task->tracee->started && !task->listening &&
 	       procfs_blocked_in_syscall(task->tid, &number, &ip) &&
 	       !clone_is_call(number) && procfs_state(task->tid) != 't' &&
-	       !scratch_resolve_ip(task->tracee->space, ip, &original, &done);
+	       !scratch_resolve_ip(task->tracee->space, ip, &original, &done) &&
+	       !scratch_is_guest(task->tracee->space, ip);
 }
 
 /* A leader is a zombie until its last thread has ended, and stops no more. */

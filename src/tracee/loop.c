@@ -52,6 +52,7 @@ static void write_back(struct task *task)
 static void detach(struct tracer *tracer, struct task *task)
 {
 	task_leave_scratch(task);
+	task_leave_guest(task);
 	write_back(task);
 	(void)ptrace_detach(task->tid, task->deliver);
 	release(tracer, task);

@@ -332,3 +332,24 @@ void task_leave_scratch(struct task *task)
 	if (!done)
 		remember_visit(task, ip, space->arch->sp(regs));
 }
+
+void task_leave_guest(struct task *task)
+{
+	struct space *space = task->tracee->space;
+	struct scratch_guest *guest = &space->scratch.guest;
+	struct regs *regs;
+
+	if (!guest->place || guest->tid != task->tid)
+		return;
+	regs = task_regs(task);
+	if (!regs)
+		return;
+	if (scratch_is_guest(space, space->arch->ip(regs))) {
+		*regs = guest->regs;
+		task->regs_changed = true;
+		guest->left = true;
+	} else if (space->arch->ip(regs) == space->arch->ip(&guest->regs) &&
+		   space->arch->sp(regs) == space->arch->sp(&guest->regs)) {
+		guest->left = true;
+	}
+}

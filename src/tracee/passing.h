@@ -18,6 +18,12 @@ void trap_pass(struct task *task, struct trap *trap);
  */
 void task_leave_scratch(struct task *task);
 
+/*
+ * The task is about to be let go: if it is in code that it was sent to, it goes
+ * on where it came from instead.
+ */
+void task_leave_guest(struct task *task);
+
 /* Whether this hit is the repetition of one that a signal interrupted. */
 bool task_take_visit(struct task *task, taddr_t address, taddr_t sp);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracee/scratch.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/hash.h"
 #include "base/xalloc.h"
 #include "tracee/space.h"
+#include "tracee/tracer.h"
 
 struct scratch_area {
 	taddr_t address;
@@ -76,6 +78,8 @@ void scratch_forget_range(struct space *space, taddr_t low, taddr_t high)
 	}
 	if (scratch->kept_place >= low && scratch->kept_place < high)
 		scratch->kept_place = 0;
+	if (scratch->guest.place >= low && scratch->guest.place < high)
+		scratch->guest.place = 0;
 	HASH_ITER(hh, scratch->copies, copy, next)
 		if (copy->address >= low && copy->address < high)
 			drop_copy(scratch, copy);
@@ -240,7 +244,7 @@ bool scratch_resolve_ip(struct space *space, taddr_t ip, taddr_t *ip_ret,
 	return false;
 }
 
-void scratch_clean_copy(struct space *space, struct procmem *child)
+static void clean_copies(struct space *space, struct procmem *child)
 {
 	struct scratch_copy *copy, *next;
 
@@ -269,24 +273,6 @@ void scratch_inherit(struct space *child, const struct space *parent)
 				 from->areas[i].size);
 		to->areas[i].used = from->areas[i].size;
 	}
-}
-
-void scratch_restore(struct space *space)
-{
-	struct scratch *scratch = &space->scratch;
-	struct scratch_copy *copy, *next;
-	struct trap *trap, *next_trap;
-	size_t i;
-
-	scratch_clean_copy(space, &space->memory);
-	HASH_ITER(hh, scratch->copies, copy, next)
-		drop_copy(scratch, copy);
-	HASH_ITER(hh, space->traps, trap, next_trap)
-		trap->copy = 0;
-	for (i = 0; i < scratch->area_count; i++)
-		scratch->areas[i].used = 0;
-	scratch->free_count = 0;
-	scratch->kept_place = 0;
 }
 
 /* Copies have their places side by side. */
@@ -318,7 +304,7 @@ static taddr_t take_kept(struct scratch *scratch, uint64_t size)
 	return place;
 }
 
-taddr_t scratch_take(struct space *space, uint64_t size)
+static taddr_t take(struct space *space, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
 	const taddr_t kept = take_kept(scratch, size);
@@ -338,7 +324,7 @@ taddr_t scratch_take(struct space *space, uint64_t size)
 }
 
 /* What was taken last can be taken again, and what is kept for that. */
-void scratch_give_back(struct space *space, taddr_t place, uint64_t size)
+static void give_back(struct space *space, taddr_t place, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
 	size_t i;
@@ -353,6 +339,93 @@ void scratch_give_back(struct space *space, taddr_t place, uint64_t size)
 	}
 	if (whole_places(size) == scratch->kept)
 		scratch->kept_place = place;
+}
+
+int scratch_begin_guest(struct space *space, const struct task *task,
+			uint64_t size)
+{
+	struct scratch_guest *guest = &space->scratch.guest;
+
+	if (guest->place || size > sizeof(guest->before))
+		return -EBUSY;
+	*guest = (struct scratch_guest){
+		.place = take(space, size),
+		.size = size,
+		.tid = task->tid,
+		.regs = task->regs,
+	};
+	if (!guest->place)
+		return -ENOSPC;
+	if (procmem_read_code(&space->memory, guest->place, guest->before,
+			      size) == size)
+		return 0;
+	give_back(space, guest->place, size);
+	guest->place = 0;
+	return -EIO;
+}
+
+static int put_back_guest(const struct space *space, struct procmem *memory)
+{
+	const struct scratch_guest *guest = &space->scratch.guest;
+
+	return guest->place ? procmem_write_code(memory, guest->place,
+						 guest->before, guest->size) :
+			      0;
+}
+
+int scratch_write_guest(struct space *space, const void *code)
+{
+	const struct scratch_guest *guest = &space->scratch.guest;
+
+	return procmem_write_code(&space->memory, guest->place, code,
+				  guest->size);
+}
+
+void scratch_end_guest(struct space *space)
+{
+	struct scratch_guest *guest = &space->scratch.guest;
+
+	if (!guest->place)
+		return;
+	if (put_back_guest(space, &space->memory))
+		diag_debug(DIAG_TRAP, "guest at %#" PRIx64 " stays",
+			   guest->place);
+	else
+		give_back(space, guest->place, guest->size);
+	guest->place = 0;
+}
+
+bool scratch_is_guest(const struct space *space, taddr_t ip)
+{
+	const struct scratch_guest *guest = &space->scratch.guest;
+
+	return guest->place && ip - guest->place < guest->size;
+}
+
+void scratch_clean_copy(struct space *space, struct procmem *child)
+{
+	clean_copies(space, child);
+	(void)put_back_guest(space, child);
+}
+
+void scratch_restore(struct space *space)
+{
+	struct scratch *scratch = &space->scratch;
+	struct scratch_copy *copy, *next;
+	struct trap *trap, *next_trap;
+	size_t i;
+
+	clean_copies(space, &space->memory);
+	if (scratch->guest.left)
+		scratch_end_guest(space);
+	HASH_ITER(hh, scratch->copies, copy, next)
+		drop_copy(scratch, copy);
+	HASH_ITER(hh, space->traps, trap, next_trap)
+		trap->copy = 0;
+	for (i = 0; i < scratch->area_count; i++)
+		scratch->areas[i].used = 0;
+	scratch->free_count = 0;
+	scratch->kept_place = 0;
 }
 
 void scratch_free(struct space *space)

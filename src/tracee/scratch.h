@@ -9,6 +9,7 @@
 
 struct procmem;
 struct space;
+struct task;
 struct trap;
 
 /*
@@ -20,6 +21,22 @@ struct trap;
  *	... code of the module | copy | copy | copy | free ... | end of page
  *	                       ^ end of segment's file part
  */
+#define SCRATCH_GUEST_MAX 256
+
+/*
+ * Code that one task was sent to. It keeps the registers that the task was sent
+ * with; which is known to be out of it (.left) when it was seen to be back, or
+ * was put back with them.
+ */
+struct scratch_guest {
+	taddr_t place; /* 0: there is none */
+	uint64_t size;
+	uint8_t before[SCRATCH_GUEST_MAX]; /* what was there */
+	pid_t tid;
+	struct regs regs;
+	bool left;
+};
+
 struct scratch {
 	struct scratch_area *areas;
 	size_t area_count;
@@ -30,6 +47,7 @@ struct scratch {
 	size_t free_room;
 	uint64_t kept; /* for what is to be taken later; no copy takes that */
 	taddr_t kept_place; /* of that size, taken once and given back */
+	struct scratch_guest guest;
 };
 
 /* Adds the slack of a module's image. */
@@ -64,15 +82,23 @@ void scratch_restore(struct space *space);
 /* The copy of a trap that is about to go. */
 void scratch_release(struct space *space, struct trap *trap);
 
-/*
- * Room for other code. Returns 0 when there is none; else it is the caller's
- * to give back, with the bytes that were there before.
- */
-taddr_t scratch_take(struct space *space, uint64_t size);
-
 /* From now on copies leave room for that, where there is some. 0: no longer. */
 void scratch_keep(struct space *space, uint64_t size);
-void scratch_give_back(struct space *space, taddr_t place, uint64_t size);
+
+/*
+ * Other code: room for one piece at a time, which the task is about to be sent
+ * to. It has to need nobody: the task may be left alone in it. Returns a
+ * negative errno when there is no room.
+ */
+int scratch_begin_guest(struct space *space, const struct task *task,
+			uint64_t size) MUST_CHECK;
+int scratch_write_guest(struct space *space, const void *code) MUST_CHECK;
+
+/* What was there before is there again. No task may be in it. */
+void scratch_end_guest(struct space *space);
+
+/* Whether it is that code. */
+bool scratch_is_guest(const struct space *space, taddr_t ip);
 
 void scratch_free(struct space *space);
 

@@ -113,6 +113,7 @@ static void open_gate(uint64_t mode)
 {
 	struct ticks ticks;
 
+	ticks_begin(&ticks);
 	ticks_gauge(&ticks);
 	gate->mode = mode;
 	gate->patience = ticks_in(&ticks, 60000000000ull);

@@ -490,6 +490,9 @@ START_TEST(no_room_for_copies)
 }
 END_TEST
 
+/* A task that is sent to code of ours. */
+static const struct task sent = { .tid = 1 };
+
 START_TEST(room_that_is_kept)
 {
 	struct trap_owner owner = { 0 };
@@ -500,9 +503,12 @@ START_TEST(room_that_is_kept)
 	plant(8, &owner);
 	ck_assert_uint_ne(scratch_copy_of(space, trap_at(0)), 0);
 	ck_assert_uint_eq(scratch_copy_of(space, trap_at(8)), 0);
-	ck_assert_uint_ne(scratch_take(space, 3 * INSN_COPY_MAX - 1), 0);
-	scratch_give_back(space, address(AREA) + INSN_COPY_MAX,
-			  3 * INSN_COPY_MAX - 1);
+	ck_assert_int_eq(scratch_begin_guest(space, &sent,
+					     3 * INSN_COPY_MAX - 1),
+			 0);
+	ck_assert_uint_eq(space->scratch.guest.place,
+			  address(AREA) + INSN_COPY_MAX);
+	scratch_end_guest(space);
 	/* Nobody needs it any more. */
 	scratch_keep(space, 0);
 	ck_assert_uint_ne(scratch_copy_of(space, trap_at(8)), 0);
@@ -517,17 +523,22 @@ START_TEST(kept_room_is_taken_twice)
 
 	scratch_keep(space, 2 * INSN_COPY_MAX);
 	scratch_add_area(space, address(AREA), 3 * INSN_COPY_MAX);
-	place = scratch_take(space, 2 * INSN_COPY_MAX);
+	ck_assert_int_eq(scratch_begin_guest(space, &sent, 2 * INSN_COPY_MAX),
+			 0);
+	place = space->scratch.guest.place;
 	ck_assert_uint_ne(place, 0);
 	plant(0, &owner);
 	plant(8, &owner);
 	plant(16, &owner);
 	ck_assert_uint_ne(scratch_copy_of(space, trap_at(0)), 0);
-	scratch_give_back(space, place, 2 * INSN_COPY_MAX);
+	scratch_end_guest(space);
 	ck_assert_uint_eq(scratch_copy_of(space, trap_at(8)), 0);
-	ck_assert_uint_eq(scratch_take(space, 2 * INSN_COPY_MAX), place);
-	ck_assert_uint_eq(scratch_take(space, 2 * INSN_COPY_MAX), 0);
-	scratch_give_back(space, place, 2 * INSN_COPY_MAX);
+	ck_assert_int_eq(scratch_begin_guest(space, &sent, 2 * INSN_COPY_MAX),
+			 0);
+	ck_assert_uint_eq(space->scratch.guest.place, place);
+	ck_assert_int_lt(scratch_begin_guest(space, &sent, 2 * INSN_COPY_MAX),
+			 0);
+	scratch_end_guest(space);
 	scratch_keep(space, 0);
 	ck_assert_uint_ne(scratch_copy_of(space, trap_at(8)), 0);
 	ck_assert_uint_ne(scratch_copy_of(space, trap_at(16)), 0);

@@ -406,6 +406,10 @@ int heap_text_foot(const struct heap_text *text)
 	amounts_add_bytes(out, memory.block_bytes + memory.site_bytes +
 				       memory.other_bytes +
 				       stacks_bytes(text->config->stacks));
+	if (text->process->cost.addresses) {
+		strbuf_puts(out, ", and of the process's addresses (VIRT) ");
+		amounts_add_bytes(out, text->process->cost.addresses);
+	}
 	strbuf_puts(out, "; this report took ");
 	amounts_add_duration(out, clock_now() - text->cost->report_began);
 	err = heap_text_end_line(text);
