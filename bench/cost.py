@@ -26,6 +26,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
                            os.path.join(HERE, "..", "calltrap"))
 
+# What is compared is how stops are told.
+ENGINE = os.environ.get("ENGINE") or "trap"
+
 NODE = """
 const http = require('http');
 http.createServer((request, response) => {
@@ -221,7 +224,8 @@ def rate(work, seconds):
 def traced(work, arguments, seconds):
     """Work done a second while calltrap is there, and the share it reports."""
     with tempfile.TemporaryFile() as err:
-        tracer = subprocess.Popen([CALLTRAP, *arguments, "-p", str(work.pid)],
+        tracer = subprocess.Popen([CALLTRAP, *arguments, "--engine", ENGINE,
+                                   "-p", str(work.pid)],
                                   stdin=subprocess.DEVNULL, stderr=err)
         time.sleep(1)
         found = rate(work, seconds)

@@ -182,8 +182,8 @@ const struct option_entry option_table[] = {
 	HEADING("How calls are caught", TRACE | HEAP | RECORD),
 	WORDS(0, "engine", "WHAT", apply_word, engine,
 	      engine_words,
-	      "how calls are caught: trap, agent (in the process\n"
-	      "itself where that can be done), or auto"),
+	      "how calls are caught: auto (in the process itself\n"
+	      "where that can be done), trap, or agent"),
 
 	HEADING("What to show", TRACE),
 	FIELD('o', "output", "FILE", apply_text, log.path,

@@ -680,6 +680,7 @@ static struct options defaults(void)
 		.log.limits = { .string_bytes = 32, .array_elements = 4 },
 		.report.top = 10,
 		.depth = 64,
+		.engine = ENGINE_AUTO,
 	};
 }
 

@@ -253,14 +253,14 @@ static void check_cpu(const struct machine_facts *machine,
 			     *source ? source : "unknown");
 	else if (!machine->steady_tsc)
 		findings_add(findings, VERDICT_LIMITED, "processor clock",
-			     "--engine=trap, the default, works",
-			     "no invariant TSC: no --engine=agent");
+			     "traps work, and take its place",
+			     "no invariant TSC: no agent in processes");
 	else if (!machine->constant_tsc || !machine->nonstop_tsc)
 		findings_add(findings, VERDICT_LIMITED, "processor clock",
 			     "compare times with --engine=trap",
 			     "invariant by itself, but the kernel has %s "
 			     "constant_tsc, %s nonstop_tsc: times of "
-			     "--engine=agent may be wrong",
+			     "calls in the process may be wrong",
 			     machine->constant_tsc ? "a" : "no",
 			     machine->nonstop_tsc ? "a" : "no");
 	else

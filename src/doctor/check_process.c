@@ -60,11 +60,11 @@ static void check_agent(const struct machine_facts *machine,
 		why = "it has shadow stacks";
 	if (why)
 		findings_add(findings, VERDICT_NO, "agent",
-			     "--engine=trap, the default, works",
-			     "--engine=agent stays outside: %s", why);
+			     "traps work, and take its place",
+			     "the agent stays outside: %s", why);
 	else
 		findings_add(findings, VERDICT_OK, "agent", NULL,
-			     "nothing is seen that keeps --engine=agent out");
+			     "nothing is seen that keeps it out");
 }
 
 static void check_shadow_stack(const struct process_facts *process,

@@ -214,7 +214,7 @@ def seccomp(case):
                  "seccomp")
     see(case, target.pid, "agent", "no",
         ("seccomp (strict)" if h.X86 else "there is none for this processor") +
-        "; --engine=trap, the default, works", True)
+        "; traps work, and take its place", True)
 
 
 @h.test("a memory cgroup with room, with little, with none")
