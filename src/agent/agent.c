@@ -104,27 +104,27 @@ static bool is_limited(pid_t pid, enum __rlimit_resource what, uint64_t least)
 
 /*
  * What is mapped stays mapped: a program that counts its address space may miss
- * it later. A file beyond RLIMIT_FSIZE kills who makes it (SIGXFSZ). And all
- * that a program maps after mlockall(MCL_FUTURE) becomes resident.
+ * it later. A file beyond RLIMIT_FSIZE kills who makes it (SIGXFSZ).
  */
-static const char *why_no_memory(const struct task *task, uint64_t locked)
+static const char *why_no_memory(const struct task *task)
 {
-	struct space *space = task->tracee->space;
 	const pid_t pid = task->tracee->pid;
 
-	if (!charge_has_room_for(space, AGENT_SHARED_OFFSET, shared_size()))
-		return "its cgroup has little memory left";
+	if (!charge_has_room_for(pid, AGENT_SHARED_OFFSET, shared_least()))
+		return "little memory is left in its cgroup, or ours";
 	if (is_limited(pid, RLIMIT_FSIZE, shared_size()))
 		return "the size of its files is limited (ulimit -f)";
 	if (is_limited(pid, RLIMIT_AS, UINT64_MAX))
 		return "its address space is limited (ulimit -v)";
-	return locked ? "it locks its memory" : NULL;
+	return NULL;
 }
 
 /* Modes in which threads have rings, and say who they are. */
 #define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
 
-static const char *why_not(const struct agent *agent, const struct task *task)
+/* All that a program maps after mlockall(MCL_FUTURE) becomes resident. */
+static const char *why_not_by_status(const struct agent *agent,
+				     const struct task *task)
 {
 	struct procfs_status status;
 
@@ -140,7 +140,14 @@ static const char *why_not(const struct agent *agent, const struct task *task)
 		return "it has shadow stacks";
 	if (agent->mode & WITH_RINGS && status.own_pid != task->tid)
 		return "a namespace of process numbers";
-	return why_no_memory(task, status.locked);
+	return status.locked ? "it locks its memory" : NULL;
+}
+
+static const char *why_not(const struct agent *agent, const struct task *task)
+{
+	const char *reason = why_not_by_status(agent, task);
+
+	return reason ? reason : why_no_memory(task);
 }
 
 /* What boot needs below the stack pointer, and more. */
@@ -411,11 +418,22 @@ static int open_memfd(pid_t tid, int64_t number)
 	return fd;
 }
 
+static bool has_room(void *context, uint64_t bytes)
+{
+	const struct agent *agent = context;
+
+	return charge_has_room_for(agent->space->memory.pid, 0, bytes);
+}
+
 static bool open_shared(struct agent *agent, int64_t number)
 {
 	int fd = open_memfd(agent->tid, number);
 
-	return fd >= 0 && !shared_open(&agent->shared, fd, agent->mode);
+	if (fd < 0 || shared_open(&agent->shared, fd, agent->mode))
+		return false;
+	agent->shared.has_room = has_room;
+	agent->shared.context = agent;
+	return true;
 }
 
 #define HANDLERS "its handlers don't return"
@@ -595,8 +613,10 @@ bool agent_fetch_page(struct agent *agent, struct task *task)
 	if (agent->page_tries == TRIES || !is_on_safe_stack(agent, task))
 		return false;
 	agent->page_tries++;
-	if (why_not(agent, task))
-		return false; /* it has a filter since the agent got in */
+	/* It has a filter since the agent got in, say. */
+	if (why_not_by_status(agent, task) ||
+	    !charge_has_room_for(task->tracee->pid, AGENT_PAGE_SIZE, 0))
+		return false;
 	remember_way(agent, task);
 	agent->page_pending = set_boot(agent, task, AGENT_BOOT_PAGE);
 	return agent->page_pending;

@@ -36,6 +36,14 @@ uint64_t shared_block_size(void)
 			   SHARED_RING_WORDS * sizeof(uint64_t));
 }
 
+/* The first one is for those who have none. */
+#define FIRST_BLOCKS (1 + SPARE_BLOCKS)
+
+uint64_t shared_least(void)
+{
+	return shared_blocks_offset() + FIRST_BLOCKS * shared_block_size();
+}
+
 uint64_t shared_size(void)
 {
 	return shared_blocks_offset() + SHARED_BLOCKS * shared_block_size();
@@ -79,7 +87,11 @@ int shared_open(struct shared *shared, int fd, uint64_t mode)
 	void *memory;
 	int err = keep_size(fd);
 
-	*shared = (struct shared){ .fd = fd, .mode = mode };
+	*shared = (struct shared){
+		.fd = fd,
+		.mode = mode,
+		.most = SHARED_BLOCKS,
+	};
 	if (err) {
 		close(fd);
 		return err;
@@ -151,6 +163,12 @@ static int add_block(struct shared *shared)
 	return 0;
 }
 
+static bool has_room(const struct shared *shared)
+{
+	return shared->blocks < FIRST_BLOCKS || !shared->has_room ||
+	       shared->has_room(shared->context, shared_block_size());
+}
+
 /* One that nobody has; 0: there is none. */
 static int next_block(struct shared *shared, unsigned *ret)
 {
@@ -160,7 +178,9 @@ static int next_block(struct shared *shared, unsigned *ret)
 	if (shared->idle_count) {
 		*ret = shared->idle[--shared->idle_count];
 		shared->is_idle[*ret] = false;
-	} else if (shared->blocks < SHARED_BLOCKS) {
+	} else if (shared->blocks < shared->most && !has_room(shared)) {
+		shared->most = shared->blocks;
+	} else if (shared->blocks < shared->most) {
 		err = add_block(shared);
 		if (!err)
 			*ret = shared->blocks - 1;
@@ -192,7 +212,6 @@ int shared_prepare(struct shared *shared, unsigned stubs)
 	if (!shared->blocks) {
 		err = allocate(shared, 0, offsetof(struct agent_shared, marks));
 		shared->stubs = stubs;
-		/* The first one is for those who have none. */
 		if (!err)
 			err = add_block(shared);
 	}
@@ -217,7 +236,7 @@ void shared_beat(struct shared *shared)
 	if (!shared->stubs)
 		return;
 	more = !offer_blocks(shared) &&
-	       (shared->idle_count || shared->blocks < SHARED_BLOCKS);
+	       (shared->idle_count || shared->blocks < shared->most);
 	__atomic_store_n(&shared->memory->more, more, __ATOMIC_RELAXED);
 }
 

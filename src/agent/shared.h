@@ -21,12 +21,23 @@ uint64_t shared_blocks_offset(void);
 uint64_t shared_block_size(void);
 uint64_t shared_size(void);
 
+/* What is taken of them to begin with, and charged to us. */
+uint64_t shared_least(void);
+
+/* Whether so many bytes more may be charged to us. */
+typedef bool shared_room(void *context, uint64_t bytes);
+
 struct shared {
 	int fd;
 	struct agent_shared *memory;
 	uint64_t mode;   /* AGENT_COUNTS | … */
 	unsigned stubs;  /* those in use: so much of each block is needed */
-	unsigned blocks; /* that have been made ready */
+	unsigned blocks; /* that have been made ready … */
+	unsigned most;   /* … of so many that there may be */
+	/* Asked before each one that isn't among the first; when it says no there
+	   will be no more. NULL: there is room for all. */
+	shared_room *has_room;
+	void *context;
 	struct ring rings[SHARED_BLOCKS];
 	unsigned idle[SHARED_BLOCKS]; /* of those: nobody's, to be offered */
 	unsigned idle_count;

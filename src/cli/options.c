@@ -629,10 +629,9 @@ static void conclude(const struct command_line *line)
 		o->when_full = o->pid_count || o->verb == VERB_HEAP ?
 				       WHEN_FULL_DROP :
 				       WHEN_FULL_WAIT;
-	/* By traps heap's processes wait, too; it is there to be exact. */
+	/* By traps each call waits until it has been told of, too. */
 	o->agent_waits = o->when_full == WHEN_FULL_WAIT ||
-			 ((o->verb == VERB_HEAP || o->verb == VERB_RECORD) &&
-			  !line->when_full_given);
+			 !line->when_full_given;
 	if (o->report.source)
 		o->report.by = HEAP_BY_LINE;
 	if (o->report.by == HEAP_BY_SCRIPT && !o->from)

@@ -58,6 +58,10 @@ static void check_agent(const struct machine_facts *machine,
 						     "seccomp (a filter)";
 	else if (process->status.shadow_stack)
 		why = "it has shadow stacks";
+	else if (process->status.locked)
+		why = "it locks its memory";
+	else if (process->space_limited)
+		why = "its address space is limited (ulimit -v)";
 	if (why)
 		findings_add(findings, VERDICT_NO, "agent",
 			     "traps work, and take its place",

@@ -58,6 +58,7 @@ struct process_facts {
 	int access; /* of opening its memory: 0, -EACCES, … */
 	bool undumpable;
 	bool frozen;              /* by its cgroup */
+	bool space_limited;       /* RLIMIT_AS */
 	int foreign[NAME_SPACES]; /* 1: not ours; 0: ours; or an error */
 	struct vitals vitals;     /* zeroed when not known … */
 	bool has_vitals;

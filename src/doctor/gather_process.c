@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,14 @@ static pid_t spokesman(pid_t pid)
 	pid_t live = procfs_live_task(pid);
 
 	return live ? live : pid;
+}
+
+static bool is_space_limited(pid_t pid)
+{
+	struct rlimit limit;
+
+	return !prlimit(pid, RLIMIT_AS, NULL, &limit) &&
+	       limit.rlim_cur != RLIM_INFINITY;
 }
 
 static void read_status(struct process_facts *facts)
@@ -97,6 +106,7 @@ void process_facts_gather(pid_t pid, struct process_facts *ret)
 	for (unsigned i = 0; i < NAME_SPACES; i++)
 		ret->foreign[i] = is_foreign(ret->live, name_space_names[i]);
 	ret->frozen = freezer_has_frozen("", ret->live);
+	ret->space_limited = is_space_limited(pid);
 	read_memory(ret);
 	modules_gather(ret);
 }

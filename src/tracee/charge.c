@@ -40,20 +40,21 @@ static void add_page(struct charge *charge, taddr_t page)
 }
 
 /* The limit of a group above both counts for both. */
-static bool is_ours(const struct vitals *target)
+static bool is_ours(const struct vitals *target, const struct vitals *own)
 {
 	const size_t n = strlen(target->room_path);
-	struct vitals own;
 
-	vitals_read_room("", getpid(), &own);
-	return own.room_bytes != UINT64_MAX &&
-	       !strncmp(own.room_path, target->room_path, n) &&
-	       (own.room_path[n] == '/' || !own.room_path[n]);
+	return own->room_bytes != UINT64_MAX &&
+	       !strncmp(own->room_path, target->room_path, n) &&
+	       (own->room_path[n] == '/' || !own->room_path[n]);
 }
 
 uint64_t charge_spare(const struct vitals *target)
 {
-	return is_ours(target) ? SPARE_OWN : SPARE;
+	struct vitals own;
+
+	vitals_read_room("", getpid(), &own);
+	return is_ours(target, &own) ? SPARE_OWN : SPARE;
 }
 
 bool charge_has_room(struct space *space, size_t pages,
@@ -76,15 +77,17 @@ bool charge_has_room(struct space *space, size_t pages,
 	return room.left >= room.spare + pages * (uint64_t)PAGE_SIZE;
 }
 
-bool charge_has_room_for(struct space *space, uint64_t its, uint64_t ours)
+/* Without a limit there is room for UINT64_MAX bytes. */
+bool charge_has_room_for(pid_t target, uint64_t its, uint64_t ours)
 {
-	struct vitals now;
+	struct vitals now, own;
+	uint64_t wanted = its + SPARE;
 
-	vitals_read_room("", space->memory.pid, &now);
-	if (now.room_bytes == UINT64_MAX)
-		return true;
-	return now.room_bytes >=
-	       its + (is_ours(&now) ? ours + SPARE_OWN : SPARE);
+	vitals_read_room("", target, &now);
+	vitals_read_room("", getpid(), &own);
+	if (is_ours(&now, &own))
+		wanted = its + ours + SPARE_OWN;
+	return now.room_bytes >= wanted && own.room_bytes >= ours + SPARE_OWN;
 }
 
 int charge_page(struct space *space, taddr_t address)

@@ -3,6 +3,7 @@
 #define CALLTRAP_CHARGE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/hash.h"
 #include "base/types.h"
@@ -38,10 +39,10 @@ bool charge_has_room(struct space *space, size_t pages,
 		     struct charge_room *room_ret);
 
 /*
- * Whether its cgroup can take so many bytes more of the target's own, and, if we
- * are charged to it as well, so many of ours.
+ * Whether the target's cgroup can take so many bytes more of its own, and so many
+ * of ours where we are charged to it as well; and our own can take ours.
  */
-bool charge_has_room_for(struct space *space, uint64_t its, uint64_t ours);
+bool charge_has_room_for(pid_t target, uint64_t its, uint64_t ours);
 
 /* What has to stay free in a target's cgroup, in bytes, by its vitals. */
 uint64_t charge_spare(const struct vitals *target);

@@ -125,6 +125,41 @@ count_exactly("no large files: by traps", "1", "500", "files", inside=0)
 count_exactly("all is locked: by traps", "1", "500", "locked", inside=0)
 
 
+def check_little_memory(tracer):
+    inside, otherwise = caught(tracer)
+    h.check_equal(inside, 0, "functions inside")
+    h.check("little memory is left in its cgroup, or ours" in otherwise, otherwise)
+
+
+@h.test("the target's memory cgroup has little left: by traps")
+def little_left(case):
+    target = start(case, "1", "500")
+    with h.MemoryLimit(2 << 20) as group:
+        group.take(target.pid)
+        tracer = attach(case, target, "-c")
+        log = finish(target, tracer)
+        h.check_equal(counted(log), made(target), "calls")
+        check_little_memory(tracer)
+
+
+@h.test("calltrap's own memory cgroup has little left: by traps")
+def little_for_us(case):
+    target = start(case, "1", "500")
+    with h.MemoryLimit(23 << 20) as group:
+        tracer = case.start(
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$@"', group.path,
+             h.CALLTRAP, "--engine=agent", "-c", "-L", "-x", "labs", "-o",
+             case.path("counts"), "-p", str(target.pid)])
+        h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+        tracer.pid = h.worker_of(tracer.popen)
+        h.settle(target, tracer)
+        finish_only(target)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        h.check_equal(counted(h.read(case.path("counts"))), made(target),
+                      "calls")
+        check_little_memory(tracer)
+
+
 @h.test("auto: by the agent where it can go")
 def auto(case):
     target = start(case, "2", "5000")
@@ -288,12 +323,18 @@ def drops(case):
     print("# dropped: %d" % check_calls(tracer, target, log))
 
 
-@h.test("log: with --when-full=wait all calls find room")
-def waits(case):
-    target = start(case, "4", "60000", "slots")
-    tracer = attach(case, target, "--when-full=wait")
-    log = finish(target, tracer)
-    h.check_equal(check_calls(tracer, target, log), 0, "calls that were lost")
+def waits(words, *options):
+    @h.test("log: %s all calls find room" % words)
+    def run(case):
+        target = start(case, "4", "60000", "slots")
+        tracer = attach(case, target, *options)
+        log = finish(target, tracer)
+        h.check_equal(check_calls(tracer, target, log), 0,
+                      "calls that were lost")
+
+
+waits("unless something else is asked for,")
+waits("with --when-full=wait", "--when-full=wait")
 
 
 class Reader(threading.Thread):

@@ -182,6 +182,45 @@ static void tear_down(void)
 	munmap(base, AGENT_SHARED_OFFSET + shared_size());
 }
 
+static bool there_is_no_room(void *context, uint64_t bytes)
+{
+	ck_assert_uint_eq(bytes, shared_block_size());
+	++*(unsigned *)context;
+	return false;
+}
+
+/* As if threads had them. */
+static void take_offers(void)
+{
+	memset(shared.memory->offers, 0, sizeof(shared.memory->offers));
+}
+
+START_TEST(no_block_is_added_where_there_is_no_room)
+{
+	unsigned blocks, asked = 0;
+
+	set_up(AGENT_COUNTS);
+	blocks = shared.blocks;
+	ck_assert_uint_eq(shared_least(), shared_blocks_offset() +
+						  blocks * shared_block_size());
+	take_offers();
+	shared_beat(&shared);
+	ck_assert_uint_gt(shared.blocks, blocks);
+	ck_assert_uint_eq(shared.memory->more, 1);
+
+	blocks = shared.blocks;
+	shared.has_room = there_is_no_room;
+	shared.context = &asked;
+	take_offers();
+	shared_beat(&shared);
+	shared_beat(&shared);
+	ck_assert_uint_eq(shared.blocks, blocks);
+	ck_assert_uint_eq(shared.memory->more, 0);
+	ck_assert_uint_eq(asked, 1);
+	tear_down();
+}
+END_TEST
+
 static uint64_t counted(unsigned stub)
 {
 	struct agent_counter counter;
@@ -1709,6 +1748,7 @@ int main(void)
 	tcase_add_loop_test(tests, boot_goes_back_to_where_it_was_sent_from, 0,
 			    AGENT_BOOTS);
 	tcase_add_test(tests, what_the_program_has_opened_stays_open);
+	tcase_add_test(tests, no_block_is_added_where_there_is_no_room);
 	tcase_add_test(tests, nothing_happens_behind_a_closed_gate);
 	tcase_add_test(tests, the_gate_is_closed_without_a_sign_of_life);
 	tcase_add_test(tests, a_forked_child_is_left_alone);
