@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,24 @@ static const char *why_no_memory(const struct task *task)
 /* Modes in which threads have rings, and say who they are. */
 #define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
 
+/* … and in which they may wait for us on the spot. */
+#define WITH_WAITS (AGENT_WAITS | AGENT_WATCHES | AGENT_STACKS)
+
+/* Its threads leave no processor to others, as long as they don't sleep. */
+static bool has_real_time(const struct tracee *tracee)
+{
+	const struct task *task;
+
+	for (task = tracee->tasks; task; task = task->next) {
+		const int policy = sched_getscheduler(task->tid);
+
+		if (policy == SCHED_FIFO || policy == SCHED_RR ||
+		    policy == SCHED_DEADLINE)
+			return true;
+	}
+	return false;
+}
+
 /* All that a program maps after mlockall(MCL_FUTURE) becomes resident. */
 static const char *why_not_by_status(const struct agent *agent,
 				     const struct task *task)
@@ -140,6 +159,8 @@ static const char *why_not_by_status(const struct agent *agent,
 		return "it has shadow stacks";
 	if (agent->mode & WITH_RINGS && status.own_pid != task->tid)
 		return "a namespace of process numbers";
+	if (agent->mode & WITH_WAITS && has_real_time(task->tracee))
+		return "its threads have real-time priorities";
 	return status.locked ? "it locks its memory" : NULL;
 }
 
@@ -503,13 +524,15 @@ static bool is_left(struct agent *agent, int64_t number)
 	return is;
 }
 
-/* Those of earlier ones, that were killed before they could close them. */
+/* Those of earlier ones that were killed, or of threads that have ended, before
+   they could close them. */
 static bool any_is_left(struct agent *agent)
 {
 	int *list CLEANUP(xfree_cleanup) = NULL;
 	size_t count = 0, i;
 
-	if (!agent->reused || procfs_descriptors(agent->tid, &list, &count))
+	if ((!agent->reused && !agent->tries) ||
+	    procfs_descriptors(agent->tid, &list, &count))
 		return false;
 	for (i = 0; i < count; i++)
 		if (is_left(agent, list[i]))
@@ -529,6 +552,18 @@ static bool closed(struct agent *agent, struct task *task)
 	if (++agent->closings < CLOSINGS && any_is_left(agent))
 		return send_to_close(agent, task);
 	return inside(agent);
+}
+
+/* Who was to close it has ended on the way. */
+static bool close_again(struct agent *agent, struct task *task)
+{
+	if (agent->closings >= CLOSINGS)
+		return inside(agent);
+	if (procfs_is_filtered(task->tid) || !has_safe_stack(agent, task))
+		return false;
+	agent->closings++;
+	remember_way(agent, task);
+	return send_to_close(agent, task);
 }
 
 static bool mapped(struct agent *agent, struct task *task)
@@ -571,6 +606,8 @@ bool agent_take(struct agent *agent, struct task *task)
 	case AGENT_MAPPING:
 		return is_back(agent, task) && mapped(agent, task);
 	case AGENT_CLOSING:
+		if (!agent->tid)
+			return close_again(agent, task);
 		return is_back(agent, task) && closed(agent, task);
 	case AGENT_INSIDE:
 	case AGENT_LEFT:
@@ -628,12 +665,13 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 		return;
 	if (agent->page_pending)
 		page_is_settled(agent, agent->space->memory.pid);
-	if (agent->state == AGENT_RESERVING)
+	/* It may have been let go, and be in a handler above the errand. */
+	if (agent->state == AGENT_RESERVING && agent->space->scratch.guest.left)
 		scratch_end_guest(agent->space);
 	if (agent->state == AGENT_RESERVING || agent->state == AGENT_MAPPING)
 		(void)give_up(agent, "its threads end");
 	else if (agent->state == AGENT_CLOSING)
-		(void)inside(agent);
+		agent->tid = 0;
 }
 
 static bool is_at_clock(struct agent *agent, taddr_t ip)
@@ -899,8 +937,33 @@ void agent_leave_copy(const struct agent *agent, struct space *copy)
 	slots_restore_copy(agent, copy);
 }
 
+/*
+ * Who has been sent to boot, and is still in a handler above it, finds that it
+ * is another one's turn: what it has mapped or will map is nobody's.
+ */
+static void call_off(struct agent *agent)
+{
+	const taddr_t turn =
+		agent->base + offsetof(struct agent_header, boot_turn);
+	uint64_t next;
+
+	if (!agent_read(agent, turn, &next, sizeof(next)))
+		return;
+	next = (next + 1) % AGENT_BOOTS;
+	if (agent_write(agent, turn, &next, sizeof(next)))
+		diag_debug(DIAG_TRAP, "agent: a descriptor may stay open");
+}
+
+bool agent_is_on_the_way(const struct agent *agent)
+{
+	return agent->state == AGENT_RESERVING ||
+	       agent->state == AGENT_MAPPING || agent->state == AGENT_CLOSING;
+}
+
 void agent_leave(struct agent *agent)
 {
+	if (agent->state == AGENT_MAPPING)
+		call_off(agent);
 	if (agent->state != AGENT_INSIDE)
 		return;
 	slots_restore(agent);

@@ -49,8 +49,8 @@ struct agent {
 	struct space *space;
 	enum agent_state state;
 	const char *reason; /* why it isn't INSIDE, a few words; or NULL */
-	pid_t tid;          /* of the task that is on its way … */
-	taddr_t place, sp;  /* … and where it left, and will come back */
+	pid_t tid; /* of the task that is on its way (0: it has ended) … */
+	taddr_t place, sp; /* … and where it left, and will come back */
 	unsigned tries;
 	uint64_t hits;       /* so often it could have been begun … */
 	uint64_t least_hits; /* … which isn't before that */
@@ -109,7 +109,7 @@ bool agent_take(struct agent *agent, struct task *task);
  */
 bool agent_fetch_page(struct agent *agent, struct task *task);
 
-/* A task has ended, which may have been on its way. */
+/* A task has ended, or was let go of, which may have been on its way. */
 void agent_task_ended(struct agent *agent, pid_t tid);
 
 /*
@@ -189,6 +189,9 @@ void agent_leave_copy(const struct agent *agent, struct space *copy);
  * in the process, as a thread may be in them; the next one finds them.
  */
 void agent_leave(struct agent *agent);
+
+/* A task was sent to get it in, and isn't back. */
+bool agent_is_on_the_way(const struct agent *agent);
 
 /* The space is about to end: the guardian has nothing to close there. */
 void agent_unguard(struct agent *agent);

@@ -14,10 +14,16 @@ static size_t code_size(void)
 	return header->errand_end - header->errand;
 }
 
+static const uint64_t mark = SCRATCH_GUEST_MARK;
+
+static size_t whole_size(void)
+{
+	return code_size() + sizeof(struct agent_errand) + sizeof(mark);
+}
+
 void errand_keep_room(struct space *space, bool needed)
 {
-	scratch_keep(space,
-		     needed ? code_size() + sizeof(struct agent_errand) : 0);
+	scratch_keep(space, needed ? whole_size() : 0);
 }
 
 int errand_write(const struct task *task, const struct agent_errand *what,
@@ -25,7 +31,7 @@ int errand_write(const struct task *task, const struct agent_errand *what,
 {
 	const struct agent_header *header = (const void *)agent_image;
 	struct space *space = task->tracee->space;
-	const size_t code = code_size(), size = code + sizeof(*what);
+	const size_t code = code_size(), size = whole_size();
 	uint8_t bytes[SCRATCH_GUEST_MAX];
 	int err = size > sizeof(bytes) ? -E2BIG :
 					 scratch_begin_guest(space, task, size);
@@ -34,6 +40,7 @@ int errand_write(const struct task *task, const struct agent_errand *what,
 		return err;
 	memcpy(bytes, agent_image + header->errand, code);
 	memcpy(bytes + code, what, sizeof(*what));
+	memcpy(bytes + size - sizeof(mark), &mark, sizeof(mark));
 	*place_ret = space->scratch.guest.place;
 	err = scratch_write_guest(space, bytes);
 	if (err)

@@ -934,6 +934,17 @@ static void note_last(struct agent_space *space)
 	note_cost(space);
 }
 
+static bool is_on_the_way(const struct engine *base)
+{
+	const struct agent_space *space;
+
+	for (space = ((const struct agent_engine *)base)->spaces; space;
+	     space = space->next)
+		if (agent_is_on_the_way(&space->agent))
+			return true;
+	return false;
+}
+
 static void leave(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = engine_of(base);
@@ -942,8 +953,11 @@ static void leave(struct engine *base, struct probe_space *space)
 
 	if (!own)
 		return;
-	if (own->agent.state != AGENT_INSIDE)
+	if (own->agent.state != AGENT_INSIDE) {
+		engine->report.stays |= agent_is_on_the_way(&own->agent);
+		agent_leave(&own->agent);
 		return;
+	}
 	for (point = own->points; point; point = point->next)
 		note_caught(point);
 	leave_walkers(own);
@@ -1016,6 +1030,7 @@ static const struct engine_ops engine_ops = {
 	.watch_return = watch_return,
 	.unwatch_return = unwatch_return,
 	.forget_range = forget_range,
+	.is_on_the_way = is_on_the_way,
 	.leave = leave,
 	.end = end,
 	.forked = forked,

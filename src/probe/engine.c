@@ -117,6 +117,15 @@ void engines_forget_frames(const struct moment *moment, taddr_t limit)
 			engine->ops->forget_frames(engine, moment, limit);
 }
 
+bool engines_are_on_the_way(const struct engine *engine)
+{
+	for (; engine; engine = engine->next)
+		if (engine->ops->is_on_the_way &&
+		    engine->ops->is_on_the_way(engine))
+			return true;
+	return false;
+}
+
 void engines_leave(struct probe_space *space)
 {
 	struct engine *engine = space->prober->engines;

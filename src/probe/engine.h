@@ -116,6 +116,13 @@ struct engine_ops {
 			      const struct moment *moment, taddr_t limit);
 
 	/*
+	 * Whether a task that was sent somewhere will soon be back: a process
+	 * isn't let go of before, if that lasts no longer than a moment. NULL:
+	 * none ever is.
+	 */
+	bool (*is_on_the_way)(const struct engine *engine);
+
+	/*
 	 * A process will be let go of, or (exec, end) is gone: what is known of
 	 * it and hasn't been told yet is to be told now. In the first case the
 	 * engine takes out what it has put in. NULL: there is nothing to do.

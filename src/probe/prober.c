@@ -2,12 +2,14 @@
 #include "probe/prober.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "agent/remains.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "probe/private.h"
+#include "tracee/loop.h"
 
 static struct prober *prober_of(struct tracer_client *client)
 {
@@ -485,11 +487,29 @@ static void leave_spaces(struct tracer *tracer)
 			engines_leave(probe_space_of(tracee->space));
 }
 
+/* Milliseconds that a handler may hold up who is on the way for an engine. */
+#define WAITS_FOR_WAYS 20
+
+static void await_ways(const struct prober *prober, struct tracer *tracer)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	unsigned i;
+
+	for (i = 0;
+	     i < WAITS_FOR_WAYS && engines_are_on_the_way(prober->engines);
+	     i++) {
+		nanosleep(&moment, NULL);
+		loop_serve(tracer);
+	}
+}
+
 void prober_abandon_all(struct prober *prober, struct tracer *tracer)
 {
-	uint64_t now = clock_now();
+	uint64_t now;
 	struct task *task, *next;
 
+	await_ways(prober, tracer);
+	now = clock_now();
 	leave_spaces(tracer);
 
 	HASH_ITER(hh, tracer->tasks, task, next) {

@@ -40,9 +40,10 @@ static void put_returns_back(const struct space *parent, struct tracee *child)
 }
 
 /* Without descriptors it is done when the child has stopped. */
-static void clean_child(struct tracee *child, struct space *parent)
+static void clean_child(struct tracee *child, struct space *parent,
+			pid_t forker)
 {
-	int err = trap_clean_copy(parent, &child->space->memory);
+	int err = trap_clean_copy(parent, &child->space->memory, forker);
 
 	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 		child->unclean = space_get(parent);
@@ -70,12 +71,12 @@ static void clean_stopped_child(struct tracee *child)
 
 /* A descriptor is kept for those only that are followed. */
 static struct tracee *new_copy(struct tracer *tracer, struct space *original,
-			       pid_t pid)
+			       pid_t forker, pid_t pid)
 {
 	struct tracee *child = tracee_new(tracer, pid, space_new(tracer, pid));
 
 	child->copied = true;
-	clean_child(child, original);
+	clean_child(child, original, forker);
 	if (!tracer->follow || space_bind(child->space))
 		procmem_fini(&child->space->memory);
 	return child;
@@ -92,14 +93,15 @@ static struct tracee *new_sharer(struct tracer *tracer, struct tracee *parent,
 	return child;
 }
 
-static struct tracee *new_process(struct tracer *tracer, struct tracee *parent,
+static struct tracee *new_process(struct tracer *tracer, struct task *parent,
 				  pid_t pid, bool shares_memory)
 {
-	struct tracee *child = shares_memory ?
-				       new_sharer(tracer, parent, pid) :
-				       new_copy(tracer, parent->space, pid);
+	struct tracee *family = parent->tracee;
+	struct tracee *child = shares_memory ? new_sharer(tracer, family, pid) :
+					       new_copy(tracer, family->space,
+							parent->tid, pid);
 
-	child->started = parent->started;
+	child->started = family->started;
 	return child;
 }
 
@@ -172,8 +174,7 @@ struct task *child_announced(struct tracer *tracer, struct task *parent,
 	if (task->tracee)
 		return task;
 	if (!sharing.thread)
-		family = new_process(tracer, parent->tracee, message,
-				     sharing.memory);
+		family = new_process(tracer, parent, message, sharing.memory);
 	tracee_adopt(family, task);
 	if (!sharing.thread && tracer->follow && !family->muted)
 		tracer->client->ops->fork(tracer->client, parent, family);
@@ -328,7 +329,7 @@ struct task *child_adopt_orphan(struct tracer *tracer)
 		original = find_original(tracer, task->tid);
 		if (!original)
 			continue;
-		tracee_adopt(new_copy(tracer, original, task->tid), task);
+		tracee_adopt(new_copy(tracer, original, 0, task->tid), task);
 		return task;
 	}
 	return NULL;

@@ -154,6 +154,8 @@ static void handle_end(struct tracer *tracer, struct task *task, int status)
 	struct tracee *tracee = task->tracee;
 
 	task->end_status = status;
+	if (tracee)
+		scratch_lose_task(tracee->space, task->tid);
 	task_free(tracer, task);
 	if (!tracee || tracee->tasks || tracer->keeps_tracees)
 		return;

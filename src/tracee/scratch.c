@@ -34,10 +34,35 @@ struct scratch_copy {
 /* Where machines have such a rule, instructions begin at multiples of this. */
 #define COPY_ALIGN 4
 
+/* Copies have their places side by side. */
+static uint64_t whole_places(uint64_t size)
+{
+	return (size + INSN_COPY_MAX - 1) / INSN_COPY_MAX * INSN_COPY_MAX;
+}
+
+/* Where an earlier one was left, all up to its end may be somebody's. */
+static uint64_t behind_guests(struct space *space, taddr_t address,
+			      uint64_t size)
+{
+	static const uint64_t mark = SCRATCH_GUEST_MARK;
+	uint8_t bytes[PAGE_SIZE];
+	uint64_t used = 0;
+	size_t at;
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	size = procmem_read_code(&space->memory, address, bytes, size);
+	for (at = sizeof(mark); at <= size; at++)
+		if (!memcmp(bytes + at - sizeof(mark), &mark, sizeof(mark)))
+			used = whole_places(at);
+	return used;
+}
+
 void scratch_add_area(struct space *space, taddr_t address, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
 	const taddr_t gap = -address % COPY_ALIGN;
+	uint64_t used;
 
 	if (size < gap)
 		return;
@@ -49,6 +74,11 @@ void scratch_add_area(struct space *space, taddr_t address, uint64_t size)
 	 */
 	if (size < AREA_MIN || space->linkmap.complete)
 		return;
+	used = behind_guests(space, address, size);
+	if (used > size - AREA_MIN)
+		return;
+	address += used;
+	size -= used;
 	scratch->areas = xgrow(scratch->areas, scratch->area_count,
 			       &scratch->area_room, sizeof(*scratch->areas));
 	scratch->areas[scratch->area_count++] =
@@ -275,12 +305,6 @@ void scratch_inherit(struct space *child, const struct space *parent)
 	}
 }
 
-/* Copies have their places side by side. */
-static uint64_t whole_places(uint64_t size)
-{
-	return (size + INSN_COPY_MAX - 1) / INSN_COPY_MAX * INSN_COPY_MAX;
-}
-
 void scratch_keep(struct space *space, uint64_t size)
 {
 	struct scratch *scratch = &space->scratch;
@@ -402,10 +426,20 @@ bool scratch_is_guest(const struct space *space, taddr_t ip)
 	return guest->place && ip - guest->place < guest->size;
 }
 
-void scratch_clean_copy(struct space *space, struct procmem *child)
+void scratch_lose_task(struct space *space, pid_t tid)
+{
+	struct scratch_guest *guest = &space->scratch.guest;
+
+	if (guest->place && guest->tid == tid)
+		guest->left = true;
+}
+
+void scratch_clean_copy(struct space *space, struct procmem *child,
+			pid_t forker)
 {
 	clean_copies(space, child);
-	(void)put_back_guest(space, child);
+	if (forker && forker != space->scratch.guest.tid)
+		(void)put_back_guest(space, child);
 }
 
 void scratch_restore(struct space *space)

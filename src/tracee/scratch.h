@@ -24,9 +24,15 @@ struct trap;
 #define SCRATCH_GUEST_MAX 256
 
 /*
+ * At the end of code that a task is sent to: who finds it where another one's
+ * should have been taken out must leave it there. A task may still be in it.
+ */
+#define SCRATCH_GUEST_MARK 0x5cd8a7c1e94b36f2ull
+
+/*
  * Code that one task was sent to. It keeps the registers that the task was sent
- * with; which is known to be out of it (.left) when it was seen to be back, or
- * was put back with them.
+ * with; which is known to be out of it (.left) when it was seen to be back, was
+ * put back with them, or has ended.
  */
 struct scratch_guest {
 	taddr_t place; /* 0: there is none */
@@ -69,10 +75,12 @@ bool scratch_resolve_ip(struct space *space, taddr_t ip, taddr_t *ip_ret,
 			bool *done_ret);
 
 /*
- * Puts back, in a child that was forked from the space and has not run yet,
- * the bytes that were there before.
+ * Puts back, in a child that was forked from the space by a task (0: nobody
+ * knows which) and has not run yet, the bytes that were there before; but for
+ * the guest's, if it is that task: the child will return there, too.
  */
-void scratch_clean_copy(struct space *space, struct procmem *child);
+void scratch_clean_copy(struct space *space, struct procmem *child,
+			pid_t forker);
 
 /* The child has the parent's copies in its memory, and keeps them. */
 void scratch_inherit(struct space *child, const struct space *parent);
@@ -96,6 +104,9 @@ int scratch_write_guest(struct space *space, const void *code) MUST_CHECK;
 
 /* What was there before is there again. No task may be in it. */
 void scratch_end_guest(struct space *space);
+
+/* A task has ended, and is in no guest any more. */
+void scratch_lose_task(struct space *space, pid_t tid);
 
 /* Whether it is that code. */
 bool scratch_is_guest(const struct space *space, taddr_t ip);

@@ -502,7 +502,7 @@ static int clean_pages(struct cleaning *cleaning)
 	return cleaning->err;
 }
 
-int trap_clean_copy(struct space *space, struct procmem *child)
+int trap_clean_copy(struct space *space, struct procmem *child, pid_t forker)
 {
 	struct cleaning cleaning = { space, child, procmem_write_code, 0 };
 	int err = procmem_open(child);
@@ -514,7 +514,7 @@ int trap_clean_copy(struct space *space, struct procmem *child)
 	if (err)
 		return err;
 	err = clean_pages(&cleaning);
-	scratch_clean_copy(space, child);
+	scratch_clean_copy(space, child, forker);
 	return err;
 }
 

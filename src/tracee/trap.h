@@ -113,13 +113,14 @@ bool trap_stands_in(struct space *space, taddr_t low, taddr_t high);
 void trap_forget_range(struct space *space, taddr_t low, taddr_t high);
 
 /*
- * Removes the copies of a space's traps from a child that was forked from it
- * and has not run yet. Returns -ERR_GONE when the child has died, -EDQUOT when
+ * Removes the copies of a space's traps from a child that was forked from it, by
+ * that task (0: nobody knows), and has not run yet. Returns -ERR_GONE when the child has died, -EDQUOT when
  * their cgroup hasn't the memory for it (charge.h), or why its memory can't be
  * opened or written.
  */
 struct procmem;
-int trap_clean_copy(struct space *space, struct procmem *child) MUST_CHECK;
+int trap_clean_copy(struct space *space, struct procmem *child,
+		    pid_t forker) MUST_CHECK;
 
 /* The same without a descriptor: it is traced, and has stopped. */
 int trap_clean_stopped_copy(struct space *space,

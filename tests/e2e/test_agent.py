@@ -183,6 +183,39 @@ def auto_by_traps(case):
     h.check_equal(h.but_cost(tracer.err.splitlines()), [], "what is said")
 
 
+@h.test("auto: with the 256th call by traps the agent gets in, and not before")
+def few_calls(case):
+    for calls, wanted in (255, False), (256, True):
+        target = start(case, "1", str(calls), "slots")
+        tracer = attach(case, target, "-c", "--engine=auto")
+        target.say("go\n")
+        h.wait_until(lambda: "done" in target.out or
+                     target.popen.poll() is not None, "the calls")
+        h.check_equal(bool(agent_ranges(target.pid)), wanted,
+                      "the agent is there, after %d calls" % calls)
+        target.say("end\n")
+        h.check_equal(target.wait(), 7, "status of the target")
+        tracer.wait()
+        h.check_equal(counted(h.read(tracer.log_path)), calls, "calls")
+
+
+@h.test("threads of real-time priority wait for nobody")
+def real_time(case):
+    for options, inside in (["--when-full=wait"], 0), (["-c"], 1):
+        target = start(case, "2", "500")
+        try:
+            os.sched_setscheduler(target.pid, os.SCHED_FIFO,
+                                  os.sched_param(1))
+        except PermissionError:
+            raise h.Skip("no real-time priority may be had")
+        tracer = attach(case, target, *options)
+        finish(target, tracer)
+        check_lossless(tracer)
+        found, words = caught(tracer)
+        h.check_equal(found, inside, "functions inside: " + tracer.err)
+        h.check_equal("real-time" in words, not inside, tracer.err)
+
+
 @h.test("-c: each call once: the clock is forbidden later")
 def clock_is_forbidden(case):
     target = start(case, "2", "4000", "later")

@@ -231,6 +231,102 @@ def ceiling(case):
     h.check_equal(dead, [], "targets that came to harm")
 
 
+# ------------------------------------------------------ memory of our own
+
+# One thread calls labs() from the start, and 64 more do from "g" on.
+THREADS = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int over;
+static volatile long wrong;
+static void *run(void *context)
+{
+        for (long i = 0; !over; i++) {
+                if (labs(-i) != i)
+                        wrong++;
+                usleep(1000);
+        }
+        return context;
+}
+int main(void)
+{
+        pthread_t threads[65];
+        int count = 0, letter;
+        pthread_create(&threads[count++], NULL, run, NULL);
+        puts("ready");
+        fflush(stdout);
+        while ((letter = getchar()) != EOF && letter != 'q')
+                while (letter == 'g' && count < 65)
+                        pthread_create(&threads[count++], NULL, run, NULL);
+        over = 1;
+        while (count--)
+                pthread_join(threads[count], NULL);
+        return wrong ? 9 : 7;
+}
+"""
+HOG = """
+import os, sys
+block = b"x" * int(sys.argv[1])
+print("has it", flush=True)
+sys.stdin.read()
+"""
+
+
+def threads(case):
+    if h.has_sanitizer():
+        raise h.Skip("AddressSanitizer has memory of its own")
+    target = case.start([h.build("limits-threads", case.write(
+        "threads.c", THREADS), "-O1", "-fno-builtin", "-pthread")])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    return target
+
+
+def in_group(case, group, *arguments):
+    path = case.path("log.%d" % case.number())
+    tracer = case.start(["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"',
+                         group.path, h.CALLTRAP, "-o", path, "--engine=agent",
+                         "-L", "-x", "labs", *arguments])
+    h.wait_until(lambda: "labs@" in h.read(path) or
+                 tracer.popen.poll() is not None, "calls in the log")
+    return tracer
+
+
+def leave(tracer):
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap: " + tracer.err)
+
+
+def finish(target):
+    target.say("q")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+@h.test("calltrap's own memory cgroup is full before threads are many")
+def own_ceiling_later(case):
+    target = threads(case)
+    with h.MemoryLimit(300 << 20) as group:
+        tracer = in_group(case, group, "-p", str(target.pid))
+        h.wait_until(lambda: "calltrap-agent" in h.read(
+            "/proc/%d/maps" % target.pid) or
+            tracer.popen.poll() is not None, "the agent")
+        left = (300 << 20) - int(h.read(group.usage))
+        hog = case.start(["sh", "-c",
+                          'echo $$ >"$0/cgroup.procs" && exec "$@"',
+                          group.path, sys.executable, "-c", HOG,
+                          str(max(left - (36 << 20), 0))])
+        h.wait_until(lambda: "has it" in hog.out or
+                     hog.popen.poll() is not None, "the other's memory")
+        target.say("g")
+        time.sleep(1)
+        h.check_equal(hog.popen.poll(), None, "the end of another one there")
+        leave(tracer)
+        h.check_equal(hog.popen.poll(), None, "the end of another one there")
+        hog.end()
+    finish(target)
+
+
 # ---------------------------------------------------------------- mappings
 
 def mappings(pid):

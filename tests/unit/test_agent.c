@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -1683,6 +1685,99 @@ START_TEST(a_forked_child_returns)
 }
 END_TEST
 
+static __attribute__((noinline)) uint64_t time_of_replaced(void)
+{
+	const uint64_t before = ticks_now();
+
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	return ticks_now() - before;
+}
+
+/* The only one that there is. */
+static uint64_t *return_word(void)
+{
+	struct agent_returns *returns = (void *)(base + AGENT_RETURNS_OFFSET);
+	unsigned i;
+
+	for (i = 0; i < AGENT_RETURNS; i++)
+		if (returns->slots[i])
+			return &returns->slots[i];
+	return NULL;
+}
+
+/* Another thread is about to put the address back, and gets no processor. */
+static void is_claimed(void)
+{
+	*return_word() ^= AGENT_RETURN_SET ^ AGENT_RETURN_CLAIMED;
+}
+
+START_TEST(a_claim_that_never_ends_is_waited_for_once)
+{
+	uint64_t first, shortest = UINT64_MAX;
+	unsigned i;
+
+	set_up_replaced(AGENT_RECORDS);
+	within.does = is_claimed;
+	first = time_of_replaced();
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_eq(*return_word() & AGENT_RETURN_STATES,
+			  AGENT_RETURN_STUCK);
+	within.does = NULL;
+	for (i = 0; i < 20; i++) {
+		const uint64_t took = time_of_replaced();
+
+		ck_assert_uint_ne(within.before, place_of_returns);
+		if (took < shortest)
+			shortest = took;
+	}
+	ck_assert_uint_lt(shortest, first / 20);
+	*return_word() = 0; /* it has got one */
+	(void)time_of_replaced();
+	ck_assert_uint_eq(within.before, place_of_returns);
+	tear_down();
+}
+END_TEST
+
+/* Calltrap has left, and the program may make no more system calls. */
+static void gives_up_system_calls(void)
+{
+	shared_empty(&shared);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		_exit(2);
+}
+
+static void walk_without_system_calls(void)
+{
+	if (!set_up_sampled())
+		_exit(0);
+	put_stub(0, replaced,
+		 AGENT_REPLACES |
+			 agent_act(AGENT_ACQUIRES, 0, AGENT_NO_ARGUMENT),
+		 STUB_SAMPLES);
+	put_stub(1, looks, AGENT_WALKS, STUB_WALKS);
+	memset(&within, 0, sizeof(within));
+	place_of_returns =
+		(uintptr_t)base + ((struct agent_header *)base)->back;
+	within.does = gives_up_system_calls;
+	use_walker();
+	slot(1, 2, 3, 4, 5, 6);
+	syscall(SYS_exit, within.before != place_of_returns ||
+				  within.after == place_of_returns);
+}
+
+START_TEST(who_walks_over_a_known_stack_asks_nobody)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		walk_without_system_calls();
+	ck_assert_int_gt(child, 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 static jmp_buf far_back;
 
 static void jumps_back(void)
@@ -1789,6 +1884,8 @@ int main(void)
 	tcase_add_test(tests, tail_callers_return_together);
 	tcase_add_test(tests, a_forked_child_returns);
 	tcase_add_test(tests, a_call_that_is_jumped_out_of_leaves_nothing);
+	tcase_add_test(tests, a_claim_that_never_ends_is_waited_for_once);
+	tcase_add_test(tests, who_walks_over_a_known_stack_asks_nobody);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

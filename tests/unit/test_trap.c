@@ -386,7 +386,7 @@ START_TEST(copy_cleaned)
 	pid = fork_copy(&child);
 	/* Lifted since: the child has it still. */
 	unplant(100, &owners[5]);
-	ck_assert_int_eq(trap_clean_copy(space, &child), 0);
+	ck_assert_int_eq(trap_clean_copy(space, &child, 0), 0);
 	check_copy(&child);
 	CHECK_TRAPS(0, PAGE - 1, PAGE, 2 * PAGE + 5, SIZE - 1);
 	end_copy(pid, &child);
@@ -403,7 +403,7 @@ START_TEST(copy_made_before)
 
 	poke(200, &int3, 1);
 	plant(300, &owner);
-	ck_assert_int_eq(trap_clean_copy(space, &child), 0);
+	ck_assert_int_eq(trap_clean_copy(space, &child, 0), 0);
 	check_copy(&child);
 	end_copy(pid, &child);
 }
@@ -421,7 +421,7 @@ START_TEST(copy_that_died)
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	/* It has no memory any more; how that is told doesn't matter. */
-	ck_assert_int_le(trap_clean_copy(space, &child), 0);
+	ck_assert_int_le(trap_clean_copy(space, &child, 0), 0);
 	CHECK_TRAPS(0);
 	procmem_fini(&child);
 }
@@ -599,10 +599,60 @@ START_TEST(copies_cleaned_in_child)
 	scratch_add_area(space, address(AREA), 256);
 	ck_assert_uint_ne(scratch_copy_of(space, trap_at(FUNCTION)), 0);
 	pid = fork_copy(&child);
-	ck_assert_int_eq(trap_clean_copy(space, &child), 0);
+	ck_assert_int_eq(trap_clean_copy(space, &child, 0), 0);
 	check_copy(&child);
 	ck_assert_mem_eq(code + AREA, function, 3);
 	end_copy(pid, &child);
+}
+END_TEST
+
+/* Bytes of a child's area, before or behind its forking task's return. */
+static void check_guest_of_child(pid_t forker, const char *bytes)
+{
+	char found[INSN_COPY_MAX];
+	struct procmem child;
+	pid_t pid = fork_copy(&child);
+
+	ck_assert_int_eq(trap_clean_copy(space, &child, forker), 0);
+	ck_assert_uint_eq(procmem_read_code(&child, address(AREA), found,
+					    sizeof(found)),
+			  sizeof(found));
+	ck_assert_mem_eq(found, bytes, sizeof(found));
+	end_copy(pid, &child);
+}
+
+/* The child of who was sent there returns there; others never do. */
+START_TEST(guest_is_left_to_a_child)
+{
+	struct trap_owner owner = { 0 };
+	char guest[INSN_COPY_MAX], before[INSN_COPY_MAX];
+
+	plant(FUNCTION, &owner);
+	memset(guest, 0x90, sizeof(guest));
+	memcpy(before, code + AREA, sizeof(before));
+	scratch_add_area(space, address(AREA), 256);
+	ck_assert_int_eq(scratch_begin_guest(space, &sent, sizeof(guest)), 0);
+	ck_assert_int_eq(scratch_write_guest(space, guest), 0);
+	check_guest_of_child(sent.tid, guest);
+	check_guest_of_child(sent.tid + 1, before);
+	check_guest_of_child(0, guest);
+	scratch_end_guest(space);
+}
+END_TEST
+
+/* Left behind by another calltrap: a handler may be about to return there. */
+START_TEST(what_was_left_is_left_alone)
+{
+	static const uint64_t mark = SCRATCH_GUEST_MARK;
+	struct trap_owner owner = { 0 };
+
+	plant(0, &owner);
+	poke(AREA + 2 * INSN_COPY_MAX - 5, &mark, sizeof(mark));
+	scratch_add_area(space, address(AREA), 4 * INSN_COPY_MAX);
+	ck_assert_uint_eq(scratch_copy_of(space, trap_at(0)),
+			  address(AREA) + 3 * INSN_COPY_MAX);
+	scratch_add_area(space, address(AREA), 3 * INSN_COPY_MAX);
+	ck_assert_uint_eq(space->scratch.area_count, 1);
 }
 END_TEST
 
@@ -707,6 +757,8 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, room_that_is_not_kept);
 	tcase_add_test(tcase, copies_share_an_area);
 	tcase_add_test(tcase, copies_cleaned_in_child);
+	tcase_add_test(tcase, guest_is_left_to_a_child);
+	tcase_add_test(tcase, what_was_left_is_left_alone);
 	return suite;
 }
 

@@ -356,9 +356,15 @@ static inline bool change_word(uint64_t *word, uint64_t from, uint64_t to)
 /* Who has claimed one needs some instructions. In a forked child it is gone. */
 #define CLAIMED_MOST (1u << 20)
 
+static inline unsigned state_of(uint64_t word)
+{
+	return word & AGENT_RETURN_STATES;
+}
+
 /*
  * False when it is still claimed, by a thread that gets no processor: that one
- * may write to the slot yet, and the place stays its own.
+ * may write to the slot yet, and the place stays its own. That is waited for
+ * once, and noted.
  */
 static bool free_return(unsigned i, uint64_t slot)
 {
@@ -368,11 +374,17 @@ static bool free_return(unsigned i, uint64_t slot)
 	for (tries = 0; tries < CLAIMED_MOST; tries++) {
 		const uint64_t found = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
-		if ((found & AGENT_RETURN_STATES) == AGENT_RETURN_CLAIMED)
+		if (!is_at(found, slot))
+			return true;
+		if (state_of(found) == AGENT_RETURN_STUCK)
+			return false;
+		if (state_of(found) == AGENT_RETURN_CLAIMED)
 			__builtin_ia32_pause();
-		else if (!is_at(found, slot) || change_word(word, found, 0))
+		else if (change_word(word, found, 0))
 			return true;
 	}
+	(void)change_word(word, slot | AGENT_RETURN_CLAIMED,
+			  slot | AGENT_RETURN_STUCK);
 	return false;
 }
 
@@ -425,10 +437,21 @@ static struct agent_return *take_return(const struct agent_thread *thread,
 	return NULL;
 }
 
+/* What lies between a thread's stack pointer and the end of its stack is there. */
+static inline bool is_on_stack(const struct agent_thread *thread, uint64_t slot,
+			       uint64_t sp)
+{
+	return thread && thread->stack_tid == thread->tid &&
+	       sp >= thread->stack_low && slot >= sp &&
+	       slot < thread->stack_high;
+}
+
 static void fill_return(struct agent_return *ret,
+			const struct agent_thread *thread,
 			const struct agent_frame *frame, uint64_t address,
 			const struct agent_return *outer)
 {
+	const bool known = is_on_stack(thread, frame->slot, frame->slot);
 	unsigned i;
 
 	for (i = 0; i < AGENT_ARGUMENTS; i++)
@@ -440,6 +463,8 @@ static void fill_return(struct agent_return *ret,
 	ret->caller = outer ? outer->caller : address;
 	ret->thread = thread_pointer();
 	ret->level = outer ? outer->level + 1 : 0;
+	ret->stack_low = known ? thread->stack_low : 0;
+	ret->stack_high = known ? thread->stack_high : 0;
 }
 
 /*
@@ -466,7 +491,7 @@ replace_return(const struct agent_thread *thread, struct agent_frame *frame)
 					  NULL;
 	if (!own)
 		return false;
-	fill_return(own, frame, address, outer);
+	fill_return(own, thread, frame, address, outer);
 	i = (unsigned)(own - agent_returns.list);
 	__atomic_store_n(at, PLACE, __ATOMIC_RELEASE);
 	__atomic_exchange_n(&agent_returns.slots[i],
@@ -490,13 +515,12 @@ static bool is_mapped(uint64_t address)
 			   8, 0, 0) == -EINVAL;
 }
 
-/* What lies between a thread's stack pointer and the end of its stack is there. */
-static inline bool is_on_stack(const struct agent_thread *thread, uint64_t slot,
-			       uint64_t sp)
+/* That was known when the call began. */
+static inline bool is_on_its_stack(const struct agent_return *own,
+				   uint64_t slot, uint64_t sp)
 {
-	return thread && thread->stack_tid == thread->tid &&
-	       sp >= thread->stack_low && slot >= sp &&
-	       slot < thread->stack_high;
+	return own->thread == thread_pointer() && sp >= own->stack_low &&
+	       slot >= sp && slot < own->stack_high;
 }
 
 /*
@@ -513,7 +537,9 @@ static void put_back(const struct agent_thread *thread, unsigned i,
 			 slot | AGENT_RETURN_CLAIMED))
 		return;
 	if (!agent_returns.list[i].level) {
-		if (!is_on_stack(thread, slot, sp) && !is_mapped(slot))
+		if (!is_on_stack(thread, slot, sp) &&
+		    !is_on_its_stack(&agent_returns.list[i], slot, sp) &&
+		    !is_mapped(slot))
 			word = 0;
 		else if (*(const volatile uint64_t *)slot != PLACE)
 			word = 0;
@@ -1639,17 +1665,29 @@ static long map_shared(void)
 	return err;
 }
 
+/* Whoever has sent it has gone, or another thread is meant by now. */
+static bool is_called_off(uint64_t turn)
+{
+	return turn !=
+	       __atomic_load_n(&agent_header.boot_turn, __ATOMIC_ACQUIRE);
+}
+
 /*
  * The gate comes first: what has become of the rest is told there. Without it
- * calltrap finds nothing, and gives up.
+ * calltrap finds nothing, and gives up. Where it has gone meanwhile, nobody
+ * will open the descriptor.
  */
-static void map(bool gate)
+static void map(uint64_t what, uint64_t turn)
 {
-	if (gate && map_gate())
+	long fd;
+
+	if (what == AGENT_BOOT_MAP && map_gate())
 		return;
-	agent_gate.boot_result = map_shared();
-	__atomic_store_n(&agent_gate.booted, agent_header.boot_what,
-			 __ATOMIC_RELEASE);
+	fd = map_shared();
+	agent_gate.boot_result = fd;
+	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
+	if (fd >= 0 && is_called_off(turn))
+		system_call(__NR_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* Calltrap looks whether it is there. */
@@ -1682,11 +1720,10 @@ void agent_boot_run(uint64_t turn)
 {
 	const uint64_t what = agent_header.boot_what;
 
-	/* Whoever has sent it was killed: this is meant for another thread. */
-	if (turn != agent_header.boot_turn)
+	if (is_called_off(turn))
 		return;
 	if (what == AGENT_BOOT_MAP || what == AGENT_BOOT_SHARE) {
-		map(what == AGENT_BOOT_MAP);
+		map(what, turn);
 		return;
 	}
 	if (what == AGENT_BOOT_PAGE)

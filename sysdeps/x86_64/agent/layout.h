@@ -366,7 +366,10 @@ struct agent_return {
 	uint64_t caller;  /* … which is this, or a tail caller's return */
 	uint64_t thread;  /* pointer of the one that called */
 	uint64_t level;   /* so many tail callers have the same place */
-	uint64_t unused[3];
+	/* The thread's stack then: who is on it knows that all of it up to the
+	   slot is there. 0, 0: not known. */
+	uint64_t stack_low, stack_high;
+	uint64_t unused;
 };
 
 #define AGENT_RETURNS     8192
@@ -376,7 +379,8 @@ struct agent_return {
 enum agent_return_state {
 	AGENT_RETURN_NEW = 1, /* the slot isn't written yet */
 	AGENT_RETURN_SET,
-	AGENT_RETURN_CLAIMED, /* somebody puts the address back */
+	AGENT_RETURN_CLAIMED, /* somebody puts the address back … */
+	AGENT_RETURN_STUCK,   /* … and hasn't come to an end: nobody waits */
 	AGENT_RETURN_STATES = 7,
 };
 
