@@ -38,13 +38,20 @@ static void put_far_jump(uint8_t *ret, taddr_t target)
 	memcpy(ret + sizeof(jump), &target, sizeof(target));
 }
 
-static int copy_first(const struct insn *insn, taddr_t to, uint8_t *ret)
+static int copy_first(const struct stub_config *config, taddr_t to,
+		      uint8_t *ret)
 {
+	const struct insn *insn = config->insn;
 	int8_t resume[INSN_COPY_MAX];
 	int size;
 
 	if (insn->op.kind == X86_JUMP && insn->op.source == X86_IMMEDIATE) {
 		put_far_jump(ret, (taddr_t)insn->op.immediate);
+		return 0;
+	}
+	/* What it reads may be too far away from here to be read. */
+	if (config->leads_to) {
+		put_far_jump(ret, config->leads_to);
 		return 0;
 	}
 	if (!can_be_copied(insn))
@@ -93,7 +100,7 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 		ret->door = ret->original;
 	write_code(ret->code, at, config->base + hook_of(config));
 	if (config->insn)
-		err = copy_first(config->insn, copy, ret->copy);
+		err = copy_first(config, copy, ret->copy);
 	return err;
 }
 

@@ -135,7 +135,7 @@ static bool can_be_watched(const struct agent_engine *engine,
 static const char *why_no_site(const struct agent_engine *engine,
 			       const struct point *point)
 {
-	if (!point->slot)
+	if (!point->slot && !point->shared_slot)
 		return "no slot for calls alone";
 	return engine->mode & AGENT_WITH_ROWS ? "-w of one library's calls" :
 						NULL;
@@ -529,25 +529,29 @@ static void catch_point(struct agent_point *own)
 	const struct function *function = own->point->function;
 	struct agent *agent = &own->space->agent;
 	const struct trap *trap = trap_find(agent->space, own->point->address);
+	const bool stub_alone = agent_is_stub(own);
+	const taddr_t target = stub_alone ? agent_stub_target(own) : 0;
 	struct stub_config config;
 	int stub;
 
 	if (!trap || !trap->planted)
 		return; /* it isn't there yet */
 	own->given_up = true;
-	if (has_other(own) ||
+	if (has_other(own) || (stub_alone && !target) ||
 	    agent_point_config(own, own->point->address, &trap->insn, &config))
 		return;
+	config.leads_to = target;
 	if (config.failure & AGENT_REPLACES) {
 		own->reason = why_not_replaced(own->space);
 		own->given_up = own->reason;
 		if (own->reason || !walkers_are_met(own->space))
 			return;
 	}
-	stub = function ? agent_catch(agent, function->name, &config,
-				      &own->space->engine->ticks) :
-			  agent_make_stub(agent, &config,
-					  &own->space->engine->ticks);
+	stub = function && !stub_alone ?
+		       agent_catch(agent, function->name, &config,
+				   &own->space->engine->ticks) :
+		       agent_make_stub(agent, &config,
+				       &own->space->engine->ticks);
 	diag_debug(DIAG_PROBE, "agent: %s: %d, %zu slots",
 		   function ? function->name : "unwinding", stub,
 		   agent->slot_count);
@@ -562,7 +566,8 @@ static void catch_point(struct agent_point *own)
 static bool may_have_slots(const struct agent_point *own)
 {
 	return own->stub >= 0 && own->hits != own->hits_looked &&
-	       !agent_is_site(own) && !own->point->walks;
+	       !agent_is_site(own) && !agent_is_stub(own) &&
+	       !own->point->walks;
 }
 
 /* Calls through slots that came to be since. */

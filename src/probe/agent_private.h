@@ -176,6 +176,15 @@ int agent_point_config(const struct agent_point *own, taddr_t function,
 bool agent_is_site(const struct agent_point *own);
 
 /*
+ * One whose slot others read as well: it can't lead to the agent, but a jump over
+ * its stub does.
+ */
+bool agent_is_stub(const struct agent_point *own);
+
+/* Where that leads now; 0: nowhere that may be caught. */
+taddr_t agent_stub_target(const struct agent_point *own);
+
+/*
  * A task has hit the trap of a call site. Returns whether the agent will tell
  * of the call: the task is on its way there.
  */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include "agent/callable.h"
 #include "base/diag.h"
+#include "base/xalloc.h"
 #include "probe/agent_private.h"
+#include "sysdeps/linux/procfs.h"
 
 /*
  * -e and -l: calls through the slot of one module. Its stub has a trap until
@@ -14,9 +18,15 @@
 
 bool agent_is_site(const struct agent_point *own)
 {
-	const struct function *function = own->point->function;
+	const struct point *point = own->point;
 
-	return function && function->place == FUNCTION_CALL_SITE;
+	return point->function && point->function->place == FUNCTION_CALL_SITE &&
+	       !point->shared_slot;
+}
+
+bool agent_is_stub(const struct agent_point *own)
+{
+	return own->point->shared_slot;
 }
 
 static bool is_inside(const struct agent_point *own)
@@ -49,8 +59,9 @@ static struct module *definer_of(const struct agent_point *own, taddr_t value)
 	struct space *space = own->space->space->space;
 	struct module *definer = module_find(space, value);
 
-	return definer && !module_holds(definer, own->point->slot) ? definer :
-								     NULL;
+	return definer && !module_holds(definer, own->point->address) ?
+		       definer :
+		       NULL;
 }
 
 static void send_to(struct task *task, taddr_t address)
@@ -61,14 +72,49 @@ static void send_to(struct task *task, taddr_t address)
 
 /* ---- catching ---- */
 
-/* The function is entered as it is: nothing may stand on it. */
-static bool may_catch(const struct agent_point *own, taddr_t value)
+static bool is_in_vdso(const struct agent_point *own, taddr_t address)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+
+	return procfs_find_mapping(own->space->pid, address, mapping) &&
+	       !strcmp(mapping->path, "[vdso]");
+}
+
+/* What gettimeofday() and the like lead to is the kernel's, under their names. */
+static const char *library_at(const struct agent_point *own, taddr_t value)
 {
 	const struct module *definer = definer_of(own, value);
 
-	return definer && !own->given_up &&
-	       !trap_find(own->space->space->space, value) &&
-	       callable_by_agent(own->point->function->name, definer->name);
+	if (definer)
+		return definer->name;
+	return !module_find(own->space->space->space, value) &&
+			       is_in_vdso(own, value) ?
+		       CALLABLE_LINKED_IN :
+		       NULL;
+}
+
+/* The function is entered as it is: nothing may stand on it. */
+static bool may_catch(const struct agent_point *own, taddr_t value)
+{
+	const char *library;
+
+	if (own->given_up || trap_find(own->space->space->space, value))
+		return false;
+	library = library_at(own, value);
+	return library &&
+	       callable_by_agent(own->point->function->name, library);
+}
+
+taddr_t agent_stub_target(const struct agent_point *own)
+{
+	taddr_t value;
+
+	return agent_read_slot(&own->space->agent, own->point->shared_slot,
+			       &value) &&
+			       may_catch(own, value) ?
+		       value :
+		       0;
 }
 
 static void catch_site(struct agent_point *own, taddr_t value)
@@ -113,7 +159,8 @@ void agent_site_told(struct agent_point *own, struct task *task)
 	taddr_t value;
 
 	if (!own->given_up && own->space->agent.state != AGENT_REFUSED &&
-	    read_slot(own, &value) && module_find(task->tracee->space, value))
+	    read_slot(own, &value) &&
+	    (value == own->target || module_find(task->tracee->space, value)))
 		send_to(task, value);
 }
 

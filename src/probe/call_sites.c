@@ -116,6 +116,8 @@ static void plant_at_stub(struct probe_space *space, struct module *caller,
 		place.caller = caller;
 	else if (import->kind == IMPORT_JUMP_SLOT)
 		place.slot = caller->bias + import->slot;
+	else
+		place.shared_slot = caller->bias + import->slot;
 	probe_plant(space, function, &place);
 }
 

@@ -51,10 +51,10 @@ struct point {
 	 * Only calls that return there are wanted, made through the GOT entry
 	 * at slot (0: it isn't known). NULL: all calls; if there is a slot, it
 	 * is what the code at the address jumps through, and nothing else
-	 * does.
+	 * does; if there is a shared slot, others read the address there.
 	 */
 	const struct module *caller;
-	taddr_t slot;
+	taddr_t slot, shared_slot;
 
 	struct engine *engine; /* that catches it; NULL: none */
 	void *data;            /* … and what that one keeps of it */

@@ -265,8 +265,8 @@ void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid);
 /* Where a function is to be caught. */
 struct probe_place {
 	taddr_t address;
-	const struct module *caller; /* these two as of struct point */
-	taddr_t slot;
+	const struct module *caller; /* these three as of struct point */
+	taddr_t slot, shared_slot;
 	bool at_jump; /* at a jump to the function, not at its entry */
 };
 

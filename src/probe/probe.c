@@ -173,6 +173,7 @@ static struct probe *probe_new(struct probe_space *space,
 	probe->point.function = function;
 	probe->point.caller = place->caller;
 	probe->point.slot = place->slot;
+	probe->point.shared_slot = place->shared_slot;
 	probe->at_jump = place->at_jump;
 	return probe;
 }

@@ -464,7 +464,23 @@ count_calls("slots bound at the start", 2, 5000,
 count_calls("no stubs: by traps", 2, 500, flags=("-fno-plt",), inside=0,
             pointers=0)
 count_calls("a program at a fixed address", 2, 5000, flags=("-no-pie",))
+count_calls("its address is taken: by a jump over the stub", 2, 20000,
+            flags=("-DTAKES_ADDRESS",))
 count_calls("seccomp: by traps", 1, 500, "seccomp", inside=0)
+
+
+@h.test("-e: what the kernel does without being called")
+def vdso(case):
+    target = start(case, "20000", program=h.build("vdso", "vdso.c"))
+    tracer = case.start_calltrap("--engine=agent", "-e", "gettimeofday", "-c",
+                                 "-p", str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    row = h.check_match(r"^(?:.* )?gettimeofday$", log, "the row")[0].split()
+    h.check_equal(int(row[3]), made(target), "calls")
+    h.check_equal(caught(tracer)[0], 1, "functions inside")
 
 
 @h.test("-e: the same lines as by traps, of the program's calls")

@@ -191,7 +191,11 @@ int main(int argc, char **argv)
 	int count = atoi(argv[1]);
 
 	calls = atol(argv[2]);
+#ifdef TAKES_ADDRESS /* in code: then its stub has no slot of its own */
+	pointer = labs;
+#else
 	pointer = (long (*)(long))dlsym(RTLD_DEFAULT, "labs");
+#endif
 	by_pointer = strcmp(how, "slots");
 	storming = !strcmp(how, "storm");
 	forbidding = !strcmp(how, "later");
