@@ -566,8 +566,7 @@ static void catch_point(struct agent_point *own)
 static bool may_have_slots(const struct agent_point *own)
 {
 	return own->stub >= 0 && own->hits != own->hits_looked &&
-	       !agent_is_site(own) && !agent_is_stub(own) &&
-	       !own->point->walks;
+	       !agent_is_site(own) && !agent_is_stub(own) && !own->point->walks;
 }
 
 /* Calls through slots that came to be since. */

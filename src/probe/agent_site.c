@@ -20,7 +20,8 @@ bool agent_is_site(const struct agent_point *own)
 {
 	const struct point *point = own->point;
 
-	return point->function && point->function->place == FUNCTION_CALL_SITE &&
+	return point->function &&
+	       point->function->place == FUNCTION_CALL_SITE &&
 	       !point->shared_slot;
 }
 
