@@ -31,7 +31,12 @@ def tracers_of(pid):
     return {h.tracer_of(int(tid)) for tid in os.listdir("/proc/%d/task" % pid)}
 
 
-def attach(case, target, options):
+# Seconds for which calls are traced: the agent has got in by then, or is about to.
+AFTER_A_WHILE = 0.05, 0.2
+ON_THE_WAY_IN = 0, 0.02
+
+
+def attach(case, target, options, delay=AFTER_A_WHILE):
     """Returns when all traps are planted and run into."""
     tracer = case.start([h.CALLTRAP] + options +
                         ["-o", case.path("log.%d" % case.number()), "-p",
@@ -39,7 +44,7 @@ def attach(case, target, options):
     h.wait_until(lambda: h.traps_in(target.pid) or
                  tracer.popen.poll() is not None, "traps")
     tracer.pid = h.worker_of(tracer.popen)
-    time.sleep(random.uniform(0.05, 0.2))
+    time.sleep(random.uniform(*delay))
     return tracer
 
 
@@ -55,10 +60,10 @@ def goes_on(target):
 
 # ---------------------------------------------------------------- frozen
 
-def frozen_round(case, group, options):
+def frozen_round(case, group, options, delay=AFTER_A_WHILE):
     target = churn(case)
     group.take(target.pid)
-    tracer = attach(case, target, options)
+    tracer = attach(case, target, options, delay)
     group.freeze()
     time.sleep(random.uniform(0, 0.05))
     tracer.popen.send_signal(signal.SIGTERM)
@@ -85,9 +90,19 @@ def register_frozen(version, options):
         h.check(held or version == 2, "it was never held on to")
 
 
+def register_frozen_early(version):
+    @h.test("frozen by cgroup v%d, and left, while the agent gets in" % version)
+    def run(case):
+        with h.Freezer(version) as group:
+            for _ in range(max(1, ROUNDS // 2)):
+                frozen_round(case, group, CALLS, ON_THE_WAY_IN)
+                frozen_round(case, group, HEAP, ON_THE_WAY_IN)
+
+
 for each_version in (1, 2):
     register_frozen(each_version, CALLS)
     register_frozen(each_version, HEAP)
+    register_frozen_early(each_version)
 
 
 @h.test("frozen when it is attached to and left")

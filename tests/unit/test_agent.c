@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "probe/agent_private.h"
 #include "sysdeps/x86_64/agent/image.h"
+#include "sysdeps/x86_64/agent/marks.h"
 #include "unit.h"
 
 /*
@@ -1466,6 +1467,34 @@ START_TEST(marks_find_no_place)
 }
 END_TEST
 
+/* What is being told was marked by the process itself, but for what was to be
+   given back by a call that never came back: its mark was taken. */
+START_TEST(what_is_kept_again_is_marked_while_it_is_told)
+{
+	struct agent_engine engine = { .telling = true };
+	struct agent_space space = { .engine = &engine, .pid = 1 };
+
+	if (!set_up_sampled()) {
+		tear_down();
+		return;
+	}
+	space.agent.shared = shared;
+	space.agent.state = AGENT_INSIDE;
+	space.marks = true;
+	engine.spaces = &space;
+	agent_engine_kept(&engine, 1, 0x2000, false);
+	ck_assert(!agent_is_marked(shared.memory->marks, 0x2000));
+	agent_engine_kept_again(&engine, 2, 0x2000);
+	ck_assert(!agent_is_marked(shared.memory->marks, 0x2000));
+	agent_engine_kept_again(&engine, 1, 0x2000);
+	ck_assert(agent_is_marked(shared.memory->marks, 0x2000));
+	engine.telling = false;
+	agent_engine_kept(&engine, 1, 0x2000, true);
+	ck_assert(!agent_is_marked(shared.memory->marks, 0x2000));
+	tear_down();
+}
+END_TEST
+
 /* ---- replaced returns ---- */
 
 static function *volatile walker;
@@ -1876,6 +1905,7 @@ int main(void)
 	tcase_add_test(tests, within_a_call_is_not_far_below_it);
 	tcase_add_test(tests, what_is_chosen_is_known_at_the_trap);
 	tcase_add_test(tests, marks_find_no_place);
+	tcase_add_test(tests, what_is_kept_again_is_marked_while_it_is_told);
 	tcase_add_test(tests, a_call_whose_return_is_replaced_is_recorded);
 	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);
 	tcase_add_test(tests, behind_a_closed_gate_calls_return);
