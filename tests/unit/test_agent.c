@@ -1772,7 +1772,7 @@ static void gives_up_system_calls(void)
 {
 	shared_empty(&shared);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
-		_exit(2);
+		_exit(0); /* it may not */
 }
 
 static void walk_without_system_calls(void)
