@@ -132,8 +132,10 @@ static bool has_real_time(const struct tracee *tracee)
 	const struct task *task;
 
 	for (task = tracee->tasks; task; task = task->next) {
-		const int policy = sched_getscheduler(task->tid);
+		int policy = sched_getscheduler(task->tid);
 
+		if (policy >= 0)
+			policy &= ~SCHED_RESET_ON_FORK;
 		if (policy == SCHED_FIFO || policy == SCHED_RR ||
 		    policy == SCHED_DEADLINE)
 			return true;

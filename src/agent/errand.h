@@ -2,14 +2,14 @@
 #ifndef CALLTRAP_ERRAND_H
 #define CALLTRAP_ERRAND_H
 
-#include "sysdeps/x86_64/agent/layout.h"
-#include "tracee/space.h"
-
 /*
  * Code in the program that makes a system call for us, where nothing of ours is
  * mapped yet: in the unused end of a page of code. It restores all registers
  * and goes on where it is told, so a task that is in it needs nobody.
  */
+
+#include "sysdeps/x86_64/agent/layout.h"
+#include "tracee/space.h"
 
 /* Copies of instructions leave room for an errand, until there need be none. */
 void errand_keep_room(struct space *space, bool needed);

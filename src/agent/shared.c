@@ -228,6 +228,12 @@ void shared_live(struct shared *shared)
 	__atomic_store_n(&shared->memory->beat, ticks_now(), __ATOMIC_RELEASE);
 }
 
+bool shared_is_used_up(const struct shared *shared)
+{
+	return shared->stubs && !shared->idle_count &&
+	       shared->blocks >= shared->most;
+}
+
 void shared_beat(struct shared *shared)
 {
 	bool more;
@@ -235,8 +241,7 @@ void shared_beat(struct shared *shared)
 	shared_live(shared);
 	if (!shared->stubs)
 		return;
-	more = !offer_blocks(shared) &&
-	       (shared->idle_count || shared->blocks < shared->most);
+	more = !offer_blocks(shared) && !shared_is_used_up(shared);
 	__atomic_store_n(&shared->memory->more, more, __ATOMIC_RELAXED);
 }
 

@@ -62,6 +62,9 @@ void shared_live(struct shared *shared);
 /* … and blocks are offered, where they were taken. */
 void shared_beat(struct shared *shared);
 
+/* Whether all there may be are taken: a thread more would have none. */
+bool shared_is_used_up(const struct shared *shared);
+
 /* Of all threads. Saturates nothing: garbage stays garbage. */
 void shared_counter(const struct shared *shared, unsigned stub,
 		    struct agent_counter *ret);

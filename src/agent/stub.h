@@ -25,7 +25,7 @@ struct stub_config {
 	unsigned index;
 	taddr_t function;
 	const struct insn *insn;
-	taddr_t leads_to; /* where insn is a jump through a slot, or 0 */
+	taddr_t leads_to; /* where the code is a linkage stub: to that; or 0 */
 	unsigned arguments;
 	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
 	unsigned failure; /* enum agent_failure, and AGENT_WIDE … */

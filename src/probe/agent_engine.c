@@ -699,6 +699,31 @@ static void note_missed(struct agent_space *space, bool blind, uint64_t now)
 	space->lost = lost;
 }
 
+/* Traps stand where they are needed before no slot leads to a hook any more. */
+static void retire(struct agent_space *space)
+{
+	struct agent_point *own;
+
+	space->engine->report.reason = space->agent.reason;
+	patch_remove_all(space->agent.space);
+	for (own = space->points; own; own = own->next)
+		if (agent_is_site(own))
+			agent_site_retire(own);
+		else
+			unpatch_point(own);
+	agent_retire(&space->agent);
+}
+
+/* In a log: elsewhere threads that have none are counted together, or stopped. */
+static bool lacks_buffers(const struct agent_space *space)
+{
+	const uint64_t mode = space->agent.mode;
+
+	return mode & AGENT_RECORDS && mode & AGENT_WAITS &&
+	       !(mode & AGENT_STACKS) && space->agent.state == AGENT_INSIDE &&
+	       !space->agent.retired && shared_is_used_up(&space->agent.shared);
+}
+
 static void look_after(struct agent_space *space, uint64_t now)
 {
 	struct agent_engine *engine = space->engine;
@@ -706,6 +731,10 @@ static void look_after(struct agent_space *space, uint64_t now)
 
 	catch_all(space, now);
 	blind = !agent_beat(&space->agent, &engine->ticks);
+	if (lacks_buffers(space)) {
+		space->agent.reason = "it has more threads than buffers";
+		retire(space);
+	}
 	engine->report.blind += blind;
 	note_missed(space, blind, now);
 }
@@ -1059,21 +1088,6 @@ static void task_end(struct event_source *source, struct task *task)
 	agent_entries_forget_task(engine, task->tid);
 	if (space && space->agent.shared.memory)
 		shared_thread_ended(&space->agent.shared, task->tid);
-}
-
-/* Traps stand where they are needed before no slot leads to a hook any more. */
-static void retire(struct agent_space *space)
-{
-	struct agent_point *own;
-
-	space->engine->report.reason = space->agent.reason;
-	patch_remove_all(space->agent.space);
-	for (own = space->points; own; own = own->next)
-		if (agent_is_site(own))
-			agent_site_retire(own);
-		else
-			unpatch_point(own);
-	agent_retire(&space->agent);
 }
 
 static bool on_signal(struct event_source *source, struct task *task,

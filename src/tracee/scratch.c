@@ -299,9 +299,10 @@ void scratch_inherit(struct space *child, const struct space *parent)
 		HASH_ADD(hh, to->copies, address, sizeof(own->address), own);
 	}
 	for (i = 0; i < from->area_count; i++) {
-		scratch_add_area(child, from->areas[i].address,
-				 from->areas[i].size);
-		to->areas[i].used = from->areas[i].size;
+		to->areas = xgrow(to->areas, to->area_count, &to->area_room,
+				  sizeof(*to->areas));
+		to->areas[to->area_count] = from->areas[i];
+		to->areas[to->area_count++].used = from->areas[i].size;
 	}
 }
 

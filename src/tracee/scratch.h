@@ -12,15 +12,6 @@ struct space;
 struct task;
 struct trap;
 
-/*
- * Relocated copies of instructions, in the unused ends of the last pages of
- * executable segments: executable already, near the code, and no system call
- * has to be injected for them. A copy ends in a jump back, so any number of
- * tasks may run it at once, and none has to be stepped.
- *
- *	... code of the module | copy | copy | copy | free ... | end of page
- *	                       ^ end of segment's file part
- */
 #define SCRATCH_GUEST_MAX 256
 
 /*
@@ -43,6 +34,15 @@ struct scratch_guest {
 	bool left;
 };
 
+/*
+ * Relocated copies of instructions, in the unused ends of the last pages of
+ * executable segments: executable already, near the code, and no system call
+ * has to be injected for them. A copy ends in a jump back, so any number of
+ * tasks may run it at once, and none has to be stepped.
+ *
+ *	... code of the module | copy | copy | copy | free ... | end of page
+ *	                       ^ end of segment's file part
+ */
 struct scratch {
 	struct scratch_area *areas;
 	size_t area_count;

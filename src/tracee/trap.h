@@ -114,9 +114,9 @@ void trap_forget_range(struct space *space, taddr_t low, taddr_t high);
 
 /*
  * Removes the copies of a space's traps from a child that was forked from it, by
- * that task (0: nobody knows), and has not run yet. Returns -ERR_GONE when the child has died, -EDQUOT when
- * their cgroup hasn't the memory for it (charge.h), or why its memory can't be
- * opened or written.
+ * that task (0: nobody knows), and has not run yet. Returns -ERR_GONE when the
+ * child has died, -EDQUOT when their cgroup hasn't the memory for it (charge.h),
+ * or why its memory can't be opened or written.
  */
 struct procmem;
 int trap_clean_copy(struct space *space, struct procmem *child,

@@ -144,6 +144,8 @@ def little_left(case):
 
 @h.test("calltrap's own memory cgroup has little left: by traps")
 def little_for_us(case):
+    if h.has_sanitizer():
+        raise h.Skip("AddressSanitizer has memory of its own")
     target = start(case, "1", "500")
     with h.MemoryLimit(23 << 20) as group:
         tracer = case.start(

@@ -305,6 +305,7 @@ def finish(target):
 
 @h.test("calltrap's own memory cgroup is full before threads are many")
 def own_ceiling_later(case):
+    h.need_x86("the agent")
     target = threads(case)
     with h.MemoryLimit(300 << 20) as group:
         tracer = in_group(case, group, "-p", str(target.pid))
