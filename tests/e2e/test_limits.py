@@ -233,7 +233,7 @@ def ceiling(case):
 
 # ------------------------------------------------------ memory of our own
 
-# One thread calls labs() from the start, and 64 more do from "g" on.
+# One thread calls labs() from the start, and so many more do from "g" on.
 THREADS = """
 #include <pthread.h>
 #include <stdio.h>
@@ -250,15 +250,16 @@ static void *run(void *context)
         }
         return context;
 }
-int main(void)
+int main(int argc, char **argv)
 {
-        pthread_t threads[65];
+        static pthread_t threads[1000];
+        const int most = 1 + atoi(argv[argc - 1]);
         int count = 0, letter;
         pthread_create(&threads[count++], NULL, run, NULL);
         puts("ready");
         fflush(stdout);
         while ((letter = getchar()) != EOF && letter != 'q')
-                while (letter == 'g' && count < 65)
+                while (letter == 'g' && count < most)
                         pthread_create(&threads[count++], NULL, run, NULL);
         over = 1;
         while (count--)
@@ -274,11 +275,12 @@ sys.stdin.read()
 """
 
 
-def threads(case):
+def threads(case, more=64):
     if h.has_sanitizer():
         raise h.Skip("AddressSanitizer has memory of its own")
     target = case.start([h.build("limits-threads", case.write(
-        "threads.c", THREADS), "-O1", "-fno-builtin", "-pthread")])
+        "threads.c", THREADS), "-O1", "-fno-builtin", "-pthread"),
+        str(more)])
     h.wait_until(lambda: "ready" in target.out, "the target")
     return target
 
@@ -325,6 +327,23 @@ def own_ceiling_later(case):
         leave(tracer)
         h.check_equal(hog.popen.poll(), None, "the end of another one there")
         hog.end()
+    finish(target)
+
+
+@h.test("there are more threads than buffers: each is in the log, by traps")
+def many_threads(case):
+    h.need_x86("the agent")
+    target = threads(case, 160)
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs", "-p",
+                                 str(target.pid))
+    h.wait_until(lambda: "calltrap-agent" in h.read(
+        "/proc/%d/maps" % target.pid), "the agent")
+    target.say("g")
+    h.wait_until(lambda: len(set(re.findall(
+        r"^(\d+) labs", h.read(tracer.log_path), re.M))) == 161,
+        "all threads in the log")
+    leave(tracer)
+    h.check("it has more threads than buffers" in tracer.err, tracer.err)
     finish(target)
 
 
