@@ -13,25 +13,20 @@ other things as well makes times longer for all.
 """
 
 import argparse
-import csv
-import io
 import json
 import os
 import re
 import shutil
-import signal
-import socket
-import statistics
 import subprocess
-import sys
 import tempfile
 import time
+
+import servers
+from servers import family_of, memory_of, show, stat_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
                            os.path.join(HERE, "..", "calltrap"))
-TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGESIZE")
 
 PYTHON = """
 import json, sys
@@ -125,24 +120,6 @@ int main(int argc, char **argv)
 }
 """
 
-NGINX = """
-daemon off;
-master_process off;
-pid {0}/pid;
-error_log /dev/null;
-events {{ }}
-http {{
-    access_log off;
-    keepalive_requests 1000000;
-    client_body_temp_path {0};
-    proxy_temp_path {0};
-    fastcgi_temp_path {0};
-    uwsgi_temp_path {0};
-    scgi_temp_path {0};
-    server {{ listen unix:{0}/socket; location / {{ return 200 "hello"; }} }}
-}}
-"""
-
 STORM = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -179,36 +156,6 @@ int main(int argc, char **argv)
         return 0;
 }
 """
-
-
-# ---- what there is of processes ----
-
-def stat_of(pid):
-    """(parent, processor seconds, resident bytes), or None."""
-    try:
-        with open("/proc/%d/stat" % pid) as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-    except OSError:
-        return None
-    return (int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS,
-            int(fields[21]) * PAGE)
-
-
-def family_of(pid):
-    """The process, and what it and its children have made."""
-    parents = {}
-    for name in os.listdir("/proc"):
-        found = stat_of(int(name)) if name.isdigit() else None
-        if found:
-            parents.setdefault(found[0], []).append(int(name))
-    family = [pid]
-    for one in family:
-        family += parents.get(one, [])
-    return family
-
-
-def memory_of(pids):
-    return sum(found[2] for found in map(stat_of, pids) if found)
 
 
 # ---- tools ----
@@ -255,126 +202,23 @@ def start(tool, directory, program):
 
 # ---- programs ----
 
-def ask(path, *words):
-    return subprocess.run(["redis-cli", "-s", path, *words],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          universal_newlines=True).stdout
-
-
-def until(condition):
-    for _ in range(3000):
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    sys.exit("a program isn't ready after a minute")
-
-
-def redis(pipelined):
-    def run(tool, directory, options):
-        path = os.path.join(directory, "socket")
-        started = start(tool, directory, [
-            "redis-server", "--port", "0", "--unixsocket", path, "--save", "",
-            "--dir", directory])
-        pid = int(until(lambda: re.search(r"process_id:(\d+)",
-                                          ask(path, "info", "server")))[1])
-        load = ["redis-benchmark", "-s", path, "-t", "set", "-r", "10000",
-                "-P", str(pipelined), "--csv", "-n"]
-        subprocess.run(load + ["20000"], stdout=subprocess.DEVNULL)
+def served(name):
+    def measure(tool, directory, options):
+        server = servers.SERVERS[name](directory)
+        started = start(tool, directory, server.argv)
+        pid = server.wait()
+        server.load(1000)
         before = stat_of(pid)[1]
-        text = subprocess.run(load + [str(options.requests * pipelined)],
-                              stdout=subprocess.PIPE,
-                              universal_newlines=True).stdout
+        found = server.load(options.requests)
         others = [one for one in family_of(started.pid) if one != pid]
-        found = {"program": stat_of(pid)[1] - before,
-                 "memory": memory_of(others) / 2**20 if tool != "none" else 0}
         total = stat_of(pid)[1]
-        row = next(csv.DictReader(io.StringIO(text)))
-        found["rate"] = float(row["rps"])
-        found["p99"] = float(row["p99_latency_ms"])
-        ask(path, "shutdown", "nosave")
-        found["else"] = max(os.wait4(started.pid, 0)[2].ru_utime - total, 0)
+        found["program"] = total - before
+        found["memory"] = memory_of(others) / 2**20
+        server.stop(pid)
+        usage = os.wait4(started.pid, 0)[2]
+        found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
         return found
-    return run
-
-
-def connect(path):
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(path)
-    except OSError:
-        connection.close()
-        return None
-    return connection
-
-
-def ask_many(path, requests):
-    """How long each took, of eight that are under way at a time."""
-    crew = [until(lambda: connect(path)) for _ in range(8)]
-    times = []
-    for _ in range(requests // len(crew)):
-        began = time.monotonic()
-        for one in crew:
-            one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        for one in crew:
-            while not one.recv(4096).endswith(b"hello"):
-                pass
-            times.append(time.monotonic() - began)
-    for one in crew:
-        one.close()
-    return times
-
-
-def nginx(tool, directory, options):
-    path = os.path.join(directory, "nginx.conf")
-    with open(path, "w") as file:
-        file.write(NGINX.format(directory))
-    started = start(tool, directory, ["nginx", "-p", directory, "-c", path])
-    ask_many(os.path.join(directory, "socket"), 800)
-    pid = int(open(os.path.join(directory, "pid")).read())
-    before, began = stat_of(pid)[1], time.monotonic()
-    times = ask_many(os.path.join(directory, "socket"), options.requests)
-    found = {"rate": len(times) / (time.monotonic() - began),
-             "p99": 1000 * statistics.quantiles(times, n=100)[98],
-             "program": stat_of(pid)[1] - before,
-             "memory": memory_of(one for one in family_of(started.pid)
-                                 if one != pid) / 2**20}
-    total = stat_of(pid)[1]
-    os.kill(pid, signal.SIGTERM)
-    usage = os.wait4(started.pid, 0)[2]
-    found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
-    return found
-
-
-def mariadbd(tool, directory, options):
-    data, path = (os.path.join(directory, name) for name in ("data", "socket"))
-    subprocess.run(["mariadb-install-db", "--no-defaults", "--force",
-                    "--skip-test-db", "--auth-root-authentication-method=normal",
-                    "--datadir=" + data], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    started = start(tool, directory, [
-        "mariadbd", "--no-defaults", "--datadir=" + data, "--socket=" + path,
-        "--skip-networking", "--user=root", "--pid-file=" + path + ".pid"])
-    client = ["mariadb-admin", "--no-defaults", "-uroot", "-S", path]
-    until(lambda: not subprocess.run([*client, "ping"], check=False,
-                                     stdout=subprocess.DEVNULL,
-                                     stderr=subprocess.DEVNULL).returncode)
-    pid = int(open(path + ".pid").read())
-    load = ["mariadb-slap", "--no-defaults", "-uroot", "-S", path, "--csv",
-            "--auto-generate-sql", "--auto-generate-sql-load-type=mixed",
-            "--concurrency=4", "--number-of-queries=%d" % (options.requests // 10)]
-    before = stat_of(pid)[1]
-    text = subprocess.run(load, stdout=subprocess.PIPE, check=True,
-                          universal_newlines=True).stdout
-    found = {"rate": options.requests // 10 / float(text.split(",")[2]),
-             "program": stat_of(pid)[1] - before,
-             "memory": memory_of(one for one in family_of(started.pid)
-                                 if one != pid) / 2**20}
-    total = stat_of(pid)[1]
-    subprocess.run([*client, "shutdown"], check=False)
-    usage = os.wait4(started.pid, 0)[2]
-    found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
-    return found
+    return measure
 
 
 def wait_for(started, patience):
@@ -438,14 +282,14 @@ def storm(options):
 
 
 PROGRAMS = {
-    "redis -P 1": redis(1),
-    "redis -P 16": redis(16),
-    "nginx": nginx,
+    "redis -P 1": served("redis -P 1"),
+    "redis -P 16": served("redis -P 16"),
+    "nginx": served("nginx"),
     "malloc and free": pairs,
     "python3": to_the_end(python),
     "storm, 16 threads": to_the_end(storm),
     "cc1plus": to_the_end(cc1plus),
-    "mariadbd": mariadbd,
+    "mariadbd": served("mariadbd"),
     "node": to_the_end(node),
     "go, cgo": to_the_end(go),
 }
@@ -483,18 +327,11 @@ def prepare(directory, options):
     subprocess.run(["g++", "-E", file.name, "-o", options.source], check=True)
 
 
-def show(numbers):
-    if not numbers:
-        return "-"
-    digits = 0 if min(numbers) >= 100 else 2
-    return "%.*f (%.*f-%.*f)" % (digits, statistics.median(numbers), digits,
-                                 min(numbers), digits, max(numbers))
-
-
 def is_there(name):
-    return bool(shutil.which({
-        "redis": "redis-server", "nginx": "nginx", "mariadbd": "mariadb-slap",
-        "node": "node", "go,": "go"}.get(name.split()[0], "cc")))
+    if name in servers.SERVERS:
+        return servers.is_installed(name)
+    return bool(shutil.which({"node": "node", "go,": "go"}.get(name.split()[0],
+                                                               "cc")))
 
 
 def tools_of(number, options):

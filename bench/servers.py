@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Servers that are put under load, for who measures what it costs to watch them. Each
+is given a directory of its own, has the command that starts it (.argv), and can be
+waited for, which returns its process (.wait()), put under so many requests (.load(),
+which returns requests a second and, where clients say it, the 99th percentile of
+their times in ms), and be ended (.stop()).
+"""
+
+import csv
+import io
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGESIZE")
+
+NGINX = """
+daemon off;
+master_process off;
+pid {0}/pid;
+error_log /dev/null;
+events {{ }}
+http {{
+    access_log off;
+    keepalive_requests 1000000;
+    client_body_temp_path {0};
+    proxy_temp_path {0};
+    fastcgi_temp_path {0};
+    uwsgi_temp_path {0};
+    scgi_temp_path {0};
+    server {{ listen unix:{0}/socket; location / {{ return 200 "hello"; }} }}
+}}
+"""
+
+
+# ---- what there is of processes ----
+
+def stat_of(pid):
+    """(parent, processor seconds, resident bytes), or None."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return (int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS,
+            int(fields[21]) * PAGE)
+
+
+def family_of(pid):
+    """The process, and what it and its children have made."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        found = stat_of(int(name)) if name.isdigit() else None
+        if found:
+            parents.setdefault(found[0], []).append(int(name))
+    family = [pid]
+    for one in family:
+        family += parents.get(one, [])
+    return family
+
+
+def memory_of(pids):
+    return sum(found[2] for found in map(stat_of, pids) if found)
+
+
+def until(condition):
+    for _ in range(3000):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    sys.exit("a program isn't ready after a minute")
+
+
+def run(*command):
+    return subprocess.run(command, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL,
+                          universal_newlines=True).stdout
+
+
+# ---- servers ----
+
+class Redis:
+    needs = "redis-server"
+
+    def __init__(self, directory, pipelined):
+        self.socket = os.path.join(directory, "socket")
+        self.pipelined = pipelined
+        self.argv = ["redis-server", "--port", "0", "--unixsocket", self.socket,
+                     "--save", "", "--dir", directory]
+
+    def ask(self, *words):
+        return run("redis-cli", "-s", self.socket, *words)
+
+    def wait(self):
+        return int(until(lambda: re.search(r"process_id:(\d+)",
+                                           self.ask("info", "server")))[1])
+
+    def load(self, requests):
+        text = run("redis-benchmark", "-s", self.socket, "-t", "set", "-r",
+                   "10000", "-P", str(self.pipelined), "--csv", "-n",
+                   str(requests * self.pipelined))
+        row = next(csv.DictReader(io.StringIO(text)))
+        return {"rate": float(row["rps"]), "p99": float(row["p99_latency_ms"])}
+
+    def stop(self, _pid):
+        self.ask("shutdown", "nosave")
+
+
+def connect(path):
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def ask_many(path, requests):
+    """How long each took, of eight that are under way at a time."""
+    crew = [until(lambda: connect(path)) for _ in range(8)]
+    times = []
+    for _ in range(requests // len(crew)):
+        began = time.monotonic()
+        for one in crew:
+            one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        for one in crew:
+            while not one.recv(4096).endswith(b"hello"):
+                pass
+            times.append(time.monotonic() - began)
+    for one in crew:
+        one.close()
+    return times
+
+
+class Nginx:
+    needs = "nginx"
+
+    def __init__(self, directory):
+        path = os.path.join(directory, "nginx.conf")
+        with open(path, "w") as file:
+            file.write(NGINX.format(directory))
+        self.socket = os.path.join(directory, "socket")
+        self.pid_file = os.path.join(directory, "pid")
+        self.argv = ["nginx", "-p", directory, "-c", path]
+
+    def wait(self):
+        until(lambda: connect(self.socket)).close()
+        with open(self.pid_file) as file:
+            return int(file.read())
+
+    def load(self, requests):
+        began = time.monotonic()
+        times = ask_many(self.socket, requests)
+        return {"rate": len(times) / (time.monotonic() - began),
+                "p99": 1000 * statistics.quantiles(times, n=100)[98]}
+
+    def stop(self, pid):
+        os.kill(pid, signal.SIGTERM)
+
+
+class Mariadb:
+    needs = "mariadb-slap"
+
+    def __init__(self, directory):
+        data, path = (os.path.join(directory, name) for name in
+                      ("data", "socket"))
+        subprocess.run(["mariadb-install-db", "--no-defaults", "--force",
+                        "--skip-test-db",
+                        "--auth-root-authentication-method=normal",
+                        "--datadir=" + data], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.user = ["--no-defaults", "-uroot", "-S", path]
+        self.pid_file = path + ".pid"
+        self.argv = ["mariadbd", "--no-defaults", "--datadir=" + data,
+                     "--socket=" + path, "--skip-networking", "--user=root",
+                     "--pid-file=" + self.pid_file]
+
+    def wait(self):
+        until(lambda: "alive" in run("mariadb-admin", *self.user, "ping"))
+        with open(self.pid_file) as file:
+            return int(file.read())
+
+    def load(self, requests):
+        queries = max(requests // 10, 1)
+        text = run("mariadb-slap", *self.user, "--csv", "--auto-generate-sql",
+                   "--auto-generate-sql-load-type=mixed", "--concurrency=4",
+                   "--number-of-queries=%d" % queries)
+        return {"rate": queries / float(text.split(",")[2])}
+
+    def stop(self, _pid):
+        run("mariadb-admin", *self.user, "shutdown")
+
+
+SERVERS = {
+    "redis -P 1": lambda directory: Redis(directory, 1),
+    "redis -P 16": lambda directory: Redis(directory, 16),
+    "nginx": Nginx,
+    "mariadbd": Mariadb,
+}
+
+
+def is_installed(name):
+    return bool(shutil.which({"redis": Redis, "nginx": Nginx,
+                              "mariadbd": Mariadb}[name.split()[0]].needs))
+
+
+# ---- figures ----
+
+def show(numbers):
+    """The median, and the lowest and the highest."""
+    if not numbers:
+        return "-"
+    digits = 0 if min(numbers) >= 100 else 2
+    return "%.*f (%.*f-%.*f)" % (digits, statistics.median(numbers), digits,
+                                 min(numbers), digits, max(numbers))
