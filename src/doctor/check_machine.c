@@ -247,7 +247,7 @@ static void check_cpu(const struct machine_facts *machine,
 
 	if (!machine->has_agent)
 		findings_add(findings, VERDICT_LIMITED, "processor clock",
-			     "--engine=trap, the default, works",
+			     "traps work, and take its place",
 			     "no --engine=agent is written for this "
 			     "processor; clock source %s",
 			     *source ? source : "unknown");
