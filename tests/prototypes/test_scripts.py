@@ -282,12 +282,15 @@ def ruby(c):
     return {
         "context": "u64[tls(ruby_current_ec)]",
         "end": f"{stack} + {words} * {c('sizeof(VALUE)')}",
-        "frame": f"find(each = {first}, {step}, {runs})",
+        # Where it begins the innermost one is at its first instruction.
+        "frame": f"find(each = {first}, {step}, {runs} - "
+                 f"(each + {size} < end ? 1 : 0))",
         "outer": f"find(each = frame + {size} < end ? frame + {size} : 0, "
                  f"{step}, {runs})",
         "body": c.read(control("frame", "iseq"), "rb_iseq_t", "body"),
-        "position": f"({control('frame', 'pc')} - {body('iseq_encoded')}) / "
-                    f"{c('sizeof(VALUE)')} - 1",
+        "next": f"({control('frame', 'pc')} - {body('iseq_encoded')}) / "
+                f"{c('sizeof(VALUE)')}",
+        "position": "next ? next - 1 : 0",
         "count": body("insns_info.size"),
         "entry": f"count == 1 ? 0 : ruby31_rank({ranks}, position) - 1",
         "line": f"i{c('8 * sizeof(int)')}[{line}]",
