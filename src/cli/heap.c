@@ -11,6 +11,7 @@
 #include "cli/heap_look.h"
 #include "cli/heap_reach.h"
 #include "cli/working.h"
+#include "heap/look.h"
 #include "report/heap/export.h"
 
 static struct heap_verb *verb_of(const struct session *session)
@@ -126,6 +127,7 @@ static void print_report(struct heap_verb *verb, const struct watched *process)
 		cost.refused = strbuf_text(&refused);
 	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
 		heap_name_threads(process->heap, true);
+	heap_forget_look(process->heap);
 	if (verb->session->options->verb == VERB_HEAP &&
 	    (process->state == WATCHED_RUNNING ||
 	     process->state == WATCHED_LEFT))

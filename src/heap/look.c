@@ -262,6 +262,12 @@ static void sweep(struct heap *heap, const struct family *family,
 					  now);
 }
 
+void heap_forget_look(struct heap *heap)
+{
+	heap_look_free(heap->look);
+	heap->look = NULL;
+}
+
 void heap_set_look(struct heap *heap, struct heap_look *look, uint64_t now)
 {
 	for (size_t i = 0; look->blocks && i < heap->ledger_count; i++)
@@ -270,7 +276,7 @@ void heap_set_look(struct heap *heap, struct heap_look *look, uint64_t now)
 			sweep(heap, heap->ledgers[i].family, look, now);
 	if (look->blocks)
 		sum_up(look, heap);
-	heap_look_free(heap->look);
+	heap_forget_look(heap);
 	heap->look = look;
 }
 

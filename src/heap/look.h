@@ -62,6 +62,9 @@ struct site_look *heap_look_site(struct heap_look *look,
    are summed up. */
 void heap_set_look(struct heap *heap, struct heap_look *look, uint64_t now);
 
+/* What was found isn't true any more: the heap has gone on since. */
+void heap_forget_look(struct heap *heap);
+
 /* Who has looked last; NULL: nobody. */
 const struct heap_look *heap_looked(const struct heap *heap);
 

@@ -584,6 +584,23 @@ START_TEST(types_of_blocks)
 }
 END_TEST
 
+/* The next report may have no look of its own. */
+START_TEST(look_is_forgotten)
+{
+	struct heap_look *look;
+
+	acquire(&f, "malloc", 0x10, 7);
+	look = heap_look_new(f.heap, true);
+	heap_look_tell(look, 0x10, LOOK_OWN, "str");
+	heap_set_look(f.heap, look, f.now);
+	ck_assert_ptr_nonnull(heap_site_look(f.heap, site_of(&f, 1, NULL)));
+	heap_forget_look(f.heap);
+	ck_assert_ptr_null(heap_looked(f.heap));
+	ck_assert_ptr_null(heap_site_look(f.heap, site_of(&f, 1, NULL)));
+	heap_forget_look(f.heap);
+}
+END_TEST
+
 /* There are more pieces than blocks. */
 START_TEST(types_of_pieces)
 {
@@ -1061,6 +1078,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, inherited_descriptors);
 	tcase_add_test(tcase, reused_and_replaced);
 	tcase_add_test(tcase, types_of_blocks);
+	tcase_add_test(tcase, look_is_forgotten);
 	tcase_add_test(tcase, types_of_pieces);
 	tcase_add_test(tcase, collected_objects);
 	tcase_add_test(tcase, shared_handles);
