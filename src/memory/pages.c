@@ -36,6 +36,13 @@ static void add_mapping(struct pages *pages, struct pagemap *map,
 	}
 }
 
+/* A file that is only read has pages, too. */
+static bool may_have_pages(const struct mapping *mapping)
+{
+	return (mapping->readable || mapping->writable) &&
+	       mapping->kind != MAPPING_KERNEL;
+}
+
 int pages_read(const struct mappings *mappings, struct pages *ret)
 {
 	struct pagemap map;
@@ -46,7 +53,7 @@ int pages_read(const struct mappings *mappings, struct pages *ret)
 		return err;
 	ret->huge_known = map.scans;
 	for (size_t i = 0; i < mappings->count; i++)
-		if (mappings->list[i].writable)
+		if (may_have_pages(&mappings->list[i]))
 			add_mapping(ret, &map, &mappings->list[i]);
 	pagemap_close(&map);
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "memory/heap_shape.h"
 #include "memory/holders.h"
+#include "memory/pages.h"
 #include "sysdeps/linux/pagemap.h"
 #include "unit.h"
 
@@ -384,6 +385,33 @@ START_TEST(pages_that_are_zeros)
 }
 END_TEST
 
+/* Our own: pages that were written, then made read-only. */
+START_TEST(pages_that_are_only_read)
+{
+	const size_t size = (size_t)16 * 4096;
+	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const taddr_t start = (uintptr_t)memory;
+	struct mapping mapping = { .start = start,
+				   .end = start + size,
+				   .readable = true };
+	const struct mappings mappings = { .list = &mapping,
+					   .count = 1,
+					   .pid = getpid() };
+	struct page_sums sums;
+	struct pages pages;
+
+	ck_assert(memory != MAP_FAILED);
+	memset(memory, 1, size);
+	ck_assert_int_eq(mprotect(memory, size, PROT_READ), 0);
+	ck_assert_int_eq(pages_read(&mappings, &pages), 0);
+	sums = pages_count(&pages, start, start + size);
+	ck_assert_uint_eq(sums.resident + sums.swapped, size);
+	pages_fini(&pages);
+	munmap(memory, size);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -408,6 +436,7 @@ int main(void)
 		picture_by_kinds_of_pages,
 		pages_that_are_swapped_out,
 		pages_that_are_zeros,
+		pages_that_are_only_read,
 	};
 
 	return unit_run_tests("memory", setup, teardown, tests,
