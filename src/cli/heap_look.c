@@ -153,13 +153,14 @@ void heap_look_at(const struct watched *process, bool typed)
 	glance.look = heap_look_new(process->heap, typed);
 	glance.memory = &memory.memory;
 	glance.mappings = &mappings;
-	if (typed)
-		look_for_types(&glance);
+	/* To read what is swapped out brings it in. */
 	if (!pages_read(&mappings, &pages)) {
 		if (!pages.unknown)
 			look_for_pages(&glance, &pages);
 		pages_fini(&pages);
 	}
+	if (typed)
+		look_for_types(&glance);
 	heap_set_look(process->heap, glance.look,
 		      heap_time(process->heap, clock_now()));
 	procmem_fini(&memory);
