@@ -83,6 +83,7 @@ static int check_blocks(const struct heap_export_options *export)
 	static const enum heap_file files[] = {
 		HEAP_FILE_CALLGRIND, HEAP_FILE_SPEEDSCOPE, HEAP_FILE_DHAT,
 		HEAP_FILE_MASSIF,    HEAP_FILE_FIREFOX,    HEAP_FILE_HTML,
+		HEAP_FILE_OBJECTS,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)

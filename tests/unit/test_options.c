@@ -526,6 +526,9 @@ static const struct {
 	{ "heap --growth mmap --histogram ls",
 	  "--histogram: is of blocks, "
 	  "which --growth shows with 'leaks' in its list" },
+	{ "heap --growth heap --objects f ls",
+	  "--objects: has nothing of --growth, unless leaks are watched as "
+	  "well" },
 	{ "-u joe -p 12", "-u 'joe': there is no COMMAND to run as that user" },
 	{ "-D 100 ls", "-D '100': " MASK },
 	{ "-D 8 ls", "-D '8': " MASK },
