@@ -135,6 +135,7 @@ static void look_for_pages(struct glance *glance, const struct pages *pages)
 		site->resident += count * sums.resident;
 		site->huge += count * sums.huge;
 		site->swapped += count * sums.swapped;
+		site->huge_known = pages->huge_known;
 	}
 }
 

@@ -27,6 +27,7 @@ struct site_look {
 	/* Of so many bytes that were acquired these are in memory, in huge pages
 	   of that, and swapped out. */
 	uint64_t bytes, resident, huge, swapped;
+	bool huge_known; /* the kernel tells which pages are huge */
 };
 
 /* How something is known of a block. What comes later is surer. */

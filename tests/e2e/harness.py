@@ -394,9 +394,10 @@ class Case:
             result.log_text = read(path)
         return result
 
-    def start_calltrap(self, *arguments, log=True, **how):
+    def start_calltrap(self, *arguments, log=True, before=(), **how):
+        """before: a command that runs it."""
         path = self.path("log.%d" % self.number())
-        argv = [CALLTRAP] + (["-o", path] if log else []) + list(arguments)
+        argv = [*before, CALLTRAP] + (["-o", path] if log else []) + list(arguments)
         process = self.start(argv, **how)
         process.log_path = path
         process.pid = worker_of(process.popen)

@@ -198,19 +198,25 @@ def _(case):
     h.check_equal(target.wait(), 0, "exit status of the target")
 
 
-@h.test("what a stack has asked for, and what of that is in memory")
-def resident(case):
+def pages_of_sites(case, **how):
+    """By the function that has acquired, and what else calltrap has said."""
     target = case.start([h.build("sparse", "sparse.c", "-g", "-O1",
                                  "-fno-builtin")])
     h.wait_until(lambda: "ready" in target.out, "the victim")
     path = case.path("heap.json")
-    tracer = hr.attach(case, target, options=["--json", path])
+    tracer = hr.attach(case, target, options=["--json", path], **how)
     hr.settle(target, tracer)
     target.say("\n")
     h.wait_until(lambda: "done" in target.out, "its blocks")
     hr.leave(tracer)
     sites = {site["stack"][0]["function"]: site["pages"]
              for site in json.loads(h.read(path))["sites"] if "pages" in site}
+    return sites, h.read(tracer.report_path)
+
+
+@h.test("what a stack has asked for, and what of that is in memory")
+def resident(case):
+    sites, report = pages_of_sites(case)
     page = os.sysconf("SC_PAGE_SIZE")
     in_front = 2 * struct.calcsize("P")  # malloc's own, of each mapping
     written = -(-((512 << 10) + in_front) // page) * page - in_front
@@ -221,7 +227,15 @@ def resident(case):
         h.check_equal(pages["resident"] + pages["swapped"], 16 * there,
                       function + ": in memory, or swapped out")
     h.check_match(r"^    asked 268,435,456 bytes, of which [\d,]+ are resident",
-                  h.read(tracer.report_path), "the report")
+                  report, "the report")
+
+
+@h.test("... where the kernel doesn't tell which pages are huge")
+def _(case):
+    sites, _ = pages_of_sites(case, before=[h.build("no_scan", "no_scan.c")])
+    for function in "reserve", "fill":
+        h.check_equal(sorted(sites[function]),
+                      ["bytes", "resident", "swapped"], function)
 
 
 if __name__ == "__main__":

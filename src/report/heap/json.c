@@ -342,7 +342,8 @@ static json_t *pages_object(const struct site_look *look)
 
 	json_set_number(object, "bytes", look->bytes);
 	json_set_number(object, "resident", look->resident);
-	json_set_number(object, "huge", look->huge);
+	if (look->huge_known)
+		json_set_number(object, "huge", look->huge);
 	json_set_number(object, "swapped", look->swapped);
 	return object;
 }
