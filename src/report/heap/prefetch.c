@@ -115,7 +115,8 @@ void heap_prefetch_add(struct heap_prefetch *prefetch,
 		add_incidents(prefetch, config, heap, kind);
 	if (all || config->suppressions) {
 		add_sites(prefetch, heap);
-	} else if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE) {
+	} else if (by == HEAP_BY_FUNCTION || by == HEAP_BY_LINE ||
+		   by == HEAP_BY_SCRIPT) {
 		prefetch->depth = HEAP_CALLER_DEPTH;
 		add_sites(prefetch, heap);
 	} else if (by == HEAP_BY_STACK) {
