@@ -194,6 +194,9 @@ exec("outer.work()")
 
 
 def need(kind):
+    # On arm64 calls of the others have no place, see sysdeps/NOTES.
+    if kind != "py":
+        h.need_x86("places in scripts of " + kind)
     if kind == "rb":
         h.need_ruby_with_places()
     h.need({"py": PYTHON, "pl": "perl", "rb": "ruby", "php": "php"}[kind])
