@@ -86,6 +86,8 @@ struct page_sums pages_count(const struct pages *pages, taddr_t start,
 {
 	struct page_sums sums = { 0 };
 
+	if (end < start)
+		end = UINT64_MAX;
 	for (size_t i = first_behind(pages, start);
 	     i < pages->count && pages->runs[i].begin < end; i++) {
 		const struct page_run *run = &pages->runs[i];

@@ -17,7 +17,7 @@ struct pages {
 int pages_read(const struct mappings *mappings, struct pages *ret) MUST_CHECK;
 void pages_fini(struct pages *pages);
 
-/* Bytes of [start, end). */
+/* Bytes of [start, end); as far as memory goes where that wraps. */
 struct page_sums pages_count(const struct pages *pages, taddr_t start,
 			     taddr_t end);
 

@@ -407,6 +407,9 @@ START_TEST(pages_that_are_only_read)
 	ck_assert_int_eq(pages_read(&mappings, &pages), 0);
 	sums = pages_count(&pages, start, start + size);
 	ck_assert_uint_eq(sums.resident + sums.swapped, size);
+	/* A size that nobody can have. */
+	sums = pages_count(&pages, start + 4096, start + 4095);
+	ck_assert_uint_eq(sums.resident + sums.swapped, size - 4096);
 	pages_fini(&pages);
 	munmap(memory, size);
 }
