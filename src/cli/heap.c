@@ -97,7 +97,8 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 	struct heap_cost cost = *cost_before;
 	int err;
 
-	cost.report_began = clock_now();
+	if (!cost.report_began)
+		cost.report_began = clock_now();
 	progress_clear(verb->progress);
 	/* It forks: nobody shall wait for that at a trap. */
 	if (process->state != WATCHED_RUNNING)
@@ -127,6 +128,7 @@ static void print_report(struct heap_verb *verb, const struct watched *process)
 		cost.refused = strbuf_text(&refused);
 	if (process->state == WATCHED_RUNNING || process->state == WATCHED_LEFT)
 		heap_name_threads(process->heap, true);
+	cost.report_began = clock_now();
 	heap_forget_look(process->heap);
 	if (verb->session->options->verb == VERB_HEAP &&
 	    (process->state == WATCHED_RUNNING ||

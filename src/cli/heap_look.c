@@ -4,13 +4,20 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "heap/look.h"
 #include "memory/object_heap.h"
 #include "memory/pages.h"
+#include "report/format/amounts.h"
 #include "sysdeps/linux/procmem.h"
 
 /* To look at more while the process runs would keep it waiting at its calls. */
 #define MOST_RUNNING ((size_t)1 << 20)
+
+/* Bytes that are read for types: while it runs, as above; and as heap_reach.c
+   reads when it was let go of. */
+#define MOST_READ_RUNNING (UINT64_C(256) << 20)
+#define MOST_READ_LEFT    (UINT64_C(4) << 30)
 
 struct glance {
 	const struct heap *heap;
@@ -139,6 +146,36 @@ static void look_for_pages(struct glance *glance, const struct pages *pages)
 	}
 }
 
+static void refuse_types(struct heap_look *look, bool runs, uint64_t bytes,
+			 uint64_t most)
+{
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+
+	amounts_add_count(&why, bytes, "byte");
+	strbuf_puts(&why, " would be read for that");
+	strbuf_puts(&why, runs ? " while the process runs" : "");
+	strbuf_puts(&why, ", and ");
+	amounts_add_number(&why, most);
+	strbuf_puts(&why, " are the most");
+	heap_look_refuse_types(look, strbuf_text(&why));
+}
+
+static struct heap_look *new_look(const struct watched *process, bool typed,
+				  const struct mappings *mappings,
+				  const struct pages *pages)
+{
+	const bool runs = process->state == WATCHED_RUNNING;
+	const uint64_t most = runs ? MOST_READ_RUNNING : MOST_READ_LEFT;
+	const uint64_t bytes = typed ? object_heaps_to_read(mappings, pages) :
+				       0;
+	struct heap_look *look =
+		heap_look_new(process->heap, typed && bytes <= most);
+
+	if (bytes > most)
+		refuse_types(look, runs, bytes, most);
+	return look;
+}
+
 void heap_look_at(const struct watched *process, bool typed)
 {
 	const bool runs = process->state == WATCHED_RUNNING;
@@ -151,17 +188,17 @@ void heap_look_at(const struct watched *process, bool typed)
 	    mappings_read(process->pid, false, &mappings))
 		return;
 	procmem_init(&memory, process->pid);
-	glance.look = heap_look_new(process->heap, typed);
+	/* To read what is swapped out brings it in: types come later. */
+	if (pages_read(&mappings, &pages))
+		pages.unknown = true;
+	glance.look = new_look(process, typed, &mappings, &pages);
 	glance.memory = &memory.memory;
 	glance.mappings = &mappings;
-	/* To read what is swapped out brings it in. */
-	if (!pages_read(&mappings, &pages)) {
-		if (!pages.unknown)
-			look_for_pages(&glance, &pages);
-		pages_fini(&pages);
-	}
-	if (typed)
+	if (!pages.unknown)
+		look_for_pages(&glance, &pages);
+	if (heap_look_is_typed(glance.look))
 		look_for_types(&glance);
+	pages_fini(&pages);
 	heap_set_look(process->heap, glance.look,
 		      heap_time(process->heap, clock_now()));
 	procmem_fini(&memory);

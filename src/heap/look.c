@@ -28,6 +28,7 @@ struct heap_look {
 	struct look_name *names; /* by text */
 	struct look_name **numbers;
 	size_t name_count, name_room;
+	char *why_untyped; /* or NULL */
 };
 
 /* ---- the table ---- */
@@ -112,6 +113,7 @@ void heap_look_free(struct heap_look *look)
 	free(look->sites);
 	free(look->blocks);
 	free(look->numbers);
+	free(look->why_untyped);
 	free(look);
 }
 
@@ -149,6 +151,17 @@ enum look_how heap_look_how(const struct heap_look *look, uint64_t handle)
 bool heap_look_is_typed(const struct heap_look *look)
 {
 	return look->blocks;
+}
+
+void heap_look_refuse_types(struct heap_look *look, const char *why)
+{
+	free(look->why_untyped);
+	look->why_untyped = xstrdup(why);
+}
+
+const char *heap_look_why_untyped(const struct heap_look *look)
+{
+	return look ? look->why_untyped : NULL;
 }
 
 const char *heap_look_type(const struct heap_look *look, uint64_t handle)

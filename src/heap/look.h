@@ -46,6 +46,11 @@ void heap_look_free(struct heap_look *look);
 bool heap_look_has(const struct heap_look *look, uint64_t handle);
 enum look_how heap_look_how(const struct heap_look *look, uint64_t handle);
 
+/* Why types aren't asked for although somebody wants them. Copied; NULL: nobody
+   does, or they are. */
+void heap_look_refuse_types(struct heap_look *look, const char *why);
+const char *heap_look_why_untyped(const struct heap_look *look);
+
 /* The name of its type, or NULL. */
 const char *heap_look_type(const struct heap_look *look, uint64_t handle);
 bool heap_look_is_typed(const struct heap_look *look);

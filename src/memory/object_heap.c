@@ -71,6 +71,26 @@ void object_heap_scan(const struct mappings *mappings, bool malloc,
 		pagemap_close(&map);
 }
 
+uint64_t object_heaps_to_read(const struct mappings *mappings,
+			      const struct pages *pages)
+{
+	const bool ruby = ruby_is_there(mappings);
+	uint64_t bytes = 0;
+
+	if (!ruby && !python_is_there(mappings) && !php_is_there(mappings))
+		return 0;
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct mapping *mapping = &mappings->list[i];
+		struct page_sums sums;
+
+		if (!may_have_pools(mapping, ruby))
+			continue;
+		sums = pages_count(pages, mapping->start, mapping->end);
+		bytes += sums.resident + sums.swapped;
+	}
+	return bytes;
+}
+
 void object_heaps_read(struct memory *memory, const struct mappings *mappings,
 		       const struct blocks *blocks,
 		       const struct object_observer *observer,

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "memory/blocks.h"
 #include "memory/mappings.h"
+#include "memory/pages.h"
 
 /* What an interpreter's own allocator has: its objects by type, and the rest. */
 struct object_sum {
@@ -63,6 +64,10 @@ void object_heaps_read(struct memory *memory, const struct mappings *mappings,
 		       const struct blocks *blocks,
 		       const struct object_observer *observer,
 		       struct object_heap ret[OBJECT_LANGUAGES]);
+/* So many bytes at most are read for that, of those that are there or swapped
+   out; 0: there is no interpreter. */
+uint64_t object_heaps_to_read(const struct mappings *mappings,
+			      const struct pages *pages);
 void object_heaps_fini(struct object_heap heaps[OBJECT_LANGUAGES]);
 
 /* Tells who wants to hear of it, if it has a type. */

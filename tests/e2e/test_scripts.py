@@ -518,6 +518,40 @@ objects("rb", "ruby", "libruby", "--pool", "ruby")
 objects("php", "php", "/php", "--pool", "php")
 
 
+@h.test("a process that runs isn't kept waiting for much memory")
+def much(case):
+    h.need(PYTHON)
+    path = case.write("much.py", """import sys
+kept = [b"x" * (300 << 20)]
+print("ready", flush=True); sys.stdin.readline()
+kept.append("x" * 5000)
+print("done", flush=True); sys.stdin.readline()
+""")
+    target = case.start([PYTHON, path])
+    h.wait_until(lambda: "ready" in target.out, "the script")
+    file = case.path("heap.json")
+    tracer = hr.attach(case, target, options=["--script", "--json", file])
+    hr.settle(target, tracer)
+    target.say("\n")
+    h.wait_until(lambda: "done" in target.out, "a string")
+    tracer.popen.send_signal(signal.SIGQUIT)
+    h.wait_until(lambda: "cost: " in h.read(tracer.report_path), "a report")
+    h.check_match(r"^note: objects' types aren't told: 3\d\d,\d{3},\d{3} bytes "
+                  "would be read for that while the process runs, and "
+                  "268,435,456 are the most$", h.read(tracer.report_path),
+                  "the note")
+    found = json.loads(h.read(file))
+    h.check("while the process runs" in found["types_unknown"],
+            "of JSON: " + found["types_unknown"])
+    h.check(not any("types" in site for site in found["sites"]), "types")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    found = json.loads(h.read(file))
+    h.check("types_unknown" not in found, "at the end: %r" % found)
+    h.check("str" in [one["type"] for site in found["sites"]
+                      for one in site.get("types", [])], "the string's type")
+
+
 @h.test("heap without --script has no lines of scripts")
 def heap_unasked(case):
     h.need("perl")

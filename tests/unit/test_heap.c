@@ -594,8 +594,15 @@ START_TEST(look_is_forgotten)
 	heap_look_tell(look, 0x10, LOOK_OWN, "str");
 	heap_set_look(f.heap, look, f.now);
 	ck_assert_ptr_nonnull(heap_site_look(f.heap, site_of(&f, 1, NULL)));
+	ck_assert_ptr_null(heap_look_why_untyped(heap_looked(f.heap)));
+	look = heap_look_new(f.heap, false);
+	heap_look_refuse_types(look, "too much");
+	heap_set_look(f.heap, look, f.now);
+	ck_assert_str_eq(heap_look_why_untyped(heap_looked(f.heap)),
+			 "too much");
 	heap_forget_look(f.heap);
 	ck_assert_ptr_null(heap_looked(f.heap));
+	ck_assert_ptr_null(heap_look_why_untyped(NULL));
 	ck_assert_ptr_null(heap_site_look(f.heap, site_of(&f, 1, NULL)));
 	heap_forget_look(f.heap);
 }

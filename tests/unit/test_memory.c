@@ -8,6 +8,7 @@
 
 #include "memory/heap_shape.h"
 #include "memory/holders.h"
+#include "memory/object_heap.h"
 #include "memory/pages.h"
 #include "sysdeps/linux/pagemap.h"
 #include "unit.h"
@@ -415,6 +416,49 @@ START_TEST(pages_that_are_only_read)
 }
 END_TEST
 
+/* Ruby's objects may lie in malloc's memory, those of the others don't. */
+static void check_to_read(const char *program, uint64_t pages)
+{
+	struct mapping list[] = {
+		{ .start = 0x1000,
+		  .end = 0x2000,
+		  .readable = true,
+		  .kind = MAPPING_PROGRAM_CODE,
+		  .inode = 7,
+		  .path = (char *)program },
+		{ .start = 0x10000, .end = 0x20000, .kind = MAPPING_HEAP },
+		{ .start = 0x30000, .end = 0x40000, .kind = MAPPING_ANONYMOUS },
+		{ .start = 0x50000,
+		  .end = 0x60000,
+		  .kind = MAPPING_SHARED,
+		  .shared = true },
+	};
+	struct page_run runs[] = {
+		{ .begin = 0x1000, .end = 0x2000 },
+		{ .begin = 0x10000, .end = 0x13000 },
+		{ .begin = 0x30000, .end = 0x31000 },
+		{ .begin = 0x3e000, .end = 0x40000, .swapped = true },
+		{ .begin = 0x50000, .end = 0x60000 },
+	};
+	const struct mappings mappings = { .list = list,
+					   .count = ARRAY_SIZE(list) };
+	const struct pages told = { .runs = runs, .count = ARRAY_SIZE(runs) };
+
+	for (size_t i = 1; i < ARRAY_SIZE(list); i++) {
+		list[i].readable = list[i].writable = true;
+		list[i].path = (char *)"";
+	}
+	ck_assert_uint_eq(object_heaps_to_read(&mappings, &told), pages * 4096);
+}
+
+START_TEST(what_types_would_take)
+{
+	check_to_read("/usr/bin/python3.11", 3);
+	check_to_read("/usr/lib/libruby-3.1.so.3.1", 6);
+	check_to_read("/usr/bin/cat", 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -440,6 +484,7 @@ int main(void)
 		pages_that_are_swapped_out,
 		pages_that_are_zeros,
 		pages_that_are_only_read,
+		what_types_would_take,
 	};
 
 	return unit_run_tests("memory", setup, teardown, tests,

@@ -356,6 +356,14 @@ static void set_look(json_t *object, const struct site_look *look)
 		json_object_set_new(object, "pages", pages_object(look));
 }
 
+static void set_untyped(json_t *root, const struct heap_look *look)
+{
+	const char *why = heap_look_why_untyped(look);
+
+	if (why)
+		json_set_text(root, "types_unknown", why);
+}
+
 static json_t *site_object(const struct heap_export *export,
 			   const struct heap_row *row)
 {
@@ -461,6 +469,7 @@ static json_t *root_of(const struct heap_export *export)
 				    all_sizes(export->process->heap));
 	json_object_set_new(root, "reach",
 			    reach_of(heap_reach(export->process->heap)));
+	set_untyped(root, heap_looked(export->process->heap));
 	json_object_set_new(root, "sites", sites_of(export, &rows));
 	heap_json_set_more(root, export);
 	growth_json_set(root, export);

@@ -45,6 +45,9 @@ int heap_text_leaks(const struct heap_text *text,
 int heap_text_notes(const struct heap_text *text,
 		    const struct heap_rows *rows) MUST_CHECK;
 
+/* Why it isn't told what blocks are. */
+int heap_text_untyped(const struct heap_text *text) MUST_CHECK;
+
 /* Python acquires by its own library, or is one program with it. */
 bool heap_text_has_python(const struct heap_text *text);
 

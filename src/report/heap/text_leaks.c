@@ -160,5 +160,7 @@ int heap_text_leaks(const struct heap_text *text, const struct heap_rows *rows)
 		err = heap_text_notes(text, rows);
 	if (!err && rows->suppressed)
 		err = add_suppressed(text, rows);
+	if (!err)
+		err = heap_text_untyped(text);
 	return err || !has_levels ? err : add_reach(text);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/interpreter.h"
 #include "heap/family.h"
+#include "heap/look.h"
 #include "report/heap/text.h"
 
 /* What a reader may take for something else. */
@@ -42,4 +43,16 @@ int heap_text_notes(const struct heap_text *text, const struct heap_rows *rows)
 				     "blocks, unless it was started with "
 				     "PYTHONMALLOC=malloc");
 	return err;
+}
+
+int heap_text_untyped(const struct heap_text *text)
+{
+	const char *why =
+		heap_look_why_untyped(heap_looked(text->process->heap));
+	CLEANUP(strbuf_fini) struct strbuf note = { 0 };
+
+	if (!why)
+		return 0;
+	strbuf_printf(&note, "objects' types aren't told: %s", why);
+	return add_note(text, strbuf_text(&note));
 }
