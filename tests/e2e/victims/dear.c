@@ -37,7 +37,7 @@ int main(void)
 	fflush(stdout);
 	for (; !over; calls++) {
 		deep(10, "a text");
-		work(20000);
+		work(5000);
 	}
 	printf("calls %lu\n", calls);
 	return 7;
