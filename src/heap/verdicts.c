@@ -89,32 +89,41 @@ static bool may_be_part(const struct heap *heap, const struct site *site,
 	       !slab_of_collector(heap_stacks(heap), heap_namer(heap), site);
 }
 
+/* A sample stands for several. */
+static uint64_t calls_seen(const struct site *site)
+{
+	return site->samples ? site->samples : site->alloc_blocks;
+}
+
 /*
- * Where each block comes by another stack, that is code which runs for the first
- * time; a leak comes by the same stacks again.
+ * Where most blocks come by a stack of their own, that may be code which runs for
+ * the first time; a leak comes by the same stacks again, but for one of what calls
+ * itself.
  */
-static bool is_leak_together(const struct heap *heap,
-			     const struct survey *survey,
-			     const struct caller_group *group,
-			     struct verdict *ret)
+static enum verdict_level level_together(const struct heap *heap,
+					 const struct survey *survey,
+					 const struct caller_group *group,
+					 struct verdict *ret)
 {
 	uint64_t blocks = 0, again = 0;
 
 	if (group->count < 2)
-		return false;
+		return VERDICT_NOT;
 	for (size_t i = 0; i < group->count; i++) {
 		const struct site *site = group->sites[i];
 		uint64_t seen = survey_seen(survey, site);
 
 		if (site->lifetimes.count)
-			return false;
+			return VERDICT_NOT;
 		blocks += seen;
-		again += site->alloc_blocks > 1 ? seen : 0;
+		again += calls_seen(site) > 1 ? seen : 0;
 	}
-	if (blocks < BLOCKS_MIN || again < AGAIN * blocks)
-		return false;
+	if (blocks < BLOCKS_MIN)
+		return VERDICT_NOT;
 	*ret = verdict_together(heap, group->sites, group->count, survey);
-	return ret->level == VERDICT_LIKELY;
+	if (ret->level != VERDICT_LIKELY)
+		return VERDICT_NOT;
+	return again < AGAIN * blocks ? VERDICT_POSSIBLE : VERDICT_LIKELY;
 }
 
 /* JavaScript that is compiled anew comes by new stacks: by those of before, what
@@ -158,6 +167,19 @@ static void raise_to(struct verdict *verdict, const struct site *site,
 	};
 }
 
+static void raise_group(const struct caller_group *group,
+			struct verdict *verdicts, enum verdict_level level,
+			const struct verdict *together)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct site *site = group->sites[i];
+		struct verdict *verdict = &verdicts[site->number - 1];
+
+		if (verdict->level < level)
+			raise_to(verdict, site, level, together);
+	}
+}
+
 static void judge_groups(const struct heap *heap, const struct survey *survey,
 			 struct verdict *verdicts)
 {
@@ -174,12 +196,12 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 			add_to_group(&groups, &caller, site);
 	}
 	HASH_ITER(hh, groups, group, next) {
-		bool leaks = is_leak_together(heap, survey, group, &together);
+		enum verdict_level level =
+			level_together(heap, survey, group, &together);
 
-		leaks = leaks && !was_given_back(heap, group);
-		for (size_t i = 0; leaks && i < group->count; i++)
-			raise_to(&verdicts[group->sites[i]->number - 1],
-				 group->sites[i], VERDICT_LIKELY, &together);
+		if (level == VERDICT_LIKELY && was_given_back(heap, group))
+			level = VERDICT_POSSIBLE;
+		raise_group(group, verdicts, level, &together);
 		HASH_DEL(groups, group);
 		free(group->sites);
 		free(group);

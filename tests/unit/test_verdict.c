@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "heap/forecast.h"
-#include "heap/verdict.h"
+#include "heap/verdicts.h"
 #include "report/heap/text.h"
 
 static struct fixture f;
@@ -1009,6 +1009,92 @@ START_TEST(one_block_again)
 }
 END_TEST
 
+/* ---- of several stacks ---- */
+
+/* Of that call in one function, which others have called. */
+static stack_id stack_of(struct stacks *stacks, uint64_t call, uint64_t outer)
+{
+	const struct code *code = stacks_code(stacks, NULL, "program", 1);
+	const struct frame frames[] = { { code, call, FRAME_ENTRY },
+					{ code, outer, FRAME_CFI } };
+
+	return stacks_intern(stacks, frames, 2, STACK_COMPLETE);
+}
+
+static struct stacks *begin_with_stacks(uint64_t sample)
+{
+	struct stacks *stacks = stacks_new();
+	struct heap_options options = { .complete = true,
+					.stacks = stacks,
+					.sample = sample };
+
+	fixture_fini(&f);
+	fixture_init(&f, &options);
+	return stacks;
+}
+
+/* So many of each ten come by one of a few stacks, the others by one of their
+   own. */
+static void leak_by_stacks(struct stacks *stacks, unsigned again,
+			   enum heap_sampling sampling)
+{
+	for (unsigned i = 0; i < 300; i++) {
+		const uint64_t outer = i % 10 < again ? i / 10 % 15 : 100 + i;
+		struct heap_act act;
+
+		f.stack = stack_of(stacks, 5, outer * 10 + i % 10);
+		act = fixture_act(&f, "malloc");
+		act.handle = 0x10000 + i * 16;
+		act.size = 4;
+		act.sampling = sampling;
+		heap_act(f.heap, &act);
+		f.now += SECOND / 5;
+	}
+}
+
+/* What is said of that one when all have been looked at. */
+static struct verdict judge_all(stack_id stack)
+{
+	struct survey *survey = survey_new(f.heap, f.now, 0);
+	struct verdict *verdicts = verdicts_of(f.heap, survey);
+	struct verdict verdict = verdicts[site_of(&f, stack, NULL)->number - 1];
+
+	free(verdicts);
+	survey_free(survey);
+	return verdict;
+}
+
+/* Of what calls itself, most blocks come by a stack of their own: so do those of
+   code that runs for the first time. */
+START_TEST(mostly_by_new_stacks)
+{
+	struct stacks *stacks = begin_with_stacks(0);
+	struct verdict verdict;
+
+	leak_by_stacks(stacks, _i, 0);
+	verdict = judge_all(f.stack);
+	ck_assert_int_eq(judge(f.stack).level, VERDICT_NOT);
+	ck_assert_int_eq(verdict.level,
+			 _i >= 5 ? VERDICT_LIKELY : VERDICT_POSSIBLE);
+	ck_assert_int_eq(verdict.reason, VERDICT_TOGETHER);
+	ck_assert_uint_eq(verdict.together_blocks, 300);
+	stacks_free(stacks);
+}
+END_TEST
+
+/* A sample stands for many blocks, none of which need have come by its stack. */
+START_TEST(samples_by_new_stacks)
+{
+	struct stacks *stacks = begin_with_stacks(1 << 16);
+
+	leak_by_stacks(stacks, _i, SAMPLING_KEPT);
+	ck_assert_uint_gt(site_of(&f, f.stack, NULL)->alloc_blocks, 1);
+	ck_assert_int_eq(judge_all(f.stack).level,
+			 _i >= 5 ? VERDICT_LIKELY : VERDICT_POSSIBLE);
+	stacks_free(stacks);
+}
+END_TEST
+
 static Suite *verdict_suite(void)
 {
 	Suite *suite = suite_create("verdict");
@@ -1056,6 +1142,8 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, too_few_yet);
 	tcase_add_test(tcase, few_that_stay);
 	tcase_add_test(tcase, one_block_again);
+	tcase_add_loop_test(tcase, mostly_by_new_stacks, 2, 9);
+	tcase_add_loop_test(tcase, samples_by_new_stacks, 2, 9);
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);
