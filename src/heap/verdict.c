@@ -732,7 +732,8 @@ static void heed_owner(const struct site *site, const struct survey *survey,
 
 	if (verdict->reason == VERDICT_OLD_AND_MORE) {
 		say(verdict, VERDICT_POSSIBLE, VERDICT_OWNED);
-	} else if (verdict->reason == VERDICT_NEVER_FREED && seen < ENOUGH) {
+	} else if (verdict->reason == VERDICT_NEVER_FREED && seen &&
+		   seen < ENOUGH) {
 		verdict->level = VERDICT_POSSIBLE;
 		verdict->enough = verdict->watched / seen * ENOUGH;
 	}

@@ -1021,11 +1021,12 @@ static stack_id stack_of(struct stacks *stacks, uint64_t call, uint64_t outer)
 	return stacks_intern(stacks, frames, 2, STACK_COMPLETE);
 }
 
-static struct stacks *begin_with_stacks(uint64_t sample)
+static struct stacks *begin_with_stacks(struct namer *namer, uint64_t sample)
 {
 	struct stacks *stacks = stacks_new();
 	struct heap_options options = { .complete = true,
 					.stacks = stacks,
+					.namer = namer,
 					.sample = sample };
 
 	fixture_fini(&f);
@@ -1068,7 +1069,7 @@ static struct verdict judge_all(stack_id stack)
    code that runs for the first time. */
 START_TEST(mostly_by_new_stacks)
 {
-	struct stacks *stacks = begin_with_stacks(0);
+	struct stacks *stacks = begin_with_stacks(NULL, 0);
 	struct verdict verdict;
 
 	leak_by_stacks(stacks, _i, 0);
@@ -1085,12 +1086,67 @@ END_TEST
 /* A sample stands for many blocks, none of which need have come by its stack. */
 START_TEST(samples_by_new_stacks)
 {
-	struct stacks *stacks = begin_with_stacks(1 << 16);
+	struct stacks *stacks = begin_with_stacks(NULL, 1 << 16);
 
 	leak_by_stacks(stacks, _i, SAMPLING_KEPT);
 	ck_assert_uint_gt(site_of(&f, f.stack, NULL)->alloc_blocks, 1);
 	ck_assert_int_eq(judge_all(f.stack).level,
 			 _i >= 5 ? VERDICT_LIKELY : VERDICT_POSSIBLE);
+	stacks_free(stacks);
+}
+END_TEST
+
+/* What node makes for an object of JavaScript asks for it, or a neighbour. */
+static stack_id stack_of_owner(struct stacks *stacks, struct namer *namer,
+			       uint64_t address, const char *owner)
+{
+	const stack_id stack = stack_of(stacks, address, 1);
+	struct frame_name *name = xcalloc(1, sizeof(*name));
+	struct frame frames[2];
+
+	ck_assert_uint_eq(stacks_frames(stacks, stack, frames, 2), 2);
+	name->function = xstrdup(owner);
+	name->linkage = xstrdup(owner);
+	name->library = "program";
+	ck_assert(namer_teach(namer, &frames[0], name, 1));
+	return stack;
+}
+
+static void leak(const char *function, unsigned blocks)
+{
+	for (unsigned i = 0; i < blocks; i++) {
+		struct heap_act act = fixture_act(&f, function);
+
+		act.handle = 0x100000 * f.stack + i * 16;
+		act.size = 4;
+		act.sampling = SAMPLING_KEPT;
+		heap_act(f.heap, &act);
+		f.now += SECOND;
+	}
+}
+
+/* The survey is of a time when none was held: nothing is known of those that are. */
+START_TEST(none_was_seen)
+{
+	struct namer *namer = namer_new(&(struct namer_options){ 0 });
+	struct stacks *stacks = begin_with_stacks(namer, 1 << 16);
+	const stack_id owner =
+		stack_of_owner(stacks, namer, 2, "_ZN4node10BaseObject3newEv");
+	struct survey *survey;
+	struct verdict verdict;
+
+	f.stack = owner;
+	acquire(&f, "malloc", 0x10, 1 << 20);
+	f.stack = stack_of(stacks, 1, 1);
+	acquire(&f, "malloc", 0x10, 1 << 20);
+	survey = survey_new(f.heap, f.now + 60 * SECOND, 0);
+	f.stack = owner;
+	leak("malloc", 59);
+	verdict = verdict_of(f.heap, site_of(&f, owner, NULL), survey);
+	ck_assert_int_eq(verdict.reason, VERDICT_NEVER_FREED);
+	ck_assert_uint_eq(verdict.enough, 0);
+	survey_free(survey);
+	namer_free(namer);
 	stacks_free(stacks);
 }
 END_TEST
@@ -1144,6 +1200,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, one_block_again);
 	tcase_add_loop_test(tcase, mostly_by_new_stacks, 2, 9);
 	tcase_add_loop_test(tcase, samples_by_new_stacks, 2, 9);
+	tcase_add_test(tcase, none_was_seen);
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);
