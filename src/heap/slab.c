@@ -153,10 +153,25 @@ const struct slab *slab_of_collector(const struct stacks *stacks,
 		       NULL;
 }
 
+/* What the kernel or the C library keeps for a program is given back by who asked
+   for it, whatever becomes of JavaScript's objects. */
+static bool is_of_system(const struct family *family)
+{
+	static const char *const names[] = { "descriptors", "files",
+					     "directories", "threads",
+					     "thread keys" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(family->name, names[i]))
+			return true;
+	return false;
+}
+
 bool slab_owner_is_collected(const struct stacks *stacks, struct namer *namer,
 			     const struct site *site)
 {
-	return is_below(stacks, namer, site, OWNER_DEPTH, v8_owners);
+	return !is_of_system(site->function->family) &&
+	       is_below(stacks, namer, site, OWNER_DEPTH, v8_owners);
 }
 
 const struct slab *slab_of(const struct stacks *stacks, struct namer *namer,

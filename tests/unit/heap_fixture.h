@@ -29,7 +29,7 @@ static const char fixture_text[] =
 	"family break counts bytes in ranges of 1\n"
 	"move brk(end) = 0\n"
 	"move sbrk(by) = old != -1\n"
-	"family fds counts descriptors\n"
+	"family descriptors counts descriptors\n"
 	"acquire open = int handle >= 0\n"
 	"replace dup2 = int handle >= 0\n"
 	"release close(int handle) = 0\n"

@@ -1117,7 +1117,7 @@ static void leak(const char *function, unsigned blocks)
 	for (unsigned i = 0; i < blocks; i++) {
 		struct heap_act act = fixture_act(&f, function);
 
-		act.handle = 0x100000 * f.stack + i * 16;
+		act.handle = f.now / SECOND * 16;
 		act.size = 4;
 		act.sampling = SAMPLING_KEPT;
 		heap_act(f.heap, &act);
@@ -1146,6 +1146,34 @@ START_TEST(none_was_seen)
 	ck_assert_int_eq(verdict.reason, VERDICT_NEVER_FREED);
 	ck_assert_uint_eq(verdict.enough, 0);
 	survey_free(survey);
+	namer_free(namer);
+	stacks_free(stacks);
+}
+END_TEST
+
+/* Memory goes with JavaScript's objects, descriptors don't. */
+START_TEST(what_javascript_owns)
+{
+	struct namer *namer = namer_new(&(struct namer_options){ 0 });
+	struct stacks *stacks = begin_with_stacks(namer, 0);
+
+	f.stack = stack_of_owner(stacks, namer, 2,
+				 _i ? "_ZN4node10BaseObject3newEv" : "main");
+	for (unsigned i = 0; i < 12; i++) {
+		leak("malloc", 1);
+		leak("open", 1);
+	}
+	for (size_t n = 1; n <= heap_site_count(f.heap); n++) {
+		const struct site *site = heap_site(f.heap, n);
+		struct survey *survey = survey_new(f.heap, f.now, 0);
+		const struct verdict verdict = verdict_of(f.heap, site, survey);
+		const bool owned = _i && site->function->family->has_size;
+
+		ck_assert_int_eq(verdict.level,
+				 owned ? VERDICT_POSSIBLE : VERDICT_LIKELY);
+		ck_assert_int_eq(verdict.reason, VERDICT_NEVER_FREED);
+		survey_free(survey);
+	}
 	namer_free(namer);
 	stacks_free(stacks);
 }
@@ -1201,6 +1229,7 @@ static Suite *verdict_suite(void)
 	tcase_add_loop_test(tcase, mostly_by_new_stacks, 2, 9);
 	tcase_add_loop_test(tcase, samples_by_new_stacks, 2, 9);
 	tcase_add_test(tcase, none_was_seen);
+	tcase_add_loop_test(tcase, what_javascript_owns, 0, 2);
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);
