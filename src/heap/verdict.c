@@ -739,16 +739,27 @@ static void heed_owner(const struct site *site, const struct survey *survey,
 	}
 }
 
+/* However few they are, and for how long ever they are watched. */
+static void heed_own_collector(struct verdict *verdict)
+{
+	if (verdict->level == VERDICT_NOT)
+		return;
+	say(verdict, VERDICT_POSSIBLE, VERDICT_COLLECTED);
+	verdict->enough = 0;
+	verdict->hasty = false;
+}
+
 static void heed_collector(const struct heap *heap, const struct site *site,
 			   const struct survey *survey, struct verdict *verdict)
 {
 	const struct stacks *stacks = heap_stacks(heap);
 	struct namer *namer = heap_namer(heap);
 
+	if (site->function->family->collected)
+		heed_own_collector(verdict);
 	if (verdict->level != VERDICT_LIKELY)
 		return;
-	if (site->function->family->collected ||
-	    slab_of_collector(stacks, namer, site))
+	if (slab_of_collector(stacks, namer, site))
 		say(verdict, VERDICT_POSSIBLE, VERDICT_COLLECTED);
 	else if (slab_owner_is_collected(stacks, namer, site))
 		heed_owner(site, survey, verdict);

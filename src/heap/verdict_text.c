@@ -220,8 +220,15 @@ static void explain_listed(const struct verdict *verdict, struct strbuf *out)
 		strbuf_puts(out, "; others may be, too");
 }
 
-static void explain_collected(const struct verdict *verdict, struct strbuf *out)
+static void explain_collected(const struct verdict *verdict,
+			      const struct family *family, struct strbuf *out)
 {
+	if (family->collected) {
+		strbuf_add_grouped(out, verdict->blocks);
+		strbuf_puts(out, " objects more, but a collector gives them "
+				 "back in its own time");
+		return;
+	}
 	print_blocks(out, verdict->blocks);
 	strbuf_puts(out, " more, but what lies in them is given back by a "
 			 "collector, in its own time");
@@ -287,7 +294,7 @@ void verdict_explain(const struct verdict *verdict, const struct site *site,
 		explain_listed(verdict, out);
 		break;
 	case VERDICT_COLLECTED:
-		explain_collected(verdict, out);
+		explain_collected(verdict, site->function->family, out);
 		break;
 	case VERDICT_OWNED:
 		explain_old(verdict, out);

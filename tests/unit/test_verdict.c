@@ -1179,6 +1179,30 @@ START_TEST(what_javascript_owns)
 }
 END_TEST
 
+/* However many there are. */
+START_TEST(what_is_collected)
+{
+	begin_anew();
+	for (unsigned i = 0; i < 60; i++) {
+		f.now += SECOND;
+		f.stack = 1;
+		acquire(&f, "new_object", 0x1000 + i * 16, 40);
+		f.stack = 2;
+		if (i % 10 == 0)
+			acquire(&f, "new_object", 0x2000 + i * 16, 40);
+	}
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_COLLECTED,
+		      "60 objects more, but a collector gives them back in its "
+		      "own time");
+	check_verdict(2, VERDICT_POSSIBLE, VERDICT_COLLECTED,
+		      "6 objects more, but a collector gives them back in its "
+		      "own time");
+	/* It was idle. */
+	f.now += 60 * SECOND;
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_COLLECTED, NULL);
+}
+END_TEST
+
 static Suite *verdict_suite(void)
 {
 	Suite *suite = suite_create("verdict");
@@ -1230,6 +1254,7 @@ static Suite *verdict_suite(void)
 	tcase_add_loop_test(tcase, samples_by_new_stacks, 2, 9);
 	tcase_add_test(tcase, none_was_seen);
 	tcase_add_loop_test(tcase, what_javascript_owns, 0, 2);
+	tcase_add_test(tcase, what_is_collected);
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);
