@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/verdict_reach.h"
 
-#define LISTED 0.15 /* of what seems to be leaked */
+#define LISTED 7 /* one in so many of what seems to be leaked */
 
 /*
  * Whether that is of what seems to be leaked. Where others are given back, only
@@ -14,8 +14,8 @@ static bool is_listed(const struct verdict *verdict,
 {
 	if (verdict->reason == VERDICT_OLD_ONES ||
 	    verdict->reason == VERDICT_OLD_AND_MORE)
-		return reach->listed_old >= LISTED * verdict->old_blocks;
-	return reach->listed_blocks >= LISTED * verdict->leaked_blocks;
+		return LISTED * reach->listed_old >= verdict->old_blocks;
+	return LISTED * reach->listed_blocks >= verdict->leaked_blocks;
 }
 
 /* What a program has dropped is no leak of it. But the collector that will take

@@ -402,6 +402,24 @@ START_TEST(waits_for_a_collector)
 }
 END_TEST
 
+/* A seventh of it is enough. */
+START_TEST(garbage_in_seven)
+{
+	struct heap_reach *reach;
+
+	for (unsigned i = 0; i < 63; i++) {
+		f.now += SECOND;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4);
+	}
+	look(63, 0, NULL);
+	reach = (struct heap_reach *)heap_reach(f.heap);
+	reach->sites[0].listed_blocks = 9;
+	check_verdict(1, VERDICT_POSSIBLE, VERDICT_LISTED, NULL);
+	reach->sites[0].listed_blocks = 8;
+	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED, NULL);
+}
+END_TEST
+
 /* What was dropped a moment ago says nothing of what stays for ever. */
 START_TEST(leaks_beside_young_garbage)
 {
@@ -1224,6 +1242,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, some_are_forgotten);
 	tcase_add_test(tcase, a_few_stay_in_a_short_time);
 	tcase_add_test(tcase, waits_for_a_collector);
+	tcase_add_test(tcase, garbage_in_seven);
 	tcase_add_test(tcase, leaks_beside_young_garbage);
 	tcase_add_test(tcase, few_are_as_many);
 	tcase_add_test(tcase, a_few_stay_while_fewer_come);
