@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Whether the families that are shipped say nothing of programs that are healthy:
-each file of etc/families is used on real ones, which are worked with for a
-while. Printed are, for each family, what was acquired and given back (of that,
-what had been there before), how many sites are LIKELY and POSSIBLE, and all that
-is said to be wrong (double frees and so on). The status is 1 if anything was, or
-is LIKELY. A program that isn't installed is left out.
+each file of etc/families, but those of PHP's and Ruby's objects, is used on real
+ones, which are worked with for a while. Printed are, for each family, what was
+acquired and given back (of that, what had been there before), how many sites are
+LIKELY and POSSIBLE, and all that is said to be wrong (double frees and so on). The
+status is 1 if anything was, or is LIKELY. A program that isn't installed is left
+out.
 """
 
 import argparse
