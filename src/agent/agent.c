@@ -120,10 +120,7 @@ static const char *why_no_memory(const struct task *task)
 	return NULL;
 }
 
-/* Modes in which threads have rings, and say who they are. */
-#define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
-
-/* … and in which they may wait for us on the spot. */
+/* Modes in which they may wait for us on the spot. */
 #define WITH_WAITS (AGENT_WAITS | AGENT_WATCHES | AGENT_STACKS)
 
 /* Its threads leave no processor to others, as long as they don't sleep. */
@@ -159,7 +156,7 @@ static const char *why_not_by_status(const struct agent *agent,
 		return "seccomp";
 	if (status.shadow_stack)
 		return "it has shadow stacks";
-	if (agent->mode & WITH_RINGS && status.own_pid != task->tid)
+	if (agent->mode & AGENT_WITH_RINGS && status.own_pid != task->tid)
 		return "a namespace of process numbers";
 	if (agent->mode & WITH_WAITS && has_real_time(task->tracee))
 		return "its threads have real-time priorities";
@@ -198,14 +195,19 @@ static bool is_due(struct agent *agent)
 	       !(agent->hits & (agent->hits - 1));
 }
 
-static bool has_safe_stack(struct agent *agent, const struct task *task)
+static bool is_on_safe_stack(const struct agent *agent, const struct task *task)
 {
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
 		xmalloc(sizeof(*mapping));
 	const taddr_t sp = agent->space->arch->sp(&task->regs);
 
-	if (procfs_find_mapping(task->tid, sp, mapping) &&
-	    is_safe(mapping, sp, task->regs.user.fs_base))
+	return procfs_find_mapping(task->tid, sp, mapping) &&
+	       is_safe(mapping, sp, task->regs.user.fs_base);
+}
+
+static bool has_safe_stack(struct agent *agent, const struct task *task)
+{
+	if (is_on_safe_stack(agent, task))
 		return true;
 	agent->reason = "its functions are called on stacks that may be small";
 	return false;
@@ -628,16 +630,6 @@ static void page_is_settled(struct agent *agent, pid_t pid)
 		agent->pages[agent->page_count++] = agent->page_wanted;
 	agent->page_wanted = 0;
 	agent->page_pending = false;
-}
-
-static bool is_on_safe_stack(struct agent *agent, const struct task *task)
-{
-	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
-		xmalloc(sizeof(*mapping));
-	const taddr_t sp = agent->space->arch->sp(&task->regs);
-
-	return procfs_find_mapping(task->tid, sp, mapping) &&
-	       is_safe(mapping, sp, task->regs.user.fs_base);
 }
 
 bool agent_fetch_page(struct agent *agent, struct task *task)

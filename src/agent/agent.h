@@ -85,6 +85,9 @@ struct agent {
 	uint64_t blind; /* shared_closings(), when it was found closed */
 };
 
+/* Modes in which threads have rings, and say who they are. */
+#define AGENT_WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
+
 void agent_init(struct agent *agent, struct space *space, uint64_t mode);
 
 /* Bytes of the process's address space that it takes. */

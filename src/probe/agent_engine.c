@@ -26,9 +26,6 @@
 /* Where there is nothing to read, only signs of life are given. */
 #define BEAT_EVERY (NS_PER_SECOND / 10)
 
-/* Modes in which threads have rings. */
-#define WITH_RINGS (AGENT_RECORDS | AGENT_WATCHES)
-
 /* Slots that the dynamic linker fills in when they are first called through. */
 #define LOOK_EVERY (NS_PER_SECOND / 4)
 
@@ -755,8 +752,9 @@ static void drain(struct event_source *source, uint64_t now)
 	if (tell(engine, ticks_now()) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
-		source->due = now + (engine->mode & WITH_RINGS ? READ_EVERY :
-								 BEAT_EVERY);
+		source->due = now + (engine->mode & AGENT_WITH_RINGS ?
+					     READ_EVERY :
+					     BEAT_EVERY);
 }
 
 /* The clock isn't read once more: we may lose the processor in between. */
@@ -1138,7 +1136,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->missed = config->missed;
 	engine->context = config->context;
 	engine->mode = mode_of(config);
-	if (config->waits && engine->mode & WITH_RINGS)
+	if (config->waits && engine->mode & AGENT_WITH_RINGS)
 		engine->mode |= AGENT_WAITS;
 	ticks_begin(&engine->ticks);
 	return engine;

@@ -344,6 +344,17 @@ static void check_runs(struct pagemap *map, taddr_t end,
 	ck_assert_uint_eq(run.begin, run.end);
 }
 
+static struct pagemap pagemap_of(const uint64_t *words, size_t size,
+				 uint64_t zero_frame)
+{
+	struct pagemap map = { .fd = memfd_create("pagemap", MFD_CLOEXEC),
+			       .zero_frame = zero_frame };
+
+	ck_assert_int_ge(map.fd, 0);
+	ck_assert_int_eq(write(map.fd, words, size), (ssize_t)size);
+	return map;
+}
+
 START_TEST(pages_that_are_swapped_out)
 {
 	const uint64_t words[] = { 0,       THERE, THERE, SWAPPED, SWAPPED, 0,
@@ -355,10 +366,8 @@ START_TEST(pages_that_are_swapped_out)
 					 { 6, 7, true },
 					 { 7, 8, false },
 					 { 9, 10, true } };
-	struct pagemap map = { .fd = memfd_create("pagemap", MFD_CLOEXEC) };
+	struct pagemap map = pagemap_of(words, sizeof(words), 0);
 
-	ck_assert_int_ge(map.fd, 0);
-	ck_assert_int_eq(write(map.fd, words, sizeof(words)), sizeof(words));
 	check_runs(&map, end, pagemap_next, there, ARRAY_SIZE(there));
 	check_runs(&map, end, pagemap_next_kept, kept, ARRAY_SIZE(kept));
 	pagemap_close(&map);
@@ -375,11 +384,8 @@ START_TEST(pages_that_are_zeros)
 	const struct told_run kept[] = { { 1, 2, false },
 					 { 3, 4, true },
 					 { 4, 5, false } };
-	struct pagemap map = { .fd = memfd_create("pagemap", MFD_CLOEXEC),
-			       .zero_frame = 7 };
+	struct pagemap map = pagemap_of(words, sizeof(words), 7);
 
-	ck_assert_int_ge(map.fd, 0);
-	ck_assert_int_eq(write(map.fd, words, sizeof(words)), sizeof(words));
 	check_runs(&map, end, pagemap_next, there, ARRAY_SIZE(there));
 	check_runs(&map, end, pagemap_next_kept, kept, ARRAY_SIZE(kept));
 	pagemap_close(&map);
