@@ -260,6 +260,12 @@ uint64_t agent_addresses(void)
 	return AGENT_SHARED_OFFSET + shared_size();
 }
 
+uint64_t agent_code_bytes(const struct agent *agent)
+{
+	return AGENT_GATE_OFFSET + AGENT_GATE_SIZE +
+	       (uint64_t)agent->page_count * AGENT_PAGE_SIZE;
+}
+
 /* The task that goes will come back here. */
 static void remember_way(struct agent *agent, const struct task *task)
 {

@@ -93,6 +93,9 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode);
 /* Bytes of the process's address space that it takes. */
 uint64_t agent_addresses(void);
 
+/* … and of code, stubs and trampolines, which are memory. */
+uint64_t agent_code_bytes(const struct agent *agent);
+
 /* Forgets all; what lies in the process stays as it is. */
 void agent_fini(struct agent *agent);
 

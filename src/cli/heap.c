@@ -10,6 +10,7 @@
 #include "cli/complain.h"
 #include "cli/heap_look.h"
 #include "cli/heap_reach.h"
+#include "cli/session_report.h"
 #include "cli/working.h"
 #include "heap/look.h"
 #include "report/heap/export.h"

@@ -133,8 +133,4 @@ struct session {
 int session_run(const struct options *options, pid_t front,
 		const sigset_t *blocked);
 
-/* Which functions could not be trapped: see prober_tell_refused(). */
-struct strbuf;
-bool session_tell_refused(const struct session *session, struct strbuf *out);
-
 #endif

@@ -976,6 +976,14 @@ static bool is_on_the_way(const struct engine *base)
 	return false;
 }
 
+static void note_what_stays(const struct agent_space *own)
+{
+	struct agent_engine_report *report = &own->engine->report;
+
+	report->code += agent_code_bytes(&own->agent);
+	report->addresses += agent_addresses();
+}
+
 static void leave(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = engine_of(base);
@@ -985,7 +993,8 @@ static void leave(struct engine *base, struct probe_space *space)
 	if (!own)
 		return;
 	if (own->agent.state != AGENT_INSIDE) {
-		engine->report.stays |= agent_is_on_the_way(&own->agent);
+		if (agent_is_on_the_way(&own->agent))
+			note_what_stays(own);
 		agent_leave(&own->agent);
 		return;
 	}
@@ -1000,7 +1009,7 @@ static void leave(struct engine *base, struct probe_space *space)
 	for (point = own->points; point; point = point->next)
 		settle(point);
 	note_last(own);
-	engine->report.stays = true;
+	note_what_stays(own);
 	shared_empty(&own->agent.shared);
 	shared_close(&own->agent.shared);
 }

@@ -125,7 +125,9 @@ struct agent_engine_report {
 	uint64_t lost;     /* calls that found no room */
 	uint64_t unmarked; /* blocks that could have been kept, likewise */
 	uint64_t blind;    /* how often the hooks thought we were gone */
-	bool stays;        /* code was left behind in a process that lives */
+	/* What was left behind in processes that live, in bytes; .addresses
+	   without memory. */
+	uint64_t code, addresses;
 };
 
 struct agent_engine_report
