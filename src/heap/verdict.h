@@ -73,7 +73,22 @@ struct verdict {
 	const struct site_reach *reach; /* NULL: wasn't looked at */
 };
 
+#define VERDICT_ENOUGH 25 /* leaked blocks that are always found */
+
+static inline void verdict_say(struct verdict *verdict,
+			       enum verdict_level level,
+			       enum verdict_reason reason)
+{
+	verdict->level = level;
+	verdict->reason = reason;
+}
+
 struct verdict verdict_of(const struct heap *heap, const struct site *site,
+			  const struct survey *survey);
+
+/* The same by these ages, and by ages and numbers alone. */
+struct verdict verdict_by(const struct heap *heap, const struct site *site,
+			  const struct survey_site *ages,
 			  const struct survey *survey);
 
 /* The same of several sites of a family, as if they were one. */
