@@ -114,13 +114,27 @@ static bool was_acquired_unseen(const struct heap *heap,
 	return earlier || heap->options.complete;
 }
 
+/*
+ * When a call has begun that resizes, the block may be another's before it
+ * returns, which acquires it and gives it back: that is no second release.
+ */
+static const struct recent_release *earlier_release(const struct heap *heap,
+						    const struct heap_act *act,
+						    uint64_t handle)
+{
+	const struct recent_release *found =
+		recent_find(&heap->recent, act->function->family, handle);
+
+	return found && found->known && found->time > act->begin ? NULL : found;
+}
+
 void heap_judge_unknown(struct heap *heap, const struct heap_act *act,
 			uint64_t handle)
 {
 	const struct family *family = act->function->family;
 	struct heap_total *total = &heap_ledger(heap, family)->total;
 	const struct recent_release *earlier =
-		recent_find(&heap->recent, family, handle);
+		earlier_release(heap, act, handle);
 	struct incident incident =
 		incident_at(heap, act, INCIDENT_INVALID_FREE, handle);
 	struct incident *added;
@@ -190,6 +204,7 @@ void heap_note_released(struct heap *heap, const struct heap_act *act,
 					  .function = act->function,
 					  .library = act->library,
 					  .stack = act->stack,
+					  .known = site,
 					  .time = act->begin,
 				  });
 }

@@ -17,6 +17,7 @@ struct recent_release {
 	const struct family_function *function; /* NULL: nothing is here */
 	const char *library;
 	stack_id stack;
+	bool known; /* it had been acquired, as far as we know */
 	uint64_t time;
 };
 

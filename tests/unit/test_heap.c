@@ -245,6 +245,49 @@ START_TEST(old_block_reused_before_resize_returns)
 }
 END_TEST
 
+/* … of one that nobody knows, and be given back by it, which is no mistake. */
+START_TEST(unknown_block_reused_before_resize_returns)
+{
+	const struct heap_total *total = total_of(&f, "malloc");
+	struct heap_act act = fixture_act(&f, "realloc");
+
+	act.call = 5;
+	act.old = 0x10;
+	act.size = 200;
+	heap_begin(f.heap, &act);
+	f.now += 1000;
+	acquire(&f, "malloc", 0x10, 30);
+	release(&f, "free", 0x10, 0);
+	act.handle = 0x40;
+	act.end = f.now + 1000;
+	heap_act(f.heap, &act);
+	ck_assert_uint_eq(total->double_frees, 0);
+	ck_assert_uint_eq(total->unknown_resizes, 1);
+	check_live("malloc", 1, 200);
+	f.now += 2000;
+	release(&f, "free", 0x10, 0);
+	ck_assert_uint_eq(total->double_frees, 1);
+}
+END_TEST
+
+/* Given back by somebody who hadn't got it meanwhile, it is one. */
+START_TEST(unknown_block_given_back_before_resize_returns)
+{
+	struct heap_act act = fixture_act(&f, "realloc");
+
+	act.call = 5;
+	act.old = 0x10;
+	act.size = 200;
+	heap_begin(f.heap, &act);
+	f.now += 1000;
+	release(&f, "free", 0x10, 0);
+	act.handle = 0x40;
+	act.end = f.now + 1000;
+	heap_act(f.heap, &act);
+	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 1);
+}
+END_TEST
+
 START_TEST(resize_that_never_returns)
 {
 	struct heap_act act;
@@ -1070,6 +1113,8 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, failures_and_null);
 	tcase_add_test(tcase, resize_rules);
 	tcase_add_test(tcase, old_block_reused_before_resize_returns);
+	tcase_add_test(tcase, unknown_block_reused_before_resize_returns);
+	tcase_add_test(tcase, unknown_block_given_back_before_resize_returns);
 	tcase_add_test(tcase, handles_of_one_call);
 	tcase_add_test(tcase, resize_that_never_returns);
 	tcase_add_test(tcase, release_told_at_entry_and_return);
