@@ -11,6 +11,7 @@
 #include "cli/complain.h"
 #include "cli/completion.h"
 #include "cli/convert.h"
+#include "cli/crash.h"
 #include "cli/doctor.h"
 #include "cli/front.h"
 #include "cli/heap_diff.h"
@@ -44,7 +45,20 @@ static int print(const struct options *options)
 	return EXIT_UNWRITTEN;
 }
 
-/* Who traces nothing ends by signals like any other program. */
+/* There is nothing to be let go of. */
+static void let_go_of_nothing(void *context UNUSED)
+{
+}
+
+/* Who traces nothing ends by signals like any other program; of a crash, as one
+   that a file has brought about, it says that it was one. */
+static void prepare_alone(const sigset_t *blocked)
+{
+	sigprocmask(SIG_SETMASK, blocked, NULL);
+	fatal_set_hook(let_go_of_nothing, NULL);
+	crash_prepare();
+}
+
 static int run(const struct options *options, const sigset_t *blocked)
 {
 	bool traces = !options->help && !options->version &&
@@ -55,7 +69,7 @@ static int run(const struct options *options, const sigset_t *blocked)
 		      options->verb != VERB_DOCTOR && !options->from;
 
 	if (!traces)
-		sigprocmask(SIG_SETMASK, blocked, NULL);
+		prepare_alone(blocked);
 	if (options->help || options->version)
 		return print(options);
 	diag_set_debug(options->debug);

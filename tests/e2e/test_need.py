@@ -119,6 +119,28 @@ def signals(case):
                       "status of calltrap; " + tracer.err)
 
 
+@h.test("a crash where nothing is traced is said, too")
+def reading(case):
+    if h.has_sanitizer():
+        raise h.Skip("the sanitizer sees crashes first")
+    hungry = h.build("hungry.so", "hungry.c", "-shared", "-fPIC", "-O1")
+    for number, words in enumerate((["heap", "--from"], ["memory"],
+                                    ["convert", "--to", "csv"])):
+        trigger = case.path("hungry.%d" % number)
+        pipe = case.path("pipe.%d" % number)
+        os.mkfifo(pipe)
+        tracer = case.start([h.CALLTRAP, *words, pipe], env={
+            "LD_PRELOAD": hungry, "HUNGRY": trigger, "HUNGRY_WAY": "abort"})
+        # It waits for somebody who opens it as well.
+        fd = os.open(pipe, os.O_WRONLY)
+        case.write(os.path.basename(trigger), "")
+        os.close(fd)
+        h.check_equal(tracer.wait(), -signal.SIGABRT,
+                      "status of calltrap; " + tracer.err)
+        h.check("calltrap: internal error: a crash" in tracer.err,
+                "calltrap said: " + tracer.err)
+
+
 def abort_at(tracer, place, ignored):
     """
     SIGABRT comes when calltrap has been there that often. What gdb wants to
