@@ -338,18 +338,21 @@ static void heap_begun(struct session *session)
 static void heap_missed_calls(struct session *session, pid_t pid,
 			      const struct lost_traps *lost, uint64_t now)
 {
-	watch_missed(verb_of(session)->watch, pid, lost->count, lost->since,
-		     now);
+	const struct missed missed = { .traps = lost->count,
+				       .since = lost->since };
+
+	watch_missed(verb_of(session)->watch, pid, &missed, now);
 }
 
 /* What was given back meanwhile isn't known. */
-static void heap_unwatched(struct session *session, pid_t pid, uint64_t since,
-			   uint64_t now)
+static void heap_unwatched(struct session *session, pid_t pid, uint64_t calls,
+			   uint64_t since, uint64_t now)
 {
+	const struct missed missed = { .calls = calls, .since = since };
 	struct heap_verb *verb = verb_of(session);
 
 	verb->next_overhead = 0;
-	watch_missed(verb->watch, pid, 0, since, now);
+	watch_missed(verb->watch, pid, &missed, now);
 }
 
 static void heap_held(struct session *session, pid_t pid,

@@ -129,7 +129,7 @@ static void go_on(struct session *session, const struct paused *process)
 		tracee->stopped_ns += process->stopped_ns;
 	}
 	if (session->verb->unwatched)
-		session->verb->unwatched(session, process->pid,
+		session->verb->unwatched(session, process->pid, 0,
 					 session->pause->since, clock_now());
 }
 

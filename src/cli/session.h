@@ -54,9 +54,10 @@ struct verb_ops {
 	void (*missed)(struct session *session, pid_t pid,
 		       const struct lost_traps *lost, uint64_t now);
 
-	/* A process ran unwatched since then, and is watched again. Or NULL. */
-	void (*unwatched)(struct session *session, pid_t pid, uint64_t since,
-			  uint64_t now);
+	/* A process ran unwatched since then, and is watched again; or so many
+	   of its calls found no room. Or NULL. */
+	void (*unwatched)(struct session *session, pid_t pid, uint64_t calls,
+			  uint64_t since, uint64_t now);
 
 	/* Calls visit with all that a process is known to hold. Or NULL. */
 	void (*held)(struct session *session, pid_t pid,

@@ -38,12 +38,13 @@ static void show_life(void *context)
 	agent_engine_live(context);
 }
 
-static void missed(void *context, pid_t pid, uint64_t since, uint64_t now)
+static void missed(void *context, pid_t pid, uint64_t calls, uint64_t since,
+		   uint64_t now)
 {
 	struct session *session = context;
 
 	if (session->verb->unwatched)
-		session->verb->unwatched(session, pid, since, now);
+		session->verb->unwatched(session, pid, calls, since, now);
 }
 
 static void held(void *context, pid_t pid, agent_engine_visitor *visit,

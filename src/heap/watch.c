@@ -25,10 +25,11 @@ void watch_sample(struct watch *watch, uint64_t now, bool now_and_then)
 			watched_sample(watch, process, now, now_and_then);
 }
 
-void watch_missed(struct watch *watch, pid_t pid, uint64_t traps,
-		  uint64_t since, uint64_t now)
+void watch_missed(struct watch *watch, pid_t pid, const struct missed *missed,
+		  uint64_t now)
 {
 	struct watched *process = watched_find(watch, pid);
+	uint64_t since = missed->since;
 
 	if (!process)
 		return;
@@ -37,7 +38,8 @@ void watch_missed(struct watch *watch, pid_t pid, uint64_t traps,
 		since = process->blind_until;
 	if (since < process->start)
 		since = process->start;
-	process->lost_traps += traps;
+	process->lost_traps += missed->traps;
+	process->roomless += missed->calls;
 	process->blind_ns += now > since ? now - since : 0;
 	process->blind_until = now;
 	watched_missed(watch, process, since, now);

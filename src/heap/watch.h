@@ -58,6 +58,7 @@ struct watched {
 	/* Traps that another tool had taken away; and how long, at most, calls
 	   may have gone by unseen. */
 	uint64_t lost_traps, blind_ns;
+	uint64_t roomless; /* calls that there was no room for, meanwhile */
 	uint64_t blind_until;
 	bool uprobes;  /* of another tool, which keep calls to themselves */
 	bool complete; /* watched from its first instruction on */
@@ -74,6 +75,12 @@ struct watched {
 	struct heap_held_up held_up;          /* what was told last */
 	UT_hash_handle hh;                    /* by pid */
 };
+
+/* Calls of which it isn't known what they have done. */
+static inline uint64_t watched_lost(const struct watched *process)
+{
+	return process->unreadable + process->unseen + process->roomless;
+}
 
 /* Of a block, one of those that .sample has chosen: … */
 enum watch_keeping {
@@ -128,10 +135,15 @@ struct growth *watch_growth(const struct watch *watch, pid_t pid);
    is to be reported. */
 void watch_sample(struct watch *watch, uint64_t now, bool now_and_then);
 
-/* Traps of a process were gone, and are there again: calls may have been missed
-   since then. */
-void watch_missed(struct watch *watch, pid_t pid, uint64_t traps,
-		  uint64_t since, uint64_t now);
+/* Calls may have been missed since then: traps of a process were gone, and are
+   there again; calls found no room; or it just wasn't watched. */
+struct missed {
+	uint64_t traps, calls; /* so many; or neither is known */
+	uint64_t since;
+};
+
+void watch_missed(struct watch *watch, pid_t pid, const struct missed *missed,
+		  uint64_t now);
 
 /* All that run will be let go of: what is known of them by now is told. */
 void watch_leave(struct watch *watch, uint64_t now);

@@ -691,8 +691,9 @@ static void note_missed(struct agent_space *space, bool blind, uint64_t now)
 		return;
 	lost = shared_lost(&space->agent.shared);
 	if (blind || lost > space->lost)
-		engine->missed(engine->context, space->pid, engine->drained,
-			       now);
+		engine->missed(engine->context, space->pid,
+			       lost > space->lost ? lost - space->lost : 0,
+			       engine->drained, now);
 	space->lost = lost;
 }
 
@@ -955,11 +956,11 @@ static void forked(struct engine *base, struct probe_space *parent,
 static void note_last(struct agent_space *space)
 {
 	struct agent_engine_report *report = &space->engine->report;
+	const bool blind = shared_closings(&space->agent.shared) !=
+			   space->agent.blind;
 
-	if (shared_closings(&space->agent.shared) != space->agent.blind) {
-		report->blind++;
-		note_missed(space, true, clock_now());
-	}
+	report->blind += blind;
+	note_missed(space, blind, clock_now());
 	report->lost += shared_lost(&space->agent.shared);
 	report->unmarked += agent_unmarked(space);
 	note_cost(space);

@@ -45,8 +45,10 @@ struct agent_engine_config {
 	uint64_t sample;
 	unsigned rate; /* see agent_engine_set_rate() */
 	agent_engine_held *held;
-	/* … some went by unseen since then, or an earlier time. */
-	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
+	/* … some went by unseen since then, or an earlier time: so many found
+	   no room; of others nobody knows. */
+	void (*missed)(void *context, pid_t pid, uint64_t calls, uint64_t since,
+		       uint64_t now);
 	void *context;
 };
 

@@ -130,7 +130,8 @@ struct agent_engine {
 	uint64_t chosen_stops;     /* … told of at traps */
 	unsigned group;            /* … of these functions */
 	agent_engine_held *held;
-	void (*missed)(void *context, pid_t pid, uint64_t since, uint64_t now);
+	void (*missed)(void *context, pid_t pid, uint64_t calls, uint64_t since,
+		       uint64_t now);
 	void *context;
 	uint64_t drained; /* when */
 	bool telling;     /* what is told leads to nothing else being told */

@@ -169,6 +169,7 @@ void end_note_put(struct strbuf *out, const struct watched *given)
 	put_all(out, numbers, LOSSES);
 	put_varint(out, process.uprobes);
 	put_varint(out, process.vitals.oom_kills);
+	put_varint(out, process.roomless);
 }
 
 void end_note_take(struct cursor *in, struct watched *ret)
@@ -183,4 +184,7 @@ void end_note_take(struct cursor *in, struct watched *ret)
 	take_all(in, numbers, LOSSES);
 	ret->uprobes = take_varint(in);
 	ret->vitals.oom_kills = take_varint(in);
+	/* Which came later. */
+	if (!in->bad && in->position < in->size)
+		ret->roomless = take_varint(in);
 }

@@ -111,6 +111,70 @@ def comparable(kind, text):
     return text
 
 
+STORM = """
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    static void *run(void *argument)
+    {
+            for (int i = 0; i < 200000; i++)
+                    free(malloc(32 + i % 64));
+            return argument;
+    }
+    int main(void)
+    {
+            char line[8];
+            pthread_t threads[4];
+            puts("ready");
+            fflush(stdout);
+            if (!fgets(line, sizeof(line), stdin))
+                    return 2;
+            for (int i = 0; i < 4; i++)
+                    pthread_create(&threads[i], 0, run, 0);
+            for (int i = 0; i < 4; i++)
+                    pthread_join(threads[i], 0);
+            puts("done");
+            fflush(stdout);
+            return fgets(line, sizeof(line), stdin) ? 7 : 2;
+    }
+"""
+
+
+@h.test("calls that found no room are counted, and the recording says so")
+def no_room(case):
+    if os.uname().machine != "x86_64":
+        raise h.Skip("no agent is written for this machine")
+    target = case.start([h.build("storm", case.write("storm.c", STORM), "-O1",
+                                 "-fno-builtin", "-pthread")])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    path = case.path("storm.ctr")
+    report = {kind: case.path(kind) for kind in ("live", "from")}
+    tracer = case.start_calltrap(
+        "heap", "--engine=agent", "--when-full=drop", "--record", path,
+        "--json", report["live"], "-p", str(target.pid), log=False)
+    h.settle(target, tracer)
+    target.say("go\n")
+    h.wait_until(lambda: "done" in target.out, "the calls")
+    target.say("end\n")
+    h.check_equal(target.wait(), 7, "status of the target")
+    tracer.wait()
+    tracer.wait()
+    text = run("heap", "--from", path, "--json", report["from"]).stderr
+    live, played = (json.loads(h.read(file)) for file in report.values())
+    lost = live["lost"]
+    print("# no room: %d calls" % lost["no_room"])
+    h.check_equal(played["lost"], lost, "what was lost")
+    h.check_equal(bool(lost["no_room"]),
+                  "no room in the process's buffers" in text,
+                  "what the report says")
+    h.check_equal("calls were not recorded" in tracer.err,
+                  bool(lost["no_room"]), "what calltrap says")
+    if not lost["blind"] or lost["no_room"]:
+        calls = h.check_match(r"(\d+) events in", tracer.err, "events")[1]
+        h.check(int(calls) + lost["no_room"] >= 1600000,
+                "%s events, %r" % (calls, lost))
+
+
 @h.test("a reader written from the page alone agrees on every event")
 def page(case):
     folder = folder_of(case, "page")

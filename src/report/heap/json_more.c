@@ -199,9 +199,10 @@ static json_t *lost_object(const struct heap_export *export)
 	const struct unwind_counts *stacks = &export->cost->stacks;
 	json_t *object = json_object();
 
-	json_set_number(object, "calls", process->unreadable + process->unseen);
+	json_set_number(object, "calls", watched_lost(process));
 	json_set_number(object, "unreadable", process->unreadable);
 	json_set_number(object, "unseen", process->unseen);
+	json_set_number(object, "no_room", process->roomless);
 	json_set_number(object, "traps", process->lost_traps);
 	json_set_number(object, "blind", process->blind_ns);
 	if (export->cost->refused)

@@ -232,7 +232,7 @@ static void put_comments(struct pprof *pprof)
 		amounts_add_duration(&text, older_than);
 		profile_writer_put_comment(&pprof->writer, strbuf_text(&text));
 	}
-	put_loss(pprof, process->unreadable + process->unseen, "calls lost");
+	put_loss(pprof, watched_lost(process), "calls lost");
 	put_loss(pprof, heap_unkept(process->heap), "acquisitions not kept");
 	put_loss(pprof, stacks->broken,
 		 "stacks that could not be followed to their end");

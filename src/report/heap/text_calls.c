@@ -358,8 +358,7 @@ static int add_losses(const struct heap_text *text)
 			return err;
 	}
 	strbuf_puts(heap_text_out(text), "calls lost: ");
-	amounts_add_number(heap_text_out(text),
-			   process->unreadable + process->unseen);
+	amounts_add_number(heap_text_out(text), watched_lost(process));
 	err = heap_text_end_line(text);
 	if (!err)
 		err = add_loss(text, process->unreadable,
@@ -369,6 +368,10 @@ static int add_losses(const struct heap_text *text)
 		err = add_loss(text, process->unseen,
 			       "call had a return that could not be seen",
 			       "calls had returns that could not be seen");
+	if (!err)
+		err = add_loss(text, process->roomless,
+			       "call found no room in the process's buffers",
+			       "calls found no room in the process's buffers");
 	if (!err)
 		err = add_blind_time(text);
 	if (!err)

@@ -306,7 +306,7 @@ static void add_before(const struct heap_text *text, unsigned *parts)
 static void add_lost(const struct heap_text *text, unsigned *parts)
 {
 	const struct watched *process = text->process;
-	uint64_t lost = process->unreadable + process->unseen;
+	uint64_t lost = watched_lost(process);
 
 	if (lost)
 		amounts_add_count(begin_part(text, parts), lost, "call");

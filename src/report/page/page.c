@@ -178,7 +178,7 @@ static json_t *crossings_of(struct page *page)
 static void add_facts(const struct heap_export *export, struct strbuf *out)
 {
 	const struct watched *process = export->process;
-	uint64_t lost = process->unreadable + process->unseen;
+	uint64_t lost = watched_lost(process);
 
 	names_escape(out, process->program ? process->program : "?");
 	strbuf_printf(out, ", process %d, watched for ", (int)process->pid);

@@ -336,7 +336,7 @@ void metrics_add(struct metrics *metrics, const struct heap_export *export)
 	if (process->vitals.limit_bytes)
 		add(metrics, LIMIT, export, process->vitals.limit_bytes);
 	add(metrics, CALLS, export, process->calls);
-	add(metrics, LOST, export, process->unreadable + process->unseen);
+	add(metrics, LOST, export, watched_lost(process));
 	add(metrics, UNKEPT, export, heap_unkept(process->heap));
 	add(metrics, DOUBLE_FREES, export, heap_double_frees(process->heap));
 	add_cost(metrics, export);
