@@ -42,19 +42,28 @@ static void drop_overlaps(struct glibc *glibc)
 	glibc->part_count = kept;
 }
 
+static void mark_row(const struct mappings *mappings,
+		     const struct glibc_part *part)
+{
+	const struct mapping *end = mappings->list + mappings->count;
+	struct mapping *mapping = mappings_find(mappings, part->whole_start);
+
+	for (; mapping && mapping < end && mapping->start < part->whole_end;
+	     mapping++)
+		if (mapping->kind == MAPPING_ANONYMOUS ||
+		    mapping->kind == MAPPING_STACK)
+			mapping->kind = MAPPING_ARENA;
+}
+
 static void mark_mappings(const struct glibc *glibc,
 			  const struct mappings *mappings)
 {
 	for (size_t i = 0; i < glibc->part_count; i++) {
 		const struct glibc_part *part = &glibc->parts[i];
-		struct mapping *mapping;
 
 		if (part->mapped || glibc->arenas[part->arena].main)
 			continue;
-		mapping = mappings_find(mappings, part->whole_start);
-		if (mapping && (mapping->kind == MAPPING_ANONYMOUS ||
-				mapping->kind == MAPPING_STACK))
-			mapping->kind = MAPPING_ARENA;
+		mark_row(mappings, part);
 	}
 }
 

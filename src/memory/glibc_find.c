@@ -177,24 +177,47 @@ void glibc_find_arenas(struct memory *memory, const struct mappings *mappings,
 
 /* ---- parts of arenas ---- */
 
+struct heap_range {
+	taddr_t start, end;
+};
+
+/* What brk() has made is several mappings where parts of it were advised on. */
+static struct heap_range whole_heap(const struct mappings *mappings,
+				    const struct mapping *mapping)
+{
+	size_t first = mapping - mappings->list, last = first;
+
+	while (mapping->kind == MAPPING_HEAP && first &&
+	       mappings->list[first - 1].kind == MAPPING_HEAP &&
+	       mappings_goes_on(mappings, first - 1))
+		first--;
+	while (mapping->kind == MAPPING_HEAP &&
+	       mappings_goes_on(mappings, last))
+		last++;
+	return (struct heap_range){ mappings->list[first].start,
+				    mappings->list[last].end };
+}
+
 static bool find_main_part(const struct mappings *mappings, struct glibc *glibc,
 			   size_t index)
 {
 	const struct glibc_arena *arena = &glibc->arenas[index];
 	const struct mapping *mapping = mappings_find(mappings, arena->top);
 	taddr_t start = glibc->sbrk_base;
+	struct heap_range heap;
 
 	if (!mapping)
 		return false;
-	if (start < mapping->start || start > arena->top)
-		start = mapping->start;
+	heap = whole_heap(mappings, mapping);
+	if (start < heap.start || start > arena->top)
+		start = heap.start;
 	start = (start + 15) & ~(taddr_t)15;
 	/* Static programs keep their first thread's variables before it. */
 	glibc_add_part(glibc, &(struct glibc_part){
 				      .start = start,
-				      .end = mapping->end,
+				      .end = heap.end,
 				      .whole_start = start,
-				      .whole_end = mapping->end,
+				      .whole_end = heap.end,
 				      .arena = index,
 			      });
 	return true;
@@ -307,41 +330,55 @@ static bool has_all(const struct glibc *glibc, uint64_t found)
 	return glibc->known_totals && found >= glibc->map_count;
 }
 
+/* A mapping that blocks may begin in. */
+struct map_place {
+	const struct mapping *mapping; /* or NULL */
+	taddr_t behind;                /* what was found at its beginning */
+	taddr_t end; /* no block there goes farther: of the last mapping that
+			   may once have been one with it */
+};
+
+struct map_search {
+	struct window *window;
+	struct glibc *glibc;
+	struct map_place *places; /* of each mapping */
+	uint64_t found;
+	unsigned left; /* pages that may be looked at */
+};
+
 /* Most mappings hold such blocks from their beginning on. */
-static taddr_t take_row(struct window *window, struct glibc *glibc,
-			const struct mapping *mapping, taddr_t page,
-			uint64_t *found)
+static taddr_t take_row(struct map_search *maps, const struct map_place *place,
+			taddr_t page)
 {
 	uint64_t size;
 
-	while (page < mapping->end && !has_all(glibc, *found) &&
-	       (size = map_size(window, page, mapping->end))) {
-		add_map(window, glibc, page, size);
+	while (page < place->mapping->end &&
+	       !has_all(maps->glibc, maps->found) &&
+	       (size = map_size(maps->window, page, place->end))) {
+		add_map(maps->window, maps->glibc, page, size);
 		page += size;
-		++*found;
+		maps->found++;
 	}
 	return page;
 }
 
-static void search(struct window *window, const struct pagemap *map,
-		   struct glibc *glibc, const struct mapping *mapping,
-		   taddr_t page, uint64_t *found, unsigned *left)
+static void search(struct map_search *maps, const struct pagemap *map,
+		   const struct map_place *place)
 {
+	const taddr_t end = place->mapping->end;
 	struct pagemap copy = *map;
+	taddr_t page = place->behind;
 	struct page_run run;
 
-	while (page < mapping->end && !has_all(glibc, *found) &&
-	       !pagemap_next(&copy, page, mapping->end, &run) &&
-	       run.begin < run.end) {
-		for (page = run.begin; page < run.end && *left;
-		     ++*left, --*left) {
-			taddr_t behind =
-				take_row(window, glibc, mapping, page, found);
+	while (page < end && !has_all(maps->glibc, maps->found) &&
+	       !pagemap_next(&copy, page, end, &run) && run.begin < run.end) {
+		for (page = run.begin; page < run.end && maps->left;
+		     maps->left--) {
+			const taddr_t behind = take_row(maps, place, page);
 
-			--*left;
 			page = behind > page ? behind : page + PAGE;
 		}
-		if (!*left)
+		if (!maps->left)
 			return;
 	}
 }
@@ -355,27 +392,56 @@ static bool may_have_maps(const struct mapping *mapping)
 		mapping->kind == MAPPING_LIBRARY_DATA ||
 		mapping->kind == MAPPING_PROGRAM_DATA) &&
 	       mapping->writable && mapping->readable && !mapping->shared &&
-	       !mapping->inode && !*mapping->path;
+	       !mapping->inode &&
+	       (!*mapping->path || !strncmp(mapping->path, "[anon:", 6));
+}
+
+/* From the last one on, as it is these that others go on with. */
+static void find_ends(struct map_search *maps, const struct mappings *mappings)
+{
+	for (size_t i = mappings->count; i-- > 0;)
+		maps->places[i].end = mappings_goes_on(mappings, i) ?
+					      maps->places[i + 1].end :
+					      mappings->list[i].end;
+}
+
+static void take_beginnings(struct map_search *maps,
+			    const struct mappings *mappings)
+{
+	taddr_t behind = 0;
+
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct mapping *mapping = &mappings->list[i];
+		struct map_place *place = &maps->places[i];
+
+		if (!may_have_maps(mapping))
+			continue;
+		place->mapping = mapping;
+		if (behind < mapping->start)
+			behind = mapping->start;
+		behind = take_row(maps, place, behind);
+		place->behind = behind;
+	}
 }
 
 void glibc_find_maps(struct window *window, const struct mappings *mappings,
 		     struct glibc *glibc)
 {
-	taddr_t *behind = xcalloc(mappings->count, sizeof(*behind));
-	unsigned left = PAGES_MAX;
-	uint64_t found = 0;
+	struct map_search maps = {
+		.window = window,
+		.glibc = glibc,
+		.places = xcalloc(mappings->count, sizeof(*maps.places)),
+		.left = PAGES_MAX,
+	};
 	struct pagemap map;
 
-	for (size_t i = 0; i < mappings->count; i++)
-		if (may_have_maps(&mappings->list[i]))
-			behind[i] = take_row(window, glibc, &mappings->list[i],
-					     mappings->list[i].start, &found);
-	if (!has_all(glibc, found) && !pagemap_open(&map, mappings->pid)) {
+	find_ends(&maps, mappings);
+	take_beginnings(&maps, mappings);
+	if (!has_all(glibc, maps.found) && !pagemap_open(&map, mappings->pid)) {
 		for (size_t i = 0; i < mappings->count; i++)
-			if (behind[i])
-				search(window, &map, glibc, &mappings->list[i],
-				       behind[i], &found, &left);
+			if (maps.places[i].mapping)
+				search(&maps, &map, &maps.places[i]);
 		pagemap_close(&map);
 	}
-	free(behind);
+	free(maps.places);
 }

@@ -96,24 +96,26 @@ static bool is_shared_memory(const struct mapping *mapping)
 	return false;
 }
 
-/* An ELF file is mapped in pieces, one of them executable. */
-static bool is_image(const struct mappings *mappings, size_t index)
+/* An ELF file is mapped in pieces, one of them executable; what has no file may
+   lie between these. image_ret: of each mapping. */
+static void find_images(const struct mappings *mappings, bool *image_ret)
 {
-	const struct mapping *all = mappings->list, *one = &all[index];
+	const struct mapping *all = mappings->list;
+	size_t first = 0;
 
-	for (size_t i = index; i < mappings->count; i++) {
-		if (all[i].inode && all[i].inode != one->inode)
-			break;
-		if (all[i].inode && all[i].executable)
-			return true;
+	while (first < mappings->count) {
+		bool executable = all[first].inode && all[first].executable;
+		size_t end = first + 1;
+
+		while (end < mappings->count && all[first].inode &&
+		       (!all[end].inode ||
+			all[end].inode == all[first].inode)) {
+			executable |= all[end].inode && all[end].executable;
+			end++;
+		}
+		memset(image_ret + first, executable, end - first);
+		first = end;
 	}
-	for (size_t i = index; i-- > 0;) {
-		if (all[i].inode && all[i].inode != one->inode)
-			break;
-		if (all[i].inode && all[i].executable)
-			return true;
-	}
-	return false;
 }
 
 static bool is_program(const struct mappings *mappings,
@@ -148,21 +150,21 @@ static bool is_guard(const struct mapping *before,
 }
 
 static enum mapping_kind kind_of_file(const struct mappings *mappings,
-				      size_t index)
+				      const struct mapping *mapping, bool image)
 {
-	const struct mapping *mapping = &mappings->list[index];
 	bool program = is_program(mappings, mapping);
 
 	if (is_shared_memory(mapping))
 		return mapping->executable ? MAPPING_CODE : MAPPING_SHARED;
-	if (mapping->shared || !is_image(mappings, index))
+	if (mapping->shared || !image)
 		return MAPPING_FILE;
 	if (mapping->writable)
 		return program ? MAPPING_PROGRAM_DATA : MAPPING_LIBRARY_DATA;
 	return program ? MAPPING_PROGRAM_CODE : MAPPING_LIBRARY_CODE;
 }
 
-static enum mapping_kind kind_of(const struct mappings *mappings, size_t index)
+static enum mapping_kind kind_of(const struct mappings *mappings, size_t index,
+				 bool image)
 {
 	const struct mapping *mapping = &mappings->list[index];
 	const struct mapping *before = index ? mapping - 1 : NULL;
@@ -170,7 +172,7 @@ static enum mapping_kind kind_of(const struct mappings *mappings, size_t index)
 	if (is_kernels(mapping))
 		return MAPPING_KERNEL;
 	if (mapping->inode)
-		return kind_of_file(mappings, index);
+		return kind_of_file(mappings, mapping, image);
 	if (!strcmp(mapping->path, "[heap]"))
 		return MAPPING_HEAP;
 	if (!strncmp(mapping->path, "[stack", 6))
@@ -187,6 +189,16 @@ static enum mapping_kind kind_of(const struct mappings *mappings, size_t index)
 		       MAPPING_ANONYMOUS;
 }
 
+static void find_kinds(struct mappings *mappings)
+{
+	bool *image CLEANUP(xfree_cleanup) =
+		xcalloc(mappings->count, sizeof(*image));
+
+	find_images(mappings, image);
+	for (size_t i = 0; i < mappings->count; i++)
+		mappings->list[i].kind = kind_of(mappings, i, image[i]);
+}
+
 int mappings_read(pid_t pid, bool figures, struct mappings *ret)
 {
 	*ret = (struct mappings){ .pid = pid };
@@ -198,8 +210,7 @@ int mappings_read(pid_t pid, bool figures, struct mappings *ret)
 	if (!ret->count)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ERR_GONE;
 	ret->program = procfs_exe(pid);
-	for (size_t i = 0; i < ret->count; i++)
-		ret->list[i].kind = kind_of(ret, i);
+	find_kinds(ret);
 	return 0;
 }
 
@@ -229,6 +240,22 @@ struct mapping *mappings_find(const struct mappings *mappings, taddr_t address)
 			return mapping;
 	}
 	return NULL;
+}
+
+/* "[anon:...]" is what a program calls it (prctl()). */
+static bool is_of_no_file(const struct mapping *mapping)
+{
+	return !mapping->shared && !mapping->inode &&
+	       (!*mapping->path || !strncmp(mapping->path, "[anon:", 6));
+}
+
+bool mappings_goes_on(const struct mappings *mappings, size_t index)
+{
+	const struct mapping *one = &mappings->list[index], *next = one + 1;
+
+	return index + 1 < mappings->count && one->end == next->start &&
+	       ((is_of_no_file(one) && is_of_no_file(next)) ||
+		(one->kind == MAPPING_HEAP && next->kind == MAPPING_HEAP));
 }
 
 void mappings_mark_stack(struct mappings *mappings, taddr_t sp)

@@ -54,6 +54,12 @@ void mappings_fini(struct mappings *mappings);
 /* The mapping that holds an address, or NULL. */
 struct mapping *mappings_find(const struct mappings *mappings, taddr_t address);
 
+/*
+ * Whether it and the one behind it are memory of no file, side by side: they may
+ * have been one, which mprotect() or madvise() has divided.
+ */
+bool mappings_goes_on(const struct mappings *mappings, size_t index);
+
 /* A task's stack pointer lies there. */
 void mappings_mark_stack(struct mappings *mappings, taddr_t sp);
 

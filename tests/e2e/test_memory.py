@@ -20,6 +20,8 @@ def start(case, *flags, name="memory_heap", cc="gcc"):
                                  "-lpthread", cc=cc)])
     h.wait_until(lambda: " " in target.out and target.out.endswith("\n"),
                  "what malloc says")
+    # Its way from there to where it waits may map a page.
+    h.rest(target.pid)
     words = target.out.splitlines()[-1].split()
     return target, dict(zip(words[::2], map(int, words[1::2])))
 
@@ -106,6 +108,54 @@ def _(case):
     target, said = start(case, "-static", name="memory_heap.static")
     found, _ = look(case, target)
     check_heap(found["heap"], said)
+
+
+@h.test("the same where mappings have been divided by madvise and mprotect",
+        users=True)
+def _(case):
+    target, said = start(case, "-DDIVIDED", name="memory_heap.divided")
+    found, _ = look(case, target)
+    check_heap(found["heap"], said)
+    check_mappings(found, target.pid)
+    heaps = [one for one in found["mappings"] if one["kind"] == "heap (brk)"]
+    h.check_equal(len(heaps), 3, "mappings of brk's heap")
+    whole, _ = look(case, start(case)[0])
+    h.check(all(found["kinds"]["heap (mapped)"][what] ==
+                whole["kinds"]["heap (mapped)"][what]
+                for what in ("virtual", "resident")),
+            "threads' arenas: %r" % found["kinds"]["heap (mapped)"])
+
+
+PIECES = """
+    #include <fcntl.h>
+    #include <stdio.h>
+    #include <sys/mman.h>
+    #include <unistd.h>
+    int main(int argc, char **argv)
+    {
+            const int fd = open(argv[argc - 1], O_RDONLY);
+            char *file = mmap(0, 4096 * 30000, PROT_READ, MAP_PRIVATE, fd, 0);
+            for (int i = 0; i < 30000; i += 2)
+                    if (mprotect(file + 4096 * i, 4096, PROT_NONE))
+                            return 1;
+            puts("ready");
+            fflush(stdout);
+            pause();
+    }
+"""
+
+
+@h.test("a file that is mapped in very many pieces")
+def _(case):
+    target = case.start([h.build("pieces", case.write("pieces.c", PIECES)),
+                         case.write("data", "x" * 4096)])
+    h.wait_until(lambda: "ready" in target.out, "the mappings")
+    found, _ = look(case, target, "--freeze", "stop")
+    h.check_equal([found["kinds"]["files"][what]
+                   for what in ("mappings", "virtual")],
+                  [30000, 4096 * 30000], "files")
+    h.check("program code" in found["kinds"] and
+            "library data" in found["kinds"], "kinds: %r" % found["kinds"])
 
 
 def check_trim(case, *before):

@@ -20,6 +20,19 @@ static char *big;
 static void *aligned;
 static pthread_barrier_t ready;
 
+/* What was one mapping is three then. */
+static void divide(void *block)
+{
+#ifdef DIVIDED
+	void *page = (void *)(((size_t)block + 4096) & -4096ul);
+
+	if (madvise(page, 4096, MADV_DONTDUMP))
+		abort();
+#else
+	(void)block;
+#endif
+}
+
 static void *thread(void *unused)
 {
 	void **own = calloc(2000, sizeof(*own));
@@ -28,6 +41,7 @@ static void *thread(void *unused)
 		own[i] = malloc(20 + i % 500);
 	for (int i = 0; i < 2000; i += 3)
 		free(own[i]);
+	divide(own[1000]);
 	pthread_barrier_wait(&ready);
 	pause();
 	free(own);
@@ -50,6 +64,14 @@ static void fill(void)
 	memset(big, 1, 5 << 20);
 	if (posix_memalign(&aligned, 1 << 16, 40 << 20))
 		abort();
+	divide(blocks[700]);
+	divide(big);
+	divide((char *)aligned + (20 << 20));
+#ifdef DIVIDED
+	/* One follows the other, not at the beginning of a mapping. */
+	if (mprotect((char *)aligned + (30 << 20), 4096, PROT_NONE))
+		abort();
+#endif
 }
 
 static void say_what_malloc_says(void)
