@@ -57,20 +57,25 @@ static void read_kernel(pid_t tid, uint64_t figures[PER_FIGURES])
 {
 	struct procfs_schedule schedule;
 	struct procfs_faults faults;
+	struct procfs_device_bytes bytes;
 	const bool scheduled = procfs_schedule(tid, &schedule);
 	const bool faulted = procfs_faults(tid, &faults);
+	const bool moved = procfs_device_bytes(tid, &bytes);
 
 	figures[PER_PROCESSOR] = scheduled ? schedule.ran_ns : PER_UNKNOWN;
 	figures[PER_MINOR_FAULTS] = faulted ? faults.minor : PER_UNKNOWN;
 	figures[PER_MAJOR_FAULTS] = faulted ? faults.major : PER_UNKNOWN;
+	figures[PER_DEVICE_READ] = moved ? bytes.read : PER_UNKNOWN;
+	figures[PER_DEVICE_WRITTEN] = moved ? bytes.written : PER_UNKNOWN;
 }
 
 /* … since it was looked at first. */
 static void subtract_kernel(pid_t tid, uint64_t figures[PER_FIGURES])
 {
-	static const enum per_figure kernels[] = { PER_PROCESSOR,
-						   PER_MINOR_FAULTS,
-						   PER_MAJOR_FAULTS };
+	static const enum per_figure kernels[] = {
+		PER_PROCESSOR,   PER_MINOR_FAULTS,   PER_MAJOR_FAULTS,
+		PER_DEVICE_READ, PER_DEVICE_WRITTEN,
+	};
 	uint64_t now[PER_FIGURES];
 
 	read_kernel(tid, now);

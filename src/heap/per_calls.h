@@ -24,6 +24,8 @@ enum per_figure {
 	PER_RELEASES,
 	PER_MINOR_FAULTS,
 	PER_MAJOR_FAULTS,
+	PER_DEVICE_READ, /* bytes … */
+	PER_DEVICE_WRITTEN,
 	PER_FIGURES,
 };
 

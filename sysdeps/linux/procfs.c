@@ -537,6 +537,22 @@ bool procfs_faults(pid_t tid, struct procfs_faults *ret)
 	return true;
 }
 
+bool procfs_device_bytes(pid_t tid, struct procfs_device_bytes *ret)
+{
+	unsigned long long bytes, written;
+	char text[512];
+	const char *line;
+
+	if (!read_file(tid, "io", text, sizeof(text)))
+		return false;
+	line = strstr(text, "\nread_bytes: ");
+	if (!line || sscanf(line, "\nread_bytes: %llu\nwrite_bytes: %llu",
+			    &bytes, &written) != 2)
+		return false;
+	*ret = (struct procfs_device_bytes){ bytes, written };
+	return true;
+}
+
 int procfs_processor(pid_t tid)
 {
 	char line[1024];

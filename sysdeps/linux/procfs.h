@@ -208,6 +208,14 @@ struct procfs_faults {
 
 bool procfs_faults(pid_t tid, struct procfs_faults *ret);
 
+/* Bytes that a single task had devices read, or caused to be written there by
+   and by; false when it is gone, or the kernel doesn't say. */
+struct procfs_device_bytes {
+	uint64_t read, written;
+};
+
+bool procfs_device_bytes(pid_t tid, struct procfs_device_bytes *ret);
+
 /* The processor that a task ran on last, or -1. */
 int procfs_processor(pid_t tid);
 

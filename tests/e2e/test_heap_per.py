@@ -203,6 +203,25 @@ def _(case):
         h.check("usable_bytes" not in call, "usable: %r" % call)
 
 
+@h.test("bytes that go to disks, and come from there")
+def _(case):
+    program = h.build("heap_per_disk", "heap_per_disk.c", "-g", "-O1",
+                      directory=h.build_directory("heap_per"))
+    path, data = case.path("per.json"), case.path("data")
+    result = hr.heap(case, "--per", "transfer", "--per-json", path, program,
+                     data)
+    result.check_status(0)
+    own = [list(map(int, line.split()[1:])) for line in result.out.splitlines()
+           if line.startswith("transfer ")]
+    with open(path) as file:
+        calls = [json.loads(line) for line in file]
+    found = [[call["device_read_bytes"], call["device_written_bytes"]]
+             for call in calls]
+    h.check_equal(found, own, "bytes, by the kernel's count of blocks")
+    if not sum(map(sum, own)):
+        h.skip("no device is behind this folder")
+
+
 @h.test("what there is no sense in is refused; what isn't there is told")
 def _(case):
     for options, message in (

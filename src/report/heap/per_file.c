@@ -23,6 +23,8 @@ static const char *const keys[PER_FIGURES] = {
 	[PER_RELEASES] = "releases",
 	[PER_MINOR_FAULTS] = "minor_faults",
 	[PER_MAJOR_FAULTS] = "major_faults",
+	[PER_DEVICE_READ] = "device_read_bytes",
+	[PER_DEVICE_WRITTEN] = "device_written_bytes",
 };
 
 static json_t *use_object(const struct per_use *use)

@@ -21,6 +21,8 @@ static const struct {
 	[PER_RELEASES] = { "blocks given back", false },
 	[PER_MINOR_FAULTS] = { "minor page faults", false },
 	[PER_MAJOR_FAULTS] = { "major page faults", false },
+	[PER_DEVICE_READ] = { "bytes from disks", false },
+	[PER_DEVICE_WRITTEN] = { "bytes to disks", false },
 };
 
 #define WIDTH 16
