@@ -1003,6 +1003,55 @@ START_TEST(a_reader_that_takes_nothing)
 }
 END_TEST
 
+/* A reader who takes nothing for longer than those who leave are patient, … */
+struct late_reader {
+	volatile sig_atomic_t hurry;
+	uint64_t began;
+	int fd;
+	char *text;
+};
+
+/* … and begins to read when somebody has wanted to leave for a moment. */
+static void wait_for_reader(void *context)
+{
+	struct late_reader *reader = context;
+
+	if (reader->hurry && !reader->text)
+		reader->text = read_pipe(reader->fd);
+	else if (clock_now() - reader->began > 1200 * MS)
+		reader->hurry = true;
+}
+
+START_TEST(a_reader_that_comes_when_we_leave)
+{
+	struct late_reader reader = { .began = clock_now() };
+	struct output_policy policy = { .hurry = &reader.hurry,
+					.waiting = wait_for_reader,
+					.context = &reader };
+	struct output output;
+	char *more;
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	reader.fd = ends[0];
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	output = (struct output){ .fd = ends[1],
+				  .waits = true,
+				  .policy = &policy };
+	write_lines(&output, 0, 6000);
+	ck_assert_int_eq(output_flush(&output), 0);
+	ck_assert_ptr_nonnull(reader.text);
+	more = read_pipe(ends[0]);
+	reader.text = xreallocarray(reader.text, 2 << 20, 1);
+	check_lines(strcat(reader.text, more), 6000);
+	output_fini(&output);
+	free(reader.text);
+	free(more);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 static int open_terminal(void)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY);
@@ -1142,6 +1191,7 @@ static Suite *log_suite(void)
 		what_is_there_is_out_after_a_flush,
 		much_is_written_without_a_flush,
 		a_reader_that_takes_nothing,
+		a_reader_that_comes_when_we_leave,
 		terminals_see_calls_begin,
 		full_disk,
 		closed_pipe,

@@ -70,13 +70,22 @@ static bool drops(const struct output *output)
 #define PATIENCE       NS_PER_SECOND
 #define SHORT_PATIENCE (NS_PER_SECOND / 5)
 
-static bool has_waited(const struct output *output, uint64_t began)
-{
-	uint64_t waited = clock_now() - began;
+struct wait {
+	uint64_t began, hurried; /* 0: not in a hurry yet */
+};
 
-	if (in_hurry(output))
-		return waited > PATIENCE;
-	return drops(output) && (output->stuck || waited > SHORT_PATIENCE);
+/* Who wants to leave may have waited for long before. */
+static bool has_waited(const struct output *output, struct wait *wait)
+{
+	const uint64_t now = clock_now();
+
+	if (in_hurry(output)) {
+		if (!wait->hurried)
+			wait->hurried = now;
+		return now - wait->hurried > PATIENCE;
+	}
+	return drops(output) &&
+	       (output->stuck || now - wait->began > SHORT_PATIENCE);
 }
 
 static bool tells_of_waits(const struct output *output)
@@ -100,7 +109,7 @@ static int step_of(const struct output *output)
  */
 static int wait_writable(const struct output *output)
 {
-	uint64_t began = clock_now();
+	struct wait wait = { .began = clock_now() };
 
 	for (;;) {
 		int ready = writable_within(output->fd, step_of(output));
@@ -109,7 +118,7 @@ static int wait_writable(const struct output *output)
 			return ready > 0 ? 0 : ready;
 		if (tells_of_waits(output))
 			output->policy->waiting(output->policy->context);
-		if (has_waited(output, began))
+		if (has_waited(output, &wait))
 			return -ETIMEDOUT;
 	}
 }
