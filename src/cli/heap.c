@@ -121,6 +121,7 @@ void heap_verb_report(struct heap_verb *verb, const struct watched *process,
 
 static void print_report(struct heap_verb *verb, const struct watched *process)
 {
+	const struct options *options = verb->session->options;
 	uint64_t real = process->end ? process->end : clock_now();
 	struct heap_cost cost = heap_verb_cost(verb, process, real);
 	CLEANUP(strbuf_fini) struct strbuf refused = { 0 };
@@ -134,7 +135,7 @@ static void print_report(struct heap_verb *verb, const struct watched *process)
 	if (verb->session->options->verb == VERB_HEAP &&
 	    (process->state == WATCHED_RUNNING ||
 	     process->state == WATCHED_LEFT))
-		heap_look_at(process, verb->session->options->script);
+		heap_look_at(process, options->script, options->data);
 	if (verb->session->options->verb == VERB_HEAP)
 		heap_verb_report(verb, process, &cost,
 				 heap_time(process->heap, real));

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "heap/beginnings.h"
 #include "heap/look.h"
 #include "memory/object_heap.h"
 #include "memory/pages.h"
@@ -121,6 +123,26 @@ static void look_for_types(struct glance *glance)
 	tell_parts(glance);
 }
 
+/* ---- what is in them ---- */
+
+static void read_beginnings(struct glance *glance, size_t most)
+{
+	struct beginnings *beginnings = beginnings_new();
+	uint8_t *bytes CLEANUP(xfree_cleanup) = xmalloc(most);
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	while (heap_next_block(glance->heap, &walk, &block)) {
+		const size_t size = block.size < most ? block.size : most;
+
+		if (size && has_handle(&block) &&
+		    !memory_read(glance->memory, block.handle, bytes, size))
+			beginnings_add(beginnings, block.handle, bytes, size);
+	}
+	beginnings_seal(beginnings);
+	heap_look_keep(glance->look, beginnings);
+}
+
 /* ---- pages ---- */
 
 static void look_for_pages(struct glance *glance, const struct pages *pages)
@@ -176,7 +198,7 @@ static struct heap_look *new_look(const struct watched *process, bool typed,
 	return look;
 }
 
-void heap_look_at(const struct watched *process, bool typed)
+void heap_look_at(const struct watched *process, bool typed, size_t data)
 {
 	const bool runs = process->state == WATCHED_RUNNING;
 	struct glance glance = { .heap = process->heap };
@@ -198,6 +220,8 @@ void heap_look_at(const struct watched *process, bool typed)
 		look_for_pages(&glance, &pages);
 	if (heap_look_is_typed(glance.look))
 		look_for_types(&glance);
+	if (data)
+		read_beginnings(&glance, data);
 	pages_fini(&pages);
 	heap_set_look(process->heap, glance.look,
 		      heap_time(process->heap, clock_now()));

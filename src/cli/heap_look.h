@@ -7,9 +7,9 @@
 /*
  * Looks at the memory of a process that runs: where its blocks are, and (typed)
  * which objects of interpreters they are, or belong to, or why that would take
- * too long. Nothing is stopped, but who comes to a trap waits. The heap has the
+ * too long; and the first bytes (data) of each. Nothing is stopped, but who comes to a trap waits. The heap has the
  * answer then.
  */
-void heap_look_at(const struct watched *process, bool typed);
+void heap_look_at(const struct watched *process, bool typed, size_t data);
 
 #endif

@@ -155,6 +155,7 @@ static int check_from(const struct command_line *line)
 		{ "--record", o->recording },
 		{ "--pool", o->pools },
 		{ "--script", o->script },
+		{ "--data", o->data },
 		{ "--per", !filter_is_empty(o->entries) },
 		{ "--http", o->http },
 		{ "--push", o->push },
@@ -273,6 +274,9 @@ static int check_shown(const struct options *o)
 	if (o->per_json && filter_is_empty(o->entries))
 		return complain(-EINVAL, "--per-json: is for the calls that "
 					 "--per FUNCTION names");
+	if (o->data && !o->export.files[HEAP_FILE_OBJECTS])
+		return complain(-EINVAL, "--data: is of the blocks that "
+					 "--objects FILE writes");
 	if (o->report.histogram && !heap_report_has_blocks(&o->report))
 		return complain(-EINVAL,
 				"--histogram: is of blocks, which "

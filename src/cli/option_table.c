@@ -391,6 +391,8 @@ const struct option_entry option_table[] = {
 	      export.files[HEAP_FILE_OBJECTS],
 	      "each block that is held, a JSON object a line:\n"
 	      "address, size, age, type, line"),
+	NUMBER(0, "data", data, 1, 4096,
+	       "with --objects: so many of its first bytes, too"),
 	FIELD(0, "calls", "FILE", apply_text, heap_calls,
 	      "each call of an allocator, as it happens"),
 	FIELD(0, "per-json", "FILE", apply_text, per_json,

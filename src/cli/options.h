@@ -127,6 +127,7 @@ struct options {
 	enum heap_diff_by diff_by;  /* heap diff: --by … */
 	enum live_by live_by;       /* top: --by … */
 	enum live_order live_order; /* … and --sort */
+	unsigned data;              /* --data: bytes of each block; 0: none */
 	unsigned depth;             /* --depth: frames kept of a stack */
 	char **pools;               /* --pool, NULL-terminated; or NULL */
 	const char *json;           /* --json */

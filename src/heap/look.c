@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "heap/beginnings.h"
 #include "heap/private.h"
 
 struct look_name {
@@ -28,7 +29,8 @@ struct heap_look {
 	struct look_name *names; /* by text */
 	struct look_name **numbers;
 	size_t name_count, name_room;
-	char *why_untyped; /* or NULL */
+	char *why_untyped;             /* or NULL */
+	struct beginnings *beginnings; /* or NULL */
 };
 
 /* ---- the table ---- */
@@ -114,6 +116,7 @@ void heap_look_free(struct heap_look *look)
 	free(look->blocks);
 	free(look->numbers);
 	free(look->why_untyped);
+	beginnings_free(look->beginnings);
 	free(look);
 }
 
@@ -181,6 +184,17 @@ void heap_look_tell(struct heap_look *look, uint64_t handle, enum look_how how,
 		return;
 	block->how = how;
 	block->type = type ? number_of(look, type) : 0;
+}
+
+void heap_look_keep(struct heap_look *look, struct beginnings *beginnings)
+{
+	beginnings_free(look->beginnings);
+	look->beginnings = beginnings;
+}
+
+const struct beginnings *heap_look_beginnings(const struct heap_look *look)
+{
+	return look ? look->beginnings : NULL;
 }
 
 struct site_look *heap_look_site(struct heap_look *look,

@@ -10,6 +10,7 @@
  * What the blocks that a heap holds are, and where, as somebody has found who
  * looked at the process's memory at one time.
  */
+struct beginnings;
 struct heap;
 struct heap_look;
 struct family;
@@ -59,6 +60,10 @@ bool heap_look_is_typed(const struct heap_look *look);
    copied. */
 void heap_look_tell(struct heap_look *look, uint64_t handle, enum look_how how,
 		    const char *type);
+
+/* The first bytes of its blocks: taken over. NULL: somebody wants none. */
+void heap_look_keep(struct heap_look *look, struct beginnings *beginnings);
+const struct beginnings *heap_look_beginnings(const struct heap_look *look);
 
 /* Of a site: where its bytes are. NULL: it is newer. */
 struct site_look *heap_look_site(struct heap_look *look,

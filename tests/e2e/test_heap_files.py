@@ -12,6 +12,7 @@ import sys
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import heap_reports  # noqa: E402
 from browser import Browser  # noqa: E402
 from harness import *  # noqa: E402
 
@@ -767,6 +768,51 @@ def older_than(case):
                                                     "heap.pb.gz"))]
     check_equal((sum(v[2] for v in values), sum(v[3] for v in values)),
                 (0, 0), "in use in the profile")
+
+
+BEGINNINGS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *kept[5];
+static char *keep(const void *bytes, size_t size) {
+	return memcpy(malloc(size), bytes, size);
+}
+int main(void) {
+	puts("ready"); fflush(stdout); getchar();
+	kept[0] = keep("short\\0behind it", 16);
+	kept[1] = keep("1234567\\303\\244 that goes on", 24);
+	kept[2] = keep("ab\\1", 3);
+	kept[3] = keep("\\0\\1\\2\\3\\4\\5\\6\\7\\10\\11", 10);
+	kept[4] = malloc(0);
+	puts("done"); fflush(stdout); getchar();
+	return kept[0][0] == 0;
+}
+"""
+
+
+@test("what blocks begin with: text where it is some, cut where it is long")
+def _(case):
+    source = case.write("beginnings.c", BEGINNINGS)
+    target = case.start([build("beginnings", source, "-O1", "-fno-builtin",
+                               directory=case.dir)])
+    wait_until(lambda: "ready" in target.out, "the program")
+    file = case.path("objects.json")
+    tracer = heap_reports.attach(case, target,
+                                 options=["--objects", file, "--data", "8"])
+    heap_reports.settle(target, tracer)
+    target.say("\n")
+    wait_until(lambda: "done" in target.out, "the blocks")
+    heap_reports.leave(tracer)
+    blocks = [json.loads(line) for line in read(file).splitlines()]
+    check_equal(sorted((block["size"], block.get("text"), block.get("data"))
+                       for block in blocks if block["size"] <= 24),
+                [(0, None, None), (3, None, "616201"),
+                 (10, None, "0001020304050607"), (16, "short", None),
+                 (24, "1234567", None)], "what blocks begin with")
+    result = case.calltrap("heap", "--data", "8", "true", log=False)
+    check("--data: is of the blocks that --objects" in result.err, result.err)
+    result.check_status(2)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
+#include "heap/beginnings.h"
 #include "heap/caller.h"
 #include "heap/look.h"
 #include "report/format/json_put.h"
@@ -76,6 +79,51 @@ static void add_type(const struct heap_look *look, uint64_t handle,
 	add_members(object, out);
 }
 
+#define CHARACTER_MOST 4 /* bytes, in UTF-8 */
+
+/* The length of a printable text that ends in a NUL, or with what was read of its
+   block; else 0. */
+static size_t text_length(const char *text, size_t size, bool cut)
+{
+	size_t at = 0, length;
+
+	while ((length = printable_length(text + at)))
+		at += length;
+	return !text[at] || (cut && size - at < CHARACTER_MOST) ? at : 0;
+}
+
+static void add_hex(const uint8_t *bytes, size_t size, json_t *object)
+{
+	CLEANUP(strbuf_fini) struct strbuf hex = { 0 };
+
+	for (size_t i = 0; i < size; i++)
+		strbuf_printf(&hex, "%02x", bytes[i]);
+	json_set_text(object, "data", strbuf_text(&hex));
+}
+
+/* What a block begins with. */
+static void add_beginning(const struct heap_look *look,
+			  const struct heap_block *block, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	size_t size, length;
+	const uint8_t *bytes = beginnings_find(heap_look_beginnings(look),
+					       block->handle, &size);
+	json_t *object;
+
+	if (!bytes)
+		return;
+	object = json_object();
+	strbuf_add(&text, bytes, size);
+	length = text_length(strbuf_text(&text), size, size < block->size);
+	text.text[length] = '\0';
+	if (length)
+		json_set_text(object, "text", strbuf_text(&text));
+	else
+		add_hex(bytes, size, object);
+	add_members(object, out);
+}
+
 static void add_block(const struct heap_export *export,
 		      struct site_lines *lines, const struct heap_block *block,
 		      struct strbuf *out)
@@ -96,6 +144,7 @@ static void add_block(const struct heap_export *export,
 	if (heap_sample(heap))
 		strbuf_printf(out, ",\"blocks\":%" PRIu64, block->weight.count);
 	add_type(heap_looked(heap), block->handle, out);
+	add_beginning(heap_looked(heap), block, out);
 	strbuf_puts(out, common_of(export, lines, block->site));
 	strbuf_puts(out, "}\n");
 }
