@@ -387,16 +387,30 @@ static void hide(const struct patch *patch, taddr_t from, taddr_t address,
 			code[from + i - address] = patch->before[i];
 }
 
+static void hide_trap(const struct trap *trap, taddr_t address, uint8_t *code,
+		      size_t n)
+{
+	if (trap && patch_stands(trap))
+		hide(trap->patch, trap->address, address, code, n);
+}
+
+/* All of a module's code is more bytes than there are traps. */
 void patch_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
 {
-	taddr_t at;
+	const taddr_t first = address - (PATCH_SIZE - 1);
+	const taddr_t count = n + (PATCH_SIZE - 1);
+	const struct trap *trap, *next;
+	taddr_t i;
 
 	if (!space->has_patches)
 		return;
-	for (at = address - (PATCH_SIZE - 1); at != address + n; at++) {
-		const struct trap *trap = trap_find(space, at);
-
-		if (trap && patch_stands(trap))
-			hide(trap->patch, at, address, code, n);
+	if (count <= HASH_COUNT(space->traps)) {
+		for (i = 0; i < count; i++)
+			hide_trap(trap_find(space, first + i), address, code,
+				  n);
+		return;
 	}
+	HASH_ITER(hh, space->traps, trap, next)
+		if (trap->address - first < count)
+			hide_trap(trap, address, code, n);
 }

@@ -434,18 +434,37 @@ void trap_free_all(struct space *space)
 	trap_forget_range(space, 0, UINT64_MAX);
 }
 
+/* Where the next one may be; n: nowhere. */
+static size_t next_trap(const struct arch_ops *arch, const uint8_t *code,
+			size_t n, size_t from)
+{
+	const uint8_t *found;
+	uint8_t first;
+
+	memcpy(&first, &arch->trap, sizeof(first));
+	while (from + arch->trap_size <= n) {
+		found = memchr(code + from, first,
+			       n - from - (arch->trap_size - 1u));
+		if (!found)
+			break;
+		from = found - code;
+		if (!memcmp(found, &arch->trap, arch->trap_size))
+			return from;
+		from++;
+	}
+	return n;
+}
+
 void trap_hide(struct space *space, taddr_t address, uint8_t *code, size_t n)
 {
 	const struct arch_ops *arch = space->arch;
 	size_t i;
 
 	patch_hide(space, address, code, n);
-	for (i = 0; i + arch->trap_size <= n; i++) {
-		struct trap *trap;
+	for (i = next_trap(arch, code, n, 0); i < n;
+	     i = next_trap(arch, code, n, i + 1)) {
+		const struct trap *trap = trap_find(space, address + i);
 
-		if (memcmp(code + i, &arch->trap, arch->trap_size) != 0)
-			continue;
-		trap = trap_find(space, address + i);
 		if (trap && trap->planted)
 			memcpy(code + i, &trap->original, arch->trap_size);
 	}

@@ -237,6 +237,9 @@ static bool leads_far(const struct x86_entry *entry, taddr_t address,
 
 	memcpy(&distance, field, sizeof(distance));
 	target = address + sizeof(distance) + (taddr_t)(int64_t)distance;
+	/* Nearly all bytes are done with here. */
+	if (target - entry->address >= X86_ENTRY_SIZE)
+		return false;
 	return has_distance(field) &&
 	       (is_midst(entry, target) ||
 		(!calls && is_loop(entry, address, target)));
@@ -247,6 +250,8 @@ static bool leads_near(const struct x86_entry *entry, taddr_t address,
 {
 	const taddr_t target = address + 1 + (taddr_t)(int64_t)(int8_t)*field;
 
+	if (target - entry->address >= X86_ENTRY_SIZE)
+		return false;
 	return has_short_distance(field[-1]) &&
 	       (is_midst(entry, target) || is_loop(entry, address, target));
 }

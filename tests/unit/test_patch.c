@@ -167,6 +167,45 @@ START_TEST(an_old_jump_is_known_to_children)
 }
 END_TEST
 
+#define TRAPS 40
+
+/* A module's code, and a few bytes of it: looked for in two ways. */
+START_TEST(jumps_are_hidden_from_readers)
+{
+	static struct trap traps[TRAPS];
+	uint8_t before[TRAPS * 16], code[sizeof(before)], part[12];
+	const taddr_t base = 0x10000;
+	size_t at;
+
+	memset(before, 0x90, sizeof(before));
+	memcpy(code, before, sizeof(before));
+	space.has_patches = true;
+	for (at = 0; at < TRAPS; at++) {
+		struct trap *trap = &traps[at];
+
+		trap->address = base + 16 * at;
+		HASH_ADD(hh, space.traps, address, sizeof(trap->address), trap);
+		if (at % 4)
+			continue;
+		trap->patch = patch_copy(&the_patch);
+		trap->patch->state = PATCH_STANDS;
+		memcpy(before + 16 * at, the_patch.before, PATCH_SIZE);
+		memcpy(code + 16 * at, the_patch.after, PATCH_SIZE);
+	}
+	for (at = 0; at + sizeof(part) <= sizeof(code); at++) {
+		memcpy(part, code + at, sizeof(part));
+		patch_hide(&space, base + at, part, sizeof(part));
+		ck_assert_mem_eq(part, before + at, sizeof(part));
+	}
+	patch_hide(&space, base, code, sizeof(code));
+	ck_assert_mem_eq(code, before, sizeof(code));
+	for (at = 0; at < TRAPS; at++) {
+		HASH_DEL(space.traps, &traps[at]);
+		free(traps[at].patch);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("patch");
@@ -177,6 +216,7 @@ int main(void)
 	tcase_add_loop_test(tests, what_is_something_else_stays, 0,
 			    ARRAY_SIZE(others));
 	tcase_add_test(tests, without_a_patch_nothing_is_cleaned);
+	tcase_add_test(tests, jumps_are_hidden_from_readers);
 	tcase_add_loop_test(tests, a_uprobe_gets_the_function_back, 0,
 			    ARRAY_SIZE(by_others));
 	tcase_add_loop_test(tests, what_is_half_written_is_taken_out, 0,
