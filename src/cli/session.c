@@ -51,6 +51,13 @@ static int watch_event(struct sink *sink, const struct event *event)
 	return 0;
 }
 
+static int watch_whole(struct sink *sink UNUSED,
+		       const struct whole_call *call UNUSED)
+{
+	signals_tick();
+	return 0;
+}
+
 static int watch_count(struct sink *sink UNUSED,
 		       const struct call_count *count UNUSED)
 {
@@ -70,6 +77,7 @@ static void watch_free(struct sink *sink)
 
 static const struct sink_ops watcher_ops = {
 	.event = watch_event,
+	.whole = watch_whole,
 	.count = watch_count,
 	.finish = watch_finish,
 	.free = watch_free,

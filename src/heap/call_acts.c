@@ -310,6 +310,80 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 	give_back(acts, pending);
 }
 
+/* ---- calls as a whole ---- */
+
+static uint64_t number(const struct operand *operand,
+		       const struct whole_call *call)
+{
+	return operand_number(operand, call->arguments, call->result);
+}
+
+/* Both factors of a product, as fill_factors() has them. */
+static void whole_factors(struct heap_act *act, const struct whole_call *call)
+{
+	const struct operand *size = &act->function->size;
+	struct operand factor = *size;
+
+	if (size->kind != OPERAND_PRODUCT)
+		return;
+	factor.kind = OPERAND_ARGUMENT;
+	act->count = number(&factor, call);
+	factor.index = factor.second;
+	act->item = number(&factor, call);
+}
+
+static struct heap_act whole_act(const struct call_acts *acts,
+				 const struct whole_call *call)
+{
+	const struct family_function *function = call->function->subject;
+	struct heap_act act = {
+		.function = function,
+		.call = call->id,
+		.begin = call->time,
+		.tid = call->tid,
+		.stack = call->stack,
+		.old = number(&function->old, call),
+		.size = number(&function->size, call),
+		.old_size = number(&function->old_size, call),
+		.unkept = acts->off,
+	};
+	struct frame frame;
+
+	if (stacks_frames(acts->stacks, call->stack, &frame, 1) && frame.code)
+		act.library = frame.code->path;
+	if (function->handle.kind != OPERAND_RESULT)
+		act.handle = number(&function->handle, call);
+	if (acts->observer)
+		whole_factors(&act, call);
+	return act;
+}
+
+void call_acts_whole(struct call_acts *acts, struct watched *process,
+		     const struct whole_call *call)
+{
+	const struct act_target target = target_of(acts, process);
+	struct applied_act applied = { .act = whole_act(acts, call) };
+	struct heap_act *act = &applied.act;
+	const struct family_function *function = act->function;
+	uint64_t duration;
+
+	process->calls++;
+	if (call->function->entry_only) {
+		(void)apply_at_once(&target, act);
+		return;
+	}
+	apply_begin(&target, &applied);
+	duration = call->end > call->time ? call->end - call->time : 0;
+	act->begin = call->end - duration - !duration; /* as of ended_act() */
+	act->end = call->end;
+	act->correction = -(int64_t)!duration;
+	act->failed =
+		!family_succeeded(function, call->result, sizeof(call->result));
+	if (!act->failed)
+		act->handle = number(&function->handle, call);
+	(void)apply_end(&target, &applied, call->time);
+}
+
 void call_acts_abandon(struct call_acts *acts, struct watched *process,
 		       const struct event *event)
 {

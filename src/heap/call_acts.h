@@ -27,6 +27,8 @@ void call_acts_begin(struct call_acts *acts, struct watched *process,
 		     const struct event *event);
 void call_acts_end(struct call_acts *acts, struct watched *process,
 		   const struct event *event);
+void call_acts_whole(struct call_acts *acts, struct watched *process,
+		     const struct whole_call *call);
 void call_acts_abandon(struct call_acts *acts, struct watched *process,
 		       const struct event *event);
 

@@ -210,6 +210,54 @@ static struct sampled_by sampled_by(const struct family_function *function)
 	return by;
 }
 
+static bool is_number(const struct operand *operand)
+{
+	switch (operand->kind) {
+	case OPERAND_PRODUCT:
+		return operand->index < WHOLE_ARGUMENTS &&
+		       operand->second < WHOLE_ARGUMENTS;
+	case OPERAND_ARGUMENT:
+		return operand->index < WHOLE_ARGUMENTS;
+	case OPERAND_STORED:
+		return false;
+	case OPERAND_NONE:
+	case OPERAND_RESULT:
+	case OPERAND_CONSTANT:
+		break;
+	}
+	return true;
+}
+
+/* Ranges depend on who calls (call_acts.c). */
+static bool is_by_numbers(const struct family_function *function)
+{
+	return !function->next && !function->choice.count &&
+	       !function->family->granularity && is_number(&function->handle) &&
+	       is_number(&function->old) && is_number(&function->size) &&
+	       is_number(&function->old_size);
+}
+
+static enum whole_effect whole_effect(const struct family_function *function,
+				      bool entry_only)
+{
+	if (!is_by_numbers(function))
+		return WHOLE_NOT;
+	switch (function->act) {
+	case FAMILY_ACQUIRE:
+		return entry_only ? WHOLE_NOT : WHOLE_AT_RETURN;
+	case FAMILY_RELEASE:
+		return function->success.compare == COMPARE_ALWAYS ?
+			       WHOLE_AT_ENTRY :
+			       WHOLE_AT_BOTH;
+	case FAMILY_RESIZE:
+		return WHOLE_AT_BOTH;
+	case FAMILY_REPLACE:
+	case FAMILY_MOVE:
+		break;
+	}
+	return WHOLE_NOT;
+}
+
 static void describe(void *context, struct function *function)
 {
 	struct family_pick *pick = context;
@@ -235,6 +283,7 @@ static void describe(void *context, struct function *function)
 	function->sampled = sampled_by(first);
 	function->group = group_of(first->family);
 	function->entry_only = !pick->timed && is_done_at_entry(first);
+	function->whole = whole_effect(first, function->entry_only);
 }
 
 /*

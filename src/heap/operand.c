@@ -97,6 +97,41 @@ int operand_value(const struct operand *operand,
 	return -ENOENT;
 }
 
+static uint64_t number_among(const struct operand *operand,
+			     const uint64_t *arguments, unsigned index)
+{
+	return narrow(arguments[index],
+		      operand->width ? operand->width : sizeof(uint64_t),
+		      operand->is_signed);
+}
+
+uint64_t operand_number(const struct operand *operand,
+			const uint64_t *arguments, uint64_t result)
+{
+	uint64_t product;
+
+	switch (operand->kind) {
+	case OPERAND_ARGUMENT:
+		return number_among(operand, arguments, operand->index);
+	case OPERAND_PRODUCT:
+		return __builtin_mul_overflow(number_among(operand, arguments,
+							   operand->index),
+					      number_among(operand, arguments,
+							   operand->second),
+					      &product) ?
+			       UINT64_MAX :
+			       product;
+	case OPERAND_RESULT:
+		return number_among(operand, &result, 0);
+	case OPERAND_CONSTANT:
+		return operand->number;
+	case OPERAND_NONE:
+	case OPERAND_STORED:
+		break;
+	}
+	return 0;
+}
+
 bool family_means(const struct family_function *function,
 		  const struct call_values *values)
 {

@@ -15,6 +15,10 @@ int operand_value(const struct operand *operand,
 		  const struct call_values *values, unsigned which,
 		  uint64_t *ret) MUST_CHECK;
 
+/* The same of one that takes nothing but numbers to know: these. */
+uint64_t operand_number(const struct operand *operand,
+			const uint64_t *arguments, uint64_t result);
+
 /* Whether the call is one that the function's line means: see
    struct family_choice. */
 bool family_means(const struct family_function *function,

@@ -59,13 +59,13 @@ void watch_leave(struct watch *watch, uint64_t now)
 }
 
 /* Children that are followed make themselves known by what they do. */
-static struct watched *of_event(struct watch *watch, const struct event *event)
+static struct watched *of_call(struct watch *watch, pid_t pid, uint64_t time)
 {
-	struct watched *process = watched_find(watch, event->pid);
+	struct watched *process = watched_find(watch, pid);
 
 	if (!process)
-		return watched_add(watch, event->pid, false, event->time);
-	if (event->time >= process->held_next)
+		return watched_add(watch, pid, false, time);
+	if (time >= process->held_next)
 		watched_look_held(watch, process);
 	return process;
 }
@@ -124,6 +124,16 @@ static void on_growth_event(struct watch *watch, struct watched *process,
 		watched_sample(watch, process, event->time, false);
 }
 
+static int on_whole(struct sink *sink, const struct whole_call *call)
+{
+	struct watch *watch = (struct watch *)sink;
+
+	if (call->function->subject)
+		call_acts_whole(&watch->acts,
+				of_call(watch, call->pid, call->time), call);
+	return 0;
+}
+
 static void on_call_event(struct watch *watch, const struct event *event)
 {
 	const struct call *call = event->call;
@@ -132,7 +142,7 @@ static void on_call_event(struct watch *watch, const struct event *event)
 
 	if (!call->function->subject && !grows)
 		return;
-	process = of_event(watch, event);
+	process = of_call(watch, event->pid, event->time);
 	if (grows)
 		on_growth_event(watch, process, event);
 	if (!call->function->subject || call->within)
@@ -208,6 +218,7 @@ static void on_free(struct sink *sink)
 
 static const struct sink_ops sink_ops = {
 	.event = on_event,
+	.whole = on_whole,
 	.finish = on_finish,
 	.free = on_free,
 };

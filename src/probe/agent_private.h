@@ -85,7 +85,8 @@ struct watched_call {
 	struct agent_point *point;
 	enum agent_watch_kind kind;
 	pid_t tid;
-	uint64_t time; /* ticks */
+	uint64_t time; /* ticks: of what it does, if it is .whole */
+	uint64_t began, ended;
 	taddr_t slot, return_address;
 	uint64_t result;
 	taddr_t stored_at; /* 0: nothing was looked at there */
@@ -94,6 +95,7 @@ struct watched_call {
 	stack_id stack;
 	struct call_chosen chosen;
 	bool tail_call;
+	bool whole; /* an entry that has its return in it, see agent_wholes.c */
 };
 
 struct watched_list {
@@ -238,6 +240,28 @@ void agent_watch_order(struct watched_list *list);
 
 /* Now and then: gives back the memory that nobody has needed for a second. */
 void agent_watch_trim(struct watched_list *list, uint64_t now);
+
+/* ---- agent_wholes.c ---- */
+
+/*
+ * The last so many of the list are entries, each within the one before, whose
+ * returns haven't been read yet.
+ */
+struct open_calls {
+	size_t count;
+	bool disabled; /* somebody wants to know of each end */
+};
+
+/* Adds what was read next of a thread; or puts it where it belongs. */
+void agent_wholes_add(struct watched_list *list, struct open_calls *open,
+		      const struct watched_call *call);
+
+/*
+ * What is told next has effect at both its ends, and these are neighbours: one
+ * call, if that was over by then.
+ */
+bool agent_wholes_join(const struct watched_list *list, size_t at,
+		       uint64_t until, struct watched_call *ret);
 
 /* ---- agent_samples.c ---- */
 

@@ -119,6 +119,41 @@ static struct task *task_of(const struct watched_call *call,
 		       task_find(space->tracer, call->tid);
 }
 
+/* At once; false where that can't be done. */
+static bool tell_whole(struct agent_engine *engine,
+		       const struct watched_call *call, struct task *task)
+{
+	struct whole_call whole = {
+		.function = call->point->point->function,
+		.pid = task->tracee->pid,
+		.tid = call->tid,
+		.time = ticks_to_ns(&engine->ticks, call->began),
+		.end = call->ended ? ticks_to_ns(&engine->ticks, call->ended) :
+				     0,
+		.result = call->result,
+		.stack = call->stack,
+	};
+
+	_Static_assert(WHOLE_ARGUMENTS == AGENT_WATCHED_ARGUMENTS, "all");
+	memcpy(whole.arguments, call->arguments, sizeof(whole.arguments));
+	return whole_tell(call->point->space->space, task, &whole, call->slot,
+			  call->return_address);
+}
+
+/* The pieces that it was made of. */
+static void tell_pieces(struct agent_engine *engine,
+			const struct watched_call *call, struct task *task)
+{
+	struct watched_call piece = *call;
+
+	piece.time = call->began;
+	tell_moment(engine, &piece, task);
+	piece.kind = AGENT_WATCH_RETURN;
+	piece.time = call->ended;
+	if (call->ended)
+		tell_moment(engine, &piece, task);
+}
+
 /* Nobody knows its thread any more, or not yet. */
 static void tell_call(struct agent_engine *engine,
 		      const struct watched_call *call, struct task *task)
@@ -126,24 +161,21 @@ static void tell_call(struct agent_engine *engine,
 	struct agent_space *space = call->point->space;
 
 	if (!task || !task->tracee ||
-	    probe_space_of(task->tracee->space) != space->space) {
+	    probe_space_of(task->tracee->space) != space->space)
 		engine->report.lost++;
-		return;
-	}
-	tell_moment(engine, call, task);
+	else if (!call->whole)
+		tell_moment(engine, call, task);
+	else if (!tell_whole(engine, call, task))
+		tell_pieces(engine, call, task);
 }
 
 /* ---- reading ---- */
 
-static struct watched_call *add(struct agent_engine *engine)
-{
-	struct watched_list *list = &engine->watched;
-
-	if (list->count == list->room)
-		list->calls = xgrow(list->calls, list->count, &list->room,
-				    sizeof(*list->calls));
-	return &list->calls[list->count++];
-}
+/* What is read of a space, and what of that isn't over. */
+struct watched_reading {
+	struct agent_reading base;
+	struct open_calls open;
+};
 
 /* What can't be marked is left after all: nobody would hear of its release. */
 static struct call_chosen chosen_of(const struct agent_watched *watched)
@@ -157,46 +189,62 @@ static struct call_chosen chosen_of(const struct agent_watched *watched)
 
 static void keep(void *context, const struct agent_watched *watched)
 {
-	const struct agent_reading *reading = context;
-	struct agent_space *space = reading->space;
-	struct agent_engine *engine = space->engine;
-	struct agent_point *point =
-		agent_reading_point(reading, watched->stub, watched->time);
-	struct watched_call *call;
+	struct watched_reading *reading = context;
+	struct agent_space *space = reading->base.space;
+	struct agent_point *point = agent_reading_point(&reading->base,
+							watched->stub,
+							watched->time);
+	struct watched_call call;
 
 	if (!point ||
 	    (watched->kind == AGENT_WATCH_ENTRY && !watched->frame_count))
 		return;
-	call = add(engine);
-	*call = (struct watched_call){
+	call = (struct watched_call){
 		.point = point,
 		.kind = watched->kind,
 		.tid = watched->tid,
 		.time = watched->time,
+		.began = watched->time,
 		.slot = watched->slot,
 		.result = watched->result,
+		.return_address = watched->return_address,
+		.stored_at = watched->stored_at,
+		.stored = watched->stored,
+		.chosen = chosen_of(watched),
+		.tail_call = watched->tail_call,
 	};
-	call->return_address = watched->return_address;
-	call->stored_at = watched->stored_at;
-	call->stored = watched->stored;
-	call->chosen = chosen_of(watched);
-	call->tail_call = watched->tail_call;
-	if (watched->kind == AGENT_WATCH_RETURN)
-		return;
-	call->return_address = watched->frames[0];
-	memcpy(call->arguments, watched->arguments, sizeof(call->arguments));
-	call->stack = agent_entry_stack(space, watched);
+	if (watched->kind == AGENT_WATCH_ENTRY) {
+		call.return_address = watched->frames[0];
+		memcpy(call.arguments, watched->arguments,
+		       sizeof(call.arguments));
+		call.stack = agent_entry_stack(space, watched);
+	}
+	agent_wholes_add(&space->engine->watched, &reading->open, &call);
+}
+
+/* Of what is chosen in the process little is told, and more is asked. */
+static bool takes_wholes(const struct agent_space *space)
+{
+	const struct prober_config *config = &space->space->prober->config;
+
+	return !(space->engine->mode & (AGENT_SAMPLES | AGENT_STOPS)) &&
+	       !config->scripts && sinks_take_wholes(config->sinks);
 }
 
 static void read_all(struct agent_engine *engine)
 {
 	struct agent_space *space;
-	struct agent_reading reading;
+	struct watched_reading reading;
 
-	for (space = engine->spaces; space; space = space->next)
-		if (agent_reading_begin(space, &reading))
-			shared_read_watched(&space->agent.shared, clock_now(),
-					    keep, &reading);
+	for (space = engine->spaces; space; space = space->next) {
+		if (!agent_reading_begin(space, &reading.base))
+			continue;
+		reading.open = (struct open_calls){
+			.disabled = !takes_wholes(space),
+		};
+		shared_read_watched(&space->agent.shared, clock_now(), keep,
+				    &reading);
+	}
 	agent_watch_order(&engine->watched);
 }
 
@@ -212,6 +260,23 @@ static uint64_t last_of(const struct watched_list *list, pid_t stopped,
 	return until;
 }
 
+/* Returns how many of the list that were. */
+static size_t tell_next(struct agent_engine *engine, size_t at, uint64_t until,
+			struct task *task)
+{
+	const struct watched_list *list = &engine->watched;
+	const struct watched_call *call = &list->calls[at];
+	struct watched_call both;
+
+	if (agent_wholes_join(list, at, until, &both) &&
+	    takes_wholes(call->point->space)) {
+		tell_call(engine, &both, task);
+		return 2;
+	}
+	tell_call(engine, call, task);
+	return 1;
+}
+
 /*
  * What somebody does who is told of a call may ask for what is known by then:
  * that is being told.
@@ -221,7 +286,7 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 {
 	struct watched_list *list = &engine->watched;
 	struct task *task = NULL;
-	size_t told = 0;
+	size_t told = 0, signs = 1;
 
 	if (engine->telling || !(engine->mode & AGENT_WATCHES))
 		return 0;
@@ -230,9 +295,10 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 	until = last_of(list, stopped, until);
 	while (told < list->count && list->calls[told].time <= until) {
 		task = task_of(&list->calls[told], task);
-		tell_call(engine, &list->calls[told++], task);
-		if (told % AGENT_MANY_TOLD)
+		told += tell_next(engine, told, until, task);
+		if (told < signs * AGENT_MANY_TOLD)
 			continue;
+		signs++;
 		agent_engine_live(engine);
 		agent_hold_waiting(engine);
 	}

@@ -17,6 +17,24 @@ int sinks_event(struct sink *first, const struct event *event)
 	return err;
 }
 
+int sinks_whole(struct sink *first, const struct whole_call *call)
+{
+	struct sink *sink;
+	int err = 0;
+
+	for (sink = first; sink; sink = sink->next)
+		err = first_error(err, sink->ops->whole(sink, call));
+	return err;
+}
+
+bool sinks_take_wholes(const struct sink *first)
+{
+	for (; first; first = first->next)
+		if (!first->ops->whole)
+			return false;
+	return true;
+}
+
 int sinks_count(struct sink *first, const struct call_count *count)
 {
 	struct sink *sink;

@@ -61,6 +61,17 @@ struct call_chosen {
 };
 
 /*
+ * When a call does what it does, where that follows from its arguments and its
+ * result alone: such a call may be told of as a whole, see struct whole_call.
+ */
+enum whole_effect {
+	WHOLE_NOT,
+	WHOLE_AT_ENTRY,
+	WHOLE_AT_RETURN,
+	WHOLE_AT_BOTH,
+};
+
+/*
  * A function that the user wants to see, as one module defines or calls it.
  * Lives as long as the session.
  */
@@ -84,6 +95,7 @@ struct function {
 	bool entry_only; /* nobody wants to know of its return */
 	const void *subject; /* whatever prober_pick has set */
 	struct sampled_by sampled;
+	enum whole_effect whole;
 };
 
 /* Why a call will never be seen to return. */
@@ -196,6 +208,22 @@ static inline bool event_is_resolved(const struct event *event)
 }
 
 /*
+ * A call from its begin to its end, told of in place of its events: when it did
+ * what it does, and nothing else that was caught ran on its task meanwhile.
+ */
+#define WHOLE_ARGUMENTS 3
+
+struct whole_call {
+	const struct function *function; /* .whole isn't WHOLE_NOT */
+	uint64_t id;                     /* as of a call */
+	pid_t pid, tid;
+	uint64_t time, end; /* monotonic, nanoseconds; end: 0 if .entry_only */
+	uint64_t arguments[WHOLE_ARGUMENTS];
+	uint64_t result;
+	stack_id stack;
+};
+
+/*
  * Calls that nobody has seen one by one: they were counted where they were
  * made. Those of them that took up to so many nanoseconds are counted in
  * durations, if these were asked for.
@@ -231,6 +259,9 @@ struct sink_ops {
 	 */
 	int (*event)(struct sink *sink, const struct event *event);
 
+	/* The same of a call as a whole. NULL: it wants to see its events. */
+	int (*whole)(struct sink *sink, const struct whole_call *call);
+
 	/* The same of calls that were counted. NULL: it wants to see each. */
 	int (*count)(struct sink *sink, const struct call_count *count);
 
@@ -248,7 +279,11 @@ struct sink_ops {
 
 /* Hands an event to each sink of a list; the first error is returned. */
 int sinks_event(struct sink *first, const struct event *event);
+int sinks_whole(struct sink *first, const struct whole_call *call);
 int sinks_count(struct sink *first, const struct call_count *count);
+
+/* Whether all of them take calls as a whole. */
+bool sinks_take_wholes(const struct sink *first);
 
 /* Whether none of them wants to see each call. */
 bool sinks_take_counts(const struct sink *first);

@@ -106,6 +106,13 @@ struct system_call {
 	struct event_cost cost; /* as of struct event, when it ended */
 };
 
+/* A call that nobody waits for, by what its tail calls are known. */
+struct unwatched_call {
+	const struct function *function; /* NULL: there is none */
+	taddr_t slot, return_address;
+	uint64_t argument; /* the first */
+};
+
 /* Of a task: struct task's client member. */
 struct task_calls {
 	struct call_stack stack;
@@ -118,11 +125,7 @@ struct task_calls {
 	taddr_t unwind_sp;
 	/* The last call, if nobody waits for its return and nothing was hit
 	   since. */
-	struct {
-		const struct function *function; /* NULL: there is none */
-		taddr_t slot, return_address;
-		uint64_t argument;
-	} unwatched;
+	struct unwatched_call unwatched;
 };
 
 /* A function caught at one address of a space. */
@@ -192,6 +195,7 @@ void prober_emit(struct prober *prober, const struct event *event);
 
 /* The same from an engine that has been asked, or of many calls at once. */
 void prober_tell(struct prober *prober, const struct event *event);
+void prober_tell_whole(struct prober *prober, const struct whole_call *call);
 void prober_count(struct prober *prober, const struct call_count *count);
 
 /*
@@ -215,6 +219,20 @@ bool unwatched_goes_on(const struct moment *moment,
 		       taddr_t return_address);
 void unwatched_note(const struct moment *moment,
 		    const struct activation *activation);
+
+/* The same of numbers. */
+bool unwatched_is_same(struct task_calls *calls,
+		       const struct unwatched_call *call);
+
+/* ---- whole.c ---- */
+
+/*
+ * Tells of a call of an engine's that is over, all but its .id filled in. slot:
+ * where its return address lies. Returns false, and tells nothing, when something
+ * runs that it may have to do with: then it goes by moments.
+ */
+bool whole_tell(struct probe_space *space, struct task *task,
+		struct whole_call *call, taddr_t slot, taddr_t return_address);
 
 /* ---- engine.c ---- */
 

@@ -29,6 +29,11 @@ void prober_tell(struct prober *prober, const struct event *event)
 	note_error(prober, sinks_event(prober->config.sinks, event));
 }
 
+void prober_tell_whole(struct prober *prober, const struct whole_call *call)
+{
+	note_error(prober, sinks_whole(prober->config.sinks, call));
+}
+
 void prober_count(struct prober *prober, const struct call_count *count)
 {
 	prober->counts.calls += count->calls;

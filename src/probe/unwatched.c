@@ -16,29 +16,43 @@ static uint64_t first_argument(const struct moment *moment)
 	return value;
 }
 
-bool unwatched_goes_on(const struct moment *moment,
-		       const struct function *function, taddr_t slot,
-		       taddr_t return_address)
+bool unwatched_is_same(struct task_calls *calls,
+		       const struct unwatched_call *call)
 {
-	struct task_calls *calls = moment->calls;
-	const struct function *before = calls->unwatched.function;
+	const struct unwatched_call *before = &calls->unwatched;
 
-	if (before && function->group && before != function &&
-	    before->group == function->group && calls->unwatched.slot == slot &&
-	    calls->unwatched.return_address == return_address &&
-	    calls->unwatched.argument == first_argument(moment))
+	if (before->function && call->function->group &&
+	    before->function != call->function &&
+	    before->function->group == call->function->group &&
+	    before->slot == call->slot &&
+	    before->return_address == call->return_address &&
+	    before->argument == call->argument)
 		return true;
 	calls->unwatched.function = NULL;
 	return false;
 }
 
+bool unwatched_goes_on(const struct moment *moment,
+		       const struct function *function, taddr_t slot,
+		       taddr_t return_address)
+{
+	const struct unwatched_call call = {
+		.function = function,
+		.slot = slot,
+		.return_address = return_address,
+		.argument = first_argument(moment),
+	};
+
+	return unwatched_is_same(moment->calls, &call);
+}
+
 void unwatched_note(const struct moment *moment,
 		    const struct activation *activation)
 {
-	struct task_calls *calls = moment->calls;
-
-	calls->unwatched.function = activation->call.function;
-	calls->unwatched.slot = activation->key.slot;
-	calls->unwatched.return_address = activation->call.return_address;
-	calls->unwatched.argument = first_argument(moment);
+	moment->calls->unwatched = (struct unwatched_call){
+		.function = activation->call.function,
+		.slot = activation->key.slot,
+		.return_address = activation->call.return_address,
+		.argument = first_argument(moment),
+	};
 }

@@ -430,6 +430,12 @@ static int on_event(struct sink *sink UNUSED, const struct event *event UNUSED)
 	return 0;
 }
 
+static int on_whole(struct sink *sink UNUSED,
+		    const struct whole_call *call UNUSED)
+{
+	return 0;
+}
+
 static int flush(struct recorded_file *own, uint64_t now)
 {
 	if (own->has_begun && own->begun.time + AGE_MAX < now)
@@ -469,6 +475,7 @@ static void on_free(struct sink *sink)
 
 static const struct sink_ops sink_ops = {
 	.event = on_event,
+	.whole = on_whole,
 	.flush = on_flush,
 	.finish = on_finish,
 	.free = on_free,

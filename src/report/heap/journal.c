@@ -109,6 +109,12 @@ static int on_event(struct sink *sink UNUSED, const struct event *event UNUSED)
 	return 0;
 }
 
+static int on_whole(struct sink *sink UNUSED,
+		    const struct whole_call *call UNUSED)
+{
+	return 0;
+}
+
 static int on_flush(struct sink *sink)
 {
 	struct heap_journal *journal = (struct heap_journal *)sink;
@@ -129,6 +135,7 @@ static void on_free(struct sink *sink)
 
 static const struct sink_ops sink_ops = {
 	.event = on_event,
+	.whole = on_whole,
 	.flush = on_flush,
 	.finish = on_flush,
 	.free = on_free,

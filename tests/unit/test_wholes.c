@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/xalloc.h"
+#include "probe/agent_private.h"
+#include "unit.h"
+
+/*
+ * What is read of threads' rings, in parts, once as it was written and once with
+ * whole calls: both must come to the same effects, in the same order.
+ */
+
+static struct function functions[] = {
+	{ .name = "malloc", .group = 1, .whole = WHOLE_AT_RETURN },
+	{ .name = "realloc", .group = 1, .whole = WHOLE_AT_BOTH },
+	{ .name = "posix_memalign", .group = 1, .whole = WHOLE_NOT },
+	{ .name = "delete", .group = 1, .whole = WHOLE_AT_ENTRY },
+	{ .name = "free",
+	  .group = 1,
+	  .whole = WHOLE_AT_ENTRY,
+	  .entry_only = true },
+	{ .name = "open", .group = 2, .whole = WHOLE_AT_RETURN },
+};
+
+#define FUNCTIONS ARRAY_SIZE(functions)
+#define THREADS   3
+#define EACH      400
+
+static struct point points[FUNCTIONS];
+static struct agent_point own_points[FUNCTIONS];
+
+/* What a thread has written, in its order. */
+struct written {
+	struct watched_call calls[4 * EACH];
+	size_t count, read;
+};
+
+static struct written threads[THREADS];
+static uint64_t clock_ticks;
+
+static uint32_t state;
+
+static unsigned any(unsigned count)
+{
+	state = state * 1103515245 + 12345;
+	return (state >> 8) % count;
+}
+
+static void set_up(unsigned seed)
+{
+	state = seed;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		points[i].function = &functions[i];
+		own_points[i].point = &points[i];
+	}
+	memset(threads, 0, sizeof(threads));
+}
+
+static struct watched_call *record(unsigned thread, enum agent_watch_kind kind,
+				   unsigned function, taddr_t slot)
+{
+	struct written *to = &threads[thread];
+	struct watched_call *call = &to->calls[to->count++];
+
+	ck_assert_uint_le(to->count, ARRAY_SIZE(to->calls));
+	*call = (struct watched_call){
+		.point = &own_points[function],
+		.kind = kind,
+		.tid = 100 + (pid_t)thread,
+		.time = ++clock_ticks,
+		.began = clock_ticks,
+		.slot = slot,
+		.return_address = slot * 3,
+		.result = kind == AGENT_WATCH_RETURN ? clock_ticks : 0,
+		.arguments = { kind == AGENT_WATCH_ENTRY ? clock_ticks : 0 },
+	};
+	return call;
+}
+
+/* A call of a thread's that hasn't returned. */
+struct running {
+	unsigned function;
+	taddr_t slot;
+};
+
+struct stack {
+	struct running list[8];
+	unsigned depth;
+};
+
+static void enter(unsigned thread, struct stack *stack)
+{
+	const unsigned function = any(FUNCTIONS);
+	const struct running *outer =
+		stack->depth ? &stack->list[stack->depth - 1] : NULL;
+	const bool tail = outer && outer->function == 3 && function == 4;
+	const taddr_t slot = outer ? outer->slot - (tail ? 0 : 8 + any(50)) :
+				     0x7000 - any(8);
+
+	record(thread, AGENT_WATCH_ENTRY, function, slot)->tail_call = tail;
+	if (!functions[function].entry_only)
+		stack->list[stack->depth++] =
+			(struct running){ function, slot };
+}
+
+/* Some jump out of theirs instead, and one return gets lost. */
+static void leave(unsigned thread, struct stack *stack)
+{
+	const struct running *top = &stack->list[--stack->depth];
+
+	if (any(40))
+		record(thread, AGENT_WATCH_RETURN, top->function, top->slot);
+}
+
+static void write_all(void)
+{
+	struct stack stacks[THREADS] = { 0 };
+
+	for (unsigned i = 0; i < THREADS * EACH; i++) {
+		const unsigned thread = any(THREADS);
+		struct stack *stack = &stacks[thread];
+
+		if (stack->depth && (any(3) || stack->depth == 5))
+			leave(thread, stack);
+		else
+			enter(thread, stack);
+	}
+}
+
+/* ---- telling: what pairing makes of it ---- */
+
+struct teller {
+	struct strbuf text;
+	struct {
+		struct watched_call list[64];
+		unsigned depth;
+	} stacks[THREADS];
+};
+
+static void tell_effect(struct teller *teller, const char *what,
+			const struct watched_call *entry, uint64_t number)
+{
+	strbuf_printf(&teller->text, "%d %s %s %llu\n", (int)entry->tid,
+		      entry->point->point->function->name, what,
+		      (unsigned long long)number);
+}
+
+static bool does(const struct watched_call *entry, enum whole_effect when)
+{
+	const enum whole_effect effect = entry->point->point->function->whole;
+
+	return effect == when || effect == WHOLE_AT_BOTH ||
+	       effect == WHOLE_NOT;
+}
+
+static void tell_entry(struct teller *teller, const struct watched_call *call)
+{
+	const unsigned thread = (unsigned)(call->tid - 100);
+	const struct function *function = call->point->point->function;
+	struct watched_call *list = teller->stacks[thread].list;
+	unsigned *depth = &teller->stacks[thread].depth, i;
+
+	/* Abandoned: another one has their place, or they have returned. */
+	while (*depth && (list[*depth - 1].slot < call->slot ||
+			  (list[*depth - 1].slot == call->slot &&
+			   !call->tail_call)))
+		--*depth;
+	for (i = *depth; i--;)
+		if (list[i].point->point->function->group == function->group)
+			return;
+	if (does(call, WHOLE_AT_ENTRY))
+		tell_effect(teller, "in", call, call->arguments[0]);
+	if (!function->entry_only)
+		list[(*depth)++] = *call;
+}
+
+static void tell_return(struct teller *teller, const struct watched_call *call)
+{
+	const unsigned thread = (unsigned)(call->tid - 100);
+	struct watched_call *list = teller->stacks[thread].list;
+	unsigned *depth = &teller->stacks[thread].depth;
+
+	if (!*depth)
+		return;
+	while (*depth > 1 && list[*depth - 1].slot < call->slot)
+		--*depth;
+	if (list[*depth - 1].slot != call->slot ||
+	    list[*depth - 1].point != call->point)
+		return;
+	--*depth;
+	if (does(&list[*depth], WHOLE_AT_RETURN))
+		tell_effect(teller, "out", &list[*depth], call->result);
+}
+
+static void tell_whole(struct teller *teller, const struct watched_call *call)
+{
+	struct watched_call piece = *call;
+
+	tell_entry(teller, &piece);
+	piece.time = call->ended;
+	if (call->ended)
+		tell_return(teller, &piece);
+}
+
+/* ---- reading ---- */
+
+static void read_part(struct watched_list *list, unsigned thread, size_t most,
+		      bool disabled)
+{
+	struct written *from = &threads[thread];
+	struct open_calls open = { .disabled = disabled };
+
+	for (; most-- && from->read < from->count; from->read++)
+		agent_wholes_add(list, &open, &from->calls[from->read]);
+}
+
+/* No further than the least that any thread has been read to. */
+static uint64_t read_to(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < THREADS; i++)
+		if (threads[i].read < threads[i].count &&
+		    threads[i].calls[threads[i].read].time <= least)
+			least = threads[i].calls[threads[i].read].time - 1;
+	return least;
+}
+
+static size_t tell_until(struct teller *teller, struct watched_list *list,
+			 uint64_t until, bool joins, unsigned *wholes)
+{
+	struct watched_call both;
+	size_t told = 0;
+
+	while (told < list->count && list->calls[told].time <= until) {
+		const struct watched_call *call = &list->calls[told++];
+
+		*wholes += call->whole && !call->point->point->function->entry_only;
+		if (joins &&
+		    agent_wholes_join(list, told - 1, until, &both)) {
+			++*wholes;
+			told++;
+			tell_whole(teller, &both);
+		} else if (call->whole) {
+			tell_whole(teller, call);
+		} else if (call->kind == AGENT_WATCH_ENTRY) {
+			tell_entry(teller, call);
+		} else {
+			tell_return(teller, call);
+		}
+	}
+	return told;
+}
+
+static void tell_all(struct teller *teller, bool disabled, unsigned *wholes)
+{
+	struct watched_list list = { 0 };
+
+	for (unsigned i = 0; i < THREADS; i++)
+		threads[i].read = 0;
+	while (read_to() < UINT64_MAX || list.count) {
+		size_t told;
+
+		for (unsigned i = 0; i < THREADS; i++)
+			read_part(&list, i, 1 + (disabled ? 7 : any(30)),
+				  disabled);
+		agent_watch_order(&list);
+		told = tell_until(teller, &list, read_to(), !disabled, wholes);
+		memmove(list.calls, list.calls + told,
+			(list.count - told) * sizeof(*list.calls));
+		list.count -= told;
+	}
+	free(list.calls);
+	free(list.spare);
+}
+
+START_TEST(wholes_come_to_what_their_pieces_do)
+{
+	struct teller pieces = { .text = { 0 } }, wholes = { .text = { 0 } };
+	unsigned none = 0, many = 0;
+
+	set_up((unsigned)_i);
+	write_all();
+	tell_all(&pieces, true, &none);
+	tell_all(&wholes, false, &many);
+	ck_assert_uint_eq(none, 0);
+	ck_assert_uint_gt(many, EACH / 4);
+	ck_assert_str_eq(strbuf_text(&wholes.text), strbuf_text(&pieces.text));
+	strbuf_fini(&pieces.text);
+	strbuf_fini(&wholes.text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("wholes");
+	TCase *tests = tcase_create("wholes");
+
+	tcase_add_loop_test(tests, wholes_come_to_what_their_pieces_do, 0, 50);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
