@@ -214,9 +214,10 @@ struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act)
 static void take_pending(struct heap *heap, const struct heap_act *act,
 			 struct taken *ret)
 {
-	struct pending_act *pending = find_pending(heap, act);
+	struct pending_act *pending = act->call ? find_pending(heap, act) :
+						  NULL;
 
-	if (!act->call || !pending) {
+	if (!pending) {
 		take(heap, act, ret);
 		return;
 	}
@@ -258,15 +259,13 @@ static void choose(struct heap *heap, struct heap_act *act)
 
 /* As the heap keeps it: libraries are compared by address, and the time of an
    act is never 0, which would be long before the start. */
-static struct heap_act translated(struct heap *heap, const struct heap_act *act)
+static void translate(struct heap *heap, struct heap_act *act)
 {
-	uint64_t end = act->end > act->begin ? act->end : act->begin;
-	struct heap_act copy = *act;
+	const uint64_t end = act->end > act->begin ? act->end : act->begin;
 
-	copy.end = heap_time(heap, end);
-	copy.begin = copy.end - (end - act->begin);
-	copy.library = heap_library(heap, act->library);
-	return copy;
+	act->end = heap_time(heap, end);
+	act->begin = act->end - (end - act->begin);
+	act->library = heap_library(heap, act->library);
 }
 
 static struct heap_outcome act_as_chosen(struct heap *heap,
@@ -297,15 +296,28 @@ static struct heap_outcome act_as_chosen(struct heap *heap,
 	return outcome;
 }
 
-struct heap_outcome heap_act(struct heap *heap, const struct heap_act *given)
+struct heap_outcome heap_take_act(struct heap *heap, struct heap_act *act)
 {
-	struct heap_act act = translated(heap, given);
 	struct heap_outcome outcome;
 
-	choose(heap, &act);
-	outcome = act_as_chosen(heap, &act);
-	outcome.kept = outcome.done && act.sampling == SAMPLING_KEPT;
+	translate(heap, act);
+	choose(heap, act);
+	outcome = act_as_chosen(heap, act);
+	outcome.kept = outcome.done && act->sampling == SAMPLING_KEPT;
 	return outcome;
+}
+
+struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act)
+{
+	struct heap_act copy = *act;
+
+	return heap_take_act(heap, &copy);
+}
+
+void heap_act_timed(struct heap *heap, struct heap_act *act)
+{
+	translate(heap, act);
+	heap_count_time(heap, act);
 }
 
 bool heap_abandon(struct heap *heap, const struct heap_act *act)

@@ -332,56 +332,110 @@ static void whole_factors(struct heap_act *act, const struct whole_call *call)
 	act->item = number(&factor, call);
 }
 
-static struct heap_act whole_act(const struct call_acts *acts,
-				 const struct whole_call *call)
+/* The same stacks come again and again. */
+static const char *library_of(struct call_acts *acts, stack_id stack)
 {
-	const struct family_function *function = call->function->subject;
-	struct heap_act act = {
-		.function = function,
-		.call = call->id,
-		.begin = call->time,
-		.tid = call->tid,
-		.stack = call->stack,
-		.old = number(&function->old, call),
-		.size = number(&function->size, call),
-		.old_size = number(&function->old_size, call),
-		.unkept = acts->off,
-	};
+	struct known_caller *known = &acts->callers[stack % CALL_ACTS_CALLERS];
 	struct frame frame;
 
-	if (stacks_frames(acts->stacks, call->stack, &frame, 1) && frame.code)
-		act.library = frame.code->path;
-	if (function->handle.kind != OPERAND_RESULT)
-		act.handle = number(&function->handle, call);
-	if (acts->observer)
-		whole_factors(&act, call);
-	return act;
+	if (known->stack == stack && stack != STACK_NONE)
+		return known->library;
+	known->stack = stack;
+	known->library = stacks_frames(acts->stacks, stack, &frame, 1) &&
+					 frame.code ?
+				 frame.code->path :
+				 NULL;
+	return known->library;
+}
+
+/* As it begins. Member by member: there is one for each call. */
+static void begin_whole(struct call_acts *acts, const struct whole_call *call,
+			struct heap_act *ret)
+{
+	const struct family_function *function = call->function->subject;
+
+	ret->function = function;
+	ret->call = call->id;
+	ret->begin = call->time;
+	ret->end = 0;
+	ret->correction = 0;
+	ret->tid = call->tid;
+	ret->stack = call->stack;
+	ret->handle = function->handle.kind != OPERAND_RESULT ?
+			      number(&function->handle, call) :
+			      0;
+	ret->old = number(&function->old, call);
+	ret->size = number(&function->size, call);
+	ret->count = ret->item = 0;
+	ret->old_size = number(&function->old_size, call);
+	ret->failed = false;
+	ret->unkept = acts->off;
+	ret->is_further = false;
+	ret->sampling = SAMPLING_OPEN;
+	ret->rate = 0;
+	ret->site = 0;
+	ret->library = library_of(acts, call->stack);
+}
+
+/* As of ended_act(). */
+static void end_whole(const struct whole_call *call, struct heap_act *act)
+{
+	const uint64_t took = call->end > call->time ? call->end - call->time :
+						       0;
+
+	act->begin = call->end - took - !took;
+	act->end = call->end;
+	act->correction = -(int64_t)!took;
+	act->failed = !family_succeeded(act->function, call->result,
+					sizeof(call->result));
+	if (!act->failed)
+		act->handle = number(&act->function->handle, call);
+}
+
+static void tell_whole(const struct act_target *target,
+		       const struct whole_call *call, struct heap_act *act)
+{
+	struct applied_act applied = { .act = *act };
+
+	whole_factors(&applied.act, call);
+	if (call->function->entry_only) {
+		(void)apply_at_once(target, &applied.act);
+		return;
+	}
+	apply_begin(target, &applied);
+	end_whole(call, &applied.act);
+	(void)apply_end(target, &applied, call->time);
+}
+
+/* Nobody else wants to know of it; and nothing happens while it runs. */
+static void apply_whole(struct heap *heap, const struct whole_call *call,
+			struct heap_act *act)
+{
+	const char *library = act->library;
+
+	act->call = 0;
+	if (call->function->whole != WHOLE_AT_ENTRY)
+		end_whole(call, act);
+	(void)heap_take_act(heap, act);
+	if (call->function->whole != WHOLE_AT_ENTRY || !call->end)
+		return;
+	act->library = library;
+	end_whole(call, act);
+	heap_act_timed(heap, act);
 }
 
 void call_acts_whole(struct call_acts *acts, struct watched *process,
 		     const struct whole_call *call)
 {
 	const struct act_target target = target_of(acts, process);
-	struct applied_act applied = { .act = whole_act(acts, call) };
-	struct heap_act *act = &applied.act;
-	const struct family_function *function = act->function;
-	uint64_t duration;
+	struct heap_act act;
 
 	process->calls++;
-	if (call->function->entry_only) {
-		(void)apply_at_once(&target, act);
-		return;
-	}
-	apply_begin(&target, &applied);
-	duration = call->end > call->time ? call->end - call->time : 0;
-	act->begin = call->end - duration - !duration; /* as of ended_act() */
-	act->end = call->end;
-	act->correction = -(int64_t)!duration;
-	act->failed =
-		!family_succeeded(function, call->result, sizeof(call->result));
-	if (!act->failed)
-		act->handle = number(&function->handle, call);
-	(void)apply_end(&target, &applied, call->time);
+	begin_whole(acts, call, &act);
+	if (acts->observer)
+		tell_whole(&target, call, &act);
+	else
+		apply_whole(process->heap, call, &act);
 }
 
 void call_acts_abandon(struct call_acts *acts, struct watched *process,

@@ -10,6 +10,13 @@
  * From events to numbers: makes acts of the calls of families' functions, which
  * heap/apply.h takes. Calls that run are kept until they return. Initialised by { .stacks = … }.
  */
+#define CALL_ACTS_CALLERS 1024
+
+struct known_caller {
+	stack_id stack;
+	const char *library; /* or NULL */
+};
+
 struct call_acts {
 	const struct stacks *stacks;
 	struct act_observer *observer; /* or NULL */
@@ -18,6 +25,8 @@ struct call_acts {
 	void *context;
 	struct pending *pending; /* calls that run */
 	struct pending *spare;   /* of one that is over, or NULL */
+	/* By stack: whose code has called. */
+	struct known_caller callers[CALL_ACTS_CALLERS];
 };
 
 void call_acts_fini(struct call_acts *acts);

@@ -201,6 +201,12 @@ struct heap_outcome heap_begin(struct heap *heap, const struct heap_act *act);
  */
 struct heap_outcome heap_act(struct heap *heap, const struct heap_act *act);
 
+/* The same of one that nobody needs afterwards: it is changed. */
+struct heap_outcome heap_take_act(struct heap *heap, struct heap_act *act);
+
+/* A release that was told at its entry has returned, and has its .end. */
+void heap_act_timed(struct heap *heap, struct heap_act *act);
+
 /*
  * A call will not return (its thread has ended, the process has died, it was
  * left by longjmp): what it had begun is not known, and counted as in flight.

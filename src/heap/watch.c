@@ -65,6 +65,7 @@ static struct watched *of_call(struct watch *watch, pid_t pid, uint64_t time)
 
 	if (!process)
 		return watched_add(watch, pid, false, time);
+	watch->latest = process;
 	if (time >= process->held_next)
 		watched_look_held(watch, process);
 	return process;

@@ -12,6 +12,7 @@ struct watch {
 	struct family_pick *pick;
 	struct call_acts acts;
 	struct watched *processes;
+	struct watched *latest; /* of them; or NULL */
 	unsigned rate;
 };
 

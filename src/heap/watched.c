@@ -12,8 +12,10 @@
 
 struct watched *watched_find(const struct watch *watch, pid_t pid)
 {
-	struct watched *process;
+	struct watched *process = watch->latest;
 
+	if (process && process->pid == pid)
+		return process;
 	HASH_FIND_INT(watch->processes, &pid, process);
 	return process;
 }
@@ -229,6 +231,8 @@ struct watched *watched_add(struct watch *watch, pid_t pid, bool complete,
 void watched_forget(struct watch *watch, struct watched *process)
 {
 	HASH_DEL(watch->processes, process);
+	if (watch->latest == process)
+		watch->latest = NULL;
 	heap_free(process->heap);
 	free(process->inherited);
 	growth_free(process->growth);

@@ -252,9 +252,12 @@ struct open_calls {
 	bool disabled; /* somebody wants to know of each end */
 };
 
-/* Adds what was read next of a thread; or puts it where it belongs. */
-void agent_wholes_add(struct watched_list *list, struct open_calls *open,
-		      const struct watched_call *call);
+/*
+ * Where to put what was read next of a thread; and then, that it is there: it
+ * stays, or goes where it belongs.
+ */
+struct watched_call *agent_wholes_next(struct watched_list *list);
+void agent_wholes_add(struct watched_list *list, struct open_calls *open);
 
 /*
  * What is told next has effect at both its ends, and these are neighbours: one

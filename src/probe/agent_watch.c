@@ -187,39 +187,48 @@ static struct call_chosen chosen_of(const struct agent_watched *watched)
 	return agent_call_chosen(watched->choice, watched->rate);
 }
 
+/* Member by member: there is one for each call. */
+static void fill_in(struct watched_call *call,
+		    const struct agent_watched *watched)
+{
+	call->kind = watched->kind;
+	call->tid = watched->tid;
+	call->time = call->began = watched->time;
+	call->ended = 0;
+	call->slot = watched->slot;
+	call->return_address = watched->return_address;
+	call->result = watched->result;
+	call->stored_at = watched->stored_at;
+	call->stored = watched->stored;
+	call->stack = STACK_NONE;
+	call->chosen = chosen_of(watched);
+	call->tail_call = watched->tail_call;
+	call->whole = false;
+}
+
 static void keep(void *context, const struct agent_watched *watched)
 {
 	struct watched_reading *reading = context;
 	struct agent_space *space = reading->base.space;
+	struct watched_list *list = &space->engine->watched;
 	struct agent_point *point = agent_reading_point(&reading->base,
 							watched->stub,
 							watched->time);
-	struct watched_call call;
+	struct watched_call *call;
 
 	if (!point ||
 	    (watched->kind == AGENT_WATCH_ENTRY && !watched->frame_count))
 		return;
-	call = (struct watched_call){
-		.point = point,
-		.kind = watched->kind,
-		.tid = watched->tid,
-		.time = watched->time,
-		.began = watched->time,
-		.slot = watched->slot,
-		.result = watched->result,
-		.return_address = watched->return_address,
-		.stored_at = watched->stored_at,
-		.stored = watched->stored,
-		.chosen = chosen_of(watched),
-		.tail_call = watched->tail_call,
-	};
+	call = agent_wholes_next(list);
+	call->point = point;
+	fill_in(call, watched);
 	if (watched->kind == AGENT_WATCH_ENTRY) {
-		call.return_address = watched->frames[0];
-		memcpy(call.arguments, watched->arguments,
-		       sizeof(call.arguments));
-		call.stack = agent_entry_stack(space, watched);
+		call->return_address = watched->frames[0];
+		memcpy(call->arguments, watched->arguments,
+		       sizeof(call->arguments));
+		call->stack = agent_entry_stack(space, watched);
 	}
-	agent_wholes_add(&space->engine->watched, &reading->open, &call);
+	agent_wholes_add(list, &reading->open);
 }
 
 /* Of what is chosen in the process little is told, and more is asked. */

@@ -16,17 +16,12 @@ static const struct function *function_of(const struct watched_call *call)
 	return call->point->point->function;
 }
 
-static struct watched_call *last_of(const struct watched_list *list)
-{
-	return &list->calls[list->count - 1];
-}
-
-static void append(struct watched_list *list, const struct watched_call *call)
+struct watched_call *agent_wholes_next(struct watched_list *list)
 {
 	if (list->count == list->room)
 		list->calls = xgrow(list->calls, list->count, &list->room,
 				    sizeof(*list->calls));
-	list->calls[list->count++] = *call;
+	return &list->calls[list->count];
 }
 
 static bool is_inner(const struct watched_call *outer,
@@ -46,20 +41,21 @@ static bool is_return_of(const struct watched_call *entry,
 	       call->return_address == entry->return_address;
 }
 
+/* call: behind the last of the list. */
 static void add_entry(struct watched_list *list, struct open_calls *open,
-		      const struct watched_call *call)
+		      struct watched_call *call)
 {
 	const struct function *function = function_of(call);
 
-	if (open->count && !is_inner(last_of(list), call))
+	if (open->count && !is_inner(call - 1, call))
 		open->count = 0;
 	if (function->entry_only && open->count)
 		return;
-	append(list, call);
+	list->count++;
 	if (!function->entry_only)
 		open->count++;
 	else
-		last_of(list)->whole = function->whole == WHOLE_AT_ENTRY;
+		call->whole = function->whole == WHOLE_AT_ENTRY;
 }
 
 static void join(struct watched_call *entry, const struct watched_call *end)
@@ -75,19 +71,19 @@ static void add_return(struct watched_list *list, struct open_calls *open,
 	struct watched_call *entry;
 	enum whole_effect effect;
 
-	if (!open->count || !is_return_of(last_of(list), call)) {
+	if (!open->count || !is_return_of(call - 1, call)) {
 		open->count = 0;
-		append(list, call);
+		list->count++;
 		return;
 	}
 	if (--open->count) {
 		list->count--;
 		return;
 	}
-	entry = last_of(list);
+	entry = &list->calls[list->count - 1];
 	effect = function_of(entry)->whole;
 	if (effect != WHOLE_AT_ENTRY && effect != WHOLE_AT_RETURN) {
-		append(list, call);
+		list->count++;
 		return;
 	}
 	join(entry, call);
@@ -95,11 +91,12 @@ static void add_return(struct watched_list *list, struct open_calls *open,
 		entry->time = call->time;
 }
 
-void agent_wholes_add(struct watched_list *list, struct open_calls *open,
-		      const struct watched_call *call)
+void agent_wholes_add(struct watched_list *list, struct open_calls *open)
 {
+	struct watched_call *call = &list->calls[list->count];
+
 	if (open->disabled)
-		append(list, call);
+		list->count++;
 	else if (call->kind == AGENT_WATCH_ENTRY)
 		add_entry(list, open, call);
 	else

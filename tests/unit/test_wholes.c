@@ -62,18 +62,19 @@ static struct watched_call *record(unsigned thread, enum agent_watch_kind kind,
 {
 	struct written *to = &threads[thread];
 	struct watched_call *call = &to->calls[to->count++];
+	const uint64_t now = ++clock_ticks;
 
 	ck_assert_uint_le(to->count, ARRAY_SIZE(to->calls));
 	*call = (struct watched_call){
 		.point = &own_points[function],
 		.kind = kind,
 		.tid = 100 + (pid_t)thread,
-		.time = ++clock_ticks,
-		.began = clock_ticks,
+		.time = now,
+		.began = now,
 		.slot = slot,
 		.return_address = slot * 3,
-		.result = kind == AGENT_WATCH_RETURN ? clock_ticks : 0,
-		.arguments = { kind == AGENT_WATCH_ENTRY ? clock_ticks : 0 },
+		.result = kind == AGENT_WATCH_RETURN ? now : 0,
+		.arguments = { kind == AGENT_WATCH_ENTRY ? now : 0 },
 	};
 	return call;
 }
@@ -150,8 +151,7 @@ static bool does(const struct watched_call *entry, enum whole_effect when)
 {
 	const enum whole_effect effect = entry->point->point->function->whole;
 
-	return effect == when || effect == WHOLE_AT_BOTH ||
-	       effect == WHOLE_NOT;
+	return effect == when || effect == WHOLE_AT_BOTH || effect == WHOLE_NOT;
 }
 
 static void tell_entry(struct teller *teller, const struct watched_call *call)
@@ -162,9 +162,9 @@ static void tell_entry(struct teller *teller, const struct watched_call *call)
 	unsigned *depth = &teller->stacks[thread].depth, i;
 
 	/* Abandoned: another one has their place, or they have returned. */
-	while (*depth && (list[*depth - 1].slot < call->slot ||
-			  (list[*depth - 1].slot == call->slot &&
-			   !call->tail_call)))
+	while (*depth &&
+	       (list[*depth - 1].slot < call->slot ||
+		(list[*depth - 1].slot == call->slot && !call->tail_call)))
 		--*depth;
 	for (i = *depth; i--;)
 		if (list[i].point->point->function->group == function->group)
@@ -211,8 +211,10 @@ static void read_part(struct watched_list *list, unsigned thread, size_t most,
 	struct written *from = &threads[thread];
 	struct open_calls open = { .disabled = disabled };
 
-	for (; most-- && from->read < from->count; from->read++)
-		agent_wholes_add(list, &open, &from->calls[from->read]);
+	for (; most-- && from->read < from->count; from->read++) {
+		*agent_wholes_next(list) = from->calls[from->read];
+		agent_wholes_add(list, &open);
+	}
 }
 
 /* No further than the least that any thread has been read to. */
@@ -236,9 +238,9 @@ static size_t tell_until(struct teller *teller, struct watched_list *list,
 	while (told < list->count && list->calls[told].time <= until) {
 		const struct watched_call *call = &list->calls[told++];
 
-		*wholes += call->whole && !call->point->point->function->entry_only;
-		if (joins &&
-		    agent_wholes_join(list, told - 1, until, &both)) {
+		*wholes += call->whole &&
+			   !call->point->point->function->entry_only;
+		if (joins && agent_wholes_join(list, told - 1, until, &both)) {
 			++*wholes;
 			told++;
 			tell_whole(teller, &both);
