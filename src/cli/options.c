@@ -274,18 +274,6 @@ uint64_t options_sample(const struct options *options)
 	return options->sample > 1 ? options->sample : 0;
 }
 
-/*
- * To get in in the midst of calls has given heap a double free, where there was
- * none, in one of ten attaches on a busy machine.
- */
-static enum engine_choice usual_engine(const struct options *o)
-{
-	return (o->verb == VERB_HEAP || o->verb == VERB_RECORD) &&
-			       !o->max_overhead ?
-		       ENGINE_TRAP :
-		       ENGINE_AUTO;
-}
-
 /* What follows from the options taken together. */
 static void conclude(const struct command_line *line)
 {
@@ -304,8 +292,6 @@ static void conclude(const struct command_line *line)
 				       50;
 	if (!o->log.align)
 		o->log.align = 1;
-	if (o->engine == ENGINE_UNSET)
-		o->engine = usual_engine(o);
 	/* Whoever starts a program for its log wants all of that. */
 	if (!line->when_full_given)
 		o->when_full = o->pid_count || o->verb == VERB_HEAP ?
@@ -361,7 +347,7 @@ static struct options defaults(void)
 		.log.limits = { .string_bytes = 32, .array_elements = 4 },
 		.report.top = 10,
 		.depth = 64,
-		.engine = ENGINE_UNSET,
+		.engine = ENGINE_AUTO,
 	};
 }
 

@@ -63,7 +63,6 @@ enum engine_choice {
 	ENGINE_AGENT, /* in the process where that can be done */
 	ENGINE_AUTO,  /* the same, where it is worth the way in; what can't be
 			 done is no news */
-	ENGINE_UNSET,
 };
 
 /*
