@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/session_agent.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "cli/overhead.h"
 #include "report/format/dialect.h"
 
@@ -8,6 +11,26 @@
 static bool keeps_acts(const struct options *options)
 {
 	return options->verb == VERB_HEAP || options->verb == VERB_RECORD;
+}
+
+/* It takes all that is written, at once. There may be no such file yet. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return path &&
+	       (stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode));
+}
+
+/*
+ * Where nobody may keep us waiting: threads that are stopped meanwhile can't
+ * even handle a signal.
+ */
+static bool may_hold(const struct options *options)
+{
+	return keeps_acts(options) ||
+	       (is_file(options->log.path) &&
+		(!options->json || is_file(options->json)));
 }
 
 /* Why the agent is not asked for calls; NULL: it is. */
@@ -84,6 +107,7 @@ void session_open_agent(struct session *session, struct prober_config *config)
 		.durations = options->log.durations,
 		.least_hits = least_hits(options),
 		.waits = options->agent_waits,
+		.holds = may_hold(options),
 		.string_bytes = options->log.limits.string_bytes,
 		.watches = keeps_acts(options),
 		.stops = config->script_stacks ||

@@ -26,7 +26,8 @@ struct agent_engine_config {
 	/* A power of two: by so many calls that came by traps a process has to
 	   have shown that it is worth the way in; or 0. */
 	unsigned least_hits;
-	bool waits;            /* who finds no room for a record waits for it */
+	bool waits; /* who finds no room for a record waits for it … */
+	bool holds; /* … stopped, while we tell of what was read */
 	unsigned string_bytes; /* of texts are shown */
 	/*
 	 * Calls of allocators are watched: entries with their stack, and

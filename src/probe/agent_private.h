@@ -116,6 +116,7 @@ struct agent_engine {
 	uint64_t mode; /* AGENT_COUNTS | … */
 	unsigned string_bytes;
 	bool without_pointed_to, without_stacks;
+	bool holds; /* threads that wait, while it tells */
 	struct ticks ticks;
 	struct agent_space *spaces;
 	struct recorded *recorded;
@@ -163,9 +164,9 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
 					unsigned stub, uint64_t time);
 
 /*
- * Has threads stopped that wait for room, where calls are watched: they would
- * keep processors busy that we need in order to tell of what was read. They go
- * on when the loop hears of their stops, which is after that.
+ * Has threads stopped that wait for room: they would keep processors busy that we
+ * need in order to tell of what was read. They go on when the loop hears of their
+ * stops, which is after that.
  */
 void agent_hold_waiting(struct agent_engine *engine);
 

@@ -50,7 +50,7 @@ void agent_hold_waiting(struct agent_engine *engine)
 {
 	struct agent_space *space;
 
-	if (!(engine->mode & AGENT_WATCHES))
+	if (!engine->holds)
 		return;
 	for (space = engine->spaces; space; space = space->next)
 		if (space->agent.state == AGENT_INSIDE &&

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import select
 import signal
 import struct
 import sys
@@ -650,6 +651,44 @@ def stacks_of_threads(case):
               if re.match(r"(\d+ )?(<\.\.\. )?labs.*\) *= ", line)]:
         h.check(lines[i + 1].startswith(" > slots"),
                 "no stack: %r" % lines[i:i + 2])
+
+
+@h.test("log: threads that find no room are stopped while it is written")
+def are_held(case):
+    target = start(case, "2", "0", "slots")
+    tracer = attach(case, target, "--when-full=wait")
+    target.say("go\n")
+    h.wait_until(lambda: os.path.getsize(tracer.log_path) > 4 << 20, "calls")
+    h.wait_until(lambda: "t" in h.states(target.pid), "a thread that is held")
+    log = finish(target, tracer)
+    check_calls(tracer, target, log)
+
+
+@h.test("log: threads that find no room run on while nobody reads it")
+def are_not_held(case):
+    target = start(case, "1", "0", "slots")
+    path = case.path("pipe")
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    tracer = case.start([h.CALLTRAP, "--engine=agent", "--when-full=wait",
+                         "-L", "-x", "labs", "-o", path, "-p",
+                         str(target.pid)])
+    h.settle(target, tracer)
+    target.say("go\n")
+    size = 0
+    while size < 4 << 20:
+        h.check(select.select([reader], [], [], h.PATIENCE)[0], "no calls")
+        size += len(os.read(reader, 65536))
+    h.rest(h.worker_of(tracer.popen))
+    found = [h.states(target.pid) for _ in range(20)]
+    h.check("t" not in set().union(*found), "threads stand: %r" % found)
+    os.set_blocking(reader, True)
+    with open(reader, errors="replace") as file:
+        thread = threading.Thread(target=collections.deque, args=(file, 0))
+        thread.start()
+        finish_only(target)
+        h.check_equal(tracer.wait(), 0, "status; " + tracer.err)
+        thread.join()
 
 
 @h.test("log: -f: each call of each child, in order")
