@@ -23,15 +23,17 @@ LEVEL = re.compile(r"^(likely|possible|no leak|suppressed): " + HELD +
 SUPPRESSION = re.compile(r"^    (.+:\d+: .+): " + HELD + r" at ([\d,]+) sites?"
                          r"(?:; .*)?$")
 IDLE = re.compile(r"^    ([\d,]+) suppressions? for which nothing is held$")
+# From two minutes on it has two units.
+TIME = r"[\d.]+ (?:min \d+ s|h \d+ min|d \d+ h|\S+)"
 ROW = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+|-) +([\d,]+|-) +(\S+) +"
-                 r"(-|[\d.]+ \S+) +(-|[\d.]+ \S+) +(LIKELY|POSSIBLE|NOT|-) +"
-                 r"(\S.*)$")
+                 r"(-|" + TIME + r") +(-|" + TIME +
+                 r") +(LIKELY|POSSIBLE|NOT|-) +(\S.*)$")
 REST = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more rows? ")
 PARTS = re.compile(r"^ *([\d,]+) +([\d,]+)  in ([\d,]+) more stacks? of the "
                    r"same leak ")
 EMPTY = re.compile(r"^([\d,]+) more rows? of which nothing is held$")
-CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|<?[\d.]+ \S+)  "
-                  r"(\S.*) by (\S+)$")
+CALL = re.compile(r"^ *([\d,]+) +([\d,]+) +([\d,]+) +(-|<?" + TIME +
+                  r")  (\S.*) by (\S+)$")
 FRAME = re.compile(r"^ {8}(?!\.\.\.|\?)(\S.*?)(?: (\S+?)(?::(\d+))?)? \(([^()]*)\)$")
 
 
