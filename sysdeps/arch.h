@@ -194,8 +194,10 @@ struct arch_ops {
 
 	/* Relocations that fill GOT slots with addresses of functions, … */
 	uint32_t jump_slot, glob_dat, irelative;
-	/* … and with the module and the place of a thread-local variable. */
+	/* … and with the module and the place of a thread-local variable, … */
 	uint32_t tls_module, tls_place;
+	/* … or with a function, and what that finds it by; 0: none has these. */
+	uint32_t tls_descriptor;
 
 	/*
 	 * The trap instruction: a word of trap_size bytes, the same for all of
@@ -229,6 +231,21 @@ struct arch_ops {
 	 */
 	taddr_t (*thread_pointer)(const struct regs *regs);
 	uint8_t thread_vector;
+
+	/*
+	 * The program's own thread-local variables begin that many bytes behind
+	 * the pointer, or more, as they are aligned (ELF Handling For
+	 * Thread-Local Storage, variant I), and what a pthread_t points at ends
+	 * at the pointer; 0: they end there, and it begins there (variant II).
+	 */
+	uint8_t thread_head;
+
+	/*
+	 * Whether the function of a descriptor finds the variable where the
+	 * other word says, counted from the thread pointer. If not, that leads
+	 * to the number of the module.
+	 */
+	bool (*tls_finds_place)(struct memory *memory, taddr_t function);
 
 	/*
 	 * At the entry of longjmp(): the stack pointers that its jmp_buf may

@@ -272,10 +272,12 @@ struct image_thread_object {
 	uint64_t offset; /* in the block */
 	uint64_t block_size;
 	uint64_t block_align;
-	uint64_t number_slot;  /* the image's number (DTPMOD); 0: none */
-	uint64_t place_slot;   /* a place, counted from the thread pointer
+	uint64_t number_slot;       /* the image's number (DTPMOD); 0: none */
+	uint64_t place_slot;        /* a place, counted from the thread pointer
 				  (TPOFF); 0: none */
-	uint64_t behind_place; /* how far from there the variable is */
+	uint64_t behind_place;      /* how far from there the variable is */
+	uint64_t descriptor_slot;   /* two words (TLSDESC); 0: none */
+	uint64_t behind_descriptor; /* as of a place that they lead to */
 };
 
 /* False when there is none of that name. */

@@ -43,6 +43,15 @@ static bool is_own(const struct image *image, uint64_t index)
 	       symbol.st_shndx != SHN_UNDEF;
 }
 
+/* How far the variable is from what the slot was filled with. */
+static uint64_t behind(const GElf_Rela *relocation,
+		       const struct image_thread_object *object)
+{
+	const uint64_t back = -(uint64_t)relocation->r_addend;
+
+	return GELF_R_SYM(relocation->r_info) ? back : back + object->offset;
+}
+
 /* In REL form, what is to be added to a place has been overwritten. */
 static void look_at(const struct image *image, const GElf_Rela *relocation,
 		    bool addends, uint64_t index,
@@ -57,9 +66,12 @@ static void look_at(const struct image *image, const GElf_Rela *relocation,
 	if (type == arch->tls_place && addends &&
 	    (!symbol || symbol == index)) {
 		ret->place_slot = relocation->r_offset;
-		ret->behind_place = -(uint64_t)relocation->r_addend;
-		if (!symbol)
-			ret->behind_place += ret->offset;
+		ret->behind_place = behind(relocation, ret);
+	}
+	if (arch->tls_descriptor && type == arch->tls_descriptor && addends &&
+	    (!symbol || symbol == index)) {
+		ret->descriptor_slot = relocation->r_offset;
+		ret->behind_descriptor = behind(relocation, ret);
 	}
 	if (type == arch->tls_module && is_own(image, symbol))
 		ret->number_slot = relocation->r_offset;
@@ -94,6 +106,9 @@ bool image_find_thread_object(const struct image *image, const char *name,
 	if (!find_symbol(image, name, &index, &object.offset))
 		return false;
 	look_in(image, DT_RELA, DT_RELASZ, true, index, &object);
+	look_in(image, DT_JMPREL, DT_PLTRELSZ,
+		image_dynamic_value(image, DT_PLTREL) == DT_RELA, index,
+		&object);
 	look_in(image, DT_REL, DT_RELSZ, false, index, &object);
 	*ret = object;
 	return true;

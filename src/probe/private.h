@@ -174,6 +174,7 @@ struct probe_space {
 	struct asked_function asked[ASKED_FUNCTIONS];
 	struct script_binding *scripts; /* its interpreters', if somebody … */
 	bool scripts_searched;          /* … has looked for them */
+	taddr_t thread_size; /* where the size of struct pthread is, or 0 */
 	taddr_t mapping_low, mapping_high; /* see mapping_is_one() */
 };
 

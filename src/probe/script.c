@@ -87,14 +87,28 @@ static struct script_binding *bind_module(const struct prober *prober,
 	return binding;
 }
 
+/* glibc tells debuggers (nptl_db/structs.def). */
+static void find_thread_size(struct probe_space *space,
+			     const struct module *module)
+{
+	taddr_t address;
+
+	if (image_find_object(module->image, "_thread_db_sizeof_pthread",
+			      &address))
+		space->thread_size = module->bias + address;
+}
+
 static void find_scripts(struct probe_space *space)
 {
 	struct script_binding **end = &space->scripts;
 	struct module *module;
 
+	space->thread_size = 0;
 	for (module = space->space->modules; module; module = module->next) {
 		if (!space->prober->interpreter && interpreter_is(module->name))
 			space->prober->interpreter = xstrdup(module->name);
+		if (!space->thread_size)
+			find_thread_size(space, module);
 		*end = bind_module(space->prober, module);
 		if (*end)
 			end = &(*end)->next;
@@ -122,10 +136,10 @@ static int read_word(const struct asked_task *asked, taddr_t address,
 }
 
 /*
- * glibc, nptl/descr.h and sysdeps/generic/dl-dtv.h: behind the thread pointer
- * is the address of the thread's vector, of entries of two words, in which the
- * block of the module of a number is. The entry before the first says how many
- * there are; what was never used has no block yet.
+ * glibc, nptl/descr.h and sysdeps/generic/dl-dtv.h: the thread's vector has
+ * entries of two words, in which the block of the module of a number is. The
+ * entry before the first says how many there are; what was never used has no
+ * block yet.
  */
 static int find_block(const struct asked_task *asked, taddr_t pointer,
 		      uint64_t number, taddr_t *ret)
@@ -133,7 +147,8 @@ static int find_block(const struct asked_task *asked, taddr_t pointer,
 	const unsigned word = asked->moment->arch->word_size;
 	const uint64_t unused = word == 4 ? UINT32_MAX : UINT64_MAX;
 	uint64_t vector, count;
-	int err = read_word(asked, pointer + word, &vector);
+	int err = read_word(asked, pointer + asked->moment->arch->thread_vector,
+			    &vector);
 
 	if (!err)
 		err = read_word(asked, vector - 2 * word, &count);
@@ -146,27 +161,66 @@ static int find_block(const struct asked_task *asked, taddr_t pointer,
 	return err;
 }
 
-/*
- * The program's own block ends at the thread pointer (ELF Handling For
- * Thread-Local Storage, 4.3: variant II).
- */
-static taddr_t own_block(const struct image_thread_object *object,
+static uint64_t aligned(uint64_t size, uint64_t align)
+{
+	uint64_t rest = align ? size % align : 0;
+
+	return rest ? size + (align - rest) : size;
+}
+
+/* Of the program itself. */
+static taddr_t own_block(const struct arch_ops *arch,
+			 const struct image_thread_object *object,
 			 taddr_t pointer)
 {
-	uint64_t align = object->block_align ? object->block_align : 1;
-	uint64_t rest = object->block_size % align;
+	if (arch->thread_head)
+		return pointer +
+		       aligned(arch->thread_head, object->block_align);
+	return pointer - aligned(object->block_size, object->block_align);
+}
 
-	return pointer - object->block_size - (rest ? align - rest : 0);
+/* A variable of the block of a module, whose number is at that address. */
+static int find_numbered(const struct asked_task *asked, taddr_t pointer,
+			 taddr_t address, uint64_t offset, taddr_t *ret)
+{
+	uint64_t number;
+	int err = read_word(asked, address, &number);
+
+	if (!err)
+		err = find_block(asked, pointer, number, ret);
+	if (!err)
+		*ret += offset;
+	return err;
+}
+
+/* Its words are the dynamic linker's function, and what it is called for. */
+static int find_described(const struct asked_task *asked,
+			  const struct image_thread_object *object,
+			  taddr_t pointer, taddr_t *ret)
+{
+	const struct arch_ops *arch = asked->moment->arch;
+	const taddr_t slot =
+		asked->binding->module->bias + object->descriptor_slot;
+	uint64_t function, value;
+	int err = read_word(asked, slot, &function);
+
+	if (!err)
+		err = read_word(asked, slot + arch->word_size, &value);
+	if (err)
+		return err;
+	if (!arch->tls_finds_place(asked->thread.memory, function))
+		return find_numbered(asked, pointer, value, object->offset,
+				     ret);
+	*ret = pointer + value + object->behind_descriptor;
+	return 0;
 }
 
 static int thread_object(const struct asked_task *asked,
 			 const struct image_thread_object *object, taddr_t *ret)
 {
 	const struct module *module = asked->binding->module;
-	taddr_t pointer =
-		asked->moment->arch->thread_pointer(asked->moment->regs);
-	uint64_t number;
-	taddr_t block;
+	const struct arch_ops *arch = asked->moment->arch;
+	const taddr_t pointer = arch->thread_pointer(asked->moment->regs);
 	int err;
 
 	if (object->place_slot) {
@@ -174,20 +228,16 @@ static int thread_object(const struct asked_task *asked,
 		*ret += pointer + object->behind_place;
 		return err;
 	}
-	if (object->number_slot) {
-		err = read_word(asked, module->bias + object->number_slot,
-				&number);
-		if (!err)
-			err = find_block(asked, pointer, number, &block);
-	} else if (module->is_main) {
-		block = own_block(object, pointer);
-		err = 0;
-	} else {
-		err = -ENOENT;
-	}
-	if (!err)
-		*ret = block + object->offset;
-	return err;
+	if (object->number_slot)
+		return find_numbered(asked, pointer,
+				     module->bias + object->number_slot,
+				     object->offset, ret);
+	if (object->descriptor_slot)
+		return find_described(asked, object, pointer, ret);
+	if (!module->is_main)
+		return -ENOENT;
+	*ret = own_block(arch, object, pointer) + object->offset;
+	return 0;
 }
 
 static int ask_object(struct script_thread *thread, size_t index, taddr_t *ret)
@@ -203,12 +253,24 @@ static int ask_object(struct script_thread *thread, size_t index, taddr_t *ret)
 	return 0;
 }
 
+/* A pthread_t is the address of struct pthread, at the pointer or before it. */
 static int ask_pointer(struct script_thread *thread, taddr_t *ret)
 {
 	const struct asked_task *asked = (const struct asked_task *)thread;
+	const struct arch_ops *arch = asked->moment->arch;
+	const taddr_t size_at = asked->moment->space->thread_size;
+	uint32_t size;
+	int err;
 
-	*ret = asked->moment->arch->thread_pointer(asked->moment->regs);
-	return 0;
+	*ret = arch->thread_pointer(asked->moment->regs);
+	if (!arch->thread_head)
+		return 0;
+	if (!size_at)
+		return -ENOENT;
+	err = memory_read(thread->memory, size_at, &size, sizeof(size));
+	if (!err)
+		*ret -= size;
+	return err;
 }
 
 static const struct script_thread_ops thread_ops = {

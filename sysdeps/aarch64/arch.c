@@ -33,6 +33,23 @@ static taddr_t thread_pointer(const struct regs *regs)
 	return regs->thread;
 }
 
+/*
+ * glibc, sysdeps/aarch64/dl-tlsdesc.S, _dl_tlsdesc_return; musl has the same. The
+ * descriptor is what the function is called with.
+ */
+static bool tls_finds_place(struct memory *memory, taddr_t function)
+{
+	enum { LDR_X0_X0_8 = 0xf9400400, RET = 0xd65f03c0 };
+	uint32_t words[3];
+	const uint32_t *word = words;
+
+	if (memory_read(memory, function, words, sizeof(words)))
+		return false;
+	if ((*word & 0xfffff01f) == 0xd503201f) /* nop, bti c */
+		word++;
+	return word[0] == LDR_X0_X0_8 && word[1] == RET;
+}
+
 /* Programs have no such flag here. */
 static bool steps_itself(const struct regs *regs UNUSED)
 {
@@ -182,6 +199,7 @@ const struct arch_ops arch_aarch64 = {
 	.irelative = R_AARCH64_IRELATIVE,
 	.tls_module = R_AARCH64_TLS_DTPMOD,
 	.tls_place = R_AARCH64_TLS_TPREL,
+	.tls_descriptor = R_AARCH64_TLSDESC,
 	.trap = BRK,
 	.trap_size = 4,
 	.trap_behind = 0,
@@ -193,6 +211,8 @@ const struct arch_ops arch_aarch64 = {
 	.steps_itself = steps_itself,
 	.thread_pointer = thread_pointer,
 	.thread_vector = 0,
+	.thread_head = 2 * WORD,
+	.tls_finds_place = tls_finds_place,
 	.jump_targets = jump_targets,
 	.goroutine = goroutine,
 	.restart_wait = restart_wait,

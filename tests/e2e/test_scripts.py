@@ -194,9 +194,6 @@ exec("outer.work()")
 
 
 def need(kind):
-    # On arm64 calls of the others have no place, see sysdeps/NOTES.
-    if kind != "py":
-        h.need_x86("places in scripts of " + kind)
     if kind == "rb":
         h.need_ruby_with_places()
     h.need({"py": PYTHON, "pl": "perl", "rb": "ruby", "php": "php"}[kind])
@@ -256,6 +253,45 @@ os.getppid()
     done, calls = trace(case, [PYTHON, path])
     h.check_equal([c.get("script", {}).get("line") for c in calls], [None, 7],
                   "the lines of a foreign thread and of the script")
+
+
+# Each thread says where it is, and keeps its variables until all have.
+OWN_PLACES = ["script valid = u8[tls(room)] == 7;",
+              "script line = u32[tls(line)];", "script file = text(&name);"]
+
+
+def own_places(way, room, *flags):
+    @h.test("a place that each thread has of its own, " + way)
+    def run(case):
+        directory = h.build_directory("places " + way)
+        sources = ["own_place.c", "own_places.c"]
+        flags_of_both = ["-DROOM=%d" % room, "-O1"]
+        alone = way == "the program's"
+        library = alone or h.build_library(
+            "libplace.so", sources[0], *flags_of_both, *flags,
+            directory=directory)
+        options = ["-rdynamic", "-pthread", "-ldl"]
+        if not alone and "later" not in way:
+            options += ["-Wl,--no-as-needed", *h.near(directory), "-lplace"]
+        path = h.build("places", sources if alone else sources[1:],
+                       *flags_of_both, *options, directory=directory)
+        os.mkdir(case.path("etc"), 0o755)
+        case.write("etc/%s.conf" % ("places" if alone else "libplace.so"),
+                   "\n".join(OWN_PLACES) + "\n")
+        argv = [path] + ([library] if "later" in way else [])
+        done, calls = trace(case, argv, "-F", case.path("etc"))
+        h.check_equal(sorted((c["script"]["file"], c["script"]["line"])
+                             for c in calls),
+                      [("made.up", line) for line in range(1, 5)],
+                      "the places")
+
+
+own_places("the program's", 1)
+own_places("a library's", 1)
+own_places("a library's, counted from the thread", 1,
+           "-ftls-model=initial-exec")
+own_places("a library's that is loaded later", 1)
+own_places("a library's that is loaded later, with much", 100000)
 
 
 @h.test("without effect it says so: an interpreter that is not known, or none")

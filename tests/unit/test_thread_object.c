@@ -7,8 +7,10 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "sysdeps/arch.h"
 #include "unit.h"
 
 /* A library of this process, as its own dynamic linker has it. */
@@ -77,12 +79,30 @@ START_TEST(errno_of_the_c_library)
 }
 END_TEST
 
-/* arm64 has descriptors in their stead, which aren't read (BUGS, -script). */
-#ifdef __aarch64__
-static const bool has_numbers = false;
-#else
-static const bool has_numbers = true;
-#endif
+static size_t own_read(struct memory *memory UNUSED, taddr_t address, void *ret,
+		       size_t size)
+{
+	memcpy(ret, (const void *)address, size);
+	return size;
+}
+
+/* What a descriptor's words lead to: here, or the number of the module. */
+static void check_descriptor(const struct library *library,
+			     const struct image_thread_object *object,
+			     const void *here, size_t number)
+{
+	static const struct memory_ops ops = { .read = own_read };
+	struct memory memory = { &ops };
+	const long function = slot(library, object->descriptor_slot);
+	const long value = slot(library, object->descriptor_slot + 8);
+
+	if (arch_native->tls_finds_place(&memory, function))
+		ck_assert_uint_eq(thread_pointer() + value +
+					  object->behind_descriptor,
+				  (uintptr_t)here);
+	else
+		ck_assert_int_eq(*(long *)value, number);
+}
 
 static void check_block(const char *name, const char *variable)
 {
@@ -92,15 +112,20 @@ static void check_block(const char *name, const char *variable)
 	void *here;
 	char *block;
 
-	if (!has_numbers || !library_open(&library, name))
+	if (!library_open(&library, name))
 		return;
 	ck_assert(image_find_thread_object(library.image, variable, &object));
-	ck_assert_uint_ne(object.number_slot, 0);
 	ck_assert_int_eq(dlinfo(library.handle, RTLD_DI_TLS_MODID, &number), 0);
-	ck_assert_int_eq(slot(&library, object.number_slot), number);
 	/* The first is what makes the thread's block. */
 	here = dlsym(library.handle, variable);
 	ck_assert_ptr_nonnull(here);
+	if (arch_native->tls_descriptor) {
+		ck_assert_uint_ne(object.descriptor_slot, 0);
+		check_descriptor(&library, &object, here, number);
+	} else {
+		ck_assert_uint_ne(object.number_slot, 0);
+		ck_assert_int_eq(slot(&library, object.number_slot), number);
+	}
 	ck_assert_int_eq(dlinfo(library.handle, RTLD_DI_TLS_DATA, &block), 0);
 	ck_assert_ptr_eq(block + object.offset, here);
 	ck_assert_uint_lt(object.offset, object.block_size);
