@@ -281,6 +281,7 @@ static int find_leaks(const struct options *options, pid_t pid,
 {
 	const struct leaks_options how = {
 		.ways = options->holders != NULL,
+		.objects = options->holders || options->owners,
 		.copy = options->freeze == FREEZE_CLONE,
 	};
 	const sigset_t old = block_signals();

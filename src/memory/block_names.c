@@ -6,6 +6,7 @@
 #include "base/xalloc.h"
 #include "memory/block_types.h"
 #include "memory/head.h"
+#include "memory/python_names.h"
 #include "memory/root_names.h"
 #include "sysdeps/linux/procmem.h"
 
@@ -13,7 +14,8 @@ struct live_names {
 	struct block_names names; /* first */
 	struct heads *heads;
 	struct root_names *roots;
-	struct block_types *types; /* once somebody has asked */
+	struct python_names *python; /* or NULL */
+	struct block_types *types;   /* once somebody has asked */
 	const struct leaks *leaks;
 	struct procmem constants;
 };
@@ -23,7 +25,10 @@ static const char *live_class(struct block_names *names,
 {
 	struct live_names *live = (struct live_names *)names;
 
-	return heads_class(live->heads, block->address);
+	const char *class = heads_class(live->heads, block->address);
+
+	return class || !live->python ? class :
+					python_names_class(live->python, block);
 }
 
 static char *live_text(struct block_names *names, const struct block *block)
@@ -54,11 +59,30 @@ static bool live_is_of_thread(struct block_names *names, taddr_t where)
 	return root_names_is_of_thread(live->roots, where);
 }
 
+/* It is held by a dictionary, in which it has a name. */
+static const char *key_of(struct live_names *live, const struct block *block)
+{
+	const struct blocks *blocks = &live->leaks->glibc.blocks;
+	const struct block *from;
+	taddr_t where;
+
+	if (!live->python || !block || !live->leaks->reach.ways)
+		return NULL;
+	where = live->leaks->reach.ways[block - blocks->list];
+	from = blocks_around(blocks, where);
+	return from && from->part == BLOCK_KEYS ?
+		       python_names_key(live->python, where) :
+		       NULL;
+}
+
 static struct debug_step live_step(struct block_names *names,
 				   const struct block *block)
 {
 	struct live_names *live = (struct live_names *)names;
+	const char *key = key_of(live, block);
 
+	if (key)
+		return (struct debug_step){ .path = key };
 	if (!live->types)
 		live->types = block_types_new(live->leaks, live->roots);
 	return block_types_step(live->types, block);
@@ -77,6 +101,7 @@ static void live_free(struct block_names *names)
 	struct live_names *live = (struct live_names *)names;
 
 	block_types_free(live->types);
+	python_names_free(live->python);
 	heads_free(live->heads);
 	root_names_free(live->roots);
 	procmem_fini(&live->constants);
@@ -104,5 +129,7 @@ struct block_names *block_names_new(const struct leaks *leaks)
 	live->heads = heads_new(&leaks->mappings, &leaks->picture,
 				&live->constants.memory);
 	live->roots = root_names_new(leaks);
+	if (leaks->links)
+		live->python = python_names_new(leaks, &live->constants.memory);
 	return &live->names;
 }

@@ -17,6 +17,14 @@ enum block_state {
 	BLOCK_STATES,
 };
 
+/* What one of an interpreter's objects keeps apart. */
+enum block_part {
+	BLOCK_WHOLE,
+	BLOCK_KEYS,  /* of a dictionary, with its values */
+	BLOCK_ITEMS, /* of a list */
+	BLOCK_VALUES, /* of its attributes; held by a pointer behind their order */
+};
+
 /*
  * One of them. Memory is counted in units of 16 bytes, the allocator's own
  * words included; there may be many millions of blocks.
@@ -26,12 +34,14 @@ enum block_state {
 struct block {
 	taddr_t address; /* as malloc() returned it */
 	uint32_t units;
-	uint8_t state;   /* enum block_state */
-	uint8_t behind;  /* bytes at its end that aren't the program's */
-	bool own : 1;    /* the allocator's, for itself */
-	bool mapped : 1; /* has a mapping of its own */
-	bool listed : 1; /* an interpreter has dropped it */
-	uint8_t mark;    /* for who asks what is reached */
+	uint8_t state;    /* enum block_state */
+	uint8_t behind;   /* bytes at its end that aren't the program's */
+	bool own : 1;     /* the allocator's, for itself */
+	bool mapped : 1;  /* has a mapping of its own */
+	bool listed : 1;  /* an interpreter has dropped it */
+	bool object : 1;  /* … or has it as an object */
+	uint8_t part : 2; /* enum block_part */
+	uint8_t mark;     /* for who asks what is reached */
 };
 
 /* All of a process, by address; they don't overlap. */

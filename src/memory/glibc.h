@@ -21,6 +21,7 @@ struct glibc_part {
 					   beside them */
 	size_t arena;                   /* index */
 	bool mapped;         /* a block with a mapping of its own; no arena's */
+	bool objects;        /* an interpreter's, in the same way */
 	size_t first, count; /* its blocks */
 };
 

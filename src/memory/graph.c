@@ -4,11 +4,13 @@
 #include <stdlib.h>
 
 #include "memory/kept_graph.h"
+#include "memory/python_garbage.h"
 #include "memory/reach_private.h"
 
 struct graph_walk {
 	struct reacher reacher; /* first: what is found comes with it */
 	const struct block *from;
+	const struct reach_rule *rule; /* or NULL */
 	graph_found *found;
 	void *context;
 };
@@ -24,6 +26,8 @@ static void found_pointer(struct reacher *reacher, struct block *block,
 		.kind = POINTER_BEGINNING,
 	};
 
+	if (reach_passes_over(walk->rule, block, pointer, where))
+		return;
 	if (pointer != block->address)
 		found.kind = reach_is_usual(reacher, block, pointer) ?
 				     POINTER_USUAL :
@@ -44,6 +48,7 @@ static void walk_picture(const struct leaks *leaks, graph_found *found,
 			.glibc = (struct glibc *)&leaks->glibc,
 			.result = &unused,
 		},
+		.rule = python_links_rule(leaks->links),
 		.found = found,
 		.context = context,
 	};

@@ -274,7 +274,7 @@ void heap_shape_find(const struct glibc *glibc, pid_t pid,
 		if (part->mapped && part->count) {
 			count_size(&sizes, &glibc->blocks.list[part->first],
 				   false);
-		} else if (!part->mapped && part->count) {
+		} else if (!part->mapped && !part->objects && part->count) {
 			trim_part(&pages, glibc, part, ret);
 			look_at_pages(&pages, glibc, part, &sizes, ret);
 		}

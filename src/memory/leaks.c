@@ -12,7 +12,9 @@
 #include "memory/copy.h"
 #include "memory/heap_read.h"
 #include "memory/kept_graph.h"
+#include "memory/python_blocks.h"
 #include "memory/python_garbage.h"
+#include "memory/with_constants.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/vitals.h"
@@ -255,6 +257,20 @@ void leaks_group(struct leaks *leaks, struct block_names *names)
 	take_groups(leaks, table);
 }
 
+static void add_objects(struct leaks *leaks)
+{
+	struct with_constants both;
+	struct procmem constants;
+
+	procmem_init(&constants, leaks->pid);
+	with_constants_init(&both, &leaks->picture, &leaks->mappings,
+			    &constants.memory);
+	if (python_blocks_add(&both.memory, &leaks->mappings, &leaks->glibc))
+		leaks->links =
+			python_links_new(&leaks->picture, &leaks->mappings);
+	procmem_fini(&constants);
+}
+
 static int find(struct leaks *leaks, const struct leaks_options *options,
 		char **message_ret)
 {
@@ -275,8 +291,15 @@ static int find(struct leaks *leaks, const struct leaks_options *options,
 	if (options->listed)
 		python_garbage_find(&leaks->picture, &leaks->mappings,
 				    &leaks->freeze, &leaks->glibc);
+	if (options->objects)
+		add_objects(leaks);
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
-		   &leaks->glibc, options->ways, &leaks->reach);
+		   &leaks->glibc,
+		   &(struct reach_options){
+			   .ways = options->ways,
+			   .rule = python_links_rule(leaks->links),
+		   },
+		   &leaks->reach);
 	names = block_names_new(leaks);
 	leaks_group(leaks, names);
 	block_names_free(names);
@@ -323,6 +346,7 @@ struct page_sums leaks_pages(const struct leaks *leaks,
 void leaks_fini(struct leaks *leaks)
 {
 	kept_graph_free(leaks->kept);
+	python_links_free(leaks->links);
 	for (size_t i = 0; i < leaks->group_count; i++) {
 		free(leaks->groups[i].name);
 		free(leaks->groups[i].text);

@@ -16,6 +16,7 @@ struct leak_group {
 };
 
 struct kept_graph;
+struct python_links;
 
 struct leaks {
 	pid_t pid;
@@ -31,8 +32,10 @@ struct leaks {
 	bool copied;          /* it ran on while it was read … */
 	const char *uncopied; /* … or why not, if that was wanted; else NULL */
 	bool swapped; /* of an old file: what is swapped out counts as resident */
-	bool zombie;             /* of the copy, something is left */
-	struct kept_graph *kept; /* of a file: its pointers, as there is no
+	bool zombie;                /* of the copy, something is left */
+	struct python_links *links; /* what doesn't hold blocks of Python's, as
+				       these are there; or NULL */
+	struct kept_graph *kept;    /* of a file: its pointers, as there is no
 				    picture; or NULL */
 };
 
@@ -40,6 +43,7 @@ struct block_names;
 
 struct leaks_options {
 	bool ways;     /* who holds what isn't lost, too (holders.h) */
+	bool objects;  /* … which interpreters' objects may be, too */
 	bool listed;   /* blocks that a collector will take are marked */
 	bool copy;     /* the process is copied, if that can be, and runs on */
 	uint64_t most; /* no more bytes are read than these, … */

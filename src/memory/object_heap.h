@@ -46,6 +46,7 @@ struct object_found {
 	const uint8_t *bytes; /* … with these, … */
 	size_t seen;          /* … of which so many are known */
 	const char *type;
+	size_t head;   /* where in these the object itself begins */
 	taddr_t apart; /* what it keeps elsewhere begins there, as no pointer of
 			  it says; 0: nothing does */
 };
@@ -55,6 +56,9 @@ struct object_observer {
 	void (*found)(void *context, const struct object_found *object);
 	/* A place for an object that has none. */
 	void (*empty)(void *context, taddr_t address);
+	/* Of Python, or NULL: a pool, and then each piece in use there. */
+	void (*pool)(void *context, taddr_t start, taddr_t end);
+	void (*piece)(void *context, taddr_t address, size_t size);
 	void *context;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/xalloc.h"
+#include "memory/python_garbage.h"
 #include "memory/reach_private.h"
 #include "memory/root_names.h"
 
@@ -34,7 +35,8 @@ struct owner_entry {
 };
 
 struct owning {
-	struct reacher reacher; /* first: what is found comes with it */
+	struct reacher reacher;        /* first: what is found comes with it */
+	const struct reach_rule *rule; /* or NULL */
 	struct root_names *names;
 	struct owner_entry *entries;
 	struct owners *result;
@@ -71,7 +73,8 @@ static void found_by_root(struct reacher *reacher, struct block *block,
 	struct owning *owning = (struct owning *)reacher;
 	struct root_words *words;
 
-	if (!reach_holds(reacher, block, pointer))
+	if (!reach_holds(reacher, block, pointer) ||
+	    reach_passes_over(owning->rule, block, pointer, where))
 		return;
 	words = &owning->words[root_names_is_of_thread(owning->names, where)];
 	if (words->count >= WORDS_MAX) {
@@ -100,11 +103,12 @@ static void own(struct owning *owning, uint32_t index, uint32_t number)
 }
 
 static void found_by_block(struct reacher *reacher, struct block *block,
-			   uint64_t pointer, taddr_t where UNUSED)
+			   uint64_t pointer, taddr_t where)
 {
 	struct owning *owning = (struct owning *)reacher;
 
-	if (reach_holds(reacher, block, pointer))
+	if (reach_holds(reacher, block, pointer) &&
+	    !reach_passes_over(owning->rule, block, pointer, where))
 		own(owning, reach_index(reacher, block), owning->own);
 }
 
@@ -187,6 +191,7 @@ void owners_find(const struct leaks *leaks, struct owners *ret)
 			.glibc = (struct glibc *)&leaks->glibc,
 			.result = &unused,
 		},
+		.rule = python_links_rule(leaks->links),
 		.result = ret,
 	};
 	struct reacher *reacher = &owning.reacher;

@@ -269,10 +269,13 @@ static void take_piece(struct php_look *look, const struct php_piece *piece)
 	const char *type = php_objects_count(&look->objects, piece);
 
 	object_sum_add(type ? &heap->objects : &heap->others, piece->bytes);
-	object_tell(look->observer,
-		    &(struct object_found){ piece->address, piece->begin,
-					    piece->seen, type,
-					    php_objects_apart(piece) });
+	object_tell(look->observer, &(struct object_found){
+					    .address = piece->address,
+					    .bytes = piece->begin,
+					    .seen = piece->seen,
+					    .type = type,
+					    .apart = php_objects_apart(piece),
+				    });
 }
 
 /* One that is larger than what a run has. */

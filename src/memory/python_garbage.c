@@ -16,13 +16,15 @@ struct list_link {
 
 #define LINK_BITS 3
 
-struct object_lists {
+struct python_links {
 	struct memory *memory;
 	struct python_types *types;
+	const struct mappings *mappings;
+	struct reach_rule rule;
 };
 
 /* An object that hasn't got this link in front may have the same words. */
-static bool is_object(const struct object_lists *lists, taddr_t address,
+static bool is_object(const struct python_links *lists, taddr_t address,
 		      bool *of_lists_ret)
 {
 	struct python_object head;
@@ -33,7 +35,7 @@ static bool is_object(const struct object_lists *lists, taddr_t address,
 
 /* Whether a word is the link to an object from the one before it on its list,
    or from the one behind; either may be the list itself. */
-static bool is_link(const struct object_lists *lists, uint64_t pointer,
+static bool is_link(const struct python_links *lists, uint64_t pointer,
 		    taddr_t where)
 {
 	const taddr_t at = pointer & ~(uint64_t)LINK_BITS;
@@ -59,7 +61,7 @@ struct weak_reference {
 	taddr_t previous, next;
 };
 
-static bool is_on_list_of(const struct object_lists *lists, taddr_t address,
+static bool is_on_list_of(const struct python_links *lists, taddr_t address,
 			  const struct weak_reference *weak)
 {
 	struct weak_reference previous;
@@ -83,7 +85,7 @@ static bool is_on_list_of(const struct object_lists *lists, taddr_t address,
 
 /* Whether a word is what a weak reference refers to, which doesn't keep it: a set
    of such (asyncio's of all tasks) led to each ring that was in it once. */
-static bool is_weak(const struct object_lists *lists, taddr_t where)
+static bool is_weak(const struct python_links *lists, taddr_t where)
 {
 	const taddr_t address = where - offsetof(struct weak_reference, object);
 	struct weak_reference weak;
@@ -126,7 +128,7 @@ static void shorten(struct block *block, uint64_t bytes)
 }
 
 /* Its items, or NULL: there is no list in it. */
-static struct block *items_of(const struct object_lists *lists,
+static struct block *items_of(const struct python_links *lists,
 			      const struct blocks *blocks,
 			      const struct block *block, uint64_t *bytes_ret)
 {
@@ -148,7 +150,7 @@ static struct block *items_of(const struct object_lists *lists,
 	return NULL;
 }
 
-static struct shortened *shorten_all(const struct object_lists *lists,
+static struct shortened *shorten_all(const struct python_links *lists,
 				     const struct blocks *blocks,
 				     size_t *count_ret)
 {
@@ -183,7 +185,7 @@ static void restore(const struct shortened *shortened, size_t count)
 
 /* Tuples, lists and others that were dropped: nobody refers to them, and no
    collector has them on a list. */
-static bool is_free(const struct object_lists *lists, const struct block *block)
+static bool is_free(const struct python_links *lists, const struct block *block)
 {
 	struct {
 		struct list_link link;
@@ -200,7 +202,7 @@ static bool is_free(const struct object_lists *lists, const struct block *block)
 	       python_types_has(lists->types, head.object.type, &of_lists);
 }
 
-static void list_free(const struct object_lists *lists, struct blocks *blocks)
+static void list_free(const struct python_links *lists, struct blocks *blocks)
 {
 	for (size_t i = 0; i < blocks->count; i++)
 		if (is_free(lists, &blocks->list[i]))
@@ -221,31 +223,108 @@ static void take_marks(struct blocks *blocks)
 	}
 }
 
+/* ---- which ways are worth telling ---- */
+
+/* So many pointers at objects of one type, one after the other. */
+#define ROW 4
+
+static taddr_t type_behind(const struct python_links *links, taddr_t where)
+{
+	struct python_object head;
+	uint64_t pointer;
+	bool of_lists;
+
+	if (memory_read(links->memory, where, &pointer, sizeof(pointer)) ||
+	    memory_read(links->memory, pointer, &head, sizeof(head)) ||
+	    !python_types_has(links->types, head.type, &of_lists))
+		return 0;
+	return head.type;
+}
+
+/* Dictionaries and others that were dropped are kept for new ones in arrays of the
+   interpreter's, where pointers at those that were taken again stay. */
+static bool is_in_row(const struct python_links *links, taddr_t where)
+{
+	const taddr_t type = type_behind(links, where);
+	const taddr_t word = sizeof(uint64_t);
+	unsigned before = 0, behind = 0;
+
+	while (type && before < ROW &&
+	       type_behind(links, where - (before + 1) * word) == type)
+		before++;
+	while (type && behind < ROW &&
+	       type_behind(links, where + (behind + 1) * word) == type)
+		behind++;
+	return before + 1 + behind >= ROW;
+}
+
+/* Variables of a script are in frames, which aren't on the stack; what is there
+   has often been left behind. */
+static bool is_doubtful_root(const struct python_links *links, taddr_t where)
+{
+	const struct mapping *mapping = mappings_find(links->mappings, where);
+
+	if (!mapping || mapping->kind == MAPPING_STACK)
+		return true;
+	return (mapping->kind == MAPPING_PROGRAM_DATA ||
+		mapping->kind == MAPPING_LIBRARY_DATA) &&
+	       is_in_row(links, where);
+}
+
+static bool is_no_way(void *context, uint64_t pointer, taddr_t where)
+{
+	return is_no_reference(context, pointer, where) ||
+	       is_doubtful_root(context, where);
+}
+
+struct python_links *python_links_new(const struct picture *picture,
+				      const struct mappings *mappings)
+{
+	struct python_links *links = xcalloc(1, sizeof(*links));
+
+	/* It only reads. */
+	links->memory = (struct memory *)&picture->memory;
+	links->mappings = mappings;
+	links->types = python_types_new(links->memory, mappings);
+	links->rule = (struct reach_rule){
+		.passes_over = is_no_way,
+		.context = links,
+	};
+	return links;
+}
+
+void python_links_free(struct python_links *links)
+{
+	if (!links)
+		return;
+	python_types_free(links->types);
+	free(links);
+}
+
+const struct reach_rule *python_links_rule(const struct python_links *links)
+{
+	return links ? &links->rule : NULL;
+}
+
 void python_garbage_find(const struct picture *picture,
 			 const struct mappings *mappings,
 			 const struct freeze *frozen, struct glibc *glibc)
 {
-	/* It only reads. */
-	struct object_lists lists = {
-		.memory = (struct memory *)&picture->memory
-	};
-	const struct reach_rule rule = {
-		.passes_over = is_no_reference,
-		.context = &lists,
-	};
-
+	struct python_links *links;
 	struct shortened *shortened;
 	size_t count;
 
 	if (!python_is_there(mappings))
 		return;
-	lists.types = python_types_new(lists.memory, mappings);
-	shortened = shorten_all(&lists, &glibc->blocks, &count);
-	reach_mark(picture, mappings, frozen, glibc, &rule);
+	links = python_links_new(picture, mappings);
+	/* What can't be told from a reference holds an object here. */
+	links->rule.passes_over = is_no_reference;
+	shortened = shorten_all(links, &glibc->blocks, &count);
+	reach_mark(picture, mappings, frozen, glibc, &links->rule);
 	take_marks(&glibc->blocks);
-	python_references_check(picture, lists.types, &rule, glibc);
-	list_free(&lists, &glibc->blocks);
+	python_references_check(picture, links->types, &links->rule, glibc);
+	list_free(links, &glibc->blocks);
 	restore(shortened, count);
-	python_types_free(lists.types);
+	python_links_free(links);
 	free(shortened);
 }

@@ -15,4 +15,15 @@ void python_garbage_find(const struct picture *picture,
 			 const struct mappings *mappings,
 			 const struct freeze *frozen, struct glibc *glibc);
 
+/*
+ * Which words lead to objects and don't hold them: links of these lists, and weak
+ * references. The rule is good as long as these live.
+ */
+struct python_links;
+
+struct python_links *python_links_new(const struct picture *picture,
+				      const struct mappings *mappings);
+void python_links_free(struct python_links *links);
+const struct reach_rule *python_links_rule(const struct python_links *links);
+
 #endif

@@ -97,10 +97,20 @@ static void count_piece(struct python_look *look,
 	struct object_found found = *piece;
 
 	found.type = python_types_count(look->types, piece->bytes, piece->seen,
-					piece->seen);
+					piece->seen, &found.head);
 	object_sum_add(found.type ? &heap->objects : &heap->others,
 		       piece->seen);
+	if (look->observer && look->observer->piece)
+		look->observer->piece(look->observer->context, found.address,
+				      found.seen);
 	object_tell(look->observer, &found);
+}
+
+/* Free pieces there are nobody's, too. */
+static void tell_pool(const struct python_look *look, taddr_t at, size_t size)
+{
+	if (look->observer && look->observer->pool)
+		look->observer->pool(look->observer->context, at, at + size);
 }
 
 static void count_pieces(struct python_look *look, const uint8_t *pool,
@@ -117,8 +127,10 @@ static void count_pieces(struct python_look *look, const uint8_t *pool,
 			object_sum_add(&look->heap->free, piece);
 		else
 			count_piece(look, &(struct object_found){
-						  address + at, pool + at,
-						  piece, NULL, 0 });
+						  .address = address + at,
+						  .bytes = pool + at,
+						  .seen = piece,
+					  });
 	}
 }
 
@@ -130,6 +142,7 @@ static void count_pool(struct python_look *look, taddr_t at,
 
 	look->heap->pools++;
 	if (!(uint32_t)head->used) {
+		tell_pool(look, at, size);
 		object_sum_add(&look->heap->empty, size);
 		return;
 	}
@@ -138,6 +151,7 @@ static void count_pool(struct python_look *look, taddr_t at,
 		object_sum_add(&look->heap->broken, size);
 		return;
 	}
+	tell_pool(look, at, size);
 	count_pieces(look, pool, at, head, free);
 }
 
@@ -167,21 +181,25 @@ static void look_through(void *context, taddr_t at, taddr_t end)
 static void look_at_block(struct python_look *look, const struct block *block)
 {
 	uint8_t bytes[LOOKED_AT];
-	size_t size = block_usable(block);
+	size_t size = block_usable(block), head;
 	const char *type;
 
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
 	if (memory_read(&look->window->memory, block->address, bytes, size))
 		return;
-	type = python_types_count(look->types, bytes, size,
-				  block_usable(block));
+	type = python_types_count(look->types, bytes, size, block_usable(block),
+				  &head);
 	if (!type)
 		return;
 	object_sum_add(&look->heap->objects, block_usable(block));
-	object_tell(look->observer,
-		    &(struct object_found){ block->address, bytes, size, type,
-					    0 });
+	object_tell(look->observer, &(struct object_found){
+					    .address = block->address,
+					    .bytes = bytes,
+					    .seen = size,
+					    .type = type,
+					    .head = head,
+				    });
 }
 
 static void find_large(struct python_look *look, const struct blocks *blocks)

@@ -224,8 +224,9 @@ static struct type_entry *find_type(struct python_types *types, taddr_t address)
 static const size_t in_front[] = { 0, 16, 32 };
 
 const char *python_types_count(struct python_types *types, const void *head,
-			       size_t size, uint64_t bytes)
+			       size_t size, uint64_t bytes, size_t *head_ret)
 {
+	*head_ret = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(in_front); i++) {
 		struct type_entry *entry;
 		uint64_t references;
@@ -241,6 +242,7 @@ const char *python_types_count(struct python_types *types, const void *head,
 			continue;
 		entry->counted.objects++;
 		entry->counted.bytes += bytes;
+		*head_ret = in_front[i];
 		return entry->name;
 	}
 	return NULL;

@@ -31,9 +31,9 @@ bool python_types_has(struct python_types *types, taddr_t address,
 int64_t python_types_weak_list(struct python_types *types, taddr_t address);
 
 /* The type of the object in memory that begins so, as it was acquired; it is
-   counted with that. NULL: there is none. */
+   counted with that; and where in there it begins. NULL: there is none. */
 const char *python_types_count(struct python_types *types, const void *head,
-			       size_t size, uint64_t bytes);
+			       size_t size, uint64_t bytes, size_t *head_ret);
 
 /* Those that were counted, the largest first; to be freed with their names. */
 struct object_type *python_types_list(const struct python_types *types,

@@ -256,24 +256,70 @@ void reach_mark(const struct picture *picture, const struct mappings *mappings,
 	reacher_fini(&reacher);
 }
 
+/* What is left: only words that were passed over lead there. */
+static void follow_passed_over(struct reacher *reacher,
+			       const struct freeze *frozen)
+{
+	struct blocks *blocks = &reacher->glibc->blocks;
+
+	reacher->rule = NULL;
+	reacher->result->root_bytes = 0;
+	for (size_t i = 0; i < blocks->count; i++) {
+		struct block *block = &blocks->list[i];
+
+		block->listed = block_is_used(block) &&
+				block->mark != REACH_REACHED;
+		if (block->mark == REACH_REACHED)
+			reach_push(reacher, block);
+	}
+	mark_all(reacher, frozen);
+}
+
+/*
+ * Pieces of an interpreter's pools that nothing leads to aren't understood: they
+ * are what pools were before, memory that may hold something.
+ */
+static void follow_pieces(struct reacher *reacher)
+{
+	for (size_t i = 0; i < reacher->glibc->part_count; i++) {
+		const struct glibc_part *part = &reacher->glibc->parts[i];
+		struct block *block = &reacher->glibc->blocks.list[part->first];
+		const struct block *end = block + part->count;
+
+		for (; part->objects && block < end; block++) {
+			if (block->mark == REACH_REACHED)
+				continue;
+			block->own = true;
+			reach_scan_block(reacher, block, found_by_reached);
+		}
+	}
+	drain(reacher, found_by_reached);
+	follow_seeds(reacher);
+}
+
 void reach_find(const struct picture *picture, const struct mappings *mappings,
-		const struct freeze *frozen, struct glibc *glibc, bool ways,
-		struct reach_result *ret)
+		const struct freeze *frozen, struct glibc *glibc,
+		const struct reach_options *options, struct reach_result *ret)
 {
 	struct reacher reacher = {
 		.picture = picture,
 		.mappings = mappings,
 		.glibc = glibc,
 		.result = ret,
+		.rule = options->rule,
 	};
 	const uint64_t begin = processor_time();
 
 	*ret = (struct reach_result){ .rings = NULL };
-	if (ways)
+	if (options->ways)
 		ret->ways =
 			xcalloc(glibc->blocks.count + 1, sizeof(*ret->ways));
 	finder_init(&reacher.finder, glibc);
 	mark_all(&reacher, frozen);
+	if (options->rule) {
+		follow_passed_over(&reacher, frozen);
+		follow_pieces(&reacher);
+	}
 	ret->scan_ns = processor_time() - begin;
 	reach_find_rings(&reacher);
 	reach_sort_lost(&reacher);

@@ -41,13 +41,23 @@ struct reach_result {
 			  lies, 0 for a register; or NULL */
 };
 
+struct reach_rule;
+
+struct reach_options {
+	bool ways; /* those through the fewest blocks are wanted, too */
+	/* Or NULL: what isn't passed over is followed first, and blocks that only
+	   other words lead to are .listed. */
+	const struct reach_rule *rule;
+};
+
 /*
  * Sets the mark of each block in use to an enum reach. frozen: the tasks as
- * they stood then. ways: those through the fewest blocks are wanted, too.
+ * they stood then.
  */
 void reach_find(const struct picture *picture, const struct mappings *mappings,
-		const struct freeze *frozen, struct glibc *glibc, bool ways,
-		struct reach_result *ret);
+		const struct freeze *frozen, struct glibc *glibc,
+		const struct reach_options *options, struct reach_result *ret);
+
 /*
  * The same for one question: what could not be got at, were it not for pointers
  * that are passed over. Sets marks to REACHED, POSSIBLE or LOST.

@@ -70,6 +70,15 @@ bool reach_is_usual(struct reacher *reacher, const struct block *block,
 bool reach_holds(struct reacher *reacher, const struct block *block,
 		 uint64_t pointer);
 
+/* What doesn't hold a block, unless nothing else leads there. rule: or NULL. */
+static inline bool reach_passes_over(const struct reach_rule *rule,
+				     const struct block *block,
+				     uint64_t pointer, taddr_t where)
+{
+	return rule && !block->listed &&
+	       rule->passes_over(rule->context, pointer, where);
+}
+
 /* Its number on the list of blocks. */
 uint32_t reach_index(const struct reacher *reacher, const struct block *block);
 

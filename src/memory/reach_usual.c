@@ -82,12 +82,22 @@ static bool is_base(struct reacher *reacher, const struct block *block,
 	return head[0] == block->address - pointer;
 }
 
+/* What an interpreter has in front of an object isn't the object; and of its
+   attributes' values that is their order. */
+static bool is_object(const struct block *block, uint64_t offset)
+{
+	return (block->object && (offset == 16 || offset == 32)) ||
+	       (block->part == BLOCK_VALUES && offset <= 64);
+}
+
 bool reach_is_usual(struct reacher *reacher, const struct block *block,
 		    uint64_t pointer)
 {
 	const uint64_t offset = pointer - block->address;
 	uint64_t words[2];
 
+	if (is_object(block, offset))
+		return true;
 	if (block_usable(block) < 24 ||
 	    !read_words(reacher, block->address, words, 2))
 		return false;

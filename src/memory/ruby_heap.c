@@ -122,8 +122,12 @@ static void count(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
 	}
 	object_sum_add(&look->heap->objects, size);
 	type = ruby_classes_count(&look->classes, &head, size);
-	object_tell(observer,
-		    &(struct object_found){ address, bytes, size, type, 0 });
+	object_tell(observer, &(struct object_found){
+				      .address = address,
+				      .bytes = bytes,
+				      .seen = size,
+				      .type = type,
+			      });
 }
 
 void ruby_heap_read(struct memory *memory, const struct mappings *mappings,

@@ -54,5 +54,6 @@ enum snapshot_part {
 #define KEPT_MAPPED  8
 #define KEPT_TEXT    16  /* its name is what it begins with */
 #define KEPT_BEHIND  32u /* times the bytes at its end that aren't its own */
+#define BEHIND_NONE  17u /* … that stands for none */
 
 #endif

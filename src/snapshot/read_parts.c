@@ -220,6 +220,8 @@ static uint8_t behind_of(uint64_t flags)
 {
 	const uint64_t behind = flags / KEPT_BEHIND;
 
+	if (behind == BEHIND_NONE)
+		return 0;
 	if (behind)
 		return behind < BLOCK_UNIT ? (uint8_t)behind : BLOCK_UNIT;
 	return flags & KEPT_MAPPED ? 16 : 8;

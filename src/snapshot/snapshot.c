@@ -36,7 +36,9 @@ static int take_blocks(pid_t pid, struct snapshot *ret, char **message_ret)
 
 static int take(pid_t pid, bool copy, struct snapshot *ret, char **message_ret)
 {
-	const struct leaks_options how = { .ways = true, .copy = copy };
+	const struct leaks_options how = { .ways = true,
+					   .objects = true,
+					   .copy = copy };
 	int err;
 
 	*ret = (struct snapshot){ .wall = clock_wall(clock_now()) };

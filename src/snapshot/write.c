@@ -311,13 +311,15 @@ static void write_one(struct writer *writer, size_t index, size_t *hint)
 	const struct snapshot *snapshot = writer->snapshot;
 	const struct block *block = &snapshot->leaks.glibc.blocks.list[index];
 	const bool musl = snapshot->leaks.glibc.musl;
+	const unsigned behind = block->behind ? block->behind : BEHIND_NONE;
 
 	put(writer, block->address - writer->last);
 	put(writer, block->units);
 	writer->last = block->address + block_bytes(block);
 	put_block_name(writer, block,
 		       block->mark | (block->mapped ? KEPT_MAPPED : 0) |
-			       (musl ? block->behind * KEPT_BEHIND : 0));
+			       (musl || !block->behind ? behind * KEPT_BEHIND :
+							 0));
 	put(writer, snapshot->owners.of[index]);
 	put(writer, zigzag(snapshot->leaks.reach.ways[index] - block->address));
 	put_pages(writer, block, hint);

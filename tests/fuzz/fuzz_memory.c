@@ -121,7 +121,8 @@ static void look(struct fake_heap *fake, struct leaks *leaks)
 	heap_shape_find(&leaks->glibc, 0, &shape);
 	heap_shape_fini(&shape);
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
-		   &leaks->glibc, true, &leaks->reach);
+		   &leaks->glibc, &(struct reach_options){ .ways = true },
+		   &leaks->reach);
 	for (size_t i = 0; i < leaks->glibc.blocks.count; i++) {
 		const struct block *block = &leaks->glibc.blocks.list[i];
 

@@ -28,7 +28,7 @@ static void find(void)
 {
 	ck_assert_int_eq(read_fake(), 0);
 	reach_find(&fake.picture, &fake.mappings, &leaks.freeze, &leaks.glibc,
-		   true, &leaks.reach);
+		   &(struct reach_options){ .ways = true }, &leaks.reach);
 }
 
 static void teardown(void)

@@ -36,7 +36,7 @@ static void find(void)
 {
 	read_fake();
 	reach_find(&fake.picture, &fake.mappings, &leaks.freeze, &leaks.glibc,
-		   true, &leaks.reach);
+		   &(struct reach_options){ .ways = true }, &leaks.reach);
 }
 
 static void teardown(void)
