@@ -764,12 +764,6 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	return err ? -EIO : 0;
 }
 
-static uint64_t bit_of(unsigned stub)
-{
-	_Static_assert(AGENT_STUBS <= 64, "a bit each");
-	return 1ull << stub;
-}
-
 /* An old one that does the same, or the next that is free. */
 static int find_stub(const struct agent *agent,
 		     const struct stub_config *config, struct agent_stub *ret)
@@ -779,7 +773,7 @@ static int find_stub(const struct agent *agent,
 	for (own.index = 0; own.index < AGENT_STUBS; own.index++) {
 		int err;
 
-		if (agent->in_use & bit_of(own.index))
+		if (agent->in_use[own.index])
 			continue;
 		own.base = agent->base;
 		err = stub_make(&own, ret);
@@ -839,13 +833,13 @@ int agent_make_stub(struct agent *agent, const struct stub_config *config,
 		err = open_gate(agent, ticks);
 	if (err)
 		return err;
-	agent->in_use |= bit_of((unsigned)index);
+	agent->in_use[index] = true;
 	return index;
 }
 
 void agent_release(struct agent *agent, unsigned stub)
 {
-	agent->in_use &= ~bit_of(stub);
+	agent->in_use[stub] = false;
 }
 
 int agent_catch(struct agent *agent, const char *name,

@@ -69,7 +69,7 @@ struct agent {
 	struct returns returns;
 	struct agent_stub stubs[AGENT_STUBS];
 	unsigned stub_count;
-	uint64_t in_use; /* those of our own, a bit each */
+	bool in_use[AGENT_STUBS]; /* those of our own */
 	struct agent_slot *slots;
 	size_t slot_count;
 	size_t slot_room;
