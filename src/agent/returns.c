@@ -42,13 +42,21 @@ static taddr_t find_original(struct replaced_returns *replaced, taddr_t slot)
 	return newest.caller;
 }
 
-typedef void return_visitor(const struct returns *returns,
-			    struct memory *memory, unsigned i, taddr_t slot);
+struct returns_visit {
+	const struct returns *returns;
+	struct memory *memory;
+	returns_visitor *running;
+	void *context;
+};
+
+typedef void return_visitor(const struct returns_visit *visit, unsigned i,
+			    taddr_t slot);
 
 /* All whose slot holds what stands for a return address. */
-static size_t visit(const struct returns *returns, struct memory *memory,
-		    return_visitor *visitor)
+static size_t visit(const struct returns_visit *visit, return_visitor *visitor)
 {
+	const struct returns *returns = visit->returns;
+	struct memory *memory = visit->memory;
 	const size_t size = AGENT_RETURNS * sizeof(uint64_t);
 	uint64_t *words CLEANUP(xfree_cleanup) = xmalloc(size);
 	uint64_t found;
@@ -65,32 +73,67 @@ static size_t visit(const struct returns *returns, struct memory *memory,
 			continue;
 		count++;
 		if (visitor)
-			visitor(returns, memory, i, slot_of(words[i]));
+			visitor(visit, i, slot_of(words[i]));
 	}
 	return count;
 }
 
+static struct returns_visit all_of(const struct returns *returns)
+{
+	return (struct returns_visit){
+		.returns = returns,
+		.memory = &returns->space->memory.memory,
+	};
+}
+
 size_t returns_outstanding(const struct returns *returns)
 {
-	return visit(returns, &returns->space->memory.memory, NULL);
+	const struct returns_visit all = all_of(returns);
+
+	return visit(&all, NULL);
 }
 
 /* That of a tail caller is the outermost's. */
-static void put_one_back(const struct returns *returns, struct memory *memory,
-			 unsigned i, taddr_t slot)
+static void put_one_back(const struct returns_visit *visit, unsigned i,
+			 taddr_t slot)
 {
 	struct agent_return one;
 
-	if (memory_read(memory, entry_at(returns, i), &one, sizeof(one)) ||
+	if (memory_read(visit->memory, entry_at(visit->returns, i), &one,
+			sizeof(one)) ||
 	    one.level)
 		return;
-	if (memory_write(memory, slot, &one.address, sizeof(one.address)))
+	if (memory_write(visit->memory, slot, &one.address,
+			 sizeof(one.address)))
 		return; /* it has gone */
 }
 
 static void put_back(struct replaced_returns *replaced, struct memory *copy)
 {
-	(void)visit((struct returns *)replaced, copy, put_one_back);
+	struct returns_visit all = all_of((struct returns *)replaced);
+
+	all.memory = copy;
+	(void)visit(&all, put_one_back);
+}
+
+static void tell_running(const struct returns_visit *visit, unsigned i,
+			 taddr_t slot UNUSED)
+{
+	struct agent_return one;
+
+	if (!memory_read(visit->memory, entry_at(visit->returns, i), &one,
+			 sizeof(one)))
+		visit->running(visit->context, one.stub, one.began);
+}
+
+void returns_visit_running(const struct returns *returns,
+			   returns_visitor *running, void *context)
+{
+	struct returns_visit all = all_of(returns);
+
+	all.running = running;
+	all.context = context;
+	(void)visit(&all, tell_running);
 }
 
 void returns_init(struct returns *ret, struct space *space, taddr_t base,

@@ -25,4 +25,9 @@ void returns_init(struct returns *ret, struct space *space, taddr_t base,
 /* How many calls will still return there. */
 size_t returns_outstanding(const struct returns *returns);
 
+/* … with the stub by which each came, and when it began, in ticks. */
+typedef void returns_visitor(void *context, taddr_t stub, uint64_t began);
+void returns_visit_running(const struct returns *returns,
+			   returns_visitor *visit, void *context);
+
 #endif

@@ -493,6 +493,22 @@ void shared_set_stack(struct shared *shared, taddr_t pointer, pid_t tid,
 	__atomic_store_n(&thread->stack_tid, (uint32_t)tid, __ATOMIC_RELEASE);
 }
 
+void shared_visit_new(const struct shared *shared, shared_thread_visitor *visit,
+		      void *context)
+{
+	const struct agent_thread *threads = shared->memory->threads;
+	unsigned i;
+
+	for (i = 0; i < AGENT_THREADS; i++) {
+		const taddr_t pointer = threads[i].pointer;
+		const uint32_t tid = threads[i].tid;
+
+		if (pointer && tid && tid <= INT32_MAX &&
+		    threads[i].stack_tid != tid)
+			visit(context, pointer, (pid_t)tid);
+	}
+}
+
 static struct agent_row *find_row(const struct shared *shared, taddr_t address,
 				  taddr_t wanted)
 {

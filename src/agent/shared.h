@@ -109,6 +109,11 @@ bool shared_find_stack(const struct shared *shared, taddr_t pointer, pid_t tid,
 void shared_set_stack(struct shared *shared, taddr_t pointer, pid_t tid,
 		      const struct shared_stack *stack);
 
+/* Calls visit with each thread whose stack nobody has looked for yet. */
+typedef void shared_thread_visitor(void *context, taddr_t pointer, pid_t tid);
+void shared_visit_new(const struct shared *shared, shared_thread_visitor *visit,
+		      void *context);
+
 /* Whether there is one; a rule is agent_rule()'s. */
 bool shared_has_row(const struct shared *shared, taddr_t address);
 void shared_add_row(struct shared *shared, taddr_t address, uint64_t rule);

@@ -175,7 +175,9 @@ static const char *why_no_walk(const struct agent_engine *engine,
 {
 	if (point->space->space->arch != &arch_x86_64)
 		return "32 bits";
-	return engine->mode & AGENT_WATCHES ? NULL : "nothing is replaced";
+	return engine->mode & (AGENT_WATCHES | AGENT_COUNTS) ?
+		       NULL :
+		       "nothing is replaced";
 }
 
 /* Why it isn't caught in the process; NULL: it may be. */
@@ -198,10 +200,10 @@ static const char *why_not(const struct agent_engine *engine,
 	if (engine->mode & AGENT_WATCHES)
 		return can_be_watched(engine, function) ? NULL :
 							  "of other kinds";
-	if (!is_callable(point))
-		return "not known never to throw";
 	if (!prototype_plain_result(function->prototype, &plain))
 		return "result is no number";
+	if (!is_callable(point))
+		return agent_why_not_replaceable(engine, point);
 	if (plain.arguments > AGENT_ARGUMENTS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
@@ -300,8 +302,12 @@ static bool take(struct agent_point *own, struct task *task)
  */
 static void note_hit(struct agent_point *own)
 {
-	if (own->stub < 0)
+	if (own->stub < 0) {
+		if (!own->called)
+			own->space->engine->source.due = clock_now();
+		own->called = true;
 		return;
+	}
 	own->hits++;
 	if (own->hits & (own->hits - 1))
 		return;
@@ -316,12 +322,21 @@ static void tell_walk(struct agent_point *own, struct task *task)
 	own->point->ops->reached(own->point, &moment);
 }
 
-/* It goes on by the stub, which puts return addresses back. */
+/* See below. */
+static void catch_point(struct agent_point *own);
+
+/*
+ * It goes on by the stub, which puts return addresses back. Who has come just now
+ * (glibc loads libgcc_s for the first thread that is cancelled) gets one at once.
+ */
 static void on_walk(struct agent_point *own, struct task *task)
 {
 	const struct agent *agent = &own->space->agent;
 
 	tell_walk(own, task);
+	if (own->stub < 0 && !own->given_up &&
+	    agent_walks_over_some(own->space))
+		catch_point(own);
 	if (own->stub < 0 || agent->state != AGENT_INSIDE)
 		return;
 	agent->space->arch->set_ip(&task->regs,
@@ -399,6 +414,8 @@ static int plant(struct engine *base, struct point *point)
 	own->door.ops = &door_ops;
 	own->point = point;
 	own->stub = -1;
+	own->replaced = point->function && engine->mode & AGENT_COUNTS &&
+			!is_callable(point);
 	err = trap_plant(point->space->space, point->address, &own->owner);
 	if (err) {
 		free(own);
@@ -465,60 +482,14 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	}
 	if (!prototype_plain_result(function->prototype, &plain))
 		return -EINVAL;
-	ret->arguments = plain.arguments;
-	ret->failure = failure_of(&plain);
+	ret->arguments = own->replaced ? 0 : plain.arguments;
+	ret->failure = failure_of(&plain) |
+		       (own->replaced ? AGENT_REPLACES : 0);
 	if (own->space->agent.mode & AGENT_STACKS)
 		ret->way = STUB_WATCHES;
 	if (own->space->agent.mode & AGENT_RECORDS)
 		(void)capture_plan(function->name, ret->captures);
 	return 0;
-}
-
-static bool any_is_hidden(const struct space *space)
-{
-	const struct module *module;
-
-	for (module = space->modules; module; module = module->next)
-		if (nonlocals_are_hidden(module))
-			return true;
-	return false;
-}
-
-/* Why no return address may be replaced there; NULL: it may be. */
-static const char *why_not_replaced(struct agent_space *space)
-{
-	const struct agent_point *own;
-
-	if (!space->knows_walkers)
-		space->hides_walkers = any_is_hidden(space->space->space);
-	space->knows_walkers = true;
-	if (space->hides_walkers)
-		return "exceptions that are thrown by nobody knows whom";
-	for (own = space->points; own; own = own->next)
-		if (own->point->walks && (own->refused || own->given_up))
-			return "exceptions";
-	return NULL;
-}
-
-static bool any_walker_is_met(const struct agent_space *space)
-{
-	const struct agent_point *own;
-
-	for (own = space->points; own; own = own->next)
-		if (own->point->walks && own->patched)
-			return true;
-	return false;
-}
-
-/* Whoever walks over a stack comes by the agent first. */
-static bool walkers_are_met(const struct agent_space *space)
-{
-	const struct agent_point *own;
-
-	for (own = space->points; own; own = own->next)
-		if (own->point->walks && !own->patched)
-			return false;
-	return true;
 }
 
 static void catch_point(struct agent_point *own)
@@ -533,16 +504,17 @@ static void catch_point(struct agent_point *own)
 
 	if (!trap || !trap->planted)
 		return; /* it isn't there yet */
+	if (own->point->walks ? !agent_walkers_are_wanted(own->space) :
+				own->replaced && !own->called)
+		return;
 	own->given_up = true;
 	if (has_other(own) || (stub_alone && !target) ||
 	    agent_point_config(own, own->point->address, &trap->insn, &config))
 		return;
 	config.leads_to = target;
-	if (config.failure & AGENT_REPLACES) {
-		own->reason = why_not_replaced(own->space);
+	if (config.failure & AGENT_REPLACES && !agent_may_replace(own)) {
 		own->given_up = own->reason;
-		if (own->reason || !walkers_are_met(own->space))
-			return;
+		return;
 	}
 	stub = function && !stub_alone ?
 		       agent_catch(agent, function->name, &config,
@@ -631,7 +603,9 @@ static bool may_be_patched(const struct agent_point *own, uint64_t now)
 	return own->stub >= 0 && !own->patched && !own->refused &&
 	       (own->point->walks ?
 			now >= own->retry_at :
-			!agent_is_site(own) && own->hits >= MANY_HITS &&
+			!agent_is_site(own) &&
+				(!own->replaced || agent_is_stub(own)) &&
+				own->hits >= MANY_HITS &&
 				own->hits >= own->patch_at);
 }
 
@@ -703,9 +677,12 @@ static void retire(struct agent_space *space)
 	struct agent_point *own;
 
 	space->engine->report.reason = space->agent.reason;
-	patch_remove_all(space->agent.space);
+	if (!agent_any_walker_is_met(space))
+		patch_remove_all(space->agent.space);
 	for (own = space->points; own; own = own->next)
-		if (agent_is_site(own))
+		if (own->point->walks)
+			continue; /* calls are still to return */
+		else if (agent_is_site(own))
 			agent_site_retire(own);
 		else
 			unpatch_point(own);
@@ -733,6 +710,7 @@ static void look_after(struct agent_space *space, uint64_t now)
 		space->agent.reason = "it has more threads than buffers";
 		retire(space);
 	}
+	agent_learn_stacks(space);
 	engine->report.blind += blind;
 	note_missed(space, blind, now);
 }
@@ -740,6 +718,8 @@ static void look_after(struct agent_space *space, uint64_t now)
 static void drain(struct event_source *source, uint64_t now)
 {
 	struct agent_engine *engine = engine_of_source(source);
+	uint64_t pause = engine->mode & AGENT_WITH_RINGS ? READ_EVERY :
+							   BEAT_EVERY;
 	struct agent_space *space;
 
 	if (!any_inside(engine)) {
@@ -749,13 +729,13 @@ static void drain(struct event_source *source, uint64_t now)
 	ticks_adjust(&engine->ticks);
 	for (space = engine->spaces; space; space = space->next)
 		look_after(space, now);
+	for (space = engine->spaces; space; space = space->next)
+		pause = agent_pause_for_walkers(space, pause);
 	engine->drained = now;
 	if (tell(engine, ticks_now()) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
-		source->due = now + (engine->mode & AGENT_WITH_RINGS ?
-					     READ_EVERY :
-					     BEAT_EVERY);
+		source->due = now + pause;
 }
 
 /* The clock isn't read once more: we may lose the processor in between. */
@@ -775,11 +755,17 @@ static void prepare(struct engine *base, struct probe_space *space)
 {
 	struct agent_space *own = find_space(engine_of(base), space);
 	const struct module *module = space->space->modules;
+	const char *reason;
 	size_t count;
 
 	if (!own)
 		return;
 	own->knows_walkers = false;
+	reason = agent_why_replace_no_more(own);
+	if (reason && engine_of(base)->mode & AGENT_COUNTS) {
+		own->agent.reason = reason;
+		retire(own);
+	}
 	for (; module; module = module->next)
 		(void)image_imports(module->image, &count);
 }
@@ -795,7 +781,8 @@ static const char *why_by_trap(const struct agent_point *own)
 	if (agent->reason)
 		return agent->reason;
 	if (agent->state == AGENT_INSIDE)
-		return "no slot leads there";
+		return own->stub < 0 && !own->called ? "not called" :
+						       "no slot leads there";
 	return agent->hits ? "few calls" : "not called";
 }
 
@@ -933,7 +920,7 @@ static void leave_walkers(struct agent_space *space)
 	struct agent *agent = &space->agent;
 	unsigned i;
 
-	if (!any_walker_is_met(space))
+	if (!agent_any_walker_is_met(space))
 		return;
 	agent_leave(agent);
 	for (i = 0;

@@ -19,6 +19,8 @@ struct agent_point {
 	struct agent_space *space;
 	taddr_t target;       /* of a call site: where its slot led */
 	bool lifted;          /* … its trap is gone */
+	bool called;          /* its trap has been hit */
+	bool replaced;        /* a stub is to replace return addresses */
 	int stub;             /* -1: none yet */
 	uint64_t hits;        /* of its trap, since there is a stub */
 	uint64_t hits_looked; /* … when slots were looked for last */
@@ -45,6 +47,9 @@ struct agent_space {
 	uint64_t strays; /* hits on a stack that the agent doesn't know */
 	/* Whether some module throws exceptions by code that isn't found. */
 	bool hides_walkers, knows_walkers;
+	bool cuts_stacks;  /* … or takes pieces of stacks away */
+	bool replaces;     /* a function was called whose return is to be
+			      replaced */
 	bool marks;        /* what was kept by then is marked */
 	uint64_t unmarked; /* … and for this there was no place */
 	struct agent_space *next;
@@ -175,6 +180,40 @@ void agent_hold_waiting(struct agent_engine *engine);
 int agent_point_config(const struct agent_point *own, taddr_t function,
 		       const struct insn *insn, struct stub_config *ret);
 
+/* ---- agent_replaced.c ---- */
+
+/* Why a function that can't be called by the agent isn't jumped to either. */
+const char *agent_why_not_replaceable(const struct agent_engine *engine,
+				      const struct point *point);
+
+/*
+ * Whether it may be replaced from now on where the point's function returns to.
+ * If not, it may be later, unless the point has a reason now.
+ */
+bool agent_may_replace(struct agent_point *own);
+
+/* Why none may be any more, now that there are other modules; or NULL. */
+const char *agent_why_replace_no_more(struct agent_space *space);
+
+/*
+ * Who walks over stacks: is to come by the agent; some do. They stop there for us,
+ * and wait for a sign of life before that: no longer than the pause.
+ */
+bool agent_walkers_are_wanted(const struct agent_space *space);
+uint64_t agent_pause_for_walkers(const struct agent_space *space,
+				 uint64_t pause);
+bool agent_any_walker_is_met(const struct agent_space *space);
+
+/* COUNTS: where the stacks of new threads lie. */
+void agent_learn_stacks(struct agent_space *space);
+
+/* Whether there are replaced returns, so that who walks must come by us now. */
+bool agent_walks_over_some(struct agent_space *space);
+
+/* Calls that haven't returned by now (in ticks) have taken that long. */
+void agent_count_running(const struct agent_point *own, uint64_t now,
+			 struct agent_counter *counter);
+
 /* ---- agent_site.c ---- */
 
 bool agent_is_site(const struct agent_point *own);
@@ -186,7 +225,7 @@ bool agent_is_site(const struct agent_point *own);
 bool agent_is_stub(const struct agent_point *own);
 
 /* Where that leads now; 0: nowhere that may be caught. */
-taddr_t agent_stub_target(const struct agent_point *own);
+taddr_t agent_stub_target(struct agent_point *own);
 
 /*
  * A task has hit the trap of a call site. Returns whether the agent will tell

@@ -427,6 +427,7 @@ void agent_count_tell(struct agent_point *point)
 		return;
 	point->told = true;
 	shared_counter(&space->agent.shared, (unsigned)point->stub, &now);
+	agent_count_running(point, ticks_now(), &now);
 	space->engine->report.calls += now.calls;
 	if (now.calls)
 		tell_count(point, &now);

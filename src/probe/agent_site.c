@@ -96,18 +96,21 @@ static const char *library_at(const struct agent_point *own, taddr_t value)
 }
 
 /* The function is entered as it is: nothing may stand on it. */
-static bool may_catch(const struct agent_point *own, taddr_t value)
+static bool may_catch(struct agent_point *own, taddr_t value)
 {
 	const char *library;
 
 	if (own->given_up || trap_find(own->space->space->space, value))
 		return false;
 	library = library_at(own, value);
-	return library &&
-	       callable_by_agent(own->point->function->name, library);
+	if (!library)
+		return false;
+	own->replaced = !callable_by_agent(own->point->function->name, library);
+	return !own->replaced ||
+	       !agent_why_not_replaceable(own->space->engine, own->point);
 }
 
-taddr_t agent_stub_target(const struct agent_point *own)
+taddr_t agent_stub_target(struct agent_point *own)
 {
 	taddr_t value;
 
@@ -126,6 +129,10 @@ static void catch_site(struct agent_point *own, taddr_t value)
 
 	if (!may_catch(own, value))
 		return;
+	if (own->replaced && !agent_may_replace(own)) {
+		own->given_up = own->reason;
+		return;
+	}
 	own->given_up = true;
 	if (agent_point_config(own, value, NULL, &config))
 		return;

@@ -175,7 +175,7 @@ def full_json(case):
 @h.test("options of the log with -c: said to be in vain, and harmless")
 def in_vain(case):
     result = case.calltrap("-c", "-tt", "-i", "-n2", "-w5", "-b", "-T", "-C",
-                           program(), log=False)
+                           "--engine=trap", program(), log=False)
     result.check_status(7)
     h.check_equal(result.messages(),
                   ["calltrap: %s has no effect with -c" % name

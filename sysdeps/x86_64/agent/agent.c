@@ -623,6 +623,26 @@ static void count_duration(struct agent_block *block, unsigned index,
 		block->counters[index].longest = took;
 }
 
+/* It may end in a way that nobody sees: it is counted when it begins. */
+static inline bool is_counted(const struct agent_frame *frame)
+{
+	return frame->stub->failure & AGENT_REPLACES;
+}
+
+static inline void count_entry(const struct config *config,
+			       const struct agent_thread *thread,
+			       const struct agent_frame *frame)
+{
+	const uint32_t own = thread ? thread->block : 0;
+	struct agent_counter *counter =
+		&block_at(config, own)->counters[frame->stub->index];
+
+	if (own)
+		own_add(&counter->calls, 1);
+	else
+		common_add(&counter->calls, 1);
+}
+
 static inline void count(const struct config *config,
 			 struct agent_thread *thread,
 			 const struct agent_frame *frame, uint64_t took)
@@ -633,13 +653,13 @@ static inline void count(const struct config *config,
 	struct agent_counter *counter = &block->counters[index];
 	const bool failed = has_failed(frame);
 
+	if (!is_counted(frame))
+		count_entry(config, thread, frame);
 	if (own) {
-		own_add(&counter->calls, 1);
 		own_add(&counter->ticks, took);
 		if (failed)
 			own_add(&counter->failed, 1);
 	} else {
-		common_add(&counter->calls, 1);
 		common_add(&counter->ticks, took);
 		if (failed)
 			common_add(&counter->failed, 1);
@@ -902,14 +922,16 @@ static __attribute__((noinline)) void sample(const struct config *config,
 	own_add(&block->sampled_ticks, took);
 }
 
-/* RECORDS: the walk over the stack goes on beside nothing. */
+/* What is done then goes on beside nothing: a walk over the stack, say. */
 static __attribute__((noinline)) void
 sample_entry(const struct config *config, const struct agent_thread *thread,
 	     uint64_t began)
 {
 	const uint64_t took = ticks() - began;
 
-	if (config->mode & AGENT_RECORDS && took <= SAMPLE_MOST)
+	if (thread && thread->block &&
+	    config->mode & (AGENT_RECORDS | AGENT_COUNTS) &&
+	    took <= SAMPLE_MOST)
 		own_add(&block_at(config, thread->block)->sampled_ticks, took);
 }
 
@@ -1188,6 +1210,20 @@ note_entry(const struct config *config, const struct agent_thread *thread,
 	return way_on(frame);
 }
 
+/* One whose return there is no place for has its number counted, not its time. */
+static __attribute__((noinline)) enum way
+enter_counted(const struct config *config, struct agent_frame *frame)
+{
+	const struct agent_thread *thread = find_thread(config);
+	enum way way;
+
+	count_entry(config, thread, frame);
+	way = may_go_on(thread, frame) ? way_on(frame) : BY_JUMP;
+	if (__builtin_expect(is_sampled(frame->began), 0))
+		sample_entry(config, thread, frame->began);
+	return way;
+}
+
 /*
  * The call is about to begin. Whatever isn't plain goes by the trap: there all
  * is known, and what was missing here is added. But not for want of room: traps
@@ -1206,6 +1242,8 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 		close_gate();
 		return BY_JUMP;
 	}
+	if (config.mode & AGENT_COUNTS)
+		return enter_counted(&config, frame);
 	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
 		return may_go_on(NULL, frame) ? way_on(frame) :
 						go_by_trap(&config);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_REPLACEABLE_H
+#define CALLTRAP_REPLACEABLE_H
+
+#include <stdbool.h>
+
+/*
+ * Whether the agent may have a function return to a place of its own: it returns
+ * as often as it is called, or never, and doesn't look at where it returns to.
+ * Known by its name, as few do otherwise.
+ */
+bool replaceable_by_agent(const char *function);
+
+/*
+ * Whether a library, by the name of its file, takes pieces of stacks away and
+ * puts others there: the place of a return address isn't one call's alone then.
+ */
+bool cuts_stacks(const char *library);
+
+#endif
