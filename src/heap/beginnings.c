@@ -36,8 +36,8 @@ void beginnings_add(struct beginnings *beginnings, uint64_t handle,
 {
 	struct beginnings *own = beginnings;
 
-	own->list = xgrow(own->list, own->count, &own->room,
-			  sizeof(*own->list));
+	own->list =
+		xgrow(own->list, own->count, &own->room, sizeof(*own->list));
 	own->list[own->count++] = (struct beginning){
 		.handle = handle,
 		.at = own->bytes.length,

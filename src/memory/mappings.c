@@ -258,6 +258,26 @@ bool mappings_goes_on(const struct mappings *mappings, size_t index)
 		(one->kind == MAPPING_HEAP && next->kind == MAPPING_HEAP));
 }
 
+static bool is_same(const struct mapping *one, const struct mapping *other)
+{
+	return one->start == other->start && one->end == other->end &&
+	       one->readable == other->readable &&
+	       one->writable == other->writable &&
+	       one->executable == other->executable &&
+	       one->shared == other->shared && one->inode == other->inode;
+}
+
+bool mappings_are_equal(const struct mappings *one,
+			const struct mappings *other)
+{
+	if (one->count != other->count)
+		return false;
+	for (size_t i = 0; i < one->count; i++)
+		if (!is_same(&one->list[i], &other->list[i]))
+			return false;
+	return true;
+}
+
 void mappings_mark_stack(struct mappings *mappings, taddr_t sp)
 {
 	struct mapping *mapping = mappings_find(mappings, sp);

@@ -60,6 +60,10 @@ struct mapping *mappings_find(const struct mappings *mappings, taddr_t address);
  */
 bool mappings_goes_on(const struct mappings *mappings, size_t index);
 
+/* Whether they are of the same places and files, with the same rights. */
+bool mappings_are_equal(const struct mappings *one,
+			const struct mappings *other);
+
 /* A task's stack pointer lies there. */
 void mappings_mark_stack(struct mappings *mappings, taddr_t sp);
 

@@ -138,6 +138,28 @@ static int look(struct memory_view *view, const struct freeze *freeze)
 	return 0;
 }
 
+/* Which of its mappings' pages are there: only as of these. */
+static void look_at_pages(struct memory_view *view)
+{
+	if (!view->has_glibc)
+		return;
+	heap_shape_find(&view->glibc, view->pid, &view->shape);
+	view->map_resident = resident_of_maps(&view->glibc, view->pid);
+}
+
+/* Who has gone by now had all the mappings until then. */
+static bool has_moved(const struct mappings *then)
+{
+	struct mappings now;
+	bool moved;
+
+	if (mappings_read(then->pid, false, &now))
+		return false;
+	moved = !mappings_are_equal(then, &now);
+	mappings_fini(&now);
+	return moved;
+}
+
 static void forget(struct memory_view *view)
 {
 	object_heaps_fini(view->objects);
@@ -168,8 +190,8 @@ static int look_frozen(struct memory_view *view, char **message_ret)
 		return err;
 	view->frozen = true;
 	err = look(view, &freeze);
-	if (!err && view->has_glibc)
-		heap_shape_find(&view->glibc, view->pid, &view->shape);
+	if (!err)
+		look_at_pages(view);
 	view->pause_ns = freeze_end(&freeze);
 	freeze_fini(&freeze);
 	return err;
@@ -195,10 +217,10 @@ int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
 			*message_ret = attach_explain(pid, err);
 		return err;
 	}
-	if (ret->has_glibc && !freeze)
-		heap_shape_find(&ret->glibc, pid, &ret->shape);
-	if (ret->has_glibc)
-		ret->map_resident = resident_of_maps(&ret->glibc, pid);
+	if (!freeze) {
+		look_at_pages(ret);
+		ret->moved = has_moved(&ret->mappings);
+	}
 	ret->allocator = allocator_other(&ret->mappings, !ret->glibc.musl);
 	memory_view_sum_up(ret);
 	return 0;
@@ -216,7 +238,8 @@ static void take_kinds(struct mappings *now, const struct mappings *then)
 }
 
 int memory_view_around(pid_t pid, const struct glibc *glibc,
-		       const struct mappings *then, struct memory_view *ret)
+		       const struct mappings *then, bool copied,
+		       struct memory_view *ret)
 {
 	int err;
 
@@ -232,8 +255,9 @@ int memory_view_around(pid_t pid, const struct glibc *glibc,
 	take_kinds(&ret->mappings, then);
 	ret->has_glibc = true;
 	ret->glibc = *glibc;
-	heap_shape_find(glibc, pid, &ret->shape);
-	ret->map_resident = resident_of_maps(glibc, pid);
+	look_at_pages(ret);
+	ret->moved = (!copied && !mappings_are_equal(then, &ret->mappings)) ||
+		     has_moved(&ret->mappings);
 	ret->allocator = allocator_other(&ret->mappings, !ret->glibc.musl);
 	memory_view_sum_up(ret);
 	return 0;

@@ -35,6 +35,9 @@ struct memory_view {
 	uint64_t map_resident;  /* of glibc's blocks with own mappings */
 	const char *allocator;  /* another one that is there, or NULL */
 	struct touched touched; /* … of its mappings, if that was watched */
+	bool moved;             /* it has mapped or unmapped meanwhile, or since
+				   its heap was read: not all figures are of one
+				   instant */
 	bool frozen;            /* no task ran while it was read … */
 	uint64_t pause_ns;      /* … which took so long */
 	unsigned attempts;      /* else: how often it was read, until all made
@@ -52,12 +55,14 @@ int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
 
 /*
  * The same of a heap that was read before, when its mappings were as in then:
- * what is resident, and which pages could be given back, is as it is now. The
+ * what is resident, and which pages could be given back, is as it is now, and
+ * .moved says whether it has other mappings now. copied: then is of a copy, which
+ * may not have had all of them. The
  * heap is shared, and stays the caller's: memory_view_leave_heap(). A negative
  * errno.
  */
 int memory_view_around(pid_t pid, const struct glibc *glibc,
-		       const struct mappings *then,
+		       const struct mappings *then, bool copied,
 		       struct memory_view *ret) MUST_CHECK;
 
 /* What was shared is no longer this one's. */

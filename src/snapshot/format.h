@@ -44,6 +44,8 @@ enum snapshot_part {
 			   */
 #define PROCESS_SURE 8  /* all of what was touched was noticed */
 #define PROCESS_HUGE 16 /* since version 4: blocks tell what is huge of them */
+#define PROCESS_MOVED \
+	32 /* it has mapped or unmapped between stop and figures */
 
 /* … of a heap */
 #define HEAP_TOTALS 1

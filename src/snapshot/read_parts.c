@@ -64,6 +64,7 @@ static bool read_process(struct snapshot_reader *reader, struct cursor *in)
 	if (reader->version > 1)
 		view->touched.wait_ns = take_varint(in);
 	view->touched.sure = reader->flags & PROCESS_SURE;
+	view->moved = reader->flags & PROCESS_MOVED;
 	if (in->bad || reader->flags == ~UINT64_C(0))
 		return false;
 	strncpy(view->name, name ? name : "", sizeof(view->name) - 1);

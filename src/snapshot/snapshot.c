@@ -22,7 +22,7 @@ static int take_blocks(pid_t pid, struct snapshot *ret, char **message_ret)
 	owners_find(&ret->leaks, &ret->owners);
 	ret->names = block_names_new(&ret->leaks);
 	err = memory_view_around(pid, &ret->leaks.glibc, &ret->leaks.mappings,
-				 &ret->view);
+				 ret->leaks.copied, &ret->view);
 	if (!err) {
 		ret->has_blocks = ret->has_graph = true;
 		return 0;

@@ -149,6 +149,7 @@ static void write_process(struct writer *writer)
 	put(writer, (snapshot->has_blocks ? PROCESS_HEAP : 0) |
 			    (leaks->copied ? PROCESS_COPIED : 0) |
 			    (view->touched.sure ? PROCESS_SURE : 0) |
+			    (view->moved ? PROCESS_MOVED : 0) |
 			    (leaks->picture.huge_known ? PROCESS_HUGE : 0));
 	put(writer, view->pid);
 	put(writer, snapshot->wall);

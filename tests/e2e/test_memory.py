@@ -126,6 +126,46 @@ def _(case):
             "threads' arenas: %r" % found["kinds"]["heap (mapped)"])
 
 
+MOVING = """
+    #include <stdio.h>
+    #include <sys/mman.h>
+    int main(void)
+    {
+            size_t pages = 1;
+            puts("ready");
+            fflush(stdout);
+            for (;; pages = 1 + (pages + 7) % 97) {
+                    char *memory = mmap(0, pages * 4096, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                    *memory = 1;
+                    munmap(memory, pages * 4096);
+            }
+    }
+"""
+
+
+@h.test("a process that maps while it is read: that is told, or it stands still")
+def _(case):
+    target = case.start([h.build("moving", case.write("moving.c", MOVING))])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    # On a busy machine it may have had no processor meanwhile.
+    for _ in range(200):
+        found, report = look(case, target)
+        h.check_equal("not all of one instant" in report, found["moved"],
+                      "what the report says")
+        if found["moved"]:
+            break
+    h.check(found["moved"], "it has never been seen to map")
+    for _ in range(5):
+        found, report = look(case, target, "--freeze", "stop")
+        h.check_equal(found["moved"], False, "moved while it stood still")
+        h.check_equal(found["process"]["virtual"], found["all"]["virtual"],
+                      "VmSize")
+    path = case.path("kept")
+    found, _ = look(case, target, "--save", path)
+    h.check_equal(ask(case, path)[0]["moved"], found["moved"], "of the file")
+
+
 PIECES = """
     #include <fcntl.h>
     #include <stdio.h>

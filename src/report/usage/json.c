@@ -168,6 +168,7 @@ json_t *memory_json(const struct memory_view *view)
 	json_object_set_new(root, "name",
 			    json_text(view->name, strlen(view->name)));
 	json_object_set_new(root, "frozen", json_boolean(view->frozen));
+	json_object_set_new(root, "moved", json_boolean(view->moved));
 	if (view->frozen)
 		json_set_number(root, "pause_ns", view->pause_ns);
 	json_object_set_new(root, "process", process_object(view));

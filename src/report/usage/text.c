@@ -86,6 +86,10 @@ static void add_mappings(const struct memory_view *view, struct strbuf *out)
 				out);
 	add_row("all", &view->all, view, out);
 	add_remainder(view, out);
+	if (view->moved)
+		strbuf_puts(out,
+			    "it has mapped or unmapped memory while it was "
+			    "read: these are not all of one instant\n");
 }
 
 /* ---- what is in use ---- */
