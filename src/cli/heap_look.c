@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
+#include "cli/complain.h"
 #include "heap/beginnings.h"
 #include "heap/look.h"
 #include "memory/object_heap.h"
@@ -123,26 +124,6 @@ static void look_for_types(struct glance *glance)
 	tell_parts(glance);
 }
 
-/* ---- what is in them ---- */
-
-static void read_beginnings(struct glance *glance, size_t most)
-{
-	struct beginnings *beginnings = beginnings_new();
-	uint8_t *bytes CLEANUP(xfree_cleanup) = xmalloc(most);
-	struct heap_walk walk = { 0 };
-	struct heap_block block;
-
-	while (heap_next_block(glance->heap, &walk, &block)) {
-		const size_t size = block.size < most ? block.size : most;
-
-		if (size && has_handle(&block) &&
-		    !memory_read(glance->memory, block.handle, bytes, size))
-			beginnings_add(beginnings, block.handle, bytes, size);
-	}
-	beginnings_seal(beginnings);
-	heap_look_keep(glance->look, beginnings);
-}
-
 /* ---- pages ---- */
 
 static void look_for_pages(struct glance *glance, const struct pages *pages)
@@ -166,6 +147,57 @@ static void look_for_pages(struct glance *glance, const struct pages *pages)
 		site->swapped += count * sums.swapped;
 		site->huge_known = pages->huge_known;
 	}
+}
+
+/* ---- what is in them ---- */
+
+/* Each is a system call. */
+#define MOST_BEGINNINGS_RUNNING ((size_t)1 << 17)
+#define MOST_BEGINNINGS_LEFT    ((size_t)1 << 24)
+
+/* To read what is swapped out would bring it in. */
+static bool is_at_hand(const struct pages *pages, uint64_t start, uint64_t size)
+{
+	return pages->unknown ||
+	       !pages_count(pages, start, start + size).swapped;
+}
+
+static void read_beginnings(struct glance *glance, const struct pages *pages,
+			    size_t most)
+{
+	struct beginnings *beginnings = beginnings_new();
+	uint8_t *bytes CLEANUP(xfree_cleanup) = xmalloc(most);
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+
+	while (heap_next_block(glance->heap, &walk, &block)) {
+		const size_t size = block.size < most ? block.size : most;
+
+		if (size && has_handle(&block) &&
+		    is_at_hand(pages, block.handle, size) &&
+		    !memory_read(glance->memory, block.handle, bytes, size))
+			beginnings_add(beginnings, block.handle, bytes, size);
+	}
+	beginnings_seal(beginnings);
+	heap_look_keep(glance->look, beginnings);
+}
+
+/* Whether it takes no longer than it may. */
+static bool may_read_beginnings(const struct watched *process, size_t most)
+{
+	const bool runs = process->state == WATCHED_RUNNING;
+	const size_t limit = runs ? MOST_BEGINNINGS_RUNNING :
+				    MOST_BEGINNINGS_LEFT;
+	const uint64_t bytes = runs ? MOST_READ_RUNNING : MOST_READ_LEFT;
+	const size_t count = heap_live_count(process->heap);
+
+	if (count <= limit && count <= bytes / most)
+		return true;
+	complain(0,
+		 "--data: what %zu blocks of process %d begin with isn't "
+		 "read%s: it would take too long",
+		 count, (int)process->pid, runs ? " while it runs" : "");
+	return false;
 }
 
 static void refuse_types(struct heap_look *look, bool runs, uint64_t bytes,
@@ -220,8 +252,8 @@ void heap_look_at(const struct watched *process, bool typed, size_t data)
 		look_for_pages(&glance, &pages);
 	if (heap_look_is_typed(glance.look))
 		look_for_types(&glance);
-	if (data)
-		read_beginnings(&glance, data);
+	if (data && may_read_beginnings(process, data))
+		read_beginnings(&glance, &pages, data);
 	pages_fini(&pages);
 	heap_set_look(process->heap, glance.look,
 		      heap_time(process->heap, clock_now()));

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/session_agent.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-
 #include "cli/overhead.h"
+#include "report/file/prompt_file.h"
 #include "report/format/dialect.h"
 
 /* Releases are told before they are made, acquisitions after, with stacks. */
@@ -13,24 +11,23 @@ static bool keeps_acts(const struct options *options)
 	return options->verb == VERB_HEAP || options->verb == VERB_RECORD;
 }
 
-/* It takes all that is written, at once. There may be no such file yet. */
-static bool is_file(const char *path)
-{
-	struct stat st;
-
-	return path &&
-	       (stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode));
-}
-
 /*
  * Where nobody may keep us waiting: threads that are stopped meanwhile can't
  * even handle a signal.
  */
 static bool may_hold(const struct options *options)
 {
-	return keeps_acts(options) ||
-	       (is_file(options->log.path) &&
-		(!options->json || is_file(options->json)));
+	const char *const written[] = {
+		options->log.path, options->json,      options->heap_calls,
+		options->per_json, options->footprint, options->recording,
+	};
+
+	if (!keeps_acts(options) && !options->log.path)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(written); i++)
+		if (written[i] && !file_is_prompt(written[i]))
+			return false;
+	return true;
 }
 
 /* Why the agent is not asked for calls; NULL: it is. */
