@@ -161,10 +161,12 @@ static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
 		       struct agent_watched *ret)
 {
 	uint64_t at = ring->position + AGENT_WATCH_FIXED;
-	const unsigned frames = value & 0xffff;
+	const unsigned frames = ret->known ? 1 : value & 0xffff;
 	unsigned i;
 
-	words -= AGENT_WATCH_FIXED;
+	if (words == AGENT_WATCH_FIXED)
+		return false;
+	words -= AGENT_WATCH_FIXED + 1;
 	if (frames > AGENT_DEPTH_MAX || frames > words ||
 	    words - frames > AGENT_ARGUMENTS)
 		return false;
@@ -178,6 +180,7 @@ static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
 		ret->arguments[i] = word_at(ring, at++);
 	for (i = 0; i < frames; i++)
 		ret->frames[i] = word_at(ring, at++);
+	ret->walk = word_at(ring, at);
 	return true;
 }
 
@@ -214,6 +217,9 @@ static bool take_watched(const struct ring *ring, unsigned words,
 	ret->unmarked = ret->kind == AGENT_WATCH_UNMARKED;
 	if (ret->unmarked)
 		ret->kind = AGENT_WATCH_RETURN;
+	ret->known = ret->kind == AGENT_WATCH_KNOWN;
+	if (ret->known)
+		ret->kind = AGENT_WATCH_ENTRY;
 	if (ret->kind == AGENT_WATCH_RETURN)
 		return take_return(ring, words, ret);
 	return ret->kind == AGENT_WATCH_ENTRY &&

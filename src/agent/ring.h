@@ -57,7 +57,10 @@ struct agent_watched {
 	bool complete;  /* there are no further frames */
 	bool tail_call; /* its caller will return with it */
 	enum agent_choice choice;
-	unsigned rate;                   /* … made at this one */
+	unsigned rate;  /* … made at this one */
+	uint64_t walk;  /* agent_walk_name() of these frames, or 0 */
+	bool known;     /* … which was told before: here is only the first */
+	unsigned block; /* of the ring: not the ring's to know */
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
 };
 

@@ -140,6 +140,10 @@ static int allocate_block(const struct shared *shared, unsigned block,
 	if (!err && shared->mode & AGENT_DURATIONS)
 		err = allocate(shared, at + sizeof(struct agent_block),
 			       stubs * sizeof(struct agent_histogram));
+	if (!err && shared->mode & (AGENT_STACKS | AGENT_WATCHES) &&
+	    !(shared->mode & AGENT_SAMPLES) && block)
+		err = allocate(shared, at + offsetof(struct agent_block, walks),
+			       AGENT_KEPT_WALKS * sizeof(struct agent_walk));
 	if (!err && shared->mode & (AGENT_RECORDS | AGENT_WATCHES) && block)
 		err = allocate(shared, at + sizeof(struct agent_block),
 			       SHARED_RING_WORDS * sizeof(uint64_t));
@@ -365,6 +369,7 @@ static bool read_entry(const struct shared *shared, struct ring *ring,
 {
 	struct agent_watched entry;
 
+	entry.block = (unsigned)(ring - shared->rings);
 	if (!ring_read_entry(ring, head, &entry))
 		return false;
 	if (entry.stub < shared->stubs)
@@ -412,6 +417,7 @@ static void read_block(struct shared *shared, unsigned block, uint64_t now,
 
 	if (head == before)
 		return;
+	watched.block = block;
 	while (ring_read_watched(ring, head, &watched)) {
 		if (watched.stub < shared->stubs)
 			visit(context, &watched);

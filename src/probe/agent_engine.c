@@ -1004,12 +1004,16 @@ static void leave(struct engine *base, struct probe_space *space)
 
 static void free_space(struct agent_space *space)
 {
+	unsigned i;
+
 	if (space->agent.shared.memory) {
 		shared_give_up(&space->agent.shared);
 		note_last(space);
 	}
 	agent_entries_forget(space->engine, space);
 	agent_fini(&space->agent);
+	for (i = 0; i < SHARED_BLOCKS; i++)
+		free(space->walks[i]);
 	free(space);
 }
 

@@ -10,16 +10,61 @@
  * no record comes, as a handler has jumped out of them, or their thread ends.
  */
 
+/* Where the walk is kept; NULL: it isn't. */
+static struct known_walk *place_of(struct agent_space *space,
+				   const struct agent_watched *entry)
+{
+	struct known_walk **walks = &space->walks[entry->block % SHARED_BLOCKS];
+
+	if (!entry->walk)
+		return NULL;
+	if (!*walks)
+		*walks = xcalloc(AGENT_KEPT_WALKS, sizeof(**walks));
+	return &(*walks)[entry->walk % AGENT_KEPT_WALKS];
+}
+
+static void remember(struct known_walk *walk, uint64_t name,
+		     const struct unwind_seen *seen)
+{
+	walk->name[1] = walk->name[0];
+	walk->seen[1] = walk->seen[0];
+	walk->name[0] = name;
+	walk->seen[0] = *seen;
+}
+
+/* What told of the walk was lost: so is the stack. */
+static stack_id recall(struct agent_space *space,
+		       const struct agent_watched *entry)
+{
+	const struct known_walk *walk = place_of(space, entry);
+	unsigned i;
+
+	for (i = 0; walk && i < ARRAY_SIZE(walk->name); i++)
+		if (walk->name[i] == entry->walk)
+			return unwind_again(
+				space->space->prober->config.unwinder,
+				&walk->seen[i]);
+	space->engine->report.lost++;
+	return STACK_NONE;
+}
+
 stack_id agent_entry_stack(struct agent_space *space,
 			   const struct agent_watched *entry)
 {
-	struct prober *prober = space->space->prober;
+	struct unwinder *unwinder = space->space->prober->config.unwinder;
+	struct known_walk *walk;
+	struct unwind_seen seen;
 
-	if (!prober->config.unwinder)
+	if (!unwinder)
 		return STACK_NONE;
-	return unwind_addresses(prober->config.unwinder, space->space->space,
-				entry->frames, entry->frame_count,
-				entry->complete);
+	if (entry->known)
+		return recall(space, entry);
+	seen = unwind_addresses(unwinder, space->space->space, entry->frames,
+				entry->frame_count, entry->complete);
+	walk = place_of(space, entry);
+	if (walk)
+		remember(walk, entry->walk, &seen);
+	return seen.stack;
 }
 
 /* More can't run at once, but what the program has written itself. */

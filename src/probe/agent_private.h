@@ -36,6 +36,15 @@ struct agent_point {
 	struct agent_point *next;
 };
 
+/*
+ * What the agent remembers, by where: a walk and the one before, as a handler may
+ * come between that one's being found and told of.
+ */
+struct known_walk {
+	uint64_t name[2]; /* agent_walk_name(); 0: none */
+	struct unwind_seen seen[2];
+};
+
 struct agent_space {
 	struct agent_engine *engine;
 	struct probe_space *space;
@@ -52,6 +61,8 @@ struct agent_space {
 			      replaced */
 	bool marks;        /* what was kept by then is marked */
 	uint64_t unmarked; /* … and for this there was no place */
+	struct known_walk
+		*walks[SHARED_BLOCKS]; /* AGENT_KEPT_WALKS each, or NULL */
 	struct agent_space *next;
 };
 

@@ -200,7 +200,6 @@ static void fill_in(struct watched_call *call,
 	call->result = watched->result;
 	call->stored_at = watched->stored_at;
 	call->stored = watched->stored;
-	call->stack = STACK_NONE;
 	call->chosen = chosen_of(watched);
 	call->tail_call = watched->tail_call;
 	call->whole = false;
@@ -211,22 +210,26 @@ static void keep(void *context, const struct agent_watched *watched)
 	struct watched_reading *reading = context;
 	struct agent_space *space = reading->base.space;
 	struct watched_list *list = &space->engine->watched;
+	const bool begins = watched->kind == AGENT_WATCH_ENTRY;
+	/* Others may have the same, whatever becomes of this one. */
+	const stack_id stack = begins && watched->frame_count ?
+				       agent_entry_stack(space, watched) :
+				       STACK_NONE;
 	struct agent_point *point = agent_reading_point(&reading->base,
 							watched->stub,
 							watched->time);
 	struct watched_call *call;
 
-	if (!point ||
-	    (watched->kind == AGENT_WATCH_ENTRY && !watched->frame_count))
+	if (!point || (begins && !watched->frame_count))
 		return;
 	call = agent_wholes_next(list);
 	call->point = point;
 	fill_in(call, watched);
-	if (watched->kind == AGENT_WATCH_ENTRY) {
+	call->stack = stack;
+	if (begins) {
 		call->return_address = watched->frames[0];
 		memcpy(call->arguments, watched->arguments,
 		       sizeof(call->arguments));
-		call->stack = agent_entry_stack(space, watched);
 	}
 	agent_wholes_add(list, &reading->open);
 }

@@ -51,26 +51,28 @@ static stack_id put_together(struct unwinder *unwinder,
 	return unwind_finish(unwinder, count, end);
 }
 
-stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
-			  const taddr_t *addresses, unsigned count,
-			  bool complete)
+struct unwind_seen unwind_addresses(struct unwinder *unwinder,
+				    struct space *space,
+				    const taddr_t *addresses, unsigned count,
+				    bool complete)
 {
 	struct unwind_space *own = unwind_space_get(unwinder, space);
 	const uint64_t hash = hash_of(addresses, count, complete);
 	struct known_stack *known = known_stack(own, hash);
+	struct unwind_seen *seen = &known->seen;
 
 	if (count > UNWIND_DEPTH_MAX)
 		count = UNWIND_DEPTH_MAX;
-	if (known->stack && known->hash == hash) {
-		unwind_count_again(unwinder, known);
-		return known->stack;
+	if (seen->stack && known->hash == hash) {
+		(void)unwind_again(unwinder, seen);
+		return *seen;
 	}
-	known->stack = put_together(unwinder, own, addresses, count,
-				    complete ? STACK_COMPLETE : STACK_CUT);
+	seen->stack = put_together(unwinder, own, addresses, count,
+				   complete ? STACK_COMPLETE : STACK_CUT);
 	known->hash = hash;
-	known->depth = stacks_depth(unwinder->stacks, known->stack);
-	known->end = stacks_end(unwinder->stacks, known->stack);
-	return known->stack;
+	seen->depth = stacks_depth(unwinder->stacks, seen->stack);
+	seen->end = stacks_end(unwinder->stacks, seen->stack);
+	return *seen;
 }
 
 static bool is_plain(const struct saved_place *place)

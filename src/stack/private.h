@@ -51,9 +51,7 @@ struct code_range {
 /* A stack that was made of addresses: see addresses.c. */
 struct known_stack {
 	uint64_t hash;
-	stack_id stack; /* STACK_NONE: none is known */
-	unsigned depth;
-	enum stack_end end;
+	struct unwind_seen seen; /* .stack is STACK_NONE: none is known */
 };
 
 struct unwind_space {
@@ -155,9 +153,5 @@ uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
 /* The unwinder's frames become a stack, and are counted. */
 stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end);
-
-/* One that was made of addresses before has come again. */
-void unwind_count_again(struct unwinder *unwinder,
-			const struct known_stack *known);
 
 #endif

@@ -235,14 +235,14 @@ stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 	return intern(unwinder, count, end);
 }
 
-void unwind_count_again(struct unwinder *unwinder,
-			const struct known_stack *known)
+stack_id unwind_again(struct unwinder *unwinder, const struct unwind_seen *seen)
 {
-	if (known->depth) {
+	if (seen->depth) {
 		unwinder->counts.frames[FRAME_ENTRY]++;
-		unwinder->counts.frames[FRAME_CFI] += known->depth - 1;
+		unwinder->counts.frames[FRAME_CFI] += seen->depth - 1;
 	}
-	count_stack(unwinder, known->end);
+	count_stack(unwinder, seen->end);
+	return seen->stack;
 }
 
 static unsigned limited(unsigned depth)

@@ -48,9 +48,20 @@ stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
  * complete: there were no others. What is no code any more ends it as
  * STACK_BROKEN.
  */
-stack_id unwind_addresses(struct unwinder *unwinder, struct space *space,
-			  const taddr_t *addresses, unsigned count,
-			  bool complete);
+struct unwind_seen {
+	stack_id stack;
+	unsigned depth;
+	enum stack_end end;
+};
+
+struct unwind_seen unwind_addresses(struct unwinder *unwinder,
+				    struct space *space,
+				    const taddr_t *addresses, unsigned count,
+				    bool complete);
+
+/* It is met once more: that is counted. Returns .stack. */
+stack_id unwind_again(struct unwinder *unwinder,
+		      const struct unwind_seen *seen);
 
 /*
  * How a frame's caller is found, where nothing but the stack and frame pointers

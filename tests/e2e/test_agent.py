@@ -962,6 +962,103 @@ def heap_is_the_same_attached(case):
     check_sites_equal(results[1], results[0])
 
 
+# Frames are as large as it comes, so that what lay there before still does; and
+# handlers jump out of some of them.
+VARYING = """
+#include <alloca.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+static volatile unsigned long made;
+static volatile int may;
+static sigjmp_buf back;
+static __attribute__((noinline)) void *deep(unsigned depth)
+{
+        volatile char *room = alloca(16 + made * 7919 % 200);
+        void *block;
+        room[0] = 1;
+        block = depth ? deep(depth - 1) : malloc(16);
+        room[1] = 2;
+        made++;
+        return block;
+}
+static __attribute__((noinline)) void wait_there(unsigned depth)
+{
+        volatile char *room = alloca(16 + made % 50);
+        room[0] = 1;
+        if (depth)
+                wait_there(depth - 1);
+        for (volatile int i = 0; i < 20000 && may; i++)
+                ;
+        room[1] = 2;
+}
+static __attribute__((noinline)) void *leaf(void)
+{
+        void *block = malloc(32);
+        made++;
+        return block;
+}
+static __attribute__((noinline)) void *left(void)
+{
+        void *block = leaf();
+        made++;
+        return block;
+}
+static __attribute__((noinline)) void *right(void)
+{
+        void *block = leaf();
+        made++;
+        return block;
+}
+static void jump(int signal)
+{
+        (void)signal;
+        if (may)
+                siglongjmp(back, 1);
+}
+int main(void)
+{
+        const struct itimerval often = { { 0, 300 }, { 0, 300 } };
+        static volatile unsigned long i;
+        signal(SIGALRM, jump);
+        setitimer(ITIMER_REAL, &often, NULL);
+        (void)sigsetjmp(back, 1);
+        may = 0;
+        while (i < 90000) {
+                free(i % 2 ? left() : right());
+                free(deep(i++ % 9));
+                may = i % 64 == 0;
+                if (may)
+                        wait_there(i % 5);
+                may = 0;
+        }
+        return 7;
+}
+"""
+
+
+@h.test("heap: frames of changing size, and jumps: each call at its depth")
+def heap_at_each_depth(case):
+    path = case.path("json")
+    program = h.build("varying", case.write("varying.c", VARYING), "-g", "-O1",
+                      "-fno-builtin", directory=case.path("."))
+    result = case.calltrap("heap", "--engine=agent", "--json", path, program,
+                           log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    found = [(len(stack), numbers[2], numbers[4])
+             for (_, stack), numbers in sites_of(path)[0].items()
+             if stack[0][0] == "deep"]
+    h.check_equal(sorted(numbers[1:] for numbers in found),
+                  [(10000, 10000)] * 9, "acquired and given back, each depth")
+    h.check_equal(len({depth for depth, _, _ in found}), 9, "depths")
+    h.check_equal(sorted((stack[1][0], numbers[2])
+                         for (_, stack), numbers in sites_of(path)[0].items()
+                         if stack[0][0] == "leaf"),
+                  [("left", 45000), ("right", 45000)], "callers of callers")
+    check_lossless(result)
+
+
 WRAPPING = """
 #include <errno.h>
 #include <stdlib.h>

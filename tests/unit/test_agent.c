@@ -789,6 +789,111 @@ START_TEST(calls_are_recorded_with_their_stacks)
 }
 END_TEST
 
+/* ---- walks that are remembered ---- */
+
+static struct {
+	uintptr_t outer, end; /* of the frame that calls */
+} calling;
+
+static __attribute__((noinline)) bool call_deeply(void)
+{
+	const bool right = slot(7, 8, 9, 4, 5, 6) == 8;
+
+	calling.outer = (uintptr_t)__builtin_return_address(0);
+	calling.end = (uintptr_t)__builtin_frame_address(0) + 16;
+	return right;
+}
+
+/* From two places that have the same stack below them. */
+static __attribute__((noinline)) bool call_from(bool other)
+{
+	bool right;
+
+	if (other) {
+		right = call_deeply();
+		__asm__ volatile("" : "+r"(right));
+	} else {
+		right = call_deeply();
+		__asm__ volatile("nop" : "+r"(right));
+	}
+	return right;
+}
+
+static void expect_entry(bool known, unsigned frames)
+{
+	watched.entries = 0;
+	read_watched();
+	ck_assert_uint_eq(watched.entries, 1);
+	ck_assert(watched.entry.known == known);
+	ck_assert_uint_eq(watched.entry.frame_count, frames);
+	ck_assert_uint_ne(watched.entry.walk, 0);
+	ck_assert_uint_eq(watched.entry.argument_count, 3);
+	ck_assert_uint_eq(watched.entry.arguments[2], 9);
+	ck_assert_uint_eq(watched.entry.frames[0], watched_original.caller);
+}
+
+static void learn_frames(uintptr_t caller, uintptr_t slot_there)
+{
+	shared_add_row(&shared, caller,
+		       agent_rule(0, (int32_t)(calling.end - slot_there - 8),
+				  0));
+	shared_add_row(&shared, calling.outer,
+		       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+}
+
+START_TEST(a_walk_is_told_once)
+{
+	if (watch(0)) {
+		uintptr_t caller, there;
+		uint64_t first, second;
+
+		ck_assert(call_from(false));
+		caller = watched_original.caller; /* then it is the hook */
+		learn_stack();
+		shared_add_row(&shared, caller,
+			       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+		ck_assert(call_from(false));
+		watched_original.caller = caller;
+		read_watched();
+		/* Who has read nothing has nothing to compare. */
+		ck_assert_uint_eq(watched.entry.walk, 0);
+		there = watched.entry.slot;
+
+		shared_clear_rows(&shared);
+		learn_frames(caller, there);
+		for (unsigned i = 0; i < 3; i++) {
+			ck_assert(call_from(false));
+			watched_original.caller = caller;
+			expect_entry(i, i ? 1 : 2);
+			first = i ? first : watched.entry.walk;
+			ck_assert_uint_eq(watched.entry.walk, first);
+		}
+		/* Another return address lies there. */
+		(void)call_from(true);
+		read_watched();
+		learn_frames(caller, there);
+		ck_assert(call_from(true));
+		watched_original.caller = caller;
+		expect_entry(false, 2);
+		second = watched.entry.walk;
+		ck_assert_uint_ne(second, first);
+		ck_assert_uint_eq(watched.entry.frames[1], calling.outer);
+		ck_assert(call_from(true));
+		watched_original.caller = caller;
+		expect_entry(true, 1);
+		/* Addresses mean something else now. */
+		shared_clear_rows(&shared);
+		learn_frames(caller, there);
+		ck_assert(call_from(true));
+		watched_original.caller = caller;
+		expect_entry(false, 2);
+		ck_assert_uint_ne(watched.entry.walk, second);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
 /* Whatever a record's own words look like, it is no entry. */
 START_TEST(records_among_entries_are_told_by_their_stub)
 {
@@ -1884,6 +1989,7 @@ int main(void)
 	tcase_add_test(tests, what_finds_no_room_is_counted);
 	tcase_add_test(tests, watched_calls_are_recorded);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
+	tcase_add_test(tests, a_walk_is_told_once);
 	tcase_add_test(tests, what_one_busy_second_has_needed_is_given_back);
 	tcase_add_test(tests, records_among_entries_are_told_by_their_stub);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);

@@ -984,6 +984,12 @@ struct step {
 	uint64_t sp, fp;
 	uint64_t high;
 	bool knows_fp;
+	/* What it depends on goes there; or NULL. */
+	struct agent_walk *log;
+	uint64_t slot;
+	uint64_t fp_at; /* where .fp was read, and hasn't been used; or 0 */
+	bool fp_is_own; /* of who has called */
+	unsigned logged;
 };
 
 static inline bool is_hook(uint64_t address)
@@ -1021,6 +1027,38 @@ static inline bool read_stack(const struct step *step, uint64_t at,
 	return true;
 }
 
+/* What is too much, or too far, isn't remembered at all. */
+static inline void log_word(struct step *step, uint64_t at, uint64_t word)
+{
+	const uint64_t offset = (at - step->slot) / sizeof(word);
+
+	if (!step->log)
+		return;
+	if (step->logged == AGENT_WALK_WORDS || offset > UINT16_MAX ||
+	    word == PLACE) {
+		step->log = NULL;
+		return;
+	}
+	step->log->at[step->logged] = (uint16_t)offset;
+	step->log->words[step->logged++] = word;
+}
+
+static inline void log_fp(struct step *step)
+{
+	if (step->fp_is_own && step->log)
+		step->log->by_fp = 1;
+	else if (step->fp_at)
+		log_word(step, step->fp_at, step->fp);
+	step->fp_at = 0;
+}
+
+static inline void take_fp(struct step *step, uint64_t at)
+{
+	step->knows_fp = true;
+	step->fp_is_own = false;
+	step->fp_at = at;
+}
+
 /* To the caller's; false where that takes more than rules have. */
 static inline bool step_out(struct step *step, uint64_t rule)
 {
@@ -1030,18 +1068,27 @@ static inline bool step_out(struct step *step, uint64_t rule)
 
 	if (rule & AGENT_RULE_BY_FP && !step->knows_fp)
 		return false;
-	if (rule & AGENT_RULE_IN_MEMORY && !read_stack(step, end, &end))
-		return false;
+	if (rule & AGENT_RULE_BY_FP)
+		log_fp(step);
+	if (rule & AGENT_RULE_IN_MEMORY) {
+		const uint64_t at = end;
+
+		if (!read_stack(step, at, &end))
+			return false;
+		log_word(step, at, end);
+	}
 	if (end <= step->sp || end > step->high ||
 	    !read_stack(step, end - sizeof(address), &address))
 		return false;
+	log_word(step, end - sizeof(address), address);
 	if (rule & AGENT_RULE_FP_UNKNOWN)
 		step->knows_fp = false;
 	if (rule & AGENT_RULE_FP_SAVED) {
-		if (!read_stack(step, end + agent_rule_fp_offset(rule),
-				&step->fp))
+		const uint64_t at = end + agent_rule_fp_offset(rule);
+
+		if (!read_stack(step, at, &step->fp))
 			return false;
-		step->knows_fp = true;
+		take_fp(step, at);
 	}
 	step->address = true_return(end - sizeof(address), address);
 	step->sp = end;
@@ -1085,35 +1132,145 @@ static inline bool is_to_stop(const struct config *config,
 }
 
 /* Of a thread whose stack is known, and that is on it. */
+static inline bool may_walk(const struct config *config,
+			    const struct agent_thread *thread, uint64_t slot)
+{
+	const uint64_t low = thread->stack_low, high = thread->stack_high;
+
+	return thread->stack_tid == thread->tid && slot < high &&
+	       slot - low < high - low && slot - low >= STACK_SPARE &&
+	       slot + sizeof(slot) < high && config->depth &&
+	       config->depth <= AGENT_DEPTH_MAX;
+}
+
+/* log: what isn't a whole walk, or isn't remembered, leaves .count at 0. */
 static inline bool take_stack(const struct config *config,
 			      const struct agent_thread *thread,
 			      const struct agent_frame *frame, uint64_t fp,
-			      struct stack *ret)
+			      struct agent_walk *log, struct stack *ret)
 {
-	const uint64_t slot = frame->slot;
 	struct step step = {
 		.address = caller_of(frame),
-		.sp = slot + sizeof(slot),
+		.sp = frame->slot + sizeof(frame->slot),
 		.fp = fp,
 		.high = thread->stack_high,
 		.knows_fp = true,
+		.fp_is_own = true,
+		.log = log,
+		.slot = frame->slot,
 	};
 
-	return thread->stack_tid == thread->tid && slot < step.high &&
-	       slot - thread->stack_low < step.high - thread->stack_low &&
-	       slot - thread->stack_low >= STACK_SPARE && step.sp < step.high &&
-	       config->depth && config->depth <= AGENT_DEPTH_MAX &&
-	       walk(&step, config->depth, ret);
+	if (!may_walk(config, thread, frame->slot) ||
+	    !walk(&step, config->depth, ret))
+		return false;
+	if (log)
+		log->count = step.log ? step.logged : 0;
+	return true;
+}
+
+/* ---- walks that are remembered ---- */
+
+/* Where that is, or would be; NULL: it can't be told by what lies there. */
+static inline struct agent_walk *place_of_walk(struct agent_block *block,
+					       const struct agent_frame *frame)
+{
+	const uint64_t address = frame->return_address;
+
+	if (address == PLACE || frame->slot % sizeof(uint64_t))
+		return NULL;
+	return &block->walks[agent_walk_home(address, frame->slot)];
+}
+
+static inline bool is_same_walk(const struct config *config,
+				const struct agent_thread *thread,
+				const struct agent_frame *frame, uint64_t fp,
+				const struct agent_walk *walk)
+{
+	const uint64_t *stack = (const uint64_t *)frame->slot;
+	const uint64_t room =
+		(thread->stack_high - frame->slot) / sizeof(*stack);
+	const uint32_t count = walk->count;
+	uint32_t i;
+
+	if (walk->address != frame->return_address ||
+	    walk->slot != frame->slot || walk->depth != config->depth ||
+	    walk->era !=
+		    __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) ||
+	    (walk->by_fp && walk->fp != fp) || count > AGENT_WALK_WORDS)
+		return false;
+	for (i = 0; i < count; i++)
+		if (walk->at[i] >= room || stack[walk->at[i]] != walk->words[i])
+			return false;
+	return true;
+}
+
+/*
+ * Its number, or 0. A handler may come and replace it at any moment: what was
+ * looked at is that walk if its number is there before and after.
+ */
+static inline uint64_t find_walk(const struct config *config,
+				 const struct agent_thread *thread,
+				 const struct agent_frame *frame, uint64_t fp,
+				 const struct agent_walk *walk)
+{
+	uint64_t number;
+
+	if (!walk)
+		return 0;
+	number = __atomic_load_n(&walk->number, __ATOMIC_ACQUIRE);
+	if (!number || number == AGENT_WALK_BUSY ||
+	    !may_walk(config, thread, frame->slot) ||
+	    !is_same_walk(config, thread, frame, fp, walk))
+		return 0;
+	return __atomic_load_n(&walk->number, __ATOMIC_ACQUIRE) == number ?
+		       number :
+		       0;
+}
+
+/* NULL: one that a handler has interrupted has it. */
+static inline struct agent_walk *begin_walk(const struct config *config,
+					    const struct agent_frame *frame,
+					    uint64_t fp,
+					    struct agent_walk *walk)
+{
+	const uint64_t number = walk ? walk->number : AGENT_WALK_BUSY;
+
+	if (number == AGENT_WALK_BUSY ||
+	    !change_word(&walk->number, number, AGENT_WALK_BUSY))
+		return NULL;
+	walk->address = frame->return_address;
+	walk->slot = frame->slot;
+	walk->fp = fp;
+	walk->era = __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE);
+	walk->depth = config->depth;
+	walk->count = walk->by_fp = 0;
+	return walk;
+}
+
+/* Who is told of it must have been told of its frames: so that comes first. */
+static inline void end_walk(struct agent_walk *walk, uint64_t number)
+{
+	if (walk)
+		__atomic_store_n(&walk->number, number, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t name_of(const struct agent_block *block,
+			       const struct agent_walk *walk, uint64_t number)
+{
+	return number ? agent_walk_name((unsigned)(walk - block->walks),
+					number) :
+			0;
 }
 
 static void write_entry(const struct config *config, struct agent_block *block,
 			uint32_t tid, const struct agent_frame *frame,
-			const struct stack *stack, uint64_t flags)
+			const struct stack *stack, uint64_t flags,
+			uint64_t name)
 {
 	uint64_t *ring = block->ring;
 	const unsigned arguments =
 		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
-	const unsigned words = AGENT_WATCH_FIXED + arguments + stack->count;
+	const unsigned words = AGENT_WATCH_FIXED + arguments + stack->count + 1;
 	const uint64_t mask = config->ring_words - 1;
 	const uint64_t position = own_add(&block->head, words);
 	const uint64_t behind = position + AGENT_WATCH_FIXED;
@@ -1130,6 +1287,36 @@ static void write_entry(const struct config *config, struct agent_block *block,
 		ring[(behind + i) & mask] = frame->arguments[i];
 	for (i = 0; i < stack->count; i++)
 		ring[(behind + arguments + i) & mask] = stack->frames[i];
+	ring[(behind + arguments + i) & mask] = name;
+	__atomic_store_n(&ring[position & mask],
+			 agent_record_header(position, words),
+			 __ATOMIC_RELEASE);
+}
+
+static void write_known(const struct config *config, struct agent_block *block,
+			uint32_t tid, const struct agent_frame *frame,
+			uint64_t caller, uint64_t flags, uint64_t name)
+{
+	uint64_t *ring = block->ring;
+	const unsigned arguments =
+		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
+	const unsigned words =
+		AGENT_WATCH_FIXED + arguments + AGENT_KNOWN_WORDS;
+	const uint64_t mask = config->ring_words - 1;
+	const uint64_t position = own_add(&block->head, words);
+	const uint64_t behind = position + AGENT_WATCH_FIXED;
+	unsigned i;
+
+	ring[(position + AGENT_WATCH_TIME) & mask] = frame->began;
+	ring[(position + AGENT_WATCH_SLOT) & mask] = frame->slot;
+	ring[(position + AGENT_WATCH_STUB) & mask] =
+		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY,
+				  AGENT_WATCH_KNOWN, tid);
+	ring[(position + AGENT_WATCH_VALUE) & mask] = flags;
+	for (i = 0; i < arguments; i++)
+		ring[(behind + i) & mask] = frame->arguments[i];
+	ring[(behind + arguments) & mask] = caller;
+	ring[(behind + arguments + 1) & mask] = name;
 	__atomic_store_n(&ring[position & mask],
 			 agent_record_header(position, words),
 			 __ATOMIC_RELEASE);
@@ -1181,33 +1368,73 @@ static inline enum way way_on(const struct agent_frame *frame)
 		       BY_CALL;
 }
 
+/* Its frames were told before, of a call from the same place. */
+static inline enum way note_known(const struct config *config,
+				  const struct agent_thread *thread,
+				  struct agent_frame *frame, uint64_t name)
+{
+	const uint64_t caller = frame->return_address;
+
+	if (!may_go_on(thread, frame))
+		return go_by_trap(config);
+	write_known(config, block_at(config, thread->block), thread->tid, frame,
+		    caller, 0, name);
+	return way_on(frame);
+}
+
 /*
  * What an allocator calls within itself (malloc within posix_memalign) is no
  * call of the program's, and nobody is told of it at the trap either.
  */
 static __attribute__((noinline)) enum way
-note_entry(const struct config *config, const struct agent_thread *thread,
-	   struct agent_frame *frame, uint64_t fp)
+note_walked(const struct config *config, const struct agent_thread *thread,
+	    struct agent_frame *frame, uint64_t fp, struct agent_walk *place)
 {
 	struct agent_block *block = block_at(config, thread->block);
+	struct agent_walk *log = begin_walk(config, frame, fp, place);
 	const uint64_t tail = tail_flag(frame);
 	struct stack stack;
+	uint64_t number = 0;
+
+	stack.within = false;
+	if (!take_stack(config, thread, frame, fp, log, &stack) ||
+	    !may_go_on(thread, frame)) {
+		end_walk(log, 0);
+		return stack.within && config->mode & AGENT_WATCHES ?
+			       BY_JUMP :
+			       go_by_trap(config);
+	}
+	if (log && log->count)
+		number = own_add(&block->walked, 1) + 1;
+	write_entry(config, block, thread->tid, frame, &stack, tail,
+		    name_of(block, log, number));
+	end_walk(log, number);
+	return way_on(frame);
+}
+
+static enum way note_entry(const struct config *config,
+			   const struct agent_thread *thread,
+			   struct agent_frame *frame, uint64_t fp)
+{
+	struct agent_block *block = block_at(config, thread->block);
+	struct agent_walk *place;
+	uint64_t number;
+	enum way way;
 
 	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
 		own_add(&block->dropped, 1);
 		return BY_JUMP;
 	}
-	stack.within = false;
-	if (is_to_stop(config, frame) ||
-	    !take_stack(config, thread, frame, fp, &stack) ||
-	    !may_go_on(thread, frame))
-		return stack.within && config->mode & AGENT_WATCHES ?
-			       BY_JUMP :
-			       go_by_trap(config);
-	write_entry(config, block, thread->tid, frame, &stack, tail);
-	if (__builtin_expect(is_sampled(frame->began), 0))
+	if (is_to_stop(config, frame))
+		return go_by_trap(config);
+	place = place_of_walk(block, frame);
+	number = find_walk(config, thread, frame, fp, place);
+	way = number ? note_known(config, thread, frame,
+				  name_of(block, place, number)) :
+		       note_walked(config, thread, frame, fp, place);
+	if (way != BY_TRAP && __builtin_expect(is_sampled(frame->began), 0))
 		sample_entry(config, thread, frame->began);
-	return way_on(frame);
+	return way;
 }
 
 /* One whose return there is no place for has its number counted, not its time. */
@@ -1438,13 +1665,14 @@ static enum way note_chosen(const struct config *config,
 		return BY_JUMP;
 	}
 	if (is_to_stop(config, frame) ||
-	    !take_stack(config, thread, frame, fp, &stack) ||
+	    !take_stack(config, thread, frame, fp, NULL, &stack) ||
 	    !go_in(frame, thread, chosen))
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
 		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
 	write_entry(config, block, thread->tid, frame, &stack,
-		    tail | agent_choice_bits(choice, (unsigned)config->rate));
+		    tail | agent_choice_bits(choice, (unsigned)config->rate),
+		    0);
 	measure_hook(config, thread, frame->began);
 	return way_on(frame);
 }

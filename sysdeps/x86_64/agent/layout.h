@@ -450,6 +450,34 @@ struct agent_histogram {
 };
 
 /*
+ * A walk over a stack, and all that it has read there: who calls from the same
+ * place of the stack, and finds the same words, would come to the same frames.
+ */
+#define AGENT_WALK_WORDS 96
+
+struct agent_walk {
+	uint64_t number; /* 0: none */
+	uint64_t address, slot;
+	uint64_t fp; /* when it began, .by_fp: which has been used */
+	uint64_t era, depth;
+	uint32_t count;
+	uint32_t by_fp;
+	uint64_t unused;
+	uint16_t at[AGENT_WALK_WORDS]; /* in words from the slot on */
+	uint64_t words[AGENT_WALK_WORDS];
+};
+
+#define AGENT_KEPT_BITS  7
+#define AGENT_KEPT_WALKS (1u << AGENT_KEPT_BITS)
+#define AGENT_WALK_BUSY  UINT64_MAX /* it is under way, or was left for ever */
+
+static inline unsigned agent_walk_home(uint64_t address, uint64_t slot)
+{
+	return (address ^ slot << 16) * 0x9e3779b97f4a7c15ull >>
+	       (64 - AGENT_KEPT_BITS);
+}
+
+/*
  * A block; the ring follows. Positions in that only ever grow, whoever has the
  * block.
  */
@@ -461,10 +489,11 @@ struct agent_block {
 	uint64_t waited_ticks;  /* for room */
 	uint64_t waiting;       /* for it now: the thread's number; 0: nobody */
 	uint64_t told_ticks;    /* SAMPLES: of all hooks that told of a call */
-	uint64_t unused[1];
-	uint64_t tail; /* … and read */
+	uint64_t walked;        /* the number of the last walk */
+	uint64_t tail;          /* … and read */
 	uint64_t unused_too[7];
 	struct agent_counter counters[AGENT_STUBS];
+	struct agent_walk walks[AGENT_KEPT_WALKS];
 	uint64_t ring[]; /* or histograms, where there are durations */
 };
 
@@ -520,7 +549,8 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
 
 /*
  * Of watched calls there are two: the entry, behind which arguments and frames
- * follow, the innermost first; and the return. Of one that is recorded with its
+ * follow, the innermost first, and agent_walk_name(); and the return. Instead of
+ * frames that were told before, there may be the return address and that name. Of one that is recorded with its
  * stack, the entry comes without arguments, and the record is its return.
  */
 enum agent_watch_word {
@@ -542,11 +572,21 @@ enum agent_watch_kind {
 	AGENT_WATCH_ENTRY = 1,
 	AGENT_WATCH_RETURN,
 	AGENT_WATCH_UNMARKED, /* a return; what it acquired could not be marked */
+	AGENT_WATCH_KNOWN,    /* an entry, of whose frames the walk is known */
 };
 
 /* … and, of one that stores, where and what. */
 #define AGENT_WATCH_RETURN_WORDS (AGENT_WATCH_FIXED + 1)
 #define AGENT_WATCH_STORED_WORDS (AGENT_WATCH_FIXED + 3)
+
+/* Where a walk is remembered, and which it is; 0: it isn't. */
+static inline uint64_t agent_walk_name(unsigned at, uint64_t number)
+{
+	return number << AGENT_KEPT_BITS | at;
+}
+
+/* Behind the arguments of who is KNOWN: the return address, and the name. */
+#define AGENT_KNOWN_WORDS 2
 
 #define AGENT_DEPTH_MAX 128     /* of frames */
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
@@ -569,7 +609,7 @@ static inline unsigned agent_rate_of(uint64_t value)
 }
 
 #define AGENT_WATCH_WORDS \
-	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX)
+	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX + 1)
 
 /* Of an entry and its return, which a watched call needs room for. */
 #define AGENT_BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_RECORD_WORDS)
