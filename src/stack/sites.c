@@ -107,9 +107,16 @@ static const struct code *code_of(struct unwind_space *own,
 	return range->code;
 }
 
+static bool is_in(const struct code_range *range, taddr_t address)
+{
+	return range->low <= address && address < range->high &&
+	       image_has_address(range->image, address - range->bias);
+}
+
 /*
- * The vDSO comes first: of libraries whose segments are 64 KiB apart, as on
- * arm64, the kernel puts it between those of the dynamic linker.
+ * Where segments are 64 KiB apart, as on arm64, the kernel puts the vDSO and
+ * memory that a program asks for between those of the dynamic linker, maybe
+ * a smaller library.
  */
 static struct code_range *find_range(struct unwind_space *own, taddr_t address)
 {
@@ -121,14 +128,14 @@ static struct code_range *find_range(struct unwind_space *own, taddr_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (own->ranges[middle].high <= address)
+		if (own->ranges[middle].low <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < own->range_count && own->ranges[low].low <= address ?
-		       &own->ranges[low] :
-		       NULL;
+	while (low && !is_in(&own->ranges[low - 1], address))
+		low--;
+	return low ? &own->ranges[low - 1] : NULL;
 }
 
 /* ---- sites ---- */

@@ -212,7 +212,8 @@ def vdso(case):
 @h.test("a coroutine's stack ends where it was made")
 def coroutine(case):
     stack, result = one(case, "coroutine")
-    check_begins(stack, ["in_coroutine", "coroutine", "__start_context"])
+    check_begins(stack, ["in_coroutine", "coroutine",
+                         "__start_context" if h.X86 else "__startcontext"])
     h.check_equal((len(stack), stack.broken), (3, False), "end")
     result.check_quiet()
 
@@ -243,10 +244,14 @@ def smashed(case):
     h.check(len(stack) < 10, "it has %d frames" % len(stack))
 
 
+# On arm64 the dynamic linker has room for it between its own segments, too.
+BETWEEN = ["-DBETWEEN", "-Wl,-z,max-page-size=0x200000"]
+
+
 @h.test("code made at run time, with a perf map")
 def jit(case):
-    for arch in WORDS:
-        path = program(arch)
+    for arch, flags in [(arch, []) for arch in WORDS] + [(MACHINE, BETWEEN)]:
+        path = program(arch, *flags)
         process = case.start_calltrap("-w", "9", "-L", "-x", "probe_here",
                                       "-f", path, "jit")
         h.check_equal(process.wait(), 0, "status")

@@ -296,6 +296,17 @@ static void write_perf_map(const void *code, size_t size)
 	fclose(file);
 }
 
+#ifdef BETWEEN
+extern char etext[];
+
+/* Between two segments of the program, which are far apart then. */
+#define ROOM_AT ((void *)(((uintptr_t)etext + 0x1ffff) & ~(uintptr_t)0xffff))
+#define ROOM_FLAGS MAP_FIXED_NOREPLACE
+#else
+#define ROOM_AT NULL
+#define ROOM_FLAGS 0
+#endif
+
 static void jit(void)
 {
 	/* push fp; mov sp, fp; call *reg (or *8(fp)); pop fp; ret */
@@ -309,8 +320,8 @@ static void jit(void)
 	static const uint8_t code[] = { 0x55, 0x89, 0xe5, 0xff, 0x55, 0x08,
 					0x5d, 0xc3 };
 #endif
-	uint8_t *room = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *room = mmap(ROOM_AT, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS | ROOM_FLAGS, -1, 0);
 
 	memcpy(room + 16, code, sizeof(code));
 	__builtin___clear_cache((char *)room, (char *)room + 4096);
