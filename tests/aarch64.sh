@@ -23,7 +23,7 @@ cache=${AARCH64_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/calltrap-aarch64}
 root=$cache/root
 
 # What configure asks for, and what the machine runs.
-packages="base-files bash coreutils mount procps grep sed libc6-dbg libc6-dev
+packages="base-files bash coreutils libc-bin mount procps grep sed libc6-dbg libc6-dev
 	linux-libc-dev linux-image-cloud-arm64 libelf-dev libunwind-dev
 	libiberty-dev libjansson-dev liblzma-dev uthash-dev libdwarf-dev
 	zlib1g-dev libzstd-dev libprotobuf-c-dev check libsubunit-dev
@@ -59,12 +59,14 @@ archive()
 		cpio --quiet -o -H newc)
 }
 
-# A mirror that doesn't answer is one that isn't there.
+# A mirror that doesn't answer is one that isn't there. /lib is a link, as on
+# machines: musl-gcc finds its shared library by that.
 make_root()
 {
 	rm -rf "$root.new"
 	# shellcheck disable=SC2086
 	timeout 300 mmdebstrap --quiet --variant=extract --architectures=arm64 \
+		--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
 		--include="$(echo $packages | tr ' ' ,)" \
 		bookworm "$root.new" >"$work/log" 2>&1 ||
 		skip "no root: $(tail -n 1 "$work/log")"
