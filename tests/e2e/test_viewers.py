@@ -265,12 +265,15 @@ def firefox(case):
     h.check_equal((table["weightType"], table["time"]),
                   ("bytes", sorted(table["time"])), "in the order of time")
     times = thread["samples"]["time"]
-    passed = [time for time, stack in zip(table["time"], table["stack"])
+    passed = [(time, weight) for time, weight, stack in zip(
+        table["time"], table["weight"], table["stack"])
               if "pass" in functions_of(thread, stack)]
     h.check(times[0] <= min(table["time"]) and
             max(table["time"]) <= times[-1] + whole["meta"]["interval"],
             "the time line's length")
-    before, middle, after = (passed[0] - 1, (passed[0] + passed[-1]) / 2,
+    # Its blocks are given back after a pause: nothing else is going on.
+    before, middle, after = (passed[0][0] - 1,
+                             min(time for time, weight in passed if weight < 0),
                              times[-1] + whole["meta"]["interval"])
     h.check_equal([retained(thread, *of) for of in (
         (0, before), (before, middle), (0, middle), (middle, after),
