@@ -95,7 +95,8 @@ def counted(words, options, threads, rounds, least):
         target.say("go\n")
         finish(target)
         h.check_equal(tracer.wait(), 0, "status of calltrap")
-        if "unseen" in tracer.err:
+        if "unseen" in tracer.err and \
+                os.getloadavg()[0] > 3 * (os.cpu_count() or 1):
             raise h.Skip("calltrap had no processor for a second")
         check_counts(target, h.read(tracer.log_path))
         h.check(caught(tracer) >= least, tracer.err)
