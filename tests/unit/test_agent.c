@@ -17,6 +17,7 @@
 
 #include "agent/callable.h"
 #include "agent/remains.h"
+#include "agent/replaceable.h"
 #include "agent/ring.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
@@ -1260,6 +1261,31 @@ START_TEST(what_may_be_called_is_known)
 }
 END_TEST
 
+START_TEST(what_returns_in_its_own_way_is_known_by_name)
+{
+	static const char *const may[] = { "read",    "epoll_wait",
+					   "qsort",   "_ZSt4sortv",
+					   "dlclose", "PyObject_Call",
+					   "strcoll" };
+	static const char *const may_not[] = {
+		"_setjmp",     "__sigsetjmp",    "vfork",
+		"dlopen",      "dlsym",          "swapcontext",
+		"getcontext",  "_Unwind_Resume", "__cxa_throw",
+		"siglongjmp",  "_ULx86_64_step", "jump_fcontext",
+		"caml_c_call", "__cxa_rethrow",  "_Unwind_Backtrace",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(may); i++)
+		ck_assert_msg(replaceable_by_agent(may[i]), "%s", may[i]);
+	for (i = 0; i < ARRAY_SIZE(may_not); i++)
+		ck_assert_msg(!replaceable_by_agent(may_not[i]), "%s",
+			      may_not[i]);
+	ck_assert(cuts_stacks("_greenlet.cpython-311-x86_64-linux-gnu.so"));
+	ck_assert(!cuts_stacks("libgreen.so"));
+}
+END_TEST
+
 START_TEST(a_call_is_no_first_instruction)
 {
 	const uint8_t code[16] = { 0xe8, 1, 2, 3, 4 };
@@ -2005,6 +2031,7 @@ int main(void)
 	tcase_add_test(tests, the_first_instruction_is_copied);
 	tcase_add_test(tests, a_call_is_no_first_instruction);
 	tcase_add_test(tests, what_may_be_called_is_known);
+	tcase_add_test(tests, what_returns_in_its_own_way_is_known_by_name);
 	tcase_add_test(tests, rate_changes_at_once);
 	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
 	tcase_add_test(tests, bytes_are_marked_at_random);
