@@ -142,6 +142,7 @@ int main(int argc, char **argv)
 	if (err)
 		return err == -EINVAL ? EXIT_WRONG_USAGE : EXIT_NOTHING_TRACED;
 	status = run(&options, &blocked);
+	crash_done();
 	working_end();
 	options_fini(&options);
 	return status;
