@@ -40,26 +40,6 @@ static uint64_t number_in(const char *path, const char *name)
 	return 0;
 }
 
-/* Who watches page faults is asked about forks, and may not answer. */
-static bool has_userfaultfd(pid_t pid)
-{
-	int *fds CLEANUP(xfree_cleanup) = NULL;
-	size_t count = 0;
-
-	if (procfs_descriptors(pid, &fds, &count))
-		return true;
-	for (size_t i = 0; i < count; i++) {
-		char path[PROCFS_PATH_ROOM], link[64] = "";
-
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid,
-			 fds[i]);
-		if (readlink(path, link, sizeof(link) - 1) > 0 &&
-		    strstr(link, "[userfaultfd]"))
-			return true;
-	}
-	return false;
-}
-
 /*
  * All pages that the process writes while there are two of it must be had
  * twice. Whether it is killed for that nobody can take back, so there must be
@@ -165,7 +145,8 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 		return "it is frozen (by its cgroup)";
 	if (status.seccomp)
 		return "seccomp limits its system calls";
-	if (has_userfaultfd(pid))
+	/* Who watches page faults is asked about forks, and may not answer. */
+	if (procfs_has_userfaultfd(pid))
 		return "it has a userfaultfd";
 	if (has_other_namespace(pid))
 		return "its children have process numbers of their own";

@@ -81,7 +81,7 @@ static int read_process(struct leaks *leaks, pid_t pid, bool swapped)
 	if (err)
 		return err;
 	procmem_init(&memory, pid);
-	err = picture_take(&memory.memory, &leaks->mappings, leaks->pid,
+	err = picture_take(&memory, &leaks->mappings, leaks->pid,
 			   &leaks->picture);
 	procmem_fini(&memory);
 	leaks->mappings.pid = leaks->pid;

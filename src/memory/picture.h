@@ -14,6 +14,7 @@ struct picture_run {
 	taddr_t start, end;
 	uint8_t *bytes;
 	bool huge, swapped; /* as its pages were in the process */
+	bool plain;         /* memory of no file, not shared, that was there */
 };
 
 struct picture {
@@ -23,8 +24,9 @@ struct picture {
 	uint64_t bytes;
 	uint8_t *copy; /* room for so many: */
 	uint64_t room_bytes;
-	uint64_t unread; /* bytes that were there and couldn't be had */
-	bool huge_known; /* the kernel tells which pages are huge */
+	uint64_t unread;    /* bytes that were there and couldn't be had */
+	bool huge_known;    /* the kernel tells which pages are huge */
+	bool faults_served; /* by a userfaultfd, or that isn't known */
 };
 
 /*
@@ -48,7 +50,9 @@ int picture_prepare(const struct mappings *mappings, uint64_t most,
  * page tables of shared memory. -EAGAIN: by now there is more than room was
  * made for.
  */
-int picture_take(struct memory *memory, const struct mappings *mappings,
+struct procmem;
+
+int picture_take(struct procmem *memory, const struct mappings *mappings,
 		 pid_t original, struct picture *picture) MUST_CHECK;
 void picture_fini(struct picture *picture);
 

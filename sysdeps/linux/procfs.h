@@ -116,6 +116,9 @@ int procfs_tasks(pid_t pid, pid_t **ret, size_t *count_ret) MUST_CHECK;
 /* Its descriptors, likewise. */
 int procfs_descriptors(pid_t pid, int **ret, size_t *count_ret) MUST_CHECK;
 
+/* Whether one of these serves page faults; true when that can't be known. */
+bool procfs_has_userfaultfd(pid_t pid);
+
 /*
  * The auxiliary vector as it is; returns its bytes, 0 when there is none (yet).
  * It lies with the address space: while a process runs another program, it

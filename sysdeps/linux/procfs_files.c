@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "sysdeps/linux/newer_calls.h"
@@ -106,4 +108,23 @@ size_t procfs_max_mappings(void)
 	int number = read_number("/proc/sys/vm/max_map_count", -1);
 
 	return number < 0 ? SIZE_MAX : (size_t)number;
+}
+
+bool procfs_has_userfaultfd(pid_t pid)
+{
+	int *fds CLEANUP(xfree_cleanup) = NULL;
+	size_t count = 0;
+
+	if (procfs_descriptors(pid, &fds, &count))
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		char path[PROCFS_PATH_ROOM], link[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid,
+			 fds[i]);
+		if (readlink(path, link, sizeof(link) - 1) > 0 &&
+		    strstr(link, "[userfaultfd]"))
+			return true;
+	}
+	return false;
 }

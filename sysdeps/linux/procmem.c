@@ -82,6 +82,12 @@ static size_t read_by_call(const struct procmem *mem, taddr_t address,
 	return n > 0 ? n : 0;
 }
 
+size_t procmem_read_present(struct procmem *mem, taddr_t address, void *ret,
+			    size_t size)
+{
+	return read_by_call(mem, address, ret, size);
+}
+
 static bool is_present(const struct procmem *mem, taddr_t address)
 {
 	uint64_t entry;

@@ -65,6 +65,14 @@ int procmem_open(struct procmem *mem) MUST_CHECK;
 bool procmem_is_gone(const struct procmem *mem);
 
 /*
+ * Memory of no file that is there, of a process that stands still, in a bit more
+ * than half the time. Of what isn't there it may wait for who serves page faults
+ * (userfaultfd), and so for ever. Returns how many bytes could be read.
+ */
+size_t procmem_read_present(struct procmem *mem, taddr_t address, void *ret,
+			    size_t size);
+
+/*
  * Reads what procmem_write_code() would change: that of the address space that
  * was opened, whatever program the process runs by now. Returns how many bytes
  * could be read.
