@@ -1007,6 +1007,7 @@ END_TEST
 struct late_reader {
 	volatile sig_atomic_t hurry;
 	uint64_t began;
+	uint64_t absent_ns; /* … we have no processor, as soon as he reads */
 	int fd;
 	char *text;
 };
@@ -1016,15 +1017,18 @@ static void wait_for_reader(void *context)
 {
 	struct late_reader *reader = context;
 
-	if (reader->hurry && !reader->text)
+	if (reader->hurry && !reader->text) {
 		reader->text = read_pipe(reader->fd);
-	else if (clock_now() - reader->began > 1200 * MS)
+		usleep(reader->absent_ns / 1000);
+	} else if (clock_now() - reader->began > 1200 * MS) {
 		reader->hurry = true;
+	}
 }
 
-START_TEST(a_reader_that_comes_when_we_leave)
+static void leave_with_late_reader(uint64_t absent_ns)
 {
-	struct late_reader reader = { .began = clock_now() };
+	struct late_reader reader = { .began = clock_now(),
+				      .absent_ns = absent_ns };
 	struct output_policy policy = { .hurry = &reader.hurry,
 					.waiting = wait_for_reader,
 					.context = &reader };
@@ -1049,6 +1053,17 @@ START_TEST(a_reader_that_comes_when_we_leave)
 	free(more);
 	close(ends[0]);
 	close(ends[1]);
+}
+
+START_TEST(a_reader_that_comes_when_we_leave)
+{
+	leave_with_late_reader(0);
+}
+END_TEST
+
+START_TEST(a_reader_that_comes_while_we_have_no_processor)
+{
+	leave_with_late_reader(1100 * MS);
 }
 END_TEST
 
@@ -1192,6 +1207,7 @@ static Suite *log_suite(void)
 		much_is_written_without_a_flush,
 		a_reader_that_takes_nothing,
 		a_reader_that_comes_when_we_leave,
+		a_reader_that_comes_while_we_have_no_processor,
 		terminals_see_calls_begin,
 		full_disk,
 		closed_pipe,

@@ -105,21 +105,24 @@ static int step_of(const struct output *output)
 /*
  * Before a write too, where that would block. (Standard error may have been
  * made non-blocking by whoever shares it; then always.) Ticks of our own timer
- * interrupt the wait.
+ * interrupt the wait. Who had no processor while a reader came looks once more.
  */
 static int wait_writable(const struct output *output)
 {
 	struct wait wait = { .began = clock_now() };
+	bool waited = false;
 
 	for (;;) {
-		int ready = writable_within(output->fd, step_of(output));
+		int ready = writable_within(output->fd,
+					    waited ? 0 : step_of(output));
 
 		if (ready)
 			return ready > 0 ? 0 : ready;
+		if (waited)
+			return -ETIMEDOUT;
 		if (tells_of_waits(output))
 			output->policy->waiting(output->policy->context);
-		if (has_waited(output, &wait))
-			return -ETIMEDOUT;
+		waited = has_waited(output, &wait);
 	}
 }
 
