@@ -19,6 +19,7 @@ struct family_pick {
 	struct formless *formless;
 	bool *missing; /* by family->index: some acquisitions aren't seen */
 	bool timed;
+	bool in_order;
 	bool waits;
 	bool found;
 };
@@ -237,7 +238,20 @@ static bool is_by_numbers(const struct family_function *function)
 	       is_number(&function->old_size);
 }
 
-static enum whole_effect whole_effect(const struct family_function *function,
+/* A release that returns is told of by its return, too, to who wants to hear of
+   everything in its order: as a whole only where nothing is in between. */
+static enum whole_effect whole_release(const struct family_pick *pick,
+				       const struct family_function *function,
+				       bool entry_only)
+{
+	return function->success.compare == COMPARE_ALWAYS &&
+			       (entry_only || !pick->in_order) ?
+		       WHOLE_AT_ENTRY :
+		       WHOLE_AT_BOTH;
+}
+
+static enum whole_effect whole_effect(const struct family_pick *pick,
+				      const struct family_function *function,
 				      bool entry_only)
 {
 	if (!is_by_numbers(function))
@@ -246,9 +260,7 @@ static enum whole_effect whole_effect(const struct family_function *function,
 	case FAMILY_ACQUIRE:
 		return entry_only ? WHOLE_NOT : WHOLE_AT_RETURN;
 	case FAMILY_RELEASE:
-		return function->success.compare == COMPARE_ALWAYS ?
-			       WHOLE_AT_ENTRY :
-			       WHOLE_AT_BOTH;
+		return whole_release(pick, function, entry_only);
 	case FAMILY_RESIZE:
 		return WHOLE_AT_BOTH;
 	case FAMILY_REPLACE:
@@ -283,7 +295,7 @@ static void describe(void *context, struct function *function)
 	function->sampled = sampled_by(first);
 	function->group = group_of(first->family);
 	function->entry_only = !pick->timed && is_done_at_entry(first);
-	function->whole = whole_effect(first, function->entry_only);
+	function->whole = whole_effect(pick, first, function->entry_only);
 }
 
 /*
@@ -326,7 +338,8 @@ const bool *family_pick_missing(const struct family_pick *pick)
 }
 
 struct family_pick *family_pick_new(const struct families *families, bool timed,
-				    bool waits_too, enum growth_by growth)
+				    bool in_order, bool waits_too,
+				    enum growth_by growth)
 {
 	struct family_pick *pick = xcalloc(1, sizeof(*pick));
 
@@ -334,6 +347,7 @@ struct family_pick *family_pick_new(const struct families *families, bool timed,
 	pick->missing =
 		xcalloc(families_count(families) + 1, sizeof(*pick->missing));
 	pick->timed = timed;
+	pick->in_order = in_order;
 	pick->waits = waits_too;
 	pick->growth = growth;
 	pick->ops = (struct prober_pick){

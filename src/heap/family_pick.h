@@ -16,10 +16,13 @@
  */
 struct family_pick;
 
-/* timed: no release is told by its entry alone. waits: also those of the C
-   library that wait for somebody (connect, read, write, select, …). */
+/*
+ * timed: no release is told by its entry alone. in_order: nothing is told of
+ * before what happened earlier. waits: also those of the C library that wait for
+ * somebody (connect, read, write, select, …).
+ */
 struct family_pick *family_pick_new(const struct families *families, bool timed,
-				    bool waits,
+				    bool in_order, bool waits,
 				    enum growth_by growth) MUST_CHECK;
 void family_pick_free(struct family_pick *pick);
 

@@ -241,7 +241,8 @@ struct watch *watch_new(const struct watch_options *options)
 	watch->sink.ops = &sink_ops;
 	watch->options = *options;
 	watch->pick = family_pick_new(options->families, options->timed,
-				      options->waits, options->growth_by);
+				      options->observer, options->waits,
+				      options->growth_by);
 	watch->acts.stacks = options->stacks;
 	watch->acts.observer = options->observer;
 	watch->acts.kept = options->kept;

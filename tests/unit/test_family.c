@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "heap/family_pick.h"
 #include "heap/operand.h"
 
 static struct strbuf messages;
@@ -391,6 +392,41 @@ START_TEST(files_that_can_not_be_read)
 }
 END_TEST
 
+static void describe(const struct families *families, bool in_order,
+		     struct function *function)
+{
+	struct family_pick *pick = family_pick_new(families, false, in_order,
+						   false, GROWTH_NOT_SEEN);
+	const struct prober_pick *ops = family_pick_ops(pick);
+
+	ops->describe(ops->context, function);
+	family_pick_free(pick);
+}
+
+/* What came to others before it returned is told of before that. */
+START_TEST(whole_releases_in_the_order_of_time)
+{
+	struct families *families = families_of("family malloc counts bytes\n"
+						"release free(handle)\n"
+						"form new\n"
+						"release _ZdlPv(handle)\n");
+	struct function released = { .name = "_ZdlPv" };
+	struct function freed = { .name = "free" };
+
+	ck_assert_str_eq(strbuf_text(&messages), "");
+	describe(families, false, &released);
+	ck_assert(!released.entry_only);
+	ck_assert_int_eq(released.whole, WHOLE_AT_ENTRY);
+	describe(families, true, &released);
+	ck_assert(!released.entry_only);
+	ck_assert_int_eq(released.whole, WHOLE_AT_BOTH);
+	describe(families, true, &freed);
+	ck_assert(freed.entry_only);
+	ck_assert_int_eq(freed.whole, WHOLE_AT_ENTRY);
+	families_free(families);
+}
+END_TEST
+
 static Suite *family_suite(void)
 {
 	Suite *suite = suite_create("family");
@@ -405,6 +441,7 @@ static Suite *family_suite(void)
 	tcase_add_test(tcase, a_broken_line_is_left_out);
 	tcase_add_test(tcase, shipped_files);
 	tcase_add_test(tcase, files_that_can_not_be_read);
+	tcase_add_test(tcase, whole_releases_in_the_order_of_time);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
