@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/agent_private.h"
+#include "sysdeps/linux/procfs.h"
 
 /* What records and watched calls have in common: whose they are. */
 
@@ -33,6 +34,18 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
 	return point && is_past(reading->space->engine, time) ? point : NULL;
 }
 
+/*
+ * It may be in a handler of signals that runs above the wait, or may have left
+ * that by a jump: a call that waits would begin its time anew.
+ */
+static bool is_in_system_call(pid_t tid)
+{
+	taddr_t ip;
+	long number;
+
+	return procfs_blocked_in_syscall(tid, &number, &ip);
+}
+
 /* One that has been asked before isn't asked again until it has gone on. */
 static void hold(void *context, pid_t tid)
 {
@@ -42,7 +55,7 @@ static void hold(void *context, pid_t tid)
 
 	if (task && task->tracee && task->tracee->space == space &&
 	    !task->stopped && !task->asked && !task->in_vfork &&
-	    !space->tracer->leaving)
+	    !space->tracer->leaving && !is_in_system_call(tid))
 		(void)task_ask_to_stop(task);
 }
 
