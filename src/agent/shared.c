@@ -717,6 +717,7 @@ struct shared_cost shared_cost(const struct shared *shared)
 		cost.calls += block_at(shared, i)->sampled;
 		cost.ticks += block_at(shared, i)->sampled_ticks;
 		cost.waited += block_at(shared, i)->waited_ticks;
+		cost.turned += block_at(shared, i)->turned_ticks;
 		cost.hooks += block_at(shared, i)->told_ticks;
 	}
 	return cost;

@@ -170,7 +170,8 @@ uint64_t shared_closings(const struct shared *shared);
 struct shared_cost {
 	uint64_t calls;
 	uint64_t ticks;
-	uint64_t waited; /* for room in rings, in ticks: of all calls */
+	uint64_t waited; /* for room in rings, in ticks: of all calls … */
+	uint64_t turned; /* … on processors */
 	uint64_t hooks;  /* SAMPLES: of all calls that were told of */
 };
 

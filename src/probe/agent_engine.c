@@ -806,6 +806,7 @@ static void add_cost(struct shared_cost *sum, const struct shared_cost *cost)
 	sum->calls += cost->calls;
 	sum->ticks += cost->ticks;
 	sum->waited += cost->waited;
+	sum->turned += cost->turned;
 	sum->hooks += cost->hooks;
 }
 
@@ -1213,7 +1214,7 @@ uint64_t agent_engine_spent_ns(const struct agent_engine *engine,
 
 	*measured_ret = cost.calls;
 	return ticks_length(&engine->ticks,
-			    cost.ticks * AGENT_MEASURED + cost.waited);
+			    cost.ticks * AGENT_MEASURED + cost.turned);
 }
 
 uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid)

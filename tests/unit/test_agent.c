@@ -961,6 +961,65 @@ START_TEST(who_waits_for_room_goes_on_when_the_gate_is_shut)
 }
 END_TEST
 
+static struct {
+	pthread_t waits;
+	volatile uint64_t ticks;
+} absence;
+
+static void be_absent(int signal UNUSED)
+{
+	const uint64_t began = ticks_now();
+
+	usleep(50000);
+	absence.ticks += ticks_now() - began;
+}
+
+static void note_waiting(void *context, pid_t tid UNUSED)
+{
+	*(bool *)context = true;
+}
+
+static void *interrupt_wait(void *context)
+{
+	bool waits = false;
+
+	while (!waits) {
+		usleep(1000);
+		shared_visit_waiting(&shared, note_waiting, &waits);
+	}
+	pthread_kill(absence.waits, SIGUSR1);
+	while (!absence.ticks)
+		usleep(1000);
+	return close_gate(context);
+}
+
+/* As while it is held. */
+START_TEST(who_waits_costs_no_processor_while_it_is_absent)
+{
+	struct sigaction action = { .sa_handler = be_absent };
+	pthread_t other;
+
+	absence.waits = pthread_self();
+	absence.ticks = 0;
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	if (watch(AGENT_WAITS)) {
+		struct shared_cost cost;
+
+		learn();
+		ck_assert_int_eq(pthread_create(&other, NULL, interrupt_wait,
+						NULL),
+				 0);
+		ck_assert(call_watched(ROUNDS));
+		pthread_join(other, NULL);
+		cost = shared_cost(&shared);
+		ck_assert_uint_gt(cost.turned, 0);
+		ck_assert_uint_gt(absence.ticks, 0);
+		ck_assert_uint_le(cost.turned + absence.ticks, cost.waited);
+	}
+	tear_down();
+}
+END_TEST
+
 /* Nothing is known of the stack: it would go to the trap. */
 START_TEST(without_a_sign_of_life_nobody_goes_to_a_trap)
 {
@@ -2020,6 +2079,7 @@ int main(void)
 	tcase_add_test(tests, records_among_entries_are_told_by_their_stub);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);
 	tcase_add_test(tests, who_waits_for_room_goes_on_when_the_gate_is_shut);
+	tcase_add_test(tests, who_waits_costs_no_processor_while_it_is_absent);
 	tcase_add_test(tests, without_a_sign_of_life_nobody_goes_to_a_trap);
 	tcase_add_test(tests, many_threads_count_each_call_once);
 	tcase_add_test(tests, what_is_never_finished_is_counted);

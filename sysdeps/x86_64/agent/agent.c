@@ -695,6 +695,15 @@ static inline bool is_full(const struct config *config,
 	       config->ring_words;
 }
 
+/* A turn of a wait that took more than this part of the patience was none: the
+   thread stood, or was in a handler of signals, or had no processor. */
+#define TURN_BITS 16
+
+static inline uint64_t turn(const struct config *config, uint64_t took)
+{
+	return took > config->patience >> TURN_BITS ? 0 : took;
+}
+
 /*
  * Returns whether there is any now. The thread keeps its processor meanwhile:
  * every way to give it up is a system call, which a filter may kill for. But it
@@ -705,15 +714,21 @@ static __attribute__((noinline)) bool wait_for_room(const struct config *config,
 						    unsigned words)
 {
 	const uint64_t began = ticks();
+	uint64_t now = began, turned = 0;
 
 	__atomic_store_n(&block->waiting, own_tid(config), __ATOMIC_RELAXED);
 	while (is_full(config, block, words) && READ(on)) {
-		if (is_alone(config, ticks()))
+		const uint64_t before = now;
+
+		now = ticks();
+		turned += turn(config, now - before);
+		if (is_alone(config, now))
 			close_gate();
 		__builtin_ia32_pause();
 	}
 	__atomic_store_n(&block->waiting, 0, __ATOMIC_RELAXED);
 	own_add(&block->waited_ticks, ticks() - began);
+	own_add(&block->turned_ticks, turned);
 	return READ(on);
 }
 

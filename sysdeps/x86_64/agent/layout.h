@@ -491,7 +491,8 @@ struct agent_block {
 	uint64_t told_ticks;    /* SAMPLES: of all hooks that told of a call */
 	uint64_t walked;        /* the number of the last walk */
 	uint64_t tail;          /* … and read */
-	uint64_t unused_too[7];
+	uint64_t turned_ticks;  /* of waited_ticks: on a processor */
+	uint64_t unused_too[6];
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_walk walks[AGENT_KEPT_WALKS];
 	uint64_t ring[]; /* or histograms, where there are durations */
