@@ -9,7 +9,7 @@
  */
 void crash_prepare(void);
 
-/* The thread is about to end: its signal stack is given back, if it has one. */
+/* The thread is about to end: its signal stack is given back. */
 void crash_done(void);
 
 #endif

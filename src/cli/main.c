@@ -59,17 +59,17 @@ static void prepare_alone(const sigset_t *blocked)
 	crash_prepare();
 }
 
+static bool traces(const struct options *options)
+{
+	return !options->help && !options->version &&
+	       options->verb != VERB_HEAP_DIFF &&
+	       options->verb != VERB_MEMORY && options->verb != VERB_CONVERT &&
+	       options->verb != VERB_REPLAY && options->verb != VERB_DOCTOR &&
+	       !options->from;
+}
+
 static int run(const struct options *options, const sigset_t *blocked)
 {
-	bool traces = !options->help && !options->version &&
-		      options->verb != VERB_HEAP_DIFF &&
-		      options->verb != VERB_MEMORY &&
-		      options->verb != VERB_CONVERT &&
-		      options->verb != VERB_REPLAY &&
-		      options->verb != VERB_DOCTOR && !options->from;
-
-	if (!traces)
-		prepare_alone(blocked);
 	if (options->help || options->version)
 		return print(options);
 	diag_set_debug(options->debug);
@@ -122,6 +122,7 @@ int main(int argc, char **argv)
 	struct options options;
 	sigset_t blocked;
 	int status, err;
+	bool alone;
 
 	if (argc > 1 && !strcmp(argv[1], WORKER_ARGUMENT) &&
 	    !has_others_rights())
@@ -141,8 +142,13 @@ int main(int argc, char **argv)
 	err = options_parse(argc, argv, &options);
 	if (err)
 		return err == -EINVAL ? EXIT_WRONG_USAGE : EXIT_NOTHING_TRACED;
+	alone = !traces(&options);
+	if (alone)
+		prepare_alone(&blocked);
 	status = run(&options, &blocked);
-	crash_done();
+	/* Else it is a sanitizer's, if there is one. */
+	if (alone)
+		crash_done();
 	working_end();
 	options_fini(&options);
 	return status;
