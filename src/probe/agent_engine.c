@@ -941,14 +941,23 @@ static void forked(struct engine *base, struct probe_space *parent,
 }
 
 /* A process that has ended can't be asked any more whether its gate is shut. */
+static bool is_blind(const struct agent_space *space)
+{
+	return space->agent.shared.memory &&
+	       shared_closings(&space->agent.shared) != space->agent.blind;
+}
+
+/* Later nobody knows the process any more, or another program that it runs. */
+static void note_last_missed(struct agent_space *space)
+{
+	note_missed(space, is_blind(space), clock_now());
+}
+
 static void note_last(struct agent_space *space)
 {
 	struct agent_engine_report *report = &space->engine->report;
-	const bool blind = shared_closings(&space->agent.shared) !=
-			   space->agent.blind;
 
-	report->blind += blind;
-	note_missed(space, blind, clock_now());
+	report->blind += is_blind(space);
 	report->lost += shared_lost(&space->agent.shared);
 	report->unmarked += agent_unmarked(space);
 	note_cost(space);
@@ -997,6 +1006,7 @@ static void leave(struct engine *base, struct probe_space *space)
 	read_rest(own);
 	for (point = own->points; point; point = point->next)
 		settle(point);
+	note_last_missed(own);
 	note_last(own);
 	note_what_stays(own);
 	shared_empty(&own->agent.shared);
@@ -1073,6 +1083,11 @@ static const struct engine_ops engine_ops = {
 
 /* ---- tasks ---- */
 
+static bool is_last(const struct task *task)
+{
+	return task->tracee->tasks == task && !task->next;
+}
+
 /* Another one may get its place, and its number in our books. */
 static void task_end(struct event_source *source, struct task *task)
 {
@@ -1086,8 +1101,26 @@ static void task_end(struct event_source *source, struct task *task)
 	if (space)
 		agent_task_ended(&space->agent, task->tid);
 	agent_entries_forget_task(engine, task->tid);
-	if (space && space->agent.shared.memory)
-		shared_thread_ended(&space->agent.shared, task->tid);
+	if (!space || !space->agent.shared.memory)
+		return;
+	shared_thread_ended(&space->agent.shared, task->tid);
+	if (is_last(task))
+		note_last_missed(space);
+}
+
+/* Those that share its memory until they run a program of theirs go on. */
+static void on_exec(struct event_source *source, struct task *task)
+{
+	struct agent_engine *engine = engine_of_source(source);
+	struct agent_space *space;
+
+	if (!task->tracee || !engine->spaces)
+		return;
+	space = find_space(engine, probe_space_of(task->tracee->space));
+	if (!space || space->pid != task->tracee->pid)
+		return;
+	(void)tell(engine, ticks_now());
+	note_last_missed(space);
 }
 
 static bool on_signal(struct event_source *source, struct task *task,
@@ -1108,6 +1141,7 @@ static bool on_signal(struct event_source *source, struct task *task,
 static const struct event_source_ops source_ops = {
 	.signal = on_signal,
 	.task_end = task_end,
+	.exec = on_exec,
 	.drain = drain,
 };
 

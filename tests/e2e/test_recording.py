@@ -175,6 +175,58 @@ def no_room(case):
                 "%s events, %r" % (calls, lost))
 
 
+BURST = """
+    #include <stdlib.h>
+    #include <time.h>
+    #include <unistd.h>
+    static void call(int count)
+    {
+            while (count--)
+                    free(malloc(32));
+    }
+    int main(int argc, char **argv)
+    {
+            const struct timespec moment = { 0, 10000000 };
+            for (int i = 0; i < atoi(argv[2]); i++) {
+                    call(100);
+                    nanosleep(&moment, 0);
+            }
+            call(atoi(argv[1]));
+            if (argc > 3)
+                    execl("/proc/self/exe", "again", "1", "0", (char *)0);
+            _exit(7);
+    }
+"""
+
+
+def check_last_losses(case, *arguments):
+    """What found no room before the end is in the report of the program that
+    has made the calls. Returns how many that were."""
+    path = case.path("report")
+    result = case.calltrap("heap", "--engine=agent", "--when-full=drop", "-o",
+                           path, *arguments, log=False)
+    h.check_equal(result.status, 7, "status; " + result.err)
+    told = [int(n) for n in re.findall(r"(\d+) calls? w\w+ not recorded",
+                                       result.err)]
+    lost = [int(n.replace(",", "")) for n in
+            re.findall(r"^calls lost: ([\d,]+)", h.read(path), re.M)]
+    h.check_equal(lost[:1] or [0], told or [0], "calls lost in the first")
+    h.check_equal(sum(lost[1:]), 0, "calls lost in the second")
+    return sum(told)
+
+
+@h.test("calls that found no room just before the end, or an exec, are counted")
+def no_room_at_the_end(case):
+    if os.uname().machine != "x86_64":
+        raise h.Skip("no agent is written for this machine")
+    program = h.build("burst", case.write("burst.c", BURST), "-O1",
+                      "-fno-builtin")
+    for further in [], ["exec"]:
+        lost = [check_last_losses(case, program, "8000", "40", *further)
+                for _ in range(6)]
+        print("# no room: %r calls" % lost)
+
+
 @h.test("a reader written from the page alone agrees on every event")
 def page(case):
     folder = folder_of(case, "page")
