@@ -327,6 +327,17 @@ static void set_deadline(struct session *session)
  * A program that was attached to has others that wait for it. They are to know
  * while there is something to be done about it.
  */
+static const char *way_out(const struct options *options)
+{
+	if (options->verb == VERB_TOP)
+		return "; q leaves";
+	if (options->verb != VERB_TRACE)
+		return "; end it with SIGINT, or soon with --for";
+	return options->count && options->engine == ENGINE_AUTO ?
+		       "; name functions with -L -x, or say --engine=agent" :
+		       "; name functions with -L -x";
+}
+
 static void warn_if_still(struct session *session)
 {
 	const struct options *options = session->options;
@@ -348,11 +359,7 @@ static void warn_if_still(struct session *session)
 			 100 * cost_share(most), (int)most->pid,
 			 (uint64_t)(most->stops * NS_PER_SECOND /
 				    most->seen_ns),
-			 options->verb == VERB_TOP ?
-				 "; q leaves" :
-			 options->verb == VERB_TRACE ?
-				 "; name functions with -L -x" :
-				 "; end it with SIGINT, or soon with --for");
+			 way_out(options));
 }
 
 static void run(struct session *session)

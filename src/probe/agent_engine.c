@@ -175,9 +175,7 @@ static const char *why_no_walk(const struct agent_engine *engine,
 {
 	if (point->space->space->arch != &arch_x86_64)
 		return "32 bits";
-	return engine->mode & (AGENT_WATCHES | AGENT_COUNTS) ?
-		       NULL :
-		       "nothing is replaced";
+	return engine->replaces ? NULL : "nothing is replaced";
 }
 
 /* Why it isn't caught in the process; NULL: it may be. */
@@ -1172,6 +1170,8 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->missed = config->missed;
 	engine->context = config->context;
 	engine->holds = config->holds;
+	engine->replaces = config->watches ||
+			   (config->counts && config->replaces);
 	engine->mode = mode_of(config);
 	if (config->waits && engine->mode & AGENT_WITH_RINGS)
 		engine->mode |= AGENT_WAITS;

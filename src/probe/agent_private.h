@@ -133,6 +133,7 @@ struct agent_engine {
 	unsigned string_bytes;
 	bool without_pointed_to, without_stacks;
 	bool holds; /* threads that wait, while it tells */
+	bool replaces;
 	struct ticks ticks;
 	struct agent_space *spaces;
 	struct recorded *recorded;

@@ -19,7 +19,7 @@ const char *agent_why_not_replaceable(const struct agent_engine *engine,
 {
 	const struct function *function = point->function;
 
-	if (!(engine->mode & AGENT_COUNTS))
+	if (!(engine->mode & AGENT_COUNTS) || !engine->replaces)
 		return "not known never to throw";
 	return function->returns == RETURNS_NEVER ||
 			       !replaceable_by_agent(function->name) ?

@@ -14,7 +14,7 @@
 static bool is_served(const struct statfs *st)
 {
 	static const uint32_t served[] = {
-		AFS_SUPER_MAGIC,  AFS_FS_MAGIC,	    CEPH_SUPER_MAGIC,
+		AFS_SUPER_MAGIC,  AFS_FS_MAGIC,     CEPH_SUPER_MAGIC,
 		CIFS_SUPER_MAGIC, CODA_SUPER_MAGIC, FUSE_SUPER_MAGIC,
 		NFS_SUPER_MAGIC,  SMB2_SUPER_MAGIC, V9FS_MAGIC,
 	};
