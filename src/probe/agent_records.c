@@ -294,10 +294,8 @@ static void tell_all(struct agent_engine *engine, struct recorded *list,
 	for (i = 0; i < count; i++) {
 		unsigned depth;
 
-		if (i % AGENT_MANY_TOLD == AGENT_MANY_TOLD - 1) {
+		if (i % AGENT_MANY_TOLD == AGENT_MANY_TOLD - 1)
 			agent_engine_live(engine);
-			agent_hold_waiting(engine);
-		}
 		find_pieces(&list[i]);
 		tell_ends(&running, list[i].record.began);
 		depth = depth_of(&running, list[i].tid);

@@ -653,17 +653,6 @@ def stacks_of_threads(case):
                 "no stack: %r" % lines[i:i + 2])
 
 
-@h.test("log: threads that find no room are stopped while it is written")
-def are_held(case):
-    target = start(case, "2", "0", "slots")
-    tracer = attach(case, target, "--when-full=wait")
-    target.say("go\n")
-    h.wait_until(lambda: os.path.getsize(tracer.log_path) > 4 << 20, "calls")
-    h.wait_until(lambda: "t" in h.states(target.pid), "a thread that is held")
-    log = finish(target, tracer)
-    check_calls(tracer, target, log)
-
-
 def held_in_agent(pid):
     """Threads that stand where they wait for room: those at traps don't."""
     found = []
