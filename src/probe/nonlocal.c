@@ -169,9 +169,25 @@ void nonlocals_plant(struct probe_space *space, struct module *module)
 			      jumps[i].kind);
 }
 
+static bool is_among(const struct symbol *const *found, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(jumps); i++)
+		if (!strcmp(jumps[i].name, name))
+			return found[i];
+	return false;
+}
+
+/* Without sections nothing is known of it. */
+static bool may_throw(const struct module *module)
+{
+	return image_has_section(module->image, ".gcc_except_table") ||
+	       !image_has_section(module->image, ".text");
+}
+
 /*
  * Its exceptions are thrown by code of its own, which has no names: not that of
- * a library, nor is it found by who calls it.
+ * a library, nor is it found by who calls it. To know __cxa_throw isn't enough:
+ * what was caught is thrown again by others (std::rethrow_exception).
  */
 bool nonlocals_are_hidden(const struct module *module)
 {
@@ -180,7 +196,7 @@ bool nonlocals_are_hidden(const struct module *module)
 	size_t count, i;
 
 	/* glibc's asks the library when the first thread is cancelled. */
-	if (!image_has_section(module->image, ".gcc_except_table") ||
+	if (!may_throw(module) ||
 	    image_find_export(module->image, "__libc_start_main", NULL))
 		return false;
 	imports = image_imports(module->image, &count);
@@ -189,10 +205,8 @@ bool nonlocals_are_hidden(const struct module *module)
 		    !strcmp(imports[i].name, "_Unwind_Resume"))
 			return false;
 	find_jumps(module, found);
-	for (i = 0; i < ARRAY_SIZE(jumps); i++)
-		if (found[i] && jumps[i].kind != JUMP_LONGJMP)
-			return false;
-	return true;
+	return !is_among(found, "_Unwind_RaiseException") ||
+	       !is_among(found, "_Unwind_Resume");
 }
 
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,
