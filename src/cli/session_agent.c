@@ -18,11 +18,13 @@ static bool keeps_acts(const struct options *options)
 static bool may_hold(const struct options *options)
 {
 	const char *const written[] = {
-		options->log.path, options->json,      options->heap_calls,
-		options->per_json, options->footprint, options->recording,
+		options->heap_calls,
+		options->per_json,
+		options->footprint,
+		options->recording,
 	};
 
-	if (!keeps_acts(options) && !options->log.path)
+	if (!keeps_acts(options))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(written); i++)
 		if (written[i] && !file_is_prompt(written[i]))
