@@ -1882,6 +1882,88 @@ START_TEST(tail_callers_return_together)
 }
 END_TEST
 
+/*
+ * Returns as ret does, but is interrupted when it has read where to: by a
+ * handler, or by another thread, that throws (which is two walks) within.
+ */
+__asm__(".text\nreturns_late:\n\tpush %rbx\n\tmov 8(%rsp), %rbx\n"
+	"\tlea 8(%rsp), %rdi\n\tcall interrupt_return\n\tmov %rbx, %rdx\n"
+	"\tpop %rbx\n\tmov $7, %eax\n\tlea 8(%rsp), %rsp\n\tjmp *%rdx\n");
+extern char returns_late[];
+void interrupt_return(uintptr_t at);
+
+static unsigned walks_late;
+
+void interrupt_return(uintptr_t at)
+{
+	unsigned i;
+
+	within.before = *(volatile uintptr_t *)at;
+	for (i = 0; i < walks_late; i++)
+		within.after = (uintptr_t)walker((long)at, 0, 0, 0, 0, 0);
+	if (within.does)
+		within.does();
+}
+
+static void expect_late_return(unsigned walks)
+{
+	walks_late = walks;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 7);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	if (walks)
+		ck_assert_uint_ne(within.after, place_of_returns);
+}
+
+START_TEST(who_has_begun_to_return_comes_back)
+{
+	unsigned walks;
+
+	set_up_replaced(AGENT_RECORDS);
+	put_stub(0, returns_late, AGENT_REPLACES, STUB_NOTES);
+	use_walker();
+	for (walks = 0; walks < 4; walks++)
+		expect_late_return(walks);
+	tear_down();
+}
+END_TEST
+
+START_TEST(tail_callers_that_have_begun_to_return_come_back)
+{
+	unsigned walks;
+
+	set_up_replaced(AGENT_RECORDS);
+	put_stub(0, returns_late, AGENT_REPLACES, STUB_NOTES);
+	put_stub(2, jumps_on, AGENT_REPLACES, STUB_NOTES);
+	jumps_to = (void *)(uintptr_t)stub_address((uintptr_t)base, 0);
+	slot = (function *)stub_address((uintptr_t)base, 2);
+	use_walker();
+	for (walks = 0; walks < 4; walks++)
+		expect_late_return(walks);
+	tear_down();
+}
+END_TEST
+
+/* The one that was put back is another call's, or about to be. */
+static void is_anothers(void)
+{
+	struct agent_returns *returns = (void *)(base + AGENT_RETURNS_OFFSET);
+	unsigned i;
+
+	for (i = 0; i < AGENT_RETURNS; i++)
+		returns->list[i].address = returns->list[i].caller = 1;
+}
+
+START_TEST(who_has_begun_to_return_goes_nowhere_else)
+{
+	set_up_replaced(AGENT_RECORDS);
+	put_stub(0, returns_late, AGENT_REPLACES, STUB_NOTES);
+	use_walker();
+	within.does = is_anothers;
+	expect_late_return(1);
+	tear_down();
+}
+END_TEST
+
 static pid_t made;
 
 static void forks(void)
@@ -2109,6 +2191,9 @@ int main(void)
 	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
+	tcase_add_test(tests, who_has_begun_to_return_comes_back);
+	tcase_add_test(tests, tail_callers_that_have_begun_to_return_come_back);
+	tcase_add_test(tests, who_has_begun_to_return_goes_nowhere_else);
 	tcase_add_test(tests, a_forked_child_returns);
 	tcase_add_test(tests, a_call_that_is_jumped_out_of_leaves_nothing);
 	tcase_add_test(tests, a_claim_that_never_ends_is_waited_for_once);

@@ -470,7 +470,8 @@ static void fill_return(struct agent_return *ret,
 /*
  * The call will return to agent_back. False when there is no place to remember
  * it, or the gate is shut: who has shut it looks which returns are still to
- * come, and sees either this one or none.
+ * come, and sees either this one or none. A tail caller has replaced it already,
+ * and who has put it back since has done so for both.
  */
 static __attribute__((noinline)) bool
 replace_return(const struct agent_thread *thread, struct agent_frame *frame)
@@ -493,12 +494,14 @@ replace_return(const struct agent_thread *thread, struct agent_frame *frame)
 		return false;
 	fill_return(own, thread, frame, address, outer);
 	i = (unsigned)(own - agent_returns.list);
-	__atomic_store_n(at, PLACE, __ATOMIC_RELEASE);
+	if (!outer)
+		__atomic_store_n(at, PLACE, __ATOMIC_RELEASE);
 	__atomic_exchange_n(&agent_returns.slots[i],
 			    frame->slot | AGENT_RETURN_SET, __ATOMIC_SEQ_CST);
 	if (__builtin_expect(READ(on), 1))
 		return true;
-	__atomic_store_n(at, address, __ATOMIC_RELEASE);
+	if (!outer)
+		__atomic_store_n(at, address, __ATOMIC_RELEASE);
 	(void)free_return(i, frame->slot);
 	return false;
 }
@@ -1855,27 +1858,49 @@ static void tell_return(const struct agent_frame *frame)
 		note(&config, frame, now);
 }
 
-/* Whatever has become of calltrap: the call must return where it would have. */
+/* False when it is another call's by now, or none's. */
+static bool read_return(unsigned i, struct agent_frame *frame,
+			uint64_t *address)
+{
+	const struct agent_return *own = &agent_returns.list[i];
+	unsigned k;
+
+	for (k = 0; k < AGENT_ARGUMENTS; k++)
+		frame->arguments[k] = own->arguments[k];
+	frame->stub = (const struct agent_stub *)own->stub;
+	frame->began = own->began;
+	frame->chosen = own->chosen;
+	frame->return_address = own->caller;
+	*address = own->address;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return is_at(agent_returns.slots[i], frame->slot);
+}
+
+/*
+ * Whatever has become of calltrap: the call must return where it would have.
+ * Who walks over this stack since it has begun to return, a handler or another
+ * thread, puts the address back, and the next one forgets the call: so where to
+ * go on is what the slot says, if it says anything.
+ */
 void agent_come_back(struct agent_result *result)
 {
-	const uint64_t slot = (uint64_t)&result->slot;
-	const struct agent_return *own = newest_return(slot);
+	volatile uint64_t *slot = &result->slot;
+	const struct agent_return *own = newest_return((uint64_t)slot);
+	const unsigned i = own ? (unsigned)(own - agent_returns.list) : 0;
 	struct agent_frame frame;
-	unsigned i;
+	uint64_t address;
 
-	if (!own)
-		__builtin_trap();
-	for (i = 0; i < AGENT_ARGUMENTS; i++)
-		frame.arguments[i] = own->arguments[i];
-	frame.stub = (const struct agent_stub *)own->stub;
-	frame.began = own->began;
+	frame.slot = (uint64_t)slot;
+	if (!own || !read_return(i, &frame, &address)) {
+		if (*slot == PLACE)
+			__builtin_trap();
+		return;
+	}
 	frame.result = result->result;
 	frame.second_result = result->second;
-	frame.chosen = own->chosen;
-	frame.slot = slot;
-	frame.return_address = own->caller;
-	result->slot = own->address;
-	(void)free_return((unsigned)(own - agent_returns.list), slot);
+	if (address != PLACE && *slot == PLACE)
+		*slot = address; /* anybody else writes the same */
+	(void)free_return(i, frame.slot);
 	tell_return(&frame);
 }
 
