@@ -2041,6 +2041,105 @@ START_TEST(a_claim_that_never_ends_is_waited_for_once)
 }
 END_TEST
 
+START_TEST(who_walks_doesnt_wait_for_claims_on_its_own_stack)
+{
+	unsigned i;
+
+	set_up_replaced(AGENT_RECORDS);
+	use_walker();
+	within.does = is_claimed;
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+		ck_assert_uint_eq(within.before, place_of_returns);
+		ck_assert_uint_ne(within.after, place_of_returns);
+		*return_word() = 0;
+	}
+	tear_down();
+}
+END_TEST
+
+static struct agent_return *running_return(void)
+{
+	struct agent_returns *returns = (void *)(base + AGENT_RETURNS_OFFSET);
+
+	return &returns->list[return_word() - returns->slots];
+}
+
+static void is_of_another_thread(void)
+{
+	running_return()->thread++;
+	running_return()->stack_low = running_return()->stack_high = 0;
+}
+
+static void is_on_a_known_stack(void)
+{
+	running_return()->thread++;
+	running_return()->stack_low = 4096;
+	running_return()->stack_high = UINT64_MAX;
+}
+
+START_TEST(what_another_thread_has_called_is_its_own)
+{
+	set_up_replaced(AGENT_RECORDS);
+	use_walker();
+	within.does = is_of_another_thread; /* a coroutine of it, maybe */
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_ne(within.after, place_of_returns);
+	within.does = is_on_a_known_stack;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_eq(within.after, place_of_returns);
+	tear_down();
+}
+END_TEST
+
+/* A handler that walks, on a stack of its own. */
+static void walk_elsewhere(int signal)
+{
+	const struct agent_returns *returns =
+		(void *)(base + AGENT_RETURNS_OFFSET);
+	const uint64_t at = returns->slots[return_word() - returns->slots] &
+			    ~(uint64_t)AGENT_RETURN_STATES;
+
+	(void)signal;
+	use_walker();
+	within.after = (uintptr_t)walker((long)at, 0, 0, 0, 0, 0);
+	walker = NULL;
+}
+
+static void is_interrupted(void)
+{
+	raise(SIGUSR1);
+}
+
+static void walk_on_stack(void *stack, size_t size)
+{
+	const stack_t other = { .ss_sp = stack, .ss_size = size };
+	const struct sigaction action = { .sa_handler = walk_elsewhere,
+					  .sa_flags = SA_ONSTACK };
+
+	ck_assert_int_eq(sigaltstack(&other, NULL), 0);
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	within.after = place_of_returns;
+	within.does = is_interrupted;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_ne(within.after, place_of_returns);
+}
+
+START_TEST(handlers_walk_on_stacks_of_their_own)
+{
+	char above[131072];
+	static char below[131072];
+
+	set_up_replaced(AGENT_RECORDS);
+	walk_on_stack(above, sizeof(above));
+	walk_on_stack(below, sizeof(below));
+	tear_down();
+}
+END_TEST
+
 /* Calltrap has left, and the program may make no more system calls. */
 static void gives_up_system_calls(void)
 {
@@ -2197,6 +2296,10 @@ int main(void)
 	tcase_add_test(tests, a_forked_child_returns);
 	tcase_add_test(tests, a_call_that_is_jumped_out_of_leaves_nothing);
 	tcase_add_test(tests, a_claim_that_never_ends_is_waited_for_once);
+	tcase_add_test(tests,
+		       who_walks_doesnt_wait_for_claims_on_its_own_stack);
+	tcase_add_test(tests, what_another_thread_has_called_is_its_own);
+	tcase_add_test(tests, handlers_walk_on_stacks_of_their_own);
 	tcase_add_test(tests, who_walks_over_a_known_stack_asks_nobody);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

@@ -401,17 +401,24 @@ static bool forget_returns(uint64_t slot)
 	return all;
 }
 
+/* Of the running thread. */
+static inline bool is_own(unsigned i)
+{
+	return agent_returns.list[i].thread == thread_pointer();
+}
+
 /*
  * Of a call deeper in the thread's own stack, which has never come back; what
  * lies in its slot says so, too: on what looks like one stack there may be two.
+ * Another thread's may be gone by now.
  */
-static bool is_over(const struct agent_thread *thread, uint64_t word,
-		    uint64_t now)
+static bool is_over(const struct agent_thread *thread, unsigned i,
+		    uint64_t word, uint64_t now)
 {
 	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
 
 	return thread && thread->stack_tid == thread->tid &&
-	       (word & AGENT_RETURN_STATES) == AGENT_RETURN_SET && slot < now &&
+	       state_of(word) == AGENT_RETURN_SET && is_own(i) && slot < now &&
 	       slot >= thread->stack_low && now < thread->stack_high &&
 	       *(const volatile uint64_t *)slot != PLACE;
 }
@@ -430,7 +437,7 @@ static struct agent_return *take_return(const struct agent_thread *thread,
 	for (i = home; i < home + AGENT_RETURN_WAYS; i++) {
 		const uint64_t word = agent_returns.slots[i];
 
-		if (is_over(thread, word, slot) &&
+		if (is_over(thread, i, word, slot) &&
 		    change_word(&agent_returns.slots[i], word, own))
 			return &agent_returns.list[i];
 	}
@@ -527,42 +534,68 @@ static inline bool is_on_its_stack(const struct agent_return *own,
 }
 
 /*
- * That of a tail caller is the outermost's; others who are there stay. What
- * never came back may be another's memory by now, which can only be read: so it
- * is read first, and forgotten.
+ * False when it never came back. That may be another's memory by now, which can
+ * only be read: so it is read first.
+ */
+static bool put_slot_back(const struct agent_thread *thread, unsigned i,
+			  uint64_t slot, uint64_t sp)
+{
+	const uint64_t address = agent_returns.list[i].address;
+
+	if (!is_on_stack(thread, slot, sp) &&
+	    !is_on_its_stack(&agent_returns.list[i], slot, sp) &&
+	    !is_mapped(slot))
+		return false;
+	if (*(const volatile uint64_t *)slot != PLACE)
+		return false;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (is_at(agent_returns.slots[i], slot))
+		(void)change_word((uint64_t *)slot, PLACE, address);
+	return true;
+}
+
+/*
+ * That of a tail caller is the outermost's; others who are there stay. The
+ * thread's own is put back whoever has claimed it, who may get no processor, or
+ * be one that a forked child hasn't: both write the same.
  */
 static void put_back(const struct agent_thread *thread, unsigned i,
 		     uint64_t word, uint64_t sp)
 {
 	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
+	const bool claimed = state_of(word) == AGENT_RETURN_SET &&
+			     change_word(&agent_returns.slots[i], word,
+					 slot | AGENT_RETURN_CLAIMED);
+	const bool outermost = !agent_returns.list[i].level;
 
-	if (!change_word(&agent_returns.slots[i], word,
-			 slot | AGENT_RETURN_CLAIMED))
+	if (!claimed && (!outermost || !is_own(i)))
 		return;
-	if (!agent_returns.list[i].level) {
-		if (!is_on_stack(thread, slot, sp) &&
-		    !is_on_its_stack(&agent_returns.list[i], slot, sp) &&
-		    !is_mapped(slot))
-			word = 0;
-		else if (*(const volatile uint64_t *)slot != PLACE)
-			word = 0;
-		else
-			(void)change_word((uint64_t *)slot, PLACE,
-					  agent_returns.list[i].address);
-	}
-	__atomic_store_n(&agent_returns.slots[i], word, __ATOMIC_RELEASE);
+	if (outermost && !put_slot_back(thread, i, slot, sp))
+		word = 0;
+	if (claimed)
+		__atomic_store_n(&agent_returns.slots[i], word,
+				 __ATOMIC_RELEASE);
 }
 
 /* A coroutine's stack may have begun in another thread; few are larger. */
 #define NEAR (1u << 20)
 
+/* The agent's own frames, as far as they are looked at here. */
+#define OWN_FRAMES 512
+
+/*
+ * The thread's own may lie below as well: it may be on the stack that it has for
+ * signals. On a stack that is known to be another thread's nobody else walks.
+ */
 static bool may_be_ours(unsigned i, uint64_t word, uint64_t sp)
 {
 	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
+	const uint64_t here = (uint64_t)__builtin_frame_address(0);
 
-	return (word & AGENT_RETURN_STATES) == AGENT_RETURN_SET && slot >= sp &&
-	       (slot - sp < NEAR ||
-		agent_returns.list[i].thread == thread_pointer());
+	if (is_set(word) && is_own(i))
+		return slot >= sp || slot < here - OWN_FRAMES;
+	return state_of(word) == AGENT_RETURN_SET && slot >= sp &&
+	       slot - sp < NEAR && !agent_returns.list[i].stack_high;
 }
 
 static void put_all_back(const struct agent_thread *thread, uint64_t sp)
