@@ -31,7 +31,10 @@ static void keep_child(struct tracee *child, struct space *parent)
 	child->copied = false;
 }
 
-/* Whoever walks over stacks in the child finds what he would without us. */
+/*
+ * Whoever walks over stacks in the child finds what he would without us. So they
+ * are put back before the jumps are taken out that do so.
+ */
 static void put_returns_back(const struct space *parent, struct tracee *child)
 {
 	if (parent->replaced)
@@ -43,14 +46,14 @@ static void put_returns_back(const struct space *parent, struct tracee *child)
 static void clean_child(struct tracee *child, struct space *parent,
 			pid_t forker)
 {
-	int err = trap_clean_copy(parent, &child->space->memory, forker);
+	int err;
 
+	put_returns_back(parent, child);
+	err = trap_clean_copy(parent, &child->space->memory, forker);
 	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 		child->unclean = space_get(parent);
 	else if (err && err != -ERR_GONE)
 		keep_child(child, parent);
-	else if (!err)
-		put_returns_back(parent, child);
 }
 
 static void clean_stopped_child(struct tracee *child)
@@ -61,11 +64,10 @@ static void clean_stopped_child(struct tracee *child)
 	if (!parent)
 		return;
 	child->unclean = NULL;
+	put_returns_back(parent, child);
 	err = trap_clean_stopped_copy(parent, &child->space->memory);
 	if (err && err != -ERR_GONE)
 		keep_child(child, parent);
-	else if (!err)
-		put_returns_back(parent, child);
 	space_put(parent);
 }
 
