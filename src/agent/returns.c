@@ -52,30 +52,34 @@ struct returns_visit {
 typedef void return_visitor(const struct returns_visit *visit, unsigned i,
 			    taddr_t slot);
 
-/* All whose slot holds what stands for a return address. */
-static size_t visit(const struct returns_visit *visit, return_visitor *visitor)
+/*
+ * All whose slot holds what stands for a return address. Returns whether there
+ * was one; or an error.
+ */
+static int visit(const struct returns_visit *visit, return_visitor *visitor)
 {
 	const struct returns *returns = visit->returns;
 	struct memory *memory = visit->memory;
 	const size_t size = AGENT_RETURNS * sizeof(uint64_t);
 	uint64_t *words CLEANUP(xfree_cleanup) = xmalloc(size);
 	uint64_t found;
-	size_t count = 0;
+	int any = 0, err;
 	unsigned i;
 
-	if (memory_read(memory, returns->table, words, size))
-		return 0;
+	err = memory_read(memory, returns->table, words, size);
+	if (err)
+		return err;
 	for (i = 0; i < AGENT_RETURNS; i++) {
 		if (!is_set(words[i]) ||
 		    memory_read(memory, slot_of(words[i]), &found,
 				sizeof(found)) ||
 		    found != returns->replaced.place)
 			continue;
-		count++;
+		any = 1;
 		if (visitor)
 			visitor(visit, i, slot_of(words[i]));
 	}
-	return count;
+	return any;
 }
 
 static struct returns_visit all_of(const struct returns *returns)
@@ -86,11 +90,11 @@ static struct returns_visit all_of(const struct returns *returns)
 	};
 }
 
-size_t returns_outstanding(const struct returns *returns)
+bool returns_outstanding(const struct returns *returns)
 {
 	const struct returns_visit all = all_of(returns);
 
-	return visit(&all, NULL);
+	return visit(&all, NULL) != 0;
 }
 
 /* That of a tail caller is the outermost's. */

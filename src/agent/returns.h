@@ -2,7 +2,7 @@
 #ifndef CALLTRAP_RETURNS_H
 #define CALLTRAP_RETURNS_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #include "tracee/space.h"
 
@@ -22,8 +22,8 @@ struct returns {
 void returns_init(struct returns *ret, struct space *space, taddr_t base,
 		  uint32_t back);
 
-/* How many calls will still return there. */
-size_t returns_outstanding(const struct returns *returns);
+/* Whether calls will still return there, or that can't be told. */
+bool returns_outstanding(const struct returns *returns);
 
 /* … with the stub by which each came, and when it began, in ticks. */
 typedef void returns_visitor(void *context, taddr_t stub, uint64_t began);

@@ -18,6 +18,7 @@
 #include "agent/callable.h"
 #include "agent/remains.h"
 #include "agent/replaceable.h"
+#include "agent/returns.h"
 #include "agent/ring.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
@@ -1841,6 +1842,24 @@ START_TEST(the_gate_of_a_dead_calltrap_is_shut)
 }
 END_TEST
 
+/* Who walks over stacks may need what is only taken away when none is. */
+START_TEST(returns_that_cant_be_read_are_awaited)
+{
+	struct agent_header *header;
+	struct space space = { 0 };
+	struct returns returns;
+
+	set_up_replaced(AGENT_RECORDS);
+	header = (struct agent_header *)base;
+	procmem_init(&space.memory, getpid());
+	returns_init(&returns, &space, (uintptr_t)base, header->back);
+	ck_assert(!returns_outstanding(&returns));
+	ck_assert_int_eq(munmap(base + AGENT_RETURNS_OFFSET, 4096), 0);
+	ck_assert(returns_outstanding(&returns));
+	procmem_fini(&space.memory);
+}
+END_TEST
+
 /* More than there are places for; those that find none are counted, too. */
 START_TEST(calls_within_calls_return_one_by_one)
 {
@@ -2288,6 +2307,7 @@ int main(void)
 	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);
 	tcase_add_test(tests, behind_a_closed_gate_calls_return);
 	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);
+	tcase_add_test(tests, returns_that_cant_be_read_are_awaited);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
 	tcase_add_test(tests, who_has_begun_to_return_comes_back);
