@@ -739,6 +739,7 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	int err;
 
 	shared_beat(&agent->shared);
+	agent->since = ticks_now();
 	err = WRITE_GATE(agent, mode, agent->mode) |
 	      WRITE_GATE(agent, patience, ticks_in(ticks, PATIENCE)) |
 	      WRITE_GATE(agent, blocks, shared_blocks_offset()) |
@@ -749,7 +750,8 @@ static int open_gate(struct agent *agent, const struct ticks *ticks)
 	      WRITE_GATE(agent, capture_bytes, agent->capture_bytes) |
 	      WRITE_GATE(agent, depth, agent->depth) |
 	      WRITE_GATE(agent, mean, agent->mean) |
-	      WRITE_GATE(agent, rate, agent->rate);
+	      WRITE_GATE(agent, rate, agent->rate) |
+	      WRITE_GATE(agent, since, agent->since);
 	if (!err) {
 		agent->blind = shared_closings(&agent->shared);
 		agent->note =

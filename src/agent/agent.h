@@ -79,7 +79,8 @@ struct agent {
 	taddr_t page_wanted;
 	bool page_pending; /* a task is on its way for it */
 	unsigned page_tries;
-	bool open;      /* the gate */
+	bool open;      /* the gate … */
+	uint64_t since; /* … which is so old, in ticks */
 	int note;       /* the guardian's of that, or -1 */
 	bool retired;   /* no slot leads there, nor will */
 	uint64_t blind; /* shared_closings(), when it was found closed */

@@ -195,7 +195,7 @@ void agent_learn_stacks(struct agent_space *space)
 
 struct unreturned {
 	taddr_t stub;
-	uint64_t now;
+	uint64_t since, now;
 	struct agent_counter *counter;
 };
 
@@ -203,7 +203,7 @@ static void add_call(void *context, taddr_t stub, uint64_t began)
 {
 	const struct unreturned *calls = context;
 
-	if (stub != calls->stub || began > calls->now)
+	if (stub != calls->stub || began > calls->now || began < calls->since)
 		return;
 	calls->counter->ticks += calls->now - began;
 	if (calls->counter->longest < calls->now - began)
@@ -216,6 +216,7 @@ void agent_count_running(const struct agent_point *own, uint64_t now,
 	struct agent *agent = &own->space->agent;
 	struct unreturned calls = {
 		.stub = agent_hook_of(agent, (unsigned)own->stub),
+		.since = agent->since,
 		.now = now,
 		.counter = counter,
 	};

@@ -1983,6 +1983,34 @@ START_TEST(who_has_begun_to_return_goes_nowhere_else)
 }
 END_TEST
 
+/* Calltrap has left, and the next one is there. */
+static void begins_anew(void)
+{
+	gate->since = ticks_now();
+}
+
+static uint64_t ticks_counted(void)
+{
+	struct agent_counter counter;
+
+	shared_counter(&shared, 0, &counter);
+	return counter.ticks;
+}
+
+START_TEST(what_began_under_an_earlier_calltrap_isnt_counted)
+{
+	set_up_replaced(AGENT_COUNTS);
+	within.does = begins_anew;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_eq(ticks_counted(), 0);
+	within.does = NULL;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_gt(ticks_counted(), 0);
+	tear_down();
+}
+END_TEST
+
 static pid_t made;
 
 static void forks(void)
@@ -2310,6 +2338,8 @@ int main(void)
 	tcase_add_test(tests, returns_that_cant_be_read_are_awaited);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
+	tcase_add_test(tests,
+		       what_began_under_an_earlier_calltrap_isnt_counted);
 	tcase_add_test(tests, who_has_begun_to_return_comes_back);
 	tcase_add_test(tests, tail_callers_that_have_begun_to_return_come_back);
 	tcase_add_test(tests, who_has_begun_to_return_goes_nowhere_else);

@@ -164,6 +164,7 @@ struct config {
 	uint64_t depth;
 	uint64_t mean;
 	uint64_t rate;
+	uint64_t since;
 };
 
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
@@ -185,6 +186,7 @@ static inline bool read_config(struct config *ret)
 	ret->depth = READ(depth);
 	ret->mean = READ(mean);
 	ret->rate = READ(rate) % AGENT_RATES;
+	ret->since = READ(since);
 	return READ(on);
 }
 
@@ -986,6 +988,16 @@ sample_entry(const struct config *config, const struct agent_thread *thread,
 		own_add(&block_at(config, thread->block)->sampled_ticks, took);
 }
 
+/*
+ * It began when another calltrap was there, whose stub may have been another
+ * function's.
+ */
+static inline bool is_too_old(const struct config *config,
+			      const struct agent_frame *frame)
+{
+	return (int64_t)(frame->began - config->since) < 0;
+}
+
 static inline void note(const struct config *config,
 			const struct agent_frame *frame, uint64_t ended)
 {
@@ -995,6 +1007,8 @@ static inline void note(const struct config *config,
 		close_gate();
 		return;
 	}
+	if (is_too_old(config, frame))
+		return;
 	thread = find_thread(config);
 	if (config->mode & AGENT_COUNTS)
 		count(config, thread, frame, ended - frame->began);
@@ -1573,7 +1587,8 @@ static inline void note_return(const struct config *config,
 	const struct agent_thread *thread = find_thread(config);
 	struct agent_block *block;
 
-	if (!thread || !thread->block || !config->ring_words)
+	if (!thread || !thread->block || !config->ring_words ||
+	    is_too_old(config, frame))
 		return;
 	block = block_at(config, thread->block);
 	if (block->head + AGENT_WATCH_STORED_WORDS -

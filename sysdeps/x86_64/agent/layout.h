@@ -205,6 +205,7 @@ struct agent_gate {
 	/* What boot has done. */
 	uint64_t booted;     /* enum agent_boot */
 	int64_t boot_result; /* descriptor, or a negative errno */
+	uint64_t since;      /* ticks: nobody was told of what began before */
 };
 
 #define AGENT_COUNTS    1 /* counters are kept */
