@@ -943,11 +943,32 @@ static void *close_gate(void *context)
 	return NULL;
 }
 
-static void check_goes_on(unsigned long count)
+static void note_waiting(void *context, pid_t tid UNUSED)
+{
+	*(bool *)context = true;
+}
+
+static void await_waiting(void)
+{
+	bool waits = false;
+
+	while (!waits) {
+		usleep(1000);
+		shared_visit_waiting(&shared, note_waiting, &waits);
+	}
+}
+
+static void *close_gate_on_who_waits(void *context)
+{
+	await_waiting();
+	return close_gate(context);
+}
+
+static void check_goes_on(unsigned long count, void *(*close)(void *))
 {
 	pthread_t other;
 
-	ck_assert_int_eq(pthread_create(&other, NULL, close_gate, NULL), 0);
+	ck_assert_int_eq(pthread_create(&other, NULL, close, NULL), 0);
 	ck_assert(call_watched(count));
 	pthread_join(other, NULL);
 	ck_assert_uint_eq(watched_original.gate, 0);
@@ -957,7 +978,7 @@ START_TEST(who_waits_for_room_goes_on_when_the_gate_is_shut)
 {
 	if (watch(AGENT_WAITS)) {
 		learn();
-		check_goes_on(ROUNDS);
+		check_goes_on(ROUNDS, close_gate_on_who_waits);
 		ck_assert_uint_eq(watched_original.calls, ROUNDS + 1);
 		ck_assert_uint_eq(shared_lost(&shared), 1);
 	}
@@ -978,19 +999,9 @@ static void be_absent(int signal UNUSED)
 	absence.ticks += ticks_now() - began;
 }
 
-static void note_waiting(void *context, pid_t tid UNUSED)
-{
-	*(bool *)context = true;
-}
-
 static void *interrupt_wait(void *context)
 {
-	bool waits = false;
-
-	while (!waits) {
-		usleep(1000);
-		shared_visit_waiting(&shared, note_waiting, &waits);
-	}
+	await_waiting();
 	pthread_kill(absence.waits, SIGUSR1);
 	while (!absence.ticks)
 		usleep(1000);
@@ -1029,7 +1040,7 @@ START_TEST(without_a_sign_of_life_nobody_goes_to_a_trap)
 {
 	if (watch(0)) {
 		shared.memory->beat = ticks_now() - gate->patience / 32;
-		check_goes_on(1);
+		check_goes_on(1, close_gate);
 		ck_assert_uint_eq(watched_original.calls, 1);
 	}
 	tear_down();
