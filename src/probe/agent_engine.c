@@ -4,17 +4,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "agent/callable.h"
-#include "agent/capture.h"
 #include "agent/patches.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "probe/agent_private.h"
-#include "prototype/plain.h"
 #include "tracee/patch.h"
 
 /* Rings of a busy thread hold some 15,000 calls. */
@@ -81,148 +77,6 @@ static struct agent_space *get_space(struct agent_engine *engine,
 	own->next = engine->spaces;
 	engine->spaces = own;
 	return own;
-}
-
-/* ---- what is caught ---- */
-
-static unsigned failure_of(const struct plain_prototype *plain)
-{
-	const unsigned wide = plain->wide ? AGENT_WIDE : 0;
-
-	switch (plain->failure) {
-	case FAILURE_ERRNO:
-		return wide | (plain->pointer ? AGENT_FAILS_POINTER :
-						AGENT_FAILS_MINUS_ONE);
-	case FAILURE_ERRNUM:
-	case FAILURE_NONZERO:
-		return wide | AGENT_FAILS_NONZERO;
-	case FAILURE_ZERO:
-		return wide | AGENT_FAILS_ZERO;
-	case FAILURE_NEGATIVE:
-		return wide | AGENT_FAILS_NEGATIVE;
-	case FAILURE_KERNEL:
-	case FAILURE_UNKNOWN:
-		break;
-	}
-	return AGENT_FAILS_NEVER;
-}
-
-/* What a record doesn't hold can't be shown. */
-static bool can_be_recorded(const struct agent_engine *engine,
-			    const struct function *function)
-{
-	uint8_t captures[AGENT_CAPTURES];
-	unsigned texts = 0;
-
-	if (engine->string_bytes < AGENT_CAPTURE_MOST)
-		texts = capture_plan(function->name, captures);
-	return prototype_is_plain(function->prototype, texts);
-}
-
-/* Whose acts are numbers, and that do nothing else. */
-static bool can_be_watched(const struct agent_engine *engine,
-			   const struct function *function)
-{
-	return function->group && function->subject && !function->within_too &&
-	       !function->apart && watchable_by_agent(function->name) &&
-	       (function->sampled.act || !(engine->mode & AGENT_SAMPLES));
-}
-
-/* Stacks that can't be walked over are looked at by a trap at the function. */
-static const char *why_no_site(const struct agent_engine *engine,
-			       const struct point *point)
-{
-	if (!point->slot && !point->shared_slot)
-		return "no slot for calls alone";
-	return engine->mode & AGENT_WITH_ROWS ? "-w of one library's calls" :
-						NULL;
-}
-
-/* What is to be caught is no function, or not all of it. */
-static const char *why_no_function(const struct agent_engine *engine,
-				   const struct point *point)
-{
-	const struct function *function = point->function;
-	const bool watches = engine->mode & AGENT_WATCHES;
-
-	if (!function ||
-	    (function->place != FUNCTION_ENTRY &&
-	     function->place != FUNCTION_CALL_SITE) ||
-	    (function->entry_only && !watches))
-		return "no whole function";
-	if (point->caller)
-		return "calls of one library, not by a slot of its own";
-	if (function->place == FUNCTION_CALL_SITE)
-		return why_no_site(engine, point);
-	return function->group && !watches ? "heap" : NULL;
-}
-
-static bool is_callable(const struct point *point)
-{
-	const struct function *function = point->function;
-	const struct module *module =
-		module_find(point->space->space, point->address);
-	const bool linked_in = module && function_is_linked_in(module);
-
-	return callable_by_agent(function->name, linked_in ?
-							 CALLABLE_LINKED_IN :
-							 function->library);
-}
-
-/* Who walks over stacks is to find there what he would without us. */
-static const char *why_no_walk(const struct agent_engine *engine,
-			       const struct point *point)
-{
-	if (point->space->space->arch != &arch_x86_64)
-		return "32 bits";
-	return engine->replaces ? NULL : "nothing is replaced";
-}
-
-/* Why it isn't caught in the process; NULL: it may be. */
-static const char *why_not(const struct agent_engine *engine,
-			   const struct point *point)
-{
-	const struct function *function = point->function;
-	const struct probe_space *space = point->space;
-	const char *reason = why_no_function(engine, point);
-	struct plain_prototype plain;
-
-	if (point->walks)
-		return why_no_walk(engine, point);
-	if (reason)
-		return reason;
-	if (space->is_go)
-		return "Go";
-	if (space->space->arch != &arch_x86_64)
-		return "32 bits";
-	if (engine->mode & AGENT_WATCHES)
-		return can_be_watched(engine, function) ? NULL :
-							  "of other kinds";
-	if (!prototype_plain_result(function->prototype, &plain))
-		return "result is no number";
-	if (!is_callable(point))
-		return agent_why_not_replaceable(engine, point);
-	if (plain.arguments > AGENT_ARGUMENTS)
-		return "too many arguments";
-	return engine->mode & AGENT_RECORDS &&
-			       !can_be_recorded(engine, function) ?
-		       "arguments that lie in memory" :
-		       NULL;
-}
-
-static void note_trap(struct agent_engine *engine, const char *reason)
-{
-	struct agent_engine_refusal *refusals = engine->report.refusals;
-	unsigned i;
-
-	for (i = 0; i < AGENT_ENGINE_REFUSALS; i++) {
-		if (!refusals[i].functions)
-			refusals[i].reason = reason;
-		if (strcmp(refusals[i].reason, reason))
-			continue;
-		refusals[i].functions++;
-		return;
-	}
 }
 
 /* ---- getting in ---- */
@@ -396,13 +250,13 @@ static const struct trap_owner_ops door_ops = { .hit = on_door };
 static int plant(struct engine *base, struct point *point)
 {
 	struct agent_engine *engine = engine_of(base);
-	const char *reason = why_not(engine, point);
+	const char *reason = agent_why_not(engine, point);
 	struct agent_point *own;
 	int err;
 
 	if (reason) {
 		if (point->function)
-			note_trap(engine, reason);
+			agent_note_trap(engine, reason);
 		return -ENOTSUP;
 	}
 	own = xcalloc(1, sizeof(*own));
@@ -413,7 +267,7 @@ static int plant(struct engine *base, struct point *point)
 	own->point = point;
 	own->stub = -1;
 	own->replaced = point->function && engine->mode & AGENT_COUNTS &&
-			!is_callable(point);
+			!agent_is_callable(point);
 	err = trap_plant(point->space->space, point->address, &own->owner);
 	if (err) {
 		free(own);
@@ -436,58 +290,6 @@ static bool has_other(const struct agent_point *own)
 		    other->point->address == own->point->address)
 			return true;
 	return false;
-}
-
-static unsigned failure_when_watched(const struct function *function)
-{
-	if (replaced_by_agent(function->name))
-		return AGENT_REPLACES;
-	if (function->entry_only)
-		return AGENT_ENTRY_ONLY;
-	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
-}
-
-static enum stub_way way_when_watched(const struct agent_engine *engine,
-				      const struct function *function)
-{
-	if (!(engine->mode & AGENT_SAMPLES))
-		return STUB_WATCHES;
-	return function->sampled.act == SAMPLED_RELEASE ? STUB_RELEASES :
-							  STUB_SAMPLES;
-}
-
-int agent_point_config(const struct agent_point *own, taddr_t address,
-		       const struct insn *insn, struct stub_config *ret)
-{
-	const struct function *function = own->point->function;
-	struct plain_prototype plain;
-
-	*ret = (struct stub_config){
-		.function = address,
-		.insn = insn,
-	};
-	if (own->point->walks) {
-		ret->failure = AGENT_WALKS;
-		ret->way = STUB_WALKS;
-		return 0;
-	}
-	if (own->space->engine->mode & AGENT_WATCHES) {
-		ret->arguments = AGENT_WATCHED_ARGUMENTS;
-		ret->failure = failure_when_watched(function) |
-			       agent_sampled_act(function);
-		ret->way = way_when_watched(own->space->engine, function);
-		return 0;
-	}
-	if (!prototype_plain_result(function->prototype, &plain))
-		return -EINVAL;
-	ret->arguments = own->replaced ? 0 : plain.arguments;
-	ret->failure = failure_of(&plain) |
-		       (own->replaced ? AGENT_REPLACES : 0);
-	if (own->space->agent.mode & AGENT_STACKS)
-		ret->way = STUB_WATCHES;
-	if (own->space->agent.mode & AGENT_RECORDS)
-		(void)capture_plan(function->name, ret->captures);
-	return 0;
 }
 
 static void catch_point(struct agent_point *own)
@@ -770,56 +572,10 @@ static void prepare(struct engine *base, struct probe_space *space)
 
 /* ---- the end ---- */
 
-static const char *why_by_trap(const struct agent_point *own)
-{
-	const struct agent *agent = &own->space->agent;
-
-	if (own->reason)
-		return own->reason;
-	if (agent->reason)
-		return agent->reason;
-	if (agent->state == AGENT_INSIDE)
-		return own->stub < 0 && !own->called ? "not called" :
-						       "no slot leads there";
-	return agent->hits ? "few calls" : "not called";
-}
-
-static void note_caught(struct agent_point *own)
-{
-	struct agent_space *space = own->space;
-
-	if (own->noted || own->point->walks)
-		return;
-	own->noted = true;
-	if (own->stub >= 0 &&
-	    (own->patched ||
-	     agent_has_slots(&space->agent, (unsigned)own->stub)))
-		space->engine->report.functions++;
-	else
-		note_trap(space->engine, why_by_trap(own));
-}
-
-static void add_cost(struct shared_cost *sum, const struct shared_cost *cost)
-{
-	sum->calls += cost->calls;
-	sum->ticks += cost->ticks;
-	sum->waited += cost->waited;
-	sum->turned += cost->turned;
-	sum->hooks += cost->hooks;
-}
-
-/* What its hooks have measured is kept. */
-static void note_cost(struct agent_space *space)
-{
-	const struct shared_cost cost = shared_cost(&space->agent.shared);
-
-	add_cost(&space->engine->cost, &cost);
-}
-
 /* What is told of it before it goes. */
 static void settle(struct agent_point *own)
 {
-	note_caught(own);
+	agent_note_caught(own);
 	(void)tell(own->space->engine, UINT64_MAX);
 	if (!own->point->walks)
 		agent_count_tell(own);
@@ -958,7 +714,7 @@ static void note_last(struct agent_space *space)
 	report->blind += is_blind(space);
 	report->lost += shared_lost(&space->agent.shared);
 	report->unmarked += agent_unmarked(space);
-	note_cost(space);
+	agent_note_cost(space);
 }
 
 static bool is_on_the_way(const struct engine *base)
@@ -972,14 +728,6 @@ static bool is_on_the_way(const struct engine *base)
 	return false;
 }
 
-static void note_what_stays(const struct agent_space *own)
-{
-	struct agent_engine_report *report = &own->engine->report;
-
-	report->code += agent_code_bytes(&own->agent);
-	report->addresses += agent_addresses();
-}
-
 static void leave(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = engine_of(base);
@@ -990,12 +738,12 @@ static void leave(struct engine *base, struct probe_space *space)
 		return;
 	if (own->agent.state != AGENT_INSIDE) {
 		if (agent_is_on_the_way(&own->agent))
-			note_what_stays(own);
+			agent_note_what_stays(own);
 		agent_leave(&own->agent);
 		return;
 	}
 	for (point = own->points; point; point = point->next)
-		note_caught(point);
+		agent_note_caught(point);
 	leave_walkers(own);
 	patch_remove_all(space->space); /* with one wait for all of them */
 	for (point = own->points; point; point = point->next)
@@ -1006,7 +754,7 @@ static void leave(struct engine *base, struct probe_space *space)
 		settle(point);
 	note_last_missed(own);
 	note_last(own);
-	note_what_stays(own);
+	agent_note_what_stays(own);
 	shared_empty(&own->agent.shared);
 	shared_close(&own->agent.shared);
 }
@@ -1217,40 +965,6 @@ void agent_engine_leave_out(struct agent_engine *engine, bool pointed_to,
 		set_detail(space);
 }
 
-/* Of those that are over, and of those that aren't. */
-static struct shared_cost cost_so_far(const struct agent_engine *engine)
-{
-	struct shared_cost sum = engine->cost;
-	const struct agent_space *space;
-
-	for (space = engine->spaces; space; space = space->next) {
-		struct shared_cost cost;
-
-		if (space->agent.state != AGENT_INSIDE)
-			continue;
-		cost = shared_cost(&space->agent.shared);
-		add_cost(&sum, &cost);
-	}
-	return sum;
-}
-
-uint64_t agent_engine_lost_ns(const struct agent_engine *engine)
-{
-	const struct shared_cost cost = cost_so_far(engine);
-
-	return ticks_length(&engine->ticks, cost.hooks + cost.waited);
-}
-
-uint64_t agent_engine_spent_ns(const struct agent_engine *engine,
-			       uint64_t *measured_ret)
-{
-	const struct shared_cost cost = cost_so_far(engine);
-
-	*measured_ret = cost.calls;
-	return ticks_length(&engine->ticks,
-			    cost.ticks * AGENT_MEASURED + cost.turned);
-}
-
 uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid)
 {
 	const struct agent_space *space;
@@ -1260,19 +974,6 @@ uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid)
 					  space->agent.state == AGENT_LEFT))
 			return agent_addresses();
 	return 0;
-}
-
-struct agent_engine_report
-agent_engine_report(const struct agent_engine *engine)
-{
-	struct agent_engine_report report = engine->report;
-	const struct shared_cost *cost = &engine->cost;
-
-	if (cost->calls)
-		report.ns = (double)ticks_length(&engine->ticks, cost->ticks) /
-			    (double)cost->calls;
-	report.waited_ns = ticks_length(&engine->ticks, cost->waited);
-	return report;
 }
 
 void agent_engine_live(struct agent_engine *engine)

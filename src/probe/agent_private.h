@@ -187,10 +187,32 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
  */
 void agent_hold_waiting(struct agent_engine *engine);
 
-/* ---- agent_engine.c ---- */
+/* ---- agent_choice.c ---- */
 
+/* Why a point isn't caught in the process; NULL: it may be. */
+const char *agent_why_not(const struct agent_engine *engine,
+			  const struct point *point);
+
+/* Whether it may be called from a frame of the agent's. */
+bool agent_is_callable(const struct point *point);
+
+/* What the point's stub is told, but for where it leads; or a negative errno. */
 int agent_point_config(const struct agent_point *own, taddr_t function,
 		       const struct insn *insn, struct stub_config *ret);
+
+/* ---- agent_report.c ---- */
+
+/* One more function is caught by traps. */
+void agent_note_trap(struct agent_engine *engine, const char *reason);
+
+/* How the point was caught, as long as that is known. */
+void agent_note_caught(struct agent_point *own);
+
+/* What the hooks of a space have measured is kept. */
+void agent_note_cost(struct agent_space *space);
+
+/* Code and addresses are left in a process that lives. */
+void agent_note_what_stays(const struct agent_space *own);
 
 /* ---- agent_replaced.c ---- */
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/callable.h"
+#include "agent/capture.h"
+#include "probe/agent_private.h"
+#include "prototype/plain.h"
+
+/* Which functions are caught in the process, and what their stubs are told. */
+
+static unsigned failure_of(const struct plain_prototype *plain)
+{
+	const unsigned wide = plain->wide ? AGENT_WIDE : 0;
+
+	switch (plain->failure) {
+	case FAILURE_ERRNO:
+		return wide | (plain->pointer ? AGENT_FAILS_POINTER :
+						AGENT_FAILS_MINUS_ONE);
+	case FAILURE_ERRNUM:
+	case FAILURE_NONZERO:
+		return wide | AGENT_FAILS_NONZERO;
+	case FAILURE_ZERO:
+		return wide | AGENT_FAILS_ZERO;
+	case FAILURE_NEGATIVE:
+		return wide | AGENT_FAILS_NEGATIVE;
+	case FAILURE_KERNEL:
+	case FAILURE_UNKNOWN:
+		break;
+	}
+	return AGENT_FAILS_NEVER;
+}
+
+/* What a record doesn't hold can't be shown. */
+static bool can_be_recorded(const struct agent_engine *engine,
+			    const struct function *function)
+{
+	uint8_t captures[AGENT_CAPTURES];
+	unsigned texts = 0;
+
+	if (engine->string_bytes < AGENT_CAPTURE_MOST)
+		texts = capture_plan(function->name, captures);
+	return prototype_is_plain(function->prototype, texts);
+}
+
+/* Whose acts are numbers, and that do nothing else. */
+static bool can_be_watched(const struct agent_engine *engine,
+			   const struct function *function)
+{
+	return function->group && function->subject && !function->within_too &&
+	       !function->apart && watchable_by_agent(function->name) &&
+	       (function->sampled.act || !(engine->mode & AGENT_SAMPLES));
+}
+
+/* Stacks that can't be walked over are looked at by a trap at the function. */
+static const char *why_no_site(const struct agent_engine *engine,
+			       const struct point *point)
+{
+	if (!point->slot && !point->shared_slot)
+		return "no slot for calls alone";
+	return engine->mode & AGENT_WITH_ROWS ? "-w of one library's calls" :
+						NULL;
+}
+
+/* What is to be caught is no function, or not all of it. */
+static const char *why_no_function(const struct agent_engine *engine,
+				   const struct point *point)
+{
+	const struct function *function = point->function;
+	const bool watches = engine->mode & AGENT_WATCHES;
+
+	if (!function ||
+	    (function->place != FUNCTION_ENTRY &&
+	     function->place != FUNCTION_CALL_SITE) ||
+	    (function->entry_only && !watches))
+		return "no whole function";
+	if (point->caller)
+		return "calls of one library, not by a slot of its own";
+	if (function->place == FUNCTION_CALL_SITE)
+		return why_no_site(engine, point);
+	return function->group && !watches ? "heap" : NULL;
+}
+
+bool agent_is_callable(const struct point *point)
+{
+	const struct function *function = point->function;
+	const struct module *module =
+		module_find(point->space->space, point->address);
+	const bool linked_in = module && function_is_linked_in(module);
+
+	return callable_by_agent(function->name, linked_in ?
+							 CALLABLE_LINKED_IN :
+							 function->library);
+}
+
+/* Who walks over stacks is to find there what he would without us. */
+static const char *why_no_walk(const struct agent_engine *engine,
+			       const struct point *point)
+{
+	if (point->space->space->arch != &arch_x86_64)
+		return "32 bits";
+	return engine->replaces ? NULL : "nothing is replaced";
+}
+
+/* Why it isn't caught in the process; NULL: it may be. */
+const char *agent_why_not(const struct agent_engine *engine,
+			  const struct point *point)
+{
+	const struct function *function = point->function;
+	const struct probe_space *space = point->space;
+	const char *reason = why_no_function(engine, point);
+	struct plain_prototype plain;
+
+	if (point->walks)
+		return why_no_walk(engine, point);
+	if (reason)
+		return reason;
+	if (space->is_go)
+		return "Go";
+	if (space->space->arch != &arch_x86_64)
+		return "32 bits";
+	if (engine->mode & AGENT_WATCHES)
+		return can_be_watched(engine, function) ? NULL :
+							  "of other kinds";
+	if (!prototype_plain_result(function->prototype, &plain))
+		return "result is no number";
+	if (!agent_is_callable(point))
+		return agent_why_not_replaceable(engine, point);
+	if (plain.arguments > AGENT_ARGUMENTS)
+		return "too many arguments";
+	return engine->mode & AGENT_RECORDS &&
+			       !can_be_recorded(engine, function) ?
+		       "arguments that lie in memory" :
+		       NULL;
+}
+
+static unsigned failure_when_watched(const struct function *function)
+{
+	if (replaced_by_agent(function->name))
+		return AGENT_REPLACES;
+	if (function->entry_only)
+		return AGENT_ENTRY_ONLY;
+	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
+}
+
+static enum stub_way way_when_watched(const struct agent_engine *engine,
+				      const struct function *function)
+{
+	if (!(engine->mode & AGENT_SAMPLES))
+		return STUB_WATCHES;
+	return function->sampled.act == SAMPLED_RELEASE ? STUB_RELEASES :
+							  STUB_SAMPLES;
+}
+
+int agent_point_config(const struct agent_point *own, taddr_t address,
+		       const struct insn *insn, struct stub_config *ret)
+{
+	const struct function *function = own->point->function;
+	struct plain_prototype plain;
+
+	*ret = (struct stub_config){
+		.function = address,
+		.insn = insn,
+	};
+	if (own->point->walks) {
+		ret->failure = AGENT_WALKS;
+		ret->way = STUB_WALKS;
+		return 0;
+	}
+	if (own->space->engine->mode & AGENT_WATCHES) {
+		ret->arguments = AGENT_WATCHED_ARGUMENTS;
+		ret->failure = failure_when_watched(function) |
+			       agent_sampled_act(function);
+		ret->way = way_when_watched(own->space->engine, function);
+		return 0;
+	}
+	if (!prototype_plain_result(function->prototype, &plain))
+		return -EINVAL;
+	ret->arguments = own->replaced ? 0 : plain.arguments;
+	ret->failure = failure_of(&plain) |
+		       (own->replaced ? AGENT_REPLACES : 0);
+	if (own->space->agent.mode & AGENT_STACKS)
+		ret->way = STUB_WATCHES;
+	if (own->space->agent.mode & AGENT_RECORDS)
+		(void)capture_plan(function->name, ret->captures);
+	return 0;
+}
