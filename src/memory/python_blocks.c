@@ -41,6 +41,18 @@ struct gathering {
 
 /* ---- pools ---- */
 
+/* Of musl's only the part itself is known, not what it lies in. */
+static taddr_t start_of(const struct glibc_part *part)
+{
+	return part->start < part->whole_start ? part->start :
+						 part->whole_start;
+}
+
+static taddr_t end_of(const struct glibc_part *part)
+{
+	return part->end > part->whole_end ? part->end : part->whole_end;
+}
+
 /* A block of malloc's may hold what looks like one. */
 static bool is_mallocs(const struct glibc *glibc, taddr_t start, taddr_t end)
 {
@@ -49,12 +61,12 @@ static bool is_mallocs(const struct glibc *glibc, taddr_t start, taddr_t end)
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (glibc->parts[middle].whole_end <= start)
+		if (end_of(&glibc->parts[middle]) <= start)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < glibc->part_count && glibc->parts[low].whole_start < end;
+	return low < glibc->part_count && start_of(&glibc->parts[low]) < end;
 }
 
 static void found_pool(void *context, taddr_t start, taddr_t end)

@@ -124,7 +124,7 @@ const char *python_names_key(struct python_names *names, taddr_t where)
 	    !read_text(names, words[0], text))
 		return NULL;
 	for (const char *c = text; *c; c++)
-		if (*c < ' ' || *c == 127)
+		if (*c < ' ' || *c >= 127)
 			return NULL;
 	snprintf(names->key, sizeof(names->key), "['%s']", text);
 	return names->key;
