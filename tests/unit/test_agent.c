@@ -2129,7 +2129,17 @@ static void is_of_another_thread(void)
 	running_return()->stack_low = running_return()->stack_high = 0;
 }
 
+/* … that ends above the one that walks. */
 static void is_on_a_known_stack(void)
+{
+	running_return()->thread++;
+	running_return()->stack_low = *return_word() &
+				      ~(uint64_t)AGENT_RETURN_STATES;
+	running_return()->stack_high = UINT64_MAX;
+}
+
+/* … which is where the one that walks stands, too. */
+static void is_on_a_coroutines_stack(void)
 {
 	running_return()->thread++;
 	running_return()->stack_low = 4096;
@@ -2140,7 +2150,7 @@ START_TEST(what_another_thread_has_called_is_its_own)
 {
 	set_up_replaced(AGENT_RECORDS);
 	use_walker();
-	within.does = is_of_another_thread; /* a coroutine of it, maybe */
+	within.does = is_of_another_thread;
 	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
 	ck_assert_uint_eq(within.before, place_of_returns);
 	ck_assert_uint_ne(within.after, place_of_returns);
@@ -2148,6 +2158,10 @@ START_TEST(what_another_thread_has_called_is_its_own)
 	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
 	ck_assert_uint_eq(within.before, place_of_returns);
 	ck_assert_uint_eq(within.after, place_of_returns);
+	within.does = is_on_a_coroutines_stack;
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert_uint_eq(within.before, place_of_returns);
+	ck_assert_uint_ne(within.after, place_of_returns);
 	tear_down();
 }
 END_TEST

@@ -516,15 +516,16 @@ replace_return(const struct agent_thread *thread, struct agent_frame *frame)
 }
 
 /*
- * Without a fault where there is nothing: the kernel reads a set there first,
- * and then doesn't know the way. Any other answer is a filter's.
+ * Without a fault where there is nothing: the kernel reads a set there first
+ * (EFAULT), and then doesn't know the way (EINVAL). Any other answer is a filter's,
+ * and says nothing.
  */
-static bool is_mapped(uint64_t address)
+static long ask_what_is_at(uint64_t address)
 {
 	const long no_such_way = 100;
 
 	return system_call(__NR_rt_sigprocmask, no_such_way, (long)address, 0,
-			   8, 0, 0) == -EINVAL;
+			   8, 0, 0);
 }
 
 /* That was known when the call began. */
@@ -537,17 +538,18 @@ static inline bool is_on_its_stack(const struct agent_return *own,
 
 /*
  * False when it never came back. That may be another's memory by now, which can
- * only be read: so it is read first.
+ * only be read: so it is read first. One that can't be looked at stays as it is.
  */
 static bool put_slot_back(const struct agent_thread *thread, unsigned i,
 			  uint64_t slot, uint64_t sp)
 {
 	const uint64_t address = agent_returns.list[i].address;
+	const bool known = is_on_stack(thread, slot, sp) ||
+			   is_on_its_stack(&agent_returns.list[i], slot, sp);
+	const long answer = known ? -EINVAL : ask_what_is_at(slot);
 
-	if (!is_on_stack(thread, slot, sp) &&
-	    !is_on_its_stack(&agent_returns.list[i], slot, sp) &&
-	    !is_mapped(slot))
-		return false;
+	if (answer != -EINVAL)
+		return answer != -EFAULT;
 	if (*(const volatile uint64_t *)slot != PLACE)
 		return false;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -557,22 +559,24 @@ static bool put_slot_back(const struct agent_thread *thread, unsigned i,
 }
 
 /*
- * That of a tail caller is the outermost's; others who are there stay. The
- * thread's own is put back whoever has claimed it, who may get no processor, or
+ * That of a tail caller is the outermost's, and isn't claimed either: it would be
+ * waited for. The thread's own is put back whoever has claimed it, who may get no processor, or
  * be one that a forked child hasn't: both write the same.
  */
 static void put_back(const struct agent_thread *thread, unsigned i,
 		     uint64_t word, uint64_t sp)
 {
 	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
-	const bool claimed = state_of(word) == AGENT_RETURN_SET &&
-			     change_word(&agent_returns.slots[i], word,
-					 slot | AGENT_RETURN_CLAIMED);
-	const bool outermost = !agent_returns.list[i].level;
+	bool claimed;
 
-	if (!claimed && (!outermost || !is_own(i)))
+	if (agent_returns.list[i].level)
 		return;
-	if (outermost && !put_slot_back(thread, i, slot, sp))
+	claimed = state_of(word) == AGENT_RETURN_SET &&
+		  change_word(&agent_returns.slots[i], word,
+			      slot | AGENT_RETURN_CLAIMED);
+	if (!claimed && !is_own(i))
+		return;
+	if (!put_slot_back(thread, i, slot, sp))
 		word = 0;
 	if (claimed)
 		__atomic_store_n(&agent_returns.slots[i], word,
@@ -587,17 +591,19 @@ static void put_back(const struct agent_thread *thread, unsigned i,
 
 /*
  * The thread's own may lie below as well: it may be on the stack that it has for
- * signals. On a stack that is known to be another thread's nobody else walks.
+ * signals. On a stack that is known to be another thread's a coroutine may go on that
+ * has begun there: who walks stands on it then.
  */
 static bool may_be_ours(unsigned i, uint64_t word, uint64_t sp)
 {
+	const struct agent_return *own = &agent_returns.list[i];
 	const uint64_t slot = word & ~(uint64_t)AGENT_RETURN_STATES;
 	const uint64_t here = (uint64_t)__builtin_frame_address(0);
 
 	if (is_set(word) && is_own(i))
 		return slot >= sp || slot < here - OWN_FRAMES;
 	return state_of(word) == AGENT_RETURN_SET && slot >= sp &&
-	       slot - sp < NEAR && !agent_returns.list[i].stack_high;
+	       slot - sp < NEAR && (!own->stack_high || sp >= own->stack_low);
 }
 
 static void put_all_back(const struct agent_thread *thread, uint64_t sp)
