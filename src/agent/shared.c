@@ -615,6 +615,17 @@ bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
 /* ---- threads that end ---- */
 
 /* What lies there unread will never be finished. */
+/* What is behind a record that never became whole isn't read, walks that were told
+   there neither: who has the block next would name them. */
+static void lose_rest(struct ring *ring, struct agent_block *block)
+{
+	unsigned i;
+
+	ring->lost++;
+	for (i = 0; i < AGENT_KEPT_WALKS; i++)
+		__atomic_store_n(&block->walks[i].number, 0, __ATOMIC_RELAXED);
+}
+
 static void take_back(struct shared *shared, unsigned block)
 {
 	struct agent_block *own = block_at(shared, block);
@@ -624,7 +635,7 @@ static void take_back(struct shared *shared, unsigned block)
 	if (shared->is_idle[block])
 		return; /* the program has written its number */
 	if (ring->position != head)
-		ring->lost++;
+		lose_rest(ring, own);
 	ring->position = head;
 	shared->stuck[block] = 0;
 	shared->readers[block] = 0;
