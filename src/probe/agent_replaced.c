@@ -29,12 +29,13 @@ const char *agent_why_not_replaceable(const struct agent_engine *engine,
 
 /* ---- who walks ---- */
 
-static bool any_is_hidden(const struct space *space)
+/* Within operator new nothing is thrown again. */
+static bool any_is_hidden(const struct space *space, uint64_t mode)
 {
 	const struct module *module;
 
 	for (module = space->modules; module; module = module->next)
-		if (nonlocals_are_hidden(module))
+		if (nonlocals_are_hidden(module, mode & AGENT_WATCHES))
 			return true;
 	return false;
 }
@@ -54,7 +55,8 @@ static const char *why_not_replaced(struct agent_space *space)
 	const struct agent_point *own;
 
 	if (!space->knows_walkers) {
-		space->hides_walkers = any_is_hidden(space->space->space);
+		space->hides_walkers =
+			any_is_hidden(space->space->space, space->engine->mode);
 		space->cuts_stacks = any_cuts_stacks(space->space->space);
 	}
 	space->knows_walkers = true;

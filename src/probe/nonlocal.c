@@ -184,12 +184,20 @@ static bool may_throw(const struct module *module)
 	       !image_has_section(module->image, ".text");
 }
 
-/*
- * Its exceptions are thrown by code of its own, which has no names: not that of
- * a library, nor is it found by who calls it. To know __cxa_throw isn't enough:
- * what was caught is thrown again by others (std::rethrow_exception).
- */
-bool nonlocals_are_hidden(const struct module *module)
+/* Any that walks is enough where only what allocates returns to the agent: that
+   throws by __cxa_throw (cc1plus exports no other). */
+static bool are_found(const struct symbol *const *found, bool any)
+{
+	if (!any)
+		return is_among(found, "_Unwind_RaiseException") &&
+		       is_among(found, "_Unwind_Resume");
+	for (size_t i = 0; i < ARRAY_SIZE(jumps); i++)
+		if (found[i] && jumps[i].kind != JUMP_LONGJMP)
+			return true;
+	return false;
+}
+
+bool nonlocals_are_hidden(const struct module *module, bool any)
 {
 	const struct symbol *found[ARRAY_SIZE(jumps)];
 	const struct import *imports;
@@ -205,8 +213,7 @@ bool nonlocals_are_hidden(const struct module *module)
 		    !strcmp(imports[i].name, "_Unwind_Resume"))
 			return false;
 	find_jumps(module, found);
-	return !is_among(found, "_Unwind_RaiseException") ||
-	       !is_among(found, "_Unwind_Resume");
+	return !are_found(found, any);
 }
 
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,

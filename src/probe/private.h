@@ -438,7 +438,14 @@ struct memory *stacked_memory(const struct activation *activation,
 /* ---- nonlocal.c: longjmp and exceptions ---- */
 
 void nonlocals_plant(struct probe_space *space, struct module *module);
-bool nonlocals_are_hidden(const struct module *module);
+
+/*
+ * Its exceptions are thrown by code of its own, which has no names: not that of
+ * a library, nor is it found by who calls it. any: one name of those that throw is
+ * enough. To know __cxa_throw alone isn't otherwise: what was caught is thrown again
+ * by others (std::rethrow_exception).
+ */
+bool nonlocals_are_hidden(const struct module *module, bool any);
 void nonlocals_forget_range(struct probe_space *space, taddr_t low,
 			    taddr_t high);
 
