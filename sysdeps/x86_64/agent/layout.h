@@ -552,8 +552,9 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
 /*
  * Of watched calls there are two: the entry, behind which arguments and frames
  * follow, the innermost first, and agent_walk_name(); and the return. Instead of
- * frames that were told before, there may be the return address and that name. Of one that is recorded with its
- * stack, the entry comes without arguments, and the record is its return.
+ * frames that were told before, there may be the return address and that name. Of one
+ * that is recorded with its stack, the entry comes without arguments, and the record
+ * is its return.
  */
 enum agent_watch_word {
 	AGENT_WATCH_HEADER,
