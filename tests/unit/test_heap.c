@@ -245,10 +245,8 @@ START_TEST(old_block_reused_before_resize_returns)
 }
 END_TEST
 
-/* … of one that nobody knows, and be given back by it, which is no mistake. */
-START_TEST(unknown_block_reused_before_resize_returns)
+static struct heap_act begin_resize_of_unknown(void)
 {
-	const struct heap_total *total = total_of(&f, "malloc");
 	struct heap_act act = fixture_act(&f, "realloc");
 
 	act.call = 5;
@@ -256,6 +254,15 @@ START_TEST(unknown_block_reused_before_resize_returns)
 	act.size = 200;
 	heap_begin(f.heap, &act);
 	f.now += 1000;
+	return act;
+}
+
+/* … of one that nobody knows, and be given back by it, which is no mistake. */
+START_TEST(unknown_block_reused_before_resize_returns)
+{
+	const struct heap_total *total = total_of(&f, "malloc");
+	struct heap_act act = begin_resize_of_unknown();
+
 	acquire(&f, "malloc", 0x10, 30);
 	release(&f, "free", 0x10, 0);
 	act.handle = 0x40;
@@ -273,13 +280,8 @@ END_TEST
 /* Given back by somebody who hadn't got it meanwhile, it is one. */
 START_TEST(unknown_block_given_back_before_resize_returns)
 {
-	struct heap_act act = fixture_act(&f, "realloc");
+	struct heap_act act = begin_resize_of_unknown();
 
-	act.call = 5;
-	act.old = 0x10;
-	act.size = 200;
-	heap_begin(f.heap, &act);
-	f.now += 1000;
 	release(&f, "free", 0x10, 0);
 	act.handle = 0x40;
 	act.end = f.now + 1000;
