@@ -1333,64 +1333,83 @@ static inline uint64_t name_of(const struct agent_block *block,
 			0;
 }
 
+/* An entry's words in a ring, as they are written. */
+struct ring_entry {
+	uint64_t *ring;
+	uint64_t mask, position;
+	unsigned words, next; /* all; the one that comes next */
+};
+
+static inline void put_word(struct ring_entry *entry, uint64_t word)
+{
+	entry->ring[(entry->position + entry->next++) & entry->mask] = word;
+}
+
+/* Up to its arguments; so many words follow. */
+static inline struct ring_entry
+begin_entry(const struct config *config, struct agent_block *block,
+	    uint32_t tid, const struct agent_frame *frame,
+	    enum agent_watch_kind kind, uint64_t value, unsigned more)
+{
+	const unsigned arguments =
+		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
+	struct ring_entry entry = {
+		.ring = block->ring,
+		.mask = config->ring_words - 1,
+		.words = AGENT_WATCH_FIXED + arguments + more,
+		.next = AGENT_WATCH_FIXED,
+	};
+	uint64_t *const ring = block->ring;
+	unsigned i;
+
+	entry.position = own_add(&block->head, entry.words);
+	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
+	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = frame->slot;
+	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
+		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY, kind,
+				  tid);
+	ring[(entry.position + AGENT_WATCH_VALUE) & entry.mask] = value;
+	for (i = 0; i < arguments; i++)
+		put_word(&entry, frame->arguments[i]);
+	return entry;
+}
+
+/* It can be read from now on. */
+static inline void end_entry(const struct ring_entry *entry)
+{
+	__atomic_store_n(&entry->ring[entry->position & entry->mask],
+			 agent_record_header(entry->position, entry->words),
+			 __ATOMIC_RELEASE);
+}
+
 static void write_entry(const struct config *config, struct agent_block *block,
 			uint32_t tid, const struct agent_frame *frame,
 			const struct stack *stack, uint64_t flags,
 			uint64_t name)
 {
-	uint64_t *ring = block->ring;
-	const unsigned arguments =
-		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
-	const unsigned words = AGENT_WATCH_FIXED + arguments + stack->count + 1;
-	const uint64_t mask = config->ring_words - 1;
-	const uint64_t position = own_add(&block->head, words);
-	const uint64_t behind = position + AGENT_WATCH_FIXED;
+	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
+	struct ring_entry entry =
+		begin_entry(config, block, tid, frame, AGENT_WATCH_ENTRY,
+			    stack->count | complete | flags, stack->count + 1);
 	unsigned i;
 
-	ring[(position + AGENT_WATCH_TIME) & mask] = frame->began;
-	ring[(position + AGENT_WATCH_SLOT) & mask] = frame->slot;
-	ring[(position + AGENT_WATCH_STUB) & mask] =
-		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY,
-				  AGENT_WATCH_ENTRY, tid);
-	ring[(position + AGENT_WATCH_VALUE) & mask] =
-		stack->count | (stack->complete ? AGENT_COMPLETE : 0) | flags;
-	for (i = 0; i < arguments; i++)
-		ring[(behind + i) & mask] = frame->arguments[i];
 	for (i = 0; i < stack->count; i++)
-		ring[(behind + arguments + i) & mask] = stack->frames[i];
-	ring[(behind + arguments + i) & mask] = name;
-	__atomic_store_n(&ring[position & mask],
-			 agent_record_header(position, words),
-			 __ATOMIC_RELEASE);
+		put_word(&entry, stack->frames[i]);
+	put_word(&entry, name);
+	end_entry(&entry);
 }
 
 static void write_known(const struct config *config, struct agent_block *block,
 			uint32_t tid, const struct agent_frame *frame,
 			uint64_t caller, uint64_t flags, uint64_t name)
 {
-	uint64_t *ring = block->ring;
-	const unsigned arguments =
-		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
-	const unsigned words =
-		AGENT_WATCH_FIXED + arguments + AGENT_KNOWN_WORDS;
-	const uint64_t mask = config->ring_words - 1;
-	const uint64_t position = own_add(&block->head, words);
-	const uint64_t behind = position + AGENT_WATCH_FIXED;
-	unsigned i;
+	struct ring_entry entry = begin_entry(config, block, tid, frame,
+					      AGENT_WATCH_KNOWN, flags,
+					      AGENT_KNOWN_WORDS);
 
-	ring[(position + AGENT_WATCH_TIME) & mask] = frame->began;
-	ring[(position + AGENT_WATCH_SLOT) & mask] = frame->slot;
-	ring[(position + AGENT_WATCH_STUB) & mask] =
-		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY,
-				  AGENT_WATCH_KNOWN, tid);
-	ring[(position + AGENT_WATCH_VALUE) & mask] = flags;
-	for (i = 0; i < arguments; i++)
-		ring[(behind + i) & mask] = frame->arguments[i];
-	ring[(behind + arguments) & mask] = caller;
-	ring[(behind + arguments + 1) & mask] = name;
-	__atomic_store_n(&ring[position & mask],
-			 agent_record_header(position, words),
-			 __ATOMIC_RELEASE);
+	put_word(&entry, caller);
+	put_word(&entry, name);
+	end_entry(&entry);
 }
 
 _Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
