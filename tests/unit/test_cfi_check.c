@@ -17,8 +17,10 @@ static bool check_with(uint8_t *cie, size_t cie_size, const uint8_t *code,
 {
 	uint8_t fde[17 + 4096] = { 0 };
 	struct cfi_entry entry = {
-		.cie = { .bytes = cie, .size = cie_size },
-		.fde = { .bytes = fde, .size = 17 + size },
+		.cie = { .bytes = cie, .size = cie_size, .address = 0x1000 },
+		.fde = { .bytes = fde,
+			 .size = 17 + size,
+			 .address = 0x1000 + cie_size },
 	};
 
 	ck_assert_uint_le(size, 4096);
@@ -54,6 +56,35 @@ START_TEST(a_register_that_is_an_index)
 			  0x80, 0x80, 0x80, 0x01));
 	/* within an expression it is none */
 	ck_assert(PASSES(0x0f, 3, 0x09, 3, 17));
+}
+END_TEST
+
+/* It would be: register 3 is in the register after the last. */
+START_TEST(what_libunwind_reads_otherwise)
+{
+	ck_assert(!PASSES(0x14, 0x09, 3, 17));
+	ck_assert(!PASSES(0x15, 0x09, 3, 17));
+}
+END_TEST
+
+START_TEST(records_of_the_same_bytes)
+{
+	uint8_t fde[24] = { 0 };
+	struct cfi_entry entry = {
+		.cie = { .bytes = cie_bytes,
+			 .size = sizeof(cie_bytes),
+			 .address = 0x1000 },
+		.fde = { .bytes = fde, .size = sizeof(fde) },
+	};
+
+	entry.fde.address = 0x1000 + sizeof(cie_bytes);
+	ck_assert(cfi_check(&entry, &arch_x86_64));
+	entry.fde.address--;
+	ck_assert(!cfi_check(&entry, &arch_x86_64));
+	entry.fde.address = 0x1000 - sizeof(fde);
+	ck_assert(cfi_check(&entry, &arch_x86_64));
+	entry.fde.address++;
+	ck_assert(!cfi_check(&entry, &arch_x86_64));
 }
 END_TEST
 
@@ -148,6 +179,8 @@ static Suite *cfi_check_suite(void)
 
 	tcase_add_test(tcase, what_compilers_write);
 	tcase_add_test(tcase, a_register_that_is_an_index);
+	tcase_add_test(tcase, what_libunwind_reads_otherwise);
+	tcase_add_test(tcase, records_of_the_same_bytes);
 	tcase_add_test(tcase, states_that_are_remembered);
 	tcase_add_test(tcase, what_does_not_end);
 	tcase_add_test(tcase, where_instructions_begin);
