@@ -527,6 +527,8 @@ static struct agent_row *find_row(const struct shared *shared, taddr_t address,
 
 		if (row->address == wanted)
 			return row;
+		if (!row->address)
+			break;
 	}
 	return NULL;
 }
@@ -536,14 +538,18 @@ bool shared_has_row(const struct shared *shared, taddr_t address)
 	return find_row(shared, address, address);
 }
 
-void shared_add_row(struct shared *shared, taddr_t address, uint64_t rule)
+bool shared_add_row(struct shared *shared, taddr_t address, uint64_t rule)
 {
-	struct agent_row *row = find_row(shared, address, 0);
+	struct agent_row *row;
 
-	if (!row || shared_has_row(shared, address))
-		return;
+	if (shared_has_row(shared, address))
+		return true;
+	row = find_row(shared, address, 0);
+	if (!row)
+		return false;
 	row->rule = rule;
 	__atomic_store_n(&row->address, address, __ATOMIC_RELEASE);
+	return true;
 }
 
 /* Whoever uses one meanwhile sees that the era is another. */

@@ -116,7 +116,8 @@ void shared_visit_new(const struct shared *shared, shared_thread_visitor *visit,
 
 /* Whether there is one; a rule is agent_rule()'s. */
 bool shared_has_row(const struct shared *shared, taddr_t address);
-void shared_add_row(struct shared *shared, taddr_t address, uint64_t rule);
+/* False when there is no place for it. */
+bool shared_add_row(struct shared *shared, taddr_t address, uint64_t rule);
 void shared_clear_rows(struct shared *shared);
 
 /*

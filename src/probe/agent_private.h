@@ -51,9 +51,10 @@ struct agent_space {
 	pid_t pid;
 	struct agent agent;
 	struct agent_point *points;
-	uint64_t looked; /* for slots, when */
-	uint64_t lost;   /* that it was told of as missed */
-	uint64_t strays; /* hits on a stack that the agent doesn't know */
+	uint64_t looked;       /* for slots, when */
+	uint64_t lost;         /* that it was told of as missed */
+	uint64_t rows_cleared; /* to make room, when */
+	uint64_t strays;       /* hits on a stack that the agent doesn't know */
 	/* Whether some module throws exceptions by code that isn't found. */
 	bool hides_walkers, knows_walkers;
 	bool cuts_stacks;  /* … or takes pieces of stacks away */

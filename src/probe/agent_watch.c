@@ -328,6 +328,7 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 static uint64_t row_of(const struct unwind_rule *rule)
 {
 	const unsigned bits = (rule->outermost ? AGENT_RULE_OUTERMOST : 0) |
+			      (rule->by_chain ? AGENT_RULE_BY_CHAIN : 0) |
 			      (rule->by_fp ? AGENT_RULE_BY_FP : 0) |
 			      (rule->in_memory ? AGENT_RULE_IN_MEMORY : 0) |
 			      (rule->fp_saved ? AGENT_RULE_FP_SAVED : 0) |
@@ -336,12 +337,13 @@ static uint64_t row_of(const struct unwind_rule *rule)
 	return agent_rule(bits, rule->offset, rule->fp_offset);
 }
 
-/* The stack that was taken of the call is walked over in the process now. */
-static void learn_rows(struct agent_space *space)
+/* False when there is no place for one of them. */
+static bool add_rows(struct agent_space *space)
 {
 	struct unwinder *unwinder = space->space->prober->config.unwinder;
 	const taddr_t *addresses;
 	unsigned i, count = unwind_last(unwinder, &addresses);
+	bool all = true;
 
 	for (i = 0; i < count; i++) {
 		struct unwind_rule rule;
@@ -349,9 +351,26 @@ static void learn_rows(struct agent_space *space)
 		if (!shared_has_row(&space->agent.shared, addresses[i]) &&
 		    unwind_rule(unwinder, space->space->space, addresses[i],
 				&rule))
-			shared_add_row(&space->agent.shared, addresses[i],
-				       row_of(&rule));
+			all &= shared_add_row(&space->agent.shared,
+					      addresses[i], row_of(&rule));
 	}
+	return all;
+}
+
+/*
+ * The stack that was taken of the call is walked over in the process now. Code that
+ * is made at run time leaves rows behind that nobody needs: those in use are soon
+ * there again.
+ */
+static void learn_rows(struct agent_space *space)
+{
+	const uint64_t now = clock_now();
+
+	if (add_rows(space) || now - space->rows_cleared < NS_PER_SECOND)
+		return;
+	space->rows_cleared = now;
+	shared_clear_rows(&space->agent.shared);
+	(void)add_rows(space);
 }
 
 /*

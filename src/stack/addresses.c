@@ -34,10 +34,13 @@ static uint64_t hash_of(const taddr_t *addresses, unsigned count, bool complete)
 
 static stack_id put_together(struct unwinder *unwinder,
 			     struct unwind_space *own, const taddr_t *addresses,
-			     unsigned count, enum stack_end end)
+			     unsigned count, enum stack_end end,
+			     unsigned *by_pointer_ret)
 {
+	enum frame_method method = FRAME_ENTRY;
 	unsigned i;
 
+	*by_pointer_ret = 0;
 	for (i = 0; i < count; i++) {
 		struct code_site *site = site_find(own, own->space->memory.pid,
 						   addresses[i], false);
@@ -45,8 +48,9 @@ static stack_id put_together(struct unwinder *unwinder,
 		if (!site->code)
 			return unwind_finish(unwinder, i, STACK_BROKEN);
 		unwinder->frames[i] =
-			unwind_frame_number(unwinder, site,
-					    i ? FRAME_CFI : FRAME_ENTRY);
+			unwind_frame_number(unwinder, site, method);
+		*by_pointer_ret += method == FRAME_POINTER;
+		method = site->row ? FRAME_CFI : FRAME_POINTER;
 	}
 	return unwind_finish(unwinder, count, end);
 }
@@ -68,7 +72,8 @@ struct unwind_seen unwind_addresses(struct unwinder *unwinder,
 		return *seen;
 	}
 	seen->stack = put_together(unwinder, own, addresses, count,
-				   complete ? STACK_COMPLETE : STACK_CUT);
+				   complete ? STACK_COMPLETE : STACK_CUT,
+				   &seen->by_pointer);
 	known->hash = hash;
 	seen->depth = stacks_depth(unwinder->stacks, seen->stack);
 	seen->end = stacks_end(unwinder->stacks, seen->stack);
@@ -127,14 +132,16 @@ bool unwind_rule(struct unwinder *unwinder, struct space *space,
 		 taddr_t address, struct unwind_rule *ret)
 {
 	struct unwind_space *own = unwind_space_get(unwinder, space);
-	const struct code_site *site =
+	struct code_site *site =
 		site_find(own, space->memory.pid, address, false);
 
 	*ret = (struct unwind_rule){ 0 };
 	if (!site->code || site->is_signal_return)
 		return false;
 	ret->outermost = !site->row && site->is_outermost;
-	return ret->outermost ||
+	ret->by_chain = !site->row && !site->is_outermost &&
+			site_follows_call(own, site, address);
+	return ret->outermost || ret->by_chain ||
 	       (site->row && make_rule(site->row, space->arch->dwarf,
 				       space->arch->word_size, ret));
 }

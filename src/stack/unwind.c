@@ -239,7 +239,9 @@ stack_id unwind_again(struct unwinder *unwinder, const struct unwind_seen *seen)
 {
 	if (seen->depth) {
 		unwinder->counts.frames[FRAME_ENTRY]++;
-		unwinder->counts.frames[FRAME_CFI] += seen->depth - 1;
+		unwinder->counts.frames[FRAME_POINTER] += seen->by_pointer;
+		unwinder->counts.frames[FRAME_CFI] +=
+			seen->depth - 1 - seen->by_pointer;
 	}
 	count_stack(unwinder, seen->end);
 	return seen->stack;

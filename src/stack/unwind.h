@@ -51,6 +51,7 @@ stack_id unwind_copy(struct unwinder *unwinder, struct space *space, pid_t tid,
 struct unwind_seen {
 	stack_id stack;
 	unsigned depth;
+	unsigned by_pointer; /* so many frames by frame pointers */
 	enum stack_end end;
 };
 
@@ -68,8 +69,10 @@ stack_id unwind_again(struct unwinder *unwinder,
  * is needed for it; by the address that the frame returns to.
  */
 struct unwind_rule {
-	bool outermost;  /* there is none; the rest means nothing */
-	bool by_fp;      /* offset is counted from the frame pointer, … */
+	bool outermost; /* there is none; the rest means nothing */
+	bool by_chain; /* no tables: at the frame pointer lies the caller's, and
+			    above it the return address; nor does the rest */
+	bool by_fp;    /* offset is counted from the frame pointer, … */
 	bool in_memory;  /* … and the frame's end is what lies there */
 	bool fp_saved;   /* the caller's frame pointer lies at fp_offset … */
 	bool fp_unknown; /* … from the frame's end, or nobody knows it */

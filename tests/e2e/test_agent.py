@@ -1076,6 +1076,62 @@ def heap_at_each_depth(case):
     check_lossless(result)
 
 
+# Between frames without tables lies one of the C library's, which has some and
+# keeps what it likes in the frame pointer.
+BARE = """
+#include <stdlib.h>
+static unsigned long made;
+static __attribute__((noinline)) void *take(size_t size)
+{
+        void *block = malloc(size);
+        made++;
+        return block;
+}
+static __attribute__((noinline)) void *deep(unsigned depth)
+{
+        void *block = depth ? deep(depth - 1) : take(40);
+        made++;
+        return block;
+}
+static int compare(const void *a, const void *b)
+{
+        free(deep(made % 5));
+        return *(const int *)a - *(const int *)b;
+}
+int main(void)
+{
+        for (int i = 0; i < 2000; i++) {
+                int numbers[] = { 4, 3, 2, 1, 7, 6, 8, 5 };
+                free(take(24));
+                qsort(numbers, 8, sizeof(int), compare);
+        }
+        return 7;
+}
+"""
+
+
+@h.test("heap: code without tables, by frame pointers, as by traps")
+def heap_without_tables(case):
+    program = h.build("bare", case.write("bare.c", BARE), "-O1", "-fno-builtin",
+                      "-fno-omit-frame-pointer", "-fno-unwind-tables",
+                      "-fno-asynchronous-unwind-tables",
+                      "-fno-optimize-sibling-calls", directory=case.path("."))
+    found, stops = [], []
+    for engine in "trap", "agent":
+        path = case.path(engine)
+        result = case.calltrap("heap", "--engine=" + engine, "--json", path,
+                               program, log=False)
+        h.check_equal(result.status, 7, "status of the program")
+        found.append(sites_of(path))
+        stops.append(json.loads(h.read(path))["cost"]["stops"])
+    check_sites_equal(found[1], found[0])
+    depths = {len(stack) for (_, stack) in found[0][0]
+              if stack[0][0] == "take"}
+    h.check(len(depths) >= 6, "depths: %s" % depths)
+    check_lossless(result)
+    h.check(stops[1] < stops[0] / 10, "stops by traps and so: %s" % stops)
+
+
 WRAPPING = """
 #include <errno.h>
 #include <stdlib.h>

@@ -899,6 +899,31 @@ START_TEST(a_walk_is_told_once)
 }
 END_TEST
 
+/* They lie as close together as those of a large program's code. */
+START_TEST(rules_have_places)
+{
+	uint64_t address = 0x400000, first = 0;
+	unsigned count;
+
+	set_up(AGENT_WATCHES);
+	for (count = 0; count < AGENT_ROWS / 4 * 3; count++) {
+		address += 5 + address % 61;
+		first = first ? first : address;
+		ck_assert(shared_add_row(&shared, address, count));
+		ck_assert(shared_has_row(&shared, address));
+	}
+	ck_assert(shared_has_row(&shared, first));
+	ck_assert(!shared_has_row(&shared, first + 1));
+	while (shared_add_row(&shared, address += 7, 1))
+		ck_assert_uint_le(count++, AGENT_ROWS);
+	ck_assert(!shared_has_row(&shared, address));
+	shared_clear_rows(&shared);
+	ck_assert(!shared_has_row(&shared, first));
+	ck_assert(shared_add_row(&shared, address, 1));
+	tear_down();
+}
+END_TEST
+
 /* Whatever a record's own words look like, it is no entry. */
 START_TEST(records_among_entries_are_told_by_their_stub)
 {
@@ -2331,6 +2356,7 @@ int main(void)
 	tcase_add_test(tests, watched_calls_are_recorded);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
+	tcase_add_test(tests, rules_have_places);
 	tcase_add_test(tests, what_one_busy_second_has_needed_is_given_back);
 	tcase_add_test(tests, records_among_entries_are_told_by_their_stub);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);

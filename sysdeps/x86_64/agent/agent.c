@@ -1055,6 +1055,7 @@ struct step {
 	uint64_t sp, fp;
 	uint64_t high;
 	bool knows_fp;
+	bool by_chain; /* it was found by frame pointers alone */
 	/* What it depends on goes there; or NULL. */
 	struct agent_walk *log;
 	uint64_t slot;
@@ -1069,6 +1070,7 @@ static inline bool is_hook(uint64_t address)
 	       address < (uint64_t)agent_end && address != PLACE;
 }
 
+/* Rows go all at once: so none is behind a place that is free. */
 static inline bool find_rule(uint64_t address, uint64_t *ret)
 {
 	const unsigned home = agent_row_home(address);
@@ -1077,9 +1079,12 @@ static inline bool find_rule(uint64_t address, uint64_t *ret)
 	for (i = 0; i < AGENT_ROW_PROBING; i++) {
 		const struct agent_row *row =
 			&agent_shared.rows[(home + i) % AGENT_ROWS];
+		const uint64_t found =
+			__atomic_load_n(&row->address, __ATOMIC_ACQUIRE);
 
-		if (__atomic_load_n(&row->address, __ATOMIC_ACQUIRE) ==
-		    address) {
+		if (!found)
+			return false;
+		if (found == address) {
 			*ret = row->rule;
 			return true;
 		}
@@ -1130,6 +1135,39 @@ static inline void take_fp(struct step *step, uint64_t at)
 	step->fp_at = at;
 }
 
+/*
+ * push fp; mov sp, fp: where there are no tables. Whether what is found there is a
+ * return address is known by its having a rule.
+ */
+static __attribute__((noinline)) bool step_by_chain(struct step *step)
+{
+	const uint64_t fp = step->fp;
+	uint64_t address;
+
+	if (!step->knows_fp)
+		return false;
+	log_fp(step);
+	if (fp - step->sp > AGENT_FRAME_MAX ||
+	    !read_stack(step, fp + sizeof(fp), &address) ||
+	    !read_stack(step, fp, &step->fp))
+		return false;
+	log_word(step, fp + sizeof(fp), address);
+	take_fp(step, fp);
+	step->by_chain = true;
+	step->address = true_return(fp + sizeof(fp), address);
+	step->sp = fp + 2 * sizeof(fp);
+	return true;
+}
+
+/* A frame pointer of 0 is the end of a chain; else it is just a number. */
+static inline bool ends_chain(struct step *step, uint64_t rule)
+{
+	if (!(rule & AGENT_RULE_BY_CHAIN) || !step->by_chain || step->fp)
+		return false;
+	log_fp(step);
+	return true;
+}
+
 /* To the caller's; false where that takes more than rules have. */
 static inline bool step_out(struct step *step, uint64_t rule)
 {
@@ -1137,6 +1175,8 @@ static inline bool step_out(struct step *step, uint64_t rule)
 	uint64_t end = base + agent_rule_offset(rule);
 	uint64_t address;
 
+	if (rule & AGENT_RULE_BY_CHAIN)
+		return step_by_chain(step);
 	if (rule & AGENT_RULE_BY_FP && !step->knows_fp)
 		return false;
 	if (rule & AGENT_RULE_BY_FP)
@@ -1161,6 +1201,7 @@ static inline bool step_out(struct step *step, uint64_t rule)
 			return false;
 		take_fp(step, at);
 	}
+	step->by_chain = false;
 	step->address = true_return(end - sizeof(address), address);
 	step->sp = end;
 	return true;
@@ -1185,7 +1226,8 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 		if (ret->count == depth)
 			break;
 		ret->frames[ret->count++] = step->address;
-		ret->complete = rule & AGENT_RULE_OUTERMOST;
+		ret->complete = rule & AGENT_RULE_OUTERMOST ||
+				ends_chain(step, rule);
 		if (ret->complete)
 			break;
 		if (!step_out(step, rule))

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 7
+#define AGENT_VERSION 8
 
 #define AGENT_CODE_SIZE      0x5000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -299,7 +299,7 @@ struct agent_row {
 };
 
 #define AGENT_ROWS        16384
-#define AGENT_ROW_PROBING 8
+#define AGENT_ROW_PROBING 64 /* most are found at once */
 
 enum agent_rule_bits {
 	AGENT_RULE_OUTERMOST = 1, /* nobody has called it */
@@ -307,7 +307,12 @@ enum agent_rule_bits {
 	AGENT_RULE_IN_MEMORY = 4, /* the frame's end is what lies there */
 	AGENT_RULE_FP_SAVED = 8,  /* the caller's frame pointer lies … */
 	AGENT_RULE_FP_UNKNOWN = 16,
+	AGENT_RULE_BY_CHAIN = 32, /* no tables: at the frame pointer lies the
+				     caller's, above it the return address */
 };
+
+/* Frames of such code that are further apart are none. */
+#define AGENT_FRAME_MAX (1u << 24)
 
 /* fp_offset: … so far from the frame's end. It has 24 bits. */
 static inline uint64_t agent_rule(unsigned bits, int32_t offset,
