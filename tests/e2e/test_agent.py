@@ -18,6 +18,7 @@ import time
 
 sys.dont_write_bytecode = True
 import harness as h
+import heap_reports as hr
 
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 FLAGS = ("-O1", "-fno-builtin", "-pthread")
@@ -968,7 +969,7 @@ def heap_is_the_same_attached(case):
         h.wait_until(lambda: "ready" in target.out, "the target")
         tracer = case.start([h.CALLTRAP, "heap", "--engine=" + engine,
                              "--json", path, "-p", str(target.pid)])
-        h.settle(target, tracer)
+        hr.settle(target, tracer)
         target.say("go\n")
         h.wait_until(lambda: "done" in target.out or
                      target.popen.poll() is not None, "the calls")
