@@ -101,12 +101,12 @@ static int float_argument(struct argument_cursor *cursor,
 	return read_floats(fp, first, elements, value->size / elements, ret);
 }
 
-/* C.9 to C.17 */
+/* C.9 to C.17. GNU C has structs without members, which take no place. */
 static void integer_argument(struct argument_cursor *cursor,
 			     const struct regs *regs, uint64_t size,
 			     uint64_t align, struct passed *ret)
 {
-	const unsigned words = size > WORD ? 2 : 1;
+	const unsigned words = size > WORD ? 2 : size > 0;
 
 	if (align >= 2 * WORD && words == 2)
 		cursor->integers = (cursor->integers + 1) & ~1u;

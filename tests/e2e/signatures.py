@@ -192,8 +192,8 @@ class Kind:
 
     def __init__(self, cc, bits, rich=False, classes=False):
         self.cc, self.bits, self.rich, self.classes = cc, bits, rich, classes
-        # Clang 14 does, against the ABI.
-        self.splits_int128 = "clang" in cc
+        # Clang 14 does for x86, against the ABI.
+        self.splits_int128 = h.X86 and "clang" in cc
         # One of C++ has a size, and see sysdeps/i386/convention.c.
         self.has_empty = not classes
 
@@ -256,10 +256,18 @@ class Generator:
             if not (kind.is_int128 and self.kind.splits_int128 and index > 1):
                 return kind
 
+    def result(self):
+        """arm64 has no argument that says where an object goes, and so no
+        prototype does; debug information does."""
+        while True:
+            kind = self.parameter(0)
+            if h.X86 or self.kind.rich or not kind.is_copied:
+                return kind
+
     def signature(self, name):
         count = self.random.choice([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 20])
         is_method = self.kind.classes and self.random.random() < 0.3
-        return Signature(name, self.parameter(0),
+        return Signature(name, self.result(),
                          [self.parameter(i + is_method)
                           for i in range(count)], is_method)
 

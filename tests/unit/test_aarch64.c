@@ -682,6 +682,7 @@ static const struct scalar doubles[] = { { 0, 8, SCALAR_FLOAT },
 static const struct scalar quads[] = { { 0, 10, SCALAR_X87 },
 				       { 16, 10, SCALAR_X87 } };
 static const struct flat_value
+	nothing = { 0, 1, true, false, false, 0, NULL },
 	number = { 8, 8, false, false, false, 1, integers },
 	wide = { 16, 16, false, false, false, 2, integers },
 	pair = { 16, 8, true, false, false, 2, integers },
@@ -713,6 +714,24 @@ START_TEST(arguments_by_register)
 	ck_assert_uint_eq(passed.address, STACK + 16);
 	passed = pass(&wide);
 	ck_assert_uint_eq(passed.address, STACK + 32);
+}
+END_TEST
+
+/* GNU C's struct without members; C++'s has a size. */
+START_TEST(nothing_takes_no_place)
+{
+	struct passed passed;
+
+	begin_call();
+	pass(&nothing);
+	passed = pass(&number);
+	ck_assert_uint_eq(word_of(&passed, 0), 100);
+	for (unsigned i = 1; i < 8; i++)
+		pass(&number);
+	pass(&nothing);
+	passed = pass(&number);
+	ck_assert(passed.in_memory);
+	ck_assert_uint_eq(passed.address, STACK);
 }
 END_TEST
 
@@ -792,6 +811,7 @@ int main(void)
 	tcase_add_test(tests, calls_that_go_on);
 	tcase_add_test(tests, calls_made_for_others);
 	tcase_add_test(tests, arguments_by_register);
+	tcase_add_test(tests, nothing_takes_no_place);
 	tcase_add_test(tests, homogeneous_aggregates);
 	tcase_add_test(tests, results);
 	suite_add_tcase(suite, tests);
