@@ -36,6 +36,7 @@ struct code_site {
 	const struct unwind_row *row; /* or NULL */
 	bool is_signal_return; /* … but its looks say that it is that */
 	bool is_outermost;     /* nobody can have called it */
+	bool is_stub; /* that leads to another module, and has pushed nothing */
 	uint32_t numbers[FRAME_METHODS]; /* of frames there, or 0 */
 	int8_t follows_call;             /* -1: not looked yet */
 };

@@ -184,6 +184,26 @@ static bool looks_like_signal_return(const struct unwind_space *own,
 	       own->space->arch->dwarf->is_signal_return(code, offsets);
 }
 
+/* With all that linkers put into one. */
+#define STUB_MAX 24
+
+/* What linkers write without tables has pushed nothing up to its jump. */
+static bool looks_like_stub(const struct unwind_space *own, taddr_t address)
+{
+	const struct arch_ops *arch = own->space->arch;
+	const taddr_t low = address - STUB_MAX;
+	struct plt_stub stub;
+	uint8_t code[2 * STUB_MAX];
+
+	if (code_read(own->space, low, code, sizeof(code)) != sizeof(code))
+		return false;
+	for (size_t at = 0; at < sizeof(code); at++)
+		if (arch->plt_stub(code, sizeof(code), at, low, 0, &stub) &&
+		    address - stub.start < stub.size)
+			return true;
+	return false;
+}
+
 /* Where a program is started is not always in the tables: ld.so's isn't. */
 #define START_SIZE 64
 
@@ -220,6 +240,7 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		return;
 	site->is_outermost = begins_there(own, range->image, inside);
 	site->is_signal_return = looks_like_signal_return(own, address);
+	site->is_stub = exact && looks_like_stub(own, address);
 }
 
 static struct code_site *site_slot(const struct unwind_space *own, uint64_t key)

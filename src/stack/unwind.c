@@ -87,8 +87,10 @@ static enum step step_without_tables(struct walk *walk,
 		position->method = FRAME_SIGNAL;
 		return step_from_handler(walk);
 	}
-	if (position->method == FRAME_INNERMOST &&
-	    step_from_system_call(walk) == STEP_DONE) {
+	/* A task stands there, or was interrupted. */
+	if ((position->site->is_stub && step_from_entry(walk) == STEP_DONE) ||
+	    (position->method == FRAME_INNERMOST &&
+	     step_from_system_call(walk) == STEP_DONE)) {
 		position->method = FRAME_ENTRY;
 		return STEP_DONE;
 	}
