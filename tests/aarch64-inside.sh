@@ -78,9 +78,9 @@ done
 
 # As many at a time as there are processors, each on one: a tracer and its target
 # are five times as fast where neither has to wake an emulated processor. None
-# keeps the others from being run.
+# keeps the others from being run, and none of its points the rest.
 read -r limit scripts <wanted
-export limit
+export limit E2E_POINT_SECONDS=180
 export -f every
 # shellcheck disable=SC2016
 printf '%s\n' $scripts | xargs -r -n 1 -P "$(nproc)" --process-slot-var=slot bash -c '

@@ -59,6 +59,18 @@ archive()
 		cpio --quiet -o -H newc)
 }
 
+# Links that name the root, as the machine's linker follows them, lead nowhere
+# here: the archive of objects would be taken instead, of ncurses' one half.
+relative_links()
+{
+	local link
+	for link in "$1"/usr/lib/aarch64-linux-gnu/*; do
+		case $(readlink "$link") in
+		/*) ln -sfn "../../..$(readlink "$link")" "$link" ;;
+		esac
+	done
+}
+
 # A mirror that doesn't answer is one that isn't there. /lib is a link, as on
 # machines: musl-gcc finds its shared library by that.
 make_root()
@@ -70,6 +82,7 @@ make_root()
 		--include="$(echo $packages | tr ' ' ,)" \
 		bookworm "$root.new" >"$work/log" 2>&1 ||
 		skip "no root: $(tail -n 1 "$work/log")"
+	relative_links "$root.new"
 	# Nobody has done this either, and there it takes minutes; of another
 	# version it is left unread.
 	python3 -m compileall -q --invalidation-mode unchecked-hash \

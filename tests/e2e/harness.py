@@ -68,6 +68,8 @@ TRAP = b"\xcc" if X86 else b"\0\0\x20\xd4"
 # The compiler's flags for programs of each size of words that are traced here.
 WIDTHS = ([], ["-m32"]) if X86 else ([],)
 PATIENCE = float(os.environ.get("E2E_PATIENCE", "120"))
+# Where one test may keep all others waiting, an emulated machine: skipped then.
+POINT_SECONDS = float(os.environ.get("E2E_POINT_SECONDS", "0"))
 
 
 class Failure(Exception):
@@ -419,12 +421,15 @@ def read(path):
 
 
 def wait_until(condition, what, patience=None):
-    """Waits for something that has to happen, however slow the machine."""
-    end = time.monotonic() + (patience or PATIENCE)
+    """Waits for something that has to happen, however slow the machine. It isn't
+    to be the looking that keeps it from happening."""
+    begin = asked = time.monotonic()
     while not condition():
-        if time.monotonic() > end:
+        now = time.monotonic()
+        if now > begin + (patience or PATIENCE):
             raise Failure("waited in vain for " + what)
-        time.sleep(0.01)
+        time.sleep(max(0.01, now - asked))
+        asked = time.monotonic()
 
 
 def status_field(pid, field, default=None):
@@ -878,6 +883,24 @@ def ordinary_user(name):
     return user
 
 
+def give_up(*_):
+    raise Skip("not within %g s" % POINT_SECONDS)
+
+
+@contextlib.contextmanager
+def in_time():
+    """What takes longer than a test may is skipped."""
+    if not POINT_SECONDS:
+        yield
+        return
+    signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, POINT_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def run_one(function, user):
     """(passed, reason to skip or None, details)"""
     case = None
@@ -887,7 +910,8 @@ def run_one(function, user):
         except PermissionError:
             raise Skip("%s can't reach %s" % (user, CALLTRAP))
         case = Case(person)
-        function(case)
+        with in_time():
+            function(case)
         return True, None, ""
     except Skip as reason:
         return True, str(reason), ""
