@@ -6,7 +6,7 @@
 #include "base/xalloc.h"
 #include "memory/block_types.h"
 #include "memory/head.h"
-#include "memory/python_names.h"
+#include "memory/object_names.h"
 #include "memory/root_names.h"
 #include "sysdeps/linux/procmem.h"
 
@@ -14,8 +14,8 @@ struct live_names {
 	struct block_names names; /* first */
 	struct heads *heads;
 	struct root_names *roots;
-	struct python_names *python; /* or NULL */
-	struct block_types *types;   /* once somebody has asked */
+	struct object_names *objects; /* or NULL */
+	struct block_types *types;    /* once somebody has asked */
 	const struct leaks *leaks;
 	struct procmem constants;
 };
@@ -27,8 +27,9 @@ static const char *live_class(struct block_names *names,
 
 	const char *class = heads_class(live->heads, block->address);
 
-	return class || !live->python ? class :
-					python_names_class(live->python, block);
+	return class || !live->objects ?
+		       class :
+		       object_names_class(live->objects, block);
 }
 
 static char *live_text(struct block_names *names, const struct block *block)
@@ -59,30 +60,28 @@ static bool live_is_of_thread(struct block_names *names, taddr_t where)
 	return root_names_is_of_thread(live->roots, where);
 }
 
-/* It is held by a dictionary, in which it has a name. */
-static const char *key_of(struct live_names *live, const struct block *block)
+/* What holds it is an interpreter's, which has a name for that. */
+static const char *member_of(struct live_names *live, const struct block *block)
 {
 	const struct blocks *blocks = &live->leaks->glibc.blocks;
 	const struct block *from;
 	taddr_t where;
 
-	if (!live->python || !block || !live->leaks->reach.ways)
+	if (!live->objects || !block || !live->leaks->reach.ways)
 		return NULL;
 	where = live->leaks->reach.ways[block - blocks->list];
 	from = blocks_around(blocks, where);
-	return from && from->part == BLOCK_KEYS ?
-		       python_names_key(live->python, where) :
-		       NULL;
+	return from ? object_names_member(live->objects, from, where) : NULL;
 }
 
 static struct debug_step live_step(struct block_names *names,
 				   const struct block *block)
 {
 	struct live_names *live = (struct live_names *)names;
-	const char *key = key_of(live, block);
+	const char *member = member_of(live, block);
 
-	if (key)
-		return (struct debug_step){ .path = key };
+	if (member)
+		return (struct debug_step){ .path = member };
 	if (!live->types)
 		live->types = block_types_new(live->leaks, live->roots);
 	return block_types_step(live->types, block);
@@ -101,7 +100,7 @@ static void live_free(struct block_names *names)
 	struct live_names *live = (struct live_names *)names;
 
 	block_types_free(live->types);
-	python_names_free(live->python);
+	object_names_free(live->objects);
 	heads_free(live->heads);
 	root_names_free(live->roots);
 	procmem_fini(&live->constants);
@@ -130,6 +129,7 @@ struct block_names *block_names_new(const struct leaks *leaks)
 				&live->constants.memory);
 	live->roots = root_names_new(leaks);
 	if (leaks->links)
-		live->python = python_names_new(leaks, &live->constants.memory);
+		live->objects =
+			object_names_new(leaks, &live->constants.memory);
 	return &live->names;
 }

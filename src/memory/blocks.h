@@ -20,9 +20,15 @@ enum block_state {
 /* What one of an interpreter's objects keeps apart. */
 enum block_part {
 	BLOCK_WHOLE,
-	BLOCK_KEYS,  /* of a dictionary, with its values */
+	BLOCK_KEYS,  /* of a dictionary of Python's, with its values */
 	BLOCK_ITEMS, /* of a list */
 	BLOCK_VALUES, /* of its attributes; held by a pointer behind their order */
+	BLOCK_ARRAY,     /* items of one of Ruby's, of which some may be gone */
+	BLOCK_TABLE,     /* of a Hash, with … */
+	BLOCK_ENTRIES,   /* … its keys and values */
+	BLOCK_VARIABLES, /* of an object of Ruby's, members of a Struct */
+	BLOCK_ELEMENTS,  /* of an array of PHP's; held behind their numbers */
+	BLOCK_PARTS,
 };
 
 /*
@@ -40,7 +46,7 @@ struct block {
 	bool mapped : 1;  /* has a mapping of its own */
 	bool listed : 1;  /* an interpreter has dropped it */
 	bool object : 1;  /* … or has it as an object */
-	uint8_t part : 2; /* enum block_part */
+	uint8_t part : 4; /* enum block_part */
 	uint8_t mark;     /* for who asks what is reached */
 };
 

@@ -32,10 +32,16 @@ static struct finder_word *index_part(const struct glibc *glibc,
 	words = xcalloc(count, sizeof(*words));
 	for (size_t i = 0; i < part->count; i++) {
 		const uint64_t unit = unit_of(part, blocks[i].address);
+		const uint64_t bit = UINT64_C(1) << unit % WORD_BITS;
 
 		while (word < unit / WORD_BITS)
 			words[++word].before = (uint32_t)i;
-		words[word].begins |= UINT64_C(1) << unit % WORD_BITS;
+		/* Pieces of 8 bytes: a bit can't tell them apart. */
+		if (words[word].begins & bit) {
+			free(words);
+			return NULL;
+		}
+		words[word].begins |= bit;
 	}
 	while (++word < count)
 		words[word].before = (uint32_t)part->count;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "memory/kept_graph.h"
-#include "memory/python_garbage.h"
+#include "memory/object_links.h"
 #include "memory/reach_private.h"
 
 struct graph_walk {
@@ -48,7 +48,7 @@ static void walk_picture(const struct leaks *leaks, graph_found *found,
 			.glibc = (struct glibc *)&leaks->glibc,
 			.result = &unused,
 		},
-		.rule = python_links_rule(leaks->links),
+		.rule = object_links_rule(leaks->links),
 		.found = found,
 		.context = context,
 	};

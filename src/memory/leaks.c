@@ -12,7 +12,9 @@
 #include "memory/copy.h"
 #include "memory/heap_read.h"
 #include "memory/kept_graph.h"
-#include "memory/python_blocks.h"
+#include "memory/object_blocks.h"
+#include "memory/object_links.h"
+#include "memory/php_tables.h"
 #include "memory/python_garbage.h"
 #include "memory/with_constants.h"
 #include "sysdeps/linux/procfs.h"
@@ -265,9 +267,10 @@ static void add_objects(struct leaks *leaks)
 	procmem_init(&constants, leaks->pid);
 	with_constants_init(&both, &leaks->picture, &leaks->mappings,
 			    &constants.memory);
-	if (python_blocks_add(&both.memory, &leaks->mappings, &leaks->glibc))
-		leaks->links =
-			python_links_new(&leaks->picture, &leaks->mappings);
+	if (object_blocks_add(&both.memory, &leaks->mappings, &leaks->glibc))
+		leaks->links = object_links_new(&leaks->picture,
+						&leaks->mappings,
+						&leaks->glibc);
 	procmem_fini(&constants);
 }
 
@@ -293,11 +296,12 @@ static int find(struct leaks *leaks, const struct leaks_options *options,
 				    &leaks->freeze, &leaks->glibc);
 	if (options->objects)
 		add_objects(leaks);
+	php_tables_mark(&leaks->picture, &leaks->mappings, &leaks->glibc);
 	reach_find(&leaks->picture, &leaks->mappings, &leaks->freeze,
 		   &leaks->glibc,
 		   &(struct reach_options){
 			   .ways = options->ways,
-			   .rule = python_links_rule(leaks->links),
+			   .rule = object_links_rule(leaks->links),
 		   },
 		   &leaks->reach);
 	names = block_names_new(leaks);
@@ -346,7 +350,7 @@ struct page_sums leaks_pages(const struct leaks *leaks,
 void leaks_fini(struct leaks *leaks)
 {
 	kept_graph_free(leaks->kept);
-	python_links_free(leaks->links);
+	object_links_free(leaks->links);
 	for (size_t i = 0; i < leaks->group_count; i++) {
 		free(leaks->groups[i].name);
 		free(leaks->groups[i].text);

@@ -16,7 +16,7 @@ struct leak_group {
 };
 
 struct kept_graph;
-struct python_links;
+struct object_links;
 
 struct leaks {
 	pid_t pid;
@@ -33,8 +33,8 @@ struct leaks {
 	const char *uncopied; /* … or why not, if that was wanted; else NULL */
 	bool swapped; /* of an old file: what is swapped out counts as resident */
 	bool zombie;                /* of the copy, something is left */
-	struct python_links *links; /* what doesn't hold blocks of Python's, as
-				       these are there; or NULL */
+	struct object_links *links; /* what doesn't hold objects of interpreters,
+				       as these are there; or NULL */
 	struct kept_graph *kept;    /* of a file: its pointers, as there is no
 				    picture; or NULL */
 };

@@ -71,13 +71,19 @@ void object_heap_scan(const struct mappings *mappings, bool malloc,
 		pagemap_close(&map);
 }
 
+bool object_heap_is_there(const struct mappings *mappings)
+{
+	return python_is_there(mappings) || ruby_is_there(mappings) ||
+	       php_is_there(mappings);
+}
+
 uint64_t object_heaps_to_read(const struct mappings *mappings,
 			      const struct pages *pages)
 {
 	const bool ruby = ruby_is_there(mappings);
 	uint64_t bytes = 0;
 
-	if (!ruby && !python_is_there(mappings) && !php_is_there(mappings))
+	if (!object_heap_is_there(mappings))
 		return 0;
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->list[i];

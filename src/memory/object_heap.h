@@ -54,9 +54,9 @@ struct object_found {
 /* Who wants to hear of each. */
 struct object_observer {
 	void (*found)(void *context, const struct object_found *object);
-	/* A place for an object that has none. */
+	/* Or NULL: a place for an object that has none. */
 	void (*empty)(void *context, taddr_t address);
-	/* Of Python, or NULL: a pool, and then each piece in use there. */
+	/* Or NULL: a pool, and then each piece in use there, by address. */
 	void (*pool)(void *context, taddr_t start, taddr_t end);
 	void (*piece)(void *context, taddr_t address, size_t size);
 	void *context;
@@ -68,6 +68,8 @@ void object_heaps_read(struct memory *memory, const struct mappings *mappings,
 		       const struct blocks *blocks,
 		       const struct object_observer *observer,
 		       struct object_heap ret[OBJECT_LANGUAGES]);
+/* Whether there is one. */
+bool object_heap_is_there(const struct mappings *mappings);
 /* So many bytes at most are read for that, of those that are there or swapped
    out; 0: there is no interpreter. */
 uint64_t object_heaps_to_read(const struct mappings *mappings,
@@ -80,6 +82,20 @@ static inline void object_tell(const struct object_observer *observer,
 {
 	if (observer && object->type)
 		observer->found(observer->context, object);
+}
+
+static inline void object_tell_pool(const struct object_observer *observer,
+				    taddr_t start, taddr_t end)
+{
+	if (observer && observer->pool)
+		observer->pool(observer->context, start, end);
+}
+
+static inline void object_tell_piece(const struct object_observer *observer,
+				     taddr_t address, size_t size)
+{
+	if (observer && observer->piece)
+		observer->piece(observer->context, address, size);
 }
 
 /* Whether a file is mapped whose name begins with one of these. */

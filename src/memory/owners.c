@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/xalloc.h"
-#include "memory/python_garbage.h"
+#include "memory/object_links.h"
 #include "memory/reach_private.h"
 #include "memory/root_names.h"
 
@@ -191,7 +191,7 @@ void owners_find(const struct leaks *leaks, struct owners *ret)
 			.glibc = (struct glibc *)&leaks->glibc,
 			.result = &unused,
 		},
-		.rule = python_links_rule(leaks->links),
+		.rule = object_links_rule(leaks->links),
 		.result = ret,
 	};
 	struct reacher *reacher = &owning.reacher;

@@ -269,6 +269,7 @@ static void take_piece(struct php_look *look, const struct php_piece *piece)
 	const char *type = php_objects_count(&look->objects, piece);
 
 	object_sum_add(type ? &heap->objects : &heap->others, piece->bytes);
+	object_tell_piece(look->observer, piece->address, piece->bytes);
 	object_tell(look->observer, &(struct object_found){
 					    .address = piece->address,
 					    .bytes = piece->begin,
@@ -301,6 +302,8 @@ static void take_run(struct php_look *look, struct php_chunk *chunk,
 	} else if (memory_read(look->memory, chunk->address + offset, own,
 			       bytes)) {
 		object_sum_add(&look->heap->broken, bytes);
+		object_tell_piece(look->observer, chunk->address + offset,
+				  bytes);
 		return;
 	}
 	for (uint64_t at = 0; at + bin->size <= bytes; at += bin->size) {
@@ -335,6 +338,7 @@ static uint64_t take_pages(struct php_look *look, struct php_chunk *chunk,
 		return count;
 	}
 	object_sum_add(&look->heap->broken, PAGE);
+	object_tell_piece(look->observer, chunk->address + page * PAGE, PAGE);
 	return 1;
 }
 
@@ -342,6 +346,9 @@ static void take_chunk(struct php_look *look, struct php_chunk *chunk)
 {
 	if (!chunk->map[0])
 		return;
+	/* The first page leads to what is free. */
+	object_tell_pool(look->observer, chunk->address + PAGE,
+			 chunk->address + CHUNK_SIZE);
 	for (uint64_t page = 1; page < PAGES;)
 		page += take_pages(look, chunk, page);
 	drop_runs(look, chunk);
@@ -411,6 +418,8 @@ static void take_huge(struct php_look *look)
 		if (entry.bytes > left)
 			break;
 		left -= entry.bytes;
+		object_tell_pool(look->observer, entry.block,
+				 entry.block + entry.bytes);
 		take_large(look, entry.block, entry.bytes);
 	}
 	if (at)

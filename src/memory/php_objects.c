@@ -9,16 +9,6 @@
 
 /* struct _zend_refcounted_h and what begins with it, Zend/zend_types.h; struct
    _zend_class_entry, Zend/zend.h: of PHP 8.2. */
-struct php_head {
-	uint32_t references;
-	uint32_t info; /* the lower four bits are the type */
-};
-
-struct php_string {
-	struct php_head head;
-	uint64_t hash, length;
-};
-
 struct php_array {
 	struct php_head head;
 	uint32_t flags, mask;
@@ -160,8 +150,8 @@ static bool is_class(struct php_objects *objects, taddr_t address)
 	return true;
 }
 
-static uint64_t class_of_object(struct php_objects *objects,
-				const struct php_piece *piece)
+taddr_t php_objects_class(struct php_objects *objects,
+			  const struct php_piece *piece, size_t *offset_ret)
 {
 	const uint64_t seen = piece->seen < PHP_LOOKED_AT ? piece->seen :
 							    PHP_LOOKED_AT;
@@ -173,13 +163,20 @@ static uint64_t class_of_object(struct php_objects *objects,
 		    object.head.references &&
 		    object.head.references < REFERENCES_MOST &&
 		    has_offset(objects, object.handlers, at) &&
-		    is_class(objects, object.class))
+		    is_class(objects, object.class)) {
+			*offset_ret = at;
 			return object.class;
+		}
 	}
 	return 0;
 }
 
 /* ---- others ---- */
+
+bool php_is_text(const struct php_string *string)
+{
+	return TYPE_OF(&string->head) == TYPE_STRING;
+}
 
 static bool is_string(const struct php_objects *objects,
 		      const struct php_piece *piece)
@@ -248,10 +245,11 @@ const char *php_objects_count(struct php_objects *objects,
 			      const struct php_piece *piece)
 {
 	uint64_t key = 0;
+	size_t offset;
 
 	if (piece->bytes <= sizeof(struct php_string))
 		return NULL;
-	key = class_of_object(objects, piece);
+	key = php_objects_class(objects, piece, &offset);
 	if (!key)
 		key = kind_of(objects, piece);
 	if (!key)

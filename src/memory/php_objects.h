@@ -14,6 +14,22 @@ struct php_objects {
 void php_objects_init(struct php_objects *objects, struct memory *memory);
 void php_objects_fini(struct php_objects *objects);
 
+/* Texts begin so: zend_string, Zend/zend_types.h. */
+struct php_head {
+	uint32_t references;
+	uint32_t info; /* the lower four bits are the type */
+};
+
+struct php_string {
+	struct php_head head;
+	uint64_t hash, length;
+};
+
+bool php_is_text(const struct php_string *string);
+
+/* Before the values of an object's properties. */
+#define PHP_OBJECT_HEAD 40
+
 /* As much of a piece has to be there. */
 #define PHP_LOOKED_AT 320
 
@@ -27,6 +43,10 @@ struct php_piece {
 /* The type of what it holds, if that has one; then it is counted. Else NULL. */
 const char *php_objects_count(struct php_objects *objects,
 			      const struct php_piece *piece);
+
+/* The class of an object, and how far in its piece it lies; 0: it is none. */
+taddr_t php_objects_class(struct php_objects *objects,
+			  const struct php_piece *piece, size_t *offset_ret);
 
 /* Where the memory begins that an array's elements are in, if it is one. */
 taddr_t php_objects_apart(const struct php_piece *piece);

@@ -100,17 +100,14 @@ static void count_piece(struct python_look *look,
 					piece->seen, &found.head);
 	object_sum_add(found.type ? &heap->objects : &heap->others,
 		       piece->seen);
-	if (look->observer && look->observer->piece)
-		look->observer->piece(look->observer->context, found.address,
-				      found.seen);
+	object_tell_piece(look->observer, found.address, found.seen);
 	object_tell(look->observer, &found);
 }
 
 /* Free pieces there are nobody's, too. */
 static void tell_pool(const struct python_look *look, taddr_t at, size_t size)
 {
-	if (look->observer && look->observer->pool)
-		look->observer->pool(look->observer->context, at, at + size);
+	object_tell_pool(look->observer, at, at + size);
 }
 
 static void count_pieces(struct python_look *look, const uint8_t *pool,

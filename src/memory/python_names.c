@@ -7,7 +7,6 @@
 
 #include "base/xalloc.h"
 #include "memory/python_types.h"
-#include "memory/with_constants.h"
 
 /* An object with what may be in front of it. */
 #define HEAD_ROOM 48
@@ -27,20 +26,18 @@ struct ascii_head {
 #define TEXT_MOST     64
 
 struct python_names {
-	struct with_constants memory;
+	struct memory *memory;
 	struct python_types *types;
 	char key[TEXT_MOST + 8];
 };
 
-struct python_names *python_names_new(const struct leaks *leaks,
-				      struct memory *constants)
+struct python_names *python_names_new(struct memory *memory,
+				      const struct mappings *mappings)
 {
 	struct python_names *names = xcalloc(1, sizeof(*names));
 
-	with_constants_init(&names->memory, &leaks->picture, &leaks->mappings,
-			    constants);
-	names->types =
-		python_types_new(&names->memory.memory, &leaks->mappings);
+	names->memory = memory;
+	names->types = python_types_new(memory, mappings);
 	return names;
 }
 
@@ -61,7 +58,7 @@ static const char *type_at(struct python_names *names, taddr_t address,
 
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
-	if (memory_read(&names->memory.memory, address, bytes, size))
+	if (memory_read(names->memory, address, bytes, size))
 		return NULL;
 	return python_types_count(names->types, bytes, size, 0, &head);
 }
@@ -69,15 +66,7 @@ static const char *type_at(struct python_names *names, taddr_t address,
 const char *python_names_class(struct python_names *names,
 			       const struct block *block)
 {
-	if (block->part == BLOCK_KEYS)
-		return "keys of dict";
-	if (block->part == BLOCK_ITEMS)
-		return "items of list";
-	if (block->part == BLOCK_VALUES)
-		return "attributes";
-	return block->object ?
-		       type_at(names, block->address, block_usable(block)) :
-		       NULL;
+	return type_at(names, block->address, block_usable(block));
 }
 
 static bool is_text(struct python_names *names, taddr_t address,
@@ -87,7 +76,7 @@ static bool is_text(struct python_names *names, taddr_t address,
 		type_at(names, address, sizeof(struct python_object));
 
 	return type && !strcmp(type, "str") &&
-	       !memory_read(&names->memory.memory, address, ret, sizeof(*ret));
+	       !memory_read(names->memory, address, ret, sizeof(*ret));
 }
 
 /* The word that has gone was a pointer to a wider copy, which few texts had. */
@@ -102,10 +91,10 @@ static bool read_text(struct python_names *names, taddr_t address,
 		return false;
 	size = head.length < TEXT_MOST ? head.length : TEXT_MOST;
 	ret[size] = 0;
-	if (memory_read(&names->memory.memory, address + TEXT_NEW, ret, size))
+	if (memory_read(names->memory, address + TEXT_NEW, ret, size))
 		return false;
-	return *ret || !memory_read(&names->memory.memory, address + TEXT_OLD,
-				    ret, size);
+	return *ret ||
+	       !memory_read(names->memory, address + TEXT_OLD, ret, size);
 }
 
 /*
@@ -118,7 +107,7 @@ const char *python_names_key(struct python_names *names, taddr_t where)
 	struct ascii_head ignored;
 	uint64_t words[2];
 
-	if (memory_read(&names->memory.memory, where - sizeof(words[0]), words,
+	if (memory_read(names->memory, where - sizeof(words[0]), words,
 			sizeof(words)) ||
 	    is_text(names, words[1], &ignored) ||
 	    !read_text(names, words[0], text))

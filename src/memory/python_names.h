@@ -2,17 +2,18 @@
 #ifndef CALLTRAP_PYTHON_NAMES_H
 #define CALLTRAP_PYTHON_NAMES_H
 
-#include "memory/leaks.h"
+#include "base/memory.h"
+#include "memory/blocks.h"
+#include "memory/mappings.h"
 
-/* What Python calls blocks that are its objects, or parts of these. */
+/* What Python calls its objects. */
 struct python_names;
 
-/* constants: the process's own memory, for what isn't in the picture. */
-struct python_names *python_names_new(const struct leaks *leaks,
-				      struct memory *constants);
+struct python_names *python_names_new(struct memory *memory,
+				      const struct mappings *mappings);
 void python_names_free(struct python_names *names);
 
-/* "Session", "keys of dict"; NULL: it is none. Belongs to names. */
+/* Of an object: "Session"; NULL: it is none. Belongs to names. */
 const char *python_names_class(struct python_names *names,
 			       const struct block *block);
 

@@ -82,12 +82,44 @@ static bool is_base(struct reacher *reacher, const struct block *block,
 	return head[0] == block->address - pointer;
 }
 
-/* What an interpreter has in front of an object isn't the object; and of its
-   attributes' values that is their order. */
-static bool is_object(const struct block *block, uint64_t offset)
+/* Of PHP's the object itself knows how far in its memory it lies, by the table of
+   what it can do (zend_object, Zend/zend_types.h). */
+#define PHP_BEHIND_MOST 320
+#define PHP_TABLE       24
+
+static bool is_behind_class_own(struct reacher *reacher, uint64_t pointer,
+				uint64_t offset)
 {
-	return (block->object && (offset == 16 || offset == 32)) ||
-	       (block->part == BLOCK_VALUES && offset <= 64);
+	uint64_t table;
+	uint32_t behind;
+
+	return offset < PHP_BEHIND_MOST && offset % 8 == 0 &&
+	       read_words(reacher, pointer + PHP_TABLE, &table, 1) &&
+	       !memory_read((struct memory *)&reacher->picture->memory, table,
+			    &behind, sizeof(behind)) &&
+	       behind == offset;
+}
+
+/* What an interpreter has in front of an object isn't the object; and of its
+   attributes' values that is their order, of an array's elements their numbers,
+   or those that have gone. */
+static bool is_object(struct reacher *reacher, const struct block *block,
+		      uint64_t pointer)
+{
+	const uint64_t offset = pointer - block->address;
+
+	if (block->object)
+		return offset == 16 || offset == 32 ||
+		       is_behind_class_own(reacher, pointer, offset);
+	switch (block->part) {
+	case BLOCK_VALUES:
+		return offset <= 64;
+	case BLOCK_ARRAY:
+	case BLOCK_ELEMENTS:
+		return offset % 8 == 0;
+	default:
+		return false;
+	}
 }
 
 bool reach_is_usual(struct reacher *reacher, const struct block *block,
@@ -96,7 +128,7 @@ bool reach_is_usual(struct reacher *reacher, const struct block *block,
 	const uint64_t offset = pointer - block->address;
 	uint64_t words[2];
 
-	if (is_object(block, offset))
+	if (is_object(reacher, block, pointer))
 		return true;
 	if (block_usable(block) < 24 ||
 	    !read_words(reacher, block->address, words, 2))

@@ -19,9 +19,8 @@
 #define STRING_SHIFT       14
 #define STRING_WITHIN_MOST 0x1f
 
-/* Longer tables of variables, and names, aren't looked through. */
+/* Longer tables of variables aren't looked through. */
 #define VARIABLES_MOST 64
-#define NAME_MOST      200
 
 /* More classes aren't asked how they keep their names. */
 #define ASKED_MOST 4096
@@ -78,28 +77,37 @@ static bool is_name(const char *name)
 	return true;
 }
 
-/* "Shop::Session", of a string of Ruby's; they end with a 0 as C's do. */
-static bool read_name(const struct ruby_classes *classes, taddr_t string,
-		      char ret[NAME_MOST])
+/* They end with a 0 as C's do. */
+bool ruby_text(struct memory *memory, taddr_t string, char ret[RUBY_TEXT_ROOM])
 {
-	struct ruby_head head;
-	taddr_t text = string + sizeof(head);
+	struct {
+		struct ruby_head head;
+		uint64_t length;
+		taddr_t text;
+	} large;
+	taddr_t text = string + sizeof(large.head);
 	uint64_t length;
 
-	if (string % 8 ||
-	    memory_read(classes->memory, string, &head, sizeof(head)) ||
-	    ruby_kind_of(&head) != RUBY_STRING)
+	if (string % 8 || memory_read(memory, string, &large, sizeof(large)) ||
+	    ruby_kind_of(&large.head) != RUBY_STRING)
 		return false;
-	length = head.flags >> STRING_SHIFT & STRING_WITHIN_MOST;
-	if (head.flags & FLAG_NOT_WITHIN &&
-	    (!read_word(classes, text, &length) ||
-	     !read_word(classes, text + 8, &text)))
-		return false;
-	if (!length || length >= NAME_MOST ||
-	    memory_read(classes->memory, text, ret, length))
+	length = large.head.flags >> STRING_SHIFT & STRING_WITHIN_MOST;
+	if (large.head.flags & FLAG_NOT_WITHIN) {
+		length = large.length;
+		text = large.text;
+	}
+	if (!length || length >= RUBY_TEXT_ROOM ||
+	    memory_read(memory, text, ret, length))
 		return false;
 	ret[length] = 0;
-	return strlen(ret) == length && is_name(ret);
+	return strlen(ret) == length;
+}
+
+/* "Shop::Session" */
+static bool read_name(const struct ruby_classes *classes, taddr_t string,
+		      char ret[RUBY_TEXT_ROOM])
+{
+	return ruby_text(classes->memory, string, ret) && is_name(ret);
 }
 
 static size_t read_variables(const struct ruby_classes *classes, taddr_t class,
@@ -139,7 +147,7 @@ void ruby_classes_add(struct ruby_classes *classes, taddr_t class)
 {
 	struct class_variable variables[VARIABLES_MOST];
 	size_t count;
-	char name[NAME_MOST];
+	char name[RUBY_TEXT_ROOM];
 
 	if (classes->asked++ >= ASKED_MOST)
 		return;
@@ -165,7 +173,7 @@ void ruby_classes_learn(struct ruby_classes *classes)
 /* ---- of objects ---- */
 
 static bool own_name(const struct ruby_classes *classes, taddr_t class,
-		     char ret[NAME_MOST])
+		     char ret[RUBY_TEXT_ROOM])
 {
 	struct class_variable variables[VARIABLES_MOST];
 	const size_t count = read_variables(classes, class, variables);
@@ -178,7 +186,7 @@ static bool own_name(const struct ruby_classes *classes, taddr_t class,
 
 /* The class that the program has given an object. */
 static bool class_name(const struct ruby_classes *classes, taddr_t class,
-		       char ret[NAME_MOST])
+		       char ret[RUBY_TEXT_ROOM])
 {
 	struct ruby_head head;
 
@@ -238,7 +246,7 @@ const char *ruby_classes_count(struct ruby_classes *classes,
 {
 	const uint64_t key = key_of(head);
 	const enum ruby_kind kind = ruby_kind_of(head);
-	char name[NAME_MOST];
+	char name[RUBY_TEXT_ROOM];
 
 	if (!object_types_name(&classes->types, key) &&
 	    !object_types_are_full(&classes->types)) {
@@ -252,4 +260,27 @@ const char *ruby_classes_count(struct ruby_classes *classes,
 	}
 	object_types_count(&classes->types, key, bytes);
 	return without_kind(object_types_name(&classes->types, key));
+}
+
+const char *ruby_classes_own_name(struct ruby_classes *classes, taddr_t class)
+{
+	/* No object's: those are multiples of 8 times 32. */
+	const uint64_t key = class | 1;
+	const char *known = object_types_name(&classes->types, key);
+	struct ruby_head head;
+	char name[RUBY_TEXT_ROOM];
+
+	if (known || memory_read(classes->memory, class, &head, sizeof(head)) ||
+	    !own_name(classes, class, name))
+		return known;
+	{
+		char *whole CLEANUP(xfree_cleanup) =
+			xasprintf("%s %s",
+				  ruby_kind_of(&head) == RUBY_CLASS ? "class" :
+								      "module",
+				  name);
+
+		object_types_keep(&classes->types, key, whole);
+	}
+	return object_types_name(&classes->types, key);
 }

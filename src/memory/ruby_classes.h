@@ -12,6 +12,9 @@ enum ruby_kind {
 	RUBY_CLASS,
 	RUBY_MODULE,
 	RUBY_STRING = 5,
+	RUBY_ARRAY = 7,
+	RUBY_HASH,
+	RUBY_STRUCT,
 	RUBY_ICLASS = 28,
 	RUBY_KINDS = 32,
 };
@@ -47,5 +50,13 @@ void ruby_classes_learn(struct ruby_classes *classes);
    are too many. */
 const char *ruby_classes_count(struct ruby_classes *classes,
 			       const struct ruby_head *head, uint64_t bytes);
+
+/* "class Session", "module Shop"; NULL: it has no name. */
+const char *ruby_classes_own_name(struct ruby_classes *classes, taddr_t class);
+
+#define RUBY_TEXT_ROOM 200
+
+/* What a String has, if it is short and has no 0 in it. */
+bool ruby_text(struct memory *memory, taddr_t string, char ret[RUBY_TEXT_ROOM]);
 
 #endif

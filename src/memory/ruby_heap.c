@@ -72,6 +72,8 @@ static void look_through_page(struct ruby_look *look, taddr_t at,
 	if (memory_read(&look->window->memory, at, bytes, sizeof(bytes)))
 		return;
 	look->heap->pools++;
+	object_tell_pool(look->observer, page->start,
+			 page->start + (uint64_t)page->total * size);
 	for (int16_t i = 0; i < page->total; i++) {
 		const uint64_t offset = page->start - at + (uint64_t)i * size;
 
@@ -116,11 +118,12 @@ static void count(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
 
 	if (!head.flags) {
 		object_sum_add(&look->heap->free, size);
-		if (observer)
+		if (observer && observer->empty)
 			observer->empty(observer->context, address);
 		return;
 	}
 	object_sum_add(&look->heap->objects, size);
+	object_tell_piece(observer, address, size);
 	type = ruby_classes_count(&look->classes, &head, size);
 	object_tell(observer, &(struct object_found){
 				      .address = address,
@@ -134,9 +137,7 @@ void ruby_heap_read(struct memory *memory, const struct mappings *mappings,
 		    const struct object_observer *observer,
 		    struct object_heap *ret)
 {
-	struct ruby_look look = { .heap = ret,
-				  .observer = observer,
-				  .slot = learn };
+	struct ruby_look look = { .heap = ret, .slot = learn };
 
 	look.window = xmalloc(sizeof(*look.window));
 	window_init(look.window, memory);
@@ -144,6 +145,7 @@ void ruby_heap_read(struct memory *memory, const struct mappings *mappings,
 	object_heap_scan(mappings, true, look_through, &look, &ret->unread);
 	ruby_classes_learn(&look.classes);
 	look.slot = count;
+	look.observer = observer;
 	*ret = (struct object_heap){ .pools = 0 };
 	window_forget(look.window);
 	object_heap_scan(mappings, true, look_through, &look, &ret->unread);

@@ -223,8 +223,10 @@ static uint8_t behind_of(uint64_t flags)
 
 	if (behind == BEHIND_NONE)
 		return 0;
+	if (behind > BEHIND_NONE)
+		return behind <= UINT8_MAX ? (uint8_t)(behind - 1) : UINT8_MAX;
 	if (behind)
-		return behind < BLOCK_UNIT ? (uint8_t)behind : BLOCK_UNIT;
+		return (uint8_t)behind;
 	return flags & KEPT_MAPPED ? 16 : 8;
 }
 
@@ -258,6 +260,7 @@ static bool take_block(struct snapshot_reader *reader, struct cursor *in,
 		ret->type = take_varint(in);
 	}
 	return !in->bad && gap < ADDRESS_MAX && units && units <= UINT32_MAX &&
+	       ret->block.behind <= block_bytes(&ret->block) &&
 	       ret->block.address < ADDRESS_MAX &&
 	       ret->block.address >= reader->last &&
 	       ret->block.address >= BLOCK_UNIT &&
@@ -310,7 +313,9 @@ static bool read_kept(struct snapshot_reader *reader, struct cursor *in)
 	if (index >= COUNT_MAX || !take_block(reader, in, &one))
 		return false;
 	blocks_add(blocks, &one.block);
-	reader->last = one.block.address + block_bytes(&one.block);
+	reader->last = one.block.address + (reader->version > 4 ?
+						    block_usable(&one.block) :
+						    block_bytes(&one.block));
 	kept->of = xgrow(kept->of, index, &reader->of_room, sizeof(*kept->of));
 	kept->is_text = xgrow(kept->is_text, index, &reader->text_room,
 			      sizeof(*kept->is_text));

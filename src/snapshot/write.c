@@ -307,20 +307,27 @@ static void put_pages(struct writer *writer, const struct block *block,
 	put(writer, pages.huge);
 }
 
+/* 0: as many as glibc has. */
+static unsigned behind_flag(const struct block *block)
+{
+	if (block->behind == (block->mapped ? 16 : 8))
+		return 0;
+	if (!block->behind)
+		return BEHIND_NONE;
+	return block->behind + (block->behind >= BEHIND_NONE);
+}
+
 static void write_one(struct writer *writer, size_t index, size_t *hint)
 {
 	const struct snapshot *snapshot = writer->snapshot;
 	const struct block *block = &snapshot->leaks.glibc.blocks.list[index];
-	const bool musl = snapshot->leaks.glibc.musl;
-	const unsigned behind = block->behind ? block->behind : BEHIND_NONE;
 
 	put(writer, block->address - writer->last);
 	put(writer, block->units);
-	writer->last = block->address + block_bytes(block);
+	writer->last = block->address + block_usable(block);
 	put_block_name(writer, block,
 		       block->mark | (block->mapped ? KEPT_MAPPED : 0) |
-			       (musl || !block->behind ? behind * KEPT_BEHIND :
-							 0));
+			       behind_flag(block) * KEPT_BEHIND);
 	put(writer, snapshot->owners.of[index]);
 	put(writer, zigzag(snapshot->leaks.reach.ways[index] - block->address));
 	put_pages(writer, block, hint);

@@ -934,6 +934,26 @@ def owned(found, name):
     return sum(row["blocks"] for row in found["held"] if row["name"] == name)
 
 
+def check_objects(case, target, check, counts):
+    """Of the process, of a copy, and of a file when the process is gone."""
+    h.wait_until(lambda: "ready" in target.out, "the objects")
+    h.rest(target.pid)
+    for options in ([], ["--freeze", "clone"]):
+        check(lambda whose: look(case, target, "--holders", whose, *options))
+    path = case.path("kept")
+    look(case, target, "--save", path)
+    target.say("\n")
+    h.check_equal(target.wait(), 0, "status of the target")
+    check(lambda whose: ask(case, path, "--holders", whose))
+    found, _ = ask(case, path, "--owners")
+    h.check_equal({name: owned(found, name) for name in counts}, counts,
+                  "objects in the tree")
+    found, _ = ask(case, path, "--leaks")
+    h.check_equal([group for group in found["groups"] if group.get("class") in
+                   (*counts, "dict", "str", "Hash", "String", "array")],
+                  [], "objects that are lost")
+
+
 @h.test("who holds objects of Python: by types and keys, and of a file",
         users=True)
 def _(case):
@@ -944,23 +964,113 @@ def _(case):
         raise h.Skip("no Python whose objects are known")
     for env in ({}, {"PYTHONMALLOC": "malloc"}):
         target = case.start(["python3", "-c", HELD_PYTHON], env=env)
-        h.wait_until(lambda: "ready" in target.out, "the objects")
-        h.rest(target.pid)
-        for options in ([], ["--freeze", "clone"]):
-            check_python_ways(lambda whose: look(
-                case, target, "--holders", whose, *options))
-        path = case.path("kept")
-        look(case, target, "--save", path)
-        target.say("\n")
-        h.check_equal(target.wait(), 0, "status of the target")
-        check_python_ways(lambda whose: ask(case, path, "--holders", whose))
-        found, _ = ask(case, path, "--owners")
-        h.check_equal([owned(found, "Session"), owned(found, "Small")],
-                      [1500, 401], "objects in the tree")
-        found, _ = ask(case, path, "--leaks")
-        h.check_equal([group for group in found["groups"] if
-                       group.get("class") in ("Session", "Small", "dict", "str")],
-                      [], "objects that are lost")
+        check_objects(case, target, check_python_ways,
+                      {"Session": 1500, "Small": 401})
+
+
+HELD_RUBY = """
+class User
+  def initialize(i)
+    @name = "a name that isn't short at all #{i}"
+  end
+end
+class Session
+  def initialize(i)
+    @user, @data, @a, @b, @c = User.new(i), { "n" => i }, 1, 2, 3
+  end
+end
+module Shop
+  WAITING = []
+end
+$cache = {}
+1500.times { |i| $cache["user #{i}"] = Session.new(i) }
+400.times { |i| Shop::WAITING << User.new(i) }
+3.times { GC.start }
+puts "ready"
+$stdout.flush
+$stdin.gets
+"""
+
+
+def check_ways(found, blocks, least, last):
+    """Nearly all are held in one way, which ends like that."""
+    h.check_equal(found["blocks"], blocks, "blocks")
+    held = sum(count for way, count in ways_of(found).items()
+               if [re.sub(r"'(user|wide) \d+'", r"'\1'", link)
+                   for link in way][-len(last):] == last)
+    h.check(held >= least, "held by %r: %d in %r" % (last, held,
+                                                     ways_of(found)))
+
+
+def check_ruby_ways(ask_for):
+    cache = ["Hash", "table of Hash", "entries of Hash['user']", "Session"]
+    check_ways(ask_for("Session")[0], 1500, 1450, cache)
+    found, report = ask_for("User")
+    check_ways(found, 1900, 1450, cache + ["variables", "User"])
+    check_ways(found, 1900, 390, ["Array", "items of Array", "User"])
+    h.check("> entries of Hash['user " in report, "report: " + report)
+
+
+@h.test("who holds objects of Ruby: by classes and keys, and of a file",
+        users=True)
+def _(case):
+    if not shutil.which("ruby") or not case.run(
+            ["ruby", "-e", "print RUBY_VERSION"]).out.startswith("3.1."):
+        raise h.Skip("no Ruby whose objects are known")
+    target = case.start(["ruby", "--disable-gems", "-e", HELD_RUBY])
+    check_objects(case, target, check_ruby_ways, {"Session": 1500})
+
+
+HELD_PHP = """
+class User {
+    public $name;
+    function __construct($i) { $this->name = "a name of user $i"; }
+}
+class Session {
+    public $user;
+    private $data;
+    function __construct($i) {
+        $this->user = new User($i);
+        $this->data = ["n" => [$i]];
+    }
+}
+class Wide extends ArrayObject {}
+class Shop { static $cache = []; }
+function fill() {
+    global $waiting, $wide;
+    for ($i = 0; $i < 1500; $i++)
+        Shop::$cache["user $i"] = new Session($i);
+    for ($i = 0; $i < 400; $i++)
+        $waiting[] = new User($i);
+    for ($i = 0; $i < 50; $i++)
+        $wide["wide $i"] = new Wide([new User($i)]);
+}
+fill();
+echo "ready\\n";
+fgets(STDIN);
+"""
+
+
+def check_php_ways(ask_for):
+    cache = ["array", "elements of array['user']"]
+    check_ways(ask_for("Session")[0], 1500, 1490, cache + ["Session"])
+    found, report = ask_for("User")
+    check_ways(found, 1950, 1490, cache + ["Session.user", "User"])
+    check_ways(found, 1950, 390, ["array", "elements of array", "User"])
+    # Objects of a class that has something in front of them.
+    check_ways(found, 1950, 40, ["elements of array['wide']", "Wide", "array",
+                                 "elements of array", "User"])
+    h.check("> Session.user 0x" in report, "report: " + report)
+
+
+@h.test("who holds objects of PHP: by classes, keys and properties, of a file",
+        users=True)
+def _(case):
+    if not shutil.which("php") or not case.run(
+            ["php", "-n", "-r", "print PHP_VERSION;"]).out.startswith("8.2."):
+        raise h.Skip("no PHP whose objects are known")
+    target = case.start(["php", "-n", "-r", HELD_PHP])
+    check_objects(case, target, check_php_ways, {"Session": 1500})
 
 
 @h.test("of a list, blocks that are alike are one line; variables unnamed, too")
@@ -1410,8 +1520,11 @@ def of_version(number):
     return path
 
 
-@h.test("files of the second and third version can be read")
+@h.test("files of the second, third and fourth version can be read")
 def _(case):
+    found, report = ask(case, of_version(4), "--owners")
+    h.check("who alone holds its blocks" in report, "report: " + report)
+    h.check(any("huge" in row for row in found["held"]), "huge pages")
     found, report = ask(case, of_version(3), "--owners")
     h.check("who alone holds its blocks" in report, "report: " + report)
     h.check(not any("huge" in row for row in found["held"]), "huge pages")

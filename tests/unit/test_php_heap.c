@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "memory/php_heap.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory/finder.h"
+#include "memory/object_blocks.h"
 #include "unit.h"
 
 /* What is made of PHP's memory, also of one that is damaged. It is ours, so that
@@ -231,6 +234,86 @@ START_TEST(pages_that_nobody_tells_of)
 }
 END_TEST
 
+/* ---- blocks of these ---- */
+
+static struct glibc all;
+
+static void make_blocks(void)
+{
+	static char php[] = "/usr/bin/php8.2";
+	struct mapping both[2] = { { .path = php }, mapping };
+	struct mappings with_file = mappings;
+
+	with_file.list = both;
+	with_file.count = 2;
+	all = (struct glibc){ .musl = false };
+	blocks_init(&all.blocks);
+	ck_assert(object_blocks_add(&memory, &with_file, &all));
+}
+
+static void free_blocks(void)
+{
+	free(all.parts);
+	blocks_fini(&all.blocks);
+}
+
+/* By address, apart, and each of its part. */
+static void check_blocks(size_t parts, size_t blocks)
+{
+	size_t b = 0;
+
+	ck_assert_uint_eq(all.part_count, parts);
+	ck_assert_uint_eq(all.blocks.count, blocks);
+	for (size_t i = 0; i < parts; i++) {
+		const struct glibc_part *part = &all.parts[i];
+
+		ck_assert(!i || part[-1].end <= part->start);
+		ck_assert_uint_eq(part->first, b);
+		for (; b < part->first + part->count; b++) {
+			const struct block *block = &all.blocks.list[b];
+
+			ck_assert_uint_ge(block->address, part->start);
+			ck_assert_uint_le(block->address + block_usable(block),
+					  part->end);
+			ck_assert(b == part->first ||
+				  block[-1].address +
+						  block_usable(&block[-1]) <=
+					  block->address);
+		}
+	}
+}
+
+/* One that lies in another one is none. */
+START_TEST(pieces_are_blocks)
+{
+	put_entry(0, at(CHUNK), 2 * CHUNK, at(piece(1)));
+	put_entry(1, at(2 * CHUNK), PAGE, at(piece(2)));
+	put_entry(2, at(3 * CHUNK), PAGE, 0);
+	make_blocks();
+	check_blocks(2, PIECES + 2);
+	free_blocks();
+}
+END_TEST
+
+/* An index of 16 bytes a bit doesn't tell these apart. */
+START_TEST(pieces_of_8_bytes)
+{
+	const uint32_t map[] = { LARGE | 1, SMALL | 0 };
+	struct finder finder;
+
+	memcpy(area + MAP, map, sizeof(map));
+	put(HUGE, 0);
+	make_blocks();
+	check_blocks(1, PAGE / 8);
+	finder_init(&finder, &all);
+	for (size_t i = 0; i < PAGE / 8; i++)
+		ck_assert_ptr_eq(finder_look(&finder, at(PAGE + i * 8)),
+				 &all.blocks.list[i]);
+	finder_fini(&finder);
+	free_blocks();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -240,6 +323,8 @@ int main(void)
 		huge_blocks_beyond_everything,
 		free_pieces,
 		pages_that_nobody_tells_of,
+		pieces_are_blocks,
+		pieces_of_8_bytes,
 	};
 
 	return unit_run_tests("php_heap", setup, NULL, tests,

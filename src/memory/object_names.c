@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/object_names.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "memory/php_heap.h"
+#include "memory/php_names.h"
+#include "memory/python_heap.h"
+#include "memory/python_names.h"
+#include "memory/ruby_heap.h"
+#include "memory/ruby_names.h"
+#include "memory/with_constants.h"
+
+struct object_names {
+	struct with_constants memory;
+	struct python_names *python; /* these three, or NULL */
+	struct ruby_names *ruby;
+	struct php_names *php;
+};
+
+struct object_names *object_names_new(const struct leaks *leaks,
+				      struct memory *constants)
+{
+	struct object_names *names = xcalloc(1, sizeof(*names));
+	struct memory *memory = &names->memory.memory;
+
+	with_constants_init(&names->memory, &leaks->picture, &leaks->mappings,
+			    constants);
+	if (python_is_there(&leaks->mappings))
+		names->python = python_names_new(memory, &leaks->mappings);
+	if (ruby_is_there(&leaks->mappings))
+		names->ruby = ruby_names_new(memory, &leaks->glibc.blocks);
+	if (php_is_there(&leaks->mappings))
+		names->php = php_names_new(memory);
+	return names;
+}
+
+void object_names_free(struct object_names *names)
+{
+	if (!names)
+		return;
+	python_names_free(names->python);
+	ruby_names_free(names->ruby);
+	php_names_free(names->php);
+	free(names);
+}
+
+static const char *part_name(enum block_part part)
+{
+	static const char *const of[BLOCK_PARTS] = {
+		[BLOCK_KEYS] = "keys of dict",
+		[BLOCK_ITEMS] = "items of list",
+		[BLOCK_VALUES] = "attributes",
+		[BLOCK_ARRAY] = "items of Array",
+		[BLOCK_TABLE] = "table of Hash",
+		[BLOCK_ENTRIES] = "entries of Hash",
+		[BLOCK_VARIABLES] = "variables",
+		[BLOCK_ELEMENTS] = "elements of array",
+	};
+
+	return of[part];
+}
+
+const char *object_names_class(struct object_names *names,
+			       const struct block *block)
+{
+	const char *class = NULL;
+
+	if (block->part)
+		return part_name(block->part);
+	if (!block->object)
+		return NULL;
+	if (names->python)
+		class = python_names_class(names->python, block);
+	if (!class && names->ruby)
+		class = ruby_names_class(names->ruby, block);
+	if (!class && names->php)
+		class = php_names_class(names->php, block);
+	return class;
+}
+
+const char *object_names_member(struct object_names *names,
+				const struct block *from, taddr_t where)
+{
+	switch (from->part) {
+	case BLOCK_KEYS:
+		return names->python ? python_names_key(names->python, where) :
+				       NULL;
+	case BLOCK_ENTRIES:
+		return names->ruby ? ruby_names_key(names->ruby, where) : NULL;
+	case BLOCK_ELEMENTS:
+		return names->php ? php_names_key(names->php, where) : NULL;
+	case BLOCK_WHOLE:
+		return from->object && names->php ?
+			       php_names_property(names->php, from, where) :
+			       NULL;
+	default:
+		return NULL;
+	}
+}
