@@ -42,8 +42,7 @@ static bool is_doubtful_root(const struct php_links *links, taddr_t where)
 	return !mapping || mapping->kind == MAPPING_STACK;
 }
 
-static bool is_in_use(struct memory *memory,
-		      const struct php_stack_in_use *use)
+static bool is_in_use(struct memory *memory, const struct php_stack_in_use *use)
 {
 	struct php_stack stack;
 
@@ -152,5 +151,6 @@ bool php_links_pass_over(const struct php_links *links, uint64_t pointer,
 	top = top_of_stack(links, from);
 	if (top)
 		return where >= top;
-	return is_text(links, from) || is_buffer(from) || is_on_list(links, from, pointer, where);
+	return is_text(links, from) || is_buffer(from) ||
+	       is_on_list(links, from, pointer, where);
 }

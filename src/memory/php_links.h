@@ -11,7 +11,7 @@ struct php_links {
 	struct memory *memory;
 	const struct mappings *mappings;
 	const struct blocks *blocks; /* objects among them */
-	taddr_t stack, top;	     /* of variables, and what of it is in use */
+	taddr_t stack, top; /* of variables, and what of it is in use */
 };
 
 void php_links_init(struct php_links *links, struct memory *memory,

@@ -61,11 +61,11 @@ const char *php_names_class(struct php_names *names, const struct block *block)
 	uint8_t begin[PHP_LOOKED_AT];
 	const size_t seen = read_begin(names, block, begin);
 
-	return seen ? php_objects_count(
-			      &names->objects,
-			      &(struct php_piece){ block->address,
-						   block_usable(block), begin,
-						   seen }) :
+	return seen ? php_objects_count(&names->objects,
+					&(struct php_piece){
+						block->address,
+						block_usable(block), begin,
+						seen }) :
 		      NULL;
 }
 
@@ -129,12 +129,12 @@ const char *php_names_property(struct php_names *names,
 	uint64_t place;
 	size_t at = 0, seen = read_begin(names, object, begin);
 
-	class = seen ? php_objects_class(
-			       &names->objects,
-			       &(struct php_piece){ object->address,
-						    block_usable(object), begin,
-						    seen },
-			       &at) :
+	class = seen ? php_objects_class(&names->objects,
+					 &(struct php_piece){
+						 object->address,
+						 block_usable(object), begin,
+						 seen },
+					 &at) :
 		       0;
 	place = where - object->address - at - PHP_OBJECT_HEAD;
 	if (!class || place % VALUE_SIZE ||
@@ -142,10 +142,10 @@ const char *php_names_property(struct php_names *names,
 		return NULL;
 	properties = word_at(names, class + CLASS_PROPERTIES);
 	properties = word_at(names, properties + place / VALUE_SIZE *
-						    sizeof(properties));
+							 sizeof(properties));
 	return properties && read_text(names,
-				       word_at(names, properties +
-							      PROPERTY_NAME),
+				       word_at(names,
+					       properties + PROPERTY_NAME),
 				       ".%s", names->name) ?
 		       names->name :
 		       NULL;
