@@ -11,8 +11,8 @@ static uint64_t word_at(const struct ring *ring, uint64_t position)
 
 static unsigned least_words(const struct ring *ring)
 {
-	return ring->watches || ring->stacks ? AGENT_WATCH_FIXED :
-					       AGENT_RECORD_FIXED;
+	return ring->watches || ring->entries ? AGENT_WATCH_FIXED :
+						AGENT_RECORD_FIXED;
 }
 
 _Static_assert(AGENT_WATCH_FIXED < AGENT_RECORD_FIXED, "the shorter one");
@@ -20,8 +20,8 @@ _Static_assert(AGENT_WATCH_WORDS > AGENT_RECORD_WORDS, "the longer one");
 
 static unsigned most_words(const struct ring *ring)
 {
-	return ring->watches || ring->stacks ? AGENT_WATCH_WORDS :
-					       AGENT_RECORD_WORDS;
+	return ring->watches || ring->entries ? AGENT_WATCH_WORDS :
+						AGENT_RECORD_WORDS;
 }
 
 /* How many words the record at a position has; 0: it isn't written yet. */
@@ -134,7 +134,7 @@ static unsigned next_length(struct ring *ring, uint64_t head)
 
 static bool is_at_entry(const struct ring *ring)
 {
-	return ring->stacks &&
+	return ring->entries &&
 	       (word_at(ring, ring->position + AGENT_WATCH_STUB) >> 8 & 0xff) ==
 		       AGENT_IS_ENTRY;
 }

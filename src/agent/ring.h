@@ -20,7 +20,7 @@ struct ring {
 	uint64_t position; /* of the next record */
 	uint64_t lost;     /* times that something was passed over */
 	bool watches;      /* what it holds are watched calls */
-	bool stacks;       /* … are records, and before each its entry */
+	bool entries;      /* … are records, and before some their entry */
 };
 
 /* One call, from its begin to its return. Times in ticks. */

@@ -161,7 +161,7 @@ static int add_block(struct shared *shared)
 		.words = block_at(shared, block)->ring,
 		.size = SHARED_RING_WORDS,
 		.watches = shared->mode & AGENT_WATCHES,
-		.stacks = shared->mode & AGENT_STACKS,
+		.entries = shared->mode & AGENT_RECORDS,
 	};
 	shared->blocks++;
 	return 0;

@@ -74,7 +74,7 @@ void shared_histogram(const struct shared *shared, unsigned stub,
 /*
  * Gives each record that is there to a function, thread by thread; those of
  * one thread in the order of their returns. With AGENT_STACKS, enter is given
- * the entry of each before.
+ * the entry of each before; else of those whose return address is replaced.
  */
 typedef void shared_visitor(void *context, const struct agent_record *record);
 typedef void shared_watcher(void *context, const struct agent_watched *watched);

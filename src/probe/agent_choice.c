@@ -33,12 +33,12 @@ static unsigned failure_of(const struct plain_prototype *plain)
 
 /* What a record doesn't hold can't be shown. */
 static bool can_be_recorded(const struct agent_engine *engine,
-			    const struct function *function)
+			    const struct function *function, bool callable)
 {
 	uint8_t captures[AGENT_CAPTURES];
 	unsigned texts = 0;
 
-	if (engine->string_bytes < AGENT_CAPTURE_MOST)
+	if (callable && engine->string_bytes < AGENT_CAPTURE_MOST)
 		texts = capture_plan(function->name, captures);
 	return prototype_is_plain(function->prototype, texts);
 }
@@ -102,6 +102,28 @@ static const char *why_no_walk(const struct agent_engine *engine,
 	return engine->replaces ? NULL : "nothing is replaced";
 }
 
+/* In a log or a table. Of what is replaced arguments aren't kept for the latter. */
+static const char *why_not_noted(const struct agent_engine *engine,
+				 const struct point *point)
+{
+	const struct function *function = point->function;
+	const bool callable = agent_is_callable(point);
+	const char *reason =
+		callable ? NULL : agent_why_not_replaceable(engine, point);
+	struct plain_prototype plain;
+
+	if (!prototype_plain_result(function->prototype, &plain))
+		return "result is no number";
+	if (reason || (!callable && engine->mode & AGENT_COUNTS))
+		return reason;
+	if (plain.arguments > AGENT_ARGUMENTS)
+		return "too many arguments";
+	return engine->mode & AGENT_RECORDS &&
+			       !can_be_recorded(engine, function, callable) ?
+		       "arguments that lie in memory" :
+		       NULL;
+}
+
 /* Why it isn't caught in the process; NULL: it may be. */
 const char *agent_why_not(const struct agent_engine *engine,
 			  const struct point *point)
@@ -109,7 +131,6 @@ const char *agent_why_not(const struct agent_engine *engine,
 	const struct function *function = point->function;
 	const struct probe_space *space = point->space;
 	const char *reason = why_no_function(engine, point);
-	struct plain_prototype plain;
 
 	if (point->walks)
 		return why_no_walk(engine, point);
@@ -122,16 +143,7 @@ const char *agent_why_not(const struct agent_engine *engine,
 	if (engine->mode & AGENT_WATCHES)
 		return can_be_watched(engine, function) ? NULL :
 							  "of other kinds";
-	if (!prototype_plain_result(function->prototype, &plain))
-		return "result is no number";
-	if (!agent_is_callable(point))
-		return agent_why_not_replaceable(engine, point);
-	if (plain.arguments > AGENT_ARGUMENTS)
-		return "too many arguments";
-	return engine->mode & AGENT_RECORDS &&
-			       !can_be_recorded(engine, function) ?
-		       "arguments that lie in memory" :
-		       NULL;
+	return why_not_noted(engine, point);
 }
 
 static unsigned failure_when_watched(const struct function *function)
@@ -176,12 +188,13 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	}
 	if (!prototype_plain_result(function->prototype, &plain))
 		return -EINVAL;
-	ret->arguments = own->replaced ? 0 : plain.arguments;
+	ret->arguments =
+		own->replaced && !agent_tells_ends(own) ? 0 : plain.arguments;
 	ret->failure = failure_of(&plain) |
 		       (own->replaced ? AGENT_REPLACES : 0);
 	if (own->space->agent.mode & AGENT_STACKS)
 		ret->way = STUB_WATCHES;
-	if (own->space->agent.mode & AGENT_RECORDS)
+	if (own->space->agent.mode & AGENT_RECORDS && !own->replaced)
 		(void)capture_plan(function->name, ret->captures);
 	return 0;
 }

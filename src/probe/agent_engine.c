@@ -171,7 +171,9 @@ static void tell_walk(struct agent_point *own, struct task *task)
 {
 	struct moment moment = moment_of_stop(task);
 
+	engines_catch_up(moment.space->prober, moment.time, moment.tid);
 	own->point->ops->reached(own->point, &moment);
+	agent_ends_go_by_traps(own->space, task->tid);
 }
 
 /* See below. */
@@ -196,6 +198,15 @@ static void on_walk(struct agent_point *own, struct task *task)
 	task->ip_changed = true;
 }
 
+static void tell_reached(struct agent_point *own, struct task *task,
+			 const struct moment *moment)
+{
+	if (own->space->engine->mode & AGENT_WITH_ROWS)
+		agent_watch_reached(own, task, moment);
+	else
+		own->point->ops->reached(own->point, moment);
+}
+
 static void on_hit(struct trap_owner *owner, struct task *task)
 {
 	struct agent_point *own = (struct agent_point *)owner;
@@ -214,10 +225,7 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	find_errno(&own->space->agent, &moment);
 	if (agent_is_site(own) && agent_site_pass(own, task))
 		return;
-	if (own->space->engine->mode & AGENT_WITH_ROWS)
-		agent_watch_reached(own, task, &moment);
-	else
-		point->ops->reached(point, &moment);
+	tell_reached(own, task, &moment);
 	if (agent_is_site(own))
 		agent_site_told(own, task);
 }
@@ -240,7 +248,7 @@ static void on_door(struct trap_owner *owner, struct task *task)
 	regs.user.rip = own->point->address;
 	moment.regs = &regs;
 	moment.chosen = agent_chosen_at(own->space, &moment);
-	agent_watch_reached(own, task, &moment);
+	tell_reached(own, task, &moment);
 }
 
 static const struct trap_owner_ops door_ops = { .hit = on_door };
@@ -266,7 +274,7 @@ static int plant(struct engine *base, struct point *point)
 	own->door.ops = &door_ops;
 	own->point = point;
 	own->stub = -1;
-	own->replaced = point->function && engine->mode & AGENT_COUNTS &&
+	own->replaced = point->function && !(engine->mode & AGENT_WATCHES) &&
 			!agent_is_callable(point);
 	err = trap_plant(point->space->space, point->address, &own->owner);
 	if (err) {
@@ -292,6 +300,13 @@ static bool has_other(const struct agent_point *own)
 	return false;
 }
 
+static const char *why_not_now(const struct agent_point *own)
+{
+	if (agent_tells_ends(own) && !own->space->agent.tid_offset)
+		return "threads whose numbers aren't known";
+	return agent_why_not(own->space->engine, own->point);
+}
+
 static void catch_point(struct agent_point *own)
 {
 	const struct function *function = own->point->function;
@@ -308,6 +323,11 @@ static void catch_point(struct agent_point *own)
 				own->replaced && !own->called)
 		return;
 	own->given_up = true;
+	/* By now debug information has been asked for its prototype. */
+	if (own->replaced)
+		own->reason = why_not_now(own);
+	if (own->reason)
+		return;
 	if (has_other(own) || (stub_alone && !target) ||
 	    agent_point_config(own, own->point->address, &trap->insn, &config))
 		return;
@@ -358,12 +378,17 @@ static void look_again(struct agent_space *space, uint64_t now)
 /* So often it was called directly, or by pointer, since there is a stub. */
 #define MANY_HITS 64
 
-/* Where nobody wants to be told of anything there is no trap to stop at. */
+/*
+ * Where nobody wants to be told of anything there is no trap to stop at. In a log
+ * returns that are put back are told by traps.
+ */
 static struct trap_owner *door_of(struct agent_point *own)
 {
+	const uint64_t mode = own->space->engine->mode;
 	const bool told = own->point->walks ?
-				  !own->point->unheard :
-				  own->space->engine->mode & AGENT_WITH_ROWS;
+				  !own->point->unheard || mode & AGENT_RECORDS :
+				  mode & AGENT_WITH_ROWS ||
+					  agent_tells_ends(own);
 
 	return told ? &own->door : NULL;
 }
@@ -453,7 +478,7 @@ static size_t tell(struct agent_engine *engine, uint64_t until)
 {
 	return engine->mode & AGENT_WATCHES ?
 		       agent_watch_tell(engine, until, 0) :
-		       agent_records_tell(engine, until);
+		       agent_records_tell(engine, until, 0);
 }
 
 static void note_missed(struct agent_space *space, bool blind, uint64_t now)
@@ -487,6 +512,7 @@ static void retire(struct agent_space *space)
 		else
 			unpatch_point(own);
 	agent_retire(&space->agent);
+	agent_ends_go_by_traps(space, 0);
 }
 
 /* In a log: elsewhere threads that have none are counted together, or stopped. */
@@ -547,7 +573,7 @@ static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 	if (engine->mode & AGENT_WATCHES)
 		(void)agent_watch_tell(engine, until, tid);
 	else
-		(void)agent_records_tell(engine, until);
+		(void)agent_records_tell(engine, until, tid);
 }
 
 /* Which slots there are is read from files: nobody is to wait for that. */
@@ -562,7 +588,7 @@ static void prepare(struct engine *base, struct probe_space *space)
 		return;
 	own->knows_walkers = false;
 	reason = agent_why_replace_no_more(own);
-	if (reason && engine_of(base)->mode & AGENT_COUNTS) {
+	if (reason && !(engine_of(base)->mode & AGENT_WATCHES)) {
 		own->agent.reason = reason;
 		retire(own);
 	}
@@ -795,7 +821,10 @@ static struct return_watch *watch_return(struct engine *base,
 {
 	struct agent_engine *engine = engine_of(base);
 
-	return engine->mode & AGENT_WATCHES ? &engine->watch : NULL;
+	/* What is told in two ends has begun in the process; or at a trap. */
+	return engine->mode & AGENT_WATCHES || engine->telling ?
+		       &engine->watch :
+		       NULL;
 }
 
 static void unwatch_return(struct return_watch *watch UNUSED)
@@ -918,8 +947,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->missed = config->missed;
 	engine->context = config->context;
 	engine->holds = config->holds;
-	engine->replaces = config->watches ||
-			   (config->counts && config->replaces);
+	engine->replaces = config->watches || config->replaces;
 	engine->mode = mode_of(config);
 	if (config->waits && engine->mode & AGENT_WITH_RINGS)
 		engine->mode |= AGENT_WAITS;

@@ -28,8 +28,9 @@ struct agent_engine_config {
 	unsigned least_hits;
 	bool waits; /* who finds no room for a record waits for it … */
 	bool holds; /* … stopped, while we tell of what was read */
-	/* Counted is, too, what may throw, be cancelled or be jumped out of: its
-	   return address is replaced. (Of what is watched it is in any case.) */
+	/* Counted or recorded is, too, what may throw, be cancelled or be jumped out
+	   of: its return address is replaced. (Of what is watched it is in any
+	   case.) */
 	bool replaces;
 	unsigned string_bytes; /* of texts are shown */
 	/*

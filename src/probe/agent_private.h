@@ -70,9 +70,18 @@ struct agent_space {
 /* Pieces of memory that need none of their own: most strings are short. */
 #define RECORDED_FEW 6
 
-/* A record that is still to be told of. Small: there are many at once. */
+/* Whole calls; or, where a return address is replaced, as others may be told of
+   in between, one end of them. */
+enum recorded_kind { RECORDED_CALL, RECORDED_ENTRY, RECORDED_RETURN };
+
+/*
+ * A record that is still to be told of. Small: there are many at once. One end of
+ * a call has begun and ended then.
+ */
 struct recorded {
 	struct agent_point *point;
+	enum recorded_kind kind;
+	bool tail_call; /* ENTRY: its caller will return with it */
 	pid_t tid;
 	stack_id stack;
 	struct agent_record record; /* its pieces: NULL where they are few */
@@ -143,13 +152,15 @@ struct agent_engine {
 	struct entered_list entered;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	struct watched_list watched;
-	struct return_watch watch; /* stands for all returns of watched calls */
-	unsigned depth;            /* of stacks */
-	unsigned least_hits;       /* before the agent gets in */
-	uint64_t sample;           /* AGENT_SAMPLES: one in so many bytes … */
-	unsigned rate;             /* … doubled so often */
-	uint64_t chosen_stops;     /* … told of at traps */
-	unsigned group;            /* … of these functions */
+	/* Stands for all returns of watched calls, and where return addresses
+	   are replaced. */
+	struct return_watch watch;
+	unsigned depth;        /* of stacks */
+	unsigned least_hits;   /* before the agent gets in */
+	uint64_t sample;       /* AGENT_SAMPLES: one in so many bytes … */
+	unsigned rate;         /* … doubled so often */
+	uint64_t chosen_stops; /* … told of at traps */
+	unsigned group;        /* … of these functions */
 	agent_engine_held *held;
 	void (*missed)(void *context, pid_t pid, uint64_t calls, uint64_t since,
 		       uint64_t now);
@@ -239,7 +250,7 @@ uint64_t agent_pause_for_walkers(const struct agent_space *space,
 				 uint64_t pause);
 bool agent_any_walker_is_met(const struct agent_space *space);
 
-/* COUNTS: where the stacks of new threads lie. */
+/* In a log or a table: where the stacks of new threads lie. */
 void agent_learn_stacks(struct agent_space *space);
 
 /* Whether there are replaced returns, so that who walks must come by us now. */
@@ -277,13 +288,44 @@ void agent_site_look(struct agent_point *own);
 /* Nothing is caught by the agent any more. */
 void agent_site_retire(struct agent_point *own);
 
+/* Whether calls of the point are told of in two ends, see RECORDED_ENTRY. */
+static inline bool agent_tells_ends(const struct agent_point *own)
+{
+	return own->replaced && own->space->engine->mode & AGENT_RECORDS;
+}
+
+/* ---- agent_ends.c ---- */
+
+/* One that is an end of a call is told of. */
+void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
+		    struct task *task);
+
+/*
+ * Return addresses were put back, or nobody will tell of returns any more: of the
+ * thread's calls, or all (0), and of others that look so. Traps do it from now on.
+ */
+void agent_ends_go_by_traps(struct agent_space *space, pid_t tid);
+
 /* ---- agent_records.c ---- */
 
 /*
- * Reads all that is there; what ended by that time (in ticks) is told. Returns
- * how many calls those were.
+ * Reads all that is there; what ended by that time (in ticks) is told, and all of
+ * a thread that is stopped. Returns how many calls those were.
  */
-size_t agent_records_tell(struct agent_engine *engine, uint64_t until);
+size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
+			  pid_t stopped);
+
+/* What the record of a call has of its memory; it must stay where it is. */
+struct captured {
+	struct memory memory;
+	const struct agent_record *record;
+};
+
+struct captured agent_captured(const struct agent_record *record);
+
+/* The registers at its begin. */
+struct regs agent_record_regs(const struct agent_point *point,
+			      const struct agent_record *record);
 
 /* What wasn't told is forgotten. */
 void agent_records_forget(struct agent_engine *engine);

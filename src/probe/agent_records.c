@@ -9,11 +9,6 @@
 /* From records to events, and from counters to counts. */
 
 /* What a record hasn't captured can't be read later: it would be another. */
-struct captured {
-	struct memory memory;
-	const struct agent_record *record;
-};
-
 static size_t read_captured(struct memory *memory, taddr_t address, void *ret,
 			    size_t size)
 {
@@ -24,7 +19,12 @@ static size_t read_captured(struct memory *memory, taddr_t address, void *ret,
 
 static const struct memory_ops captured_ops = { .read = read_captured };
 
-static struct regs entry_regs(const struct agent_point *point,
+struct captured agent_captured(const struct agent_record *record)
+{
+	return (struct captured){ { &captured_ops }, record };
+}
+
+struct regs agent_record_regs(const struct agent_point *point,
 			      const struct agent_record *record)
 {
 	return (struct regs){ .user = {
@@ -37,13 +37,6 @@ static struct regs entry_regs(const struct agent_point *point,
 				      .r8 = record->arguments[4],
 				      .r9 = record->arguments[5],
 			      } };
-}
-
-static void enter(void *context, const struct agent_watched *entry)
-{
-	const struct agent_reading *reading = context;
-
-	agent_entry_keep(reading->space, entry);
 }
 
 static void keep_pieces(struct recorded *one, const uint64_t *pieces)
@@ -64,6 +57,26 @@ static void find_pieces(struct recorded *one)
 		one->record.pieces = one->few;
 }
 
+static struct recorded *add_recorded(struct agent_engine *engine,
+				     struct agent_point *point,
+				     enum recorded_kind kind, pid_t tid)
+{
+	struct recorded *one;
+
+	if (engine->recorded_count == engine->recorded_room)
+		engine->recorded = xgrow(engine->recorded,
+					 engine->recorded_count,
+					 &engine->recorded_room,
+					 sizeof(*engine->recorded));
+	engine->report.calls += kind != RECORDED_RETURN;
+	one = &engine->recorded[engine->recorded_count++];
+	one->point = point;
+	one->kind = kind;
+	one->tail_call = false;
+	one->tid = tid ? tid : point->space->pid;
+	return one;
+}
+
 static void keep(void *context, const struct agent_record *record)
 {
 	const struct agent_reading *reading = context;
@@ -71,26 +84,59 @@ static void keep(void *context, const struct agent_record *record)
 	struct agent_engine *engine = space->engine;
 	struct agent_point *point =
 		agent_reading_point(reading, record->stub, record->ended);
-	const stack_id stack = engine->mode & AGENT_STACKS ?
+	const bool is_end = point && agent_tells_ends(point);
+	const stack_id stack = engine->mode & AGENT_STACKS && !is_end ?
 				       agent_entry_take(space, record) :
 				       STACK_NONE;
 	struct recorded *one;
 
 	if (!point || record->ended < record->began)
 		return;
-	if (engine->recorded_count == engine->recorded_room)
-		engine->recorded = xgrow(engine->recorded,
-					 engine->recorded_count,
-					 &engine->recorded_room,
-					 sizeof(*engine->recorded));
-	engine->report.calls++;
-	one = &engine->recorded[engine->recorded_count++];
-	one->point = point;
-	one->tid = record->tid ? record->tid : space->pid;
+	one = add_recorded(engine, point,
+			   is_end ? RECORDED_RETURN : RECORDED_CALL,
+			   record->tid);
 	one->stack = stack;
 	one->record = *record;
+	if (is_end)
+		one->record.began = record->ended;
 	one->record.pieces = NULL;
 	keep_pieces(one, record->pieces);
+}
+
+static void keep_entry(struct agent_engine *engine, struct agent_point *point,
+		       const struct agent_watched *entry)
+{
+	struct recorded *one;
+
+	if (!entry->frame_count)
+		return;
+	one = add_recorded(engine, point, RECORDED_ENTRY, entry->tid);
+	one->tail_call = entry->tail_call;
+	one->stack = engine->mode & AGENT_STACKS ?
+			     agent_entry_stack(point->space, entry) :
+			     STACK_NONE;
+	one->record = (struct agent_record){
+		.began = entry->time,
+		.ended = entry->time,
+		.return_address = entry->frames[0],
+		.slot = entry->slot,
+		.argument_count = entry->argument_count,
+	};
+	memcpy(one->record.arguments, entry->arguments,
+	       entry->argument_count * sizeof(*entry->arguments));
+}
+
+static void enter(void *context, const struct agent_watched *entry)
+{
+	const struct agent_reading *reading = context;
+	struct agent_space *space = reading->space;
+	struct agent_point *point =
+		agent_reading_point(reading, entry->stub, entry->time);
+
+	if (point && agent_tells_ends(point))
+		keep_entry(space->engine, point, entry);
+	else if (space->engine->mode & AGENT_STACKS)
+		agent_entry_keep(space, entry);
 }
 
 static void free_pieces(const struct recorded *list, size_t count)
@@ -138,7 +184,7 @@ static void begin(struct telling *telling, unsigned depth)
 	struct prober *prober = space->space->prober;
 	const struct function *function = one->point->point->function;
 
-	telling->captured = (struct captured){ { &captured_ops }, record };
+	telling->captured = agent_captured(record);
 	telling->call = (struct call){
 		.function = function,
 		.id = ++prober->last_call_id,
@@ -148,7 +194,7 @@ static void begin(struct telling *telling, unsigned depth)
 		.arch = &arch_x86_64,
 		.memory = &telling->captured.memory,
 		.return_address = record->return_address,
-		.entry = entry_regs(one->point, record),
+		.entry = agent_record_regs(one->point, record),
 		.stack = one->stack,
 		.time = ticks_to_ns(&engine->ticks, record->began),
 	};
@@ -274,9 +320,11 @@ static void tell_ends(struct running *running, uint64_t until)
 	}
 }
 
-static unsigned depth_of(const struct running *running, pid_t tid)
+/* Those that others tell of count as well. */
+static unsigned depth_of(const struct running *running, struct task *task,
+			 pid_t tid)
 {
-	unsigned depth = 0;
+	unsigned depth = task ? task_calls_of(task)->stack.depth : 0;
 	size_t i;
 
 	for (i = 0; i < running->count; i++)
@@ -284,22 +332,48 @@ static unsigned depth_of(const struct running *running, pid_t tid)
 	return depth;
 }
 
+static void tell_one(struct agent_engine *engine, struct running *running,
+		     const struct recorded *one, struct task *task)
+{
+	unsigned depth;
+
+	if (one->kind != RECORDED_CALL) {
+		agent_end_tell(engine, one, task);
+		return;
+	}
+	depth = depth_of(running, task, one->tid);
+	tell_begin(add(running, one), depth);
+}
+
+/* Mostly the one of the call before. NULL: nobody knows it any more, or not yet. */
+static struct task *task_of(const struct recorded *one, struct task *former)
+{
+	const struct probe_space *space = one->point->space->space;
+	struct task *task = former && former->tid == one->tid ?
+				    former :
+				    task_find(space->space->tracer, one->tid);
+
+	return task && task->tracee &&
+			       probe_space_of(task->tracee->space) == space ?
+		       task :
+		       NULL;
+}
+
 /* Sorted by their begins. */
 static void tell_all(struct agent_engine *engine, struct recorded *list,
 		     size_t count)
 {
 	struct running running = { 0 };
+	struct task *task = NULL;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		unsigned depth;
-
 		if (i % AGENT_MANY_TOLD == AGENT_MANY_TOLD - 1)
 			agent_engine_live(engine);
+		task = task_of(&list[i], task);
 		find_pieces(&list[i]);
 		tell_ends(&running, list[i].record.began);
-		depth = depth_of(&running, list[i].tid);
-		tell_begin(add(&running, &list[i]), depth);
+		tell_one(engine, &running, &list[i], task);
 	}
 	tell_ends(&running, UINT64_MAX);
 	while (running.made)
@@ -336,7 +410,21 @@ static size_t set_aside_later(struct agent_engine *engine, uint64_t until)
 	return count;
 }
 
-size_t agent_records_tell(struct agent_engine *engine, uint64_t until)
+/* The time, or later: until the thread had done all that there is of it. */
+static uint64_t last_of(const struct agent_engine *engine, pid_t stopped,
+			uint64_t until)
+{
+	size_t i;
+
+	for (i = 0; stopped && i < engine->recorded_count; i++)
+		if (engine->recorded[i].tid == stopped &&
+		    engine->recorded[i].record.ended > until)
+			until = engine->recorded[i].record.ended;
+	return until;
+}
+
+size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
+			  pid_t stopped)
 {
 	struct agent_space *space;
 	size_t count, later;
@@ -346,7 +434,7 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until)
 	engine->telling = true;
 	for (space = engine->spaces; space; space = space->next)
 		read_space(space);
-	count = set_aside_later(engine, until);
+	count = set_aside_later(engine, last_of(engine, stopped, until));
 	later = engine->recorded_count - count;
 	if (!is_sorted(engine->recorded, count))
 		qsort(engine->recorded, count, sizeof(*engine->recorded),

@@ -19,7 +19,7 @@ const char *agent_why_not_replaceable(const struct agent_engine *engine,
 {
 	const struct function *function = point->function;
 
-	if (!(engine->mode & AGENT_COUNTS) || !engine->replaces)
+	if (engine->mode & AGENT_WATCHES || !engine->replaces)
 		return "not known never to throw";
 	return function->returns == RETURNS_NEVER ||
 			       !replaceable_by_agent(function->name) ?
@@ -188,7 +188,7 @@ void agent_learn_stacks(struct agent_space *space)
 {
 	struct learning learning = { space, 4 };
 
-	if (space->replaces && space->engine->mode & AGENT_COUNTS &&
+	if (space->replaces && !(space->engine->mode & AGENT_WATCHES) &&
 	    space->agent.state == AGENT_INSIDE && space->agent.shared.memory)
 		shared_visit_new(&space->agent.shared, learn_stack, &learning);
 }

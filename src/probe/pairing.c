@@ -202,6 +202,12 @@ void pairing_abandon_frames(const struct moment *moment, taddr_t from,
 		abandon_at(moment, stack->top, end);
 }
 
+static bool is_told_by(const struct activation *activation,
+		       const struct engine *engine)
+{
+	return activation->watch && activation->watch->engine == engine;
+}
+
 /*
  * Something has been written where its return address was. (Where a function
  * saves that itself, nobody knows the place: such a frame is dropped when its
@@ -210,11 +216,17 @@ void pairing_abandon_frames(const struct moment *moment, taddr_t from,
 static bool is_overwritten(const struct moment *moment,
 			   const struct activation *activation)
 {
+	struct memory *memory = moment->memory;
 	uint64_t word;
 
 	if (moment->arch->returns_by_register)
 		return false;
-	return memory_read_word(moment->memory, activation->key.slot,
+	/* What traps will tell of hasn't returned by now either. */
+	if (moment->alone && is_told_by(activation, moment->engine))
+		return false;
+	if (moment->alone)
+		memory = &engine_space(moment->space)->memory.memory;
+	return memory_read_word(memory, activation->key.slot,
 				moment->arch->word_size, &word) ||
 	       space_true_return(engine_space(moment->space),
 				 activation->key.slot,
@@ -258,11 +270,14 @@ static void drop_frame(const struct moment *moment, const struct frame_key *key,
 void pairing_forget_frame(const struct moment *moment)
 {
 	const taddr_t slot = moment->arch->return_slot(moment->regs);
-	struct call_stack *stack = &moment->calls->stack;
+	const struct task_calls *calls = moment->calls;
+	const bool unwound = calls->unwinding && slot > calls->unwind_sp;
+	const struct call_stack *stack = &calls->stack;
 
 	while (stack->top && stack->top->engine == moment->engine &&
 	       !stack->top->key.stack && stack->top->key.slot == slot)
-		abandon_at(moment, stack->top, CALL_UNSEEN);
+		abandon_at(moment, stack->top,
+			   unwound ? calls->unwinding : CALL_UNSEEN);
 }
 
 static bool frame_runs(const struct activation *newest,
@@ -608,6 +623,31 @@ void pairing_forget_watch(struct probe_space *space,
 			if (a->watch == watch)
 				a->watch = NULL;
 	}
+}
+
+static bool has_own_address(const struct probe_space *space,
+			    const struct activation *activation)
+{
+	struct memory *memory = &engine_space(space)->memory.memory;
+	uint64_t word;
+
+	return !memory_read_word(memory, activation->key.slot,
+				 activation->call.arch->word_size, &word) &&
+	       word == activation->call.return_address;
+}
+
+void pairing_watch_otherwise(struct probe_space *space,
+			     struct return_watch *watch, pid_t tid)
+{
+	struct activation *newest, *next, *a;
+
+	HASH_ITER(hh, space->activations, newest, next)
+		for (a = newest; a; a = a->same_frame)
+			if (a->watch == watch && (!tid || a->call.tid == tid ||
+						  has_own_address(space, a)))
+				a->watch =
+					engine_watch_return(watch->engine->next,
+							    space, &a->call);
 }
 
 void pairing_forget_ifunc(struct probe_space *space, const struct ifunc *ifunc)

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-c --engine=agent: what may throw, be jumped out of or be cancelled is counted
-in the process, each call once, whatever way it ends; and goes on when calltrap
-leaves, or is killed, meanwhile."""
+"""-c and logs, --engine=agent: what may throw, be jumped out of or be cancelled is
+counted and recorded in the process, each call once, whatever way it ends; and goes
+on when calltrap leaves, or is killed, meanwhile."""
 
+import collections
+import json
 import os
 import random
 import re
@@ -47,9 +49,10 @@ def start(case, program, *arguments):
     return target
 
 
-def attach(case, target, *options, settled=True):
-    tracer = case.start_calltrap("--engine=agent", "-D", "probe", "-c",
-                                 *options, "-p", str(target.pid))
+def attach(case, target, *options, settled=True, counts="-c"):
+    tracer = case.start_calltrap("--engine=agent", "-D", "probe",
+                                 *[counts] * bool(counts), *options, "-p",
+                                 str(target.pid))
     h.wait_until(lambda: h.code_differences(target.pid), "the traps")
     if settled:
         h.settle(target, tracer)
@@ -140,6 +143,92 @@ def cut_later(case):
     h.check("stacks that are cut in pieces" in tracer.err, tracer.err)
 
 
+PROTOTYPES = """long ways_plain(long);
+long ways_throws(long);
+long ways_calls(addr, long);
+long ways_cleans(addr, long);
+long ways_many(long, long, long, long, long, long, long, long, long);
+"""
+
+
+def told(call):
+    """What a call was, but for what differs from one run to the next."""
+    values = ["ADDRESS" if str(value).startswith("0x") else value
+              for value in call["args"]]
+    if call["function"] == "read" and values[0]:
+        values[0] = "PIPE"
+    return (call["function"], values, call["depth"], call["end"],
+            call.get("result"),
+            [frame.get("function") for frame in call.get("stack", [])])
+
+
+def threads_of(path):
+    """What each thread is said to have called, in the order of the calls' ends;
+    without the timer's."""
+    threads = collections.defaultdict(list)
+    for event in map(json.loads, h.read(path).splitlines()):
+        if event["event"] == "call" and event["args"][:1] != [41]:
+            threads[event["tid"]].append(told(event))
+    return sorted(threads.values(), key=lambda calls: (-len(calls), str(calls)))
+
+
+def logged(case, engine, threads, rounds, options):
+    path = case.path(engine + ".json")
+    target = start(case, ways(), str(threads), str(rounds))
+    tracer = case.start_calltrap(
+        "--engine=" + engine, "-D", "probe", "--json", path, "-F",
+        case.write("ways.conf", PROTOTYPES), *options, "-L", "-x", WAYS, "-p",
+        str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
+    target.say("go\n")
+    finish(target)
+    h.check_equal(tracer.wait(), 0, "status of calltrap")
+    return threads_of(path), tracer
+
+
+def compared(words, options, threads, rounds):
+    @h.test("log: each call once, whatever way it ends, as by traps: " + words)
+    def run(case):
+        found, tracer = logged(case, "agent", threads, rounds, options)
+        if "unseen" in tracer.err and \
+                os.getloadavg()[0] > 3 * (os.cpu_count() or 1):
+            raise h.Skip("calltrap had no processor for a second")
+        wanted, _ = logged(case, "trap", threads, rounds, options)
+        h.check_equal(len(found), len(wanted), "threads")
+        for one, other in zip(found, wanted):
+            for a, b in zip(one, other):
+                h.check_equal(a, b, "a call")
+            h.check_equal(len(one), len(other), "calls of one thread")
+        h.check(caught(tracer) >= 4, tracer.err)
+        own = re.search(r"; ([\d,]+) calls? in the process", tracer.err)
+        h.check(own and int(own[1].replace(",", "")) > 20 * threads * rounds,
+                "most by traps: " + tracer.err)
+
+
+compared("one thread", [], 1, 100)
+compared("threads", [], 4, 60)
+compared("with stacks", ["-w", "8"], 2, 60)
+
+
+@h.test("log: calls that wait are told of when they begin, not when they end")
+def begun(case):
+    target = start(case, ways(), "1", "20")
+    tracer = attach(case, target, "-F", case.write("ways.conf", PROTOTYPES),
+                    "-L", "-x", "ways_calls", counts="")
+    target.say("go\n")
+    h.wait_until(lambda: "ways_calls" in h.read(tracer.log_path), "a call")
+    finish(target)
+    h.check_equal(tracer.wait(), 0, "status of calltrap")
+    lines = h.read(tracer.log_path).splitlines()
+    inner = [i for i, line in enumerate(lines) if re.search(r", 0\) +=", line)]
+    h.check(inner, "no line of the innermost call")
+    for i in inner:
+        if "ways_calls" in lines[i - 1] and ", 1 <unf" in lines[i - 1]:
+            return
+    raise h.Failure("outer calls come later: " + "\n".join(lines[:60]))
+
+
 @h.test("left and attached to again while calls are under way")
 def left(case):
     target = start(case, ways(), "4", "0")
@@ -157,12 +246,36 @@ def left(case):
     finish(target)
 
 
-@h.test("calltrap's first process killed while calls are under way")
-def killed(case):
+@h.test("log: left and attached to again while calls are under way")
+def left_log(case):
+    target = start(case, ways(), "4", "0")
+    target.say("go\n")
+    for i in range(ROUNDS):
+        tracer = attach(case, target, "-L", "-x", WAYS, *["-w", "6"] * (i % 2),
+                        settled=False, counts="")
+        h.wait_until(lambda: is_caught(tracer, "ways_calls", "ways_throws") or
+                     tracer.popen.poll() is not None, "the agent")
+        time.sleep(random.uniform(0, 0.3))
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        h.check_equal(target.popen.poll(), None, target.err)
+    target.say("enough\n")
+    finish(target)
+
+
+def killed_with(words, counts):
+    @h.test("calltrap's first process killed while calls are under way: " +
+            words)
+    def run(case):
+        killed(case, counts)
+
+
+def killed(case, counts):
     target = start(case, ways(), "4", "0")
     target.say("go\n")
     for _ in range(ROUNDS):
-        tracer = attach(case, target, "-L", "-x", WAYS, settled=False)
+        tracer = attach(case, target, "-L", "-x", WAYS, settled=False,
+                        counts=counts)
         h.wait_until(lambda: is_caught(tracer, "ways_calls", "ways_throws") or
                      tracer.popen.poll() is not None, "the agent")
         worker = h.tracer_of(target.pid)
@@ -175,6 +288,10 @@ def killed(case):
         h.check_equal(target.popen.poll(), None, target.err)
     target.say("enough\n")
     finish(target)
+
+
+killed_with("-c", "-c")
+killed_with("log", "")
 
 
 def leave(tracer, target, how):

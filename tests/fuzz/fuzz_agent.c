@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static uint64_t words[WORDS];
 	struct ring ring = { .words = words, .size = WORDS };
-	struct ring stacks = { words, WORDS, .stacks = true };
+	struct ring stacks = { words, WORDS, .entries = true };
 	struct ring watching = { words, WORDS, .watches = true };
 	uint64_t heads[3] = { 0 };
 	unsigned i;

@@ -243,6 +243,8 @@ static struct {
 	unsigned long sum; /* of first arguments */
 	pid_t tids[KEPT];
 	struct agent_record records[KEPT];
+	unsigned long entries;
+	struct agent_watched entry; /* the last one */
 } seen;
 
 static void see(void *context, const struct agent_record *record)
@@ -256,9 +258,16 @@ static void see(void *context, const struct agent_record *record)
 	seen.sum += record->arguments[0];
 }
 
+static void see_entry(void *context, const struct agent_watched *entry)
+{
+	(void)context;
+	seen.entries++;
+	seen.entry = *entry;
+}
+
 static void read_all(void)
 {
-	shared_read(&shared, 1, see, NULL, NULL);
+	shared_read(&shared, 1, see, see_entry, NULL);
 }
 
 START_TEST(a_call_is_recorded)
@@ -928,7 +937,7 @@ END_TEST
 START_TEST(records_among_entries_are_told_by_their_stub)
 {
 	uint64_t words[64], pieces[AGENT_PIECE_WORDS];
-	struct ring ring = { .words = words, .size = 64, .stacks = true };
+	struct ring ring = { .words = words, .size = 64, .entries = true };
 	struct agent_record record;
 	struct agent_watched entry;
 	unsigned i;
@@ -1786,6 +1795,9 @@ static void set_up_replaced(uint64_t mode)
 	memset(&within, 0, sizeof(within));
 	memset(&seen, 0, sizeof(seen));
 	set_up(mode);
+	if (!gate->tid_offset)
+		gate->tid_offset =
+			16; /* any number of the thread's own will do */
 	put_stub(0, replaced, AGENT_REPLACES, STUB_NOTES);
 	put_stub(1, looks, AGENT_WALKS, STUB_WALKS);
 	walker = NULL;
@@ -1807,6 +1819,14 @@ START_TEST(a_call_whose_return_is_replaced_is_recorded)
 	ck_assert_uint_eq(seen.count, 1);
 	ck_assert_uint_eq(seen.records[0].result, 654321);
 	ck_assert_uint_eq(seen.records[0].arguments[5], 6);
+	ck_assert_uint_eq(seen.entries, 1);
+	ck_assert_uint_eq(seen.entry.argument_count, 6);
+	ck_assert_uint_eq(seen.entry.arguments[5], 6);
+	ck_assert_uint_eq(seen.entry.frame_count, 1);
+	ck_assert(!seen.entry.tail_call);
+	ck_assert_uint_eq(seen.entry.frames[0], seen.records[0].return_address);
+	ck_assert_uint_eq(seen.entry.slot, seen.records[0].slot);
+	ck_assert_uint_eq(seen.entry.time, seen.records[0].began);
 	ck_assert(
 		seen.records[0].return_address -
 			(uintptr_t)
@@ -1826,6 +1846,7 @@ START_TEST(who_walks_over_the_stack_finds_what_was_there)
 	ck_assert_uint_ne(within.after, place_of_returns);
 	read_all();
 	ck_assert_uint_eq(seen.count, 0); /* nobody sees it return */
+	ck_assert_uint_eq(seen.entries, 1);
 	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
 	ck_assert_uint_eq(within.before, place_of_returns);
 	tear_down();
@@ -1933,6 +1954,9 @@ START_TEST(tail_callers_return_together)
 	ck_assert_uint_eq(seen.records[0].return_address,
 			  seen.records[1].return_address);
 	ck_assert_uint_ne(seen.records[0].return_address, place_of_returns);
+	ck_assert_uint_eq(seen.entries, 2);
+	ck_assert(seen.entry.tail_call);
+	ck_assert_uint_eq(seen.entry.frames[0], seen.records[0].return_address);
 	tear_down();
 }
 END_TEST

@@ -1387,6 +1387,14 @@ static inline void put_word(struct ring_entry *entry, uint64_t word)
 	entry->ring[(entry->position + entry->next++) & entry->mask] = word;
 }
 
+/* The record of any other follows, which has them. */
+static inline bool has_arguments(const struct config *config,
+				 const struct agent_frame *frame)
+{
+	return config->mode & AGENT_WATCHES ||
+	       frame->stub->failure & AGENT_REPLACES;
+}
+
 /* Up to its arguments; so many words follow. */
 static inline struct ring_entry
 begin_entry(const struct config *config, struct agent_block *block,
@@ -1394,7 +1402,7 @@ begin_entry(const struct config *config, struct agent_block *block,
 	    enum agent_watch_kind kind, uint64_t value, unsigned more)
 {
 	const unsigned arguments =
-		config->mode & AGENT_WATCHES ? frame->stub->arguments : 0;
+		has_arguments(config, frame) ? frame->stub->arguments : 0;
 	struct ring_entry entry = {
 		.ring = block->ring,
 		.mask = config->ring_words - 1,
@@ -1583,6 +1591,43 @@ enter_counted(const struct config *config, struct agent_frame *frame)
 	return way;
 }
 
+static void write_begin(const struct config *config, struct agent_block *block,
+			uint32_t tid, const struct agent_frame *frame,
+			uint64_t caller, uint64_t flags)
+{
+	struct ring_entry entry = begin_entry(config, block, tid, frame,
+					      AGENT_WATCH_ENTRY, 1 | flags, 2);
+
+	put_word(&entry, caller);
+	put_word(&entry, 0);
+	end_entry(&entry);
+}
+
+/* A log, without stacks: it may last, and may never come back. */
+static __attribute__((noinline)) enum way
+enter_recorded(const struct config *config, struct agent_frame *frame)
+{
+	struct agent_thread *thread = find_thread(config);
+	const uint64_t caller = caller_of(frame), tail = tail_flag(frame);
+	struct agent_block *block;
+
+	if (thread && !thread->block && config->mode & AGENT_WAITS)
+		wait_for_block(config, thread);
+	if (!thread || !thread->block || !config->ring_words)
+		return go_by_trap(config);
+	block = block_at(config, thread->block);
+	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
+		own_add(&block->dropped, 1);
+		return BY_JUMP;
+	}
+	if (!may_go_on(thread, frame))
+		return go_by_trap(config);
+	write_begin(config, block, thread->tid, frame, caller, tail);
+	if (__builtin_expect(is_sampled(frame->began), 0))
+		sample_entry(config, thread, frame->began);
+	return way_on(frame);
+}
+
 /*
  * The call is about to begin. Whatever isn't plain goes by the trap: there all
  * is known, and what was missing here is added. But not for want of room: traps
@@ -1603,11 +1648,10 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	}
 	if (config.mode & AGENT_COUNTS)
 		return enter_counted(&config, frame);
-	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
-		return may_go_on(NULL, frame) ? way_on(frame) :
-						go_by_trap(&config);
 	if (!config.tid_offset)
 		return go_by_trap(&config);
+	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
+		return enter_recorded(&config, frame);
 	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
 		return go_by_trap(&config);

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 8
+#define AGENT_VERSION 9
 
 #define AGENT_CODE_SIZE      0x5000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -558,8 +558,8 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
  * Of watched calls there are two: the entry, behind which arguments and frames
  * follow, the innermost first, and agent_walk_name(); and the return. Instead of
  * frames that were told before, there may be the return address and that name. Of one
- * that is recorded with its stack, the entry comes without arguments, and the record
- * is its return.
+ * that is recorded with its stack, or REPLACES, the record is the return; the entry of
+ * the former comes without arguments.
  */
 enum agent_watch_word {
 	AGENT_WATCH_HEADER,

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "probe/agent_private.h"
+
+/*
+ * In a log calls whose return address is replaced are told of when they begin and
+ * when they return, as by traps: they may last for hours, other calls are made
+ * within them, and what leaves them otherwise is known to who pairs them.
+ */
+
+/* All that is known of the memory of then. */
+struct end_memory {
+	struct memory memory;
+	struct captured captured;
+};
+
+static size_t read_end(struct memory *memory, taddr_t address, void *ret,
+		       size_t size)
+{
+	struct end_memory *own = (struct end_memory *)memory;
+	const struct agent_record *record = own->captured.record;
+	const uint64_t word = record->return_address;
+
+	if (address != record->slot)
+		return memory_read_some(&own->captured.memory, address, ret,
+					size);
+	if (size > sizeof(word))
+		size = sizeof(word);
+	memcpy(ret, &word, size);
+	return size;
+}
+
+static const struct memory_ops end_memory_ops = { .read = read_end };
+
+static int no_fp_regs(const struct moment *moment UNUSED,
+		      struct fp_regs *ret UNUSED)
+{
+	return -ENODATA;
+}
+
+static const struct moment_ops end_ops = {
+	.fp_regs = no_fp_regs,
+	.is_one_mapping = mapping_is_one,
+};
+
+static struct regs regs_of(const struct recorded *one)
+{
+	struct regs regs = agent_record_regs(one->point, &one->record);
+
+	if (one->kind != RECORDED_RETURN)
+		return regs;
+	regs.user.rip = one->record.return_address;
+	regs.user.rsp += sizeof(uint64_t);
+	regs.user.rax = one->record.result;
+	return regs;
+}
+
+static void tell(const struct recorded *one, const struct moment *moment)
+{
+	struct point *point = one->point->point;
+
+	if (one->kind == RECORDED_RETURN) {
+		(void)pairing_return(moment, one->record.return_address);
+		return;
+	}
+	if (!one->tail_call)
+		pairing_forget_frame(moment);
+	point->ops->reached(point, moment);
+}
+
+void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
+		    struct task *task)
+{
+	const struct regs regs = regs_of(one);
+	struct end_memory memory = { { &end_memory_ops },
+				     agent_captured(&one->record) };
+	struct moment moment = {
+		.space = one->point->space->space,
+		.tid = one->tid,
+		.arch = &arch_x86_64,
+		.regs = &regs,
+		.memory = &memory.memory,
+		.past = true,
+		.alone = true,
+		.error = one->record.error,
+		.time = ticks_to_ns(&engine->ticks, one->record.ended),
+		.engine = &engine->engine,
+		.ops = &end_ops,
+		.callers = &one->stack,
+	};
+
+	if (!task) {
+		engine->report.lost++;
+		return;
+	}
+	moment.pid = task->tracee->pid;
+	moment.calls = task_calls_of(task);
+	moment.muted = task->tracee->muted;
+	tell(one, &moment);
+}
+
+void agent_ends_go_by_traps(struct agent_space *space, pid_t tid)
+{
+	if (space->engine->mode & AGENT_RECORDS)
+		pairing_watch_otherwise(space->space, &space->engine->watch,
+					tid);
+}
