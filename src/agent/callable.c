@@ -228,7 +228,7 @@ static bool starts_with(const char *text, const char *beginning)
  * glibc's; musl's is libc.musl-x86_64.so.1, or libc.so. In a static program
  * their names are the C library's as well: they are reserved.
  */
-static bool is_c_library(const char *library)
+bool is_c_library(const char *library)
 {
 	return library && (!strcmp(library, CALLABLE_LINKED_IN) ||
 			   starts_with(library, "libc.so") ||

@@ -21,5 +21,6 @@ bool watchable_by_agent(const char *function);
 #define CALLABLE_LINKED_IN ""
 
 bool callable_by_agent(const char *function, const char *library);
+bool is_c_library(const char *library);
 
 #endif

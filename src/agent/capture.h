@@ -19,4 +19,11 @@
  */
 unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
 
+/* The same of functions of the C library that it doesn't know; each of these
+   arguments is filled, as far as the result says. */
+unsigned fill_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
+
+/* So many elements of what is filled are captured for certain. */
+#define FILL_ELEMENTS (AGENT_CAPTURE_MOST / AGENT_EVENT_SIZE)
+
 #endif

@@ -109,6 +109,7 @@ void session_open_agent(struct session *session, struct prober_config *config)
 		.holds = may_hold(options),
 		.replaces = options->engine == ENGINE_AGENT,
 		.string_bytes = options->log.limits.string_bytes,
+		.array_elements = options->log.limits.array_elements,
 		.watches = keeps_acts(options),
 		.stops = config->script_stacks ||
 			 (keeps_acts(options) &&

@@ -31,18 +31,6 @@ static unsigned failure_of(const struct plain_prototype *plain)
 	return AGENT_FAILS_NEVER;
 }
 
-/* What a record doesn't hold can't be shown. */
-static bool can_be_recorded(const struct agent_engine *engine,
-			    const struct function *function, bool callable)
-{
-	uint8_t captures[AGENT_CAPTURES];
-	unsigned texts = 0;
-
-	if (callable && engine->string_bytes < AGENT_CAPTURE_MOST)
-		texts = capture_plan(function->name, captures);
-	return prototype_is_plain(function->prototype, texts);
-}
-
 /* Whose acts are numbers, and that do nothing else. */
 static bool can_be_watched(const struct agent_engine *engine,
 			   const struct function *function)
@@ -81,16 +69,49 @@ static const char *why_no_function(const struct agent_engine *engine,
 	return function->group && !watches ? "heap" : NULL;
 }
 
-bool agent_is_callable(const struct point *point)
+static const char *library_of(const struct point *point)
 {
-	const struct function *function = point->function;
 	const struct module *module =
 		module_find(point->space->space, point->address);
-	const bool linked_in = module && function_is_linked_in(module);
 
-	return callable_by_agent(function->name, linked_in ?
-							 CALLABLE_LINKED_IN :
-							 function->library);
+	return module && function_is_linked_in(module) ?
+		       CALLABLE_LINKED_IN :
+		       point->function->library;
+}
+
+bool agent_is_callable(const struct point *point)
+{
+	return callable_by_agent(point->function->name, library_of(point));
+}
+
+/* What memory its records hold: texts, or what it fills. Nothing of other libraries'
+   functions that have these names. */
+static void plan_captures(const struct point *point, bool callable,
+			  uint8_t ret[AGENT_CAPTURES], unsigned *texts_ret,
+			  unsigned *filled_ret)
+{
+	const char *name = point->function->name;
+
+	memset(ret, 0, AGENT_CAPTURES);
+	*texts_ret = callable ? capture_plan(name, ret) : 0;
+	*filled_ret = !callable && is_c_library(library_of(point)) ?
+			      fill_plan(name, ret) :
+			      0;
+}
+
+/* What a record doesn't hold can't be shown. */
+static bool can_be_recorded(const struct agent_engine *engine,
+			    const struct point *point, bool callable)
+{
+	uint8_t captures[AGENT_CAPTURES];
+	unsigned texts, filled;
+
+	plan_captures(point, callable, captures, &texts, &filled);
+	if (engine->string_bytes >= AGENT_CAPTURE_MOST)
+		texts = filled = 0;
+	if (engine->array_elements >= FILL_ELEMENTS)
+		filled = 0;
+	return prototype_is_plain(point->function->prototype, texts, filled);
 }
 
 /* Who walks over stacks is to find there what he would without us. */
@@ -119,7 +140,7 @@ static const char *why_not_noted(const struct agent_engine *engine,
 	if (plain.arguments > AGENT_ARGUMENTS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
-			       !can_be_recorded(engine, function, callable) ?
+			       !can_be_recorded(engine, point, callable) ?
 		       "arguments that lie in memory" :
 		       NULL;
 }
@@ -169,6 +190,7 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 {
 	const struct function *function = own->point->function;
 	struct plain_prototype plain;
+	unsigned texts, filled;
 
 	*ret = (struct stub_config){
 		.function = address,
@@ -194,7 +216,8 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 		       (own->replaced ? AGENT_REPLACES : 0);
 	if (own->space->agent.mode & AGENT_STACKS)
 		ret->way = STUB_WATCHES;
-	if (own->space->agent.mode & AGENT_RECORDS && !own->replaced)
-		(void)capture_plan(function->name, ret->captures);
+	if (own->space->agent.mode & AGENT_RECORDS)
+		plan_captures(own->point, !own->replaced, ret->captures, &texts,
+			      &filled);
 	return 0;
 }

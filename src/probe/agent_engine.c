@@ -939,6 +939,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->source.ops = &source_ops;
 	engine->watch.engine = &engine->engine;
 	engine->string_bytes = config->string_bytes;
+	engine->array_elements = config->array_elements;
 	engine->depth = config->depth;
 	engine->least_hits = config->least_hits;
 	engine->sample = config->sample;

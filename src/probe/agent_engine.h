@@ -32,7 +32,8 @@ struct agent_engine_config {
 	   of: its return address is replaced. (Of what is watched it is in any
 	   case.) */
 	bool replaces;
-	unsigned string_bytes; /* of texts are shown */
+	unsigned string_bytes;   /* of texts are shown, … */
+	unsigned array_elements; /* … and of arrays */
 	/*
 	 * Calls of allocators are watched: entries with their stack, and
 	 * returns, in the order in which they happened.

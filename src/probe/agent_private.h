@@ -140,7 +140,7 @@ struct agent_engine {
 	struct engine engine;
 	struct event_source source;
 	uint64_t mode; /* AGENT_COUNTS | … */
-	unsigned string_bytes;
+	unsigned string_bytes, array_elements;
 	bool without_pointed_to, without_stacks;
 	bool holds; /* threads that wait, while it tells */
 	bool replaces;

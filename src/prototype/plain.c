@@ -26,15 +26,29 @@ static bool is_text(const struct type *type)
 	       array->target->size == 1;
 }
 
-static bool is_plain_parameter(const struct parameter *parameter, bool text)
+/* By as much as the result says. */
+static bool is_filled(const struct parameter *parameter)
 {
-	return !parameter->alternative_count &&
-	       parameter->when.kind == CONDITION_NONE && !parameter->filled &&
-	       (is_number(parameter->type) ||
-		(text && is_text(parameter->type)));
+	const struct type *array = parameter->type->target;
+
+	return parameter->filled && parameter->type->needs_result &&
+	       parameter->type->kind == TYPE_POINTER && array &&
+	       array->kind == TYPE_ARRAY;
 }
 
-bool prototype_is_plain(const struct prototype *prototype, unsigned texts)
+static bool is_plain_parameter(const struct parameter *parameter, bool text,
+			       bool filled)
+{
+	if (parameter->alternative_count ||
+	    parameter->when.kind != CONDITION_NONE)
+		return false;
+	if (parameter->filled)
+		return filled && is_filled(parameter);
+	return is_number(parameter->type) || (text && is_text(parameter->type));
+}
+
+bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
+			unsigned filled)
 {
 	unsigned i;
 
@@ -44,7 +58,7 @@ bool prototype_is_plain(const struct prototype *prototype, unsigned texts)
 		return false;
 	for (i = 0; i < prototype->count; i++)
 		if (!is_plain_parameter(&prototype->parameters[i],
-					texts >> i & 1))
+					texts >> i & 1, filled >> i & 1))
 			return false;
 	return prototype->result->kind == TYPE_VOID ||
 	       is_number(prototype->result) ||

@@ -21,9 +21,11 @@ struct plain_prototype {
 /*
  * Whether the arguments and the result are integers and addresses, of which
  * nothing but themselves is shown: no memory has to be read. Without a prototype
- * (NULL) they are. texts: those that may be texts of bytes, too.
+ * (NULL) they are. texts: those that may be texts of bytes, too; filled: that may
+ * be arrays which the function fills, as far as its result says.
  */
-bool prototype_is_plain(const struct prototype *prototype, unsigned texts);
+bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
+			unsigned filled);
 
 /*
  * Of a result that is an integer or an address, or none. Returns false when it

@@ -563,6 +563,36 @@ def texts(case):
             "more than there is room for")
 
 
+FILLERS = ("read", "recv", "pread", "epoll_wait")
+
+
+def fills_of(case, engine, *options):
+    """Each line of the log, but for addresses."""
+    result = case.calltrap(
+        "--engine=" + engine, "--when-full=wait", "-L", "-x",
+        "+".join(FILLERS) + "@libc.so.6", *options,
+        h.build("fills", "fills.c", "-O1", "-fno-builtin"), "20")
+    h.check_equal(result.status, 7, "status, with " + engine)
+    return [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
+            for line in result.log_text.splitlines()], result
+
+
+@h.test("log: buffers that are filled are as traps have them")
+def fills(case):
+    for options, inside in ([], True), (["-s", "3", "-A", "2"], True), \
+            (["-s", "255", "-A", "20"], True), (["-s", "256"], False):
+        wanted, _ = fills_of(case, "trap", *options)
+        lines, result = fills_of(case, "agent", *options)
+        for i, (one, other) in enumerate(zip(lines, wanted)):
+            h.check_equal(one, other, "line %d, %r" % (i, options))
+        h.check_equal(len(lines), len(wanted), "lines")
+        for name in FILLERS:
+            h.check(any(line.startswith(name) for line in lines), name)
+        own = number(r"; ([\d,]+) calls? in the process", result.err) \
+            if "calls in the process" in result.err else 0
+        h.check((own > len(lines) / 2) == inside, result.err)
+
+
 def stacks_of(case, engine, program, *options):
     result = case.calltrap("--engine=" + engine, "--when-full=wait", "-w", "9",
                            "-L", "-x", "malloc+free+calloc+strlen@libc.so.6",

@@ -621,11 +621,16 @@ static void put_all_back(const struct agent_thread *thread, uint64_t sp)
 
 /* ---- counting ---- */
 
+static inline int64_t result_of(const struct agent_frame *frame)
+{
+	return frame->stub->failure & AGENT_WIDE ? (int64_t)frame->result :
+						   (int32_t)frame->result;
+}
+
 static inline bool has_failed(const struct agent_frame *frame)
 {
 	const uint32_t failure = frame->stub->failure;
-	const int64_t result = failure & AGENT_WIDE ? (int64_t)frame->result :
-						      (int32_t)frame->result;
+	const int64_t result = result_of(frame);
 
 	switch (failure & AGENT_FAILURE) {
 	case AGENT_FAILS_MINUS_ONE:
@@ -803,6 +808,27 @@ static inline bool is_nowhere(uint64_t address)
 	return address < 0x10000 || address >> 47;
 }
 
+/* What it has written, wherever that lies. Of structs there may be more than of
+   bytes, if there is to be anything. */
+static uint64_t written_most(const struct agent_frame *frame, unsigned capture,
+			     uint64_t most)
+{
+	const int64_t result = result_of(frame);
+	const bool events = capture & AGENT_CAPTURE_TEXT;
+	const uint64_t size = events ? AGENT_EVENT_SIZE : 1;
+
+	if (result <= 0)
+		return 0;
+	if (most && events)
+		most = AGENT_CAPTURE_MOST;
+	return (uint64_t)result < most / size ? (uint64_t)result * size : most;
+}
+
+static inline bool is_written(unsigned capture)
+{
+	return (capture & AGENT_CAPTURE_BY_RESULT) == AGENT_CAPTURE_BY_RESULT;
+}
+
 static uint64_t capture_most(const struct config *config,
 			     const struct agent_frame *frame, unsigned capture,
 			     uint64_t address)
@@ -812,6 +838,8 @@ static uint64_t capture_most(const struct config *config,
 
 	if (most > AGENT_CAPTURE_MOST)
 		most = AGENT_CAPTURE_MOST;
+	if (is_written(capture))
+		return written_most(frame, capture, most);
 	if (!(capture & AGENT_CAPTURE_ALL) && most > page)
 		most = page;
 	if (capture & AGENT_CAPTURE_BY_2 && most > frame->arguments[1])
@@ -835,7 +863,7 @@ static struct piece measure(const struct config *config,
 	if (which == 6 || is_nowhere(address))
 		return piece;
 	most = capture_most(config, frame, capture, address);
-	if (!(capture & AGENT_CAPTURE_TEXT))
+	if (!(capture & AGENT_CAPTURE_TEXT) || is_written(capture))
 		piece.count = most;
 	else
 		while (piece.count < most)

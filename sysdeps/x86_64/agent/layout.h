@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 9
+#define AGENT_VERSION 10
 
 #define AGENT_CODE_SIZE      0x5000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -133,6 +133,12 @@ struct agent_trampoline {
 #define AGENT_CAPTURE_BY_2   32 /* no more than the second argument says */
 #define AGENT_CAPTURE_BY_3   64 /* … the third */
 #define AGENT_CAPTURE_USED   128
+
+/* Instead: what the function has written, as many bytes as its result says … */
+#define AGENT_CAPTURE_BY_RESULT (AGENT_CAPTURE_BY_2 | AGENT_CAPTURE_BY_3)
+/* … or structs epoll_event. */
+#define AGENT_CAPTURE_EVENTS (AGENT_CAPTURE_BY_RESULT | AGENT_CAPTURE_TEXT)
+#define AGENT_EVENT_SIZE     12
 
 /* Which results are failures: ints, or with AGENT_WIDE 64 bits. */
 enum agent_failure {
