@@ -39,8 +39,12 @@ def program(name):
 def begin(case, name):
     """The program, held before it has done much."""
     process = case.start([program(name), str(SIZE), str(INPUTS), "1000"])
-    h.wait_until(lambda: "[heap]" in h.read("/proc/%d/maps" % process.pid),
-                 "the program's first memory")
+
+    # At the very first they are this interpreter's mappings.
+    def has_heap():
+        maps = h.read("/proc/%d/maps" % process.pid)
+        return "[heap]" in maps and process.argv[0] in maps
+    h.wait_until(has_heap, "the program's first memory")
     os.kill(process.pid, signal.SIGSTOP)
     return process
 
