@@ -32,9 +32,10 @@ insmod /fuse.ko
 for pair in awk:gawk cc:gcc c++:g++ php:php8.2; do
 	[ -e "/usr/bin/${pair%:*}" ] || ln -s "${pair#*:}" "/usr/bin/${pair%:*}"
 done
-for file in /usr/share/php8.2-common/common/*.ini; do
-	[ ! -e "$file" ] ||
-		ln -sf "$file" "/etc/php/8.2/cli/conf.d/20-${file##*/}"
+for file in /usr/share/php8.2-*/*/*.ini; do
+	[ -e "$file" ] || continue
+	priority=$(sed -n 's/^; priority=//p' "$file")
+	ln -sf "$file" "/etc/php/8.2/cli/conf.d/${priority:-20}-${file##*/}"
 done
 # There is no ip(8); SIOCSIFFLAGS, IFF_UP.
 python3 -c 'import fcntl, socket, struct

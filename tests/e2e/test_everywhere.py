@@ -7,11 +7,13 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 import harness as h
+import heap_reports as hr
 
 STATIC = os.path.join(os.environ.get("builddir") or os.path.join(
     h.HERE, "..", ".."), "calltrap-static")
@@ -284,11 +286,14 @@ def half_a_filter(case):
     """A process can be named by a descriptor there, and not be ended by it:
     that which reads debug information has to end all the same."""
     target = case.start([h.build("loses", "loses.c", "-g")])
-    result = case.run([*without((PIDFD_SEND_SIGNAL, PIDFD_SEND_SIGNAL)),
-                       h.CALLTRAP, "heap", "-p", str(target.pid), "--for",
-                       "1500ms"])
-    result.check_status(0)
-    h.check_match(r"lose \S*loses\.c:8 ", result.err, "the report")
+    tracer = case.start([*without((PIDFD_SEND_SIGNAL, PIDFD_SEND_SIGNAL)),
+                         h.CALLTRAP, "heap", "-p", str(target.pid)])
+    hr.settle(target, tracer)
+    before = h.naps(target.pid)
+    h.wait_until(lambda: h.naps(target.pid) > before + 500, "leaks")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    h.check_match(r"lose \S*loses\.c:8 ", tracer.err, "the report")
     h.check_untouched(target.pid)
 
 

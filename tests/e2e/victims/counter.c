@@ -46,6 +46,57 @@ static int in_program(uintptr_t address)
 	return address >= low && address < high;
 }
 
+#ifdef __aarch64__
+
+enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOB_DAT = R_AARCH64_GLOB_DAT };
+
+static int64_t signed_field(uint32_t value, int width)
+{
+	return (int64_t)((uint64_t)value << (64 - width)) >> (64 - width);
+}
+
+/* Whether code is a PLT stub of it: adrp x16, page; ldr x17, [x16, #n]. */
+static int is_stub_of(int kind, const unsigned char *code)
+{
+	const uint32_t bti_c = 0xd503245f;
+	uint32_t words[2];
+	uintptr_t page;
+
+	memcpy(words, code, sizeof(words));
+	if (words[0] == bti_c) {
+		code += 4;
+		memcpy(words, code, sizeof(words));
+	}
+	if ((words[0] & 0x9f00001f) != 0x90000010 ||
+	    (words[1] & 0xffc003ff) != 0xf9400211)
+		return 0;
+	page = ((uintptr_t)code & ~(uintptr_t)4095) +
+	       (uintptr_t)signed_field((words[0] >> 5 & 0x7ffff) << 2 |
+					       (words[0] >> 29 & 3),
+				       21) *
+		       4096;
+	return *(void *const *)(page + (words[1] >> 10 & 0xfff) * 8) ==
+	       counted[kind];
+}
+
+/* Whether the instruction before a return address is bl to such a stub. */
+static int is_direct_call(int kind, const unsigned char *after)
+{
+	const unsigned char *stub;
+	uint32_t word;
+
+	if (!in_program((uintptr_t)after))
+		return 0;
+	memcpy(&word, after - 4, sizeof(word));
+	stub = after - 4 + signed_field(word & 0x3ffffff, 26) * 4;
+	return (word & 0xfc000000) == 0x94000000 &&
+	       in_program((uintptr_t)stub) && is_stub_of(kind, stub);
+}
+
+#else
+
+enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOB_DAT = R_X86_64_GLOB_DAT };
+
 /* Whether the operand disp(%rip) that ends at `after` is a slot of it. */
 static int is_slot_of(int kind, const unsigned char *after)
 {
@@ -85,8 +136,9 @@ static int is_direct_call(int kind, const unsigned char *after)
 	       is_stub_of(kind, after + distance);
 }
 
-static inline __attribute__((always_inline)) void *count(int kind,
-							 void *caller)
+#endif
+
+static inline __attribute__((always_inline)) void *count(int kind, void *caller)
 {
 	if (!kinds[kind].address_taken || is_direct_call(kind, caller))
 		__atomic_add_fetch(&kinds[kind].sure, 1, __ATOMIC_RELAXED);
@@ -95,12 +147,12 @@ static inline __attribute__((always_inline)) void *count(int kind,
 	return kinds[kind].real;
 }
 
-#define COUNTED(result, name, kind, parameters, ...)                   \
-	static result counted_##name parameters                        \
-	{                                                              \
-		result(*real) parameters = (result(*) parameters)      \
-			count(kind, __builtin_return_address(0));      \
-		return real(__VA_ARGS__);                              \
+#define COUNTED(result, name, kind, parameters, ...)              \
+	static result counted_##name parameters                   \
+	{                                                         \
+		result(*real) parameters = (result(*) parameters) \
+			count(kind, __builtin_return_address(0)); \
+		return real(__VA_ARGS__);                         \
 	}
 
 COUNTED(void *, malloc, MALLOC, (size_t n), n)
@@ -113,7 +165,7 @@ COUNTED(void *, memcpy, MEMCPY, (void *a, const void *b, size_t n), a, b, n)
 COUNTED(char *, getenv, GETENV, (const char *name), name)
 
 static void *const counted[KINDS] = {
-	counted_malloc, counted_free, counted_calloc, counted_realloc,
+	counted_malloc, counted_free,   counted_calloc, counted_realloc,
 	counted_strlen, counted_strcmp, counted_memcpy, counted_getenv,
 };
 
@@ -165,8 +217,7 @@ static void redirect_all(const struct program *program, uintptr_t table,
 			 size_t size)
 {
 	const char *strings = (const char *)entry(program, DT_STRTAB);
-	const ElfW(Sym) *symbols = (const ElfW(Sym) *)entry(program,
-							    DT_SYMTAB);
+	const ElfW(Sym) *symbols = (const ElfW(Sym) *)entry(program, DT_SYMTAB);
 	const ElfW(Rela) *relocation = (const ElfW(Rela) *)table;
 
 	for (size_t i = 0; i < size / sizeof(*relocation); i++) {
@@ -174,13 +225,12 @@ static void redirect_all(const struct program *program, uintptr_t table,
 		const ElfW(Sym) *symbol =
 			&symbols[ELF64_R_SYM(relocation[i].r_info)];
 
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (type != JUMP_SLOT && type != GLOB_DAT)
 			continue;
 		for (int kind = 0; kind < KINDS; kind++) {
-			if (strcmp(strings + symbol->st_name,
-				   kinds[kind].name))
+			if (strcmp(strings + symbol->st_name, kinds[kind].name))
 				continue;
-			if (type == R_X86_64_GLOB_DAT || symbol->st_value)
+			if (type == GLOB_DAT || symbol->st_value)
 				kinds[kind].address_taken = 1;
 			redirect(program->bias + relocation[i].r_offset, kind);
 		}
