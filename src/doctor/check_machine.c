@@ -219,6 +219,29 @@ static void check_pagemap(const struct machine_facts *machine,
 			     "read and scanned");
 }
 
+/* Since when a page wasn't written is kept for who has asked for it before
+   (userfaultfd, PAGEMAP_SCAN), so no kernel tells it of a process that hasn't. */
+static void check_touched(const struct machine_facts *machine,
+			  struct findings *findings)
+{
+	if (machine->touch_error)
+		findings_add(findings, VERDICT_NO, "pages in use",
+			     "use a kernel with CONFIG_PROC_PAGE_MONITOR",
+			     "not told (memory --touched; "
+			     "/proc/PID/clear_refs: %s)",
+			     strerror(-machine->touch_error));
+	else if (machine->dirty_bits)
+		findings_add(findings, VERDICT_LIMITED, "pages in use",
+			     "a kernel without CONFIG_MEM_SOFT_DIRTY tells of "
+			     "all",
+			     "\"at least\" so many (memory --touched): the "
+			     "kernel keeps what is written");
+	else
+		findings_add(findings, VERDICT_OK, "pages in use", NULL,
+			     "told while watched (memory --touched), not since "
+			     "when they weren't");
+}
+
 /* ---- the rest ---- */
 
 static void check_debuginfod(const struct machine_facts *machine,
@@ -283,6 +306,7 @@ void check_machine(const struct machine_facts *machine,
 	check_descriptors(machine, findings);
 	check_perf(machine, findings);
 	check_pagemap(machine, findings);
+	check_touched(machine, findings);
 	check_debuginfod(machine, findings);
 	check_cpu(machine, findings);
 }

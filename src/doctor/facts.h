@@ -22,6 +22,8 @@ struct machine_facts {
 	int perf_paranoid;     /* kernel.perf_event_paranoid; -1: not known */
 	int pagemap_error;     /* of our own */
 	bool pagemap_scans;    /* as struct pagemap has it */
+	int touch_error;       /* of asking which pages are in use … */
+	bool dirty_bits;       /* … and whether those written are told */
 	int code_error;        /* of writing to our own code */
 	bool code_forbidden;   /* by the kernel's command line */
 	uint64_t descriptors;  /* how many we may have */

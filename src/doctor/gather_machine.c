@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "debuginfo/fetch_library.h"
 #include "doctor/gather.h"
+#include "memory/touched.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/linux/pagemap.h"
 
@@ -189,4 +190,5 @@ void machine_facts_gather(struct machine_facts *ret)
 	ret->perf_kernel_error = try_perf(true);
 	ret->code_error = try_code();
 	try_pagemap(ret);
+	ret->touch_error = touched_try(&ret->dirty_bits);
 }

@@ -29,15 +29,12 @@
 
 /* ---- whether it may be ---- */
 
-static uint64_t number_in(const char *path, const char *name)
+static bool is_promised_strictly(void)
 {
-	FILE *file CLEANUP(file_close_cleanup) = fopen(path, "re");
-	char line[256];
+	FILE *file CLEANUP(file_close_cleanup) =
+		fopen("/proc/sys/vm/overcommit_memory", "re");
 
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)))
-			return strtoull(line + strlen(name), NULL, 10);
-	return 0;
+	return file && fgetc(file) == '2';
 }
 
 /*
@@ -47,7 +44,6 @@ static uint64_t number_in(const char *path, const char *name)
  */
 static const char *lacks_room(pid_t pid)
 {
-	const uint64_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
 	struct vitals vitals;
 	uint64_t most;
 
@@ -56,9 +52,9 @@ static const char *lacks_room(pid_t pid)
 	most = vitals.resident_bytes + vitals.resident_bytes / 8;
 	if (vitals.room_bytes != UINT64_MAX && vitals.room_bytes / 2 < most)
 		return "its cgroup has too little room";
-	if (free_kib * 1024 / 2 < most)
+	if (vitals_available_bytes("") / 2 < most)
 		return "this machine has too little free memory";
-	if (number_in("/proc/sys/vm/overcommit_memory", "") == 2)
+	if (is_promised_strictly())
 		return "this machine promises no more memory than it has";
 	return NULL;
 }

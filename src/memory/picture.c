@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 #include "base/xalloc.h"
 #include "sysdeps/linux/pagemap.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
+#include "sysdeps/linux/vitals.h"
 
 /* Read at once, while the process waits. */
 #define PIECE ((size_t)4 << 20)
@@ -113,11 +113,7 @@ static int choose(const struct mappings *mappings, pid_t original,
 
 static bool can_have(uint64_t bytes)
 {
-	struct sysinfo info;
-
-	return !sysinfo(&info) &&
-	       bytes < ((uint64_t)info.freeram + info.bufferram) *
-			       info.mem_unit / 4 * 3;
+	return bytes < vitals_available_bytes("") / 4 * 3;
 }
 
 /*

@@ -54,6 +54,17 @@ static int forget(pid_t pid, bool *sure_ret)
 	return err == -ESRCH ? -ERR_GONE : err;
 }
 
+int touched_try(bool *dirty_ret)
+{
+	const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	*dirty_ret = kernel_has_dirty_bits();
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 static void wait_for(uint64_t ns)
 {
 	struct timespec left = { .tv_sec = (time_t)(ns / 1000000000),

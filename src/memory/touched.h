@@ -29,6 +29,10 @@ struct touched {
 int touched_watch(pid_t pid, uint64_t wait_ns, struct touched *ret) MUST_CHECK;
 void touched_fini(struct touched *touched);
 
+/* Whether it can be done: 0, or why the kernel can't; and whether it keeps what is
+   written, so that not all is noticed. */
+int touched_try(bool *dirty_ret) MUST_CHECK;
+
 /* NULL: that mapping wasn't there. */
 const struct touched_part *touched_at(const struct touched *touched,
 				      taddr_t start);

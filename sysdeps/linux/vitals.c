@@ -143,6 +143,19 @@ static void read_machine(const char *root, struct vitals *ret)
 			ret->machine_bytes = kb * 1024;
 }
 
+uint64_t vitals_available_bytes(const char *root)
+{
+	FILE *file CLEANUP(file_close_cleanup) =
+		open_file(root, "/proc/meminfo");
+	char line[256];
+	uint64_t kb;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kb) == 1)
+			return kb * 1024;
+	return 0;
+}
+
 /* ---- its cgroup ---- */
 
 /* What the two versions call the files of a group, and lines in them. */

@@ -46,6 +46,10 @@ uint64_t vitals_count_mappings(const char *root, pid_t pid);
 /* What concerns its cgroup alone, for a tenth of the time. */
 void vitals_read_room(const char *root, pid_t pid, struct vitals *ret);
 
+/* What the machine could give without swapping: what is free, and what files have
+   that nobody needs just now. 0: not known. */
+uint64_t vitals_available_bytes(const char *root);
+
 /* Counts the kills anew: the process may have gone by one. */
 void vitals_read_kills(const char *root, struct vitals *vitals);
 

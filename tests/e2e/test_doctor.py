@@ -81,7 +81,7 @@ def machine(case):
     result = case.calltrap("doctor", log=False)
     names = [what for _, what, _ in lines_of(result.out)]
     h.check_equal(names, ["kernel", "ptrace", "threads", "traps", "descriptors",
-                          "page faults", "pagemap", "debuginfod",
+                          "page faults", "pagemap", "pages in use", "debuginfod",
                           "processor clock", "shadow stacks"], "checks")
     h.check(os.uname().release in result.out, result.out)
     vital = [v for v, what, _ in lines_of(result.out)

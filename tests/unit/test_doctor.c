@@ -229,21 +229,26 @@ START_TEST(features)
 	m.perf_kernel_error = -EACCES;
 	m.perf_paranoid = 2;
 	m.pagemap_scans = false;
+	m.dirty_bits = true;
 	m.debuginfod_urls = NULL;
 	m.nonstop_tsc = false;
 	see_machine(&m);
 	check("page faults", VERDICT_LIMITED, "paranoid is 2", "CAP_PERFMON");
 	check("pagemap", VERDICT_LIMITED, "entry by entry", "6.7");
+	check("pages in use", VERDICT_LIMITED, "at least", "SOFT_DIRTY");
 	check("debuginfod", VERDICT_LIMITED, "DEBUGINFOD_URLS", "export");
 	check("processor clock", VERDICT_LIMITED, "no nonstop_tsc", "trap");
 	m.perf_error = -EACCES;
 	m.perf_paranoid = 4;
 	m.pagemap_error = -ENOENT;
+	m.touch_error = -ENOENT;
 	m.has_debuginfod = false;
 	m.steady_tsc = false;
 	see_machine(&m);
 	check("page faults", VERDICT_NO, "paranoid is 4", "CAP_PERFMON");
 	check("pagemap", VERDICT_NO, "isn't told", "PAGE_MONITOR");
+	check("pages in use", VERDICT_NO, "clear_refs: No such",
+	      "PAGE_MONITOR");
 	check("debuginfod", VERDICT_LIMITED, "no library", "libdebuginfod1");
 	check("processor clock", VERDICT_LIMITED, "no invariant TSC", "trap");
 	m.has_agent = false;

@@ -22,6 +22,15 @@ static void set_up(void)
 	put("/proc/uptime", "70.50 100.25\n");
 }
 
+START_TEST(available)
+{
+	ck_assert_uint_eq(vitals_available_bytes(root), 0);
+	put("/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\n"
+			     "MemAvailable:     700 kB\nCached: 650 kB\n");
+	ck_assert_uint_eq(vitals_available_bytes(root), 700 * 1024);
+}
+END_TEST
+
 START_TEST(process)
 {
 	struct vitals v;
@@ -293,6 +302,7 @@ int main(void)
 	TCase *tests = tcase_create("vitals");
 
 	tcase_add_checked_fixture(tests, set_up, remove_files);
+	tcase_add_test(tests, available);
 	tcase_add_test(tests, process);
 	tcase_add_test(tests, process_without_an_age);
 	tcase_add_test(tests, zombie);
