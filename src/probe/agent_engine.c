@@ -481,6 +481,11 @@ static size_t tell(struct agent_engine *engine, uint64_t until)
 		       agent_records_tell(engine, until, 0);
 }
 
+static uint64_t lost_of(const struct agent_space *space)
+{
+	return shared_lost(&space->agent.shared) + space->untold;
+}
+
 static void note_missed(struct agent_space *space, bool blind, uint64_t now)
 {
 	const struct agent_engine *engine = space->engine;
@@ -488,7 +493,7 @@ static void note_missed(struct agent_space *space, bool blind, uint64_t now)
 
 	if (!(engine->mode & AGENT_WATCHES) || !space->agent.shared.memory)
 		return;
-	lost = shared_lost(&space->agent.shared);
+	lost = lost_of(space);
 	if (blind || lost > space->lost)
 		engine->missed(engine->context, space->pid,
 			       lost > space->lost ? lost - space->lost : 0,
@@ -738,7 +743,7 @@ static void note_last(struct agent_space *space)
 	struct agent_engine_report *report = &space->engine->report;
 
 	report->blind += is_blind(space);
-	report->lost += shared_lost(&space->agent.shared);
+	report->lost += lost_of(space);
 	report->unmarked += agent_unmarked(space);
 	agent_note_cost(space);
 }
@@ -892,9 +897,12 @@ static void on_exec(struct event_source *source, struct task *task)
 	if (!task->tracee || !engine->spaces)
 		return;
 	space = find_space(engine, probe_space_of(task->tracee->space));
-	if (!space || space->pid != task->tracee->pid)
+	if (!space || space->pid != task->tracee->pid ||
+	    !space->agent.shared.memory)
 		return;
 	(void)tell(engine, ticks_now());
+	/* Who has left a hook by that, or was killed in one, writes no more. */
+	shared_give_up(&space->agent.shared);
 	note_last_missed(space);
 }
 

@@ -162,7 +162,7 @@ static void tell_call(struct agent_engine *engine,
 
 	if (!task || !task->tracee ||
 	    probe_space_of(task->tracee->space) != space->space)
-		engine->report.lost++;
+		space->untold++;
 	else if (!call->whole)
 		tell_moment(engine, call, task);
 	else if (!tell_whole(engine, call, task))
