@@ -26,11 +26,9 @@ static bool has_ranges(const struct heap_act *act)
 	return act->function->family->granularity != 0;
 }
 
-/* Such a release needs nobody to wait for its return. */
 static bool always_succeeds(const struct heap_act *act)
 {
-	return act->function->act == FAMILY_RELEASE &&
-	       act->function->success.compare == COMPARE_ALWAYS;
+	return family_always_releases(act->function);
 }
 
 static void take(struct heap *heap, const struct heap_act *act,

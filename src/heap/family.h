@@ -100,6 +100,14 @@ static inline bool family_acquires(const struct family_function *function)
 	       function->act == FAMILY_REPLACE;
 }
 
+/* A release that needs nobody to wait for its return. */
+static inline bool
+family_always_releases(const struct family_function *function)
+{
+	return function->act == FAMILY_RELEASE &&
+	       function->success.compare == COMPARE_ALWAYS;
+}
+
 /* One kind of thing that can leak. */
 struct family {
 	const char *name; /* "malloc", "descriptors", … */

@@ -476,36 +476,43 @@ static uint32_t known_site(const struct played *played,
 	return site->known;
 }
 
-static struct heap_act act_of(const struct recorded_event *event,
-			      const struct glossary_site *site, pid_t tid)
+/* Member by member: there is one for each event. */
+static void fill_act(const struct recorded_event *event,
+		     const struct glossary_site *site, pid_t tid,
+		     struct heap_act *ret)
 {
-	return (struct heap_act){
-		.function = site->function,
-		.begin = event->time - event->duration,
-		.end = event->time,
-		.correction = event->correction,
-		.tid = tid,
-		.stack = site->stack,
-		.handle = event->handle,
-		.old = event->old,
-		.size = event->size,
-		.count = event->count,
-		.item = event->item,
-		.old_size = event->old_size,
-		.failed = event->failed,
-		.unkept = event->unkept,
-		.is_further = event->further,
-		.library = site->library,
-		.site = site->known,
-	};
+	ret->function = site->function;
+	ret->call = 0;
+	ret->begin = event->time - event->duration;
+	ret->end = event->time;
+	ret->correction = event->correction;
+	ret->tid = tid;
+	ret->stack = site->stack;
+	ret->handle = event->handle;
+	ret->old = event->old;
+	ret->size = event->size;
+	ret->count = event->count;
+	ret->item = event->item;
+	ret->old_size = event->old_size;
+	ret->failed = event->failed;
+	ret->unkept = event->unkept;
+	ret->is_further = event->further;
+	ret->sampling = SAMPLING_OPEN;
+	ret->rate = 0;
+	ret->library = site->library;
+	ret->site = site->known;
 }
 
 /* Once it is there: as a rule, when its first act was played. */
 static void learn_site(const struct played *played, struct glossary_site *site,
-		       const struct heap_act *act)
+		       pid_t tid, const struct recorded_event *event)
 {
-	if (!site->known && family_acquires(site->function))
-		site->known = heap_site_number(played->watched.heap, act);
+	struct heap_act act;
+
+	if (site->known || !family_acquires(site->function))
+		return;
+	fill_act(event, site, tid, &act);
+	site->known = heap_site_number(played->watched.heap, &act);
 }
 
 static bool is_call(const struct recorded_event *event)
@@ -521,54 +528,126 @@ static bool knows(const struct played *played, const struct glossary_site *site)
 	       heap_family_count(played->watched.heap);
 }
 
-static void play_act(struct playback *playback,
-		     const struct recorded_event *event)
+/* Its return tells nothing but how long it took. */
+static void release_at_once(struct heap *heap,
+			    const struct recorded_event *event,
+			    struct heap_act *act)
 {
-	const struct glossary_thread *thread =
-		glossary_thread(&playback->glossary, event->thread);
-	struct glossary_site *site =
-		glossary_site(&playback->glossary, event->site);
-	struct played *played;
-	struct applied_act applied = { .token = 0 };
+	struct heap_act ended = *act;
 
-	if (!thread || !site) {
-		playback->damaged = true;
-		return;
-	}
-	played = find(playback, thread->process);
-	if (!played)
-		return;
-	if (!knows(played, site)) {
-		playback->damaged = true;
-		return;
-	}
-	played->watched.calls += is_call(event);
-	(void)known_site(played, site);
-	applied.act = act_of(event, site, thread->tid);
+	act->begin = event->time - event->wait;
+	act->end = 0;
+	act->correction = 0;
+	act->failed = false;
+	(void)heap_take_act(heap, act);
+	heap_act_timed(heap, &ended);
+}
+
+/* As below, where nobody observes it. False: nothing was done. */
+static bool play_at_once(struct playback *playback, struct heap *heap,
+			 const struct recorded_event *event,
+			 struct heap_act *act)
+{
 	switch (event->kind) {
 	case RECORDED_ENTRY:
-		play_entry(playback, played, &applied.act);
+		act->end = 0;
+		(void)heap_take_act(heap, act);
+		return true;
+	case RECORDED_RETURN:
+		act->call = ++playback->calls;
+		(void)heap_take_act(heap, act);
+		return true;
+	case RECORDED_CALL:
+		if (!family_always_releases(act->function))
+			return false;
+		playback->calls++;
+		release_at_once(heap, event, act);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void play_by_steps(struct playback *playback, struct played *played,
+			  const struct recorded_event *event,
+			  struct applied_act *applied)
+{
+	switch (event->kind) {
+	case RECORDED_ENTRY:
+		play_entry(playback, played, &applied->act);
 		break;
 	case RECORDED_RETURN:
-		play_return(playback, played, &applied);
+		play_return(playback, played, applied);
 		break;
 	case RECORDED_CALL:
-		play_call(playback, played, event, &applied);
+		play_call(playback, played, event, applied);
 		break;
 	case RECORDED_BEGIN:
-		play_begin(playback, played, event, &applied.act);
+		play_begin(playback, played, event, &applied->act);
 		break;
 	case RECORDED_END:
-		play_end_of_call(playback, played, event, &applied);
+		play_end_of_call(playback, played, event, applied);
 		break;
 	case RECORDED_ABANDON:
-		play_abandon(playback, played, event, &applied);
+		play_abandon(playback, played, event, applied);
 		break;
 	case RECORDED_NOTE:
 	case RECORDED_KINDS:
 		break;
 	}
-	learn_site(played, site, &applied.act);
+}
+
+/* An event that is looked at before it is played. */
+struct coming {
+	const struct recorded_event *event;
+	struct glossary_site *site;
+	struct played *played; /* NULL: not known by now */
+	uint32_t from, to;     /* sites that lose, and get, a block; or 0 */
+	pid_t tid;
+};
+
+/* As far as it wasn't known when it was looked at. False: it is none, or of a
+   process that is over. */
+static bool find_played(struct playback *playback, struct coming *coming)
+{
+	const struct glossary_thread *thread;
+
+	if (coming->played)
+		return !coming->played->over;
+	thread = glossary_thread(&playback->glossary, coming->event->thread);
+	if (!thread || !coming->site) {
+		playback->damaged = true;
+		return false;
+	}
+	coming->played = find(playback, thread->process);
+	coming->tid = thread->tid;
+	if (!coming->played)
+		return false;
+	playback->damaged = !knows(coming->played, coming->site);
+	return !playback->damaged;
+}
+
+static void play_act(struct playback *playback, struct coming *coming)
+{
+	const struct recorded_event *event = coming->event;
+	struct glossary_site *site = coming->site;
+	struct applied_act applied;
+	struct played *played;
+
+	if (!find_played(playback, coming))
+		return;
+	played = coming->played;
+	played->watched.calls += is_call(event);
+	(void)known_site(played, site);
+	fill_act(event, site, coming->tid, &applied.act);
+	if (playback->options.observer ||
+	    !play_at_once(playback, played->watched.heap, event,
+			  &applied.act)) {
+		applied.outcome = (struct heap_outcome){ 0 };
+		applied.token = 0;
+		play_by_steps(playback, played, event, &applied);
+	}
+	learn_site(played, site, coming->tid, event);
 }
 
 /* ---- blocks ---- */
@@ -581,9 +660,10 @@ static void play_late(struct playback *playback,
 		play_note(playback, event);
 }
 
-static void play_event(struct playback *playback,
-		       const struct recorded_event *event)
+static void play_event(struct playback *playback, struct coming *coming)
 {
+	const struct recorded_event *event = coming->event;
+
 	if (event->time > playback->counts.last_time)
 		playback->counts.last_time = event->time;
 	if (event->time < playback->since)
@@ -596,24 +676,18 @@ static void play_event(struct playback *playback,
 	if (event->kind == RECORDED_NOTE)
 		play_note(playback, event);
 	else
-		play_act(playback, event);
+		play_act(playback, coming);
 }
 
 /* So many are looked at before the first of them is played: what they need of
    the heap is on its way meanwhile, step by step. */
 #define AHEAD 32
 
-struct coming {
-	const struct recorded_event *event;
-	struct heap *heap; /* that it will be told to, or NULL */
-	const struct family *family;
-	uint32_t from, to; /* sites that lose, and get, a block; or 0 */
-};
-
 static void expect_handle(const struct coming *coming, uint64_t handle)
 {
 	if (handle)
-		heap_expect(coming->heap, coming->family, handle);
+		heap_expect(coming->played->watched.heap,
+			    coming->site->function->family, handle);
 }
 
 static void expect(struct playback *playback, struct coming *coming)
@@ -625,13 +699,14 @@ static void expect(struct playback *playback, struct coming *coming)
 		glossary_site(&playback->glossary, event->site);
 	struct played *played;
 
+	coming->site = site;
 	if (!thread || !site || thread->process > playback->count)
 		return;
 	played = playback->all[thread->process - 1];
 	if (!played || !knows(played, site))
 		return;
-	coming->heap = played->watched.heap;
-	coming->family = site->function->family;
+	coming->played = played;
+	coming->tid = thread->tid;
 	if (family_acquires(site->function))
 		coming->to = known_site(played, site);
 	expect_handle(coming, event->handle);
@@ -642,22 +717,25 @@ static void expect_block(struct coming *coming)
 {
 	const struct recorded_event *event = coming->event;
 	const uint64_t handle = event->old ? event->old : event->handle;
+	const struct heap *heap;
 
-	if (!coming->heap)
+	if (!coming->played)
 		return;
+	heap = coming->played->watched.heap;
 	if (handle && (event->old || !coming->to))
-		coming->from =
-			heap_expect_block(coming->heap, coming->family, handle);
-	heap_expect_site(coming->heap, coming->from);
-	heap_expect_site(coming->heap, coming->to);
+		coming->from = heap_expect_block(heap,
+						 coming->site->function->family,
+						 handle);
+	heap_expect_site(heap, coming->from);
+	heap_expect_site(heap, coming->to);
 }
 
 static void expect_details(const struct coming *coming)
 {
-	if (!coming->heap)
+	if (!coming->played)
 		return;
-	heap_expect_details(coming->heap, coming->from);
-	heap_expect_details(coming->heap, coming->to);
+	heap_expect_details(coming->played->watched.heap, coming->from);
+	heap_expect_details(coming->played->watched.heap, coming->to);
 }
 
 static void expect_all(struct playback *playback, struct coming *list,
@@ -682,7 +760,7 @@ static void play_some(struct playback *playback,
 	}
 	expect_all(playback, list, count);
 	for (size_t i = 0; i < count && !playback->damaged; i++)
-		play_event(playback, &events[i]);
+		play_event(playback, &list[i]);
 }
 
 static void play_events(struct playback *playback,
