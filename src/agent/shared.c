@@ -406,33 +406,43 @@ void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
 			read_thread(shared, entry, now, &audience);
 }
 
-static void read_block(struct shared *shared, unsigned block, uint64_t now,
-		       shared_watcher *visit, void *context)
-{
-	struct agent_block *own = block_at(shared, block);
-	struct ring *ring = &shared->rings[block];
-	const uint64_t before = ring->position;
-	const uint64_t head = __atomic_load_n(&own->head, __ATOMIC_ACQUIRE);
-	struct agent_watched watched;
+/* What is read at once stays in the processor's caches until it is told. */
+#define READ_WORDS 2048
 
-	if (head == before)
-		return;
-	watched.block = block;
-	while (ring_read_watched(ring, head, &watched)) {
-		if (watched.stub < shared->stubs)
-			visit(context, &watched);
-		give_part(shared, ring, own);
-	}
-	give_room(shared, block, before, head, now);
-}
-
-void shared_read_watched(struct shared *shared, uint64_t now,
-			 shared_watcher *visit, void *context)
+void shared_begin_reading(struct shared *shared)
 {
 	unsigned block;
 
 	for (block = 1; block < shared->blocks; block++)
-		read_block(shared, block, now, visit, context);
+		shared->goals[block] =
+			__atomic_load_n(&block_at(shared, block)->head,
+					__ATOMIC_ACQUIRE);
+}
+
+bool shared_read_watched(struct shared *shared, unsigned block, uint64_t now,
+			 shared_part_watcher *visit, void *context)
+{
+	struct ring *ring = &shared->rings[block];
+	const uint64_t before = ring->position, goal = shared->goals[block];
+	struct agent_watched watched;
+	bool ends = false;
+
+	/* Or another thread has it by now. */
+	if ((int64_t)(goal - before) <= 0)
+		return false;
+	watched.block = block;
+	while (!ends && ring_read_watched(ring, goal, &watched))
+		ends = (watched.stub >= shared->stubs ||
+			visit(context, &watched)) &&
+		       ring->position - before >= READ_WORDS;
+	if (!ends) {
+		give_room(shared, block, before, goal, now);
+		return false;
+	}
+	shared->stuck[block] = 0;
+	__atomic_store_n(&block_at(shared, block)->tail, ring->position,
+			 __ATOMIC_RELEASE);
+	return ring->position != goal;
 }
 
 /* It waits until we make room, and so does nothing else meanwhile. */

@@ -42,6 +42,7 @@ struct shared {
 	unsigned idle[SHARED_BLOCKS]; /* of those: nobody's, to be offered */
 	unsigned idle_count;
 	bool is_idle[SHARED_BLOCKS];
+	uint64_t goals[SHARED_BLOCKS]; /* positions up to which one is read */
 	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
 	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
 };
@@ -81,9 +82,16 @@ typedef void shared_watcher(void *context, const struct agent_watched *watched);
 void shared_read(struct shared *shared, uint64_t now_ns, shared_visitor *visit,
 		 shared_watcher *enter, void *context);
 
-/* The same of watched calls: entries and returns, a thread's in their order. */
-void shared_read_watched(struct shared *shared, uint64_t now_ns,
-			 shared_watcher *visit, void *context);
+/*
+ * The same of watched calls: entries and returns, a thread's in their order; as far
+ * as they were there when the reading began, a part of one block at a time. That
+ * ends where visit says that it may. Returns whether there is more.
+ */
+typedef bool shared_part_watcher(void *context,
+				 const struct agent_watched *watched);
+void shared_begin_reading(struct shared *shared);
+bool shared_read_watched(struct shared *shared, unsigned block, uint64_t now_ns,
+			 shared_part_watcher *visit, void *context);
 
 /*
  * Calls visit with the number of each thread that says it waits for room, where

@@ -800,6 +800,7 @@ static void free_space(struct agent_space *space)
 	}
 	agent_entries_forget(space->engine, space);
 	agent_fini(&space->agent);
+	agent_lists_free(space);
 	for (i = 0; i < SHARED_BLOCKS; i++)
 		free(space->walks[i]);
 	free(space);
@@ -976,8 +977,7 @@ void agent_engine_free(struct agent_engine *engine)
 	}
 	agent_records_forget(engine);
 	agent_entries_forget(engine, NULL);
-	free(engine->watched.calls);
-	free(engine->watched.spare);
+	free(engine->lists);
 	free(engine);
 }
 

@@ -8,9 +8,9 @@
 #include "probe/agent_private.h"
 
 /*
- * What rings hold is in order, thread by thread, and so is what was left from
- * the last time: a few runs, which are merged. Of what has the same time, what
- * was read first stays first.
+ * What a ring holds is in order, but for what handlers of signals have done in
+ * between; and so is what was left from the last time: a few runs, which are
+ * merged. Of what has the same time, what was read first stays first.
  */
 
 struct runs {

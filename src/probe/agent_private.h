@@ -45,6 +45,26 @@ struct known_walk {
 	struct unwind_seen seen[2];
 };
 
+/* Where what is read of a space goes. */
+struct agent_reading {
+	struct agent_space *space;
+	struct agent_point *points[AGENT_STUBS]; /* by stub */
+};
+
+/* What was read of a ring and hasn't been told, in the order of time. */
+struct watched_list {
+	struct watched_call *calls;
+	size_t next; /* those before it are told */
+	size_t count, room;
+	struct watched_call *spare; /* to put them in order with */
+	size_t spare_room;
+	size_t most;      /* that there were at a time, … */
+	uint64_t trimmed; /* … since then */
+	struct agent_space *space;
+	unsigned block; /* whose ring it is */
+	bool more;      /* and that holds what is to be told by now */
+};
+
 struct agent_space {
 	struct agent_engine *engine;
 	struct probe_space *space;
@@ -65,6 +85,9 @@ struct agent_space {
 	uint64_t unmarked; /* … and for this there was no place */
 	struct known_walk
 		*walks[SHARED_BLOCKS]; /* AGENT_KEPT_WALKS each, or NULL */
+	struct agent_reading reading;
+	struct watched_list lists[SHARED_BLOCKS];
+	bool takes_wholes; /* who is told of its calls */
 	struct agent_space *next;
 };
 
@@ -125,15 +148,6 @@ struct watched_call {
 	bool whole; /* an entry that has its return in it, see agent_wholes.c */
 };
 
-struct watched_list {
-	struct watched_call *calls;
-	size_t count, room;
-	struct watched_call *spare; /* to put them in order with */
-	size_t spare_room;
-	size_t most;      /* that there were at a time, … */
-	uint64_t trimmed; /* … since then */
-};
-
 /* Modes in which stacks are walked over in the process. */
 #define AGENT_WITH_ROWS (AGENT_WATCHES | AGENT_STACKS)
 
@@ -152,7 +166,9 @@ struct agent_engine {
 	size_t recorded_room;
 	struct entered_list entered;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
-	struct watched_list watched;
+	struct watched_list **lists; /* those that are being told, … */
+	size_t list_count, list_room;
+	uint64_t reading; /* … which began then */
 	/* Stands for all returns of watched calls, and where return addresses
 	   are replaced. */
 	struct return_watch watch;
@@ -177,12 +193,6 @@ struct agent_engine {
 
 /* ---- agent_reading.c ---- */
 
-/* Where what is read of a space goes. */
-struct agent_reading {
-	struct agent_space *space;
-	struct agent_point *points[AGENT_STUBS]; /* by stub */
-};
-
 /* False when there is nothing to be read: the agent isn't inside. */
 bool agent_reading_begin(struct agent_space *space, struct agent_reading *ret);
 
@@ -199,6 +209,9 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
  * stops, which is after that.
  */
 void agent_hold_waiting(struct agent_engine *engine);
+
+/* … those that there are no processors for besides us. */
+void agent_hold_crowd(struct agent_engine *engine);
 
 /* ---- agent_choice.c ---- */
 
@@ -358,6 +371,31 @@ void agent_watch_order(struct watched_list *list);
 
 /* Now and then: gives back the memory that nobody has needed for a second. */
 void agent_watch_trim(struct watched_list *list, uint64_t now);
+
+/* ---- agent_lists.c ---- */
+
+/* Puts what may be read of a list's ring next behind what is there. */
+typedef void agent_list_reader(struct watched_list *list);
+
+/* What there is by now is to be told. */
+void agent_lists_begin(struct agent_engine *engine, agent_list_reader *read);
+
+/*
+ * The list whose next call is the earliest of all; NULL: there is none. In it are
+ * those up to limit_ret next.
+ */
+struct watched_list *agent_lists_earliest(const struct agent_engine *engine,
+					  agent_list_reader *read,
+					  uint64_t *limit_ret);
+
+/* The time, or later: until the thread had done all that there is of it. */
+uint64_t agent_lists_last(const struct agent_engine *engine,
+			  agent_list_reader *read, pid_t stopped,
+			  uint64_t until);
+
+/* Now and then, when all is told. */
+void agent_lists_trim(struct agent_engine *engine, uint64_t now);
+void agent_lists_free(struct agent_space *space);
 
 /* ---- agent_wholes.c ---- */
 

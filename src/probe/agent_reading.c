@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <unistd.h>
+
 #include "probe/agent_private.h"
 #include "sysdeps/linux/procfs.h"
 
@@ -69,4 +71,27 @@ void agent_hold_waiting(struct agent_engine *engine)
 		if (space->agent.state == AGENT_INSIDE &&
 		    space->agent.shared.memory)
 			shared_visit_waiting(&space->agent.shared, hold, space);
+}
+
+static void count_waiting(void *context, pid_t tid UNUSED)
+{
+	long *waiting = context;
+
+	++*waiting;
+}
+
+/* One that waits where nobody else would have its processor goes on the sooner. */
+void agent_hold_crowd(struct agent_engine *engine)
+{
+	const struct agent_space *space;
+	long waiting = 0;
+
+	if (!engine->holds)
+		return;
+	for (space = engine->spaces; space; space = space->next)
+		if (space->agent.shared.memory)
+			shared_visit_waiting(&space->agent.shared,
+					     count_waiting, &waiting);
+	if (waiting > 1 && waiting >= sysconf(_SC_NPROCESSORS_ONLN))
+		agent_hold_waiting(engine);
 }

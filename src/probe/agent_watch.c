@@ -171,9 +171,9 @@ static void tell_call(struct agent_engine *engine,
 
 /* ---- reading ---- */
 
-/* What is read of a space, and what of that isn't over. */
+/* What is read, and what of that isn't over. */
 struct watched_reading {
-	struct agent_reading base;
+	struct watched_list *list;
 	struct open_calls open;
 };
 
@@ -205,23 +205,24 @@ static void fill_in(struct watched_call *call,
 	call->whole = false;
 }
 
-static void keep(void *context, const struct agent_watched *watched)
+/* Whether no call of the thread's is under way. */
+static bool keep(void *context, const struct agent_watched *watched)
 {
 	struct watched_reading *reading = context;
-	struct agent_space *space = reading->base.space;
-	struct watched_list *list = &space->engine->watched;
+	struct watched_list *list = reading->list;
+	struct agent_space *space = list->space;
 	const bool begins = watched->kind == AGENT_WATCH_ENTRY;
 	/* Others may have the same, whatever becomes of this one. */
 	const stack_id stack = begins && watched->frame_count ?
 				       agent_entry_stack(space, watched) :
 				       STACK_NONE;
-	struct agent_point *point = agent_reading_point(&reading->base,
+	struct agent_point *point = agent_reading_point(&space->reading,
 							watched->stub,
 							watched->time);
 	struct watched_call *call;
 
 	if (!point || (begins && !watched->frame_count))
-		return;
+		return !reading->open.count;
 	call = agent_wholes_next(list);
 	call->point = point;
 	fill_in(call, watched);
@@ -232,6 +233,7 @@ static void keep(void *context, const struct agent_watched *watched)
 		       sizeof(call->arguments));
 	}
 	agent_wholes_add(list, &reading->open);
+	return !reading->open.count;
 }
 
 /* Of what is chosen in the process little is told, and more is asked. */
@@ -243,50 +245,68 @@ static bool takes_wholes(const struct agent_space *space)
 	       !config->scripts && sinks_take_wholes(config->sinks);
 }
 
-static void read_all(struct agent_engine *engine)
+static void read_next(struct watched_list *list)
 {
-	struct agent_space *space;
-	struct watched_reading reading;
+	struct agent_space *space = list->space;
+	struct watched_reading reading = {
+		.list = list,
+		.open.disabled = !space->takes_wholes,
+	};
 
-	for (space = engine->spaces; space; space = space->next) {
-		if (!agent_reading_begin(space, &reading.base))
-			continue;
-		reading.open = (struct open_calls){
-			.disabled = !takes_wholes(space),
-		};
-		shared_read_watched(&space->agent.shared, clock_now(), keep,
-				    &reading);
-	}
-	agent_watch_order(&engine->watched);
-}
-
-/* The time, or later: until the thread had done all that there is of it. */
-static uint64_t last_of(const struct watched_list *list, pid_t stopped,
-			uint64_t until)
-{
-	size_t i;
-
-	for (i = list->count; stopped && i-- && list->calls[i].time > until;)
-		if (list->calls[i].tid == stopped)
-			return list->calls[i].time;
-	return until;
+	list->more = shared_read_watched(&space->agent.shared, list->block,
+					 space->engine->reading, keep,
+					 &reading);
+	agent_watch_order(list);
 }
 
 /* Returns how many of the list that were. */
-static size_t tell_next(struct agent_engine *engine, size_t at, uint64_t until,
+static size_t tell_next(struct agent_engine *engine,
+			const struct watched_list *list, uint64_t until,
 			struct task *task)
 {
-	const struct watched_list *list = &engine->watched;
-	const struct watched_call *call = &list->calls[at];
+	const struct watched_call *call = &list->calls[list->next];
 	struct watched_call both;
 
-	if (agent_wholes_join(list, at, until, &both) &&
-	    takes_wholes(call->point->space)) {
+	if (call->point->space->takes_wholes &&
+	    agent_wholes_join(list, list->next, until, &both)) {
 		tell_call(engine, &both, task);
 		return 2;
 	}
 	tell_call(engine, call, task);
 	return 1;
+}
+
+static size_t tell_list(struct agent_engine *engine, struct watched_list *list,
+			uint64_t until, struct task **task)
+{
+	const size_t before = list->next;
+
+	while (list->next < list->count &&
+	       list->calls[list->next].time <= until) {
+		*task = task_of(&list->calls[list->next], *task);
+		list->next += tell_next(engine, list, until, *task);
+	}
+	return list->next - before;
+}
+
+static size_t tell_all(struct agent_engine *engine, uint64_t until)
+{
+	struct task *task = NULL;
+	struct watched_list *list;
+	size_t told = 0, signs = 1;
+	uint64_t limit;
+
+	while ((list = agent_lists_earliest(engine, read_next, &limit)) &&
+	       list->calls[list->next].time <= until) {
+		told += tell_list(engine, list, limit < until ? limit : until,
+				  &task);
+		if (told < signs * AGENT_MANY_TOLD)
+			continue;
+		signs++;
+		agent_engine_live(engine);
+		agent_hold_waiting(engine);
+	}
+	return told;
 }
 
 /*
@@ -296,29 +316,19 @@ static size_t tell_next(struct agent_engine *engine, size_t at, uint64_t until,
 size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 			pid_t stopped)
 {
-	struct watched_list *list = &engine->watched;
-	struct task *task = NULL;
-	size_t told = 0, signs = 1;
+	struct agent_space *space;
+	size_t told;
 
 	if (engine->telling || !(engine->mode & AGENT_WATCHES))
 		return 0;
 	engine->telling = true;
-	read_all(engine);
-	until = last_of(list, stopped, until);
-	while (told < list->count && list->calls[told].time <= until) {
-		task = task_of(&list->calls[told], task);
-		told += tell_next(engine, told, until, task);
-		if (told < signs * AGENT_MANY_TOLD)
-			continue;
-		signs++;
-		agent_engine_live(engine);
-		agent_hold_waiting(engine);
-	}
-	if (told)
-		memmove(list->calls, list->calls + told,
-			(list->count - told) * sizeof(*list->calls));
-	list->count -= told;
-	agent_watch_trim(list, clock_now());
+	for (space = engine->spaces; space; space = space->next)
+		space->takes_wholes = takes_wholes(space);
+	agent_hold_crowd(engine);
+	agent_lists_begin(engine, read_next);
+	told = tell_all(engine,
+			agent_lists_last(engine, read_next, stopped, until));
+	agent_lists_trim(engine, clock_now());
 	engine->telling = false;
 	return told;
 }

@@ -697,9 +697,20 @@ static void see_watched(void *context, const struct agent_watched *one)
 	}
 }
 
+static bool see_part(void *context, const struct agent_watched *one)
+{
+	see_watched(context, one);
+	return true;
+}
+
 static void read_watched(void)
 {
-	shared_read_watched(&shared, 1, see_watched, NULL);
+	unsigned block;
+
+	shared_begin_reading(&shared);
+	for (block = 1; block < shared.blocks; block++)
+		while (shared_read_watched(&shared, block, 1, see_part, NULL))
+			;
 }
 
 static void learn_stack(void)
@@ -902,6 +913,40 @@ START_TEST(a_walk_is_told_once)
 		watched_original.caller = caller;
 		expect_entry(false, 2);
 		ck_assert_uint_ne(watched.entry.walk, second);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(rings_are_read_in_parts)
+{
+	if (watch(0)) {
+		unsigned parts = 0, calls;
+		bool more = true;
+
+		learn();
+		read_watched();
+		watched.entries = watched.returns = 0;
+		for (calls = 0; calls < 1000; calls++)
+			ck_assert(call_watched(2));
+		shared_begin_reading(&shared);
+		ck_assert(call_watched(2)); /* it is another reading's */
+		while (more) {
+			const unsigned before = watched.returns;
+
+			more = false;
+			for (unsigned i = 1; i < shared.blocks; i++)
+				more |= shared_read_watched(&shared, i, 1,
+							    see_part, NULL);
+			ck_assert_uint_gt(watched.returns, before);
+			parts++;
+		}
+		ck_assert_uint_gt(parts, 3);
+		ck_assert_uint_eq(watched.entries, watched.returns);
+		calls = watched.returns;
+		read_watched();
+		ck_assert_uint_gt(watched.returns, calls);
 		ck_assert_uint_eq(shared_lost(&shared), 0);
 	}
 	tear_down();
@@ -2381,6 +2426,7 @@ int main(void)
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
 	tcase_add_test(tests, rules_have_places);
+	tcase_add_test(tests, rings_are_read_in_parts);
 	tcase_add_test(tests, what_one_busy_second_has_needed_is_given_back);
 	tcase_add_test(tests, records_among_entries_are_told_by_their_stub);
 	tcase_add_test(tests, watched_calls_that_find_no_room_are_counted);

@@ -205,44 +205,37 @@ static void tell_whole(struct teller *teller, const struct watched_call *call)
 
 /* ---- reading ---- */
 
-static void read_part(struct watched_list *list, unsigned thread, size_t most,
-		      bool disabled)
+static bool disabled; /* wholes are not made */
+
+static void read_part(struct watched_list *list)
 {
-	struct written *from = &threads[thread];
+	struct written *from = &threads[list->block];
 	struct open_calls open = { .disabled = disabled };
+	size_t most = 1 + (disabled ? 7 : any(30));
 
 	for (; most-- && from->read < from->count; from->read++) {
 		*agent_wholes_next(list) = from->calls[from->read];
 		agent_wholes_add(list, &open);
 	}
+	list->more = from->read < from->count;
+	agent_watch_order(list);
 }
 
-/* No further than the least that any thread has been read to. */
-static uint64_t read_to(void)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (unsigned i = 0; i < THREADS; i++)
-		if (threads[i].read < threads[i].count &&
-		    threads[i].calls[threads[i].read].time <= least)
-			least = threads[i].calls[threads[i].read].time - 1;
-	return least;
-}
-
-static size_t tell_until(struct teller *teller, struct watched_list *list,
-			 uint64_t until, bool joins, unsigned *wholes)
+static void tell_list(struct teller *teller, struct watched_list *list,
+		      uint64_t until, unsigned *wholes)
 {
 	struct watched_call both;
-	size_t told = 0;
 
-	while (told < list->count && list->calls[told].time <= until) {
-		const struct watched_call *call = &list->calls[told++];
+	while (list->next < list->count &&
+	       list->calls[list->next].time <= until) {
+		const size_t at = list->next++;
+		const struct watched_call *call = &list->calls[at];
 
 		*wholes += call->whole &&
 			   !call->point->point->function->entry_only;
-		if (joins && agent_wholes_join(list, told - 1, until, &both)) {
+		if (!disabled && agent_wholes_join(list, at, until, &both)) {
 			++*wholes;
-			told++;
+			list->next++;
 			tell_whole(teller, &both);
 		} else if (call->whole) {
 			tell_whole(teller, call);
@@ -252,29 +245,30 @@ static size_t tell_until(struct teller *teller, struct watched_list *list,
 			tell_return(teller, call);
 		}
 	}
-	return told;
 }
 
-static void tell_all(struct teller *teller, bool disabled, unsigned *wholes)
+static void tell_all(struct teller *teller, unsigned *wholes)
 {
-	struct watched_list list = { 0 };
+	struct watched_list lists[THREADS] = { 0 }, *all[THREADS], *next;
+	const struct agent_engine engine = {
+		.lists = all,
+		.list_count = THREADS,
+	};
+	uint64_t limit;
 
-	for (unsigned i = 0; i < THREADS; i++)
+	for (unsigned i = 0; i < THREADS; i++) {
 		threads[i].read = 0;
-	while (read_to() < UINT64_MAX || list.count) {
-		size_t told;
-
-		for (unsigned i = 0; i < THREADS; i++)
-			read_part(&list, i, 1 + (disabled ? 7 : any(30)),
-				  disabled);
-		agent_watch_order(&list);
-		told = tell_until(teller, &list, read_to(), !disabled, wholes);
-		memmove(list.calls, list.calls + told,
-			(list.count - told) * sizeof(*list.calls));
-		list.count -= told;
+		lists[i].block = i;
+		lists[i].more = true;
+		all[i] = &lists[i];
 	}
-	free(list.calls);
-	free(list.spare);
+	while ((next = agent_lists_earliest(&engine, read_part, &limit)))
+		tell_list(teller, next, limit, wholes);
+	for (unsigned i = 0; i < THREADS; i++) {
+		ck_assert_uint_eq(threads[i].read, threads[i].count);
+		free(lists[i].calls);
+		free(lists[i].spare);
+	}
 }
 
 START_TEST(wholes_come_to_what_their_pieces_do)
@@ -284,8 +278,10 @@ START_TEST(wholes_come_to_what_their_pieces_do)
 
 	set_up((unsigned)_i);
 	write_all();
-	tell_all(&pieces, true, &none);
-	tell_all(&wholes, false, &many);
+	disabled = true;
+	tell_all(&pieces, &none);
+	disabled = false;
+	tell_all(&wholes, &many);
 	ck_assert_uint_eq(none, 0);
 	ck_assert_uint_gt(many, EACH / 4);
 	ck_assert_str_eq(strbuf_text(&wholes.text), strbuf_text(&pieces.text));
