@@ -181,6 +181,87 @@ START_TEST(what_the_program_has_opened_stays_open)
 }
 END_TEST
 
+/* A trap, for now. */
+__asm__(".text\ntrapped:\n\tint3\n\tmov %rdi, %rax\n\tret\n");
+long trapped(long x);
+
+static void *lift_later(void *argument)
+{
+	usleep(20000);
+	write_code((void *)(uintptr_t)trapped, "\x90", 1);
+	return argument;
+}
+
+START_TEST(a_trap_that_nobody_serves_is_waited_at)
+{
+	pthread_t thread;
+
+	map_agent();
+	ck_assert_int_eq(pthread_create(&thread, NULL, lift_later, NULL), 0);
+	errno = 99;
+	ck_assert_int_eq(trapped(0x123456789abcdef), 0x123456789abcdef);
+	ck_assert_int_eq(errno, 99);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
+/* How the child ends that does this where an agent is. */
+static int status_of(void (*act)(void))
+{
+	const pid_t child = fork();
+	int status;
+
+	if (!child) {
+		act();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void run_into_own(void)
+{
+	__asm__ volatile("int3");
+}
+
+static void get_one(void)
+{
+	raise(SIGTRAP);
+}
+
+START_TEST(a_trap_of_the_program_kills_it)
+{
+	int status;
+
+	map_agent();
+	status = status_of(run_into_own);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+	status = status_of(get_one);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+}
+END_TEST
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+START_TEST(who_handles_traps_goes_on_with_that)
+{
+	struct sigaction action;
+
+	signal(SIGTRAP, nothing);
+	map_agent();
+	ck_assert_int_eq(sigaction(SIGTRAP, NULL, &action), 0);
+	ck_assert_ptr_eq(action.sa_handler, nothing);
+	signal(SIGTRAP, SIG_DFL);
+	boot(AGENT_BOOT_SHARE);
+	ck_assert_int_eq(sigaction(SIGTRAP, NULL, &action), 0);
+	ck_assert_uint_lt((uintptr_t)action.sa_handler - (uintptr_t)base,
+			  AGENT_CODE_SIZE);
+}
+END_TEST
+
 static void tear_down(void)
 {
 	shared_close(&shared);
@@ -2433,6 +2514,9 @@ int main(void)
 	tcase_add_test(tests, who_waits_for_room_goes_on_when_the_gate_is_shut);
 	tcase_add_test(tests, who_waits_costs_no_processor_while_it_is_absent);
 	tcase_add_test(tests, without_a_sign_of_life_nobody_goes_to_a_trap);
+	tcase_add_test(tests, a_trap_that_nobody_serves_is_waited_at);
+	tcase_add_test(tests, a_trap_of_the_program_kills_it);
+	tcase_add_test(tests, who_handles_traps_goes_on_with_that);
 	tcase_add_test(tests, many_threads_count_each_call_once);
 	tcase_add_test(tests, what_is_never_finished_is_counted);
 	tcase_add_test(tests, threads_come_and_go);

@@ -20,6 +20,8 @@
 #include "sysdeps/x86_64/agent/dice.h"
 #include "sysdeps/x86_64/agent/layout.h"
 #include "sysdeps/x86_64/agent/marks.h"
+#include "sysdeps/x86_64/agent/net.h"
+#include "sysdeps/x86_64/agent/system_call.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -91,22 +93,6 @@ static inline uint64_t ticks(void)
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return (uint64_t)high << 32 | low;
-}
-
-static long system_call(long number, long a, long b, long c, long d, long e,
-			long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
-			   "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
 }
 
 /*
@@ -2216,6 +2202,7 @@ void agent_boot_run(uint64_t turn)
 	if (is_called_off(turn))
 		return;
 	if (what == AGENT_BOOT_MAP || what == AGENT_BOOT_SHARE) {
+		agent_net_spread();
 		map(what, turn);
 		return;
 	}

@@ -309,6 +309,14 @@ boot_of_turn:
 	lea	8(%rsp), %rsp
 	ret	$128
 
+/* As debuggers know it. */
+	.p2align 4
+	.globl	agent_net_return
+	.hidden	agent_net_return
+agent_net_return:
+	mov	$15, %rax
+	syscall
+
 /*
  * A copy of this runs in the unused end of a page of code, before anything is
  * mapped: one system call, made as above between two instructions. Calltrap

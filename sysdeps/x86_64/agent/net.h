@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_NET_H
+#define CALLTRAP_AGENT_NET_H
+
+/*
+ * For who has hit a trap when calltrap was killed, and would die of it: a handler
+ * of SIGTRAP, where the program has none. (While calltrap lives it takes these
+ * signals away.)
+ */
+void agent_net_spread(void) __attribute__((visibility("hidden")));
+
+#endif
