@@ -47,10 +47,12 @@ bool replaceable_by_agent(const char *function)
 
 bool cuts_stacks(const char *library)
 {
-	/* Python's greenlets; PyPy; Ruby's callcc; Guile before 2, Racket. */
+	/* Python's greenlets; PyPy; Ruby's callcc; Guile before 2, Racket, Bigloo;
+	   what C programs have for coroutines. */
 	static const char *const libraries[] = {
-		"_greenlet", "_tealet", "continulet", "continuation.so",
-		"libguile.", "libpypy", "libracket",  "libstacklet",
+		"_greenlet", "_tealet",   "continulet",  "continuation.so",
+		"libaco",    "libbigloo", "libcolib",    "libguile.",
+		"libpypy",   "libracket", "libstacklet",
 	};
 	size_t i;
 
@@ -59,3 +61,10 @@ bool cuts_stacks(const char *library)
 			return true;
 	return false;
 }
+
+/* coroutine.c's; libaco's; libco's, where several may have one stack. */
+const char *const stack_cutters[STACK_CUTTERS] = {
+	"_save_stack",
+	"acosw",
+	"coctx_swap",
+};

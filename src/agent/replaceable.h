@@ -17,4 +17,8 @@ bool replaceable_by_agent(const char *function);
  */
 bool cuts_stacks(const char *library);
 
+/* … where a program has such functions, whatever their file is called. */
+#define STACK_CUTTERS 3
+extern const char *const stack_cutters[STACK_CUTTERS];
+
 #endif

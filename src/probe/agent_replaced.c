@@ -40,12 +40,24 @@ static bool any_is_hidden(const struct space *space, uint64_t mode)
 	return false;
 }
 
+static bool has_cutter(const struct module *module)
+{
+	const struct symbol *found[STACK_CUTTERS];
+	size_t i;
+
+	image_find_symbols(module->image, stack_cutters, STACK_CUTTERS, found);
+	for (i = 0; i < STACK_CUTTERS; i++)
+		if (found[i] && found[i]->kind == SYMBOL_FUNCTION)
+			return true;
+	return false;
+}
+
 static bool any_cuts_stacks(const struct space *space)
 {
 	const struct module *module;
 
 	for (module = space->modules; module; module = module->next)
-		if (cuts_stacks(module->name))
+		if (cuts_stacks(module->name) || has_cutter(module))
 			return true;
 	return false;
 }

@@ -21,14 +21,15 @@ WAYS = "ways_*+read@libc.so.6"
 WAITS = "read+epoll_wait+pthread_cond_wait@libc.so.6"
 
 
-def ways(library="libways.so"):
+def ways(library="libways.so", *flags):
     h.need_jumps()
     h.need("g++")
-    directory = h.build_directory(library)
+    directory = h.build_directory("-".join([library, *flags]))
     h.build_library(library, "libways.cc", "-O1", cc="g++",
                     directory=directory)
-    return h.build("ways", "ways.cc", "-O1", "-pthread", *h.near(directory),
-                   "-l:" + library, cc="g++", directory=directory)
+    return h.build("ways", "ways.cc", "-O1", "-pthread", *flags,
+                   *h.near(directory), "-l:" + library, cc="g++",
+                   directory=directory)
 
 
 def sleepers(kind):
@@ -115,7 +116,16 @@ counted("one thread", ["-L", "-x", WAYS], 1, 400, 6)
 
 @h.test("by traps where one place on a stack may be several calls'")
 def cut(case):
-    target = start(case, ways("_greenlet.so"), "1", "4")
+    by_traps(case, ways("_greenlet.so"))
+
+
+@h.test("by traps where a function is called as those that cut stacks")
+def cut_by_name(case):
+    by_traps(case, ways("libways.so", "-DSTACK_CUTTER=acosw"))
+
+
+def by_traps(case, program):
+    target = start(case, program, "1", "4")
     tracer = attach(case, target, "-L", "-x", WAYS)
     target.say("go\n")
     finish(target)

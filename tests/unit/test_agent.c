@@ -1516,6 +1516,7 @@ START_TEST(what_returns_in_its_own_way_is_known_by_name)
 		ck_assert_msg(!replaceable_by_agent(may_not[i]), "%s",
 			      may_not[i]);
 	ck_assert(cuts_stacks("_greenlet.cpython-311-x86_64-linux-gnu.so"));
+	ck_assert(cuts_stacks("libbigloo_s-4.5a.so"));
 	ck_assert(!cuts_stacks("libgreen.so"));
 }
 END_TEST
