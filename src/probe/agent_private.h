@@ -75,6 +75,7 @@ struct agent_space {
 	uint64_t lost;         /* that it was told of as missed */
 	uint64_t untold;       /* were read, but can't be told whose they are */
 	uint64_t rows_cleared; /* to make room, when */
+	uint64_t rows_wait;    /* until that may be done again, ns */
 	uint64_t strays;       /* hits on a stack that the agent doesn't know */
 	/* Whether some module throws exceptions by code that isn't found. */
 	bool hides_walkers, knows_walkers;

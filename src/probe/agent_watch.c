@@ -367,17 +367,29 @@ static bool add_rows(struct agent_space *space)
 	return all;
 }
 
+/* A program that needs more of them than there is room for keeps the first. */
+#define ROWS_WAIT_MOST (64 * NS_PER_SECOND)
+
+/* How long rows are kept that were cleared so long ago and leave no room again. */
+static uint64_t rows_wait(uint64_t wait, uint64_t since)
+{
+	if (!wait || since > 2 * wait)
+		return NS_PER_SECOND;
+	return wait < ROWS_WAIT_MOST ? 2 * wait : wait;
+}
+
 /*
  * The stack that was taken of the call is walked over in the process now. Code that
  * is made at run time leaves rows behind that nobody needs: those in use are soon
- * there again.
+ * there again, but each costs a stop.
  */
 static void learn_rows(struct agent_space *space)
 {
-	const uint64_t now = clock_now();
+	const uint64_t now = clock_now(), since = now - space->rows_cleared;
 
-	if (add_rows(space) || now - space->rows_cleared < NS_PER_SECOND)
+	if (add_rows(space) || since < space->rows_wait)
 		return;
+	space->rows_wait = rows_wait(space->rows_wait, since);
 	space->rows_cleared = now;
 	shared_clear_rows(&space->agent.shared);
 	(void)add_rows(space);

@@ -118,8 +118,9 @@ enum step step_by_row(struct walk *walk, const struct code_site *site);
 enum step step_from_entry(struct walk *walk);
 
 /*
- * In a system call of code without tables, which is a few instructions that
- * have pushed nothing (clone(2)'s): what lies there must look right.
+ * In code without tables that has pushed nothing: the few instructions of a
+ * system call (clone(2)'s), or what looks like a stub of the linker's. What
+ * lies there must look right.
  */
 enum step step_from_system_call(struct walk *walk);
 

@@ -88,9 +88,8 @@ static enum step step_without_tables(struct walk *walk,
 		return step_from_handler(walk);
 	}
 	/* A task stands there, or was interrupted. */
-	if ((position->site->is_stub && step_from_entry(walk) == STEP_DONE) ||
-	    (position->method == FRAME_INNERMOST &&
-	     step_from_system_call(walk) == STEP_DONE)) {
+	if ((position->site->is_stub || position->method == FRAME_INNERMOST) &&
+	    step_from_system_call(walk) == STEP_DONE) {
 		position->method = FRAME_ENTRY;
 		return STEP_DONE;
 	}
