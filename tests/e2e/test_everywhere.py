@@ -288,9 +288,9 @@ def half_a_filter(case):
     target = case.start([h.build("loses", "loses.c", "-g")])
     tracer = case.start([*without((PIDFD_SEND_SIGNAL, PIDFD_SEND_SIGNAL)),
                          h.CALLTRAP, "heap", "-p", str(target.pid)])
-    hr.settle(target, tracer)
+    h.wait_until(lambda: hr.planted(target.pid), "the traps")
     before = h.naps(target.pid)
-    h.wait_until(lambda: h.naps(target.pid) > before + 500, "leaks")
+    h.wait_until(lambda: h.naps(target.pid) > before + 100, "leaks")
     tracer.popen.send_signal(signal.SIGINT)
     h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
     h.check_match(r"lose \S*loses\.c:8 ", tracer.err, "the report")
