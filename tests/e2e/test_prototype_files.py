@@ -138,6 +138,7 @@ def curl(case):
 
 @h.test("gzip: what is read, written, and how signals are handled")
 def gzip(case):
+    h.need("gzip")
     case.write("greeting", "hello\n")
     log = log_of(case, "gzip", "-k", case.path("greeting"))
     check_lines(log, [
