@@ -33,10 +33,11 @@ static void forget_told(struct watched_list *list)
 	list->next = 0;
 }
 
-static void read_on(struct watched_list *list, agent_list_reader *read)
+static void read_on(struct watched_list *list, agent_list_reader *read,
+		    bool all)
 {
 	forget_told(list);
-	read(list);
+	read(list, all);
 }
 
 static void add_list(struct agent_engine *engine, struct watched_list *list)
@@ -61,7 +62,7 @@ static void begin_space(struct agent_engine *engine, struct agent_space *space,
 		list->block = block;
 		list->more = false;
 		if (is_there && block < space->agent.shared.blocks)
-			read_on(list, read);
+			read_on(list, read, false);
 		if (!is_through(list) || list->more)
 			add_list(engine, list);
 	}
@@ -89,7 +90,7 @@ struct watched_list *agent_lists_earliest(const struct agent_engine *engine,
 		struct watched_list *list = engine->lists[i];
 
 		while (is_through(list) && list->more)
-			read_on(list, read);
+			read_on(list, read, false);
 		if (is_through(list))
 			continue;
 		if (first && next_time(list) >= next_time(first)) {
@@ -115,8 +116,8 @@ uint64_t agent_lists_last(const struct agent_engine *engine,
 	for (i = 0; stopped && i < engine->list_count; i++) {
 		struct watched_list *list = engine->lists[i];
 
-		while (list->more)
-			read_on(list, read);
+		if (list->more)
+			read_on(list, read, true);
 		for (k = list->count; k-- > list->next;)
 			if (list->calls[k].time <= last)
 				break;

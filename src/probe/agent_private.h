@@ -375,8 +375,8 @@ void agent_watch_trim(struct watched_list *list, uint64_t now);
 
 /* ---- agent_lists.c ---- */
 
-/* Puts what may be read of a list's ring next behind what is there. */
-typedef void agent_list_reader(struct watched_list *list);
+/* Puts what may be read of a list's ring next, or all, behind what is there. */
+typedef void agent_list_reader(struct watched_list *list, bool all);
 
 /* What there is by now is to be told. */
 void agent_lists_begin(struct agent_engine *engine, agent_list_reader *read);

@@ -245,7 +245,7 @@ static bool takes_wholes(const struct agent_space *space)
 	       !config->scripts && sinks_take_wholes(config->sinks);
 }
 
-static void read_next(struct watched_list *list)
+static void read_part(struct watched_list *list)
 {
 	struct agent_space *space = list->space;
 	struct watched_reading reading = {
@@ -256,6 +256,16 @@ static void read_next(struct watched_list *list)
 	list->more = shared_read_watched(&space->agent.shared, list->block,
 					 space->engine->reading, keep,
 					 &reading);
+}
+
+static void read_next(struct watched_list *list, bool all)
+{
+	read_part(list);
+	while (all && list->more) {
+		/* Many full rings take longer than a gate waits for us. */
+		agent_engine_live(list->space->engine);
+		read_part(list);
+	}
 	agent_watch_order(list);
 }
 
