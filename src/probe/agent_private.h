@@ -109,6 +109,7 @@ struct recorded {
 	bool tail_call; /* ENTRY: its caller will return with it */
 	pid_t tid;
 	stack_id stack;
+	uint64_t order; /* in which they were read: what has one time has that */
 	struct agent_record record; /* its pieces: NULL where they are few */
 	uint64_t few[RECORDED_FEW];
 };
@@ -165,6 +166,7 @@ struct agent_engine {
 	struct recorded *recorded;
 	size_t recorded_count;
 	size_t recorded_room;
+	uint64_t recorded_ever;
 	struct entered_list entered;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	struct watched_list **lists; /* those that are being told, … */

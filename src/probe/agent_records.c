@@ -74,6 +74,7 @@ static struct recorded *add_recorded(struct agent_engine *engine,
 	one->kind = kind;
 	one->tail_call = false;
 	one->tid = tid ? tid : point->space->pid;
+	one->order = engine->recorded_ever++;
 	return one;
 }
 
@@ -260,12 +261,14 @@ static void tell_end(struct telling *telling)
 
 static int compare_begins(const void *a, const void *b)
 {
-	const struct agent_record *one = &((const struct recorded *)a)->record;
-	const struct agent_record *two = &((const struct recorded *)b)->record;
+	const struct recorded *x = a, *y = b;
+	const struct agent_record *one = &x->record, *two = &y->record;
 
 	if (one->began != two->began)
 		return one->began < two->began ? -1 : 1;
-	return (one->ended < two->ended) - (one->ended > two->ended);
+	if (one->ended != two->ended)
+		return one->ended > two->ended ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
 /*

@@ -569,9 +569,6 @@ static void put_back(const struct agent_thread *thread, unsigned i,
 				 __ATOMIC_RELEASE);
 }
 
-/* A coroutine's stack may have begun in another thread; few are larger. */
-#define NEAR (1u << 20)
-
 /* The agent's own frames, as far as they are looked at here. */
 #define OWN_FRAMES 512
 
@@ -589,7 +586,8 @@ static bool may_be_ours(unsigned i, uint64_t word, uint64_t sp)
 	if (is_set(word) && is_own(i))
 		return slot >= sp || slot < here - OWN_FRAMES;
 	return state_of(word) == AGENT_RETURN_SET && slot >= sp &&
-	       slot - sp < NEAR && (!own->stack_high || sp >= own->stack_low);
+	       slot - sp < AGENT_NEAR &&
+	       (!own->stack_high || sp >= own->stack_low);
 }
 
 static void put_all_back(const struct agent_thread *thread, uint64_t sp)
@@ -899,6 +897,26 @@ write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
 	}
 }
 
+/* Its entry was told, before which there was more room than that. */
+static inline bool has_room_to_return(const struct config *config,
+				      const struct agent_block *block,
+				      unsigned words)
+{
+	return block->head + words -
+		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) <=
+	       config->ring_words;
+}
+
+static inline bool has_record_room(const struct config *config,
+				   struct agent_block *block,
+				   const struct agent_frame *frame,
+				   unsigned words)
+{
+	return (frame->stub->failure & AGENT_REPLACES &&
+		has_room_to_return(config, block, words)) ||
+	       has_room(config, block, words);
+}
+
 static inline void write_record(const struct config *config,
 				struct agent_block *block, uint32_t tid,
 				const struct agent_frame *frame, uint64_t ended)
@@ -915,7 +933,7 @@ static inline void write_record(const struct config *config,
 		find_pieces(config, frame, &pieces);
 		words += pieces.words;
 	}
-	if (!has_room(config, block, words)) {
+	if (!has_record_room(config, block, frame, words)) {
 		own_add(&block->dropped, 1);
 		return;
 	}
@@ -1507,12 +1525,18 @@ static inline uint64_t tail_flag(const struct agent_frame *frame)
 	return frame->return_address == PLACE ? AGENT_TAIL_CALL : 0;
 }
 
+/* A handler may have come since, and have walked over the stack, or forked. */
+static inline bool is_still_replaced(const struct agent_frame *frame)
+{
+	return *(const volatile uint64_t *)frame->slot == PLACE && READ(on);
+}
+
 /* Whether its return is to be told, and how. */
 static inline bool may_go_on(const struct agent_thread *thread,
 			     struct agent_frame *frame)
 {
 	return !(frame->stub->failure & AGENT_REPLACES) ||
-	       replace_return(thread, frame);
+	       (replace_return(thread, frame) && is_still_replaced(frame));
 }
 
 static inline enum way way_on(const struct agent_frame *frame)

@@ -387,6 +387,12 @@ struct agent_return {
 #define AGENT_RETURNS     8192
 #define AGENT_RETURN_WAYS 8 /* a place has so many, in one cache line */
 
+/*
+ * Who walks puts back those of others, too, that lie so near: a coroutine's stack may
+ * have begun in another thread; few are larger.
+ */
+#define AGENT_NEAR (1u << 20)
+
 /* Beside a slot, whose address ends in zeros. */
 enum agent_return_state {
 	AGENT_RETURN_NEW = 1, /* the slot isn't written yet */
