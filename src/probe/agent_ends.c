@@ -101,9 +101,14 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 	tell(one, &moment);
 }
 
-void agent_ends_go_by_traps(struct agent_space *space, pid_t tid)
+void agent_ends_go_by_traps(struct agent_space *space, pid_t tid, taddr_t sp)
 {
-	if (space->engine->mode & AGENT_RECORDS)
-		pairing_watch_otherwise(space->space, &space->engine->watch,
-					tid);
+	struct agent_engine *engine = space->engine;
+
+	if (!(engine->mode & AGENT_RECORDS))
+		return;
+	if (!tid)
+		(void)agent_records_tell(engine, UINT64_MAX, 0);
+	pairing_watch_otherwise(space->space, &engine->watch, tid, sp,
+				sp + AGENT_NEAR);
 }

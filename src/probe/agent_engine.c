@@ -173,7 +173,8 @@ static void tell_walk(struct agent_point *own, struct task *task)
 
 	engines_catch_up(moment.space->prober, moment.time, moment.tid);
 	own->point->ops->reached(own->point, &moment);
-	agent_ends_go_by_traps(own->space, task->tid);
+	agent_ends_go_by_traps(own->space, task->tid,
+			       moment.arch->sp(moment.regs));
 }
 
 /* See below. */
@@ -517,7 +518,7 @@ static void retire(struct agent_space *space)
 		else
 			unpatch_point(own);
 	agent_retire(&space->agent);
-	agent_ends_go_by_traps(space, 0);
+	agent_ends_go_by_traps(space, 0, 0);
 }
 
 /* In a log: elsewhere threads that have none are counted together, or stopped. */

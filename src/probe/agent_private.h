@@ -319,9 +319,10 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 
 /*
  * Return addresses were put back, or nobody will tell of returns any more: of the
- * thread's calls, or all (0), and of others that look so. Traps do it from now on.
+ * thread's calls, and of others near its stack pointer that look so; or all (0). Traps
+ * do it from now on.
  */
-void agent_ends_go_by_traps(struct agent_space *space, pid_t tid);
+void agent_ends_go_by_traps(struct agent_space *space, pid_t tid, taddr_t sp);
 
 /* ---- agent_records.c ---- */
 

@@ -265,18 +265,24 @@ static void drop_frame(const struct moment *moment, const struct frame_key *key,
 
 /*
  * Its return got lost, or a handler has jumped out of it: what is entered there
- * is another one. Tail callers that another engine has caught stay.
+ * is another one. Tail callers that another engine has caught stay; of a thread that
+ * had the stack before, its end will tell.
  */
 void pairing_forget_frame(const struct moment *moment)
 {
 	const taddr_t slot = moment->arch->return_slot(moment->regs);
 	const struct task_calls *calls = moment->calls;
 	const bool unwound = calls->unwinding && slot > calls->unwind_sp;
-	const struct call_stack *stack = &calls->stack;
+	const struct frame_key key = frame_key(moment, slot);
+	struct activation *newest;
 
-	while (stack->top && stack->top->engine == moment->engine &&
-	       !stack->top->key.stack && stack->top->key.slot == slot)
-		abandon_at(moment, stack->top,
+	if (key.stack)
+		return;
+	drop_dead_frames(moment, slot);
+	while ((newest = find_own(moment->space, &key, moment->pid)) &&
+	       newest->engine == moment->engine &&
+	       newest->stack == &moment->calls->stack)
+		abandon_at(moment, newest,
 			   unwound ? calls->unwinding : CALL_UNSEEN);
 }
 
@@ -590,6 +596,17 @@ static struct activation *find_returned(const struct moment *moment,
 	return NULL;
 }
 
+/*
+ * What traps have told of returns at its own stop, when its memory can be read; so do
+ * its tail callers, whoever has told of them.
+ */
+static bool returns_later(const struct moment *moment,
+			  const struct activation *activation)
+{
+	return moment->alone && activation->watch &&
+	       activation->engine != moment->engine;
+}
+
 bool pairing_return(const struct moment *moment, taddr_t return_address)
 {
 	struct activation *activation;
@@ -606,7 +623,8 @@ bool pairing_return(const struct moment *moment, taddr_t return_address)
 	end_unwinding(moment, key.slot);
 	/* Tail callers return in the same breath; the newest first. */
 	while ((activation = find_own(moment->space, &key, moment->pid)) &&
-	       activation->call.return_address == return_address)
+	       activation->call.return_address == return_address &&
+	       !returns_later(moment, activation))
 		returned(moment, activation);
 	return true;
 }
@@ -625,26 +643,32 @@ void pairing_forget_watch(struct probe_space *space,
 	}
 }
 
+/* One that is over and isn't told of yet may have returned to what is gone. */
 static bool has_own_address(const struct probe_space *space,
 			    const struct activation *activation)
 {
 	struct memory *memory = &engine_space(space)->memory.memory;
 	uint64_t word;
 
-	return !memory_read_word(memory, activation->key.slot,
+	return module_find(engine_space(space),
+			   activation->call.return_address) &&
+	       !memory_read_word(memory, activation->key.slot,
 				 activation->call.arch->word_size, &word) &&
 	       word == activation->call.return_address;
 }
 
 void pairing_watch_otherwise(struct probe_space *space,
-			     struct return_watch *watch, pid_t tid)
+			     struct return_watch *watch, pid_t tid, taddr_t low,
+			     taddr_t high)
 {
 	struct activation *newest, *next, *a;
 
 	HASH_ITER(hh, space->activations, newest, next)
 		for (a = newest; a; a = a->same_frame)
-			if (a->watch == watch && (!tid || a->call.tid == tid ||
-						  has_own_address(space, a)))
+			if (a->watch == watch &&
+			    (!tid || a->call.tid == tid ||
+			     (a->key.slot >= low && a->key.slot < high &&
+			      has_own_address(space, a))))
 				a->watch =
 					engine_watch_return(watch->engine->next,
 							    space, &a->call);

@@ -377,11 +377,12 @@ void pairing_watch_inherited(struct probe_space *space);
 
 /*
  * The engines behind that of the watch are to tell of returns that it stands for:
- * of the thread's calls, or all (0), and of those whose return address lies where
- * it belongs.
+ * of the thread's calls, or all (0), and of those from low to high whose return
+ * address lies where it belongs.
  */
 void pairing_watch_otherwise(struct probe_space *space,
-			     struct return_watch *watch, pid_t tid);
+			     struct return_watch *watch, pid_t tid, taddr_t low,
+			     taddr_t high);
 
 /* Its resolver's activations mean nothing any more. */
 void pairing_forget_ifunc(struct probe_space *space, const struct ifunc *ifunc);
