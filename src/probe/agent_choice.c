@@ -123,6 +123,17 @@ static const char *why_no_walk(const struct agent_engine *engine,
 	return engine->replaces ? NULL : "nothing is replaced";
 }
 
+/*
+ * In a log each call can go by a trap at its entry, which those of one library that
+ * lead to the function itself would miss.
+ */
+static bool lacks_door(const struct agent_engine *engine,
+		       const struct function *function, bool callable)
+{
+	return !callable && engine->mode & AGENT_RECORDS &&
+	       function->place == FUNCTION_CALL_SITE;
+}
+
 /* In a log or a table. Of what is replaced arguments aren't kept for the latter. */
 static const char *why_not_noted(const struct agent_engine *engine,
 				 const struct point *point)
@@ -135,6 +146,8 @@ static const char *why_not_noted(const struct agent_engine *engine,
 
 	if (!prototype_plain_result(function->prototype, &plain))
 		return "result is no number";
+	if (!reason && lacks_door(engine, function, callable))
+		return "calls of one library";
 	if (reason || (!callable && engine->mode & AGENT_COUNTS))
 		return reason;
 	if (plain.arguments > AGENT_ARGUMENTS)

@@ -107,7 +107,8 @@ static bool may_catch(struct agent_point *own, taddr_t value)
 		return false;
 	own->replaced = !callable_by_agent(own->point->function->name, library);
 	return !own->replaced ||
-	       !agent_why_not_replaceable(own->space->engine, own->point);
+	       (!agent_tells_ends(own) &&
+		!agent_why_not_replaceable(own->space->engine, own->point));
 }
 
 taddr_t agent_stub_target(struct agent_point *own)
@@ -127,8 +128,10 @@ static void catch_site(struct agent_point *own, taddr_t value)
 	struct stub_config config;
 	int stub;
 
-	if (!may_catch(own, value))
+	if (!may_catch(own, value)) {
+		own->given_up = agent_tells_ends(own);
 		return;
+	}
 	if (own->replaced && !agent_may_replace(own)) {
 		own->given_up = own->reason;
 		return;
