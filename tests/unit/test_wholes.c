@@ -207,11 +207,11 @@ static void tell_whole(struct teller *teller, const struct watched_call *call)
 
 static bool disabled; /* wholes are not made */
 
-static void read_part(struct watched_list *list)
+static void read_part(struct watched_list *list, bool all)
 {
 	struct written *from = &threads[list->block];
 	struct open_calls open = { .disabled = disabled };
-	size_t most = 1 + (disabled ? 7 : any(30));
+	size_t most = all ? from->count : 1 + (disabled ? 7 : any(30));
 
 	for (; most-- && from->read < from->count; from->read++) {
 		*agent_wholes_next(list) = from->calls[from->read];
