@@ -48,7 +48,7 @@ static const struct {
 
 /*
  * Of those that don't throw, but are cancelled: the kernel has written as much as
- * they return.
+ * they return, but for recv() with MSG_TRUNC.
  */
 static const struct {
 	const char *function;
@@ -58,7 +58,7 @@ static const struct {
 	{ "pread", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "pread64", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "read", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
-	{ "recv", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
+	{ "recv", { BEGIN(1) | AGENT_CAPTURE_RECEIVED } },
 };
 
 static const uint8_t *find(const char *function)

@@ -25,6 +25,9 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
+/* <linux/socket.h> hasn't got it. */
+#define MSG_TRUNC 0x20
+
 #ifndef MAP_SHARED
 #define MAP_SHARED  1
 #define MAP_PRIVATE 2
@@ -792,20 +795,40 @@ static inline bool is_nowhere(uint64_t address)
 	return address < 0x10000 || address >> 47;
 }
 
+/* Its result may be what there was, be the buffer as small as it likes; and of a
+   stream nothing has been written then. */
+static inline bool is_cut(const struct agent_frame *frame, unsigned capture)
+{
+	return capture & AGENT_CAPTURE_ALL && frame->arguments[3] & MSG_TRUNC;
+}
+
+/* So many are there, if it has told the truth: a filter or a tracer may answer in
+   the kernel's stead. */
+static uint64_t written_count(const struct agent_frame *frame, bool events)
+{
+	const uint64_t room = events ? (uint32_t)frame->arguments[2] :
+				       frame->arguments[2];
+	const int64_t result = result_of(frame);
+
+	if (result <= 0)
+		return 0;
+	return (uint64_t)result < room ? (uint64_t)result : room;
+}
+
 /* What it has written, wherever that lies. Of structs there may be more than of
    bytes, if there is to be anything. */
 static uint64_t written_most(const struct agent_frame *frame, unsigned capture,
 			     uint64_t most)
 {
-	const int64_t result = result_of(frame);
 	const bool events = capture & AGENT_CAPTURE_TEXT;
 	const uint64_t size = events ? AGENT_EVENT_SIZE : 1;
+	const uint64_t count = written_count(frame, events);
 
-	if (result <= 0)
+	if (is_cut(frame, capture))
 		return 0;
 	if (most && events)
-		most = AGENT_CAPTURE_MOST;
-	return (uint64_t)result < most / size ? (uint64_t)result * size : most;
+		most = AGENT_CAPTURE_MOST / size * size;
+	return count < most / size ? count * size : most;
 }
 
 static inline bool is_written(unsigned capture)

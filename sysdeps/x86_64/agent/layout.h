@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 10
+#define AGENT_VERSION 11
 
 #define AGENT_CODE_SIZE      0x5000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -134,8 +134,11 @@ struct agent_trampoline {
 #define AGENT_CAPTURE_BY_3   64 /* … the third */
 #define AGENT_CAPTURE_USED   128
 
-/* Instead: what the function has written, as many bytes as its result says … */
+/* Instead: what the function has written, as many bytes as its result says, and the
+   third argument has room for … */
 #define AGENT_CAPTURE_BY_RESULT (AGENT_CAPTURE_BY_2 | AGENT_CAPTURE_BY_3)
+/* … or none, if the fourth argument has MSG_TRUNC … */
+#define AGENT_CAPTURE_RECEIVED (AGENT_CAPTURE_BY_RESULT | AGENT_CAPTURE_ALL)
 /* … or structs epoll_event. */
 #define AGENT_CAPTURE_EVENTS (AGENT_CAPTURE_BY_RESULT | AGENT_CAPTURE_TEXT)
 #define AGENT_EVENT_SIZE     12

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PAIRS = 7 };
+enum { PAIRS = 23, LONG = 1500 };
 
-static int pairs[PAIRS][2], epoll, wrong;
+static int pairs[PAIRS][2], packets[2], stream[2], epoll, wrong;
 static char text[200], *edge;
 
 static void check(long found, long wanted)
@@ -39,15 +40,39 @@ static void reads(size_t size)
 	check(read(-1, NULL, 0), -1);
 }
 
+/* The result is what there was, and not what has been written. */
+static void cuts(void)
+{
+	const int flags = MSG_PEEK | MSG_TRUNC;
+	static char packet[LONG];
+
+	memset(packet, 'p', sizeof(packet));
+	check(send(packets[1], packet, LONG, 0), LONG);
+	check(recv(packets[0], edge - 1, 1, flags), LONG);
+	check(recv(packets[0], edge, 0, flags), LONG);
+	check(recv(packets[0], edge - 1, 1, MSG_PEEK), 1);
+	check(edge[-1], 'p');
+	edge[-1] = 0;
+	check(recv(packets[0], edge - 1, 1, MSG_TRUNC), LONG);
+	if (stream[0] < 0)
+		return;
+	check(send(stream[1], packet, LONG, 0), LONG);
+	check(recv(stream[0], edge, LONG, MSG_WAITALL | MSG_TRUNC), LONG);
+}
+
 static void waits(int ready)
 {
 	struct epoll_event events[PAIRS];
+	struct epoll_event *last = (void *)edge;
 	char byte;
 	int i;
 
+	last -= ready;
 	for (i = 0; i < ready; i++)
 		check(write(pairs[i][1], "x", 1), 1);
 	check(epoll_wait(epoll, events, PAIRS, 0), ready);
+	if (ready)
+		check(epoll_wait(epoll, last, ready, 0), ready);
 	for (i = 0; i < ready; i++)
 		check(recv(pairs[i][0], &byte, 1, 0), 1);
 }
@@ -59,12 +84,32 @@ static void round_of(int file)
 
 	for (i = 1; i < (int)sizeof(text); i += 13)
 		reads((size_t)i);
-	for (i = 0; i <= PAIRS; i++)
+	cuts();
+	for (i = 0; i <= PAIRS; i += i < 7 ? 1 : 7)
+		waits(i);
+	for (i = PAIRS - 3; i <= PAIRS; i++)
 		waits(i);
 	check(pread(file, buffer, sizeof(buffer), 3), sizeof(buffer));
 	check(pread(file, buffer, sizeof(buffer), 190), 10);
 	check(pread(file, buffer, sizeof(buffer), 1000), 0);
 	check(pread(file, buffer, sizeof(buffer), -1), -1);
+}
+
+/* Without a loopback device there is none. */
+static void connect_stream(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	socklen_t size = sizeof(address);
+	struct sockaddr *own = (struct sockaddr *)&address;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	stream[0] = -1;
+	stream[1] = socket(AF_INET, SOCK_STREAM, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listener, own, size) || getsockname(listener, own, &size) ||
+	    listen(listener, 1) || connect(stream[1], own, size))
+		return;
+	stream[0] = accept(listener, NULL, NULL);
 }
 
 int main(int argc, char **argv)
@@ -79,6 +124,9 @@ int main(int argc, char **argv)
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	edge += size;
 	munmap(edge, (size_t)size);
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, packets))
+		return 1;
+	connect_stream();
 	epoll = epoll_create1(0);
 	for (i = 0; i < PAIRS; i++) {
 		struct epoll_event event = { .events = EPOLLIN };
