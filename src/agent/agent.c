@@ -964,6 +964,7 @@ void agent_leave(struct agent *agent)
 		return;
 	slots_restore(agent);
 	(void)WRITE_GATE(agent, on, 0);
+	(void)WRITE_GATE(agent, traps, 0);
 	agent_unguard(agent);
 	agent->open = false;
 	agent->state = AGENT_LEFT;

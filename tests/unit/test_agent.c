@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -224,20 +225,68 @@ static void run_into_own(void)
 	__asm__ volatile("int3");
 }
 
+/* What follows would be another instruction with the second of its bytes. */
+static void run_into_long_one(void)
+{
+	__asm__ volatile(".byte 0xcd, 3, 0xc0, 0x90" : : : "rax", "cc");
+}
+
 static void get_one(void)
 {
 	raise(SIGTRAP);
 }
 
+/* From here on. */
+static void refuse(unsigned number)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { ARRAY_SIZE(code), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		_exit(1);
+}
+
+static void run_into_own_unqueued(void)
+{
+	refuse(SYS_rt_tgsigqueueinfo);
+	run_into_own();
+}
+
+static void run_into_own_unset(void)
+{
+	refuse(SYS_rt_sigaction);
+	run_into_own();
+}
+
+static void get_one_unqueued(void)
+{
+	refuse(SYS_rt_tgsigqueueinfo);
+	get_one();
+}
+
 START_TEST(a_trap_of_the_program_kills_it)
 {
-	int status;
+	void (*const acts[])(void) = {
+		run_into_own,          run_into_long_one,  get_one,
+		run_into_own_unqueued, run_into_own_unset, get_one_unqueued,
+	};
+	size_t i;
 
 	map_agent();
-	status = status_of(run_into_own);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
-	status = status_of(get_one);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+	for (i = 0; i < ARRAY_SIZE(acts); i++) {
+		const int status = status_of(acts[i]);
+
+		ck_assert_msg(WIFSIGNALED(status) &&
+				      WTERMSIG(status) == SIGTRAP,
+			      "%zu: status %#x", i, (unsigned)status);
+	}
 }
 END_TEST
 

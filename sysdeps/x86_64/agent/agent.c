@@ -23,6 +23,13 @@
 #include "sysdeps/x86_64/agent/net.h"
 #include "sysdeps/x86_64/agent/system_call.h"
 
+/* There is little room. gcc's code is smaller. */
+#ifdef __clang__
+#define RARE __attribute__((noinline, minsize))
+#else
+#define RARE __attribute__((noinline))
+#endif
+
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /* <linux/socket.h> hasn't got it. */
@@ -232,8 +239,7 @@ static inline struct agent_thread *entry_at(unsigned at)
 }
 
 /* An entry that was freed may lie before the one that the thread has. */
-static __attribute__((noinline)) struct agent_thread *claim(uint64_t pointer,
-							    uint32_t tid)
+static RARE struct agent_thread *claim(uint64_t pointer, uint32_t tid)
 {
 	const unsigned home = home_of(pointer);
 	unsigned i;
@@ -745,9 +751,8 @@ static inline uint64_t turn(const struct config *config, uint64_t took)
  * every way to give it up is a system call, which a filter may kill for. But it
  * says that it waits, and calltrap may stop it for as long as it reads.
  */
-static __attribute__((noinline)) bool wait_for_room(const struct config *config,
-						    struct agent_block *block,
-						    unsigned words)
+static RARE bool wait_for_room(const struct config *config,
+			       struct agent_block *block, unsigned words)
 {
 	const uint64_t began = ticks();
 	uint64_t now = began, turned = 0;
@@ -981,8 +986,8 @@ static inline void write_record(const struct config *config,
 }
 
 /* For who has none yet. */
-static __attribute__((noinline)) void
-wait_for_block(const struct config *config, struct agent_thread *thread)
+static RARE void wait_for_block(const struct config *config,
+				struct agent_thread *thread)
 {
 	while (!thread->block &&
 	       __atomic_load_n(&agent_shared.more, __ATOMIC_RELAXED) &&
@@ -1022,9 +1027,8 @@ static inline bool is_sampled(uint64_t ended)
  * From the original's return on. What is done before it is called, and reading
  * the clock a second time, go on beside other work of the processor.
  */
-static __attribute__((noinline)) void sample(const struct config *config,
-					     const struct agent_thread *thread,
-					     uint64_t ended)
+static RARE void sample(const struct config *config,
+			const struct agent_thread *thread, uint64_t ended)
 {
 	const uint64_t took = ticks() - ended;
 	struct agent_block *block;
@@ -2144,6 +2148,11 @@ unsigned agent_put_back(const struct agent_frame *frame)
 
 /* ---- getting in ---- */
 
+/* Rarely run. */
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#endif
+
 static long map_own(void *at, long size)
 {
 	long err = system_call(__NR_mmap, (long)at, size,
@@ -2209,6 +2218,8 @@ static void map(uint64_t what, uint64_t turn)
 
 	if (what == AGENT_BOOT_MAP && map_gate())
 		return;
+	agent_gate.traps = 1;
+	agent_net_spread();
 	fd = map_shared();
 	agent_gate.boot_result = fd;
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
@@ -2249,7 +2260,6 @@ void agent_boot_run(uint64_t turn)
 	if (is_called_off(turn))
 		return;
 	if (what == AGENT_BOOT_MAP || what == AGENT_BOOT_SHARE) {
-		agent_net_spread();
 		map(what, turn);
 		return;
 	}
@@ -2259,3 +2269,7 @@ void agent_boot_run(uint64_t turn)
 		close_own();
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
 }
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif

@@ -215,6 +215,7 @@ struct agent_gate {
 	uint64_t booted;     /* enum agent_boot */
 	int64_t boot_result; /* descriptor, or a negative errno */
 	uint64_t since;      /* ticks: nobody was told of what began before */
+	uint64_t traps; /* calltrap's may stand: it has come, and not left */
 };
 
 #define AGENT_COUNTS    1 /* counters are kept */

@@ -10,31 +10,58 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sysdeps/x86_64/agent/layout.h"
 #include "sysdeps/x86_64/agent/system_call.h"
 
 #define INT3    0xcc
+#define INT     0xcd /* … and 3 */
 #define TF_FLAG 0x100
 
 /* So many pauses, and then milliseconds, for the guardian to lift the trap. */
 #define PAUSES 4096
 #define SLEEPS 2000
 
-extern const char agent_net_return[] __attribute__((visibility("hidden")));
+#define HIDDEN __attribute__((visibility("hidden")))
+/* There is little room. */
+#ifdef __clang__
+#define COLD __attribute__((cold, minsize))
+#else
+#define COLD __attribute__((cold))
+#endif
 
-static bool is_lifted(uint64_t address)
+extern const char agent_net_return[] HIDDEN;
+extern struct agent_gate agent_gate HIDDEN;
+extern struct agent_shared agent_shared HIDDEN;
+
+static COLD uint8_t byte_at(uint64_t address)
 {
-	return *(const volatile uint8_t *)address != INT3;
+	return *(const volatile uint8_t *)address;
+}
+
+/* Who lives has taken away the signals of its own traps: this one is none. */
+static COLD bool is_alive(uint64_t beat)
+{
+	return __atomic_load_n(&agent_shared.beat, __ATOMIC_ACQUIRE) != beat;
+}
+
+static COLD bool is_lifted(uint64_t address)
+{
+	return byte_at(address) != INT3;
 }
 
 /* No system call before it must be: a filter may have come since. */
-static bool await_lifting(uint64_t address)
+static COLD bool await_lifting(uint64_t address)
 {
 	const struct __kernel_timespec moment = { .tv_nsec = 1000000 };
+	const uint64_t beat =
+		__atomic_load_n(&agent_shared.beat, __ATOMIC_ACQUIRE);
 	unsigned i;
 
 	for (i = 0; i < PAUSES + SLEEPS; i++) {
 		if (is_lifted(address))
 			return true;
+		if (!agent_gate.traps || is_alive(beat))
+			return false;
 		if (i < PAUSES)
 			__builtin_ia32_pause();
 		else
@@ -44,51 +71,92 @@ static bool await_lifting(uint64_t address)
 	return false;
 }
 
-/* As if there were no handler: it has what it is to know of it, too. */
-static void let_die(siginfo_t *info)
+/* What nobody may handle here kills. */
+static COLD void die(void)
+{
+	__asm__ volatile("int3");
+}
+
+static COLD void stop_handling(void)
 {
 	const struct sigaction none = { .sa_handler = SIG_DFL };
 
-	system_call(__NR_rt_sigaction, SIGTRAP, (long)&none, 0,
-		    sizeof(none.sa_mask), 0, 0);
-	system_call(__NR_rt_tgsigqueueinfo,
-		    system_call(__NR_getpid, 0, 0, 0, 0, 0, 0),
-		    system_call(__NR_gettid, 0, 0, 0, 0, 0, 0), SIGTRAP,
-		    (long)info, 0, 0);
+	if (system_call(__NR_rt_sigaction, SIGTRAP, (long)&none, 0,
+			sizeof(none.sa_mask), 0, 0))
+		die();
+}
+
+/* As if there were no handler: it has what it is to know of it, too. */
+static COLD void let_die(siginfo_t *info)
+{
+	stop_handling();
+	if (system_call(__NR_rt_tgsigqueueinfo,
+			system_call(__NR_getpid, 0, 0, 0, 0, 0, 0),
+			system_call(__NR_gettid, 0, 0, 0, 0, 0, 0), SIGTRAP,
+			(long)info, 0, 0))
+		die();
+}
+
+/* The program's own, in two bytes. (Of what stands at the begin of a page what lies
+   before needn't be there.) */
+static COLD bool is_long_int3(uint64_t next)
+{
+	return byte_at(next - 1) == 3 && (next - 1) % AGENT_PAGE_SIZE &&
+	       byte_at(next - 2) == INT;
 }
 
 /*
- * What still is an int3 is the program's own, or nobody is left to lift it. A
- * step without the flag was calltrap's.
+ * It is run once more, whatever it is by now. What still is an int3 is the
+ * program's own, or nobody is left to lift it: then it kills as it would
+ * have without us, also the first process of a container, and past filters.
  */
-static void on_trap(int signal, siginfo_t *info, struct ucontext *context)
+static COLD void run_again(struct sigcontext *at)
+{
+	if (is_long_int3(at->rip)) {
+		stop_handling();
+		at->rip -= 2;
+		return;
+	}
+	if (!await_lifting(at->rip - 1))
+		stop_handling();
+	at->rip--;
+}
+
+/* A step without the flag was calltrap's. */
+static COLD void on_trap(int signal, siginfo_t *info, struct ucontext *context)
 {
 	struct sigcontext *at = &context->uc_mcontext;
 
 	(void)signal;
 	if (info->si_code == TRAP_TRACE && !(at->eflags & TF_FLAG))
 		return;
-	if (info->si_code == SI_KERNEL && await_lifting(at->rip - 1))
-		at->rip--;
+	if (info->si_code == SI_KERNEL)
+		run_again(at);
 	else
 		let_die(info);
 }
 
 /* On the thread's own stack. No other handler may hit a trap above it: as the
    signal is blocked then, the kernel would take this one away. */
-void agent_net_spread(void)
+COLD void agent_net_spread(void)
 {
-	const struct sigaction net = {
-		.sa_handler = (__sighandler_t)(uintptr_t)on_trap,
-		.sa_flags = SA_SIGINFO | SA_RESTORER,
-		.sa_restorer = (__sigrestore_t)(uintptr_t)agent_net_return,
-		.sa_mask = ~0ul,
-	};
+	uintptr_t handler = (uintptr_t)on_trap;
+	uintptr_t restorer = (uintptr_t)agent_net_return;
+	struct sigaction net = { .sa_flags = SA_SIGINFO | SA_RESTORER,
+				 .sa_mask = ~0ul };
 	struct sigaction old;
 
+	/* No addresses in data: nobody relocates them. */
+	__asm__("" : "+r"(handler), "+r"(restorer));
+	net.sa_handler = (__sighandler_t)handler;
+	net.sa_restorer = (__sigrestore_t)restorer;
+	/* The program may set one of its own at any time: that stays. */
 	if (!system_call(__NR_rt_sigaction, SIGTRAP, 0, (long)&old,
 			 sizeof(old.sa_mask), 0, 0) &&
-	    old.sa_handler == SIG_DFL)
-		system_call(__NR_rt_sigaction, SIGTRAP, (long)&net, 0,
-			    sizeof(net.sa_mask), 0, 0);
+	    old.sa_handler == SIG_DFL &&
+	    !system_call(__NR_rt_sigaction, SIGTRAP, (long)&net, (long)&old,
+			 sizeof(net.sa_mask), 0, 0) &&
+	    old.sa_handler != SIG_DFL)
+		system_call(__NR_rt_sigaction, SIGTRAP, (long)&old, 0,
+			    sizeof(old.sa_mask), 0, 0);
 }
