@@ -12,7 +12,7 @@ int errno_read(const struct moment *moment)
 	taddr_t place;
 	int32_t error;
 
-	if (moment->past)
+	if (moment->alone)
 		return moment->error;
 	if (!errno_place(moment, &place) ||
 	    memory_read(moment->memory, place, &error, sizeof(error)))

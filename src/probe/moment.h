@@ -42,7 +42,7 @@ struct moment {
 	struct memory *memory; /* as it was */
 	bool past;             /* … and after this event nobody can read it */
 	bool alone;            /* … nor what lay on the stack beside it */
-	int error;             /* past: errno after a call that failed; or 0 */
+	int error;             /* alone: errno after a call that failed; or 0 */
 	uint64_t time;         /* monotonic, nanoseconds */
 	struct stop_sums stops;         /* the task's */
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
