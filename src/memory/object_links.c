@@ -50,7 +50,7 @@ struct object_links *object_links_new(const struct picture *picture,
 	links->ruby = (struct ruby_links){ memory, mappings, &glibc->blocks };
 	links->has_php = php_is_there(mappings);
 	if (links->has_php)
-		php_links_init(&links->php, memory, mappings, &glibc->blocks);
+		php_links_init(&links->php, picture, mappings, glibc);
 	return links;
 }
 

@@ -68,7 +68,8 @@ struct php_look {
 	const struct mappings *mappings;
 	taddr_t first; /* chunk … */
 	uint64_t huge; /* … and where in it the list is of what is larger … */
-	uint64_t map; /* … and a map of pages, as in all */
+	uint64_t map;  /* … and a map of pages, as in all */
+	uint64_t left; /* bytes that are there, and of no run yet */
 	struct php_chunk *chunks;
 	size_t kept;           /* of these, so many have runs */
 	struct php_seen *seen; /* entries of that list */
@@ -118,6 +119,7 @@ static void look_for_first(void *context, taddr_t begin, taddr_t end)
 	struct php_look *look = context;
 	taddr_t at = (begin + CHUNK_SIZE - 1) & -CHUNK_SIZE;
 
+	look->left += end - begin;
 	for (; !look->first && at >= begin && at < end; at += CHUNK_SIZE)
 		if (is_first(look, at))
 			look->first = at;
@@ -290,17 +292,37 @@ static void take_large(struct php_look *look, taddr_t address, uint64_t bytes)
 		   &(struct php_piece){ address, bytes, begin, sizeof(begin) });
 }
 
+/* PHP puts all of its pieces on a list at once, so its pages are there: runs of more
+   than the process has are none, and each would be many pieces for us. */
+static bool may_be_there(struct php_look *look, uint64_t bytes)
+{
+	if (bytes > look->left)
+		return false;
+	look->left -= bytes;
+	return true;
+}
+
+/* NULL: it can't be had. */
+static const uint8_t *read_run(struct php_look *look, struct php_chunk *chunk,
+			       uint64_t offset, uint64_t bytes, uint8_t *room)
+{
+	if (!may_be_there(look, bytes))
+		return NULL;
+	if (have_runs(look, chunk))
+		return chunk->runs + offset;
+	return memory_read(look->memory, chunk->address + offset, room, bytes) ?
+		       NULL :
+		       room;
+}
+
 static void take_run(struct php_look *look, struct php_chunk *chunk,
 		     uint64_t offset, const struct php_bin *bin)
 {
-	uint8_t own[RUN_MOST];
-	const uint8_t *run = own;
+	uint8_t room[RUN_MOST];
 	const uint64_t bytes = (uint64_t)bin->pages * PAGE;
+	const uint8_t *run = read_run(look, chunk, offset, bytes, room);
 
-	if (have_runs(look, chunk)) {
-		run = chunk->runs + offset;
-	} else if (memory_read(look->memory, chunk->address + offset, own,
-			       bytes)) {
+	if (!run) {
 		object_sum_add(&look->heap->broken, bytes);
 		object_tell_piece(look->observer, chunk->address + offset,
 				  bytes);

@@ -32,9 +32,6 @@ struct php_stack_in_use {
 	taddr_t top, end, stack;
 };
 
-/* Looked through at once. */
-#define WORDS 512
-
 static bool is_doubtful_root(const struct php_links *links, taddr_t where)
 {
 	const struct mapping *mapping = mappings_find(links->mappings, where);
@@ -53,36 +50,59 @@ static bool is_in_use(struct memory *memory, const struct php_stack_in_use *use)
 	       stack.end == use->end;
 }
 
-static bool find_stack(struct php_links *links, const struct mapping *mapping)
+/* They may reach into the next run. */
+static bool read_use(struct memory *memory, const struct picture_part *part,
+		     taddr_t at, struct php_stack_in_use *ret)
 {
-	uint64_t words[WORDS + 2];
+	if (part->end - at < sizeof(*ret))
+		return !memory_read(memory, at, ret, sizeof(*ret));
+	memcpy(ret, part->bytes + (at - part->start), sizeof(*ret));
+	return true;
+}
+
+static bool find_in_run(struct php_links *links,
+			const struct picture_part *part)
+{
 	struct php_stack_in_use use;
 
-	for (taddr_t at = mapping->start; at + sizeof(words) <= mapping->end;
-	     at += WORDS * sizeof(words[0])) {
-		if (memory_read(links->memory, at, words, sizeof(words)))
+	for (taddr_t at = part->start; at < part->end; at += sizeof(taddr_t)) {
+		if (!read_use(links->memory, part, at, &use) ||
+		    !is_in_use(links->memory, &use))
 			continue;
-		for (size_t i = 0; i < WORDS; i++) {
-			memcpy(&use, words + i, sizeof(use));
-			if (!is_in_use(links->memory, &use))
-				continue;
-			links->stack = use.stack;
-			links->top = use.top;
-			return true;
-		}
+		links->stack = use.stack;
+		links->top = use.top;
+		return true;
 	}
 	return false;
 }
 
-void php_links_init(struct php_links *links, struct memory *memory,
-		    const struct mappings *mappings,
-		    const struct blocks *blocks)
+/* Only what is there: a mapping may be larger than all memory. */
+static bool find_stack(struct php_links *links, const struct picture *picture,
+		       const struct mapping *mapping)
 {
-	*links = (struct php_links){ memory, mappings, blocks, 0, 0 };
+	taddr_t at = mapping->start;
+	struct picture_part part;
+	size_t hint = 0;
+
+	while (picture_next(picture, &hint, at, mapping->end, &part)) {
+		if (find_in_run(links, &part))
+			return true;
+		at = part.end;
+	}
+	return false;
+}
+
+void php_links_init(struct php_links *links, const struct picture *picture,
+		    const struct mappings *mappings, const struct glibc *glibc)
+{
+	/* It only reads. */
+	struct memory *memory = (struct memory *)&picture->memory;
+
+	*links = (struct php_links){ memory, mappings, glibc, 0, 0 };
 	for (size_t i = 0; i < mappings->count; i++)
 		if ((mappings->list[i].kind == MAPPING_PROGRAM_DATA ||
 		     mappings->list[i].kind == MAPPING_LIBRARY_DATA) &&
-		    find_stack(links, &mappings->list[i]))
+		    find_stack(links, picture, &mappings->list[i]))
 			break;
 }
 
@@ -115,13 +135,31 @@ static bool is_text(const struct php_links *links, const struct block *block)
 	       php_is_text(&head);
 }
 
-/* What has left the list of what may be in a ring isn't always wiped there. */
-static bool is_buffer(const struct block *block)
+static bool is_of_pool(const struct glibc *glibc, taddr_t address)
+{
+	size_t low = 0, high = glibc->part_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (glibc->parts[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < glibc->part_count && glibc->parts[low].objects &&
+	       glibc->parts[low].start <= address;
+}
+
+/* What has left the list of what may be in a ring isn't always wiped there. It is
+   malloc's; of PHP's own pools elements of one of SPL's lists may be as large. */
+static bool is_buffer(const struct glibc *glibc, const struct block *block)
 {
 	const uint64_t usable = block_usable(block);
 
 	return !block->part && !block->object && usable >= BUFFER_LEAST &&
-	       usable % BUFFER_LEAST < PAGE;
+	       usable % BUFFER_LEAST < PAGE &&
+	       !is_of_pool(glibc, block->address);
 }
 
 /* A list has all objects by their numbers; another one what may be in a ring, by
@@ -143,7 +181,7 @@ static bool is_on_list(const struct php_links *links, const struct block *from,
 bool php_links_pass_over(const struct php_links *links, uint64_t pointer,
 			 taddr_t where)
 {
-	const struct block *from = blocks_around(links->blocks, where);
+	const struct block *from = blocks_around(&links->glibc->blocks, where);
 	taddr_t top;
 
 	if (!from)
@@ -151,6 +189,6 @@ bool php_links_pass_over(const struct php_links *links, uint64_t pointer,
 	top = top_of_stack(links, from);
 	if (top)
 		return where >= top;
-	return is_text(links, from) || is_buffer(from) ||
+	return is_text(links, from) || is_buffer(links->glibc, from) ||
 	       is_on_list(links, from, pointer, where);
 }

@@ -8,6 +8,7 @@
 
 #include "memory/finder.h"
 #include "memory/object_blocks.h"
+#include "memory/php_links.h"
 #include "unit.h"
 
 /* What is made of PHP's memory, also of one that is damaged. It is ours, so that
@@ -89,6 +90,8 @@ static void setup(void)
 
 	ck_assert_ptr_ne(all, MAP_FAILED);
 	area = all + (-(uintptr_t)all & (CHUNK - 1));
+	/* Only pages that a test writes are there. */
+	madvise(area, CHUNKS * CHUNK, MADV_NOHUGEPAGE);
 	mapping = (struct mapping){
 		.start = at(0),
 		.end = at(CHUNKS * CHUNK),
@@ -314,6 +317,116 @@ START_TEST(pieces_of_8_bytes)
 }
 END_TEST
 
+static void put_bin(size_t chunk, size_t page, uint32_t bin)
+{
+	const uint32_t info = SMALL | bin;
+
+	memcpy(area + chunk + MAP + page * sizeof(info), &info, sizeof(info));
+}
+
+static void add_run(void *context, taddr_t begin, taddr_t end)
+{
+	*(uint64_t *)context += end - begin;
+}
+
+static uint64_t there(void)
+{
+	struct object_sum unread = { 0 };
+	uint64_t bytes = 0;
+
+	object_heap_scan(&mappings, false, add_run, &bytes, &unread);
+	ck_assert_uint_eq(unread.count, 0);
+	return bytes;
+}
+
+/* From a page of each chunk there would be 511 times as many pieces. */
+START_TEST(runs_that_are_not_there)
+{
+	for (size_t i = 0; i < CHUNKS; i++) {
+		put_chunk(i * CHUNK, (i + 1) % CHUNKS * CHUNK);
+		for (size_t page = 1; page < CHUNK / PAGE; page++)
+			put_bin(i * CHUNK, page, 1);
+	}
+	put(HUGE, 0);
+	look();
+	ck_assert_uint_eq(heap.pools, CHUNKS);
+	ck_assert_uint_gt(heap.others.bytes, 0);
+	ck_assert_uint_le(heap.others.bytes, there());
+	ck_assert_uint_eq(heap.others.bytes + heap.broken.bytes,
+			  CHUNKS * (CHUNK - PAGE));
+	memset(area + PAGE, 1, CHUNK - PAGE);
+	look();
+	ck_assert_uint_ge(heap.others.bytes, CHUNK - PAGE);
+	ck_assert_uint_le(heap.others.bytes, there());
+}
+END_TEST
+
+/* ---- what leads to them ---- */
+
+#define VAST  ((uint64_t)16 << 40)
+#define BEGIN 0x100000000000
+
+static uint8_t page_of_data[PAGE], page_of_stack[PAGE];
+static struct picture picture;
+
+/* Among variables of the program's, of which only the last page is there. */
+static void look_for_stack(size_t offset, struct php_links *ret)
+{
+	static struct mapping data = {
+		.start = BEGIN,
+		.end = BEGIN + VAST,
+		.kind = MAPPING_PROGRAM_DATA,
+	};
+	const struct mappings list = { .list = &data, .count = 1 };
+	const taddr_t stack = BEGIN + 2 * VAST;
+	const uint64_t use[] = { stack + 64, stack + (256 << 10), stack };
+
+	memset(page_of_data, 0, sizeof(page_of_data));
+	memcpy(page_of_data + offset, use, sizeof(use));
+	memcpy(page_of_stack + 8, &use[1], sizeof(use[1]));
+	picture_init(&picture);
+	picture_add(&picture, BEGIN + VAST - PAGE, BEGIN + VAST, page_of_data);
+	picture_add(&picture, stack, stack + PAGE, page_of_stack);
+	php_links_init(ret, &picture, &list, &all);
+	picture_fini(&picture);
+	ck_assert_uint_eq(ret->stack, stack);
+	ck_assert_uint_eq(ret->top, stack + 64);
+}
+
+START_TEST(stack_in_a_vast_mapping)
+{
+	struct php_links links;
+
+	all = (struct glibc){ .musl = false };
+	look_for_stack(0, &links);
+	look_for_stack(PAGE - 24, &links);
+}
+END_TEST
+
+static const struct block *block_around(taddr_t address)
+{
+	return blocks_around(&all.blocks, address);
+}
+
+/* What the collector has for itself is malloc's. */
+START_TEST(elements_as_large_as_a_buffer)
+{
+	const uint64_t bytes = 128 << 10;
+	struct php_links links = { .memory = &memory,
+				   .mappings = &mappings,
+				   .glibc = &all };
+
+	put_entry(0, at(CHUNK), bytes, 0);
+	make_blocks();
+	ck_assert_uint_eq(block_usable(block_around(at(CHUNK))), bytes);
+	ck_assert(!php_links_pass_over(&links, at(piece(1)), at(CHUNK + 64)));
+	for (size_t i = 0; i < all.part_count; i++)
+		all.parts[i].objects = false;
+	ck_assert(php_links_pass_over(&links, at(piece(1)), at(CHUNK + 64)));
+	free_blocks();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -325,6 +438,9 @@ int main(void)
 		pages_that_nobody_tells_of,
 		pieces_are_blocks,
 		pieces_of_8_bytes,
+		runs_that_are_not_there,
+		stack_in_a_vast_mapping,
+		elements_as_large_as_a_buffer,
 	};
 
 	return unit_run_tests("php_heap", setup, NULL, tests,
