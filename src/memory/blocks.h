@@ -36,11 +36,13 @@ enum block_part {
  * words included; there may be many millions of blocks.
  */
 #define BLOCK_UNIT 16
+#define LEFT_MOST  15
 
 struct block {
 	taddr_t address; /* as malloc() returned it */
 	uint32_t units;
-	uint8_t state;    /* enum block_state */
+	uint8_t state : 4; /* enum block_state */
+	uint8_t left : 4; /* units at its end that hold what was there before */
 	uint8_t behind;   /* bytes at its end that aren't the program's */
 	bool own : 1;     /* the allocator's, for itself */
 	bool mapped : 1;  /* has a mapping of its own */
@@ -81,6 +83,12 @@ static inline taddr_t block_start(const struct block *block)
 static inline uint64_t block_usable(const struct block *block)
 {
 	return block_bytes(block) - block->behind;
+}
+
+/* Of that, what holds something. */
+static inline uint64_t block_filled(const struct block *block)
+{
+	return block_usable(block) - block->left * BLOCK_UNIT;
 }
 
 /* Whether an address lies in it. A block of no bytes has its own, too. */

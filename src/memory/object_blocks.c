@@ -35,15 +35,19 @@ static const size_t values_at[] = { 0, 8 };
 #define VARIABLES         24
 #define TABLE_ENTRIES     48
 #define SMALL_TABLE_SHIFT 20
+#define SMALL_TABLE_HINTS 8 /* in front of as many entries */
+#define SMALL_TABLE_ENTRY 16
+#define SMALL_TABLE_COUNT 8
 
 /* Ruby keeps what is young in pieces of its own, of which only who has them
    knows; none is larger. */
 #define YOUNG_MOST (32u << 10)
 
-/* What an object keeps apart. bytes: 0, if that is surely a block. */
+/* What an object keeps apart. bytes: 0, if that is surely a block. filled: of these;
+   0: all. */
 struct apart {
 	taddr_t address;
-	uint64_t bytes;
+	uint64_t bytes, filled;
 	enum block_part part;
 };
 
@@ -146,7 +150,8 @@ static void add_apart(struct gathering *all, taddr_t address, uint64_t bytes,
 {
 	all->apart = xgrow(all->apart, all->apart_count, &all->apart_room,
 			   sizeof(*all->apart));
-	all->apart[all->apart_count++] = (struct apart){ address, bytes, part };
+	all->apart[all->apart_count++] =
+		(struct apart){ address, bytes, 0, part };
 }
 
 static uint64_t word_at(const struct object_found *object, size_t offset)
@@ -204,9 +209,13 @@ static void note_hash(struct gathering *all, const struct object_found *object,
 	taddr_t entries;
 
 	if (!(flags & FLAG_LARGE_HASH)) {
-		const uint64_t count = flags >> SMALL_TABLE_SHIFT & 15;
-
-		add_apart(all, table, 8 + 16 * count, BLOCK_ENTRIES);
+		add_apart(all, table,
+			  SMALL_TABLE_HINTS +
+				  SMALL_TABLE_COUNT * SMALL_TABLE_ENTRY,
+			  BLOCK_ENTRIES);
+		all->apart[all->apart_count - 1].filled =
+			SMALL_TABLE_HINTS +
+			(flags >> SMALL_TABLE_SHIFT & 15) * SMALL_TABLE_ENTRY;
 		return;
 	}
 	add_apart(all, table, 0, BLOCK_TABLE);
@@ -322,12 +331,13 @@ static void join(struct glibc *glibc, const struct gathering *all)
 }
 
 /* Behind the last entry of a small table is what was there before. */
-static void leave_out(struct block *block, uint64_t bytes)
+static void leave_out(struct block *block, uint64_t filled)
 {
-	const uint64_t behind = block_bytes(block) - bytes;
+	const uint64_t usable = block_usable(block);
+	const uint64_t left = filled < usable ? (usable - filled) / BLOCK_UNIT :
+						0;
 
-	if (bytes < block_usable(block) && behind <= UINT8_MAX)
-		block->behind = (uint8_t)behind;
+	block->left = left <= LEFT_MOST ? left & LEFT_MOST : 0;
 }
 
 static void mark_apart(const struct blocks *blocks, const struct apart *apart)
@@ -341,8 +351,8 @@ static void mark_apart(const struct blocks *blocks, const struct apart *apart)
 	if (apart->part == BLOCK_VALUES ? behind > VALUES_IN : behind)
 		return;
 	block->part = apart->part;
-	if (apart->part == BLOCK_ENTRIES && apart->bytes)
-		leave_out(block, apart->bytes);
+	if (apart->filled)
+		leave_out(block, apart->filled);
 }
 
 static void mark(const struct glibc *glibc, const struct gathering *all)

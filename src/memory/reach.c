@@ -92,7 +92,7 @@ void reach_scan_block(struct reacher *reacher, const struct block *block,
 		      reach_found *found)
 {
 	reach_scan(reacher, block->address,
-		   block->address + block_usable(block), found);
+		   block->address + block_filled(block), found);
 }
 
 /* ---- reached ---- */
@@ -180,7 +180,7 @@ static void drain(struct reacher *reacher, reach_found *found)
 		fetch_ahead(reacher);
 		block = &blocks->list[reacher->queue[reacher->head++]];
 		scan(reacher, block->address,
-		     block->address + block_usable(block), found);
+		     block->address + block_filled(block), found);
 	}
 	reacher->head = reacher->tail = 0;
 }
