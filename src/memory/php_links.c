@@ -124,15 +124,22 @@ static taddr_t top_of_stack(const struct php_links *links,
 		       0;
 }
 
-/* Behind a text is what was there before. */
+/* Behind a text is what was there before. An object may begin with a pointer that
+   has a text's type in it. */
 static bool is_text(const struct php_links *links, const struct block *block)
 {
+	const uint64_t usable = block_usable(block);
 	struct php_string head;
+	char end = 1;
 
-	return block->object &&
+	return block->object && usable > sizeof(head) &&
 	       !memory_read(links->memory, block->address, &head,
 			    sizeof(head)) &&
-	       php_is_text(&head);
+	       php_is_text(&head) && head.length < usable - sizeof(head) &&
+	       !memory_read(links->memory,
+			    block->address + sizeof(head) + head.length, &end,
+			    sizeof(end)) &&
+	       !end;
 }
 
 static bool is_of_pool(const struct glibc *glibc, taddr_t address)

@@ -427,6 +427,26 @@ START_TEST(elements_as_large_as_a_buffer)
 }
 END_TEST
 
+/* Of an object with an array in front of it, where mappings have such addresses. */
+START_TEST(objects_that_begin_like_a_text)
+{
+	const uint64_t begins[] = { 0x7fc686415000, 7, UINT32_MAX };
+	struct php_links links = { .memory = &memory,
+				   .mappings = &mappings,
+				   .glibc = &all };
+
+	put_entry(0, at(CHUNK), PAGE, 0);
+	put(CHUNK, (uint64_t)6 << 32 | 1);
+	put(CHUNK + 16, 5);
+	make_blocks();
+	blocks_around(&all.blocks, at(CHUNK))->object = true;
+	ck_assert(php_links_pass_over(&links, at(piece(1)), at(CHUNK + 64)));
+	memcpy(area + CHUNK, begins, sizeof(begins));
+	ck_assert(!php_links_pass_over(&links, at(piece(1)), at(CHUNK + 64)));
+	free_blocks();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -441,6 +461,7 @@ int main(void)
 		runs_that_are_not_there,
 		stack_in_a_vast_mapping,
 		elements_as_large_as_a_buffer,
+		objects_that_begin_like_a_text,
 	};
 
 	return unit_run_tests("php_heap", setup, NULL, tests,
