@@ -798,13 +798,25 @@ def writable_words(pid, path):
     return words
 
 
+def layout(name):
+    """A number of the agent's layout."""
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    text = h.read(os.path.join(top, "sysdeps/x86_64/agent/layout.h"))
+    return int(re.search(r"#define %s +(\w+)" % name, text).group(1), 0)
+
+
+def gate_offset():
+    return layout("AGENT_CODE_SIZE") + (layout("AGENT_STUBS") *
+                                        layout("AGENT_STUB_SIZE"))
+
+
 def agent_ranges(pid):
     """Where the agent's code and its stubs lie."""
     lines = h.read("/proc/%d/maps" % pid).splitlines()
     for i, line in enumerate(lines):
         if "calltrap-agent" in line:
             shared = int(line.split("-")[0], 16)
-            return [(shared - 0x120000, shared)]
+            return [(shared - layout("AGENT_SHARED_OFFSET"), shared)]
     return []
 
 
@@ -863,7 +875,7 @@ def come_and_go(case):
 def gate_is_closed(pid):
     low = agent_ranges(pid)[0][0]
     with open("/proc/%d/mem" % pid, "rb", 0) as mem:
-        return os.pread(mem.fileno(), 8, low + 0x6000) == bytes(8)
+        return os.pread(mem.fileno(), 8, low + gate_offset()) == bytes(8)
 
 
 def attach_after_a_kill(case, target):
