@@ -66,3 +66,19 @@ void printable_make(char *text, size_t length)
 		i += n ? n : 1;
 	}
 }
+
+bool printable_is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text >= 127)
+			return false;
+	return true;
+}
+
+bool printable_has_no_controls(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			return false;
+	return true;
+}

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_PRINTABLE_H
 #define CALLTRAP_PRINTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -13,5 +14,11 @@ size_t printable_length(const char *s);
 
 /* Puts a '?' for each byte that is none of those. */
 void printable_make(char *text, size_t length);
+
+/* Whether all of it is ASCII that is printed as it is. */
+bool printable_is_ascii(const char *text);
+
+/* Whether no control character is in it; in what encoding is open. */
+bool printable_has_no_controls(const char *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "memory/php_objects.h"
 
@@ -89,9 +90,8 @@ static bool read_text(const struct php_names *names, taddr_t string,
 	text[length] = 0;
 	if (!*text && memchr(text + 1, 0, length - 1))
 		own = strchr(text + 1, 0) + 1;
-	for (const char *c = own; *c; c++)
-		if (*c < ' ' || *c >= 127)
-			return false;
+	if (!printable_is_ascii(own))
+		return false;
 	snprintf(ret, TEXT_MOST + 8, around, own);
 	return *own;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/printable.h"
 #include "base/xalloc.h"
 
 /* struct _zend_refcounted_h and what begins with it, Zend/zend_types.h; struct
@@ -109,10 +110,7 @@ static bool has_offset(struct php_objects *objects, taddr_t address,
 
 static bool is_name(const char *name)
 {
-	for (const char *c = name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			return false;
-	return *name;
+	return *name && printable_has_no_controls(name);
 }
 
 /* Names of anonymous classes go on behind a 0. */

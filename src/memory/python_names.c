@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "memory/python_types.h"
 
@@ -112,9 +113,8 @@ const char *python_names_key(struct python_names *names, taddr_t where)
 	    is_text(names, words[1], &ignored) ||
 	    !read_text(names, words[0], text))
 		return NULL;
-	for (const char *c = text; *c; c++)
-		if (*c < ' ' || *c >= 127)
-			return NULL;
+	if (!printable_is_ascii(text))
+		return NULL;
 	snprintf(names->key, sizeof(names->key), "['%s']", text);
 	return names->key;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/printable.h"
 #include "base/xalloc.h"
 
 /* struct _typeobject, Include/cpython/object.h */
@@ -128,10 +129,7 @@ static char *read_name(struct python_types *types, taddr_t address)
 
 	if (memory_read_string(types->memory, address, name, sizeof(name)) <= 0)
 		return NULL;
-	for (const char *c = name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			return NULL;
-	return xstrdup(name);
+	return printable_has_no_controls(name) ? xstrdup(name) : NULL;
 }
 
 /* What is known as a type may be asked for the first time whether it is one of

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "memory/ruby_classes.h"
 
@@ -75,9 +76,8 @@ const char *ruby_names_key(struct ruby_names *names, taddr_t where)
 	     ruby_kind_of(&head) == RUBY_STRING) ||
 	    !ruby_text(names->memory, words[0], text))
 		return NULL;
-	for (const char *c = text; *c; c++)
-		if (*c < ' ' || *c >= 127)
-			return NULL;
+	if (!printable_is_ascii(text))
+		return NULL;
 	snprintf(names->key, sizeof(names->key), "['%s']", text);
 	return names->key;
 }
