@@ -131,29 +131,25 @@ static void read_stat(const char *root, pid_t pid, struct vitals *ret)
 	ret->processor_ns = of_ticks(user + system);
 }
 
-static void read_machine(const char *root, struct vitals *ret)
+/* Bytes of the line that begins so; 0 where there is none. */
+static uint64_t read_meminfo(const char *root, const char *name)
 {
 	FILE *file CLEANUP(file_close_cleanup) =
 		open_file(root, "/proc/meminfo");
+	const size_t length = strlen(name);
 	char line[256];
 	uint64_t kb;
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemTotal: %" SCNu64, &kb) == 1)
-			ret->machine_bytes = kb * 1024;
+		if (!strncmp(line, name, length) &&
+		    sscanf(line + length, ": %" SCNu64, &kb) == 1)
+			return kb * 1024;
+	return 0;
 }
 
 uint64_t vitals_available_bytes(const char *root)
 {
-	FILE *file CLEANUP(file_close_cleanup) =
-		open_file(root, "/proc/meminfo");
-	char line[256];
-	uint64_t kb;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %" SCNu64, &kb) == 1)
-			return kb * 1024;
-	return 0;
+	return read_meminfo(root, "MemAvailable");
 }
 
 /* ---- its cgroup ---- */
@@ -368,7 +364,7 @@ int vitals_read(const char *root, pid_t pid, struct vitals *ret)
 		return -ERR_GONE;
 	read_stat(root, pid, ret);
 	count_descriptors(root, pid, ret);
-	read_machine(root, ret);
+	ret->machine_bytes = read_meminfo(root, "MemTotal");
 	read_cgroup(root, pid, ret);
 	return 0;
 }
