@@ -34,17 +34,6 @@ static size_t read_end(struct memory *memory, taddr_t address, void *ret,
 
 static const struct memory_ops end_memory_ops = { .read = read_end };
 
-static int no_fp_regs(const struct moment *moment UNUSED,
-		      struct fp_regs *ret UNUSED)
-{
-	return -ENODATA;
-}
-
-static const struct moment_ops end_ops = {
-	.fp_regs = no_fp_regs,
-	.is_one_mapping = mapping_is_one,
-};
-
 static struct regs regs_of(const struct recorded *one)
 {
 	struct regs regs = agent_record_regs(one->point, &one->record);
@@ -87,7 +76,7 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 		.error = one->record.error,
 		.time = ticks_to_ns(&engine->ticks, one->record.ended),
 		.engine = &engine->engine,
-		.ops = &end_ops,
+		.ops = &agent_past_ops,
 		.callers = &one->stack,
 	};
 

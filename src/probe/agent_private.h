@@ -452,6 +452,9 @@ uint64_t agent_unmarked(const struct agent_space *space);
 
 /* ---- agent_watch.c ---- */
 
+/* Of moments that the agent has recorded: of registers it has but a few. */
+extern const struct moment_ops agent_past_ops;
+
 /*
  * Reads all that is there of watched calls; what happened by that time (in
  * ticks) is told, and all of a thread that is stopped. Returns how much that

@@ -44,7 +44,7 @@ static int no_fp_regs(const struct moment *moment UNUSED,
 	return -ENODATA;
 }
 
-static const struct moment_ops past_ops = {
+const struct moment_ops agent_past_ops = {
 	.fp_regs = no_fp_regs,
 	.is_one_mapping = mapping_is_one,
 };
@@ -95,7 +95,7 @@ static void tell_moment(struct agent_engine *engine,
 		.engine = &engine->engine,
 		.muted = task->tracee->muted,
 		.chosen = call->chosen,
-		.ops = &past_ops,
+		.ops = &agent_past_ops,
 		.callers = &call->stack,
 	};
 
