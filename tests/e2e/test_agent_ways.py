@@ -368,38 +368,28 @@ def of_children(case):
                   "the children's")
 
 
-@h.test("left and attached to again while calls are under way")
-def left(case):
-    target = start(case, ways(), "4", "0")
-    target.say("go\n")
-    for i in range(ROUNDS):
-        options = [] if i % 2 else ["-L", "-x", WAYS]
-        tracer = attach(case, target, *options, settled=False)
-        h.wait_until(lambda: is_caught(tracer, "ways_calls", "ways_throws") or
-                     tracer.popen.poll() is not None, "the agent")
-        time.sleep(random.uniform(0, 0.3))
-        os.kill(tracer.popen.pid, signal.SIGINT)
-        h.check_equal(tracer.wait(), 0, "status of calltrap")
-        h.check_equal(target.popen.poll(), None, target.err)
-    target.say("enough\n")
-    finish(target)
+def left_with(words, options_of, **attaching):
+    @h.test(words + "left and attached to again while calls are under way")
+    def run(case):
+        target = start(case, ways(), "4", "0")
+        target.say("go\n")
+        for i in range(ROUNDS):
+            tracer = attach(case, target, *options_of(i), settled=False,
+                            **attaching)
+            h.wait_until(lambda: is_caught(tracer, "ways_calls",
+                                           "ways_throws") or
+                         tracer.popen.poll() is not None, "the agent")
+            time.sleep(random.uniform(0, 0.3))
+            os.kill(tracer.popen.pid, signal.SIGINT)
+            h.check_equal(tracer.wait(), 0, "status of calltrap")
+            h.check_equal(target.popen.poll(), None, target.err)
+        target.say("enough\n")
+        finish(target)
 
 
-@h.test("log: left and attached to again while calls are under way")
-def left_log(case):
-    target = start(case, ways(), "4", "0")
-    target.say("go\n")
-    for i in range(ROUNDS):
-        tracer = attach(case, target, "-L", "-x", WAYS, *["-w", "6"] * (i % 2),
-                        settled=False, counts="")
-        h.wait_until(lambda: is_caught(tracer, "ways_calls", "ways_throws") or
-                     tracer.popen.poll() is not None, "the agent")
-        time.sleep(random.uniform(0, 0.3))
-        os.kill(tracer.popen.pid, signal.SIGINT)
-        h.check_equal(tracer.wait(), 0, "status of calltrap")
-        h.check_equal(target.popen.poll(), None, target.err)
-    target.say("enough\n")
-    finish(target)
+left_with("", lambda i: [] if i % 2 else ["-L", "-x", WAYS])
+left_with("log: ", lambda i: ["-L", "-x", WAYS, *["-w", "6"] * (i % 2)],
+          counts="")
 
 
 def killed_with(words, counts):
