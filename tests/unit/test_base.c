@@ -54,6 +54,18 @@ END_TEST
 
 /* ---- printable ---- */
 
+START_TEST(texts_that_may_be_names)
+{
+	ck_assert(printable_is_ascii("user 1~"));
+	ck_assert(!printable_is_ascii("a\tb"));
+	ck_assert(!printable_is_ascii("a\177"));
+	ck_assert(!printable_is_ascii("\303\244"));
+	ck_assert(printable_has_no_controls("\303\244 b"));
+	ck_assert(!printable_has_no_controls("a\n"));
+	ck_assert(!printable_has_no_controls("\177"));
+}
+END_TEST
+
 START_TEST(printable_characters_are_left)
 {
 	char text[] = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8c \xc2\xa0~";
@@ -503,6 +515,7 @@ static TCase *strbuf_case(void)
 	TCase *c = tcase_create("strbuf");
 
 	tcase_add_test(c, doing_keeps_what_was_said_last);
+	tcase_add_test(c, texts_that_may_be_names);
 	tcase_add_test(c, printable_characters_are_left);
 	tcase_add_test(c, printable_leaves_no_control_characters);
 	tcase_add_test(c, printable_turns_no_text_around);
