@@ -49,6 +49,17 @@ def _(case):
                   result.log_text, "a struct stat")
 
 
+@h.test("functions of the dynamic linker have prototypes")
+def _(case):
+    result = case.calltrap("-e", "_dl_allocate_tls@libc.so.6",
+                           program("calls"), input_text="\n")
+    result.check_status(0)
+    h.check_equal(result.log.count("_dl_allocate_tls"), THREADS, "calls")
+    for call in result.log.named("_dl_allocate_tls"):
+        h.check_match(r"^0x[0-9a-f]+$", call.arguments, "its argument")
+        h.check_equal(call.result, call.arguments, "its result")
+
+
 def register_calls(name):
     @h.test(name + ": a stack to its end, and a real result")
     def stack(case):
