@@ -155,8 +155,12 @@ struct dwarf_arch {
  *
  * A machine that calltrap itself runs on has, besides: the members of struct
  * regs and fp_regs, ARCH_SAMPLE_REGISTERS, arch_peek_regs() and its kin (see
- * sysdeps/x86/ptrace.c, sysdeps/aarch64/ptrace.c), and its libunwind
- * (stack/libunwind.h). Where none is written for it, there is no agent.
+ * sysdeps/x86/ptrace.c, sysdeps/aarch64/ptrace.c), arch_syscall_maker (of size
+ * 0 to begin with: --freeze clone makes no copies then), and its libunwind
+ * (stack/libunwind.h). Where no agent is written for it (HAVE_AGENT), there is
+ * none. Prototype files are x86's but for those in etc/NAME, which go before
+ * them: structs and flags as the kernel has them there, and whatever has the
+ * machine in its name: glibc's dynamic linker, musl.
  * sysdeps/aarch64/ is one that is unlike x86 in nearly all of this; its test is
  * test_aarch64.
  *
@@ -181,6 +185,17 @@ struct dwarf_arch {
  *   program doesn't see if restart_wait() can tell from the registers what the
  *   call was. Where it can't, it must say so, not guess: the program then sees
  *   what it may see of any signal.
+ * - The kernel steps (PTRACE_SINGLESTEP). Traps are passed so where no room for
+ *   a copy is left, and --freeze clone makes its call so. Where it can't, as on
+ *   riscv64, another way has to be made first.
+ * - glibc's vector of thread-local blocks is found behind the thread pointer,
+ *   and the blocks begin behind a head that isn't empty, or end at the pointer.
+ *   riscv64's vector lies before the pointer, the head is empty there, and the
+ *   offsets in the GOT are 0x800 less than the variables'.
+ * - Slots of the GOT have relocations of their own (glob_dat), which nothing
+ *   else has: who has one for all addresses (R_RISCV_64) needs another mark.
+ * - The column of a frame's return address is among the first
+ *   DWARF_REGISTERS_MAX, in signal frames too (riscv64 has number 64 there).
  * - insn.op has the operands of x86, which others use as they like.
  * - DWARF_REGISTERS_MAX is less than the 64 bits of a mask (stack/private.h,
  *   unknown), and than the marks of stack/learn.c.
