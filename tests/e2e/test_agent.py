@@ -413,6 +413,37 @@ def nobody_reads(case):
     h.check_equal(lost, 0, "calls that were lost")
 
 
+@h.test("log: who waits for room when it is left isn't told of, and not lost")
+def left_waiting(case):
+    path = case.path("pipe")
+    os.mkfifo(path)
+    reader = Reader(path)
+    target = start(case, "4", "600000", "slots")
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
+                                 "--when-full=wait", "-o", path, "-p",
+                                 str(target.pid), log=False)
+    h.settle(target, tracer)
+    target.say("go\n")
+    # All rings are full then.
+    time.sleep(1)
+    tracer.popen.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    reader.start()
+    h.wait_until(lambda: "done" in target.out, "the calls")
+    target.say("end\n")
+    h.check_equal((target.wait(), tracer.wait()), (7, 0), "statuses")
+    reader.join()
+    check_lossless(tracer)
+    calls = collections.defaultdict(list)
+    for tid, argument in re.findall(r"^(\d+) labs[^(]*\(-?(\d+)",
+                                    reader.text.decode(), re.M):
+        calls[tid].append(int(argument))
+    h.check(calls, "no calls")
+    for found in calls.values():
+        h.check(len(found) < 600000, "it has not waited")
+        h.check(found == list(range(len(found))), "a call is missing")
+
+
 @h.test("what it costs, by its own clock, and who caught what, are told")
 def told(case):
     target = start(case, "2", "50000", "slots")

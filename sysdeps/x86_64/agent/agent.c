@@ -749,7 +749,8 @@ static inline uint64_t turn(const struct config *config, uint64_t took)
 /*
  * Returns whether there is any now. The thread keeps its processor meanwhile:
  * every way to give it up is a system call, which a filter may kill for. But it
- * says that it waits, and calltrap may stop it for as long as it reads.
+ * says that it waits, and calltrap may stop it for as long as it reads. Who waits
+ * when calltrap leaves is not told of, as who stands at a trap then.
  */
 static RARE bool wait_for_room(const struct config *config,
 			       struct agent_block *block, unsigned words)
@@ -770,7 +771,7 @@ static RARE bool wait_for_room(const struct config *config,
 	__atomic_store_n(&block->waiting, 0, __ATOMIC_RELAXED);
 	own_add(&block->waited_ticks, ticks() - began);
 	own_add(&block->turned_ticks, turned);
-	return READ(on);
+	return READ(on) && !is_full(config, block, words);
 }
 
 static inline bool has_room(const struct config *config,
@@ -778,8 +779,10 @@ static inline bool has_room(const struct config *config,
 {
 	if (__builtin_expect(!is_full(config, block, words), 1))
 		return true;
-	return config->mode & AGENT_WAITS &&
-	       wait_for_room(config, block, words);
+	if (config->mode & AGENT_WAITS)
+		return wait_for_room(config, block, words);
+	own_add(&block->dropped, 1);
+	return false;
 }
 
 /* Of what one argument, or the result, leads to. */
@@ -961,10 +964,8 @@ static inline void write_record(const struct config *config,
 		find_pieces(config, frame, &pieces);
 		words += pieces.words;
 	}
-	if (!has_record_room(config, block, frame, words)) {
-		own_add(&block->dropped, 1);
+	if (!has_record_room(config, block, frame, words))
 		return;
-	}
 	position = own_add(&block->head, words);
 	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
@@ -1009,7 +1010,7 @@ static inline void record(const struct config *config,
 	if (own && config->ring_words)
 		write_record(config, block_at(config, own), thread->tid, frame,
 			     ended);
-	else
+	else if (READ(on))
 		common_add(&agent_shared.dropped, 1);
 }
 
@@ -1626,10 +1627,8 @@ static enum way note_entry(const struct config *config,
 	uint64_t number;
 	enum way way;
 
-	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
-		own_add(&block->dropped, 1);
+	if (!has_room(config, block, AGENT_BOTH_WORDS))
 		return BY_JUMP;
-	}
 	if (is_to_stop(config, frame))
 		return go_by_trap(config);
 	place = place_of_walk(block, frame);
@@ -1681,10 +1680,8 @@ enter_recorded(const struct config *config, struct agent_frame *frame)
 	if (!thread || !thread->block || !config->ring_words)
 		return go_by_trap(config);
 	block = block_at(config, thread->block);
-	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
-		own_add(&block->dropped, 1);
+	if (!has_room(config, block, AGENT_BOTH_WORDS))
 		return BY_JUMP;
-	}
 	if (!may_go_on(thread, frame))
 		return go_by_trap(config);
 	write_begin(config, block, thread->tid, frame, caller, tail);
@@ -1902,10 +1899,8 @@ static enum way note_chosen(const struct config *config,
 
 	if (!thread->block || !config->ring_words)
 		return go_chosen_by_trap(config, thread, frame, choice);
-	if (!has_room(config, block, AGENT_BOTH_WORDS)) {
-		own_add(&block->dropped, 1);
+	if (!has_room(config, block, AGENT_BOTH_WORDS))
 		return BY_JUMP;
-	}
 	if (is_to_stop(config, frame) ||
 	    !take_stack(config, thread, frame, fp, NULL, &stack) ||
 	    !go_in(frame, thread, chosen))
