@@ -410,6 +410,9 @@ int arch_poke_regs(pid_t tid, const struct regs *regs);
 int arch_poke_ip(pid_t tid, taddr_t ip);
 int arch_peek_fp_regs(pid_t tid, struct fp_regs *ret);
 
+/* Where the memory is that a pointer of a program's leads to, tag or no tag. */
+taddr_t arch_untagged(taddr_t pointer);
+
 extern const struct arch_ops arch_x86_64;
 extern const struct arch_ops arch_i386;
 extern const struct arch_ops arch_aarch64;

@@ -139,6 +139,14 @@ def _(case):
     result.log.check_counts({"leaf": CALLS})
 
 
+@h.test("what pointers lead to whose upper byte is the program's")
+def _(case):
+    result = case.calltrap("-e", "strdup", program("tags"))
+    result.check_status(0)
+    h.check_equal([call.arguments for call in result.log.named("strdup")],
+                  ['"tagged"'] * 5, "arguments")
+
+
 @h.test("--engine=agent: there is none, and traps do the work")
 def _(case):
     result = case.calltrap("--engine=agent", "-e", "strtod", program("calls"),

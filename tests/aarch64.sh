@@ -139,6 +139,7 @@ victims()
 		"$top/tests/aarch64-narrow.c" -o "$place/narrow"
 	victim calls aarch64-calls.c
 	victim signed aarch64-calls.c -mbranch-protection=standard
+	victim tags aarch64-tags.c
 	victim vectors aarch64-vectors.c -march=armv8-a+sve
 	victim libguarded.so aarch64-guarded.c -shared -fPIC -nostartfiles \
 		-mbranch-protection=standard -Wl,-z,force-bti \

@@ -88,3 +88,15 @@ int arch_peek_fp_regs(pid_t tid, struct fp_regs *ret)
 {
 	return peek(tid, NT_PRFPREG, &ret->user, sizeof(ret->user));
 }
+
+#define KERNEL_HALF (1ull << 55)
+#define TAG         (0xffull << 56)
+
+/*
+ * The processor makes nothing of a pointer's upper byte, which programs use
+ * (HWASan's do, and those whose memory is tagged); files of /proc do.
+ */
+taddr_t arch_untagged(taddr_t pointer)
+{
+	return pointer & KERNEL_HALF ? pointer : pointer & ~TAG;
+}

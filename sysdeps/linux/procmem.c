@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "sysdeps/arch.h"
 #include "sysdeps/linux/served_files.h"
 #include "sysdeps/linux/slow_reader.h"
 
@@ -140,6 +141,7 @@ static size_t procmem_read(struct memory *memory, taddr_t address, void *ret,
 {
 	struct procmem *mem = (struct procmem *)memory;
 
+	address = arch_untagged(address);
 	if (!mem->reads--)
 		look_at_mounts(mem);
 	if (procmem_fd(mem) < 0)
@@ -213,10 +215,11 @@ static int procmem_write(struct memory *memory, taddr_t address,
 			 const void *bytes, size_t size)
 {
 	struct procmem *mem = (struct procmem *)memory;
-	struct iovec local = { (void *)bytes, size };
-	struct iovec remote = { (void *)address, size };
+	struct iovec local = { (void *)bytes, size }, remote;
 	ssize_t n;
 
+	address = arch_untagged(address);
+	remote = (struct iovec){ (void *)address, size };
 	if (may_wait(mem, address, size))
 		return -EFAULT;
 	n = process_vm_writev(mem->pid, &local, 1, &remote, 1, 0);

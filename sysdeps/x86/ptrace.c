@@ -30,3 +30,8 @@ int arch_peek_fp_regs(pid_t tid, struct fp_regs *ret)
 {
 	return answer(ptrace(PTRACE_GETFPREGS, tid, NULL, &ret->user));
 }
+
+taddr_t arch_untagged(taddr_t pointer)
+{
+	return pointer;
+}
