@@ -17,17 +17,18 @@ static uint64_t unit_of(const struct glibc_part *part, taddr_t address)
 	       BLOCK_UNIT;
 }
 
-/* NULL: few blocks in much memory, or one, need no index. */
-static struct finder_word *index_part(const struct glibc *glibc,
-				      const struct glibc_part *part)
+/* None: few blocks in much memory, or one, need no index. */
+static struct finder_part index_part(const struct glibc *glibc,
+				     const struct glibc_part *part)
 {
 	const size_t count = (part->end - part->start) / WORD_BYTES + 2;
 	const struct block *blocks;
+	struct finder_part index = { .words = NULL };
 	struct finder_word *words;
 	size_t word = 0;
 
 	if (part->count < 2 || count / WORDS_A_BLOCK > part->count)
-		return NULL;
+		return index;
 	blocks = &glibc->blocks.list[part->first];
 	words = xcalloc(count, sizeof(*words));
 	for (size_t i = 0; i < part->count; i++) {
@@ -39,13 +40,15 @@ static struct finder_word *index_part(const struct glibc *glibc,
 		/* Pieces of 8 bytes: a bit can't tell them apart. */
 		if (words[word].begins & bit) {
 			free(words);
-			return NULL;
+			return index;
 		}
 		words[word].begins |= bit;
+		index.shared |= blocks[i].address % BLOCK_UNIT != 0;
 	}
 	while (++word < count)
 		words[word].before = (uint32_t)part->count;
-	return words;
+	index.words = words;
+	return index;
 }
 
 void finder_init(struct finder *finder, const struct glibc *glibc)
@@ -53,18 +56,18 @@ void finder_init(struct finder *finder, const struct glibc *glibc)
 	*finder = (struct finder){ .glibc = glibc };
 	if (!glibc->part_count)
 		return;
-	finder->words = xcalloc(glibc->part_count, sizeof(*finder->words));
+	finder->parts = xcalloc(glibc->part_count, sizeof(*finder->parts));
 	for (size_t i = 0; i < glibc->part_count; i++)
-		finder->words[i] = index_part(glibc, &glibc->parts[i]);
+		finder->parts[i] = index_part(glibc, &glibc->parts[i]);
 	finder->low = glibc->parts[0].start;
 	finder->span = glibc->parts[glibc->part_count - 1].end - finder->low;
 }
 
 void finder_fini(struct finder *finder)
 {
-	for (size_t i = 0; finder->words && i < finder->glibc->part_count; i++)
-		free(finder->words[i]);
-	free(finder->words);
+	for (size_t i = 0; finder->parts && i < finder->glibc->part_count; i++)
+		free(finder->parts[i].words);
+	free(finder->parts);
 	*finder = (struct finder){ .glibc = NULL };
 }
 
@@ -124,17 +127,21 @@ static size_t search(const struct block *blocks, size_t count, taddr_t address)
 struct block *finder_guess(struct finder *finder, taddr_t address)
 {
 	const struct glibc_part *part;
-	const struct finder_word *words;
+	const struct finder_part *index;
 	struct block *blocks;
 	size_t count;
 
 	if (!finder_may_have(finder, address) || !find_part(finder, address))
 		return NULL;
 	part = &finder->glibc->parts[finder->last];
-	words = finder->words[finder->last];
+	index = &finder->parts[finder->last];
 	blocks = &finder->glibc->blocks.list[part->first];
-	count = words ? count_until(words, unit_of(part, address)) :
+	count = index->words ?
+			count_until(index->words, unit_of(part, address)) :
 			search(blocks, part->count, address);
+	/* Of two in these bytes it may be the one before. */
+	if (index->shared && count && blocks[count - 1].address > address)
+		count--;
 	return count ? &blocks[count - 1] : NULL;
 }
 

@@ -11,6 +11,12 @@ struct finder_word {
 	uint32_t before;
 };
 
+/* Of each part. */
+struct finder_part {
+	struct finder_word *words; /* or NULL */
+	bool shared; /* in 16 bytes one may end and another begin */
+};
+
 /*
  * Finds the block in use that an address lies in, for millions of addresses.
  * What is looked at for most of them should fit into the processor's caches: a
@@ -18,9 +24,9 @@ struct finder_word {
  */
 struct finder {
 	const struct glibc *glibc;
-	taddr_t low, span;          /* of all blocks: others need no look */
-	struct finder_word **words; /* of each part, or NULL */
-	size_t last;                /* the part that was found last */
+	taddr_t low, span; /* of all blocks: others need no look */
+	struct finder_part *parts;
+	size_t last; /* the part that was found last */
 };
 
 void finder_init(struct finder *finder, const struct glibc *glibc);

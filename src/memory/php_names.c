@@ -22,8 +22,7 @@ struct php_bucket {
 #define CLASS_PROPERTIES 248
 #define PROPERTY_NAME    8
 
-#define VALUE_SIZE      16
-#define PROPERTIES_MOST 4096
+#define VALUE_SIZE 16
 
 struct php_names {
 	struct memory *memory;

@@ -82,6 +82,16 @@ static bool is_base(struct reacher *reacher, const struct block *block,
 	return head[0] == block->address - pointer;
 }
 
+/* Of a program or library, with the .bss of that. */
+static bool is_modules(const struct reacher *reacher, uint64_t address)
+{
+	const struct mapping *mapping =
+		mappings_find(reacher->mappings, address);
+
+	return mapping && !mapping->executable &&
+	       (mapping->inode || mapping->kind <= MAPPING_LIBRARY_DATA);
+}
+
 /* Of PHP's the object itself knows how far in its memory it lies, by the table of
    what it can do (zend_object, Zend/zend_types.h). */
 #define PHP_BEHIND_MOST 320
@@ -95,6 +105,7 @@ static bool is_behind_class_own(struct reacher *reacher, uint64_t pointer,
 
 	return offset < PHP_BEHIND_MOST && offset % 8 == 0 &&
 	       read_words(reacher, pointer + PHP_TABLE, &table, 1) &&
+	       is_modules(reacher, table) &&
 	       !memory_read((struct memory *)&reacher->picture->memory, table,
 			    &behind, sizeof(behind)) &&
 	       behind == offset;

@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory/finder.h"
 #include "memory/heap_shape.h"
 #include "memory/holders.h"
 #include "memory/object_heap.h"
 #include "memory/pages.h"
+#include "snapshot/snapshot.h"
 #include "sysdeps/linux/pagemap.h"
 #include "unit.h"
 
@@ -241,6 +243,126 @@ START_TEST(pointer_behind_the_end)
 	find();
 	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 1);
 	ck_assert_uint_eq(blocks_of(REACH_INDIRECT), FAKE_COUNT - 1);
+}
+END_TEST
+
+static void find_with(bool object)
+{
+	read_fake();
+	if (object)
+		blocks_at(&leaks.glibc.blocks, fake_block(FAKE_COUNT - 1))
+			->object = true;
+	reach_find(&fake.picture, &fake.mappings, &leaks.freeze, &leaks.glibc,
+		   &(struct reach_options){ .ways = true }, &leaks.reach);
+}
+
+/* How far in its memory an object lies is said in a table of a library's. */
+static void check_behind(taddr_t table, bool object, uint64_t possible)
+{
+	fake_put(&fake, FAKE_ROOTS, fake_block(FAKE_COUNT - 1) + 24);
+	fake_put(&fake, fake_block(FAKE_COUNT - 1) + 24 + 24, table);
+	fake_put(&fake, table, 24);
+	find_with(object);
+	ck_assert_uint_eq(blocks_of(REACH_POSSIBLE), possible);
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+}
+
+START_TEST(pointer_behind_what_a_class_adds)
+{
+	check_behind(FAKE_TABLES + 0x100, true, 0);
+}
+END_TEST
+
+START_TEST(pointer_behind_what_no_class_adds)
+{
+	check_behind(FAKE_HEAP + 0x2000, true, FAKE_COUNT);
+}
+END_TEST
+
+START_TEST(pointer_into_what_is_no_object)
+{
+	check_behind(FAKE_TABLES + 0x100, false, FAKE_COUNT);
+}
+END_TEST
+
+/* Slots of 40 bytes: each second one begins where the one before has 8 more. */
+START_TEST(pieces_that_share_a_unit)
+{
+	struct glibc_part part = { .start = 0x1000, .end = 0x1000 + 64 * 40 };
+	struct glibc pieces = { .parts = &part, .part_count = 1 };
+	struct finder finder;
+
+	blocks_init(&pieces.blocks);
+	for (part.count = 0; part.count < 64; part.count++)
+		blocks_add(&pieces.blocks,
+			   &(struct block){
+				   .address = part.start + part.count * 40,
+				   .units = 3,
+				   .behind = 8,
+				   .state = BLOCK_USED,
+			   });
+	finder_init(&finder, &pieces);
+	ck_assert_ptr_nonnull(finder.parts[0].words);
+	for (taddr_t at = part.start; at < part.end; at++)
+		ck_assert_ptr_eq(finder_look(&finder, at),
+				 &pieces.blocks.list[(at - part.start) / 40]);
+	ck_assert_ptr_null(finder_look(&finder, part.end));
+	finder_fini(&finder);
+	blocks_fini(&pieces.blocks);
+}
+END_TEST
+
+static uint8_t behind_of(size_t index)
+{
+	/* All that is said apart, and what glibc's have. */
+	static const uint8_t of[] = { 0,  1,  8,  15,  16,  17,
+				      18, 31, 63, 128, 254, 255 };
+
+	return of[index % ARRAY_SIZE(of)];
+}
+
+static void fill(struct snapshot *snapshot)
+{
+	struct leaks *kept = &snapshot->leaks;
+	struct blocks *blocks = &kept->glibc.blocks;
+
+	*snapshot = (struct snapshot){ .has_blocks = true };
+	blocks_init(blocks);
+	for (unsigned i = 0; i < 24; i++)
+		blocks_add(blocks, &(struct block){
+					   .address = FAKE_HEAP + i * 0x400,
+					   .units = 16 + i,
+					   .behind = behind_of(i),
+					   .mapped = i >= 12,
+					   .state = BLOCK_USED,
+				   });
+	kept->reach.ways = xcalloc(blocks->count, sizeof(*kept->reach.ways));
+	picture_init(&kept->picture);
+	snapshot->owners.of =
+		xcalloc(blocks->count, sizeof(*snapshot->owners.of));
+	snapshot->names = block_names_new(kept);
+}
+
+/* Blocks have their true size in a file. */
+START_TEST(kept_blocks_have_their_size)
+{
+	CLEANUP(strbuf_fini) struct strbuf file = { 0 };
+	struct snapshot written, found;
+
+	fill(&written);
+	snapshot_write(&written, &file);
+	ck_assert_ptr_null(snapshot_read(file.text, file.length, &found));
+	ck_assert_uint_eq(found.leaks.glibc.blocks.count, 24);
+	for (size_t i = 0; i < 24; i++) {
+		const struct block *block = &found.leaks.glibc.blocks.list[i];
+
+		ck_assert_uint_eq(block->address, FAKE_HEAP + i * 0x400);
+		ck_assert_uint_eq(block->behind, behind_of(i));
+		ck_assert_uint_eq(block_usable(block),
+				  (16 + i) * BLOCK_UNIT - behind_of(i));
+	}
+	snapshot_fini(&found);
+	snapshot_fini(&written);
 }
 END_TEST
 
@@ -484,6 +606,11 @@ int main(void)
 		lost_ring,
 		pointer_into_the_middle,
 		pointer_behind_the_end,
+		pointer_behind_what_a_class_adds,
+		pointer_behind_what_no_class_adds,
+		pointer_into_what_is_no_object,
+		pieces_that_share_a_unit,
+		kept_blocks_have_their_size,
 		long_chains_are_cut,
 		picture_across_runs,
 		picture_by_kinds_of_pages,
