@@ -47,7 +47,8 @@ struct object_links *object_links_new(const struct picture *picture,
 	if (python_is_there(mappings))
 		links->python = python_links_new(picture, mappings);
 	links->has_ruby = ruby_is_there(mappings);
-	links->ruby = (struct ruby_links){ memory, mappings, &glibc->blocks };
+	if (links->has_ruby)
+		ruby_links_init(&links->ruby, memory, mappings, &glibc->blocks);
 	links->has_php = php_is_there(mappings);
 	if (links->has_php)
 		php_links_init(&links->php, picture, mappings, glibc);
@@ -59,6 +60,7 @@ void object_links_free(struct object_links *links)
 	if (!links)
 		return;
 	python_links_free(links->python);
+	ruby_links_fini(&links->ruby);
 	free(links);
 }
 

@@ -9,18 +9,14 @@
 /*
  * What is as large, and no object's, is mostly the interpreter's own, and keeps
  * nothing: what waits to be marked, has been young, or is a text that others have,
- * too; entries that were dropped stay there, and lead to who came after. A stack of
- * the interpreter's, where methods have their variables, is larger.
+ * too; entries that were dropped stay there, and lead to who came after. Stacks of
+ * the interpreter's, where methods have their variables, are known.
  */
-#define LARGE    4000
-#define VM_STACK (128 * 1024 * 8)
+#define LARGE 4000
 
 static bool is_doubtful_block(const struct block *block)
 {
-	const uint64_t usable = block_usable(block);
-
-	return !block->object && !block->part && usable >= LARGE &&
-	       (usable < VM_STACK || usable >= 2 * VM_STACK);
+	return !block->object && !block->part && block_usable(block) >= LARGE;
 }
 
 /* What has moved from where young objects keep things stays there. */
@@ -50,12 +46,32 @@ static bool is_slot(const struct ruby_links *links, uint64_t pointer,
 	       (first & -(taddr_t)PAGE_SIZE) == page;
 }
 
+void ruby_links_init(struct ruby_links *links, struct memory *memory,
+		     const struct mappings *mappings,
+		     const struct blocks *blocks)
+{
+	*links = (struct ruby_links){ .memory = memory,
+				      .mappings = mappings,
+				      .blocks = blocks };
+	ruby_stacks_find(memory, blocks, &links->stacks);
+}
+
+void ruby_links_fini(struct ruby_links *links)
+{
+	ruby_stacks_fini(&links->stacks);
+}
+
 bool ruby_links_pass_over(const struct ruby_links *links, uint64_t pointer,
 			  taddr_t where)
 {
-	const struct block *from = blocks_around(links->blocks, where);
+	const struct ruby_stack *stack =
+		ruby_stacks_around(&links->stacks, where);
+	const struct block *from;
 	taddr_t structure;
 
+	if (stack)
+		return !ruby_stack_uses(stack, where);
+	from = blocks_around(links->blocks, where);
 	if (!from && is_doubtful_root(links, where))
 		return true;
 	return is_slot(links, pointer, &structure) &&

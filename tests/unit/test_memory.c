@@ -11,6 +11,7 @@
 #include "memory/holders.h"
 #include "memory/object_heap.h"
 #include "memory/pages.h"
+#include "memory/ruby_stacks.h"
 #include "snapshot/snapshot.h"
 #include "sysdeps/linux/pagemap.h"
 #include "unit.h"
@@ -312,6 +313,98 @@ START_TEST(pieces_that_share_a_unit)
 }
 END_TEST
 
+/* What a thread of Ruby's knows of its stack: where that is, its words, its frame. */
+#define STACK       (FAKE_MAP + 0x1000)
+#define STACK_WORDS 1024
+#define STACK_END   (STACK + 8 * STACK_WORDS)
+#define THREAD      (FAKE_MAP + 0x100)
+
+static void put_context(taddr_t at, taddr_t stack, uint64_t words,
+			taddr_t frame)
+{
+	fake_put(&fake, at, stack);
+	fake_put(&fake, at + 8, words);
+	fake_put(&fake, at + 16, frame);
+}
+
+static struct ruby_stacks find_stacks(void)
+{
+	struct block thread = { .address = THREAD,
+				.units = 32,
+				.state = BLOCK_USED };
+	const struct blocks blocks = { .list = &thread, .count = 1 };
+	struct ruby_stacks stacks;
+
+	ruby_stacks_find(&fake.picture.memory, &blocks, &stacks);
+	return stacks;
+}
+
+/* Values up to where the frame says, and frames, are in use. */
+START_TEST(stack_of_a_thread_of_rubys)
+{
+	const taddr_t frame = STACK_END - 0x80;
+	struct ruby_stacks stacks;
+	const struct ruby_stack *stack;
+
+	put_context(THREAD + 8, STACK, STACK_WORDS, frame);
+	fake_put(&fake, frame + 8, STACK + 0x40);
+	stacks = find_stacks();
+	ck_assert_uint_eq(stacks.count, 1);
+	stack = ruby_stacks_around(&stacks, STACK);
+	ck_assert_ptr_eq(stack, stacks.list);
+	ck_assert_ptr_eq(ruby_stacks_around(&stacks, STACK_END - 8), stack);
+	ck_assert_ptr_null(ruby_stacks_around(&stacks, STACK - 8));
+	ck_assert_ptr_null(ruby_stacks_around(&stacks, STACK_END));
+	ck_assert(ruby_stack_uses(stack, STACK + 0x38));
+	ck_assert(!ruby_stack_uses(stack, STACK + 0x40));
+	ck_assert(!ruby_stack_uses(stack, frame - 8));
+	ck_assert(ruby_stack_uses(stack, frame));
+	ruby_stacks_fini(&stacks);
+}
+END_TEST
+
+static void check_no_stack(taddr_t at, uint64_t words, taddr_t frame,
+			   taddr_t values_end)
+{
+	struct ruby_stacks stacks;
+
+	put_context(THREAD, at, words, frame);
+	fake_put(&fake, frame + 8, values_end);
+	stacks = find_stacks();
+	ck_assert_uint_eq(stacks.count, 0);
+	ruby_stacks_fini(&stacks);
+}
+
+START_TEST(words_that_are_no_stack)
+{
+	const taddr_t frame = STACK_END - 0x80;
+
+	check_no_stack(STACK, STACK_WORDS, frame, frame + 8);
+	check_no_stack(STACK, STACK_WORDS, frame, STACK - 8);
+	check_no_stack(STACK, STACK_WORDS, frame, STACK + 4);
+	check_no_stack(STACK, STACK_WORDS, STACK_END, STACK);
+	check_no_stack(STACK, STACK_WORDS, STACK - 8, STACK);
+	check_no_stack(STACK, 16, STACK + 0x40, STACK);
+	check_no_stack(STACK, UINT64_MAX / 8, frame, STACK);
+	check_no_stack(-(taddr_t)0x1000, STACK_WORDS, frame, STACK);
+}
+END_TEST
+
+/* Who says that there are two in one place has one. */
+START_TEST(stacks_that_overlap)
+{
+	const taddr_t frame = STACK_END - 0x80;
+	struct ruby_stacks stacks;
+
+	put_context(THREAD, STACK, STACK_WORDS, frame);
+	put_context(THREAD + 24, STACK, STACK_WORDS, frame);
+	fake_put(&fake, frame + 8, STACK);
+	stacks = find_stacks();
+	ck_assert_uint_eq(stacks.count, 1);
+	ruby_stacks_fini(&stacks);
+}
+END_TEST
+
 static uint8_t behind_of(size_t index)
 {
 	/* All that is said apart, and what glibc's have. */
@@ -610,6 +703,9 @@ int main(void)
 		pointer_behind_what_no_class_adds,
 		pointer_into_what_is_no_object,
 		pieces_that_share_a_unit,
+		stack_of_a_thread_of_rubys,
+		words_that_are_no_stack,
+		stacks_that_overlap,
 		kept_blocks_have_their_size,
 		long_chains_are_cut,
 		picture_across_runs,

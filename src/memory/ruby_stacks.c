@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "memory/ruby_stacks.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+/* struct rb_execution_context_struct begins so, and is part of a thread or of a
+   fiber, which are blocks of malloc's (vm_core.h, cont.c of Ruby 3.1). */
+struct execution_context {
+	taddr_t stack;
+	uint64_t words;
+	taddr_t frame;
+};
+
+/* rb_control_frame_struct */
+struct control_frame {
+	taddr_t instruction, values_end;
+};
+
+#define OWNER_LEAST 256
+#define OWNER_MOST  4096
+#define WORDS_LEAST 1024
+#define WORDS_MOST  (UINT64_C(1) << 24)
+
+/* A program that has more stands still, or makes them up. */
+#define STACKS_MOST (1u << 20)
+
+static bool is_within(taddr_t address, taddr_t start, taddr_t end)
+{
+	return address % sizeof(address) == 0 && address >= start &&
+	       address <= end;
+}
+
+static bool is_stack(struct memory *memory, const struct execution_context *it,
+		     struct ruby_stack *ret)
+{
+	struct control_frame frame;
+	taddr_t end;
+
+	if (it->words < WORDS_LEAST || it->words > WORDS_MOST || !it->stack ||
+	    it->stack % sizeof(taddr_t))
+		return false;
+	end = it->stack + it->words * sizeof(taddr_t);
+	if (end < it->stack || !is_within(it->frame, it->stack, end - 1) ||
+	    memory_read(memory, it->frame, &frame, sizeof(frame)) ||
+	    !is_within(frame.values_end, it->stack, it->frame))
+		return false;
+	*ret = (struct ruby_stack){ it->stack, frame.values_end, it->frame,
+				    end };
+	return true;
+}
+
+static void find_in(struct memory *memory, const struct block *block,
+		    struct ruby_stacks *stacks)
+{
+	uint64_t words[OWNER_MOST / sizeof(uint64_t)];
+	const size_t count = block_usable(block) / sizeof(*words);
+
+	if (memory_read(memory, block->address, words, count * sizeof(*words)))
+		return;
+	for (size_t i = 0; i + 3 <= count; i++) {
+		const struct execution_context it = { words[i], words[i + 1],
+						      words[i + 2] };
+		struct ruby_stack stack;
+
+		if (!is_stack(memory, &it, &stack) ||
+		    stacks->count == STACKS_MOST)
+			continue;
+		stacks->list = xgrow(stacks->list, stacks->count, &stacks->room,
+				     sizeof(*stacks->list));
+		stacks->list[stacks->count++] = stack;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ruby_stack *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void drop_overlapping(struct ruby_stacks *stacks)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < stacks->count; i++)
+		if (!kept ||
+		    stacks->list[kept - 1].end <= stacks->list[i].start)
+			stacks->list[kept++] = stacks->list[i];
+	stacks->count = kept;
+}
+
+void ruby_stacks_find(struct memory *memory, const struct blocks *blocks,
+		      struct ruby_stacks *ret)
+{
+	*ret = (struct ruby_stacks){ .list = NULL };
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct block *block = &blocks->list[i];
+		const uint64_t usable = block_usable(block);
+
+		if (block_is_used(block) && !block->object && !block->part &&
+		    usable >= OWNER_LEAST && usable <= OWNER_MOST)
+			find_in(memory, block, ret);
+	}
+	if (!ret->count)
+		return;
+	qsort(ret->list, ret->count, sizeof(*ret->list), compare);
+	drop_overlapping(ret);
+}
+
+void ruby_stacks_fini(struct ruby_stacks *stacks)
+{
+	free(stacks->list);
+	*stacks = (struct ruby_stacks){ .list = NULL };
+}
+
+const struct ruby_stack *ruby_stacks_around(const struct ruby_stacks *stacks,
+					    taddr_t address)
+{
+	size_t low = 0, high = stacks->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (stacks->list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < stacks->count && stacks->list[low].start <= address ?
+		       &stacks->list[low] :
+		       NULL;
+}
