@@ -11,9 +11,11 @@
 #include "memory/ruby_classes.h"
 #include "memory/ruby_heap.h"
 
-/* Where PyDictObject has its keys, and PyListObject its items. */
-#define DICT_KEYS  32
-#define LIST_ITEMS 24
+/* Where PyDictObject has its keys, and values, if they are an object's attributes;
+   and PyListObject its items. */
+#define DICT_KEYS   32
+#define DICT_VALUES 40
+#define LIST_ITEMS  24
 
 /* In front of objects with attributes, since 3.11, are the values of these, or
    behind that a dictionary; which, is in the lowest bit since 3.12. */
@@ -181,10 +183,13 @@ static void found_python(void *context, const struct object_found *object)
 {
 	struct gathering *all = context;
 
-	if (!strcmp(object->type, "dict"))
+	if (!strcmp(object->type, "dict")) {
 		note_apart(all, object, object->head + DICT_KEYS, BLOCK_KEYS);
-	else if (!strcmp(object->type, "list"))
+		note_apart(all, object, object->head + DICT_VALUES,
+			   BLOCK_VALUES);
+	} else if (!strcmp(object->type, "list")) {
 		note_apart(all, object, object->head + LIST_ITEMS, BLOCK_ITEMS);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(values_at); i++)
 		if (object->head == HEAD_WITH_VALUES)
 			note_apart(all, object, values_at[i], BLOCK_VALUES);

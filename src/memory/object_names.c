@@ -13,6 +13,7 @@
 #include "memory/with_constants.h"
 
 struct object_names {
+	const struct leaks *leaks;
 	struct with_constants memory;
 	struct python_names *python; /* these three, or NULL */
 	struct ruby_names *ruby;
@@ -25,6 +26,7 @@ struct object_names *object_names_new(const struct leaks *leaks,
 	struct object_names *names = xcalloc(1, sizeof(*names));
 	struct memory *memory = &names->memory.memory;
 
+	names->leaks = leaks;
 	with_constants_init(&names->memory, &leaks->picture, &leaks->mappings,
 			    constants);
 	if (python_is_there(&leaks->mappings))
@@ -80,6 +82,61 @@ const char *object_names_class(struct object_names *names,
 	return class;
 }
 
+/* Who has what a block has been found by: a pointer to it lies there. */
+static const struct block *holder_of(const struct object_names *names,
+				     const struct block *block,
+				     taddr_t *way_ret)
+{
+	const struct blocks *blocks = &names->leaks->glibc.blocks;
+	const struct block *holder;
+
+	*way_ret = names->leaks->reach.ways[block - blocks->list];
+	holder = blocks_around(blocks, *way_ret);
+	return holder && holder->object ? holder : NULL;
+}
+
+/* Who has found these by a pointer to the first of them knows how they are called. */
+static const char *attribute_name(struct object_names *names,
+				  const struct block *values, taddr_t where)
+{
+	taddr_t way, first;
+	const struct block *holder = holder_of(names, values, &way);
+
+	if (!names->python || !holder ||
+	    memory_read(&names->memory.memory, way, &first, sizeof(first)) ||
+	    where < first)
+		return NULL;
+	return python_names_attribute(names->python, holder,
+				      (where - first) / sizeof(first));
+}
+
+static const char *variable_name(struct object_names *names,
+				 const struct block *variables, taddr_t where)
+{
+	taddr_t way;
+	const struct block *holder = holder_of(names, variables, &way);
+
+	return names->ruby && holder ?
+		       ruby_names_apart(names->ruby, holder->address,
+					(where - variables->address) /
+						sizeof(taddr_t)) :
+		       NULL;
+}
+
+static const char *own_name(struct object_names *names,
+			    const struct block *object, taddr_t where)
+{
+	const char *name = NULL;
+
+	if (names->python)
+		name = python_names_member(names->python, object, where);
+	if (!name && names->ruby)
+		name = ruby_names_variable(names->ruby, object, where);
+	if (!name && names->php)
+		name = php_names_property(names->php, object, where);
+	return name;
+}
+
 const char *object_names_member(struct object_names *names,
 				const struct block *from, taddr_t where)
 {
@@ -87,13 +144,19 @@ const char *object_names_member(struct object_names *names,
 	case BLOCK_KEYS:
 		return names->python ? python_names_key(names->python, where) :
 				       NULL;
+	case BLOCK_VALUES:
+		return attribute_name(names, from, where);
 	case BLOCK_ENTRIES:
 		return names->ruby ? ruby_names_key(names->ruby, where) : NULL;
+	case BLOCK_VARIABLES:
+		return variable_name(names, from, where);
 	case BLOCK_ELEMENTS:
 		return names->php ? php_names_key(names->php, where) : NULL;
 	case BLOCK_WHOLE:
-		return from->object && names->php ?
-			       php_names_property(names->php, from, where) :
+		if (from->object)
+			return own_name(names, from, where);
+		return names->ruby ?
+			       ruby_names_global(names->ruby, from, where) :
 			       NULL;
 	default:
 		return NULL;

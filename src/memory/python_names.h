@@ -21,4 +21,13 @@ const char *python_names_class(struct python_names *names,
    doesn't, or the key is no text. Good until the next is asked for. */
 const char *python_names_key(struct python_names *names, taddr_t where);
 
+/* ".user": what has a place in objects of its class (__slots__), and there. */
+const char *python_names_member(struct python_names *names,
+				const struct block *object, taddr_t where);
+
+/* … and what is that many words behind the first of its attributes' values, which
+   the object keeps apart, or the dictionary that stands for it. */
+const char *python_names_attribute(struct python_names *names,
+				   const struct block *holder, uint64_t number);
+
 #endif

@@ -6,11 +6,19 @@
 
 #include "base/printable.h"
 #include "base/xalloc.h"
-#include "memory/ruby_classes.h"
+#include "memory/ruby_ids.h"
+
+/* RObject; rb_global_entry (robject.h, variable.c of Ruby 3.1): a variable, its name,
+   and a flag. */
+#define VARIABLES_WITHIN 0x2000
+#define VARIABLES        16
+#define GLOBAL_SIZE      24
+#define GLOBAL_NAME      8
 
 struct ruby_names {
 	struct memory *memory;
 	struct ruby_classes classes;
+	struct ruby_ids ids;
 	char key[RUBY_TEXT_ROOM + 8];
 };
 
@@ -38,6 +46,7 @@ struct ruby_names *ruby_names_new(struct memory *memory,
 			ruby_classes_add(&names->classes, block->address);
 	}
 	ruby_classes_learn(&names->classes);
+	ruby_ids_find(memory, blocks, &names->ids);
 	return names;
 }
 
@@ -77,6 +86,52 @@ const char *ruby_names_key(struct ruby_names *names, taddr_t where)
 	    !ruby_text(names->memory, words[0], text))
 		return NULL;
 	if (!printable_is_ascii(text))
+		return NULL;
+	snprintf(names->key, sizeof(names->key), "['%s']", text);
+	return names->key;
+}
+
+static const char *variable(struct ruby_names *names, taddr_t object,
+			    uint64_t number, bool within)
+{
+	char text[RUBY_TEXT_ROOM];
+
+	if (!ruby_ids_variable(&names->ids, object, number, within, text) ||
+	    !printable_is_ascii(text))
+		return NULL;
+	snprintf(names->key, sizeof(names->key), ".%s", text);
+	return names->key;
+}
+
+const char *ruby_names_variable(struct ruby_names *names,
+				const struct block *object, taddr_t where)
+{
+	const uint64_t number =
+		(where - object->address - VARIABLES) / sizeof(taddr_t);
+	struct ruby_head head;
+
+	return read_head(names, object->address, &head) &&
+			       head.flags & VARIABLES_WITHIN ?
+		       variable(names, object->address, number, true) :
+		       NULL;
+}
+
+const char *ruby_names_apart(struct ruby_names *names, taddr_t object,
+			     uint64_t number)
+{
+	return variable(names, object, number, false);
+}
+
+const char *ruby_names_global(struct ruby_names *names,
+			      const struct block *block, taddr_t where)
+{
+	char text[RUBY_TEXT_ROOM];
+	uint64_t id;
+
+	if (where != block->address || block_usable(block) != GLOBAL_SIZE ||
+	    memory_read(names->memory, where + GLOBAL_NAME, &id, sizeof(id)) ||
+	    !ruby_ids_name(&names->ids, id, text) || *text != '$' ||
+	    !printable_is_ascii(text))
 		return NULL;
 	snprintf(names->key, sizeof(names->key), "['%s']", text);
 	return names->key;

@@ -406,9 +406,7 @@ $stdin.read
 
 @h.test("objects of Ruby by type, as many as it has itself", users=True)
 def _(case):
-    if not shutil.which("ruby") or not case.run(
-            ["ruby", "-e", "print RUBY_VERSION"]).out.startswith("3.1."):
-        raise h.Skip("no Ruby whose objects are known")
+    need_ruby(case)
     target = case.start(["ruby", "--disable-gems", "-e", RUBY])
     h.wait_until(lambda: target.out.endswith("ready\n"), "its objects")
     words = target.out.split()[:-1]
@@ -876,9 +874,12 @@ def _(case):
 
 HELD_PYTHON = """
 import sys
+class User:
+    def __init__(self, n):
+        self.name = "user number %d" % n
 class Session:
     def __init__(self, n):
-        self.name = "session number %d" % n
+        self.number, self.user = n, User(n)
 class Small:
     __slots__ = ("number",)
 class Large:
@@ -888,6 +889,18 @@ for n in range(1500):
     CACHE["user %d" % n] = Session(n)
 WAITING = [Small() for n in range(400)]
 LARGE = {"first": Large()}
+class Slots:
+    __slots__ = ("one", "two")
+class Derived(Slots):
+    __slots__ = ("three",)
+class Inner:
+    pass
+DERIVED = [Derived() for n in range(200)]
+for derived in DERIVED:
+    derived.one, derived.two, derived.three = None, Inner(), None
+ASKED = [Session(n) for n in range(300)]
+for session in ASKED:
+    session.__dict__
 def work():
     local = (Large(), Small())
     print("ready", flush=True)
@@ -904,9 +917,27 @@ def ways_of(found):
             for chain in found["chains"]}
 
 
+# Since 3.11 these are apart from an object, in the order of its class.
+NAMED_VALUES = (3, 11) <= sys.version_info < (3, 13)
+
+
+def check_python_members(ask_for):
+    found, _ = ask_for("Inner")
+    check_ways(found, 200, 195, ["items of list", "Derived.two", "Inner"])
+    if not NAMED_VALUES:
+        return
+    found, _ = ask_for("User")
+    check_ways(found, 1800, 1450, ["keys of dict['user']", "Session",
+                                   "attributes.user", "User"])
+    # Those whose attributes somebody has asked for as a dictionary.
+    check_ways(found, 1800, 290, ["items of list", "Session", "dict",
+                                  "attributes.user", "User"])
+
+
 def check_python_ways(ask_for):
+    check_python_members(ask_for)
     found, report = ask_for("Session")
-    h.check_equal(found["blocks"], 1500, "sessions")
+    h.check_equal(found["blocks"], 1800, "sessions")
     way, count = max(ways_of(found).items(), key=lambda item: item[1])
     # Those that a register or a frame has are held by that as well.
     h.check(count >= 1490, "in the cache: %r" % ways_of(found))
@@ -934,7 +965,7 @@ def owned(found, name):
     return sum(row["blocks"] for row in found["held"] if row["name"] == name)
 
 
-def check_objects(case, target, check, counts):
+def check_objects(case, target, check, counts, check_tree=None):
     """Of the process, of a copy, and of a file when the process is gone."""
     h.wait_until(lambda: "ready" in target.out, "the objects")
     h.rest(target.pid)
@@ -948,6 +979,8 @@ def check_objects(case, target, check, counts):
     found, _ = ask(case, path, "--owners")
     h.check_equal({name: owned(found, name) for name in counts}, counts,
                   "objects in the tree")
+    if check_tree:
+        check_tree(found)
     found, _ = ask(case, path, "--leaks")
     h.check_equal([group for group in found["groups"] if group.get("class") in
                    (*counts, "dict", "str", "Hash", "String", "array")],
@@ -965,7 +998,7 @@ def _(case):
     for env in ({}, {"PYTHONMALLOC": "malloc"}):
         target = case.start(["python3", "-c", HELD_PYTHON], env=env)
         check_objects(case, target, check_python_ways,
-                      {"Session": 1500, "Small": 401})
+                      {"Session": 1800, "Small": 401})
 
 
 HELD_RUBY = """
@@ -991,6 +1024,35 @@ $stdout.flush
 $stdin.gets
 """
 
+RUBY_STACKS = """
+class InThread
+  def initialize(i) = @number = i
+end
+class InFiber < InThread
+end
+def in_thread(queue)
+  local = (1..300).map { |i| InThread.new(i) }
+  queue.pop
+  local.size
+end
+def in_fiber
+  local = (1..300).map { |i| InFiber.new(i) }
+  Fiber.yield
+  local.size
+end
+queue = Queue.new
+thread = Thread.new { in_thread(queue) }
+fiber = Fiber.new { in_fiber }
+fiber.resume
+Thread.pass until thread.stop?
+3.times { GC.start }
+puts "ready"
+$stdout.flush
+$stdin.gets
+queue << 1
+exit(thread.value + fiber.resume == 600)
+"""
+
 
 def check_ways(found, blocks, least, last):
     """Nearly all are held in one way, which ends like that."""
@@ -1002,23 +1064,53 @@ def check_ways(found, blocks, least, last):
                                                      ways_of(found)))
 
 
+def need_ruby(case):
+    if not shutil.which("ruby") or not case.run(
+            ["ruby", "-e", "print RUBY_VERSION"]).out.startswith("3.1."):
+        raise h.Skip("no Ruby whose objects are known")
+
+
+def check_small_hashes(found):
+    """Those of up to 8 entries have room for 8, however many are in use."""
+    one = 8 + 8 * 16
+    rows = [(row["blocks"], row["bytes"]) for row in found["held"]
+            if row["name"] == "entries of Hash" and row["blocks"] >= 1000]
+    h.check(rows, "rows of small tables")
+    # A few others may be among them.
+    for blocks, size in rows:
+        h.check(one * blocks <= size < (one + 4) * blocks, "%r" % rows)
+
+
 def check_ruby_ways(ask_for):
     cache = ["Hash", "table of Hash", "entries of Hash['user']", "Session"]
     check_ways(ask_for("Session")[0], 1500, 1450, cache)
     found, report = ask_for("User")
-    check_ways(found, 1900, 1450, cache + ["variables", "User"])
+    check_ways(found, 1900, 1450, cache + ["variables.@user", "User"])
     check_ways(found, 1900, 390, ["Array", "items of Array", "User"])
+    h.check("bytes['$cache'] 0x" in report, "the variable: " + report)
     h.check("> entries of Hash['user " in report, "report: " + report)
 
 
 @h.test("who holds objects of Ruby: by classes and keys, and of a file",
         users=True)
 def _(case):
-    if not shutil.which("ruby") or not case.run(
-            ["ruby", "-e", "print RUBY_VERSION"]).out.startswith("3.1."):
-        raise h.Skip("no Ruby whose objects are known")
+    need_ruby(case)
     target = case.start(["ruby", "--disable-gems", "-e", HELD_RUBY])
-    check_objects(case, target, check_ruby_ways, {"Session": 1500})
+    check_objects(case, target, check_ruby_ways, {"Session": 1500},
+                  check_small_hashes)
+
+
+@h.test("what Ruby's threads and fibers have in variables", users=True)
+def _(case):
+    need_ruby(case)
+    target = case.start(["ruby", "--disable-gems", "-e", RUBY_STACKS])
+    h.wait_until(lambda: "ready" in target.out, "the objects")
+    h.rest(target.pid)
+    for whose in ("InThread", "InFiber"):
+        found, _ = look(case, target, "--holders", whose)
+        check_ways(found, 300, 295, ["Array", "items of Array", whose])
+    target.say("\n")
+    h.check_equal(target.wait(), 0, "status of the target")
 
 
 HELD_PHP = """
