@@ -190,6 +190,12 @@ bool image_frame_header(const struct image *image, uint64_t *address_ret,
 bool image_has_section(const struct image *image, const char *name);
 
 /*
+ * Whether it is a program of Go's: it has a stack for each goroutine, which is moved
+ * when there is no room, and others for C's functions.
+ */
+bool image_is_go(const struct image *image);
+
+/*
  * The bytes of a section of the file itself, to be freed, and its address (0
  * when it isn't loaded). NULL when there is none, or it is compressed.
  */

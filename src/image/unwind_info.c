@@ -16,6 +16,16 @@ bool image_has_section(const struct image *image, const char *name)
 	return sections_find(&image_basis(image)->sections, name);
 }
 
+/* By its functions; or, where it was stripped of their names, by the tables that it
+   unwinds by. */
+bool image_is_go(const struct image *image)
+{
+	return (image_find_symbol(image, "runtime.newstack") &&
+		image_find_symbol(image, "runtime.copystack")) ||
+	       image_has_section(image, ".gopclntab") ||
+	       image_has_section(image, ".data.rel.ro.gopclntab");
+}
+
 uint8_t *image_load_section(const struct image *image, const char *name,
 			    uint64_t *address_ret, size_t *size_ret)
 {

@@ -126,18 +126,6 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	free(own);
 }
 
-/* What marks a program whose run-time system moves stacks: its functions; or,
-   in one that was stripped of their names, the tables that it unwinds by. */
-static bool is_go_program(const struct module *module)
-{
-	const struct image *image = module->image;
-
-	return (image_find_symbol(image, "runtime.newstack") &&
-		image_find_symbol(image, "runtime.copystack")) ||
-	       image_has_section(image, ".gopclntab") ||
-	       image_has_section(image, ".data.rel.ro.gopclntab");
-}
-
 static void on_module_mapped(struct tracer_client *client, struct space *space,
 			     struct module *module)
 {
@@ -149,7 +137,7 @@ static void on_module_mapped(struct tracer_client *client, struct space *space,
 		(void)remains_repair_code(space);
 	own->code_repaired = true;
 	if (module->is_main)
-		own->is_go = is_go_program(module);
+		own->is_go = image_is_go(module->image);
 	own->prober->go_seen |= own->is_go;
 	/* Before all others: owners that come later are told first. */
 	untraced_plant(own, module);

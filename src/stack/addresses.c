@@ -139,8 +139,11 @@ bool unwind_rule(struct unwinder *unwinder, struct space *space,
 	if (!site->code || site->is_signal_return)
 		return false;
 	ret->outermost = !site->row && site->is_outermost;
-	ret->by_chain = !site->row && !site->is_outermost &&
-			site_follows_call(own, site, address);
+	/* Where a goroutine begins nothing is called: its chain ends there. */
+	ret->may_switch = site->may_switch;
+	ret->by_chain =
+		!site->row && !site->is_outermost &&
+		(site->may_switch || site_follows_call(own, site, address));
 	return ret->outermost || ret->by_chain ||
 	       (site->row && make_rule(site->row, space->arch->dwarf,
 				       space->arch->word_size, ret));
@@ -156,4 +159,10 @@ unsigned unwind_last(const struct unwinder *unwinder, const taddr_t **ret)
 void unwind_last_forget(struct unwinder *unwinder)
 {
 	unwinder->address_count = 0;
+	unwinder->walk.switched = 0;
+}
+
+taddr_t unwind_last_switch(const struct unwinder *unwinder)
+{
+	return unwinder->walk.switched;
 }

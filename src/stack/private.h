@@ -37,6 +37,7 @@ struct code_site {
 	bool is_signal_return; /* … but its looks say that it is that */
 	bool is_outermost;     /* nobody can have called it */
 	bool is_stub; /* that leads to another module, and has pushed nothing */
+	bool may_switch; /* Go's: what has called may be on another stack */
 	uint32_t numbers[FRAME_METHODS]; /* of frames there, or 0 */
 	int8_t follows_call;             /* -1: not looked yet */
 };
@@ -55,6 +56,13 @@ struct known_stack {
 	struct unwind_seen seen; /* .stack is STACK_NONE: none is known */
 };
 
+/* Mappings that hold stacks. */
+#define STACK_RANGES 8
+
+struct stack_range {
+	taddr_t low, high;
+};
+
 struct unwind_space {
 	struct unwinder *unwinder;
 	struct space *space;
@@ -66,8 +74,9 @@ struct unwind_space {
 	struct code_site *sites;
 	size_t site_room; /* a power of two */
 	size_t site_count;
-	struct known_stack *known;     /* NULL, or KNOWN_STACKS of them */
-	taddr_t stack_low, stack_high; /* a mapping that holds stacks */
+	struct known_stack *known; /* NULL, or KNOWN_STACKS of them */
+	struct stack_range stacks[STACK_RANGES];
+	unsigned next_stack; /* gives its place to the next one */
 	UT_hash_handle hh;
 };
 
@@ -101,6 +110,7 @@ struct walk {
 	uint64_t unknown; /* a bit for each that isn't known */
 	pid_t pid;
 	taddr_t window_address;
+	taddr_t switched; /* the first frame on another stack; or 0 */
 	size_t window_size;
 	uint8_t window[WINDOW_SIZE];
 };
@@ -126,7 +136,7 @@ enum step step_from_system_call(struct walk *walk);
 
 /* From the code that signal handlers return to, known by its looks. */
 enum step step_from_handler(struct walk *walk);
-enum step step_by_frame_pointer(struct walk *walk);
+enum step step_by_frame_pointer(struct walk *walk, bool may_switch);
 
 static inline taddr_t walk_ip(const struct walk *walk)
 {

@@ -241,6 +241,7 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 	site->is_outermost = begins_there(own, range->image, inside);
 	site->is_signal_return = looks_like_signal_return(own, address);
 	site->is_stub = exact && looks_like_stub(own, address);
+	site->may_switch = image_is_go(range->image);
 }
 
 static struct code_site *site_slot(const struct unwind_space *own, uint64_t key)
@@ -298,18 +299,40 @@ bool site_follows_call(struct unwind_space *own, struct code_site *site,
 	return site->follows_call;
 }
 
-bool stack_is_whole(struct unwind_space *own, taddr_t a, taddr_t b)
+static const struct stack_range *known_stack_at(const struct unwind_space *own,
+						taddr_t address)
+{
+	size_t i;
+
+	for (i = 0; i < STACK_RANGES; i++)
+		if (address >= own->stacks[i].low &&
+		    address < own->stacks[i].high)
+			return &own->stacks[i];
+	return NULL;
+}
+
+static const struct stack_range *stack_at(struct unwind_space *own,
+					  taddr_t address)
 {
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) = NULL;
+	const struct stack_range *known = known_stack_at(own, address);
+	struct stack_range *range = &own->stacks[own->next_stack];
 
-	if (a < own->stack_low || a >= own->stack_high) {
-		mapping = xmalloc(sizeof(*mapping));
-		if (!procfs_find_mapping(own->space->memory.pid, a, mapping))
-			return false;
-		own->stack_low = mapping->start;
-		own->stack_high = mapping->end;
-	}
-	return b >= own->stack_low && b < own->stack_high;
+	if (known)
+		return known;
+	mapping = xmalloc(sizeof(*mapping));
+	if (!procfs_find_mapping(own->space->memory.pid, address, mapping))
+		return NULL;
+	*range = (struct stack_range){ mapping->start, mapping->end };
+	own->next_stack = (own->next_stack + 1) % STACK_RANGES;
+	return range;
+}
+
+bool stack_is_whole(struct unwind_space *own, taddr_t a, taddr_t b)
+{
+	const struct stack_range *range = stack_at(own, a);
+
+	return range && b >= range->low && b < range->high;
 }
 
 /* ---- the space ---- */

@@ -270,7 +270,17 @@ enum step step_from_handler(struct walk *walk)
  * address. Code without frame pointers has other things in that register, so
  * it must look right in every respect.
  */
-enum step step_by_frame_pointer(struct walk *walk)
+static bool is_frame_above(const struct walk *walk, taddr_t sp, taddr_t fp)
+{
+	return fp >= sp && fp - sp <= FRAME_MAX &&
+	       stack_is_whole(walk->own, sp, fp);
+}
+
+/*
+ * Go calls C's functions on another stack than the goroutine's, which the frame
+ * pointer still leads to.
+ */
+enum step step_by_frame_pointer(struct walk *walk, bool may_switch)
 {
 	const struct dwarf_arch *dwarf = walk->arch->dwarf;
 	const unsigned word = walk->arch->word_size;
@@ -278,13 +288,14 @@ enum step step_by_frame_pointer(struct walk *walk)
 	taddr_t sp = walk->registers[dwarf->sp];
 	uint64_t outer, return_address;
 	struct code_site *site;
+	bool switches;
 
 	if (!is_known(walk, dwarf->fp))
 		return STEP_FAILED;
 	if (!fp)
 		return STEP_OUTERMOST;
-	if (fp % word || fp < sp || fp - sp > FRAME_MAX ||
-	    !stack_is_whole(walk->own, sp, fp) ||
+	switches = !is_frame_above(walk, sp, fp);
+	if (fp % word || (switches && !may_switch) ||
 	    !read_word(walk, fp, &outer) ||
 	    !read_word(walk, fp + word, &return_address))
 		return STEP_FAILED;
@@ -300,6 +311,8 @@ enum step step_by_frame_pointer(struct walk *walk)
 	walk->registers[dwarf->fp] = outer;
 	walk->registers[dwarf->ip] = return_address;
 	walk->registers[dwarf->sp] = fp + 2 * word;
+	if (switches && !walk->switched)
+		walk->switched = fp;
 	walk->unknown = ~(UINT64_C(1) << dwarf->fp | UINT64_C(1) << dwarf->sp);
 	/* Of a record somewhere in the frame, that is the least it can be. */
 	if (calls_by_register(walk))

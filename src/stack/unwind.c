@@ -62,6 +62,7 @@ static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
 	walk->memory = memory;
 	walk->arch = space->arch;
 	walk->unknown = 0;
+	walk->switched = 0;
 	walk->pid = task && task->tracee ? task->tracee->pid : tid;
 	walk->window_address = space->arch->sp(regs);
 	walk->window_size = memory_read_some(walk->memory, walk->window_address,
@@ -93,7 +94,7 @@ static enum step step_without_tables(struct walk *walk,
 		position->method = FRAME_ENTRY;
 		return STEP_DONE;
 	}
-	step = step_by_frame_pointer(walk);
+	step = step_by_frame_pointer(walk, position->site->may_switch);
 	/* 0 ends a chain of frame pointers; else it's just a number. */
 	if (step == STEP_OUTERMOST && position->method != FRAME_POINTER)
 		step = STEP_FAILED;
@@ -116,7 +117,7 @@ static enum step step_outward(struct walk *walk,
 		return step;
 	/* Who has come here by frame pointers goes on by them. */
 	position->method = FRAME_POINTER;
-	return step_by_frame_pointer(walk);
+	return step_by_frame_pointer(walk, false);
 }
 
 /*

@@ -72,7 +72,8 @@ struct unwind_rule {
 	bool outermost; /* there is none; the rest means nothing */
 	bool by_chain; /* no tables: at the frame pointer lies the caller's, and
 			    above it the return address; nor does the rest */
-	bool by_fp;    /* offset is counted from the frame pointer, … */
+	bool may_switch; /* … and these may lie on another stack */
+	bool by_fp;      /* offset is counted from the frame pointer, … */
 	bool in_memory;  /* … and the frame's end is what lies there */
 	bool fp_saved;   /* the caller's frame pointer lies at fp_offset … */
 	bool fp_unknown; /* … from the frame's end, or nobody knows it */
@@ -89,6 +90,9 @@ bool unwind_rule(struct unwinder *unwinder, struct space *space,
  */
 unsigned unwind_last(const struct unwinder *unwinder, const taddr_t **ret);
 void unwind_last_forget(struct unwinder *unwinder);
+
+/* The first frame of it that lies on another stack than it began on; or 0. */
+taddr_t unwind_last_switch(const struct unwinder *unwinder);
 
 struct unwind_counts {
 	uint64_t stacks;

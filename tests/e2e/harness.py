@@ -839,6 +839,21 @@ def build_library(output, source, *flags, **how):
                  "-Wl,-soname," + output, *flags, **how)
 
 
+def build_go(source, *flags):
+    """A program of Go's; the test is skipped where that can't be built."""
+    need("go")
+    directory = build_directory("-".join([source, *flags]))
+    path = os.path.join(directory, source[:-len(".go")])
+    environment = dict(os.environ, GOCACHE=os.path.join(directory, "cache"),
+                       GO111MODULE="off", GOFLAGS="", CGO_ENABLED="1")
+    done = subprocess.run(["go", "build", *flags, "-o", path, victim(source)],
+                          env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600)
+    if done.returncode:
+        raise Skip("go can't build here: %s" % done.stdout.decode())
+    return path
+
+
 def build_with_libt(name, directory, *flags):
     """NAME.c with libt.so, the library whose functions tests trace."""
     build_library("libt.so", "libt.c", directory=directory)

@@ -358,18 +358,8 @@ def rust(case):
 
 @h.test("Go: a goroutine, from its start")
 def goroutine(case):
-    h.need("go")
-    directory = h.build_directory("stacks-go")
-    path = os.path.join(directory, "stacks-go")
-    environment = dict(os.environ, GOCACHE=os.path.join(directory, "cache"),
-                       GO111MODULE="off", GOFLAGS="")
-    done = subprocess.run(["go", "build", "-o", path, h.victim("stacks.go")],
-                          env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=600)
-    if done.returncode:
-        raise h.Skip("go can't build here: %s" % done.stdout.decode())
     result = case.calltrap("-b", "-w", "99", "-L", "-x", "main.probeHere",
-                           path)
+                           h.build_go("stacks.go"))
     stack = stacks_of(result.log_text, "main.probeHere")[0]
     names = stack.functions()
     h.check_equal(names[:52], ["main.recurse"] * 51 + ["main.worker"],
@@ -377,6 +367,23 @@ def goroutine(case):
     h.check_match(r"^runtime\.goexit", names[-1], "its start")
     h.check_match(r"stacks\.go:\d+$", stack[0].place, "place")
     h.check_equal(stack.broken, False, "broken")
+
+
+@h.test("Go: C's functions on another stack, and callbacks, from the start")
+def cgo(case):
+    result = case.calltrap("-b", "-w", "99", "-L", "-x", "malloc",
+                           h.build_go("cgo.go"), "1")
+    stacks = [stack for stack in stacks_of(result.log_text, "malloc")
+              if "main.work" in stack.functions()]
+    h.check_equal(len(stacks), 4 * 11, "calls of the program's own")
+    for stack in stacks:
+        names = stack.functions()
+        h.check_equal(stack.broken, False, "broken: %s" % names)
+        h.check("runtime.asmcgocall.abi0" in names or
+                "runtime.asmcgocall" in names, str(names))
+        h.check_match(r"^runtime\.goexit", names[-1], "its start")
+    h.check_equal(sum("goBack" in stack.functions() for stack in stacks),
+                  4 * 5, "calls within callbacks")
 
 
 @h.test("node: JavaScript functions")
