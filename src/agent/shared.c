@@ -509,6 +509,22 @@ void shared_set_stack(struct shared *shared, taddr_t pointer, pid_t tid,
 	__atomic_store_n(&thread->stack_tid, (uint32_t)tid, __ATOMIC_RELEASE);
 }
 
+bool shared_is_on_other(const struct shared *shared, taddr_t address)
+{
+	return address >= shared->memory->other_low &&
+	       address < shared->memory->other_high;
+}
+
+/* Who reads the upper end twice has the lower one that belongs to it. */
+void shared_set_other(struct shared *shared, const struct shared_stack *stacks)
+{
+	struct agent_shared *memory = shared->memory;
+
+	__atomic_store_n(&memory->other_high, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&memory->other_low, stacks->low, __ATOMIC_RELEASE);
+	__atomic_store_n(&memory->other_high, stacks->high, __ATOMIC_RELEASE);
+}
+
 void shared_visit_new(const struct shared *shared, shared_thread_visitor *visit,
 		      void *context)
 {

@@ -117,6 +117,10 @@ bool shared_find_stack(const struct shared *shared, taddr_t pointer, pid_t tid,
 void shared_set_stack(struct shared *shared, taddr_t pointer, pid_t tid,
 		      const struct shared_stack *stack);
 
+/* Memory that holds stacks which are no thread's own, and is never unmapped. */
+bool shared_is_on_other(const struct shared *shared, taddr_t address);
+void shared_set_other(struct shared *shared, const struct shared_stack *stacks);
+
 /* Calls visit with each thread whose stack nobody has looked for yet. */
 typedef void shared_thread_visitor(void *context, taddr_t pointer, pid_t tid);
 void shared_visit_new(const struct shared *shared, shared_thread_visitor *visit,

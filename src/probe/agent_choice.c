@@ -158,6 +158,12 @@ static const char *why_not_noted(const struct agent_engine *engine,
 		       NULL;
 }
 
+/* Maybe on a stack that is moved meanwhile, where nothing may be replaced. */
+static bool is_called_by_go(const struct point *point)
+{
+	return point->space->is_go && !agent_is_callable(point);
+}
+
 /* Why it isn't caught in the process; NULL: it may be. */
 const char *agent_why_not(const struct agent_engine *engine,
 			  const struct point *point)
@@ -170,14 +176,14 @@ const char *agent_why_not(const struct agent_engine *engine,
 		return why_no_walk(engine, point);
 	if (reason)
 		return reason;
-	if (space->is_go)
-		return "Go";
 	if (space->space->arch != &arch_x86_64)
 		return "32 bits";
-	if (engine->mode & AGENT_WATCHES)
-		return can_be_watched(engine, function) ? NULL :
-							  "of other kinds";
-	return why_not_noted(engine, point);
+	if (engine->mode & AGENT_WATCHES && !can_be_watched(engine, function))
+		return "of other kinds";
+	if (is_called_by_go(point))
+		return "Go";
+	return engine->mode & AGENT_WATCHES ? NULL :
+					      why_not_noted(engine, point);
 }
 
 static unsigned failure_when_watched(const struct function *function)

@@ -349,6 +349,7 @@ static uint64_t row_of(const struct unwind_rule *rule)
 {
 	const unsigned bits = (rule->outermost ? AGENT_RULE_OUTERMOST : 0) |
 			      (rule->by_chain ? AGENT_RULE_BY_CHAIN : 0) |
+			      (rule->may_switch ? AGENT_RULE_SWITCHES : 0) |
 			      (rule->by_fp ? AGENT_RULE_BY_FP : 0) |
 			      (rule->in_memory ? AGENT_RULE_IN_MEMORY : 0) |
 			      (rule->fp_saved ? AGENT_RULE_FP_SAVED : 0) |
@@ -448,6 +449,52 @@ static void learn_stack(struct agent_space *space, const struct task *task)
 		shared_set_stack(shared, pointer, task->tid, &stack);
 }
 
+static bool may_hold_stacks(const struct procfs_mapping *mapping)
+{
+	return mapping->readable && mapping->writable && !mapping->shared;
+}
+
+/* All around it that is mapped: the kernel may have that in pieces. */
+static struct shared_stack memory_around(pid_t pid, taddr_t address)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	struct shared_stack found = { 0 };
+	FILE *maps = procfs_maps_open(pid);
+
+	while (maps && procfs_maps_next(maps, mapping)) {
+		if (!may_hold_stacks(mapping))
+			continue;
+		if (mapping->start != found.high) {
+			if (found.high > address)
+				break;
+			found.low = mapping->start;
+		}
+		found.high = mapping->end;
+	}
+	if (maps)
+		fclose(maps);
+	return found.low <= address && address < found.high ?
+		       found :
+		       (struct shared_stack){ 0 };
+}
+
+/* Goroutines' stacks, on which the walk has gone on. */
+static void learn_other_stacks(struct agent_space *space)
+{
+	const taddr_t address =
+		unwind_last_switch(space->space->prober->config.unwinder);
+	struct shared *shared = &space->agent.shared;
+	struct shared_stack stacks;
+
+	if (!address || !space->space->is_go ||
+	    shared_is_on_other(shared, address))
+		return;
+	stacks = memory_around(space->pid, address);
+	if (stacks.high)
+		shared_set_other(shared, &stacks);
+}
+
 void agent_watch_reached(struct agent_point *own, struct task *task,
 			 const struct moment *moment)
 {
@@ -467,6 +514,7 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 			    space->engine->depth + 1);
 	learn_rows(space);
 	learn_stack(space, task);
+	learn_other_stacks(space);
 }
 
 void agent_watch_forget_rows(struct agent_space *space)

@@ -3,6 +3,23 @@
 #include "probe/private.h"
 #include "sysdeps/linux/procfs.h"
 
+/* In words: of a goroutine's data, and of its thread's. */
+#define GO_LOW    0
+#define GO_HIGH   1
+#define GO_THREAD 6
+#define GO_WORDS  7
+
+/* The goroutine of a thread that starts others has the thread's stack, which C's
+   functions are called on, too. */
+static bool is_system_stack(const struct moment *moment, taddr_t goroutine,
+			    taddr_t thread)
+{
+	uint64_t first;
+
+	return !memory_read(moment->memory, thread, &first, sizeof(first)) &&
+	       first == goroutine;
+}
+
 /*
  * Go copies a goroutine's stack to a larger place when it runs out, and then
  * begins the function anew whose prologue noticed. A goroutine's data begin
@@ -13,12 +30,13 @@ static bool go_frame_key(const struct moment *moment, taddr_t slot,
 			 struct frame_key *ret)
 {
 	uint64_t goroutine = moment->arch->goroutine(moment->regs);
-	uint64_t bounds[2];
+	uint64_t words[GO_WORDS];
 
-	if (memory_read(moment->memory, goroutine, bounds, sizeof(bounds)) ||
-	    slot < bounds[0] || slot >= bounds[1])
+	if (memory_read(moment->memory, goroutine, words, sizeof(words)) ||
+	    slot < words[GO_LOW] || slot >= words[GO_HIGH] ||
+	    is_system_stack(moment, goroutine, words[GO_THREAD]))
 		return false;
-	*ret = (struct frame_key){ goroutine, bounds[1] - slot };
+	*ret = (struct frame_key){ goroutine, words[GO_HIGH] - slot };
 	return true;
 }
 

@@ -930,11 +930,15 @@ END_TEST
 /* ---- stacks that are moved ---- */
 
 struct goroutine {
-	uint64_t low, high;
+	uint64_t low, high, others[4];
+	uintptr_t thread; /* its data begin with the goroutine that starts others */
 };
+
+static const void *another;
 
 static void go_on(struct goroutine *goroutine, unsigned stack)
 {
+	goroutine->thread = (uintptr_t)&another;
 	s.own->is_go = s.flat = true;
 	goroutine->low = s.stack[stack] - STACK_SIZE;
 	goroutine->high = s.stack[stack];
@@ -983,6 +987,21 @@ START_TEST(not_on_a_goroutine)
 	struct goroutine goroutine;
 
 	go_on(&goroutine, 1);
+	enter(&f, 10, 0);
+	s.task->regs.user.r14 = 1;
+	leave(10, 0, 1);
+	expect("f #1\nf #1 = 1\n");
+}
+END_TEST
+
+/* C's functions are called there, and what the agent tells of has no registers. */
+START_TEST(on_a_thread_s_own_stack)
+{
+	struct goroutine goroutine;
+	const void *first = &goroutine;
+
+	go_on(&goroutine, 0);
+	goroutine.thread = (uintptr_t)&first;
 	enter(&f, 10, 0);
 	s.task->regs.user.r14 = 1;
 	leave(10, 0, 1);
@@ -1189,6 +1208,7 @@ static void add_stacks(Suite *suite)
 	tcase_add_test(tcase, moved_stack);
 	tcase_add_test(tcase, two_goroutines);
 	tcase_add_test(tcase, not_on_a_goroutine);
+	tcase_add_test(tcase, on_a_thread_s_own_stack);
 }
 
 static void add_random_tests(Suite *suite)

@@ -1114,6 +1114,7 @@ struct step {
 	uint64_t address; /* in the code */
 	uint64_t sp, fp;
 	uint64_t high;
+	uint64_t own_high; /* of the stack that the walk began on */
 	bool knows_fp;
 	bool by_chain; /* it was found by frame pointers alone */
 	/* What it depends on goes there; or NULL. */
@@ -1195,11 +1196,43 @@ static inline void take_fp(struct step *step, uint64_t at)
 	step->fp_at = at;
 }
 
+/* Where goroutines' stacks lie nothing is ever unmapped. */
+static uint64_t other_stacks_end(uint64_t at)
+{
+	const uint64_t high =
+		__atomic_load_n(&agent_shared.other_high, __ATOMIC_ACQUIRE);
+	const uint64_t low =
+		__atomic_load_n(&agent_shared.other_low, __ATOMIC_ACQUIRE);
+
+	return at >= low && at < high &&
+			       high == __atomic_load_n(&agent_shared.other_high,
+						       __ATOMIC_ACQUIRE) ?
+		       high :
+		       0;
+}
+
+/* C's functions have been called from there; or, on the thread's own, have called back. */
+static bool switch_stacks(struct step *step)
+{
+	const uint64_t high = step->fp >= step->slot &&
+					      step->fp < step->own_high ?
+				      step->own_high :
+				      other_stacks_end(step->fp);
+
+	if (!high)
+		return false;
+	step->sp = step->fp;
+	step->high = high;
+	step->log = NULL;
+	return true;
+}
+
 /*
  * push fp; mov sp, fp: where there are no tables. Whether what is found there is a
  * return address is known by its having a rule.
  */
-static __attribute__((noinline)) bool step_by_chain(struct step *step)
+static __attribute__((noinline)) bool step_by_chain(struct step *step,
+						    bool switches)
 {
 	const uint64_t fp = step->fp;
 	uint64_t address;
@@ -1207,6 +1240,9 @@ static __attribute__((noinline)) bool step_by_chain(struct step *step)
 	if (!step->knows_fp)
 		return false;
 	log_fp(step);
+	if ((fp < step->sp || fp >= step->high) &&
+	    !(switches && switch_stacks(step)))
+		return false;
 	if (fp - step->sp > AGENT_FRAME_MAX ||
 	    !read_stack(step, fp + sizeof(fp), &address) ||
 	    !read_stack(step, fp, &step->fp))
@@ -1236,7 +1272,7 @@ static inline bool step_out(struct step *step, uint64_t rule)
 	uint64_t address;
 
 	if (rule & AGENT_RULE_BY_CHAIN)
-		return step_by_chain(step);
+		return step_by_chain(step, rule & AGENT_RULE_SWITCHES);
 	if (rule & AGENT_RULE_BY_FP && !step->knows_fp)
 		return false;
 	if (rule & AGENT_RULE_BY_FP)
@@ -1327,6 +1363,7 @@ static inline bool take_stack(const struct config *config,
 		.sp = frame->slot + sizeof(frame->slot),
 		.fp = fp,
 		.high = thread->stack_high,
+		.own_high = thread->stack_high,
 		.knows_fp = true,
 		.fp_is_own = true,
 		.log = log,

@@ -319,6 +319,7 @@ enum agent_rule_bits {
 	AGENT_RULE_FP_UNKNOWN = 16,
 	AGENT_RULE_BY_CHAIN = 32, /* no tables: at the frame pointer lies the
 				     caller's, above it the return address */
+	AGENT_RULE_SWITCHES = 64, /* … maybe on another stack than a thread's */
 };
 
 /* Frames of such code that are further apart are none. */
@@ -437,7 +438,8 @@ struct agent_shared {
 	uint64_t dice;     /* SAMPLES: the state of random numbers */
 	uint64_t unmarked; /* … blocks for which there was no place */
 	uint64_t closed;   /* how often hooks have closed the gate */
-	uint64_t unused[2];
+	/* Memory with stacks that are no thread's own: goroutines'. */
+	uint64_t other_low, other_high;
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
 	uint64_t rows_era; /* odd while rows are taken out */
