@@ -1,7 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/ring.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/xalloc.h"
+
+/*
+ * Where the calls have come from that have this walk, and those that had the one
+ * before in this place: a handler may come between that one's being found and told
+ * of.
+ */
+struct ring_walk {
+	struct walk_place {
+		uint64_t name; /* agent_walk_name(); 0: none */
+		taddr_t slot, return_address;
+	} places[2];
+};
+
+void ring_fini(struct ring *ring)
+{
+	free(ring->walks);
+	ring->walks = NULL;
+}
 
 static uint64_t word_at(const struct ring *ring, uint64_t position)
 {
@@ -11,11 +32,11 @@ static uint64_t word_at(const struct ring *ring, uint64_t position)
 
 static unsigned least_words(const struct ring *ring)
 {
-	return ring->watches || ring->entries ? AGENT_WATCH_FIXED :
+	return ring->watches || ring->entries ? AGENT_WATCH_SHORT :
 						AGENT_RECORD_FIXED;
 }
 
-_Static_assert(AGENT_WATCH_FIXED < AGENT_RECORD_FIXED, "the shorter one");
+_Static_assert((int)AGENT_WATCH_SHORT < (int)AGENT_RECORD_FIXED, "the shorter");
 _Static_assert(AGENT_WATCH_WORDS > AGENT_RECORD_WORDS, "the longer one");
 
 static unsigned most_words(const struct ring *ring)
@@ -156,74 +177,183 @@ bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
 	}
 }
 
+/* ---- walks ---- */
+
+static void remember_walk(struct ring *ring, const struct agent_watched *entry)
+{
+	struct walk_place *places;
+
+	if (!entry->walk || !entry->frame_count)
+		return;
+	if (!ring->walks)
+		ring->walks = xcalloc(AGENT_KEPT_WALKS, sizeof(*ring->walks));
+	places = ring->walks[entry->walk % AGENT_KEPT_WALKS].places;
+	places[1] = places[0];
+	places[0] = (struct walk_place){ entry->walk, entry->slot,
+					 entry->frames[0] };
+}
+
+static const struct walk_place *find_walk(const struct ring *ring,
+					  uint64_t name)
+{
+	const struct walk_place *places;
+
+	if (!ring->walks || !name)
+		return NULL;
+	places = ring->walks[name % AGENT_KEPT_WALKS].places;
+	if (places[0].name == name)
+		return &places[0];
+	return places[1].name == name ? &places[1] : NULL;
+}
+
+/* ---- watched calls ---- */
+
+static void take_arguments(const struct ring *ring, uint64_t at, unsigned count,
+			   struct agent_watched *ret)
+{
+	unsigned i;
+
+	ret->argument_count = count;
+	for (i = 0; i < count; i++)
+		ret->arguments[i] = word_at(ring, at + i);
+}
+
 /* What follows an entry's fixed words; false when that can't be right. */
-static bool take_entry(const struct ring *ring, unsigned words, uint64_t value,
+static bool take_entry(const struct ring *ring, unsigned words,
 		       struct agent_watched *ret)
 {
 	uint64_t at = ring->position + AGENT_WATCH_FIXED;
-	const unsigned frames = ret->known ? 1 : value & 0xffff;
+	const uint64_t value = word_at(ring, at - 1);
+	const unsigned frames = value & 0xffff;
 	unsigned i;
 
-	if (words == AGENT_WATCH_FIXED)
+	if (words <= AGENT_WATCH_FIXED)
 		return false;
 	words -= AGENT_WATCH_FIXED + 1;
 	if (frames > AGENT_DEPTH_MAX || frames > words ||
 	    words - frames > AGENT_ARGUMENTS)
 		return false;
+	ret->known = false;
 	ret->complete = value & AGENT_COMPLETE;
 	ret->tail_call = value & AGENT_TAIL_CALL;
 	ret->choice = agent_choice_of(value);
 	ret->rate = agent_rate_of(value);
 	ret->frame_count = frames;
-	ret->argument_count = words - frames;
-	for (i = 0; i < ret->argument_count; i++)
-		ret->arguments[i] = word_at(ring, at++);
+	take_arguments(ring, at, words - frames, ret);
+	at += words - frames;
 	for (i = 0; i < frames; i++)
 		ret->frames[i] = word_at(ring, at++);
 	ret->walk = word_at(ring, at);
 	return true;
 }
 
+/* One whose walk was told of before. */
+static bool take_known(const struct ring *ring, unsigned words,
+		       struct agent_watched *ret)
+{
+	const uint64_t name = word_at(ring, ring->position + AGENT_WATCH_NAME);
+	const struct walk_place *place = find_walk(ring, name);
+
+	words -= AGENT_WATCH_SHORT;
+	if (!place || words > AGENT_ARGUMENTS)
+		return false;
+	take_arguments(ring, ring->position + AGENT_WATCH_SHORT, words, ret);
+	ret->kind = AGENT_WATCH_ENTRY;
+	ret->known = true;
+	ret->complete = false;
+	ret->choice = AGENT_CHOICE_OPEN;
+	ret->rate = 0;
+	ret->walk = name;
+	ret->slot = place->slot;
+	ret->frame_count = 1;
+	ret->frames[0] = place->return_address;
+	return true;
+}
+
 static bool take_return(const struct ring *ring, unsigned words,
 			struct agent_watched *ret)
 {
-	const uint64_t at = ring->position + AGENT_WATCH_FIXED + 1;
+	const uint64_t at = ring->position + AGENT_WATCH_FIXED;
 
+	ret->result = word_at(ring, at - 1);
+	ret->return_address = word_at(ring, at);
 	if (words == AGENT_WATCH_STORED_WORDS) {
-		ret->stored_at = word_at(ring, at);
-		ret->stored = word_at(ring, at + 1);
+		ret->stored_at = word_at(ring, at + 1);
+		ret->stored = word_at(ring, at + 2);
 		return true;
 	}
 	return words == AGENT_WATCH_RETURN_WORDS;
 }
 
+/* Of the entry right before. */
+static bool take_following(const struct ring *ring, unsigned words,
+			   struct agent_watched *ret)
+{
+	const uint64_t at = ring->position;
+
+	if (words != AGENT_WATCH_SHORT || !at || at != ring->entry_end)
+		return false;
+	ret->kind = AGENT_WATCH_RETURN;
+	ret->result = word_at(ring, at + AGENT_WATCH_RESULT);
+	ret->slot = ring->entry_slot;
+	ret->return_address = ring->entry_return_address;
+	return true;
+}
+
+/* A kind that the program has written is none. */
 static bool take_watched(const struct ring *ring, unsigned words,
 			 struct agent_watched *ret)
 {
 	const uint64_t at = ring->position;
 	const uint64_t stub = word_at(ring, at + AGENT_WATCH_STUB);
-	const uint64_t value = word_at(ring, at + AGENT_WATCH_VALUE);
 
 	ret->kind = (enum agent_watch_kind)(stub >> 16 & 0xffff);
 	ret->time = word_at(ring, at + AGENT_WATCH_TIME);
 	ret->slot = word_at(ring, at + AGENT_WATCH_SLOT);
 	ret->stub = stub & 0xff;
 	ret->tid = (pid_t)(stub >> 32);
-	ret->result = value;
-	ret->return_address = word_at(ring, at + AGENT_WATCH_FIXED);
+	ret->return_address = ret->result = 0;
 	ret->stored_at = 0;
 	ret->tail_call = false;
 	ret->choice = AGENT_CHOICE_OPEN;
-	ret->unmarked = ret->kind == AGENT_WATCH_UNMARKED;
-	if (ret->unmarked)
+	ret->unmarked = false;
+	switch (ret->kind) {
+	case AGENT_WATCH_KNOWN:
+		return take_known(ring, words, ret);
+	case AGENT_WATCH_FOLLOWS:
+		return take_following(ring, words, ret);
+	case AGENT_WATCH_ENTRY:
+		return take_entry(ring, words, ret);
+	case AGENT_WATCH_UNMARKED:
+		ret->unmarked = true;
 		ret->kind = AGENT_WATCH_RETURN;
-	ret->known = ret->kind == AGENT_WATCH_KNOWN;
-	if (ret->known)
-		ret->kind = AGENT_WATCH_ENTRY;
-	if (ret->kind == AGENT_WATCH_RETURN)
 		return take_return(ring, words, ret);
-	return ret->kind == AGENT_WATCH_ENTRY &&
-	       take_entry(ring, words, value, ret);
+	case AGENT_WATCH_RETURN:
+		return take_return(ring, words, ret);
+	}
+	return false;
+}
+
+/* What comes next may be told in fewer words. */
+static void note_entry(struct ring *ring, const struct agent_watched *entry,
+		       uint64_t end)
+{
+	ring->entry_end = end;
+	ring->entry_slot = entry->slot;
+	ring->entry_return_address = entry->frame_count ? entry->frames[0] : 0;
+	if (!entry->known)
+		remember_walk(ring, entry);
+}
+
+static bool read_watched(struct ring *ring, unsigned words,
+			 struct agent_watched *ret)
+{
+	const bool right = take_watched(ring, words, ret);
+
+	ring->position += words;
+	if (right && ret->kind == AGENT_WATCH_ENTRY)
+		note_entry(ring, ret, ring->position);
+	return right;
 }
 
 bool ring_read_entry(struct ring *ring, uint64_t head,
@@ -235,9 +365,8 @@ bool ring_read_entry(struct ring *ring, uint64_t head,
 
 		if (!words || !is_at_entry(ring))
 			return false;
-		right = take_watched(ring, words, ret) &&
+		right = read_watched(ring, words, ret) &&
 			ret->kind == AGENT_WATCH_ENTRY;
-		ring->position += words;
 		if (right)
 			return true;
 		ring->lost++;
@@ -253,8 +382,7 @@ bool ring_read_watched(struct ring *ring, uint64_t head,
 
 		if (!words)
 			return false;
-		right = take_watched(ring, words, ret);
-		ring->position += words;
+		right = read_watched(ring, words, ret);
 		if (right)
 			return true;
 		ring->lost++;

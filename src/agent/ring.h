@@ -21,7 +21,14 @@ struct ring {
 	uint64_t lost;     /* times that something was passed over */
 	bool watches;      /* what it holds are watched calls */
 	bool entries;      /* … are records, and before some their entry */
+	struct ring_walk *walks; /* AGENT_KEPT_WALKS, or NULL */
+	/* Of the last entry: what follows there may be told without these. */
+	uint64_t entry_end;
+	taddr_t entry_slot, entry_return_address;
 };
+
+/* What it has learned of the records is forgotten. */
+void ring_fini(struct ring *ring);
 
 /* One call, from its begin to its return. Times in ticks. */
 struct agent_record {

@@ -109,8 +109,12 @@ int shared_open(struct shared *shared, int fd, uint64_t mode)
 
 void shared_close(struct shared *shared)
 {
+	unsigned block;
+
 	if (!shared->memory)
 		return;
+	for (block = 0; block < shared->blocks; block++)
+		ring_fini(&shared->rings[block]);
 	munmap(shared->memory, shared_size());
 	close(shared->fd);
 	*shared = (struct shared){ .fd = -1 };

@@ -105,5 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		read_all(&stacks, heads[i]);
 		read_watched(&watching, heads[i]);
 	}
+	ring_fini(&ring);
+	ring_fini(&stacks);
+	ring_fini(&watching);
 	return 0;
 }

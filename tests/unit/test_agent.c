@@ -787,7 +787,8 @@ END_TEST
 static struct {
 	uintptr_t caller;
 	unsigned long calls;
-	uint64_t gate; /* whether it was open, at the last */
+	uint64_t gate;  /* whether it was open, at the last */
+	unsigned inner; /* so many are still to be made from within one */
 } watched_original;
 
 static long is_watched(long a, long b, long c, long d, long e, long f)
@@ -796,6 +797,8 @@ static long is_watched(long a, long b, long c, long d, long e, long f)
 	watched_original.caller = (uintptr_t)__builtin_return_address(0);
 	watched_original.calls++;
 	watched_original.gate = __atomic_load_n(&gate->on, __ATOMIC_ACQUIRE);
+	if (watched_original.inner && watched_original.inner--)
+		ck_assert_int_eq(slot(a + 10, 2, 3, 4, 5, 6), a + 11);
 	return a + 1;
 }
 
@@ -916,6 +919,103 @@ START_TEST(watched_calls_are_recorded)
 }
 END_TEST
 
+static struct {
+	struct agent_watched list[8];
+	unsigned count;
+} told;
+
+static bool see_in_order(void *context, const struct agent_watched *one)
+{
+	(void)context;
+	ck_assert_uint_lt(told.count, 8);
+	told.list[told.count++] = *one;
+	return true;
+}
+
+/* Returns how many words they had. */
+static uint64_t read_in_order(void)
+{
+	uint64_t words = 0;
+	unsigned block;
+
+	told.count = 0;
+	shared_begin_reading(&shared);
+	for (block = 1; block < shared.blocks; block++) {
+		words -= shared.rings[block].position;
+		while (shared_read_watched(&shared, block, 1, see_in_order,
+					   NULL))
+			;
+		words += shared.rings[block].position;
+	}
+	return words;
+}
+
+static void expect_return(unsigned at, unsigned entry, uint64_t result)
+{
+	const struct agent_watched *back = &told.list[at];
+
+	ck_assert_int_eq(back->kind, AGENT_WATCH_RETURN);
+	ck_assert_uint_eq(back->slot, told.list[entry].slot);
+	ck_assert_uint_eq(back->return_address, told.list[entry].frames[0]);
+	ck_assert_uint_eq(back->result, result);
+}
+
+/* … in few words, where nothing has come in between. */
+START_TEST(returns_say_whose_they_are)
+{
+	if (watch(0)) {
+		const uint64_t entry = AGENT_WATCH_FIXED + 3 + 2;
+
+		learn();
+		watched_original.inner = 1;
+		ck_assert(call_watched(1));
+		shared_add_row(&shared, watched_original.caller,
+			       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+		read_watched();
+
+		ck_assert(call_watched(1));
+		ck_assert_uint_eq(read_in_order(), entry + AGENT_WATCH_SHORT);
+		ck_assert_uint_eq(told.count, 2);
+		expect_return(1, 0, 1);
+
+		watched_original.inner = 1;
+		ck_assert(call_watched(1));
+		ck_assert_uint_eq(read_in_order(),
+				  2 * entry + AGENT_WATCH_SHORT +
+					  AGENT_WATCH_RETURN_WORDS);
+		ck_assert_uint_eq(told.count, 4);
+		ck_assert_uint_ne(told.list[0].slot, told.list[1].slot);
+		expect_return(2, 1, 11);
+		expect_return(3, 0, 1);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+/* What they refer to isn't there: the program has written them. */
+START_TEST(short_records_of_nothing_are_lost)
+{
+	uint64_t words[64] = { 0 };
+	struct ring ring = { .words = words, .size = 64, .watches = true };
+	const unsigned known = AGENT_WATCH_SHORT + 3;
+	struct agent_watched watch;
+
+	words[AGENT_WATCH_HEADER] = agent_record_header(0, AGENT_WATCH_SHORT);
+	words[AGENT_WATCH_STUB] =
+		agent_record_stub(0, 0, AGENT_WATCH_FOLLOWS, 1);
+	words[AGENT_WATCH_SHORT] =
+		agent_record_header(AGENT_WATCH_SHORT, known);
+	words[AGENT_WATCH_SHORT + AGENT_WATCH_NAME] = agent_walk_name(1, 1);
+	words[AGENT_WATCH_SHORT + AGENT_WATCH_STUB] =
+		agent_record_stub(0, AGENT_IS_ENTRY, AGENT_WATCH_KNOWN, 1);
+	ck_assert(!ring_read_watched(&ring, AGENT_WATCH_SHORT + known, &watch));
+	ck_assert_uint_eq(ring.position, AGENT_WATCH_SHORT + known);
+	ck_assert_uint_eq(ring.lost, 2);
+	ring_fini(&ring);
+}
+END_TEST
+
 START_TEST(calls_are_recorded_with_their_stacks)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -985,6 +1085,7 @@ static void expect_entry(bool known, unsigned frames)
 	ck_assert_uint_eq(watched.entry.argument_count, 3);
 	ck_assert_uint_eq(watched.entry.arguments[2], 9);
 	ck_assert_uint_eq(watched.entry.frames[0], watched_original.caller);
+	ck_assert_uint_eq(watched.entry.slot, watched.back.slot);
 }
 
 static void learn_frames(uintptr_t caller, uintptr_t slot_there)
@@ -1013,6 +1114,7 @@ START_TEST(a_walk_is_told_once)
 		/* Who has read nothing has nothing to compare. */
 		ck_assert_uint_eq(watched.entry.walk, 0);
 		there = watched.entry.slot;
+		ck_assert_uint_ne(there, 0);
 
 		shared_clear_rows(&shared);
 		learn_frames(caller, there);
@@ -1022,6 +1124,7 @@ START_TEST(a_walk_is_told_once)
 			expect_entry(i, i ? 1 : 2);
 			first = i ? first : watched.entry.walk;
 			ck_assert_uint_eq(watched.entry.walk, first);
+			ck_assert_uint_eq(watched.entry.slot, there);
 		}
 		/* Another return address lies there. */
 		(void)call_from_there();
@@ -2554,6 +2657,8 @@ int main(void)
 	tcase_add_test(tests, threads_record_each_call_once);
 	tcase_add_test(tests, what_finds_no_room_is_counted);
 	tcase_add_test(tests, watched_calls_are_recorded);
+	tcase_add_test(tests, returns_say_whose_they_are);
+	tcase_add_test(tests, short_records_of_nothing_are_lost);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
 	tcase_add_test(tests, rules_have_places);

@@ -54,9 +54,9 @@ struct agent_frame {
 	uint64_t began;
 	uint64_t result;
 	uint64_t second_result;
-	uint64_t chosen; /* SAMPLES: the thread, and enum chosen_bits */
-	uint64_t slot;   /* where the return address lies on the stack */
-	uint64_t unused;
+	uint64_t chosen;  /* SAMPLES: the thread, and enum chosen_bits */
+	uint64_t slot;    /* where the return address lies on the stack */
+	uint64_t entered; /* end_of_entry() of its own; 0: it has none */
 	uint64_t return_address; /* … or what stands for it, see caller_of() */
 };
 
@@ -1492,33 +1492,42 @@ static inline bool has_arguments(const struct config *config,
 	       frame->stub->failure & AGENT_REPLACES;
 }
 
-/* Up to its arguments; so many words follow. */
+/*
+ * Up to its arguments, for which there are some words besides those at its begin and
+ * its end. place: its slot, or what stands for it.
+ */
 static inline struct ring_entry
 begin_entry(const struct config *config, struct agent_block *block,
 	    uint32_t tid, const struct agent_frame *frame,
-	    enum agent_watch_kind kind, uint64_t value, unsigned more)
+	    enum agent_watch_kind kind, uint64_t place, unsigned fixed,
+	    unsigned more)
 {
 	const unsigned arguments =
 		has_arguments(config, frame) ? frame->stub->arguments : 0;
 	struct ring_entry entry = {
 		.ring = block->ring,
 		.mask = config->ring_words - 1,
-		.words = AGENT_WATCH_FIXED + arguments + more,
-		.next = AGENT_WATCH_FIXED,
+		.words = fixed + arguments + more,
+		.next = fixed,
 	};
 	uint64_t *const ring = block->ring;
 	unsigned i;
 
 	entry.position = own_add(&block->head, entry.words);
 	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
-	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = frame->slot;
+	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = place;
 	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
 		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY, kind,
 				  tid);
-	ring[(entry.position + AGENT_WATCH_VALUE) & entry.mask] = value;
 	for (i = 0; i < arguments; i++)
 		put_word(&entry, frame->arguments[i]);
 	return entry;
+}
+
+static inline void put_value(const struct ring_entry *entry, uint64_t value)
+{
+	entry->ring[(entry->position + AGENT_WATCH_VALUE) & entry->mask] =
+		value;
 }
 
 /* It can be read from now on. */
@@ -1529,34 +1538,51 @@ static inline void end_entry(const struct ring_entry *entry)
 			 __ATOMIC_RELEASE);
 }
 
-static void write_entry(const struct config *config, struct agent_block *block,
-			uint32_t tid, const struct agent_frame *frame,
-			const struct stack *stack, uint64_t flags,
-			uint64_t name)
+/* What begins there comes next, in the thread's own block. Never 0. */
+static inline uint64_t end_of_entry(const struct agent_thread *thread,
+				    uint64_t position)
+{
+	return position ^ (uint64_t)thread->block << 48;
+}
+
+static inline void note_entered(const struct agent_thread *thread,
+				struct agent_frame *frame,
+				const struct ring_entry *entry)
+{
+	frame->entered = end_of_entry(thread, entry->position + entry->words);
+}
+
+static void write_entry(const struct config *config,
+			const struct agent_thread *thread,
+			struct agent_frame *frame, const struct stack *stack,
+			uint64_t flags, uint64_t name)
 {
 	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
 	struct ring_entry entry =
-		begin_entry(config, block, tid, frame, AGENT_WATCH_ENTRY,
-			    stack->count | complete | flags, stack->count + 1);
+		begin_entry(config, block_at(config, thread->block),
+			    thread->tid, frame, AGENT_WATCH_ENTRY, frame->slot,
+			    AGENT_WATCH_FIXED, stack->count + 1);
 	unsigned i;
 
+	put_value(&entry, stack->count | complete | flags);
 	for (i = 0; i < stack->count; i++)
 		put_word(&entry, stack->frames[i]);
 	put_word(&entry, name);
 	end_entry(&entry);
+	note_entered(thread, frame, &entry);
 }
 
-static void write_known(const struct config *config, struct agent_block *block,
-			uint32_t tid, const struct agent_frame *frame,
-			uint64_t caller, uint64_t flags, uint64_t name)
+static void write_known(const struct config *config,
+			const struct agent_thread *thread,
+			struct agent_frame *frame, uint64_t name)
 {
-	struct ring_entry entry = begin_entry(config, block, tid, frame,
-					      AGENT_WATCH_KNOWN, flags,
-					      AGENT_KNOWN_WORDS);
+	struct ring_entry entry =
+		begin_entry(config, block_at(config, thread->block),
+			    thread->tid, frame, AGENT_WATCH_KNOWN, name,
+			    AGENT_WATCH_SHORT, 0);
 
-	put_word(&entry, caller);
-	put_word(&entry, name);
 	end_entry(&entry);
+	note_entered(thread, frame, &entry);
 }
 
 _Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
@@ -1616,12 +1642,9 @@ static inline enum way note_known(const struct config *config,
 				  const struct agent_thread *thread,
 				  struct agent_frame *frame, uint64_t name)
 {
-	const uint64_t caller = frame->return_address;
-
 	if (!may_go_on(thread, frame))
 		return go_by_trap(config);
-	write_known(config, block_at(config, thread->block), thread->tid, frame,
-		    caller, 0, name);
+	write_known(config, thread, frame, name);
 	return way_on(frame);
 }
 
@@ -1649,7 +1672,7 @@ note_walked(const struct config *config, const struct agent_thread *thread,
 	}
 	if (log && log->count)
 		number = own_add(&block->walked, 1) + 1;
-	write_entry(config, block, thread->tid, frame, &stack, tail,
+	write_entry(config, thread, frame, &stack, tail,
 		    name_of(block, log, number));
 	end_walk(log, number);
 	return way_on(frame);
@@ -1697,8 +1720,10 @@ static void write_begin(const struct config *config, struct agent_block *block,
 			uint64_t caller, uint64_t flags)
 {
 	struct ring_entry entry = begin_entry(config, block, tid, frame,
-					      AGENT_WATCH_ENTRY, 1 | flags, 2);
+					      AGENT_WATCH_ENTRY, frame->slot,
+					      AGENT_WATCH_FIXED, 2);
 
+	put_value(&entry, 1 | flags);
 	put_word(&entry, caller);
 	put_word(&entry, 0);
 	end_entry(&entry);
@@ -1739,7 +1764,7 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 
 	if (!read_config(&config))
 		return BY_JUMP;
-	frame->chosen = 0;
+	frame->chosen = frame->entered = 0;
 	if ((int64_t)(frame->began - agent_shared.beat) >
 	    (int64_t)config.patience) {
 		close_gate();
@@ -1757,14 +1782,51 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	return note_entry(&config, thread, frame, fp);
 }
 
-static void write_return(const struct config *config, struct agent_block *block,
-			 uint32_t tid, const struct agent_frame *frame,
-			 uint64_t now, enum agent_watch_kind kind)
+/*
+ * Reserved by one instruction, as by own_add(): a handler that comes before it writes
+ * records of its own in between.
+ */
+static inline bool own_follow(struct agent_block *block, uint64_t position,
+			      unsigned words)
+{
+	bool done;
+
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@cce"(done), "+m"(block->head), "+a"(position)
+			 : "r"(position + words)
+			 : "memory");
+	return done;
+}
+
+/* False: something else was written since its entry. */
+static inline bool write_behind(const struct config *config,
+				struct agent_block *block,
+				const struct agent_thread *thread,
+				const struct agent_frame *frame, uint64_t now)
 {
 	uint64_t *ring = block->ring;
 	const uint64_t mask = config->ring_words - 1;
-	const bool stored = frame->stub->failure & AGENT_STORES &&
-			    !(uint32_t)frame->result;
+	const uint64_t position = end_of_entry(thread, frame->entered);
+
+	if (!frame->entered || !own_follow(block, position, AGENT_WATCH_SHORT))
+		return false;
+	ring[(position + AGENT_WATCH_TIME) & mask] = now;
+	ring[(position + AGENT_WATCH_RESULT) & mask] = frame->result;
+	ring[(position + AGENT_WATCH_STUB) & mask] =
+		agent_record_stub(frame->stub->index, 0, AGENT_WATCH_FOLLOWS,
+				  thread->tid);
+	__atomic_store_n(&ring[position & mask],
+			 agent_record_header(position, AGENT_WATCH_SHORT),
+			 __ATOMIC_RELEASE);
+	return true;
+}
+
+static void write_return(const struct config *config, struct agent_block *block,
+			 uint32_t tid, const struct agent_frame *frame,
+			 uint64_t now, enum agent_watch_kind kind, bool stored)
+{
+	uint64_t *ring = block->ring;
+	const uint64_t mask = config->ring_words - 1;
 	const unsigned words = stored ? AGENT_WATCH_STORED_WORDS :
 					AGENT_WATCH_RETURN_WORDS;
 	const uint64_t position = own_add(&block->head, words);
@@ -1795,6 +1857,8 @@ static inline void note_return(const struct config *config,
 			       enum agent_watch_kind kind)
 {
 	const struct agent_thread *thread = find_thread(config);
+	const bool stored = frame->stub->failure & AGENT_STORES &&
+			    !(uint32_t)frame->result;
 	struct agent_block *block;
 
 	if (!thread || !thread->block || !config->ring_words ||
@@ -1805,8 +1869,10 @@ static inline void note_return(const struct config *config,
 		    __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
 	    config->ring_words)
 		own_add(&block->dropped, 1);
-	else
-		write_return(config, block, thread->tid, frame, now, kind);
+	else if (stored || kind != AGENT_WATCH_RETURN ||
+		 !write_behind(config, block, thread, frame, now))
+		write_return(config, block, thread->tid, frame, now, kind,
+			     stored);
 }
 
 void agent_returned(const struct agent_frame *frame, uint64_t now)
@@ -1944,7 +2010,7 @@ static enum way note_chosen(const struct config *config,
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
 		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
-	write_entry(config, block, thread->tid, frame, &stack,
+	write_entry(config, thread, frame, &stack,
 		    tail | agent_choice_bits(choice, (unsigned)config->rate),
 		    0);
 	measure_hook(config, thread, frame->began);
@@ -2147,6 +2213,7 @@ void agent_come_back(struct agent_result *result)
 	uint64_t address;
 
 	frame.slot = (uint64_t)slot;
+	frame.entered = 0;
 	if (!own || !read_return(i, &frame, &address)) {
 		if (*slot == PLACE)
 			__builtin_trap();

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 12
+#define AGENT_VERSION 13
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -574,10 +574,14 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
 
 /*
  * Of watched calls there are two: the entry, behind which arguments and frames
- * follow, the innermost first, and agent_walk_name(); and the return. Instead of
- * frames that were told before, there may be the return address and that name. Of one
- * that is recorded with its stack, or REPLACES, the record is the return; the entry of
- * the former comes without arguments.
+ * follow, the innermost first, and agent_walk_name(); and the return. Of one that is
+ * recorded with its stack, or REPLACES, the record is the return; the entry of the
+ * former comes without arguments.
+ *
+ * Two are shorter, as they are nearly all: an entry whose frames were told before
+ * (KNOWN) has that name instead of them, of its slot and of its value, as calls from
+ * another place have another; its arguments follow. A return right behind its own
+ * entry (FOLLOWS) has its result instead of the slot, and nothing else.
  */
 enum agent_watch_word {
 	AGENT_WATCH_HEADER,
@@ -591,6 +595,10 @@ enum agent_watch_word {
 	AGENT_WATCH_FIXED,
 };
 
+#define AGENT_WATCH_NAME   AGENT_WATCH_SLOT  /* KNOWN */
+#define AGENT_WATCH_RESULT AGENT_WATCH_SLOT  /* FOLLOWS */
+#define AGENT_WATCH_SHORT  AGENT_WATCH_VALUE /* words of these two */
+
 /* What is among the records is told from them by that word. */
 _Static_assert((int)AGENT_WATCH_STUB == (int)AGENT_WORD_STUB, "in both");
 
@@ -599,6 +607,7 @@ enum agent_watch_kind {
 	AGENT_WATCH_RETURN,
 	AGENT_WATCH_UNMARKED, /* a return; what it acquired could not be marked */
 	AGENT_WATCH_KNOWN,    /* an entry, of whose frames the walk is known */
+	AGENT_WATCH_FOLLOWS, /* a return, of the entry right before */
 };
 
 /* … and, of one that stores, where and what. */
@@ -610,9 +619,6 @@ static inline uint64_t agent_walk_name(unsigned at, uint64_t number)
 {
 	return number << AGENT_KEPT_BITS | at;
 }
-
-/* Behind the arguments of who is KNOWN: the return address, and the name. */
-#define AGENT_KNOWN_WORDS 2
 
 #define AGENT_DEPTH_MAX 128     /* of frames */
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
