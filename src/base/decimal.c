@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/decimal.h"
 
+#include <string.h>
+
+/* From 00 to 99: two digits by one division. */
+static const char pairs[] = "0001020304050607080910111213141516171819"
+			    "2021222324252627282930313233343536373839"
+			    "4041424344454647484950515253545556575859"
+			    "6061626364656667686970717273747576777879"
+			    "8081828384858687888990919293949596979899";
+
 const char *decimal_text(uint64_t word, bool is_signed, char ret[DECIMAL_SIZE])
 {
 	const bool negative = is_signed && (int64_t)word < 0;
@@ -9,9 +18,13 @@ const char *decimal_text(uint64_t word, bool is_signed, char ret[DECIMAL_SIZE])
 	*at = '\0';
 	if (negative)
 		word = -word;
-	do
-		*--at = (char)('0' + word % 10);
-	while (word /= 10);
+	for (; word >= 100; word /= 100) {
+		at -= 2;
+		memcpy(at, &pairs[2 * (word % 100)], 2);
+	}
+	if (word >= 10)
+		*--at = pairs[2 * word + 1];
+	*--at = (char)('0' + (word >= 10 ? word / 10 : word));
 	if (negative)
 		*--at = '-';
 	return at;

@@ -23,17 +23,21 @@ void strbuf_clear(struct strbuf *buf)
 		buf->text[0] = '\0';
 }
 
-/* Room for n more bytes and the NUL. */
-static void reserve(struct strbuf *buf, size_t n)
+static void grow(struct strbuf *buf, size_t n)
 {
 	size_t room = buf->room ? buf->room : 128;
 
-	if (buf->length + n < buf->room)
-		return;
 	while (room <= buf->length + n)
 		room *= 2;
 	buf->text = xreallocarray(buf->text, room, 1);
 	buf->room = room;
+}
+
+/* Room for n more bytes and the NUL. */
+static inline void reserve(struct strbuf *buf, size_t n)
+{
+	if (buf->length + n >= buf->room)
+		grow(buf, n);
 }
 
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t n)

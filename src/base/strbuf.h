@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_STRBUF_H
 #define CALLTRAP_STRBUF_H
 
+#include <stdbool.h>
+
 #include "base/types.h"
 
 /*
@@ -21,6 +23,13 @@ void strbuf_puts(struct strbuf *buf, const char *s);
 void strbuf_putc(struct strbuf *buf, char c);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	PRINTF_LIKE(2, 3);
+
+/* What printf() makes of it with %lld or %llu, and with %#llx. */
+void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed);
+void strbuf_add_hex(struct strbuf *buf, uint64_t word);
+
+/* Adds the part of a second that so many nanoseconds end in: ".000104". */
+void strbuf_add_micros(struct strbuf *buf, uint64_t ns);
 
 /* Adds "1,036". */
 void strbuf_add_grouped(struct strbuf *buf, uint64_t number);

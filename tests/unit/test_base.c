@@ -234,6 +234,7 @@ END_TEST
 START_TEST(decimals_are_as_printf_has_them)
 {
 	static const uint64_t words[] = { 0,    1,         9,         10,
+					  99,   100,       101,       999,
 					  4711, INT64_MAX, UINT64_MAX };
 	char found[DECIMAL_SIZE], wanted[32];
 
@@ -247,6 +248,32 @@ START_TEST(decimals_are_as_printf_has_them)
 			 (unsigned long long)word);
 		ck_assert_str_eq(decimal_text(word, false, found), wanted);
 	}
+}
+END_TEST
+
+START_TEST(strbuf_adds_numbers_as_printf_has_them)
+{
+	static const uint64_t words[] = { 0,        7,         999,
+					  1000,     1234567,   99999999,
+					  1u << 31, INT64_MAX, UINT64_MAX };
+	struct strbuf buf = { 0 };
+	char wanted[128];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
+		const unsigned long long word = words[i];
+
+		strbuf_clear(&buf);
+		strbuf_add_decimal(&buf, word, true);
+		strbuf_putc(&buf, ' ');
+		strbuf_add_decimal(&buf, word, false);
+		strbuf_putc(&buf, ' ');
+		strbuf_add_hex(&buf, word);
+		strbuf_add_micros(&buf, word);
+		snprintf(wanted, sizeof(wanted), "%lld %llu %#llx.%06llu",
+			 (long long)word, word, word, word % 1000000000 / 1000);
+		ck_assert_str_eq(strbuf_text(&buf), wanted);
+	}
+	strbuf_fini(&buf);
 }
 END_TEST
 
@@ -525,6 +552,7 @@ static TCase *strbuf_case(void)
 	tcase_add_test(c, strbuf_grows_at_any_length);
 	tcase_add_test(c, strbuf_takes_nul_bytes);
 	tcase_add_test(c, decimals_are_as_printf_has_them);
+	tcase_add_test(c, strbuf_adds_numbers_as_printf_has_them);
 	tcase_add_test(c, strbuf_pads_up_to_a_column);
 	return c;
 }

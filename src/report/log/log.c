@@ -56,10 +56,10 @@ static void add_pid(const struct log *log, const struct log_file *file,
 
 	if (!file->show_pids && !may_be_others)
 		return;
-	if (log->files.path)
-		strbuf_printf(out, "%d ", (int)tid);
-	else
-		strbuf_printf(out, "[pid %d] ", (int)tid);
+	if (!log->files.path)
+		strbuf_puts(out, "[pid ");
+	strbuf_add_decimal(out, tid, true);
+	strbuf_puts(out, log->files.path ? " " : "] ");
 }
 
 static void add_relative(struct log_file *file, uint64_t time,
@@ -70,9 +70,12 @@ static void add_relative(struct log_file *file, uint64_t time,
 	if (file->last_time && time > file->last_time)
 		since = time - file->last_time;
 	file->last_time = time;
-	strbuf_printf(out, "%3llu.%06llu ",
-		      (unsigned long long)(since / NS_PER_SECOND),
-		      (unsigned long long)(since % NS_PER_SECOND / 1000));
+	strbuf_puts(out, since < 10 * NS_PER_SECOND  ? "  " :
+			 since < 100 * NS_PER_SECOND ? " " :
+						       "");
+	strbuf_add_decimal(out, since / NS_PER_SECOND, false);
+	strbuf_add_micros(out, since);
+	strbuf_putc(out, ' ');
 }
 
 /* Begins a line with the columns that every line has. */
@@ -89,8 +92,11 @@ static int begin_line(struct log *log, struct log_file *file,
 	if (log->options.relative)
 		add_relative(file, event->time, out);
 	stamp_add(&log->stamp, event->time, out);
-	if (log->options.ip)
-		strbuf_printf(out, "[%#llx] ", (unsigned long long)ip);
+	if (log->options.ip) {
+		strbuf_putc(out, '[');
+		strbuf_add_hex(out, ip);
+		strbuf_puts(out, "] ");
+	}
 	return 0;
 }
 
@@ -151,6 +157,7 @@ static int log_call(struct log *log, struct log_file *file,
 static int resume_call(struct log *log, struct log_file *file,
 		       const struct event *event, bool *same_line_ret)
 {
+	struct strbuf *out;
 	int err;
 
 	*same_line_ret = file->line_begun && file->call_id == event->call->id &&
@@ -162,8 +169,10 @@ static int resume_call(struct log *log, struct log_file *file,
 	err = begin_call_line(log, file, event);
 	if (err)
 		return err;
-	strbuf_printf(&file->output.text, "<... %s resumed> ",
-		      names_short(log->names, event->call->function));
+	out = &file->output.text;
+	strbuf_puts(out, "<... ");
+	strbuf_puts(out, names_short(log->names, event->call->function));
+	strbuf_puts(out, " resumed> ");
 	return 0;
 }
 
@@ -172,9 +181,10 @@ static void add_duration(const struct event *event, struct strbuf *out)
 {
 	uint64_t ns = event_is_resolved(event) ? event_duration(event) : 0;
 
-	strbuf_printf(out, " <%llu.%06llu>",
-		      (unsigned long long)(ns / NS_PER_SECOND),
-		      (unsigned long long)(ns % NS_PER_SECOND / 1000));
+	strbuf_puts(out, " <");
+	strbuf_add_decimal(out, ns / NS_PER_SECOND, false);
+	strbuf_add_micros(out, ns);
+	strbuf_putc(out, '>');
 }
 
 /* The value that an interrupted system call has is for the kernel. */

@@ -21,25 +21,16 @@ void stamp_add(struct stamp *stamp, uint64_t time, struct strbuf *out)
 {
 	uint64_t wall;
 	time_t second;
-	unsigned micros;
 
 	if (stamp->clock == LOG_CLOCK_NONE)
 		return;
 	wall = clock_wall(time);
 	second = wall / NS_PER_SECOND;
-	micros = wall % NS_PER_SECOND / 1000;
-	switch (stamp->clock) {
-	case LOG_CLOCK_NONE:
-		break;
-	case LOG_CLOCK_SECONDS:
-		strbuf_printf(out, "%s ", local_time(stamp, second));
-		break;
-	case LOG_CLOCK_MICROSECONDS:
-		strbuf_printf(out, "%s.%06u ", local_time(stamp, second),
-			      micros);
-		break;
-	case LOG_CLOCK_EPOCH:
-		strbuf_printf(out, "%lld.%06u ", (long long)second, micros);
-		break;
-	}
+	if (stamp->clock == LOG_CLOCK_EPOCH)
+		strbuf_add_decimal(out, second, true);
+	else
+		strbuf_puts(out, local_time(stamp, second));
+	if (stamp->clock != LOG_CLOCK_SECONDS)
+		strbuf_add_micros(out, wall);
+	strbuf_putc(out, ' ');
 }

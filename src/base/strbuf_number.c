@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/strbuf.h"
+
+/* Logs consist of numbers: printf() would take most of a line's time. */
+
+static void add_between(struct strbuf *buf, const char *from, const char *end)
+{
+	strbuf_add(buf, from, end - from);
+}
+
+void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed)
+{
+	char digits[DECIMAL_SIZE];
+
+	add_between(buf, decimal_text(word, is_signed, digits),
+		    digits + DECIMAL_SIZE - 1);
+}
+
+void strbuf_add_hex(struct strbuf *buf, uint64_t word)
+{
+	char text[2 + 16], *const end = text + sizeof(text), *at = end;
+
+	if (!word) {
+		strbuf_putc(buf, '0');
+		return;
+	}
+	for (; word; word >>= 4)
+		*--at = "0123456789abcdef"[word & 15];
+	*--at = 'x';
+	*--at = '0';
+	add_between(buf, at, end);
+}
+
+void strbuf_add_micros(struct strbuf *buf, uint64_t ns)
+{
+	const uint64_t micros = ns % 1000000000 / 1000;
+	char digits[DECIMAL_SIZE];
+
+	/* The 1 is what keeps the zeros behind it. */
+	(void)decimal_text(1000000 + micros, false, digits);
+	digits[DECIMAL_SIZE - 8] = '.';
+	add_between(buf, digits + DECIMAL_SIZE - 8, digits + DECIMAL_SIZE - 1);
+}
