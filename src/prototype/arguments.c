@@ -11,6 +11,15 @@ static const struct convention *convention_of(const struct call_values *values)
 				     values->arch->convention;
 }
 
+void arguments_init_result(struct arguments *arguments,
+			   const struct prototype *prototype,
+			   const struct call_values *values)
+{
+	arguments->prototype = prototype;
+	arguments->values = values;
+	arguments->known = 0;
+}
+
 void arguments_init(struct arguments *arguments,
 		    const struct prototype *prototype,
 		    const struct call_values *values)
@@ -18,9 +27,7 @@ void arguments_init(struct arguments *arguments,
 	const struct type *type;
 	struct flattened result;
 
-	arguments->prototype = prototype;
-	arguments->values = values;
-	arguments->known = 0;
+	arguments_init_result(arguments, prototype, values);
 	type = arguments_result_type(arguments);
 	flatten(type, values->arch->word_size, &result);
 	convention_of(values)->begin(values->entry_regs,

@@ -28,6 +28,11 @@ void arguments_init(struct arguments *arguments,
 		    const struct prototype *prototype,
 		    const struct call_values *values);
 
+/* The same, where only the result will be asked for. */
+void arguments_init_result(struct arguments *arguments,
+			   const struct prototype *prototype,
+			   const struct call_values *values);
+
 /*
  * How many bytes of the stack those of the prototype take, from the place
  * behind the return address on: the callee may use them as it likes.

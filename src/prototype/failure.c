@@ -2,6 +2,7 @@
 #include "prototype/failure.h"
 
 #include "prototype/number.h"
+#include "prototype/numbers.h"
 
 /* The highest error number that the kernel returns (MAX_ERRNO). */
 #define ERROR_MAX 4095
@@ -26,8 +27,9 @@ static bool result_number(const struct arguments *arguments, int64_t *ret)
 	struct place place;
 	uint64_t word;
 
-	if (arguments_result(arguments, &found, &place) ||
-	    number_read(place, &type, word_size, &word))
+	if (!numbers_result(&type, arguments->values, &word) &&
+	    (arguments_result(arguments, &found, &place) ||
+	     number_read(place, &type, word_size, &word)))
 		return false;
 	if (type.kind == TYPE_POINTER)
 		type.size = TYPE_WORD;
@@ -103,7 +105,7 @@ bool prototype_has_failed(const struct prototype *prototype,
 	struct arguments arguments;
 	int64_t result;
 
-	arguments_init(&arguments, prototype, values);
+	arguments_init_result(&arguments, prototype, values);
 	return has_failed(&arguments, &result) &&
 	       !is_interrupted(&arguments, result);
 }
@@ -114,7 +116,7 @@ int prototype_error(const struct prototype *prototype,
 	struct arguments arguments;
 	int64_t result;
 
-	arguments_init(&arguments, prototype, values);
+	arguments_init_result(&arguments, prototype, values);
 	if (!has_failed(&arguments, &result))
 		return 0;
 	switch (failure_of(&arguments)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prototype/failure.h"
 #include "prototype/number.h"
+#include "prototype/numbers.h"
 #include "prototype/printer.h"
 
 /* Enough for what a person reads; -A says how much that is. */
@@ -207,7 +208,9 @@ void prototype_print_entry(const struct prototype *prototype,
 {
 	struct text_writer writer = text_writer_to(out, print_style(limits));
 
-	prototype_write_entry(prototype, values, limits, &writer.writer);
+	if (!numbers_print_entry(prototype, values, limits, out))
+		prototype_write_entry(prototype, values, limits,
+				      &writer.writer);
 }
 
 void prototype_print_later(const struct prototype *prototype,
@@ -226,9 +229,13 @@ void prototype_print_result(const struct prototype *prototype,
 			    struct strbuf *out)
 {
 	struct text_writer writer = text_writer_to(out, print_style(limits));
-	int error = prototype_error(prototype, values);
-	const char *name = error_name(error);
+	const char *name;
+	int error;
 
+	if (numbers_print_result(prototype, values, limits, out))
+		return;
+	error = prototype_error(prototype, values);
+	name = error_name(error);
 	prototype_write_result(prototype, values, limits, &writer.writer);
 	if (print_style(limits)->raw_results)
 		return;

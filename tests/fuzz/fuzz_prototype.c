@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "prototype/definitions.h"
+#include "prototype/numbers.h"
 #include "prototype/parser.h"
 
 #define DATA  0x1000u
@@ -103,9 +104,29 @@ static const struct convention input_convention = {
 	.variadic_needs_fp = input_variadic_needs_fp,
 };
 
+/* The same as the convention has for what lies in a register. */
+static int input_word(const struct regs *entry, struct memory *memory,
+		      unsigned index, uint64_t *ret)
+{
+	const struct flat_value word = { .size = 8, .count = 1 };
+	struct passed passed;
+
+	(void)entry;
+	(void)input_find(memory, index, &word, &passed);
+	memcpy(ret, passed.bytes, sizeof(*ret));
+	return 0;
+}
+
+static uint64_t input_word_result(const struct regs *regs)
+{
+	return arch_native->result(regs);
+}
+
 static const struct memory_ops input_ops = { .read = input_read };
 static const struct arch_ops machines[] = {
 	{ .word_size = 8,
+	  .argument = input_word,
+	  .result = input_word_result,
 	  .convention = &input_convention,
 	  .syscall_convention = &input_convention },
 	{ .word_size = 4,
@@ -113,11 +134,29 @@ static const struct arch_ops machines[] = {
 	  .syscall_convention = &input_convention },
 };
 
+/* Numbers alone are printed by other means, but the same. */
+static void compare_entries(const struct prototype *prototype,
+			    const struct call_values *values,
+			    const struct print_limits *limits)
+{
+	CLEANUP(strbuf_fini) struct strbuf quick = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf other = { 0 };
+	struct text_writer writer;
+
+	if (!numbers_print_entry(prototype, values, limits, &quick))
+		return;
+	writer = text_writer_to(&other, print_style(limits));
+	prototype_write_entry(prototype, values, limits, &writer.writer);
+	if (strcmp(strbuf_text(&quick), strbuf_text(&other)) != 0)
+		__builtin_trap();
+}
+
 static void print_call(const struct prototype *prototype,
 		       const struct call_values *values, struct strbuf *out)
 {
 	const struct print_limits limits = { 32, 4, NULL };
 
+	compare_entries(prototype, values, &limits);
 	strbuf_clear(out);
 	prototype_print_entry(prototype, values, &limits, out);
 	prototype_print_later(prototype, values, &limits, out);

@@ -142,8 +142,28 @@ static const struct convention fake_convention = {
 	.needs_fp = fake_needs_fp,
 	.variadic_needs_fp = fake_variadic_needs_fp,
 };
+
+static inline int fake_word(const struct regs *entry, struct memory *memory,
+			    unsigned index, uint64_t *ret)
+{
+	(void)entry;
+	(void)memory;
+	if (index >= ARGUMENTS)
+		return -EFAULT;
+	*ret = arguments[index];
+	return 0;
+}
+
+static inline uint64_t fake_word_result(const struct regs *regs)
+{
+	(void)regs;
+	return result[0];
+}
+
 static const struct arch_ops machine64 = {
 	.word_size = 8,
+	.argument = fake_word,
+	.result = fake_word_result,
 	.convention = &fake_convention,
 	.syscall_convention = &fake_convention,
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prototype_fixture.h"
 
+#include "prototype/numbers.h"
+
 START_TEST(integers_are_cut_to_their_size)
 {
 	uint64_t word = 0xfedcba98fffefdfcull;
@@ -39,6 +41,65 @@ START_TEST(lenses_change_how_integers_are_shown)
 	ck_assert_str_eq(shown("errname", 99999), "99999");
 	ck_assert_str_eq(shown("guess_string", 10000), "10000");
 	ck_assert_str_eq(shown("guess_string", -1), "-1");
+}
+END_TEST
+
+/* Without a glance at what numbers alone are printed by. */
+static const char *printed_by_types(const struct prototype *prototype,
+				    enum part part)
+{
+	static struct strbuf out;
+	const struct call_values values = values_on(&machine64, part);
+	struct text_writer writer;
+
+	strbuf_clear(&out);
+	writer = text_writer_to(&out, print_style(&limits));
+	if (part == ENTRY)
+		prototype_write_entry(prototype, &values, &limits,
+				      &writer.writer);
+	else
+		prototype_write_result(prototype, &values, &limits,
+				       &writer.writer);
+	return strbuf_text(&out);
+}
+
+START_TEST(numbers_alone_are_printed_as_all_else)
+{
+	static const uint64_t words[] = { 0,     1,          127,       128,
+					  10000, 10001,      -10000,    -10001,
+					  -1,    0x80000000, 1ull << 63 };
+	static const char *const names[] = { "f", "g", "h", "i" };
+	struct call_values values;
+	struct strbuf quick = { 0 };
+
+	add_text("int f(int a, uint, long, ulong, addr, guess);\n"
+		 "addr g(short, uchar s, hex(int), hex(ulong), int8, +int);\n"
+		 "guess h();\n"
+		 "void i(hide(int), guess_string);\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(words) * 4; i++) {
+		const char *name = names[i % 4];
+		const struct prototype *prototype =
+			prototypes_find(all, NULL, name);
+
+		ck_assert_ptr_nonnull(prototype);
+		for (unsigned k = 0; k < 6; k++)
+			arguments[k] = words[(i / 4 + k) % ARRAY_SIZE(words)];
+		result[0] = words[i / 4];
+		values = values_on(&machine64, ENTRY);
+		strbuf_clear(&quick);
+		ck_assert_int_eq(numbers_print_entry(prototype, &values,
+						     &limits, &quick),
+				 *name != 'i');
+		ck_assert_str_eq(print(name, ENTRY),
+				 printed_by_types(prototype, ENTRY));
+		ck_assert_str_eq(print(name, RESULT),
+				 printed_by_types(prototype, RESULT));
+		ck_assert_str_eq(print(NULL, ENTRY),
+				 printed_by_types(NULL, ENTRY));
+		ck_assert_str_eq(print(NULL, RESULT),
+				 printed_by_types(NULL, RESULT));
+	}
+	strbuf_fini(&quick);
 }
 END_TEST
 
@@ -542,6 +603,7 @@ static Suite *values_suite(void)
 	tcase_add_checked_fixture(all_tests, setup, teardown);
 	tcase_add_test(all_tests, integers_are_cut_to_their_size);
 	tcase_add_test(all_tests, lenses_change_how_integers_are_shown);
+	tcase_add_test(all_tests, numbers_alone_are_printed_as_all_else);
 	tcase_add_test(all_tests, characters_are_quoted);
 	tcase_add_test(all_tests, enums_show_names);
 	tcase_add_test(all_tests, bit_vectors_show_bits);
