@@ -574,8 +574,12 @@ static void drain(struct event_source *source, uint64_t now)
 static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 {
 	struct agent_engine *engine = engine_of(base);
-	const uint64_t until = ticks_at(&engine->ticks, time);
+	uint64_t until;
 
+	/* What is told now comes here with each event. */
+	if (engine->telling)
+		return;
+	until = ticks_at(&engine->ticks, time);
 	if (engine->mode & AGENT_WATCHES)
 		(void)agent_watch_tell(engine, until, tid);
 	else

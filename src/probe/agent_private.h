@@ -114,6 +114,12 @@ struct recorded {
 	uint64_t few[RECORDED_FEW];
 };
 
+/* Places of records, and room to merge them in. */
+struct recorded_order {
+	struct recorded **lists[2];
+	size_t room; /* of each */
+};
+
 /* A call that has begun, and isn't recorded yet: its stack. */
 struct entered {
 	const struct agent_space *space;
@@ -166,6 +172,7 @@ struct agent_engine {
 	struct recorded *recorded;
 	size_t recorded_count;
 	size_t recorded_room;
+	struct recorded_order order;
 	uint64_t recorded_ever;
 	struct entered_list entered;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
@@ -332,6 +339,18 @@ void agent_ends_go_by_traps(struct agent_space *space, pid_t tid, taddr_t sp);
  */
 size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 			  pid_t stopped);
+
+/* ---- agent_merge.c ---- */
+
+/*
+ * Those of the list that had ended by then, by their begins; what began at one time
+ * and ended later comes first, as the other lies within it. Good until the next
+ * time.
+ */
+struct recorded **agent_records_order(struct recorded_order *order,
+				      struct recorded *list, size_t count,
+				      uint64_t until, size_t *count_ret);
+void agent_records_order_fini(struct recorded_order *order);
 
 /* What the record of a call has of its memory; it must stay where it is. */
 struct captured {

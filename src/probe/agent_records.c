@@ -155,6 +155,7 @@ void agent_records_forget(struct agent_engine *engine)
 	free(engine->recorded);
 	engine->recorded = NULL;
 	engine->recorded_count = engine->recorded_room = 0;
+	agent_records_order_fini(&engine->order);
 }
 
 static void read_space(struct agent_space *space)
@@ -259,18 +260,6 @@ static void tell_end(struct telling *telling)
 	prober_tell(space->space->prober, &event);
 }
 
-static int compare_begins(const void *a, const void *b)
-{
-	const struct recorded *x = a, *y = b;
-	const struct agent_record *one = &x->record, *two = &y->record;
-
-	if (one->began != two->began)
-		return one->began < two->began ? -1 : 1;
-	if (one->ended != two->ended)
-		return one->ended > two->ended ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
 /*
  * Calls that have begun, but whose end isn't told yet: as many as run at once.
  * Behind those stand others of no use now, to be used again.
@@ -363,7 +352,7 @@ static struct task *task_of(const struct recorded *one, struct task *former)
 }
 
 /* Sorted by their begins. */
-static void tell_all(struct agent_engine *engine, struct recorded *list,
+static void tell_all(struct agent_engine *engine, struct recorded **list,
 		     size_t count)
 {
 	struct running running = { 0 };
@@ -373,10 +362,10 @@ static void tell_all(struct agent_engine *engine, struct recorded *list,
 	for (i = 0; i < count; i++) {
 		if (i % AGENT_MANY_TOLD == AGENT_MANY_TOLD - 1)
 			agent_engine_live(engine);
-		task = task_of(&list[i], task);
-		find_pieces(&list[i]);
-		tell_ends(&running, list[i].record.began);
-		tell_one(engine, &running, &list[i], task);
+		task = task_of(list[i], task);
+		find_pieces(list[i]);
+		tell_ends(&running, list[i]->record.began);
+		tell_one(engine, &running, list[i], task);
 	}
 	tell_ends(&running, UINT64_MAX);
 	while (running.made)
@@ -384,33 +373,18 @@ static void tell_all(struct agent_engine *engine, struct recorded *list,
 	free(running.list);
 }
 
-/* One thread's calls are, unless they are made within each other. */
-static bool is_sorted(const struct recorded *list, size_t count)
+/* What ended later stays, in the order in which it was read. */
+static void forget_told(struct agent_engine *engine, uint64_t until)
 {
-	size_t i;
+	struct recorded *list = engine->recorded;
+	size_t i, kept = 0;
 
-	for (i = 1; i < count; i++)
-		if (compare_begins(&list[i - 1], &list[i]) > 0)
-			return false;
-	return true;
-}
-
-/* Moves what ended later to the end; returns how many are left. */
-static size_t set_aside_later(struct agent_engine *engine, uint64_t until)
-{
-	struct recorded *list = engine->recorded, swapped;
-	size_t i, count = engine->recorded_count;
-
-	for (i = 0; i < count;) {
-		if (list[i].record.ended <= until) {
-			i++;
-			continue;
-		}
-		swapped = list[i];
-		list[i] = list[--count];
-		list[count] = swapped;
-	}
-	return count;
+	for (i = 0; i < engine->recorded_count; i++)
+		if (list[i].record.ended <= until)
+			free_pieces(&list[i], 1);
+		else if (i != kept++)
+			list[kept - 1] = list[i];
+	engine->recorded_count = kept;
 }
 
 /* The time, or later: until the thread had done all that there is of it. */
@@ -430,24 +404,20 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 			  pid_t stopped)
 {
 	struct agent_space *space;
-	size_t count, later;
+	struct recorded **list;
+	size_t count;
 
 	if (engine->telling || !(engine->mode & AGENT_RECORDS))
 		return 0;
 	engine->telling = true;
 	for (space = engine->spaces; space; space = space->next)
 		read_space(space);
-	count = set_aside_later(engine, last_of(engine, stopped, until));
-	later = engine->recorded_count - count;
-	if (!is_sorted(engine->recorded, count))
-		qsort(engine->recorded, count, sizeof(*engine->recorded),
-		      compare_begins);
-	tell_all(engine, engine->recorded, count);
-	free_pieces(engine->recorded, count);
+	until = last_of(engine, stopped, until);
+	list = agent_records_order(&engine->order, engine->recorded,
+				   engine->recorded_count, until, &count);
+	tell_all(engine, list, count);
 	if (count)
-		memmove(engine->recorded, engine->recorded + count,
-			later * sizeof(*engine->recorded));
-	engine->recorded_count = later;
+		forget_told(engine, until);
 	engine->telling = false;
 	return count;
 }

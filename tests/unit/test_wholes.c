@@ -290,12 +290,59 @@ START_TEST(wholes_come_to_what_their_pieces_do)
 }
 END_TEST
 
+/* ---- records ---- */
+
+#define RECORDS 300
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct recorded *x = *(struct recorded *const *)a;
+	const struct recorded *y = *(struct recorded *const *)b;
+
+	if (x->record.began != y->record.began)
+		return x->record.began < y->record.began ? -1 : 1;
+	if (x->record.ended != y->record.ended)
+		return x->record.ended > y->record.ended ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+START_TEST(records_are_put_in_order)
+{
+	static struct recorded list[RECORDS];
+	struct recorded *wanted[RECORDS], **found;
+	struct recorded_order order = { { NULL }, 0 };
+	const unsigned count = _i < 4 ? (unsigned)_i : RECORDS;
+	const unsigned span = _i % 2 ? 8 : 4 * RECORDS;
+	size_t kept = 0, found_count;
+
+	srand((unsigned)_i);
+	for (unsigned i = 0; i < count; i++) {
+		/* Some lists are runs already, and some have few times. */
+		const uint64_t began = _i % 3 ? (uint64_t)rand() % span : i;
+
+		list[i] = (struct recorded){ .order = i };
+		list[i].record.began = began;
+		list[i].record.ended = began + (uint64_t)rand() % 4;
+		if (list[i].record.ended <= span / 2)
+			wanted[kept++] = &list[i];
+	}
+	qsort(wanted, kept, sizeof(*wanted), compare_records);
+	found = agent_records_order(&order, list, count, span / 2,
+				    &found_count);
+	ck_assert_uint_eq(found_count, kept);
+	for (size_t i = 0; i < kept; i++)
+		ck_assert_ptr_eq(found[i], wanted[i]);
+	agent_records_order_fini(&order);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("wholes");
 	TCase *tests = tcase_create("wholes");
 
 	tcase_add_loop_test(tests, wholes_come_to_what_their_pieces_do, 0, 50);
+	tcase_add_loop_test(tests, records_are_put_in_order, 0, 60);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
