@@ -126,6 +126,12 @@ void agent_task_ended(struct agent *agent, pid_t tid);
  */
 bool agent_fault(struct agent *agent, struct task *task);
 
+/*
+ * … or a SIGBUS. Returns whether that was for memory that a record was to have, and
+ * another thread has unmapped meanwhile: then it goes on without it.
+ */
+bool agent_miss(struct agent *agent, struct task *task);
+
 /* No slot leads there any more, and none will. */
 void agent_retire(struct agent *agent);
 

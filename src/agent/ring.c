@@ -131,7 +131,8 @@ size_t record_memory(const struct agent_record *record, uint64_t address,
 		next = at + 1 + (bytes + 7) / 8;
 		if (next > record->piece_words)
 			break;
-		if (skip >= bytes || bytes - skip <= most)
+		if (skip >= bytes || bytes - skip <= most ||
+		    record->pieces[at] >> 16 == AGENT_CAPTURE_GONE)
 			continue;
 		most = bytes - skip;
 		found = (const char *)&record->pieces[at + 1] + skip;

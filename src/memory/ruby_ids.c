@@ -72,12 +72,12 @@ static bool has_texts(struct memory *memory, const struct items *row)
 	char text[RUBY_TEXT_ROOM];
 
 	for (unsigned i = 0; i < TEXTS_SEEN; i++)
-		texts += ruby_text(
-			memory,
-			word_at(memory,
-				row->first + (ROW_WORDS - 2 - 2 * i) *
-						     sizeof(taddr_t)),
-			text);
+		texts +=
+			ruby_text(memory,
+				  word_at(memory,
+					  row->first + (ROW_WORDS - 2 - 2 * i) *
+							       sizeof(taddr_t)),
+				  text);
 	return texts > TEXTS_SEEN / 2;
 }
 
@@ -126,8 +126,9 @@ bool ruby_ids_name(const struct ruby_ids *ids, uint64_t id,
 
 	return number / ROW_NAMES < ids->row_count &&
 	       own_array(ids->memory,
-			 word_at(ids->memory, ids->rows + number / ROW_NAMES *
-							  sizeof(taddr_t)),
+			 word_at(ids->memory,
+				 ids->rows +
+					 number / ROW_NAMES * sizeof(taddr_t)),
 			 &row) &&
 	       at < row.count &&
 	       ruby_text(ids->memory,
@@ -143,9 +144,8 @@ static bool find_variable(const struct ruby_ids *ids,
 	uint32_t its;
 
 	for (uint64_t i = table->begin; i < table->end; i++) {
-		if (memory_read(ids->memory,
-				table->entries + i * sizeof(entry), &entry,
-				sizeof(entry)) ||
+		if (memory_read(ids->memory, table->entries + i * sizeof(entry),
+				&entry, sizeof(entry)) ||
 		    memory_read(ids->memory, entry.number, &its, sizeof(its)))
 			return false;
 		if (its == number)

@@ -864,6 +864,45 @@ static uint64_t capture_most(const struct config *config,
 	return most;
 }
 
+/*
+ * False where it is gone: somebody may have unmapped it since, and calltrap, if it is
+ * there, has seen the fault.
+ */
+#define PEEK(load)                                                    \
+	".byte " load ", 0x01\n\t"   /* (%rcx), rax */                \
+	".byte 0x0f, 0x1f, 0x80\n\t" /* nopl AGENT_PEEK_MARK(%rax) */ \
+	".long %c2"
+
+static inline bool peek_byte(const unsigned char *at, uint32_t *ret)
+{
+	__asm__ volatile(PEEK("0x0f, 0xb6")
+			 : "=a"(*ret), "+c"(at)
+			 : "i"(AGENT_PEEK_MARK)
+			 : "memory");
+	return at;
+}
+
+static inline bool peek_word(const unsigned char *at, uint64_t *ret)
+{
+	__asm__ volatile(PEEK("0x48, 0x8b")
+			 : "=a"(*ret), "+c"(at)
+			 : "i"(AGENT_PEEK_MARK)
+			 : "memory");
+	return at;
+}
+
+/* With its end; 0: it is gone. */
+static unsigned text_length(const unsigned char *text, uint64_t most)
+{
+	unsigned length = 0;
+	uint32_t byte = 1;
+
+	while (length < most && byte)
+		if (!peek_byte(&text[length++], &byte))
+			return 0;
+	return length;
+}
+
 /* The original has looked at all that is looked at here, or at its page. */
 static struct piece measure(const struct config *config,
 			    const struct agent_frame *frame, unsigned capture)
@@ -881,10 +920,7 @@ static struct piece measure(const struct config *config,
 	if (!(capture & AGENT_CAPTURE_TEXT) || is_written(capture))
 		piece.count = most;
 	else
-		while (piece.count < most)
-			if (!((const volatile unsigned char *)
-				      piece.bytes)[piece.count++])
-				break;
+		piece.count = text_length(piece.bytes, most);
 	return piece;
 }
 
@@ -902,13 +938,21 @@ find_pieces(const struct config *config, const struct agent_frame *frame,
 }
 
 /* No more is read than the piece has: that may be all there is. */
-static uint64_t word_of(const struct piece *piece, unsigned at)
+static uint64_t word_of(const struct piece *piece, unsigned at, bool *gone)
 {
+	const unsigned left = piece->count - at;
 	uint64_t word = 0;
+	uint32_t byte;
 	unsigned i;
 
-	for (i = 0; i < 8 && at + i < piece->count; i++)
-		word |= (uint64_t)piece->bytes[at + i] << (8 * i);
+	if (left >= sizeof(word)) {
+		*gone |= !peek_word(&piece->bytes[at], &word);
+		return word;
+	}
+	for (i = 0; i < left; i++) {
+		*gone |= !peek_byte(&piece->bytes[at + i], &byte);
+		word |= (uint64_t)byte << (8 * i);
+	}
 	return word;
 }
 
@@ -920,11 +964,14 @@ write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
 
 	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
 		const struct piece *piece = &pieces->list[i];
+		uint64_t *const head = &ring[position++ & mask];
+		bool gone = false;
 
-		ring[position++ & mask] =
-			agent_record_piece(piece->which, piece->count);
 		for (at = 0; at < piece->count; at += 8)
-			ring[position++ & mask] = word_of(piece, at);
+			ring[position++ & mask] = word_of(piece, at, &gone);
+		*head = agent_record_piece(gone ? AGENT_CAPTURE_GONE :
+						  piece->which,
+					   piece->count);
 	}
 }
 

@@ -127,6 +127,7 @@ struct agent_trampoline {
  * itself, what lies in the page of its first byte.
  */
 #define AGENT_CAPTURE_WHICH  7
+#define AGENT_CAPTURE_GONE   6  /* it lay where nothing is any more */
 #define AGENT_CAPTURE_RESULT 7  /* not an argument */
 #define AGENT_CAPTURE_TEXT   8  /* up to a NUL */
 #define AGENT_CAPTURE_ALL    16 /* … whatever pages it lies in */
@@ -562,6 +563,14 @@ static inline uint64_t agent_record_stub(uint32_t stub, uint32_t arguments,
 
 /* Instead of a number of arguments: an entry, see below, among the records. */
 #define AGENT_IS_ENTRY 0x80
+
+/*
+ * How the agent reads what may be gone: movzbl (%rcx), %eax or movq (%rcx), %rax, and a
+ * nopl behind it with a number that says so. Calltrap knows a fault there by that, and
+ * has it go on behind, with 0 in rcx.
+ */
+#define AGENT_PEEK_SIZE 10
+#define AGENT_PEEK_MARK 0x6b656570
 
 /*
  * Behind the arguments: pieces of memory. The first word of each says which
