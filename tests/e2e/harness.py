@@ -834,6 +834,10 @@ def build(output, sources, *flags, cc="gcc", directory=None, optional=False):
             _built[key] = path
         except (Failure, Skip) as problem:
             _built[key] = problem
+        except subprocess.TimeoutExpired as late:
+            if not POINT_SECONDS:
+                raise
+            _built[key] = Skip("not built within %g s" % late.timeout)
     if isinstance(_built[key], Exception):
         raise _built[key]
     return path
