@@ -3,15 +3,22 @@
 """--engine=agent in programs that have little, allow little, or take away what is
 read: each call is told of once, and the program does what it would without us."""
 
+import json
+import os
 import re
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
 import harness as h
 
 
+# Nobody can look for leaks under a tracer.
+NO_LEAKS = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
+
+
 def start(case, program, *arguments):
-    target = case.start([program, *arguments])
+    target = case.start([program, *arguments], env=NO_LEAKS)
     h.wait_until(lambda: "ready" in target.out, "the target")
     return target
 
@@ -58,6 +65,82 @@ def check_gone(case, *options):
 
 gone(5)
 gone(32)
+
+
+def lodger(*flags):
+    h.need_jumps()
+    return h.build("lodger" + "".join(flags), "lodger.c", "-O1", "-fno-builtin",
+                   "-pthread", *flags)
+
+
+def calls_of(log, function):
+    """By a table, or by a log."""
+    for words in map(str.split, log.splitlines()):
+        if words[-1:] == [function] and len(words) > 4 and words[3].isdigit():
+            return int(words[3])
+    return len(re.findall(r" %s(?:@[^(]*)?\(" % function, log))
+
+
+def lodging(words, way, threads, rounds, *options, stack=1 << 16, flags=(),
+            caught="caught: 1 function in the process, ", engine="agent"):
+    @h.test("each call once: %s" % words)
+    def run(case):
+        target = start(case, lodger(*flags), way, str(threads), str(rounds),
+                       str(stack))
+        tracer = attach(case, target, "-L", "-x", "labs", *options,
+                        engine=engine)
+        finish(target, tracer)
+        h.check_equal(calls_of(h.read(tracer.log_path), "labs"),
+                      threads * rounds, "calls")
+        h.check(caught in tracer.err, tracer.err)
+
+
+BY_TRAPS = "caught: 0 functions in the process, 1 by traps alone (seccomp"
+SMALL = 16384
+lodging("threads with 16 KiB of stack", "all", 40, 50, "-c", stack=SMALL)
+lodging("log: threads with 16 KiB of stack", "all", 40, 50, stack=SMALL)
+lodging("log, -w: threads with 16 KiB of stack", "all", 40, 20, "-w", "5",
+        stack=SMALL)
+lodging("auto: threads with 16 KiB of stack", "all", 40, 50, "-c", stack=SMALL,
+        engine="auto", caught="agent: labs: 0, 1 slots")
+lodging("3,000 threads", "all", 3000, 3, "-c", stack=SMALL)
+lodging("with AddressSanitizer", "all", 4, 200, "-c", stack=1 << 20,
+        flags=("-fsanitize=address",))
+lodging("few system calls are there: by traps", "errno", 4, 100, "-c",
+        caught=BY_TRAPS)
+lodging("few system calls don't kill: by traps", "kill", 4, 100, "-c",
+        caught=BY_TRAPS)
+lodging("log: few system calls don't kill: by traps", "kill", 4, 100,
+        caught=BY_TRAPS)
+
+
+@h.test("each call once: the program is deleted")
+def deleted(case):
+    path = case.path("lodger")
+    shutil.copy(lodger(), path)
+    target = start(case, path, "all", "4", "200", str(SMALL))
+    os.unlink(path)
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs", "-c",
+                                 "-p", str(target.pid))
+    h.settle(target, tracer)
+    finish(target, tracer)
+    h.check_equal(calls_of(h.read(tracer.log_path), "labs"), 800, "calls")
+    h.check("caught: 1 function in the process" in tracer.err, tracer.err)
+
+
+@h.test("heap: threads with 16 KiB of stack, each block once")
+def heap_on_small_stacks(case):
+    path = case.path("heap.json")
+    target = start(case, lodger(), "all", "40", "50", str(SMALL))
+    tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "--json", path,
+                         "-p", str(target.pid)])
+    h.settle(target, tracer)
+    finish(target, tracer)
+    calls = {call["function"]: call["calls"]
+             for call in json.loads(h.read(path))["calls"]}
+    h.check_equal(calls.get("malloc"), 40 * 50, "calls of malloc")
+    h.check_match(r"caught: [2-9] functions in the process", tracer.err,
+                  "engines")
 
 
 if __name__ == "__main__":
