@@ -620,53 +620,104 @@ def is_reading(pid):
         return file.read().startswith(READ)
 
 
-def memcheck_counts(case, argv):
-    result = case.run(["valgrind", "--leak-check=full"] + argv,
-                      input_text="q")
-    counts = dict.fromkeys(("definitely lost", "indirectly lost",
-                            "possibly lost"), (0, 0))
-    for line in result.err.splitlines():
+def usable(size):
+    """What glibc's malloc makes of a size that was asked for."""
+    if size >= 128 << 10:
+        return (size + 16 + 4095) // 4096 * 4096 - 16
+    return max(24, (size + 8 + 15) // 16 * 16 - 8)
+
+
+def memcheck_blocks(case, prefix, pid):
+    """Each block that memcheck calls lost now, by verdict and size."""
+    said = case.run(["vgdb", prefix, "--wait=60", "--pid=%d" % pid,
+                     "-c", "leak_check", "full", "reachable", "any",
+                     "unlimited", "-c", "block_list", "1..100000",
+                     "unlimited"]).out
+    found = []
+    # Of a thread that runs memcheck doesn't know the vector; we do. Each record
+    # is told twice, with its blocks the second time.
+    for record in re.split(r"(?m)^(?=.* bytes in [\d,]+ blocks are )", said):
+        verdict = re.search(r" (\w+) lost in loss record", record)
+        if verdict and not re.search("_dl_allocate_tls|allocate_dtv", record):
+            found += [(verdict.group(1), usable(int(size))) for size in
+                      re.findall(r"(?m)^==\d+== 0x\w+\[(\d+)\]", record)]
+    return sorted(found)
+
+
+def memcheck_counts(err):
+    """Blocks and bytes of each verdict, in what it prints last."""
+    counts = {}
+    for line in err.splitlines():
         words = line.replace(",", "").split()
-        name = " ".join(words[1:3]).rstrip(":")
-        if len(words) > 6 and name in counts:
-            counts[name] = int(words[6]), int(words[3])
-    # Of a thread that runs, memcheck thinks so; we know its vector.
-    if any("_dl_allocate_tls" in line or "allocate_dtv" in line
-           for line in result.err.splitlines()):
-        blocks, _ = counts["possibly lost"]
-        counts["possibly lost"] = blocks - 1, None
+        if len(words) > 6 and words[2] == "lost:":
+            counts[words[1]] = int(words[6]), int(words[3])
     return counts
 
 
+def memcheck_verdicts(case, argv):
+    """While the program waits, when stacks of threads that have ended still hold
+    what they held; at its end, and after that."""
+    prefix = "--vgdb-prefix=" + case.path("vgdb")
+    target = case.start(["valgrind", "--vgdb=yes", "--vgdb-stop-at=exit",
+                         prefix] + argv)
+    h.wait_until(lambda: "ready" in target.out, "its blocks in valgrind")
+    waiting = memcheck_blocks(case, prefix, target.pid)
+    target.say("q")
+    h.wait_until(lambda: "(action at exit)" in target.err,
+                 "memcheck at the end")
+    ending = memcheck_blocks(case, prefix, target.pid)
+    target.wait()
+    return waiting, ending, memcheck_counts(target.err)
+
+
+def are_counted(ours, counts):
+    """Sums, of what memcheck has seen when all threads had gone: of sizes as they
+    were asked for, without the vector of a thread."""
+    for verdict, (blocks, size) in counts.items():
+        sizes = [size for its, size in ours if its == verdict]
+        spare = verdict == "possibly" and blocks == len(sizes) + 1
+        if not spare and (blocks != len(sizes) or not
+                          0 <= sum(sizes) - size <= blocks * 15 + 4095):
+            return False
+    return len(counts) == 3
+
+
 def check_shape(case, argv):
+    """Addresses aren't the same under valgrind; sizes are all different, but of
+    what libraries' containers acquire. Returns whether memcheck says so of each
+    block: it may have found a word that was left behind elsewhere."""
     target = case.start(argv)
     h.wait_until(lambda: "ready" in target.out and is_reading(target.pid),
                  "its blocks")
     found, _ = look(case, target, "--leaks")
     target.say("q")
     target.wait()
-    said, ours = memcheck_counts(case, argv), counts_of(found)
-    for verdict, (blocks, size) in said.items():
-        h.check_equal(ours[verdict][0], blocks,
-                      "%s, blocks of shape %s" % (verdict, argv[1]))
-        # We know what malloc made of a size, not what was asked for.
-        h.check(size is None or
-                0 <= ours[verdict][1] - size <= blocks * 15 + 4095,
-                "%s of shape %s: %r, memcheck %r" % (verdict, argv[1], ours,
-                                                     said))
+    ours = sorted((block["verdict"].split()[0], block["size"])
+                  for block in found["blocks"])
+    *each, counts = memcheck_verdicts(case, argv)
+    if ours in each:
+        return True
+    h.check(are_counted(ours, counts), "lost blocks of shape %s: %r, memcheck "
+            "in the end %r, before %r" % (argv[1], ours, counts, each))
+    return False
 
 
-@h.test("many ways to lose and to hold blocks, each as memcheck says")
+@h.test("many ways to lose and to hold blocks: memcheck says so of each block")
 def _(case):
     h.need("valgrind")
+    h.need("vgdb")
     program = h.build("leak_shapes", "leak_shapes.cc", "-O1", "-w",
                       "-lpthread", "-ldl", cc="g++")
     library = h.build_library("libkeeper.so", "leak_keeper.c")
     shapes = SHAPES
     if os.environ.get("PROGRAMS") == "all":
         shapes = range(int(case.run([program]).out))
-    for shape in shapes:
-        check_shape(case, [program, str(shape), library])
+    others = [shape for shape in shapes
+              if not check_shape(case, [program, str(shape), library])]
+    h.check(len(others) <= len(shapes) // 4,
+            "where memcheck says so only of their sums: %r" % others)
+    if os.environ.get("PROGRAMS") == "all":
+        print("# %d shapes, by sums alone: %r" % (len(shapes), others))
 
 
 @h.test("the same as LeakSanitizer says")

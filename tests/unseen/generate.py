@@ -27,7 +27,7 @@ static void *get(size_t size)
 # The behaviours. TAKE is the function that the key names; step_I is called every
 # so many ticks; N is a size, or tenths of a second.
 RING = """
-static void *ring_I[N];
+static void *volatile ring_I[N];
 
 static void step_I(void)
 {
@@ -72,7 +72,7 @@ static void step_I(void)
 """
 
 SATURATING = """
-static void *known_I[N];
+static void *volatile known_I[N];
 
 static void step_I(void)
 {
@@ -99,7 +99,7 @@ static void step_I(void)
 """
 
 BATCH = """
-static void *batch_I[4096];
+static void *volatile batch_I[4096];
 static unsigned int n_I;
 
 static void step_I(void)
@@ -116,7 +116,7 @@ static void step_I(void)
 """
 
 STARTUP = """
-static void *kept_I[2048];
+static void *volatile kept_I[2048];
 static unsigned int n_I;
 
 static void step_I(void)
@@ -127,7 +127,7 @@ static void step_I(void)
 """
 
 CROWD = """
-static void *crowd_I[N];
+static void *volatile crowd_I[N];
 static unsigned int n_I;
 
 static void step_I(void)
