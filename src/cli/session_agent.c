@@ -46,7 +46,7 @@ static const char *no_agent(const struct options *options,
 	if (config->stack_depth > AGENT_ENGINE_DEPTH)
 		return keeps_acts(options) ? "--depth" : "-w";
 	if (keeps_acts(options))
-		return options->follow ? "-f" : NULL;
+		return NULL;
 	if (options->verb != VERB_TRACE)
 		return "not heap";
 	if (options->log.dialect != &dialect_own)

@@ -1290,6 +1290,83 @@ def recording_is_the_same(case):
     h.check("(--time-releases)" in result.err, result.err)
 
 
+def brood(case, *options):
+    """What each process of heap_brood says of its functions, and what is said."""
+    program = h.build("heap_brood", "heap_brood.c", "-g", "-O1", "-fno-builtin",
+                      "-pthread")
+    result = case.calltrap(*options, "--", program, "3", "2000", "9", log=False)
+    h.check_equal(result.status, 0, "status of the program; " + result.err)
+    told = collections.defaultdict(dict)
+    for pid, name, *numbers in map(str.split, result.out.splitlines()):
+        told[int(pid)][name] = list(map(int, numbers))
+    h.check_equal(len(told), 10, "processes")
+    return told, result
+
+
+def check_brood(told, path_of):
+    """Each site's numbers, and nothing that can't be right."""
+    for pid, wanted in told.items():
+        sites, incidents, _ = sites_of(path_of(pid))
+        found = {name: [0] * 4 for name in wanted}
+        for (_, stack), (_, _, *numbers, _, whole) in sites.items():
+            h.check(whole, "a stack was cut: %s" % (stack,))
+            for name in {frame[0] for frame in stack} & set(found):
+                found[name] = list(map(sum, zip(found[name], numbers)))
+        for name, numbers in wanted.items():
+            acquired, acquired_bytes, released, released_bytes = numbers
+            h.check_equal(found[name], [acquired, acquired_bytes, released,
+                                        released_bytes],
+                          "%s of %d" % (name, pid))
+        h.check_equal(incidents, [], "incidents of %d" % pid)
+
+
+STARVED = 5
+
+
+def missed_none(paths):
+    """On a machine that gives calltrap no processor for a second calls go by, and the
+    report says so: there is nothing to compare then."""
+    return not any(json.loads(h.read(path))["lost"]["blind"] for path in paths)
+
+
+@h.test("heap: -f: each call of each child, by traps as in the processes")
+def heap_of_children(case):
+    stops = {}
+    for engine in "trap", "agent", "auto":
+        for _ in range(STARVED):
+            told, result = brood(case, "heap", "-f", "--engine=" + engine,
+                                 "--json", case.path(engine + ".%p"))
+            paths = {pid: case.path("%s.%d" % (engine, pid)) for pid in told}
+            if missed_none(paths.values()):
+                break
+        check_brood(told, paths.get)
+        check_lossless(result)
+        stops[engine] = sum(json.loads(h.read(path))["cost"]["stops"]
+                            for path in paths.values())
+    for engine in "agent", "auto":
+        h.check(stops[engine] < stops["trap"] / 5, "stops: %r" % stops)
+
+
+def played(case, path):
+    done = case.calltrap("heap", "--from", path, "--json", path + ".json",
+                         log=False)
+    h.check_equal(done.status, 0, done.err)
+    return path + ".json"
+
+
+@h.test("record: -f: each call of each child")
+def recordings_of_children(case):
+    for engine in "agent", "auto":
+        for _ in range(STARVED):
+            told, _ = brood(case, "record", "-f", "--engine=" + engine, "-o",
+                            case.path(engine + ".%p"))
+            paths = {pid: played(case, case.path("%s.%d" % (engine, pid)))
+                     for pid in told}
+            if missed_none(paths.values()):
+                break
+        check_brood(told, paths.get)
+
+
 def made_by_seeded(threads, rounds):
     """Acquisitions and releases by heap_seeded's own loop, and what it loses."""
     acquired = released = 0
