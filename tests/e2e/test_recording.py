@@ -25,7 +25,8 @@ import heap_call_lines as lines_of  # noqa: E402
 import recording as rec  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
-FILES = ("json", "pprof", "folded", "callgrind", "svg", "calls", "footprint")
+FILES = ("json", "pprof", "folded", "callgrind", "svg", "calls", "footprint",
+         "speedscope", "firefox", "dhat", "massif", "html")
 
 
 def victim():
@@ -299,6 +300,35 @@ def part(case):
     done = run("heap", "--from", path, "--since", "5s", "--until", "1s",
                status=2)
     h.check_match("--until: comes before --since", done.stderr, "message")
+
+
+@h.test("two parts of one recording are compared by heap diff")
+def compared(case):
+    folder = folder_of(case, "compared")
+    path = os.path.join(folder, "file")
+    run("record", "-o", path, "--", victim(), "1", "30", "1500")
+    start = struct.unpack_from("<Q", read_bytes(path), 24)[0]
+    late = [event["time"] for event in rec.read(path)[1]
+            if event["kind"] == rec.RETURN and event["size"] == 5000]
+    middle = f"{(late[0] - start) // 1000000 - 500}ms"
+    for name, option in ("early", "--until"), ("late", "--since"):
+        run("heap", "--from", path, option, middle, "--pprof",
+            f"{folder}/{name}.pb.gz", "--json", f"{folder}/{name}.json", "-o",
+            "/dev/null")
+    held = [site for site in sites_of(f"{folder}/early.json")
+            if site["blocks"]]
+    gone = tuple(sum(site[what] for site in held)
+                 for what in ("bytes", "blocks"))
+    done = run("heap", "diff", f"{folder}/early.pb.gz",
+               f"{folder}/late.pb.gz")
+    found = {kind: tuple(int(word.replace(",", "")) for word in numbers)
+             for kind, *numbers in re.findall(
+                 r"^([a-z ]+): \d+ sites?, ([-+\d,]+) bytes, ([-+\d,]+) "
+                 r"blocks$", done.stdout, re.M)}
+    h.check(gone[1] > 2, "nothing was held early")
+    h.check_equal(found, {"new": (50000, 10), "grown": (0, 0),
+                          "shrunk": (0, 0), "gone": (-gone[0], -gone[1]),
+                          "as before": (0, 0)}, "differences")
 
 
 @h.test("a part of the time is found by the index; without one, by each block")
