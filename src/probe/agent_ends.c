@@ -58,6 +58,15 @@ static void tell(const struct recorded *one, const struct moment *moment)
 	point->ops->reached(point, moment);
 }
 
+/*
+ * Each stop of the task has what came before it told first: so what is told now came
+ * after those that are over, and before the one that it may stand in.
+ */
+static struct stop_sums stops_by_then(const struct task *task)
+{
+	return task->stopped ? task->stops_before : task->stops;
+}
+
 void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 		    struct task *task)
 {
@@ -86,6 +95,8 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 	moment.pid = task->tracee->pid;
 	moment.calls = task_calls_of(task);
 	moment.muted = task->tracee->muted;
+	moment.stops = stops_by_then(task);
+	moment.price = &task->tracee->space->tracer->price.now;
 	tell(one, &moment);
 }
 

@@ -75,6 +75,8 @@ struct event_cost prober_cost_since(const struct moment *moment,
 	if (!price)
 		return (struct event_cost){ 0 };
 	/* Nobody has counted what that has had meanwhile. */
+	if (call->tid != moment->tid && moment->past)
+		return (struct event_cost){ 0 };
 	if (call->tid != moment->tid)
 		return (struct event_cost){
 			.switched_ns = price->least,

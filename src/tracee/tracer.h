@@ -71,7 +71,7 @@ struct task {
 	int deliver;        /* signal that goes with the resumption, or 0 */
 	int end_status;     /* as from wait(2), when it has ended */
 	uint64_t stop_time; /* monotonic, before any work on the stop */
-	struct stop_sums stops;
+	struct stop_sums stops, stops_before; /* the latter: without this one */
 	taddr_t place;      /* of the trap that it stopped at, or 0 */
 	uint64_t resumed;   /* when, the last time */
 	uint64_t worked_ns; /* the tracer, by then */

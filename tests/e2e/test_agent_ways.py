@@ -254,6 +254,27 @@ long tails_deep(addr, long);
 """
 
 
+@h.test("log, -T: stops within a call aren't its time")
+def stopped_within(case):
+    h.need_jumps()
+    directory = h.build_directory("within")
+    h.build_library("libwithin.so", "within.c", "-O1", "-DLIBRARY",
+                    directory=directory)
+    program = h.build("within", "within.c", "-O1", *h.near(directory),
+                      "-lwithin", directory=directory)
+    run = case.calltrap("--engine=agent", "-L", "-T", "-x", "outer+snprintf",
+                        program)
+    inside = h.check_match(r"(\d+) calls in the process", run.err, "engines")
+    h.check(int(inside[1]) > 100, run.err)
+    took = [int(word) for word in run.out.split()][100:]
+    shown = [float(time) * 1e9 for time in
+             re.findall(r"<\.\.\. outer resumed> .*<([\d.]+)>$",
+                        run.log_text, re.M)][100:]
+    h.check_equal(len(shown), len(took), "calls")
+    # What a stop costs is estimated, on a busy machine too low for most.
+    h.check(2 * min(shown) < min(took), "%s of %s ns" % (min(shown), min(took)))
+
+
 def tails():
     h.need_jumps()
     directory = h.build_directory("tails")
