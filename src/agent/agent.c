@@ -513,6 +513,7 @@ static bool inside(struct agent *agent)
 	errand_keep_room(agent->space, false);
 	returns_init(&agent->returns, agent->space, agent->base, header->back);
 	agent->space->replaced = &agent->returns.replaced;
+	agent->space->handles_traps = true;
 	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
 		   (int)agent->space->memory.pid, agent->base,
 		   agent->reused ? ", again" : "");

@@ -47,6 +47,24 @@ static bool is_late_hit(struct task *task, taddr_t ip)
 	       !space->arch->is_behind_trap(&space->memory.memory, ip);
 }
 
+void hit_put_back(struct task *task)
+{
+	const struct arch_ops *arch = task->tracee->space->arch;
+	const struct regs *regs;
+	taddr_t address;
+
+	task_forget_regs(task);
+	regs = arch->trap_behind ? task_regs(task) : NULL;
+	if (!regs)
+		return;
+	address = arch->ip(regs) - arch->trap_behind;
+	if (!is_hit(task, trap_find(task->tracee->space, address)) ||
+	    ptrace_set_ip(task->tid, address))
+		return;
+	task->put_back = true;
+	arch->set_ip(&task->regs, address);
+}
+
 static void tell_owners(struct trap *trap, struct task *task)
 {
 	struct trap_owner *owner, *next;
@@ -102,6 +120,16 @@ bool hit_take_back(struct task *task)
 	return true;
 }
 
+/* It may have been lifted since: then the task runs what is there now. */
+static void visit_again(struct task *task)
+{
+	struct space *space = task->tracee->space;
+	struct trap *trap = trap_find(space, space->arch->ip(&task->regs));
+
+	if (trap && trap->planted)
+		visit(task, trap);
+}
+
 bool hit_handle(struct task *task)
 {
 	struct space *space = task->tracee->space;
@@ -111,6 +139,10 @@ bool hit_handle(struct task *task)
 
 	if (!regs)
 		return true; /* it is dying */
+	if (task->put_back) {
+		visit_again(task);
+		return true;
+	}
 	ip = space->arch->ip(regs);
 	trap = trap_find(space, ip - space->arch->trap_behind);
 	if (is_hit(task, trap)) {

@@ -17,4 +17,11 @@ bool hit_handle(struct task *task);
  */
 bool hit_take_back(struct task *task);
 
+/*
+ * Its stop has just been fetched, and the kernel has forgotten it: killed now, we
+ * would have the task go on behind the trap. So it is set back to it at once, if it
+ * is a trap of ours; hit_handle() comes later. Allocates nothing.
+ */
+void hit_put_back(struct task *task);
+
 #endif

@@ -47,6 +47,7 @@ static void write_back(struct task *task)
 	task->resuming = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	task_forget_regs(task);
+	task->put_back = false;
 }
 
 static void detach(struct tracer *tracer, struct task *task)
@@ -314,7 +315,8 @@ static void loop_handle(struct tracer *tracer, pid_t tid, int status,
 	book_way(tracer, task);
 	task->place = 0;
 	task->waited = false;
-	task_forget_regs(task);
+	if (!task->put_back)
+		task_forget_regs(task);
 	if (ended) {
 		handle_end(tracer, task, status);
 		return;
@@ -396,6 +398,30 @@ static pid_t wait_until(uint64_t due, int *status_ret)
 	return tid > 0 ? tid : -1;
 }
 
+static bool all_handle_traps(const struct tracer *tracer)
+{
+	const struct tracee *tracee = tracer->tracees;
+
+	while (tracee && tracee->space->handles_traps)
+		tracee = tracee->hh.next;
+	return !tracee;
+}
+
+pid_t loop_wait(struct tracer *tracer, int *status_ret)
+{
+	siginfo_t info;
+	pid_t tid;
+
+	if (!all_handle_traps(tracer))
+		return waitpid(-1, status_ret, __WALL);
+	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL))
+		return -1;
+	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
+	/* It has been killed since: its end is to come. */
+	errno = EINTR;
+	return tid ? tid : -1;
+}
+
 /*
  * The next status; while a child is held, which nobody may ever tell of again,
  * not for longer than a moment.
@@ -410,7 +436,7 @@ static pid_t wait_for_any(struct tracer *tracer, int *status_ret)
 		return wait_while_planting(tracer, status_ret);
 	if (!child_is_held(tracer))
 		return due ? wait_until(due, status_ret) :
-			     waitpid(-1, status_ret, __WALL);
+			     loop_wait(tracer, status_ret);
 	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
 	if (!tid) {
 		nanosleep(&moment, NULL);

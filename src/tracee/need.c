@@ -42,6 +42,8 @@ static bool write_registers(struct task *task)
 
 	if (!task->tracee)
 		return false;
+	if (!changed && task->put_back)
+		return true;
 	if (!changed) {
 		task_forget_regs(task); /* their change may have begun */
 		if (!hit_take_back(task))

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/children.h"
+#include "tracee/hit.h"
 
 void tracer_init(struct tracer *tracer, struct tracer_client *client,
 		 bool follow)
@@ -36,6 +37,16 @@ void tracer_fini(struct tracer *tracer)
 	free(tracer->queue);
 }
 
+/* The SIGTRAP is ours now: the kernel has forgotten it. */
+static void take_over(struct tracer *tracer, struct task *task)
+{
+	guardian_mark_task(tracer->guardian, task->watch, true);
+	if (task->tracee && !task->newborn)
+		hit_put_back(task);
+	if (task->put_back)
+		guardian_mark_task(tracer->guardian, task->watch, false);
+}
+
 void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status)
 {
 	struct task *task = task_find(tracer, tid);
@@ -49,9 +60,9 @@ void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status)
 		return;
 	task->queued++;
 	task->stopped = true;
-	/* The SIGTRAP is ours now: the kernel has forgotten it. */
+	task->put_back = false;
 	if (WIFSTOPPED(status) && status >> 8 == SIGTRAP)
-		guardian_mark_task(tracer->guardian, task->watch, true);
+		take_over(tracer, task);
 }
 
 void tracer_unqueue_step(struct tracer *tracer, struct task *task)

@@ -81,6 +81,7 @@ struct task {
 	struct task_standstill standstill;
 	struct regs regs; /* cached while stopped */
 	bool regs_known;
+	bool put_back;     /* to the trap that it has run into */
 	bool ip_changed;   /* these two are written back before it is */
 	bool regs_changed; /* resumed: the ip alone, or all */
 	int watch;         /* its place with the guardian, or -1 */

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "quiet_client.h"
+#include "sysdeps/linux/ptrace.h"
 #include "tracee/passing.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
@@ -725,6 +727,88 @@ START_TEST(visit_of_a_trap_that_was_planted_again)
 }
 END_TEST
 
+/* ---- who has hit one ---- */
+
+/* A child that has, in its copy of the code. */
+static pid_t fork_hit(int *status_ret)
+{
+	const pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		_exit(call(address(FUNCTION), 1));
+	}
+	ck_assert_int_eq(waitpid(pid, status_ret, 0), pid);
+	ck_assert(WIFSTOPPED(*status_ret) && WSTOPSIG(*status_ret) == SIGTRAP);
+	return pid;
+}
+
+static taddr_t ip_of(pid_t pid)
+{
+	struct regs regs;
+
+	ck_assert(!ptrace_get_regs(pid, &regs));
+	return arch_native->ip(&regs);
+}
+
+/* Its stop is fetched, and has yet to be handled. */
+static struct task *fetch(struct tracee *tracee, pid_t pid, int status)
+{
+	struct task *task = task_new(&tracer, pid, NULL);
+
+	task->tracee = tracee;
+	tracer_queue_stop(&tracer, pid, status);
+	return task;
+}
+
+static void end_hit(struct task *task)
+{
+	const pid_t pid = task->tid;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	task->tracee = NULL;
+	task_free(&tracer, task);
+	free(tracer.queue);
+}
+
+START_TEST(who_has_hit_one_is_set_back_at_once)
+{
+	struct tracee tracee = { .space = space };
+	struct task *task;
+	int status;
+	pid_t pid;
+
+	ck_assert_int_eq(trap_plant(space, address(FUNCTION), &visited), 0);
+	pid = fork_hit(&status);
+	ck_assert_uint_eq(ip_of(pid), address(FUNCTION) + 1);
+	task = fetch(&tracee, pid, status);
+	ck_assert(task->put_back);
+	ck_assert_uint_eq(ip_of(pid), address(FUNCTION));
+	tracer_queue_stop(&tracer, pid, SIGUSR1 << 8 | 0x7f);
+	ck_assert(!task->put_back);
+	end_hit(task);
+}
+END_TEST
+
+/* An int3 of the program's own. */
+START_TEST(who_has_hit_none_is_not_set_back)
+{
+	struct tracee tracee = { .space = space };
+	struct task *task;
+	int status;
+	pid_t pid;
+
+	poke(FUNCTION, &(const uint8_t){ INT3 }, 1);
+	pid = fork_hit(&status);
+	task = fetch(&tracee, pid, status);
+	ck_assert(!task->put_back);
+	ck_assert_uint_eq(ip_of(pid), address(FUNCTION) + 1);
+	end_hit(task);
+}
+END_TEST
+
 static Suite *trap_suite(void)
 {
 	Suite *suite = suite_create("trap");
@@ -745,6 +829,8 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, visits);
 	tcase_add_test(tcase, visit_of_a_trap_that_was_lifted);
 	tcase_add_test(tcase, visit_of_a_trap_that_was_planted_again);
+	tcase_add_test(tcase, who_has_hit_one_is_set_back_at_once);
+	tcase_add_test(tcase, who_has_hit_none_is_not_set_back);
 	tcase = own_tcase(suite, "forked copies");
 	tcase_add_test(tcase, copy_cleaned);
 	tcase_add_test(tcase, copy_made_before);
