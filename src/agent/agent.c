@@ -1000,6 +1000,7 @@ void agent_leave(struct agent *agent)
 	slots_restore(agent);
 	(void)WRITE_GATE(agent, on, 0);
 	(void)WRITE_GATE(agent, traps, 0);
+	agent->space->handles_traps = false;
 	agent_unguard(agent);
 	agent->open = false;
 	agent->state = AGENT_LEFT;

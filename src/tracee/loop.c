@@ -414,7 +414,9 @@ pid_t loop_wait(struct tracer *tracer, int *status_ret)
 
 	if (!all_handle_traps(tracer))
 		return waitpid(-1, status_ret, __WALL);
-	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL))
+	/* Not WSTOPPED: that tells of stopped children whom nobody traces, too,
+	   again and again, as waitpid() doesn't fetch them. */
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL))
 		return -1;
 	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
 	/* It has been killed since: its end is to come. */
