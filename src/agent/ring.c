@@ -64,6 +64,7 @@ static void keep_up(struct ring *ring, uint64_t head)
 		return;
 	ring->position = head;
 	ring->lost++;
+	ring->misses_walks = true;
 }
 
 static void take_pieces(const struct ring *ring, unsigned at, unsigned words,
@@ -249,13 +250,14 @@ static bool take_entry(const struct ring *ring, unsigned words,
 }
 
 /* One whose walk was told of before. */
-static bool take_known(const struct ring *ring, unsigned words,
+static bool take_known(struct ring *ring, unsigned words,
 		       struct agent_watched *ret)
 {
 	const uint64_t name = word_at(ring, ring->position + AGENT_WATCH_NAME);
 	const struct walk_place *place = find_walk(ring, name);
 
 	words -= AGENT_WATCH_SHORT;
+	ring->misses_walks |= !place;
 	if (!place || words > AGENT_ARGUMENTS)
 		return false;
 	take_arguments(ring, ring->position + AGENT_WATCH_SHORT, words, ret);
@@ -302,7 +304,7 @@ static bool take_following(const struct ring *ring, unsigned words,
 }
 
 /* A kind that the program has written is none. */
-static bool take_watched(const struct ring *ring, unsigned words,
+static bool take_watched(struct ring *ring, unsigned words,
 			 struct agent_watched *ret)
 {
 	const uint64_t at = ring->position;

@@ -22,6 +22,7 @@ struct ring {
 	bool watches;      /* what it holds are watched calls */
 	bool entries;      /* … are records, and before some their entry */
 	struct ring_walk *walks; /* AGENT_KEPT_WALKS, or NULL */
+	bool misses_walks; /* that it knows may have been among what it lost */
 	/* Of the last entry: what follows there may be told without these. */
 	uint64_t entry_end;
 	taddr_t entry_slot, entry_return_address;
@@ -96,7 +97,7 @@ bool ring_read_watched(struct ring *ring, uint64_t head,
 /*
  * The record at the position will never be finished (its thread has ended, or
  * has jumped out of a signal handler): goes on at the next one that is whole,
- * or at head.
+ * or at head. What it may have told of a walk isn't known.
  */
 void ring_pass_over(struct ring *ring, uint64_t head);
 

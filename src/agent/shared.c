@@ -305,6 +305,27 @@ static unsigned block_of(struct shared *shared, unsigned entry)
 	return shared->readers[block] == entry + 1 ? block : 0;
 }
 
+/*
+ * What the thread has told once it names from then on, also where we have passed
+ * it over: so all are told once more.
+ */
+static void ask_for_walks(struct shared *shared, struct ring *ring,
+			  uint64_t now)
+{
+	ring->misses_walks = false;
+	shared->asked_for_walks = now;
+	__atomic_fetch_add(&shared->memory->rows_era, 2, __ATOMIC_SEQ_CST);
+}
+
+/* What the program has written to a ring may miss others all the time. */
+static void look_for_missed(struct shared *shared, unsigned block, uint64_t now)
+{
+	struct ring *ring = &shared->rings[block];
+
+	if (ring->misses_walks && now - shared->asked_for_walks > NS_PER_SECOND)
+		ask_for_walks(shared, ring, now);
+}
+
 /* How long a record may be on its way before it is given up. */
 #define STUCK_TIME NS_PER_SECOND
 
@@ -318,6 +339,8 @@ static void look_for_stuck(struct shared *shared, unsigned block, uint64_t head,
 	} else if (!shared->stuck[block]) {
 		shared->stuck[block] = now;
 	} else if (now - shared->stuck[block] > STUCK_TIME) {
+		/* First: its thread may finish it at any moment. */
+		ask_for_walks(shared, ring, now);
 		ring_pass_over(ring, head);
 		shared->stuck[block] = 0;
 	}
@@ -332,6 +355,7 @@ static void give_room(struct shared *shared, unsigned block, uint64_t before,
 	if (ring->position != before)
 		shared->stuck[block] = 0;
 	look_for_stuck(shared, block, head, now);
+	look_for_missed(shared, block, now);
 	__atomic_store_n(&block_at(shared, block)->tail, ring->position,
 			 __ATOMIC_RELEASE);
 }

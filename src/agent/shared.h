@@ -44,6 +44,7 @@ struct shared {
 	bool is_idle[SHARED_BLOCKS];
 	uint64_t goals[SHARED_BLOCKS]; /* positions up to which one is read */
 	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
+	uint64_t asked_for_walks;      /* when all were to be told again */
 	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
 };
 

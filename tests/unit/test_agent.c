@@ -836,14 +836,19 @@ static bool see_part(void *context, const struct agent_watched *one)
 	return true;
 }
 
-static void read_watched(void)
+static void read_watched_at(uint64_t now)
 {
 	unsigned block;
 
 	shared_begin_reading(&shared);
 	for (block = 1; block < shared.blocks; block++)
-		while (shared_read_watched(&shared, block, 1, see_part, NULL))
+		while (shared_read_watched(&shared, block, now, see_part, NULL))
 			;
+}
+
+static void read_watched(void)
+{
+	read_watched_at(1);
 }
 
 static void learn_stack(void)
@@ -1147,6 +1152,116 @@ START_TEST(a_walk_is_told_once)
 		expect_entry(false, 2);
 		ck_assert_uint_ne(watched.entry.walk, second);
 		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+/* The entry that tells of a walk; NULL: it isn't in the ring any more. */
+static uint64_t *find_told_walk(void)
+{
+	struct agent_block *block =
+		(void *)((char *)shared.rings[1].words -
+			 offsetof(struct agent_block, ring));
+	uint64_t *header = &block->ring[block->tail];
+
+	return block->tail < block->head && *header ? header : NULL;
+}
+
+static void call_and_learn(void)
+{
+	uintptr_t caller;
+
+	ck_assert(call_from_here());
+	caller = watched_original.caller;
+	learn_stack();
+	shared_add_row(&shared, caller, agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+	ck_assert(call_from_here());
+	read_watched();
+	shared_clear_rows(&shared);
+	learn_frames(caller, watched.entry.slot);
+	watched_original.caller = caller;
+}
+
+/* All calls are made by the test itself: elsewhere they would be other walks. */
+static void expect_told(uintptr_t caller, bool known)
+{
+	watched_original.caller = caller;
+	expect_entry(known, known ? 1 : 2);
+}
+
+/* Its thread is kept from its processor, or a handler interrupts it, for long. */
+START_TEST(a_walk_that_was_passed_over_is_told_again)
+{
+	const uint64_t second = 1000000000;
+
+	if (watch(0)) {
+		uintptr_t caller;
+		uint64_t header, *entry;
+
+		call_and_learn();
+		caller = watched_original.caller;
+		ck_assert(call_from_here());
+		entry = find_told_walk();
+		ck_assert_ptr_nonnull(entry);
+		header = *entry;
+		*entry = 0;
+		watched.entries = 0;
+		read_watched_at(second);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+		read_watched_at(2 * second + 1);
+		*entry = header;
+		read_watched_at(2 * second + 2);
+		ck_assert_uint_eq(watched.entries, 0);
+		ck_assert_uint_eq(shared_lost(&shared), 2);
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		ck_assert(call_from_here());
+		expect_told(caller, true);
+		ck_assert_uint_eq(shared_lost(&shared), 2);
+	}
+	tear_down();
+}
+END_TEST
+
+static void forget_walks(void)
+{
+	unsigned block;
+
+	for (block = 0; block < shared.blocks; block++)
+		ring_fini(&shared.rings[block]);
+}
+
+/* The program has written what it likes: not more than once a second. */
+START_TEST(walks_that_are_missed_are_told_again)
+{
+	const uint64_t second = 1000000000;
+
+	if (watch(0)) {
+		uintptr_t caller;
+		uint64_t era;
+
+		call_and_learn();
+		caller = watched_original.caller;
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		forget_walks();
+		era = shared.memory->rows_era;
+		ck_assert(call_from_here());
+		read_watched_at(2 * second);
+		ck_assert_uint_eq(shared_lost(&shared), 2);
+		ck_assert_uint_eq(shared.memory->rows_era, era + 2);
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		forget_walks();
+		ck_assert(call_from_here());
+		read_watched_at(2 * second + 1);
+		ck_assert_uint_eq(shared.memory->rows_era, era + 2);
+		ck_assert(call_from_here());
+		read_watched_at(3 * second + 1);
+		ck_assert_uint_eq(shared.memory->rows_era, era + 4);
+		ck_assert(call_from_here());
+		expect_told(caller, false);
 	}
 	tear_down();
 }
@@ -2661,6 +2776,8 @@ int main(void)
 	tcase_add_test(tests, short_records_of_nothing_are_lost);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
+	tcase_add_test(tests, a_walk_that_was_passed_over_is_told_again);
+	tcase_add_test(tests, walks_that_are_missed_are_told_again);
 	tcase_add_test(tests, rules_have_places);
 	tcase_add_test(tests, rings_are_read_in_parts);
 	tcase_add_test(tests, what_one_busy_second_has_needed_is_given_back);
