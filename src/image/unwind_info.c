@@ -16,14 +16,14 @@ bool image_has_section(const struct image *image, const char *name)
 	return sections_find(&image_basis(image)->sections, name);
 }
 
-/* By its functions; or, where it was stripped of their names, by the tables that it
-   unwinds by. */
+/* By the tables that it unwinds by; or, where a packer has left no section headers, by
+   its functions: all symbols are read for that. */
 bool image_is_go(const struct image *image)
 {
-	return (image_find_symbol(image, "runtime.newstack") &&
-		image_find_symbol(image, "runtime.copystack")) ||
-	       image_has_section(image, ".gopclntab") ||
-	       image_has_section(image, ".data.rel.ro.gopclntab");
+	return image_has_section(image, ".gopclntab") ||
+	       image_has_section(image, ".data.rel.ro.gopclntab") ||
+	       (image_find_symbol(image, "runtime.newstack") &&
+		image_find_symbol(image, "runtime.copystack"));
 }
 
 uint8_t *image_load_section(const struct image *image, const char *name,

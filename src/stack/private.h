@@ -48,6 +48,7 @@ struct code_range {
 	struct image *image;
 	const char *path;
 	const struct code *code; /* NULL until a frame was seen there */
+	bool is_go, go_asked;    /* image_is_go(), when that was asked */
 };
 
 /* A stack that was made of addresses: see addresses.c. */

@@ -219,6 +219,15 @@ static bool begins_there(const struct unwind_space *own, struct image *image,
 	       known_row(own->unwinder, image, address);
 }
 
+/* To look at all symbols takes a while: once an image, not for each of its addresses. */
+static bool is_go(struct code_range *range)
+{
+	if (!range->go_asked)
+		range->is_go = image_is_go(range->image);
+	range->go_asked = true;
+	return range->is_go;
+}
+
 static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 		     bool exact, struct code_site *site)
 {
@@ -241,7 +250,7 @@ static void describe(struct unwind_space *own, pid_t pid, taddr_t address,
 	site->is_outermost = begins_there(own, range->image, inside);
 	site->is_signal_return = looks_like_signal_return(own, address);
 	site->is_stub = exact && looks_like_stub(own, address);
-	site->may_switch = image_is_go(range->image);
+	site->may_switch = is_go(range);
 }
 
 static struct code_site *site_slot(const struct unwind_space *own, uint64_t key)
