@@ -278,6 +278,14 @@ struct arch_ops {
 	uint64_t (*goroutine)(const struct regs *regs);
 
 	/*
+	 * Whether the frame pointer leads to the goroutine's stack where Go calls C's
+	 * functions on another. There, not far above the stack pointer, lies how far
+	 * below the end of its stack (which may be moved) it called, and right above
+	 * that where the goroutine's data are.
+	 */
+	bool go_leaves_fp;
+
+	/*
 	 * If these are the registers of a task whose system call has just
 	 * returned -EINTR, and the call has done nothing yet and may be made
 	 * again: sets them to make it again. Else returns false.

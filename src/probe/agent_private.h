@@ -77,6 +77,7 @@ struct agent_space {
 	uint64_t rows_cleared; /* to make room, when */
 	uint64_t rows_wait;    /* until that may be done again, ns */
 	uint64_t strays;       /* hits on a stack that the agent doesn't know */
+	uint64_t others_missed; /* … off what it knows of goroutines' */
 	/* Whether some module throws exceptions by code that isn't found. */
 	bool hides_walkers, knows_walkers;
 	bool cuts_stacks;  /* … or takes pieces of stacks away */

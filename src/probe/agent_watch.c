@@ -479,20 +479,38 @@ static struct shared_stack memory_around(pid_t pid, taddr_t address)
 		       (struct shared_stack){ 0 };
 }
 
-/* Goroutines' stacks, on which the walk has gone on. */
-static void learn_other_stacks(struct agent_space *space)
+/*
+ * There is one range. It may grow as often as it likes; but where there are two in
+ * turns, each would be looked for at each call: so that is done as for strays.
+ */
+static void learn_other_range(struct agent_space *space, taddr_t address)
 {
-	const taddr_t address =
-		unwind_last_switch(space->space->prober->config.unwinder);
 	struct shared *shared = &space->agent.shared;
 	struct shared_stack stacks;
 
-	if (!address || !space->space->is_go ||
-	    shared_is_on_other(shared, address))
+	if (!address || shared_is_on_other(shared, address))
+		return;
+	space->others_missed++;
+	if (space->others_missed & (space->others_missed - 1))
 		return;
 	stacks = memory_around(space->pid, address);
-	if (stacks.high)
-		shared_set_other(shared, &stacks);
+	if (!stacks.high)
+		return;
+	if (stacks.low <= shared->memory->other_low &&
+	    stacks.high >= shared->memory->other_high)
+		space->others_missed = 0;
+	shared_set_other(shared, &stacks);
+}
+
+/* Goroutines' stacks, on which the walk has gone on, and what is known of them. */
+static void learn_other_stacks(struct agent_space *space)
+{
+	const struct unwinder *unwinder = space->space->prober->config.unwinder;
+
+	if (!space->space->is_go)
+		return;
+	learn_other_range(space, unwind_last_switch(unwinder));
+	learn_other_range(space, unwind_last_goroutine(unwinder));
 }
 
 void agent_watch_reached(struct agent_point *own, struct task *task,

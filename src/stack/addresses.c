@@ -159,10 +159,15 @@ unsigned unwind_last(const struct unwinder *unwinder, const taddr_t **ret)
 void unwind_last_forget(struct unwinder *unwinder)
 {
 	unwinder->address_count = 0;
-	unwinder->walk.switched = 0;
+	unwinder->walk.switched = unwinder->walk.goroutine = 0;
 }
 
 taddr_t unwind_last_switch(const struct unwinder *unwinder)
 {
 	return unwinder->walk.switched;
+}
+
+taddr_t unwind_last_goroutine(const struct unwinder *unwinder)
+{
+	return unwinder->walk.goroutine;
 }

@@ -111,7 +111,9 @@ struct walk {
 	uint64_t unknown; /* a bit for each that isn't known */
 	pid_t pid;
 	taddr_t window_address;
-	taddr_t switched; /* the first frame on another stack; or 0 */
+	taddr_t switched;  /* the first frame on another stack; or 0 */
+	taddr_t left;      /* where the last one was left for another; or 0 */
+	taddr_t goroutine; /* that has called C's functions; or 0 */
 	size_t window_size;
 	uint8_t window[WINDOW_SIZE];
 };
@@ -137,7 +139,20 @@ enum step step_from_system_call(struct walk *walk);
 
 /* From the code that signal handlers return to, known by its looks. */
 enum step step_from_handler(struct walk *walk);
-enum step step_by_frame_pointer(struct walk *walk, bool may_switch);
+
+/* Whether the frame pointer may lead to another stack. */
+enum switching {
+	SWITCH_NEVER,
+	SWITCH_NOTED,  /* to where the code notes that it was called from */
+	SWITCH_ANYHOW, /* within Go's code */
+};
+
+enum step step_by_frame_pointer(struct walk *walk, enum switching switching);
+
+/* ---- from one stack to another: switch.c ---- */
+
+/* Whether the frame at an address, on another stack, is the caller's. */
+bool switch_is_right(struct walk *walk, enum switching switching, taddr_t fp);
 
 static inline taddr_t walk_ip(const struct walk *walk)
 {

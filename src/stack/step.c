@@ -265,11 +265,6 @@ enum step step_from_handler(struct walk *walk)
 	return STEP_DONE;
 }
 
-/*
- * push fp; mov sp, fp: at fp lies the caller's, and above it the return
- * address. Code without frame pointers has other things in that register, so
- * it must look right in every respect.
- */
 static bool is_frame_above(const struct walk *walk, taddr_t sp, taddr_t fp)
 {
 	return fp >= sp && fp - sp <= FRAME_MAX &&
@@ -277,10 +272,11 @@ static bool is_frame_above(const struct walk *walk, taddr_t sp, taddr_t fp)
 }
 
 /*
- * Go calls C's functions on another stack than the goroutine's, which the frame
- * pointer still leads to.
+ * push fp; mov sp, fp: at fp lies the caller's, and above it the return
+ * address. Code without frame pointers has other things in that register, so
+ * it must look right in every respect.
  */
-enum step step_by_frame_pointer(struct walk *walk, bool may_switch)
+enum step step_by_frame_pointer(struct walk *walk, enum switching switching)
 {
 	const struct dwarf_arch *dwarf = walk->arch->dwarf;
 	const unsigned word = walk->arch->word_size;
@@ -295,7 +291,7 @@ enum step step_by_frame_pointer(struct walk *walk, bool may_switch)
 	if (!fp)
 		return STEP_OUTERMOST;
 	switches = !is_frame_above(walk, sp, fp);
-	if (fp % word || (switches && !may_switch) ||
+	if (fp % word || (switches && !switch_is_right(walk, switching, fp)) ||
 	    !read_word(walk, fp, &outer) ||
 	    !read_word(walk, fp + word, &return_address))
 		return STEP_FAILED;
@@ -308,11 +304,13 @@ enum step step_by_frame_pointer(struct walk *walk, bool may_switch)
 	if (!site->code ||
 	    (outer && !site_follows_call(walk->own, site, return_address)))
 		return STEP_FAILED;
+	if (switches)
+		walk->left = sp;
+	if (switches && !walk->switched)
+		walk->switched = fp;
 	walk->registers[dwarf->fp] = outer;
 	walk->registers[dwarf->ip] = return_address;
 	walk->registers[dwarf->sp] = fp + 2 * word;
-	if (switches && !walk->switched)
-		walk->switched = fp;
 	walk->unknown = ~(UINT64_C(1) << dwarf->fp | UINT64_C(1) << dwarf->sp);
 	/* Of a record somewhere in the frame, that is the least it can be. */
 	if (calls_by_register(walk))

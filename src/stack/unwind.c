@@ -62,7 +62,7 @@ static void begin(struct walk *walk, struct unwind_space *own, pid_t tid,
 	walk->memory = memory;
 	walk->arch = space->arch;
 	walk->unknown = 0;
-	walk->switched = 0;
+	walk->switched = walk->left = walk->goroutine = 0;
 	walk->pid = task && task->tracee ? task->tracee->pid : tid;
 	walk->window_address = space->arch->sp(regs);
 	walk->window_size = memory_read_some(walk->memory, walk->window_address,
@@ -76,6 +76,13 @@ struct unwind_position {
 	enum frame_method method; /* that this one was found by */
 	bool exact;
 };
+
+static enum switching switching_at(const struct unwind_position *position)
+{
+	if (!position->site->may_switch)
+		return SWITCH_NEVER;
+	return position->method == FRAME_POINTER ? SWITCH_ANYHOW : SWITCH_NOTED;
+}
 
 static enum step step_without_tables(struct walk *walk,
 				     struct unwind_position *position)
@@ -94,7 +101,7 @@ static enum step step_without_tables(struct walk *walk,
 		position->method = FRAME_ENTRY;
 		return STEP_DONE;
 	}
-	step = step_by_frame_pointer(walk, position->site->may_switch);
+	step = step_by_frame_pointer(walk, switching_at(position));
 	/* 0 ends a chain of frame pointers; else it's just a number. */
 	if (step == STEP_OUTERMOST && position->method != FRAME_POINTER)
 		step = STEP_FAILED;
@@ -117,7 +124,7 @@ static enum step step_outward(struct walk *walk,
 		return step;
 	/* Who has come here by frame pointers goes on by them. */
 	position->method = FRAME_POINTER;
-	return step_by_frame_pointer(walk, false);
+	return step_by_frame_pointer(walk, SWITCH_NEVER);
 }
 
 /*

@@ -94,6 +94,9 @@ void unwind_last_forget(struct unwinder *unwinder);
 /* The first frame of it that lies on another stack than it began on; or 0. */
 taddr_t unwind_last_switch(const struct unwinder *unwinder);
 
+/* Where the data of the goroutine lie that has called C's functions there; or 0. */
+taddr_t unwind_last_goroutine(const struct unwinder *unwinder);
+
 struct unwind_counts {
 	uint64_t stacks;
 	uint64_t cut;

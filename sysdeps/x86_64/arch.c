@@ -212,6 +212,7 @@ const struct arch_ops arch_x86_64 = {
 	.thread_vector = 8,
 	.jump_targets = jump_targets,
 	.goroutine = goroutine,
+	.go_leaves_fp = true,
 	.restart_wait = restart_wait,
 	.wait_from_start = wait_from_start,
 	.return_slot = sp,

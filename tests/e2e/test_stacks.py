@@ -375,7 +375,17 @@ def cgo(case):
                            h.build_go("cgo.go"), "1")
     stacks = [stack for stack in stacks_of(result.log_text, "malloc")
               if "main.work" in stack.functions()]
+    late = [stack for stack in stacks_of(result.log_text, "malloc")
+            if "take_late" in stack.functions()]
+    h.check_equal(len(late), 4 * 2, "calls around a stack that has grown")
+    stacks = [stack for stack in stacks if stack not in late]
     h.check_equal(len(stacks), 4 * 11, "calls of the program's own")
+    for stack in late:
+        names = [name for name in stack.functions()
+                 if name.startswith("main.")]
+        h.check(not {"main.tall", "main.deep", "main.stranger"} & set(names),
+                "who hasn't called: %s" % names)
+        h.check(stack.broken or "main.late" in names, "whole: %s" % names)
     for stack in stacks:
         names = stack.functions()
         h.check_equal(stack.broken, False, "broken: %s" % names)

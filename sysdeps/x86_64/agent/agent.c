@@ -1162,6 +1162,7 @@ struct step {
 	uint64_t sp, fp;
 	uint64_t high;
 	uint64_t own_high; /* of the stack that the walk began on */
+	uint64_t left;     /* where the last one was left for another; or 0 */
 	bool knows_fp;
 	bool by_chain; /* it was found by frame pointers alone */
 	/* What it depends on goes there; or NULL. */
@@ -1258,6 +1259,46 @@ static uint64_t other_stacks_end(uint64_t at)
 		       0;
 }
 
+/*
+ * runtime.asmcgocall() notes who has called, as that one's stack may be moved while C
+ * runs, if it calls back. What the frame pointer leads to then isn't its frame. So it
+ * must lie near: see src/stack/switch.c, which walks by the same rules.
+ */
+static bool is_called_by(uint64_t depth, uint64_t goroutine, uint64_t fp)
+{
+	const uint64_t *bounds = (const uint64_t *)goroutine;
+	uint64_t end, low, high;
+
+	if (!depth || depth > AGENT_GO_DEPTH_MAX || depth % sizeof(depth) ||
+	    goroutine % sizeof(goroutine))
+		return false;
+	end = other_stacks_end(goroutine);
+	if (!end || end - goroutine < 2 * sizeof(*bounds))
+		return false;
+	low = bounds[0];
+	high = bounds[1];
+	return high > low && depth <= high - low &&
+	       fp - (high - depth) < AGENT_GO_NEAR;
+}
+
+static bool is_noted(const struct step *step, uint64_t fp)
+{
+	uint64_t below, word, at = step->sp;
+	unsigned i;
+
+	if (!read_stack(step, at, &below))
+		return false;
+	for (i = 1; i < AGENT_GO_NOTED_WITHIN; i++) {
+		at += sizeof(word);
+		if (!read_stack(step, at, &word))
+			return false;
+		if (is_called_by(below, word, fp))
+			return true;
+		below = word;
+	}
+	return false;
+}
+
 /* C's functions have been called from there; or, on the thread's own, have called back. */
 static bool switch_stacks(struct step *step)
 {
@@ -1266,8 +1307,10 @@ static bool switch_stacks(struct step *step)
 				      step->own_high :
 				      other_stacks_end(step->fp);
 
-	if (!high)
+	if (!high || !(step->left ? step->fp - step->left < AGENT_GO_NEAR :
+				    is_noted(step, step->fp) || step->by_chain))
 		return false;
+	step->left = step->sp;
 	step->sp = step->fp;
 	step->high = high;
 	step->log = NULL;

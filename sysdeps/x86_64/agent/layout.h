@@ -323,6 +323,14 @@ enum agent_rule_bits {
 	AGENT_RULE_SWITCHES = 64, /* … maybe on another stack than a thread's */
 };
 
+/*
+ * Where Go has called C's functions: how near the caller's frame must lie to where that
+ * is noted to have called, within so many words of the stack; and how deep stacks are.
+ */
+#define AGENT_GO_NEAR         512
+#define AGENT_GO_NOTED_WITHIN 64
+#define AGENT_GO_DEPTH_MAX    (UINT64_C(1) << 30)
+
 /* Frames of such code that are further apart are none. */
 #define AGENT_FRAME_MAX (1u << 24)
 

@@ -8,6 +8,7 @@ package main
 #include <stdlib.h>
 
 extern void goBack(int depth);
+extern void goGrow(void);
 
 static void *take(int size)
 {
@@ -20,6 +21,27 @@ static void call_back(int depth)
 
 	free(block);
 	goBack(depth);
+}
+
+static __attribute__((noinline)) void *take_late(int size)
+{
+	void *volatile block = malloc(5000 + size);
+
+	return block;
+}
+
+// What frame pointers lead to isn't there any more when that has grown.
+static void take_behind(int size)
+{
+	goGrow();
+	free(take_late(size));
+}
+
+static void take_elsewhere(int size)
+{
+	void *volatile block = malloc(6000 + size);
+
+	free(block);
 }
 */
 import "C"
@@ -41,6 +63,48 @@ func goBack(depth C.int) {
 	if depth > 0 {
 		C.call_back(depth - 1)
 	}
+}
+
+//go:noinline
+func tall(n int) int {
+	var room [2000]byte
+	room[n] = 1
+	if n == 0 {
+		return int(room[1])
+	}
+	return tall(n-1) + int(room[n])
+}
+
+//export goGrow
+func goGrow() {
+	if tall(40) != 40 {
+		os.Exit(1)
+	}
+	apart(stranger)
+	C.free(C.take_late(7))
+}
+
+func apart(act func()) {
+	done := make(chan bool)
+	go func() {
+		act()
+		done <- true
+	}()
+	<-done
+}
+
+//go:noinline
+func late() {
+	C.free(deep(19))
+	C.take_behind(9)
+}
+
+// Its frames are as large, and may lie where late's were.
+//
+//go:noinline
+func stranger() {
+	C.free(deep(19))
+	C.take_elsewhere(9)
 }
 
 //go:noinline
@@ -74,6 +138,7 @@ func work(id int) {
 	text := C.CString("text")
 	C.free(unsafe.Pointer(text))
 	C.call_back(2)
+	apart(late)
 	garbage[id] = make([]byte, 1000+spin(1000)%7)
 }
 
