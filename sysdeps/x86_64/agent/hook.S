@@ -38,7 +38,7 @@ agent_header:
  * stack. The frame is struct agent_frame (agent.c): the six arguments, the
  * stub, the time, the two result registers (until there is a result, rax and
  * r10, which are the caller's too), what was chosen, where the return address
- * lies, and one word that keeps the stack aligned at the call.
+ * lies, and where its entry ends in the ring.
  */
 .macro make_frame
 	sub	$104, %rsp
