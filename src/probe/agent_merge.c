@@ -64,12 +64,14 @@ static bool merge_runs(struct recorded *const *from, struct recorded **to,
 	return true;
 }
 
+/* Batches have any size: half as much again, that not each one needs new lists. */
 static void make_room(struct recorded_order *order, size_t count)
 {
 	unsigned i;
 
 	if (count <= order->room)
 		return;
+	count += count / 2;
 	for (i = 0; i < ARRAY_SIZE(order->lists); i++) {
 		free(order->lists[i]);
 		order->lists[i] = xcalloc(count, sizeof(*order->lists[i]));
