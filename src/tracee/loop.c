@@ -302,7 +302,6 @@ static void loop_handle(struct tracer *tracer, pid_t tid, int status,
 		task->tracee->stops++;
 	follow_stop(&tracer->processor, tid);
 	task->stopped = true;
-	task->stops_before = task->stops;
 	if (task->queued)
 		task->queued--;
 	/* It can't have moved on by itself: it has died, or called execve. */

@@ -58,6 +58,8 @@ void tracer_queue_stop(struct tracer *tracer, pid_t tid, int status)
 	/* It doesn't run, and is not to be waited for. */
 	if (!task)
 		return;
+	if (!task->stopped)
+		task->stops_before = task->stops;
 	task->queued++;
 	task->stopped = true;
 	task->put_back = false;

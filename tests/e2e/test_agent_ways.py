@@ -275,6 +275,27 @@ def stopped_within(case):
     h.check(2 * min(shown) < min(took), "%s of %s ns" % (min(shown), min(took)))
 
 
+@h.test("log, -T: of several threads none has slept for less than it has")
+def sleeping(case):
+    h.need_jumps()
+    directory = h.build_directory("naps")
+    h.build_library("libnaps.so", "naps.c", "-O1", "-DLIBRARY",
+                    directory=directory)
+    program = h.build("naps", "naps.c", "-O1", "-fno-builtin",
+                      "-pthread", *h.near(directory), "-lnaps",
+                      directory=directory)
+    run = case.calltrap("--engine=agent", "-L", "-T", "-x", "outer+snprintf",
+                        program)
+    inside = h.check_match(r"([\d,]+) calls in the process", run.err, "engines")
+    h.check(int(inside[1].replace(",", "")) > 100, run.err)
+    shown = [float(time) for time in
+             re.findall(r" outer(?: resumed>|@?[^(]*\().*<([\d.]+)>$",
+                        run.log_text, re.M)]
+    h.check(len(shown) > 100, "%d calls" % len(shown))
+    short = [time for time in shown if time < 0.0029]
+    h.check_equal(short, [], "too short, of %d" % len(shown))
+
+
 def tails():
     h.need_jumps()
     directory = h.build_directory("tails")

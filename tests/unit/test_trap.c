@@ -809,6 +809,27 @@ START_TEST(who_has_hit_none_is_not_set_back)
 }
 END_TEST
 
+/* Others' stops may be handled first, and have told what it did before its own. */
+START_TEST(what_stops_had_cost_before_one_that_waits)
+{
+	const pid_t pid = getpid();
+	struct task *task = task_new(&tracer, pid, NULL);
+
+	task->stops = (struct stop_sums){ .count = 3, .stopped_ns = 700 };
+	tracer_queue_stop(&tracer, pid, SIGUSR1 << 8 | 0x7f);
+	ck_assert(task->stopped);
+	ck_assert_uint_eq(task->stops_before.count, 3);
+	ck_assert_uint_eq(task->stops_before.stopped_ns, 700);
+	/* It is being handled; what comes now comes within it. */
+	task->queued--;
+	task->stops.count++;
+	tracer_queue_stop(&tracer, pid, SIGUSR2 << 8 | 0x7f);
+	ck_assert_uint_eq(task->stops_before.count, 3);
+	task_free(&tracer, task);
+	free(tracer.queue);
+}
+END_TEST
+
 static Suite *trap_suite(void)
 {
 	Suite *suite = suite_create("trap");
@@ -831,6 +852,7 @@ static Suite *trap_suite(void)
 	tcase_add_test(tcase, visit_of_a_trap_that_was_planted_again);
 	tcase_add_test(tcase, who_has_hit_one_is_set_back_at_once);
 	tcase_add_test(tcase, who_has_hit_none_is_not_set_back);
+	tcase_add_test(tcase, what_stops_had_cost_before_one_that_waits);
 	tcase = own_tcase(suite, "forked copies");
 	tcase_add_test(tcase, copy_cleaned);
 	tcase_add_test(tcase, copy_made_before);
