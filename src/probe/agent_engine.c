@@ -918,15 +918,16 @@ static bool on_signal(struct event_source *source, struct task *task,
 	struct agent_engine *engine = engine_of_source(source);
 	struct agent_space *space;
 
-	if ((signal != SIGSEGV && signal != SIGBUS) || !task->tracee ||
-	    !any_inside(engine))
+	if ((signal != SIGSEGV && signal != SIGBUS) || !task->tracee)
 		return false;
 	space = find_space(engine, probe_space_of(task->tracee->space));
 	if (!space)
 		return false;
+	/* Also while it is left: it may be running its code still. */
 	if (agent_miss(&space->agent, task))
 		return true;
-	if (signal != SIGSEGV || !agent_fault(&space->agent, task))
+	if (signal != SIGSEGV || !any_inside(engine) ||
+	    !agent_fault(&space->agent, task))
 		return false;
 	retire(space);
 	return true;
