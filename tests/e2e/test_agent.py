@@ -1343,31 +1343,29 @@ def check_brood(told, path_of):
         h.check_equal(incidents, [], "incidents of %d" % pid)
 
 
-STARVED = 5
-
-
-def missed_none(paths):
-    """On a machine that gives calltrap no processor for a second calls go by, and the
-    report says so: there is nothing to compare then."""
-    return not any(json.loads(h.read(path))["lost"]["blind"] for path in paths)
+def was_starved(brood_and_paths):
+    return any(json.loads(h.read(path))["lost"]["blind"]
+               for path in brood_and_paths[-1].values())
 
 
 @h.test("heap: -f: each call of each child, by traps as in the processes")
 def heap_of_children(case):
     stops = {}
     for engine in "trap", "agent", "auto":
-        for _ in range(STARVED):
+        def attempt():
             told, result = brood(case, "heap", "-f", "--engine=" + engine,
                                  "--json", case.path(engine + ".%p"))
-            paths = {pid: case.path("%s.%d" % (engine, pid)) for pid in told}
-            if missed_none(paths.values()):
-                break
+            return told, result, {pid: case.path("%s.%d" % (engine, pid))
+                                  for pid in told}
+
+        told, result, paths = h.unless_starved(attempt, was_starved)
         check_brood(told, paths.get)
         check_lossless(result)
         stops[engine] = sum(json.loads(h.read(path))["cost"]["stops"]
                             for path in paths.values())
-    for engine in "agent", "auto":
-        h.check(stops[engine] < stops["trap"] / 5, "stops: %r" % stops)
+    h.check(stops["agent"] < stops["trap"] / 5, "stops: %r" % stops)
+    # The first calls of each function are by traps.
+    h.check(stops["auto"] < stops["trap"] / 2, "stops: %r" % stops)
 
 
 def played(case, path):
@@ -1380,13 +1378,13 @@ def played(case, path):
 @h.test("record: -f: each call of each child")
 def recordings_of_children(case):
     for engine in "agent", "auto":
-        for _ in range(STARVED):
+        def attempt():
             told, _ = brood(case, "record", "-f", "--engine=" + engine, "-o",
                             case.path(engine + ".%p"))
-            paths = {pid: played(case, case.path("%s.%d" % (engine, pid)))
-                     for pid in told}
-            if missed_none(paths.values()):
-                break
+            return told, {pid: played(case, case.path("%s.%d" % (engine, pid)))
+                          for pid in told}
+
+        told, paths = h.unless_starved(attempt, was_starved)
         check_brood(told, paths.get)
 
 

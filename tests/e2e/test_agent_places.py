@@ -40,6 +40,10 @@ def finish(target, tracer):
     h.check_equal(tracer.wait(), 0, "status of calltrap")
 
 
+def was_starved(tracer):
+    return "not recorded" in tracer.err or "went by unseen" in tracer.err
+
+
 def gone(bytes_each):
     @h.test("log: what a call has filled is gone when it returns: -s %d" %
             bytes_each)
@@ -49,9 +53,14 @@ def gone(bytes_each):
 
 def check_gone(case, *options):
     h.need_jumps()
-    target = start(case, h.build("vanishing", "vanishing.c", "-O1"), "60")
-    tracer = attach(case, target, "-L", "-x", "read@libc.so.6", *options)
-    finish(target, tracer)
+
+    def attempt():
+        target = start(case, h.build("vanishing", "vanishing.c", "-O1"), "60")
+        tracer = attach(case, target, "-L", "-x", "read@libc.so.6", *options)
+        finish(target, tracer)
+        return tracer
+
+    tracer = h.unless_starved(attempt, was_starved)
     log = h.read(tracer.log_path)
     h.check_equal(len(re.findall(r" 0x[0-9a-f]+\?, \d+\) += \d+$", log, re.M)),
                   40, "reads whose memory is gone")
@@ -88,10 +97,15 @@ def lodging(words, way, threads, rounds, *options, stack=1 << 16, flags=(),
         command = [lodger(*flags), way, str(threads), str(rounds), str(stack)]
         if case.run(command, input_text="go\nend\n").status != 7:
             raise h.Skip("it can't run here: " + " ".join(command[1:]))
-        target = start(case, *command)
-        tracer = attach(case, target, "-L", "-x", "labs", *options,
-                        engine=engine)
-        finish(target, tracer)
+
+        def attempt():
+            target = start(case, *command)
+            tracer = attach(case, target, "-L", "-x", "labs", *options,
+                            engine=engine)
+            finish(target, tracer)
+            return tracer
+
+        tracer = h.unless_starved(attempt, was_starved)
         h.check_equal(calls_of(h.read(tracer.log_path), "labs"),
                       threads * rounds, "calls")
         h.check(caught in tracer.err, tracer.err)
@@ -103,7 +117,8 @@ lodging("threads with 16 KiB of stack", "all", 40, 50, "-c", stack=SMALL)
 lodging("log: threads with 16 KiB of stack", "all", 40, 50, stack=SMALL)
 lodging("log, -w: threads with 16 KiB of stack", "all", 40, 20, "-w", "5",
         stack=SMALL)
-lodging("auto: threads with 16 KiB of stack", "all", 40, 50, "-c", stack=SMALL,
+# So many that the agent is inside before they are over.
+lodging("auto: threads with 16 KiB of stack", "all", 40, 500, "-c", stack=SMALL,
         engine="auto", caught="agent: labs: 0, 1 slots")
 lodging("3,000 threads", "all", 3000, 3, "-c", stack=SMALL)
 lodging("with AddressSanitizer", "all", 4, 200, "-c", stack=1 << 20,
@@ -119,13 +134,18 @@ lodging("log: few system calls don't kill: by traps", "kill", 4, 100,
 @h.test("each call once: the program is deleted")
 def deleted(case):
     path = case.path("lodger")
-    shutil.copy(lodger(), path)
-    target = start(case, path, "all", "4", "200", str(SMALL))
-    os.unlink(path)
-    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs", "-c",
-                                 "-p", str(target.pid))
-    h.settle(target, tracer)
-    finish(target, tracer)
+
+    def attempt():
+        shutil.copy(lodger(), path)
+        target = start(case, path, "all", "4", "200", str(SMALL))
+        os.unlink(path)
+        tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
+                                     "-c", "-p", str(target.pid))
+        h.settle(target, tracer)
+        finish(target, tracer)
+        return tracer
+
+    tracer = h.unless_starved(attempt, was_starved)
     h.check_equal(calls_of(h.read(tracer.log_path), "labs"), 800, "calls")
     h.check("caught: 1 function in the process" in tracer.err, tracer.err)
 
@@ -133,13 +153,19 @@ def deleted(case):
 @h.test("heap: threads with 16 KiB of stack, each block once")
 def heap_on_small_stacks(case):
     path = case.path("heap.json")
-    target = start(case, lodger(), "all", "40", "50", str(SMALL))
-    tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "--json", path,
-                         "-p", str(target.pid)])
-    h.settle(target, tracer)
-    finish(target, tracer)
-    calls = {call["function"]: call["calls"]
-             for call in json.loads(h.read(path))["calls"]}
+
+    def attempt():
+        target = start(case, lodger(), "all", "40", "50", str(SMALL))
+        tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "--json",
+                             path, "-p", str(target.pid)])
+        h.settle(target, tracer)
+        finish(target, tracer)
+        return tracer, json.loads(h.read(path))
+
+    tracer, report = h.unless_starved(
+        attempt, lambda found: found[1]["lost"]["unseen"] or
+        found[1]["lost"]["blind"])
+    calls = {call["function"]: call["calls"] for call in report["calls"]}
     h.check_equal(calls.get("malloc"), 40 * 50, "calls of malloc")
     h.check_match(r"caught: [2-9] functions in the process", tracer.err,
                   "engines")
