@@ -946,11 +946,11 @@ static uint64_t word_of(const struct piece *piece, unsigned at, bool *gone)
 	unsigned i;
 
 	if (left >= sizeof(word)) {
-		*gone |= !peek_word(&piece->bytes[at], &word);
+		*gone = !peek_word(&piece->bytes[at], &word);
 		return word;
 	}
-	for (i = 0; i < left; i++) {
-		*gone |= !peek_byte(&piece->bytes[at + i], &byte);
+	for (i = 0; i < left && !*gone; i++) {
+		*gone = !peek_byte(&piece->bytes[at + i], &byte);
 		word |= (uint64_t)byte << (8 * i);
 	}
 	return word;
@@ -967,8 +967,10 @@ write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
 		uint64_t *const head = &ring[position++ & mask];
 		bool gone = false;
 
+		/* Once is enough, and calltrap may be gone after that. */
 		for (at = 0; at < piece->count; at += 8)
-			ring[position++ & mask] = word_of(piece, at, &gone);
+			ring[position++ & mask] =
+				gone ? 0 : word_of(piece, at, &gone);
 		*head = agent_record_piece(gone ? AGENT_CAPTURE_GONE :
 						  piece->which,
 					   piece->count);
