@@ -20,6 +20,9 @@
 #define MEMBERS_MOST 1000
 #define BASES_MOST   64
 
+/* Of all names; a million objects of a class with sixty take as many. */
+#define LOOKS_MOST (1u << 26)
+
 struct member {
 	taddr_t name;
 	uint32_t type, unused;
@@ -45,6 +48,7 @@ struct keys {
 struct python_names {
 	struct memory *memory;
 	struct python_types *types;
+	unsigned left; /* looks at members */
 	char name[PYTHON_TEXT_MOST + 8];
 };
 
@@ -55,6 +59,7 @@ struct python_names *python_names_new(struct memory *memory,
 
 	names->memory = memory;
 	names->types = python_types_new(memory, mappings);
+	names->left = LOOKS_MOST;
 	return names;
 }
 
@@ -123,12 +128,13 @@ static taddr_t word_at(const struct python_names *names, taddr_t address)
 }
 
 /* What stands at an offset has this name; members: of a class. */
-static bool find_member(const struct python_names *names, taddr_t members,
+static bool find_member(struct python_names *names, taddr_t members,
 			uint64_t offset, char ret[PYTHON_TEXT_MOST + 1])
 {
 	struct member member;
 
-	for (unsigned i = 0; members && i < MEMBERS_MOST; i++) {
+	for (unsigned i = 0; members && names->left && i < MEMBERS_MOST; i++) {
+		names->left--;
 		if (memory_read(names->memory, members + i * sizeof(member),
 				&member, sizeof(member)) ||
 		    !member.name)

@@ -9,6 +9,9 @@
 #define ROWS_MOST  (1u << 16)
 #define TEXTS_SEEN 64
 
+/* In all that may be it. Of most the first one is none; hostile ones share theirs. */
+#define LOOKS_MOST (1u << 20)
+
 /* RArray, rarray.h */
 #define ARRAY_WITHIN       0x2000
 #define ARRAY_WITHIN_SHIFT 15
@@ -81,14 +84,25 @@ static bool has_texts(struct memory *memory, const struct items *row)
 	return texts > TEXTS_SEEN / 2;
 }
 
-static bool are_rows(struct memory *memory, const struct items *rows)
+static bool use_one(unsigned *left)
+{
+	if (!*left)
+		return false;
+	--*left;
+	return true;
+}
+
+/* left: how many rows may still be looked at. */
+static bool are_rows(struct memory *memory, const struct items *rows,
+		     unsigned *left)
 {
 	struct items row;
 
 	if (!rows->count || rows->count > ROWS_MOST)
 		return false;
 	for (uint64_t i = 0; i < rows->count; i++)
-		if (!own_array(memory,
+		if (!use_one(left) ||
+		    !own_array(memory,
 			       word_at(memory,
 				       rows->first + i * sizeof(taddr_t)),
 			       &row) ||
@@ -103,14 +117,16 @@ void ruby_ids_find(struct memory *memory, const struct blocks *blocks,
 		   struct ruby_ids *ret)
 {
 	struct items rows;
+	unsigned left = LOOKS_MOST;
 
 	*ret = (struct ruby_ids){ .memory = memory };
-	for (size_t i = 0; i < blocks->count; i++) {
+	for (size_t i = 0; left && i < blocks->count; i++) {
 		const struct block *block = &blocks->list[i];
 
 		if (!block->object ||
 		    !own_array(memory, block->address, &rows) ||
-		    rows.count <= ret->row_count || !are_rows(memory, &rows))
+		    rows.count <= ret->row_count ||
+		    !are_rows(memory, &rows, &left))
 			continue;
 		ret->rows = rows.first;
 		ret->row_count = rows.count;

@@ -23,8 +23,9 @@ struct control_frame {
 #define WORDS_LEAST 1024
 #define WORDS_MOST  (UINT64_C(1) << 24)
 
-/* A program that has more stands still, or makes them up. */
-#define STACKS_MOST (1u << 20)
+/* Of frames that are looked at. Fibers have a mapping each, and there are 65,530 of
+   these in a process; a program that has more makes them up. */
+#define FRAMES_MOST (1u << 18)
 
 static bool is_within(taddr_t address, taddr_t start, taddr_t end)
 {
@@ -32,40 +33,52 @@ static bool is_within(taddr_t address, taddr_t start, taddr_t end)
 	       address <= end;
 }
 
+static bool may_be_stack(const struct execution_context *it)
+{
+	const taddr_t end = it->stack + it->words * sizeof(taddr_t);
+
+	return it->words >= WORDS_LEAST && it->words <= WORDS_MOST &&
+	       it->stack && it->stack % sizeof(taddr_t) == 0 &&
+	       end >= it->stack && is_within(it->frame, it->stack, end - 1);
+}
+
 static bool is_stack(struct memory *memory, const struct execution_context *it,
 		     struct ruby_stack *ret)
 {
 	struct control_frame frame;
-	taddr_t end;
 
-	if (it->words < WORDS_LEAST || it->words > WORDS_MOST || !it->stack ||
-	    it->stack % sizeof(taddr_t))
-		return false;
-	end = it->stack + it->words * sizeof(taddr_t);
-	if (end < it->stack || !is_within(it->frame, it->stack, end - 1) ||
-	    memory_read(memory, it->frame, &frame, sizeof(frame)) ||
+	if (memory_read(memory, it->frame, &frame, sizeof(frame)) ||
 	    !is_within(frame.values_end, it->stack, it->frame))
 		return false;
-	*ret = (struct ruby_stack){ it->stack, frame.values_end, it->frame,
-				    end };
+	*ret = (struct ruby_stack){
+		.start = it->stack,
+		.values_end = frame.values_end,
+		.frames = it->frame,
+		.end = it->stack + it->words * sizeof(taddr_t),
+	};
 	return true;
 }
 
+/* Who has one has no other. left: how many frames may still be looked at. */
 static void find_in(struct memory *memory, const struct block *block,
-		    struct ruby_stacks *stacks)
+		    struct ruby_stacks *stacks, unsigned *left)
 {
 	uint64_t words[OWNER_MOST / sizeof(uint64_t)];
 	const size_t count = block_usable(block) / sizeof(*words);
+	bool found = false;
 
 	if (memory_read(memory, block->address, words, count * sizeof(*words)))
 		return;
-	for (size_t i = 0; i + 3 <= count; i++) {
+	for (size_t i = 0; !found && *left && i + 3 <= count; i++) {
 		const struct execution_context it = { words[i], words[i + 1],
 						      words[i + 2] };
 		struct ruby_stack stack;
 
-		if (!is_stack(memory, &it, &stack) ||
-		    stacks->count == STACKS_MOST)
+		if (!may_be_stack(&it))
+			continue;
+		--*left;
+		found = is_stack(memory, &it, &stack);
+		if (!found)
 			continue;
 		stacks->list = xgrow(stacks->list, stacks->count, &stacks->room,
 				     sizeof(*stacks->list));
@@ -94,14 +107,16 @@ static void drop_overlapping(struct ruby_stacks *stacks)
 void ruby_stacks_find(struct memory *memory, const struct blocks *blocks,
 		      struct ruby_stacks *ret)
 {
+	unsigned left = FRAMES_MOST;
+
 	*ret = (struct ruby_stacks){ .list = NULL };
-	for (size_t i = 0; i < blocks->count; i++) {
+	for (size_t i = 0; left && i < blocks->count; i++) {
 		const struct block *block = &blocks->list[i];
 		const uint64_t usable = block_usable(block);
 
 		if (block_is_used(block) && !block->object && !block->part &&
 		    usable >= OWNER_LEAST && usable <= OWNER_MOST)
-			find_in(memory, block, ret);
+			find_in(memory, block, ret, &left);
 	}
 	if (!ret->count)
 		return;

@@ -11,6 +11,8 @@
 #include "memory/holders.h"
 #include "memory/object_heap.h"
 #include "memory/pages.h"
+#include "memory/ruby_classes.h"
+#include "memory/ruby_ids.h"
 #include "memory/ruby_stacks.h"
 #include "snapshot/snapshot.h"
 #include "sysdeps/linux/pagemap.h"
@@ -405,6 +407,90 @@ START_TEST(stacks_that_overlap)
 }
 END_TEST
 
+/* Memory that counts how often it is read. */
+struct counted {
+	struct memory memory;
+	size_t reads;
+};
+
+static size_t read_counted(struct memory *memory, taddr_t address, void *ret,
+			   size_t size)
+{
+	((struct counted *)memory)->reads++;
+	return memory_read_some(&fake.picture.memory, address, ret, size);
+}
+
+static const struct memory_ops counted_ops = { .read = read_counted };
+
+/* So many blocks that all are the same one. */
+static struct blocks same_blocks(size_t count, const struct block *block)
+{
+	struct blocks blocks;
+
+	blocks_init(&blocks);
+	while (count--)
+		blocks_add(&blocks, block);
+	return blocks;
+}
+
+/* Each has ten, with frames that say nothing. */
+START_TEST(stacks_that_are_made_up)
+{
+	const size_t owners = 200000;
+	struct counted counted = { { &counted_ops }, 0 };
+	struct blocks blocks =
+		same_blocks(owners, &(struct block){ .address = THREAD,
+						     .units = 17,
+						     .behind = 8,
+						     .state = BLOCK_USED });
+	struct ruby_stacks stacks;
+
+	for (taddr_t at = THREAD; at + 24 <= THREAD + 256; at += 24)
+		put_context(at, STACK, STACK_WORDS, STACK_END - 0x80);
+	ruby_stacks_find(&counted.memory, &blocks, &stacks);
+	ck_assert_uint_eq(stacks.count, 0);
+	ck_assert_uint_lt(counted.reads, 2 * owners);
+	ruby_stacks_fini(&stacks);
+	blocks_fini(&blocks);
+}
+END_TEST
+
+/* An array of the interpreter's own. */
+static void put_array(taddr_t at, uint64_t count, taddr_t items)
+{
+	fake_put(&fake, at, RUBY_ARRAY);
+	fake_put(&fake, at + 8, 0);
+	fake_put(&fake, at + 16, count);
+	fake_put(&fake, at + 32, items);
+}
+
+/* Whose rows are all right but the last one, and who share them. */
+START_TEST(tables_of_names_that_are_made_up)
+{
+	const taddr_t array = FAKE_MAP, row = FAKE_MAP + 0x40;
+	const taddr_t rows = FAKE_MAP + 0x80;
+	const uint64_t count = 1400;
+	struct counted counted = { { &counted_ops }, 0 };
+	struct blocks blocks =
+		same_blocks(4000, &(struct block){ .address = array,
+						   .units = 3,
+						   .object = true });
+	struct ruby_ids ids;
+
+	put_array(array, count, rows);
+	put_array(row, 1024, FAKE_HEAP);
+	for (uint64_t i = 0; i + 1 < count; i++)
+		fake_put(&fake, rows + 8 * i, row);
+	fake_put(&fake, rows + 8 * (count - 1), 0);
+	ruby_ids_find(&counted.memory, &blocks, &ids);
+	ck_assert_uint_eq(ids.row_count, 0);
+	/* Four times for each of them. */
+	ck_assert_uint_gt(counted.reads, 4 * count);
+	ck_assert_uint_lt(counted.reads, blocks.count * count);
+	blocks_fini(&blocks);
+}
+END_TEST
+
 static uint8_t behind_of(size_t index)
 {
 	/* All that is said apart, and what glibc's have. */
@@ -706,6 +792,8 @@ int main(void)
 		stack_of_a_thread_of_rubys,
 		words_that_are_no_stack,
 		stacks_that_overlap,
+		stacks_that_are_made_up,
+		tables_of_names_that_are_made_up,
 		kept_blocks_have_their_size,
 		long_chains_are_cut,
 		picture_across_runs,
