@@ -9,15 +9,37 @@
 #include "sysdeps/linux/process_tree.h"
 #include "sysdeps/linux/procfs.h"
 #include "tracee/attach.h"
+#include "tracee/translator.h"
+
+static bool names_functions(const struct filter *filter)
+{
+	for (size_t i = 0; i < filter_count(filter); i++)
+		if (!filter_is_for_system(filter, i))
+			return true;
+	return false;
+}
+
+/* What the kernel tells of is seen wherever a program runs. */
+static bool wants_functions(const struct options *options)
+{
+	if (options->report.growth)
+		return options->report.blocks_too || !options->system_calls;
+	return options->verb != VERB_TRACE || options->default_calls ||
+	       names_functions(options->calls) ||
+	       names_functions(options->libraries) ||
+	       names_functions(options->entries);
+}
 
 static bool attach_to(struct session *session, pid_t pid)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
-	int err = attach(&session->tracer, pid, &message);
 
-	if (err)
-		complain(0, "%s", message);
-	return !err;
+	if (wants_functions(session->options))
+		message = translator_refuse(pid);
+	if (!message && !attach(&session->tracer, pid, &message))
+		return true;
+	complain(0, "%s", message);
+	return false;
 }
 
 /* Large programs take a while each: the user waits for one at most. */

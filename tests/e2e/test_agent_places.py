@@ -150,6 +150,22 @@ def deleted(case):
     h.check("caught: 1 function in the process" in tracer.err, tracer.err)
 
 
+@h.test("under valgrind: refused, and told why; but for its system calls")
+def under_valgrind(case):
+    h.need("valgrind")
+    target = start(case, "valgrind", "--tool=none", "-q", lodger(), "all", "2",
+                   "5", "65536")
+    for options in ["-L", "-x", "labs"], ["-c"], ["--engine=agent"]:
+        result = case.calltrap(*options, "-p", str(target.pid))
+        h.check_equal(result.status, 1, "status of calltrap: " + result.err)
+        h.check("runs under valgrind" in result.err and
+                "-L -S" in result.err, result.err)
+    tracer = case.start_calltrap("-L", "-x", "read@SYS", "-p", str(target.pid))
+    h.wait_until(lambda: h.tracer_of(target.pid), "the attach")
+    finish(target, tracer)
+    h.check("read@SYS" in h.read(tracer.log_path), h.read(tracer.log_path))
+
+
 @h.test("heap: threads with 16 KiB of stack, each block once")
 def heap_on_small_stacks(case):
     path = case.path("heap.json")

@@ -11,6 +11,7 @@
 
 #include "status_text.h"
 #include "tracee/attach.h"
+#include "tracee/translator.h"
 #include "unit.h"
 
 #define PID     4711
@@ -207,6 +208,35 @@ START_TEST(name_with_newline)
 }
 END_TEST
 
+START_TEST(under_valgrind)
+{
+	static const char *const tools[] = {
+		"/usr/libexec/valgrind/memcheck-amd64-linux",
+		"/usr/libexec/valgrind/none-x86-linux",
+		"/opt/x/lib/valgrind/massif-arm64-linux",
+		"/home/a/valgrind/.in_place/dhat-amd64-linux",
+	};
+	static const char *const others[] = {
+		"/usr/bin/valgrind.bin",
+		"/usr/bin/ls-amd64-linux",
+		"/usr/libexec/valgrind/memcheck",
+		"/usr/libexec/notvalgrind/memcheck-amd64-linux",
+		"/usr/libexec/valgrind/x/y-amd64-linux",
+		"valgrind/memcheck-amd64-linux",
+		"/-amd64-linux",
+		"/",
+		"",
+	};
+	char *message = translator_refuse(getpid());
+
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+		ck_assert_msg(translator_is(tools[i]), "%s", tools[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		ck_assert_msg(!translator_is(others[i]), "%s", others[i]);
+	ck_assert_ptr_null(message);
+}
+END_TEST
+
 /* Of the real thing: attach() refuses before it does anything. */
 static char *refusal(pid_t pid)
 {
@@ -319,6 +349,7 @@ static Suite *attach_suite(void)
 	tcase_add_test(tcase, zombie_then_nobody);
 	tcase_add_test(tcase, traced_by_us_already);
 	tcase_add_test(tcase, thread);
+	tcase_add_test(tcase, under_valgrind);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
