@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -164,6 +165,170 @@ def under_valgrind(case):
     h.wait_until(lambda: h.tracer_of(target.pid), "the attach")
     finish(target, tracer)
     h.check("read@SYS" in h.read(tracer.log_path), h.read(tracer.log_path))
+
+
+class Busy:
+    """Threads that make calls from before calltrap comes until it has gone."""
+
+    THREADS, AT_ONCE = 2, 1000
+
+    def __init__(self, case, argv, functions=("llabs", "labs"), env=None):
+        self.case, self.functions = case, functions
+        self.process = case.start([*argv, str(self.THREADS)], env=env)
+        h.wait_until(lambda: "ready" in self.process.out or
+                     self.process.popen.poll() is not None, "the target")
+        if "ready" not in self.process.out:
+            raise h.Skip("it can't run here: " + self.process.err)
+        self.pid = self.find()
+        self.places = [int(word, 16) for word in re.search(
+            r"at (\w+) (\w+)\n", self.process.out).groups()]
+
+    def find(self):
+        """Itself, or what runs in a container."""
+        pid = self.process.pid
+        while h.children_of(pid):
+            pid = h.children_of(pid)[0]
+        return pid
+
+    def ask(self, what, answer):
+        have = self.process.out.count(answer)
+        self.process.say(what)
+        h.wait_until(lambda: self.process.out.count(answer) > have or
+                     self.process.popen.poll() is not None, "an answer")
+        return self.process.out
+
+    def made(self):
+        return int(re.findall(r"^made (\d+)\n", self.ask("?", "made"),
+                              re.M)[-1])
+
+    def mappings(self):
+        return [line.split(None, 5) for line in
+                h.read("/proc/%d/maps" % self.pid).splitlines()]
+
+    def code(self):
+        """By the addresses of the files' mappings."""
+        found = {}
+        with open("/proc/%d/mem" % self.pid, "rb", buffering=0) as mem:
+            for words in self.mappings():
+                if "x" in words[1] and len(words) == 6 and words[5][0] == "/":
+                    start, end = (int(w, 16) for w in words[0].split("-"))
+                    found[start] = os.pread(mem.fileno(), end - start, start)
+        return found
+
+    def byte(self, place):
+        with open("/proc/%d/mem" % self.pid, "rb", buffering=0) as mem:
+            return os.pread(mem.fileno(), 1, place)
+
+    def code_without_file(self):
+        return {words[0] for words in self.mappings()
+                if "x" in words[1] and words[4] == "0" and len(words) == 5}
+
+    def attach(self, engine):
+        """The one isn't called yet; the other's trap may have been followed by
+        the agent, and gone again."""
+        was, before = [self.byte(place) for place in self.places], \
+            self.code_without_file()
+        tracer = self.case.start_calltrap(
+            "--engine=" + engine, "-D", "probe", "-L", "-x",
+            "+".join(self.functions), "-c", "-p", str(self.pid))
+        h.wait_until(lambda: self.byte(self.places[1]) != was[1] and (
+            self.byte(self.places[0]) != was[0] or
+            self.code_without_file() != before), "the traps")
+        return tracer
+
+    def round(self, engine, caught):
+        code, start = self.code(), self.made()
+        tracer = self.attach(engine)
+        first = self.made()
+        for _ in range(3):
+            self.ask("go\n", "gone")
+        last = self.made()
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap: " + tracer.err)
+        h.check_seen(tracer)
+        self.check_counts(h.read(tracer.log_path), last - first,
+                          self.made() - start)
+        h.check_match(caught, tracer.err, "who caught them")
+        h.check_equal(h.tracer_of(self.pid), 0, "tracer of the target")
+        h.check(self.code() == code, "bytes are left behind")
+
+    def check_counts(self, log, least, most):
+        """What a thread counts is one call late."""
+        calls = calls_of(log, self.functions[0])
+        h.check(least - self.THREADS <= calls <= most + self.THREADS,
+                "%d to %d calls of %s, counted: %d" %
+                (least, most, self.functions[0], calls))
+        h.check_equal(calls_of(log, self.functions[1]), 3 * self.AT_ONCE,
+                      "calls of " + self.functions[1])
+
+    def end(self):
+        self.process.say("end\n")
+        h.check_equal(self.process.wait(), 7, "status of the target: " +
+                      self.process.err)
+
+
+def busy_program(*flags, cc="gcc"):
+    h.need_jumps()
+    h.need(cc)
+    return h.build("tireless-" + cc + "".join(flags), "tireless.c", "-O1",
+                   "-fno-builtin", "-pthread", *flags, cc=cc, optional=True)
+
+
+INSIDE = r"caught: 2 functions in the process"
+# What is called too rarely for a jump goes by its trap.
+BY_JUMPS = r"caught: [12] functions? in the process"
+# With auto nothing is said of engines in the end.
+AUTO = r"agent: l?labs: \d"
+SECCOMP = r"caught: 0 functions in the process, 2 by traps alone \(seccomp"
+
+
+def while_busy(words, way="all", flags=(), cc="gcc", caught=INSIDE):
+    @h.test("attached to while busy, and left: " + words)
+    def run(case):
+        target = Busy(case, [busy_program(*flags, cc=cc), way])
+        target.round("agent", caught)
+        target.round("auto", "" if caught is SECCOMP else AUTO)
+        target.end()
+
+
+while_busy("a program")
+while_busy("seccomp's strict mode: by traps", "strict", caught=SECCOMP)
+while_busy("the filter that Docker's containers have: by traps", "docker",
+           caught=SECCOMP)
+while_busy("a static program", flags=("-static",), caught=BY_JUMPS)
+while_busy("a static program at any address", flags=("-static-pie", "-fPIE"),
+           caught=BY_JUMPS)
+while_busy("a static program of musl's", flags=("-static",), cc="musl-gcc",
+           caught=BY_JUMPS)
+while_busy("a program of musl's", cc="musl-gcc")
+
+
+@h.test("attached to while busy, and left: an allocator that is preloaded")
+def preloaded(case):
+    library = "libjemalloc.so.2"
+    path = h.command_output(["gcc", "-print-file-name=" + library])[1].strip()
+    if not os.path.isabs(path):
+        raise h.Skip(library + " isn't installed")
+    target = Busy(case, [busy_program("-DALLOCATES"), "all"],
+                  ("malloc", "calloc"), env=dict(os.environ, LD_PRELOAD=path))
+    h.check("jemalloc" in h.read("/proc/%d/maps" % target.pid), "no jemalloc")
+    target.round("agent", INSIDE)
+    target.round("auto", r"agent: [mc]alloc: \d")
+    target.end()
+
+
+@h.test("attached to while busy, and left: in a container, its file is gone")
+def container(case):
+    h.need("unshare", "chroot")
+    root = case.path("root")
+    os.mkdir(root)
+    shutil.copy(busy_program("-static"), root + "/busy")
+    target = Busy(case, ["unshare", "--mount", "--pid", "--fork",
+                         "--kill-child", "chroot", root, "/busy", "all"])
+    os.unlink(root + "/busy")
+    target.round("agent", BY_JUMPS)
+    target.round("auto", AUTO)
+    target.end()
 
 
 @h.test("heap: threads with 16 KiB of stack, each block once")
