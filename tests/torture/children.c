@@ -124,16 +124,17 @@ void do_vfork(struct worker *worker)
 {
 	unsigned calls = random_below(&worker->random, 10);
 	bool executes = random_below(&worker->random, 2);
-	struct stream *volatile stream = NULL;
+	struct stream *const stream = stream_new();
 	char *argv[6], text[12];
 	pid_t pid;
 
+	if (!stream)
+		return;
+	stream->shares = true;
 	make_arguments(argv, text, calls);
 	pid = vfork();
 	if (!pid) {
-		stream = stream_new();
-		if (!stream)
-			_exit(20 + calls);
+		stream->pid = syscall(SYS_getpid);
 		if (!executes)
 			_exit(child_calls(stream, calls));
 		(void)child_calls(stream, 2);
@@ -141,7 +142,7 @@ void do_vfork(struct worker *worker)
 		_exit(1);
 	}
 	/* A stream that goes on in another program isn't its last. */
-	if (executes && stream)
+	if (executes)
 		stream->status = -1;
 	if (is_started("vfork", pid))
 		check_child("vfork", pid, 20 + calls, 0);
@@ -171,6 +172,7 @@ void do_clone(struct worker *worker)
 
 	if (stack == MAP_FAILED || !order.stream)
 		return;
+	order.stream->shares = true;
 	pid = clone(clone_main, stack + STACK_SIZE, CLONE_VM | SIGCHLD, &order);
 	call(worker->stream, LEAF);
 	if (is_started("clone", pid))

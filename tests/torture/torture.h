@@ -52,9 +52,10 @@ long p_through(long x, void (*function)(void *), void *context);
 struct stream {
 	uint32_t number;
 	int32_t pid;
-	int32_t parent; /* of a daemon, and gone; 0 for all others */
-	int32_t status; /* what its process exits with; -1: not said */
-	uint64_t cut;   /* the thread was ended from without: by one less */
+	int32_t parent;  /* of a daemon, and gone; 0 for all others */
+	int32_t status;  /* what its process exits with; -1: not said */
+	uint64_t shares; /* the memory of its parent */
+	uint64_t cut;    /* the thread was ended from without: by one less */
 	uint64_t sequence;
 	uint64_t begun[FUNCTIONS];
 	uint64_t returned[FUNCTIONS];
