@@ -513,7 +513,6 @@ static bool inside(struct agent *agent)
 	errand_keep_room(agent->space, false);
 	returns_init(&agent->returns, agent->space, agent->base, header->back);
 	agent->space->replaced = &agent->returns.replaced;
-	agent->space->handles_traps = true;
 	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
 		   (int)agent->space->memory.pid, agent->base,
 		   agent->reused ? ", again" : "");
@@ -1000,7 +999,6 @@ void agent_leave(struct agent *agent)
 	slots_restore(agent);
 	(void)WRITE_GATE(agent, on, 0);
 	(void)WRITE_GATE(agent, traps, 0);
-	agent->space->handles_traps = false;
 	agent_unguard(agent);
 	agent->open = false;
 	agent->state = AGENT_LEFT;

@@ -108,6 +108,8 @@ bool hit_take_back(struct task *task)
 	struct regs *regs = task_regs(task);
 	taddr_t ip;
 
+	if (task->put_back)
+		return true;
 	if (!regs)
 		return false;
 	ip = space->arch->ip(regs);

@@ -153,8 +153,7 @@ static void wait_for_leaving(struct tracer *tracer)
 	do {
 		bool more = is_anyone_leaving(tracer);
 
-		tid = more ? loop_wait(tracer, &status) :
-			     waitpid(-1, &status, __WALL | WNOHANG);
+		tid = waitpid(-1, &status, __WALL | WNOHANG * !more);
 		if (tid > 0)
 			tracer_queue_stop(tracer, tid, status);
 		else if (!more || errno != EINTR || clock_now() > deadline ||

@@ -397,32 +397,6 @@ static pid_t wait_until(uint64_t due, int *status_ret)
 	return tid > 0 ? tid : -1;
 }
 
-static bool all_handle_traps(const struct tracer *tracer)
-{
-	const struct tracee *tracee = tracer->tracees;
-
-	while (tracee && tracee->space->handles_traps)
-		tracee = tracee->hh.next;
-	return !tracee;
-}
-
-pid_t loop_wait(struct tracer *tracer, int *status_ret)
-{
-	siginfo_t info;
-	pid_t tid;
-
-	if (!all_handle_traps(tracer))
-		return waitpid(-1, status_ret, __WALL);
-	/* Not WSTOPPED: that tells of stopped children whom nobody traces, too,
-	   again and again, as waitpid() doesn't fetch them. */
-	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL))
-		return -1;
-	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
-	/* It has been killed since: its end is to come. */
-	errno = EINTR;
-	return tid ? tid : -1;
-}
-
 /*
  * The next status; while a child is held, which nobody may ever tell of again,
  * not for longer than a moment.
@@ -437,7 +411,7 @@ static pid_t wait_for_any(struct tracer *tracer, int *status_ret)
 		return wait_while_planting(tracer, status_ret);
 	if (!child_is_held(tracer))
 		return due ? wait_until(due, status_ret) :
-			     loop_wait(tracer, status_ret);
+			     waitpid(-1, status_ret, __WALL);
 	tid = waitpid(-1, status_ret, __WALL | WNOHANG);
 	if (!tid) {
 		nanosleep(&moment, NULL);

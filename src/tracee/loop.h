@@ -21,13 +21,6 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake);
  */
 bool loop_once(struct tracer *tracer);
 
-/*
- * As waitpid(-1), without end. But where the processes handle traps that nobody
- * serves, who is killed while it waits, and gets a processor only then, fetches no
- * stop any more. (Elsewhere the task would die of it: see NOTES.)
- */
-pid_t loop_wait(struct tracer *tracer, int *status_ret);
-
 /* Keeps every status that is there for loop_handle_queued(); returns how many. */
 size_t loop_fetch_all(struct tracer *tracer);
 

@@ -45,7 +45,6 @@ struct space {
 	int guard; /* its number with the guardian, or -1 */
 	bool guard_asked;
 	bool has_patches;        /* a trap is one, or has been */
-	bool handles_traps;      /* itself, while nobody traces it */
 	bool defers_traps;       /* see trap_defer() */
 	struct trap *deferred;   /* those that are still to be planted */
 	bool plants;             /* see trap_plant_in_slices() */
