@@ -31,7 +31,8 @@ struct task *child_adopt_orphan(struct tracer *tracer);
 
 /*
  * A process was killed: it may have children that nobody will tell of, and
- * whose copies of its traps only its space knows. A few are kept.
+ * whose copies of its traps only its space knows. A few are kept, until nobody
+ * is traced any more: with their spaces ends what is to be told of them.
  */
 void child_keep_space(struct tracer *tracer, struct space *space);
 void child_drop_spaces(struct tracer *tracer);

@@ -12,6 +12,7 @@
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
+#include "tracee/children.h"
 #include "tracee/deaf_client.h"
 #include "tracee/loop.h"
 
@@ -246,6 +247,7 @@ bool leave_all(struct tracer *tracer, struct leave *ret)
 	}
 	restore_copies(ret);
 	free_leave(ret);
+	child_drop_spaces(tracer);
 	return true;
 }
 

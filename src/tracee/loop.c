@@ -608,5 +608,6 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 		}
 		loop_handle_queued(tracer);
 	}
+	child_drop_spaces(tracer);
 	return 0;
 }

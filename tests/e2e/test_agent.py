@@ -118,6 +118,20 @@ count_exactly("no large files: by traps", "1", "500", "files", inside=0)
 count_exactly("all is locked: by traps", "1", "500", "locked", inside=0)
 
 
+@h.test("-c: each call of who is killed, and how it was caught")
+def counts_of_the_killed(case):
+    target = start(case, "2", "20000")
+    tracer = attach(case, target, "-c")
+    target.say("go\n")
+    h.wait_until(lambda: "done" in target.out, "the calls")
+    os.kill(target.pid, signal.SIGKILL)
+    h.check_equal(target.wait(), -signal.SIGKILL, "status of the target")
+    tracer.wait()
+    check_lossless(tracer)
+    h.check_equal(counted(h.read(tracer.log_path)), made(target), "calls")
+    h.check_equal(caught(tracer)[0], 1, "functions inside")
+
+
 def check_little_memory(tracer):
     inside, otherwise = caught(tracer)
     h.check_equal(inside, 0, "functions inside")
