@@ -91,11 +91,15 @@ static struct live_block block_of(const struct heap *heap,
 
 uint64_t heap_act_weight(const struct heap *heap, const struct heap_act *act)
 {
-	const struct live_block block = block_of(heap, act);
+	const struct family *family = act->function->family;
+	struct live_block block;
 
 	if (act->sampling == SAMPLING_LEFT)
 		return 0;
-	return heap_weight(heap, act->function->family, &block).count;
+	if (!heap_is_sampled(heap, family))
+		return WEIGHT_OF_ONE.count;
+	block = block_of(heap, act);
+	return heap_weight(heap, family, &block).count;
 }
 
 /* What came before the next acquisition isn't known where not all are. */

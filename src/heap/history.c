@@ -82,12 +82,17 @@ void history_change(struct history *history, uint64_t since,
 		history->interval = FIRST_INTERVAL;
 	advance(history, since);
 	point = &history->points[history->count - 1];
-	/* What was there last was no lower than the lowest. */
+	/*
+	 * What was there last was no lower than the lowest. The new state is
+	 * kept by halves: as a whole it would go by memory, and the processor
+	 * waits for what it reads at once wider than it was written.
+	 */
 	if (state.blocks < history->last.blocks)
 		point->low_blocks = lower(point->low_blocks, state.blocks);
+	history->last.blocks = state.blocks;
 	if (state.bytes < history->last.bytes)
 		point->low_bytes = lower(point->low_bytes, state.bytes);
-	history->last = state;
+	history->last.bytes = state.bytes;
 }
 
 unsigned history_points(const struct history *history, uint64_t since,

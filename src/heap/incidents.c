@@ -50,6 +50,19 @@ static struct incident_entry *append(struct incidents *incidents,
 	return entry;
 }
 
+static struct incident_entry *find(struct incidents *incidents,
+				   const struct incident_pair *pair)
+{
+	const unsigned hash = hash_key(pair, sizeof(*pair));
+	struct incident_entry **recent =
+		&incidents->recent[hash % INCIDENTS_RECENT];
+
+	if (!*recent || memcmp(&(*recent)->pair, pair, sizeof(*pair)))
+		HASH_FIND_BYHASHVALUE(hh, incidents->by_pair, pair,
+				      sizeof(*pair), hash, *recent);
+	return *recent;
+}
+
 struct incident *incidents_add(struct incidents *incidents,
 			       const struct incident *incident)
 {
@@ -66,7 +79,7 @@ struct incident *incidents_add(struct incidents *incidents,
 	pair.second_function = incident->second_function;
 	pair.first_library = incident->first_library;
 	pair.second_library = incident->second_library;
-	HASH_FIND(hh, incidents->by_pair, &pair, sizeof(pair), entry);
+	entry = find(incidents, &pair);
 	if (!entry && incidents->count[kind] >= incidents->limit) {
 		incidents->dropped[kind]++;
 		return NULL;
@@ -99,6 +112,7 @@ static void forget(struct incidents *incidents, struct incident_entry *entry)
 	memmove(list + i, list + i + 1,
 		(--incidents->count[kind] - i) * sizeof(*list));
 	HASH_DEL(incidents->by_pair, entry);
+	memset(incidents->recent, 0, sizeof(incidents->recent));
 	free(entry);
 }
 

@@ -7,8 +7,13 @@
 /* Pairs of stacks that something has happened between, each kept once. */
 struct incident_entry;
 
+/* Some pairs come with nearly each call: what one library acquires and another
+   gives back. */
+#define INCIDENTS_RECENT 256
+
 struct incidents {
 	struct incident_entry *by_pair;
+	struct incident_entry *recent[INCIDENTS_RECENT]; /* by hash; or NULL */
 	struct incident_entry **list[INCIDENT_KINDS];
 	size_t count[INCIDENT_KINDS], room[INCIDENT_KINDS];
 	uint64_t dropped[INCIDENT_KINDS];

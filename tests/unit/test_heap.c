@@ -1033,6 +1033,9 @@ START_TEST(double_frees_in_doubt)
 	release(&f, "free", 0x1000, 0);
 	ck_assert_uint_eq(total_of(&f, "malloc")->double_frees, 1);
 	ck_assert_uint_eq(heap_incident_count(f.heap, INCIDENT_DOUBLE_FREE), 1);
+	/* It is of the same pair as the one that was withdrawn. */
+	ck_assert_uint_eq(
+		heap_incident_at(f.heap, INCIDENT_DOUBLE_FREE, 0)->count, 1);
 }
 END_TEST
 
