@@ -623,8 +623,10 @@ def killed(case):
     recorder = subprocess.Popen([h.CALLTRAP, "record", "-o", path, "-p",
                                  str(churn.pid)], stderr=subprocess.DEVNULL)
     try:
+        # A file grows by pages while a block is written.
         h.wait_until(lambda: os.path.exists(path) and
-                     os.path.getsize(path) > 2000, "a block")
+                     os.path.getsize(path) > 2000 and rec.read(path)[1],
+                     "a whole block of events")
         recorder.send_signal(signal.SIGKILL)
         recorder.wait()
         done = run("heap", "--from", path)
