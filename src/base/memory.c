@@ -82,6 +82,17 @@ int memory_read_word(struct memory *memory, taddr_t address, unsigned word_size,
 	return err;
 }
 
+uint64_t memory_word_at(struct memory *memory, taddr_t address)
+{
+	uint64_t word;
+
+	return !address || address % sizeof(word) ||
+			       memory_read(memory, address, &word,
+					   sizeof(word)) ?
+		       0 :
+		       word;
+}
+
 long memory_read_string(struct memory *memory, taddr_t address, char *ret,
 			size_t room)
 {

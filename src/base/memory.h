@@ -58,6 +58,9 @@ int memory_write(struct memory *memory, taddr_t address, const void *bytes,
 int memory_read_word(struct memory *memory, taddr_t address, unsigned word_size,
 		     uint64_t *ret) MUST_CHECK;
 
+/* Of 8 bytes; 0 where none can be read, or where it would not be aligned. */
+uint64_t memory_word_at(struct memory *memory, taddr_t address);
+
 /*
  * A string of at most room - 1 bytes, always NUL-terminated in ret. Returns
  * its length, or -EFAULT when not even its first byte can be read. A string

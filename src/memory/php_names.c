@@ -110,16 +110,6 @@ const char *php_names_key(struct php_names *names, taddr_t where)
 	return names->name;
 }
 
-static taddr_t word_at(const struct php_names *names, taddr_t address)
-{
-	taddr_t word;
-
-	return address % 8 || memory_read(names->memory, address, &word,
-					  sizeof(word)) ?
-		       0 :
-		       word;
-}
-
 const char *php_names_property(struct php_names *names,
 			       const struct block *object, taddr_t where)
 {
@@ -137,14 +127,17 @@ const char *php_names_property(struct php_names *names,
 		       0;
 	place = where - object->address - at - PHP_OBJECT_HEAD;
 	if (!class || place % VALUE_SIZE ||
-	    place / VALUE_SIZE >= (uint32_t)word_at(names, class + CLASS_COUNT))
+	    place / VALUE_SIZE >= (uint32_t)memory_word_at(names->memory,
+							   class + CLASS_COUNT))
 		return NULL;
-	properties = word_at(names, class + CLASS_PROPERTIES);
-	properties = word_at(names, properties + place / VALUE_SIZE *
+	properties = memory_word_at(names->memory, class + CLASS_PROPERTIES);
+	properties = memory_word_at(names->memory,
+				    properties + place / VALUE_SIZE *
 							 sizeof(properties));
 	return properties && read_text(names,
-				       word_at(names,
-					       properties + PROPERTY_NAME),
+				       memory_word_at(names->memory,
+						      properties +
+							      PROPERTY_NAME),
 				       ".%s", names->name) ?
 		       names->name :
 		       NULL;

@@ -117,16 +117,6 @@ const char *python_names_key(struct python_names *names, taddr_t where)
 
 /* ---- attributes ---- */
 
-static taddr_t word_at(const struct python_names *names, taddr_t address)
-{
-	taddr_t word;
-
-	return address % 8 || memory_read(names->memory, address, &word,
-					  sizeof(word)) ?
-		       0 :
-		       word;
-}
-
 /* What stands at an offset has this name; members: of a class. */
 static bool find_member(struct python_names *names, taddr_t members,
 			uint64_t offset, char ret[PYTHON_TEXT_MOST + 1])
@@ -157,13 +147,16 @@ const char *python_names_member(struct python_names *names,
 
 	if (!object_in(names, block, &object))
 		return NULL;
-	type = word_at(names, object + offsetof(struct python_object, type));
+	type = memory_word_at(names->memory,
+			      object + offsetof(struct python_object, type));
 	for (unsigned i = 0; !found && i < BASES_MOST; i++) {
 		if (!python_types_has(names->types, type, &of_lists))
 			return NULL;
-		found = find_member(names, word_at(names, type + TYPE_MEMBERS),
+		found = find_member(names,
+				    memory_word_at(names->memory,
+						   type + TYPE_MEMBERS),
 				    where - object, text);
-		type = word_at(names, type + TYPE_BASE);
+		type = memory_word_at(names->memory, type + TYPE_BASE);
 	}
 	if (!found)
 		return NULL;
@@ -185,8 +178,8 @@ static bool find_key(struct python_names *names, taddr_t address,
 		return false;
 	address += sizeof(keys) + ((taddr_t)1 << keys.log_table) +
 		   number * 2 * sizeof(taddr_t);
-	return python_text(names->types, names->memory, word_at(names, address),
-			   ret);
+	return python_text(names->types, names->memory,
+			   memory_word_at(names->memory, address), ret);
 }
 
 const char *python_names_attribute(struct python_names *names,
@@ -200,11 +193,15 @@ const char *python_names_attribute(struct python_names *names,
 	if (!class)
 		return NULL;
 	found = !strcmp(class, "dict") &&
-		find_key(names, word_at(names, object + DICT_KEYS), number,
-			 text);
-	type = word_at(names, object + offsetof(struct python_object, type));
+		find_key(names,
+			 memory_word_at(names->memory, object + DICT_KEYS),
+			 number, text);
+	type = memory_word_at(names->memory,
+			      object + offsetof(struct python_object, type));
 	for (size_t i = 0; !found && i < ARRAY_SIZE(type_keys); i++)
-		found = find_key(names, word_at(names, type + type_keys[i]),
+		found = find_key(names,
+				 memory_word_at(names->memory,
+						type + type_keys[i]),
 				 number, text);
 	if (!found)
 		return NULL;

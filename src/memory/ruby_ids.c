@@ -39,17 +39,6 @@ struct items {
 	uint64_t count;
 };
 
-static uint64_t word_at(struct memory *memory, taddr_t address)
-{
-	uint64_t word;
-
-	return !address || address % 8 ||
-			       memory_read(memory, address, &word,
-					   sizeof(word)) ?
-		       0 :
-		       word;
-}
-
 /* Arrays of the interpreter's own have no class. */
 static bool own_array(struct memory *memory, taddr_t array, struct items *ret)
 {
@@ -62,8 +51,8 @@ static bool own_array(struct memory *memory, taddr_t array, struct items *ret)
 	ret->first = array + ARRAY_COUNT;
 	ret->count = head.flags >> ARRAY_WITHIN_SHIFT & ARRAY_WITHIN_MOST;
 	if (!(head.flags & ARRAY_WITHIN)) {
-		ret->first = word_at(memory, array + ARRAY_ITEMS);
-		ret->count = word_at(memory, array + ARRAY_COUNT);
+		ret->first = memory_word_at(memory, array + ARRAY_ITEMS);
+		ret->count = memory_word_at(memory, array + ARRAY_COUNT);
 	}
 	return ret->first;
 }
@@ -75,12 +64,12 @@ static bool has_texts(struct memory *memory, const struct items *row)
 	char text[RUBY_TEXT_ROOM];
 
 	for (unsigned i = 0; i < TEXTS_SEEN; i++)
-		texts +=
-			ruby_text(memory,
-				  word_at(memory,
-					  row->first + (ROW_WORDS - 2 - 2 * i) *
-							       sizeof(taddr_t)),
-				  text);
+		texts += ruby_text(
+			memory,
+			memory_word_at(memory,
+				       row->first + (ROW_WORDS - 2 - 2 * i) *
+							    sizeof(taddr_t)),
+			text);
 	return texts > TEXTS_SEEN / 2;
 }
 
@@ -103,13 +92,13 @@ static bool are_rows(struct memory *memory, const struct items *rows,
 	for (uint64_t i = 0; i < rows->count; i++)
 		if (!use_one(left) ||
 		    !own_array(memory,
-			       word_at(memory,
-				       rows->first + i * sizeof(taddr_t)),
+			       memory_word_at(memory,
+					      rows->first + i * sizeof(taddr_t)),
 			       &row) ||
 		    row.count > ROW_WORDS ||
 		    (i + 1 < rows->count && row.count != ROW_WORDS))
 			return false;
-	return own_array(memory, word_at(memory, rows->first), &row) &&
+	return own_array(memory, memory_word_at(memory, rows->first), &row) &&
 	       row.count == ROW_WORDS && has_texts(memory, &row);
 }
 
@@ -142,13 +131,14 @@ bool ruby_ids_name(const struct ruby_ids *ids, uint64_t id,
 
 	return number / ROW_NAMES < ids->row_count &&
 	       own_array(ids->memory,
-			 word_at(ids->memory,
-				 ids->rows +
-					 number / ROW_NAMES * sizeof(taddr_t)),
+			 memory_word_at(ids->memory,
+					ids->rows + number / ROW_NAMES *
+							    sizeof(taddr_t)),
 			 &row) &&
 	       at < row.count &&
 	       ruby_text(ids->memory,
-			 word_at(ids->memory, row.first + at * sizeof(taddr_t)),
+			 memory_word_at(ids->memory,
+					row.first + at * sizeof(taddr_t)),
 			 ret);
 }
 
@@ -181,9 +171,11 @@ bool ruby_ids_variable(const struct ruby_ids *ids, taddr_t object,
 	if (memory_read(memory, object, &head, sizeof(head)) ||
 	    ruby_kind_of(&head) != RUBY_OBJECT)
 		return false;
-	numbers = within ? word_at(memory,
-				   word_at(memory, head.class + CLASS_MORE)) :
-			   word_at(memory, object + OBJECT_NUMBERS);
+	numbers = within ? memory_word_at(memory,
+					  memory_word_at(memory,
+							 head.class +
+								 CLASS_MORE)) :
+			   memory_word_at(memory, object + OBJECT_NUMBERS);
 	return numbers && numbers % 8 == 0 &&
 	       !memory_read(memory, numbers, &table, sizeof(table)) &&
 	       table.begin <= table.end &&

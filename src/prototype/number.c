@@ -63,6 +63,11 @@ int number_read_member(struct place place, const struct type_member *member,
 	return 0;
 }
 
+bool number_is_small(uint64_t word)
+{
+	return (int64_t)word >= -10000 && (int64_t)word <= 10000;
+}
+
 int number_read_count(struct place place, const struct type *type,
 		      unsigned word_size, struct memory *memory, uint64_t *ret)
 {

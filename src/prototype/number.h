@@ -15,6 +15,9 @@ uint64_t number_narrow(const struct type *type, uint64_t word,
 uint64_t number_unsigned(const struct type *type, uint64_t word,
 			 unsigned word_size);
 
+/* Of a kind unknown: a number rather than an address or bits. */
+bool number_is_small(uint64_t word);
+
 /* The value at a place, narrowed; -ENODATA when it is no such number. */
 int number_read(struct place place, const struct type *type, unsigned word_size,
 		uint64_t *ret) MUST_CHECK;

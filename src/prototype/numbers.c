@@ -79,9 +79,7 @@ static bool fits(const struct prototype *prototype,
 static void add_guess(const struct type *type, uint64_t word,
 		      struct strbuf *out)
 {
-	const int64_t value = (int64_t)word;
-
-	if (value >= -10000 && value <= 10000)
+	if (number_is_small(word))
 		strbuf_add_decimal(out, word, type->is_signed);
 	else
 		strbuf_add_hex(out, number_unsigned(type, word, 8));

@@ -71,14 +71,9 @@ static enum number_style show_binary(struct shown_integer *shown)
 	return NUMBER_BASED;
 }
 
-static bool is_guessed_decimal(uint64_t word)
-{
-	return (int64_t)word >= -10000 && (int64_t)word <= 10000;
-}
-
 static enum number_style show_guess(struct shown_integer *shown)
 {
-	if (is_guessed_decimal(shown->word))
+	if (number_is_small(shown->word))
 		return show_decimal(shown);
 	return show_hex(shown);
 }
@@ -249,7 +244,7 @@ static void print_shown(struct printer *printer, const struct type *type,
 static bool is_plain(const struct type *type, uint64_t word)
 {
 	return type->lens == LENS_PLAIN ||
-	       (type->lens == LENS_GUESS && is_guessed_decimal(word));
+	       (type->lens == LENS_GUESS && number_is_small(word));
 }
 
 static void print_plain(struct printer *printer, const struct type *type,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "prototype/number.h"
 #include "prototype/printer.h"
 
 /* In characters, however large -s is. */
@@ -214,11 +215,6 @@ static bool looks_like_text(const struct text_reading *reading)
 	return true;
 }
 
-static bool is_small(taddr_t address)
-{
-	return (int64_t)address >= -10000 && (int64_t)address <= 10000;
-}
-
 /* What is there, as far as one looks; whether it is text. */
 static bool sample(struct printer *printer, struct text *text,
 		   struct text_reading *ret)
@@ -264,7 +260,7 @@ void print_guessed_text(struct printer *printer, taddr_t address)
 	};
 	struct text_reading reading = { 0 };
 
-	if (is_small(address) || !sample(printer, &text, &reading) ||
+	if (number_is_small(address) || !sample(printer, &text, &reading) ||
 	    !reading.count)
 		print_integer(printer, &type_guess, address);
 	else
