@@ -394,17 +394,23 @@ class Reader(threading.Thread):
         os.close(self.fd)
 
 
-@h.test("log: with --when-full=wait nobody reads for a while: all waits")
-def nobody_reads(case):
+def log_to_nobody(case, threads, calls):
+    """The target, whose calls have begun, calltrap, and who hasn't begun to read."""
     path = case.path("pipe")
     os.mkfifo(path)
     reader = Reader(path)
-    target = start(case, "2", "60000", "slots")
+    target = start(case, threads, calls, "slots")
     tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
                                  "--when-full=wait", "-o", path, "-p",
                                  str(target.pid), log=False)
     h.settle(target, tracer)
     target.say("go\n")
+    return target, tracer, reader
+
+
+@h.test("log: with --when-full=wait nobody reads for a while: all waits")
+def nobody_reads(case):
+    target, tracer, reader = log_to_nobody(case, "2", "60000")
     # Longer than hooks are patient.
     time.sleep(2)
     h.check("done" not in target.out, "it has not waited")
@@ -444,15 +450,7 @@ def await_waiting(target):
 
 @h.test("log: who waits for room when it is left isn't told of, and not lost")
 def left_waiting(case):
-    path = case.path("pipe")
-    os.mkfifo(path)
-    reader = Reader(path)
-    target = start(case, "4", "600000", "slots")
-    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
-                                 "--when-full=wait", "-o", path, "-p",
-                                 str(target.pid), log=False)
-    h.settle(target, tracer)
-    target.say("go\n")
+    target, tracer, reader = log_to_nobody(case, "4", "600000")
     await_waiting(target)
     tracer.popen.send_signal(signal.SIGINT)
     time.sleep(0.1)

@@ -254,14 +254,19 @@ long tails_deep(addr, long);
 """
 
 
+def with_library(name, *flags):
+    """A program, and the library of its own that the same source has."""
+    h.need_jumps()
+    directory = h.build_directory(name)
+    h.build_library("lib%s.so" % name, name + ".c", "-O1", "-DLIBRARY",
+                    directory=directory)
+    return h.build(name, name + ".c", "-O1", *flags, *h.near(directory),
+                   "-l" + name, directory=directory)
+
+
 @h.test("log, -T: stops within a call aren't its time")
 def stopped_within(case):
-    h.need_jumps()
-    directory = h.build_directory("within")
-    h.build_library("libwithin.so", "within.c", "-O1", "-DLIBRARY",
-                    directory=directory)
-    program = h.build("within", "within.c", "-O1", *h.near(directory),
-                      "-lwithin", directory=directory)
+    program = with_library("within")
     run = case.calltrap("--engine=agent", "-L", "-T", "-x", "outer+snprintf",
                         program)
     inside = h.check_match(r"(\d+) calls in the process", run.err, "engines")
@@ -277,13 +282,7 @@ def stopped_within(case):
 
 @h.test("log, -T: of several threads none has slept for less than it has")
 def sleeping(case):
-    h.need_jumps()
-    directory = h.build_directory("naps")
-    h.build_library("libnaps.so", "naps.c", "-O1", "-DLIBRARY",
-                    directory=directory)
-    program = h.build("naps", "naps.c", "-O1", "-fno-builtin",
-                      "-pthread", *h.near(directory), "-lnaps",
-                      directory=directory)
+    program = with_library("naps", "-fno-builtin", "-pthread")
     run = case.calltrap("--engine=agent", "-L", "-T", "-x", "outer+snprintf",
                         program)
     inside = h.check_match(r"([\d,]+) calls in the process", run.err, "engines")
