@@ -31,6 +31,7 @@ struct php_class {
 };
 
 #define TYPE_OF(head)  ((head)->info & 15)
+#define OF_COLLECTOR   0xfffffc00 /* GC_INFO_MASK, Zend/zend_types.h */
 #define TYPE_STRING    6
 #define TYPE_ARRAY     7
 #define TYPE_OBJECT    8
@@ -171,9 +172,17 @@ taddr_t php_objects_class(struct php_objects *objects,
 
 /* ---- others ---- */
 
+/* The collector of cycles keeps a number in arrays and objects only. The upper half
+   of a pointer that a piece begins with, 0x7f_6, would be a type with one. */
+static bool is_collected(const struct php_head *head)
+{
+	return head->info & OF_COLLECTOR;
+}
+
 bool php_is_text(const struct php_string *string)
 {
-	return TYPE_OF(&string->head) == TYPE_STRING;
+	return TYPE_OF(&string->head) == TYPE_STRING &&
+	       !is_collected(&string->head);
 }
 
 static bool is_string(const struct php_objects *objects,
@@ -225,11 +234,13 @@ static uint64_t kind_of(const struct php_objects *objects,
 	memcpy(&head, piece->begin, sizeof(head));
 	if (!head.references || head.references >= REFERENCES_MOST)
 		return 0;
+	if (TYPE_OF(&head) == TYPE_ARRAY)
+		return is_array(piece) ? KEY_ARRAY : 0;
+	if (is_collected(&head))
+		return 0;
 	switch (TYPE_OF(&head)) {
 	case TYPE_STRING:
 		return is_string(objects, piece) ? KEY_STRING : 0;
-	case TYPE_ARRAY:
-		return is_array(piece) ? KEY_ARRAY : 0;
 	case TYPE_RESOURCE:
 		return piece->bytes == RESOURCE_SIZE ? KEY_RESOURCE : 0;
 	case TYPE_REFERENCE:

@@ -9,6 +9,7 @@
 #include "memory/finder.h"
 #include "memory/object_blocks.h"
 #include "memory/php_links.h"
+#include "memory/php_objects.h"
 #include "unit.h"
 
 /* What is made of PHP's memory, also of one that is damaged. It is ours, so that
@@ -237,6 +238,43 @@ START_TEST(pages_that_nobody_tells_of)
 }
 END_TEST
 
+/* As its own stack does, where mappings have such addresses. */
+START_TEST(pieces_that_begin_with_a_pointer)
+{
+	const uint64_t string = (uint64_t)0x16 << 32 | 1;
+	const struct {
+		uint64_t head;
+		bool text;
+	} begins[] = {
+		{ string, true },
+		{ string | (uint64_t)0x3f0 << 32, true },
+		{ 0x7fc600c15010, false },
+		{ 0x550600c15010, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		const struct php_piece piece = {
+			.address = at(CHUNK),
+			.bytes = PAGE,
+			.begin = area + CHUNK,
+			.seen = PAGE,
+		};
+		struct php_objects objects;
+		const char *name;
+
+		put(CHUNK, begins[i].head);
+		put(CHUNK + 8, at(CHUNK));
+		put(CHUNK + 16, 0);
+		put(CHUNK + 24, 0);
+		php_objects_init(&objects, &memory);
+		name = php_objects_count(&objects, &piece);
+		ck_assert_uint_eq(name && !strcmp(name, "string"),
+				  begins[i].text);
+		php_objects_fini(&objects);
+	}
+}
+END_TEST
+
 /* ---- blocks of these ---- */
 
 static struct glibc all;
@@ -456,6 +494,7 @@ int main(void)
 		huge_blocks_beyond_everything,
 		free_pieces,
 		pages_that_nobody_tells_of,
+		pieces_that_begin_with_a_pointer,
 		pieces_are_blocks,
 		pieces_of_8_bytes,
 		runs_that_are_not_there,
