@@ -41,6 +41,43 @@ static bool is_behind_length(const struct block *block, const uint64_t *words,
 	       may_be_size(block, words[0] + 8);
 }
 
+/*
+ * Who wraps malloc() puts a head of his own before what he hands out, of a few
+ * words, and the size is one of them: of what follows, or with the head, with
+ * flags in its lowest bits (MariaDB's my_malloc(), InnoDB's allocator).
+ */
+#define HEAD_LEAST 16
+#define HEAD_WORDS 8
+#define HEAD_FLAGS 7
+#define PAGE_SLACK 4095
+
+static bool is_size(uint64_t word, uint64_t most, uint64_t slack)
+{
+	const uint64_t size = word & ~(uint64_t)HEAD_FLAGS;
+
+	return size && size <= most && most - size <= slack;
+}
+
+static bool is_behind_head(struct reacher *reacher, const struct block *block,
+			   uint64_t offset)
+{
+	const uint64_t usable = block_usable(block);
+	const uint64_t slack =
+		SLACK + HEAD_FLAGS + (block->mapped ? PAGE_SLACK : 0);
+	const size_t count = offset / sizeof(uint64_t);
+	uint64_t words[HEAD_WORDS];
+
+	if (offset < HEAD_LEAST || offset > sizeof(words) || offset % 8 ||
+	    offset >= usable ||
+	    !read_words(reacher, block->address, words, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (is_size(words[i], usable - offset, slack) ||
+		    is_size(words[i], usable, slack))
+			return true;
+	return false;
+}
+
 /* new T[n] of a class with a destructor: n elements of some size. */
 static bool is_array(const struct block *block, const uint64_t *words,
 		     uint64_t offset)
@@ -146,6 +183,7 @@ bool reach_is_usual(struct reacher *reacher, const struct block *block,
 		return false;
 	return is_old_string(block, words, offset) ||
 	       is_behind_length(block, words, offset) ||
+	       is_behind_head(reacher, block, offset) ||
 	       is_array(block, words, offset) ||
 	       is_base(reacher, block, words, pointer) ||
 	       keeps_beginning(reacher, block, pointer);

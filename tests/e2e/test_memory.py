@@ -709,6 +709,22 @@ def _(case):
                   (1 << 20), int(words[2]), "bytes that are lost")
 
 
+@h.test("what a wrapper of malloc() hands out is reached behind its head")
+def _(case):
+    program = h.build("memory_wrapped", "memory_wrapped.c", "-O1")
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out and is_reading(target.pid),
+                 "its blocks")
+    found, _ = look(case, target, "--leaks")
+    blocks = {verdict: total["blocks"]
+              for verdict, total in found["leaks"].items()}
+    h.check_equal(blocks["definitely lost"], 60, "lost: %r" % found["groups"])
+    h.check_equal(blocks["possibly lost"], 20, "of the one without sizes")
+    h.check_equal(blocks["still reachable"], 40, "reached")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 @h.test("nothing is called lost behind an overwritten chunk")
 def _(case):
     target, _ = start(case)

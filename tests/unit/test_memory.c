@@ -240,6 +240,47 @@ START_TEST(pointer_into_the_middle)
 }
 END_TEST
 
+/* Blocks hold 56 bytes; a wrapper's head has the size among its words. */
+static void check_head(taddr_t block, unsigned offset, unsigned word,
+		       uint64_t size, uint64_t possible)
+{
+	const bool mapped = block == FAKE_MAP + 16;
+
+	teardown();
+	setup();
+	fake_put(&fake, FAKE_ROOTS + (mapped ? 8 : 0), block + offset);
+	fake_put(&fake, block + word, size);
+	find();
+	ck_assert_uint_eq(blocks_of(REACH_POSSIBLE), possible);
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+}
+
+START_TEST(pointer_behind_a_wrappers_head)
+{
+	const taddr_t last = fake_block(FAKE_COUNT - 1);
+
+	/* What follows; with a flag; with the head; in whole pages. */
+	check_head(last, 24, 16, 32, 0);
+	check_head(last, 40, 16, 16, 0);
+	check_head(last, 24, 16, 26, 0);
+	check_head(last, 24, 0, 56, 0);
+	check_head(FAKE_MAP + 16, 24, 0, 0x2000, 0);
+}
+END_TEST
+
+START_TEST(pointer_behind_what_is_no_head)
+{
+	const taddr_t last = fake_block(FAKE_COUNT - 1);
+
+	/* More than there is; too little; no word of the head. */
+	check_head(last, 24, 16, 72, FAKE_COUNT);
+	check_head(last, 24, 16, UINT64_MAX, FAKE_COUNT);
+	check_head(last, 24, 0, 8, FAKE_COUNT);
+	check_head(last, 24, 24, 32, FAKE_COUNT);
+	check_head(last, 27, 16, 32, FAKE_COUNT);
+}
+END_TEST
+
 START_TEST(pointer_behind_the_end)
 {
 	fake_put(&fake, FAKE_ROOTS, fake_block(FAKE_COUNT - 1) + 0x38);
@@ -784,6 +825,8 @@ int main(void)
 		lost_chain,
 		lost_ring,
 		pointer_into_the_middle,
+		pointer_behind_a_wrappers_head,
+		pointer_behind_what_is_no_head,
 		pointer_behind_the_end,
 		pointer_behind_what_a_class_adds,
 		pointer_behind_what_no_class_adds,
