@@ -30,7 +30,8 @@ struct object_names *object_names_new(const struct leaks *leaks,
 	with_constants_init(&names->memory, &leaks->picture, &leaks->mappings,
 			    constants);
 	if (python_is_there(&leaks->mappings))
-		names->python = python_names_new(memory, &leaks->mappings);
+		names->python = python_names_new(memory, &leaks->mappings,
+						 PYTHON_LOOKS);
 	if (ruby_is_there(&leaks->mappings))
 		names->ruby = ruby_names_new(memory, &leaks->glibc.blocks);
 	if (php_is_there(&leaks->mappings))

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "base/xalloc.h"
+#include "memory/php_tables.h"
 
 /* struct _zend_refcounted_h and what begins with it, Zend/zend_types.h; struct
    _zend_class_entry, Zend/zend.h: of PHP 8.2. */
@@ -83,6 +84,19 @@ void php_objects_fini(struct php_objects *objects)
 	object_types_fini(&objects->types);
 }
 
+/* The collector of cycles keeps a number in arrays and objects only. The upper half
+   of a pointer that a piece begins with, 0x7f_6, would be a type with one. */
+static bool is_collected(const struct php_head *head)
+{
+	return head->info & OF_COLLECTOR;
+}
+
+bool php_is_text(const struct php_string *string)
+{
+	return TYPE_OF(&string->head) == TYPE_STRING &&
+	       !is_collected(&string->head);
+}
+
 /* ---- objects ---- */
 
 /* How far in its memory an object lies, behind what is its class's own. */
@@ -127,7 +141,7 @@ static bool read_class(const struct php_objects *objects, taddr_t address,
 	    (class.type != CLASS_OF_PHP && class.type != CLASS_OF_USER) ||
 	    class.name % 8 ||
 	    memory_read(objects->memory, class.name, &string, sizeof(string)) ||
-	    TYPE_OF(&string.head) != TYPE_STRING || !string.length)
+	    !php_is_text(&string) || !string.length)
 		return false;
 	length = string.length < NAME_MOST ? string.length : NAME_MOST;
 	if (memory_read(objects->memory, class.name + sizeof(string), name,
@@ -172,19 +186,6 @@ taddr_t php_objects_class(struct php_objects *objects,
 
 /* ---- others ---- */
 
-/* The collector of cycles keeps a number in arrays and objects only. The upper half
-   of a pointer that a piece begins with, 0x7f_6, would be a type with one. */
-static bool is_collected(const struct php_head *head)
-{
-	return head->info & OF_COLLECTOR;
-}
-
-bool php_is_text(const struct php_string *string)
-{
-	return TYPE_OF(&string->head) == TYPE_STRING &&
-	       !is_collected(&string->head);
-}
-
 static bool is_string(const struct php_objects *objects,
 		      const struct php_piece *piece)
 {
@@ -210,12 +211,13 @@ static bool is_array(const struct php_piece *piece)
 	if (piece->bytes != sizeof(array))
 		return false;
 	memcpy(&array, piece->begin, sizeof(array));
-	return array.room >= 2 && !(array.room & (array.room - 1)) &&
-	       array.used <= array.room && array.elements <= array.used &&
-	       array.data && array.data % 8 == 0;
+	return php_table_numbers(array.mask) && array.room >= 2 &&
+	       !(array.room & (array.room - 1)) && array.used <= array.room &&
+	       array.elements <= array.used && array.data &&
+	       array.data % 8 == 0;
 }
 
-/* Elements have numbers of four bytes in front; the mask says how many. */
+/* Elements have these in front. */
 taddr_t php_objects_apart(const struct php_piece *piece)
 {
 	struct php_array array;
@@ -223,7 +225,8 @@ taddr_t php_objects_apart(const struct php_piece *piece)
 	if (!is_array(piece))
 		return 0;
 	memcpy(&array, piece->begin, sizeof(array));
-	return array.data - (uint64_t)-array.mask * sizeof(uint32_t);
+	return array.data -
+	       (uint64_t)php_table_numbers(array.mask) * sizeof(uint32_t);
 }
 
 static uint64_t kind_of(const struct php_objects *objects,

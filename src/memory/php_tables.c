@@ -10,6 +10,16 @@
 #define NUMBERS_LEAST 2
 #define NUMBERS_MOST  (1u << 28)
 
+uint32_t php_table_numbers(uint32_t mask)
+{
+	const uint32_t numbers = -mask;
+
+	return numbers & (numbers - 1) || numbers < NUMBERS_LEAST ||
+			       numbers > NUMBERS_MOST ?
+		       0 :
+		       numbers;
+}
+
 static void look_at(const struct blocks *blocks, const uint8_t *pointer)
 {
 	struct block *block;
@@ -17,9 +27,8 @@ static void look_at(const struct blocks *blocks, const uint8_t *pointer)
 	taddr_t data;
 
 	memcpy(&mask, pointer - sizeof(mask), sizeof(mask));
-	numbers = -mask;
-	if (numbers & (numbers - 1) || numbers < NUMBERS_LEAST ||
-	    numbers > NUMBERS_MOST)
+	numbers = php_table_numbers(mask);
+	if (!numbers)
 		return;
 	memcpy(&data, pointer, sizeof(data));
 	block = blocks_at(blocks, data - numbers * sizeof(numbers));

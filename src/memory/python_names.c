@@ -20,9 +20,6 @@
 #define MEMBERS_MOST 1000
 #define BASES_MOST   64
 
-/* Of all names; a million objects of a class with sixty take as many. */
-#define LOOKS_MOST (1u << 26)
-
 struct member {
 	taddr_t name;
 	uint32_t type, unused;
@@ -53,13 +50,14 @@ struct python_names {
 };
 
 struct python_names *python_names_new(struct memory *memory,
-				      const struct mappings *mappings)
+				      const struct mappings *mappings,
+				      unsigned looks)
 {
 	struct python_names *names = xcalloc(1, sizeof(*names));
 
 	names->memory = memory;
 	names->types = python_types_new(memory, mappings);
-	names->left = LOOKS_MOST;
+	names->left = looks;
 	return names;
 }
 

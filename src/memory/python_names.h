@@ -9,8 +9,13 @@
 /* What Python calls its objects. */
 struct python_names;
 
+/* Looks at members for all names; a million objects of a class with sixty take as
+   many. */
+#define PYTHON_LOOKS (1u << 26)
+
 struct python_names *python_names_new(struct memory *memory,
-				      const struct mappings *mappings);
+				      const struct mappings *mappings,
+				      unsigned looks);
 void python_names_free(struct python_names *names);
 
 /* Of an object: "Session"; NULL: it is none. Belongs to names. */

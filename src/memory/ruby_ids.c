@@ -12,6 +12,9 @@
 /* In all that may be it. Of most the first one is none; hostile ones share theirs. */
 #define LOOKS_MOST (1u << 20)
 
+/* Of all names; a million objects of a class with sixty variables take as many. */
+#define NUMBERS_LOOKED_AT (1u << 26)
+
 /* RArray, rarray.h */
 #define ARRAY_WITHIN       0x2000
 #define ARRAY_WITHIN_SHIFT 15
@@ -108,7 +111,7 @@ void ruby_ids_find(struct memory *memory, const struct blocks *blocks,
 	struct items rows;
 	unsigned left = LOOKS_MOST;
 
-	*ret = (struct ruby_ids){ .memory = memory };
+	*ret = (struct ruby_ids){ .memory = memory, .left = NUMBERS_LOOKED_AT };
 	for (size_t i = 0; left && i < blocks->count; i++) {
 		const struct block *block = &blocks->list[i];
 
@@ -142,7 +145,7 @@ bool ruby_ids_name(const struct ruby_ids *ids, uint64_t id,
 			 ret);
 }
 
-static bool find_variable(const struct ruby_ids *ids,
+static bool find_variable(struct ruby_ids *ids,
 			  const struct number_table *table, uint64_t number,
 			  char ret[RUBY_TEXT_ROOM])
 {
@@ -150,7 +153,8 @@ static bool find_variable(const struct ruby_ids *ids,
 	uint32_t its;
 
 	for (uint64_t i = table->begin; i < table->end; i++) {
-		if (memory_read(ids->memory, table->entries + i * sizeof(entry),
+		if (!use_one(&ids->left) ||
+		    memory_read(ids->memory, table->entries + i * sizeof(entry),
 				&entry, sizeof(entry)) ||
 		    memory_read(ids->memory, entry.number, &its, sizeof(its)))
 			return false;
@@ -160,8 +164,8 @@ static bool find_variable(const struct ruby_ids *ids,
 	return false;
 }
 
-bool ruby_ids_variable(const struct ruby_ids *ids, taddr_t object,
-		       uint64_t number, bool within, char ret[RUBY_TEXT_ROOM])
+bool ruby_ids_variable(struct ruby_ids *ids, taddr_t object, uint64_t number,
+		       bool within, char ret[RUBY_TEXT_ROOM])
 {
 	struct memory *memory = ids->memory;
 	struct number_table table;

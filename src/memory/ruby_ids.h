@@ -11,6 +11,7 @@ struct ruby_ids {
 	struct memory *memory;
 	taddr_t rows; /* an Array of Arrays has them, by their numbers; or 0 */
 	uint64_t row_count;
+	unsigned left; /* looks at numbers of variables */
 };
 
 /* blocks: with Ruby's objects. */
@@ -21,7 +22,7 @@ bool ruby_ids_name(const struct ruby_ids *ids, uint64_t id,
 
 /* Of an object of a class of the program's: the name of its variable with that
    number; within: its variables are kept in the object itself. */
-bool ruby_ids_variable(const struct ruby_ids *ids, taddr_t object,
-		       uint64_t number, bool within, char ret[RUBY_TEXT_ROOM]);
+bool ruby_ids_variable(struct ruby_ids *ids, taddr_t object, uint64_t number,
+		       bool within, char ret[RUBY_TEXT_ROOM]);
 
 #endif

@@ -53,7 +53,7 @@ void ruby_links_init(struct ruby_links *links, struct memory *memory,
 	*links = (struct ruby_links){ .memory = memory,
 				      .mappings = mappings,
 				      .blocks = blocks };
-	ruby_stacks_find(memory, blocks, &links->stacks);
+	ruby_stacks_find(memory, mappings, blocks, &links->stacks);
 }
 
 void ruby_links_fini(struct ruby_links *links)

@@ -27,6 +27,12 @@ struct control_frame {
    these in a process; a program that has more makes them up. */
 #define FRAMES_MOST (1u << 18)
 
+struct stack_look {
+	struct memory *memory;
+	const struct mappings *mappings;
+	unsigned left; /* frames that may still be looked at */
+};
+
 static bool is_within(taddr_t address, taddr_t start, taddr_t end)
 {
 	return address % sizeof(address) == 0 && address >= start &&
@@ -42,12 +48,23 @@ static bool may_be_stack(const struct execution_context *it)
 	       end >= it->stack && is_within(it->frame, it->stack, end - 1);
 }
 
-static bool is_stack(struct memory *memory, const struct execution_context *it,
-		     struct ruby_stack *ret)
+/* Whoever has it has got it as one piece, that it writes to. */
+static bool is_in_one(const struct mappings *mappings,
+		      const struct execution_context *it)
+{
+	const struct mapping *mapping = mappings_find(mappings, it->stack);
+
+	return mapping && mapping->writable &&
+	       it->words * sizeof(taddr_t) <= mapping->end - it->stack;
+}
+
+static bool is_stack(const struct stack_look *look,
+		     const struct execution_context *it, struct ruby_stack *ret)
 {
 	struct control_frame frame;
 
-	if (memory_read(memory, it->frame, &frame, sizeof(frame)) ||
+	if (!is_in_one(look->mappings, it) ||
+	    memory_read(look->memory, it->frame, &frame, sizeof(frame)) ||
 	    !is_within(frame.values_end, it->stack, it->frame))
 		return false;
 	*ret = (struct ruby_stack){
@@ -59,25 +76,26 @@ static bool is_stack(struct memory *memory, const struct execution_context *it,
 	return true;
 }
 
-/* Who has one has no other. left: how many frames may still be looked at. */
-static void find_in(struct memory *memory, const struct block *block,
-		    struct ruby_stacks *stacks, unsigned *left)
+/* Who has one has no other. */
+static void find_in(struct stack_look *look, const struct block *block,
+		    struct ruby_stacks *stacks)
 {
 	uint64_t words[OWNER_MOST / sizeof(uint64_t)];
 	const size_t count = block_usable(block) / sizeof(*words);
 	bool found = false;
 
-	if (memory_read(memory, block->address, words, count * sizeof(*words)))
+	if (memory_read(look->memory, block->address, words,
+			count * sizeof(*words)))
 		return;
-	for (size_t i = 0; !found && *left && i + 3 <= count; i++) {
+	for (size_t i = 0; !found && look->left && i + 3 <= count; i++) {
 		const struct execution_context it = { words[i], words[i + 1],
 						      words[i + 2] };
 		struct ruby_stack stack;
 
 		if (!may_be_stack(&it))
 			continue;
-		--*left;
-		found = is_stack(memory, &it, &stack);
+		look->left--;
+		found = is_stack(look, &it, &stack);
 		if (!found)
 			continue;
 		stacks->list = xgrow(stacks->list, stacks->count, &stacks->room,
@@ -93,30 +111,42 @@ static int compare(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static uint64_t size_of(const struct ruby_stack *stack)
+{
+	return stack->end - stack->start;
+}
+
+/* Words that look like one by chance, from some address to another, take in what is
+   between these: the shorter one is it. */
 static void drop_overlapping(struct ruby_stacks *stacks)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < stacks->count; i++)
-		if (!kept ||
-		    stacks->list[kept - 1].end <= stacks->list[i].start)
-			stacks->list[kept++] = stacks->list[i];
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct ruby_stack *stack = &stacks->list[i];
+		struct ruby_stack *last = kept ? &stacks->list[kept - 1] : NULL;
+
+		if (!last || last->end <= stack->start)
+			stacks->list[kept++] = *stack;
+		else if (size_of(stack) < size_of(last))
+			*last = *stack;
+	}
 	stacks->count = kept;
 }
 
-void ruby_stacks_find(struct memory *memory, const struct blocks *blocks,
-		      struct ruby_stacks *ret)
+void ruby_stacks_find(struct memory *memory, const struct mappings *mappings,
+		      const struct blocks *blocks, struct ruby_stacks *ret)
 {
-	unsigned left = FRAMES_MOST;
+	struct stack_look look = { memory, mappings, FRAMES_MOST };
 
 	*ret = (struct ruby_stacks){ .list = NULL };
-	for (size_t i = 0; left && i < blocks->count; i++) {
+	for (size_t i = 0; look.left && i < blocks->count; i++) {
 		const struct block *block = &blocks->list[i];
 		const uint64_t usable = block_usable(block);
 
 		if (block_is_used(block) && !block->object && !block->part &&
 		    usable >= OWNER_LEAST && usable <= OWNER_MOST)
-			find_in(memory, block, ret, &left);
+			find_in(&look, block, ret);
 	}
 	if (!ret->count)
 		return;

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "memory/blocks.h"
+#include "memory/mappings.h"
 
 /*
  * Where Ruby has its threads' and fibers' own stacks, wherever these lie: a block of
@@ -19,8 +20,8 @@ struct ruby_stacks {
 	size_t count, room;
 };
 
-void ruby_stacks_find(struct memory *memory, const struct blocks *blocks,
-		      struct ruby_stacks *ret);
+void ruby_stacks_find(struct memory *memory, const struct mappings *mappings,
+		      const struct blocks *blocks, struct ruby_stacks *ret);
 void ruby_stacks_fini(struct ruby_stacks *stacks);
 
 /* The one that an address lies in, or NULL. */

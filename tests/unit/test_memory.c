@@ -378,7 +378,8 @@ static struct ruby_stacks find_stacks(void)
 	const struct blocks blocks = { .list = &thread, .count = 1 };
 	struct ruby_stacks stacks;
 
-	ruby_stacks_find(&fake.picture.memory, &blocks, &stacks);
+	ruby_stacks_find(&fake.picture.memory, &fake.mappings, &blocks,
+			 &stacks);
 	return stacks;
 }
 
@@ -430,6 +431,10 @@ START_TEST(words_that_are_no_stack)
 	check_no_stack(STACK, 16, STACK + 0x40, STACK);
 	check_no_stack(STACK, UINT64_MAX / 8, frame, STACK);
 	check_no_stack(-(taddr_t)0x1000, STACK_WORDS, frame, STACK);
+	/* It goes on behind the mapping; nobody can write there. */
+	check_no_stack(STACK, STACK_WORDS + 1, frame, STACK);
+	check_no_stack(FAKE_TABLES, STACK_WORDS, FAKE_TABLES + 0x40,
+		       FAKE_TABLES);
 }
 END_TEST
 
@@ -445,6 +450,35 @@ START_TEST(stacks_that_overlap)
 	stacks = find_stacks();
 	ck_assert_uint_eq(stacks.count, 1);
 	ruby_stacks_fini(&stacks);
+}
+END_TEST
+
+/* One that takes in another, in front of it or not, is none. */
+START_TEST(stacks_that_others_take_in)
+{
+	const taddr_t stack = FAKE_HEAP + 0x800, frame = FAKE_HEAP + 0x2700;
+	const taddr_t wide[] = { FAKE_HEAP, FAKE_HEAP + 0x1000 };
+	const taddr_t wide_frame = FAKE_HEAP + 0x2f00;
+
+	put_context(THREAD + 24, stack, STACK_WORDS, frame);
+	fake_put(&fake, frame + 8, stack);
+	fake_put(&fake, wide_frame + 8, FAKE_HEAP + 0x1800);
+	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
+		struct ruby_stacks stacks;
+		struct block owners[] = {
+			{ .address = THREAD, .units = 17 },
+			{ .address = THREAD + 24, .units = 17 },
+		};
+		const struct blocks blocks = { .list = owners, .count = 2 };
+
+		put_context(THREAD, wide[i], 4 * STACK_WORDS, wide_frame);
+		ruby_stacks_find(&fake.picture.memory, &fake.mappings, &blocks,
+				 &stacks);
+		ck_assert_uint_eq(stacks.count, 1);
+		ck_assert_uint_eq(stacks.list[0].start, stack);
+		ck_assert_uint_eq(stacks.list[0].end, stack + 8 * STACK_WORDS);
+		ruby_stacks_fini(&stacks);
+	}
 }
 END_TEST
 
@@ -488,7 +522,7 @@ START_TEST(stacks_that_are_made_up)
 
 	for (taddr_t at = THREAD; at + 24 <= THREAD + 256; at += 24)
 		put_context(at, STACK, STACK_WORDS, STACK_END - 0x80);
-	ruby_stacks_find(&counted.memory, &blocks, &stacks);
+	ruby_stacks_find(&counted.memory, &fake.mappings, &blocks, &stacks);
 	ck_assert_uint_eq(stacks.count, 0);
 	ck_assert_uint_lt(counted.reads, 2 * owners);
 	ruby_stacks_fini(&stacks);
@@ -529,6 +563,34 @@ START_TEST(tables_of_names_that_are_made_up)
 	ck_assert_uint_gt(counted.reads, 4 * count);
 	ck_assert_uint_lt(counted.reads, blocks.count * count);
 	blocks_fini(&blocks);
+}
+END_TEST
+
+/* Objects whose variables are looked for among 500, and aren't there. */
+START_TEST(variables_that_have_no_end)
+{
+	const taddr_t object = FAKE_MAP, table = FAKE_MAP + 0x40;
+	const taddr_t entries = FAKE_HEAP, number = FAKE_MAP + 0x100;
+	struct counted counted = { { &counted_ops }, 0 };
+	const struct blocks none = { .count = 0 };
+	char text[RUBY_TEXT_ROOM];
+	struct ruby_ids ids;
+
+	ruby_ids_find(&counted.memory, &none, &ids);
+	fake_put(&fake, object, RUBY_OBJECT);
+	fake_put(&fake, object + 32, table);
+	fake_put(&fake, table + 40, 0x10000);
+	fake_put(&fake, table + 32, 0x10000 - 500);
+	fake_put(&fake, table + 48, entries - (0x10000 - 500) * 24);
+	for (taddr_t i = 0; i < 500; i++)
+		fake_put(&fake, entries + i * 24 + 16, number);
+	fake_put(&fake, number, 7);
+	ids.left = 1200;
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert(!ruby_ids_variable(&ids, object, 8, false, text));
+	ck_assert_uint_eq(ids.left, 0);
+	ck_assert_uint_gt(counted.reads, 2 * 1200);
+	ck_assert_uint_lt(counted.reads, 2 * 1200 + 100);
 }
 END_TEST
 
@@ -835,8 +897,10 @@ int main(void)
 		stack_of_a_thread_of_rubys,
 		words_that_are_no_stack,
 		stacks_that_overlap,
+		stacks_that_others_take_in,
 		stacks_that_are_made_up,
 		tables_of_names_that_are_made_up,
+		variables_that_have_no_end,
 		kept_blocks_have_their_size,
 		long_chains_are_cut,
 		picture_across_runs,

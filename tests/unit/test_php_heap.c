@@ -275,6 +275,43 @@ START_TEST(pieces_that_begin_with_a_pointer)
 }
 END_TEST
 
+/* What has a pointer in front, and counts behind, is an array only with a mask. */
+START_TEST(pieces_that_have_counts)
+{
+	const struct {
+		uint32_t mask;
+		bool array;
+	} tables[] = {
+		{ -2u, true },         { -16u, true }, { 0, false },
+		{ 0x00007fc6, false }, { 16, false },  { -24u, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		const struct php_piece piece = {
+			.address = at(CHUNK),
+			.bytes = 56,
+			.begin = area + CHUNK,
+			.seen = 56,
+		};
+		struct php_objects objects;
+		const char *name;
+
+		put(CHUNK, 0x7fc700c15010);
+		put(CHUNK + 8, (uint64_t)tables[i].mask << 32);
+		put(CHUNK + 16, at(CHUNK));
+		put(CHUNK + 24, 0);
+		put(CHUNK + 32, 8);
+		php_objects_init(&objects, &memory);
+		name = php_objects_count(&objects, &piece);
+		ck_assert_uint_eq(name && !strcmp(name, "array"),
+				  tables[i].array);
+		ck_assert_uint_eq(php_objects_apart(&piece) != 0,
+				  tables[i].array);
+		php_objects_fini(&objects);
+	}
+}
+END_TEST
+
 /* ---- blocks of these ---- */
 
 static struct glibc all;
@@ -495,6 +532,7 @@ int main(void)
 		free_pieces,
 		pages_that_nobody_tells_of,
 		pieces_that_begin_with_a_pointer,
+		pieces_that_have_counts,
 		pieces_are_blocks,
 		pieces_of_8_bytes,
 		runs_that_are_not_there,
