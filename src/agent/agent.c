@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,14 +94,6 @@ bool agent_refuse(struct agent *agent, const char *reason)
 
 /* ---- whether ---- */
 
-static bool is_limited(pid_t pid, enum __rlimit_resource what, uint64_t least)
-{
-	struct rlimit limit;
-
-	return prlimit(pid, what, NULL, &limit) ||
-	       (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least);
-}
-
 /*
  * What is mapped stays mapped: a program that counts its address space may miss
  * it later. A file beyond RLIMIT_FSIZE kills who makes it (SIGXFSZ).
@@ -110,12 +101,15 @@ static bool is_limited(pid_t pid, enum __rlimit_resource what, uint64_t least)
 static const char *why_no_memory(const struct task *task)
 {
 	const pid_t pid = task->tracee->pid;
+	struct procfs_limits limits;
 
 	if (!charge_has_room_for(pid, AGENT_SHARED_OFFSET, shared_least()))
 		return "little memory is left in its cgroup, or ours";
-	if (is_limited(pid, RLIMIT_FSIZE, shared_size()))
+	if (procfs_limits(task->tid, &limits))
+		return "its limits can't be read";
+	if (limits.file_size < shared_size())
 		return "the size of its files is limited (ulimit -f)";
-	if (is_limited(pid, RLIMIT_AS, UINT64_MAX))
+	if (limits.address_space != UINT64_MAX)
 		return "its address space is limited (ulimit -v)";
 	return NULL;
 }

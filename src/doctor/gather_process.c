@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,10 +27,10 @@ static pid_t spokesman(pid_t pid)
 
 static bool is_space_limited(pid_t pid)
 {
-	struct rlimit limit;
+	struct procfs_limits limits;
 
-	return !prlimit(pid, RLIMIT_AS, NULL, &limit) &&
-	       limit.rlim_cur != RLIM_INFINITY;
+	return !procfs_limits(pid, &limits) &&
+	       limits.address_space != UINT64_MAX;
 }
 
 static void read_status(struct process_facts *facts)

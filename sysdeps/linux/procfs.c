@@ -120,6 +120,33 @@ int procfs_status(pid_t pid, struct procfs_status *ret)
 	return ret->state ? 0 : -ERR_GONE;
 }
 
+/* What is no number is "unlimited". */
+static void parse_limit(const char *line, struct procfs_limits *ret)
+{
+	uint64_t value;
+
+	if (sscanf(line, "Max file size %" SCNu64, &value) == 1)
+		ret->file_size = value;
+	if (sscanf(line, "Max address space %" SCNu64, &value) == 1)
+		ret->address_space = value;
+}
+
+int procfs_limits(pid_t pid, struct procfs_limits *ret)
+{
+	struct lines lines;
+	const char *line;
+	char path[64];
+
+	*ret = (struct procfs_limits){ UINT64_MAX, UINT64_MAX };
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	if (!lines_open(&lines, path))
+		return -errno;
+	while ((line = lines_next(&lines)))
+		parse_limit(line, ret);
+	lines_close(&lines);
+	return 0;
+}
+
 FILE *procfs_maps_open(pid_t pid)
 {
 	return open_file(pid, "maps");

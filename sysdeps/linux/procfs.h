@@ -40,6 +40,16 @@ int procfs_status(pid_t pid, struct procfs_status *ret) MUST_CHECK;
 /* The same from the lines of a status file. */
 void procfs_status_parse(struct lines *lines, struct procfs_status *ret);
 
+/* /proc/PID/limits; UINT64_MAX = unlimited. */
+struct procfs_limits {
+	uint64_t file_size;
+	uint64_t address_space;
+};
+
+/* Also of processes whose limits prlimit() keeps to itself: another user's, for
+   root without CAP_SYS_RESOURCE. Returns a negative errno. */
+int procfs_limits(pid_t pid, struct procfs_limits *ret) MUST_CHECK;
+
 /* One line of /proc/PID/maps. */
 struct procfs_mapping {
 	taddr_t start;

@@ -132,6 +132,18 @@ def counts_of_the_killed(case):
     h.check_equal(caught(tracer)[0], 1, "functions inside")
 
 
+@h.test("-c: each call once: another user's process, by root")
+def of_another_user(case):
+    if os.geteuid():
+        raise h.Skip("root alone traces what others have started")
+    target = start(case, "2", "5000", "user")
+    tracer = attach(case, target, "-c")
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    h.check_equal(counted(log), made(target), "calls")
+    h.check_equal(caught(tracer)[0], 1, "functions inside")
+
+
 def check_little_memory(tracer):
     inside, otherwise = caught(tracer)
     h.check_equal(inside, 0, "functions inside")

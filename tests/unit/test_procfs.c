@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -741,6 +742,44 @@ START_TEST(waiting_signals)
 }
 END_TEST
 
+static void limit(int what, rlim_t most)
+{
+	const struct rlimit limit = { most, RLIM_INFINITY };
+
+	ck_assert_int_eq(setrlimit(what, &limit), 0);
+}
+
+/* As root, it is another user's. */
+static void spin_within_limits(void)
+{
+	limit(RLIMIT_FSIZE, 12345);
+	limit(RLIMIT_AS, 1ull << 40);
+	(void)(!getuid() && setresuid(65534, 65534, 65534));
+	spin();
+}
+
+START_TEST(limits)
+{
+	struct procfs_limits limits;
+	struct rlimit own;
+	pid_t pid = start(spin);
+
+	ck_assert_int_eq(procfs_limits(pid, &limits), 0);
+	getrlimit(RLIMIT_FSIZE, &own);
+	ck_assert_uint_eq(limits.file_size, own.rlim_cur);
+	getrlimit(RLIMIT_AS, &own);
+	ck_assert_uint_eq(limits.address_space, own.rlim_cur);
+	end(pid);
+	pid = start(spin_within_limits);
+	do
+		ck_assert_int_eq(procfs_limits(pid, &limits), 0);
+	while (limits.address_space != 1ull << 40);
+	ck_assert_uint_eq(limits.file_size, 12345);
+	end(pid);
+	ck_assert_int_lt(procfs_limits(pid, &limits), 0);
+}
+END_TEST
+
 START_TEST(what_is_gone)
 {
 	struct procfs_mapping mapping;
@@ -879,6 +918,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, live_task);
 	tcase_add_test(tcase, processor);
 	tcase_add_test(tcase, waiting_signals);
+	tcase_add_test(tcase, limits);
 	tcase_add_test(tcase, what_is_gone);
 	tcase_add_test(tcase, spaces);
 	suite_add_tcase(suite, tcase);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slots THREADS CALLS [fork | exec | handlers | storm | limit | seccomp | slots
- *                      | tsc | later]
+ *                      | tsc | later | user]
  *
  * Each thread calls labs() so often, through the GOT, and every 50th time by a
  * pointer instead (0 CALLS: until a line comes); when a line has come, and
  * ends at the next one. (slots: no pointers. tsc: no
  * thread may read the time stamp counter; later: only half of its calls long.
  * handlers: a timer's handler calls
- * it, too; storm: one of each thread does, whenever it has been stopped.) Says
- * how many calls there were; 7 = all were right.
+ * it, too; storm: one of each thread does, whenever it has been stopped. user: as
+ * another user than root.) Says how many calls there were; 7 = all were right.
  */
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -171,8 +171,20 @@ static void filter_calls(void)
 	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
+#define ANOTHER 65534
+
+/* As servers do when they have begun. */
+static void change_user(void)
+{
+	if (setresgid(ANOTHER, ANOTHER, ANOTHER) ||
+	    setresuid(ANOTHER, ANOTHER, ANOTHER))
+		exit(1);
+}
+
 static void prepare(const char *how)
 {
+	if (!strcmp(how, "user"))
+		change_user();
 	/* Room for what it has itself. */
 	if (!strcmp(how, "limit"))
 		set_limit(RLIMIT_AS, 40 << 20);
