@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "sysdeps/arch.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/smaps.h"
 
 static const struct mapping *last_of(const struct mappings *mappings)
@@ -199,6 +201,21 @@ static void find_kinds(struct mappings *mappings)
 		mappings->list[i].kind = kind_of(mappings, i, image[i]);
 }
 
+/* Linux knows that of a process (arm64, x86's LAM) since 6.4; before, arm64 had it
+   for all. No address has them. */
+#define TAGS_MOST (UINT64_C(0xffff) << 48)
+#define TAGGED    (~(UINT64_C(1) << 55)) /* an address of programs */
+
+static uint64_t find_tags(pid_t pid)
+{
+	uint64_t tags = TAGGED ^ arch_untagged(TAGGED);
+	struct procfs_status status;
+
+	if (!procfs_status(pid, &status))
+		tags |= status.pointer_tags;
+	return tags & TAGS_MOST;
+}
+
 int mappings_read(pid_t pid, bool figures, struct mappings *ret)
 {
 	*ret = (struct mappings){ .pid = pid };
@@ -210,6 +227,7 @@ int mappings_read(pid_t pid, bool figures, struct mappings *ret)
 	if (!ret->count)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ERR_GONE;
 	ret->program = procfs_exe(pid);
+	ret->tags = find_tags(pid);
 	find_kinds(ret);
 	return 0;
 }

@@ -41,6 +41,7 @@ struct mappings {
 	size_t count, room;
 	pid_t pid;
 	char *program; /* its path, or NULL */
+	uint64_t tags; /* bits of pointers that lead to the same place with any */
 };
 
 /*

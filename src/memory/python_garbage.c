@@ -322,7 +322,8 @@ void python_garbage_find(const struct picture *picture,
 	shortened = shorten_all(links, &glibc->blocks, &count);
 	reach_mark(picture, mappings, frozen, glibc, &links->rule);
 	take_marks(&glibc->blocks);
-	python_references_check(picture, links->types, &links->rule, glibc);
+	python_references_check(picture, mappings, links->types, &links->rule,
+				glibc);
 	list_free(links, &glibc->blocks);
 	restore(shortened, count);
 	python_links_free(links);

@@ -103,6 +103,7 @@ static void take_kept(struct checking *checking)
 }
 
 void python_references_check(const struct picture *picture,
+			     const struct mappings *mappings,
 			     struct python_types *types,
 			     const struct reach_rule *rule, struct glibc *glibc)
 {
@@ -110,6 +111,7 @@ void python_references_check(const struct picture *picture,
 	struct checking checking = {
 		.reacher = {
 			.picture = picture,
+			.mappings = mappings,
 			.glibc = glibc,
 			.result = &none,
 			.rule = rule,

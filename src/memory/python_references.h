@@ -12,6 +12,7 @@
  * all that such an object leads to. rule: what is passed over there.
  */
 void python_references_check(const struct picture *picture,
+			     const struct mappings *mappings,
 			     struct python_types *types,
 			     const struct reach_rule *rule,
 			     struct glibc *glibc);

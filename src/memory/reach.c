@@ -53,12 +53,14 @@ static void scan_bytes(struct reacher *reacher, taddr_t where,
 		       const uint8_t *bytes, size_t size, reach_found *found)
 {
 	const struct finder *finder = &reacher->finder;
+	const uint64_t address = ~reacher->mappings->tags;
 
 	for (size_t at = 0; at + 8 <= size; at += 8) {
 		struct block *block;
 		uint64_t word;
 
 		memcpy(&word, bytes + at, sizeof(word));
+		word &= address;
 		if (__builtin_expect(!finder_may_have(finder, word), 1))
 			continue;
 		block = finder_guess(&reacher->finder, word);

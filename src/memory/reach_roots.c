@@ -95,10 +95,11 @@ static void scan_less_holes(struct reacher *reacher, taddr_t start, taddr_t end,
 
 static void look_at(struct reacher *reacher, uint64_t word, reach_found *found)
 {
-	struct block *block = finder_look(&reacher->finder, word);
+	const uint64_t address = word & ~reacher->mappings->tags;
+	struct block *block = finder_look(&reacher->finder, address);
 
 	if (block)
-		found(reacher, block, word, 0);
+		found(reacher, block, address, 0);
 }
 
 static void scan_words(struct reacher *reacher, const void *bytes, size_t size,

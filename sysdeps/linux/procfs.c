@@ -96,6 +96,8 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 	/* Documentation/arch/x86/shstk.rst: words with a space behind each. */
 	if (!strncmp(line, "x86_Thread_features:", 20))
 		ret->shadow_stack = strstr(line, "shstk ");
+	if (!strncmp(line, "untag_mask:", 11))
+		ret->pointer_tags = ~strtoull(line + 11, NULL, 16);
 }
 
 void procfs_status_parse(struct lines *lines, struct procfs_status *ret)

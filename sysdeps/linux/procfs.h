@@ -27,7 +27,9 @@ struct procfs_status {
 	bool has_memory;   /* a kernel thread has none (no VmSize line) */
 	uint64_t locked;   /* bytes that must be resident (mlock, mlockall) */
 	bool shadow_stack; /* what calls push and returns pop is kept twice */
-	unsigned seccomp;  /* 0 off, 1 strict, 2 filter */
+	uint64_t pointer_tags; /* bits of pointers that the processor leaves out;
+				  0 before Linux 6.4 */
+	unsigned seccomp;      /* 0 off, 1 strict, 2 filter */
 	uint64_t signals_blocked; /* bit N - 1 is signal N */
 	uint64_t signals_ignored;
 	uint64_t signals_pending;        /* of this task alone */

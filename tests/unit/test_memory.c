@@ -281,6 +281,51 @@ START_TEST(pointer_behind_what_is_no_head)
 }
 END_TEST
 
+/* Where the processor leaves bits out that the program has something in; the block
+   with a mapping of its own holds all others. */
+static void find_tagged(uint64_t tags)
+{
+	const uint64_t tag = UINT64_C(0x5a) << 56;
+
+	fake.mappings.tags = tags;
+	fake_put(&fake, FAKE_ROOTS + 8, tag | (FAKE_MAP + 16));
+	fake_put(&fake, FAKE_ROOTS, 0);
+	fake_put(&fake, FAKE_MAP + 0x40, tag | fake_block(FAKE_COUNT - 1));
+	find();
+}
+
+START_TEST(pointers_with_tags)
+{
+	find_tagged(UINT64_C(0xff) << 56);
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+	ck_assert_uint_eq(blocks_of(REACH_INDIRECT), 0);
+	ck_assert_uint_eq(blocks_of(REACH_POSSIBLE), 0);
+}
+END_TEST
+
+START_TEST(pointers_with_bits_that_are_no_tags)
+{
+	find_tagged(UINT64_C(0x3f) << 57 & ~(UINT64_C(1) << 57));
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 2);
+}
+END_TEST
+
+/* In a register, too. */
+START_TEST(registers_with_tags)
+{
+	const uint64_t word = UINT64_C(0x5a) << 56 | (FAKE_MAP + 16);
+	struct frozen_task task = { .known = true };
+
+	memcpy(&task.regs, &word, sizeof(word));
+	leaks.freeze = (struct freeze){ .tasks = &task, .count = 1 };
+	fake.mappings.tags = UINT64_C(0xff) << 56;
+	fake_put(&fake, FAKE_ROOTS + 8, 0);
+	find();
+	leaks.freeze = (struct freeze){ .count = 0 };
+	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+}
+END_TEST
+
 START_TEST(pointer_behind_the_end)
 {
 	fake_put(&fake, FAKE_ROOTS, fake_block(FAKE_COUNT - 1) + 0x38);
@@ -889,6 +934,9 @@ int main(void)
 		pointer_into_the_middle,
 		pointer_behind_a_wrappers_head,
 		pointer_behind_what_is_no_head,
+		pointers_with_tags,
+		pointers_with_bits_that_are_no_tags,
+		registers_with_tags,
 		pointer_behind_the_end,
 		pointer_behind_what_a_class_adds,
 		pointer_behind_what_no_class_adds,

@@ -99,6 +99,21 @@ START_TEST(shadow_stack)
 }
 END_TEST
 
+/* arm64's, x86's that has no such bits, and x86's with LAM. */
+START_TEST(pointer_tags)
+{
+	ck_assert_uint_eq(
+		status_of("untag_mask:\t0xffffffffffffff\n").pointer_tags,
+		UINT64_C(0xff) << 56);
+	ck_assert_uint_eq(
+		status_of("untag_mask:\t0xffffffffffffffff\n").pointer_tags, 0);
+	ck_assert_uint_eq(
+		status_of("untag_mask:\t0x81ffffffffffffff\n").pointer_tags,
+		UINT64_C(0x3f) << 57);
+	ck_assert_uint_eq(status_of("Name:\tx\n").pointer_tags, 0);
+}
+END_TEST
+
 START_TEST(status_text)
 {
 	struct procfs_status status = status_of(
@@ -892,6 +907,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, each_line_of_a_long_file);
 	tcase_add_test(tcase, lines_without_end);
 	tcase_add_test(tcase, shadow_stack);
+	tcase_add_test(tcase, pointer_tags);
 	tcase_add_test(tcase, status_of_kernel_thread);
 	tcase_add_test(tcase, status_names);
 	tcase_add_test(tcase, status_garbage);
