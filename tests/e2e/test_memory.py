@@ -661,15 +661,20 @@ def memcheck_verdicts(case, argv):
     return waiting, ending
 
 
-def check_shape(case, argv):
-    """Addresses aren't the same under valgrind; sizes are all different, but of
-    what libraries' containers acquire."""
+def look_at_shape(case, argv):
     target = case.start(argv)
     h.wait_until(lambda: "ready" in target.out and is_reading(target.pid),
                  "its blocks")
     found, _ = look(case, target, "--leaks")
     target.say("q")
     target.wait()
+    return found
+
+
+def check_shape(case, argv):
+    """Addresses aren't the same under valgrind; sizes are all different, but of
+    what libraries' containers acquire."""
+    found = look_at_shape(case, argv)
     ours = sorted((block["verdict"].split()[0], block["size"])
                   for block in found["blocks"])
     each = memcheck_verdicts(case, argv)
@@ -677,18 +682,75 @@ def check_shape(case, argv):
             (argv[1], ours, each))
 
 
+def shapes(case):
+    """The command line of each that is asked for."""
+    program = h.build("leak_shapes", "leak_shapes.cc", "-O1", "-w",
+                      "-lpthread", "-ldl", cc="g++")
+    library = h.build_library("libkeeper.so", "leak_keeper.c")
+    chosen = SHAPES
+    if os.environ.get("PROGRAMS") == "all":
+        chosen = range(int(case.run([program]).out))
+    return [[program, str(shape), library] for shape in chosen]
+
+
 @h.test("many ways to lose and to hold blocks: memcheck says so of each block")
 def _(case):
     h.need("valgrind")
     h.need("vgdb")
-    program = h.build("leak_shapes", "leak_shapes.cc", "-O1", "-w",
-                      "-lpthread", "-ldl", cc="g++")
-    library = h.build_library("libkeeper.so", "leak_keeper.c")
-    shapes = SHAPES
-    if os.environ.get("PROGRAMS") == "all":
-        shapes = range(int(case.run([program]).out))
-    for shape in shapes:
-        check_shape(case, [program, str(shape), library])
+    for argv in shapes(case):
+        check_shape(case, argv)
+
+
+def lsan_blocks(case, argv):
+    """Of each block that LeakSanitizer calls leaked, verdict and size."""
+    result = case.run(argv, input_text="q", env={
+        "LSAN_OPTIONS": "report_objects=1:exitcode=0"})
+    if "LeakSanitizer has encountered a fatal error" in result.err:
+        raise h.Skip("LeakSanitizer can't be used here")
+    found, verdict = [], None
+    for line in result.err.splitlines():
+        leak = re.match(r"(Direct|Indirect) leak of ", line)
+        if leak:
+            verdict = {"Direct": "definitely",
+                       "Indirect": "indirectly"}[leak.group(1)]
+        size = re.match(r"0x\w+ \((\d+) bytes\)", line)
+        if size:
+            found.append((verdict, usable(int(size.group(1)))))
+    return sorted(found)
+
+
+# What is held by a mapping of the program's own is leaked for LeakSanitizer; and the
+# upper half of a pointer is one, as its heap begins at such an address.
+LSAN_BLIND = (17, 19, 47)
+
+
+def check_shape_lsan(case, argv, lsan):
+    """A pointer into a block holds it, for LeakSanitizer; and in a ring each is
+    indirectly leaked, where the lowest is definitely lost for us."""
+    found = look_at_shape(case, argv)
+    theirs = lsan_blocks(case, [lsan] + argv[1:])
+    ours = sorted((block["verdict"].split()[0], block["size"])
+                  for block in found["blocks"]
+                  if block["verdict"] != "possibly lost")
+    if found["rings"]:
+        h.check_equal(sorted(size for _, size in ours),
+                      sorted(size for _, size in theirs),
+                      "lost blocks of shape %s" % argv[1])
+        theirs = [block for block in theirs if block[0] == "definitely"]
+        h.check(set(theirs) <= set(ours), "direct leaks of shape %s: %r, %r" %
+                (argv[1], theirs, ours))
+    else:
+        h.check_equal(ours, theirs, "lost blocks of shape %s" % argv[1])
+
+
+@h.test("many ways to lose and to hold blocks: LeakSanitizer says so of each")
+def _(case):
+    lsan = h.build("leak_shapes.lsan", "leak_shapes.cc", "-O1", "-w",
+                   "-fsanitize=leak", "-lpthread", "-ldl", cc="g++",
+                   optional=True)
+    for argv in shapes(case):
+        if int(argv[1]) not in LSAN_BLIND:
+            check_shape_lsan(case, argv, lsan)
 
 
 @h.test("the same as LeakSanitizer says")

@@ -19,6 +19,9 @@
 
 #define PLAIN __attribute__((noinline, noclone))
 
+// Built with LeakSanitizer, it is asked before the end.
+extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
+
 struct Node {
 	Node *next, *other;
 	long pad;
@@ -283,5 +286,7 @@ int main(int argc, char **argv)
 	dprintf(1, "ready\n");
 	if (read(0, &c, 1) < 0)
 		return 1;
+	if (__lsan_do_recoverable_leak_check)
+		__lsan_do_recoverable_leak_check();
 	_exit(0);
 }
