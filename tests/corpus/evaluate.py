@@ -9,6 +9,8 @@ programs of this folder, each of which says itself what it leaks.
     evaluate.py --reach         only `calltrap heap', which lets go of the
                                 programs before their end, with a look at what
                                 they can still reach and without
+    evaluate.py --fresh         the same on ten programs of the folder fresh,
+                                which no verdict was changed for
     evaluate.py NAME...         only these, with all that was said of them
 
 A site that is called LIKELY and is a leak's is a hit, one that isn't is a false
@@ -40,15 +42,19 @@ WINDOWS = [("watched from the beginning", ["0", "1", "0"]),
            ("attached to, and idle in the end", ["0.2", "0.9", "1"])]
 
 
-def names():
+FRESH = "fresh"
+
+
+def names(folder):
     return sorted(os.path.basename(path).rsplit(".", 1)[0]
-                  for path in glob.glob(os.path.join(HERE, "*.c*"))
+                  for path in glob.glob(os.path.join(HERE, folder, "*.c*"))
                   if os.path.basename(path) not in ("recorder.c", "replay.c"))
 
 
 def source(name):
-    path = os.path.join(HERE, name + ".c")
-    return path if os.path.exists(path) else path + "c"
+    found = [path for folder in ("", FRESH) for path in
+             glob.glob(os.path.join(HERE, folder, name + ".c*"))]
+    return found[0]
 
 
 def truth(name):
@@ -157,6 +163,7 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--reach", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--seconds", type=float, default=3,
                         help="that each program runs")
     parser.add_argument("--jobs", type=int, default=8)
@@ -201,12 +208,12 @@ def look(options, folder, chosen, pool):
 
 def main():
     options = arguments()
-    chosen = options.names or names()
+    chosen = options.names or names(FRESH if options.fresh else "")
     good = True
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         compile_all(folder, chosen)
-        if options.reach:
+        if options.reach or options.fresh:
             return 0 if look(options, folder, chosen, pool) else 1
         print(f"1..{len(WINDOWS) + (not options.replay)}")
         list(pool.map(lambda name: record(folder, name, options.seconds),
