@@ -339,8 +339,11 @@ static void heap_begun(struct session *session)
 static void heap_missed_calls(struct session *session, pid_t pid,
 			      const struct lost_traps *lost, uint64_t now)
 {
-	const struct missed missed = { .traps = lost->count,
-				       .since = lost->since };
+	/* Our own guardian is no other tool. */
+	const struct missed missed = {
+		.traps = session->requests->lifted ? 0 : lost->count,
+		.since = lost->since,
+	};
 
 	watch_missed(verb_of(session)->watch, pid, &missed, now);
 }

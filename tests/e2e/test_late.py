@@ -38,12 +38,12 @@ ON_THE_WAY_IN = 0, 0.02
 
 def attach(case, target, options, delay=AFTER_A_WHILE):
     """Returns when all traps are planted and run into."""
+    log = case.path("log.%d" % case.number())
     tracer = case.start([h.CALLTRAP] + options +
-                        ["-o", case.path("log.%d" % case.number()), "-p",
-                         str(target.pid)])
+                        ["-o", log, "-p", str(target.pid)])
     h.wait_until(lambda: h.traps_in(target.pid) or
                  tracer.popen.poll() is not None, "traps")
-    tracer.pid = h.worker_of(tracer.popen)
+    tracer.pid, tracer.log_path = h.worker_of(tracer.popen), log
     time.sleep(random.uniform(*delay))
     return tracer
 
@@ -257,6 +257,25 @@ def stopped(case):
         os.kill(tracer.popen.pid, signal.SIGCONT)
         h.check_equal(tracer.wait(), 0, "status: " + tracer.err)
         h.check("was stopped" in tracer.err, "calltrap said: " + tracer.err)
+        goes_on(target)
+
+
+@h.test("heap: calltrap is stopped: its report blames no other tool")
+def stopped_heap(case):
+    for engine in ("trap", "agent"):
+        target = churn(case)
+        tracer = attach(case, target, HEAP + ["--engine=" + engine])
+        for pid in (tracer.popen.pid, tracer.pid):
+            os.kill(pid, signal.SIGSTOP)
+        h.wait_until(lambda: not h.tracer_of(target.pid), "the end of tracing")
+        os.kill(tracer.popen.pid, signal.SIGCONT)
+        h.check_equal(tracer.wait(), 0, "status: " + tracer.err)
+        report = h.read(tracer.log_path)
+        h.check("another tool" not in report and "uprobes" not in report,
+                "who took the traps: " + report)
+        h.check_match(r"(?m)^calls lost: [\d,]+, and those that went by unseen.*\n"
+                      r"calls went by unseen for up to \d", report,
+                      "what was lost, by " + engine)
         goes_on(target)
 
 

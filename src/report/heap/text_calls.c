@@ -359,6 +359,10 @@ static int add_losses(const struct heap_text *text)
 	}
 	strbuf_puts(heap_text_out(text), "calls lost: ");
 	amounts_add_number(heap_text_out(text), watched_lost(process));
+	if (process->lost_traps || process->blind_ns)
+		strbuf_puts(heap_text_out(text),
+			    ", and those that went by unseen, which nobody "
+			    "has counted");
 	err = heap_text_end_line(text);
 	if (!err)
 		err = add_loss(text, process->unreadable,
