@@ -107,7 +107,8 @@ void agent_ends_go_by_traps(struct agent_space *space, pid_t tid, taddr_t sp)
 	if (!(engine->mode & AGENT_RECORDS))
 		return;
 	if (!tid)
-		(void)agent_records_tell(engine, UINT64_MAX, 0);
+		(void)agent_records_tell(engine, ticks_now(),
+					 AGENT_ALL_OF_NOBODY);
 	pairing_watch_otherwise(space->space, &engine->watch, tid, sp,
 				sp + AGENT_NEAR);
 }

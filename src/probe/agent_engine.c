@@ -474,12 +474,19 @@ static bool any_inside(const struct agent_engine *engine)
 	return false;
 }
 
-/* What happened by then. Returns how much that was. */
-static size_t tell(struct agent_engine *engine, uint64_t until)
+/* What happened by then, and all of them. Returns how much that was. */
+static size_t tell_with(struct agent_engine *engine, uint64_t until,
+			struct agent_all_of them)
 {
 	return engine->mode & AGENT_WATCHES ?
-		       agent_watch_tell(engine, until, 0) :
-		       agent_records_tell(engine, until, 0);
+		       agent_watch_tell(engine, until, them) :
+		       agent_records_tell(engine, until, them);
+}
+
+/* What happened by now. */
+static size_t tell(struct agent_engine *engine)
+{
+	return tell_with(engine, ticks_now(), AGENT_ALL_OF_NOBODY);
 }
 
 static uint64_t lost_of(const struct agent_space *space)
@@ -564,7 +571,7 @@ static void drain(struct event_source *source, uint64_t now)
 	for (space = engine->spaces; space; space = space->next)
 		pause = agent_pause_for_walkers(space, pause);
 	engine->drained = now;
-	if (tell(engine, ticks_now()) >= MANY_RECORDS)
+	if (tell(engine) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
 		source->due = now + pause;
@@ -580,10 +587,7 @@ static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 	if (engine->telling)
 		return;
 	until = ticks_at(&engine->ticks, time);
-	if (engine->mode & AGENT_WATCHES)
-		(void)agent_watch_tell(engine, until, tid);
-	else
-		(void)agent_records_tell(engine, until, tid);
+	(void)tell_with(engine, until, (struct agent_all_of){ .tid = tid });
 }
 
 /* Which slots there are is read from files: nobody is to wait for that. */
@@ -612,7 +616,8 @@ static void prepare(struct engine *base, struct probe_space *space)
 static void settle(struct agent_point *own)
 {
 	agent_note_caught(own);
-	(void)tell(own->space->engine, UINT64_MAX);
+	(void)tell_with(own->space->engine, ticks_now(),
+			(struct agent_all_of){ .point = own });
 	if (!own->point->walks)
 		agent_count_tell(own);
 }
@@ -678,11 +683,11 @@ static void read_rest(struct agent_space *space)
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	unsigned i;
 
-	(void)tell(space->engine, UINT64_MAX);
+	(void)tell(space->engine);
 	for (i = 0; i < LAST_READS && !shared_is_complete(&space->agent.shared);
 	     i++) {
 		nanosleep(&moment, NULL);
-		(void)tell(space->engine, UINT64_MAX);
+		(void)tell(space->engine);
 	}
 	shared_give_up(&space->agent.shared);
 }
@@ -882,7 +887,7 @@ static void task_end(struct event_source *source, struct task *task)
 
 	if (!task->tracee || !engine->spaces)
 		return;
-	(void)tell(engine, ticks_now());
+	(void)tell(engine);
 	space = find_space(engine, probe_space_of(task->tracee->space));
 	if (space)
 		agent_task_ended(&space->agent, task->tid);
@@ -906,7 +911,7 @@ static void on_exec(struct event_source *source, struct task *task)
 	if (!space || space->pid != task->tracee->pid ||
 	    !space->agent.shared.memory)
 		return;
-	(void)tell(engine, ticks_now());
+	(void)tell(engine);
 	/* Who has left a hook by that, or was killed in one, writes no more. */
 	shared_give_up(&space->agent.shared);
 	note_last_missed(space);

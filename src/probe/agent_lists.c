@@ -106,14 +106,19 @@ struct watched_list *agent_lists_earliest(const struct agent_engine *engine,
 	return first;
 }
 
+static bool is_of(const struct watched_call *call, struct agent_all_of them)
+{
+	return call->tid == them.tid || call->point == them.point;
+}
+
 uint64_t agent_lists_last(const struct agent_engine *engine,
-			  agent_list_reader *read, pid_t stopped,
+			  agent_list_reader *read, struct agent_all_of them,
 			  uint64_t until)
 {
 	uint64_t last = until;
 	size_t i, k;
 
-	for (i = 0; stopped && i < engine->list_count; i++) {
+	for (i = 0; (them.tid || them.point) && i < engine->list_count; i++) {
 		struct watched_list *list = engine->lists[i];
 
 		if (list->more)
@@ -121,7 +126,7 @@ uint64_t agent_lists_last(const struct agent_engine *engine,
 		for (k = list->count; k-- > list->next;)
 			if (list->calls[k].time <= last)
 				break;
-			else if (list->calls[k].tid == stopped)
+			else if (is_of(&list->calls[k], them))
 				last = list->calls[k].time;
 	}
 	return last;

@@ -332,14 +332,25 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
  */
 void agent_ends_go_by_traps(struct agent_space *space, pid_t tid, taddr_t sp);
 
+/*
+ * Of whom all is told that there is, whenever that was: a thread that is stopped, a
+ * point that goes. What others have done later waits: more may come that was before.
+ */
+struct agent_all_of {
+	pid_t tid;                       /* or 0 */
+	const struct agent_point *point; /* or NULL */
+};
+
+#define AGENT_ALL_OF_NOBODY ((struct agent_all_of){ 0 })
+
 /* ---- agent_records.c ---- */
 
 /*
  * Reads all that is there; what ended by that time (in ticks) is told, and all of
- * a thread that is stopped. Returns how many calls those were.
+ * them. Returns how many calls those were.
  */
 size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
-			  pid_t stopped);
+			  struct agent_all_of them);
 
 /* ---- agent_merge.c ---- */
 
@@ -412,9 +423,9 @@ struct watched_list *agent_lists_earliest(const struct agent_engine *engine,
 					  agent_list_reader *read,
 					  uint64_t *limit_ret);
 
-/* The time, or later: until the thread had done all that there is of it. */
+/* The time, or later: until they had done all that there is of them. */
 uint64_t agent_lists_last(const struct agent_engine *engine,
-			  agent_list_reader *read, pid_t stopped,
+			  agent_list_reader *read, struct agent_all_of them,
 			  uint64_t until);
 
 /* Now and then, when all is told. */
@@ -477,11 +488,10 @@ extern const struct moment_ops agent_past_ops;
 
 /*
  * Reads all that is there of watched calls; what happened by that time (in
- * ticks) is told, and all of a thread that is stopped. Returns how much that
- * was.
+ * ticks) is told, and all of them. Returns how much that was.
  */
 size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
-			pid_t stopped);
+			struct agent_all_of them);
 
 /* One has hit the point's trap: told of, and what was missing is learned. */
 void agent_watch_reached(struct agent_point *own, struct task *task,

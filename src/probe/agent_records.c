@@ -387,21 +387,26 @@ static void forget_told(struct agent_engine *engine, uint64_t until)
 	engine->recorded_count = kept;
 }
 
-/* The time, or later: until the thread had done all that there is of it. */
-static uint64_t last_of(const struct agent_engine *engine, pid_t stopped,
-			uint64_t until)
+static bool is_of(const struct recorded *one, struct agent_all_of them)
+{
+	return one->tid == them.tid || one->point == them.point;
+}
+
+/* The time, or later: until they had done all that there is of them. */
+static uint64_t last_of(const struct agent_engine *engine,
+			struct agent_all_of them, uint64_t until)
 {
 	size_t i;
 
-	for (i = 0; stopped && i < engine->recorded_count; i++)
-		if (engine->recorded[i].tid == stopped &&
+	for (i = 0; i < engine->recorded_count; i++)
+		if (is_of(&engine->recorded[i], them) &&
 		    engine->recorded[i].record.ended > until)
 			until = engine->recorded[i].record.ended;
 	return until;
 }
 
 size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
-			  pid_t stopped)
+			  struct agent_all_of them)
 {
 	struct agent_space *space;
 	struct recorded **list;
@@ -412,7 +417,7 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 	engine->telling = true;
 	for (space = engine->spaces; space; space = space->next)
 		read_space(space);
-	until = last_of(engine, stopped, until);
+	until = last_of(engine, them, until);
 	list = agent_records_order(&engine->order, engine->recorded,
 				   engine->recorded_count, until, &count);
 	tell_all(engine, list, count);

@@ -324,7 +324,7 @@ static size_t tell_all(struct agent_engine *engine, uint64_t until)
  * that is being told.
  */
 size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
-			pid_t stopped)
+			struct agent_all_of them)
 {
 	struct agent_space *space;
 	size_t told;
@@ -337,7 +337,7 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 	agent_hold_crowd(engine);
 	agent_lists_begin(engine, read_next);
 	told = tell_all(engine,
-			agent_lists_last(engine, read_next, stopped, until));
+			agent_lists_last(engine, read_next, them, until));
 	agent_lists_trim(engine, clock_now());
 	engine->telling = false;
 	return told;

@@ -336,6 +336,49 @@ START_TEST(records_are_put_in_order)
 }
 END_TEST
 
+static void read_nothing(struct watched_list *list, bool all)
+{
+	(void)all;
+	list->more = false;
+}
+
+/* Of others that were later more may come, of a time before. */
+START_TEST(what_goes_is_told_of_as_a_whole)
+{
+	struct agent_point going = { .stub = 0 }, other = { .stub = 1 };
+	struct watched_call calls[2][3] = {
+		{ { .point = &going, .tid = 1, .time = 10 },
+		  { .point = &going, .tid = 1, .time = 30 },
+		  { .point = &other, .tid = 1, .time = 50 } },
+		{ { .point = &other, .tid = 2, .time = 20 },
+		  { .point = &other, .tid = 2, .time = 40 },
+		  { .point = &other, .tid = 2, .time = 60 } },
+	};
+	struct watched_list lists[] = {
+		{ .calls = calls[0], .count = 3, .more = true },
+		{ .calls = calls[1], .count = 3, .more = true },
+	};
+	struct watched_list *all[] = { &lists[0], &lists[1] };
+	const struct agent_engine engine = { .lists = all, .list_count = 2 };
+
+	ck_assert_uint_eq(agent_lists_last(&engine, read_nothing,
+					   AGENT_ALL_OF_NOBODY, 15),
+			  15);
+	ck_assert_uint_eq(
+		agent_lists_last(&engine, read_nothing,
+				 (struct agent_all_of){ .point = &going }, 15),
+		30);
+	ck_assert_uint_eq(
+		agent_lists_last(&engine, read_nothing,
+				 (struct agent_all_of){ .point = &going }, 35),
+		35);
+	ck_assert_uint_eq(agent_lists_last(&engine, read_nothing,
+					   (struct agent_all_of){ .tid = 2 },
+					   15),
+			  60);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("wholes");
@@ -343,6 +386,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, wholes_come_to_what_their_pieces_do, 0, 50);
 	tcase_add_loop_test(tests, records_are_put_in_order, 0, 60);
+	tcase_add_test(tests, what_goes_is_told_of_as_a_whole);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
