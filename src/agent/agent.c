@@ -992,10 +992,15 @@ void agent_leave(struct agent *agent)
 		return;
 	slots_restore(agent);
 	(void)WRITE_GATE(agent, on, 0);
-	(void)WRITE_GATE(agent, traps, 0);
 	agent_unguard(agent);
 	agent->open = false;
 	agent->state = AGENT_LEFT;
+}
+
+void agent_traps_are_gone(struct agent *agent)
+{
+	if (agent->state == AGENT_LEFT && !space_is_left(agent->space))
+		(void)WRITE_GATE(agent, traps, 0);
 }
 
 void agent_unguard(struct agent *agent)

@@ -26,6 +26,7 @@
 #include "agent/ticks.h"
 #include "base/clock.h"
 #include "probe/agent_private.h"
+#include "sysdeps/linux/procfs.h"
 #include "sysdeps/x86_64/agent/image.h"
 #include "sysdeps/x86_64/agent/marks.h"
 #include "unit.h"
@@ -2293,6 +2294,29 @@ START_TEST(the_gate_of_a_dead_calltrap_is_shut)
 }
 END_TEST
 
+START_TEST(traps_may_stand_until_the_last_is_lifted)
+{
+	struct space space = { 0 };
+	struct agent agent = { .space = &space };
+
+	set_up(AGENT_COUNTS);
+	procmem_init(&space.memory, getpid());
+	space.mark_size =
+		procfs_auxv_bytes(getpid(), space.mark, sizeof(space.mark));
+	agent.base = (uintptr_t)base;
+	agent.state = AGENT_LEFT;
+	gate->traps = 1;
+	space.mark[0]++; /* another program */
+	agent_traps_are_gone(&agent);
+	ck_assert_uint_eq(gate->traps, 1);
+	space.mark[0]--;
+	agent_traps_are_gone(&agent);
+	ck_assert_uint_eq(gate->traps, 0);
+	procmem_fini(&space.memory);
+	tear_down();
+}
+END_TEST
+
 /* Who walks over stacks may need what is only taken away when none is. */
 START_TEST(returns_that_cant_be_read_are_awaited)
 {
@@ -2812,6 +2836,7 @@ int main(void)
 	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);
 	tcase_add_test(tests, behind_a_closed_gate_calls_return);
 	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);
+	tcase_add_test(tests, traps_may_stand_until_the_last_is_lifted);
 	tcase_add_test(tests, returns_that_cant_be_read_are_awaited);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
