@@ -237,7 +237,6 @@ static bool leads_far(const struct x86_entry *entry, taddr_t address,
 
 	memcpy(&distance, field, sizeof(distance));
 	target = address + sizeof(distance) + (taddr_t)(int64_t)distance;
-	/* Nearly all bytes are done with here. */
 	if (target - entry->address >= X86_ENTRY_SIZE)
 		return false;
 	return has_distance(field) &&
@@ -256,12 +255,46 @@ static bool leads_near(const struct x86_entry *entry, taddr_t address,
 	       (is_midst(entry, target) || is_loop(entry, address, target));
 }
 
-size_t x86_entry_find_branch(const struct x86_entry *entry, taddr_t address,
-			     const uint8_t *code, size_t n, size_t from)
+/* So many bytes are looked at together: all of a module's are. */
+#define SPAN 16
+
+/* Bytes that short distances don't lead across. */
+#define SHORT_REACH 256
+
+/* Of SPAN bytes, and the three behind them; by the lower halves of addresses. */
+static bool may_lead_there(const struct x86_entry *entry, taddr_t address,
+			   const uint8_t *code)
+{
+	typedef int32_t lanes __attribute__((vector_size(SPAN)));
+	typedef uint32_t sums __attribute__((vector_size(SPAN)));
+	const lanes most = { INT32_MIN + X86_ENTRY_SIZE,
+			     INT32_MIN + X86_ENTRY_SIZE,
+			     INT32_MIN + X86_ENTRY_SIZE,
+			     INT32_MIN + X86_ENTRY_SIZE };
+	const uint32_t base = (uint32_t)(address - entry->address) +
+			      sizeof(int32_t) + (1u << 31);
+	sums behind = { base, base + 4, base + 8, base + 12 };
+	lanes found = { 0 };
+	unsigned i;
+
+	if (address - entry->address + SHORT_REACH < 2 * SHORT_REACH)
+		return true;
+	for (i = 0; i < sizeof(int32_t); i++) {
+		sums distances;
+
+		memcpy(&distances, code + i, sizeof(distances));
+		found |= (lanes)(distances + behind) < most;
+		behind += 1;
+	}
+	return found[0] | found[1] | found[2] | found[3];
+}
+
+static size_t find_branch(const struct x86_entry *entry, taddr_t address,
+			  const uint8_t *code, size_t n, size_t from, size_t to)
 {
 	size_t i;
 
-	for (i = from > 2 ? from : 2; i < n; i++) {
+	for (i = from; i < to; i++) {
 		if (i + sizeof(int32_t) <= n &&
 		    leads_far(entry, address + i, code + i))
 			return i + sizeof(int32_t);
@@ -269,4 +302,19 @@ size_t x86_entry_find_branch(const struct x86_entry *entry, taddr_t address,
 			return i + 1;
 	}
 	return 0;
+}
+
+size_t x86_entry_find_branch(const struct x86_entry *entry, taddr_t address,
+			     const uint8_t *code, size_t n, size_t from)
+{
+	size_t i, found;
+
+	for (i = from > 2 ? from : 2; i + SPAN + 3 <= n; i += SPAN) {
+		if (!may_lead_there(entry, address + i, code + i))
+			continue;
+		found = find_branch(entry, address, code, n, i, i + SPAN);
+		if (found)
+			return found;
+	}
+	return find_branch(entry, address, code, n, i, n);
 }

@@ -275,6 +275,66 @@ START_TEST(branches_are_found)
 }
 END_TEST
 
+/* In whatever place, and as near as may be to the end of what is read. */
+START_TEST(branches_are_found_anywhere)
+{
+	struct x86_entry entry;
+	const taddr_t at = 0x7f0040000000;
+	uint8_t code[100] = { 0 };
+	size_t i, k;
+
+	ck_assert_int_eq(x86_entry_decode(at, (const void *)entry_pushes, 32,
+					  &entry),
+			 0);
+	for (i = 1; i + 5 <= sizeof(code); i++)
+		for (k = 0; k <= X86_ENTRY_SIZE; k++) {
+			const taddr_t from = i % 2 ? at - 0x40000000 :
+						     at + 0x70000000;
+			const bool within = k && k < X86_ENTRY_SIZE;
+			const int32_t distance =
+				(int32_t)(at + k - (from + i + 5));
+
+			memset(code, 0x90, sizeof(code));
+			code[i] = 0xe9;
+			memcpy(code + i + 1, &distance, sizeof(distance));
+			ck_assert_uint_eq(x86_entry_find_branch(&entry, from,
+								code,
+								sizeof(code),
+								0),
+					  within ? i + 5 : 0);
+			ck_assert_uint_eq(x86_entry_find_branch(&entry, from,
+								code, i + 4, 0),
+					  0);
+		}
+}
+END_TEST
+
+/* From each distance that one byte can tell, and from farther away. */
+START_TEST(short_branches_are_found_anywhere)
+{
+	struct x86_entry entry;
+	const taddr_t at = 0x40000000, target = at + 2;
+	uint8_t code[40] = { 0 };
+	int away;
+
+	ck_assert_int_eq(x86_entry_decode(at, (const void *)entry_pushes, 32,
+					  &entry),
+			 0);
+	for (away = -300; away <= 300; away++) {
+		const bool told = away >= -128 && away <= 127;
+
+		memset(code, 0x90, sizeof(code));
+		code[20] = 0xeb;
+		code[21] = (uint8_t)away;
+		ck_assert_uint_eq(x86_entry_find_branch(
+					  &entry,
+					  target - 22 - (taddr_t)(int64_t)away,
+					  code, sizeof(code), 0),
+				  told ? 22 : 0);
+	}
+}
+END_TEST
+
 /* ---- all that a library has ---- */
 
 struct library {
@@ -465,6 +525,8 @@ int main(void)
 	tcase_add_test(tests, what_is_cut_off_is_refused);
 	tcase_add_test(tests, targets_are_the_first_that_will_do);
 	tcase_add_test(tests, branches_are_found);
+	tcase_add_test(tests, branches_are_found_anywhere);
+	tcase_add_test(tests, short_branches_are_found_anywhere);
 	tcase_add_test(tests, libraries_can_be_moved);
 #endif
 	suite_add_tcase(suite, tests);
