@@ -7,12 +7,14 @@ lasts) valgrind, in turn, until there are enough rounds or the minutes are over.
 Printed for each are medians (lowest to highest) of: requests a second and the
 99th percentile of their times, ms; nanoseconds of a malloc and of a free;
 processor seconds of the program, and of all else; resident memory of all else, or
-at its most of the largest process, MiB; seconds, and processor seconds of all;
-calls that weren't seen. What isn't installed is left out. A machine that does
+at its most of the largest process, MiB; seconds, and processor seconds of all, and
+those that it takes further until there is something to read, where a run leaves
+but a file; calls that weren't seen. What isn't installed is left out. A machine that does
 other things as well makes times longer for all.
 """
 
 import argparse
+import glob
 import json
 import os
 import re
@@ -193,6 +195,19 @@ def lost_of(directory):
     return int(found[1].replace(",", "")) if found else None
 
 
+def read(tool, directory, patience):
+    """Processor seconds, where the run has made no report."""
+    files = glob.glob(os.path.join(directory, "heaptrack.*"))
+    if tool != "heaptrack" or not files:
+        return None
+    started = subprocess.Popen(["heaptrack_print", "-f", files[0]],
+                               stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    usage = wait_for(started, patience)
+    return usage.ru_utime + usage.ru_stime if usage else None
+
+
 def start(tool, directory, program):
     return subprocess.Popen(TOOLS[tool](directory, program),
                             stdin=subprocess.DEVNULL,
@@ -294,7 +309,7 @@ PROGRAMS = {
     "go, cgo": to_the_end(go),
 }
 COLUMNS = ["rate", "p99", "malloc", "free", "program", "else", "memory", "seconds",
-           "all", "largest", "lost"]
+           "all", "read", "largest", "lost"]
 
 
 def build(directory, name, text):
@@ -351,6 +366,7 @@ def measure(directory, options):
                 with tempfile.TemporaryDirectory(dir=directory) as own:
                     found = PROGRAMS[name](tool, own, options)
                     found["lost"] = lost_of(own)
+                    found["read"] = read(tool, own, options.patience)
                 rounds.setdefault((name, tool), []).append(found)
     return rounds
 
