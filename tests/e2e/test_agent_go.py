@@ -75,14 +75,9 @@ def heap_of(case, engine, program, *arguments):
 
 
 def heap_seeing(case, engine, program):
-    """Again where calltrap had no processor for a second."""
-    for _ in range(3):
-        report, result = heap_of(case, engine, program, str(MANY))
-        if not report["lost"]["unseen"] and not report["lost"]["blind"]:
-            return report, result
-    if os.getloadavg()[0] > 3 * (os.cpu_count() or 1):
-        raise h.Skip("calltrap had no processor for a second, three times")
-    raise h.Failure("unseen: %s" % report["lost"])
+    return h.unless_starved(
+        lambda: heap_of(case, engine, program, str(MANY)),
+        lambda found: found[0]["lost"]["unseen"] or found[0]["lost"]["blind"])
 
 
 def compare(case, program, named):
