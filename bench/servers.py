@@ -86,6 +86,15 @@ def run(*command):
                           universal_newlines=True).stdout
 
 
+def pid_in(path):
+    """0: it isn't there, or not written yet."""
+    try:
+        with open(path) as file:
+            return int(file.read() or 0)
+    except FileNotFoundError:
+        return 0
+
+
 # ---- servers ----
 
 class Redis:
@@ -155,8 +164,7 @@ class Nginx:
 
     def wait(self):
         until(lambda: connect(self.socket)).close()
-        with open(self.pid_file) as file:
-            return int(file.read())
+        return until(lambda: pid_in(self.pid_file))
 
     def load(self, requests):
         began = time.monotonic()
@@ -187,8 +195,7 @@ class Mariadb:
 
     def wait(self):
         until(lambda: "alive" in run("mariadb-admin", *self.user, "ping"))
-        with open(self.pid_file) as file:
-            return int(file.read())
+        return until(lambda: pid_in(self.pid_file))
 
     def load(self, requests):
         queries = max(requests // 10, 1)
