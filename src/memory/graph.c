@@ -35,6 +35,24 @@ static void found_pointer(struct reacher *reacher, struct block *block,
 	walk->found(walk->context, &found);
 }
 
+/* Pieces of an interpreter's pools that nothing leads to are no blocks, but hold what
+   they point at, as all memory does that isn't understood (reach.c). */
+static void walk_pieces(struct graph_walk *walk)
+{
+	const struct glibc *glibc = walk->reacher.glibc;
+
+	for (size_t i = 0; i < glibc->part_count; i++) {
+		const struct glibc_part *part = &glibc->parts[i];
+		const struct block *block = &glibc->blocks.list[part->first];
+		const struct block *end = block + part->count;
+
+		for (; part->objects && block < end; block++)
+			if (block->own)
+				reach_scan_block(&walk->reacher, block,
+						 found_pointer);
+	}
+}
+
 static void walk_picture(const struct leaks *leaks, graph_found *found,
 			 void *context)
 {
@@ -55,6 +73,7 @@ static void walk_picture(const struct leaks *leaks, graph_found *found,
 
 	finder_init(&walk.reacher.finder, &leaks->glibc);
 	reach_scan_roots(&walk.reacher, &leaks->freeze, found_pointer);
+	walk_pieces(&walk);
 	for (size_t i = 0; i < blocks->count; i++) {
 		walk.from = &blocks->list[i];
 		if (block_is_used(walk.from))

@@ -8,6 +8,7 @@
 
 #include "memory/finder.h"
 #include "memory/heap_shape.h"
+#include "memory/held.h"
 #include "memory/holders.h"
 #include "memory/object_heap.h"
 #include "memory/pages.h"
@@ -323,6 +324,44 @@ START_TEST(registers_with_tags)
 	find();
 	leaks.freeze = (struct freeze){ .count = 0 };
 	ck_assert_uint_eq(blocks_of(REACH_DEFINITE), 0);
+}
+END_TEST
+
+static bool pass_over_none(void *context UNUSED, uint64_t pointer UNUSED,
+			   taddr_t where UNUSED)
+{
+	return false;
+}
+
+/* What only a piece of an interpreter's leads to, which nothing leads to itself, is
+   held by that: all that is reached is in the tree. */
+START_TEST(piece_that_nothing_leads_to)
+{
+	const struct reach_rule rule = { .passes_over = pass_over_none };
+	const taddr_t first = (FAKE_ARENA + ARENA_SIZE + 15) & ~UINT64_C(15);
+	struct block_names *names;
+	struct held_tree tree;
+	uint64_t reached;
+
+	fake_put(&fake, FAKE_ROOTS + 0x100, 0);
+	fake_put(&fake, FAKE_ROOTS + 8, 0);
+	fake_put(&fake, first + 16, FAKE_MAP + 16);
+	read_fake();
+	leaks.mappings = fake.mappings;
+	leaks.picture = fake.picture;
+	for (size_t i = 0; i < leaks.glibc.part_count; i++)
+		leaks.glibc.parts[i].objects = leaks.glibc.parts[i].start ==
+					       first;
+	reach_find(&fake.picture, &fake.mappings, &leaks.freeze, &leaks.glibc,
+		   &(struct reach_options){ .ways = true, .rule = &rule },
+		   &leaks.reach);
+	reached = blocks_of(REACH_REACHED);
+	ck_assert_uint_eq(reached, FAKE_COUNT + FAKE_COUNT / 2 - 1 + 1);
+	names = block_names_new(&leaks);
+	ck_assert_int_eq(held_find(&leaks, names, &tree), 0);
+	ck_assert_uint_eq(tree.list[0].all_blocks, reached);
+	held_fini(&tree);
+	block_names_free(names);
 }
 END_TEST
 
@@ -823,6 +862,27 @@ START_TEST(pages_that_are_swapped_out)
 }
 END_TEST
 
+/* Before Linux 6.7 a mapping of 64 GiB is read entry by entry, a larger one isn't. */
+START_TEST(pages_of_more_than_is_read)
+{
+	const uint64_t pages = UINT64_C(1) << 24, word = THERE;
+	const taddr_t end = pages * 4096;
+	const struct told_run last[] = { { pages - 1, pages, false } };
+	struct pagemap map = pagemap_of(&word, 0, 0);
+	struct page_run run;
+
+	ck_assert_int_eq(pwrite(map.fd, &word, sizeof(word),
+				(off_t)((pages - 1) * sizeof(word))),
+			 sizeof(word));
+	check_runs(&map, end, pagemap_next, last, ARRAY_SIZE(last));
+	check_runs(&map, end, pagemap_next_kept, last, ARRAY_SIZE(last));
+	ck_assert_int_eq(pagemap_next(&map, 0, end + 4096, &run), -EFBIG);
+	ck_assert_int_eq(pagemap_next_kept(&map, 4096, end + 8192, &run),
+			 -EFBIG);
+	pagemap_close(&map);
+}
+END_TEST
+
 /* Whose entry has the frame of a page of zeros is as if nothing were there. */
 START_TEST(pages_that_are_zeros)
 {
@@ -937,6 +997,7 @@ int main(void)
 		pointers_with_tags,
 		pointers_with_bits_that_are_no_tags,
 		registers_with_tags,
+		piece_that_nothing_leads_to,
 		pointer_behind_the_end,
 		pointer_behind_what_a_class_adds,
 		pointer_behind_what_no_class_adds,
@@ -954,6 +1015,7 @@ int main(void)
 		picture_across_runs,
 		picture_by_kinds_of_pages,
 		pages_that_are_swapped_out,
+		pages_of_more_than_is_read,
 		pages_that_are_zeros,
 		pages_that_are_only_read,
 		what_types_would_take,
