@@ -5,6 +5,7 @@
  * each: which word (two), what with (one), and eight more of that. Pools are ours,
  * as the kernel says what is there of them.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ static const struct region {
 } regions[] = {
 	{ DATA, DATA + 0x2000, 0x2000, MAPPING_LIBRARY_DATA, 7 },
 	{ POOLS, POOLS + 0x200000, 0x8000, MAPPING_ANONYMOUS, 0 },
-	{ HEAP, HEAP + BLOCKS * BLOCK, BLOCKS *BLOCK, MAPPING_HEAP, 0 },
+	{ HEAP, HEAP + BLOCKS *BLOCK, BLOCKS *BLOCK, MAPPING_HEAP, 0 },
 };
 
 #define BYTES (0x2000 + 0x8000 + BLOCKS * BLOCK)
@@ -122,7 +123,7 @@ static void put_python(void)
 	put(block_at(3) + 16, 24);
 	put(POOLS, 20);
 	put(POOLS + 32, UINT64_C(3) << 32);
-	put(POOLS + 40, (48 + 20 * 64) | UINT64_C(16384 - 64) << 32);
+	put(POOLS + 40, (48 + 20 * 64) | (uint64_t)(16384 - 64) << 32);
 	for (unsigned i = 0; i < 20; i++)
 		put_python_object(PIECE(i) + 16 * (i % 3), 1 + i % 4,
 				  PIECE((i + 1) % 20));
@@ -144,8 +145,7 @@ static void put_python(void)
 #define SLOT(i) (POOLS + 16 + 40 * (i))
 #define STACK   (POOLS + 0x4000)
 
-static void put_slot(unsigned i, uint64_t flags, uint64_t class,
-		     uint64_t first)
+static void put_slot(unsigned i, uint64_t flags, uint64_t class, uint64_t first)
 {
 	put(SLOT(i), flags);
 	put(SLOT(i) + 8, class);
@@ -225,8 +225,8 @@ static void put_php(void)
 		put(PAGE(1) + 56 * i + 40, PAGE(1) + 56 * (i + 1));
 	}
 	/* An array with elements in a page, strings, a piece that is free. */
-	put_piece(PAGE(1) + 56 * 41, 7, UINT64_C(0xfffffffe) << 32,
-		  PAGE(3) + 8, 2 | UINT64_C(2) << 32);
+	put_piece(PAGE(1) + 56 * 41, 7, UINT64_C(0xfffffffe) << 32, PAGE(3) + 8,
+		  2 | UINT64_C(2) << 32);
 	put(PAGE(1) + 56 * 41 + 32, 8);
 	put(PAGE(3) + 8, PAGE(1));
 	put_piece(PAGE(2), 6, 0, 4, 0x74786574);
