@@ -295,8 +295,8 @@ struct arch_ops {
 	/*
 	 * If these are the registers of a task that the kernel is about to send
 	 * back to its wait by restart_syscall(): sets them to make the call
-	 * itself again, for all of its time. Else returns false. NULL: they
-	 * don't tell.
+	 * itself again, for all of its time. Else returns false. (True, too, of
+	 * whoever may be one, if nothing comes of it for the others.)
 	 */
 	bool (*wait_from_start)(struct regs *regs);
 

@@ -18,9 +18,12 @@ enum { WORD = 8, ARGUMENTS = 8, GOROUTINE = 28 };
 
 #define BRK 0xd4200000u /* brk #0 */
 
+/* Any bit would do. */
+#define ANY_TAG (UINT64_C(1) << 56)
+
 static taddr_t ip(const struct regs *regs)
 {
-	return regs->user.pc;
+	return regs->user.pc & ~AARCH64_TAG;
 }
 
 static taddr_t sp(const struct regs *regs)
@@ -66,6 +69,13 @@ static bool is_behind_trap(struct memory *memory, taddr_t ip)
 	return (word & 0xffe0001f) == BRK;
 }
 
+static void make_again(struct regs *regs)
+{
+	regs->user.regs[0] = regs->restart;
+	regs->user.pc -= 4; /* svc */
+	regs->interrupted = false;
+}
+
 /*
  * Those that signal(7) lists as interrupted by any stop, and that didn't begin
  * anything (as connect has).
@@ -82,17 +92,41 @@ static bool restart_wait(struct regs *regs)
 		SYS_io_pgetevents,
 	};
 
-	if (!regs->interrupted)
+	if (!regs->interrupted || (int64_t)regs->user.regs[0] != -EINTR)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (regs->user.regs[AARCH64_NUMBER] != calls[i])
 			continue;
-		regs->user.regs[0] = regs->restart;
-		regs->user.pc -= 4; /* svc */
-		regs->interrupted = false;
+		make_again(regs);
 		return true;
 	}
 	return false;
+}
+
+/*
+ * At the call's end (-S) its result tells. In a stop that has ended it, the task
+ * stands before its svc already, and the kernel makes restart_syscall(2) of the
+ * call when it still stands just there after the stop (do_signal(),
+ * arch/arm64/kernel/signal.c). The same place with a tag is another, and is the
+ * same when the task goes on; whose call was none of these stands there as well.
+ */
+static bool wait_from_start(struct regs *regs)
+{
+	switch (regs->user.regs[AARCH64_NUMBER]) {
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_futex:
+		break;
+	default:
+		return false;
+	}
+	if (!regs->interrupted)
+		regs->user.pc |= ANY_TAG;
+	else if ((int64_t)regs->user.regs[0] == -AARCH64_RESTARTBLOCK)
+		make_again(regs);
+	else
+		return false;
+	return true;
 }
 
 /* Nothing lies there: see pairing. */
@@ -216,6 +250,7 @@ const struct arch_ops arch_aarch64 = {
 	.jump_targets = jump_targets,
 	.goroutine = goroutine,
 	.restart_wait = restart_wait,
+	.wait_from_start = wait_from_start,
 	.return_slot = return_slot,
 	.returns_by_register = true,
 	.return_address = return_address,

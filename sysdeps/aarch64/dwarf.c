@@ -21,7 +21,7 @@ static void registers(const struct regs *regs,
 {
 	memcpy(ret, regs->user.regs, sizeof(regs->user.regs));
 	ret[SP] = regs->user.sp;
-	ret[PC] = regs->user.pc;
+	ret[PC] = regs->user.pc & ~AARCH64_TAG;
 }
 
 /*

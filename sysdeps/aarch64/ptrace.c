@@ -53,6 +53,11 @@ static bool first_argument(pid_t tid, int number, uint64_t *ret)
 	return true;
 }
 
+static bool may_be_made_again(int64_t result)
+{
+	return result == -EINTR || result == -AARCH64_RESTARTBLOCK;
+}
+
 int arch_peek_regs(pid_t tid, struct regs *ret)
 {
 	int err = peek(tid, NT_PRSTATUS, &ret->user, sizeof(ret->user));
@@ -61,7 +66,7 @@ int arch_peek_regs(pid_t tid, struct regs *ret)
 		err = peek(tid, NT_ARM_TLS, &ret->thread, sizeof(ret->thread));
 	if (err)
 		return err;
-	ret->interrupted = (int64_t)ret->user.regs[0] == -EINTR &&
+	ret->interrupted = may_be_made_again((int64_t)ret->user.regs[0]) &&
 			   first_argument(tid,
 					  (int)ret->user.regs[AARCH64_NUMBER],
 					  &ret->restart);
@@ -90,7 +95,6 @@ int arch_peek_fp_regs(pid_t tid, struct fp_regs *ret)
 }
 
 #define KERNEL_HALF (1ull << 55)
-#define TAG         (0xffull << 56)
 
 /*
  * The processor makes nothing of a pointer's upper byte, which programs use
@@ -98,5 +102,5 @@ int arch_peek_fp_regs(pid_t tid, struct fp_regs *ret)
  */
 taddr_t arch_untagged(taddr_t pointer)
 {
-	return pointer & KERNEL_HALF ? pointer : pointer & ~TAG;
+	return pointer & KERNEL_HALF ? pointer : pointer & ~AARCH64_TAG;
 }

@@ -9,6 +9,9 @@
 #define AARCH64_LINK   30
 #define AARCH64_ZERO   31 /* in most instructions; in others it is sp */
 
+/* ERESTART_RESTARTBLOCK, include/linux/errno.h; no header of programs has it. */
+#define AARCH64_RESTARTBLOCK 516
+
 /*
  * PSTATE.BTYPE: how the task has come where it is; in guarded pages only some
  * instructions may stand there after an indirect jump. Who is sent elsewhere,
@@ -18,6 +21,13 @@
 
 /* PSTATE of a task that runs 32-bit code. */
 #define AARCH64_MODE32 UINT64_C(0x10)
+
+/*
+ * An address of the program's with something in its upper byte, of which the
+ * processor makes nothing: for pc, too, it is taken away when the kernel lets the
+ * task go on (Documentation/arm64/tagged-pointers.rst).
+ */
+#define AARCH64_TAG (UINT64_C(0xff) << 56)
 
 static inline uint64_t aarch64_register_get(const struct regs *regs,
 					    unsigned number)

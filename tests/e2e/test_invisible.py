@@ -74,9 +74,16 @@ ENDED = () if h.X86 else (
     "recvmsg", "semop", "semtimedop", "sigtimedwait")
 
 
-def check_unseen(waits):
+# Their time is counted in ticks of 4 ms there (CONFIG_HZ=250), which come late in
+# an emulated machine: where two come at once, a wait is a tick too short. Without
+# calltrap 3 of 4,015 were.
+IN_TICKS = () if h.X86 else ("accept", "recv", "recvmsg")
+
+
+def check_unseen(waits, shorter_than_ticks=False):
     seen = {name: counts for name, counts in waits.items()
-            if any(counts[2:4]) or counts[1] and name not in ENDED}
+            if counts[1] and name not in ENDED or counts[3] or
+            counts[2] and not (shorter_than_ticks and name in IN_TICKS)}
     h.check_equal(seen, {}, "waits that saw something (waits, interrupted, "
                   "early, ended otherwise, error)")
 
@@ -106,7 +113,7 @@ def many_attaches(case):
 
 @h.test("short waits over many attaches and detaches")
 def short_waits(case):
-    check_unseen(check_waits(case, 2, 6, "10ms"))
+    check_unseen(check_waits(case, 2, 6, "10ms"), True)
 
 
 @h.test("long waits with system calls traced", users=True)
@@ -116,7 +123,7 @@ def long_waits_seen(case):
 
 @h.test("short waits with system calls traced")
 def short_waits_seen(case):
-    check_unseen(check_waits(case, 2, 6, "10ms", ("-S", *F1)))
+    check_unseen(check_waits(case, 2, 6, "10ms", ("-S", *F1)), True)
 
 
 @h.test("long waits of a program that calltrap has started, and leaves")

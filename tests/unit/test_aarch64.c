@@ -617,6 +617,46 @@ START_TEST(calls_that_go_on)
 }
 END_TEST
 
+/* The kernel would make restart_syscall of them, which a filter may forbid. */
+START_TEST(waits_made_from_their_start)
+{
+	enum { PC = 0x1000 };
+	struct regs regs = { .user = { .pc = PC } }, before;
+	uint64_t columns[DWARF_REGISTERS_MAX] = { 0 };
+
+	regs.user.regs[AARCH64_NUMBER] = SYS_epoll_pwait;
+	before = regs;
+	ck_assert(!arch_aarch64.wait_from_start(&regs));
+	ck_assert_mem_eq(&regs, &before, sizeof(regs));
+	regs.user.regs[AARCH64_NUMBER] = SYS_futex;
+	for (int stop = 0; stop < 2; stop++) {
+		ck_assert(arch_aarch64.wait_from_start(&regs));
+		ck_assert_uint_ne(regs.user.pc, PC);
+		ck_assert_uint_eq(arch_aarch64.ip(&regs), PC);
+		arch_aarch64.dwarf->registers(&regs, columns);
+		ck_assert_uint_eq(columns[arch_aarch64.dwarf->ip], PC);
+	}
+}
+END_TEST
+
+/* At the end of a call that is watched. */
+START_TEST(waits_made_from_their_end)
+{
+	struct regs regs = { .user = { .pc = 0x1004 },
+			     .interrupted = true,
+			     .restart = 1 };
+
+	regs.user.regs[AARCH64_NUMBER] = SYS_clock_nanosleep;
+	regs.user.regs[0] = (uint64_t)-EINTR;
+	ck_assert(!arch_aarch64.wait_from_start(&regs));
+	regs.user.regs[0] = (uint64_t)-516;
+	ck_assert(!arch_aarch64.restart_wait(&regs));
+	ck_assert(arch_aarch64.wait_from_start(&regs));
+	ck_assert_uint_eq(regs.user.pc, 0x1000);
+	ck_assert_uint_eq(regs.user.regs[0], 1);
+}
+END_TEST
+
 START_TEST(calls_made_for_others)
 {
 	const uint64_t arguments[4] = { 1, 2, 3, 4 };
@@ -809,6 +849,8 @@ int main(void)
 	tcase_add_test(tests, system_calls);
 	tcase_add_test(tests, jumps_out_of_calls);
 	tcase_add_test(tests, calls_that_go_on);
+	tcase_add_test(tests, waits_made_from_their_start);
+	tcase_add_test(tests, waits_made_from_their_end);
 	tcase_add_test(tests, calls_made_for_others);
 	tcase_add_test(tests, arguments_by_register);
 	tcase_add_test(tests, nothing_takes_no_place);
