@@ -142,6 +142,18 @@ struct dwarf_arch {
 #define JUMP_TARGETS_MAX 2
 #define TRAMPOLINE_MAX   16
 
+/* Addresses of GOT entries, high excluded. */
+struct slot_range {
+	taddr_t low, high;
+};
+
+/* What code does with what a GOT entry holds. */
+struct slot_use {
+	taddr_t slot;
+	bool calls; /* … or jumps there; and nothing else, but ask whether it's 0 */
+	bool asks; /* … whether it's 0 */
+};
+
 /*
  * One architecture. A port is a folder in sysdeps with this table, and its
  * arch_ports, arch_native, arch_of_regs() and arch_sample_registers (see
@@ -365,6 +377,17 @@ struct arch_ops {
 	uint8_t slot_jump_byte_at;
 	bool (*slot_jump)(const uint8_t *code, size_t size, size_t at,
 			  taddr_t address, taddr_t got, taddr_t *slot_ret);
+
+	/*
+	 * The next place where code may come to a slot of the range: from *at on
+	 * (0 at first, then where it has stopped), by an instruction that begins
+	 * before end. code holds size bytes, which lie at address. NULL: nobody
+	 * knows of this machine.
+	 */
+	bool (*next_slot_use)(const uint8_t *code, size_t size, size_t *at,
+			      size_t end, taddr_t address,
+			      const struct slot_range *range,
+			      struct slot_use *ret);
 
 	/*
 	 * The slot that the call before a return address went through, when

@@ -910,7 +910,22 @@ size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
 		.hook = stub_address(agent->base, stub),
 	};
 
-	return agent->retired ? 0 : slots_hook(agent, name, &wanted);
+	return agent->retired ? 0 : slots_hook(agent, name, NULL, &wanted);
+}
+
+size_t agent_lead_past(struct agent *agent, const char *name, unsigned stub,
+		       const struct module *but)
+{
+	const struct agent_stub *own = &agent->stubs[stub];
+	const struct agent_slot wanted = {
+		.original = own->function,
+		.hook = stub_address(agent->base, stub) +
+			offsetof(struct agent_stub, copy),
+	};
+
+	return agent->retired || own->original != wanted.hook ?
+		       0 :
+		       slots_hook(agent, name, but, &wanted);
 }
 
 bool agent_has_slots(const struct agent *agent, unsigned stub)

@@ -147,7 +147,9 @@ size_t remains_repair_code(struct space *space)
 static size_t mend_slots(struct space *space, taddr_t address,
 			 const struct agent_stub *stub)
 {
-	return slots_repair(space, address, stub->function);
+	return slots_repair(space, address,
+			    address + offsetof(struct agent_stub, copy),
+			    stub->function);
 }
 
 size_t remains_repair(struct space *space)

@@ -5,15 +5,19 @@
 
 #include "base/xalloc.h"
 
+static bool read_slot(struct space *space, taddr_t address, taddr_t *ret)
+{
+	return procmem_read_code(&space->memory, address, ret, sizeof(*ret)) ==
+	       sizeof(*ret);
+}
+
 /* Writes new where old stands, which is how it was a moment ago. */
 static bool replace(struct space *space, taddr_t address, taddr_t old,
 		    taddr_t new)
 {
-	uint64_t found;
+	taddr_t found;
 
-	return procmem_read_code(&space->memory, address, &found,
-				 sizeof(found)) == sizeof(found) &&
-	       found == old &&
+	return read_slot(space, address, &found) && found == old &&
 	       !procmem_write_code(&space->memory, address, &new, sizeof(new));
 }
 
@@ -48,8 +52,13 @@ static bool is_for_calls(const struct import *import)
 /* What an IFUNC's slot in its own library leads to, only the slot itself knows. */
 static bool may_lead_to(const struct import *import, const char *name)
 {
-	return !name || import->kind == IMPORT_IRELATIVE ||
-	       !strcmp(import->name, name);
+	return import->kind == IMPORT_IRELATIVE || !strcmp(import->name, name);
+}
+
+/* To repair what was hooked one by one: any. */
+static bool may_visit(const struct import *import, const char *name)
+{
+	return !name || (is_for_calls(import) && may_lead_to(import, name));
 }
 
 typedef bool slot_visitor(void *context, taddr_t address);
@@ -64,21 +73,22 @@ static size_t visit_slots(const struct module *module, const char *name,
 	for (i = 0; i < count; i++) {
 		const taddr_t address = module->bias + imports[i].slot;
 
-		if (is_for_calls(&imports[i]) && address % 8 == 0 &&
-		    may_lead_to(&imports[i], name))
+		if (address % 8 == 0 && may_visit(&imports[i], name))
 			done += visit(context, address);
 	}
 	return done;
 }
 
 static size_t visit_modules(const struct space *space, const char *name,
-			    slot_visitor *visit, void *context)
+			    const struct module *but, slot_visitor *visit,
+			    void *context)
 {
 	const struct module *module;
 	size_t done = 0;
 
 	for (module = space->modules; module; module = module->next)
-		done += visit_slots(module, name, visit, context);
+		if (module != but)
+			done += visit_slots(module, name, visit, context);
 	return done;
 }
 
@@ -105,11 +115,11 @@ static bool hook(void *context, taddr_t address)
 }
 
 size_t slots_hook(struct agent *agent, const char *name,
-		  const struct agent_slot *wanted)
+		  const struct module *but, const struct agent_slot *wanted)
 {
 	struct hooking hooking = { agent, wanted };
 
-	return visit_modules(agent->space, name, hook, &hooking);
+	return visit_modules(agent->space, name, but, hook, &hooking);
 }
 
 void slots_restore(struct agent *agent)
@@ -134,19 +144,24 @@ void slots_restore_copy(const struct agent *agent, struct space *copy)
 
 struct repair {
 	struct space *space;
-	taddr_t hook, original;
+	taddr_t hook, past, original;
 };
 
 static bool repair(void *context, taddr_t address)
 {
 	const struct repair *repair = context;
 
-	return replace(repair->space, address, repair->hook, repair->original);
+	taddr_t found;
+
+	return read_slot(repair->space, address, &found) &&
+	       (found == repair->hook || found == repair->past) &&
+	       replace(repair->space, address, found, repair->original);
 }
 
-size_t slots_repair(struct space *space, taddr_t hook, taddr_t original)
+size_t slots_repair(struct space *space, taddr_t hook, taddr_t past,
+		    taddr_t original)
 {
-	struct repair context = { space, hook, original };
+	struct repair context = { space, hook, past, original };
 
-	return visit_modules(space, NULL, repair, &context);
+	return visit_modules(space, NULL, NULL, repair, &context);
 }

@@ -11,11 +11,11 @@
  */
 
 /*
- * Has all slots that modules import the name through, and that hold
- * wanted->original, hold wanted->hook. Returns how many these were.
+ * Has all slots that modules (but one, or NULL) import the name through, and that
+ * hold wanted->original, hold wanted->hook. Returns how many these were.
  */
 size_t slots_hook(struct agent *agent, const char *name,
-		  const struct agent_slot *wanted);
+		  const struct module *but, const struct agent_slot *wanted);
 
 /* The same of the one at wanted->address; whether it held the original. */
 bool slots_hook_one(struct agent *agent, const struct agent_slot *wanted);
@@ -26,7 +26,9 @@ void slots_restore(struct agent *agent);
 /* The same in a copy of the memory, that of a forked child. */
 void slots_restore_copy(const struct agent *agent, struct space *copy);
 
-/* The same, of all slots of a space that hold a hook that nobody knows of. */
-size_t slots_repair(struct space *space, taddr_t hook, taddr_t original);
+/* The same, of all slots of a space that hold a hook, or the way past one, that
+   nobody knows of. */
+size_t slots_repair(struct space *space, taddr_t hook, taddr_t past,
+		    taddr_t original);
 
 #endif

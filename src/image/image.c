@@ -91,6 +91,7 @@ static void free_tables(struct tables *tables)
 	asked_names_free(tables->asked);
 	free(tables->imports);
 	free(tables->slot_jumps);
+	free(tables->called_slots);
 	free(tables);
 }
 

@@ -236,6 +236,13 @@ const struct slot_jump *image_slot_jumps(const struct image *image,
 					 size_t *count_ret);
 
 /*
+ * Whether an import without a stub, by its slot, is called by the image's code and
+ * nothing else: nowhere is the address that the slot holds kept, passed on or
+ * compared. Found in the same search.
+ */
+bool image_slot_is_only_called(const struct image *image, uint64_t slot);
+
+/*
  * The exported definition of a name, as the dynamic linker would choose it:
  * version NULL takes the default one. NULL when there is none.
  */

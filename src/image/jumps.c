@@ -6,9 +6,10 @@
 #include "image/private.h"
 
 /*
- * Jumps through GOT slots that have no stub: tail calls of -fno-plt code. All
- * code is searched for the instruction; that other bytes look like one, with
- * a displacement that leads to just such a slot, doesn't happen.
+ * Jumps through GOT slots that have no stub: tail calls of -fno-plt code; and what
+ * else code does with these slots. All code is searched for the instruction; that
+ * other bytes look like one, with a displacement that leads to just such a slot,
+ * doesn't happen.
  */
 
 #define WINDOW_SIZE (1u << 20)
@@ -18,6 +19,7 @@ struct jump_search {
 	const struct image *image;
 	const struct import **imports; /* without stubs, by slot */
 	size_t import_count;
+	struct slot_uses *uses;
 	struct slot_jump *found;
 	size_t count;
 	size_t room;
@@ -69,6 +71,7 @@ static void search_window(struct jump_search *search, const uint8_t *code,
 		if (arch->slot_jump(code, size, at, address, got, &slot))
 			visit_jump(search, address + at, slot);
 	}
+	slot_uses_search(search->uses, code, size, end, address);
 }
 
 static void search_segment(struct jump_search *search,
@@ -114,22 +117,49 @@ static void search_all(const struct image *image, struct tables *tables)
 	const struct image_segment *segments = image_segments(image, &count);
 
 	choose_imports(&search);
+	search.uses = slot_uses_new(image_arch(image), search.imports,
+				    search.import_count);
 	for (i = 0; search.import_count && i < count; i++)
 		if (segments[i].executable)
 			search_segment(&search, &segments[i]);
+	tables->called_slots =
+		slot_uses_end(search.uses, &tables->called_slot_count);
 	free(search.imports);
 	tables->slot_jumps = search.found;
 	tables->slot_jump_count = search.count;
 }
 
-const struct slot_jump *image_slot_jumps(const struct image *image,
-					 size_t *count_ret)
+static const struct tables *searched(const struct image *image)
 {
 	struct tables *tables = image_basis(image);
 
 	if (!tables->has_slot_jumps)
 		search_all(image, tables);
 	tables->has_slot_jumps = true;
+	return tables;
+}
+
+const struct slot_jump *image_slot_jumps(const struct image *image,
+					 size_t *count_ret)
+{
+	const struct tables *tables = searched(image);
+
 	*count_ret = tables->slot_jump_count;
 	return tables->slot_jumps;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+bool image_slot_is_only_called(const struct image *image, uint64_t slot)
+{
+	const struct tables *tables = searched(image);
+
+	return tables->called_slot_count &&
+	       bsearch(&slot, tables->called_slots, tables->called_slot_count,
+		       sizeof(slot), compare_addresses);
 }

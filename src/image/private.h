@@ -87,7 +87,7 @@ struct tables {
 	bool has_index; /* of exports: hash, or what follows it */
 	bool has_symbols;
 	bool has_imports;
-	bool has_slot_jumps;
+	bool has_slot_jumps; /* and called_slots */
 	struct sections sections;
 	struct dynsym dynsym;
 	struct symtab symtab;
@@ -107,6 +107,8 @@ struct tables {
 	size_t import_count;
 	struct slot_jump *slot_jumps;
 	size_t slot_jump_count;
+	uint64_t *called_slots; /* and nothing else, see slot_uses.c; sorted */
+	size_t called_slot_count;
 };
 
 struct image {
@@ -287,6 +289,20 @@ void debug_file_fini(struct debug_file *debug);
  */
 void image_find_stubs(const struct image *image, struct import *imports,
 		      const uint64_t *values, size_t count);
+
+/* ---- slot_uses.c: what code does with GOT slots ---- */
+
+/* Of imports, sorted by slot, which have to stay. */
+struct slot_uses;
+struct slot_uses *slot_uses_new(const struct arch_ops *arch,
+				const struct import **imports, size_t count);
+
+/* In code at the address, by instructions that begin before end. */
+void slot_uses_search(struct slot_uses *uses, const uint8_t *code, size_t size,
+		      size_t end, uint64_t address);
+
+/* The slots, to be freed, that are called and not used otherwise; sorted. */
+uint64_t *slot_uses_end(struct slot_uses *uses, size_t *count_ret);
 
 /* minidebug.c */
 bool image_add_minidebug(const struct image *image);

@@ -62,7 +62,7 @@ static const char *why_no_function(const struct agent_engine *engine,
 	     function->place != FUNCTION_CALL_SITE) ||
 	    (function->entry_only && !watches))
 		return "no whole function";
-	if (point->caller)
+	if (point->caller && !point->slot_is_called)
 		return "calls of one library, not by a slot of its own";
 	if (function->place == FUNCTION_CALL_SITE)
 		return why_no_site(engine, point);

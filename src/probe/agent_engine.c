@@ -208,6 +208,13 @@ static void tell_reached(struct agent_point *own, struct task *task,
 		own->point->ops->reached(own->point, moment);
 }
 
+/* It goes to the agent, which will tell of the call. */
+static bool passes_untold(struct agent_point *own, struct task *task)
+{
+	return (agent_is_site(own) && agent_site_pass(own, task)) ||
+	       (agent_is_jump(own) && agent_jump_pass(own, task));
+}
+
 static void on_hit(struct trap_owner *owner, struct task *task)
 {
 	struct agent_point *own = (struct agent_point *)owner;
@@ -224,11 +231,13 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	moment = moment_of_stop(task);
 	moment.chosen = agent_chosen_at(own->space, &moment);
 	find_errno(&own->space->agent, &moment);
-	if (agent_is_site(own) && agent_site_pass(own, task))
+	if (passes_untold(own, task))
 		return;
 	tell_reached(own, task, &moment);
 	if (agent_is_site(own))
 		agent_site_told(own, task);
+	else if (agent_is_jump(own))
+		agent_jump_told(own, task);
 }
 
 static const struct trap_owner_ops owner_ops = { .hit = on_hit };
@@ -294,6 +303,8 @@ static bool has_other(const struct agent_point *own)
 {
 	const struct agent_point *other;
 
+	if (agent_is_callers(own))
+		return !agent_callers_are_alone(own);
 	for (other = own->space->points; other; other = other->next)
 		if (other != own &&
 		    other->point->address == own->point->address)
@@ -337,7 +348,7 @@ static void catch_point(struct agent_point *own)
 		own->given_up = own->reason;
 		return;
 	}
-	stub = function && !stub_alone ?
+	stub = function && !stub_alone && !agent_is_callers(own) ?
 		       agent_catch(agent, function->name, &config,
 				   &own->space->engine->ticks) :
 		       agent_make_stub(agent, &config,
@@ -349,6 +360,8 @@ static void catch_point(struct agent_point *own)
 		return;
 	own->given_up = false;
 	own->stub = stub;
+	if (agent_is_callers(own))
+		agent_callers_hook(own);
 }
 
 /* Whoever calls through a slot that leads to the function itself hits its trap:
@@ -359,6 +372,17 @@ static bool may_have_slots(const struct agent_point *own)
 	       !agent_is_site(own) && !agent_is_stub(own) && !own->point->walks;
 }
 
+static void find_slots(struct agent_point *own)
+{
+	own->hits_looked = own->hits;
+	if (agent_is_callers(own))
+		agent_callers_hook(own);
+	else
+		(void)agent_find_slots(&own->space->agent,
+				       own->point->function->name,
+				       (unsigned)own->stub);
+}
+
 /* Calls through slots that came to be since. */
 static void look_again(struct agent_space *space, uint64_t now)
 {
@@ -366,14 +390,9 @@ static void look_again(struct agent_space *space, uint64_t now)
 
 	space->looked = now;
 	patch_look(space->space->space);
-	for (own = space->points; own; own = own->next) {
-		if (!may_have_slots(own))
-			continue;
-		own->hits_looked = own->hits;
-		(void)agent_find_slots(&space->agent,
-				       own->point->function->name,
-				       (unsigned)own->stub);
-	}
+	for (own = space->points; own; own = own->next)
+		if (may_have_slots(own))
+			find_slots(own);
 }
 
 /* So often it was called directly, or by pointer, since there is a stub. */
@@ -429,7 +448,7 @@ static bool may_be_patched(const struct agent_point *own, uint64_t now)
 	return own->stub >= 0 && !own->patched && !own->refused &&
 	       (own->point->walks ?
 			now >= own->retry_at :
-			!agent_is_site(own) &&
+			!agent_is_site(own) && !agent_is_callers(own) &&
 				(!own->replaced || agent_is_stub(own)) &&
 				own->hits >= MANY_HITS &&
 				own->hits >= own->patch_at);
@@ -453,8 +472,11 @@ static void catch_all(struct agent_space *space, uint64_t now)
 	for (own = space->points; own; own = own->next)
 		if (agent_is_site(own))
 			agent_site_look(own);
-		else if (own->stub < 0 && !own->given_up)
+		else if (own->stub < 0 && !own->given_up && !agent_is_jump(own))
 			catch_point(own);
+	for (own = space->points; own; own = own->next)
+		if (agent_is_jump(own))
+			agent_jump_look(own);
 	for (own = space->points; own; own = own->next)
 		if (may_be_patched(own, now)) {
 			patch_point(own, now);
@@ -520,7 +542,7 @@ static void retire(struct agent_space *space)
 	for (own = space->points; own; own = own->next)
 		if (own->point->walks)
 			continue; /* calls are still to return */
-		else if (agent_is_site(own))
+		else if (agent_is_site(own) || agent_is_jump(own))
 			agent_site_retire(own);
 		else
 			unpatch_point(own);

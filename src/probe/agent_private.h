@@ -313,6 +313,33 @@ void agent_site_look(struct agent_point *own);
 /* Nothing is caught by the agent any more. */
 void agent_site_retire(struct agent_point *own);
 
+/* It needs its trap no more. */
+void agent_site_lift(struct agent_point *own);
+
+/* Whether slots may lead to the agent; what that of the point holds, whether this
+   leads to its stub, and where a task goes that stands at its trap. */
+bool agent_is_catching(const struct agent_point *own);
+bool agent_point_slot(const struct agent_point *own, taddr_t *ret);
+bool agent_leads_to_hook(const struct agent_point *own, taddr_t value);
+void agent_send_to(struct task *task, taddr_t address);
+
+/* ---- agent_caller.c ---- */
+
+/* The entry of a function, of calls through one module's slot; and a jump through
+   such a slot. */
+bool agent_is_callers(const struct agent_point *own);
+bool agent_is_jump(const struct agent_point *own);
+
+/* Of an entry: whether calls through the slot are for it alone; has them caught, if
+   the slot leads to it. */
+bool agent_callers_are_alone(const struct agent_point *own);
+void agent_callers_hook(struct agent_point *own);
+
+/* Of a jump: as those of sites. */
+bool agent_jump_pass(struct agent_point *jump, struct task *task);
+void agent_jump_told(struct agent_point *jump, struct task *task);
+void agent_jump_look(struct agent_point *jump);
+
 /* Whether calls of the point are told of in two ends, see RECORDED_ENTRY. */
 static inline bool agent_tells_ends(const struct agent_point *own)
 {

@@ -39,7 +39,8 @@ void agent_note_caught(struct agent_point *own)
 {
 	struct agent_space *space = own->space;
 
-	if (own->noted || own->point->walks)
+	/* What a jump leads to has a point at its entry. */
+	if (own->noted || own->point->walks || agent_is_jump(own))
 		return;
 	own->noted = true;
 	if (own->stub >= 0 &&

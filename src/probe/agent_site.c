@@ -22,7 +22,7 @@ bool agent_is_site(const struct agent_point *own)
 
 	return point->function &&
 	       point->function->place == FUNCTION_CALL_SITE &&
-	       !point->shared_slot;
+	       !point->shared_slot && !point->caller && !point->at_jump;
 }
 
 bool agent_is_stub(const struct agent_point *own)
@@ -30,19 +30,19 @@ bool agent_is_stub(const struct agent_point *own)
 	return own->point->shared_slot;
 }
 
-static bool is_inside(const struct agent_point *own)
+bool agent_is_catching(const struct agent_point *own)
 {
 	const struct agent *agent = &own->space->agent;
 
 	return agent->state == AGENT_INSIDE && !agent->retired;
 }
 
-static bool read_slot(const struct agent_point *own, taddr_t *ret)
+bool agent_point_slot(const struct agent_point *own, taddr_t *ret)
 {
 	return agent_read_slot(&own->space->agent, own->point->slot, ret);
 }
 
-static bool leads_to_hook(const struct agent_point *own, taddr_t value)
+bool agent_leads_to_hook(const struct agent_point *own, taddr_t value)
 {
 	return own->stub >= 0 &&
 	       value == agent_hook_of(&own->space->agent, (unsigned)own->stub);
@@ -65,7 +65,7 @@ static struct module *definer_of(const struct agent_point *own, taddr_t value)
 		       NULL;
 }
 
-static void send_to(struct task *task, taddr_t address)
+void agent_send_to(struct task *task, taddr_t address)
 {
 	task->tracee->space->arch->set_ip(&task->regs, address);
 	task->ip_changed = true;
@@ -154,14 +154,15 @@ bool agent_site_pass(struct agent_point *own, struct task *task)
 {
 	taddr_t value;
 
-	if (!is_inside(own) || !read_slot(own, &value))
+	if (!agent_is_catching(own) || !agent_point_slot(own, &value))
 		return false;
 	if (own->stub < 0)
 		catch_site(own, value);
-	if (own->stub < 0 || (!leads_to_hook(own, value) &&
+	if (own->stub < 0 || (!agent_leads_to_hook(own, value) &&
 			      (value != own->target || !hook(own))))
 		return false;
-	send_to(task, agent_hook_of(&own->space->agent, (unsigned)own->stub));
+	agent_send_to(task,
+		      agent_hook_of(&own->space->agent, (unsigned)own->stub));
 	return true;
 }
 
@@ -170,14 +171,14 @@ void agent_site_told(struct agent_point *own, struct task *task)
 	taddr_t value;
 
 	if (!own->given_up && own->space->agent.state != AGENT_REFUSED &&
-	    read_slot(own, &value) &&
+	    agent_point_slot(own, &value) &&
 	    (value == own->target || module_find(task->tracee->space, value)))
-		send_to(task, value);
+		agent_send_to(task, value);
 }
 
 /* ---- its trap ---- */
 
-static void lift(struct agent_point *own)
+void agent_site_lift(struct agent_point *own)
 {
 	struct point *point = own->point;
 
@@ -204,13 +205,14 @@ void agent_site_look(struct agent_point *own)
 {
 	taddr_t value;
 
-	if (!is_inside(own) || own->stub < 0 || !read_slot(own, &value))
+	if (!agent_is_catching(own) || own->stub < 0 ||
+	    !agent_point_slot(own, &value))
 		return;
 	if (value == own->target)
 		(void)hook(own);
-	else if (!own->lifted && leads_to_hook(own, value) &&
+	else if (!own->lifted && agent_leads_to_hook(own, value) &&
 		 !may_be_bound(own))
-		lift(own);
+		agent_site_lift(own);
 }
 
 void agent_site_retire(struct agent_point *own)

@@ -211,6 +211,7 @@ static void plant_at_jump(struct site_search *search,
 	struct module *caller = search->caller, *definer;
 	const struct import *import = jump->import;
 	const struct symbol *symbol;
+	bool called;
 
 	if (!import->name[0] || has_stub(search, import->name))
 		return;
@@ -218,12 +219,14 @@ static void plant_at_jump(struct site_search *search,
 			 &symbol) ||
 	    !definer)
 		return;
+	called = image_slot_is_only_called(caller->image, import->slot);
 	probe_plant(search->space,
 		    function_get(prober, import->name, FUNCTION_CALL_SITE,
 				 definer, caller),
-		    &(struct probe_place){ .address =
-						   caller->bias + jump->address,
-					   .at_jump = true });
+		    &(struct probe_place){
+			    .address = caller->bias + jump->address,
+			    .slot = called ? caller->bias + import->slot : 0,
+			    .at_jump = true });
 }
 
 static void plant_at_jumps(struct site_search *search)

@@ -55,6 +55,11 @@ struct point {
 	 */
 	const struct module *caller;
 	taddr_t slot, shared_slot;
+	/* … the module's code does nothing but call what the slot holds. */
+	bool slot_is_called;
+	/* At the address is no function's begin, but a jump to it: through the
+	   slot of which the same is true; or (0) somehow. */
+	bool at_jump;
 
 	struct engine *engine; /* that catches it; NULL: none */
 	void *data;            /* … and what that one keeps of it */

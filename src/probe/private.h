@@ -138,7 +138,6 @@ struct probe {
 	bool is_second;     /* … of those that are probed here */
 	bool sharing_known; /* the next is: since the first hit */
 	bool shares_target;
-	bool at_jump; /* at a jump to it, not at its entry */
 	struct probe *next;
 };
 
@@ -284,9 +283,9 @@ void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid);
 /* Where a function is to be caught. */
 struct probe_place {
 	taddr_t address;
-	const struct module *caller; /* these three as of struct point */
+	const struct module *caller; /* these as of struct point */
 	taddr_t slot, shared_slot;
-	bool at_jump; /* at a jump to the function, not at its entry */
+	bool at_jump;
 };
 
 void refusal_note(struct prober *prober, const struct function *function,

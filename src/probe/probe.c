@@ -37,7 +37,8 @@ static bool was_counted_at_jump(const struct moment *moment,
 	return false;
 }
 
-/* Slots are filled in by the time that a function is called through one. */
+/* Slots are filled in by the time that a function is called through one; those that
+   lead to an engine may do so for this function. */
 static bool find_sharing(const struct point *point, const struct moment *moment)
 {
 	const struct module *caller = point->caller;
@@ -52,7 +53,8 @@ static bool find_sharing(const struct point *point, const struct moment *moment)
 		    strcmp(imports[i].name, point->function->name) &&
 		    !memory_read_word(moment->memory, slot,
 				      moment->arch->word_size, &target) &&
-		    target == point->address)
+		    (target == point->address ||
+		     !module_find(point->space->space, target)))
 			return true;
 	}
 	return false;
@@ -109,7 +111,7 @@ static void on_entry(struct point *point, const struct moment *moment)
 	if (point->caller && !is_callers(moment, probe, return_address))
 		return;
 	pairing_enter_call(moment, point->function, return_address,
-			   probe->at_jump);
+			   point->at_jump);
 }
 
 static const struct point_ops entry_ops = { .reached = on_entry };
@@ -152,13 +154,23 @@ static unsigned needs_of(const struct prober *prober,
 			 const struct function *function,
 			 const struct probe_place *place)
 {
-	unsigned needs = place->at_jump ? ENGINE_ANY : ENGINE_ENTRY;
+	unsigned needs = place->at_jump && !place->slot ? ENGINE_ANY :
+							  ENGINE_ENTRY;
 
 	if (!function->entry_only && function->returns != RETURNS_NEVER)
 		needs |= ENGINE_RETURN;
 	if (prober->config.scripts)
 		needs |= ENGINE_MEMORY;
 	return needs;
+}
+
+static bool is_slot_called(const struct probe_place *place)
+{
+	const struct module *caller = place->caller;
+
+	return caller && place->slot &&
+	       image_slot_is_only_called(caller->image,
+					 place->slot - caller->bias);
 }
 
 static struct probe *probe_new(struct probe_space *space,
@@ -174,7 +186,8 @@ static struct probe *probe_new(struct probe_space *space,
 	probe->point.caller = place->caller;
 	probe->point.slot = place->slot;
 	probe->point.shared_slot = place->shared_slot;
-	probe->at_jump = place->at_jump;
+	probe->point.at_jump = place->at_jump;
+	probe->point.slot_is_called = is_slot_called(place);
 	return probe;
 }
 

@@ -97,7 +97,7 @@ static void insn_init(struct insn *insn, taddr_t address, const uint8_t *code,
 	insn->op.index = X86_NONE;
 }
 
-static int ask_zydis(struct x86_decoding *d, const uint8_t *code, size_t n)
+int x86_ask_zydis(struct x86_decoding *d, const uint8_t *code, size_t n)
 {
 	ZydisDecoder decoder;
 	ZyanStatus status;
@@ -120,7 +120,7 @@ int x86_insn_decode(unsigned word_size, taddr_t address, const uint8_t *code,
 		    size_t n, struct insn *ret)
 {
 	struct x86_decoding d = { .word_size = word_size, .insn = ret };
-	int err = ask_zydis(&d, code, n);
+	int err = x86_ask_zydis(&d, code, n);
 
 	if (err)
 		return err;

@@ -14,6 +14,10 @@ struct x86_decoding {
 	struct insn *insn;
 };
 
+/* Decodes the instruction that code begins with, for a machine of d->word_size:
+   .zydis and .operands, or a negative errno. */
+int x86_ask_zydis(struct x86_decoding *d, const uint8_t *code, size_t n);
+
 /*
  * Fills insn's op with what emulation needs, as far as it knows how. Returns
  * whether it does; otherwise op means nothing.

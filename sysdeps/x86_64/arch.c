@@ -15,6 +15,7 @@
 #include "sysdeps/x86_64/convention.h"
 #include "sysdeps/x86_64/dwarf.h"
 #include "sysdeps/x86_64/plt.h"
+#include "sysdeps/x86_64/slot_use.h"
 #include "sysdeps/x86_64/syscall_names.h"
 
 enum { WORD = 8 };
@@ -223,6 +224,7 @@ const struct arch_ops arch_x86_64 = {
 	.plt_stub = x86_64_plt_stub,
 	.slot_jump_byte = 0xff,
 	.slot_jump = x86_64_slot_jump,
+	.next_slot_use = x86_64_next_slot_use,
 	.slot_called = x86_64_slot_called,
 	.argument = argument,
 	.set_argument = set_argument,

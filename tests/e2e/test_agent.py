@@ -534,12 +534,75 @@ count_calls("the clock is forbidden later", 2, 2000, "later", inside=0)
 count_calls("slots bound at the start", 2, 5000,
             flags=("-Wl,-z,now",))
 # What is called by pointer returns into the program, too.
-count_calls("no stubs: by traps", 2, 500, flags=("-fno-plt",), inside=0,
-            pointers=0)
+count_calls("no stubs", 2, 20000, flags=("-fno-plt",), pointers=0)
+count_calls("no stubs, a signal handler wherever one can be", 2, 2000, "storm",
+            flags=("-fno-plt",), pointers=0)
+count_calls("no stubs, the clock is forbidden later", 2, 2000, "later", inside=0,
+            flags=("-fno-plt",), pointers=0)
 count_calls("a program at a fixed address", 2, 5000, flags=("-no-pie",))
 count_calls("its address is taken: by a jump over the stub", 2, 20000,
             flags=("-DTAKES_ADDRESS",))
 count_calls("seccomp: by traps", 1, 500, "seccomp", inside=0)
+
+
+WITHOUT_STUBS = {"labs": 5.02, "memcpy": 1, "memmove": 1, "realloc": 1,
+                 "malloc": 2, "free": 2, "llabs": 1}
+
+
+def without_stubs(cc):
+    return h.build("no_stubs." + cc, "no_stubs.c", "-O2", "-fno-builtin",
+                   "-pthread", "-fno-plt", cc=cc)
+
+
+def attach_without_stubs(case, target, names=tuple(WITHOUT_STUBS)):
+    tracer = case.start_calltrap(
+        "--engine=agent", "-c", "-e", "+".join(name + "@MAIN" for name in names),
+        "-p", str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    return tracer
+
+
+def count_without_stubs(cc):
+    @h.test("-e, -c: no stubs: calls, jumps, pointers, and what others call: " + cc)
+    def run(case):
+        target = start(case, "2", "10000", program=without_stubs(cc))
+        tracer = attach_without_stubs(case, target)
+        h.settle(target, tracer)
+        log = finish(target, tracer)
+        check_lossless(tracer)
+        rounds = int(re.search(r"^rounds (\d+)$", target.out, re.M)[1])
+        found = {row.split()[-1]: int(row.split()[3])
+                 for row in log.splitlines() if row.split()[-1] in WITHOUT_STUBS}
+        h.check_equal(found, {name: round(calls * rounds) for name, calls in
+                              WITHOUT_STUBS.items()}, "calls")
+        # Not llabs, whose address is compared.
+        h.check_equal(caught(tracer)[0], len(WITHOUT_STUBS) - 1,
+                      "functions inside")
+        own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+        h.check(own > 0.8 * sum(found.values()), "many by traps: " + tracer.err)
+
+
+count_without_stubs("gcc")
+count_without_stubs("clang")
+
+
+@h.test("-e: no stubs: the same lines as by traps")
+def lines_without_stubs(case):
+    found = {}
+    for engine in "trap", "agent":
+        tracer = case.start_calltrap(
+            "--engine=" + engine, "--when-full=wait", "-e",
+            "labs@MAIN+memcpy@MAIN+memmove@MAIN+realloc@MAIN",
+            without_stubs("gcc"), "1", "300")
+        tracer.say("go\nend\n")
+        h.check_equal(tracer.wait(), 7, "status, with " + engine)
+        found[engine] = [re.sub(r"^\d+ |0x[0-9a-f]{6,}", "", line)
+                         for line in h.read(tracer.log_path).splitlines()]
+    for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
+        h.check_equal(one, other, "line %d" % i)
+    h.check_equal(len(found["agent"]), len(found["trap"]), "lines")
+    own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+    h.check(own > len(found["agent"]) / 2, "most by traps: " + tracer.err)
 
 
 @h.test("-e: what the kernel does without being called")
@@ -983,6 +1046,53 @@ def killed(case):
         again.wait()
         h.check(counted(h.read(again.log_path)), "nothing was counted")
         h.check(restored(target, program), "a slot still leads to the agent")
+        target.say("stop\n")
+        h.wait_until(lambda: "done" in target.out, "the end")
+        target.say("end\n")
+        h.check_equal(target.wait(), 7, "status of the target")
+
+
+def attach_past_traps(case, target, program):
+    """No call comes by a trap: there is none at jumps, and what others call leads past
+    those at functions."""
+    tracer = attach_without_stubs(case, target, ["labs", "memcpy", "memmove"])
+    wait_for_slots(target, program)
+    h.wait_until(lambda: slots_inside(target.pid, libc_of(target.pid)),
+                 "a slot of the C library's")
+    h.wait_until(lambda: not trap_at_jump(target.pid, program), "the last stop")
+    return tracer
+
+
+def libc_of(pid):
+    return re.search(r"\S+/libc\.so\.6$", h.read("/proc/%d/maps" % pid), re.M)[0]
+
+
+def trap_at_jump(pid, program):
+    return any(re.search(r": cc, in the file ff$", text) and program in text
+               for text in h.code_differences(pid))
+
+
+@h.test("without stubs: slots are as they were, also when calltrap is killed")
+def killed_without_stubs(case):
+    program = without_stubs("gcc")
+    for _ in range(ROUNDS):
+        target = start(case, "2", "0", "slots", program=program)
+        target.say("go\n")
+        tracer = attach_past_traps(case, target, program)
+        os.killpg(tracer.popen.pid, signal.SIGKILL)
+        tracer.wait()
+        h.wait_until(lambda: gate_is_closed(target.pid), "the gate")
+        h.check(not restored(target, program), "nobody restores slots yet")
+        again = attach_after_a_kill(case, target)
+        os.kill(again.popen.pid, signal.SIGINT)
+        again.wait()
+        for path in program, libc_of(target.pid):
+            h.check(restored(target, path), "a slot of %s is the agent's" % path)
+        tracer = attach_past_traps(case, target, program)
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        tracer.wait()
+        for path in program, libc_of(target.pid):
+            h.check(restored(target, path), "a slot of %s is the agent's" % path)
         target.say("stop\n")
         h.wait_until(lambda: "done" in target.out, "the end")
         target.say("end\n")

@@ -540,8 +540,121 @@ START_TEST(fragments_of_stubs)
 }
 END_TEST
 
+/* ---- what code does with a slot ---- */
+
+#define SLOT 0x404000u
+
+static const struct {
+	const char *code; /* the displacement is four dots */
+	size_t size;
+	unsigned more; /* bytes behind it, of its instruction */
+	bool calls, asks;
+} uses[] = {
+	{ BYTES("\x90\xff\x15....\x90"), 0, true, false },
+	{ BYTES("\x90\xff\x25...."), 0, true, false },
+	{ BYTES("\x3e\xff\x25...."), 0, true, false },
+	/* load, call it */
+	{ BYTES("\x4c\x8b\x25....\x41\xff\xd4\x0f\x0b"), 0, true, false },
+	{ BYTES("\x48\x8b\x05....\xff\xd0"), 0, true, false },
+	/* … if it is there */
+	{ BYTES("\x48\x8b\x1d....\x48\x85\xdb\x74\x02\xff\xd3\x0f\x0b"), 0,
+	  true, false },
+	/* … for ever */
+	{ BYTES("\x48\x8b\x1d....\xff\xd3\xeb\xfc"), 0, true, false },
+	/* … until the register is another's */
+	{ BYTES("\x48\x8b\x1d....\xff\xd3\x31\xdb\x48\x89\xd8"), 0, true,
+	  false },
+	/* load, and keep it; return it; pass it on; and nobody knows */
+	{ BYTES("\x4c\x8b\x25....\x4c\x89\xe0\x0f\x0b"), 0, false, false },
+	{ BYTES("\x48\x8b\x05....\xc3"), 0, false, false },
+	{ BYTES("\x48\x8b\x3d....\xe8\0\0\0\0\x0f\x0b"), 0, false, false },
+	{ BYTES("\x48\x8b\x1d....\xff\xe0"), 0, false, false },
+	{ BYTES("\x48\x8b\x1d....\x90"), 0, false, false },
+	/* call it, then keep it, on one of two ways */
+	{ BYTES("\x48\x8b\x1d....\xff\xd3\x74\x02\x0f\x0b\x48\x89\xd8"), 0,
+	  false, false },
+	/* cmp with 0, with 1, with a register; push */
+	{ BYTES("\x48\x83\x3d....\0"), 1, false, true },
+	{ BYTES("\x48\x83\x3d....\1"), 1, false, false },
+	{ BYTES("\x48\x3b\x15...."), 0, false, false },
+	{ BYTES("\x90\xff\x35...."), 0, false, false },
+};
+
+static bool next_use(const uint8_t *code, size_t size, size_t *at,
+		     struct slot_use *ret)
+{
+	const struct slot_range range = { SLOT, SLOT + 8 };
+
+	return arch_x86_64.next_slot_use(code, size, at, size, ADDRESS, &range,
+					 ret);
+}
+
+START_TEST(uses_of_slots)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
+		const size_t size = uses[i].size;
+		uint8_t *code = malloc(size);
+		size_t at = 0, dots;
+		struct slot_use use;
+		uint32_t displacement;
+
+		memcpy(code, uses[i].code, size);
+		dots = (size_t)((uint8_t *)memmem(code, size, "....", 4) -
+				code);
+		displacement =
+			(uint32_t)(SLOT - (ADDRESS + dots + 4 + uses[i].more));
+		memcpy(code + dots, &displacement, sizeof(displacement));
+		ck_assert_msg(next_use(code, size, &at, &use), "use %zu", i);
+		ck_assert_uint_eq(use.slot, SLOT);
+		ck_assert_msg(use.calls == uses[i].calls, "use %zu: calls", i);
+		ck_assert_msg(use.asks == uses[i].asks, "use %zu: asks", i);
+		ck_assert(!next_use(code, size, &at, &use));
+		/* No instruction has its address there. */
+		code[dots - 1] = 0x90;
+		at = 0;
+		ck_assert(!next_use(code, size, &at, &use));
+		free(code);
+	}
+}
+END_TEST
+
+/* Any bytes, as many as there are, so that a sanitizer sees. */
+START_TEST(uses_in_anything)
+{
+	uint32_t seed = 17;
+	unsigned found = 0;
+
+	for (unsigned round = 0; round < 20000; round++) {
+		const size_t size = round % 60;
+		uint8_t *code = malloc(size + !size);
+		struct slot_use use;
+		size_t at = 0;
+
+		for (size_t i = 0; i < size; i++)
+			code[i] =
+				(uint8_t)((seed = seed * 1103515245 + 12345) >>
+					  16);
+		for (size_t i = 0; i + 7 <= size; i += 7) {
+			const uint32_t displacement =
+				(uint32_t)(SLOT - (ADDRESS + i + 7));
+
+			memcpy(code + i + 3, &displacement,
+			       sizeof(displacement));
+			code[i + 2] = (uint8_t)((code[i + 2] & 0x38) | 5);
+			code[i + 1] = round & 1 ? 0x8b : code[i + 1];
+			code[i] = round & 1 ? 0x48 : code[i];
+		}
+		while (next_use(code, size, &at, &use))
+			found++;
+		free(code);
+	}
+	ck_assert_uint_gt(found, 10000);
+}
+END_TEST
+
 static Suite *plt_suite(void)
 {
+	TCase *slot_uses = tcase_create("uses");
 	Suite *suite = suite_create("plt");
 	TCase *built = tcase_create("built");
 	TCase *forms = tcase_create("forms");
@@ -555,6 +668,9 @@ static Suite *plt_suite(void)
 	tcase_add_test(forms, no_base_no_stub);
 	tcase_add_test(forms, fragments_of_stubs);
 	suite_add_tcase(suite, forms);
+	tcase_add_test(slot_uses, uses_of_slots);
+	tcase_add_test(slot_uses, uses_in_anything);
+	suite_add_tcase(suite, slot_uses);
 	return suite;
 }
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "image/private.h"
+
+/*
+ * What code does with GOT slots that have no stub. Where it only calls what such a
+ * slot holds, nobody notices when that is something else.
+ */
+
+struct slot_uses {
+	const struct arch_ops *arch;
+	const struct import **imports; /* by slot */
+	size_t count;
+	struct slot_range range;
+	bool *called, *taken; /* by import */
+};
+
+struct slot_uses *slot_uses_new(const struct arch_ops *arch,
+				const struct import **imports, size_t count)
+{
+	struct slot_uses *uses = xcalloc(1, sizeof(*uses));
+
+	*uses = (struct slot_uses){ .arch = arch,
+				    .imports = imports,
+				    .count = count,
+				    .called = xcalloc(count + 1, 1),
+				    .taken = xcalloc(count + 1, 1) };
+	if (count)
+		uses->range =
+			(struct slot_range){ imports[0]->slot,
+					     imports[count - 1]->slot + 1 };
+	return uses;
+}
+
+/* The first of the imports with this slot, or count. */
+static size_t find(const struct slot_uses *uses, uint64_t slot)
+{
+	size_t low = 0, high = uses->count;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (uses->imports[middle]->slot < slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < uses->count && uses->imports[low]->slot == slot ?
+		       low :
+		       uses->count;
+}
+
+static void note(struct slot_uses *uses, const struct slot_use *use)
+{
+	const size_t i = find(uses, use->slot);
+
+	uses->called[i] |= use->calls;
+	uses->taken[i] |= !use->calls && !use->asks;
+}
+
+void slot_uses_search(struct slot_uses *uses, const uint8_t *code, size_t size,
+		      size_t end, uint64_t address)
+{
+	struct slot_use use;
+	size_t at = 0;
+
+	if (!uses->count || !uses->arch->next_slot_use)
+		return;
+	while (uses->arch->next_slot_use(code, size, &at, end, address,
+					 &uses->range, &use))
+		note(uses, &use);
+}
+
+uint64_t *slot_uses_end(struct slot_uses *uses, size_t *count_ret)
+{
+	uint64_t *slots = xcalloc(uses->count + 1, sizeof(*slots));
+	size_t i, count = 0;
+
+	for (i = 0; i < uses->count; i++)
+		if (uses->called[i] && !uses->taken[i])
+			slots[count++] = uses->imports[i]->slot;
+	free(uses->called);
+	free(uses->taken);
+	free(uses);
+	*count_ret = count;
+	return slots;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "probe/agent_private.h"
+
+/*
+ * -e and -l: calls of a module that has no stub for them (-fno-plt, Rust), but whose
+ * code only calls what the slot holds. The trap at the function's entry stays, for
+ * its calls by pointer. Calls of others are passed over there; where these are many,
+ * their slots lead past the trap. Those at jumps through the slot are lifted once that
+ * leads to the agent, and whoever has hit one before doesn't read the slot again, as
+ * in agent_site.c.
+ */
+
+bool agent_is_callers(const struct agent_point *own)
+{
+	return own->point->caller;
+}
+
+bool agent_is_jump(const struct agent_point *own)
+{
+	return own->point->at_jump;
+}
+
+/* All that is to be told of the function's entry are calls of other slots. */
+bool agent_callers_are_alone(const struct agent_point *own)
+{
+	const struct trap *trap =
+		trap_find(own->space->space->space, own->point->address);
+	const struct trap_owner *owner = trap ? trap->owners : NULL;
+
+	for (; owner; owner = owner->next)
+		if (owner->ops != own->owner.ops ||
+		    !agent_is_callers((const struct agent_point *)owner))
+			return false;
+	return trap;
+}
+
+/* So often the function was called otherwise: mostly by others. */
+#define MANY_HITS 64
+
+void agent_callers_hook(struct agent_point *own)
+{
+	struct agent *agent = &own->space->agent;
+	const struct point *point = own->point;
+	taddr_t value;
+
+	if (own->stub < 0 || !agent_is_catching(own))
+		return;
+	if (agent_point_slot(own, &value) && value == point->address)
+		(void)agent_hook_slot(agent, point->slot, (unsigned)own->stub);
+	if (own->hits >= MANY_HITS)
+		(void)agent_lead_past(agent, point->function->name,
+				      (unsigned)own->stub, point->caller);
+}
+
+/* That of the entry, of the same slot. */
+static struct agent_point *entry_of(const struct agent_point *jump)
+{
+	struct agent_point *own;
+
+	for (own = jump->space->points; own; own = own->next)
+		if (agent_is_callers(own) &&
+		    own->point->slot == jump->point->slot)
+			return own;
+	return NULL;
+}
+
+static bool leads_to_hook(const struct agent_point *jump, taddr_t *value_ret)
+{
+	const struct agent_point *entry = entry_of(jump);
+
+	return entry && agent_is_catching(jump) &&
+	       agent_point_slot(jump, value_ret) &&
+	       agent_leads_to_hook(entry, *value_ret);
+}
+
+static void note_call(struct agent_point *jump)
+{
+	struct agent_point *entry = entry_of(jump);
+
+	if (!entry || entry->called)
+		return;
+	entry->called = true;
+	jump->space->engine->source.due = clock_now();
+}
+
+bool agent_jump_pass(struct agent_point *jump, struct task *task)
+{
+	taddr_t value;
+
+	if (!agent_is_catching(jump))
+		return false;
+	if (!leads_to_hook(jump, &value)) {
+		note_call(jump);
+		return false;
+	}
+	agent_send_to(task, value);
+	return true;
+}
+
+void agent_jump_told(struct agent_point *jump, struct task *task)
+{
+	taddr_t value;
+
+	if (jump->space->agent.state != AGENT_REFUSED &&
+	    agent_point_slot(jump, &value) &&
+	    module_find(task->tracee->space, value))
+		agent_send_to(task, value);
+}
+
+void agent_jump_look(struct agent_point *jump)
+{
+	taddr_t value;
+
+	if (!jump->lifted && leads_to_hook(jump, &value))
+		agent_site_lift(jump);
+}
