@@ -445,6 +445,8 @@ int memory_run(const struct options *options)
 {
 	int status = 0;
 
+	/* A file that may not grow (ulimit -f) is one that can't be written. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (outputs_try(options))
 		return EXIT_NOTHING_TRACED;
 	if (options->command)

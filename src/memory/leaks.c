@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/hash.h"
 #include "base/strbuf.h"
@@ -50,6 +51,13 @@ static char *refuse_size(const struct leaks *leaks, uint64_t bytes,
 	return xstrdup(strbuf_text(&text));
 }
 
+static bool is_limited(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
 static int prepare(struct leaks *leaks, const struct leaks_options *options,
 		   bool swapped, struct copy *copy, char **message_ret)
 {
@@ -70,8 +78,11 @@ static int prepare(struct leaks *leaks, const struct leaks_options *options,
 	if (err == -ENOMEM)
 		*message_ret = xasprintf(
 			"process %d has %llu bytes to be looked through, and "
-			"so much isn't free on this machine",
-			(int)leaks->pid, (unsigned long long)bytes);
+			"%s",
+			(int)leaks->pid, (unsigned long long)bytes,
+			is_limited() ? "calltrap may not have so much "
+				       "(ulimit -v)" :
+				       "so much isn't free on this machine");
 	return err;
 }
 

@@ -498,6 +498,28 @@ def _(case):
         h.check_match(r"(?m)^ +[0-9,]+ +1,500  Session$", report, "report")
 
 
+def check_limits(case, pid):
+    """Calltrap's own: of the size of its files, and of its memory."""
+    path = case.path("limited.ctm")
+    large = case.start(["/usr/bin/python3", "-c", "import time; large = b'1' * (100 << 20); "
+                        "print('ready', flush=True); time.sleep(1000)"])
+    h.wait_until(lambda: "ready" in large.out, "its memory")
+    for whose, limit, text in (
+            (pid, "-f 8",
+             "limited.ctm can't be written: File too large"),
+            (large.pid, "-v 60000",
+             "calltrap may not have so much (ulimit -v)")):
+        if limit.startswith("-v") and h.has_sanitizer():
+            continue  # it needs more
+        result = case.run(["sh", "-c", 'ulimit %s; exec "$@"' % limit, "sh",
+                           h.CALLTRAP, "memory", "-p", str(whose),
+                           "--save", path])
+        h.check_equal(result.status, 1, "status with ulimit " + limit)
+        h.check(text in result.err, result.err)
+    h.check_equal([name for name in os.listdir(os.path.dirname(path))
+                   if name.startswith("limited.ctm")], [], "what it left")
+
+
 @h.test("what isn't there, or is in the way, is told")
 def _(case):
     target, _ = start(case)
@@ -505,6 +527,7 @@ def _(case):
     result = case.calltrap("memory", "-p", str(pid), "-o", "/dev/full", log=False)
     h.check_equal(result.status, 1, "status with a full disk")
     h.check("/dev/full can't be written" in result.err, result.err)
+    check_limits(case, pid)
     target.say("q")
     h.wait_until(lambda: not os.path.exists("/proc/%d/exe" % pid) or
                  state(pid) == "Z", "its end")
