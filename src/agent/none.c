@@ -9,6 +9,11 @@ taddr_t remains_find(const struct space *space UNUSED, taddr_t after UNUSED)
 	return 0;
 }
 
+uint64_t remains_size_before(void)
+{
+	return 0;
+}
+
 size_t remains_repair_code(struct space *space UNUSED)
 {
 	return 0;

@@ -19,7 +19,12 @@
 static bool is_agents(const struct procfs_mapping *mapping)
 {
 	return mapping->shared && mapping->start >= AGENT_SHARED_OFFSET &&
-	       !strncmp(mapping->path, REMAINS_NAME, strlen(REMAINS_NAME));
+	       remains_is_name(mapping->path);
+}
+
+uint64_t remains_size_before(void)
+{
+	return AGENT_SHARED_OFFSET;
 }
 
 taddr_t remains_find(const struct space *space, taddr_t after)

@@ -2,10 +2,21 @@
 #ifndef CALLTRAP_REMAINS_H
 #define CALLTRAP_REMAINS_H
 
+#include <string.h>
+
 #include "tracee/space.h"
 
 /* What the agent's shared memory is called in /proc/PID/maps. */
 #define REMAINS_NAME "/memfd:calltrap-agent"
+
+static inline bool remains_is_name(const char *path)
+{
+	return !strncmp(path, REMAINS_NAME, strlen(REMAINS_NAME));
+}
+
+/* So much of an agent of this build lies before what it shares; 0 where there is
+   none for the machine. */
+uint64_t remains_size_before(void);
 
 /*
  * Agents that an earlier calltrap has left in a space: the first one above an

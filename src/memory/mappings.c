@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/remains.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "sysdeps/arch.h"
@@ -191,6 +192,40 @@ static enum mapping_kind kind_of(const struct mappings *mappings, size_t index,
 		       MAPPING_ANONYMOUS;
 }
 
+/* ---- what is calltrap's ---- */
+
+/*
+ * What an agent shares lies behind the rest of it, with nothing between. Another
+ * build may have another size: then its code isn't there.
+ */
+static void find_agent(struct mappings *mappings, size_t shared)
+{
+	struct mapping *all = mappings->list;
+	const uint64_t size = remains_size_before();
+	size_t first = shared;
+
+	if (all[shared].start < size)
+		return;
+	all[shared].kind = MAPPING_OWN;
+	while (first && all[first].start > all[shared].start - size &&
+	       all[first - 1].end == all[first].start &&
+	       !all[first - 1].shared && !all[first - 1].inode)
+		first--;
+	if (all[first].start != all[shared].start - size ||
+	    !all[first].executable)
+		return;
+	while (first < shared)
+		all[first++].kind = MAPPING_OWN;
+}
+
+static void find_own(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->count; i++)
+		if (mappings->list[i].shared &&
+		    remains_is_name(mappings->list[i].path))
+			find_agent(mappings, i);
+}
+
 static void find_kinds(struct mappings *mappings)
 {
 	bool *image CLEANUP(xfree_cleanup) =
@@ -199,6 +234,7 @@ static void find_kinds(struct mappings *mappings)
 	find_images(mappings, image);
 	for (size_t i = 0; i < mappings->count; i++)
 		mappings->list[i].kind = kind_of(mappings, i, image[i]);
+	find_own(mappings);
 }
 
 /* Linux knows that of a process (arm64, x86's LAM) since 6.4; before, arm64 had it

@@ -22,6 +22,7 @@ enum mapping_kind {
 	MAPPING_FILE,      /* any other file */
 	MAPPING_ANONYMOUS, /* anything else */
 	MAPPING_KERNEL,    /* [vdso] and the like */
+	MAPPING_OWN,       /* what calltrap has put there, now or before */
 	MAPPING_KINDS,
 };
 
@@ -51,6 +52,15 @@ struct mappings {
  */
 int mappings_read(pid_t pid, bool figures, struct mappings *ret) MUST_CHECK;
 void mappings_fini(struct mappings *mappings);
+
+/*
+ * Whether what lies there is the program's: the kernel has no pointers into its
+ * blocks, and those that the agent has noted hold none.
+ */
+static inline bool mapping_is_programs(const struct mapping *mapping)
+{
+	return mapping->kind != MAPPING_KERNEL && mapping->kind != MAPPING_OWN;
+}
 
 /* The mapping that holds an address, or NULL. */
 struct mapping *mappings_find(const struct mappings *mappings, taddr_t address);

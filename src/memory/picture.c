@@ -20,7 +20,7 @@
 /* Constants that were relocated may point at blocks, too. */
 static bool may_point(const struct mapping *mapping)
 {
-	if (!mapping->readable || mapping->kind == MAPPING_KERNEL)
+	if (!mapping->readable || !mapping_is_programs(mapping))
 		return false;
 	return mapping->writable ||
 	       (!mapping->shared && mapping->inode && !mapping->executable);

@@ -166,7 +166,7 @@ void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->list[i];
 
-		if (mapping->readable)
+		if (mapping->readable && mapping->kind != MAPPING_OWN)
 			scan_mapping(reacher, mapping, frozen, found);
 	}
 }

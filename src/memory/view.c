@@ -31,6 +31,7 @@ const char *mapping_kind_name(enum mapping_kind kind)
 		[MAPPING_FILE] = "files",
 		[MAPPING_ANONYMOUS] = "other anonymous",
 		[MAPPING_KERNEL] = "the kernel's",
+		[MAPPING_OWN] = "calltrap's own",
 	};
 
 	return names[kind];

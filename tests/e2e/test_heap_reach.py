@@ -97,6 +97,55 @@ def _(case):
     quit_well(target)
 
 
+def memory(case, target, *options):
+    path = case.path("memory.json")
+    result = case.calltrap("memory", *options, "-p", str(target.pid),
+                           "--json", path, log=False)
+    result.check_status(0)
+    return json.loads(h.read(path)), result.out
+
+
+def lost_in_all(case, target):
+    """(blocks, address of one)"""
+    found, _ = memory(case, target, "--leaks")
+    count = sum(found["leaks"][verdict]["blocks"] for verdict in
+                ("definitely lost", "indirectly lost", "possibly lost"))
+    return count, int(found["blocks"][0]["address"], 16)
+
+
+def note_all_over(pid, address):
+    """In the agent's private memory, which nobody uses any more."""
+    with open("/proc/%d/maps" % pid, encoding="ascii") as file:
+        lines = file.read().splitlines()
+    shared = next(i for i, line in enumerate(lines)
+                  if "/memfd:calltrap-agent" in line)
+    end = int(lines[shared - 1].split()[0].split("-")[1], 16)
+    h.check_match(" rw-p ", lines[shared - 1], "what is below it")
+    with open("/proc/%d/mem" % pid, "r+b", buffering=0) as file:
+        file.seek(end - 4096)
+        file.write(struct.pack("<Q", address) * 512)
+
+
+@h.test("what the agent has noted holds nothing, and is in a row of its own")
+def _(case):
+    if os.uname().machine != "x86_64":
+        raise h.Skip("no agent is written for this machine")
+    target = start(case)
+    watch(case, target, "wwwww", ["--engine=agent"])
+    order(target, "d")
+    wanted = 5 * (40 + 40 + 3)  # the cache, the leak, what is lost for good
+    count, address = lost_in_all(case, target)
+    h.check_equal(count, wanted, "lost blocks")
+    note_all_over(target.pid, address)
+    h.check_equal(lost_in_all(case, target)[0], wanted,
+                  "lost blocks, of which one is noted")
+    found, _ = memory(case, target)
+    own = found["kinds"]["calltrap's own"]
+    h.check(own["mappings"] >= 4 and own["virtual"] > 1 << 20,
+            "its own: %r" % own)
+    quit_well(target)
+
+
 RINGS = """
 import gc, os, sys, weakref
 gc.disable()

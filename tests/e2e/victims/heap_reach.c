@@ -3,7 +3,7 @@
  * A cache and a leak whose blocks are of one size and come in equal numbers; a
  * few that are lost for good; and a list that two variables hold. "w" on
  * standard input makes so many of each, "o" overwrites malloc's own word of a
- * block, "q" ends it at once. "filter": with a seccomp filter, which allows
+ * block, "d" drops the cache, "q" ends it at once. "filter": with a seccomp filter, which allows
  * everything.
  */
 #include <linux/filter.h>
@@ -115,6 +115,8 @@ int main(int argc, char **argv)
 			work();
 		else if (c == 'o')
 			overwrite();
+		else if (c == 'd')
+			cache = NULL;
 		wipe();
 		dprintf(1, "did %c\n", c);
 	}
