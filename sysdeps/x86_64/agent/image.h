@@ -6,7 +6,7 @@
 
 /*
  * The agent as it is to be mapped: struct agent_header, then code, which runs
- * at any address. Made of agent.c and hook.S.
+ * at any address. Made of hook.S and the C files here.
  */
 extern const unsigned char agent_image[];
 extern const size_t agent_image_size;

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_AGENT_H
+#define CALLTRAP_AGENT_AGENT_H
+
+/*
+ * The agent: runs inside traced processes, in any thread, in signal handlers,
+ * in the middle of malloc. So it calls nothing, takes no lock, waits for
+ * nothing, and touches neither errno nor floating-point registers.
+ */
+/* No loop may become a call of memset(): there is none. Clang needs no more
+   than -fno-builtin for that, and doesn't know this option. */
+#ifndef __clang__
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sysdeps/x86_64/agent/layout.h"
+
+/* There is little room. gcc's code is smaller. */
+#ifdef __clang__
+#define RARE __attribute__((noinline, minsize))
+#else
+#define RARE __attribute__((noinline))
+#endif
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+extern struct agent_header agent_header HIDDEN;
+extern const char agent_end[] HIDDEN;
+extern struct agent_gate agent_gate HIDDEN;
+extern struct agent_returns agent_returns HIDDEN;
+extern struct agent_shared agent_shared HIDDEN;
+extern const char agent_back[] HIDDEN;
+
+/* What agent_hook (hook.S) has on the stack; the return address follows. */
+struct agent_frame {
+	uint64_t arguments[AGENT_ARGUMENTS];
+	const struct agent_stub *stub;
+	uint64_t began;
+	uint64_t result;
+	uint64_t second_result;
+	uint64_t chosen;  /* SAMPLES: the thread, and enum chosen_bits */
+	uint64_t slot;    /* where the return address lies on the stack */
+	uint64_t entered; /* end_of_entry() of its own; 0: it has none */
+	uint64_t return_address; /* … or what stands for it, see caller_of() */
+};
+
+_Static_assert(offsetof(struct agent_frame, return_address) == 104,
+	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
+	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_header, boot_returns) ==
+		       AGENT_BOOT_RETURNS,
+	       "as hook.S has it");
+_Static_assert(AGENT_BOOTS == 8 && AGENT_BOOT_SIZE == 32, "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, door) == AGENT_STUB_DOOR,
+	       "as hook.S has it");
+_Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
+_Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
+_Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
+_Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
+_Static_assert(offsetof(struct agent_frame, slot) == 88, "as hook.S has it");
+_Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");
+_Static_assert(AGENT_GATE_OFFSET == 0xc000 && AGENT_RETURNS_OFFSET == 0x10000 &&
+		       AGENT_SHARED_OFFSET == 0x120000,
+	       "as agent.ld has it");
+
+/* What agent_back has there: registers, and the slot. */
+struct agent_result {
+	uint64_t others[7];
+	uint64_t second;
+	uint64_t result;
+	uint64_t slot;
+};
+
+void agent_note(const struct agent_frame *frame) HIDDEN;
+unsigned agent_enter(struct agent_frame *frame, uint64_t fp) HIDDEN;
+unsigned agent_put_back(const struct agent_frame *frame) HIDDEN;
+void agent_come_back(struct agent_result *result) HIDDEN;
+void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
+unsigned agent_choose(struct agent_frame *frame, uint64_t fp) HIDDEN;
+void agent_chosen(const struct agent_frame *frame) HIDDEN;
+void agent_boot_run(uint64_t turn) HIDDEN;
+
+static inline uint64_t ticks(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/*
+ * One instruction can't be interrupted half-way by a signal handler of the
+ * same thread; no other thread writes there. That spares the lock prefix.
+ */
+static inline uint64_t own_add(uint64_t *number, uint64_t by)
+{
+	__asm__ volatile("xaddq %0, %1"
+			 : "+r"(by), "+m"(*number)
+			 :
+			 : "memory", "cc");
+	return by;
+}
+
+static inline void common_add(uint64_t *number, uint64_t by)
+{
+	__atomic_fetch_add(number, by, __ATOMIC_RELAXED);
+}
+
+/* Nobody is there; if somebody is, he shall know that calls went by. */
+static inline void close_gate(void)
+{
+	common_add(&agent_shared.closed, 1);
+	agent_gate.on = 0;
+}
+
+/* How the memory is laid out, and what is to be done. */
+struct config {
+	uint64_t mode;
+	uint64_t patience;
+	uint64_t blocks;
+	uint64_t block_size;
+	uint64_t ring_words;
+	int64_t errno_offset;
+	int64_t tid_offset;
+	uint64_t capture_bytes;
+	uint64_t depth;
+	uint64_t mean;
+	uint64_t rate;
+	uint64_t since;
+};
+
+#define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
+
+/*
+ * Once, and whether the gate is open last: a signal handler may fork at any
+ * point, and in the child all of this is zeros from then on.
+ */
+static inline bool read_config(struct config *ret)
+{
+	ret->mode = READ(mode);
+	ret->patience = READ(patience);
+	ret->blocks = READ(blocks);
+	ret->block_size = READ(block_size);
+	ret->ring_words = READ(ring_words);
+	ret->errno_offset = READ(errno_offset);
+	ret->tid_offset = READ(tid_offset);
+	ret->capture_bytes = READ(capture_bytes);
+	ret->depth = READ(depth);
+	ret->mean = READ(mean);
+	ret->rate = READ(rate) % AGENT_RATES;
+	ret->since = READ(since);
+	return READ(on);
+}
+
+static inline int64_t result_of(const struct agent_frame *frame)
+{
+	return frame->stub->failure & AGENT_WIDE ? (int64_t)frame->result :
+						   (int32_t)frame->result;
+}
+
+static inline bool has_failed(const struct agent_frame *frame)
+{
+	const uint32_t failure = frame->stub->failure;
+	const int64_t result = result_of(frame);
+
+	switch (failure & AGENT_FAILURE) {
+	case AGENT_FAILS_MINUS_ONE:
+		return result == -1;
+	case AGENT_FAILS_POINTER:
+		return !result || result == -1;
+	case AGENT_FAILS_ZERO:
+		return !result;
+	case AGENT_FAILS_NEGATIVE:
+		return result < 0;
+	case AGENT_FAILS_NONZERO:
+		return result;
+	default:
+		return false;
+	}
+}
+
+/* How agent_watch goes on. */
+enum way { BY_CALL, BY_JUMP, BY_TRAP };
+
+static inline uint64_t argument(const struct agent_frame *frame, unsigned shift)
+{
+	return frame->arguments[frame->stub->failure >> shift & 3];
+}
+
+#endif

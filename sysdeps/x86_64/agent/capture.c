@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/x86_64/agent/capture.h"
+
+/* <linux/socket.h> hasn't got it. */
+#define MSG_TRUNC 0x20
+
+/* Nothing lies there, or the kernel. */
+static inline bool is_nowhere(uint64_t address)
+{
+	return address < 0x10000 || address >> 47;
+}
+
+/* Its result may be what there was, be the buffer as small as it likes; and of a
+   stream nothing has been written then. */
+static inline bool is_cut(const struct agent_frame *frame, unsigned capture)
+{
+	return capture & AGENT_CAPTURE_ALL && frame->arguments[3] & MSG_TRUNC;
+}
+
+/* So many are there, if it has told the truth: a filter or a tracer may answer in
+   the kernel's stead. */
+static uint64_t written_count(const struct agent_frame *frame, bool events)
+{
+	const uint64_t room = events ? (uint32_t)frame->arguments[2] :
+				       frame->arguments[2];
+	const int64_t result = result_of(frame);
+
+	if (result <= 0)
+		return 0;
+	return (uint64_t)result < room ? (uint64_t)result : room;
+}
+
+/* What it has written, wherever that lies. Of structs there may be more than of
+   bytes, if there is to be anything. */
+static uint64_t written_most(const struct agent_frame *frame, unsigned capture,
+			     uint64_t most)
+{
+	const bool events = capture & AGENT_CAPTURE_TEXT;
+	const uint64_t size = events ? AGENT_EVENT_SIZE : 1;
+	const uint64_t count = written_count(frame, events);
+
+	if (is_cut(frame, capture))
+		return 0;
+	if (most && events)
+		most = AGENT_CAPTURE_MOST / size * size;
+	return count < most / size ? count * size : most;
+}
+
+static inline bool is_written(unsigned capture)
+{
+	return (capture & AGENT_CAPTURE_BY_RESULT) == AGENT_CAPTURE_BY_RESULT;
+}
+
+static uint64_t capture_most(const struct config *config,
+			     const struct agent_frame *frame, unsigned capture,
+			     uint64_t address)
+{
+	const uint64_t page = 4096 - address % 4096;
+	uint64_t most = config->capture_bytes;
+
+	if (most > AGENT_CAPTURE_MOST)
+		most = AGENT_CAPTURE_MOST;
+	if (is_written(capture))
+		return written_most(frame, capture, most);
+	if (!(capture & AGENT_CAPTURE_ALL) && most > page)
+		most = page;
+	if (capture & AGENT_CAPTURE_BY_2 && most > frame->arguments[1])
+		most = frame->arguments[1];
+	if (capture & AGENT_CAPTURE_BY_3 && most > frame->arguments[2])
+		most = frame->arguments[2];
+	return most;
+}
+
+/*
+ * False where it is gone: somebody may have unmapped it since, and calltrap, if it is
+ * there, has seen the fault.
+ */
+#define PEEK(load)                                                    \
+	".byte " load ", 0x01\n\t"   /* (%rcx), rax */                \
+	".byte 0x0f, 0x1f, 0x80\n\t" /* nopl AGENT_PEEK_MARK(%rax) */ \
+	".long %c2"
+
+static inline bool peek_byte(const unsigned char *at, uint32_t *ret)
+{
+	__asm__ volatile(PEEK("0x0f, 0xb6")
+			 : "=a"(*ret), "+c"(at)
+			 : "i"(AGENT_PEEK_MARK)
+			 : "memory");
+	return at;
+}
+
+static inline bool peek_word(const unsigned char *at, uint64_t *ret)
+{
+	__asm__ volatile(PEEK("0x48, 0x8b")
+			 : "=a"(*ret), "+c"(at)
+			 : "i"(AGENT_PEEK_MARK)
+			 : "memory");
+	return at;
+}
+
+/* With its end; 0: it is gone. */
+static unsigned text_length(const unsigned char *text, uint64_t most)
+{
+	unsigned length = 0;
+	uint32_t byte = 1;
+
+	while (length < most && byte)
+		if (!peek_byte(&text[length++], &byte))
+			return 0;
+	return length;
+}
+
+/* The original has looked at all that is looked at here, or at its page. */
+static struct piece measure(const struct config *config,
+			    const struct agent_frame *frame, unsigned capture)
+{
+	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+	const uint64_t address = which == AGENT_CAPTURE_RESULT ?
+					 frame->result :
+					 frame->arguments[which];
+	struct piece piece = { (const unsigned char *)address, which, 0 };
+	uint64_t most;
+
+	if (which == 6 || is_nowhere(address))
+		return piece;
+	most = capture_most(config, frame, capture, address);
+	if (!(capture & AGENT_CAPTURE_TEXT) || is_written(capture))
+		piece.count = most;
+	else
+		piece.count = text_length(piece.bytes, most);
+	return piece;
+}
+
+__attribute__((noinline)) void find_pieces(const struct config *config,
+					   const struct agent_frame *frame,
+					   struct pieces *ret)
+{
+	unsigned i;
+
+	ret->words = 0;
+	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+		ret->list[i] = measure(config, frame, frame->stub->captures[i]);
+		ret->words += 1 + (ret->list[i].count + 7) / 8;
+	}
+}
+
+/* No more is read than the piece has: that may be all there is. */
+static uint64_t word_of(const struct piece *piece, unsigned at, bool *gone)
+{
+	const unsigned left = piece->count - at;
+	uint64_t word = 0;
+	uint32_t byte;
+	unsigned i;
+
+	if (left >= sizeof(word)) {
+		*gone = !peek_word(&piece->bytes[at], &word);
+		return word;
+	}
+	for (i = 0; i < left && !*gone; i++) {
+		*gone = !peek_byte(&piece->bytes[at + i], &byte);
+		word |= (uint64_t)byte << (8 * i);
+	}
+	return word;
+}
+
+__attribute__((noinline)) void write_pieces(const struct agent_frame *frame,
+					    const struct pieces *pieces,
+					    uint64_t *ring, uint64_t position,
+					    uint64_t mask)
+{
+	unsigned i, at;
+
+	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+		const struct piece *piece = &pieces->list[i];
+		uint64_t *const head = &ring[position++ & mask];
+		bool gone = false;
+
+		/* Once is enough, and calltrap may be gone after that. */
+		for (at = 0; at < piece->count; at += 8)
+			ring[position++ & mask] =
+				gone ? 0 : word_of(piece, at, &gone);
+		*head = agent_record_piece(gone ? AGENT_CAPTURE_GONE :
+						  piece->which,
+					   piece->count);
+	}
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/x86_64/agent/entries.h"
+
+#include "sysdeps/x86_64/agent/cost.h"
+#include "sysdeps/x86_64/agent/counts.h"
+#include "sysdeps/x86_64/agent/returns.h"
+#include "sysdeps/x86_64/agent/room.h"
+#include "sysdeps/x86_64/agent/threads.h"
+#include "sysdeps/x86_64/agent/walk.h"
+
+/* Where that is, or would be; NULL: it can't be told by what lies there. */
+static inline struct agent_walk *place_of_walk(struct agent_block *block,
+					       const struct agent_frame *frame)
+{
+	const uint64_t address = frame->return_address;
+
+	if (address == PLACE || frame->slot % sizeof(uint64_t))
+		return NULL;
+	return &block->walks[agent_walk_home(address, frame->slot)];
+}
+
+static inline bool is_same_walk(const struct config *config,
+				const struct agent_thread *thread,
+				const struct agent_frame *frame, uint64_t fp,
+				const struct agent_walk *walk)
+{
+	const uint64_t *stack = (const uint64_t *)frame->slot;
+	const uint64_t room =
+		(thread->stack_high - frame->slot) / sizeof(*stack);
+	const uint32_t count = walk->count;
+	uint32_t i;
+
+	if (walk->address != frame->return_address ||
+	    walk->slot != frame->slot || walk->depth != config->depth ||
+	    walk->era !=
+		    __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) ||
+	    (walk->by_fp && walk->fp != fp) || count > AGENT_WALK_WORDS)
+		return false;
+	for (i = 0; i < count; i++)
+		if (walk->at[i] >= room || stack[walk->at[i]] != walk->words[i])
+			return false;
+	return true;
+}
+
+/*
+ * Its number, or 0. A handler may come and replace it at any moment: what was
+ * looked at is that walk if its number is there before and after.
+ */
+static inline uint64_t find_walk(const struct config *config,
+				 const struct agent_thread *thread,
+				 const struct agent_frame *frame, uint64_t fp,
+				 const struct agent_walk *walk)
+{
+	uint64_t number;
+
+	if (!walk)
+		return 0;
+	number = __atomic_load_n(&walk->number, __ATOMIC_ACQUIRE);
+	if (!number || number == AGENT_WALK_BUSY ||
+	    !may_walk(config, thread, frame->slot) ||
+	    !is_same_walk(config, thread, frame, fp, walk))
+		return 0;
+	return __atomic_load_n(&walk->number, __ATOMIC_ACQUIRE) == number ?
+		       number :
+		       0;
+}
+
+/* NULL: one that a handler has interrupted has it. */
+static inline struct agent_walk *begin_walk(const struct config *config,
+					    const struct agent_frame *frame,
+					    uint64_t fp,
+					    struct agent_walk *walk)
+{
+	const uint64_t number = walk ? walk->number : AGENT_WALK_BUSY;
+
+	if (number == AGENT_WALK_BUSY ||
+	    !change_word(&walk->number, number, AGENT_WALK_BUSY))
+		return NULL;
+	walk->address = frame->return_address;
+	walk->slot = frame->slot;
+	walk->fp = fp;
+	walk->era = __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE);
+	walk->depth = config->depth;
+	walk->count = walk->by_fp = 0;
+	return walk;
+}
+
+/* Who is told of it must have been told of its frames: so that comes first. */
+static inline void end_walk(struct agent_walk *walk, uint64_t number)
+{
+	if (walk)
+		__atomic_store_n(&walk->number, number, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t name_of(const struct agent_block *block,
+			       const struct agent_walk *walk, uint64_t number)
+{
+	return number ? agent_walk_name((unsigned)(walk - block->walks),
+					number) :
+			0;
+}
+
+/* An entry's words in a ring, as they are written. */
+struct ring_entry {
+	uint64_t *ring;
+	uint64_t mask, position;
+	unsigned words, next; /* all; the one that comes next */
+};
+
+static inline void put_word(struct ring_entry *entry, uint64_t word)
+{
+	entry->ring[(entry->position + entry->next++) & entry->mask] = word;
+}
+
+/* The record of any other follows, which has them. */
+static inline bool has_arguments(const struct config *config,
+				 const struct agent_frame *frame)
+{
+	return config->mode & AGENT_WATCHES ||
+	       frame->stub->failure & AGENT_REPLACES;
+}
+
+/*
+ * Up to its arguments, for which there are some words besides those at its begin and
+ * its end. place: its slot, or what stands for it.
+ */
+static inline struct ring_entry
+begin_entry(const struct config *config, struct agent_block *block,
+	    uint32_t tid, const struct agent_frame *frame,
+	    enum agent_watch_kind kind, uint64_t place, unsigned fixed,
+	    unsigned more)
+{
+	const unsigned arguments =
+		has_arguments(config, frame) ? frame->stub->arguments : 0;
+	struct ring_entry entry = {
+		.ring = block->ring,
+		.mask = config->ring_words - 1,
+		.words = fixed + arguments + more,
+		.next = fixed,
+	};
+	uint64_t *const ring = block->ring;
+	unsigned i;
+
+	entry.position = own_add(&block->head, entry.words);
+	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
+	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = place;
+	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
+		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY, kind,
+				  tid);
+	for (i = 0; i < arguments; i++)
+		put_word(&entry, frame->arguments[i]);
+	return entry;
+}
+
+static inline void put_value(const struct ring_entry *entry, uint64_t value)
+{
+	entry->ring[(entry->position + AGENT_WATCH_VALUE) & entry->mask] =
+		value;
+}
+
+/* It can be read from now on. */
+static inline void end_entry(const struct ring_entry *entry)
+{
+	__atomic_store_n(&entry->ring[entry->position & entry->mask],
+			 agent_record_header(entry->position, entry->words),
+			 __ATOMIC_RELEASE);
+}
+
+static inline void note_entered(const struct agent_thread *thread,
+				struct agent_frame *frame,
+				const struct ring_entry *entry)
+{
+	frame->entered = end_of_entry(thread, entry->position + entry->words);
+}
+
+void write_entry(const struct config *config, const struct agent_thread *thread,
+		 struct agent_frame *frame, const struct stack *stack,
+		 uint64_t flags, uint64_t name)
+{
+	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
+	struct ring_entry entry =
+		begin_entry(config, block_at(config, thread->block),
+			    thread->tid, frame, AGENT_WATCH_ENTRY, frame->slot,
+			    AGENT_WATCH_FIXED, stack->count + 1);
+	unsigned i;
+
+	put_value(&entry, stack->count | complete | flags);
+	for (i = 0; i < stack->count; i++)
+		put_word(&entry, stack->frames[i]);
+	put_word(&entry, name);
+	end_entry(&entry);
+	note_entered(thread, frame, &entry);
+}
+
+static void write_known(const struct config *config,
+			const struct agent_thread *thread,
+			struct agent_frame *frame, uint64_t name)
+{
+	struct ring_entry entry =
+		begin_entry(config, block_at(config, thread->block),
+			    thread->tid, frame, AGENT_WATCH_KNOWN, name,
+			    AGENT_WATCH_SHORT, 0);
+
+	end_entry(&entry);
+	note_entered(thread, frame, &entry);
+}
+
+_Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
+
+/* A 64th of the patience: who has given a sign of life since serves traps. */
+#define FRESH_BITS 6
+
+__attribute__((noinline)) enum way go_by_trap(const struct config *config)
+{
+	while (READ(on)) {
+		const uint64_t now = ticks();
+
+		if ((int64_t)(now - agent_shared.beat) <=
+		    (int64_t)(config->patience >> FRESH_BITS))
+			return BY_TRAP;
+		if (is_alone(config, now))
+			close_gate();
+		__builtin_ia32_pause();
+	}
+	return BY_JUMP;
+}
+
+/* Its frames were told before, of a call from the same place. */
+static inline enum way note_known(const struct config *config,
+				  const struct agent_thread *thread,
+				  struct agent_frame *frame, uint64_t name)
+{
+	if (!may_go_on(thread, frame))
+		return go_by_trap(config);
+	write_known(config, thread, frame, name);
+	return way_on(frame);
+}
+
+/*
+ * What an allocator calls within itself (malloc within posix_memalign) is no
+ * call of the program's, and nobody is told of it at the trap either.
+ */
+static __attribute__((noinline)) enum way
+note_walked(const struct config *config, const struct agent_thread *thread,
+	    struct agent_frame *frame, uint64_t fp, struct agent_walk *place)
+{
+	struct agent_block *block = block_at(config, thread->block);
+	struct agent_walk *log = begin_walk(config, frame, fp, place);
+	const uint64_t tail = tail_flag(frame);
+	struct stack stack;
+	uint64_t number = 0;
+
+	stack.within = false;
+	if (!take_stack(config, thread, frame, fp, log, &stack) ||
+	    !may_go_on(thread, frame)) {
+		end_walk(log, 0);
+		return stack.within && config->mode & AGENT_WATCHES ?
+			       BY_JUMP :
+			       go_by_trap(config);
+	}
+	if (log && log->count)
+		number = own_add(&block->walked, 1) + 1;
+	write_entry(config, thread, frame, &stack, tail,
+		    name_of(block, log, number));
+	end_walk(log, number);
+	return way_on(frame);
+}
+
+static enum way note_entry(const struct config *config,
+			   const struct agent_thread *thread,
+			   struct agent_frame *frame, uint64_t fp)
+{
+	struct agent_block *block = block_at(config, thread->block);
+	struct agent_walk *place;
+	uint64_t number;
+	enum way way;
+
+	if (!has_room(config, block, AGENT_BOTH_WORDS))
+		return BY_JUMP;
+	if (is_to_stop(config, frame))
+		return go_by_trap(config);
+	place = place_of_walk(block, frame);
+	number = find_walk(config, thread, frame, fp, place);
+	way = number ? note_known(config, thread, frame,
+				  name_of(block, place, number)) :
+		       note_walked(config, thread, frame, fp, place);
+	if (way != BY_TRAP && __builtin_expect(is_sampled(frame->began), 0))
+		sample_entry(config, thread, frame->began);
+	return way;
+}
+
+/* One whose return there is no place for has its number counted, not its time. */
+static __attribute__((noinline)) enum way
+enter_counted(const struct config *config, struct agent_frame *frame)
+{
+	const struct agent_thread *thread = find_thread(config);
+	enum way way;
+
+	count_entry(config, thread, frame);
+	way = may_go_on(thread, frame) ? way_on(frame) : BY_JUMP;
+	if (__builtin_expect(is_sampled(frame->began), 0))
+		sample_entry(config, thread, frame->began);
+	return way;
+}
+
+static void write_begin(const struct config *config, struct agent_block *block,
+			uint32_t tid, const struct agent_frame *frame,
+			uint64_t caller, uint64_t flags)
+{
+	struct ring_entry entry = begin_entry(config, block, tid, frame,
+					      AGENT_WATCH_ENTRY, frame->slot,
+					      AGENT_WATCH_FIXED, 2);
+
+	put_value(&entry, 1 | flags);
+	put_word(&entry, caller);
+	put_word(&entry, 0);
+	end_entry(&entry);
+}
+
+/* A log, without stacks: it may last, and may never come back. */
+static __attribute__((noinline)) enum way
+enter_recorded(const struct config *config, struct agent_frame *frame)
+{
+	struct agent_thread *thread = find_thread(config);
+	const uint64_t caller = caller_of(frame), tail = tail_flag(frame);
+	struct agent_block *block;
+
+	if (thread && !thread->block && config->mode & AGENT_WAITS)
+		wait_for_block(config, thread);
+	if (!thread || !thread->block || !config->ring_words)
+		return go_by_trap(config);
+	block = block_at(config, thread->block);
+	if (!has_room(config, block, AGENT_BOTH_WORDS))
+		return BY_JUMP;
+	if (!may_go_on(thread, frame))
+		return go_by_trap(config);
+	write_begin(config, block, thread->tid, frame, caller, tail);
+	if (__builtin_expect(is_sampled(frame->began), 0))
+		sample_entry(config, thread, frame->began);
+	return way_on(frame);
+}
+
+/*
+ * The call is about to begin. Whatever isn't plain goes by the trap: there all
+ * is known, and what was missing here is added. But not for want of room: traps
+ * that nobody serves any more would be run into by whoever is busy.
+ */
+unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
+{
+	const struct agent_thread *thread;
+	struct config config;
+
+	if (!read_config(&config))
+		return BY_JUMP;
+	frame->chosen = frame->entered = 0;
+	if ((int64_t)(frame->began - agent_shared.beat) >
+	    (int64_t)config.patience) {
+		close_gate();
+		return BY_JUMP;
+	}
+	if (config.mode & AGENT_COUNTS)
+		return enter_counted(&config, frame);
+	if (!config.tid_offset)
+		return go_by_trap(&config);
+	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
+		return enter_recorded(&config, frame);
+	thread = find_thread(&config);
+	if (!thread || !thread->block || !config.ring_words)
+		return go_by_trap(&config);
+	return note_entry(&config, thread, frame, fp);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/x86_64/agent/records.h"
+
+#include "sysdeps/x86_64/agent/capture.h"
+#include "sysdeps/x86_64/agent/returns.h"
+#include "sysdeps/x86_64/agent/room.h"
+#include "sysdeps/x86_64/agent/threads.h"
+
+static inline uint32_t errno_of(const struct config *config,
+				const struct agent_frame *frame)
+{
+	const char *thread = (const char *)thread_pointer();
+	const int64_t offset = config->errno_offset;
+
+	if (!offset || !has_failed(frame))
+		return 0;
+	return *(const uint32_t *)(thread + offset);
+}
+
+static inline void write_record(const struct config *config,
+				struct agent_block *block, uint32_t tid,
+				const struct agent_frame *frame, uint64_t ended)
+{
+	uint64_t *ring = block->ring;
+	const unsigned arguments = frame->stub->arguments;
+	const uint64_t mask = config->ring_words - 1;
+	unsigned words = AGENT_RECORD_FIXED + arguments;
+	struct pieces pieces;
+	uint64_t position;
+	unsigned i;
+
+	if (frame->stub->captures[0]) {
+		find_pieces(config, frame, &pieces);
+		words += pieces.words;
+	}
+	if (!has_record_room(config, block, frame, words))
+		return;
+	position = own_add(&block->head, words);
+	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
+	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
+	ring[(position + AGENT_WORD_RETURN) & mask] = caller_of(frame);
+	ring[(position + AGENT_WORD_SLOT) & mask] = frame->slot;
+	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
+	ring[(position + AGENT_WORD_STUB) & mask] =
+		agent_record_stub(frame->stub->index, arguments,
+				  errno_of(config, frame), tid);
+	for (i = 0; i < arguments; i++)
+		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
+			frame->arguments[i];
+	if (frame->stub->captures[0])
+		write_pieces(frame, &pieces, ring,
+			     position + AGENT_RECORD_FIXED + arguments, mask);
+	__atomic_store_n(&ring[position & mask],
+			 agent_record_header(position, words),
+			 __ATOMIC_RELEASE);
+}
+
+void record(const struct config *config, struct agent_thread *thread,
+	    const struct agent_frame *frame, uint64_t ended)
+{
+	uint32_t own;
+
+	if (thread && !thread->block && config->mode & AGENT_WAITS)
+		wait_for_block(config, thread);
+	own = thread ? thread->block : 0;
+	if (own && config->ring_words)
+		write_record(config, block_at(config, own), thread->tid, frame,
+			     ended);
+	else if (READ(on))
+		common_add(&agent_shared.dropped, 1);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sysdeps/x86_64/agent/room.h"
+
+#include "sysdeps/x86_64/agent/threads.h"
+
+/* A turn of a wait that took more than this part of the patience was none: the
+   thread stood, or was in a handler of signals, or had no processor. */
+#define TURN_BITS 16
+
+static inline uint64_t turn(const struct config *config, uint64_t took)
+{
+	return took > config->patience >> TURN_BITS ? 0 : took;
+}
+
+RARE bool wait_for_room(const struct config *config, struct agent_block *block,
+			unsigned words)
+{
+	const uint64_t began = ticks();
+	uint64_t now = began, turned = 0;
+
+	__atomic_store_n(&block->waiting, own_tid(config), __ATOMIC_RELAXED);
+	while (is_full(config, block, words) && READ(on)) {
+		const uint64_t before = now;
+
+		now = ticks();
+		turned += turn(config, now - before);
+		if (is_alone(config, now))
+			close_gate();
+		__builtin_ia32_pause();
+	}
+	__atomic_store_n(&block->waiting, 0, __ATOMIC_RELAXED);
+	own_add(&block->waited_ticks, ticks() - began);
+	own_add(&block->turned_ticks, turned);
+	return READ(on) && !is_full(config, block, words);
+}
+
+RARE void wait_for_block(const struct config *config,
+			 struct agent_thread *thread)
+{
+	while (!thread->block &&
+	       __atomic_load_n(&agent_shared.more, __ATOMIC_RELAXED) &&
+	       READ(on) && !is_alone(config, ticks())) {
+		take_block(thread);
+		__builtin_ia32_pause();
+	}
+}

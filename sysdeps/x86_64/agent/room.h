@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_ROOM_H
+#define CALLTRAP_AGENT_ROOM_H
+
+#include "sysdeps/x86_64/agent/agent.h"
+
+/* Nobody is there to read any more. */
+static inline bool is_alone(const struct config *config, uint64_t now)
+{
+	return (int64_t)(now - agent_shared.beat) > (int64_t)config->patience;
+}
+
+static inline bool is_full(const struct config *config,
+			   const struct agent_block *block, unsigned words)
+{
+	return block->head + words + AGENT_RING_SLACK -
+		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
+	       config->ring_words;
+}
+
+/*
+ * Returns whether there is any now. The thread keeps its processor meanwhile:
+ * every way to give it up is a system call, which a filter may kill for. But it
+ * says that it waits, and calltrap may stop it for as long as it reads. Who waits
+ * when calltrap leaves is not told of, as who stands at a trap then.
+ */
+bool wait_for_room(const struct config *config, struct agent_block *block,
+		   unsigned words) HIDDEN;
+
+static inline bool has_room(const struct config *config,
+			    struct agent_block *block, unsigned words)
+{
+	if (__builtin_expect(!is_full(config, block, words), 1))
+		return true;
+	if (config->mode & AGENT_WAITS)
+		return wait_for_room(config, block, words);
+	own_add(&block->dropped, 1);
+	return false;
+}
+
+/* Its entry was told, before which there was more room than that. */
+static inline bool has_room_to_return(const struct config *config,
+				      const struct agent_block *block,
+				      unsigned words)
+{
+	return block->head + words -
+		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) <=
+	       config->ring_words;
+}
+
+static inline bool has_record_room(const struct config *config,
+				   struct agent_block *block,
+				   const struct agent_frame *frame,
+				   unsigned words)
+{
+	return (frame->stub->failure & AGENT_REPLACES &&
+		has_room_to_return(config, block, words)) ||
+	       has_room(config, block, words);
+}
+
+/* For who has none yet. */
+void wait_for_block(const struct config *config,
+		    struct agent_thread *thread) HIDDEN;
+
+#endif
