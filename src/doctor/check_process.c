@@ -40,7 +40,7 @@ static void check_program(const struct process_facts *process,
 				   process->status.uids[0]);
 }
 
-/* As why_not() in agent/agent.c has it, as far as it is seen from outside. */
+/* As agent_why_no_entry() has it, as far as it is seen from outside. */
 static void check_agent(const struct machine_facts *machine,
 			const struct process_facts *process,
 			struct findings *findings)

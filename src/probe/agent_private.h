@@ -527,4 +527,55 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 /* Addresses mean something else now. */
 void agent_watch_forget_rows(struct agent_space *space);
 
+/* ---- agent_engine.c ---- */
+
+struct agent_engine *agent_engine_of(struct engine *base);
+
+/* NULL: none of its points is caught by the agent. */
+struct agent_space *agent_find_space(const struct agent_engine *engine,
+				     const struct probe_space *space);
+
+/* ---- agent_hits.c ---- */
+
+/* Of the trap at a point, and of the one behind a jump, see agent_door_of(). */
+extern const struct trap_owner_ops agent_owner_ops, agent_door_ops;
+
+/* ---- agent_catching.c ---- */
+
+/* Gets a stub, as far as it may have one by now. */
+void agent_catch_point(struct agent_point *own);
+
+/* What can be done now for all of a space, which is little at a time. */
+void agent_catch_all(struct agent_space *space, uint64_t now);
+void agent_unpatch_point(struct agent_point *own);
+
+/*
+ * Where nobody wants to be told of anything there is no trap to stop at. In a log
+ * returns that are put back are told by traps.
+ */
+struct trap_owner *agent_door_of(struct agent_point *own);
+
+/* ---- agent_leaving.c ---- */
+
+/* What happened by now. */
+size_t agent_tell(struct agent_engine *engine);
+/* What happened by then, and all of them. Returns how much that was. */
+size_t agent_tell_with(struct agent_engine *engine, uint64_t until,
+		       struct agent_all_of them);
+
+/* Calls that were not told of, and won't be. */
+uint64_t agent_lost(const struct agent_space *space);
+void agent_note_missed(struct agent_space *space, bool blind, uint64_t now);
+/* Later nobody knows the process any more, or another program that it runs. */
+void agent_note_last_missed(struct agent_space *space);
+
+/* What is told of it before it goes. */
+void agent_settle(struct agent_point *own);
+
+/* What the report has of a space that is over. */
+void agent_note_last(struct agent_space *space);
+
+/* As engine_ops' leave. */
+void agent_leave_space(struct engine *base, struct probe_space *space);
+
 #endif

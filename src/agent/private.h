@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CALLTRAP_AGENT_PRIVATE_H
+#define CALLTRAP_AGENT_PRIVATE_H
+
+#include "agent/agent.h"
+
+/* ---- agent.c ---- */
+
+int agent_write_gate(struct agent *agent, size_t offset, uint64_t value);
+bool agent_read_gate(struct agent *agent, struct agent_gate *ret);
+
+#define AGENT_WRITE_GATE(agent, member, value) \
+	agent_write_gate(agent, offsetof(struct agent_gate, member), value)
+
+/* ---- refusal.c ---- */
+
+/* To look at all that takes a while: done for the 1st, 2nd, 4th hit … */
+bool agent_is_due(struct agent *agent);
+
+bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task);
+bool agent_has_safe_stack(struct agent *agent, const struct task *task);
+
+/* Why it doesn't get in; NULL: it may. */
+const char *agent_why_no_entry(const struct agent *agent,
+			       const struct task *task);
+/* All that a program maps after mlockall(MCL_FUTURE) becomes resident. */
+const char *agent_why_not_by_status(const struct agent *agent,
+				    const struct task *task);
+
+/* ---- entering.c ---- */
+
+/* How often it may be given up half-way. */
+#define AGENT_TRIES 8
+
+/* The task that goes will come back here. */
+void agent_remember_way(struct agent *agent, const struct task *task);
+
+/* It is to do what, see enum agent_boot. */
+bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what);
+
+/*
+ * A handler that came in between has jumped out of it: the same place on the
+ * stack is another call's now. What was mapped stays behind. Returns whether
+ * that was the last time.
+ */
+bool agent_give_up(struct agent *agent, const char *reason);
+
+/*
+ * The task that left is back, and not a handler of a signal that came on its
+ * way: that one may call the same function.
+ */
+bool agent_is_back(const struct agent *agent, const struct task *task);
+
+/* ---- page.c ---- */
+
+/* The task has come back, or never will. */
+void agent_page_is_settled(struct agent *agent, pid_t pid);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/private.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "sysdeps/linux/procfs.h"
+#include "tracee/charge.h"
+
+/*
+ * What is mapped stays mapped: a program that counts its address space may miss
+ * it later. A file beyond RLIMIT_FSIZE kills who makes it (SIGXFSZ).
+ */
+static const char *why_no_memory(const struct task *task)
+{
+	const pid_t pid = task->tracee->pid;
+	struct procfs_limits limits;
+
+	if (!charge_has_room_for(pid, AGENT_SHARED_OFFSET, shared_least()))
+		return "little memory is left in its cgroup, or ours";
+	if (procfs_limits(task->tid, &limits))
+		return "its limits can't be read";
+	if (limits.file_size < shared_size())
+		return "the size of its files is limited (ulimit -f)";
+	if (limits.address_space != UINT64_MAX)
+		return "its address space is limited (ulimit -v)";
+	return NULL;
+}
+
+/* Modes in which they may wait for us on the spot. */
+#define WITH_WAITS (AGENT_WAITS | AGENT_WATCHES | AGENT_STACKS)
+
+/* Its threads leave no processor to others, as long as they don't sleep. */
+static bool has_real_time(const struct tracee *tracee)
+{
+	const struct task *task;
+
+	for (task = tracee->tasks; task; task = task->next) {
+		int policy = sched_getscheduler(task->tid);
+
+		if (policy >= 0)
+			policy &= ~SCHED_RESET_ON_FORK;
+		if (policy == SCHED_FIFO || policy == SCHED_RR ||
+		    policy == SCHED_DEADLINE)
+			return true;
+	}
+	return false;
+}
+
+const char *agent_why_not_by_status(const struct agent *agent,
+				    const struct task *task)
+{
+	struct procfs_status status;
+
+	if (task->tracee->space->arch != &arch_x86_64)
+		return "it isn't a program of 64 bits";
+	if (task->tracee->borrows)
+		return "it shares its memory with its parent";
+	if (procfs_status(task->tid, &status))
+		return "its status can't be read";
+	if (status.seccomp)
+		return "seccomp";
+	if (status.shadow_stack)
+		return "it has shadow stacks";
+	if (agent->mode & AGENT_WITH_RINGS && status.own_pid != task->tid)
+		return "a namespace of process numbers";
+	if (agent->mode & WITH_WAITS && has_real_time(task->tracee))
+		return "its threads have real-time priorities";
+	return status.locked ? "it locks its memory" : NULL;
+}
+
+const char *agent_why_no_entry(const struct agent *agent,
+			       const struct task *task)
+{
+	const char *reason = agent_why_not_by_status(agent, task);
+
+	return reason ? reason : why_no_memory(task);
+}
+
+/* What boot needs below the stack pointer, and more. */
+#define STACK_ROOM 4096
+
+/*
+ * Small stacks have no page below them that is guarded: that of a coroutine, or
+ * the one that handlers run on. What is known to be none lies in [stack], or
+ * below the thread's own data (glibc's and musl's threads).
+ */
+static bool is_safe(const struct procfs_mapping *mapping, taddr_t sp,
+		    taddr_t thread)
+{
+	if (!strcmp(mapping->path, "[stack]"))
+		return true;
+	return sp - mapping->start >= STACK_ROOM && sp < thread &&
+	       thread < mapping->end;
+}
+
+bool agent_is_due(struct agent *agent)
+{
+	agent->hits++;
+	return agent->hits >= agent->least_hits &&
+	       !(agent->hits & (agent->hits - 1));
+}
+
+bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task)
+{
+	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*mapping));
+	const taddr_t sp = agent->space->arch->sp(&task->regs);
+
+	return procfs_find_mapping(task->tid, sp, mapping) &&
+	       is_safe(mapping, sp, task->regs.user.fs_base);
+}
+
+bool agent_has_safe_stack(struct agent *agent, const struct task *task)
+{
+	if (agent_is_on_safe_stack(agent, task))
+		return true;
+	agent->reason = "its functions are called on stacks that may be small";
+	return false;
+}

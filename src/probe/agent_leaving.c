@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probe/agent_private.h"
+
+#include <time.h>
+
+#include "agent/patches.h"
+#include "base/clock.h"
+#include "tracee/patch.h"
+
+size_t agent_tell_with(struct agent_engine *engine, uint64_t until,
+		       struct agent_all_of them)
+{
+	return engine->mode & AGENT_WATCHES ?
+		       agent_watch_tell(engine, until, them) :
+		       agent_records_tell(engine, until, them);
+}
+
+size_t agent_tell(struct agent_engine *engine)
+{
+	return agent_tell_with(engine, ticks_now(), AGENT_ALL_OF_NOBODY);
+}
+
+uint64_t agent_lost(const struct agent_space *space)
+{
+	return shared_lost(&space->agent.shared) + space->untold;
+}
+
+void agent_note_missed(struct agent_space *space, bool blind, uint64_t now)
+{
+	const struct agent_engine *engine = space->engine;
+	uint64_t lost;
+
+	if (!(engine->mode & AGENT_WATCHES) || !space->agent.shared.memory)
+		return;
+	lost = agent_lost(space);
+	if (blind || lost > space->lost)
+		engine->missed(engine->context, space->pid,
+			       lost > space->lost ? lost - space->lost : 0,
+			       engine->drained, now);
+	space->lost = lost;
+}
+
+void agent_settle(struct agent_point *own)
+{
+	agent_note_caught(own);
+	(void)agent_tell_with(own->space->engine, ticks_now(),
+			      (struct agent_all_of){ .point = own });
+	if (!own->point->walks)
+		agent_count_tell(own);
+}
+
+/*
+ * The gate is closed. Threads may have lost the processor in the middle of a
+ * record; those that don't get it for so long are told of as lost.
+ */
+#define LAST_READS 20
+
+static void read_rest(struct agent_space *space)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	unsigned i;
+
+	(void)agent_tell(space->engine);
+	for (i = 0; i < LAST_READS && !shared_is_complete(&space->agent.shared);
+	     i++) {
+		nanosleep(&moment, NULL);
+		(void)agent_tell(space->engine);
+	}
+	shared_give_up(&space->agent.shared);
+}
+
+/*
+ * Whoever walks over stacks comes by the agent as long as calls are to return
+ * there. Most of them do at once; none begins once the gate is shut.
+ */
+#define WAITS_FOR_RETURNS 10
+
+static void keep_walkers(struct agent_space *space)
+{
+	struct agent_point *own;
+
+	for (own = space->points; own; own = own->next) {
+		if (!own->point->walks || !own->patched)
+			continue;
+		patches_keep(&space->agent, (unsigned)own->stub,
+			     agent_door_of(own));
+		own->patched = false;
+	}
+}
+
+static void leave_walkers(struct agent_space *space)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct agent *agent = &space->agent;
+	unsigned i;
+
+	if (!agent_any_walker_is_met(space))
+		return;
+	agent_leave(agent);
+	for (i = 0;
+	     i < WAITS_FOR_RETURNS && returns_outstanding(&agent->returns); i++)
+		nanosleep(&moment, NULL);
+	if (i == WAITS_FOR_RETURNS)
+		keep_walkers(space);
+}
+
+/* A process that has ended can't be asked any more whether its gate is shut. */
+static bool is_blind(const struct agent_space *space)
+{
+	return space->agent.shared.memory &&
+	       shared_closings(&space->agent.shared) != space->agent.blind;
+}
+
+void agent_note_last_missed(struct agent_space *space)
+{
+	agent_note_missed(space, is_blind(space), clock_now());
+}
+
+void agent_note_last(struct agent_space *space)
+{
+	struct agent_engine_report *report = &space->engine->report;
+
+	report->blind += is_blind(space);
+	report->lost += agent_lost(space);
+	report->unmarked += agent_unmarked(space);
+	agent_note_cost(space);
+}
+
+void agent_leave_space(struct engine *base, struct probe_space *space)
+{
+	struct agent_engine *engine = agent_engine_of(base);
+	struct agent_space *own = agent_find_space(engine, space);
+	struct agent_point *point;
+
+	if (!own)
+		return;
+	if (own->agent.state != AGENT_INSIDE) {
+		if (agent_is_on_the_way(&own->agent))
+			agent_note_what_stays(own);
+		agent_leave(&own->agent);
+		return;
+	}
+	for (point = own->points; point; point = point->next)
+		agent_note_caught(point);
+	leave_walkers(own);
+	patch_remove_all(space->space); /* with one wait for all of them */
+	for (point = own->points; point; point = point->next)
+		agent_unpatch_point(point);
+	agent_leave(&own->agent);
+	read_rest(own);
+	for (point = own->points; point; point = point->next)
+		agent_settle(point);
+	agent_note_last_missed(own);
+	agent_note_last(own);
+	agent_note_what_stays(own);
+	shared_empty(&own->agent.shared);
+	shared_close(&own->agent.shared);
+}
