@@ -530,6 +530,8 @@ def python(case):
 
 @h.test("i386: as in gdb")
 def narrow(case):
+    if "i386" not in WORDS:
+        raise h.Skip("x86's alone")
     path = program("i386")
     h.check_equal(case.run([path, "plain"]).status, 0, "status, untraced")
     same_as_gdb(case, "probe_here", 10, path, "deep")
