@@ -9,8 +9,10 @@
 #include "agent/remains.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "memory/module_end.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/linux/procfs.h"
+#include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/smaps.h"
 
 static const struct mapping *last_of(const struct mappings *mappings)
@@ -127,6 +129,21 @@ static bool is_program(const struct mappings *mappings,
 	return mappings->program && !strcmp(mappings->program, mapping->path);
 }
 
+/* The kernel may put any other memory right behind a library. */
+static bool is_within_module(const struct mappings *mappings,
+			     struct memory *memory,
+			     const struct mapping *before,
+			     const struct mapping *mapping)
+{
+	const struct mapping *first = before;
+
+	while (first > mappings->list && (first->offset || !first->inode) &&
+	       (!first[-1].inode || first[-1].inode == before->inode))
+		first--;
+	return first->offset ||
+	       mapping->start < module_end(memory, first->start);
+}
+
 /* .bss, where it goes on behind the pages of the file; some linkers put what is
    read-only after relocation last of these. */
 static bool goes_on(const struct mappings *mappings,
@@ -166,7 +183,8 @@ static enum mapping_kind kind_of_file(const struct mappings *mappings,
 	return program ? MAPPING_PROGRAM_CODE : MAPPING_LIBRARY_CODE;
 }
 
-static enum mapping_kind kind_of(const struct mappings *mappings, size_t index,
+static enum mapping_kind kind_of(const struct mappings *mappings,
+				 struct memory *memory, size_t index,
 				 bool image)
 {
 	const struct mapping *mapping = &mappings->list[index];
@@ -182,7 +200,8 @@ static enum mapping_kind kind_of(const struct mappings *mappings, size_t index,
 		return MAPPING_STACK;
 	if (mapping->shared)
 		return MAPPING_SHARED;
-	if (goes_on(mappings, before, mapping))
+	if (goes_on(mappings, before, mapping) &&
+	    is_within_module(mappings, memory, before, mapping))
 		return is_program(mappings, before) ? MAPPING_PROGRAM_DATA :
 						      MAPPING_LIBRARY_DATA;
 	if (mapping->executable)
@@ -226,14 +245,14 @@ static void find_own(struct mappings *mappings)
 			find_agent(mappings, i);
 }
 
-static void find_kinds(struct mappings *mappings)
+void mappings_find_kinds(struct mappings *mappings, struct memory *memory)
 {
 	bool *image CLEANUP(xfree_cleanup) =
 		xcalloc(mappings->count, sizeof(*image));
 
 	find_images(mappings, image);
 	for (size_t i = 0; i < mappings->count; i++)
-		mappings->list[i].kind = kind_of(mappings, i, image[i]);
+		mappings->list[i].kind = kind_of(mappings, memory, i, image[i]);
 	find_own(mappings);
 }
 
@@ -254,6 +273,8 @@ static uint64_t find_tags(pid_t pid)
 
 int mappings_read(pid_t pid, bool figures, struct mappings *ret)
 {
+	struct procmem memory;
+
 	*ret = (struct mappings){ .pid = pid };
 	errno = 0;
 	if (figures)
@@ -264,7 +285,9 @@ int mappings_read(pid_t pid, bool figures, struct mappings *ret)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ERR_GONE;
 	ret->program = procfs_exe(pid);
 	ret->tags = find_tags(pid);
-	find_kinds(ret);
+	procmem_init(&memory, pid);
+	mappings_find_kinds(ret, &memory.memory);
+	procmem_fini(&memory);
 	return 0;
 }
 

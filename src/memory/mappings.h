@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/types.h"
+#include "base/memory.h"
 
 /* What a mapping of a process is for. */
 enum mapping_kind {
@@ -52,6 +52,10 @@ struct mappings {
  */
 int mappings_read(pid_t pid, bool figures, struct mappings *ret) MUST_CHECK;
 void mappings_fini(struct mappings *mappings);
+
+/* What each of them is for, as that has been told in them; the memory of modules
+   says where they end. */
+void mappings_find_kinds(struct mappings *mappings, struct memory *memory);
 
 /*
  * Whether what lies there is the program's: the kernel has no pointers into its

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fake_heap.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -974,6 +975,117 @@ START_TEST(what_types_would_take)
 }
 END_TEST
 
+/* ---- where .bss ends ---- */
+
+#define MODULE     UINT64_C(0x7f0000000000)
+#define MODULE_LOW 0x400000 /* as its file has it */
+
+struct module_memory {
+	struct memory memory;
+	struct {
+		Elf64_Ehdr head;
+		Elf64_Phdr segments[3];
+	} bytes;
+};
+
+static size_t read_module(struct memory *memory, taddr_t address, void *ret,
+			  size_t size)
+{
+	const struct module_memory *module =
+		(const struct module_memory *)memory;
+
+	if (address < MODULE || address - MODULE >= sizeof(module->bytes) ||
+	    size > sizeof(module->bytes) - (address - MODULE))
+		return 0;
+	memcpy(ret, (const uint8_t *)&module->bytes + (address - MODULE), size);
+	return size;
+}
+
+static const struct memory_ops module_ops = { .read = read_module };
+
+static struct module_memory make_module(uint64_t data, uint64_t size)
+{
+	struct module_memory module = {
+		.memory.ops = &module_ops,
+		.bytes = {
+			.head = {
+				.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+				.e_phoff = sizeof(Elf64_Ehdr),
+				.e_phentsize = sizeof(Elf64_Phdr),
+				.e_phnum = 3,
+			},
+			.segments = {
+				{ .p_type = PT_LOAD,
+				  .p_vaddr = MODULE_LOW + 0x10,
+				  .p_memsz = 0x1ff0 },
+				{ .p_type = PT_LOAD,
+				  .p_vaddr = MODULE_LOW + data,
+				  .p_memsz = size },
+				{ .p_type = PT_DYNAMIC,
+				  .p_vaddr = MODULE_LOW + 0x100000,
+				  .p_memsz = 0x1000 },
+			},
+		},
+	};
+
+	return module;
+}
+
+/* Of what lies right behind the data of a library. */
+static enum mapping_kind kind_behind(struct module_memory *module)
+{
+	struct mapping list[] = {
+		{ .start = MODULE, .end = MODULE + 0x2000, .executable = true },
+		{ .start = MODULE + 0x2000,
+		  .end = MODULE + 0x3000,
+		  .offset = 0x1000,
+		  .writable = true },
+		{ .start = MODULE + 0x3000,
+		  .end = MODULE + 0x203000,
+		  .writable = true },
+	};
+	struct mappings mappings = { .list = list, .count = ARRAY_SIZE(list) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+		list[i].readable = true;
+		list[i].inode = i < 2 ? 7 : 0;
+		list[i].path = (char *)(i < 2 ? "/usr/lib/phar.so" : "");
+	}
+	mappings_find_kinds(&mappings, &module->memory);
+	ck_assert_int_eq(list[0].kind, MAPPING_LIBRARY_CODE);
+	ck_assert_int_eq(list[1].kind, MAPPING_LIBRARY_DATA);
+	return list[2].kind;
+}
+
+START_TEST(what_lies_behind_a_library)
+{
+	struct module_memory module = make_module(0x2c00, 0x3c0);
+
+	ck_assert_int_eq(kind_behind(&module), MAPPING_ANONYMOUS);
+	module = make_module(0x2c00, 0x400);
+	ck_assert_int_eq(kind_behind(&module), MAPPING_ANONYMOUS);
+	module = make_module(0x2c00, 0x401);
+	ck_assert_int_eq(kind_behind(&module), MAPPING_LIBRARY_DATA);
+}
+END_TEST
+
+/* Then it is taken for .bss, which it mostly is. */
+START_TEST(headers_of_a_library_that_make_no_sense)
+{
+	struct module_memory module = make_module(0x2c00, UINT64_MAX);
+
+	ck_assert_int_eq(kind_behind(&module), MAPPING_LIBRARY_DATA);
+	module = make_module(0x2c00, 0x3c0);
+	module.bytes.head.e_phnum = UINT16_MAX;
+	ck_assert_int_eq(kind_behind(&module), MAPPING_LIBRARY_DATA);
+	module = make_module(0x2c00, 0x3c0);
+	module.bytes.head.e_phoff = UINT64_MAX - 8;
+	ck_assert_int_eq(kind_behind(&module), MAPPING_LIBRARY_DATA);
+	module.bytes.head.e_ident[0] = 0;
+	ck_assert_int_eq(kind_behind(&module), MAPPING_LIBRARY_DATA);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -1019,6 +1131,8 @@ int main(void)
 		pages_that_are_zeros,
 		pages_that_are_only_read,
 		what_types_would_take,
+		what_lies_behind_a_library,
+		headers_of_a_library_that_make_no_sense,
 	};
 
 	return unit_run_tests("memory", setup, teardown, tests,
