@@ -253,22 +253,21 @@ size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
 		.hook = stub_address(agent->base, stub),
 	};
 
-	return agent->retired ? 0 : slots_hook(agent, name, NULL, &wanted);
+	return agent->retired ? 0 : slots_hook(agent, name, &wanted);
 }
 
-size_t agent_lead_past(struct agent *agent, const char *name, unsigned stub,
-		       const struct module *but)
+bool agent_lead_past(struct agent *agent, taddr_t slot, unsigned stub)
 {
 	const struct agent_stub *own = &agent->stubs[stub];
 	const struct agent_slot wanted = {
+		.address = slot,
 		.original = own->function,
 		.hook = stub_address(agent->base, stub) +
 			offsetof(struct agent_stub, copy),
 	};
 
-	return agent->retired || own->original != wanted.hook ?
-		       0 :
-		       slots_hook(agent, name, but, &wanted);
+	return !agent->retired && own->original == wanted.hook &&
+	       slots_hook_one(agent, &wanted);
 }
 
 bool agent_has_slots(const struct agent *agent, unsigned stub)

@@ -176,9 +176,8 @@ void agent_release(struct agent *agent, unsigned stub);
 /* Looks for slots of a stub that have been filled in since, or restored. */
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub);
 
-/* Has calls of all modules but one go past the trap on its function, untold. */
-size_t agent_lead_past(struct agent *agent, const char *name, unsigned stub,
-		       const struct module *but);
+/* Has calls through a slot of others go past the trap on its function, untold. */
+bool agent_lead_past(struct agent *agent, taddr_t slot, unsigned stub);
 
 /* Whether any slot leads to the stub. */
 bool agent_has_slots(const struct agent *agent, unsigned stub);

@@ -80,15 +80,13 @@ static size_t visit_slots(const struct module *module, const char *name,
 }
 
 static size_t visit_modules(const struct space *space, const char *name,
-			    const struct module *but, slot_visitor *visit,
-			    void *context)
+			    slot_visitor *visit, void *context)
 {
 	const struct module *module;
 	size_t done = 0;
 
 	for (module = space->modules; module; module = module->next)
-		if (module != but)
-			done += visit_slots(module, name, visit, context);
+		done += visit_slots(module, name, visit, context);
 	return done;
 }
 
@@ -115,11 +113,11 @@ static bool hook(void *context, taddr_t address)
 }
 
 size_t slots_hook(struct agent *agent, const char *name,
-		  const struct module *but, const struct agent_slot *wanted)
+		  const struct agent_slot *wanted)
 {
 	struct hooking hooking = { agent, wanted };
 
-	return visit_modules(agent->space, name, but, hook, &hooking);
+	return visit_modules(agent->space, name, hook, &hooking);
 }
 
 void slots_restore(struct agent *agent)
@@ -163,5 +161,5 @@ size_t slots_repair(struct space *space, taddr_t hook, taddr_t past,
 {
 	struct repair context = { space, hook, past, original };
 
-	return visit_modules(space, NULL, NULL, repair, &context);
+	return visit_modules(space, NULL, repair, &context);
 }

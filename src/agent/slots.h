@@ -11,11 +11,11 @@
  */
 
 /*
- * Has all slots that modules (but one, or NULL) import the name through, and that
- * hold wanted->original, hold wanted->hook. Returns how many these were.
+ * Has all slots that modules import the name through, and that hold
+ * wanted->original, hold wanted->hook. Returns how many these were.
  */
 size_t slots_hook(struct agent *agent, const char *name,
-		  const struct module *but, const struct agent_slot *wanted);
+		  const struct agent_slot *wanted);
 
 /* The same of the one at wanted->address; whether it held the original. */
 bool slots_hook_one(struct agent *agent, const struct agent_slot *wanted);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include "base/clock.h"
 #include "probe/agent_private.h"
 
@@ -38,6 +40,57 @@ bool agent_callers_are_alone(const struct agent_point *own)
 /* So often the function was called otherwise: mostly by others. */
 #define MANY_HITS 64
 
+/* Calls through it are wanted for themselves. */
+static bool is_wanted(const struct agent_space *space, taddr_t slot)
+{
+	const struct agent_point *own;
+
+	for (own = space->points; own; own = own->next)
+		if (own->point->slot == slot || own->point->shared_slot == slot)
+			return true;
+	return false;
+}
+
+/*
+ * Of another kind are those that the module takes the function's address from as
+ * well. What an IFUNC's slot in its own library leads to, only the slot knows.
+ */
+static bool is_for_calls_of(const struct import *import, const char *name)
+{
+	if (import->kind == IMPORT_IRELATIVE)
+		return import->stub;
+	return import->kind == IMPORT_JUMP_SLOT && !strcmp(import->name, name);
+}
+
+static void lead_module_past(struct agent_point *own,
+			     const struct module *module)
+{
+	struct agent *agent = &own->space->agent;
+	size_t count, i;
+	const struct import *imports = image_imports(module->image, &count);
+	const taddr_t function = own->point->address;
+	taddr_t value;
+
+	for (i = 0; i < count; i++) {
+		const taddr_t slot = module->bias + imports[i].slot;
+
+		if (is_for_calls_of(&imports[i], own->point->function->name) &&
+		    slot % sizeof(slot) == 0 &&
+		    agent_read_slot(agent, slot, &value) && value == function &&
+		    !is_wanted(own->space, slot))
+			(void)agent_lead_past(agent, slot, (unsigned)own->stub);
+	}
+}
+
+static void lead_others_past(struct agent_point *own)
+{
+	const struct module *module = own->space->space->space->modules;
+
+	for (; module; module = module->next)
+		if (module != own->point->caller)
+			lead_module_past(own, module);
+}
+
 void agent_callers_hook(struct agent_point *own)
 {
 	struct agent *agent = &own->space->agent;
@@ -48,9 +101,8 @@ void agent_callers_hook(struct agent_point *own)
 		return;
 	if (agent_point_slot(own, &value) && value == point->address)
 		(void)agent_hook_slot(agent, point->slot, (unsigned)own->stub);
-	if (own->hits >= MANY_HITS)
-		(void)agent_lead_past(agent, point->function->name,
-				      (unsigned)own->stub, point->caller);
+	if (own->hits >= MANY_HITS && agent_callers_are_alone(own))
+		lead_others_past(own);
 }
 
 /* That of the entry, of the same slot. */

@@ -586,6 +586,23 @@ count_without_stubs("gcc")
 count_without_stubs("clang")
 
 
+@h.test("-e, -c: no stubs: a library that calls as well has its address as before")
+def address_of_others(case):
+    directory = h.build_directory("kept")
+    h.build_library("libkeeps.so", "keeps.c", "-fno-builtin", "-Wl,-z,now",
+                    directory=directory)
+    program = h.build("no_stubs_kept", "no_stubs_kept.c", "-O2", "-fno-builtin",
+                      "-fno-plt", *h.near(directory), "-lkeeps",
+                      directory=directory)
+    target = start(case, "5000", program=program)
+    tracer = attach_without_stubs(case, target, ["labs"])
+    h.settle(target, tracer)
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    h.check_equal(counted(log), 5000, "calls")
+    h.check_equal(caught(tracer)[0], 1, "functions inside")
+
+
 @h.test("-e: no stubs: the same lines as by traps")
 def lines_without_stubs(case):
     found = {}
