@@ -106,11 +106,6 @@ struct watched_list *agent_lists_earliest(const struct agent_engine *engine,
 	return first;
 }
 
-static bool is_of(const struct watched_call *call, struct agent_all_of them)
-{
-	return call->tid == them.tid || call->point == them.point;
-}
-
 uint64_t agent_lists_last(const struct agent_engine *engine,
 			  agent_list_reader *read, struct agent_all_of them,
 			  uint64_t until)
@@ -126,7 +121,8 @@ uint64_t agent_lists_last(const struct agent_engine *engine,
 		for (k = list->count; k-- > list->next;)
 			if (list->calls[k].time <= last)
 				break;
-			else if (is_of(&list->calls[k], them))
+			else if (agent_is_of(them, list->calls[k].tid,
+					     list->calls[k].point))
 				last = list->calls[k].time;
 	}
 	return last;

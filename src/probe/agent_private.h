@@ -370,6 +370,14 @@ struct agent_all_of {
 
 #define AGENT_ALL_OF_NOBODY ((struct agent_all_of){ 0 })
 
+/* Whose thread isn't known, or whose point, is none of them for that. */
+static inline bool agent_is_of(struct agent_all_of them, pid_t tid,
+			       const struct agent_point *point)
+{
+	return (them.tid && tid == them.tid) ||
+	       (them.point && point == them.point);
+}
+
 /* ---- agent_records.c ---- */
 
 /*

@@ -387,21 +387,19 @@ static void forget_told(struct agent_engine *engine, uint64_t until)
 	engine->recorded_count = kept;
 }
 
-static bool is_of(const struct recorded *one, struct agent_all_of them)
-{
-	return one->tid == them.tid || one->point == them.point;
-}
-
 /* The time, or later: until they had done all that there is of them. */
 static uint64_t last_of(const struct agent_engine *engine,
 			struct agent_all_of them, uint64_t until)
 {
 	size_t i;
 
-	for (i = 0; i < engine->recorded_count; i++)
-		if (is_of(&engine->recorded[i], them) &&
-		    engine->recorded[i].record.ended > until)
-			until = engine->recorded[i].record.ended;
+	for (i = 0; i < engine->recorded_count; i++) {
+		const struct recorded *one = &engine->recorded[i];
+
+		if (agent_is_of(them, one->tid, one->point) &&
+		    one->record.ended > until)
+			until = one->record.ended;
+	}
 	return until;
 }
 

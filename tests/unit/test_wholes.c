@@ -342,21 +342,23 @@ static void read_nothing(struct watched_list *list, bool all)
 	list->more = false;
 }
 
-/* Of others that were later more may come, of a time before. */
+/* Of others that were later more may come, of a time before. Of one its thread isn't
+   known. */
 START_TEST(what_goes_is_told_of_as_a_whole)
 {
 	struct agent_point going = { .stub = 0 }, other = { .stub = 1 };
-	struct watched_call calls[2][3] = {
+	struct watched_call calls[2][4] = {
 		{ { .point = &going, .tid = 1, .time = 10 },
 		  { .point = &going, .tid = 1, .time = 30 },
 		  { .point = &other, .tid = 1, .time = 50 } },
 		{ { .point = &other, .tid = 2, .time = 20 },
 		  { .point = &other, .tid = 2, .time = 40 },
-		  { .point = &other, .tid = 2, .time = 60 } },
+		  { .point = &other, .tid = 2, .time = 60 },
+		  { .point = &other, .tid = 0, .time = 70 } },
 	};
 	struct watched_list lists[] = {
 		{ .calls = calls[0], .count = 3, .more = true },
-		{ .calls = calls[1], .count = 3, .more = true },
+		{ .calls = calls[1], .count = 4, .more = true },
 	};
 	struct watched_list *all[] = { &lists[0], &lists[1] };
 	const struct agent_engine engine = { .lists = all, .list_count = 2 };
