@@ -50,6 +50,8 @@ static bool is_behind_length(const struct block *block, const uint64_t *words,
 #define HEAD_WORDS 8
 #define HEAD_FLAGS 7
 #define PAGE_SLACK 4095
+#define FLAGS_FROM \
+	256 /* of fewer bytes nearly any small number would be a size */
 
 static bool is_size(uint64_t word, uint64_t most, uint64_t slack)
 {
@@ -62,8 +64,8 @@ static bool is_behind_head(struct reacher *reacher, const struct block *block,
 			   uint64_t offset)
 {
 	const uint64_t usable = block_usable(block);
-	const uint64_t slack =
-		SLACK + HEAD_FLAGS + (block->mapped ? PAGE_SLACK : 0);
+	const uint64_t slack = SLACK + (usable < FLAGS_FROM ? 0 : HEAD_FLAGS) +
+			       (block->mapped ? PAGE_SLACK : 0);
 	const size_t count = offset / sizeof(uint64_t);
 	uint64_t words[HEAD_WORDS];
 

@@ -274,12 +274,16 @@ START_TEST(pointer_behind_what_is_no_head)
 {
 	const taddr_t last = fake_block(FAKE_COUNT - 1);
 
-	/* More than there is; too little; no word of the head. */
+	/* More than there is; too little; no word of the head; what no malloc() of a
+	   size of whole words would have made so large. */
 	check_head(last, 24, 16, 72, FAKE_COUNT);
 	check_head(last, 24, 16, UINT64_MAX, FAKE_COUNT);
 	check_head(last, 24, 0, 8, FAKE_COUNT);
 	check_head(last, 24, 24, 32, FAKE_COUNT);
 	check_head(last, 27, 16, 32, FAKE_COUNT);
+	check_head(last, 24, 16, 17, FAKE_COUNT);
+	check_head(last, 24, 0, 23, FAKE_COUNT);
+	check_head(last, 24, 0, 47, FAKE_COUNT);
 }
 END_TEST
 
