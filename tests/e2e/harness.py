@@ -785,6 +785,20 @@ def need(*tools):
             raise Skip(tool + " isn't installed")
 
 
+def need_another(uid=65534):
+    """Root that traces another user's process. (A user namespace may have no such
+    user, and containers' root lacks capabilities.)"""
+    if os.geteuid():
+        raise Skip("root alone traces what others have started")
+    needed = 1 << 19 | 1 << 1
+    if int(status_field(os.getpid(), "CapPrm"), 16) & needed != needed:
+        raise Skip("there are no CAP_SYS_PTRACE and CAP_DAC_OVERRIDE")
+    become = "import os; os.setresgid(*[%d] * 3); os.setresuid(*[%d] * 3)"
+    if subprocess.run([sys.executable, "-c", become % (uid, uid)],
+                      stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skip("nobody can become user %d here" % uid)
+
+
 def need_jumps():
     """Of the agent's; where processors can't be waited for, traps stay."""
     membarrier, query, is_global = 324, 0, 1
