@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define CHANGE 11
 
-#define BASE  UINT64_C(0x510000000000)
+#define BASE  UINT64_C(0x310000000000)
 #define DATA  (BASE - 0x10000) /* of the interpreter's file */
 #define ROOTS (DATA + 0x1c00)
 #define POOLS BASE
