@@ -71,6 +71,17 @@ int apply_text(struct command_line *line, const struct option_entry *entry,
 	return 0;
 }
 
+int apply_whose(struct command_line *line, const struct option_entry *entry,
+		const char *argument)
+{
+	if (*argument == '-')
+		return complain(-EINVAL,
+				"--holders '%s': WHOSE is missing, the address "
+				"of a block or the name of a type; see %s",
+				argument, option_help(line->options->verb));
+	return apply_text(line, entry, argument);
+}
+
 static int refuse_filter(const struct option_entry *entry, const char *argument,
 			 char *message, size_t column)
 {

@@ -16,6 +16,7 @@ typedef int apply_option(struct command_line *line,
 apply_option apply_flag;
 apply_option apply_number;
 apply_option apply_text;
+apply_option apply_whose;
 apply_option apply_word;
 apply_option apply_filter;
 apply_option apply_library;

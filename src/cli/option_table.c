@@ -442,7 +442,7 @@ const struct option_entry option_table[] = {
 	FLAG(0, "leaks", leaks,
 	     "which blocks it can't reach any more; its tasks\n"
 	     "are stopped while its memory is copied"),
-	FIELD(0, "holders", "WHOSE", apply_text, holders,
+	FIELD(0, "holders", "WHOSE", apply_whose, holders,
 	      "who holds the block at an address, 0x..., or all\n"
 	      "objects of a type: the shortest ways to them"),
 	FLAG(0, "owners", owners,

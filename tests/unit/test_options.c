@@ -419,6 +419,9 @@ static const struct {
 			       "looked at; leave --save out" },
 	{ "memory f g --leaks", "memory 'f': two files are compared; leave "
 				"--leaks out" },
+	{ "memory --holders -p 1",
+	  "--holders '-p': WHOSE is missing, the address of a block or the "
+	  "name of a type; see calltrap memory --help" },
 	{ "memory -p 1 --svg x", "--svg: is of who holds blocks; --holders "
 				 "WHOSE or --owners is missing" },
 	{ "memory f --folded x", "--folded: is of who holds blocks; --holders "
