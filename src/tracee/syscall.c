@@ -22,6 +22,12 @@ bool syscall_restarts(int error)
 	       error != ENOIOCTLCMD;
 }
 
+bool syscall_is_cut_short(const struct syscall_stop *stop)
+{
+	return stop->failed &&
+	       (stop->result == -EINTR || syscall_restarts((int)-stop->result));
+}
+
 bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
 {
 	return tracer->system_calls && !tracer->attaching && !tracer->leaving &&
@@ -65,12 +71,10 @@ bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
 static bool will_be_made_again(struct task *task,
 			       const struct syscall_stop *stop)
 {
-	if (!task->asked)
+	if (!task->asked || !syscall_is_cut_short(stop))
 		return false;
-	if (syscall_restart_wait(task, stop->arch))
-		return true;
-	return stop->failed && syscall_restarts((int)-stop->result) &&
-	       !procfs_signal_waits(task->tid);
+	return syscall_restart_wait(task, stop->arch) ||
+	       (stop->result != -EINTR && !procfs_signal_waits(task->tid));
 }
 
 static void give_up(struct tracer *tracer, int err)

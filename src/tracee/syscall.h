@@ -10,6 +10,9 @@
  */
 bool syscall_restarts(int error);
 
+/* Whether it is one that was interrupted, or a wait that any stop has ended. */
+bool syscall_is_cut_short(const struct syscall_stop *stop);
+
 /* Whether the task is to stop at system calls, when it goes on. */
 bool syscall_is_watched(const struct tracer *tracer, const struct task *task);
 

@@ -69,6 +69,23 @@ START_TEST(what_is_made_again)
 }
 END_TEST
 
+START_TEST(what_is_cut_short)
+{
+	static const struct syscall_stop stops[] = {
+		{ .failed = true, .result = -EINTR },
+		{ .failed = true, .result = -512 },
+		{ .failed = true, .result = -516 },
+		{ .failed = true, .result = -EAGAIN },
+		{ .failed = true, .result = -ETIMEDOUT },
+		{ .result = 0 },
+		{ .result = -EINTR },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
+		ck_assert(syscall_is_cut_short(&stops[i]) == (i < 3));
+}
+END_TEST
+
 START_TEST(results_that_are_known_before)
 {
 	struct regs regs = { 0 };
@@ -128,6 +145,7 @@ static Suite *syscalls_suite(void)
 	tcase_add_test(tcase, names_i386);
 	tcase_add_test(tcase, what_is_made_again);
 	tcase_add_test(tcase, waits_made_from_their_start);
+	tcase_add_test(tcase, what_is_cut_short);
 	tcase_add_test(tcase, results_that_are_known_before);
 	suite_add_tcase(suite, tcase);
 	return suite;
