@@ -37,6 +37,10 @@ bool check_presence(const struct process_facts *process,
 				   "trace the program when it runs again",
 				   "%d (%s) has ended already (it is a zombie)",
 				   pid, name);
+	else if (!status->has_memory && !process->kernel_thread)
+		findings_add_vital(findings, VERDICT_NO, "process",
+				   "trace the program when it runs again",
+				   "%d (%s) has just ended", pid, name);
 	else if (!status->has_memory)
 		findings_add_vital(findings, VERDICT_NO, "process",
 				   "there is nothing to trace in it",

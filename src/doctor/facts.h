@@ -59,6 +59,7 @@ struct process_facts {
 	char tracer_name[64];
 	int access; /* of opening its memory: 0, -EACCES, … */
 	bool undumpable;
+	bool kernel_thread;       /* else what has no memory is ending */
 	bool frozen;              /* by its cgroup */
 	bool space_limited;       /* RLIMIT_AS */
 	int foreign[NAME_SPACES]; /* 1: not ours; 0: ours; or an error */

@@ -43,6 +43,8 @@ static void read_status(struct process_facts *facts)
 	memcpy(facts->name, facts->status.name, sizeof(facts->name));
 	if (facts->live != facts->pid && facts->status.tgid == facts->pid)
 		facts->error = procfs_status(facts->live, &facts->status);
+	facts->kernel_thread = !facts->status.has_memory &&
+			       procfs_is_kernel_thread(facts->pid);
 	/* The kernel names the thread that traces. */
 	if (!facts->status.tracer ||
 	    procfs_status(facts->status.tracer, &tracer))

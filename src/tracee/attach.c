@@ -89,14 +89,15 @@ char *attach_diagnose(pid_t pid, const struct procfs_status *status,
 		return xasprintf("process %d (%s) has ended already (it is a "
 				 "zombie)",
 				 (int)pid, status->name);
+	if (error == -ERR_GONE)
+		return xasprintf("process %d (%s) has just ended", (int)pid,
+				 status->name);
 	if (!status->has_memory)
 		return xasprintf("process %d (%s) is a kernel thread: it makes "
 				 "no library calls",
 				 (int)pid, status->name);
 	if (error == -EPERM || error == -EACCES)
 		return diagnose_permission(pid, status, own);
-	if (error == -ERR_GONE)
-		return xasprintf("process %d has just ended", (int)pid);
 	if (error)
 		return xasprintf("process %d (%s): %s", (int)pid, status->name,
 				 strerror(-error));
@@ -151,6 +152,8 @@ char *attach_explain(pid_t pid, int error)
 		name = tracer.name;
 		status.tracer = tracer.tgid;
 	}
+	if (!status.has_memory && !procfs_is_kernel_thread(pid))
+		error = -ERR_GONE;
 	own_rights(&own);
 	return attach_diagnose(pid, &status, name, &own, error);
 }

@@ -41,7 +41,8 @@ struct attach_rights {
 
 /*
  * Why a process can't be traced, from what /proc says of it, before and
- * (error: what PTRACE_SEIZE said, or 0) after having tried. NULL when there
+ * (error: what PTRACE_SEIZE said, or 0; -ERR_GONE: it is ending) after having
+ * tried. NULL when there
  * is no reason to be seen. A pure function; the result is to be freed.
  */
 char *attach_diagnose(pid_t pid, const struct procfs_status *status,

@@ -535,6 +535,24 @@ bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)
 	return true;
 }
 
+/* The kernel's PF_KTHREAD. */
+#define FLAG_KERNEL_THREAD 0x00200000
+
+bool procfs_parse_kernel_thread(char *stat)
+{
+	const char *flags = find_field(stat, 9);
+
+	return flags && strtoull(flags, NULL, 10) & FLAG_KERNEL_THREAD;
+}
+
+bool procfs_is_kernel_thread(pid_t pid)
+{
+	char line[1024];
+
+	return read_file(pid, "stat", line, sizeof(line)) &&
+	       procfs_parse_kernel_thread(line);
+}
+
 uint64_t procfs_children_ns(pid_t pid)
 {
 	char line[1024];

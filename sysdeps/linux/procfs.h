@@ -80,6 +80,10 @@ bool procfs_start_of_code(pid_t pid, taddr_t *ret);
 /* Where its heap, which brk() enlarges, begins; it need not be there yet. */
 bool procfs_start_of_heap(pid_t pid, taddr_t *ret);
 
+/* What has no memory is one, or it is just ending. */
+bool procfs_is_kernel_thread(pid_t pid);
+bool procfs_parse_kernel_thread(char *stat); /* for tests */
+
 /* Its state alone, without allocation; 0 when there is no such task. */
 char procfs_state(pid_t tid);
 

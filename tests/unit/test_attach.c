@@ -90,6 +90,7 @@ START_TEST(before_trying)
 		{ thread, NULL, 0, NO_YAMA, 0, "kernel thread",
 		  "no library calls" },
 		{ thread, NULL, ALICE, 1, -EPERM, "kernel thread", "" },
+		{ thread, NULL, 0, NO_YAMA, -ERR_GONE, "has just ended", "" },
 	};
 
 	ask_all(questions, ARRAY_SIZE(questions));

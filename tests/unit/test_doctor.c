@@ -284,6 +284,8 @@ START_TEST(absent)
 	see_absent(&p, "a thread of process 6");
 	p = process();
 	p.status.has_memory = false;
+	see_absent(&p, "has just ended");
+	p.kernel_thread = true;
 	see_absent(&p, "a kernel thread");
 	p.status.state = 'Z';
 	see_absent(&p, "a zombie");

@@ -154,6 +154,34 @@ START_TEST(status_of_kernel_thread)
 }
 END_TEST
 
+/* The flags as Linux shows them of kthreadd, and of who runs, and who is ending. */
+START_TEST(kernel_threads)
+{
+	static const struct {
+		const char *stat;
+		bool kernels;
+	} stats[] = {
+		{ "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0", true },
+		{ "9 (a) S 1 (b) I 2 0 0 0 -1 69238880 0 0 0", true },
+		{ "9 (sleep) S 1 9 9 0 -1 4194304 94 0 0 0 0", false },
+		{ "9 (sleep) R 1 9 9 0 -1 4194308 94 0 0 0 0", false },
+		{ "9 (sleep) S 1 2097152 2097152 0 -1 0 2097152 0", false },
+		{ "9 (sleep) R 1 9", false },
+		{ "9", false },
+		{ "", false },
+	};
+	char line[80];
+
+	for (size_t i = 0; i < ARRAY_SIZE(stats); i++) {
+		snprintf(line, sizeof(line), "%s", stats[i].stat);
+		ck_assert_msg(procfs_parse_kernel_thread(line) ==
+				      stats[i].kernels,
+			      "%s", stats[i].stat);
+	}
+	ck_assert(!procfs_is_kernel_thread(getpid()));
+}
+END_TEST
+
 /* A name may look like another line, but the kernel escapes its newlines. */
 START_TEST(status_names)
 {
@@ -757,16 +785,16 @@ START_TEST(waiting_signals)
 }
 END_TEST
 
-/* As root, it is another user's. Nothing may be written there: check's own file, to
+/* As root, it is another user's, if there is one (not in each user namespace). Nothing may be written there: check's own file, to
    which an assertion writes, is longer. */
 static void stop_within_limits(void)
 {
 	const struct rlimit size = { 12345, RLIM_INFINITY };
 	const struct rlimit space = { 1ull << 40, RLIM_INFINITY };
 
-	if (setrlimit(RLIMIT_FSIZE, &size) || setrlimit(RLIMIT_AS, &space) ||
-	    (!getuid() && setresuid(65534, 65534, 65534)))
+	if (setrlimit(RLIMIT_FSIZE, &size) || setrlimit(RLIMIT_AS, &space))
 		_exit(1);
+	(void)(!getuid() && setresuid(65534, 65534, 65534));
 	kill(getpid(), SIGSTOP);
 }
 
@@ -908,6 +936,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, shadow_stack);
 	tcase_add_test(tcase, pointer_tags);
 	tcase_add_test(tcase, status_of_kernel_thread);
+	tcase_add_test(tcase, kernel_threads);
 	tcase_add_test(tcase, status_names);
 	tcase_add_test(tcase, status_garbage);
 	tcase_add_test(tcase, status_of_real_tasks);
