@@ -234,6 +234,16 @@ static void explain_collected(const struct verdict *verdict,
 			 "collector, in its own time");
 }
 
+static void explain_owner(const struct site_reach *reach, bool grows,
+			  struct strbuf *out)
+{
+	strbuf_printf(out, ", %.0f %% of the bytes only through ",
+		      100.0 * (double)reach->own_bytes / (double)reach->bytes);
+	strbuf_puts(out, reach->owner);
+	if (grows)
+		strbuf_puts(out, ", which grows");
+}
+
 /* What else was found by looking. */
 static void explain_reach(const struct verdict *verdict, struct strbuf *out)
 {
@@ -251,11 +261,11 @@ static void explain_reach(const struct verdict *verdict, struct strbuf *out)
 	} else {
 		strbuf_puts(out, "those looked at can still be reached");
 	}
-	if (!reach->owner)
-		return;
-	strbuf_printf(out, ", %.0f %% of the bytes only through ",
-		      100.0 * (double)reach->own_bytes / (double)reach->bytes);
-	strbuf_puts(out, reach->owner);
+	if (reach->owner)
+		explain_owner(reach,
+			      verdict->level == VERDICT_LIKELY &&
+				      !reach->lost_blocks,
+			      out);
 }
 
 static void explain_samples(const struct site *site, struct strbuf *out)

@@ -72,7 +72,8 @@ def _(case):
                    found["reach"]["lost_bytes"]),
                   (123, 43, 40 * 120 + 3 * 333), "in all")
     short = "\n".join(report.sections["IN SHORT"])
-    for wanted in (r"^leak: likely: 5,799 bytes in 43 blocks at 2 sites"
+    for wanted in (r"^leak: likely: 5,799 bytes in 43 blocks at 2 sites; "
+                   r"no pointer leads to any of these"
                    r"(; grows by \S+ bytes a second)?$",
                    r"^    4,800 bytes in 40 blocks(, (about )?\S+ bytes a "
                    r"second)?, since (before it was watched|[0-9:]{8}): calloc "

@@ -358,7 +358,7 @@ START_TEST(reached)
 		      "none of 60 blocks was given back in 59 s, and more "
 		      "keep coming: 1 block a second; all can still be "
 		      "reached, 75 % of the bytes only through cache (shop "
-		      ".bss+0x20)");
+		      ".bss+0x20), which grows");
 	/* More is growing than is lost. */
 	look(50, 2, NULL);
 	check_verdict(1, VERDICT_LIKELY, VERDICT_NEVER_FREED,
@@ -370,6 +370,41 @@ START_TEST(reached)
 		      "none of 60 blocks was given back in 59 s, and more "
 		      "keep coming: 1 block a second; those looked at can "
 		      "still be reached");
+}
+END_TEST
+
+/* However much more a cache beside it holds. */
+START_TEST(lost_blocks_come_first)
+{
+	const struct heap_report_options options = { .by = HEAP_BY_STACK };
+	const struct heap_report_config config = { .options = &options,
+						   .families = f.families };
+	struct heap_rows rows;
+
+	for (unsigned i = 0; i < 60; i++) {
+		f.now += SECOND;
+		f.stack = 1;
+		acquire(&f, "malloc", 0x1000 + i * 16, 4000);
+		f.stack = 2;
+		acquire(&f, "malloc", 0x100000 + i * 16, 4);
+	}
+	rows = heap_rows_of(&config, f.heap, f.now);
+	ck_assert_uint_eq(rows.list[0].site->stack, 1);
+	ck_assert_uint_eq(rows.levels[VERDICT_LIKELY].lost_blocks, 0);
+	heap_rows_fini(&rows);
+	look(60, 0, "cache (shop .bss+0x20)");
+	((struct heap_reach *)heap_reach(f.heap))->sites[1] =
+		(struct site_reach){ .blocks = 60,
+				     .bytes = 240,
+				     .lost_blocks = 60,
+				     .lost_bytes = 240 };
+	rows = heap_rows_of(&config, f.heap, f.now);
+	ck_assert_uint_eq(rows.list[0].site->stack, 2);
+	ck_assert_uint_eq(rows.list[1].site->stack, 1);
+	ck_assert_int_eq(rows.list[1].verdict.level, VERDICT_LIKELY);
+	ck_assert_uint_eq(rows.levels[VERDICT_LIKELY].lost_blocks, 60);
+	ck_assert_uint_eq(rows.levels[VERDICT_LIKELY].lost_bytes, 240);
+	heap_rows_fini(&rows);
 }
 END_TEST
 
@@ -1277,6 +1312,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, unreachable);
 	tcase_add_test(tcase, under_way);
 	tcase_add_test(tcase, reached);
+	tcase_add_test(tcase, lost_blocks_come_first);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -172,6 +172,10 @@ static void judge(struct heap_gathering *g, struct heap_row *row,
 		sum->leaked_blocks += verdict.leaked_blocks;
 		sum->leaked_bytes += verdict.leaked_bytes;
 	}
+	if (verdict.reach) {
+		sum->lost_blocks += verdict.reach->lost_blocks;
+		sum->lost_bytes += verdict.reach->lost_bytes;
+	}
 	if (row->site == site || verdict.level > row->verdict.level)
 		row->verdict = verdict;
 }
@@ -342,6 +346,12 @@ static bool is_of_handles(const struct heap_row *row)
 	return row->is_of_sites && !row->has_size;
 }
 
+/* What only grows may be a cache. */
+static bool is_lost(const struct heap_row *row)
+{
+	return row->verdict.reason == VERDICT_UNREACHABLE;
+}
+
 static int compare_rows(const void *a, const void *b, void *order)
 {
 	const struct heap_row *x = a, *y = b;
@@ -350,6 +360,8 @@ static int compare_rows(const void *a, const void *b, void *order)
 	/* A lost handle has no size, and holds who knows what. */
 	if (!result && x->verdict.level != VERDICT_NOT)
 		result = compare(is_of_handles(x), is_of_handles(y));
+	if (!result)
+		result = compare(is_lost(x), is_lost(y));
 	/* Of those, what holds others comes in the smallest number. */
 	if (!result && is_of_handles(x) && is_of_handles(y))
 		result = compare(y->blocks, x->blocks);

@@ -42,6 +42,7 @@ struct heap_sum {
 	uint64_t other_sites, others; /* without a size */
 	/* What of the former is leaked, where it isn't all. */
 	uint64_t leaked_blocks, leaked_bytes;
+	uint64_t lost_blocks, lost_bytes; /* to which nothing leads any more */
 };
 
 struct heap_rows {

@@ -91,6 +91,20 @@ static double speed_of(const struct answer *answer)
 	return speed;
 }
 
+/* That is sure, whatever else grows. */
+static void add_lost_of(const struct heap_sum *sum, struct strbuf *out)
+{
+	if (!sum->lost_blocks)
+		return;
+	strbuf_puts(out, "; no pointer leads to ");
+	if (sum->lost_blocks == sum->leaked_blocks) {
+		strbuf_puts(out, "any of these");
+		return;
+	}
+	amounts_add_held(out, sum->lost_bytes, sum->lost_blocks);
+	strbuf_puts(out, " of these");
+}
+
 static void add_level(const struct answer *answer)
 {
 	struct strbuf *out = heap_text_out(answer->text);
@@ -99,6 +113,7 @@ static void add_level(const struct answer *answer)
 	strbuf_puts(out, answer->level == VERDICT_LIKELY ? "likely: " :
 							   "possible: ");
 	heap_text_sum(answer->text, &answer->rows->levels[answer->level]);
+	add_lost_of(&answer->rows->levels[answer->level], out);
 	if (speed < 1)
 		return;
 	strbuf_puts(out, "; grows by ");
@@ -274,7 +289,11 @@ static int add_sure(const struct answer *answer)
 	}
 	if (row && answer->level == VERDICT_LIKELY &&
 	    answer->rows->likely_by_growth)
-		strbuf_puts(out, "; a cache that fills looks the same");
+		strbuf_puts(out, row->verdict.reason == VERDICT_UNREACHABLE ?
+					 "; of what else grows, a cache that "
+					 "fills looks the same" :
+					 "; a cache that fills looks the "
+					 "same");
 	return heap_text_end_line(answer->text);
 }
 

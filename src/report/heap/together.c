@@ -25,6 +25,8 @@ static void add_sum(struct heap_sum *sum, const struct heap_sum *other)
 {
 	sum->leaked_blocks += other->leaked_blocks;
 	sum->leaked_bytes += other->leaked_bytes;
+	sum->lost_blocks += other->lost_blocks;
+	sum->lost_bytes += other->lost_bytes;
 	sum->sites += other->sites;
 	sum->blocks += other->blocks;
 	sum->bytes += other->bytes;
