@@ -151,7 +151,8 @@ struct slot_range {
 struct slot_use {
 	taddr_t slot;
 	bool calls; /* … or jumps there; and nothing else, but ask whether it's 0 */
-	bool asks; /* … whether it's 0 */
+	bool asks;  /* … whether it's 0 */
+	bool keeps; /* … calls, and has it in a register meanwhile */
 };
 
 /*

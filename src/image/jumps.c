@@ -110,6 +110,21 @@ static void choose_imports(struct jump_search *search)
 	      compare_slots);
 }
 
+/*
+ * Whether exceptions of C++ are caught in it: who does so has what registers held
+ * before the call, and no instruction leads there.
+ */
+static bool catches(const struct image *image)
+{
+	size_t count, i;
+	const struct import *imports = image_imports(image, &count);
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(imports[i].name, "__cxa_begin_catch"))
+			return true;
+	return false;
+}
+
 static void search_all(const struct image *image, struct tables *tables)
 {
 	struct jump_search search = { .image = image };
@@ -118,7 +133,7 @@ static void search_all(const struct image *image, struct tables *tables)
 
 	choose_imports(&search);
 	search.uses = slot_uses_new(image_arch(image), search.imports,
-				    search.import_count);
+				    search.import_count, catches(image));
 	for (i = 0; search.import_count && i < count; i++)
 		if (segments[i].executable)
 			search_segment(&search, &segments[i]);

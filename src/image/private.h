@@ -292,10 +292,14 @@ void image_find_stubs(const struct image *image, struct import *imports,
 
 /* ---- slot_uses.c: what code does with GOT slots ---- */
 
-/* Of imports, sorted by slot, which have to stay. */
+/*
+ * Of imports, sorted by slot, which have to stay. catches: calls may go on elsewhere
+ * than behind them.
+ */
 struct slot_uses;
 struct slot_uses *slot_uses_new(const struct arch_ops *arch,
-				const struct import **imports, size_t count);
+				const struct import **imports, size_t count,
+				bool catches);
 
 /* In code at the address, by instructions that begin before end. */
 void slot_uses_search(struct slot_uses *uses, const uint8_t *code, size_t size,

@@ -15,17 +15,20 @@ struct slot_uses {
 	const struct import **imports; /* by slot */
 	size_t count;
 	struct slot_range range;
+	bool catches;
 	bool *called, *taken; /* by import */
 };
 
 struct slot_uses *slot_uses_new(const struct arch_ops *arch,
-				const struct import **imports, size_t count)
+				const struct import **imports, size_t count,
+				bool catches)
 {
 	struct slot_uses *uses = xcalloc(1, sizeof(*uses));
 
 	*uses = (struct slot_uses){ .arch = arch,
 				    .imports = imports,
 				    .count = count,
+				    .catches = catches,
 				    .called = xcalloc(count + 1, 1),
 				    .taken = xcalloc(count + 1, 1) };
 	if (count)
@@ -58,7 +61,8 @@ static void note(struct slot_uses *uses, const struct slot_use *use)
 	const size_t i = find(uses, use->slot);
 
 	uses->called[i] |= use->calls;
-	uses->taken[i] |= !use->calls && !use->asks;
+	uses->taken[i] |= (!use->calls && !use->asks) ||
+			  (use->keeps && uses->catches);
 }
 
 void slot_uses_search(struct slot_uses *uses, const uint8_t *code, size_t size,

@@ -24,6 +24,7 @@ struct flow {
 	const uint8_t *code; /* what can be reached */
 	size_t size;
 	ZydisRegister reg;
+	bool keeps; /* during calls */
 	uint8_t seen[2 * REACH / 8];
 	size_t todo[TODO];
 	unsigned count;
@@ -122,10 +123,10 @@ static bool follow_call(struct flow *flow, const struct x86_decoding *d,
 {
 	const bool own = is_by_register(flow, d);
 
-	if (is_kept(flow->reg))
-		return (own || effect_of(flow, d) == NOTHING) &&
-		       go_to(flow, next);
-	return own; /* else it may be an argument */
+	if (!is_kept(flow->reg))
+		return own; /* else it may be an argument */
+	flow->keeps = true;
+	return (own || effect_of(flow, d) == NOTHING) && go_to(flow, next);
 }
 
 static bool follow_branch(struct flow *flow, const struct x86_decoding *d,
@@ -181,7 +182,7 @@ static bool follow(struct flow *flow, size_t at)
 }
 
 static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
-			   ZydisRegister reg)
+			   ZydisRegister reg, bool *keeps_ret)
 {
 	const size_t low = behind > REACH ? behind - REACH : 0;
 	const size_t left = size - low;
@@ -196,6 +197,7 @@ static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
 	while (flow.count)
 		if (!follow(&flow, flow.todo[--flow.count]))
 			return false;
+	*keeps_ret = flow.keeps;
 	return true;
 }
 
@@ -235,10 +237,12 @@ static void judge(const uint8_t *code, size_t size, size_t at, size_t more,
 	const uint8_t *insn = code + at - BEFORE;
 	const size_t behind = at + sizeof(int32_t);
 
+	ret->keeps = false;
 	ret->calls = !more &&
 		     (is_call(insn) ||
-		      (is_load(insn) && load_is_called(code, size, behind,
-						       loaded_register(insn))));
+		      (is_load(insn) &&
+		       load_is_called(code, size, behind, loaded_register(insn),
+				      &ret->keeps)));
 	ret->asks = more == 1 && behind < size &&
 		    is_question(insn, code + behind);
 }

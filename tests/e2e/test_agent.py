@@ -602,6 +602,23 @@ def address_of_others(case):
     h.check_equal(caught(tracer)[0], 1, "functions inside")
 
 
+def caught_without_stubs(cc):
+    @h.test("-e, -c: no stubs: an address that is kept where one catches: " + cc)
+    def run(case):
+        program = h.build("no_stubs_caught." + cc, "no_stubs_caught.cc", "-O2",
+                          "-fno-builtin", "-fno-plt", "-fPIE", "-pie", cc=cc)
+        target = start(case, "400", program=program)
+        tracer = attach_without_stubs(case, target, ["labs"])
+        h.settle(target, tracer)
+        log = finish(target, tracer)
+        check_lossless(tracer)
+        h.check_equal(counted(log), 30000, "calls")
+
+
+caught_without_stubs("g++")
+caught_without_stubs("clang++")
+
+
 @h.test("-e: no stubs: the same lines as by traps")
 def lines_without_stubs(case):
     found = {}
