@@ -53,6 +53,7 @@ static bool find_sharing(const struct point *point, const struct moment *moment)
 		    strcmp(imports[i].name, point->function->name) &&
 		    !memory_read_word(moment->memory, slot,
 				      moment->arch->word_size, &target) &&
+		    target &&
 		    (target == point->address ||
 		     !module_find(point->space->space, target)))
 			return true;
