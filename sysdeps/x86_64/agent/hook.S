@@ -18,7 +18,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	13
+	.long	14
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
