@@ -142,9 +142,11 @@ struct dwarf_arch {
 #define JUMP_TARGETS_MAX 2
 #define TRAMPOLINE_MAX   16
 
-/* Addresses of GOT entries, high excluded. */
+/* Addresses of GOT entries, high excluded; and how many instructions may still be
+   followed from what loads them: beyond that, nobody knows what it does. */
 struct slot_range {
 	taddr_t low, high;
+	uint32_t *left;
 };
 
 /* What code does with what a GOT entry holds. */

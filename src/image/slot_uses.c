@@ -10,11 +10,15 @@
  * slot holds, nobody notices when that is something else.
  */
 
+/* An image that somebody has made for it has no end of them. */
+#define INSTRUCTIONS (1u << 22)
+
 struct slot_uses {
 	const struct arch_ops *arch;
 	const struct import **imports; /* by slot */
 	size_t count;
 	struct slot_range range;
+	uint32_t left; /* see there */
 	bool catches;
 	bool *called, *taken; /* by import */
 };
@@ -28,13 +32,14 @@ struct slot_uses *slot_uses_new(const struct arch_ops *arch,
 	*uses = (struct slot_uses){ .arch = arch,
 				    .imports = imports,
 				    .count = count,
+				    .left = INSTRUCTIONS,
 				    .catches = catches,
 				    .called = xcalloc(count + 1, 1),
 				    .taken = xcalloc(count + 1, 1) };
 	if (count)
-		uses->range =
-			(struct slot_range){ imports[0]->slot,
-					     imports[count - 1]->slot + 1 };
+		uses->range = (struct slot_range){ imports[0]->slot,
+						   imports[count - 1]->slot + 1,
+						   &uses->left };
 	return uses;
 }
 

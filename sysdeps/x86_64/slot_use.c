@@ -181,8 +181,13 @@ static bool follow(struct flow *flow, size_t at)
 	return false;
 }
 
+static bool take_one(uint32_t *left)
+{
+	return *left && (*left)--;
+}
+
 static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
-			   ZydisRegister reg, bool *keeps_ret)
+			   ZydisRegister reg, uint32_t *budget, bool *keeps_ret)
 {
 	const size_t low = behind > REACH ? behind - REACH : 0;
 	const size_t left = size - low;
@@ -195,7 +200,8 @@ static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
 	if (reg == ZYDIS_REGISTER_RSP || !go_to(&flow, behind - low))
 		return false;
 	while (flow.count)
-		if (!follow(&flow, flow.todo[--flow.count]))
+		if (!take_one(budget) ||
+		    !follow(&flow, flow.todo[--flow.count]))
 			return false;
 	*keeps_ret = flow.keeps;
 	return true;
@@ -232,7 +238,7 @@ static bool is_call(const uint8_t *insn)
 
 /* at: of the displacement; more: bytes of the instruction behind that. */
 static void judge(const uint8_t *code, size_t size, size_t at, size_t more,
-		  struct slot_use *ret)
+		  uint32_t *left, struct slot_use *ret)
 {
 	const uint8_t *insn = code + at - BEFORE;
 	const size_t behind = at + sizeof(int32_t);
@@ -242,7 +248,7 @@ static void judge(const uint8_t *code, size_t size, size_t at, size_t more,
 		     (is_call(insn) ||
 		      (is_load(insn) &&
 		       load_is_called(code, size, behind, loaded_register(insn),
-				      &ret->keeps)));
+				      left, &ret->keeps)));
 	ret->asks = more == 1 && behind < size &&
 		    is_question(insn, code + behind);
 }
@@ -273,7 +279,7 @@ bool x86_64_next_slot_use(const uint8_t *code, size_t size, size_t *at,
 		    !may_be_displacement(code[i - 1], more))
 			continue;
 		ret->slot = target + more;
-		judge(code, size, i, more, ret);
+		judge(code, size, i, more, range->left, ret);
 		*at = i + 1;
 		return true;
 	}

@@ -583,7 +583,8 @@ static const struct {
 static bool next_use(const uint8_t *code, size_t size, size_t *at,
 		     struct slot_use *ret)
 {
-	const struct slot_range range = { SLOT, SLOT + 8 };
+	uint32_t left = 1000;
+	const struct slot_range range = { SLOT, SLOT + 8, &left };
 
 	return arch_x86_64.next_slot_use(code, size, at, size, ADDRESS, &range,
 					 ret);
@@ -614,6 +615,25 @@ START_TEST(uses_of_slots)
 		at = 0;
 		ck_assert(!next_use(code, size, &at, &use));
 		free(code);
+	}
+}
+END_TEST
+
+/* Who has used up what may be followed isn't known to call. */
+START_TEST(no_more_are_followed)
+{
+	static const uint8_t load[] = "\x48\x8b\x05\xf9\x2f\x00\x00\xff\xd0";
+	for (uint32_t most = 0; most < 2; most++) {
+		uint32_t left = most;
+		const struct slot_range range = { SLOT, SLOT + 8, &left };
+		struct slot_use use;
+		size_t at = 0;
+
+		ck_assert(arch_x86_64.next_slot_use(load, sizeof(load) - 1, &at,
+						    sizeof(load) - 1, ADDRESS,
+						    &range, &use));
+		ck_assert_msg(use.calls == (most == 1), "with %u", most);
+		ck_assert_uint_eq(left, 0);
 	}
 }
 END_TEST
@@ -669,6 +689,7 @@ static Suite *plt_suite(void)
 	tcase_add_test(forms, fragments_of_stubs);
 	suite_add_tcase(suite, forms);
 	tcase_add_test(slot_uses, uses_of_slots);
+	tcase_add_test(slot_uses, no_more_are_followed);
 	tcase_add_test(slot_uses, uses_in_anything);
 	suite_add_tcase(suite, slot_uses);
 	return suite;
