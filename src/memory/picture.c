@@ -119,7 +119,9 @@ static bool can_have(uint64_t bytes)
 /*
  * What stands still and is there stays there, or comes from swap: nobody else,
  * like a server of files, has to do anything for it, so the faster way, which
- * would wait for such a one, may be taken.
+ * would wait for such a one, may be taken. Not of a copy: process_vm_readv() pins
+ * pages, and since Linux 5.19 one that is shared is copied for that first, on the
+ * account of the process's cgroup.
  */
 static size_t read_some(struct procmem *memory, const struct picture *picture,
 			const struct picture_run *run, taddr_t address,
@@ -127,7 +129,7 @@ static size_t read_some(struct procmem *memory, const struct picture *picture,
 {
 	size_t done = 0;
 
-	if (run->plain && !picture->faults_served)
+	if (run->plain && !picture->faults_served && !picture->of_copy)
 		done = procmem_read_present(memory, address, ret, size);
 	if (done < size)
 		done += memory_read_some(&memory->memory, address + done,
@@ -264,6 +266,7 @@ int picture_take(struct procmem *memory, const struct mappings *mappings,
 	uint8_t *bytes = picture->copy;
 	int err = choose(mappings, original, picture);
 
+	picture->of_copy = memory->pid != original;
 	if (err)
 		return err;
 	if (picture->bytes > picture->room_bytes)

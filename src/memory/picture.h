@@ -27,6 +27,7 @@ struct picture {
 	uint64_t unread;    /* bytes that were there and couldn't be had */
 	bool huge_known;    /* the kernel tells which pages are huge */
 	bool faults_served; /* by a userfaultfd, or that isn't known */
+	bool of_copy;       /* what is read is a copy of the process */
 };
 
 /*

@@ -161,6 +161,30 @@ def at_ceiling(case, group, left, functions):
             tracer.err)
 
 
+@h.test("memory: a copy that is looked at takes no memory of the process's group")
+def looked_at(case):
+    """Pages that process_vm_readv() pins are copied first, for whom they are read of."""
+    with h.MemoryLimit(1 << 30) as group:
+        target = case.start(
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$@"', group.path,
+             "/usr/bin/python3", "-c",
+             "import time; all = [bytes([i]) * 100000 for i in range(256)]; "
+             "more = [b'1' * (100000 + i) for i in range(1000)]; "
+             "print('ready', flush=True); time.sleep(1000)"])
+        h.wait_until(lambda: "ready" in target.out, "its memory")
+        usage = int(h.read(group.usage))
+        h.check(usage > 120 << 20, "in use: %d" % usage)
+        group.put("memory.max_usage_in_bytes", "0")
+        result = case.calltrap("memory", "--leaks", "--freeze", "clone", "-p",
+                               str(target.pid), log=False)
+        result.check_status(0)
+        if "a copy was read" not in result.out:
+            raise h.Skip("no copy is made here: " + result.out.splitlines()[0])
+        most = int(h.read(os.path.join(group.path, "memory.max_usage_in_bytes")))
+        h.check(most - usage < 32 << 20,
+                "in use: %d, then up to %d" % (usage, most))
+
+
 EATER = """\
 #include <stdio.h>
 #include <stdlib.h>
