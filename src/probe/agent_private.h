@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_AGENT_PRIVATE_H
-#define CALLTRAP_AGENT_PRIVATE_H
+#ifndef CALLTRAP_PROBE_AGENT_PRIVATE_H
+#define CALLTRAP_PROBE_AGENT_PRIVATE_H
 
 #include "agent/agent.h"
 #include "probe/agent_engine.h"

@@ -35,7 +35,7 @@ agent_header:
 	.text
 /*
  * r11: the stub. Arguments are where the caller has put them; none is on the
- * stack. The frame is struct agent_frame (agent.c): the six arguments, the
+ * stack. The frame is struct agent_frame (agent.h): the six arguments, the
  * stub, the time, the two result registers (until there is a result, rax and
  * r10, which are the caller's too), what was chosen, where the return address
  * lies, and where its entry ends in the ring.
