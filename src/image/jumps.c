@@ -40,12 +40,17 @@ static int compare_slot(const void *key, const void *element)
 	return (*slot > (*import)->slot) - (*slot < (*import)->slot);
 }
 
+const struct import **import_by_slot(const struct import **imports,
+				     size_t count, uint64_t slot)
+{
+	return bsearch(&slot, imports, count, sizeof(*imports), compare_slot);
+}
+
 static void visit_jump(struct jump_search *search, uint64_t address,
 		       uint64_t slot)
 {
 	const struct import **import =
-		bsearch(&slot, search->imports, search->import_count,
-			sizeof(*search->imports), compare_slot);
+		import_by_slot(search->imports, search->import_count, slot);
 
 	if (!import)
 		return;

@@ -290,6 +290,12 @@ void debug_file_fini(struct debug_file *debug);
 void image_find_stubs(const struct image *image, struct import *imports,
 		      const uint64_t *values, size_t count);
 
+/* ---- jumps.c ---- */
+
+/* The place of an import among some that are sorted by slot; or NULL. */
+const struct import **import_by_slot(const struct import **imports,
+				     size_t count, uint64_t slot);
+
 /* ---- slot_uses.c: what code does with GOT slots ---- */
 
 /*

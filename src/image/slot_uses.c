@@ -34,8 +34,8 @@ struct slot_uses *slot_uses_new(const struct arch_ops *arch,
 				    .count = count,
 				    .left = INSTRUCTIONS,
 				    .catches = catches,
-				    .called = xcalloc(count + 1, 1),
-				    .taken = xcalloc(count + 1, 1) };
+				    .called = xcalloc(count, 1),
+				    .taken = xcalloc(count, 1) };
 	if (count)
 		uses->range = (struct slot_range){ imports[0]->slot,
 						   imports[count - 1]->slot + 1,
@@ -43,28 +43,15 @@ struct slot_uses *slot_uses_new(const struct arch_ops *arch,
 	return uses;
 }
 
-/* The first of the imports with this slot, or count. */
-static size_t find(const struct slot_uses *uses, uint64_t slot)
-{
-	size_t low = 0, high = uses->count;
-
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (uses->imports[middle]->slot < slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < uses->count && uses->imports[low]->slot == slot ?
-		       low :
-		       uses->count;
-}
-
 static void note(struct slot_uses *uses, const struct slot_use *use)
 {
-	const size_t i = find(uses, use->slot);
+	const struct import **import =
+		import_by_slot(uses->imports, uses->count, use->slot);
+	size_t i;
 
+	if (!import)
+		return;
+	i = (size_t)(import - uses->imports);
 	uses->called[i] |= use->calls;
 	uses->taken[i] |= (!use->calls && !use->asks) ||
 			  (use->keeps && uses->catches);

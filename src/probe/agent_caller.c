@@ -121,7 +121,7 @@ static bool leads_to_hook(const struct agent_point *jump, taddr_t *value_ret)
 {
 	const struct agent_point *entry = entry_of(jump);
 
-	return entry && agent_is_catching(jump) &&
+	return entry && entry->stub >= 0 && agent_is_catching(jump) &&
 	       agent_point_slot(jump, value_ret) &&
 	       agent_leads_to_hook(entry, *value_ret);
 }

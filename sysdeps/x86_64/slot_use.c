@@ -17,8 +17,8 @@
 /* ---- a register that was loaded from a slot ---- */
 
 /* So far before and behind the load it is followed. */
-#define REACH 4096
-#define TODO  64
+#define REACH   4096
+#define PENDING 64
 
 struct flow {
 	const uint8_t *code; /* what can be reached */
@@ -26,7 +26,7 @@ struct flow {
 	ZydisRegister reg;
 	bool keeps; /* during calls */
 	uint8_t seen[2 * REACH / 8];
-	size_t todo[TODO];
+	size_t pending[PENDING];
 	unsigned count;
 };
 
@@ -37,10 +37,10 @@ static bool go_to(struct flow *flow, size_t at)
 		return false;
 	if (flow->seen[at / 8] >> at % 8 & 1)
 		return true;
-	if (flow->count == TODO)
+	if (flow->count == PENDING)
 		return false;
 	flow->seen[at / 8] |= (uint8_t)(1u << at % 8);
-	flow->todo[flow->count++] = at;
+	flow->pending[flow->count++] = at;
 	return true;
 }
 
@@ -201,7 +201,7 @@ static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
 		return false;
 	while (flow.count)
 		if (!take_one(budget) ||
-		    !follow(&flow, flow.todo[--flow.count]))
+		    !follow(&flow, flow.pending[--flow.count]))
 			return false;
 	*keeps_ret = flow.keeps;
 	return true;
