@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_NUMBERS_H
-#define CALLTRAP_NUMBERS_H
+#ifndef CALLTRAP_RECORDING_NUMBERS_H
+#define CALLTRAP_RECORDING_NUMBERS_H
 
 #include <string.h>
 

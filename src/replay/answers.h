@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_ANSWERS_H
-#define CALLTRAP_ANSWERS_H
+#ifndef CALLTRAP_REPLAY_ANSWERS_H
+#define CALLTRAP_REPLAY_ANSWERS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_LAUNCH_H
-#define CALLTRAP_LAUNCH_H
+#ifndef CALLTRAP_REPLAY_LAUNCH_H
+#define CALLTRAP_REPLAY_LAUNCH_H
 
 #include "replay/plan.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_GATHER_H
-#define CALLTRAP_GATHER_H
+#ifndef CALLTRAP_SCREEN_GATHER_H
+#define CALLTRAP_SCREEN_GATHER_H
 
 #include "heap/watch.h"
 #include "naming/namer.h"

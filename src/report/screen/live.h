@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CALLTRAP_LIVE_H
-#define CALLTRAP_LIVE_H
+#ifndef CALLTRAP_SCREEN_LIVE_H
+#define CALLTRAP_SCREEN_LIVE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
