@@ -106,6 +106,20 @@ def named_arguments(case):
     h.check_equal(result.messages(), [], "messages")
 
 
+@h.test("--if: functions without a named argument are told of in two lines")
+def unknown_names(case):
+    result = trace(case, "types", "-L", "-x", "ints+many+address+nothing",
+                   "--if", "rett == 36", only=None)
+    h.check_equal(lines(result), ["+++ exited (status 7) +++"], "lines")
+    first, rest = result.messages()
+    h.check("has no argument that is known as 'rett'" in first, first)
+    told = re.search(r"--if: (\w+) ", first)[1]
+    others = re.search(r"--if: nor have 3 more functions: (.*)", rest)
+    h.check(others, rest)
+    h.check_equal(sorted([told] + others[1].split(", ")),
+                  ["address", "ints", "many", "nothing"], "functions")
+
+
 @h.test("--if: mistakes are shown where they are")
 def bad_conditions(case):
     for condition, column in (("ret >", 6), ("ret > 1 time", 9), ("(1", 3)):

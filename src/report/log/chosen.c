@@ -32,11 +32,13 @@ struct held_line {
 	UT_hash_handle hh;
 };
 
-/* A function that has no argument of a name: the user is told once. */
+/* A function that has no argument of a name. */
 struct told {
-	const struct function *function;
+	char *function;
 	UT_hash_handle hh;
 };
+
+#define NAMES_MAX 16 /* of functions, in a line for the user */
 
 struct chosen {
 	struct sink sink;
@@ -188,23 +190,44 @@ static bool ask_argument(struct predicate_call *call, unsigned index,
 	       plain_argument(asked, index, ret);
 }
 
+/* Of the first at once, in case the name is wrong; of the rest in the end. */
 static void tell(struct chosen *chosen, const struct function *function,
 		 const char *name)
 {
 	struct told *told;
 
-	HASH_FIND_PTR(chosen->told, &function, told);
+	HASH_FIND_STR(chosen->told, function->name, told);
 	if (told)
 		return;
+	if (!chosen->told)
+		diag(DIAG_WARNING, DIAG_SESSION,
+		     "--if: %s has no argument that is known as '%s'%s: "
+		     "nothing that is compared with it holds",
+		     function->name, name,
+		     function->prototype ?
+			     "" :
+			     " (without a prototype they are arg1, arg2, ...)");
 	told = xcalloc(1, sizeof(*told));
-	told->function = function;
-	HASH_ADD_PTR(chosen->told, function, told);
+	told->function = xstrdup(function->name);
+	HASH_ADD_KEYPTR(hh, chosen->told, told->function,
+			strlen(told->function), told);
+}
+
+static void tell_rest(const struct chosen *chosen)
+{
+	CLEANUP(strbuf_fini) struct strbuf names = { 0 };
+	unsigned count = HASH_COUNT(chosen->told), named = 0;
+	const struct told *told = chosen->told;
+
+	if (count < 2)
+		return;
+	while ((told = told->hh.next) && named++ < NAMES_MAX)
+		strbuf_printf(&names, "%s%s", named > 1 ? ", " : "",
+			      told->function);
 	diag(DIAG_WARNING, DIAG_SESSION,
-	     "--if: %s has no argument that is known as '%s'%s", function->name,
-	     name,
-	     function->prototype ? "" :
-				   "; without a prototype they are arg1, "
-				   "arg2, ...");
+	     "--if: nor %s %u more function%s: %s%s",
+	     count == 2 ? "has" : "have", count - 1, count == 2 ? "" : "s",
+	     strbuf_text(&names), told ? ", ..." : "");
 }
 
 static bool ask_named(struct predicate_call *call, const char *name,
@@ -397,7 +420,10 @@ static int on_flush(struct sink *sink)
 
 static int on_finish(struct sink *sink)
 {
-	return sinks_finish(((struct chosen *)sink)->sinks);
+	const struct chosen *chosen = (struct chosen *)sink;
+
+	tell_rest(chosen);
+	return sinks_finish(chosen->sinks);
 }
 
 static void on_free(struct sink *sink)
@@ -410,6 +436,7 @@ static void on_free(struct sink *sink)
 		let_go(chosen, held);
 	HASH_ITER(hh, chosen->told, told, next) {
 		HASH_DEL(chosen->told, told);
+		free(told->function);
 		free(told);
 	}
 	sinks_free(chosen->sinks);
