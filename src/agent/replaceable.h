@@ -12,6 +12,13 @@
 bool replaceable_by_agent(const char *function);
 
 /*
+ * Whether that is certain of a function of the C library's, though it may wait and
+ * be cancelled meanwhile: it asks the system, and of the program's nothing runs
+ * within it but handlers of signals, an allocator, and what is behind a stream.
+ */
+bool waits_in_c_library(const char *function);
+
+/*
  * Whether a library, by the name of its file, takes pieces of stacks away and
  * puts others there: the place of a return address isn't one call's alone then.
  */

@@ -107,7 +107,7 @@ void session_open_agent(struct session *session, struct prober_config *config)
 		.least_hits = least_hits(options),
 		.waits = options->agent_waits,
 		.holds = may_hold(options),
-		.replaces = options->engine == ENGINE_AGENT,
+		.replaces_all = options->engine == ENGINE_AGENT,
 		.string_bytes = options->log.limits.string_bytes,
 		.array_elements = options->log.limits.array_elements,
 		.watches = keeps_acts(options),

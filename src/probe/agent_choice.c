@@ -115,12 +115,9 @@ static bool can_be_recorded(const struct agent_engine *engine,
 }
 
 /* Who walks over stacks is to find there what he would without us. */
-static const char *why_no_walk(const struct agent_engine *engine,
-			       const struct point *point)
+static const char *why_no_walk(const struct point *point)
 {
-	if (point->space->space->arch != &arch_x86_64)
-		return "32 bits";
-	return engine->replaces ? NULL : "nothing is replaced";
+	return point->space->space->arch == &arch_x86_64 ? NULL : "32 bits";
 }
 
 /*
@@ -141,7 +138,9 @@ static const char *why_not_noted(const struct agent_engine *engine,
 	const struct function *function = point->function;
 	const bool callable = agent_is_callable(point);
 	const char *reason =
-		callable ? NULL : agent_why_not_replaceable(engine, point);
+		callable ? NULL :
+			   agent_why_not_replaceable(engine, function,
+						     library_of(point));
 	struct plain_prototype plain;
 
 	if (!prototype_plain_result(function->prototype, &plain))
@@ -173,7 +172,7 @@ const char *agent_why_not(const struct agent_engine *engine,
 	const char *reason = why_no_function(engine, point);
 
 	if (point->walks)
-		return why_no_walk(engine, point);
+		return why_no_walk(point);
 	if (reason)
 		return reason;
 	if (space->space->arch != &arch_x86_64)

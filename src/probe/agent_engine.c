@@ -463,7 +463,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	engine->missed = config->missed;
 	engine->context = config->context;
 	engine->holds = config->holds;
-	engine->replaces = config->watches || config->replaces;
+	engine->replaces_all = config->replaces_all;
 	engine->mode = mode_of(config);
 	if (config->waits && engine->mode & AGENT_WITH_RINGS)
 		engine->mode |= AGENT_WAITS;

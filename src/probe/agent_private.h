@@ -167,7 +167,7 @@ struct agent_engine {
 	unsigned string_bytes, array_elements;
 	bool without_pointed_to, without_stacks;
 	bool holds; /* threads that wait, while it tells */
-	bool replaces;
+	bool replaces_all;
 	struct ticks ticks;
 	struct agent_space *spaces;
 	struct recorded *recorded;
@@ -255,7 +255,8 @@ void agent_note_what_stays(const struct agent_space *own);
 
 /* Why a function that can't be called by the agent isn't jumped to either. */
 const char *agent_why_not_replaceable(const struct agent_engine *engine,
-				      const struct point *point);
+				      const struct function *function,
+				      const char *library);
 
 /*
  * Whether it may be replaced from now on where the point's function returns to.

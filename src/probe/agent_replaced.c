@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "agent/callable.h"
 #include "agent/replaceable.h"
 #include "base/xalloc.h"
 #include "probe/agent_private.h"
@@ -12,14 +13,21 @@
  * the addresses back: until he does, none is replaced.
  */
 
+static bool may_replace(const struct agent_engine *engine,
+			const struct function *function, const char *library)
+{
+	return engine->replaces_all ||
+	       (is_c_library(library) && waits_in_c_library(function->name));
+}
+
 /* Compiled code whose collector reads return addresses (V8, HotSpot) calls by
    pointer: what comes through slots is called by others. */
 const char *agent_why_not_replaceable(const struct agent_engine *engine,
-				      const struct point *point)
+				      const struct function *function,
+				      const char *library)
 {
-	const struct function *function = point->function;
-
-	if (engine->mode & AGENT_WATCHES || !engine->replaces)
+	if (engine->mode & AGENT_WATCHES ||
+	    !may_replace(engine, function, library))
 		return "not known never to throw";
 	return function->returns == RETURNS_NEVER ||
 			       !replaceable_by_agent(function->name) ?

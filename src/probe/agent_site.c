@@ -108,7 +108,8 @@ static bool may_catch(struct agent_point *own, taddr_t value)
 	own->replaced = !callable_by_agent(own->point->function->name, library);
 	return !own->replaced ||
 	       (!agent_tells_ends(own) &&
-		!agent_why_not_replaceable(own->space->engine, own->point));
+		!agent_why_not_replaceable(own->space->engine,
+					   own->point->function, library));
 }
 
 taddr_t agent_stub_target(struct agent_point *own)

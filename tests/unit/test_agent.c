@@ -1789,6 +1789,25 @@ START_TEST(what_returns_in_its_own_way_is_known_by_name)
 }
 END_TEST
 
+START_TEST(what_only_waits_is_known_by_name)
+{
+	static const char *const waits[] = { "__fgets_chk", "accept", "read",
+					     "epoll_wait",  "fwrite", "writev" };
+	static const char *const others[] = { "qsort",   "dlclose",
+					      "bsearch", "pthread_join",
+					      "ftw",     "reader" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(waits); i++) {
+		ck_assert_msg(waits_in_c_library(waits[i]), "%s", waits[i]);
+		ck_assert(replaceable_by_agent(waits[i]));
+		ck_assert(!callable_by_agent(waits[i], "libc.so.6"));
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		ck_assert_msg(!waits_in_c_library(others[i]), "%s", others[i]);
+}
+END_TEST
+
 START_TEST(a_call_is_no_first_instruction)
 {
 	const uint8_t code[16] = { 0xe8, 1, 2, 3, 4 };
@@ -2824,6 +2843,7 @@ int main(void)
 	tcase_add_test(tests, a_call_is_no_first_instruction);
 	tcase_add_test(tests, what_may_be_called_is_known);
 	tcase_add_test(tests, what_returns_in_its_own_way_is_known_by_name);
+	tcase_add_test(tests, what_only_waits_is_known_by_name);
 	tcase_add_test(tests, rate_changes_at_once);
 	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
 	tcase_add_test(tests, bytes_are_marked_at_random);

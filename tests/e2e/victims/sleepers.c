@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sleepers THREADS: each waits in read, epoll_wait or pthread_cond_wait. When a
+ * sleepers THREADS [CALLS]: each waits in read, epoll_wait or pthread_cond_wait,
+ * when so many calls of read and epoll_wait have been made that don't wait. When a
  * line has come, a third of them is woken, a third cancelled, and a third ends
  * by pthread_exit in a signal's handler, or, in C++, by an exception. Each has
  * something to clean up. 7 = all have ended as they had to.
@@ -120,6 +121,22 @@ static void end(pthread_t thread, long own)
 	}
 }
 
+static void call_often(long calls)
+{
+	struct epoll_event event;
+	const int poll = epoll_create1(0);
+	int input[2];
+	char byte;
+
+	if (pipe(input))
+		_exit(9);
+	while (calls-- > 0)
+		if (write(input[1], "x", 1) != 1 ||
+		    read(input[0], &byte, 1) != 1 ||
+		    epoll_wait(poll, &event, 1, 0))
+			_exit(9);
+}
+
 static int wait_for_line(void)
 {
 	char byte = 0;
@@ -141,6 +158,7 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	wait_for_line();
+	call_often(argc > 2 ? atol(argv[2]) : 0);
 	for (i = 0; i < count; i++)
 		begin(&threads[i], i);
 	puts("waiting");
