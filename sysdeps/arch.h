@@ -142,19 +142,24 @@ struct dwarf_arch {
 #define JUMP_TARGETS_MAX 2
 #define TRAMPOLINE_MAX   16
 
-/* Addresses of GOT entries, high excluded; and how many instructions may still be
-   followed from what loads them: beyond that, nobody knows what it does. */
+/* Addresses of GOT entries, high excluded; how many instructions may still be
+   followed from what loads them: beyond that, nobody knows what it does; and where a
+   call goes on that an exception leaves, by any address within it (0: nowhere; NULL:
+   none does). */
+#define LANDING_UNKNOWN UINT64_MAX
+
 struct slot_range {
 	taddr_t low, high;
 	uint32_t *left;
+	taddr_t (*landing)(const void *context, taddr_t call);
+	const void *context;
 };
 
 /* What code does with what a GOT entry holds. */
 struct slot_use {
 	taddr_t slot;
 	bool calls; /* … or jumps there; and nothing else, but ask whether it's 0 */
-	bool asks;  /* … whether it's 0 */
-	bool keeps; /* … calls, and has it in a register meanwhile */
+	bool asks; /* … whether it's 0 */
 };
 
 /*

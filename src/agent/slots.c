@@ -41,12 +41,20 @@ static void remember(struct agent *agent, const struct agent_slot *slot)
 }
 
 /*
- * Those of calls. Where a slot has no stub of the linker's, code may as well
- * take the address out of it, and compare it with what it got before.
+ * Those of calls. Out of others code may as well take the address, and compare it
+ * with what it got before, though they have a stub of the linker's, too.
  */
-static bool is_for_calls(const struct import *import)
+static bool is_for_calls(const struct module *module,
+			 const struct import *import)
 {
-	return import->kind == IMPORT_JUMP_SLOT || import->stub;
+	switch (import->kind) {
+	case IMPORT_JUMP_SLOT:
+		return true;
+	case IMPORT_IRELATIVE:
+		return import->stub;
+	default:
+		return image_slot_is_only_called(module->image, import->slot);
+	}
 }
 
 /* What an IFUNC's slot in its own library leads to, only the slot itself knows. */
@@ -56,9 +64,11 @@ static bool may_lead_to(const struct import *import, const char *name)
 }
 
 /* To repair what was hooked one by one: any. */
-static bool may_visit(const struct import *import, const char *name)
+static bool may_visit(const struct module *module, const struct import *import,
+		      const char *name)
 {
-	return !name || (is_for_calls(import) && may_lead_to(import, name));
+	return !name ||
+	       (may_lead_to(import, name) && is_for_calls(module, import));
 }
 
 typedef bool slot_visitor(void *context, taddr_t address);
@@ -73,7 +83,7 @@ static size_t visit_slots(const struct module *module, const char *name,
 	for (i = 0; i < count; i++) {
 		const taddr_t address = module->bias + imports[i].slot;
 
-		if (address % 8 == 0 && may_visit(&imports[i], name))
+		if (address % 8 == 0 && may_visit(module, &imports[i], name))
 			done += visit(context, address);
 	}
 	return done;

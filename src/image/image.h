@@ -236,9 +236,10 @@ const struct slot_jump *image_slot_jumps(const struct image *image,
 					 size_t *count_ret);
 
 /*
- * Whether an import without a stub, by its slot, is called by the image's code and
- * nothing else: nowhere is the address that the slot holds kept, passed on or
- * compared. Found in the same search.
+ * Whether an import, by its slot, is called by the image's code (and a stub that it
+ * may have) and nothing else: nowhere is the address that the slot holds kept, passed
+ * on or compared. Found in the same search. False of those that only stubs lead through
+ * (IMPORT_JUMP_SLOT, IMPORT_IRELATIVE): nobody needs to ask.
  */
 bool image_slot_is_only_called(const struct image *image, uint64_t slot);
 

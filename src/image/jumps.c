@@ -7,7 +7,7 @@
 
 /*
  * Jumps through GOT slots that have no stub: tail calls of -fno-plt code; and what
- * else code does with these slots. All code is searched for the instruction; that
+ * else code does with these slots, and with those that hold a function's address. All code is searched for the instruction; that
  * other bytes look like one, with a displacement that leads to just such a slot,
  * doesn't happen.
  */
@@ -17,7 +17,7 @@
 
 struct jump_search {
 	const struct image *image;
-	const struct import **imports; /* without stubs, by slot */
+	const struct import **imports; /* not for calls alone, by slot */
 	size_t import_count;
 	struct slot_uses *uses;
 	struct slot_jump *found;
@@ -52,7 +52,7 @@ static void visit_jump(struct jump_search *search, uint64_t address,
 	const struct import **import =
 		import_by_slot(search->imports, search->import_count, slot);
 
-	if (!import)
+	if (!import || (*import)->stub)
 		return;
 	search->found = xgrow(search->found, search->count, &search->room,
 			      sizeof(*search->found));
@@ -109,41 +109,29 @@ static void choose_imports(struct jump_search *search)
 
 	search->imports = xcalloc(count, sizeof(*search->imports));
 	for (i = 0; i < count; i++)
-		if (!imports[i].stub)
+		if (!imports[i].stub || imports[i].kind == IMPORT_GLOB_DAT)
 			search->imports[search->import_count++] = &imports[i];
 	qsort(search->imports, search->import_count, sizeof(*search->imports),
 	      compare_slots);
 }
 
-/*
- * Whether exceptions of C++ are caught in it: who does so has what registers held
- * before the call, and no instruction leads there.
- */
-static bool catches(const struct image *image)
-{
-	size_t count, i;
-	const struct import *imports = image_imports(image, &count);
-
-	for (i = 0; i < count; i++)
-		if (!strcmp(imports[i].name, "__cxa_begin_catch"))
-			return true;
-	return false;
-}
-
 static void search_all(const struct image *image, struct tables *tables)
 {
 	struct jump_search search = { .image = image };
+	struct landings *landings;
 	size_t count, i;
 	const struct image_segment *segments = image_segments(image, &count);
 
 	choose_imports(&search);
+	landings = search.import_count ? landings_new(image) : NULL;
 	search.uses = slot_uses_new(image_arch(image), search.imports,
-				    search.import_count, catches(image));
+				    search.import_count, landings);
 	for (i = 0; search.import_count && i < count; i++)
 		if (segments[i].executable)
 			search_segment(&search, &segments[i]);
 	tables->called_slots =
 		slot_uses_end(search.uses, &tables->called_slot_count);
+	landings_free(landings);
 	free(search.imports);
 	tables->slot_jumps = search.found;
 	tables->slot_jump_count = search.count;

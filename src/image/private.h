@@ -296,16 +296,22 @@ void image_find_stubs(const struct image *image, struct import *imports,
 const struct import **import_by_slot(const struct import **imports,
 				     size_t count, uint64_t slot);
 
+/* ---- landings.c ---- */
+
+/* Where calls of the image go on that exceptions leave; by an address within one:
+   0: it ends its function, LANDING_UNKNOWN: the tables can't be read. */
+struct landings;
+struct landings *landings_new(const struct image *image);
+uint64_t landings_find(const void *landings, uint64_t call);
+void landings_free(struct landings *landings);
+
 /* ---- slot_uses.c: what code does with GOT slots ---- */
 
-/*
- * Of imports, sorted by slot, which have to stay. catches: calls may go on elsewhere
- * than behind them.
- */
+/* Of imports, sorted by slot, which have to stay. */
 struct slot_uses;
 struct slot_uses *slot_uses_new(const struct arch_ops *arch,
 				const struct import **imports, size_t count,
-				bool catches);
+				const struct landings *landings);
 
 /* In code at the address, by instructions that begin before end. */
 void slot_uses_search(struct slot_uses *uses, const uint8_t *code, size_t size,

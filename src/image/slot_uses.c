@@ -18,14 +18,13 @@ struct slot_uses {
 	const struct import **imports; /* by slot */
 	size_t count;
 	struct slot_range range;
-	uint32_t left; /* see there */
-	bool catches;
+	uint32_t left;        /* see there */
 	bool *called, *taken; /* by import */
 };
 
 struct slot_uses *slot_uses_new(const struct arch_ops *arch,
 				const struct import **imports, size_t count,
-				bool catches)
+				const struct landings *landings)
 {
 	struct slot_uses *uses = xcalloc(1, sizeof(*uses));
 
@@ -33,13 +32,13 @@ struct slot_uses *slot_uses_new(const struct arch_ops *arch,
 				    .imports = imports,
 				    .count = count,
 				    .left = INSTRUCTIONS,
-				    .catches = catches,
 				    .called = xcalloc(count, 1),
 				    .taken = xcalloc(count, 1) };
 	if (count)
 		uses->range = (struct slot_range){ imports[0]->slot,
 						   imports[count - 1]->slot + 1,
-						   &uses->left };
+						   &uses->left, landings_find,
+						   landings };
 	return uses;
 }
 
@@ -53,8 +52,7 @@ static void note(struct slot_uses *uses, const struct slot_use *use)
 		return;
 	i = (size_t)(import - uses->imports);
 	uses->called[i] |= use->calls;
-	uses->taken[i] |= (!use->calls && !use->asks) ||
-			  (use->keeps && uses->catches);
+	uses->taken[i] |= !use->calls && !use->asks;
 }
 
 void slot_uses_search(struct slot_uses *uses, const uint8_t *code, size_t size,

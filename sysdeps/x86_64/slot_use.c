@@ -21,10 +21,11 @@
 #define PENDING 64
 
 struct flow {
+	const struct slot_range *range;
 	const uint8_t *code; /* what can be reached */
 	size_t size;
+	taddr_t address;
 	ZydisRegister reg;
-	bool keeps; /* during calls */
 	uint8_t seen[2 * REACH / 8];
 	size_t pending[PENDING];
 	unsigned count;
@@ -118,6 +119,18 @@ static bool is_by_register(const struct flow *flow,
 	return is_operand(flow, d->operands);
 }
 
+/* Where it goes on otherwise registers that are kept hold what they held. */
+static bool follow_exception(struct flow *flow, size_t next)
+{
+	const struct slot_range *range = flow->range;
+	const taddr_t pad = range->landing ?
+				    range->landing(range->context,
+						   flow->address + next - 1) :
+				    0;
+
+	return !pad || go_to(flow, pad - flow->address);
+}
+
 static bool follow_call(struct flow *flow, const struct x86_decoding *d,
 			size_t next)
 {
@@ -125,8 +138,8 @@ static bool follow_call(struct flow *flow, const struct x86_decoding *d,
 
 	if (!is_kept(flow->reg))
 		return own; /* else it may be an argument */
-	flow->keeps = true;
-	return (own || effect_of(flow, d) == NOTHING) && go_to(flow, next);
+	return (own || effect_of(flow, d) == NOTHING) && go_to(flow, next) &&
+	       follow_exception(flow, next);
 }
 
 static bool follow_branch(struct flow *flow, const struct x86_decoding *d,
@@ -186,13 +199,16 @@ static bool take_one(uint32_t *left)
 	return *left && (*left)--;
 }
 
-static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
-			   ZydisRegister reg, uint32_t *budget, bool *keeps_ret)
+static bool load_is_called(const uint8_t *code, size_t size, taddr_t address,
+			   size_t behind, ZydisRegister reg,
+			   const struct slot_range *range)
 {
 	const size_t low = behind > REACH ? behind - REACH : 0;
 	const size_t left = size - low;
 	struct flow flow = {
+		.range = range,
 		.code = code + low,
+		.address = address + low,
 		.size = left < 2 * REACH ? left : 2 * REACH,
 		.reg = reg,
 	};
@@ -200,10 +216,9 @@ static bool load_is_called(const uint8_t *code, size_t size, size_t behind,
 	if (reg == ZYDIS_REGISTER_RSP || !go_to(&flow, behind - low))
 		return false;
 	while (flow.count)
-		if (!take_one(budget) ||
+		if (!take_one(range->left) ||
 		    !follow(&flow, flow.pending[--flow.count]))
 			return false;
-	*keeps_ret = flow.keeps;
 	return true;
 }
 
@@ -237,18 +252,17 @@ static bool is_call(const uint8_t *insn)
 }
 
 /* at: of the displacement; more: bytes of the instruction behind that. */
-static void judge(const uint8_t *code, size_t size, size_t at, size_t more,
-		  uint32_t *left, struct slot_use *ret)
+static void judge(const uint8_t *code, size_t size, taddr_t address, size_t at,
+		  size_t more, const struct slot_range *range,
+		  struct slot_use *ret)
 {
 	const uint8_t *insn = code + at - BEFORE;
 	const size_t behind = at + sizeof(int32_t);
 
-	ret->keeps = false;
-	ret->calls = !more &&
-		     (is_call(insn) ||
-		      (is_load(insn) &&
-		       load_is_called(code, size, behind, loaded_register(insn),
-				      left, &ret->keeps)));
+	ret->calls = !more && (is_call(insn) ||
+			       (is_load(insn) &&
+				load_is_called(code, size, address, behind,
+					       loaded_register(insn), range)));
 	ret->asks = more == 1 && behind < size &&
 		    is_question(insn, code + behind);
 }
@@ -279,7 +293,7 @@ bool x86_64_next_slot_use(const uint8_t *code, size_t size, size_t *at,
 		    !may_be_displacement(code[i - 1], more))
 			continue;
 		ret->slot = target + more;
-		judge(code, size, i, more, range->left, ret);
+		judge(code, size, address, i, more, range, ret);
 		*at = i + 1;
 		return true;
 	}

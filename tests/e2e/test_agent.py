@@ -585,15 +585,18 @@ count_without_stubs("gcc")
 count_without_stubs("clang")
 
 
-@h.test("-e, -c: no stubs: a library that calls as well has its address as before")
-def address_of_others(case):
+def keeper(*flags):
+    """Its library has one slot for labs' address and for its calls."""
     directory = h.build_directory("kept")
     h.build_library("libkeeps.so", "keeps.c", "-fno-builtin", "-Wl,-z,now",
                     directory=directory)
-    program = h.build("no_stubs_kept", "no_stubs_kept.c", "-O2", "-fno-builtin",
-                      "-fno-plt", *h.near(directory), "-lkeeps",
-                      directory=directory)
-    target = start(case, "5000", program=program)
+    return h.build("no_stubs_kept", "no_stubs_kept.c", "-O2", "-fno-builtin",
+                   *flags, *h.near(directory), "-lkeeps", directory=directory)
+
+
+@h.test("-e, -c: no stubs: a library that calls as well has its address as before")
+def address_of_others(case):
+    target = start(case, "5000", program=keeper("-fno-plt"))
     tracer = attach_without_stubs(case, target, ["labs"])
     h.settle(target, tracer)
     log = finish(target, tracer)
@@ -602,11 +605,27 @@ def address_of_others(case):
     h.check_equal(caught(tracer)[0], 1, "functions inside")
 
 
-def caught_without_stubs(cc):
-    @h.test("-e, -c: no stubs: an address that is kept where one catches: " + cc)
+@h.test("-x, -c: a library that has kept a function's address finds it as before")
+def address_of_all(case):
+    target = start(case, "20000", program=keeper("-fno-plt"))
+    tracer = case.start_calltrap("--engine=agent", "-c", "-L", "-x",
+                                 "labs@libc.so.6", "-p", str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    h.check_equal(counted(log), 40000, "calls")
+    own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+    h.check(own > 20000, "the program's go by traps: " + tracer.err)
+
+
+def caught_without_stubs(cc, *flags):
+    @h.test(" ".join(("-e, -c: no stubs: an address that is kept where one catches:",
+                      cc) + flags))
     def run(case):
-        program = h.build("no_stubs_caught." + cc, "no_stubs_caught.cc", "-O2",
-                          "-fno-builtin", "-fno-plt", "-fPIE", "-pie", cc=cc)
+        program = h.build("".join(("no_stubs_caught.", cc) + flags),
+                          "no_stubs_caught.cc", "-O2", "-fno-builtin", "-fno-plt",
+                          "-fPIE", "-pie", *flags, cc=cc)
         target = start(case, "400", program=program)
         tracer = attach_without_stubs(case, target, ["labs"])
         h.settle(target, tracer)
@@ -615,8 +634,9 @@ def caught_without_stubs(cc):
         h.check_equal(counted(log), 30000, "calls")
 
 
-caught_without_stubs("g++")
-caught_without_stubs("clang++")
+for compiler in "g++", "clang++":
+    caught_without_stubs(compiler)
+    caught_without_stubs(compiler, "-static-libstdc++", "-static-libgcc")
 
 
 @h.test("-e: no stubs: the same lines as by traps")

@@ -116,6 +116,9 @@ static void ask_imports(const struct image *image)
 			length += strlen(imports[i].library);
 	}
 	check(count || !length);
+	for (i = 0; i < count; i++)
+		check(!image_slot_is_only_called(image, imports[i].slot) ||
+		      imports[i].kind != IMPORT_JUMP_SLOT || !imports[i].stub);
 }
 
 static void ask(struct image *image)

@@ -584,7 +584,9 @@ static bool next_use(const uint8_t *code, size_t size, size_t *at,
 		     struct slot_use *ret)
 {
 	uint32_t left = 1000;
-	const struct slot_range range = { SLOT, SLOT + 8, &left };
+	const struct slot_range range = { .low = SLOT,
+					  .high = SLOT + 8,
+					  .left = &left };
 
 	return arch_x86_64.next_slot_use(code, size, at, size, ADDRESS, &range,
 					 ret);
@@ -625,7 +627,9 @@ START_TEST(no_more_are_followed)
 	static const uint8_t load[] = "\x48\x8b\x05\xf9\x2f\x00\x00\xff\xd0";
 	for (uint32_t most = 0; most < 2; most++) {
 		uint32_t left = most;
-		const struct slot_range range = { SLOT, SLOT + 8, &left };
+		const struct slot_range range = { .low = SLOT,
+						  .high = SLOT + 8,
+						  .left = &left };
 		struct slot_use use;
 		size_t at = 0;
 
@@ -634,6 +638,45 @@ START_TEST(no_more_are_followed)
 						    &range, &use));
 		ck_assert_msg(use.calls == (most == 1), "with %u", most);
 		ck_assert_uint_eq(left, 0);
+	}
+}
+END_TEST
+
+/* Where the call in what follows goes on when it is left by an exception. */
+static taddr_t landing_of(const void *context, taddr_t call)
+{
+	return call == ADDRESS + 8 ? *(const taddr_t *)context : 0;
+}
+
+/* A loop that calls a register, which is kept in no way but an exception's. */
+START_TEST(exceptions_are_followed)
+{
+	static const uint8_t code[] =
+		"\x48\x8b\x1d\xf9\x2f\x00\x00" /* load rbx */
+		"\xff\xd3\xeb\xfc"             /* call it, again */
+		"\x48\x89\xd8\xc3"             /* return it */
+		"\x31\xdb\xc3";                /* return, without */
+	static const struct {
+		taddr_t pad;
+		bool calls;
+	} ways[] = { { 0, true },
+		     { ADDRESS + 11, false },
+		     { ADDRESS + 15, true },
+		     { ADDRESS - 1, false },
+		     { ADDRESS + sizeof(code), false },
+		     { LANDING_UNKNOWN, false } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		uint32_t left = 1000;
+		const struct slot_range range = { SLOT, SLOT + 8, &left,
+						  landing_of, &ways[i].pad };
+		struct slot_use use;
+		size_t at = 0;
+
+		ck_assert(arch_x86_64.next_slot_use(code, sizeof(code) - 1, &at,
+						    sizeof(code) - 1, ADDRESS,
+						    &range, &use));
+		ck_assert_msg(use.calls == ways[i].calls, "way %zu", i);
 	}
 }
 END_TEST
@@ -690,6 +733,7 @@ static Suite *plt_suite(void)
 	suite_add_tcase(suite, forms);
 	tcase_add_test(slot_uses, uses_of_slots);
 	tcase_add_test(slot_uses, no_more_are_followed);
+	tcase_add_test(slot_uses, exceptions_are_followed);
 	tcase_add_test(slot_uses, uses_in_anything);
 	suite_add_tcase(suite, slot_uses);
 	return suite;
