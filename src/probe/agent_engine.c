@@ -188,14 +188,17 @@ static void drain(struct event_source *source, uint64_t now)
 static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 {
 	struct agent_engine *engine = agent_engine_of(base);
+	const struct agent_all_of them = { .tid = tid };
 	uint64_t until;
 
 	/* What is told now comes here with each event. */
 	if (engine->telling)
 		return;
 	until = ticks_at(&engine->ticks, time);
-	(void)agent_tell_with(engine, until,
-			      (struct agent_all_of){ .tid = tid });
+	if (agent_records_are_read(engine, time))
+		(void)agent_records_tell_read(engine, until, them);
+	else
+		(void)agent_tell_with(engine, until, them);
 }
 
 /* Which slots there are is read from files: nobody is to wait for that. */

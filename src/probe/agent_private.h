@@ -175,6 +175,8 @@ struct agent_engine {
 	size_t recorded_room;
 	struct recorded_order order;
 	uint64_t recorded_ever;
+	uint64_t records_read;  /* ns: all of before that */
+	uint64_t records_first; /* in ticks: what is kept ended then, or later */
 	struct entered_list entered;
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	struct watched_list **lists; /* those that are being told, … */
@@ -387,6 +389,11 @@ static inline bool agent_is_of(struct agent_all_of them, pid_t tid,
  */
 size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 			  struct agent_all_of them);
+
+/* Whether all that was there at a time (in ns) is read already: then that will do. */
+bool agent_records_are_read(const struct agent_engine *engine, uint64_t time);
+size_t agent_records_tell_read(struct agent_engine *engine, uint64_t until,
+			       struct agent_all_of them);
 
 /* ---- agent_merge.c ---- */
 

@@ -377,14 +377,21 @@ static void tell_all(struct agent_engine *engine, struct recorded **list,
 static void forget_told(struct agent_engine *engine, uint64_t until)
 {
 	struct recorded *list = engine->recorded;
+	uint64_t first = UINT64_MAX;
 	size_t i, kept = 0;
 
-	for (i = 0; i < engine->recorded_count; i++)
-		if (list[i].record.ended <= until)
+	for (i = 0; i < engine->recorded_count; i++) {
+		if (list[i].record.ended <= until) {
 			free_pieces(&list[i], 1);
-		else if (i != kept++)
+			continue;
+		}
+		if (list[i].record.ended < first)
+			first = list[i].record.ended;
+		if (i != kept++)
 			list[kept - 1] = list[i];
+	}
 	engine->recorded_count = kept;
+	engine->records_first = first;
 }
 
 /* The time, or later: until they had done all that there is of them. */
@@ -403,19 +410,28 @@ static uint64_t last_of(const struct agent_engine *engine,
 	return until;
 }
 
-size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
-			  struct agent_all_of them)
+/*
+ * Rings may be full again whenever a batch has been told. So the stops of threads
+ * that stood before it was read, which wait for it, too, aren't told a batch each.
+ */
+bool agent_records_are_read(const struct agent_engine *engine, uint64_t time)
 {
-	struct agent_space *space;
+	return engine->mode & AGENT_RECORDS && time &&
+	       time <= engine->records_read;
+}
+
+size_t agent_records_tell_read(struct agent_engine *engine, uint64_t until,
+			       struct agent_all_of them)
+{
 	struct recorded **list;
 	size_t count;
 
-	if (engine->telling || !(engine->mode & AGENT_RECORDS))
+	if (engine->telling)
+		return 0;
+	until = last_of(engine, them, until);
+	if (until < engine->records_first)
 		return 0;
 	engine->telling = true;
-	for (space = engine->spaces; space; space = space->next)
-		read_space(space);
-	until = last_of(engine, them, until);
 	list = agent_records_order(&engine->order, engine->recorded,
 				   engine->recorded_count, until, &count);
 	tell_all(engine, list, count);
@@ -423,6 +439,22 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 		forget_told(engine, until);
 	engine->telling = false;
 	return count;
+}
+
+size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
+			  struct agent_all_of them)
+{
+	struct agent_space *space;
+
+	if (engine->telling || !(engine->mode & AGENT_RECORDS))
+		return 0;
+	engine->telling = true;
+	engine->records_read = clock_now();
+	for (space = engine->spaces; space; space = space->next)
+		read_space(space);
+	engine->records_first = 0;
+	engine->telling = false;
+	return agent_records_tell_read(engine, until, them);
 }
 
 /* ---- counting ---- */

@@ -429,6 +429,9 @@ static pid_t wait_for_any(struct tracer *tracer, int *status_ret)
  */
 #define UNFAIR_STOPS 8
 
+/* Where handling them takes this long, whoever has stopped meanwhile comes along. */
+#define UNFAIR_TIME (NS_PER_SECOND / 1000)
+
 /*
  * waitpid(-1) goes through all tasks for each status; for one of them it needs
  * no search. So where there are many, each is asked: with 3,000 busy threads
@@ -583,9 +586,26 @@ static bool has_late_child(struct tracer *tracer)
 	return tracer->tracees || tracer->tasks;
 }
 
+/* When all were fetched last, and what has been done since. */
+struct fairness {
+	size_t stops, most;
+	uint64_t begun;
+	bool slow;
+};
+
+static void fetch_fairly(struct tracer *tracer, struct fairness *fair)
+{
+	if (HASH_COUNT(tracer->tasks) > 1 &&
+	    (++fair->stops >= fair->most || fair->slow)) {
+		fair->most = next_fetch(tracer, loop_fetch_all(tracer));
+		fair->stops = 0;
+	}
+	fair->begun = clock_now();
+}
+
 int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 {
-	size_t unfair = 0, fair = UNFAIR_STOPS;
+	struct fairness fair = { .most = UNFAIR_STOPS, .begun = clock_now() };
 
 	while (tracer->tracees || tracer->tasks || has_late_child(tracer)) {
 		int status;
@@ -596,16 +616,14 @@ int loop_run(struct tracer *tracer, const volatile sig_atomic_t *wake)
 			return -EINTR;
 		}
 		sources_drain_due(tracer);
+		fair.slow = clock_now() - fair.begun > UNFAIR_TIME;
 		tid = wait_for_any(tracer, &status);
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid < 0)
 			break;
 		tracer_queue_stop(tracer, tid, status);
-		if (HASH_COUNT(tracer->tasks) > 1 && ++unfair >= fair) {
-			fair = next_fetch(tracer, loop_fetch_all(tracer));
-			unfair = 0;
-		}
+		fetch_fairly(tracer, &fair);
 		loop_handle_queued(tracer);
 	}
 	child_drop_spaces(tracer);

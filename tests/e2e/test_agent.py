@@ -926,6 +926,35 @@ def are_not_held(case):
         thread.join()
 
 
+def flood(case, threads, calls):
+    """How many calls were told until each thread had called dlsym() so often."""
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x",
+                                 "labs@libc.so.6+dlsym@libc.so.6",
+                                 h.build("flood", "flood.c", *FLAGS),
+                                 str(threads), str(calls))
+    h.wait_until(lambda: "ready" in tracer.out, "the target")
+    tracer.say("go\n")
+    h.check_equal(tracer.wait(), 7, "status of the target")
+    os.unlink(tracer.log_path)
+    h.check_equal(caught(tracer)[0], 1, "functions in the process")
+    return number(r"; ([\d,]+) calls in the process", tracer.err)
+
+
+@h.test("log: who stands at a trap doesn't wait for a full ring each")
+def crowd(case):
+    threads, calls, ring = 32, 4, 45000
+    # One by one each waits for as much as a ring has room for, twice a call.
+    most = 2 * calls * threads * ring // 8
+    tries = []
+
+    def is_soon():
+        tries.append(flood(case, threads, calls))
+        return tries[-1] < most
+
+    h.check(any(is_soon() for _ in range(3)),
+            "calls of others meanwhile: %s, at most %d" % (tries, most))
+
+
 @h.test("log: -f: each call of each child, in order")
 def children(case):
     for options in [], ["-w", "3"]:
