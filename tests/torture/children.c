@@ -204,8 +204,10 @@ static void *exec_thread(void *argv)
 
 static void *busy_thread(void *context)
 {
-	for (;;)
+	while (!atomic_load(&shared->stop))
 		call(context, LEAF);
+	for (;;)
+		pause();
 	return NULL;
 }
 

@@ -48,6 +48,8 @@ struct settings {
 	uint64_t seed;
 	double seconds;
 	uint64_t rounds; /* per thread; 0: until the time is over */
+	uint64_t calls;  /* by all together; 0: as many as there is time for */
+	uint64_t own;    /* the same for the first process alone */
 	bool timer, stop, waits;
 	const struct element *mix[ELEMENTS];
 	unsigned mix_size;
@@ -62,8 +64,9 @@ static void usage(void)
 	size_t i;
 
 	fprintf(stderr, "usage: torture [--seed N] [--seconds S] [--rounds N] "
-			"[--threads T] [--mix LIST]\n"
-			"               --shared FILE\n"
+			"[--calls N] [--own N]\n"
+			"               [--threads T] [--mix LIST] "
+			"--shared FILE\n"
 			"LIST is of:");
 	for (i = 0; i < ELEMENTS; i++)
 		fprintf(stderr, " %s", elements[i].name);
@@ -100,6 +103,8 @@ static int read_options(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "rounds", required_argument, NULL, 'r' },
+		{ "calls", required_argument, NULL, 'l' },
+		{ "own", required_argument, NULL, 'o' },
 		{ "threads", required_argument, NULL, 'n' },
 		{ "mix", required_argument, NULL, 'm' },
 		{ "shared", required_argument, NULL, 'f' },
@@ -115,6 +120,10 @@ static int read_options(int argc, char **argv)
 			settings.seconds = atof(optarg);
 		else if (c == 'r')
 			settings.rounds = strtoull(optarg, NULL, 0);
+		else if (c == 'l')
+			settings.calls = strtoull(optarg, NULL, 0);
+		else if (c == 'o')
+			settings.own = strtoull(optarg, NULL, 0);
 		else if (c == 'n')
 			settings.threads = atoi(optarg);
 		else if (c == 'm')
@@ -209,12 +218,32 @@ static void end_stopper(pid_t pid)
 		fail("the process that stopped us has status %#x", status);
 }
 
+static bool has_called_enough(void)
+{
+	uint32_t used = atomic_load(&shared->streams_used), i;
+	uint64_t all = 0, own = 0;
+	pid_t pid = getpid();
+
+	for (i = 0; i < used && i < STREAMS_MAX; i++) {
+		const struct stream *stream = &shared->streams[i];
+		uint64_t calls = stream->sequence + stream->begun[STEP];
+
+		all += calls;
+		own += stream->pid == pid ? calls : 0;
+	}
+	atomic_store(&shared->calls, all);
+	atomic_store(&shared->own_calls, own);
+	return (settings.calls && all >= settings.calls) ||
+	       (settings.own && own >= settings.own);
+}
+
 static void rest_until_end(void)
 {
 	uint64_t deadline = now() + (uint64_t)(settings.seconds * 1e9);
 	struct timespec moment = { 0, 5000000 };
 
-	while (!atomic_load(&shared->stop) && now() < deadline)
+	while (!atomic_load(&shared->stop) && now() < deadline &&
+	       !has_called_enough())
 		nanosleep(&moment, NULL);
 	atomic_store(&shared->stop, 1);
 }

@@ -74,7 +74,9 @@ struct shared {
 	_Atomic(uint32_t) stop;
 	_Atomic(uint32_t) errors;
 	_Atomic(uint32_t) streams_used;
-	_Atomic(uint32_t) running; /* the threads are all there */
+	_Atomic(uint32_t) running;   /* the threads are all there */
+	_Atomic(uint64_t) calls;     /* a few ms ago, by all together */
+	_Atomic(uint64_t) own_calls; /* by the first process */
 	struct beat beats[THREADS_MAX];
 	struct stream streams[STREAMS_MAX];
 };
