@@ -435,7 +435,7 @@ size_t agent_records_tell_read(struct agent_engine *engine, uint64_t until,
 	list = agent_records_order(&engine->order, engine->recorded,
 				   engine->recorded_count, until, &count);
 	tell_all(engine, list, count);
-	if (count)
+	if (count || !engine->records_first)
 		forget_told(engine, until);
 	engine->telling = false;
 	return count;

@@ -218,6 +218,15 @@ def contents(path):
         return file.read()
 
 
+@h.test("code made at run time: by the agent, which doesn't go there")
+def made_code_by_agent(case):
+    h.need_x86("the agent")
+    result = case.calltrap("--engine=agent", "-L", "-x", "f1+own_getpid",
+                           program("jit"))
+    result.check_status(7)
+    result.log.check_counts({"f1": 200, "own_getpid": 0})
+
+
 @h.test("code that is mapped shared with its file, which is never written to")
 def shared_with_its_file(case):
     path = case.copy(program("shared_text"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots THREADS CALLS [fork | exec | handlers | storm | limit | seccomp | slots
- *                      | tsc | later | user]
+ * slots THREADS CALLS [descriptors | exec | files | fork | handlers | later | limit
+ *                      | locked | seccomp | slots | storm | tsc | user]
  *
  * Each thread calls labs() so often, through the GOT, and every 50th time by a
  * pointer instead (0 CALLS: until a line comes); when a line has come, and
@@ -191,6 +191,9 @@ static void prepare(const char *how)
 	/* Who makes a larger one is killed. */
 	if (!strcmp(how, "files"))
 		set_limit(RLIMIT_FSIZE, 1 << 20);
+	/* Nothing more can be opened, nor made. */
+	if (!strcmp(how, "descriptors"))
+		set_limit(RLIMIT_NOFILE, 3);
 	if (!strcmp(how, "locked"))
 		mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (!strcmp(how, "seccomp"))
