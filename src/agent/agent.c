@@ -246,6 +246,17 @@ bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub)
 	return !agent->retired && slots_hook_one(agent, &wanted);
 }
 
+int agent_open_door(struct agent *agent, unsigned stub, struct trap_owner *door)
+{
+	return trap_plant(agent->space, stub_door(agent->base, stub), door);
+}
+
+void agent_shut_door(struct agent *agent, unsigned stub,
+		     struct trap_owner *door)
+{
+	trap_unplant(agent->space, stub_door(agent->base, stub), door);
+}
+
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
 {
 	const struct agent_slot wanted = {

@@ -160,6 +160,12 @@ int agent_make_stub(struct agent *agent, const struct stub_config *config,
 		    const struct ticks *ticks) MUST_CHECK;
 bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub);
 
+/* Has a trap stand at the stub's door, for the calls that the agent sends there. */
+int agent_open_door(struct agent *agent, unsigned stub,
+		    struct trap_owner *door) MUST_CHECK;
+void agent_shut_door(struct agent *agent, unsigned stub,
+		     struct trap_owner *door);
+
 /* What the slot holds now, and what it holds while it leads to the stub. */
 bool agent_read_slot(struct agent *agent, taddr_t slot, taddr_t *ret);
 taddr_t agent_hook_of(const struct agent *agent, unsigned stub);

@@ -12,6 +12,11 @@ taddr_t stub_address(taddr_t base, unsigned index)
 	return base + AGENT_STUBS_OFFSET + index * AGENT_STUB_SIZE;
 }
 
+taddr_t stub_door(taddr_t base, unsigned index)
+{
+	return stub_address(base, index) + offsetof(struct agent_stub, copy);
+}
+
 /* endbr64; lea address(%rip), %r11; jmp hook */
 static void write_code(uint8_t ret[16], taddr_t at, taddr_t hook)
 {
@@ -98,6 +103,10 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	memcpy(ret->captures, config->captures, sizeof(ret->captures));
 	if (config->failure & AGENT_WALKS)
 		ret->door = ret->original;
+	if (config->has_door) {
+		put_far_jump(ret->copy, config->function);
+		ret->door = copy;
+	}
 	write_code(ret->code, at, config->base + hook_of(config));
 	if (config->insn)
 		err = copy_first(config, copy, ret->copy);

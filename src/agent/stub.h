@@ -26,6 +26,9 @@ struct stub_config {
 	taddr_t function;
 	const struct insn *insn;
 	taddr_t leads_to; /* where the code is a linkage stub: to that; or 0 */
+	/* Where no trap stands on the function: there is a jump for one to stand on,
+	   see stub_door(). */
+	bool has_door;
 	unsigned arguments;
 	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
 	unsigned failure; /* enum agent_failure, and AGENT_WIDE … */
@@ -34,6 +37,9 @@ struct stub_config {
 
 /* Where the stub lies, and what slots of its function hold from then on. */
 taddr_t stub_address(taddr_t base, unsigned index);
+
+/* … and where that jump lies. */
+taddr_t stub_door(taddr_t base, unsigned index);
 
 /* Returns -EINVAL or -ERANGE when the first instruction can't be moved there. */
 int stub_make(const struct stub_config *config,

@@ -25,7 +25,7 @@ static bool has_other(const struct agent_point *own)
 	return false;
 }
 
-static const char *why_not_now(const struct agent_point *own)
+const char *agent_why_not_now(const struct agent_point *own)
 {
 	if (agent_tells_ends(own) && !own->space->agent.tid_offset)
 		return "threads whose numbers aren't known";
@@ -50,7 +50,7 @@ void agent_catch_point(struct agent_point *own)
 	own->given_up = true;
 	/* By now debug information has been asked for its prototype. */
 	if (own->replaced)
-		own->reason = why_not_now(own);
+		own->reason = agent_why_not_now(own);
 	if (own->reason)
 		return;
 	if (has_other(own) || (stub_alone && !target) ||
@@ -111,15 +111,18 @@ static void look_again(struct agent_space *space, uint64_t now)
 /* So often it was called directly, or by pointer, since there is a stub. */
 #define MANY_HITS 64
 
-struct trap_owner *agent_door_of(struct agent_point *own)
+bool agent_wants_door(const struct agent_point *own)
 {
 	const uint64_t mode = own->space->engine->mode;
-	const bool told = own->point->walks ?
-				  !own->point->unheard || mode & AGENT_RECORDS :
-				  mode & AGENT_WITH_ROWS ||
-					  agent_tells_ends(own);
 
-	return told ? &own->door : NULL;
+	return own->point->walks ?
+		       !own->point->unheard || mode & AGENT_RECORDS :
+		       mode & AGENT_WITH_ROWS || agent_tells_ends(own);
+}
+
+struct trap_owner *agent_door_of(struct agent_point *own)
+{
+	return agent_wants_door(own) ? &own->door : NULL;
 }
 
 /* Of those whose hits nobody counts, and that others wait for. */

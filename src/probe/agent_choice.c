@@ -40,16 +40,6 @@ static bool can_be_watched(const struct agent_engine *engine,
 	       (function->sampled.act || !(engine->mode & AGENT_SAMPLES));
 }
 
-/* Stacks that can't be walked over are looked at by a trap at the function. */
-static const char *why_no_site(const struct agent_engine *engine,
-			       const struct point *point)
-{
-	if (!point->slot && !point->shared_slot)
-		return "no slot for calls alone";
-	return engine->mode & AGENT_WITH_ROWS ? "-w of one library's calls" :
-						NULL;
-}
-
 /* What is to be caught is no function, or not all of it. */
 static const char *why_no_function(const struct agent_engine *engine,
 				   const struct point *point)
@@ -64,8 +54,9 @@ static const char *why_no_function(const struct agent_engine *engine,
 		return "no whole function";
 	if (point->caller && !point->slot_is_called)
 		return "calls of one library, not by a slot of its own";
-	if (function->place == FUNCTION_CALL_SITE)
-		return why_no_site(engine, point);
+	if (function->place == FUNCTION_CALL_SITE && !point->slot &&
+	    !point->shared_slot)
+		return "no slot for calls alone";
 	return function->group && !watches ? "heap" : NULL;
 }
 
@@ -120,17 +111,6 @@ static const char *why_no_walk(const struct point *point)
 	return point->space->space->arch == &arch_x86_64 ? NULL : "32 bits";
 }
 
-/*
- * In a log each call can go by a trap at its entry, which those of one library that
- * lead to the function itself would miss.
- */
-static bool lacks_door(const struct agent_engine *engine,
-		       const struct function *function, bool callable)
-{
-	return !callable && engine->mode & AGENT_RECORDS &&
-	       function->place == FUNCTION_CALL_SITE;
-}
-
 /* In a log or a table. Of what is replaced arguments aren't kept for the latter. */
 static const char *why_not_noted(const struct agent_engine *engine,
 				 const struct point *point)
@@ -145,8 +125,6 @@ static const char *why_not_noted(const struct agent_engine *engine,
 
 	if (!prototype_plain_result(function->prototype, &plain))
 		return "result is no number";
-	if (!reason && lacks_door(engine, function, callable))
-		return "calls of one library";
 	if (reason || (!callable && engine->mode & AGENT_COUNTS))
 		return reason;
 	if (plain.arguments > AGENT_ARGUMENTS)
@@ -213,6 +191,7 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	*ret = (struct stub_config){
 		.function = address,
 		.insn = insn,
+		.has_door = agent_is_site(own) && agent_wants_door(own),
 	};
 	if (own->point->walks) {
 		ret->failure = AGENT_WALKS;

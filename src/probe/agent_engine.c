@@ -232,7 +232,7 @@ static void take_off_list(struct agent_point *own)
 }
 
 /* The function's code is gone; that of the trampoline isn't. */
-static void forget_door(struct agent_point *own)
+static void forget_trampoline(struct agent_point *own)
 {
 	struct agent *agent = &own->space->agent;
 
@@ -252,7 +252,10 @@ static void unplant(struct engine *base UNUSED, struct point *point, bool gone)
 	if (!gone)
 		agent_unpatch_point(own);
 	else if (own->patched)
-		forget_door(own);
+		forget_trampoline(own);
+	if (own->has_door && (!gone || own->space->agent.state == AGENT_INSIDE))
+		agent_shut_door(&own->space->agent, (unsigned)own->stub,
+				&own->door);
 	if (own->stub >= 0)
 		agent_release(&own->space->agent, (unsigned)own->stub);
 	if (!gone && !own->lifted)

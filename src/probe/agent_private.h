@@ -14,7 +14,7 @@
  */
 struct agent_point {
 	struct trap_owner owner;
-	struct trap_owner door; /* of the trap in its trampoline */
+	struct trap_owner door; /* of the trap in its trampoline, or stub */
 	struct point *point;
 	struct agent_space *space;
 	taddr_t target;       /* of a call site: where its slot led */
@@ -27,6 +27,7 @@ struct agent_point {
 	uint64_t patch_at;    /* so many hits: a jump is tried; … */
 	uint64_t retry_at;    /* … who walks over stacks: not before, … */
 	unsigned doublings;   /* … and ever later */
+	bool has_door;        /* in its stub */
 	bool patched;         /* its first bytes are a jump to the agent … */
 	bool refused;         /* … and never will be */
 	bool given_up;        /* there will be none */
@@ -558,6 +559,9 @@ extern const struct trap_owner_ops agent_owner_ops, agent_door_ops;
 
 /* ---- agent_catching.c ---- */
 
+/* As agent_why_not(), when the function has been called. */
+const char *agent_why_not_now(const struct agent_point *own);
+
 /* Gets a stub, as far as it may have one by now. */
 void agent_catch_point(struct agent_point *own);
 
@@ -570,6 +574,7 @@ void agent_unpatch_point(struct agent_point *own);
  * returns that are put back are told by traps.
  */
 struct trap_owner *agent_door_of(struct agent_point *own);
+bool agent_wants_door(const struct agent_point *own);
 
 /* ---- agent_leaving.c ---- */
 

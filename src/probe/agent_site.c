@@ -107,9 +107,8 @@ static bool may_catch(struct agent_point *own, taddr_t value)
 		return false;
 	own->replaced = !callable_by_agent(own->point->function->name, library);
 	return !own->replaced ||
-	       (!agent_tells_ends(own) &&
-		!agent_why_not_replaceable(own->space->engine,
-					   own->point->function, library));
+	       !agent_why_not_replaceable(own->space->engine,
+					  own->point->function, library);
 }
 
 taddr_t agent_stub_target(struct agent_point *own)
@@ -129,9 +128,13 @@ static void catch_site(struct agent_point *own, taddr_t value)
 	struct stub_config config;
 	int stub;
 
-	if (!may_catch(own, value)) {
-		own->given_up = agent_tells_ends(own);
+	if (!may_catch(own, value))
 		return;
+	if (own->replaced) {
+		own->reason = agent_why_not_now(own);
+		own->given_up = own->reason;
+		if (own->reason)
+			return;
 	}
 	if (own->replaced && !agent_may_replace(own)) {
 		own->given_up = own->reason;
@@ -146,6 +149,12 @@ static void catch_site(struct agent_point *own, taddr_t value)
 		   stub);
 	if (stub < 0)
 		return;
+	own->has_door = config.has_door &&
+			!agent_open_door(agent, (unsigned)stub, &own->door);
+	if (config.has_door && !own->has_door) {
+		agent_release(agent, (unsigned)stub);
+		return;
+	}
 	own->given_up = false;
 	own->stub = stub;
 	own->target = value;

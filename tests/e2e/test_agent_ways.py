@@ -18,6 +18,8 @@ import harness as h
 
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 WAYS = "ways_*+read@libc.so.6"
+EVERYBODYS = ["-L", "-x", WAYS]
+PROGRAMS = ["-e", "ways_*+read"]
 WAITS = "read+epoll_wait+pthread_cond_wait@libc.so.6"
 
 
@@ -188,8 +190,7 @@ def logged(case, engine, threads, rounds, options):
     target = start(case, ways(), str(threads), str(rounds))
     tracer = case.start_calltrap(
         "--engine=" + engine, "-D", "probe", "--json", path, "-F",
-        case.write("ways.conf", PROTOTYPES), *options, "-L", "-x", WAYS, "-p",
-        str(target.pid))
+        case.write("ways.conf", PROTOTYPES), *options, "-p", str(target.pid))
     h.wait_until(lambda: h.code_differences(target.pid), "the traps")
     h.settle(target, tracer)
     target.say("go\n")
@@ -220,9 +221,11 @@ def compared(words, options, threads, rounds):
                 "most by traps: " + tracer.err)
 
 
-compared("one thread", [], 1, 100)
-compared("threads", [], 4, 60)
-compared("with stacks", ["-w", "8"], 2, 60)
+compared("one thread", EVERYBODYS, 1, 100)
+compared("threads", EVERYBODYS, 4, 60)
+compared("with stacks", [*EVERYBODYS, "-w", "8"], 2, 60)
+compared("the program's", PROGRAMS, 4, 60)
+compared("the program's, with stacks", [*PROGRAMS, "-w", "8"], 2, 60)
 
 
 @h.test("log: calls that wait are told of when they begin, not when they end")
@@ -424,24 +427,25 @@ def left_with(words, options_of, **attaching):
         finish(target)
 
 
-left_with("", lambda i: [] if i % 2 else ["-L", "-x", WAYS])
-left_with("log: ", lambda i: ["-L", "-x", WAYS, *["-w", "6"] * (i % 2)],
+left_with("", lambda i: [] if i % 2 else EVERYBODYS)
+left_with("log: ", lambda i: [*EVERYBODYS, *["-w", "6"] * (i % 2)],
           counts="")
+left_with("log, the program's: ",
+          lambda i: [*PROGRAMS, *["-w", "6"] * (i % 2)], counts="")
 
 
-def killed_with(words, counts):
+def killed_with(words, counts, *options):
     @h.test("calltrap's first process killed while calls are under way: " +
             words)
     def run(case):
-        killed(case, counts)
+        killed(case, counts, *options)
 
 
-def killed(case, counts):
+def killed(case, counts, *options):
     target = start(case, ways(), "4", "0")
     target.say("go\n")
     for _ in range(ROUNDS):
-        tracer = attach(case, target, "-L", "-x", WAYS, settled=False,
-                        counts=counts)
+        tracer = attach(case, target, *options, settled=False, counts=counts)
         h.wait_until(lambda: is_caught(tracer, "ways_calls", "ways_throws") or
                      tracer.popen.poll() is not None, "the agent")
         worker = h.tracer_of(target.pid)
@@ -456,8 +460,10 @@ def killed(case, counts):
     finish(target)
 
 
-killed_with("-c", "-c")
-killed_with("log", "")
+killed_with("-c", "-c", *EVERYBODYS)
+killed_with("log", "", *EVERYBODYS)
+killed_with("log, the program's", "", *PROGRAMS)
+killed_with("log, the program's, with stacks", "", *PROGRAMS, "-w", "6")
 
 
 def leave(tracer, target, how):
