@@ -129,19 +129,33 @@ static bool is_program(const struct mappings *mappings,
 	return mappings->program && !strcmp(mappings->program, mapping->path);
 }
 
-/* The kernel may put any other memory right behind a library. */
-static bool is_within_module(const struct mappings *mappings,
-			     struct memory *memory,
-			     const struct mapping *before,
-			     const struct mapping *mapping)
-{
-	const struct mapping *first = before;
+/* A module's pieces, as far as they were passed by. */
+struct module_passed {
+	const struct mapping *first; /* NULL: no file yet */
+	bool asked;
+	taddr_t end; /* if .asked */
+};
 
-	while (first > mappings->list && (first->offset || !first->inode) &&
-	       (!first[-1].inode || first[-1].inode == before->inode))
-		first--;
-	return first->offset ||
-	       mapping->start < module_end(memory, first->start);
+/* Each beginning of a file is one of a module; what has no file may lie between
+   its pieces. */
+static void pass(struct module_passed *module, const struct mapping *mapping)
+{
+	if (mapping->inode && (!module->first || !mapping->offset ||
+			       mapping->inode != module->first->inode))
+		*module = (struct module_passed){ .first = mapping };
+}
+
+/* The kernel may put any other memory right behind a library. Its headers are
+   read once: files may be mapped millions of times. */
+static bool is_within(struct module_passed *module, struct memory *memory,
+		      const struct mapping *mapping)
+{
+	if (module->first->offset)
+		return true;
+	if (!module->asked)
+		module->end = module_end(memory, module->first->start);
+	module->asked = true;
+	return mapping->start < module->end;
 }
 
 /* .bss, where it goes on behind the pages of the file; some linkers put what is
@@ -184,7 +198,8 @@ static enum mapping_kind kind_of_file(const struct mappings *mappings,
 }
 
 static enum mapping_kind kind_of(const struct mappings *mappings,
-				 struct memory *memory, size_t index,
+				 struct memory *memory,
+				 struct module_passed *module, size_t index,
 				 bool image)
 {
 	const struct mapping *mapping = &mappings->list[index];
@@ -201,7 +216,7 @@ static enum mapping_kind kind_of(const struct mappings *mappings,
 	if (mapping->shared)
 		return MAPPING_SHARED;
 	if (goes_on(mappings, before, mapping) &&
-	    is_within_module(mappings, memory, before, mapping))
+	    is_within(module, memory, mapping))
 		return is_program(mappings, before) ? MAPPING_PROGRAM_DATA :
 						      MAPPING_LIBRARY_DATA;
 	if (mapping->executable)
@@ -249,10 +264,14 @@ void mappings_find_kinds(struct mappings *mappings, struct memory *memory)
 {
 	bool *image CLEANUP(xfree_cleanup) =
 		xcalloc(mappings->count, sizeof(*image));
+	struct module_passed module = { .first = NULL };
 
 	find_images(mappings, image);
-	for (size_t i = 0; i < mappings->count; i++)
-		mappings->list[i].kind = kind_of(mappings, memory, i, image[i]);
+	for (size_t i = 0; i < mappings->count; i++) {
+		pass(&module, &mappings->list[i]);
+		mappings->list[i].kind =
+			kind_of(mappings, memory, &module, i, image[i]);
+	}
 	find_own(mappings);
 }
 

@@ -46,21 +46,21 @@ static bool read_head(struct memory *memory, taddr_t start, struct headers *ret)
 		       (ret->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
 }
 
-static bool read_segment(struct memory *memory, taddr_t at, bool wide,
-			 Elf64_Phdr *ret)
-{
-	Elf32_Phdr narrow;
+/* Of both classes; read at once, as there may be millions of modules. */
+union segments {
+	Elf32_Phdr narrow[HEADERS_MAX];
+	Elf64_Phdr wide[HEADERS_MAX];
+};
 
-	if (wide)
-		return !memory_read(memory, at, ret, sizeof(*ret));
-	if (memory_read(memory, at, &narrow, sizeof(narrow)))
-		return false;
-	*ret = (Elf64_Phdr){
-		.p_type = narrow.p_type,
-		.p_vaddr = narrow.p_vaddr,
-		.p_memsz = narrow.p_memsz,
-	};
-	return true;
+static Elf64_Phdr segment_of(const union segments *segments, bool wide,
+			     unsigned index)
+{
+	return wide ? segments->wide[index] :
+		      (Elf64_Phdr){
+			      .p_type = segments->narrow[index].p_type,
+			      .p_vaddr = segments->narrow[index].p_vaddr,
+			      .p_memsz = segments->narrow[index].p_memsz,
+		      };
 }
 
 static bool add_segment(struct module_extent *extent, const Elf64_Phdr *segment)
@@ -82,19 +82,20 @@ taddr_t module_end(struct memory *memory, taddr_t start)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct module_extent extent = { .low = UINT64_MAX };
+	union segments segments;
 	struct headers headers;
 	uint64_t size;
 	taddr_t end;
 
-	if (!read_head(memory, start, &headers))
+	if (!read_head(memory, start, &headers) ||
+	    memory_read(memory, start + headers.offset, &segments,
+			headers.count * headers.size))
 		return UNKNOWN;
 	for (unsigned i = 0; i < headers.count; i++) {
-		Elf64_Phdr segment;
+		const Elf64_Phdr segment =
+			segment_of(&segments, headers.wide, i);
 
-		if (!read_segment(memory,
-				  start + headers.offset + i * headers.size,
-				  headers.wide, &segment) ||
-		    !add_segment(&extent, &segment))
+		if (!add_segment(&extent, &segment))
 			return UNKNOWN;
 	}
 	if (!extent.high ||

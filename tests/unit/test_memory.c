@@ -983,6 +983,7 @@ END_TEST
 
 #define MODULE     UINT64_C(0x7f0000000000)
 #define MODULE_LOW 0x400000 /* as its file has it */
+#define PIECES     1000
 
 struct module_memory {
 	struct memory memory;
@@ -990,14 +991,15 @@ struct module_memory {
 		Elf64_Ehdr head;
 		Elf64_Phdr segments[3];
 	} bytes;
+	unsigned reads;
 };
 
 static size_t read_module(struct memory *memory, taddr_t address, void *ret,
 			  size_t size)
 {
-	const struct module_memory *module =
-		(const struct module_memory *)memory;
+	struct module_memory *module = (struct module_memory *)memory;
 
+	module->reads++;
 	if (address < MODULE || address - MODULE >= sizeof(module->bytes) ||
 	    size > sizeof(module->bytes) - (address - MODULE))
 		return 0;
@@ -1090,6 +1092,37 @@ START_TEST(headers_of_a_library_that_make_no_sense)
 }
 END_TEST
 
+/* Whoever maps a library's pieces again and again mustn't keep us busy with where
+   it ends. */
+START_TEST(library_of_very_many_pieces)
+{
+	const size_t count = 2 * PIECES + 1;
+	struct mapping *list CLEANUP(xfree_cleanup) =
+		xcalloc(count, sizeof(*list));
+	struct mappings mappings = { .list = list, .count = count };
+	struct module_memory module = make_module(0x2c00, PIECES * 0x1000);
+
+	for (size_t i = 0; i < count; i++) {
+		const bool file = i % 2 == 0;
+
+		list[i].readable = true;
+		list[i].writable = i > 0;
+		list[i].executable = !i;
+		list[i].start = MODULE + i * 0x1000;
+		list[i].end = list[i].start + 0x1000;
+		list[i].offset = i ? 0x1000 : 0;
+		list[i].inode = file ? 7 : 0;
+		list[i].path = (char *)(file ? "/usr/lib/phar.so" : "");
+	}
+	mappings_find_kinds(&mappings, &module.memory);
+	ck_assert_uint_lt(module.reads, 10);
+	for (size_t i = 2; i < count; i++)
+		ck_assert_int_eq(list[i].kind, i % 2 == 0 || i < PIECES + 3 ?
+						       MAPPING_LIBRARY_DATA :
+						       MAPPING_ANONYMOUS);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -1137,6 +1170,7 @@ int main(void)
 		what_types_would_take,
 		what_lies_behind_a_library,
 		headers_of_a_library_that_make_no_sense,
+		library_of_very_many_pieces,
 	};
 
 	return unit_run_tests("memory", setup, teardown, tests,
