@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "memory/reach_private.h"
 
 /* Where a program's pointers begin: all that it can read and isn't the
@@ -23,19 +25,49 @@ static taddr_t sp_of(const struct frozen_task *task)
 	return arch ? arch->sp(&task->regs) : 0;
 }
 
+/* Of all tasks, the lowest first: both these and mappings may be ten thousands. */
+struct stack_pointers {
+	taddr_t *list;
+	size_t count;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const taddr_t x = *(const taddr_t *)a, y = *(const taddr_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static struct stack_pointers sort_sps(const struct freeze *frozen)
+{
+	struct stack_pointers sps = {
+		.list = xcalloc(frozen->count + 1, sizeof(*sps.list)),
+		.count = frozen->count,
+	};
+
+	for (size_t i = 0; i < sps.count; i++)
+		sps.list[i] = sp_of(&frozen->tasks[i]);
+	qsort(sps.list, sps.count, sizeof(*sps.list), compare_addresses);
+	return sps;
+}
+
 /* The lowest stack pointer in a mapping, or its end. */
 static taddr_t lowest_sp(const struct mapping *mapping,
-			 const struct freeze *frozen)
+			 const struct stack_pointers *sps)
 {
-	taddr_t lowest = mapping->end;
+	size_t low = 0, high = sps->count;
 
-	for (size_t i = 0; i < frozen->count; i++) {
-		const taddr_t sp = sp_of(&frozen->tasks[i]);
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
 
-		if (sp >= mapping->start && sp < lowest)
-			lowest = sp;
+		if (sps->list[middle] < mapping->start)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return lowest;
+	return low < sps->count && sps->list[low] < mapping->end ?
+		       sps->list[low] :
+		       mapping->end;
 }
 
 /* ---- less what is the allocator's ---- */
@@ -136,9 +168,9 @@ static bool has_guard(const struct mappings *mappings,
 }
 
 static void scan_mapping(struct reacher *reacher, const struct mapping *mapping,
-			 const struct freeze *frozen, reach_found *found)
+			 const struct stack_pointers *sps, reach_found *found)
 {
-	const taddr_t sp = lowest_sp(mapping, frozen);
+	const taddr_t sp = lowest_sp(mapping, sps);
 	taddr_t start = mapping->start;
 	struct dead_stack dead;
 
@@ -157,6 +189,7 @@ void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 		      reach_found *found)
 {
 	const struct mappings *mappings = reacher->mappings;
+	struct stack_pointers sps = sort_sps(frozen);
 
 	for (size_t i = 0; i < reacher->glibc->coming_count; i++)
 		look_at(reacher, reacher->glibc->coming[i], found);
@@ -167,6 +200,7 @@ void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 		const struct mapping *mapping = &mappings->list[i];
 
 		if (mapping->readable && mapping->kind != MAPPING_OWN)
-			scan_mapping(reacher, mapping, frozen, found);
+			scan_mapping(reacher, mapping, &sps, found);
 	}
+	free(sps.list);
 }
