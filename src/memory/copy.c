@@ -473,7 +473,7 @@ static void help(struct copy *copy, pid_t pid, int from, int to)
 	char byte;
 
 	signal(SIGPIPE, SIG_IGN);
-	stand_apart("memory-copy");
+	stand_apart(FREEZE_COPIER);
 	if (!begin(copy, pid, to) || !copy->pid)
 		return;
 	while (read(from, &byte, 1) < 0 && errno == EINTR)

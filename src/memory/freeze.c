@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,11 +21,21 @@
 /* What takes longer is in the kernel, and will stop on its way out. */
 #define PATIENCE (NS_PER_SECOND / 5)
 
-static bool is_held(const struct freeze *freeze, pid_t tid)
+/*
+ * Whether it is one of the first so many. The kernel lists tasks in the order in
+ * which they were begun, so each is found behind the one before.
+ */
+static bool is_held(const struct freeze *freeze, size_t count, pid_t tid,
+		    size_t *hint)
 {
-	for (size_t i = 0; i < freeze->count; i++)
-		if (freeze->tasks[i].tid == tid)
-			return true;
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = (*hint + i) % count;
+
+		if (freeze->tasks[at].tid != tid)
+			continue;
+		*hint = at + 1;
+		return true;
+	}
 	return false;
 }
 
@@ -45,15 +56,16 @@ static int seize(struct freeze *freeze, pid_t tid)
 static int seize_pass(struct freeze *freeze, pid_t pid)
 {
 	pid_t *tids CLEANUP(xfree_cleanup) = NULL;
-	size_t count = 0;
+	const size_t before = freeze->count;
+	size_t count = 0, hint = 0;
 	int err = procfs_tasks(pid, &tids, &count), added = 0;
 
 	for (size_t i = 0; !err && i < count; i++) {
-		if (is_held(freeze, tids[i]) || !procfs_is_alive(tids[i]))
+		if (is_held(freeze, before, tids[i], &hint))
 			continue;
 		err = seize(freeze, tids[i]);
 		added += !err;
-		if (err == -ERR_GONE || !procfs_is_alive(tids[i]))
+		if (err == -ERR_GONE || (err && !procfs_is_alive(tids[i])))
 			err = 0;
 	}
 	return err ? err : added;
@@ -104,7 +116,7 @@ static void wait_for_all(struct freeze *freeze)
 			wait_for(&freeze->tasks[i], deadline);
 }
 
-int freeze_begin(pid_t pid, struct freeze *ret, char **message_ret)
+static int freeze_once(pid_t pid, struct freeze *ret, char **message_ret)
 {
 	int added = 1;
 
@@ -123,6 +135,38 @@ int freeze_begin(pid_t pid, struct freeze *ret, char **message_ret)
 		return added;
 	}
 	return 0;
+}
+
+/* Whoever looks at a process has let go of it soon; who traces it may be slow. */
+#define TURN (2 * NS_PER_SECOND)
+
+static bool is_looked_at(pid_t pid)
+{
+	static const char *const names[] = { "calltrap", FREEZE_COPIER };
+	char name[PROCFS_COMM_ROOM];
+	const pid_t tracer = procfs_tracer(pid);
+
+	if (!tracer)
+		return false;
+	procfs_comm(tracer, name);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+int freeze_begin(pid_t pid, struct freeze *ret, char **message_ret)
+{
+	const struct timespec pause = { .tv_nsec = NS_PER_SECOND / 100 };
+	const uint64_t deadline = clock_now() + TURN;
+	int err = freeze_once(pid, ret, message_ret);
+
+	while (err == -EPERM && is_looked_at(pid) && clock_now() < deadline) {
+		free(*message_ret);
+		nanosleep(&pause, NULL);
+		err = freeze_once(pid, ret, message_ret);
+	}
+	return err;
 }
 
 static void let_go(const struct frozen_task *task)

@@ -24,9 +24,13 @@ struct freeze {
 	uint64_t since; /* monotonic; when the first was asked to stop */
 };
 
+/* What who makes a copy of a process (copy.h) is called. */
+#define FREEZE_COPIER "memory-copy"
+
 /*
  * Stops all tasks. When that can't be, nothing is stopped any more, and
- * message_ret (to be freed) says why.
+ * message_ret (to be freed) says why. Another look at the process is waited for,
+ * for some time.
  */
 int freeze_begin(pid_t pid, struct freeze *ret, char **message_ret) MUST_CHECK;
 

@@ -883,6 +883,21 @@ def _(case):
                   "strange 0 wrong 0 unheard 0 unwaited 0", "what there was")
 
 
+@h.test("who looks at a process meanwhile is waited for", users=True)
+def _(case):
+    _, target, _ = start_leaky(case)
+    for freeze in "stop", "clone":
+        looks = [case.start_calltrap("memory", "--leaks", "--freeze", freeze,
+                                     "-p", str(target.pid), log=False)
+                 for _ in range(4)]
+        for one in looks:
+            h.check_equal(one.wait(), 0, f"exit status: {one.err}")
+            h.check("definitely lost: " in one.out, "report: " + one.out)
+    h.check_equal(tracer(target.pid), 0, "tracer afterwards")
+    target.say("q")
+    h.check_equal(target.wait(), 0, "exit status of the target")
+
+
 def makers_of(case):
     """Of copies, of this case: they have its directory from calltrap."""
     found, directory = [], os.path.realpath(case.dir)
