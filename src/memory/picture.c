@@ -121,7 +121,8 @@ static bool can_have(uint64_t bytes)
  * like a server of files, has to do anything for it, so the faster way, which
  * would wait for such a one, may be taken. Not of a copy: process_vm_readv() pins
  * pages, and since Linux 5.19 one that is shared is copied for that first, on the
- * account of the process's cgroup.
+ * account of the process's cgroup; nor page by page by that call, as all else is read
+ * where some mount has such a server.
  */
 static size_t read_some(struct procmem *memory, const struct picture *picture,
 			const struct picture_run *run, taddr_t address,
@@ -131,6 +132,8 @@ static size_t read_some(struct procmem *memory, const struct picture *picture,
 
 	if (run->plain && !picture->faults_served && !picture->of_copy)
 		done = procmem_read_present(memory, address, ret, size);
+	else if (run->plain)
+		done = procmem_read_code(memory, address, ret, size);
 	if (done < size)
 		done += memory_read_some(&memory->memory, address + done,
 					 ret + done, size - done);

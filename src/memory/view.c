@@ -198,6 +198,13 @@ static int look_frozen(struct memory_view *view, char **message_ret)
 	return err;
 }
 
+static void look_at_allocator(struct memory_view *view)
+{
+	view->allocator =
+		allocator_other(&view->mappings, !view->glibc.musl);
+	view->taken = allocator_taken(&view->mappings);
+}
+
 int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
 		     struct memory_view *ret, char **message_ret)
 {
@@ -222,7 +229,7 @@ int memory_view_read(pid_t pid, uint64_t touched, bool freeze,
 		look_at_pages(ret);
 		ret->moved = has_moved(&ret->mappings);
 	}
-	ret->allocator = allocator_other(&ret->mappings, !ret->glibc.musl);
+	look_at_allocator(ret);
 	memory_view_sum_up(ret);
 	return 0;
 }
@@ -259,7 +266,7 @@ int memory_view_around(pid_t pid, const struct glibc *glibc,
 	look_at_pages(ret);
 	ret->moved = (!copied && !mappings_are_equal(then, &ret->mappings)) ||
 		     has_moved(&ret->mappings);
-	ret->allocator = allocator_other(&ret->mappings, !ret->glibc.musl);
+	look_at_allocator(ret);
 	memory_view_sum_up(ret);
 	return 0;
 }

@@ -33,7 +33,9 @@ struct memory_view {
 	struct heap_shape shape;
 	struct object_heap objects[OBJECT_LANGUAGES];
 	uint64_t map_resident;  /* of glibc's blocks with own mappings */
-	const char *allocator;  /* another one that is there, or NULL */
+	const char *allocator;  /* another one that is there, or NULL … */
+	uint64_t taken;         /* … which says that it has got so many bytes
+				   from the system; 0: it doesn't */
 	struct touched touched; /* … of its mappings, if that was watched */
 	bool moved;             /* it has mapped or unmapped meanwhile, or since
 				   its heap was read: not all figures are of one

@@ -63,6 +63,8 @@ static bool read_process(struct snapshot_reader *reader, struct cursor *in)
 	view->vitals.swapped_bytes = take_varint(in);
 	if (reader->version > 1)
 		view->touched.wait_ns = take_varint(in);
+	if (reader->version > 6)
+		view->taken = take_varint(in);
 	view->touched.sure = reader->flags & PROCESS_SURE;
 	view->moved = reader->flags & PROCESS_MOVED;
 	if (in->bad || reader->flags == ~UINT64_C(0))

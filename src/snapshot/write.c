@@ -165,6 +165,7 @@ static void write_process(struct writer *writer)
 	put(writer, view->vitals.resident_bytes);
 	put(writer, view->vitals.swapped_bytes);
 	put(writer, view->touched.wait_ns);
+	put(writer, view->taken);
 	end_entry(writer);
 }
 

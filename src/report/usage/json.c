@@ -177,6 +177,8 @@ json_t *memory_json(const struct memory_view *view)
 	json_object_set_new(root, "mappings", mappings_array(view));
 	if (view->allocator)
 		json_set_text(root, "other_allocator", view->allocator);
+	if (view->taken)
+		json_set_number(root, "other_allocator_taken", view->taken);
 	if (view->has_glibc)
 		json_object_set_new(root, "heap", heap_object(view));
 	if (view->touched.wait_ns)

@@ -305,6 +305,45 @@ static void add_doubts(const struct memory_view *view, struct strbuf *out)
 			      view->attempts);
 }
 
+/* The memory that brk() gives is glibc's, where that has blocks as well. */
+static void add_where_other_is(const struct memory_view *view,
+			       struct strbuf *out)
+{
+	const enum mapping_kind kinds[] = { MAPPING_ANONYMOUS, MAPPING_HEAP };
+	struct memory_total sum = { .mappings = 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const struct memory_total *kind = &view->kinds[kinds[i]];
+
+		if (!kind->mappings ||
+		    (kinds[i] == MAPPING_HEAP && view->has_glibc))
+			continue;
+		strbuf_printf(out, "%s\"%s\"", sum.mappings ? " and " : "",
+			      mapping_kind_name(kinds[i]));
+		sum.mappings += kind->mappings;
+		sum.virtual_bytes += kind->virtual_bytes;
+		sum.resident += kind->resident;
+	}
+	strbuf_puts(out, " above: ");
+	amounts_add_count(out, sum.virtual_bytes, "byte");
+	strbuf_puts(out, " at the most, ");
+	amounts_add_number(out, sum.resident);
+	strbuf_puts(out, " of them resident\n");
+}
+
+static void add_other(const struct memory_view *view, struct strbuf *out)
+{
+	strbuf_puts(out, "---- HEAP OF ");
+	names_escape(out, view->allocator);
+	strbuf_puts(out, "\nits blocks aren't read; its memory is among ");
+	add_where_other_is(view, out);
+	if (!view->taken)
+		return;
+	strbuf_puts(out, "it says itself that it has got ");
+	amounts_add_count(out, view->taken, "byte");
+	strbuf_puts(out, " from the system\n");
+}
+
 static void add_heap(const struct memory_view *view, unsigned top,
 		     struct strbuf *out)
 {
@@ -312,14 +351,8 @@ static void add_heap(const struct memory_view *view, unsigned top,
 		strbuf_puts(out,
 			    "---- HEAP\nno heap that is understood here "
 			    "(malloc of glibc or musl, of a 64-bit program)\n");
-	if (view->allocator) {
-		strbuf_puts(out, "---- HEAP OF ");
-		names_escape(out, view->allocator);
-		strbuf_printf(out,
-			      "\nits blocks aren't read; its memory is among "
-			      "\"%s\" above\n",
-			      mapping_kind_name(MAPPING_ANONYMOUS));
-	}
+	if (view->allocator)
+		add_other(view, out);
 	if (!view->has_glibc)
 		return;
 	strbuf_printf(out, "---- HEAP (malloc of %s)\n",
