@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
+#include "memory/allocator.h"
 #include "memory/block_names.h"
 #include "memory/copy.h"
 #include "memory/heap_read.h"
@@ -51,11 +53,17 @@ static char *refuse_size(const struct leaks *leaks, uint64_t bytes,
 	return xstrdup(strbuf_text(&text));
 }
 
-static bool is_limited(void)
+/* Whether there are too few addresses for so much more. */
+static bool is_limited(uint64_t bytes)
 {
 	struct rlimit limit;
+	struct vitals own;
 
-	return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+	return !getrlimit(RLIMIT_AS, &limit) &&
+	       limit.rlim_cur != RLIM_INFINITY &&
+	       !vitals_read("", getpid(), &own) &&
+	       (limit.rlim_cur < own.virtual_bytes ||
+		limit.rlim_cur - own.virtual_bytes < bytes);
 }
 
 static int prepare(struct leaks *leaks, const struct leaks_options *options,
@@ -80,9 +88,10 @@ static int prepare(struct leaks *leaks, const struct leaks_options *options,
 			"process %d has %llu bytes to be looked through, and "
 			"%s",
 			(int)leaks->pid, (unsigned long long)bytes,
-			is_limited() ? "calltrap may not have so much "
-				       "(ulimit -v)" :
-				       "so much isn't free on this machine");
+			is_limited(leaks->picture.room_bytes) ?
+				"calltrap may not have so much "
+				"(ulimit -v)" :
+				"so much isn't free on this machine");
 	return err;
 }
 
@@ -285,6 +294,18 @@ static void add_objects(struct leaks *leaks)
 	procmem_fini(&constants);
 }
 
+static char *tell_no_heap(const struct leaks *leaks)
+{
+	const char *other = allocator_other(&leaks->mappings, true);
+
+	return xasprintf(
+		"process %d (%s): no heap of glibc's or musl's malloc was "
+		"found, and %s is understood%s%s",
+		(int)leaks->pid, leaks->name,
+		other ? "none but theirs" : "no other",
+		other ? "; this one's is " : "", other ? other : "");
+}
+
 static int find(struct leaks *leaks, const struct leaks_options *options,
 		char **message_ret)
 {
@@ -296,10 +317,7 @@ static int find(struct leaks *leaks, const struct leaks_options *options,
 	err = heap_read(&leaks->picture.memory, &leaks->mappings,
 			&leaks->glibc);
 	if (err) {
-		*message_ret = xasprintf(
-			"process %d (%s): no heap of glibc's or musl's malloc was "
-			"found, and no other is understood",
-			(int)leaks->pid, leaks->name);
+		*message_ret = tell_no_heap(leaks);
 		return err;
 	}
 	if (options->listed)
