@@ -200,8 +200,7 @@ static int look_frozen(struct memory_view *view, char **message_ret)
 
 static void look_at_allocator(struct memory_view *view)
 {
-	view->allocator =
-		allocator_other(&view->mappings, !view->glibc.musl);
+	view->allocator = allocator_other(&view->mappings, !view->glibc.musl);
 	view->taken = allocator_taken(&view->mappings);
 }
 

@@ -297,7 +297,46 @@ def _(case):
     found, report = look(case, target)
     h.check_equal(found.get("other_allocator"), "mimalloc", "its name")
     h.check("HEAP OF mimalloc" in report, "report: " + report)
+    h.check("at the most" in report, "report: " + report)
+    h.check("other_allocator_taken" not in found, "what it has got")
     check_mappings(found, target.pid)
+
+
+def check_taken(case, library, check):
+    path = case.path("a file")
+    target, _ = start(case, "-Wl,--no-as-needed", library,
+                      "-Wl,-rpath," + os.path.dirname(library),
+                      name="memory_heap." + os.path.basename(library))
+    found, report = look(case, target, "--save", path)
+    h.check_equal(found.get("other_allocator"), "tcmalloc", "its name")
+    check(found.get("other_allocator_taken"), found)
+    h.check("{:,}".format(found["other_allocator_taken"]) in report,
+            "report: " + report)
+    kept, _ = ask(case, path)
+    h.check_equal(kept["other_allocator_taken"],
+                  found["other_allocator_taken"], "in the file")
+
+
+@h.test("what tcmalloc says that it has got from the system")
+def _(case):
+    check_taken(case, h.build_library("libtcmalloc.so.4", "libtaken.c"),
+                lambda taken, found: h.check_equal(taken, 12345678, "taken"))
+
+
+@h.test("what a real tcmalloc has got from the system")
+def _(case):
+    real = "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4"
+    if not os.path.exists(real):
+        raise h.Skip("there is no tcmalloc")
+
+    def check(taken, found):
+        """It asks brk() first, for more than it counts: for alignment."""
+        kinds = found["kinds"]
+        brk = kinds["heap (brk)"]["virtual"]
+        most = brk + kinds["other anonymous"]["virtual"]
+        h.check(brk // 2 < taken <= most, f"{brk} / 2 < {taken} <= {most}")
+
+    check_taken(case, real, check)
 
 
 @h.test("what was read or written meanwhile, of what is resident", users=True)
