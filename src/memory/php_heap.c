@@ -51,13 +51,6 @@ struct php_chunk {
 	UT_hash_handle hh;
 };
 
-/* An entry of the list of what has memory of its own, as PHP has it. */
-struct php_entry {
-	taddr_t block;
-	uint64_t bytes;
-	taddr_t next;
-};
-
 struct php_seen {
 	taddr_t address;
 	UT_hash_handle hh;

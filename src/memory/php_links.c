@@ -185,6 +185,19 @@ static bool is_on_list(const struct php_links *links, const struct block *from,
 			(place & PLACE_MASK));
 }
 
+/* Another one has all that is larger than a chunk. */
+static bool is_entry(const struct php_links *links, const struct block *from,
+		     uint64_t pointer, taddr_t where)
+{
+	const struct block *to = blocks_at(&links->glibc->blocks, pointer);
+	struct php_entry entry;
+
+	return to && where == from->address && !from->object &&
+	       block_usable(from) == sizeof(entry) &&
+	       !memory_read(links->memory, where, &entry, sizeof(entry)) &&
+	       entry.block == to->address && entry.bytes == block_usable(to);
+}
+
 bool php_links_pass_over(const struct php_links *links, uint64_t pointer,
 			 taddr_t where)
 {
@@ -197,5 +210,6 @@ bool php_links_pass_over(const struct php_links *links, uint64_t pointer,
 	if (top)
 		return where >= top;
 	return is_text(links, from) || is_buffer(links->glibc, from) ||
-	       is_on_list(links, from, pointer, where);
+	       is_on_list(links, from, pointer, where) ||
+	       is_entry(links, from, pointer, where);
 }

@@ -27,6 +27,14 @@ struct php_string {
 
 bool php_is_text(const struct php_string *string);
 
+/* An entry of the list of what has memory of its own: zend_mm_huge_list,
+   Zend/zend_alloc.c. */
+struct php_entry {
+	taddr_t block;
+	uint64_t bytes;
+	taddr_t next;
+};
+
 /* Before the values of an object's properties. */
 #define PHP_OBJECT_HEAD 40
 

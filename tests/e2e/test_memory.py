@@ -1307,7 +1307,7 @@ class Session {
     }
 }
 class Wide extends ArrayObject {}
-class Shop { static $cache = []; }
+class Shop { static $cache = [], $text; }
 function fill() {
     global $waiting, $wide;
     for ($i = 0; $i < 1500; $i++)
@@ -1316,6 +1316,7 @@ function fill() {
         $waiting[] = new User($i);
     for ($i = 0; $i < 50; $i++)
         $wide["wide $i"] = new Wide([new User($i)]);
+    Shop::$text = str_repeat("x", 5000000);
 }
 fill();
 echo "ready\\n";
@@ -1333,6 +1334,12 @@ def check_php_ways(ask_for):
     check_ways(found, 1950, 40, ["elements of array['wide']", "Wide", "array",
                                  "elements of array", "User"])
     h.check("> Session.user 0x" in report, "report: " + report)
+    # A list of PHP's own has what is as large, and holds it not.
+    texts = ask_for("string")[0]["chains"]
+    huge = max(texts, key=lambda chain: chain["bytes"])
+    names = [link["name"] for link in huge["links"]]
+    h.check(huge["bytes"] >= 5000000 and names[-1] == "string" and
+            "24 bytes" not in names, "the large text: %r" % huge)
 
 
 @h.test("who holds objects of PHP: by classes, keys and properties, of a file",

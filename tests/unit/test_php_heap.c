@@ -522,6 +522,24 @@ START_TEST(objects_that_begin_like_a_text)
 }
 END_TEST
 
+/* The list has all that is larger than a chunk, whoever holds it. */
+START_TEST(entries_of_huge_blocks)
+{
+	struct php_links links = { .memory = &memory,
+				   .mappings = &mappings,
+				   .glibc = &all };
+
+	put_entry(0, at(CHUNK), PAGE, at(piece(1)));
+	make_blocks();
+	ck_assert(php_links_pass_over(&links, at(CHUNK), at(piece(0))));
+	put(piece(0) + 8, 2 * PAGE);
+	ck_assert(!php_links_pass_over(&links, at(CHUNK), at(piece(0))));
+	put(piece(0), at(piece(2)));
+	ck_assert(!php_links_pass_over(&links, at(piece(2)), at(piece(0))));
+	free_blocks();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -539,6 +557,7 @@ int main(void)
 		stack_in_a_vast_mapping,
 		elements_as_large_as_a_buffer,
 		objects_that_begin_like_a_text,
+		entries_of_huge_blocks,
 	};
 
 	return unit_run_tests("php_heap", setup, NULL, tests,
