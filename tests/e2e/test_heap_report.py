@@ -1082,6 +1082,19 @@ def _(case):
         h.check("IN SHORT" not in report.sections, "no verdicts " + option)
 
 
+@h.test("in short: who was attached to is looked at for what came before")
+def _(case):
+    target = case.start(["/bin/sleep", "1000"])
+    h.rest(target.pid)
+    said, _ = in_short(hr.heap(case, "--for", "100ms", "-p",
+                               str(target.pid)).report)
+    h.check_equal(said["leak"], "none is seen", "leak")
+    command = said["next"].split("; ")[1].split(" says calltrap ")[1]
+    result = case.calltrap(*command.split(), log=False)
+    result.check_status(0)
+    h.check("definitely lost: " in result.out, "report: " + result.out)
+
+
 def begun_at(case, recording, seconds):
     """When the first place has begun, by the clock of a recording that says it
     was made so much later: seconds of a day."""

@@ -392,6 +392,19 @@ static void add_look(const struct heap_text *text, const char *option)
 		add_watch(text, option);
 }
 
+/* Blocks from before are looked for in what is there, without their stacks. */
+static void add_look_at_all(const struct heap_text *text)
+{
+	const struct watched *process = text->process;
+
+	if (process->state == WATCHED_LEFT && !process->complete &&
+	    !text->config->wall_offset)
+		strbuf_printf(heap_text_out(text),
+			      "; which blocks of before nothing leads to says "
+			      "calltrap memory --leaks -p %d",
+			      (int)process->pid);
+}
+
 static int add_next(const struct answer *answer)
 {
 	const struct heap_text *text = answer->text;
@@ -405,6 +418,8 @@ static int add_next(const struct answer *answer)
 	} else if (!row || row->verdict.enough) {
 		strbuf_puts(out, "watch longer: ");
 		add_watch(text, "--for 10m");
+		if (!row)
+			add_look_at_all(text);
 	} else if (text->config->options->source) {
 		add_look(text, "--html FILE");
 		strbuf_puts(out, " makes a page with what was held when");
