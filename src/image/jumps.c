@@ -7,9 +7,9 @@
 
 /*
  * Jumps through GOT slots that have no stub: tail calls of -fno-plt code; and what
- * else code does with these slots, and with those that hold a function's address. All code is searched for the instruction; that
- * other bytes look like one, with a displacement that leads to just such a slot,
- * doesn't happen.
+ * else code does with these slots, and with those that hold a function's address. All
+ * code is searched for the instruction; that other bytes look like one, with a
+ * displacement that leads to just such a slot, doesn't happen.
  */
 
 #define WINDOW_SIZE (1u << 20)

@@ -43,6 +43,7 @@ struct unwind_tables {
 	struct landings *landings;
 	struct cursor c;
 	uint64_t address;
+	size_t calls; /* read by now */
 };
 
 /* How a CIE says that its FDEs' addresses are written. */
@@ -111,16 +112,19 @@ static void add(struct unwind_tables *tables, uint64_t low, uint64_t size,
 {
 	struct landings *landings = tables->landings;
 
-	/* Each stands there in four bytes or more, but for who lets them be read
-	   again and again. */
-	if (landings->count > tables->c.size / 4) {
-		tables->c.bad = true;
-		return;
-	}
 	landings->list = xgrow(landings->list, landings->count, &landings->room,
 			       sizeof(*landings->list));
 	landings->list[landings->count++] =
 		(struct landing){ low, low + size, pad };
+}
+
+/* Each call stands there in four bytes or more, but for who lets them be read again
+   and again. */
+static bool may_read_on(struct unwind_tables *tables)
+{
+	if (tables->calls++ > tables->c.size / 4)
+		tables->c.bad = true;
+	return !tables->c.bad;
 }
 
 static void read_calls(struct unwind_tables *tables, uint64_t function,
@@ -139,7 +143,7 @@ static void read_calls(struct unwind_tables *tables, uint64_t function,
 	encoding = cursor_u8(c);
 	end = uleb128(c);
 	end += c->position;
-	while (!c->bad && c->position < end) {
+	while (c->position < end && may_read_on(tables)) {
 		const uint64_t low = encoded_number(c, encoding);
 		const uint64_t size = encoded_number(c, encoding);
 		const uint64_t pad = encoded_number(c, encoding);
