@@ -794,8 +794,46 @@ struct shared_cost shared_cost(const struct shared *shared)
 	return cost;
 }
 
-void shared_empty(struct shared *shared)
+static void empty(const struct shared *shared, uint64_t at, uint64_t size)
 {
 	(void)fallocate(shared->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			0, (off_t)shared_size());
+			(off_t)at, (off_t)size);
+}
+
+void shared_empty(struct shared *shared)
+{
+	empty(shared, 0, shared_size());
+}
+
+/* Before and behind where the next record comes: a few records of any size. */
+#define AT_WORK 16384
+
+static void empty_ring(const struct shared *shared, unsigned block)
+{
+	const uint64_t at = block_offset(block) + sizeof(struct agent_block);
+	const uint64_t size = SHARED_RING_WORDS * sizeof(uint64_t);
+	const uint64_t head = __atomic_load_n(&block_at(shared, block)->head,
+					      __ATOMIC_RELAXED) %
+			      SHARED_RING_WORDS * sizeof(uint64_t);
+	const uint64_t from = (head + AT_WORK) % size;
+	const uint64_t to = from + size - 2 * (uint64_t)AT_WORK;
+
+	empty(shared, at + from, (to < size ? to : size) - from);
+	if (to > size)
+		empty(shared, at, to - size);
+}
+
+void shared_empty_rings(struct shared *shared)
+{
+	unsigned block;
+
+	if (shared->mode & AGENT_DURATIONS)
+		return;
+	for (block = 1; block < shared->blocks; block++)
+		empty_ring(shared, block);
+}
+
+uint64_t shared_used_at_work(const struct shared *shared)
+{
+	return shared->blocks * 4 * (uint64_t)AT_WORK;
 }

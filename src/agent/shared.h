@@ -194,4 +194,11 @@ struct shared_cost shared_cost(const struct shared *shared);
 /* Gives the memory back; threads that are still at work find zeros. */
 void shared_empty(struct shared *shared);
 
+/*
+ * Only what nobody can be at work in: who writes to a page that was given back has it
+ * anew, and that is charged to the program. So much may be, where all is given back.
+ */
+void shared_empty_rings(struct shared *shared);
+uint64_t shared_used_at_work(const struct shared *shared);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "agent/patches.h"
 #include "base/clock.h"
+#include "tracee/charge.h"
 #include "tracee/patch.h"
 
 size_t agent_tell_with(struct agent_engine *engine, uint64_t until,
@@ -126,6 +127,20 @@ void agent_note_last(struct agent_space *space)
 	agent_note_cost(space);
 }
 
+/*
+ * Threads that lost the processor in a hook go on there. A program at its limit would
+ * be killed for the pages that they then have anew.
+ */
+static void give_back(struct agent_space *space)
+{
+	struct shared *shared = &space->agent.shared;
+
+	if (charge_has_room_for(space->pid, shared_used_at_work(shared), 0))
+		shared_empty(shared);
+	else
+		shared_empty_rings(shared);
+}
+
 void agent_leave_space(struct engine *base, struct probe_space *space)
 {
 	struct agent_engine *engine = agent_engine_of(base);
@@ -153,6 +168,6 @@ void agent_leave_space(struct engine *base, struct probe_space *space)
 	agent_note_last_missed(own);
 	agent_note_last(own);
 	agent_note_what_stays(own);
-	shared_empty(&own->agent.shared);
+	give_back(own);
 	shared_close(&own->agent.shared);
 }

@@ -1657,6 +1657,51 @@ START_TEST(handlers_jump_out_of_hooks)
 }
 END_TEST
 
+/* Whether the page is there, without having it by looking. */
+static bool is_there(const void *address)
+{
+	unsigned char there = 0;
+
+	ck_assert_int_eq(mincore((void *)((uintptr_t)address & -4096ul), 1,
+				 &there),
+			 0);
+	return there & 1;
+}
+
+/* Threads may be at work there: what they wrote to would be had anew. */
+START_TEST(rings_are_emptied_but_for_where_they_end)
+{
+	const uint64_t *words;
+	struct agent_block *block;
+	unsigned i, size = SHARED_RING_WORDS;
+	uint64_t head;
+
+	set_up(AGENT_RECORDS);
+	for (i = 0; i < 20000; i++) {
+		slot(1, 0, 0, 0, 0, 0);
+		if (i % 1000 == 0)
+			read_all();
+	}
+	words = shared.rings[1].words;
+	block = (struct agent_block *)((char *)words -
+				       offsetof(struct agent_block, ring));
+	head = block->head;
+	ck_assert_uint_gt(head, size / 8);
+	ck_assert(is_there(&words[(head + size / 2) % size]));
+	shared_empty_rings(&shared);
+	ck_assert(is_there(block));
+	ck_assert(is_there(shared.memory));
+	ck_assert(is_there(&words[head % size]));
+	ck_assert(is_there(&words[(head - 1000) % size]));
+	ck_assert(is_there(&words[(head + 1000) % size]));
+	ck_assert(!is_there(&words[(head + size / 2) % size]));
+	ck_assert(!is_there(&words[(head - 8192) % size]));
+	shared_empty(&shared);
+	ck_assert(!is_there(block));
+	tear_down();
+}
+END_TEST
+
 /* ---- memory that the program scribbles over ---- */
 
 static void scribble(unsigned *seed, void *memory, size_t size)
@@ -2837,6 +2882,7 @@ int main(void)
 	tcase_add_test(tests, threads_come_and_go);
 	tcase_add_test(tests, handlers_make_calls_too);
 	tcase_add_test(tests, handlers_jump_out_of_hooks);
+	tcase_add_test(tests, rings_are_emptied_but_for_where_they_end);
 	tcase_add_test(tests, garbage_is_survived);
 	tcase_add_test(tests, a_file_that_shrinks_is_refused);
 	tcase_add_test(tests, the_first_instruction_is_copied);
