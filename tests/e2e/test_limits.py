@@ -4,6 +4,7 @@
 mappings. The target lives, and what is said is true."""
 
 import gzip
+import json
 import os
 import re
 import signal
@@ -135,6 +136,58 @@ def compressed(case):
         h.check_equal(words, "1 calltrap: %s can't be read: it is too large" %
                       path, "status and message")
         h.check(int(peak) < 350, "it took %s MB" % peak)
+
+
+MANY_SITES = r"""
+#include <stdlib.h>
+__attribute__((noinline)) static void left(unsigned way, unsigned depth);
+__attribute__((noinline)) static void right(unsigned way, unsigned depth);
+static volatile int here;
+static void go(unsigned way, unsigned depth)
+{
+	if (!depth)
+		*(volatile char *)malloc(16) = 1;
+	else if (way & 1)
+		left(way >> 1, depth - 1);
+	else
+		right(way >> 1, depth - 1);
+	here++;
+}
+static void left(unsigned way, unsigned depth) { go(way, depth); here++; }
+static void right(unsigned way, unsigned depth) { go(way, depth); here++; }
+int main(void)
+{
+	for (unsigned way = 0; way < 1u << 12; way++)
+		go(way, 12);
+	return 0;
+}
+"""
+
+
+@h.test("heap --json of many sites")
+def many_sites(case):
+    """It is written while it is made: all of it once took 1.6 GB for 35,000."""
+    built = h.build("many_sites", case.write("many_sites.c", MANY_SITES), "-O1",
+                    "-g", "-fno-optimize-sibling-calls", directory=case.dir)
+    recording, path = case.path("recording"), case.path("json")
+    case.calltrap("record", "-o", recording, built, log=False).check_status(0)
+    peaks = []
+    for options in ([], ["--json", path]):
+        result = case.run([sys.executable, "-c", PEAK, h.CALLTRAP, "heap",
+                           "--from", recording, "-o", case.path("report"),
+                           *options], env=h.keeping_nothing())
+        words, peak = result.out.splitlines()
+        h.check_equal(words.split()[0], "0", "status")
+        peaks.append(int(peak))
+    text = h.read(path)
+    found = json.loads(text)
+    h.check(len(found["sites"]) >= 1 << 12, "sites: %d" % len(found["sites"]))
+    h.check(len(text) >> 20 >= 16, "the file has %d bytes" % len(text))
+    h.check(peaks[1] - peaks[0] < len(text) >> 21,
+            "it took %d MB, and %d without a file of %d bytes" %
+            (peaks[1], peaks[0], len(text)))
+    h.check(text == json.dumps(found, indent=1, ensure_ascii=False) + "\n",
+            "it isn't laid out as before")
 
 
 def at_ceiling(case, group, left, functions):

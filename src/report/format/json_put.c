@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/format/json_put.h"
 
+#include <string.h>
+
 #include "base/xalloc.h"
 
 /* How many bytes a control character has that Jansson leaves as it is. */
@@ -39,4 +41,35 @@ void json_put(const json_t *value, size_t flags, struct strbuf *out)
 {
 	if (json_dump_callback(value, add_bytes, out, flags))
 		fatal("no memory for JSON");
+}
+
+void json_put_line(unsigned depth, struct strbuf *out)
+{
+	strbuf_putc(out, '\n');
+	while (depth--)
+		strbuf_putc(out, ' ');
+}
+
+/* Within texts there are no ends of lines. */
+void json_put_inside(const json_t *value, unsigned depth, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	const char *line, *end;
+
+	json_put(value, JSON_INDENT(1) | JSON_ENCODE_ANY, &text);
+	for (line = strbuf_text(&text); (end = strchr(line, '\n'));
+	     line = end + 1) {
+		strbuf_add(out, line, end - line);
+		json_put_line(depth, out);
+	}
+	strbuf_puts(out, line);
+}
+
+void json_put_key(const char *key, struct strbuf *out)
+{
+	json_t *text = json_string(key);
+
+	json_put(text, JSON_ENCODE_ANY, out);
+	strbuf_puts(out, ": ");
+	json_decref(text);
 }

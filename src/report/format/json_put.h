@@ -12,4 +12,13 @@
  */
 void json_put(const json_t *value, size_t flags, struct strbuf *out);
 
+/*
+ * The same in pieces, for what is too long to be kept whole: as JSON_INDENT(1) has
+ * it where it stands so deep.
+ */
+void json_put_inside(const json_t *value, unsigned depth, struct strbuf *out);
+void json_put_line(unsigned depth,
+		   struct strbuf *out); /* ends one, begins one */
+void json_put_key(const char *key, struct strbuf *out);
+
 #endif

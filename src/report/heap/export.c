@@ -2,6 +2,9 @@
 #include "report/heap/export.h"
 
 #include "base/doing.h"
+#include "report/file/path_pattern.h"
+#include "report/file/spool.h"
+#include "report/file/whole_file.h"
 #include "report/growth/export.h"
 #include "report/memory/names.h"
 #include "report/page/page.h"
@@ -35,12 +38,51 @@ const char *heap_file_option(enum heap_file file)
 	return formats[file].option;
 }
 
+static void spool_piece(void *spool)
+{
+	spool_added(spool);
+}
+
+/* It may be longer than there is memory. */
+static int write_json(const struct heap_export *export, const char *path,
+		      bool predictable)
+{
+	CLEANUP(spool_fini) struct spool spool = SPOOL_CLOSED;
+	int err = spool_open(&spool, path);
+
+	if (err)
+		return err;
+	heap_json_put(export, &(struct heap_pieces){ &spool.text, spool_piece,
+						     &spool });
+	err = spool_rewind(&spool);
+	return err ? err :
+		     whole_file_write_from(path, NULL, 0, spool.fd,
+					   predictable);
+}
+
+static void make_json(const struct heap_export *export,
+		      const struct export_errors *errors)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	const bool predictable =
+		path_pattern_expand(export->options->files[HEAP_FILE_JSON],
+				    export->process->pid, &path);
+	int err = write_json(export, strbuf_text(&path), predictable);
+
+	if (err)
+		errors->told(errors->context, strbuf_text(&path), err);
+}
+
 static void write_one(const struct heap_export *export, enum heap_file file,
 		      const struct export_errors *errors)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
 	doing("making %s", export->options->files[file]);
+	if (file == HEAP_FILE_JSON) {
+		make_json(export, errors);
+		return;
+	}
 	formats[file].make(export, &out);
 	heap_export_write_file(export, export->options->files[file], &out,
 			       errors);

@@ -16,6 +16,18 @@ void heap_json_make(const struct heap_export *export, struct strbuf *out);
 void heap_objects_make(const struct heap_export *export, struct strbuf *out);
 void heap_pprof_make(const struct heap_export *export, struct strbuf *out);
 void heap_svg_make(const struct heap_export *export, struct strbuf *out);
+
+/* Where a long text goes, and who is told when another piece of it is there, and may
+   take it. */
+struct heap_pieces {
+	struct strbuf *out;
+	void (*added)(void *context);
+	void *context;
+};
+
+void heap_json_put(const struct heap_export *export,
+		   const struct heap_pieces *pieces);
+
 /* "--svg" */
 const char *heap_file_option(enum heap_file file);
 

@@ -415,17 +415,6 @@ static json_t *site_object(const struct heap_export *export,
 	return object;
 }
 
-static json_t *sites_of(const struct heap_export *export,
-			const struct heap_rows *rows)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < rows->count; i++)
-		json_array_append_new(array,
-				      site_object(export, &rows->list[i]));
-	return array;
-}
-
 /* ---- the whole ---- */
 
 /* The last one, and which were before. */
@@ -449,39 +438,107 @@ static void add_sampling(json_t *root, const struct heap_export *export)
 	json_object_set_new(root, "rates", rates);
 }
 
-static json_t *root_of(const struct heap_export *export)
+/*
+ * Sites have as many lines as all stacks have frames: gigabytes, of a compiler that
+ * allocates from 200,000 places. So each is made when it is written.
+ */
+static void put_sites(const struct heap_export *export,
+		      const struct heap_rows *rows,
+		      const struct heap_pieces *pieces)
+{
+	strbuf_putc(pieces->out, '[');
+	for (size_t i = 0; i < rows->count; i++) {
+		json_t *site = site_object(export, &rows->list[i]);
+
+		if (i)
+			strbuf_putc(pieces->out, ',');
+		json_put_line(2, pieces->out);
+		json_put_inside(site, 2, pieces->out);
+		json_decref(site);
+		pieces->added(pieces->context);
+	}
+	if (rows->count)
+		json_put_line(1, pieces->out);
+	strbuf_putc(pieces->out, ']');
+}
+
+static void put_key(const char *key, bool first, struct strbuf *out)
+{
+	if (!first)
+		strbuf_putc(out, ',');
+	json_put_line(1, out);
+	json_put_key(key, out);
+}
+
+/* Takes it over. */
+static void put_members(json_t *object, bool first, struct strbuf *out)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value)
+	{
+		put_key(key, first, out);
+		json_put_inside(value, 1, out);
+		first = false;
+	}
+	json_decref(object);
+}
+
+/* What stands before the sites, … */
+static json_t *head_of(const struct heap_export *export,
+		       const struct heap_report_config *config,
+		       const struct heap_rows *rows)
+{
+	const struct heap *heap = export->process->heap;
+	json_t *head = json_object();
+
+	json_object_set_new(head, "calltrap", json_string(PACKAGE_VERSION));
+	json_object_set_new(head, "process", process_of(export));
+	if (heap_sample(heap))
+		add_sampling(head, export);
+	json_object_set_new(head, "summary", summary_of(export, rows));
+	if (config->options->histogram)
+		json_object_set_new(head, "sizes", all_sizes(heap));
+	json_object_set_new(head, "reach", reach_of(heap_reach(heap)));
+	set_untyped(head, heap_looked(heap));
+	return head;
+}
+
+/* … and behind them. */
+static json_t *rest_of(const struct heap_export *export)
+{
+	json_t *rest = json_object();
+
+	heap_json_set_more(rest, export);
+	growth_json_set(rest, export);
+	return rest;
+}
+
+void heap_json_put(const struct heap_export *export,
+		   const struct heap_pieces *pieces)
 {
 	struct heap_report_options options = *export->config->options;
 	struct heap_report_config config = *export->config;
-	json_t *root = json_object();
 	struct heap_rows rows;
 
 	options.by = HEAP_BY_STACK;
 	config.options = &options;
 	rows = heap_rows_of(&config, export->process->heap, export->now);
-	json_object_set_new(root, "calltrap", json_string(PACKAGE_VERSION));
-	json_object_set_new(root, "process", process_of(export));
-	if (heap_sample(export->process->heap))
-		add_sampling(root, export);
-	json_object_set_new(root, "summary", summary_of(export, &rows));
-	if (config.options->histogram)
-		json_object_set_new(root, "sizes",
-				    all_sizes(export->process->heap));
-	json_object_set_new(root, "reach",
-			    reach_of(heap_reach(export->process->heap)));
-	set_untyped(root, heap_looked(export->process->heap));
-	json_object_set_new(root, "sites", sites_of(export, &rows));
-	heap_json_set_more(root, export);
-	growth_json_set(root, export);
+	strbuf_putc(pieces->out, '{');
+	put_members(head_of(export, &config, &rows), true, pieces->out);
+	put_key("sites", false, pieces->out);
+	put_sites(export, &rows, pieces);
+	put_members(rest_of(export), false, pieces->out);
+	strbuf_puts(pieces->out, "\n}\n");
 	heap_rows_fini(&rows);
-	return root;
+}
+
+static void keep(void *context UNUSED)
+{
 }
 
 void heap_json_make(const struct heap_export *export, struct strbuf *out)
 {
-	json_t *root = root_of(export);
-
-	json_put(root, JSON_INDENT(1), out);
-	strbuf_putc(out, '\n');
-	json_decref(root);
+	heap_json_put(export, &(struct heap_pieces){ out, keep, NULL });
 }
