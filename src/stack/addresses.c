@@ -32,27 +32,125 @@ static uint64_t hash_of(const taddr_t *addresses, unsigned count, bool complete)
 	return idset_mix(hash);
 }
 
-static stack_id put_together(struct unwinder *unwinder,
-			     struct unwind_space *own, const taddr_t *addresses,
-			     unsigned count, enum stack_end end,
-			     unsigned *by_pointer_ret)
+/*
+ * The one that was put together last. Most have the outer frames of the one before:
+ * what these make is known. All from the outermost on.
+ */
+struct last_stack {
+	bool complete;
+	unsigned count; /* 0: there is none */
+	taddr_t addresses[UNWIND_DEPTH_MAX];
+	stack_id stacks[UNWIND_DEPTH_MAX];     /* up to that frame */
+	unsigned by_pointer[UNWIND_DEPTH_MAX]; /* so many of its frames */
+};
+
+/*
+ * How many outer frames are those of the last one. How a frame was found is decided
+ * by the next inner one, so that one must be the same, too.
+ */
+static unsigned same_outer(const struct last_stack *last,
+			   const taddr_t *addresses, unsigned count,
+			   bool complete)
+{
+	unsigned same = 0;
+
+	if (last->complete != complete)
+		return 0;
+	while (same < count && same < last->count &&
+	       addresses[count - 1 - same] == last->addresses[same])
+		same++;
+	return same ? same - 1 : 0;
+}
+
+/* The unwinder's frames; returns how many there are, up to what is no code. */
+static unsigned find_frames(struct unwinder *unwinder, struct unwind_space *own,
+			    const taddr_t *addresses, unsigned count,
+			    bool *by_pointer)
 {
 	enum frame_method method = FRAME_ENTRY;
 	unsigned i;
 
-	*by_pointer_ret = 0;
 	for (i = 0; i < count; i++) {
 		struct code_site *site = site_find(own, own->space->memory.pid,
 						   addresses[i], false);
 
 		if (!site->code)
-			return unwind_finish(unwinder, i, STACK_BROKEN);
+			break;
 		unwinder->frames[i] =
 			unwind_frame_number(unwinder, site, method);
-		*by_pointer_ret += method == FRAME_POINTER;
+		by_pointer[i] = method == FRAME_POINTER;
 		method = site->row ? FRAME_CFI : FRAME_POINTER;
 	}
-	return unwind_finish(unwinder, count, end);
+	return i;
+}
+
+/* Of frames that nobody looks for. None of them is the innermost. */
+static void count_outer(struct unwinder *unwinder,
+			const struct last_stack *last, unsigned outer)
+{
+	const unsigned by_pointer = outer ? last->by_pointer[outer - 1] : 0;
+
+	unwinder->counts.frames[FRAME_POINTER] += by_pointer;
+	unwinder->counts.frames[FRAME_CFI] += outer - by_pointer;
+}
+
+/* On to so many outer frames of the last one. */
+static void add_inner(struct unwinder *unwinder, struct last_stack *last,
+		      const taddr_t *addresses, unsigned inner, unsigned outer,
+		      const bool *by_pointer)
+{
+	stack_id stack = outer ? last->stacks[outer - 1] :
+				 stacks_begin(last->complete ? STACK_COMPLETE :
+							       STACK_CUT);
+	unsigned pointers = outer ? last->by_pointer[outer - 1] : 0;
+
+	for (last->count = outer; inner--; last->count++) {
+		stack = stacks_extend(unwinder->stacks, stack,
+				      unwinder->frames[inner]);
+		pointers += by_pointer[inner];
+		last->addresses[last->count] = addresses[inner];
+		last->stacks[last->count] = stack;
+		last->by_pointer[last->count] = pointers;
+	}
+}
+
+static struct unwind_seen broken(struct unwinder *unwinder,
+				 const bool *by_pointer, unsigned count)
+{
+	struct unwind_seen seen = {
+		.stack = unwind_finish(unwinder, count, STACK_BROKEN),
+		.depth = count,
+		.end = STACK_BROKEN,
+	};
+
+	while (count--)
+		seen.by_pointer += by_pointer[count];
+	return seen;
+}
+
+static struct unwind_seen put_together(struct unwinder *unwinder,
+				       struct unwind_space *own,
+				       const taddr_t *addresses, unsigned count,
+				       bool complete)
+{
+	struct last_stack *last = own->last;
+	const unsigned outer = same_outer(last, addresses, count, complete);
+	bool by_pointer[UNWIND_DEPTH_MAX];
+	const unsigned found = find_frames(unwinder, own, addresses,
+					   count - outer, by_pointer);
+
+	if (!count || found < count - outer)
+		return broken(unwinder, by_pointer, found);
+	last->complete = complete;
+	count_outer(unwinder, last, outer);
+	add_inner(unwinder, last, addresses, found, outer, by_pointer);
+	unwind_count(unwinder, complete ? STACK_COMPLETE : STACK_CUT);
+	return (struct unwind_seen){
+		.stack = last->stacks[count - 1],
+		.depth = count,
+		.by_pointer = last->by_pointer[count - 1],
+		.end = complete ? STACK_COMPLETE : STACK_CUT,
+	};
 }
 
 struct unwind_seen unwind_addresses(struct unwinder *unwinder,
@@ -63,21 +161,18 @@ struct unwind_seen unwind_addresses(struct unwinder *unwinder,
 	struct unwind_space *own = unwind_space_get(unwinder, space);
 	const uint64_t hash = hash_of(addresses, count, complete);
 	struct known_stack *known = known_stack(own, hash);
-	struct unwind_seen *seen = &known->seen;
 
 	if (count > UNWIND_DEPTH_MAX)
 		count = UNWIND_DEPTH_MAX;
-	if (seen->stack && known->hash == hash) {
-		(void)unwind_again(unwinder, seen);
-		return *seen;
+	if (known->seen.stack && known->hash == hash) {
+		(void)unwind_again(unwinder, &known->seen);
+		return known->seen;
 	}
-	seen->stack = put_together(unwinder, own, addresses, count,
-				   complete ? STACK_COMPLETE : STACK_CUT,
-				   &seen->by_pointer);
+	if (!own->last)
+		own->last = xcalloc(1, sizeof(*own->last));
+	known->seen = put_together(unwinder, own, addresses, count, complete);
 	known->hash = hash;
-	seen->depth = stacks_depth(unwinder->stacks, seen->stack);
-	seen->end = stacks_end(unwinder->stacks, seen->stack);
-	return *seen;
+	return known->seen;
 }
 
 static bool is_plain(const struct saved_place *place)

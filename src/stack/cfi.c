@@ -2,6 +2,7 @@
 #include "stack/cfi.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cursor.h"
 #include "base/xalloc.h"
@@ -27,6 +28,7 @@ struct cfi {
 	uint64_t header;
 	uint64_t table;
 	uint64_t count;
+	int32_t (*entries)[2]; /* all of it, if it is small; or NULL */
 	/* … or our own. */
 	struct cfi_index *index;
 };
@@ -76,14 +78,32 @@ static bool use_header(struct cfi *cfi, uint64_t address, uint64_t size)
 	return cfi->count;
 }
 
+/* To read an entry takes a system call, and a search reads many. */
+#define KEPT_MAX (1u << 20)
+
+static void keep_table(struct cfi *cfi)
+{
+	const size_t size = cfi->count * sizeof(*cfi->entries);
+
+	if (size > KEPT_MAX)
+		return;
+	cfi->entries = xmalloc(size);
+	if (read_all(cfi, cfi->table, cfi->entries, size))
+		return;
+	free(cfi->entries);
+	cfi->entries = NULL;
+}
+
 /* Both are relative to the header. */
 static bool table_entry(const struct cfi *cfi, uint64_t i, uint64_t *start_ret,
 			uint64_t *fde_ret)
 {
 	int32_t entry[2];
 
-	if (!read_all(cfi, cfi->table + i * sizeof(entry), entry,
-		      sizeof(entry)))
+	if (cfi->entries)
+		memcpy(entry, cfi->entries[i], sizeof(entry));
+	else if (!read_all(cfi, cfi->table + i * sizeof(entry), entry,
+			   sizeof(entry)))
 		return false;
 	*start_ret = cfi->header + entry[0];
 	*fde_ret = cfi->header + entry[1];
@@ -198,8 +218,10 @@ struct cfi *cfi_new(const struct image *image)
 
 	cfi->image = image;
 	if (image_frame_header(image, &address, &size) &&
-	    use_header(cfi, address, size))
+	    use_header(cfi, address, size)) {
+		keep_table(cfi);
 		return cfi;
+	}
 	free(cfi);
 	return new_with_index(image, cfi_index_new(image));
 }
@@ -214,5 +236,6 @@ void cfi_free(struct cfi *cfi)
 	if (!cfi)
 		return;
 	cfi_index_free(cfi->index);
+	free(cfi->entries);
 	free(cfi);
 }

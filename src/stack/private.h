@@ -76,6 +76,7 @@ struct unwind_space {
 	size_t site_room; /* a power of two */
 	size_t site_count;
 	struct known_stack *known; /* NULL, or KNOWN_STACKS of them */
+	struct last_stack *last;   /* NULL until then */
 	struct stack_range stacks[STACK_RANGES];
 	unsigned next_stack; /* gives its place to the next one */
 	UT_hash_handle hh;
@@ -178,8 +179,9 @@ struct unwinder {
 uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
 			     enum frame_method method);
 
-/* The unwinder's frames become a stack, and are counted. */
+/* The unwinder's frames become a stack, and are counted; or were one. */
 stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end);
+void unwind_count(struct unwinder *unwinder, enum stack_end end);
 
 #endif

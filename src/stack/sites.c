@@ -362,7 +362,9 @@ struct unwind_space *unwind_space_get(struct unwinder *unwinder,
 	if (own->stale) {
 		own->stale = false;
 		free(own->known);
+		free(own->last);
 		own->known = NULL;
+		own->last = NULL;
 		make_ranges(own);
 		forget_sites(own);
 	}
@@ -374,5 +376,6 @@ void unwind_space_free(struct unwind_space *own)
 	free(own->ranges);
 	free(own->sites);
 	free(own->known);
+	free(own->last);
 	free(own);
 }

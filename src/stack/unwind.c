@@ -230,7 +230,7 @@ static stack_id intern(struct unwinder *unwinder, unsigned count,
 	return stack;
 }
 
-static void count_stack(struct unwinder *unwinder, enum stack_end end)
+void unwind_count(struct unwinder *unwinder, enum stack_end end)
 {
 	unwinder->counts.stacks++;
 	unwinder->counts.cut += end == STACK_CUT;
@@ -240,7 +240,7 @@ static void count_stack(struct unwinder *unwinder, enum stack_end end)
 stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end)
 {
-	count_stack(unwinder, end);
+	unwind_count(unwinder, end);
 	return intern(unwinder, count, end);
 }
 
@@ -252,7 +252,7 @@ stack_id unwind_again(struct unwinder *unwinder, const struct unwind_seen *seen)
 		unwinder->counts.frames[FRAME_CFI] +=
 			seen->depth - 1 - seen->by_pointer;
 	}
-	count_stack(unwinder, seen->end);
+	unwind_count(unwinder, seen->end);
 	return seen->stack;
 }
 

@@ -353,6 +353,70 @@ START_TEST(garbage_ends)
 }
 END_TEST
 
+/* One in 32 is no code. */
+static taddr_t some_address(void)
+{
+	return rand() % 32 ?
+		       (taddr_t)(uintptr_t)
+			       truth->frames[1 + rand() % (truth->count - 1)] :
+		       16;
+}
+
+/* As most: the outer frames of the one before, and other inner ones. */
+static unsigned next_stack(taddr_t *addresses, unsigned count)
+{
+	const unsigned kept = count ? (unsigned)rand() % (count + 1) : 0;
+	const unsigned inner = 1 + rand() % 8;
+
+	if (kept + inner > FRAMES_MAX)
+		return 0;
+	memmove(addresses + inner, addresses + count - kept,
+		kept * sizeof(*addresses));
+	for (unsigned i = 0; i < inner; i++)
+		addresses[i] = some_address();
+	return inner + kept;
+}
+
+static void check_as_by_itself(const taddr_t *addresses, unsigned count,
+			       bool complete)
+{
+	struct unwinder *other = unwinder_new(stacks);
+	const struct unwind_counts before = unwind_counts(unwinder);
+	const struct unwind_seen found =
+		unwind_addresses(unwinder, &space, addresses, count, complete);
+	const struct unwind_seen alone =
+		unwind_addresses(other, &space, addresses, count, complete);
+	const struct unwind_counts after = unwind_counts(unwinder),
+				   counts = unwind_counts(other);
+
+	ck_assert_uint_eq(found.stack, alone.stack);
+	ck_assert_uint_eq(found.depth, alone.depth);
+	ck_assert_uint_eq(found.depth, stacks_depth(stacks, found.stack));
+	ck_assert_uint_eq(found.by_pointer, alone.by_pointer);
+	ck_assert_int_eq(found.end, alone.end);
+	ck_assert_int_eq(found.end, stacks_end(stacks, found.stack));
+	ck_assert_uint_eq(after.broken - before.broken, counts.broken);
+	for (unsigned i = 0; i < ARRAY_SIZE(counts.frames); i++)
+		ck_assert_uint_eq(after.frames[i] - before.frames[i],
+				  counts.frames[i]);
+	unwinder_free(other);
+}
+
+START_TEST(outer_frames_of_the_last_stack)
+{
+	taddr_t addresses[FRAMES_MAX];
+	unsigned count = 0;
+
+	srand(7);
+	start(run_deep);
+	for (unsigned round = 0; round < 500; round++) {
+		count = next_stack(addresses, count);
+		if (count)
+			check_as_by_itself(addresses, count, rand() % 4);
+	}
+}
+END_TEST
+
 START_TEST(nothing_at_all)
 {
 	stack_id stack;
@@ -378,6 +442,7 @@ int main(void)
 	tcase_add_test(tcase, depth_cuts);
 	tcase_add_test(tcase, at_an_entry);
 	tcase_add_test(tcase, garbage_ends);
+	tcase_add_test(tcase, outer_frames_of_the_last_stack);
 	tcase_add_test(tcase, nothing_at_all);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
