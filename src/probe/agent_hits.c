@@ -152,6 +152,8 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	find_errno(&own->space->agent, &moment);
 	if (passes_untold(own, task))
 		return;
+	if (is_alone(owner, task) && agent_watch_sends_back(own, task, &moment))
+		return;
 	tell_reached(own, task, &moment);
 	if (agent_is_site(own))
 		agent_site_told(own, task);
@@ -177,7 +179,9 @@ static void on_door(struct trap_owner *owner, struct task *task)
 	regs.user.rip = own->point->address;
 	moment.regs = &regs;
 	moment.chosen = agent_chosen_at(own->space, &moment);
-	tell_reached(own, task, &moment);
+	if (!is_alone(owner, task) ||
+	    !agent_watch_sends_back(own, task, &moment))
+		tell_reached(own, task, &moment);
 }
 
 const struct trap_owner_ops agent_door_ops = { .hit = on_door };

@@ -541,6 +541,14 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 void agent_watch_reached(struct agent_point *own, struct task *task,
 			 const struct moment *moment);
 
+/*
+ * The hook has sent it to the trap, as a rule was missing. Now that it is there, the
+ * task goes back, and the process tells of the call itself: so its return needs no
+ * stop. Only where something was learned, or it would go round in circles.
+ */
+bool agent_watch_sends_back(struct agent_point *own, struct task *task,
+			    const struct moment *moment);
+
 /* Addresses mean something else now. */
 void agent_watch_forget_rows(struct agent_space *space);
 

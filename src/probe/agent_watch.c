@@ -358,24 +358,40 @@ static uint64_t row_of(const struct unwind_rule *rule)
 	return agent_rule(bits, rule->offset, rule->fp_offset);
 }
 
-/* False when there is no place for one of them. */
-static bool add_rows(struct agent_space *space)
+/* What has become of a stack's rules. */
+struct learned {
+	unsigned added;
+	bool all;      /* there was a place for each, … */
+	bool is_ruled; /* … and there is one for each frame */
+};
+
+static void add_row(struct agent_space *space, taddr_t address,
+		    struct learned *learned)
 {
 	struct unwinder *unwinder = space->space->prober->config.unwinder;
+	struct shared *shared = &space->agent.shared;
+	struct unwind_rule rule;
+
+	if (shared_has_row(shared, address))
+		return;
+	if (!unwind_rule(unwinder, space->space->space, address, &rule))
+		learned->is_ruled = false;
+	else if (shared_add_row(shared, address, row_of(&rule)))
+		learned->added++;
+	else
+		learned->all = false;
+}
+
+static struct learned add_rows(struct agent_space *space)
+{
+	struct learned learned = { .all = true, .is_ruled = true };
 	const taddr_t *addresses;
-	unsigned i, count = unwind_last(unwinder, &addresses);
-	bool all = true;
+	unsigned i, count = unwind_last(space->space->prober->config.unwinder,
+					&addresses);
 
-	for (i = 0; i < count; i++) {
-		struct unwind_rule rule;
-
-		if (!shared_has_row(&space->agent.shared, addresses[i]) &&
-		    unwind_rule(unwinder, space->space->space, addresses[i],
-				&rule))
-			all &= shared_add_row(&space->agent.shared,
-					      addresses[i], row_of(&rule));
-	}
-	return all;
+	for (i = 0; i < count; i++)
+		add_row(space, addresses[i], &learned);
+	return learned;
 }
 
 /* A program that needs more of them than there is room for keeps the first. */
@@ -392,18 +408,20 @@ static uint64_t rows_wait(uint64_t wait, uint64_t since)
 /*
  * The stack that was taken of the call is walked over in the process now. Code that
  * is made at run time leaves rows behind that nobody needs: those in use are soon
- * there again, but each costs a stop.
+ * there again, but each costs a stop. Returns whether that is new.
  */
-static void learn_rows(struct agent_space *space)
+static bool learn_rows(struct agent_space *space)
 {
 	const uint64_t now = clock_now(), since = now - space->rows_cleared;
+	struct learned learned = add_rows(space);
 
-	if (add_rows(space) || since < space->rows_wait)
-		return;
-	space->rows_wait = rows_wait(space->rows_wait, since);
-	space->rows_cleared = now;
-	shared_clear_rows(&space->agent.shared);
-	(void)add_rows(space);
+	if (!learned.all && since >= space->rows_wait) {
+		space->rows_wait = rows_wait(space->rows_wait, since);
+		space->rows_cleared = now;
+		shared_clear_rows(&space->agent.shared);
+		learned = add_rows(space);
+	}
+	return learned.added && learned.all && learned.is_ruled;
 }
 
 /*
@@ -513,6 +531,23 @@ static void learn_other_stacks(struct agent_space *space)
 	learn_other_range(space, unwind_last_goroutine(unwinder));
 }
 
+/* Whether all that was missing is known now. */
+static bool learn(struct agent_space *space, const struct task *task)
+{
+	const bool new = learn_rows(space);
+
+	learn_stack(space, task);
+	learn_other_stacks(space);
+	return new;
+}
+
+static void look(struct agent_space *space, const struct moment *moment)
+{
+	unwind_look(space->space->prober->config.unwinder, moment->space->space,
+		    moment->memory, moment->tid, moment->regs,
+		    space->engine->depth + 1);
+}
+
 void agent_watch_reached(struct agent_point *own, struct task *task,
 			 const struct moment *moment)
 {
@@ -527,12 +562,37 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 	/* Within a call that stands for it nobody has asked for its stack. */
 	if (!unwind_last(unwinder, &addresses) &&
 	    !agent_passes_over(space, moment))
-		unwind_look(unwinder, moment->space->space, moment->memory,
-			    moment->tid, moment->regs,
-			    space->engine->depth + 1);
-	learn_rows(space);
-	learn_stack(space, task);
-	learn_other_stacks(space);
+		look(space, moment);
+	(void)learn(space, task);
+}
+
+/*
+ * The stub leaves its own address in that register, which is nobody's at a function's
+ * entry.
+ */
+static bool comes_from_hook(const struct agent_point *own,
+			    const struct task *task)
+{
+	return own->stub >= 0 && own->space->agent.state == AGENT_INSIDE &&
+	       task->regs.user.r11 ==
+		       agent_hook_of(&own->space->agent, (unsigned)own->stub);
+}
+
+bool agent_watch_sends_back(struct agent_point *own, struct task *task,
+			    const struct moment *moment)
+{
+	struct agent_space *space = own->space;
+	const unsigned mode = space->engine->mode;
+
+	if (!(mode & AGENT_WATCHES) || mode & (AGENT_SAMPLES | AGENT_STOPS) ||
+	    !comes_from_hook(own, task) || agent_passes_over(space, moment))
+		return false;
+	unwind_last_forget(moment->space->prober->config.unwinder);
+	look(space, moment);
+	if (!learn(space, task))
+		return false;
+	agent_send_to(task, agent_hook_of(&space->agent, (unsigned)own->stub));
+	return true;
 }
 
 void agent_watch_forget_rows(struct agent_space *space)

@@ -1505,6 +1505,65 @@ def heap_within(case):
     h.check(stops < 15000, "%d stops for 60000 calls" % stops)
 
 
+PLACES = 3000
+NEW_PLACES = """
+#include <pthread.h>
+#include <stdlib.h>
+static void *kept[2][%d];
+static volatile unsigned long made;
+%s
+typedef void function(unsigned);
+static function *const takes[] = { %s }, *const gives[] = { %s };
+static void *work(void *thread)
+{
+        for (unsigned i = 0; i < 1000; i++)
+                free(malloc(24));
+        for (unsigned i = 0; i < %d; i++)
+                takes[(i * 7 + 1) %% %d](thread != NULL);
+        for (unsigned i = 0; i < %d; i++)
+                gives[i](thread != NULL);
+        return NULL;
+}
+int main(void)
+{
+        pthread_t other;
+        work(NULL);
+        pthread_create(&other, NULL, work, &other);
+        pthread_join(other, NULL);
+        return 7;
+}
+"""
+NEW_PLACE = """
+static __attribute__((noinline)) void take%d(unsigned n)
+{ kept[n][%d] = malloc(%d); made++; }
+static __attribute__((noinline)) void give%d(unsigned n)
+{ free(kept[n][%d]); made++; }
+"""
+
+
+@h.test("heap: a call from a place that is new stops once, and is as by traps")
+def heap_new_places(case):
+    """With the rule that was missing the process tells of it, return and all."""
+    source = NEW_PLACES % (
+        PLACES, "".join(NEW_PLACE % (n, n, 16 + n, n, n) for n in range(PLACES)),
+        ", ".join("take%d" % n for n in range(PLACES)),
+        ", ".join("give%d" % n for n in range(PLACES)), PLACES, PLACES, PLACES)
+    program = h.build("places", case.write("places.c", source), "-O1",
+                      "-fno-builtin", "-pthread", directory=case.path("."))
+    found, stops = [], []
+    for engine in "trap", "agent":
+        path = case.path(engine)
+        result = case.calltrap("heap", "--engine=" + engine, "--json", path,
+                               program, log=False)
+        h.check_equal(result.status, 7, "status of the program")
+        found.append(sites_of(path))
+        stops.append(json.loads(h.read(path))["cost"]["stops"])
+    check_sites_equal(found[1], found[0])
+    check_lossless(result)
+    # It was 3 for each place, and some until the agent is in.
+    h.check(stops[1] < 2.8 * PLACES, "stops by traps and so: %s" % stops)
+
+
 def recorded(case, engine, *options):
     """What heap finds in a recording, and what record has said."""
     path = case.path(engine)
