@@ -296,7 +296,7 @@ def while_busy(words, way="all", flags=(), cc="gcc", caught=INSIDE):
         target.end()
 
 
-while_busy("a program")
+while_busy("a program, which takes the functions' addresses, too", caught=BY_JUMPS)
 while_busy("seccomp's strict mode: by traps", "strict", caught=SECCOMP)
 while_busy("the filter that Docker's containers have: by traps", "docker",
            caught=SECCOMP)
@@ -305,7 +305,7 @@ while_busy("a static program at any address", flags=("-static-pie", "-fPIE"),
            caught=BY_JUMPS)
 while_busy("a static program of musl's", flags=("-static",), cc="musl-gcc",
            caught=BY_JUMPS)
-while_busy("a program of musl's", cc="musl-gcc")
+while_busy("a program of musl's", cc="musl-gcc", caught=BY_JUMPS)
 
 
 @h.test("attached to while busy, and left: an allocator that is preloaded")
