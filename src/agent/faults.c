@@ -53,6 +53,8 @@ bool agent_miss(struct agent *agent, struct task *task)
 	if (!regs || !agent->base || !is_at_peek(agent, regs->user.rip) ||
 	    !is_raised(task, true))
 		return false;
+	if (agent->shared.memory)
+		shared_forget_readable(&agent->shared);
 	regs->user.rcx = 0;
 	regs->user.rip += AGENT_PEEK_SIZE;
 	task->regs_changed = true;

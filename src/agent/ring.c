@@ -227,11 +227,15 @@ static bool take_entry(const struct ring *ring, unsigned words,
 	uint64_t at = ring->position + AGENT_WATCH_FIXED;
 	const uint64_t value = word_at(ring, at - 1);
 	const unsigned frames = value & 0xffff;
+	const unsigned pieces = agent_pieces_of(value);
 	unsigned i;
 
 	if (words <= AGENT_WATCH_FIXED)
 		return false;
 	words -= AGENT_WATCH_FIXED + 1;
+	if (pieces > words || pieces > AGENT_PIECE_WORDS)
+		return false;
+	words -= pieces;
 	if (frames > AGENT_DEPTH_MAX || frames > words ||
 	    words - frames > AGENT_ARGUMENTS)
 		return false;
@@ -245,7 +249,10 @@ static bool take_entry(const struct ring *ring, unsigned words,
 	at += words - frames;
 	for (i = 0; i < frames; i++)
 		ret->frames[i] = word_at(ring, at++);
-	ret->walk = word_at(ring, at);
+	ret->walk = word_at(ring, at++);
+	ret->piece_words = pieces;
+	for (i = 0; i < pieces; i++)
+		ret->pieces[i] = word_at(ring, at++);
 	return true;
 }
 
@@ -267,6 +274,7 @@ static bool take_known(struct ring *ring, unsigned words,
 	ret->choice = AGENT_CHOICE_OPEN;
 	ret->rate = 0;
 	ret->walk = name;
+	ret->piece_words = 0;
 	ret->slot = place->slot;
 	ret->frame_count = 1;
 	ret->frames[0] = place->return_address;

@@ -70,6 +70,8 @@ struct agent_watched {
 	bool known;     /* … which was told before: here is only the first */
 	unsigned block; /* of the ring: not the ring's to know */
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
+	unsigned piece_words;            /* of memory, as a record's */
+	uint64_t pieces[AGENT_PIECE_WORDS];
 };
 
 /*

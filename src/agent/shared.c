@@ -553,6 +553,55 @@ void shared_set_other(struct shared *shared, const struct shared_stack *stacks)
 	__atomic_store_n(&memory->other_high, stacks->high, __ATOMIC_RELEASE);
 }
 
+/* Who reads the lower end twice has the upper one that belongs to it. */
+static void set_range(struct agent_range *range, taddr_t low, taddr_t high)
+{
+	__atomic_store_n(&range->low, AGENT_RANGE_NOTHING, __ATOMIC_RELEASE);
+	__atomic_store_n(&range->high, high, __ATOMIC_RELEASE);
+	__atomic_store_n(&range->low, low, __ATOMIC_RELEASE);
+}
+
+static bool holds(const struct agent_range *range, taddr_t address)
+{
+	return range->low <= address && address < range->high;
+}
+
+bool shared_is_readable(const struct shared *shared, taddr_t address)
+{
+	const struct agent_range *ways =
+		&shared->memory->ranges[agent_range_home(address)];
+	unsigned i;
+
+	for (i = 0; i < AGENT_RANGE_WAYS; i++)
+		if (holds(&ways[i], address))
+			return true;
+	return false;
+}
+
+void shared_set_readable(struct shared *shared, taddr_t address, taddr_t low,
+			 taddr_t high)
+{
+	struct agent_range *ways =
+		&shared->memory->ranges[agent_range_home(address)];
+	unsigned i;
+
+	/* One that has grown takes its own place again. */
+	for (i = 0; i < AGENT_RANGE_WAYS - 1; i++)
+		if (!ways[i].high || (ways[i].low < high && low < ways[i].high))
+			break;
+	if (i == AGENT_RANGE_WAYS - 1)
+		i = shared->next_way++ % AGENT_RANGE_WAYS;
+	set_range(&ways[i], low, high);
+}
+
+void shared_forget_readable(struct shared *shared)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_RANGES; i++)
+		set_range(&shared->memory->ranges[i], 0, 0);
+}
+
 void shared_visit_new(const struct shared *shared, shared_thread_visitor *visit,
 		      void *context)
 {

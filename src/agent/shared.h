@@ -46,6 +46,7 @@ struct shared {
 	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
 	uint64_t asked_for_walks;      /* when all were to be told again */
 	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
+	unsigned next_way; /* of a range that is overwritten next */
 };
 
 /* fd becomes its own. Returns a negative errno when it can't be mapped. */
@@ -111,6 +112,15 @@ void shared_visit_waiting(const struct shared *shared, shared_waiter *visit,
 struct shared_stack {
 	taddr_t low, high;
 };
+
+/*
+ * Memory from low to high that can be read, which an argument has led into: what
+ * calls of functions that are AGENT_LOOKS_FIRST lead to is copied there.
+ */
+bool shared_is_readable(const struct shared *shared, taddr_t address);
+void shared_set_readable(struct shared *shared, taddr_t address, taddr_t low,
+			 taddr_t high);
+void shared_forget_readable(struct shared *shared);
 
 /* False when the agent doesn't know the thread. */
 bool shared_find_stack(const struct shared *shared, taddr_t pointer, pid_t tid,

@@ -90,6 +90,44 @@ static void plan_captures(const struct point *point, bool callable,
 			      0;
 }
 
+/* How much of a text is looked at before the call. */
+static uint8_t capture_of(const struct plain_text *text)
+{
+	const unsigned way = AGENT_CAPTURE_USED | AGENT_CAPTURE_ALL |
+			     text->argument;
+
+	if (text->ends)
+		return (uint8_t)(way | AGENT_CAPTURE_TEXT);
+	if (text->length == 2)
+		return (uint8_t)(way | AGENT_CAPTURE_BY_2);
+	return (uint8_t)(text->length == 3 ? way | AGENT_CAPTURE_BY_3 : way);
+}
+
+/*
+ * Texts that the function is called with, of which nobody knows that it reads them:
+ * the agent looks at them before, where it knows that they can be read. What has a
+ * stack is told of before that.
+ */
+static bool plan_looks(const struct agent_engine *engine,
+		       const struct point *point, uint8_t ret[AGENT_CAPTURES])
+{
+	struct plain_text texts[AGENT_CAPTURES];
+	unsigned i, count;
+
+	memset(ret, 0, AGENT_CAPTURES);
+	if (!(engine->mode & AGENT_RECORDS) || engine->mode & AGENT_STACKS ||
+	    engine->string_bytes >= AGENT_CAPTURE_MOST)
+		return false;
+	count = prototype_texts(point->function->prototype, texts,
+				AGENT_CAPTURES);
+	for (i = 0; i < count; i++) {
+		if (texts[i].argument >= AGENT_ARGUMENTS)
+			return false;
+		ret[i] = capture_of(&texts[i]);
+	}
+	return count;
+}
+
 /* What a record doesn't hold can't be shown. */
 static bool can_be_recorded(const struct agent_engine *engine,
 			    const struct point *point, bool callable)
@@ -97,6 +135,8 @@ static bool can_be_recorded(const struct agent_engine *engine,
 	uint8_t captures[AGENT_CAPTURES];
 	unsigned texts, filled;
 
+	if (!callable && plan_looks(engine, point, captures))
+		return true;
 	plan_captures(point, callable, captures, &texts, &filled);
 	if (engine->string_bytes >= AGENT_CAPTURE_MOST)
 		texts = filled = 0;
@@ -213,7 +253,14 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 		       (own->replaced ? AGENT_REPLACES : 0);
 	if (own->space->agent.mode & AGENT_STACKS)
 		ret->way = STUB_WATCHES;
-	if (own->space->agent.mode & AGENT_RECORDS)
+	/* What a site's slot leads to is known by now. */
+	if (own->space->agent.mode & AGENT_RECORDS &&
+	    !can_be_recorded(own->space->engine, own->point, !own->replaced))
+		return -ENOTSUP;
+	if (own->replaced &&
+	    plan_looks(own->space->engine, own->point, ret->captures))
+		ret->failure |= AGENT_LOOKS_FIRST;
+	else if (own->space->agent.mode & AGENT_RECORDS)
 		plan_captures(own->point, !own->replaced, ret->captures, &texts,
 			      &filled);
 	return 0;

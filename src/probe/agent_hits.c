@@ -125,6 +125,7 @@ static void tell_reached(struct agent_point *own, struct task *task,
 		agent_watch_reached(own, task, moment);
 	else
 		own->point->ops->reached(own->point, moment);
+	agent_looks_learn(own, task);
 }
 
 /* It goes to the agent, which will tell of the call. */

@@ -79,6 +79,8 @@ struct agent_space {
 	uint64_t rows_wait;    /* until that may be done again, ns */
 	uint64_t strays;       /* hits on a stack that the agent doesn't know */
 	uint64_t others_missed; /* … off what it knows of goroutines' */
+	uint64_t looks,
+		looked_up; /* mappings asked for texts: how often; when last */
 	/* Whether some module throws exceptions by code that isn't found. */
 	bool hides_walkers, knows_walkers;
 	bool cuts_stacks;  /* … or takes pieces of stacks away */
@@ -500,6 +502,12 @@ void agent_wholes_add(struct watched_list *list, struct open_calls *open);
  */
 bool agent_wholes_join(const struct watched_list *list, size_t at,
 		       uint64_t until, struct watched_call *ret);
+
+/* ---- agent_looks.c ---- */
+
+/* A call has come by the point's trap: maybe as its texts lay where nobody knew that
+   they can be read. */
+void agent_looks_learn(struct agent_point *own, const struct task *task);
 
 /* ---- agent_samples.c ---- */
 

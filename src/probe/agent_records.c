@@ -122,7 +122,9 @@ static void keep_entry(struct agent_engine *engine, struct agent_point *point,
 		.return_address = entry->frames[0],
 		.slot = entry->slot,
 		.argument_count = entry->argument_count,
+		.piece_words = entry->piece_words,
 	};
+	keep_pieces(one, entry->pieces);
 	memcpy(one->record.arguments, entry->arguments,
 	       entry->argument_count * sizeof(*entry->arguments));
 }

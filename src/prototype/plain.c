@@ -3,6 +3,8 @@
 
 #include "prototype/signature.h"
 
+#define PLAIN_ARGUMENTS (PLAIN_RESULT - 1)
+
 /* What is shown without a prototype. */
 #define GUESSED_ARGUMENTS 4
 
@@ -36,11 +38,11 @@ static bool is_filled(const struct parameter *parameter)
 	       array->kind == TYPE_ARRAY;
 }
 
+/* That it is there another argument says. */
 static bool is_plain_parameter(const struct parameter *parameter, bool text,
 			       bool filled)
 {
-	if (parameter->alternative_count ||
-	    parameter->when.kind != CONDITION_NONE)
+	if (parameter->alternative_count)
 		return false;
 	if (parameter->filled)
 		return filled && is_filled(parameter);
@@ -63,6 +65,41 @@ bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
 	return prototype->result->kind == TYPE_VOID ||
 	       is_number(prototype->result) ||
 	       (texts & PLAIN_RESULT && is_text(prototype->result));
+}
+
+static unsigned argument_of(const struct expression *length)
+{
+	return length->kind == EXPRESSION_ARGUMENT && !length->times ?
+		       (unsigned)length->number :
+		       0;
+}
+
+static struct plain_text text_of(const struct type *array, unsigned argument)
+{
+	return (struct plain_text){
+		.argument = argument,
+		.ends = array->length->kind == EXPRESSION_ZERO,
+		.length = argument_of(array->length),
+	};
+}
+
+unsigned prototype_texts(const struct prototype *prototype,
+			 struct plain_text *ret, unsigned most)
+{
+	unsigned i, count = 0;
+
+	if (!prototype || !prototype_is_plain(prototype, PLAIN_ARGUMENTS, 0))
+		return 0;
+	for (i = 0; i < prototype->count; i++) {
+		const struct type *type = prototype->parameters[i].type;
+
+		if (is_number(type))
+			continue;
+		if (count == most)
+			return 0;
+		ret[count++] = text_of(type->target, i);
+	}
+	return count;
 }
 
 bool prototype_plain_result(const struct prototype *prototype,

@@ -27,6 +27,21 @@ struct plain_prototype {
 bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
 			unsigned filled);
 
+/* A text of bytes among the arguments, and how many there are. */
+struct plain_text {
+	unsigned argument; /* from 0 on */
+	bool ends;         /* at a NUL */
+	unsigned length; /* the argument that says so (from 1 on); 0: none, alone */
+};
+
+/*
+ * Those of a prototype that has such texts among its arguments, most at most, but for
+ * which they and the result are integers and addresses. Returns how many; 0: it is
+ * another.
+ */
+unsigned prototype_texts(const struct prototype *prototype,
+			 struct plain_text *ret, unsigned most);
+
 /*
  * Of a result that is an integer or an address, or none. Returns false when it
  * is something else.

@@ -651,7 +651,7 @@ def lines_without_stubs(case):
             without_stubs("gcc"), "1", "300")
         tracer.say("go\nend\n")
         h.check_equal(tracer.wait(), 7, "status, with " + engine)
-        found[engine] = [re.sub(r"^\d+ |0x[0-9a-f]{6,}", "", line)
+        found[engine] = [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
                          for line in h.read(tracer.log_path).splitlines()]
     for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
         h.check_equal(one, other, "line %d" % i)
@@ -780,6 +780,53 @@ def fills(case):
         own = number(r"; ([\d,]+) calls? in the process", result.err) \
             if "calls in the process" in result.err else 0
         h.check((own > len(lines) / 2) == inside, result.err)
+
+
+SAYERS = {
+    "functions": ["-L", "-x", "write+pwrite+open+send@libc.so.6",
+                  "-x", "say@libsay.so"],
+    "the program's calls": ["-e", "write+pwrite+open+send+say"],
+}
+
+
+def says_of(case, engine, which, words, *options):
+    """Each line of the log, but for addresses."""
+    directory = h.build_directory("says")
+    h.build_library("libsay.so", "libsay.c", "-O1", directory=directory)
+    program = h.build("says", "says.c", "-O1", "-fno-builtin", "-U_FORTIFY_SOURCE",
+                      *h.near(directory), "-lsay", directory=directory)
+    prototypes = case.write("say.conf", "int say(bytes[arg2], ulong);\n")
+    result = case.calltrap("--engine=" + engine, "--when-full=wait",
+                           "-F", prototypes, *SAYERS[which], *options, program,
+                           *words)
+    h.check_equal(result.status, 7, "status, with " + engine)
+    return [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
+            for line in result.log_text.splitlines()], result
+
+
+def says(which, words, *options):
+    @h.test(" ".join(("log: what is written and said is as traps have it:",
+                      which + ",") + words + options))
+    def run(case):
+        wanted, _ = says_of(case, "trap", which, words, *options)
+        lines, result = says_of(case, "agent", which, words, *options)
+        for i, (one, other) in enumerate(zip(lines, wanted)):
+            h.check_equal(one, other, "line %d" % i)
+        h.check_equal(len(lines), len(wanted), "lines")
+        for name in "write", "pwrite", "open", "send", "say":
+            h.check(any(re.match(r"(says->)?%s\b" % name, line)
+                        for line in lines), name)
+        own = number(r"; ([\d,]+) calls? in the process", result.err)
+        print("# %d of %d lines of calls in the process" % (own, len(lines)))
+        # Those of texts that are nowhere, or at an end, aren't.
+        h.check(own > 0.6 * len(lines), "most by traps: " + result.err)
+
+
+says("functions", ("300",))
+says("functions", ("300", "blocks"))
+says("functions", ("300",), "-s", "3")
+says("functions", ("300",), "-s", "200")
+says("the program's calls", ("300",))
 
 
 def stacks_of(case, engine, program, *options):

@@ -98,7 +98,7 @@ static inline bool peek_word(const unsigned char *at, uint64_t *ret)
 	return at;
 }
 
-/* With its end; 0: it is gone. */
+/* With its end; as far as it isn't gone. */
 static unsigned text_length(const unsigned char *text, uint64_t most)
 {
 	unsigned length = 0;
@@ -106,7 +106,7 @@ static unsigned text_length(const unsigned char *text, uint64_t most)
 
 	while (length < most && byte)
 		if (!peek_byte(&text[length++], &byte))
-			return 0;
+			return length - 1;
 	return length;
 }
 
@@ -142,6 +142,70 @@ __attribute__((noinline)) void find_pieces(const struct config *config,
 		ret->list[i] = measure(config, frame, frame->stub->captures[i]);
 		ret->words += 1 + (ret->list[i].count + 7) / 8;
 	}
+}
+
+/* ---- before the call ---- */
+
+/* So many bytes can be read from an address on, as far as is known: 0: none. */
+static uint64_t readable_from(uint64_t address)
+{
+	const struct agent_range *range =
+		&agent_shared.ranges[agent_range_home(address)];
+	unsigned i;
+
+	for (i = 0; i < AGENT_RANGE_WAYS; i++, range++) {
+		const uint64_t low =
+			__atomic_load_n(&range->low, __ATOMIC_ACQUIRE);
+		const uint64_t high =
+			__atomic_load_n(&range->high, __ATOMIC_ACQUIRE);
+
+		if (low <= address && address < high &&
+		    __atomic_load_n(&range->low, __ATOMIC_ACQUIRE) == low)
+			return high - address;
+	}
+	return 0;
+}
+
+/* False when there may be more, or less, than can be seen from here. */
+static bool look_at(const struct config *config,
+		    const struct agent_frame *frame, unsigned capture,
+		    struct piece *ret)
+{
+	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+	const uint64_t address = frame->arguments[which];
+	const bool bounded = capture &
+			     (AGENT_CAPTURE_BY_2 | AGENT_CAPTURE_BY_3);
+	uint64_t most = 0, readable;
+
+	*ret = (struct piece){ (const unsigned char *)address, which, 0 };
+	if (!is_nowhere(address))
+		most = capture_most(config, frame, capture, address);
+	if (!most)
+		return true;
+	readable = readable_from(address);
+	if (!readable || (bounded && most > readable))
+		return false;
+	ret->count = most < readable ? most : readable;
+	if (!(capture & AGENT_CAPTURE_TEXT))
+		return true;
+	ret->count = text_length(ret->bytes, ret->count);
+	return ret->count && (ret->count < readable || readable >= most);
+}
+
+__attribute__((noinline)) bool
+find_first_pieces(const struct config *config, const struct agent_frame *frame,
+		  struct pieces *ret)
+{
+	unsigned i;
+
+	ret->words = 0;
+	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+		if (!look_at(config, frame, frame->stub->captures[i],
+			     &ret->list[i]))
+			return false;
+		ret->words += 1 + (ret->list[i].count + 7) / 8;
+	}
+	return true;
 }
 
 /* No more is read than the piece has: that may be all there is. */

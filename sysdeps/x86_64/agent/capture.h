@@ -19,6 +19,14 @@ struct pieces {
 void find_pieces(const struct config *config, const struct agent_frame *frame,
 		 struct pieces *ret) HIDDEN;
 
+/*
+ * Of a call that is about to begin. False: by what is known now that can't be done
+ * without a risk.
+ */
+bool find_first_pieces(const struct config *config,
+		       const struct agent_frame *frame,
+		       struct pieces *ret) HIDDEN;
+
 void write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
 		  uint64_t *ring, uint64_t position, uint64_t mask) HIDDEN;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/x86_64/agent/entries.h"
 
+#include "sysdeps/x86_64/agent/capture.h"
 #include "sysdeps/x86_64/agent/cost.h"
 #include "sysdeps/x86_64/agent/counts.h"
 #include "sysdeps/x86_64/agent/returns.h"
@@ -305,16 +306,29 @@ enter_counted(const struct config *config, struct agent_frame *frame)
 
 static void write_begin(const struct config *config, struct agent_block *block,
 			uint32_t tid, const struct agent_frame *frame,
-			uint64_t caller, uint64_t flags)
+			uint64_t caller, uint64_t flags,
+			const struct pieces *pieces)
 {
-	struct ring_entry entry = begin_entry(config, block, tid, frame,
-					      AGENT_WATCH_ENTRY, frame->slot,
-					      AGENT_WATCH_FIXED, 2);
+	struct ring_entry entry =
+		begin_entry(config, block, tid, frame, AGENT_WATCH_ENTRY,
+			    frame->slot, AGENT_WATCH_FIXED, 2 + pieces->words);
 
-	put_value(&entry, 1 | flags);
+	put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
 	put_word(&entry, caller);
 	put_word(&entry, 0);
+	if (pieces->words)
+		write_pieces(frame, pieces, entry.ring,
+			     entry.position + entry.next, entry.mask);
 	end_entry(&entry);
+}
+
+static inline bool find_pieces_first(const struct config *config,
+				     const struct agent_frame *frame,
+				     struct pieces *ret)
+{
+	ret->words = 0;
+	return !(frame->stub->failure & AGENT_LOOKS_FIRST) ||
+	       find_first_pieces(config, frame, ret);
 }
 
 /* A log, without stacks: it may last, and may never come back. */
@@ -324,6 +338,7 @@ enter_recorded(const struct config *config, struct agent_frame *frame)
 	struct agent_thread *thread = find_thread(config);
 	const uint64_t caller = caller_of(frame), tail = tail_flag(frame);
 	struct agent_block *block;
+	struct pieces pieces;
 
 	if (thread && !thread->block && config->mode & AGENT_WAITS)
 		wait_for_block(config, thread);
@@ -332,9 +347,10 @@ enter_recorded(const struct config *config, struct agent_frame *frame)
 	block = block_at(config, thread->block);
 	if (!has_room(config, block, AGENT_BOTH_WORDS))
 		return BY_JUMP;
-	if (!may_go_on(thread, frame))
+	if (!find_pieces_first(config, frame, &pieces) ||
+	    !may_go_on(thread, frame))
 		return go_by_trap(config);
-	write_begin(config, block, thread->tid, frame, caller, tail);
+	write_begin(config, block, thread->tid, frame, caller, tail, &pieces);
 	if (__builtin_expect(is_sampled(frame->began), 0))
 		sample_entry(config, thread, frame->began);
 	return way_on(frame);

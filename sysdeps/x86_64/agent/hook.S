@@ -10,7 +10,7 @@
 #define STUB_DOOR     48
 #define BOOT_RETURNS  112
 #define BOOTS         8
-#define MARKS         327872
+#define MARKS         329920
 #define WITHIN        48
 
 	.section .header, "ax", @progbits
@@ -18,7 +18,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	14
+	.long	15
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 14
+#define AGENT_VERSION 15
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -164,6 +164,9 @@ enum agent_failure {
 
 /* The call may end by an exception: its return address is replaced. */
 #define AGENT_REPLACES 0x800
+
+/* REPLACES: what its arguments lead to is copied before it begins. */
+#define AGENT_LOOKS_FIRST 0x80000
 
 /* No call is told of: it walks over the stack, whose returns are put back. */
 #define AGENT_WALKS 0x40000
@@ -358,6 +361,26 @@ static inline unsigned agent_row_home(uint64_t address)
 }
 
 /*
+ * Memory that can be read, as calltrap has found in the process's mappings: each that
+ * a call's argument has led to, by the address's part of all memory. It may be gone
+ * since. What isn't there has the call go by its trap, and is added.
+ */
+struct agent_range {
+	uint64_t low; /* written last, and first, when it is none for a while */
+	uint64_t high;
+};
+
+#define AGENT_RANGES        128
+#define AGENT_RANGE_WAYS    2
+#define AGENT_RANGE_NOTHING UINT64_MAX
+
+static inline unsigned agent_range_home(uint64_t address)
+{
+	return ((address >> 21) * 0x9e3779b97f4a7c15ull >> 58) *
+	       AGENT_RANGE_WAYS;
+}
+
+/*
  * SAMPLES: addresses of the blocks that were kept, so that of all releases only
  * theirs are told. A hash table of cache lines: blocks of one page have one, as
  * that is where the program is busy. What has no place there lies in one of the
@@ -378,7 +401,7 @@ static inline unsigned agent_mark_home(uint64_t address)
 	return (address >> 12) * 0x9e3779b97f4a7c15ull >> 49;
 }
 
-#define AGENT_MARKS_OFFSET 327872 /* for assembly */
+#define AGENT_MARKS_OFFSET 329920 /* for assembly */
 
 /*
  * Calls whose return address something else stands for: found by where that
@@ -453,6 +476,7 @@ struct agent_shared {
 	struct agent_thread threads[AGENT_THREADS];
 	uint64_t rows_era; /* odd while rows are taken out */
 	uint64_t unused_too[7];
+	struct agent_range ranges[AGENT_RANGES];
 	struct agent_row rows[AGENT_ROWS];
 	struct agent_mark_line marks[AGENT_MARK_LINES];
 };
@@ -606,7 +630,8 @@ enum agent_watch_word {
 	AGENT_WATCH_SLOT,  /* where the return address lies */
 	AGENT_WATCH_STUB,  /* agent_record_stub(); the second: which of them */
 	AGENT_WATCH_VALUE, /* entry: how many frames, AGENT_COMPLETE,
-			      AGENT_TAIL_CALL, and agent_choice_bits();
+			      AGENT_TAIL_CALL, agent_choice_bits(), and how
+			      many words of pieces are at its end;
 			      return: the result, and one more word: the
 			      return address */
 	AGENT_WATCH_FIXED,
@@ -645,6 +670,16 @@ static inline uint64_t agent_choice_bits(enum agent_choice choice,
 					 unsigned rate)
 {
 	return (uint64_t)choice << 20 | (uint64_t)rate << 24;
+}
+
+static inline uint64_t agent_pieces_bits(unsigned words)
+{
+	return (uint64_t)words << 32;
+}
+
+static inline unsigned agent_pieces_of(uint64_t value)
+{
+	return (unsigned)(value >> 32) & 0xffff;
 }
 
 static inline enum agent_choice agent_choice_of(uint64_t value)

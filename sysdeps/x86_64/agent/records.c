@@ -17,6 +17,13 @@ static inline uint32_t errno_of(const struct config *config,
 	return *(const uint32_t *)(thread + offset);
 }
 
+/* Those of others were told with its entry. */
+static inline bool has_pieces(const struct agent_frame *frame)
+{
+	return frame->stub->captures[0] &&
+	       !(frame->stub->failure & AGENT_LOOKS_FIRST);
+}
+
 static inline void write_record(const struct config *config,
 				struct agent_block *block, uint32_t tid,
 				const struct agent_frame *frame, uint64_t ended)
@@ -29,7 +36,7 @@ static inline void write_record(const struct config *config,
 	uint64_t position;
 	unsigned i;
 
-	if (frame->stub->captures[0]) {
+	if (has_pieces(frame)) {
 		find_pieces(config, frame, &pieces);
 		words += pieces.words;
 	}
@@ -47,7 +54,7 @@ static inline void write_record(const struct config *config,
 	for (i = 0; i < arguments; i++)
 		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
 			frame->arguments[i];
-	if (frame->stub->captures[0])
+	if (has_pieces(frame))
 		write_pieces(frame, &pieces, ring,
 			     position + AGENT_RECORD_FIXED + arguments, mask);
 	__atomic_store_n(&ring[position & mask],
