@@ -193,14 +193,15 @@ void reach_scan_roots(struct reacher *reacher, const struct freeze *frozen,
 
 	for (size_t i = 0; i < reacher->glibc->coming_count; i++)
 		look_at(reacher, reacher->glibc->coming[i], found);
-	for (size_t i = 0; i < frozen->count; i++)
-		if (frozen->tasks[i].known)
-			scan_task(reacher, &frozen->tasks[i], found);
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->list[i];
 
 		if (mapping->readable && mapping->kind != MAPPING_OWN)
 			scan_mapping(reacher, mapping, &sps, found);
 	}
+	/* What is left in one mostly has a name elsewhere, too. */
+	for (size_t i = 0; i < frozen->count; i++)
+		if (frozen->tasks[i].known)
+			scan_task(reacher, &frozen->tasks[i], found);
 	free(sps.list);
 }

@@ -332,6 +332,24 @@ START_TEST(registers_with_tags)
 }
 END_TEST
 
+/* The variable has a name. */
+START_TEST(registers_that_say_what_variables_do)
+{
+	const uint64_t word = fake_block(FAKE_COUNT - 1);
+	struct frozen_task task = { .known = true };
+	const struct block *block;
+
+	memcpy(&task.regs, &word, sizeof(word));
+	leaks.freeze = (struct freeze){ .tasks = &task, .count = 1 };
+	fake_put(&fake, FAKE_ROOTS, word);
+	find();
+	leaks.freeze = (struct freeze){ .count = 0 };
+	block = blocks_at(&leaks.glibc.blocks, word);
+	ck_assert_uint_eq(leaks.reach.ways[block - leaks.glibc.blocks.list],
+			  FAKE_ROOTS);
+}
+END_TEST
+
 static bool pass_over_none(void *context UNUSED, uint64_t pointer UNUSED,
 			   taddr_t where UNUSED)
 {
@@ -1146,6 +1164,7 @@ int main(void)
 		pointers_with_tags,
 		pointers_with_bits_that_are_no_tags,
 		registers_with_tags,
+		registers_that_say_what_variables_do,
 		piece_that_nothing_leads_to,
 		pointer_behind_the_end,
 		pointer_behind_what_a_class_adds,
