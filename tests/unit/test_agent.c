@@ -1158,12 +1158,16 @@ START_TEST(a_walk_is_told_once)
 }
 END_TEST
 
+static struct agent_block *block_of_test(void)
+{
+	return (void *)((char *)shared.rings[1].words -
+			offsetof(struct agent_block, ring));
+}
+
 /* The entry that tells of a walk; NULL: it isn't in the ring any more. */
 static uint64_t *find_told_walk(void)
 {
-	struct agent_block *block =
-		(void *)((char *)shared.rings[1].words -
-			 offsetof(struct agent_block, ring));
+	struct agent_block *block = block_of_test();
 	uint64_t *header = &block->ring[block->tail];
 
 	return block->tail < block->head && *header ? header : NULL;
@@ -1190,6 +1194,42 @@ static void expect_told(uintptr_t caller, bool known)
 	watched_original.caller = caller;
 	expect_entry(known, known ? 1 : 2);
 }
+
+/* A handler replaces nothing that may be being compared; who came after a jump does. */
+START_TEST(a_walk_that_is_compared_stays)
+{
+	if (watch(0)) {
+		struct agent_block *block;
+		uintptr_t caller;
+		uint64_t slot_there;
+
+		call_and_learn();
+		caller = watched_original.caller;
+		block = block_of_test();
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		slot_there = watched.entry.slot;
+		shared.memory->rows_era += 2;
+		block->compared = slot_there + sizeof(uint64_t);
+		ck_assert(call_from_here());
+		read_watched();
+		ck_assert_uint_eq(watched.entry.frame_count, 2);
+		ck_assert_uint_eq(watched.entry.walk, 0);
+		ck_assert_uint_eq(block->compared, slot_there + 8);
+		block->compared = slot_there;
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		ck_assert(call_from_here());
+		expect_told(caller, true);
+		ck_assert_uint_eq(block->compared, 0);
+		block->compared = slot_there + sizeof(uint64_t);
+		ck_assert(call_from_here());
+		expect_told(caller, true);
+		ck_assert_uint_eq(block->compared, slot_there + 8);
+	}
+	tear_down();
+}
+END_TEST
 
 /* Its thread is kept from its processor, or a handler interrupts it, for long. */
 START_TEST(a_walk_that_was_passed_over_is_told_again)
@@ -2864,6 +2904,7 @@ int main(void)
 	tcase_add_test(tests, short_records_of_nothing_are_lost);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
+	tcase_add_test(tests, a_walk_that_is_compared_stays);
 	tcase_add_test(tests, a_walk_that_was_passed_over_is_told_again);
 	tcase_add_test(tests, walks_that_are_missed_are_told_again);
 	tcase_add_test(tests, rules_have_places);

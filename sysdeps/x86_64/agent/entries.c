@@ -20,6 +20,25 @@ static inline struct agent_walk *place_of_walk(struct agent_block *block,
 	return &block->walks[agent_walk_home(address, frame->slot)];
 }
 
+/* Branches that always go one way are free. */
+static inline bool has_same_words(const struct agent_walk *walk,
+				  const uint64_t *stack)
+{
+	const uint32_t count = walk->count;
+	const uint64_t *words = walk->words;
+	const uint16_t *at = walk->at;
+	uint32_t i;
+
+	_Static_assert(AGENT_WALK_STEP == 4, "as it is done here");
+	for (i = 0; i < count; i += AGENT_WALK_STEP)
+		if (stack[at[i]] != words[i] ||
+		    stack[at[i + 1]] != words[i + 1] ||
+		    stack[at[i + 2]] != words[i + 2] ||
+		    stack[at[i + 3]] != words[i + 3])
+			return false;
+	return true;
+}
+
 static inline bool is_same_walk(const struct config *config,
 				const struct agent_thread *thread,
 				const struct agent_frame *frame, uint64_t fp,
@@ -28,26 +47,49 @@ static inline bool is_same_walk(const struct config *config,
 	const uint64_t *stack = (const uint64_t *)frame->slot;
 	const uint64_t room =
 		(thread->stack_high - frame->slot) / sizeof(*stack);
-	const uint32_t count = walk->count;
-	uint32_t i;
 
-	if (walk->address != frame->return_address ||
-	    walk->slot != frame->slot || walk->depth != config->depth ||
-	    walk->era !=
-		    __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) ||
-	    (walk->by_fp && walk->fp != fp) || count > AGENT_WALK_WORDS)
-		return false;
-	for (i = 0; i < count; i++)
-		if (walk->at[i] >= room || stack[walk->at[i]] != walk->words[i])
-			return false;
-	return true;
+	return walk->address == frame->return_address &&
+	       walk->slot == frame->slot && walk->depth == config->depth &&
+	       walk->era == __atomic_load_n(&agent_shared.rows_era,
+					    __ATOMIC_ACQUIRE) &&
+	       (!walk->by_fp || walk->fp == fp) &&
+	       walk->count <= AGENT_WALK_WORDS && walk->reach < room &&
+	       has_same_words(walk, stack);
 }
 
 /*
- * Its number, or 0. A handler may come and replace it at any moment: what was
+ * Somebody whom the running handler has interrupted compares one. It must stay as it
+ * is, or would be read where there may be nothing. Who was below is jumped out of.
+ */
+static inline bool is_compared(const struct agent_block *block,
+			       const struct agent_frame *frame)
+{
+	return block->compared > frame->slot;
+}
+
+static inline bool compare_walk(const struct config *config,
+				struct agent_block *block,
+				const struct agent_thread *thread,
+				const struct agent_frame *frame, uint64_t fp,
+				const struct agent_walk *walk)
+{
+	const uint64_t before = is_compared(block, frame) ? block->compared : 0;
+	bool same;
+
+	__atomic_store_n(&block->compared, frame->slot, __ATOMIC_RELAXED);
+	__asm__ volatile("" : : : "memory");
+	same = is_same_walk(config, thread, frame, fp, walk);
+	__asm__ volatile("" : : : "memory");
+	__atomic_store_n(&block->compared, before, __ATOMIC_RELAXED);
+	return same;
+}
+
+/*
+ * Its number, or 0. A handler may come and replace it before it is compared: what was
  * looked at is that walk if its number is there before and after.
  */
 static inline uint64_t find_walk(const struct config *config,
+				 struct agent_block *block,
 				 const struct agent_thread *thread,
 				 const struct agent_frame *frame, uint64_t fp,
 				 const struct agent_walk *walk)
@@ -59,22 +101,23 @@ static inline uint64_t find_walk(const struct config *config,
 	number = __atomic_load_n(&walk->number, __ATOMIC_ACQUIRE);
 	if (!number || number == AGENT_WALK_BUSY ||
 	    !may_walk(config, thread, frame->slot) ||
-	    !is_same_walk(config, thread, frame, fp, walk))
+	    !compare_walk(config, block, thread, frame, fp, walk))
 		return 0;
 	return __atomic_load_n(&walk->number, __ATOMIC_ACQUIRE) == number ?
 		       number :
 		       0;
 }
 
-/* NULL: one that a handler has interrupted has it. */
+/* NULL: one that a handler has interrupted has it, or may compare it. */
 static inline struct agent_walk *begin_walk(const struct config *config,
+					    const struct agent_block *block,
 					    const struct agent_frame *frame,
 					    uint64_t fp,
 					    struct agent_walk *walk)
 {
 	const uint64_t number = walk ? walk->number : AGENT_WALK_BUSY;
 
-	if (number == AGENT_WALK_BUSY ||
+	if (number == AGENT_WALK_BUSY || is_compared(block, frame) ||
 	    !change_word(&walk->number, number, AGENT_WALK_BUSY))
 		return NULL;
 	walk->address = frame->return_address;
@@ -83,6 +126,7 @@ static inline struct agent_walk *begin_walk(const struct config *config,
 	walk->era = __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE);
 	walk->depth = config->depth;
 	walk->count = walk->by_fp = 0;
+	walk->reach = 0;
 	return walk;
 }
 
@@ -246,7 +290,7 @@ note_walked(const struct config *config, const struct agent_thread *thread,
 	    struct agent_frame *frame, uint64_t fp, struct agent_walk *place)
 {
 	struct agent_block *block = block_at(config, thread->block);
-	struct agent_walk *log = begin_walk(config, frame, fp, place);
+	struct agent_walk *log = begin_walk(config, block, frame, fp, place);
 	const uint64_t tail = tail_flag(frame);
 	struct stack stack;
 	uint64_t number = 0;
@@ -281,7 +325,7 @@ static enum way note_entry(const struct config *config,
 	if (is_to_stop(config, frame))
 		return go_by_trap(config);
 	place = place_of_walk(block, frame);
-	number = find_walk(config, thread, frame, fp, place);
+	number = find_walk(config, block, thread, frame, fp, place);
 	way = number ? note_known(config, thread, frame,
 				  name_of(block, place, number)) :
 		       note_walked(config, thread, frame, fp, place);

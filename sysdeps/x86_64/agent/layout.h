@@ -511,18 +511,21 @@ struct agent_histogram {
  * place of the stack, and finds the same words, would come to the same frames.
  */
 #define AGENT_WALK_WORDS 96
+#define AGENT_WALK_STEP  4 /* so many words are compared in a row */
 
 struct agent_walk {
 	uint64_t number; /* 0: none */
 	uint64_t address, slot;
 	uint64_t fp; /* when it began, .by_fp: which has been used */
 	uint64_t era, depth;
-	uint32_t count;
+	uint32_t count; /* a multiple of AGENT_WALK_STEP: the last one is repeated */
 	uint32_t by_fp;
-	uint64_t unused;
+	uint64_t reach;                /* no .at is larger */
 	uint16_t at[AGENT_WALK_WORDS]; /* in words from the slot on */
 	uint64_t words[AGENT_WALK_WORDS];
 };
+
+_Static_assert(AGENT_WALK_WORDS % AGENT_WALK_STEP == 0, "whole steps");
 
 #define AGENT_KEPT_BITS  7
 #define AGENT_KEPT_WALKS (1u << AGENT_KEPT_BITS)
@@ -549,7 +552,8 @@ struct agent_block {
 	uint64_t walked;        /* the number of the last walk */
 	uint64_t tail;          /* … and read */
 	uint64_t turned_ticks;  /* of waited_ticks: on a processor */
-	uint64_t unused_too[6];
+	uint64_t compared;      /* walks: by the call with that slot; or 0 */
+	uint64_t unused_too[5];
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_walk walks[AGENT_KEPT_WALKS];
 	uint64_t ring[]; /* or histograms, where there are durations */

@@ -71,6 +71,8 @@ static inline void log_word(struct step *step, uint64_t at, uint64_t word)
 		step->log = NULL;
 		return;
 	}
+	if (offset > step->log->reach)
+		step->log->reach = offset;
 	step->log->at[step->logged] = (uint16_t)offset;
 	step->log->words[step->logged++] = word;
 }
@@ -269,6 +271,19 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 	return __atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE) == era;
 }
 
+/* Whole steps are compared. */
+static void end_log(struct step *step)
+{
+	struct agent_walk *log = step->log;
+	unsigned i = step->logged;
+
+	for (; log && i && i % AGENT_WALK_STEP; i++) {
+		log->at[i] = log->at[i - 1];
+		log->words[i] = log->words[i - 1];
+	}
+	step->logged = i;
+}
+
 bool take_stack(const struct config *config, const struct agent_thread *thread,
 		const struct agent_frame *frame, uint64_t fp,
 		struct agent_walk *log, struct stack *ret)
@@ -288,6 +303,7 @@ bool take_stack(const struct config *config, const struct agent_thread *thread,
 	if (!may_walk(config, thread, frame->slot) ||
 	    !walk(&step, config->depth, ret))
 		return false;
+	end_log(&step);
 	if (log)
 		log->count = step.log ? step.logged : 0;
 	return true;
