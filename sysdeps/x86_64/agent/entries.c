@@ -157,6 +157,20 @@ static inline void put_word(struct ring_entry *entry, uint64_t word)
 	entry->ring[(entry->position + entry->next++) & entry->mask] = word;
 }
 
+/*
+ * Calltrap has read it since it was written last: to get that part of memory back takes
+ * as long as a few calls, if nobody has asked for it before.
+ */
+#define AHEAD 64
+
+static inline void expect_ring(const uint64_t *ring, uint64_t position,
+			       uint64_t mask)
+{
+	__asm__ volatile("prefetchw %0"
+			 :
+			 : "m"(ring[(position + AHEAD) & mask]));
+}
+
 /* The record of any other follows, which has them. */
 static inline bool has_arguments(const struct config *config,
 				 const struct agent_frame *frame)
@@ -187,6 +201,7 @@ begin_entry(const struct config *config, struct agent_block *block,
 	unsigned i;
 
 	entry.position = own_add(&block->head, entry.words);
+	expect_ring(ring, entry.position, entry.mask);
 	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
 	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = place;
 	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
