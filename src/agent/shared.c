@@ -681,13 +681,13 @@ int shared_begin_marks(struct shared *shared)
 
 bool shared_mark(struct shared *shared, taddr_t address)
 {
-	return agent_add_mark(shared->memory->marks, address);
+	return agent_add_mark(&shared->memory->marks, address);
 }
 
 void shared_unmark(struct shared *shared, taddr_t address)
 {
 	if (address)
-		agent_remove_mark(shared->memory->marks, address);
+		agent_remove_mark(&shared->memory->marks, address);
 }
 
 uint64_t shared_unmarked(const struct shared *shared)

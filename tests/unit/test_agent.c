@@ -2171,6 +2171,32 @@ START_TEST(what_is_chosen_is_known_at_the_trap)
 }
 END_TEST
 
+static uint8_t *marked_of(uint64_t address)
+{
+	return &shared.memory->marks.marked[agent_mark_home(address)];
+}
+
+/* More than there is room for: some thread that was adding one is gone. */
+START_TEST(marks_are_found_where_nobody_counts_them)
+{
+	const uint64_t address = 0x700010;
+
+	if (set_up_sampled()) {
+		*marked_of(address) = AGENT_MARKED_MOST;
+		release((long)address);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 0);
+		ck_assert(shared_mark(&shared, address));
+		release((long)address);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 1);
+		ck_assert(!agent_is_marked(&shared.memory->marks, address));
+		ck_assert_uint_eq(*marked_of(address), AGENT_MARKED_MOST);
+	}
+	tear_down();
+}
+END_TEST
+
 /* Blocks of one page have one line, and some of the next. */
 START_TEST(marks_find_no_place)
 {
@@ -2181,6 +2207,7 @@ START_TEST(marks_find_no_place)
 		for (i = 0; i < most; i++)
 			ck_assert(shared_mark(&shared, page + 16 * i));
 		ck_assert(!shared_mark(&shared, page + 16 * most));
+		ck_assert_uint_eq(*marked_of(page), most);
 		shared_unmark(&shared, page + 16 * most);
 		shared_unmark(&shared, page + 16 * (most - 1));
 		ck_assert(shared_mark(&shared, page + 16 * (most - 1)));
@@ -2195,8 +2222,11 @@ START_TEST(marks_find_no_place)
 			read_watched();
 		}
 		ck_assert_uint_eq(watched.entries, 1 + most);
-		for (i = 0; i < AGENT_MARK_LINES; i++)
-			ck_assert_uint_eq(shared.memory->marks[i].elsewhere, 0);
+		for (i = 0; i < AGENT_MARK_LINES; i++) {
+			ck_assert_uint_eq(
+				shared.memory->marks.lines[i].elsewhere, 0);
+			ck_assert_uint_eq(shared.memory->marks.marked[i], 0);
+		}
 		ck_assert_int_eq(acquire(SURELY), acquired);
 		read_watched();
 		ck_assert(!watched.back.unmarked);
@@ -2221,14 +2251,14 @@ START_TEST(what_is_kept_again_is_marked_while_it_is_told)
 	space.marks = true;
 	engine.spaces = &space;
 	agent_engine_kept(&engine, 1, 0x2000, false);
-	ck_assert(!agent_is_marked(shared.memory->marks, 0x2000));
+	ck_assert(!agent_is_marked(&shared.memory->marks, 0x2000));
 	agent_engine_kept_again(&engine, 2, 0x2000);
-	ck_assert(!agent_is_marked(shared.memory->marks, 0x2000));
+	ck_assert(!agent_is_marked(&shared.memory->marks, 0x2000));
 	agent_engine_kept_again(&engine, 1, 0x2000);
-	ck_assert(agent_is_marked(shared.memory->marks, 0x2000));
+	ck_assert(agent_is_marked(&shared.memory->marks, 0x2000));
 	engine.telling = false;
 	agent_engine_kept(&engine, 1, 0x2000, true);
-	ck_assert(!agent_is_marked(shared.memory->marks, 0x2000));
+	ck_assert(!agent_is_marked(&shared.memory->marks, 0x2000));
 	tear_down();
 }
 END_TEST
@@ -2938,6 +2968,7 @@ int main(void)
 	tcase_add_test(tests, within_a_call_is_not_far_below_it);
 	tcase_add_test(tests, what_is_chosen_is_known_at_the_trap);
 	tcase_add_test(tests, marks_find_no_place);
+	tcase_add_test(tests, marks_are_found_where_nobody_counts_them);
 	tcase_add_test(tests, what_is_kept_again_is_marked_while_it_is_told);
 	tcase_add_test(tests, a_call_whose_return_is_replaced_is_recorded);
 	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);

@@ -125,7 +125,7 @@ static enum way note_chosen(const struct config *config,
 	    !go_in(frame, thread, chosen))
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
-		agent_remove_mark(agent_shared.marks, frame->arguments[0]);
+		agent_remove_mark(&agent_shared.marks, frame->arguments[0]);
 	write_entry(config, thread, frame, &stack,
 		    tail | agent_choice_bits(choice, (unsigned)config->rate),
 		    0);
@@ -155,7 +155,7 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 	if (agent_is_within(thread->within, frame->slot))
 		return BY_JUMP;
 	if (act != AGENT_ACQUIRES &&
-	    agent_is_marked(agent_shared.marks, frame->arguments[0]))
+	    agent_is_marked(&agent_shared.marks, frame->arguments[0]))
 		chosen = AGENT_CHOICE_LEFT | WAS_MARKED;
 	if (act != AGENT_RELEASES &&
 	    hits_mark(config, thread, asked_for(frame)))
@@ -209,7 +209,7 @@ unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
 		return BY_JUMP;
 	if ((int64_t)thread->left <= bytes || thread->rate != READ(rate) ||
 	    (act == AGENT_RESIZES &&
-	     agent_is_marked(agent_shared.marks, frame->arguments[0])))
+	     agent_is_marked(&agent_shared.marks, frame->arguments[0])))
 		return choose_slowly(frame, fp);
 	own_add(&thread->left, -(uint64_t)bytes);
 	return pass_over(frame, thread);
@@ -239,7 +239,7 @@ static enum agent_watch_kind mark_chosen(const struct agent_frame *frame)
 		address = frame->arguments[0];
 	else if ((frame->chosen & CHOSEN) == AGENT_CHOICE_KEPT)
 		address = acquired_by(frame);
-	if (!address || agent_add_mark(agent_shared.marks, address))
+	if (!address || agent_add_mark(&agent_shared.marks, address))
 		return AGENT_WATCH_RETURN;
 	common_add(&agent_shared.unmarked, 1);
 	return AGENT_WATCH_UNMARKED;

@@ -11,6 +11,7 @@
 #define BOOT_RETURNS  112
 #define BOOTS         8
 #define MARKS         329920
+#define MARKED        2427072
 #define WITHIN        48
 
 	.section .header, "ax", @progbits
@@ -18,7 +19,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	15
+	.long	17
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -177,13 +178,16 @@ agent_sample:
 agent_release:
 	cmpq	$0, agent_gate(%rip)
 	je	5f
-	test	%rdi, %rdi
-	je	5f
 	mov	%rdi, %rax
 	shr	$12, %rax
 	movabs	$0x9e3779b97f4a7c15, %r10
 	imul	%r10, %rax
 	shr	$49, %rax
+	lea	agent_shared + MARKED(%rip), %r10
+	cmpb	$0, (%r10, %rax)
+	je	5f
+	test	%rdi, %rdi
+	je	5f
 	shl	$6, %rax
 	lea	agent_shared + MARKS(%rip), %r10
 	add	%r10, %rax

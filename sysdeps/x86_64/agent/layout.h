@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 15
+#define AGENT_VERSION 17
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -401,7 +401,20 @@ static inline unsigned agent_mark_home(uint64_t address)
 	return (address >> 12) * 0x9e3779b97f4a7c15ull >> 49;
 }
 
-#define AGENT_MARKS_OFFSET 329920 /* for assembly */
+/*
+ * Before a line is looked at, how many blocks have it for their own, wherever they lie:
+ * mostly none, and all of these numbers stay in a processor's caches.
+ */
+#define AGENT_MARKED_MOST \
+	UINT8_MAX /* or more: then nobody counts any further */
+
+struct agent_marks {
+	struct agent_mark_line lines[AGENT_MARK_LINES];
+	uint8_t marked[AGENT_MARK_LINES];
+};
+
+#define AGENT_MARKS_OFFSET  329920 /* for assembly */
+#define AGENT_MARKED_OFFSET (AGENT_MARKS_OFFSET + 64 * AGENT_MARK_LINES)
 
 /*
  * Calls whose return address something else stands for: found by where that
@@ -478,10 +491,12 @@ struct agent_shared {
 	uint64_t unused_too[7];
 	struct agent_range ranges[AGENT_RANGES];
 	struct agent_row rows[AGENT_ROWS];
-	struct agent_mark_line marks[AGENT_MARK_LINES];
+	struct agent_marks marks;
 };
 
-_Static_assert(offsetof(struct agent_shared, marks) == AGENT_MARKS_OFFSET,
+_Static_assert(offsetof(struct agent_shared, marks) == AGENT_MARKS_OFFSET &&
+		       offsetof(struct agent_shared, marks.marked) ==
+			       AGENT_MARKED_OFFSET,
 	       "as hook.S has it");
 
 /* One return of so many is measured: any, so what repeats is no matter. */

@@ -48,33 +48,52 @@ static inline bool agent_add_to_line(struct agent_mark_line *line,
 	return false;
 }
 
-static inline bool agent_is_marked(struct agent_mark_line *lines,
-				   uint64_t address)
+/* First: who looks for the mark sees that there may be some. */
+static inline void agent_count_mark(uint8_t *marked)
+{
+	uint8_t count = __atomic_load_n(marked, __ATOMIC_RELAXED);
+
+	while (count != AGENT_MARKED_MOST &&
+	       !__atomic_compare_exchange_n(marked, &count, count + 1, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+}
+
+static inline void agent_uncount_mark(uint8_t *marked)
+{
+	uint8_t count = __atomic_load_n(marked, __ATOMIC_RELAXED);
+
+	while (count && count != AGENT_MARKED_MOST &&
+	       !__atomic_compare_exchange_n(marked, &count, count - 1, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+}
+
+static inline bool agent_is_marked(struct agent_marks *marks, uint64_t address)
 {
 	const unsigned home = agent_mark_home(address);
-	struct agent_mark_line *own = agent_mark_line_at(lines, home);
+	struct agent_mark_line *own = &marks->lines[home];
 	unsigned i;
 
-	if (!address)
+	if (!address ||
+	    !__atomic_load_n(&marks->marked[home], __ATOMIC_ACQUIRE))
 		return false;
 	if (agent_find_mark(own, address))
 		return true;
 	for (i = 1; own->elsewhere && i < AGENT_MARK_PROBING; i++)
-		if (agent_find_mark(agent_mark_line_at(lines, home + i),
+		if (agent_find_mark(agent_mark_line_at(marks->lines, home + i),
 				    address))
 			return true;
 	return false;
 }
 
-/* Returns false when there is no place. Nobody else adds the same. */
-static inline bool agent_add_mark(struct agent_mark_line *lines,
-				  uint64_t address)
+static inline bool agent_place_mark(struct agent_mark_line *lines,
+				    unsigned home, uint64_t address)
 {
-	const unsigned home = agent_mark_home(address);
 	struct agent_mark_line *own = agent_mark_line_at(lines, home);
 	unsigned i;
 
-	if (agent_is_marked(lines, address) || agent_add_to_line(own, address))
+	if (agent_add_to_line(own, address))
 		return true;
 	__atomic_fetch_add(&own->elsewhere, 1, __ATOMIC_RELAXED);
 	for (i = 1; i < AGENT_MARK_PROBING; i++)
@@ -82,6 +101,20 @@ static inline bool agent_add_mark(struct agent_mark_line *lines,
 				      address))
 			return true;
 	__atomic_fetch_sub(&own->elsewhere, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* Returns false when there is no place. Nobody else adds the same. */
+static inline bool agent_add_mark(struct agent_marks *marks, uint64_t address)
+{
+	const unsigned home = agent_mark_home(address);
+
+	if (agent_is_marked(marks, address))
+		return true;
+	agent_count_mark(&marks->marked[home]);
+	if (agent_place_mark(marks->lines, home, address))
+		return true;
+	agent_uncount_mark(&marks->marked[home]);
 	return false;
 }
 
@@ -95,22 +128,32 @@ static inline bool agent_take_from_line(struct agent_mark_line *line,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static inline void agent_remove_mark(struct agent_mark_line *lines,
-				     uint64_t address)
+/* Returns whether it was there. */
+static inline bool agent_take_mark(struct agent_mark_line *lines, unsigned home,
+				   uint64_t address)
 {
-	const unsigned home = agent_mark_home(address);
 	struct agent_mark_line *own = agent_mark_line_at(lines, home);
 	unsigned i;
 
 	if (agent_take_from_line(own, address))
-		return;
+		return true;
 	for (i = 1; i < AGENT_MARK_PROBING; i++) {
 		if (!agent_take_from_line(agent_mark_line_at(lines, home + i),
 					  address))
 			continue;
 		__atomic_fetch_sub(&own->elsewhere, 1, __ATOMIC_RELAXED);
-		return;
+		return true;
 	}
+	return false;
+}
+
+static inline void agent_remove_mark(struct agent_marks *marks,
+				     uint64_t address)
+{
+	const unsigned home = agent_mark_home(address);
+
+	if (agent_take_mark(marks->lines, home, address))
+		agent_uncount_mark(&marks->marked[home]);
 }
 
 #endif
